@@ -49,7 +49,7 @@ screenshots: build postgres ## write screenshots of every dashboard screen, in b
 
 .PHONY: ui
 ui: dashboard ## run the dashboard with hot reload, next to a running server (SERVER=http://127.0.0.1:8080)
-	@cd rest/dashboard && POSTRIDER_URL='$(or $(SERVER),http://127.0.0.1:8080)' npm run dev
+	@cd rest/pages/dashboard && POSTRIDER_URL='$(or $(SERVER),http://127.0.0.1:8080)' npm run dev
 
 .PHONY: ui-million
 ui-million: dashboard postgres ## measure the dashboard on a list of ROWS (default: a million) emails, and test more hostile input

@@ -24,7 +24,7 @@ type DKIMKey struct {
 	Selector string `json:"selector,omitempty"`
 	// Algorithm holds the value of the "algorithm" field.
 	Algorithm dkimkey.Algorithm `json:"algorithm,omitempty"`
-	// PKCS #8, sealed by runtime/secret with the domain's id
+	// PKCS #8, sealed by runtime/base/secret with the domain's id
 	PrivateKey []byte `json:"-"`
 	// the p= value of the record
 	PublicKey string `json:"public_key,omitempty"`

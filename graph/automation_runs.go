@@ -14,7 +14,7 @@ import (
 	"github.com/postrider/postrider/modules/automations"
 	"github.com/postrider/postrider/modules/automations/expression"
 	"github.com/postrider/postrider/modules/automations/runs"
-	"github.com/postrider/postrider/runtime/page"
+	"github.com/postrider/postrider/runtime/storage/page"
 )
 
 func runFilter(request page.Request, in *model.AutomationRunFilter) automations.RunFilter {

@@ -21,10 +21,10 @@ import (
 	"github.com/postrider/postrider/modules/automations/runs"
 	"github.com/postrider/postrider/modules/sending/records"
 	"github.com/postrider/postrider/modules/tracking"
-	"github.com/postrider/postrider/runtime/event"
-	"github.com/postrider/postrider/runtime/expect"
-	"github.com/postrider/postrider/runtime/fault"
-	"github.com/postrider/postrider/runtime/page"
+	"github.com/postrider/postrider/runtime/base/expect"
+	"github.com/postrider/postrider/runtime/base/fault"
+	"github.com/postrider/postrider/runtime/storage/page"
+	"github.com/postrider/postrider/runtime/work/event"
 )
 
 // fakeAutomations has two automations, runs and events of ada's, of which the newest are bare, and

@@ -9,7 +9,7 @@ import (
 )
 
 // asPerson makes a request with the cookie of a session.
-func asPerson(t *testing.T, s *server, body string) *http.Request {
+func asPerson(t *testing.T, s *testServer, body string) *http.Request {
 	t.Helper()
 	r := request(t, s.url, "", body)
 	r.Header.Del("Authorization")

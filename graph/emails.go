@@ -10,8 +10,8 @@ import (
 	"github.com/postrider/postrider/ent"
 	"github.com/postrider/postrider/graph/model"
 	"github.com/postrider/postrider/modules/sending/records"
-	"github.com/postrider/postrider/runtime/event"
-	"github.com/postrider/postrider/runtime/page"
+	"github.com/postrider/postrider/runtime/storage/page"
+	"github.com/postrider/postrider/runtime/work/event"
 )
 
 // emailPage ties emails that were read together to what hangs off them. Each

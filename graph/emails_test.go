@@ -11,8 +11,8 @@ import (
 	"github.com/vektah/gqlparser/v2/ast"
 
 	"github.com/postrider/postrider/graph/schema"
-	"github.com/postrider/postrider/runtime/expect"
-	"github.com/postrider/postrider/runtime/page"
+	"github.com/postrider/postrider/runtime/base/expect"
+	"github.com/postrider/postrider/runtime/storage/page"
 )
 
 // everything selects all fields of a type, so that a new field is covered as

@@ -10,8 +10,8 @@ import (
 
 	"github.com/postrider/postrider/graph/limits"
 	"github.com/postrider/postrider/graph/refusal"
-	"github.com/postrider/postrider/runtime/fault"
-	"github.com/postrider/postrider/runtime/intake"
+	"github.com/postrider/postrider/runtime/base/fault"
+	"github.com/postrider/postrider/runtime/base/intake"
 )
 
 const secretText = "pq: relation emails_v2 does not exist"

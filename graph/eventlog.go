@@ -5,9 +5,9 @@ import (
 
 	"github.com/postrider/postrider/graph/model"
 	"github.com/postrider/postrider/modules/eventlog"
-	"github.com/postrider/postrider/runtime/event"
-	"github.com/postrider/postrider/runtime/page"
-	"github.com/postrider/postrider/runtime/sse"
+	"github.com/postrider/postrider/runtime/storage/page"
+	"github.com/postrider/postrider/runtime/web/server"
+	"github.com/postrider/postrider/runtime/work/event"
 )
 
 // EventLog reads what has happened.
@@ -46,7 +46,7 @@ func followEvents(ctx context.Context, stream *eventlog.Stream) <-chan *model.Ev
 		defer close(out)
 		defer stream.Close()
 		for {
-			found, err := stream.Next(ctx, sse.Heartbeat)
+			found, err := stream.Next(ctx, server.Heartbeat)
 			if err != nil {
 				return
 			}

@@ -10,9 +10,9 @@ import (
 	"time"
 
 	"github.com/postrider/postrider/modules/eventlog"
-	"github.com/postrider/postrider/runtime/bus"
-	"github.com/postrider/postrider/runtime/event"
-	"github.com/postrider/postrider/runtime/id"
+	"github.com/postrider/postrider/runtime/base/id"
+	"github.com/postrider/postrider/runtime/work/bus"
+	"github.com/postrider/postrider/runtime/work/event"
 )
 
 // fakeFacts are two of ada's and one of bob's.
@@ -82,7 +82,7 @@ func TestEventsInPages(t *testing.T) {
 }
 
 // follow subscribes and gives the lines that come.
-func (s *server) follow(t *testing.T, key, query string) (lines *bufio.Scanner, leave func()) {
+func (s *testServer) follow(t *testing.T, key, query string) (lines *bufio.Scanner, leave func()) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
 	r := request(t, s.url, key, `{"query":"`+strings.ReplaceAll(query, `"`, `\"`)+`"}`).WithContext(ctx)

@@ -29,9 +29,9 @@ import (
 	"github.com/postrider/postrider/modules/sending/compose"
 	"github.com/postrider/postrider/modules/sending/queue"
 	"github.com/postrider/postrider/modules/sending/records"
-	"github.com/postrider/postrider/runtime/event"
-	"github.com/postrider/postrider/runtime/intake"
-	"github.com/postrider/postrider/runtime/page"
+	"github.com/postrider/postrider/runtime/base/intake"
+	"github.com/postrider/postrider/runtime/storage/page"
+	"github.com/postrider/postrider/runtime/work/event"
 )
 
 const moduleAccounts = "accounts" // whose fields are there whatever else is on

@@ -12,7 +12,7 @@ import (
 
 	"github.com/postrider/postrider/graph/limits"
 	"github.com/postrider/postrider/modules/accounts"
-	"github.com/postrider/postrider/runtime/fault"
+	"github.com/postrider/postrider/runtime/base/fault"
 )
 
 const unauthorized = `{"error":{"message":"Unauthorized"}}`

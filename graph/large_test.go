@@ -12,8 +12,8 @@ import (
 
 	"github.com/postrider/postrider/graph/inquiry"
 	"github.com/postrider/postrider/graph/limits"
-	"github.com/postrider/postrider/runtime/expect"
-	"github.com/postrider/postrider/runtime/intake"
+	"github.com/postrider/postrider/runtime/base/expect"
+	"github.com/postrider/postrider/runtime/base/intake"
 )
 
 // An answer with large bodies holds no memory while its client takes it, and nothing after.

@@ -17,9 +17,9 @@ import (
 	"github.com/postrider/postrider/graph/limits"
 	"github.com/postrider/postrider/graph/refusal"
 	"github.com/postrider/postrider/graph/schema"
-	"github.com/postrider/postrider/rest/dashboard"
-	"github.com/postrider/postrider/runtime/intake"
-	"github.com/postrider/postrider/runtime/page"
+	"github.com/postrider/postrider/rest/pages/dashboard"
+	"github.com/postrider/postrider/runtime/base/intake"
+	"github.com/postrider/postrider/runtime/storage/page"
 )
 
 func repeated(n int, format string) string {

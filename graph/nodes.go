@@ -9,8 +9,8 @@ import (
 	"github.com/postrider/postrider/graph/connection"
 	"github.com/postrider/postrider/graph/generated"
 	"github.com/postrider/postrider/graph/model"
-	"github.com/postrider/postrider/runtime/fault"
-	"github.com/postrider/postrider/runtime/id"
+	"github.com/postrider/postrider/runtime/base/fault"
+	"github.com/postrider/postrider/runtime/base/id"
 )
 
 const (

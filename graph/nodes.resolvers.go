@@ -12,7 +12,7 @@ import (
 
 	"github.com/postrider/postrider/graph/inquiry"
 	"github.com/postrider/postrider/graph/model"
-	"github.com/postrider/postrider/runtime/fault"
+	"github.com/postrider/postrider/runtime/base/fault"
 )
 
 func (r *queryResolver) Node(ctx context.Context, id string) (model.Node, error) {

@@ -11,7 +11,7 @@ import (
 	"github.com/postrider/postrider/graph/refusal"
 	"github.com/postrider/postrider/graph/trusted"
 	"github.com/postrider/postrider/modules/statistics"
-	"github.com/postrider/postrider/runtime/timeseries"
+	"github.com/postrider/postrider/runtime/storage/timeseries"
 )
 
 type fakeStatistics struct{}

@@ -16,8 +16,8 @@ import (
 	"github.com/postrider/postrider/modules/outbound"
 	"github.com/postrider/postrider/modules/sending/delivery"
 	"github.com/postrider/postrider/modules/sending/queue"
-	"github.com/postrider/postrider/runtime/node"
-	"github.com/postrider/postrider/runtime/page"
+	"github.com/postrider/postrider/runtime/storage/page"
+	"github.com/postrider/postrider/runtime/work/node"
 )
 
 // What shows the installation to who operates it.

@@ -13,7 +13,7 @@ import (
 	"github.com/postrider/postrider/graph/inquiry"
 	"github.com/postrider/postrider/graph/model"
 	"github.com/postrider/postrider/modules/accounts/rights"
-	"github.com/postrider/postrider/runtime/page"
+	"github.com/postrider/postrider/runtime/storage/page"
 )
 
 func (r *operatorResolver) Accounts(ctx context.Context, obj *model.Operator, first *int, after *string, last *int, before *string, filter *model.OperatorAccountFilter) (*model.OperatorAccountConnection, error) {

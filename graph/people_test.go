@@ -14,8 +14,8 @@ import (
 	"github.com/postrider/postrider/modules/accounts/audit"
 	"github.com/postrider/postrider/modules/accounts/rights"
 	"github.com/postrider/postrider/modules/accounts/team"
-	"github.com/postrider/postrider/runtime/fault"
-	"github.com/postrider/postrider/runtime/page"
+	"github.com/postrider/postrider/runtime/base/fault"
+	"github.com/postrider/postrider/runtime/storage/page"
 )
 
 // fakePeople knows a session for each role of ada's account, by its name.
@@ -79,7 +79,7 @@ func (a fakeAuditLog) Count(ctx context.Context, accountID string, f audit.Filte
 }
 
 // asPerson asks GraphQL with the cookie of a role.
-func (s *server) asPerson(t *testing.T, role, query, origin string) answer {
+func (s *testServer) asPerson(t *testing.T, role, query, origin string) answer {
 	t.Helper()
 	body, err := json.Marshal(map[string]any{"query": query})
 	if err != nil {

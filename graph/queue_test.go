@@ -3,7 +3,7 @@ package graph
 import (
 	"testing"
 
-	"github.com/postrider/postrider/runtime/expect"
+	"github.com/postrider/postrider/runtime/base/expect"
 )
 
 func TestQueueAnswersEveryField(t *testing.T) {

@@ -14,7 +14,7 @@ import (
 	"github.com/postrider/postrider/modules/accounts/rights"
 	"github.com/postrider/postrider/modules/inbound"
 	"github.com/postrider/postrider/modules/inbound/addressrules"
-	"github.com/postrider/postrider/runtime/page"
+	"github.com/postrider/postrider/runtime/storage/page"
 )
 
 // Received reads received mail and the address rules of domains.

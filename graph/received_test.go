@@ -12,10 +12,10 @@ import (
 	"github.com/postrider/postrider/graph/model"
 	"github.com/postrider/postrider/modules/inbound"
 	"github.com/postrider/postrider/modules/inbound/addressrules"
-	"github.com/postrider/postrider/rest/dashboard"
-	"github.com/postrider/postrider/runtime/expect"
-	"github.com/postrider/postrider/runtime/fault"
-	"github.com/postrider/postrider/runtime/page"
+	"github.com/postrider/postrider/rest/pages/dashboard"
+	"github.com/postrider/postrider/runtime/base/expect"
+	"github.com/postrider/postrider/runtime/base/fault"
+	"github.com/postrider/postrider/runtime/storage/page"
 )
 
 // fakeReceived has an email of ada's, one of hers whose content is gone, and one of bob's.

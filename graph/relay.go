@@ -7,7 +7,7 @@ import (
 	"github.com/postrider/postrider/ent"
 	"github.com/postrider/postrider/graph/model"
 	"github.com/postrider/postrider/modules/relay"
-	"github.com/postrider/postrider/runtime/page"
+	"github.com/postrider/postrider/runtime/storage/page"
 )
 
 // SMTPCredentials reads the credentials of the SMTP relay.

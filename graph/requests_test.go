@@ -5,9 +5,9 @@ import (
 	"testing"
 
 	"github.com/postrider/postrider/modules/apilog"
-	"github.com/postrider/postrider/runtime/expect"
-	"github.com/postrider/postrider/runtime/fault"
-	"github.com/postrider/postrider/runtime/page"
+	"github.com/postrider/postrider/runtime/base/expect"
+	"github.com/postrider/postrider/runtime/base/fault"
+	"github.com/postrider/postrider/runtime/storage/page"
 )
 
 type fakeRequests struct{ *calls }

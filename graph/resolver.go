@@ -1,7 +1,7 @@
 package graph
 
 import (
-	"github.com/postrider/postrider/runtime/fault"
+	"github.com/postrider/postrider/runtime/base/fault"
 )
 
 // Resolver is the root of the resolvers. The resolvers of a type stand in the

@@ -93,7 +93,7 @@ func valueOf(whole *ast.Schema, of *ast.Type) string {
 }
 
 // askRoot returns the answer to a document; of a stream that has begun nothing.
-func (s *server) askRoot(t *testing.T, who string, isPerson bool, document string) string {
+func (s *testServer) askRoot(t *testing.T, who string, isPerson bool, document string) string {
 	t.Helper()
 	body, err := json.Marshal(map[string]any{"query": document})
 	if err != nil {

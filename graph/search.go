@@ -10,9 +10,9 @@ import (
 	"github.com/postrider/postrider/modules/inbound"
 	"github.com/postrider/postrider/modules/sending/records"
 	"github.com/postrider/postrider/modules/templates"
-	"github.com/postrider/postrider/runtime/fault"
-	"github.com/postrider/postrider/runtime/id"
-	"github.com/postrider/postrider/runtime/page"
+	"github.com/postrider/postrider/runtime/base/fault"
+	"github.com/postrider/postrider/runtime/base/id"
+	"github.com/postrider/postrider/runtime/storage/page"
 )
 
 // searchKind is how one kind is searched, by whom.

@@ -18,13 +18,13 @@ import (
 	"github.com/postrider/postrider/graph/trusted"
 	"github.com/postrider/postrider/modules/accounts"
 	"github.com/postrider/postrider/modules/accounts/audit"
-	"github.com/postrider/postrider/runtime/intake"
+	"github.com/postrider/postrider/runtime/base/intake"
 )
 
 var allModules = []string{"signin", "billing", "accounts", "domains", "sending", "suppression", "templates", "tracking", "webhooks", "inbound", "eventlog", "relay", "automations", "statistics", "apilog", "outbound", "development"}
 
-// server is the handler behind a real listener, over fakes.
-type server struct {
+// testServer is the handler behind a real listener, over fakes.
+type testServer struct {
 	url   string
 	calls *calls
 	log   *bytes.Buffer
@@ -57,12 +57,12 @@ type setup struct {
 	trusted trusted.Documents // with them people run nothing else
 }
 
-func newServer(t testing.TB, s setup) *server {
+func newServer(t testing.TB, s setup) *testServer {
 	t.Helper()
 	if s.on == nil {
 		s.on = allModules
 	}
-	srv := &server{done: &recorded{}, calls: &calls{hook: s.hook}, log: &bytes.Buffer{}}
+	srv := &testServer{done: &recorded{}, calls: &calls{hook: s.hook}, log: &bytes.Buffer{}}
 	emails := someEmails(s.emails)
 	for _, e := range emails {
 		if s.html != "" {
@@ -126,12 +126,12 @@ func (a answer) message() string {
 }
 
 // ask sends a query under ada's full key.
-func (s *server) ask(t testing.TB, query string, variables map[string]any) answer {
+func (s *testServer) ask(t testing.TB, query string, variables map[string]any) answer {
 	t.Helper()
 	return s.askAs(t, "svc_full", query, variables)
 }
 
-func (s *server) askAs(t testing.TB, key, query string, variables map[string]any) answer {
+func (s *testServer) askAs(t testing.TB, key, query string, variables map[string]any) answer {
 	t.Helper()
 	body, err := json.Marshal(map[string]any{"query": query, "variables": variables})
 	if err != nil {
@@ -151,7 +151,7 @@ func request(t testing.TB, url, key, body string) *http.Request {
 	return r
 }
 
-func (s *server) send(t testing.TB, r *http.Request) answer {
+func (s *testServer) send(t testing.TB, r *http.Request) answer {
 	t.Helper()
 	response, err := http.DefaultClient.Do(r)
 	if err != nil {

@@ -9,9 +9,9 @@ import (
 	"github.com/postrider/postrider/ent"
 	"github.com/postrider/postrider/ent/suppression"
 	module "github.com/postrider/postrider/modules/suppression"
-	"github.com/postrider/postrider/runtime/expect"
-	"github.com/postrider/postrider/runtime/fault"
-	"github.com/postrider/postrider/runtime/page"
+	"github.com/postrider/postrider/runtime/base/expect"
+	"github.com/postrider/postrider/runtime/base/fault"
+	"github.com/postrider/postrider/runtime/storage/page"
 )
 
 // fakeSuppressions has two of ada's and one of bob's of either kind.

@@ -9,7 +9,7 @@ import (
 	"github.com/postrider/postrider/ent/schema/shape"
 	"github.com/postrider/postrider/graph/model"
 	"github.com/postrider/postrider/modules/templates"
-	"github.com/postrider/postrider/runtime/page"
+	"github.com/postrider/postrider/runtime/storage/page"
 )
 
 // Templates reads templates, each by its id or its alias.

@@ -14,8 +14,8 @@ import (
 	"github.com/postrider/postrider/graph/model"
 	"github.com/postrider/postrider/modules/accounts/rights"
 	"github.com/postrider/postrider/modules/templates"
-	"github.com/postrider/postrider/runtime/fault"
-	"github.com/postrider/postrider/runtime/page"
+	"github.com/postrider/postrider/runtime/base/fault"
+	"github.com/postrider/postrider/runtime/storage/page"
 )
 
 func (r *queryResolver) Templates(ctx context.Context, first *int, after *string, last *int, before *string, filter *model.TemplateFilter) (*model.TemplateConnection, error) {

@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"github.com/postrider/postrider/graph/schema"
-	"github.com/postrider/postrider/runtime/expect"
+	"github.com/postrider/postrider/runtime/base/expect"
 )
 
 // foreignIDs has, for every root field that takes an id, one of bob's.

@@ -6,8 +6,8 @@ import (
 	"github.com/postrider/postrider/ent"
 	"github.com/postrider/postrider/graph/model"
 	"github.com/postrider/postrider/modules/tracking"
-	"github.com/postrider/postrider/runtime/fault"
-	"github.com/postrider/postrider/runtime/page"
+	"github.com/postrider/postrider/runtime/base/fault"
+	"github.com/postrider/postrider/runtime/storage/page"
 )
 
 // Engagements reads opens and clicks, by email id.

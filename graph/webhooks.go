@@ -12,8 +12,8 @@ import (
 	"github.com/postrider/postrider/graph/generated"
 	"github.com/postrider/postrider/graph/model"
 	"github.com/postrider/postrider/modules/webhooks"
-	"github.com/postrider/postrider/runtime/page"
-	"github.com/postrider/postrider/runtime/timeseries"
+	"github.com/postrider/postrider/runtime/storage/page"
+	"github.com/postrider/postrider/runtime/storage/timeseries"
 )
 
 // Webhooks reads endpoints and what was delivered to them.

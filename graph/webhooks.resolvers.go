@@ -16,9 +16,9 @@ import (
 	"github.com/postrider/postrider/graph/inquiry"
 	"github.com/postrider/postrider/graph/model"
 	"github.com/postrider/postrider/modules/accounts/rights"
-	"github.com/postrider/postrider/runtime/fault"
-	"github.com/postrider/postrider/runtime/page"
-	"github.com/postrider/postrider/runtime/timeseries"
+	"github.com/postrider/postrider/runtime/base/fault"
+	"github.com/postrider/postrider/runtime/storage/page"
+	"github.com/postrider/postrider/runtime/storage/timeseries"
 )
 
 func (r *queryResolver) Webhooks(ctx context.Context, first *int, after *string, last *int, before *string, filter *model.WebhookFilter) (*model.WebhookConnection, error) {

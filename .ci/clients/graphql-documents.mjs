@@ -74,7 +74,7 @@ async function check(name, who, request, document) {
   if (status !== 200 || errors || !data) wrong.push(`${name} with ${JSON.stringify(variables)} got ${status} ${JSON.stringify(errors)}`)
 }
 
-const trusted = JSON.parse(readFileSync('../../rest/dashboard/documents.json', 'utf8'))
+const trusted = JSON.parse(readFileSync('../../rest/pages/dashboard/documents.json', 'utf8'))
 for (const [hash, text] of Object.entries(trusted)) {
   if (createHash('sha256').update(text).digest('hex') !== hash) wrong.push(`${hash} is not the SHA-256 of its text`)
   const document = parse(text)

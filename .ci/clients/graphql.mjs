@@ -32,7 +32,7 @@ if (plain(buildClientSchema(data)) !== plain(schema)) {
 }
 
 const documents = []
-for (const folder of ['rest/dashboard/src', 'docs/queries']) {
+for (const folder of ['rest/pages/dashboard/src', 'docs/queries']) {
   if (!existsSync(join(root, folder))) continue
   for (const name of readdirSync(join(root, folder), { recursive: true }).filter((f) => f.endsWith('.graphql')).sort()) {
     const text = readFileSync(join(root, folder, name), 'utf8')

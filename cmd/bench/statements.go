@@ -12,7 +12,7 @@ import (
 	"github.com/postrider/postrider/cmd/bench/postgres"
 	"github.com/postrider/postrider/cmd/bench/process"
 	"github.com/postrider/postrider/cmd/bench/receivers"
-	"github.com/postrider/postrider/runtime/db"
+	"github.com/postrider/postrider/runtime/storage/db"
 )
 
 // benchStatements counts what one message costs, accepted, signed and delivered, from 1,

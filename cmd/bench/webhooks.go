@@ -20,11 +20,11 @@ import (
 	"github.com/postrider/postrider/cmd/bench/receivers"
 	"github.com/postrider/postrider/cmd/bench/stored"
 	"github.com/postrider/postrider/cmd/bench/streaming"
-	"github.com/postrider/postrider/runtime/db"
-	"github.com/postrider/postrider/runtime/egress"
-	"github.com/postrider/postrider/runtime/event"
-	"github.com/postrider/postrider/runtime/id"
-	"github.com/postrider/postrider/runtime/webhooksig"
+	"github.com/postrider/postrider/runtime/base/id"
+	"github.com/postrider/postrider/runtime/storage/db"
+	"github.com/postrider/postrider/runtime/web/egress"
+	"github.com/postrider/postrider/runtime/web/webhooksig"
+	"github.com/postrider/postrider/runtime/work/event"
 )
 
 // hookAccounts are accounts with one endpoint each, which take their turns: a process

@@ -33,7 +33,7 @@ import (
 	_ "github.com/lib/pq" // the driver of the scratch server
 
 	entmigrate "github.com/postrider/postrider/ent/migrate"
-	"github.com/postrider/postrider/runtime/postgres"
+	"github.com/postrider/postrider/runtime/storage/postgres"
 )
 
 const directory = "ent/migrate/migrations"

@@ -8,7 +8,7 @@ import (
 	"github.com/postrider/postrider/ent"
 	"github.com/postrider/postrider/modules/accounts"
 	"github.com/postrider/postrider/modules/billing"
-	"github.com/postrider/postrider/runtime/setting"
+	"github.com/postrider/postrider/runtime/base/setting"
 )
 
 type accountCommand struct {

@@ -4,10 +4,10 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/postrider/postrider/runtime/backup"
-	"github.com/postrider/postrider/runtime/config"
-	"github.com/postrider/postrider/runtime/store"
-	"github.com/postrider/postrider/runtime/telemetry"
+	"github.com/postrider/postrider/runtime/base/telemetry"
+	"github.com/postrider/postrider/runtime/ops/backup"
+	"github.com/postrider/postrider/runtime/ops/config"
+	"github.com/postrider/postrider/runtime/ops/store"
 )
 
 type backupCommand struct {

@@ -10,7 +10,7 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/postrider/postrider/runtime/expect"
+	"github.com/postrider/postrider/runtime/base/expect"
 )
 
 // While a service holds the data directory, commands work in its database; when

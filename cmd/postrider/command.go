@@ -13,13 +13,13 @@ import (
 	"github.com/alecthomas/kong"
 
 	"github.com/postrider/postrider/cmd/postrider/table"
-	"github.com/postrider/postrider/runtime/assembly"
-	"github.com/postrider/postrider/runtime/config"
-	"github.com/postrider/postrider/runtime/db/months"
-	"github.com/postrider/postrider/runtime/node"
-	"github.com/postrider/postrider/runtime/setting"
-	"github.com/postrider/postrider/runtime/store"
-	"github.com/postrider/postrider/runtime/telemetry"
+	"github.com/postrider/postrider/runtime/app"
+	"github.com/postrider/postrider/runtime/base/setting"
+	"github.com/postrider/postrider/runtime/base/telemetry"
+	"github.com/postrider/postrider/runtime/ops/config"
+	"github.com/postrider/postrider/runtime/ops/store"
+	"github.com/postrider/postrider/runtime/storage/db/months"
+	"github.com/postrider/postrider/runtime/work/node"
 )
 
 const description = "Transactional email: an HTTP API that accepts, signs and delivers. " +
@@ -117,7 +117,7 @@ func (s *session) serve(mode setting.Mode, flags settingFlags, readyFile string)
 	if err != nil {
 		return err
 	}
-	return assembly.Run(s.ctx, cfg, assembly.Options{Version: s.version, ReadyFile: readyFile, Out: s.out, Log: s.log,
+	return app.Run(s.ctx, cfg, app.Options{Version: s.version, ReadyFile: readyFile, Out: s.out, Log: s.log,
 		Strays: setting.Strays(os.Environ(), s.variables)})
 }
 
@@ -289,7 +289,7 @@ func (c *openAPICommand) Run(s *session) error {
 	if err != nil {
 		return err
 	}
-	document, err := assembly.OpenAPI(cfg, c.Format)
+	document, err := app.OpenAPI(cfg, c.Format)
 	if err != nil {
 		return err
 	}
@@ -306,7 +306,7 @@ func (c *modulesCommand) Run(s *session) error {
 	if err != nil {
 		return err
 	}
-	table, err := assembly.ModuleTable(cfg)
+	table, err := app.ModuleTable(cfg)
 	if err != nil {
 		return err
 	}

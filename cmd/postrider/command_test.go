@@ -16,9 +16,9 @@ import (
 	"github.com/postrider/postrider/ent"
 	"github.com/postrider/postrider/modules/accounts"
 	"github.com/postrider/postrider/modules/accounts/plans"
-	"github.com/postrider/postrider/runtime/assembly/outgoing"
-	"github.com/postrider/postrider/runtime/config"
-	"github.com/postrider/postrider/runtime/setting"
+	"github.com/postrider/postrider/runtime/app/outgoing"
+	"github.com/postrider/postrider/runtime/base/setting"
+	"github.com/postrider/postrider/runtime/ops/config"
 )
 
 // said is what the command line made of its arguments.

@@ -9,13 +9,13 @@ import (
 	"strings"
 
 	"github.com/postrider/postrider/cmd/postrider/table"
-	"github.com/postrider/postrider/runtime/assembly"
-	"github.com/postrider/postrider/runtime/assembly/checks"
-	"github.com/postrider/postrider/runtime/config"
-	"github.com/postrider/postrider/runtime/doctor"
+	"github.com/postrider/postrider/runtime/app"
+	"github.com/postrider/postrider/runtime/app/checks"
+	"github.com/postrider/postrider/runtime/base/setting"
 	"github.com/postrider/postrider/runtime/mail/dnsx"
-	"github.com/postrider/postrider/runtime/setting"
-	"github.com/postrider/postrider/runtime/store"
+	"github.com/postrider/postrider/runtime/ops/config"
+	"github.com/postrider/postrider/runtime/ops/doctor"
+	"github.com/postrider/postrider/runtime/ops/store"
 )
 
 // doctorCommand takes the settings of the service, so that it looks at what the service
@@ -53,7 +53,7 @@ func (c *doctorCommand) look(s *session) (report doctor.Report, err error) {
 	if err != nil {
 		return doctor.Report{}, err
 	}
-	params := checks.Params{Config: cfg, Resolver: resolver, Modules: assembly.ModuleNames(false)}
+	params := checks.Params{Config: cfg, Resolver: resolver, Modules: app.ModuleNames(false)}
 	before := c.mistakes()
 	if store.HasKeys(cfg) {
 		if params.Box, err = store.Keys(cfg); err != nil {

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/postrider/postrider/runtime/doctor"
+	"github.com/postrider/postrider/runtime/ops/doctor"
 )
 
 func TestDoctorReportsOnlyWhatIsAskedFor(t *testing.T) {

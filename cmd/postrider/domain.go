@@ -10,10 +10,10 @@ import (
 	"github.com/postrider/postrider/cmd/postrider/table"
 	"github.com/postrider/postrider/modules/domains"
 	"github.com/postrider/postrider/modules/domains/dnscheck"
-	"github.com/postrider/postrider/runtime/config"
+	"github.com/postrider/postrider/runtime/base/setting"
 	"github.com/postrider/postrider/runtime/mail/dnsx"
-	"github.com/postrider/postrider/runtime/setting"
-	"github.com/postrider/postrider/runtime/store"
+	"github.com/postrider/postrider/runtime/ops/config"
+	"github.com/postrider/postrider/runtime/ops/store"
 )
 
 type domainCommand struct {

@@ -4,9 +4,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/postrider/postrider/runtime/config"
+	"github.com/postrider/postrider/runtime/base/setting"
 	"github.com/postrider/postrider/runtime/mail/dnsx/dnsxtest"
-	"github.com/postrider/postrider/runtime/setting"
+	"github.com/postrider/postrider/runtime/ops/config"
 )
 
 func TestCheckDomainFromDNSAlone(t *testing.T) {

@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"github.com/postrider/postrider/cmd/postrider/shown"
-	"github.com/postrider/postrider/runtime/db/dbtest"
-	"github.com/postrider/postrider/runtime/id"
+	"github.com/postrider/postrider/runtime/base/id"
+	"github.com/postrider/postrider/runtime/storage/db/dbtest"
 )
 
 // The commands about the export of events say where it stands, and set it back but not forward.

@@ -6,7 +6,7 @@ import (
 
 	"github.com/postrider/postrider/cmd/postrider/shown"
 	"github.com/postrider/postrider/modules/sending/queue"
-	"github.com/postrider/postrider/runtime/hold"
+	"github.com/postrider/postrider/runtime/work/hold"
 )
 
 type holdCommand struct {

@@ -8,8 +8,8 @@ import (
 	"github.com/postrider/postrider/cmd/postrider/shown"
 	"github.com/postrider/postrider/modules/sending/records"
 	"github.com/postrider/postrider/modules/statistics"
-	"github.com/postrider/postrider/runtime/bus"
-	"github.com/postrider/postrider/runtime/page"
+	"github.com/postrider/postrider/runtime/storage/page"
+	"github.com/postrider/postrider/runtime/work/bus"
 )
 
 type emailListCommand struct {

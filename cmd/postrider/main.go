@@ -23,7 +23,7 @@ import (
 
 	"github.com/alecthomas/kong"
 
-	"github.com/postrider/postrider/runtime/setting"
+	"github.com/postrider/postrider/runtime/base/setting"
 )
 
 const (

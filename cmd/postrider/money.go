@@ -9,7 +9,7 @@ import (
 	"github.com/postrider/postrider/cmd/postrider/shown"
 	"github.com/postrider/postrider/modules/accounts/plans"
 	"github.com/postrider/postrider/modules/billing/desk"
-	"github.com/postrider/postrider/runtime/setting"
+	"github.com/postrider/postrider/runtime/base/setting"
 )
 
 type planListCommand struct{ toolSettings }

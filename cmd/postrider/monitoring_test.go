@@ -9,7 +9,7 @@ import (
 
 	"gopkg.in/yaml.v3"
 
-	"github.com/postrider/postrider/runtime/expect"
+	"github.com/postrider/postrider/runtime/base/expect"
 )
 
 // Every metric of the dashboard and of the alert rules is served by a running Postrider that has

@@ -5,7 +5,7 @@ import (
 
 	"github.com/postrider/postrider/cmd/postrider/shown"
 	"github.com/postrider/postrider/cmd/postrider/table"
-	"github.com/postrider/postrider/runtime/node"
+	"github.com/postrider/postrider/runtime/work/node"
 )
 
 type nodesCommand struct {

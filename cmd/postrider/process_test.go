@@ -17,7 +17,7 @@ import (
 
 	_ "github.com/lib/pq"
 
-	"github.com/postrider/postrider/runtime/expect"
+	"github.com/postrider/postrider/runtime/base/expect"
 )
 
 // process is a Postrider that runs as users run it: in a process of its own, in

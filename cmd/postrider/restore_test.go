@@ -11,9 +11,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/postrider/postrider/runtime/db/dbtest"
-	"github.com/postrider/postrider/runtime/expect"
+	"github.com/postrider/postrider/runtime/base/expect"
 	"github.com/postrider/postrider/runtime/mail/smtpclient/smtptest"
+	"github.com/postrider/postrider/runtime/storage/db/dbtest"
 )
 
 // A backup that was taken while mail waited, and restored after that mail had left: nothing

@@ -14,12 +14,12 @@ import (
 	"github.com/postrider/postrider/modules/sending/queue"
 	"github.com/postrider/postrider/modules/sending/records"
 	"github.com/postrider/postrider/modules/webhooks"
-	"github.com/postrider/postrider/runtime/bus"
-	"github.com/postrider/postrider/runtime/config"
+	"github.com/postrider/postrider/runtime/base/setting"
+	"github.com/postrider/postrider/runtime/base/telemetry"
 	"github.com/postrider/postrider/runtime/mail/dnsx"
-	"github.com/postrider/postrider/runtime/setting"
-	"github.com/postrider/postrider/runtime/store"
-	"github.com/postrider/postrider/runtime/telemetry"
+	"github.com/postrider/postrider/runtime/ops/config"
+	"github.com/postrider/postrider/runtime/ops/store"
+	"github.com/postrider/postrider/runtime/work/bus"
 )
 
 // services opens the services of modules that a command needs, over a store that is

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/postrider/postrider/runtime/expect"
+	"github.com/postrider/postrider/runtime/base/expect"
 )
 
 var setUpLink = regexp.MustCompile(`(http://\S+)/setup#(\S+)`)

@@ -8,9 +8,9 @@ import (
 
 	"github.com/postrider/postrider/cmd/postrider/shown"
 	"github.com/postrider/postrider/modules/outbound"
-	"github.com/postrider/postrider/runtime/secret"
-	"github.com/postrider/postrider/runtime/setting"
-	"github.com/postrider/postrider/runtime/store"
+	"github.com/postrider/postrider/runtime/base/secret"
+	"github.com/postrider/postrider/runtime/base/setting"
+	"github.com/postrider/postrider/runtime/ops/store"
 )
 
 type smarthostCommand struct {

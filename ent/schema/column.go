@@ -8,7 +8,7 @@ import (
 	"entgo.io/ent/schema/field"
 )
 
-// Public ids are a prefix and a time-ordered suffix (runtime/id). They compare
+// Public ids are a prefix and a time-ordered suffix (runtime/base/id). They compare
 // by bytes, so that `ORDER BY id` is the order of creation under any locale.
 func publicID() ent.Field {
 	return field.String("id").Immutable().NotEmpty().Annotations(entsql.Annotation{Collation: "C"})

@@ -25,7 +25,7 @@ func (DKIMKey) Fields() []ent.Field {
 		reference("domain_id").required(),
 		field.String("selector").NotEmpty().Immutable(),
 		field.Enum("algorithm").Values("rsa-sha256", "ed25519-sha256").Immutable(),
-		field.Bytes("private_key").NotEmpty().Sensitive().Comment("PKCS #8, sealed by runtime/secret with the domain's id"),
+		field.Bytes("private_key").NotEmpty().Sensitive().Comment("PKCS #8, sealed by runtime/base/secret with the domain's id"),
 		field.String("public_key").NotEmpty().Immutable().Comment("the p= value of the record"),
 		field.Enum("state").Values("pending", "active", "retired").Default("pending").Comment("pending: its record is not seen yet; active: it signs"),
 		createdAt(),

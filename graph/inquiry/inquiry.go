@@ -14,7 +14,7 @@ import (
 	"github.com/postrider/postrider/graph/refusal"
 	"github.com/postrider/postrider/modules/accounts"
 	"github.com/postrider/postrider/modules/accounts/rights"
-	"github.com/postrider/postrider/runtime/fault"
+	"github.com/postrider/postrider/runtime/base/fault"
 )
 
 type callerKey struct{}

@@ -4,7 +4,7 @@ import (
 	"context"
 
 	"github.com/postrider/postrider/ent"
-	"github.com/postrider/postrider/runtime/fault"
+	"github.com/postrider/postrider/runtime/base/fault"
 )
 
 // Connection is one page of a list of N, whose entries have edges E.

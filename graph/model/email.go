@@ -4,7 +4,7 @@ import (
 	"github.com/postrider/postrider/ent"
 	"github.com/postrider/postrider/modules/automations"
 	"github.com/postrider/postrider/modules/tracking"
-	"github.com/postrider/postrider/runtime/event"
+	"github.com/postrider/postrider/runtime/work/event"
 )
 
 // Email is an email on the page that it was read with.

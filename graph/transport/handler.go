@@ -26,10 +26,10 @@ import (
 	"github.com/postrider/postrider/modules/accounts"
 	"github.com/postrider/postrider/modules/accounts/admission"
 	"github.com/postrider/postrider/modules/accounts/audit"
-	"github.com/postrider/postrider/runtime/fault"
-	"github.com/postrider/postrider/runtime/intake"
-	"github.com/postrider/postrider/runtime/telemetry"
-	"github.com/postrider/postrider/runtime/visitor"
+	"github.com/postrider/postrider/runtime/base/fault"
+	"github.com/postrider/postrider/runtime/base/intake"
+	"github.com/postrider/postrider/runtime/base/telemetry"
+	"github.com/postrider/postrider/runtime/web/clientip"
 )
 
 const (
@@ -119,7 +119,7 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		h.refuseBody(w, r, err)
 		return
 	}
-	origin := audit.Origin{Addr: visitor.Of(r, h.proxies), Agent: r.UserAgent(), RequestID: w.Header().Get(telemetry.RequestIDHeader)}
+	origin := audit.Origin{Addr: clientip.Of(r, h.proxies), Agent: r.UserAgent(), RequestID: w.Header().Get(telemetry.RequestIDHeader)}
 	ctx := graphql.StartOperationTrace(inquiry.WithCaller(audit.WithOrigin(r.Context(), origin), caller))
 	timed, cancel := context.WithTimeout(ctx, left)
 	defer cancel()

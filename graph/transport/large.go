@@ -10,8 +10,8 @@ import (
 
 	"github.com/postrider/postrider/graph/inquiry"
 	"github.com/postrider/postrider/modules/sending/records"
-	"github.com/postrider/postrider/runtime/fault"
-	"github.com/postrider/postrider/runtime/intake"
+	"github.com/postrider/postrider/runtime/base/fault"
+	"github.com/postrider/postrider/runtime/base/intake"
 )
 
 // A body has up to 5 MB, and a query may ask for those of many emails; definitions and data of

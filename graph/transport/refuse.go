@@ -5,10 +5,10 @@ import (
 	"net/http"
 
 	"github.com/postrider/postrider/graph/refusal"
-	"github.com/postrider/postrider/runtime/fault"
-	"github.com/postrider/postrider/runtime/intake"
-	"github.com/postrider/postrider/runtime/loglimit"
-	"github.com/postrider/postrider/runtime/telemetry"
+	"github.com/postrider/postrider/runtime/base/fault"
+	"github.com/postrider/postrider/runtime/base/intake"
+	"github.com/postrider/postrider/runtime/base/loglimit"
+	"github.com/postrider/postrider/runtime/base/telemetry"
 )
 
 // restError is the error body of the API contract.

@@ -14,9 +14,9 @@ import (
 	"github.com/postrider/postrider/graph/inquiry"
 	"github.com/postrider/postrider/graph/refusal"
 	"github.com/postrider/postrider/modules/accounts/rights"
-	"github.com/postrider/postrider/runtime/fault"
-	"github.com/postrider/postrider/runtime/sse"
-	"github.com/postrider/postrider/runtime/telemetry"
+	"github.com/postrider/postrider/runtime/base/fault"
+	"github.com/postrider/postrider/runtime/base/telemetry"
+	"github.com/postrider/postrider/runtime/web/server"
 )
 
 // A subscription is answered by Server-Sent Events, one connection each ("GraphQL
@@ -54,7 +54,7 @@ func (h *handler) subscribe(ctx context.Context, w http.ResponseWriter, r *http.
 		h.answer(w, r, status, answer)
 		return
 	}
-	if err := h.follow(ctx, sse.Start(w), r, responses); err != nil {
+	if err := h.follow(ctx, server.Start(w), r, responses); err != nil {
 		telemetry.SetError(r.Context(), "", err)
 	}
 }
@@ -73,7 +73,7 @@ func streamed(r *http.Request, status int) bool {
 func (h *handler) streamOnce(w http.ResponseWriter, r *http.Request, answer *graphql.Response, release func()) {
 	data, err := encode(answer)
 	if err == nil {
-		err = sse.WriteAll(w, sse.Event{Name: "next", Data: data}, sse.Event{Name: "complete"})
+		err = server.WriteAll(w, server.Event{Name: "next", Data: data}, server.Event{Name: "complete"})
 	}
 	release()
 	if err != nil {
@@ -82,7 +82,7 @@ func (h *handler) streamOnce(w http.ResponseWriter, r *http.Request, answer *gra
 }
 
 // follow sends what the subscription gives until one side ends it.
-func (h *handler) follow(ctx context.Context, w *sse.Writer, r *http.Request, responses graphql.ResponseHandler) error {
+func (h *handler) follow(ctx context.Context, w *server.Writer, r *http.Request, responses graphql.ResponseHandler) error {
 	if err := w.Begin(""); err != nil {
 		return err
 	}
@@ -102,7 +102,7 @@ func (h *handler) follow(ctx context.Context, w *sse.Writer, r *http.Request, re
 			}
 		}
 	}()
-	recheck, beat := time.NewTicker(sse.Recheck), time.NewTicker(sse.Heartbeat)
+	recheck, beat := time.NewTicker(server.Recheck), time.NewTicker(server.Heartbeat)
 	defer recheck.Stop()
 	defer beat.Stop()
 	for {
@@ -114,7 +114,7 @@ func (h *handler) follow(ctx context.Context, w *sse.Writer, r *http.Request, re
 			if answer.err != nil {
 				return answer.err
 			}
-			if err := w.Send(sse.Event{Name: "next", Data: answer.data}); err != nil {
+			if err := w.Send(server.Event{Name: "next", Data: answer.data}); err != nil {
 				return err
 			}
 		case <-recheck.C:

@@ -11,7 +11,7 @@ import (
 	"github.com/vektah/gqlparser/v2/parser"
 
 	"github.com/postrider/postrider/graph/schema"
-	"github.com/postrider/postrider/rest/dashboard"
+	"github.com/postrider/postrider/rest/pages/dashboard"
 )
 
 // formatted is a text in one layout; what cannot be read is as it stands.

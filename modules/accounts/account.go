@@ -11,10 +11,10 @@ import (
 	"github.com/postrider/postrider/ent/plan"
 	"github.com/postrider/postrider/ent/user"
 	"github.com/postrider/postrider/modules/accounts/naming"
-	"github.com/postrider/postrider/runtime/db"
-	"github.com/postrider/postrider/runtime/fault"
-	"github.com/postrider/postrider/runtime/id"
+	"github.com/postrider/postrider/runtime/base/fault"
+	"github.com/postrider/postrider/runtime/base/id"
 	"github.com/postrider/postrider/runtime/mail/address"
+	"github.com/postrider/postrider/runtime/storage/db"
 )
 
 // NewAccount is the input of CreateAccount.

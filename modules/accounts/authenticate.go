@@ -11,8 +11,8 @@ import (
 	"time"
 
 	"github.com/postrider/postrider/modules/accounts/creators"
-	"github.com/postrider/postrider/runtime/fault"
-	"github.com/postrider/postrider/runtime/secret"
+	"github.com/postrider/postrider/runtime/base/fault"
+	"github.com/postrider/postrider/runtime/base/secret"
 )
 
 // KeyPrefix is what every secret begins with.

@@ -4,7 +4,7 @@ import (
 	"net/http"
 	"strings"
 
-	"github.com/postrider/postrider/runtime/fault"
+	"github.com/postrider/postrider/runtime/base/fault"
 )
 
 // Bearer reads the credential of a request (RFC 6750 section 2.1), for

@@ -4,7 +4,7 @@ import (
 	"net/http"
 	"testing"
 
-	"github.com/postrider/postrider/runtime/fault"
+	"github.com/postrider/postrider/runtime/base/fault"
 )
 
 func TestBearerIsReadFromOneCredential(t *testing.T) {

@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"github.com/postrider/postrider/modules/accounts/rights"
-	"github.com/postrider/postrider/runtime/fault"
+	"github.com/postrider/postrider/runtime/base/fault"
 )
 
 // Caller is who makes a request: a key, or a person in a session.

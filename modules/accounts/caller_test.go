@@ -4,7 +4,7 @@ import (
 	"testing"
 
 	"github.com/postrider/postrider/modules/accounts/rights"
-	"github.com/postrider/postrider/runtime/fault"
+	"github.com/postrider/postrider/runtime/base/fault"
 )
 
 // The table of rights, as one reads it in the manual: a row for each operation.

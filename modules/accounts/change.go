@@ -11,7 +11,7 @@ import (
 	"github.com/postrider/postrider/ent/membership"
 	"github.com/postrider/postrider/ent/plan"
 	"github.com/postrider/postrider/ent/user"
-	"github.com/postrider/postrider/runtime/fault"
+	"github.com/postrider/postrider/runtime/base/fault"
 )
 
 // What retention an account may ask for, in days.

@@ -4,8 +4,8 @@ import (
 	"cmp"
 	"time"
 
-	"github.com/postrider/postrider/runtime/fault"
-	"github.com/postrider/postrider/runtime/setting"
+	"github.com/postrider/postrider/runtime/base/fault"
+	"github.com/postrider/postrider/runtime/base/setting"
 )
 
 // DefaultPlan is the plan of new accounts.

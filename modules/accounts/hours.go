@@ -7,10 +7,10 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/postrider/postrider/runtime/clockstep"
-	"github.com/postrider/postrider/runtime/db"
-	"github.com/postrider/postrider/runtime/event"
-	"github.com/postrider/postrider/runtime/id"
+	"github.com/postrider/postrider/runtime/base/id"
+	"github.com/postrider/postrider/runtime/storage/clockstep"
+	"github.com/postrider/postrider/runtime/storage/db"
+	"github.com/postrider/postrider/runtime/work/event"
 )
 
 // Emails of all plans are counted by the hour, and nothing is added to the accept path for it:
@@ -173,7 +173,7 @@ const (
 )
 
 // reopenHours reopens hours of usage that were closed while the database clock was ahead
-// (runtime/clockstep). They are counted again from the facts when they end.
+// (runtime/storage/clockstep). They are counted again from the facts when they end.
 func (s *Service) reopenHours(ctx context.Context, step clockstep.Step) (rows int64, err error) {
 	hour := step.At.UTC().Truncate(time.Hour)
 	err = s.db.InHotTx(ctx, func(tx *sql.Tx) error {

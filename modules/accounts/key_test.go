@@ -13,11 +13,11 @@ import (
 	"github.com/postrider/postrider/ent"
 	"github.com/postrider/postrider/ent/apikey"
 	"github.com/postrider/postrider/modules/accounts/rights"
-	"github.com/postrider/postrider/runtime/db/dbtest"
-	"github.com/postrider/postrider/runtime/expect"
-	"github.com/postrider/postrider/runtime/fault"
-	"github.com/postrider/postrider/runtime/page"
-	"github.com/postrider/postrider/runtime/secret"
+	"github.com/postrider/postrider/runtime/base/expect"
+	"github.com/postrider/postrider/runtime/base/fault"
+	"github.com/postrider/postrider/runtime/base/secret"
+	"github.com/postrider/postrider/runtime/storage/db/dbtest"
+	"github.com/postrider/postrider/runtime/storage/page"
 )
 
 func addKey(t testing.TB, s *Service, in NewKey) (*ent.APIKey, string) {

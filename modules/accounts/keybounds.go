@@ -9,7 +9,7 @@ import (
 	"github.com/postrider/postrider/ent"
 	"github.com/postrider/postrider/ent/apikey"
 	"github.com/postrider/postrider/ent/domain"
-	"github.com/postrider/postrider/runtime/fault"
+	"github.com/postrider/postrider/runtime/base/fault"
 )
 
 // bounds are what limits a key, and what it makes.

@@ -8,8 +8,8 @@ import (
 	"github.com/postrider/postrider/ent/apikey"
 	"github.com/postrider/postrider/modules/accounts/creators"
 	"github.com/postrider/postrider/modules/accounts/rights"
-	"github.com/postrider/postrider/runtime/fault"
-	"github.com/postrider/postrider/runtime/page"
+	"github.com/postrider/postrider/runtime/base/fault"
+	"github.com/postrider/postrider/runtime/storage/page"
 )
 
 // KeyFilter narrows a list of keys; empty fields do not.

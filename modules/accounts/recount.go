@@ -5,7 +5,7 @@ import (
 	"fmt"
 
 	"github.com/postrider/postrider/ent"
-	"github.com/postrider/postrider/runtime/db"
+	"github.com/postrider/postrider/runtime/storage/db"
 )
 
 // The counters of a plan without caps are not kept, so they are made anew when an account comes

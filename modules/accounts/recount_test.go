@@ -9,12 +9,12 @@ import (
 	"time"
 
 	"github.com/postrider/postrider/ent"
-	"github.com/postrider/postrider/runtime/db"
-	"github.com/postrider/postrider/runtime/db/dbtest"
-	"github.com/postrider/postrider/runtime/expect"
-	"github.com/postrider/postrider/runtime/fault"
-	"github.com/postrider/postrider/runtime/id"
-	"github.com/postrider/postrider/runtime/page"
+	"github.com/postrider/postrider/runtime/base/expect"
+	"github.com/postrider/postrider/runtime/base/fault"
+	"github.com/postrider/postrider/runtime/base/id"
+	"github.com/postrider/postrider/runtime/storage/db"
+	"github.com/postrider/postrider/runtime/storage/db/dbtest"
+	"github.com/postrider/postrider/runtime/storage/page"
 )
 
 const insertFactSQL = `INSERT INTO facts (id, account_id, type, subject_id, data) SELECT $1, $2, 'email.sent', $3, '{}'`

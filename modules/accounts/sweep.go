@@ -4,7 +4,7 @@ import (
 	"context"
 	"time"
 
-	"github.com/postrider/postrider/runtime/db"
+	"github.com/postrider/postrider/runtime/storage/db"
 )
 
 // Counters older than this say nothing that anybody asks for. A day compares with

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/postrider/postrider/runtime/db"
+	"github.com/postrider/postrider/runtime/storage/db"
 )
 
 // erasure is one that is done again: other processes may hold requests in memory for a moment that came

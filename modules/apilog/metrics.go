@@ -3,7 +3,7 @@ package apilog
 import (
 	"github.com/prometheus/client_golang/prometheus"
 
-	"github.com/postrider/postrider/runtime/telemetry"
+	"github.com/postrider/postrider/runtime/base/telemetry"
 )
 
 // counters count requests by what became of them in the log.

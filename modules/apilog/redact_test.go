@@ -87,7 +87,7 @@ func TestLongBodiesAreCutBetweenWords(t *testing.T) {
 // Whatever the API document calls a secret is taken out: by format, by its words and by its examples.
 func TestSecretsOfTheDocumentAreTakenOut(t *testing.T) {
 	t.Parallel()
-	encoded, err := os.ReadFile("../../rest/testdata/openapi.json")
+	encoded, err := os.ReadFile("../../rest/api/testdata/openapi.json")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/postrider/postrider/runtime/id"
+	"github.com/postrider/postrider/runtime/base/id"
 )
 
 // MaxRaw is how many octets of a body are looked at.
@@ -15,7 +15,7 @@ const (
 	maxID   = 64
 )
 
-// IsID tells whether a word can be the id of a request (see X-Request-Id in runtime/telemetry).
+// IsID tells whether a word can be the id of a request (see X-Request-Id in runtime/base/telemetry).
 func IsID(word string) bool {
 	return word != "" && len(word) <= maxID && !strings.ContainsFunc(word, func(r rune) bool {
 		return r != '-' && r != '_' && r != '.' && (r < '0' || r > '9') && (r < 'A' || r > 'Z') && (r < 'a' || r > 'z')

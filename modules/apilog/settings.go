@@ -1,6 +1,6 @@
 package apilog
 
-import "github.com/postrider/postrider/runtime/setting"
+import "github.com/postrider/postrider/runtime/base/setting"
 
 // Rate is how many requests that succeeded one process keeps in a second.
 var Rate = setting.Declare(setting.Setting[int]{

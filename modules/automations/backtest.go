@@ -9,8 +9,8 @@ import (
 	"github.com/postrider/postrider/ent/customevent"
 	"github.com/postrider/postrider/modules/accounts"
 	"github.com/postrider/postrider/modules/automations/machine"
-	"github.com/postrider/postrider/runtime/fault"
-	"github.com/postrider/postrider/runtime/id"
+	"github.com/postrider/postrider/runtime/base/fault"
+	"github.com/postrider/postrider/runtime/base/id"
 )
 
 // The bounds of a backtest.

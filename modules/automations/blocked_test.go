@@ -14,7 +14,7 @@ import (
 	"github.com/postrider/postrider/modules/accounts/plans"
 	"github.com/postrider/postrider/modules/automations/figures"
 	"github.com/postrider/postrider/modules/sending/sendingtest"
-	"github.com/postrider/postrider/runtime/page"
+	"github.com/postrider/postrider/runtime/storage/page"
 )
 
 // withAccount stores the account of the test, on the plan free, as module accounts does.

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/postrider/postrider/modules/sending/sendingtest"
-	"github.com/postrider/postrider/runtime/fault"
+	"github.com/postrider/postrider/runtime/base/fault"
 )
 
 // An account has so many automations, and so many that are active, and an archived one makes room.

@@ -7,8 +7,8 @@ import (
 	"github.com/postrider/postrider/ent"
 	"github.com/postrider/postrider/ent/automationrun"
 	"github.com/postrider/postrider/modules/automations/runs"
-	"github.com/postrider/postrider/runtime/fault"
-	"github.com/postrider/postrider/runtime/idempotency"
+	"github.com/postrider/postrider/runtime/base/fault"
+	"github.com/postrider/postrider/runtime/web/idempotency"
 )
 
 // The codes of what cannot be done with a run.

@@ -9,9 +9,9 @@ import (
 	"github.com/postrider/postrider/modules/accounts"
 	"github.com/postrider/postrider/modules/automations/definition"
 	"github.com/postrider/postrider/modules/templates/language"
-	"github.com/postrider/postrider/runtime/egress"
-	"github.com/postrider/postrider/runtime/fault"
+	"github.com/postrider/postrider/runtime/base/fault"
 	"github.com/postrider/postrider/runtime/mail/address"
+	"github.com/postrider/postrider/runtime/web/egress"
 )
 
 // Problem is what speaks against activating a draft, or should be known before.

@@ -4,10 +4,10 @@ import (
 	"net/http"
 
 	"github.com/postrider/postrider/modules/automations/steps"
-	"github.com/postrider/postrider/runtime/config"
-	"github.com/postrider/postrider/runtime/egress"
+	"github.com/postrider/postrider/runtime/base/setting"
 	"github.com/postrider/postrider/runtime/mail/dnsx"
-	"github.com/postrider/postrider/runtime/setting"
+	"github.com/postrider/postrider/runtime/ops/config"
+	"github.com/postrider/postrider/runtime/web/egress"
 )
 
 // Config of the module.

@@ -11,7 +11,7 @@ import (
 	"github.com/postrider/postrider/ent/automationwork"
 	"github.com/postrider/postrider/modules/automations/machine"
 	"github.com/postrider/postrider/modules/automations/runs"
-	"github.com/postrider/postrider/runtime/db"
+	"github.com/postrider/postrider/runtime/storage/db"
 )
 
 // Details gives runs of the account by their ids, each with its steps and what it does next. Runs

@@ -10,7 +10,7 @@ import (
 	"github.com/postrider/postrider/ent/automation"
 	"github.com/postrider/postrider/modules/automations/runs"
 	"github.com/postrider/postrider/modules/sending/sendingtest"
-	"github.com/postrider/postrider/runtime/idempotency"
+	"github.com/postrider/postrider/runtime/web/idempotency"
 )
 
 // held makes an automation that is paused and holds so many runs, which came due meanwhile.

@@ -17,7 +17,7 @@ import (
 	"github.com/postrider/postrider/modules/automations/machine"
 	"github.com/postrider/postrider/modules/automations/runs"
 	"github.com/postrider/postrider/modules/automations/versions"
-	"github.com/postrider/postrider/runtime/fault"
+	"github.com/postrider/postrider/runtime/base/fault"
 )
 
 // What an explanation says of automations that are not among the matches of the event.

@@ -11,7 +11,7 @@ import (
 	"github.com/postrider/postrider/modules/sending/records"
 	"github.com/postrider/postrider/modules/sending/sendingtest"
 	"github.com/postrider/postrider/modules/tracking"
-	"github.com/postrider/postrider/runtime/page"
+	"github.com/postrider/postrider/runtime/storage/page"
 )
 
 // visited says of every group of emails that one was opened, and none clicked.

@@ -17,8 +17,8 @@ import (
 	"github.com/postrider/postrider/ent"
 	"github.com/postrider/postrider/modules/automations/ingest"
 	"github.com/postrider/postrider/modules/sending/sendingtest"
-	"github.com/postrider/postrider/runtime/egress"
-	"github.com/postrider/postrider/runtime/idempotency"
+	"github.com/postrider/postrider/runtime/web/egress"
+	"github.com/postrider/postrider/runtime/web/idempotency"
 )
 
 // failure gives the error of the only run.

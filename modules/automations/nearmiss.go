@@ -8,7 +8,7 @@ import (
 	"github.com/postrider/postrider/ent/customevent"
 	"github.com/postrider/postrider/ent/schema/shape"
 	"github.com/postrider/postrider/modules/automations/runs"
-	"github.com/postrider/postrider/runtime/db"
+	"github.com/postrider/postrider/runtime/storage/db"
 )
 
 // waits finds live runs that wait for the name and that the event has not gone on with: its

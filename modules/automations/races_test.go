@@ -12,7 +12,7 @@ import (
 
 	"github.com/postrider/postrider/modules/automations/ingest"
 	"github.com/postrider/postrider/modules/sending/sendingtest"
-	"github.com/postrider/postrider/runtime/idempotency"
+	"github.com/postrider/postrider/runtime/web/idempotency"
 )
 
 // rounds is how often each race is run: a few times here, and as often as

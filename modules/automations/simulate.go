@@ -19,7 +19,7 @@ import (
 	"github.com/postrider/postrider/modules/automations/simulation"
 	"github.com/postrider/postrider/modules/automations/steps"
 	"github.com/postrider/postrider/modules/sms"
-	"github.com/postrider/postrider/runtime/fault"
+	"github.com/postrider/postrider/runtime/base/fault"
 )
 
 // What a simulation lets a step come to, beside its success.

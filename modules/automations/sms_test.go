@@ -14,10 +14,10 @@ import (
 	"github.com/postrider/postrider/modules/sms/link"
 	"github.com/postrider/postrider/modules/sms/optout"
 	smssettings "github.com/postrider/postrider/modules/sms/settings"
-	"github.com/postrider/postrider/runtime/db"
-	"github.com/postrider/postrider/runtime/node"
-	"github.com/postrider/postrider/runtime/page"
-	"github.com/postrider/postrider/runtime/secret"
+	"github.com/postrider/postrider/runtime/base/secret"
+	"github.com/postrider/postrider/runtime/storage/db"
+	"github.com/postrider/postrider/runtime/storage/page"
+	"github.com/postrider/postrider/runtime/work/node"
 )
 
 // textOwner is an account that may send text messages.

@@ -14,8 +14,8 @@ import (
 	"github.com/postrider/postrider/ent"
 	"github.com/postrider/postrider/modules/automations/ingest"
 	"github.com/postrider/postrider/modules/sending/sendingtest"
-	"github.com/postrider/postrider/runtime/fault"
-	"github.com/postrider/postrider/runtime/idempotency"
+	"github.com/postrider/postrider/runtime/base/fault"
+	"github.com/postrider/postrider/runtime/web/idempotency"
 )
 
 const waits = `{"key": "sleep", "type": "delay", "duration": "P30D"}, {"key": "w", "type": "wait_for_event", "event": "paid", "timeout": "P1D"}`

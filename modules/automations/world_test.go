@@ -17,10 +17,10 @@ import (
 	"github.com/postrider/postrider/modules/sending/sendingtest"
 	"github.com/postrider/postrider/modules/sending/sendingtest/rooms"
 	"github.com/postrider/postrider/modules/templates"
-	"github.com/postrider/postrider/runtime/fault"
-	"github.com/postrider/postrider/runtime/idempotency"
-	"github.com/postrider/postrider/runtime/node"
-	"github.com/postrider/postrider/runtime/secret"
+	"github.com/postrider/postrider/runtime/base/fault"
+	"github.com/postrider/postrider/runtime/base/secret"
+	"github.com/postrider/postrider/runtime/web/idempotency"
+	"github.com/postrider/postrider/runtime/work/node"
 )
 
 const other = "acc_01kf0m4w7he6x8q2v5b3n9c1tz"

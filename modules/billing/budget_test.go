@@ -8,9 +8,9 @@ import (
 	"time"
 
 	"github.com/postrider/postrider/modules/billing/stripetest"
-	"github.com/postrider/postrider/runtime/expect"
-	"github.com/postrider/postrider/runtime/fault"
-	"github.com/postrider/postrider/runtime/page"
+	"github.com/postrider/postrider/runtime/base/expect"
+	"github.com/postrider/postrider/runtime/base/fault"
+	"github.com/postrider/postrider/runtime/storage/page"
 )
 
 // promised is how long who changes what is paid waits for an answer while the provider is away.

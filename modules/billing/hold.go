@@ -9,7 +9,7 @@ import (
 	"github.com/stripe/stripe-go/v86"
 
 	"github.com/postrider/postrider/modules/billing/provider"
-	"github.com/postrider/postrider/runtime/fault"
+	"github.com/postrider/postrider/runtime/base/fault"
 )
 
 // settleLimit is how long an event waits for its usage to be told: the provider does not wait much longer,

@@ -12,9 +12,9 @@ import (
 	"github.com/postrider/postrider/modules/accounts/plans"
 	"github.com/postrider/postrider/modules/billing/desk"
 	"github.com/postrider/postrider/modules/billing/stripetest"
-	"github.com/postrider/postrider/runtime/db/dbtest"
-	"github.com/postrider/postrider/runtime/expect"
-	"github.com/postrider/postrider/runtime/secret"
+	"github.com/postrider/postrider/runtime/base/expect"
+	"github.com/postrider/postrider/runtime/base/secret"
+	"github.com/postrider/postrider/runtime/storage/db/dbtest"
 )
 
 // liveKey names the variable with the key of a test-mode account: `make stripe-live` gives it.

@@ -10,7 +10,7 @@ import (
 	"github.com/postrider/postrider/modules/accounts"
 	"github.com/postrider/postrider/modules/accounts/plans"
 	"github.com/postrider/postrider/modules/billing/provider"
-	"github.com/postrider/postrider/runtime/fault"
+	"github.com/postrider/postrider/runtime/base/fault"
 )
 
 // catalogFor is how long prices are believed.

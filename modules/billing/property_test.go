@@ -18,7 +18,7 @@ import (
 
 	"github.com/postrider/postrider/modules/accounts"
 	"github.com/postrider/postrider/modules/billing/stripetest"
-	"github.com/postrider/postrider/runtime/fault"
+	"github.com/postrider/postrider/runtime/base/fault"
 )
 
 // The lives of accounts at random. `make billing-properties` plays ROUNDS of each kind; the suite

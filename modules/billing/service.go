@@ -18,10 +18,10 @@ import (
 	"github.com/postrider/postrider/modules/billing/tell"
 	"github.com/postrider/postrider/modules/billing/watch"
 	"github.com/postrider/postrider/modules/notices"
-	"github.com/postrider/postrider/runtime/db"
-	"github.com/postrider/postrider/runtime/fault"
-	"github.com/postrider/postrider/runtime/page"
-	"github.com/postrider/postrider/runtime/worker"
+	"github.com/postrider/postrider/runtime/base/fault"
+	"github.com/postrider/postrider/runtime/base/worker"
+	"github.com/postrider/postrider/runtime/storage/db"
+	"github.com/postrider/postrider/runtime/storage/page"
 )
 
 // Params of New.

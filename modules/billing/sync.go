@@ -15,7 +15,7 @@ import (
 	"github.com/postrider/postrider/modules/accounts/audit"
 	"github.com/postrider/postrider/modules/billing/metering"
 	"github.com/postrider/postrider/modules/billing/provider"
-	"github.com/postrider/postrider/runtime/db"
+	"github.com/postrider/postrider/runtime/storage/db"
 )
 
 const (

@@ -6,9 +6,9 @@ import (
 
 	"github.com/postrider/postrider/ent/deliveryreport"
 	"github.com/postrider/postrider/modules/sending/records"
-	"github.com/postrider/postrider/runtime/event"
 	"github.com/postrider/postrider/runtime/mail/bounce"
 	"github.com/postrider/postrider/runtime/mail/dsn"
+	"github.com/postrider/postrider/runtime/work/event"
 )
 
 // judgement is what a report means for its recipient.

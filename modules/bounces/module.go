@@ -4,8 +4,8 @@ import (
 	"go.uber.org/fx"
 
 	"github.com/postrider/postrider/modules/sending/records"
-	"github.com/postrider/postrider/runtime/bus"
-	"github.com/postrider/postrider/runtime/module"
+	"github.com/postrider/postrider/runtime/ops/module"
+	"github.com/postrider/postrider/runtime/work/bus"
 )
 
 // Module gives *Service, which takes mail to return paths in.

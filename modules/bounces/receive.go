@@ -12,9 +12,9 @@ import (
 	"github.com/postrider/postrider/ent"
 	"github.com/postrider/postrider/ent/deliveryreport"
 	"github.com/postrider/postrider/modules/sending/records"
-	"github.com/postrider/postrider/runtime/event"
+	"github.com/postrider/postrider/runtime/base/telemetry"
 	"github.com/postrider/postrider/runtime/mail/dsn"
-	"github.com/postrider/postrider/runtime/telemetry"
+	"github.com/postrider/postrider/runtime/work/event"
 )
 
 // maxRead is how much of a report is looked at. What follows is the message that came

@@ -9,9 +9,9 @@ import (
 	"go.uber.org/fx"
 
 	"github.com/postrider/postrider/modules/sending/records"
-	"github.com/postrider/postrider/runtime/db"
-	"github.com/postrider/postrider/runtime/intake"
+	"github.com/postrider/postrider/runtime/base/intake"
 	"github.com/postrider/postrider/runtime/mail/returnpath"
+	"github.com/postrider/postrider/runtime/storage/db"
 )
 
 // Mail knows the emails that reports are about.

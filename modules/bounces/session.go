@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/postrider/postrider/runtime/intake"
+	"github.com/postrider/postrider/runtime/base/intake"
 	"github.com/postrider/postrider/runtime/mail/smtpserver"
 )
 

@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/postrider/postrider/runtime/fault"
+	"github.com/postrider/postrider/runtime/base/fault"
 )
 
 const hello = "From: ada@dev.test\r\nSubject: Your code: 100% (A_B)\r\n\r\nHello\r\n"

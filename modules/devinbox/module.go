@@ -5,7 +5,7 @@ import (
 
 	"go.uber.org/fx"
 
-	"github.com/postrider/postrider/runtime/module"
+	"github.com/postrider/postrider/runtime/ops/module"
 )
 
 // Module gives *Service and runs the sink. It starts before sending, which

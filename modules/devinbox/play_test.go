@@ -13,11 +13,11 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/postrider/postrider/runtime/db/dbtest"
-	"github.com/postrider/postrider/runtime/expect"
+	"github.com/postrider/postrider/runtime/base/expect"
 	"github.com/postrider/postrider/runtime/mail/bounce"
 	"github.com/postrider/postrider/runtime/mail/dsn"
 	"github.com/postrider/postrider/runtime/mail/smtpclient/smtptest"
+	"github.com/postrider/postrider/runtime/storage/db/dbtest"
 )
 
 var played = Config{Domains: []string{"dev.test", "sandbox.dev.test"}}

@@ -14,8 +14,8 @@ import (
 	"github.com/emersion/go-smtp"
 
 	"github.com/postrider/postrider/ent/capturedmail"
+	"github.com/postrider/postrider/runtime/base/telemetry"
 	"github.com/postrider/postrider/runtime/mail/message"
-	"github.com/postrider/postrider/runtime/telemetry"
 )
 
 const (

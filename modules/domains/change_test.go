@@ -12,8 +12,8 @@ import (
 	"github.com/postrider/postrider/ent/domaincheck"
 	"github.com/postrider/postrider/modules/domains/dnscheck"
 	"github.com/postrider/postrider/modules/domains/signing"
-	"github.com/postrider/postrider/runtime/event"
-	"github.com/postrider/postrider/runtime/fault"
+	"github.com/postrider/postrider/runtime/base/fault"
+	"github.com/postrider/postrider/runtime/work/event"
 )
 
 func TestSettingsOfAVerifiedDomain(t *testing.T) {

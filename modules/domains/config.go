@@ -4,10 +4,10 @@ import (
 	"time"
 
 	"github.com/postrider/postrider/modules/domains/dnscheck"
-	"github.com/postrider/postrider/runtime/config"
-	"github.com/postrider/postrider/runtime/fault"
+	"github.com/postrider/postrider/runtime/base/fault"
+	"github.com/postrider/postrider/runtime/base/setting"
 	"github.com/postrider/postrider/runtime/mail/address"
-	"github.com/postrider/postrider/runtime/setting"
+	"github.com/postrider/postrider/runtime/ops/config"
 )
 
 // Config of the module. Hosts are names without port.

@@ -11,11 +11,11 @@ import (
 	"github.com/postrider/postrider/ent/domain"
 	"github.com/postrider/postrider/modules/domains/dnscheck"
 	"github.com/postrider/postrider/modules/domains/signing"
-	"github.com/postrider/postrider/runtime/cache"
-	"github.com/postrider/postrider/runtime/db"
-	"github.com/postrider/postrider/runtime/fault"
+	"github.com/postrider/postrider/runtime/base/cache"
+	"github.com/postrider/postrider/runtime/base/fault"
 	"github.com/postrider/postrider/runtime/mail/address"
 	"github.com/postrider/postrider/runtime/mail/dkim"
+	"github.com/postrider/postrider/runtime/storage/db"
 )
 
 // Identity is who signs a mail.

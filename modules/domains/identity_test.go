@@ -7,9 +7,9 @@ import (
 	"time"
 
 	"github.com/postrider/postrider/modules/domains/signing"
-	"github.com/postrider/postrider/runtime/fault"
+	"github.com/postrider/postrider/runtime/base/fault"
+	"github.com/postrider/postrider/runtime/base/secret"
 	"github.com/postrider/postrider/runtime/mail/address"
-	"github.com/postrider/postrider/runtime/secret"
 )
 
 func mailbox(t testing.TB, text string) address.Address {

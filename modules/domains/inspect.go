@@ -9,10 +9,10 @@ import (
 	"github.com/postrider/postrider/ent/domain"
 	"github.com/postrider/postrider/modules/domains/dnscheck"
 	"github.com/postrider/postrider/modules/domains/signing"
-	"github.com/postrider/postrider/runtime/db"
-	"github.com/postrider/postrider/runtime/fault"
+	"github.com/postrider/postrider/runtime/base/fault"
+	"github.com/postrider/postrider/runtime/base/secret"
 	"github.com/postrider/postrider/runtime/mail/dnsx"
-	"github.com/postrider/postrider/runtime/secret"
+	"github.com/postrider/postrider/runtime/storage/db"
 )
 
 // Inspection asks how a domain's records stand, outside of the service.

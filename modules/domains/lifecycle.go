@@ -7,7 +7,7 @@ import (
 	"github.com/postrider/postrider/ent/domain"
 	"github.com/postrider/postrider/ent/schema/shape"
 	"github.com/postrider/postrider/modules/domains/dnscheck"
-	"github.com/postrider/postrider/runtime/event"
+	"github.com/postrider/postrider/runtime/work/event"
 )
 
 // The distances between checks.

@@ -8,10 +8,10 @@ import (
 	"github.com/postrider/postrider/ent/domain"
 	"github.com/postrider/postrider/modules/domains/dnscheck"
 	"github.com/postrider/postrider/modules/domains/signing"
-	"github.com/postrider/postrider/runtime/fault"
-	"github.com/postrider/postrider/runtime/id"
+	"github.com/postrider/postrider/runtime/base/fault"
+	"github.com/postrider/postrider/runtime/base/id"
 	"github.com/postrider/postrider/runtime/mail/address"
-	"github.com/postrider/postrider/runtime/page"
+	"github.com/postrider/postrider/runtime/storage/page"
 )
 
 // Get gives one domain of the account.

@@ -10,8 +10,8 @@ import (
 	"github.com/postrider/postrider/ent/domain"
 	"github.com/postrider/postrider/modules/domains/dnscheck"
 	"github.com/postrider/postrider/modules/domains/signing"
-	"github.com/postrider/postrider/runtime/db"
-	"github.com/postrider/postrider/runtime/worker"
+	"github.com/postrider/postrider/runtime/base/worker"
+	"github.com/postrider/postrider/runtime/storage/db"
 )
 
 // checksAtOnce is how many domains a process checks in the background at a time.

@@ -7,8 +7,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/postrider/postrider/ent"
-	"github.com/postrider/postrider/runtime/event"
-	"github.com/postrider/postrider/runtime/worker"
+	"github.com/postrider/postrider/runtime/base/worker"
+	"github.com/postrider/postrider/runtime/work/event"
 )
 
 func TestDueDomainsAreCheckedInTheBackground(t *testing.T) {

@@ -8,7 +8,7 @@ import (
 	"github.com/postrider/postrider/ent/domain"
 	"github.com/postrider/postrider/ent/predicate"
 	"github.com/postrider/postrider/modules/domains/signing"
-	"github.com/postrider/postrider/runtime/fault"
+	"github.com/postrider/postrider/runtime/base/fault"
 	"github.com/postrider/postrider/runtime/mail/address"
 )
 

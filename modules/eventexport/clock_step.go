@@ -4,9 +4,9 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/postrider/postrider/runtime/clockstep"
-	"github.com/postrider/postrider/runtime/db"
-	"github.com/postrider/postrider/runtime/id"
+	"github.com/postrider/postrider/runtime/base/id"
+	"github.com/postrider/postrider/runtime/storage/clockstep"
+	"github.com/postrider/postrider/runtime/storage/db"
 )
 
 // New facts have ids from before the position, so the export starts again there. Facts from
@@ -16,7 +16,7 @@ UPDATE event_exports SET position = least(position, $1 COLLATE "C"), again = aga
 	fence = fence + 1, node = NULL
 WHERE position > $1 OR due_at > now() + $2 * interval '1 microsecond'`
 
-// rewind sets the export back after the database clock stepped back (runtime/clockstep).
+// rewind sets the export back after the database clock stepped back (runtime/storage/clockstep).
 func (s *Service) rewind(ctx context.Context, step clockstep.Step) (int64, error) {
 	n, err := db.Exec(ctx, s.db.SQL, resumeEarlierSQL, id.Since(id.Fact, step.At.Add(-clockstep.Matters)), lease.Microseconds())
 	if err != nil {

@@ -5,7 +5,7 @@
 //
 // The position is the id up to which the stream has every fact. It stands in one row of
 // event_exports, the cursor. A page is some facts behind it, which one process publishes
-// under a lease (runtime/worker): the row is its job.
+// under a lease (runtime/base/worker): the row is its job.
 //
 // # What is promised
 //
@@ -18,15 +18,15 @@
 //   - Facts of one account are in the stream in the order of their ids, between accounts
 //     there is no order.
 //   - Any process goes on where another has stopped or died: within seconds, when it is seen
-//     to be gone (runtime/node).
+//     to be gone (runtime/work/node).
 //   - A stream that is away or full costs nothing but its own delay. Accepting and delivering
 //     know nothing of the export, and no transaction waits for the network.
-//   - While the installation is held (runtime/hold), nothing is published.
+//   - While the installation is held (runtime/work/hold), nothing is published.
 //
 // # How
 //
 // Ids are ordered by time and commits are not, so facts are read up to the horizon
-// (runtime/bus, Horizon), which is half a second back and more while a transaction that publishes stays open.
+// (runtime/work/bus, Horizon), which is half a second back and more while a transaction that publishes stays open.
 // A claim takes the row if there is a fact between position and horizon; the run reads one
 // page, publishes it and waits for the acknowledgements; to settle it is to move the position
 // under the fencing number. After a failure the position moves to the first fact that

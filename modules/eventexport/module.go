@@ -3,10 +3,10 @@ package eventexport
 import (
 	"go.uber.org/fx"
 
-	"github.com/postrider/postrider/runtime/bus"
-	"github.com/postrider/postrider/runtime/clockstep"
-	"github.com/postrider/postrider/runtime/module"
-	"github.com/postrider/postrider/runtime/node"
+	"github.com/postrider/postrider/runtime/storage/clockstep"
+	"github.com/postrider/postrider/runtime/ops/module"
+	"github.com/postrider/postrider/runtime/work/bus"
+	"github.com/postrider/postrider/runtime/work/node"
 )
 
 // Module gives *Service and exports in the background.

@@ -6,9 +6,9 @@ import (
 	"slices"
 
 	"github.com/postrider/postrider/modules/eventexport/jetstream"
-	"github.com/postrider/postrider/runtime/bus"
-	"github.com/postrider/postrider/runtime/event"
-	"github.com/postrider/postrider/runtime/worker"
+	"github.com/postrider/postrider/runtime/base/worker"
+	"github.com/postrider/postrider/runtime/work/bus"
+	"github.com/postrider/postrider/runtime/work/event"
 )
 
 // A page is bounded in both, and so is what a process holds.

@@ -10,11 +10,11 @@ import (
 	"go.uber.org/fx"
 
 	"github.com/postrider/postrider/modules/eventexport/jetstream"
-	"github.com/postrider/postrider/runtime/bus"
-	"github.com/postrider/postrider/runtime/db"
-	"github.com/postrider/postrider/runtime/node"
-	"github.com/postrider/postrider/runtime/setting"
-	"github.com/postrider/postrider/runtime/worker"
+	"github.com/postrider/postrider/runtime/base/setting"
+	"github.com/postrider/postrider/runtime/base/worker"
+	"github.com/postrider/postrider/runtime/storage/db"
+	"github.com/postrider/postrider/runtime/work/bus"
+	"github.com/postrider/postrider/runtime/work/node"
 )
 
 // Config of the export. Zero fields take the default; without a target nothing is exported.

@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"github.com/postrider/postrider/modules/eventexport/jetstream"
-	"github.com/postrider/postrider/runtime/config"
-	"github.com/postrider/postrider/runtime/setting"
+	"github.com/postrider/postrider/runtime/base/setting"
+	"github.com/postrider/postrider/runtime/ops/config"
 )
 
 const group = "Event export"

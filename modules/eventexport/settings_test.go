@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/postrider/postrider/runtime/setting"
+	"github.com/postrider/postrider/runtime/base/setting"
 )
 
 // The settings are read, mistakes name them, and neither log nor mistakes have a secret.

@@ -11,13 +11,13 @@ import (
 
 	"github.com/postrider/postrider/modules/eventexport/jetstream"
 	"github.com/postrider/postrider/modules/eventexport/jetstream/jetstreamtest"
-	"github.com/postrider/postrider/runtime/bus"
-	"github.com/postrider/postrider/runtime/db"
-	"github.com/postrider/postrider/runtime/db/dbtest"
-	"github.com/postrider/postrider/runtime/event"
-	"github.com/postrider/postrider/runtime/expect"
-	"github.com/postrider/postrider/runtime/node"
-	"github.com/postrider/postrider/runtime/worker"
+	"github.com/postrider/postrider/runtime/base/expect"
+	"github.com/postrider/postrider/runtime/base/worker"
+	"github.com/postrider/postrider/runtime/storage/db"
+	"github.com/postrider/postrider/runtime/storage/db/dbtest"
+	"github.com/postrider/postrider/runtime/work/bus"
+	"github.com/postrider/postrider/runtime/work/event"
+	"github.com/postrider/postrider/runtime/work/node"
 )
 
 const (

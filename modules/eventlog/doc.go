@@ -8,7 +8,7 @@
 // What is promised.
 //   - An event is shown at every reading behind whose position it is: a reader who
 //     goes on from where the last answer ended misses none and gets none twice. (How:
-//     runtime/bus, Horizon. The price is that an event is shown half a second after it
+//     runtime/work/bus, Horizon. The price is that an event is shown half a second after it
 //     has happened, and later while a transaction that publishes stays open.)
 //   - A stream shows an event within a second, whether or not anything else wants the
 //     events of its account (wake.go).

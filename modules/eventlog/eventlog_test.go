@@ -8,9 +8,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/postrider/postrider/runtime/expect"
-	"github.com/postrider/postrider/runtime/id"
-	"github.com/postrider/postrider/runtime/runtimetest"
+	"github.com/postrider/postrider/runtime/base/expect"
+	"github.com/postrider/postrider/runtime/base/id"
+	"github.com/postrider/postrider/runtime/test/harness"
 )
 
 const anEmail = `{"from":"ada@dev.test","to":"bob@example.net","subject":"s","text":"t"}`
@@ -26,7 +26,7 @@ type logged struct {
 	NextCursor string `json:"next_cursor"`
 }
 
-func eventLog(t *testing.T, app *runtimetest.App, query string) (page logged) {
+func eventLog(t *testing.T, app *harness.App, query string) (page logged) {
 	t.Helper()
 	got := app.Do(t, http.MethodGet, "/api/event-log"+query, nil)
 	if got.Status != http.StatusOK {
@@ -37,7 +37,7 @@ func eventLog(t *testing.T, app *runtimetest.App, query string) (page logged) {
 }
 
 // stream opens an event stream and gives its lines.
-func stream(t *testing.T, app *runtimetest.App, query string, headers ...string) (lines <-chan string, leave func()) {
+func stream(t *testing.T, app *harness.App, query string, headers ...string) (lines <-chan string, leave func()) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, app.BaseURL+"/api/event-log/stream"+query, nil)
@@ -55,7 +55,7 @@ func stream(t *testing.T, app *runtimetest.App, query string, headers ...string)
 const ended = "the server has ended the stream"
 
 // linesOf gives the lines of an answer that goes on.
-func linesOf(t *testing.T, app *runtimetest.App, req *http.Request) <-chan string {
+func linesOf(t *testing.T, app *harness.App, req *http.Request) <-chan string {
 	t.Helper()
 	req.Header.Set("Authorization", "Bearer "+app.APIKey)
 	res, err := http.DefaultClient.Do(req)
@@ -101,7 +101,7 @@ func until(t *testing.T, lines <-chan string, text string) string {
 
 func TestEventLogInPagesAndAsAStream(t *testing.T) {
 	t.Parallel()
-	app := runtimetest.Start(t, nil)
+	app := harness.Start(t, nil)
 	app.MailDomain(t, "example.net")
 	stranger := app.Stranger(t, "stranger")
 	lines, _ := stream(t, app, "")
@@ -114,7 +114,7 @@ func TestEventLogInPagesAndAsAStream(t *testing.T) {
 	until(t, lines, `"type":"email.delivered"`)
 
 	var found logged
-	runtimetest.Eventually(t, "both events are in the log", func() bool {
+	harness.Eventually(t, "both events are in the log", func() bool {
 		found = eventLog(t, app, "?types=email.sent,email.delivered")
 		return len(found.Events) == 2
 	})
@@ -161,7 +161,7 @@ func TestEventLogInPagesAndAsAStream(t *testing.T) {
 
 func TestStreamsOfAnAccountAreCounted(t *testing.T) {
 	t.Parallel()
-	app := runtimetest.Start(t, nil)
+	app := harness.Start(t, nil)
 	var leave func()
 	for range 10 {
 		_, leave = stream(t, app, "")
@@ -172,7 +172,7 @@ func TestStreamsOfAnAccountAreCounted(t *testing.T) {
 	other, _ := stream(t, app.Stranger(t, "other"), "")
 	until(t, other, "id: ")
 	leave()
-	runtimetest.Eventually(t, "there is room again", func() bool {
+	harness.Eventually(t, "there is room again", func() bool {
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()
 		req, err := http.NewRequestWithContext(ctx, http.MethodGet, app.BaseURL+"/api/event-log/stream", nil)
@@ -193,7 +193,7 @@ func TestStreamsOfAnAccountAreCounted(t *testing.T) {
 // and then what happens.
 func TestEventsAsASubscription(t *testing.T) {
 	t.Parallel()
-	app := runtimetest.Start(t, nil)
+	app := harness.Start(t, nil)
 	app.MailDomain(t, "example.net")
 	stranger := app.Stranger(t, "stranger")
 	first := app.Send(t, anEmail)
@@ -219,7 +219,7 @@ func TestEventsAsASubscription(t *testing.T) {
 	}
 }
 
-func subscribe(t *testing.T, app *runtimetest.App, query string) <-chan string {
+func subscribe(t *testing.T, app *harness.App, query string) <-chan string {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
 	t.Cleanup(cancel)

@@ -3,8 +3,8 @@ package eventlog
 import (
 	"go.uber.org/fx"
 
-	"github.com/postrider/postrider/runtime/bus"
-	"github.com/postrider/postrider/runtime/module"
+	"github.com/postrider/postrider/runtime/ops/module"
+	"github.com/postrider/postrider/runtime/work/bus"
 )
 
 // Module gives *Service.

@@ -7,7 +7,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/postrider/postrider/runtime/fault"
+	"github.com/postrider/postrider/runtime/base/fault"
 )
 
 // registry is the streams that are open in the process.

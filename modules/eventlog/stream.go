@@ -5,8 +5,8 @@ import (
 	"io"
 	"time"
 
-	"github.com/postrider/postrider/runtime/event"
-	"github.com/postrider/postrider/runtime/page"
+	"github.com/postrider/postrider/runtime/storage/page"
+	"github.com/postrider/postrider/runtime/work/event"
 )
 
 // streamPage is how many events a stream reads at once.

@@ -8,11 +8,11 @@ import (
 	"time"
 
 	"github.com/postrider/postrider/modules/eventlog"
-	"github.com/postrider/postrider/runtime/bus"
-	"github.com/postrider/postrider/runtime/db/dbtest"
-	"github.com/postrider/postrider/runtime/event"
-	"github.com/postrider/postrider/runtime/expect"
-	"github.com/postrider/postrider/runtime/id"
+	"github.com/postrider/postrider/runtime/base/expect"
+	"github.com/postrider/postrider/runtime/base/id"
+	"github.com/postrider/postrider/runtime/storage/db/dbtest"
+	"github.com/postrider/postrider/runtime/work/bus"
+	"github.com/postrider/postrider/runtime/work/event"
 )
 
 // Nothing but an open stream wants the events of these accounts, and streams do not look by themselves:

@@ -7,7 +7,7 @@ import (
 	"net/netip"
 	"time"
 
-	"github.com/postrider/postrider/runtime/intake"
+	"github.com/postrider/postrider/runtime/base/intake"
 	"github.com/postrider/postrider/runtime/mail/smtpserver"
 )
 

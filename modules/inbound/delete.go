@@ -5,9 +5,9 @@ import (
 	"fmt"
 
 	"github.com/postrider/postrider/ent"
-	"github.com/postrider/postrider/runtime/db"
-	"github.com/postrider/postrider/runtime/fault"
-	"github.com/postrider/postrider/runtime/id"
+	"github.com/postrider/postrider/runtime/base/fault"
+	"github.com/postrider/postrider/runtime/base/id"
+	"github.com/postrider/postrider/runtime/storage/db"
 )
 
 // Delete deletes one record with its facts; the content goes with the last record that

@@ -7,7 +7,7 @@ import (
 	"github.com/postrider/postrider/modules/accounts"
 	"github.com/postrider/postrider/modules/inbound/answer"
 	"github.com/postrider/postrider/modules/sending"
-	"github.com/postrider/postrider/runtime/intake"
+	"github.com/postrider/postrider/runtime/base/intake"
 )
 
 // Forward sends a received email on: its text and html below what the caller writes,

@@ -19,12 +19,12 @@ import (
 	"github.com/postrider/postrider/ent/schema/shape"
 	"github.com/postrider/postrider/modules/domains"
 	"github.com/postrider/postrider/modules/inbound/addressrules"
-	"github.com/postrider/postrider/runtime/fault"
-	"github.com/postrider/postrider/runtime/intake"
+	"github.com/postrider/postrider/runtime/base/fault"
+	"github.com/postrider/postrider/runtime/base/intake"
 	"github.com/postrider/postrider/runtime/mail/authn"
 	"github.com/postrider/postrider/runtime/mail/rspamd"
 	"github.com/postrider/postrider/runtime/mail/smtpserver"
-	"github.com/postrider/postrider/runtime/page"
+	"github.com/postrider/postrider/runtime/storage/page"
 )
 
 func TestWhoIsRefusedAtRcpt(t *testing.T) {

@@ -10,10 +10,10 @@ import (
 	"github.com/postrider/postrider/modules/domains"
 	"github.com/postrider/postrider/modules/sending"
 	"github.com/postrider/postrider/modules/statistics"
-	"github.com/postrider/postrider/runtime/blob"
-	"github.com/postrider/postrider/runtime/bus"
-	"github.com/postrider/postrider/runtime/clockstep"
-	"github.com/postrider/postrider/runtime/module"
+	"github.com/postrider/postrider/runtime/storage/clockstep"
+	"github.com/postrider/postrider/runtime/ops/module"
+	"github.com/postrider/postrider/runtime/storage/blob"
+	"github.com/postrider/postrider/runtime/work/bus"
 )
 
 // Module gives *Service, which takes mail in. Verifier, SpamFilter and the object store

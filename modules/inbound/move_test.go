@@ -11,9 +11,9 @@ import (
 	"time"
 
 	"github.com/postrider/postrider/ent"
-	"github.com/postrider/postrider/runtime/expect"
-	"github.com/postrider/postrider/runtime/fault"
-	"github.com/postrider/postrider/runtime/worker"
+	"github.com/postrider/postrider/runtime/base/expect"
+	"github.com/postrider/postrider/runtime/base/fault"
+	"github.com/postrider/postrider/runtime/base/worker"
 )
 
 // bucket is an object store in memory, which can be away or keep something else.

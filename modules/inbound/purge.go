@@ -6,9 +6,9 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/postrider/postrider/runtime/db"
-	"github.com/postrider/postrider/runtime/id"
-	"github.com/postrider/postrider/runtime/search"
+	"github.com/postrider/postrider/runtime/base/id"
+	"github.com/postrider/postrider/runtime/storage/db"
+	"github.com/postrider/postrider/runtime/storage/search"
 )
 
 // Received mail ages like the account's other mail: first its content goes, later the

@@ -4,7 +4,7 @@ import (
 	"strings"
 
 	"github.com/postrider/postrider/runtime/mail/address"
-	"github.com/postrider/postrider/runtime/search"
+	"github.com/postrider/postrider/runtime/storage/search"
 )
 
 // received_emails.search is a document of package search: words of subject, addresses and

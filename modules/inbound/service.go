@@ -14,15 +14,15 @@ import (
 	"github.com/postrider/postrider/modules/domains"
 	"github.com/postrider/postrider/modules/inbound/addressrules"
 	"github.com/postrider/postrider/modules/sending"
-	"github.com/postrider/postrider/runtime/blob"
-	"github.com/postrider/postrider/runtime/db"
-	"github.com/postrider/postrider/runtime/event"
-	"github.com/postrider/postrider/runtime/intake"
+	"github.com/postrider/postrider/runtime/base/intake"
+	"github.com/postrider/postrider/runtime/base/worker"
 	"github.com/postrider/postrider/runtime/mail/address"
 	"github.com/postrider/postrider/runtime/mail/authn"
 	"github.com/postrider/postrider/runtime/mail/rspamd"
-	"github.com/postrider/postrider/runtime/page"
-	"github.com/postrider/postrider/runtime/worker"
+	"github.com/postrider/postrider/runtime/storage/blob"
+	"github.com/postrider/postrider/runtime/storage/db"
+	"github.com/postrider/postrider/runtime/storage/page"
+	"github.com/postrider/postrider/runtime/work/event"
 )
 
 // Domains tells who receives for a domain, and whose it is.

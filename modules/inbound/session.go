@@ -8,8 +8,8 @@ import (
 
 	"github.com/postrider/postrider/modules/domains"
 	"github.com/postrider/postrider/modules/inbound/addressrules"
-	"github.com/postrider/postrider/runtime/fault"
-	"github.com/postrider/postrider/runtime/intake"
+	"github.com/postrider/postrider/runtime/base/fault"
+	"github.com/postrider/postrider/runtime/base/intake"
 	"github.com/postrider/postrider/runtime/mail/address"
 	"github.com/postrider/postrider/runtime/mail/smtpserver"
 )

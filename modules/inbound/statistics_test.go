@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/postrider/postrider/modules/statistics"
-	"github.com/postrider/postrider/runtime/id"
+	"github.com/postrider/postrider/runtime/base/id"
 )
 
 // beginning is where no fact is counted by its turn yet.

@@ -4,7 +4,7 @@ import (
 	"context"
 
 	"github.com/postrider/postrider/modules/accounts/storage"
-	"github.com/postrider/postrider/runtime/fault"
+	"github.com/postrider/postrider/runtime/base/fault"
 )
 
 // storedBytes is what a message counts against the quota of an account: its content and its rows.

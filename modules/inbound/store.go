@@ -9,11 +9,11 @@ import (
 
 	"github.com/postrider/postrider/ent/receivedemail"
 	"github.com/postrider/postrider/ent/schema/shape"
-	"github.com/postrider/postrider/runtime/bus"
-	"github.com/postrider/postrider/runtime/db"
-	"github.com/postrider/postrider/runtime/db/batch"
-	"github.com/postrider/postrider/runtime/event"
-	"github.com/postrider/postrider/runtime/search"
+	"github.com/postrider/postrider/runtime/storage/db"
+	"github.com/postrider/postrider/runtime/storage/db/batch"
+	"github.com/postrider/postrider/runtime/storage/search"
+	"github.com/postrider/postrider/runtime/work/bus"
+	"github.com/postrider/postrider/runtime/work/event"
 )
 
 // What one commit of messages holds at most.

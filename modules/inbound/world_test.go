@@ -15,16 +15,16 @@ import (
 	"github.com/postrider/postrider/ent/schema/shape"
 	"github.com/postrider/postrider/modules/accounts"
 	"github.com/postrider/postrider/modules/domains"
-	"github.com/postrider/postrider/runtime/bus"
-	"github.com/postrider/postrider/runtime/db/dbtest"
-	"github.com/postrider/postrider/runtime/fault"
-	"github.com/postrider/postrider/runtime/intake"
+	"github.com/postrider/postrider/runtime/base/fault"
+	"github.com/postrider/postrider/runtime/base/intake"
+	"github.com/postrider/postrider/runtime/base/worker"
 	"github.com/postrider/postrider/runtime/mail/address"
 	"github.com/postrider/postrider/runtime/mail/authn"
 	"github.com/postrider/postrider/runtime/mail/rspamd"
 	"github.com/postrider/postrider/runtime/mail/smtpserver"
-	"github.com/postrider/postrider/runtime/page"
-	"github.com/postrider/postrider/runtime/worker"
+	"github.com/postrider/postrider/runtime/storage/db/dbtest"
+	"github.com/postrider/postrider/runtime/storage/page"
+	"github.com/postrider/postrider/runtime/work/bus"
 )
 
 const (

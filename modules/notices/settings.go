@@ -3,9 +3,9 @@ package notices
 import (
 	"errors"
 
-	"github.com/postrider/postrider/runtime/config"
+	"github.com/postrider/postrider/runtime/base/setting"
 	"github.com/postrider/postrider/runtime/mail/address"
-	"github.com/postrider/postrider/runtime/setting"
+	"github.com/postrider/postrider/runtime/ops/config"
 )
 
 // From is who the installation's own mail is from.

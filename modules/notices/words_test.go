@@ -9,7 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/postrider/postrider/modules/accounts/alerts"
-	"github.com/postrider/postrider/runtime/secret"
+	"github.com/postrider/postrider/runtime/base/secret"
 )
 
 // allKinds are those that some part of the product sends.

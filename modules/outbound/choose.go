@@ -8,7 +8,7 @@ import (
 	"math"
 
 	"github.com/postrider/postrider/modules/accounts"
-	"github.com/postrider/postrider/runtime/fault"
+	"github.com/postrider/postrider/runtime/base/fault"
 	"github.com/postrider/postrider/runtime/mail/smtpclient"
 )
 

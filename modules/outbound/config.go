@@ -3,9 +3,9 @@ package outbound
 import (
 	"time"
 
-	"github.com/postrider/postrider/runtime/fault"
+	"github.com/postrider/postrider/runtime/base/fault"
+	"github.com/postrider/postrider/runtime/base/setting"
 	"github.com/postrider/postrider/runtime/mail/smtpclient"
-	"github.com/postrider/postrider/runtime/setting"
 )
 
 // Config of the module; the zero value of a duration is its default.

@@ -7,7 +7,7 @@ import (
 	"net/netip"
 	"slices"
 
-	"github.com/postrider/postrider/runtime/db"
+	"github.com/postrider/postrider/runtime/storage/db"
 )
 
 // countSQL locks the counters in the order of the sources' ids, as every process does.

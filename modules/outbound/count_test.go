@@ -9,8 +9,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/postrider/postrider/runtime/db"
-	"github.com/postrider/postrider/runtime/expect"
+	"github.com/postrider/postrider/runtime/base/expect"
+	"github.com/postrider/postrider/runtime/storage/db"
 )
 
 func TestAWarmUpFollowsTheSchedule(t *testing.T) {

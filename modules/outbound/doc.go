@@ -40,7 +40,7 @@
 // own pool it also chooses those that nobody has had for longer: their mail waits. Place
 // says who takes what waits for a way: of one that nobody has, every process that has
 // another one of the pool. Who has what is known from the beats of the nodes
-// (runtime/node), as of the latest reading: a wrong answer costs seconds.
+// (runtime/work/node), as of the latest reading: a wrong answer costs seconds.
 //
 // # How exact an allowance is
 //

@@ -7,9 +7,9 @@ import (
 
 	"github.com/postrider/postrider/modules/accounts"
 	"github.com/postrider/postrider/modules/domains"
-	"github.com/postrider/postrider/runtime/db"
-	"github.com/postrider/postrider/runtime/module"
-	"github.com/postrider/postrider/runtime/node"
+	"github.com/postrider/postrider/runtime/ops/module"
+	"github.com/postrider/postrider/runtime/storage/db"
+	"github.com/postrider/postrider/runtime/work/node"
 )
 
 // Module gives *Service, *Ways and *TLSRecorder, keeps the configuration fresh and stores

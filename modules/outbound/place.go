@@ -7,9 +7,9 @@ import (
 	"time"
 
 	entsource "github.com/postrider/postrider/ent/source"
-	"github.com/postrider/postrider/runtime/machine"
-	"github.com/postrider/postrider/runtime/node"
-	"github.com/postrider/postrider/runtime/telemetry"
+	"github.com/postrider/postrider/runtime/base/telemetry"
+	"github.com/postrider/postrider/runtime/work/node"
+	"github.com/postrider/postrider/runtime/work/node/machine"
 )
 
 // Nodes knows this process and the others, and which addresses this one can leave from.

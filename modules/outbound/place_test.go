@@ -8,8 +8,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/postrider/postrider/runtime/machine"
-	"github.com/postrider/postrider/runtime/node"
+	"github.com/postrider/postrider/runtime/work/node"
+	"github.com/postrider/postrider/runtime/work/node/machine"
 )
 
 // fleet is the processes that one of them knows, as a test makes them up.

@@ -13,11 +13,11 @@ import (
 	"github.com/postrider/postrider/ent"
 	"github.com/postrider/postrider/ent/smarthost"
 	entsource "github.com/postrider/postrider/ent/source"
-	"github.com/postrider/postrider/runtime/db"
+	"github.com/postrider/postrider/runtime/base/secret"
+	"github.com/postrider/postrider/runtime/base/telemetry"
 	"github.com/postrider/postrider/runtime/mail/lane"
 	"github.com/postrider/postrider/runtime/mail/smtpclient"
-	"github.com/postrider/postrider/runtime/secret"
-	"github.com/postrider/postrider/runtime/telemetry"
+	"github.com/postrider/postrider/runtime/storage/db"
 )
 
 // source is an address as it was read.

@@ -4,8 +4,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/postrider/postrider/runtime/db/dbtest"
-	"github.com/postrider/postrider/runtime/fault"
+	"github.com/postrider/postrider/runtime/base/fault"
+	"github.com/postrider/postrider/runtime/storage/db/dbtest"
 )
 
 func TestWrongSourcesAreRefusedByField(t *testing.T) {

@@ -14,11 +14,11 @@ import (
 	"github.com/mjl-/mox/tlsrpt"
 
 	"github.com/postrider/postrider/ent"
-	"github.com/postrider/postrider/runtime/db"
-	"github.com/postrider/postrider/runtime/db/dbtest"
-	"github.com/postrider/postrider/runtime/expect"
-	"github.com/postrider/postrider/runtime/fault"
+	"github.com/postrider/postrider/runtime/base/expect"
+	"github.com/postrider/postrider/runtime/base/fault"
 	"github.com/postrider/postrider/runtime/mail/smtpclient"
+	"github.com/postrider/postrider/runtime/storage/db"
+	"github.com/postrider/postrider/runtime/storage/db/dbtest"
 )
 
 func recorder(t testing.TB, d *db.DB, every time.Duration) *TLSRecorder {

@@ -7,9 +7,9 @@ import (
 
 	"github.com/emersion/go-sasl"
 
-	"github.com/postrider/postrider/runtime/fault"
-	"github.com/postrider/postrider/runtime/loglimit"
-	"github.com/postrider/postrider/runtime/telemetry"
+	"github.com/postrider/postrider/runtime/base/fault"
+	"github.com/postrider/postrider/runtime/base/loglimit"
+	"github.com/postrider/postrider/runtime/base/telemetry"
 )
 
 // Mechanisms are what programs speak: PLAIN (RFC 4616), and LOGIN for those that know

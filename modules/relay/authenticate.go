@@ -13,8 +13,8 @@ import (
 	"github.com/postrider/postrider/modules/accounts"
 	"github.com/postrider/postrider/modules/accounts/creators"
 	"github.com/postrider/postrider/modules/accounts/rights"
-	"github.com/postrider/postrider/runtime/fault"
-	"github.com/postrider/postrider/runtime/secret"
+	"github.com/postrider/postrider/runtime/base/fault"
+	"github.com/postrider/postrider/runtime/base/secret"
 )
 
 const (

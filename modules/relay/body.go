@@ -6,7 +6,7 @@ import (
 	"io"
 	"time"
 
-	"github.com/postrider/postrider/runtime/intake"
+	"github.com/postrider/postrider/runtime/base/intake"
 	"github.com/postrider/postrider/runtime/mail/smtpserver"
 )
 

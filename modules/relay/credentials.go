@@ -7,11 +7,11 @@ import (
 
 	"go.uber.org/fx"
 
-	"github.com/postrider/postrider/runtime/cache"
-	"github.com/postrider/postrider/runtime/db"
-	"github.com/postrider/postrider/runtime/lastuse"
-	"github.com/postrider/postrider/runtime/page"
-	"github.com/postrider/postrider/runtime/worker"
+	"github.com/postrider/postrider/modules/accounts/lastuse"
+	"github.com/postrider/postrider/runtime/base/cache"
+	"github.com/postrider/postrider/runtime/base/worker"
+	"github.com/postrider/postrider/runtime/storage/db"
+	"github.com/postrider/postrider/runtime/storage/page"
 )
 
 // Signals tells other processes of revocations.

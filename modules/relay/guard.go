@@ -5,7 +5,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/postrider/postrider/runtime/intake"
+	"github.com/postrider/postrider/runtime/base/intake"
 )
 
 // guard counts wrong passwords by where they come from, in this process. It remembers a

@@ -5,8 +5,8 @@ import (
 
 	"github.com/postrider/postrider/modules/accounts"
 	"github.com/postrider/postrider/modules/sending"
-	"github.com/postrider/postrider/runtime/db"
-	"github.com/postrider/postrider/runtime/idempotency"
+	"github.com/postrider/postrider/runtime/storage/db"
+	"github.com/postrider/postrider/runtime/web/idempotency"
 )
 
 // Module gives *Service and *Credentials. Its listeners are the assembly's.

@@ -7,7 +7,7 @@ import (
 
 	"github.com/postrider/postrider/modules/accounts/storage"
 	"github.com/postrider/postrider/modules/sending"
-	"github.com/postrider/postrider/runtime/fault"
+	"github.com/postrider/postrider/runtime/base/fault"
 	"github.com/postrider/postrider/runtime/mail/smtpserver"
 )
 

@@ -12,10 +12,10 @@ import (
 
 	"github.com/postrider/postrider/modules/accounts"
 	"github.com/postrider/postrider/modules/sending"
-	"github.com/postrider/postrider/runtime/fault"
-	"github.com/postrider/postrider/runtime/idempotency"
-	"github.com/postrider/postrider/runtime/intake"
+	"github.com/postrider/postrider/runtime/base/fault"
+	"github.com/postrider/postrider/runtime/base/intake"
 	"github.com/postrider/postrider/runtime/mail/address"
+	"github.com/postrider/postrider/runtime/web/idempotency"
 )
 
 // Username is the one that everybody signs in with, in any letter case.

@@ -3,8 +3,8 @@ package relay
 import (
 	"net/netip"
 
-	"github.com/postrider/postrider/runtime/config"
-	"github.com/postrider/postrider/runtime/setting"
+	"github.com/postrider/postrider/runtime/base/setting"
+	"github.com/postrider/postrider/runtime/ops/config"
 )
 
 const chapter = "Relay"

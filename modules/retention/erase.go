@@ -9,9 +9,9 @@ import (
 	"unicode/utf8"
 
 	"github.com/postrider/postrider/ent"
-	"github.com/postrider/postrider/runtime/event"
-	"github.com/postrider/postrider/runtime/fault"
+	"github.com/postrider/postrider/runtime/base/fault"
 	"github.com/postrider/postrider/runtime/mail/address"
+	"github.com/postrider/postrider/runtime/work/event"
 )
 
 // Erased counts what was erased of one address.

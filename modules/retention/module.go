@@ -11,8 +11,8 @@ import (
 	"github.com/postrider/postrider/modules/suppression"
 	"github.com/postrider/postrider/modules/tracking"
 	"github.com/postrider/postrider/modules/webhooks"
-	"github.com/postrider/postrider/runtime/bus"
-	"github.com/postrider/postrider/runtime/module"
+	"github.com/postrider/postrider/runtime/ops/module"
+	"github.com/postrider/postrider/runtime/work/bus"
 )
 
 // Module gives *Service and runs its purges.

@@ -13,10 +13,10 @@ import (
 
 	"github.com/postrider/postrider/modules/accounts"
 	"github.com/postrider/postrider/modules/sending/records"
-	"github.com/postrider/postrider/runtime/bus"
-	"github.com/postrider/postrider/runtime/db/dbtest"
-	"github.com/postrider/postrider/runtime/fault"
-	"github.com/postrider/postrider/runtime/module"
+	"github.com/postrider/postrider/runtime/base/fault"
+	"github.com/postrider/postrider/runtime/ops/module"
+	"github.com/postrider/postrider/runtime/storage/db/dbtest"
+	"github.com/postrider/postrider/runtime/work/bus"
 )
 
 // stock is a store of emails whose ids are numbers: those that may go are given.

@@ -13,10 +13,10 @@ import (
 	"github.com/postrider/postrider/modules/accounts"
 	"github.com/postrider/postrider/modules/inbound"
 	"github.com/postrider/postrider/modules/sending/records"
-	"github.com/postrider/postrider/runtime/db"
-	"github.com/postrider/postrider/runtime/event"
-	"github.com/postrider/postrider/runtime/module"
-	"github.com/postrider/postrider/runtime/worker"
+	"github.com/postrider/postrider/runtime/base/worker"
+	"github.com/postrider/postrider/runtime/ops/module"
+	"github.com/postrider/postrider/runtime/storage/db"
+	"github.com/postrider/postrider/runtime/work/event"
 )
 
 // Accounts lists the accounts with what they keep, in the order of their ids.

@@ -6,9 +6,9 @@ import (
 	"fmt"
 
 	"github.com/postrider/postrider/modules/suppression"
-	"github.com/postrider/postrider/runtime/bus"
-	"github.com/postrider/postrider/runtime/db"
-	"github.com/postrider/postrider/runtime/event"
+	"github.com/postrider/postrider/runtime/storage/db"
+	"github.com/postrider/postrider/runtime/work/bus"
+	"github.com/postrider/postrider/runtime/work/event"
 )
 
 // What most messages need is one statement: nobody is suppressed, no cap counts,

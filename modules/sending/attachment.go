@@ -8,7 +8,7 @@ import (
 	"strings"
 	"unicode"
 
-	"github.com/postrider/postrider/runtime/fault"
+	"github.com/postrider/postrider/runtime/base/fault"
 	"github.com/postrider/postrider/runtime/mail/message"
 	"github.com/postrider/postrider/runtime/mail/mime"
 )

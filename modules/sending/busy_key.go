@@ -8,8 +8,8 @@ import (
 	"sync"
 	"time"
 
-	"github.com/postrider/postrider/runtime/fault"
-	"github.com/postrider/postrider/runtime/idempotency"
+	"github.com/postrider/postrider/runtime/base/fault"
+	"github.com/postrider/postrider/runtime/web/idempotency"
 )
 
 // An idempotency key that another transaction holds makes whoever stores it wait, and

@@ -9,10 +9,10 @@ import (
 	"time"
 
 	"github.com/postrider/postrider/modules/sending/sendingtest"
-	"github.com/postrider/postrider/runtime/db"
-	"github.com/postrider/postrider/runtime/expect"
-	"github.com/postrider/postrider/runtime/fault"
-	"github.com/postrider/postrider/runtime/idempotency"
+	"github.com/postrider/postrider/runtime/base/expect"
+	"github.com/postrider/postrider/runtime/base/fault"
+	"github.com/postrider/postrider/runtime/storage/db"
+	"github.com/postrider/postrider/runtime/web/idempotency"
 )
 
 // holdKey takes a key in a transaction that stays open until the returned one ends.

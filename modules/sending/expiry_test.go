@@ -8,7 +8,7 @@ import (
 	"github.com/postrider/postrider/ent/recipient"
 	"github.com/postrider/postrider/modules/sending/lifecycle"
 	"github.com/postrider/postrider/modules/sending/sendingtest"
-	"github.com/postrider/postrider/runtime/fault"
+	"github.com/postrider/postrider/runtime/base/fault"
 )
 
 func TestExpiryIsAfterTheSendingAndWithinTheTimeOfRetries(t *testing.T) {

@@ -6,7 +6,7 @@ import (
 	"fmt"
 
 	"github.com/postrider/postrider/modules/accounts"
-	"github.com/postrider/postrider/runtime/db"
+	"github.com/postrider/postrider/runtime/storage/db"
 )
 
 // ErrNotHeld says that the guard of a message did not let it be stored.

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/postrider/postrider/modules/sending/sendingtest"
-	"github.com/postrider/postrider/runtime/fault"
+	"github.com/postrider/postrider/runtime/base/fault"
 )
 
 func TestOneKeyOneMessageUnderConcurrency(t *testing.T) {

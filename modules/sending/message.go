@@ -7,8 +7,8 @@ import (
 
 	"github.com/postrider/postrider/ent/schema/shape"
 	"github.com/postrider/postrider/modules/sending/records"
-	"github.com/postrider/postrider/runtime/clock"
-	"github.com/postrider/postrider/runtime/fault"
+	"github.com/postrider/postrider/runtime/base/clock"
+	"github.com/postrider/postrider/runtime/base/fault"
 	"github.com/postrider/postrider/runtime/mail/address"
 )
 

@@ -4,7 +4,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/postrider/postrider/ent/email"
-	"github.com/postrider/postrider/runtime/telemetry"
+	"github.com/postrider/postrider/runtime/base/telemetry"
 )
 
 // acceptedEmails counts emails that were stored. Each status has its counter from the start, so

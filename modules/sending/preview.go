@@ -5,7 +5,7 @@ import (
 
 	"github.com/postrider/postrider/ent/schema/shape"
 	"github.com/postrider/postrider/modules/accounts"
-	"github.com/postrider/postrider/runtime/clock"
+	"github.com/postrider/postrider/runtime/base/clock"
 )
 
 // Preview is a message as Send would store it: its template is filled, and its addresses are as

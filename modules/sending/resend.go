@@ -6,9 +6,9 @@ import (
 
 	"github.com/postrider/postrider/ent"
 	"github.com/postrider/postrider/modules/accounts"
-	"github.com/postrider/postrider/runtime/event"
-	"github.com/postrider/postrider/runtime/fault"
-	"github.com/postrider/postrider/runtime/idempotency"
+	"github.com/postrider/postrider/runtime/base/fault"
+	"github.com/postrider/postrider/runtime/web/idempotency"
+	"github.com/postrider/postrider/runtime/work/event"
 )
 
 // Resend asks for a stored email to be sent once more, as a new email.

@@ -11,8 +11,8 @@ import (
 	"github.com/postrider/postrider/ent/email"
 	"github.com/postrider/postrider/modules/accounts"
 	"github.com/postrider/postrider/modules/sending/sendingtest"
-	"github.com/postrider/postrider/runtime/event"
-	"github.com/postrider/postrider/runtime/fault"
+	"github.com/postrider/postrider/runtime/base/fault"
+	"github.com/postrider/postrider/runtime/work/event"
 )
 
 // schedule sends later; a time that has passed is due at once.

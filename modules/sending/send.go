@@ -9,10 +9,10 @@ import (
 	"github.com/postrider/postrider/modules/accounts"
 	"github.com/postrider/postrider/modules/sending/policy"
 	"github.com/postrider/postrider/modules/templates"
-	"github.com/postrider/postrider/runtime/clock"
-	"github.com/postrider/postrider/runtime/fault"
-	"github.com/postrider/postrider/runtime/idempotency"
+	"github.com/postrider/postrider/runtime/base/clock"
+	"github.com/postrider/postrider/runtime/base/fault"
 	"github.com/postrider/postrider/runtime/mail/address"
+	"github.com/postrider/postrider/runtime/web/idempotency"
 )
 
 // Request is one POST /emails, or its like from another edge.

@@ -2,7 +2,7 @@ package sending
 
 import (
 	"github.com/postrider/postrider/modules/sending/unsubscribe"
-	"github.com/postrider/postrider/runtime/fault"
+	"github.com/postrider/postrider/runtime/base/fault"
 	"github.com/postrider/postrider/runtime/mail/address"
 )
 

@@ -17,7 +17,7 @@ import (
 	"github.com/postrider/postrider/modules/accounts/team"
 	"github.com/postrider/postrider/modules/notices"
 	"github.com/postrider/postrider/modules/signin"
-	"github.com/postrider/postrider/runtime/db"
+	"github.com/postrider/postrider/runtime/storage/db"
 )
 
 const firefox = "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0 https://evil.example"

@@ -9,7 +9,7 @@ import (
 	"github.com/postrider/postrider/modules/accounts/team"
 	"github.com/postrider/postrider/modules/signin/passwords"
 	"github.com/postrider/postrider/modules/signin/trust"
-	"github.com/postrider/postrider/runtime/fault"
+	"github.com/postrider/postrider/runtime/base/fault"
 )
 
 // UserChange is what people change about themselves; nil leaves things as they are.

@@ -6,8 +6,8 @@ import (
 	"testing"
 
 	"github.com/postrider/postrider/modules/signin"
-	"github.com/postrider/postrider/runtime/db"
-	"github.com/postrider/postrider/runtime/fault"
+	"github.com/postrider/postrider/runtime/base/fault"
+	"github.com/postrider/postrider/runtime/storage/db"
 )
 
 // Of a crowd that tries passwords from everywhere, some are hashed for and the others are sent away. What

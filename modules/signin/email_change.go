@@ -14,9 +14,9 @@ import (
 	"github.com/postrider/postrider/modules/signin/guessing"
 	"github.com/postrider/postrider/modules/signin/passwords"
 	"github.com/postrider/postrider/modules/signin/trust"
-	"github.com/postrider/postrider/runtime/db"
-	"github.com/postrider/postrider/runtime/fault"
-	"github.com/postrider/postrider/runtime/secret"
+	"github.com/postrider/postrider/runtime/base/fault"
+	"github.com/postrider/postrider/runtime/base/secret"
+	"github.com/postrider/postrider/runtime/storage/db"
 )
 
 const emailChangesADay = 5 // that one person may ask for

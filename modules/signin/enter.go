@@ -4,7 +4,7 @@ import (
 	"context"
 
 	"github.com/postrider/postrider/ent"
-	"github.com/postrider/postrider/runtime/fault"
+	"github.com/postrider/postrider/runtime/base/fault"
 )
 
 // EnterAs lets somebody in whom admit names, in one transaction with what admit does. admit also

@@ -12,8 +12,8 @@ import (
 	"github.com/postrider/postrider/modules/accounts/rights"
 	"github.com/postrider/postrider/modules/accounts/team"
 	"github.com/postrider/postrider/modules/signin"
-	"github.com/postrider/postrider/runtime/fault"
-	"github.com/postrider/postrider/runtime/secret"
+	"github.com/postrider/postrider/runtime/base/fault"
+	"github.com/postrider/postrider/runtime/base/secret"
 )
 
 const bobsPassword = "seven wet umbrellas sing"

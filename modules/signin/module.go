@@ -10,9 +10,9 @@ import (
 	"github.com/postrider/postrider/modules/accounts/alerts"
 	"github.com/postrider/postrider/modules/accounts/team"
 	"github.com/postrider/postrider/modules/signin/guessing"
-	"github.com/postrider/postrider/runtime/clockstep"
-	"github.com/postrider/postrider/runtime/db"
-	"github.com/postrider/postrider/runtime/module"
+	"github.com/postrider/postrider/runtime/storage/clockstep"
+	"github.com/postrider/postrider/runtime/ops/module"
+	"github.com/postrider/postrider/runtime/storage/db"
 )
 
 // Module gives *Service, which lets people in.
@@ -68,7 +68,7 @@ WHERE greatest(created_at, confirmed_at, last_used_at) > now()`
 )
 
 // repairAfterStep corrects links, sessions and counts of wrong sign-ins after the database
-// clock stepped back (runtime/clockstep).
+// clock stepped back (runtime/storage/clockstep).
 func (s *Service) repairAfterStep(ctx context.Context, _ clockstep.Step) (rows int64, err error) {
 	for what, statement := range map[string]string{"links": repairLinksSQL, "sessions": repairSessionsSQL} {
 		n, err := db.Exec(ctx, s.db.SQL, statement)

@@ -6,7 +6,7 @@ import (
 	"github.com/postrider/postrider/ent"
 	"github.com/postrider/postrider/modules/accounts"
 	"github.com/postrider/postrider/modules/signin/passkeys"
-	"github.com/postrider/postrider/runtime/fault"
+	"github.com/postrider/postrider/runtime/base/fault"
 )
 
 // Passkeys answers for passkeys themselves.

@@ -9,7 +9,7 @@ import (
 	"github.com/postrider/postrider/modules/accounts"
 	"github.com/postrider/postrider/modules/signin"
 	"github.com/postrider/postrider/modules/signin/passkeys"
-	"github.com/postrider/postrider/runtime/fault"
+	"github.com/postrider/postrider/runtime/base/fault"
 )
 
 // device is an authenticator with one passkey, and the page that it is used on.

@@ -13,8 +13,8 @@ import (
 	"github.com/postrider/postrider/modules/signin/guessing"
 	"github.com/postrider/postrider/modules/signin/passkeys"
 	"github.com/postrider/postrider/modules/signin/passwords"
-	"github.com/postrider/postrider/runtime/fault"
-	"github.com/postrider/postrider/runtime/secret"
+	"github.com/postrider/postrider/runtime/base/fault"
+	"github.com/postrider/postrider/runtime/base/secret"
 )
 
 // Credentials are what somebody signs in with.

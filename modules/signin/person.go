@@ -12,9 +12,9 @@ import (
 	"github.com/postrider/postrider/modules/signin/guessing"
 	"github.com/postrider/postrider/modules/signin/passwords"
 	"github.com/postrider/postrider/modules/signin/trust"
-	"github.com/postrider/postrider/runtime/db"
-	"github.com/postrider/postrider/runtime/fault"
-	"github.com/postrider/postrider/runtime/secret"
+	"github.com/postrider/postrider/runtime/base/fault"
+	"github.com/postrider/postrider/runtime/base/secret"
+	"github.com/postrider/postrider/runtime/storage/db"
 )
 
 func checkEmail(wrong fault.Fields, email string) string {

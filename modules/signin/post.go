@@ -10,9 +10,9 @@ import (
 	"github.com/postrider/postrider/modules/accounts/alerts"
 	"github.com/postrider/postrider/modules/accounts/team"
 	"github.com/postrider/postrider/modules/notices"
-	"github.com/postrider/postrider/runtime/db"
-	"github.com/postrider/postrider/runtime/secret"
-	"github.com/postrider/postrider/runtime/worker"
+	"github.com/postrider/postrider/runtime/base/secret"
+	"github.com/postrider/postrider/runtime/base/worker"
+	"github.com/postrider/postrider/runtime/storage/db"
 )
 
 // channel is where it is told that a link's mail is to be written.

@@ -9,7 +9,7 @@ import (
 	"github.com/postrider/postrider/modules/accounts/alerts"
 	"github.com/postrider/postrider/modules/signin/guessing"
 	"github.com/postrider/postrider/modules/signin/trust"
-	"github.com/postrider/postrider/runtime/fault"
+	"github.com/postrider/postrider/runtime/base/fault"
 )
 
 // Forgot asks for a link by which a password is set anew. The answer tells nothing about who is known.

@@ -7,9 +7,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/postrider/postrider/runtime/config"
+	"github.com/postrider/postrider/runtime/base/setting"
 	"github.com/postrider/postrider/runtime/mail/address"
-	"github.com/postrider/postrider/runtime/setting"
+	"github.com/postrider/postrider/runtime/ops/config"
 )
 
 const chapter = "People"

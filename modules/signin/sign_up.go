@@ -7,7 +7,7 @@ import (
 	"github.com/postrider/postrider/ent/signinlink"
 	"github.com/postrider/postrider/modules/accounts/team"
 	"github.com/postrider/postrider/modules/signin/trust"
-	"github.com/postrider/postrider/runtime/fault"
+	"github.com/postrider/postrider/runtime/base/fault"
 )
 
 // SetUp is what the first person says.

@@ -12,7 +12,7 @@ import (
 	"github.com/postrider/postrider/modules/accounts/team"
 	"github.com/postrider/postrider/modules/notices"
 	"github.com/postrider/postrider/modules/signin"
-	"github.com/postrider/postrider/runtime/fault"
+	"github.com/postrider/postrider/runtime/base/fault"
 )
 
 // stolen is a session of somebody that another has, confirmed a moment ago.

@@ -12,10 +12,10 @@ import (
 	"github.com/postrider/postrider/modules/accounts/audit"
 	"github.com/postrider/postrider/modules/signin/guessing"
 	"github.com/postrider/postrider/modules/signin/passwords"
-	"github.com/postrider/postrider/runtime/db"
-	"github.com/postrider/postrider/runtime/fault"
-	"github.com/postrider/postrider/runtime/loglimit"
-	"github.com/postrider/postrider/runtime/turnstile"
+	"github.com/postrider/postrider/runtime/base/fault"
+	"github.com/postrider/postrider/runtime/base/limit"
+	"github.com/postrider/postrider/runtime/base/loglimit"
+	"github.com/postrider/postrider/runtime/storage/db"
 )
 
 // A cookie from before the password was changed says nothing.
@@ -44,7 +44,7 @@ func (s *Service) visitor(ctx context.Context, email string) (guessing.Visitor, 
 }
 
 // proven is whose turn it is for work that a link has authorized: strangers cannot make it happen.
-var proven = turnstile.Owner{Name: "link", Known: true}
+var proven = limit.Owner{Name: "link", Known: true}
 
 // judged lets somebody make an attempt, unless they have failed too often. An attempt that came to no
 // judgement is not counted. email is whose lock is noted; empty: nobody's. Errors: Limit; Away; those of try.
@@ -89,7 +89,7 @@ func (s *Service) judgedInSession(ctx context.Context, c accounts.Caller, try fu
 	if err := s.guard.Locked(attempt); err != nil {
 		return err
 	}
-	return s.hasher.InTurn(ctx, turnstile.Owner{Name: "session " + c.Person.SessionID, Known: true}, func(turn *passwords.Turn) error {
+	return s.hasher.InTurn(ctx, limit.Owner{Name: "session " + c.Person.SessionID, Known: true}, func(turn *passwords.Turn) error {
 		return s.judged(ctx, attempt, c.Person.Email, func() error { return try(turn) })
 	})
 }

@@ -4,8 +4,8 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/postrider/postrider/runtime/db"
-	"github.com/postrider/postrider/runtime/fault"
+	"github.com/postrider/postrider/runtime/base/fault"
+	"github.com/postrider/postrider/runtime/storage/db"
 )
 
 // countSQL counts a message in the present day of UTC. The counter stays locked until the

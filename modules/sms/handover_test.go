@@ -12,7 +12,7 @@ import (
 	"github.com/postrider/postrider/modules/sms/provider"
 	"github.com/postrider/postrider/modules/sms/settings"
 	"github.com/postrider/postrider/modules/sms/smstest"
-	"github.com/postrider/postrider/runtime/expect"
+	"github.com/postrider/postrider/runtime/base/expect"
 )
 
 func TestAMessageGoesToTwilio(t *testing.T) {

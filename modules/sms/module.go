@@ -12,13 +12,13 @@ import (
 	"github.com/postrider/postrider/modules/sms/link"
 	"github.com/postrider/postrider/modules/sms/optout"
 	"github.com/postrider/postrider/modules/sms/settings"
-	"github.com/postrider/postrider/runtime/clockstep"
-	"github.com/postrider/postrider/runtime/config"
-	"github.com/postrider/postrider/runtime/db"
-	"github.com/postrider/postrider/runtime/module"
-	"github.com/postrider/postrider/runtime/node"
-	"github.com/postrider/postrider/runtime/secret"
-	"github.com/postrider/postrider/runtime/setting"
+	"github.com/postrider/postrider/runtime/base/secret"
+	"github.com/postrider/postrider/runtime/base/setting"
+	"github.com/postrider/postrider/runtime/storage/clockstep"
+	"github.com/postrider/postrider/runtime/ops/config"
+	"github.com/postrider/postrider/runtime/ops/module"
+	"github.com/postrider/postrider/runtime/storage/db"
+	"github.com/postrider/postrider/runtime/work/node"
 )
 
 // configOf takes what the hand-over needs from the installation's configuration. A process that

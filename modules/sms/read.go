@@ -8,10 +8,10 @@ import (
 	"github.com/postrider/postrider/ent/smsattempt"
 	"github.com/postrider/postrider/ent/smsmessage"
 	"github.com/postrider/postrider/modules/sms/number"
-	"github.com/postrider/postrider/runtime/db"
-	"github.com/postrider/postrider/runtime/fault"
-	"github.com/postrider/postrider/runtime/id"
-	"github.com/postrider/postrider/runtime/page"
+	"github.com/postrider/postrider/runtime/base/fault"
+	"github.com/postrider/postrider/runtime/base/id"
+	"github.com/postrider/postrider/runtime/storage/db"
+	"github.com/postrider/postrider/runtime/storage/page"
 )
 
 // Filter chooses messages. Empty members let everything pass.

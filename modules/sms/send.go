@@ -15,9 +15,9 @@ import (
 	"github.com/postrider/postrider/modules/sms/handover"
 	"github.com/postrider/postrider/modules/sms/number"
 	"github.com/postrider/postrider/modules/sms/segment"
-	"github.com/postrider/postrider/runtime/db"
-	"github.com/postrider/postrider/runtime/fault"
-	"github.com/postrider/postrider/runtime/id"
+	"github.com/postrider/postrider/runtime/base/fault"
+	"github.com/postrider/postrider/runtime/base/id"
+	"github.com/postrider/postrider/runtime/storage/db"
 )
 
 // Message is a text message to one number.

@@ -13,10 +13,10 @@ import (
 	"github.com/postrider/postrider/modules/sms/link"
 	"github.com/postrider/postrider/modules/sms/optout"
 	"github.com/postrider/postrider/modules/sms/settings"
-	"github.com/postrider/postrider/runtime/db"
-	"github.com/postrider/postrider/runtime/module"
-	"github.com/postrider/postrider/runtime/page"
-	"github.com/postrider/postrider/runtime/worker"
+	"github.com/postrider/postrider/runtime/base/worker"
+	"github.com/postrider/postrider/runtime/ops/module"
+	"github.com/postrider/postrider/runtime/storage/db"
+	"github.com/postrider/postrider/runtime/storage/page"
 )
 
 // Accounts tells who an account is: its plan, and whether it is suspended.

@@ -9,7 +9,7 @@ import (
 	"github.com/postrider/postrider/modules/sms/link"
 	"github.com/postrider/postrider/modules/sms/settings"
 	"github.com/postrider/postrider/modules/sms/smstest"
-	"github.com/postrider/postrider/runtime/secret"
+	"github.com/postrider/postrider/runtime/base/secret"
 )
 
 // told is a request that a provider makes to a URL that it was given.

@@ -19,13 +19,13 @@ import (
 	"github.com/postrider/postrider/modules/sms/provider"
 	"github.com/postrider/postrider/modules/sms/settings"
 	"github.com/postrider/postrider/modules/sms/smstest"
-	"github.com/postrider/postrider/runtime/db"
-	"github.com/postrider/postrider/runtime/db/dbtest"
-	"github.com/postrider/postrider/runtime/expect"
-	"github.com/postrider/postrider/runtime/fault"
-	"github.com/postrider/postrider/runtime/node"
-	"github.com/postrider/postrider/runtime/page"
-	"github.com/postrider/postrider/runtime/secret"
+	"github.com/postrider/postrider/runtime/base/expect"
+	"github.com/postrider/postrider/runtime/base/fault"
+	"github.com/postrider/postrider/runtime/base/secret"
+	"github.com/postrider/postrider/runtime/storage/db"
+	"github.com/postrider/postrider/runtime/storage/db/dbtest"
+	"github.com/postrider/postrider/runtime/storage/page"
+	"github.com/postrider/postrider/runtime/work/node"
 )
 
 // Two accounts, and numbers of two countries.

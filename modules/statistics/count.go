@@ -12,10 +12,10 @@ import (
 
 	"github.com/postrider/postrider/modules/statistics/rollup"
 	"github.com/postrider/postrider/modules/statistics/store"
-	"github.com/postrider/postrider/runtime/db"
-	"github.com/postrider/postrider/runtime/fault"
-	"github.com/postrider/postrider/runtime/id"
-	"github.com/postrider/postrider/runtime/telemetry"
+	"github.com/postrider/postrider/runtime/base/fault"
+	"github.com/postrider/postrider/runtime/base/id"
+	"github.com/postrider/postrider/runtime/base/telemetry"
+	"github.com/postrider/postrider/runtime/storage/db"
 )
 
 // countLock keeps processes from counting at the same time.

@@ -5,7 +5,7 @@ import (
 	"fmt"
 
 	"github.com/postrider/postrider/modules/statistics/rollup"
-	"github.com/postrider/postrider/runtime/db"
+	"github.com/postrider/postrider/runtime/storage/db"
 )
 
 const (

@@ -10,7 +10,7 @@ import (
 	"github.com/postrider/postrider/modules/statistics/chunk"
 	"github.com/postrider/postrider/modules/statistics/rollup"
 	"github.com/postrider/postrider/modules/statistics/store"
-	"github.com/postrider/postrider/runtime/db"
+	"github.com/postrider/postrider/runtime/storage/db"
 )
 
 // Of many keys, as recipients' domains are, an answer shows the largest ones. They are found by the sizes that

@@ -11,8 +11,8 @@ import (
 	"github.com/postrider/postrider/modules/statistics/chunk"
 	"github.com/postrider/postrider/modules/statistics/rollup"
 	"github.com/postrider/postrider/modules/statistics/store"
-	"github.com/postrider/postrider/runtime/db"
-	"github.com/postrider/postrider/runtime/timeseries"
+	"github.com/postrider/postrider/runtime/storage/db"
+	"github.com/postrider/postrider/runtime/storage/timeseries"
 )
 
 // reading reads the rows of one question, within one transaction.

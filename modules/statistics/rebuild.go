@@ -10,8 +10,8 @@ import (
 
 	"github.com/postrider/postrider/modules/statistics/rollup"
 	"github.com/postrider/postrider/modules/statistics/store"
-	"github.com/postrider/postrider/runtime/db"
-	"github.com/postrider/postrider/runtime/fault"
+	"github.com/postrider/postrider/runtime/base/fault"
+	"github.com/postrider/postrider/runtime/storage/db"
 )
 
 const rebuiltReceived = "rebuilt_statistics_received"

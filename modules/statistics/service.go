@@ -11,11 +11,11 @@ import (
 	"go.uber.org/fx"
 
 	"github.com/postrider/postrider/modules/statistics/store"
-	"github.com/postrider/postrider/runtime/bus"
-	"github.com/postrider/postrider/runtime/db"
-	"github.com/postrider/postrider/runtime/db/months"
-	"github.com/postrider/postrider/runtime/module"
-	"github.com/postrider/postrider/runtime/worker"
+	"github.com/postrider/postrider/runtime/base/worker"
+	"github.com/postrider/postrider/runtime/ops/module"
+	"github.com/postrider/postrider/runtime/storage/db"
+	"github.com/postrider/postrider/runtime/storage/db/months"
+	"github.com/postrider/postrider/runtime/work/bus"
 )
 
 // Module gives *Service and counts in the background.

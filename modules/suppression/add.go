@@ -7,10 +7,10 @@ import (
 
 	"github.com/postrider/postrider/ent"
 	entsuppression "github.com/postrider/postrider/ent/suppression"
-	"github.com/postrider/postrider/runtime/fault"
-	"github.com/postrider/postrider/runtime/id"
-	"github.com/postrider/postrider/runtime/idempotency"
+	"github.com/postrider/postrider/runtime/base/fault"
+	"github.com/postrider/postrider/runtime/base/id"
 	"github.com/postrider/postrider/runtime/mail/address"
+	"github.com/postrider/postrider/runtime/web/idempotency"
 )
 
 // AddInput is the input of Add.

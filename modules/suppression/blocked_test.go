@@ -8,7 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/lib/pq"
 
-	"github.com/postrider/postrider/runtime/event"
+	"github.com/postrider/postrider/runtime/work/event"
 )
 
 func TestBlockedAnswersInOrder(t *testing.T) {

@@ -5,9 +5,9 @@ import (
 	"net/url"
 	"strings"
 
-	"github.com/postrider/postrider/runtime/config"
-	"github.com/postrider/postrider/runtime/fault"
-	"github.com/postrider/postrider/runtime/setting"
+	"github.com/postrider/postrider/runtime/base/fault"
+	"github.com/postrider/postrider/runtime/base/setting"
+	"github.com/postrider/postrider/runtime/ops/config"
 )
 
 // Config of the module.

@@ -6,9 +6,9 @@ import (
 	"time"
 
 	"github.com/postrider/postrider/ent"
-	"github.com/postrider/postrider/runtime/bus"
-	"github.com/postrider/postrider/runtime/event"
-	"github.com/postrider/postrider/runtime/expect"
+	"github.com/postrider/postrider/runtime/base/expect"
+	"github.com/postrider/postrider/runtime/work/bus"
+	"github.com/postrider/postrider/runtime/work/event"
 )
 
 func bounced(recipient string, b event.Bounce) event.Email {

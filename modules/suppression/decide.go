@@ -2,7 +2,7 @@ package suppression
 
 import (
 	entsuppression "github.com/postrider/postrider/ent/suppression"
-	"github.com/postrider/postrider/runtime/event"
+	"github.com/postrider/postrider/runtime/work/event"
 )
 
 // decide is pure: which fact about an email suppresses its recipient, and with

@@ -3,7 +3,7 @@ package suppression
 import (
 	"testing"
 
-	"github.com/postrider/postrider/runtime/event"
+	"github.com/postrider/postrider/runtime/work/event"
 )
 
 func TestFindingA2EveryBounceSuppressesAndFewFailures(t *testing.T) {

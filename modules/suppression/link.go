@@ -9,7 +9,7 @@ import (
 
 	"go.jetify.com/typeid"
 
-	"github.com/postrider/postrider/runtime/id"
+	"github.com/postrider/postrider/runtime/base/id"
 	"github.com/postrider/postrider/runtime/mail/address"
 )
 

@@ -5,7 +5,7 @@ import (
 
 	"go.uber.org/fx"
 
-	"github.com/postrider/postrider/runtime/bus"
+	"github.com/postrider/postrider/runtime/work/bus"
 )
 
 // Module gives *Service and lets it hear of bounces, failures and complaints.

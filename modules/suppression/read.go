@@ -8,9 +8,9 @@ import (
 	"github.com/postrider/postrider/ent"
 	"github.com/postrider/postrider/ent/predicate"
 	entsuppression "github.com/postrider/postrider/ent/suppression"
-	"github.com/postrider/postrider/runtime/fault"
-	"github.com/postrider/postrider/runtime/id"
-	"github.com/postrider/postrider/runtime/page"
+	"github.com/postrider/postrider/runtime/base/fault"
+	"github.com/postrider/postrider/runtime/base/id"
+	"github.com/postrider/postrider/runtime/storage/page"
 )
 
 // Filter narrows a list; empty fields do not.

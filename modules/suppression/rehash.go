@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/postrider/postrider/runtime/db"
-	"github.com/postrider/postrider/runtime/worker"
+	"github.com/postrider/postrider/runtime/base/worker"
+	"github.com/postrider/postrider/runtime/storage/db"
 )
 
 // A row is held under the hash of the first key. After a rotation older rows are

@@ -5,10 +5,10 @@ import (
 	"fmt"
 
 	"github.com/postrider/postrider/ent"
-	"github.com/postrider/postrider/runtime/clock"
-	"github.com/postrider/postrider/runtime/db"
-	"github.com/postrider/postrider/runtime/event"
-	"github.com/postrider/postrider/runtime/id"
+	"github.com/postrider/postrider/runtime/base/clock"
+	"github.com/postrider/postrider/runtime/base/id"
+	"github.com/postrider/postrider/runtime/storage/db"
+	"github.com/postrider/postrider/runtime/work/event"
 )
 
 const (

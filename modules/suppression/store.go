@@ -9,10 +9,10 @@ import (
 
 	"github.com/postrider/postrider/ent"
 	entsuppression "github.com/postrider/postrider/ent/suppression"
-	"github.com/postrider/postrider/runtime/db"
-	"github.com/postrider/postrider/runtime/db/batch"
-	"github.com/postrider/postrider/runtime/event"
-	"github.com/postrider/postrider/runtime/id"
+	"github.com/postrider/postrider/runtime/base/id"
+	"github.com/postrider/postrider/runtime/storage/db"
+	"github.com/postrider/postrider/runtime/storage/db/batch"
+	"github.com/postrider/postrider/runtime/work/event"
 )
 
 // entry is an address to be suppressed.

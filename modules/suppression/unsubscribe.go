@@ -6,9 +6,9 @@ import (
 
 	"github.com/postrider/postrider/ent"
 	entsuppression "github.com/postrider/postrider/ent/suppression"
-	"github.com/postrider/postrider/runtime/clock"
-	"github.com/postrider/postrider/runtime/event"
-	"github.com/postrider/postrider/runtime/fault"
+	"github.com/postrider/postrider/runtime/base/clock"
+	"github.com/postrider/postrider/runtime/base/fault"
+	"github.com/postrider/postrider/runtime/work/event"
 )
 
 // Where a recipient said so.

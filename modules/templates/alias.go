@@ -4,7 +4,7 @@ import (
 	"regexp"
 	"strings"
 
-	"github.com/postrider/postrider/runtime/id"
+	"github.com/postrider/postrider/runtime/base/id"
 )
 
 var aliasForm = regexp.MustCompile(`^[a-z0-9][a-z0-9_-]{0,63}$`)

@@ -6,8 +6,8 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/postrider/postrider/runtime/fault"
-	"github.com/postrider/postrider/runtime/id"
+	"github.com/postrider/postrider/runtime/base/fault"
+	"github.com/postrider/postrider/runtime/base/id"
 )
 
 // address of a template as a send gives it.

@@ -10,9 +10,9 @@ import (
 	"github.com/postrider/postrider/ent/template"
 	"github.com/postrider/postrider/modules/templates/language"
 	"github.com/postrider/postrider/modules/templates/mailhtml"
-	"github.com/postrider/postrider/runtime/db"
-	"github.com/postrider/postrider/runtime/fault"
-	"github.com/postrider/postrider/runtime/idempotency"
+	"github.com/postrider/postrider/runtime/base/fault"
+	"github.com/postrider/postrider/runtime/storage/db"
+	"github.com/postrider/postrider/runtime/web/idempotency"
 )
 
 // Publication is what publishing came to.

@@ -11,10 +11,10 @@ import (
 	"github.com/postrider/postrider/ent/predicate"
 	"github.com/postrider/postrider/ent/template"
 	"github.com/postrider/postrider/ent/templateversion"
-	"github.com/postrider/postrider/runtime/db"
-	"github.com/postrider/postrider/runtime/fault"
-	"github.com/postrider/postrider/runtime/id"
-	"github.com/postrider/postrider/runtime/page"
+	"github.com/postrider/postrider/runtime/base/fault"
+	"github.com/postrider/postrider/runtime/base/id"
+	"github.com/postrider/postrider/runtime/storage/db"
+	"github.com/postrider/postrider/runtime/storage/page"
 )
 
 // Template is a template with what follows from its row and its version.

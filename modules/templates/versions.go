@@ -6,8 +6,8 @@ import (
 
 	"github.com/postrider/postrider/ent"
 	"github.com/postrider/postrider/ent/templateversion"
-	"github.com/postrider/postrider/runtime/fault"
-	"github.com/postrider/postrider/runtime/page"
+	"github.com/postrider/postrider/runtime/base/fault"
+	"github.com/postrider/postrider/runtime/storage/page"
 )
 
 // Versions returns one page of a template's versions, newest first, without html and

@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"github.com/postrider/postrider/modules/tracking/linkrules"
-	"github.com/postrider/postrider/runtime/id"
+	"github.com/postrider/postrider/runtime/base/id"
 )
 
 // oldToken is a click of testAccount on oldTarget that a version before the binding to hosts issued.

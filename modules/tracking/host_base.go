@@ -11,9 +11,9 @@ import (
 	"github.com/postrider/postrider/ent/trackinghost"
 	"github.com/postrider/postrider/modules/tracking/hosts"
 	"github.com/postrider/postrider/modules/tracking/weburl"
-	"github.com/postrider/postrider/runtime/cache"
-	"github.com/postrider/postrider/runtime/db"
-	"github.com/postrider/postrider/runtime/telemetry"
+	"github.com/postrider/postrider/runtime/base/cache"
+	"github.com/postrider/postrider/runtime/base/telemetry"
+	"github.com/postrider/postrider/runtime/storage/db"
 )
 
 // linkBase is scheme and host of a domain's links, and the host that their tokens are issued for.

@@ -6,9 +6,9 @@ import (
 	"github.com/postrider/postrider/modules/domains"
 	"github.com/postrider/postrider/modules/tracking/hosts"
 	"github.com/postrider/postrider/modules/tracking/linkrules"
-	"github.com/postrider/postrider/runtime/bus"
-	"github.com/postrider/postrider/runtime/clockstep"
-	"github.com/postrider/postrider/runtime/module"
+	"github.com/postrider/postrider/runtime/storage/clockstep"
+	"github.com/postrider/postrider/runtime/ops/module"
+	"github.com/postrider/postrider/runtime/work/bus"
 )
 
 // Module gives *Rewriter, *Service and *hosts.Service, records, and checks hosts.

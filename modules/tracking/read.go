@@ -5,7 +5,7 @@ import (
 	"fmt"
 
 	"github.com/postrider/postrider/ent"
-	"github.com/postrider/postrider/runtime/db"
+	"github.com/postrider/postrider/runtime/storage/db"
 )
 
 // Counts is how often an email was opened and its links used. Of both, Machine is

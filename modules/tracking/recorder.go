@@ -9,8 +9,8 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"github.com/postrider/postrider/runtime/fault"
-	"github.com/postrider/postrider/runtime/telemetry"
+	"github.com/postrider/postrider/runtime/base/fault"
+	"github.com/postrider/postrider/runtime/base/telemetry"
 )
 
 // A recorder stands between the redirects, which wait for nothing, and the

@@ -9,8 +9,8 @@ import (
 
 	"github.com/postrider/postrider/modules/tracking/hosts"
 	"github.com/postrider/postrider/modules/tracking/weburl"
-	"github.com/postrider/postrider/runtime/db"
-	"github.com/postrider/postrider/runtime/secret"
+	"github.com/postrider/postrider/runtime/base/secret"
+	"github.com/postrider/postrider/runtime/storage/db"
 )
 
 // maxLinks bounds by how much a message can grow.

@@ -12,8 +12,8 @@ import (
 	"golang.org/x/net/html"
 
 	"github.com/postrider/postrider/modules/tracking/weburl"
-	"github.com/postrider/postrider/runtime/expect"
-	"github.com/postrider/postrider/runtime/secret"
+	"github.com/postrider/postrider/runtime/base/expect"
+	"github.com/postrider/postrider/runtime/base/secret"
 )
 
 const (

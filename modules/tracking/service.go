@@ -10,11 +10,11 @@ import (
 	"go.uber.org/fx"
 
 	"github.com/postrider/postrider/modules/tracking/linkrules"
-	"github.com/postrider/postrider/runtime/db"
-	"github.com/postrider/postrider/runtime/event"
-	"github.com/postrider/postrider/runtime/loopback"
-	"github.com/postrider/postrider/runtime/secret"
-	"github.com/postrider/postrider/runtime/telemetry"
+	"github.com/postrider/postrider/runtime/base/secret"
+	"github.com/postrider/postrider/runtime/base/telemetry"
+	"github.com/postrider/postrider/runtime/storage/db"
+	"github.com/postrider/postrider/runtime/web/clientip"
+	"github.com/postrider/postrider/runtime/work/event"
 )
 
 // Seen is an open or a click that was recorded.
@@ -106,7 +106,7 @@ const reasonHost = "other_host"
 func (s *Service) Read(ctx context.Context, kind Kind, token, host string) (Mark, error) {
 	own, name := s.rules.IsOwn(host), ownHost
 	if !own {
-		name = loopback.Name(host)
+		name = clientip.Name(host)
 	}
 	mark, err := s.tokens.parse(token, name)
 	if err != nil || mark.Kind != kind {

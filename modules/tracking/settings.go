@@ -5,8 +5,8 @@ import (
 	"net/url"
 	"strings"
 
-	"github.com/postrider/postrider/runtime/config"
-	"github.com/postrider/postrider/runtime/setting"
+	"github.com/postrider/postrider/runtime/base/setting"
+	"github.com/postrider/postrider/runtime/ops/config"
 )
 
 const chapter = "Tracking"

@@ -7,9 +7,9 @@ import (
 
 	"github.com/postrider/postrider/ent"
 	"github.com/postrider/postrider/ent/engagement"
-	"github.com/postrider/postrider/runtime/db"
-	"github.com/postrider/postrider/runtime/db/batch"
-	"github.com/postrider/postrider/runtime/event"
+	"github.com/postrider/postrider/runtime/storage/db"
+	"github.com/postrider/postrider/runtime/storage/db/batch"
+	"github.com/postrider/postrider/runtime/work/event"
 )
 
 // maxEngagements is how many are recorded of one email.

@@ -12,7 +12,7 @@ import (
 	"go.jetify.com/typeid"
 
 	"github.com/postrider/postrider/modules/tracking/weburl"
-	"github.com/postrider/postrider/runtime/id"
+	"github.com/postrider/postrider/runtime/base/id"
 )
 
 // Paths of the public links. A token has no slash and no dot.

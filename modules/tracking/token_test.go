@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"github.com/postrider/postrider/modules/tracking/weburl"
-	"github.com/postrider/postrider/runtime/secret"
+	"github.com/postrider/postrider/runtime/base/secret"
 )
 
 func mint(t testing.TB, of tokens) *minter {

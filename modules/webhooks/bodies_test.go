@@ -5,8 +5,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/postrider/postrider/runtime/event"
-	"github.com/postrider/postrider/runtime/expect"
+	"github.com/postrider/postrider/runtime/base/expect"
+	"github.com/postrider/postrider/runtime/work/event"
 )
 
 // What an endpoint gets, octet for octet, of each type: its sample, published as

@@ -7,9 +7,9 @@ import (
 	"time"
 
 	"github.com/postrider/postrider/ent/webhookdelivery"
-	"github.com/postrider/postrider/runtime/db"
-	"github.com/postrider/postrider/runtime/db/batch"
-	"github.com/postrider/postrider/runtime/event"
+	"github.com/postrider/postrider/runtime/storage/db"
+	"github.com/postrider/postrider/runtime/storage/db/batch"
+	"github.com/postrider/postrider/runtime/work/event"
 )
 
 // delivery is one claimed row: the worker's job.

@@ -4,10 +4,10 @@ import (
 	"time"
 
 	"github.com/postrider/postrider/modules/webhooks/post"
-	"github.com/postrider/postrider/runtime/config"
-	"github.com/postrider/postrider/runtime/fault"
+	"github.com/postrider/postrider/runtime/base/fault"
+	"github.com/postrider/postrider/runtime/base/setting"
 	"github.com/postrider/postrider/runtime/mail/dnsx"
-	"github.com/postrider/postrider/runtime/setting"
+	"github.com/postrider/postrider/runtime/ops/config"
 )
 
 // Brief is how the URLs of endpoints begin that are tried again within seconds, so that people see how a

@@ -5,8 +5,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/postrider/postrider/runtime/event"
-	"github.com/postrider/postrider/runtime/page"
+	"github.com/postrider/postrider/runtime/storage/page"
+	"github.com/postrider/postrider/runtime/work/event"
 )
 
 // An event that is fanned out while its endpoint is being deleted, by a transaction

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/postrider/postrider/runtime/db"
+	"github.com/postrider/postrider/runtime/storage/db"
 )
 
 // dueOrBegunSQL finds q due before $1, and with it that of which an attempt began by then and had no end that was stored: a

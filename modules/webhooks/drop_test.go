@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/postrider/postrider/runtime/event"
+	"github.com/postrider/postrider/runtime/work/event"
 )
 
 // What was due before a time is failed with the reason; what is due later waits on. The

@@ -3,8 +3,8 @@ package webhooks
 import (
 	"context"
 
-	"github.com/postrider/postrider/runtime/bus"
-	"github.com/postrider/postrider/runtime/db"
+	"github.com/postrider/postrider/runtime/storage/db"
+	"github.com/postrider/postrider/runtime/work/bus"
 )
 
 // endpointsChannel is woken when an account got an endpoint, or had one switched on.

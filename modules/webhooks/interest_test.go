@@ -6,9 +6,9 @@ import (
 	"time"
 
 	"github.com/postrider/postrider/ent"
-	"github.com/postrider/postrider/runtime/bus"
-	"github.com/postrider/postrider/runtime/event"
-	"github.com/postrider/postrider/runtime/id"
+	"github.com/postrider/postrider/runtime/base/id"
+	"github.com/postrider/postrider/runtime/work/bus"
+	"github.com/postrider/postrider/runtime/work/event"
 )
 
 // Facts of accounts without an endpoint do not go over the bus, and what another

@@ -6,9 +6,9 @@ import (
 	"time"
 
 	"github.com/postrider/postrider/modules/webhooks/post"
-	"github.com/postrider/postrider/runtime/db"
-	"github.com/postrider/postrider/runtime/event"
-	"github.com/postrider/postrider/runtime/id"
+	"github.com/postrider/postrider/runtime/base/id"
+	"github.com/postrider/postrider/runtime/storage/db"
+	"github.com/postrider/postrider/runtime/work/event"
 )
 
 // Endpoints that hang keep a few POSTs of this process, and one that fails waits for

@@ -18,12 +18,12 @@ import (
 	"github.com/postrider/postrider/ent/webhookattempt"
 	"github.com/postrider/postrider/ent/webhookdelivery"
 	"github.com/postrider/postrider/ent/webhookwork"
-	"github.com/postrider/postrider/runtime/db"
-	"github.com/postrider/postrider/runtime/event"
-	"github.com/postrider/postrider/runtime/fault"
-	"github.com/postrider/postrider/runtime/id"
-	"github.com/postrider/postrider/runtime/page"
-	"github.com/postrider/postrider/runtime/timeseries"
+	"github.com/postrider/postrider/runtime/base/fault"
+	"github.com/postrider/postrider/runtime/base/id"
+	"github.com/postrider/postrider/runtime/storage/db"
+	"github.com/postrider/postrider/runtime/storage/page"
+	"github.com/postrider/postrider/runtime/storage/timeseries"
+	"github.com/postrider/postrider/runtime/work/event"
 )
 
 // Filter narrows the deliveries of an endpoint; empty fields do not.

@@ -6,11 +6,11 @@ import (
 
 	"go.uber.org/fx"
 
-	"github.com/postrider/postrider/runtime/bus"
-	"github.com/postrider/postrider/runtime/clockstep"
-	"github.com/postrider/postrider/runtime/db"
-	"github.com/postrider/postrider/runtime/module"
-	"github.com/postrider/postrider/runtime/node"
+	"github.com/postrider/postrider/runtime/storage/clockstep"
+	"github.com/postrider/postrider/runtime/ops/module"
+	"github.com/postrider/postrider/runtime/storage/db"
+	"github.com/postrider/postrider/runtime/work/bus"
+	"github.com/postrider/postrider/runtime/work/node"
 )
 
 // Module gives *Service, lets it hear of every public event and delivers.

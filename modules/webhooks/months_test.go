@@ -9,11 +9,11 @@ import (
 	"time"
 
 	"github.com/postrider/postrider/ent/webhookdelivery"
-	"github.com/postrider/postrider/runtime/db/months"
-	"github.com/postrider/postrider/runtime/event"
-	"github.com/postrider/postrider/runtime/fault"
-	"github.com/postrider/postrider/runtime/id"
-	"github.com/postrider/postrider/runtime/page"
+	"github.com/postrider/postrider/runtime/base/fault"
+	"github.com/postrider/postrider/runtime/base/id"
+	"github.com/postrider/postrider/runtime/storage/db/months"
+	"github.com/postrider/postrider/runtime/storage/page"
+	"github.com/postrider/postrider/runtime/work/event"
 )
 
 // byMonth splits the deliveries of an installation by month.

@@ -6,11 +6,11 @@ import (
 	"time"
 
 	"github.com/postrider/postrider/modules/webhooks/post"
-	"github.com/postrider/postrider/runtime/db"
-	"github.com/postrider/postrider/runtime/event"
-	"github.com/postrider/postrider/runtime/node"
-	"github.com/postrider/postrider/runtime/page"
-	"github.com/postrider/postrider/runtime/worker"
+	"github.com/postrider/postrider/runtime/base/worker"
+	"github.com/postrider/postrider/runtime/storage/db"
+	"github.com/postrider/postrider/runtime/storage/page"
+	"github.com/postrider/postrider/runtime/work/event"
+	"github.com/postrider/postrider/runtime/work/node"
 )
 
 // numbered is a node of a test: it has a number, and claims until a time.

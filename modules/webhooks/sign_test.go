@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/postrider/postrider/runtime/secret"
+	"github.com/postrider/postrider/runtime/base/secret"
 )
 
 // resigned is the header that the receiver of a POST computes for itself, by the

@@ -4,8 +4,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/postrider/postrider/runtime/event"
-	"github.com/postrider/postrider/runtime/expect"
+	"github.com/postrider/postrider/runtime/base/expect"
+	"github.com/postrider/postrider/runtime/work/event"
 )
 
 // What the bus has queued is delivered because it was woken, when others can see it:

@@ -17,15 +17,15 @@ import (
 
 	"github.com/postrider/postrider/ent"
 	"github.com/postrider/postrider/modules/webhooks/post"
-	"github.com/postrider/postrider/runtime/bus"
-	"github.com/postrider/postrider/runtime/db"
-	"github.com/postrider/postrider/runtime/db/dbtest"
-	"github.com/postrider/postrider/runtime/event"
-	"github.com/postrider/postrider/runtime/expect"
-	"github.com/postrider/postrider/runtime/id"
-	"github.com/postrider/postrider/runtime/page"
-	"github.com/postrider/postrider/runtime/secret"
-	"github.com/postrider/postrider/runtime/worker"
+	"github.com/postrider/postrider/runtime/base/expect"
+	"github.com/postrider/postrider/runtime/base/id"
+	"github.com/postrider/postrider/runtime/base/secret"
+	"github.com/postrider/postrider/runtime/base/worker"
+	"github.com/postrider/postrider/runtime/storage/db"
+	"github.com/postrider/postrider/runtime/storage/db/dbtest"
+	"github.com/postrider/postrider/runtime/storage/page"
+	"github.com/postrider/postrider/runtime/work/bus"
+	"github.com/postrider/postrider/runtime/work/event"
 )
 
 const (

@@ -8,9 +8,9 @@ import (
 	"github.com/postrider/postrider/ent"
 	"github.com/postrider/postrider/modules/accounts"
 	"github.com/postrider/postrider/modules/accounts/rights"
-	"github.com/postrider/postrider/rest"
-	"github.com/postrider/postrider/rest/body"
-	"github.com/postrider/postrider/rest/wire"
+	"github.com/postrider/postrider/rest/api"
+	"github.com/postrider/postrider/rest/api/body"
+	"github.com/postrider/postrider/rest/api/wire"
 )
 
 // Service is what the account operations need of accounts.
@@ -74,21 +74,21 @@ type accountAnswer struct {
 type edge struct{ accounts Service }
 
 // Routes makes the routes of the caller's own account.
-func Routes(service Service) rest.Routes {
-	return rest.NewRoutes("account", func(a *rest.API) {
+func Routes(service Service) api.Routes {
+	return api.NewRoutes("account", func(a *api.API) {
 		e := &edge{accounts: service}
 		g := a.Tag(tagAccount, "The account that the API key belongs to: its plan, what it has used of it, and its settings.")
-		rest.Handle(g, rest.Operation{
+		api.Handle(g, api.Operation{
 			Method: http.MethodGet, Path: "/account", ID: "getAccount", Needs: rights.ReadAccount,
 			Summary: "Retrieve the account", Description: "With its plan, and what it has sent of the plan's caps.",
 			Example: map[string]any{"account": accountExample()},
 		}, e.get)
-		rest.HandleBody(g, rest.Operation{
+		api.HandleBody(g, api.Operation{
 			Method: http.MethodPatch, Path: "/account", ID: "updateAccount", Needs: rights.Settings,
 			Summary: "Change the account's settings",
 			Description: "A field that is left out stays as it is; `null` is refused. An email is not kept shorter than its body. A shorter retention applies to what " +
 				"is stored already, too.",
-			Body:    &rest.Body{About: "The settings to change, at least one.", Examples: map[string]any{"retention": map[string]any{"body_retention_days": 14, "record_retention_days": 180}}},
+			Body:    &api.Body{About: "The settings to change, at least one.", Examples: map[string]any{"retention": map[string]any{"body_retention_days": 14, "record_retention_days": 180}}},
 			Example: map[string]any{"account": accountExample()},
 		}, changeBody, e.update)
 	})
@@ -112,7 +112,7 @@ func days(most int) func(*int) body.Type {
 	return func(to *int) body.Type { return body.Integer(to).From(1).UpTo(most) }
 }
 
-func (e *edge) get(ctx context.Context, c *rest.Call, _ *rest.None) (answer accountAnswer, err error) {
+func (e *edge) get(ctx context.Context, c *api.Call, _ *api.None) (answer accountAnswer, err error) {
 	found, err := e.accounts.Profile(ctx, c.AccountID)
 	if err != nil {
 		return answer, err
@@ -120,7 +120,7 @@ func (e *edge) get(ctx context.Context, c *rest.Call, _ *rest.None) (answer acco
 	return accountAnswer{Account: newAccountRecord(found)}, nil
 }
 
-func (e *edge) update(ctx context.Context, c *rest.Call, _ *rest.None, change accounts.AccountChange) (accountAnswer, error) {
+func (e *edge) update(ctx context.Context, c *api.Call, _ *api.None, change accounts.AccountChange) (accountAnswer, error) {
 	if change.RequireSecondFactor != nil {
 		if err := c.Authorize(rights.Own); err != nil {
 			return accountAnswer{}, err

@@ -8,9 +8,9 @@ import (
 
 	"github.com/postrider/postrider/modules/accounts/brand"
 	"github.com/postrider/postrider/modules/accounts/rights"
-	"github.com/postrider/postrider/rest"
-	"github.com/postrider/postrider/rest/body"
-	"github.com/postrider/postrider/rest/wire"
+	"github.com/postrider/postrider/rest/api"
+	"github.com/postrider/postrider/rest/api/body"
+	"github.com/postrider/postrider/rest/api/wire"
 )
 
 // Brands is what the operations need of brands.
@@ -38,20 +38,20 @@ const maxBrandBody = 2*brand.MaxLogo + 4096
 type brandEdge struct{ brands Brands }
 
 // BrandRoutes makes the routes of what recipients see of an account.
-func BrandRoutes(service Brands) rest.Routes {
-	return rest.NewRoutes("brand", func(a *rest.API) {
+func BrandRoutes(service Brands) api.Routes {
+	return api.NewRoutes("brand", func(a *api.API) {
 		e := &brandEdge{service}
 		g := a.Tag(tagAccount, "")
 		one := map[string]any{"brand": brandExample()}
-		rest.Handle(g, rest.Operation{
+		api.Handle(g, api.Operation{
 			Method: http.MethodGet, Path: "/account/brand", ID: "getAccountBrand", Needs: rights.ReadAccount,
 			Summary: "Retrieve the brand", Description: "What recipients see of the account on the page where they unsubscribe. What is not set is null.", Example: one,
 		}, e.get)
-		rest.HandleBody(g, rest.Operation{
+		api.HandleBody(g, api.Operation{
 			Method: http.MethodPut, Path: "/account/brand", ID: "putAccountBrand", Needs: rights.Settings,
 			Summary:     "Replace the brand",
 			Description: "All of it: a field that is left out is not shown any more. The page shows the brand beside the domain that the email came from, and its text stays readable on any color.",
-			Body: &rest.Body{About: "The brand.", Limit: maxBrandBody, Examples: map[string]any{
+			Body: &api.Body{About: "The brand.", Limit: maxBrandBody, Examples: map[string]any{
 				"color": map[string]any{"name": "Acme", "color": "#1f5fbf"},
 				"logo":  map[string]any{"name": "Acme", "color": "#1f5fbf", "logo": exampleLogo}}},
 			Example: one,
@@ -67,12 +67,12 @@ func brandBody(b *brand.Brand) body.Object {
 	}, Check: func(d *body.Decoder) { d.Also(b.Validate()) }}
 }
 
-func (e *brandEdge) get(ctx context.Context, c *rest.Call, _ *rest.None) (brandAnswer, error) {
-	return rest.As(newBrand)(e.brands.Brand(ctx, c.AccountID))
+func (e *brandEdge) get(ctx context.Context, c *api.Call, _ *api.None) (brandAnswer, error) {
+	return api.As(newBrand)(e.brands.Brand(ctx, c.AccountID))
 }
 
-func (e *brandEdge) put(ctx context.Context, c *rest.Call, _ *rest.None, b brand.Brand) (brandAnswer, error) {
-	return rest.As(newBrand)(e.brands.SetBrand(ctx, c.AccountID, b))
+func (e *brandEdge) put(ctx context.Context, c *api.Call, _ *api.None, b brand.Brand) (brandAnswer, error) {
+	return api.As(newBrand)(e.brands.SetBrand(ctx, c.AccountID, b))
 }
 
 func newBrand(b brand.Brand) brandAnswer {

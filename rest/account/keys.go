@@ -8,14 +8,14 @@ import (
 	"github.com/postrider/postrider/ent"
 	"github.com/postrider/postrider/modules/accounts"
 	"github.com/postrider/postrider/modules/accounts/rights"
-	"github.com/postrider/postrider/rest"
-	"github.com/postrider/postrider/rest/body"
-	"github.com/postrider/postrider/rest/wire"
-	"github.com/postrider/postrider/runtime/fault"
-	"github.com/postrider/postrider/runtime/id"
-	"github.com/postrider/postrider/runtime/idempotency"
-	"github.com/postrider/postrider/runtime/page"
-	"github.com/postrider/postrider/runtime/secret"
+	"github.com/postrider/postrider/rest/api"
+	"github.com/postrider/postrider/rest/api/body"
+	"github.com/postrider/postrider/rest/api/wire"
+	"github.com/postrider/postrider/runtime/base/fault"
+	"github.com/postrider/postrider/runtime/base/id"
+	"github.com/postrider/postrider/runtime/base/secret"
+	"github.com/postrider/postrider/runtime/storage/page"
+	"github.com/postrider/postrider/runtime/web/idempotency"
 )
 
 // KeyService is what the key operations need of accounts.
@@ -60,37 +60,37 @@ type newKeyAnswer struct {
 	Secret string    `json:"secret" doc:"Shown this once." example:"svc_Zk3v9QpA…"`
 }
 
-var key = rest.Noun{Name: "API key", About: "Id of the API key.", Example: "key_01kf0m4w7he6x8q2v5b3n9c1ta",
+var key = api.Noun{Name: "API key", About: "Id of the API key.", Example: "key_01kf0m4w7he6x8q2v5b3n9c1ta",
 	Is: func(word string) bool { return id.Is(id.APIKey, word) }}
 
 type keyEdge struct{ keys KeyService }
 
 // KeyRoutes makes the routes of the resource API keys.
-func KeyRoutes(service KeyService) rest.Routes {
-	return rest.NewRoutes("api-keys", func(a *rest.API) {
+func KeyRoutes(service KeyService) api.Routes {
+	return api.NewRoutes("api-keys", func(a *api.API) {
 		e := &keyEdge{keys: service}
 		g := a.Tag(tagKeys, "Credentials of the API. A secret is shown when it is made and never again: only its hash is kept.")
 		g.Bind(key, service)
-		rest.OnceBody(g, rest.Operation{
+		api.OnceBody(g, api.Operation{
 			Path: "/api-keys", ID: "createAPIKey", Needs: needsForKeys,
 			Summary: "Create an API key",
 			Description: "`full` allows everything that your role allows; `sending` allows sending emails and events, and reading those; `read` allows only reading. A key never allows more than the current role of its " +
 				"creator: it shrinks with the role, and once its creator has left the account it only sends, and reads what was sent. With `domain_ids` it is limited to these domains, their mail and " +
 				"what sending needs; it neither adds nor deletes domains. A key creates no key for other domains than its own, or that expires later. Under an Idempotency-Key the answer is kept encrypted.",
-			Body:    &rest.Body{About: "The key to make.", Examples: map[string]any{"sending": map[string]any{"name": "web shop", "scope": "sending"}}},
+			Body:    &api.Body{About: "The key to make.", Examples: map[string]any{"sending": map[string]any{"name": "web shop", "scope": "sending"}}},
 			Example: map[string]any{"api_key": keyExample(), "secret": "svc_Zk3v9QpA1mW5rT8yB2nC4xE6uH7jK0sLd3fG9aVqIo"}, Secret: true,
 		}, keyBody, e.create)
-		rest.List(g, rest.Operation{
+		api.List(g, api.Operation{
 			Path: "/api-keys", ID: "listAPIKeys", Needs: needsForKeys,
 			Summary: "List API keys", Description: "Newest first, also those that are revoked or have expired.",
 			Example: keyExample(),
-		}, rest.Plural{Member: "api_keys", Schema: "ApiKeyList"}, e.list, newKeyRecord)
-		rest.Get(g, rest.Operation{
+		}, api.Plural{Member: "api_keys", Schema: "ApiKeyList"}, e.list, newKeyRecord)
+		api.Get(g, api.Operation{
 			Path: "/api-keys/{id}", ID: "getAPIKey", Needs: needsForKeys,
 			Summary: "Retrieve an API key", Description: "Without its secret.",
 			Example: map[string]any{"api_key": keyExample()}, Of: key,
 		}, e.get, newKeyRecordAnswer)
-		rest.Delete(g, rest.Operation{
+		api.Delete(g, api.Operation{
 			Path: "/api-keys/{id}", ID: "revokeAPIKey", Needs: needsForKeys,
 			Summary: "Revoke an API key",
 			Description: "It stops working within five seconds, for good. It stays in the list with the time of its end. Revoking it again changes nothing. " +
@@ -137,7 +137,7 @@ func newKeyRecord(k createdKey) keyRecord {
 
 func newKeyRecordAnswer(k createdKey) keyAnswer { return keyAnswer{newKeyRecord(k)} }
 
-func (e *keyEdge) create(ctx context.Context, c *rest.Call, _ *rest.None, in accounts.NewKey, keep rest.Keep) (out newKeyAnswer, err error) {
+func (e *keyEdge) create(ctx context.Context, c *api.Call, _ *api.None, in accounts.NewKey, keep api.Keep) (out newKeyAnswer, err error) {
 	in.AccountID, in.MadeBy = c.AccountID, c.KeyID
 	if c.Person != nil {
 		in.CreatedBy = c.Person.UserID

@@ -5,14 +5,14 @@ import (
 
 	"github.com/postrider/postrider/ent"
 	"github.com/postrider/postrider/modules/relay"
-	"github.com/postrider/postrider/rest"
-	"github.com/postrider/postrider/rest/body"
-	"github.com/postrider/postrider/rest/wire"
-	"github.com/postrider/postrider/runtime/fault"
-	"github.com/postrider/postrider/runtime/id"
-	"github.com/postrider/postrider/runtime/idempotency"
-	"github.com/postrider/postrider/runtime/page"
-	"github.com/postrider/postrider/runtime/secret"
+	"github.com/postrider/postrider/rest/api"
+	"github.com/postrider/postrider/rest/api/body"
+	"github.com/postrider/postrider/rest/api/wire"
+	"github.com/postrider/postrider/runtime/base/fault"
+	"github.com/postrider/postrider/runtime/base/id"
+	"github.com/postrider/postrider/runtime/base/secret"
+	"github.com/postrider/postrider/runtime/storage/page"
+	"github.com/postrider/postrider/runtime/web/idempotency"
 )
 
 // SMTPCredentialService is what the operations need of relay.
@@ -50,39 +50,39 @@ type newSMTPCredentialAnswer struct {
 	Password       string               `json:"password" doc:"Shown this once." example:"svs_Zk3v9QpA…"`
 }
 
-var credential = rest.Noun{Name: "SMTP credential", About: "Id of the SMTP credential.", Example: "smtp_01kf0m4w7he6x8q2v5b3n9c1ta",
+var credential = api.Noun{Name: "SMTP credential", About: "Id of the SMTP credential.", Example: "smtp_01kf0m4w7he6x8q2v5b3n9c1ta",
 	Is: func(word string) bool { return id.Is(id.SMTPCredential, word) }}
 
 type smtpCredentialEdge struct{ credentials SMTPCredentialService }
 
 // SMTPCredentialRoutes makes the routes of the resource. A credential sends as an API key
 // does, so all that is said of it takes the scope full, as with keys.
-func SMTPCredentialRoutes(service SMTPCredentialService) rest.Routes {
-	return rest.NewRoutes("smtp-credentials", func(a *rest.API) {
+func SMTPCredentialRoutes(service SMTPCredentialService) api.Routes {
+	return api.NewRoutes("smtp-credentials", func(a *api.API) {
 		e := &smtpCredentialEdge{credentials: service}
 		g := a.Tag(tagSMTPCredentials, "What programs sign in with at the SMTP relay: the user name `postrider` and a password, which is shown when it is made and never again. "+
 			"The relay takes mail under the rules of POST /emails; `X-Postrider-Unsubscribe: true`, `X-Postrider-Category`, `X-Postrider-Tag: name=value`, `X-Postrider-Scheduled-At`, "+
 			"`X-Postrider-Expires-At` and `X-Postrider-Idempotency-Key` in the header of a message say what those fields say there. Its `250` names the id of the email.")
 		g.Bind(credential, service)
-		rest.OnceBody(g, rest.Operation{
+		api.OnceBody(g, api.Operation{
 			Path: "/smtp-credentials", ID: "createSMTPCredential", Needs: needsForKeys,
 			Summary: "Create an SMTP credential",
 			Description: "With `domain_ids` it sends from those domains alone. A key that may send from some domains only makes no credential for others. " +
 				"It sends as long as the role of its creator allows sending, or did when they left the account. Under an Idempotency-Key the answer is kept encrypted.",
-			Body:    &rest.Body{About: "The credential to make.", Examples: map[string]any{"named": map[string]any{"name": "web shop", "domain_ids": []any{}}}},
+			Body:    &api.Body{About: "The credential to make.", Examples: map[string]any{"named": map[string]any{"name": "web shop", "domain_ids": []any{}}}},
 			Example: map[string]any{"smtp_credential": smtpCredentialExample(), "password": "svs_Zk3v9QpA1mW5rT8yB2nC4xE6uH7jK0sLd3fG9aVqIo"}, Secret: true,
 		}, credentialBody, e.create)
-		rest.List(g, rest.Operation{
+		api.List(g, api.Operation{
 			Path: "/smtp-credentials", ID: "listSMTPCredentials", Needs: needsForKeys,
 			Summary: "List SMTP credentials", Description: "Newest first, also those that are revoked.",
 			Example: smtpCredentialExample(),
-		}, rest.Plural{Member: "smtp_credentials", Schema: "SmtpCredentialList"}, e.credentials.List, e.record)
-		rest.Get(g, rest.Operation{
+		}, api.Plural{Member: "smtp_credentials", Schema: "SmtpCredentialList"}, e.credentials.List, e.record)
+		api.Get(g, api.Operation{
 			Path: "/smtp-credentials/{id}", ID: "getSMTPCredential", Needs: needsForKeys,
 			Summary: "Retrieve an SMTP credential", Description: "Without its password.",
 			Example: map[string]any{"smtp_credential": smtpCredentialExample()}, Of: credential,
 		}, e.credentials.Get, e.answer)
-		rest.Delete(g, rest.Operation{
+		api.Delete(g, api.Operation{
 			Path: "/smtp-credentials/{id}", ID: "revokeSMTPCredential", Needs: needsForKeys,
 			Summary: "Revoke an SMTP credential",
 			Description: "Nobody signs in with it any more, and connections that are open send no further message with it. It stays in the list with the time of its end. " +
@@ -108,7 +108,7 @@ func (e *smtpCredentialEdge) answer(c *ent.SMTPCredential) smtpCredentialAnswer 
 	return smtpCredentialAnswer{e.record(c)}
 }
 
-func (e *smtpCredentialEdge) create(ctx context.Context, c *rest.Call, _ *rest.None, in relay.NewCredential, keep rest.Keep) (out newSMTPCredentialAnswer, err error) {
+func (e *smtpCredentialEdge) create(ctx context.Context, c *api.Call, _ *api.None, in relay.NewCredential, keep api.Keep) (out newSMTPCredentialAnswer, err error) {
 	answer := func(made *ent.SMTPCredential, password secret.String) newSMTPCredentialAnswer {
 		return newSMTPCredentialAnswer{SMTPCredential: e.record(made), Password: password.Reveal()}
 	}

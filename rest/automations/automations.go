@@ -12,12 +12,12 @@ import (
 	"github.com/postrider/postrider/modules/automations"
 	"github.com/postrider/postrider/modules/automations/definition"
 	"github.com/postrider/postrider/modules/automations/ingest"
-	"github.com/postrider/postrider/rest"
-	"github.com/postrider/postrider/rest/export"
-	"github.com/postrider/postrider/rest/wire"
-	"github.com/postrider/postrider/runtime/id"
-	"github.com/postrider/postrider/runtime/page"
-	"github.com/postrider/postrider/runtime/secret"
+	"github.com/postrider/postrider/rest/api"
+	"github.com/postrider/postrider/rest/api/export"
+	"github.com/postrider/postrider/rest/api/wire"
+	"github.com/postrider/postrider/runtime/base/id"
+	"github.com/postrider/postrider/runtime/base/secret"
+	"github.com/postrider/postrider/runtime/storage/page"
 )
 
 // Service is what these operations need of automations.
@@ -55,7 +55,7 @@ var _ Service = (*automations.Service)(nil)
 const BodyLimit = 1 << 20
 
 // OfAutomation names what ids of automations are.
-var OfAutomation = rest.Noun{Name: "automation", About: "Id of the automation.", Example: "aut_01kf0m4w7he6x8q2v5b3n9c1ta",
+var OfAutomation = api.Noun{Name: "automation", About: "Id of the automation.", Example: "aut_01kf0m4w7he6x8q2v5b3n9c1ta",
 	Is: func(word string) bool { return id.Is(id.Automation, word) }}
 
 type automationRecord struct {
@@ -123,7 +123,7 @@ type automationCheckAnswer struct {
 }
 
 type query struct {
-	rest.Page
+	api.Page
 
 	Status string `query:"status" enum:"draft,active,paused,archived" doc:"Only those."`
 	Event  string `query:"event" doc:"Only those that events of this name start."`
@@ -131,13 +131,13 @@ type query struct {
 }
 
 type versionItem struct {
-	rest.Item
+	api.Item
 
 	Number int `path:"number" minimum:"1" doc:"Number of the version." example:"1"`
 }
 
 type changeItem struct {
-	rest.Item
+	api.Item
 
 	IfMatch string `header:"If-Match" doc:"The etag of the draft that you have read; 409 conflict if it was changed since, with details.changed_at and, for people, details.changed_by."`
 }
@@ -153,12 +153,12 @@ type edge struct {
 const Tag = "Automations"
 
 // Routes makes the routes of automations, their runs and custom events.
-func Routes(service Service, turns export.Turns) rest.Routes {
-	return rest.NewRoutes("automations", func(a *rest.API) {
+func Routes(service Service, turns export.Turns) api.Routes {
+	return api.NewRoutes("automations", func(a *api.API) {
 		e := &edge{service, turns}
 		g := a.Tag(Tag, "Sequences of steps that your custom events start, for one person each: send an email, wait, decide, call a URL. "+
 			"An automation is a draft until it is activated; a run follows the version with which it has started. Types of steps: "+strings.Join(definition.Types(), ", ")+
-			". The JSON Schema of a definition is at `"+rest.Prefix+schemaPath+"`.")
+			". The JSON Schema of a definition is at `"+api.Prefix+schemaPath+"`.")
 		g.Bind(OfAutomation, service)
 		serveSchema(a)
 		e.definitions(g)
@@ -168,83 +168,83 @@ func Routes(service Service, turns export.Turns) rest.Routes {
 	})
 }
 
-func (e *edge) definitions(g *rest.Group) {
+func (e *edge) definitions(g *api.Group) {
 	one := map[string]any{"automation": example()}
-	rest.OnceBody(g, rest.Operation{
+	api.OnceBody(g, api.Operation{
 		Path: "/automations", ID: "createAutomation", Needs: rights.Write,
 		Summary:     "Create an automation",
 		Description: "A draft, which starts nothing until it is activated. The answer to a definition that cannot work names every wrong field by its path. An account can have 1,000.",
-		Body:        &rest.Body{Limit: BodyLimit, About: "The definition.", Examples: map[string]any{"welcome": exampleDefinition()}},
+		Body:        &api.Body{Limit: BodyLimit, About: "The definition.", Examples: map[string]any{"welcome": exampleDefinition()}},
 		Example:     one, Problems: []int{http.StatusConflict},
 	}, newBody, e.create)
-	rest.ListBy(g, rest.Operation{
+	api.ListBy(g, api.Operation{
 		Path: "/automations", ID: "listAutomations", Needs: rights.Read,
 		Summary: "List automations", Description: "Newest first.", Example: example(),
-	}, rest.Plural{Member: "automations", Schema: "AutomationList"}, e.list, newRecord)
-	rest.Get(g, rest.Operation{
+	}, api.Plural{Member: "automations", Schema: "AutomationList"}, e.list, newRecord)
+	api.Get(g, api.Operation{
 		Path: "/automations/{id}", ID: "getAutomation", Needs: rights.Read,
 		Summary: "Retrieve an automation", Description: "With its draft.", Example: one, Of: OfAutomation,
 	}, e.service.Get, newAnswer)
-	rest.HandleBody(g, rest.Operation{
+	api.HandleBody(g, api.Operation{
 		Method: http.MethodPatch, Path: "/automations/{id}", ID: updateAutomation, Needs: rights.Write,
 		Summary:     "Change the draft of an automation",
 		Description: "A member that is given replaces the one of the draft whole. Runs and the active version stay as they are until the draft is activated. 409 for one that is archived.",
-		Body:        &rest.Body{Limit: BodyLimit, About: "What to change, at least one field.", Examples: map[string]any{"name": map[string]any{"name": "Welcome, twice"}}},
+		Body:        &api.Body{Limit: BodyLimit, About: "What to change, at least one field.", Examples: map[string]any{"name": map[string]any{"name": "Welcome, twice"}}},
 		Example:     one, Problems: []int{http.StatusNotFound, http.StatusConflict}, Of: OfAutomation,
 	}, changeBody, e.change)
-	rest.Delete(g, rest.Operation{
+	api.Delete(g, api.Operation{
 		Path: "/automations/{id}", ID: "deleteAutomation", Needs: rights.Write,
 		Summary: "Delete an automation", Description: "Of a draft, or of one that is archived and has no live run; 409 otherwise. What was recorded of its runs stays.", Of: OfAutomation,
 		Problems: []int{http.StatusConflict},
 	}, e.service.Delete)
-	rest.Handle(g, rest.Operation{
+	api.Handle(g, api.Operation{
 		Method: http.MethodGet, Path: "/automations/{id}/check", ID: "checkAutomation", Needs: rights.Read,
 		Summary: "Check the draft of an automation", Description: "What speaks against activating it now, for the key that asks: templates, senders; and what should be known before.",
 		Example: map[string]any{"problems": []any{map[string]any{"path": "steps[0].template", "severity": "error", "message": "is a template that was never published; publish it first"}}},
 		Of:      OfAutomation, Problems: []int{http.StatusNotFound},
 	}, e.check)
 	version := map[string]any{"number": 1, "definition": exampleDefinition(), "created_at": "2026-01-15T09:30:00.000Z"}
-	rest.Handle(g, rest.Operation{
+	api.Handle(g, api.Operation{
 		Method: http.MethodGet, Path: "/automations/{id}/versions", ID: "listAutomationVersions", Needs: rights.Read,
 		Summary: "List the versions of an automation", Description: "A version is made by activating, and never changes.",
 		Example: map[string]any{"versions": []any{version}}, Of: OfAutomation, Problems: []int{http.StatusNotFound},
 	}, e.versions)
-	rest.Handle(g, rest.Operation{
+	api.Handle(g, api.Operation{
 		Method: http.MethodGet, Path: "/automations/{id}/versions/{number}", ID: "getAutomationVersion", Needs: rights.Read,
 		Summary: "Retrieve a version of an automation", Description: "As it was activated.",
 		Example: map[string]any{"version": version}, Of: OfAutomation, Problems: []int{http.StatusNotFound},
 	}, e.version)
 }
 
-func (e *edge) create(ctx context.Context, c *rest.Call, _ *rest.None, in members, keep rest.Keep) (automationAnswer, error) {
+func (e *edge) create(ctx context.Context, c *api.Call, _ *api.None, in members, keep api.Keep) (automationAnswer, error) {
 	document, err := json.Marshal(in.given)
 	if err != nil {
 		return automationAnswer{}, err
 	}
-	return rest.As(newAnswer)(e.service.Create(ctx, c.AccountID, document, rest.Keeping(keep, newAnswer)))
+	return api.As(newAnswer)(e.service.Create(ctx, c.AccountID, document, api.Keeping(keep, newAnswer)))
 }
 
-func (e *edge) list(ctx context.Context, c *rest.Call, in *query) (page.Page[*ent.Automation], error) {
+func (e *edge) list(ctx context.Context, c *api.Call, in *query) (page.Page[*ent.Automation], error) {
 	return e.service.List(ctx, c.AccountID, automations.Filter{Request: in.Request(), Status: in.Status, Event: in.Event, Name: in.Q})
 }
 
-func (e *edge) change(ctx context.Context, c *rest.Call, in *changeItem, m members) (automationAnswer, error) {
+func (e *edge) change(ctx context.Context, c *api.Call, in *changeItem, m members) (automationAnswer, error) {
 	changed, err := e.service.Change(ctx, c.AccountID, in.ID, m.given, strings.Trim(in.IfMatch, `"`))
-	return rest.As(newAnswer)(changed, c.Named(ctx, updateAutomation, in.ID, err))
+	return api.As(newAnswer)(changed, c.Named(ctx, updateAutomation, in.ID, err))
 }
 
-func (e *edge) check(ctx context.Context, c *rest.Call, in *rest.Item) (automationCheckAnswer, error) {
+func (e *edge) check(ctx context.Context, c *api.Call, in *api.Item) (automationCheckAnswer, error) {
 	problems, err := e.service.Check(ctx, c.Caller, in.ID)
 	return automationCheckAnswer{wire.ListOf(problems, func(p automations.Problem) automationProblem { return automationProblem(p) })}, err
 }
 
-func (e *edge) versions(ctx context.Context, c *rest.Call, in *rest.Item) (automationVersionsAnswer, error) {
+func (e *edge) versions(ctx context.Context, c *api.Call, in *api.Item) (automationVersionsAnswer, error) {
 	list, err := e.service.Versions(ctx, c.AccountID, in.ID)
 	return automationVersionsAnswer{wire.ListOf(list, newVersion)}, err
 }
 
-func (e *edge) version(ctx context.Context, c *rest.Call, in *versionItem) (automationVersionAnswer, error) {
-	return rest.As(func(v *ent.AutomationVersion) automationVersionAnswer { return automationVersionAnswer{newVersion(v)} })(e.service.Version(ctx, c.AccountID, in.ID, in.Number))
+func (e *edge) version(ctx context.Context, c *api.Call, in *versionItem) (automationVersionAnswer, error) {
+	return api.As(func(v *ent.AutomationVersion) automationVersionAnswer { return automationVersionAnswer{newVersion(v)} })(e.service.Version(ctx, c.AccountID, in.ID, in.Number))
 }
 
 func exampleDefinition() map[string]any {

@@ -8,8 +8,8 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/postrider/postrider/modules/automations"
-	"github.com/postrider/postrider/rest/body"
-	"github.com/postrider/postrider/runtime/fault"
+	"github.com/postrider/postrider/rest/api/body"
+	"github.com/postrider/postrider/runtime/base/fault"
 )
 
 // members are the members of a definition, as they were given. The service judges them: the

@@ -11,12 +11,12 @@ import (
 	"github.com/postrider/postrider/modules/accounts/storage"
 	"github.com/postrider/postrider/modules/automations"
 	"github.com/postrider/postrider/modules/automations/ingest"
-	"github.com/postrider/postrider/rest"
-	"github.com/postrider/postrider/rest/wire"
-	"github.com/postrider/postrider/runtime/fault"
-	"github.com/postrider/postrider/runtime/id"
-	"github.com/postrider/postrider/runtime/idempotency"
-	"github.com/postrider/postrider/runtime/page"
+	"github.com/postrider/postrider/rest/api"
+	"github.com/postrider/postrider/rest/api/wire"
+	"github.com/postrider/postrider/runtime/base/fault"
+	"github.com/postrider/postrider/runtime/base/id"
+	"github.com/postrider/postrider/runtime/storage/page"
+	"github.com/postrider/postrider/runtime/web/idempotency"
 )
 
 // CustomEvent is a custom event as callers see it. It is embedded, and so exported.
@@ -81,33 +81,33 @@ type EventFilters struct {
 }
 
 type eventQuery struct {
-	rest.Page
+	api.Page
 	EventFilters
 }
 
 // OfEvent names what ids of custom events are.
-var OfEvent = rest.Noun{Name: "event", About: "Id of the event.", Example: "ae_01kf0m4w7he6x8q2v5b3n9c1ta",
+var OfEvent = api.Noun{Name: "event", About: "Id of the event.", Example: "ae_01kf0m4w7he6x8q2v5b3n9c1ta",
 	Is: func(word string) bool { return id.Is(id.CustomEvent, word) }}
 
-func (e *edge) events(g *rest.Group) {
+func (e *edge) events(g *api.Group) {
 	receipt := map[string]any{"event": eventExample(), "matched_automations": 1, "resumed_runs": 0, "cancelled_runs": 0}
-	rest.Claimed(g, rest.Operation{
+	api.Claimed(g, api.Operation{
 		Path: "/events", ID: "postCustomEvent", Needs: rights.Send, Status: http.StatusAccepted,
 		Summary: "Report a custom event",
 		Description: "In the transaction that stores it, the event cancels runs of its person, ends their waits and starts runs, in this order; the counters are true when they are answered. " +
 			"A person is known by `user_id`, and by `email` where one of the two sides has no `user_id`.",
-		Body: &rest.Body{Limit: BodyLimit, About: "The event.", Examples: map[string]any{
+		Body: &api.Body{Limit: BodyLimit, About: "The event.", Examples: map[string]any{
 			"event": map[string]any{"name": "user.created", "user_id": "user-17", "email": "bob@example.net", "data": map[string]any{"name": "Bob"}}}},
 		Example: receipt, Answer: EventReceipt{},
 	}, eventBody, e.post)
-	rest.ListBy(g, rest.Operation{
+	api.ListBy(g, api.Operation{
 		Path: "/events", ID: "listCustomEvents", Needs: rights.ReadSent,
 		Summary: "List custom events", Description: "Newest first.", Example: eventExample(),
-	}, rest.Plural{Member: "events", Schema: "CustomEventList"}, e.listEvents, newEvent)
+	}, api.Plural{Member: "events", Schema: "CustomEventList"}, e.listEvents, newEvent)
 	e.exporting(g)
 	detail := eventExample()
 	detail["matches"] = []any{map[string]any{"automation_id": "aut_01kf0m4w7he6x8q2v5b3n9c1ta", "version": 1, "outcome": "started", "run_id": "run_01kf0m4w7he6x8q2v5b3n9c1ta", "error": nil}}
-	rest.Get(g, rest.Operation{
+	api.Get(g, api.Operation{
 		Path: "/events/{id}", ID: "getCustomEvent", Needs: rights.ReadSent,
 		Summary: "Retrieve a custom event", Description: "With what automations did about it.", Example: map[string]any{"event": detail}, Of: OfEvent,
 	}, e.service.Event, newEventAnswer)
@@ -126,7 +126,7 @@ func Data(given map[string]any) (json.RawMessage, error) {
 	return json.Marshal(given)
 }
 
-func (e *edge) post(ctx context.Context, c *rest.Call, from *causeItem, in event, claim *idempotency.Claim) (idempotency.Answer, error) {
+func (e *edge) post(ctx context.Context, c *api.Call, from *causeItem, in event, claim *idempotency.Claim) (idempotency.Answer, error) {
 	data, err := Data(in.Data)
 	if err != nil {
 		return idempotency.Answer{}, err
@@ -166,14 +166,14 @@ func newReceipt(a ingest.Answer) EventReceipt {
 		MatchedAutomations: a.Matched, ResumedRuns: a.Resumed, CancelledRuns: a.Cancelled}
 }
 
-func (e *edge) listEvents(ctx context.Context, c *rest.Call, in *eventQuery) (page.Page[*ent.CustomEvent], error) {
+func (e *edge) listEvents(ctx context.Context, c *api.Call, in *eventQuery) (page.Page[*ent.CustomEvent], error) {
 	return e.findEvents(ctx, c, &in.EventFilters, in.Request())
 }
 
-func (e *edge) findEvents(ctx context.Context, c *rest.Call, in *EventFilters, r page.Request) (page.Page[*ent.CustomEvent], error) {
+func (e *edge) findEvents(ctx context.Context, c *api.Call, in *EventFilters, r page.Request) (page.Page[*ent.CustomEvent], error) {
 	wrong := fault.Fields{}
 	f := automations.EventFilter{Request: r, Name: in.Name, UserID: in.UserID, Email: in.Email, Source: in.Source,
-		Since: rest.QueryTime(wrong, "since", in.Since), Until: rest.QueryTime(wrong, "until", in.Until)}
+		Since: api.QueryTime(wrong, "since", in.Since), Until: api.QueryTime(wrong, "until", in.Until)}
 	if err := wrong.Err(); err != nil {
 		return page.Page[*ent.CustomEvent]{}, err
 	}

@@ -6,10 +6,10 @@ import (
 
 	"github.com/postrider/postrider/ent"
 	"github.com/postrider/postrider/modules/accounts/rights"
-	"github.com/postrider/postrider/rest"
-	"github.com/postrider/postrider/rest/export"
-	"github.com/postrider/postrider/rest/wire"
-	"github.com/postrider/postrider/runtime/page"
+	"github.com/postrider/postrider/rest/api"
+	"github.com/postrider/postrider/rest/api/export"
+	"github.com/postrider/postrider/rest/api/wire"
+	"github.com/postrider/postrider/runtime/storage/page"
 )
 
 type eventExport struct {
@@ -17,16 +17,16 @@ type eventExport struct {
 	EventFilters
 }
 
-func (e *edge) exporting(g *rest.Group) {
+func (e *edge) exporting(g *api.Group) {
 	person, address := "user-17", "bob@example.net"
-	export.Add(g, rest.Operation{
+	export.Add(g, api.Operation{
 		Path: "/events/export", ID: "exportCustomEvents", Needs: rights.Read,
 		Summary: "Export custom events", Description: "All custom events that the filters leave.",
 	}, export.List[eventExport, *ent.CustomEvent, CustomEvent]{
 		Turns: e.turns, Name: "events", Show: newEvent, Columns: eventColumns,
 		Example: CustomEvent{ID: OfEvent.Example, Name: "user.created", UserID: &person, Email: &address, Data: wire.JSON(`{"name":"Bob"}`), Source: "api",
 			CreatedAt: wire.Time(time.Date(2026, 1, 15, 9, 30, 0, 0, time.UTC))},
-		Page: func(ctx context.Context, c *rest.Call, in *eventExport, r page.Request) (page.Page[*ent.CustomEvent], error) {
+		Page: func(ctx context.Context, c *api.Call, in *eventExport, r page.Request) (page.Page[*ent.CustomEvent], error) {
 			return e.findEvents(ctx, c, &in.EventFilters, r)
 		},
 	})

@@ -9,12 +9,12 @@ import (
 	"github.com/postrider/postrider/modules/accounts/rights"
 	"github.com/postrider/postrider/modules/automations"
 	"github.com/postrider/postrider/modules/automations/runs"
-	"github.com/postrider/postrider/rest"
-	"github.com/postrider/postrider/rest/body"
-	"github.com/postrider/postrider/rest/wire"
-	"github.com/postrider/postrider/runtime/fault"
-	"github.com/postrider/postrider/runtime/id"
-	"github.com/postrider/postrider/runtime/page"
+	"github.com/postrider/postrider/rest/api"
+	"github.com/postrider/postrider/rest/api/body"
+	"github.com/postrider/postrider/rest/api/wire"
+	"github.com/postrider/postrider/runtime/base/fault"
+	"github.com/postrider/postrider/runtime/base/id"
+	"github.com/postrider/postrider/runtime/storage/page"
 )
 
 // AutomationRun is a run in a list. It is embedded, and so exported.
@@ -111,7 +111,7 @@ func newRunAnswer(r automations.Run) automationRunAnswer {
 
 // RunQuery narrows a list of runs.
 type RunQuery struct {
-	rest.Page
+	api.Page
 
 	Status  string `query:"status" enum:"running,waiting,completed,failed,cancelled" doc:"Only those."`
 	UserID  string `query:"user_id" doc:"Only of this person."`
@@ -129,48 +129,48 @@ type allRunsQuery struct {
 }
 
 type runsOfQuery struct {
-	rest.Item
+	api.Item
 	RunQuery
 }
 
 // OfRun names what ids of runs are.
-var OfRun = rest.Noun{Name: "automation run", About: "Id of the run.", Example: "run_01kf0m4w7he6x8q2v5b3n9c1ta",
+var OfRun = api.Noun{Name: "automation run", About: "Id of the run.", Example: "run_01kf0m4w7he6x8q2v5b3n9c1ta",
 	Is: func(word string) bool { return id.Is(id.Run, word) }}
 
-func (e *edge) runs(g *rest.Group) {
+func (e *edge) runs(g *api.Group) {
 	one := map[string]any{"automation_run": runDetailExample()}
-	list := rest.Plural{Member: "automation_runs", Schema: "AutomationRunList"}
-	rest.ListBy(g, rest.Operation{
+	list := api.Plural{Member: "automation_runs", Schema: "AutomationRunList"}
+	api.ListBy(g, api.Operation{
 		Path: "/automation-runs", ID: "listAutomationRuns", Needs: rights.Read,
 		Summary: "List runs", Description: "Of all automations, newest first.", Example: runExample(),
 	}, list, e.listRuns, newRun)
-	rest.ListBy(g, rest.Operation{
+	api.ListBy(g, api.Operation{
 		Path: "/automations/{id}/runs", ID: "listRunsOfAutomation", Needs: rights.Read,
 		Summary: "List the runs of an automation", Description: "Newest first.", Example: runExample(), Of: OfAutomation, Problems: []int{http.StatusNotFound},
 	}, list, e.listRunsOf, newRun)
-	rest.Get(g, rest.Operation{
+	api.Get(g, api.Operation{
 		Path: "/automation-runs/{id}", ID: "getAutomationRun", Needs: rights.Read,
 		Summary: "Retrieve a run", Description: "With its steps.", Example: one, Of: OfRun,
 	}, e.service.Run, newRunAnswer)
-	rest.Once(g, rest.Operation{
-		Path: "/automation-runs/{id}/cancel", ID: "cancelAutomationRun", Needs: rights.Write, Stores: rest.StoresNothing,
+	api.Once(g, api.Operation{
+		Path: "/automation-runs/{id}/cancel", ID: "cancelAutomationRun", Needs: rights.Write, Stores: api.StoresNothing,
 		Summary: "Cancel a run", Description: "From the answer on it sends nothing. 409 `run_not_live` for one that has ended.",
 		Example: one, Of: OfRun, Problems: []int{http.StatusNotFound, http.StatusConflict},
 	}, e.cancel)
-	rest.Once(g, rest.Operation{
-		Path: "/automation-runs/{id}/retry", ID: "retryAutomationRun", Needs: rights.Write, Stores: rest.StoresNothing,
+	api.Once(g, api.Operation{
+		Path: "/automation-runs/{id}/retry", ID: "retryAutomationRun", Needs: rights.Write, Stores: api.StoresNothing,
 		Summary: "Try a failed run again", Description: "It goes on from the step that failed, with the version that it follows. 409 `run_not_failed` for one that has not failed within 30 days.",
 		Example: one, Of: OfRun, Problems: []int{http.StatusNotFound, http.StatusConflict},
 	}, e.retry)
-	rest.OnceBody(g, rest.Operation{
-		Path: "/automations/{id}/retry-failed", ID: "retryFailedRuns", Needs: rights.Write, Stores: rest.StoresNothing,
+	api.OnceBody(g, api.Operation{
+		Path: "/automations/{id}/retry-failed", ID: "retryFailedRuns", Needs: rights.Write, Stores: api.StoresNothing,
 		Summary: "Try the failed runs of an automation again",
 		Description: "After a broken template, for instance: each goes on from the step that failed, with the version that it follows. Persons who have a live run of an automation " +
 			"that allows one at a time are passed over.",
-		Body:    &rest.Body{About: "Which ones.", Examples: map[string]any{"since": map[string]any{"since": "2026-01-15T09:30:00Z", "step": "tips"}}},
+		Body:    &api.Body{About: "Which ones.", Examples: map[string]any{"since": map[string]any{"since": "2026-01-15T09:30:00Z", "step": "tips"}}},
 		Example: map[string]any{"runs": 17}, Of: OfAutomation, Problems: []int{http.StatusNotFound},
 	}, againBody, e.retryFailed)
-	rest.Handle(g, rest.Operation{
+	api.Handle(g, api.Operation{
 		Method: http.MethodGet, Path: "/automation-webhook-secret", ID: "getAutomationWebhookSecret", Needs: rights.Write,
 		Summary:     "Retrieve the secret of webhook steps",
 		Description: "Requests of webhook steps have a `Service-Signature` by this secret, as deliveries to webhook endpoints have by theirs. It is the same for all automations of the account.",
@@ -182,14 +182,14 @@ func (e *edge) runs(g *rest.Group) {
 func (q RunQuery) filter(automationID string) (automations.RunFilter, error) {
 	wrong := fault.Fields{}
 	f := automations.RunFilter{Request: q.Request(), AutomationID: automationID, Status: q.Status, UserID: q.UserID, Email: q.Email, Step: q.Step, Version: q.Version,
-		Since: rest.QueryTime(wrong, "since", q.Since), Until: rest.QueryTime(wrong, "until", q.Until)}
+		Since: api.QueryTime(wrong, "since", q.Since), Until: api.QueryTime(wrong, "until", q.Until)}
 	for field, reason := range f.Validate() {
 		wrong.Add(field, "%s", reason)
 	}
 	return f, wrong.Err()
 }
 
-func (e *edge) listRuns(ctx context.Context, c *rest.Call, in *allRunsQuery) (page.Page[*ent.AutomationRun], error) {
+func (e *edge) listRuns(ctx context.Context, c *api.Call, in *allRunsQuery) (page.Page[*ent.AutomationRun], error) {
 	f, err := in.filter(in.AutomationID)
 	if err != nil {
 		return page.Page[*ent.AutomationRun]{}, err
@@ -197,7 +197,7 @@ func (e *edge) listRuns(ctx context.Context, c *rest.Call, in *allRunsQuery) (pa
 	return e.service.Runs(ctx, c.AccountID, f)
 }
 
-func (e *edge) listRunsOf(ctx context.Context, c *rest.Call, in *runsOfQuery) (page.Page[*ent.AutomationRun], error) {
+func (e *edge) listRunsOf(ctx context.Context, c *api.Call, in *runsOfQuery) (page.Page[*ent.AutomationRun], error) {
 	f, err := in.filter(in.ID)
 	if err != nil {
 		return page.Page[*ent.AutomationRun]{}, err
@@ -205,12 +205,12 @@ func (e *edge) listRunsOf(ctx context.Context, c *rest.Call, in *runsOfQuery) (p
 	return e.service.Runs(ctx, c.AccountID, f)
 }
 
-func (e *edge) cancel(ctx context.Context, c *rest.Call, in *rest.Item, keep rest.Keep) (automationRunAnswer, error) {
-	return rest.As(newRunAnswer)(e.service.Cancel(ctx, c.AccountID, in.ID, rest.Keeping(keep, newRunAnswer)))
+func (e *edge) cancel(ctx context.Context, c *api.Call, in *api.Item, keep api.Keep) (automationRunAnswer, error) {
+	return api.As(newRunAnswer)(e.service.Cancel(ctx, c.AccountID, in.ID, api.Keeping(keep, newRunAnswer)))
 }
 
-func (e *edge) retry(ctx context.Context, c *rest.Call, in *rest.Item, keep rest.Keep) (automationRunAnswer, error) {
-	return rest.As(newRunAnswer)(e.service.Retry(ctx, c.AccountID, in.ID, rest.Keeping(keep, newRunAnswer)))
+func (e *edge) retry(ctx context.Context, c *api.Call, in *api.Item, keep api.Keep) (automationRunAnswer, error) {
+	return api.As(newRunAnswer)(e.service.Retry(ctx, c.AccountID, in.ID, api.Keeping(keep, newRunAnswer)))
 }
 
 // again is which runs are to be tried again.
@@ -232,15 +232,15 @@ type retriedAnswer struct {
 
 func newRetriedAnswer(n int) retriedAnswer { return retriedAnswer{n} }
 
-func (e *edge) retryFailed(ctx context.Context, c *rest.Call, in *rest.Item, a again, keep rest.Keep) (retriedAnswer, error) {
-	return rest.As(newRetriedAnswer)(e.service.RetryFailed(ctx, c.AccountID, in.ID, automations.Failed{Since: a.Since, Step: a.Step, Keep: rest.Keeping(keep, newRetriedAnswer)}))
+func (e *edge) retryFailed(ctx context.Context, c *api.Call, in *api.Item, a again, keep api.Keep) (retriedAnswer, error) {
+	return api.As(newRetriedAnswer)(e.service.RetryFailed(ctx, c.AccountID, in.ID, automations.Failed{Since: a.Since, Step: a.Step, Keep: api.Keeping(keep, newRetriedAnswer)}))
 }
 
 type stepSecretAnswer struct {
 	Secret string `json:"secret" example:"whsec_Zk3v9QpA…"`
 }
 
-func (e *edge) secret(_ context.Context, c *rest.Call, _ *rest.None) (stepSecretAnswer, error) {
+func (e *edge) secret(_ context.Context, c *api.Call, _ *api.None) (stepSecretAnswer, error) {
 	return stepSecretAnswer{e.service.WebhookSecret(c.AccountID).Reveal()}, nil
 }
 

@@ -9,15 +9,15 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/postrider/postrider/modules/automations/definition"
-	"github.com/postrider/postrider/rest"
-	"github.com/postrider/postrider/rest/body"
+	"github.com/postrider/postrider/rest/api"
+	"github.com/postrider/postrider/rest/api/body"
 )
 
 // schemaPath is where the JSON Schema of a definition is served.
 const schemaPath = "/schemas/automation.json"
 
 // serveSchema serves the JSON Schema, for editors and for the checks of other programs.
-func serveSchema(a *rest.API) {
+func serveSchema(a *api.API) {
 	document, err := json.MarshalIndent(definition.Schema(), "", "  ")
 	if err != nil {
 		panic("rest/automations: the schema of a definition cannot be written: " + err.Error()) // made of constants
@@ -35,7 +35,7 @@ func triggerSchema(c body.Components) *huma.Schema {
 func stepsSchema(c body.Components) *huma.Schema {
 	one, most := 1, definition.MaxSteps
 	return &huma.Schema{Type: huma.TypeArray, MinItems: &one, MaxItems: &most, Items: c.Ref("StepDefinition", func() *huma.Schema {
-		out := &huma.Schema{Description: "One step, by its type. The JSON Schema of the whole definition is at `" + rest.Prefix + schemaPath + "`.",
+		out := &huma.Schema{Description: "One step, by its type. The JSON Schema of the whole definition is at `" + api.Prefix + schemaPath + "`.",
 			Discriminator: &huma.Discriminator{PropertyName: "type", Mapping: map[string]string{}}}
 		for _, kind := range definition.Types() {
 			ref := c.Ref(componentOf(kind), func() *huma.Schema { return describe(definition.StepSchema(kind)) })

@@ -6,10 +6,10 @@ import (
 
 	"github.com/postrider/postrider/modules/automations"
 	"github.com/postrider/postrider/modules/automations/ingest"
-	"github.com/postrider/postrider/rest"
+	"github.com/postrider/postrider/rest/api"
+	"github.com/postrider/postrider/rest/api/wire"
 	"github.com/postrider/postrider/rest/automations/played"
-	"github.com/postrider/postrider/rest/wire"
-	"github.com/postrider/postrider/runtime/idempotency"
+	"github.com/postrider/postrider/runtime/web/idempotency"
 )
 
 type dryRun struct {
@@ -33,7 +33,7 @@ func newDryRun(p *automations.Simulated) *dryRun {
 }
 
 // try lets an event try one automation.
-func (e *edge) try(ctx context.Context, c *rest.Call, post ingest.Post, in event) (idempotency.Answer, error) {
+func (e *edge) try(ctx context.Context, c *api.Call, post ingest.Post, in event) (idempotency.Answer, error) {
 	tried, err := e.service.Try(ctx, c.Caller, automations.Trial{Post: post, AutomationID: *in.AutomationID, Send: in.TestSend != nil && *in.TestSend, Render: trialReceipt})
 	if err != nil {
 		return idempotency.Answer{}, err

@@ -9,10 +9,10 @@ import (
 	"github.com/postrider/postrider/modules/accounts/plans"
 	"github.com/postrider/postrider/modules/accounts/rights"
 	"github.com/postrider/postrider/modules/billing"
-	"github.com/postrider/postrider/rest"
-	"github.com/postrider/postrider/rest/body"
-	"github.com/postrider/postrider/rest/wire"
-	"github.com/postrider/postrider/runtime/fault"
+	"github.com/postrider/postrider/rest/api"
+	"github.com/postrider/postrider/rest/api/body"
+	"github.com/postrider/postrider/rest/api/wire"
+	"github.com/postrider/postrider/runtime/base/fault"
 )
 
 // Service is what the operations need of billing.
@@ -137,30 +137,30 @@ type edge struct {
 }
 
 // Routes makes the routes of plans, billing and usage.
-func Routes(service Service, usage Usage) rest.Routes {
-	return rest.NewRoutes("billing", func(a *rest.API) {
+func Routes(service Service, usage Usage) api.Routes {
+	return api.NewRoutes("billing", func(a *api.API) {
 		e := &edge{service, usage}
 		g := a.Tag(tagBilling, "Plans, what the account uses, and what it pays. Amounts are in minor units of their currency.")
 		one := map[string]any{"billing": billingExample()}
-		rest.Handle(g, rest.Operation{
+		api.Handle(g, api.Operation{
 			Method: http.MethodGet, Path: "/plans", ID: "listPlans", Needs: rights.ReadAccount, Slow: true,
 			Summary: "List plans", Description: "Those that a customer may choose, and the account's own, from the least to the greatest.",
 			Example: map[string]any{"plans": []any{planExample()}},
 		}, e.plans)
-		rest.Handle(g, rest.Operation{
+		api.Handle(g, api.Operation{
 			Method: http.MethodGet, Path: "/billing", ID: "getBilling", Needs: rights.ReadBilling, Slow: true,
 			Summary: "Retrieve billing", Description: "What the account has, uses and pays, and what keeps it from writing to others.", Example: one,
 		}, e.get)
-		rest.HandleBody(g, rest.Operation{
+		api.HandleBody(g, api.Operation{
 			Method: http.MethodPatch, Path: "/billing", ID: "updateBilling", Needs: rights.Billing, Slow: true, Problems: []int{http.StatusConflict},
 			Summary: "Change billing",
 			Description: "`monthly_limit` is a limit that the account sets itself: emails beyond it are 429 `plan_limit` with `details.cap` `own`. What was sent this month counts. " +
 				"`billing_email` needs billing to be on: else 409 `billing_disabled`.",
-			Body: &rest.Body{About: "The settings to change, at least one.", Examples: map[string]any{
+			Body: &api.Body{About: "The settings to change, at least one.", Examples: map[string]any{
 				"limit": map[string]any{"monthly_limit": 50000}, "no_limit": map[string]any{"monthly_limit": nil}}},
 			Example: one,
 		}, changeBody, e.update)
-		rest.Handle(g, rest.Operation{
+		api.Handle(g, api.Operation{
 			Method: http.MethodGet, Path: "/billing/usage", ID: "getUsage", Needs: rights.ReadBilling,
 			Summary: "Retrieve usage", Description: "Emails that were handed over to delivery, whatever the plan: a scheduled one counts at its time, one that was suppressed never. It is kept for 13 months.",
 			Example: map[string]any{"usage": []any{map[string]any{"period": at(1, 15, 0), "emails": 340}}, "total": 340},
@@ -175,26 +175,26 @@ func changeBody(c *billing.Change) body.Object {
 	}, Check: func(d *body.Decoder) { d.Also(c.Validate()) }}
 }
 
-func (e *edge) plans(ctx context.Context, c *rest.Call, _ *rest.None) (plansAnswer, error) {
+func (e *edge) plans(ctx context.Context, c *api.Call, _ *api.None) (plansAnswer, error) {
 	list, err := e.billing.Offers(ctx, c.AccountID)
 	return plansAnswer{wire.ListOf(list, newPlan)}, err
 }
 
-func (e *edge) get(ctx context.Context, c *rest.Call, _ *rest.None) (billingAnswer, error) {
-	return rest.As(newBilling)(e.billing.Overview(ctx, c.AccountID))
+func (e *edge) get(ctx context.Context, c *api.Call, _ *api.None) (billingAnswer, error) {
+	return api.As(newBilling)(e.billing.Overview(ctx, c.AccountID))
 }
 
-func (e *edge) update(ctx context.Context, c *rest.Call, _ *rest.None, change billing.Change) (billingAnswer, error) {
-	return rest.As(newBilling)(e.billing.Update(ctx, c.AccountID, change))
+func (e *edge) update(ctx context.Context, c *api.Call, _ *api.None, change billing.Change) (billingAnswer, error) {
+	return api.As(newBilling)(e.billing.Update(ctx, c.AccountID, change))
 }
 
-func (e *edge) getUsage(ctx context.Context, c *rest.Call, in *usageInput) (answer usageAnswer, err error) {
+func (e *edge) getUsage(ctx context.Context, c *api.Call, in *usageInput) (answer usageAnswer, err error) {
 	wrong := fault.Fields{}
 	var r plans.Range
-	if since := rest.QueryTime(wrong, "since", in.Since); since != nil {
+	if since := api.QueryTime(wrong, "since", in.Since); since != nil {
 		r.Since = *since
 	}
-	if until := rest.QueryTime(wrong, "until", in.Until); until != nil {
+	if until := api.QueryTime(wrong, "until", in.Until); until != nil {
 		r.Until = *until
 	}
 	if err := wrong.Err(); err != nil {

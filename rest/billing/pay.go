@@ -7,10 +7,10 @@ import (
 	"github.com/postrider/postrider/modules/accounts/rights"
 	"github.com/postrider/postrider/modules/billing"
 	"github.com/postrider/postrider/modules/billing/provider"
-	"github.com/postrider/postrider/rest"
-	"github.com/postrider/postrider/rest/body"
-	"github.com/postrider/postrider/rest/wire"
-	"github.com/postrider/postrider/runtime/page"
+	"github.com/postrider/postrider/rest/api"
+	"github.com/postrider/postrider/rest/api/body"
+	"github.com/postrider/postrider/rest/api/wire"
+	"github.com/postrider/postrider/runtime/storage/page"
 )
 
 // Payments is what the operations need of billing.
@@ -73,68 +73,68 @@ type asks struct{ Plan, ReturnPath string }
 type payEdge struct{ pay Payments }
 
 // PaymentRoutes makes the routes of what is bought and paid.
-func PaymentRoutes(service Payments) rest.Routes {
-	return rest.NewRoutes("payments", func(a *rest.API) {
+func PaymentRoutes(service Payments) api.Routes {
+	return api.NewRoutes("payments", func(a *api.API) {
 		e := &payEdge{service}
 		g := a.Tag(tagBilling, "")
 		problems := []int{http.StatusConflict, http.StatusBadGateway}
 		hosted := map[string]any{"url": "https://checkout.stripe.com/c/pay/cs_live_a1", "expires_at": at(1, 16, 9)}
-		rest.HandleBody(g, rest.Operation{
+		api.HandleBody(g, api.Operation{
 			Method: http.MethodPost, Path: "/billing/payment-method", ID: "addPaymentMethod", Needs: rights.Billing, Slow: true, Confirmed: true, Problems: problems,
 			Summary: "Give a payment method", Description: "Makes a page of the payment provider. While one is open, it is given again.",
-			Body:    &rest.Body{About: "Where the page leads back to.", Examples: map[string]any{"back": map[string]any{"return_path": "/settings/billing"}}},
+			Body:    &api.Body{About: "Where the page leads back to.", Examples: map[string]any{"back": map[string]any{"return_path": "/settings/billing"}}},
 			Example: hosted,
-		}, backBody("AddPaymentMethod"), func(ctx context.Context, c *rest.Call, _ *rest.None, in asks) (pageAnswer, error) {
-			return rest.As(newPage)(e.pay.CardPage(ctx, c.AccountID, in.ReturnPath))
+		}, backBody("AddPaymentMethod"), func(ctx context.Context, c *api.Call, _ *api.None, in asks) (pageAnswer, error) {
+			return api.As(newPage)(e.pay.CardPage(ctx, c.AccountID, in.ReturnPath))
 		})
-		rest.HandleBody(g, rest.Operation{
+		api.HandleBody(g, api.Operation{
 			Method: http.MethodPost, Path: "/billing/checkout", ID: "checkOut", Needs: rights.Billing, Slow: true, Confirmed: true, Problems: problems,
 			Summary: "Buy a plan", Description: "Makes a page of the payment provider for an account that pays for nothing yet; else 409 `conflict`: change the plan by `PUT /billing/plan`. " +
 				"The plan holds when it is paid.",
-			Body:    &rest.Body{About: "The plan.", Examples: map[string]any{"pro": map[string]any{"plan": "pro"}}},
+			Body:    &api.Body{About: "The plan.", Examples: map[string]any{"pro": map[string]any{"plan": "pro"}}},
 			Example: hosted,
-		}, planBody("CheckOut", true), func(ctx context.Context, c *rest.Call, _ *rest.None, in asks) (pageAnswer, error) {
-			return rest.As(newPage)(e.pay.PlanPage(ctx, c.AccountID, in.Plan, in.ReturnPath))
+		}, planBody("CheckOut", true), func(ctx context.Context, c *api.Call, _ *api.None, in asks) (pageAnswer, error) {
+			return api.As(newPage)(e.pay.PlanPage(ctx, c.AccountID, in.Plan, in.ReturnPath))
 		})
-		rest.HandleBody(g, rest.Operation{
+		api.HandleBody(g, api.Operation{
 			Method: http.MethodPost, Path: "/billing/plan/preview", ID: "previewPlan", Needs: rights.Billing, Slow: true, Problems: problems, Quiet: true,
 			Summary: "Preview a change of plan", Description: "What it costs now, and when it holds.",
-			Body: &rest.Body{About: "The plan.", Examples: map[string]any{"pool": map[string]any{"plan": "pool"}}},
+			Body: &api.Body{About: "The plan.", Examples: map[string]any{"pool": map[string]any{"plan": "pool"}}},
 			Example: map[string]any{"amount_due": 1234, "currency": "eur", "lines": []any{map[string]any{"description": "Remaining time on Pool", "amount": 1234}},
 				"effective": "now", "effective_at": nil},
 		}, planBody("PreviewPlan", false), e.preview)
-		rest.HandleBody(g, rest.Operation{
+		api.HandleBody(g, api.Operation{
 			Method: http.MethodPut, Path: "/billing/plan", ID: "changePlan", Needs: rights.Billing, Slow: true, Confirmed: true, Problems: problems,
 			Summary: "Change the plan",
 			Description: "Up: at once, when the difference is paid. Down, and to `free`: at the end of the period. More domains than the plan allows, or another change at this moment: 409 `conflict`. " +
 				"While a payment is overdue: 409 `payment_due`.",
-			Body:    &rest.Body{About: "The plan.", Examples: map[string]any{"pool": map[string]any{"plan": "pool"}}},
+			Body:    &api.Body{About: "The plan.", Examples: map[string]any{"pool": map[string]any{"plan": "pool"}}},
 			Example: map[string]any{"billing": billingExample(), "effective": "now"},
 		}, planBody("ChangePlan", false), e.change)
 		one := map[string]any{"billing": billingExample()}
-		rest.Handle(g, rest.Operation{
+		api.Handle(g, api.Operation{
 			Method: http.MethodDelete, Path: "/billing/plan/pending", ID: "keepPlan", Needs: rights.Billing, Slow: true, Confirmed: true, Problems: problems,
 			Summary: "Keep the plan", Description: "Takes back a change that was to come at the end of the period.", Example: one,
-		}, func(ctx context.Context, c *rest.Call, _ *rest.None) (billingAnswer, error) {
-			return rest.As(newBilling)(e.pay.KeepPlan(ctx, c.AccountID))
+		}, func(ctx context.Context, c *api.Call, _ *api.None) (billingAnswer, error) {
+			return api.As(newBilling)(e.pay.KeepPlan(ctx, c.AccountID))
 		})
-		rest.HandleBody(g, rest.Operation{
+		api.HandleBody(g, api.Operation{
 			Method: http.MethodPost, Path: "/billing/portal", ID: "openPortal", Needs: rights.Billing, Slow: true, Confirmed: true, Problems: problems, Quiet: true,
 			Summary: "Open the portal", Description: "Makes a page of the payment provider with invoices, cards and tax ids. Plans are not changed there.",
-			Body:    &rest.Body{About: "Where the page leads back to.", Examples: map[string]any{"back": map[string]any{"return_path": "/settings/billing"}}},
+			Body:    &api.Body{About: "Where the page leads back to.", Examples: map[string]any{"back": map[string]any{"return_path": "/settings/billing"}}},
 			Example: map[string]any{"url": "https://billing.stripe.com/p/session/a1"},
 		}, backBody("OpenPortal"), e.portal)
-		rest.Handle(g, rest.Operation{
+		api.Handle(g, api.Operation{
 			Method: http.MethodPost, Path: "/billing/sync", ID: "syncBilling", Needs: rights.Billing, Slow: true, Problems: problems, Quiet: true,
 			Summary: "Ask the payment provider now", Description: "On the way back from its pages. At most once in five seconds; in between the answer is what is known.", Example: one,
-		}, func(ctx context.Context, c *rest.Call, _ *rest.None) (billingAnswer, error) {
-			return rest.As(newBilling)(e.pay.Sync(ctx, c.AccountID))
+		}, func(ctx context.Context, c *api.Call, _ *api.None) (billingAnswer, error) {
+			return api.As(newBilling)(e.pay.Sync(ctx, c.AccountID))
 		})
-		rest.List(g, rest.Operation{
+		api.List(g, api.Operation{
 			Path: "/billing/invoices", ID: "listInvoices", Needs: rights.ReadBilling, Slow: true, Problems: []int{http.StatusBadGateway},
 			Summary: "List invoices", Description: "The newest first, as the payment provider has them.",
 			Example: invoiceExample(),
-		}, rest.Plural{Member: "invoices", Schema: "InvoiceList"}, func(ctx context.Context, accountID string, r page.Request) (page.Page[provider.Invoice], error) {
+		}, api.Plural{Member: "invoices", Schema: "InvoiceList"}, func(ctx context.Context, accountID string, r page.Request) (page.Page[provider.Invoice], error) {
 			return service.Invoices(ctx, accountID, r)
 		}, newInvoice)
 	})
@@ -160,7 +160,7 @@ func planBody(name string, leads bool) func(*asks) body.Object {
 
 func newPage(p billing.Page) pageAnswer { return pageAnswer{p.URL, wire.OptionalTime{At: p.Expires}} }
 
-func (e *payEdge) preview(ctx context.Context, c *rest.Call, _ *rest.None, in asks) (answer quoteAnswer, err error) {
+func (e *payEdge) preview(ctx context.Context, c *api.Call, _ *api.None, in asks) (answer quoteAnswer, err error) {
 	q, err := e.pay.Preview(ctx, c.AccountID, in.Plan)
 	if err != nil {
 		return answer, err
@@ -169,7 +169,7 @@ func (e *payEdge) preview(ctx context.Context, c *rest.Call, _ *rest.None, in as
 		Lines: wire.ListOf(q.Lines, func(l provider.Line) lineRecord { return lineRecord{l.Text, l.Amount} })}, nil
 }
 
-func (e *payEdge) change(ctx context.Context, c *rest.Call, _ *rest.None, in asks) (answer planAnswer, err error) {
+func (e *payEdge) change(ctx context.Context, c *api.Call, _ *api.None, in asks) (answer planAnswer, err error) {
 	o, effective, err := e.pay.SetPlan(ctx, c.AccountID, in.Plan)
 	if err != nil {
 		return answer, err
@@ -177,7 +177,7 @@ func (e *payEdge) change(ctx context.Context, c *rest.Call, _ *rest.None, in ask
 	return planAnswer{newBilling(o).Billing, effective}, nil
 }
 
-func (e *payEdge) portal(ctx context.Context, c *rest.Call, _ *rest.None, in asks) (urlAnswer, error) {
+func (e *payEdge) portal(ctx context.Context, c *api.Call, _ *api.None, in asks) (urlAnswer, error) {
 	url, err := e.pay.Portal(ctx, c.AccountID, in.ReturnPath)
 	return urlAnswer{url}, err
 }

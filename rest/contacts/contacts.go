@@ -6,7 +6,7 @@ import (
 
 	"github.com/postrider/postrider/modules/accounts/rights"
 	"github.com/postrider/postrider/modules/retention"
-	"github.com/postrider/postrider/rest"
+	"github.com/postrider/postrider/rest/api"
 )
 
 // Service erases what is stored of a person.
@@ -38,17 +38,17 @@ type erasedCounts struct {
 }
 
 // Routes makes the routes about people who are written to.
-func Routes(service Service) rest.Routes {
-	return rest.NewRoutes("contacts", func(a *rest.API) {
+func Routes(service Service) api.Routes {
+	return api.NewRoutes("contacts", func(a *api.API) {
 		g := a.Tag(tagContacts, "People that you write to.")
-		rest.Handle(g, rest.Operation{
+		api.Handle(g, api.Operation{
 			Method: http.MethodDelete, Path: "/contacts/{email}/data", ID: "eraseContact", Needs: rights.Write, Slow: true, Private: true,
 			Summary: "Erase a recipient's data",
 			Description: "Deletes what is stored of an address as a recipient, at once and for good: emails to it, their attempts, events, opens and " +
 				"clicks, the mail that came from it or to it, its custom events and its runs of automations. Mail to it that is not sent yet is not sent any more. An email to several people loses the address and its body. A suppressed " +
 				"address stays suppressed. Repeating it is harmless; an address that nothing is known of is answered with zeros.",
 			Example: map[string]any{"ok": true, "erased": map[string]any{"emails": 3, "redacted": 1, "suppressions": 1, "received": 2, "events": 0}},
-		}, func(ctx context.Context, c *rest.Call, in *contactAddress) (erasedAnswer, error) {
+		}, func(ctx context.Context, c *api.Call, in *contactAddress) (erasedAnswer, error) {
 			if in.UserID != "" {
 				if err := service.EraseUser(ctx, c.AccountID, in.UserID); err != nil {
 					return erasedAnswer{}, err

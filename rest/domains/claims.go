@@ -7,12 +7,12 @@ import (
 	"github.com/postrider/postrider/ent"
 	"github.com/postrider/postrider/modules/accounts/rights"
 	"github.com/postrider/postrider/modules/domains"
-	"github.com/postrider/postrider/rest"
-	"github.com/postrider/postrider/rest/body"
-	"github.com/postrider/postrider/rest/wire"
-	"github.com/postrider/postrider/runtime/id"
-	"github.com/postrider/postrider/runtime/idempotency"
-	"github.com/postrider/postrider/runtime/page"
+	"github.com/postrider/postrider/rest/api"
+	"github.com/postrider/postrider/rest/api/body"
+	"github.com/postrider/postrider/rest/api/wire"
+	"github.com/postrider/postrider/runtime/base/id"
+	"github.com/postrider/postrider/runtime/storage/page"
+	"github.com/postrider/postrider/runtime/web/idempotency"
 )
 
 // claims is what the operations on claims need of domains.
@@ -50,31 +50,31 @@ type claimVerified struct {
 	Domain wire.Optional[domainRecord] `json:"domain" doc:"Your new domain with its records to publish, once the claim is completed; null before."`
 }
 
-var claim = rest.Noun{Name: "claim", About: "Id of the claim.", Example: "clm_01kf0m4w7he6x8q2v5b3n9c1ta",
+var claim = api.Noun{Name: "claim", About: "Id of the claim.", Example: "clm_01kf0m4w7he6x8q2v5b3n9c1ta",
 	Is: func(word string) bool { return id.Is(id.Claim, word) }}
 
-func (e *edge) claims(g *rest.Group) {
+func (e *edge) claims(g *api.Group) {
 	pending := map[string]any{"claim": claimExample(false)}
-	rest.OnceBody(g, rest.Operation{
+	api.OnceBody(g, api.Operation{
 		Path: "/domains/claims", ID: "startDomainClaim", Needs: rights.Write, Slow: true,
 		Summary: "Claim a domain",
 		Description: "For a domain that another account has verified and that you control. Publish the TXT record of the answer, then verify the claim within 7 days. " +
 			"Starting again while a claim for the name is open answers that one. 409 `conflict` when no other account has the domain verified: add it, then.",
-		Body:    &rest.Body{About: "The domain to claim.", Examples: map[string]any{"domain": map[string]any{"name": "example.com"}}},
+		Body:    &api.Body{About: "The domain to claim.", Examples: map[string]any{"domain": map[string]any{"name": "example.com"}}},
 		Example: pending, Problems: []int{http.StatusConflict},
 	}, claimBody, e.startClaim)
-	rest.List(g, rest.Operation{
+	api.List(g, api.Operation{
 		Path: "/domains/claims", ID: "listDomainClaims", Needs: rights.Read,
 		Summary: "List claims", Description: "Newest first.",
 		Example: claimExample(false),
-	}, rest.Plural{Member: "claims", Schema: "ClaimList"}, e.service.ListClaims, newClaimRecord)
-	rest.Get(g, rest.Operation{
+	}, api.Plural{Member: "claims", Schema: "ClaimList"}, e.service.ListClaims, newClaimRecord)
+	api.Get(g, api.Operation{
 		Path: "/domains/claims/{id}", ID: "getDomainClaim", Needs: rights.Read,
 		Summary: "Retrieve a claim", Description: "It cannot be verified any more once it is `expired`.",
 		Example: pending, Of: claim,
 	}, e.service.GetClaim, newClaimAnswer)
-	rest.Handle(g, rest.Operation{
-		Method: http.MethodPost, Path: "/domains/claims/{id}/verify", ID: "verifyDomainClaim", Needs: rights.Write, Slow: true, Stores: rest.StoresNothing,
+	api.Handle(g, api.Operation{
+		Method: http.MethodPost, Path: "/domains/claims/{id}/verify", ID: "verifyDomainClaim", Needs: rights.Write, Slow: true, Stores: api.StoresNothing,
 		Summary: "Verify a claim",
 		Description: "Looks the TXT record up in DNS now. When it is there, the domain moves to your account, with new signing keys and status `pending`: publish its " +
 			"records and verify it. The other account cannot send from it any more. When it is not, the claim stays `pending` and `error` says what to do.",
@@ -100,14 +100,14 @@ func newClaimRecord(c domains.Claim) claimRecord {
 
 func newClaimAnswer(c domains.Claim) claimAnswer { return claimAnswer{newClaimRecord(c)} }
 
-func (e *edge) startClaim(ctx context.Context, c *rest.Call, _ *rest.None, name string, keep rest.Keep) (claimAnswer, error) {
-	return rest.As(newClaimAnswer)(e.service.StartClaim(ctx, c.AccountID, name, rest.Keeping(keep, newClaimAnswer)))
+func (e *edge) startClaim(ctx context.Context, c *api.Call, _ *api.None, name string, keep api.Keep) (claimAnswer, error) {
+	return api.As(newClaimAnswer)(e.service.StartClaim(ctx, c.AccountID, name, api.Keeping(keep, newClaimAnswer)))
 }
 
 // verifyClaim takes no key: asked again, a claim that is completed is answered
 // with its domain, and one that is not is looked up anew, which is what a caller
 // wants who asks again.
-func (e *edge) verifyClaim(ctx context.Context, c *rest.Call, in *rest.Item) (out claimVerified, err error) {
+func (e *edge) verifyClaim(ctx context.Context, c *api.Call, in *api.Item) (out claimVerified, err error) {
 	found, d, err := e.service.VerifyClaim(ctx, c.AccountID, in.ID)
 	if err != nil {
 		return out, err

@@ -7,13 +7,13 @@ import (
 	"github.com/postrider/postrider/ent"
 	"github.com/postrider/postrider/modules/accounts/rights"
 	"github.com/postrider/postrider/modules/domains/signing"
-	"github.com/postrider/postrider/rest"
-	"github.com/postrider/postrider/rest/wire"
+	"github.com/postrider/postrider/rest/api"
+	"github.com/postrider/postrider/rest/api/wire"
 )
 
 // rotateDKIM adds the rotation.
-func (e *edge) rotateDKIM(g *rest.Group) {
-	rest.Once(g, rest.Operation{
+func (e *edge) rotateDKIM(g *api.Group) {
+	api.Once(g, api.Operation{
 		Path: "/domains/{id}/dkim/rotate", ID: "rotateDomainDKIM", Needs: rights.Write,
 		Summary: "Rotate the DKIM key",
 		Description: "Makes a new signing key and lists its record beside the present one. Mail goes on being signed with the present key until the new " +
@@ -26,8 +26,8 @@ func (e *edge) rotateDKIM(g *rest.Group) {
 	}, e.rotate)
 }
 
-func (e *edge) rotate(ctx context.Context, c *rest.Call, in *rest.Item, keep rest.Keep) (domainAnswer, error) {
-	return rest.As(e.answer)(e.service.RotateDKIM(ctx, c.AccountID, in.ID, rest.Keeping(keep, e.answer)))
+func (e *edge) rotate(ctx context.Context, c *api.Call, in *api.Item, keep api.Keep) (domainAnswer, error) {
+	return api.As(e.answer)(e.service.RotateDKIM(ctx, c.AccountID, in.ID, api.Keeping(keep, e.answer)))
 }
 
 // domainDKIM is the RSA key that signs, in short.

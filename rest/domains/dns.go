@@ -10,10 +10,10 @@ import (
 
 	"github.com/postrider/postrider/modules/accounts/rights"
 	"github.com/postrider/postrider/modules/domains/publish"
-	"github.com/postrider/postrider/rest"
-	"github.com/postrider/postrider/rest/body"
-	"github.com/postrider/postrider/rest/wire"
-	"github.com/postrider/postrider/runtime/idempotency"
+	"github.com/postrider/postrider/rest/api"
+	"github.com/postrider/postrider/rest/api/body"
+	"github.com/postrider/postrider/rest/api/wire"
+	"github.com/postrider/postrider/runtime/web/idempotency"
 )
 
 // DNSService is what the operations on DNS providers need of domains.
@@ -58,12 +58,12 @@ type dnsChange struct {
 type dnsEdge struct{ dns DNSService }
 
 // DNSRoutes makes the routes that publish a domain's records.
-func DNSRoutes(service DNSService) rest.Routes {
-	return rest.NewRoutes("domains-dns", func(a *rest.API) {
+func DNSRoutes(service DNSService) api.Routes {
+	return api.NewRoutes("domains-dns", func(a *api.API) {
 		e := &dnsEdge{dns: service}
 		g := a.Tag(Tag, "")
 		g.Bind(Noun, domainIDs{})
-		rest.Handle(g, rest.Operation{
+		api.Handle(g, api.Operation{
 			Method: http.MethodGet, Path: "/domains/{id}/dns-provider", ID: "getDomainDNSProvider", Needs: rights.Read, Slow: true,
 			Summary: "Detect the DNS provider",
 			Description: "Finds the zone that the domain lies in and tells by its name servers who runs it. A server of your own is not recognised; use " +
@@ -72,14 +72,14 @@ func DNSRoutes(service DNSService) rest.Routes {
 				"nameservers": []any{"kate.ns.cloudflare.com", "rob.ns.cloudflare.com"}, "credentials": []any{"api_token", "zone_token"}}},
 			Problems: []int{http.StatusNotFound, http.StatusBadGateway}, Of: Noun,
 		}, e.provider)
-		rest.Claimed(g, rest.Operation{
+		api.Claimed(g, api.Operation{
 			Path: "/domains/{id}/dns-records/apply", ID: "applyDomainDNSRecords", Needs: rights.Write, Slow: true,
 			Summary: "Publish the DNS records through the provider",
 			Description: "Writes the records of the domain into its zone and reads them back. Nothing that is there is overwritten: what is in the way is a " +
 				"conflict and stays. An SPF record gets our include before its `all` term; a DMARC policy is left as it is. With `dry_run` nothing is written and " +
 				"the answer says what would be. Repeating it changes nothing.\n\nThe credentials are used for this request only, and neither stored nor logged. " +
 				"What the provider refuses is 502 `delivery_upstream_error` with its reason; `details.applied` lists the purposes written before it.\n\n" + credentialsDoc(),
-			Body: &rest.Body{Limit: 64 << 10, About: "The provider and its credentials.", Examples: map[string]any{
+			Body: &api.Body{Limit: 64 << 10, About: "The provider and its credentials.", Examples: map[string]any{
 				"dry run": map[string]any{"provider": "cloudflare", "credentials": map[string]any{"api_token": "your-token"}, "dry_run": true},
 				"own server": map[string]any{"provider": "rfc2136", "credentials": map[string]any{"server": "ns1.example.com", "key_name": "postrider",
 					"key": "c2VjcmV0", "key_algorithm": "hmac-sha256"}},
@@ -148,7 +148,7 @@ func appliedExample() map[string]any {
 		"conflicts": []any{alias}}
 }
 
-func (e *dnsEdge) provider(ctx context.Context, c *rest.Call, in *rest.Item) (answer dnsProviderAnswer, err error) {
+func (e *dnsEdge) provider(ctx context.Context, c *api.Call, in *api.Item) (answer dnsProviderAnswer, err error) {
 	found, err := e.dns.Provider(ctx, c.AccountID, in.ID)
 	if err != nil {
 		return answer, err
@@ -162,7 +162,7 @@ func (e *dnsEdge) provider(ctx context.Context, c *rest.Call, in *rest.Item) (an
 // does no harm: asked again, it finds what it wrote and says that it is unchanged.
 // A key that were taken before the work would say after a crash that what was
 // never written had been. Of the body only a hash is stored.
-func (e *dnsEdge) apply(ctx context.Context, c *rest.Call, in *rest.Item, input publish.Input, claim *idempotency.Claim) (idempotency.Answer, error) {
+func (e *dnsEdge) apply(ctx context.Context, c *api.Call, in *api.Item, input publish.Input, claim *idempotency.Claim) (idempotency.Answer, error) {
 	applied, err := e.dns.Apply(ctx, c.AccountID, in.ID, input)
 	if err != nil {
 		return idempotency.Answer{}, err

@@ -9,11 +9,11 @@ import (
 	"github.com/postrider/postrider/modules/accounts/rights"
 	"github.com/postrider/postrider/modules/domains"
 	"github.com/postrider/postrider/modules/domains/dnscheck"
-	"github.com/postrider/postrider/rest"
-	"github.com/postrider/postrider/rest/body"
-	"github.com/postrider/postrider/rest/wire"
-	"github.com/postrider/postrider/runtime/id"
-	"github.com/postrider/postrider/runtime/page"
+	"github.com/postrider/postrider/rest/api"
+	"github.com/postrider/postrider/rest/api/body"
+	"github.com/postrider/postrider/rest/api/wire"
+	"github.com/postrider/postrider/runtime/base/id"
+	"github.com/postrider/postrider/runtime/storage/page"
 )
 
 // Service is what the domain operations need of domains.
@@ -34,7 +34,7 @@ var _ Service = (*domains.Service)(nil)
 const Tag = "Domains"
 
 // Noun is what the {id} of a path below /domains names.
-var Noun = rest.Noun{Name: "domain", About: "Id of the domain.", Example: "dom_01kf0m4w7he6x8q2v5b3n9c1ta",
+var Noun = api.Noun{Name: "domain", About: "Id of the domain.", Example: "dom_01kf0m4w7he6x8q2v5b3n9c1ta",
 	Is: func(word string) bool { return id.Is(id.Domain, word) }}
 
 // domainRecord is a domain as callers see it.
@@ -75,8 +75,8 @@ type domainAnswer struct {
 type edge struct{ service Service }
 
 // Routes makes the routes of the resource domains.
-func Routes(service Service) rest.Routes {
-	return rest.NewRoutes("domains", func(a *rest.API) {
+func Routes(service Service) api.Routes {
+	return api.NewRoutes("domains", func(a *api.API) {
 		e := &edge{service: service}
 		g := a.Tag(Tag, "Domains that you send from: the DNS records to publish, and whether they were found.")
 		g.Bind(Noun, domainIDs{})
@@ -87,29 +87,29 @@ func Routes(service Service) rest.Routes {
 	})
 }
 
-func (e *edge) domains(g *rest.Group) {
-	rest.OnceBody(g, rest.Operation{
+func (e *edge) domains(g *api.Group) {
+	api.OnceBody(g, api.Operation{
 		Path: "/domains", ID: "addDomain", Needs: rights.Write, Slow: true,
 		Summary: "Add a domain",
 		Description: "Makes a signing key for the domain and answers the DNS records to publish. Then verify it. The same domain twice is 409 " +
 			"`conflict`; one that another account has verified is 409 `domain_claimed`, and `details.claim` has the TXT record that proves control of " +
 			"it and how to start a claim.",
-		Body:     &rest.Body{About: "The domain to add.", Examples: map[string]any{"domain": map[string]any{"name": "example.com"}}},
+		Body:     &api.Body{About: "The domain to add.", Examples: map[string]any{"domain": map[string]any{"name": "example.com"}}},
 		Example:  map[string]any{"domain": domainExample()},
 		Problems: []int{http.StatusConflict},
 	}, addBody, e.add)
-	rest.ListBy(g, rest.Operation{
+	api.ListBy(g, api.Operation{
 		Path: "/domains", ID: "listDomains", Needs: rights.Read,
 		Summary: "List domains", Description: "Newest first.",
 		Example: domainExample(),
-	}, rest.Plural{Member: "domains", Schema: "DomainList"}, e.list, e.record)
-	rest.Get(g, rest.Operation{
+	}, api.Plural{Member: "domains", Schema: "DomainList"}, e.list, e.record)
+	api.Get(g, api.Operation{
 		Path: "/domains/{id}", ID: "getDomain", Needs: rights.Read,
 		Summary: "Retrieve a domain", Description: "With its DNS records as the last check saw them.",
 		Example: map[string]any{"domain": domainExample()}, Of: Noun,
 	}, e.service.Get, e.answer)
-	rest.Handle(g, rest.Operation{
-		Method: http.MethodPost, Path: "/domains/{id}/verify", ID: "verifyDomain", Needs: rights.Write, Slow: true, Stores: rest.StoresNothing,
+	api.Handle(g, api.Operation{
+		Method: http.MethodPost, Path: "/domains/{id}/verify", ID: "verifyDomain", Needs: rights.Write, Slow: true, Stores: api.StoresNothing,
 		Summary: "Verify a domain",
 		Description: "Looks its records up in DNS now and answers the domain as it stands after that. Ownership, DKIM, return path and SPF are " +
 			"required. A domain that is not verified yet is checked again by itself as well.",
@@ -146,17 +146,17 @@ func (e *edge) record(d *ent.Domain) domainRecord {
 
 func (e *edge) answer(d *ent.Domain) domainAnswer { return domainAnswer{e.record(d)} }
 
-func (e *edge) add(ctx context.Context, c *rest.Call, _ *rest.None, in domains.AddInput, keep rest.Keep) (domainAnswer, error) {
-	in.Keep = rest.Keeping(keep, e.answer)
-	return rest.As(e.answer)(e.service.Add(ctx, c.AccountID, in))
+func (e *edge) add(ctx context.Context, c *api.Call, _ *api.None, in domains.AddInput, keep api.Keep) (domainAnswer, error) {
+	in.Keep = api.Keeping(keep, e.answer)
+	return api.As(e.answer)(e.service.Add(ctx, c.AccountID, in))
 }
 
-func (e *edge) list(ctx context.Context, c *rest.Call, in *rest.Page) (page.Page[*ent.Domain], error) {
+func (e *edge) list(ctx context.Context, c *api.Call, in *api.Page) (page.Page[*ent.Domain], error) {
 	return e.service.Filtered(ctx, c.AccountID, domains.Filter{IDs: c.DomainIDs}, in.Request())
 }
 
-func (e *edge) verify(ctx context.Context, c *rest.Call, in *rest.Item) (domainAnswer, error) {
-	return rest.As(e.answer)(e.service.Verify(ctx, c.AccountID, in.ID))
+func (e *edge) verify(ctx context.Context, c *api.Call, in *api.Item) (domainAnswer, error) {
+	return api.As(e.answer)(e.service.Verify(ctx, c.AccountID, in.ID))
 }
 
 // domainIDs are domains themselves: a key limited to some touches those.

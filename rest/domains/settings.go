@@ -7,8 +7,8 @@ import (
 	"github.com/postrider/postrider/ent"
 	"github.com/postrider/postrider/modules/accounts/rights"
 	"github.com/postrider/postrider/modules/domains"
-	"github.com/postrider/postrider/rest"
-	"github.com/postrider/postrider/rest/body"
+	"github.com/postrider/postrider/rest/api"
+	"github.com/postrider/postrider/rest/api/body"
 )
 
 // settings is what the operations on an existing domain need of domains.
@@ -20,22 +20,22 @@ type settings interface {
 
 const zoneType = "text/plain; charset=utf-8"
 
-func (e *edge) settings(g *rest.Group) {
-	rest.Raw(g, rest.Operation{
+func (e *edge) settings(g *api.Group) {
+	api.Raw(g, api.Operation{
 		Method: http.MethodGet, Path: "/domains/{id}/zone-file", ID: "getDomainZoneFile", Needs: rights.Read,
 		Summary:     "Export a domain's DNS records",
 		Description: "The records to publish as lines of a zone file (RFC 1035), for DNS servers that import one. Names are given in full.",
 		Media:       "text/plain", Example: zoneExample, Problems: []int{http.StatusNotFound}, Of: Noun,
 	}, e.zoneFile)
-	rest.HandleBody(g, rest.Operation{
-		Method: http.MethodPatch, Path: "/domains/{id}", ID: "updateDomain", Needs: rights.Write, Stores: rest.StoresNothing,
+	api.HandleBody(g, api.Operation{
+		Method: http.MethodPatch, Path: "/domains/{id}", ID: "updateDomain", Needs: rights.Write, Stores: api.StoresNothing,
 		Summary: "Change a domain's settings",
 		Description: "A field that is left out stays as it is; `null` is refused. `open_tracking`, `click_tracking` and `tls_mode` are set after the domain is verified, " +
 			"before that they are 409 `domain_not_verified`. With `inbound_enabled` a verified domain has an MX record to publish.",
-		Body:    &rest.Body{About: "The settings to change, at least one.", Examples: map[string]any{"tls": map[string]any{"tls_mode": "enforced"}}},
+		Body:    &api.Body{About: "The settings to change, at least one.", Examples: map[string]any{"tls": map[string]any{"tls_mode": "enforced"}}},
 		Example: map[string]any{"domain": domainExample()}, Problems: []int{http.StatusNotFound, http.StatusConflict}, Of: Noun,
 	}, changeBody, e.update)
-	rest.Delete(g, rest.Operation{
+	api.Delete(g, api.Operation{
 		Path: "/domains/{id}", ID: "deleteDomain", Needs: rights.Write,
 		Summary: "Delete a domain",
 		Description: "Takes the domain away with its signing keys. Its emails can still be read. Mail of it that is not delivered yet fails at its next attempt, with " +
@@ -55,11 +55,11 @@ func changeBody(c *domains.Change) body.Object {
 
 func tlsMode(to *string) body.Type { return body.Choice(to, "opportunistic", "enforced") }
 
-func (e *edge) update(ctx context.Context, c *rest.Call, in *rest.Item, change domains.Change) (domainAnswer, error) {
-	return rest.As(e.answer)(e.service.Update(ctx, c.AccountID, in.ID, change))
+func (e *edge) update(ctx context.Context, c *api.Call, in *api.Item, change domains.Change) (domainAnswer, error) {
+	return api.As(e.answer)(e.service.Update(ctx, c.AccountID, in.ID, change))
 }
 
-func (e *edge) zoneFile(ctx context.Context, c *rest.Call, in *rest.Item) (*rest.Text, error) {
+func (e *edge) zoneFile(ctx context.Context, c *api.Call, in *api.Item) (*api.Text, error) {
 	if err := Noun.Check(in.ID); err != nil {
 		return nil, c.Fail(ctx, err)
 	}
@@ -67,5 +67,5 @@ func (e *edge) zoneFile(ctx context.Context, c *rest.Call, in *rest.Item) (*rest
 	if err != nil {
 		return nil, c.Fail(ctx, err)
 	}
-	return &rest.Text{ContentType: zoneType, Body: []byte(zone)}, nil
+	return &api.Text{ContentType: zoneType, Body: []byte(zone)}, nil
 }

@@ -7,9 +7,9 @@ import (
 
 	"github.com/postrider/postrider/modules/accounts/rights"
 	"github.com/postrider/postrider/modules/tracking/hosts"
-	"github.com/postrider/postrider/rest"
-	"github.com/postrider/postrider/rest/body"
-	"github.com/postrider/postrider/rest/wire"
+	"github.com/postrider/postrider/rest/api"
+	"github.com/postrider/postrider/rest/api/body"
+	"github.com/postrider/postrider/rest/api/wire"
 )
 
 // TrackingHostService is what the operations on tracking hosts need of tracking.
@@ -54,34 +54,34 @@ type trackingHostAnswer struct {
 type trackingHostEdge struct{ hosts TrackingHostService }
 
 // TrackingHostRoutes makes the routes of a domain's tracking host.
-func TrackingHostRoutes(service TrackingHostService) rest.Routes {
-	return rest.NewRoutes("tracking-host", func(a *rest.API) {
+func TrackingHostRoutes(service TrackingHostService) api.Routes {
+	return api.NewRoutes("tracking-host", func(a *api.API) {
 		e := &trackingHostEdge{hosts: service}
 		g := a.Tag(Tag, "")
 		g.Bind(Noun, domainIDs{})
 		example := map[string]any{"tracking_host": trackingHostExample()}
-		rest.HandleBody(g, rest.Operation{
+		api.HandleBody(g, api.Operation{
 			Method: http.MethodPut, Path: "/domains/{id}/tracking-host", ID: "setDomainTrackingHost", Needs: rights.Write, Slow: true,
 			Summary: "Set a domain's tracking host",
 			Description: "Links in mail of the domain stand under a name of its own, instead of this service's. The name lies below the domain, which has to be " +
 				"verified. Publish the CNAME record of the answer, then verify it. Another name replaces the one before; the same one changes nothing. A name " +
 				"that is in use already is 409 `conflict`.",
-			Body:    &rest.Body{About: "The name.", Examples: map[string]any{"host": map[string]any{"host": "links.example.com"}}},
+			Body:    &api.Body{About: "The name.", Examples: map[string]any{"host": map[string]any{"host": "links.example.com"}}},
 			Example: example, Problems: []int{http.StatusNotFound, http.StatusConflict}, Of: Noun,
 		}, hostBody, e.set)
-		rest.Get(g, rest.Operation{
+		api.Get(g, api.Operation{
 			Path: "/domains/{id}/tracking-host", ID: "getDomainTrackingHost", Needs: rights.Read,
 			Summary: "Retrieve a domain's tracking host", Description: "With its CNAME record as the last check saw it. 404 when the domain has none.",
 			Example: example, Of: Noun,
 		}, e.hosts.Get, newTrackingHostAnswer)
-		rest.Handle(g, rest.Operation{
-			Method: http.MethodPost, Path: "/domains/{id}/tracking-host/verify", ID: "verifyDomainTrackingHost", Needs: rights.Write, Slow: true, Stores: rest.StoresNothing,
+		api.Handle(g, api.Operation{
+			Method: http.MethodPost, Path: "/domains/{id}/tracking-host/verify", ID: "verifyDomainTrackingHost", Needs: rights.Write, Slow: true, Stores: api.StoresNothing,
 			Summary: "Verify a domain's tracking host",
 			Description: "Looks its CNAME record up now and answers the host as it stands after that. It is checked by itself as well; a verified host whose " +
 				"record is gone for 72 hours is `failed`, and links of new mail stand under this service's own host until the record is back.",
 			Example: example, Problems: []int{http.StatusNotFound}, Of: Noun,
 		}, e.verify)
-		rest.Delete(g, rest.Operation{
+		api.Delete(g, api.Operation{
 			Path: "/domains/{id}/tracking-host", ID: "deleteDomainTrackingHost", Needs: rights.Write,
 			Summary: "Remove a domain's tracking host", Description: "Links of new mail stand under this service's own host again. Keep the CNAME record as long as links that were sent are to work.", Of: Noun,
 		}, e.hosts.Delete)
@@ -117,10 +117,10 @@ func newTrackingHostAnswer(h hosts.Host) trackingHostAnswer {
 		VerifiedAt:  wire.OptionalTime{At: h.VerifiedAt}, LastCheckedAt: wire.OptionalTime{At: h.LastCheckedAt}, CreatedAt: wire.Time(h.CreatedAt)}}
 }
 
-func (e *trackingHostEdge) set(ctx context.Context, c *rest.Call, in *rest.Item, host hosts.Input) (trackingHostAnswer, error) {
-	return rest.As(newTrackingHostAnswer)(e.hosts.Set(ctx, c.AccountID, in.ID, host))
+func (e *trackingHostEdge) set(ctx context.Context, c *api.Call, in *api.Item, host hosts.Input) (trackingHostAnswer, error) {
+	return api.As(newTrackingHostAnswer)(e.hosts.Set(ctx, c.AccountID, in.ID, host))
 }
 
-func (e *trackingHostEdge) verify(ctx context.Context, c *rest.Call, in *rest.Item) (trackingHostAnswer, error) {
-	return rest.As(newTrackingHostAnswer)(e.hosts.Verify(ctx, c.AccountID, in.ID))
+func (e *trackingHostEdge) verify(ctx context.Context, c *api.Call, in *api.Item) (trackingHostAnswer, error) {
+	return api.As(newTrackingHostAnswer)(e.hosts.Verify(ctx, c.AccountID, in.ID))
 }

@@ -6,7 +6,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/postrider/postrider/modules/sending"
-	"github.com/postrider/postrider/rest/body"
+	"github.com/postrider/postrider/rest/api/body"
 )
 
 func TestFindingA5EveryAliasOfASendIsKnown(t *testing.T) {

@@ -7,12 +7,12 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/postrider/postrider/modules/sending"
-	"github.com/postrider/postrider/rest"
-	"github.com/postrider/postrider/rest/body"
-	"github.com/postrider/postrider/rest/problem"
-	"github.com/postrider/postrider/rest/wire"
-	"github.com/postrider/postrider/runtime/fault"
-	"github.com/postrider/postrider/runtime/idempotency"
+	"github.com/postrider/postrider/rest/api"
+	"github.com/postrider/postrider/rest/api/body"
+	"github.com/postrider/postrider/rest/api/problem"
+	"github.com/postrider/postrider/rest/api/wire"
+	"github.com/postrider/postrider/runtime/base/fault"
+	"github.com/postrider/postrider/runtime/web/idempotency"
 )
 
 const batchBodyLimit = 20 << 20 // octets
@@ -75,7 +75,7 @@ func readItem(v body.Value) sending.BatchItem {
 	return sending.BatchItem{Message: message, Err: err}
 }
 
-func (e *edge) sendBatch(ctx context.Context, c *rest.Call, _ *rest.None, items []sending.BatchItem, claim *idempotency.Claim) (idempotency.Answer, error) {
+func (e *edge) sendBatch(ctx context.Context, c *api.Call, _ *api.None, items []sending.BatchItem, claim *idempotency.Claim) (idempotency.Answer, error) {
 	render := func(results []sending.BatchResult) idempotency.Answer { return renderBatch(results, c.RequestID) }
 	receipt, err := e.sender.SendBatch(ctx, c.Caller, sending.Batch{Items: items, Claim: claim, Render: render})
 	switch {

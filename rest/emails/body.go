@@ -6,7 +6,7 @@ import (
 	"github.com/postrider/postrider/ent/schema/shape"
 	"github.com/postrider/postrider/modules/sending"
 	"github.com/postrider/postrider/modules/suppression"
-	"github.com/postrider/postrider/rest/body"
+	"github.com/postrider/postrider/rest/api/body"
 )
 
 // The other names of fields that several bodies have.

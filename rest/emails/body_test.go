@@ -13,8 +13,8 @@ import (
 
 	"github.com/postrider/postrider/ent/schema/shape"
 	"github.com/postrider/postrider/modules/sending"
-	"github.com/postrider/postrider/rest/body"
-	"github.com/postrider/postrider/runtime/fault"
+	"github.com/postrider/postrider/rest/api/body"
+	"github.com/postrider/postrider/runtime/base/fault"
 )
 
 func decode(t *testing.T, text string) (sending.Message, error) {

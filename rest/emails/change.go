@@ -10,9 +10,9 @@ import (
 
 	"github.com/postrider/postrider/ent"
 	"github.com/postrider/postrider/modules/accounts/rights"
-	"github.com/postrider/postrider/rest"
-	"github.com/postrider/postrider/rest/body"
-	"github.com/postrider/postrider/rest/openapi"
+	"github.com/postrider/postrider/rest/api"
+	"github.com/postrider/postrider/rest/api/body"
+	"github.com/postrider/postrider/rest/api/openapi"
 )
 
 // schedule is what the operation on a scheduled email needs of sending.
@@ -22,13 +22,13 @@ type schedule interface {
 }
 
 // changing adds the operation on a scheduled email.
-func (e *edge) changing(g *rest.Group) {
-	rest.HandleBody(g, rest.Operation{
-		Method: http.MethodPatch, Path: "/emails/{id}", ID: "updateEmail", Needs: rights.Write, Stores: rest.StoresNothing,
+func (e *edge) changing(g *api.Group) {
+	api.HandleBody(g, api.Operation{
+		Method: http.MethodPatch, Path: "/emails/{id}", ID: "updateEmail", Needs: rights.Write, Stores: api.StoresNothing,
 		Summary: "Reschedule or cancel an email",
 		Description: "Only while its status is `scheduled`; any other is 409 `email_not_scheduled`, and `details.status` says which. The body is exactly one of " +
 			"`scheduled_at`, with the same limits as when sending and before `expires_at`, and `cancel`. An email whose cancellation was answered 200 is never sent.",
-		Body: &rest.Body{About: "The new time, or `cancel`.", Examples: map[string]any{
+		Body: &api.Body{About: "The new time, or `cancel`.", Examples: map[string]any{
 			"reschedule": map[string]any{"scheduled_at": openapi.Tomorrow + "T09:30:00Z"},
 			"cancel":     map[string]any{"cancel": true},
 		}},
@@ -77,7 +77,7 @@ func (onlyTrue) Schema(body.Components) *huma.Schema {
 	return &huma.Schema{Type: huma.TypeBoolean, Enum: []any{true}}
 }
 
-func (e *edge) change(ctx context.Context, c *rest.Call, in *rest.Item, to change) (answer emailAnswer, err error) {
+func (e *edge) change(ctx context.Context, c *api.Call, in *api.Item, to change) (answer emailAnswer, err error) {
 	var changed *ent.Email
 	if to.cancel {
 		changed, err = e.sender.Cancel(ctx, c.AccountID, in.ID)

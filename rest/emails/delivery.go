@@ -7,9 +7,9 @@ import (
 	"github.com/postrider/postrider/ent"
 	"github.com/postrider/postrider/modules/accounts/rights"
 	"github.com/postrider/postrider/modules/sending/records"
-	"github.com/postrider/postrider/rest"
-	"github.com/postrider/postrider/rest/wire"
-	"github.com/postrider/postrider/runtime/page"
+	"github.com/postrider/postrider/rest/api"
+	"github.com/postrider/postrider/rest/api/wire"
+	"github.com/postrider/postrider/runtime/storage/page"
 )
 
 // delivery is what the operations on the delivery of an email need of sending.
@@ -77,26 +77,26 @@ type recipientList struct {
 
 // attemptsQuery is a page of an email's attempts.
 type attemptsQuery struct {
-	rest.Page
-	rest.Item
+	api.Page
+	api.Item
 }
 
 // delivery adds the operations that tell how the delivery of an email goes.
-func (e *edge) delivery(g *rest.Group) {
-	rest.Handle(g, rest.Operation{
+func (e *edge) delivery(g *api.Group) {
+	api.Handle(g, api.Operation{
 		Method: http.MethodGet, Path: "/emails/{id}/recipients", ID: "listEmailRecipients", Needs: rights.ReadSent,
 		Summary:     "List the recipients of an email",
 		Description: "Every address that the email goes to, each with its own state, in the order of the request.",
 		Problems:    []int{http.StatusNotFound},
 		Example:     map[string]any{"recipients": []any{recipientExample()}, "has_more": false, "next_cursor": nil}, Of: email,
 	}, e.recipients)
-	rest.ListBy(g, rest.Operation{
+	api.ListBy(g, api.Operation{
 		Path: "/emails/{id}/attempts", ID: "listEmailAttempts", Needs: rights.ReadSent,
 		Summary:     "List the delivery attempts of an email",
 		Description: "Newest first, those of all recipients together. Each is recorded before it begins, so one that was cut off is here too, as `unknown` or `not_started`.",
 		Problems:    []int{http.StatusNotFound},
 		Example:     attemptExample(), Of: email,
-	}, rest.Plural{Member: "attempts", Schema: "AttemptList"}, e.attempts, newAttemptRecord)
+	}, api.Plural{Member: "attempts", Schema: "AttemptList"}, e.attempts, newAttemptRecord)
 }
 
 func recipientExample() map[string]any {
@@ -110,11 +110,11 @@ func attemptExample() map[string]any {
 		"remote_host": "mx1.example.net", "remote_addr": "192.0.2.25", "local_addr": "198.51.100.7", "way": nil, "tls": "TLS 1.3", "tls_policy": "opportunistic"}
 }
 
-func (e *edge) recipients(ctx context.Context, c *rest.Call, in *rest.Item) (recipientList, error) {
+func (e *edge) recipients(ctx context.Context, c *api.Call, in *api.Item) (recipientList, error) {
 	found, err := e.records.RecipientsOf(ctx, c.AccountID, in.ID)
 	return recipientList{Recipients: wire.ListOf(found, newRecipientRecord)}, err
 }
 
-func (e *edge) attempts(ctx context.Context, c *rest.Call, in *attemptsQuery) (page.Page[records.RecipientAttempt], error) {
+func (e *edge) attempts(ctx context.Context, c *api.Call, in *attemptsQuery) (page.Page[records.RecipientAttempt], error) {
 	return e.records.AttemptsOf(ctx, c.AccountID, in.ID, in.Request())
 }

@@ -10,11 +10,11 @@ import (
 	"github.com/postrider/postrider/modules/accounts/rights"
 	"github.com/postrider/postrider/modules/sending"
 	"github.com/postrider/postrider/modules/sending/records"
-	"github.com/postrider/postrider/rest"
-	"github.com/postrider/postrider/rest/export"
-	"github.com/postrider/postrider/rest/wire"
-	"github.com/postrider/postrider/runtime/id"
-	"github.com/postrider/postrider/runtime/page"
+	"github.com/postrider/postrider/rest/api"
+	"github.com/postrider/postrider/rest/api/export"
+	"github.com/postrider/postrider/rest/api/wire"
+	"github.com/postrider/postrider/runtime/base/id"
+	"github.com/postrider/postrider/runtime/storage/page"
 )
 
 // Sender is what the email operations need of the room that accepts emails.
@@ -40,7 +40,7 @@ var (
 // Tag is what the operations on emails stand under.
 const Tag = "Emails"
 
-var email = rest.Noun{Name: "email", About: "Id of the email.", Example: "msg_01kf0m4w7he6x8q2v5b3n9c1ta",
+var email = api.Noun{Name: "email", About: "Id of the email.", Example: "msg_01kf0m4w7he6x8q2v5b3n9c1ta",
 	Is: func(word string) bool { return id.Is(id.Email, word) }}
 
 // EmailRecord is an email as callers see it.
@@ -109,8 +109,8 @@ type edge struct {
 }
 
 // Routes makes the routes of the resource emails.
-func Routes(sender Sender, records Records, turns export.Turns) rest.Routes {
-	return rest.NewRoutes("emails", func(a *rest.API) {
+func Routes(sender Sender, records Records, turns export.Turns) api.Routes {
+	return api.NewRoutes("emails", func(a *api.API) {
 		e := &edge{sender: sender, records: records, turns: turns}
 		g := a.Tag(Tag, "Send emails and see what became of them.")
 		g.Bind(email, records)
@@ -122,15 +122,15 @@ func Routes(sender Sender, records Records, turns export.Turns) rest.Routes {
 	})
 }
 
-func (e *edge) reading(g *rest.Group) {
-	rest.ListBy(g, rest.Operation{
+func (e *edge) reading(g *api.Group) {
+	api.ListBy(g, api.Operation{
 		Path: "/emails", ID: "listEmails", Needs: rights.ReadSent,
 		Summary: "List emails",
 		Description: "Newest first. Emails that arrive while you page do not move what you have not seen yet. Filters can be combined; " +
 			"give the same ones with each cursor.",
 		Example: emailExample(),
-	}, rest.Plural{Member: "emails", Schema: "EmailList"}, e.list, newEmailRecord)
-	rest.Get(g, rest.Operation{
+	}, api.Plural{Member: "emails", Schema: "EmailList"}, e.list, newEmailRecord)
+	api.Get(g, api.Operation{
 		Path: "/emails/{id}", ID: "getEmail", Needs: rights.ReadSent,
 		Summary: "Retrieve an email",
 		Description: "With its bodies, header fields, files and recipients, which lists leave out. An unset timestamp is `null`. Another account's email is answered like one that " +

@@ -7,10 +7,10 @@ import (
 
 	"github.com/postrider/postrider/ent"
 	"github.com/postrider/postrider/modules/accounts/rights"
-	"github.com/postrider/postrider/rest"
-	"github.com/postrider/postrider/rest/export"
-	"github.com/postrider/postrider/rest/wire"
-	"github.com/postrider/postrider/runtime/page"
+	"github.com/postrider/postrider/rest/api"
+	"github.com/postrider/postrider/rest/api/export"
+	"github.com/postrider/postrider/rest/api/wire"
+	"github.com/postrider/postrider/runtime/storage/page"
 )
 
 type exportQuery struct {
@@ -18,13 +18,13 @@ type exportQuery struct {
 	Filters
 }
 
-func (e *edge) exporting(g *rest.Group) {
-	export.Add(g, rest.Operation{
+func (e *edge) exporting(g *api.Group) {
+	export.Add(g, api.Operation{
 		Path: "/emails/export", ID: "exportEmails", Needs: rights.Read,
 		Summary: "Export emails", Description: "All emails that the filters leave, without their bodies.",
 	}, export.List[exportQuery, *ent.Email, EmailRecord]{
 		Turns: e.turns, Name: "emails", Show: newEmailRecord, Columns: exportColumns, Example: exportExample(),
-		Page: func(ctx context.Context, c *rest.Call, in *exportQuery, r page.Request) (page.Page[*ent.Email], error) {
+		Page: func(ctx context.Context, c *api.Call, in *exportQuery, r page.Request) (page.Page[*ent.Email], error) {
 			return e.find(ctx, c, &in.Filters, r)
 		},
 	})

@@ -5,9 +5,9 @@ import (
 
 	"github.com/postrider/postrider/ent"
 	"github.com/postrider/postrider/modules/sending/records"
-	"github.com/postrider/postrider/rest"
-	"github.com/postrider/postrider/runtime/fault"
-	"github.com/postrider/postrider/runtime/page"
+	"github.com/postrider/postrider/rest/api"
+	"github.com/postrider/postrider/runtime/base/fault"
+	"github.com/postrider/postrider/runtime/storage/page"
 )
 
 // Filters are what narrows the list. It is embedded, and so exported.
@@ -24,7 +24,7 @@ type Filters struct {
 
 // query is a page of the list.
 type query struct {
-	rest.Page
+	api.Page
 	Filters
 }
 
@@ -32,18 +32,18 @@ type query struct {
 func (in *Filters) of(r page.Request) (records.ListQuery, error) {
 	wrong := fault.Fields{}
 	filter := records.Filter{Status: in.Status, To: in.To, From: in.From, Tag: in.Tag, Domain: in.Domain, Q: in.Q,
-		Since: rest.QueryTime(wrong, "since", in.Since), Until: rest.QueryTime(wrong, "until", in.Until)}
+		Since: api.QueryTime(wrong, "since", in.Since), Until: api.QueryTime(wrong, "until", in.Until)}
 	for field, reason := range filter.Validate() {
 		wrong.Add(field, "%s", reason)
 	}
 	return records.ListQuery{Page: r, Filter: filter}, wrong.Err()
 }
 
-func (e *edge) list(ctx context.Context, c *rest.Call, in *query) (page.Page[*ent.Email], error) {
+func (e *edge) list(ctx context.Context, c *api.Call, in *query) (page.Page[*ent.Email], error) {
 	return e.find(ctx, c, &in.Filters, in.Request())
 }
 
-func (e *edge) find(ctx context.Context, c *rest.Call, in *Filters, r page.Request) (page.Page[*ent.Email], error) {
+func (e *edge) find(ctx context.Context, c *api.Call, in *Filters, r page.Request) (page.Page[*ent.Email], error) {
 	q, err := in.of(r)
 	if err != nil {
 		return page.Page[*ent.Email]{}, err

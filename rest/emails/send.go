@@ -6,11 +6,11 @@ import (
 
 	"github.com/postrider/postrider/modules/accounts/rights"
 	"github.com/postrider/postrider/modules/sending"
-	"github.com/postrider/postrider/rest"
-	"github.com/postrider/postrider/rest/openapi"
-	"github.com/postrider/postrider/rest/wire"
-	"github.com/postrider/postrider/runtime/fault"
-	"github.com/postrider/postrider/runtime/idempotency"
+	"github.com/postrider/postrider/rest/api"
+	"github.com/postrider/postrider/rest/api/openapi"
+	"github.com/postrider/postrider/rest/api/wire"
+	"github.com/postrider/postrider/runtime/base/fault"
+	"github.com/postrider/postrider/runtime/web/idempotency"
 )
 
 // BodyLimit bounds the body of a send, in octets: ten attachments of 10 MB in base64, html
@@ -18,9 +18,9 @@ import (
 const BodyLimit = 150 << 20
 
 // sending adds the operations that send.
-func (e *edge) sending(g *rest.Group) {
-	rest.Claimed(g, rest.Operation{
-		Path: "/emails", ID: "sendEmail", Needs: rights.Send, Stores: rest.StoresItself,
+func (e *edge) sending(g *api.Group) {
+	api.Claimed(g, api.Operation{
+		Path: "/emails", ID: "sendEmail", Needs: rights.Send, Stores: api.StoresItself,
 		Summary: "Send an email",
 		Description: "Stores the message durably, then answers; delivery follows at once. `from` must be on a verified domain of the account, or on the sandbox " +
 			"domain if every recipient is the account email. At most 50 recipients over `to`, `cc` and `bcc`.\n\n" +
@@ -28,7 +28,7 @@ func (e *edge) sending(g *rest.Group) {
 			"If a recipient is suppressed, the message is recorded and sent to nobody: the answer is 200 with the status `failed`, and the event is `email.suppressed`. It costs no quota.\n\n" +
 			"With `unsubscribe` the message gets the header fields `List-Unsubscribe` and `List-Unsubscribe-Post` (RFC 8058), and `{{unsubscribe_url}}` in `subject`, `html` and `text` " +
 			"becomes a link of the first address in `to`.",
-		Body: &rest.Body{Limit: BodyLimit, Large: true, About: "The email to send.", Examples: map[string]any{
+		Body: &api.Body{Limit: BodyLimit, Large: true, About: "The email to send.", Examples: map[string]any{
 			"simple": map[string]any{"from": "Ada <ada@example.com>", "to": "bob@example.net", "subject": "Your receipt", "text": "Thank you."},
 			"full": map[string]any{"from": map[string]any{"email": "ada@example.com", "name": "Ada"}, "to": []any{"Bob <bob@example.net>"}, "cc": []any{"carol@example.net"},
 				"reply_to": "help@example.com", "subject": "Your receipt", "html": "<p>Thank you. <img src=\"cid:logo\"></p>", "text": "Thank you.",
@@ -40,13 +40,13 @@ func (e *edge) sending(g *rest.Group) {
 		Example: map[string]any{"id": "msg_01kf0m4w7he6x8q2v5b3n9c1ta", "status": "sent"},
 		Answer:  EmailReceipt{}, Problems: []int{http.StatusBadGateway},
 	}, sendBody, e.send)
-	rest.Claimed(g, rest.Operation{
-		Path: "/emails/batch", ID: "sendBatch", Needs: rights.Send, Stores: rest.StoresItself,
+	api.Claimed(g, api.Operation{
+		Path: "/emails/batch", ID: "sendBatch", Needs: rights.Send, Stores: api.StoresItself,
 		Summary: "Send up to 100 emails",
 		Description: "Every item is an email as in `POST /emails`, without attachments, and is judged by itself: the answer is 200 whenever the envelope is valid, " +
 			"and has one result for each item, in the same order. An item that was refused has `id` null, the status `failed` and an `error`; the others are stored, " +
 			"in one transaction. An `Idempotency-Key` is for the batch as a whole.",
-		Body: &rest.Body{Limit: batchBodyLimit, Large: true, About: "The emails to send.", Examples: map[string]any{
+		Body: &api.Body{Limit: batchBodyLimit, Large: true, About: "The emails to send.", Examples: map[string]any{
 			"two": map[string]any{"emails": []any{
 				map[string]any{"from": "Ada <ada@example.com>", "to": "bob@example.net", "subject": "Your receipt", "text": "Thank you."},
 				map[string]any{"from": "Ada <ada@example.com>", "to": "carol@example.net", "subject": "Your receipt", "text": "Thank you.", "scheduled_at": openapi.Tomorrow + "T09:30:00Z"},
@@ -59,8 +59,8 @@ func (e *edge) sending(g *rest.Group) {
 				"message": "Invalid field: to[0]", "code": fault.CodeValidation, "details": map[string]any{"to[0]": "has no @"}}},
 		}}, Answer: batchAnswer{},
 	}, batchBody, e.sendBatch)
-	rest.Claimed(g, rest.Operation{
-		Path: "/emails/{id}/resend", ID: "resendEmail", Needs: rights.Send, Stores: rest.StoresItself,
+	api.Claimed(g, api.Operation{
+		Path: "/emails/{id}/resend", ID: "resendEmail", Needs: rights.Send, Stores: api.StoresItself,
 		Summary: "Send a stored email once more",
 		Description: "Makes a new email, with an id of its own, of what the stored one said: `from`, all recipients, `subject`, bodies, `tags`, `headers`, `reply_to`, " +
 			"`unsubscribe` and `category`. Attachments and `expires_at` are left out. It is sent at once, whatever became of the stored one and whenever that was to be sent, and all rules of a send apply anew. " +
@@ -71,11 +71,11 @@ func (e *edge) sending(g *rest.Group) {
 }
 
 // send names all that is wrong with a request in one answer, before it sends.
-func (e *edge) send(ctx context.Context, c *rest.Call, _ *rest.None, m sending.Message, claim *idempotency.Claim) (idempotency.Answer, error) {
+func (e *edge) send(ctx context.Context, c *api.Call, _ *api.None, m sending.Message, claim *idempotency.Claim) (idempotency.Answer, error) {
 	return AnswerOf(e.sender.Send(ctx, c.Caller, sending.Request{Message: m, Claim: claim, Render: Render}))
 }
 
-func (e *edge) resend(ctx context.Context, c *rest.Call, in *rest.Item, _ rest.None, claim *idempotency.Claim) (idempotency.Answer, error) {
+func (e *edge) resend(ctx context.Context, c *api.Call, in *api.Item, _ api.None, claim *idempotency.Claim) (idempotency.Answer, error) {
 	return AnswerOf(e.sender.Resend(ctx, c.Caller, sending.Resend{EmailID: in.ID, Claim: claim, Render: Render}))
 }
 

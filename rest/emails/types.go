@@ -9,8 +9,8 @@ import (
 
 	"github.com/postrider/postrider/ent/schema/shape"
 	"github.com/postrider/postrider/modules/sending"
-	"github.com/postrider/postrider/rest/body"
-	"github.com/postrider/postrider/runtime/fault"
+	"github.com/postrider/postrider/rest/api/body"
+	"github.com/postrider/postrider/runtime/base/fault"
 )
 
 // unreadable stands for a text that was given and could not be read, so that it is not

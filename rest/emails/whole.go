@@ -6,7 +6,7 @@ import (
 	"github.com/postrider/postrider/ent"
 	"github.com/postrider/postrider/ent/schema/shape"
 	"github.com/postrider/postrider/modules/sending/records"
-	"github.com/postrider/postrider/rest/wire"
+	"github.com/postrider/postrider/rest/api/wire"
 )
 
 // EmailWhole is an email with what lists leave out.

@@ -7,11 +7,11 @@ import (
 
 	"github.com/postrider/postrider/modules/accounts/rights"
 	"github.com/postrider/postrider/modules/eventlog"
-	"github.com/postrider/postrider/rest"
+	"github.com/postrider/postrider/rest/api"
+	"github.com/postrider/postrider/rest/api/wire"
 	"github.com/postrider/postrider/rest/events"
-	"github.com/postrider/postrider/rest/wire"
-	"github.com/postrider/postrider/runtime/event"
-	"github.com/postrider/postrider/runtime/page"
+	"github.com/postrider/postrider/runtime/storage/page"
+	"github.com/postrider/postrider/runtime/work/event"
 )
 
 // Service is what these operations need of the event log.
@@ -52,17 +52,17 @@ type eventStreamQuery struct {
 type edge struct{ log Service }
 
 // Routes makes the routes of the event log.
-func Routes(service Service) rest.Routes {
-	return rest.NewRoutes("event-log", func(a *rest.API) {
+func Routes(service Service) api.Routes {
+	return api.NewRoutes("event-log", func(a *api.API) {
 		e := &edge{log: service}
 		g := a.Tag(tagEventLog, "What has happened, in order, for 30 days: the same events as webhooks carry, to be fetched instead of received. "+
 			"Who goes on from where the last answer ended misses no event and gets none twice. An event is shown within a second after it has happened.")
-		rest.Handle(g, rest.Operation{
+		api.Handle(g, api.Operation{
 			Method: http.MethodGet, Path: "/event-log", ID: "listEvents", Needs: rights.Read,
 			Summary: "Read the event log", Description: "Oldest first. Keep `next_cursor`, handle the events, and ask again behind it.",
 			Example: map[string]any{"events": []any{loggedEventExample()}, "has_more": false, "next_cursor": "evt_01kf0m4w7he6x8q2v5b3n9c1ta"},
 		}, e.list)
-		rest.Raw(g, rest.Operation{
+		api.Raw(g, api.Operation{
 			Method: http.MethodGet, Path: "/event-log/stream", ID: "streamEvents", Needs: rights.Read,
 			Summary: "Follow the event log",
 			Description: "The same as Server-Sent Events that go on until one side ends them. The `data` of each is the JSON of an event, its `id` the event's. " +
@@ -74,7 +74,7 @@ func Routes(service Service) rest.Routes {
 	})
 }
 
-func (e *edge) list(ctx context.Context, c *rest.Call, in *eventLogQuery) (out eventLogPage, err error) {
+func (e *edge) list(ctx context.Context, c *api.Call, in *eventLogQuery) (out eventLogPage, err error) {
 	found, err := e.log.List(ctx, c.AccountID, eventlog.Query{After: in.After, Types: typeNames(in.Types), Limit: in.Limit})
 	if err != nil {
 		return out, err

@@ -11,15 +11,15 @@ import (
 
 	"github.com/postrider/postrider/modules/accounts/rights"
 	"github.com/postrider/postrider/modules/eventlog"
-	"github.com/postrider/postrider/rest"
-	"github.com/postrider/postrider/runtime/event"
-	"github.com/postrider/postrider/runtime/sse"
-	"github.com/postrider/postrider/runtime/telemetry"
+	"github.com/postrider/postrider/rest/api"
+	"github.com/postrider/postrider/runtime/base/telemetry"
+	"github.com/postrider/postrider/runtime/web/server"
+	"github.com/postrider/postrider/runtime/work/event"
 )
 
 // stream answers with events until one side ends it. What can be refused is refused
 // before the answer begins.
-func (e *edge) stream(ctx context.Context, c *rest.Call, in *eventStreamQuery) (*huma.StreamResponse, error) {
+func (e *edge) stream(ctx context.Context, c *api.Call, in *eventStreamQuery) (*huma.StreamResponse, error) {
 	stream, err := e.log.Open(ctx, c.AccountID, eventlog.Query{After: cmp.Or(in.LastEventID, in.After), Types: typeNames(in.Types)})
 	if err != nil {
 		return nil, c.Fail(ctx, err)
@@ -27,23 +27,23 @@ func (e *edge) stream(ctx context.Context, c *rest.Call, in *eventStreamQuery) (
 	return &huma.StreamResponse{Body: func(hc huma.Context) {
 		defer stream.Close()
 		r, w := humago.Unwrap(hc)
-		if err := follow(c, r, sse.Start(w), stream); err != nil {
+		if err := follow(c, r, server.Start(w), stream); err != nil {
 			telemetry.SetError(r.Context(), "", err)
 		}
 	}}, nil
 }
 
-func follow(c *rest.Call, r *http.Request, w *sse.Writer, stream *eventlog.Stream) error {
+func follow(c *api.Call, r *http.Request, w *server.Writer, stream *eventlog.Stream) error {
 	if err := w.Begin(stream.Position()); err != nil {
 		return err
 	}
 	asked, said := time.Now(), time.Now()
 	for {
-		found, err := stream.Next(r.Context(), sse.Recheck)
+		found, err := stream.Next(r.Context(), server.Recheck)
 		if err != nil {
 			return err
 		}
-		if time.Since(asked) >= sse.Recheck {
+		if time.Since(asked) >= server.Recheck {
 			if err := c.StillAllowed(r, rights.Read); err != nil {
 				return err
 			}
@@ -52,7 +52,7 @@ func follow(c *rest.Call, r *http.Request, w *sse.Writer, stream *eventlog.Strea
 		switch {
 		case len(found.Items) > 0:
 			err = sendEvents(w, found.Items)
-		case time.Since(said) >= sse.Heartbeat:
+		case time.Since(said) >= server.Heartbeat:
 			err = w.Beat()
 		default:
 			continue
@@ -64,14 +64,14 @@ func follow(c *rest.Call, r *http.Request, w *sse.Writer, stream *eventlog.Strea
 	}
 }
 
-func sendEvents(w *sse.Writer, facts []event.Fact) error {
-	events := make([]sse.Event, len(facts))
+func sendEvents(w *server.Writer, facts []event.Fact) error {
+	events := make([]server.Event, len(facts))
 	for i, f := range facts {
 		encoded, err := event.Encode(f.ID, f.Type, f.CreatedAt, f.Data)
 		if err != nil {
 			return err
 		}
-		events[i] = sse.Event{ID: f.ID, Data: encoded}
+		events[i] = server.Event{ID: f.ID, Data: encoded}
 	}
 	return w.Send(events...)
 }

@@ -7,8 +7,8 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
-	"github.com/postrider/postrider/rest/wire"
-	"github.com/postrider/postrider/runtime/event"
+	"github.com/postrider/postrider/rest/api/wire"
+	"github.com/postrider/postrider/runtime/work/event"
 )
 
 // Data is the payload of an event of any type, as it is stored.

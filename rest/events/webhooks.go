@@ -6,8 +6,8 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
-	"github.com/postrider/postrider/rest/wire"
-	"github.com/postrider/postrider/runtime/event"
+	"github.com/postrider/postrider/rest/api/wire"
+	"github.com/postrider/postrider/runtime/work/event"
 )
 
 // The header fields of a delivery.

@@ -9,12 +9,12 @@ import (
 	"github.com/postrider/postrider/modules/accounts/desk"
 	"github.com/postrider/postrider/modules/accounts/plans"
 	"github.com/postrider/postrider/modules/accounts/rights"
-	"github.com/postrider/postrider/rest"
-	"github.com/postrider/postrider/rest/body"
+	"github.com/postrider/postrider/rest/api"
+	"github.com/postrider/postrider/rest/api/body"
+	"github.com/postrider/postrider/rest/api/wire"
 	"github.com/postrider/postrider/rest/people"
-	"github.com/postrider/postrider/rest/wire"
-	"github.com/postrider/postrider/runtime/id"
-	"github.com/postrider/postrider/runtime/page"
+	"github.com/postrider/postrider/runtime/base/id"
+	"github.com/postrider/postrider/runtime/storage/page"
 )
 
 // Desk is what the operations need of the operator's service.
@@ -36,7 +36,7 @@ const (
 	exampleTime    = "2026-01-15T09:30:00Z"
 )
 
-var accountNoun = rest.Noun{Name: "account", About: "Id of the account.", Example: exampleAccount, Is: func(word string) bool { return id.Is(id.Account, word) }}
+var accountNoun = api.Noun{Name: "account", About: "Id of the account.", Example: exampleAccount, Is: func(word string) bool { return id.Is(id.Account, word) }}
 
 type operatorAccountRecord struct {
 	ID                 string            `json:"id" example:"acc_01kf0m4w7he6x8q2v5b3n9c1ta"`
@@ -71,7 +71,7 @@ type operatorAccountAnswer struct {
 }
 
 type listInput struct {
-	rest.Page
+	api.Page
 
 	Text   string `query:"q" maxLength:"200" doc:"In the email or the name, in any case; or a whole id."`
 	Plan   string `query:"plan" maxLength:"40" doc:"Id of a plan."`
@@ -81,40 +81,40 @@ type listInput struct {
 type edge struct{ desk Desk }
 
 // Routes makes the routes of the installation's accounts, plans and audit log.
-func Routes(service Desk, log people.AuditLog) rest.Routes {
-	return rest.NewRoutes("operator", func(a *rest.API) {
+func Routes(service Desk, log people.AuditLog) api.Routes {
+	return api.NewRoutes("operator", func(a *api.API) {
 		e := &edge{service}
 		g := a.Tag(tagOperator, "The installation, for the people who run it. An operator who is signed in may ask, whatever their role in a team is; API keys never. "+
 			"Changes must have been confirmed of late, and are in the audit log of the account and of the installation.")
-		rest.ListBy(g, rest.Operation{
+		api.ListBy(g, api.Operation{
 			Path: "/operator/accounts", ID: "listAccountsAsOperator", Needs: rights.Operate,
 			Summary: "List the installation's accounts", Description: "The newest first.", Example: accountExample(),
-		}, rest.Plural{Member: "accounts", Schema: "OperatorAccountList"}, func(ctx context.Context, _ *rest.Call, in *listInput) (page.Page[*ent.Account], error) {
+		}, api.Plural{Member: "accounts", Schema: "OperatorAccountList"}, func(ctx context.Context, _ *api.Call, in *listInput) (page.Page[*ent.Account], error) {
 			return e.desk.Accounts(ctx, desk.Filter{Text: in.Text, Plan: in.Plan, Status: desk.Status(in.Status)}, in.Request())
 		}, newAccount)
 		one := map[string]any{"account": accountExample(), "usage": map[string]any{"day": 120, "month": 3400, "daily_cap": nil, "monthly_cap": nil,
 			"stored_bytes": 2_400_000_000, "stored_bytes_cap": 50_000_000_000, "daily_bytes": 31_000_000, "daily_bytes_cap": 5_000_000_000}}
-		rest.Handle(g, rest.Operation{
+		api.Handle(g, api.Operation{
 			Method: http.MethodGet, Path: "/operator/accounts/{id}", ID: "getAccountAsOperator", Needs: rights.Operate, Of: accountNoun, Problems: []int{http.StatusNotFound},
 			Summary: "Retrieve an account of the installation", Description: "With what it has sent of its caps.", Example: one,
-		}, func(ctx context.Context, _ *rest.Call, in *rest.Item) (operatorAccountAnswer, error) {
-			return rest.As(newAccountAnswer)(e.desk.Account(ctx, in.ID))
+		}, func(ctx context.Context, _ *api.Call, in *api.Item) (operatorAccountAnswer, error) {
+			return api.As(newAccountAnswer)(e.desk.Account(ctx, in.ID))
 		})
-		rest.HandleBody(g, rest.Operation{
+		api.HandleBody(g, api.Operation{
 			Method: http.MethodPatch, Path: "/operator/accounts/{id}", ID: "updateAccountAsOperator", Needs: rights.Operate, Confirmed: true, Audited: true, Of: accountNoun,
 			Problems: []int{http.StatusNotFound}, Summary: "Change an account of the installation",
 			Description: "What the payment provider says later about plan and payment method holds again from then on. A suspended account does everything but send, and its mail waits.",
-			Body: &rest.Body{About: "What to change, at least one.", Examples: map[string]any{
+			Body: &api.Body{About: "What to change, at least one.", Examples: map[string]any{
 				"plan": map[string]any{"plan": "dedicated"}, "suspend": map[string]any{"suspended": true}, "unlock": map[string]any{"production_unlocked": true}}},
 			Example: one,
-		}, accountBody, func(ctx context.Context, c *rest.Call, in *rest.Item, change accounts.AccountChange) (operatorAccountAnswer, error) {
-			return rest.As(newAccountAnswer)(e.desk.UpdateAccount(ctx, c.Caller, in.ID, change))
+		}, accountBody, func(ctx context.Context, c *api.Call, in *api.Item, change accounts.AccountChange) (operatorAccountAnswer, error) {
+			return api.As(newAccountAnswer)(e.desk.UpdateAccount(ctx, c.Caller, in.ID, change))
 		})
 		e.planRoutes(g)
-		people.ListAudit(g, rest.Operation{
+		people.ListAudit(g, api.Operation{
 			Path: "/operator/audit-log", ID: "listAuditLogAsOperator", Needs: rights.Operate,
 			Summary: "List the installation's audit log", Description: "What operators did, and what is about no single account, the newest first. Entries are kept for 400 days.",
-		}, log, func(*rest.Call) string { return "" })
+		}, log, func(*api.Call) string { return "" })
 	})
 }
 

@@ -9,8 +9,8 @@ import (
 	"github.com/postrider/postrider/modules/billing"
 	"github.com/postrider/postrider/modules/billing/metering"
 	"github.com/postrider/postrider/modules/billing/watch"
-	"github.com/postrider/postrider/rest"
-	"github.com/postrider/postrider/rest/wire"
+	"github.com/postrider/postrider/rest/api"
+	"github.com/postrider/postrider/rest/api/wire"
 )
 
 // Billing is what the operation needs of billing.
@@ -51,14 +51,14 @@ type operatorBillingAnswer struct {
 }
 
 // BillingRoutes makes the route of what the operator sees of billing.
-func BillingRoutes(service Billing) rest.Routes {
-	return rest.NewRoutes("operator-billing", func(a *rest.API) {
-		rest.Handle(a.Tag(tagOperator, ""), rest.Operation{
+func BillingRoutes(service Billing) api.Routes {
+	return api.NewRoutes("operator-billing", func(a *api.API) {
+		api.Handle(a.Tag(tagOperator, ""), api.Operation{
 			Method: http.MethodGet, Path: "/operator/billing", ID: "getBillingAsOperator", Needs: rights.Operate, Slow: true,
 			Summary: "Look after billing", Description: "What waits, fails, or wants to be looked at. The payment provider is not asked.",
 			Example: map[string]any{"billing": map[string]any{"enabled": true, "mode": "live", "customers": 12, "due": 0, "failing": 0, "past_due": 1, "last_event_at": exampleTime,
 				"unreported_hours": 0, "oldest_unreported_seconds": 0, "stuck": []any{}, "problems": []any{map[string]any{"account_id": exampleAccount, "what": "A payment is disputed."}}}},
-		}, func(ctx context.Context, _ *rest.Call, _ *rest.None) (operatorBillingAnswer, error) {
+		}, func(ctx context.Context, _ *api.Call, _ *api.None) (operatorBillingAnswer, error) {
 			mode, state, err := service.Watch(ctx)
 			return operatorBillingAnswer{newBilling(mode, state)}, err
 		})

@@ -7,12 +7,12 @@ import (
 	"github.com/postrider/postrider/modules/accounts"
 	"github.com/postrider/postrider/modules/accounts/plans"
 	"github.com/postrider/postrider/modules/accounts/rights"
-	"github.com/postrider/postrider/rest"
-	"github.com/postrider/postrider/rest/body"
-	"github.com/postrider/postrider/rest/wire"
+	"github.com/postrider/postrider/rest/api"
+	"github.com/postrider/postrider/rest/api/body"
+	"github.com/postrider/postrider/rest/api/wire"
 )
 
-var planNoun = rest.Noun{Name: "plan", About: "Id of the plan.", Example: "pro"}
+var planNoun = api.Noun{Name: "plan", About: "Id of the plan.", Example: "pro"}
 
 const most = 1_000_000_000 // of any number of a plan
 
@@ -41,31 +41,31 @@ type operatorPlansAnswer struct {
 	Plans []operatorPlanRecord `json:"plans" nullable:"false"`
 }
 
-func (e *edge) planRoutes(g *rest.Group) {
+func (e *edge) planRoutes(g *api.Group) {
 	one := map[string]any{"plan": planExample()}
-	rest.Handle(g, rest.Operation{
+	api.Handle(g, api.Operation{
 		Method: http.MethodGet, Path: "/operator/plans", ID: "listPlansAsOperator", Needs: rights.Operate,
 		Summary: "List the installation's plans", Description: "From the least to the greatest, also those that customers cannot choose.",
 		Example: map[string]any{"plans": []any{planExample()}},
-	}, func(ctx context.Context, _ *rest.Call, _ *rest.None) (operatorPlansAnswer, error) {
+	}, func(ctx context.Context, _ *api.Call, _ *api.None) (operatorPlansAnswer, error) {
 		list, err := e.desk.Plans(ctx)
 		return operatorPlansAnswer{wire.ListOf(list, newPlan)}, err
 	})
-	rest.Handle(g, rest.Operation{
+	api.Handle(g, api.Operation{
 		Method: http.MethodGet, Path: "/operator/plans/{id}", ID: "getPlanAsOperator", Needs: rights.Operate, Of: planNoun, Problems: []int{http.StatusNotFound},
 		Summary: "Retrieve a plan of the installation", Description: "With all that it allows.", Example: one,
-	}, func(ctx context.Context, _ *rest.Call, in *rest.Item) (operatorPlanAnswer, error) {
-		return rest.As(newPlanAnswer)(e.desk.Plan(ctx, in.ID))
+	}, func(ctx context.Context, _ *api.Call, in *api.Item) (operatorPlanAnswer, error) {
+		return api.As(newPlanAnswer)(e.desk.Plan(ctx, in.ID))
 	})
-	rest.HandleBody(g, rest.Operation{
+	api.HandleBody(g, api.Operation{
 		Method: http.MethodPatch, Path: "/operator/plans/{id}", ID: "updatePlanAsOperator", Needs: rights.Operate, Confirmed: true, Audited: true, Of: planNoun,
 		Problems: []int{http.StatusNotFound}, Summary: "Change a plan of the installation",
 		Description: "Services follow within five seconds. What accounts on it have sent this month counts against a new cap. New plans are made by `postrider plan set`.",
-		Body: &rest.Body{About: "What to change, at least one.", Examples: map[string]any{
+		Body: &api.Body{About: "What to change, at least one.", Examples: map[string]any{
 			"included": map[string]any{"included_emails": 50000, "overage": true}, "cap": map[string]any{"monthly_emails": 100000}}},
 		Example: one,
-	}, planBody, func(ctx context.Context, c *rest.Call, in *rest.Item, change plans.Change) (operatorPlanAnswer, error) {
-		return rest.As(newPlanAnswer)(e.desk.UpdatePlan(ctx, c.Caller, in.ID, change))
+	}, planBody, func(ctx context.Context, c *api.Call, in *api.Item, change plans.Change) (operatorPlanAnswer, error) {
+		return api.As(newPlanAnswer)(e.desk.UpdatePlan(ctx, c.Caller, in.ID, change))
 	})
 }
 

@@ -6,11 +6,11 @@ import (
 	"github.com/postrider/postrider/ent"
 	"github.com/postrider/postrider/modules/accounts/audit"
 	"github.com/postrider/postrider/modules/accounts/rights"
-	"github.com/postrider/postrider/rest"
-	"github.com/postrider/postrider/rest/export"
-	"github.com/postrider/postrider/rest/wire"
-	"github.com/postrider/postrider/runtime/fault"
-	"github.com/postrider/postrider/runtime/page"
+	"github.com/postrider/postrider/rest/api"
+	"github.com/postrider/postrider/rest/api/export"
+	"github.com/postrider/postrider/rest/api/wire"
+	"github.com/postrider/postrider/runtime/base/fault"
+	"github.com/postrider/postrider/runtime/storage/page"
 )
 
 // AuditLog is what the operation needs of audit.
@@ -47,28 +47,28 @@ type AuditFilters struct {
 }
 
 type auditInput struct {
-	rest.Page
+	api.Page
 	AuditFilters
 }
 
 // AuditRoutes makes the routes of the audit log.
-func AuditRoutes(service AuditLog, turns export.Turns) rest.Routes {
-	return rest.NewRoutes("audit-log", func(a *rest.API) {
+func AuditRoutes(service AuditLog, turns export.Turns) api.Routes {
+	return api.NewRoutes("audit-log", func(a *api.API) {
 		g := a.Tag(tagTeam, "")
-		ListAudit(g, rest.Operation{
+		ListAudit(g, api.Operation{
 			Path: "/audit-log", ID: "listAuditLog", Needs: rights.Team,
 			Summary: "List the audit log", Description: "Who did what to the account, the newest first: members, invitations, settings, keys, and every other operation that changes something. " +
 				"Entries are kept for 400 days.",
-		}, service, func(c *rest.Call) string { return c.AccountID })
+		}, service, func(c *api.Call) string { return c.AccountID })
 		exportAudit(g, service, turns)
 	})
 }
 
 // ListAudit adds an operation that lists entries: of the account that of gives, or about the
 // installation without one.
-func ListAudit(g *rest.Group, op rest.Operation, service AuditLog, of func(*rest.Call) string) {
+func ListAudit(g *api.Group, op api.Operation, service AuditLog, of func(*api.Call) string) {
 	op.Example = auditExample()
-	rest.ListBy(g, op, rest.Plural{Member: "entries", Schema: "AuditLog"}, func(ctx context.Context, c *rest.Call, in *auditInput) (page.Page[*ent.AuditEntry], error) {
+	api.ListBy(g, op, api.Plural{Member: "entries", Schema: "AuditLog"}, func(ctx context.Context, c *api.Call, in *auditInput) (page.Page[*ent.AuditEntry], error) {
 		f, err := in.filter()
 		if err != nil {
 			return page.Page[*ent.AuditEntry]{}, err
@@ -80,10 +80,10 @@ func ListAudit(g *rest.Group, op rest.Operation, service AuditLog, of func(*rest
 func (in *AuditFilters) filter() (f audit.Filter, err error) {
 	wrong := fault.Fields{}
 	f = audit.Filter{Actor: in.Actor, Action: in.Action}
-	if since := rest.QueryTime(wrong, "since", in.Since); since != nil {
+	if since := api.QueryTime(wrong, "since", in.Since); since != nil {
 		f.Since = *since
 	}
-	if until := rest.QueryTime(wrong, "until", in.Until); until != nil {
+	if until := api.QueryTime(wrong, "until", in.Until); until != nil {
 		f.Until = *until
 	}
 	return f, wrong.Err()

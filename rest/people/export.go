@@ -6,10 +6,10 @@ import (
 
 	"github.com/postrider/postrider/ent"
 	"github.com/postrider/postrider/modules/accounts/rights"
-	"github.com/postrider/postrider/rest"
-	"github.com/postrider/postrider/rest/export"
-	"github.com/postrider/postrider/rest/wire"
-	"github.com/postrider/postrider/runtime/page"
+	"github.com/postrider/postrider/rest/api"
+	"github.com/postrider/postrider/rest/api/export"
+	"github.com/postrider/postrider/rest/api/wire"
+	"github.com/postrider/postrider/runtime/storage/page"
 )
 
 type auditExport struct {
@@ -17,8 +17,8 @@ type auditExport struct {
 	AuditFilters
 }
 
-func exportAudit(g *rest.Group, service AuditLog, turns export.Turns) {
-	export.Add(g, rest.Operation{
+func exportAudit(g *api.Group, service AuditLog, turns export.Turns) {
+	export.Add(g, api.Operation{
 		Path: "/audit-log/export", ID: "exportAuditLog", Needs: rights.Team,
 		Summary: "Export the audit log", Description: "All entries that the filters leave.",
 	}, export.List[auditExport, *ent.AuditEntry, auditRecord]{
@@ -26,7 +26,7 @@ func exportAudit(g *rest.Group, service AuditLog, turns export.Turns) {
 		Example: auditRecord{ID: "aud_01kf0m4w7he6x8q2v5b3n9c1ta", Actor: auditActor{"user", exampleUser, "ada@example.com"}, Action: "member.removed", Target: exampleUser,
 			Changes: map[string]any{"email": "bob@example.com", "role": "developer"}, IP: "192.0.2.7", UserAgent: "Mozilla/5.0", RequestID: "req_01kf0m4w7he6x8q2v5b3n9c1ta",
 			CreatedAt: wire.Time(time.Date(2026, 1, 15, 9, 30, 0, 0, time.UTC))},
-		Page: func(ctx context.Context, c *rest.Call, in *auditExport, r page.Request) (page.Page[*ent.AuditEntry], error) {
+		Page: func(ctx context.Context, c *api.Call, in *auditExport, r page.Request) (page.Page[*ent.AuditEntry], error) {
 			f, err := in.filter()
 			if err != nil {
 				return page.Page[*ent.AuditEntry]{}, err

@@ -8,11 +8,11 @@ import (
 	"github.com/postrider/postrider/modules/accounts"
 	"github.com/postrider/postrider/modules/accounts/rights"
 	"github.com/postrider/postrider/modules/accounts/team"
-	"github.com/postrider/postrider/rest"
-	"github.com/postrider/postrider/rest/body"
-	"github.com/postrider/postrider/rest/wire"
-	"github.com/postrider/postrider/runtime/id"
-	"github.com/postrider/postrider/runtime/idempotency"
+	"github.com/postrider/postrider/rest/api"
+	"github.com/postrider/postrider/rest/api/body"
+	"github.com/postrider/postrider/rest/api/wire"
+	"github.com/postrider/postrider/runtime/base/id"
+	"github.com/postrider/postrider/runtime/web/idempotency"
 )
 
 // Teams is what the operations need of team.
@@ -31,9 +31,9 @@ var _ Teams = (*team.Service)(nil)
 const tagTeam = "Team"
 
 var (
-	personNoun = rest.Noun{Name: "member", About: "Id of the person.", Example: exampleUser,
+	personNoun = api.Noun{Name: "member", About: "Id of the person.", Example: exampleUser,
 		Is: func(word string) bool { return id.Is(id.User, word) }}
-	invitationNoun = rest.Noun{Name: "invitation", About: "Id of the invitation.", Example: exampleInvitation,
+	invitationNoun = api.Noun{Name: "invitation", About: "Id of the invitation.", Example: exampleInvitation,
 		Is: func(word string) bool { return id.Is(id.Invitation, word) }}
 )
 
@@ -79,47 +79,47 @@ type invitationsAnswer struct {
 type edge struct{ teams Teams }
 
 // Routes makes the routes of members and invitations.
-func Routes(service Teams) rest.Routes {
-	return rest.NewRoutes("team", func(a *rest.API) {
+func Routes(service Teams) api.Routes {
+	return api.NewRoutes("team", func(a *api.API) {
 		e := &edge{service}
 		g := a.Tag(tagTeam, "The people of the account: members with a role, and invitations. Owners do everything; admins all but what touches owners and money; "+
 			"developers what API keys of the scope `full` do; billing plan, usage and invoices; viewers read.")
-		rest.Handle(g, rest.Operation{
+		api.Handle(g, api.Operation{
 			Method: http.MethodGet, Path: "/members", ID: "listMembers", Needs: rights.Read,
 			Summary: "List members", Description: "The people of the account, the oldest membership first.",
 			Example: map[string]any{"members": []any{memberExample()}},
 		}, e.members)
-		rest.HandleBody(g, rest.Operation{
+		api.HandleBody(g, api.Operation{
 			Method: http.MethodPatch, Path: "/members/{id}", ID: "updateMember", Needs: rights.Team, Confirmed: true, Audited: true, Of: personNoun,
 			Problems: []int{http.StatusNotFound, http.StatusConflict}, Summary: "Change a member's role",
 			Description: "Nobody gives a role above their own, and only owners touch owners: 403 `insufficient_role`. An account keeps at least one owner: 409.",
-			Body:        &rest.Body{About: "The new role.", Examples: map[string]any{"admin": map[string]any{"role": "admin"}}},
+			Body:        &api.Body{About: "The new role.", Examples: map[string]any{"admin": map[string]any{"role": "admin"}}},
 			Example:     map[string]any{"member": memberExample()},
 		}, roleBody, e.setRole)
-		rest.Handle(g, rest.Operation{
+		api.Handle(g, api.Operation{
 			Method: http.MethodDelete, Path: "/members/{id}", ID: "removeMember", Needs: rights.Person, Confirmed: true, Audited: true, Of: personNoun,
 			Problems: []int{http.StatusNotFound, http.StatusConflict}, Summary: "Remove a member",
 			Description: "Oneself: leaving. Others: by the rules of changing a role. What they were signed in with sees nothing of the account within five seconds; " +
 				"the keys they made belong to the account and go on working.",
 			Example: map[string]any{"ok": true},
 		}, e.remove)
-		rest.Handle(g, rest.Operation{
+		api.Handle(g, api.Operation{
 			Method: http.MethodGet, Path: "/invitations", ID: "listInvitations", Needs: rights.Team,
 			Summary: "List invitations", Description: "Those that are open, the newest first; at most 50.",
 			Example: map[string]any{"invitations": []any{invitationExample()}},
 		}, e.invitations)
-		rest.OnceBody(g, rest.Operation{
+		api.OnceBody(g, api.Operation{
 			Path: "/invitations", ID: "createInvitation", Needs: rights.Team, Confirmed: true, Audited: true, Problems: []int{http.StatusConflict},
 			Summary: "Invite somebody", Description: "They get a mail with a link that works once, for seven days. Who is a member, or invited, already: 409.",
-			Body:    &rest.Body{About: "Whom, and as what.", Examples: map[string]any{"developer": map[string]any{"email": "bob@example.com", "role": "developer"}}},
+			Body:    &api.Body{About: "Whom, and as what.", Examples: map[string]any{"developer": map[string]any{"email": "bob@example.com", "role": "developer"}}},
 			Example: map[string]any{"invitation": invitationExample()},
 		}, inviteBody, e.invite)
-		rest.Handle(g, rest.Operation{
+		api.Handle(g, api.Operation{
 			Method: http.MethodDelete, Path: "/invitations/{id}", ID: "revokeInvitation", Needs: rights.Team, Audited: true, Of: invitationNoun,
 			Problems: []int{http.StatusNotFound, http.StatusConflict}, Summary: "Revoke an invitation",
 			Description: "Its link opens nothing any more. Repeating it changes nothing; what was accepted is 409.", Example: map[string]any{"ok": true},
 		}, e.revoke)
-		rest.Handle(g, rest.Operation{
+		api.Handle(g, api.Operation{
 			Method: http.MethodPost, Path: "/invitations/{id}/resend", ID: "resendInvitation", Needs: rights.Team, Audited: true, Of: invitationNoun,
 			Problems: []int{http.StatusNotFound, http.StatusConflict}, Summary: "Send an invitation again",
 			Description: "With a new link, for seven days from now. The old link ends.", Example: map[string]any{"invitation": invitationExample()},
@@ -127,7 +127,7 @@ func Routes(service Teams) rest.Routes {
 	})
 }
 
-func (e *edge) members(ctx context.Context, c *rest.Call, _ *rest.None) (answer membersAnswer, err error) {
+func (e *edge) members(ctx context.Context, c *api.Call, _ *api.None) (answer membersAnswer, err error) {
 	list, err := e.teams.Members(ctx, c.AccountID)
 	return membersAnswer{wire.ListOf(list, newMemberRecord)}, err
 }
@@ -144,7 +144,7 @@ func roleBody(role *rights.Role) body.Object {
 
 func roleType(to *rights.Role) body.Type { return body.Choice(to, rights.Roles()...) }
 
-func (e *edge) setRole(ctx context.Context, c *rest.Call, in *rest.Item, role rights.Role) (memberAnswer, error) {
+func (e *edge) setRole(ctx context.Context, c *api.Call, in *api.Item, role rights.Role) (memberAnswer, error) {
 	changed, err := e.teams.SetRole(ctx, c.Caller, in.ID, role)
 	if err != nil {
 		return memberAnswer{}, err
@@ -152,11 +152,11 @@ func (e *edge) setRole(ctx context.Context, c *rest.Call, in *rest.Item, role ri
 	return memberAnswer{newMemberRecord(changed)}, nil
 }
 
-func (e *edge) remove(ctx context.Context, c *rest.Call, in *rest.Item) (rest.OkAnswer, error) {
-	return rest.OkAnswer{OK: true}, e.teams.Remove(ctx, c.Caller, in.ID)
+func (e *edge) remove(ctx context.Context, c *api.Call, in *api.Item) (api.OkAnswer, error) {
+	return api.OkAnswer{OK: true}, e.teams.Remove(ctx, c.Caller, in.ID)
 }
 
-func (e *edge) invitations(ctx context.Context, c *rest.Call, _ *rest.None) (invitationsAnswer, error) {
+func (e *edge) invitations(ctx context.Context, c *api.Call, _ *api.None) (invitationsAnswer, error) {
 	list, err := e.teams.Invitations(ctx, c.AccountID)
 	return invitationsAnswer{wire.ListOf(list, newInvitationRecord)}, err
 }
@@ -168,19 +168,19 @@ func inviteBody(in *team.NewInvitation) body.Object {
 	}}
 }
 
-func (e *edge) invite(ctx context.Context, c *rest.Call, _ *rest.None, in team.NewInvitation, keep rest.Keep) (invitationAnswer, error) {
+func (e *edge) invite(ctx context.Context, c *api.Call, _ *api.None, in team.NewInvitation, keep api.Keep) (invitationAnswer, error) {
 	in.Keep = func(ctx context.Context, tx idempotency.Execer, made *ent.Invitation) error {
 		return keep(ctx, tx, newInvitationAnswer(made))
 	}
-	return rest.As(newInvitationAnswer)(e.teams.Invite(ctx, c.Caller, in))
+	return api.As(newInvitationAnswer)(e.teams.Invite(ctx, c.Caller, in))
 }
 
-func (e *edge) revoke(ctx context.Context, c *rest.Call, in *rest.Item) (rest.OkAnswer, error) {
-	return rest.OkAnswer{OK: true}, e.teams.Revoke(ctx, c.Caller, in.ID)
+func (e *edge) revoke(ctx context.Context, c *api.Call, in *api.Item) (api.OkAnswer, error) {
+	return api.OkAnswer{OK: true}, e.teams.Revoke(ctx, c.Caller, in.ID)
 }
 
-func (e *edge) resend(ctx context.Context, c *rest.Call, in *rest.Item) (invitationAnswer, error) {
-	return rest.As(newInvitationAnswer)(e.teams.Resend(ctx, c.Caller, in.ID))
+func (e *edge) resend(ctx context.Context, c *api.Call, in *api.Item) (invitationAnswer, error) {
+	return api.As(newInvitationAnswer)(e.teams.Resend(ctx, c.Caller, in.ID))
 }
 
 func newInvitationAnswer(i *ent.Invitation) invitationAnswer {

@@ -16,10 +16,10 @@ import (
 	"github.com/postrider/postrider/modules/sms/callback"
 	"github.com/postrider/postrider/modules/sms/link"
 	"github.com/postrider/postrider/modules/sms/provider"
-	"github.com/postrider/postrider/rest/posted"
-	"github.com/postrider/postrider/runtime/fault"
-	"github.com/postrider/postrider/runtime/intake"
-	"github.com/postrider/postrider/runtime/telemetry"
+	"github.com/postrider/postrider/rest/api/posted"
+	"github.com/postrider/postrider/runtime/base/fault"
+	"github.com/postrider/postrider/runtime/base/intake"
+	"github.com/postrider/postrider/runtime/base/telemetry"
 )
 
 // Messages is what is needed of the module.

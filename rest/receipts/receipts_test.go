@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"github.com/postrider/postrider/modules/sms/callback"
-	"github.com/postrider/postrider/runtime/fault"
+	"github.com/postrider/postrider/runtime/base/fault"
 )
 
 // fakeMessages believes the token "good".

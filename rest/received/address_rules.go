@@ -7,10 +7,10 @@ import (
 	"github.com/postrider/postrider/ent/schema/shape"
 	"github.com/postrider/postrider/modules/accounts/rights"
 	"github.com/postrider/postrider/modules/inbound/addressrules"
-	"github.com/postrider/postrider/rest"
-	"github.com/postrider/postrider/rest/body"
+	"github.com/postrider/postrider/rest/api"
+	"github.com/postrider/postrider/rest/api/body"
+	"github.com/postrider/postrider/rest/api/wire"
 	"github.com/postrider/postrider/rest/domains"
-	"github.com/postrider/postrider/rest/wire"
 )
 
 type addressRule struct {
@@ -28,20 +28,20 @@ type addressRulesAnswer struct {
 }
 
 // rules adds the operations on the address rules of a domain.
-func (e *edge) rules(g *rest.Group) {
+func (e *edge) rules(g *api.Group) {
 	example := map[string]any{"rules": []any{map[string]any{"match": "support", "action": "accept"}, map[string]any{"match": "sales*", "action": "accept"}}, "catch_all": false}
 	answer := map[string]any{"address_rules": example}
-	rest.Get(g, rest.Operation{
+	api.Get(g, api.Operation{
 		Path: "/domains/{id}/address-rules", ID: "getAddressRules", Needs: rights.Read,
 		Summary: "Retrieve a domain's address rules", Description: "Which addresses of the domain receive. A domain without rules takes mail for every address.",
 		Example: answer, Of: domains.Noun,
 	}, e.mail.Rules, newRulesAnswer)
-	rest.HandleBody(g, rest.Operation{
+	api.HandleBody(g, api.Operation{
 		Method: http.MethodPut, Path: "/domains/{id}/address-rules", ID: "putAddressRules", Needs: rights.Write,
 		Summary: "Replace a domain's address rules",
 		Description: "The first rule that matches the part before the @ decides; `*` stands for any characters, and capitals do not matter. What is not taken is refused when it is brought " +
 			"(`550 5.1.1`), so that senders learn it at once. `postmaster` is always taken. Other processes of the installation follow within seconds.",
-		Body:    &rest.Body{About: "All rules.", Examples: map[string]any{"some": example, "all": map[string]any{"rules": []any{}, "catch_all": true}}},
+		Body:    &api.Body{About: "All rules.", Examples: map[string]any{"some": example, "all": map[string]any{"rules": []any{}, "catch_all": true}}},
 		Example: answer, Problems: []int{http.StatusNotFound}, Of: domains.Noun,
 	}, rulesBody, e.putRules)
 }
@@ -64,6 +64,6 @@ func newRulesAnswer(r addressrules.Rules) addressRulesAnswer {
 	return addressRulesAnswer{addressRules{Rules: wire.ListOf(r.Rules, func(rule shape.AddressRule) addressRule { return addressRule(rule) }), CatchAll: r.CatchAll}}
 }
 
-func (e *edge) putRules(ctx context.Context, c *rest.Call, in *rest.Item, rules addressrules.Rules) (addressRulesAnswer, error) {
-	return rest.As(newRulesAnswer)(e.mail.PutRules(ctx, c.AccountID, in.ID, rules))
+func (e *edge) putRules(ctx context.Context, c *api.Call, in *api.Item, rules addressrules.Rules) (addressRulesAnswer, error) {
+	return api.As(newRulesAnswer)(e.mail.PutRules(ctx, c.AccountID, in.ID, rules))
 }

@@ -10,33 +10,33 @@ import (
 	"github.com/postrider/postrider/modules/accounts/rights"
 	"github.com/postrider/postrider/modules/inbound"
 	"github.com/postrider/postrider/modules/sending"
-	"github.com/postrider/postrider/rest"
-	"github.com/postrider/postrider/rest/body"
+	"github.com/postrider/postrider/rest/api"
+	"github.com/postrider/postrider/rest/api/body"
 	"github.com/postrider/postrider/rest/emails"
-	"github.com/postrider/postrider/runtime/idempotency"
+	"github.com/postrider/postrider/runtime/web/idempotency"
 )
 
 // answers adds what is sent in answer to received mail.
-func (e *edge) answers(g *rest.Group) {
+func (e *edge) answers(g *api.Group) {
 	receipt := map[string]any{"id": "msg_01kf0m4w7he6x8q2v5b3n9c1tb", "status": "sent"}
 	problems := []int{http.StatusNotFound, http.StatusConflict, http.StatusBadGateway}
-	rest.Claimed(g, rest.Operation{
-		Path: "/received-emails/{id}/reply", ID: "replyToReceivedEmail", Needs: rights.Write, Stores: rest.StoresItself,
+	api.Claimed(g, api.Operation{
+		Path: "/received-emails/{id}/reply", ID: "replyToReceivedEmail", Needs: rights.Write, Stores: api.StoresItself,
 		Summary: "Reply to a received email",
 		Description: "Sends an answer in the thread of the email: `In-Reply-To` and `References` are written as RFC 5322 section 3.6.4 says. Left out, `from` is the address that the email " +
 			"came to, `to` its Reply-To or else its From, and `subject` its subject after `Re: `. All rules of `POST /emails` apply.",
-		Body: &rest.Body{Limit: emails.BodyLimit, Large: true, About: "The answer.", Examples: map[string]any{
+		Body: &api.Body{Limit: emails.BodyLimit, Large: true, About: "The answer.", Examples: map[string]any{
 			"simple": map[string]any{"text": "We are on it."},
 			"more":   map[string]any{"from": "Support <support@example.com>", "html": "<p>We are on it.</p>", "cc": []any{"carol@example.net"}, "tags": map[string]any{"kind": "answer"}}}},
 		Example: receipt, Problems: problems, Answer: emails.EmailReceipt{}, Of: received,
 	}, replyBody, e.reply)
-	rest.Claimed(g, rest.Operation{
-		Path: "/received-emails/{id}/forward", ID: "forwardReceivedEmail", Needs: rights.Write, Stores: rest.StoresItself,
+	api.Claimed(g, api.Operation{
+		Path: "/received-emails/{id}/forward", ID: "forwardReceivedEmail", Needs: rights.Write, Stores: api.StoresItself,
 		Summary: "Forward a received email",
 		Description: "Sends the email on: its text and HTML below yours, and its files, for which the rules of attachments hold (10 files of 10 MB, blocked extensions); " +
 			"`with_attachments: false` leaves them out. Left out, `from` is the address that the email came to and `subject` its subject after `Fwd: `. All rules of `POST /emails` apply. " +
 			"409 `conflict` when the content has been deleted.",
-		Body: &rest.Body{Limit: emails.BodyLimit, Large: true, About: "To whom, and what to say.", Examples: map[string]any{
+		Body: &api.Body{Limit: emails.BodyLimit, Large: true, About: "To whom, and what to say.", Examples: map[string]any{
 			"simple": map[string]any{"to": "carol@example.net"},
 			"more":   map[string]any{"to": []any{"carol@example.net"}, "from": "Support <support@example.com>", "text": "Please have a look.", "with_attachments": false}}},
 		Example: receipt, Problems: problems, Answer: emails.EmailReceipt{}, Of: received,
@@ -73,15 +73,15 @@ func (t without) Read(d *body.Decoder, path string, v body.Value) { *t.to = !d.B
 
 func (t without) Schema(c body.Components) *huma.Schema { return body.Boolean(t.to).Schema(c) }
 
-func (e *edge) reply(ctx context.Context, c *rest.Call, in *rest.Item, a inbound.Answer, claim *idempotency.Claim) (idempotency.Answer, error) {
+func (e *edge) reply(ctx context.Context, c *api.Call, in *api.Item, a inbound.Answer, claim *idempotency.Claim) (idempotency.Answer, error) {
 	return answer(ctx, c, in, a, claim, e.mail.Reply)
 }
 
-func (e *edge) forward(ctx context.Context, c *rest.Call, in *rest.Item, a inbound.Answer, claim *idempotency.Claim) (idempotency.Answer, error) {
+func (e *edge) forward(ctx context.Context, c *api.Call, in *api.Item, a inbound.Answer, claim *idempotency.Claim) (idempotency.Answer, error) {
 	return answer(ctx, c, in, a, claim, e.mail.Forward)
 }
 
-func answer(ctx context.Context, c *rest.Call, in *rest.Item, a inbound.Answer, claim *idempotency.Claim,
+func answer(ctx context.Context, c *api.Call, in *api.Item, a inbound.Answer, claim *idempotency.Claim,
 	send func(context.Context, accounts.Caller, inbound.Answer) (sending.Receipt, error)) (idempotency.Answer, error) {
 	a.EmailID, a.Claim, a.Render = in.ID, claim, emails.Render
 	return emails.AnswerOf(send(ctx, c.Caller, a))

@@ -14,10 +14,10 @@ import (
 	"github.com/postrider/postrider/ent/schema/shape"
 	"github.com/postrider/postrider/modules/accounts/rights"
 	"github.com/postrider/postrider/modules/inbound"
-	"github.com/postrider/postrider/rest"
-	"github.com/postrider/postrider/rest/wire"
-	"github.com/postrider/postrider/runtime/intake"
-	"github.com/postrider/postrider/runtime/telemetry"
+	"github.com/postrider/postrider/rest/api"
+	"github.com/postrider/postrider/rest/api/wire"
+	"github.com/postrider/postrider/runtime/base/intake"
+	"github.com/postrider/postrider/runtime/base/telemetry"
 )
 
 // A received message may have 32 MB, and its JSON more. A large one lies on disk while it
@@ -58,8 +58,8 @@ type streamed struct {
 	Body        func(huma.Context)
 }
 
-func (e *edge) contents(g *rest.Group) {
-	rest.Raw(g, rest.Operation{
+func (e *edge) contents(g *api.Group) {
+	api.Raw(g, api.Operation{
 		Method: http.MethodGet, Path: "/received-emails/{id}", ID: "getReceivedEmail", Needs: rights.Read,
 		Summary: "Retrieve a received email",
 		Description: "With its bodies, its header and its files in base64. Once the content is older than the account keeps bodies, `html`, `text` and the `data` of the files are " +
@@ -67,7 +67,7 @@ func (e *edge) contents(g *rest.Group) {
 		Problems: []int{http.StatusNotFound},
 		Example:  map[string]any{"received_email": receivedExample(true)}, Answer: receivedAnswer{}, Of: received,
 	}, e.get)
-	rest.Raw(g, rest.Operation{
+	api.Raw(g, api.Operation{
 		Method: http.MethodGet, Path: "/received-emails/{id}/raw", ID: "getReceivedEmailRaw", Needs: rights.Read,
 		Summary:     "Download a received email",
 		Description: "The message as it came in, octet for octet. 409 `conflict` once its content was deleted by age.",
@@ -77,7 +77,7 @@ func (e *edge) contents(g *rest.Group) {
 }
 
 // open gives the record and its content, which is nil when it was deleted by age.
-func (e *edge) open(ctx context.Context, c *rest.Call, in *rest.Item) (*ent.ReceivedEmail, *inbound.Content, error) {
+func (e *edge) open(ctx context.Context, c *api.Call, in *api.Item) (*ent.ReceivedEmail, *inbound.Content, error) {
 	if err := received.Check(in.ID); err != nil {
 		return nil, nil, err
 	}
@@ -89,7 +89,7 @@ func (e *edge) open(ctx context.Context, c *rest.Call, in *rest.Item) (*ent.Rece
 	return found, content, err
 }
 
-func (e *edge) raw(ctx context.Context, c *rest.Call, in *rest.Item) (*streamed, error) {
+func (e *edge) raw(ctx context.Context, c *api.Call, in *api.Item) (*streamed, error) {
 	_, content, err := e.open(ctx, c, in)
 	if err != nil {
 		return nil, c.Fail(ctx, err)
@@ -104,7 +104,7 @@ func (e *edge) raw(ctx context.Context, c *rest.Call, in *rest.Item) (*streamed,
 	}}, nil
 }
 
-func (e *edge) get(ctx context.Context, c *rest.Call, in *rest.Item) (*streamed, error) {
+func (e *edge) get(ctx context.Context, c *api.Call, in *api.Item) (*streamed, error) {
 	found, content, err := e.open(ctx, c, in)
 	switch {
 	case errors.Is(err, inbound.ErrPurged):
@@ -165,7 +165,7 @@ const (
 )
 
 // whole makes the answer up to the files.
-func whole(ctx context.Context, c *rest.Call, found *ent.ReceivedEmail, content *inbound.Content) (_ *wholeAnswer, err error) {
+func whole(ctx context.Context, c *api.Call, found *ent.ReceivedEmail, content *inbound.Content) (_ *wholeAnswer, err error) {
 	release, err := content.Work(ctx)
 	if err != nil {
 		return nil, err
@@ -179,7 +179,7 @@ func whole(ctx context.Context, c *rest.Call, found *ent.ReceivedEmail, content 
 	defer func() {
 		if err != nil {
 			out.head.Close()
-			err = rest.RoomError(ctx, err)
+			err = api.RoomError(ctx, err)
 		}
 	}()
 	for _, f := range m.Files {

@@ -9,8 +9,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/postrider/postrider/modules/inbound"
-	"github.com/postrider/postrider/rest/wire"
-	"github.com/postrider/postrider/runtime/intake"
+	"github.com/postrider/postrider/rest/api/wire"
+	"github.com/postrider/postrider/runtime/base/intake"
 )
 
 // headWriter remembers the first error.

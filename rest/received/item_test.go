@@ -11,7 +11,7 @@ import (
 
 	"github.com/postrider/postrider/ent"
 	"github.com/postrider/postrider/ent/schema/shape"
-	"github.com/postrider/postrider/rest/wire"
+	"github.com/postrider/postrider/rest/api/wire"
 )
 
 func TestAListStaysSmallWhateverSendersWrite(t *testing.T) {

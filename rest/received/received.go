@@ -10,11 +10,11 @@ import (
 	"github.com/postrider/postrider/modules/inbound"
 	"github.com/postrider/postrider/modules/inbound/addressrules"
 	"github.com/postrider/postrider/modules/sending"
-	"github.com/postrider/postrider/rest"
-	"github.com/postrider/postrider/rest/wire"
-	"github.com/postrider/postrider/runtime/fault"
-	"github.com/postrider/postrider/runtime/id"
-	"github.com/postrider/postrider/runtime/page"
+	"github.com/postrider/postrider/rest/api"
+	"github.com/postrider/postrider/rest/api/wire"
+	"github.com/postrider/postrider/runtime/base/fault"
+	"github.com/postrider/postrider/runtime/base/id"
+	"github.com/postrider/postrider/runtime/storage/page"
 )
 
 // Service is what these operations need of inbound.
@@ -89,7 +89,7 @@ type receivedItem struct {
 }
 
 type query struct {
-	rest.Page
+	api.Page
 
 	To     string `query:"to" doc:"Only emails that came to this address, or name it in To or Cc." example:"support@example.com"`
 	From   string `query:"from" doc:"Only emails whose From is this address." example:"bob@example.net"`
@@ -99,15 +99,15 @@ type query struct {
 	Q      string `query:"q" doc:"Words to look for in subject, names, addresses and the beginning of the text; all have to be found, each as the beginning of a word. At most 200 characters and 10 words. Also to:, from:, subject:, domain:, after:2026-01-31 and before:, each with a value; in quotes a text is taken as it is." example:"receipt bob"`
 }
 
-var received = rest.Noun{Name: "received email", About: "Id of the received email.", Example: "inb_01kf0m4w7he6x8q2v5b3n9c1ta",
+var received = api.Noun{Name: "received email", About: "Id of the received email.", Example: "inb_01kf0m4w7he6x8q2v5b3n9c1ta",
 	Is: func(word string) bool { return id.Is(id.ReceivedEmail, word) }}
 
 type edge struct{ mail Service }
 
 // Routes makes the routes of received mail; answers says whether it can be replied to
 // and forwarded, which takes sending.
-func Routes(service Service, answers bool) rest.Routes {
-	return rest.NewRoutes("received-emails", func(a *rest.API) {
+func Routes(service Service, answers bool) api.Routes {
+	return api.NewRoutes("received-emails", func(a *api.API) {
 		e := &edge{mail: service}
 		g := a.Tag(tagReceived, "Mail that came in for domains of yours with `inbound_enabled`, each announced by the event `email.received`.")
 		g.Bind(received, service)
@@ -120,24 +120,24 @@ func Routes(service Service, answers bool) rest.Routes {
 	})
 }
 
-func (e *edge) reading(g *rest.Group) {
-	rest.ListBy(g, rest.Operation{
+func (e *edge) reading(g *api.Group) {
+	api.ListBy(g, api.Operation{
 		Path: "/received-emails", ID: "listReceivedEmails", Needs: rights.Read,
 		Summary: "List received emails",
 		Description: "Newest first, without bodies and the octets of files. Of an email's `to`, `cc`, `reply_to`, `references` (the last ones), `defects` and `attachments` a list has what fits into 8 KiB each: " +
 			"`attachment_count` says how many files there are, and the email by itself has all. Emails that arrive while you page do not move what you have not seen yet. Filters can be " +
 			"combined; give the same ones with each cursor.",
 		Example: receivedExample(false),
-	}, rest.Plural{Member: "received_emails", Schema: "ReceivedList"}, e.list, newReceivedItem)
-	rest.Delete(g, rest.Operation{
+	}, api.Plural{Member: "received_emails", Schema: "ReceivedList"}, e.list, newReceivedItem)
+	api.Delete(g, api.Operation{
 		Path: "/received-emails/{id}", ID: "deleteReceivedEmail", Needs: rights.Write,
 		Summary: "Delete a received email", Description: "With its content, at once and for good.", Of: received,
 	}, e.mail.Delete)
 }
 
-func (e *edge) list(ctx context.Context, c *rest.Call, in *query) (found page.Page[*ent.ReceivedEmail], err error) {
+func (e *edge) list(ctx context.Context, c *api.Call, in *query) (found page.Page[*ent.ReceivedEmail], err error) {
 	wrong := fault.Fields{}
-	filter := inbound.Filter{To: in.To, From: in.From, Domain: in.Domain, Q: in.Q, Since: rest.QueryTime(wrong, "since", in.Since), Until: rest.QueryTime(wrong, "until", in.Until),
+	filter := inbound.Filter{To: in.To, From: in.From, Domain: in.Domain, Q: in.Q, Since: api.QueryTime(wrong, "since", in.Since), Until: api.QueryTime(wrong, "until", in.Until),
 		DomainIDs: c.DomainIDs}
 	for field, reason := range filter.Validate() {
 		wrong.Add(field, "%s", reason)

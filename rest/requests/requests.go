@@ -7,10 +7,10 @@ import (
 
 	"github.com/postrider/postrider/modules/accounts/rights"
 	"github.com/postrider/postrider/modules/apilog"
-	"github.com/postrider/postrider/rest"
-	"github.com/postrider/postrider/rest/wire"
-	"github.com/postrider/postrider/runtime/fault"
-	"github.com/postrider/postrider/runtime/page"
+	"github.com/postrider/postrider/rest/api"
+	"github.com/postrider/postrider/rest/api/wire"
+	"github.com/postrider/postrider/runtime/base/fault"
+	"github.com/postrider/postrider/runtime/storage/page"
 )
 
 // Service is what the operations need of apilog.
@@ -44,7 +44,7 @@ type answer struct {
 }
 
 type input struct {
-	rest.Page
+	api.Page
 
 	Method      string `query:"method" doc:"Only these methods, separated by commas." example:"POST,PATCH"`
 	Path        string `query:"path" doc:"Only paths that begin so." example:"/api/emails"`
@@ -64,10 +64,10 @@ func (in *input) filter() (f apilog.Filter, err error) {
 	if in.Method != "" {
 		f.Methods = strings.Split(in.Method, ",")
 	}
-	if since := rest.QueryTime(wrong, "since", in.Since); since != nil {
+	if since := api.QueryTime(wrong, "since", in.Since); since != nil {
 		f.Since = *since
 	}
-	if until := rest.QueryTime(wrong, "until", in.Until); until != nil {
+	if until := api.QueryTime(wrong, "until", in.Until); until != nil {
 		f.Until = *until
 	}
 	return f, wrong.Err()
@@ -77,24 +77,24 @@ const about = "What keys and people asked of the API in the last seven days, and
 	"Passwords, tokens, keys and the content of attachments are never in it."
 
 // Routes makes the routes of the log.
-func Routes(service Service) rest.Routes {
-	return rest.NewRoutes("requests", func(a *rest.API) {
+func Routes(service Service) api.Routes {
+	return api.NewRoutes("requests", func(a *api.API) {
 		g := a.Tag("API requests", about)
-		rest.ListBy(g, rest.Operation{
+		api.ListBy(g, api.Operation{
 			Path: "/requests", ID: "listAPIRequests", Needs: rights.Read, Unlogged: true, Summary: "List API requests",
 			Description: "The newest first. A request is in the list about a second after its answer. Requests that were refused with 401 belong to nobody and are in no list.",
 			Example:     example(),
-		}, rest.Plural{Member: "requests", Schema: "APIRequestList"}, func(ctx context.Context, c *rest.Call, in *input) (page.Page[apilog.Request], error) {
+		}, api.Plural{Member: "requests", Schema: "APIRequestList"}, func(ctx context.Context, c *api.Call, in *input) (page.Page[apilog.Request], error) {
 			f, err := in.filter()
 			if err != nil {
 				return page.Page[apilog.Request]{}, err
 			}
 			return service.List(ctx, c.AccountID, f, in.Request())
 		}, newRecord)
-		rest.Get(g, rest.Operation{
+		api.Get(g, api.Operation{
 			Path: "/requests/{id}", ID: "getAPIRequest", Needs: rights.Read, Unlogged: true, Summary: "Get an API request",
 			Description: "The newest one of the id.",
-			Of:          rest.Noun{Name: "API request", About: "The X-Request-Id of its answer.", Example: exampleID, Is: apilog.IsID},
+			Of:          api.Noun{Name: "API request", About: "The X-Request-Id of its answer.", Example: exampleID, Is: apilog.IsID},
 			Example:     map[string]any{"request": example()},
 		}, service.Get, func(r apilog.Request) answer { return answer{newRecord(r)} })
 	})

@@ -4,7 +4,7 @@ import (
 	"github.com/postrider/postrider/ent"
 	"github.com/postrider/postrider/modules/accounts/team"
 	"github.com/postrider/postrider/modules/signin"
-	"github.com/postrider/postrider/rest/wire"
+	"github.com/postrider/postrider/rest/api/wire"
 )
 
 type userRecord struct {

@@ -3,8 +3,8 @@ package session
 import (
 	"github.com/postrider/postrider/modules/signin"
 	"github.com/postrider/postrider/modules/signin/passwords"
-	"github.com/postrider/postrider/rest"
-	"github.com/postrider/postrider/rest/body"
+	"github.com/postrider/postrider/rest/api"
+	"github.com/postrider/postrider/rest/api/body"
 )
 
 func email(to *string) body.Type { return body.Text(to).Format("email") }
@@ -40,8 +40,8 @@ func signInBody(in *signin.Credentials) body.Object {
 	}}
 }
 
-func tokenExample() *rest.Body {
-	return &rest.Body{About: "The token of the link.", Examples: map[string]any{"token": map[string]any{"token": exampleToken}}}
+func tokenExample() *api.Body {
+	return &api.Body{About: "The token of the link.", Examples: map[string]any{"token": map[string]any{"token": exampleToken}}}
 }
 
 func tokenBody(name string) func(*string) body.Object {
@@ -50,8 +50,8 @@ func tokenBody(name string) func(*string) body.Object {
 	}
 }
 
-func emailExample() *rest.Body {
-	return &rest.Body{About: "The address.", Examples: map[string]any{"ada": map[string]any{"email": "ada@example.com"}}}
+func emailExample() *api.Body {
+	return &api.Body{About: "The address.", Examples: map[string]any{"ada": map[string]any{"email": "ada@example.com"}}}
 }
 
 func emailBody(name string) func(*string) body.Object {

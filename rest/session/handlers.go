@@ -5,12 +5,12 @@ import (
 
 	"github.com/postrider/postrider/ent"
 	"github.com/postrider/postrider/modules/signin"
-	"github.com/postrider/postrider/rest"
-	"github.com/postrider/postrider/rest/wire"
+	"github.com/postrider/postrider/rest/api"
+	"github.com/postrider/postrider/rest/api/wire"
 )
 
 // let gives somebody who has come in their cookie, beside the answer.
-func let(c *rest.Call, e signin.Entered, err error) (enteredAnswer, error) {
+func let(c *api.Call, e signin.Entered, err error) (enteredAnswer, error) {
 	if err != nil {
 		return enteredAnswer{}, err
 	}
@@ -19,40 +19,40 @@ func let(c *rest.Call, e signin.Entered, err error) (enteredAnswer, error) {
 	return newEnteredAnswer(e.View), nil
 }
 
-func (e *edge) options(ctx context.Context, _ *rest.Call, _ *rest.None) (signInAnswer, error) {
+func (e *edge) options(ctx context.Context, _ *api.Call, _ *api.None) (signInAnswer, error) {
 	o, err := e.people.Options(ctx)
 	return signInAnswer{signInRecord{SetUp: o.SetUp, SignUp: o.SignUp, Passwords: o.Passwords, Passkeys: o.Passkeys, OIDC: newProviderRecord(e.outside.Name())}}, err
 }
 
-func (e *edge) setUp(ctx context.Context, c *rest.Call, _ *rest.None, in signin.SetUp) (enteredAnswer, error) {
+func (e *edge) setUp(ctx context.Context, c *api.Call, _ *api.None, in signin.SetUp) (enteredAnswer, error) {
 	entered, err := e.people.SetUp(ctx, in)
 	return let(c, entered, err)
 }
 
-func (e *edge) signIn(ctx context.Context, c *rest.Call, _ *rest.None, in signin.Credentials) (enteredAnswer, error) {
+func (e *edge) signIn(ctx context.Context, c *api.Call, _ *api.None, in signin.Credentials) (enteredAnswer, error) {
 	entered, err := e.people.SignIn(ctx, in)
 	return let(c, entered, err)
 }
 
-func (e *edge) byLink(ctx context.Context, c *rest.Call, _ *rest.None, token string) (enteredAnswer, error) {
+func (e *edge) byLink(ctx context.Context, c *api.Call, _ *api.None, token string) (enteredAnswer, error) {
 	entered, err := e.people.EnterByLink(ctx, token)
 	return let(c, entered, err)
 }
 
-func (e *edge) askSignUp(ctx context.Context, _ *rest.Call, _ *rest.None, email string) (rest.OkAnswer, error) {
-	return rest.OkAnswer{OK: true}, e.people.AskSignUp(ctx, email)
+func (e *edge) askSignUp(ctx context.Context, _ *api.Call, _ *api.None, email string) (api.OkAnswer, error) {
+	return api.OkAnswer{OK: true}, e.people.AskSignUp(ctx, email)
 }
 
-func (e *edge) completeSignUp(ctx context.Context, c *rest.Call, _ *rest.None, in signin.SignUpCompleted) (enteredAnswer, error) {
+func (e *edge) completeSignUp(ctx context.Context, c *api.Call, _ *api.None, in signin.SignUpCompleted) (enteredAnswer, error) {
 	entered, err := e.people.CompleteSignUp(ctx, in)
 	return let(c, entered, err)
 }
 
-func (e *edge) forgot(ctx context.Context, _ *rest.Call, _ *rest.None, email string) (rest.OkAnswer, error) {
-	return rest.OkAnswer{OK: true}, e.people.Forgot(ctx, email)
+func (e *edge) forgot(ctx context.Context, _ *api.Call, _ *api.None, email string) (api.OkAnswer, error) {
+	return api.OkAnswer{OK: true}, e.people.Forgot(ctx, email)
 }
 
-func (e *edge) reset(ctx context.Context, c *rest.Call, _ *rest.None, in resetting) (resetAnswer, error) {
+func (e *edge) reset(ctx context.Context, c *api.Call, _ *api.None, in resetting) (resetAnswer, error) {
 	entered, err := e.people.Reset(ctx, in.token, in.password)
 	if err != nil {
 		return resetAnswer{}, err
@@ -65,12 +65,12 @@ func (e *edge) reset(ctx context.Context, c *rest.Call, _ *rest.None, in resetti
 	return resetAnswer{OK: true, SignedIn: true}, nil
 }
 
-func (e *edge) invitation(ctx context.Context, _ *rest.Call, _ *rest.None, token string) (offerAnswer, error) {
+func (e *edge) invitation(ctx context.Context, _ *api.Call, _ *api.None, token string) (offerAnswer, error) {
 	i, err := e.people.InvitationOf(ctx, token)
 	return offerAnswer{offer{i.Email, i.AccountName, string(i.Role), i.Known}}, err
 }
 
-func (e *edge) accept(ctx context.Context, c *rest.Call, _ *rest.None, in signin.Acceptance) (enteredAnswer, error) {
+func (e *edge) accept(ctx context.Context, c *api.Call, _ *api.None, in signin.Acceptance) (enteredAnswer, error) {
 	if c.Person != nil {
 		in.Caller = &c.Caller
 	}
@@ -78,7 +78,7 @@ func (e *edge) accept(ctx context.Context, c *rest.Call, _ *rest.None, in signin
 	return let(c, entered, err)
 }
 
-func (e *edge) confirmEmail(ctx context.Context, c *rest.Call, _ *rest.None, in signin.EmailConfirmation) (userAnswer, error) {
+func (e *edge) confirmEmail(ctx context.Context, c *api.Call, _ *api.None, in signin.EmailConfirmation) (userAnswer, error) {
 	if c.Person != nil {
 		in.Caller = &c.Caller
 	}
@@ -89,8 +89,8 @@ func (e *edge) confirmEmail(ctx context.Context, c *rest.Call, _ *rest.None, in 
 	return asUser(changed, err)
 }
 
-func (e *edge) stopEmail(ctx context.Context, _ *rest.Call, _ *rest.None, token string) (rest.OkAnswer, error) {
-	return rest.OkAnswer{OK: true}, e.people.StopEmailChange(ctx, token)
+func (e *edge) stopEmail(ctx context.Context, _ *api.Call, _ *api.None, token string) (api.OkAnswer, error) {
+	return api.OkAnswer{OK: true}, e.people.StopEmailChange(ctx, token)
 }
 
 func asUser(p signin.Profile, err error) (userAnswer, error) {
@@ -100,46 +100,46 @@ func asUser(p signin.Profile, err error) (userAnswer, error) {
 	return userAnswer{newUserRecord(p)}, nil
 }
 
-func (e *edge) current(ctx context.Context, c *rest.Call, _ *rest.None) (enteredAnswer, error) {
-	return rest.As(newEnteredAnswer)(e.people.Session(ctx, c.Caller))
+func (e *edge) current(ctx context.Context, c *api.Call, _ *api.None) (enteredAnswer, error) {
+	return api.As(newEnteredAnswer)(e.people.Session(ctx, c.Caller))
 }
 
-func (e *edge) signOut(ctx context.Context, c *rest.Call, _ *rest.None) (rest.OkAnswer, error) {
+func (e *edge) signOut(ctx context.Context, c *api.Call, _ *api.None) (api.OkAnswer, error) {
 	if err := e.people.SignOut(ctx, c.Caller); err != nil {
-		return rest.OkAnswer{}, err
+		return api.OkAnswer{}, err
 	}
 	c.SetCookie("")
-	return rest.OkAnswer{OK: true}, nil
+	return api.OkAnswer{OK: true}, nil
 }
 
-func (e *edge) confirm(ctx context.Context, c *rest.Call, _ *rest.None, in confirming) (enteredAnswer, error) {
+func (e *edge) confirm(ctx context.Context, c *api.Call, _ *api.None, in confirming) (enteredAnswer, error) {
 	entered, err := e.people.Confirm(ctx, c.Caller, in.confirmation())
 	return let(c, entered, err)
 }
 
-func (e *edge) switchAccount(ctx context.Context, c *rest.Call, _ *rest.None, accountID string) (enteredAnswer, error) {
-	return rest.As(newEnteredAnswer)(e.people.SwitchAccount(ctx, c.Caller, accountID))
+func (e *edge) switchAccount(ctx context.Context, c *api.Call, _ *api.None, accountID string) (enteredAnswer, error) {
+	return api.As(newEnteredAnswer)(e.people.SwitchAccount(ctx, c.Caller, accountID))
 }
 
-func (e *edge) list(ctx context.Context, c *rest.Call, _ *rest.None) (sessionsAnswer, error) {
+func (e *edge) list(ctx context.Context, c *api.Call, _ *api.None) (sessionsAnswer, error) {
 	list, err := e.people.Sessions(ctx, c.Caller)
 	return sessionsAnswer{wire.ListOf(list, func(s *ent.Session) sessionRecord { return newSessionRecord(s, c.Person.SessionID) })}, err
 }
 
-func (e *edge) endOthers(ctx context.Context, c *rest.Call, _ *rest.None) (rest.OkAnswer, error) {
-	return rest.OkAnswer{OK: true}, e.people.EndOthers(ctx, c.Caller)
+func (e *edge) endOthers(ctx context.Context, c *api.Call, _ *api.None) (api.OkAnswer, error) {
+	return api.OkAnswer{OK: true}, e.people.EndOthers(ctx, c.Caller)
 }
 
-func (e *edge) end(ctx context.Context, c *rest.Call, in *rest.Item) (rest.OkAnswer, error) {
-	return rest.OkAnswer{OK: true}, e.people.EndSession(ctx, c.Caller, in.ID)
+func (e *edge) end(ctx context.Context, c *api.Call, in *api.Item) (api.OkAnswer, error) {
+	return api.OkAnswer{OK: true}, e.people.EndSession(ctx, c.Caller, in.ID)
 }
 
-func (e *edge) newTeam(ctx context.Context, c *rest.Call, _ *rest.None, name string) (madeAccountAnswer, error) {
+func (e *edge) newTeam(ctx context.Context, c *api.Call, _ *api.None, name string) (madeAccountAnswer, error) {
 	accountID, err := e.people.NewTeam(ctx, c.Caller, name)
 	return madeAccountAnswer{madeAccount{accountID, name, "owner"}}, err
 }
 
-func (e *edge) changeUser(ctx context.Context, c *rest.Call, _ *rest.None, change signin.UserChange) (userAnswer, error) {
+func (e *edge) changeUser(ctx context.Context, c *api.Call, _ *api.None, change signin.UserChange) (userAnswer, error) {
 	changed, err := e.people.ChangeUser(ctx, c.Caller, change)
 	if changed.Device != "" {
 		c.SetDevice(changed.Device)
@@ -147,16 +147,16 @@ func (e *edge) changeUser(ctx context.Context, c *rest.Call, _ *rest.None, chang
 	return asUser(changed, err)
 }
 
-func (e *edge) newFactor(ctx context.Context, c *rest.Call, _ *rest.None) (factorAnswer, error) {
+func (e *edge) newFactor(ctx context.Context, c *api.Call, _ *api.None) (factorAnswer, error) {
 	key, err := e.people.NewFactor(ctx, c.Caller)
 	return factorAnswer{key.Secret, key.URI}, err
 }
 
-func (e *edge) activateFactor(ctx context.Context, c *rest.Call, _ *rest.None, code string) (recoveryAnswer, error) {
+func (e *edge) activateFactor(ctx context.Context, c *api.Call, _ *api.None, code string) (recoveryAnswer, error) {
 	codes, err := e.people.ActivateFactor(ctx, c.Caller, code)
 	return recoveryAnswer{wire.List(codes)}, err
 }
 
-func (e *edge) removeFactor(ctx context.Context, c *rest.Call, _ *rest.None) (rest.OkAnswer, error) {
-	return rest.OkAnswer{OK: true}, e.people.RemoveFactor(ctx, c.Caller)
+func (e *edge) removeFactor(ctx context.Context, c *api.Call, _ *api.None) (api.OkAnswer, error) {
+	return api.OkAnswer{OK: true}, e.people.RemoveFactor(ctx, c.Caller)
 }

@@ -10,8 +10,8 @@ import (
 	"github.com/postrider/postrider/modules/accounts/rights"
 	"github.com/postrider/postrider/modules/signin"
 	"github.com/postrider/postrider/modules/signin/openid"
-	"github.com/postrider/postrider/rest"
-	"github.com/postrider/postrider/runtime/fault"
+	"github.com/postrider/postrider/rest/api"
+	"github.com/postrider/postrider/runtime/base/fault"
 )
 
 // OpenID is what the operations need of the outside provider.
@@ -62,12 +62,12 @@ type departureAnswer struct {
 	URL string `json:"url" format:"uri" doc:"Where the browser goes now."`
 }
 
-func (e *edge) openID(g *rest.Group) {
-	rest.Raw(g, rest.Operation{
+func (e *edge) openID(g *api.Group) {
+	api.Raw(g, api.Operation{
 		Method: http.MethodGet, Path: "/session/oidc", ID: "signInByOpenID", Public: true, Status: http.StatusFound, Problems: []int{http.StatusNotFound},
 		Summary: "Sign in by the OpenID Connect provider", Description: "For a link in a browser. 404 where no provider is set up. A provider that is away leads back to the sign-in page.",
 	}, e.depart)
-	rest.Raw(g, rest.Operation{
+	api.Raw(g, api.Operation{
 		Method: http.MethodGet, Path: "/session/oidc/callback", ID: "finishSignInByOpenID", Public: true, OpenQuery: true, Status: http.StatusFound, Problems: []int{http.StatusNotFound},
 		Summary: "Come back from the OpenID Connect provider",
 		Description: "The redirect URI of the provider's client. It sets the cookie of a session and leads to `return_to`. Who does not get in is led to the sign-in page, which says why. " +
@@ -75,19 +75,19 @@ func (e *edge) openID(g *rest.Group) {
 	}, e.arrive)
 }
 
-func (e *edge) linkOpenID(g *rest.Group) {
-	rest.Handle(g, rest.Operation{
+func (e *edge) linkOpenID(g *api.Group) {
+	api.Handle(g, api.Operation{
 		Method: http.MethodPost, Path: "/user/oidc", ID: "linkOpenID", Needs: rights.Person, Slow: true, Confirmed: true, Quiet: true, Problems: []int{http.StatusNotFound},
 		Summary: "Begin to link the OpenID Connect provider", Description: "Send the browser to `url`: who they are there signs them in from then on, in place of who was linked before.",
 		Example: map[string]any{"url": "https://id.example.com/authorize?client_id=postrider"},
 	}, e.departToLink)
-	rest.Handle(g, rest.Operation{
+	api.Handle(g, api.Operation{
 		Method: http.MethodDelete, Path: "/user/oidc", ID: "unlinkOpenID", Needs: rights.Person, Slow: true, Confirmed: true, Audited: true,
 		Summary: "Unlink the OpenID Connect provider", Description: "A verified email may link it again at the next sign-in. All other sessions and links of the person end.", Example: map[string]any{"ok": true},
 	}, e.unlink)
 }
 
-func (e *edge) depart(ctx context.Context, c *rest.Call, in *begun) (*sentOn, error) {
+func (e *edge) depart(ctx context.Context, c *api.Call, in *begun) (*sentOn, error) {
 	departure, err := e.outside.Begin(ctx, in.ReturnTo)
 	if err != nil {
 		return e.turnedAway(ctx, c, in.ReturnTo, err)
@@ -96,7 +96,7 @@ func (e *edge) depart(ctx context.Context, c *rest.Call, in *begun) (*sentOn, er
 	return to(departure.URL), nil
 }
 
-func (e *edge) departToLink(ctx context.Context, c *rest.Call, _ *rest.None) (departureAnswer, error) {
+func (e *edge) departToLink(ctx context.Context, c *api.Call, _ *api.None) (departureAnswer, error) {
 	departure, err := e.outside.BeginLink(ctx, c.Caller)
 	var refusal *openid.Refusal
 	switch {
@@ -109,7 +109,7 @@ func (e *edge) departToLink(ctx context.Context, c *rest.Call, _ *rest.None) (de
 	return departureAnswer{departure.URL}, nil
 }
 
-func (e *edge) arrive(ctx context.Context, c *rest.Call, in *returned) (*sentOn, error) {
+func (e *edge) arrive(ctx context.Context, c *api.Call, in *returned) (*sentOn, error) {
 	arrival, err := e.outside.Finish(ctx, openid.Return{State: in.State, Code: in.Code, Problem: in.Problem, Issuer: in.Issuer, Cookies: in.Cookies, Caller: c.Caller})
 	if err != nil {
 		return e.turnedAway(ctx, c, arrival.ReturnTo, err)
@@ -122,14 +122,14 @@ func (e *edge) arrive(ctx context.Context, c *rest.Call, in *returned) (*sentOn,
 	return to(arrival.ReturnTo), nil
 }
 
-func (e *edge) unlink(ctx context.Context, c *rest.Call, _ *rest.None) (rest.OkAnswer, error) {
-	return rest.OkAnswer{OK: true}, e.outside.Unlink(ctx, c.Caller)
+func (e *edge) unlink(ctx context.Context, c *api.Call, _ *api.None) (api.OkAnswer, error) {
+	return api.OkAnswer{OK: true}, e.outside.Unlink(ctx, c.Caller)
 }
 
 // turnedAway leads a person who does not get in to the page that says why, and where they still get to
 // returnTo by another way in. Where there is no provider nobody was led here, and the answer is as
 // everywhere.
-func (e *edge) turnedAway(ctx context.Context, c *rest.Call, returnTo string, err error) (*sentOn, error) {
+func (e *edge) turnedAway(ctx context.Context, c *api.Call, returnTo string, err error) (*sentOn, error) {
 	if e.outside.Name() == "" {
 		return nil, c.Fail(ctx, err)
 	}

@@ -9,10 +9,10 @@ import (
 	"github.com/postrider/postrider/ent"
 	"github.com/postrider/postrider/modules/accounts/rights"
 	"github.com/postrider/postrider/modules/signin/passkeys"
-	"github.com/postrider/postrider/rest"
-	"github.com/postrider/postrider/rest/body"
-	"github.com/postrider/postrider/rest/wire"
-	"github.com/postrider/postrider/runtime/id"
+	"github.com/postrider/postrider/rest/api"
+	"github.com/postrider/postrider/rest/api/body"
+	"github.com/postrider/postrider/rest/api/wire"
+	"github.com/postrider/postrider/runtime/base/id"
 )
 
 type ceremonyAnswer struct {
@@ -82,41 +82,41 @@ func newPasskeyBody(in *written) body.Object {
 	return body.Object{Name: "NewPasskey", Fields: append(credentialFields(in), name)}
 }
 
-var passkeyNoun = rest.Noun{Name: "passkey", About: "Id of the passkey.", Example: examplePasskey,
+var passkeyNoun = api.Noun{Name: "passkey", About: "Id of the passkey.", Example: examplePasskey,
 	Is: func(word string) bool { return id.Is(id.Passkey, word) }}
 
-func (e *edge) byPasskeys(g *rest.Group) {
-	rest.Handle(g, rest.Operation{
+func (e *edge) byPasskeys(g *api.Group) {
+	api.Handle(g, api.Operation{
 		Method: http.MethodPost, Path: "/session/passkey/options", ID: "beginSignInByPasskey", Public: true, Problems: []int{http.StatusConflict},
 		Summary: "Begin to sign in by passkey", Description: "Hand `options.publicKey` to `navigator.credentials.get`. 409 where the base URL has no host name.",
 		Example: ceremonyExample(map[string]any{"challenge": "AQID", "rpId": "mail.example.com", "timeout": 300000, "userVerification": "required"}),
 	}, e.beginPasskey)
-	rest.HandleBody(g, rest.Operation{
+	api.HandleBody(g, api.Operation{
 		Method: http.MethodPost, Path: "/session/passkey", ID: "signInByPasskey", Public: true, Problems: []int{http.StatusConflict},
 		Summary: "Sign in by passkey", Description: "It counts as both factors, and wrong passwords do not lock it.",
-		Body:    &rest.Body{About: "What the browser has made.", Examples: map[string]any{"passkey": map[string]any{"challenge_id": "c2VhbGVk", "credential": credentialExample}}},
+		Body:    &api.Body{About: "What the browser has made.", Examples: map[string]any{"passkey": map[string]any{"challenge_id": "c2VhbGVk", "credential": credentialExample}}},
 		Example: enteredExample(),
 	}, passkeyBody, e.byPasskey)
 }
 
-func (e *edge) passkeys(g *rest.Group) {
-	rest.Handle(g, rest.Operation{
+func (e *edge) passkeys(g *api.Group) {
+	api.Handle(g, api.Operation{
 		Method: http.MethodGet, Path: "/user/passkeys", ID: "listPasskeys", Needs: rights.Person,
 		Summary: "List one's passkeys", Description: "The oldest first; at most 20.", Example: map[string]any{"passkeys": []any{passkeyExample()}},
 	}, e.listPasskeys)
-	rest.Handle(g, rest.Operation{
+	api.Handle(g, api.Operation{
 		Method: http.MethodPost, Path: "/user/passkeys/options", ID: "beginPasskey", Needs: rights.Person, Confirmed: true, Quiet: true, Problems: []int{http.StatusConflict},
 		Summary: "Begin to make a passkey", Description: "Hand `options.publicKey` to `navigator.credentials.create`. 409 over 20 passkeys, and where the base URL has no host name.",
 		Example: ceremonyExample(map[string]any{"challenge": "AQID", "rp": map[string]any{"id": "mail.example.com", "name": "Postrider"}, "user": map[string]any{"id": "AQID", "name": "ada@example.com", "displayName": "ada@example.com"}}),
 	}, e.beginNewPasskey)
-	rest.HandleBody(g, rest.Operation{
+	api.HandleBody(g, api.Operation{
 		Method: http.MethodPost, Path: "/user/passkeys", ID: "createPasskey", Needs: rights.Person, Confirmed: true, Audited: true, Problems: []int{http.StatusConflict},
 		Summary: "Make a passkey", Description: "Stores what the browser has made. All other sessions and links of the person end.",
-		Body: &rest.Body{About: "What the browser has made, and a name.", Examples: map[string]any{"laptop": map[string]any{"challenge_id": "c2VhbGVk", "name": "Laptop",
+		Body: &api.Body{About: "What the browser has made, and a name.", Examples: map[string]any{"laptop": map[string]any{"challenge_id": "c2VhbGVk", "name": "Laptop",
 			"credential": map[string]any{"id": "AQID", "rawId": "AQID", "type": "public-key", "response": map[string]any{"clientDataJSON": "e30", "attestationObject": "AQID"}}}}},
 		Example: map[string]any{"passkey": passkeyExample()},
 	}, newPasskeyBody, e.addPasskey)
-	rest.Handle(g, rest.Operation{
+	api.Handle(g, api.Operation{
 		Method: http.MethodDelete, Path: "/user/passkeys/{id}", ID: "deletePasskey", Needs: rights.Person, Confirmed: true, Audited: true, Of: passkeyNoun, Problems: []int{http.StatusNotFound},
 		Summary: "Remove a passkey", Description: "It signs nobody in any more. All other sessions and links of the person end.", Example: map[string]any{"ok": true},
 	}, e.removePasskey)
@@ -134,20 +134,20 @@ func asCeremony(c passkeys.Ceremony, err error) (out ceremonyAnswer, _ error) {
 	return out, json.Unmarshal(encoded, &out.Options)
 }
 
-func (e *edge) beginPasskey(context.Context, *rest.Call, *rest.None) (ceremonyAnswer, error) {
+func (e *edge) beginPasskey(context.Context, *api.Call, *api.None) (ceremonyAnswer, error) {
 	return asCeremony(e.people.Passkeys().Begin())
 }
 
-func (e *edge) byPasskey(ctx context.Context, c *rest.Call, _ *rest.None, in written) (enteredAnswer, error) {
+func (e *edge) byPasskey(ctx context.Context, c *api.Call, _ *api.None, in written) (enteredAnswer, error) {
 	entered, err := e.people.SignInByPasskey(ctx, in.answer())
 	return let(c, entered, err)
 }
 
-func (e *edge) beginNewPasskey(ctx context.Context, c *rest.Call, _ *rest.None) (ceremonyAnswer, error) {
+func (e *edge) beginNewPasskey(ctx context.Context, c *api.Call, _ *api.None) (ceremonyAnswer, error) {
 	return asCeremony(e.people.Passkeys().BeginNew(ctx, c.Person.UserID))
 }
 
-func (e *edge) addPasskey(ctx context.Context, c *rest.Call, _ *rest.None, in written) (passkeyAnswer, error) {
+func (e *edge) addPasskey(ctx context.Context, c *api.Call, _ *api.None, in written) (passkeyAnswer, error) {
 	made, err := e.people.Passkeys().Add(ctx, c.Caller, in.answer())
 	if err != nil {
 		return passkeyAnswer{}, err
@@ -155,11 +155,11 @@ func (e *edge) addPasskey(ctx context.Context, c *rest.Call, _ *rest.None, in wr
 	return passkeyAnswer{newPasskeyRecord(made)}, nil
 }
 
-func (e *edge) listPasskeys(ctx context.Context, c *rest.Call, _ *rest.None) (passkeysAnswer, error) {
+func (e *edge) listPasskeys(ctx context.Context, c *api.Call, _ *api.None) (passkeysAnswer, error) {
 	list, err := e.people.Passkeys().List(ctx, c.Person.UserID)
 	return passkeysAnswer{wire.ListOf(list, newPasskeyRecord)}, err
 }
 
-func (e *edge) removePasskey(ctx context.Context, c *rest.Call, in *rest.Item) (rest.OkAnswer, error) {
-	return rest.OkAnswer{OK: true}, e.people.Passkeys().Remove(ctx, c.Caller, in.ID)
+func (e *edge) removePasskey(ctx context.Context, c *api.Call, in *api.Item) (api.OkAnswer, error) {
+	return api.OkAnswer{OK: true}, e.people.Passkeys().Remove(ctx, c.Caller, in.ID)
 }

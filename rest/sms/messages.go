@@ -6,10 +6,10 @@ import (
 	"github.com/postrider/postrider/ent"
 	"github.com/postrider/postrider/modules/accounts/rights"
 	"github.com/postrider/postrider/modules/sms"
-	"github.com/postrider/postrider/rest"
-	"github.com/postrider/postrider/rest/wire"
-	"github.com/postrider/postrider/runtime/id"
-	"github.com/postrider/postrider/runtime/page"
+	"github.com/postrider/postrider/rest/api"
+	"github.com/postrider/postrider/rest/api/wire"
+	"github.com/postrider/postrider/runtime/base/id"
+	"github.com/postrider/postrider/runtime/storage/page"
 )
 
 // SMSMessage is a message in a list. It is embedded, and so exported.
@@ -54,7 +54,7 @@ type messageAnswer struct {
 }
 
 type query struct {
-	rest.Page
+	api.Page
 
 	Status       string `query:"status" enum:"queued,sent,delivered,failed,unknown" doc:"Only those."`
 	To           string `query:"to" doc:"Only to this number, as +4915112345678."`
@@ -62,23 +62,23 @@ type query struct {
 	RunID        string `query:"run_id" doc:"Only of this run."`
 }
 
-var message = rest.Noun{Name: "text message", About: "Id of the text message.", Example: "sms_01kf0m4w7he6x8q2v5b3n9c1ta",
+var message = api.Noun{Name: "text message", About: "Id of the text message.", Example: "sms_01kf0m4w7he6x8q2v5b3n9c1ta",
 	Is: func(word string) bool { return id.Is(id.SMS, word) }}
 
-func (e *edge) messages(g *rest.Group) {
-	rest.ListBy(g, rest.Operation{
+func (e *edge) messages(g *api.Group) {
+	api.ListBy(g, api.Operation{
 		Path: "/sms-messages", ID: "listSMSMessages", Needs: rights.Read,
 		Summary: "List text messages", Description: "Newest first.", Example: messageExample(),
-	}, rest.Plural{Member: "sms_messages", Schema: "SMSMessageList"}, e.list, newMessage)
+	}, api.Plural{Member: "sms_messages", Schema: "SMSMessageList"}, e.list, newMessage)
 	detail := messageExample()
 	detail["attempts"] = []any{map[string]any{"number": 1, "provider": "twilio", "outcome": "sent", "status_code": 201, "error": nil, "started_at": "2026-01-15T09:30:01.000Z", "finished_at": "2026-01-15T09:30:02.000Z"}}
-	rest.Get(g, rest.Operation{
+	api.Get(g, api.Operation{
 		Path: "/sms-messages/{id}", ID: "getSMSMessage", Needs: rights.Read,
 		Summary: "Retrieve a text message", Description: "With its attempts.", Example: map[string]any{"sms_message": detail}, Of: message,
 	}, e.sms.Get, newDetail)
 }
 
-func (e *edge) list(ctx context.Context, c *rest.Call, in *query) (page.Page[*ent.SMSMessage], error) {
+func (e *edge) list(ctx context.Context, c *api.Call, in *query) (page.Page[*ent.SMSMessage], error) {
 	return e.sms.List(ctx, c.AccountID, sms.Filter{Request: in.Request(), Status: in.Status, To: in.To, AutomationID: in.AutomationID, RunID: in.RunID})
 }
 

@@ -10,11 +10,11 @@ import (
 	"github.com/postrider/postrider/modules/accounts/rights"
 	"github.com/postrider/postrider/modules/sms"
 	"github.com/postrider/postrider/modules/sms/settings"
-	"github.com/postrider/postrider/rest"
-	"github.com/postrider/postrider/rest/body"
-	"github.com/postrider/postrider/rest/wire"
-	"github.com/postrider/postrider/runtime/page"
-	"github.com/postrider/postrider/runtime/secret"
+	"github.com/postrider/postrider/rest/api"
+	"github.com/postrider/postrider/rest/api/body"
+	"github.com/postrider/postrider/rest/api/wire"
+	"github.com/postrider/postrider/runtime/base/secret"
+	"github.com/postrider/postrider/runtime/storage/page"
 )
 
 // Settings is what these operations need of the settings of accounts.
@@ -85,22 +85,22 @@ type edge struct {
 }
 
 // Routes makes the routes of text messages.
-func Routes(chosen Settings, messages Messages) rest.Routes {
-	return rest.NewRoutes("sms", func(a *rest.API) {
+func Routes(chosen Settings, messages Messages) api.Routes {
+	return api.NewRoutes("sms", func(a *api.API) {
 		e := &edge{chosen: chosen, sms: messages}
 		g := a.Tag("SMS", "Text messages, which steps of automations send: by which provider, to which countries, and what became of each. A message that was handed over without an answer is "+
 			"`unknown` and is not sent again.")
 		one := map[string]any{"sms_settings": settingsExample()}
-		rest.Handle(g, rest.Operation{
+		api.Handle(g, api.Operation{
 			Method: http.MethodGet, Path: "/sms-settings", ID: "getSMSSettings", Needs: rights.Read, Unlogged: true,
 			Summary: "Retrieve the settings of text messages", Description: "Secrets of the provider are never shown: `********` is in their place.", Example: one,
 		}, e.settings)
-		rest.HandleBody(g, rest.Operation{
-			Method: http.MethodPut, Path: "/sms-settings", ID: "putSMSSettings", Needs: rights.Write, Stores: rest.StoresNothing, Private: true,
+		api.HandleBody(g, api.Operation{
+			Method: http.MethodPut, Path: "/sms-settings", ID: "putSMSSettings", Needs: rights.Write, Stores: api.StoresNothing, Private: true,
 			Summary: "Replace the settings of text messages",
 			Description: "All of them: a field that is left out gets its default. Secrets are encrypted and never shown. A secret that you omit, or send as its mask `********`, " +
 				"stays in place as long as the provider, its account and its address do not change. A URL must be `https` and lead to a public address. No country is allowed until some are given: who can have you write to numbers of his choice may earn by it.",
-			Body: &rest.Body{About: "The settings.", Examples: map[string]any{
+			Body: &api.Body{About: "The settings.", Examples: map[string]any{
 				"operator": map[string]any{"provider": "operator", "countries": []any{"DE", "AT", "CH"}},
 				"twilio": map[string]any{"provider": "twilio", "from": "+15005550006", "countries": []any{"US"}, "daily_cap": 500,
 					"twilio": map[string]any{"account_sid": "AC0123456789abcdef0123456789abcdef", "auth_token": "0123456789abcdef0123456789abcdef"}},
@@ -112,16 +112,16 @@ func Routes(chosen Settings, messages Messages) rest.Routes {
 	})
 }
 
-func (e *edge) settings(ctx context.Context, c *rest.Call, _ *rest.None) (settingsAnswer, error) {
-	out, err := rest.As(newSettings)(e.chosen.Settings(ctx, c.AccountID))
+func (e *edge) settings(ctx context.Context, c *api.Call, _ *api.None) (settingsAnswer, error) {
+	out, err := api.As(newSettings)(e.chosen.Settings(ctx, c.AccountID))
 	if c.Authorize(rights.Write) != nil { // the link lets its owner post replies for the account
 		out.Settings.ReplyURL = nil
 	}
 	return out, err
 }
 
-func (e *edge) put(ctx context.Context, c *rest.Call, _ *rest.None, change settings.Change) (settingsAnswer, error) {
-	return rest.As(newSettings)(e.chosen.SetSettings(ctx, c.AccountID, change))
+func (e *edge) put(ctx context.Context, c *api.Call, _ *api.None, change settings.Change) (settingsAnswer, error) {
+	return api.As(newSettings)(e.chosen.SetSettings(ctx, c.AccountID, change))
 }
 
 func changeBody(c *settings.Change) body.Object {

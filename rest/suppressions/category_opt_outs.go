@@ -6,10 +6,10 @@ import (
 	"github.com/postrider/postrider/ent"
 	"github.com/postrider/postrider/modules/accounts/rights"
 	"github.com/postrider/postrider/modules/suppression"
-	"github.com/postrider/postrider/rest"
-	"github.com/postrider/postrider/rest/wire"
-	"github.com/postrider/postrider/runtime/id"
-	"github.com/postrider/postrider/runtime/page"
+	"github.com/postrider/postrider/rest/api"
+	"github.com/postrider/postrider/rest/api/wire"
+	"github.com/postrider/postrider/runtime/base/id"
+	"github.com/postrider/postrider/runtime/storage/page"
 )
 
 // optOuts is what the operations on category opt-outs need of suppression.
@@ -36,28 +36,28 @@ type optOutAnswer struct {
 }
 
 type optOutQuery struct {
-	rest.Page
+	api.Page
 
 	Email    string `query:"email" doc:"Only this address." example:"bob@example.net"`
 	Category string `query:"category" doc:"Only this category: its key or a label of it." example:"product-news"`
 }
 
-var optOut = rest.Noun{Name: "category opt-out", About: "Id of the opt-out.", Example: "opt_01kf0m4w7he6x8q2v5b3n9c1ta",
+var optOut = api.Noun{Name: "category opt-out", About: "Id of the opt-out.", Example: "opt_01kf0m4w7he6x8q2v5b3n9c1ta",
 	Is: func(word string) bool { return id.Is(id.OptOut, word) }}
 
-func (e *edge) optOuts(a *rest.API) {
+func (e *edge) optOuts(a *api.API) {
 	g := a.Tag(tagOptOuts, "Addresses that do not want one category of your mail. Other mail is sent to them.")
-	rest.ListBy(g, rest.Operation{
+	api.ListBy(g, api.Operation{
 		Path: "/category-opt-outs", ID: "listCategoryOptOuts", Needs: rights.Read,
 		Summary: "List category opt-outs", Description: "Newest first. Filters can be combined; give the same ones with each cursor.",
 		Example: optOutExample(),
-	}, rest.Plural{Member: "category_opt_outs", Schema: "OptOutList"}, e.findOptOuts, newOptOutRecord)
-	rest.Get(g, rest.Operation{
+	}, api.Plural{Member: "category_opt_outs", Schema: "OptOutList"}, e.findOptOuts, newOptOutRecord)
+	api.Get(g, api.Operation{
 		Path: "/category-opt-outs/{id}", ID: "getCategoryOptOut", Needs: rights.Read,
 		Summary: "Retrieve a category opt-out", Description: "Who wants no mail of a category any more, and through which email they said so.",
 		Example: map[string]any{"category_opt_out": optOutExample()}, Of: optOut,
 	}, e.list.OptOut, newOptOutAnswer)
-	rest.Delete(g, rest.Operation{
+	api.Delete(g, api.Operation{
 		Path: "/category-opt-outs/{id}", ID: "deleteCategoryOptOut", Needs: rights.Write,
 		Summary:     "Delete a category opt-out",
 		Description: "Emails of the category may be sent to the address again. Do so only when the person asks for it.",
@@ -72,7 +72,7 @@ func newOptOutRecord(o *ent.CategoryOptOut) optOutRecord {
 
 func newOptOutAnswer(o *ent.CategoryOptOut) optOutAnswer { return optOutAnswer{newOptOutRecord(o)} }
 
-func (e *edge) findOptOuts(ctx context.Context, c *rest.Call, in *optOutQuery) (page.Page[*ent.CategoryOptOut], error) {
+func (e *edge) findOptOuts(ctx context.Context, c *api.Call, in *optOutQuery) (page.Page[*ent.CategoryOptOut], error) {
 	return e.list.OptOuts(ctx, c.AccountID, suppression.OptOutFilter{Request: in.Request(), Email: in.Email, Category: in.Category})
 }
 

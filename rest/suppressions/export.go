@@ -6,10 +6,10 @@ import (
 
 	"github.com/postrider/postrider/ent"
 	"github.com/postrider/postrider/modules/accounts/rights"
-	"github.com/postrider/postrider/rest"
-	"github.com/postrider/postrider/rest/export"
-	"github.com/postrider/postrider/rest/wire"
-	"github.com/postrider/postrider/runtime/page"
+	"github.com/postrider/postrider/rest/api"
+	"github.com/postrider/postrider/rest/api/export"
+	"github.com/postrider/postrider/rest/api/wire"
+	"github.com/postrider/postrider/runtime/storage/page"
 )
 
 type exportQuery struct {
@@ -17,16 +17,16 @@ type exportQuery struct {
 	Filters
 }
 
-func (e *edge) exporting(g *rest.Group) {
+func (e *edge) exporting(g *api.Group) {
 	address, about := "bob@example.net", "msg_01kf0m4w7he6x8q2v5b3n9c1ta"
-	export.Add(g, rest.Operation{
+	export.Add(g, api.Operation{
 		Path: "/suppressions/export", ID: "exportSuppressions", Needs: rights.Read,
 		Summary: "Export suppressions", Description: "All suppressions that the filters leave. The dashboard imports the CSV elsewhere.",
 	}, export.List[exportQuery, *ent.Suppression, suppressionRecord]{
 		Turns: e.turns, Name: "suppressions", Show: newSuppressionRecord, Columns: exportColumns,
 		Example: suppressionRecord{ID: "sup_01kf0m4w7he6x8q2v5b3n9c1ta", Email: &address, Reason: "bounce", EmailID: &about,
 			CreatedAt: wire.Time(time.Date(2026, 1, 15, 9, 30, 0, 0, time.UTC))},
-		Page: func(ctx context.Context, c *rest.Call, in *exportQuery, r page.Request) (page.Page[*ent.Suppression], error) {
+		Page: func(ctx context.Context, c *api.Call, in *exportQuery, r page.Request) (page.Page[*ent.Suppression], error) {
 			return e.list.List(ctx, c.AccountID, in.of(r))
 		},
 	})

@@ -9,13 +9,13 @@ import (
 	"github.com/postrider/postrider/ent"
 	"github.com/postrider/postrider/modules/accounts/rights"
 	"github.com/postrider/postrider/modules/suppression"
-	"github.com/postrider/postrider/rest"
-	"github.com/postrider/postrider/rest/body"
-	"github.com/postrider/postrider/rest/export"
-	"github.com/postrider/postrider/rest/problem"
-	"github.com/postrider/postrider/rest/wire"
-	"github.com/postrider/postrider/runtime/fault"
-	"github.com/postrider/postrider/runtime/page"
+	"github.com/postrider/postrider/rest/api"
+	"github.com/postrider/postrider/rest/api/body"
+	"github.com/postrider/postrider/rest/api/export"
+	"github.com/postrider/postrider/rest/api/problem"
+	"github.com/postrider/postrider/rest/api/wire"
+	"github.com/postrider/postrider/runtime/base/fault"
+	"github.com/postrider/postrider/runtime/storage/page"
 )
 
 // Service is what these operations need of suppression.
@@ -62,11 +62,11 @@ type Filters struct {
 }
 
 type query struct {
-	rest.Page
+	api.Page
 	Filters
 }
 
-var suppressed = rest.Noun{Name: "suppression", About: "Id of the suppression, or the address, URL-encoded.", Example: "bob@example.net"}
+var suppressed = api.Noun{Name: "suppression", About: "Id of the suppression, or the address, URL-encoded.", Example: "bob@example.net"}
 
 type edge struct {
 	list  Service
@@ -74,8 +74,8 @@ type edge struct {
 }
 
 // Routes makes the routes of the resources suppressions and category opt-outs.
-func Routes(service Service, turns export.Turns) rest.Routes {
-	return rest.NewRoutes("suppressions", func(a *rest.API) {
+func Routes(service Service, turns export.Turns) api.Routes {
+	return api.NewRoutes("suppressions", func(a *api.API) {
 		e := &edge{list: service, turns: turns}
 		g := a.Tag(tagSuppressions, "Addresses that must not be written to. An email with a suppressed recipient is not sent to anybody.")
 		e.adding(g)
@@ -85,19 +85,19 @@ func Routes(service Service, turns export.Turns) rest.Routes {
 	})
 }
 
-func (e *edge) reading(g *rest.Group) {
+func (e *edge) reading(g *api.Group) {
 	one := map[string]any{"suppression": suppressionExample()}
-	rest.ListBy(g, rest.Operation{
+	api.ListBy(g, api.Operation{
 		Path: "/suppressions", ID: "listSuppressions", Needs: rights.Read,
 		Summary: "List suppressions", Description: "Newest first. Filters can be combined; give the same ones with each cursor.",
 		Example: suppressionExample(),
-	}, rest.Plural{Member: "suppressions", Schema: "SuppressionList"}, e.find, newSuppressionRecord)
-	rest.Get(g, rest.Operation{
+	}, api.Plural{Member: "suppressions", Schema: "SuppressionList"}, e.find, newSuppressionRecord)
+	api.Get(g, api.Operation{
 		Path: "/suppressions/{id}", ID: "getSuppression", Needs: rights.Read,
 		Summary: "Retrieve a suppression", Description: "By its id or by the address, which may be written in any case and with the domain in Unicode.",
 		Example: one, Of: suppressed,
 	}, e.get, newSuppressionAnswer)
-	rest.Delete(g, rest.Operation{
+	api.Delete(g, api.Operation{
 		Path: "/suppressions/{id}", ID: "deleteSuppression", Needs: rights.Write,
 		Summary: "Delete a suppression",
 		Description: "By its id or by the address. Emails may be sent to it again. A person who has unsubscribed or complained should be written to again only " +
@@ -105,21 +105,21 @@ func (e *edge) reading(g *rest.Group) {
 	}, e.remove)
 }
 
-func (e *edge) adding(g *rest.Group) {
-	rest.OnceBody(g, rest.Operation{
+func (e *edge) adding(g *api.Group) {
+	api.OnceBody(g, api.Operation{
 		Path: "/suppressions", ID: "addSuppression", Needs: rights.Write,
 		Summary: "Suppress an address",
 		Description: "Its reason is `manual`. An address that is suppressed already is answered as it is, with the reason that it has. " +
 			"Bounces, complaints and unsubscribes get here by themselves.",
-		Body:    &rest.Body{About: "The address to suppress.", Examples: map[string]any{"address": map[string]any{"email": "bob@example.net"}}},
+		Body:    &api.Body{About: "The address to suppress.", Examples: map[string]any{"address": map[string]any{"email": "bob@example.net"}}},
 		Example: map[string]any{"suppression": suppressionExample()},
 	}, addBody, e.add)
-	rest.OnceBody(g, rest.Operation{
+	api.OnceBody(g, api.Operation{
 		Path: "/suppressions/batch", ID: "addSuppressions", Needs: rights.Write,
 		Summary: "Suppress many addresses",
 		Description: "Up to 1,000, as from another service's list. The answer is 200 whenever the list has the right form: an address that is not valid is an " +
 			"error of its item, and the others are suppressed.",
-		Body: &rest.Body{About: "The addresses to suppress.", Examples: map[string]any{"addresses": map[string]any{"emails": []any{"bob@example.net", "carol@example.net"}}}},
+		Body: &api.Body{About: "The addresses to suppress.", Examples: map[string]any{"addresses": map[string]any{"emails": []any{"bob@example.net", "carol@example.net"}}}},
 		Example: map[string]any{"data": []any{
 			map[string]any{"index": 0, "id": "sup_01kf0m4w7he6x8q2v5b3n9c1ta", "status": "added"},
 			map[string]any{"index": 1, "id": nil, "status": "failed", "error": map[string]any{
@@ -175,14 +175,14 @@ func newSuppressionAnswer(s *ent.Suppression) suppressionAnswer {
 	return suppressionAnswer{newSuppressionRecord(s)}
 }
 
-func (e *edge) add(ctx context.Context, c *rest.Call, _ *rest.None, in suppression.AddInput, keep rest.Keep) (suppressionAnswer, error) {
-	in.Keep = rest.Keeping(keep, newSuppressionAnswer)
-	return rest.As(newSuppressionAnswer)(e.list.Add(ctx, c.AccountID, in))
+func (e *edge) add(ctx context.Context, c *api.Call, _ *api.None, in suppression.AddInput, keep api.Keep) (suppressionAnswer, error) {
+	in.Keep = api.Keeping(keep, newSuppressionAnswer)
+	return api.As(newSuppressionAnswer)(e.list.Add(ctx, c.AccountID, in))
 }
 
-func (e *edge) addBatch(ctx context.Context, c *rest.Call, _ *rest.None, emails []string, keep rest.Keep) (suppressionBatch, error) {
+func (e *edge) addBatch(ctx context.Context, c *api.Call, _ *api.None, emails []string, keep api.Keep) (suppressionBatch, error) {
 	answer := func(items []suppression.BatchItem) suppressionBatch { return newSuppressionBatch(items, c.RequestID) }
-	return rest.As(answer)(e.list.AddBatch(ctx, c.AccountID, suppression.BatchInput{Emails: emails, Keep: rest.Keeping(keep, answer)}))
+	return api.As(answer)(e.list.AddBatch(ctx, c.AccountID, suppression.BatchInput{Emails: emails, Keep: api.Keeping(keep, answer)}))
 }
 
 func newSuppressionBatch(items []suppression.BatchItem, requestID string) suppressionBatch {
@@ -207,7 +207,7 @@ func (in *Filters) of(r page.Request) suppression.Filter {
 	return suppression.Filter{Request: r, Email: in.Email, Reason: in.Reason}
 }
 
-func (e *edge) find(ctx context.Context, c *rest.Call, in *query) (page.Page[*ent.Suppression], error) {
+func (e *edge) find(ctx context.Context, c *api.Call, in *query) (page.Page[*ent.Suppression], error) {
 	return e.list.List(ctx, c.AccountID, in.of(in.Request()))
 }
 

@@ -6,7 +6,7 @@ import (
 	"github.com/postrider/postrider/ent/schema/shape"
 	"github.com/postrider/postrider/modules/templates"
 	"github.com/postrider/postrider/modules/templates/language"
-	"github.com/postrider/postrider/rest/body"
+	"github.com/postrider/postrider/rest/api/body"
 	"github.com/postrider/postrider/rest/emails"
 )
 

@@ -8,9 +8,9 @@ import (
 	"github.com/postrider/postrider/ent"
 	"github.com/postrider/postrider/modules/accounts/rights"
 	"github.com/postrider/postrider/modules/templates"
-	"github.com/postrider/postrider/rest"
-	"github.com/postrider/postrider/rest/wire"
-	"github.com/postrider/postrider/runtime/page"
+	"github.com/postrider/postrider/rest/api"
+	"github.com/postrider/postrider/rest/api/wire"
+	"github.com/postrider/postrider/runtime/storage/page"
 )
 
 // publishing is what the operations on versions need of templates.
@@ -41,9 +41,9 @@ type versionAnswer struct {
 	Version versionRecord `json:"version"`
 }
 
-func (e *edge) publishing(g *rest.Group) {
+func (e *edge) publishing(g *api.Group) {
 	published := map[string]any{"template": templateExample(), "warnings": []any{}}
-	rest.Once(g, rest.Operation{
+	api.Once(g, api.Operation{
 		Path: "/templates/{id}/publish", ID: "publishTemplate", Needs: rights.Write, Slow: true,
 		Summary: "Publish a template",
 		Description: "Makes the draft the version that sends use: at once in this process, within a second in others. `html` or `text` is required, and every variable " +
@@ -51,30 +51,30 @@ func (e *edge) publishing(g *rest.Group) {
 			"in `<style>`. A text part is made from `html` when none is given. A draft without changes makes no new version.",
 		Example: published, Problems: []int{http.StatusNotFound}, Of: template,
 	}, e.publish)
-	rest.OnceBody(g, rest.Operation{
+	api.OnceBody(g, api.Operation{
 		Path: "/templates/{id}/rollback", ID: "rollbackTemplate", Needs: rights.Write,
 		Summary: "Roll a template back",
 		Description: "Publishes what an earlier version said once more, as a new version, and makes it the draft: changes that were not published are gone. " +
 			"`alias` and `name` stay.",
-		Body:    &rest.Body{About: "Which version.", Examples: map[string]any{"first": map[string]any{"version": 1}}},
+		Body:    &api.Body{About: "Which version.", Examples: map[string]any{"first": map[string]any{"version": 1}}},
 		Example: published, Problems: []int{http.StatusNotFound}, Of: template,
 	}, rollbackBody, e.rollback)
-	rest.HandleBody(g, rest.Operation{
-		Method: http.MethodPost, Path: "/templates/{id}/render", ID: "renderTemplate", Needs: rights.Write, Slow: true, Stores: rest.StoresNothing,
+	api.HandleBody(g, api.Operation{
+		Method: http.MethodPost, Path: "/templates/{id}/render", ID: "renderTemplate", Needs: rights.Write, Slow: true, Stores: api.StoresNothing,
 		Summary: "Render a template",
 		Description: "Fills the gaps and sends nothing: the draft, or a version as it would be sent. Variables are judged as for a send. `{{unsubscribe_url}}` stays as it is, " +
 			"because only a send has a link.",
-		Body:     &rest.Body{About: "Values, and which version.", Examples: map[string]any{"draft": map[string]any{"variables": renderVariablesExample()}, "version": map[string]any{"version": 1, "variables": renderVariablesExample()}}},
+		Body:     &api.Body{About: "Values, and which version.", Examples: map[string]any{"draft": map[string]any{"variables": renderVariablesExample()}, "version": map[string]any{"version": 1, "variables": renderVariablesExample()}}},
 		Example:  map[string]any{"rendered": map[string]any{"subject": "Your receipt, Ada", "html": "<p>Thank you, Ada.</p>", "text": "Thank you, Ada."}},
 		Problems: []int{http.StatusNotFound}, Of: template,
 	}, renderBody, e.render)
-	rest.ListBy(g, rest.Operation{
+	api.ListBy(g, api.Operation{
 		Path: "/templates/{id}/versions", ID: "listTemplateVersions", Needs: rights.Read,
 		Summary: "List a template's versions", Description: "Newest first, without `html` and `text`.",
 		Example:  versionExample(false),
 		Problems: []int{http.StatusNotFound}, Of: template,
-	}, rest.Plural{Member: "versions", Schema: "VersionList"}, e.versions, newVersionSummary)
-	rest.Handle(g, rest.Operation{
+	}, api.Plural{Member: "versions", Schema: "VersionList"}, e.versions, newVersionSummary)
+	api.Handle(g, api.Operation{
 		Method: http.MethodGet, Path: "/templates/{id}/versions/{version}", ID: "getTemplateVersion", Needs: rights.Read,
 		Summary: "Retrieve a version of a template", Description: "As it is sent. It never changes.",
 		Example: map[string]any{"version": versionExample(true)}, Problems: []int{http.StatusNotFound}, Of: template,
@@ -85,22 +85,22 @@ func newPublicationAnswer(p templates.Publication) publicationAnswer {
 	return publicationAnswer{newTemplateRecord(p.Template), wire.List(p.Warnings)}
 }
 
-func (e *edge) publish(ctx context.Context, c *rest.Call, in *rest.Item, keep rest.Keep) (publicationAnswer, error) {
-	return published(ctx, c)(e.templates.Publish(ctx, c.AccountID, in.ID, rest.Keeping(keep, newPublicationAnswer)))
+func (e *edge) publish(ctx context.Context, c *api.Call, in *api.Item, keep api.Keep) (publicationAnswer, error) {
+	return published(ctx, c)(e.templates.Publish(ctx, c.AccountID, in.ID, api.Keeping(keep, newPublicationAnswer)))
 }
 
-func (e *edge) rollback(ctx context.Context, c *rest.Call, in *rest.Item, number int, keep rest.Keep) (publicationAnswer, error) {
-	return published(ctx, c)(e.templates.Rollback(ctx, c.AccountID, in.ID, number, rest.Keeping(keep, newPublicationAnswer)))
+func (e *edge) rollback(ctx context.Context, c *api.Call, in *api.Item, number int, keep api.Keep) (publicationAnswer, error) {
+	return published(ctx, c)(e.templates.Rollback(ctx, c.AccountID, in.ID, number, api.Keeping(keep, newPublicationAnswer)))
 }
 
 // published answers with a publication and counts the bytes of its version, which the request did not
 // contain: source and result, in two forms each.
-func published(ctx context.Context, c *rest.Call) func(templates.Publication, error) (publicationAnswer, error) {
+func published(ctx context.Context, c *api.Call) func(templates.Publication, error) (publicationAnswer, error) {
 	return func(p templates.Publication, err error) (publicationAnswer, error) {
 		if err == nil && p.Template.PublishedAt != nil && time.Since(*p.Template.PublishedAt).Abs() < time.Minute { // a draft without changes makes no version
 			c.Debit(ctx, 2*bodySize(p.Template))
 		}
-		return rest.As(newPublicationAnswer)(p, err)
+		return api.As(newPublicationAnswer)(p, err)
 	}
 }
 
@@ -114,7 +114,7 @@ func bodySize(t templates.Template) (bytes int) {
 	return bytes
 }
 
-func (e *edge) render(ctx context.Context, c *rest.Call, in *rest.Item, preview templates.PreviewInput) (renderedAnswer, error) {
+func (e *edge) render(ctx context.Context, c *api.Call, in *api.Item, preview templates.PreviewInput) (renderedAnswer, error) {
 	done, err := e.templates.Preview(ctx, c.AccountID, in.ID, preview)
 	return renderedAnswer{renderedTemplate{Subject: wire.OrNull(done.Subject), HTML: wire.OrNull(done.HTML), Text: wire.OrNull(done.Text)}}, err
 }

@@ -8,9 +8,9 @@ import (
 	"github.com/postrider/postrider/ent/schema/shape"
 	"github.com/postrider/postrider/modules/accounts/rights"
 	"github.com/postrider/postrider/modules/templates"
-	"github.com/postrider/postrider/rest"
-	"github.com/postrider/postrider/rest/wire"
-	"github.com/postrider/postrider/runtime/page"
+	"github.com/postrider/postrider/rest/api"
+	"github.com/postrider/postrider/rest/api/wire"
+	"github.com/postrider/postrider/runtime/storage/page"
 )
 
 // Service is what the template operations need of templates. A template
@@ -88,7 +88,7 @@ type templateAnswer struct {
 }
 
 type query struct {
-	rest.Page
+	api.Page
 
 	Alias  string `query:"alias" doc:"The template of exactly this alias."`
 	Status string `query:"status" enum:"draft,published" doc:"Only those."`
@@ -96,53 +96,53 @@ type query struct {
 }
 
 type changeItem struct {
-	rest.Item
+	api.Item
 
 	IfMatch string `header:"If-Match" doc:"The etag of the draft that you have read; 409 conflict if it was changed since, with details.changed_at and, for people, details.changed_by."`
 }
 
 const updateTemplate = "updateTemplate"
 
-var template = rest.Noun{Name: "template", About: "Id or alias of the template.", Example: "tpl_01kf0m4w7he6x8q2v5b3n9c1ta", Is: templates.IsRef}
+var template = api.Noun{Name: "template", About: "Id or alias of the template.", Example: "tpl_01kf0m4w7he6x8q2v5b3n9c1ta", Is: templates.IsRef}
 
 type edge struct{ templates Service }
 
 // Routes makes the routes of the resource templates.
-func Routes(service Service) rest.Routes {
-	return rest.NewRoutes("templates", func(a *rest.API) {
+func Routes(service Service) api.Routes {
+	return api.NewRoutes("templates", func(a *api.API) {
 		e := &edge{templates: service}
 		g := a.Tag(tagTemplates, templatesDoc)
 		one := map[string]any{"template": templateExample()}
-		rest.OnceBody(g, rest.Operation{
+		api.OnceBody(g, api.Operation{
 			Path: "/templates", ID: "addTemplate", Needs: rights.Write,
 			Summary: "Create a template",
 			Description: "Makes a draft; publish it before a send uses it. The sources are judged: `details` names the line of what is wrong. " +
 				"An `alias` that another template of the account has is 409 `conflict`.",
-			Body:    &rest.Body{Limit: bodyLimit, About: "The template.", Examples: map[string]any{"receipt": addTemplateExample()}},
+			Body:    &api.Body{Limit: bodyLimit, About: "The template.", Examples: map[string]any{"receipt": addTemplateExample()}},
 			Example: one,
 		}, addBody, e.add)
-		rest.ListBy(g, rest.Operation{
+		api.ListBy(g, api.Operation{
 			Path: "/templates", ID: "listTemplates", Needs: rights.Read,
 			Summary: "List templates", Description: "Newest first, without `html` and `text`.",
 			Example: templateSummaryExample(),
-		}, rest.Plural{Member: "templates", Schema: "TemplateList"}, e.list, newTemplateSummary)
-		rest.Get(g, rest.Operation{
+		}, api.Plural{Member: "templates", Schema: "TemplateList"}, e.list, newTemplateSummary)
+		api.Get(g, api.Operation{
 			Path: "/templates/{id}", ID: "getTemplate", Needs: rights.Read,
 			Summary: "Retrieve a template", Description: "The draft. What is published is among the versions.", Example: one, Of: template,
 		}, e.templates.Get, newTemplateAnswer)
-		rest.HandleBody(g, rest.Operation{
+		api.HandleBody(g, api.Operation{
 			Method: http.MethodPatch, Path: "/templates/{id}", ID: updateTemplate, Needs: rights.Write,
 			Summary: "Change a template",
 			Description: "Changes the draft; sends go on with the published version until it is published. `alias` and `name` change at once. A field that is left out stays. " +
 				"`null` takes `alias`, `subject`, `from`, `reply_to`, `html`, `text` or `category` away; for others it is refused.",
-			Body:    &rest.Body{Limit: bodyLimit, About: "What to change, at least one field.", Examples: map[string]any{"subject": map[string]any{"subject": "Your receipt for {{order}}"}}},
+			Body:    &api.Body{Limit: bodyLimit, About: "What to change, at least one field.", Examples: map[string]any{"subject": map[string]any{"subject": "Your receipt for {{order}}"}}},
 			Example: one, Problems: []int{http.StatusNotFound, http.StatusConflict}, Of: template,
 		}, changeBody, e.update)
-		rest.Delete(g, rest.Operation{
+		api.Delete(g, api.Operation{
 			Path: "/templates/{id}", ID: "deleteTemplate", Needs: rights.Write,
 			Summary: "Delete a template", Description: "Takes it away with its versions. Emails that were sent with it stay as they are.", Of: template,
 		}, e.templates.Delete)
-		rest.Once(g, rest.Operation{
+		api.Once(g, api.Operation{
 			Path: "/templates/{id}/duplicate", ID: "duplicateTemplate", Needs: rights.Write,
 			Summary: "Duplicate a template", Description: "Makes a new draft of the draft: without an alias, and with `(copy)` behind its name.",
 			Example: one, Problems: []int{http.StatusNotFound}, Of: template,
@@ -155,24 +155,24 @@ func newTemplateAnswer(t templates.Template) templateAnswer {
 	return templateAnswer{newTemplateRecord(t)}
 }
 
-func (e *edge) add(ctx context.Context, c *rest.Call, _ *rest.None, in templates.AddInput, keep rest.Keep) (templateAnswer, error) {
-	in.Keep = rest.Keeping(keep, newTemplateAnswer)
-	return rest.As(newTemplateAnswer)(e.templates.Add(ctx, c.AccountID, in))
+func (e *edge) add(ctx context.Context, c *api.Call, _ *api.None, in templates.AddInput, keep api.Keep) (templateAnswer, error) {
+	in.Keep = api.Keeping(keep, newTemplateAnswer)
+	return api.As(newTemplateAnswer)(e.templates.Add(ctx, c.AccountID, in))
 }
 
-func (e *edge) duplicate(ctx context.Context, c *rest.Call, in *rest.Item, keep rest.Keep) (templateAnswer, error) {
-	made, err := e.templates.Duplicate(ctx, c.AccountID, in.ID, rest.Keeping(keep, newTemplateAnswer))
+func (e *edge) duplicate(ctx context.Context, c *api.Call, in *api.Item, keep api.Keep) (templateAnswer, error) {
+	made, err := e.templates.Duplicate(ctx, c.AccountID, in.ID, api.Keeping(keep, newTemplateAnswer))
 	if err == nil {
 		c.Debit(ctx, bodySize(made))
 	}
-	return rest.As(newTemplateAnswer)(made, err)
+	return api.As(newTemplateAnswer)(made, err)
 }
 
-func (e *edge) list(ctx context.Context, c *rest.Call, in *query) (page.Page[templates.Template], error) {
+func (e *edge) list(ctx context.Context, c *api.Call, in *query) (page.Page[templates.Template], error) {
 	return e.templates.List(ctx, c.AccountID, templates.ListQuery{Page: in.Request(), Alias: in.Alias, Status: in.Status, Name: in.Q})
 }
 
-func (e *edge) update(ctx context.Context, c *rest.Call, in *changeItem, change templates.Change) (templateAnswer, error) {
+func (e *edge) update(ctx context.Context, c *api.Call, in *changeItem, change templates.Change) (templateAnswer, error) {
 	changed, err := e.templates.Update(ctx, c.AccountID, in.ID, change, strings.Trim(in.IfMatch, `"`))
-	return rest.As(newTemplateAnswer)(changed, c.Named(ctx, updateTemplate, in.ID, err))
+	return api.As(newTemplateAnswer)(changed, c.Named(ctx, updateTemplate, in.ID, err))
 }

@@ -5,30 +5,30 @@ import (
 	"strconv"
 
 	"github.com/postrider/postrider/ent"
-	"github.com/postrider/postrider/rest"
-	"github.com/postrider/postrider/rest/body"
-	"github.com/postrider/postrider/rest/wire"
-	"github.com/postrider/postrider/runtime/fault"
-	"github.com/postrider/postrider/runtime/page"
+	"github.com/postrider/postrider/rest/api"
+	"github.com/postrider/postrider/rest/api/body"
+	"github.com/postrider/postrider/rest/api/wire"
+	"github.com/postrider/postrider/runtime/base/fault"
+	"github.com/postrider/postrider/runtime/storage/page"
 )
 
 // versionsQuery is a page of a template's versions.
 type versionsQuery struct {
-	rest.Page
-	rest.Item
+	api.Page
+	api.Item
 }
 
 type versionInput struct {
-	rest.Item
+	api.Item
 
 	Version string `path:"version" doc:"Number of the version." example:"3"`
 }
 
-func (e *edge) versions(ctx context.Context, c *rest.Call, in *versionsQuery) (page.Page[*ent.TemplateVersion], error) {
+func (e *edge) versions(ctx context.Context, c *api.Call, in *versionsQuery) (page.Page[*ent.TemplateVersion], error) {
 	return e.templates.Versions(ctx, c.AccountID, in.ID, in.Request())
 }
 
-func (e *edge) version(ctx context.Context, c *rest.Call, in *versionInput) (out versionAnswer, err error) {
+func (e *edge) version(ctx context.Context, c *api.Call, in *versionInput) (out versionAnswer, err error) {
 	if _, err := e.templates.Get(ctx, c.AccountID, in.ID); err != nil {
 		return out, err // which template it is comes before which version
 	}

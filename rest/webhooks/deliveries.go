@@ -10,12 +10,12 @@ import (
 	"github.com/postrider/postrider/ent"
 	"github.com/postrider/postrider/modules/accounts/rights"
 	"github.com/postrider/postrider/modules/webhooks"
-	"github.com/postrider/postrider/rest"
-	"github.com/postrider/postrider/rest/body"
-	"github.com/postrider/postrider/rest/wire"
-	"github.com/postrider/postrider/runtime/event"
-	"github.com/postrider/postrider/runtime/id"
-	"github.com/postrider/postrider/runtime/page"
+	"github.com/postrider/postrider/rest/api"
+	"github.com/postrider/postrider/rest/api/body"
+	"github.com/postrider/postrider/rest/api/wire"
+	"github.com/postrider/postrider/runtime/base/id"
+	"github.com/postrider/postrider/runtime/storage/page"
+	"github.com/postrider/postrider/runtime/work/event"
 )
 
 // Log is what these operations need of webhooks.
@@ -100,46 +100,46 @@ type webhookRecovered struct {
 
 // deliveryQuery is a page of what was delivered to an endpoint.
 type deliveryQuery struct {
-	rest.Item
-	rest.Page
+	api.Item
+	api.Page
 
 	State string `query:"state" enum:"pending,delivered,failed" doc:"Only those in this state."`
 }
 
-var delivery = rest.Noun{Name: "webhook delivery", About: "Id of the delivery.", Example: "whd_01kf0m4w7he6x8q2v5b3n9c1ta",
+var delivery = api.Noun{Name: "webhook delivery", About: "Id of the delivery.", Example: "whd_01kf0m4w7he6x8q2v5b3n9c1ta",
 	Is: func(word string) bool { return id.Is(id.WebhookDelivery, word) }}
 
 type logEdge struct{ log Log }
 
 // DeliveryRoutes makes the routes of what was delivered to webhook endpoints.
-func DeliveryRoutes(service Log) rest.Routes {
-	return rest.NewRoutes("webhook deliveries", func(a *rest.API) {
+func DeliveryRoutes(service Log) api.Routes {
+	return api.NewRoutes("webhook deliveries", func(a *api.API) {
 		e := &logEdge{log: service}
 		g := a.Tag(tagWebhooks, "")
-		rest.ListBy(g, rest.Operation{
+		api.ListBy(g, api.Operation{
 			Path: "/webhooks/{id}/deliveries", ID: "listWebhookDeliveries", Needs: rights.Read,
 			Summary: "List the deliveries to a webhook endpoint", Description: "Those of the newest events first, of the last 30 days.",
 			Example:  webhookDeliveryExample(),
 			Problems: []int{http.StatusNotFound}, Of: endpoint,
-		}, rest.Plural{Member: "deliveries", Schema: "WebhookDeliveryList"}, e.list, newWebhookDelivery)
-		rest.Handle(g, rest.Operation{
+		}, api.Plural{Member: "deliveries", Schema: "WebhookDeliveryList"}, e.list, newWebhookDelivery)
+		api.Handle(g, api.Operation{
 			Method: http.MethodGet, Path: "/webhook-deliveries/{id}", ID: "getWebhookDelivery", Needs: rights.Read,
 			Summary: "Retrieve a webhook delivery", Description: "With what is sent and every attempt.",
 			Example: map[string]any{"delivery": webhookDetailExample()}, Problems: []int{http.StatusNotFound}, Of: delivery,
 		}, e.get)
-		rest.Once(g, rest.Operation{
-			Path: "/webhook-deliveries/{id}/replay", ID: "replayWebhookDelivery", Needs: rights.Write, Stores: rest.StoresNothing,
+		api.Once(g, api.Operation{
+			Path: "/webhook-deliveries/{id}/replay", ID: "replayWebhookDelivery", Needs: rights.Write, Stores: api.StoresNothing,
 			Summary: "Replay a webhook delivery",
 			Description: "Queues it again, whatever became of it, with all five attempts before it and the same event id. 409 while it is still on its way, when the endpoint is " +
 				"switched off or deleted, and when the event was erased.",
 			Example: map[string]any{"delivery": webhookDeliveryExample()}, Problems: []int{http.StatusNotFound, http.StatusConflict}, Of: delivery,
 		}, e.replay)
-		rest.OnceBody(g, rest.Operation{
-			Path: "/webhooks/{id}/recover", ID: "recoverWebhook", Needs: rights.Write, Stores: rest.StoresNothing,
+		api.OnceBody(g, api.Operation{
+			Path: "/webhooks/{id}/recover", ID: "recoverWebhook", Needs: rights.Write, Stores: api.StoresNothing,
 			Summary: "Bring a webhook endpoint what it has missed",
 			Description: "Queues the events since a time, of the last 30 days, that the endpoint subscribes to and has not got: deliveries that failed and, unless `only_failed` is true, " +
 				"events for which none was made because it was switched off. Nothing is queued twice. 409 while the endpoint is switched off.",
-			Body: &rest.Body{About: "From when on.", Examples: map[string]any{
+			Body: &api.Body{About: "From when on.", Examples: map[string]any{
 				"outage": map[string]any{"since": "2026-01-15T09:00:00Z", "until": "2026-01-15T12:00:00Z"}}},
 			Example: map[string]any{"recovered": 42, "has_more": false}, Problems: []int{http.StatusNotFound, http.StatusConflict}, Of: endpoint,
 		}, recoveryBody, e.recover)
@@ -169,11 +169,11 @@ func newWebhookAttempt(t *ent.WebhookAttempt) webhookAttempt {
 	return out
 }
 
-func (e *logEdge) list(ctx context.Context, c *rest.Call, in *deliveryQuery) (page.Page[*ent.WebhookDelivery], error) {
+func (e *logEdge) list(ctx context.Context, c *api.Call, in *deliveryQuery) (page.Page[*ent.WebhookDelivery], error) {
 	return e.log.Deliveries(ctx, c.AccountID, in.ID, webhooks.Filter{Request: in.Request(), State: in.State})
 }
 
-func (e *logEdge) get(ctx context.Context, c *rest.Call, in *rest.Item) (out webhookDeliveryAnswer, err error) {
+func (e *logEdge) get(ctx context.Context, c *api.Call, in *api.Item) (out webhookDeliveryAnswer, err error) {
 	found, err := e.log.Delivery(ctx, c.AccountID, in.ID)
 	if err != nil {
 		return out, err
@@ -194,17 +194,17 @@ func newReplayAnswer(d *ent.WebhookDelivery) webhookReplayAnswer {
 	return webhookReplayAnswer{newWebhookDelivery(d)}
 }
 
-func (e *logEdge) replay(ctx context.Context, c *rest.Call, in *rest.Item, keep rest.Keep) (webhookReplayAnswer, error) {
-	return rest.As(newReplayAnswer)(e.log.Replay(ctx, c.AccountID, in.ID, rest.Keeping(keep, newReplayAnswer)))
+func (e *logEdge) replay(ctx context.Context, c *api.Call, in *api.Item, keep api.Keep) (webhookReplayAnswer, error) {
+	return api.As(newReplayAnswer)(e.log.Replay(ctx, c.AccountID, in.ID, api.Keeping(keep, newReplayAnswer)))
 }
 
 func newRecovered(done webhooks.Recovered) webhookRecovered {
 	return webhookRecovered{Recovered: done.Count, HasMore: done.HasMore}
 }
 
-func (e *logEdge) recover(ctx context.Context, c *rest.Call, in *rest.Item, r webhooks.Recovery, keep rest.Keep) (webhookRecovered, error) {
-	r.Keep = rest.Keeping(keep, newRecovered)
-	return rest.As(newRecovered)(e.log.Recover(ctx, c.AccountID, in.ID, r))
+func (e *logEdge) recover(ctx context.Context, c *api.Call, in *api.Item, r webhooks.Recovery, keep api.Keep) (webhookRecovered, error) {
+	r.Keep = api.Keeping(keep, newRecovered)
+	return api.As(newRecovered)(e.log.Recover(ctx, c.AccountID, in.ID, r))
 }
 
 func webhookDeliveryExample() map[string]any {

@@ -12,14 +12,14 @@ import (
 	"github.com/postrider/postrider/ent"
 	"github.com/postrider/postrider/modules/accounts/rights"
 	"github.com/postrider/postrider/modules/sending/records"
-	"github.com/postrider/postrider/rest"
-	"github.com/postrider/postrider/rest/body"
+	"github.com/postrider/postrider/rest/api"
+	"github.com/postrider/postrider/rest/api/body"
+	"github.com/postrider/postrider/rest/api/wire"
 	"github.com/postrider/postrider/rest/emails"
 	"github.com/postrider/postrider/rest/events"
-	"github.com/postrider/postrider/rest/wire"
-	"github.com/postrider/postrider/runtime/event"
-	"github.com/postrider/postrider/runtime/fault"
-	"github.com/postrider/postrider/runtime/id"
+	"github.com/postrider/postrider/runtime/base/fault"
+	"github.com/postrider/postrider/runtime/base/id"
+	"github.com/postrider/postrider/runtime/work/event"
 )
 
 // EmailReader is what test events need of sending.
@@ -63,16 +63,16 @@ type testEventEdge struct {
 }
 
 // TestEventRoutes makes the route POST /emails/test. Without a delivery nothing is queued.
-func TestEventRoutes(reader EmailReader, delivery Delivery, offer event.Offer) rest.Routes {
-	return rest.NewRoutes("test events", func(a *rest.API) {
+func TestEventRoutes(reader EmailReader, delivery Delivery, offer event.Offer) api.Routes {
+	return api.NewRoutes("test events", func(a *api.API) {
 		e := &testEventEdge{emails: reader, delivery: delivery, offer: offer}
 		g := a.Tag(emails.Tag, "")
-		rest.HandleBody(g, rest.Operation{
+		api.HandleBody(g, api.Operation{
 			Method: http.MethodPost, Path: "/emails/test", ID: "testEvent", Needs: rights.Write,
 			Summary: "Make a test event",
 			Description: "Builds the body that a webhook endpoint would get for an event, with sample values or with those of one of your emails, and queues its delivery to the " +
 				"endpoints that subscribe to the type, unless `deliver` is false. Nothing happens to the email. `GET /webhook-deliveries/{id}` shows what became of a delivery.",
-			Body: &rest.Body{About: "Which event.", Examples: map[string]any{
+			Body: &api.Body{About: "Which event.", Examples: map[string]any{
 				"sample": map[string]any{"event": "email.bounced"},
 				"email":  map[string]any{"event": "email.delivered", "email_id": "msg_01kf0m4w7he6x8q2v5b3n9c1ta", "deliver": false}}},
 			Example: testEventExample(), Problems: []int{http.StatusNotFound},
@@ -129,7 +129,7 @@ func aboutEmail(e event.Entry) bool {
 	return false
 }
 
-func (e *testEventEdge) create(ctx context.Context, c *rest.Call, _ *rest.None, in testEventRequest) (out testEventAnswer, err error) {
+func (e *testEventEdge) create(ctx context.Context, c *api.Call, _ *api.None, in testEventRequest) (out testEventAnswer, err error) {
 	payload := in.entry.Sample
 	if in.emailID != "" {
 		if !id.Is(id.Email, in.emailID) {

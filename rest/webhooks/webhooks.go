@@ -11,15 +11,15 @@ import (
 	"github.com/postrider/postrider/ent"
 	"github.com/postrider/postrider/modules/accounts/rights"
 	"github.com/postrider/postrider/modules/webhooks"
-	"github.com/postrider/postrider/rest"
-	"github.com/postrider/postrider/rest/body"
+	"github.com/postrider/postrider/rest/api"
+	"github.com/postrider/postrider/rest/api/body"
+	"github.com/postrider/postrider/rest/api/wire"
 	"github.com/postrider/postrider/rest/events"
-	"github.com/postrider/postrider/rest/wire"
-	"github.com/postrider/postrider/runtime/event"
-	"github.com/postrider/postrider/runtime/id"
-	"github.com/postrider/postrider/runtime/idempotency"
-	"github.com/postrider/postrider/runtime/page"
-	"github.com/postrider/postrider/runtime/secret"
+	"github.com/postrider/postrider/runtime/base/id"
+	"github.com/postrider/postrider/runtime/base/secret"
+	"github.com/postrider/postrider/runtime/storage/page"
+	"github.com/postrider/postrider/runtime/web/idempotency"
+	"github.com/postrider/postrider/runtime/work/event"
 )
 
 // Service is what these operations need of webhooks.
@@ -58,52 +58,52 @@ type newWebhookAnswer struct {
 	Secret  string        `json:"secret" doc:"Signs the deliveries. Shown this once." example:"whsec_Zk3v9QpA…"`
 }
 
-var endpoint = rest.Noun{Name: "webhook", About: "Id of the webhook endpoint.", Example: "wh_01kf0m4w7he6x8q2v5b3n9c1ta",
+var endpoint = api.Noun{Name: "webhook", About: "Id of the webhook endpoint.", Example: "wh_01kf0m4w7he6x8q2v5b3n9c1ta",
 	Is: func(word string) bool { return id.Is(id.Webhook, word) }}
 
 type edge struct{ hooks Service }
 
 // Routes makes the routes of the resource webhooks, without what was delivered.
-func Routes(service Service) rest.Routes {
-	return rest.NewRoutes("webhooks", func(a *rest.API) {
+func Routes(service Service) api.Routes {
+	return api.NewRoutes("webhooks", func(a *api.API) {
 		e := &edge{hooks: service}
 		g := a.Tag(tagWebhooks, "Endpoints of yours that are told what happens, over signed POST requests, and the log of what they were told. "+retries())
 		a.Describe(func(d *huma.OpenAPI) { events.Webhooks(d, tagWebhooks, retries()) })
 		one := map[string]any{"webhook": webhookExample()}
 		withSecret := map[string]any{"webhook": webhookExample(), "secret": "whsec_Zk3v9QpA1mW5rT8yB2nC4xE6uH7jK0sLd3fG9aVqIo"}
-		rest.OnceBody(g, rest.Operation{
+		api.OnceBody(g, api.Operation{
 			Path: "/webhooks", ID: "createWebhook", Needs: rights.Write,
 			Summary: "Create a webhook endpoint",
 			Description: "The answer has the secret that signs its deliveries, this once. The URL must be `https` and lead to a public address. An account can have 50. Under an " +
 				"Idempotency-Key the answer is kept encrypted.",
-			Body: &rest.Body{About: "The endpoint.", Examples: map[string]any{
+			Body: &api.Body{About: "The endpoint.", Examples: map[string]any{
 				"all":  map[string]any{"url": "https://example.com/hooks"},
 				"some": map[string]any{"url": "https://example.com/hooks", "events": []any{"email.bounced", "email.complained"}, "rate_limit": 20}}},
 			Example: withSecret, Problems: []int{http.StatusConflict}, Secret: true,
 		}, newBody, e.create)
-		rest.List(g, rest.Operation{
+		api.List(g, api.Operation{
 			Path: "/webhooks", ID: "listWebhooks", Needs: rights.Read,
 			Summary: "List webhook endpoints", Description: "Newest first.",
 			Example: webhookExample(),
-		}, rest.Plural{Member: "webhooks", Schema: "WebhookList"}, e.hooks.List, e.record)
-		rest.Get(g, rest.Operation{
+		}, api.Plural{Member: "webhooks", Schema: "WebhookList"}, e.hooks.List, e.record)
+		api.Get(g, api.Operation{
 			Path: "/webhooks/{id}", ID: "getWebhook", Needs: rights.Read,
 			Summary: "Retrieve a webhook endpoint", Description: "Without its secret.", Example: one, Of: endpoint,
 		}, e.hooks.Get, e.answer)
-		rest.HandleBody(g, rest.Operation{
-			Method: http.MethodPatch, Path: "/webhooks/{id}", ID: "updateWebhook", Needs: rights.Write, Stores: rest.StoresNothing,
+		api.HandleBody(g, api.Operation{
+			Method: http.MethodPatch, Path: "/webhooks/{id}", ID: "updateWebhook", Needs: rights.Write, Stores: api.StoresNothing,
 			Summary: "Change a webhook endpoint",
 			Description: "A field that is left out stays as it is. While `enabled` is false nothing is delivered and no deliveries are made; what was waiting goes on when it is true " +
 				"again, and what was missed is brought by `POST /webhooks/{id}/recover`.",
-			Body:    &rest.Body{About: "What to change, at least one field.", Examples: map[string]any{"off": map[string]any{"enabled": false}}},
+			Body:    &api.Body{About: "What to change, at least one field.", Examples: map[string]any{"off": map[string]any{"enabled": false}}},
 			Example: one, Problems: []int{http.StatusNotFound}, Of: endpoint,
 		}, changeBody, e.update)
-		rest.Delete(g, rest.Operation{
+		api.Delete(g, api.Operation{
 			Path: "/webhooks/{id}", ID: "deleteWebhook", Needs: rights.Write,
 			Summary: "Delete a webhook endpoint", Description: "What waits for it is not delivered any more.", Of: endpoint,
 		}, e.hooks.Delete)
-		rest.Once(g, rest.Operation{
-			Path: "/webhooks/{id}/rotate-secret", ID: "rotateWebhookSecret", Needs: rights.Write, Stores: rest.StoresNothing,
+		api.Once(g, api.Operation{
+			Path: "/webhooks/{id}/rotate-secret", ID: "rotateWebhookSecret", Needs: rights.Write, Stores: api.StoresNothing,
 			Summary: "Rotate the secret of a webhook endpoint",
 			Description: "For 24 hours deliveries are signed with the new secret and the one before it: `Service-Signature` then has two `v1`. A secret before those ends at once. " +
 				"Under an Idempotency-Key the answer is kept encrypted.",
@@ -165,13 +165,13 @@ func (e *edge) secretAnswer(w *ent.Webhook, token secret.String) newWebhookAnswe
 }
 
 // keeping keeps an answer that shows a secret.
-func (e *edge) keeping(keep rest.Keep) webhooks.Keep {
+func (e *edge) keeping(keep api.Keep) webhooks.Keep {
 	return func(ctx context.Context, tx idempotency.Execer, w *ent.Webhook, token secret.String) error {
 		return keep(ctx, tx, e.secretAnswer(w, token))
 	}
 }
 
-func (e *edge) create(ctx context.Context, c *rest.Call, _ *rest.None, in webhooks.NewEndpoint, keep rest.Keep) (out newWebhookAnswer, err error) {
+func (e *edge) create(ctx context.Context, c *api.Call, _ *api.None, in webhooks.NewEndpoint, keep api.Keep) (out newWebhookAnswer, err error) {
 	in.Keep = e.keeping(keep)
 	made, token, err := e.hooks.Create(ctx, c.AccountID, in)
 	if err != nil {
@@ -180,11 +180,11 @@ func (e *edge) create(ctx context.Context, c *rest.Call, _ *rest.None, in webhoo
 	return e.secretAnswer(made, token), nil
 }
 
-func (e *edge) update(ctx context.Context, c *rest.Call, in *rest.Item, change webhooks.Change) (webhookAnswer, error) {
-	return rest.As(e.answer)(e.hooks.Update(ctx, c.AccountID, in.ID, change))
+func (e *edge) update(ctx context.Context, c *api.Call, in *api.Item, change webhooks.Change) (webhookAnswer, error) {
+	return api.As(e.answer)(e.hooks.Update(ctx, c.AccountID, in.ID, change))
 }
 
-func (e *edge) rotate(ctx context.Context, c *rest.Call, in *rest.Item, keep rest.Keep) (out newWebhookAnswer, err error) {
+func (e *edge) rotate(ctx context.Context, c *api.Call, in *api.Item, keep api.Keep) (out newWebhookAnswer, err error) {
 	rotated, token, err := e.hooks.RotateSecret(ctx, c.AccountID, in.ID, e.keeping(keep))
 	if err != nil {
 		return out, err

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/postrider/postrider/cmd/bench/postgres"
-	"github.com/postrider/postrider/runtime/db"
+	"github.com/postrider/postrider/runtime/storage/db"
 )
 
 // middle is the median of how long something took.

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/postrider/postrider/cmd/bench/postgres"
-	"github.com/postrider/postrider/runtime/id"
+	"github.com/postrider/postrider/runtime/base/id"
 )
 
 // Month is one of a year of emails.

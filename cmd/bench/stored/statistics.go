@@ -12,7 +12,7 @@ import (
 
 	"github.com/postrider/postrider/modules/statistics/rollup"
 	"github.com/postrider/postrider/modules/statistics/store"
-	"github.com/postrider/postrider/runtime/db"
+	"github.com/postrider/postrider/runtime/storage/db"
 )
 
 // Statistics stores what the server would count for emails of the first account over a year: from three domains

@@ -12,7 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/postrider/postrider/cmd/postrider/automate"
-	"github.com/postrider/postrider/runtime/runtimetest"
+	"github.com/postrider/postrider/runtime/test/harness"
 )
 
 const (
@@ -64,7 +64,7 @@ func pushed(t *testing.T, server automate.Server, activate bool, paths ...string
 
 func TestDefinitionsGoToTheServerAndComeBack(t *testing.T) {
 	t.Parallel()
-	app := runtimetest.Start(t, nil)
+	app := harness.Start(t, nil)
 	server := automate.Server{BaseURL: app.BaseURL, APIKey: app.APIKey}
 	dir := folder(t, map[string]string{"a.json": welcome, "b.yaml": later, "notes.txt": "no definition"})
 	for _, c := range []struct {
@@ -127,7 +127,7 @@ func files(t *testing.T, dir string) map[string]string {
 // What speaks against a definition is told with its file, and the other files are done.
 func TestAPushTellsWhatIsWrong(t *testing.T) {
 	t.Parallel()
-	app := runtimetest.Start(t, nil)
+	app := harness.Start(t, nil)
 	server := automate.Server{BaseURL: app.BaseURL, APIKey: app.APIKey}
 	dir := folder(t, map[string]string{"1.json": broken, "2.json": `{"name": "Wrong", "trigger": {"event": "e"}, "steps": [{"type": "delay", "duration": "P1M"}]}`, "3.yaml": later})
 	out, log, failed := pushed(t, server, true, dir)
@@ -144,7 +144,7 @@ func TestAPushTellsWhatIsWrong(t *testing.T) {
 // Nothing is sent while a file cannot be read, or two have one name.
 func TestFilesAreReadBeforeAnythingIsSent(t *testing.T) {
 	t.Parallel()
-	app := runtimetest.Start(t, nil)
+	app := harness.Start(t, nil)
 	server := automate.Server{BaseURL: app.BaseURL, APIKey: app.APIKey}
 	for name, test := range map[string]struct {
 		files map[string]string
@@ -173,7 +173,7 @@ func TestFilesAreReadBeforeAnythingIsSent(t *testing.T) {
 
 func TestADefinitionIsSimulated(t *testing.T) {
 	t.Parallel()
-	app := runtimetest.Start(t, nil)
+	app := harness.Start(t, nil)
 	server := automate.Server{BaseURL: app.BaseURL, APIKey: app.APIKey}
 	dir := folder(t, map[string]string{"a.json": welcome})
 	pushed(t, server, false, dir)

@@ -14,7 +14,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/postrider/postrider/runtime/fault"
+	"github.com/postrider/postrider/runtime/base/fault"
 )
 
 // Server is a running Postrider and a key of one of its accounts.

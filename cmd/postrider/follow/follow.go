@@ -14,9 +14,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/postrider/postrider/runtime/fault"
-	"github.com/postrider/postrider/runtime/id"
-	"github.com/postrider/postrider/runtime/webhooksig"
+	"github.com/postrider/postrider/runtime/base/fault"
+	"github.com/postrider/postrider/runtime/base/id"
+	"github.com/postrider/postrider/runtime/web/webhooksig"
 )
 
 // Request says what to follow and where to bring it.

@@ -11,9 +11,9 @@ import (
 	"time"
 
 	"github.com/postrider/postrider/cmd/postrider/follow"
-	"github.com/postrider/postrider/runtime/expect"
-	"github.com/postrider/postrider/runtime/runtimetest"
-	"github.com/postrider/postrider/runtime/webhooksig"
+	"github.com/postrider/postrider/runtime/base/expect"
+	"github.com/postrider/postrider/runtime/test/harness"
+	"github.com/postrider/postrider/runtime/web/webhooksig"
 )
 
 type posted struct {
@@ -23,7 +23,7 @@ type posted struct {
 
 func TestListenForwardsEventsSignedAndEndsCleanly(t *testing.T) {
 	t.Parallel()
-	app := runtimetest.Start(t, nil)
+	app := harness.Start(t, nil)
 	app.MailDomain(t, "example.net")
 	came := make(chan posted, 100)
 	receiver := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
@@ -65,7 +65,7 @@ func TestListenForwardsEventsSignedAndEndsCleanly(t *testing.T) {
 			t.Fatalf("no %s was forwarded\n%s", typ, log.String())
 		}
 	}
-	runtimetest.Eventually(t, "both are printed", func() bool {
+	harness.Eventually(t, "both are printed", func() bool {
 		return strings.Contains(out.String(), "email.sent") && strings.Contains(out.String(), "email.delivered") && strings.Contains(out.String(), "-> 200 OK")
 	})
 	stop()

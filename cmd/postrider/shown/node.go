@@ -3,7 +3,7 @@ package shown
 import (
 	"time"
 
-	"github.com/postrider/postrider/runtime/node"
+	"github.com/postrider/postrider/runtime/work/node"
 )
 
 // Node is a process as `postrider nodes` prints it.

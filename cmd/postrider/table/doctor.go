@@ -5,7 +5,7 @@ import (
 	"strings"
 	"text/tabwriter"
 
-	"github.com/postrider/postrider/runtime/doctor"
+	"github.com/postrider/postrider/runtime/ops/doctor"
 )
 
 // Report shows what the doctor saw, for people.

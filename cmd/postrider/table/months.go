@@ -6,8 +6,8 @@ import (
 	"text/tabwriter"
 	"time"
 
-	"github.com/postrider/postrider/runtime/db/months"
-	"github.com/postrider/postrider/runtime/id"
+	"github.com/postrider/postrider/runtime/base/id"
+	"github.com/postrider/postrider/runtime/storage/db/months"
 )
 
 // Months prints tables that grow with mail, and the months of those that are split, one a line.

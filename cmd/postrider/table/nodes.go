@@ -9,8 +9,8 @@ import (
 	"text/tabwriter"
 	"time"
 
-	"github.com/postrider/postrider/runtime/machine"
-	"github.com/postrider/postrider/runtime/node"
+	"github.com/postrider/postrider/runtime/work/node"
+	"github.com/postrider/postrider/runtime/work/node/machine"
 )
 
 // mostShown is how many addresses a line names.

@@ -1,8 +1,8 @@
 // Package migrations holds the versioned SQL of the database, one file a step,
-// for the runner in runtime/db. A file that has been released is never changed.
+// for the runner in runtime/storage/db. A file that has been released is never changed.
 //
 // A change of ent/schema becomes a file by `go run ./cmd/migration NAME`.
-// The first lines say what it does to programs that lack it, and runtime/rules holds it to that:
+// The first lines say what it does to programs that lack it, and runtime/test/rules holds it to that:
 //
 //	-- expand               they go on working: it only adds (no DROP, RENAME, SET NOT NULL, no
 //	                        new column NOT NULL without a constant default)

@@ -15,7 +15,7 @@ import (
 
 	"github.com/postrider/postrider/ent"
 	"github.com/postrider/postrider/modules/accounts/audit"
-	"github.com/postrider/postrider/runtime/db"
+	"github.com/postrider/postrider/runtime/storage/db"
 )
 
 // Kind is what an alert is about.

@@ -10,7 +10,7 @@ import (
 	"github.com/postrider/postrider/ent/auditentry"
 	"github.com/postrider/postrider/ent/membership"
 	"github.com/postrider/postrider/modules/accounts"
-	"github.com/postrider/postrider/runtime/id"
+	"github.com/postrider/postrider/runtime/base/id"
 )
 
 // The kinds of actors.

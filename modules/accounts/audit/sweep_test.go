@@ -4,8 +4,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/postrider/postrider/runtime/db/dbtest"
-	"github.com/postrider/postrider/runtime/id"
+	"github.com/postrider/postrider/runtime/base/id"
+	"github.com/postrider/postrider/runtime/storage/db/dbtest"
 )
 
 // Entries are kept for 400 days, and no longer.

@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"image/png"
 
-	"github.com/postrider/postrider/runtime/fault"
+	"github.com/postrider/postrider/runtime/base/fault"
 )
 
 // What a logo may be.

@@ -6,7 +6,7 @@ import (
 	"context"
 
 	"github.com/postrider/postrider/modules/accounts/rights"
-	"github.com/postrider/postrider/runtime/db"
+	"github.com/postrider/postrider/runtime/storage/db"
 )
 
 // Columns and Joins select who created a row k with account_id and created_by, for a Row. A creator of

@@ -7,10 +7,10 @@ import (
 
 	"go.uber.org/fx"
 
-	"github.com/postrider/postrider/runtime/db"
-	"github.com/postrider/postrider/runtime/fault"
-	"github.com/postrider/postrider/runtime/id"
-	"github.com/postrider/postrider/runtime/turnstile"
+	"github.com/postrider/postrider/runtime/base/fault"
+	"github.com/postrider/postrider/runtime/base/id"
+	"github.com/postrider/postrider/runtime/base/limit"
+	"github.com/postrider/postrider/runtime/storage/db"
 )
 
 // Module gives *Service.
@@ -30,11 +30,11 @@ var ErrLost = errors.New("exports: the turn has gone to another export")
 // Service hands out turns. Safe for concurrent use, and in several processes.
 type Service struct {
 	db    *db.DB
-	pages *turnstile.Turnstile
+	pages *limit.Turnstile
 }
 
 // New makes the service.
-func New(d *db.DB) *Service { return &Service{d, turnstile.New(atOnce, mostWait)} }
+func New(d *db.DB) *Service { return &Service{d, limit.New(atOnce, mostWait)} }
 
 // beginSQL takes the turn where none lasts. One that lasts for longer than any can was taken
 // before the clock of the database went back; the minute is for transactions that began earlier.

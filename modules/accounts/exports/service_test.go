@@ -5,8 +5,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/postrider/postrider/runtime/db/dbtest"
-	"github.com/postrider/postrider/runtime/fault"
+	"github.com/postrider/postrider/runtime/base/fault"
+	"github.com/postrider/postrider/runtime/storage/db/dbtest"
 )
 
 const ours, theirs = "acc_01kf0m4w7he6x8q2v5b3n9c1ta", "acc_01kf0m4w7he6x8q2v5b3n9c1tb"

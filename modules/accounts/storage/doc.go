@@ -1,5 +1,5 @@
 // Package storage limits how many bytes an account stores: in total and per day (UTC). It also stops
-// writes while the database's disk is nearly full (runtime/diskroom).
+// writes while the database's disk is nearly full (runtime/ops/diskroom).
 //
 // # What counts
 //

@@ -8,7 +8,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/postrider/postrider/runtime/db"
+	"github.com/postrider/postrider/runtime/storage/db"
 )
 
 // progress is a measurement under way: which page of which table comes next, and the sums so far.

@@ -7,8 +7,8 @@ import (
 	"sync"
 
 	"github.com/postrider/postrider/modules/accounts"
-	"github.com/postrider/postrider/runtime/clock"
-	"github.com/postrider/postrider/runtime/fault"
+	"github.com/postrider/postrider/runtime/base/clock"
+	"github.com/postrider/postrider/runtime/base/fault"
 )
 
 // The shares of an account's daily bytes that strangers can use.

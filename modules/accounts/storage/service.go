@@ -11,12 +11,12 @@ import (
 	"go.uber.org/fx"
 
 	"github.com/postrider/postrider/modules/accounts"
-	"github.com/postrider/postrider/runtime/db"
-	"github.com/postrider/postrider/runtime/diskroom"
-	"github.com/postrider/postrider/runtime/fault"
-	"github.com/postrider/postrider/runtime/id"
-	"github.com/postrider/postrider/runtime/telemetry"
-	"github.com/postrider/postrider/runtime/worker"
+	"github.com/postrider/postrider/runtime/base/fault"
+	"github.com/postrider/postrider/runtime/base/id"
+	"github.com/postrider/postrider/runtime/base/telemetry"
+	"github.com/postrider/postrider/runtime/base/worker"
+	"github.com/postrider/postrider/runtime/ops/diskroom"
+	"github.com/postrider/postrider/runtime/storage/db"
 )
 
 // Kind is what is stored.

@@ -11,13 +11,13 @@ import (
 
 	"github.com/postrider/postrider/modules/accounts"
 	"github.com/postrider/postrider/modules/accounts/storage"
-	"github.com/postrider/postrider/runtime/db"
-	"github.com/postrider/postrider/runtime/db/dbtest"
-	"github.com/postrider/postrider/runtime/diskroom"
-	"github.com/postrider/postrider/runtime/expect"
-	"github.com/postrider/postrider/runtime/fault"
-	"github.com/postrider/postrider/runtime/id"
-	"github.com/postrider/postrider/runtime/page"
+	"github.com/postrider/postrider/runtime/base/expect"
+	"github.com/postrider/postrider/runtime/base/fault"
+	"github.com/postrider/postrider/runtime/base/id"
+	"github.com/postrider/postrider/runtime/ops/diskroom"
+	"github.com/postrider/postrider/runtime/storage/db"
+	"github.com/postrider/postrider/runtime/storage/db/dbtest"
+	"github.com/postrider/postrider/runtime/storage/page"
 )
 
 // disk is the double of the disk's watch.

@@ -8,7 +8,7 @@ import (
 	"github.com/postrider/postrider/ent/invitation"
 	"github.com/postrider/postrider/ent/membership"
 	"github.com/postrider/postrider/modules/accounts/rights"
-	"github.com/postrider/postrider/runtime/page"
+	"github.com/postrider/postrider/runtime/storage/page"
 )
 
 // MemberPage gives one page of the members of an account, the oldest membership first. Error: Invalid.

@@ -14,8 +14,8 @@ import (
 	"github.com/postrider/postrider/modules/accounts/alerts"
 	"github.com/postrider/postrider/modules/accounts/audit"
 	"github.com/postrider/postrider/modules/accounts/rights"
-	"github.com/postrider/postrider/runtime/db"
-	"github.com/postrider/postrider/runtime/fault"
+	"github.com/postrider/postrider/runtime/base/fault"
+	"github.com/postrider/postrider/runtime/storage/db"
 )
 
 // Member is a person of an account.

@@ -15,11 +15,11 @@ import (
 	"github.com/postrider/postrider/modules/accounts"
 	"github.com/postrider/postrider/modules/accounts/audit"
 	"github.com/postrider/postrider/modules/accounts/rights"
-	"github.com/postrider/postrider/runtime/clockstep"
-	"github.com/postrider/postrider/runtime/db"
-	"github.com/postrider/postrider/runtime/fault"
-	"github.com/postrider/postrider/runtime/module"
-	"github.com/postrider/postrider/runtime/page"
+	"github.com/postrider/postrider/runtime/base/fault"
+	"github.com/postrider/postrider/runtime/storage/clockstep"
+	"github.com/postrider/postrider/runtime/ops/module"
+	"github.com/postrider/postrider/runtime/storage/db"
+	"github.com/postrider/postrider/runtime/storage/page"
 )
 
 // Module gives *Service.

@@ -7,7 +7,7 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/postrider/postrider/runtime/fault"
+	"github.com/postrider/postrider/runtime/base/fault"
 )
 
 // Decode reads a definition and judges it, but for its expressions and its Liquid. The

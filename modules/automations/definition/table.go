@@ -12,7 +12,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/postrider/postrider/modules/automations/clock"
-	"github.com/postrider/postrider/runtime/fault"
+	"github.com/postrider/postrider/runtime/base/fault"
 	"github.com/postrider/postrider/runtime/mail/address"
 )
 

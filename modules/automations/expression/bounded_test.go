@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/postrider/postrider/modules/automations/expression"
-	"github.com/postrider/postrider/runtime/expect"
+	"github.com/postrider/postrider/runtime/base/expect"
 )
 
 func TestOneCallIsBounded(t *testing.T) { //nolint:paralleltest // memory is measured

@@ -10,12 +10,12 @@ import (
 
 	"github.com/postrider/postrider/modules/automations/definition"
 	"github.com/postrider/postrider/modules/automations/ingest"
-	"github.com/postrider/postrider/runtime/bus"
-	"github.com/postrider/postrider/runtime/db"
-	"github.com/postrider/postrider/runtime/event"
-	"github.com/postrider/postrider/runtime/id"
+	"github.com/postrider/postrider/runtime/base/id"
+	"github.com/postrider/postrider/runtime/base/worker"
 	"github.com/postrider/postrider/runtime/mail/address"
-	"github.com/postrider/postrider/runtime/worker"
+	"github.com/postrider/postrider/runtime/storage/db"
+	"github.com/postrider/postrider/runtime/work/bus"
+	"github.com/postrider/postrider/runtime/work/event"
 )
 
 const (

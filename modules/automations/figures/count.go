@@ -6,7 +6,7 @@ import (
 
 	"github.com/postrider/postrider/ent/smsmessage"
 	"github.com/postrider/postrider/modules/automations/runs"
-	"github.com/postrider/postrider/runtime/db"
+	"github.com/postrider/postrider/runtime/storage/db"
 )
 
 // What a counted row is about.

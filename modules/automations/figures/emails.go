@@ -6,7 +6,7 @@ import (
 
 	"github.com/postrider/postrider/modules/sending/records"
 	"github.com/postrider/postrider/modules/tracking"
-	"github.com/postrider/postrider/runtime/db"
+	"github.com/postrider/postrider/runtime/storage/db"
 )
 
 // MostEmails is of how many emails of a step the figures tell: of the newest ones.

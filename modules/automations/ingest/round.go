@@ -12,8 +12,8 @@ import (
 	"github.com/postrider/postrider/modules/automations/machine"
 	"github.com/postrider/postrider/modules/automations/runs"
 	"github.com/postrider/postrider/modules/automations/versions"
-	"github.com/postrider/postrider/runtime/db"
-	"github.com/postrider/postrider/runtime/id"
+	"github.com/postrider/postrider/runtime/base/id"
+	"github.com/postrider/postrider/runtime/storage/db"
 )
 
 // What an automation did about an event.

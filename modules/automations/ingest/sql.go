@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"github.com/postrider/postrider/ent/schema/shape"
-	"github.com/postrider/postrider/runtime/db"
-	"github.com/postrider/postrider/runtime/db/batch"
+	"github.com/postrider/postrider/runtime/storage/db"
+	"github.com/postrider/postrider/runtime/storage/db/batch"
 )
 
 var eventRows = batch.New("v",

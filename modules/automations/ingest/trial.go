@@ -10,9 +10,9 @@ import (
 	"github.com/postrider/postrider/modules/automations/definition"
 	"github.com/postrider/postrider/modules/automations/machine"
 	"github.com/postrider/postrider/modules/automations/runs"
-	"github.com/postrider/postrider/runtime/db"
-	"github.com/postrider/postrider/runtime/id"
-	"github.com/postrider/postrider/runtime/idempotency"
+	"github.com/postrider/postrider/runtime/base/id"
+	"github.com/postrider/postrider/runtime/storage/db"
+	"github.com/postrider/postrider/runtime/web/idempotency"
 )
 
 // Trial is an event by which somebody tries one automation. Nothing else takes notice of it.

@@ -9,10 +9,10 @@ import (
 	"strings"
 	"time"
 
-	"github.com/postrider/postrider/runtime/fault"
-	"github.com/postrider/postrider/runtime/id"
-	"github.com/postrider/postrider/runtime/secret"
-	"github.com/postrider/postrider/runtime/webhooksig"
+	"github.com/postrider/postrider/runtime/base/fault"
+	"github.com/postrider/postrider/runtime/base/id"
+	"github.com/postrider/postrider/runtime/base/secret"
+	"github.com/postrider/postrider/runtime/web/webhooksig"
 )
 
 // CauseHeader carries a cause.

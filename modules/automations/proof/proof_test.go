@@ -6,8 +6,8 @@ import (
 	"time"
 
 	"github.com/postrider/postrider/modules/automations/proof"
-	"github.com/postrider/postrider/runtime/secret"
-	"github.com/postrider/postrider/runtime/webhooksig"
+	"github.com/postrider/postrider/runtime/base/secret"
+	"github.com/postrider/postrider/runtime/web/webhooksig"
 )
 
 const (

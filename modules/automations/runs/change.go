@@ -6,9 +6,9 @@ import (
 	"time"
 
 	"github.com/postrider/postrider/modules/automations/machine"
-	"github.com/postrider/postrider/runtime/db"
-	"github.com/postrider/postrider/runtime/db/batch"
-	"github.com/postrider/postrider/runtime/event"
+	"github.com/postrider/postrider/runtime/storage/db"
+	"github.com/postrider/postrider/runtime/storage/db/batch"
+	"github.com/postrider/postrider/runtime/work/event"
 )
 
 var runRows = batch.New("v",

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/postrider/postrider/runtime/db"
+	"github.com/postrider/postrider/runtime/storage/db"
 )
 
 // claimSQL takes due runs, of each lane one before of any lane the next: however many runs of

@@ -11,8 +11,8 @@ import (
 
 	"github.com/postrider/postrider/modules/automations/expression"
 	"github.com/postrider/postrider/modules/automations/machine"
-	"github.com/postrider/postrider/runtime/db"
 	"github.com/postrider/postrider/runtime/mail/address"
+	"github.com/postrider/postrider/runtime/storage/db"
 )
 
 // The states of a row of work.

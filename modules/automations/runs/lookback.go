@@ -8,7 +8,7 @@ import (
 
 	"github.com/postrider/postrider/modules/automations/expression"
 	"github.com/postrider/postrider/modules/automations/machine"
-	"github.com/postrider/postrider/runtime/db"
+	"github.com/postrider/postrider/runtime/storage/db"
 )
 
 // backSQL finds events of a person that may end a wait, oldest first. An event that has not

@@ -10,7 +10,7 @@ import (
 	"github.com/postrider/postrider/modules/automations/runs"
 	"github.com/postrider/postrider/modules/sending"
 	"github.com/postrider/postrider/modules/sms"
-	"github.com/postrider/postrider/runtime/event"
+	"github.com/postrider/postrider/runtime/work/event"
 )
 
 // NotStarted is the status of a run whose trigger has a condition that is not true.

@@ -1,4 +1,4 @@
-// Package steps takes the steps of live runs that are due, under a lease (runtime/worker).
+// Package steps takes the steps of live runs that are due, under a lease (runtime/base/worker).
 //
 // One claim takes a run up to the next effect, performs it and stores what follows. An email
 // is stored and its step is settled in one transaction: Hold is the guard of the message

@@ -13,8 +13,8 @@ import (
 	"github.com/postrider/postrider/modules/automations/machine"
 	"github.com/postrider/postrider/modules/automations/proof"
 	"github.com/postrider/postrider/modules/automations/runs"
-	"github.com/postrider/postrider/runtime/egress"
-	"github.com/postrider/postrider/runtime/webhooksig"
+	"github.com/postrider/postrider/runtime/web/egress"
+	"github.com/postrider/postrider/runtime/web/webhooksig"
 )
 
 // maxCaptured is how much of an answer a step keeps, in octets.

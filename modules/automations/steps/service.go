@@ -14,8 +14,8 @@ import (
 	"github.com/postrider/postrider/modules/automations/versions"
 	"github.com/postrider/postrider/modules/sending"
 	"github.com/postrider/postrider/modules/sms"
-	"github.com/postrider/postrider/runtime/db"
-	"github.com/postrider/postrider/runtime/worker"
+	"github.com/postrider/postrider/runtime/base/worker"
+	"github.com/postrider/postrider/runtime/storage/db"
 )
 
 // Sender accepts messages.

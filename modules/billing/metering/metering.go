@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/postrider/postrider/modules/billing/provider"
-	"github.com/postrider/postrider/runtime/db"
+	"github.com/postrider/postrider/runtime/storage/db"
 )
 
 // Service tells usage. Safe for concurrent use, and in several processes.

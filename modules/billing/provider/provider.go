@@ -9,8 +9,8 @@ import (
 
 	"github.com/stripe/stripe-go/v86"
 
-	"github.com/postrider/postrider/runtime/fault"
-	"github.com/postrider/postrider/runtime/secret"
+	"github.com/postrider/postrider/runtime/base/fault"
+	"github.com/postrider/postrider/runtime/base/secret"
 )
 
 // timeout is how long one exchange may take.

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/postrider/postrider/modules/billing/metering"
-	"github.com/postrider/postrider/runtime/db"
+	"github.com/postrider/postrider/runtime/storage/db"
 )
 
 // State is what there is to see.

@@ -3,7 +3,7 @@ package hooks
 import (
 	"go.uber.org/fx"
 
-	"github.com/postrider/postrider/runtime/module"
+	"github.com/postrider/postrider/runtime/ops/module"
 )
 
 // Module gives *Service.

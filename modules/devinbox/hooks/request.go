@@ -11,9 +11,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/postrider/postrider/runtime/fault"
-	"github.com/postrider/postrider/runtime/telemetry"
-	"github.com/postrider/postrider/runtime/webhooksig"
+	"github.com/postrider/postrider/runtime/base/fault"
+	"github.com/postrider/postrider/runtime/base/telemetry"
+	"github.com/postrider/postrider/runtime/web/webhooksig"
 )
 
 // Keep is how many requests are held for one account, maxHeld how many octets for all of them.

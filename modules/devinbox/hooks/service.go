@@ -13,8 +13,8 @@ import (
 
 	"go.uber.org/fx"
 
-	"github.com/postrider/postrider/runtime/fault"
-	"github.com/postrider/postrider/runtime/secret"
+	"github.com/postrider/postrider/runtime/base/fault"
+	"github.com/postrider/postrider/runtime/base/secret"
 )
 
 // Path is where receivers are, below the address of the service: Path/<account>/<token>.

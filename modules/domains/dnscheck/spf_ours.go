@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/postrider/postrider/runtime/config"
 	"github.com/postrider/postrider/runtime/mail/spf"
+	"github.com/postrider/postrider/runtime/ops/config"
 )
 
 // ourSPF is what DNS has under a name of this installation.

@@ -8,11 +8,11 @@ import (
 
 	"github.com/postrider/postrider/ent"
 	"github.com/postrider/postrider/modules/domains/dnscheck"
-	"github.com/postrider/postrider/runtime/dnsprovider"
-	"github.com/postrider/postrider/runtime/egress"
-	"github.com/postrider/postrider/runtime/fault"
+	"github.com/postrider/postrider/runtime/base/fault"
+	"github.com/postrider/postrider/runtime/base/secret"
 	"github.com/postrider/postrider/runtime/mail/dnsx"
-	"github.com/postrider/postrider/runtime/secret"
+	"github.com/postrider/postrider/runtime/ops/dnsprovider"
+	"github.com/postrider/postrider/runtime/web/egress"
 )
 
 // applyTimeout is how long a provider may take for everything.

@@ -11,9 +11,9 @@ import (
 	"github.com/postrider/postrider/ent"
 	"github.com/postrider/postrider/ent/dkimkey"
 	"github.com/postrider/postrider/modules/domains/dnscheck"
-	"github.com/postrider/postrider/runtime/dnsprovider"
 	"github.com/postrider/postrider/runtime/mail/dnsx"
 	"github.com/postrider/postrider/runtime/mail/dnsx/dnsxtest"
+	"github.com/postrider/postrider/runtime/ops/dnsprovider"
 )
 
 // example is a domain with a key that signs and one that waits.

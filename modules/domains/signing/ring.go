@@ -13,12 +13,12 @@ import (
 
 	"github.com/postrider/postrider/ent"
 	"github.com/postrider/postrider/ent/dkimkey"
-	"github.com/postrider/postrider/runtime/cache"
-	"github.com/postrider/postrider/runtime/db"
-	"github.com/postrider/postrider/runtime/id"
+	"github.com/postrider/postrider/runtime/base/cache"
+	"github.com/postrider/postrider/runtime/base/id"
+	"github.com/postrider/postrider/runtime/base/secret"
 	"github.com/postrider/postrider/runtime/mail/dkim"
 	"github.com/postrider/postrider/runtime/mail/signer"
-	"github.com/postrider/postrider/runtime/secret"
+	"github.com/postrider/postrider/runtime/storage/db"
 )
 
 const (

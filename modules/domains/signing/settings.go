@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"log/slog"
 
+	"github.com/postrider/postrider/runtime/base/setting"
 	"github.com/postrider/postrider/runtime/mail/signer"
-	"github.com/postrider/postrider/runtime/setting"
 )
 
 // Signer says who makes the RSA signatures of messages.

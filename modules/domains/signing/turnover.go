@@ -7,8 +7,8 @@ import (
 	"github.com/postrider/postrider/ent"
 	"github.com/postrider/postrider/ent/dkimkey"
 	"github.com/postrider/postrider/modules/domains/dnscheck"
-	"github.com/postrider/postrider/runtime/db"
 	"github.com/postrider/postrider/runtime/mail/dkim"
+	"github.com/postrider/postrider/runtime/storage/db"
 )
 
 // Turnover reads what a check saw of keys in the light of the keys as they are now, under

@@ -5,7 +5,7 @@ import (
 	"log/slog"
 	"time"
 
-	"github.com/postrider/postrider/runtime/secret"
+	"github.com/postrider/postrider/runtime/base/secret"
 )
 
 // Config says where the stream is, and what it is to be like where it is made here.

@@ -14,8 +14,8 @@ import (
 
 	"github.com/postrider/postrider/modules/eventexport/jetstream"
 	"github.com/postrider/postrider/modules/eventexport/jetstream/jetstreamtest"
-	"github.com/postrider/postrider/runtime/event"
-	"github.com/postrider/postrider/runtime/id"
+	"github.com/postrider/postrider/runtime/base/id"
+	"github.com/postrider/postrider/runtime/work/event"
 )
 
 func configOf(t *testing.T, url string) jetstream.Config {

@@ -12,7 +12,7 @@ import (
 	"github.com/ThreeDotsLabs/watermill/message"
 	"github.com/nats-io/nats.go"
 
-	"github.com/postrider/postrider/runtime/telemetry"
+	"github.com/postrider/postrider/runtime/base/telemetry"
 )
 
 // madeHere is in the metadata of a stream that Open has made, under madeBy: such a one is kept

@@ -7,8 +7,8 @@ import (
 	"net/url"
 	"strings"
 
-	"github.com/postrider/postrider/runtime/secret"
-	"github.com/postrider/postrider/runtime/setting"
+	"github.com/postrider/postrider/runtime/base/secret"
+	"github.com/postrider/postrider/runtime/base/setting"
 )
 
 // DefaultPort is that of NATS.

@@ -9,8 +9,8 @@ import (
 	"github.com/postrider/postrider/ent"
 	"github.com/postrider/postrider/ent/addressruleset"
 	"github.com/postrider/postrider/ent/schema/shape"
-	"github.com/postrider/postrider/runtime/cache"
-	"github.com/postrider/postrider/runtime/db"
+	"github.com/postrider/postrider/runtime/base/cache"
+	"github.com/postrider/postrider/runtime/storage/db"
 )
 
 // Domains tells whose a domain is.

@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"github.com/postrider/postrider/ent/schema/shape"
-	"github.com/postrider/postrider/runtime/fault"
+	"github.com/postrider/postrider/runtime/base/fault"
 )
 
 func TestRulesMatch(t *testing.T) {

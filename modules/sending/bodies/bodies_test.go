@@ -21,10 +21,10 @@ import (
 	"github.com/postrider/postrider/modules/sending/records"
 	"github.com/postrider/postrider/modules/sending/sendingtest"
 	"github.com/postrider/postrider/modules/sending/sendingtest/rooms"
-	"github.com/postrider/postrider/runtime/blob"
-	"github.com/postrider/postrider/runtime/blob/blobtest"
-	"github.com/postrider/postrider/runtime/expect"
+	"github.com/postrider/postrider/runtime/base/expect"
 	"github.com/postrider/postrider/runtime/mail/smtpclient"
+	"github.com/postrider/postrider/runtime/storage/blob"
+	"github.com/postrider/postrider/runtime/storage/blob/blobtest"
 )
 
 // world is rooms with an object store that speaks S3.

@@ -4,9 +4,9 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/postrider/postrider/runtime/clockstep"
-	"github.com/postrider/postrider/runtime/db"
-	"github.com/postrider/postrider/runtime/id"
+	"github.com/postrider/postrider/runtime/base/id"
+	"github.com/postrider/postrider/runtime/storage/clockstep"
+	"github.com/postrider/postrider/runtime/storage/db"
 )
 
 const rewindWalkSQL = `UPDATE body_walks SET position = $2 WHERE name = $1 AND position > $2`

@@ -3,9 +3,9 @@ package bodies
 import (
 	"go.uber.org/fx"
 
-	"github.com/postrider/postrider/runtime/clockstep"
-	"github.com/postrider/postrider/runtime/module"
-	"github.com/postrider/postrider/runtime/node"
+	"github.com/postrider/postrider/runtime/storage/clockstep"
+	"github.com/postrider/postrider/runtime/ops/module"
+	"github.com/postrider/postrider/runtime/work/node"
 )
 
 // Module gives *Service and moves in the background. The object store is the assembly's matter.

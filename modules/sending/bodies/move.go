@@ -8,11 +8,11 @@ import (
 	"time"
 
 	"github.com/postrider/postrider/modules/sending/lifecycle"
-	"github.com/postrider/postrider/runtime/blob"
-	"github.com/postrider/postrider/runtime/db"
-	"github.com/postrider/postrider/runtime/intake"
-	"github.com/postrider/postrider/runtime/telemetry"
-	"github.com/postrider/postrider/runtime/worker"
+	"github.com/postrider/postrider/runtime/base/intake"
+	"github.com/postrider/postrider/runtime/base/telemetry"
+	"github.com/postrider/postrider/runtime/base/worker"
+	"github.com/postrider/postrider/runtime/storage/blob"
+	"github.com/postrider/postrider/runtime/storage/db"
 )
 
 // move is one claimed row.

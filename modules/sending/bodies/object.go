@@ -10,8 +10,8 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/postrider/postrider/runtime/blob"
-	"github.com/postrider/postrider/runtime/fault"
+	"github.com/postrider/postrider/runtime/base/fault"
+	"github.com/postrider/postrider/runtime/storage/blob"
 )
 
 // What the names of objects end with.

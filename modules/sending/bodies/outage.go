@@ -4,7 +4,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/postrider/postrider/runtime/worker"
+	"github.com/postrider/postrider/runtime/base/worker"
 )
 
 // outage remembers that the store does not do what it is asked. Then one move at a time finds

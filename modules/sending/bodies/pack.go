@@ -7,7 +7,7 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/postrider/postrider/runtime/db"
+	"github.com/postrider/postrider/runtime/storage/db"
 )
 
 const (

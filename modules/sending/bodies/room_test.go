@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/postrider/postrider/modules/sending/sendingtest/rooms"
-	"github.com/postrider/postrider/runtime/expect"
+	"github.com/postrider/postrider/runtime/base/expect"
 )
 
 // words is text that hardly gets smaller than letters do.

@@ -9,11 +9,11 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"go.uber.org/fx"
 
-	"github.com/postrider/postrider/runtime/blob"
-	"github.com/postrider/postrider/runtime/db"
-	"github.com/postrider/postrider/runtime/intake"
-	"github.com/postrider/postrider/runtime/node"
-	"github.com/postrider/postrider/runtime/worker"
+	"github.com/postrider/postrider/runtime/base/intake"
+	"github.com/postrider/postrider/runtime/base/worker"
+	"github.com/postrider/postrider/runtime/storage/blob"
+	"github.com/postrider/postrider/runtime/storage/db"
+	"github.com/postrider/postrider/runtime/work/node"
 )
 
 // Node is this process among those that share the database.

@@ -4,9 +4,9 @@ import (
 	"errors"
 	"time"
 
-	"github.com/postrider/postrider/runtime/blob"
-	"github.com/postrider/postrider/runtime/config"
-	"github.com/postrider/postrider/runtime/setting"
+	"github.com/postrider/postrider/runtime/base/setting"
+	"github.com/postrider/postrider/runtime/ops/config"
+	"github.com/postrider/postrider/runtime/storage/blob"
 )
 
 // SentAfter is how old an email is when its body moves; zero: it stays in the database.

@@ -7,8 +7,8 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/postrider/postrider/runtime/db"
 	"github.com/postrider/postrider/runtime/mail/mime"
+	"github.com/postrider/postrider/runtime/storage/db"
 )
 
 const (

@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"github.com/postrider/postrider/modules/sending/records"
-	"github.com/postrider/postrider/runtime/fault"
-	"github.com/postrider/postrider/runtime/intake"
+	"github.com/postrider/postrider/runtime/base/fault"
+	"github.com/postrider/postrider/runtime/base/intake"
 )
 
 // A heavy message is composed when its delivery begins and forgotten when it ends. It is

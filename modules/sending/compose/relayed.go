@@ -10,7 +10,7 @@ import (
 	"github.com/postrider/postrider/modules/domains"
 	"github.com/postrider/postrider/modules/sending/unsubscribe"
 	"github.com/postrider/postrider/modules/tracking"
-	"github.com/postrider/postrider/runtime/intake"
+	"github.com/postrider/postrider/runtime/base/intake"
 	"github.com/postrider/postrider/runtime/mail/address"
 	"github.com/postrider/postrider/runtime/mail/dkim"
 	"github.com/postrider/postrider/runtime/mail/mime"

@@ -11,9 +11,9 @@ import (
 	"github.com/postrider/postrider/modules/domains"
 	"github.com/postrider/postrider/modules/sending/unsubscribe"
 	"github.com/postrider/postrider/modules/tracking"
-	"github.com/postrider/postrider/runtime/db"
-	"github.com/postrider/postrider/runtime/intake"
+	"github.com/postrider/postrider/runtime/base/intake"
 	"github.com/postrider/postrider/runtime/mail/address"
+	"github.com/postrider/postrider/runtime/storage/db"
 )
 
 // Domains tells under which identity an account may write as an address.

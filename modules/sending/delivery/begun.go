@@ -8,7 +8,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/postrider/postrider/runtime/db"
+	"github.com/postrider/postrider/runtime/storage/db"
 )
 
 // Some deliveries are claimed before there is a connection for them. Should this process

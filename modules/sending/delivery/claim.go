@@ -8,8 +8,8 @@ import (
 
 	"github.com/postrider/postrider/modules/sending/compose"
 	"github.com/postrider/postrider/modules/sending/lifecycle"
-	"github.com/postrider/postrider/runtime/db"
 	"github.com/postrider/postrider/runtime/mail/smtpclient"
+	"github.com/postrider/postrider/runtime/storage/db"
 )
 
 // Job is one claimed recipient, which a worker delivers to.

@@ -5,8 +5,8 @@ import (
 	"fmt"
 
 	"github.com/postrider/postrider/modules/sending/lifecycle"
-	"github.com/postrider/postrider/runtime/clockstep"
-	"github.com/postrider/postrider/runtime/db"
+	"github.com/postrider/postrider/runtime/storage/clockstep"
+	"github.com/postrider/postrider/runtime/storage/db"
 )
 
 // repairDueSQL corrects recipients that are due later than is possible: later than
@@ -21,7 +21,7 @@ FROM (
 ) v WHERE ` + lifecycle.RecipientSQL)
 
 // repairDueTimes corrects when recipients are due after the database clock stepped back
-// (runtime/clockstep).
+// (runtime/storage/clockstep).
 func (s *Service) repairDueTimes(ctx context.Context, _ clockstep.Step) (int64, error) {
 	pauses := make([]int64, len(retrySchedule))
 	for i, pause := range retrySchedule {

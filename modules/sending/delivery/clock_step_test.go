@@ -6,8 +6,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/postrider/postrider/runtime/clockstep"
-	"github.com/postrider/postrider/runtime/db"
+	"github.com/postrider/postrider/runtime/storage/clockstep"
+	"github.com/postrider/postrider/runtime/storage/db"
 )
 
 // The clock of the database was an hour ahead, or a day, and went back. What was accepted,

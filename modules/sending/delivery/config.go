@@ -1,6 +1,6 @@
 package delivery
 
-import "github.com/postrider/postrider/runtime/fault"
+import "github.com/postrider/postrider/runtime/base/fault"
 
 // Config sets how messages leave.
 type Config struct {

@@ -11,9 +11,9 @@ import (
 	"github.com/postrider/postrider/ent/email"
 	"github.com/postrider/postrider/ent/recipient"
 	"github.com/postrider/postrider/modules/sending"
-	"github.com/postrider/postrider/runtime/expect"
+	"github.com/postrider/postrider/runtime/base/expect"
+	"github.com/postrider/postrider/runtime/base/worker"
 	"github.com/postrider/postrider/runtime/mail/smtpclient"
-	"github.com/postrider/postrider/runtime/worker"
 )
 
 // claimAll claims what is due, without a worker.

@@ -9,8 +9,8 @@ import (
 
 	"github.com/postrider/postrider/ent/recipient"
 	"github.com/postrider/postrider/modules/outbound"
+	"github.com/postrider/postrider/runtime/base/worker"
 	"github.com/postrider/postrider/runtime/mail/smtpclient"
-	"github.com/postrider/postrider/runtime/worker"
 )
 
 // oneWay chooses one source address for everything.

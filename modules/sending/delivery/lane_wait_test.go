@@ -10,9 +10,9 @@ import (
 	"time"
 
 	"github.com/postrider/postrider/modules/outbound"
-	"github.com/postrider/postrider/runtime/db"
 	"github.com/postrider/postrider/runtime/mail/lane"
 	"github.com/postrider/postrider/runtime/mail/smtpclient"
+	"github.com/postrider/postrider/runtime/storage/db"
 )
 
 // neverSearch keeps the claimer from finding lanes by its search, which hides lanes that it

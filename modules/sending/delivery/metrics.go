@@ -6,8 +6,8 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/postrider/postrider/ent/recipient"
+	"github.com/postrider/postrider/runtime/base/telemetry"
 	"github.com/postrider/postrider/runtime/mail/bounce"
-	"github.com/postrider/postrider/runtime/telemetry"
 )
 
 // result is what an attempt came to, and what the refusal was about.

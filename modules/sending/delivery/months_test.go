@@ -11,9 +11,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/postrider/postrider/runtime/db"
-	"github.com/postrider/postrider/runtime/db/months"
 	"github.com/postrider/postrider/runtime/mail/smtpclient"
+	"github.com/postrider/postrider/runtime/storage/db"
+	"github.com/postrider/postrider/runtime/storage/db/months"
 )
 
 // What is due, comes again, is parked, held by nobody or cut off is claimed and settled alike where it lies in one table and where

@@ -9,9 +9,9 @@ import (
 	"github.com/postrider/postrider/ent/recipient"
 	"github.com/postrider/postrider/modules/outbound"
 	"github.com/postrider/postrider/modules/sending/lifecycle"
-	"github.com/postrider/postrider/runtime/event"
 	"github.com/postrider/postrider/runtime/mail/bounce"
 	"github.com/postrider/postrider/runtime/mail/smtpclient"
+	"github.com/postrider/postrider/runtime/work/event"
 )
 
 // verdict is what an attempt means for its recipient.

@@ -8,8 +8,8 @@ import (
 
 	"github.com/postrider/postrider/ent/attempt"
 	"github.com/postrider/postrider/ent/recipient"
-	"github.com/postrider/postrider/runtime/event"
 	"github.com/postrider/postrider/runtime/mail/smtpclient"
+	"github.com/postrider/postrider/runtime/work/event"
 )
 
 func TestJudge(t *testing.T) {

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/postrider/postrider/modules/outbound"
-	"github.com/postrider/postrider/runtime/db"
+	"github.com/postrider/postrider/runtime/storage/db"
 )
 
 // parkedChannel wakes the other processes when one has parked what only another can deliver.

@@ -9,9 +9,9 @@ import (
 	"github.com/postrider/postrider/ent/recipient"
 	"github.com/postrider/postrider/modules/outbound"
 	"github.com/postrider/postrider/modules/sending/sendingtest"
+	"github.com/postrider/postrider/runtime/base/worker"
 	"github.com/postrider/postrider/runtime/mail/lane"
 	"github.com/postrider/postrider/runtime/mail/smtpclient"
-	"github.com/postrider/postrider/runtime/worker"
 )
 
 // parked counts the recipients of a lane.

@@ -10,8 +10,8 @@ import (
 
 	"github.com/postrider/postrider/modules/outbound"
 	"github.com/postrider/postrider/modules/sending/lifecycle"
-	"github.com/postrider/postrider/runtime/db"
 	"github.com/postrider/postrider/runtime/mail/smtpclient"
+	"github.com/postrider/postrider/runtime/storage/db"
 )
 
 // A claim picks due rows, asks which way each leaves and whether the lane there has

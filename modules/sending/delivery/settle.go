@@ -13,14 +13,14 @@ import (
 	"github.com/postrider/postrider/ent/email"
 	"github.com/postrider/postrider/ent/recipient"
 	"github.com/postrider/postrider/modules/sending/lifecycle"
-	"github.com/postrider/postrider/runtime/clock"
-	"github.com/postrider/postrider/runtime/db"
-	"github.com/postrider/postrider/runtime/db/batch"
-	"github.com/postrider/postrider/runtime/event"
+	"github.com/postrider/postrider/runtime/base/clock"
+	"github.com/postrider/postrider/runtime/base/worker"
 	"github.com/postrider/postrider/runtime/mail/bounce"
 	"github.com/postrider/postrider/runtime/mail/lane"
 	"github.com/postrider/postrider/runtime/mail/smtpclient"
-	"github.com/postrider/postrider/runtime/worker"
+	"github.com/postrider/postrider/runtime/storage/db"
+	"github.com/postrider/postrider/runtime/storage/db/batch"
+	"github.com/postrider/postrider/runtime/work/event"
 )
 
 // finished is a delivery with its result.

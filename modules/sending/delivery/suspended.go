@@ -5,7 +5,7 @@ import (
 	"errors"
 	"time"
 
-	"github.com/postrider/postrider/runtime/fault"
+	"github.com/postrider/postrider/runtime/base/fault"
 )
 
 // suspendedFor is how soon mail of a suspended account is looked at again.

@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"github.com/postrider/postrider/modules/sending/lifecycle"
-	"github.com/postrider/postrider/runtime/db"
+	"github.com/postrider/postrider/runtime/storage/db"
 )
 
 // undoSQL gives claimed recipients back to the queue as if nobody had claimed them: the

@@ -89,6 +89,6 @@ func SuppressedDiagnostic(reason string) string {
 	return "suppressed: " + reason
 }
 
-// DueChannel is the channel of runtime/db's signals that is woken when recipients became
+// DueChannel is the channel of runtime/storage/db's signals that is woken when recipients became
 // due.
 const DueChannel = "delivery"

@@ -3,7 +3,7 @@ package queue
 import (
 	"context"
 
-	"github.com/postrider/postrider/runtime/fault"
+	"github.com/postrider/postrider/runtime/base/fault"
 )
 
 // Operation is what an account does to its part of the queue.

@@ -7,9 +7,9 @@ import (
 	"slices"
 
 	"github.com/postrider/postrider/modules/sending/lifecycle"
-	"github.com/postrider/postrider/runtime/db"
-	"github.com/postrider/postrider/runtime/event"
-	"github.com/postrider/postrider/runtime/fault"
+	"github.com/postrider/postrider/runtime/base/fault"
+	"github.com/postrider/postrider/runtime/storage/db"
+	"github.com/postrider/postrider/runtime/work/event"
 )
 
 // Change is an operation on what a selection names. It works through it in

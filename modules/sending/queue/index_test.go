@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"github.com/postrider/postrider/modules/sending/sendingtest/rooms"
-	"github.com/postrider/postrider/runtime/db"
+	"github.com/postrider/postrider/runtime/storage/db"
 )
 
 // Settled recipients are most of the table: no statement that runs all the time reads them.

@@ -3,7 +3,7 @@ package queue
 import (
 	"go.uber.org/fx"
 
-	"github.com/postrider/postrider/runtime/bus"
+	"github.com/postrider/postrider/runtime/work/bus"
 )
 
 // Module gives *Service.

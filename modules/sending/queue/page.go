@@ -6,9 +6,9 @@ import (
 	"math"
 	"strconv"
 
-	"github.com/postrider/postrider/runtime/db"
-	"github.com/postrider/postrider/runtime/fault"
-	"github.com/postrider/postrider/runtime/page"
+	"github.com/postrider/postrider/runtime/base/fault"
+	"github.com/postrider/postrider/runtime/storage/db"
+	"github.com/postrider/postrider/runtime/storage/page"
 )
 
 // QueueOf returns one page of what the account has in the queue, the oldest first; the

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/postrider/postrider/runtime/db"
-	"github.com/postrider/postrider/runtime/fault"
+	"github.com/postrider/postrider/runtime/base/fault"
+	"github.com/postrider/postrider/runtime/storage/db"
 )
 
 // State is where a recipient in the queue stands.

@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/postrider/postrider/runtime/db"
-	"github.com/postrider/postrider/runtime/event"
+	"github.com/postrider/postrider/runtime/storage/db"
+	"github.com/postrider/postrider/runtime/work/event"
 )
 
 // Waiting is what an installation would send by a time if nothing held it.

@@ -4,7 +4,7 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/postrider/postrider/runtime/db"
+	"github.com/postrider/postrider/runtime/storage/db"
 )
 
 // unknownSQL reads the index attempt_unknown, which contains only such attempts.

@@ -4,9 +4,9 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/postrider/postrider/runtime/clock"
-	"github.com/postrider/postrider/runtime/db"
-	"github.com/postrider/postrider/runtime/event"
+	"github.com/postrider/postrider/runtime/base/clock"
+	"github.com/postrider/postrider/runtime/storage/db"
+	"github.com/postrider/postrider/runtime/work/event"
 )
 
 // Notice says that something happened to an email apart from its delivery

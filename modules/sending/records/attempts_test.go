@@ -7,9 +7,9 @@ import (
 
 	"github.com/postrider/postrider/modules/sending/sendingtest"
 	"github.com/postrider/postrider/modules/sending/sendingtest/rooms"
-	"github.com/postrider/postrider/runtime/fault"
+	"github.com/postrider/postrider/runtime/base/fault"
 	"github.com/postrider/postrider/runtime/mail/smtpclient"
-	"github.com/postrider/postrider/runtime/page"
+	"github.com/postrider/postrider/runtime/storage/page"
 )
 
 func TestAttemptsArePagedNewestFirst(t *testing.T) {

@@ -9,10 +9,10 @@ import (
 	"time"
 
 	"github.com/postrider/postrider/modules/sending/bodies"
-	"github.com/postrider/postrider/runtime/db"
-	"github.com/postrider/postrider/runtime/fault"
-	"github.com/postrider/postrider/runtime/intake"
+	"github.com/postrider/postrider/runtime/base/fault"
+	"github.com/postrider/postrider/runtime/base/intake"
 	"github.com/postrider/postrider/runtime/mail/message"
+	"github.com/postrider/postrider/runtime/storage/db"
 )
 
 // MaxBody is how many bytes html and text of an email have at most, each.

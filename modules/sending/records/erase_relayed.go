@@ -6,10 +6,10 @@ import (
 	"strings"
 
 	"github.com/postrider/postrider/ent"
-	"github.com/postrider/postrider/runtime/db"
 	"github.com/postrider/postrider/runtime/mail/address"
 	"github.com/postrider/postrider/runtime/mail/mime"
 	"github.com/postrider/postrider/runtime/mail/verbatim"
+	"github.com/postrider/postrider/runtime/storage/db"
 )
 
 // redactRelayed takes an address out of the header of a message that is still to be

@@ -12,8 +12,8 @@ import (
 	"github.com/postrider/postrider/modules/sending/records"
 	"github.com/postrider/postrider/modules/sending/sendingtest"
 	"github.com/postrider/postrider/modules/sending/sendingtest/rooms"
-	"github.com/postrider/postrider/runtime/db"
-	"github.com/postrider/postrider/runtime/db/dbtest"
+	"github.com/postrider/postrider/runtime/storage/db"
+	"github.com/postrider/postrider/runtime/storage/db/dbtest"
 )
 
 func TestErasingDeletesWhatWentToNobodyElse(t *testing.T) {

@@ -7,11 +7,11 @@ import (
 	"time"
 
 	"github.com/postrider/postrider/ent/email"
-	"github.com/postrider/postrider/runtime/event"
-	"github.com/postrider/postrider/runtime/fault"
-	"github.com/postrider/postrider/runtime/id"
+	"github.com/postrider/postrider/runtime/base/fault"
+	"github.com/postrider/postrider/runtime/base/id"
 	"github.com/postrider/postrider/runtime/mail/address"
-	"github.com/postrider/postrider/runtime/search"
+	"github.com/postrider/postrider/runtime/storage/search"
+	"github.com/postrider/postrider/runtime/work/event"
 )
 
 // Filter narrows a list of emails; every field that is set has to hold.

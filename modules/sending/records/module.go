@@ -6,8 +6,8 @@ import (
 	"github.com/postrider/postrider/modules/accounts"
 	"github.com/postrider/postrider/modules/sending/bodies"
 	"github.com/postrider/postrider/modules/statistics"
-	"github.com/postrider/postrider/runtime/bus"
-	"github.com/postrider/postrider/runtime/module"
+	"github.com/postrider/postrider/runtime/ops/module"
+	"github.com/postrider/postrider/runtime/work/bus"
 )
 
 // Module gives *Service.

@@ -12,7 +12,7 @@ import (
 	"github.com/postrider/postrider/modules/sending/records"
 	"github.com/postrider/postrider/modules/sending/sendingtest"
 	"github.com/postrider/postrider/modules/sending/sendingtest/rooms"
-	"github.com/postrider/postrider/runtime/id"
+	"github.com/postrider/postrider/runtime/base/id"
 )
 
 // aged moves an email into the past, and gives it a status.

@@ -4,7 +4,7 @@ import (
 	"strings"
 
 	"github.com/postrider/postrider/ent/schema/shape"
-	"github.com/postrider/postrider/runtime/search"
+	"github.com/postrider/postrider/runtime/storage/search"
 )
 
 // emails.search is a document of package search: words of subject, names, addresses and

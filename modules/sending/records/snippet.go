@@ -6,7 +6,7 @@ import (
 
 	"github.com/postrider/postrider/ent"
 	"github.com/postrider/postrider/modules/sending/bodies"
-	"github.com/postrider/postrider/runtime/db"
+	"github.com/postrider/postrider/runtime/storage/db"
 )
 
 // snippetsSQL reads the beginnings of bodies alone, and of each email one: the server does not fetch the

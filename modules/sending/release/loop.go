@@ -4,7 +4,7 @@ import (
 	"context"
 	"time"
 
-	"github.com/postrider/postrider/runtime/worker"
+	"github.com/postrider/postrider/runtime/base/worker"
 )
 
 // releasePoll is the longest time between two looks at the queue of scheduled

@@ -9,9 +9,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/postrider/postrider/runtime/db/months"
-	"github.com/postrider/postrider/runtime/event"
-	"github.com/postrider/postrider/runtime/id"
+	"github.com/postrider/postrider/runtime/base/id"
+	"github.com/postrider/postrider/runtime/storage/db/months"
+	"github.com/postrider/postrider/runtime/work/event"
 )
 
 // ByMonth splits what delivery works on into four months. Emails that are sent then take their turns in lying in them.

@@ -5,8 +5,8 @@ import (
 	"slices"
 	"time"
 
-	"github.com/postrider/postrider/runtime/intake"
-	"github.com/postrider/postrider/runtime/turnstile"
+	"github.com/postrider/postrider/runtime/base/intake"
+	"github.com/postrider/postrider/runtime/base/limit"
 )
 
 // How many failed attempts are judged freely, and in what time. Nobody waits for longer than short.
@@ -47,7 +47,7 @@ type bound struct {
 // Attempt is what is counted, each with its limit.
 type Attempt struct {
 	bounds []bound
-	owner  turnstile.Owner // whose turn it takes
+	owner  limit.Owner // whose turn it takes
 }
 
 // Visitor is where an attempt comes from.
@@ -57,12 +57,12 @@ type Visitor struct {
 }
 
 // Owner is whose turn it is where work is shared out: that of a browser that is known, or of a network.
-func (v Visitor) Owner() turnstile.Owner {
+func (v Visitor) Owner() limit.Owner {
 	if v.Device != "" {
-		return turnstile.Owner{Name: "device " + v.Device, Known: true}
+		return limit.Owner{Name: "device " + v.Device, Known: true}
 	}
 	narrow, _ := networksOf(v.Addr)
-	return turnstile.Owner{Name: narrow}
+	return limit.Owner{Name: narrow}
 }
 
 // SignIn is an attempt to show that one is the person with the email, in its stored form. A browser that
@@ -88,7 +88,7 @@ func (g *Guard) Code(userID string, v Visitor) Attempt {
 
 // Confirm is an attempt, in a session, to show that one is still its person.
 func (g *Guard) Confirm(sessionID string) Attempt {
-	return Attempt{[]bound{{name: g.hash("session", sessionID), most: failuresOfConfirming, window: day, then: short, ofOne: true}}, turnstile.Owner{Name: "session " + sessionID, Known: true}}
+	return Attempt{[]bound{{name: g.hash("session", sessionID), most: failuresOfConfirming, window: day, then: short, ofOne: true}}, limit.Owner{Name: "session " + sessionID, Known: true}}
 }
 
 // Mail is a request for a mail to a mailbox, known or not. How many are sent to one mailbox is bounded

@@ -10,10 +10,10 @@ import (
 	"time"
 
 	"github.com/postrider/postrider/ent"
-	"github.com/postrider/postrider/runtime/cache"
-	"github.com/postrider/postrider/runtime/db"
-	"github.com/postrider/postrider/runtime/fault"
-	"github.com/postrider/postrider/runtime/turnstile"
+	"github.com/postrider/postrider/runtime/base/cache"
+	"github.com/postrider/postrider/runtime/base/fault"
+	"github.com/postrider/postrider/runtime/base/limit"
+	"github.com/postrider/postrider/runtime/storage/db"
 )
 
 // How many attempts are judged in the database at a time, so that a flood leaves connections to
@@ -31,7 +31,7 @@ const (
 type Guard struct {
 	db     *db.DB
 	key    []byte
-	gate   *turnstile.Queue
+	gate   *limit.Queue
 	locked *cache.Cache[string, time.Time] // what is counted, and until when it is locked
 }
 
@@ -42,7 +42,7 @@ const (
 
 // New makes a Guard. By the key the names of what is counted are hashed.
 func New(d *db.DB, key []byte) *Guard {
-	gate := turnstile.NewQueue(turnstile.Limits{Inside: atOnce, Waiting: mostWait, PerOwner: mostOfOne, Patience: patience})
+	gate := limit.NewQueue(limit.Limits{Inside: atOnce, Waiting: mostWait, PerOwner: mostOfOne, Patience: patience})
 	return &Guard{d, key, gate, cache.New(cache.Config[string, time.Time]{Max: lockedSize, TTL: lockedTTL})}
 }
 
@@ -96,7 +96,7 @@ func (g *Guard) Begin(ctx context.Context, a Attempt) (last bool, err error) {
 			return err
 		})
 	})
-	if errors.Is(err, turnstile.ErrFull) {
+	if errors.Is(err, limit.ErrFull) {
 		return false, fault.Crowded(retryAfter)
 	}
 	return last, fault.OrAway(err)

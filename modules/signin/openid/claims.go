@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/postrider/postrider/modules/accounts"
-	"github.com/postrider/postrider/runtime/fault"
+	"github.com/postrider/postrider/runtime/base/fault"
 )
 
 // word is a claim that is true, false, or not given. Some providers write it as a string.

@@ -13,7 +13,7 @@ import (
 	"github.com/coreos/go-oidc/v3/oidc"
 	"golang.org/x/oauth2"
 
-	"github.com/postrider/postrider/runtime/egress"
+	"github.com/postrider/postrider/runtime/web/egress"
 )
 
 const (

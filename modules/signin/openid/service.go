@@ -14,12 +14,12 @@ import (
 	"github.com/postrider/postrider/ent"
 	"github.com/postrider/postrider/modules/accounts"
 	"github.com/postrider/postrider/modules/signin"
-	"github.com/postrider/postrider/runtime/db"
-	"github.com/postrider/postrider/runtime/egress"
-	"github.com/postrider/postrider/runtime/fault"
-	"github.com/postrider/postrider/runtime/loglimit"
+	"github.com/postrider/postrider/runtime/base/fault"
+	"github.com/postrider/postrider/runtime/base/loglimit"
+	"github.com/postrider/postrider/runtime/base/secret"
 	"github.com/postrider/postrider/runtime/mail/dnsx"
-	"github.com/postrider/postrider/runtime/secret"
+	"github.com/postrider/postrider/runtime/storage/db"
+	"github.com/postrider/postrider/runtime/web/egress"
 )
 
 // Module gives *Service, which lets people in by an outside provider.

@@ -23,11 +23,11 @@ import (
 	"github.com/postrider/postrider/modules/accounts/team"
 	"github.com/postrider/postrider/modules/signin"
 	"github.com/postrider/postrider/modules/signin/openid"
-	"github.com/postrider/postrider/runtime/db"
-	"github.com/postrider/postrider/runtime/db/dbtest"
-	"github.com/postrider/postrider/runtime/expect"
-	"github.com/postrider/postrider/runtime/page"
-	"github.com/postrider/postrider/runtime/secret"
+	"github.com/postrider/postrider/runtime/base/expect"
+	"github.com/postrider/postrider/runtime/base/secret"
+	"github.com/postrider/postrider/runtime/storage/db"
+	"github.com/postrider/postrider/runtime/storage/db/dbtest"
+	"github.com/postrider/postrider/runtime/storage/page"
 )
 
 // world is an installation with a provider at its side. Its operator is ada.

@@ -11,11 +11,11 @@ import (
 
 	"github.com/postrider/postrider/modules/accounts/rights"
 	"github.com/postrider/postrider/modules/signin"
-	"github.com/postrider/postrider/runtime/config"
-	"github.com/postrider/postrider/runtime/egress"
-	"github.com/postrider/postrider/runtime/id"
-	"github.com/postrider/postrider/runtime/secret"
-	"github.com/postrider/postrider/runtime/setting"
+	"github.com/postrider/postrider/runtime/base/id"
+	"github.com/postrider/postrider/runtime/base/secret"
+	"github.com/postrider/postrider/runtime/base/setting"
+	"github.com/postrider/postrider/runtime/ops/config"
+	"github.com/postrider/postrider/runtime/web/egress"
 )
 
 const chapter = "People"

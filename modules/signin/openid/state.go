@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"github.com/postrider/postrider/modules/accounts/admission"
-	"github.com/postrider/postrider/runtime/secret"
+	"github.com/postrider/postrider/runtime/base/secret"
 )
 
 // stateLife is how long somebody may take at the provider.

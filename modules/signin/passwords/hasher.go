@@ -13,9 +13,9 @@ import (
 
 	"github.com/alexedwards/argon2id"
 
-	"github.com/postrider/postrider/runtime/fault"
-	"github.com/postrider/postrider/runtime/loglimit"
-	"github.com/postrider/postrider/runtime/turnstile"
+	"github.com/postrider/postrider/runtime/base/fault"
+	"github.com/postrider/postrider/runtime/base/limit"
+	"github.com/postrider/postrider/runtime/base/loglimit"
 )
 
 var cost = &argon2id.Params{Memory: 19 * 1024, Iterations: 2, Parallelism: 1, SaltLength: 16, KeyLength: 32}
@@ -30,7 +30,7 @@ const (
 
 // Hasher hashes and checks, so many at a time. Safe for concurrent use.
 type Hasher struct {
-	queue  *turnstile.Queue
+	queue  *limit.Queue
 	done   atomic.Int64
 	nobody func() string // the hash that is checked where there is none
 	log    *slog.Logger
@@ -38,8 +38,8 @@ type Hasher struct {
 
 // NewHasher makes a Hasher.
 func NewHasher(log *slog.Logger) *Hasher {
-	limits := turnstile.Limits{Inside: min(runtime.GOMAXPROCS(0)/2, mostAtOnce), Waiting: mostWait, PerOwner: mostOfOne, Patience: patience}
-	return &Hasher{queue: turnstile.NewQueue(limits), log: log, nobody: sync.OnceValue(nobodysHash)}
+	limits := limit.Limits{Inside: min(runtime.GOMAXPROCS(0)/2, mostAtOnce), Waiting: mostWait, PerOwner: mostOfOne, Patience: patience}
+	return &Hasher{queue: limit.NewQueue(limits), log: log, nobody: sync.OnceValue(nobodysHash)}
 }
 
 // nobodysHash is one that no password has.
@@ -55,7 +55,7 @@ func nobodysHash() string {
 func (h *Hasher) Done() int64 { return h.done.Load() }
 
 // Hash returns what is stored of a password. Error: Away where too many wait.
-func (h *Hasher) Hash(ctx context.Context, of turnstile.Owner, password string) (hash string, err error) {
+func (h *Hasher) Hash(ctx context.Context, of limit.Owner, password string) (hash string, err error) {
 	err = h.InTurn(ctx, of, func(*Turn) (err error) {
 		h.done.Add(1)
 		hash, err = argon2id.CreateHash(password, cost)
@@ -69,9 +69,9 @@ type Turn struct{ h *Hasher }
 
 // InTurn runs what needs a hash when it is the owner's turn, so that what comes before the hash is not
 // done for those who will find no room. Errors: Away where too many wait; those of run.
-func (h *Hasher) InTurn(ctx context.Context, of turnstile.Owner, run func(*Turn) error) error {
+func (h *Hasher) InTurn(ctx context.Context, of limit.Owner, run func(*Turn) error) error {
 	err := h.queue.Do(ctx, of, func() error { return run(&Turn{h}) })
-	if errors.Is(err, turnstile.ErrFull) {
+	if errors.Is(err, limit.ErrFull) {
 		return fault.Crowded(retryAfter)
 	}
 	return err

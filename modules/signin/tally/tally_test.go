@@ -8,7 +8,7 @@ import (
 
 	"github.com/postrider/postrider/modules/signin/openid"
 	"github.com/postrider/postrider/modules/signin/tally"
-	"github.com/postrider/postrider/runtime/fault"
+	"github.com/postrider/postrider/runtime/base/fault"
 )
 
 func TestAttemptsAreCountedByTheirEnd(t *testing.T) {

@@ -12,7 +12,7 @@ import (
 	"github.com/postrider/postrider/ent"
 	"github.com/postrider/postrider/modules/accounts/alerts"
 	"github.com/postrider/postrider/modules/accounts/audit"
-	"github.com/postrider/postrider/runtime/db"
+	"github.com/postrider/postrider/runtime/storage/db"
 )
 
 // Change is a change of how a person signs in.

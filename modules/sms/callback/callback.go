@@ -14,10 +14,10 @@ import (
 	"github.com/postrider/postrider/modules/sms/optout"
 	"github.com/postrider/postrider/modules/sms/provider"
 	"github.com/postrider/postrider/modules/sms/settings"
-	"github.com/postrider/postrider/runtime/db"
-	"github.com/postrider/postrider/runtime/fault"
-	"github.com/postrider/postrider/runtime/id"
-	"github.com/postrider/postrider/runtime/telemetry"
+	"github.com/postrider/postrider/runtime/base/fault"
+	"github.com/postrider/postrider/runtime/base/id"
+	"github.com/postrider/postrider/runtime/base/telemetry"
+	"github.com/postrider/postrider/runtime/storage/db"
 )
 
 // Params of New.

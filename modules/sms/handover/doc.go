@@ -2,7 +2,7 @@
 //
 // # At most once
 //
-// A message is claimed under a lease and a fencing number (runtime/worker). Its attempt is a row
+// A message is claimed under a lease and a fencing number (runtime/base/worker). Its attempt is a row
 // that is committed before the request is made (begin.go), so whatever dies leaves a trace. An
 // attempt without an outcome that a later claim finds was cut off: the provider may have the
 // message. It is then `unknown`, and no other request is made, unless the provider takes the same

@@ -10,9 +10,9 @@ import (
 	"time"
 
 	"github.com/postrider/postrider/modules/sms/provider"
-	"github.com/postrider/postrider/runtime/db"
-	"github.com/postrider/postrider/runtime/telemetry"
-	"github.com/postrider/postrider/runtime/worker"
+	"github.com/postrider/postrider/runtime/base/telemetry"
+	"github.com/postrider/postrider/runtime/base/worker"
+	"github.com/postrider/postrider/runtime/storage/db"
 )
 
 // result is what came of a claim.

@@ -5,9 +5,9 @@ import (
 	"fmt"
 
 	"github.com/postrider/postrider/modules/sms/provider"
-	"github.com/postrider/postrider/runtime/db"
-	"github.com/postrider/postrider/runtime/db/batch"
-	"github.com/postrider/postrider/runtime/worker"
+	"github.com/postrider/postrider/runtime/base/worker"
+	"github.com/postrider/postrider/runtime/storage/db"
+	"github.com/postrider/postrider/runtime/storage/db/batch"
 )
 
 // settlement is a claimed message with what came of it.

@@ -11,9 +11,9 @@ import (
 	"go.uber.org/fx"
 
 	"github.com/postrider/postrider/modules/sms/link"
-	"github.com/postrider/postrider/runtime/db"
-	"github.com/postrider/postrider/runtime/secret"
-	"github.com/postrider/postrider/runtime/worker"
+	"github.com/postrider/postrider/runtime/base/secret"
+	"github.com/postrider/postrider/runtime/base/worker"
+	"github.com/postrider/postrider/runtime/storage/db"
 )
 
 // Params of New.

@@ -13,7 +13,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/postrider/postrider/runtime/egress"
+	"github.com/postrider/postrider/runtime/web/egress"
 )
 
 const (

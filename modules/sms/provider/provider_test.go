@@ -14,7 +14,7 @@ import (
 
 	"github.com/postrider/postrider/ent/schema/shape"
 	"github.com/postrider/postrider/modules/sms/smstest"
-	"github.com/postrider/postrider/runtime/secret"
+	"github.com/postrider/postrider/runtime/base/secret"
 )
 
 var hello = Message{ID: "sms_1", To: "+4915112345678", From: "Shop", Text: `He said "x"}, \ <b> & {{to}} ü`, Encoding: "ucs2", Segments: 1, ReceiptURL: "https://mail.example.com/s/r/x"}

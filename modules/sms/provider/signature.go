@@ -8,7 +8,7 @@ import (
 	"net/url"
 	"slices"
 
-	"github.com/postrider/postrider/runtime/secret"
+	"github.com/postrider/postrider/runtime/base/secret"
 )
 
 // SignatureHeader is where Twilio puts its signature.

@@ -9,7 +9,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/postrider/postrider/runtime/secret"
+	"github.com/postrider/postrider/runtime/base/secret"
 )
 
 // TwilioURL is where Twilio itself answers.

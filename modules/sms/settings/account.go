@@ -12,8 +12,8 @@ import (
 	"github.com/postrider/postrider/ent/smssettings"
 	"github.com/postrider/postrider/modules/sms/handover"
 	"github.com/postrider/postrider/modules/sms/provider"
-	"github.com/postrider/postrider/runtime/db"
-	"github.com/postrider/postrider/runtime/secret"
+	"github.com/postrider/postrider/runtime/base/secret"
+	"github.com/postrider/postrider/runtime/storage/db"
 )
 
 // Settings are those of an account, as it may see them: with masks in the place of secrets.

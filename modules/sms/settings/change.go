@@ -14,9 +14,9 @@ import (
 	"github.com/postrider/postrider/ent/smssettings"
 	"github.com/postrider/postrider/modules/sms/number"
 	"github.com/postrider/postrider/modules/sms/provider"
-	"github.com/postrider/postrider/runtime/db"
-	"github.com/postrider/postrider/runtime/fault"
-	"github.com/postrider/postrider/runtime/secret"
+	"github.com/postrider/postrider/runtime/base/fault"
+	"github.com/postrider/postrider/runtime/base/secret"
+	"github.com/postrider/postrider/runtime/storage/db"
 )
 
 // Change is what the settings of an account become, all of them.

@@ -10,7 +10,7 @@ import (
 	"unicode"
 
 	"github.com/postrider/postrider/modules/sms/provider"
-	"github.com/postrider/postrider/runtime/secret"
+	"github.com/postrider/postrider/runtime/base/secret"
 )
 
 // The body of a gateway often carries its user and password. Nothing tells them from other texts

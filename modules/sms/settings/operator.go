@@ -11,8 +11,8 @@ import (
 	"github.com/postrider/postrider/ent/schema/shape"
 	"github.com/postrider/postrider/modules/sms/number"
 	"github.com/postrider/postrider/modules/sms/provider"
-	"github.com/postrider/postrider/runtime/secret"
-	"github.com/postrider/postrider/runtime/setting"
+	"github.com/postrider/postrider/runtime/base/secret"
+	"github.com/postrider/postrider/runtime/base/setting"
 )
 
 // Operator is the provider for accounts that have none of their own.

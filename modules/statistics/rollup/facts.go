@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/postrider/postrider/runtime/db"
+	"github.com/postrider/postrider/runtime/storage/db"
 )
 
 // Bins of latencies begin at 0.1 seconds, and each is 1.2 times as wide as the one before: the middle of a

@@ -9,7 +9,7 @@ import (
 
 	"github.com/postrider/postrider/modules/statistics/chunk"
 	"github.com/postrider/postrider/modules/statistics/rollup"
-	"github.com/postrider/postrider/runtime/db"
+	"github.com/postrider/postrider/runtime/storage/db"
 )
 
 // Programs before chunks kept a row for each quarter of an hour, hour, day and fortnight in the tables

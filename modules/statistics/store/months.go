@@ -12,8 +12,8 @@ import (
 
 	"github.com/postrider/postrider/modules/statistics/chunk"
 	"github.com/postrider/postrider/modules/statistics/rollup"
-	"github.com/postrider/postrider/runtime/db"
-	"github.com/postrider/postrider/runtime/db/batch"
+	"github.com/postrider/postrider/runtime/storage/db"
+	"github.com/postrider/postrider/runtime/storage/db/batch"
 )
 
 const (

@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"github.com/postrider/postrider/modules/statistics/rollup"
-	"github.com/postrider/postrider/runtime/db"
-	"github.com/postrider/postrider/runtime/db/batch"
+	"github.com/postrider/postrider/runtime/storage/db"
+	"github.com/postrider/postrider/runtime/storage/db/batch"
 )
 
 // Reasons is the table of reasons why mail was refused. A rebuild has another one for itself.

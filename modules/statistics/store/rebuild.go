@@ -7,7 +7,7 @@ import (
 
 	"github.com/postrider/postrider/modules/statistics/chunk"
 	"github.com/postrider/postrider/modules/statistics/rollup"
-	"github.com/postrider/postrider/runtime/db"
+	"github.com/postrider/postrider/runtime/storage/db"
 )
 
 // RebuiltSQL makes the table of a rebuild, in the session.

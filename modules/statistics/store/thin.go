@@ -8,7 +8,7 @@ import (
 	"slices"
 
 	"github.com/postrider/postrider/modules/statistics/rollup"
-	"github.com/postrider/postrider/runtime/db"
+	"github.com/postrider/postrider/runtime/storage/db"
 )
 
 // Limit is how many rows of a kind a day has.

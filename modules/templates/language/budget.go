@@ -8,8 +8,8 @@ import (
 
 	"github.com/osteele/liquid/expressions"
 
-	"github.com/postrider/postrider/runtime/fault"
-	"github.com/postrider/postrider/runtime/turnstile"
+	"github.com/postrider/postrider/runtime/base/fault"
+	"github.com/postrider/postrider/runtime/base/limit"
 )
 
 var (
@@ -57,8 +57,8 @@ func (b *Budget) spend() error {
 
 // enter waits until slow work may be done. The wait does not count as time of the render.
 func (b *Budget) enter(now time.Time) error {
-	leave, err := turnstile.Enter(b.ctx)
-	if errors.Is(err, turnstile.ErrFull) {
+	leave, err := limit.Enter(b.ctx)
+	if errors.Is(err, limit.ErrFull) {
 		return &fault.Error{Kind: fault.Limit, Code: fault.CodeRateLimit, RetryAfter: time.Second,
 			Message: "Too many templates of this account that take long are being rendered; try again in a moment"}
 	}

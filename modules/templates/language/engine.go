@@ -10,7 +10,7 @@ import (
 	"github.com/osteele/liquid"
 	"github.com/osteele/liquid/render"
 
-	"github.com/postrider/postrider/runtime/fault"
+	"github.com/postrider/postrider/runtime/base/fault"
 )
 
 // unsubscribeURL is the reserved variable. A render leaves it as it stands.

@@ -9,9 +9,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/postrider/postrider/runtime/expect"
-	"github.com/postrider/postrider/runtime/fault"
-	"github.com/postrider/postrider/runtime/turnstile"
+	"github.com/postrider/postrider/runtime/base/expect"
+	"github.com/postrider/postrider/runtime/base/fault"
+	"github.com/postrider/postrider/runtime/base/limit"
 )
 
 func fillWith(t testing.TB, e *Engine, source string, values map[string]any) (string, error) {
@@ -221,7 +221,7 @@ func TestSlowRendersOfAnOwnerAreBounded(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	shares := turnstile.NewShares(0)
+	shares := limit.NewShares(0)
 	leave, err := shares.Enter(t.Context(), "acc_1")
 	if err != nil {
 		t.Fatal(err)

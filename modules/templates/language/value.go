@@ -11,7 +11,7 @@ import (
 	"strings"
 
 	"github.com/postrider/postrider/ent/schema/shape"
-	"github.com/postrider/postrider/runtime/fault"
+	"github.com/postrider/postrider/runtime/base/fault"
 )
 
 // Object is a JSON object as Liquid sees it. The library would walk a map in an

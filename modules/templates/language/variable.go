@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/postrider/postrider/ent/schema/shape"
-	"github.com/postrider/postrider/runtime/fault"
+	"github.com/postrider/postrider/runtime/base/fault"
 )
 
 // Types of a variable.

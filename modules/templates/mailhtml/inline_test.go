@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/postrider/postrider/modules/templates/language"
-	"github.com/postrider/postrider/runtime/expect"
+	"github.com/postrider/postrider/runtime/base/expect"
 )
 
 // receiptHTML is a template as its author writes it.

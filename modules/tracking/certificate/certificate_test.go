@@ -25,10 +25,10 @@ import (
 	"github.com/letsencrypt/pebble/v2/wfe"
 
 	"github.com/postrider/postrider/modules/tracking/hosts"
-	"github.com/postrider/postrider/runtime/db/dbtest"
-	"github.com/postrider/postrider/runtime/expect"
+	"github.com/postrider/postrider/runtime/base/expect"
+	"github.com/postrider/postrider/runtime/base/secret"
 	"github.com/postrider/postrider/runtime/mail/dnsx/dnsxtest"
-	"github.com/postrider/postrider/runtime/secret"
+	"github.com/postrider/postrider/runtime/storage/db/dbtest"
 )
 
 // The authority neither waits between its checks nor refuses nonces at random.

@@ -16,9 +16,9 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/postrider/postrider/modules/tracking/hosts"
-	"github.com/postrider/postrider/runtime/db"
-	"github.com/postrider/postrider/runtime/secret"
-	"github.com/postrider/postrider/runtime/telemetry"
+	"github.com/postrider/postrider/runtime/base/secret"
+	"github.com/postrider/postrider/runtime/base/telemetry"
+	"github.com/postrider/postrider/runtime/storage/db"
 )
 
 // Config of the keeper.

@@ -11,8 +11,8 @@ import (
 
 	"github.com/caddyserver/certmagic"
 
-	"github.com/postrider/postrider/runtime/db"
-	"github.com/postrider/postrider/runtime/secret"
+	"github.com/postrider/postrider/runtime/base/secret"
+	"github.com/postrider/postrider/runtime/storage/db"
 )
 
 // storage keeps certmagic's files in the database, each sealed under its name, so

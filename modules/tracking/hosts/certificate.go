@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/postrider/postrider/ent/trackinghost"
-	"github.com/postrider/postrider/runtime/db"
+	"github.com/postrider/postrider/runtime/storage/db"
 )
 
 // Certificates serves tracking hosts over TLS. It is nil where nothing does.

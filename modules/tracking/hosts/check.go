@@ -12,10 +12,10 @@ import (
 
 	"github.com/postrider/postrider/ent"
 	"github.com/postrider/postrider/ent/trackinghost"
-	"github.com/postrider/postrider/runtime/db"
+	"github.com/postrider/postrider/runtime/base/telemetry"
+	"github.com/postrider/postrider/runtime/base/worker"
 	"github.com/postrider/postrider/runtime/mail/dnsx"
-	"github.com/postrider/postrider/runtime/telemetry"
-	"github.com/postrider/postrider/runtime/worker"
+	"github.com/postrider/postrider/runtime/storage/db"
 )
 
 // maxAliases is how far a chain of CNAMEs is followed.

@@ -4,10 +4,10 @@ import (
 	"time"
 
 	"github.com/postrider/postrider/modules/tracking/weburl"
-	"github.com/postrider/postrider/runtime/config"
-	"github.com/postrider/postrider/runtime/fault"
+	"github.com/postrider/postrider/runtime/base/fault"
+	"github.com/postrider/postrider/runtime/base/setting"
 	"github.com/postrider/postrider/runtime/mail/address"
-	"github.com/postrider/postrider/runtime/setting"
+	"github.com/postrider/postrider/runtime/ops/config"
 )
 
 // Config of the module. The zero value of a duration or number is its default.

@@ -9,9 +9,9 @@ import (
 	"time"
 
 	"github.com/postrider/postrider/modules/tracking/weburl"
-	"github.com/postrider/postrider/runtime/db"
-	"github.com/postrider/postrider/runtime/fault"
-	"github.com/postrider/postrider/runtime/setting"
+	"github.com/postrider/postrider/runtime/base/fault"
+	"github.com/postrider/postrider/runtime/base/setting"
+	"github.com/postrider/postrider/runtime/storage/db"
 )
 
 // Flag is a target that an operator has flagged.

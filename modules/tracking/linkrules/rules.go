@@ -11,12 +11,12 @@ import (
 
 	"go.uber.org/fx"
 
-	"github.com/postrider/postrider/runtime/cache"
-	"github.com/postrider/postrider/runtime/config"
-	"github.com/postrider/postrider/runtime/db"
-	"github.com/postrider/postrider/runtime/loopback"
-	"github.com/postrider/postrider/runtime/setting"
-	"github.com/postrider/postrider/runtime/worker"
+	"github.com/postrider/postrider/runtime/base/cache"
+	"github.com/postrider/postrider/runtime/base/setting"
+	"github.com/postrider/postrider/runtime/base/worker"
+	"github.com/postrider/postrider/runtime/ops/config"
+	"github.com/postrider/postrider/runtime/storage/db"
+	"github.com/postrider/postrider/runtime/web/clientip"
 )
 
 // Config of the rules.
@@ -99,20 +99,20 @@ func (r *Rules) Stop(ctx context.Context) error {
 
 // IsOwn reports whether a Host header names the installation itself rather than a customer.
 func (r *Rules) IsOwn(host string) bool {
-	name := loopback.Name(host)
+	name := clientip.Name(host)
 	_, notAddress := netip.ParseAddr(name)
-	return r.own[name] || notAddress == nil || !strings.Contains(name, ".") || loopback.Host(host)
+	return r.own[name] || notAddress == nil || !strings.Contains(name, ".") || clientip.Host(host)
 }
 
 // IsTrackingHost reports whether a Host header names the tracking host of an account.
 func (r *Rules) IsTrackingHost(host string) bool {
-	_, found := r.current.Load().hosts[loopback.Name(host)]
+	_, found := r.current.Load().hosts[clientip.Name(host)]
 	return found
 }
 
 // Holds reports whether a host belongs to an account.
 func (r *Rules) Holds(ctx context.Context, accountID, host string) (bool, error) {
-	name := loopback.Name(host)
+	name := clientip.Name(host)
 	if r.current.Load().hosts[name] == accountID {
 		return true, nil
 	}

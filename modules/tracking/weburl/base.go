@@ -4,7 +4,7 @@ import (
 	"net/url"
 	"strings"
 
-	"github.com/postrider/postrider/runtime/fault"
+	"github.com/postrider/postrider/runtime/base/fault"
 )
 
 // CheckBase adds what is wrong with the URL under which an installation is reached: scheme and host alone.

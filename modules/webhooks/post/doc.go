@@ -3,7 +3,7 @@
 //
 // Only public addresses are reached, and ranges that the operator allows. An address is judged
 // when an endpoint is made or changed, which helps whoever mistypes, and again when it is
-// dialled (runtime/egress), which is the judgment that counts.
+// dialled (runtime/web/egress), which is the judgment that counts.
 //
 // The package knows no database. What an answer means for a delivery is decided by webhooks.
 package post

@@ -14,10 +14,10 @@ import (
 	"strings"
 	"time"
 
-	"github.com/postrider/postrider/runtime/egress"
-	"github.com/postrider/postrider/runtime/secret"
-	"github.com/postrider/postrider/runtime/telemetry"
-	"github.com/postrider/postrider/runtime/webhooksig"
+	"github.com/postrider/postrider/runtime/base/secret"
+	"github.com/postrider/postrider/runtime/base/telemetry"
+	"github.com/postrider/postrider/runtime/web/egress"
+	"github.com/postrider/postrider/runtime/web/webhooksig"
 )
 
 const userAgent = "Postrider-Webhooks/1"

@@ -8,9 +8,9 @@ import (
 	"net/netip"
 	"time"
 
-	"github.com/postrider/postrider/runtime/egress"
+	"github.com/postrider/postrider/runtime/base/setting"
 	"github.com/postrider/postrider/runtime/mail/dnsx"
-	"github.com/postrider/postrider/runtime/setting"
+	"github.com/postrider/postrider/runtime/web/egress"
 )
 
 // Config sets where endpoints may be, and how they are reached.

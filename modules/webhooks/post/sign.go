@@ -3,8 +3,8 @@ package post
 import (
 	"time"
 
-	"github.com/postrider/postrider/runtime/secret"
-	"github.com/postrider/postrider/runtime/webhooksig"
+	"github.com/postrider/postrider/runtime/base/secret"
+	"github.com/postrider/postrider/runtime/web/webhooksig"
 )
 
 // sign makes the value of the header webhooksig.Header, the newest secret first.

@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/postrider/postrider/runtime/secret"
+	"github.com/postrider/postrider/runtime/base/secret"
 )
 
 // The vectors were made with openssl: printf '%s' "$t.$body" | openssl dgst -sha256 -hmac "$secret".

@@ -9,12 +9,12 @@ import (
 	"github.com/postrider/postrider/modules/accounts/rights"
 	"github.com/postrider/postrider/modules/automations"
 	"github.com/postrider/postrider/modules/automations/diff"
-	"github.com/postrider/postrider/rest"
+	"github.com/postrider/postrider/rest/api"
+	"github.com/postrider/postrider/rest/api/body"
+	"github.com/postrider/postrider/rest/api/wire"
 	restautomations "github.com/postrider/postrider/rest/automations"
 	"github.com/postrider/postrider/rest/automations/played"
-	"github.com/postrider/postrider/rest/body"
-	"github.com/postrider/postrider/rest/wire"
-	"github.com/postrider/postrider/runtime/fault"
+	"github.com/postrider/postrider/runtime/base/fault"
 )
 
 type fieldChange struct {
@@ -61,7 +61,7 @@ func newDiff(c automations.Comparison) automationDiffAnswer {
 }
 
 type diffQuery struct {
-	rest.Item
+	api.Item
 
 	Number  int    `path:"number" minimum:"1" doc:"Number of the version." example:"2"`
 	Against string `query:"against" doc:"The number of another version, or draft; the version before if left out." example:"draft"`
@@ -162,8 +162,8 @@ func backtestBody(b *backtest) body.Object {
 	}}
 }
 
-func (e *edge) explanation(g *rest.Group) {
-	rest.Handle(g, rest.Operation{
+func (e *edge) explanation(g *api.Group) {
+	api.Handle(g, api.Operation{
 		Method: http.MethodGet, Path: "/automations/{id}/versions/{number}/diff", ID: "diffAutomationVersions", Needs: rights.Read,
 		Summary:     "Compare two versions of an automation",
 		Description: "Step by step by their keys. The older one is `from`, the newer one `to`; the draft is newer than every version.",
@@ -171,17 +171,17 @@ func (e *edge) explanation(g *rest.Group) {
 			"from_index": 1, "to_index": 1, "fields": []any{map[string]any{"path": "duration", "before": "P1D", "after": "P2D"}}}}}},
 		Of: restautomations.OfAutomation, Problems: []int{http.StatusNotFound},
 	}, e.diff)
-	rest.HandleBody(g, rest.Operation{
-		Method: http.MethodPost, Path: "/automations/{id}/backtest", ID: "backtestAutomation", Needs: rights.Write, Stores: rest.StoresNothing,
+	api.HandleBody(g, api.Operation{
+		Method: http.MethodPost, Path: "/automations/{id}/backtest", ID: "backtestAutomation", Needs: rights.Write, Stores: api.StoresNothing,
 		Summary:     "Judge stored events by the draft of an automation",
 		Description: "The draft's trigger, its name and condition, beside those of the active version: how many events each would have started a run for, and which they judge differently. Re-entry is not judged. Nothing is changed.",
-		Body:        &rest.Body{About: "Which events.", Examples: map[string]any{"since": map[string]any{"since": "2026-01-01T00:00:00Z", "limit": 500}}},
+		Body:        &api.Body{About: "Which events.", Examples: map[string]any{"since": map[string]any{"since": "2026-01-01T00:00:00Z", "limit": 500}}},
 		Example: map[string]any{"backtest": map[string]any{"version": 1, "events": 2, "has_more": false, "draft_starts": 1, "active_starts": 2, "differ": 1, "differences": []any{map[string]any{
 			"event_id": "ae_01kf0m4w7he6x8q2v5b3n9c1ta", "name": "user.created", "created_at": "2026-01-15T09:30:00.000Z", "draft": map[string]any{"starts": false, "error": nil},
 			"active": map[string]any{"starts": true, "error": nil}}}}},
 		Of: restautomations.OfAutomation, Problems: []int{http.StatusNotFound},
 	}, backtestBody, e.backtest)
-	rest.Get(g, rest.Operation{
+	api.Get(g, api.Operation{
 		Path: "/events/{id}/explanation", ID: "explainCustomEvent", Needs: rights.Read,
 		Summary: "Explain what automations did about an event", Of: restautomations.OfEvent,
 		Description: "Why a run was started, resumed or cancelled, and why not: the conditions are those of the version that judged the event, evaluated once more, each part with its value. " +
@@ -193,7 +193,7 @@ func (e *edge) explanation(g *rest.Group) {
 	}, e.service.Explain, newExplained)
 }
 
-func (e *edge) diff(ctx context.Context, c *rest.Call, in *diffQuery) (automationDiffAnswer, error) {
+func (e *edge) diff(ctx context.Context, c *api.Call, in *diffQuery) (automationDiffAnswer, error) {
 	against := automations.Against{Draft: in.Against == "draft"}
 	if in.Against != "" && !against.Draft {
 		number, err := strconv.Atoi(in.Against)
@@ -202,10 +202,10 @@ func (e *edge) diff(ctx context.Context, c *rest.Call, in *diffQuery) (automatio
 		}
 		against.Version = number
 	}
-	return rest.As(newDiff)(e.service.Compare(ctx, c.AccountID, in.ID, in.Number, against))
+	return api.As(newDiff)(e.service.Compare(ctx, c.AccountID, in.ID, in.Number, against))
 }
 
-func (e *edge) backtest(ctx context.Context, c *rest.Call, in *rest.Item, b backtest) (backtestAnswer, error) {
+func (e *edge) backtest(ctx context.Context, c *api.Call, in *api.Item, b backtest) (backtestAnswer, error) {
 	asked := automations.BacktestInput{}
 	if b.Since != nil {
 		asked.Since = *b.Since
@@ -213,5 +213,5 @@ func (e *edge) backtest(ctx context.Context, c *rest.Call, in *rest.Item, b back
 	if b.Limit != nil {
 		asked.Limit = *b.Limit
 	}
-	return rest.As(newBacktest)(e.service.Backtest(ctx, c.Caller, in.ID, asked))
+	return api.As(newBacktest)(e.service.Backtest(ctx, c.Caller, in.ID, asked))
 }

@@ -5,7 +5,7 @@ import (
 
 	"github.com/postrider/postrider/modules/accounts"
 	"github.com/postrider/postrider/modules/automations"
-	"github.com/postrider/postrider/rest"
+	"github.com/postrider/postrider/rest/api"
 	restautomations "github.com/postrider/postrider/rest/automations"
 )
 
@@ -23,8 +23,8 @@ var _ Service = (*automations.Service)(nil)
 type edge struct{ service Service }
 
 // Routes makes the routes of the resource.
-func Routes(service Service) rest.Routes {
-	return rest.NewRoutes("automations insight", func(a *rest.API) {
+func Routes(service Service) api.Routes {
+	return api.NewRoutes("automations insight", func(a *api.API) {
 		e := &edge{service}
 		g := a.Tag(restautomations.Tag, "")
 		e.simulation(g)

@@ -7,11 +7,11 @@ import (
 	"github.com/postrider/postrider/modules/accounts/rights"
 	"github.com/postrider/postrider/modules/automations"
 	play "github.com/postrider/postrider/modules/automations/simulation"
-	"github.com/postrider/postrider/rest"
+	"github.com/postrider/postrider/rest/api"
+	"github.com/postrider/postrider/rest/api/wire"
 	restautomations "github.com/postrider/postrider/rest/automations"
 	"github.com/postrider/postrider/rest/automations/played"
-	"github.com/postrider/postrider/rest/wire"
-	fact "github.com/postrider/postrider/runtime/event"
+	fact "github.com/postrider/postrider/runtime/work/event"
 )
 
 type simulatedArrival struct {
@@ -57,25 +57,25 @@ func newSimulation(s automations.Simulated) simulationAnswer {
 		})}}
 }
 
-func (e *edge) simulation(g *rest.Group) {
-	rest.HandleBody(g, rest.Operation{
-		Method: http.MethodPost, Path: "/automations/{id}/simulate", ID: "simulateAutomation", Needs: rights.Write, Stores: rest.StoresNothing,
+func (e *edge) simulation(g *api.Group) {
+	api.HandleBody(g, api.Operation{
+		Method: http.MethodPost, Path: "/automations/{id}/simulate", ID: "simulateAutomation", Needs: rights.Write, Stores: api.StoresNothing,
 		Summary: "Simulate a run of an automation",
 		Description: "Plays one run on a virtual clock with the machine of live runs, and answers with each step, its moments, the rendered emails and the facts. Nothing is stored, " +
 			"nothing is sent, and nobody is called: an email to a suppressed recipient is one that you say in `outcomes`. Re-entry is not judged.",
-		Body: &rest.Body{Limit: restautomations.BodyLimit, About: "The event that starts it, and what happens later.", Examples: map[string]any{"verified": map[string]any{
+		Body: &api.Body{Limit: restautomations.BodyLimit, About: "The event that starts it, and what happens later.", Examples: map[string]any{"verified": map[string]any{
 			"event": map[string]any{"user_id": "user-17", "email": "bob@example.net", "data": map[string]any{"name": "Bob"}},
 			"then":  []any{map[string]any{"after": "PT3H", "name": "user.verified"}}, "draft": true}}},
 		Example: map[string]any{"simulation": simulationExample()}, Of: restautomations.OfAutomation, Problems: []int{http.StatusNotFound},
 	}, simulationBody, e.simulate)
 }
 
-func (e *edge) simulate(ctx context.Context, c *rest.Call, in *rest.Item, s simulation) (simulationAnswer, error) {
+func (e *edge) simulate(ctx context.Context, c *api.Call, in *api.Item, s simulation) (simulationAnswer, error) {
 	asked, err := s.input()
 	if err != nil {
 		return simulationAnswer{}, err
 	}
-	return rest.As(newSimulation)(e.service.Simulate(ctx, c.Caller, in.ID, asked))
+	return api.As(newSimulation)(e.service.Simulate(ctx, c.Caller, in.ID, asked))
 }
 
 func conditionExample() map[string]any {

@@ -6,9 +6,9 @@ import (
 	"github.com/postrider/postrider/modules/accounts/rights"
 	"github.com/postrider/postrider/modules/automations"
 	"github.com/postrider/postrider/modules/automations/runs"
-	"github.com/postrider/postrider/rest"
+	"github.com/postrider/postrider/rest/api"
+	"github.com/postrider/postrider/rest/api/wire"
 	restautomations "github.com/postrider/postrider/rest/automations"
-	"github.com/postrider/postrider/rest/wire"
 )
 
 type runTimelineEntry struct {
@@ -45,8 +45,8 @@ func newTimelineEntry(e automations.TimelineEntry) runTimelineEntry {
 	return out
 }
 
-func (e *edge) timeline(g *rest.Group) {
-	rest.Get(g, rest.Operation{
+func (e *edge) timeline(g *api.Group) {
+	api.Get(g, api.Operation{
 		Path: "/automation-runs/{id}/timeline", ID: "getAutomationRunTimeline", Needs: rights.Read,
 		Summary: "Retrieve the timeline of a run", Of: restautomations.OfRun, Problems: []int{http.StatusNotFound},
 		Description: "Events, steps and the facts of its emails in one order, each with its source. `automation.step_completed` is left out, because the steps are there.",

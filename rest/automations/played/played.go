@@ -8,7 +8,7 @@ import (
 	"github.com/postrider/postrider/modules/automations/machine"
 	play "github.com/postrider/postrider/modules/automations/simulation"
 	"github.com/postrider/postrider/modules/sending"
-	"github.com/postrider/postrider/rest/wire"
+	"github.com/postrider/postrider/rest/api/wire"
 )
 
 // ExpressionPart is a part of an expression with its value.

@@ -11,10 +11,10 @@ import (
 	"time"
 
 	"github.com/postrider/postrider/modules/billing"
-	"github.com/postrider/postrider/rest/posted"
-	"github.com/postrider/postrider/runtime/fault"
-	"github.com/postrider/postrider/runtime/intake"
-	"github.com/postrider/postrider/runtime/telemetry"
+	"github.com/postrider/postrider/rest/api/posted"
+	"github.com/postrider/postrider/runtime/base/fault"
+	"github.com/postrider/postrider/runtime/base/intake"
+	"github.com/postrider/postrider/runtime/base/telemetry"
 )
 
 // Path is where Stripe posts its events.

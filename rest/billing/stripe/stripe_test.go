@@ -14,10 +14,10 @@ import (
 	"github.com/postrider/postrider/modules/billing"
 	"github.com/postrider/postrider/modules/billing/stripetest"
 	"github.com/postrider/postrider/rest/billing/stripe"
-	"github.com/postrider/postrider/runtime/db"
-	"github.com/postrider/postrider/runtime/db/dbtest"
-	"github.com/postrider/postrider/runtime/page"
-	"github.com/postrider/postrider/runtime/secret"
+	"github.com/postrider/postrider/runtime/base/secret"
+	"github.com/postrider/postrider/runtime/storage/db"
+	"github.com/postrider/postrider/runtime/storage/db/dbtest"
+	"github.com/postrider/postrider/runtime/storage/page"
 )
 
 // serve is the handler over the module, with billing on where there is a key.

@@ -8,7 +8,7 @@ import (
 	"github.com/miekg/dns"
 	"golang.org/x/net/idna"
 
-	"github.com/postrider/postrider/runtime/cache"
+	"github.com/postrider/postrider/runtime/base/cache"
 )
 
 // maxChain is how many aliases are followed.

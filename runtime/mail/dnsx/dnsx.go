@@ -28,7 +28,7 @@ import (
 
 	"github.com/miekg/dns"
 
-	"github.com/postrider/postrider/runtime/cache"
+	"github.com/postrider/postrider/runtime/base/cache"
 )
 
 // Config says whom to ask and for how long to believe the answers.

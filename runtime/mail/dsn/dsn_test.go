@@ -12,7 +12,7 @@ import (
 	"testing/iotest"
 	"unicode/utf8"
 
-	"github.com/postrider/postrider/runtime/expect"
+	"github.com/postrider/postrider/runtime/base/expect"
 	"github.com/postrider/postrider/runtime/mail/dsn"
 )
 

@@ -5,7 +5,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/postrider/postrider/runtime/cache"
+	"github.com/postrider/postrider/runtime/base/cache"
 )
 
 // Registry is all lanes of a process.

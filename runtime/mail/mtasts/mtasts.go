@@ -25,7 +25,7 @@ import (
 
 	mox "github.com/mjl-/mox/mtasts"
 
-	"github.com/postrider/postrider/runtime/cache"
+	"github.com/postrider/postrider/runtime/base/cache"
 )
 
 // Policy is what a domain demands.

@@ -20,10 +20,10 @@ import (
 
 	"go.uber.org/goleak"
 
-	"github.com/postrider/postrider/runtime/egress"
 	"github.com/postrider/postrider/runtime/mail/dnsx"
 	"github.com/postrider/postrider/runtime/mail/dnsx/dnsxtest"
 	"github.com/postrider/postrider/runtime/mail/mtasts"
+	"github.com/postrider/postrider/runtime/web/egress"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }

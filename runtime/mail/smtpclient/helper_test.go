@@ -9,12 +9,12 @@ import (
 
 	"go.uber.org/goleak"
 
-	"github.com/postrider/postrider/runtime/egress"
 	"github.com/postrider/postrider/runtime/mail/dnsx"
 	"github.com/postrider/postrider/runtime/mail/dnsx/dnsxtest"
 	"github.com/postrider/postrider/runtime/mail/lane"
 	"github.com/postrider/postrider/runtime/mail/smtpclient"
 	"github.com/postrider/postrider/runtime/mail/smtpclient/smtptest"
+	"github.com/postrider/postrider/runtime/web/egress"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }

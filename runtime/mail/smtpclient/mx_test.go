@@ -6,10 +6,10 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/postrider/postrider/runtime/egress"
 	"github.com/postrider/postrider/runtime/mail/dnsx/dnsxtest"
 	"github.com/postrider/postrider/runtime/mail/smtpclient"
 	"github.com/postrider/postrider/runtime/mail/smtpclient/smtptest"
+	"github.com/postrider/postrider/runtime/web/egress"
 )
 
 func TestThePreferredHostIsUsed(t *testing.T) {

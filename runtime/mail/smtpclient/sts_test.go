@@ -19,10 +19,10 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/postrider/postrider/runtime/egress"
 	"github.com/postrider/postrider/runtime/mail/mtasts"
 	"github.com/postrider/postrider/runtime/mail/smtpclient"
 	"github.com/postrider/postrider/runtime/mail/smtpclient/smtptest"
+	"github.com/postrider/postrider/runtime/web/egress"
 )
 
 // recorder keeps reports.

@@ -8,10 +8,10 @@ import (
 
 	"github.com/pires/go-proxyproto"
 
-	"github.com/postrider/postrider/runtime/intake"
+	"github.com/postrider/postrider/runtime/base/intake"
 )
 
-// Who is let in, and who has to go for another, is runtime/intake's to say. The wire tells
+// Who is let in, and who has to go for another, is runtime/base/intake's to say. The wire tells
 // it where a connection comes from and what it does.
 
 // crowded is the answer to an error of the gate.

@@ -7,7 +7,7 @@ import (
 	"net/netip"
 	"time"
 
-	"github.com/postrider/postrider/runtime/intake"
+	"github.com/postrider/postrider/runtime/base/intake"
 )
 
 // Config says how one listener behaves. Zero limits become those of Defaults.

@@ -10,7 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/postrider/postrider/runtime/expect"
+	"github.com/postrider/postrider/runtime/base/expect"
 	"github.com/postrider/postrider/runtime/mail/smtpserver"
 )
 

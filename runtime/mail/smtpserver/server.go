@@ -13,7 +13,7 @@ import (
 	"github.com/emersion/go-smtp"
 	"github.com/pires/go-proxyproto"
 
-	"github.com/postrider/postrider/runtime/intake"
+	"github.com/postrider/postrider/runtime/base/intake"
 )
 
 // Server is one listener.

@@ -11,7 +11,7 @@ import (
 	"github.com/emersion/go-sasl"
 	"github.com/emersion/go-smtp"
 
-	"github.com/postrider/postrider/runtime/loglimit"
+	"github.com/postrider/postrider/runtime/base/loglimit"
 )
 
 // Handler is what a listener is for.

@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/postrider/postrider/runtime/expect"
+	"github.com/postrider/postrider/runtime/base/expect"
 )
 
 func TestStopDoesNotWaitForIdleClients(t *testing.T) {

@@ -11,7 +11,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/postrider/postrider/runtime/intake"
+	"github.com/postrider/postrider/runtime/base/intake"
 )
 
 // mode is what the octets are that come next.

@@ -13,11 +13,11 @@ import (
 	"github.com/postrider/postrider/modules/sending/delivery"
 	"github.com/postrider/postrider/modules/sending/records"
 	"github.com/postrider/postrider/modules/sending/sendingtest"
-	"github.com/postrider/postrider/runtime/blob"
+	"github.com/postrider/postrider/runtime/base/worker"
 	"github.com/postrider/postrider/runtime/mail/lane"
 	"github.com/postrider/postrider/runtime/mail/returnpath"
 	"github.com/postrider/postrider/runtime/mail/smtpclient"
-	"github.com/postrider/postrider/runtime/worker"
+	"github.com/postrider/postrider/runtime/storage/blob"
 )
 
 // Rooms are accepting, delivery and records over one database. No worker runs.

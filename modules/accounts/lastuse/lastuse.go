@@ -1,0 +1,95 @@
+// Package lastuse keeps the column last_used_at of credentials near the truth without a
+// write for each use: uses are collected and written together, every now and then and at
+// the end. A use whose process is killed before is not known; last_used_at never goes back.
+package lastuse
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/postrider/postrider/runtime/storage/db"
+)
+
+// writeTime is how long one write may take.
+const writeTime = 5 * time.Second
+
+// Recorder collects the uses of the rows of one table, which has the columns id and
+// last_used_at. Safe for concurrent use.
+type Recorder struct {
+	db     db.Execer
+	table  string
+	update string
+
+	mu   sync.Mutex
+	last map[string]time.Time // id to the latest use
+}
+
+// New makes a Recorder for a table, whose name is SQL.
+func New(on db.Execer, table string) *Recorder {
+	// Ages and not times are sent, so that the column is on the database clock. The rows
+	// are locked in one order, so that two processes cannot block each other.
+	return &Recorder{db: on, table: table, update: `
+WITH used AS (SELECT * FROM unnest($1::text[], $2::float8[]) AS u(id, age)),
+     held AS (SELECT c.id FROM ` + table + ` c JOIN used USING (id) ORDER BY c.id FOR NO KEY UPDATE OF c)
+UPDATE ` + table + ` c SET last_used_at = greatest(c.last_used_at, now() - make_interval(secs => used.age))
+  FROM used JOIN held USING (id) WHERE c.id = used.id`}
+}
+
+// Mark notes a use, now.
+func (r *Recorder) Mark(id string) {
+	now := time.Now()
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.last == nil {
+		r.last = map[string]time.Time{}
+	}
+	r.last[id] = now
+}
+
+// Flush writes what was collected. It is called now and then and at the end. What cannot
+// be written is kept for the next Flush.
+func (r *Recorder) Flush(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, writeTime)
+	defer cancel()
+	taken := r.take()
+	if len(taken) == 0 {
+		return nil
+	}
+	ids := slices.Sorted(maps.Keys(taken))
+	ages := make([]float64, len(ids))
+	for i, id := range ids {
+		ages[i] = time.Since(taken[id]).Seconds()
+	}
+	if _, err := r.db.ExecContext(ctx, r.update, db.Array(ids), db.Array(ages)); err != nil {
+		r.putBack(taken)
+		return fmt.Errorf("write last use of %d of %s: %w", len(ids), r.table, err)
+	}
+	return nil
+}
+
+func (r *Recorder) take() map[string]time.Time {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	taken := r.last
+	r.last = nil
+	return taken
+}
+
+// putBack returns what could not be written; a later use wins.
+func (r *Recorder) putBack(taken map[string]time.Time) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.last == nil {
+		r.last = taken
+		return
+	}
+	for id, at := range taken {
+		if at.After(r.last[id]) {
+			r.last[id] = at
+		}
+	}
+}

@@ -1,0 +1,42 @@
+package lastuse
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/postrider/postrider/runtime/storage/db"
+)
+
+// refusing is a database that is away, and during whose refusal something is used.
+type refusing struct {
+	db.Execer
+
+	meanwhile func()
+}
+
+func (r refusing) ExecContext(context.Context, string, ...any) (sql.Result, error) {
+	r.meanwhile()
+	return nil, errors.New("away")
+}
+
+func TestUseThatCouldNotBeWrittenIsKept(t *testing.T) {
+	t.Parallel()
+	var r *Recorder
+	var older, newer time.Time
+	r = New(refusing{meanwhile: func() {
+		r.Mark("key_b")
+		newer = r.last["key_b"]
+	}}, "keys")
+	r.Mark("key_a")
+	r.Mark("key_b")
+	older = r.last["key_a"]
+	if err := r.Flush(t.Context()); err == nil {
+		t.Error("a write that failed is told as done")
+	}
+	if len(r.last) != 2 || !r.last["key_b"].Equal(newer) || !r.last["key_a"].Equal(older) {
+		t.Errorf("after a failed write the marks are %v, want key_a as it was and the newer key_b", r.last)
+	}
+}

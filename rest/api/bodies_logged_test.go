@@ -1,0 +1,34 @@
+package api
+
+import (
+	"net/http"
+	"testing"
+
+	"github.com/postrider/postrider/modules/accounts/rights"
+)
+
+// Whoever may read the log may read every body in it elsewhere; people leave none where they get in.
+func TestPeopleLeaveNoBodies(t *testing.T) {
+	t.Parallel()
+	for _, needs := range rights.Operations() {
+		for _, method := range []string{http.MethodGet, http.MethodPost} {
+			reads := needs == rights.Read || needs == rights.ReadSent || needs == rights.ReadAccount
+			changes := method != http.MethodGet && (needs == rights.Write || needs == rights.Send || needs == rights.Settings)
+			_, answered := (&Operation{Method: method, Needs: needs}).bodiesLogged()
+			if want := reads || changes; answered != want {
+				t.Errorf("the answer to %s of an operation that needs %s is kept: %v, want %v", method, needs, answered, want)
+			}
+			for what, op := range map[string]Operation{"public": {Public: true}, "private": {Private: true}} {
+				op.Method, op.Needs = method, needs
+				if asked, answered := op.bodiesLogged(); asked || answered {
+					t.Errorf("bodies of a %s operation are kept", what)
+				}
+			}
+		}
+	}
+	for _, needs := range []rights.Operation{rights.Person, rights.Operate, rights.Team, rights.Billing, rights.Own} {
+		if asked, answered := (&Operation{Method: http.MethodPost, Needs: needs}).bodiesLogged(); asked || answered {
+			t.Errorf("bodies of an operation that needs %s are kept", needs)
+		}
+	}
+}

@@ -1,0 +1,202 @@
+package body
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+	"unicode"
+
+	"github.com/postrider/postrider/runtime/base/fault"
+)
+
+// What one answer names at most: a hostile body must not be able to make the
+// answer, or the memory it is collected in, as large as itself.
+const (
+	maxReasons  = 100
+	maxElements = 200 // of one array or object
+	maxShown    = 64  // octets of a caller's own name
+)
+
+// Decoder reads one body and collects what is wrong with it, by field path.
+type Decoder struct {
+	wrong      fault.Fields
+	given      []string // fields of the body itself, by canonical name
+	refuseNull bool     // for changes: null is neither a value nor the same as not given
+}
+
+// ParseObject checks that a body is one JSON object.
+func ParseObject(body []byte) (Value, error) {
+	if len(bytes.TrimSpace(body)) == 0 {
+		return Value{}, fault.Invalidf("The body is empty; a JSON object is expected")
+	}
+	root, err := parseJSON(body)
+	if err != nil {
+		return Value{}, fault.Invalidf("The body is not valid JSON: %s", err)
+	}
+	if root.Kind() != KindObject {
+		return Value{}, fault.Invalidf("The body is %s; a JSON object is expected", root.Kind())
+	}
+	return root, nil
+}
+
+func newDecoder() *Decoder { return &Decoder{wrong: fault.Fields{}} }
+
+// Full says that enough reasons are collected: the rest of the body is not looked at.
+func (d *Decoder) Full() bool { return len(d.wrong) >= maxReasons }
+
+// Refuse names a reason why a field is refused. The first reason of a field stays.
+func (d *Decoder) Refuse(path, format string, args ...any) { d.wrong.Add(path, format, args...) }
+
+// Also adds what the service would refuse, so that one answer names every wrong field.
+func (d *Decoder) Also(wrong fault.Fields) {
+	for path, reason := range wrong {
+		if !d.Full() {
+			d.Refuse(path, "%s", reason)
+		}
+	}
+}
+
+// Count is how many fields are refused so far.
+func (d *Decoder) Count() int { return len(d.wrong) }
+
+// Wrong says whether a field is refused so far.
+func (d *Decoder) Wrong() bool { return len(d.wrong) > 0 }
+
+// Given lists the fields of the body that were given, by canonical name.
+func (d *Decoder) Given() []string { return d.given }
+
+// Members walks an object whose names must differ, and stops where a body is
+// too wrong or too large to go on.
+func (d *Decoder) Members(path string, v Value) func(func(string, Value) bool) {
+	return func(yield func(string, Value) bool) {
+		seen := map[string]bool{}
+		for name, member := range v.Members() {
+			switch {
+			case d.Full():
+				return
+			case len(seen) == maxElements:
+				d.Refuse(path, "has more than %d fields", maxElements)
+				return
+			case seen[name]:
+				d.Refuse(Join(path, Shown(name)), "is given twice")
+				continue
+			}
+			seen[name] = true
+			if !yield(name, member) {
+				return
+			}
+		}
+	}
+}
+
+// Items walks an array likewise; the name is the path of an item.
+func (d *Decoder) Items(path string, v Value) func(func(string, Value) bool) {
+	return func(yield func(string, Value) bool) {
+		for i, item := range v.Items() {
+			if i == maxElements {
+				d.Refuse(path, "has more than %d items", maxElements)
+				return
+			}
+			if d.Full() || !yield(fmt.Sprintf("%s[%d]", path, i), item) {
+				return
+			}
+		}
+	}
+}
+
+// Expect refuses a value of another kind than the one wanted.
+func (d *Decoder) Expect(path string, v Value, want Kind) bool {
+	if v.Kind() != want {
+		d.Refuse(path, "must be %s, not %s", want, v.Kind())
+		return false
+	}
+	return true
+}
+
+// Text reads a string; the second result is false when it is none.
+func (d *Decoder) Text(path string, v Value) (string, bool) {
+	if !d.Expect(path, v, KindString) {
+		return "", false
+	}
+	return v.Text(), true
+}
+
+// Boolean reads true or false.
+func (d *Decoder) Boolean(path string, v Value) bool {
+	return d.Expect(path, v, KindBoolean) && v.IsTrue()
+}
+
+// Plain reads any value as encoding/json would, with numbers as they were written.
+func (d *Decoder) Plain(path string, v Value) any {
+	switch v.Kind() {
+	case KindNull:
+		return nil
+	case KindBoolean:
+		return v.IsTrue()
+	case KindNumber:
+		return json.Number(v.raw)
+	case KindString:
+		return v.Text()
+	case KindArray:
+		list := []any{}
+		for i, item := range v.Items() {
+			if d.Full() {
+				break
+			}
+			list = append(list, d.Plain(fmt.Sprintf("%s[%d]", path, i), item))
+		}
+		return list
+	default:
+		fields := map[string]any{}
+		for name, member := range v.Members() {
+			if d.Full() {
+				break
+			}
+			at := Join(path, Shown(name))
+			if _, twice := fields[name]; twice {
+				d.Refuse(at, "is given twice")
+			}
+			fields[name] = d.Plain(at, member)
+		}
+		return fields
+	}
+}
+
+// Integer reads a whole number; the second result is false when it is none. 14.0
+// is one, as in JSON Schema.
+func (d *Decoder) Integer(path string, v Value) (int, bool) {
+	if !d.Expect(path, v, KindNumber) {
+		return 0, false
+	}
+	n, err := strconv.ParseFloat(string(v.raw), 64)
+	if err != nil || n != math.Trunc(n) || math.Abs(n) > 1<<31 {
+		d.Refuse(path, "must be a whole number")
+		return 0, false
+	}
+	return int(n), true
+}
+
+// Join makes the path of a field inside another.
+func Join(path, name string) string {
+	if path == "" {
+		return name
+	}
+	return path + "." + name
+}
+
+// Shown is a caller's own name, fit to be repeated in an answer.
+func Shown(name string) string {
+	name = strings.Map(func(r rune) rune {
+		if !unicode.IsPrint(r) {
+			return '\uFFFD'
+		}
+		return r
+	}, name)
+	if len(name) <= maxShown {
+		return name
+	}
+	return strings.ToValidUTF8(name[:maxShown], "") + "…"
+}

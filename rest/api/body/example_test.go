@@ -1,0 +1,49 @@
+package body_test
+
+import (
+	"fmt"
+
+	"github.com/postrider/postrider/rest/api/body"
+)
+
+// contact is what a request asks for.
+type contact struct {
+	email string
+	tags  []string
+	score *int
+}
+
+func contactBody(in *contact) body.Object {
+	return body.Object{Name: "AddContact", Fields: []body.Field{
+		{Name: "email", Aliases: []string{"emailAddress"}, Type: body.Text(&in.email), Need: body.Required, About: "A bare address."},
+		{Name: "tags", Type: body.List(&in.tags, body.Text), About: "Words to find it by."},
+		{Name: "score", Type: body.Maybe(&in.score, body.Integer), About: "Left out: unknown."},
+	}, Check: func(d *body.Decoder) {
+		if in.score != nil && *in.score > 100 {
+			d.Refuse("score", "must be at most 100")
+		}
+	}}
+}
+
+// A body is declared by a function that points each field at what it fills.
+func ExampleDecode() {
+	for _, text := range []string{
+		`{"emailAddress": "bob@example.net", "tags": ["new"], "score": 7}`,
+		`{"mail": "bob@example.net", "tags": "new", "score": 700}`,
+	} {
+		given, err := body.ParseObject([]byte(text))
+		if err != nil {
+			fmt.Println(err)
+			continue
+		}
+		read, err := body.Decode(given, contactBody)
+		if err != nil {
+			fmt.Println(err)
+			continue
+		}
+		fmt.Println(read.email, read.tags, *read.score)
+	}
+	// Output:
+	// bob@example.net [new] 7
+	// Invalid fields: email, mail, score, tags (email: is required; mail: is not a known field; did you mean email?; score: must be at most 100; tags: must be an array, not a string)
+}

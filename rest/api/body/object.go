@@ -1,0 +1,136 @@
+package body
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/postrider/postrider/runtime/base/fault"
+)
+
+// Object declares a JSON object: a whole body, or a value inside one. It is a Type.
+type Object struct {
+	Name   string // of its component in the document; empty: it is described in place
+	About  string
+	Fields []Field
+
+	// Change declares a PATCH: null is refused, and at least one field is needed.
+	Change bool
+	// Nothing is the message for a change without a field; empty names all fields.
+	Nothing string
+	// NoNull refuses null where it would mean the same as left out.
+	NoNull bool
+	// Single documents that exactly one field is given.
+	Single bool
+
+	// AnyOf and OneOf document which fields are needed together.
+	AnyOf, OneOf [][]string
+
+	// Check runs after the fields of a body were read and refuses what the service
+	// would.
+	Check func(d *Decoder)
+}
+
+// Field declares one field of an object.
+type Field struct {
+	Name    string
+	Aliases []string
+	Means   string // the field that this one is another name of, and may stand beside
+	Type    Type
+	Need    Need
+	About   string
+	Default any
+	Example any
+
+	// Null is what null means for a field of a change; nil: null is refused.
+	Null func()
+}
+
+// Need says who refuses an object without a field.
+type Need int
+
+// The needs. The document calls both of the latter required.
+const (
+	Optional Need = iota
+	Required
+	RequiredByService // refused by the service, with its own words and in its own order
+)
+
+// Names gives a field's name and its aliases.
+func (f Field) Names() []string { return append([]string{f.Name}, f.Aliases...) }
+
+func (f Field) isCalled(name string) bool { return f.Name == name || slices.Contains(f.Aliases, name) }
+
+// Decode reads a body as it is declared. The error names every wrong field.
+func Decode[T any](root Value, declare func(*T) Object) (T, error) {
+	var into T
+	o := declare(&into)
+	d := newDecoder()
+	d.refuseNull = o.Change || o.NoNull
+	d.given = o.read(d, "", root)
+	if o.Check != nil {
+		o.Check(d)
+	}
+	if err := d.wrong.Err(); err != nil {
+		return into, err
+	}
+	if o.Change && len(d.given) == 0 {
+		return into, fault.Invalidf("The body changes nothing: give at least one %s", o.choice())
+	}
+	return into, nil
+}
+
+func (o Object) choice() string {
+	if o.Nothing != "" {
+		return o.Nothing
+	}
+	names := make([]string, len(o.Fields))
+	for i, f := range o.Fields {
+		names[i] = f.Name
+	}
+	last := len(names) - 1
+	return "of " + strings.Join(names[:last], ", ") + " and " + names[last]
+}
+
+// Read implements Type.
+func (o Object) Read(d *Decoder, path string, v Value) { o.read(d, path, v) }
+
+// read reads the fields of an object and returns the names of those that were given.
+// null is the same as not given, unless it is refused.
+func (o Object) read(d *Decoder, path string, v Value) (given []string) {
+	if !d.Expect(path, v, KindObject) {
+		return nil
+	}
+	called := make([]string, len(o.Fields)) // by which name each was given
+	for name, member := range d.Members(path, v) {
+		i := slices.IndexFunc(o.Fields, func(f Field) bool { return f.isCalled(name) })
+		if i < 0 {
+			d.Refuse(Join(path, Shown(name)), "%s", unknown(name, o.Fields))
+			continue
+		}
+		f := &o.Fields[i]
+		switch {
+		case member.Kind() != KindNull && called[i] != "":
+			d.Refuse(Join(path, name), "means the same as %s, which is given too", called[i])
+		case member.Kind() != KindNull:
+			called[i], given = name, append(given, f.Name)
+			f.Type.Read(d, Join(path, f.Name), member)
+		case f.Null != nil && called[i] == "":
+			given = append(given, f.Name)
+			f.Null()
+		case f.Null == nil && d.refuseNull:
+			d.Refuse(Join(path, name), "must not be null; leave it out to keep what is set")
+		}
+	}
+	for i, f := range o.Fields {
+		if f.Need == Required && (called[i] == "" || isEmpty(f.Type)) {
+			d.Refuse(Join(path, f.Name), "is required")
+		}
+	}
+	return given
+}
+
+// isEmpty tells whether a field was given as an empty text, which is as good as none.
+func isEmpty(t Type) bool {
+	text, is := t.(TextType)
+	return is && *text.to == ""
+}

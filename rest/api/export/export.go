@@ -1,0 +1,111 @@
+package export
+
+import (
+	"context"
+	"net/http"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/danielgtaylor/huma/v2/adapters/humago"
+
+	"github.com/postrider/postrider/modules/accounts/exports"
+	"github.com/postrider/postrider/rest/api"
+	"github.com/postrider/postrider/rest/api/wire"
+	"github.com/postrider/postrider/runtime/base/telemetry"
+	"github.com/postrider/postrider/runtime/storage/page"
+)
+
+// Turns lets an account have one export at a time.
+type Turns interface {
+	Begin(ctx context.Context, accountID string) (turn string, err error)
+	Every() time.Duration // how often a turn is to be kept
+	Keep(ctx context.Context, accountID, turn string) error
+	End(ctx context.Context, accountID, turn string) error
+	Read(ctx context.Context, read func() error) error
+}
+
+var _ Turns = (*exports.Service)(nil)
+
+// Input is the parameter of every export. The input of an export embeds it beside the filters of its list.
+type Input struct {
+	Format string `query:"format" enum:"jsonl,csv" default:"jsonl" doc:"jsonl: JSON Lines, one record a line, each as the list has it. csv: CSV with a line of names (RFC 4180)."`
+}
+
+func (i *Input) form() string { return i.Format }
+
+// List is a list that can be exported. I is the input of the export, T what the service has, R its record.
+type List[I, T, R any] struct {
+	Turns   Turns
+	Name    string // of the file, as "emails"
+	Page    func(ctx context.Context, c *api.Call, in *I, r page.Request) (page.Page[T], error)
+	Show    func(T) R
+	Columns []Column[R]
+	Example R
+}
+
+// answer is written page by page.
+type answer struct {
+	ContentType string `header:"Content-Type" hidden:"true"`
+	Body        func(huma.Context)
+}
+
+const about = " Newest first, as the list has them, and without a limit.\n\n" +
+	"The answer is written while it is read, so its status says only that it has begun. An export that cannot be brought to its end breaks the connection off: " +
+	"one that ends as HTTP has it (the last chunk, the end of the stream) is whole. What arrives meanwhile is not in it.\n\n" +
+	"In CSV null is an empty cell, and a cell that begins with `=`, `+`, `-`, `@`, a tab or a carriage return has an apostrophe before it, so that a spreadsheet does " +
+	"not take it for a formula.\n\n" +
+	"An account has one export at a time; another is answered 429 `export_in_progress`. A key that may only send may not export."
+
+// Add adds the operation that exports a list.
+func Add[I, T, R any](g *api.Group, op api.Operation, of List[I, T, R]) {
+	op.Method, op.Unlogged = http.MethodGet, true
+	op.Description += about
+	op.Forms = of.forms()
+	api.Raw(g, op, func(ctx context.Context, c *api.Call, in *I) (*answer, error) {
+		turn, err := of.Turns.Begin(ctx, c.AccountID)
+		if err != nil {
+			return nil, c.Fail(ctx, err)
+		}
+		x := &export[I, T, R]{of: of, call: c, in: in, turn: turn, kept: time.Now(), needs: op.Needs, csv: any(in).(interface{ form() string }).form() == "csv"}
+		first, err := x.read(ctx, "")
+		if err != nil {
+			x.end(ctx)
+			return nil, c.Fail(ctx, err)
+		}
+		return &answer{ContentType: x.mediaType(), Body: func(hc huma.Context) {
+			r, w := humago.Unwrap(hc)
+			defer x.end(r.Context())
+			if err := x.write(r, w, first); err != nil {
+				telemetry.SetError(r.Context(), "", err)
+				panic(http.ErrAbortHandler) // the client must not take a part for the whole
+			}
+		}}, nil
+	})
+}
+
+const (
+	jsonLines = "application/x-ndjson" // and not application/jsonl, whose beginning programs take for JSON
+	csvType   = "text/csv"
+)
+
+// forms are the example in both forms.
+func (l List[I, T, R]) forms() map[string]any {
+	return map[string]any{jsonLines: string(wire.Encode(l.Example)) + "\n", csvType: string(l.appendCells(l.head(), l.Example))}
+}
+
+// head is the line of names.
+func (l List[I, T, R]) head() []byte {
+	names := make([]string, len(l.Columns))
+	for i, column := range l.Columns {
+		names[i] = column.Name
+	}
+	return appendRow(nil, names)
+}
+
+func (l List[I, T, R]) appendCells(out []byte, record R) []byte {
+	cells := make([]string, len(l.Columns))
+	for i, column := range l.Columns {
+		cells[i] = column.Text(record)
+	}
+	return appendRow(out, cells)
+}

@@ -1,0 +1,137 @@
+package export
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"time"
+
+	"github.com/postrider/postrider/modules/accounts/rights"
+	"github.com/postrider/postrider/rest/api"
+	"github.com/postrider/postrider/rest/api/wire"
+	"github.com/postrider/postrider/runtime/base/intake"
+	"github.com/postrider/postrider/runtime/base/telemetry"
+	"github.com/postrider/postrider/runtime/storage/page"
+)
+
+// export is one that is under way.
+type export[I, T, R any] struct {
+	of    List[I, T, R]
+	call  *api.Call
+	in    *I
+	csv   bool
+	needs rights.Operation
+	turn  string
+	kept  time.Time // when the turn was taken or kept last
+}
+
+const (
+	piece   = 32 << 10 // octets that are written between two looks at the turn
+	endTime = 5 * time.Second
+)
+
+func (x *export[I, T, R]) mediaType() string {
+	if x.csv {
+		return csvType + "; charset=utf-8; header=present"
+	}
+	return jsonLines
+}
+
+func (x *export[I, T, R]) fileName() string {
+	kind := ".jsonl"
+	if x.csv {
+		kind = ".csv"
+	}
+	return x.of.Name + "-" + time.Now().UTC().Format("20060102-150405") + kind
+}
+
+// read reads the page that a cursor begins.
+func (x *export[I, T, R]) read(ctx context.Context, cursor string) (found page.Page[T], err error) {
+	err = x.of.Turns.Read(ctx, func() error {
+		found, err = x.of.Page(ctx, x.call, x.in, page.Request{Limit: page.MaxLimit, Cursor: cursor})
+		return err
+	})
+	return found, err
+}
+
+// write writes the first page and those behind it.
+func (x *export[I, T, R]) write(r *http.Request, w http.ResponseWriter, found page.Page[T]) error {
+	w.Header().Set("Content-Disposition", `attachment; filename="`+x.fileName()+`"`)
+	to, flush := x.call.Budget().Answer(w), http.NewResponseController(w).Flush
+	var out []byte
+	if x.csv {
+		out = x.of.head()
+	}
+	for {
+		var err error
+		for _, item := range found.Items {
+			if out, err = x.append(out, x.of.Show(item)); err != nil {
+				return err
+			}
+		}
+		release, err := x.call.Budget().Hold(r.Context(), x.call.Owner(), int64(cap(out)))
+		if err != nil {
+			return err
+		}
+		err = x.send(r, to, out)
+		release()
+		if err != nil {
+			return err
+		}
+		if !found.HasMore {
+			return to.End()
+		}
+		if err := flush(); err != nil && !errors.Is(err, http.ErrNotSupported) {
+			return err
+		}
+		out = out[:0]
+		if found, err = x.read(r.Context(), found.NextCursor); err != nil {
+			return err
+		}
+	}
+}
+
+// append appends one record.
+func (x *export[I, T, R]) append(out []byte, record R) ([]byte, error) {
+	if !x.csv {
+		line, err := wire.Marshal(record)
+		return append(append(out, line...), '\n'), err
+	}
+	return x.of.appendCells(out, record), nil
+}
+
+// send writes a page in pieces. Before each it looks whether the export may go on.
+func (x *export[I, T, R]) send(r *http.Request, to *intake.Answer, out []byte) error {
+	for len(out) > 0 {
+		if err := x.keep(r); err != nil {
+			return err
+		}
+		wrote, err := to.Write(out[:min(len(out), piece)])
+		if err != nil {
+			return err
+		}
+		out = out[wrote:]
+	}
+	return nil
+}
+
+// keep keeps the turn, and asks whether the caller still may, when it is time to.
+func (x *export[I, T, R]) keep(r *http.Request) error {
+	if time.Since(x.kept) < x.of.Turns.Every() {
+		return nil
+	}
+	if err := x.call.StillAllowed(r, x.needs); err != nil {
+		return err
+	}
+	x.kept = time.Now()
+	return x.of.Turns.Keep(r.Context(), x.call.AccountID, x.turn)
+}
+
+// end gives the turn back, whether or not anybody still waits for the answer.
+func (x *export[I, T, R]) end(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), endTime)
+	defer cancel()
+	if err := x.of.Turns.End(ctx, x.call.AccountID, x.turn); err != nil {
+		telemetry.SetError(ctx, "", err) // it ends by itself
+	}
+}

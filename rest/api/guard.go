@@ -1,0 +1,331 @@
+package api
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"net/netip"
+	"net/url"
+	"slices"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/danielgtaylor/huma/v2/adapters/humago"
+
+	"github.com/postrider/postrider/modules/accounts"
+	"github.com/postrider/postrider/modules/accounts/admission"
+	"github.com/postrider/postrider/modules/accounts/audit"
+	"github.com/postrider/postrider/modules/accounts/rights"
+	"github.com/postrider/postrider/rest/api/body"
+	"github.com/postrider/postrider/rest/api/problem"
+	"github.com/postrider/postrider/runtime/base/fault"
+	"github.com/postrider/postrider/runtime/base/intake"
+	"github.com/postrider/postrider/runtime/base/limit"
+	"github.com/postrider/postrider/runtime/base/loglimit"
+	"github.com/postrider/postrider/runtime/base/telemetry"
+	"github.com/postrider/postrider/runtime/web/clientip"
+)
+
+// Call is one admitted request.
+type Call struct {
+	accounts.Caller
+	RequestID string
+
+	api            *API
+	operation      string // method and path: what an Idempotency-Key is used for
+	idempotencyKey string
+	header         http.Header // of the answer
+	remote         netip.Addr
+	body           []byte // belongs to this request alone, until it is over
+	content        *intake.Content
+	charged        int64         // bytes, against the quota of the account
+	left           time.Duration // of fault.AnswerWithin, for its handler
+}
+
+// Owner is whose share of the budget this call uses.
+func (c *Call) Owner() intake.Owner { return intake.Owner{Account: c.AccountID, Remote: c.remote} }
+
+// Budget bounds answers that are large.
+func (c *Call) Budget() *intake.Budget { return c.api.budget }
+
+// Fail makes the answer of an error, and tells the log what the caller is not told.
+func (c *Call) Fail(ctx context.Context, err error) *problem.Problem {
+	return c.api.fail(ctx, c.RequestID, err)
+}
+
+func (c *Call) close() {
+	c.body = nil
+	if c.content != nil {
+		c.content.Close()
+	}
+}
+
+type callKey struct{}
+
+func callOf(ctx context.Context) *Call { return ctx.Value(callKey{}).(*Call) }
+
+// SetCookie puts a cookie of the session's name beside the answer; an empty value takes it away.
+func (c *Call) SetCookie(value string) {
+	c.header.Add("Set-Cookie", admission.Cookie(c.api.base, value).String())
+}
+
+// SetDevice puts the cookie by which the browser is known next to the answer.
+func (c *Call) SetDevice(value string) {
+	for _, cookie := range admission.DeviceCookies(c.api.base, value) {
+		c.AddCookie(cookie)
+	}
+}
+
+// AddCookie puts another cookie beside the answer.
+func (c *Call) AddCookie(cookie *http.Cookie) { c.header.Add("Set-Cookie", cookie.String()) }
+
+// slowWork bounds, for the whole process, what requests do that keeps a processor busy.
+var slowWork = limit.NewShares(8)
+
+// guard stands in front of an operation: nothing of a request is parsed, and no
+// octet of its body read, before its caller is known and may ask.
+func (a *API) guard(op Operation) func(huma.Context, func(huma.Context)) {
+	return func(hc huma.Context, next func(huma.Context)) {
+		r, w := humago.Unwrap(hc)
+		origin := audit.Origin{Addr: clientip.Of(r, a.proxies), Agent: r.UserAgent(), RequestID: w.Header().Get(headerRequestID),
+			Languages: r.Header.Get("Accept-Language"), Device: admission.Device(r, a.base)}
+		c := &Call{RequestID: origin.RequestID, api: a, operation: r.Method + " " + r.URL.Path, header: w.Header(), remote: origin.Addr}
+		known(w, c, &op, origin)
+		err := a.admit(w, r, op, c)
+		defer c.close()
+		if err == nil {
+			ctx := context.WithValue(audit.WithOrigin(hc.Context(), origin), callKey{}, c)
+			if c.AccountID != "" {
+				ctx = slowWork.With(ctx, c.AccountID)
+			}
+			if !op.Slow && (op.Body == nil || !op.Body.Large) { // for a large one: working
+				var cancel context.CancelFunc
+				ctx, cancel = context.WithTimeout(ctx, c.left)
+				defer cancel()
+			}
+			if err = c.guarded(func() { next(huma.WithContext(hc, ctx)) }); err != nil || hc.Status() >= http.StatusMultipleChoices {
+				c.refund(ctx)
+			}
+			a.record(ctx, c, op, hc.Status(), r.PathValue("id"))
+		}
+		if err != nil {
+			a.fail(r.Context(), w.Header().Get(headerRequestID), err).Write(w)
+		}
+	}
+}
+
+// record writes to the audit log that an operation was done which changes an account, unless its
+// service has done so. A new operation is recorded without anybody's thinking of it.
+func (a *API) record(ctx context.Context, c *Call, op Operation, status int, target string) {
+	if a.audit == nil || op.Public || op.Audited || op.Quiet || op.Method == http.MethodGet || status < http.StatusOK || status >= http.StatusMultipleChoices {
+		return
+	}
+	switch op.Needs {
+	case rights.Read, rights.ReadSent, rights.ReadAccount, rights.ReadBilling, rights.Send:
+		return
+	}
+	if err := a.audit.Record(context.WithoutCancel(ctx), c.Caller, op.ID, target); err != nil {
+		a.log.ErrorContext(ctx, "an operation is missing in the audit log", "operation", op.ID, telemetry.KeyRequestID, c.RequestID, telemetry.KeyError, err)
+	}
+}
+
+// LastBy names who did an operation to something last, since a moment, for people to read; empty when
+// that cannot be found out.
+func (c *Call) LastBy(ctx context.Context, operation, target string, since time.Time) string {
+	if c.api.audit == nil {
+		return ""
+	}
+	by, err := c.api.audit.LastBy(ctx, c.AccountID, operation, target, since)
+	if err != nil {
+		c.api.log.WarnContext(ctx, "the audit log does not say who was last", "operation", operation, telemetry.KeyError, err)
+	}
+	return by.Name
+}
+
+// Named says to a person who has changed meanwhile what they want to change, where an error says when.
+// What cannot be found out is left out.
+func (c *Call) Named(ctx context.Context, operation, target string, err error) error {
+	var conflict *fault.Error
+	if c.Caller.Person == nil || !errors.As(err, &conflict) {
+		return err
+	}
+	text, _ := conflict.Details[fault.DetailChangedAt].(string)
+	at, wrong := time.Parse(time.RFC3339Nano, text)
+	if wrong != nil {
+		return err
+	}
+	if by := c.LastBy(ctx, operation, target, at); by != "" {
+		return conflict.With("changed_by", by)
+	}
+	return err
+}
+
+// guarded runs the handler of a call. A body in a file may fail to be read or changed
+// there; the handler has answered nothing then.
+func (c *Call) guarded(handle func()) error {
+	if c.content == nil || c.content.InMemory() {
+		handle()
+		return nil
+	}
+	err := intake.Guarded(func() error { handle(); return nil })
+	if err != nil {
+		return noRoom(err)
+	}
+	return nil
+}
+
+// admit fills in who calls and what they give, unless they are refused.
+func (a *API) admit(w http.ResponseWriter, r *http.Request, op Operation, c *Call) error {
+	began := time.Now()
+	ctx, cancel := context.WithTimeout(r.Context(), fault.AnswerWithin)
+	defer cancel()
+	if err := a.identify(c, r.WithContext(ctx), op); err != nil {
+		return err
+	}
+	telemetry.SetCaller(ctx, c.AccountID, c.Caller.ID())
+	intake.SetOwner(w, c.Owner())
+	if err := a.mayAsk(ctx, c, op); err != nil {
+		return err
+	}
+	if !op.OpenQuery {
+		if err := checkQuery(r.URL.RawQuery, op.query); err != nil {
+			return err
+		}
+	}
+	if op.idempotent {
+		var err error
+		if c.idempotencyKey, err = idempotencyKey(r.Header); err != nil {
+			return err
+		}
+	}
+	if err := a.mayTouch(ctx, c, op, r.PathValue("id")); err != nil {
+		return err
+	}
+	c.left = fault.AnswerWithin - time.Since(began)
+	if err := a.readBody(w, r, op.Body, c); err != nil || op.idempotent { // which is charged once no answer is kept under its key
+		return err
+	}
+	charging, stop := context.WithTimeout(r.Context(), c.left) // without the time that the body took to arrive
+	defer stop()
+	began = time.Now()
+	err := c.chargeBody(charging, op)
+	c.left -= time.Since(began)
+	return err
+}
+
+// mayTouch refuses what the path names to a key that is limited to other domains.
+func (a *API) mayTouch(ctx context.Context, c *Call, op Operation, item string) error {
+	if op.Public || !c.IsLimited() || item == "" || rights.ReachOf(op.ID) != rights.OwnDomains {
+		return nil
+	}
+	if err := op.Of.Check(item); err != nil {
+		return err
+	}
+	within := false
+	if bound := a.bound[op.Of.Name]; bound != nil {
+		var err error
+		if within, err = bound.IsWithin(ctx, c.AccountID, item, c.DomainIDs); err != nil {
+			return err
+		}
+	}
+	if !within {
+		return accounts.OtherDomain()
+	}
+	return nil
+}
+
+// identify tells who calls. A public operation may be called by nobody.
+func (a *API) identify(c *Call, r *http.Request, op Operation) (err error) {
+	if !op.Public {
+		c.Caller, err = a.door.Who(r)
+		return err
+	}
+	if err := a.door.Foreign(r); err != nil {
+		return err
+	}
+	if _, given := r.Header["Authorization"]; given {
+		return nil
+	}
+	caller, err := a.door.Who(r)
+	if fault.KindOf(err) == fault.Away {
+		return err
+	}
+	if err == nil {
+		c.Caller = caller
+	}
+	return nil
+}
+
+// mayAsk judges who is known: how often they ask, and what.
+func (a *API) mayAsk(ctx context.Context, c *Call, op Operation) error {
+	if op.Public {
+		return nil
+	}
+	if c.AccountID != "" {
+		account, err := a.limits.Account(ctx, c.AccountID)
+		if err != nil {
+			return err
+		}
+		if err := a.rate.Admit(ctx, c.Counted(account), c.header); err != nil {
+			return err
+		}
+	}
+	if err := c.Authorize(op.Needs); err != nil {
+		return err
+	}
+	if err := c.Reaches(op.ID); err != nil {
+		return err
+	}
+	if op.Confirmed {
+		return c.Confirmed()
+	}
+	return nil
+}
+
+// maxParameters bounds how many wrong query parameters an answer names.
+const maxParameters = 100
+
+// checkQuery refuses parameters that the operation does not have, are empty, or
+// come twice: which of them was meant is not for us to guess.
+func checkQuery(raw string, known []string) error {
+	query, err := url.ParseQuery(raw)
+	if err != nil {
+		return fault.Invalidf("The query string is malformed")
+	}
+	wrong := fault.Fields{}
+	for name, values := range query {
+		switch {
+		case len(wrong) >= maxParameters:
+		case !slices.Contains(known, name):
+			wrong.Add(body.Shown(name), "is not a known query parameter")
+		case len(values) > 1:
+			wrong.Add(name, "is given more than once")
+		case values[0] == "":
+			wrong.Add(name, "is empty")
+		}
+	}
+	return wrong.Err()
+}
+
+// StillAllowed asks again whether the caller may, for answers that go on for long.
+func (c *Call) StillAllowed(r *http.Request, needs rights.Operation) error {
+	caller, err := c.api.door.Who(r)
+	if err != nil {
+		return err
+	}
+	return caller.Authorize(needs)
+}
+
+// fail translates an error, and tells the log what the caller is not told.
+func (a *API) fail(ctx context.Context, requestID string, err error) *problem.Problem {
+	p := problem.From(err, requestID)
+	whole := problem.WithCause(err)
+	telemetry.SetError(ctx, p.Body.Code, whole)
+	if p.Status == http.StatusInternalServerError {
+		if telemetry.IsStranger(ctx) {
+			ctx = loglimit.Collapse(ctx, "stranger")
+		}
+		telemetry.LogFailure(ctx, a.log, "request failed", telemetry.KeyRequestID, requestID, telemetry.KeyError, whole)
+	}
+	return p
+}

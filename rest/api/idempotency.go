@@ -1,0 +1,158 @@
+package api
+
+import (
+	"context"
+	"errors"
+	"net/http"
+
+	"github.com/postrider/postrider/rest/api/body"
+	"github.com/postrider/postrider/rest/api/wire"
+	"github.com/postrider/postrider/runtime/base/fault"
+	"github.com/postrider/postrider/runtime/web/idempotency"
+)
+
+// Idempotency remembers answers by the caller's Idempotency-Key.
+type Idempotency interface {
+	Begin(ctx context.Context, accountID, operation, key string, canonicalBody []byte) (*idempotency.Claim, *idempotency.Answer, error)
+	Lookup(ctx context.Context, claim *idempotency.Claim) (*idempotency.Answer, error)
+	Keep(ctx context.Context, tx idempotency.Execer, claim *idempotency.Claim, answer idempotency.Answer) error
+	Replay(ctx context.Context, claim *idempotency.Claim) (*idempotency.Answer, error)
+	Record(ctx context.Context, claim *idempotency.Claim, answer idempotency.Answer) (idempotency.Answer, error)
+}
+
+var _ Idempotency = (*idempotency.Store)(nil)
+
+// stored is an answer whose bytes are kept, so that a replay is the same octet
+// for octet.
+type stored struct {
+	Status      int
+	ContentType string `header:"Content-Type" hidden:"true"`
+	Replayed    string `header:"Idempotent-Replayed" doc:"\"true\" when this is the answer that an earlier request with the same Idempotency-Key got." enum:"true"`
+	Body        []byte
+}
+
+func answered(a idempotency.Answer) *stored {
+	s := &stored{Status: a.Status, ContentType: jsonType, Body: a.Body}
+	if a.Replayed {
+		s.Replayed = "true"
+	}
+	return s
+}
+
+// idempotencyKey reads the header; "" without one. The store checks its form.
+func idempotencyKey(header http.Header) (string, error) {
+	values := header.Values(idempotency.Header)
+	switch {
+	case len(values) == 0:
+		return "", nil
+	case len(values) > 1 || values[0] == "":
+		return "", fault.InvalidField(idempotency.Header, "must be one key of 1 to 255 printable ASCII characters")
+	default:
+		return values[0], nil
+	}
+}
+
+// keeper keeps answers, those with a secret sealed.
+type keeper struct {
+	Idempotency
+
+	box Sealer
+}
+
+func (k keeper) storeFor(c *Call, secret bool) Idempotency {
+	if secret {
+		return sealAnswers(k, c)
+	}
+	return k.Idempotency
+}
+
+// replay gives the answer of the request that was first with the key.
+func (c *Call) replay(ctx context.Context, store Idempotency, claim *idempotency.Claim) (*stored, error) {
+	winner, err := store.Replay(ctx, claim)
+	if err != nil {
+		return nil, c.Fail(ctx, err)
+	}
+	winner.Replayed = true
+	return answered(*winner), nil
+}
+
+// once runs an operation, or replays what an earlier request with the same key was
+// answered. run keeps its success under the claim, in the transaction of its effect. A
+// refusal is kept nowhere; it gives way to the success of an equal request that was
+// faster, which may be why this one was refused.
+func (c *Call) once(ctx context.Context, store Idempotency, names *idempotency.Names, run func(*idempotency.Claim) (idempotency.Answer, error)) (*stored, error) {
+	claim, earlier, err := c.claim(ctx, store, names)
+	if err != nil {
+		return nil, c.Fail(ctx, err)
+	}
+	if earlier != nil {
+		earlier.Replayed = true
+		return answered(*earlier), nil
+	}
+	answer, err := run(claim)
+	if errors.Is(err, idempotency.ErrTaken) {
+		return c.replay(ctx, store, claim)
+	}
+	if err == nil {
+		return answered(answer), nil
+	}
+	refusal := c.Fail(ctx, err)
+	if claim == nil || refusal.Status >= http.StatusInternalServerError || refusal.Status == http.StatusTooManyRequests {
+		return nil, refusal
+	}
+	winner, err := store.Lookup(ctx, claim)
+	switch {
+	case err != nil:
+		return nil, c.Fail(ctx, err)
+	case winner == nil:
+		return nil, refusal
+	}
+	winner.Replayed = true
+	return answered(*winner), nil
+}
+
+// namesOf says the names of a body in the words of the store.
+func namesOf(n *body.Names) *idempotency.Names {
+	if n == nil {
+		return nil
+	}
+	out := &idempotency.Names{First: n.First, Within: map[string]*idempotency.Names{}, OneOrMany: n.OneOrMany}
+	for name, within := range n.Within {
+		out.Within[name] = namesOf(within)
+	}
+	return out
+}
+
+// claim takes the key of the call, if it has one, or gives the answer that was kept
+// under it. A call without a body is compared as if it had an empty one, a field under an
+// alias as if it had its own name, and a list of one address as that address.
+func (c *Call) claim(ctx context.Context, store Idempotency, names *idempotency.Names) (*idempotency.Claim, *idempotency.Answer, error) {
+	if c.idempotencyKey == "" {
+		return nil, nil, nil
+	}
+	given := c.body
+	if len(given) == 0 {
+		given = []byte("{}")
+	}
+	canonical, err := idempotency.Canonical(given, names)
+	if err != nil {
+		return nil, nil, fault.Invalidf("The body is not valid JSON").Because(err)
+	}
+	return store.Begin(ctx, c.AccountID, c.operation, c.idempotencyKey, canonical)
+}
+
+// Answer is the successful answer of an operation, to be kept under its key.
+func Answer(of any) (idempotency.Answer, error) {
+	encoded, err := wire.Marshal(of)
+	return idempotency.Answer{Status: http.StatusOK, Body: encoded}, err
+}
+
+// Record keeps the answer of work that shares no transaction with anything here, and
+// returns the one that is kept.
+func (c *Call) Record(ctx context.Context, claim *idempotency.Claim, of any) (idempotency.Answer, error) {
+	answer, err := Answer(of)
+	if err != nil || claim == nil {
+		return answer, err
+	}
+	return c.api.answers.Record(ctx, claim, answer)
+}

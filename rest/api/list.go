@@ -1,0 +1,91 @@
+package api
+
+import (
+	"context"
+	"net/http"
+	"reflect"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/postrider/postrider/rest/api/wire"
+	"github.com/postrider/postrider/runtime/storage/page"
+)
+
+// Page is the input of every list. Lists with filters embed it.
+type Page struct {
+	Limit  int    `query:"limit" minimum:"1" maximum:"100" default:"25" doc:"How many to return."`
+	Cursor string `query:"cursor" doc:"next_cursor of the page before; opaque. Left out: the newest."`
+}
+
+// Request is the page that is asked for.
+func (p Page) Request() page.Request { return page.Request{Limit: p.Limit, Cursor: p.Cursor} }
+
+// Plural is how a list is written.
+type Plural struct {
+	Member string // of the answer, as "emails"
+	Schema string // component of the document, as "EmailList"
+
+	HasMore, NextCursor string // what the document says of them, where it is not the usual
+}
+
+// List adds the operation that lists everything of a kind, newest first. find is the
+// service's method, show makes the record of one item. The example is one record.
+func List[T, R any](g *Group, op Operation, as Plural, find func(ctx context.Context, accountID string, r page.Request) (page.Page[T], error), show func(T) R) {
+	ListBy(g, op, as, func(ctx context.Context, c *Call, in *Page) (page.Page[T], error) {
+		return find(ctx, c.AccountID, in.Request())
+	}, show)
+}
+
+// ListBy adds an operation that lists what its parameters ask for.
+func ListBy[I, T, R any](g *Group, op Operation, as Plural, find func(context.Context, *Call, *I) (page.Page[T], error), show func(T) R) {
+	op.Method, op.Example = http.MethodGet, map[string]any{as.Member: []any{op.Example}, "has_more": false, "next_cursor": nil}
+	op.schema = as.schema(reflect.TypeFor[R]())
+	add(g, op, nil, func(ctx context.Context, c *Call, in *I) (*Text, error) {
+		err := op.checkItem(in)
+		if err == nil {
+			var found page.Page[T]
+			if found, err = find(ctx, c, in); err == nil {
+				var encoded []byte
+				if encoded, err = as.encode(wire.ListOf(found.Items, show), found.HasMore, found.NextCursor); err == nil {
+					return &Text{ContentType: jsonType, Body: encoded}, nil
+				}
+			}
+		}
+		return nil, c.Fail(ctx, err)
+	})
+}
+
+// encode writes a page. The cursor is null on the last one.
+func (p Plural) encode(records any, hasMore bool, cursor string) ([]byte, error) {
+	items, err := wire.Marshal(records)
+	if err != nil {
+		return nil, err
+	}
+	rest, err := wire.Marshal(struct {
+		HasMore    bool    `json:"has_more"`
+		NextCursor *string `json:"next_cursor"`
+	}{hasMore, wire.OrNull(cursor)})
+	if err != nil {
+		return nil, err
+	}
+	out := make([]byte, 0, len(items)+len(rest)+len(p.Member)+4)
+	out = append(out, `{"`+p.Member+`":`...)
+	out = append(append(out, items...), ',')
+	return append(out, rest[1:]...), nil
+}
+
+// schema describes the list as a component.
+func (p Plural) schema(record reflect.Type) func(huma.Registry) *huma.Schema {
+	return func(schemas huma.Registry) *huma.Schema {
+		next := p.NextCursor
+		if next == "" {
+			next = "Give it as cursor to get the next page; null on the last."
+		}
+		schemas.Map()[p.Schema] = &huma.Schema{Type: huma.TypeObject, Required: []string{p.Member, "has_more", "next_cursor"}, Properties: map[string]*huma.Schema{
+			p.Member:      {Type: huma.TypeArray, Items: schemas.Schema(record, true, "")},
+			"has_more":    {Type: huma.TypeBoolean, Description: p.HasMore},
+			"next_cursor": {Type: huma.TypeString, Nullable: true, Description: next},
+		}}
+		return &huma.Schema{Ref: "#/components/schemas/" + p.Schema}
+	}
+}

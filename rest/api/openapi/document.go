@@ -1,0 +1,274 @@
+package openapi
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"net/http"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/postrider/postrider/runtime/base/telemetry"
+	"github.com/postrider/postrider/runtime/web/idempotency"
+)
+
+// Key is under which a Huma operation carries what it is described by.
+const Key = "operation"
+
+const jsonType = "application/json"
+
+const documentIntro = `Send transactional email and follow what becomes of it.
+
+Every request carries ` + "`Authorization: Bearer <API key>`" + `. Bodies are JSON in UTF-8 with ` + "`Content-Type: application/json`" + `. Unknown fields and unknown
+query parameters are refused (400), so that a misspelt name is never ignored. Ids are opaque. Timestamps are RFC 3339 in UTC with milliseconds; one that is not set
+is ` + "`null`" + `. Lists are newest first and paged by an opaque cursor.
+
+Errors are ` + "`{\"error\": {\"message\", \"code\", \"details\", \"upgrade_url\"}}`" + `. For a ` + "`validation_error`" + `, ` + "`details`" + ` maps each wrong field to a reason, all of them at once:
+` + "`\"attachments[2].data\": \"is not valid base64\"`" + `.
+
+Every answer carries ` + "`X-Request-Id`" + `. Every authenticated answer carries ` + "`ratelimit-limit`" + `, ` + "`ratelimit-remaining`" + ` and ` + "`ratelimit-reset`" + `. An account may use two
+seconds' worth of its plan's requests per second at once.
+
+A 2xx is answered after the data is stored durably. No answer means unknown: repeat the request with the same ` + "`Idempotency-Key`" + `.
+
+Changes are additive: new fields and new values may appear. A removal is announced by the headers ` + "`Deprecation`" + ` and ` + "`Sunset`" + `.`
+
+// New makes a document without operations. cookie is the name of a session's. Each operation that is added is completed by
+// the Operation in its metadata.
+func New(version, server, cookie string) *huma.OpenAPI {
+	if version == "" {
+		version = "0.0.0-dev"
+	}
+	d := &huma.OpenAPI{
+		OpenAPI: "3.1.0",
+		Info: &huma.Info{Title: "Postrider", Version: version, Description: documentIntro,
+			License: &huma.License{Name: "Apache-2.0", URL: "https://www.apache.org/licenses/LICENSE-2.0"}},
+		Servers: []*huma.Server{{URL: server, Description: "This installation"}},
+		Components: &huma.Components{
+			Schemas:    huma.NewMapRegistry("#/components/schemas/", schemaName),
+			Responses:  map[string]*huma.Response{},
+			Headers:    responseHeaders(),
+			Parameters: map[string]*huma.Param{"IdempotencyKey": idempotencyParameter()},
+			SecuritySchemes: map[string]*huma.SecurityScheme{"bearer": {Type: "http", Scheme: "bearer",
+				Description: "An API key. Its secret starts with `svc_` and is shown once, when the key is made. For servers only."},
+				"session": {Type: "apiKey", In: "cookie", Name: cookie,
+					Description: "The cookie of somebody who is signed in. A request that changes something must come from a page of this installation. " +
+						"The header Postrider-Account names the team that is meant, where it is not the session's."}},
+		},
+		Security: []map[string][]string{{"bearer": {}}},
+	}
+	d.OnAddOperation = []huma.AddOpFunc{complete}
+	return d
+}
+
+// schemaName names the component of a type. The payloads of events have short names of
+// their own, which the records of resources have too.
+func schemaName(t reflect.Type, hint string) string {
+	name := huma.DefaultSchemaNamer(t, hint)
+	for t.Kind() == reflect.Pointer || t.Kind() == reflect.Slice {
+		t = t.Elem()
+	}
+	if strings.HasSuffix(t.PkgPath(), "/runtime/event") {
+		name += "Payload"
+	}
+	return name
+}
+
+func idempotencyParameter() *huma.Param {
+	one, most := 1, 255
+	return &huma.Param{Name: idempotency.Header, In: "header", Example: "order-1742-receipt",
+		Description: "1 to 255 printable ASCII characters, unique in your account, kept for 24 hours. The same key with the same body gives the first " +
+			"answer again, byte for byte, with `Idempotent-Replayed: true`; with another body it is 409 `idempotency_conflict`. Answers of 2xx are kept; a request that was refused is judged anew.",
+		Schema: &huma.Schema{Type: huma.TypeString, MinLength: &one, MaxLength: &most, Pattern: "^[ -~]+$"}}
+}
+
+// headerNames maps the names of components to header fields.
+var headerNames = map[string]string{
+	"RequestId": telemetry.RequestIDHeader, "RateLimitLimit": "ratelimit-limit", "RateLimitRemaining": "ratelimit-remaining", "RateLimitReset": "ratelimit-reset",
+}
+
+func responseHeaders() map[string]*huma.Header {
+	integer := &huma.Schema{Type: huma.TypeInteger}
+	return map[string]*huma.Header{
+		"RequestId":          {Description: "Names this request in our logs.", Schema: &huma.Schema{Type: huma.TypeString}},
+		"RateLimitLimit":     {Description: "Requests that may be made at once: two seconds' worth of the plan's rate.", Schema: integer},
+		"RateLimitRemaining": {Description: "How many of them are left.", Schema: integer},
+		"RateLimitReset":     {Description: "Seconds until all of them are there again.", Schema: integer},
+		"RetryAfter":         {Description: "Seconds to wait before the request is repeated.", Schema: integer},
+	}
+}
+
+// Operation is what the document says of an operation beside what Huma derives from the
+// Go types.
+type Operation struct {
+	Scopes     []string                 // of keys that may ask
+	Roles      []string                 // of people that may ask
+	Public     bool                     // anybody may ask
+	Idempotent bool                     // reads Idempotency-Key
+	Path       map[string]PathParameter // by name
+	Request    *huma.RequestBody
+	Problems   []int                                    // statuses beside those that every operation can answer
+	Answer     func(schemas huma.Registry) *huma.Schema // of the successful answer, where Huma sees bytes
+	Media      string                                   // of the successful answer, when it is text and not JSON
+	Forms      map[string]any                           // examples of the successful answer by media type, when it is one of several texts
+	Example    any                                      // of the successful answer
+}
+
+// PathParameter is what the document says of a parameter that Huma knows the name of.
+type PathParameter struct{ About, Example string }
+
+// describeRights says who may ask: keys by their scope, people by their role.
+func (o Operation) describeRights(op *huma.Operation) {
+	if o.Public {
+		op.Description += "\n\nNeeds no credential."
+		op.Security = []map[string][]string{}
+		return
+	}
+	if len(o.Scopes) > 0 {
+		op.Description += "\n\nScopes: `" + strings.Join(o.Scopes, "`, `") + "`."
+		op.Security = append(op.Security, map[string][]string{"bearer": {}})
+	}
+	if len(o.Roles) > 0 {
+		op.Description += "\n\nRoles: `" + strings.Join(o.Roles, "`, `") + "`."
+	} else {
+		op.Description += "\n\nFor operators of the installation."
+	}
+	op.Security = append(op.Security, map[string][]string{"session": {}})
+}
+
+// complete completes what Huma has derived from the Go types.
+func complete(d *huma.OpenAPI, op *huma.Operation) {
+	o, ours := op.Metadata[Key].(Operation)
+	if !ours {
+		return
+	}
+	o.describeRights(op)
+	if o.Idempotent {
+		op.Parameters = append(op.Parameters, &huma.Param{Ref: "#/components/parameters/IdempotencyKey"})
+	}
+	for _, p := range op.Parameters {
+		if about, known := o.Path[p.Name]; known && p.In == "path" && p.Description == "" {
+			p.Description, p.Schema.Description, p.Schema.Examples = about.About, about.About, []any{about.Example}
+		}
+	}
+	op.RequestBody = o.Request
+	delete(op.Responses, "default")
+	o.success(d, successOf(op))
+	for _, status := range o.statuses() {
+		name := problemDocs[status].name
+		d.Components.Responses[name] = problemResponse(status)
+		op.Responses[strconv.Itoa(status)] = &huma.Response{Ref: "#/components/responses/" + name}
+	}
+}
+
+const redirect = "302"
+
+// successOf is the answer of an operation that succeeds: there is one.
+func successOf(op *huma.Operation) *huma.Response {
+	for _, status := range []string{"202", redirect} {
+		if other := op.Responses[status]; other != nil {
+			return other
+		}
+	}
+	return op.Responses["200"]
+}
+
+func (o Operation) success(d *huma.OpenAPI, success *huma.Response) {
+	success.Description = "Done."
+	if success.Headers == nil {
+		success.Headers = map[string]*huma.Header{}
+	}
+	for component, name := range headerNames {
+		success.Headers[name] = &huma.Header{Ref: "#/components/headers/" + component}
+	}
+	if success.Headers["Location"] != nil {
+		success.Description, success.Content = "Go there.", nil
+		return
+	}
+	if o.Media != "" {
+		success.Content = map[string]*huma.MediaType{o.Media: {Schema: &huma.Schema{Type: huma.TypeString}, Example: o.Example}}
+		return
+	}
+	if len(o.Forms) > 0 {
+		success.Content = map[string]*huma.MediaType{}
+		for form, example := range o.Forms {
+			success.Content[form] = &huma.MediaType{Schema: &huma.Schema{Type: huma.TypeString}, Example: example}
+		}
+		return
+	}
+	media := success.Content[jsonType]
+	if media == nil { // written piece by piece
+		media = &huma.MediaType{}
+		success.Content = map[string]*huma.MediaType{jsonType: media}
+	}
+	if o.Answer != nil {
+		media.Schema = o.Answer(d.Components.Schemas)
+	}
+	media.Example = o.Example
+}
+
+// statuses lists every status of an operation that is not a success.
+func (o Operation) statuses() []int {
+	all := []int{http.StatusBadRequest, http.StatusUnauthorized, http.StatusForbidden, http.StatusTooManyRequests,
+		http.StatusInternalServerError, http.StatusServiceUnavailable}
+	if o.Request != nil {
+		all = append(all, http.StatusRequestTimeout, http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType)
+	}
+	if o.Idempotent {
+		all = append(all, http.StatusConflict)
+	}
+	all = append(all, o.Problems...)
+	slices.Sort(all)
+	return slices.Compact(all)
+}
+
+// Document is the OpenAPI description in the forms in which it is served.
+type Document struct {
+	JSON []byte
+	// YAML and JSON30, which is OpenAPI 3.0, are made when somebody asks for the first
+	// time: few ever do, and they took longer than most of the start.
+	YAML, JSON30 func() ([]byte, error)
+}
+
+// Finish completes a document once every operation is known. The schemas of the request
+// bodies join those of the answers.
+func Finish(d *huma.OpenAPI, bodies map[string]*huma.Schema) (Document, error) {
+	schemas := d.Components.Schemas.Map()
+	for _, s := range schemas {
+		s.AdditionalProperties = nil // answers may grow
+		for _, property := range s.Properties {
+			if property.Nullable && len(property.Enum) > 0 {
+				property.Enum = append(slices.Clone(property.Enum), nil)
+			}
+		}
+	}
+	maps.Copy(schemas, bodies)
+	// Instead of Huma's view of our errors.
+	delete(schemas, "Problem")
+	schemas["Error"], schemas["ProblemBody"] = errorSchema()
+	encoded, err := json.Marshal(d)
+	if err != nil {
+		return Document{}, fmt.Errorf("openapi document: %w", err)
+	}
+	var indented bytes.Buffer
+	if err := json.Indent(&indented, encoded, "", "  "); err != nil {
+		return Document{}, fmt.Errorf("openapi document: %w", err)
+	}
+	translated := func(form string, into func() ([]byte, error)) func() ([]byte, error) {
+		return sync.OnceValues(func() ([]byte, error) {
+			text, err := into()
+			if err != nil {
+				err = fmt.Errorf("openapi document in %s: %w", form, err)
+			}
+			return text, err
+		})
+	}
+	return Document{JSON: append(indented.Bytes(), '\n'), YAML: translated("YAML", d.YAML),
+		JSON30: translated("3.0", func() ([]byte, error) { return older(d) })}, nil
+}

@@ -1,0 +1,286 @@
+package api_test
+
+import (
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/json"
+	"net/http"
+	"net/http/httptest"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/postrider/postrider/rest/api"
+	"github.com/postrider/postrider/rest/api/openapi"
+	"github.com/postrider/postrider/runtime/base/expect"
+	"github.com/postrider/postrider/runtime/work/event"
+)
+
+// The document of everything. TestGoldenDocumentHasTheOperationsOfTheRegistry of
+// runtime fails when the routes of a module are not in it.
+func TestOpenAPIDocument(t *testing.T) {
+	t.Parallel()
+	routes := (&bundle{}).routes()
+	document, err := api.DocumentOf("1.2.3", "https://mail.example.org", routes...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	expect.Golden(t, "openapi.json", string(document.JSON))
+	slices.Reverse(routes)
+	other, err := api.DocumentOf("1.2.3", "https://mail.example.org/", routes...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if string(document.JSON) != string(other.JSON) {
+		t.Error("the order of the routes changes the document")
+	}
+	if older, err := document.JSON30(); err != nil || !json.Valid(older) || !strings.Contains(string(older), `"openapi":"3.0.3"`) {
+		t.Errorf("the 3.0 form is not one: %v", err)
+	}
+	if strings.Contains(string(document.JSON), "422") {
+		t.Error("the document has a 422")
+	}
+}
+
+func TestDocumentsAreServed(t *testing.T) {
+	t.Parallel()
+	b := newBundle(t)
+	for path, contentType := range map[string]string{"/api/openapi.json": "application/json", "/api/openapi-3.0.json": "application/json",
+		"/api/openapi.yaml": "application/yaml", "/api/docs": "text/html; charset=utf-8"} {
+		got := b.do(t, request{method: "GET", path: path, key: "-"})
+		if got.status != 200 || got.header.Get("Content-Type") != contentType || !strings.Contains(got.body, "/emails/{id}") {
+			t.Errorf("%s: got %d as %s, want 200 as %s", path, got.status, got.header.Get("Content-Type"), contentType)
+		}
+	}
+}
+
+// on is a change of options: the requests come at a moment.
+func on(moment string) func(*api.Options) {
+	return func(o *api.Options) {
+		o.Now = func() time.Time {
+			at, err := time.Parse(time.RFC3339, moment)
+			if err != nil {
+				panic(err)
+			}
+			return at
+		}
+	}
+}
+
+// A program that has run for years serves examples whose times are not over, in each form.
+func TestTimesInExamplesOfRequestsAreOfTheDayAfterTheRequest(t *testing.T) {
+	t.Parallel()
+	b := newBundle(t, on("2031-05-31T23:59:59Z"))
+	for _, path := range []string{"/api/openapi.json", "/api/openapi-3.0.json", "/api/openapi.yaml", "/api/docs"} {
+		got := b.do(t, request{method: "GET", path: path, key: "-"}).body
+		if !strings.Contains(got, "2031-06-01T09:30:00") || strings.Contains(got, openapi.Tomorrow) {
+			t.Errorf("%s, asked for on 2031-05-31, does not have 2031-06-01 as the day of examples, or has the one that stands for it", path)
+		}
+	}
+	for name, operation := range operationsOf(t, []byte(b.do(t, request{method: "GET", path: "/api/openapi.json", key: "-"}).body)) {
+		for _, m := range operation.RequestBody.Content {
+			for example, e := range m.Examples {
+				for _, at := range timesIn(e.Value, "scheduled_at", "expires_at") {
+					if !strings.HasPrefix(at, "2031-06-01T") {
+						t.Errorf("the example %s of %s has the time %s, want one of the day after the request, which was made on 2031-05-31", example, name, at)
+					}
+				}
+			}
+		}
+	}
+}
+
+// nowhere takes an answer and keeps nothing of it.
+type nowhere struct {
+	header http.Header
+	status int
+	bytes  int
+}
+
+func (n *nowhere) Header() http.Header    { return n.header }
+func (n *nowhere) WriteHeader(status int) { n.status = status }
+func (n *nowhere) Write(p []byte) (int, error) {
+	n.bytes += len(p)
+	return len(p), nil
+}
+
+// All readers of a day share one copy of each text, plain and compressed; the next day has another. It is
+// not parallel, since it counts what is allocated.
+func TestTheTextsOfADayAreShared(t *testing.T) { //nolint:paralleltest // as above
+	day := time.Date(2031, 5, 31, 12, 0, 0, 0, time.UTC)
+	b := newBundle(t, func(o *api.Options) { o.Now = func() time.Time { return day } })
+	ask := func(path string, header ...string) *nowhere {
+		r := httptest.NewRequest(http.MethodGet, path, http.NoBody)
+		for i := 0; i+1 < len(header); i += 2 {
+			r.Header.Set(header[i], header[i+1])
+		}
+		w := &nowhere{header: http.Header{}}
+		b.api.ServeHTTP(w, r)
+		return w
+	}
+	for _, path := range []string{"/api/openapi.json", "/api/openapi-3.0.json", "/api/openapi.yaml", "/api/docs"} {
+		for _, accept := range []string{"", "gzip"} {
+			first := ask(path, "Accept-Encoding", accept)
+			const readers = 50
+			var before, after runtime.MemStats
+			runtime.ReadMemStats(&before)
+			for range readers {
+				ask(path, "Accept-Encoding", accept)
+			}
+			runtime.ReadMemStats(&after)
+			if each := (after.TotalAlloc - before.TotalAlloc) / readers; first.bytes < 20<<10 || each > 16<<10 {
+				t.Errorf("%s as %q has %d bytes, and a reader takes %d, want a few KB for each", path, accept, first.bytes, each)
+			}
+			if again := ask(path, "Accept-Encoding", accept, "If-None-Match", first.header.Get("ETag")); again.status != http.StatusNotModified || again.bytes > 0 {
+				t.Errorf("%s as %q, which the reader has: status %d and %d bytes, want 304", path, accept, again.status, again.bytes)
+			}
+		}
+	}
+	of := ask("/api/docs").header.Get("ETag")
+	day = day.AddDate(0, 0, 1)
+	if next := ask("/api/docs", "If-None-Match", of); next.status != http.StatusOK {
+		t.Errorf("on the next day the text of the day before is answered %d, want 200: it has another day in its examples", next.status)
+	}
+}
+
+// timesIn are the texts of some fields anywhere in a value.
+func timesIn(v any, fields ...string) (all []string) {
+	switch v := v.(type) {
+	case map[string]any:
+		for name, member := range v {
+			if at, ok := member.(string); ok && slices.Contains(fields, name) {
+				all = append(all, at)
+			}
+			all = append(all, timesIn(member, fields...)...)
+		}
+	case []any:
+		for _, member := range v {
+			all = append(all, timesIn(member, fields...)...)
+		}
+	}
+	return all
+}
+
+// Nothing on the reference page comes from elsewhere, and nothing runs but its own script,
+// which the policy names by its hash.
+func TestReferencePageIsSelfContained(t *testing.T) {
+	t.Parallel()
+	b := newBundle(t, on("9999-12-30T12:00:00Z"))
+	got := b.do(t, request{method: "GET", path: "/api/docs", key: "-"})
+	policy := got.header.Get("Content-Security-Policy")
+	if !strings.HasPrefix(policy, "default-src 'none'; style-src 'sha256-") || strings.Contains(policy, "unsafe") {
+		t.Errorf("the page came with the policy %q, want one that allows nothing but hashes", policy)
+	}
+	_, after, _ := strings.Cut(got.body, "<script>")
+	script, remainder, _ := strings.Cut(after, "</script>")
+	sum := sha256.Sum256([]byte(script))
+	if want := "script-src 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'"; !strings.Contains(policy, want) {
+		t.Errorf("the page's script is not what the policy %q allows, want %s", policy, want)
+	}
+	if strings.Contains(remainder, "<script") {
+		t.Error("the page has more than one script, want one")
+	}
+	for _, banned := range []string{"<script ", "src=", "url(", "@import", "<link", " style=", `\u003c`, "onclick"} {
+		if strings.Contains(got.body, banned) {
+			t.Errorf("the page has %q, want none", banned)
+		}
+	}
+	expect.Golden(t, "docs.html", got.body)
+}
+
+// In development the samples send from the sender that is verified there.
+func TestSamplesSendFromTheSenderOfTheInstallation(t *testing.T) {
+	t.Parallel()
+	b := newBundle(t, func(o *api.Options) { o.Sender = "hello@dev.test" })
+	page := b.do(t, request{method: "GET", path: "/api/docs", key: "-"}).body
+	if strings.Contains(page, "ada@example.com&#34;,\n  &#34;html") || !strings.Contains(page, "&#34;from&#34;: &#34;hello@dev.test&#34;") {
+		t.Error("the samples of the page do not send from hello@dev.test")
+	}
+	for _, language := range []string{"curl", "Node", "Python", "Go", "PHP"} {
+		if got, want := strings.Count(page, `aria-label="Sample in `+language+`: `), len(asked)+1; got != want {
+			t.Errorf("the page has %d samples in %s, want %d: one for each operation, and the first one", got, language, want)
+		}
+	}
+}
+
+// The document describes every event of the catalog, with a payload that has every field
+// of the sample, and its 3.0 form has them too.
+func TestWebhooksOfTheDocument(t *testing.T) {
+	t.Parallel()
+	b := newBundle(t)
+	var document struct {
+		Webhooks map[string]struct {
+			Post struct {
+				RequestBody struct{ Content map[string]media }
+			}
+		}
+	}
+	if err := json.Unmarshal(b.api.Document().JSON, &document); err != nil {
+		t.Fatalf("the document does not decode: %v", err)
+	}
+	for _, name := range event.Names() {
+		m := document.Webhooks[name].Post.RequestBody.Content["application/json"]
+		if m.Schema == nil || m.Example == nil {
+			t.Errorf("the document has no webhook %s with a schema and an example", name)
+			continue
+		}
+		for _, wrong := range b.api.Against(m.Schema, m.Example) {
+			t.Errorf("the example of %s is not of its schema: %s", name, wrong)
+		}
+	}
+	if len(document.Webhooks) != len(event.Names()) {
+		t.Errorf("the document has %d webhooks, want %d: the types of the catalog", len(document.Webhooks), len(event.Names()))
+	}
+	if older, err := b.api.Document().JSON30(); err != nil || !strings.Contains(string(older), `"x-webhooks"`) || strings.Contains(string(older), `"type":"null"`) {
+		t.Errorf("the 3.0 form has no x-webhooks, or the type null, which 3.0 does not know: %v", err)
+	}
+}
+
+// Every reference of the document leads to something, in both versions of OpenAPI.
+func TestReferencesResolve(t *testing.T) {
+	t.Parallel()
+	document := newBundle(t).api.Document()
+	older, err := document.JSON30()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for version, text := range map[string][]byte{"3.1": document.JSON, "3.0": older} {
+		var whole any
+		if err := json.Unmarshal(text, &whole); err != nil {
+			t.Fatalf("the document in %s does not decode: %v", version, err)
+		}
+		refs := references(whole)
+		for _, ref := range refs {
+			at := whole
+			for part := range strings.SplitSeq(strings.TrimPrefix(ref, "#/"), "/") {
+				object, _ := at.(map[string]any)
+				at = object[part]
+			}
+			if at == nil {
+				t.Errorf("in %s the reference %s leads to nothing", version, ref)
+			}
+		}
+		if len(refs) < 100 {
+			t.Errorf("in %s there are %d references, want hundreds", version, len(refs))
+		}
+	}
+}
+
+func references(v any) (all []string) {
+	switch v := v.(type) {
+	case map[string]any:
+		for name, member := range v {
+			if ref, is := member.(string); is && name == "$ref" {
+				all = append(all, ref)
+			}
+			all = append(all, references(member)...)
+		}
+	case []any:
+		for _, item := range v {
+			all = append(all, references(item)...)
+		}
+	}
+	return all
+}

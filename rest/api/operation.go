@@ -1,0 +1,221 @@
+package api
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"net/http"
+	"reflect"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/postrider/postrider/modules/accounts/rights"
+	"github.com/postrider/postrider/rest/api/body"
+	"github.com/postrider/postrider/rest/api/openapi"
+	"github.com/postrider/postrider/runtime/base/fault"
+)
+
+// Operation declares one operation: for the router, for the guard in front of its
+// handler, and for the OpenAPI document.
+type Operation struct {
+	Method      string
+	Path        string // below Prefix
+	ID          string
+	Summary     string
+	Description string
+	Needs       rights.Operation // decides which scopes and roles may ask
+	Public      bool             // anybody may ask; Needs says nothing
+	Confirmed   bool             // a session must have been confirmed of late
+	Audited     bool             // its service writes to the audit log itself
+	Quiet       bool             // it changes nothing that the audit log is about
+	Of          Noun             // what {id} in the path names
+	Body        *Body            // nil: takes none
+	Problems    []int            // statuses beside those that every operation can answer
+	Example     any              // of the successful answer
+	Answer      any              // a value of the successful answer's type, where the handler writes octets
+	Media       string           // of the successful answer, when it is text and not JSON
+	Forms       map[string]any   // examples of the successful answer by media type, when it is one of several texts
+	OpenQuery   bool             // query parameters that it does not know are ignored: others write its URL
+	Secret      bool             // the answer shows a secret: it is kept sealed
+	Private     bool             // neither its body nor its answer is for the log of requests
+	Unlogged    bool             // its answer is not for the log of requests
+	Slow        bool             // it waits for more than the database: its service bounds the time that it takes
+	Status      int              // of the successful answer; 0: 200
+	Stores      Stores           // what of it counts against the byte quota of the account
+
+	idempotent bool // reads Idempotency-Key
+	query      []string
+	schema     func(huma.Registry) *huma.Schema // of the successful answer
+}
+
+// Stores says what a write counts against the byte quota of its account.
+type Stores int
+
+// What an operation stores.
+const (
+	StoresBody    Stores = iota // its body and a row
+	StoresItself                // its service charges what it stores
+	StoresNothing               // it changes or starts what is there, and goes on when the quota is used
+)
+
+// chargesBody reports whether the body of the operation counts against the byte quota. Every write of
+// an account does unless it says otherwise; a deletion never does.
+func (op Operation) chargesBody() bool {
+	if op.Public || op.Stores != StoresBody || op.Method == http.MethodGet || op.Method == http.MethodDelete {
+		return false
+	}
+	return op.Needs == rights.Write || op.Needs == rights.Send
+}
+
+// Body is what an operation says of its body, beside the declaration of its fields.
+type Body struct {
+	About    string
+	Limit    int64          // octets; 0: 1 MB
+	Large    bool           // what is done with it takes a part of the memory for large bodies
+	Examples map[string]any // by name
+}
+
+func (b *Body) limit() int64 {
+	if b.Limit == 0 {
+		return bodyLimit
+	}
+	return b.Limit
+}
+
+// document describes the body of an operation.
+func (b *Body) document(schema *huma.Schema) *huma.RequestBody {
+	media := &huma.MediaType{Schema: schema, Examples: map[string]*huma.Example{}}
+	for name, example := range b.Examples {
+		media.Examples[name] = &huma.Example{Value: example}
+	}
+	return &huma.RequestBody{Required: true, Content: map[string]*huma.MediaType{jsonType: media},
+		Description: fmt.Sprintf("%s At most %d octets.", b.About, b.limit())}
+}
+
+// Noun is what the {id} of a path names.
+type Noun struct {
+	Name    string // for "No such …"
+	About   string
+	Example string
+	Is      func(word string) bool // spares the service what can be none; nil: asks it always
+}
+
+// Check refuses what can be no id of the noun.
+func (n Noun) Check(id string) error {
+	if n.Is == nil || n.Is(id) {
+		return nil
+	}
+	return fault.Missing(n.Name, body.Shown(id))
+}
+
+// None is the input of an operation without parameters, or the body of one without.
+type None struct{}
+
+// Item is the input of an operation whose path has an {id}. Huma reads the parameters of
+// an embedded struct, so inputs with more parameters embed it.
+type Item struct {
+	ID string `path:"id"`
+}
+
+func (i *Item) subject() string { return i.ID }
+
+// Group is the operations of one tag.
+type Group struct {
+	api *API
+	tag string
+}
+
+// Tag begins a group and describes it. A group that another resource describes has no
+// words here.
+func (a *API) Tag(name, about string) *Group {
+	if about != "" {
+		d := a.huma.OpenAPI()
+		d.Tags = append(d.Tags, &huma.Tag{Name: name, Description: about})
+	}
+	return &Group{api: a, tag: name}
+}
+
+// Bound are things of a noun that a key limited to some domains may touch, where IsWithin says so. Error:
+// NotFound.
+type Bound interface {
+	IsWithin(ctx context.Context, accountID, id string, domainIDs []string) (bool, error)
+}
+
+// Bind says by which service it is judged what a key limited to some domains may touch. Without one such keys
+// touch nothing of the noun.
+func (g *Group) Bind(of Noun, service any) {
+	if bound, is := service.(Bound); is {
+		g.api.bound[of.Name] = bound
+	}
+}
+
+// Describe adds to the document what is no operation.
+func (a *API) Describe(add func(*huma.OpenAPI)) { add(a.huma.OpenAPI()) }
+
+// Raw adds an operation whose handler makes the whole answer, or an error by
+// [Call.Fail].
+func Raw[I, O any](g *Group, op Operation, handle func(context.Context, *Call, *I) (*O, error)) {
+	op.Slow = true // an answer may be read slowly
+	add(g, op, nil, handle)
+}
+
+// add registers an operation with Huma, behind the guard.
+func add[I, O any](g *Group, op Operation, schema *huma.Schema, handle func(context.Context, *Call, *I) (*O, error)) {
+	op.query = queryParameters(reflect.TypeFor[I]())
+	g.api.operations = append(g.api.operations, op)
+	huma.Register(g.api.huma, huma.Operation{
+		Method: op.Method, Path: op.Path, OperationID: op.ID, Tags: []string{g.tag},
+		Summary: op.Summary, Description: op.Description, DefaultStatus: cmp.Or(op.Status, http.StatusOK),
+		Middlewares: huma.Middlewares{g.api.guard(op)},
+		Metadata:    map[string]any{openapi.Key: op.document(schema)},
+	}, func(ctx context.Context, in *I) (*O, error) {
+		c := callOf(ctx)
+		return handle(ctx, c, in)
+	})
+}
+
+func (op Operation) document(schema *huma.Schema) openapi.Operation {
+	out := openapi.Operation{Idempotent: op.idempotent, Problems: op.Problems, Media: op.Media, Forms: op.Forms, Example: op.Example, Answer: op.schema,
+		Path: map[string]openapi.PathParameter{"id": {About: op.Of.About, Example: op.Of.Example}}}
+	out.Public = op.Public
+	for _, r := range rights.Roles() {
+		if !op.Public && r.Allows(op.Needs) {
+			out.Roles = append(out.Roles, string(r))
+		}
+	}
+	for _, s := range rights.Scopes() {
+		if !op.Public && s.Allows(op.Needs) {
+			out.Scopes = append(out.Scopes, string(s))
+		}
+	}
+	if op.Body != nil {
+		out.Request = op.Body.document(schema)
+	}
+	if op.Answer != nil {
+		out.Answer = schemaOf(reflect.TypeOf(op.Answer))
+	}
+	return out
+}
+
+func schemaOf(t reflect.Type) func(huma.Registry) *huma.Schema {
+	return func(schemas huma.Registry) *huma.Schema { return schemas.Schema(t, true, "") }
+}
+
+// queryParameters reads the names that a parameter struct documents.
+func queryParameters(input reflect.Type) []string {
+	var names []string
+	for _, f := range reflect.VisibleFields(input) {
+		if name := f.Tag.Get("query"); name != "" {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// checkItem refuses an {id} that can be none.
+func (op Operation) checkItem(in any) error {
+	if item, has := in.(interface{ subject() string }); has {
+		return op.Of.Check(item.subject())
+	}
+	return nil
+}

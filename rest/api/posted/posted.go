@@ -1,0 +1,58 @@
+// Package posted reads what other services post to this one, within bounds of time and size, and refuses it in
+// the few words that they log. Who posts is a stranger until a signature or a token was checked.
+package posted
+
+import (
+	"errors"
+	"io"
+	"log/slog"
+	"net/http"
+	"time"
+
+	"github.com/postrider/postrider/runtime/base/fault"
+	"github.com/postrider/postrider/runtime/base/intake"
+	"github.com/postrider/postrider/runtime/base/loglimit"
+	"github.com/postrider/postrider/runtime/base/telemetry"
+)
+
+// Body reads a body of at most so many bytes, in the time that the server gives it. Errors: TooLarge,
+// Invalid, Away; intake.ErrSlow.
+func Body(w http.ResponseWriter, r *http.Request, limit int64) ([]byte, error) {
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, limit))
+	var large *http.MaxBytesError
+	switch {
+	case errors.As(err, &large):
+		return nil, &fault.Error{Kind: fault.TooLarge, Code: fault.CodePayloadTooLarge, Message: "The body is too large"}
+	case errors.Is(err, intake.ErrSlow):
+		return nil, err
+	case errors.Is(err, intake.ErrFull), errors.Is(err, intake.ErrCut):
+		return nil, fault.Unavailable(err)
+	case err != nil:
+		return nil, fault.Invalidf("The body could not be read")
+	}
+	return body, nil
+}
+
+// Refuse answers with an error, as text. What is nobody's mistake is logged under what.
+func Refuse(w http.ResponseWriter, r *http.Request, log *slog.Logger, what string, err error) {
+	f := fault.From(err)
+	telemetry.SetError(r.Context(), f.Code, err)
+	if errors.Is(err, intake.ErrSlow) {
+		http.Error(w, "The body did not arrive in time", http.StatusRequestTimeout)
+		return
+	}
+	switch f.Kind {
+	case fault.NotFound:
+		http.Error(w, "Not found", http.StatusNotFound)
+	case fault.Invalid:
+		http.Error(w, f.Message, http.StatusBadRequest)
+	case fault.TooLarge:
+		http.Error(w, f.Message, http.StatusRequestEntityTooLarge)
+	case fault.Away:
+		w.Header().Set("Retry-After", fault.WholeSeconds(max(f.RetryAfter, time.Second)))
+		http.Error(w, f.Message, http.StatusServiceUnavailable)
+	default:
+		telemetry.LogFailure(loglimit.Collapse(r.Context(), "posted"), log, what, telemetry.KeyError, err)
+		http.Error(w, "Internal error", http.StatusInternalServerError)
+	}
+}

@@ -1,0 +1,178 @@
+package problem
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"maps"
+	"net/http"
+	"strings"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/danielgtaylor/huma/v2/adapters/humago"
+	"github.com/danielgtaylor/huma/v2/validation"
+
+	"github.com/postrider/postrider/rest/api/body"
+	"github.com/postrider/postrider/rest/api/wire"
+	"github.com/postrider/postrider/runtime/base/fault"
+	"github.com/postrider/postrider/runtime/base/telemetry"
+)
+
+// Codes of this edge that no service knows.
+const (
+	CodeInternal       = "internal_error"
+	CodeRequestTimeout = "request_timeout"
+)
+
+// Problem is the body of every answer that is not a success.
+type Problem struct {
+	Status int         `json:"-"`
+	Header http.Header `json:"-"`
+	Body   ProblemBody `json:"error"`
+}
+
+// ProblemBody is what a problem says. The OpenAPI document shows it under this name.
+type ProblemBody struct { //nolint:revive // as above
+	Message    string         `json:"message"`
+	Code       string         `json:"code,omitempty"`
+	Details    map[string]any `json:"details,omitempty"`
+	UpgradeURL string         `json:"upgrade_url,omitempty"`
+}
+
+var (
+	_ huma.StatusError  = (*Problem)(nil)
+	_ huma.HeadersError = (*Problem)(nil)
+)
+
+func (p *Problem) Error() string { return p.Body.Message }
+
+// GetStatus is the status of the answer.
+func (p *Problem) GetStatus() int { return p.Status }
+
+// GetHeaders are the header fields of the answer.
+func (p *Problem) GetHeaders() http.Header { return p.Header }
+
+// New makes a problem that no service names.
+func New(status int, code, message string) *Problem {
+	return &Problem{Status: status, Header: http.Header{}, Body: ProblemBody{Code: code, Message: message}}
+}
+
+// NotFound is the answer for a path that does not exist.
+func NotFound(path string) *Problem {
+	return New(http.StatusNotFound, fault.CodeNotFound, "No such path: "+body.Shown(path))
+}
+
+var statusOf = map[fault.Kind]int{
+	fault.Internal:     http.StatusInternalServerError,
+	fault.Invalid:      http.StatusBadRequest,
+	fault.Unauthorized: http.StatusUnauthorized,
+	fault.Forbidden:    http.StatusForbidden,
+	fault.NotFound:     http.StatusNotFound,
+	fault.Conflict:     http.StatusConflict,
+	fault.TooLarge:     http.StatusRequestEntityTooLarge,
+	fault.Limit:        http.StatusTooManyRequests,
+	fault.Upstream:     http.StatusBadGateway,
+	fault.Away:         http.StatusServiceUnavailable,
+}
+
+// From makes the answer of an error. It is the only place where an error of a service
+// becomes one.
+// Nothing of an error that is not a fault reaches the caller.
+func From(err error, requestID string) *Problem {
+	var known *Problem
+	if errors.As(err, &known) {
+		return known
+	}
+	f := fault.From(err)
+	p := New(statusOf[f.Kind], f.Code, f.Message)
+	p.Body.UpgradeURL = f.UpgradeURL
+	p.Body.Details = maps.Clone(f.Details)
+	if len(f.Fields) > 0 {
+		p.Body.Details = map[string]any{}
+		for path, reason := range f.Fields {
+			p.Body.Details[path] = reason
+		}
+	}
+	switch f.Kind {
+	case fault.Unauthorized:
+		// RFC 9110 section 11.6.1 wants the challenge; the body is fixed by contract.
+		p.Header.Set("WWW-Authenticate", "Bearer")
+		p.Body = ProblemBody{Message: fault.Unauthenticated().Message}
+	case fault.Internal:
+		p.Body.Code = CodeInternal
+	}
+	if f.RetryAfter > 0 {
+		p.Header.Set("Retry-After", fault.WholeSeconds(f.RetryAfter))
+	}
+	if p.Status >= http.StatusInternalServerError {
+		p.Body.Message += " (request id " + requestID + ")"
+	}
+	return p
+}
+
+// WithCause is an error with what lies below it, for the log.
+func WithCause(err error) error {
+	var f *fault.Error
+	if errors.As(err, &f) && f.Unwrap() != nil {
+		return fmt.Errorf("%w: %w", err, f.Unwrap())
+	}
+	return err
+}
+
+// Write sends a problem where no Huma operation is in charge.
+func (p *Problem) Write(w http.ResponseWriter) {
+	maps.Copy(w.Header(), p.Header)
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(p.Status)
+	// The caller may have left; there is nobody to tell.
+	if _, err := w.Write(wire.Encode(p)); err != nil {
+		return
+	}
+}
+
+// Huma makes its own errors (a parameter that does not parse) through two
+// package variables, and says what is wrong in words of its own, some of which are
+// variables too; this is the one place that sets them.
+func init() { //nolint:gochecknoinits // Huma offers these variables only, and reads them from every request
+	huma.NewError = func(status int, message string, details ...error) huma.StatusError {
+		return humaProblem("", status, message, details)
+	}
+	huma.NewErrorWithContext = func(ctx huma.Context, status int, message string, details ...error) huma.StatusError {
+		_, w := humago.Unwrap(ctx)
+		return humaProblem(w.Header().Get(telemetry.RequestIDHeader), status, message, details)
+	}
+	validation.MsgExpectedMinimumNumber = "must be at least %v"
+	validation.MsgExpectedMaximumNumber = "must be at most %v"
+	validation.MsgExpectedOneOf = "must be one of %s"
+	validation.MsgExpectedMaxLength = "is longer than %d characters"
+	validation.MsgExpectedMatchPattern = "must match %s"
+	validation.MsgExpectedRFC3339DateTime = "must be a time as 2026-01-15T09:30:00Z, with Z or an offset"
+}
+
+// ourWords are what we say for messages of Huma that are no variables.
+var ourWords = map[string]string{
+	"invalid integer": "must be a whole number",
+	"invalid boolean": "must be true or false",
+}
+
+// humaProblem gives Huma's 422 our shape. Huma's message and the values it found
+// stay out of it: they may hold the whole body.
+func humaProblem(requestID string, status int, message string, details []error) *Problem {
+	wrong := fault.Fields{}
+	for _, err := range details {
+		var detail huma.ErrorDetailer
+		if errors.As(err, &detail) {
+			_, path, _ := strings.Cut(detail.ErrorDetail().Location, ".")
+			said := detail.ErrorDetail().Message
+			wrong.Add(path, "%s", cmp.Or(ourWords[said], said))
+		}
+	}
+	switch {
+	case len(wrong) > 0:
+		return From(wrong.Err(), requestID)
+	case status < http.StatusInternalServerError:
+		return From(fault.Invalidf("%s", message), requestID)
+	default:
+		return From(errors.New(message), requestID)
+	}
+}

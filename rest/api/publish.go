@@ -1,0 +1,77 @@
+package api
+
+import (
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/postrider/postrider/rest/api/openapi"
+	"github.com/postrider/postrider/runtime/web/static"
+)
+
+// publish serves the document, and the page that is made from it when somebody asks for it first.
+func (a *API) publish() {
+	reference := sync.OnceValues(func() ([]byte, error) { return openapi.Page(a.huma.OpenAPI(), a.sender) })
+	a.serveOfToday("/openapi.json", jsonType, func() ([]byte, error) { return a.document.JSON, nil }, nil)
+	a.serveOfToday("/openapi.yaml", "application/yaml", a.document.YAML, nil)
+	a.serveOfToday("/openapi-3.0.json", jsonType, a.document.JSON30, nil)
+	a.serveOfToday("/docs", "text/html; charset=utf-8", reference, http.Header{
+		"Content-Security-Policy": {openapi.PagePolicy()},
+		"Referrer-Policy":         {"no-referrer"},
+	})
+}
+
+// Serve gives everybody, also without a key, the same content at a path below Prefix.
+func (a *API) Serve(path, contentType string, content []byte, header http.Header) {
+	text := static.New(content, headerOf(contentType, header))
+	a.mux.HandleFunc("GET "+Prefix+path, text.ServeHTTP)
+}
+
+// serveOfToday is Serve for a text that contains openapi.Tomorrow.
+func (a *API) serveOfToday(path, contentType string, content func() ([]byte, error), header http.Header) {
+	d := &daily{content: content, header: headerOf(contentType, header)}
+	a.mux.HandleFunc("GET "+Prefix+path, func(w http.ResponseWriter, r *http.Request) {
+		text, err := d.today(a.now())
+		if err != nil {
+			a.fail(r.Context(), w.Header().Get(headerRequestID), err).Write(w)
+			return
+		}
+		text.ServeHTTP(w, r)
+	})
+}
+
+func headerOf(contentType string, header http.Header) http.Header {
+	all := header.Clone()
+	if all == nil {
+		all = http.Header{}
+	}
+	all.Set("Content-Type", contentType)
+	all.Set("Cache-Control", "no-cache")
+	return all
+}
+
+// daily is a text that is made once a day, when a client first asks for it.
+type daily struct {
+	content func() ([]byte, error)
+	header  http.Header
+
+	mu   sync.Mutex
+	day  string
+	text *static.Text
+}
+
+// today returns the text of the day of a moment. All clients of the day share it.
+func (d *daily) today(now time.Time) (*static.Text, error) {
+	day := now.UTC().Format(time.DateOnly)
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.day == day {
+		return d.text, nil
+	}
+	content, err := d.content()
+	if err != nil {
+		return nil, err
+	}
+	d.day, d.text = day, static.New(openapi.OfToday(content, now), d.header)
+	return d.text, nil
+}

@@ -1,0 +1,144 @@
+package api
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"mime"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/postrider/postrider/rest/api/body"
+	"github.com/postrider/postrider/rest/api/problem"
+	"github.com/postrider/postrider/runtime/base/fault"
+	"github.com/postrider/postrider/runtime/base/intake"
+)
+
+const (
+	bodyLimit = 1 << 20 // octets, unless an operation says otherwise
+
+	retryBody = 5 * time.Second // after a refusal for lack of room
+)
+
+// readBody reads the body of an operation into c. Its room is given back by c.close, once
+// the request is over.
+func (a *API) readBody(w http.ResponseWriter, r *http.Request, want *Body, c *Call) error {
+	if want == nil {
+		return a.refuseBody(w, r, c)
+	}
+	if err := checkContentType(r.Header); err != nil {
+		return err
+	}
+	limit := want.limit()
+	content, err := a.budget.RequestBody(w, r, c.Owner(), limit)
+	if err != nil {
+		return bodyError(r.Context(), err, limit)
+	}
+	c.content = content
+	if c.body, err = content.Bytes(); err != nil {
+		return bodyError(r.Context(), err, limit)
+	}
+	return nil
+}
+
+// bodyError is the answer to a body that was not taken.
+func bodyError(ctx context.Context, err error, limit int64) error {
+	switch {
+	case errors.Is(err, intake.ErrTooLarge):
+		return &fault.Error{Kind: fault.TooLarge, Code: fault.CodePayloadTooLarge,
+			Message: fmt.Sprintf("The body is larger than the %d octets that this operation takes", limit)}
+	case errors.Is(err, intake.ErrSlow):
+		return tooSlow()
+	case errors.Is(err, intake.ErrCut):
+		p := problem.From(noRoom(err), "")
+		p.Header.Set("Connection", "close")
+		return p
+	case errors.Is(err, intake.ErrFull):
+		return noRoom(err)
+	case ctx.Err() != nil:
+		return ctx.Err()
+	}
+	return fault.Invalidf("The body ended early")
+}
+
+// RoomError is the answer where something of ours found no room.
+func RoomError(ctx context.Context, err error) error {
+	switch {
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case errors.Is(err, intake.ErrFull), errors.Is(err, intake.ErrCut):
+		return noRoom(err)
+	}
+	return err
+}
+
+func noRoom(cause error) *fault.Error {
+	refused := &fault.Error{Kind: fault.Away, Code: fault.CodeUnavailable, RetryAfter: retryBody,
+		Message: "Too many large requests at once; retry with the same Idempotency-Key"}
+	return refused.Because(cause)
+}
+
+func tooSlow() *problem.Problem {
+	p := problem.New(http.StatusRequestTimeout, problem.CodeRequestTimeout, "The body did not arrive in time")
+	p.Header.Set("Connection", "close")
+	return p
+}
+
+// working runs what an operation does with a large body, within the memory for such
+// work. The answer is written after it: no client holds that memory.
+//
+// The wait for the memory is bounded by the budget, and takes nothing of the time for the work: an
+// operation that began with a rest of its time would fail, and waste what it had done.
+func (c *Call) working(ctx context.Context, do func(context.Context) (*stored, error)) (*stored, error) {
+	release, err := c.api.budget.WorkOnBody(ctx, c.Owner(), c.content)
+	if err != nil {
+		return nil, c.Fail(ctx, RoomError(ctx, err))
+	}
+	defer release()
+	timed, cancel := context.WithTimeout(ctx, c.left)
+	defer cancel()
+	return do(timed)
+}
+
+func checkContentType(header http.Header) error {
+	if encoding := header.Get("Content-Encoding"); encoding != "" && !strings.EqualFold(encoding, "identity") {
+		return problem.New(http.StatusUnsupportedMediaType, fault.CodeUnsupportedMediaType, "Content-Encoding is not supported; send the body as it is")
+	}
+	given := header.Get("Content-Type")
+	mediaType, params, err := mime.ParseMediaType(given)
+	charset := params["charset"]
+	if err == nil && mediaType == jsonType && (charset == "" || strings.EqualFold(charset, "utf-8")) {
+		return nil
+	}
+	message := "Content-Type must be application/json"
+	if given != "" {
+		message += ", not " + body.Shown(given)
+	}
+	return problem.New(http.StatusUnsupportedMediaType, fault.CodeUnsupportedMediaType, message)
+}
+
+// refuseBody lets an operation without a body take an empty one, or {}: some
+// clients cannot post nothing.
+func (a *API) refuseBody(w http.ResponseWriter, r *http.Request, c *Call) error {
+	if r.Method == http.MethodGet || r.Method == http.MethodHead || r.ContentLength == 0 {
+		return nil
+	}
+	const emptyLimit = 64 // bytes: {} and white space
+	content, err := a.budget.RequestBody(w, r, c.Owner(), emptyLimit)
+	if err == nil {
+		defer content.Close()
+		var given []byte
+		if given, err = content.Bytes(); err == nil {
+			if given = bytes.TrimSpace(given); len(given) == 0 || string(given) == "{}" {
+				return nil
+			}
+			err = intake.ErrTooLarge
+		}
+	}
+	if errors.Is(err, intake.ErrTooLarge) {
+		return fault.Invalidf("This operation takes no body")
+	}
+	return bodyError(r.Context(), err, emptyLimit)
+}

@@ -1,0 +1,172 @@
+package api
+
+import (
+	"bytes"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/postrider/postrider/modules/accounts/audit"
+	"github.com/postrider/postrider/modules/accounts/rights"
+	"github.com/postrider/postrider/modules/apilog"
+	"github.com/postrider/postrider/runtime/base/id"
+	"github.com/postrider/postrider/runtime/base/intake"
+	"github.com/postrider/postrider/runtime/base/telemetry"
+)
+
+// RequestLog keeps requests whose account is known. Keep decides when an answer begins, and nothing is
+// copied of a request that it leaves out. Both return at once.
+type RequestLog interface {
+	Keep(accountID string, status int) bool
+	Add(r *apilog.Seen)
+}
+
+var _ RequestLog = (*apilog.Service)(nil)
+
+// observed is an answer that the log may want.
+type observed struct {
+	http.ResponseWriter
+
+	log     RequestLog
+	request *http.Request
+	begun   time.Time
+	call    *Call // nil: nobody asks who is known
+	op      *Operation
+	origin  audit.Origin
+
+	status  int   // 0: nothing was answered yet
+	written int64 // octets of the answer
+	kept    *apilog.Seen
+	copies  bool // the answer is copied
+	ended   bool // the handler has come to its end
+}
+
+// observe gives the writer of an answer to a request.
+func observe(log RequestLog, w http.ResponseWriter, r *http.Request) *observed {
+	return &observed{ResponseWriter: w, log: log, request: r, begun: time.Now()}
+}
+
+// Unwrap serves http.ResponseController.
+func (o *observed) Unwrap() http.ResponseWriter { return o.ResponseWriter }
+
+// known tells who asks for what, before anything is answered to them.
+func known(w http.ResponseWriter, c *Call, op *Operation, origin audit.Origin) {
+	if o, is := w.(*observed); is {
+		o.call, o.op, o.origin = c, op, origin
+	}
+}
+
+// WriteHeader decides whether the request is kept.
+func (o *observed) WriteHeader(status int) {
+	if status >= http.StatusOK {
+		o.begin(status)
+	}
+	o.ResponseWriter.WriteHeader(status)
+}
+
+func (o *observed) Write(p []byte) (int, error) {
+	o.begin(http.StatusOK)
+	n, err := o.ResponseWriter.Write(p)
+	o.written += int64(n)
+	if room := apilog.MaxRaw - len(o.answered()); o.copies && room > 0 {
+		o.kept.Answered.Raw = append(o.kept.Answered.Raw, p[:min(n, room)]...)
+	}
+	return n, err
+}
+
+func (o *observed) answered() []byte {
+	if o.kept == nil {
+		return nil
+	}
+	return o.kept.Answered.Raw
+}
+
+func (o *observed) begin(status int) {
+	if o.status != 0 {
+		return
+	}
+	if telemetry.ClientLeft(o.request.Context()) {
+		status = telemetry.StatusClientClosed
+	}
+	o.status = status
+	if o.call == nil || o.call.AccountID == "" || !o.log.Keep(o.call.AccountID, status) {
+		return
+	}
+	c, r := o.call, o.request
+	o.kept = &apilog.Seen{ID: c.RequestID, AccountID: c.AccountID, Method: r.Method, Path: o.op.logged(r), Operation: o.op.ID, Status: status,
+		APIKeyID: c.KeyID, IP: o.origin.IP(), At: o.begun}
+	if c.Person != nil {
+		o.kept.UserID = c.Person.UserID
+	}
+	if item := r.PathValue("id"); id.Is(id.Email, item) {
+		o.kept.EmailID = item
+	}
+	o.kept.Answered.Media = o.Header().Get("Content-Type")
+	asked, answered := o.op.bodiesLogged()
+	o.copies = answered
+	if !apilog.IsJSON(o.kept.Answered.Media) && answered {
+		o.copies, o.kept.Answered.Raw = false, noted
+	}
+	o.kept.Asked = apilog.Body{Octets: int64(len(c.body)), Media: jsonType}
+	if asked {
+		o.kept.Asked.Raw = c.beginning(apilog.MaxRaw)
+	}
+}
+
+// noted stands for a body of which only the kind is kept.
+var noted = []byte{0}
+
+// done hands over what is kept, when the request is over.
+func (o *observed) done() {
+	if o.ended {
+		o.begin(http.StatusOK)
+	} else { // it panicked, and whoever recovers answers so
+		o.begin(http.StatusInternalServerError)
+	}
+	if o.kept == nil {
+		return
+	}
+	o.kept.Took, o.kept.Answered.Octets = time.Since(o.begun), o.written
+	o.log.Add(o.kept)
+}
+
+// beginning copies the first octets of the body, which is not the request's for longer than it lasts.
+func (c *Call) beginning(most int) []byte {
+	part := c.body[:min(len(c.body), most)]
+	if len(part) == 0 {
+		return nil
+	}
+	if c.content == nil || c.content.InMemory() {
+		return bytes.Clone(part)
+	}
+	var copied []byte
+	if err := intake.Guarded(func() error { copied = bytes.Clone(part); return nil }); err != nil {
+		return nil
+	}
+	return copied
+}
+
+// logged is the path for the log. One that names a person by their address is kept as the operation has
+// it: it would otherwise stay behind when the person is erased.
+func (op Operation) logged(r *http.Request) string {
+	if strings.Contains(op.Path, "{email}") {
+		return Prefix + op.Path
+	}
+	return r.URL.Path
+}
+
+// bodiesLogged tells which bodies the log may have. Whoever may read the log sees them, so an operation
+// that asks for more than reading shows nothing there; and neither does anything by which people get in.
+func (op Operation) bodiesLogged() (asked, answered bool) {
+	switch {
+	case op.Public, op.Private:
+		return false, false
+	case op.Method == http.MethodGet:
+		return true, !op.Unlogged && (op.Needs == rights.Read || op.Needs == rights.ReadSent || op.Needs == rights.ReadAccount)
+	}
+	switch op.Needs {
+	case rights.Write, rights.Read, rights.ReadSent, rights.ReadAccount, rights.Send, rights.Settings:
+		return true, !op.Unlogged
+	}
+	return false, false
+}

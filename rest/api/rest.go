@@ -1,0 +1,256 @@
+package api
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/netip"
+	"path"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/danielgtaylor/huma/v2/adapters/humago"
+
+	"github.com/postrider/postrider/modules/accounts"
+	"github.com/postrider/postrider/modules/accounts/admission"
+	"github.com/postrider/postrider/modules/accounts/audit"
+	"github.com/postrider/postrider/modules/accounts/storage"
+	"github.com/postrider/postrider/rest/api/body"
+	"github.com/postrider/postrider/rest/api/openapi"
+	"github.com/postrider/postrider/rest/api/problem"
+	"github.com/postrider/postrider/rest/api/wire"
+	"github.com/postrider/postrider/runtime/base/fault"
+	"github.com/postrider/postrider/runtime/base/id"
+	"github.com/postrider/postrider/runtime/base/intake"
+	"github.com/postrider/postrider/runtime/base/telemetry"
+)
+
+// Prefix is the path that everything hangs below.
+const Prefix = "/api"
+
+const (
+	headerRequestID = telemetry.RequestIDHeader
+	jsonType        = "application/json"
+)
+
+// Auth tells who the bearer of a key is, without the word Bearer.
+type Auth interface {
+	Authenticate(ctx context.Context, bearer string) (accounts.Caller, error)
+}
+
+// Limits gives the account of a caller, whose plan says how many requests a
+// second it may make.
+type Limits interface {
+	Account(ctx context.Context, accountID string) (accounts.Account, error)
+}
+
+// RateLimit counts one request of an account and sets the ratelimit headers. Its
+// refusal is a fault of kind Limit.
+type RateLimit interface {
+	Admit(ctx context.Context, account accounts.Account, header http.Header) error
+}
+
+// Storage counts bytes against the quotas of accounts. Its refusal is a fault of kind Limit or Away.
+type Storage interface {
+	Charge(ctx context.Context, accountID string, kind storage.Kind, bytes int64) error
+	Refund(ctx context.Context, accountID string, bytes int64)
+	Debit(ctx context.Context, accountID string, bytes int64)
+}
+
+// Recorder writes to the audit log that an operation was done to something, and knows who did it last.
+type Recorder interface {
+	Record(ctx context.Context, c accounts.Caller, operation, target string) error
+	LastBy(ctx context.Context, accountID, operation, target string, since time.Time) (audit.Actor, error)
+}
+
+// Options of New.
+type Options struct {
+	Auth    Auth
+	People  admission.Sessions // who is signed in; nil: nobody is
+	Audit   Recorder           // of what changes an account; nil: it is not recorded
+	Log     RequestLog         // of requests; nil: none is kept
+	Limits  Limits
+	Rate    RateLimit
+	Storage Storage     // of byte quotas; nil: nothing is counted
+	Answers Idempotency // kept by Idempotency-Key
+	Sealer  Sealer      // of kept answers that show a secret
+	Routes  []Routes    // of the modules that are on, in any order
+	Logger  *slog.Logger
+	Version string           // of the service, shown in the OpenAPI document
+	BaseURL string           // where this installation is reached, without /api; empty leaves the document relative
+	Origins []string         // other URLs under which pages of this installation are served
+	Proxies []netip.Prefix   // whose X-Forwarded-For is believed
+	Sender  string           // that the samples of the reference page send from; empty: one that stands for any
+	Budget  *intake.Budget   // of bodies, and of answers that are large
+	Now     func() time.Time // what the examples of the document come after; nil: the clock of the machine
+}
+
+// Routes are the operations of one resource.
+type Routes struct {
+	name string
+	add  func(*API)
+}
+
+// NewRoutes makes the routes that add declares. The name decides their order in the
+// document.
+func NewRoutes(name string, add func(*API)) Routes { return Routes{name: name, add: add} }
+
+// API is the handler of everything below Prefix.
+type API struct {
+	mux     *router
+	huma    huma.API
+	door    *admission.Door
+	audit   Recorder
+	seen    RequestLog
+	limits  Limits
+	proxies []netip.Prefix
+	base    string // URL of this installation
+	rate    RateLimit
+	storage Storage // nil: nothing is counted
+	answers keeper
+	budget  *intake.Budget
+	bound   map[string]Bound // by the noun
+	log     *slog.Logger
+
+	bodies   body.Components
+	sender   string
+	document openapi.Document
+	now      func() time.Time
+
+	operations []Operation // all of them
+}
+
+// New makes the API. The order of Options.Routes does not matter.
+func New(o Options) (*API, error) {
+	if o.Auth == nil || o.Limits == nil || o.Rate == nil || o.Answers == nil || o.Sealer == nil || o.Logger == nil || o.Budget == nil {
+		return nil, errors.New("rest: Auth, Limits, Rate, Answers, Sealer, Logger and Budget are required")
+	}
+	a, err := assemble(o)
+	if err != nil {
+		return nil, err
+	}
+	a.publish()
+	return a, nil
+}
+
+// assemble registers every route and completes the document.
+func assemble(o Options) (*API, error) {
+	door, err := admission.New(o.Auth, o.People, append([]string{o.BaseURL}, o.Origins...)...)
+	if err != nil {
+		return nil, fmt.Errorf("rest: %w", err)
+	}
+	a := &API{mux: &router{}, door: door, audit: o.Audit, seen: o.Log, limits: o.Limits, log: o.Logger, proxies: o.Proxies, base: o.BaseURL,
+		rate: o.Rate, storage: o.Storage, answers: keeper{o.Answers, o.Sealer}, budget: o.Budget, bound: map[string]Bound{}, bodies: body.Components{}, sender: o.Sender, now: o.Now}
+	if a.now == nil {
+		a.now = time.Now
+	}
+	a.huma = humago.NewWithPrefix(a.mux, Prefix, humaConfig(o))
+	routes := slices.SortedFunc(slices.Values(o.Routes), func(x, y Routes) int { return cmp.Compare(x.name, y.name) })
+	for _, r := range routes {
+		r.add(a)
+	}
+	a.document, err = openapi.Finish(a.huma.OpenAPI(), a.bodies)
+	return a, err
+}
+
+// DocumentOf describes the API of some routes without serving it. Their services may be
+// nil pointers.
+func DocumentOf(version, baseURL string, routes ...Routes) (openapi.Document, error) {
+	a, err := assemble(Options{Version: version, BaseURL: baseURL, Routes: routes})
+	if err != nil {
+		return openapi.Document{}, err
+	}
+	return a.document, nil
+}
+
+// Patterns lists every route: the operations, and what describes them.
+func (a *API) Patterns() []string { return a.mux.patterns }
+
+// Document is the OpenAPI description of the routes that are on.
+func (a *API) Document() openapi.Document { return a.document }
+
+// humaConfig switches off what would change our answers: the $schema member, the
+// documentation page that loads from a CDN, formats other than JSON.
+func humaConfig(o Options) huma.Config {
+	return huma.Config{
+		OpenAPI:       openapi.New(o.Version, strings.TrimSuffix(o.BaseURL, "/")+Prefix, admission.CookieName(o.BaseURL)),
+		Formats:       map[string]huma.Format{jsonType: {Marshal: writeJSON, Unmarshal: json.Unmarshal}},
+		DefaultFormat: jsonType,
+	}
+}
+
+func writeJSON(w io.Writer, v any) error {
+	encoded, err := wire.Marshal(v)
+	if err != nil {
+		return err
+	}
+	_, err = w.Write(encoded)
+	return err
+}
+
+// ServeHTTP answers what the router would answer in plain text as JSON, and
+// gives every answer a request id.
+func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	header := w.Header()
+	// runtime/base/telemetry has named the request already, unless it is left out.
+	if header.Get(headerRequestID) == "" {
+		header.Set(headerRequestID, id.New("req"))
+	}
+	header.Set("X-Content-Type-Options", "nosniff")
+	header.Set("Cache-Control", "no-store")
+	if a.seen == nil {
+		a.route(w, r)
+		return
+	}
+	o := observe(a.seen, w, r)
+	defer o.done()
+	a.route(o, r)
+	o.ended = true
+}
+
+func (a *API) route(w http.ResponseWriter, r *http.Request) {
+	// The router would send such a path elsewhere; a redirected POST loses its body.
+	if path.Clean(r.URL.Path) != r.URL.Path {
+		problem.NotFound(r.URL.Path).Write(w)
+		return
+	}
+	if pattern := a.mux.Pattern(r); pattern != "" {
+		telemetry.SetRoute(r.Context(), pattern)
+		a.mux.ServeHTTP(w, r)
+		return
+	}
+	allowed := a.methods(r)
+	if len(allowed) == 0 {
+		problem.NotFound(r.URL.Path).Write(w)
+		return
+	}
+	w.Header().Set("Allow", strings.Join(allowed, ", "))
+	if r.Method == http.MethodOptions {
+		w.WriteHeader(http.StatusNoContent)
+		return
+	}
+	problem.New(http.StatusMethodNotAllowed, fault.CodeMethodNotAllowed,
+		fmt.Sprintf("%s is not allowed here; use %s", body.Shown(r.Method), strings.Join(allowed, ", "))).Write(w)
+}
+
+// methods lists what a path allows; nothing when the path does not exist.
+func (a *API) methods(r *http.Request) []string {
+	var allowed []string
+	for _, method := range []string{http.MethodDelete, http.MethodGet, http.MethodHead, http.MethodPatch, http.MethodPost, http.MethodPut} {
+		probe := &http.Request{Method: method, URL: r.URL, Host: r.Host}
+		if a.mux.Pattern(probe) != "" {
+			allowed = append(allowed, method)
+		}
+	}
+	if len(allowed) > 0 {
+		allowed = append(allowed, http.MethodOptions)
+	}
+	return allowed
+}

@@ -1,0 +1,73 @@
+package api
+
+import (
+	"context"
+
+	"github.com/postrider/postrider/runtime/base/fault"
+	"github.com/postrider/postrider/runtime/base/secret"
+	"github.com/postrider/postrider/runtime/web/idempotency"
+)
+
+// Sealer encrypts what must not be readable in the database.
+type Sealer interface {
+	Seal(plaintext, associatedData []byte) []byte
+	Open(sealed, associatedData []byte) ([]byte, error)
+}
+
+var _ Sealer = (*secret.Box)(nil)
+
+// sealedAnswers keeps answers that show a secret: a replay has to be the same octet
+// for octet, and the secret must lie nowhere in the clear, so the whole answer is
+// sealed for its 24 hours.
+type sealedAnswers struct {
+	Idempotency
+
+	box     Sealer
+	context []byte // binds the answer to its request: another's does not open here
+}
+
+func sealAnswers(k keeper, c *Call) sealedAnswers {
+	return sealedAnswers{Idempotency: k.Idempotency, box: k.box, context: []byte("idempotency/" + c.AccountID + "/" + c.idempotencyKey)}
+}
+
+// Begin opens what an earlier request was answered.
+func (s sealedAnswers) Begin(ctx context.Context, accountID, operation, key string, canonical []byte) (*idempotency.Claim, *idempotency.Answer, error) {
+	claim, earlier, err := s.Idempotency.Begin(ctx, accountID, operation, key, canonical)
+	if err != nil || earlier == nil {
+		return claim, nil, err
+	}
+	opened, err := s.open(earlier)
+	return nil, opened, err
+}
+
+// Keep seals.
+func (s sealedAnswers) Keep(ctx context.Context, tx idempotency.Execer, claim *idempotency.Claim, a idempotency.Answer) error {
+	a.Body = s.box.Seal(a.Body, s.context)
+	return s.Idempotency.Keep(ctx, tx, claim, a)
+}
+
+// Replay opens the answer of the request that was first.
+func (s sealedAnswers) Replay(ctx context.Context, claim *idempotency.Claim) (*idempotency.Answer, error) {
+	winner, err := s.Idempotency.Replay(ctx, claim)
+	if err != nil {
+		return nil, err
+	}
+	return s.open(winner)
+}
+
+// Lookup opens the answer of another request, if there is one.
+func (s sealedAnswers) Lookup(ctx context.Context, claim *idempotency.Claim) (*idempotency.Answer, error) {
+	winner, err := s.Idempotency.Lookup(ctx, claim)
+	if err != nil || winner == nil {
+		return nil, err
+	}
+	return s.open(winner)
+}
+
+func (s sealedAnswers) open(a *idempotency.Answer) (*idempotency.Answer, error) {
+	body, err := s.box.Open(a.Body, s.context)
+	if err != nil { // the master key that it was sealed with has been taken away since
+		return nil, fault.Conflictf(fault.CodeConflict, "A request with this Idempotency-Key has succeeded, and its answer can no longer be read").Because(err)
+	}
+	return &idempotency.Answer{Status: a.Status, Body: body, Replayed: a.Replayed}, nil
+}

@@ -1,0 +1,56 @@
+package dashboard
+
+import (
+	"errors"
+	"io/fs"
+	"net/http"
+	"path"
+	"strings"
+	"sync"
+
+	"github.com/postrider/postrider/runtime/web/static"
+)
+
+// assets are the files of a build. Each is there as .br and as .gz, and never plain.
+type assets struct {
+	built fs.FS
+	texts sync.Map // of those that were asked for, by name: *static.Text
+}
+
+// types of what a build makes; the system's own table is not asked, since it differs between machines.
+var types = map[string]string{
+	".js": "text/javascript; charset=utf-8", ".css": "text/css; charset=utf-8", ".svg": "image/svg+xml", ".png": "image/png", ".woff2": "font/woff2",
+	".json": "application/json", ".wasm": "application/wasm",
+}
+
+func (a *assets) serve(w http.ResponseWriter, r *http.Request, name string) {
+	media := types[path.Ext(name)]
+	if media == "" || strings.Contains(name, "/") || !fs.ValidPath(name) {
+		http.NotFound(w, r)
+		return
+	}
+	text, err := a.read(name, media)
+	if err != nil {
+		http.NotFound(w, r)
+		return
+	}
+	text.ServeHTTP(w, r)
+}
+
+// read returns a file of the build, of which all clients share one copy.
+func (a *assets) read(name, media string) (*static.Text, error) {
+	if known, is := a.texts.Load(name); is {
+		return known.(*static.Text), nil
+	}
+	brotli, missing := fs.ReadFile(a.built, "assets/"+name+".br")
+	gzipped, err := fs.ReadFile(a.built, "assets/"+name+".gz")
+	if err := errors.Join(missing, err); err != nil {
+		return nil, err
+	}
+	header := http.Header{"Content-Type": {media}, "Cache-Control": {"public, max-age=31536000, immutable"}, "Cross-Origin-Resource-Policy": {"same-origin"}}
+	if strings.Contains(name, ".worker-") { // a worker has a policy of its own
+		header.Set("Content-Security-Policy", "default-src 'none'; script-src 'self'; connect-src 'self'")
+	}
+	text, _ := a.texts.LoadOrStore(name, static.NewPacked(brotli, gzipped, header))
+	return text.(*static.Text), nil
+}

@@ -1,0 +1,191 @@
+// Package dashboard serves the web dashboard: a page for every path that is no other's, and the files
+// that it loads. The app's sources are beside this file, in src; their build is in dist, which is not
+// committed. Where there was no build, a small page says so, and how to get one.
+package dashboard
+
+import (
+	"bytes"
+	"crypto/rand"
+	"embed"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"html/template"
+	"io/fs"
+	"log/slog"
+	"net/http"
+	"strings"
+
+	"github.com/postrider/postrider/rest/pages/look"
+	"github.com/postrider/postrider/runtime/base/intake"
+	"github.com/postrider/postrider/runtime/base/limit"
+	"github.com/postrider/postrider/runtime/base/telemetry"
+)
+
+var (
+	//go:embed all:dist
+	dist embed.FS
+	//go:embed documents.json
+	documents []byte
+	//go:embed absent.html
+	absentPage string
+)
+
+// Documents are the queries that the dashboard makes: GraphQL texts by their SHA-256 in hexadecimal.
+func Documents() (map[string]string, error) {
+	var texts map[string]string
+	if err := json.Unmarshal(documents, &texts); err != nil {
+		return nil, fmt.Errorf("dashboard: documents.json: %w", err)
+	}
+	return texts, nil
+}
+
+// Link leads from the page without a build to somewhere else.
+type Link struct{ Path, Name, Line string }
+
+// Options of New.
+type Options struct {
+	Version string
+	Dev     bool // development mode
+	Links   []Link
+	Door    Door           // of previews
+	Budget  *intake.Budget // likewise
+	Logger  *slog.Logger
+}
+
+// Assets is the prefix of the files that the page loads. Their names have a hash of what is in them.
+const Assets = "/assets/"
+
+// New makes the handler of the page, of Assets and of Preview. It answers any path, since the app knows which of
+// them it has.
+func New(o Options) (http.Handler, error) {
+	built, err := fs.Sub(dist, "dist")
+	if err != nil {
+		return nil, fmt.Errorf("dashboard: %w", err)
+	}
+	return newApp(built, o)
+}
+
+func newApp(built fs.FS, o Options) (*app, error) {
+	page, err := fs.ReadFile(built, "index.html")
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("dashboard: %w", err)
+	}
+	absent, err := template.New("absent").Parse(absentPage)
+	if err != nil {
+		return nil, fmt.Errorf("dashboard: %w", err)
+	}
+	a := &app{Options: o, assets: assets{built: built}, preview: &preview{o.Door, o.Budget, limit.NewShares(previewsWaiting)}, absent: absent}
+	a.beforeTheme, a.beforeNonce, a.rest, err = cutPage(page)
+	return a, err
+}
+
+// app serves the page, cut where the theme and the nonce stand.
+type app struct {
+	Options
+
+	assets                         assets
+	preview                        *preview
+	beforeTheme, beforeNonce, rest []byte // empty: there was no build
+	absent                         *template.Template
+}
+
+const nonceMark = `<meta name="style-nonce" content="`
+
+// cutPage finds the places of the page that differ from request to request.
+func cutPage(page []byte) (beforeTheme, beforeNonce, rest []byte, err error) {
+	if len(page) == 0 {
+		return nil, nil, nil, nil
+	}
+	const html = "<html"
+	before, after, found := bytes.Cut(page, []byte(html))
+	middle, rest, marked := bytes.Cut(after, []byte(nonceMark))
+	if !found || !marked {
+		return nil, nil, nil, errors.New("dashboard: dist/index.html is not what the build makes")
+	}
+	return append(before, html...), append(middle, nonceMark...), rest, nil
+}
+
+func (a *app) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	header := w.Header()
+	header.Set("X-Content-Type-Options", "nosniff")
+	if r.URL.Path == Preview {
+		a.preview.ServeHTTP(w, r)
+		return
+	}
+	if r.Method != http.MethodGet && r.Method != http.MethodHead {
+		header.Set("Allow", "GET, HEAD")
+		http.Error(w, "There is only something to read here", http.StatusMethodNotAllowed)
+		return
+	}
+	if name, is := strings.CutPrefix(r.URL.Path, Assets); is {
+		a.assets.serve(w, r, name)
+		return
+	}
+	// Programs that look for something that is not there are told so; people get the app, which tells them.
+	if r.URL.Path != "/" && !strings.Contains(r.Header.Get("Accept"), "text/html") {
+		http.NotFound(w, r)
+		return
+	}
+	header.Set("Content-Type", "text/html; charset=utf-8")
+	header.Set("Cache-Control", "no-store")
+	header.Set("Referrer-Policy", "same-origin")
+	if len(a.rest) == 0 {
+		a.serveAbsent(w, r)
+		return
+	}
+	// A few libraries write style elements. They get a nonce, since no other style may run.
+	nonce := rand.Text()
+	header.Set("Content-Security-Policy", "default-src 'none'; script-src 'self'; style-src 'self' 'nonce-"+nonce+"'; style-src-attr 'unsafe-inline'; img-src 'self' data:; font-src 'self'; "+
+		"connect-src 'self'; worker-src 'self'; frame-src 'self' blob:; manifest-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'")
+	header.Set("Cross-Origin-Opener-Policy", "same-origin")
+	parts := [][]byte{a.beforeTheme, []byte(themeOf(r)), a.beforeNonce, []byte(nonce), a.rest}
+	a.write(w, r, bytes.Join(parts, nil))
+}
+
+// themeOf is the attribute for the theme that a person has chosen, so that the page does not begin in
+// another.
+func themeOf(r *http.Request) string {
+	if cookie, err := r.Cookie("postrider-theme"); err == nil && (cookie.Value == "light" || cookie.Value == "dark") {
+		return ` data-theme="` + cookie.Value + `"`
+	}
+	return ""
+}
+
+const absentStyle = `body { display: grid; place-items: center; min-height: 100vh; }
+main { display: grid; gap: 16px; width: 100%; max-width: 560px; padding: 24px; }
+h1 { display: flex; gap: 10px; align-items: center; }
+ul { padding: 0; list-style: none; }
+li { padding: 10px 16px; border-top: 1px solid var(--color-line-soft); }
+li:first-child { border-top: 0; }
+`
+
+var absentPolicy = "default-src 'none'; img-src 'self'; style-src " + look.Source(look.Style+absentStyle) + "; base-uri 'none'; frame-ancestors 'none'"
+
+// absence is what the page without a build shows.
+type absence struct {
+	Options
+
+	Style template.CSS
+}
+
+// serveAbsent says that the dashboard was not built.
+func (a *app) serveAbsent(w http.ResponseWriter, r *http.Request) {
+	w.Header().Set("Content-Security-Policy", absentPolicy)
+	if r.URL.Path != "/" {
+		w.WriteHeader(http.StatusNotFound)
+	}
+	if err := a.absent.Execute(w, absence{a.Options, template.CSS(look.Style + absentStyle)}); err != nil { //nolint:gosec // both are of our build
+		a.left(r, err)
+	}
+}
+
+func (a *app) write(w http.ResponseWriter, r *http.Request, content []byte) {
+	if _, err := w.Write(content); err != nil { //nolint:gosec // the page of our build, with a nonce
+		a.left(r, err)
+	}
+}
+
+func (a *app) left(r *http.Request, err error) {
+	a.Logger.DebugContext(r.Context(), "caller left before the answer", telemetry.KeyError, err)
+}

@@ -1,0 +1,142 @@
+package dashboard
+
+import (
+	"context"
+	"errors"
+	"io"
+	"mime"
+	"mime/multipart"
+	"net/http"
+	"time"
+
+	"github.com/postrider/postrider/modules/accounts"
+	"github.com/postrider/postrider/runtime/base/fault"
+	"github.com/postrider/postrider/runtime/base/intake"
+	"github.com/postrider/postrider/runtime/base/limit"
+	"github.com/postrider/postrider/runtime/base/telemetry"
+)
+
+// Preview is where the app posts the HTML of strangers to, to have it shown in a frame: an answer has a
+// policy of its own, while a document that the app made would have the app's, by which neither the
+// email's styles nor, once somebody asks for them, its pictures could be shown.
+const Preview = "/preview"
+
+const (
+	// maxPreview is enough for an email that brings its pictures; most have less than 100 KB.
+	maxPreview = 4 << 20
+	// previewsWaiting is how many previews of one user may wait for their turn.
+	previewsWaiting = 4
+)
+
+// Door authenticates a request.
+type Door interface {
+	Who(r *http.Request) (accounts.Caller, error)
+}
+
+// preview returns HTML as a document that can do nothing: it has an origin of its own, runs no
+// script, sends no form, leads nowhere, and loads pictures of others only when that was asked for. It
+// is for people who are signed in; each has one preview made at a time.
+type preview struct {
+	door   Door
+	budget *intake.Budget
+	turns  *limit.Shares
+}
+
+func (p *preview) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	header := w.Header()
+	header.Set("Cache-Control", "no-store")
+	header.Set("Referrer-Policy", "no-referrer")
+	header.Set("X-DNS-Prefetch-Control", "off")
+	if r.Method != http.MethodPost {
+		header.Set("Allow", http.MethodPost)
+		http.Error(w, "The dashboard posts previews here", http.StatusMethodNotAllowed)
+		return
+	}
+	if err := p.serve(w, r); err != nil {
+		p.refuse(w, r, err)
+	}
+}
+
+func (p *preview) serve(w http.ResponseWriter, r *http.Request) error {
+	caller, err := p.door.Who(r)
+	if err != nil {
+		return err
+	}
+	if caller.Person == nil {
+		return fault.Unauthenticated()
+	}
+	owner := intake.Owner{Account: caller.Person.UserID}
+	intake.SetOwner(w, owner)
+	body, err := p.budget.RequestBody(w, r, owner, maxPreview)
+	if err != nil {
+		return err
+	}
+	defer body.Close()
+	_, parameters, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
+	if err != nil {
+		return fault.Invalidf("The preview must be a form").Because(err)
+	}
+	leave, err := p.turns.Enter(r.Context(), owner.Account)
+	if err != nil {
+		return err
+	}
+	defer leave()
+	release, err := p.budget.WorkOnBody(r.Context(), owner, body)
+	if err != nil {
+		return err
+	}
+	defer release()
+	return show(w, multipart.NewReader(body.Reader(), parameters["boundary"]))
+}
+
+// show writes the email of a form. The field that asks for pictures comes before it.
+func show(w http.ResponseWriter, form *multipart.Reader) error {
+	pictures := false
+	for {
+		part, err := form.NextRawPart()
+		if err != nil {
+			return fault.Invalidf("The form has no email").Because(err)
+		}
+		switch part.FormName() {
+		case "pictures":
+			n, err := io.CopyN(io.Discard, part, 1)
+			if err != nil && !errors.Is(err, io.EOF) {
+				return fault.Invalidf("The form cannot be read").Because(err)
+			}
+			pictures = n > 0
+		case "html":
+			from := "data:"
+			if pictures {
+				from = "data: https: http:"
+			}
+			w.Header().Set("Content-Security-Policy", "sandbox; default-src 'none'; style-src 'unsafe-inline'; font-src data:; img-src "+from+"; form-action 'none'; base-uri 'none'; frame-ancestors 'self'")
+			w.Header().Set("Content-Type", "text/html; charset=utf-8")
+			return clean(w, part, pictures)
+		}
+	}
+}
+
+// refuse answers in plain text, which the frame shows.
+func (p *preview) refuse(w http.ResponseWriter, r *http.Request, err error) {
+	f := fault.From(err)
+	telemetry.SetError(r.Context(), f.Code, err)
+	header := w.Header()
+	header.Del("Content-Security-Policy")
+	switch {
+	case errors.Is(err, intake.ErrTooLarge):
+		http.Error(w, "This email is too large to preview. The HTML source shows all of it.", http.StatusRequestEntityTooLarge)
+	case errors.Is(err, intake.ErrSlow):
+		http.Error(w, "The email did not arrive in time.", http.StatusRequestTimeout)
+	case errors.Is(err, intake.ErrFull), errors.Is(err, intake.ErrCut), errors.Is(err, limit.ErrFull), f.Kind == fault.Away:
+		header.Set("Retry-After", fault.WholeSeconds(max(f.RetryAfter, time.Second)))
+		http.Error(w, "Too many previews are being made. Try again in a moment.", http.StatusServiceUnavailable)
+	case f.Kind == fault.Unauthorized, f.Kind == fault.NotFound:
+		http.Error(w, "Sign in again to see this preview.", http.StatusUnauthorized)
+	case f.Kind == fault.Forbidden:
+		http.Error(w, "A preview must come from a page of this installation.", http.StatusForbidden)
+	case errors.Is(err, context.Canceled), f.Kind == fault.Invalid:
+		http.Error(w, f.Message, http.StatusBadRequest)
+	default:
+		http.Error(w, "The preview cannot be shown.", http.StatusInternalServerError)
+	}
+}

@@ -1,0 +1,176 @@
+// Package devhooks is the receivers of webhooks of development mode over HTTP: where webhooks come in,
+// and what an account reads of them, as JSON.
+//
+// Webhooks come in without a credential, at a URL that nobody guesses. What has come in is read by the
+// account alone: by a key or a person, as the API is (modules/accounts/admission).
+package devhooks
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"log/slog"
+	"net/http"
+
+	"github.com/postrider/postrider/modules/accounts"
+	"github.com/postrider/postrider/modules/accounts/admission"
+	"github.com/postrider/postrider/modules/accounts/rights"
+	"github.com/postrider/postrider/modules/devinbox/hooks"
+	"github.com/postrider/postrider/rest/api/problem"
+	"github.com/postrider/postrider/runtime/base/fault"
+	"github.com/postrider/postrider/runtime/base/telemetry"
+)
+
+// The paths: what has come in, what is answered, and to forget.
+const (
+	Path       = "/dev/webhooks.json"
+	AnswerPath = "/dev/webhooks/answer"
+	ClearPath  = "/dev/webhooks/clear"
+)
+
+// Receivers are what the paths need of the module.
+type Receivers interface {
+	Receive(ctx context.Context, in hooks.Received) (int, error)
+	List(ctx context.Context, accountID string, q hooks.Query) (hooks.Shown, error)
+	AnswerWith(accountID string, status int) error
+	Clear(accountID string)
+}
+
+var _ Receivers = (*hooks.Service)(nil)
+
+// Door tells who makes a request.
+type Door interface {
+	Who(r *http.Request) (accounts.Caller, error)
+}
+
+var _ Door = (*admission.Door)(nil)
+
+type edge struct {
+	receivers Receivers
+	door      Door
+	log       *slog.Logger
+}
+
+// Paths are where the handler stands.
+func Paths() []string { return []string{Path, AnswerPath, ClearPath, hooks.Path + "/"} }
+
+// New makes the handler of Paths.
+func New(receivers Receivers, door Door, log *slog.Logger) http.Handler {
+	e := &edge{receivers, door, log}
+	mux := http.NewServeMux()
+	for pattern, handle := range map[string]func(http.ResponseWriter, *http.Request) error{
+		"POST " + hooks.Path + "/{account}/{token}": e.receive,
+		"GET " + Path:        e.as(rights.Read, e.list),
+		"POST " + AnswerPath: e.as(rights.Write, e.answer),
+		"POST " + ClearPath:  e.as(rights.Write, e.clear),
+	} {
+		mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) {
+			header := w.Header()
+			header.Set("X-Content-Type-Options", "nosniff")
+			header.Set("Cache-Control", "no-store")
+			telemetry.SetRoute(r.Context(), r.Pattern)
+			if err := handle(w, r); err != nil && r.Context().Err() == nil { // else who asked has left
+				e.refuse(w, r, err)
+			}
+		})
+	}
+	return mux
+}
+
+// as lets in who may do an operation, and tells in which account.
+func (e *edge) as(op rights.Operation, handle func(http.ResponseWriter, *http.Request, string) error) func(http.ResponseWriter, *http.Request) error {
+	return func(w http.ResponseWriter, r *http.Request) error {
+		caller, err := e.door.Who(r)
+		if err != nil {
+			return err
+		}
+		if err := caller.Authorize(op); err != nil {
+			return err
+		}
+		return handle(w, r, caller.AccountID)
+	}
+}
+
+// receive takes a webhook. The sending side keeps the body of the answer, so it says what was done.
+func (e *edge) receive(w http.ResponseWriter, r *http.Request) error {
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, hooks.MaxBody))
+	var large *http.MaxBytesError
+	switch {
+	case errors.As(err, &large):
+		http.Error(w, "The receiver of development mode takes bodies of at most 1 MiB", http.StatusRequestEntityTooLarge)
+		return nil
+	case err != nil:
+		return nil //nolint:nilerr // the sender has left
+	}
+	status, err := e.receivers.Receive(r.Context(), hooks.Received{AccountID: r.PathValue("account"), Token: r.PathValue("token"), Header: r.Header, Body: body})
+	if err != nil {
+		return err
+	}
+	if status == http.StatusNoContent || status == http.StatusResetContent {
+		w.WriteHeader(status)
+		return nil
+	}
+	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+	w.WriteHeader(status)
+	words := "Received by development mode\n"
+	if status >= http.StatusBadRequest {
+		words = "The receiver of development mode was told to answer this\n"
+	}
+	return write(w, []byte(words))
+}
+
+const maxBody = 4 << 10 // octets, of what a person or a program says
+
+func (e *edge) answer(w http.ResponseWriter, r *http.Request, accountID string) error {
+	var in struct {
+		Status *int `json:"status"`
+	}
+	decoder := json.NewDecoder(http.MaxBytesReader(w, r.Body, maxBody))
+	decoder.DisallowUnknownFields()
+	if err := decoder.Decode(&in); err != nil || decoder.More() {
+		return fault.Invalidf(`The body must be JSON, as {"status": 500}`).Because(err)
+	}
+	if in.Status == nil {
+		return fault.InvalidField("status", "is required")
+	}
+	if err := e.receivers.AnswerWith(accountID, *in.Status); err != nil {
+		return err
+	}
+	return sendJSON(w, map[string]int{"status": *in.Status})
+}
+
+func (e *edge) clear(w http.ResponseWriter, _ *http.Request, accountID string) error {
+	e.receivers.Clear(accountID)
+	return sendJSON(w, map[string]bool{"ok": true})
+}
+
+// refuse answers an error as the API does.
+func (e *edge) refuse(w http.ResponseWriter, r *http.Request, err error) {
+	f := fault.From(err)
+	telemetry.SetError(r.Context(), f.Code, err)
+	if f.Kind == fault.Internal {
+		telemetry.LogFailure(r.Context(), e.log, "webhook receiver of development mode", telemetry.KeyError, err)
+	}
+	answer := problem.From(err, w.Header().Get(telemetry.RequestIDHeader))
+	if f.Kind == fault.Invalid {
+		answer.Status = http.StatusUnprocessableEntity
+	}
+	answer.Write(w)
+}
+
+func sendJSON(w http.ResponseWriter, v any) error {
+	encoded, err := json.MarshalIndent(v, "", "  ")
+	if err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	return write(w, append(encoded, '\n'))
+}
+
+func write(w http.ResponseWriter, content []byte) error {
+	if _, err := w.Write(content); err != nil {
+		return nil //nolint:nilerr // the reader has left; there is nobody to tell
+	}
+	return nil
+}

@@ -1,0 +1,162 @@
+// Package devinbox shows the mail that development mode has caught, as pages
+// below /dev/inbox and as JSON for scripts.
+//
+// Development mode has no login, so these rules stand in for one. The pages answer
+// only to a Host that a stranger's DNS cannot point here: an IP address, localhost,
+// a name below it, or a name given to New. State changes are refused to other
+// sites' pages. A mail is a stranger's document: its html is shown in a frame from
+// a URL of its own, whose policy has no scripts, no origin and loads nothing from
+// the network; everything else of it is escaped.
+package devinbox
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"html/template"
+	"log/slog"
+	"net/http"
+	"net/netip"
+	"slices"
+	"strconv"
+
+	"github.com/postrider/postrider/ent"
+	inbox "github.com/postrider/postrider/modules/devinbox"
+	"github.com/postrider/postrider/runtime/base/fault"
+	"github.com/postrider/postrider/runtime/base/telemetry"
+	"github.com/postrider/postrider/runtime/web/clientip"
+)
+
+// Prefix is the path of the list; JSONPath gives it to scripts, and LatestPath gives them
+// the newest mail that matches. TextsPath is the list of text messages, TextsJSONPath gives it to
+// scripts.
+const (
+	Prefix        = "/dev/inbox"
+	JSONPath      = "/dev/inbox.json"
+	LatestPath    = "/dev/inbox/latest"
+	TextsPath     = "/dev/inbox/sms"
+	TextsJSONPath = "/dev/inbox/sms.json"
+)
+
+// Inbox is what the pages need of the module.
+type Inbox interface {
+	List(ctx context.Context, q inbox.Query) ([]inbox.Line, error)
+	Latest(ctx context.Context, w inbox.Wanted) (*ent.CapturedMail, error)
+	Get(ctx context.Context, id int64) (*ent.CapturedMail, error)
+	Texts(ctx context.Context, q inbox.Query) ([]*ent.CapturedSMS, error)
+	Clear(ctx context.Context) error
+}
+
+var _ Inbox = (*inbox.Service)(nil)
+
+type pages struct {
+	inbox Inbox
+	log   *slog.Logger
+}
+
+// New makes the handler of Prefix, of everything below it, and of JSONPath. hosts
+// are further names that it may be reached by.
+func New(service Inbox, log *slog.Logger, hosts ...string) http.Handler {
+	p := &pages{inbox: service, log: log}
+	mux := http.NewServeMux()
+	for pattern, handle := range map[string]func(http.ResponseWriter, *http.Request) error{
+		"GET " + Prefix:                        p.list,
+		"GET " + Prefix + "/{$}":               p.list,
+		"GET " + JSONPath:                      p.listJSON,
+		"GET " + LatestPath:                    p.latest,
+		"GET " + TextsPath:                     p.texts,
+		"GET " + TextsJSONPath:                 p.textsJSON,
+		"POST " + Prefix + "/clear":            p.clear,
+		"GET " + Prefix + "/{id}":              p.message,
+		"GET " + Prefix + "/{id}/json":         p.messageJSON,
+		"GET " + Prefix + "/{id}/html":         p.html,
+		"GET " + Prefix + "/{id}/source":       p.source,
+		"GET " + Prefix + "/{id}/files/{file}": p.file,
+	} {
+		mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) {
+			telemetry.SetRoute(r.Context(), r.Pattern)
+			if err := handle(w, r); err != nil {
+				p.refuse(w, r, err)
+			}
+		})
+	}
+	guarded := http.NewCrossOriginProtection().Handler(mux)
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		header := w.Header()
+		header.Set("X-Content-Type-Options", "nosniff")
+		header.Set("Referrer-Policy", "no-referrer")
+		header.Set("Cache-Control", "no-store")
+		header.Set("Content-Security-Policy", pagePolicy)
+		if !isLocal(r.Host, hosts) {
+			http.Error(w, "The development inbox answers to localhost and IP addresses only, not to "+strconv.Quote(r.Host), http.StatusMisdirectedRequest)
+			return
+		}
+		guarded.ServeHTTP(w, r)
+	})
+}
+
+// isLocal tells whether a Host header can only come from somebody who knows where
+// this is. A name that a stranger owns may resolve to 127.0.0.1 (DNS rebinding),
+// and then the stranger's page would be of one origin with ours.
+func isLocal(host string, also []string) bool {
+	if clientip.Host(host) {
+		return true
+	}
+	name := clientip.Name(host)
+	if _, err := netip.ParseAddr(name); err == nil {
+		return true
+	}
+	return slices.Contains(also, name)
+}
+
+// refuse answers an error. Only what was meant for a reader is shown.
+func (p *pages) refuse(w http.ResponseWriter, r *http.Request, err error) {
+	f := fault.From(err)
+	telemetry.SetError(r.Context(), f.Code, err)
+	status := http.StatusInternalServerError
+	switch f.Kind {
+	case fault.Invalid:
+		status = http.StatusBadRequest
+	case fault.NotFound:
+		status = http.StatusNotFound
+	case fault.Away:
+		status = http.StatusServiceUnavailable
+	default:
+		telemetry.LogFailure(r.Context(), p.log, "development inbox", telemetry.KeyError, err)
+	}
+	http.Error(w, f.Error(), status)
+}
+
+// render builds a page whole before a part of it is sent.
+func render(w http.ResponseWriter, t *template.Template, data any) error {
+	var out bytes.Buffer
+	if err := t.Execute(&out, data); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	return send(w, out.Bytes())
+}
+
+func sendJSON(w http.ResponseWriter, v any) error {
+	encoded, err := json.MarshalIndent(v, "", "  ")
+	if err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	return send(w, append(encoded, '\n'))
+}
+
+func send(w http.ResponseWriter, content []byte) error {
+	if _, err := w.Write(content); err != nil { //nolint:gosec // from html/template or encoding/json, under a policy that runs no script
+		return nil //nolint:nilerr // the reader has left; there is nobody to tell
+	}
+	return nil
+}
+
+func (p *pages) clear(w http.ResponseWriter, r *http.Request) error {
+	if err := p.inbox.Clear(r.Context()); err != nil {
+		return err
+	}
+	http.Redirect(w, r, Prefix, http.StatusSeeOther)
+	return nil
+}

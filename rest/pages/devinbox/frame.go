@@ -1,0 +1,132 @@
+package devinbox
+
+import (
+	_ "embed"
+	"encoding/base64"
+	"fmt"
+	"html/template"
+	"net/http"
+	"net/url"
+	"regexp"
+	"strings"
+
+	"github.com/postrider/postrider/rest/pages/look"
+	"github.com/postrider/postrider/runtime/base/fault"
+	"github.com/postrider/postrider/runtime/mail/message"
+)
+
+//go:embed inbox.css
+var ownStyle string
+
+var style = look.Style + ownStyle
+
+// watch reloads the list when there is new mail.
+//
+//go:embed watch.js
+var watch string
+
+//go:embed list.html
+var listHTML string
+
+//go:embed texts.html
+var textsHTML string
+
+//go:embed message.html
+var messageHTML string
+
+//go:embed layout.html
+var layoutHTML string
+
+var (
+	listTemplate    = parseTemplate("list", listHTML)
+	textsTemplate   = parseTemplate("texts", textsHTML)
+	messageTemplate = parseTemplate("message", messageHTML)
+)
+
+func parseTemplate(name, body string) *template.Template {
+	root := template.New(name).Funcs(template.FuncMap{"addresses": addresses})
+	return template.Must(template.Must(root.Parse(body)).New("layout").Parse(layoutHTML)).Lookup(name)
+}
+
+// addresses shows a text that may go on in the next line behind an @, and not within a word.
+func addresses(text string) template.HTML {
+	return template.HTML(strings.ReplaceAll(template.HTMLEscapeString(text), "@", "@<wbr>")) //nolint:gosec // escaped
+}
+
+// pagePolicy allows our own style and script by their hashes, the frame, and our icon.
+var pagePolicy = fmt.Sprintf("default-src 'none'; style-src %s; script-src %s; connect-src 'self'; frame-src 'self'; img-src 'self'; "+
+	"form-action 'self'; base-uri 'none'; frame-ancestors 'none'", look.Source(style), look.Source(watch))
+
+// mailPolicy is for a stranger's html: no scripts, no origin, nothing from the
+// network (a picture would tell its server that the mail was read). Links open in
+// a window of their own.
+const mailPolicy = "sandbox allow-popups allow-popups-to-escape-sandbox; default-src 'none'; img-src data:; style-src 'unsafe-inline'; font-src data:; " +
+	"form-action 'none'; frame-ancestors 'self'"
+
+// frame is what stands around every page.
+type frame struct {
+	Title string
+	Style template.CSS
+	Watch template.JS
+	Home  string
+}
+
+func newFrame(title string) frame {
+	if title != "" {
+		title += " · "
+	}
+	//nolint:gosec // both are files of this package
+	return frame{Title: title + "Development inbox", Style: template.CSS(style), Watch: template.JS(watch), Home: Prefix}
+}
+
+// html gives the html part as the frame shows it.
+func (p *pages) html(w http.ResponseWriter, r *http.Request) error {
+	_, parsed, err := p.open(r)
+	if err != nil {
+		return err
+	}
+	if parsed.HTML == "" {
+		return fault.Missing("HTML of this mail", r.PathValue("id"))
+	}
+	w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	w.Header().Set("Content-Security-Policy", mailPolicy)
+	return send(w, []byte(openLinksOutside(inlinePictures(parsed))))
+}
+
+var cidReference = regexp.MustCompile(`(?i)\bcid:([^"'\s<>()\\]+)`)
+
+// inlinePictures turns references to parts of the message (RFC 2392) into data
+// URLs: the frame may load nothing.
+func inlinePictures(m *message.Whole) string {
+	pictures := map[string]int{} // in Files
+	for i, part := range m.Files {
+		if part.ContentID != "" && strings.HasPrefix(part.ContentType, "image/") {
+			pictures[part.ContentID] = i
+		}
+	}
+	return cidReference.ReplaceAllStringFunc(m.HTML, func(reference string) string {
+		id, err := url.PathUnescape(reference[len("cid:"):])
+		if err != nil {
+			return reference
+		}
+		i, found := pictures[id]
+		if !found || !plainType.MatchString(m.Files[i].ContentType) {
+			return reference
+		}
+		return "data:" + m.Files[i].ContentType + ";base64," + base64.StdEncoding.EncodeToString(m.Contents[i])
+	})
+}
+
+// plainType keeps what a sender calls a picture from leaving the attribute.
+var plainType = regexp.MustCompile(`^image/[a-z0-9.+-]+$`)
+
+var headTag = regexp.MustCompile(`(?i)<head(\s[^>]*)?>`)
+
+// openLinksOutside keeps a click from replacing the frame.
+func openLinksOutside(html string) string {
+	const base = `<base target="_blank">`
+	if at := headTag.FindStringIndex(html); at != nil {
+		return html[:at[1]] + base + html[at[1]:]
+	}
+	return base + html
+}

@@ -1,0 +1,134 @@
+package devinbox
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/postrider/postrider/ent"
+	inbox "github.com/postrider/postrider/modules/devinbox"
+	"github.com/postrider/postrider/rest/api/problem"
+	"github.com/postrider/postrider/runtime/base/fault"
+	"github.com/postrider/postrider/runtime/base/telemetry"
+)
+
+// messageJSON gives a mail with its content to scripts.
+func (p *pages) messageJSON(w http.ResponseWriter, r *http.Request) error {
+	mail, err := p.load(r)
+	if err != nil {
+		return err
+	}
+	return sendWhole(w, mail)
+}
+
+// latest gives scripts the newest mail that matches, with its content, and waits for one
+// as long as they ask. Errors are answered as the API's are, and what is wrong with the
+// query as 422.
+func (p *pages) latest(w http.ResponseWriter, r *http.Request) error {
+	err := p.sendLatest(w, r)
+	if err == nil || r.Context().Err() != nil {
+		return nil //nolint:nilerr // who asked has left; there is nobody to tell
+	}
+	f := fault.From(err)
+	telemetry.SetError(r.Context(), f.Code, err)
+	if f.Kind == fault.Internal {
+		telemetry.LogFailure(r.Context(), p.log, "development inbox", telemetry.KeyError, err)
+	}
+	answer := problem.From(err, w.Header().Get(telemetry.RequestIDHeader))
+	if f.Kind == fault.Invalid {
+		answer.Status = http.StatusUnprocessableEntity
+	}
+	answer.Write(w)
+	return nil
+}
+
+func (p *pages) sendLatest(w http.ResponseWriter, r *http.Request) error {
+	wanted, err := wantedOf(r.URL.RawQuery)
+	if err != nil {
+		return err
+	}
+	mail, err := p.inbox.Latest(r.Context(), wanted)
+	if err != nil {
+		return err
+	}
+	return sendWhole(w, mail)
+}
+
+// wantedOf reads to=, subject= and wait= of a query. The error is Invalid and names every
+// wrong field.
+func wantedOf(query string) (inbox.Wanted, error) {
+	values, err := url.ParseQuery(query)
+	if err != nil {
+		return inbox.Wanted{}, fault.Invalidf("The query cannot be read").Because(err)
+	}
+	wrong := fault.Fields{}
+	for name, given := range values {
+		switch {
+		case !slices.Contains([]string{"to", "subject", "wait"}, name):
+			wrong.Add(strings.ToValidUTF8(name, "\uFFFD"), "is not a known query parameter")
+		case len(given) > 1:
+			wrong.Add(name, "is given more than once")
+		}
+	}
+	wanted := inbox.Wanted{To: values.Get("to"), Subject: values.Get("subject")}
+	// In a query + stands for a space, and few remember: to=bob+1@dev.test is what they mean.
+	if !strings.Contains(wanted.To, `"`) {
+		wanted.To = strings.ReplaceAll(wanted.To, " ", "+")
+	}
+	if text := values.Get("wait"); text != "" {
+		if wanted.Wait, err = time.ParseDuration(text); err != nil {
+			wrong.Add("wait", "must be a duration such as 10s or 500ms")
+		}
+	}
+	var invalid *fault.Error
+	if errors.As(wanted.Validate(), &invalid) {
+		for name, reason := range invalid.Fields {
+			wrong.Add(name, "%s", reason)
+		}
+	}
+	return wanted, wrong.Err()
+}
+
+// wholeJSON is a mail with its content as scripts see it.
+type wholeJSON struct {
+	mailJSON
+
+	Headers     []headerJSON     `json:"headers"`
+	HTML        string           `json:"html"`
+	Text        string           `json:"text"`
+	Attachments []attachmentJSON `json:"attachments"`
+}
+
+type headerJSON struct {
+	Name  string `json:"name"`
+	Value string `json:"value"`
+}
+
+type attachmentJSON struct {
+	Name        string `json:"name"`
+	ContentType string `json:"content_type"`
+	ContentID   string `json:"content_id"`
+	Size        int64  `json:"size"`
+	URL         string `json:"url"`
+}
+
+// sendWhole answers {mail}.
+func sendWhole(w http.ResponseWriter, mail *ent.CapturedMail) error {
+	parsed, err := read(mail)
+	if err != nil {
+		return err
+	}
+	out := wholeJSON{newMailJSON(mail), []headerJSON{}, parsed.HTML, parsed.Text, []attachmentJSON{}}
+	for _, h := range parsed.Header {
+		out.Headers = append(out.Headers, headerJSON{h.Name, h.Value})
+	}
+	for i, part := range parsed.Files {
+		out.Attachments = append(out.Attachments, attachmentJSON{nameOf(part, i), part.ContentType, part.ContentID, part.Size,
+			fmt.Sprintf("%s/files/%d", linkTo(mail.ID), i)})
+	}
+	return sendJSON(w, map[string]any{"mail": out})
+}

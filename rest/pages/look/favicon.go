@@ -1,0 +1,36 @@
+package look
+
+import (
+	_ "embed"
+	"net/http"
+
+	"github.com/postrider/postrider/runtime/web/static"
+)
+
+// Paths are where the icon is.
+const (
+	Path    = "/favicon.svg"
+	PathICO = "/favicon.ico" // the same in 32 by 32 pixels
+)
+
+var (
+	//go:embed favicon.svg
+	drawn []byte
+	//go:embed favicon.ico
+	pixels []byte
+)
+
+// New makes the handler of both paths.
+func New() http.Handler {
+	mux := http.NewServeMux()
+	mux.Handle("GET "+Path, image("image/svg+xml", drawn))
+	mux.Handle("GET "+PathICO, image("image/x-icon", pixels))
+	return mux
+}
+
+// image answers one file. A day is long enough to ask rarely, and short enough to see the
+// next version's icon.
+func image(contentType string, content []byte) http.Handler {
+	return static.New(content, http.Header{"Content-Type": {contentType}, "Cache-Control": {"public, max-age=86400"},
+		"Content-Security-Policy": {"default-src 'none'"}, "X-Content-Type-Options": {"nosniff"}})
+}

@@ -1,0 +1,100 @@
+package track
+
+import (
+	"bytes"
+	"embed"
+	"encoding/json"
+	"fmt"
+	"html/template"
+	"net/http"
+	"strings"
+
+	"github.com/postrider/postrider/rest/pages/locale"
+	"github.com/postrider/postrider/rest/pages/look"
+)
+
+// words are the sentences of the pages in one language: the file words/<language>.json.
+type words struct {
+	NotFound       string `json:"not_found"`
+	NotFoundAdvice string `json:"not_found_advice"`
+	Withheld       string `json:"withheld"`
+	WithheldAdvice string `json:"withheld_advice"`
+	Failed         string `json:"failed"`
+	FailedAdvice   string `json:"failed_advice"`
+}
+
+//go:embed words/*.json
+var wordFiles embed.FS
+
+var translations = loadWords()
+
+func loadWords() map[string]words {
+	all := map[string]words{}
+	for _, name := range locale.Languages() {
+		text, err := wordFiles.ReadFile("words/" + name + ".json")
+		var w words
+		if err == nil {
+			decoder := json.NewDecoder(bytes.NewReader(text))
+			decoder.DisallowUnknownFields()
+			err = decoder.Decode(&w)
+		}
+		if err != nil {
+			panic(fmt.Sprintf("track: words of %s: %v", name, err)) // the files are ours
+		}
+		all[name] = w
+	}
+	return all
+}
+
+const noticeStyle = "body { padding: 16px; } main { max-width: 480px; margin: 8vh auto 0; padding: 28px; } h1 { margin-bottom: 8px; }\n"
+
+var (
+	noticePolicy = "default-src 'none'; style-src " + look.Source(look.Style+noticeStyle) + "; base-uri 'none'; frame-ancestors 'none'"
+
+	noticeLayout = template.Must(template.New("notice").Parse(`<!doctype html>
+<html lang="{{.Language}}">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="robots" content="noindex, nofollow">
+<title>{{.Title}}</title>
+<style>{{.Style}}</style>
+</head>
+<body>
+<main class="card"><h1>{{.Title}}</h1><p>{{.Advice}}</p></main>
+</body>
+</html>
+`))
+)
+
+// notice writes a page without links, in the language that the client prefers.
+func (l links) notice(w http.ResponseWriter, r *http.Request, status int, choose func(words) (title, advice string)) {
+	name := locale.Match(strings.Join(r.Header.Values("Accept-Language"), ","))
+	title, advice := choose(translations[name])
+	var out bytes.Buffer
+	if err := noticeLayout.Execute(&out, map[string]any{"Language": name, "Title": title, "Advice": advice,
+		"Style": template.CSS(look.Style + noticeStyle)}); err != nil { //nolint:gosec // files of ours
+		panic("track: " + err.Error()) // the template and its data are ours
+	}
+	setPrivacyHeaders(w.Header())
+	w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	w.Header().Set("Content-Language", name)
+	w.Header().Set("Vary", "Accept-Language")
+	w.Header().Set("Content-Security-Policy", noticePolicy)
+	w.WriteHeader(status)
+	l.write(w, r, out.Bytes())
+}
+
+func (l links) notFound(w http.ResponseWriter, r *http.Request) {
+	l.notice(w, r, http.StatusNotFound, func(s words) (string, string) { return s.NotFound, s.NotFoundAdvice })
+}
+
+// withheld answers a click that must not redirect. The page does not say why.
+func (l links) withheld(w http.ResponseWriter, r *http.Request) {
+	l.notice(w, r, http.StatusForbidden, func(s words) (string, string) { return s.Withheld, s.WithheldAdvice })
+}
+
+func (l links) unavailable(w http.ResponseWriter, r *http.Request) {
+	w.Header().Set("Retry-After", "30")
+	l.notice(w, r, http.StatusServiceUnavailable, func(s words) (string, string) { return s.Failed, s.FailedAdvice })
+}

@@ -1,0 +1,143 @@
+// Package track answers the public links of messages: the open pixel and the
+// tracked links, below /t/.
+//
+// Whoever has the message has its links, and programs follow them as well. So a
+// request changes nothing but a count; the answer waits for no database; a link
+// leads where its sender pointed it and nowhere else, because the target is inside
+// the authenticated token; and what is not genuine is a 404 that says no more.
+package track
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"net/http"
+	"net/netip"
+	"strings"
+
+	"github.com/postrider/postrider/modules/tracking"
+	"github.com/postrider/postrider/runtime/base/fault"
+	"github.com/postrider/postrider/runtime/base/telemetry"
+	"github.com/postrider/postrider/runtime/web/clientip"
+)
+
+// Tracker is what is needed of the module. Record never waits.
+type Tracker interface {
+	Read(ctx context.Context, kind tracking.Kind, token, host string) (tracking.Mark, error)
+	Record(v tracking.Visit)
+}
+
+var _ Tracker = (*tracking.Service)(nil)
+
+// Options of New.
+type Options struct {
+	Tracker Tracker
+	// Proxies are the addresses whose X-Forwarded-For is believed.
+	Proxies []netip.Prefix
+	Logger  *slog.Logger
+}
+
+type links struct{ Options }
+
+// New makes the handler of everything below tracking.Prefix. It stands before any
+// mux: that would answer an unclean path with a redirect.
+func New(o Options) http.Handler { return links{o} }
+
+// The patterns are what the request log and metrics call the routes.
+func (l links) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if token, found := strings.CutPrefix(r.URL.Path, tracking.ClickPath); found {
+		r.Pattern = tracking.ClickPath + "{token}"
+		l.click(w, r, token)
+		return
+	}
+	if name, found := strings.CutPrefix(r.URL.Path, tracking.OpenPath); found {
+		r.Pattern = tracking.OpenPath + "{token}"
+		l.open(w, r, name)
+		return
+	}
+	r.Pattern = tracking.Prefix
+	l.notFound(w, r)
+}
+
+// setPrivacyHeaders keeps the answer out of caches and search engines, and the link out of referrers.
+func setPrivacyHeaders(header http.Header) {
+	header.Set("Cache-Control", "no-store, no-cache, must-revalidate, private")
+	header.Set("Referrer-Policy", "no-referrer")
+	header.Set("X-Content-Type-Options", "nosniff")
+	header.Set("X-Robots-Tag", "noindex, nofollow")
+}
+
+func (l links) click(w http.ResponseWriter, r *http.Request, token string) {
+	if !l.reads(w, r) {
+		return
+	}
+	mark, err := l.Tracker.Read(r.Context(), tracking.Click, token, r.Host)
+	if err != nil {
+		l.refuse(w, r, err)
+		return
+	}
+	l.record(r, mark)
+	setPrivacyHeaders(w.Header())
+	// Not http.Redirect, which would clean the path of the target and write a page.
+	w.Header().Set("Location", mark.Target)
+	w.WriteHeader(http.StatusFound)
+}
+
+func (l links) open(w http.ResponseWriter, r *http.Request, name string) {
+	if !l.reads(w, r) {
+		return
+	}
+	token, found := strings.CutSuffix(name, tracking.PixelSuffix)
+	if !found {
+		l.notFound(w, r)
+		return
+	}
+	mark, err := l.Tracker.Read(r.Context(), tracking.Open, token, r.Host)
+	if err != nil {
+		l.refuse(w, r, err)
+		return
+	}
+	l.record(r, mark)
+	setPrivacyHeaders(w.Header())
+	w.Header().Set("Content-Type", "image/gif")
+	l.write(w, r, pixel)
+}
+
+func (l links) refuse(w http.ResponseWriter, r *http.Request, err error) {
+	switch {
+	case errors.Is(err, tracking.ErrForged):
+		l.notFound(w, r)
+	case errors.Is(err, tracking.ErrWithheld):
+		l.withheld(w, r)
+	default:
+		telemetry.SetError(r.Context(), fault.From(err).Code, err)
+		l.unavailable(w, r)
+	}
+}
+
+// reads refuses methods that would change something elsewhere.
+func (l links) reads(w http.ResponseWriter, r *http.Request) bool {
+	if r.Method == http.MethodGet || r.Method == http.MethodHead {
+		return true
+	}
+	setPrivacyHeaders(w.Header())
+	w.Header().Set("Allow", "GET, HEAD")
+	w.WriteHeader(http.StatusMethodNotAllowed)
+	return false
+}
+
+// record counts a GET; a HEAD only looks whether there is something.
+func (l links) record(r *http.Request, mark tracking.Mark) {
+	if r.Method == http.MethodGet {
+		l.Tracker.Record(tracking.Visit{Mark: mark, IP: clientip.Of(r, l.Proxies), UserAgent: r.UserAgent(), Header: r.Header})
+	}
+}
+
+func (l links) write(w http.ResponseWriter, r *http.Request, body []byte) {
+	if _, err := w.Write(body); err != nil && r.Method != http.MethodHead {
+		l.Logger.DebugContext(r.Context(), "caller left before the answer", telemetry.KeyError, err)
+	}
+}
+
+// pixel is a transparent GIF of one pixel, 43 octets.
+var pixel = []byte("GIF89a\x01\x00\x01\x00\x80\x00\x00\xff\xff\xff\x00\x00\x00!\xf9\x04\x01\x00\x00\x00\x00,\x00\x00\x00\x00\x01\x00\x01\x00\x00\x02\x02D\x01\x00;")

@@ -1,0 +1,68 @@
+package unsubscribe
+
+import (
+	"bytes"
+	"embed"
+	"encoding/json"
+	"fmt"
+
+	"github.com/postrider/postrider/rest/pages/locale"
+)
+
+// words are what the pages say in one language: the file words/<language>.json. The values
+// in braces are put in by page.say.
+type words struct {
+	Language string `json:"-"`
+
+	ThisSender sentence `json:"this_sender"` // for {sender} when its name is not known
+
+	TitleForm    sentence `json:"title_form"`
+	Ask          sentence `json:"ask"`
+	AskCategory  sentence `json:"ask_category"`  // {sender}, {email}
+	AskAll       sentence `json:"ask_all"`       // {sender}, {email}
+	StopCategory sentence `json:"stop_category"` // {category}
+	StopAll      sentence `json:"stop_all"`
+	StopAllFrom  sentence `json:"stop_all_from"` // {sender}
+	Unchanged    sentence `json:"unchanged"`
+
+	TitleDone    sentence `json:"title_done"`
+	Done         sentence `json:"done"`
+	DoneCategory sentence `json:"done_category"` // {email}, {category}, {sender}
+	DoneAll      sentence `json:"done_all"`      // {email}, {sender}
+	UnderWay     sentence `json:"under_way"`
+
+	BadLink        sentence `json:"bad_link"`
+	BadLinkAdvice  sentence `json:"bad_link_advice"`
+	WrongWay       sentence `json:"wrong_way"`
+	WrongWayAdvice sentence `json:"wrong_way_advice"`
+	NothingChosen  sentence `json:"nothing_chosen"`
+	Failed         sentence `json:"failed"`
+	FailedAdvice   sentence `json:"failed_advice"`
+}
+
+//go:embed words/*.json
+var wordFiles embed.FS
+
+var spoken = loadWords()
+
+// loadWords reads the words of each language.
+func loadWords() map[string]*words {
+	all := map[string]*words{}
+	for _, name := range locale.Languages() {
+		text, err := wordFiles.ReadFile("words/" + name + ".json")
+		w := &words{Language: name}
+		if err == nil {
+			decoder := json.NewDecoder(bytes.NewReader(text))
+			decoder.DisallowUnknownFields()
+			err = decoder.Decode(w)
+		}
+		if err != nil {
+			panic(fmt.Sprintf("unsubscribe: words of %s: %v", name, err)) // the files are ours
+		}
+		all[name] = w
+	}
+	return all
+}
+
+// wordsFor returns the words in the language that the values of Accept-Language prefer.
+func wordsFor(accept string) *words { return spoken[locale.Match(accept)] }

@@ -1,0 +1,83 @@
+package unsubscribe
+
+import (
+	"encoding/base64"
+	"html/template"
+	"math"
+	"strconv"
+
+	"github.com/postrider/postrider/modules/accounts/brand"
+	shared "github.com/postrider/postrider/rest/pages/look"
+)
+
+// look is what a page shows of the sender's brand; of a zero one nothing.
+type look struct {
+	of     brand.Brand
+	domain string // says what the logo is to whom cannot see it
+}
+
+// Shown tells whether a line of the page shows the brand.
+func (l look) Shown() bool { return l.Name() != "" || len(l.of.Logo) > 0 }
+
+// Name is the brand's name, on one line.
+func (l look) Name() string { return shown(l.of.Name) }
+
+// Logo is the picture within the page, so that nothing is fetched.
+func (l look) Logo() template.URL {
+	if len(l.of.Logo) == 0 {
+		return ""
+	}
+	return template.URL("data:image/png;base64," + base64.StdEncoding.EncodeToString(l.of.Logo)) //nolint:gosec // base64 of a PNG
+}
+
+// Alt stands for the logo; beside a name it says nothing new.
+func (l look) Alt() string {
+	if l.Name() != "" {
+		return ""
+	}
+	return l.domain
+}
+
+// Style is that of all pages, with the brand's color last.
+func (l look) Style() template.CSS {
+	red, green, blue, ok := channels(l.of.Color)
+	if !ok {
+		return template.CSS(shared.Style + style) //nolint:gosec // files of ours
+	}
+	on := "#fff"
+	if lighter := luminance(red, green, blue); 1.05/(lighter+.05) < (lighter+.05)/.05 {
+		on = "#000"
+	}
+	return template.CSS(shared.Style + style + ":root { --brand: " + l.of.Color + "; --brand-edge: var(--color-line-strong); --brand-on: " + on + "; }\n") //nolint:gosec // the color is six digits
+}
+
+// policy allows our own style by its hash, our own form, and a logo.
+func (l look) policy() string {
+	images := ""
+	if len(l.of.Logo) > 0 {
+		images = "; img-src data:"
+	}
+	return "default-src 'none'; style-src " + shared.Source(string(l.Style())) + images + "; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+}
+
+// channels reads #rrggbb.
+func channels(color string) (red, green, blue uint8, ok bool) {
+	if len(color) != 7 || color[0] != '#' {
+		return 0, 0, 0, false
+	}
+	n, err := strconv.ParseUint(color[1:], 16, 24)
+	return uint8(n >> 16), uint8(n >> 8), uint8(n), err == nil
+}
+
+// luminance of a color, from 0 to 1 (WCAG 2.2, "relative luminance"). Text on it is white or black,
+// whichever stands out more; one of the two has a contrast of 4.5 with every color.
+func luminance(red, green, blue uint8) float64 {
+	linear := func(octet uint8) float64 {
+		c := float64(octet) / 255
+		if c <= 0.04045 {
+			return c / 12.92
+		}
+		return math.Pow((c+0.055)/1.055, 2.4)
+	}
+	return 0.2126*linear(red) + 0.7152*linear(green) + 0.0722*linear(blue)
+}

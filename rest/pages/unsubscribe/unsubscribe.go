@@ -1,0 +1,236 @@
+// Package unsubscribe answers the links by which recipients unsubscribe, below /u/.
+//
+// Two kinds of visitors come. A mail client posts `List-Unsubscribe=One-Click`
+// (RFC 8058) without a person seeing it, from anywhere, without cookies and
+// without following redirects: that POST does what the link is for. A person opens
+// the link, sees a page and presses a button, which is a POST as well.
+//
+// GET and HEAD change nothing, for programs follow every link of a mail before its
+// reader does. The token is all that is needed and all that is believed; one that
+// is not genuine is a 404 that says no more. Posting again is answered the same.
+//
+// The page is for people who may not know the sender, on any device: no scripts,
+// no cookies, nothing from elsewhere, not to be indexed or framed, and the address
+// of the page, which holds the token, goes to nobody as a referrer. It speaks the
+// language of its reader (language.go), and names the sender as the email did: the name
+// is whatever the sender chose, so the domain stands beside it.
+package unsubscribe
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"log/slog"
+	"mime"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/postrider/postrider/modules/accounts/brand"
+	"github.com/postrider/postrider/modules/suppression"
+	"github.com/postrider/postrider/runtime/base/fault"
+	"github.com/postrider/postrider/runtime/base/intake"
+	"github.com/postrider/postrider/runtime/base/loglimit"
+	"github.com/postrider/postrider/runtime/base/telemetry"
+)
+
+// Links is what is needed of the module.
+type Links interface {
+	Read(token string) (suppression.Unsubscribe, error)
+	Unsubscribe(ctx context.Context, u suppression.Unsubscribe, everything bool, source string) error
+}
+
+var _ Links = (*suppression.Service)(nil)
+
+// Senders tells who an email came from: the name that stood before the address, and the
+// domain. The error NotFound says that the email is gone.
+type Senders interface {
+	Sender(ctx context.Context, accountID, emailID string) (name, domain string, err error)
+}
+
+// Brands tells what an account looks like. One that has set nothing has the zero Brand.
+type Brands interface {
+	Brand(ctx context.Context, accountID string) (brand.Brand, error)
+}
+
+var _ Brands = (*brand.Service)(nil)
+
+// Options of New.
+type Options struct {
+	Links   Links
+	Senders Senders // nil: the page does not name the sender
+	Brands  Brands  // nil: the page looks the same for all
+	Logger  *slog.Logger
+}
+
+// Prefix is the path that everything hangs below.
+const Prefix = suppression.LinkPrefix
+
+const (
+	bodyLimit = 16 << 10 // octets; what is posted has some 200
+	// atOnce bounds the requests that use the database, so that a rush of
+	// unsubscribing leaves connections to sending. The links of one account have a
+	// quarter of them.
+	atOnce   = 16
+	patience = 5 * time.Second
+)
+
+type pages struct {
+	Options
+
+	turn *intake.Pool
+}
+
+// New makes the handler of everything below Prefix. It stands before any mux: that
+// would answer an unclean path with a redirect, which RFC 8058 section 3.2 forbids
+// to follow.
+func New(o Options) http.Handler {
+	return &pages{Options: o, turn: intake.NewPool(atOnce)}
+}
+
+func (p *pages) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	telemetry.SetRoute(r.Context(), Prefix+"{token}")
+	header := w.Header()
+	header.Set("X-Content-Type-Options", "nosniff")
+	header.Set("X-Robots-Tag", "noindex, nofollow")
+	header.Set("Referrer-Policy", "no-referrer")
+	header.Set("Cache-Control", "no-store")
+	header.Set("Vary", "Accept-Language")
+	said := wordsFor(strings.Join(r.Header.Values("Accept-Language"), ","))
+	u, err := p.Links.Read(strings.TrimPrefix(r.URL.Path, Prefix))
+	switch {
+	case err != nil:
+		p.write(w, r, http.StatusNotFound, page{Words: said, Title: said.BadLink, Notice: said.BadLinkAdvice})
+	case r.Method == http.MethodGet, r.Method == http.MethodHead:
+		p.write(w, r, http.StatusOK, p.form(r.Context(), said, u))
+	case r.Method == http.MethodPost:
+		p.post(w, r, said, u)
+	default:
+		header.Set("Allow", "GET, HEAD, POST")
+		p.write(w, r, http.StatusMethodNotAllowed, page{Words: said, Title: said.WrongWay, Notice: said.WrongWayAdvice})
+	}
+}
+
+func (p *pages) form(ctx context.Context, said *words, u suppression.Unsubscribe) page {
+	out := page{Words: said, Show: "form", Title: said.TitleForm, Email: u.Shown(), Category: u.Category}
+	out.Sender, out.Look = p.sender(ctx, u)
+	return out
+}
+
+func (p *pages) post(w http.ResponseWriter, r *http.Request, said *words, u suppression.Unsubscribe) {
+	everything, source, err := choice(w, r)
+	var large *http.MaxBytesError
+	switch {
+	case errors.As(err, &large):
+		p.write(w, r, http.StatusRequestEntityTooLarge, page{Words: said, Title: said.WrongWay, Notice: said.WrongWayAdvice})
+		return
+	case errors.Is(err, intake.ErrFull), errors.Is(err, intake.ErrCut):
+		p.fail(w, r, said, fault.Unavailable(err))
+		return
+	case err != nil:
+		form := p.form(r.Context(), said, u)
+		form.Notice = said.NothingChosen
+		p.write(w, r, http.StatusBadRequest, form)
+		return
+	}
+	if err := p.unsubscribe(r.Context(), u, everything, source); err != nil {
+		p.fail(w, r, said, err)
+		return
+	}
+	done := p.form(r.Context(), said, u)
+	done.Show, done.Title = "done", said.TitleDone
+	if everything {
+		done.Category = ""
+	}
+	p.write(w, r, http.StatusOK, done)
+}
+
+var errNothingChosen = errors.New("the body has no choice")
+
+// choice reads what a POST wants: the one click of RFC 8058 section 3.2, in either
+// of its two encodings, or a button of the form.
+func choice(w http.ResponseWriter, r *http.Request) (everything bool, source string, err error) {
+	r.Body = http.MaxBytesReader(w, r.Body, bodyLimit)
+	mediaType, _, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
+	switch {
+	case err == nil && mediaType == "multipart/form-data":
+		err = r.ParseMultipartForm(bodyLimit)
+	case err == nil:
+		err = r.ParseForm()
+	}
+	if err != nil {
+		return false, "", err
+	}
+	switch {
+	case strings.EqualFold(r.PostForm.Get("List-Unsubscribe"), "One-Click"):
+		return false, suppression.SourceOneClick, nil
+	case r.PostForm.Get("choice") == "category":
+		return false, suppression.SourcePage, nil
+	case r.PostForm.Get("choice") == "all":
+		return true, suppression.SourcePage, nil
+	default:
+		return false, "", errNothingChosen
+	}
+}
+
+func (p *pages) unsubscribe(ctx context.Context, u suppression.Unsubscribe, everything bool, source string) error {
+	release, err := p.turn.Take(ctx, intake.Owner{Account: u.AccountID}, 1, patience)
+	if err != nil {
+		return fault.Unavailable(err)
+	}
+	defer release()
+	return p.Links.Unsubscribe(ctx, u, everything, source)
+}
+
+// sender is for people; without it the page does its work all the same. What the sender looks like
+// stands only beside the domain, by which it is known.
+func (p *pages) sender(ctx context.Context, u suppression.Unsubscribe) (Sender, look) {
+	if p.Senders == nil || u.EmailID == "" {
+		return Sender{}, look{}
+	}
+	release, ok := p.turn.TryTake(intake.Owner{Account: u.AccountID}, 1)
+	if !ok {
+		return Sender{}, look{}
+	}
+	defer release()
+	name, domain, err := p.Senders.Sender(ctx, u.AccountID, u.EmailID)
+	if err != nil && fault.KindOf(err) != fault.NotFound {
+		p.Logger.WarnContext(loglimit.Collapse(ctx, "sender"), "unsubscribe page: the sender is not known now", telemetry.KeyError, err)
+	}
+	if p.Brands == nil || domain == "" {
+		return Sender{Name: name, Domain: domain}, look{}
+	}
+	of, err := p.Brands.Brand(ctx, u.AccountID)
+	if err != nil {
+		p.Logger.WarnContext(loglimit.Collapse(ctx, "brand"), "unsubscribe page: the brand is not known now", telemetry.KeyError, err)
+	}
+	return Sender{Name: name, Domain: domain}, look{of, domain}
+}
+
+func (p *pages) fail(w http.ResponseWriter, r *http.Request, said *words, err error) {
+	f := fault.From(err)
+	telemetry.SetError(r.Context(), f.Code, err)
+	status, retry := http.StatusInternalServerError, time.Minute
+	if f.Kind == fault.Away {
+		status, retry = http.StatusServiceUnavailable, f.RetryAfter
+	} else {
+		telemetry.LogFailure(loglimit.Collapse(r.Context(), "failed"), p.Logger, "unsubscribe", telemetry.KeyError, err)
+	}
+	w.Header().Set("Retry-After", fault.WholeSeconds(retry))
+	p.write(w, r, status, page{Words: said, Title: said.Failed, Notice: said.FailedAdvice})
+}
+
+// write builds the page whole before a part of it is sent.
+func (p *pages) write(w http.ResponseWriter, r *http.Request, status int, data page) {
+	var out bytes.Buffer
+	if err := layout.Execute(&out, data); err != nil {
+		panic("unsubscribe: " + err.Error()) // the template and its data are ours
+	}
+	w.Header().Set("Content-Security-Policy", data.Look.policy())
+	w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	w.Header().Set("Content-Language", data.Words.Language)
+	w.WriteHeader(status)
+	if _, err := w.Write(out.Bytes()); err != nil {
+		p.Logger.DebugContext(r.Context(), "caller left before the answer", telemetry.KeyError, err)
+	}
+}

@@ -1,0 +1,242 @@
+// Package welcome is the pages by which people get in: set-up, sign-in, sign-up, a new password, a new
+// address, an invitation. They are forms that work without JavaScript, but for one thing: the token of
+// a link stands in the fragment of its URL, which no browser sends, so without JavaScript it is pasted.
+package welcome
+
+import (
+	"bytes"
+	"context"
+	_ "embed"
+	"errors"
+	"html/template"
+	"log/slog"
+	"net/http"
+	"net/netip"
+	"strings"
+
+	"github.com/postrider/postrider/modules/accounts"
+	"github.com/postrider/postrider/modules/accounts/admission"
+	"github.com/postrider/postrider/modules/accounts/audit"
+	"github.com/postrider/postrider/modules/signin"
+	"github.com/postrider/postrider/rest/pages/look"
+	"github.com/postrider/postrider/runtime/base/fault"
+	"github.com/postrider/postrider/runtime/base/intake"
+	"github.com/postrider/postrider/runtime/base/loglimit"
+	"github.com/postrider/postrider/runtime/base/telemetry"
+	"github.com/postrider/postrider/runtime/web/clientip"
+	"github.com/postrider/postrider/runtime/web/static"
+)
+
+// Service is what the pages need of signin.
+type Service interface {
+	Options(ctx context.Context) (signin.Options, error)
+	Person(ctx context.Context, token, accountID string) (accounts.Caller, error)
+	SetUp(ctx context.Context, in signin.SetUp) (signin.Entered, error)
+	SignIn(ctx context.Context, in signin.Credentials) (signin.Entered, error)
+	EnterByLink(ctx context.Context, token string) (signin.Entered, error)
+	SignOut(ctx context.Context, c accounts.Caller) error
+	AskSignUp(ctx context.Context, email string) error
+	CompleteSignUp(ctx context.Context, in signin.SignUpCompleted) (signin.Entered, error)
+	Forgot(ctx context.Context, email string) error
+	Reset(ctx context.Context, token, newPassword string) (signin.Entered, error)
+	Accept(ctx context.Context, in signin.Acceptance) (signin.Entered, error)
+	ConfirmEmail(ctx context.Context, in signin.EmailConfirmation) (signin.Profile, error)
+	StopEmailChange(ctx context.Context, token string) error
+}
+
+var _ Service = (*signin.Service)(nil)
+
+// Options of New.
+type Options struct {
+	People  Service
+	OpenID  OpenID
+	BaseURL string
+	Origins []string // other URLs under which the pages are served
+	Proxies []netip.Prefix
+	Logger  *slog.Logger
+}
+
+// Assets is the prefix of the files of the pages.
+const Assets = "/sign-in/"
+
+// Paths are where the pages stand.
+func Paths() []string {
+	return []string{signin.PathSetUp, signin.PathSignIn, signin.PathSignUp, signin.PathReset, signin.PathEmail, signin.PathStop, signin.PathInvite, Assets}
+}
+
+type pages struct {
+	Options
+
+	door *admission.Door
+}
+
+// New makes the handler of all Paths.
+func New(o Options) (http.Handler, error) {
+	door, err := admission.New(nil, o.People, append([]string{o.BaseURL}, o.Origins...)...)
+	if err != nil {
+		return nil, err
+	}
+	return &pages{o, door}, nil
+}
+
+var (
+	//go:embed page.html
+	pageHTML string
+	//go:embed page.js
+	script []byte
+	//go:embed page.css
+	style string // behind that of all pages
+)
+
+var (
+	layout     = template.Must(template.New("page.html").Parse(pageHTML))
+	pageStyle  = asset("text/css; charset=utf-8", []byte(look.Style+style))
+	pageScript = asset("text/javascript; charset=utf-8", script)
+)
+
+func asset(contentType string, content []byte) *static.Text {
+	return static.New(content, http.Header{"Content-Type": {contentType}, "Cache-Control": {"public, max-age=300"}})
+}
+
+const maxForm = 64 << 10 // octets
+
+func (p *pages) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	header := w.Header()
+	header.Set("Content-Security-Policy", "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'")
+	header.Set("X-Content-Type-Options", "nosniff")
+	header.Set("Referrer-Policy", "same-origin") // no-referrer makes browsers send the forms with Origin: null
+	if name, is := strings.CutPrefix(r.URL.Path, Assets); is {
+		p.asset(w, r, name)
+		return
+	}
+	header.Set("Cache-Control", "no-store")
+	origin := audit.Origin{Addr: clientip.Of(r, p.Proxies), Agent: r.UserAgent(), RequestID: header.Get(telemetry.RequestIDHeader),
+		Languages: r.Header.Get("Accept-Language"), Device: admission.Device(r, p.BaseURL)}
+	r = r.WithContext(audit.WithOrigin(r.Context(), origin))
+	f := forms[r.URL.Path]
+	if f.path == "" {
+		f = forms[signin.PathSignIn]
+	}
+	switch r.Method {
+	case http.MethodGet, http.MethodHead:
+		p.show(w, r, http.StatusOK, p.back(r, f.shown(r)))
+	case http.MethodPost:
+		p.post(w, r, f)
+	default:
+		header.Set("Allow", "GET, HEAD, POST")
+		http.Error(w, "This page takes GET and POST", http.StatusMethodNotAllowed)
+	}
+}
+
+func (p *pages) asset(w http.ResponseWriter, r *http.Request, name string) {
+	switch name {
+	case "page.css":
+		pageStyle.ServeHTTP(w, r)
+	case "page.js":
+		pageScript.ServeHTTP(w, r)
+	default:
+		http.NotFound(w, r)
+	}
+}
+
+// post does what a form asks for. A refusal is shown with the form, and nothing typed is lost but
+// passwords.
+func (p *pages) post(w http.ResponseWriter, r *http.Request, f form) {
+	if err := p.door.SameSite(r); err != nil {
+		p.refuse(w, r, f, err)
+		return
+	}
+	r.Body = http.MaxBytesReader(w, r.Body, maxForm)
+	switch err := r.ParseForm(); {
+	case errors.Is(err, intake.ErrFull), errors.Is(err, intake.ErrCut):
+		p.refuse(w, r, f, fault.Unavailable(err))
+		return
+	case err != nil:
+		p.refuse(w, r, f, fault.Invalidf("Invalid form data").Because(err))
+		return
+	}
+	done, err := f.do(p, r)
+	if err != nil {
+		p.refuse(w, r, f, err)
+		return
+	}
+	if e := done.entered; e != nil {
+		if !e.Token.IsZero() {
+			http.SetCookie(w, admission.Cookie(p.BaseURL, e.Token.Reveal()))
+		}
+		for _, cookie := range admission.DeviceCookies(p.BaseURL, e.Device) {
+			http.SetCookie(w, cookie)
+		}
+	}
+	if done.out {
+		http.SetCookie(w, admission.Cookie(p.BaseURL, ""))
+	}
+	if done.cookie != nil {
+		http.SetCookie(w, done.cookie)
+	}
+	if done.goTo != "" {
+		http.Redirect(w, r, done.goTo, http.StatusSeeOther)
+		return
+	}
+	p.show(w, r, http.StatusOK, view{Title: done.title, Lines: done.lines, Links: append(done.links, links(next(r), signin.PathSignIn)...)})
+}
+
+var statuses = map[fault.Kind]int{fault.Invalid: http.StatusBadRequest, fault.Unauthorized: http.StatusUnauthorized, fault.Forbidden: http.StatusForbidden,
+	fault.NotFound: http.StatusNotFound, fault.Conflict: http.StatusConflict, fault.Limit: http.StatusTooManyRequests, fault.Away: http.StatusServiceUnavailable}
+
+// refuse shows the form again, with what is wrong.
+func (p *pages) refuse(w http.ResponseWriter, r *http.Request, f form, err error) {
+	known := fault.From(err)
+	v := f.shown(r)
+	status, told := statuses[known.Kind]
+	switch {
+	case !told:
+		telemetry.LogFailure(loglimit.Collapse(r.Context(), r.URL.Path), p.Logger, "a sign-in page failed", telemetry.KeyError, err)
+		status, v.Wrong = http.StatusInternalServerError, "Something went wrong. Try again in a moment."
+	case known.Kind == fault.Unauthorized:
+		v.Wrong = "Email, password or code is wrong."
+	case known.Kind == fault.NotFound && f.token:
+		v.Wrong = "This link is invalid, already used, or expired. Request a new one."
+	case len(known.Fields) > 0:
+		v.Wrong = "Check the fields below."
+	default:
+		v.Wrong = known.Message
+	}
+	if known.RetryAfter > 0 {
+		w.Header().Set("Retry-After", fault.WholeSeconds(known.RetryAfter))
+	}
+	for i := range v.Fields {
+		v.Fields[i].Wrong = known.Fields[v.Fields[i].Name]
+	}
+	if known.Code == fault.CodeSecondFactorRequired {
+		for i := range v.Fields {
+			v.Fields[i].Focus = v.Fields[i].Name == fieldCode
+		}
+	}
+	p.show(w, r, status, v)
+}
+
+// show writes a page. Who is signed in sees that on the sign-in page.
+func (p *pages) show(w http.ResponseWriter, r *http.Request, status int, v view) {
+	options, err := p.People.Options(r.Context())
+	if err != nil {
+		telemetry.LogFailure(loglimit.Collapse(r.Context(), r.URL.Path), p.Logger, "a sign-in page cannot be shown", telemetry.KeyError, err)
+		http.Error(w, "Temporarily unavailable. Try again in a moment.", http.StatusServiceUnavailable)
+		return
+	}
+	v.Options, v.OpenID = options, p.OpenID.Name()
+	if caller, err := p.door.Who(r); err == nil && caller.Person != nil && status == http.StatusOK {
+		v.Email = caller.Person.Email
+	}
+	var page bytes.Buffer
+	if err := layout.Execute(&page, v); err != nil {
+		p.Logger.ErrorContext(loglimit.Collapse(r.Context(), r.URL.Path), "a sign-in page cannot be made", telemetry.KeyError, err)
+		http.Error(w, "Something went wrong.", http.StatusInternalServerError)
+		return
+	}
+	w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	w.WriteHeader(status)
+	if _, err := w.Write(page.Bytes()); err != nil && !errors.Is(err, http.ErrBodyNotAllowed) {
+		p.Logger.DebugContext(r.Context(), "caller left before the answer", telemetry.KeyError, err)
+	}
+}

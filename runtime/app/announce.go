@@ -1,0 +1,41 @@
+package app
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+
+	"github.com/postrider/postrider/runtime/app/development"
+	"github.com/postrider/postrider/runtime/base/setting"
+	"github.com/postrider/postrider/runtime/ops/config"
+	"github.com/postrider/postrider/runtime/ops/store"
+)
+
+// announce makes the installation's own domain, which every mode has, and says that the
+// service is ready. Development mode says more.
+func announce(ctx context.Context, cfg setting.Values, o Options, opened *store.Store, seeds development.Seeder, log *slog.Logger) error {
+	if seeds.Domains != nil {
+		if _, err := seeds.Domains.EnsureSandbox(ctx); err != nil {
+			return fmt.Errorf("sandbox domain: %w", err)
+		}
+	}
+	if cfg.Mode != setting.Dev {
+		log.InfoContext(ctx, "ready", "base_url", config.BaseURL.Of(cfg))
+		return sayHowToBegin(ctx, o, seeds)
+	}
+	return seeds.Announce(ctx, cfg, opened, development.Readers{File: o.ReadyFile, Called: o.OnReady, Out: o.Out})
+}
+
+// sayHowToBegin prints the set-up link while nobody can sign in. It is for the operator's eyes, so it
+// is not in the log.
+func sayHowToBegin(ctx context.Context, o Options, seeds development.Seeder) error {
+	if seeds.SignIn == nil || o.Out == nil {
+		return nil
+	}
+	link, err := seeds.SignIn.SetUpLink(ctx)
+	if err != nil || link == "" {
+		return err
+	}
+	_, err = fmt.Fprintf(o.Out, "\n  Nobody can sign in yet. Open this link to become the operator (it works once, for 24 hours):\n\n    %s\n\n", link)
+	return err
+}

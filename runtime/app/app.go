@@ -1,0 +1,175 @@
+package app
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"net"
+	"sync/atomic"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"go.uber.org/fx"
+	"go.uber.org/fx/fxevent"
+
+	"github.com/postrider/postrider/modules/accounts/storage"
+	"github.com/postrider/postrider/runtime/app/checks"
+	"github.com/postrider/postrider/runtime/app/development"
+	"github.com/postrider/postrider/runtime/app/listeners"
+	"github.com/postrider/postrider/runtime/app/outgoing"
+	"github.com/postrider/postrider/runtime/app/probes"
+	"github.com/postrider/postrider/runtime/base/intake"
+	"github.com/postrider/postrider/runtime/base/secret"
+	"github.com/postrider/postrider/runtime/base/setting"
+	"github.com/postrider/postrider/runtime/base/telemetry"
+	"github.com/postrider/postrider/runtime/base/worker"
+	"github.com/postrider/postrider/runtime/mail/dnsx"
+	"github.com/postrider/postrider/runtime/mail/returnpath"
+	"github.com/postrider/postrider/runtime/mail/smtpserver"
+	"github.com/postrider/postrider/runtime/ops/config"
+	"github.com/postrider/postrider/runtime/ops/diskroom"
+	"github.com/postrider/postrider/runtime/ops/module"
+	"github.com/postrider/postrider/runtime/ops/store"
+	"github.com/postrider/postrider/runtime/storage/db"
+	"github.com/postrider/postrider/runtime/storage/page"
+	"github.com/postrider/postrider/runtime/web/egress"
+	"github.com/postrider/postrider/runtime/web/idempotency"
+	"github.com/postrider/postrider/runtime/web/ratelimit"
+	"github.com/postrider/postrider/runtime/work/bus"
+	"github.com/postrider/postrider/runtime/work/event"
+)
+
+// Foundation is what exists before the modules are joined, and after they end.
+type Foundation struct {
+	Config   setting.Values
+	Options  Options
+	Modules  []Module
+	Store    *store.Store
+	Listener net.Listener
+	Logger   *slog.Logger
+	Draining *atomic.Bool // set once a stop was asked for
+	Fail     func(error)  // ends the service when a part that it needs has ended
+}
+
+// New joins the modules that are on, as a story in five parts. Hooks only start
+// and stop; Fx runs the stops in the reverse order of the starts, so that HTTP,
+// which is joined last, is the first to end.
+func New(f Foundation, more ...fx.Option) *fx.App {
+	logged := fx.WithLogger(func() fxevent.Logger {
+		l := &fxevent.SlogLogger{Logger: f.Logger}
+		l.UseLogLevel(slog.LevelDebug)
+		return l
+	})
+	return fx.New(append(f.options(more...), logged)...)
+}
+
+// options are the parts of the whole. What they give beside the modules is the same for
+// every set of them; each module gives what its row says (Module.options).
+func (f Foundation) options(more ...fx.Option) []fx.Option {
+	options := []fx.Option{
+		fx.StartTimeout(startTimeout), fx.StopTimeout(drainTimeout),
+		// 1. What the caller has made.
+		fx.Supply(f.Config, f.Options, f.Logger, modulesOn(f.names()), event.Offer(f.names()), module.On(f.names())),
+		fx.Provide(
+			func() *store.Store { return f.Store },
+			func() *db.DB { return f.Store.DB },
+			func() *secret.Box { return f.Store.Box },
+			func() *page.Codec { return f.Store.Cursors() },
+		),
+		// 2. Observation.
+		fx.Provide(newRegistry, newTracing, worker.NewMetrics),
+		// 3. The runtime: bus, idempotency, names, the way out.
+		fx.Provide(newSignals, newClockWatch, newNode, newBus, newIdempotency, newResolver, newGuard, outgoing.NewTransport, newReturnPaths, newRateLimit, smtpserver.NewMetrics, listeners.NewTLS, listeners.NewInbound, newIntake, newDiskWatch, newObjects, newSecured, keeperOf, newRoutes),
+		fx.Invoke(keepHouse, watchClock),
+		probes.Hold, probes.Clock, probes.Replica(!config.ReplicaURL.Of(f.Config).IsZero()),
+	}
+	if f.Config.Mode == setting.Serve { // in development nothing around is as it should be
+		options = append(options, checks.Repeated(ModuleNames(false)))
+	} else {
+		options = append(options, development.Shown, fx.Provide(func() development.Reach { return development.ReachOf(f.Listener) }))
+	}
+	// 4. The modules that are on.
+	for _, m := range f.Modules {
+		options = append(options, m.options(f.names()))
+	}
+	// 5. The listener for mail servers, and the edges over the modules that are on; HTTP last.
+	return append(append(options, fx.Invoke(func(*listeners.Inbound) {}), edges(f)), more...)
+}
+
+func newRegistry(o Options) (*prometheus.Registry, prometheus.Registerer) {
+	r := telemetry.NewRegistry(o.Version)
+	return r, r
+}
+
+func newTracing(lc fx.Lifecycle, cfg setting.Values, o Options) (*telemetry.Tracing, error) {
+	if o.Tracing != nil {
+		return o.Tracing, nil
+	}
+	t, err := telemetry.NewTracing(context.Background(), config.TraceEndpoint.Of(cfg), o.Version)
+	if err == nil {
+		lc.Append(fx.StopHook(t.Shutdown))
+	}
+	return t, err
+}
+
+// newDiskWatch watches the disk of the database. Development mode with its own server refuses nothing: its disk is
+// that of somebody's machine.
+func newDiskWatch(lc fx.Lifecycle, cfg setting.Values, d *db.DB, reg prometheus.Registerer, workers *worker.Metrics, log *slog.Logger) (*diskroom.Watch, storage.Disk, error) {
+	where := checks.DiskConfig(cfg)
+	if cfg.Mode == setting.Dev && config.Embedded(cfg) {
+		where = diskroom.Config{}
+	}
+	w, err := diskroom.New(diskroom.Params{Config: where, DB: d, DatabaseURL: config.DatabaseURL.Of(cfg).Reveal(), Logger: log, Registry: reg, Workers: workers})
+	if err == nil {
+		lc.Append(fx.StartStopHook(w.Start, w.Stop))
+	}
+	return w, w, err
+}
+
+// newIntake makes the one budget of this process for what is large.
+func newIntake(cfg setting.Values, reg prometheus.Registerer, log *slog.Logger) (*intake.Budget, error) {
+	b, err := intake.New(intake.Config{Dir: config.SpoolDir.Of(cfg), Spool: int64(config.SpoolBytes.Of(cfg)), Memory: usableMemory(), Logger: log})
+	if err != nil {
+		return nil, fmt.Errorf("POSTRIDER_SPOOL_DIR: %w", err)
+	}
+	return b, b.Register(reg)
+}
+
+func newSignals(lc fx.Lifecycle, d *db.DB, log *slog.Logger) (*db.Signals, error) {
+	s, err := db.NewSignals(d, log)
+	if err == nil {
+		lc.Append(fx.StopHook(s.Close))
+	}
+	return s, err
+}
+
+func newBus(lc fx.Lifecycle, d *db.DB, signals *db.Signals, reg prometheus.Registerer, workers *worker.Metrics, log *slog.Logger) *bus.Bus {
+	b := bus.New(d, log, bus.Options{Signals: signals, Registerer: reg, Workers: workers})
+	lc.Append(fx.StartStopHook(b.Start, b.Stop))
+	return b
+}
+
+func newIdempotency(lc fx.Lifecycle, d *db.DB, workers *worker.Metrics, log *slog.Logger) (*idempotency.Store, error) {
+	s, err := idempotency.New(idempotency.Params{DB: d.Hot, Logger: log, Workers: workers})
+	if err == nil {
+		lc.Append(fx.StartStopHook(s.Start, s.Stop))
+	}
+	return s, err
+}
+
+func newRateLimit(lc fx.Lifecycle, d *db.DB, workers *worker.Metrics, log *slog.Logger) (*ratelimit.Limiter, error) {
+	l, err := ratelimit.New(ratelimit.Params{DB: d, Logger: log, Workers: workers})
+	if err == nil {
+		lc.Append(fx.StartStopHook(l.Start, l.Stop))
+	}
+	return l, err
+}
+
+func newResolver(cfg setting.Values, log *slog.Logger) (*dnsx.Resolver, error) {
+	return dnsx.New(dnsx.Config{Server: config.DNSServer.Of(cfg), Logger: log})
+}
+
+func newGuard(cfg setting.Values) *egress.Guard { return egress.NewGuard(outgoing.MXAllow.Of(cfg)) }
+
+func newReturnPaths(box *secret.Box) (*returnpath.Signer, error) {
+	return returnpath.New(box.DeriveEach("return path")...)
+}

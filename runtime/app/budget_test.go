@@ -1,0 +1,192 @@
+package app_test
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"go.uber.org/fx"
+
+	"github.com/postrider/postrider/runtime/app"
+	"github.com/postrider/postrider/runtime/base/expect"
+	"github.com/postrider/postrider/runtime/base/intake"
+	"github.com/postrider/postrider/runtime/test/harness"
+)
+
+// unheld are the routes whose responses may be large and are not held by the budget, with the reason. A
+// route that is not named here and answers with more than a few KB in another way fails the test.
+var unheld = map[string]string{
+	"GET /api/docs":                    "shared: one text a day",
+	"GET /api/openapi.json":            "shared: one text a day",
+	"GET /api/openapi.yaml":            "shared: one text a day",
+	"GET /api/openapi-3.0.json":        "shared: one text a day",
+	"GET /api/schemas/automation.json": "shared: one text",
+	"GET /graphql/schema.graphql":      "shared: one text",
+	"GET /favicon.ico":                 "shared: one picture",
+	"GET /favicon.svg":                 "shared: one picture",
+	"/":                                "shared: the files of the dashboard",
+	"/sign-in/":                        "shared: the style and the script of the pages",
+
+	"GET /api/emails/export":            "streamed: each page is counted while it is written",
+	"GET /api/suppressions/export":      "streamed: each page is counted while it is written",
+	"GET /api/audit-log/export":         "streamed: each page is counted while it is written",
+	"GET /api/events/export":            "streamed: each page is counted while it is written",
+	"GET /api/event-log/stream":         "streamed: each event is counted while it is written",
+	"GET /api/received-emails/{id}":     "streamed from contents that the budget holds",
+	"GET /api/received-emails/{id}/raw": "streamed from contents that the budget holds",
+}
+
+// Every route that the process serves is within the budget: what it reads of a body has a place there, and
+// what it answers with more than a few KB is held there, or named above. The routes are those that the
+// process lists, so a new one is tried without another line.
+func TestEveryRouteIsWithinTheBudget(t *testing.T) {
+	t.Parallel()
+	var routes *app.Routes
+	var budget *intake.Budget
+	app := harness.StartWith(t, nil, func(o *app.Options) { o.More = append(o.More, fx.Populate(&routes, &budget)) })
+	for i := range 60 { // so that lists are large
+		app.Send(t, fmt.Sprintf(`{"from":"ada@dev.test","to":"reader%d@readers.test","subject":"A subject of some length for the list","text":"Hello","tags":{"kind":"list"}}`, i))
+	}
+	session := "Cookie: " + app.SignedIn(t, app.Owner.Email, app.Owner.Password).Cookies(t)[0].String()
+	tried, read, large := 0, 0, map[string]bool{}
+	for _, pattern := range routes.List() {
+		method, path, given := strings.Cut(pattern, " ")
+		methods := []string{method}
+		if !given {
+			methods, path = []string{http.MethodGet, http.MethodPost}, pattern
+		}
+		for _, method := range methods {
+			for _, as := range []string{"Authorization: Bearer " + app.APIKey, session} {
+				tried++
+				r := request{t: t, app: app, pattern: pattern, method: method, path: example(path), as: as}
+				if method != http.MethodGet && r.readsBody(budget) {
+					read++
+				}
+				if method == http.MethodGet && r.isLarge(budget) {
+					large[pattern] = true
+				}
+			}
+		}
+	}
+	if len(routes.List()) < 150 || read < 100 || !large["GET /api/emails"] {
+		t.Errorf("of %d routes %d requests were tried, %d read their body and %d had a large response; want most routes tried, and the list of emails among the large ones", len(routes.List()), tried, read, len(large))
+	}
+	for pattern := range unheld {
+		if !contains(routes.List(), pattern) {
+			t.Errorf("%s is not served and needs no exemption", pattern)
+		}
+	}
+}
+
+func contains(list []string, one string) bool {
+	for _, each := range list {
+		if each == one {
+			return true
+		}
+	}
+	return false
+}
+
+var parameter = regexp.MustCompile(`\{[^}]*\}`)
+
+// example is a path of a pattern. What the parameters name need not be there.
+func example(pattern string) string {
+	path := parameter.ReplaceAllString(pattern, "x")
+	if strings.HasSuffix(path, "/") && path != "/" {
+		path += "x/y"
+	}
+	return path
+}
+
+type request struct {
+	t                         *testing.T
+	app                       *harness.App
+	pattern, method, path, as string
+}
+
+func (r request) begin(more string) net.Conn {
+	r.t.Helper()
+	host := strings.TrimPrefix(r.app.BaseURL, "http://")
+	c, err := net.Dial("tcp", host)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	if err := c.SetDeadline(time.Now().Add(expect.Patience)); err != nil {
+		r.t.Fatal(err)
+	}
+	fmt.Fprintf(c, "%s %s HTTP/1.1\r\nHost: %s\r\nOrigin: %s\r\n%s\r\nAccept: text/html, */*\r\n%s", r.method, r.path, host, r.app.BaseURL, r.as, more)
+	return c
+}
+
+// readsBody reports whether the route reads a body. One that does must have a place in the budget then.
+func (r request) readsBody(budget *intake.Budget) bool {
+	r.t.Helper()
+	media := "application/json"
+	if !strings.HasPrefix(r.path, "/api/") && r.path != "/graphql" {
+		media = "application/x-www-form-urlencoded"
+	}
+	c := r.begin("Content-Type: " + media + "\r\nContent-Length: 1000\r\n\r\n{")
+	defer func() {
+		c.Close()
+		expect.Eventually(r.t, r.method+" "+r.path+" gives its place back", func() bool { return budget.Held().Bodies == 0 })
+	}()
+	answered := make(chan struct{})
+	go func() {
+		defer close(answered)
+		// A refusal before the body is read comes at once, or ends with the connection.
+		bufio.NewReader(c).ReadByte() //nolint:errcheck // as above
+	}()
+	held := false
+	expect.Eventually(r.t, fmt.Sprintf("%s %s as %.8s… reads its body within the budget, or answers without it", r.method, r.path, r.as), func() bool {
+		select {
+		case <-answered:
+			return true
+		default:
+			held = budget.Held().Bodies > 0
+			return held
+		}
+	})
+	return held
+}
+
+// isLarge reports whether the response was large. It must be held by the budget then, or be exempt.
+func (r request) isLarge(budget *intake.Budget) bool {
+	r.t.Helper()
+	before := budget.LargeResponses()
+	c := r.begin("Connection: close\r\n\r\n")
+	defer c.Close()
+	reader := bufio.NewReader(c)
+	answer, err := http.ReadResponse(reader, &http.Request{Method: r.method})
+	if err != nil {
+		r.t.Errorf("%s %s: no response: %v", r.method, r.path, err)
+		return false
+	}
+	defer answer.Body.Close()
+	if answer.Header.Get("Content-Type") == "text/event-stream" {
+		c.Close() // it does not end
+		return false
+	}
+	n, err := io.Copy(io.Discard, answer.Body)
+	if err != nil {
+		r.t.Errorf("%s %s: the response ended with %v", r.method, r.path, err)
+	}
+	if n <= 8<<10 {
+		return false
+	}
+	after, exempt := budget.LargeResponses(), unheld[r.pattern]
+	for way, count := range after {
+		if count > before[way] && way != "held" && !strings.HasPrefix(exempt, way) {
+			r.t.Errorf("%s answers with %d bytes that are %s, want them held by the budget, or an exemption with its reason", r.pattern, n, way)
+		}
+	}
+	if after["held"]+after["streamed"]+after["shared"] == before["held"]+before["streamed"]+before["shared"] {
+		r.t.Errorf("%s answers with %d bytes that nothing counts", r.pattern, n)
+	}
+	return true
+}

@@ -1,0 +1,152 @@
+package checks
+
+import (
+	"context"
+	"net/netip"
+	"path/filepath"
+
+	"github.com/postrider/postrider/ent/source"
+	"github.com/postrider/postrider/modules/billing"
+	"github.com/postrider/postrider/modules/domains"
+	"github.com/postrider/postrider/modules/domains/dnscheck"
+	"github.com/postrider/postrider/modules/domains/signing"
+	"github.com/postrider/postrider/modules/eventexport"
+	"github.com/postrider/postrider/modules/outbound"
+	"github.com/postrider/postrider/runtime/app/listeners"
+	"github.com/postrider/postrider/runtime/app/outgoing"
+	"github.com/postrider/postrider/runtime/base/secret"
+	"github.com/postrider/postrider/runtime/base/setting"
+	"github.com/postrider/postrider/runtime/mail/dnsx"
+	"github.com/postrider/postrider/runtime/ops/config"
+	"github.com/postrider/postrider/runtime/ops/diskroom"
+	"github.com/postrider/postrider/runtime/ops/doctor"
+	"github.com/postrider/postrider/runtime/ops/store"
+	"github.com/postrider/postrider/runtime/storage/db"
+)
+
+// Params are what is there to be looked at.
+type Params struct {
+	Config   setting.Values
+	Resolver *dnsx.Resolver
+	DB       *db.DB      // nil: none is open
+	Box      *secret.Box // nil: no master key was given
+	Modules  []string    // the names that POSTRIDER_MODULES may have
+}
+
+// New makes the doctor of an installation. The error is that of the database, which holds
+// the source addresses; the doctor that comes with it looks at everything else.
+func New(ctx context.Context, p Params) (*doctor.Doctor, error) {
+	d := &doctor.Doctor{Config: configOf(p), DNS: p.Resolver.Uncached()}
+	if config.Embedded(p.Config) {
+		d.Others = append(d.Others, doctor.DataDir(config.DataDir.Of(p.Config)))
+	}
+	d.Others = append(d.Others, doctor.Signer(signing.Signer.Of(p.Config)))
+	if p.DB == nil {
+		return d, nil
+	}
+	sources, err := p.DB.Ent.Source.Query().Where(source.PausedAtIsNil()).All(ctx)
+	if err != nil {
+		return d, err
+	}
+	if len(sources) > 0 {
+		d.Config.Addresses = nil
+	}
+	if len(sources) > 0 && outbound.MainExit.Of(p.Config).How == outbound.MX {
+		d.Others = append(d.Others, sourcesAreSomewhere(p.DB, sources))
+	}
+	for _, s := range sources {
+		if ip, err := netip.ParseAddr(s.Address); err == nil {
+			d.Config.Addresses = append(d.Config.Addresses, doctor.Address{IP: ip, Hostname: s.Hostname})
+		}
+	}
+	d.Others = append(d.Others, doctor.Database(p.DB, doctor.DatabaseConfig{Embedded: config.Embedded(p.Config), Connections: config.Connections.Of(p.Config),
+		RiskLosingMail: config.RiskLosingAcceptedMail.Of(p.Config), Standbys: config.Standbys.Of(p.Config)}))
+	if !config.ReplicaURL.Of(p.Config).IsZero() {
+		d.Others = append(d.Others, doctor.Replica(p.DB, store.ReplicaConfig(p.Config)))
+	}
+	if d.Config.BaseURL != "" {
+		d.Others = append(d.Others, sandboxRecords(domains.Inspection{Config: domains.ConfigOf(p.Config), Resolver: p.Resolver, DB: p.DB}))
+	}
+	if key := billing.StripeKey.Of(p.Config); !key.IsZero() {
+		service, err := billingDesk(p)
+		if err != nil {
+			return d, err
+		}
+		d.Others = append(d.Others, payments(service))
+	}
+	if !eventexport.To.Of(p.Config).IsZero() {
+		d.Others = append(d.Others, export(p))
+	}
+	d.Others = append(d.Others, counting(p), objects(p), unknownResults(p.DB))
+	if !config.Embedded(p.Config) || config.DatabaseBytes.Of(p.Config) > 0 { // disk.data_dir is that of the embedded server
+		d.Others = append(d.Others, doctor.DatabaseDisk(diskroom.Params{Config: DiskConfig(p.Config), DB: p.DB, DatabaseURL: config.DatabaseURL.Of(p.Config).Reveal()}))
+	}
+	if p.Box != nil {
+		d.Others = append(d.Others, doctor.MasterKey(func(ctx context.Context) (int, int, error) { return signing.Count(ctx, p.DB, p.Box) }))
+	}
+	return d, nil
+}
+
+// publicAddresses are those that mail leaves from, where this machine cannot know.
+var publicAddresses = setting.Declare(setting.Setting[[]netip.Addr]{
+	Name: "POSTRIDER_PUBLIC_ADDRESSES", Group: "Delivery", Form: setting.Addresses(), DefaultText: "the public ones of this machine",
+	Help: "Addresses that mail leaves from, as receivers see them, separated by commas. For postrider doctor, behind a router that translates.",
+})
+
+// DiskConfig says where the disk of the database is.
+func DiskConfig(cfg setting.Values) diskroom.Config {
+	c := diskroom.Config{Bytes: int64(config.DatabaseBytes.Of(cfg))}
+	if config.Embedded(cfg) {
+		c.Dir = filepath.Join(config.DataDir.Of(cfg), "postgres")
+	}
+	return c
+}
+
+func configOf(p Params) doctor.Config {
+	cfg := p.Config
+	c := doctor.Config{BaseURL: config.BaseURL.Of(cfg), Hostname: config.Hostname.Of(cfg), ReturnPathHost: config.ReturnPathHost.Of(cfg), SPFInclude: config.SPFInclude.Of(cfg), SMTPHost: config.SMTPHost.Of(cfg),
+		TrackingHost: config.TrackingHost.Of(cfg), SandboxDomain: config.SandboxDomain.Of(cfg), Direct: outbound.MainExit.Of(cfg).How == outbound.MX, MXPort: outgoing.MXPort.Of(cfg), ListenAddr: listeners.InboundAddr.Of(cfg),
+		Folders: []doctor.Folder{{Setting: "spool_dir", Dir: config.SpoolDir.Of(cfg)}}}
+	if config.Embedded(cfg) {
+		c.Folders = append(c.Folders, doctor.Folder{Setting: "data_dir", Dir: filepath.Join(config.DataDir.Of(cfg), "postgres")})
+	}
+	if on, err := config.ParseModules(config.Modules.Of(cfg), p.Modules); err == nil {
+		for _, name := range on {
+			c.Receives = c.Receives || name == "bounces" || name == "inbound"
+		}
+	}
+	for _, ip := range publicAddresses.Of(cfg) {
+		c.Addresses = append(c.Addresses, doctor.Address{IP: ip})
+	}
+	if file := config.HTTPTLSCert.Of(cfg); file != "" {
+		c.Certificates = append(c.Certificates, doctor.CertificateFiles{Setting: config.HTTPTLSCert.Name, CertFile: file, KeyFile: config.HTTPTLSKey.Of(cfg), Names: []string{config.BaseHost(cfg)}})
+	}
+	if listeners.CertFile.Of(cfg) != "" {
+		c.Certificates = append(c.Certificates, doctor.CertificateFiles{Setting: "POSTRIDER_SMTP_TLS_CERT", CertFile: listeners.CertFile.Of(cfg), KeyFile: listeners.KeyFile.Of(cfg),
+			Names: []string{config.SMTPHost.Of(cfg)}})
+	}
+	return c
+}
+
+// sandboxRecords looks at the records of the sandbox domain.
+func sandboxRecords(in domains.Inspection) doctor.Check {
+	return func(ctx context.Context) []doctor.Finding {
+		seen, err := domains.InspectSandbox(ctx, in)
+		if err != nil {
+			return []doctor.Finding{{Check: "sandbox", Level: doctor.Skipped, Found: err.Error(), Expected: "the records of the sandbox domain", Do: "Look at the database first."}}
+		}
+		var all []doctor.Finding
+		for _, r := range seen {
+			f := doctor.Finding{Check: "sandbox." + string(r.Purpose), Expected: r.Type + " " + r.Name + " " + r.Value, Found: string(r.Status), Do: r.Error}
+			switch {
+			case r.Status == dnscheck.Verified:
+			case !r.Required:
+				f.Level = doctor.Skipped
+			default:
+				f.Level = doctor.Warning
+			}
+			all = append(all, f)
+		}
+		return all
+	}
+}

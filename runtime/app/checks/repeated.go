@@ -1,0 +1,126 @@
+package checks
+
+import (
+	"context"
+	"log/slog"
+	"sync/atomic"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"go.uber.org/fx"
+
+	"github.com/postrider/postrider/graph"
+	"github.com/postrider/postrider/runtime/base/setting"
+	"github.com/postrider/postrider/runtime/base/telemetry"
+	"github.com/postrider/postrider/runtime/base/worker"
+	"github.com/postrider/postrider/runtime/mail/dnsx"
+	"github.com/postrider/postrider/runtime/ops/doctor"
+	"github.com/postrider/postrider/runtime/ops/module"
+	"github.com/postrider/postrider/runtime/ops/store"
+)
+
+const (
+	firstLook = 3 * time.Second // when the listeners are there
+	lookAgain = 6 * time.Hour
+	lookSoon  = 10 * time.Minute // while something is wrong
+)
+
+// visits are the looks of a doctor at the service that it is part of.
+type visits struct {
+	params Params
+	log    *slog.Logger
+	latest atomic.Pointer[doctor.Report]
+}
+
+// Repeated has a doctor look after the start and then regularly, in production. A finding is
+// logged when it is new, told by GET /readyz and counted in the metrics. The names are those
+// that POSTRIDER_MODULES may have.
+func Repeated(modules []string) fx.Option {
+	return fx.Options(
+		fx.Supply(moduleNames(modules)),
+		fx.Provide(newVisits),
+		fx.Provide(fx.Annotate(func(v *visits) graph.Part { return graph.Show[graph.Doctor]("accounts", v) }, fx.ResultTags(`group:"graph"`))),
+		module.Healths(func(v *visits) module.Health { return module.Health{Name: "doctor", Ask: v.condition} }),
+	)
+}
+
+type moduleNames []string
+
+func newVisits(lc fx.Lifecycle, modules moduleNames, cfg setting.Values, s *store.Store, resolver *dnsx.Resolver, reg prometheus.Registerer, workers *worker.Metrics, log *slog.Logger) (*visits, error) {
+	v := &visits{params: Params{Config: cfg, Resolver: resolver, DB: s.DB, Box: s.Box, Modules: modules}, log: log}
+	for _, level := range []doctor.Level{doctor.Warning, doctor.Error} {
+		gauge := prometheus.NewGaugeFunc(prometheus.GaugeOpts{Namespace: telemetry.Namespace, Name: "doctor_findings", Help: "What the checks of postrider doctor found at their latest look that is not well.",
+			ConstLabels: prometheus.Labels{"level": level.String()}}, func() float64 { return float64(v.count(level)) })
+		if err := reg.Register(gauge); err != nil {
+			return nil, err
+		}
+	}
+	tasks := worker.NewTasks(log, workers)
+	lc.Append(fx.StartStopHook(func() { tasks.Start(worker.Task{Name: "doctor", First: firstLook, Step: v.step}) }, tasks.Stop))
+	return v, nil
+}
+
+// Bad gives what the latest look found that is not well.
+func (v *visits) Bad() (all []graph.InstallationFinding) {
+	report := v.latest.Load()
+	if report == nil {
+		return nil
+	}
+	for _, f := range report.Bad() {
+		all = append(all, graph.InstallationFinding{Check: f.Check, Level: f.Level.String(), Found: f.Found, Expected: f.Expected, Do: f.Do})
+	}
+	return all
+}
+
+func (v *visits) count(l doctor.Level) int {
+	report := v.latest.Load()
+	if report == nil {
+		return 0
+	}
+	return report.Count(l)
+}
+
+func (v *visits) step(ctx context.Context) (time.Duration, error) {
+	d, err := New(ctx, v.params)
+	if err != nil {
+		return lookSoon, err
+	}
+	report := d.Look(ctx)
+	if err := ctx.Err(); err != nil {
+		return lookSoon, err
+	}
+	known := map[string]bool{}
+	if before := v.latest.Swap(&report); before != nil {
+		for _, f := range before.Bad() {
+			known[f.Check+f.Found] = true
+		}
+	}
+	for _, f := range report.Bad() {
+		if known[f.Check+f.Found] {
+			continue
+		}
+		level := slog.LevelWarn
+		if f.Level == doctor.Error {
+			level = slog.LevelError
+		}
+		v.log.Log(ctx, level, "doctor: "+f.Check+" is not as it should be", "check", f.Check, "found", f.Found, "expected", f.Expected, "do", f.Do)
+	}
+	if report.Level >= doctor.Warning {
+		return lookSoon, nil
+	}
+	return lookAgain, nil
+}
+
+// condition is the line of GET /readyz. A finding takes nothing out of a load balancer.
+func (v *visits) condition(context.Context) (module.Condition, error) {
+	report := v.latest.Load()
+	if report == nil {
+		return module.Condition{}, nil
+	}
+	c := module.Condition{Degraded: report.Level == doctor.Error,
+		Figures: map[string]float64{"errors": float64(report.Count(doctor.Error)), "warnings": float64(report.Count(doctor.Warning))}}
+	for _, f := range report.Bad() {
+		c.Details = append(c.Details, f.Level.String()+" "+f.Check+": found "+f.Found+". "+f.Do)
+	}
+	return c, nil
+}

@@ -1,0 +1,36 @@
+package checks
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/postrider/postrider/modules/statistics"
+	"github.com/postrider/postrider/runtime/ops/doctor"
+)
+
+// counting checks how far statistics are behind the events.
+func counting(p Params) doctor.Check {
+	return func(ctx context.Context) []doctor.Finding {
+		f := doctor.Finding{Check: "statistics.behind", Expected: fmt.Sprintf("no event waits for longer than %s to be counted", statistics.BehindLimit)}
+		is, err := statistics.Look(ctx, p.DB.SQL)
+		if err != nil {
+			f.Level, f.Found, f.Do = doctor.Skipped, err.Error(), "Look at the database first."
+			return []doctor.Finding{f}
+		}
+		f.Found = fmt.Sprintf("the oldest has waited for %s", is.Behind.Round(time.Second))
+		if is.Skipped > 0 {
+			f.Found += fmt.Sprintf("; %d were skipped", is.Skipped)
+		}
+		if is.Error != "" {
+			f.Found += ": " + is.Error
+		}
+		switch {
+		case is.Behind > statistics.BehindLimit:
+			f.Level, f.Do = doctor.Warning, "Check that a process runs and that the database is fast enough. Statistics are incomplete until then; mail is not affected."
+		case is.Skipped > 0:
+			f.Level, f.Do = doctor.Warning, "The log names the skipped events. Run postrider statistics rebuild after an update that fixes the cause."
+		}
+		return []doctor.Finding{f}
+	}
+}

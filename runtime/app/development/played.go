@@ -1,0 +1,37 @@
+package development
+
+import (
+	"go.uber.org/fx"
+
+	"github.com/postrider/postrider/modules/devinbox"
+	"github.com/postrider/postrider/modules/outbound"
+	"github.com/postrider/postrider/modules/suppression"
+	"github.com/postrider/postrider/runtime/app/listeners"
+	"github.com/postrider/postrider/runtime/base/setting"
+	"github.com/postrider/postrider/runtime/ops/config"
+)
+
+// playedConfig says where development mode plays receivers with whom something goes wrong:
+// at its own domain and at the sandbox domain, while mail is caught.
+func playedConfig(cfg setting.Values) devinbox.Config {
+	if cfg.Mode != setting.Dev || outbound.MainExit.Of(cfg).How != outbound.Capture {
+		return devinbox.Config{}
+	}
+	return devinbox.Config{Domains: []string{Domain, config.SandboxDomain.Of(cfg)}}
+}
+
+// PlayedFailures joins the module devinbox, which plays them, with the rest. Reports go to
+// the listener for mail servers. The addresses that count as suppressed are one mailbox for
+// each domain; the seeder puts the mailboxes on the list.
+var PlayedFailures = fx.Options(
+	fx.Provide(playedConfig),
+	fx.Decorate(func(c suppression.Config, played devinbox.Config) suppression.Config {
+		c.Mailboxes = append(c.Mailboxes, played.SuppressedAddresses()...)
+		return c
+	}),
+	fx.Invoke(func(s *devinbox.Service, in *listeners.Inbound) {
+		if in != nil {
+			s.ReportTo(in.Addr())
+		}
+	}),
+)

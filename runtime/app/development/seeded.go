@@ -1,0 +1,40 @@
+package development
+
+import (
+	"sync/atomic"
+
+	"go.uber.org/fx"
+
+	"github.com/postrider/postrider/graph"
+	"github.com/postrider/postrider/modules/devinbox"
+	"github.com/postrider/postrider/runtime/base/setting"
+)
+
+// Seeded shows GraphQL what was seeded.
+type Seeded struct{ latest atomic.Pointer[graph.Seeded] }
+
+// Shown shows what was seeded over GraphQL.
+var Shown = fx.Provide(func() *Seeded { return &Seeded{} },
+	fx.Annotate(func(s *Seeded) graph.Part { return graph.ShowSeeds(s) }, fx.ResultTags(`group:"graph"`)))
+
+var _ graph.Seeds = (*Seeded)(nil)
+
+// Seeded gives what was seeded; nil: nothing yet.
+func (s *Seeded) Seeded() *graph.Seeded { return s.latest.Load() }
+
+func (s *Seeded) take(r Ready, cfg setting.Values) {
+	out := &graph.Seeded{APIKey: r.APIKey}
+	if r.InboxURL != nil {
+		out.InboxURL = *r.InboxURL
+	}
+	if r.InboundAddr != nil {
+		out.InboundURL = "smtp://" + *r.InboundAddr
+	}
+	if r.VerifiedDomain != nil {
+		out.Domain = *r.VerifiedDomain
+	}
+	if len(playedConfig(cfg).Domains) > 0 && r.InboxURL != nil {
+		out.Failures = devinbox.Parts()
+	}
+	s.latest.Store(out)
+}

@@ -1,0 +1,208 @@
+package app
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"go.uber.org/fx"
+
+	"github.com/postrider/postrider/graph"
+	"github.com/postrider/postrider/graph/schema"
+	"github.com/postrider/postrider/modules/accounts"
+	"github.com/postrider/postrider/modules/accounts/admission"
+	"github.com/postrider/postrider/modules/accounts/audit"
+	"github.com/postrider/postrider/modules/accounts/storage"
+	"github.com/postrider/postrider/modules/apilog"
+	"github.com/postrider/postrider/modules/signin"
+	"github.com/postrider/postrider/modules/tracking/linkrules"
+	"github.com/postrider/postrider/rest/api"
+	"github.com/postrider/postrider/rest/pages/dashboard"
+	"github.com/postrider/postrider/rest/pages/look"
+	"github.com/postrider/postrider/runtime/app/development"
+	"github.com/postrider/postrider/runtime/app/probes"
+	"github.com/postrider/postrider/runtime/base/intake"
+	"github.com/postrider/postrider/runtime/base/secret"
+	"github.com/postrider/postrider/runtime/base/setting"
+	"github.com/postrider/postrider/runtime/base/telemetry"
+	"github.com/postrider/postrider/runtime/ops/config"
+	"github.com/postrider/postrider/runtime/ops/module"
+	"github.com/postrider/postrider/runtime/storage/db"
+	"github.com/postrider/postrider/runtime/web/clientip"
+	"github.com/postrider/postrider/runtime/web/idempotency"
+	"github.com/postrider/postrider/runtime/web/ratelimit"
+	"github.com/postrider/postrider/runtime/web/static"
+	"github.com/postrider/postrider/runtime/work/node"
+)
+
+// edgeParams are what the modules that are on show, and what serves it. A module that is
+// off gives nothing to the groups, so nothing of it is served.
+type edgeParams struct {
+	fx.In
+
+	Lifecycle fx.Lifecycle
+	Config    setting.Values
+	Options   Options
+	DB        *db.DB
+	Logger    *slog.Logger
+	Registry  *prometheus.Registry
+	Tracing   *telemetry.Tracing
+	Rate      *ratelimit.Limiter
+	Budget    *intake.Budget
+	Node      *node.Node
+	Answers   *idempotency.Store
+	Box       *secret.Box
+	Accounts  *accounts.Service
+	Storage   *storage.Service
+	Audit     *audit.Service
+	SignIn    *signin.Service `optional:"true"`
+	APILog    *apilog.Service `optional:"true"`
+	Served    *Routes
+
+	Routes    []api.Routes     `group:"routes"`
+	Parts     []graph.Part     `group:"graph"`
+	Pages     []webPage        `group:"pages"`
+	Links     []link           `group:"links"`
+	LinkRules *linkrules.Rules `optional:"true"` // of tracked links; nil where the module is off
+
+	Health []module.Health `group:"health"`
+	Drains []module.Drain  `group:"drains"`
+
+	Secured *secured
+}
+
+// edges serves HTTP over everything that is on.
+func edges(f Foundation) fx.Option {
+	return fx.Invoke(func(p edgeParams) error {
+		fronted := p.fronted(f.Listener)
+		health := probes.New(probes.Params{DB: p.DB, Stored: p.Node.Stored, Draining: f.Draining, Logger: p.Logger, Parts: p.Health,
+			Local: func(r *http.Request) bool { return !fronted && clientip.Direct(r) }})
+		local, err := p.serveMetrics(fronted)
+		if err != nil {
+			return err
+		}
+		handler, err := p.handler(f.names(), health, local)
+		if err != nil {
+			return fmt.Errorf("http: %w", err)
+		}
+		observed, err := telemetry.NewHTTP(telemetry.HTTPParams{Logger: p.Logger, Registry: p.Registry, Tracing: p.Tracing,
+			Quiet: []string{"GET /healthz", "GET /readyz", "GET /metrics"}})
+		if err != nil {
+			return fmt.Errorf("http: %w", err)
+		}
+		p.serveTrackingHosts(observed)
+		p.serveHTTP(f, handler, observed)
+		return nil
+	})
+}
+
+func (f Foundation) names() []string {
+	var on []string
+	for _, m := range f.Modules {
+		on = append(on, m.Name)
+	}
+	return on
+}
+
+// graphModules are those that have fields in the schema. Development mode has some of its own.
+func graphModules(mode setting.Mode, on []string) []string {
+	if mode == setting.Dev {
+		return append(slices.Clone(on), graph.ModuleDevelopment)
+	}
+	return on
+}
+
+// sampleSender is who the samples of the reference page send from, so that they work in
+// development as they stand.
+func sampleSender(mode setting.Mode) string {
+	if mode == setting.Dev {
+		return "Postrider <hello@" + development.Domain + ">"
+	}
+	return ""
+}
+
+// handler is the one mux of the process.
+func (p edgeParams) handler(on []string, health *probes.Probes, local *localMetrics) (http.Handler, error) {
+	rate := accountRate{p.Rate}
+	api, err := api.New(api.Options{Auth: p.Accounts, People: p.people(), Audit: p.Audit, Log: p.requestLog(), Proxies: config.TrustedProxies.Of(p.Config), Origins: config.OtherOrigins(p.Config), Limits: p.Accounts, Rate: rate, Storage: p.Storage, Answers: p.Answers, Sealer: p.Box, Routes: p.Routes, Logger: p.Logger, Budget: p.Budget,
+		Version: p.Options.Version, BaseURL: config.BaseURL.Of(p.Config), Sender: sampleSender(p.Config.Mode)})
+	if err != nil {
+		return nil, err
+	}
+	trusted, err := dashboard.Documents()
+	if err != nil {
+		return nil, err
+	}
+	query, err := graph.New(graph.Options{On: graphModules(p.Config.Mode, on), Trusted: trusted, Open: p.Config.Mode == setting.Dev, Auth: p.Accounts, People: p.people(), Origins: append([]string{config.BaseURL.Of(p.Config)}, config.OtherOrigins(p.Config)...), Audit: p.Audit, Proxies: config.TrustedProxies.Of(p.Config), Accounts: p.Accounts, Rate: rate, Parts: p.Parts, Budget: p.Budget, Logger: p.Logger})
+	if err != nil {
+		return nil, err
+	}
+	home, err := p.home()
+	if err != nil {
+		return nil, err
+	}
+	mux := &listedMux{routes: p.Served}
+	sdl, err := schema.SDL(graphModules(p.Config.Mode, on))
+	if err != nil {
+		return nil, err
+	}
+	mux.Handle("/graphql", query)
+	mux.Handle("GET "+schema.SDLPath, static.New([]byte(sdl), http.Header{"Content-Type": {"text/plain; charset=utf-8"}, "X-Content-Type-Options": {"nosniff"},
+		"Cache-Control": {"public, max-age=300"}}))
+	mux.HandleFunc("GET /healthz", health.Live)
+	mux.HandleFunc("GET /readyz", health.Ready)
+	mux.Handle("GET /metrics", p.metrics(local))
+	mux.Handle("/", home)
+	for _, path := range []string{look.Path, look.PathICO} {
+		mux.Handle("GET "+path, look.New())
+	}
+	for _, page := range p.Pages {
+		for _, path := range page.paths {
+			mux.Handle(path, page.handler)
+		}
+	}
+	for _, l := range p.Links {
+		p.Served.add(l.prefix)
+	}
+	p.Served.add(api.Patterns()...)
+	return p.trackingHostsFirst(p.hooksFirst(apiFirst(api, p.linksFirst(mux)))), nil
+}
+
+// people tells who is signed in; nil: nobody signs in here.
+func (p edgeParams) people() admission.Sessions {
+	if p.SignIn == nil {
+		return nil
+	}
+	return p.SignIn
+}
+
+// requestLog keeps requests to the API; nil: nothing does.
+func (p edgeParams) requestLog() api.RequestLog {
+	if p.APILog == nil {
+		return nil
+	}
+	return p.APILog
+}
+
+// apiFirst keeps the API's paths from the mux, which answers an unclean one with a
+// redirect in HTML: every answer of the API is JSON.
+func apiFirst(handler, others http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == api.Prefix || strings.HasPrefix(r.URL.Path, api.Prefix+"/") {
+			handler.ServeHTTP(w, r)
+			return
+		}
+		others.ServeHTTP(w, r)
+	})
+}
+
+// accountRate counts requests to all edges by the plan of the account.
+type accountRate struct{ limiter *ratelimit.Limiter }
+
+func (r accountRate) Admit(ctx context.Context, a accounts.Account, header http.Header) error {
+	return r.limiter.Admit(ctx, ratelimit.Account{ID: a.ID, PerSecond: a.Plan.RequestsPerSecond, Unmetered: a.Unmetered}, header)
+}

@@ -1,0 +1,88 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"strings"
+	"sync/atomic"
+
+	"go.uber.org/fx"
+
+	"github.com/postrider/postrider/runtime/base/setting"
+	"github.com/postrider/postrider/runtime/storage/clockstep"
+	"github.com/postrider/postrider/runtime/ops/config"
+	"github.com/postrider/postrider/runtime/ops/store"
+	"github.com/postrider/postrider/runtime/web/server"
+)
+
+// Joined is what came of joining a set of modules without running any constructor.
+type Joined struct {
+	Given map[string]int // constructors with what they make, as in "*node.Node <= newNode()"; how many of each
+	runs  map[string]int // constructors by name; how many would run
+}
+
+// Join tells whether the modules can be joined: whether each part that something asks for
+// is there once and needs no part that needs it in turn. Constructors that nothing
+// asks for are not looked at. more can ask for further parts.
+func Join(mode setting.Mode, modules []Module, more ...fx.Option) (Joined, error) {
+	j := Joined{map[string]int{}, map[string]int{}}
+	f := Foundation{Config: setting.Values{Mode: mode}, Modules: modules, Logger: slog.New(slog.DiscardHandler)}
+	// fx.WithLogger takes a constructor, and none is run here.
+	err := fx.ValidateApp(append(f.options(more...), fx.Logger(j))...)
+	return j, err
+}
+
+// Printf reads the log of Fx, the only place where it says what a dry run would do.
+func (j Joined) Printf(format string, args ...any) {
+	line := strings.TrimSpace(strings.TrimPrefix(fmt.Sprintf(format, args...), "[Fx] "))
+	if given, ok := strings.CutPrefix(line, "PROVIDE\t"); ok {
+		given, _, _ = strings.Cut(given, " from module ")
+		j.Given[given]++
+	}
+	if run, ok := strings.CutPrefix(line, "RUN\tprovide: "); ok {
+		name, _, _ := strings.Cut(run, " in ")
+		j.runs[name]++
+	}
+}
+
+// Unasked are the constructors that would not run.
+func (j Joined) Unasked() []string {
+	of := map[string]int{} // by name
+	for given, n := range j.Given {
+		_, name, _ := strings.Cut(given, " <= ")
+		if !strings.Contains(name, "[...]") { // one constructor, and a line for each thing that it makes
+			n = 1 - of[name]
+		}
+		of[name] += n
+	}
+	var unasked []string
+	for name, n := range of {
+		if j.runs[name] < n {
+			unasked = append(unasked, name)
+		}
+	}
+	return unasked
+}
+
+// NewClockWatch returns the clock watch of all modules, on a new database. Nothing is started.
+func NewClockWatch(ctx context.Context, cfg setting.Values, log *slog.Logger) (_ *store.Store, watch *clockstep.Watch, err error) {
+	modules, err := selectModules(cfg)
+	if err != nil {
+		return nil, nil, err
+	}
+	listener, err := server.Listen(ctx, "127.0.0.1:0")
+	if err != nil {
+		return nil, nil, err
+	}
+	defer func() { err = errors.Join(err, listener.Close()) }()
+	cfg = config.BaseURL.With(cfg, "http://"+listener.Addr().String())
+	opened, err := store.Open(ctx, cfg, log)
+	if err != nil {
+		return nil, nil, err
+	}
+	app := New(Foundation{Config: cfg, Options: Options{Out: io.Discard}, Modules: modules, Store: opened, Listener: listener, Logger: log, Draining: &atomic.Bool{}, Fail: func(error) {}}, fx.Populate(&watch))
+	return opened, watch, app.Err()
+}

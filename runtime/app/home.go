@@ -1,0 +1,29 @@
+package app
+
+import (
+	"net/http"
+
+	"github.com/postrider/postrider/modules/accounts/admission"
+	"github.com/postrider/postrider/rest/pages/dashboard"
+	"github.com/postrider/postrider/runtime/base/setting"
+	"github.com/postrider/postrider/runtime/ops/config"
+)
+
+// home serves the dashboard at every path that is nothing else's. Where it was not built, its page
+// tells where to go from here.
+func (p edgeParams) home() (http.Handler, error) {
+	door, err := admission.New(p.Accounts, p.people(), append([]string{config.BaseURL.Of(p.Config)}, config.OtherOrigins(p.Config)...)...)
+	if err != nil {
+		return nil, err
+	}
+	o := dashboard.Options{Version: p.Options.Version, Dev: p.Config.Mode == setting.Dev, Door: door, Budget: p.Budget, Logger: p.Logger, Links: []dashboard.Link{
+		{Path: "/api/docs", Name: "API reference", Line: "every operation, with examples"},
+		{Path: "/api/openapi.json", Name: "OpenAPI document", Line: "for generators and tools"},
+	}}
+	for _, page := range p.Pages {
+		if page.home.Path != "" {
+			o.Links = append(o.Links, page.home)
+		}
+	}
+	return dashboard.New(o)
+}

@@ -1,0 +1,106 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"go.uber.org/fx"
+
+	"github.com/postrider/postrider/runtime/base/telemetry"
+	"github.com/postrider/postrider/runtime/base/worker"
+	"github.com/postrider/postrider/runtime/ops/module"
+	"github.com/postrider/postrider/runtime/storage/db"
+	"github.com/postrider/postrider/runtime/storage/db/months"
+	"github.com/postrider/postrider/runtime/work/bus"
+)
+
+const (
+	// factsKept is how long messages wait for a module that is switched off, and how
+	// long facts are kept that are about no email: those about one go when it does
+	// (modules/retention), which is a year after its sending at the latest.
+	factsKept = 400 * 24 * time.Hour
+
+	firstSweep = 5 * time.Minute // after a start, which has enough to do
+	sweepEvery = time.Hour
+)
+
+// factSweeper deletes old facts with what hangs on them.
+type factSweeper interface {
+	Sweep(ctx context.Context, keep time.Duration) (facts int64, err error)
+}
+
+// housekeeping deletes what has grown old in the tables that belong to no module, and
+// in those of modules that ask for it. Every process does it: they leave each other's
+// rows alone.
+type housekeeping struct {
+	facts  factSweeper
+	sweeps []module.Sweep
+	months func(context.Context) (months.Kept, error)
+	log    *slog.Logger
+	tasks  *worker.Tasks
+}
+
+type housekeepingParams struct {
+	fx.In
+
+	Lifecycle fx.Lifecycle
+	Bus       *bus.Bus
+	DB        *db.DB
+	Sweeps    []module.Sweep    `group:"sweeps"`
+	Unneeded  []months.Unneeded `group:"unneeded"`
+	Logger    *slog.Logger
+	Workers   *worker.Metrics
+}
+
+func keepHouse(p housekeepingParams) {
+	h := &housekeeping{facts: p.Bus, sweeps: p.Sweeps, log: p.Logger, tasks: worker.NewTasks(p.Logger, p.Workers),
+		months: func(ctx context.Context) (months.Kept, error) { return months.Keep(ctx, p.DB, p.Logger, p.Unneeded...) }}
+	p.Lifecycle.Append(fx.StartStopHook(h.Start, h.Stop))
+}
+
+// Start sweeps in the background until Stop. Months of tables that are split are made before anything is stored:
+// nobody may have been here for long.
+func (h *housekeeping) Start(ctx context.Context) error {
+	if err := h.keepMonths(ctx); err != nil {
+		h.log.WarnContext(ctx, "months of tables: tried again within the hour", telemetry.KeyError, err)
+	}
+	h.tasks.Start(worker.Task{Name: "housekeeping", First: firstSweep, Step: func(ctx context.Context) (time.Duration, error) { return sweepEvery, h.sweep(ctx) }})
+	return nil
+}
+
+// Stop ends the sweeping and waits for it.
+func (h *housekeeping) Stop(ctx context.Context) error {
+	h.tasks.Stop(ctx)
+	return nil
+}
+
+// keepMonths makes and drops months of tables, and logs which.
+func (h *housekeeping) keepMonths(ctx context.Context) error {
+	kept, err := h.months(ctx)
+	if len(kept.Made) > 0 || len(kept.Dropped) > 0 {
+		h.log.InfoContext(ctx, "months of tables", "made", kept.Made, "dropped", kept.Dropped)
+	}
+	if len(kept.Full) > 0 {
+		h.log.WarnContext(ctx, "rows are past the last month of their table: run postrider partition", "tables", kept.Full)
+	}
+	return err
+}
+
+// sweep sweeps everything. What fails stops nothing else, and is tried again by the next
+// sweep.
+func (h *housekeeping) sweep(ctx context.Context) error {
+	facts := module.Sweep{What: "facts", Run: func(ctx context.Context) (int64, error) { return h.facts.Sweep(ctx, factsKept) }}
+	var failed []error
+	for _, old := range append([]module.Sweep{facts}, h.sweeps...) {
+		swept, err := old.Run(ctx)
+		if err != nil {
+			failed = append(failed, fmt.Errorf("sweep of old %s: %w", old.What, err))
+		} else if swept > 0 {
+			h.log.InfoContext(ctx, "old "+old.What+" swept", telemetry.KeyCount, swept)
+		}
+	}
+	return errors.Join(append(failed, h.keepMonths(ctx))...)
+}

@@ -1,0 +1,102 @@
+package listeners
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"io"
+	"slices"
+
+	"github.com/postrider/postrider/runtime/mail/smtpserver"
+	"github.com/postrider/postrider/runtime/ops/module"
+)
+
+// handlerOf joins the kinds of recipients on one listener. It is nil when there are none.
+func handlerOf(kinds []module.Recipients) smtpserver.Handler {
+	switch len(kinds) {
+	case 0:
+		return nil
+	case 1:
+		return kinds[0].Handler
+	}
+	last := func(k module.Recipients) int {
+		if k.Elsewhere == nil {
+			return 1
+		}
+		return 0
+	}
+	return inboundHandler(slices.SortedStableFunc(slices.Values(kinds), func(a, b module.Recipients) int { return cmp.Compare(last(a), last(b)) }))
+}
+
+// inboundHandler asks the kinds in order.
+type inboundHandler []module.Recipients
+
+func (h inboundHandler) NewSession(ctx context.Context, p smtpserver.Peer) (smtpserver.Session, error) {
+	s := &inboundSession{kinds: h}
+	for _, kind := range h {
+		session, err := kind.Handler.NewSession(ctx, p)
+		if err != nil {
+			s.End()
+			return nil, err
+		}
+		s.sessions = append(s.sessions, session)
+	}
+	return s, nil
+}
+
+// inboundSession gives each transaction to the session of its first recipient. A
+// recipient of another kind belongs into a transaction of its own, as RFC 5321 section
+// 4.5.3.1.10 has it for too many: no message has both in practice. Were one of them stored
+// and the other not, the message would come twice.
+type inboundSession struct {
+	kinds    []module.Recipients
+	sessions []smtpserver.Session // one of each kind
+	chosen   smtpserver.Session   // nil before the first recipient
+}
+
+var replyOneKind = smtpserver.Refuse(452, "4.5.3", "Return paths and other recipients do not share a transaction, send to this one in another")
+
+func (s *inboundSession) Mail(ctx context.Context, from smtpserver.Path, o smtpserver.MailOptions) error {
+	for _, session := range s.sessions {
+		if err := session.Mail(ctx, from, o); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *inboundSession) Rcpt(ctx context.Context, to smtpserver.Path) error {
+	var err error
+	for i, session := range s.sessions {
+		err = session.Rcpt(ctx, to)
+		if elsewhere := s.kinds[i].Elsewhere; elsewhere != nil && errors.Is(err, elsewhere) {
+			continue
+		}
+		switch {
+		case err != nil:
+			return err
+		case s.chosen != nil && s.chosen != session:
+			return replyOneKind
+		}
+		s.chosen = session
+		return nil
+	}
+	return err
+}
+
+func (s *inboundSession) Data(ctx context.Context, body io.Reader) error {
+	return s.chosen.Data(ctx, body)
+}
+
+func (s *inboundSession) Reset() {
+	s.chosen = nil
+	for _, session := range s.sessions {
+		session.Reset()
+	}
+}
+
+func (s *inboundSession) End() {
+	for _, session := range s.sessions {
+		session.End()
+	}
+}

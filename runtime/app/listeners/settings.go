@@ -1,0 +1,47 @@
+package listeners
+
+import (
+	"errors"
+	"net/netip"
+
+	"github.com/postrider/postrider/runtime/base/setting"
+	"github.com/postrider/postrider/runtime/ops/config"
+)
+
+const (
+	inboundChapter = "Received mail"
+	tlsChapter     = "Relay"
+)
+
+// InboundAddr is where other servers bring mail; port 0 is any free one.
+var InboundAddr = setting.Declare(setting.Setting[string]{
+	Name: "POSTRIDER_INBOUND_ADDR", Group: inboundChapter, Form: setting.HostPort(), DefaultText: ":25; 127.0.0.1:2525 in development",
+	Help: "Where mail servers bring mail: to domains that receive, and reports to our return paths. Port 0 is any free one.",
+	From: config.SMTPAddr("25", "2525"), Check: config.NotPublic,
+})
+
+// InboundProxies must speak the PROXY protocol.
+var InboundProxies = setting.Declare(setting.Setting[[]netip.Prefix]{
+	Name: "POSTRIDER_INBOUND_PROXIES", Group: inboundChapter, Form: setting.Ranges(),
+	Help: "Address ranges of proxies in front of it, which must speak the PROXY protocol, separated by commas.",
+})
+
+// CertFile and KeyFile are of all SMTP listeners. Both are empty where the certificate
+// comes from an ACME authority, or is our own in development mode.
+var (
+	CertFile = setting.Declare(setting.Setting[string]{
+		Name: "POSTRIDER_SMTP_TLS_CERT", Group: tlsChapter, Form: setting.Text("FILE"),
+		DefaultText: "from the ACME authority that serves tracking hosts; self-made in development",
+		Help:        "PEM file with the certificate chain of all SMTP listeners, read again when it changes.",
+		Check: func(v setting.Values, file string) error {
+			if (file == "") != (KeyFile.Of(v) == "") {
+				return errors.New("and POSTRIDER_SMTP_TLS_KEY go together")
+			}
+			return nil
+		},
+	})
+	KeyFile = setting.Declare(setting.Setting[string]{
+		Name: "POSTRIDER_SMTP_TLS_KEY", Group: tlsChapter, Form: setting.Text("FILE"),
+		Help: "PEM file with its private key.",
+	})
+)

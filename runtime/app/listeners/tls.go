@@ -1,0 +1,101 @@
+package listeners
+
+import (
+	"crypto/tls"
+	"fmt"
+	"log/slog"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"go.uber.org/fx"
+
+	"github.com/postrider/postrider/modules/tracking/certificate"
+	"github.com/postrider/postrider/runtime/base/setting"
+	"github.com/postrider/postrider/runtime/base/telemetry"
+	"github.com/postrider/postrider/runtime/ops/config"
+)
+
+// TLS is what the SMTP listeners show to clients: one configuration for the relay
+// and for STARTTLS on the port where other mail servers come. Whoever makes a listener
+// asks for *TLS and puts its config into smtpserver.Config.TLS; nil there means
+// that TLS is not offered, and then missing says what to do about it.
+//
+// The certificate comes from the files of POSTRIDER_SMTP_TLS_CERT and
+// POSTRIDER_SMTP_TLS_KEY, which are read again when they change; else from the ACME
+// authority that tracking hosts have theirs from, for POSTRIDER_HOSTNAME and
+// POSTRIDER_SMTP_HOST; else development mode makes its own.
+type TLS struct {
+	config  *tls.Config
+	missing string
+}
+
+type tlsParams struct {
+	fx.In
+
+	Config setting.Values
+	Logger *slog.Logger
+	Keeper *certificate.Keeper `optional:"true"`
+}
+
+// NewTLS finds the certificate.
+func NewTLS(lc fx.Lifecycle, p tlsParams) (*TLS, error) {
+	switch file := CertFile.Of(p.Config); {
+	case file != "":
+		return tlsFromFiles(file, KeyFile.Of(p.Config), p.Logger)
+	case p.Keeper != nil:
+		names := Names(p.Config)
+		lc.Append(fx.StartHook(func() { p.Keeper.Obtain(names...) }))
+		return &TLS{config: &tls.Config{MinVersion: tls.VersionTLS12, GetCertificate: named(names, p.Keeper.TLS().GetCertificate)}}, nil
+	case p.Config.Mode == setting.Dev:
+		file := filepath.Join(config.DataDir.Of(p.Config), "smtp-certificate.pem")
+		if err := ensureSelfMade(file, Names(p.Config)); err != nil {
+			return nil, err
+		}
+		return tlsFromFiles(file, file, p.Logger)
+	}
+	return &TLS{missing: "no certificate: set POSTRIDER_SMTP_TLS_CERT and POSTRIDER_SMTP_TLS_KEY, or POSTRIDER_TRACKING_TLS_ADDR and POSTRIDER_ACME_EMAIL to get one"}, nil
+}
+
+func tlsFromFiles(certFile, keyFile string, log *slog.Logger) (*TLS, error) {
+	c, err := FromFiles("POSTRIDER_SMTP_TLS_CERT", certFile, keyFile, log)
+	if err != nil {
+		return nil, err
+	}
+	return &TLS{config: c}, nil
+}
+
+// FromFiles makes the configuration of a listener whose certificate a setting names. The
+// files are read again when they change.
+func FromFiles(name, certFile, keyFile string, log *slog.Logger) (*tls.Config, error) {
+	files, err := newCertificateFiles(certFile, keyFile)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	files.changed = func(err error) {
+		if err != nil {
+			log.Error("the certificate was not read again; the one from before stays in use", "setting", name, "file", certFile, telemetry.KeyError, err)
+			return
+		}
+		log.Info("the certificate was read again", "setting", name, "file", certFile)
+	}
+	return &tls.Config{MinVersion: tls.VersionTLS12, GetCertificate: files.get}, nil
+}
+
+// Names are the names under which SMTP clients find this installation: mail
+// servers come to the first, senders to the second.
+func Names(cfg setting.Values) []string {
+	return slices.Compact([]string{config.Hostname.Of(cfg), config.SMTPHost.Of(cfg)})
+}
+
+// named asks for a certificate of one of our names: mail servers mostly name none, and
+// whatever else a handshake names is nobody's.
+func named(names []string, get func(*tls.ClientHelloInfo) (*tls.Certificate, error)) func(*tls.ClientHelloInfo) (*tls.Certificate, error) {
+	return func(hello *tls.ClientHelloInfo) (*tls.Certificate, error) {
+		asked := *hello
+		if asked.ServerName = strings.ToLower(strings.TrimSuffix(hello.ServerName, ".")); !slices.Contains(names, asked.ServerName) {
+			asked.ServerName = names[0]
+		}
+		return get(&asked)
+	}
+}

@@ -1,0 +1,120 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"net/url"
+	"strconv"
+
+	"go.uber.org/fx"
+
+	"github.com/postrider/postrider/runtime/base/setting"
+	"github.com/postrider/postrider/runtime/base/telemetry"
+	"github.com/postrider/postrider/runtime/ops/config"
+	"github.com/postrider/postrider/runtime/web/clientip"
+	"github.com/postrider/postrider/runtime/web/server"
+)
+
+// fronted reports whether something in front of this process, such as a proxy, passes on what arrives
+// under the base URL: no listener of this process has its port. On this machine, its requests may look
+// like those of a program here.
+func (p edgeParams) fronted(plain net.Listener) bool {
+	base, err := url.Parse(config.BaseURL.Of(p.Config))
+	if err != nil {
+		return true
+	}
+	own, port := plain, "80"
+	if base.Scheme == "https" {
+		own, port = p.Secured.https, "443"
+	}
+	if base.Port() != "" {
+		port = base.Port()
+	}
+	if own == nil {
+		return true
+	}
+	addr, is := own.Addr().(*net.TCPAddr)
+	return !is || strconv.Itoa(addr.Port) != port
+}
+
+// metrics serves GET /metrics to this machine only, under its own names: what it tells is
+// nobody else's business. Behind a proxy it leads to a listener that only this machine reaches:
+// Prometheus follows, and whoever came through the proxy is led to their own machine.
+func (p edgeParams) metrics(local *localMetrics) http.Handler {
+	serve := telemetry.MetricsHandler(p.Registry, p.Logger)
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch {
+		case !clientip.Direct(r):
+			http.Error(w, "Metrics are for this machine only. Ask for them at 127.0.0.1 without a proxy, or set POSTRIDER_METRICS_ADDR.", http.StatusForbidden)
+		case local == nil:
+			serve.ServeHTTP(w, r)
+		case local.address == "":
+			http.Error(w, "Metrics are served at POSTRIDER_METRICS_ADDR.", http.StatusForbidden)
+		default:
+			http.Redirect(w, r, "http://"+local.address+"/metrics", http.StatusTemporaryRedirect)
+		}
+	})
+}
+
+// localMetrics is where metrics are served to this machine instead of at the main listener. An empty
+// address says that they are served at POSTRIDER_METRICS_ADDR.
+type localMetrics struct{ address string }
+
+// metricsAddr is host:port; empty: metrics are for this machine.
+var metricsAddr = setting.Declare(setting.Setting[string]{
+	Name: "POSTRIDER_METRICS_ADDR", Group: "Telemetry", Form: setting.HostPort(), DefaultText: "nowhere; GET /metrics at POSTRIDER_HTTP_ADDR answers this machine", Check: config.NotPublic,
+	Help: "Where to serve GET /metrics for scrapers on other machines, as 10.0.0.5:9464. Whoever reaches it may read.",
+})
+
+// serveMetrics serves GET /metrics, and nothing else, at POSTRIDER_METRICS_ADDR: for
+// scrapers on other machines, in a network that is the operator's. Without the setting, and with a proxy
+// in front, it serves them at a port of the loopback interface, for this machine. It returns nil where
+// the main listener may serve them.
+func (p edgeParams) serveMetrics(fronted bool) (*localMetrics, error) {
+	handler := telemetry.MetricsHandler(p.Registry, p.Logger)
+	if addr := metricsAddr.Of(p.Config); addr != "" {
+		if _, err := p.listenForScrapers(addr, handler); err != nil {
+			return nil, fmt.Errorf("POSTRIDER_METRICS_ADDR: cannot listen on %s: %w", addr, err)
+		}
+		if fronted {
+			return &localMetrics{}, nil
+		}
+		return nil, nil
+	}
+	if !fronted {
+		return nil, nil
+	}
+	address, err := p.listenForScrapers("127.0.0.1:0", http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if !clientip.Direct(r) { // a page of a stranger whose name leads here
+			http.Error(w, "Metrics are for this machine only.", http.StatusForbidden)
+			return
+		}
+		handler.ServeHTTP(w, r)
+	}))
+	if err != nil {
+		return nil, fmt.Errorf("metrics: cannot listen on the loopback interface: %w", err)
+	}
+	return &localMetrics{address}, nil
+}
+
+func (p edgeParams) listenForScrapers(addr string, handler http.Handler) (string, error) {
+	l, err := server.ListenTCP(context.Background(), addr)
+	if err != nil {
+		return "", err
+	}
+	mux := http.NewServeMux()
+	mux.Handle("GET /metrics", handler)
+	s := server.New(server.Params{Listener: l, Handler: mux, Budget: p.Budget, Logger: p.Logger,
+		Fail: func(err error) { p.Logger.Error("the listener of metrics has ended", telemetry.KeyError, err) }})
+	p.Lifecycle.Append(fx.Hook{OnStart: s.Start, OnStop: func(context.Context) error {
+		if err := l.Close(); err != nil && !errors.Is(err, net.ErrClosed) { // also when it was never served
+			return err
+		}
+		return s.Close()
+	}})
+	p.Logger.Info("metrics are served", telemetry.KeyAddress, l.Addr().String())
+	return l.Addr().String(), nil
+}

@@ -1,0 +1,340 @@
+package app
+
+import (
+	"maps"
+	"reflect"
+	"slices"
+
+	"go.uber.org/fx"
+
+	"github.com/postrider/postrider/graph"
+	"github.com/postrider/postrider/modules/accounts"
+	"github.com/postrider/postrider/modules/accounts/audit"
+	"github.com/postrider/postrider/modules/accounts/brand"
+	"github.com/postrider/postrider/modules/accounts/desk"
+	"github.com/postrider/postrider/modules/accounts/exports"
+	"github.com/postrider/postrider/modules/accounts/plans"
+	"github.com/postrider/postrider/modules/accounts/storage"
+	"github.com/postrider/postrider/modules/accounts/team"
+	"github.com/postrider/postrider/modules/apilog"
+	"github.com/postrider/postrider/modules/automations"
+	"github.com/postrider/postrider/modules/automations/figures"
+	"github.com/postrider/postrider/modules/billing"
+	"github.com/postrider/postrider/modules/bounces"
+	"github.com/postrider/postrider/modules/devinbox"
+	"github.com/postrider/postrider/modules/devinbox/hooks"
+	"github.com/postrider/postrider/modules/domains"
+	"github.com/postrider/postrider/modules/domains/publish"
+	"github.com/postrider/postrider/modules/eventexport"
+	"github.com/postrider/postrider/modules/eventlog"
+	"github.com/postrider/postrider/modules/inbound"
+	"github.com/postrider/postrider/modules/notices"
+	"github.com/postrider/postrider/modules/outbound"
+	"github.com/postrider/postrider/modules/relay"
+	"github.com/postrider/postrider/modules/retention"
+	"github.com/postrider/postrider/modules/sending"
+	"github.com/postrider/postrider/modules/sending/bodies"
+	"github.com/postrider/postrider/modules/sending/compose"
+	"github.com/postrider/postrider/modules/sending/delivery"
+	"github.com/postrider/postrider/modules/sending/queue"
+	"github.com/postrider/postrider/modules/sending/records"
+	"github.com/postrider/postrider/modules/sending/release"
+	"github.com/postrider/postrider/modules/signin"
+	"github.com/postrider/postrider/modules/signin/openid"
+	"github.com/postrider/postrider/modules/sms"
+	smssettings "github.com/postrider/postrider/modules/sms/settings"
+	"github.com/postrider/postrider/modules/statistics"
+	"github.com/postrider/postrider/modules/suppression"
+	"github.com/postrider/postrider/modules/templates"
+	"github.com/postrider/postrider/modules/tracking"
+	"github.com/postrider/postrider/modules/tracking/hosts"
+	"github.com/postrider/postrider/modules/webhooks"
+	restaccount "github.com/postrider/postrider/rest/account"
+	"github.com/postrider/postrider/rest/api"
+	restautomations "github.com/postrider/postrider/rest/automations"
+	restinsight "github.com/postrider/postrider/rest/automations/insight"
+	restbilling "github.com/postrider/postrider/rest/billing"
+	restcontacts "github.com/postrider/postrider/rest/contacts"
+	restdomains "github.com/postrider/postrider/rest/domains"
+	restemails "github.com/postrider/postrider/rest/emails"
+	resteventlog "github.com/postrider/postrider/rest/eventlog"
+	restoperator "github.com/postrider/postrider/rest/operator"
+	restpeople "github.com/postrider/postrider/rest/people"
+	restreceived "github.com/postrider/postrider/rest/received"
+	restrequests "github.com/postrider/postrider/rest/requests"
+	restsession "github.com/postrider/postrider/rest/session"
+	restsms "github.com/postrider/postrider/rest/sms"
+	restsuppressions "github.com/postrider/postrider/rest/suppressions"
+	resttemplates "github.com/postrider/postrider/rest/templates"
+	restwebhooks "github.com/postrider/postrider/rest/webhooks"
+	"github.com/postrider/postrider/runtime/app/development"
+	"github.com/postrider/postrider/runtime/app/listeners"
+	"github.com/postrider/postrider/runtime/app/probes"
+	"github.com/postrider/postrider/runtime/web/ratelimit"
+	"github.com/postrider/postrider/runtime/work/event"
+	"github.com/postrider/postrider/runtime/work/node"
+)
+
+// Module is a row of the registry: everything that the assembly, the tests and
+// `postrider modules` know about a domain module. A module is added by its folder, its
+// edge files in rest and graph, and a row here.
+type Module struct {
+	Name     string
+	Line     string   // what it is for
+	Requires []string // must be on with it
+	Uses     []string // served too, when on
+	Always   bool     // cannot be switched off
+	Dev      bool     // exists in development mode only
+	Option   fx.Option
+	// Routes are constructors of what it shows over REST, from its services to
+	// rest.Routes. Called with nil services they describe the same for the OpenAPI document.
+	Routes []any
+	// Beside is what it shows over REST where another module is on as well, by that module.
+	Beside map[string][]any
+	// Graph is what it shows over GraphQL: the services behind its fields.
+	Graph []part
+	// Edges is what else it shows: pages, links, and lines of GET /readyz.
+	Edges fx.Option
+}
+
+// Modules is the registry, every module after those it requires.
+func Modules() []Module { return slices.Clone(registry) }
+
+// routes are the constructors of what it shows over REST beside the modules that are on.
+func (m Module) routes(on []string) []any {
+	all := slices.Clone(m.Routes)
+	for _, other := range slices.Sorted(maps.Keys(m.Beside)) {
+		if slices.Contains(on, other) {
+			all = append(all, m.Beside[other]...)
+		}
+	}
+	return all
+}
+
+// options are all parts of the row for Fx, beside the modules that are on.
+func (m Module) options(on []string) fx.Option {
+	all := []fx.Option{m.Option}
+	for _, constructor := range m.routes(on) {
+		all = append(all, fx.Provide(fx.Annotate(constructor, fx.ResultTags(`group:"routes"`))))
+	}
+	for _, constructor := range m.Graph {
+		all = append(all, fx.Provide(fx.Annotate(constructor(m.Name), fx.ResultTags(`group:"graph"`))))
+	}
+	if m.Edges != nil {
+		all = append(all, m.Edges)
+	}
+	return fx.Options(all...)
+}
+
+// Operations are its routes without services, beside the modules that are on.
+func (m Module) Operations(on []string) []api.Routes {
+	var all []api.Routes
+	for _, constructor := range m.routes(on) {
+		call := reflect.ValueOf(constructor)
+		none := make([]reflect.Value, call.Type().NumIn())
+		for i := range none {
+			none[i] = reflect.Zero(call.Type().In(i))
+		}
+		all = append(all, call.Call(none)[0].Interface().(api.Routes))
+	}
+	return all
+}
+
+// part makes the constructor of a graph.Part for the module of the name.
+type part func(name string) any
+
+// shows makes constructors of a part of the schema: the service *S as the interface I.
+func shows[I, S any](name string) any {
+	return func(service *S) graph.Part { return graph.Show(name, any(service).(I)) }
+}
+
+var registry = []Module{
+	{
+		Name: "accounts", Line: "accounts, users, API keys, plans and their limits", Always: true,
+		Option: fx.Options(fx.Provide(accountsConfig), accounts.Module, team.Module, audit.Module, brand.Module, plans.Module, exports.Module, storage.Module),
+		Graph:  []part{shows[graph.Usage, plans.Service], shows[graph.Processes, node.Node]},
+		Routes: []any{
+			func(s *accounts.Service) api.Routes { return restaccount.Routes(s) },
+			func(s *brand.Service) api.Routes { return restaccount.BrandRoutes(s) },
+			func(s *accounts.Service) api.Routes { return restaccount.KeyRoutes(s) },
+		},
+	},
+	{
+		Name: "domains", Line: "sending domains: keys, DNS records, verification, the sandbox domain",
+		Requires: []string{"accounts"},
+		Option:   domains.Module,
+		Routes: []any{
+			func(s *domains.Service) api.Routes { return restdomains.Routes(s) },
+			func(p *publish.Service) api.Routes { return restdomains.DNSRoutes(p) },
+		},
+		Graph: []part{shows[graph.Domains, domains.Service]},
+	},
+	{
+		Name: "suppression", Line: "addresses that must not be written to, and the page where recipients unsubscribe",
+		Requires: []string{"accounts"},
+		Option:   suppression.Module,
+		Routes: []any{func(s *suppression.Service, turns *exports.Service) api.Routes {
+			return restsuppressions.Routes(s, turns)
+		}},
+		Graph: []part{shows[graph.Suppressions, suppression.Service]},
+		Edges: unsubscribeLinks,
+	},
+	{
+		Name: "templates", Line: "messages with gaps: drafts, published versions, rendering",
+		Requires: []string{"accounts"},
+		Option:   templates.Module,
+		Routes:   []any{func(s *templates.Service) api.Routes { return resttemplates.Routes(s) }},
+		Graph:    []part{shows[graph.Templates, templates.Service]},
+	},
+	{
+		Name: "tracking", Line: "counts opens and clicks, under a host of the sender's own if wanted",
+		Requires: []string{"accounts", "domains"},
+		Option:   tracking.Module,
+		Routes:   []any{func(h *hosts.Service) api.Routes { return restdomains.TrackingHostRoutes(h) }},
+		Graph:    []part{shows[graph.Engagements, tracking.Service]},
+		Edges:    trackedLinks,
+	},
+	{
+		Name: "statistics", Line: "counts what became of mail, for 25 months",
+		Requires: []string{"accounts"},
+		Option:   statistics.Module,
+		Graph:    []part{shows[graph.Statistics, statistics.Service]},
+	},
+	{
+		Name: "outbound", Line: "the ways out: smarthosts, source addresses and their warm-up",
+		Requires: []string{"accounts", "domains"},
+		Option:   outbound.Module,
+		Graph:    []part{shows[graph.Sources, outbound.Service]},
+	},
+	{
+		Name: "sending", Line: "accepts messages, signs them and delivers them over SMTP",
+		Requires: []string{"accounts", "domains", "suppression", "templates", "outbound"}, Uses: []string{"tracking", "statistics"},
+		Option: fx.Options(records.Module, queue.Module, compose.Module, delivery.Module, sending.Module, release.Module, bodies.Module,
+			fx.Provide(sendingConfig, bodies.ConfigOf)),
+		Routes: []any{
+			func(s *sending.Service, r *records.Service, turns *exports.Service) api.Routes {
+				return restemails.Routes(s, r, turns)
+			},
+		},
+		Beside: map[string][]any{"webhooks": {func(r *records.Service, d *webhooks.Service, offer event.Offer) api.Routes {
+			return restwebhooks.TestEventRoutes(r, d, offer)
+		}}},
+		Graph: []part{shows[graph.Emails, records.Service], shows[graph.RawMail, compose.Composer], shows[graph.Queue, queue.Service],
+			shows[graph.WholeQueue, queue.Service], shows[graph.Lanes, delivery.Service]},
+		Edges: probes.Queue,
+	},
+	{
+		Name: "notices", Line: "the installation's own mail to people: links, invitations",
+		Requires: []string{"accounts"}, Uses: []string{"sending"},
+		Option: notices.Module,
+	},
+	{
+		Name: "signin", Line: "lets people in: passwords, codes, sessions, teams and their roles",
+		Requires: []string{"accounts"}, Uses: []string{"notices"},
+		Option: fx.Options(signin.Module, openid.Module, desk.Module), Edges: signInPages,
+		Graph: []part{shows[graph.Teams, team.Service], shows[graph.AuditLog, audit.Service], shows[graph.Desk, desk.Service]},
+		Routes: []any{
+			func(s *signin.Service, o *openid.Service) api.Routes { return restsession.Routes(s, o) },
+			func(s *signin.Service, o *openid.Service) api.Routes { return restsession.UserRoutes(s, o) },
+			func(s *team.Service) api.Routes { return restpeople.Routes(s) },
+			func(s *audit.Service, turns *exports.Service) api.Routes { return restpeople.AuditRoutes(s, turns) },
+			func(d *desk.Service, s *audit.Service) api.Routes { return restoperator.Routes(d, s) },
+		},
+	},
+	{
+		Name: "billing", Line: "what accounts use and pay: plans, limits of their own, the payment provider",
+		Requires: []string{"accounts"}, Uses: []string{"notices"},
+		Option: billing.Module,
+		Graph:  []part{shows[graph.Billing, billing.Service], shows[graph.BillingWatch, billing.Service]},
+		Routes: []any{
+			func(s *billing.Service, p *plans.Service) api.Routes { return restbilling.Routes(s, p) },
+			func(s *billing.Service) api.Routes { return restbilling.PaymentRoutes(s) },
+		},
+		Beside: map[string][]any{"signin": {func(s *billing.Service) api.Routes { return restoperator.BillingRoutes(s) }}},
+		Edges:  stripeEvents,
+	},
+	{
+		Name: "sms", Line: "text messages: providers, opt-outs, caps, receipts",
+		Requires: []string{"accounts"}, Uses: []string{"templates"},
+		Option: fx.Options(sms.Module, fx.Provide(textInbox)),
+		Routes: []any{func(of *smssettings.Service, s *sms.Service) api.Routes { return restsms.Routes(of, s) }},
+		Edges:  textReceipts,
+	},
+	{
+		Name: "automations", Line: "custom events, and sequences of steps that they start: emails, waits, decisions, requests",
+		Requires: []string{"accounts", "domains", "sending", "templates"}, Uses: []string{"sms", "tracking"},
+		Option: automations.Module,
+		Routes: []any{
+			func(s *automations.Service, turns *exports.Service) api.Routes {
+				return restautomations.Routes(s, turns)
+			},
+			func(s *automations.Service) api.Routes { return restinsight.Routes(s) },
+		},
+		Graph: []part{shows[graph.Automations, automations.Service], shows[graph.AutomationFigures, figures.Service]},
+	},
+	{
+		Name: "bounces", Line: "bounces and complaints that come back to our return paths",
+		Requires: []string{"accounts", "sending"},
+		Option:   bounces.Module,
+	},
+	{
+		Name: "inbound", Line: "receives mail for domains that want it, keeps it, replies and forwards",
+		Requires: []string{"accounts", "domains"}, Uses: []string{"sending", "statistics"},
+		Option: fx.Options(inbound.Module, inboundPeers),
+		Routes: []any{func(s *inbound.Service) api.Routes {
+			return restreceived.Routes(s, s == nil || s.Answers())
+		}},
+		Graph: []part{shows[graph.Received, inbound.Service]},
+	},
+	{
+		Name: "relay", Line: "takes mail from programs over SMTP, under the rules of the API",
+		Requires: []string{"accounts", "sending"},
+		Option:   relay.Module,
+		Routes:   []any{func(c *relay.Credentials) api.Routes { return restaccount.SMTPCredentialRoutes(c) }},
+		Graph:    []part{shows[graph.SMTPCredentials, relay.Credentials]},
+		Edges: fx.Options(
+			fx.Provide(listeners.NewRelaySockets, listeners.RelayConfig, listeners.NewRelayServers, func(l *ratelimit.Limiter) relay.Rate { return accountRate{l} }),
+			fx.Invoke(func(*listeners.RelayServers) {}),
+		),
+	},
+	{
+		Name: "webhooks", Line: "tells accounts' endpoints what has happened, signed, with retries, a log and replays",
+		Requires: []string{"accounts"}, Uses: []string{"sending"},
+		Option: webhooks.Module,
+		Routes: []any{
+			func(s *webhooks.Service) api.Routes { return restwebhooks.Routes(s) },
+			func(s *webhooks.Service) api.Routes { return restwebhooks.DeliveryRoutes(s) },
+		},
+		Graph: []part{shows[graph.Webhooks, webhooks.Service]},
+	},
+	{
+		Name: "retention", Line: "deletes what is older than an account keeps it, and erases a recipient on demand",
+		Requires: []string{"accounts"}, Uses: []string{"sending", "suppression", "tracking", "inbound", "webhooks", "automations", "sms"},
+		Option: retention.Module,
+		Routes: []any{func(s *retention.Service) api.Routes { return restcontacts.Routes(s) }},
+	},
+	{
+		Name: "eventlog", Line: "shows an account its events in order, in pages and as streams",
+		Requires: []string{"accounts"},
+		Option:   eventlog.Module,
+		Routes:   []any{func(s *eventlog.Service) api.Routes { return resteventlog.Routes(s) }},
+		Graph:    []part{shows[graph.EventLog, eventlog.Service]},
+	},
+	{
+		Name: "eventexport", Line: "hands every event to a stream of NATS JetStream, for other programs of the operator",
+		Requires: []string{"accounts"},
+		Option:   eventexport.Module,
+	},
+	{
+		Name: "apilog", Line: "keeps what was asked of the API for seven days, without secrets",
+		Requires: []string{"accounts"},
+		Option:   apilog.Module,
+		Graph:    []part{shows[graph.APIRequests, apilog.Service]},
+		Routes:   []any{func(s *apilog.Service) api.Routes { return restrequests.Routes(s) }},
+	},
+	{
+		Name: "devinbox", Line: "catches outbound mail, text messages and webhooks in development mode, shows them at /dev/inbox, plays failures", Dev: true,
+		Uses:   []string{"sms", "webhooks"},
+		Option: fx.Options(devinbox.Module, development.PlayedFailures, hooks.Module, development.ReceivedWebhooks), Edges: fx.Options(inboxPages, hookPaths),
+	},
+}

@@ -1,0 +1,89 @@
+package app
+
+import (
+	"log/slog"
+	"slices"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"go.uber.org/fx"
+
+	"github.com/postrider/postrider/modules/accounts"
+	"github.com/postrider/postrider/modules/billing"
+	"github.com/postrider/postrider/modules/sending/delivery"
+	"github.com/postrider/postrider/modules/sending/release"
+	"github.com/postrider/postrider/runtime/base/clock"
+	"github.com/postrider/postrider/runtime/base/setting"
+	"github.com/postrider/postrider/runtime/base/worker"
+	"github.com/postrider/postrider/runtime/storage/clockstep"
+	"github.com/postrider/postrider/runtime/ops/config"
+	"github.com/postrider/postrider/runtime/storage/db"
+	"github.com/postrider/postrider/runtime/web/idempotency"
+	"github.com/postrider/postrider/runtime/work/bus"
+	"github.com/postrider/postrider/runtime/work/node"
+)
+
+// modulesOn are the names of the modules that run in this process.
+type modulesOn []string
+
+// newNode makes this process known to the others. Modules that claim jobs ask for it, so
+// that it starts before them and ends after them.
+func newNode(lc fx.Lifecycle, cfg setting.Values, o Options, on modulesOn, d *db.DB, signals *db.Signals, clockWatch *clockstep.Watch, workers *worker.Metrics, reg prometheus.Registerer, log *slog.Logger) (*node.Node, error) {
+	n, err := node.New(node.Params{DB: d, Signals: signals, Name: config.Node.Of(cfg), Version: o.Version, Roles: rolesOf(on, config.DeliveryConcurrency.Of(cfg)), Egress: config.Egress.Of(cfg),
+		Machine: o.Machine, Logger: log, Workers: workers, Correct: clock.Correct, Observe: clockWatch.Observe})
+	if err == nil {
+		err = n.Register(reg)
+		lc.Append(fx.StartStopHook(n.Start, n.Stop))
+	}
+	return n, err
+}
+
+// rolesOf says what a process does with these modules and so many deliveries at once.
+func rolesOf(on modulesOn, concurrency int) []string {
+	roles := []string{node.Accepts}
+	if concurrency == 0 {
+		return roles
+	}
+	if slices.Contains(on, "sending") {
+		roles = append(roles, node.Delivers)
+	}
+	if slices.Contains(on, "webhooks") {
+		roles = append(roles, node.Webhooks)
+	}
+	return roles
+}
+
+// accountsConfig knows which plan new accounts get.
+func accountsConfig(cfg setting.Values) accounts.Config {
+	return accounts.Config{DefaultPlan: billing.DefaultPlan(cfg)}
+}
+
+// sendingConfig returns the settings of accepting and of delivering. A process without
+// deliveries accepts only.
+func sendingConfig(cfg setting.Values) (release.Config, delivery.Config) {
+	c := delivery.DefaultConfig()
+	c.Concurrency = config.DeliveryConcurrency.Of(cfg)
+	return release.Config{AcceptOnly: c.Concurrency == 0}, c
+}
+
+func newClockWatch(d *db.DB, workers *worker.Metrics, reg prometheus.Registerer, log *slog.Logger) (*clockstep.Watch, error) {
+	w := clockstep.New(clockstep.Params{DB: d, Logger: log, Workers: workers})
+	return w, w.Register(reg)
+}
+
+// clockParams is what watchClock needs.
+type clockParams struct {
+	fx.In
+
+	Lifecycle fx.Lifecycle
+	Watch     *clockstep.Watch
+	Node      *node.Node
+	Bus       *bus.Bus
+	Repairs   []clockstep.Repair `group:"repairs"`
+}
+
+// watchClock starts the watch after the modules whose rows it repairs.
+func watchClock(p clockParams) {
+	p.Watch.Add(clockstep.Repair{What: "processes", Run: p.Node.RepairTimes}, p.Bus.ClockRepair(), idempotency.ClockRepair)
+	p.Watch.Add(p.Repairs...)
+	p.Lifecycle.Append(fx.StartStopHook(p.Watch.Start, p.Watch.Stop))
+}

@@ -1,0 +1,172 @@
+package app
+
+import (
+	"context"
+	"log/slog"
+	"net/http"
+	"strings"
+
+	"go.uber.org/fx"
+
+	"github.com/postrider/postrider/modules/accounts"
+	"github.com/postrider/postrider/modules/accounts/admission"
+	"github.com/postrider/postrider/modules/accounts/brand"
+	"github.com/postrider/postrider/modules/billing"
+	"github.com/postrider/postrider/modules/devinbox"
+	"github.com/postrider/postrider/modules/devinbox/hooks"
+	"github.com/postrider/postrider/modules/sending/records"
+	"github.com/postrider/postrider/modules/signin"
+	"github.com/postrider/postrider/modules/signin/openid"
+	"github.com/postrider/postrider/modules/sms/callback"
+	"github.com/postrider/postrider/modules/sms/provider"
+	"github.com/postrider/postrider/modules/suppression"
+	"github.com/postrider/postrider/modules/tracking"
+	"github.com/postrider/postrider/rest/api"
+	"github.com/postrider/postrider/rest/billing/stripe"
+	"github.com/postrider/postrider/rest/pages/dashboard"
+	"github.com/postrider/postrider/rest/pages/devhooks"
+	inboxpages "github.com/postrider/postrider/rest/pages/devinbox"
+	"github.com/postrider/postrider/rest/pages/track"
+	"github.com/postrider/postrider/rest/pages/unsubscribe"
+	"github.com/postrider/postrider/rest/pages/welcome"
+	"github.com/postrider/postrider/rest/receipts"
+	"github.com/postrider/postrider/runtime/base/fault"
+	"github.com/postrider/postrider/runtime/base/setting"
+	"github.com/postrider/postrider/runtime/ops/config"
+	"github.com/postrider/postrider/runtime/ops/module"
+)
+
+// webPage is a handler of the mux for people with a browser.
+type webPage struct {
+	paths   []string // patterns of http.ServeMux
+	handler http.Handler
+	home    dashboard.Link // for who comes without a dashboard; without a path: none
+}
+
+// link serves the public links of messages below a prefix.
+type link struct {
+	prefix  string
+	handler http.Handler
+	tracked bool // is served under the tracking hosts of accounts too
+}
+
+func pages(constructor any) fx.Option {
+	return fx.Provide(fx.Annotate(constructor, fx.ResultTags(`group:"pages"`)))
+}
+
+func links(constructor any) fx.Option {
+	return fx.Provide(fx.Annotate(constructor, fx.ResultTags(`group:"links"`)))
+}
+
+// inboxPages show what development mode has caught.
+var inboxPages = pages(func(s *devinbox.Service, cfg setting.Values, log *slog.Logger) webPage {
+	return webPage{paths: []string{inboxpages.Prefix, inboxpages.Prefix + "/", inboxpages.JSONPath},
+		handler: inboxpages.New(s, log, config.BaseHost(cfg)),
+		home:    dashboard.Link{Path: inboxpages.Prefix, Name: "Development inbox", Line: "the mail that was sent"}}
+})
+
+// hookPaths are where development mode receives webhooks, and what accounts read of them.
+var hookPaths = fx.Provide(fx.Annotate(func(s *hooks.Service, keys *accounts.Service, people module.Optional[signin.Service], cfg setting.Values, log *slog.Logger) (webPage, error) {
+	door, err := admission.New(keys, module.Nearby[admission.Sessions](people), append([]string{config.BaseURL.Of(cfg)}, config.OtherOrigins(cfg)...)...)
+	return webPage{paths: devhooks.Paths(), handler: devhooks.New(s, door, log)}, err
+}, fx.ResultTags(`group:"pages"`)))
+
+// signInPages are where people get in.
+var signInPages = fx.Provide(fx.Annotate(func(s *signin.Service, o *openid.Service, cfg setting.Values, log *slog.Logger) (webPage, error) {
+	handler, err := welcome.New(welcome.Options{People: s, OpenID: o, BaseURL: config.BaseURL.Of(cfg), Origins: config.OtherOrigins(cfg), Proxies: config.TrustedProxies.Of(cfg), Logger: log})
+	return webPage{paths: welcome.Paths(), handler: handler, home: dashboard.Link{Path: signin.PathSignIn, Name: "Sign in", Line: "for people; programs use API keys"}}, err
+}, fx.ResultTags(`group:"pages"`)))
+
+// unsubscribeLinks are where recipients unsubscribe.
+var unsubscribeLinks = fx.Options(
+	fx.Provide(module.Nearby[unsubscribe.Senders, records.Service]),
+	links(func(s *suppression.Service, senders unsubscribe.Senders, brands *brand.Service, log *slog.Logger) link {
+		return link{prefix: unsubscribe.Prefix, handler: unsubscribe.New(unsubscribe.Options{Links: s, Senders: senders, Brands: brands, Logger: log})}
+	}),
+)
+
+// stripeEvents are where the payment provider tells what has happened.
+var stripeEvents = links(func(s *billing.Service, log *slog.Logger) link {
+	return link{prefix: stripe.Path, handler: stripe.New(s, log)}
+})
+
+// textReceipts are where providers of text messages tell what became of them.
+var textReceipts = links(func(s *callback.Service, log *slog.Logger) link {
+	return link{prefix: receipts.Prefix, handler: receipts.New(receipts.Options{Messages: s, Logger: log})}
+})
+
+// textInbox keeps the text messages of development mode; nil: there is no development inbox.
+func textInbox(inbox module.Optional[devinbox.Service]) provider.Catcher {
+	if inbox.Service == nil {
+		return nil
+	}
+	return texts{inbox.Service}
+}
+
+// texts is the development inbox as a provider sees it.
+type texts struct{ inbox *devinbox.Service }
+
+// Catch implements provider.Catcher.
+func (t texts) Catch(ctx context.Context, m provider.Message) error {
+	return t.inbox.CatchText(ctx, devinbox.Text{MessageID: m.ID, To: m.To, From: m.From, Text: m.Text, Encoding: m.Encoding, Segments: m.Segments})
+}
+
+// newTrackedLinks are links and pixels that are counted.
+func newTrackedLinks(s *tracking.Service, cfg setting.Values, log *slog.Logger) link {
+	return link{prefix: tracking.Prefix, tracked: true,
+		handler: track.New(track.Options{Tracker: s, Proxies: config.TrustedProxies.Of(cfg), Logger: log})}
+}
+
+// hook tells whether a link is a path below the API that another service posts to.
+func (l link) hook() bool { return strings.HasPrefix(l.prefix, api.Prefix+"/") }
+
+// hooksFirst keeps what other services post to from the API, whose callers have a key or a session.
+func (p edgeParams) hooksFirst(others http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		for _, l := range p.Links {
+			if l.hook() && r.URL.Path == l.prefix {
+				l.handler.ServeHTTP(w, r)
+				return
+			}
+		}
+		others.ServeHTTP(w, r)
+	})
+}
+
+// linksFirst keeps public links from the mux, which answers an unclean path with a
+// redirect: a link that is not genuine leads nowhere, and RFC 8058 section 3.2 forbids to
+// follow a redirect of a link to unsubscribe.
+func (p edgeParams) linksFirst(others http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		for _, l := range p.Links {
+			if !l.hook() && strings.HasPrefix(r.URL.Path, l.prefix) {
+				ctx, cancel := context.WithTimeout(r.Context(), fault.AnswerWithin)
+				defer cancel()
+				l.handler.ServeHTTP(w, r.WithContext(ctx))
+				return
+			}
+		}
+		others.ServeHTTP(w, r)
+	})
+}
+
+// trackingHostsFirst answers the tracking hosts of accounts: with tracked links and nothing else, so that
+// no page of the installation or of another account appears under the name of a customer.
+func (p edgeParams) trackingHostsFirst(others http.Handler) http.Handler {
+	if p.LinkRules == nil {
+		return others
+	}
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if p.isOurs(r) || !p.LinkRules.IsTrackingHost(r.Host) {
+			others.ServeHTTP(w, r)
+			return
+		}
+		for _, l := range p.Links {
+			if l.tracked && strings.HasPrefix(r.URL.Path, l.prefix) {
+				l.handler.ServeHTTP(w, r)
+				return
+			}
+		}
+		http.NotFound(w, r)
+	})
+}

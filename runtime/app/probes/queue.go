@@ -1,0 +1,90 @@
+package probes
+
+import (
+	"context"
+	"errors"
+	"math"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"go.uber.org/fx"
+
+	"github.com/postrider/postrider/modules/sending/queue"
+	"github.com/postrider/postrider/runtime/ops/module"
+)
+
+// lateLimit is from when on the queue is called degraded.
+const lateLimit = time.Minute
+
+// Queue tells on GET /readyz and in the metrics how late the queue is.
+var Queue = fx.Options(
+	module.Healths(func(q *queue.Service) module.Health {
+		return module.Health{Name: "queue", Ask: func(ctx context.Context) (module.Condition, error) {
+			late, err := q.Late(ctx)
+			if err != nil {
+				return module.Condition{}, err
+			}
+			unknown, err := q.CountUnknown(ctx)
+			return module.Condition{Degraded: late > lateLimit, Figures: map[string]float64{"late_seconds": math.Floor(late.Seconds()), "unknown_results": float64(unknown)}}, err
+		}}
+	}),
+	fx.Invoke(gaugeQueue),
+)
+
+// gaugeQueue shows how late the queue is. It is asked for at each scrape, and not a number
+// while the database does not tell.
+func gaugeQueue(q *queue.Service, registry prometheus.Registerer) error {
+	if err := registry.Register(queueDepth{q}); err != nil {
+		return err
+	}
+	late := gauge("postrider_queue_late_seconds", "How long the oldest recipient has been due that nobody has begun to deliver to; held ones and those that wait for a lane are left out.",
+		func(ctx context.Context) (float64, error) {
+			late, err := q.Late(ctx)
+			return late.Seconds(), err
+		})
+	unknown := gauge("postrider_attempts_unknown", "Attempts of the last 24 hours without a known result, up to 100,000. Each of their recipients may have received the email twice. It describes the database: use the maximum across processes.",
+		func(ctx context.Context) (float64, error) {
+			n, err := q.CountUnknown(ctx)
+			return float64(n), err
+		})
+	return errors.Join(registry.Register(late), registry.Register(unknown))
+}
+
+// gauge returns a gauge that is not a number while the database does not answer.
+func gauge(name, help string, ask func(ctx context.Context) (float64, error)) prometheus.GaugeFunc {
+	return prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: name, Help: help}, func() float64 {
+		ctx, cancel := context.WithTimeout(context.Background(), readyTimeout)
+		defer cancel()
+		value, err := ask(ctx)
+		if err != nil {
+			return math.NaN()
+		}
+		return value
+	})
+}
+
+// queueDepth shows how many recipients wait. They are counted at each scrape; nothing is
+// shown while the database does not tell.
+type queueDepth struct{ queue *queue.Service }
+
+var _ prometheus.Collector = queueDepth{}
+
+var depthDesc = prometheus.NewDesc("postrider_queue_recipients",
+	"Recipients that wait: queued in the common queue or deferred, parked under a lane that has no room, held; each is counted to 100,000. It is the database's: dashboards take the maximum over processes.",
+	[]string{"state"}, nil)
+
+// Describe is for prometheus.
+func (queueDepth) Describe(to chan<- *prometheus.Desc) { to <- depthDesc }
+
+// Collect is for prometheus.
+func (d queueDepth) Collect(to chan<- prometheus.Metric) {
+	ctx, cancel := context.WithTimeout(context.Background(), readyTimeout)
+	defer cancel()
+	depth, err := d.queue.Depth(ctx)
+	if err != nil {
+		return
+	}
+	for state, n := range map[string]int{"queued": depth.Queued, "parked": depth.Parked, "held": depth.Held} {
+		to <- prometheus.MustNewConstMetric(depthDesc, prometheus.GaugeValue, float64(n), state)
+	}
+}

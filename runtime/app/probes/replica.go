@@ -1,0 +1,34 @@
+package probes
+
+import (
+	"context"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"go.uber.org/fx"
+
+	"github.com/postrider/postrider/runtime/base/worker"
+	"github.com/postrider/postrider/runtime/ops/module"
+	"github.com/postrider/postrider/runtime/ops/store"
+)
+
+// Replica looks at the replica of the database, where one is set, and tells on GET /readyz how it does. The
+// metrics are there in any case. A replica that is away takes no process out of a load balancer.
+func Replica(set bool) fx.Option {
+	registered := fx.Invoke(func(s *store.Store, registry prometheus.Registerer) error { return s.Replica.Register(registry) })
+	if !set {
+		return registered
+	}
+	return fx.Options(registered,
+		fx.Invoke(func(lc fx.Lifecycle, s *store.Store, workers *worker.Metrics) {
+			lc.Append(fx.StartStopHook(func() { s.Replica.Start(workers) }, s.Replica.Stop))
+		}),
+		module.Healths(func(s *store.Store) module.Health {
+			return module.Health{Name: "replica", Ask: func(context.Context) (module.Condition, error) {
+				if why := s.Replica.Standing().PassedOver; why != "" {
+					return module.Condition{Degraded: true, Details: []string{"the primary answers lists, search and statistics: " + why}}, nil
+				}
+				return module.Condition{}, nil
+			}}
+		}),
+	)
+}

@@ -1,0 +1,37 @@
+package app
+
+import (
+	"context"
+	"log/slog"
+	"net/netip"
+	"time"
+
+	"go.uber.org/fx"
+
+	"github.com/postrider/postrider/modules/inbound"
+	"github.com/postrider/postrider/runtime/base/intake"
+	"github.com/postrider/postrider/runtime/base/setting"
+	"github.com/postrider/postrider/runtime/mail/authn"
+	"github.com/postrider/postrider/runtime/mail/dnsx"
+	"github.com/postrider/postrider/runtime/mail/rspamd"
+)
+
+// inboundPeers are whom the module inbound asks about messages.
+var inboundPeers = fx.Provide(newVerifier, newSpamFilter)
+
+func newVerifier(resolver *dnsx.Resolver, budget *intake.Budget, log *slog.Logger) inbound.Verifier {
+	return authn.New(authn.Config{Resolver: resolver.SMTP(), Logger: log, Memory: func(ctx context.Context, from netip.Addr, octets int64) (func(), error) {
+		return budget.Work(ctx, intake.Owner{Remote: from}, octets, hashPatience)
+	}})
+}
+
+// hashPatience is more than a verification has time in all.
+const hashPatience = time.Minute
+
+// newSpamFilter is nil without one.
+func newSpamFilter(cfg setting.Values) (inbound.SpamFilter, error) {
+	if inbound.RspamdURL.Of(cfg) == "" {
+		return nil, nil //nolint:nilnil // the zero value says that there is none
+	}
+	return rspamd.New(rspamd.Config{URL: inbound.RspamdURL.Of(cfg)})
+}

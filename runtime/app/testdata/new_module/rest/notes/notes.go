@@ -1,0 +1,36 @@
+// Package notes is what the API shows of notes.
+package notes
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/postrider/postrider/modules/accounts/rights"
+	"github.com/postrider/postrider/modules/notes"
+	"github.com/postrider/postrider/rest/api"
+)
+
+// Service is what these operations need of notes.
+type Service interface {
+	List(ctx context.Context, accountID string) ([]string, error)
+}
+
+var _ Service = (*notes.Service)(nil)
+
+type notesAnswer struct {
+	Notes []string `json:"notes" nullable:"false"`
+}
+
+// Routes makes the routes of notes.
+func Routes(service Service) rest.Routes {
+	return rest.NewRoutes("notes", func(a *rest.API) {
+		g := a.Tag("Notes", "What is not to be forgotten.")
+		rest.Handle(g, rest.Operation{
+			Method: http.MethodGet, Path: "/notes", ID: "listNotes", Needs: rights.Read,
+			Summary: "List notes", Description: "All of them.", Example: map[string]any{"notes": []any{"remember the milk"}},
+		}, func(ctx context.Context, c *rest.Call, _ *rest.None) (notesAnswer, error) {
+			found, err := service.List(ctx, c.AccountID)
+			return notesAnswer{Notes: found}, err
+		})
+	})
+}

@@ -1,0 +1,143 @@
+package app
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"slices"
+	"strconv"
+
+	"go.uber.org/fx"
+
+	"github.com/postrider/postrider/modules/tracking"
+	"github.com/postrider/postrider/modules/tracking/certificate"
+	"github.com/postrider/postrider/modules/tracking/hosts"
+	"github.com/postrider/postrider/runtime/app/listeners"
+	"github.com/postrider/postrider/runtime/base/secret"
+	"github.com/postrider/postrider/runtime/base/setting"
+	"github.com/postrider/postrider/runtime/base/telemetry"
+	"github.com/postrider/postrider/runtime/ops/config"
+	"github.com/postrider/postrider/runtime/storage/db"
+	"github.com/postrider/postrider/runtime/web/server"
+)
+
+// secured is what speaks HTTPS, and what gets the certificates. A part is nil where the
+// settings do not ask for it.
+type secured struct {
+	https    net.Listener        // of the base URL: POSTRIDER_HTTP_TLS_ADDR
+	files    *tls.Config         // its certificate, from files; nil: the keeper has it
+	tracking net.Listener        // of tracking hosts: POSTRIDER_TRACKING_TLS_ADDR
+	keeper   *certificate.Keeper // gets certificates from an ACME authority
+}
+
+func newSecured(lc fx.Lifecycle, cfg setting.Values, on modulesOn, d *db.DB, box *secret.Box, log *slog.Logger) (*secured, error) {
+	s := &secured{}
+	var err error
+	if config.HTTPTLSAddr.Of(cfg) != "" {
+		if s.https, err = listenTLS(lc, "POSTRIDER_HTTP_TLS_ADDR", config.HTTPTLSAddr.Of(cfg)); err != nil {
+			return nil, err
+		}
+	}
+	if config.HTTPTLSAddr.Of(cfg) != "" && config.HTTPTLSCert.Of(cfg) != "" {
+		if s.files, err = listeners.FromFiles("POSTRIDER_HTTP_TLS_CERT", config.HTTPTLSCert.Of(cfg), config.HTTPTLSKey.Of(cfg), log); err != nil {
+			return nil, err
+		}
+		s.files.NextProtos = []string{"h2", "http/1.1"}
+	}
+	if tracking.TLSAddr.Of(cfg) != "" && slices.Contains(on, "tracking") {
+		if s.tracking, err = listenTLS(lc, "POSTRIDER_TRACKING_TLS_ADDR", tracking.TLSAddr.Of(cfg)); err != nil {
+			return nil, err
+		}
+	}
+	if s.tracking == nil && (s.https == nil || s.files != nil) {
+		return s, nil
+	}
+	port := s.tracking
+	if port == nil {
+		port = s.https
+	}
+	names := listeners.Names(cfg)
+	if s.https != nil && s.files == nil {
+		names = append(names, config.BaseHost(cfg))
+	}
+	allowed := func(_ context.Context, host string) error {
+		return fmt.Errorf("%s is no name of this installation", host)
+	}
+	if slices.Contains(on, "tracking") {
+		allowed = hosts.Served(d)
+	}
+	s.keeper = certificate.New(certificate.Params{DB: d, Box: box, Logger: log, Config: certificate.Config{
+		CA: tracking.ACMECA.Of(cfg), Email: tracking.ACMEEmail.Of(cfg), HTTPPort: portOf(cfg), TLSPort: port.Addr().(*net.TCPAddr).Port},
+		Allowed: func(ctx context.Context, host string) error {
+			if slices.Contains(names, host) {
+				return nil
+			}
+			return allowed(ctx, host)
+		}})
+	lc.Append(fx.Hook{OnStart: func(context.Context) error {
+		if s.https != nil && s.files == nil {
+			s.keeper.Obtain(config.BaseHost(cfg))
+		}
+		return nil
+	}, OnStop: s.keeper.Stop})
+	return s, nil
+}
+
+func listenTLS(lc fx.Lifecycle, name, addr string) (net.Listener, error) {
+	l, err := server.ListenTCP(context.Background(), addr)
+	if err != nil {
+		return nil, fmt.Errorf("%s: cannot listen on %s: %w", name, addr, err)
+	}
+	lc.Append(fx.StopHook(func() error { // also when a later part does not start
+		if err := l.Close(); !errors.Is(err, net.ErrClosed) {
+			return err
+		}
+		return nil
+	}))
+	return l, nil
+}
+
+// certificatesOf keeps a nil pointer out of the interface, where it would not be nil.
+func certificatesOf(s *secured) hosts.Certificates {
+	if s.keeper == nil {
+		return nil
+	}
+	return s.keeper
+}
+
+// keeperOf is nil without an authority.
+func keeperOf(s *secured) *certificate.Keeper { return s.keeper }
+
+// portOf is where this process itself serves HTTP.
+func portOf(cfg setting.Values) int {
+	_, text, err := net.SplitHostPort(config.HTTPAddr.Of(cfg))
+	if port, wrong := strconv.Atoi(text); err == nil && wrong == nil {
+		return port
+	}
+	return 0
+}
+
+// challenges answers the questions of the certificate authority on the main listener.
+func (p edgeParams) challenges(others http.Handler) http.Handler {
+	if p.Secured.keeper == nil {
+		return others
+	}
+	return p.Secured.keeper.Challenge(others)
+}
+
+// serveTrackingHosts answers the public links of messages under tracking hosts, and
+// nothing else: neither the API nor a page that somebody is signed in to.
+func (p edgeParams) serveTrackingHosts(observed *telemetry.HTTP) {
+	if p.Secured.tracking == nil {
+		return
+	}
+	s := server.New(server.Params{Listener: p.Secured.tracking, TLS: p.Secured.keeper.TLS(), Handler: p.trackingHostsFirst(p.linksFirst(http.NotFoundHandler())), Observe: observed.Wrap,
+		Budget: p.Budget, Proxies: config.TrustedProxies.Of(p.Config), Logger: p.Logger,
+		Fail: func(err error) { p.Logger.Error("the listener of tracking hosts has ended", telemetry.KeyError, err) }})
+	p.Lifecycle.Append(hookOf(s))
+	p.Logger.Info("tracking hosts are served", telemetry.KeyAddress, p.Secured.tracking.Addr().String())
+}

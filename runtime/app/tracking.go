@@ -1,0 +1,38 @@
+package app
+
+import (
+	"context"
+
+	"go.uber.org/fx"
+
+	"github.com/postrider/postrider/modules/sending/records"
+	"github.com/postrider/postrider/modules/tracking"
+	"github.com/postrider/postrider/runtime/ops/module"
+	"github.com/postrider/postrider/runtime/storage/db"
+)
+
+// trackedLinks are what tracking shows, and what it needs of a module that itself needs
+// tracking.
+var trackedLinks = fx.Options(
+	fx.Provide(certificatesOf, newAnnouncer),
+	links(newTrackedLinks),
+)
+
+// newAnnouncer is nil where nothing is sent.
+func newAnnouncer(near module.Optional[records.Service]) tracking.Announcer {
+	if near.Service == nil {
+		return nil
+	}
+	return announcer{near.Service}
+}
+
+// announcer tells of opens and clicks with the email's own data, which the records have.
+type announcer struct{ records *records.Service }
+
+func (a announcer) Announce(ctx context.Context, tx db.Execer, seen []tracking.Seen) (int, error) {
+	notices := make([]records.Notice, len(seen))
+	for i, s := range seen {
+		notices[i] = records.Notice{AccountID: s.AccountID, EmailID: s.EmailID, Type: s.Type, Fill: s.Fill}
+	}
+	return a.records.Announce(ctx, tx, notices...)
+}

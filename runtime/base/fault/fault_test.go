@@ -1,0 +1,41 @@
+package fault_test
+
+import (
+	"errors"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/lib/pq"
+
+	"github.com/postrider/postrider/runtime/base/fault"
+)
+
+func TestWaitsAreRoundedUpToWholeSeconds(t *testing.T) {
+	t.Parallel()
+	for wait, want := range map[time.Duration]string{0: "0", 1: "1", time.Second - 1: "1", time.Second: "1", time.Second + 1: "2", time.Hour: "3600"} {
+		if got := fault.WholeSeconds(wait); got != want {
+			t.Errorf("%s is said as %s, want %s", wait, got, want)
+		}
+	}
+}
+
+// A lock that another request holds is a conflict of that request, and no reason to
+// refuse everybody else as if the database were away.
+func TestAFaultIsAwayByItsKindAndNotByItsCause(t *testing.T) {
+	t.Parallel()
+	held := &pq.Error{Code: "55P03"} // lock_not_available
+	for name, c := range map[string]struct {
+		err  error
+		want bool
+	}{
+		"a lock that is held, as the server says it": {held, true},
+		"a conflict because of it":                   {fault.Conflictf(fault.CodeIdempotencyInProgress, "still running").Because(held), false},
+		"the conflict, wrapped":                      {fmt.Errorf("store: %w", fault.Conflictf(fault.CodeConflict, "no").Because(held)), false},
+		"a refusal of storage, whatever the cause":   {fault.Unavailable(errors.New("shutting down")), true},
+	} {
+		if got := fault.IsDatabaseAway(c.err); got != c.want {
+			t.Errorf("IsDatabaseAway of %s is %v, want %v", name, got, c.want)
+		}
+	}
+}

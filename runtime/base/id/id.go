@@ -1,0 +1,122 @@
+// Package id makes the public identifiers: a prefix that names the resource and
+// a time-ordered suffix (UUIDv7 in Crockford base 32, the TypeID form), as in
+// `msg_01kabm5yq3e0tv2w6z9j7r4d5c`. Clients treat them as opaque.
+package id
+
+import (
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+	"go.jetify.com/typeid"
+
+	"github.com/postrider/postrider/runtime/base/clock"
+)
+
+// Prefix names a resource in its ids.
+type Prefix string
+
+// The prefixes in use.
+const (
+	Account Prefix = "acc"
+	User    Prefix = "usr"
+	APIKey  Prefix = "key"
+
+	Invitation Prefix = "inv"
+	AuditEntry Prefix = "aud"
+	Session    Prefix = "ses"
+	Passkey    Prefix = "psk"
+	Challenge  Prefix = "chl"
+
+	Domain  Prefix = "dom"
+	DKIMKey Prefix = "dkm"
+	Claim   Prefix = "clm"
+	Email   Prefix = "msg"
+	Fact    Prefix = "evt"
+
+	Suppression Prefix = "sup"
+	OptOut      Prefix = "opt"
+	Template    Prefix = "tpl"
+
+	Smarthost Prefix = "smh"
+	Source    Prefix = "src"
+
+	Automation  Prefix = "aut"
+	CustomEvent Prefix = "ae"
+	Run         Prefix = "run"
+
+	SMS Prefix = "sms"
+
+	Webhook         Prefix = "wh"
+	WebhookDelivery Prefix = "whd"
+
+	ReceivedEmail  Prefix = "inb"
+	SMTPCredential Prefix = "smtp"
+)
+
+// New makes an id. Ids of one process never go backwards, so `ORDER BY id` is
+// the order of creation. It fails only when the system has no randomness.
+func New(p Prefix) string {
+	id, err := typeid.FromUUIDBytesWithPrefix(string(p), newV7())
+	if err != nil {
+		panic("id: prefix " + string(p) + " is not a TypeID prefix: " + err.Error())
+	}
+	return id.String()
+}
+
+// newV7 is of the time that all processes share, so that ids of several machines are in the order of time.
+func newV7() []byte {
+	u := uuid.Must(uuid.NewV7())
+	if by := clock.Ahead(); by != 0 {
+		setMilliseconds(&u, milliseconds(u[:])-by.Milliseconds())
+	}
+	return u[:]
+}
+
+// milliseconds are the first 48 bits, RFC 9562 section 5.7.
+func milliseconds(u []byte) (ms int64) {
+	for _, octet := range u[:6] {
+		ms = ms<<8 | int64(octet)
+	}
+	return ms
+}
+
+func setMilliseconds(u *uuid.UUID, ms int64) {
+	ms = max(ms, 0)
+	for i := range 6 {
+		u[i] = byte(ms >> (40 - 8*i))
+	}
+}
+
+// Is tells whether s is a well-formed id of the given prefix. An id that is not
+// cannot exist, so a look-up may be spared.
+func Is(p Prefix, s string) bool {
+	rest, found := strings.CutPrefix(s, string(p)+"_")
+	if !found || len(rest) != 26 {
+		return false
+	}
+	parsed, err := typeid.FromString(s)
+	return err == nil && parsed.Prefix() == string(p)
+}
+
+// Since is the least id that can have been made at t or later, by the clock of
+// the process that makes ids: `id >= Since(p, t)` reads a range of an index.
+func Since(p Prefix, t time.Time) string {
+	var u uuid.UUID
+	setMilliseconds(&u, t.UnixMilli())
+	id, err := typeid.FromUUIDBytesWithPrefix(string(p), u[:])
+	if err != nil {
+		panic("id: prefix " + string(p) + " is not a TypeID prefix: " + err.Error())
+	}
+	return id.String()
+}
+
+// Time is when a well-formed id was made, in milliseconds, by the clock of whoever made
+// it. Of other text it is the zero time.
+func Time(s string) time.Time {
+	parsed, err := typeid.FromString(s)
+	if err != nil {
+		return time.Time{}
+	}
+	return time.UnixMilli(milliseconds(parsed.UUIDBytes()))
+}

@@ -1,0 +1,27 @@
+package intake_test
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/postrider/postrider/runtime/base/intake"
+)
+
+// No owner has more than a quarter of a pool, and a full share holds up nobody else.
+func ExamplePool() {
+	pool := intake.NewPool(8)
+	ada, bob := intake.Owner{Account: "acc_ada"}, intake.Owner{Account: "acc_bob"}
+	for range 3 {
+		_, err := pool.Take(context.Background(), ada, 1, time.Millisecond)
+		fmt.Println("ada:", err)
+	}
+	release, err := pool.Take(context.Background(), bob, 1, time.Millisecond)
+	fmt.Println("bob:", err)
+	release()
+	// Output:
+	// ada: <nil>
+	// ada: <nil>
+	// ada: no room: too much is held at the moment
+	// bob: <nil>
+}

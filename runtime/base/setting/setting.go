@@ -1,0 +1,158 @@
+package setting
+
+import (
+	"fmt"
+	"log/slog"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/postrider/postrider/runtime/base/secret"
+)
+
+// Setting declares a setting whose value has the type T.
+type Setting[T any] struct {
+	Name  string // of the environment variable; flag and key of the file follow from it
+	Also  string // another variable, which is read where Name is not given
+	Group string // the chapter of the help and of docs/settings.md
+	Form  Form[T]
+	Help  string // what it is for, in one or two sentences
+
+	// Default is the value where nothing is given.
+	Default T
+	// From gives the default where it is no constant. It may read other settings.
+	From func(Values) T
+	// DefaultText is the default in words, for readers. It is needed with From.
+	DefaultText string
+
+	// Required says what production wants here. Empty: the setting may be left out.
+	Required string
+	// Check tells whether the value goes with the mode and with other settings. Its error
+	// continues a sentence that begins with the name: "is required with …".
+	Check func(v Values, value T) error
+	// Secret values are shown nowhere.
+	Secret bool
+	// Show is the value for the log. Nil: the value itself, or nothing of a secret one.
+	Show func(T) slog.Value
+}
+
+// Declare makes a setting known to the whole program. It panics when the declaration
+// cannot be right, which every start and every test would show.
+func Declare[T any](s Setting[T]) *Setting[T] {
+	switch {
+	case s.Name == "" || s.Group == "" || s.Help == "" || s.Form.Parse == nil:
+		panic("setting: " + s.Name + " needs a name, a group, a form and a help text")
+	case s.From != nil && s.DefaultText == "":
+		panic("setting: " + s.Name + " has a default that follows from others, and no DefaultText that says so")
+	case slices.ContainsFunc(declarations, func(other declaration) bool { return other.info().Name == s.Name }):
+		panic("setting: " + s.Name + " is declared twice")
+	}
+	declarations = append(declarations, &s)
+	return &s
+}
+
+// Of gives the value.
+func (s *Setting[T]) Of(v Values) T {
+	if value, given := v.given[s.Name]; given {
+		return value.(T)
+	}
+	if s.From != nil {
+		return s.From(v)
+	}
+	return s.Default
+}
+
+// Given tells whether somebody gave the value.
+func (s *Setting[T]) Given(v Values) bool {
+	_, given := v.given[s.Name]
+	return given
+}
+
+// With is v with another value of this setting.
+func (s *Setting[T]) With(v Values, value T) Values {
+	given := maps.Clone(v.given)
+	if given == nil {
+		given = map[string]any{}
+	}
+	given[s.Name] = value
+	v.given = given
+	return v
+}
+
+// Info describes a setting to readers.
+type Info struct {
+	Name, Also, Group, Help string
+	Flag                    string // without the dashes
+	Key                     string // in a file
+	Placeholder             string // of the value, as N; empty for a switch
+	Default, Takes          string // in words; Takes may be empty
+	Secret, Switch          bool
+}
+
+// All describes all settings, chapter by chapter.
+func All() []Info {
+	all := make([]Info, 0, len(declarations))
+	for _, d := range sorted() {
+		all = append(all, d.info())
+	}
+	return all
+}
+
+// declaration is a Setting of any type.
+type declaration interface {
+	group() string
+	info() Info
+	parse(text string) (any, error)
+	required() string
+	check(v Values) error
+	show(v Values) slog.Value
+}
+
+// declarations are added to while packages are initialised, and only read afterwards.
+var declarations []declaration
+
+// sorted has the chapters in the order of their names. In a chapter the settings stand
+// as they were declared.
+func sorted() []declaration {
+	return slices.SortedStableFunc(slices.Values(declarations), func(a, b declaration) int {
+		return strings.Compare(a.group(), b.group())
+	})
+}
+
+func (s *Setting[T]) group() string { return s.Group }
+
+func (s *Setting[T]) info() Info {
+	short := strings.ToLower(strings.TrimPrefix(s.Name, prefix))
+	i := Info{Name: s.Name, Also: s.Also, Group: s.Group, Help: s.Help, Flag: strings.ReplaceAll(short, "_", "-"), Key: short,
+		Placeholder: s.Form.Placeholder, Default: s.DefaultText, Takes: s.Form.Takes, Secret: s.Secret, Switch: s.Form.Placeholder == ""}
+	if i.Default == "" {
+		i.Default = fmt.Sprint(s.Default)
+	}
+	if i.Default == "" || i.Default == "[]" || i.Default == "<nil>" {
+		i.Default = "none"
+	}
+	return i
+}
+
+func (s *Setting[T]) parse(text string) (any, error) { return s.Form.Parse(text) }
+
+func (s *Setting[T]) required() string { return s.Required }
+
+func (s *Setting[T]) check(v Values) error {
+	if s.Check == nil {
+		return nil
+	}
+	return s.Check(v, s.Of(v))
+}
+
+func (s *Setting[T]) show(v Values) slog.Value {
+	switch {
+	case s.Show != nil:
+		return s.Show(s.Of(v))
+	case s.Secret && s.Given(v):
+		return slog.StringValue(secret.Redacted)
+	case s.Secret:
+		return slog.StringValue("")
+	}
+	return slog.AnyValue(s.Of(v))
+}

@@ -1,0 +1,231 @@
+package telemetry
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"runtime/debug"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/prometheus/client_golang/prometheus"
+	"go.opentelemetry.io/contrib/instrumentation/net/http/otelhttp"
+	"go.opentelemetry.io/otel/attribute"
+	metricnoop "go.opentelemetry.io/otel/metric/noop"
+	"go.opentelemetry.io/otel/trace"
+
+	"github.com/postrider/postrider/runtime/base/loglimit"
+)
+
+// RequestIDHeader carries the request id in both directions.
+const RequestIDHeader = "X-Request-Id"
+
+// unmatched is the route of requests that no pattern took.
+const unmatched = "unmatched"
+
+// HTTP observes a server's requests.
+type HTTP struct {
+	logger   *slog.Logger
+	tracing  *Tracing
+	quiet    map[string]bool
+	requests *prometheus.CounterVec
+	duration *prometheus.HistogramVec
+	inFlight prometheus.Gauge
+}
+
+// HTTPParams is what NewHTTP needs.
+type HTTPParams struct {
+	Logger   *slog.Logger
+	Registry prometheus.Registerer
+	Tracing  *Tracing // nil: off
+	// Quiet routes (health, metrics) are logged at debug level while they answer
+	// below 500. As in the mux: "GET /healthz".
+	Quiet []string
+}
+
+// NewHTTP registers the metrics of HTTP requests.
+func NewHTTP(p HTTPParams) (*HTTP, error) {
+	h := &HTTP{logger: p.Logger, tracing: p.Tracing, quiet: map[string]bool{},
+		requests: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Namespace: Namespace, Name: "http_requests_total", Help: "HTTP requests answered.",
+		}, []string{"method", "route", "status"}),
+		duration: prometheus.NewHistogramVec(prometheus.HistogramOpts{
+			Namespace: Namespace, Name: "http_request_duration_seconds", Help: "Time to answer an HTTP request.",
+			Buckets: []float64{.001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 6, 15, 60},
+		}, []string{"method", "route"}),
+		inFlight: prometheus.NewGauge(prometheus.GaugeOpts{
+			Namespace: Namespace, Name: "http_requests_in_flight", Help: "HTTP requests being answered.",
+		}),
+	}
+	for _, route := range p.Quiet {
+		h.quiet[route] = true
+	}
+	for _, c := range []prometheus.Collector{h.requests, h.duration, h.inFlight} {
+		if err := p.Registry.Register(c); err != nil {
+			return nil, err
+		}
+	}
+	return h, nil
+}
+
+// Wrap observes the requests to next, which must be the outermost mux: the route
+// is the pattern that it matched. A panic becomes a 500 and a log line.
+func (h *HTTP) Wrap(next http.Handler) http.Handler {
+	observed := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { h.serve(w, r, next) })
+	if !h.tracing.On() {
+		return observed
+	}
+	return otelhttp.NewHandler(observed, "http",
+		otelhttp.WithTracerProvider(h.tracing.Provider()),
+		otelhttp.WithMeterProvider(metricnoop.NewMeterProvider()), // Prometheus has them
+		// Strangers call: their trace is linked to and not continued, so that they do not choose what is sampled.
+		otelhttp.WithPublicEndpointFn(func(*http.Request) bool { return true }),
+		otelhttp.WithSpanNameFormatter(func(_ string, r *http.Request) string { return r.Method }))
+}
+
+func (h *HTTP) serve(w http.ResponseWriter, r *http.Request, next http.Handler) {
+	record := &Request{id: requestID(r)}
+	r = r.WithContext(withRequest(r.Context(), record))
+	w.Header().Set(RequestIDHeader, record.id)
+	seen := observe(r)
+	record.clientLeft = seen.clientLeft
+	h.inFlight.Inc()
+	start := time.Now()
+	// Deferred, so that an aborted connection (http.ErrAbortHandler) is seen too.
+	defer func() {
+		h.inFlight.Dec()
+		h.finish(r, record, seen, time.Since(start))
+	}()
+	h.recovering(seen.wrap(w), r, record, seen, next)
+}
+
+// recovering answers a panic below it with a 500, unless the answer has begun:
+// then the connection is cut, so that a half answer is not taken for a whole one.
+func (h *HTTP) recovering(w http.ResponseWriter, r *http.Request, record *Request, seen *observation, next http.Handler) {
+	defer func() {
+		value := recover()
+		if value == nil {
+			return
+		}
+		if err, ok := value.(error); ok && errors.Is(err, http.ErrAbortHandler) {
+			seen.failed = true
+			panic(value)
+		}
+		h.logger.ErrorContext(loglimit.Collapse(r.Context(), r.Pattern), "handler panicked", KeyError, value, KeyStack, string(debug.Stack()))
+		if seen.begun {
+			seen.status = http.StatusInternalServerError
+			panic(http.ErrAbortHandler)
+		}
+		w.Header().Set("Content-Type", "application/json")
+		w.WriteHeader(http.StatusInternalServerError)
+		if _, err := fmt.Fprintf(w, `{"error":{"message":"Internal error; request %s"}}`+"\n", record.id); err != nil {
+			h.logger.DebugContext(r.Context(), "caller left before the answer", KeyError, err)
+		}
+	}()
+	next.ServeHTTP(w, r)
+}
+
+func (h *HTTP) finish(r *http.Request, record *Request, seen *observation, took time.Duration) {
+	route, attrs := record.line()
+	if route == "" {
+		route = r.Pattern // set by ServeMux on the request that it was given
+	}
+	if route == "" {
+		route = unmatched
+	}
+	status := seen.finalStatus()
+	h.requests.WithLabelValues(method(r), route, strconv.Itoa(status)).Inc()
+	h.duration.WithLabelValues(method(r), route).Observe(took.Seconds())
+	if span := trace.SpanFromContext(r.Context()); span.IsRecording() {
+		span.SetName(spanName(r, route))
+		span.SetAttributes(attribute.String("http.route", route), attribute.String(KeyRequestID, record.id))
+	}
+	level := slog.LevelInfo
+	switch {
+	case status >= http.StatusInternalServerError:
+		level = slog.LevelError
+	case h.quiet[route]:
+		level = slog.LevelDebug
+	}
+	h.logger.LogAttrs(collapseRequest(r.Context(), record, route, status), level, "request", append([]slog.Attr{
+		slog.String(KeyMethod, method(r)), slog.String(KeyRoute, route), slog.Int(KeyStatus, status),
+		slog.Duration(KeyDuration, took), slog.Int64(KeyBytes, seen.written), slog.String(KeyRemote, remote(r)),
+		slog.String(KeyUserAgent, clip(r.UserAgent(), 200)),
+	}, attrs...)...)
+}
+
+// strangersBurst is how many requests of strangers that are answered have a line each, by route and second.
+const strangersBurst = 20 // lines
+
+// collapseRequest bounds the lines of requests whose number nothing else bounds: those of strangers, and
+// those that are refused because there are too many.
+func collapseRequest(ctx context.Context, record *Request, route string, status int) context.Context {
+	by := record.caller()
+	switch {
+	case by != "" && status != http.StatusTooManyRequests:
+		return ctx
+	case by == "" && status < http.StatusBadRequest:
+		return loglimit.After(ctx, strangersBurst, route)
+	}
+	return loglimit.Collapse(ctx, route+" "+strconv.Itoa(status)+" "+record.errorCode()+" "+by)
+}
+
+// requestID takes over a sane id from a proxy or client, so that both sides can
+// search for it, and makes one otherwise.
+func requestID(r *http.Request) string {
+	if given := r.Header.Get(RequestIDHeader); sane(given) {
+		return given
+	}
+	return "req_" + strings.ReplaceAll(uuid.Must(uuid.NewV7()).String(), "-", "")
+}
+
+func sane(id string) bool {
+	if len(id) == 0 || len(id) > 64 {
+		return false
+	}
+	for _, c := range []byte(id) {
+		switch {
+		case 'a' <= c && c <= 'z', 'A' <= c && c <= 'Z', '0' <= c && c <= '9', c == '-', c == '_', c == '.':
+		default:
+			return false
+		}
+	}
+	return true
+}
+
+// method keeps invented methods out of labels.
+func method(r *http.Request) string {
+	switch r.Method {
+	case http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete, http.MethodOptions:
+		return r.Method
+	default:
+		return "other"
+	}
+}
+
+func spanName(r *http.Request, route string) string {
+	if strings.Contains(route, " ") { // the pattern has the method in front
+		return route
+	}
+	return method(r) + " " + route
+}
+
+func remote(r *http.Request) string {
+	host, _, err := net.SplitHostPort(r.RemoteAddr)
+	if err != nil {
+		return r.RemoteAddr
+	}
+	return host
+}
+
+func clip(s string, limit int) string {
+	if len(s) > limit {
+		return s[:limit]
+	}
+	return s
+}

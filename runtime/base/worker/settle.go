@@ -1,0 +1,146 @@
+package worker
+
+import (
+	"time"
+
+	"github.com/postrider/postrider/runtime/base/fault"
+)
+
+// settleTries is how often a result is offered that the database refuses for
+// itself: a deadlock or a serialization failure goes away, bad data does not.
+const settleTries = 5
+
+func (w *Worker[J, R]) settleLoop() {
+	defer close(w.settled)
+	health := condition{log: w.log, step: "settle"}
+	for first := range w.outcomes {
+		ran, released := w.collect(first)
+		if len(ran) > 0 {
+			w.settle(ran, &health)
+		}
+		if len(released) > 0 {
+			w.handBack(released)
+		}
+		// Not before the last result of an outage is stored: by then its lease may
+		// be over, and a claim would take the job and do it again.
+		if len(w.outcomes) == 0 {
+			w.storing.open()
+		}
+	}
+}
+
+// collect takes what waits now, so that it shares a commit.
+func (w *Worker[J, R]) collect(first outcome[J, R]) (ran []outcome[J, R], released []*item[J]) {
+	for next, more := first, true; more; {
+		if next.released {
+			released = append(released, next.item)
+		} else {
+			ran = append(ran, next)
+		}
+		if len(ran) == w.cfg.Batch || len(released) == w.cfg.Batch {
+			return ran, released
+		}
+		select {
+		case next, more = <-w.outcomes:
+		default:
+			return ran, released
+		}
+	}
+	return ran, released
+}
+
+// settle stores a batch. While the database is away it tries until it is back;
+// a batch that is refused is taken apart, so that only what is bad is left.
+func (w *Worker[J, R]) settle(batch []outcome[J, R], health *condition) {
+	for try := 1; ; try++ {
+		back := w.cfg.Process.Back()
+		err := w.store(batch)
+		w.cfg.Process.Report(err)
+		if err == nil {
+			health.worked()
+			w.metrics.settled.Add(float64(len(batch)))
+			w.forget(batch)
+			return
+		}
+		w.metrics.settleErrors.Inc()
+		switch {
+		case fault.IsDatabaseAway(err):
+			w.storing.close()
+			health.failed(err)
+		case len(batch) > 1:
+			for i := range batch {
+				w.settle(batch[i:i+1], health)
+			}
+			return
+		case try == settleTries:
+			w.abandon(batch, err)
+			return
+		}
+		if !w.pauseUntilBack(w.cfg.Retry.Delay(try), back) {
+			w.abandon(batch, err)
+			return
+		}
+	}
+}
+
+// pauseUntilBack waits before the next try, at most until another operation of the
+// process has found the database back; false when there is no time left.
+func (w *Worker[J, R]) pauseUntilBack(wait time.Duration, back <-chan struct{}) bool {
+	timer := time.NewTimer(wait)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-back:
+	case <-w.writes.Done():
+		return false
+	}
+	return true
+}
+
+// store calls Settle.
+func (w *Worker[J, R]) store(batch []outcome[J, R]) (err error) {
+	results := make([]Result[J, R], len(batch))
+	for i, o := range batch {
+		results[i] = Result[J, R]{Job: o.item.job, Value: o.value}
+	}
+	defer w.storing.closeAfter(w.cfg.Stall)()
+	w.writing.Lock()
+	defer w.writing.Unlock()
+	defer recovered(&err)
+	return w.queue.Settle(w.writes, results)
+}
+
+func (w *Worker[J, R]) forget(batch []outcome[J, R]) {
+	for _, o := range batch {
+		w.held.remove(o.item)
+	}
+}
+
+// abandon gives up on results; their rows are due again when their leases end.
+func (w *Worker[J, R]) abandon(batch []outcome[J, R], err error) {
+	w.metrics.abandoned.Add(float64(len(batch)))
+	w.log.Error("worker: results could not be stored, the jobs will run again", "jobs", len(batch), "job", batch[0].item.job, "error", err)
+	w.forget(batch)
+}
+
+func (w *Worker[J, R]) handBack(items []*item[J]) {
+	w.metrics.released.Add(float64(len(items)))
+	if w.queue.Release == nil {
+		return
+	}
+	jobs := make([]J, len(items))
+	for i, it := range items {
+		jobs[i] = it.job
+	}
+	if err := w.callRelease(jobs); err != nil { // not tried again: the end of the lease does the same
+		w.metrics.releaseErrors.Inc()
+		w.log.Debug("worker: jobs not handed back, they wait for the end of their leases", "jobs", len(jobs), "error", err)
+	}
+}
+
+func (w *Worker[J, R]) callRelease(jobs []J) (err error) {
+	w.writing.Lock()
+	defer w.writing.Unlock()
+	defer recovered(&err)
+	return w.queue.Release(w.writes, jobs)
+}

@@ -1,0 +1,102 @@
+package backup
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"net/url"
+	"os"
+	"os/exec"
+	"strings"
+
+	"github.com/postrider/postrider/runtime/storage/postgres"
+)
+
+// client is a client program of PostgreSQL, ready to run.
+type client struct {
+	ctx  context.Context //nolint:containedctx // one client is one run
+	name string
+	path string
+	dsn  string // without a password: others see the command line; empty: it connects to nothing
+	env  []string
+}
+
+// newClient finds a program for a server of a major version. address may be empty.
+func newClient(ctx context.Context, config postgres.Config, major int, name, address string) (*client, error) {
+	path, err := postgres.Client(ctx, config, name, major)
+	if err != nil {
+		return nil, err
+	}
+	c := &client{ctx: ctx, name: name, path: path, env: append(os.Environ(), "PGCONNECT_TIMEOUT=10", "PGAPPNAME=postrider "+name)}
+	if address == "" {
+		return c, nil
+	}
+	c.dsn = address
+	if parsed, err := url.Parse(address); err == nil && parsed.User != nil {
+		if password, set := parsed.User.Password(); set {
+			parsed.User = url.User(parsed.User.Username())
+			c.dsn, c.env = parsed.String(), append(c.env, "PGPASSWORD="+password)
+		}
+	}
+	return c, nil
+}
+
+func (c *client) command(args ...string) (command *exec.Cmd, said *bytes.Buffer) {
+	if c.dsn != "" {
+		args = append(args, "--no-password", "--dbname="+c.dsn)
+	}
+	command, said = exec.CommandContext(c.ctx, c.path, args...), &bytes.Buffer{}
+	command.Env, command.Stderr = c.env, said
+	return command, said
+}
+
+// run runs the program to its end. Its error has the last of what the program said.
+func (c *client) run(args ...string) error { return c.runInto(nil, args...) }
+
+// runInto is run with a place for what the program prints.
+func (c *client) runInto(out io.Writer, args ...string) error {
+	command, said := c.command(args...)
+	command.Stdout = out
+	return c.explained(command.Run(), said)
+}
+
+func (c *client) explained(err error, said *bytes.Buffer) error {
+	if err == nil {
+		return nil
+	}
+	lines := strings.Split(strings.TrimSpace(said.String()), "\n")
+	return fmt.Errorf("%s: %w: %s", c.name, err, strings.Join(lines[max(0, len(lines)-5):], "; "))
+}
+
+// running is a program that reads.
+type running struct {
+	client  *client
+	command *exec.Cmd
+	said    *bytes.Buffer
+	input   io.WriteCloser
+}
+
+// begin starts the program.
+func (c *client) begin(args ...string) (*running, error) {
+	command, said := c.command(args...)
+	input, err := command.StdinPipe()
+	if err == nil {
+		err = command.Start()
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", c.name, err)
+	}
+	return &running{client: c, command: command, said: said, input: input}, nil
+}
+
+// wait waits for a program whose context has ended or that has ended by itself.
+func (r *running) wait() error { return r.client.explained(r.command.Wait(), r.said) }
+
+// end says that nothing more comes, and waits.
+func (r *running) end() error {
+	if err := r.input.Close(); err != nil {
+		return fmt.Errorf("%s: %w", r.client.name, err)
+	}
+	return r.wait()
+}

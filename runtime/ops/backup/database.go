@@ -1,0 +1,62 @@
+package backup
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+
+	_ "github.com/lib/pq" // the driver
+
+	"github.com/postrider/postrider/runtime/storage/db"
+)
+
+const describeSQL = `
+SELECT now(), current_setting('server_version_num')::int / 10000, to_regclass('public.schema_migrations') IS NOT NULL,
+	(SELECT count(*) FROM pg_class WHERE relkind IN ('r', 'p', 'v', 'm', 'S') AND relnamespace = 'public'::regnamespace)`
+
+// state is what a database is like.
+type state struct {
+	Manifest
+	ours   bool // it has our tables
+	tables int
+}
+
+// look asks a database. It holds no lock and changes nothing.
+func look(ctx context.Context, url string) (found state, err error) {
+	opened, err := sql.Open("postgres", url)
+	if err != nil {
+		return found, err
+	}
+	defer func() { err = errors.Join(err, opened.Close()) }()
+	found, err = db.One(ctx, opened, func(s *state) []any { return []any{&s.TakenAt, &s.PostgreSQL, &s.ours, &s.tables} }, describeSQL)
+	if err != nil || !found.ours {
+		return found, err
+	}
+	found.Schema, err = db.One(ctx, opened, db.Value[string], `SELECT coalesce(max(version), '') FROM public.schema_migrations`)
+	return found, err
+}
+
+// errEmpty says that there is nothing to back up.
+var errEmpty = errors.New("this database is not Postrider's: it has no table schema_migrations")
+
+func describe(ctx context.Context, url string) (Manifest, error) {
+	found, err := look(ctx, url)
+	if err == nil && !found.ours {
+		err = errEmpty
+	}
+	return found.Manifest, err
+}
+
+// checkTarget refuses what must not be restored into.
+func (b *Backup) checkTarget(found state) error {
+	switch newest := db.Schema(); {
+	case found.tables > 0:
+		return fmt.Errorf("the database is not empty: it has %d tables. Make a new one (createdb), name it in DATABASE_URL and restore into that; nothing was changed", found.tables)
+	case b.Manifest.Schema > newest:
+		return fmt.Errorf("the backup is of a newer version (%s, schema %s) than this program (schema %s): restore it with that version; nothing was changed", b.Manifest.Version, b.Manifest.Schema, newest)
+	case found.PostgreSQL < b.Manifest.PostgreSQL:
+		return fmt.Errorf("the backup is of PostgreSQL %d and this server is %d: restore it into that version or a newer one; nothing was changed", b.Manifest.PostgreSQL, found.PostgreSQL)
+	}
+	return nil
+}

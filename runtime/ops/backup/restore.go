@@ -1,0 +1,106 @@
+package backup
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/postrider/postrider/runtime/storage/postgres"
+	"github.com/postrider/postrider/runtime/work/hold"
+)
+
+// IntoDatabase restores into an empty database, all or nothing, and holds the installation
+// for a reason.
+func (b *Backup) IntoDatabase(ctx context.Context, url string, clients postgres.Config, reason string) error {
+	found, err := look(ctx, url)
+	if err == nil {
+		err = b.checkTarget(found)
+	}
+	if err == nil {
+		err = b.load(ctx, url, clients, found.PostgreSQL, reason)
+	}
+	if err != nil {
+		return fmt.Errorf("restore: %w", err)
+	}
+	return nil
+}
+
+// load lets pg_restore write the statements and psql run them, in one transaction whose last
+// statement is the hold. psql commits at the end of what it reads, so it is ended before
+// when pg_restore does not end well.
+func (b *Backup) load(ctx context.Context, url string, clients postgres.Config, server int, reason string) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	restore, err := newClient(ctx, clients, max(server, b.Manifest.PostgreSQL), "pg_restore", "")
+	if err != nil {
+		return err
+	}
+	psql, err := newClient(ctx, clients, server, "psql", url)
+	if err != nil {
+		return err
+	}
+	run, err := psql.begin("--no-psqlrc", "--quiet", "--single-transaction", "--set=ON_ERROR_STOP=1", "--file=-")
+	if err != nil {
+		return err
+	}
+	err = restore.runInto(run.input, "--no-owner", "--no-privileges", "--file=-", filepath.Join(b.Folder, dumpName))
+	if err == nil {
+		_, err = fmt.Fprintf(run.input, "\n%s;\n", hold.Statement(reason))
+	}
+	if err != nil {
+		cancel() // psql must not come to the end
+		return errors.Join(run.wait(), err)
+	}
+	return run.end()
+}
+
+// IntoDataDir restores into a new database of an embedded server, and holds the installation
+// for a reason. A database that is there is refused, or set aside: its new folder is given.
+// The new one is made beside it and takes its place when it is whole.
+func (b *Backup) IntoDataDir(ctx context.Context, at postgres.Config, reason string, replace bool) (aside string, err error) {
+	if err := os.MkdirAll(at.DataDir, 0o700); err != nil {
+		return "", fmt.Errorf("restore: %w", err)
+	}
+	release, err := postgres.Own(ctx, at)
+	if err != nil {
+		return "", fmt.Errorf("restore: %w", err)
+	}
+	defer func() { err = errors.Join(err, release()) }()
+	files := filepath.Join(at.DataDir, "postgres")
+	_, missing := os.Stat(files)
+	if missing == nil && !replace {
+		return "", fmt.Errorf("restore: %s holds a database: --replace sets it aside, and keeps it; nothing was changed", at.DataDir)
+	}
+	staging := filepath.Join(at.DataDir, "restoring")
+	if err := os.RemoveAll(staging); err != nil {
+		return "", fmt.Errorf("restore: %w", err)
+	}
+	if err := b.make(ctx, at, staging, reason); err != nil {
+		return "", errors.Join(err, os.RemoveAll(staging))
+	}
+	if missing == nil {
+		aside = files + ".before-" + time.Now().UTC().Format("20060102T150405Z")
+		if err := os.Rename(files, aside); err != nil {
+			return "", fmt.Errorf("restore: %w", err)
+		}
+	}
+	if err := os.Rename(filepath.Join(staging, "postgres"), files); err != nil {
+		return aside, fmt.Errorf("restore: %w", err)
+	}
+	return aside, os.RemoveAll(staging)
+}
+
+// make runs a server on a folder until the backup is in it.
+func (b *Backup) make(ctx context.Context, at postgres.Config, folder, reason string) error {
+	clients := at
+	at.DataDir = folder
+	server, err := postgres.Start(ctx, at)
+	if err != nil {
+		return fmt.Errorf("restore: %w", err)
+	}
+	err = b.IntoDatabase(ctx, server.URL(), clients, reason)
+	return errors.Join(err, server.Stop(context.WithoutCancel(ctx)))
+}

@@ -1,0 +1,189 @@
+package config
+
+import (
+	"errors"
+	"log/slog"
+	"path/filepath"
+	"strings"
+
+	"github.com/lib/pq"
+
+	"github.com/postrider/postrider/runtime/base/intake"
+	"github.com/postrider/postrider/runtime/base/secret"
+	"github.com/postrider/postrider/runtime/base/setting"
+	"github.com/postrider/postrider/runtime/storage/db"
+)
+
+// database is the chapter about where data is.
+const database = "Database"
+
+// Data directories of those who name none.
+const (
+	DevDataDir     = "data"               // of development mode: below where it was started
+	DefaultDataDir = "/var/lib/postrider" // of production, and of commands
+)
+
+// DatabaseURL is zero where Postrider runs its own server.
+var DatabaseURL = setting.Declare(setting.Setting[secret.String]{
+	Name: "DATABASE_URL", Group: database, Secret: true, DefaultText: "embedded",
+	Help: "PostgreSQL 14 or newer. Without it a server is run under the data directory.",
+	Form: databaseAddress,
+	Show: showDatabase,
+})
+
+// ReplicaURL is zero where there is no replica.
+var ReplicaURL = setting.Declare(setting.Setting[secret.String]{
+	Name: "POSTRIDER_DATABASE_REPLICA_URL", Group: database, Secret: true, DefaultText: "none",
+	Help: "A standby of DATABASE_URL, or several, that answers lists, search and statistics as long as it has all that was committed before the question; else the primary answers.",
+	Form: databaseAddress,
+	Check: func(v setting.Values, url secret.String) error {
+		if url.IsZero() {
+			return nil
+		}
+		if Embedded(v) {
+			return errors.New("needs a DATABASE_URL: the embedded server has no standbys")
+		}
+		given, err := pq.NewConfig(url.Reveal())
+		if err == nil && (given.TargetSessionAttrs == pq.TargetSessionAttrsReadWrite || given.TargetSessionAttrs == pq.TargetSessionAttrsPrimary) {
+			return errors.New("asks for the primary (target_session_attrs=" + string(given.TargetSessionAttrs) + "); want standby")
+		}
+		return nil
+	},
+	Show: func(url secret.String) slog.Value {
+		if url.IsZero() {
+			return slog.StringValue("none")
+		}
+		return showDatabase(url)
+	},
+})
+
+// databaseAddress is the form of both.
+var databaseAddress = setting.Form[secret.String]{Placeholder: "URL", Parse: func(text string) (secret.String, error) {
+	if _, err := pq.NewConfig(text); err != nil { // err would show the password
+		return secret.String{}, errors.New("is not a PostgreSQL address; want postgres://user:password@host:5432/name")
+	}
+	return secret.New(text), nil
+}}
+
+// DataDir is the folder of what is kept beside the database.
+var DataDir = setting.Declare(setting.Setting[string]{
+	Name: "POSTRIDER_DATA_DIR", Group: database, DefaultText: "/var/lib/postrider; ./data in development",
+	Help: "Folder of the embedded PostgreSQL and of generated keys.",
+	Form: setting.Form[string]{Placeholder: "DIR", Parse: func(text string) (string, error) { return filepath.Clean(text), nil }},
+	From: func(v setting.Values) string {
+		if v.Mode == setting.Dev {
+			return DevDataDir
+		}
+		return DefaultDataDir
+	},
+})
+
+// Connections is how many connections to the database a process opens at most.
+var Connections = setting.Declare(setting.Setting[int]{
+	Name: "POSTRIDER_DATABASE_CONNECTIONS", Group: database, Form: setting.Number(4, 1000), Default: db.Connections,
+	Help: "Connections to the database that a process opens at most; one more listens. Processes open fewer if the server, the role or the database does not allow as many for all of them.",
+})
+
+// Standbys is how many standbys have to hold what is confirmed.
+var Standbys = setting.Declare(setting.Setting[int]{
+	Name: "POSTRIDER_DATABASE_STANDBYS", Group: database, Form: setting.Number(0, 9),
+	Help: "Standbys that must have each commit on their disks. A server that does not wait for as many is refused, and a process is not ready while fewer follow (its role needs pg_monitor to see them).",
+	Check: func(v setting.Values, n int) error {
+		if n > 0 && Embedded(v) {
+			return errors.New("needs a DATABASE_URL: the embedded server has no standbys")
+		}
+		return nil
+	},
+})
+
+// Migrate tells whether a service brings the database to the schema of its version.
+var Migrate = setting.Declare(setting.Setting[Migration]{
+	Name: "POSTRIDER_MIGRATE", Group: database, Form: setting.OneOf("HOW", MigrateOn, MigrateOff), Default: MigrateOn,
+	Help: "off: refuse a database that lacks migrations instead of applying them at the start, for who runs postrider migrate as a job.",
+})
+
+// Migration says what a service does with a database of an older schema.
+type Migration string
+
+// What POSTRIDER_MIGRATE may say.
+const (
+	MigrateOn  Migration = "on"
+	MigrateOff Migration = "off"
+)
+
+// PostgresBin is the folder of PostgreSQL's programs.
+var PostgresBin = setting.Declare(setting.Setting[string]{
+	Name: "POSTRIDER_POSTGRES_BIN", Group: database, Form: setting.Text("DIR"), DefaultText: "looked for in the usual places",
+	Help: "Folder with the initdb and postgres to run.",
+})
+
+// PostgresFallback is where to look for PostgreSQL last.
+var PostgresFallback = setting.Declare(setting.Setting[string]{
+	Name: "POSTRIDER_POSTGRES_FALLBACK", Group: database, Form: setting.Text("DIR"),
+	Help: "Folder where make put PostgreSQL for a machine that has none.",
+})
+
+// RiskLosingAcceptedMail accepts synchronous_commit=off.
+var RiskLosingAcceptedMail = setting.Declare(setting.Setting[bool]{
+	Name: "POSTRIDER_UNSAFE_MAY_LOSE_ACCEPTED_MAIL", Group: database, Form: setting.Switch(),
+	Help: "Accept a server with synchronous_commit=off: a crash of it then loses mail that was answered with success.",
+})
+
+// SpoolDir is beside the database that runs here, on the disk that is there for data.
+// Empty: where the system has temporary files.
+var SpoolDir = setting.Declare(setting.Setting[string]{
+	Name: "POSTRIDER_SPOOL_DIR", Group: database, Form: setting.Text("DIR"),
+	DefaultText: "spool in the data directory where the database is there too, else the system's folder for temporary files",
+	Help:        "Folder on a disk for large bodies and messages while they come and go.",
+	From: func(v setting.Values) string {
+		if Embedded(v) || v.Mode == setting.Dev {
+			return filepath.Join(DataDir.Of(v), "spool")
+		}
+		return ""
+	},
+})
+
+// DatabaseBytes is how much room the database has; zero: only its disk bounds it.
+var DatabaseBytes = setting.Declare(setting.Setting[int]{
+	Name: "POSTRIDER_DATABASE_BYTES", Group: database, Form: setting.Number(0, 1<<60), DefaultText: "the disk, where it is on this machine",
+	Help: "Bytes that the database may grow to. As they run out, free accounts, then everything but mail, then everything is refused, so that delivery goes on. Set it where the database is on another machine.",
+})
+
+// SpoolBytes bounds the spool.
+var SpoolBytes = setting.Declare(setting.Setting[int]{
+	Name: "POSTRIDER_SPOOL_BYTES", Group: database, Form: setting.Number(intake.LeastSpool, 1<<50), Default: intake.DefaultSpool,
+	Help: "Bytes that they may take there together. No account and no network has more than a quarter.",
+})
+
+// MasterKey is empty where development mode keeps its key in a file, and for commands
+// that were given none. The first key seals.
+var MasterKey = setting.Declare(setting.Setting[[]secret.Key]{
+	Name: "POSTRIDER_MASTER_KEY", Group: database, Secret: true, DefaultText: "generated in development",
+	Help:     "Encrypts secrets at rest: 32 bytes in base64. Of several, separated by commas, the first one seals. Rather set it in the environment than on the command line.",
+	Required: "it encrypts secrets at rest; make one with `openssl rand -base64 32` and keep it safe",
+	Form: setting.Form[[]secret.Key]{Placeholder: "KEY,...", Parse: func(text string) ([]secret.Key, error) {
+		keys, err := secret.ParseKeys(secret.New(text))
+		if err != nil {
+			return nil, errors.New("is wrong: " + strings.ReplaceAll(err.Error(), "\n", "; "))
+		}
+		return keys, nil
+	}},
+	Show: func(keys []secret.Key) slog.Value { return slog.GroupValue(slog.Int("keys", len(keys))) },
+})
+
+// Embedded tells whether Postrider runs its own PostgreSQL.
+func Embedded(v setting.Values) bool { return DatabaseURL.Of(v).IsZero() }
+
+// showDatabase says where the database is; the URL itself may have a password in more
+// than one place.
+func showDatabase(url secret.String) slog.Value {
+	if url.IsZero() {
+		return slog.GroupValue(slog.Bool("embedded", true))
+	}
+	server, err := pq.NewConfig(url.Reveal())
+	if err != nil {
+		return slog.AnyValue(url)
+	}
+	return slog.GroupValue(slog.String("host", server.Host), slog.Int("port", int(server.Port)),
+		slog.String("name", server.Database), slog.String("user", server.User))
+}

@@ -1,0 +1,171 @@
+package config
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"net/netip"
+	"net/url"
+	"strings"
+
+	"github.com/postrider/postrider/runtime/base/setting"
+)
+
+const httpGroup = "HTTP"
+
+// AllowPublic lets development mode be reached by others.
+var AllowPublic = setting.Declare(setting.Setting[bool]{
+	Name: "POSTRIDER_ALLOW_PUBLIC", Group: httpGroup, Form: setting.Switch(),
+	Help: "Let development mode listen on an address that others can reach.",
+})
+
+// HTTPAddr is host:port; port 0 is any free one.
+var HTTPAddr = setting.Declare(setting.Setting[string]{
+	Name: "POSTRIDER_HTTP_ADDR", Group: httpGroup, Form: setting.HostPort(), Default: "127.0.0.1:8080",
+	Help: "Where to serve API, GraphQL, dashboard and public links. Port 0 is any free one.",
+	Check: func(v setting.Values, addr string) error {
+		if othersReach(v, addr) {
+			return fmt.Errorf("is %q, which others can reach: development mode has no secrets worth the name and shows all mail; listen on 127.0.0.1, or say --allow-public", addr)
+		}
+		return nil
+	},
+})
+
+// BaseURL is scheme, host and port, without a slash at its end. It is empty in
+// development mode on port 0, until the port is known.
+var BaseURL = setting.Declare(setting.Setting[string]{
+	Name: "POSTRIDER_BASE_URL", Group: httpGroup, DefaultText: "made of the address in development",
+	Help:     "The public URL, for links. Production needs it.",
+	Required: "the URL under which others reach this server, as https://mail.example.com",
+	Form:     setting.Form[string]{Placeholder: "URL", Parse: parseBaseURL},
+	From: func(v setting.Values) string {
+		host, port, err := net.SplitHostPort(HTTPAddr.Of(v))
+		if v.Mode != setting.Dev || err != nil || port == "0" {
+			return ""
+		}
+		if addr, err := netip.ParseAddr(host); host == "" || err == nil && addr.IsUnspecified() {
+			host = "127.0.0.1" // by which this machine reaches it
+		}
+		return "http://" + net.JoinHostPort(host, port)
+	},
+})
+
+// HTTPTLSAddr is host:port; empty: HTTP is served without TLS.
+var HTTPTLSAddr = setting.Declare(setting.Setting[string]{
+	Name: "POSTRIDER_HTTP_TLS_ADDR", Group: httpGroup, Form: setting.HostPort(), DefaultText: "nowhere",
+	Help: "Where to serve the same over TLS, as :443. Requests to POSTRIDER_HTTP_ADDR are sent there, and tracking hosts are served there where an ACME authority gives certificates.",
+	Check: func(v setting.Values, addr string) error {
+		if addr != "" && !strings.HasPrefix(BaseURL.Of(v), "https://") {
+			return errors.New("sends everybody to POSTRIDER_BASE_URL, which is no https:// URL")
+		}
+		return NotPublic(v, addr)
+	},
+})
+
+// HTTPTLSCert and HTTPTLSKey are of HTTPTLSAddr. Both are empty where the certificate comes
+// from an ACME authority.
+var (
+	HTTPTLSCert = setting.Declare(setting.Setting[string]{
+		Name: "POSTRIDER_HTTP_TLS_CERT", Group: httpGroup, Form: setting.Text("FILE"), DefaultText: "from the ACME authority",
+		Help: "PEM file with the certificate chain of POSTRIDER_HTTP_TLS_ADDR, read again when it changes.",
+		Check: func(v setting.Values, file string) error {
+			if (file == "") != (HTTPTLSKey.Of(v) == "") {
+				return errors.New("and POSTRIDER_HTTP_TLS_KEY go together")
+			}
+			return nil
+		},
+	})
+	HTTPTLSKey = setting.Declare(setting.Setting[string]{
+		Name: "POSTRIDER_HTTP_TLS_KEY", Group: httpGroup, Form: setting.Text("FILE"),
+		Help: "PEM file with its private key.",
+	})
+)
+
+// TrustedProxies tell truly for whom they ask.
+var TrustedProxies = setting.Declare(setting.Setting[[]netip.Prefix]{
+	Name: "POSTRIDER_TRUSTED_PROXIES", Group: httpGroup, Form: setting.Ranges(),
+	Help: "Address ranges of proxies in front whose X-Forwarded-For is believed, separated by commas.",
+})
+
+// BaseHost is the host of the base URL, without a port.
+func BaseHost(v setting.Values) string {
+	u, err := url.Parse(BaseURL.Of(v))
+	if err != nil {
+		return ""
+	}
+	return u.Hostname()
+}
+
+// parseBaseURL takes scheme and host only: paths are appended to it.
+func parseBaseURL(text string) (string, error) {
+	u, err := url.Parse(text)
+	switch {
+	case err != nil, u.Scheme != "https" && u.Scheme != "http", u.Hostname() == "":
+		return "", errors.New("is no https:// or http:// URL with a host")
+	case u.User != nil, u.Path != "" && u.Path != "/", u.RawQuery != "", u.Fragment != "", u.ForceQuery:
+		return "", errors.New("has more than scheme, host and port")
+	}
+	host := u.Hostname()
+	if !setting.IsAddress(host) {
+		if host, err = setting.ParseHost(host); err != nil {
+			return "", err
+		}
+	}
+	if strings.Contains(host, ":") {
+		host = "[" + host + "]"
+	}
+	if u.Port() != "" {
+		host += ":" + u.Port()
+	}
+	return u.Scheme + "://" + host, nil
+}
+
+// SMTPAddr makes the default of a listener for mail. It is the usual port in production
+// and devPort on loopback in development. A server on any free HTTP port stands beside
+// another, and takes any free one here too.
+func SMTPAddr(port, devPort string) func(setting.Values) string {
+	return func(v setting.Values) string {
+		switch {
+		case v.Mode != setting.Dev:
+			return ":" + port
+		case strings.HasSuffix(HTTPAddr.Of(v), ":0"):
+			return "127.0.0.1:0"
+		}
+		return "127.0.0.1:" + devPort
+	}
+}
+
+// NotPublic refuses a listener of development mode that others can reach.
+func NotPublic(v setting.Values, addr string) error {
+	if othersReach(v, addr) {
+		return fmt.Errorf("is %q, which others can reach: listen on 127.0.0.1 in development mode, or say --allow-public", addr)
+	}
+	return nil
+}
+
+// othersReach tells whether development mode would be reached by others, against the
+// operator's will.
+func othersReach(v setting.Values, addr string) bool {
+	host, _, err := net.SplitHostPort(addr)
+	return err == nil && v.Mode == setting.Dev && !loopback(host) && !AllowPublic.Of(v)
+}
+
+func loopback(host string) bool {
+	addr, err := netip.ParseAddr(host)
+	if err != nil {
+		// RFC 6761 section 6.3: names under localhost are this machine.
+		return host == "localhost" || strings.HasSuffix(host, ".localhost")
+	}
+	return addr.Unmap().IsLoopback()
+}
+
+// OtherOrigins are the other URLs under which development mode is opened; passkeys need the one with
+// a name.
+func OtherOrigins(v setting.Values) []string {
+	host, plain := strings.CutPrefix(BaseURL.Of(v), "http://")
+	_, port, err := net.SplitHostPort(host)
+	if v.Mode != setting.Dev || !plain || err != nil {
+		return nil
+	}
+	return []string{"http://localhost:" + port, "http://127.0.0.1:" + port}
+}

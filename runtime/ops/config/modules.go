@@ -1,0 +1,43 @@
+package config
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/postrider/postrider/runtime/base/setting"
+)
+
+// ParseModules reads which of the known modules are on: all for "", all but
+// those with a minus (`-inbound,-automations`), or just those listed. The result
+// is in the order of known. The error names everything that is wrong. Whether
+// the modules that are left can do without the others is not decided here.
+func ParseModules(spec string, known []string) (on []string, err error) {
+	var wrong setting.Mistakes
+	on, off := []string{}, []string{}
+	for _, item := range setting.List(spec) {
+		name, minus := strings.CutPrefix(item, "-")
+		name = strings.ToLower(strings.TrimSpace(name))
+		switch {
+		case !slices.Contains(known, name):
+			wrong.Add(Modules.Name, "has %q, which is no module; there are %s", item, strings.Join(known, ", "))
+		case minus:
+			off = append(off, name)
+		default:
+			on = append(on, name)
+		}
+	}
+	if len(on) > 0 && len(off) > 0 {
+		wrong.Add(Modules.Name, "mixes modules to run (%s) and modules to switch off (-%s); give one kind",
+			strings.Join(on, ", "), strings.Join(off, ", -"))
+	}
+	if err := wrong.Err(); err != nil {
+		return nil, fmt.Errorf("modules: %w", err)
+	}
+	return slices.DeleteFunc(slices.Clone(known), func(name string) bool {
+		if len(on) > 0 {
+			return !slices.Contains(on, name)
+		}
+		return slices.Contains(off, name)
+	}), nil
+}

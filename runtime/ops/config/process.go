@@ -1,0 +1,142 @@
+package config
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/netip"
+	"net/url"
+	"regexp"
+	"strings"
+	"time"
+
+	"github.com/postrider/postrider/runtime/base/secret"
+	"github.com/postrider/postrider/runtime/base/setting"
+	"github.com/postrider/postrider/runtime/base/telemetry"
+)
+
+const (
+	process = "Process"
+	logging = "Log and traces"
+)
+
+// MaxDrainDelay leaves time for what has begun to end: a stop ends within 30 seconds.
+const MaxDrainDelay = 15 * time.Second
+
+var plainName = regexp.MustCompile(`^[A-Za-z0-9._:-]{1,100}$`)
+
+var nameForm = setting.Form[string]{Placeholder: "NAME", Takes: "1 to 100 letters, digits, dots, colons, hyphens or underscores", Parse: func(text string) (string, error) {
+	return text, CheckName(text)
+}}
+
+// CheckName tells what is wrong with the name of a process.
+func CheckName(text string) error {
+	if !plainName.MatchString(text) {
+		return fmt.Errorf("is %q; want 1 to 100 letters, digits, dots, colons, hyphens or underscores", text)
+	}
+	return nil
+}
+
+// Node is the name of this process, the same after a restart.
+var Node = setting.Declare(setting.Setting[string]{
+	Name: "POSTRIDER_NODE", Group: process, DefaultText: "the host name",
+	Help: "Name of this process among those that share the database, the same after a restart. Several on one machine need one each.",
+	Form: nameForm,
+	From: func(v setting.Values) string { return cmp.Or(v.Machine, "localhost") },
+})
+
+// Egress is the name of the public address that mail leaves from, where no source address
+// says so: processes behind one share what a provider allows it.
+var Egress = setting.Declare(setting.Setting[string]{
+	Name: "POSTRIDER_EGRESS", Group: "Delivery", DefaultText: "the host name",
+	Help: "Name of the public address that mail leaves from. Processes with one name are behind one address (a router that translates) and divide what a mailbox provider allows it.",
+	Form: nameForm,
+	From: func(v setting.Values) string { return cmp.Or(v.Machine, "localhost") },
+})
+
+// DrainDelay is the time between "not ready" and closed listeners.
+var DrainDelay = setting.Declare(setting.Setting[time.Duration]{
+	Name: "POSTRIDER_DRAIN_DELAY", Group: process, Form: setting.Duration(0, MaxDrainDelay),
+	Help: "How long a process that was asked to stop says on /readyz that it is draining and still takes requests and mail: 5s behind a load balancer.",
+})
+
+// Modules is for ParseModules.
+var Modules = setting.Declare(setting.Setting[string]{
+	Name: "POSTRIDER_MODULES", Group: process, DefaultText: "all",
+	Help: "Modules to switch off (-inbound,-tracking) or the list of those to run.",
+	Form: setting.Form[string]{Placeholder: "NAME,...", Parse: func(text string) (string, error) { return strings.TrimSpace(text), nil }},
+})
+
+// DNSServer is ip:port; empty is the system's resolver.
+var DNSServer = setting.Declare(setting.Setting[string]{
+	Name: "POSTRIDER_DNS", Group: process, DefaultText: "the system's",
+	Help: "Resolver for everything that is looked up.",
+	Form: setting.Form[string]{Placeholder: "IP:PORT", Parse: func(text string) (string, error) {
+		if addr, err := netip.ParseAddr(text); err == nil {
+			return netip.AddrPortFrom(addr, 53).String(), nil
+		}
+		server, err := netip.ParseAddrPort(text) // a name would need a resolver to be found
+		if err != nil || server.Port() == 0 {
+			return "", fmt.Errorf("is %q; want an address and port, as 127.0.0.1:53", text)
+		}
+		return server.String(), nil
+	}},
+})
+
+// DeliveryConcurrency is 0 in a process that only accepts: it delivers neither mail nor
+// webhooks.
+var DeliveryConcurrency = setting.Declare(setting.Setting[int]{
+	Name: "POSTRIDER_DELIVERY_CONCURRENCY", Group: "Delivery", Form: setting.Number(0, 10_000), Default: 128,
+	Help: "Connections to mail servers at once. 0 only accepts and leaves delivery to other processes.",
+})
+
+// LogFormat is how to log.
+var LogFormat = setting.Declare(setting.Setting[telemetry.Format]{
+	Name: "POSTRIDER_LOG_FORMAT", Group: logging, Form: setting.OneOf("FORMAT", telemetry.Text, telemetry.JSON), DefaultText: "json; text in development",
+	Help: "How lines of the log look.",
+	From: func(v setting.Values) telemetry.Format {
+		if v.Mode == setting.Serve {
+			return telemetry.JSON
+		}
+		return telemetry.Text
+	},
+})
+
+var levels = map[string]slog.Level{"debug": slog.LevelDebug, "info": slog.LevelInfo, "warn": slog.LevelWarn, "error": slog.LevelError}
+
+// LogLevel is what to log.
+var LogLevel = setting.Declare(setting.Setting[slog.Level]{
+	Name: "POSTRIDER_LOG_LEVEL", Group: logging, Default: slog.LevelInfo, DefaultText: "info",
+	Help: "The least urgent lines of the log.",
+	Form: setting.Form[slog.Level]{Placeholder: "LEVEL", Takes: "debug, info, warn or error", Parse: func(text string) (slog.Level, error) {
+		level, known := levels[strings.ToLower(text)]
+		if !known {
+			return 0, fmt.Errorf("is %q; want debug, info, warn or error", text)
+		}
+		return level, nil
+	}},
+})
+
+// TraceEndpoint is where spans go, by OTLP over HTTP; empty for nowhere.
+var TraceEndpoint = setting.Declare(setting.Setting[string]{
+	Name: "POSTRIDER_OTLP_ENDPOINT", Also: "OTEL_EXPORTER_OTLP_ENDPOINT", Group: logging,
+	Help: "Collector of traces, OTLP over HTTP.",
+	Form: setting.Form[string]{Placeholder: "URL", Parse: func(text string) (string, error) {
+		u, err := url.Parse(text)
+		if err != nil || (u.Scheme != "https" && u.Scheme != "http") || u.Hostname() == "" {
+			return "", errors.New("is no URL of OTLP over HTTP; want http://collector:4318")
+		}
+		return text, nil
+	}},
+	Show: WithoutPassword,
+})
+
+// WithoutPassword shows a URL.
+func WithoutPassword(text string) slog.Value {
+	u, err := url.Parse(text)
+	if err != nil {
+		return slog.StringValue(secret.Redacted)
+	}
+	return slog.StringValue(u.Redacted())
+}

@@ -1,0 +1,279 @@
+package diskroom
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/lib/pq"
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/postrider/postrider/runtime/base/telemetry"
+	"github.com/postrider/postrider/runtime/base/worker"
+	"github.com/postrider/postrider/runtime/storage/db"
+	"github.com/postrider/postrider/runtime/web/clientip"
+)
+
+// Room is how many bytes of a disk are free, and how many it has.
+type Room struct{ Free, Total uint64 }
+
+// Level is what may still be stored.
+type Level int32
+
+// The levels, from the best to the worst.
+const (
+	Enough   Level = iota // everything
+	PaidOnly              // what free accounts store is refused
+	MailOnly              // and everything but mail
+	Full                  // everything is refused
+)
+
+func (l Level) String() string { return [...]string{"enough", "paid_only", "mail_only", "full"}[l] }
+
+// watermark is where a level begins: below a part of the disk, and below so many bytes.
+type watermark struct {
+	part  float64
+	bytes uint64
+}
+
+var watermarks = [...]watermark{PaidOnly: {0.20, 10e9}, MailOnly: {0.14, 5e9}, Full: {0.08, 2e9}}
+
+const (
+	relief      = 0.02 // of the disk, beyond the watermark, ends a level
+	writeFactor = 3    // of bytes that are about to be written
+)
+
+// LevelOf returns the level of a disk. before is the level until now, which ends later than it begins.
+func LevelOf(r Room, before Level) Level {
+	for level := Full; level > Enough; level-- {
+		mark := watermarks[level]
+		limit := min(mark.part*float64(r.Total), float64(mark.bytes))
+		if before >= level {
+			limit += min(relief*float64(r.Total), float64(mark.bytes)/4)
+		}
+		if float64(r.Free) < limit {
+			return level
+		}
+	}
+	return Enough
+}
+
+// Config of a Watch.
+type Config struct {
+	Dir   string        // the data directory of the embedded server; empty: there is none
+	Bytes int64         // the room that the operator has stated; 0: nothing is stated
+	Every time.Duration // between samples of the disk: 1 s
+	// SizeEvery is the time between two looks at the size of the database, where Bytes counts: 30 s.
+	SizeEvery time.Duration
+}
+
+// Params of New.
+type Params struct {
+	Config      Config
+	DB          *db.DB
+	DatabaseURL string // finds out whether the server is on this machine
+	Logger      *slog.Logger
+	Registry    prometheus.Registerer // nil: no metrics
+	Workers     *worker.Metrics
+}
+
+// Watch samples the disk. Safe for concurrent use.
+type Watch struct {
+	config Config
+	db     *db.DB
+	url    string
+	log    *slog.Logger
+	tasks  *worker.Tasks
+
+	room    atomic.Pointer[Room] // as sampled last; nil: not known
+	level   atomic.Int32
+	written atomic.Int64 // since the last sample
+}
+
+// New returns a watch. Nothing is known before Start.
+func New(p Params) (*Watch, error) {
+	w := &Watch{config: p.Config, db: p.DB, url: p.DatabaseURL, log: p.Logger, tasks: worker.NewTasks(p.Logger, p.Workers)}
+	if w.config.Every == 0 {
+		w.config.Every = time.Second
+	}
+	if w.config.SizeEvery == 0 {
+		w.config.SizeEvery = 30 * time.Second
+	}
+	if p.Registry == nil {
+		return w, nil
+	}
+	gauge := func(name, help string, value func(Room) float64) prometheus.Collector {
+		return prometheus.NewGaugeFunc(prometheus.GaugeOpts{Namespace: telemetry.Namespace, Subsystem: "database_disk", Name: name, Help: help}, func() float64 {
+			if r := w.room.Load(); r != nil {
+				return value(*r)
+			}
+			return -1
+		})
+	}
+	for _, c := range []prometheus.Collector{
+		gauge("free_bytes", "Free bytes of the database's disk; -1 if not known.", func(r Room) float64 { return float64(r.Free) }),
+		gauge("total_bytes", "Size of the database's disk in bytes; -1 if not known.", func(r Room) float64 { return float64(r.Total) }),
+		gauge("level", "What is still stored: 0 everything, 1 nothing of free accounts, 2 only mail, 3 nothing; -1 if the disk is not known.", func(Room) float64 { return float64(w.level.Load()) }),
+	} {
+		if err := p.Registry.Register(c); err != nil {
+			return nil, err
+		}
+	}
+	return w, nil
+}
+
+// Start samples the disk once and begins to watch it.
+func (w *Watch) Start(ctx context.Context) error {
+	if w.config.Dir == "" {
+		w.config.Dir = w.findDir(ctx)
+	}
+	every := w.config.Every
+	if w.config.Dir == "" {
+		every = w.config.SizeEvery
+	}
+	if w.config.Dir == "" && w.config.Bytes == 0 {
+		if w.url != "" {
+			w.log.InfoContext(ctx, "database disk not watched", "reason", "it is not visible from here, and POSTRIDER_DATABASE_BYTES is not set")
+		}
+		return nil
+	}
+	if err := w.sample(ctx); err != nil {
+		w.log.WarnContext(ctx, "database disk not measured", telemetry.KeyError, err)
+	}
+	w.tasks.Start(worker.Every("room of the database's disk", every, w.sample))
+	return nil
+}
+
+// Stop ends the watch. The last level stays.
+func (w *Watch) Stop(ctx context.Context) error {
+	w.tasks.Stop(ctx)
+	return nil
+}
+
+// Room returns the last sample; ok is false if nothing is known of the disk.
+func (w *Watch) Room() (r Room, ok bool) {
+	if last := w.room.Load(); last != nil {
+		return *last, true
+	}
+	return Room{}, false
+}
+
+// Level returns what may be stored, including what was written since the last sample.
+func (w *Watch) Level() Level {
+	r := w.room.Load()
+	before := Level(w.level.Load())
+	if r == nil || before == Full {
+		return before
+	}
+	if written := uint64(max(w.written.Load(), 0)) * writeFactor; written > 0 {
+		now := *r
+		now.Free -= min(written, now.Free)
+		return max(LevelOf(now, before), before)
+	}
+	return before
+}
+
+// Use counts bytes that are about to be written.
+func (w *Watch) Use(bytes int64) {
+	if w.room.Load() != nil {
+		w.written.Add(bytes)
+	}
+}
+
+func (w *Watch) sample(ctx context.Context) error {
+	counted := w.written.Load()
+	r, err := w.measure(ctx)
+	if err != nil {
+		return fmt.Errorf("measure the disk of the database: %w", err)
+	}
+	w.room.Store(&r)
+	w.written.Add(-counted)
+	before := Level(w.level.Load())
+	now := LevelOf(r, before)
+	w.level.Store(int32(now))
+	if now != before {
+		log := w.log.WarnContext
+		if now < before {
+			log = w.log.InfoContext
+		}
+		log(ctx, "database disk changed level", "level", now.String(), "before", before.String(), "free_bytes", r.Free, "total_bytes", r.Total)
+	}
+	return nil
+}
+
+// measure returns the room of the disk, and no more than what the operator has stated.
+func (w *Watch) measure(ctx context.Context) (Room, error) {
+	var r Room
+	if w.config.Dir != "" {
+		var err error
+		if r, err = Of(w.config.Dir); err != nil || w.config.Bytes == 0 {
+			return r, err
+		}
+	}
+	size, err := db.One(ctx, w.db.SQL, db.Value[int64], `SELECT pg_database_size(current_database())`)
+	if err != nil {
+		return r, err
+	}
+	stated := Room{Total: uint64(w.config.Bytes), Free: uint64(max(w.config.Bytes-size, 0))}
+	if w.config.Dir == "" || stated.Free < r.Free {
+		return stated, nil
+	}
+	return r, nil
+}
+
+// Measure returns the room of the database's disk now; known is false if this process cannot see it.
+func Measure(ctx context.Context, p Params) (r Room, known bool, err error) {
+	w := &Watch{config: p.Config, db: p.DB, url: p.DatabaseURL}
+	if w.config.Dir == "" {
+		w.config.Dir = w.findDir(ctx)
+	}
+	if w.config.Dir == "" && w.config.Bytes == 0 {
+		return Room{}, false, nil
+	}
+	r, err = w.measure(ctx)
+	return r, err == nil, err
+}
+
+// findDir returns the data directory of a server on this machine; empty if it is elsewhere or not known.
+func (w *Watch) findDir(ctx context.Context) string {
+	if !onThisMachine(w.url) {
+		return ""
+	}
+	dir, err := db.One(ctx, w.db.SQL, db.Value[string], `SHOW data_directory`) // needs pg_read_all_settings
+	if err != nil {
+		return ""
+	}
+	if strings.HasPrefix(dir, "/proc/") { // a server that Postrider started was given a file descriptor of its own
+		pid, err := db.One(ctx, w.db.SQL, db.Value[int], `SELECT pg_backend_pid()`)
+		if err != nil {
+			return ""
+		}
+		if dir, err = os.Readlink(fmt.Sprintf("/proc/%d/cwd", pid)); err != nil {
+			return ""
+		}
+		if _, err := os.Stat(filepath.Join(dir, "PG_VERSION")); err != nil { // the process of another container
+			return ""
+		}
+	}
+	if _, err := os.Stat(dir); err != nil { // its contents are not for this process to read
+		return ""
+	}
+	return dir
+}
+
+// onThisMachine reports whether a database address leads to a socket or a loopback address, and to nothing else.
+func onThisMachine(address string) bool {
+	if address == "" {
+		return false
+	}
+	server, err := pq.NewConfig(address)
+	if err != nil || len(server.Multi) > 0 {
+		return false
+	}
+	return server.Host == "" || strings.HasPrefix(server.Host, "/") || clientip.Host(server.Host)
+}

@@ -1,0 +1,146 @@
+package dnsprovider
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/netip"
+	"strings"
+	"time"
+
+	"github.com/postrider/postrider/runtime/base/fault"
+	"github.com/postrider/postrider/runtime/base/secret"
+	"github.com/postrider/postrider/runtime/mail/dnsx"
+	"github.com/postrider/postrider/runtime/web/egress"
+)
+
+// Resolver is what is asked about zones and servers.
+type Resolver interface {
+	LookupZone(ctx context.Context, name string) (apex string, err error)
+	LookupNS(ctx context.Context, name string) ([]string, error)
+	LookupIP(ctx context.Context, name string) ([]netip.Addr, error)
+}
+
+var _ Resolver = (*dnsx.Resolver)(nil)
+
+// Params of New.
+type Params struct {
+	Resolver  Resolver
+	Guard     *egress.Guard
+	Transport http.RoundTripper // default: the guarded one of runtime/web/egress
+}
+
+// Service reaches providers. Safe for concurrent use; it keeps nothing.
+type Service struct {
+	dns   Resolver
+	guard *egress.Guard
+	http  *http.Client
+}
+
+// New makes the service.
+func New(p Params) (*Service, error) {
+	if p.Resolver == nil || p.Guard == nil {
+		return nil, errors.New("dnsprovider: Resolver and Guard are required")
+	}
+	s := &Service{dns: p.Resolver, guard: p.Guard, http: egress.NewClient(egress.ClientConfig{Guard: p.Guard, Timeout: 20 * time.Second})}
+	if p.Transport != nil {
+		s.http.Transport = p.Transport
+	}
+	return s, nil
+}
+
+// Location is where a domain's records are kept.
+type Location struct {
+	Zone        string   // without final dot; empty: no zone was found
+	NameServers []string // without final dots, sorted
+	Provider    string   // who runs them; empty: nobody known
+	Supported   bool     // whether records can be applied through that provider
+	Credentials []string // what it wants to know then
+}
+
+// Locate finds the zone that a name lies in, and who runs it.
+func (s *Service) Locate(ctx context.Context, name string) (Location, error) {
+	found := Location{NameServers: []string{}, Credentials: []string{}}
+	zone, err := s.dns.LookupZone(ctx, name)
+	switch {
+	case errors.Is(err, dnsx.ErrNotFound):
+		return found, nil
+	case err != nil:
+		return found, noAnswer(err)
+	}
+	found.Zone = canonical(zone)
+	hosts, err := s.dns.LookupNS(ctx, found.Zone)
+	if err != nil && !errors.Is(err, dnsx.ErrNotFound) {
+		return found, noAnswer(err)
+	}
+	for _, host := range hosts {
+		found.NameServers = append(found.NameServers, canonical(host))
+	}
+	found.Provider = runBy(found.NameServers)
+	if p := find(found.Provider); p != nil {
+		found.Supported, found.Credentials = true, p.names()
+	}
+	return found, nil
+}
+
+func noAnswer(err error) error {
+	return (&fault.Error{Kind: fault.Upstream, Code: fault.CodeUpstream, Message: "The DNS resolver does not answer"}).Because(err)
+}
+
+// Check says what is wrong with a provider's name and credentials, without
+// sending them anywhere.
+func Check(name string, credentials map[string]secret.String) fault.Fields {
+	wrong := fault.Fields{}
+	p := find(name)
+	switch {
+	case name == "":
+		wrong.Add("provider", "is required: one of %s", strings.Join(Names(), ", "))
+	case p == nil:
+		wrong.Add("provider", "is not a supported provider; use one of %s", strings.Join(Names(), ", "))
+	default:
+		p.check(credentials, wrong)
+	}
+	return wrong
+}
+
+// Open makes a Zone that is read and written with the credentials. Nothing is
+// asked of the provider yet.
+func (s *Service) Open(ctx context.Context, name string, credentials map[string]secret.String, zone string) (*Zone, error) {
+	if err := Check(name, credentials).Err(); err != nil {
+		return nil, err
+	}
+	p := find(name)
+	values := p.check(credentials, fault.Fields{})
+	z := &Zone{provider: p, scrub: p.scrubber(values), name: canonical(zone) + "."}
+	var err error
+	z.backend, err = p.open(ctx, s, values)
+	var known *fault.Error
+	switch {
+	case errors.As(err, &known):
+		return nil, err
+	case err != nil:
+		return nil, z.refused(ctx, "open", err)
+	}
+	return z, nil
+}
+
+// refused makes the one kind of error that leaves this package: what the provider
+// said, without the credentials. The cause is scrubbed as well, for it is logged.
+func (z *Zone) refused(ctx context.Context, doing string, err error) error {
+	said := z.scrub.clean(err.Error())
+	message := fmt.Sprintf("The DNS provider %s refused: %s", z.provider.name, said)
+	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
+		message = fmt.Sprintf("The DNS provider %s did not answer in time", z.provider.name)
+	}
+	return (&fault.Error{Kind: fault.Upstream, Code: fault.CodeUpstream, Message: message}).
+		Because(fmt.Errorf("%s %s at %s: %s", doing, z.name, z.provider.name, said))
+}
+
+func withApplied(err error, written []string) error {
+	var refused *fault.Error
+	if errors.As(err, &refused) {
+		return refused.With("applied", written)
+	}
+	return err
+}

@@ -1,0 +1,170 @@
+package doctor
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/postrider/postrider/runtime/storage/clockstep"
+	"github.com/postrider/postrider/runtime/storage/db"
+	"github.com/postrider/postrider/runtime/storage/db/capacity"
+)
+
+// DatabaseConfig is what is expected of a database.
+type DatabaseConfig struct {
+	Embedded       bool // this data directory's own
+	Connections    int  // that the pools of a process may open
+	RiskLosingMail bool // synchronous_commit=off was accepted
+	Standbys       int  // that have to hold what is confirmed
+}
+
+// Database makes the checks of a database that is open.
+func Database(d *db.DB, c DatabaseConfig) Check {
+	return func(ctx context.Context) []Finding {
+		var seen standing
+		err := d.SQL.QueryRowContext(ctx, standingSQL).Scan(&seen.version, &seen.fsync, &seen.fullPages, &seen.commit, &seen.standbys, &seen.autovacuum, &seen.readOnly,
+			&seen.skew, &seen.oldest, &seen.age, &seen.local, &seen.encrypted, &seen.throwAway)
+		if err != nil {
+			return Unusable(err)
+		}
+		all := seen.judge(c)
+		return slices.Concat(all, hosts(ctx, d), standbys(ctx, d, c), lookAfter(ctx, d), nodes(ctx, d, c), processes(ctx, d), clockSteps(ctx, d), tablesByMonth(ctx, d))
+	}
+}
+
+const standingSQL = `
+SELECT current_setting('server_version_num')::int, current_setting('fsync'), current_setting('full_page_writes'), current_setting('synchronous_commit'), current_setting('synchronous_standby_names'),
+	current_setting('autovacuum'), pg_is_in_recovery() OR current_setting('default_transaction_read_only') = 'on',
+	extract(epoch FROM clock_timestamp())::float8,
+	coalesce((SELECT extract(epoch FROM max(now() - xact_start)) FROM pg_stat_activity WHERE pid <> pg_backend_pid() AND datname = current_database() AND state <> 'idle'), 0)::float8,
+	(SELECT age(datfrozenxid) FROM pg_database WHERE datname = current_database()),
+	inet_server_addr() IS NULL OR inet_server_addr() <<= '127.0.0.0/8' OR inet_server_addr() = '::1',
+	coalesce((SELECT ssl FROM pg_stat_ssl WHERE pid = pg_backend_pid()), false),
+	coalesce(current_setting('postrider.throw_away_test_server', true), '') = 'yes'`
+
+// standing is what a server says of itself.
+type standing struct {
+	version                               int
+	fsync, fullPages, commit, autovacuum  string
+	standbys                              string
+	readOnly, local, encrypted, throwAway bool
+	skew                                  float64 // its time, in seconds since 1970
+	oldest                                float64 // age of the oldest transaction, in seconds
+	age                                   int64   // transactions since the oldest row that is not frozen
+}
+
+// judge holds what the server says against what Postrider needs.
+func (s standing) judge(c DatabaseConfig) []Finding {
+	var all []Finding
+	// Each row: what is expected, whether it is so, what was found, and what to do.
+	check := func(name, expected string, fine bool, l Level, found, do string) {
+		f := Finding{Check: "database." + name, Expected: expected, Found: found}
+		if !fine {
+			f.Level, f.Do = l, do
+		}
+		all = append(all, f)
+	}
+	check("version", "PostgreSQL 14 or newer", s.version >= 140000, Error, fmt.Sprintf("%d.%d", s.version/10000, s.version%10000), "Upgrade PostgreSQL.")
+	check("fsync", "on", s.fsync == "on" || s.throwAway, Error, s.fsync, "Set fsync = on: a crash would destroy accepted mail.")
+	check("full_page_writes", "on", s.fullPages == "on" || s.throwAway, Error, s.fullPages, "Set full_page_writes = on, unless the file system writes pages whole: a crash could destroy accepted mail.")
+	check("synchronous_commit", "on, or stricter", db.Keeps(s.commit, s.standbys) || c.RiskLosingMail, Error, s.commit, "Set synchronous_commit = on: a crash, or a fail-over to a synchronous standby, would lose accepted mail.")
+	check("autovacuum", "on", s.autovacuum == "on", Error, s.autovacuum, "Set autovacuum = on: the queue's tables grow without bound.")
+	check("writes", "the server takes writes", !s.readOnly, Error, map[bool]string{true: "read-only", false: "it does"}[s.readOnly], "Connect to the primary: name all hosts in DATABASE_URL, with target_session_attrs=read-write.")
+	skew := time.Duration(math.Abs(float64(time.Now().UnixMicro())-s.skew*1e6)) * time.Microsecond
+	check("clock", "its clock and that of this machine differ by less than 2 seconds", skew < 2*time.Second, Warning, skew.Round(time.Millisecond).String(), "Run NTP on both machines: scheduled mail goes by the clock of the database.")
+	check("oldest_transaction", "less than 10 minutes", s.oldest < 600, Warning, (time.Duration(s.oldest) * time.Second).String(), "End the transaction that is that old (pg_stat_activity): nothing can be vacuumed behind it, and the queue becomes slow.")
+	check("wraparound", "fewer than 1,000 million transactions", s.age < 1_000_000_000, Error, fmt.Sprintf("%d million", s.age/1_000_000), "Run VACUUM (FREEZE) soon: at 2,000 million the server stops taking writes.")
+	check("encryption", "TLS, or a server on this machine", s.local || s.encrypted, Warning, map[bool]string{true: "as expected", false: "another machine, without TLS"}[s.local || s.encrypted], "Add sslmode=verify-full to DATABASE_URL: mail and keys go over the network in the clear.")
+	return all
+}
+
+// standbys looks for those that have to hold what is confirmed.
+func standbys(ctx context.Context, d *db.DB, c DatabaseConfig) []Finding {
+	s := subject{"database.standbys", fmt.Sprintf("%d standbys follow that a commit waits for", c.Standbys)}
+	if c.Standbys == 0 {
+		return nil
+	}
+	if err := d.Replicated(ctx); err != nil {
+		return []Finding{s.finding(Error, err.Error(), "Bring the standbys back (pg_stat_replication): processes are not ready without them.")}
+	}
+	return []Finding{s.ok("they do")}
+}
+
+const nodesSQL = `SELECT count(*), coalesce(string_agg(DISTINCT twin, ', '), ''), coalesce(string_agg(DISTINCT version, ', '), '')
+FROM (SELECT version, CASE WHEN count(*) OVER (PARTITION BY name) > 1 THEN name END AS twin FROM nodes WHERE seen_at > now() - interval '6 seconds') live`
+
+// nodes looks at the processes that live on the database.
+func nodes(ctx context.Context, d *db.DB, c DatabaseConfig) []Finding {
+	s := subject{"nodes", "one process of each name"}
+	if c.Embedded {
+		s.expected = "one process: the data directory is one service's"
+	}
+	var live int
+	var twins, versions string
+	switch err := d.SQL.QueryRowContext(ctx, nodesSQL).Scan(&live, &twins, &versions); {
+	case err != nil && strings.Contains(err.Error(), `"nodes" does not exist`), err == sql.ErrNoRows:
+		return []Finding{s.finding(Skipped, "the database has no tables of Postrider yet", "Start the service, or run postrider migrate.")}
+	case err != nil:
+		return []Finding{s.finding(Error, err.Error(), "Run this again.")}
+	}
+	found := fmt.Sprintf("%d, of version %s", live, versions)
+	if live == 0 {
+		found = "none runs"
+	}
+	var all []Finding
+	switch {
+	case c.Embedded && live > 1:
+		all = append(all, s.finding(Error, found, "Stop all of them but one: two services work in the database of one data directory, and each believes it is its own. Give the other one a data directory, or a DATABASE_URL."))
+	case twins != "":
+		all = append(all, s.finding(Error, found+"; several are called "+twins, "Give each process a POSTRIDER_NODE of its own: what one has claimed may be taken from it when the other starts."))
+	default:
+		all = append(all, s.ok(found))
+	}
+	return append(all, connections(d, max(live, 1), c.Connections))
+}
+
+// connections looks whether each process that lives can open the connections that it is configured to.
+func connections(d *db.DB, processes, wanted int) Finding {
+	s := subject{"database.connections", fmt.Sprintf("room for %d processes with %d connections each", processes, wanted+1)}
+	room, _, _ := d.Room()
+	found := fmt.Sprintf("room for %d connections", room)
+	if each := capacity.Each(room, processes, wanted); each < wanted {
+		return s.finding(Warning, fmt.Sprintf("%s: each process opens at most %d", found, each+1),
+			"Set max_connections (and the connection limit of the role and of the database, if they have one) to %d or more, or lower POSTRIDER_DATABASE_CONNECTIONS. Under load requests wait for connections.", capacity.Needed(processes, wanted))
+	}
+	return s.ok(found)
+}
+
+// MasterKey tells whether the configured keys open what is stored. count says how many
+// stored secrets open and how many do not.
+func MasterKey(count func(ctx context.Context) (open, closed int, err error)) Check {
+	return func(ctx context.Context) []Finding {
+		s := subject{"master_key", "the master key opens every stored signing key"}
+		open, closed, err := count(ctx)
+		switch {
+		case err != nil:
+			return []Finding{s.finding(Skipped, err.Error(), "Look at the database first.")}
+		case closed > 0:
+			return []Finding{s.finding(Error, fmt.Sprintf("it opens %d and does not open %d", open, closed), "Set POSTRIDER_MASTER_KEY to the key under which they were sealed; an older key stands behind the new one, separated by a comma. Domains whose key does not open send nothing.")}
+		}
+		return []Finding{s.ok(fmt.Sprintf("it opens all %d", open))}
+	}
+}
+
+// clockSteps reports whether the database clock stepped back.
+func clockSteps(ctx context.Context, d *db.DB) []Finding {
+	s := subject{"database.clock_step", "the database clock has not stepped back within a day"}
+	step, err := clockstep.Read(ctx, d.SQL)
+	switch {
+	case err != nil:
+		return []Finding{s.finding(Skipped, err.Error(), "Check the database first, and run postrider migrate.")}
+	case step == nil:
+		return []Finding{s.ok("no step")}
+	}
+	return []Finding{s.finding(Warning, step.String(), "Run NTP on the machines of the database and its standbys. Due times, leases and limits that were stored while the clock was ahead are repaired. "+
+		"Statistics leave out events until the clock reaches its former time: then run postrider statistics rebuild.")}
+}

@@ -1,0 +1,44 @@
+package doctor
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/postrider/postrider/runtime/storage/db"
+	"github.com/postrider/postrider/runtime/work/node"
+)
+
+// processes looks at who of the processes is silent, and at their clocks.
+func processes(ctx context.Context, d *db.DB) []Finding {
+	silent, clocks := subject{"nodes.silent", "every process that was started says every two seconds that it lives"}, subject{"nodes.clock", "the clocks of all processes agree with that of the database"}
+	list, err := node.Processes(ctx, d)
+	if err != nil {
+		return []Finding{silent.finding(Skipped, err.Error(), "Look at the database first; postrider migrate brings it to this version.")}
+	}
+	alive := func(name string) bool {
+		return slices.ContainsFunc(list, func(p node.Process) bool { return p.Alive && p.Name == name })
+	}
+	all, wrong := []Finding(nil), []string(nil)
+	told := map[string]bool{}
+	for _, p := range slices.Backward(list) { // of each name the latest
+		if p.ClockAhead != nil && p.Alive {
+			wrong = append(wrong, fmt.Sprintf("%s is %s ahead", p.Name, time.Duration(*p.ClockAhead)*time.Millisecond))
+		}
+		if p.Alive || told[p.Name] || alive(p.Name) {
+			continue
+		}
+		told[p.Name] = true
+		all = append(all, silent.finding(Warning, fmt.Sprintf("%s (%s, %s) for %s", p.Name, p.Version, strings.Join(p.Roles, ", "), p.Silent.Round(time.Second)),
+			"Start it again, or look at its machine and its log. Others have taken over what it was doing; mail of dedicated addresses that only it has waits for it."))
+	}
+	if len(all) == 0 {
+		all = append(all, silent.ok("all that were started within the last hour live, or ended as they should"))
+	}
+	if len(wrong) > 0 {
+		return append(all, clocks.finding(Warning, strings.Join(wrong, ", "), "Run NTP on these machines and on that of the database. Mail, leases and limits go by the database; signatures, certificates and sessions by the machines."))
+	}
+	return append(all, clocks.ok("by less than 2 seconds"))
+}

@@ -1,0 +1,37 @@
+package doctor
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"time"
+
+	"github.com/postrider/postrider/runtime/storage/db"
+	"github.com/postrider/postrider/runtime/storage/db/replica"
+)
+
+// Replica looks at the replica of a database that is open, by connections of its own.
+func Replica(d *db.DB, c replica.Config) Check {
+	return func(ctx context.Context) []Finding {
+		s := subject{"database.replica", "it follows the primary by less than " + replica.Tolerated.String()}
+		standing, err := lookAtReplica(ctx, d, c)
+		switch {
+		case err != nil:
+			return []Finding{s.finding(Error, err.Error(), "Look at POSTRIDER_DATABASE_REPLICA_URL.")}
+		case standing.PassedOver != "":
+			return []Finding{s.finding(Warning, standing.PassedOver, "Look at the standby, and at pg_stat_replication of the primary. The primary answers lists, search and statistics meanwhile.")}
+		}
+		return []Finding{s.ok("it does")}
+	}
+}
+
+func lookAtReplica(ctx context.Context, d *db.DB, c replica.Config) (_ replica.Standing, err error) {
+	r, err := replica.Open(d, c, slog.New(slog.DiscardHandler))
+	if err != nil {
+		return replica.Standing{}, err
+	}
+	defer func() { err = errors.Join(err, r.Close()) }()
+	ctx, cancel := context.WithTimeout(ctx, 4*time.Second)
+	defer cancel()
+	return r.Look(ctx), nil
+}

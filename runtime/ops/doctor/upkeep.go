@@ -1,0 +1,93 @@
+package doctor
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+
+	"github.com/postrider/postrider/runtime/storage/db"
+)
+
+// From these on, a check says something.
+const (
+	slotHolds = 10 << 30 // octets of the write-ahead log
+	manyDead  = 100_000  // rows
+)
+
+// upkeepSQL asks for what an operator has to look after. Of the standbys it sees the state
+// with the role pg_monitor only.
+const upkeepSQL = `
+SELECT current_setting('synchronous_standby_names'),
+	(SELECT count(*) FROM pg_stat_replication), (SELECT count(*) FROM pg_stat_replication WHERE sync_state IN ('sync', 'quorum')),
+	pg_has_role(current_user, 'pg_read_all_stats', 'USAGE'),
+	coalesce((SELECT slot_name || '' FROM held ORDER BY octets DESC LIMIT 1), ''), coalesce((SELECT max(octets) FROM held), 0)::bigint,
+	coalesce((SELECT relname || '' FROM dead ORDER BY n_dead_tup DESC LIMIT 1), ''), coalesce((SELECT max(n_dead_tup) FROM dead), 0), coalesce((SELECT n_live_tup FROM dead ORDER BY n_dead_tup DESC LIMIT 1), 0)
+FROM (SELECT) one`
+
+// heldSQL and deadSQL stand before upkeepSQL. A standby has no log of its own to be held.
+const (
+	heldSQL = `WITH held AS (
+	SELECT slot_name, pg_wal_lsn_diff(CASE WHEN pg_is_in_recovery() THEN restart_lsn ELSE pg_current_wal_lsn() END, restart_lsn) AS octets
+	FROM pg_replication_slots WHERE restart_lsn IS NOT NULL
+), `
+	deadSQL = `dead AS (
+	SELECT relname, n_dead_tup, n_live_tup FROM pg_stat_user_tables WHERE n_dead_tup > greatest(n_live_tup, $1)
+)`
+)
+
+// upkeep is what upkeepSQL saw.
+type upkeep struct {
+	names          string // synchronous_standby_names
+	connected      int    // standbys
+	synchronous    int    // of them those that commits wait for
+	told           bool   // the state of standbys can be seen
+	slot           string // that holds the most of the log
+	held           int64  // octets
+	table          string // with the most dead rows, if they are more than the live ones
+	deadRows, live int64
+}
+
+// lookAfter makes the checks of what grows or waits unseen.
+func lookAfter(ctx context.Context, d *db.DB) []Finding {
+	var u upkeep
+	err := d.SQL.QueryRowContext(ctx, heldSQL+deadSQL+upkeepSQL, manyDead).Scan(&u.names, &u.connected, &u.synchronous, &u.told, &u.slot, &u.held, &u.table, &u.deadRows, &u.live)
+	if err != nil && err != sql.ErrNoRows {
+		s := subject{"database.upkeep", "the views of statistics can be read"}
+		return []Finding{s.finding(Skipped, err.Error(), "Let the role of DATABASE_URL read pg_replication_slots and pg_stat_user_tables.")}
+	}
+	return []Finding{u.standbys(), u.slots(), u.dead()}
+}
+
+func (u upkeep) standbys() Finding {
+	s := subject{"database.standbys", "a synchronous standby is there, where commits wait for one"}
+	switch {
+	case u.names == "":
+		return s.ok(fmt.Sprintf("commits wait for none; %d connected", u.connected))
+	case !u.told:
+		return s.finding(Skipped, fmt.Sprintf("%d connected, their state is not shown to this role", u.connected), "GRANT pg_monitor to the role of DATABASE_URL.")
+	case u.synchronous == 0:
+		return s.finding(Error, fmt.Sprintf("commits wait for %q, and none of %d standbys is synchronous", u.names, u.connected),
+			"Bring the standby back, or take it out of synchronous_standby_names: until then no mail is accepted.")
+	}
+	return s.ok(fmt.Sprintf("%d of %d standbys are synchronous", u.synchronous, u.connected))
+}
+
+func (u upkeep) slots() Finding {
+	s := subject{"database.slots", fmt.Sprintf("no replication slot holds more than %d GB of the write-ahead log", slotHolds>>30)}
+	switch {
+	case u.slot == "":
+		return s.ok("there is none")
+	case u.held > slotHolds:
+		return s.finding(Warning, fmt.Sprintf("%s holds %d GB", u.slot, u.held>>30), "Start what reads the slot, or drop it (pg_drop_replication_slot): the log fills the disk, and then nothing is accepted.")
+	}
+	return s.ok(fmt.Sprintf("%s holds %d MB", u.slot, u.held>>20))
+}
+
+func (u upkeep) dead() Finding {
+	s := subject{"database.dead_rows", "no table has more dead rows than live ones"}
+	if u.table == "" {
+		return s.ok("none has")
+	}
+	return s.finding(Warning, fmt.Sprintf("%s has %d dead rows beside %d", u.table, u.deadRows, u.live),
+		"Look for an old transaction or an idle replication slot, which keep rows from being removed, then run VACUUM %s.", u.table)
+}

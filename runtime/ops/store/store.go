@@ -1,0 +1,364 @@
+// Package store opens what outlives the modules: the database, with the server that
+// holds it when that is ours, and the keys that open what it has sealed. The service
+// and the commands beside it both begin with Open.
+package store
+
+import (
+	"context"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strconv"
+	"time"
+
+	"github.com/lib/pq"
+
+	"github.com/postrider/postrider/runtime/base/fault"
+	"github.com/postrider/postrider/runtime/base/secret"
+	"github.com/postrider/postrider/runtime/base/setting"
+	"github.com/postrider/postrider/runtime/base/telemetry"
+	"github.com/postrider/postrider/runtime/ops/config"
+	"github.com/postrider/postrider/runtime/storage/db"
+	"github.com/postrider/postrider/runtime/storage/db/replica"
+	"github.com/postrider/postrider/runtime/storage/page"
+	"github.com/postrider/postrider/runtime/storage/postgres"
+)
+
+// Store is the database and the keys. Close ends it.
+type Store struct {
+	DB      *db.DB
+	Replica *replica.Replica // nil: none is set; nobody looks at it yet
+	Box     *secret.Box
+	URL     string // of the database
+
+	server *postgres.Server // nil with DATABASE_URL
+}
+
+// StopLimit is how long everything has to end: half a minute is what Docker's and
+// Kubernetes' users usually allow.
+const StopLimit = 30 * time.Second
+
+const (
+	// How long a start waits for a database that is away: machines come up in any order.
+	awayLimit = time.Minute
+	awayPause = 2 * time.Second
+	// How long a command waits for the service beside it, which is starting.
+	besidePause = 100 * time.Millisecond
+)
+
+// Open opens the database that the configuration names, or runs a server of its own,
+// and brings it to the schema of this version, unless POSTRIDER_MIGRATE is off. It waits a minute for a database that is
+// away.
+func Open(ctx context.Context, cfg setting.Values, log *slog.Logger) (*Store, error) {
+	check := mayBegin
+	if config.Migrate.Of(cfg) == config.MigrateOff { // nothing will be made
+		check = anyDatabase
+	}
+	s, err := open(ctx, cfg, log, check)
+	if err == nil {
+		shareRoom(ctx, cfg, s.DB, log)
+	}
+	return s, err
+}
+
+// OpenExisting is Open for commands. A database that is not there is an error, and nothing
+// is made.
+func OpenExisting(ctx context.Context, cfg setting.Values, log *slog.Logger) (*Store, error) {
+	if config.Embedded(cfg) && !HoldsData(config.DataDir.Of(cfg)) {
+		if err := otherData(cfg); err != nil {
+			return nil, err
+		}
+		// A service that is starting is making one.
+		if holder, _, err := postgres.Holder(config.DataDir.Of(cfg)); err != nil || holder == 0 {
+			return nil, errors.Join(fmt.Errorf("POSTRIDER_DATA_DIR: %s has no database, and none was made: name the data directory or the DATABASE_URL of the service, or start the service first", config.DataDir.Of(cfg)), err)
+		}
+	}
+	if config.Embedded(cfg) { // a service makes the tables
+		return open(ctx, cfg, log, anyDatabase)
+	}
+	return open(ctx, cfg, log, hasTables)
+}
+
+func anyDatabase(context.Context, *db.DB) error { return nil }
+
+// mayBegin refuses a database that has no tables and may be a stranger's.
+func mayBegin(ctx context.Context, d *db.DB) error { return d.MayFill(ctx) }
+
+// hasTables refuses another's database that nobody has brought to our schema.
+func hasTables(ctx context.Context, d *db.DB) error {
+	there, err := d.HasTables(ctx)
+	if err == nil && !there {
+		err = errors.New("the database has no tables of Postrider, and none were made: start the service first, or run postrider migrate")
+	}
+	return err
+}
+
+func open(ctx context.Context, cfg setting.Values, log *slog.Logger, check func(context.Context, *db.DB) error) (_ *Store, err error) {
+	s := &Store{URL: config.DatabaseURL.Of(cfg).Reveal()}
+	defer func() {
+		if err != nil {
+			s.Close(log, StopLimit)
+		}
+	}()
+	if err := makeDataDir(cfg); err != nil {
+		return nil, err
+	}
+	if s.Box, err = openBox(cfg); err != nil {
+		return nil, err
+	}
+	if config.Embedded(cfg) {
+		if err := s.startServer(ctx, cfg, log); err != nil {
+			return nil, err
+		}
+	}
+	if s.DB, err = connect(ctx, cfg, s.URL, log, check); err != nil {
+		return nil, err
+	}
+	if err := s.openReplica(cfg, log); err != nil {
+		return nil, err
+	}
+	if config.Migrate.Of(cfg) == config.MigrateOff {
+		return s, db.CheckSchema(ctx, s.DB)
+	}
+	if err := db.Migrate(ctx, s.DB, log); err != nil {
+		return nil, fmt.Errorf("migrate: %w", err)
+	}
+	return s, nil
+}
+
+// Reach finds the address of the database for programs that are not ours, and runs the
+// embedded server where nobody does. It does not migrate. Error: there is no
+// database in the data directory (none is made), or no host of DATABASE_URL may be used.
+func Reach(ctx context.Context, cfg setting.Values, log *slog.Logger) (*Store, error) {
+	if !config.Embedded(cfg) {
+		url, err := HostInUse(ctx, cfg)
+		return &Store{URL: url}, err
+	}
+	s := &Store{}
+	if !HoldsData(config.DataDir.Of(cfg)) {
+		return nil, fmt.Errorf("POSTRIDER_DATA_DIR: %s has no database, and DATABASE_URL is not set", config.DataDir.Of(cfg))
+	}
+	return s, s.startServer(ctx, cfg, log)
+}
+
+// HostInUse returns the address of the one host of DATABASE_URL that the service would use.
+func HostInUse(ctx context.Context, cfg setting.Values) (string, error) {
+	url, err := db.HostInUse(ctx, config.DatabaseURL.Of(cfg).Reveal())
+	if err != nil {
+		return "", fmt.Errorf("DATABASE_URL: %w", err)
+	}
+	return url, nil
+}
+
+// KeyMark tells installations with different master keys apart, and nothing about the keys.
+// It is empty where no key is known.
+func KeyMark(cfg setting.Values) string {
+	if !HasKeys(cfg) {
+		return ""
+	}
+	box, err := openBox(cfg)
+	if err != nil {
+		return ""
+	}
+	return hex.EncodeToString(box.Derive("mark of backups")[:8])
+}
+
+// Server says where the embedded PostgreSQL has its data, and where its programs are looked for.
+func Server(cfg setting.Values, log *slog.Logger) postgres.Config {
+	// Room for one service and for commands beside it.
+	most := strconv.Itoa(max(100, 2*db.PerProcess(config.Connections.Of(cfg))+10))
+	return postgres.Config{DataDir: config.DataDir.Of(cfg), BinDir: config.PostgresBin.Of(cfg), Fallback: config.PostgresFallback.Of(cfg), Logger: log,
+		Settings: map[string]string{"max_connections": most}}
+}
+
+// startServer runs the embedded PostgreSQL. A command that ends by itself uses the
+// one of the service beside it, if there is one.
+func (s *Store) startServer(ctx context.Context, cfg setting.Values, log *slog.Logger) error {
+	log.InfoContext(ctx, "starting the embedded PostgreSQL", "data_dir", config.DataDir.Of(cfg))
+	limit := time.Now().Add(awayLimit)
+	for {
+		server, err := postgres.Start(ctx, Server(cfg, log))
+		if err == nil {
+			s.server, s.URL = server, server.URL()
+			return nil
+		}
+		var busy *postgres.InUseError
+		if cfg.Mode != setting.Tool || !errors.As(err, &busy) {
+			return err
+		}
+		found, findErr := postgres.Find(config.DataDir.Of(cfg))
+		if findErr == nil {
+			log.InfoContext(ctx, "using the PostgreSQL of the Postrider that runs here", "pid", busy.Holder)
+			s.URL = found
+			return nil
+		}
+		if !errors.Is(findErr, postgres.ErrNotReady) || time.Now().After(limit) {
+			return errors.Join(err, findErr)
+		}
+		select {
+		case <-time.After(besidePause):
+		case <-ctx.Done():
+			return errors.Join(ctx.Err(), err)
+		}
+	}
+}
+
+// makeDataDir makes the folder when something will be kept in it: the embedded database, or
+// the key of development mode. Nobody else may look in. An image from scratch has no place
+// for it, and needs none.
+func makeDataDir(cfg setting.Values) error {
+	if !config.Embedded(cfg) && cfg.Mode != setting.Dev {
+		return nil
+	}
+	if err := otherData(cfg); err != nil {
+		return err
+	}
+	if err := os.MkdirAll(config.DataDir.Of(cfg), 0o700); err != nil {
+		return fmt.Errorf("POSTRIDER_DATA_DIR: %s is no folder and cannot be made one: %w", config.DataDir.Of(cfg), err)
+	}
+	return nil
+}
+
+// otherData keeps a command on the default data directory from making a second
+// database while there is one of development mode here, which was likely meant.
+func otherData(cfg setting.Values) error {
+	if cfg.Mode != setting.Tool || config.DataDir.Of(cfg) != config.DefaultDataDir || HoldsData(config.DataDir.Of(cfg)) || !HoldsData(config.DevDataDir) {
+		return nil
+	}
+	return fmt.Errorf("POSTRIDER_DATA_DIR: %s has no database yet, and ./%s here has one, of development mode: say --data-dir %s to use it, or run the command in another folder to begin a new one",
+		config.DataDir.Of(cfg), config.DevDataDir, config.DevDataDir)
+}
+
+// HoldsData tells whether the data directory has an embedded database.
+func HoldsData(dir string) bool {
+	_, err := os.Stat(filepath.Join(dir, "postgres", "PG_VERSION"))
+	return err == nil
+}
+
+func databaseConfig(cfg setting.Values, url string) db.Config {
+	return db.Config{URL: url, Connections: config.Connections.Of(cfg), Standbys: config.Standbys.Of(cfg), RiskLosingAcceptedMail: config.RiskLosingAcceptedMail.Of(cfg)}
+}
+
+// connect waits a while for a server that does not answer yet; one that answers
+// and will not do, by itself or by check, is refused at once.
+func connect(ctx context.Context, cfg setting.Values, url string, log *slog.Logger, check func(context.Context, *db.DB) error) (*db.DB, error) {
+	limit, name := time.Now().Add(awayLimit), "DATABASE_URL"
+	if config.Embedded(cfg) {
+		name = "embedded postgres"
+	}
+	for {
+		opened, err := db.Open(ctx, databaseConfig(cfg, url), log)
+		if err == nil {
+			if err = check(ctx, opened); err == nil {
+				return opened, nil
+			}
+			err = errors.Join(err, opened.Close())
+		}
+		refused := notLetIn(err) && !config.Embedded(cfg) // ours is still being made
+		if !fault.IsDatabaseAway(err) || refused || time.Now().After(limit) {
+			return nil, fmt.Errorf("%s: %w", name, err)
+		}
+		log.WarnContext(ctx, "the database is away; trying again", "until", limit.Format(time.TimeOnly), telemetry.KeyError, err)
+		select {
+		case <-time.After(awayPause):
+		case <-ctx.Done():
+			return nil, fmt.Errorf("%s: %w", name, errors.Join(ctx.Err(), err))
+		}
+	}
+}
+
+// ReplicaConfig says which replica of the database is used, where one is set.
+func ReplicaConfig(cfg setting.Values) replica.Config {
+	return replica.Config{URL: config.ReplicaURL.Of(cfg).Reveal(), Connections: config.Connections.Of(cfg) / 2, RiskLosingAcceptedMail: config.RiskLosingAcceptedMail.Of(cfg)}
+}
+
+// openReplica does not connect: a replica that is away keeps nobody from starting.
+func (s *Store) openReplica(cfg setting.Values, log *slog.Logger) (err error) {
+	if config.ReplicaURL.Of(cfg).IsZero() {
+		return nil
+	}
+	s.Replica, err = replica.Open(s.DB, ReplicaConfig(cfg), log)
+	if err != nil {
+		return fmt.Errorf("POSTRIDER_DATABASE_REPLICA_URL: %w", err)
+	}
+	s.DB.ReadFrom(s.Replica)
+	return nil
+}
+
+// notLetIn tells a server that knows no such user, password or database. While
+// running that may pass; at the start it is a mistake in the setting.
+func notLetIn(err error) bool {
+	var server *pq.Error
+	return errors.As(err, &server) && (server.Code.Class() == "28" || server.Code == "3D000")
+}
+
+// openBox finds the master key: a setting, or in development mode a file that is
+// made at the first start.
+func openBox(cfg setting.Values) (*secret.Box, error) {
+	keys, file := config.MasterKey.Of(cfg), keyFile(cfg)
+	if len(keys) == 0 && file == "" {
+		return secret.NewBox(secret.NewKey()) // a command that seals nothing that lasts
+	}
+	if len(keys) == 0 {
+		text, err := secret.KeyFile(file)
+		if err != nil {
+			return nil, fmt.Errorf("POSTRIDER_DATA_DIR: %w", err)
+		}
+		if keys, err = secret.ParseKeys(text); err != nil {
+			return nil, fmt.Errorf("%s: %w", filepath.Clean(file), err)
+		}
+	}
+	return secret.NewBox(keys...)
+}
+
+// keyFile names the file with the master key of development mode, which keeps it beside
+// its own database. A command uses the file where there is one, and makes none: the
+// result is empty then.
+func keyFile(cfg setting.Values) string {
+	file := filepath.Join(config.DataDir.Of(cfg), "master.key")
+	switch _, err := os.Stat(file); {
+	case cfg.Mode == setting.Dev:
+		return file
+	case cfg.Mode == setting.Tool && err == nil && config.Embedded(cfg):
+		return file
+	}
+	return ""
+}
+
+// HasKeys tells whether there are keys that open what the database has sealed.
+func HasKeys(cfg setting.Values) bool { return len(config.MasterKey.Of(cfg)) > 0 || keyFile(cfg) != "" }
+
+// Cursors makes the codec of page cursors, which all processes of the installation share.
+func (s *Store) Cursors() *page.Codec { return page.NewCodec(s.Box.Derive("page cursors")) }
+
+// ServerPID is the process id of the embedded server, or 0 when there is none.
+func (s *Store) ServerPID() int {
+	if s.server == nil {
+		return 0
+	}
+	return s.server.PID()
+}
+
+// Close closes the database and stops the server within the limit.
+func (s *Store) Close(log *slog.Logger, limit time.Duration) {
+	if s.Replica != nil {
+		if err := s.Replica.Close(); err != nil {
+			log.Error("close the database replica", telemetry.KeyError, err)
+		}
+	}
+	if s.DB != nil {
+		if err := s.DB.Close(); err != nil {
+			log.Error("close database", telemetry.KeyError, err)
+		}
+	}
+	if s.server != nil {
+		ctx, cancel := context.WithTimeout(context.Background(), limit)
+		defer cancel()
+		if err := s.server.Stop(ctx); err != nil {
+			log.Error("stop the embedded PostgreSQL", telemetry.KeyError, err)
+		}
+	}
+}

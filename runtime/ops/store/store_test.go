@@ -1,0 +1,93 @@
+package store_test
+
+import (
+	"context"
+	"log/slog"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/postrider/postrider/runtime/base/expect"
+	"github.com/postrider/postrider/runtime/base/secret"
+	"github.com/postrider/postrider/runtime/base/setting"
+	"github.com/postrider/postrider/runtime/ops/config"
+	"github.com/postrider/postrider/runtime/ops/store"
+	"github.com/postrider/postrider/runtime/storage/db/dbtest"
+)
+
+// One of two hosts is away while a service starts for the first time. It makes no tables, and goes on by itself when the
+// host is back.
+func TestAnEmptyDatabaseWaitsForEveryHost(t *testing.T) {
+	t.Parallel()
+	primary := dbtest.NewServer(t)
+	standby := primary.NewStandby("one")
+	primary.Empty()
+	standby.Stop()
+	var told expect.Log
+	type result struct {
+		opened *store.Store
+		err    error
+	}
+	done := make(chan result, 1)
+	go func() {
+		opened, err := store.Open(t.Context(), configured(t, hosts(t, primary, standby)), slog.New(slog.NewTextHandler(&told, nil)))
+		done <- result{opened, err}
+	}()
+	expect.Within(t, 30*time.Second, "the start says that a host cannot be asked", func() bool { return strings.Contains(told.String(), "another host may have the mail") })
+	if made, err := primary.OpenPatiently().HasTables(t.Context()); made || err != nil {
+		t.Errorf("tables were made while a host was away: %t (%v)", made, err)
+	}
+	standby.Start()
+	r := <-done
+	if r.err != nil {
+		t.Fatalf("with both hosts there: %v", r.err)
+	}
+	r.opened.Close(slog.New(slog.DiscardHandler), store.StopLimit)
+	if made, err := primary.OpenPatiently().HasTables(t.Context()); !made || err != nil {
+		t.Errorf("with both hosts there, that tables were made is %t (%v)", made, err)
+	}
+}
+
+// A stranger is empty and takes writes; the host with the mail answers too.
+func TestAStrangerIsNotFilled(t *testing.T) {
+	t.Parallel()
+	ours, stranger := dbtest.NewServer(t), dbtest.NewServer(t)
+	stranger.Empty()
+	stranger.BecomeForeign()
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	opened, err := store.Open(ctx, configured(t, hosts(t, stranger, ours)), slog.New(slog.DiscardHandler))
+	if err == nil {
+		opened.Close(slog.New(slog.DiscardHandler), store.StopLimit)
+	}
+	if err == nil || !strings.Contains(err.Error(), "DATABASE_URL") || !strings.Contains(err.Error(), "different clusters") {
+		t.Errorf("a start with an empty stranger first: %v, want a refusal that names DATABASE_URL and the clusters", err)
+	}
+	if made, err := stranger.OpenPatiently().HasTables(t.Context()); made || err != nil {
+		t.Errorf("the stranger has tables: %t (%v)", made, err)
+	}
+}
+
+// hosts is the address of two servers, of which a process takes the first that takes writes.
+func hosts(t *testing.T, first, second *dbtest.Server) string {
+	t.Helper()
+	address, err := url.Parse(first.URL())
+	other, otherErr := url.Parse(second.URL())
+	if err != nil || otherErr != nil {
+		t.Fatal(err, otherErr)
+	}
+	query := address.Query()
+	query.Set("host", query.Get("host")+","+other.Query().Get("host"))
+	query.Set("port", "5432,5432")
+	query.Set("target_session_attrs", "read-write")
+	address.RawQuery = query.Encode()
+	return address.String()
+}
+
+func configured(t *testing.T, address string) setting.Values {
+	t.Helper()
+	cfg := setting.Values{Mode: setting.Dev}
+	cfg = config.DatabaseURL.With(cfg, secret.New(address))
+	return config.DataDir.With(cfg, t.TempDir())
+}

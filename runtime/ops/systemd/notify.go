@@ -1,0 +1,89 @@
+// Package systemd tells systemd how the service does: that it is ready, that it stops, that
+// it lives. A message is one datagram to the socket that NOTIFY_SOCKET names (sd_notify(3));
+// without systemd nothing is sent.
+package systemd
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"net"
+	"os"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/postrider/postrider/runtime/base/telemetry"
+)
+
+// What the service tells.
+const (
+	Ready    = "READY=1"
+	Stopping = "STOPPING=1"
+	Alive    = "WATCHDOG=1"
+)
+
+// Notify sends one message. Without NOTIFY_SOCKET it does nothing.
+func Notify(ctx context.Context, message string) error {
+	path := os.Getenv("NOTIFY_SOCKET")
+	if path == "" {
+		return nil
+	}
+	if strings.HasPrefix(path, "@") { // the abstract namespace
+		path = "\x00" + path[1:]
+	}
+	var dialer net.Dialer
+	conn, err := dialer.DialContext(ctx, "unixgram", path)
+	if err != nil {
+		return fmt.Errorf("notify systemd: %w", err)
+	}
+	_, err = conn.Write([]byte(message))
+	if closeErr := conn.Close(); err == nil {
+		err = closeErr
+	}
+	if err != nil {
+		return fmt.Errorf("notify systemd: %w", err)
+	}
+	return nil
+}
+
+// Watchdog gives how often systemd wants to hear of this process, or 0 where it does not
+// (sd_watchdog_enabled(3)).
+func Watchdog() time.Duration {
+	if pid := os.Getenv("WATCHDOG_PID"); pid != "" && pid != strconv.Itoa(os.Getpid()) {
+		return 0
+	}
+	microseconds, err := strconv.ParseInt(os.Getenv("WATCHDOG_USEC"), 10, 64)
+	if err != nil || microseconds <= 0 {
+		return 0
+	}
+	return time.Duration(microseconds) * time.Microsecond
+}
+
+// Run says that the service is ready, and then that it lives, three times in each period of
+// the watchdog, until ctx ends; then it says that the service stops. It needs no more than
+// a process that still runs: a slow database is no reason to be killed.
+func Run(ctx context.Context, log *slog.Logger) {
+	tell := func(message string) {
+		if err := Notify(context.WithoutCancel(ctx), message); err != nil {
+			log.WarnContext(ctx, "systemd was not told", "message", message, telemetry.KeyError, err)
+		}
+	}
+	tell(Ready)
+	defer tell(Stopping)
+	period := Watchdog()
+	if period == 0 {
+		<-ctx.Done()
+		return
+	}
+	ticker := time.NewTicker(period / 3)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-ticker.C:
+			tell(Alive)
+		case <-ctx.Done():
+			return
+		}
+	}
+}

@@ -1,0 +1,29 @@
+package blob
+
+import (
+	"errors"
+	"log/slog"
+	"strings"
+
+	"github.com/postrider/postrider/runtime/base/secret"
+	"github.com/postrider/postrider/runtime/base/setting"
+)
+
+// Chapter is where settings about the object store stand.
+const Chapter = "Object store"
+
+// At is the store of the installation; zero where there is none.
+var At = setting.Declare(setting.Setting[Config]{
+	Name: "POSTRIDER_BLOBS", Group: Chapter, Secret: true, DefaultText: "none: all stays in the database",
+	Help: "S3-compatible object store that received messages are moved to, as s3://KEY:SECRET@host/bucket/prefix?region=…; tls=off is http, path_style=on|off says where the bucket stands. Rather set it in the environment than on the command line.",
+	Form: setting.Form[Config]{Placeholder: "URL", Parse: func(text string) (Config, error) {
+		c, err := ParseURL(secret.New(text))
+		if err != nil {
+			return c, errors.New(strings.ReplaceAll(err.Error(), "\n", "; "))
+		}
+		return c, nil
+	}},
+	Show: func(c Config) slog.Value {
+		return slog.GroupValue(slog.String("endpoint", c.Endpoint), slog.String("region", c.Region), slog.String("bucket", c.Bucket), slog.String("prefix", c.Prefix))
+	},
+})

@@ -1,0 +1,218 @@
+package clockstep
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/postrider/postrider/runtime/base/telemetry"
+	"github.com/postrider/postrider/runtime/base/worker"
+	"github.com/postrider/postrider/runtime/storage/db"
+)
+
+const (
+	// Matters is the smallest step that is noticed.
+	Matters = 2 * time.Second
+	// Reported is how long a step is reported.
+	Reported = 24 * time.Hour
+
+	recordEvery = time.Minute      // how often the time is recorded
+	sameStep    = 30 * time.Second // observations of several processes within this time are of one step
+)
+
+// Step is a moment at which the clock of the database was found to have gone back.
+type Step struct {
+	At time.Time // by the clock as it is since
+	By time.Duration
+}
+
+// Peak is a time that the clock had not reached before it went back: what was due then was
+// due before it.
+func (s Step) Peak() time.Time { return s.At.Add(s.By + recordEvery) }
+
+func (s Step) String() string {
+	return fmt.Sprintf("the database clock stepped back by %s at %s", s.By.Round(time.Second), s.At.UTC().Format(time.RFC3339))
+}
+
+// Params is what New needs.
+type Params struct {
+	DB      *db.DB
+	Logger  *slog.Logger
+	Workers *worker.Metrics // nil: not counted
+}
+
+// Watch watches the clock for one process. Safe for concurrent use.
+type Watch struct {
+	db      *db.DB
+	log     *slog.Logger
+	tasks   *worker.Tasks
+	woken   chan struct{}
+	repairs []Repair
+
+	mu       sync.Mutex
+	read     time.Time     // the clock at the latest beat
+	answered time.Time     // when that was answered, by the clock here
+	observed time.Duration // a step that is not recorded yet; 0: none
+	latest   *Step         // as recorded; nil: none within Reported
+}
+
+// New makes a Watch that records nothing before Start.
+func New(p Params) *Watch {
+	return &Watch{db: p.DB, log: p.Logger, tasks: worker.NewTasks(p.Logger, p.Workers), woken: make(chan struct{}, 1)}
+}
+
+// Add adds repairs to run after a step. Call it before Start.
+func (w *Watch) Add(repairs ...Repair) { w.repairs = append(w.repairs, repairs...) }
+
+// Start records the time until Stop, the first time immediately.
+func (w *Watch) Start(context.Context) error {
+	w.tasks.Start(worker.Task{Name: "clock of the database", Woken: w.woken, Step: func(ctx context.Context) (time.Duration, error) {
+		return recordEvery, w.record(ctx)
+	}})
+	return nil
+}
+
+// Stop ends the recording.
+func (w *Watch) Stop(ctx context.Context) error {
+	w.tasks.Stop(ctx)
+	return nil
+}
+
+// Observe takes a reading of the clock: it showed seen at some moment between sent and
+// answered. Readings are given in their order.
+func (w *Watch) Observe(sent, answered, seen time.Time) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if !w.answered.IsZero() {
+		// The difference is one of monotonic clocks: the wall clock here may be set, too.
+		if back := w.read.Add(sent.Sub(w.answered)).Sub(seen); back >= Matters {
+			w.observed = max(w.observed, back)
+			select {
+			case w.woken <- struct{}{}:
+			default:
+			}
+		}
+	}
+	w.read, w.answered = seen, answered
+}
+
+// Latest returns the latest step, or nil if there was none within Reported.
+func (w *Watch) Latest() *Step {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.latest
+}
+
+// Register adds the gauge of the latest step.
+func (w *Watch) Register(reg prometheus.Registerer) error {
+	gauge := prometheus.NewGaugeFunc(prometheus.GaugeOpts{Namespace: telemetry.Namespace, Name: "database_clock_stepped_back_seconds",
+		Help: "How far the clock of the database last went back, for a day after that; else 0. Each process shows the same."}, func() float64 {
+		if step := w.Latest(); step != nil {
+			return step.By.Seconds()
+		}
+		return 0
+	})
+	if err := reg.Register(gauge); err != nil {
+		return fmt.Errorf("clock of the database: %w", err)
+	}
+	return nil
+}
+
+// recordSQL records the time, and a step if the recorded time is in the future or this process
+// has observed one that no other has recorded. It changes the row once a minute at most.
+var recordSQL = db.Compile(`
+INSERT INTO database_clocks AS c (id, seen_at) VALUES (1, clock_timestamp())
+ON CONFLICT (id) DO UPDATE SET seen_at = excluded.seen_at,
+	stepped_at = CASE WHEN ` + steppedSQL + ` THEN excluded.seen_at ELSE c.stepped_at END,
+	stepped_by_ms = CASE WHEN ` + steppedSQL + ` THEN greatest((extract(epoch FROM c.seen_at - excluded.seen_at) * 1000)::bigint, @observed::bigint) ELSE c.stepped_by_ms END,
+	settled = c.settled AND NOT (` + steppedSQL + `)
+WHERE c.seen_at < excluded.seen_at - @every * interval '1 microsecond' OR ` + steppedSQL + `
+RETURNING coalesce(c.stepped_at = c.seen_at, false)`)
+
+// steppedSQL is true for a step that is not recorded.
+const steppedSQL = `(c.seen_at > excluded.seen_at + @matters * interval '1 microsecond'
+	OR @observed::bigint > 0 AND coalesce(c.stepped_at NOT BETWEEN excluded.seen_at - @same * interval '1 microsecond' AND excluded.seen_at, true))`
+
+// record records the time, reports a step, and settles what is not settled.
+func (w *Watch) record(ctx context.Context) error {
+	w.mu.Lock()
+	observed := w.observed
+	w.mu.Unlock()
+	isNew, err := db.One(ctx, w.db.SQL, db.Value[bool], recordSQL.Text, recordSQL.Args(db.Arg("observed", observed.Milliseconds()),
+		db.Arg("every", recordEvery.Microseconds()), db.Arg("matters", Matters.Microseconds()), db.Arg("same", sameStep.Microseconds()))...)
+	if err != nil && !errors.Is(err, sql.ErrNoRows) {
+		return fmt.Errorf("record the clock of the database: %w", err)
+	}
+	found, err := read(ctx, w.db.SQL)
+	if err != nil {
+		return err
+	}
+	w.mu.Lock()
+	w.observed -= observed
+	w.latest = found.step
+	w.mu.Unlock()
+	if found.step != nil && (isNew || observed > 0) {
+		w.log.WarnContext(ctx, "the database clock stepped back: run NTP on its machine",
+			"by", found.step.By.String(), "at", found.step.At.UTC().Format(time.RFC3339))
+	}
+	if found.settled || found.step == nil {
+		return nil
+	}
+	return w.settle(ctx, *found.step)
+}
+
+const settledSQL = `UPDATE database_clocks SET settled = true WHERE id = 1 AND stepped_at = $1`
+
+// settle runs all repairs. A failed repair does not stop the others and is tried again.
+func (w *Watch) settle(ctx context.Context, step Step) error {
+	if err := errors.Join(w.Apply(ctx, step)...); err != nil {
+		return err
+	}
+	if _, err := db.Exec(ctx, w.db.SQL, settledSQL, step.At); err != nil {
+		return fmt.Errorf("record the clock of the database: %w", err)
+	}
+	return nil
+}
+
+const readSQL = `
+SELECT stepped_at, stepped_by_ms, settled, stepped_at > now() - $1 * interval '1 microsecond' FROM database_clocks WHERE id = 1`
+
+// recorded is the row.
+type recorded struct {
+	step    *Step // within Reported, or not settled
+	settled bool
+}
+
+func read(ctx context.Context, on db.Execer) (recorded, error) {
+	type row struct {
+		at      sql.NullTime
+		ms      int64
+		settled bool
+		recent  sql.NullBool
+	}
+	r, err := db.One(ctx, on, func(r *row) []any { return []any{&r.at, &r.ms, &r.settled, &r.recent} }, readSQL, Reported.Microseconds())
+	switch {
+	case errors.Is(err, sql.ErrNoRows):
+		return recorded{settled: true}, nil
+	case err != nil:
+		return recorded{}, fmt.Errorf("read the clock of the database: %w", err)
+	}
+	out := recorded{settled: r.settled}
+	if r.at.Valid && (r.recent.Bool || !r.settled) {
+		out.step = &Step{At: r.at.Time, By: time.Duration(r.ms) * time.Millisecond}
+	}
+	return out, nil
+}
+
+// Read returns the latest step as it is recorded in a database, or nil if there was none
+// within Reported.
+func Read(ctx context.Context, on db.Execer) (*Step, error) {
+	found, err := read(ctx, on)
+	return found.step, err
+}

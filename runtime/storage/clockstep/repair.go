@@ -1,0 +1,71 @@
+package clockstep
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/postrider/postrider/runtime/storage/db"
+)
+
+// Repair corrects the times that a module stored while the database clock was ahead.
+type Repair struct {
+	What    string   // for example "webhook deliveries"
+	Columns []Column // repaired before Run is called
+
+	// Run repairs what columns cannot express, and returns how many rows it changed. It must be
+	// repeatable and may run in several processes concurrently. Optional.
+	Run func(ctx context.Context, step Step) (rows int64, err error)
+}
+
+// Column is a column that says when its row is due, unlocked or expired.
+type Column struct {
+	Table, Name string
+	Where       string // a condition on the rows; empty for all of them
+	Key         string // the primary key; defaults to "id"
+
+	Limit time.Duration // how far ahead of now a correct time can be
+	Reset time.Duration // how far ahead of now a repaired row is set; at most Limit
+}
+
+const repairBatch = 5000
+
+// statement sets the times that lie beyond the limit, but not those that were beyond it even by
+// the clock that was ahead: a user chose them.
+func (c Column) statement() string {
+	key := cmp.Or(c.Key, "id")
+	return fmt.Sprintf(`UPDATE %[1]s SET %[2]s = now() + $1 * interval '1 microsecond' WHERE (%[3]s) IN (
+	SELECT %[3]s FROM %[1]s WHERE %[2]s > now() + $2 * interval '1 microsecond' AND %[2]s <= $3::timestamptz + $2 * interval '1 microsecond' AND (%[4]s)
+	LIMIT %[5]d FOR UPDATE SKIP LOCKED)`, c.Table, c.Name, key, cmp.Or(c.Where, "true"), repairBatch)
+}
+
+// apply runs the repair and returns how many rows it changed.
+func (r Repair) apply(ctx context.Context, on db.Execer, step Step) (rows int64, err error) {
+	for _, c := range r.Columns {
+		n, err := db.ExecAll(ctx, on, c.statement(), c.Reset.Microseconds(), c.Limit.Microseconds(), step.Peak())
+		if rows += n; err != nil {
+			return rows, fmt.Errorf("repair %s.%s: %w", c.Table, c.Name, err)
+		}
+	}
+	if r.Run == nil {
+		return rows, nil
+	}
+	n, err := r.Run(ctx, step)
+	return rows + n, err
+}
+
+// Apply runs every repair that was added, and returns the errors of those that failed.
+func (w *Watch) Apply(ctx context.Context, step Step) []error {
+	var failed []error
+	for _, r := range w.repairs {
+		rows, err := r.apply(ctx, w.db.SQL, step)
+		if err != nil {
+			failed = append(failed, fmt.Errorf("repair %s: %w", r.What, err))
+		}
+		if rows > 0 {
+			w.log.InfoContext(ctx, "repaired times stored by a wrong database clock", "what", r.What, "count", rows)
+		}
+	}
+	return failed
+}

@@ -1,0 +1,82 @@
+package batch
+
+import (
+	"strings"
+
+	"github.com/lib/pq"
+
+	"github.com/postrider/postrider/runtime/storage/db"
+)
+
+// Batch is many rows R as a part of a statement. Its name is that of the row in the
+// statement's SQL and the group of its parameters, so it is a plain word, and two batches
+// of one statement have two names.
+type Batch[R any] struct {
+	name       string
+	columns    []Column[R]
+	parameters []Column[R] // those with values
+	names      []string    // of the parameters
+}
+
+// New declares a batch.
+func New[R any](name string, columns ...Column[R]) *Batch[R] {
+	b := &Batch[R]{name: name, columns: columns}
+	for _, c := range columns {
+		if c.values != nil {
+			b.parameters = append(b.parameters, c)
+			b.names = append(b.names, name+"."+c.name)
+		}
+	}
+	return b
+}
+
+// Rows is the argument that gives the batch its rows.
+func (b *Batch[R]) Rows(rows []R) db.Argument {
+	values := make([]any, len(b.parameters))
+	for i := range b.parameters {
+		values[i] = b.parameters[i].values(rows)
+	}
+	return db.Group(b.names, values)
+}
+
+// Source is the rows, for a FROM.
+func (b *Batch[R]) Source() string { return b.source("", "") }
+
+// Numbered is Source with the number of each row, from 1, in a column of the given name.
+func (b *Batch[R]) Numbered(number string) string {
+	return b.source(" WITH ORDINALITY", ", "+pq.QuoteIdentifier(number))
+}
+
+func (b *Batch[R]) source(option, more string) string {
+	parameters, names := make([]string, len(b.parameters)), make([]string, len(b.parameters))
+	for i, c := range b.parameters {
+		parameters[i] = "@" + b.names[i] + "::" + c.array
+		names[i] = pq.QuoteIdentifier(c.name)
+	}
+	return "unnest(" + strings.Join(parameters, ", ") + ")" + option + " AS " + b.name + " (" + strings.Join(names, ", ") + more + ")"
+}
+
+// Columns is the names of what is stored, for an INSERT.
+func (b *Batch[R]) Columns() string {
+	return b.stored(func(c Column[R]) string { return pq.QuoteIdentifier(c.name) })
+}
+
+// Values is the values of Columns, for a SELECT from Source.
+func (b *Batch[R]) Values() string {
+	return b.stored(func(c Column[R]) string { return c.expression(b.name) })
+}
+
+func (b *Batch[R]) stored(text func(Column[R]) string) string {
+	var all []string
+	for _, c := range b.columns {
+		if !c.hidden {
+			all = append(all, text(c))
+		}
+	}
+	return strings.Join(all, ", ")
+}
+
+// Insert stores the rows in a table. A WHERE, ON CONFLICT or RETURNING may follow.
+func (b *Batch[R]) Insert(table string) string {
+	return "INSERT INTO " + table + " (" + b.Columns() + ")\nSELECT " + b.Values() + "\nFROM " + b.Source()
+}

@@ -1,0 +1,109 @@
+package db_test
+
+import (
+	"bytes"
+	"encoding/binary"
+	"io"
+	"strings"
+	"testing"
+
+	"github.com/postrider/postrider/runtime/base/fault"
+	"github.com/postrider/postrider/runtime/storage/db"
+	"github.com/postrider/postrider/runtime/storage/db/dbtest"
+)
+
+// startup reads the first message of a client: the version of the protocol, and names and values.
+func startup(t *testing.T, client io.Reader) (head []byte, texts []string) {
+	t.Helper()
+	head = make([]byte, 8)
+	if _, err := io.ReadFull(client, head); err != nil {
+		return nil, nil // it has gone
+	}
+	rest := make([]byte, binary.BigEndian.Uint32(head)-8)
+	if _, err := io.ReadFull(client, rest); err != nil {
+		t.Error(err)
+	}
+	return head, strings.Split(strings.TrimRight(string(rest), "\x00"), "\x00")
+}
+
+// refuses is PgBouncer as it comes.
+func refuses(t *testing.T, client io.ReadWriter, _ io.Writer) bool {
+	t.Helper()
+	if head, _ := startup(t, client); head == nil {
+		return false
+	}
+	fields := "SFATAL\x00VFATAL\x00C08P01\x00Munsupported startup parameter: statement_timeout\x00\x00"
+	answer := binary.BigEndian.AppendUint32([]byte("E"), uint32(len(fields)+4))
+	_, err := client.Write(append(answer, fields...))
+	ended(t, err)
+	return false
+}
+
+// ignores is PgBouncer with ignore_startup_parameters.
+func ignores(t *testing.T, client io.ReadWriter, server io.Writer) bool {
+	t.Helper()
+	head, texts := startup(t, client)
+	if head == nil {
+		return false
+	}
+	var kept bytes.Buffer
+	for i := 0; i+1 < len(texts); i += 2 {
+		if texts[i] == "user" || texts[i] == "database" {
+			kept.WriteString(texts[i] + "\x00" + texts[i+1] + "\x00")
+		}
+	}
+	kept.WriteByte(0)
+	binary.BigEndian.PutUint32(head, uint32(kept.Len()+8))
+	_, err := server.Write(append(head, kept.Bytes()...))
+	ended(t, err)
+	return true
+}
+
+func TestPoolersAreRefusedWithTheReason(t *testing.T) {
+	t.Parallel()
+	server := dbtest.NewServer(t)
+	for name, plays := range map[string]pooler{"as it comes": refuses, "that ignores": ignores} {
+		proxy := newProxy(t, server.URL(), plays)
+		d, err := db.Open(t.Context(), db.Config{URL: proxy.url}, discard)
+		if err == nil || !strings.Contains(err.Error(), "PgBouncer") || !strings.Contains(err.Error(), "POSTRIDER_DATABASE_CONNECTIONS") || fault.IsDatabaseAway(err) {
+			t.Errorf("a pooler %s: %v, want it refused by its name and for good", name, err)
+		}
+		if err == nil {
+			ended(t, d.Close())
+		}
+	}
+}
+
+// After a fail-over each connection looks at the server that it has met.
+func TestAServerThatIsNotFitIsRefusedLater(t *testing.T) {
+	t.Parallel()
+	first, other, careless := dbtest.NewServer(t), dbtest.NewServer(t), dbtest.NewServer(t)
+	other.BecomeForeign()
+	if _, err := careless.Open().SQL.ExecContext(t.Context(), `ALTER ROLE CURRENT_USER SET synchronous_commit = off`); err != nil {
+		t.Fatal(err)
+	}
+	proxy := newProxy(t, first.URL(), nil)
+	d := openURL(t, db.Config{URL: proxy.url})
+	for _, c := range []struct {
+		to   *dbtest.Server
+		want string
+	}{{other, "another database"}, {first, ""}, {careless, "synchronous_commit=off"}, {first, ""}} {
+		proxy.lead(t, c.to.URL())
+		d.SQL.SetMaxIdleConns(0) // the next statement meets a server anew
+		_, err := d.SQL.ExecContext(t.Context(), `SELECT 1`)
+		switch {
+		case c.want == "" && err != nil:
+			t.Errorf("the first server again: %v", err)
+		case c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want) || !fault.IsDatabaseAway(err)):
+			t.Errorf("a server that is not fit: %v, want %q, as of a database that is away", err, c.want)
+		}
+	}
+}
+
+func TestConnectionsOfBothPools(t *testing.T) {
+	t.Parallel()
+	d := openURL(t, db.Config{URL: dbtest.URL(t), Connections: 7})
+	if ordinary, hot := d.SQL.Stats().MaxOpenConnections, d.Hot.Stats().MaxOpenConnections; ordinary != 3 || hot != 4 {
+		t.Errorf("pools of %d and %d connections, want 3 and 4", ordinary, hot)
+	}
+}

@@ -1,0 +1,223 @@
+package db
+
+import (
+	"context"
+	"database/sql/driver"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"net"
+	"strconv"
+	"sync/atomic"
+	"time"
+
+	"github.com/lib/pq"
+
+	"github.com/postrider/postrider/runtime/storage/db/capacity"
+	"github.com/postrider/postrider/runtime/storage/db/failover"
+)
+
+// errStalled is what callers get at once while the server does not answer.
+var errStalled = &net.OpError{Op: "dial", Net: "postgres", Err: errors.New("the server does not answer")}
+
+// hosts are the servers that the address names: one cluster, of which one takes writes.
+type hosts struct {
+	all    []pq.ConfigMultihost
+	random bool         // load_balance_hosts=random
+	last   atomic.Int64 // the index of the one that worked last
+}
+
+func hostsOf(given pq.Config) *hosts {
+	first := pq.ConfigMultihost{Host: given.Host, Hostaddr: given.Hostaddr, Port: given.Port}
+	return &hosts{all: append([]pq.ConfigMultihost{first}, given.Multi...), random: given.LoadBalanceHosts == pq.LoadBalanceHostsRandom}
+}
+
+// name is host:port of one of them.
+func (h *hosts) name(host int) string {
+	return net.JoinHostPort(h.all[host].Host, strconv.Itoa(int(h.all[host].Port)))
+}
+
+// order gives the indexes of all hosts, the one that worked last first.
+func (h *hosts) order() []int {
+	if h.random {
+		return rand.Perm(len(h.all))
+	}
+	last := int(h.last.Load())
+	order := []int{last}
+	for i := range h.all {
+		if i != last {
+			order = append(order, i)
+		}
+	}
+	return order
+}
+
+// addresses gives the connection string for each host alone, in their order. A string that cannot be
+// told for one host alone is given as it is: the driver tries the hosts of it.
+func (h *hosts) addresses(dsn string) []string {
+	if len(h.all) == 1 {
+		return []string{dsn}
+	}
+	var addresses []string
+	for _, i := range h.order() {
+		address := []parameter{{"host", h.all[i].Host}, {"port", strconv.Itoa(int(h.all[i].Port))}}
+		if h.all[i].Hostaddr.IsValid() {
+			address = append(address, parameter{"hostaddr", h.all[i].Hostaddr.String()})
+		} else if h.all[0].Hostaddr.IsValid() {
+			return []string{dsn} // there is no way to take an address back
+		}
+		one, err := replaced(dsn, address)
+		if err != nil {
+			return []string{dsn}
+		}
+		addresses = append(addresses, one)
+	}
+	return addresses
+}
+
+// connector makes the connections of a pool.
+type connector struct {
+	config  pq.Config
+	hosts   *hosts
+	dialer  *dialer
+	fitness *fitness
+	index   bool            // its connections keep statements to indexes
+	pool    *capacity.Pool  // nil: a number of connections that does not change
+	watch   *failover.Watch // nil: there is only one host
+}
+
+// Driver is what database/sql asks of a connector.
+func (c connector) Driver() driver.Driver { return &pq.Driver{} }
+
+// Connect makes a connection to a server that is fit, or gives up at once when the last try was just now.
+func (c connector) Connect(ctx context.Context) (driver.Conn, error) {
+	if !c.dialer.mayConnect() {
+		return nil, errStalled
+	}
+	if c.pool == nil {
+		return c.find(ctx)
+	}
+	conn, err := c.pool.Open(ctx, c.find)
+	if capacity.IsRefusal(err) {
+		c.dialer.note(err) // others need not wait as long again
+	}
+	return conn, err
+}
+
+// find connects to a server that is wanted.
+func (c connector) find(ctx context.Context) (driver.Conn, error) {
+	if c.watch != nil {
+		if err := c.watch.Refuse(ctx); err != nil {
+			return nil, notConnected(err)
+		}
+	}
+	wanted := c.config.TargetSessionAttrs
+	if wanted == pq.TargetSessionAttrsPreferStandby {
+		if conn, err := c.race(ctx, pq.TargetSessionAttrsStandby); err == nil {
+			return conn, nil
+		}
+		wanted = pq.TargetSessionAttrsAny
+	}
+	return c.race(ctx, wanted)
+}
+
+// race tries the hosts one after the other. Each has a head start; one that is silent by then goes
+// on trying beside the next. The first that is fit wins, and the others are cut off.
+func (c connector) race(ctx context.Context, wanted pq.TargetSessionAttrs) (driver.Conn, error) {
+	dialling, stop := context.WithCancel(ctx)
+	defer stop()
+	// As with lib/pq, a handshake that has begun knows nothing of the caller: a server that does not
+	// answer is to be noticed, however short callers wait.
+	over, end := context.WithCancel(context.WithoutCancel(ctx))
+	defer end()
+	type result struct {
+		conn driver.Conn
+		err  error
+	}
+	var won atomic.Bool
+	order := c.hosts.order()
+	ended := make(chan result, len(order))
+	try := func(host int) {
+		conn, err := c.connect(dialling, over, host, wanted)
+		switch {
+		case err == nil && !won.CompareAndSwap(false, true):
+			_ = conn.Close() // another was faster
+			return
+		case err == nil:
+			c.hosts.last.Store(int64(host))
+		}
+		ended <- result{conn, err}
+	}
+	var errs []error
+	began := time.Now()
+	for begun := 0; ; {
+		var next <-chan time.Time
+		if begun < len(order) {
+			go try(order[begun])
+			if begun++; begun < len(order) {
+				next = time.After(c.dialer.patience() / time.Duration(2*len(order)))
+			}
+		}
+		select {
+		case r := <-ended:
+			if r.err == nil {
+				c.dialer.note(nil)
+				return r.conn, nil
+			}
+			if errs = append(errs, r.err); len(errs) == len(order) {
+				err := notConnected(errors.Join(errs...))
+				// A caller who had no time left says nothing of the database.
+				if ctx.Err() == nil || time.Since(began) >= c.dialer.timeout/4 {
+					c.dialer.note(err)
+				}
+				return nil, err
+			}
+		case <-next:
+		}
+	}
+}
+
+// connect makes a connection to one host that may be used. over ends when another host was faster.
+func (c connector) connect(ctx, over context.Context, host int, wanted pq.TargetSessionAttrs) (driver.Conn, error) {
+	conn, try, err := c.reach(ctx, over, host, wanted)
+	if err == nil {
+		var who failover.Identity
+		if who, err = c.fitness.check(ctx, conn, c.index); err == nil && c.watch != nil {
+			if err = c.watch.Admit(ctx, host, who); err == nil {
+				err = c.fitness.refuseOld(who)
+			}
+		}
+		if err != nil {
+			err = errors.Join(err, conn.Close())
+		}
+	}
+	if err != nil && len(c.hosts.all) > 1 {
+		err = fmt.Errorf("%s: %w", c.hosts.name(host), err)
+	}
+	if err != nil {
+		return nil, err
+	}
+	try.passed.Store(true)
+	if c.watch != nil {
+		return c.watch.Guard(conn)
+	}
+	return conn, nil
+}
+
+// reach makes a connection to one host, whatever that is.
+func (c connector) reach(ctx, over context.Context, host int, wanted pq.TargetSessionAttrs) (driver.Conn, *trial, error) {
+	to, config := c.hosts.all[host], c.config.Clone()
+	config.Host, config.Hostaddr, config.Port, config.Multi = to.Host, to.Hostaddr, to.Port, nil
+	config.TargetSessionAttrs = wanted
+	plain, err := pq.NewConnectorConfig(config)
+	if err != nil {
+		return nil, nil, err
+	}
+	try := &trial{dialer: c.dialer, over: over}
+	plain.Dialer(try)
+	conn, err := plain.Connect(ctx)
+	if err != nil {
+		return nil, nil, c.fitness.opened(err)
+	}
+	return conn, try, nil
+}

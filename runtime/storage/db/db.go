@@ -1,0 +1,211 @@
+package db
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"log/slog"
+	"strconv"
+	"time"
+
+	"entgo.io/ent/dialect"
+	entsql "entgo.io/ent/dialect/sql"
+	"github.com/lib/pq"
+
+	"github.com/postrider/postrider/ent"
+	"github.com/postrider/postrider/runtime/base/fault"
+	"github.com/postrider/postrider/runtime/storage/db/capacity"
+	"github.com/postrider/postrider/runtime/storage/db/failover"
+)
+
+// DB is the database of this process. Its doors are described in the package comment.
+type DB struct {
+	SQL      *sql.DB     // the ordinary pool
+	Ent      *ent.Client // over SQL
+	Hot      *sql.DB     // hand-written SQL
+	Prepared *Prepared   // hand-written SQL of constant text, over Hot
+
+	config  Config
+	hosts   *hosts
+	fitness *fitness
+	share   *capacity.Share
+	bounds  []*capacity.Pool // of SQL and Hot
+	watch   *failover.Watch  // nil: there is only one host
+	log     *slog.Logger
+
+	standbys standbys
+	reader   Reader // nil: the primary answers everything
+}
+
+// Reader answers reads in place of the primary, and never with less than was committed before it was
+// asked. Package replica has the one.
+type Reader interface {
+	Read(ctx context.Context, fn func(on *ent.Client) error) error
+}
+
+// Execer runs SQL: every door, and every transaction behind it. All, One, Each and Exec
+// take it.
+type Execer interface {
+	ExecContext(ctx context.Context, query string, args ...any) (sql.Result, error)
+	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
+}
+
+var (
+	_ Execer = (*sql.DB)(nil)
+	_ Execer = (*sql.Conn)(nil)
+	_ Execer = (*sql.Tx)(nil)
+	_ Execer = (*ent.Tx)(nil)
+	_ Execer = (*ent.Client)(nil)
+)
+
+// Open connects and checks that the server keeps what it confirms, which each new connection does again.
+// It does not migrate.
+func Open(ctx context.Context, config Config, log *slog.Logger) (*DB, error) {
+	if err := config.Validate(); err != nil {
+		return nil, fmt.Errorf("open database: %w", err)
+	}
+	config = config.withDefaults()
+	given, err := pq.NewConfig(config.URL)
+	if err != nil {
+		return nil, errors.New("open database: the url is not understood") // err would show the password
+	}
+	shared := &dialer{timeout: config.OpTimeout}
+	share := capacity.NewShare(config.Connections)
+	d := &DB{config: config, hosts: hostsOf(given), standbys: standbys{wanted: config.Standbys}, log: log, share: share,
+		fitness: &fitness{riskAccepted: config.RiskLosingAcceptedMail, standbys: config.Standbys, share: share, log: log}}
+	if len(d.hosts.all) > 1 {
+		if d.watch, err = d.newWatch(); err != nil {
+			return nil, fmt.Errorf("open database: %w", err)
+		}
+	}
+	if d.SQL, err = d.openBounded(shared); err != nil {
+		return nil, fmt.Errorf("open database: %w", err)
+	}
+	d.Ent = ent.NewClient(ent.Driver(entsql.OpenDB(dialect.Postgres, d.SQL)))
+	if d.Hot, err = d.openBounded(shared, parameter{"binary_parameters", "yes"}, parameter{"enable_seqscan", "off"}, parameter{"plan_cache_mode", "force_generic_plan"}); err != nil {
+		return nil, errors.Join(fmt.Errorf("open database: %w", err), d.SQL.Close())
+	}
+	d.Prepared = &Prepared{hot: d.Hot}
+	for _, pool := range []*sql.DB{d.SQL, d.Hot} {
+		if _, err := pool.ExecContext(ctx, "SELECT 1"); err != nil {
+			return nil, errors.Join(fmt.Errorf("open database: %w", plainly(err, len(d.hosts.all))), d.Close())
+		}
+	}
+	return d, nil
+}
+
+// open opens a pool of so many connections.
+func (d *DB) open(config Config, most int, on *dialer, parameters ...parameter) (*sql.DB, error) {
+	c, err := d.connector(config, on, parameters...)
+	if err != nil {
+		return nil, err
+	}
+	handle := sql.OpenDB(c)
+	handle.SetMaxOpenConns(most)
+	handle.SetMaxIdleConns(most) // the default of 2 would open and close connections all day
+	handle.SetConnMaxLifetime(time.Hour)
+	return handle, nil
+}
+
+// openBounded opens a pool that has a part of the connections of the process.
+func (d *DB) openBounded(on *dialer, parameters ...parameter) (*sql.DB, error) {
+	c, err := d.connector(d.config, on, parameters...)
+	if err != nil {
+		return nil, err
+	}
+	c.pool = d.share.NewPool(d.config.OpTimeout)
+	handle := sql.OpenDB(c)
+	handle.SetConnMaxLifetime(time.Hour)
+	c.pool.Bound(handle)
+	d.bounds = append(d.bounds, c.pool)
+	return handle, nil
+}
+
+// connector makes the connections of a pool. The whole handshake of one takes no longer than an operation may.
+func (d *DB) connector(config Config, on *dialer, parameters ...parameter) (connector, error) {
+	seconds := max(1, int(on.timeout/time.Second))
+	dsn, err := config.dsn(append(parameters, parameter{"connect_timeout", strconv.Itoa(seconds)})...)
+	if err != nil {
+		return connector{}, err
+	}
+	given, err := pq.NewConfig(dsn)
+	if err != nil {
+		return connector{}, fmt.Errorf("database url: not understood")
+	}
+	if d.watch != nil && (given.TargetSessionAttrs == "" || given.TargetSessionAttrs == pq.TargetSessionAttrsAny) {
+		given.TargetSessionAttrs = pq.TargetSessionAttrsReadWrite // nothing works at a standby
+	}
+	return connector{config: given, hosts: d.hosts, dialer: on, fitness: d.fitness, index: given.Runtime["enable_seqscan"] == "off", watch: d.watch}, nil
+}
+
+// ShareWith divides the connections that the server has room for among so many processes that live, this one included.
+func (d *DB) ShareWith(processes int) { d.share.SetProcesses(processes) }
+
+// Room returns how many connections all processes may open together, how many processes divide them, and how many of
+// them the pools of each may open.
+func (d *DB) Room() (connections, processes, each int) { return d.share.Figures() }
+
+// ReadFrom has Read use a replica from now on. It is called before anybody reads.
+func (d *DB) ReadFrom(r Reader) { d.reader = r }
+
+// Read runs fn, which only reads, for lists, search and statistics: at a replica, where there is one that has
+// everything that was committed before the call, else on the ordinary pool. fn may be run a second time after an
+// error. At a replica it is one transaction.
+func (d *DB) Read(ctx context.Context, fn func(on *ent.Client) error) error {
+	if d.reader == nil {
+		return fn(d.Ent)
+	}
+	return d.reader.Read(ctx, fn)
+}
+
+// OpenReplica makes a pool of so many connections to standbys of the server that this is, for package
+// replica. Nothing is connected yet. A connection to a server that is none is refused with the reason.
+func (d *DB) OpenReplica(url string, connections int, opTimeout time.Duration) (*sql.DB, error) {
+	given, err := pq.NewConfig(url)
+	if err != nil {
+		return nil, errors.New("the url is not understood") // err would show the password
+	}
+	config := Config{URL: url, OpTimeout: opTimeout}.withDefaults()
+	beside := &DB{hosts: hostsOf(given), fitness: &fitness{primary: d.fitness, log: d.log}}
+	return beside.open(config, connections, &dialer{timeout: config.OpTimeout}, parameter{"default_transaction_read_only", "on"})
+}
+
+// Ping asks the server for a sign of life. (sql.DB.Ping would ask three times.)
+func (d *DB) Ping(ctx context.Context) error {
+	if _, err := d.SQL.ExecContext(ctx, "SELECT 1"); err != nil {
+		return fmt.Errorf("ping database: %w", err)
+	}
+	return nil
+}
+
+// FlushTime is what a joined write has by default: a second more than one operation may take.
+func (d *DB) FlushTime() time.Duration {
+	if d == nil {
+		return 0
+	}
+	return d.config.OpTimeout + time.Second
+}
+
+// Close closes both pools. Connections that cannot say goodbye, because the
+// server is gone, are closed all the same.
+func (d *DB) Close() error {
+	for _, pool := range d.bounds {
+		pool.Close()
+	}
+	if d.watch != nil {
+		d.watch.Close()
+	}
+	for _, handle := range []*sql.DB{d.Hot, d.SQL} {
+		if err := handle.Close(); err != nil && !fault.IsDatabaseAway(err) {
+			return fmt.Errorf("close database: %w", err)
+		}
+	}
+	return nil
+}
+
+// Connections says how many connections of both pools are open, and how many in use.
+func (d *DB) Connections() (open, used int) {
+	ordinary, hot := d.SQL.Stats(), d.Hot.Stats()
+	return ordinary.OpenConnections + hot.OpenConnections, ordinary.InUse + hot.InUse
+}

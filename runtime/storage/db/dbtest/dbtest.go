@@ -1,0 +1,281 @@
+// Package dbtest gives each test a migrated PostgreSQL database of its own.
+//
+// Each test binary starts one throw-away server when its first test asks, from
+// a ready-made data folder that is kept between runs (initdb and the migrations
+// run again only when one of them changed), and each test gets a clone of the
+// migrated template. The server does not flush to disk. It ends with the test
+// binary, however that ends, and a small shell process that outlives both
+// removes its files; what even that could not remove, the next run does.
+//
+// The files are in memory (/dev/shm) where there is room: a database is nearly 900
+// files, and a file system on a disk takes far longer to make and remove them than
+// most tests take for all the rest.
+//
+// POSTRIDER_TEST_DATABASE_URL names a server to use instead, with the right to
+// create databases; POSTRIDER_POSTGRES_BIN the binaries of the throw-away one;
+// POSTRIDER_TEST_DIR the folder that the files of throw-away ones go to, for tests
+// that are about a real disk; POSTRIDER_TEST_MONTHS, not empty, has all tests run on
+// tables that are split into months.
+package dbtest
+
+import (
+	"context"
+	"crypto/rand"
+	"database/sql"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/url"
+	"os"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/lib/pq"
+
+	"github.com/postrider/postrider/runtime/storage/db"
+	"github.com/postrider/postrider/runtime/storage/db/months"
+)
+
+// splitVariable has every test run on tables that are split into months.
+const splitVariable = "POSTRIDER_TEST_MONTHS"
+
+const patience = 2 * time.Minute // for set-up steps on a busy machine
+
+// New is a fresh database with all migrations, closed and dropped when the test
+// ends. It may be asked for many times, by parallel tests too. It waits for the server
+// longer than the product does, but for what a change makes shorter.
+func New(t testing.TB, changes ...func(*db.Config)) *db.DB {
+	t.Helper()
+	config := patient(URL(t))
+	for _, change := range changes {
+		change(&config)
+	}
+	return open(t, config)
+}
+
+// patient is the configuration for tests of something else than the database's silence: on a busy machine a statement,
+// or the pause of a process inside a transaction, may take longer than the product would put up with.
+func patient(address string) db.Config {
+	return db.Config{URL: address, OpTimeout: patience, IdleInTxTimeout: patience}
+}
+
+// Exec runs a statement that has to work.
+func Exec(t testing.TB, d *db.DB, statement string, args ...any) {
+	t.Helper()
+	if _, err := d.SQL.ExecContext(t.Context(), statement, args...); err != nil {
+		t.Fatalf("the statement %s failed: %v", statement, err)
+	}
+}
+
+// Count returns the single number that a query selects.
+func Count(t testing.TB, d *db.DB, query string, args ...any) int {
+	t.Helper()
+	n, err := db.One(t.Context(), d.SQL, db.Value[int], query, args...)
+	if err != nil {
+		t.Fatalf("the query %s failed: %v", query, err)
+	}
+	return n
+}
+
+// URL is the connection string of a fresh database with all migrations, for
+// tests of programs that connect by themselves.
+func URL(t testing.TB) string {
+	t.Helper()
+	return create(t, "")
+}
+
+// EmptyURL is the connection string of a fresh database without anything in it,
+// for tests of the migrations.
+func EmptyURL(t testing.TB) string {
+	t.Helper()
+	return create(t, "template0")
+}
+
+// create clones a database; without a template, the migrated one.
+func create(t testing.TB, template string) string {
+	t.Helper()
+	admin, err := sharedServer()
+	if err != nil {
+		t.Fatalf("test server: %v", err)
+	}
+	if template == "" {
+		template = admin.template
+	}
+	name, err := admin.clone(template)
+	if err != nil {
+		t.Fatalf("clone the template database: %v", err)
+	}
+	t.Cleanup(func() {
+		if err := admin.drop(name); err != nil {
+			t.Errorf("drop the test database: %v", err)
+		}
+	})
+	return databaseURL(admin.url, name)
+}
+
+func open(t testing.TB, config db.Config) *db.DB {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	config.Connections = 16
+	d, err := db.Open(ctx, config, slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatalf("open the test database: %v", err)
+	}
+	t.Cleanup(func() {
+		if err := d.Close(); err != nil {
+			t.Errorf("close the test database: %v", err)
+		}
+	})
+	return d
+}
+
+// admin creates and drops databases on a server.
+type admin struct {
+	url      string // of any database of the server
+	template string
+	how      string // the end of CREATE DATABASE
+	handle   *sql.DB
+}
+
+var sharedServer = sync.OnceValues(func() (*admin, error) {
+	if given := os.Getenv("POSTRIDER_TEST_DATABASE_URL"); given != "" {
+		return onGivenServer(given)
+	}
+	server, err := startFromCache(throwAway)
+	if err != nil {
+		return nil, err
+	}
+	a, err := newAdmin(server.DatabaseURL("postgres"), templateName)
+	if err != nil {
+		return nil, err
+	}
+	return a, a.copyFiles()
+})
+
+func newAdmin(address, template string) (*admin, error) {
+	handle, err := sql.Open("postgres", address)
+	if err != nil {
+		return nil, err
+	}
+	handle.SetMaxOpenConns(2) // cloning is the server's work, more at once is not faster
+	handle.SetMaxIdleConns(2) // each new connection is a process of the server's
+	return &admin{url: address, template: template, handle: handle}, nil
+}
+
+func (a *admin) clone(template string) (string, error) {
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	name := "test_" + randomName()
+	_, err := a.handle.ExecContext(ctx, fmt.Sprintf("CREATE DATABASE %s TEMPLATE %s", pq.QuoteIdentifier(name), pq.QuoteIdentifier(template))+a.how)
+	return name, err
+}
+
+// copyFiles has databases cloned file by file, without the log. It takes a checkpoint,
+// which costs a server that does not flush nothing, and others a lot.
+func (a *admin) copyFiles() error {
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	var version int
+	if err := a.handle.QueryRowContext(ctx, `SELECT current_setting('server_version_num')::int`).Scan(&version); err != nil {
+		return err
+	}
+	if version >= 150000 { // before, it was the only way
+		a.how = " STRATEGY file_copy"
+	}
+	return nil
+}
+
+func (a *admin) drop(name string) error {
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	_, err := a.handle.ExecContext(ctx, fmt.Sprintf("DROP DATABASE IF EXISTS %s WITH (FORCE)", pq.QuoteIdentifier(name)))
+	return err
+}
+
+// onGivenServer makes the template on a server that others may use at the same
+// time; its name carries the version of the migrations.
+func onGivenServer(address string) (*admin, error) {
+	sum, err := migrationsSum()
+	if err != nil {
+		return nil, err
+	}
+	a, err := newAdmin(address, "postrider_template_"+sum)
+	if err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	conn, err := a.handle.Conn(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return a, errors.Join(makeTemplate(ctx, conn, a), conn.Close())
+}
+
+// makeTemplate holds a lock while it looks, creates and migrates. The finished
+// template is marked as one, so that a half-made one is not taken for it.
+func makeTemplate(ctx context.Context, conn *sql.Conn, a *admin) error {
+	if _, err := conn.ExecContext(ctx, `SELECT pg_advisory_lock(hashtext($1))`, a.template); err != nil {
+		return err
+	}
+	var finished bool
+	err := conn.QueryRowContext(ctx, `SELECT datistemplate FROM pg_database WHERE datname = $1`, a.template).Scan(&finished)
+	if err == nil && finished {
+		return nil
+	}
+	if err != nil && !errors.Is(err, sql.ErrNoRows) {
+		return err
+	}
+	name := pq.QuoteIdentifier(a.template)
+	for _, statement := range []string{"DROP DATABASE IF EXISTS " + name, "CREATE DATABASE " + name} {
+		if _, err := conn.ExecContext(ctx, statement); err != nil {
+			return err
+		}
+	}
+	if err := migrateTemplate(ctx, databaseURL(a.url, a.template)); err != nil {
+		return err
+	}
+	_, err = conn.ExecContext(ctx, "ALTER DATABASE "+name+" IS_TEMPLATE true")
+	return err
+}
+
+func migrateTemplate(ctx context.Context, address string) error {
+	log := slog.New(slog.DiscardHandler)
+	config := patient(address)
+	config.Connections = 4
+	d, err := db.Open(ctx, config, log)
+	if err != nil {
+		return err
+	}
+	err = db.Migrate(ctx, d, log)
+	if os.Getenv(splitVariable) != "" {
+		for _, t := range months.Tables() {
+			if err == nil {
+				err = months.Move(ctx, d, t, log, func(string) {})
+			}
+		}
+		if err == nil {
+			_, err = months.Keep(ctx, d, log)
+		}
+	}
+	return errors.Join(err, d.Close())
+}
+
+// databaseURL is the same address with another database.
+func databaseURL(address, database string) string {
+	if parsed, err := url.Parse(address); err == nil && strings.HasPrefix(parsed.Scheme, "postgres") {
+		parsed.Path = "/" + database
+		return parsed.String()
+	}
+	return address + " dbname=" + database
+}
+
+func randomName() string {
+	var random [8]byte
+	rand.Read(random[:]) // never returns an error
+	return hex.EncodeToString(random[:])
+}

@@ -1,0 +1,143 @@
+package dbtest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/postrider/postrider/runtime/storage/postgres"
+)
+
+// NewStandby starts a standby that streams from the server, under a name that the server's
+// synchronous_standby_names may have. The test is skipped where there is no pg_basebackup.
+func (s *Server) NewStandby(name string) *Server {
+	s.t.Helper()
+	settings := maps.Clone(s.settings)
+	settings["cluster_name"], settings["hot_standby_feedback"], settings["wal_receiver_status_interval"] = name, "on", "1s"
+	ctx, cancel := context.WithTimeout(s.t.Context(), patience)
+	defer cancel()
+	return s.started(ctx, s.baseBackup(ctx, "--write-recovery-conf"), settings)
+}
+
+// started starts the server of a folder that baseBackup has made.
+func (s *Server) started(ctx context.Context, run string, settings map[string]string) *Server {
+	s.t.Helper()
+	server, err := startIn(ctx, filepath.Join(run, "data"), settings)
+	if err != nil {
+		s.t.Fatalf("start a copy of the test server: %v", err)
+	}
+	if err := os.WriteFile(filepath.Join(run, "socket"), []byte(server.SocketDir()), 0o600); err != nil { // for the watcher
+		s.t.Error(err)
+	}
+	return keep(s.t, server, settings)
+}
+
+// baseBackup copies the files of the server while it runs, and gives the folder. The test is skipped where there is no
+// pg_basebackup.
+func (s *Server) baseBackup(ctx context.Context, more ...string) (run string) {
+	s.t.Helper()
+	program, err := postgres.Client(ctx, postgres.Config{BinDir: os.Getenv("POSTRIDER_POSTGRES_BIN")}, "pg_basebackup", 1)
+	if err != nil {
+		s.t.Skipf("the test server cannot be copied here: %v", err)
+	}
+	if run, err = copyRunning(ctx, s, program, more); err != nil {
+		s.t.Fatalf("copy the test server: %v", err)
+	}
+	return run
+}
+
+// keep ends a server with the test.
+func keep(t testing.TB, server *postgres.Server, settings map[string]string) *Server {
+	s := &Server{t: t, server: server, url: server.URL(), data: server.DataDir(), settings: settings}
+	t.Cleanup(func() {
+		s.Thaw()
+		s.Stop()
+		if err := os.RemoveAll(filepath.Dir(s.data)); err != nil {
+			t.Errorf("remove the test server: %v", err)
+		}
+	})
+	return s
+}
+
+func copyRunning(ctx context.Context, of *Server, program string, more []string) (run string, err error) {
+	if run, err = os.MkdirTemp(filepath.Dir(filepath.Dir(of.data)), "run-"); err != nil {
+		return "", err
+	}
+	if err := errors.Join(watch(run), os.Mkdir(filepath.Join(run, "data"), 0o700)); err != nil {
+		return "", errors.Join(err, os.RemoveAll(run))
+	}
+	address, err := url.Parse(of.url)
+	if err != nil {
+		return "", err
+	}
+	files := filepath.Join(run, "data", "postgres")
+	copied := exec.CommandContext(ctx, program, append([]string{"--pgdata", files, "--host", address.Query().Get("host"), "--username", address.User.Username(),
+		"--checkpoint=fast", "--wal-method=stream", "--no-sync"}, more...)...)
+	if output, err := copied.CombinedOutput(); err != nil {
+		return "", fmt.Errorf("pg_basebackup: %w: %s", err, output)
+	}
+	return run, belongAs(files, filepath.Join(of.data, "postgres"))
+}
+
+// belongAs gives files to the owner of others, which takes root where that is another user.
+func belongAs(files, others string) error {
+	info, err := os.Stat(others)
+	if err != nil {
+		return err
+	}
+	owner := info.Sys().(*syscall.Stat_t)
+	return filepath.WalkDir(files, func(path string, _ fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		return os.Lchown(path, int(owner.Uid), int(owner.Gid))
+	})
+}
+
+// Promote makes a standby the primary.
+func (s *Server) Promote() {
+	s.t.Helper()
+	s.run(`SELECT pg_promote()`)
+}
+
+// PauseReplay keeps a standby from replaying what it receives, or lets it go on.
+func (s *Server) PauseReplay(on bool) {
+	s.t.Helper()
+	what := "resume"
+	if on {
+		what = "pause"
+	}
+	s.run(`SELECT pg_wal_replay_` + what + `()`)
+}
+
+// ReplayLate has a standby replay each commit only so long after it was made; 0: at once.
+func (s *Server) ReplayLate(by time.Duration) {
+	s.t.Helper()
+	s.run(fmt.Sprintf(`ALTER SYSTEM SET recovery_min_apply_delay = '%dms'`, by.Milliseconds()), `SELECT pg_reload_conf()`)
+}
+
+// Follow has a standby stream from another server.
+func (s *Server) Follow(primary *Server) {
+	s.t.Helper()
+	address, err := url.Parse(primary.url)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	s.run(`ALTER SYSTEM SET primary_conninfo = 'host=`+address.Query().Get("host")+` user=`+address.User.Username()+`'`, `SELECT pg_reload_conf()`)
+}
+
+// WaitFor has each commit wait for standbys, as synchronous_standby_names says; the empty
+// text: for none.
+func (s *Server) WaitFor(names string) {
+	s.t.Helper()
+	s.run(`ALTER SYSTEM SET synchronous_standby_names = '`+names+`'`, `SELECT pg_reload_conf()`)
+}

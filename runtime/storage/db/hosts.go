@@ -1,0 +1,96 @@
+package db
+
+import (
+	"context"
+	"database/sql/driver"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/lib/pq"
+
+	"github.com/postrider/postrider/runtime/storage/db/failover"
+)
+
+// survey asks the hosts of the address, each on a connection of its own.
+func (d *DB) survey(patience time.Duration) (*failover.Survey, error) {
+	c, err := d.connector(d.config, &dialer{timeout: patience})
+	if err != nil {
+		return nil, err
+	}
+	names := make([]string, len(d.hosts.all))
+	for i := range names {
+		names[i] = d.hosts.name(i)
+	}
+	return failover.NewSurvey(names, patience, func(ctx context.Context, host int) (driver.Conn, error) {
+		to := c
+		to.dialer = &dialer{timeout: patience} // which has not learned from other questions
+		conn, _, err := to.reach(ctx, ctx, host, pq.TargetSessionAttrsAny)
+		return conn, err
+	}), nil
+}
+
+// newWatch begins to watch the hosts. A host may be silent for as long as it has a head start when connections are
+// made.
+func (d *DB) newWatch() (*failover.Watch, error) {
+	survey, err := d.survey(d.config.OpTimeout / 4)
+	if err != nil {
+		return nil, err
+	}
+	return failover.NewWatch(survey, d.fitness, func() int { return int(d.hosts.last.Load()) }, d.log), nil
+}
+
+// AskHosts asks every host that the address names, on connections of their own, and returns what they say and the
+// system identifier of the cluster that the pools use; empty: it is not known.
+func (d *DB) AskHosts(ctx context.Context) (all []failover.Sighting, system string, err error) {
+	survey, err := d.survey(d.config.OpTimeout)
+	if err != nil {
+		return nil, "", err
+	}
+	defer survey.Close()
+	return survey.Look(ctx, time.Now(), -1), d.fitness.System(), nil
+}
+
+// HostInUse returns the connection string of the one host of an address that a process would use, for programs that
+// cannot know: those of PostgreSQL take the first one that answers.
+func HostInUse(ctx context.Context, url string) (string, error) {
+	given, err := pq.NewConfig(url)
+	if err != nil || len(given.Multi) == 0 {
+		return url, nil // what is wrong with it, its user says
+	}
+	d, err := Open(ctx, Config{URL: url, RiskLosingAcceptedMail: true}, slog.New(slog.DiscardHandler))
+	if err != nil {
+		return "", err
+	}
+	return d.hosts.addresses(url)[0], d.Close()
+}
+
+// MayFill refuses to have tables made in a database without any, where the address names several hosts and not
+// all of them answer as one cluster: this one may be a stranger's, and the mail on a host that is away. The error of
+// a host that does not answer is part of the refusal.
+func (d *DB) MayFill(ctx context.Context) error {
+	if len(d.hosts.all) < 2 {
+		return nil
+	}
+	made, err := d.HasTables(ctx)
+	if err != nil || made {
+		return err
+	}
+	const remedy = "Bring it back, or take it out of the address. For a new installation, run `postrider migrate` once with an address that names the primary alone"
+	all, _, err := d.AskHosts(ctx)
+	var refused []error
+	first, of := "", ""
+	for _, host := range all {
+		switch {
+		case errors.Is(host.Err, failover.ErrHidden):
+		case host.Err != nil:
+			refused = append(refused, fmt.Errorf("the database that answers has no tables of Postrider, and none were made, because another host may have the mail: %s cannot be asked (%w). %s", host.Host, host.Err, remedy))
+		case first == "":
+			first, of = host.System, host.Host
+		case host.System != first:
+			refused = append(refused, fmt.Errorf("the database that answers has no tables of Postrider, and none were made, because the hosts are of different clusters: %s and %s differ in their system identifier. Take out the wrong one", of, host.Host))
+		}
+	}
+	return errors.Join(err, errors.Join(refused...))
+}

@@ -1,0 +1,267 @@
+package db
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"time"
+
+	"github.com/lib/pq"
+
+	"github.com/postrider/postrider/ent/migrate/migrations"
+	"github.com/postrider/postrider/runtime/storage/db/locks"
+)
+
+// migrationLock is the advisory lock that every migrating process takes.
+const migrationLock = 0x706f7374_72696472 // "postridr"
+
+// lockPatience is how long a migration tries to get the locks of a table.
+const lockPatience = 5 * time.Minute
+
+// Migrate brings the database up to this binary: each missing file in its own
+// transaction, under a lock, so that any number of processes may do it at once.
+// It refuses a database that this binary is too old for or whose applied files
+// were changed afterwards.
+func Migrate(ctx context.Context, d *DB, log *slog.Logger) error {
+	return migrate(ctx, d, migrations.Files, log)
+}
+
+// Schema is the version of the newest migration of this program.
+func Schema() string {
+	files, err := readMigrations(migrations.Files)
+	if err != nil || len(files) == 0 {
+		return "" // a test of the migrations says so
+	}
+	return files[len(files)-1].version
+}
+
+// VersionOf is the version of a migration of this program, by the name of its file without time and extension.
+func (*DB) VersionOf(name string) string {
+	files, err := readMigrations(migrations.Files)
+	if err != nil {
+		return "" // a test of the migrations says so
+	}
+	for _, file := range files {
+		if file.name == file.version+"_"+name+".sql" {
+			return file.version
+		}
+	}
+	return ""
+}
+
+// Planned is a migration that the database lacks.
+type Planned struct {
+	Name  string
+	Kind  string // expand, contract, or empty: not marked
+	Alone bool   // it runs outside a transaction
+}
+
+// Plan says what Migrate would do, and changes nothing. It refuses what Migrate refuses.
+func Plan(ctx context.Context, d *DB) (planned []Planned, err error) {
+	pending, err := compareSchema(ctx, d)
+	if err != nil {
+		return nil, fmt.Errorf("plan migrations: %w", err)
+	}
+	for _, m := range pending {
+		planned = append(planned, Planned{m.name, m.kind, m.alone})
+	}
+	return planned, nil
+}
+
+// CheckSchema changes nothing. It refuses a database that lacks migrations of this binary, and
+// whatever Migrate refuses.
+func CheckSchema(ctx context.Context, d *DB) error {
+	pending, err := compareSchema(ctx, d)
+	if err == nil && len(pending) > 0 {
+		err = fmt.Errorf("the database lacks %d migrations, the first is %s, and POSTRIDER_MIGRATE is off: run `postrider migrate` of this version", len(pending), pending[0].name)
+	}
+	if err != nil {
+		return fmt.Errorf("check the schema: %w", err)
+	}
+	return nil
+}
+
+// HasTables tells whether somebody has brought the database to our schema, whatever its version.
+func (d *DB) HasTables(ctx context.Context) (bool, error) {
+	return One(ctx, d.SQL, Value[bool], `SELECT to_regclass('schema_migrations') IS NOT NULL`)
+}
+
+// compareSchema gives the migrations that the database lacks.
+func compareSchema(ctx context.Context, d *DB) ([]migration, error) {
+	files, err := readMigrations(migrations.Files)
+	if err != nil {
+		return nil, err
+	}
+	made, err := d.HasTables(ctx)
+	var applied []migration
+	if err == nil && made {
+		applied, err = appliedMigrations(ctx, d.SQL)
+	}
+	if err != nil {
+		return nil, err
+	}
+	pending, _, err := pendingMigrations(files, applied)
+	return pending, err
+}
+
+func migrate(ctx context.Context, d *DB, source fs.FS, log *slog.Logger) error {
+	files, err := readMigrations(source)
+	if err != nil {
+		return fmt.Errorf("migrate: %w", err)
+	}
+	handle, err := d.Patient()
+	if err != nil {
+		return fmt.Errorf("migrate: %w", err)
+	}
+	conn, err := handle.Conn(ctx)
+	if err == nil {
+		err = errors.Join(migrateOn(ctx, conn, files, log), conn.Close())
+	}
+	if err = errors.Join(err, handle.Close()); err != nil { // gives back the lock
+		return fmt.Errorf("migrate: %w", err)
+	}
+	return nil
+}
+
+// Patient opens a pool for statements that change tables. They may take long. Their locks may not: requests that
+// come after them for the same table wait behind them, and must not run into their own limit.
+func (d *DB) Patient() (*sql.DB, error) {
+	config := d.config
+	config.StatementTimeout, config.LockTimeout = 59*time.Minute, config.LockTimeout/2
+	return d.open(config, 2, &dialer{timeout: config.OpTimeout, idle: time.Hour})
+}
+
+func migrateOn(ctx context.Context, conn *sql.Conn, files []migration, log *slog.Logger) error {
+	if err := lockMigrations(ctx, conn); err != nil {
+		return err
+	}
+	if err := locks.Patiently(ctx, conn, "schema_migrations", lockPatience, log, func() error { return makeTable(ctx, conn) }); err != nil {
+		return fmt.Errorf("create schema_migrations: %w", err)
+	}
+	applied, err := appliedMigrations(ctx, conn)
+	if err != nil {
+		return err
+	}
+	pending, newer, err := pendingMigrations(files, applied)
+	if err != nil {
+		return err
+	}
+	if len(newer) > 0 {
+		log.InfoContext(ctx, "the database is newer than this program, and takes programs of this version", "migration", newer[len(newer)-1].name)
+	}
+	for _, file := range pending {
+		started := time.Now()
+		if err := applyMigration(ctx, conn, file, log); err != nil {
+			return fmt.Errorf("%s: %w", file.name, err)
+		}
+		log.InfoContext(ctx, "migration applied", "file", file.name, "duration", time.Since(started).Round(time.Millisecond))
+	}
+	return nil
+}
+
+// makeTable makes the table of what was applied. The column oldest came later: it is null for files
+// of programs from before, which is what the file itself would say.
+func makeTable(ctx context.Context, conn *sql.Conn) error {
+	if _, err := conn.ExecContext(ctx, `CREATE TABLE IF NOT EXISTS schema_migrations (
+		version text COLLATE "C" PRIMARY KEY, name text NOT NULL, checksum text NOT NULL,
+		applied_at timestamptz NOT NULL DEFAULT now(), oldest text COLLATE "C")`); err != nil {
+		return err
+	}
+	whole, err := One(ctx, conn, Value[bool], `SELECT EXISTS (SELECT FROM pg_attribute WHERE attrelid = 'schema_migrations'::regclass AND attname = 'oldest')`)
+	if err == nil && !whole {
+		_, err = conn.ExecContext(ctx, `ALTER TABLE schema_migrations ADD COLUMN IF NOT EXISTS oldest text COLLATE "C"`)
+	}
+	return err
+}
+
+// lockMigrations polls for the lock, so that ctx can end the wait: a server
+// that blocks in pg_advisory_lock would have to be interrupted.
+func lockMigrations(ctx context.Context, conn *sql.Conn) error {
+	for {
+		var locked bool
+		if err := conn.QueryRowContext(ctx, `SELECT pg_try_advisory_lock($1)`, int64(migrationLock)).Scan(&locked); err != nil {
+			return fmt.Errorf("take the migration lock: %w", err)
+		}
+		if locked {
+			return nil
+		}
+		select {
+		case <-ctx.Done():
+			return fmt.Errorf("wait for another process that migrates: %w", ctx.Err())
+		case <-time.After(20 * time.Millisecond):
+		}
+	}
+}
+
+// applyMigration applies one file as it wants to be.
+func applyMigration(ctx context.Context, conn *sql.Conn, file migration, log *slog.Logger) error {
+	apply := applyInTx
+	if file.alone {
+		apply = applyAlone
+	}
+	return locks.Patiently(ctx, conn, file.name, lockPatience, log, func() error { return apply(ctx, conn, file) })
+}
+
+func applyInTx(ctx context.Context, conn *sql.Conn, file migration) error {
+	tx, err := conn.BeginTx(ctx, nil)
+	if err != nil {
+		return fmt.Errorf("begin: %w", err)
+	}
+	return run(tx, func(tx *sql.Tx) error {
+		if _, err := tx.ExecContext(ctx, file.sql); err != nil {
+			return err
+		}
+		return noteApplied(ctx, tx, file)
+	})
+}
+
+// applyAlone runs a statement that may not be in a transaction, such as CREATE INDEX CONCURRENTLY. It
+// holds up nobody who reads or writes, and so it may wait. What it left half done before is made again.
+func applyAlone(ctx context.Context, conn *sql.Conn, file migration) (err error) {
+	if _, err := conn.ExecContext(ctx, `SET lock_timeout = 0`); err != nil {
+		return err
+	}
+	defer func() {
+		_, undo := conn.ExecContext(ctx, `RESET lock_timeout`)
+		err = errors.Join(err, undo)
+	}()
+	statements := []string{file.sql}
+	if index := concurrently.FindStringSubmatch(file.sql); index != nil {
+		if statements, err = indexStatements(ctx, conn, file.sql, index[2], index[3]); err != nil {
+			return fmt.Errorf("index %s: %w", index[2], err)
+		}
+	}
+	for _, statement := range statements {
+		if _, err := conn.ExecContext(ctx, statement); err != nil {
+			return err
+		}
+	}
+	return noteApplied(ctx, conn, file)
+}
+
+func noteApplied(ctx context.Context, on Execer, file migration) error {
+	_, err := on.ExecContext(ctx, `INSERT INTO schema_migrations (version, name, checksum, oldest) VALUES ($1, $2, $3, $4)`, file.version, file.name, file.checksum, file.oldest)
+	return err
+}
+
+// RequireSQL is the statement of Require.
+func RequireSQL(name string) string {
+	return `UPDATE schema_migrations SET oldest = version WHERE substr(name, 16) = ` + pq.QuoteLiteral(name+".sql")
+}
+
+// Require has the database refuse programs that lack a migration, from the commit on, although the migration only
+// adds: something is about to be stored that they would misread. The name is that of its file without time
+// and extension. Programs that run already are not stopped.
+func (*DB) Require(ctx context.Context, on Execer, name string) error {
+	n, err := Exec(ctx, on, RequireSQL(name))
+	if err == nil && n != 1 {
+		err = fmt.Errorf("%d migrations have that name", n)
+	}
+	if err != nil {
+		return fmt.Errorf("require the migration %s of programs: %w", name, err)
+	}
+	return nil
+}

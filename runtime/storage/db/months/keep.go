@@ -1,0 +1,237 @@
+package months
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"slices"
+	"time"
+
+	"github.com/postrider/postrider/runtime/storage/db"
+)
+
+const (
+	// So many months are made ahead once fewer than the least begin after this one: requests wait for it a few times a year.
+	// Each month costs the planner of a page of the newest rows a little.
+	mostAhead, leastAhead = 2, 1
+	// youngest is how long a month has been over before it may be dropped: some clock may be late.
+	youngest = 32 * 24 * time.Hour
+	// analyzeAfter is how old statistics of the whole may be. Autovacuum reads those of each month only.
+	analyzeAfter = 24 * time.Hour
+)
+
+// Kept says what Keep has done.
+type Kept struct {
+	Made, Dropped []string // months
+	Full          []string // rests that have rows, for which postrider partition is to be run
+}
+
+// Unneeded says of a table when nobody needs the rows of a month any more, so that it is dropped with them.
+type Unneeded struct {
+	Table string
+	// Ask tells whether nobody needs the rows with values below a bound (Table.At), by the time of the database.
+	Ask func(ctx context.Context, on db.Execer, below string, now time.Time) (bool, error)
+}
+
+// Keep makes the months ahead of split tables, drops those that are over and empty or unneeded, and takes back what a move that was
+// killed has left behind. Another process that does it is left alone. It is quick when there is nothing to do.
+func Keep(ctx context.Context, d *db.DB, log *slog.Logger, unneeded ...Unneeded) (kept Kept, err error) {
+	now, err := db.Now(ctx, d.SQL)
+	if err != nil {
+		return kept, fmt.Errorf("keep months: %w", err)
+	}
+	var failed []error
+	for _, t := range tables {
+		state, err := Look(ctx, d.SQL, t)
+		if err == nil && (state.Split || state.limit != "") {
+			err = within(ctx, d, log, keepPatience, func(s session) error { return s.keep(ctx, t, now, &kept, unneeded) })
+		}
+		if errors.Is(err, errBusy) {
+			return kept, errors.Join(failed...)
+		}
+		if err != nil {
+			failed = append(failed, fmt.Errorf("keep months: %w", err))
+		}
+	}
+	return kept, errors.Join(failed...)
+}
+
+// Late tells whether rows lie past the last month of a split table, or soon will.
+func (s *State) Late(ctx context.Context, on db.Execer) (bool, error) {
+	now, err := db.Now(ctx, on)
+	if err != nil || s.rest().From <= s.Table.At(now.AddDate(0, 0, 7)) {
+		return err == nil, err
+	}
+	return hasRows(ctx, on, s.rest().Name)
+}
+
+func (s session) keep(ctx context.Context, t Table, now time.Time, kept *Kept, unneeded []Unneeded) error {
+	state, err := Look(ctx, s.conn, t)
+	if err != nil {
+		return err
+	}
+	if !state.Split { // nobody moves it: whoever does has a session
+		return s.dropLimits(ctx, t)
+	}
+	if err := s.dropLimits(ctx, t); err != nil {
+		return err
+	}
+	if err := s.ahead(ctx, &state, now, kept); err != nil {
+		return err
+	}
+	if err := s.dropOld(ctx, &state, now, kept, unneeded); err != nil {
+		return err
+	}
+	if err := s.dropDetached(ctx, t); err != nil {
+		return err
+	}
+	return s.analyze(ctx, t)
+}
+
+// ahead makes months between the last one and the rest.
+func (s session) ahead(ctx context.Context, state *State, now time.Time, kept *Kept) error {
+	t, rest := state.Table, state.rest()
+	used, err := hasRows(ctx, s.conn, rest.Name)
+	if err != nil {
+		return err
+	}
+	if used {
+		kept.Full = append(kept.Full, rest.Name)
+		return nil
+	}
+	this := Begin(now)
+	if rest.From > t.bound(this.AddDate(0, leastAhead, 0)) {
+		return nil
+	}
+	hangs, err := shapeOfSplit(ctx, s.conn, t)
+	if err != nil {
+		return err
+	}
+	step := Step{What: t.Name + " has months ahead", Statements: []string{hangs.lock(t), detach(t, rest.Name), dropTable(rest.Name)}, empty: []string{rest.Name}, Brief: true}
+	from := rest.From
+	var made []string
+	for from < t.bound(this.AddDate(0, mostAhead+1, 0)) {
+		below := t.bound(t.Time(from).AddDate(0, 1, 0))
+		step.Statements = append(step.Statements, hangs.part(t, t.month(from), from, below))
+		made = append(made, t.month(from))
+		from = below
+	}
+	step.Statements = append(step.Statements, hangs.part(t, rest.Name, from, ""))
+	if _, err := s.patiently(ctx, step.What, func(on db.Execer) error { return step.run(ctx, on) }); err != nil {
+		return err
+	}
+	kept.Made = append(kept.Made, made...)
+	return nil
+}
+
+// dropOld drops the oldest months, as far as they are over, and empty or unneeded. The part past is in their place then.
+func (s session) dropOld(ctx context.Context, state *State, now time.Time, kept *Kept, unneeded []Unneeded) error {
+	t := state.Table
+	var gone, empty []string
+	below := ""
+	for _, m := range state.Months[:len(state.Months)-1] {
+		if m.Below > t.At(now.Add(-youngest)) {
+			break
+		}
+		used, err := hasRows(ctx, s.conn, m.Name)
+		if err != nil {
+			return err
+		}
+		if !used {
+			empty = append(empty, m.Name)
+		} else if whole, err := s.unneeded(ctx, t, m, now, unneeded); err != nil {
+			return err
+		} else if !whole {
+			break
+		}
+		gone, below = append(gone, m.Name), m.Below
+	}
+	if len(gone) == 0 || len(gone) == 1 && gone[0] == t.past() {
+		return nil
+	}
+	// So that a look at its rows, under the lock, is short. It is no more hurried than autovacuum.
+	if err := run(ctx, s.conn, "SET vacuum_cost_delay = 2"); err != nil {
+		return err
+	}
+	for _, name := range empty {
+		if err := s.beside(ctx, "VACUUM "+quote(name)); err != nil {
+			return err
+		}
+	}
+	dropped, err := s.replace(ctx, t, gone, empty, below)
+	kept.Dropped = append(kept.Dropped, dropped...)
+	return err
+}
+
+// unneeded tells whether nobody needs the rows of a month. Those of the past are deleted one by one: it stays.
+func (s session) unneeded(ctx context.Context, t Table, m Month, now time.Time, all []Unneeded) (whole bool, err error) {
+	for _, u := range all {
+		if u.Table != t.Name || m.Name == t.past() {
+			continue
+		}
+		if whole, err = u.Ask(ctx, s.conn, m.Below, now); err != nil || !whole {
+			return false, err
+		}
+	}
+	return whole, nil
+}
+
+// replace puts the part past in the place of the oldest parts, and drops those. Some have to be empty still.
+func (s session) replace(ctx context.Context, t Table, gone, empty []string, below string) (dropped []string, err error) {
+	hangs, err := shapeOfSplit(ctx, s.conn, t)
+	if err != nil {
+		return nil, err
+	}
+	step := Step{What: t.Name + " loses " + fmt.Sprint(gone), Statements: []string{hangs.lock(t)}, Brief: true, empty: empty}
+	for _, name := range gone {
+		step.Statements = append(step.Statements, detach(t, name))
+	}
+	if slices.Contains(gone, t.past()) {
+		step.Statements = append(step.Statements, dropTable(t.past()))
+	}
+	step.Statements = append(step.Statements, hangs.part(t, t.past(), "", below))
+	for _, name := range gone {
+		if name != t.past() {
+			dropped = append(dropped, name)
+			step.Statements = append(step.Statements, fmt.Sprintf("COMMENT ON TABLE %s IS %s", quote(name), literal(detachedMark)))
+		}
+	}
+	if _, err := s.patiently(ctx, step.What, func(on db.Execer) error { return step.run(ctx, on) }); err != nil {
+		return nil, err
+	}
+	return dropped, s.dropDetached(ctx, t)
+}
+
+// detachedMark is the comment of a month that was taken out, to be dropped in a transaction of its own: to delete
+// its files may take longer than requests should wait.
+const (
+	detachedMark = "postrider: a month that is over, to be dropped"
+	detachedSQL  = `
+SELECT c.relname FROM pg_class c JOIN pg_description d ON d.objoid = c.oid AND d.classoid = 'pg_class'::regclass AND d.objsubid = 0
+WHERE d.description = $1 AND c.relkind = 'r' AND NOT c.relispartition AND starts_with(c.relname, $2) AND pg_table_is_visible(c.oid)`
+)
+
+func (s session) dropDetached(ctx context.Context, t Table) error {
+	names, err := db.All(ctx, s.conn, db.Value[string], detachedSQL, detachedMark, t.Name+"_")
+	if err != nil {
+		return err
+	}
+	for _, name := range names {
+		if _, err := s.patiently(ctx, name, func(on db.Execer) error { return run(ctx, on, dropTable(name)) }); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+const analyzedSQL = `SELECT coalesce(greatest(last_analyze, last_autoanalyze) > now() - $2 * interval '1 second', false) FROM pg_stat_all_tables WHERE relid = $1::regclass`
+
+// analyze has the planner know the whole of a split table.
+func (s session) analyze(ctx context.Context, t Table) error {
+	fresh, err := db.One(ctx, s.conn, db.Value[bool], analyzedSQL, t.Name, analyzeAfter.Seconds())
+	if err != nil || fresh {
+		return err
+	}
+	return s.beside(ctx, "ANALYZE "+quote(t.Name))
+}

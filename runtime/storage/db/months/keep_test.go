@@ -1,0 +1,297 @@
+package months_test
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/postrider/postrider/runtime/base/id"
+	"github.com/postrider/postrider/runtime/storage/db"
+	"github.com/postrider/postrider/runtime/storage/db/dbtest"
+	"github.com/postrider/postrider/runtime/storage/db/months"
+)
+
+// holdsEverything says what is wrong with the ranges of months: a gap, an overlap.
+func holdsEverything(t *testing.T, state months.State) {
+	t.Helper()
+	last := ""
+	for i, m := range state.Months {
+		if m.From != last || i > 0 && last == "" {
+			t.Errorf("%s begins at %q, and the one before ends at %q", m.Name, m.From, last)
+		}
+		last = m.Below
+	}
+	if last != "" {
+		t.Errorf("the last month ends at %q", last)
+	}
+}
+
+// Months are made ahead as time goes on, and dropped when they are over and nothing is in them.
+// A row always finds a place, also one of a clock that is wrong.
+func TestMonthsComeAndGo(t *testing.T) {
+	t.Parallel()
+	eachTable(t, func(t *testing.T, table months.Table) {
+		d := plain(t)
+		old := newRow(table)
+		store(t, d, table, old)
+		move(t, d, table)
+		begin := time.Now().UTC()
+		this := time.Date(begin.Year(), begin.Month(), 1, 12, 0, 0, 0, time.UTC)
+		var rows []string
+		for month := range 12 {
+			now := this.AddDate(0, month, 5)
+			kept, err := months.KeepAt(t.Context(), d, table, now)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if len(kept.Dropped)+len(kept.Full) > 0 {
+				t.Errorf("in month %d, with rows in all: %+v", month, kept)
+			}
+			state := look(t, d, table)
+			holdsEverything(t, state)
+			row := at(table, now, 1)
+			store(t, d, table, row)
+			rows = append(rows, row)
+			if place := placeOf(t, d, table, row); month > 1 && !strings.HasSuffix(place, now.Format("2006_01")) {
+				t.Errorf("a row of %s is in %s", now.Format(time.DateOnly), place)
+			}
+			if ahead := state.Months[len(state.Months)-1].From; ahead < table.At(now.AddDate(0, 1, 0)) {
+				t.Errorf("in month %d the rest begins at %s", month, table.Time(ahead))
+			}
+		}
+		later := this.AddDate(0, 12, 5)
+		// An old month in front keeps newer ones that are empty.
+		dbtest.Exec(t, d, `DELETE FROM `+table.Name+` WHERE `+table.Column+` = $1`, rows[3])
+		if kept, err := months.KeepAt(t.Context(), d, table, later); err != nil || len(kept.Dropped) > 0 {
+			t.Errorf("with rows in the first month: %+v, %v", kept, err)
+		}
+		dbtest.Exec(t, d, `DELETE FROM `+table.Name+` WHERE `+table.Column+` <= $1`, rows[3])
+		before := look(t, d, table)
+		kept, err := months.KeepAt(t.Context(), d, table, later)
+		if err != nil || len(kept.Dropped) != len(before.Months)-len(look(t, d, table).Months)+1 || len(kept.Dropped) < 2 {
+			t.Errorf("with nothing in the oldest four months: %+v, %v", kept, err)
+		}
+		for _, name := range kept.Dropped {
+			if one[bool](t, d, `SELECT to_regclass($1) IS NOT NULL`, name) {
+				t.Errorf("%s was dropped and is there", name)
+			}
+		}
+		holdsEverything(t, look(t, d, table))
+		if n := one[int](t, d, `SELECT count(*) FROM `+table.Name); n != 8 {
+			t.Errorf("%d rows are left, want 8", n)
+		}
+		// A clock that is late, and one that is far ahead.
+		store(t, d, table, old)
+		if place := placeOf(t, d, table, old); place != table.Name+"_past" {
+			t.Errorf("a row of a month that was dropped is in %s", place)
+		}
+		dbtest.Exec(t, d, `DELETE FROM `+table.Name+` WHERE `+table.Column+` <= $1`, rows[4])
+		if kept, err := months.KeepAt(t.Context(), d, table, later); err != nil || len(kept.Dropped) != 1 {
+			t.Errorf("behind the past: %+v, %v", kept, err)
+		}
+		// This month's and the last one's are young, even empty.
+		dbtest.Exec(t, d, `DELETE FROM `+table.Name)
+		kept, err = months.KeepAt(t.Context(), d, table, later)
+		young := look(t, d, table).Months[1]
+		if err != nil || young.Below < table.At(later.AddDate(0, -1, -1)) || young.From > table.At(later.AddDate(0, -1, 0)) {
+			t.Errorf("of an empty table %v were dropped, and %+v is left: %v", kept.Dropped, young, err)
+		}
+		store(t, d, table, newRow(table))
+	})
+}
+
+// A month whose rows nobody needs goes with them, in its turn: those that come after one that is needed stay, and so do the
+// rows of the past.
+func TestUnneededMonthsGoWithTheirRows(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{"facts", "webhook_deliveries", "received_emails"} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			d, table := plain(t), named(t, name)
+			move(t, d, table)
+			this := months.Begin(time.Now()).AddDate(0, 0, 14)
+			var rows []string
+			for month := range 8 {
+				now := this.AddDate(0, month, 0)
+				if _, err := months.KeepAt(t.Context(), d, table, now); err != nil {
+					t.Fatal(err)
+				}
+				rows = append(rows, at(table, now, 1))
+				store(t, d, table, rows[month])
+			}
+			later, asked := this.AddDate(0, 8, 0), 0
+			until := func(bound string) months.Unneeded {
+				return months.Unneeded{Table: name, Ask: func(_ context.Context, _ db.Execer, below string, now time.Time) (bool, error) {
+					if asked++; !now.Equal(later) {
+						t.Errorf("the time is %s, want that of the database, %s", now, later)
+					}
+					return below <= bound, nil
+				}}
+			}
+			left := func() (all []string) {
+				t.Helper()
+				all, err := db.All(t.Context(), d.SQL, db.Value[string], `SELECT id FROM `+name+` ORDER BY id`)
+				if err != nil {
+					t.Fatal(err)
+				}
+				return all
+			}
+			other := months.Unneeded{Table: "emails", Ask: until("~").Ask}
+			if kept, err := months.KeepAt(t.Context(), d, table, later, other); err != nil || len(kept.Dropped) > 0 || asked > 0 {
+				t.Errorf("with what is said of another table: %+v, %v", kept, err)
+			}
+			// Both have to say so, and the month after the fourth is needed.
+			kept, err := months.KeepAt(t.Context(), d, table, later, until(at(table, this.AddDate(0, 4, 0), 1)), until("~"))
+			if got := left(); err != nil || len(kept.Dropped) == 0 || !slices.Equal(got, rows[4:]) {
+				t.Errorf("%v were dropped, %v; the rows %v are left, want %v", kept.Dropped, err, got, rows[4:])
+			}
+			holdsEverything(t, look(t, d, table))
+			store(t, d, table, rows[0])
+			if place := placeOf(t, d, table, rows[0]); place != name+"_past" {
+				t.Errorf("a row of a month that is gone is in %s", place)
+			}
+			if kept, err := months.KeepAt(t.Context(), d, table, later, until("~")); err != nil || len(kept.Dropped) > 0 || len(left()) != 5 {
+				t.Errorf("behind a past with rows %v were dropped, %v; %d rows are left, want 5", kept.Dropped, err, len(left()))
+			}
+			dbtest.Exec(t, d, `DELETE FROM `+name+` WHERE id = $1`, rows[0])
+			// Young months stay whatever is said of them.
+			if _, err := months.KeepAt(t.Context(), d, table, later, until("~")); err != nil || !slices.Equal(left(), rows[7:]) {
+				t.Errorf("the rows %v are left, want %v: %v", left(), rows[7:], err)
+			}
+			store(t, d, table, at(table, later, 1))
+		})
+	}
+}
+
+// Who says that a month is unneeded may fail. Then nothing is dropped.
+func TestMonthsStayWhereNobodyKnowsWhetherTheyAreNeeded(t *testing.T) {
+	t.Parallel()
+	d, table := plain(t), named(t, "facts")
+	store(t, d, table, id.New(id.Fact))
+	move(t, d, table)
+	away := errors.New("away")
+	kept, err := months.KeepAt(t.Context(), d, table, time.Now().AddDate(1, 0, 0), months.Unneeded{Table: "facts",
+		Ask: func(context.Context, db.Execer, string, time.Time) (bool, error) { return true, away }})
+	if !errors.Is(err, away) || len(kept.Dropped) > 0 || one[int](t, d, `SELECT count(*) FROM facts`) != 1 {
+		t.Errorf("%+v, %v: want the error, and nothing dropped", kept, err)
+	}
+}
+
+// Where nobody made months for long, new rows are in the rest. Housekeeping says so and touches nothing;
+// a move makes a month of it.
+func TestARestWithRowsBecomesAMonth(t *testing.T) {
+	t.Parallel()
+	eachTable(t, func(t *testing.T, table months.Table) {
+		d := plain(t)
+		store(t, d, table, newRow(table))
+		move(t, d, table)
+		row := at(table, time.Now().AddDate(0, 8, 0), 1)
+		store(t, d, table, row)
+		if place := placeOf(t, d, table, row); place != table.Name+"_rest" {
+			t.Fatalf("the row is in %s: the test has lost its subject", place)
+		}
+		kept, err := months.Keep(t.Context(), d, discard)
+		if err != nil || !slices.Equal(kept.Full, []string{table.Name + "_rest"}) || len(kept.Made) > 0 {
+			t.Errorf("with rows in the rest: %+v, %v", kept, err)
+		}
+		all := 0
+		for cut := range 3 { // cut off between the steps as well
+			if all, err = months.MoveSteps(t.Context(), d, table, cut); err != nil {
+				t.Fatal(err)
+			}
+		}
+		move(t, d, table)
+		state := look(t, d, table)
+		holdsEverything(t, state)
+		if place := placeOf(t, d, table, row); strings.HasSuffix(place, "rest") || state.UncheckedOf() > 0 {
+			t.Errorf("after %d steps the row is in %s; %+v", all, place, state)
+		}
+		if kept, err := months.KeepAt(t.Context(), d, table, time.Now().AddDate(0, 9, 0)); err != nil || len(kept.Full) > 0 || len(kept.Made) == 0 {
+			t.Errorf("afterwards: %+v, %v", kept, err)
+		}
+		dbtest.Exec(t, d, `DELETE FROM `+table.Name)
+	})
+}
+
+// A look-up reads one month, and a page of the newest rows stops in the month in which it is full, also
+// by a plan that is kept.
+func TestPlansOfSplitTablesLookAtOneMonth(t *testing.T) {
+	t.Parallel()
+	eachTable(t, func(t *testing.T, table months.Table) {
+		d := plain(t)
+		move(t, d, table)
+		var rows []string
+		for month := range 12 {
+			now := time.Now().UTC().AddDate(0, month, 0)
+			if _, err := months.KeepAt(t.Context(), d, table, now); err != nil {
+				t.Fatal(err)
+			}
+			for n := range 20 {
+				rows = append(rows, at(table, now, n))
+				store(t, d, table, rows[len(rows)-1])
+			}
+		}
+		dbtest.Exec(t, d, `ANALYZE `+table.Name)
+		conn, err := d.Hot.Conn(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer func() { _ = conn.Close() }()
+		by, typ, top := table.Column, "text", "~"
+		if table.Prefix == "" {
+			typ, top = "timestamptz", "9999-01-01T00:00:00Z"
+		}
+		stretch := `UPDATE ` + table.Name + ` e SET account_id = e.account_id FROM unnest(ARRAY[$1::` + typ + `]) v (id) WHERE e.` + by + ` BETWEEN v.id AND v.id AND e.account_id < $2`
+		statements := map[string]int{
+			stretch: 1,
+			`SELECT * FROM ` + table.Name + ` WHERE ` + by + ` = $1 AND ` + by + ` < $2`:                                                                   1,
+			`SELECT * FROM ` + table.Name + ` WHERE ` + by + ` = ANY (ARRAY[$1::` + typ + `]) AND ` + by + ` < $2`:                                         1,
+			`SELECT * FROM ` + table.Name + ` WHERE account_id = 'acc_1' AND ` + by + ` <= $1 AND ` + by + ` < $2 ORDER BY ` + by + ` DESC LIMIT 10`:       1,
+			`SELECT * FROM ` + table.Name + ` WHERE ` + by + ` <= $1 AND ` + by + ` < $2 ORDER BY ` + by + ` DESC LIMIT 10`:                                1,
+			`SELECT e.account_id FROM unnest(ARRAY[$1::` + typ + `]) v (id) JOIN ` + table.Name + ` e ON e.` + by + ` = v.id WHERE v.id < $2`:              1,
+			`UPDATE ` + table.Name + ` e SET account_id = e.account_id FROM unnest(ARRAY[$1::` + typ + `]) v (id) WHERE e.` + by + ` = v.id AND v.id < $2`: 1,
+		}
+		if table.Prefix == "" {
+			delete(statements, stretch) // rows of statistics are always looked up by their account and kind
+		}
+		for statement, reads := range statements {
+			plan := explain(t.Context(), t, conn, statement, rows[130], top)
+			if got := strings.Count(plan, " using ") - strings.Count(plan, "(never executed)"); got != reads {
+				t.Errorf("%s reads %d months, want %d:\n%s", statement, got, reads, plan)
+			}
+			if strings.Contains(plan, "Seq Scan") {
+				t.Errorf("%s reads a month as a whole:\n%s", statement, plan)
+			}
+		}
+	})
+}
+
+// Autovacuum reads no statistics of the whole of a split table. Keep does, once a day.
+func TestStatisticsOfTheWholeAreReadOnceADay(t *testing.T) {
+	t.Parallel()
+	d, table := plain(t), named(t, "facts")
+	move(t, d, table)
+	const read = `SELECT analyze_count FROM pg_stat_all_tables WHERE relid = 'facts'::regclass`
+	before := one[int](t, d, read)
+	if before == 0 {
+		t.Error("after a move the statistics of the whole are not read")
+	}
+	for range 2 {
+		if _, err := months.Keep(t.Context(), d, discard); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if after := one[int](t, d, read); after != before {
+		t.Errorf("statistics were read %d times, %d before: they are fresh", after, before)
+	}
+	dbtest.Exec(t, d, `SELECT pg_stat_reset_single_table_counters('facts'::regclass)`)
+	if _, err := months.Keep(t.Context(), d, discard); err != nil {
+		t.Fatal(err)
+	}
+	if after := one[int](t, d, read); after != 1 {
+		t.Errorf("where nobody knows of statistics, they were read %d times, want once", after)
+	}
+}

@@ -1,0 +1,122 @@
+package months_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/postrider/postrider/runtime/base/fault"
+	"github.com/postrider/postrider/runtime/base/id"
+	"github.com/postrider/postrider/runtime/storage/db"
+	"github.com/postrider/postrider/runtime/storage/db/dbtest"
+	"github.com/postrider/postrider/runtime/storage/db/months"
+)
+
+// referenceSQL is how recipients refer to emails: once for the table as a whole, and checked.
+const referenceSQL = `SELECT coalesce(string_agg(conrelid::regclass || ' ' || convalidated || ' ' || pg_get_constraintdef(oid), ', '), '') FROM pg_constraint WHERE contype = 'f' AND confrelid = 'emails'::regclass AND conparentid = 0
+	AND conname = 'recipients_emails_recipients'`
+
+const wholeReference = "recipients true FOREIGN KEY (email_id) REFERENCES emails(id) ON DELETE CASCADE"
+
+// held says what is wrong with the reference of recipients to emails.
+func held(t *testing.T, d *db.DB, when string, rows ...string) {
+	t.Helper()
+	if got := one[string](t, d, referenceSQL); got != wholeReference {
+		t.Errorf("%s recipients refer by %q, want %q", when, got, wholeReference)
+	}
+	alone := id.New(id.Email)
+	if _, err := db.Exec(t.Context(), d.SQL, `INSERT INTO recipients (email_id, account_id, kind, destination, address) VALUES ($1, 'a', 'to', 'x', 'y')`, alone); err == nil {
+		t.Errorf("%s a recipient without its email was stored", when)
+	}
+	for _, row := range rows {
+		dbtest.Exec(t, d, `DELETE FROM emails WHERE id = $1`, row)
+		if n := one[int](t, d, `SELECT count(*) FROM recipients WHERE email_id = $1`, row); n != 0 {
+			t.Errorf("%s %d recipients are left of an email that is gone", when, n)
+		}
+	}
+}
+
+// Emails are split, get months of their own and become plain below recipients that are split already, and an exchange that is cut
+// off leaves a reference that holds.
+func TestEmailsAreSplitBelowSplitRecipients(t *testing.T) {
+	t.Parallel()
+	emails, recipients := named(t, "emails"), named(t, "recipients")
+	for cut, all := 0, 1; cut < all; cut++ {
+		d := plain(t)
+		old, young := id.New(id.Email), id.New(id.Email)
+		store(t, d, recipients, old)
+		move(t, d, recipients)
+		if _, err := months.KeepAt(t.Context(), d, recipients, time.Now().AddDate(0, 2, 0)); err != nil {
+			t.Fatal(err)
+		}
+		var err error
+		if all, err = months.MoveSteps(t.Context(), d, emails, cut); err != nil {
+			t.Fatal(err)
+		}
+		store(t, d, recipients, young)
+		move(t, d, emails)
+		late := at(emails, time.Now().AddDate(0, 8, 0), 1)
+		store(t, d, recipients, late) // both in their rests
+		held(t, d, "after a move", old)
+		move(t, d, emails)
+		move(t, d, recipients)
+		if state := look(t, d, emails); state.UncheckedOf() > 0 {
+			t.Errorf("cut off after %d of %d steps, %d references are unchecked", cut, all, state.UncheckedOf())
+		}
+		held(t, d, "with a rest that became a month", late)
+		for _, table := range []months.Table{emails, recipients} {
+			if err := months.Undo(t.Context(), d, table, discard, quiet); err != nil {
+				t.Fatal(err)
+			}
+			held(t, d, table.Name+" plain again")
+		}
+		held(t, d, "in the end", young)
+	}
+}
+
+// Recipients and attempts go on to be numbered where they were, and no number comes twice, whichever form they have.
+func TestNumbersGoOn(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{"recipients", "attempts"} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			d, table := plain(t), named(t, name)
+			next := func() int64 {
+				t.Helper()
+				row := id.New(id.Email)
+				store(t, d, table, row)
+				return one[int64](t, d, `SELECT id FROM `+name+` WHERE email_id = $1`, row)
+			}
+			dbtest.Exec(t, d, `GRANT SELECT ON SEQUENCE `+name+`_id_seq TO pg_monitor`)
+			last := next()
+			for _, change := range []func(){func() { move(t, d, table) }, func() {
+				if err := months.Undo(t.Context(), d, table, discard, quiet); err != nil {
+					t.Fatal(err)
+				}
+			}, func() { move(t, d, table) }} {
+				change()
+				for range 2 {
+					if n := next(); n != last+1 {
+						t.Errorf("%d has the number %d, want %d", n, n, last+1)
+					} else {
+						last = n
+					}
+				}
+				if !one[bool](t, d, `SELECT has_sequence_privilege('pg_monitor', pg_get_serial_sequence($1, 'id'), 'SELECT')`, name) {
+					t.Error("what was granted on the sequence is lost")
+				}
+			}
+		})
+	}
+}
+
+// What keeps a claim from being settled twice is unique in a split table as well: an attempt of a recipient by its fence.
+func TestAnAttemptIsOneByItsFence(t *testing.T) {
+	t.Parallel()
+	d, table := plain(t), named(t, "attempts")
+	move(t, d, table)
+	row := id.New(id.Email)
+	store(t, d, table, row)
+	if _, err := db.Exec(t.Context(), d.SQL, attemptSQL, row); !fault.IsDuplicate(err) {
+		t.Errorf("the same attempt once more: %v, want that it is refused", err)
+	}
+}

@@ -1,0 +1,138 @@
+package months
+
+import (
+	"cmp"
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/postrider/postrider/runtime/storage/db"
+	"github.com/postrider/postrider/runtime/storage/db/locks"
+)
+
+const (
+	// keepersLock is the advisory lock of whoever changes the parts of tables.
+	keepersLock = 0x706f7374_6d6f6e74 // "postmont"
+	// lockWait is how long the traffic of a table waits at most, each time that its lock is asked for.
+	lockWait = 300 * time.Millisecond
+	// briefLimit is for what went otherwise than meant: a statement that would read a table under its lock.
+	briefLimit = 2 * time.Second
+	// movePatience bounds the tries of Move, each of which lets the traffic go on in between, and keepPatience
+	// those of Keep, which comes again.
+	movePatience  = 5 * time.Minute
+	keepPatience  = 10 * time.Second
+	clearPatience = 30 * time.Second // of a move that has failed, or was stopped
+	// How long Move waits for another process that changes parts.
+	busyPatience = 15 * time.Second
+	busyPause    = 100 * time.Millisecond
+)
+
+// errBusy says that another process changes the parts of tables.
+var errBusy = errors.New("another process changes the months of tables just now")
+
+// session is the connection on which parts are changed, by one process at a time.
+type session struct {
+	conn     *sql.Conn
+	log      *slog.Logger
+	patience time.Duration // with locks
+}
+
+// within runs do in a session. Error: errBusy, if another process has one.
+func within(ctx context.Context, d *db.DB, log *slog.Logger, patience time.Duration, do func(session) error) (err error) {
+	handle, err := d.Patient()
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, handle.Close()) }()
+	conn, err := handle.Conn(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, conn.Close()) }()
+	if err := takeKeepersLock(ctx, conn, patience); err != nil {
+		return err
+	}
+	defer func() { // what cannot be unlocked is closed, and its lock goes with it some time after
+		_, unlockErr := conn.ExecContext(context.WithoutCancel(ctx), `SELECT pg_advisory_unlock($1)`, int64(keepersLock))
+		err = cmp.Or(err, unlockErr)
+	}()
+	return do(session{conn, log, patience})
+}
+
+// takeKeepersLock waits a while for another process, if there is patience with locks as well.
+func takeKeepersLock(ctx context.Context, conn *sql.Conn, patience time.Duration) error {
+	for began := time.Now(); ; {
+		ours, err := db.One(ctx, conn, db.Value[bool], `SELECT pg_try_advisory_lock($1)`, int64(keepersLock))
+		if err != nil || ours {
+			return err
+		}
+		if time.Since(began) > patience-keepPatience || time.Since(began) > busyPatience {
+			return errBusy
+		}
+		select {
+		case <-time.After(busyPause):
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
+
+// briefly runs statements in one transaction, which gives up when it does not get a lock within lockWait. Plans within it
+// go from the few rows of a part to the many of others: the server looks for references when a part is taken out.
+func (s session) briefly(ctx context.Context, do func(on db.Execer) error) error {
+	tx, err := s.conn.BeginTx(ctx, nil)
+	if err != nil {
+		return fmt.Errorf("begin: %w", err)
+	}
+	err = run(ctx, tx, fmt.Sprintf("SET LOCAL lock_timeout = %d", lockWait.Milliseconds()), fmt.Sprintf("SET LOCAL statement_timeout = %d", briefLimit.Milliseconds()),
+		"SET LOCAL enable_seqscan = off", "SET LOCAL enable_hashjoin = off", "SET LOCAL enable_mergejoin = off")
+	if err == nil {
+		err = do(tx)
+	}
+	if err != nil {
+		if undo := tx.Rollback(); undo != nil && !errors.Is(undo, sql.ErrTxDone) {
+			err = errors.Join(err, undo)
+		}
+		return err
+	}
+	return tx.Commit()
+}
+
+// patiently tries briefly until it gets its locks, and tells how long the try took that got them.
+func (s session) patiently(ctx context.Context, what string, do func(on db.Execer) error) (took time.Duration, err error) {
+	err = locks.Patiently(ctx, s.conn, what, s.patience, s.log, func() error {
+		began := time.Now()
+		err := s.briefly(ctx, do)
+		took = time.Since(began)
+		return err
+	})
+	return took, err
+}
+
+// beside runs a statement that holds up nobody, and so may wait for its lock.
+func (s session) beside(ctx context.Context, statement string) (err error) {
+	if err := run(ctx, s.conn, "SET lock_timeout = 0"); err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, run(context.WithoutCancel(ctx), s.conn, "RESET lock_timeout")) }()
+	return run(ctx, s.conn, statement)
+}
+
+const hasRowsSQL = `SELECT EXISTS (SELECT FROM %s)`
+
+func hasRows(ctx context.Context, on db.Execer, table string) (bool, error) {
+	return db.One(ctx, on, db.Value[bool], fmt.Sprintf(hasRowsSQL, quote(table)))
+}
+
+// run runs statements one after the other.
+func run(ctx context.Context, on db.Execer, statements ...string) error {
+	for _, statement := range statements {
+		if _, err := on.ExecContext(ctx, statement); err != nil {
+			return fmt.Errorf("%s: %w", statement, err)
+		}
+	}
+	return nil
+}

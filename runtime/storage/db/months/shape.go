@@ -1,0 +1,272 @@
+package months
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/lib/pq"
+
+	"github.com/postrider/postrider/runtime/storage/db"
+)
+
+// shape is what hangs on a table and goes with it.
+type shape struct {
+	indexes     []index
+	references  []constraint // of others to it
+	constraints []constraint // of its own: foreign keys and checks
+	grants      []string
+	refersTo    []string // other tables, by its own foreign keys
+
+	sequenceGrants []string
+	storage        string // parameters, as WITH takes them
+	owner          string
+}
+
+type index struct {
+	name, definition string
+	primary          bool
+}
+
+// constraint is one of a table. A reference of a split table is one of each of its parts, which are checked one by one.
+type constraint struct{ table, name, definition, whole string }
+
+func columnsOf(c *constraint) []any { return []any{&c.table, &c.name, &c.definition, &c.whole} }
+
+const (
+	indexesSQL = `
+SELECT c.relname, pg_get_indexdef(i.indexrelid), i.indisprimary FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid WHERE i.indrelid = $1::regclass ORDER BY i.indisprimary DESC, c.relname`
+	// pairsSQL gives the indexes of a part with the names of those that they are parts of.
+	pairsSQL = `
+SELECT part.relname, whole.relname, i.indisprimary FROM pg_index i JOIN pg_class part ON part.oid = i.indexrelid JOIN pg_inherits h ON h.inhrelid = part.oid JOIN pg_class whole ON whole.oid = h.inhparent
+WHERE i.indrelid = $1::regclass ORDER BY 1`
+	referencesSQL = `
+SELECT quote_ident(coalesce(part.relname, r.relname)), k.conname, pg_get_constraintdef(k.oid), coalesce(quote_ident(CASE WHEN part.oid IS NOT NULL THEN r.relname ELSE whole.relname END), '')
+FROM pg_constraint k JOIN pg_class r ON r.oid = k.conrelid
+LEFT JOIN pg_inherits h ON h.inhparent = r.oid AND r.relkind = 'p' LEFT JOIN pg_class part ON part.oid = h.inhrelid
+LEFT JOIN pg_inherits o ON o.inhrelid = r.oid AND r.relispartition LEFT JOIN pg_class whole ON whole.oid = o.inhparent
+WHERE k.confrelid = $1::regclass AND k.contype = 'f' AND k.conparentid = 0 ORDER BY r.relname, part.relname, k.conname`
+	constraintsSQL = `
+SELECT '', conname, pg_get_constraintdef(oid), '' FROM pg_constraint WHERE conrelid = $1::regclass AND contype IN ('f', 'c') AND conparentid = 0 AND conname <> $2 ORDER BY conname`
+	refersToSQL = `
+SELECT DISTINCT quote_ident(r.relname) FROM pg_constraint k JOIN pg_class r ON r.oid = k.confrelid WHERE k.conrelid = $1::regclass AND k.contype = 'f' AND k.conparentid = 0 ORDER BY 1`
+	grantsSQL = `
+SELECT format('GRANT %s ON %s%I TO %s%s', a.privilege_type, CASE c.relkind WHEN 'S' THEN 'SEQUENCE ' ELSE '' END, c.relname, CASE WHEN a.grantee = 0 THEN 'PUBLIC' ELSE quote_ident(pg_get_userbyid(a.grantee)) END,
+	CASE WHEN a.is_grantable THEN ' WITH GRANT OPTION' ELSE '' END)
+FROM pg_class c, aclexplode(c.relacl) a WHERE c.oid = to_regclass($1) AND a.grantee <> c.relowner ORDER BY 1`
+	formSQL = `
+SELECT coalesce(array_to_string(reloptions, ', '), ''), CASE WHEN pg_get_userbyid(relowner) = current_user THEN '' ELSE quote_ident(pg_get_userbyid(relowner)) END
+FROM pg_class WHERE oid = $1::regclass`
+
+	// strangersSQL finds what an operator may have made and Move would leave behind with the old table.
+	strangersSQL = `
+SELECT what FROM (
+	SELECT 'the trigger ' || tgname AS what FROM pg_trigger WHERE tgrelid = $1::regclass AND NOT tgisinternal
+	UNION ALL SELECT 'the view or rule ' || r.ev_class::regclass FROM pg_depend d JOIN pg_rewrite r ON r.oid = d.objid AND d.classid = 'pg_rewrite'::regclass
+		WHERE d.refclassid = 'pg_class'::regclass AND d.refobjid = $1::regclass
+	UNION ALL SELECT 'the policy ' || polname FROM pg_policy WHERE polrelid = $1::regclass
+	UNION ALL SELECT 'the publication ' || p.pubname FROM pg_publication_rel r JOIN pg_publication p ON p.oid = r.prpubid WHERE r.prrelid = $1::regclass
+	UNION ALL SELECT 'the statistics ' || stxname FROM pg_statistic_ext WHERE stxrelid = $1::regclass
+	UNION ALL SELECT 'privileges on the column ' || attname FROM pg_attribute WHERE attrelid = $1::regclass AND attacl IS NOT NULL
+	UNION ALL SELECT 'the generated column ' || attname FROM pg_attribute WHERE attrelid = $1::regclass AND (attgenerated <> '' OR attidentity <> '') AND NOT ($6 AND attname = 'id' AND attidentity = 'd')
+	UNION ALL SELECT 'the heir ' || inhrelid::regclass FROM pg_inherits WHERE inhparent = $1::regclass
+	UNION ALL SELECT 'the parent ' || inhparent::regclass FROM pg_inherits WHERE inhrelid = $1::regclass
+	UNION ALL SELECT 'a replica identity of its own' FROM pg_class WHERE oid = $1::regclass AND relreplident <> 'd'
+	UNION ALL SELECT 'another persistence than that of a table' FROM pg_class WHERE oid = $1::regclass AND relpersistence <> 'p'
+	UNION ALL SELECT 'the unique index ' || i.indexrelid::regclass || ', which is not of ' || CASE $5 WHEN 'id' THEN 'the id' ELSE $5 END FROM pg_index i WHERE i.indrelid = $1::regclass AND i.indisunique
+		AND NOT EXISTS (SELECT FROM pg_attribute a WHERE a.attrelid = i.indrelid AND a.attname = $5 AND a.attnum = ANY (i.indkey[0:i.indnkeyatts - 1]))
+		AND (SELECT relname FROM pg_class WHERE oid = i.indexrelid) <> ALL ($3)
+	UNION ALL SELECT 'the broken index ' || relname FROM pg_index JOIN pg_class ON oid = indexrelid WHERE indrelid = $1::regclass AND NOT indisvalid AND relname <> ALL ($4)
+	UNION ALL SELECT 'the constraint ' || conname FROM pg_constraint WHERE conrelid = $1::regclass AND conparentid = 0 AND (contype NOT IN ('p', 'f', 'c') OR NOT convalidated AND conname <> $2)
+) s ORDER BY what`
+)
+
+// readShape reads what hangs on a plain table. Error: something does that Move does not know how to take along.
+func readShape(ctx context.Context, on db.Execer, t Table) (shape, error) {
+	var s shape
+	names, nexts := t.keyNames()
+	strangers, err := db.All(ctx, on, db.Value[string], strangersSQL, t.Name, t.limitName(), db.Array(names), db.Array(nexts), t.Column, t.numbered)
+	if err == nil && len(strangers) > 0 {
+		return s, fmt.Errorf("%s has %s, which would be left behind: remove it, and make it again afterwards", t.Name, strings.Join(strangers, ", "))
+	}
+	if err == nil {
+		err = s.read(ctx, on, t.Name, t.limitName())
+	}
+	if err != nil {
+		return s, fmt.Errorf("read the shape of %s: %w", t.Name, err)
+	}
+	s.indexes = slices.DeleteFunc(s.indexes, func(i index) bool { return slices.Contains(nexts, i.name) })
+	return s, nil
+}
+
+// shapeOfSplit reads what hangs on a split table, whose parts have the storage of the rest.
+func shapeOfSplit(ctx context.Context, on db.Execer, t Table) (*shape, error) {
+	var s, rest shape
+	err := s.read(ctx, on, t.Name, t.limitName())
+	if err == nil {
+		err = rest.read(ctx, on, t.rest(), t.limitName())
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read the shape of %s: %w", t.Name, err)
+	}
+	s.storage = rest.storage
+	return &s, nil
+}
+
+func (s *shape) read(ctx context.Context, on db.Execer, name, limit string) (err error) {
+	form, err := db.One(ctx, on, func(f *shape) []any { return []any{&f.storage, &f.owner} }, formSQL, name)
+	s.storage, s.owner = form.storage, form.owner
+	if err == nil {
+		s.indexes, err = db.All(ctx, on, func(i *index) []any { return []any{&i.name, &i.definition, &i.primary} }, indexesSQL, name)
+	}
+	if err == nil {
+		s.references, err = db.All(ctx, on, columnsOf, referencesSQL, name)
+	}
+	if err == nil {
+		s.constraints, err = db.All(ctx, on, columnsOf, constraintsSQL, name, limit)
+	}
+	if err == nil {
+		s.grants, err = db.All(ctx, on, db.Value[string], grantsSQL, name)
+	}
+	if err == nil {
+		s.sequenceGrants, err = db.All(ctx, on, db.Value[string], grantsSQL, name+"_id_seq")
+	}
+	if err == nil {
+		s.refersTo, err = db.All(ctx, on, db.Value[string], refersToSQL, name)
+	}
+	return err
+}
+
+// with is the end of a statement that makes a table with such storage.
+func (s *shape) with() string {
+	if s.storage == "" {
+		return ""
+	}
+	return " WITH (" + s.storage + ")"
+}
+
+// lock takes the table, those that it refers to, which come first in all transactions, and all that refer to it. Who waits
+// for one of them lets go soon.
+func (s *shape) lock(t Table) string {
+	var referring []string
+	for _, r := range s.references {
+		referring = append(referring, cmp.Or(r.whole, r.table))
+	}
+	slices.Sort(referring)
+	all := append(append(slices.Clone(s.refersTo), quote(t.Name)), slices.Compact(referring)...)
+	return "LOCK TABLE " + strings.Join(all, ", ") + " IN ACCESS EXCLUSIVE MODE"
+}
+
+// release drops the references to the table.
+func (s *shape) release() (all []string) {
+	for _, r := range s.references {
+		all = append(all, fmt.Sprintf("ALTER TABLE %s DROP CONSTRAINT IF EXISTS %s", cmp.Or(r.whole, r.table), quote(r.name)))
+		if r.whole != "" { // of parts each by itself
+			all = append(all, fmt.Sprintf("ALTER TABLE %s DROP CONSTRAINT IF EXISTS %s", r.table, quote(r.name)))
+		}
+	}
+	return all
+}
+
+// refer makes them again, for new rows; those that are there are checked later.
+func (s *shape) refer() (all []string) {
+	for _, r := range s.references {
+		all = append(all, r.add(r.table)+" NOT VALID")
+	}
+	return all
+}
+
+// add makes a constraint on a table.
+func (c constraint) add(table string) string {
+	return fmt.Sprintf("ALTER TABLE %s ADD CONSTRAINT %s %s", table, quote(c.name), strings.TrimSuffix(c.definition, " NOT VALID"))
+}
+
+// check looks whether the rows that are there hold to references that are made again. A split table has one as a whole when
+// all of its parts have.
+func check(t Table, references []constraint) (steps []Step) {
+	var wholes []string
+	for _, r := range references {
+		steps = append(steps, Step{What: fmt.Sprintf("looking whether each row of %s has its row of %s", r.table, t.Name),
+			Statements: []string{fmt.Sprintf("ALTER TABLE %s VALIDATE CONSTRAINT %s", r.table, quote(r.name))}})
+		if r.whole != "" && !slices.Contains(wholes, r.add(r.whole)) {
+			wholes = append(wholes, r.add(r.whole))
+		}
+	}
+	for _, whole := range wholes {
+		steps = append(steps, Step{What: "what refers to " + t.Name + " does so as a whole", Statements: []string{whole}, Brief: true})
+	}
+	return steps
+}
+
+// aside is the name of an index of the table that became the first month.
+func aside(index string) string { return index + "_first" }
+
+// columns are those of the index, in parentheses, with those that it only holds.
+func (i index) columns() string { return i.definition[strings.Index(i.definition, "("):] }
+
+// rename gives an index of a table another name.
+func (i index) rename(table, to string) string {
+	if i.primary {
+		return fmt.Sprintf("ALTER TABLE %s RENAME CONSTRAINT %s TO %s", quote(table), quote(i.name), quote(to))
+	}
+	return fmt.Sprintf("ALTER INDEX %s RENAME TO %s", quote(i.name), quote(to))
+}
+
+// split makes the split table beside the old one, whose name and names of indexes are free.
+func (s *shape) split(t Table, old string) []string {
+	name := quote(t.Name)
+	all := []string{fmt.Sprintf("CREATE TABLE %s (LIKE %s INCLUDING DEFAULTS INCLUDING STORAGE INCLUDING COMPRESSION INCLUDING COMMENTS) PARTITION BY RANGE (%s)", name, quote(old), t.Column)}
+	if s.owner != "" {
+		all = append(all, fmt.Sprintf("ALTER TABLE %s OWNER TO %s", name, s.owner))
+	}
+	for _, i := range s.indexes {
+		if i.primary {
+			all = append(all, fmt.Sprintf("ALTER TABLE %s ADD CONSTRAINT %s PRIMARY KEY %s", name, quote(i.name), i.columns()))
+		} else {
+			all = append(all, i.definition)
+		}
+	}
+	for _, c := range s.constraints {
+		all = append(all, fmt.Sprintf("ALTER TABLE %s ADD CONSTRAINT %s %s", name, quote(c.name), c.definition))
+	}
+	if t.numbered {
+		all = append(all, s.renumber(t, t.Name)...)
+		all = append(all, fmt.Sprintf("ALTER TABLE %s ALTER COLUMN id DROP IDENTITY", quote(old)))
+	}
+	return append(all, s.grants...)
+}
+
+// part makes an empty part of a split table.
+func (s *shape) part(t Table, name, from, below string) string {
+	return fmt.Sprintf("CREATE TABLE %s PARTITION OF %s %s%s", quote(name), quote(t.Name), values(from, below), s.with())
+}
+
+func attach(t Table, name, from, below string) string {
+	return fmt.Sprintf("ALTER TABLE %s ATTACH PARTITION %s %s", quote(t.Name), quote(name), values(from, below))
+}
+
+func detach(t Table, name string) string {
+	return fmt.Sprintf("ALTER TABLE %s DETACH PARTITION %s", quote(t.Name), quote(name))
+}
+
+// dropTable drops a part that was taken out. An empty one is made anew under other bounds: put back, it would take its foreign
+// keys along, which PostgreSQL before 15.9 does wrong.
+func dropTable(name string) string { return "DROP TABLE " + quote(name) }
+
+// values is the range of a part.
+func values(from, below string) string {
+	low, high := "MINVALUE", "MAXVALUE"
+	if from != "" {
+		low = literal(from)
+	}
+	if below != "" {
+		high = literal(below)
+	}
+	return fmt.Sprintf("FOR VALUES FROM (%s) TO (%s)", low, high)
+}
+
+func quote(name string) string { return pq.QuoteIdentifier(name) }
+
+func literal(text string) string { return pq.QuoteLiteral(text) }

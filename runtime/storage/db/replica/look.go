@@ -1,0 +1,170 @@
+package replica
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/postrider/postrider/runtime/storage/db"
+)
+
+// mark is a place in a write-ahead log.
+type mark struct {
+	at       int64
+	timeline string // in hexadecimal digits, as in the names of its files
+}
+
+// position is the statement that asks the primary how far its log is, by one of its functions.
+func position(function string) string {
+	return `SELECT (` + function + `() - '0/0'::pg_lsn)::bigint, substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8)`
+}
+
+// position is how far the log of the primary is.
+func (r *Replica) position(ctx context.Context) (mark, error) {
+	return db.One(ctx, r.primary.SQL, func(m *mark) []any { return []any{&m.at, &m.timeline} }, r.wanted)
+}
+
+// The timeline of what was replayed has no function. It is at least that of the last restart point, and of
+// what the files on the disk need; and a receiver asks for a new timeline only where the log so far leads to it.
+const standbySQL = `SELECT pg_is_in_recovery(), coalesce((pg_last_wal_replay_lsn() - '0/0'::pg_lsn)::bigint, 0),
+	upper(lpad(to_hex(greatest((SELECT timeline_id FROM pg_control_checkpoint()), (SELECT min_recovery_end_timeline FROM pg_control_recovery()),
+		coalesce((SELECT received_tli FROM pg_stat_wal_receiver), 0))), 8, '0'))`
+
+// standby is what a server says of itself.
+type standby struct {
+	replays bool
+	mark    // up to which it has replayed
+}
+
+// has tells whether all up to a place of the primary's log is there.
+func (s standby) has(want mark) bool {
+	return s.replays && s.timeline == want.timeline && s.at >= want.at
+}
+
+// unfit gives the reason why a server is not to be waited for.
+func (s standby) unfit(want mark) error {
+	switch {
+	case !s.replays:
+		return errors.New("it takes writes: it was promoted")
+	case s.timeline != want.timeline:
+		return fmt.Errorf("it is on timeline %s, as far as it tells, and the primary on %s", s.timeline, want.timeline)
+	}
+	return nil
+}
+
+// follow asks a server until it has what is wanted, for a moment.
+func follow(ctx context.Context, on db.Execer, want mark) (standby, error) {
+	over := time.Now().Add(patience)
+	for wait := time.Millisecond; ; wait = min(2*wait, 16*time.Millisecond) {
+		s, err := db.One(ctx, on, func(s *standby) []any { return []any{&s.replays, &s.at, &s.timeline} }, standbySQL)
+		if err != nil || s.has(want) || s.unfit(want) != nil || time.Now().After(over) {
+			return s, err
+		}
+		select {
+		case <-time.After(wait):
+		case <-ctx.Done():
+			return s, ctx.Err()
+		}
+	}
+}
+
+// Standing is how a replica does.
+type Standing struct {
+	PassedOver string        // why nobody asks it; empty: reads go to it
+	Lag        time.Duration // since the oldest position of the primary that it has not replayed
+}
+
+// state is what looks have found.
+type state struct {
+	passedOver string
+	told       bool      // the log says so
+	well       time.Time // from when on it may be used again
+	lag        time.Duration
+	awaited    []sighting
+}
+
+// sighting is a position of the primary, and when it was there.
+type sighting struct {
+	mark
+	seen time.Time
+}
+
+// mostAwaited bounds the sightings of a replica that is hours behind.
+const mostAwaited = 256
+
+// Standing is how the replica did at the latest look.
+func (r *Replica) Standing() Standing {
+	r.mutex.Lock()
+	defer r.mutex.Unlock()
+	return Standing{r.passedOver, r.lag}
+}
+
+// Look asks both servers now.
+func (r *Replica) Look(ctx context.Context) Standing {
+	r.looking.Lock()
+	defer r.looking.Unlock()
+	want, err := r.position(ctx)
+	if err != nil {
+		return r.Standing() // without the primary nothing can be said, and nothing be read
+	}
+	began := time.Now()
+	s, err := follow(ctx, r.looks, want)
+	if ctx.Err() != nil {
+		return r.Standing()
+	}
+	if err == nil {
+		if err = s.unfit(want); err != nil {
+			r.drop()
+		}
+	}
+	r.mutex.Lock()
+	defer r.mutex.Unlock()
+	r.await(sighting{want, began}, s, err == nil)
+	r.judge(err, s.has(want))
+	return Standing{r.passedOver, r.lag}
+}
+
+// await finds out how old the oldest position is that the replica lacks.
+func (s *state) await(now sighting, is standby, answered bool) {
+	if len(s.awaited) > 0 && s.awaited[0].timeline != now.timeline {
+		s.awaited = nil
+	}
+	s.awaited = append(s.awaited, now)
+	for answered && len(s.awaited) > 0 && is.at >= s.awaited[0].at {
+		s.awaited = s.awaited[1:]
+	}
+	if len(s.awaited) > mostAwaited {
+		thinned := s.awaited[:0]
+		for i, one := range s.awaited {
+			if i%2 == 0 {
+				thinned = append(thinned, one)
+			}
+		}
+		s.awaited = thinned
+	}
+	if s.lag = 0; len(s.awaited) > 0 {
+		s.lag = time.Since(s.awaited[0].seen)
+	}
+}
+
+// judge decides whether the replica is used. prompt says that it had everything in time.
+func (r *Replica) judge(wrong error, prompt bool) {
+	if wrong == nil && r.lag > Tolerated {
+		wrong = fmt.Errorf("it is %s behind", r.lag.Round(time.Second))
+	}
+	switch {
+	case wrong != nil:
+		r.passedOver, r.well = wrong.Error(), time.Now().Add(rest)
+		if !r.told {
+			r.told = true
+			r.log.Warn("the database replica is passed over: the primary answers lists, search and statistics until it is well", "reason", r.passedOver)
+		}
+	case r.passedOver != "" && !prompt:
+		r.passedOver = "it has not caught up yet"
+	case r.passedOver != "" && !time.Now().Before(r.well):
+		r.passedOver, r.told = "", false
+		r.log.Info("the database replica answers lists, search and statistics")
+	}
+	r.fit.Store(r.passedOver == "" && prompt)
+}

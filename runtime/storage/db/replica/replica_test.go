@@ -1,0 +1,333 @@
+package replica_test
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/postrider/postrider/ent"
+	"github.com/postrider/postrider/runtime/base/expect"
+	"github.com/postrider/postrider/runtime/storage/db"
+	"github.com/postrider/postrider/runtime/storage/db/dbtest"
+	"github.com/postrider/postrider/runtime/storage/db/replica"
+)
+
+// bench is a primary with a replica that is looked at.
+type bench struct {
+	t *testing.T
+	*db.DB
+	replica *replica.Replica
+	log     *expect.Log
+}
+
+func newBench(t *testing.T, primary *dbtest.Server, url string) *bench {
+	t.Helper()
+	b := &bench{t: t, DB: primary.OpenPatiently(), log: &expect.Log{}}
+	var err error
+	b.replica, err = replica.Open(b.DB, replica.Config{URL: url, Connections: 4}, slog.New(slog.NewTextHandler(b.log, nil)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.ReadFrom(b.replica)
+	b.replica.Start(nil)
+	t.Cleanup(func() {
+		stopping, cancel := context.WithTimeout(context.Background(), expect.Patience)
+		defer cancel()
+		if err := b.replica.Stop(stopping); err != nil {
+			t.Error(err)
+		}
+		if err := b.replica.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return b
+}
+
+// write runs a statement at the primary.
+func (b *bench) write(statement string, args ...any) {
+	b.t.Helper()
+	if _, err := b.SQL.ExecContext(b.t.Context(), statement, args...); err != nil {
+		b.t.Fatalf("the statement %s failed at the primary: %v", statement, err)
+	}
+}
+
+// read gives a number, and the server that told it: "replica" or "primary".
+func (b *bench) read(query string) (n int, server string) {
+	b.t.Helper()
+	err := b.Read(b.t.Context(), func(on *ent.Client) (err error) {
+		if n, err = db.One(b.t.Context(), on, db.Value[int], query); err != nil {
+			return err
+		}
+		server, err = db.One(b.t.Context(), on, db.Value[string], `SELECT CASE WHEN pg_is_in_recovery() THEN 'replica' ELSE 'primary' END`)
+		return err
+	})
+	if err != nil {
+		b.t.Errorf("read %s: %v", query, err)
+	}
+	return n, server
+}
+
+func (b *bench) server() string {
+	b.t.Helper()
+	_, server := b.read(`SELECT 1`)
+	return server
+}
+
+// usesReplica waits until the replica answers.
+func (b *bench) usesReplica() {
+	b.t.Helper()
+	expect.Within(b.t, 30*time.Second, "the replica answers", func() bool { return b.server() == "replica" })
+}
+
+// passesOver waits until the replica is passed over for a reason.
+func (b *bench) passesOver(reason string) {
+	b.t.Helper()
+	expect.Within(b.t, 30*time.Second, "the replica is passed over: "+reason, func() bool { return strings.Contains(b.replica.Standing().PassedOver, reason) })
+	if server := b.server(); server != "primary" {
+		b.t.Errorf("a replica that is passed over (%s) answers: the %s did", reason, server)
+	}
+}
+
+// logged tells how many lines of the log say that a replica is passed over, and that it answers.
+func (b *bench) logged() (passedOver, answers int) {
+	return strings.Count(b.log.String(), "is passed over"), strings.Count(b.log.String(), "replica answers")
+}
+
+// Whatever was committed before a read began is seen by it, whoever wrote it, and however far the replica is.
+func TestAReadSeesEverythingThatWasCommitted(t *testing.T) {
+	t.Parallel()
+	primary := dbtest.NewServer(t)
+	standby := primary.NewStandby("reads")
+	b := newBench(t, primary, standby.URL())
+	b.write(`CREATE TABLE kept (n int)`)
+	b.usesReplica()
+	other := &bench{t: t, DB: primary.OpenPatiently()} // another process
+	by, rows := map[string]int{}, 0
+	for by["replica"] < 150 && by["primary"] < 50 {
+		[]*bench{b, other}[rows%2].write(`INSERT INTO kept VALUES ($1)`, rows)
+		rows++
+		n, server := b.read(`SELECT count(*) FROM kept`)
+		if by[server]++; n != rows {
+			t.Fatalf("after %d writes the %s told %d", rows, server, n)
+		}
+		if server == "primary" { // the machine stood still
+			b.usesReplica()
+		}
+	}
+	if by["primary"] == 50 {
+		t.Errorf("reads were answered by %v, want nearly all by the replica", by)
+	}
+	standby.PauseReplay(true)
+	began := time.Now()
+	for range 400 {
+		other.write(`INSERT INTO kept VALUES ($1)`, rows)
+		rows++
+		if n, server := b.read(`SELECT count(*) FROM kept`); n != rows || server != "primary" {
+			t.Fatalf("after %d writes, with a replica that replays nothing, the %s told %d", rows, server, n)
+		}
+	}
+	if took := time.Since(began); took > 36*time.Second {
+		t.Errorf("400 reads took %s beside a replica that replays nothing, want that only some of them wait a tenth of a second", took)
+	}
+	b.passesOver("behind")
+	if lag := b.replica.Standing().Lag; lag < replica.Tolerated {
+		t.Errorf("a replica is passed over that is %s behind", lag)
+	}
+	for range 20 {
+		if server := b.server(); server != "primary" {
+			t.Errorf("beside a replica that is far behind the %s answered, want the primary", server)
+		}
+	}
+	standby.PauseReplay(false)
+	b.usesReplica()
+	if n, _ := b.read(`SELECT count(*) FROM kept`); n != rows {
+		t.Errorf("%d rows of %d after all", n, rows)
+	}
+	// Once and twice, unless the machine stood still.
+	if passedOver, answers := b.logged(); passedOver < 1 || answers != passedOver+1 {
+		t.Errorf("the log says %d times that it is passed over and %d times that it answers, want each once for each change:\n%s", passedOver, answers, b.log)
+	}
+}
+
+// A read at the replica writes nothing, and is one transaction.
+func TestAReadAtTheReplicaIsOneReadOnlyTransaction(t *testing.T) {
+	t.Parallel()
+	primary := dbtest.NewServer(t)
+	b := newBench(t, primary, primary.NewStandby("reads").URL())
+	b.usesReplica()
+	type seen struct {
+		replica         bool
+		readOnly, began string
+	}
+	expect.Eventually(t, "a read is made at the replica", func() bool {
+		var all []seen
+		err := b.Read(t.Context(), func(on *ent.Client) error {
+			all = nil
+			for range 2 {
+				s, err := db.One(t.Context(), on, func(s *seen) []any { return []any{&s.replica, &s.readOnly, &s.began} },
+					`SELECT pg_is_in_recovery(), current_setting('transaction_read_only'), now()::text`)
+				if err != nil {
+					return err
+				}
+				all = append(all, s)
+			}
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if all[0].replica && (all[0] != all[1] || all[0].readOnly != "on") {
+			t.Errorf("two statements see %+v, want one read-only transaction", all)
+		}
+		return all[0].replica
+	})
+}
+
+func TestAServerThatIsNoReplicaIsPassedOverWithTheReason(t *testing.T) {
+	t.Parallel()
+	primary, other := dbtest.NewServer(t), dbtest.NewServer(t)
+	other.BecomeForeign()
+	for reason, server := range map[string]*dbtest.Server{"another cluster": other.NewStandby("foreign"), "takes writes": primary} {
+		b := newBench(t, primary, server.URL())
+		b.passesOver(reason)
+		for range 3 {
+			b.replica.Look(t.Context())
+		}
+		if passedOver, answers := b.logged(); passedOver != 1 || answers != 0 {
+			t.Errorf("%s: the log says %d times that it is passed over and %d times that it answers, want 1 and 0:\n%s", reason, passedOver, answers, b.log)
+		}
+	}
+}
+
+// A promoted replica takes writes that the primary never sees. The connections to it stay open.
+func TestAPromotedReplicaIsPassedOver(t *testing.T) {
+	t.Parallel()
+	primary := dbtest.NewServer(t)
+	standby := primary.NewStandby("reads")
+	b := newBench(t, primary, standby.URL())
+	b.write(`CREATE TABLE kept (n int)`)
+	b.usesReplica()
+	standby.Promote()
+	promoted := &bench{t: t, DB: standby.Open()}
+	promoted.write(`INSERT INTO kept SELECT generate_series(1, 1000)`)
+	for range 50 {
+		if n, server := b.read(`SELECT count(*) FROM kept`); n != 0 || server != "primary" {
+			t.Fatalf("the %s told of %d rows that only the promoted server has", server, n)
+		}
+	}
+	b.passesOver("takes writes")
+}
+
+// After a fail-over the standbys that follow the new primary are used. One that still follows the old one may
+// be further, and is not.
+func TestAStandbyOfTheOldPrimaryIsPassedOver(t *testing.T) {
+	t.Parallel()
+	old := dbtest.NewServer(t)
+	next, follows, stays := old.NewStandby("next"), old.NewStandby("follows"), old.NewStandby("stays")
+	before := &bench{t: t, DB: old.Open()}
+	before.write(`CREATE TABLE kept (n int)`)
+	old.Stop()
+	next.Promote()
+	b := newBench(t, next, follows.URL())
+	expect.Within(t, 15*time.Second, "the new primary takes writes", func() bool {
+		_, err := b.SQL.ExecContext(t.Context(), `INSERT INTO kept VALUES (1)`)
+		return err == nil
+	})
+	follows.Follow(next)
+	expect.Eventually(t, "the standby that follows answers", func() bool {
+		n, server := b.read(`SELECT count(*) FROM kept`)
+		if n != 1 {
+			t.Errorf("the %s told of %d rows, want 1", server, n)
+		}
+		return server == "replica"
+	})
+
+	old.Start()
+	before.write(`INSERT INTO kept SELECT generate_series(1, 100000)`)
+	other, at := newBench(t, next, stays.URL()), stays.Open()
+	expect.Within(t, 15*time.Second, "the standby of the old primary is further than the new one", func() bool {
+		ahead, err := db.One(t.Context(), at.SQL, db.Value[string], `SELECT pg_last_wal_replay_lsn()::text`)
+		if err != nil {
+			t.Fatal(err)
+		}
+		behind, err := db.One(t.Context(), b.SQL, db.Value[bool], fmt.Sprintf(`SELECT pg_current_wal_lsn() < '%s'::pg_lsn`, ahead))
+		return err == nil && behind
+	})
+	other.passesOver("timeline")
+	if n, _ := other.read(`SELECT count(*) FROM kept`); n != 1 {
+		t.Errorf("%d rows, of which the new primary has 1", n)
+	}
+}
+
+// What the replica replays cancels a query that stands in its way.
+func TestAConflictWithRecoveryIsAskedOfThePrimary(t *testing.T) {
+	t.Parallel()
+	primary := dbtest.NewServer(t)
+	standby := primary.NewStandby("reads")
+	at := standby.Open()
+	for _, statement := range []string{`ALTER SYSTEM SET max_standby_streaming_delay = 0`, `SELECT pg_reload_conf()`} {
+		if _, err := at.SQL.ExecContext(t.Context(), statement); err != nil {
+			t.Fatal(err)
+		}
+	}
+	b := newBench(t, primary, standby.URL())
+	b.write(`CREATE TABLE kept (n int)`)
+	b.write(`INSERT INTO kept VALUES (1)`)
+	var runs []string
+	read := func() error {
+		return b.Read(t.Context(), func(on *ent.Client) error {
+			server, err := db.One(t.Context(), on, db.Value[string], `SELECT CASE WHEN pg_is_in_recovery() THEN 'replica' ELSE 'primary' END FROM kept`)
+			if err != nil {
+				return err
+			}
+			if runs = append(runs, server); server == "primary" {
+				return nil
+			}
+			b.write(`ALTER TABLE kept ADD COLUMN more int`)
+			for began := time.Now(); time.Since(began) < expect.Patience; { // until the replay has come so far
+				if _, err := db.One(t.Context(), on, db.Value[int], `SELECT n FROM kept`); err != nil {
+					return err
+				}
+			}
+			t.Error("the query stood in nobody's way")
+			return nil
+		})
+	}
+	var err error
+	expect.Eventually(t, "a read begins at the replica", func() bool {
+		runs = nil
+		err = read()
+		return err != nil || strings.Join(runs, " ") != "primary" // to which a machine that stands still sends it
+	})
+	if err != nil || strings.Join(runs, " ") != "replica primary" {
+		t.Errorf("a read ran at %v and ended with %v, want the primary to answer after the replica", runs, err)
+	}
+}
+
+// A replica that does not answer costs little, and comes back by itself.
+func TestASilentReplicaKeepsNobodyWaiting(t *testing.T) {
+	t.Parallel()
+	primary := dbtest.NewServer(t)
+	standby := primary.NewStandby("reads")
+	standby.Stop()
+	b := newBench(t, primary, standby.URL()) // it is away at the start
+	b.passesOver("connect")
+	standby.Start()
+	b.usesReplica()
+	standby.Freeze()
+	began := time.Now()
+	for range 100 {
+		if server := b.server(); server != "primary" {
+			t.Errorf("beside a frozen replica the %s answered, want the primary", server)
+		}
+	}
+	if took := time.Since(began); took > 30*time.Second { // a third of a second for each would be more
+		t.Errorf("100 reads took %s beside a frozen replica", took)
+	}
+	expect.Within(t, 30*time.Second, "the frozen replica is passed over", func() bool { return b.replica.Standing().PassedOver != "" })
+	standby.Thaw()
+	b.usesReplica()
+}

@@ -1,0 +1,229 @@
+package db_test
+
+import (
+	"log/slog"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/postrider/postrider/runtime/base/expect"
+	"github.com/postrider/postrider/runtime/storage/db"
+	"github.com/postrider/postrider/runtime/storage/db/dbtest"
+)
+
+func newSignals(t *testing.T, d *db.DB) *db.Signals {
+	t.Helper()
+	s, err := db.NewSignals(d, slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := s.Close(); err != nil {
+			t.Errorf("close signals: %v", err)
+		}
+	})
+	return s
+}
+
+func woken(t *testing.T, wake <-chan struct{}, what string) {
+	t.Helper()
+	select {
+	case <-wake:
+	case <-time.After(expect.Patience):
+		t.Fatalf("no wake: %s", what)
+	}
+}
+
+func notWoken(t *testing.T, wake <-chan struct{}, what string) {
+	t.Helper()
+	select {
+	case <-wake:
+		t.Errorf("woken: %s", what)
+	default:
+	}
+}
+
+// listening gives subscriptions of a process that certainly hears others, the
+// wake that follows the first connection taken.
+func listening(t *testing.T, s *db.Signals, channels ...string) []<-chan struct{} {
+	t.Helper()
+	var wakes []<-chan struct{}
+	for _, channel := range channels {
+		wake, cancel := s.Subscribe(channel)
+		t.Cleanup(cancel)
+		wakes = append(wakes, wake)
+	}
+	woken(t, s.Heard(), "no connection")
+	s.WakeEverybody() // either it was before we subscribed, or it is joined with this one
+	for i, wake := range wakes {
+		woken(t, wake, "after the first connection, "+channels[i])
+	}
+	return wakes
+}
+
+func TestSignalsReachOtherProcesses(t *testing.T) {
+	t.Parallel()
+	d := dbtest.New(t)
+	here, there := newSignals(t, d), newSignals(t, d)
+	own := listening(t, here, "mail", "other")
+	remote := listening(t, there, "mail", "other", "mail")
+	started := time.Now()
+	for range 100 {
+		here.Wake("mail")
+	}
+	joined := time.Since(started) < db.JoinFor
+	woken(t, own[0], "the own process")
+	woken(t, remote[0], "the other process")
+	woken(t, remote[2], "a second subscriber there")
+	there.Wake("other") // comes back after everything sent before it
+	woken(t, own[1], "the other channel")
+	notWoken(t, own[0], "by the own notification")
+	if joined { // else the machine stood still between them
+		notWoken(t, remote[0], "again by wakes that were joined")
+	}
+}
+
+func TestSignalsCancel(t *testing.T) {
+	t.Parallel()
+	s := newSignals(t, dbtest.New(t))
+	first := listening(t, s, "mail")[0]
+	gone, cancel := s.Subscribe("mail")
+	second, keep := s.Subscribe("mail")
+	defer keep()
+	cancel()
+	cancel()
+	s.Wake("mail")
+	woken(t, second, "the one who stays")
+	woken(t, first, "the one who was there")
+	notWoken(t, gone, "after cancel")
+}
+
+func TestSignalsWakeEverybodyAfterALostConnection(t *testing.T) {
+	t.Parallel()
+	d := dbtest.New(t)
+	here, there := newSignals(t, d), newSignals(t, d)
+	listening(t, here, "unused")
+	remote := listening(t, there, "mail", "other")
+	if _, err := d.SQL.ExecContext(t.Context(), `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+		WHERE datname = current_database() AND query LIKE 'LISTEN%'`); err != nil {
+		t.Fatal(err)
+	}
+	woken(t, remote[0], "after the connection was made again")
+	woken(t, remote[1], "after the connection was made again")
+	here.Wake("mail")
+	woken(t, remote[0], "over the new connection")
+}
+
+// written is a log that says when something was written to it.
+type written chan string
+
+func (w written) Write(line []byte) (int, error) {
+	select {
+	case w <- string(line):
+	default:
+	}
+	return len(line), nil
+}
+
+// The connection that listens belongs to the cluster that the pools use: its lock says to the others
+// that this process lives.
+func TestSignalsPassOverAServerOfAnotherCluster(t *testing.T) {
+	t.Parallel()
+	server, other := dbtest.NewServer(t), dbtest.NewServer(t)
+	other.BecomeForeign()
+	proxy := newProxy(t, server.URL(), nil)
+	d, log := openURL(t, db.Config{URL: proxy.url, OpTimeout: 30 * time.Second}), make(written, 100)
+	s, err := db.NewSignals(d, slog.New(slog.NewTextHandler(log, nil)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { ended(t, s.Close()) })
+	wake := listening(t, s, "mail")[0]
+	proxy.lead(t, other.URL())
+	if _, err := server.Open().SQL.ExecContext(t.Context(), `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE query LIKE 'LISTEN%'`); err != nil {
+		t.Fatal(err)
+	}
+	for said := ""; !strings.Contains(said, "another database"); {
+		select {
+		case said = <-log:
+		case <-time.After(expect.Patience):
+			t.Fatal("a server of another cluster was not refused")
+		}
+	}
+	if key, held := s.Lock(); held {
+		t.Errorf("the lock %d is held on a server of another cluster", key)
+	}
+	notWoken(t, wake, "by a server of another cluster")
+	proxy.lead(t, server.URL())
+	woken(t, wake, "by the server of the pools")
+	if _, held := s.Lock(); !held {
+		t.Error("the lock is not held on the server of the pools")
+	}
+}
+
+func TestSignalsReachTheHostThatTheServerHas(t *testing.T) {
+	t.Parallel()
+	// The silent one has a head start of ten seconds, and so has the other later.
+	d := openURL(t, db.Config{URL: withHosts(t, dbtest.URL(t), "127.0.0.1", expect.Deaf(t, new(atomic.Int64)), "read-write"), OpTimeout: 40 * time.Second})
+	began := time.Now()
+	woken(t, newSignals(t, d).Heard(), "signals are not heard")
+	if took := time.Since(began); took > 9*time.Second {
+		t.Errorf("signals were heard after %s, want the host that worked last to be asked first", took)
+	}
+}
+
+func TestSignalsCloseOnAFrozenServer(t *testing.T) {
+	t.Parallel()
+	server := dbtest.NewServer(t)
+	d := server.Open()
+	s, err := db.NewSignals(d, slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatal(err)
+	}
+	listening(t, s, "mail")
+	server.Freeze()
+	s.Wake("mail")
+	started := time.Now()
+	if err := s.Close(); err != nil {
+		t.Error(err)
+	}
+	if took := time.Since(started); took > answerWithin {
+		t.Errorf("Close took %s", took)
+	}
+	server.Thaw()
+}
+
+// The connection that listens holds a lock, which is free as soon as the connection has
+// ended, and each connection has one of its own.
+func TestSignalsHoldALock(t *testing.T) {
+	t.Parallel()
+	d := dbtest.New(t)
+	s := newSignals(t, d)
+	listening(t, s, "mail")
+	first, held := s.Lock()
+	free := func(key int64) (free bool) {
+		if err := d.SQL.QueryRowContext(t.Context(), `SELECT pg_try_advisory_xact_lock_shared($1)`, key).Scan(&free); err != nil {
+			t.Fatal(err)
+		}
+		return free
+	}
+	if !held || free(first) {
+		t.Errorf("connected, the lock %d is held: %v, free: %v", first, held, free(first))
+	}
+	woken(t, s.LockChanged(), "a lock was taken")
+	if _, err := d.SQL.ExecContext(t.Context(), `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND query LIKE 'LISTEN%'`); err != nil {
+		t.Fatal(err)
+	}
+	woken(t, s.LockChanged(), "the lock was lost, or taken anew")
+	expect.Within(t, 15*time.Second, "another lock is held", func() bool {
+		second, held := s.Lock()
+		return held && second != first && !free(second) && free(first)
+	})
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if key, held := s.Lock(); held {
+		t.Errorf("closed, it holds the lock %d", key)
+	}
+}

@@ -1,0 +1,276 @@
+package db_test
+
+import (
+	"errors"
+	"log/slog"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/postrider/postrider/runtime/base/expect"
+	"github.com/postrider/postrider/runtime/base/fault"
+	"github.com/postrider/postrider/runtime/storage/db"
+	"github.com/postrider/postrider/runtime/storage/db/dbtest"
+	"github.com/postrider/postrider/runtime/storage/db/failover"
+)
+
+// replicated waits until the answer says so; "" is that all is well.
+func replicated(t *testing.T, d *db.DB, want string) {
+	t.Helper()
+	what := "enough standbys follow"
+	if want != "" {
+		what = "standbys are missed: " + want
+	}
+	expect.Within(t, 15*time.Second, what, func() bool {
+		err := d.Replicated(t.Context())
+		return want == "" && err == nil || want != "" && err != nil && strings.Contains(err.Error(), want)
+	})
+}
+
+func TestStandbysThatAreAskedFor(t *testing.T) {
+	t.Parallel()
+	server := dbtest.NewServer(t)
+	if _, err := db.Open(t.Context(), db.Config{URL: server.URL(), Standbys: 1}, discard); err == nil ||
+		!strings.Contains(err.Error(), "waits for 0 standbys") || fault.IsDatabaseAway(err) {
+		t.Errorf("a server that waits for nobody: %v, want it refused with the reason and for good", err)
+	}
+	one := server.NewStandby("one")
+	server.WaitFor("ANY 1 (one, two)")
+	if _, err := db.Open(t.Context(), db.Config{URL: server.URL(), Standbys: 2}, discard); err == nil || !strings.Contains(err.Error(), "waits for 1 standbys") {
+		t.Errorf("a server that waits for one of two: %v, want it refused", err)
+	}
+	d := openURL(t, db.Config{URL: server.URL(), Standbys: 1})
+	replicated(t, d, "")
+	if _, err := d.SQL.ExecContext(t.Context(), `CREATE TABLE kept (at timestamptz)`); err != nil {
+		t.Errorf("a write that waits for its standby: %v", err)
+	}
+	one.Stop()
+	replicated(t, d, "0 standbys follow")
+	one.Start()
+	replicated(t, d, "")
+
+	// Whoever is not told must not guess.
+	if _, err := d.SQL.ExecContext(t.Context(), `CREATE ROLE blind LOGIN`); err != nil {
+		t.Fatal(err)
+	}
+	blind := openURL(t, db.Config{URL: strings.Replace(server.URL(), "postrider@", "blind@", 1), Standbys: 1})
+	replicated(t, blind, "pg_monitor")
+	if _, err := d.SQL.ExecContext(t.Context(), `GRANT pg_monitor TO blind`); err != nil {
+		t.Fatal(err)
+	}
+	replicated(t, blind, "")
+}
+
+// Each host of the address is asked who it is: also those that the pools do not use.
+func TestEveryHostSaysWhichClusterItIs(t *testing.T) {
+	t.Parallel()
+	primary, stranger := dbtest.NewServer(t), dbtest.NewServer(t)
+	standby := primary.NewStandby("one")
+	stranger.BecomeForeign()
+	nobody := t.TempDir()
+	d := openURL(t, db.Config{URL: withHosts(t, stranger.URL(), hostOf(t, primary)+","+hostOf(t, standby)+","+nobody, "5432,5432,5432", "read-write")})
+	all, cluster, err := d.AskHosts(t.Context())
+	if err != nil || len(all) != 4 || cluster == "" {
+		t.Fatalf("the hosts are %+v, %q, %v; want four", all, cluster, err)
+	}
+	if p := all[0]; p.System != cluster || !p.Primary() || p.Err != nil {
+		t.Errorf("the primary is %+v", p)
+	}
+	if s := all[1]; s.System != cluster || !s.Standby || s.Err != nil {
+		t.Errorf("the standby is %+v", s)
+	}
+	if n := all[2]; n.Err == nil || !strings.Contains(n.Host, nobody) {
+		t.Errorf("nobody is %+v", n)
+	}
+	if o := all[3]; o.System != "42" || o.Standby || o.Err != nil {
+		t.Errorf("the stranger is %+v", o)
+	}
+}
+
+// An empty database may be a stranger's, and the mail on a host that is away.
+func TestAnEmptyDatabaseIsFilledOnlyWhereEveryHostAnswers(t *testing.T) {
+	t.Parallel()
+	primary, stranger, full := dbtest.NewServer(t), dbtest.NewServer(t), dbtest.NewServer(t)
+	standby := primary.NewStandby("one")
+	primary.Empty()
+	stranger.Empty()
+	stranger.BecomeForeign()
+	nobody := t.TempDir()
+	for name, c := range map[string]struct {
+		server, before string
+		want           string // in the refusal; empty: none
+		away           bool   // the refusal may pass
+	}{
+		"a primary with its standby":                  {primary.URL(), hostOf(t, standby), "", false},
+		"a primary, and a host that is away":          {primary.URL(), nobody, nobody, true},
+		"two hosts of different clusters":             {primary.URL(), hostOf(t, stranger), "different clusters", false},
+		"a primary with tables, and one that is away": {full.URL(), nobody, "", false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			d := openURL(t, db.Config{URL: withHosts(t, c.server, c.before, "5432", "read-write")})
+			err := d.MayFill(t.Context())
+			if (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
+				t.Errorf("whether tables may be made: %v, want %q", err, c.want)
+			}
+			if got := fault.IsDatabaseAway(err); got != c.away {
+				t.Errorf("that the refusal may pass is %t, want %t: %v", got, c.away, err)
+			}
+		})
+	}
+	if err := openURL(t, db.Config{URL: primary.URL()}).MayFill(t.Context()); err != nil {
+		t.Errorf("an address with one host: %v, want no refusal", err)
+	}
+}
+
+// failedOver returns a server, its standby that has been promoted, and an address that names both, the old one first.
+func failedOver(t *testing.T) (old, promoted *dbtest.Server, address string) {
+	t.Helper()
+	old = dbtest.NewServer(t)
+	promoted = old.NewStandby("one")
+	address = withHosts(t, promoted.URL(), hostOf(t, old), "5432", "read-write")
+	old.Stop()
+	promoted.Promote()
+	expect.Within(t, 15*time.Second, "the promoted standby takes writes", func() bool {
+		_, err := promoted.OpenPatiently().SQL.ExecContext(t.Context(), `CREATE TABLE IF NOT EXISTS written (by text)`)
+		return err == nil
+	})
+	return old, promoted, address
+}
+
+// takesWrites checks that the old primary believes that it still is one: else there is nothing to refuse.
+func takesWrites(t *testing.T, old *dbtest.Server) *db.DB {
+	t.Helper()
+	d := old.OpenPatiently()
+	if _, err := d.SQL.ExecContext(t.Context(), `CREATE TABLE written (by text)`); err != nil {
+		t.Fatalf("the old primary takes no writes: %v", err)
+	}
+	return d
+}
+
+// The old primary comes back, believes that it still is one, and takes writes.
+func TestAPrimaryFromBeforeAFailOverIsPassedOver(t *testing.T) {
+	t.Parallel()
+	primary := dbtest.NewServer(t)
+	standby := primary.NewStandby("one")
+	d := openURL(t, db.Config{URL: withHosts(t, standby.URL(), hostOf(t, primary), "5432", "read-write")})
+	signals := newSignals(t, d)
+	wake := listening(t, signals, "mail")[0]
+	primary.Stop()
+	standby.Promote()
+	served := func() bool { return d.Ping(t.Context()) == nil }
+	expect.Within(t, 15*time.Second, "the promoted standby is used", served)
+	woken(t, wake, "the promoted standby is listened to")
+	standby.Stop()
+	primary.Start()
+	takesWrites(t, primary)
+	refused := func(why string) func() bool {
+		return func() bool {
+			err := d.Ping(t.Context())
+			return err != nil && fault.IsDatabaseAway(err) && strings.Contains(err.Error(), why)
+		}
+	}
+	expect.Within(t, 15*time.Second, "the old primary is refused with the reason", refused("before a fail-over"))
+	if _, held := signals.Lock(); held {
+		t.Error("the old primary is listened to")
+	}
+	standby.Start()
+	expect.Within(t, 15*time.Second, "nothing is used while both take writes", refused("2 hosts of DATABASE_URL take writes"))
+	primary.Stop()
+	expect.Within(t, 15*time.Second, "the new primary is used again", served)
+	woken(t, wake, "the new primary is listened to again")
+}
+
+// A process that starts knows nothing of the fail-over, and its address names the old primary first.
+func TestAFreshProcessStoresNothingBesideTwoPrimaries(t *testing.T) {
+	t.Parallel()
+	old, promoted, address := failedOver(t)
+	old.Start()
+	before := takesWrites(t, old)
+	var told expect.Log
+	open := func() (*db.DB, error) {
+		return db.Open(t.Context(), db.Config{URL: address, OpTimeout: expect.Patience}, slog.New(slog.NewTextHandler(&told, nil)))
+	}
+	d, err := open()
+	if err == nil {
+		_, err = d.SQL.ExecContext(t.Context(), `INSERT INTO written VALUES ('a fresh process')`)
+		ended(t, d.Close())
+	}
+	var split *failover.SplitError
+	if !errors.As(err, &split) || !fault.IsDatabaseAway(err) || len(split.Primaries) != 2 {
+		t.Errorf("a fresh process beside two primaries: %v, want a refusal that may pass and names both", err)
+	}
+	if !strings.Contains(told.String(), "the database cannot be used") || !strings.Contains(told.String(), hostOf(t, old)) {
+		t.Errorf("the log says %q, want that and why the database cannot be used", told.String())
+	}
+	if one, err := db.HostInUse(t.Context(), address); !errors.As(err, &split) {
+		t.Errorf("programs of PostgreSQL are sent to %q (%v), want a refusal beside two primaries", one, err)
+	}
+	if n, err := db.One(t.Context(), before.SQL, db.Value[int], `SELECT count(*) FROM written`); n != 0 || err != nil {
+		t.Errorf("the old primary has %d rows (%v), want none", n, err)
+	}
+	old.Stop()
+	if d, err = open(); err != nil {
+		t.Fatalf("a fresh process beside the new primary alone: %v", err)
+	}
+	if _, err := d.SQL.ExecContext(t.Context(), `INSERT INTO written VALUES ('a fresh process')`); err != nil {
+		t.Errorf("a write beside the new primary alone: %v", err)
+	}
+	if one, err := db.HostInUse(t.Context(), address); err != nil || !strings.Contains(one, url.QueryEscape(hostOf(t, promoted))) || strings.Contains(one, url.QueryEscape(hostOf(t, old))) {
+		t.Errorf("programs of PostgreSQL are sent to %q (%v), want the new primary alone", one, err)
+	}
+	ended(t, d.Close())
+	if n, err := db.One(t.Context(), promoted.OpenPatiently().SQL, db.Value[int], `SELECT count(*) FROM written`); n != 1 || err != nil {
+		t.Errorf("the new primary has %d rows (%v), want one", n, err)
+	}
+}
+
+// A process that runs has open connections to the new primary when the old one comes back.
+func TestOpenConnectionsAreNotUsedBesideTwoPrimaries(t *testing.T) {
+	t.Parallel()
+	old, _, address := failedOver(t)
+	var told expect.Log
+	d, err := db.Open(t.Context(), db.Config{URL: address}, slog.New(slog.NewTextHandler(&told, nil)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { ended(t, d.Close()) }()
+	write := func() error {
+		_, err := d.Hot.ExecContext(t.Context(), `INSERT INTO written VALUES ('a process that runs')`)
+		return err
+	}
+	if err := write(); err != nil {
+		t.Fatalf("a write beside the new primary alone: %v", err)
+	}
+	old.Start()
+	takesWrites(t, old)
+	expect.Within(t, 15*time.Second, "the process refuses to write", func() bool {
+		err := write()
+		var split *failover.SplitError
+		return errors.As(err, &split) && fault.IsDatabaseAway(err)
+	})
+	old.Stop()
+	expect.Within(t, 15*time.Second, "the process writes again", func() bool { return write() == nil })
+	if n := strings.Count(told.String(), "the database cannot be used"); n != 1 || !strings.Contains(told.String(), "the database can be used again") {
+		t.Errorf("the log says %d times that the database cannot be used, want once and that it ended: %s", n, told.String())
+	}
+}
+
+// The new primary is away, and a standby that has followed it answers: the only primary is the old one.
+func TestAStandbyTellsOfAFailOver(t *testing.T) {
+	t.Parallel()
+	old, promoted, address := failedOver(t)
+	follower := promoted.NewStandby("two")
+	promoted.Stop()
+	old.Start()
+	takesWrites(t, old)
+	address = withHosts(t, address, hostOf(t, follower), "5432,5432", "read-write")
+	d, err := db.Open(t.Context(), db.Config{URL: address, OpTimeout: expect.Patience}, discard)
+	if err == nil {
+		ended(t, d.Close())
+	}
+	if err == nil || !fault.IsDatabaseAway(err) || !strings.Contains(err.Error(), "before a fail-over") {
+		t.Errorf("a fresh process beside the old primary and a standby of the new one: %v, want a refusal that may pass", err)
+	}
+}

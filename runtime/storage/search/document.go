@@ -1,0 +1,92 @@
+package search
+
+import (
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/postrider/postrider/runtime/base/fault"
+)
+
+// MarkAccount is the mark that every document has, before the account's id.
+const MarkAccount = "a="
+
+// separator cannot stand in a mark: they hold no control characters.
+const separator = "\x1f"
+
+// DocumentSQL makes a document of the columns words and marks of a row v.
+const DocumentSQL = `to_tsvector('simple', v.words) || array_to_tsvector(string_to_array(v.marks, E'\x1f'))`
+
+// JoinMarks is the column marks of DocumentSQL.
+func JoinMarks(marks []string) string { return strings.Join(marks, separator) }
+
+var inside = strings.NewReplacer("@", " ", ".", " ", "_", " ", "-", " ", "+", " ")
+
+// Parts takes an address apart, so that its parts are words beside the whole.
+func Parts(text string) string { return inside.Replace(text) }
+
+var lexemeQuote = strings.NewReplacer(`'`, `''`, `\`, `\\`)
+
+// Lexeme quotes a mark or a word for a tsquery.
+func Lexeme(text string) string { return "'" + lexemeQuote.Replace(text) + "'" }
+
+// AllMarks is a tsquery for the documents of an account that have all the marks.
+func AllMarks(accountID string, marks []string) string {
+	all := []string{Lexeme(MarkAccount + accountID)}
+	for _, m := range marks {
+		all = append(all, Lexeme(m))
+	}
+	return strings.Join(all, " & ")
+}
+
+// The limits of what is looked for.
+const (
+	maxText  = 200 // characters
+	maxWords = 10
+)
+
+// ReadText reads a search text, the field q: words, and terms of fields.
+func ReadText(wrong fault.Fields, q string, fields ...string) (words []string, terms []Term) {
+	if utf8.RuneCountInString(q) > maxText || !utf8.ValidString(q) || strings.ContainsFunc(q, unicode.IsControl) {
+		return ReadWords(wrong, q), nil
+	}
+	all, err := Fields(q, fields...)
+	if err != nil {
+		wrong.Add("q", "%s", err)
+		return nil, nil
+	}
+	for _, t := range all {
+		if t.Field != "" {
+			terms = append(terms, t)
+		} else {
+			words = append(words, t.Value)
+		}
+	}
+	if len(words) == 0 && len(terms) > 0 {
+		return nil, terms
+	}
+	return ReadWords(wrong, strings.Join(words, " ")), terms
+}
+
+// ReadWords reads words that a caller looks for, the field q. Words without a letter or a
+// digit are left out.
+func ReadWords(wrong fault.Fields, q string) []string {
+	words := strings.Fields(q)
+	switch {
+	case q == "":
+	case utf8.RuneCountInString(q) > maxText:
+		wrong.Add("q", "is longer than %d characters", maxText)
+	case !utf8.ValidString(q) || strings.ContainsFunc(q, unicode.IsControl):
+		wrong.Add("q", "must be text without control characters")
+	case len(words) > maxWords:
+		wrong.Add("q", "has more than %d words", maxWords)
+	case !slices.ContainsFunc(words, hasLetterOrDigit):
+		wrong.Add("q", "has nothing to look for: it needs a letter or a digit")
+	}
+	return slices.DeleteFunc(words, func(w string) bool { return !hasLetterOrDigit(w) })
+}
+
+func hasLetterOrDigit(word string) bool {
+	return strings.ContainsFunc(word, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) })
+}

@@ -1,0 +1,247 @@
+package search
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/postrider/postrider/runtime/base/fault"
+	"github.com/postrider/postrider/runtime/base/id"
+	"github.com/postrider/postrider/runtime/storage/db"
+)
+
+// Terms are what the rows of a page have in common.
+type Terms struct {
+	Marks        []string  // all of them
+	Words        []string  // beginnings of words, all of them
+	Subject      []string  // likewise, in the subject
+	Since, Until time.Time // zero for none
+}
+
+// ReadTime takes over the fields since and until.
+func (t *Terms) ReadTime(wrong fault.Fields, since, until *time.Time) {
+	if since != nil {
+		t.Since = *since
+	}
+	if until != nil {
+		t.Until = *until
+	}
+	if since != nil && until != nil && !since.Before(*until) {
+		wrong.Add("until", "must be later than since")
+	}
+}
+
+// IsEmpty tells whether every row has them.
+func (t *Terms) IsEmpty() bool { return !t.Search() && t.Since.IsZero() && t.Until.IsZero() }
+
+// Search tells whether documents have to be looked at.
+func (t *Terms) Search() bool { return len(t.Marks)+len(t.Words)+len(t.Subject) > 0 }
+
+// query is the part that the index answers: exact marks need no dictionary, words go
+// through the simple one.
+func (t *Terms) query(q *db.Query, accountID string) string {
+	query := q.Arg(AllMarks(accountID, t.Marks)) + `::tsquery`
+	words := slices.Concat(t.Words, t.Subject)
+	if len(words) == 0 {
+		return query
+	}
+	return `(` + query + ` && ` + beginnings(q, words) + `)`
+}
+
+// beginnings is a tsquery for what has words that begin so.
+func beginnings(q *db.Query, words []string) string {
+	all := make([]string, len(words))
+	for i, w := range words {
+		all[i] = Lexeme(w) + ":*"
+	}
+	return `to_tsquery('simple', ` + q.Arg(strings.Join(all, " & ")) + `)`
+}
+
+// Table is a list whose rows have an id that tells their age, an account and a document
+// in the column search. Its fields are SQL.
+type Table struct {
+	Name    string // of the table
+	Prefix  id.Prefix
+	Time    string // the column with the time of the row
+	Columns string // that conditions name, beside id, time, subject and search
+}
+
+// Page asks for the ids of a page.
+type Page struct {
+	AccountID string
+	Beside    string // the id that the page begins behind; empty: none
+	Back      bool   // newer ones, from that id or the oldest on, instead of older ones
+	Limit     int
+	Terms     Terms
+	// Conditions are what else a row has to fulfil; nil: nothing.
+	Conditions func(q *db.Query) []string
+	// Index are conditions that are added when the index is asked, which follow from the
+	// others and let it find few; nil: none.
+	Index func(q *db.Query) []string
+}
+
+// Window is how many of the next rows are looked at one by one. So many more are looked at once, up to
+// widest, as the missing ones should be among by those that were found: the index would fetch every row
+// of the account that has the words to sort them by age.
+const (
+	Window = 4000
+	widest = 8 * Window
+)
+
+// further gives how many more rows to look at one by one after a window had found some of a page; 0: none.
+func further(found, missing int) int {
+	if found == 0 {
+		return 0
+	}
+	if rows := Window * missing / found * 3 / 2; rows <= widest {
+		return max(rows, Window+1)
+	}
+	return 0
+}
+
+// clockSkew is how far a row's time and the time within its id may be apart: they are
+// read one after the other.
+const clockSkew = time.Second
+
+// reach is where a page looks: ids from the one up to below the other.
+type reach struct {
+	from, below string
+	back        bool
+}
+
+// order is from where the page begins.
+func (r reach) order() string {
+	if r.back {
+		return ` ORDER BY id `
+	}
+	return ` ORDER BY id DESC `
+}
+
+// beyond is what is left behind an id.
+func (r reach) beyond(id string) reach {
+	if r.back {
+		r.from = max(r.from, next(id))
+	} else {
+		r.below = min(r.below, id)
+	}
+	return r
+}
+
+// everything is behind every id.
+const everything = "~"
+
+// next is the least id that can follow another: ids of a table are equally long.
+func next(id string) string { return id + "!" }
+
+func (t Table) reach(p Page) reach {
+	r := reach{below: everything, back: p.Back} // before and after every id
+	if !p.Terms.Since.IsZero() {
+		r.from = id.Since(t.Prefix, p.Terms.Since.Add(-clockSkew))
+	}
+	if !p.Terms.Until.IsZero() {
+		r.below = id.Since(t.Prefix, p.Terms.Until.Add(clockSkew))
+	}
+	if p.Beside != "" {
+		r = r.beyond(p.Beside)
+	}
+	return r
+}
+
+// Find gives the ids of the page, from where it begins: newest first, going back oldest first.
+func (t Table) Find(ctx context.Context, on db.Execer, p Page) ([]string, error) {
+	var found []string
+	r, missing := t.reach(p), p.Limit
+	near := r
+	if !r.back {
+		near.from = max(r.from, t.Recent(ctx, on, strings.TrimSuffix(r.below, everything)))
+	}
+	for rows := Window; rows > 0; {
+		p.Limit = missing
+		nearest, err := selectIDs(ctx, on, t.window(p, near, rows))
+		if found = append(found, nearest...); err != nil || len(nearest) == missing {
+			return found, err
+		}
+		edge, err := t.edge(ctx, on, p, near, rows)
+		if err != nil || edge == "" && near == r {
+			return found, err // the window has seen all there is
+		}
+		missing -= len(nearest)
+		if edge == "" { // all there is lately
+			r.below = min(r.below, near.from)
+			near = r
+			continue
+		}
+		r = r.beyond(edge)
+		near = r
+		if rows > Window {
+			break
+		}
+		rows = further(len(nearest), missing)
+	}
+	p.Limit = missing
+	more, err := selectIDs(ctx, on, t.index(p, r))
+	return append(found, more...), err
+}
+
+// edge is the last row of a window; empty: there are fewer rows.
+func (t Table) edge(ctx context.Context, on db.Execer, p Page, r reach, rows int) (string, error) {
+	edgeSQL := `SELECT id FROM ` + t.Name + ` WHERE account_id = $1 AND id >= $2 AND id < $3` + r.order() + `OFFSET $4 LIMIT 1`
+	found, err := selectIDs(ctx, on, db.Query{Text: edgeSQL, Args: []any{p.AccountID, r.from, r.below, rows - 1}})
+	if err != nil || len(found) == 0 {
+		return "", err
+	}
+	return found[0], nil
+}
+
+// window looks at so many of the next rows of the reach one by one.
+func (t Table) window(p Page, r reach, rows int) db.Query {
+	var q db.Query
+	nearest := `SELECT id, ` + t.Time + `, subject, search, ` + t.Columns + ` FROM ` + t.Name + ` WHERE account_id = ` + q.Arg(p.AccountID) +
+		` AND id >= ` + q.Arg(r.from) + ` AND id < ` + q.Arg(r.below) + r.order() + `LIMIT ` + q.Arg(rows)
+	conditions := t.conditions(&q, p)
+	if p.Terms.Search() {
+		conditions = append(conditions, `search @@ `+p.Terms.query(&q, p.AccountID))
+	}
+	q.Text = `SELECT id FROM (` + nearest + `) e WHERE ` + strings.Join(conditions, " AND ") + r.order() + `LIMIT ` + q.Arg(p.Limit)
+	return q
+}
+
+// index asks the index that finds few.
+func (t Table) index(p Page, r reach) db.Query {
+	var q db.Query
+	source := t.Name
+	if p.Terms.Search() {
+		// Apart, so that the planner cannot walk the account's rows instead.
+		source = `(SELECT id, account_id, ` + t.Time + `, subject, ` + t.Columns + ` FROM ` + t.Name + ` WHERE search @@ ` + p.Terms.query(&q, p.AccountID) + ` OFFSET 0)`
+	}
+	conditions := append(t.conditions(&q, p), `account_id = `+q.Arg(p.AccountID), `id >= `+q.Arg(r.from), `id < `+q.Arg(r.below))
+	if p.Index != nil {
+		conditions = append(conditions, p.Index(&q)...)
+	}
+	q.Text = `SELECT id FROM ` + source + ` e WHERE ` + strings.Join(conditions, " AND ") + r.order() + `LIMIT ` + q.Arg(p.Limit)
+	return q
+}
+
+func (t Table) conditions(q *db.Query, p Page) []string {
+	all := []string{"true"}
+	if p.Conditions != nil {
+		all = append(all, p.Conditions(q)...)
+	}
+	if len(p.Terms.Subject) > 0 { // a document does not tell where its words are from
+		all = append(all, `to_tsvector('simple', subject) @@ `+beginnings(q, p.Terms.Subject))
+	}
+	for _, bound := range []struct {
+		at       time.Time
+		operator string
+	}{{p.Terms.Since, " >= "}, {p.Terms.Until, " < "}} {
+		if !bound.at.IsZero() {
+			all = append(all, t.Time+bound.operator+q.Arg(bound.at.UTC().Format(time.RFC3339Nano))+`::timestamptz`)
+		}
+	}
+	return all
+}
+
+func selectIDs(ctx context.Context, on db.Execer, q db.Query) ([]string, error) {
+	return db.All(ctx, on, db.Value[string], q.Text, q.Args...)
+}

@@ -1,0 +1,94 @@
+package search_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/postrider/postrider/runtime/base/id"
+	"github.com/postrider/postrider/runtime/storage/db"
+	"github.com/postrider/postrider/runtime/storage/db/dbtest"
+	"github.com/postrider/postrider/runtime/storage/search"
+)
+
+// A page of a table that is split into months is looked for in what is recent first. It is the page that a plain
+// table gives, wherever it begins and however its rows are spread over time.
+func TestPagesAreTheSameOfPlainAndSplitTables(t *testing.T) {
+	t.Parallel()
+	d := dbtest.New(t)
+	for table, parts := range map[string]string{"postcards": "", "letters": " PARTITION BY RANGE (id)"} {
+		dbtest.Exec(t, d, `CREATE TABLE `+table+` (id text COLLATE "C", account_id text, subject text, created_at timestamptz, search tsvector)`+parts)
+	}
+	bound := id.Since(id.Email, time.Now().AddDate(0, 0, -60))
+	dbtest.Exec(t, d, `CREATE TABLE old_letters PARTITION OF letters FOR VALUES FROM (MINVALUE) TO ('`+bound+`')`)
+	dbtest.Exec(t, d, `CREATE TABLE new_letters PARTITION OF letters FOR VALUES FROM ('`+bound+`') TO (MAXVALUE)`)
+	now := time.Now().Truncate(time.Second)
+	marks := map[string][]string{}
+	var all []string
+	for n, age := range []int{0, 0, 1, 2, 3, 5, 31, 32, 33, 34, 40, 64, 65, 100, 101, 102, 300, 301, 301, 600} {
+		at := now.AddDate(0, 0, -age).Add(-time.Duration(n) * time.Second)
+		row := id.Since(id.Email, at)
+		all = append(all, row)
+		marks["all"] = append(marks["all"], row)
+		own := []string{"a=acc_1", "all"}
+		if n%6 == 5 {
+			marks["few"], own = append(marks["few"], row), append(own, "few")
+		}
+		for _, table := range []string{"postcards", "letters"} {
+			dbtest.Exec(t, d, `INSERT INTO `+table+` VALUES ($1, 'acc_1', 'x', $2, array_to_tsvector($3))`, row, at, db.Array(own))
+			dbtest.Exec(t, d, `INSERT INTO `+table+` VALUES ($1, 'acc_2', 'x', $2, array_to_tsvector('{a=acc_2,all,few}'))`, row, at)
+		}
+	}
+	for _, name := range []string{"postcards", "letters"} {
+		table := search.Table{Name: name, Prefix: id.Email, Time: "created_at", Columns: "account_id"}
+		for mark, want := range marks {
+			for _, size := range []int{1, 3, 4, 50} {
+				for _, back := range []bool{false, true} {
+					terms := search.Terms{Marks: []string{mark}}
+					got := walk(t, d, table, search.Page{AccountID: "acc_1", Back: back, Limit: size, Terms: terms})
+					expected := slices.Clone(want)
+					if back {
+						slices.Reverse(expected)
+					}
+					if !slices.Equal(got, expected) {
+						t.Errorf("%s, %s in pages of %d, back %t: %v, want %v", name, mark, size, back, ages(got), ages(expected))
+					}
+				}
+			}
+		}
+		for _, days := range [][2]int{{0, 2}, {1, 33}, {33, 300}, {200, 650}, {64, 66}} {
+			since, until := now.AddDate(0, 0, -days[1]), now.AddDate(0, 0, -days[0])
+			got := walk(t, d, table, search.Page{AccountID: "acc_1", Limit: 2, Terms: search.Terms{Since: since, Until: until}})
+			expected := slices.DeleteFunc(slices.Clone(all), func(row string) bool { at := id.Time(row); return at.Before(since) || !at.Before(until) })
+			if !slices.Equal(got, expected) {
+				t.Errorf("%s, %d to %d days ago: %v, want %v", name, days[0], days[1], ages(got), ages(expected))
+			}
+		}
+	}
+}
+
+// walk gives all pages, one after the other.
+func walk(t *testing.T, d *db.DB, table search.Table, p search.Page) (all []string) {
+	t.Helper()
+	for range 100 {
+		found, err := table.Find(t.Context(), d.SQL, p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if all = append(all, found...); len(found) < p.Limit {
+			return all
+		}
+		p.Beside = found[len(found)-1]
+	}
+	t.Fatalf("the pages have no end: %s", strings.Join(all, ", "))
+	return nil
+}
+
+func ages(rows []string) (all []string) {
+	for _, row := range rows {
+		all = append(all, fmt.Sprint(int(time.Since(id.Time(row)).Hours()/24)))
+	}
+	return all
+}

@@ -1,0 +1,98 @@
+package search
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/postrider/postrider/runtime/base/fault"
+)
+
+// Term is one part of a search text: a word, or a field with what it should be.
+type Term struct {
+	Field string // empty: a word
+	Value string
+	At    int // where it begins, in characters from 1
+}
+
+// Fields reads a search text such as `receipt to:bob@example.net tag:"kind=big order"`. A term is a word
+// or field:value; what stands in quotes is taken as it is. A name before a colon that is none of the
+// fields is refused, unless the colon ends the word, as in `Re:`. The error is a sentence without a name
+// and says at which character the mistake is.
+func Fields(text string, fields ...string) ([]Term, error) {
+	var out []Term
+	rest, at := text, 1
+	for {
+		trimmed := strings.TrimLeftFunc(rest, unicode.IsSpace)
+		at += utf8.RuneCountInString(rest[:len(rest)-len(trimmed)])
+		if rest = trimmed; rest == "" {
+			return out, nil
+		}
+		term := Term{At: at}
+		if name, behind, found := cutField(rest); found {
+			if !slices.Contains(fields, name) {
+				return nil, fmt.Errorf("has at character %d the field %q, which is not one of %s; in quotes it is looked for as a word", at, name, strings.Join(fields, ", "))
+			}
+			term.Field = name
+			at += len(name) + 1 // letters
+			rest = behind
+		}
+		value, behind, closed := cutValue(rest)
+		if !closed {
+			return nil, fmt.Errorf("has at character %d a quote that is not closed", at)
+		}
+		if value == "" && term.Field != "" {
+			return nil, fmt.Errorf("has at character %d the field %s with nothing behind it", term.At, term.Field)
+		}
+		at += utf8.RuneCountInString(rest[:len(rest)-len(behind)])
+		if rest, term.Value = behind, value; value != "" {
+			out = append(out, term)
+		}
+	}
+}
+
+// cutField cuts a name and a colon off a text, if letters, a colon and something else begin it.
+func cutField(text string) (name, behind string, found bool) {
+	name, behind, found = strings.Cut(text, ":")
+	letters := name != "" && !strings.ContainsFunc(name, func(r rune) bool { return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && r != '_' })
+	if !found || !letters || behind == "" || unicode.IsSpace([]rune(behind)[0]) {
+		return "", "", false
+	}
+	return strings.ToLower(name), behind, true
+}
+
+// cutValue cuts off what stands in quotes, or goes up to the next space.
+func cutValue(text string) (value, behind string, closed bool) {
+	if !strings.HasPrefix(text, `"`) {
+		end := strings.IndexFunc(text, unicode.IsSpace)
+		if end < 0 {
+			end = len(text)
+		}
+		return text[:end], text[end:], true
+	}
+	value, behind, closed = strings.Cut(text[1:], `"`)
+	return value, behind, closed
+}
+
+// Date reads the time of a field: a day, which begins at midnight UTC, or RFC 3339.
+func (t Term) Date(wrong fault.Fields, name string) *time.Time {
+	for _, layout := range []string{time.DateOnly, time.RFC3339} {
+		if at, err := time.Parse(layout, t.Value); err == nil {
+			return &at
+		}
+	}
+	wrong.Add(name, "has at character %d, behind %s:, %q, which is neither a day as 2026-01-31 nor a time as 2026-01-31T09:30:00Z", t.At, t.Field, t.Value)
+	return nil
+}
+
+// Once puts the value of a field where none is yet.
+func (t Term) Once(wrong fault.Fields, name string, into *string) {
+	if *into != "" && *into != t.Value {
+		wrong.Add(name, "has at character %d %s: again, or beside a filter that says something else", t.At, t.Field)
+		return
+	}
+	*into = t.Value
+}

@@ -1,0 +1,83 @@
+package faults_test
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/postrider/postrider/runtime/base/expect"
+	"github.com/postrider/postrider/runtime/storage/db/dbtest"
+	"github.com/postrider/postrider/runtime/test/faults"
+)
+
+// shiftTimes moves every time that the server stored within the last minutes, or that is due
+// within the next ones: as if the clock of its database had been ahead by so much, and had
+// been set right since.
+func shiftTimes(t *testing.T, s *faults.Server, by time.Duration) {
+	t.Helper()
+	const near = `BETWEEN now() - interval '10 minutes' AND now() + interval '10 minutes'`
+	for _, c := range s.Query(`SELECT table_name, column_name FROM information_schema.columns c JOIN information_schema.tables USING (table_schema, table_name)
+		WHERE table_schema = 'public' AND table_type = 'BASE TABLE' AND data_type = 'timestamp with time zone'`) {
+		s.Query(fmt.Sprintf(`UPDATE %[1]s SET %[2]s = %[2]s + interval '%[3]d seconds' WHERE %[2]s %[4]s`, c[0], c[1], int(by.Seconds()), near))
+	}
+}
+
+// The clock of the database was ahead, by an hour or by a day, when the server was killed. When
+// it starts again the clock is right: mail and webhooks that wait leave, callers are
+// answered, and the step is reported.
+func TestAClockThatWentBackHoldsUpNothing(t *testing.T) {
+	t.Parallel()
+	for _, step := range lengthOf([]time.Duration{time.Hour}, []time.Duration{time.Minute, time.Hour, 24 * time.Hour}) {
+		t.Run(step.String(), func(t *testing.T) {
+			t.Parallel()
+			sink := faults.NewSink(t)
+			host := sink.Listen("127.0.0.1:0")
+			host.Set(faults.Greeting, faults.Hold)
+			server := faults.Start(t, dbtest.URL(t), outbound(host))
+			server.Query(`UPDATE plans SET monthly_emails = NULL, daily_emails = NULL, requests_per_second = 5`)
+			server.Query(`UPDATE accounts SET unmetered = false`)
+			hook := newListener(t)
+			hook.subscribe(t, server, `,"events":["email.sent","email.delivered"],"rate_limit":20`)
+			ledger := faults.NewLedger()
+			const messages = 8 // within two seconds' worth
+			for i := range messages {
+				ledger.Send(t.Context(), server, fmt.Sprintf("n%d@d%d.test", i, i%3))
+			}
+			if ledger.Count() != messages {
+				t.Fatalf("%d of %d messages were accepted", ledger.Count(), messages)
+			}
+			expect.Eventually(t, "attempts have begun", func() bool { return len(server.OpenAttempts()) > 0 })
+			server.Kill()
+			if err := host.Clear(); err != nil {
+				t.Fatal(err)
+			}
+			shiftTimes(t, server, step)
+			server.Launch()
+
+			expect.Eventually(t, "the account is answered", func() bool {
+				return server.Do(t.Context(), http.MethodGet, "/api/account", "").Status == http.StatusOK
+			})
+			expect.Eventually(t, "every message has arrived", func() bool { return ledger.Missing(sink) == 0 })
+			expect.Eventually(t, "every event was heard", func() bool { heard, _ := hook.counts(); return heard == 2*messages })
+			ready := server.Do(t.Context(), http.MethodGet, "/readyz", "")
+			if ready.Status != http.StatusOK || !strings.Contains(string(ready.Body), `"database_clock":"degraded"`) || !strings.Contains(string(ready.Body), "the database clock stepped back by") {
+				t.Errorf("GET /readyz answers %d %s, want 200 with the step", ready.Status, ready.Body)
+			}
+			if !strings.Contains(server.Log.String(), "the database clock stepped back") {
+				t.Error("the log does not report the step")
+			}
+			if metrics := server.Do(t.Context(), http.MethodGet, "/metrics", ""); !strings.Contains(string(metrics.Body), "postrider_database_clock_stepped_back_seconds "+stepOf(step)) {
+				t.Errorf("the metrics do not say how far the clock went back")
+			}
+			settled(t, server)
+			audit(t, ledger.Audit(sink, server.Unknown(), nil))
+		})
+	}
+}
+
+// stepOf is how the metric of a step begins: it is measured to within a minute.
+func stepOf(step time.Duration) string {
+	return fmt.Sprint(int(step.Seconds()))[:1]
+}

@@ -1,0 +1,195 @@
+package faults_test
+
+import (
+	"fmt"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/postrider/postrider/runtime/base/expect"
+	"github.com/postrider/postrider/runtime/storage/db/dbtest"
+	"github.com/postrider/postrider/runtime/test/faults"
+)
+
+// answerLimit is the promise of six seconds, and a little for a loaded machine.
+const answerLimit = 6*time.Second + 500*time.Millisecond
+
+// A database that stops at once under load costs 503s while it is away.
+func TestDatabaseStoppedAtOnceLosesNothing(t *testing.T) {
+	t.Parallel()
+	sink := faults.NewSink(t)
+	host := sink.Listen("127.0.0.1:0")
+	database := dbtest.NewServer(t)
+	server := faults.Start(t, database.URL(), outbound(host))
+	load := faults.Begin(server, lengthOf(1, 2))
+	var recovery, delivery, arrival time.Duration
+	open := map[faults.Accepted]int{}
+	times := lengthOf(1, 100)
+	for i := range times {
+		before := sink.Count()
+		expect.Eventually(t, "the load runs", func() bool { return sink.Count() > before+50 })
+		stopped := time.Now()
+		if err := syscall.Kill(database.PID(), syscall.SIGQUIT); err != nil { // pg_ctl stop -m immediate
+			t.Fatal(err)
+		}
+		database.Stop()
+		outage := lengthOf(3*time.Second, 2*time.Second)
+		if i%10 == 9 {
+			outage = 15 * time.Second // longer than the leases
+		}
+		<-time.After(outage)
+		if i == 0 {
+			meetOutage(t, load)
+		}
+		database.Start()
+		back := time.Now()
+		arrived := sink.Count()
+		expect.Eventually(t, "mail is accepted again", func() bool { return load.LastAccepted().After(back) })
+		recovery = max(recovery, time.Since(back))
+		expect.Eventually(t, "mail is delivered again", func() bool { return sink.Count() > arrived })
+		delivery = max(delivery, time.Since(back))
+		// else stop upon stop piles up more than a minute can deliver at the end
+		expect.Eventually(t, "what was accepted before the stop has arrived", func() bool { return load.MissingOf(sink, stopped) == 0 })
+		arrival = max(arrival, time.Since(back))
+		for one, n := range server.OpenBetween(stopped, back) {
+			open[one] += n
+		}
+	}
+	load.End()
+	expect.Eventually(t, "all that was accepted has arrived", func() bool { return load.Missing(sink) == 0 })
+	settled(t, server)
+	figure(t, "stops", times, "1 short, 100 long")
+	onlyUnavailable(t, load)
+	atMost(t, "accepts again after it is back", recovery, 15*time.Second)
+	atMost(t, "delivers again after it is back", delivery, 30*time.Second)
+	atMost(t, "what was accepted before the stop has arrived after it is back", arrival, time.Minute)
+	audit(t, load.Audit(sink, open, nil))
+}
+
+// meetOutage waits until a request has, which callers that stand still do later than others.
+func meetOutage(t *testing.T, load *faults.Load) {
+	t.Helper()
+	expect.Eventually(t, "a request meets the outage", func() bool {
+		counts, _ := load.Statuses()
+		return counts[http.StatusServiceUnavailable] > 0
+	})
+}
+
+// onlyUnavailable looks at the answers of an outage: 2xx, 503 and what else may be, in time.
+func onlyUnavailable(t *testing.T, load *faults.Load, also ...int) {
+	t.Helper()
+	counts, slowest := load.Statuses()
+	figure(t, "answers", fmt.Sprint(counts), "2xx and 503")
+	for status, n := range counts {
+		if status != http.StatusOK && status != http.StatusServiceUnavailable && !slices.Contains(also, status) {
+			t.Errorf("%d answers were %d", n, status)
+		}
+		atMost(t, fmt.Sprintf("slowest answer %d", status), slowest[status], answerLimit)
+	}
+	if counts[http.StatusServiceUnavailable] == 0 {
+		t.Error("no request met the outage")
+	}
+}
+
+// A database that is frozen is one that is away: every call is answered, the
+// process lives, and nothing piles up.
+func TestFrozenDatabaseIsAnsweredAround(t *testing.T) {
+	t.Parallel()
+	sink := faults.NewSink(t)
+	host := sink.Listen("127.0.0.1:0")
+	database := dbtest.NewServer(t)
+	server := faults.Start(t, database.URL(), outbound(host))
+	warm := faults.Begin(server, 1)
+	expect.Eventually(t, "the load runs", func() bool { return sink.Count() > 50 })
+	base := goroutines(t, server) // under load
+	load := faults.Begin(server, 1)
+	warm.End()
+	host.Set(faults.Reply, faults.Slow) // so that many deliveries are under way
+	expect.Eventually(t, "deliveries are under way", func() bool { return host.Hits() >= 20 })
+
+	database.Freeze()
+	frozen := time.Now()
+	unready := time.Duration(0)
+	for alive, length := 0, lengthOf(8*time.Second, time.Minute); alive < 10 || unready == 0 || time.Since(frozen) < length; alive++ {
+		if a := server.Do(t.Context(), http.MethodGet, "/readyz", ""); a.Status == http.StatusServiceUnavailable && unready == 0 {
+			unready = time.Since(frozen)
+		}
+		if a := server.Do(t.Context(), http.MethodGet, "/healthz", ""); a.Status != http.StatusOK || a.Took > time.Second+busy {
+			t.Errorf("liveness: %d after %s", a.Status, a.Took)
+		}
+		if time.Since(frozen) > length+expect.Patience {
+			t.Fatal("readiness never falls")
+		}
+		<-time.After(200 * time.Millisecond)
+	}
+	during := goroutines(t, server)
+	meetOutage(t, load)
+	if err := host.Clear(); err != nil {
+		t.Fatal(err)
+	}
+	thawed := time.Now()
+	database.Thaw()
+	expect.Eventually(t, "mail is accepted again", func() bool { return load.LastAccepted().After(thawed) })
+	recovery := time.Since(thawed)
+	expect.Eventually(t, "the goroutines of the outage have ended", func() bool { return goroutines(t, server) <= base+base/5 })
+	ebb := time.Since(thawed)
+	load.End()
+	expect.Eventually(t, "all that was accepted has arrived", func() bool { return load.Missing(sink)+warm.Missing(sink) == 0 })
+	settled(t, server)
+
+	atMost(t, "readiness is false after", unready, 10*time.Second)
+	onlyUnavailable(t, load)
+	figure(t, "goroutines before and during", fmt.Sprintf("%d, %d", base, during), "-")
+	atMost(t, "goroutines are back after", ebb, 30*time.Second)
+	atMost(t, "accepts again after", recovery, 15*time.Second)
+	audit(t, load.Audit(sink, server.OpenBetween(frozen, thawed), nil))
+}
+
+// A database that takes seconds for each write is not away, and callers have their answer in time all the same: what a
+// request waits for adds up to its six seconds, and what ends late is no error of ours.
+func TestOverloadedDatabaseIsAnsweredInTime(t *testing.T) {
+	t.Parallel()
+	sink := faults.NewSink(t)
+	host := sink.Listen("127.0.0.1:0")
+	database := dbtest.NewServer(t)
+	server := faults.Start(t, database.URL(), outbound(host))
+	slow := database.OpenPatiently()
+	dbtest.Exec(t, slow, `CREATE FUNCTION be_slow() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN PERFORM pg_sleep(2.4); RETURN NULL; END'`)
+	tables := []string{"rate_limits", "emails"}
+	for _, table := range tables {
+		dbtest.Exec(t, slow, `CREATE TRIGGER slow BEFORE INSERT ON `+table+` FOR EACH STATEMENT EXECUTE FUNCTION be_slow()`)
+	}
+	begun := time.Now()
+	load := faults.Begin(server, 8)
+	expect.Eventually(t, "many requests were answered", func() bool { return load.Count() > 0 && time.Since(begun) > lengthOf(15*time.Second, time.Minute) })
+	for _, table := range tables {
+		dbtest.Exec(t, slow, `DROP TRIGGER slow ON `+table)
+	}
+	quick := time.Now()
+	expect.Eventually(t, "mail is accepted again", func() bool { return load.LastAccepted().After(quick) })
+	load.End()
+	expect.Eventually(t, "all that was accepted has arrived", func() bool { return load.Missing(sink) == 0 })
+	settled(t, server)
+	onlyUnavailable(t, load, http.StatusConflict) // a key whose first request still runs
+	audit(t, load.Audit(sink, server.OpenBetween(begun, quick), nil))
+}
+
+func goroutines(t *testing.T, server *faults.Server) int {
+	t.Helper()
+	a := server.Do(t.Context(), http.MethodGet, "/metrics", "")
+	for line := range strings.Lines(string(a.Body)) {
+		if value, found := strings.CutPrefix(line, "go_goroutines "); found {
+			n, err := strconv.Atoi(strings.TrimSpace(value))
+			if err != nil {
+				t.Fatal(err)
+			}
+			return n
+		}
+	}
+	t.Fatalf("no go_goroutines in the metrics: %d", a.Status)
+	return 0
+}

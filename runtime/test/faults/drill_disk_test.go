@@ -1,0 +1,141 @@
+package faults_test
+
+import (
+	"bytes"
+	"crypto/rand"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/postrider/postrider/runtime/base/expect"
+	"github.com/postrider/postrider/runtime/ops/diskroom"
+	"github.com/postrider/postrider/runtime/storage/db/dbtest"
+	"github.com/postrider/postrider/runtime/test/faults"
+)
+
+// One key of a free account without a quota writes as much as it can to a small disk. It is stopped before
+// others notice; as the disk fills up further, other accounts may store nothing but mail, and then nothing.
+// What was accepted is delivered meanwhile, the service stays ready, and all goes on once there is room.
+func TestDrillADiskThatFillsUpStopsWritesInOrder(t *testing.T) {
+	t.Parallel()
+	folder := dbtest.SmallDisk(t, "655m")
+	database := dbtest.NewServerIn(t, folder)
+	sink := faults.NewSink(t)
+	server := faults.Start(t, database.URL(), outbound(sink.Listen("127.0.0.1:0")))
+	server.Query(`UPDATE plans SET stored_bytes = NULL, daily_bytes = NULL, requests_per_second = 100000`)
+	var made struct{ Account struct{ ID string } }
+	decode(t, server.Command(database.URL(), "account", "create", "--email=eve@example.org", "--name=Eve", "--plan=free"), &made)
+	var key struct{ Secret string }
+	decode(t, server.Command(database.URL(), "key", "create", "--account="+made.Account.ID, "--name=eve"), &key)
+
+	load := faults.Begin(server, 1)
+	expect.Eventually(t, "the load runs", func() bool { return sink.Count() > 20 })
+	// 600 kB of what cannot be compressed, as a template.
+	template := func(header ...string) int {
+		text := make([]byte, 450_000)
+		if _, err := rand.Read(text); err != nil {
+			t.Fatal(err)
+		}
+		body := fmt.Sprintf(`{"name":"Hello","subject":"Hello","text":%q}`, base64.StdEncoding.EncodeToString(text))
+		return server.Do(t.Context(), http.MethodPost, "/api/templates", body, header...).Status
+	}
+	stored := 0
+	for status := http.StatusOK; stored < 2000; stored++ {
+		if status = template("Authorization", "Bearer "+key.Secret); status == http.StatusServiceUnavailable {
+			break
+		} else if status != http.StatusOK {
+			t.Fatalf("template %d of the free account got %d, want 200 or 503", stored, status)
+		}
+	}
+	room := func() diskroom.Room {
+		r, err := diskroom.Of(folder)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return r
+	}
+	share := func() float64 { r := room(); return float64(r.Free) / float64(r.Total) }
+	figure(t, "templates of 600 kB that the free account stored", stored, "-")
+	figure(t, "free part of the disk when it was stopped", share(), "about 0.20")
+	if stored == 2000 || share() < 0.10 {
+		t.Fatalf("the free account stored %d templates and left %.2f of the disk", stored, share())
+	}
+	if status := template(); status != http.StatusOK {
+		t.Errorf("a template of another account got %d, want 200", status)
+	}
+	goesOn(t, load, "others send on")
+
+	// Something else takes the disk, down to a share.
+	var ballast []*os.File
+	t.Cleanup(func() {
+		for _, f := range ballast {
+			_ = f.Close()
+		}
+	})
+	fill := func(target float64) {
+		t.Helper()
+		f, err := os.Create(filepath.Join(folder, fmt.Sprintf("ballast%d", len(ballast))))
+		if err != nil {
+			t.Fatal(err)
+		}
+		ballast = append(ballast, f)
+		for chunk := bytes.Repeat([]byte("x"), 1<<20); share() > target; {
+			if _, err := f.Write(chunk); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	fill(0.12)
+	expect.Eventually(t, "nothing but mail is stored", func() bool { return template() == http.StatusServiceUnavailable })
+	goesOn(t, load, "mail is accepted below the second watermark")
+	fill(0.06)
+	email := `{"from":"ada@dev.test","to":"last@example.net","subject":"s","text":"t"}`
+	expect.Eventually(t, "nothing is accepted", func() bool {
+		a := server.Do(t.Context(), http.MethodPost, "/api/emails", email)
+		return a.Status == http.StatusServiceUnavailable && a.Header.Get("Retry-After") != ""
+	})
+	for range 5 {
+		if a := server.Do(t.Context(), http.MethodGet, "/readyz", ""); a.Status != http.StatusOK {
+			t.Errorf("while the disk is nearly full /readyz is %d %s, want 200", a.Status, a.Body)
+		}
+	}
+	load.End()
+	expect.Eventually(t, "what was accepted is delivered while the disk is nearly full", func() bool { return load.Missing(sink) == 0 })
+
+	for _, f := range ballast {
+		if err := os.Remove(f.Name()); err != nil {
+			t.Fatal(err)
+		}
+		_ = f.Close()
+	}
+	ballast = nil
+	server.Query(`DELETE FROM templates`)
+	server.Query(`TRUNCATE template_versions, templates`)
+	freed := time.Now()
+	expect.Eventually(t, "everything is stored again", func() bool {
+		return template() == http.StatusOK && template("Authorization", "Bearer "+key.Secret) == http.StatusOK &&
+			server.Do(t.Context(), http.MethodPost, "/api/emails", email).Status == http.StatusOK
+	})
+	atMost(t, "everything is stored again after room was made", time.Since(freed), 15*time.Second)
+	settled(t, server)
+	audit(t, load.Audit(sink, nil, nil))
+}
+
+func decode(t *testing.T, text []byte, into any) {
+	t.Helper()
+	if err := json.Unmarshal(text, into); err != nil {
+		t.Fatalf("%v: %s", err, text)
+	}
+}
+
+// goesOn waits for mail to be accepted from now on.
+func goesOn(t *testing.T, load *faults.Load, what string) {
+	t.Helper()
+	now := time.Now()
+	expect.Eventually(t, what, func() bool { return load.LastAccepted().After(now) })
+}

@@ -1,0 +1,171 @@
+package faults_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/postrider/postrider/runtime/base/expect"
+	"github.com/postrider/postrider/runtime/storage/db/dbtest"
+	"github.com/postrider/postrider/runtime/test/faults"
+)
+
+// Two processes write and list by turns beside a replica that keeps up, replays nothing, is frozen, replays an hour late and comes
+// back: a caller never misses what was accepted, whoever accepted it, and no process stops being ready.
+func TestDrillReplica(t *testing.T) {
+	t.Parallel()
+	sink := faults.NewSink(t)
+	primary := dbtest.NewServer(t)
+	standby := primary.NewStandby("reads")
+	nodes := faults.StartCluster(t, primary.URL(), 2, outbound(sink.Listen("127.0.0.1:0")), "POSTRIDER_DATABASE_REPLICA_URL="+standby.URL())
+	ledger := faults.NewLedger()
+	used := func() bool {
+		return replicaFigure(t, nodes[0], "passed_over") == 0 && replicaFigure(t, nodes[1], "passed_over") == 0
+	}
+	expect.Eventually(t, "both processes use the replica", used)
+	slowest := map[string]time.Duration{}
+	sent := 0
+	writeAndList := func(phase string, n int) {
+		t.Helper()
+		missed := 0
+		for range n {
+			to := fmt.Sprintf("r%d@example.net", sent)
+			writer, reader := nodes[sent%2], nodes[(sent+1)%2]
+			sent++
+			ledger.Send(t.Context(), writer, to)
+			a := reader.Do(t.Context(), http.MethodGet, "/api/emails?limit=1&q="+to, "")
+			slowest[phase] = max(slowest[phase], a.Took)
+			if a.Status != http.StatusOK || !strings.Contains(string(a.Body), to) {
+				missed++
+				t.Errorf("%s: after %s was accepted the list says %d %s", phase, to, a.Status, a.Body)
+			}
+			if ready := reader.Do(t.Context(), http.MethodGet, "/readyz", ""); ready.Status != http.StatusOK {
+				t.Errorf("%s: not ready: %d %s", phase, ready.Status, ready.Body)
+			}
+		}
+		figure(t, phase+": accepted and not listed", missed, "0")
+	}
+	writeAndList("it keeps up", lengthOf(40, 500))
+	if n := replicaFigure(t, nodes[0], `reads_total{server="replica"}`) + replicaFigure(t, nodes[1], `reads_total{server="replica"}`); int(n) < lengthOf(1, sent*3/4) { // on a busy machine it keeps up now and then
+		t.Errorf("%v of %d lists were answered by a replica that keeps up", n, sent)
+	}
+	statistics(t, nodes[0], sent)
+
+	standby.PauseReplay(true)
+	writeAndList("it replays nothing", lengthOf(20, 200))
+	statistics(t, nodes[1], sent)
+	expect.Eventually(t, "it is passed over", func() bool { return replicaFigure(t, nodes[0], "passed_over") == 1 })
+	writeAndList("it is passed over", lengthOf(20, 200))
+	if ready := string(nodes[0].Do(t.Context(), http.MethodGet, "/readyz", "").Body); !strings.Contains(ready, `"replica":"degraded"`) {
+		t.Errorf("/readyz says %s, want the replica named", ready)
+	}
+	standby.PauseReplay(false)
+	expect.Eventually(t, "both processes use it again", used)
+	standby.Freeze()
+	writeAndList("it is frozen", lengthOf(20, 200))
+	standby.Thaw()
+	expect.Eventually(t, "both processes use it again", used)
+	writeAndList("it is back", lengthOf(20, 200))
+	standby.ReplayLate(time.Hour)
+	writeAndList("it begins to be late", lengthOf(20, 200))
+	late(t, nodes, func() { writeAndList("it is late", lengthOf(20, 200)) })
+	standby.ReplayLate(0)
+	expect.Eventually(t, "both processes use it again", used)
+	writeAndList("it has caught up", lengthOf(20, 200))
+	statistics(t, nodes[0], sent)
+	for _, phase := range []string{"it keeps up", "it replays nothing", "it is passed over", "it is frozen", "it is back", "it begins to be late", "it is late", "it has caught up"} {
+		atMost(t, phase+": slowest list", slowest[phase], 6*time.Second)
+	}
+	expect.Eventually(t, "all that was accepted has arrived", func() bool { return ledger.Missing(sink) == 0 })
+	settled(t, nodes[0])
+	audit(t, ledger.Audit(sink, nil, nil))
+}
+
+// late looks at what says of a replica that it is late, and that nothing is read there while others write and list.
+func late(t *testing.T, nodes faults.Cluster, writeAndList func()) {
+	t.Helper()
+	answered := func() (n float64) {
+		for _, node := range nodes {
+			n += replicaFigure(t, node, `reads_total{server="replica"}`)
+		}
+		return n
+	}
+	for i, node := range nodes {
+		expect.Eventually(t, "it is passed over", func() bool { return replicaFigure(t, node, "passed_over") == 1 })
+		if lag := replicaFigure(t, node, "lag_seconds"); lag < 5 {
+			t.Errorf("process %d tells a lag of %v s of a replica that is late", i, lag)
+		}
+		if ready := string(node.Do(t.Context(), http.MethodGet, "/readyz", "").Body); !strings.Contains(ready, `"replica":"degraded"`) || !strings.Contains(ready, "behind") {
+			t.Errorf("/readyz of process %d says %s, want that the replica is behind", i, ready)
+		}
+		if log := node.Log.String(); !strings.Contains(log[strings.LastIndex(log, "the database replica"):], "behind") {
+			t.Errorf("the last line about the replica in the log of process %d does not say that it is behind", i)
+		}
+	}
+	before := answered()
+	writeAndList()
+	figure(t, "it is late: lists that it answered", int(answered()-before), "0")
+	if now := answered(); now != before {
+		t.Errorf("%v reads were answered by a replica that is late", now-before)
+	}
+	printed, _, err := nodes[0].Try(nodes[0].Database(), "doctor", "--json")
+	if !strings.Contains(string(printed), "it has not caught up yet") && !strings.Contains(string(printed), "behind") {
+		t.Errorf("postrider doctor does not say that the replica is late (%v): %s", err, printed)
+	}
+}
+
+// replicaFigure reads a metric of the replica; it fails the test where there is none.
+func replicaFigure(t *testing.T, s *faults.Server, name string) float64 {
+	t.Helper()
+	text := s.Do(t.Context(), http.MethodGet, "/metrics", "").Body
+	found := regexp.MustCompile(`(?m)^postrider_replica_` + regexp.QuoteMeta(name) + ` (\S+)$`).FindSubmatch(text)
+	if found == nil {
+		t.Fatalf("there is no metric postrider_replica_%s", name)
+	}
+	value, err := strconv.ParseFloat(string(found[1]), 64)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return value
+}
+
+// statistics asks every question that a replica may answer, and looks at the number of emails.
+func statistics(t *testing.T, s *faults.Server, accepted int) {
+	t.Helper()
+	now := time.Now().UTC()
+	within := fmt.Sprintf(`range: {gte: %q, lt: %q}`, now.Add(-time.Hour).Format(time.RFC3339), now.Add(time.Hour).Format(time.RFC3339))
+	query := `{
+		emailStatistics(` + within + `, interval: HOUR, groupBy: TAG) { totals { accepted } }
+		topBounceReasons(` + within + `) { count }
+		receivedStatistics(` + within + `, groupBy: DOMAIN) { totals { received } }
+		webhookStatistics(` + within + `) { totals { deliveries } }
+		emails(first: 5, filter: {query: "example"}) { nodes { id snippet } count { value } }
+		receivedEmails(first: 5, filter: {query: "nothing"}) { nodes { id } count { value } }
+	}`
+	body, err := json.Marshal(map[string]string{"query": query})
+	if err != nil {
+		t.Fatal(err)
+	}
+	a := s.Do(t.Context(), http.MethodPost, "/graphql", string(body))
+	var got struct {
+		Errors []any
+		Data   struct {
+			EmailStatistics struct{ Totals struct{ Accepted int } }
+			Emails          struct {
+				Nodes []struct{ ID, Snippet string }
+				Count struct{ Value int }
+			}
+		}
+	}
+	if err := json.Unmarshal(a.Body, &got); err != nil || len(got.Errors) > 0 {
+		t.Fatalf("the questions were answered with %d %s (%v)", a.Status, a.Body, err)
+	}
+	if d := got.Data; d.EmailStatistics.Totals.Accepted != accepted || d.Emails.Count.Value != accepted || len(d.Emails.Nodes) != 5 || d.Emails.Nodes[0].Snippet == "" {
+		t.Errorf("after %d accepted emails the answer is %s", accepted, a.Body)
+	}
+}

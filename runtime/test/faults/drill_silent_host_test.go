@@ -1,0 +1,82 @@
+package faults_test
+
+import (
+	"net/http"
+	"net/url"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/postrider/postrider/runtime/base/expect"
+	"github.com/postrider/postrider/runtime/storage/db/dbtest"
+	"github.com/postrider/postrider/runtime/test/faults"
+)
+
+// The first host of DATABASE_URL is silent, as a machine that has vanished: it takes connections and says nothing,
+// or does not even take them. A process is ready in time all the same, and goes on when all its connections have
+// to be made anew under load.
+func TestDrillSilentFirstHost(t *testing.T) {
+	t.Parallel()
+	for name, silent := range map[string]func(*testing.T) string{
+		"that takes connections": func(t *testing.T) string { t.Helper(); return expect.Deaf(t, new(atomic.Int64)) },
+		"that takes none":        func(t *testing.T) string { t.Helper(); return expect.Unplugged(t) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			sink := faults.NewSink(t)
+			database := dbtest.URL(t)
+			host := outbound(sink.Listen("127.0.0.1:0"))
+			known := faults.Start(t, database, host) // the program is built, the database has its account
+			if err := known.Stop(); err != nil {
+				t.Fatal(err)
+			}
+			began := time.Now()
+			node := known.Moved(silentFirst(t, database, silent(t)), host)
+			expect.Eventually(t, "it is ready", func() bool { return node.Do(t.Context(), http.MethodGet, "/readyz", "").Status == http.StatusOK })
+			atMost(t, "ready after", time.Since(began), 6*time.Second)
+
+			load := faults.BeginOn(faults.Cluster{node}, 1)
+			count := func(n int) {
+				t.Helper()
+				expect.Eventually(t, "the load runs", func() bool { return load.Count() >= n })
+			}
+			count(lengthOf(50, 500))
+			cut := time.Now()
+			if _, err := faults.Query(t.Context(), database, `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()`); err != nil {
+				t.Fatal(err)
+			}
+			expect.Eventually(t, "mail is accepted by new connections", func() bool { return load.LastAccepted().After(cut.Add(100 * time.Millisecond)) })
+			atMost(t, "accepted again after all connections were ended", time.Since(cut), 6*time.Second)
+			count(load.Count() + lengthOf(50, 500))
+			load.End()
+			expect.Eventually(t, "all that was accepted has arrived", func() bool { return load.Missing(sink) == 0 })
+			settled(t, known)
+			result := load.Audit(sink, known.OpenBetween(began, time.Now()), nil)
+			figure(t, "doubled", result.Duplicates, "0")
+			audit(t, result)
+		})
+	}
+}
+
+// silentFirst puts a host before that of an address, which is a folder with a socket or a machine.
+func silentFirst(t *testing.T, server, port string) string {
+	t.Helper()
+	address, err := url.Parse(server)
+	if err != nil {
+		t.Fatal(err)
+	}
+	query := address.Query()
+	host, second := query.Get("host"), "5432"
+	if host == "" {
+		host = address.Hostname()
+	}
+	if given := address.Port(); given != "" {
+		second = given
+	}
+	address.Host = ""
+	query.Set("host", "127.0.0.1,"+host)
+	query.Set("port", port+","+second)
+	query.Set("target_session_attrs", "read-write")
+	address.RawQuery = query.Encode()
+	return address.String()
+}

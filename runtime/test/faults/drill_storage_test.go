@@ -1,0 +1,101 @@
+package faults_test
+
+import (
+	"net/http"
+	"testing"
+	"time"
+
+	"github.com/postrider/postrider/runtime/base/expect"
+	"github.com/postrider/postrider/runtime/storage/db/dbtest"
+	"github.com/postrider/postrider/runtime/test/faults"
+)
+
+// A database that answers and stores nothing: readiness says so within ten seconds, with
+// requests or without, and liveness stays. Requests are refused in time, none is refused
+// for good under its key, and all goes on by itself.
+func TestDrillReadinessIsToldByWrites(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		server func(t *testing.T) *dbtest.Server
+		fault  func(t *testing.T, s *dbtest.Server) (undo func())
+		idle   bool
+	}{
+		"read-only": {fault: func(_ *testing.T, s *dbtest.Server) func() {
+			s.SetReadOnly(true)
+			return func() { s.SetReadOnly(false) }
+		}},
+		"commits hang": {fault: func(_ *testing.T, s *dbtest.Server) func() {
+			s.SetHangingCommits(true)
+			return func() { s.SetHangingCommits(false) }
+		}},
+		"full disk, nobody asks": {
+			server: func(t *testing.T) *dbtest.Server {
+				t.Helper()
+				return dbtest.NewServerIn(t, dbtest.SmallDisk(t, "300m"))
+			},
+			fault: func(t *testing.T, s *dbtest.Server) func() { t.Helper(); return dbtest.Fill(t, s.Folder()) },
+			idle:  true,
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			if c.server == nil {
+				c.server = func(t *testing.T) *dbtest.Server { t.Helper(); return dbtest.NewServer(t) }
+			}
+			database := c.server(t)
+			sink := faults.NewSink(t)
+			server := faults.Start(t, database.URL(), outbound(sink.Listen("127.0.0.1:0")))
+			ready := func() bool { return server.Do(t.Context(), http.MethodGet, "/readyz", "").Status == http.StatusOK }
+			expect.Eventually(t, "it is ready", ready)
+			load := faults.Begin(server, 1)
+			expect.Eventually(t, "the load runs", func() bool { return sink.Count() > 20 })
+			if c.idle {
+				load.End()
+				settled(t, server)
+			}
+			undo := c.fault(t, database)
+			broken := time.Now()
+			last, most := broken, 0 // of the moments when it was ready, and of the server's connections
+			end := broken.Add(lengthOf(12*time.Second, time.Minute))
+			for is := true; is || time.Now().Before(end); <-time.After(100 * time.Millisecond) {
+				if is = ready(); is {
+					last = time.Now()
+				}
+				if last.After(end.Add(expect.Patience)) {
+					t.Fatal("readiness never falls")
+				}
+				most = max(most, number(t, server.Query(`SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'client backend'`)[0][0]))
+			}
+			unready := last.Sub(broken)
+			figure(t, "connections of the server, most", most, "-")
+			if a := server.Do(t.Context(), http.MethodGet, "/healthz", ""); a.Status != http.StatusOK {
+				t.Errorf("liveness is %d", a.Status)
+			}
+			if !c.idle {
+				meetOutage(t, load)
+			}
+			undo()
+			fixed := time.Now()
+			expect.Eventually(t, "it is ready again", ready)
+			back := time.Since(fixed)
+			if !c.idle {
+				expect.Eventually(t, "mail is accepted again", func() bool { return load.LastAccepted().After(fixed) })
+				load.End()
+			}
+			expect.Eventually(t, "all that was accepted has arrived", func() bool { return load.Missing(sink) == 0 })
+			settled(t, server)
+			atMost(t, "not ready after", unready, 10*time.Second)
+			atMost(t, "ready again after", back, 10*time.Second)
+			if !c.idle {
+				// A request whose commit hangs holds its key, and its repetition is told so.
+				onlyUnavailable(t, load, http.StatusConflict)
+			}
+			refused := server.Query(`SELECT count(*) FROM idempotency_keys WHERE status <> 200`)[0][0]
+			figure(t, "refusals kept under a key", refused, "0")
+			if n := load.Contradictions(); n > 0 || refused != "0" {
+				t.Errorf("%d replays of a key had another answer, %s refusals are kept", n, refused)
+			}
+			audit(t, load.Audit(sink, server.OpenBetween(broken, fixed), nil))
+		})
+	}
+}

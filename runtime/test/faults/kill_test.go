@@ -1,0 +1,205 @@
+package faults_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"net/http"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/postrider/postrider/runtime/base/expect"
+	"github.com/postrider/postrider/runtime/storage/db/dbtest"
+	"github.com/postrider/postrider/runtime/test/faults"
+)
+
+// kills at random points: what was accepted arrives, and arrives once, but for the
+// attempts that were open when the process died.
+func TestKillsAtRandomPointsLoseNothing(t *testing.T) {
+	t.Parallel()
+	sink := faults.NewSink(t)
+	host := sink.Listen("127.0.0.1:0")
+	server := faults.Start(t, dbtest.URL(t), outbound(host))
+	load := faults.Begin(server, lengthOf(1, 2))
+	kills := lengthOf(10, 200)
+	open := map[faults.Accepted]int{}
+	counted := map[string]bool{}
+	heldSince := map[faults.Accepted]time.Time{}
+	var resumed time.Duration
+	for range kills {
+		<-time.After(100*time.Millisecond + rand.N(800*time.Millisecond))
+		server.Kill()
+		killed := time.Now()
+		for id, one := range server.OpenAttempts() {
+			if !counted[id] { // by an earlier kill, whose lease is not over
+				counted[id] = true
+				open[one]++
+				heldSince[one] = killed
+			}
+		}
+		before := sink.Count()
+		server.Launch()
+		expect.Eventually(t, "delivery goes on", func() bool { return sink.Count() > before })
+		resumed = max(resumed, time.Since(killed))
+	}
+	load.End()
+	expect.Eventually(t, "all that was accepted has arrived", func() bool { return load.Missing(sink) == 0 })
+	settled(t, server)
+
+	figure(t, "kills", kills, "10 short, 200 long")
+	audit(t, load.Audit(sink, open, nil))
+	atMost(t, "delivery resumes after a kill, longest", resumed, 30*time.Second)
+	figure(t, "what the killed process held arrives after, longest", heldFor(sink, heldSince), "its lease of 12s, and a poll")
+	if n := load.Contradictions(); n > 0 {
+		t.Errorf("%d replays of a key had another answer", n)
+	}
+	oneEmailPerRecipient(t, sink)
+}
+
+// heldFor is the longest wait of what was open at a kill.
+func heldFor(sink *faults.Sink, since map[faults.Accepted]time.Time) (longest time.Duration) {
+	last := map[faults.Accepted]time.Time{}
+	for _, line := range sink.Lines() {
+		one := faults.Accepted{EmailID: line.EmailID(), Recipient: line.Recipient}
+		if line.At.After(since[one]) && !since[one].IsZero() {
+			last[one] = line.At
+		}
+	}
+	for one, at := range last {
+		longest = max(longest, at.Sub(since[one]))
+	}
+	return longest
+}
+
+// oneEmailPerRecipient holds for keyed sends, whose recipients nobody else uses: a
+// key that was repeated until it was answered has made one message. Other callers
+// do not repeat.
+func oneEmailPerRecipient(t *testing.T, sink *faults.Sink) {
+	t.Helper()
+	messages := map[string]string{}
+	for _, line := range sink.Lines() {
+		if other := messages[line.Recipient]; other != "" && other != line.Message {
+			t.Errorf("%s had two messages, %s and %s", line.Recipient, other, line.Message)
+		}
+		messages[line.Recipient] = line.Message
+	}
+}
+
+// settled waits until nothing is on its way any more.
+func settled(t *testing.T, server *faults.Server) {
+	t.Helper()
+	expect.Eventually(t, "every outcome is stored", func() bool {
+		return server.Query(`SELECT count(*) FROM recipients WHERE settled_at IS NULL`)[0][0] == "0"
+	})
+}
+
+// A drain under load ends in time, and nothing is left half done.
+func TestDrainUnderLoad(t *testing.T) {
+	t.Parallel()
+	sink := faults.NewSink(t)
+	host := sink.Listen("127.0.0.1:0")
+	host.Set(faults.Reply, faults.Slow) // so that many deliveries are under way
+	server := faults.Start(t, dbtest.URL(t), outbound(host))
+	load := faults.Begin(server, 1)
+	expect.Eventually(t, "the load runs", func() bool { return sink.Count() > 20 })
+	begin := time.Now()
+	server.Signal(syscall.SIGTERM)
+	err := server.Ended()
+	took := time.Since(begin)
+	open := server.OpenAttempts()
+	load.End()
+	if err != nil || len(open) > 0 {
+		t.Errorf("the drain ended with %v and left %d attempts open", err, len(open))
+	}
+	if err := host.Clear(); err != nil {
+		t.Fatal(err)
+	}
+	server.Launch()
+	expect.Eventually(t, "the rest has arrived", func() bool { return load.Missing(sink) == 0 })
+	settled(t, server)
+	atMost(t, "drain under load", took, 30*time.Second)
+	audit(t, load.Audit(sink, nil, nil))
+}
+
+// A worker that is stopped past its lease, and goes on, sends nothing that another
+// has sent meanwhile.
+func TestStoppedWorkerDoesNotSendAgain(t *testing.T) {
+	t.Parallel()
+	sink := faults.NewSink(t)
+	host := sink.Listen("127.0.0.1:0")
+	host.Set(faults.Envelope, faults.Hold)
+	first := faults.Start(t, dbtest.URL(t), outbound(host))
+	load := faults.Begin(first, 1)
+	expect.Eventually(t, "deliveries are under way", func() bool { return host.Hits() > 0 && load.Count() >= 20 })
+	load.End()
+	first.Signal(syscall.SIGSTOP)
+	held := len(first.OpenAttempts())
+	if held == 0 {
+		t.Fatal("the first worker holds nothing")
+	}
+	if err := host.Clear(); err != nil { // what the first one waits for is on its way to it
+		t.Fatal(err)
+	}
+	stopped := time.Now()
+	second := first.Beside()
+	expect.Eventually(t, "the second worker delivers everything", func() bool { return load.Missing(sink) == 0 })
+	settled(t, second)
+	took := time.Since(stopped)
+	if err := second.Stop(); err != nil {
+		t.Error(err)
+	}
+	first.Signal(syscall.SIGCONT)
+	more := faults.Begin(first, 1)
+	expect.Eventually(t, "the first worker is at work again", func() bool { return more.Count() > 40 && more.Missing(sink) < more.Count() })
+	more.End()
+	expect.Eventually(t, "the first worker delivers new mail", func() bool { return more.Missing(sink) == 0 })
+	settled(t, first)
+	figure(t, "attempts held by the stopped worker", held, "> 0")
+	figure(t, "the second worker has delivered all after", took, "a lease of 12s, and a little")
+	audit(t, load.Audit(sink, nil, nil))
+}
+
+// A process is frozen while receivers hold the reply to the final dot. Another process delivers
+// its mail: at most the attempts in flight are doubled, and operators see the number.
+func TestAFrozenProcessDoublesOnlyAttemptsInFlight(t *testing.T) {
+	t.Parallel()
+	sink := faults.NewSink(t)
+	host := sink.Listen("127.0.0.1:0")
+	host.Set(faults.Reply, faults.Hold)
+	nodes := faults.StartCluster(t, dbtest.URL(t), 2, outbound(host))
+	first, second := nodes[0], nodes[1]
+	ledger := faults.NewLedger()
+	messages := lengthOf(60, 300)
+	for i := range messages {
+		ledger.Send(t.Context(), first, fmt.Sprintf("n%d@example.net", i))
+	}
+	expect.Eventually(t, "deliveries are under way", func() bool { return host.Hits() >= 10 })
+	first.Signal(syscall.SIGSTOP)
+	defer first.Signal(syscall.SIGCONT)
+	inFlight, frozen := len(first.OpenAttempts()), time.Now() // of both processes
+	if err := host.Clear(); err != nil {
+		t.Fatal(err)
+	}
+	expect.Eventually(t, "the other process delivers everything", func() bool { return ledger.Missing(sink) == 0 })
+	settled(t, second)
+	result := ledger.Audit(sink, second.Unknown(), nil)
+	audit(t, result)
+	figure(t, "attempts in flight", inFlight, "> 0")
+	figure(t, "emails doubled by the freeze", result.Duplicates, "at most those in flight")
+	figure(t, "everything is delivered after", time.Since(frozen), "12 s after the freeze, and a little")
+	if result.Duplicates == 0 || result.Duplicates > inFlight {
+		t.Errorf("%d emails were doubled while %d attempts were in flight", result.Duplicates, inFlight)
+	}
+	unknown := 0
+	for _, n := range second.Unknown() {
+		unknown += n
+	}
+	want := fmt.Sprintf("postrider_attempts_unknown %d\n", unknown)
+	if metrics := second.Do(t.Context(), http.MethodGet, "/metrics", ""); !strings.Contains(string(metrics.Body), want) {
+		t.Errorf("the metrics do not contain %q", want)
+	}
+	if ready := second.Do(t.Context(), http.MethodGet, "/readyz", ""); !strings.Contains(string(ready.Body), fmt.Sprintf(`"queue_unknown_results":%d`, unknown)) {
+		t.Errorf("GET /readyz answers %s, want %d unknown results", ready.Body, unknown)
+	}
+}

@@ -1,0 +1,387 @@
+package faults_test
+
+import (
+	"bytes"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net/http"
+	"net/http/cookiejar"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/postrider/postrider/modules/billing/stripetest"
+	"github.com/postrider/postrider/runtime/base/expect"
+	"github.com/postrider/postrider/runtime/base/id"
+	"github.com/postrider/postrider/runtime/storage/db/dbtest"
+	"github.com/postrider/postrider/runtime/test/faults"
+)
+
+// till is a server that bills by usage, and the double of Stripe that it tells.
+type till struct {
+	*faults.Server
+
+	t            *testing.T
+	stripe       *stripetest.Stripe
+	subscription string
+	customer     string
+	start        time.Time       // the first hour of the emails
+	sent         map[int64]int64 // emails by the hour
+
+	mu     sync.Mutex
+	atTell func() stripetest.Fault // called at the next hour that is told; nil: nothing
+	atSync func() stripetest.Fault // called when subscriptions are asked for next
+	then   func() stripetest.Fault // takes the place of whichever was called
+}
+
+func newTill(t *testing.T, emails, hours int) *till {
+	t.Helper()
+	s := stripetest.New(t)
+	s.Meter()
+	s.Plan("pool", 9900, 100, "0.04")
+	l := &till{t: t, stripe: s, sent: map[int64]int64{}}
+	s.SetFault(l.fault)
+	l.Server = faults.Start(t, dbtest.URL(t), "POSTRIDER_STRIPE_KEY="+stripetest.Key, "POSTRIDER_STRIPE_WEBHOOK_SECRET="+stripetest.Secret, "POSTRIDER_STRIPE_URL="+s.URL)
+	l.buy()
+	ledger := faults.NewLedger()
+	const batch = 50
+	for n := 0; n < emails; n += batch {
+		to := make([]string, batch)
+		for i := range to {
+			to[i] = fmt.Sprintf("n%d@example.net", n+i)
+		}
+		if got := ledger.SendBatch(t.Context(), l.Server, to); got.Status != http.StatusOK {
+			t.Fatalf("a batch is answered %d %s", got.Status, got.Body)
+		}
+	}
+	if err := l.Stop(); err != nil {
+		t.Fatal(err)
+	}
+	l.age(emails, hours)
+	return l
+}
+
+func (l *till) fault(r *http.Request) stripetest.Fault {
+	l.mu.Lock()
+	at := &l.atTell
+	if r.URL.Path != "/v1/billing/meter_events" {
+		at = &l.atSync
+		if r.URL.Path != "/v1/subscriptions" {
+			at = new(func() stripetest.Fault)
+		}
+	}
+	do := *at
+	if do != nil {
+		*at = l.then
+	}
+	l.mu.Unlock()
+	if do == nil {
+		return stripetest.Fault{}
+	}
+	return do()
+}
+
+func (l *till) hook(tell, sync func() stripetest.Fault) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.atTell, l.atSync = tell, sync
+}
+
+// buy has the owner buy a plan by usage.
+func (l *till) buy() {
+	l.t.Helper()
+	jar, err := cookiejar.New(nil)
+	if err != nil {
+		l.t.Fatal(err)
+	}
+	owner := &http.Client{Jar: jar, Timeout: expect.Patience}
+	l.t.Cleanup(owner.CloseIdleConnections)
+	post := func(path string, body any, into any) {
+		l.t.Helper()
+		content, err := json.Marshal(body)
+		if err != nil {
+			l.t.Fatal(err)
+		}
+		r, err := http.NewRequestWithContext(l.t.Context(), http.MethodPost, l.BaseURL+path, bytes.NewReader(content))
+		if err != nil {
+			l.t.Fatal(err)
+		}
+		r.Header.Set("Content-Type", "application/json")
+		r.Header.Set("Origin", l.BaseURL)
+		answer, err := owner.Do(r)
+		if err != nil {
+			l.t.Fatal(err)
+		}
+		defer answer.Body.Close()
+		said, err := io.ReadAll(answer.Body)
+		if err != nil || answer.StatusCode != http.StatusOK || json.Unmarshal(said, into) != nil {
+			l.t.Fatalf("asking %s is answered %d %s (%v), want 200 with JSON", path, answer.StatusCode, said, err)
+		}
+	}
+	post("/api/session", map[string]string{"email": l.Owner.Email, "password": l.Owner.Password}, &struct{}{})
+	var page struct{ URL string }
+	post("/api/billing/checkout", map[string]string{"plan": "pool"}, &page)
+	l.subscription = l.stripe.Pay(page.URL)
+	l.stripe.Backdate(l.subscription, time.Now().Add(-20*24*time.Hour))
+	l.tell()
+	l.billed("active")
+	l.customer = l.Query(`SELECT customer_id FROM billing_customers`)[0][0]
+}
+
+// tell posts the events that the double left.
+func (l *till) tell() {
+	l.t.Helper()
+	for _, e := range l.stripe.Events() {
+		if status, said := stripetest.Post(l.t, l.BaseURL+"/api/billing/stripe", stripetest.Secret, e.Body, time.Now()); status != http.StatusOK {
+			l.t.Fatalf("telling of %s is answered %d %s, want 200", e.Type, status, said)
+		}
+	}
+}
+
+// billed waits until the account has the plan, under the status of its subscription.
+func (l *till) billed(status string) {
+	l.t.Helper()
+	var b struct {
+		Billing struct {
+			Status string
+			Plan   struct{ ID string }
+		}
+	}
+	expect.Eventually(l.t, "the account has Pool, and its subscription is "+status, func() bool {
+		answer := l.Do(l.t.Context(), http.MethodGet, "/api/billing", "")
+		return json.Unmarshal(answer.Body, &b) == nil && b.Billing.Status == status && b.Billing.Plan.ID == "pool"
+	})
+}
+
+// age moves what was sent into hours of the past, to their edges too, and nothing of it is counted yet.
+func (l *till) age(emails, hours int) {
+	l.t.Helper()
+	facts := l.Query(`SELECT id FROM facts WHERE type = 'email.sent' ORDER BY id`)
+	if len(facts) != emails {
+		l.t.Fatalf("%d emails were accepted, and %d facts tell of them", emails, len(facts))
+	}
+	l.start = time.Now().UTC().Truncate(time.Hour).Add(-time.Duration(hours+2) * time.Hour)
+	var olds, news []string
+	for i, row := range facts {
+		hour := l.start.Add(time.Duration(i%hours) * time.Hour)
+		at := hour.Add(rand.N(time.Hour))
+		switch i / hours % 5 {
+		case 0:
+			at = hour
+		case 1:
+			at = hour.Add(time.Hour - time.Millisecond)
+		}
+		olds, news = append(olds, row[0]), append(news, id.Since(id.Fact, at)[:14]+row[0][14:])
+		l.sent[hour.Unix()]++
+	}
+	l.Query(`UPDATE facts f SET id = m.new FROM unnest($1::text[], $2::text[]) AS m (old, new) WHERE f.id = m.old`, array(olds), array(news))
+	l.Query(`DELETE FROM usage_marks`)
+	l.Query(`DELETE FROM usage_hours`)
+}
+
+func array(list []string) string { return "{" + strings.Join(list, ",") + "}" }
+
+// due has every wait and lease be over.
+func (l *till) due() {
+	l.t.Helper()
+	l.Query(`UPDATE usage_reports SET due_at = now() WHERE reported_revision < revision`)
+	l.Query(`UPDATE billing_customers SET claimed_until = NULL`)
+}
+
+// lock does a statement in a transaction that stays open, so that the server has to wait for it.
+func (l *till) lock(statement string, args ...any) (release func()) {
+	l.t.Helper()
+	d, err := sql.Open("postgres", l.Database())
+	if err != nil {
+		l.t.Error(err)
+		return func() {}
+	}
+	tx, err := d.BeginTx(l.t.Context(), nil)
+	if err == nil {
+		_, err = tx.ExecContext(l.t.Context(), statement, args...)
+	}
+	if err != nil {
+		l.t.Errorf("the lock of %s: %v", statement, err)
+	}
+	return func() {
+		if err := errors.Join(tx.Rollback(), d.Close()); err != nil {
+			l.t.Error(err)
+		}
+	}
+}
+
+// killWaiting kills the server while a statement of its waits for a lock.
+func (l *till) killWaiting(statement string, release func()) {
+	l.t.Helper()
+	expect.Eventually(l.t, "the server waits in "+statement, func() bool {
+		return l.Query(`SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock' AND query LIKE '%' || $1 || '%' AND pid <> pg_backend_pid()`, statement)[0][0] != "0"
+	})
+	l.KillNow()
+	release()
+	l.Kill() // and until the database has noticed
+}
+
+// killAt kills the server when it asks the double next: before that has an effect, or after it and
+// before the answer. Should it give up waiting before it is killed, what it asks then has no effect.
+func (l *till) killAt(hook func(tell func() stripetest.Fault), after stripetest.Fault) {
+	l.t.Helper()
+	reached, killed := make(chan struct{}), make(chan struct{})
+	l.afterwards(func() stripetest.Fault {
+		<-killed
+		return stripetest.Fault{Status: http.StatusServiceUnavailable}
+	})
+	hook(func() stripetest.Fault {
+		close(reached)
+		<-killed
+		return after
+	})
+	l.Launch()
+	select {
+	case <-reached:
+	case <-time.After(expect.Patience):
+		l.t.Fatal("the double was not asked")
+	}
+	l.KillNow()
+	l.afterwards(nil)
+	hook(nil)
+	close(killed)
+	l.Kill()
+}
+
+func (l *till) afterwards(then func() stripetest.Fault) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.then = then
+}
+
+func (l *till) count(statement string, args ...any) string {
+	l.t.Helper()
+	return l.Query(statement, args...)[0][0]
+}
+
+const open = `SELECT count(*) FROM usage_reports WHERE reported_revision < revision AND fence > 0`
+
+// kill -9 at each step between a sent email and its place on the bill: what the payment provider was told
+// of each hour is exactly what was sent in it.
+func TestKillsBetweenAnEmailAndItsBill(t *testing.T) {
+	t.Parallel()
+	const hours = 8
+	emails := lengthOf(200, 5000)
+	l := newTill(t, emails, hours)
+	refused := stripetest.Fault{Status: http.StatusServiceUnavailable}
+	told := func(f func() stripetest.Fault) { l.hook(f, nil) }
+	asked := func(f func() stripetest.Fault) { l.hook(nil, f) }
+
+	// Counting: some hours are counted, one is being written, and the rest is not begun.
+	middle := l.start.Add(hours / 2 * time.Hour)
+	release := l.lock(`INSERT INTO usage_hours (account_id, hour, emails) VALUES ($1, $2, 1)`, l.AccountID, middle)
+	l.Launch()
+	l.killWaiting("INSERT INTO usage_hours", release)
+	if counted, mark := l.count(`SELECT count(*) FROM usage_hours`), l.count(`SELECT hour = $1 FROM usage_marks`, middle); counted != fmt.Sprint(hours/2) || mark != "true" {
+		t.Errorf("killed while the hour %s was counted: %s hours are, and the mark is there: %s; want %d, and that it is", middle, counted, mark, hours/2)
+	}
+	figure(t, "hours counted at the kill while counting", hours/2, "some of 8")
+
+	// Claimed, and not told.
+	l.killAt(told, refused)
+	if n := l.count(open); n == "0" || len(l.stripe.Windows(l.customer)) != 0 {
+		t.Errorf("killed before the first hour was told: %s are claimed and %v are told, want some and none", n, l.stripe.Windows(l.customer))
+	}
+	// Told, and not noted.
+	l.due()
+	l.killAt(told, stripetest.Fault{})
+	expect.Eventually(t, "the hour that was told has its effect", func() bool { return len(l.stripe.Windows(l.customer)) == 1 })
+	if n := l.count(open); n != fmt.Sprint(hours/2) {
+		t.Errorf("killed after an hour was told and before that was noted: %s hours are not noted, want all %d", n, hours/2)
+	}
+	// Told, and being noted.
+	l.due()
+	locked := make(chan func(), 1)
+	told(func() stripetest.Fault {
+		locked <- l.lock(`SELECT FROM usage_reports FOR UPDATE`)
+		return stripetest.Fault{}
+	})
+	l.Launch()
+	l.killWaiting("UPDATE usage_reports SET reported_revision", func() { (<-locked)() })
+	// While it is asked what the customer has; and no event tells of it again.
+	l.stripe.Set(l.subscription, "status", "past_due", "customer.subscription.updated")
+	l.due()
+	l.Launch()
+	asking := make(chan struct{})
+	killed := make(chan struct{})
+	asked(func() stripetest.Fault { close(asking); <-killed; return stripetest.Fault{} })
+	l.tell()
+	<-asking
+	l.KillNow()
+	close(killed)
+	l.Kill()
+	l.due()
+
+	// At random, while every third answer is cut or refused.
+	kills := lengthOf(2, 120)
+	l.stripe.SetFault(func(r *http.Request) stripetest.Fault {
+		if r.URL.Path != "/v1/billing/meter_events" {
+			return stripetest.Fault{}
+		}
+		return []stripetest.Fault{{Cut: true}, {Status: http.StatusServiceUnavailable}, {}, {}, {}, {}}[rand.IntN(6)]
+	})
+	for n := range kills {
+		if long { // there is work left for each life
+			l.Query(`UPDATE usage_reports SET reported_revision = reported_revision - 1 WHERE hour = $1 AND reported_revision = revision`, l.start.Add(time.Duration(n%hours)*time.Hour))
+			l.stripe.Forge(l.customer, l.start.Add(time.Duration(n*3%hours)*time.Hour).Unix(), 0)
+		}
+		l.due()
+		l.Launch()
+		<-time.After(rand.N(lengthOf(300*time.Millisecond, 4*time.Second)))
+		l.Kill()
+	}
+	l.stripe.SetFault(nil)
+	l.Launch()
+	mark := l.start.Add(hours * time.Hour)
+	expect.Eventually(t, "all hours are counted", func() bool { return l.count(`SELECT hour >= $1 FROM usage_marks`, mark) == "true" })
+	// An invoice has what is left be told, and what was forged there be found.
+	invoice := l.stripe.Invoice(l.customer, l.start, mark)
+	expect.Eventually(t, "the invoice has its usage", func() bool {
+		l.due()
+		status, _ := stripetest.Post(t, l.BaseURL+"/api/billing/stripe", stripetest.Secret, invoice.Body, time.Now())
+		return status == http.StatusOK
+	})
+	if n := l.count(`SELECT count(*) FROM usage_reports WHERE reported_revision = revision`); n != fmt.Sprint(hours) {
+		t.Errorf("%s hours are noted as told, want %d", n, hours)
+	}
+	l.billed("past_due")
+	l.stripe.Events()
+	l.stripe.Set(l.subscription, "status", "active", "customer.subscription.updated")
+	l.tell()
+	l.billed("active")
+
+	sum := int64(0)
+	windows := l.stripe.Windows(l.customer)
+	for hour, n := range windows {
+		sum += n
+		if n != l.sent[hour] {
+			t.Errorf("of the hour %s %d emails are told, and %d were sent", time.Unix(hour, 0).UTC(), n, l.sent[hour])
+		}
+	}
+	if sum != int64(emails) || len(windows) != hours {
+		t.Errorf("%d emails are told in %d hours, want %d in %d", sum, len(windows), emails, hours)
+	}
+	if kept := l.count(`SELECT sum(emails) FROM usage_hours`); kept != fmt.Sprint(emails) {
+		t.Errorf("%s emails are counted, want %d", kept, emails)
+	}
+	tells := 0
+	for _, r := range l.stripe.Requests() {
+		if r == "POST /v1/billing/meter_events" {
+			tells++
+		}
+	}
+	figure(t, "kills", kills+5, "7 short, 125 long")
+	figure(t, "emails sent", emails, "-")
+	figure(t, "emails told", sum, fmt.Sprint(emails))
+	figure(t, "requests that told them", tells, "-")
+}

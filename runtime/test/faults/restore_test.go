@@ -1,0 +1,43 @@
+package faults_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/postrider/postrider/runtime/base/expect"
+	"github.com/postrider/postrider/runtime/storage/db/dbtest"
+	"github.com/postrider/postrider/runtime/test/faults"
+)
+
+// foundWithin is the promise for work whose wake-up is gone.
+const foundWithin = time.Minute
+
+// A dump restored into another cluster goes on where the first one was, also of a bus
+// that was emptied.
+func TestDumpIsRestoredIntoANewCluster(t *testing.T) {
+	t.Parallel()
+	sink := faults.NewSink(t)
+	host := sink.Listen("127.0.0.1:0")
+	old := dbtest.NewServer(t)
+	first := faults.Start(t, old.URL(), outbound(host), "POSTRIDER_DELIVERY_CONCURRENCY=0")
+	endpoint := subscribe(t, first)
+	stop := emptied(t, old.URL())
+	defer stop()
+	load := faults.Begin(first, 1) // with emails that are scheduled
+	expect.Eventually(t, "the load runs", func() bool { return load.Count() >= lengthOf(100, 5000) })
+	load.End()
+	if err := first.Stop(); err != nil {
+		t.Fatal(err)
+	}
+	stop()
+	fresh := moved(t, old.URL())
+	old.Stop()
+	second := first.Moved(fresh, outbound(host))
+	begin := time.Now()
+	expect.Eventually(t, "everything has arrived", func() bool { return load.Missing(sink) == 0 })
+	atMost(t, "all work was found after", time.Since(begin), foundWithin)
+	settled(t, second)
+	everythingIsMade(t, second)
+	endpoint.toldOnce(t, second)
+	audit(t, load.Audit(sink, nil, nil))
+}

@@ -1,0 +1,66 @@
+package harness
+
+import (
+	"log/slog"
+	"testing"
+
+	"github.com/postrider/postrider/modules/accounts"
+	"github.com/postrider/postrider/modules/domains"
+	"github.com/postrider/postrider/modules/outbound"
+	"github.com/postrider/postrider/runtime/base/setting"
+	"github.com/postrider/postrider/runtime/mail/dnsx"
+	"github.com/postrider/postrider/runtime/ops/config"
+	"github.com/postrider/postrider/runtime/ops/store"
+	"github.com/postrider/postrider/runtime/work/bus"
+)
+
+// Operator has the services that the commands beside a running Postrider open, over the
+// same database. They see and change what the app sees.
+type Operator struct {
+	Accounts *accounts.Service
+	Outbound *outbound.Service
+}
+
+// Operate hands do the services, as one command would have them. masterKey is empty for
+// what seals nothing.
+func (a *App) Operate(t testing.TB, masterKey string, do func(Operator)) {
+	t.Helper()
+	cfg, err := config.Load(setting.Tool, "", setting.Texts{"POSTRIDER_MASTER_KEY": masterKey, "DATABASE_URL": a.DatabaseURL, "POSTRIDER_DATA_DIR": t.TempDir()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	log := slog.New(slog.DiscardHandler)
+	opened, err := store.Open(t.Context(), cfg, log)
+	for tries := 1; err != nil && tries < 3; tries++ { // as at the start of an app
+		opened, err = store.Open(t.Context(), cfg, log)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer opened.Close(log, store.StopLimit)
+	resolver, err := dnsx.New(dnsx.Config{Server: config.DNSServer.Of(cfg), Logger: log})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var o Operator
+	if o.Accounts, err = accounts.New(accounts.Params{DB: opened.DB, Logger: log, Cursors: opened.Cursors()}); err != nil {
+		t.Fatal(err)
+	}
+	names, err := domains.New(domains.Params{Config: domains.ConfigOf(cfg), DB: opened.DB, Bus: bus.New(opened.DB, log, bus.Options{}), Accounts: o.Accounts,
+		Resolver: resolver, Box: opened.Box, Cursors: opened.Cursors(), Logger: log})
+	if err != nil {
+		t.Fatal(err)
+	}
+	o.Outbound = outbound.New(outbound.Params{DB: opened.DB, Accounts: o.Accounts, Domains: names, Box: opened.Box})
+	do(o)
+}
+
+// Change changes the account of the app, as the operator's command does.
+func (a *App) Change(t testing.TB, c accounts.AccountChange) {
+	t.Helper()
+	a.Operate(t, "", func(o Operator) {
+		if _, err := o.Accounts.UpdateAccount(t.Context(), a.AccountID, c); err != nil {
+			t.Fatal(err)
+		}
+	})
+}

@@ -1,0 +1,181 @@
+package journeys_test
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/miekg/dns"
+
+	"github.com/postrider/postrider/runtime/base/expect"
+	"github.com/postrider/postrider/runtime/base/setting"
+	"github.com/postrider/postrider/runtime/mail/dkim"
+	"github.com/postrider/postrider/runtime/mail/smtpclient/smtptest"
+	"github.com/postrider/postrider/runtime/test/harness"
+)
+
+// In a real browser: the link that `make run` prints, a passkey, a password, and every page by which
+// people get in, judged by axe in both themes.
+func TestPeopleGetInByABrowser(t *testing.T) {
+	t.Parallel()
+	app := harness.Start(t, nil)
+	harness.Script(t, "people.mjs", "LINK="+app.DashboardURL, "EMAIL="+app.Owner.Email, "PASSWORD="+app.Owner.Password)
+}
+
+// In a real browser: what the screens say while there is nothing yet, and the first minutes of somebody who begins.
+func TestTheFirstMinutesInABrowser(t *testing.T) {
+	t.Parallel()
+	app := captured(t)
+	look(t, app, "screens.mjs", "EMPTY=1")
+	look(t, app, "minutes.mjs")
+}
+
+// In a real browser: mail appears live, failures stand there in the words of the other server, mail from
+// strangers runs nothing, and every screen is judged by axe.
+func TestTheDashboardInABrowser(t *testing.T) {
+	t.Parallel()
+	s := newScenario(t)
+	mx := s.server(t, 20, smtptest.Config{})
+	mx.Always(smtptest.Rcpt, "nobody@seen.test", smtptest.Reply(550, "5.1.1", "No such user"))
+	s.mailHosts(t, "seen.test", 20)
+	look(t, s.App, "live.mjs", "DOMAIN=seen.test", "REFUSED=nobody@seen.test", "WORDS=No such user")
+	s.mailHosts(t, "hostile.test", 30)
+	look(t, s.App, "hostile.mjs", "MX="+s.at(30), "INBOUND="+*s.InboundAddr)
+	look(t, s.App, "screens.mjs")
+}
+
+// In a real browser: a viewer sees every screen, and nothing on it that would change something.
+func TestAViewerInABrowser(t *testing.T) {
+	t.Parallel()
+	app := captured(t)
+	invite(t, app, owner(t, app), "viewer")
+	look(t, app, "viewer.mjs", "EMAIL=bob@example.com", "PASSWORD="+bobsPassword, "OWNER_EMAIL="+app.Owner.Email, "OWNER_PASSWORD="+app.Owner.Password)
+}
+
+// In a real browser: what belongs to modules that are off is not there, and what is left works.
+func TestModulesOffInABrowser(t *testing.T) {
+	t.Parallel()
+	for what, off := range map[string]string{
+		"beside sending": "inbound,automations,webhooks,tracking,statistics,apilog,sms,relay,billing",
+		"sending":        "sending,templates,automations,suppression,outbound,bounces,relay,eventlog,retention",
+	} {
+		t.Run(what, func(t *testing.T) {
+			t.Parallel()
+			app := captured(t, func(s setting.Texts) { s["POSTRIDER_MODULES"] = "-" + strings.ReplaceAll(off, ",", ",-") })
+			look(t, app, "modules.mjs", "OFF="+off)
+		})
+	}
+}
+
+// In a real browser: twelve tabs are live on one stream; a service that goes away, a session that ends and
+// a clock that is wrong lose nothing; two who write the same are told.
+func TestTheDashboardKeepsUpInABrowser(t *testing.T) {
+	t.Parallel()
+	app := captured(t)
+	for _, script := range []string{"tabs.mjs", "away.mjs", "together.mjs"} {
+		look(t, app, script)
+	}
+}
+
+// In a real browser, by mouse and by keyboard alone: what people do to have mail sent.
+func TestWhatPeopleDoInABrowser(t *testing.T) {
+	t.Parallel()
+	app := captured(t)
+	look(t, app, "acts.mjs", "ZONE="+zone(t, app))
+}
+
+// zone is where a domain's records are published in the DNS of the test, as its owner does at a provider.
+func zone(t *testing.T, app *harness.App) string {
+	t.Helper()
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		var list struct {
+			Domains []struct {
+				Name    string
+				Records []struct{ Type, Name, Value string }
+			}
+		}
+		app.Do(t, http.MethodGet, "/api/domains", nil).JSON(t, &list)
+		for _, d := range list.Domains {
+			if d.Name != r.FormValue("domain") {
+				continue
+			}
+			for _, record := range d.Records {
+				value := record.Value + "."
+				if record.Type == "TXT" {
+					value = dkim.ZoneText(record.Value)
+				}
+				rr, err := dns.NewRR(record.Name + ". 60 IN " + record.Type + " " + value)
+				if err != nil {
+					http.Error(w, err.Error(), http.StatusInternalServerError)
+					return
+				}
+				app.DNS.Put(rr)
+			}
+			return
+		}
+		http.NotFound(w, r)
+	}))
+	t.Cleanup(server.Close)
+	return server.URL
+}
+
+// In a real browser: a list of very many emails. make ui-million runs it; POSTRIDER_UI_ROWS says how many.
+func TestAVeryLongListInABrowser(t *testing.T) {
+	rows, err := strconv.Atoi(os.Getenv("POSTRIDER_UI_ROWS"))
+	if err != nil {
+		t.Skip("make ui-million runs it")
+	}
+	s := scenarioOf(t, captured(t))
+	s.exec(t, `INSERT INTO emails (id, account_id, domain_id, "from", from_address, "to", subject, message_id, status, last_event, created_at, sent_at)
+		SELECT 'msg_01' || lpad(i::text, 24, '0'), d.account_id, d.id, 'ada@dev.test', 'ada@dev.test', jsonb_build_array('reader' || i || '@example.net'), 'Receipt ' || i,
+			i || '@dev.test', 'delivered', 'email.delivered', now() - i * interval '1 second', now() - i * interval '1 second'
+		FROM generate_series(1, $1::int) i, (SELECT id, account_id FROM domains WHERE account_id = $2) d`, rows, s.AccountID)
+	s.exec(t, `ANALYZE emails`)
+	t.Log(look(t, s.App, "scroll.mjs"))
+}
+
+// Pictures of every screen with what a small shop has there. make screenshots runs it; SHOTS is the folder.
+func TestPicturesInABrowser(t *testing.T) {
+	if os.Getenv("SHOTS") == "" {
+		t.Skip("make screenshots runs it")
+	}
+	s := scenarioOf(t, captured(t))
+	made := strings.TrimSpace(look(t, s.App, "pictures.mjs", "SHOTS=", "INBOUND="+*s.InboundAddr))
+	expect.Within(t, 3*time.Minute, "the mail is counted", func() bool {
+		var counted bool
+		if err := s.db.QueryRowContext(t.Context(), `SELECT EXISTS (SELECT FROM statistics_days)`).Scan(&counted); err != nil {
+			t.Fatal(err)
+		}
+		return counted
+	})
+	// The same day again for a month, with gaps. The chunks of a row cannot be multiplied in SQL.
+	columns := `key, domain_id, api_key_id, template_id, automation_id, event_size, email_size, domains, tags, sender_domains, sender_tags, event_figures, event_latencies, email_figures, email_latencies`
+	s.exec(t, `INSERT INTO statistics_days (account_id, kind, start, `+columns+`) SELECT account_id, kind, start - i * interval '1 day', `+columns+`
+		FROM statistics_days, generate_series(1, 34) i WHERE i % 7 <> 3 ON CONFLICT DO NOTHING`)
+	look(t, s.App, "pictures.mjs", "IDS="+made)
+}
+
+// look runs a script that looks at the dashboard of an app; as its owner, unless the variables say otherwise. It
+// gives what the script has said.
+func look(t *testing.T, app *harness.App, script string, variables ...string) (said string) {
+	t.Helper()
+	if strings.Contains(string(home(t, app)), "was not built") {
+		t.Skip("the dashboard was not built; make dashboard builds it, with Node.js")
+	}
+	all := []string{"LINK=" + app.DashboardURL, "KEY=" + app.APIKey, "EMAIL=" + app.Owner.Email, "PASSWORD=" + app.Owner.Password}
+	return harness.Script(t, script, append(all, variables...)...)
+}
+
+// home is what stands at / for a browser.
+func home(t *testing.T, app *harness.App) []byte {
+	t.Helper()
+	answer := app.Do(t, http.MethodGet, "/", nil)
+	if answer.Status != http.StatusOK {
+		t.Fatalf("/ answers %d", answer.Status)
+	}
+	return answer.Body
+}

@@ -1,0 +1,97 @@
+package journeys_test
+
+import (
+	"database/sql"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/postrider/postrider/runtime/base/setting"
+	"github.com/postrider/postrider/runtime/storage/db/dbtest"
+	"github.com/postrider/postrider/runtime/test/harness"
+)
+
+// Bodies of which one octet has come hold up nobody's small send: with any key, a Free
+// account's too.
+func TestHalfBodiesHoldUpNoSmallSend(t *testing.T) {
+	app := harness.Start(t, nil)
+	stranger := app.Stranger(t, "stranger")
+	contest{name: "sends of 100 octets beside 150 bodies of 1 MB that do not come", honest: sends(t, app, "ada@dev.test", 100), attack: func(a *attack) {
+		for range 150 {
+			a.keep(hostOfApp(app), half(stranger, 1<<20, "{"))
+		}
+	}}.run(t)
+}
+
+// Large bodies that do not come hold up nobody's large send, whether their length is told
+// or not.
+func TestHalfBodiesHoldUpNoLargeSend(t *testing.T) {
+	app := harness.Start(t, nil)
+	stranger := app.Stranger(t, "stranger")
+	chunk := strings.Repeat(" ", 1<<20+1)
+	contest{name: "sends of 1.2 MB beside bodies of 130 MB that do not come", honest: sends(t, app, "ada@dev.test", 1_200_000), attack: func(a *attack) {
+		for range 2 {
+			a.keep(hostOfApp(app), half(stranger, 130_000_000, "{"))
+			a.keep(hostOfApp(app), half(stranger, 130_000_000, "{"+chunk))
+			a.keep(hostOfApp(app), func(c net.Conn) error {
+				_, err := fmt.Fprintf(c, "POST /api/emails HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer %s\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n%x\r\n%s\r\n",
+					stranger.APIKey, len(chunk), chunk)
+				return err
+			})
+		}
+	}}.run(t)
+}
+
+// Clients that take a large message slowly, or not at all, hold up nobody's reading.
+func TestSlowReadersHoldUpNobody(t *testing.T) {
+	url := dbtest.URL(t)
+	app := harness.Start(t, func(s setting.Texts) { s["DATABASE_URL"] = url })
+	stranger := app.Stranger(t, "stranger")
+	conn, err := sql.Open("postgres", url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	received := func(size int) string {
+		line := strings.Repeat("x", 98) + "\r\n"
+		receive(t, app, "support@dev.test", "Subject: s\r\n\r\n"+strings.Repeat(line, size/len(line)))
+		return lastReceived(t, app)
+	}
+	mine := received(1 << 20)
+	for _, table := range []string{"received_contents SET account_id = $1 WHERE id = (SELECT content_id FROM received_emails WHERE id = $2)", "received_emails SET account_id = $1 WHERE id = $2"} {
+		if _, err := conn.ExecContext(t.Context(), "UPDATE "+table, stranger.AccountID, mine); err != nil {
+			t.Fatal(err)
+		}
+	}
+	large := []string{received(31 << 20), received(11 << 20)}
+	client := &http.Client{Timeout: time.Minute}
+	t.Cleanup(client.CloseIdleConnections)
+	honest := func() error {
+		r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, app.BaseURL+"/api/received-emails/"+mine+"/raw", nil)
+		if err != nil {
+			return err
+		}
+		r.Header.Set("Authorization", "Bearer "+stranger.APIKey)
+		return answered(client, r)
+	}
+	contest{name: "reads of 1 MB beside readers that take nothing", honest: honest, attack: func(a *attack) {
+		a.idle = true
+		for i := range 8 {
+			a.keep(hostOfApp(app), func(c net.Conn) error {
+				if err := c.(*net.TCPConn).SetReadBuffer(2 << 10); err != nil {
+					return err
+				}
+				path := "/api/received-emails/" + large[i%2] + []string{"", "/raw"}[i/2%2]
+				if _, err := fmt.Fprintf(c, "GET %s HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer %s\r\n\r\n", path, app.APIKey); err != nil {
+					return err
+				}
+				_, err := io.ReadFull(c, make([]byte, 1000)) // it has begun
+				return err
+			})
+		}
+	}}.run(t)
+}

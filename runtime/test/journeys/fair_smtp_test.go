@@ -1,0 +1,151 @@
+package journeys_test
+
+import (
+	"bufio"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/postrider/postrider/runtime/base/setting"
+	"github.com/postrider/postrider/runtime/test/harness"
+)
+
+// proxied is an installation whose SMTP listeners stand behind this machine, so that the
+// test's clients come from wherever it says.
+func proxied(t *testing.T) *harness.App {
+	t.Helper()
+	return harness.Start(t, func(s setting.Texts) {
+		s["POSTRIDER_INBOUND_PROXIES"], s["POSTRIDER_RELAY_PROXIES"] = "127.0.0.1/32", "127.0.0.1/32"
+	})
+}
+
+// from begins a connection as the client of an address.
+func from(c net.Conn, addr string) error {
+	family, to := "TCP4", "192.0.2.9"
+	if strings.Contains(addr, ":") {
+		family, to = "TCP6", "2001:db8::9"
+	}
+	_, err := fmt.Fprintf(c, "PROXY %s %s %s 4711 25\r\n", family, addr, to)
+	return err
+}
+
+// brings is one message to an address that receives, as an honest server brings it.
+func brings(app *harness.App, octets int) func() error {
+	line := strings.Repeat("x", 98) + "\r\n"
+	message := "From: bob@example.net\r\nSubject: s\r\n\r\n" + strings.Repeat(line, octets/len(line))
+	return func() (err error) {
+		c, err := net.Dial("tcp", *app.InboundAddr)
+		if err != nil {
+			return err
+		}
+		defer c.Close()
+		if err := errors.Join(c.SetDeadline(time.Now().Add(2*time.Minute)), from(c, "203.0.113.7")); err != nil {
+			return err
+		}
+		return dialogue(c, bufio.NewReader(c), "220", "250 EHLO mx.example.net\r\n", "250 MAIL FROM:<bob@example.net>\r\n", "250 RCPT TO:<support@dev.test>\r\n", "354 DATA\r\n",
+			"250 "+message+".\r\n", "221 QUIT\r\n")
+	}
+}
+
+// halfMessage brings 70,000 octets of a message and no more.
+func halfMessage(c net.Conn, mail, rcpt string) error {
+	return errors.Join(dialogue(c, bufio.NewReader(c), "220", "250 EHLO mx.example.org\r\n", "250 "+mail+"\r\n", "250 "+rcpt+"\r\n", "354 DATA\r\n"), restOfHalf(c))
+}
+
+func restOfHalf(c net.Conn) error {
+	_, err := fmt.Fprintf(c, "Subject: s\r\n\r\n%s", strings.Repeat(strings.Repeat("x", 98)+"\r\n", 700))
+	return err
+}
+
+// Messages that do not come to their end hold up nobody's large mail, whatever they say of
+// their size.
+func TestHalfMessagesHoldUpNoInboundMail(t *testing.T) {
+	app := proxied(t)
+	contest{name: "mail of 100 KB beside messages that do not come", honest: brings(app, 100_000), attack: func(a *attack) {
+		for i, mail := range []string{"MAIL FROM:<x@evil.example>", "MAIL FROM:<x@evil.example> SIZE=9870000", "MAIL FROM:<x@evil.example> SIZE=33000000", "MAIL FROM:<x@evil.example>"} {
+			a.keep(*app.InboundAddr, func(c net.Conn) error {
+				if err := from(c, fmt.Sprintf("198.51.100.%d", 1+i%2)); err != nil {
+					return err
+				}
+				return halfMessage(c, mail, "RCPT TO:<x@dev.test>")
+			})
+		}
+	}}.run(t)
+}
+
+// The same at the relay, by one account against another.
+func TestHalfMessagesHoldUpNoRelayedMail(t *testing.T) {
+	app := proxied(t)
+	app.MailDomain(t, "example.net") // else it bounces, and who is suppressed is refused
+	stranger := app.Stranger(t, "stranger")
+	verifyDomain(t, stranger, "stranger.example")
+	var made struct{ Password string }
+	stranger.Do(t, http.MethodPost, "/api/smtp-credentials", map[string]string{"name": "x"}).JSON(t, &made)
+	begin := func(c net.Conn, addr, password string) (*tls.Conn, *bufio.Reader, error) {
+		if err := errors.Join(c.SetDeadline(time.Now().Add(2*time.Minute)), from(c, addr)); err != nil {
+			return nil, nil, err
+		}
+		secured := tls.Client(c, &tls.Config{InsecureSkipVerify: true}) // the app's own certificate
+		r := bufio.NewReader(secured)
+		return secured, r, dialogue(secured, r, "220", "250 EHLO client.example\r\n", "235 AUTH PLAIN "+plain(app.Relay.Username, password)+"\r\n")
+	}
+	message := "From: ada@dev.test\r\nSubject: s\r\n\r\n" + strings.Repeat(strings.Repeat("x", 98)+"\r\n", 1000)
+	honest := func() error {
+		c, err := net.Dial("tcp", app.Relay.TLSAddr)
+		if err != nil {
+			return err
+		}
+		defer c.Close()
+		secured, r, err := begin(c, "203.0.113.7", app.Relay.Password)
+		if err != nil {
+			return err
+		}
+		return dialogue(secured, r, "250 MAIL FROM:<ada@dev.test>\r\n", "250 RCPT TO:<bob@example.net>\r\n", "354 DATA\r\n", "250 "+message+".\r\n", "221 QUIT\r\n")
+	}
+	contest{name: "relayed mail of 100 KB beside messages that do not come", honest: honest, attack: func(a *attack) {
+		for range 4 {
+			a.keep(app.Relay.TLSAddr, func(c net.Conn) error {
+				secured, r, err := begin(c, "198.51.100.1", made.Password)
+				if err != nil {
+					return err
+				}
+				if err := dialogue(secured, r, "250 MAIL FROM:<eve@stranger.example>\r\n", "250 RCPT TO:<bob@example.net>\r\n", "354 DATA\r\n"); err != nil {
+					return err
+				}
+				return restOfHalf(secured)
+			})
+		}
+	}}.run(t)
+}
+
+// Fifty addresses of one IPv6 network that connect and say nothing leave the listeners to
+// others.
+func TestSilentConnectionsHoldUpNobody(t *testing.T) {
+	app := proxied(t)
+	silent := func(addr string, each int) func(*attack) {
+		return func(a *attack) {
+			a.pause = time.Second // what is refused comes again, at a rate that is no flood
+			for i := range 1000 {
+				a.keep(addr, func(c net.Conn) error { return from(c, fmt.Sprintf("2001:db8:1:%x::1", i/each)) })
+			}
+		}
+	}
+	contest{name: "inbound mail beside 1,000 silent connections of one /48", honest: brings(app, 1000), attack: silent(*app.InboundAddr, 20)}.run(t)
+	honest := func() error {
+		c, err := net.Dial("tcp", app.Relay.Addr)
+		if err != nil {
+			return err
+		}
+		defer c.Close()
+		if err := errors.Join(c.SetDeadline(time.Now().Add(time.Minute)), from(c, "203.0.113.7")); err != nil {
+			return err
+		}
+		return dialogue(c, bufio.NewReader(c), "220", "250 EHLO client.example\r\n", "221 QUIT\r\n")
+	}
+	contest{name: "the relay beside 1,000 silent connections of one /48", honest: honest, attack: silent(app.Relay.Addr, 100)}.run(t)
+}

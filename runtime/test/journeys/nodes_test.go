@@ -1,0 +1,219 @@
+package journeys_test
+
+import (
+	"fmt"
+	"net/netip"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"go.uber.org/fx"
+
+	"github.com/postrider/postrider/modules/accounts"
+	"github.com/postrider/postrider/modules/outbound"
+	"github.com/postrider/postrider/runtime/app"
+	"github.com/postrider/postrider/runtime/base/expect"
+	"github.com/postrider/postrider/runtime/base/fault"
+	"github.com/postrider/postrider/runtime/base/setting"
+	"github.com/postrider/postrider/runtime/test/harness"
+	"github.com/postrider/postrider/runtime/work/node/machine"
+)
+
+// goneAfter is how long a source waits here for a process that has it: longer than one that lives stands still.
+const goneAfter = 20 * time.Second
+
+// on makes up a machine with some addresses, on which sources are read again soon.
+func on(addresses ...string) func(*app.Options) {
+	var has machine.Networks
+	for _, text := range addresses {
+		has = append(has, machine.Single(netip.MustParseAddr(text)))
+	}
+	return func(o *app.Options) {
+		o.Machine = has
+		o.More = append(o.More, fx.Decorate(func(c outbound.Config) outbound.Config {
+			c.ReadEvery, c.GoneAfter = 200*time.Millisecond, goneAfter
+			return c
+		}))
+	}
+}
+
+func called(name string) func(setting.Texts) {
+	return func(c setting.Texts) { c["POSTRIDER_NODE"], c["POSTRIDER_LOG_FORMAT"] = name, "json" }
+}
+
+// fleet is two processes on one database, each with an address that the other lacks.
+type fleet struct {
+	*scenario
+	other *harness.App
+	sent  int
+}
+
+func newFleet(t *testing.T) *fleet {
+	t.Helper()
+	app := harness.StartWith(t, called("one"), on("127.0.0.2"))
+	app.MailDomain(t, "away.test")
+	return &fleet{scenario: scenarioOf(t, app), other: app.Beside(t, called("two"), on("127.0.0.3"))}
+}
+
+// source adds a source address.
+func (f *fleet) source(t *testing.T, in outbound.SourceInput) (err error) {
+	t.Helper()
+	in.Hostname = "out-" + strings.ReplaceAll(in.Address, ".", "-") + ".test"
+	f.Operate(t, "", func(o harness.Operator) { _, err = o.Outbound.AddSource(t.Context(), in) })
+	return err
+}
+
+func (f *fleet) pause(t *testing.T, address string, pause bool) {
+	t.Helper()
+	f.Operate(t, "", func(o harness.Operator) {
+		if _, err := o.Outbound.PauseSource(t.Context(), address, pause); err != nil {
+			t.Fatal(err)
+		}
+	})
+}
+
+// send has so many messages accepted by an app.
+func (f *fleet) send(t *testing.T, by *harness.App, n int) (ids []string) {
+	t.Helper()
+	for range n {
+		f.sent++
+		ids = append(ids, by.Send(t, fmt.Sprintf(`{"from":"ada@dev.test","to":"bob%d@away.test","subject":"Hello","text":"Hello"}`, f.sent)))
+	}
+	return ids
+}
+
+// arrive waits until messages are delivered, each with its first attempt and from the
+// address of its way, and counts them by address.
+func (f *fleet) arrive(t *testing.T, ids []string) map[string]int {
+	t.Helper()
+	from := map[string]int{}
+	expect.Eventually(t, fmt.Sprintf("%d messages are delivered", len(ids)), func() bool {
+		clear(from)
+		done := 0
+		rows, err := f.db.QueryContext(t.Context(), `SELECT r.state, r.attempts, a.way, split_part(a.local_addr, ':', 1), a.outcome FROM recipients r JOIN attempts a ON a.recipient_id = r.id WHERE r.email_id = ANY($1)`, "{"+strings.Join(ids, ",")+"}")
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer rows.Close()
+		for rows.Next() {
+			var state, way, local, outcome string
+			var attempts int
+			if err := rows.Scan(&state, &attempts, &way, &local, nullable{&outcome}); err != nil {
+				t.Fatal(err)
+			}
+			if attempts != 1 || outcome != "delivered" && outcome != "" {
+				t.Fatalf("a recipient is %s after attempt %d, by %s: %s", state, attempts, way, outcome)
+			}
+			if state == "delivered" {
+				done++
+				from[local]++
+				if way != "" && local != way {
+					t.Errorf("a message by %s left from %s", way, local)
+				}
+			}
+		}
+		return rows.Err() == nil && done == len(ids)
+	})
+	return from
+}
+
+// nullable scans a text, and null as nothing.
+type nullable struct{ into *string }
+
+func (n nullable) Scan(value any) error {
+	*n.into, _ = value.(string)
+	return nil
+}
+
+// waiting is how many recipients are parked under a source, without an attempt.
+func (f *fleet) waiting(t *testing.T, address string) (n int) {
+	t.Helper()
+	if err := f.db.QueryRowContext(t.Context(), `SELECT count(*) FROM recipients WHERE lane LIKE $1 || ' %' AND due_at IS NOT NULL AND attempts = 0`, address).Scan(&n); err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
+
+// Mail leaves from the process whose machine has its source address, whoever accepts and
+// claims it, and no attempt is lost. When that process is gone, mail of shared addresses
+// goes on by the other one, and mail of a dedicated address waits for it.
+func TestMailLeavesFromTheProcessThatHasItsAddress(t *testing.T) {
+	t.Parallel()
+	f := newFleet(t)
+	// 1. Each delivers from its own address. What nobody has is refused.
+	for name, refused := range map[string]struct {
+		in          outbound.SourceInput
+		field, want string
+	}{
+		"nobody's":      {outbound.SourceInput{Address: "127.0.0.9", Pool: "shared"}, "address", "no process that runs has 127.0.0.9; they are one, two"},
+		"another's":     {outbound.SourceInput{Address: "127.0.0.2", Node: "two", Pool: "shared"}, "address", "the process two does not have 127.0.0.2"},
+		"of an unknown": {outbound.SourceInput{Address: "127.0.0.2", Node: "six", Pool: "shared"}, "node", "is six; the processes that run and deliver are one, two"},
+	} {
+		if err := f.source(t, refused.in); fault.KindOf(err) != fault.Invalid || fault.From(err).Fields[refused.field] != refused.want {
+			t.Errorf("%s: %v, want %s %s", name, err, refused.field, refused.want)
+		}
+	}
+	for _, in := range []outbound.SourceInput{{Address: "127.0.0.2", Pool: "shared"}, {Address: "127.0.0.3", Node: "two", Pool: "shared"}} {
+		if err := f.source(t, in); err != nil {
+			t.Fatal(err)
+		}
+	}
+	expect.Eventually(t, "mail leaves from source addresses", func() bool {
+		return f.arrive(t, append(f.send(t, f.App, 1), f.send(t, f.other, 1)...))["127.0.0.1"] == 0
+	})
+	from := f.arrive(t, append(f.send(t, f.App, 30), f.send(t, f.other, 30)...))
+	if from["127.0.0.2"] == 0 || from["127.0.0.2"]+from["127.0.0.3"] != 60 {
+		t.Errorf("60 messages left from %v, want 127.0.0.2 and 127.0.0.3", from)
+	}
+	// 2. What only the other can send is handed over to it.
+	f.pause(t, "127.0.0.2", true)
+	expect.Eventually(t, "mail leaves from 127.0.0.3", func() bool { return f.arrive(t, f.send(t, f.App, 1))["127.0.0.3"] == 1 })
+	begun := time.Now()
+	if from := f.arrive(t, f.send(t, f.App, 40)); from["127.0.0.3"] != 40 {
+		t.Errorf("40 messages left from %v, want 127.0.0.3", from)
+	}
+	t.Logf("40 messages that the other process has the address for took %s", time.Since(begun).Round(time.Millisecond))
+	// 3. The other process ends. Its shared address is waited for, and then passed over.
+	if err := f.other.Stop(); err != nil {
+		t.Fatal(err)
+	}
+	ids := f.send(t, f.App, 20)
+	if from := f.arrive(t, ids); from["127.0.0.1"] != 20 {
+		t.Errorf("20 messages left from %v, want the machine's own address", from)
+	}
+	f.pause(t, "127.0.0.2", false)
+	expect.Eventually(t, "mail leaves from 127.0.0.2", func() bool { return f.arrive(t, f.send(t, f.App, 1))["127.0.0.2"] == 1 })
+	// 4. A dedicated address is waited for, however long it takes.
+	plan := accounts.PlanDedicated
+	f.Change(t, accounts.AccountChange{Plan: &plan})
+	if err := f.source(t, outbound.SourceInput{Address: "127.0.0.4", Node: "two", Pool: "dedicated", Account: f.AccountID, Unchecked: true}); err != nil {
+		t.Fatal(err)
+	}
+	var waits []string
+	expect.Eventually(t, "mail waits for 127.0.0.4", func() bool {
+		waits = append(waits, f.send(t, f.App, 1)...)
+		return f.waiting(t, "127.0.0.4") > 0
+	})
+	waits = append(waits, f.send(t, f.App, 10)...)
+	expect.Eventually(t, "the log says that nobody has 127.0.0.4", func() bool {
+		return slices.ContainsFunc(strings.Split(f.Log.String(), "\n"), func(line string) bool {
+			return strings.Contains(line, "no process has a source address") && strings.Contains(line, "127.0.0.4")
+		})
+	})
+	expect.Eventually(t, "ten wait", func() bool { return f.waiting(t, "127.0.0.4") >= 10 })
+	f.Beside(t, called("two"), on("127.0.0.4"))
+	if from := f.arrive(t, waits); from["127.0.0.4"] < 11 {
+		t.Errorf("%d messages left from %v, want at least 11 from 127.0.0.4", len(waits), from)
+	}
+	// Not one attempt failed, whoever made it, and receivers saw what the records say.
+	for _, m := range f.MX.Messages() {
+		if !slices.Contains([]string{"127.0.0.1", "127.0.0.2", "127.0.0.3", "127.0.0.4"}, m.Remote) {
+			t.Errorf("a message came in from %s", m.Remote)
+		}
+	}
+	var failed int
+	if err := f.db.QueryRowContext(t.Context(), `SELECT count(*) FROM attempts WHERE outcome <> 'delivered' OR number > 1`).Scan(&failed); err != nil || failed != 0 {
+		t.Errorf("%d attempts failed or were repeated, %v", failed, err)
+	}
+}

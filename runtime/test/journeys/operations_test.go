@@ -1,0 +1,160 @@
+package journeys_test
+
+import (
+	"encoding/json"
+	"maps"
+	"net/http"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/postrider/postrider/rest/api"
+	"github.com/postrider/postrider/runtime/app"
+	"github.com/postrider/postrider/runtime/test/harness"
+)
+
+// An operation as the OpenAPI document has it. Tests over all operations are made
+// from the document, so that a new one is in them, or fails them, from its first day.
+type operation struct {
+	method, path string // path below /api, with {id}
+	parameters   []parameter
+	body         any  // its example, nil when it takes none
+	endless      bool // answers with events until one side ends it
+	keys         bool // API keys may ask
+	public       bool // anybody may ask
+}
+
+type parameter struct{ Name, In string }
+
+func (o operation) String() string { return o.method + " " + o.path }
+
+func (o operation) has(in, name string) bool {
+	return slices.Contains(o.parameters, parameter{name, in})
+}
+
+// resource is the path before its first id: what kind of id it takes.
+func (o operation) resource() string {
+	before, _, _ := strings.Cut(o.path, "/{")
+	return before
+}
+
+// at is the path with every parameter of it filled in.
+func (o operation) at(id string) string {
+	path := o.path
+	for _, p := range o.parameters {
+		switch {
+		case p.In == "path" && p.Name == "number": // beside the id: of a version
+			path = strings.ReplaceAll(path, "{number}", "1")
+		case p.In == "path":
+			path = strings.ReplaceAll(path, "{"+p.Name+"}", id)
+		}
+	}
+	return "/api" + path
+}
+
+// What rest shows, tests and documents is what runs: a module whose routes its
+// golden document lacks fails here, and so does one whose row of the registry does
+// not list the routes that it has.
+func TestGoldenDocumentHasTheOperationsOfTheRegistry(t *testing.T) {
+	t.Parallel()
+	golden, err := os.ReadFile("../../../rest/api/testdata/openapi.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var routes []api.Routes
+	for _, m := range app.Modules() {
+		routes = append(routes, m.Operations(app.ModuleNames(true))...)
+	}
+	registry, err := api.DocumentOf("test", "", routes...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	served := harness.Start(t, nil).Do(t, http.MethodGet, "/api/openapi.json", nil).Body
+	want := operationNames(t, registry.JSON)
+	if diff := cmp.Diff(want, operationNames(t, golden)); diff != "" {
+		t.Errorf("the registry (-) and rest/api/testdata/openapi.json (+) have different operations; the routes of every module belong into bundle.routes of rest's tests:\n%s", diff)
+	}
+	if diff := cmp.Diff(want, operationNames(t, served)); diff != "" {
+		t.Errorf("the registry (-) and what is served (+) have different operations:\n%s", diff)
+	}
+}
+
+func operationNames(t *testing.T, document []byte) []string {
+	t.Helper()
+	var read struct {
+		Paths map[string]map[string]struct{}
+	}
+	if err := json.Unmarshal(document, &read); err != nil {
+		t.Fatal(err)
+	}
+	var all []string
+	for path, methods := range read.Paths {
+		for method := range methods {
+			all = append(all, strings.ToUpper(method)+" "+path)
+		}
+	}
+	slices.Sort(all)
+	return all
+}
+
+func operations(t *testing.T, app *harness.App) []operation {
+	t.Helper()
+	type described struct {
+		Parameters  []parameter
+		Security    []map[string][]string
+		Responses   map[string]struct{ Content map[string]any }
+		RequestBody *struct {
+			Content map[string]struct {
+				Example  any
+				Examples map[string]struct{ Value any }
+			}
+		}
+	}
+	var document struct {
+		Paths map[string]map[string]described
+	}
+	app.Do(t, http.MethodGet, "/api/openapi.json", nil).JSON(t, &document)
+	var all []operation
+	for path, methods := range document.Paths {
+		for method, d := range methods {
+			o := operation{method: strings.ToUpper(method), path: path}
+			for _, p := range d.Parameters {
+				if p.Name != "" { // else a reference to a header that many share
+					o.parameters = append(o.parameters, p)
+				}
+			}
+			o.public = len(d.Security) == 0
+			o.keys = slices.ContainsFunc(d.Security, func(s map[string][]string) bool { _, bearer := s["bearer"]; return bearer })
+			_, o.endless = d.Responses["200"].Content["text/event-stream"]
+			if d.RequestBody != nil {
+				content := d.RequestBody.Content["application/json"]
+				o.body = content.Example
+				for _, name := range slices.Sorted(maps.Keys(content.Examples)) { // the same one each time
+					o.body = richer(o.body, content.Examples[name].Value)
+				}
+				if o.body == nil {
+					t.Errorf("%s has a body without an example", o)
+				}
+			}
+			all = append(all, o)
+		}
+	}
+	slices.SortFunc(all, func(a, b operation) int { return strings.Compare(a.String(), b.String()) })
+	if len(all) == 0 {
+		t.Fatal("the document has no operations")
+	}
+	return all
+}
+
+// richer prefers the example with more fields.
+func richer(a, b any) any {
+	x, _ := a.(map[string]any)
+	y, _ := b.(map[string]any)
+	if len(y) > len(x) {
+		return b
+	}
+	return a
+}

@@ -1,0 +1,181 @@
+package journeys_test
+
+import (
+	"encoding/json"
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/postrider/postrider/runtime/base/expect"
+	"github.com/postrider/postrider/runtime/base/setting"
+	"github.com/postrider/postrider/runtime/test/harness"
+)
+
+// webhookOf waits for an event about an email at a webhook; what comes before it is passed over.
+func webhookOf(t *testing.T, heard <-chan hook, event, emailID string) (data json.RawMessage) {
+	t.Helper()
+	over := time.After(expect.Patience)
+	for {
+		select {
+		case got := <-heard:
+			var e struct {
+				Type string
+				Data json.RawMessage
+			}
+			if err := json.Unmarshal([]byte(got.body), &e); err != nil {
+				t.Fatal(err)
+			}
+			if e.Type == event && strings.Contains(string(e.Data), emailID) {
+				return e.Data
+			}
+		case <-over:
+			t.Fatalf("no webhook told of %s of the email %s", event, emailID)
+		}
+	}
+}
+
+// playing is a Postrider in development mode as people start it: mail is caught.
+func playing(t *testing.T) (s *scenario, heard <-chan hook) {
+	t.Helper()
+	s = scenarioOf(t, harness.Start(t, func(c setting.Texts) { c["POSTRIDER_OUTBOUND"] = "" }))
+	target, heard := listener(t)
+	if answer := s.Do(t, http.MethodPost, "/api/webhooks", map[string]any{"url": target}); answer.Status >= 300 {
+		t.Fatalf("the webhook was not made: %d %s", answer.Status, answer.Body)
+	}
+	return s, heard
+}
+
+func (s *scenario) reasonOf(t *testing.T, address string) string {
+	t.Helper()
+	var got suppressed
+	s.Do(t, http.MethodGet, "/api/suppressions/"+url.PathEscape(address), nil).JSON(t, &got)
+	return got.Suppression.Reason
+}
+
+// Each failure comes to the sender as it would from a real server: in the attempts, the
+// events, the webhooks and on the suppression list.
+func TestDevelopmentModePlaysFailures(t *testing.T) { //nolint:tparallel // its parts share one endpoint
+	t.Parallel()
+	s, heard := playing(t)
+	for _, domain := range []string{"dev.test", "sandbox.postrider.test"} {
+		t.Run("bounce@"+domain, func(t *testing.T) {
+			to := "bounce+1@" + domain
+			id := s.message(t, []string{to})
+			said := s.expect(t, id, bounced("550 5.1.1", true, "bounced rcpt 550 5.1.1 127"))
+			if !strings.Contains(said, "<"+to+">: no such mailbox") {
+				t.Errorf("the attempt's words are %q, want the server's", said)
+			}
+			if data := string(webhookOf(t, heard, "email.bounced", id)); !strings.Contains(data, "no such mailbox") || !strings.Contains(data, `"recipient":"`+to+`"`) {
+				t.Errorf("the webhook was told %s, want the server's words", data)
+			}
+			if got := s.reasonOf(t, to); got != "bounce" {
+				t.Errorf("%s is suppressed for %q, want bounce", to, got)
+			}
+		})
+		t.Run("soft-bounce@"+domain, func(t *testing.T) {
+			to := "Soft-Bounce+a.b@" + domain
+			id := s.message(t, []string{to})
+			data := string(webhookOf(t, heard, "email.bounced", id))
+			for _, want := range []string{`"type":"transient"`, `"code":452`, `"enhanced_code":"4.2.2"`, "over quota", "store." + domain} {
+				if !strings.Contains(data, want) {
+					t.Errorf("the webhook was told %s, which lacks %s", data, want)
+				}
+			}
+			waitForStatus(t, s.App, id, "bounced")
+			harness.Eventually(t, to+" is suppressed", func() bool { return s.reasonOf(t, to) == "bounce" })
+		})
+		t.Run("complain@"+domain, func(t *testing.T) {
+			to := "complain+1@" + domain
+			id := s.message(t, []string{to})
+			if data := string(webhookOf(t, heard, "email.complained", id)); !strings.Contains(data, `"type":"abuse"`) || !strings.Contains(data, "Postrider-Development-Mode") {
+				t.Errorf("the webhook was told %s, want a complaint of development mode's feedback loop", data)
+			}
+			waitForStatus(t, s.App, id, "delivered")
+			harness.Eventually(t, to+" is suppressed", func() bool { return s.reasonOf(t, to) == "complaint" })
+			checkBlocked(t, s.App, to, true)
+			checkBlocked(t, s.App, "complain+2@"+domain, false)
+		})
+		t.Run("delay@"+domain, func(t *testing.T) {
+			id := s.message(t, []string{"delay+1@" + domain})
+			if data := string(webhookOf(t, heard, "email.delivery_delayed", id)); !strings.Contains(data, "greylisted") {
+				t.Errorf("the webhook was told %s, want the server's words", data)
+			}
+			s.expect(t, id, waits("451 4.7.1", "deferred rcpt 451 4.7.1 127"))
+			s.pass(t, id, time.Minute)
+			s.expect(t, id, arrivedLate("deferred rcpt 451 4.7.1 127", "delivered dot 250 2.0.0 127"))
+		})
+		t.Run("suppress@"+domain, func(t *testing.T) {
+			for _, to := range []string{"suppress@" + domain, "suppress+anything@" + domain} {
+				var receipt struct{ ID, Status string }
+				s.Do(t, http.MethodPost, "/api/emails", `{"from":"ada@dev.test","to":"`+to+`","subject":"s","text":"t"}`).JSON(t, &receipt)
+				if receipt.Status != "failed" {
+					t.Errorf("an email to %s is answered %+v, want it failed at once", to, receipt)
+				}
+				if data := string(webhookOf(t, heard, "email.suppressed", receipt.ID)); !strings.Contains(data, to) {
+					t.Errorf("the webhook was told %s, want that %s is suppressed", data, to)
+				}
+				if got := s.reasonOf(t, to); got != "manual" {
+					t.Errorf("%s is suppressed for %q, want manual", to, got)
+				}
+			}
+		})
+	}
+	t.Run("slow", func(t *testing.T) {
+		id, beside := s.message(t, []string{"slow+1@dev.test"}), s.message(t, []string{"bob@example.net"})
+		waitForStatus(t, s.App, beside, "delivered") // a slow receiver holds up nobody else
+		expect.Eventually(t, "the slow receiver takes the mail", func() bool {
+			var got emailAnswer
+			s.Do(t, http.MethodGet, "/api/emails/"+id, nil).JSON(t, &got)
+			return got.Email.Status == "delivered"
+		})
+	})
+	// What was caught is there for a test of its own, and what was refused is not.
+	for query, want := range map[string]int{"to=slow+1@dev.test&wait=10s": http.StatusOK, "to=delay%2B1@sandbox.postrider.test&subject=hello": http.StatusOK,
+		"to=bounce+1@dev.test": http.StatusNotFound, "to=nobody": http.StatusUnprocessableEntity, "wait=2m": http.StatusUnprocessableEntity} {
+		if answer := s.Do(t, http.MethodGet, "/dev/inbox/latest?"+query, nil); answer.Status != want {
+			t.Errorf("latest?%s is answered %d %s, want %d", query, answer.Status, answer.Body, want)
+		}
+	}
+}
+
+// Who waits for a mail does not hold up a stop.
+func TestAStopEndsWaitsForMail(t *testing.T) {
+	t.Parallel()
+	s, _ := playing(t)
+	answered := make(chan int, 1)
+	waiting, err := http.NewRequestWithContext(t.Context(), http.MethodGet, s.BaseURL+"/dev/inbox/latest?to=nobody@example.net&wait=60s", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	go func() {
+		res, err := http.DefaultClient.Do(waiting)
+		if err != nil {
+			answered <- 0
+			return
+		}
+		res.Body.Close()
+		answered <- res.StatusCode
+	}()
+	harness.Eventually(t, "the request is being served", func() bool {
+		return strings.Contains(string(s.Do(t, http.MethodGet, "/metrics", nil).Body), "postrider_http_requests_in_flight 2") // and the one that asks
+	})
+	if err := s.Stop(); err != nil {
+		t.Fatal(err)
+	}
+	if status := <-answered; status != http.StatusServiceUnavailable {
+		t.Errorf("a wait that a stop ended is answered %d, want 503", status)
+	}
+}
+
+// Without the development inbox, and where mail really leaves, nothing is played.
+func TestNothingIsPlayedWhereMailLeaves(t *testing.T) {
+	t.Parallel()
+	app := harness.Start(t, nil)
+	app.MailDomain(t, "dev.test")
+	for _, to := range []string{"bounce@dev.test", "suppress+1@dev.test"} {
+		id := send(t, app, `{"from":"ada@dev.test","to":"`+to+`","subject":"s","text":"t"}`)
+		waitForStatus(t, app, id, "delivered")
+	}
+}

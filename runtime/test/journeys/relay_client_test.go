@@ -1,0 +1,178 @@
+package journeys_test
+
+import (
+	"bufio"
+	"crypto/tls"
+	"encoding/base64"
+	"fmt"
+	"net"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/postrider/postrider/runtime/base/expect"
+	"github.com/postrider/postrider/runtime/test/harness"
+)
+
+// submitter is a program that hands in mail: it writes octets and reads lines, so that a
+// test can say what no library would.
+type submitter struct {
+	net.Conn
+
+	t     *testing.T
+	r     *bufio.Reader
+	asked int
+}
+
+func wrap(t *testing.T, c net.Conn) *submitter {
+	t.Helper()
+	if err := c.SetDeadline(time.Now().Add(5 * expect.Patience)); err != nil {
+		t.Fatal(err)
+	}
+	return &submitter{Conn: c, t: t, r: bufio.NewReader(c)}
+}
+
+// dialRelay connects over TLS from the first octet.
+func dialRelay(t *testing.T, app *harness.App) *submitter {
+	t.Helper()
+	c, err := (&tls.Dialer{Config: &tls.Config{InsecureSkipVerify: true}}).DialContext(t.Context(), "tcp", app.Relay.TLSAddr) // the app's own certificate
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = c.Close() })
+	s := wrap(t, c)
+	s.expect("220 ")
+	s.say("EHLO client.test\r\n")
+	s.expect("250 ")
+	return s
+}
+
+// dialClear connects to the port where TLS is begun by STARTTLS, and does not begin it.
+func dialClear(t *testing.T, app *harness.App) *submitter {
+	t.Helper()
+	c, err := new(net.Dialer).DialContext(t.Context(), "tcp", app.Relay.Addr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = c.Close() })
+	s := wrap(t, c)
+	s.expect("220 ")
+	s.say("EHLO client.test\r\n")
+	s.expect("250 ")
+	return s
+}
+
+// signIn is dialRelay and the development credential.
+func signIn(t *testing.T, app *harness.App) *submitter {
+	t.Helper()
+	s := dialRelay(t, app)
+	s.auth(app.Relay.Username, app.Relay.Password)
+	s.expect("235 ")
+	return s
+}
+
+func plain(username, password string) string { return encoded("\x00" + username + "\x00" + password) }
+
+func encoded(text string) string { return base64.StdEncoding.EncodeToString([]byte(text)) }
+
+// tired tells, every so many calls, that it is time for a new connection: refusals of
+// one are counted.
+func (s *submitter) tired(after int) bool {
+	s.asked++
+	if s.asked%after == 0 {
+		_ = s.Close()
+		return true
+	}
+	return false
+}
+
+func (s *submitter) auth(username, password string) {
+	s.t.Helper()
+	s.say("AUTH PLAIN %s\r\n", plain(username, password))
+}
+
+func (s *submitter) say(format string, args ...any) {
+	s.t.Helper()
+	if len(args) > 0 {
+		format = fmt.Sprintf(format, args...)
+	}
+	if _, err := s.Write([]byte(format)); err != nil {
+		s.t.Fatal(err)
+	}
+}
+
+// answer reads one, with all its lines.
+func (s *submitter) answer() string {
+	s.t.Helper()
+	var all strings.Builder
+	for {
+		line, err := s.r.ReadString('\n')
+		if err != nil {
+			s.t.Fatalf("after %q: %v", all.String(), err)
+		}
+		all.WriteString(line)
+		if len(line) < 4 || line[3] != '-' {
+			return strings.TrimRight(all.String(), "\r\n")
+		}
+	}
+}
+
+func (s *submitter) expect(prefix string) string {
+	s.t.Helper()
+	got := s.answer()
+	if last := got[strings.LastIndexByte(got, '\n')+1:]; !strings.HasPrefix(last, prefix) {
+		s.t.Fatalf("answered %q, want %q", got, prefix)
+	}
+	return got
+}
+
+// submit runs a transaction and gives the last answer: of the first refusal, or of the
+// final dot. The message is in lines that end with LF; dots are stuffed here.
+func (s *submitter) submit(from string, to []string, message string) string {
+	s.t.Helper()
+	s.say("MAIL FROM:<%s>\r\n", from)
+	if got := s.answer(); !strings.HasPrefix(got, "250 ") {
+		return got
+	}
+	for _, one := range to {
+		s.say("RCPT TO:<%s>\r\n", one)
+		if got := s.answer(); !strings.HasPrefix(got, "250 ") {
+			s.say("RSET\r\n")
+			s.expect("250 ")
+			return got
+		}
+	}
+	s.say("DATA\r\n")
+	if got := s.answer(); !strings.HasPrefix(got, "354 ") {
+		return got
+	}
+	s.say(strings.ReplaceAll(strings.ReplaceAll("\n"+message, "\n.", "\n.."), "\n", "\r\n")[2:] + ".\r\n")
+	return s.answer()
+}
+
+// relayed is submit for what must be accepted; it gives the email's id.
+func (s *submitter) relayed(from string, to []string, message string) string {
+	s.t.Helper()
+	got := s.submit(from, to, message)
+	id, found := strings.CutPrefix(got, "250 2.0.0 OK ")
+	if !found || !strings.HasPrefix(id, "msg_") {
+		s.t.Fatalf("answered %q", got)
+	}
+	return id
+}
+
+// newCredential makes one over REST.
+func newCredential(t *testing.T, app *harness.App, body map[string]any) (id, password string) {
+	t.Helper()
+	var made struct {
+		SMTPCredential struct{ ID string } `json:"smtp_credential"`
+		Password       string
+	}
+	got := app.Do(t, http.MethodPost, "/api/smtp-credentials", body)
+	got.JSON(t, &made)
+	if got.Status != http.StatusOK || !strings.HasPrefix(made.Password, "svs_") {
+		t.Fatalf("making a credential got status %d and %s, want 200 and a password", got.Status, got.Body)
+	}
+	return made.SMTPCredential.ID, made.Password
+}

@@ -1,0 +1,217 @@
+package journeys_test
+
+import (
+	"database/sql"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/postrider/postrider/runtime/base/expect"
+	"github.com/postrider/postrider/runtime/base/setting"
+	"github.com/postrider/postrider/runtime/mail/smtpclient/smtptest"
+	"github.com/postrider/postrider/runtime/storage/db/dbtest"
+	"github.com/postrider/postrider/runtime/test/harness"
+)
+
+// While the database is frozen or down, whoever submits is told to try again, in time
+// and never for good: with AUTH, with MAIL, and with the final dot of a message that was
+// under way, of which nothing is stored. Afterwards it works again, on connections that
+// stayed open too.
+func TestRelayWithTheDatabaseAwayIsTemporaryAndRecovers(t *testing.T) {
+	t.Parallel()
+	for name, outage := range map[string]struct{ begin, end func(*dbtest.Server) }{
+		"frozen":  {(*dbtest.Server).Freeze, (*dbtest.Server).Thaw},
+		"stopped": {(*dbtest.Server).Stop, (*dbtest.Server).Start},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			server := dbtest.NewServer(t)
+			app := harness.Start(t, func(s setting.Texts) { s["DATABASE_URL"] = server.URL() })
+			app.MailDomain(t, "example.net")
+			first := signIn(t, app)
+			id := first.relayed("ada@dev.test", []string{"bob@example.net"}, plainMessage("ada@dev.test", "bob@example.net"))
+			waitForStatus(t, app, id, "delivered")
+			underWay := signIn(t, app).begun("bob@example.net")
+			signing, asking := dialRelay(t, app), signIn(t, app)
+
+			outage.begin(server)
+			underWay.refusedInTime(".\r\n", "451 4.3.0 ")
+			signing.refusedInTime("AUTH PLAIN "+plain(app.Relay.Username, app.Relay.Password)+"\r\n", "454 4.7.0 ")
+			signing.refusedInTime("AUTH PLAIN "+plain(app.Relay.Username, "svs_wrong")+"\r\n", "454 4.7.0 ")
+			harness.Eventually(t, "what is remembered of a credential is over", func() bool { return !asking.mayBegin() })
+			asking.refusedInTime("MAIL FROM:<ada@dev.test>\r\n", "451 4.3.0 ")
+			first.refusedInTime("MAIL FROM:<ada@dev.test>\r\n", "451 4.3.0 ")
+			outage.end(server)
+
+			harness.Eventually(t, "signs in again", func() bool {
+				s := dialRelay(t, app)
+				defer s.Close() // the relay takes only so many of one address
+				s.auth(app.Relay.Username, app.Relay.Password)
+				return strings.HasPrefix(s.answer(), "235 ")
+			})
+			if got := storedEmails(t, app); name == "stopped" && len(got) != 1 {
+				t.Errorf("stored are %v", got)
+			}
+			var again string
+			harness.Eventually(t, "accepts again", func() bool {
+				again = underWay.submit("ada@dev.test", []string{"bob@example.net"}, keyedMessage("bob@example.net"))
+				return strings.HasPrefix(again, "250 2.0.0 OK msg_")
+			})
+			app.MX.Wait(t, "delivery goes on", func(s smtptest.Stats) bool { return s.Accepted == 2 })
+			if got := storedEmails(t, app); len(got) != 2 || "250 2.0.0 OK "+got[0] != again || got[1] != id {
+				t.Errorf("stored are %v", got)
+			}
+		})
+	}
+}
+
+// begun is a transaction whose message lacks its final dot.
+func (s *submitter) begun(to string) *submitter {
+	s.t.Helper()
+	s.say("MAIL FROM:<ada@dev.test>\r\nRCPT TO:<%s>\r\nDATA\r\n", to)
+	s.expect("250 ")
+	s.expect("250 ")
+	s.expect("354 ")
+	s.say("%s", wire(keyedMessage(to)))
+	return s
+}
+
+func keyedMessage(to string) string {
+	return "X-Postrider-Idempotency-Key: to " + to + "\n" + plainMessage("ada@dev.test", to)
+}
+
+// mayBegin tells whether MAIL is accepted, and takes it back.
+func (s *submitter) mayBegin() bool {
+	s.t.Helper()
+	s.say("MAIL FROM:<ada@dev.test>\r\n")
+	got := s.answer()
+	if strings.HasPrefix(got, "5") {
+		s.t.Errorf("answered %q", got)
+	}
+	if !strings.HasPrefix(got, "250 ") {
+		return false
+	}
+	s.say("RSET\r\n")
+	s.expect("250 ")
+	return true
+}
+
+func (s *submitter) refusedInTime(command, want string) {
+	s.t.Helper()
+	begin := time.Now()
+	s.say("%s", command)
+	if got := s.answer(); !strings.HasPrefix(got, want) {
+		s.t.Errorf("%q was answered %q, want %q", command, got, want)
+	}
+	if took := time.Since(begin); took > outageLimit {
+		s.t.Errorf("%q took %s", command, took)
+	}
+}
+
+// storedEmails are the ids of what the development account has, newest first.
+func storedEmails(t *testing.T, app *harness.App) []string {
+	t.Helper()
+	var list struct{ Emails []struct{ ID string } }
+	app.Do(t, http.MethodGet, "/api/emails", nil).JSON(t, &list)
+	var ids []string
+	for _, e := range list.Emails {
+		ids = append(ids, e.ID)
+	}
+	return ids
+}
+
+// A stop lets a message that is under way end: who is answered 250 finds it stored, also
+// when the stop comes in the middle of the commit. Clients that wait for nothing are
+// sent away at once.
+func TestAStopEndsMessagesUnderWayOverTheRelay(t *testing.T) {
+	t.Parallel()
+	for range 5 {
+		if aStopEndsMessages(t) {
+			return
+		}
+	}
+	t.Error("this machine never came to the end of a stop while a commit may wait")
+}
+
+// aStopEndsMessages is false where the commit was held up for so long that the message was refused, which says nothing.
+func aStopEndsMessages(t *testing.T) bool {
+	t.Helper()
+	url := dbtest.URL(t)
+	app := harness.Start(t, func(s setting.Texts) { s["DATABASE_URL"] = url })
+	conn, err := sql.Open("postgres", url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	idle, half, committing := signIn(t, app), signIn(t, app).begun("bob@example.net"), signIn(t, app).begun("carol@example.net")
+	tx, err := conn.BeginTx(t.Context(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer tx.Rollback() // it has ended by then
+	if _, err := tx.ExecContext(t.Context(), `LOCK TABLE emails IN SHARE MODE`); err != nil {
+		t.Fatal(err)
+	}
+	begin := time.Now()
+	committing.say(".\r\n")
+	harness.Eventually(t, "the message waits for its commit", func() bool {
+		return len(column(t, conn, `SELECT 'x' FROM pg_locks WHERE NOT granted AND relation = 'emails'::regclass`)) == 1
+	})
+
+	ended := make(chan error, 1)
+	go func() { ended <- app.Stop() }()
+	idle.expect("421 4.3.2 ") // while the others are under way
+	select {
+	case err := <-ended:
+		t.Fatalf("stopped with messages under way: %v", err)
+	default:
+	}
+	half.say(".\r\n")
+	if err := tx.Rollback(); err != nil {
+		t.Fatal(err)
+	}
+	if held := time.Since(begin); held > 3*time.Second {
+		t.Logf("the commit was held up for %s", held)
+		return false
+	}
+	answered := []string{half.expect("250 2.0.0 OK msg_"), committing.expect("250 2.0.0 OK msg_")}
+	half.expect("421 4.3.2 ")
+	if err := <-ended; err != nil {
+		t.Fatalf("stop: %v", err)
+	}
+	stored := strings.Join(column(t, conn, `SELECT id FROM emails`), " ")
+	for _, a := range answered {
+		if !strings.Contains(stored, strings.TrimPrefix(a, "250 2.0.0 OK ")) {
+			t.Errorf("answered %q, stored are %s", a, stored)
+		}
+	}
+	return true
+}
+
+// Whoever does not end a message does not hold up a stop for ever: it is cut, without an
+// answer, and not stored.
+func TestAStopCutsAMessageThatDoesNotEnd(t *testing.T) {
+	t.Parallel()
+	url := dbtest.URL(t)
+	app := harness.Start(t, func(s setting.Texts) { s["DATABASE_URL"] = url })
+	stuck := signIn(t, app).begun("bob@example.net")
+	begin := time.Now()
+	if err := app.Stop(); err != nil {
+		t.Fatalf("stop: %v", err)
+	}
+	if took := time.Since(begin); took > 20*time.Second+expect.Patience { // 23 seconds are what a stop has; it does not wait for the client's own limit of minutes
+		t.Errorf("the stop took %s", took)
+	}
+	if line, err := stuck.r.ReadString('\n'); strings.HasPrefix(line, "250") {
+		t.Errorf("answered %q %v", line, err)
+	}
+	conn, err := sql.Open("postgres", url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	if got := column(t, conn, `SELECT id FROM emails`); len(got) != 0 {
+		t.Errorf("stored are %v", got)
+	}
+}

@@ -1,0 +1,282 @@
+package journeys_test
+
+import (
+	"bufio"
+	"fmt"
+	"net"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/postrider/postrider/runtime/base/expect"
+	"github.com/postrider/postrider/runtime/base/secret"
+	"github.com/postrider/postrider/runtime/base/setting"
+	"github.com/postrider/postrider/runtime/mail/returnpath"
+	"github.com/postrider/postrider/runtime/mail/smtpclient/smtptest"
+	"github.com/postrider/postrider/runtime/storage/db/dbtest"
+	"github.com/postrider/postrider/runtime/test/harness"
+)
+
+// report is a delivery status notification of one recipient.
+func report(to, about, action, status, diagnostic string) string {
+	return strings.ReplaceAll(`From: Mail Delivery System <MAILER-DAEMON@inner.example.net>
+To: `+to+`
+Subject: Undelivered Mail Returned to Sender
+Auto-Submitted: auto-replied
+MIME-Version: 1.0
+Content-Type: multipart/report; report-type=delivery-status; boundary="b1"
+
+--b1
+Content-Type: text/plain
+
+This is the mail system at host inner.example.net.
+
+--b1
+Content-Type: message/delivery-status
+
+Reporting-MTA: dns; inner.example.net
+
+Final-Recipient: rfc822; `+about+`
+Action: `+action+`
+Status: `+status+`
+Remote-MTA: dns; store.example.net
+Diagnostic-Code: smtp; `+diagnostic+`
+
+--b1
+Content-Type: text/rfc822-headers
+
+From: ada@dev.test
+To: `+about+`
+Subject: s
+
+--b1--
+`, "\n", "\r\n")
+}
+
+// conversation is a connection to the inbound listener.
+type conversation struct {
+	net.Conn
+	replies *bufio.Reader
+}
+
+// converse connects as a mail server does.
+func converse(t *testing.T, app *harness.App) *conversation {
+	t.Helper()
+	if app.InboundAddr == nil {
+		t.Fatal("the ready file has no inbound_addr")
+	}
+	c, err := net.Dial("tcp", *app.InboundAddr) // loopback
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { c.Close() })
+	if err := c.SetDeadline(time.Now().Add(5 * expect.Patience)); err != nil {
+		t.Fatal(err)
+	}
+	talk := &conversation{c, bufio.NewReader(c)}
+	talk.say(t, "")
+	talk.say(t, "EHLO inner.example.net\r\n")
+	return talk
+}
+
+// say gives the last line of the answer.
+func (c *conversation) say(t *testing.T, text string) string {
+	t.Helper()
+	if _, err := fmt.Fprint(c, text); err != nil {
+		t.Fatal(err)
+	}
+	for {
+		line, err := c.replies.ReadString('\n')
+		if err != nil {
+			t.Fatalf("after %.40q: %v", text, err)
+		}
+		if line[3] == ' ' {
+			return strings.TrimSpace(line)
+		}
+	}
+}
+
+// deliver brings a message to the inbound listener as a mail server does, and gives
+// the answers to RCPT and, if that was accepted, to the message.
+func deliver(t *testing.T, app *harness.App, from, to, message string) (rcpt, data string) {
+	t.Helper()
+	c := converse(t, app)
+	defer c.Close()
+	c.say(t, "MAIL FROM:<"+from+">\r\n")
+	if rcpt = c.say(t, "RCPT TO:<"+to+">\r\n"); rcpt[0] != '2' {
+		return rcpt, ""
+	}
+	c.say(t, "DATA\r\n")
+	return rcpt, c.say(t, message+".\r\n")
+}
+
+// senderOf is the envelope sender that the scripted MX saw for a recipient.
+func senderOf(t *testing.T, app *harness.App, to string) (sender string) {
+	t.Helper()
+	harness.Eventually(t, to+" got the email", func() bool {
+		for _, m := range app.MX.Messages() {
+			if m.To[0] == to {
+				sender = m.From
+			}
+		}
+		return sender != ""
+	})
+	return sender
+}
+
+func timelineOf(t *testing.T, app *harness.App, id string) string {
+	t.Helper()
+	var got struct {
+		Email struct{ Timeline []struct{ Type string } }
+	}
+	app.Query(t, `{ email(id: "`+id+`") { timeline { type } } }`, &got)
+	var types []string
+	for _, e := range got.Email.Timeline {
+		types = append(types, e.Type)
+	}
+	return strings.Join(types, " ")
+}
+
+// A server takes an email and finds out later that it cannot deliver: the email has
+// bounced after all, and the recipient is written to no more.
+func TestScenarioABounceComesLater(t *testing.T) {
+	t.Parallel()
+	url := dbtest.URL(t)
+	app := harness.Start(t, func(s setting.Texts) { s["DATABASE_URL"] = url })
+	app.MailDomain(t, "example.net")
+	id := send(t, app, `{"from":"ada@dev.test","to":["gone@example.net","here@example.net"],"subject":"s","text":"t"}`)
+	waitForStatus(t, app, id, "delivered")
+	sender := senderOf(t, app, "gone@example.net")
+
+	message := report(sender, "gone@example.net", "failed", "5.1.1", "550 5.1.1 <gone@example.net>: user unknown")
+	for range 2 { // the reporting server did not hear our answer
+		if rcpt, data := deliver(t, app, "", sender, message); !strings.HasPrefix(data, "250 ") {
+			t.Fatalf("answered %s, %s", rcpt, data)
+		}
+	}
+	got := waitForStatus(t, app, id, "bounced")
+	if got.Email.BouncedAt == nil || got.Email.LastEvent != "email.bounced" || !strings.Contains(*got.Email.BounceReason, "user unknown") {
+		t.Errorf("record: %+v", got.Email)
+	}
+	// A second report about the same recipient is no second bounce.
+	deliver(t, app, "", strings.ToUpper(sender), report(sender, "gone@example.net", "failed", "5.2.1", "550 5.2.1 disabled"))
+	if types := timelineOf(t, app, id); types != "email.sent email.delivered email.delivered email.bounced" {
+		t.Errorf("timeline: %s", types)
+	}
+	var shown struct {
+		Email struct {
+			Status     string
+			Recipients []struct{ Address, State, EnhancedCode string }
+		}
+	}
+	app.Query(t, `{ email(id: "`+id+`") { status recipients { address state enhancedCode } } }`, &shown)
+	states := map[string]string{}
+	for _, r := range shown.Email.Recipients {
+		states[r.Address] = strings.ToLower(r.State)
+	}
+	if diff := cmp.Diff(map[string]string{"gone@example.net": "bounced", "here@example.net": "delivered"}, states); diff != "" {
+		t.Errorf("GraphQL (-want +got):\n%s", diff)
+	}
+	harness.Eventually(t, "the recipient is suppressed", func() bool {
+		return app.Do(t, http.MethodGet, "/api/suppressions/gone@example.net", nil).Status == http.StatusOK
+	})
+	checkBlocked(t, app, "gone@example.net", true)
+
+	// Erased is erased, also from what the reports have left.
+	app.Do(t, http.MethodDelete, "/api/contacts/gone@example.net/data", nil)
+	for _, row := range rowsWith(t, url, "gone@example.net") {
+		t.Errorf("still there: %s", row)
+	}
+	if rcpt, _ := deliver(t, app, "", sender, ""); !strings.HasPrefix(rcpt, "550 5.1.1") {
+		t.Errorf("the return path of an erased recipient is answered %s", rcpt)
+	}
+}
+
+// What is no final failure, and what is not from somebody who saw the message,
+// changes nothing.
+func TestScenarioReportsThatChangeNothing(t *testing.T) {
+	t.Parallel()
+	url, key := dbtest.URL(t), secret.NewKey()
+	app := harness.Start(t, func(s setting.Texts) {
+		s["DATABASE_URL"], s["POSTRIDER_MASTER_KEY"], s["POSTRIDER_MODULES"] = url, key.Setting().Reveal(), "-inbound"
+	})
+	app.MailDomain(t, "example.net")
+	id := send(t, app, `{"from":"ada@dev.test","to":"bob@example.net","subject":"s","text":"t"}`)
+	waitForStatus(t, app, id, "delivered")
+	sender := senderOf(t, app, "bob@example.net")
+
+	for what, message := range map[string]string{
+		"delay":      report(sender, "bob@example.net", "delayed", "4.4.1", "451 connection timed out"),
+		"delivered":  report(sender, "bob@example.net", "relayed", "2.0.0", "250 ok"),
+		"automatic":  "From: Bob <bob@example.net>\r\nTo: " + sender + "\r\nSubject: Out of office: s\r\nAuto-Submitted: auto-replied\r\n\r\nI am away and could not be delivered.\r\n",
+		"unreadable": "From: Bob <bob@example.net>\r\nSubject: Hello\r\n\r\nHello!\r\n",
+	} {
+		if rcpt, data := deliver(t, app, "bob@example.net", sender, message); !strings.HasPrefix(data, "250 ") {
+			t.Errorf("%s is answered %s, %s", what, rcpt, data)
+		}
+		if rows := rowsWith(t, url, ","+what+",f,"); len(rows) != 1 {
+			t.Errorf("%s is recorded %d times", what, len(rows))
+		}
+	}
+	box, err := secret.NewBox(key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	paths, err := returnpath.New(box.DeriveEach("return path")...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	number := recipientIDs(t, app, id)["bob@example.net"]
+	made := func(m returnpath.Mark, age time.Duration) string {
+		address, err := paths.Address(m, "dev.test", time.Now().Add(-age))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return address
+	}
+	forged := []byte(sender)
+	forged[20] ^= 1
+	for address, answer := range map[string]string{
+		string(forged): "550 5.1.1",
+		made(returnpath.Mark{EmailID: id, RecipientID: number}, 40*24*time.Hour): "550 5.1.1", // expired
+		made(returnpath.Mark{EmailID: id, RecipientID: number + 1000}, 0):        "550 5.1.1", // no such recipient
+		strings.Replace(sender, "@rp.dev.test", "@rp.other.test", 1):             "550 5.1.1",
+		"bounce@rp.dev.test": "550 5.7.1", "bob@example.net": "550 5.7.1", "abuse@dev.test": "550 5.7.1",
+	} {
+		if rcpt, _ := deliver(t, app, "", address, ""); !strings.HasPrefix(rcpt, answer) {
+			t.Errorf("%s is answered %s, want %s", address, rcpt, answer)
+		}
+	}
+	if types := timelineOf(t, app, id); types != "email.sent email.delivered" {
+		t.Errorf("timeline: %s", types)
+	}
+	waitForStatus(t, app, id, "delivered")
+	checkBlocked(t, app, "bob@example.net", false)
+}
+
+// A reply to the final dot was lost and the email waits for another attempt; the
+// bounce that comes meanwhile ends it.
+func TestScenarioABounceEndsTheRetries(t *testing.T) {
+	t.Parallel()
+	app := harness.Start(t, nil)
+	app.MailDomain(t, "example.net")
+	app.MX.Always(smtptest.Dot, "bob@example.net", smtptest.Reply(451, "4.3.0", "Perhaps"))
+	id := send(t, app, `{"from":"ada@dev.test","to":"bob@example.net","subject":"s","text":"t"}`)
+	sender := senderOf(t, app, "bob@example.net")
+	if _, data := deliver(t, app, "", sender, report(sender, "bob@example.net", "failed", "4.4.7", "451 4.4.7 delivery time expired")); !strings.HasPrefix(data, "250 ") {
+		t.Fatalf("answered %s", data)
+	}
+	waitForStatus(t, app, id, "bounced")
+	var got struct {
+		Email struct {
+			Recipients []struct{ NextAttemptAt *time.Time }
+		}
+	}
+	app.Query(t, `{ email(id: "`+id+`") { recipients { nextAttemptAt } } }`, &got)
+	if got.Email.Recipients[0].NextAttemptAt != nil {
+		t.Errorf("another attempt at %s", got.Email.Recipients[0].NextAttemptAt)
+	}
+}

@@ -1,0 +1,255 @@
+package journeys_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/postrider/postrider/runtime/base/expect"
+	"github.com/postrider/postrider/runtime/mail/dnsx/dnsxtest"
+	"github.com/postrider/postrider/runtime/test/harness"
+)
+
+// The same over GraphQL, made from introspection.
+func TestGraphQLKeepsAccountsApart(t *testing.T) {
+	t.Parallel()
+	app := harness.Start(t, nil)
+	app.MailDomain(t, "example.net") // a failed recipient would be suppressed
+	stranger := app.Stranger(t, "stranger")
+	byField := map[string]string{}
+	unknown := map[string]string{}
+	for _, kind := range owned {
+		if kind.root != "" {
+			byField[kind.root], unknown[kind.root] = kind.add(t, app), kind.unknown
+		}
+	}
+	send(t, app, anEmail)
+	app.DNS.Fault("unanswered.example", dnsxtest.ServFail)
+	for range 2 { // for a second page of the queue
+		send(t, app, strings.ReplaceAll(anEmail, "example.net", "unanswered.example"))
+	}
+	var schema struct {
+		Schema struct {
+			QueryType    struct{ Fields []rootField }
+			MutationType struct{ Fields []rootField }
+		} `json:"__schema"`
+	}
+	app.Query(t, `{__schema{queryType{fields{name args{name}}} mutationType{fields{name args{name}}}}}`, &schema)
+	if len(schema.Schema.MutationType.Fields) == 0 {
+		t.Error("there are no mutations")
+	}
+	for _, f := range schema.Schema.MutationType.Fields {
+		if !f.takes("selection") {
+			t.Errorf("%s is a mutation that this test does not know", f.Name)
+			continue
+		}
+		checkQueueMutation(t, app, stranger, f)
+	}
+	byField["node"], unknown["node"] = byField["email"], unknown["email"]
+	harness.Eventually(t, "the log has requests of the owner", func() bool {
+		var logged struct {
+			APIRequests struct{ Nodes []struct{ ID string } }
+		}
+		app.Query(t, `{apiRequests(first:2){nodes{id}}}`, &logged)
+		if found := logged.APIRequests.Nodes; len(found) == 2 {
+			byField["apiRequest"], unknown["apiRequest"] = found[1].ID, "req_01kf0m4w7he6x8q2v5b3n9c1tz"
+			return true
+		}
+		return false
+	})
+	for _, f := range schema.Schema.QueryType.Fields {
+		switch {
+		case crossing[f.Name] != "":
+			query := strings.NewReplacer("EMAIL", byField["email"], "WEBHOOK", byField["webhook"]).Replace(crossing[f.Name])
+			ask := func(a *harness.App) string {
+				return string(a.Do(t, http.MethodPost, "/graphql", map[string]string{"query": query}).Body)
+			}
+			if own := ask(app); !strings.HasPrefix(own, `{"data":{"`+f.Name+`":`) {
+				t.Errorf("the owner's %s has no answer, so this proves nothing: %s", f.Name, own)
+			}
+			foreign := ask(stranger)
+			if answered := strings.HasPrefix(foreign, `{"data":{"`+f.Name+`":`); !answered && !strings.Contains(foreign, `"code":"not_found"`) {
+				t.Errorf("a stranger's %s: %s", f.Name, foreign)
+			}
+			for _, theirs := range []string{byField["email"], byField["webhook"], "example.net", "unanswered.example"} {
+				if strings.Contains(foreign, theirs) && !strings.Contains(foreign, `"code":"not_found"`) { // which repeats what was asked for
+					t.Errorf("a stranger's %s names %s: %s", f.Name, theirs, foreign)
+				}
+			}
+		case f.takes("id"):
+			if byField[f.Name] == "" {
+				t.Errorf("%s takes an id of a kind that this test cannot make: name it in owned", f.Name)
+			}
+			ask := func(a *harness.App, id string) string {
+				return string(a.Do(t, http.MethodPost, "/graphql", map[string]string{"query": fmt.Sprintf(`{%s(id:%q){id}}`, f.Name, id)}).Body)
+			}
+			if own := ask(app, byField[f.Name]); !strings.Contains(own, byField[f.Name]) {
+				t.Errorf("%s does not show the owner its own: %s", f.Name, own)
+			}
+			if foreign, none := ask(stranger, byField[f.Name]), ask(stranger, unknown[f.Name]); foreign != none || strings.Contains(foreign, byField[f.Name]) {
+				t.Errorf("%s tells another's id (%s) from an unknown one (%s)", f.Name, foreign, none)
+			}
+		case f.takes("webhookId"):
+			query := map[string]string{"query": fmt.Sprintf(`{%s(webhookId:%q){nodes{id}}}`, f.Name, byField["webhook"])}
+			if got := string(stranger.Do(t, http.MethodPost, "/graphql", query).Body); got != `{"data":{"`+f.Name+`":null}}` {
+				t.Errorf("a stranger's %s of another's endpoint: %s", f.Name, got)
+			}
+		case f.Name == "events": // positions are no secrets: another's event is one like any
+			harness.Eventually(t, "the owner has events", func() bool {
+				return strings.Contains(string(app.Do(t, http.MethodPost, "/graphql", map[string]string{"query": `{events{nodes{id}}}`}).Body), "evt_")
+			})
+			if got := string(stranger.Do(t, http.MethodPost, "/graphql", map[string]string{"query": `{events{nodes{id}}}`}).Body); got != `{"data":{"events":{"nodes":[]}}}` {
+				t.Errorf("a stranger's events: %s", got)
+			}
+		case f.takes("domainId"):
+			query := map[string]string{"query": fmt.Sprintf(`{%s(domainId:%q){catchAll}}`, f.Name, byField["domain"])}
+			if got := string(stranger.Do(t, http.MethodPost, "/graphql", query).Body); got != `{"data":{"`+f.Name+`":null}}` {
+				t.Errorf("a stranger's %s of another's domain: %s", f.Name, got)
+			}
+		case f.Name == "auditLog", f.Name == "invitations": // no key reads them; of people: TestPeopleOfOneTeamAreNothingToAnother
+			if got := string(stranger.Do(t, http.MethodPost, "/graphql", map[string]string{"query": `{` + f.Name + `{nodes{id}}}`}).Body); !strings.Contains(got, `"insufficient_scope"`) {
+				t.Errorf("%s by a key: %s, want it refused", f.Name, got)
+			}
+		case f.Name == "members":
+			got := string(stranger.Do(t, http.MethodPost, "/graphql", map[string]string{"query": `{members{nodes{user{email}}}}`}).Body)
+			if !strings.Contains(got, stranger.AccountEmail) || strings.Contains(got, app.AccountEmail) {
+				t.Errorf("a stranger's members: %s, want their own only", got)
+			}
+		case f.takes("after"):
+			checkConnection(t, app, stranger, f.Name)
+		case f.Name == "operator": // of people: TestTheInstallationIsForOperatorsOnly
+			for _, asks := range []*harness.App{app, stranger} {
+				if got := string(asks.Do(t, http.MethodPost, "/graphql", map[string]string{"query": `{operator{accounts{nodes{id}} queueByDestination{destination}}}`}).Body); got != `{"data":{"operator":null}}` {
+					t.Errorf("the installation by a key: %s, want null", got)
+				}
+			}
+		case f.Name == "queueByDestination":
+			if got := string(stranger.Do(t, http.MethodPost, "/graphql", map[string]string{"query": `{queueByDestination{destination}}`}).Body); got != `{"data":{"queueByDestination":[]}}` {
+				t.Errorf("a stranger's queue: %s", got)
+			}
+			if got := string(app.Do(t, http.MethodPost, "/graphql", map[string]string{"query": `{queueByDestination{destination}}`}).Body); !strings.Contains(got, "unanswered.example") {
+				t.Errorf("the owner's queue: %s", got)
+			}
+		case f.Name == "viewer":
+			if got := string(stranger.Do(t, http.MethodPost, "/graphql", map[string]string{"query": `{viewer{account{id}}}`}).Body); !strings.Contains(got, stranger.AccountID) {
+				t.Errorf("viewer: %s", got)
+			}
+		case f.Name == "plans": // what the installation offers is no secret; which one is the caller's own is
+			if got := string(stranger.Do(t, http.MethodPost, "/graphql", map[string]string{"query": `{plans{id current}}`}).Body); strings.Count(got, `"current":true`) != 1 {
+				t.Errorf("plans: %s", got)
+			}
+		case f.Name == "billing":
+			if got := string(stranger.Do(t, http.MethodPost, "/graphql", map[string]string{"query": `{billing{billingEmail}}`}).Body); !strings.Contains(got, stranger.AccountEmail) {
+				t.Errorf("billing: %s", got)
+			}
+		case f.Name == "usage":
+			if got := string(stranger.Do(t, http.MethodPost, "/graphql", map[string]string{"query": `{usage{emails}}`}).Body); got != `{"data":{"usage":{"emails":0}}}` {
+				t.Errorf("a stranger's usage: %s", got)
+			}
+			if got := string(app.Do(t, http.MethodPost, "/graphql", map[string]string{"query": `{usage{emails}}`}).Body); !strings.HasPrefix(got, `{"data":{"usage":{"emails":`) || strings.Contains(got, `:0}`) {
+				t.Errorf("the owner's usage: %s", got)
+			}
+		case f.Name == "account":
+			if got := string(stranger.Do(t, http.MethodPost, "/graphql", map[string]string{"query": `{account{id}}`}).Body); !strings.Contains(got, stranger.AccountID) {
+				t.Errorf("account: %s", got)
+			}
+		default:
+			t.Errorf("%s is a root field that this test does not know", f.Name)
+		}
+	}
+}
+
+type rootField struct {
+	Name string
+	Args []struct{ Name string }
+}
+
+func (f rootField) takes(name string) bool {
+	for _, a := range f.Args {
+		if a.Name == name {
+			return true
+		}
+	}
+	return false
+}
+
+// checkQueueMutation has a stranger change what the owner has in the queue, by every
+// name that it has: it matches nothing and changes nothing, like what nobody has.
+func checkQueueMutation(t *testing.T, app, stranger *harness.App, f rootField) {
+	t.Helper()
+	var queue struct {
+		Queue struct {
+			Nodes []struct{ ID, EmailID, Destination string }
+		}
+	}
+	// Held, so that nothing but a mutation changes it: once their attempts are over.
+	expect.Eventually(t, "the owner has two held deliveries", func() bool {
+		app.Do(t, http.MethodPost, "/graphql", map[string]string{"query": `mutation{holdDelivery(selection:{destination:"unanswered.example"}){changed}}`})
+		app.Query(t, `{queue(filter:{state:HELD}){nodes{id emailId destination}}}`, &queue)
+		return len(queue.Queue.Nodes) == 2
+	})
+	state := func() string {
+		return string(app.Do(t, http.MethodPost, "/graphql", map[string]string{"query": `{queue(filter:{destination:"unanswered.example"}){nodes{id state}}}`}).Body)
+	}
+	ask := func(a *harness.App, selection string, dryRun bool) string {
+		arguments := fmt.Sprintf("selection:{%s},dryRun:%t", selection, dryRun)
+		if f.takes("reason") {
+			arguments += `,reason:"not mine"`
+		}
+		return string(a.Do(t, http.MethodPost, "/graphql", map[string]string{"query": fmt.Sprintf(`mutation{%s(%s){matched changed}}`, f.Name, arguments)}).Body)
+	}
+	one, none := queue.Queue.Nodes[0], fmt.Sprintf(`{"data":{"%s":{"matched":0,"changed":0}}}`, f.Name)
+	for _, selection := range []string{fmt.Sprintf("recipients:[%q]", one.ID), fmt.Sprintf("email:%q", one.EmailID), fmt.Sprintf("destination:%q", one.Destination), "all:true"} {
+		if own := ask(app, selection, true); own == none || strings.Contains(own, "errors") {
+			t.Errorf("%s(%s) does not match the owner's own: %s", f.Name, selection, own)
+		}
+		before := state()
+		if foreign := ask(stranger, selection, false); foreign != none {
+			t.Errorf("%s(%s) by a stranger: %s", f.Name, selection, foreign)
+		}
+		if after := state(); after != before {
+			t.Errorf("%s(%s) by a stranger has changed the owner's queue: %s, before %s", f.Name, selection, after, before)
+		}
+	}
+}
+
+func checkConnection(t *testing.T, app, stranger *harness.App, field string) {
+	t.Helper()
+	var data map[string]struct {
+		Nodes    []struct{ ID string }
+		PageInfo struct{ EndCursor string }
+	}
+	app.Query(t, fmt.Sprintf(`{%s(first:1){nodes{id} pageInfo{endCursor}}}`, field), &data)
+	page := data[field]
+	if page.PageInfo.EndCursor == "" || len(page.Nodes) != 1 {
+		t.Errorf("%s has no second page: give the owner two things of its kind", field)
+		return
+	}
+	query, err := json.Marshal(map[string]string{"query": fmt.Sprintf(`{%s(after:%q){nodes{id}}}`, field, page.PageInfo.EndCursor)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := stranger.Do(t, http.MethodPost, "/graphql", string(query)); !strings.Contains(string(got.Body), "validation_error") {
+		t.Errorf("%s takes another account's cursor: %s", field, got.Body)
+	}
+	data = nil
+	stranger.Query(t, fmt.Sprintf(`{%s{nodes{id} pageInfo{endCursor}}}`, field), &data)
+	for _, node := range data[field].Nodes {
+		if node.ID == page.Nodes[0].ID {
+			t.Errorf("%s shows a stranger %s", field, node.ID)
+		}
+	}
+}
+
+// crossing are queries by which a stranger asks for what is the first account's.
+var crossing = map[string]string{
+	"nodes":              `{nodes(ids:["EMAIL"]){id}}`,
+	"search":             `{search(query:"example.net"){id title detail}}`,
+	"health":             `{health{findings{code found subjectId}}}`,
+	"emailStatistics":    `{emailStatistics(range:{gte:"2020-01-01T00:00:00Z",lt:"2036-01-01T00:00:00Z"},interval:MONTH,groupBy:RECIPIENT_DOMAIN){groups{key}}}`,
+	"receivedStatistics": `{receivedStatistics(range:{gte:"2020-01-01T00:00:00Z",lt:"2036-01-01T00:00:00Z"},interval:MONTH,groupBy:DOMAIN){groups{key}}}`,
+	"topBounceReasons":   `{topBounceReasons(range:{gte:"2020-01-01T00:00:00Z",lt:"2036-01-01T00:00:00Z"}){host example{emailId}}}`,
+	"webhookStatistics":  `{webhookStatistics(range:{gte:"2026-01-01T00:00:00Z",lt:"2026-01-02T00:00:00Z"},webhookId:"WEBHOOK"){endpoints{webhook{id url}}}}`,
+}

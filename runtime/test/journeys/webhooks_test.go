@@ -1,0 +1,169 @@
+package journeys_test
+
+import (
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/postrider/postrider/runtime/base/setting"
+	"github.com/postrider/postrider/runtime/storage/db/dbtest"
+	"github.com/postrider/postrider/runtime/test/harness"
+)
+
+// hook is a POST that an endpoint got.
+type hook struct {
+	header http.Header
+	body   string
+}
+
+// listener is an endpoint that answers with what it was told.
+func listener(t *testing.T) (url string, heard <-chan hook) {
+	t.Helper()
+	all := make(chan hook, 100)
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, err := io.ReadAll(r.Body)
+		if err != nil {
+			t.Error(err)
+		}
+		all <- hook{r.Header, string(body)}
+		if _, err := w.Write(body); err != nil {
+			t.Log(err)
+		}
+	}))
+	t.Cleanup(s.Close)
+	return s.URL, all
+}
+
+// POST /emails, delivered over SMTP, told to an endpoint under a signature that its
+// owner can check, and seen in the log.
+func TestJourneyADeliveredMessageIsToldToAWebhook(t *testing.T) {
+	t.Parallel()
+	app := harness.Start(t, nil)
+	app.MailDomain(t, "example.net")
+	url, heard := listener(t)
+	var made struct {
+		Webhook struct {
+			ID     string
+			Events []string
+		}
+		Secret string
+	}
+	app.Do(t, http.MethodPost, "/api/webhooks", map[string]any{"url": url}).JSON(t, &made)
+	if len(made.Webhook.Events) != 29 || !strings.HasPrefix(made.Secret, "whsec_") {
+		t.Fatalf("the new webhook is %+v, want the 29 events of the modules that there are, and a secret", made)
+	}
+	id := send(t, app, `{"from":"ada@dev.test","to":"bob@example.net","subject":"Your receipt","text":"x","tags":{"kind":"receipt"}}`)
+	told := map[string]hook{}
+	for len(told) < 2 {
+		got := <-heard
+		if strings.HasPrefix(got.body, `{"type":"domain.`) { // what is found of the domain at the start
+			continue
+		}
+		stamp, signature, _ := strings.Cut(strings.TrimPrefix(got.header.Get("Service-Signature"), "t="), ",v1=")
+		mac := hmac.New(sha256.New, []byte(made.Secret))
+		mac.Write([]byte(stamp + "." + got.body))
+		if hex.EncodeToString(mac.Sum(nil)) != signature {
+			t.Errorf("signature %s does not fit", got.header.Get("Service-Signature"))
+		}
+		var event struct {
+			Type string
+			Data struct {
+				EmailID   string `json:"email_id"`
+				Recipient string
+				Status    string
+			}
+		}
+		if err := json.Unmarshal([]byte(got.body), &event); err != nil || event.Data.EmailID != id {
+			t.Errorf("the webhook was told %s, %v, want an event of the email %s", got.body, err, id)
+		}
+		told[event.Type] = got
+	}
+	if _, sent := told["email.sent"]; !sent || !strings.Contains(told["email.delivered"].body, `"recipient":"bob@example.net"`) {
+		t.Errorf("told: %v", told)
+	}
+	harness.Eventually(t, "the log has both", func() bool {
+		list := string(app.Do(t, http.MethodGet, "/api/webhooks/"+made.Webhook.ID+"/deliveries?state=delivered", nil).Body)
+		return strings.Count(list, `"event_type":"email.`) == 2
+	})
+	if strings.Contains(app.Log.String(), made.Secret) {
+		t.Error("the log has the secret")
+	}
+}
+
+// An erased recipient is in no delivery, no test event and no answer of an endpoint.
+func TestErasedRecipientIsNowhereInWebhooks(t *testing.T) {
+	t.Parallel()
+	url := dbtest.URL(t)
+	app := harness.Start(t, func(s setting.Texts) { s["DATABASE_URL"] = url })
+	app.MailDomain(t, "example.net")
+	target, heard := listener(t)
+	var made struct{ Webhook struct{ ID string } }
+	events := []string{"email.sent", "email.delivered", "email.bounced"} // not what is found of the domain meanwhile
+	app.Do(t, http.MethodPost, "/api/webhooks", map[string]any{"url": target, "events": events}).JSON(t, &made)
+	id := send(t, app, `{"from":"ada@dev.test","to":"bob@example.net","subject":"one","text":"x"}`)
+	shared := send(t, app, `{"from":"ada@dev.test","to":["bob@example.net","carol@example.net"],"subject":"two","text":"x"}`)
+	waitForStatus(t, app, id, "delivered")
+	waitForStatus(t, app, shared, "delivered")
+	app.Do(t, http.MethodPost, "/api/emails/test", map[string]any{"event": "email.bounced", "email_id": id})
+	for range 6 { // two sent, three delivered, one test
+		<-heard
+	}
+	harness.Eventually(t, "all is settled", func() bool {
+		var list struct {
+			Deliveries []struct{ State string }
+		}
+		app.Do(t, http.MethodGet, "/api/webhooks/"+made.Webhook.ID+"/deliveries?state=delivered", nil).JSON(t, &list)
+		return len(list.Deliveries) == 6
+	})
+	if len(rowsWith(t, url, "bob@example.net")) == 0 {
+		t.Fatal("nothing to erase")
+	}
+	app.Do(t, http.MethodDelete, "/api/contacts/bob@example.net/data", nil)
+	for _, row := range rowsWith(t, url, "bob@example.net") {
+		t.Errorf("still there: %s", row)
+	}
+	if got := rowsWith(t, url, "carol@example.net"); len(got) == 0 {
+		t.Error("carol is gone too")
+	}
+}
+
+// An endpoint with a rate limit is told everything, no faster than it asked for, and
+// one without hears it meanwhile.
+func TestAnEndpointIsToldAtItsRate(t *testing.T) {
+	t.Parallel()
+	app := harness.Start(t, nil)
+	app.MailDomain(t, "example.net")
+	limited, slow := listener(t)
+	free, fast := listener(t)
+	const rate, burst, events = 5, 4, 16
+	app.Do(t, http.MethodPost, "/api/webhooks", map[string]any{"url": limited, "events": []string{"email.sent"}, "rate_limit": rate})
+	app.Do(t, http.MethodPost, "/api/webhooks", map[string]any{"url": free, "events": []string{"email.sent"}})
+	var emails []map[string]any
+	for range events {
+		emails = append(emails, map[string]any{"from": "ada@dev.test", "to": "bob@example.net", "subject": "s", "text": "t"})
+	}
+	began := time.Now()
+	if got := app.Do(t, http.MethodPost, "/api/emails/batch", map[string]any{"emails": emails}); got.Status != http.StatusOK {
+		t.Fatalf("sending the batch got status %d and %s, want 200", got.Status, got.Body)
+	}
+	ids := map[string]bool{}
+	for n := range events {
+		got := <-slow
+		ids[got.header.Get("Service-Event-Id")] = true
+		// A slow machine may be later than this and never earlier.
+		if earliest := time.Duration(max(0, n+1-burst)) * time.Second / rate; time.Since(began) < earliest {
+			t.Errorf("delivery %d came after %s, not before %s is its rate", n+1, time.Since(began), earliest)
+		}
+	}
+	if len(ids) != events {
+		t.Errorf("%d different events were told slowly", len(ids))
+	}
+	harness.Eventually(t, "the other one was told of all", func() bool { return len(fast) == events })
+}

@@ -1,0 +1,64 @@
+package rules_test
+
+import (
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// A databaseRule forbids a way to use the database, but in some files or folders.
+type databaseRule struct {
+	forbids *regexp.Regexp
+	allowed []string // prefixes of paths
+	reason  string
+}
+
+var databaseRules = []databaseRule{
+	{
+		forbids: regexp.MustCompile(`\brows\.Next\(|\.QueryContext\(`),
+		allowed: []string{
+			"runtime/storage/db/",
+			"runtime/work/bus/batch.go",     // hands a transaction on
+			"runtime/test/faults/server.go", // reads columns that it does not know
+		},
+		reason: "rows are read by All, One and Each of runtime/storage/db, which close them and return every error",
+	},
+	{
+		forbids: regexp.MustCompile(`interface \{[^}]*\b(Exec|Query|QueryRow)Context\(`),
+		allowed: []string{"runtime/storage/db/db.go"},
+		reason:  "what runs SQL is a db.Execer: a second interface of its kind would need a second toolbox",
+	},
+	{
+		forbids: regexp.MustCompile(`\$(1[1-9]|[2-9]\d)\b`),
+		reason:  "a statement with more than ten parameters has names for them: db.Compile numbers them, and package batch writes those of many rows",
+	},
+	{
+		forbids: regexp.MustCompile(`\bpq\.(Array|\w+Array)\b`),
+		allowed: []string{"runtime/storage/db/"},
+		reason:  "db.Array and db.ScanArray are the arrays for every door to the database",
+	},
+}
+
+func TestTheDatabaseIsUsedThroughItsToolbox(t *testing.T) {
+	t.Parallel()
+	for _, file := range sourceFiles(t, "modules", "runtime", "rest", "graph", "cmd") {
+		if file.generated(t) {
+			continue
+		}
+		code := file.code(t)
+		for _, rule := range databaseRules {
+			if found := rule.forbids.FindString(code); found != "" && !rule.allows(file.path) {
+				t.Errorf("%s has %q: %s", file.path, found, rule.reason)
+			}
+		}
+	}
+}
+
+func (r databaseRule) allows(path string) bool {
+	for _, prefix := range r.allowed {
+		if strings.HasPrefix(path, prefix) {
+			return true
+		}
+	}
+	return false
+}

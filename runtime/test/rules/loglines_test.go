@@ -1,0 +1,71 @@
+package rules_test
+
+import (
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// logLine is a call that writes a log line which operators see.
+var logLine = regexp.MustCompile(`(?:\b\w*(?i:log|logger)\.(?:(?:Warn|Info|Error)(?:Context)?|Log(?:Attrs)?)|\btelemetry\.LogFailure)\((.*)`)
+
+// boundedLines are the log lines behind the doors that strangers reach whose number something else bounds.
+// The key is a part of the line, the value the reason.
+var boundedLines = map[string]string{
+	`"request failed"`:                          "of a known caller, whose rate is limited; strangers' are collapsed right above",
+	`"request", append(`:                        "collapseRequest decides",
+	`"an operation is missing in the audit log`: "of a known caller",
+	`"a mutation is missing in the audit log"`:  "of a known caller",
+	`"the audit log does not say who was last"`: "of a known caller",
+	`"GraphQL field has no answer"`:             "of a known caller",
+	`"GraphQL resolver panicked"`:               "of a known caller",
+	`"GraphQL answer cannot be encoded"`:        "a defect, of a known caller",
+	`"webhook receiver of development mode"`:    "development mode listens on loopback",
+	`"development inbox"`:                       "development mode listens on loopback",
+	`"smtp server: "+text`:                      "at the debug level, or after a panic",
+	`"message relayed"`:                         "of a known credential, whose rate is limited",
+	`"mail received"`:                           "one line for each message that is stored",
+	`"report received"`:                         "one line for each report that is stored",
+	`"security alert not mailed"`:               "of the worker that writes mails, which is bounded",
+	`is given up`:                               "of the worker that writes mails, which is bounded",
+	`"sms receipt"`:                             "behind the authentication of the provider",
+	`"sms reply"`:                               "behind the authentication of the provider",
+	`the object store did not do its part`:      "of a worker",
+}
+
+// A log line that a stranger can cause is collapsed by package loglimit, or something else bounds how many
+// there are: else a flood of refused requests fills the disk.
+func TestLogLinesOfStrangersAreBounded(t *testing.T) {
+	t.Parallel()
+	doors := []string{"rest", "graph", "modules/signin", "modules/relay", "modules/inbound", "modules/bounces", "modules/sms/callback", "runtime/mail/smtpserver", "runtime/app/probes"}
+	found, used := 0, map[string]bool{}
+	for _, f := range append(sourceFiles(t, doors...), sourceFile{"runtime/base/telemetry/http.go", "../../base/telemetry/http.go"}) {
+		if f.generated(t) {
+			continue
+		}
+		for line := range strings.Lines(f.code(t)) {
+			call := logLine.FindStringSubmatch(line)
+			if call == nil || strings.HasPrefix(strings.TrimSpace(line), "//") {
+				continue
+			}
+			found++
+			bounded := strings.Contains(call[1], "loglimit.")
+			for part := range boundedLines {
+				if strings.Contains(line, part) {
+					bounded, used[part] = true, true
+				}
+			}
+			if !bounded {
+				t.Errorf("%s: strangers may cause this line at any rate: mark its context with loglimit.Collapse, or say in boundedLines what bounds it:\n\t%s", f.path, strings.TrimSpace(line))
+			}
+		}
+	}
+	if found < 25 {
+		t.Errorf("%d log lines were found, want 25 at least: are they written in another way now?", found)
+	}
+	for part := range boundedLines {
+		if !used[part] {
+			t.Errorf("no log line has %s any more: take it out of boundedLines", part)
+		}
+	}
+}

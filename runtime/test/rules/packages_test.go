@@ -1,0 +1,73 @@
+package rules_test
+
+import (
+	"bytes"
+	"flag"
+	"fmt"
+	"go/doc"
+	"go/parser"
+	"go/token"
+	"os"
+	"strings"
+	"testing"
+)
+
+var update = flag.Bool("update", false, "write docs/packages.md")
+
+const packagesPage = "../../../docs/packages.md"
+
+// TestThePackageTableIsCurrent compares docs/packages.md with the package comments. Write it with -update.
+func TestThePackageTableIsCurrent(t *testing.T) {
+	t.Parallel()
+	want := packageTable(t)
+	if *update {
+		if err := os.WriteFile(packagesPage, want, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	got, err := os.ReadFile(packagesPage)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Equal(got, want) {
+		t.Error("docs/packages.md is out of date; run go test ./runtime/test/rules -run PackageTable -update")
+	}
+}
+
+func packageTable(t *testing.T) []byte {
+	t.Helper()
+	var page bytes.Buffer
+	page.WriteString("# Packages\n\nGenerated from the package comments; `go doc ./<package>` prints the whole comment. [ARCHITECTURE.md](../ARCHITECTURE.md) describes what spans packages.\n")
+	group := ""
+	for _, pkg := range sourcePackages(t) {
+		if allGenerated(t, pkg) {
+			continue
+		}
+		if _, folder := levelOf(pkg.dir); folder != group {
+			group = folder
+			fmt.Fprintf(&page, "\n## %s\n\n| package | subject |\n|---|---|\n", group)
+		}
+		fmt.Fprintf(&page, "| `%s` | %s |\n", strings.TrimPrefix(pkg.dir, group+"/"), synopsisOf(t, pkg))
+	}
+	return page.Bytes()
+}
+
+// synopsisOf returns the first sentence of the package comment, as a cell of a table.
+func synopsisOf(t *testing.T, pkg *sourcePackage) string {
+	t.Helper()
+	for _, f := range pkg.files {
+		parsed, err := parser.ParseFile(token.NewFileSet(), f.abs, nil, parser.PackageClauseOnly|parser.ParseComments)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if parsed.Doc == nil || f.generated(t) || !isPackageComment(parsed.Doc.Text(), parsed.Name.Name) {
+			continue
+		}
+		text := new(doc.Package).Synopsis(parsed.Doc.Text())
+		for _, prefix := range []string{"Package " + parsed.Name.Name + " ", "Command " + parsed.Name.Name + " "} {
+			text = strings.TrimPrefix(text, prefix)
+		}
+		return strings.ReplaceAll(text, "|", `\|`)
+	}
+	return ""
+}

@@ -1,0 +1,66 @@
+package rules_test
+
+import (
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+var (
+	namedTest    = regexp.MustCompile("`(Test[A-Za-z0-9]+)`")
+	declaredTest = regexp.MustCompile(`(?m)^func (Test[A-Za-z0-9]+)\(`)
+)
+
+// A promise in SECURITY.md names the tests that hold it: each promise one at
+// least, and each test exists.
+func TestPromisesNameTestsThatExist(t *testing.T) {
+	t.Parallel()
+	text, err := os.ReadFile("../../../SECURITY.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	exists := declaredTests(t)
+	promises := 0
+	for line := range strings.Lines(string(text)) {
+		if !strings.HasPrefix(line, "| ") || strings.HasPrefix(line, "| promise") {
+			continue
+		}
+		promises++
+		names := namedTest.FindAllStringSubmatch(line, -1)
+		if len(names) == 0 {
+			t.Errorf("no test is named: %s", line)
+		}
+		for _, name := range names {
+			if !exists[name[1]] {
+				t.Errorf("%s does not exist: %s", name[1], line)
+			}
+		}
+	}
+	if promises == 0 {
+		t.Error("SECURITY.md has no promises")
+	}
+}
+
+func declaredTests(t *testing.T) map[string]bool {
+	t.Helper()
+	found := map[string]bool{}
+	for _, folder := range []string{"cmd", "ent", "graph", "modules", "rest", "runtime"} {
+		err := filepath.WalkDir(filepath.Join("..", "..", "..", folder), func(path string, d fs.DirEntry, err error) error {
+			if err != nil || d.IsDir() || !strings.HasSuffix(path, "_test.go") {
+				return err
+			}
+			code, err := os.ReadFile(path)
+			for _, name := range declaredTest.FindAllStringSubmatch(string(code), -1) {
+				found[name[1]] = true
+			}
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	return found
+}

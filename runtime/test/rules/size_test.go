@@ -1,0 +1,77 @@
+package rules_test
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"os"
+	"path"
+	"strings"
+	"testing"
+)
+
+// The walls of a package. One that grows past them holds two subjects: cut it.
+const (
+	mostFiles = 20
+	mostNames = 120 // functions, types, constants and variables; methods belong to their type
+)
+
+// laidOut are files that somebody else wants in one package, with the reason. They do not count.
+var laidOut = map[string]func(file string) bool{
+	// Ent reads one package, with one file for each table.
+	"ent/schema": func(string) bool { return true },
+	// gqlgen keeps the resolvers of all SDL files in one package: two files for each, named like it.
+	"graph": func(file string) bool {
+		subject, _, _ := strings.Cut(path.Base(file), ".")
+		_, err := os.Stat("../../../graph/schema/" + subject + ".graphqls")
+		return err == nil
+	},
+}
+
+func TestNoPackageOutgrowsItsSubject(t *testing.T) {
+	t.Parallel()
+	for _, pkg := range sourcePackages(t) {
+		files, names := 0, 0
+		excused := laidOut[pkg.dir]
+		for _, f := range pkg.files {
+			if !f.generated(t) && (excused == nil || !excused(f.path)) {
+				files++
+				names += f.names(t)
+			}
+		}
+		if files > mostFiles || names > mostNames {
+			t.Errorf("%s has %d files and %d top-level names; the limits are %d and %d: cut it along a subject", pkg.dir, files, names, mostFiles, mostNames)
+		}
+	}
+}
+
+// names counts what a file declares at the top, without methods, init and _.
+func (f sourceFile) names(t *testing.T) (n int) {
+	t.Helper()
+	parsed, err := parser.ParseFile(token.NewFileSet(), f.abs, nil, parser.SkipObjectResolution)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, declared := range parsed.Decls {
+		switch d := declared.(type) {
+		case *ast.FuncDecl:
+			if d.Recv == nil && d.Name.Name != "init" {
+				n++
+			}
+		case *ast.GenDecl:
+			for _, spec := range d.Specs {
+				switch s := spec.(type) {
+				case *ast.TypeSpec:
+					n++
+				case *ast.ValueSpec:
+					for _, name := range s.Names {
+						if name.Name != "_" {
+							n++
+						}
+					}
+				}
+			}
+		}
+	}
+	return n
+}

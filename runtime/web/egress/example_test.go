@@ -1,0 +1,20 @@
+package egress_test
+
+import (
+	"fmt"
+	"net/netip"
+
+	"github.com/postrider/postrider/runtime/web/egress"
+)
+
+// A Guard refuses addresses that are not public, except those that an operator allows.
+func ExampleGuard() {
+	guard := egress.NewGuard([]netip.Prefix{netip.MustParsePrefix("10.1.0.0/16")})
+	for _, a := range []string{"192.168.1.1", "10.1.2.3", "93.184.215.14"} {
+		fmt.Println(a, guard.Allowed(netip.MustParseAddr(a)) == nil)
+	}
+	// Output:
+	// 192.168.1.1 false
+	// 10.1.2.3 true
+	// 93.184.215.14 true
+}

@@ -1,0 +1,20 @@
+package egress
+
+import (
+	"net/netip"
+
+	"github.com/postrider/postrider/runtime/base/setting"
+)
+
+// Allow is the ranges that webhook endpoints, and what automations call, may have beside public
+// addresses. In development receivers run beside the server.
+var Allow = setting.Declare(setting.Setting[[]netip.Prefix]{
+	Name: "POSTRIDER_WEBHOOK_ALLOW", Group: "Webhooks", Form: setting.Ranges(), DefaultText: "none; this machine in development",
+	Help: "Address ranges that webhook endpoints and the URLs of automations may have beside public ones, separated by commas.",
+	From: func(v setting.Values) []netip.Prefix {
+		if v.Mode != setting.Dev {
+			return nil
+		}
+		return []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8"), netip.MustParsePrefix("::1/128")}
+	},
+})

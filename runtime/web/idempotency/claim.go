@@ -1,0 +1,87 @@
+package idempotency
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/binary"
+	"errors"
+	"net/http"
+
+	"github.com/postrider/postrider/runtime/base/fault"
+	"github.com/postrider/postrider/runtime/storage/db"
+)
+
+// Header is the field that names a request.
+const Header = "Idempotency-Key"
+
+// maxKeyLength is in octets.
+const maxKeyLength = 255
+
+// ErrTaken says that another request holds the key: roll back, then Replay.
+var ErrTaken = errors.New("idempotency key taken by another request")
+
+// Execer is a pool or a transaction: db.Execer by a name that edges may know.
+type Execer = db.Execer
+
+// Answer is what a request was answered.
+type Answer struct {
+	Status   int
+	Body     []byte
+	Replayed bool // given again, not made by this request
+}
+
+// storable tells whether an answer is that of a request which did something.
+func (a Answer) storable() bool {
+	return a.Status >= http.StatusOK && a.Status < http.StatusMultipleChoices
+}
+
+// Claim is a request's hold on its key. It is used by one request at a time. A
+// nil Claim is a request without a key.
+type Claim struct {
+	accountID string
+	key       string
+	hash      [sha256.Size]byte
+}
+
+func newClaim(accountID, operation, key string, canonicalBody []byte) (*Claim, error) {
+	if len(key) > maxKeyLength {
+		return nil, fault.InvalidField(Header, "is longer than %d characters", maxKeyLength)
+	}
+	for _, b := range []byte(key) {
+		if b < 0x20 || b > 0x7e {
+			return nil, fault.InvalidField(Header, "may have printable ASCII characters only")
+		}
+	}
+	return &Claim{accountID: accountID, key: key, hash: requestHash(operation, canonicalBody)}, nil
+}
+
+// requestHash covers the operation, so that a key used on another operation with
+// the same body is a conflict. The length in front keeps the two parts apart.
+func requestHash(operation string, canonicalBody []byte) [sha256.Size]byte {
+	h := sha256.New()
+	h.Write(binary.BigEndian.AppendUint64(nil, uint64(len(operation))))
+	h.Write([]byte(operation))
+	h.Write(canonicalBody)
+	return [sha256.Size]byte(h.Sum(nil))
+}
+
+// ClaimedAnswer is an answer to be stored under a claim.
+type ClaimedAnswer struct {
+	Claim  *Claim // nil: no key, nothing to store
+	Answer Answer
+}
+
+// Store keeps the answer under the claim's key. It belongs in the transaction of
+// the effect, before the effect. ErrTaken: another request has the key, so this
+// transaction must be rolled back. InProgress: another request held the key for too
+// long; roll back and answer that.
+func (c *Claim) Store(ctx context.Context, tx Execer, a Answer) error {
+	taken, err := StoreMany(ctx, tx, []ClaimedAnswer{{Claim: c, Answer: a}})
+	if err != nil {
+		return err
+	}
+	if taken[0] {
+		return ErrTaken
+	}
+	return nil
+}

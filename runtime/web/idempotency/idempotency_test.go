@@ -1,0 +1,290 @@
+package idempotency_test
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"log/slog"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/postrider/postrider/ent"
+	"github.com/postrider/postrider/runtime/base/expect"
+	"github.com/postrider/postrider/runtime/base/fault"
+	"github.com/postrider/postrider/runtime/storage/db"
+	"github.com/postrider/postrider/runtime/storage/db/dbtest"
+	"github.com/postrider/postrider/runtime/web/idempotency"
+)
+
+const operation = "POST /api/emails"
+
+// bench is a store on a database of its own, with a table to have effects in.
+type bench struct {
+	*idempotency.Store
+	db *db.DB
+}
+
+func newBench(t *testing.T) bench {
+	t.Helper()
+	d := dbtest.New(t)
+	store, err := idempotency.New(idempotency.Params{DB: d.Hot, Logger: slog.New(slog.DiscardHandler), SweepBatch: 10})
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := bench{store, d}
+	b.exec(t, `CREATE TABLE effects (id bigserial PRIMARY KEY, what text NOT NULL)`)
+	return b
+}
+
+func (b bench) exec(t *testing.T, query string, args ...any) {
+	t.Helper()
+	if _, err := b.db.SQL.ExecContext(t.Context(), query, args...); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func (b bench) count(t *testing.T, query string) (n int) {
+	t.Helper()
+	if err := b.db.SQL.QueryRowContext(t.Context(), query).Scan(&n); err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
+
+func (b bench) begin(t *testing.T, account, key, body string) *idempotency.Claim {
+	t.Helper()
+	claim, replay, err := b.Begin(t.Context(), account, operation, key, []byte(body))
+	if err != nil || replay != nil || claim == nil {
+		t.Fatalf("begin = %v, %v, %v, want a claim", claim, replay, err)
+	}
+	return claim
+}
+
+// request is what an edge does with one request.
+func (b bench) request(ctx context.Context, account, key, body, effect string) (idempotency.Answer, error) {
+	claim, replay, err := b.Begin(ctx, account, operation, key, []byte(body))
+	if err != nil {
+		return idempotency.Answer{}, err
+	}
+	if replay != nil {
+		return *replay, nil
+	}
+	answer := ok(effect)
+	err = b.db.InHotTx(ctx, func(tx *sql.Tx) error {
+		if err := claim.Store(ctx, tx, answer); err != nil {
+			return err
+		}
+		_, err := tx.ExecContext(ctx, `INSERT INTO effects (what) VALUES ($1)`, effect)
+		return err
+	})
+	if errors.Is(err, idempotency.ErrTaken) {
+		replay, err := b.Replay(ctx, claim)
+		if err != nil {
+			return idempotency.Answer{}, err
+		}
+		return *replay, nil
+	}
+	return answer, err
+}
+
+func ok(body string) idempotency.Answer { return idempotency.Answer{Status: 200, Body: []byte(body)} }
+
+func wantCode(t *testing.T, err error, code string) {
+	t.Helper()
+	if got := fault.From(err); err == nil || got.Kind != fault.Conflict || got.Code != code {
+		t.Errorf("error %v, want %s", err, code)
+	}
+}
+
+func wantReplay(t *testing.T, got *idempotency.Answer, err error, want idempotency.Answer) {
+	t.Helper()
+	want.Replayed = true
+	if err != nil || got == nil {
+		t.Fatalf("replay = %v, %v", got, err)
+	}
+	if diff := cmp.Diff(want, *got); diff != "" {
+		t.Errorf("replay (-want +got):\n%s", diff)
+	}
+}
+
+func TestAnswerIsReplayedByteForByte(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	for i, body := range []string{`{"id":"msg_1",  "x":"é"}` + "\n", "", "\x00\xff\\x41", strings.Repeat(`{"a","b"}`, 10_000)} {
+		key := fmt.Sprint("key ~", i)
+		claim := b.begin(t, "acc_1", key, "{}")
+		answer := idempotency.Answer{Status: 202, Body: []byte(body)}
+		if err := b.db.InTx(t.Context(), func(tx *ent.Tx) error { return claim.Store(t.Context(), tx, answer) }); err != nil {
+			t.Fatal(err)
+		}
+		_, got, err := b.Begin(t.Context(), "acc_1", operation, key, []byte("{}"))
+		wantReplay(t, got, err, answer)
+		overOrdinary, err := idempotency.New(idempotency.Params{DB: b.db.SQL, Logger: slog.New(slog.DiscardHandler)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, got, err = overOrdinary.Begin(t.Context(), "acc_1", operation, key, []byte("{}"))
+		wantReplay(t, got, err, answer)
+	}
+}
+
+func TestKeyOfAnotherRequestIsAConflict(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	if _, err := b.request(t.Context(), "acc_1", "k", "{}", "x"); err != nil {
+		t.Fatal(err)
+	}
+	_, err := b.request(t.Context(), "acc_1", "k", `{"a":1}`, "y")
+	wantCode(t, err, fault.CodeIdempotencyConflict)
+	_, _, err = b.Begin(t.Context(), "acc_1", "POST /api/events", "k", []byte("{}"))
+	wantCode(t, err, fault.CodeIdempotencyConflict)
+	_, _, err = b.Begin(t.Context(), "acc_1", operation+"{", "k", []byte("}"))
+	wantCode(t, err, fault.CodeIdempotencyConflict)
+
+	if answer, err := b.request(t.Context(), "acc_2", "k", `{"a":1}`, "z"); err != nil || answer.Replayed {
+		t.Errorf("another account's equal key: %v, %v", answer, err)
+	}
+	if n := b.count(t, `SELECT count(*) FROM effects`); n != 2 {
+		t.Errorf("%d effects, want 2", n)
+	}
+}
+
+// until polls; each look is a round trip to the server.
+// waitForLock returns once a statement of this database waits for another transaction.
+func TestExpiredKeyIsFree(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	if _, err := b.request(t.Context(), "acc_1", "k", "{}", "old"); err != nil {
+		t.Fatal(err)
+	}
+	if n := b.count(t, `SELECT count(*) FROM idempotency_keys WHERE expires_at = created_at + interval '24 hours' AND created_at > now() - interval '1 minute'`); n != 1 {
+		t.Errorf("the key is not kept for 24 hours from now")
+	}
+	b.exec(t, `UPDATE idempotency_keys SET expires_at = now() - interval '1 millisecond'`)
+	answer, err := b.request(t.Context(), "acc_1", "k", `{"other":"body"}`, "new")
+	if err != nil || answer.Replayed || string(answer.Body) != "new" {
+		t.Fatalf("after expiry: %v, %v", answer, err)
+	}
+	_, got, err := b.Begin(t.Context(), "acc_1", operation, "k", []byte(`{"other":"body"}`))
+	wantReplay(t, got, err, ok("new"))
+	if n := b.count(t, `SELECT count(*) FROM idempotency_keys WHERE expires_at > now() + interval '23 hours'`); n != 1 {
+		t.Error("the new key does not run for 24 hours")
+	}
+}
+
+func TestOnlyWhatDidSomethingIsKept(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	for _, status := range []int{304, 400, 403, 404, 409, 413, 429, 500, 502, 503} {
+		if err := b.begin(t, "acc_1", fmt.Sprint("key-", status), "{}").Store(t.Context(), b.db.Hot, idempotency.Answer{Status: status}); err == nil {
+			t.Errorf("the answer %d was stored", status)
+		}
+	}
+	if n := b.count(t, `SELECT count(*) FROM idempotency_keys`); n != 0 {
+		t.Errorf("%d answers are stored, want none", n)
+	}
+}
+
+// Older versions kept refusals for a day, "still running" among them. Such a key is free.
+func TestRefusalOfAnOlderVersionIsAsGoodAsNone(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.exec(t, `INSERT INTO idempotency_keys (account_id, key, request_hash, status, body, expires_at) VALUES ('acc_1', 'k', '', 409, 'in progress', now() + interval '1 day')`)
+	answer, err := b.request(t.Context(), "acc_1", "k", "{}", "new")
+	if err != nil || answer.Replayed || string(answer.Body) != "new" {
+		t.Fatalf("with a kept 409: %v, %v; want a new answer", answer, err)
+	}
+	_, got, err := b.Begin(t.Context(), "acc_1", operation, "k", []byte("{}"))
+	wantReplay(t, got, err, ok("new"))
+}
+
+// Whoever was refused because an equal request was faster answers as that one.
+func TestLookupFindsTheEqualRequestThatWasFaster(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	late, other := b.begin(t, "acc_1", "k", "{}"), b.begin(t, "acc_1", "k", `{"a":1}`)
+	if got, err := b.Lookup(t.Context(), late); got != nil || err != nil {
+		t.Errorf("before: %v, %v; want nothing", got, err)
+	}
+	if err := b.begin(t, "acc_1", "k", "{}").Store(t.Context(), b.db.Hot, ok("winner")); err != nil {
+		t.Fatal(err)
+	}
+	got, err := b.Lookup(t.Context(), late)
+	wantReplay(t, got, err, ok("winner"))
+	_, err = b.Lookup(t.Context(), other)
+	wantCode(t, err, fault.CodeIdempotencyConflict)
+	recorded, err := b.Record(t.Context(), late, ok("late"))
+	wantReplay(t, &recorded, err, ok("winner"))
+}
+
+func TestRequestWithoutAKeyPassesThrough(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	claim, replay, err := b.Begin(t.Context(), "acc_1", operation, "", []byte("{}"))
+	if claim != nil || replay != nil || err != nil {
+		t.Fatalf("begin = %v, %v, %v", claim, replay, err)
+	}
+	if err := claim.Store(t.Context(), b.db.Hot, ok("x")); err != nil {
+		t.Error(err)
+	}
+	if got, err := b.Record(t.Context(), claim, ok("x")); err != nil || got.Status != 200 {
+		t.Errorf("record = %v, %v", got, err)
+	}
+	if got, err := b.Lookup(t.Context(), claim); err != nil || got != nil {
+		t.Errorf("lookup = %v, %v", got, err)
+	}
+	if n := b.count(t, `SELECT count(*) FROM idempotency_keys`); n != 0 {
+		t.Errorf("%d rows", n)
+	}
+}
+
+func TestKeyIsPrintableASCII(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	for _, key := range []string{strings.Repeat("k", 256), "a\nb", "\x7f", "é", "\x00"} {
+		_, _, err := b.Begin(t.Context(), "acc_1", operation, key, nil)
+		if got := fault.From(err); err == nil || got.Kind != fault.Invalid || got.Fields["Idempotency-Key"] == "" {
+			t.Errorf("key %q: %v", key, err)
+		}
+	}
+	for _, key := range []string{" ", "~", strings.Repeat("k", 255)} {
+		b.begin(t, "acc_1", key, "")
+	}
+}
+
+func TestSweepTakesExpiredKeysInBatches(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.exec(t, `INSERT INTO idempotency_keys (account_id, key, request_hash, status, body, expires_at)
+		SELECT 'acc_1', 'key-' || n, '', 200, '', now() + (CASE WHEN n <= 25 THEN '-1 second' ELSE '1 hour' END)::interval FROM generate_series(1, 40) n`)
+	for _, want := range []int{10, 10, 5, 0} {
+		if swept, err := b.Sweep(t.Context()); err != nil || swept != want {
+			t.Errorf("swept %d, %v, want %d", swept, err, want)
+		}
+	}
+	if n := b.count(t, `SELECT count(*) FROM idempotency_keys`); n != 15 {
+		t.Errorf("%d keys left, want 15", n)
+	}
+}
+
+func TestSweeperRunsUntilStopped(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	store, err := idempotency.New(idempotency.Params{DB: b.db.Hot, Logger: slog.New(slog.DiscardHandler), SweepEvery: time.Millisecond, SweepBatch: 10})
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.exec(t, `INSERT INTO idempotency_keys (account_id, key, request_hash, status, body, expires_at)
+		SELECT 'acc_1', 'key-' || n, '', 200, '', now() - interval '1 second' FROM generate_series(1, 25) n`)
+	if err := store.Start(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	expect.Within(t, 20*time.Second, "expired keys are gone", func() bool { return b.count(t, `SELECT count(*) FROM idempotency_keys`) == 0 })
+	if err := store.Stop(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+}

@@ -1,0 +1,235 @@
+package idempotency
+
+import (
+	"cmp"
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/lib/pq"
+	"github.com/postrider/postrider/runtime/base/fault"
+
+	"github.com/postrider/postrider/runtime/storage/db"
+	"github.com/postrider/postrider/runtime/storage/db/batch"
+)
+
+// An expired row is as good as none, and so is a refusal, which older versions kept.
+// A row that another transaction is inserting makes this statement wait for that
+// transaction: this is what serialises equal requests. Rows go in by key, so that two
+// batches never wait for each other.
+//
+// @patience is how long it waits in milliseconds, empty for as long as the session does.
+// What was set before is set again at the end, when all rows are in: the sum of
+// them is taken first.
+var storeSQL = db.Compile(`
+WITH patience AS MATERIALIZED (
+	SELECT before, set_config('lock_timeout', coalesce(nullif(@patience, ''), before), true)
+	FROM (SELECT current_setting('lock_timeout') AS before OFFSET 0) session
+), stored AS (
+	INSERT INTO idempotency_keys AS held (` + answerRows.Columns() + `)
+	SELECT ` + answerRows.Values() + ` FROM patience, ` + answerRows.Numbered("place") + ` ORDER BY n.place
+	ON CONFLICT (account_id, key) DO UPDATE
+	SET request_hash = excluded.request_hash, status = excluded.status, body = excluded.body,
+	    created_at = excluded.created_at, expires_at = excluded.expires_at
+	WHERE held.expires_at <= now() OR held.status >= 400
+	RETURNING held.account_id, held.key
+), together AS (
+	SELECT coalesce(array_agg(account_id), '{}') AS accounts, coalesce(array_agg(key), '{}') AS keys FROM stored
+)
+SELECT accounts::text[], keys::text[], set_config('lock_timeout', before, true) FROM together, patience`)
+
+var answerRows = batch.New("n",
+	batch.Text("account_id", func(a *ClaimedAnswer) string { return a.Claim.accountID }),
+	batch.Text("key", func(a *ClaimedAnswer) string { return a.Claim.key }),
+	batch.Bytes("request_hash", func(a *ClaimedAnswer) []byte { return a.Claim.hash[:] }),
+	batch.Int("status", func(a *ClaimedAnswer) int { return a.Answer.Status }),
+	batch.Bytes("body", func(a *ClaimedAnswer) []byte { return a.Answer.Body }),
+	batch.Computed[*ClaimedAnswer]("created_at", "now()"),
+	batch.Computed[*ClaimedAnswer]("expires_at", "now() + interval '24 hours'"),
+)
+
+const findSQL = `
+SELECT request_hash, status, body FROM idempotency_keys
+WHERE account_id = $1 AND key = $2 AND expires_at > now() AND status < 400`
+
+// SKIP LOCKED: a row that a request is replacing right now is not old any more.
+const sweepSQL = `
+WITH old AS (
+  SELECT id FROM idempotency_keys WHERE expires_at <= now() ORDER BY expires_at LIMIT $1 FOR UPDATE SKIP LOCKED
+), gone AS (DELETE FROM idempotency_keys k USING old WHERE k.id = old.id RETURNING 1)
+SELECT count(*) FROM gone`
+
+// Key names a key of an account.
+type Key struct{ AccountID, Name string }
+
+// Key is what the claim is on.
+func (c *Claim) Key() Key { return Key{c.accountID, c.key} }
+
+// ErrBusy says that another transaction holds one of the keys: roll back, then store
+// the requests apart.
+var ErrBusy = errors.New("idempotency key held by a request that is running")
+
+// StoreMany is Store for many requests that share a transaction: one statement.
+// taken[i] tells that another request, in this list or elsewhere, has the key of
+// answers[i]: leave out its effect and Replay it after the commit. On an error
+// nothing may be committed. Answers other than 2xx are refused: whoever has one has
+// no effect to commit.
+func StoreMany(ctx context.Context, tx Execer, answers []ClaimedAnswer) (taken []bool, err error) {
+	return storeMany(ctx, tx, answers, 0)
+}
+
+// TryStoreMany is StoreMany that waits for another transaction for so long at most.
+// Its error is ErrBusy then.
+func TryStoreMany(ctx context.Context, tx Execer, answers []ClaimedAnswer, patience time.Duration) (taken []bool, err error) {
+	return storeMany(ctx, tx, answers, max(patience, time.Millisecond))
+}
+
+const completeSQL = `
+UPDATE idempotency_keys k SET status = v.status, body = v.body
+FROM unnest($1::text[], $2::text[], $3::bigint[], $4::bytea[]) AS v (account_id, key, status, body)
+WHERE k.account_id = v.account_id AND k.key = v.key`
+
+// Complete gives keys that StoreMany has taken in this transaction their answers, where an
+// answer is only known after the effect.
+func Complete(ctx context.Context, tx Execer, answers []ClaimedAnswer) error {
+	var accounts, keys []string
+	var statuses []int64
+	var bodies [][]byte
+	for _, a := range answers {
+		if a.Claim == nil {
+			continue
+		}
+		if !a.Answer.storable() {
+			return fmt.Errorf("complete an idempotency key: an answer with status %d is not kept", a.Answer.Status)
+		}
+		accounts, keys = append(accounts, a.Claim.accountID), append(keys, a.Claim.key)
+		statuses, bodies = append(statuses, int64(a.Answer.Status)), append(bodies, a.Answer.Body)
+	}
+	if len(keys) == 0 {
+		return nil
+	}
+	changed, err := db.Exec(ctx, tx, completeSQL, db.Array(accounts), db.Array(keys), db.Array(statuses), db.Array(bodies))
+	switch {
+	case err != nil:
+		return fmt.Errorf("complete idempotency keys: %w", err)
+	case changed != len(keys):
+		return fmt.Errorf("complete idempotency keys: %d of %d are held", changed, len(keys))
+	}
+	return nil
+}
+
+// storeMany waits as long as the session does when patience is 0.
+func storeMany(ctx context.Context, tx Execer, answers []ClaimedAnswer, patience time.Duration) (taken []bool, err error) {
+	taken = make([]bool, len(answers))
+	order, err := storeOrder(answers, taken)
+	if err != nil || len(order) == 0 {
+		return taken, err
+	}
+	stored, err := insert(ctx, tx, answers, order, patience)
+	if err != nil {
+		return nil, storeError(ctx, err, patience)
+	}
+	for _, i := range order {
+		taken[i] = !stored[answers[i].Claim.Key()]
+	}
+	return taken, nil
+}
+
+// storeOrder gives the indexes of what to insert, by account and key. Of equal
+// keys the first is inserted, the others are taken.
+func storeOrder(answers []ClaimedAnswer, taken []bool) ([]int, error) {
+	order := make([]int, 0, len(answers))
+	first := make(map[Key]bool, len(answers))
+	for i, a := range answers {
+		switch {
+		case a.Claim == nil:
+		case !a.Answer.storable():
+			return nil, fmt.Errorf("store idempotent answer: status %d is no outcome", a.Answer.Status)
+		case first[a.Claim.Key()]:
+			taken[i] = true
+		default:
+			first[a.Claim.Key()] = true
+			order = append(order, i)
+		}
+	}
+	slices.SortFunc(order, func(i, j int) int {
+		a, b := answers[i].Claim, answers[j].Claim
+		return cmp.Or(cmp.Compare(a.accountID, b.accountID), cmp.Compare(a.key, b.key))
+	})
+	return order, nil
+}
+
+// insert gives the keys that are stored.
+func insert(ctx context.Context, tx Execer, answers []ClaimedAnswer, order []int, patience time.Duration) (map[Key]bool, error) {
+	rows := make([]*ClaimedAnswer, len(order))
+	for at, i := range order {
+		rows[at] = &answers[i]
+	}
+	limit := "" // as it is
+	if patience > 0 {
+		limit = strconv.FormatInt(patience.Milliseconds(), 10)
+	}
+	type names struct {
+		accounts, keys []string
+		before         string
+	}
+	together, err := db.One(ctx, tx, func(n *names) []any {
+		return []any{db.ScanArray(&n.accounts), db.ScanArray(&n.keys), &n.before}
+	}, storeSQL.Text, storeSQL.Args(db.Arg("patience", limit), answerRows.Rows(rows))...)
+	if err != nil {
+		return nil, err
+	}
+	stored := make(map[Key]bool, len(together.keys))
+	for i, key := range together.keys {
+		stored[Key{together.accounts[i], key}] = true
+	}
+	return stored, nil
+}
+
+// storeError tells a wait for another request from a database that is away: the
+// insert waits for nothing else. SQLSTATE as in appendix A of the PostgreSQL manual.
+func storeError(ctx context.Context, err error, patience time.Duration) error {
+	var server *pq.Error
+	if ctx.Err() == nil && errors.As(err, &server) {
+		switch server.Code {
+		case "55P03", // lock_timeout
+			"57014", // statement_timeout
+			"40P01": // deadlock: with a transaction that stored other keys before
+			if patience > 0 {
+				return fmt.Errorf("store idempotent answer: %w (%s)", ErrBusy, server.Message)
+			}
+			return InProgress().Because(err)
+		}
+	}
+	return fmt.Errorf("store idempotent answer: %w", err)
+}
+
+// InProgress refuses a request while another one holds its key. It is never stored.
+func InProgress() *fault.Error {
+	return fault.Conflictf(fault.CodeIdempotencyInProgress, "The first request with this Idempotency-Key is still running; try again shortly")
+}
+
+// find gives the stored answer, nil when there is none, or a conflict when it
+// was given to another request.
+func find(ctx context.Context, on Execer, c *Claim) (*Answer, error) {
+	type row struct {
+		Answer
+
+		hash []byte
+	}
+	found, err := db.One(ctx, on, func(r *row) []any { return []any{&r.hash, &r.Status, &r.Body} }, findSQL, c.accountID, c.key)
+	switch {
+	case errors.Is(err, sql.ErrNoRows):
+		return nil, nil
+	case err != nil:
+		return nil, fmt.Errorf("look up idempotency key: %w", err)
+	case string(found.hash) != string(c.hash[:]):
+		return nil, fault.Conflictf(fault.CodeIdempotencyConflict, "This Idempotency-Key was used for a different request in the last 24 hours")
+	}
+	found.Replayed = true
+	return &found.Answer, nil
+}

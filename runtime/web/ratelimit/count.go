@@ -1,0 +1,123 @@
+package ratelimit
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+
+	"github.com/postrider/postrider/runtime/storage/db"
+	"github.com/postrider/postrider/runtime/storage/db/batch"
+)
+
+// request is one that waits to be counted.
+type request struct {
+	accountID string
+	rate      rate
+	result    result
+}
+
+// countSQL counts the requests of many accounts and gives, for each account, how
+// many were admitted and how far ahead it was before.
+//
+// A row that is there is locked first, so that it is its newest state that decides;
+// one with nothing left to admit is not written. A row that is not there is made;
+// if another process makes it in the same moment, the account is missing from the
+// answer and is asked about again. Locks are taken in the order of the accounts,
+// on rows that are there before those that are made.
+//
+// An account cannot be further ahead than its burst. A row that is further ahead was written
+// before the database clock stepped back, and is corrected.
+var countSQL = db.Compile(`
+WITH asked AS (
+	SELECT a.* FROM ` + askedRows.Source() + `
+), held AS (
+	SELECT r.account_id, least(greatest((extract(epoch FROM r.full_at - now()) * 1000000)::bigint, 0), asked.burst * asked.every) AS ahead,
+	       r.full_at > now() + asked.burst * asked.every * interval '1 microsecond' AS beyond
+	  FROM rate_limits r JOIN asked USING (account_id) ORDER BY r.account_id FOR UPDATE OF r
+), counted AS (
+	SELECT a.account_id, h.account_id IS NULL AS fresh, coalesce(h.ahead, 0) AS ahead, coalesce(h.beyond, false) AS beyond, a.every,
+	       greatest(least(a.requests, (a.burst * a.every - coalesce(h.ahead, 0)) / a.every), 0) AS admitted
+	  FROM asked a LEFT JOIN held h USING (account_id)
+), changed AS (
+	UPDATE rate_limits r SET full_at = now() + (c.ahead + c.admitted * c.every) * interval '1 microsecond'
+	  FROM counted c WHERE r.account_id = c.account_id AND NOT c.fresh AND (c.admitted > 0 OR c.beyond)
+), made AS (
+	INSERT INTO rate_limits (account_id, full_at)
+	SELECT c.account_id, now() + c.admitted * c.every * interval '1 microsecond' FROM counted c WHERE c.fresh ORDER BY c.account_id COLLATE "C"
+	ON CONFLICT DO NOTHING RETURNING account_id
+)
+SELECT c.account_id, c.admitted, c.ahead FROM counted c WHERE NOT c.fresh OR c.account_id IN (SELECT account_id FROM made)`)
+
+// asked is the requests of one account that wait.
+type asked struct {
+	accountID string
+	requests  int
+	rate      rate
+}
+
+var askedRows = batch.New("a",
+	batch.Text("account_id", func(a asked) string { return a.accountID }),
+	batch.Int("requests", func(a asked) int { return a.requests }),
+	batch.Int("every", func(a asked) int64 { return a.rate.interval }),
+	batch.Int("burst", func(a asked) int64 { return a.rate.burst }),
+)
+
+// mostRounds bounds how often a new account is asked about again: once, unless
+// its row is swept in that very moment.
+const mostRounds = 5
+
+// count decides on a group of requests.
+func (l *Limiter) count(ctx context.Context, group []*request) []error {
+	waiting := map[string][]*request{}
+	for _, r := range group {
+		waiting[r.accountID] = append(waiting[r.accountID], r)
+	}
+	for range mostRounds {
+		if err := l.round(ctx, waiting); err != nil {
+			return slices.Repeat([]error{err}, len(group))
+		}
+		if len(waiting) == 0 {
+			return nil
+		}
+	}
+	return slices.Repeat([]error{fmt.Errorf("%d accounts appear and vanish", len(waiting))}, len(group))
+}
+
+// round runs the statement once and removes the accounts that it has counted.
+func (l *Limiter) round(ctx context.Context, waiting map[string][]*request) error {
+	rows := make([]asked, 0, len(waiting))
+	for accountID, requests := range waiting {
+		rows = append(rows, asked{accountID, len(requests), requests[len(requests)-1].rate}) // the plan may just have changed
+	}
+	return db.Each(ctx, l.db.Hot, func(row db.Row) error {
+		var accountID string
+		var admitted, ahead int64
+		if err := row.Scan(&accountID, &admitted, &ahead); err != nil {
+			return err
+		}
+		requests := waiting[accountID]
+		newest := requests[len(requests)-1].rate
+		for i, r := range requests {
+			r.rate, r.result = newest, newest.of(int64(i)+1, admitted, ahead)
+		}
+		delete(waiting, accountID)
+		return nil
+	}, countSQL.Text, countSQL.Args(askedRows.Rows(rows))...)
+}
+
+// sweepSQL forgets accounts that have long had all of their requests back. Rows
+// in use are left alone, which also keeps it out of every deadlock.
+const sweepSQL = `
+DELETE FROM rate_limits WHERE account_id IN (
+	SELECT account_id FROM rate_limits WHERE full_at < now() - interval '1 hour' LIMIT $1::text::int FOR UPDATE SKIP LOCKED)`
+
+const sweepBatch = 1000
+
+func (l *Limiter) sweep(ctx context.Context) error {
+	for {
+		if n, err := db.Exec(ctx, l.db.Hot, sweepSQL, strconv.Itoa(sweepBatch)); err != nil || n < sweepBatch {
+			return err
+		}
+	}
+}

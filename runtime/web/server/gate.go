@@ -1,0 +1,174 @@
+package server
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/netip"
+	"slices"
+	"sync/atomic"
+	"time"
+
+	"github.com/postrider/postrider/runtime/base/fault"
+	"github.com/postrider/postrider/runtime/base/intake"
+	"github.com/postrider/postrider/runtime/web/clientip"
+)
+
+// gate stands before an HTTP server. It lets connections in by shares, as SMTP
+// listeners do: half a header counts as having said nothing. And it holds whoever takes an
+// answer against the least speed.
+//
+// All connections of a trusted proxy come from the proxy. Their silent ones are bounded together, and
+// each request counts for the network of the client that the proxy names. A peer in a private network
+// may be a proxy that nobody told us about: its silent connections are bounded likewise.
+type gate struct {
+	places  *intake.Gate
+	pace    intake.Pace
+	proxies []netip.Prefix
+	secured bool   // TLS comes first
+	refused func() // counts a connection or a request that found no place
+}
+
+// admit runs the requests of a server within the places of the gate, and refuses those beyond them.
+func (g *gate) admit(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		c, ok := r.Context().Value(connectionKey{}).(*gatedConn)
+		if !ok {
+			next.ServeHTTP(w, r)
+			return
+		}
+		end, err := c.place.Begin(clientip.Of(r, g.proxies))
+		if err != nil {
+			// The connection may go on: other requests on it may be those of other clients.
+			g.refused()
+			refuse(w, "Too many requests are in progress from your network. Retry in 5 seconds.")
+			return
+		}
+		defer end()
+		next.ServeHTTP(w, r)
+	})
+}
+
+// refuse answers a request that finds no room.
+func refuse(w http.ResponseWriter, message string) {
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Cache-Control", "no-store")
+	w.Header().Set("Retry-After", "5")
+	w.WriteHeader(http.StatusServiceUnavailable)
+	// A client that has left does not read it.
+	io.WriteString(w, `{"error":{"code":"`+fault.CodeUnavailable+`","message":"`+message+`"}}`) //nolint:errcheck // as above
+}
+
+// remember puts the connection of a request into its context.
+func remember(ctx context.Context, c net.Conn) context.Context {
+	if secured, ok := c.(*tls.Conn); ok {
+		c = secured.NetConn()
+	}
+	return context.WithValue(ctx, connectionKey{}, c)
+}
+
+type connectionKey struct{}
+
+type gatedListener struct {
+	net.Listener
+
+	gate *gate
+}
+
+func (l *gatedListener) Accept() (net.Conn, error) {
+	for {
+		accepted, err := l.Listener.Accept()
+		if err != nil {
+			return nil, err
+		}
+		c := &gatedConn{Conn: accepted, pace: l.gate.pace}
+		peer, shared := l.gate.peer(accepted)
+		if c.place, err = l.gate.places.EnterPeer(peer, shared, func() { accepted.Close() }); err == nil { // it is cut
+			return c, nil
+		}
+		l.gate.refused()
+		if !l.gate.secured {
+			tellCrowded(accepted)
+		}
+		accepted.Close()
+	}
+}
+
+// peer returns the address of a connection's peer, and whether the peer is shared: a trusted proxy, or
+// in a private network, where it may be one.
+func (g *gate) peer(c net.Conn) (addr netip.Addr, shared bool) {
+	tcp, ok := c.RemoteAddr().(*net.TCPAddr)
+	if !ok {
+		return netip.IPv6Loopback(), true
+	}
+	addr = tcp.AddrPort().Addr().Unmap()
+	trusted := slices.ContainsFunc(g.proxies, func(p netip.Prefix) bool { return p.Contains(addr) })
+	return addr, trusted || addr.IsPrivate() || addr.IsLinkLocalUnicast()
+}
+
+// tellCrowded answers a connection at once: a socket that is new has room for it.
+func tellCrowded(c net.Conn) {
+	if c.SetWriteDeadline(time.Now().Add(time.Second)) == nil {
+		fmt.Fprint(c, "HTTP/1.1 503 Service Unavailable\r\nConnection: close\r\nRetry-After: 5\r\nContent-Length: 0\r\n\r\n") // it is gone either way
+	}
+}
+
+// gatedConn is one connection.
+type gatedConn struct {
+	net.Conn
+
+	place *intake.Place
+	pace  intake.Pace
+	limit atomic.Int64 // of writing, as the handler has set it: Unix nanoseconds, 0 for none
+}
+
+// Write is in pieces, each of which the client takes within the time of the pace.
+func (c *gatedConn) Write(b []byte) (n int, err error) {
+	for {
+		at := time.Now().Add(c.pace.Within)
+		if limit := c.limit.Load(); limit != 0 && limit < at.UnixNano() {
+			at = time.Unix(0, limit)
+		}
+		if err := c.Conn.SetWriteDeadline(at); err != nil {
+			return n, err
+		}
+		wrote, err := c.Conn.Write(b[:min(int64(len(b)), c.pace.Octets)])
+		n, b = n+wrote, b[wrote:]
+		if err != nil || len(b) == 0 {
+			return n, err
+		}
+	}
+}
+
+// SetWriteDeadline is the handler's, beside the pace.
+func (c *gatedConn) SetWriteDeadline(t time.Time) error {
+	if t.IsZero() {
+		c.limit.Store(0)
+	} else {
+		c.limit.Store(t.UnixNano())
+	}
+	return c.Conn.SetWriteDeadline(t)
+}
+
+// SetDeadline is for both ways.
+func (c *gatedConn) SetDeadline(t time.Time) error {
+	return errors.Join(c.SetReadDeadline(t), c.SetWriteDeadline(t))
+}
+
+// CloseWrite lets net/http end a refusal so that the client still reads it.
+func (c *gatedConn) CloseWrite() error {
+	if half, ok := c.Conn.(interface{ CloseWrite() error }); ok {
+		return half.CloseWrite()
+	}
+	return nil
+}
+
+// Close gives the place back.
+func (c *gatedConn) Close() error {
+	c.place.Leave()
+	return c.Conn.Close()
+}

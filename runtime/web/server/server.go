@@ -1,0 +1,139 @@
+package server
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/netip"
+	"sync/atomic"
+	"time"
+
+	"github.com/postrider/postrider/runtime/base/intake"
+	"github.com/postrider/postrider/runtime/web/clientip"
+)
+
+// Limits for peers that say nothing. Bodies and responses have those of the budget.
+const (
+	HeaderTimeout = 10 * time.Second
+	IdleTimeout   = 2 * time.Minute
+	HeaderBytes   = 32 << 10
+
+	// StreamGrace is how long a stop waits for requests; open streams never end
+	// by themselves and are cut then.
+	StreamGrace = 10 * time.Second
+)
+
+// Limits of one HTTP/2 connection. A stream costs about as much memory as a connection of HTTP/1.1,
+// so each counts as one (intake.Place.Begin); this bounds how many begin before they are counted.
+const (
+	streams       = 100
+	uploadBuffer  = 256 << 10 // bytes of bodies that arrived and were not read, of all streams
+	headerTable   = 4 << 10
+	pingAfter     = 30 * time.Second // without a frame
+	pingTimeout   = 15 * time.Second
+	unsentPerConn = 128 << 10 // bytes that wait in the kernel before they are sent
+)
+
+// Params say what is served, to whom, and within which bounds.
+type Params struct {
+	Listener net.Listener
+	TLS      *tls.Config // nil: plain HTTP
+	Handler  http.Handler
+	// Observe wraps the handler in logs and metrics; nil: nothing observes it.
+	Observe  func(http.Handler) http.Handler
+	Budget   *intake.Budget // of bodies and responses
+	Proxies  []netip.Prefix // trusted to name their clients
+	Draining *atomic.Bool   // set once a stop was asked for; nil: never
+	Logger   *slog.Logger
+	Fail     func(error) // called when the server has ended by itself
+}
+
+// Server listens and serves one handler.
+type Server struct {
+	*http.Server
+
+	listener net.Listener
+	cut      context.CancelCauseFunc // ends every request's context
+	fail     func(error)
+}
+
+// errStopped is why the requests that a stop cuts off end. Their clients have not left.
+var errStopped = errors.New("the server is stopping")
+
+// Listen takes the address, so that a taken port is an error of the start.
+func Listen(ctx context.Context, addr string) (net.Listener, error) {
+	l, err := ListenTCP(ctx, addr)
+	if err != nil {
+		return nil, fmt.Errorf("POSTRIDER_HTTP_ADDR: cannot listen on %s: %w", addr, err)
+	}
+	return l, nil
+}
+
+// ListenTCP opens a listener for a server.
+func ListenTCP(ctx context.Context, addr string) (net.Listener, error) {
+	return (&net.ListenConfig{Control: boundUnsent}).Listen(ctx, "tcp", addr)
+}
+
+// New returns a server. Every connection passes its gate, and every request the budget: whatever the
+// handler is, its bodies arrive and its responses leave within them.
+func New(p Params) *Server {
+	base, cut := context.WithCancelCause(context.Background()) // lives as long as the server does
+	g := &gate{places: intake.NewGate(p.Budget.Connections(), 0), pace: p.Budget.Pace(), proxies: p.Proxies, secured: p.TLS != nil, refused: p.Budget.CountRefused}
+	handler := p.Budget.Bound(p.Handler, func(r *http.Request) intake.Owner { return intake.Owner{Remote: clientip.Of(r, p.Proxies)} },
+		func(w http.ResponseWriter) { refuse(w, "Too many large responses are being sent. Retry in 5 seconds.") })
+	if p.Observe != nil {
+		handler = p.Observe(handler)
+	}
+	var l net.Listener = &gatedListener{p.Listener, g}
+	if p.TLS != nil {
+		l = tls.NewListener(l, p.TLS)
+	}
+	return &Server{listener: l, cut: cut, fail: p.Fail, Server: &http.Server{
+		Handler: g.admit(closeWhenDraining(handler, p.Draining)), ConnContext: remember,
+		ReadHeaderTimeout: HeaderTimeout, IdleTimeout: IdleTimeout, MaxHeaderBytes: HeaderBytes,
+		HTTP2: &http.HTTP2Config{MaxConcurrentStreams: streams, MaxReceiveBufferPerConnection: uploadBuffer, MaxReceiveBufferPerStream: uploadBuffer,
+			MaxDecoderHeaderTableSize: headerTable, MaxEncoderHeaderTableSize: headerTable, SendPingTimeout: pingAfter, PingTimeout: pingTimeout},
+		BaseContext: func(net.Listener) context.Context { return base },
+		ErrorLog:    slog.NewLogLogger(p.Logger.Handler(), slog.LevelDebug), // broken handshakes and the like
+	}}
+}
+
+// closeWhenDraining closes each connection with its next answer once a stop was asked for, so that
+// whoever keeps connections comes back to another process.
+func closeWhenDraining(h http.Handler, draining *atomic.Bool) http.Handler {
+	if draining == nil {
+		return h
+	}
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if draining.Load() {
+			w.Header().Set("Connection", "close")
+		}
+		h.ServeHTTP(w, r)
+	})
+}
+
+// Start serves in the background.
+func (s *Server) Start(context.Context) error {
+	go func() {
+		if err := s.Server.Serve(s.listener); !errors.Is(err, http.ErrServerClosed) {
+			s.fail(fmt.Errorf("the HTTP listener has ended: %w", err))
+		}
+	}()
+	return nil
+}
+
+// Stop refuses new connections, lets requests end, and cuts those that do not.
+func (s *Server) Stop(ctx context.Context) error {
+	grace, cancel := context.WithTimeout(ctx, StreamGrace)
+	defer cancel()
+	err := s.Server.Shutdown(grace)
+	s.cut(errStopped)
+	if errors.Is(err, context.DeadlineExceeded) {
+		err = s.Server.Close()
+	}
+	return err
+}

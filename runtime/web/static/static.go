@@ -1,0 +1,151 @@
+// Package static serves texts that are the same for every client: from one copy in memory, compressed
+// once, with an ETag. A client that reads slowly, or not at all, holds nothing of them but its
+// connection.
+package static
+
+import (
+	"bytes"
+	"compress/gzip"
+	"crypto/sha256"
+	"encoding/base64"
+	"io"
+	"maps"
+	"net/http"
+	"strconv"
+	"strings"
+	"sync"
+
+	"github.com/postrider/postrider/runtime/base/intake"
+)
+
+// Text is an immutable response body in the encodings in which it is served.
+type Text struct {
+	header http.Header
+	etag   string
+	packed []variant // in the order of preference
+	plain  func() ([]byte, error)
+}
+
+// variant is the body in one content coding (RFC 9110 section 8.4.1).
+type variant struct {
+	coding  string
+	content []byte
+}
+
+// smallest is how many bytes are worth compressing.
+const smallest = 1 << 10
+
+// New returns a text with the header fields of its responses, such as its Content-Type. The content must
+// not change any more.
+func New(content []byte, header http.Header) *Text {
+	t := &Text{header: header, etag: tagOf(content), plain: func() ([]byte, error) { return content, nil }}
+	if len(content) < smallest {
+		return t
+	}
+	var packed bytes.Buffer
+	// Writes to a buffer do not fail, and the level is a known one.
+	w, _ := gzip.NewWriterLevel(&packed, gzip.BestCompression)
+	w.Write(content) //nolint:errcheck // as above
+	w.Close()        //nolint:errcheck // as above
+	t.packed = []variant{{"gzip", bytes.Clone(packed.Bytes())}}
+	return t
+}
+
+// NewPacked returns a text that is there compressed. Either form may be nil. The first client that takes
+// neither has it unpacked, for all that follow.
+func NewPacked(brotli, gzipped []byte, header http.Header) *Text {
+	t := &Text{header: header, etag: tagOf(append(bytes.Clone(gzipped), brotli...))}
+	for _, v := range []variant{{"br", brotli}, {"gzip", gzipped}} {
+		if v.content != nil {
+			t.packed = append(t.packed, v)
+		}
+	}
+	t.plain = sync.OnceValues(func() ([]byte, error) {
+		r, err := gzip.NewReader(bytes.NewReader(gzipped))
+		if err != nil {
+			return nil, err
+		}
+		return io.ReadAll(r)
+	})
+	return t
+}
+
+func tagOf(content []byte) string {
+	sum := sha256.Sum256(content)
+	return base64.RawURLEncoding.EncodeToString(sum[:12])
+}
+
+// ServeHTTP implements http.Handler.
+func (t *Text) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	coding, content := t.choose(r)
+	if content == nil {
+		var err error
+		if content, err = t.plain(); err != nil {
+			http.Error(w, "The file cannot be read", http.StatusInternalServerError)
+			return
+		}
+	}
+	header := w.Header()
+	maps.Copy(header, t.header)
+	if len(t.packed) > 0 {
+		header.Set("Vary", "Accept-Encoding")
+	}
+	// Each form has a tag of its own (RFC 9110 section 8.8.3).
+	tag := `"` + t.etag + `"`
+	if coding != "" {
+		tag = `"` + t.etag + "-" + coding + `"`
+	}
+	header.Set("ETag", tag)
+	if matches(r.Header.Values("If-None-Match"), tag) {
+		header.Del("Content-Type")
+		w.WriteHeader(http.StatusNotModified)
+		return
+	}
+	if coding != "" {
+		header.Set("Content-Encoding", coding)
+	}
+	header.Set("Content-Length", strconv.Itoa(len(content)))
+	w.WriteHeader(http.StatusOK)
+	if r.Method == http.MethodHead {
+		return
+	}
+	intake.WriteShared(w, content) //nolint:errcheck // a client that has left does not read it
+}
+
+// choose returns the form for a request; no content: the plain one.
+func (t *Text) choose(r *http.Request) (coding string, content []byte) {
+	for _, v := range t.packed {
+		if accepts(r, v.coding) {
+			return v.coding, v.content
+		}
+	}
+	return "", nil
+}
+
+// matches reports whether If-None-Match names the tag. It compares weakly (RFC 9110 section 13.1.2).
+func matches(values []string, tag string) bool {
+	for _, value := range values {
+		for one := range strings.SplitSeq(value, ",") {
+			if one = strings.TrimSpace(one); one == "*" || strings.TrimPrefix(one, "W/") == tag {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// accepts reports whether a client takes a content coding (RFC 9110 section 12.5.3).
+func accepts(r *http.Request, coding string) bool {
+	for _, value := range r.Header.Values("Accept-Encoding") {
+		for one := range strings.SplitSeq(value, ",") {
+			name, parameters, _ := strings.Cut(one, ";")
+			if !strings.EqualFold(strings.TrimSpace(name), coding) {
+				continue
+			}
+			q, given := strings.CutPrefix(strings.TrimSpace(parameters), "q=")
+			weight, err := strconv.ParseFloat(q, 64)
+			return !given || err == nil && weight > 0
+		}
+	}
+	return false
+}

@@ -1,0 +1,173 @@
+package bus
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"sync"
+	"time"
+
+	wsql "github.com/ThreeDotsLabs/watermill-sql/v4/pkg/sql"
+	"github.com/ThreeDotsLabs/watermill/message"
+
+	"github.com/postrider/postrider/runtime/storage/db"
+)
+
+// errUnsettled stops a commit that would part effects from their messages.
+var errUnsettled = errors.New("bus: batch not settled")
+
+// delivery is one message in the hands of a handler.
+type delivery struct {
+	offset   int64
+	factID   string
+	failures int  // before this time
+	troubled bool // it failed before, or Requeue gave it back
+	gone     bool // its fact no longer exists
+	done     bool // HandleAll has handled it
+}
+
+// batch is the transaction in which a group handles some messages. Watermill
+// reads and commits in its goroutine, handlers run in ours.
+type batch struct {
+	tx      *sql.Tx
+	began   time.Time
+	longest time.Duration // Options.BatchTime
+	// alone says that a batch before was lost by one of its messages, and those of this one are handled
+	// one by one: together they would cost calls that the same message may break.
+	alone bool
+
+	mu        sync.Mutex
+	expected  map[*message.Message]delivery
+	inHandler bool
+	marked    bool       // a savepoint exists
+	together  bool       // takeAll was called
+	apart     bool       // HandleAll broke the transaction
+	handled   []delivery // the commit deletes these and records their facts as handled
+	touched   int        // messages with any outcome
+	closed    bool       // the deletion is part of the transaction
+	broken    error      // the transaction cannot go on
+	culprit   *failure   // whose handler broke it
+	after     []func()   // log lines and counts that are true once committed
+}
+
+func (b *batch) expect(m *message.Message, d delivery) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.expected[m] = d
+}
+
+// take gives what is known of the message; false when the batch is over and it
+// is to be left for the next one.
+func (b *batch) take(m *message.Message) (delivery, bool) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	d, known := b.expected[m]
+	if !known || d.done || b.broken != nil || b.closed || (b.touched > 0 && time.Since(b.began) > b.longest) {
+		return delivery{}, false
+	}
+	b.touched++
+	b.inHandler = true
+	return d, true
+}
+
+// put ends what take began.
+func (b *batch) put(d delivery, handled bool, then func()) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.inHandler = false
+	if handled {
+		b.handled = append(b.handled, d)
+	}
+	if then != nil {
+		b.after = append(b.after, then)
+	}
+}
+
+// spoil says that the transaction is of no use any more.
+func (b *batch) spoil(err error, culprit *failure) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.inHandler = false
+	b.broken, b.culprit = err, culprit
+}
+
+func (b *batch) close() ([]delivery, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.broken != nil {
+		return nil, b.broken
+	}
+	b.closed = true
+	return b.handled, nil
+}
+
+func (b *batch) handledAny() bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return len(b.handled) > 0
+}
+
+// commit refuses when a handler is still writing or when the deletion of what
+// was handled is missing: Watermill commits in both cases when it is closed at
+// an unlucky moment, and on a nack.
+func (b *batch) commit() error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.broken != nil || b.inHandler || (len(b.handled) > 0 && !b.closed) {
+		return errors.Join(errUnsettled, b.tx.Rollback())
+	}
+	if err := b.tx.Commit(); err != nil {
+		return err
+	}
+	for _, then := range b.after {
+		then()
+	}
+	return nil
+}
+
+// source begins the batches of a group, in place of the plain *sql.DB.
+type source struct {
+	wsql.StdSQLBeginner
+	group *group
+}
+
+// BeginTx begins a batch.
+func (s source) BeginTx(ctx context.Context, o *sql.TxOptions) (wsql.Tx, error) {
+	s.group.batch, s.group.commitErr = nil, nil
+	tx, err := s.SQLBeginner.BeginTx(ctx, o)
+	if err != nil {
+		return nil, err
+	}
+	g := s.group
+	g.batch = &batch{tx: tx, began: time.Now(), longest: g.options.BatchTime, alone: g.consumer.HandleAll == nil && g.limit < g.options.Batch, expected: map[*message.Message]delivery{}}
+	return batchTx{StdSQLTx: wsql.StdSQLTx{Tx: tx}, batch: g.batch, group: g}, nil
+}
+
+// batchTx is the batch's transaction as Watermill sees it.
+type batchTx struct {
+	wsql.StdSQLTx
+	batch *batch
+	group *group
+}
+
+// Commit keeps the error, which Watermill only logs.
+func (t batchTx) Commit() error {
+	t.group.commitErr = t.batch.commit()
+	if then := t.group.consumer.Committed; then != nil && t.group.commitErr == nil && t.batch.handledAny() {
+		then()
+	}
+	return t.group.commitErr
+}
+
+// handlerTx is the transaction as a handler sees it: without Commit.
+type handlerTx struct{ tx *sql.Tx }
+
+var _ db.Execer = handlerTx{}
+
+func (h handlerTx) ExecContext(ctx context.Context, query string, args ...any) (sql.Result, error) {
+	return h.tx.ExecContext(ctx, query, args...)
+}
+
+func (h handlerTx) QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error) {
+	return h.tx.QueryContext(ctx, query, args...)
+}

@@ -1,0 +1,64 @@
+package bus
+
+import (
+	"errors"
+	"testing"
+
+	"github.com/ThreeDotsLabs/watermill/message"
+
+	"github.com/postrider/postrider/runtime/storage/db/dbtest"
+)
+
+// Watermill commits what it has when it is closed between the end of a handler
+// and the acknowledgement, or while a handler is at work. Group.run does not
+// let it come to that; should it all the same, nothing may be stored.
+func TestACommitWithoutItsDeletionIsRefused(t *testing.T) {
+	t.Parallel()
+	d := dbtest.New(t)
+	for name, spoil := range map[string]func(*batch, *message.Message) error{
+		"handled and not deleted": func(b *batch, m *message.Message) error {
+			taken, _ := b.take(m)
+			b.put(taken, true, nil)
+			return nil
+		},
+		"a handler is at work": func(b *batch, m *message.Message) error {
+			b.take(m)
+			_, err := b.close()
+			return err
+		},
+		"broken": func(b *batch, m *message.Message) error {
+			b.take(m)
+			b.spoil(errors.New("connection lost"), nil)
+			if _, err := b.close(); err == nil {
+				return errors.New("the deletion was not refused")
+			}
+			return nil
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			tx, err := d.SQL.BeginTx(t.Context(), nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := tx.ExecContext(t.Context(), "INSERT INTO bus_messages (consumer, fact_id) VALUES ($1, 'evt_1')", name); err != nil {
+				t.Fatal(err)
+			}
+			m := message.NewMessage("evt_1", nil)
+			b := &batch{tx: tx, expected: map[*message.Message]delivery{m: {offset: 1}}}
+			if err := spoil(b, m); err != nil {
+				t.Fatal(err)
+			}
+			if err := b.commit(); !errors.Is(err, errUnsettled) {
+				t.Errorf("commit() = %v", err)
+			}
+			var stored int
+			if err := d.SQL.QueryRowContext(t.Context(), "SELECT count(*) FROM bus_messages WHERE consumer = $1", name).Scan(&stored); err != nil {
+				t.Fatal(err)
+			}
+			if stored != 0 {
+				t.Error("the effect was committed")
+			}
+		})
+	}
+}

@@ -1,0 +1,286 @@
+package bus
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/ThreeDotsLabs/watermill/message"
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/postrider/postrider/runtime/base/worker"
+	"github.com/postrider/postrider/runtime/storage/db"
+	"github.com/postrider/postrider/runtime/work/event"
+)
+
+// Channel is the notification channel on which idle groups are woken.
+const Channel = "postrider_bus"
+
+// Signals wakes other goroutines and processes on the same database, as
+// *db.Signals does.
+type Signals interface {
+	// Wake wakes all subscribers of the channel, soon; many calls may share one signal.
+	Wake(channel string)
+	// Subscribe gives a channel that receives after each signal, and the function to end that.
+	Subscribe(channel string) (woken <-chan struct{}, unsubscribe func())
+}
+
+var _ Signals = (*db.Signals)(nil)
+
+// Consumer is a group's interest in facts.
+type Consumer struct {
+	Group  string       // the module's name
+	Types  []event.Type // what it wants
+	Handle Handler
+	// HandleAll, if set, does at once what Handle does for each of the facts; without it the bus
+	// calls Handle for one after the other in the same savepoint. The bus calls it with those of
+	// a batch that never failed, in the order of their publication, if there
+	// are two at least. When it fails, what it wrote is undone and Handle gets them one by one.
+	HandleAll BatchHandler
+	// Wants, if set, narrows that down to accounts. It is asked at each Publish, from
+	// memory, which may be some seconds old: what Wants did not know of, the catch-up finds.
+	Wants func(accountID string) bool
+	// Refresh reads anew what Wants answers from: all that was committed before the call.
+	// It is required beside Wants.
+	Refresh func(ctx context.Context) error
+	// Committed, if set, is called after the commit of a batch in which something was
+	// handled, when others can see what Handle wrote. It must not block.
+	Committed func()
+}
+
+// Handler turns a fact into rows. See the package comment for what it may do.
+type Handler func(ctx context.Context, tx db.Execer, fact event.Fact) error
+
+// BatchHandler turns facts into rows, in one call. It leaves the rows that Handle would
+// leave if it was called for each of the facts.
+type BatchHandler func(ctx context.Context, tx db.Execer, facts []event.Fact) error
+
+// Options tune a bus. Zero fields take the default.
+type Options struct {
+	Signals        Signals               // nil: messages are found by the poll only
+	Registerer     prometheus.Registerer // nil: metrics are kept to ourselves
+	Workers        *worker.Metrics       // of the tasks; nil: kept to ourselves
+	Batch          int                   // messages handled in one transaction; default 50
+	BatchTime      time.Duration         // what a batch has not begun by then is left to the next; default 1 s
+	HandlerTimeout time.Duration         // default 5 s; less than the server's idle_in_transaction_session_timeout
+	Poll           time.Duration         // messages of idle groups are looked for so often; default 5 s
+	CatchUp        time.Duration         // facts without a message are looked for so often; default 5 s
+	Retry          worker.Backoff        // waits after failures of a handler; default 5 s to 5 min
+	PoisonAfter    int                   // failures after which a message is set aside; default 5
+}
+
+func (o Options) withDefaults() Options {
+	if o.Batch == 0 {
+		// Each handled message is a subtransaction. Above 64 in one transaction
+		// (PGPROC_MAX_CACHED_SUBXIDS) every snapshot in the server gets slower.
+		o.Batch = 50
+	}
+	if o.BatchTime == 0 {
+		o.BatchTime = time.Second // so long handled messages wait for their commit, and the server keeps a transaction open
+	}
+	if o.HandlerTimeout == 0 {
+		o.HandlerTimeout = 5 * time.Second
+	}
+	if o.Poll == 0 {
+		o.Poll = 5 * time.Second
+	}
+	if o.CatchUp == 0 {
+		o.CatchUp = 5 * time.Second
+	}
+	if o.Retry == (worker.Backoff{}) {
+		o.Retry = worker.Backoff{Min: 5 * time.Second, Max: 5 * time.Minute}
+	}
+	if o.PoisonAfter == 0 {
+		o.PoisonAfter = 5
+	}
+	if o.Signals == nil {
+		o.Signals = silence{}
+	}
+	return o
+}
+
+// Bus publishes facts and hands them to consumers.
+type Bus struct {
+	db      *db.DB
+	log     *slog.Logger
+	options Options
+	metrics metrics
+
+	consumers []Consumer
+	audience  audience
+
+	mu       sync.Mutex
+	state    state
+	stopping chan struct{}
+	done     chan struct{}
+	cancel   context.CancelFunc
+	tasks    *worker.Tasks // the poll, and the catch-up of each group
+}
+
+type state int
+
+const (
+	registering state = iota
+	running
+	stopped
+)
+
+// New makes a bus without consumers.
+func New(d *db.DB, log *slog.Logger, options Options) *Bus {
+	options = options.withDefaults()
+	return &Bus{db: d, log: log, options: options, metrics: newMetrics(options.Registerer), audience: audience{},
+		stopping: make(chan struct{}), done: make(chan struct{}), cancel: func() {},
+		tasks: worker.NewTasks(log, options.Workers)}
+}
+
+// Register adds a consumer. It must happen before Start and before the first
+// Publish; a consumer that cannot be is a defect and panics.
+func (b *Bus) Register(c Consumer) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	switch {
+	case b.state != registering:
+		panic(fmt.Sprintf("bus: consumer %q registered after the start", c.Group))
+	case c.Group == "" || len(c.Types) == 0 || c.Handle == nil:
+		panic(fmt.Sprintf("bus: consumer %q needs a group, types and a handler", c.Group))
+	case c.Wants != nil && c.Refresh == nil:
+		panic(fmt.Sprintf("bus: consumer %q has Wants and no Refresh", c.Group))
+	case slices.ContainsFunc(b.consumers, func(other Consumer) bool { return other.Group == c.Group }):
+		panic(fmt.Sprintf("bus: consumer %q registered twice", c.Group))
+	}
+	b.consumers = append(b.consumers, c)
+	for _, typ := range c.Types {
+		if !slices.ContainsFunc(b.audience[typ], func(l listener) bool { return l.group == c.Group }) {
+			b.audience[typ] = append(b.audience[typ], listener{c.Group, c.Wants})
+		}
+	}
+}
+
+// Start begins to hand out messages. It goes on until Stop: ctx bounds only the
+// start itself.
+func (b *Bus) Start(ctx context.Context) error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.state != registering {
+		return errors.New("start bus: it was already started or stopped")
+	}
+	if err := b.createMarks(ctx); err != nil {
+		return fmt.Errorf("start bus: %w", err)
+	}
+	b.state = running
+	run, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	b.cancel = cancel
+	var groups sync.WaitGroup
+	var polled []*group
+	var failed error
+	for _, c := range b.consumers {
+		g := newGroup(b, c)
+		if err := g.subscribe(run); err != nil {
+			failed = fmt.Errorf("start bus: subscribe %s: %w", c.Group, err)
+			break
+		}
+		groups.Go(g.run)
+		b.tasks.Start(g.catchUp())
+		polled = append(polled, g)
+	}
+	if len(polled) > 0 {
+		b.tasks.Start(b.polling(polled))
+	}
+	go func() {
+		defer close(b.done)
+		<-b.stopping
+		b.tasks.Stop(run)
+		groups.Wait()
+		cancel()
+	}()
+	if failed != nil {
+		b.state = stopped
+		close(b.stopping)
+	}
+	return failed
+}
+
+// Stop ends the handing out: the handlers that run finish, what they did is
+// stored. When ctx ends first, their transactions are rolled back and the
+// messages stay for the next start.
+func (b *Bus) Stop(ctx context.Context) error {
+	b.mu.Lock()
+	before := b.state
+	b.state = stopped
+	b.mu.Unlock()
+	switch before {
+	case registering:
+		close(b.done)
+	case running:
+		close(b.stopping)
+	}
+	select {
+	case <-b.done:
+		return nil
+	case <-ctx.Done():
+		b.cancel()
+		return fmt.Errorf("stop bus: handlers still ran: %w", ctx.Err())
+	}
+}
+
+// Wake tells the groups of all replicas that messages were committed. Call it
+// after the commit; calls are cheap and joined.
+func (b *Bus) Wake() {
+	if len(b.consumers) > 0 {
+		b.options.Signals.Wake(Channel)
+	}
+}
+
+// WakeFor is Wake, unless no group wants any of the facts: most mail is accepted
+// and delivered without anybody else having to know.
+func (b *Bus) WakeFor(facts ...event.Fact) {
+	for _, f := range facts {
+		if b.audience.wants(f.AccountID, f.Type) {
+			b.Wake()
+			return
+		}
+	}
+}
+
+// audience is who wants facts, by their type.
+type audience map[event.Type][]listener
+
+type listener struct {
+	group string
+	wants func(accountID string) bool // nil: of all accounts
+}
+
+// groups are those that want a fact.
+func (a audience) groups(accountID string, typ event.Type) (names []string) {
+	for _, l := range a[typ] {
+		if l.wants == nil || l.wants(accountID) {
+			names = append(names, l.group)
+		}
+	}
+	return names
+}
+
+// wanted gives the messages for groups that facts come to.
+func (a audience) wanted(facts message.Messages) (list []wanted) {
+	for _, m := range facts {
+		for _, group := range a.groups(m.Metadata[metaAccount], event.Type(m.Metadata[metaType])) {
+			list = append(list, wanted{group, m.UUID})
+		}
+	}
+	return list
+}
+
+func (a audience) wants(accountID string, typ event.Type) bool {
+	return len(a.groups(accountID, typ)) > 0
+}
+
+// silence stands in where there are no signals.
+type silence struct{}
+
+func (silence) Wake(string) {}
+
+func (silence) Subscribe(string) (<-chan struct{}, func()) { return nil, func() {} }

@@ -1,0 +1,217 @@
+package bus
+
+import (
+	"context"
+	"database/sql"
+	"math/rand/v2"
+	"time"
+
+	"github.com/postrider/postrider/runtime/base/id"
+	"github.com/postrider/postrider/runtime/base/telemetry"
+	"github.com/postrider/postrider/runtime/base/worker"
+	"github.com/postrider/postrider/runtime/storage/clockstep"
+	"github.com/postrider/postrider/runtime/storage/db"
+)
+
+const (
+	// aheadMost is how many due messages a group may have for the catch-up to add to them.
+	// Messages are handled in their order, so a fresh fact waits for no more than these.
+	aheadMost = 200
+	// aheadLeast is what may be added in each leastEvery for a group that always has more
+	// than that, however often it looks.
+	aheadLeast = 50
+	leastEvery = 5 * time.Second
+	// aheadPause is the time in which a group works some of them off.
+	aheadPause = 50 * time.Millisecond
+)
+
+// catchUp is the task that hands out the facts behind the group's mark that the group is
+// owed and that nothing stands for.
+func (g *group) catchUp() worker.Task {
+	unfinished := false
+	return worker.Task{Name: "catch-up of " + g.name, Drain: true, Step: func(ctx context.Context) (wait time.Duration, err error) {
+		if unfinished, err = g.lookAround(ctx, unfinished); unfinished {
+			return 0, err
+		}
+		every := g.options.CatchUp
+		return every + rand.N(every/5+1), err // at least so long, or this process had just looked itself
+	}}
+}
+
+// pause ends early when the bus stops.
+func (g *group) pause(length time.Duration) {
+	timer := time.NewTimer(length)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-g.stopping:
+	}
+}
+
+// lookAround looks once at the facts from the mark to the horizon. It tells whether its
+// time (Options.CatchUp) was over before it reached the horizon: then the caller calls
+// again at once, with unfinished, and the next look begins at the mark as it is by then.
+// It does nothing while another process looks, or has just looked.
+func (g *group) lookAround(ctx context.Context, unfinished bool) (more bool, err error) {
+	notWithin := g.options.CatchUp
+	if unfinished {
+		notWithin = 0
+	}
+	s, err := g.standing(ctx, notWithin)
+	if err != nil {
+		return false, err
+	}
+	if g.metrics.behind.Set(s.behind.Seconds()); !s.may || s.rests {
+		return false, nil
+	}
+	horizon, err := (&Log{g.db}).Horizon(ctx)
+	if err != nil {
+		return false, err
+	}
+	// The horizon is known first, so what Wants answers after this holds for every fact before it.
+	if refresh := g.consumer.Refresh; refresh != nil {
+		if err := refresh(ctx); err != nil {
+			return false, err
+		}
+	}
+	l := look{group: g, horizon: id.Since(id.Fact, horizon), notWithin: notWithin}
+	defer func() {
+		if l.handed > 0 {
+			g.metrics.found.Add(float64(l.handed))
+			g.log.Info("bus: facts that had no message were handed out", telemetry.KeyCount, l.handed, "behind", s.behind.Round(time.Second))
+		}
+	}()
+	for end := time.Now().Add(g.options.CatchUp); ; {
+		handed := l.handed
+		more, err := l.step(ctx)
+		if l.handed > handed {
+			g.options.Signals.Wake(Channel)
+		}
+		if err != nil || !more || g.isStopping() {
+			return false, err
+		}
+		if time.Now().After(end) {
+			return true, nil
+		}
+		if l.full {
+			g.pause(aheadPause)
+		}
+	}
+}
+
+// look is one look from the mark to a horizon, in several transactions: an open one
+// holds up the horizon for everybody.
+type look struct {
+	group     *group
+	horizon   string // an id
+	notWithin time.Duration
+
+	position string // where it goes on; "" before the first step
+	held     bool   // a fact before the position is not handled yet, so the mark stays
+	handed   int
+	full     bool // the group has enough to do
+}
+
+// step looks at one stretch. It tells whether there are more.
+func (l *look) step(ctx context.Context) (more bool, err error) {
+	ctx, cancel := context.WithTimeout(ctx, l.group.options.HandlerTimeout)
+	defer cancel()
+	after := *l
+	err = l.group.db.InHotTx(ctx, func(tx *sql.Tx) error {
+		more, err = after.stepIn(ctx, tx)
+		return err
+	})
+	if err != nil {
+		return false, err
+	}
+	*l = after
+	return more, nil
+}
+
+func (l *look) stepIn(ctx context.Context, tx *sql.Tx) (more bool, err error) {
+	g := l.group
+	row, ok, err := g.claim(ctx, tx, l.notWithin)
+	if err != nil || !ok {
+		return false, err
+	}
+	room := aheadMost - row.queue
+	switch {
+	case l.position == "":
+		if l.position, err = l.begin(ctx, tx, row); err != nil {
+			return false, err
+		}
+		room = g.roomOf(room, time.Now())
+	case l.position < row.until:
+		// Another process has come further while this one was silent. That what lies between
+		// was handled is recorded no more.
+		l.position, l.held = row.until, false
+	}
+	l.notWithin = 0
+	if l.full = room <= 0; l.full {
+		return true, nil
+	}
+	s, err := g.read(ctx, tx, l.position, l.horizon)
+	if err != nil {
+		return false, err
+	}
+	p := s.plan(l.horizon, room, g.consumer.Wants)
+	if len(p.hand) > 0 {
+		if _, err := tx.ExecContext(ctx, insertMessages, g.name, db.Array(p.hand)); err != nil {
+			return false, err
+		}
+	}
+	until := row.until
+	if !l.held {
+		until = p.mark
+	}
+	if _, err := tx.ExecContext(ctx, moveMark, g.name, until, typeNames(g.consumer)); err != nil {
+		return false, err
+	}
+	l.position, l.held = p.next, l.held || p.mark < p.next
+	l.handed += len(p.hand)
+	l.full = len(p.hand) == room
+	return p.more, nil
+}
+
+// roomOf is what a look may add that begins now, if the messages that wait leave the given
+// room: aheadLeast at least, once in leastEvery. A look may be one of many that follow each
+// other at once, and each would let fresh facts wait for so many more.
+func (g *group) roomOf(room int, now time.Time) int {
+	if room < aheadLeast && now.Sub(g.addedLeast) >= leastEvery {
+		g.addedLeast = now
+		return aheadLeast
+	}
+	return room
+}
+
+// begin gives the position where a look begins: the mark. First it makes messages for
+// what Requeue has given back and that has none.
+func (l *look) begin(ctx context.Context, tx *sql.Tx, row locked) (position string, err error) {
+	g := l.group
+	result, err := tx.ExecContext(ctx, insertRequeued, g.name, aheadLeast)
+	if err != nil {
+		return "", err
+	}
+	requeued, err := result.RowsAffected()
+	if err != nil {
+		return "", err
+	}
+	l.handed += int(requeued)
+	if row.until <= id.Since(id.Fact, row.now.Add(clockError)) {
+		return row.until, nil
+	}
+	g.log.Warn("bus: the mark is ahead of the server's clock, which must have been wrong; it is set back", "until", id.Time(row.until))
+	_, err = tx.ExecContext(ctx, resetMark, g.name, l.horizon)
+	return l.horizon, err
+}
+
+// ClockRepair makes messages due after the database clock stepped back, and lets the catch-up
+// run, which sets back marks that are ahead of the clock.
+func (b *Bus) ClockRepair() clockstep.Repair {
+	retry := b.options.Retry.Max
+	return clockstep.Repair{What: "messages of the bus", Columns: []clockstep.Column{
+		{Table: "bus_messages", Name: "due_at", Key: `consumer, "offset"`, Where: "failures = 0"},
+		{Table: "bus_messages", Name: "due_at", Key: `consumer, "offset"`, Where: "failures > 0", Limit: retry, Reset: retry},
+		{Table: "bus_marks", Name: "looked_at", Key: "consumer"},
+	}}
+}

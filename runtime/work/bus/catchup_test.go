@@ -1,0 +1,413 @@
+package bus_test
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/postrider/postrider/runtime/base/id"
+	"github.com/postrider/postrider/runtime/storage/db"
+	"github.com/postrider/postrider/runtime/work/bus"
+	"github.com/postrider/postrider/runtime/work/event"
+)
+
+// often is a bus that looks for what has no message ten times a second.
+var often = bus.Options{CatchUp: 100 * time.Millisecond, Poll: 50 * time.Millisecond, Retry: quick}
+
+// emptied empties the table of messages every 10 ms until the returned function is called.
+func (b bench) emptied() (stop func()) {
+	b.t.Helper()
+	ending, ended := make(chan struct{}), make(chan error, 1)
+	go func() {
+		tick := time.NewTicker(10 * time.Millisecond)
+		defer tick.Stop()
+		for {
+			select {
+			case <-ending:
+				ended <- nil
+				return
+			case <-tick.C:
+				if _, err := b.SQL.ExecContext(context.WithoutCancel(b.t.Context()), "DELETE FROM bus_messages"); err != nil {
+					ended <- err
+					return
+				}
+			}
+		}
+	}()
+	return sync.OnceFunc(func() {
+		close(ending)
+		if err := <-ended; err != nil {
+			b.t.Errorf("empty bus_messages: %v", err)
+		}
+	})
+}
+
+// reached waits until the groups have handled every fact that is stored.
+func (b bench) reached(groups ...string) {
+	b.t.Helper()
+	for _, group := range groups {
+		b.until(group+" has handled every fact", func() bool {
+			return b.count("SELECT count(*) FROM bus_marks WHERE consumer = $1 AND until_id > (SELECT max(id) FROM facts)", group) == 1
+		})
+	}
+}
+
+// trickle publishes facts one by one and gives all of them.
+func (b bench) trickle(on *bus.Bus, n int) (facts []event.Fact) {
+	b.t.Helper()
+	for range n {
+		some := factsOf(1)
+		b.publish(on, some...)
+		facts = append(facts, some...)
+	}
+	return facts
+}
+
+// The table of messages is emptied a hundred times a second while two processes
+// publish and handle: every group handles every fact, and none twice.
+func TestFactsOfAnEmptiedTableAreHandledOnce(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	one := b.bus(often, consumer("g", effect("g")), consumer("h", effect("h")))
+	two := b.bus(often, consumer("g", effect("g")), consumer("h", effect("h")))
+	stop := b.emptied()
+	defer stop()
+	var facts [2][]event.Fact
+	var publishers sync.WaitGroup
+	for i, on := range []*bus.Bus{one, two} {
+		publishers.Go(func() { facts[i] = b.trickle(on, 150) })
+	}
+	publishers.Wait()
+	stop()
+	b.reached("g", "h")
+	for _, group := range []string{"g", "h"} {
+		b.once(group, slices.Concat(facts[0], facts[1]))
+	}
+	if n := b.count("SELECT count(*) FROM bus_messages"); n != 0 {
+		t.Errorf("%d messages are left of facts that are handled", n)
+	}
+	b.until("what is handled behind the marks is forgotten", func() bool { return b.count("SELECT count(*) FROM bus_handled") == 0 })
+}
+
+// Connections break while two processes look: what a look had begun is undone, and
+// another look goes on.
+func TestALookThatIsCutOffLosesAndDoublesNothing(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.marked("g")
+	facts := factsOf(2000)
+	without := bus.New(b.DB, discard(), bus.Options{})
+	b.publish(without, facts...)
+	for range 2 {
+		b.bus(often, consumer("g", effect("g")))
+	}
+	for range 2 {
+		for _, at := range []struct{ lock, statement string }{
+			{"bus_marks IN EXCLUSIVE MODE", "enable_nestloop"},
+			{"bus_handled IN ACCESS EXCLUSIVE MODE", "looked AS"},
+			{"bus_marks IN SHARE MODE", "UPDATE bus_marks"},
+		} {
+			some := factsOf(100) // so that there is something to look for
+			facts = append(facts, some...)
+			b.publish(without, some...)
+			b.cut(at.lock, at.statement)
+		}
+	}
+	b.reached("g")
+	b.once("g", facts)
+}
+
+// cut holds a table until a statement waits for it, and cuts the statement's connection off.
+func (b bench) cut(lock, statement string) {
+	b.t.Helper()
+	err := b.InHotTx(b.t.Context(), func(tx *sql.Tx) error {
+		if _, err := tx.ExecContext(b.t.Context(), "LOCK TABLE "+lock); err != nil {
+			return err
+		}
+		b.until("a connection is cut off in "+statement, func() bool {
+			return b.count(`SELECT count(*) FILTER (WHERE pg_terminate_backend(pid)) FROM pg_stat_activity
+				WHERE datname = current_database() AND pid <> pg_backend_pid() AND wait_event_type = 'Lock' AND query ~ $1`, statement) > 0
+		})
+		return nil
+	})
+	if err != nil {
+		b.t.Fatal(err)
+	}
+}
+
+// marked makes a group one that has run before and has handled everything.
+func (b bench) marked(group string) {
+	b.t.Helper()
+	b.stop(b.bus(often, consumer(group, effect(group))))
+}
+
+// A transaction publishes, stays open while later facts are handled, and loses its
+// messages: the mark waits for it.
+func TestTheMarkPassesNoFactOfAnOpenTransaction(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	on := b.bus(often, consumer("g", effect("g")))
+	slow, err := b.Hot.BeginTx(t.Context(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	late := factsOf(1)
+	if err := on.Publish(t.Context(), slow, late...); err != nil {
+		t.Fatal(err)
+	}
+	var stored string
+	if err := slow.QueryRowContext(t.Context(), "DELETE FROM bus_messages RETURNING fact_id").Scan(&stored); err != nil {
+		t.Fatal(err)
+	}
+	early := b.trickle(on, 3)
+	b.drained()
+	for over := time.Now().Add(bus.HoldBack + time.Second); time.Now().Before(over); { // longer than any age at which facts are shown
+		if n := b.count("SELECT count(*) FROM bus_marks WHERE until_id > $1", stored); n != 0 {
+			t.Fatalf("the mark has passed %s, whose transaction is open", stored)
+		}
+	}
+	if err := slow.Commit(); err != nil {
+		t.Fatal(err)
+	}
+	b.reached("g")
+	b.once("g", append(early, late...))
+}
+
+// What failed too often is not handed out again, and does not hold the mark.
+func TestPoisonIsNotHandedOutAgain(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	facts := factsOf(3)
+	var calls atomic.Int32
+	alone := often
+	alone.Batch = 1 // or it would be called once more, in the savepoint of all that come together
+	on := b.bus(alone, consumer("g", func(ctx context.Context, tx db.Execer, f event.Fact) error {
+		if tail(f.ID) == tail(facts[1].ID) {
+			calls.Add(1)
+			return errors.New("a defect")
+		}
+		return effect("g")(ctx, tx, f)
+	}))
+	b.publish(on, facts...)
+	b.reached("g")
+	if n := calls.Load(); n != 5 {
+		t.Errorf("the handler that fails was called %d times, want 5", n)
+	}
+	if n := b.count("SELECT count(*) FROM bus_poison WHERE substr(fact_id, 15) = $1", tail(facts[1].ID)); n != 1 {
+		t.Errorf("the fact stands %d times in bus_poison, want once", n)
+	}
+	b.once("g", []event.Fact{facts[0], facts[2]})
+}
+
+// Requeue gives facts back that the mark has passed. Emptying the table of messages
+// does not lose them, and what fails again stands in bus_poison once.
+func TestWhatRequeueGaveBackOutlivesTheMessages(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	var mended atomic.Bool
+	facts := factsOf(3)
+	handler := consumer("g", func(ctx context.Context, tx db.Execer, f event.Fact) error {
+		if !mended.Load() {
+			return errors.New("a defect")
+		}
+		return effect("g")(ctx, tx, f)
+	})
+	on := b.bus(often, handler)
+	b.publish(on, facts...)
+	b.reached("g")
+	if n, err := on.Requeue(t.Context(), "g"); err != nil || n != 3 {
+		t.Fatalf("Requeue gave back %d facts of 3: %v", n, err)
+	}
+	b.until("all failed again", func() bool {
+		return b.count("SELECT count(*) FROM bus_poison WHERE requeued_at IS NULL") == 3
+	})
+	if n := b.count("SELECT count(*) FROM bus_poison"); n != 3 {
+		t.Errorf("%d rows of bus_poison for 3 facts", n)
+	}
+	b.stop(on)
+	mended.Store(true)
+	if n, err := on.Requeue(t.Context(), "g"); err != nil || n != 3 {
+		t.Fatalf("Requeue gave back %d facts of 3: %v", n, err)
+	}
+	b.exec("DELETE FROM bus_messages")
+	b.bus(often, handler)
+	b.until("nothing is set aside any more", func() bool { return b.count("SELECT count(*) FROM bus_poison") == 0 })
+	b.once("g", facts)
+}
+
+// A module was off while facts happened: its group goes on from where it was. A group
+// that never ran gets what happens from then on.
+func TestAGroupThatWasOffGetsWhatHappenedMeanwhile(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	both := b.bus(often, consumer("g", effect("g")), consumer("other", effect("other")))
+	facts := b.trickle(both, 10)
+	b.reached("g", "other")
+	b.stop(both)
+
+	without := b.bus(often, consumer("other", effect("other")))
+	facts = append(facts, b.trickle(without, 30)...)
+	b.reached("other")
+	// As if it was a week: the mark and all that happened are so much older.
+	b.exec("UPDATE bus_marks SET looked_at = looked_at - interval '7 days'")
+
+	b.until("the facts are older than what a new group gets", func() bool {
+		return b.count("SELECT count(*) FROM facts WHERE id > $1", id.Since(id.Fact, b.horizon(without).Add(-time.Second))) == 0
+	})
+	b.bus(often, consumer("g", effect("g")), consumer("other", effect("other")), consumer("new", effect("new")))
+	b.reached("g", "other", "new")
+	b.once("g", facts)
+	b.once("other", facts)
+	b.once("new", nil)
+}
+
+// The tables are brought into another cluster while facts are unhandled, without the
+// messages: nothing is lost, and what was handled is not handled again.
+func TestACopyWithoutMessagesGoesOnInAnotherDatabase(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	first := b.bus(often, consumer("g", effect("g")))
+	handled := b.trickle(first, 20)
+	b.drained()
+	b.stop(first)
+	waiting := factsOf(20)
+	b.publish(first, waiting...)
+
+	restored := newBench(t)
+	copyTable(t, b, restored, "facts", "id, account_id, type, subject_id, data, created_at")
+	copyTable(t, b, restored, "bus_marks", "consumer, until_id, types, looked_at")
+	copyTable(t, b, restored, "bus_handled", "consumer, last_id, n, first_id, fact_ids")
+	copyTable(t, b, restored, "effects", "consumer, fact_id")
+	on := restored.bus(often, consumer("g", effect("g")))
+	fresh := restored.trickle(on, 20)
+	restored.reached("g")
+	restored.once("g", slices.Concat(handled, waiting, fresh))
+}
+
+// A process that does not know yet that an account is wanted publishes without a
+// message. The catch-up asks anew. Accounts that nobody wants are passed over.
+func TestWhatWantsDidNotKnowOfIsFound(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	var known, really atomic.Bool
+	few := bus.Consumer{Group: "few", Types: []event.Type{event.EmailSent}, Handle: effect("few"),
+		Wants:   func(accountID string) bool { return known.Load() && accountID == "acc_1" },
+		Refresh: func(context.Context) error { known.Store(really.Load()); return nil }}
+	on := b.bus(often, few)
+	b.publish(on, event.New("acc_1", event.EmailSent, time.Now(), event.Email{EmailID: "msg_before"}))
+	b.reached("few")
+	really.Store(true)
+	known.Store(false)
+	b.publish(on, event.New("acc_2", event.EmailSent, time.Now(), event.Email{EmailID: "msg_other"}))
+	wanted := factsOf(2)
+	b.publish(on, wanted[0])
+	if n := b.count("SELECT count(*) FROM bus_messages"); n > 1 {
+		t.Errorf("%d messages were published for accounts that are not known to be wanted", n)
+	}
+	b.publish(on, wanted[1])
+	b.reached("few")
+	b.once("few", wanted)
+}
+
+// During an upgrade the newer version looks: the older one does not know all that the
+// group wants. When the newer one has gone for good, the older one goes on.
+func TestTheVersionThatKnowsMoreTypesLooks(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.marked("g") // the older version's
+	newer := b.bus(often, bus.Consumer{Group: "g", Types: []event.Type{event.EmailSent, event.EmailBounced, event.DomainFailed}, Handle: effect("g")})
+	b.until("the newer version has looked", func() bool {
+		return b.count("SELECT count(*) FROM bus_marks WHERE 'domain.failed' = ANY(types)") == 1
+	})
+	older := b.bus(often, consumer("g", effect("g")))
+	fresh := event.New("acc_1", event.DomainFailed, time.Now(), event.Domain{DomainID: "dom_1"})
+	b.publish(older, fresh) // without a message: the older version knows of no group that wants it
+	b.reached("g")
+	b.once("g", []event.Fact{fresh})
+
+	b.stop(newer)
+	facts := b.trickle(older, 3)
+	b.exec("DELETE FROM bus_messages")
+	b.exec("UPDATE bus_marks SET looked_at = looked_at - interval '1 minute'") // as if so much time had passed
+	b.reached("g")
+	b.once("g", append(facts, fresh))
+}
+
+// What a group has missed is handed out in portions, behind which a fresh fact does not
+// wait for long.
+func TestFreshFactsDoNotWaitForTheCatchUp(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.marked("g")
+	old := factsOf(4000)
+	without := bus.New(b.DB, discard(), bus.Options{})
+	b.publish(without, old...)
+	on := b.bus(often, consumer("g", effect("g")))
+	b.until("the catch-up is under way", func() bool { return b.count("SELECT count(*) FROM effects") > 100 })
+	fresh := factsOf(1)
+	b.publish(on, fresh...)
+	before := b.count("SELECT count(*) FROM effects") // what was handled beside the publication is not waited for
+	b.until("the fresh fact is handled", func() bool {
+		return b.count("SELECT count(*) FROM effects WHERE substr(fact_id, 15) = $1", tail(fresh[0].ID)) == 1
+	})
+	passed := b.count("SELECT count(*) FROM effects WHERE at < (SELECT at FROM effects WHERE substr(fact_id, 15) = $1)", tail(fresh[0].ID)) - before
+	if passed > 500 { // 200 that waited, and what is read already
+		t.Errorf("the fresh fact waited for %d of %d old ones, want at most 500", passed, len(old))
+	}
+	b.reached("g")
+	b.once("g", append(old, fresh...))
+}
+
+// A mark that was made while the clock of the server was ahead is set back.
+func TestAMarkAheadOfTheClockIsSetBack(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.marked("g")
+	b.exec("UPDATE bus_marks SET until_id = $1", id.Since(id.Fact, time.Now().Add(365*24*time.Hour)))
+	on := b.bus(often, consumer("g", effect("g")))
+	facts := b.trickle(on, 3)
+	b.until("the mark is in the past", func() bool {
+		return b.count("SELECT count(*) FROM bus_marks WHERE until_id < $1", id.Since(id.Fact, time.Now())) == 1
+	})
+	b.reached("g")
+	b.once("g", facts)
+}
+
+// Age deletes no fact that a group in use has not handled. It does when the module has
+// been off for longer, and says so.
+func TestSweepLeavesWhatAGroupHasNotReached(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.marked("g")
+	old := oldFact(t, event.EmailSent)
+	b.publish(bus.New(b.DB, discard(), bus.Options{}), old)
+	b.age(old)
+	on := bus.New(b.DB, discard(), bus.Options{})
+	b.exec("UPDATE bus_marks SET until_id = $1, looked_at = now()", old.ID)
+	if swept, err := on.Sweep(t.Context(), 30*24*time.Hour); err != nil || swept != 0 {
+		t.Errorf("%d facts were swept that a group in use has not handled: %v", swept, err)
+	}
+	b.exec("UPDATE bus_marks SET looked_at = now() - interval '40 days'")
+	if swept, err := on.Sweep(t.Context(), 30*24*time.Hour); err != nil || swept != 1 {
+		t.Errorf("%d facts were swept of a group that is off, want 1: %v", swept, err)
+	}
+}
+
+// Whoever narrows facts down from memory says how the memory is refreshed.
+func TestWantsWithoutRefreshIsRefused(t *testing.T) {
+	t.Parallel()
+	defer func() {
+		if cause := fmt.Sprint(recover()); cause != `bus: consumer "few" has Wants and no Refresh` {
+			t.Errorf("Register panicked with %q", cause)
+		}
+	}()
+	few := consumer("few", effect("few"))
+	few.Wants = func(string) bool { return false }
+	bus.New(nil, discard(), bus.Options{}).Register(few)
+}

@@ -1,0 +1,152 @@
+package bus
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/postrider/postrider/runtime/base/telemetry"
+	"github.com/postrider/postrider/runtime/storage/db"
+	"github.com/postrider/postrider/runtime/work/event"
+)
+
+// failure is a handler that did not manage.
+type failure struct {
+	delivery
+	fact event.Fact
+	err  error
+}
+
+const (
+	delayMessage = `
+UPDATE bus_messages SET failures = failures + 1, last_error = $3, due_at = now() + $4::bigint * interval '1 microsecond'
+WHERE consumer = $1 AND "offset" = $2`
+
+	leaveMessage = `
+UPDATE bus_messages SET due_at = now() + interval '5 seconds' WHERE consumer = $1 AND "offset" = $2`
+
+	poisonMessage = `
+WITH message AS (DELETE FROM bus_messages WHERE consumer = $1 AND "offset" = $2 RETURNING consumer, fact_id, failures, created_at),
+before AS (DELETE FROM bus_poison p USING message m WHERE p.consumer = m.consumer AND p.fact_id = m.fact_id)
+INSERT INTO bus_poison (consumer, fact_id, failures, error, published_at)
+SELECT consumer, fact_id, failures + 1, $3, created_at FROM message`
+)
+
+// failed undoes what the handler wrote and puts its message off, in the batch.
+// When even that fails, the batch is lost, and it is done after the rollback.
+func (g *group) failed(ctx context.Context, current *batch, f failure) {
+	// The handler's context may be over; the rest of the batch should not pay for it.
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), g.options.HandlerTimeout)
+	defer cancel()
+	if _, err := current.tx.ExecContext(ctx, "ROLLBACK TO SAVEPOINT handler"); err != nil {
+		current.spoil(fmt.Errorf("undo handler: %w", err), &f)
+		return
+	}
+	report, err := g.putOff(ctx, current.tx, f)
+	if err != nil {
+		current.spoil(fmt.Errorf("put off message: %w", err), &f)
+		return
+	}
+	current.put(f.delivery, false, report)
+}
+
+// putOff makes the message due later or, once it has failed too often, sets it
+// aside. It gives the function that reports so when that is committed.
+func (g *group) putOff(ctx context.Context, tx db.Execer, f failure) (report func(), err error) {
+	reason := readable(f.err.Error())
+	failures := f.failures + 1
+	if failures >= g.options.PoisonAfter {
+		_, err = tx.ExecContext(ctx, poisonMessage, g.name, f.offset, reason)
+	} else {
+		wait := g.options.Retry.Delay(failures)
+		_, err = tx.ExecContext(ctx, delayMessage, g.name, f.offset, reason, wait.Microseconds())
+		g.remember(wait)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return func() { g.report(f, failures) }, nil
+}
+
+func (g *group) report(f failure, failures int) {
+	g.metrics.failed.Inc()
+	log := g.log.With(telemetry.KeyFactID, f.fact.ID, telemetry.KeyEvent, f.fact.Type, telemetry.KeyAccountID, f.fact.AccountID,
+		"failures", failures, telemetry.KeyError, f.err)
+	if failures < g.options.PoisonAfter {
+		log.Warn("bus: a handler failed, its message is put off")
+		return
+	}
+	g.metrics.poisoned.Inc()
+	log.Error("bus: a handler failed too often, its message is set aside in bus_poison")
+}
+
+// leave passes over a message of a type that this version does not know: during
+// an upgrade it is for the newer replica.
+func (g *group) leave(ctx context.Context, current *batch, d delivery) {
+	if _, err := current.tx.ExecContext(ctx, leaveMessage, g.name, d.offset); err != nil {
+		current.spoil(err, nil)
+		return
+	}
+	current.put(d, false, nil)
+}
+
+// remember lets the group look again when its own failure is due. Replicas that
+// did not see it find it by their poll, and so does this one in a storm.
+func (g *group) remember(wait time.Duration) {
+	const enough = 256
+	g.retryMu.Lock()
+	defer g.retryMu.Unlock()
+	if len(g.retries) < enough {
+		g.retries = append(g.retries, time.Now().Add(wait))
+	}
+}
+
+// untilRetry is the time until the first of them, which is then forgotten with
+// all that are due at the same time.
+func (g *group) untilRetry() (time.Duration, bool) {
+	g.retryMu.Lock()
+	defer g.retryMu.Unlock()
+	if len(g.retries) == 0 {
+		return 0, false
+	}
+	first := slices.MinFunc(g.retries, time.Time.Compare)
+	wait := time.Until(first)
+	if wait <= 0 {
+		now := time.Now()
+		g.retries = slices.DeleteFunc(g.retries, func(at time.Time) bool { return !at.After(now) })
+	}
+	return max(0, wait), true
+}
+
+// readable makes an error text that Postgres can hold.
+func readable(text string) string {
+	const longest = 2000
+	text = strings.ReplaceAll(text, "\x00", "\ufffd")
+	if len(text) > longest {
+		text = text[:longest] + "…"
+	}
+	return strings.ToValidUTF8(text, "\ufffd")
+}
+
+const requeue = `
+WITH again AS (UPDATE bus_poison SET requeued_at = now() WHERE consumer = $1 AND requeued_at IS NULL RETURNING consumer, fact_id, error)
+INSERT INTO bus_messages (consumer, fact_id, last_error) SELECT consumer, fact_id, error FROM again`
+
+// Requeue gives a group everything again that was set aside for it, once what
+// was wrong with its handler is mended. It tells how many messages that were. Their
+// rows of bus_poison go when they are handled: until then the catch-up makes a
+// message anew that is lost.
+func (b *Bus) Requeue(ctx context.Context, group string) (int64, error) {
+	result, err := b.db.SQL.ExecContext(ctx, requeue, group)
+	if err != nil {
+		return 0, fmt.Errorf("requeue poison of %s: %w", group, err)
+	}
+	b.Wake()
+	n, err := result.RowsAffected()
+	if err != nil {
+		return 0, fmt.Errorf("requeue poison of %s: %w", group, err)
+	}
+	return n, nil
+}

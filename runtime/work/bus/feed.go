@@ -1,0 +1,227 @@
+package bus
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/postrider/postrider/runtime/base/id"
+	"github.com/postrider/postrider/runtime/storage/db"
+	"github.com/postrider/postrider/runtime/work/event"
+)
+
+// A reader who goes on from the last fact that it has seen must never pass one
+// that is committed later. Ids are ordered by time, commits are not. Two rules make
+// the ids safe to go by:
+//
+//   - A fact whose id is older than lateness when its statement runs (the clock of its
+//     process is behind, or the process waited for a connection) is stored under a new
+//     id, by the server's time.
+//   - A reader is shown nothing that is newer than the Horizon: the beginning of the
+//     oldest open transaction that has published, less HoldBack.
+//
+// A transaction that publishes holds a lock on the table of facts, which any insert
+// takes before it runs and keeps until the transaction has ended. So the horizon reads
+// the locks: a transaction that has published is among them, and one that has not will
+// publish under ids that are newer than the horizon. Transactions that only read, count
+// or lock other tables do not hold the feed back; one that deletes facts does, as its
+// lock is the same.
+//
+// A transaction that publishes and stays open holds the feed back for all readers, and
+// nothing is ever skipped; idle_in_transaction_session_timeout bounds for how long. All
+// processes must use one database role, or one does not see when the other's
+// transactions began. A clock that is ahead is corrected by its process (package clock);
+// until then it only delays its own facts.
+const (
+	lateness = 400 * time.Millisecond
+	// HoldBack is the age that a fact has reached when readers are shown it. What it exceeds
+	// lateness by is for ids, which are in milliseconds, and for a server clock that jitters.
+	HoldBack = lateness + 100*time.Millisecond
+	// olderHoldBack takes its place while a process lives whose program lacks timelyFacts: it
+	// stores ids that are up to a second old.
+	olderHoldBack = 2 * time.Second
+	// timelyFacts is the version of the migration that programs have which renew ids after lateness.
+	timelyFacts = "20261127043000"
+)
+
+// timed is SQL for the id under which a fact is stored.
+func timed(column string) string {
+	return fmt.Sprintf(`greatest(%s COLLATE "C", (SELECT %s FROM (SELECT (extract(epoch FROM statement_timestamp()) * 1000)::bigint - %d AS ms) clock)
+ || substr(%s, 15))`, column, idOfMilliseconds(), lateness.Milliseconds(), column)
+}
+
+// idOfMilliseconds is SQL for what the ids of facts begin with that are made at a time, the
+// column ms: the prefix and ten characters of Crockford's base 32 (package id).
+func idOfMilliseconds() string {
+	var digits strings.Builder
+	for shift := 45; shift >= 0; shift -= 5 {
+		fmt.Fprintf(&digits, " || substr('0123456789abcdefghjkmnpqrstvwxyz', (ms >> %d & 31)::integer + 1, 1)", shift)
+	}
+	return fmt.Sprintf("'%s_'%s", id.Fact, digits.String())
+}
+
+// selectHorizon asks for each lock by itself when its transaction began: after the locks were read.
+const selectHorizon = `
+SELECT least(statement_timestamp(), min(a.xact_start)), EXISTS (SELECT FROM nodes WHERE coalesce(schema, '') < '` + timelyFacts + `' AND seen_at > now() - interval '1 minute')
+FROM pg_locks l, LATERAL pg_stat_get_activity(l.pid) a
+WHERE l.locktype = 'relation' AND l.database = (SELECT oid FROM pg_database WHERE datname = current_database())
+  AND l.relation = to_regclass('facts') AND l.mode = 'RowExclusiveLock' AND l.pid <> pg_backend_pid()`
+
+// Horizon is the moment before which every fact that there will be is committed,
+// for reads that begin afterwards.
+func (l *Log) Horizon(ctx context.Context) (time.Time, error) {
+	var at time.Time
+	var older bool
+	if err := l.db.SQL.QueryRowContext(ctx, selectHorizon).Scan(&at, &older); err != nil {
+		return time.Time{}, fmt.Errorf("read horizon of facts: %w", err)
+	}
+	if older {
+		return at.Add(-olderHoldBack), nil
+	}
+	return at.Add(-HoldBack), nil
+}
+
+// beginMargin covers the moment between the time that a transaction begins by and the one in
+// which other sessions see that it has begun.
+const beginMargin = time.Second
+
+const selectOldest = `
+SELECT least(statement_timestamp(), min(xact_start)) FROM pg_stat_activity
+WHERE datname = current_database() AND pid <> pg_backend_pid()
+  AND (backend_xid IS NOT NULL OR application_name = current_setting('application_name'))`
+
+// Settled returns the moment before which every transaction of the installation that began has
+// ended, whether it publishes or not.
+func (l *Log) Settled(ctx context.Context) (time.Time, error) {
+	var at time.Time
+	if err := l.db.SQL.QueryRowContext(ctx, selectOldest).Scan(&at); err != nil {
+		return time.Time{}, fmt.Errorf("read the oldest transaction: %w", err)
+	}
+	return at.Add(-beginMargin), nil
+}
+
+const selectActive = `
+SELECT a FROM unnest($3::text[]) AS a, LATERAL (SELECT FROM facts WHERE account_id = a AND id >= $1 AND id < $2 LIMIT 1) f`
+
+// Active returns those of the accounts that have a fact between two horizons.
+func (l *Log) Active(ctx context.Context, since, before time.Time, accountIDs []string) ([]string, error) {
+	active, err := db.All(ctx, l.db.SQL, db.Value[string], selectActive, id.Since(id.Fact, since), id.Since(id.Fact, before), db.Array(accountIDs))
+	if err != nil {
+		return nil, fmt.Errorf("read which accounts have new facts: %w", err)
+	}
+	return active, nil
+}
+
+// Stretch asks for facts of one account in the order of their ids.
+type Stretch struct {
+	AccountID string
+	After     string    // an id, of a fact or made by id.Since
+	Before    time.Time // a horizon
+	Types     []event.Type
+	Limit     int
+}
+
+// Read is what a Stretch has.
+type Read struct {
+	Facts []event.Fact
+	Next  string // where to go on: everything up to it was looked at
+	More  bool   // there may be more before the horizon
+}
+
+// looked is how many facts of the account one read looks at for those it wants.
+const looked = 1000
+
+const selectStretch = `
+WITH looked AS MATERIALIZED (
+  SELECT id, type FROM facts WHERE account_id = $1 AND id > $2 AND id < $3 ORDER BY id LIMIT $6
+), wanted AS (
+  SELECT id FROM looked WHERE type = ANY($4) ORDER BY id LIMIT $5
+)
+SELECT seen.n, seen.last, f.id, f.account_id, f.type, f.subject_id, f.data, f.created_at
+FROM (SELECT count(*) AS n, max(id) AS last FROM looked) seen
+LEFT JOIN (SELECT facts.* FROM wanted JOIN facts USING (id) WHERE account_id = $1) f ON true
+ORDER BY f.id`
+
+// Read gives the next facts. With few of the wanted types among many others it
+// may give none and say that there is more.
+func (l *Log) Read(ctx context.Context, s Stretch) (Read, error) {
+	before := id.Since(id.Fact, s.Before)
+	if s.After >= before {
+		return Read{Next: s.After}, nil
+	}
+	types := make([]string, len(s.Types))
+	for i, typ := range s.Types {
+		types[i] = string(typ)
+	}
+	out := Read{Next: before}
+	var seen int
+	var last sql.NullString
+	err := db.Each(ctx, l.db.SQL, func(row db.Row) error {
+		var factID, account, typ, subject sql.NullString
+		var data []byte
+		var created sql.NullTime
+		if err := row.Scan(&seen, &last, &factID, &account, &typ, &subject, &data, &created); err != nil {
+			return err
+		}
+		if factID.Valid {
+			out.Facts = append(out.Facts, event.Fact{ID: factID.String, AccountID: account.String, Type: event.Type(typ.String),
+				SubjectID: subject.String, Data: data, CreatedAt: created.Time.UTC()})
+		}
+		return nil
+	}, selectStretch, s.AccountID, s.After, before, db.Array(types), s.Limit+1, looked)
+	if err != nil {
+		return Read{}, fmt.Errorf("read facts: %w", err)
+	}
+	switch {
+	case len(out.Facts) > s.Limit:
+		out.Facts, out.More = out.Facts[:s.Limit], true
+		out.Next = out.Facts[s.Limit-1].ID
+	case seen == looked:
+		out.Next, out.More = last.String, true
+	}
+	return out, nil
+}
+
+// Whole asks for the facts of all accounts in the order of their ids.
+type Whole struct {
+	After  string    // an id, of a fact or made by id.Since
+	Before time.Time // a horizon
+	Limit  int       // facts
+	Octets int       // of their data, about; one fact is given whatever its size
+}
+
+const selectWhole = `
+SELECT id, account_id, type, subject_id, data, created_at FROM facts WHERE id > $1 AND id < $2 ORDER BY id LIMIT $3`
+
+var errFull = errors.New("a read has as much as it may hold")
+
+// ReadWhole gives the next facts of all accounts.
+func (l *Log) ReadWhole(ctx context.Context, w Whole) (Read, error) {
+	before := id.Since(id.Fact, w.Before)
+	if w.After >= before {
+		return Read{Next: w.After}, nil
+	}
+	out, held := Read{Next: before}, 0
+	err := db.Each(ctx, l.db.SQL, func(row db.Row) error {
+		var f event.Fact
+		if err := row.Scan(factColumns(&f)...); err != nil {
+			return err
+		}
+		if held += len(f.Data); held > w.Octets && len(out.Facts) > 0 {
+			return errFull
+		}
+		f.CreatedAt = f.CreatedAt.UTC()
+		out.Facts = append(out.Facts, f)
+		return nil
+	}, selectWhole, w.After, before, w.Limit)
+	if err != nil && !errors.Is(err, errFull) {
+		return Read{}, fmt.Errorf("read facts: %w", err)
+	}
+	if n := len(out.Facts); err != nil || n == w.Limit {
+		out.More, out.Next = true, out.Facts[n-1].ID
+	}
+	return out, nil
+}

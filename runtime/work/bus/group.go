@@ -1,0 +1,170 @@
+package bus
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"runtime/debug"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/ThreeDotsLabs/watermill"
+	wsql "github.com/ThreeDotsLabs/watermill-sql/v4/pkg/sql"
+	"github.com/ThreeDotsLabs/watermill/message"
+
+	"github.com/postrider/postrider/runtime/base/telemetry"
+	"github.com/postrider/postrider/runtime/storage/db"
+)
+
+// group hands the messages of one consumer to its handler: those of a batch in one savepoint
+// (together.go), and after a failure one at a time.
+type group struct {
+	name     string
+	consumer Consumer
+	options  Options
+	db       *db.DB
+	log      *slog.Logger
+	metrics  groupMetrics
+	stopping <-chan struct{}
+
+	subscriber  *wsql.Subscriber
+	messages    <-chan *message.Message
+	woken       <-chan struct{}
+	polled      chan struct{} // polling has found messages
+	unsubscribe func()
+	idle        chan struct{} // closed when stopping and nothing is in hand
+	idleOnce    sync.Once
+
+	// Of Watermill's goroutine, which reads, commits and asks what next.
+	batch     *batch
+	commitErr error
+	limit     int // size of the next batch
+	errors    int // in a row
+	since     time.Time
+	wokenAt   time.Time
+
+	// Of the catch-up's goroutine.
+	addedLeast time.Time // when a look last added aheadLeast though there was no room
+
+	retryMu sync.Mutex
+	retries []time.Time // when messages that failed here are due again
+}
+
+func newGroup(b *Bus, c Consumer) *group {
+	return &group{name: c.Group, consumer: c, options: b.options, db: b.db, log: b.log.With(telemetry.KeyGroup, c.Group),
+		metrics: b.metrics.of(c.Group), stopping: b.stopping, polled: make(chan struct{}, 1), idle: make(chan struct{}), limit: b.options.Batch}
+}
+
+// subscribe starts Watermill's side. ctx is the life of the bus.
+func (g *group) subscribe(ctx context.Context) error {
+	noDeadline := time.Duration(0) // with one, Watermill starts a late handler again while it still runs
+	subscriber, err := wsql.NewSubscriber(source{wsql.StdSQLBeginner{SQLBeginner: g.db.SQL}, g}, wsql.SubscriberConfig{
+		ConsumerGroup:  g.name,
+		AckDeadline:    &noDeadline,
+		BackoffManager: g,
+		SchemaAdapter:  schema{group: g},
+		OffsetsAdapter: offsets{group: g},
+	}, watermill.NopLogger{})
+	if err != nil {
+		return err
+	}
+	g.woken, g.unsubscribe = g.options.Signals.Subscribe(Channel)
+	g.subscriber = subscriber
+	if g.messages, err = subscriber.Subscribe(ctx, topic); err != nil {
+		g.unsubscribe()
+	}
+	return err
+}
+
+// run hands out messages until the bus stops. Every message is acknowledged:
+// what is deleted is decided by the batch.
+func (g *group) run() {
+	defer g.unsubscribe()
+	for {
+		select {
+		case m, more := <-g.messages:
+			if !more { // Stop ran out of time
+				return
+			}
+			if !g.isStopping() {
+				g.handle(m)
+			}
+			m.Ack()
+		case <-g.idle:
+			if err := g.subscriber.Close(); err != nil {
+				g.log.Error("bus: subscriber not closed", telemetry.KeyError, err)
+			}
+			return
+		}
+	}
+}
+
+func (g *group) isStopping() bool {
+	select {
+	case <-g.stopping:
+		return true
+	default:
+		return false
+	}
+}
+
+// handle lets the handler work on all messages of the batch, and on one that is left of
+// them by itself, inside a savepoint.
+func (g *group) handle(m *message.Message) {
+	tx, _ := wsql.TxFromContext(m.Context())
+	current := tx.(batchTx).batch // source gives no other
+	g.handleAll(m.Context(), current)
+	d, ok := current.take(m)
+	if !ok {
+		return
+	}
+	fact, err := factOf(m)
+	switch {
+	case d.gone:
+		g.log.Warn("bus: a message without its fact is dropped", telemetry.KeyFactID, m.UUID)
+		current.put(d, true, nil)
+		return
+	case err == nil && !slices.Contains(g.consumer.Types, fact.Type):
+		g.leave(m.Context(), current, d)
+		return
+	}
+	if err := current.mark(m.Context()); err != nil {
+		current.spoil(err, nil)
+		return
+	}
+	if err == nil {
+		err = g.call(m.Context(), func(ctx context.Context) error { return g.consumer.Handle(ctx, handlerTx{current.tx}, fact) }, fact.ID)
+	}
+	if err != nil {
+		g.failed(m.Context(), current, failure{delivery: d, fact: fact, err: err})
+		return
+	}
+	current.put(d, true, g.metrics.handled.Inc)
+}
+
+// call gives a handler its time and makes an error of its panic. factID is of the first
+// fact that it gets.
+func (g *group) call(ctx context.Context, handle func(context.Context) error, factID string) (err error) {
+	ctx, cancel := context.WithTimeout(ctx, g.options.HandlerTimeout)
+	defer cancel()
+	defer func() {
+		if cause := recover(); cause != nil {
+			g.log.Error("bus: a handler panicked", "panic", cause, telemetry.KeyFactID, factID, telemetry.KeyStack, string(debug.Stack()))
+			err = fmt.Errorf("panic: %v", cause)
+		}
+	}()
+	return handle(ctx)
+}
+
+// mark sets the savepoint to which a failing handler is undone. The one before
+// is released in the same round trip.
+func (b *batch) mark(ctx context.Context) error {
+	query := "SAVEPOINT handler"
+	if b.marked {
+		query = "RELEASE SAVEPOINT handler; SAVEPOINT handler"
+	}
+	_, err := b.tx.ExecContext(ctx, query)
+	b.marked = true
+	return err
+}

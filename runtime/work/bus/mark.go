@@ -1,0 +1,124 @@
+package bus
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/postrider/postrider/runtime/base/id"
+	"github.com/postrider/postrider/runtime/storage/db"
+)
+
+const (
+	// takeOver is how long a process leaves a group to one that knows more types. During
+	// an upgrade the newer version looks; after a rollback the older one begins again.
+	takeOver = 30 * time.Second
+	// clockError is how far a mark may be ahead of the server's clock. One that is
+	// further ahead was made while the clock was wrong.
+	clockError = time.Minute
+	// restMost is how long the mark of a group at rest stays where it is: less than takeOver.
+	restMost = 20 * time.Second
+)
+
+const (
+	createMark = `
+INSERT INTO bus_marks (consumer, until_id, types) VALUES ($1, $2, $3) ON CONFLICT (consumer) DO NOTHING`
+
+	// Not while another process looks or has just looked, and not instead of one that
+	// knows more types.
+	mayLook = `(types <@ $2::text[] OR looked_at <= now() - $4::bigint * interval '1 microsecond')
+  AND (NOT types @> $2::text[] OR looked_at <= now() - $3::bigint * interval '1 microsecond')`
+
+	// A group is at rest when nothing happened behind its mark, nothing was given back, and
+	// it was looked at within the time $5 by a process that knows the same types.
+	readMark = `
+SELECT until_id, now(), ` + mayLook + `, types @> $2::text[] AND types <@ $2::text[] AND looked_at > now() - $5::bigint * interval '1 microsecond'
+  AND coalesce((SELECT max(id) FROM facts), '') < until_id
+  AND NOT EXISTS (SELECT FROM bus_poison p WHERE p.consumer = $1 AND p.requeued_at IS NOT NULL)
+FROM bus_marks WHERE consumer = $1`
+
+	// The lock ends with the transaction, so that the lock of a process that died does too.
+	// Joins of the transaction are by hash or by order: the planner's numbers of rows are
+	// wrong for tables whose rows live for milliseconds.
+	claimMark = `
+SELECT until_id, now(), (SELECT count(*) FROM (SELECT FROM bus_messages WHERE consumer = $1 AND due_at <= now() LIMIT $5) due),
+  set_config('enable_nestloop', 'off', true)
+FROM bus_marks WHERE consumer = $1 AND ` + mayLook + ` FOR UPDATE SKIP LOCKED`
+
+	moveMark = `
+WITH moved AS (UPDATE bus_marks SET until_id = greatest(until_id, $2), types = $3, looked_at = now() WHERE consumer = $1)
+DELETE FROM bus_handled WHERE consumer = $1 AND last_id < $2`
+
+	resetMark = `UPDATE bus_marks SET until_id = $2 WHERE consumer = $1`
+)
+
+// locked is a row of bus_marks that a transaction has locked.
+type locked struct {
+	until string    // every fact with a lesser id is handled
+	now   time.Time // by the server's clock
+	queue int       // messages of the group that are due, counted up to aheadMost
+}
+
+// createMarks makes the marks of groups that never ran: at the horizon, so that they
+// get what happens from now on.
+func (b *Bus) createMarks(ctx context.Context) error {
+	if len(b.consumers) == 0 {
+		return nil
+	}
+	horizon, err := b.Log().Horizon(ctx)
+	if err != nil {
+		return err
+	}
+	for _, c := range b.consumers {
+		if _, err := b.db.SQL.ExecContext(ctx, createMark, c.Group, id.Since(id.Fact, horizon), typeNames(c)); err != nil {
+			return fmt.Errorf("create mark of %s: %w", c.Group, err)
+		}
+	}
+	return nil
+}
+
+func typeNames(c Consumer) any {
+	names := make([]string, len(c.Types))
+	for i, t := range c.Types {
+		names[i] = string(t)
+	}
+	return db.Array(names)
+}
+
+// standing is where a group's mark is.
+type standing struct {
+	behind time.Duration // how long ago the facts at the mark happened
+	may    bool          // this process may look at them
+	rests  bool          // a look would find nothing
+}
+
+// standing reads where the group's mark is. This process may look if no other one has looked
+// within the time given.
+func (g *group) standing(ctx context.Context, notWithin time.Duration) (s standing, err error) {
+	var until string
+	var now time.Time
+	err = g.db.SQL.QueryRowContext(ctx, readMark, g.name, typeNames(g.consumer), notWithin.Microseconds(), takeOver.Microseconds(), restMost.Microseconds()).
+		Scan(&until, &now, &s.may, &s.rests)
+	if err != nil {
+		return standing{}, fmt.Errorf("read mark: %w", err)
+	}
+	s.behind = now.Sub(id.Time(until))
+	s.rests = s.rests && s.behind >= 0 // a mark ahead of the clock is to be set back
+	return s, nil
+}
+
+// claim locks the group's mark for a transaction. False: this process may not look now.
+func (g *group) claim(ctx context.Context, tx *sql.Tx, notWithin time.Duration) (m locked, ok bool, err error) {
+	var setting string
+	err = tx.QueryRowContext(ctx, claimMark, g.name, typeNames(g.consumer), notWithin.Microseconds(), takeOver.Microseconds(), aheadMost).
+		Scan(&m.until, &m.now, &m.queue, &setting)
+	switch {
+	case errors.Is(err, sql.ErrNoRows):
+		return locked{}, false, nil
+	case err != nil:
+		return locked{}, false, fmt.Errorf("claim mark: %w", err)
+	}
+	return m, true, nil
+}

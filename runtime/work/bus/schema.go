@@ -1,0 +1,187 @@
+package bus
+
+import (
+	"database/sql"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	wsql "github.com/ThreeDotsLabs/watermill-sql/v4/pkg/sql"
+	"github.com/ThreeDotsLabs/watermill/message"
+
+	"github.com/postrider/postrider/runtime/storage/db"
+	rows "github.com/postrider/postrider/runtime/storage/db/batch"
+	"github.com/postrider/postrider/runtime/work/event"
+)
+
+// schema says how facts are stored and found, in place of Watermill's schemas.
+// The tables come with the migrations.
+type schema struct {
+	audience audience // for publishing
+	group    *group   // for reading
+}
+
+var _ wsql.SchemaAdapter = schema{}
+
+// wanted is a message: a fact that a group of consumers is to have.
+type wanted struct{ group, factID string }
+
+var factRows = rows.New("fact",
+	rows.Text("id", func(m *message.Message) string { return m.UUID }).SourceOnly(),
+	rows.Computed[*message.Message]("id", timed("fact.id")),
+	rows.Text("account_id", func(m *message.Message) string { return m.Metadata[metaAccount] }),
+	rows.Text("type", func(m *message.Message) string { return m.Metadata[metaType] }),
+	rows.Text("subject_id", func(m *message.Message) string { return m.Metadata[metaSubject] }),
+	rows.Text("data", func(m *message.Message) string { return string(m.Payload) }).As("jsonb"),
+	rows.Text("created_at", func(m *message.Message) string { return m.Metadata[metaTime] }).As("timestamptz"),
+)
+
+var messageRows = rows.New("message",
+	rows.Text("consumer", func(w wanted) string { return w.group }),
+	rows.Text("fact_id", func(w wanted) string { return w.factID }).SourceOnly(),
+	rows.Computed[wanted]("fact_id", timed("message.fact_id")),
+)
+
+var (
+	insertFacts            = db.Compile(factRows.Insert("facts"))
+	insertFactsAndMessages = db.Compile("WITH fact AS (" + factRows.Insert("facts") + ")\n" + messageRows.Insert("bus_messages"))
+)
+
+// PublishSQL is Publish as a part of another statement: two common table expressions,
+// fact and message. The conditions say which of their rows are written: those of fact,
+// with the columns id, account_id and type, and those of message, with consumer and
+// fact_id. PublishArgs gives the parameters.
+func PublishSQL(fact, message string) string {
+	return "fact AS (" + factRows.Insert("facts") + " WHERE " + fact + "),\n" +
+		"message AS (" + messageRows.Insert("bus_messages") + " WHERE " + message + ")"
+}
+
+// PublishArgs gives PublishSQL its facts.
+func (b *Bus) PublishArgs(facts ...event.Fact) ([]db.Argument, error) {
+	messages, err := messagesOf(facts)
+	if err != nil {
+		return nil, err
+	}
+	return []db.Argument{factRows.Rows(messages), messageRows.Rows(b.audience.wanted(messages))}, nil
+}
+
+// InsertQuery writes all facts and their messages in one statement.
+func (s schema) InsertQuery(p wsql.InsertQueryParams) (wsql.Query, error) {
+	facts, messages := factRows.Rows(p.Msgs), s.audience.wanted(p.Msgs)
+	if len(messages) == 0 { // nobody wants any of them
+		return wsql.Query{Query: insertFacts.Text, Args: insertFacts.Args(facts)}, nil
+	}
+	return wsql.Query{Query: insertFactsAndMessages.Text, Args: insertFactsAndMessages.Args(facts, messageRows.Rows(messages))}, nil
+}
+
+// selectMessages locks the next messages of a group that nobody else holds. The
+// sub-select with LIMIT keeps the planner from joining the whole of facts; a
+// fact that is gone (deleted by hand) leaves its columns null.
+const selectMessages = `
+WITH due AS MATERIALIZED (
+  SELECT "offset", fact_id, failures, last_error IS NOT NULL AS troubled FROM bus_messages
+  WHERE consumer = $1 AND due_at <= now()
+  ORDER BY "offset" LIMIT $2 FOR UPDATE SKIP LOCKED
+)
+SELECT due."offset", due.failures, due.troubled, due.fact_id, f.account_id, f.type, f.subject_id, f.data, f.created_at
+FROM due LEFT JOIN LATERAL (SELECT * FROM facts WHERE facts.id = due.fact_id LIMIT 1) f ON true
+ORDER BY due."offset"`
+
+// SelectQuery gives the next batch.
+func (s schema) SelectQuery(wsql.SelectQueryParams) (wsql.Query, error) {
+	return wsql.Query{Query: selectMessages, Args: []any{s.group.name, s.group.limit}}, nil
+}
+
+// UnmarshalMessage reads a row of selectMessages. What Watermill has no field
+// for, the batch remembers.
+func (s schema) UnmarshalMessage(p wsql.UnmarshalMessageParams) (wsql.Row, error) {
+	var offset int64
+	var failures int
+	var troubled bool
+	var id string
+	var account, typ, subject sql.NullString
+	var data []byte
+	var created sql.NullTime
+	if err := p.Row.Scan(&offset, &failures, &troubled, &id, &account, &typ, &subject, &data, &created); err != nil {
+		return wsql.Row{}, fmt.Errorf("scan message: %w", err)
+	}
+	m := message.NewMessage(id, data)
+	m.Metadata = message.Metadata{metaAccount: account.String, metaType: typ.String, metaSubject: subject.String,
+		metaTime: created.Time.UTC().Format(time.RFC3339Nano)}
+	s.group.batch.expect(m, delivery{offset: offset, factID: id, failures: failures, troubled: troubled, gone: !created.Valid})
+	return wsql.Row{Offset: offset, Msg: m}, nil
+}
+
+// SubscribeIsolationLevel is READ COMMITTED: under REPEATABLE READ a row that
+// another replica has just deleted would be a serialization failure of the batch.
+func (schema) SubscribeIsolationLevel() sql.IsolationLevel { return sql.LevelReadCommitted }
+
+// SchemaInitializingQueries is refused: tables belong in the migrations.
+func (schema) SchemaInitializingQueries(wsql.SchemaInitializingQueriesParams) ([]wsql.Query, error) {
+	return nil, errors.New("the tables of the bus come with the migrations")
+}
+
+// offsets says what a commit takes off the queue.
+type offsets struct{ group *group }
+
+var _ wsql.OffsetsAdapter = offsets{}
+
+const (
+	deleteMessages = `DELETE FROM bus_messages WHERE consumer = $1 AND "offset" = ANY($2)`
+
+	// The row of bus_handled takes the place of the messages: without either, the
+	// catch-up hands the facts out again.
+	recordHandled = `
+WITH record AS (INSERT INTO bus_handled (consumer, first_id, last_id, fact_ids) VALUES ($1, $3, $4, $5))
+` + deleteMessages
+
+	// What Requeue has given back is in bus_poison until it is handled.
+	recordRequeued = `
+WITH record AS (INSERT INTO bus_handled (consumer, first_id, last_id, fact_ids) VALUES ($1, $3, $4, $5)),
+poison AS (DELETE FROM bus_poison WHERE consumer = $1 AND fact_id = ANY($5))
+` + deleteMessages
+)
+
+// AckMessageQuery deletes exactly the messages that were handled in this
+// transaction, whatever Watermill fetched or thinks was acknowledged, and records
+// their facts as handled.
+func (o offsets) AckMessageQuery(wsql.AckMessageQueryParams) (wsql.Query, error) {
+	handled, err := o.group.batch.close()
+	if err != nil {
+		return wsql.Query{}, err
+	}
+	numbers, facts := make([]int64, len(handled)), make([]string, len(handled))
+	query := recordHandled
+	for i, d := range handled {
+		numbers[i], facts[i] = d.offset, d.factID
+		if d.troubled {
+			query = recordRequeued
+		}
+	}
+	args := []any{o.group.name, db.Array(numbers)}
+	if len(handled) == 0 {
+		return wsql.Query{Query: deleteMessages, Args: args}, nil
+	}
+	return wsql.Query{Query: query, Args: append(args, slices.Min(facts), slices.Max(facts), db.Array(facts))}, nil
+}
+
+// ConsumedMessageQuery is not needed.
+func (offsets) ConsumedMessageQuery(wsql.ConsumedMessageQueryParams) (wsql.Query, error) {
+	return wsql.Query{}, nil
+}
+
+// NextOffsetQuery is not needed: there are no offsets, only rows.
+func (offsets) NextOffsetQuery(wsql.NextOffsetQueryParams) (wsql.Query, error) {
+	return wsql.Query{}, nil
+}
+
+// SchemaInitializingQueries does nothing.
+func (offsets) SchemaInitializingQueries(wsql.OffsetsSchemaInitializingQueriesParams) ([]wsql.Query, error) {
+	return nil, nil
+}
+
+// BeforeSubscribingQueries does nothing.
+func (offsets) BeforeSubscribingQueries(wsql.BeforeSubscribingQueriesParams) ([]wsql.Query, error) {
+	return nil, nil
+}

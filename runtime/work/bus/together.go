@@ -1,0 +1,140 @@
+package bus
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"log/slog"
+	"slices"
+	"time"
+
+	"github.com/ThreeDotsLabs/watermill/message"
+
+	"github.com/postrider/postrider/runtime/base/telemetry"
+	"github.com/postrider/postrider/runtime/work/event"
+)
+
+// handleAll gives the consumer the messages of the batch inside one savepoint: its HandleAll
+// at once, else its Handle one after the other. It is called with the batch's first message,
+// when all of them are known; called again it does nothing. Messages of which it is said that
+// they are handled need no call of Handle by themselves.
+//
+// A savepoint of its own for each message would be a round trip more for each.
+func (g *group) handleAll(ctx context.Context, current *batch) {
+	taken, facts := current.takeAll(g.consumer.Types)
+	if len(taken) == 0 {
+		return
+	}
+	if err := current.mark(ctx); err != nil {
+		current.spoil(err, nil)
+		return
+	}
+	err := g.call(ctx, func(ctx context.Context) (err error) {
+		if g.consumer.HandleAll != nil {
+			return g.consumer.HandleAll(ctx, handlerTx{current.tx}, facts)
+		}
+		n, err := g.inTurn(ctx, current, facts)
+		taken = taken[:n]
+		return err
+	}, facts[0].ID)
+	if err != nil {
+		g.takeApart(ctx, current, len(facts), err)
+		return
+	}
+	current.putAll(taken, func() { g.metrics.handled.Add(float64(len(taken))) })
+}
+
+// inTurn calls Handle for each of the facts, and tells how many it was called for: what is
+// left when the batch has taken its time, or at the stop, is left to the next one.
+func (g *group) inTurn(ctx context.Context, current *batch, facts []event.Fact) (handled int, err error) {
+	for i, f := range facts {
+		if i > 0 && (g.isStopping() || time.Since(current.began) > g.options.BatchTime) {
+			return i, nil
+		}
+		if err := g.consumer.Handle(ctx, handlerTx{current.tx}, f); err != nil {
+			return i, err
+		}
+	}
+	return len(facts), nil
+}
+
+// takeApart undoes what HandleAll wrote: the messages are handled one by one, in the same
+// transaction. If that cannot be undone the batch is lost, and the next ones have one
+// message each.
+func (g *group) takeApart(ctx context.Context, current *batch, facts int, err error) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), g.options.HandlerTimeout)
+	defer cancel()
+	level := slog.LevelDebug // of facts in turn the one that fails has a line of its own
+	if g.consumer.HandleAll != nil {
+		level = slog.LevelWarn
+	}
+	g.log.Log(ctx, level, "bus: facts could not be handled at once and are handled one by one", telemetry.KeyCount, facts, telemetry.KeyError, err)
+	if _, failed := current.tx.ExecContext(ctx, "ROLLBACK TO SAVEPOINT handler"); failed != nil {
+		current.spoilTogether(fmt.Errorf("undo handler of %d facts: %w", facts, failed))
+		return
+	}
+	current.putAll(nil, nil)
+}
+
+// takeAll gives the messages that one call of HandleAll may handle, in the order of their
+// publication, with their facts: those of the types that never failed. It gives none if
+// there are fewer than two, and none when it is called again.
+func (b *batch) takeAll(types []event.Type) (taken []*message.Message, facts []event.Fact) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.together || b.alone || b.broken != nil || b.closed {
+		return nil, nil
+	}
+	b.together = true
+	for m, d := range b.expected {
+		if !d.gone && !d.troubled && d.failures == 0 && slices.Contains(types, event.Type(m.Metadata[metaType])) {
+			taken = append(taken, m)
+		}
+	}
+	if len(taken) < 2 {
+		return nil, nil
+	}
+	slices.SortFunc(taken, func(x, y *message.Message) int { return cmp.Compare(b.expected[x].offset, b.expected[y].offset) })
+	facts = make([]event.Fact, len(taken))
+	for i, m := range taken {
+		fact, err := factOf(m)
+		if err != nil { // Handle's turn, whose failure is the message's own
+			return nil, nil
+		}
+		facts[i] = fact
+	}
+	b.inHandler = true
+	return taken, facts
+}
+
+// putAll ends what takeAll began. The messages given are handled.
+func (b *batch) putAll(handled []*message.Message, then func()) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.inHandler = false
+	for _, m := range handled {
+		d := b.expected[m]
+		b.handled = append(b.handled, d)
+		d.done = true
+		b.expected[m] = d
+	}
+	b.touched += len(handled)
+	if then != nil {
+		b.after = append(b.after, then)
+	}
+}
+
+// spoilTogether says that HandleAll has made the transaction of no use.
+func (b *batch) spoilTogether(err error) {
+	b.spoil(err, nil)
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.apart = true
+}
+
+// brokenTogether tells whether HandleAll has made the transaction of no use.
+func (b *batch) brokenTogether() bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.apart
+}

@@ -1,0 +1,314 @@
+package bus_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"hash/fnv"
+	"math/rand/v2"
+	"slices"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/postrider/postrider/runtime/storage/db"
+	"github.com/postrider/postrider/runtime/work/bus"
+	"github.com/postrider/postrider/runtime/work/event"
+)
+
+// together is a consumer whose HandleAll calls its Handle for each fact.
+func together(group string, handle bus.Handler) bus.Consumer {
+	c := consumer(group, handle)
+	c.HandleAll = func(ctx context.Context, tx db.Execer, facts []event.Fact) error {
+		for _, f := range facts {
+			if err := handle(ctx, tx, f); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	return c
+}
+
+// effects are the facts that a group has handled, and how often each has failed that was
+// set aside, by the ends of their ids.
+func (b bench) effects(group string) map[string]int {
+	b.t.Helper()
+	found := map[string]int{}
+	err := db.Each(b.t.Context(), b.SQL, func(row db.Row) error {
+		var fact string
+		var n int
+		if err := row.Scan(&fact, &n); err != nil {
+			return err
+		}
+		found[tail(fact)] += n
+		return nil
+	}, `SELECT fact_id, count(*) FROM effects WHERE consumer = $1 GROUP BY 1 UNION ALL SELECT fact_id, -failures FROM bus_poison WHERE consumer = $1`, group)
+	if err != nil {
+		b.t.Fatalf("the effects of %s were read: %v", group, err)
+	}
+	return found
+}
+
+// Facts in any number, of which any fail always or a few times and in any way, leave the
+// same rows whether they are handled at once or one by one.
+func TestFactsAtOnceLeaveTheRowsOfSingleOnes(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	ways := []func(ctx context.Context, tx db.Execer) error{
+		func(context.Context, db.Execer) error { return errors.New("a defect") },
+		func(context.Context, db.Execer) error { panic("boom") },
+		func(ctx context.Context, tx db.Execer) error {
+			_, err := tx.ExecContext(ctx, "INSERT INTO no_such_table VALUES (1)")
+			return err
+		},
+	}
+	// Each tenth fact fails, each twentieth always: which, and how, its id says.
+	fails := func(seed uint64, f event.Fact, calls int) func(context.Context, db.Execer) error {
+		h := fnv.New64a()
+		fmt.Fprint(h, seed, tail(f.ID))
+		n := h.Sum64()
+		if n%10 != 0 || n%20 == 0 && calls > 2 {
+			return nil
+		}
+		return ways[n/20%uint64(len(ways))]
+	}
+	handler := func(group string, seed uint64) bus.Handler {
+		calls := map[string]int{} // by fact; one goroutine handles a group
+		return func(ctx context.Context, tx db.Execer, f event.Fact) error {
+			if err := effect(group)(ctx, tx, f); err != nil {
+				return err
+			}
+			calls[f.ID]++
+			if fail := fails(seed, f, calls[f.ID]); fail != nil {
+				return fail(ctx, tx)
+			}
+			return nil
+		}
+	}
+	seed := rand.Uint64()
+	t.Logf("seed %d", seed)
+	on := b.bus(bus.Options{Signals: b.signals(), Retry: quick}, consumer("single", handler("single", seed)), together("at-once", handler("at-once", seed)))
+	var facts []event.Fact
+	for range 12 {
+		some := factsOf(1 + rand.IntN(120))
+		facts = append(facts, some...)
+		b.publish(on, some...)
+	}
+	b.drained()
+	single, atOnce := b.effects("single"), b.effects("at-once")
+	if len(single) != len(facts) {
+		t.Errorf("%d facts of %d were handled or set aside", len(single), len(facts))
+	}
+	if diff := cmp.Diff(single, atOnce); diff != "" {
+		t.Errorf("facts handled one by one left other rows than facts handled at once (-single +at once):\n%s", diff)
+	}
+}
+
+// Whatever way HandleAll fails, the facts are handled one by one, and only the broken one
+// is set aside. A fact that failed before is not given to HandleAll again.
+func TestABrokenFactStopsNoOthersOfItsBatch(t *testing.T) {
+	t.Parallel()
+	const beyond = "a statement beyond its time"
+	for name, fail := range map[string]func(ctx context.Context, tx db.Execer) error{
+		"an error": func(context.Context, db.Execer) error { return errors.New("a defect") },
+		"a panic":  func(context.Context, db.Execer) error { panic("boom") },
+		"a refused statement that it says nothing about": func(ctx context.Context, tx db.Execer) error {
+			if _, err := tx.ExecContext(ctx, "INSERT INTO no_such_table VALUES (1)"); err == nil {
+				return errors.New("the table exists")
+			}
+			return nil
+		},
+		"a constraint that speaks at commit": func(ctx context.Context, tx db.Execer) error {
+			_, err := tx.ExecContext(ctx, "INSERT INTO late VALUES (7), (7)")
+			return err
+		},
+		beyond: func(ctx context.Context, tx db.Execer) error {
+			_, err := tx.ExecContext(ctx, "SELECT pg_sleep(60)")
+			return err
+		},
+		"a lost connection": func(ctx context.Context, tx db.Execer) error {
+			_, err := tx.ExecContext(ctx, "SELECT pg_terminate_backend(pg_backend_pid())")
+			return err
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := newBench(t)
+			b.exec("CREATE TABLE late (n int UNIQUE DEFERRABLE INITIALLY DEFERRED)")
+			facts := factsOf(80)
+			bad := tail(facts[20].ID)
+			c := together("g", func(ctx context.Context, tx db.Execer, f event.Fact) error {
+				if err := effect("g")(ctx, tx, f); err != nil {
+					return err
+				}
+				if tail(f.ID) == bad {
+					return fail(ctx, tx)
+				}
+				return nil
+			})
+			var batches atomic.Int32
+			each := c.HandleAll
+			c.HandleAll = func(ctx context.Context, tx db.Execer, some []event.Fact) error {
+				if slices.ContainsFunc(some, func(f event.Fact) bool { return tail(f.ID) == bad }) {
+					batches.Add(1)
+				}
+				return each(ctx, tx, some)
+			}
+			options := bus.Options{Signals: b.signals(), Retry: quick}
+			if name == beyond {
+				options.HandlerTimeout = time.Second
+			}
+			on := b.bus(options, c)
+			b.publish(on, facts...)
+			b.drained()
+			b.once("g", slices.Delete(slices.Clone(facts), 20, 21))
+			if n := b.count("SELECT count(*) FROM bus_poison WHERE substr(fact_id, 15) = $1 AND failures = 5", bad); n != 1 {
+				t.Errorf("the broken fact stands %d times in bus_poison with 5 failures, want once", n)
+			}
+			if n := batches.Load(); n < 1 || n > 8 { // those that were lost as a whole grow again from one message
+				t.Errorf("HandleAll got the broken fact %d times, want it few times: it is not given a fact that failed", n)
+			}
+		})
+	}
+}
+
+// HandleAll gets the facts of a batch in the order of their publication, and one that
+// comes alone goes to Handle.
+func TestHandleAllGetsFactsInTheirOrder(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	var order []string
+	var alone int
+	c := consumer("g", func(ctx context.Context, tx db.Execer, f event.Fact) error {
+		order, alone = append(order, tail(f.ID)), alone+1
+		return effect("g")(ctx, tx, f)
+	})
+	c.HandleAll = func(ctx context.Context, tx db.Execer, facts []event.Fact) error {
+		for _, f := range facts {
+			order = append(order, tail(f.ID))
+			if err := effect("g")(ctx, tx, f); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	on := bus.New(b.DB, discard(), calm(bus.Options{Poll: 50 * time.Millisecond}))
+	on.Register(c)
+	facts := factsOf(101) // two batches of 50, and one
+	b.publish(on, facts...)
+	if err := on.Start(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	b.drained()
+	b.stop(on)
+	var want []string
+	for _, f := range facts {
+		want = append(want, tail(f.ID))
+	}
+	if diff := cmp.Diff(want, order); diff != "" {
+		t.Errorf("facts were handled in another order than that of their publication (-want +got):\n%s", diff)
+	}
+	if alone != 1 {
+		t.Errorf("Handle was called for %d facts of 101 in batches of 50, want the last one", alone)
+	}
+}
+
+// Two processes handle at once, connections break at any point, and the table of messages
+// is emptied: each fact is handled once.
+func TestFactsAtOnceAreHandledOnceByTwoProcesses(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.marked("g")
+	options := often
+	options.Signals = b.signals()
+	one := b.bus(options, together("g", effect("g")))
+	b.bus(options, together("g", effect("g")))
+	var facts []event.Fact
+	for cut := 0; cut < 5; {
+		some := factsOf(80)
+		facts = append(facts, some...)
+		b.publish(one, some...)
+		if len(facts)%160 == 0 {
+			b.exec("DELETE FROM bus_messages")
+		}
+		left := 4 // a message that breaks its connection five times is set aside, and one stays in the table until it is handled
+		b.until("what was published is handled", func() bool {
+			now := b.count(`SELECT count(*) FILTER (WHERE pg_terminate_backend(pid)) FROM (SELECT pid FROM pg_stat_activity
+				WHERE datname = current_database() AND pid <> pg_backend_pid() AND state <> 'idle' AND query ~ 'SAVEPOINT|INTO effects|INTO bus_handled' LIMIT $1) busy`, left)
+			cut, left = cut+now, left-now
+			return b.count("SELECT count(*) FROM bus_messages") == 0
+		})
+	}
+	b.reached("g")
+	b.once("g", facts)
+	if n := b.count("SELECT count(*) FROM bus_poison"); n != 0 {
+		t.Errorf("%d facts were set aside for connections that broke", n)
+	}
+}
+
+// The catch-up of a group that works slowly adds few facts to those that wait, however
+// often it looks.
+func TestTheCatchUpAddsFewToWhatWaits(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.marked("g")
+	old := factsOf(1500)
+	b.publish(bus.New(b.DB, discard(), bus.Options{}), old...)
+	var most atomic.Int64
+	began := time.Now()
+	on := b.bus(bus.Options{CatchUp: 5 * time.Millisecond, Poll: 50 * time.Millisecond, Batch: 5}, consumer("g", func(ctx context.Context, tx db.Execer, f event.Fact) error {
+		var waits int64
+		if err := b.SQL.QueryRowContext(ctx, "SELECT count(*) FROM bus_messages").Scan(&waits); err != nil {
+			return err
+		}
+		most.Store(max(most.Load(), waits))
+		return effect("g")(ctx, tx, f)
+	}))
+	b.until("half is handled", func() bool { return b.count("SELECT count(*) FROM effects") > len(old)/2 })
+	b.stop(on)
+	limit := 250 + 50*int64(time.Since(began)/(5*time.Second)) // aheadMost, and aheadLeast once in each leastEvery
+	if n := most.Load(); n > limit {
+		t.Errorf("%d messages waited for a group that works slowly, want %d at most", n, limit)
+	}
+}
+
+// A consumer without HandleAll gets the facts of a batch one after the other, in the order of
+// their publication and in one savepoint; when one fails, each has a savepoint of its own.
+func TestHandlersOfABatchShareASavepoint(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	facts := factsOf(20)
+	bad := tail(facts[7].ID)
+	type call struct{ fact, savepoint string }
+	var calls []call // one goroutine handles a group
+	var done atomic.Bool
+	on := b.bus(bus.Options{Signals: b.signals(), Retry: quick}, consumer("g", func(ctx context.Context, tx db.Execer, f event.Fact) error {
+		// Two writes within one savepoint are by one subtransaction.
+		written, err := db.One(ctx, tx, db.Value[string], `INSERT INTO effects (consumer, fact_id) VALUES ('g', $1) RETURNING xmin::text`, f.ID)
+		if err != nil {
+			return err
+		}
+		if calls = append(calls, call{tail(f.ID), written}); tail(f.ID) == bad && !done.Swap(true) {
+			return errors.New("a defect, once")
+		}
+		return nil
+	}))
+	b.publish(on, facts...)
+	b.drained()
+	b.once("g", facts)
+	if len(calls) < 28 {
+		t.Fatalf("the handler was called %d times, want 8 together and 20 by themselves", len(calls))
+	}
+	for i, c := range calls[:28] {
+		first, want := calls[0].savepoint, tail(facts[i%8].ID)
+		if i >= 8 {
+			want = tail(facts[i-8].ID)
+		}
+		if c.fact != want || (c.savepoint == first) != (i < 8) || i > 8 && c.savepoint == calls[i-1].savepoint {
+			t.Errorf("call %d was for %s in the savepoint %s after %+v, want it for %s, in the savepoint of the first eight: %t", i, c.fact, c.savepoint, calls[:i], want, i < 8)
+		}
+	}
+}

@@ -1,0 +1,147 @@
+package bus
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/ThreeDotsLabs/watermill"
+	wsql "github.com/ThreeDotsLabs/watermill-sql/v4/pkg/sql"
+
+	"github.com/postrider/postrider/runtime/base/fault"
+	"github.com/postrider/postrider/runtime/base/telemetry"
+	"github.com/postrider/postrider/runtime/base/worker"
+)
+
+var _ wsql.BackoffManager = (*group)(nil)
+
+// spacing keeps the batches of a stream of wakes apart: one takes what came in
+// meanwhile, instead of a commit for each fact. A lone wake does not wait.
+const spacing = 5 * time.Millisecond
+
+// outage spaces the tries of a group that cannot read.
+var outage = worker.Backoff{Min: 100 * time.Millisecond, Max: 5 * time.Second}
+
+// HandleError is called by Watermill after every batch, in the goroutine that
+// reads. It may block: here a group waits for work.
+func (g *group) HandleError(_ watermill.LoggerAdapter, empty bool, err error) time.Duration {
+	if err == nil {
+		err = g.commitErr
+	}
+	if err != nil {
+		g.afterError(err)
+	} else {
+		g.afterSuccess()
+	}
+	switch {
+	case g.isStopping():
+		g.idleOnce.Do(func() { close(g.idle) })
+		return time.Second // interrupted by Close
+	case err != nil && g.errors > 0:
+		g.wait(outage.Delay(g.errors))
+	case err == nil && empty:
+		g.waitForWork()
+	}
+	return 0
+}
+
+func (g *group) afterSuccess() {
+	if g.errors > 0 {
+		g.log.Info("bus: reading works again", "failures", g.errors, "after", time.Since(g.since).Round(time.Millisecond))
+		g.errors = 0
+	}
+	g.limit = g.nextLimit()
+}
+
+// nextLimit is the size of the batch after one that was committed: twice as much. HandleAll
+// cannot stop half-way as a row of single calls does, so after one that took too long the
+// next batch is half as large.
+func (g *group) nextLimit() int {
+	if g.consumer.HandleAll != nil && time.Since(g.batch.began) > g.options.BatchTime {
+		return max(1, g.limit/2)
+	}
+	return min(g.options.Batch, g.limit*2)
+}
+
+// afterError finds out whether a message is to blame. The transaction is over,
+// so what is to be remembered of it is written in one of its own.
+func (g *group) afterError(err error) {
+	if culprit := g.culprit(err); culprit != nil {
+		ctx, cancel := context.WithTimeout(context.Background(), g.options.HandlerTimeout)
+		defer cancel()
+		report, failed := g.putOff(ctx, g.db.SQL, *culprit)
+		if failed == nil {
+			report()
+			return
+		}
+		err = errors.Join(err, failed)
+	} else if g.batch != nil && g.limit > 1 && (g.batch.brokenTogether() || !fault.IsDatabaseAway(err) && !errors.Is(err, errUnsettled)) {
+		g.limit = 1 // one by one, the culprit will be alone in its batch
+		return
+	}
+	g.errors++
+	if g.errors == 1 {
+		g.since = time.Now()
+		g.metrics.outages.Inc()
+		g.log.Warn("bus: reading fails, trying again until it works", telemetry.KeyError, err)
+	}
+}
+
+// culprit is the message that broke the batch: the one whose handler failed in
+// a way that could not be undone or, of a refusal that shows only at the end
+// (a swallowed SQL error, a deferred constraint), the only one in it.
+func (g *group) culprit(err error) *failure {
+	b := g.batch
+	if b == nil {
+		return nil
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.culprit != nil {
+		return b.culprit
+	}
+	if fault.IsDatabaseAway(err) || errors.Is(err, errUnsettled) || len(b.expected) != 1 || len(b.handled) != 1 {
+		return nil
+	}
+	for m, d := range b.expected {
+		fact, unreadable := factOf(m)
+		if unreadable != nil {
+			return nil
+		}
+		return &failure{delivery: d, fact: fact, err: err}
+	}
+	return nil
+}
+
+// waitForWork is the wait of an idle group: until it is woken, or polling has found messages, or
+// something that failed here is due again.
+func (g *group) waitForWork() {
+	var due <-chan time.Time
+	if retry, any := g.untilRetry(); any {
+		timer := time.NewTimer(retry)
+		defer timer.Stop()
+		due = timer.C
+	}
+	select {
+	case <-due:
+	case <-g.polled:
+	case <-g.woken:
+		if early := spacing - time.Since(g.wokenAt); early > 0 {
+			g.wait(early)
+		}
+		g.wokenAt = time.Now()
+	case <-g.stopping:
+		g.idleOnce.Do(func() { close(g.idle) })
+	}
+}
+
+// wait ends early when stopping.
+func (g *group) wait(longest time.Duration) {
+	timer := time.NewTimer(longest)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-g.stopping:
+		g.idleOnce.Do(func() { close(g.idle) })
+	}
+}

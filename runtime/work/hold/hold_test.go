@@ -1,0 +1,44 @@
+package hold_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/postrider/postrider/runtime/base/fault"
+	"github.com/postrider/postrider/runtime/storage/db/dbtest"
+	"github.com/postrider/postrider/runtime/work/hold"
+)
+
+// A hold stands until it is released, keeps its beginning when it is set again, and says why.
+func TestHoldIsSetOnceAndReleasedOnce(t *testing.T) {
+	t.Parallel()
+	ctx, d := t.Context(), dbtest.New(t)
+	if found, err := hold.Read(ctx, d.SQL); err != nil || found != nil {
+		t.Fatalf("a new installation has the hold %+v, %v; want none", found, err)
+	}
+	if err := hold.Set(ctx, d.SQL, "restored"); err != nil {
+		t.Fatal(err)
+	}
+	first, err := hold.Read(ctx, d.SQL)
+	if err != nil || first == nil || first.Reason != "restored" {
+		t.Fatalf("after Set the hold is %+v, %v; want the reason", first, err)
+	}
+	// As psql runs it.
+	if _, err := d.SQL.ExecContext(ctx, hold.Statement(`it's "again"; \`)); err != nil {
+		t.Fatal(err)
+	}
+	second, err := hold.Read(ctx, d.SQL)
+	if err != nil || second == nil || second.Reason != `it's "again"; \` || !second.Since.Equal(first.Since) {
+		t.Errorf("set again the hold is %+v, %v; want the new reason since %s", second, err, first.Since)
+	}
+	for i, want := range []bool{true, false} {
+		if held, err := hold.Release(ctx, d.SQL); err != nil || held != want {
+			t.Errorf("release %d gives %t, %v; want %t", i+1, held, err, want)
+		}
+	}
+	for _, reason := range []string{"", strings.Repeat("x", 501)} {
+		if err := hold.Set(ctx, d.SQL, reason); fault.KindOf(err) != fault.Invalid {
+			t.Errorf("a reason of %d characters gives %v, want Invalid", len(reason), err)
+		}
+	}
+}

@@ -1,0 +1,36 @@
+package node
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/postrider/postrider/runtime/base/telemetry"
+	"github.com/postrider/postrider/runtime/work/hold"
+)
+
+// Held gives the hold of the whole installation as of the latest beat, or nil. While there
+// is one, nothing is claimed.
+func (n *Node) Held() *hold.Hold {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return n.hold
+}
+
+// readHold asks for the hold, and logs when it begins or ends.
+func (n *Node) readHold(ctx context.Context) error {
+	found, err := hold.Read(ctx, n.db.Hot)
+	if err != nil {
+		return fmt.Errorf("node: %w", err)
+	}
+	n.mu.Lock()
+	before := n.hold
+	n.hold = found
+	n.mu.Unlock()
+	switch {
+	case found != nil && before == nil:
+		n.log.WarnContext(ctx, "delivery is held: nothing leaves this installation until `postrider hold release`", "since", found.Since, telemetry.KeyReason, found.Reason)
+	case found == nil && before != nil:
+		n.log.InfoContext(ctx, "delivery is released")
+	}
+	return nil
+}

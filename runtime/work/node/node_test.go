@@ -1,0 +1,395 @@
+package node
+
+import (
+	"context"
+	"log/slog"
+	"net/netip"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/postrider/postrider/runtime/base/expect"
+	"github.com/postrider/postrider/runtime/storage/db"
+	"github.com/postrider/postrider/runtime/storage/db/dbtest"
+	"github.com/postrider/postrider/runtime/work/node/machine"
+)
+
+// quick is standard, three times as fast: a machine that is busy is no outage.
+var quick = times{every: 600 * time.Millisecond, again: 150 * time.Millisecond, silent: 2400 * time.Millisecond, holds: 3 * time.Second,
+	gone: 3600 * time.Millisecond, pause: 3600 * time.Millisecond, forget: time.Hour, patience: 12 * time.Second, look: 600 * time.Millisecond}
+
+// member is a node with the connection that holds its lock.
+type member struct {
+	*Node
+
+	signals *db.Signals
+	mu      sync.Mutex
+	handed  []int32 // nodes whose claims it has handed back
+}
+
+// join makes a node of a name and starts it. It ends with the test.
+func join(t *testing.T, d *db.DB, name string) *member {
+	t.Helper()
+	m := prepared(t, d, name)
+	begin(t, m)
+	return m
+}
+
+// begin starts a member that was prepared. It ends with the test.
+func begin(t *testing.T, m *member) {
+	t.Helper()
+	if err := m.Start(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := m.Stop(context.WithoutCancel(t.Context())); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// changing is a machine whose addresses change.
+type changing struct {
+	now atomic.Pointer[machine.Networks]
+}
+
+func (c *changing) set(addresses ...string) {
+	var list machine.Networks
+	for _, text := range addresses {
+		list = append(list, machine.Single(netip.MustParseAddr(text)))
+	}
+	c.now.Store(&list)
+}
+
+func (c *changing) List() (machine.Networks, error) { return c.now.Load().List() }
+func (c *changing) Has(addr netip.Addr) bool        { return c.now.Load().Has(addr) }
+
+func prepared(t *testing.T, d *db.DB, name string) *member {
+	t.Helper()
+	log := slog.New(slog.NewTextHandler(t.Output(), nil))
+	signals, err := db.NewSignals(d, log)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := signals.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	n, err := New(Params{DB: d, Signals: signals, Name: name, Version: "v1", Roles: []string{Accepts, Delivers}, Logger: log})
+	if err != nil {
+		t.Fatal(err)
+	}
+	n.times = quick
+	m := &member{Node: n, signals: signals}
+	n.OnGone("claims", func(_ context.Context, id int32) (int64, error) {
+		m.mu.Lock()
+		defer m.mu.Unlock()
+		m.handed = append(m.handed, id)
+		return 1, nil
+	})
+	return m
+}
+
+// hasHanded tells whether it has handed back the claims of a node.
+func (m *member) hasHanded(id int32) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return slices.Contains(m.handed, id)
+}
+
+// mayClaim tells whether it may now.
+func (m *member) mayClaim() bool { return may(m.AwaitClaim) }
+
+// mayRun tells whether claimed jobs may be begun now.
+func (m *member) mayRun() bool { return may(m.AwaitRun) }
+
+func may(await func(<-chan struct{}) bool) bool {
+	stop := make(chan struct{})
+	close(stop)
+	return await(stop)
+}
+
+// kill ends a member as kill -9 does: no more beats, and its lock is free, which the server
+// finds out by itself.
+func (m *member) kill(t *testing.T) {
+	t.Helper()
+	lock, _ := m.signals.Lock()
+	m.tasks.Stop(t.Context())
+	m.started = false // Stop leaves the row
+	if err := m.signals.Close(); err != nil {
+		t.Error(err)
+	}
+	within(t, "the lock of who was killed is free", func() bool {
+		return count(t, m.db, `SELECT count(*) FROM pg_locks WHERE `+holds, lock) == 0
+	})
+}
+
+// holds is the condition on pg_locks for who has a lock.
+const holds = `locktype = 'advisory' AND classid::bigint << 32 | objid::bigint = $1`
+
+func count(t *testing.T, d *db.DB, query string, args ...any) (n int) {
+	t.Helper()
+	if err := d.SQL.QueryRowContext(t.Context(), query, args...).Scan(&n); err != nil {
+		t.Fatalf("the query %s failed: %v", query, err)
+	}
+	return n
+}
+
+func within(t *testing.T, what string, holds func() bool) {
+	t.Helper()
+	expect.Within(t, 20*time.Second, what, holds)
+}
+
+// holdsFor fails when something stops to hold within a time.
+func holdsFor(t *testing.T, wait time.Duration, what string, holds func() bool) {
+	t.Helper()
+	for end := time.Now().Add(wait); time.Now().Before(end); <-time.After(10 * time.Millisecond) {
+		if !holds() {
+			t.Fatalf("within %s it was no longer so that %s", wait, what)
+		}
+	}
+}
+
+func TestANodeShowsItselfAndLeaves(t *testing.T) {
+	t.Parallel()
+	d := dbtest.New(t)
+	m := join(t, d, "one")
+	within(t, "the row names the lock", func() bool {
+		key, held := m.signals.Lock()
+		return held && count(t, d, `SELECT count(*) FROM nodes WHERE lock = $1`, key) == 1
+	})
+	var name, version, roles string
+	if err := d.SQL.QueryRowContext(t.Context(), `SELECT name, version, roles FROM nodes WHERE id = $1`, m.ID()).Scan(&name, &version, &roles); err != nil {
+		t.Fatal(err)
+	}
+	if name != "one" || version != "v1" || roles != `["accepts", "delivers"]` {
+		t.Errorf("the row says %s, %s, %s", name, version, roles)
+	}
+	within(t, "a node that is alone may claim, holds what it claims, and has stored a beat", func() bool {
+		return m.mayClaim() && m.Holds(time.Now()) && m.Stored() < quick.silent
+	})
+	within(t, "it may begin", m.mayRun)
+	seen := func() int {
+		return count(t, d, `SELECT (extract(epoch FROM seen_at - started_at) * 1000)::int FROM nodes`)
+	}
+	first := seen()
+	within(t, "it beats", func() bool { return seen() > first })
+	if err := m.Stop(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if n := count(t, d, `SELECT count(*) FROM nodes`); n != 0 {
+		t.Errorf("%d rows after it has left", n)
+	}
+}
+
+// The claims of a process that died are handed back: by one that has its name at once,
+// by another one after a while, and by nobody while it lives.
+func TestClaimsOfADeadNodeAreHandedBack(t *testing.T) {
+	t.Parallel()
+	d := dbtest.New(t)
+	other := join(t, d, "other")
+	first := join(t, d, "one")
+	within(t, "both hold their locks", func() bool { return first.mayRun() && other.mayRun() })
+	id := first.ID()
+	twin := join(t, d, "one")
+	within(t, "the twin has looked", func() bool { return twin.mayRun() })
+	holdsFor(t, 3*quick.every, "nobody hands back the claims of one that lives", func() bool { return !twin.hasHanded(id) && !other.hasHanded(id) })
+	twin.kill(t)
+	first.kill(t)
+	var beaten time.Time // by the clock of this machine, as the database is here
+	if err := d.SQL.QueryRowContext(t.Context(), `SELECT seen_at FROM nodes WHERE id = $1`, id).Scan(&beaten); err != nil {
+		t.Fatal(err)
+	}
+	again := prepared(t, d, "one")
+	if err := again.Start(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = again.Stop(t.Context()) }()
+	within(t, "one of the same name hands back", func() bool { return again.hasHanded(id) })
+	within(t, "another one hands back too", func() bool { return other.hasHanded(id) })
+	if took := time.Since(beaten); took < quick.gone {
+		t.Errorf("one of another name handed back %s after the last beat, want not before %s", took, quick.gone)
+	}
+	if again.hasHanded(again.ID()) || other.hasHanded(again.ID()) {
+		t.Error("the claims of a living node were handed back")
+	}
+}
+
+// A silence of the database is followed by a pause, in which whoever has results can
+// store them. So it is for a process that starts just then and knows of nothing.
+func TestNothingIsClaimedForAWhileAfterAnOutage(t *testing.T) {
+	t.Parallel()
+	server := dbtest.NewServer(t)
+	d := server.Open()
+	one, two := join(t, d, "one"), join(t, d, "two")
+	within(t, "both may claim", func() bool { return one.mayClaim() && two.mayClaim() && one.mayRun() && two.mayRun() })
+	before, back := time.Now(), one.Back()
+	server.Stop()
+	within(t, "neither may claim", func() bool { return !one.mayClaim() && !two.mayClaim() })
+	within(t, "nobody holds what was claimed", func() bool { return !one.Holds(before) && !two.Holds(before) })
+	within(t, "the silence is long enough", func() bool { return one.Stored() > 2*quick.silent })
+	stopped := time.Now()
+	server.Start()
+	fresh := join(t, d, "fresh")
+	for _, m := range []*member{one, two, fresh} {
+		within(t, "a beat is stored", func() bool { return m.Stored() < quick.silent })
+	}
+	// The database is back with the first beat that it stores, which may be before Start returns.
+	var claimsFrom time.Time
+	if err := d.SQL.QueryRowContext(t.Context(), `SELECT min(claims_from) FROM nodes`).Scan(&claimsFrom); err != nil {
+		t.Fatal(err)
+	}
+	up := claimsFrom.Add(-quick.pause)
+	if up.Before(stopped) {
+		t.Errorf("somebody claims from %s on, %s after the database was still away, want not before %s", claimsFrom, claimsFrom.Sub(stopped), quick.pause)
+	}
+	select {
+	case <-back:
+	case <-time.After(expect.Patience):
+		t.Error("a beat is stored, and nobody was told that the database is back")
+	}
+	for name, m := range map[string]*member{"one": one, "two": two, "fresh": fresh} {
+		within(t, name+" may claim again", m.mayClaim)
+		if took := time.Since(up); took < quick.pause {
+			t.Errorf("%s claims %s after the database is back, want not before %s", name, took, quick.pause)
+		}
+		if m.Holds(before) {
+			t.Errorf("%s holds what was claimed before the outage, which others may have been given", name)
+		}
+	}
+	if one.hasHanded(two.ID()) || two.hasHanded(one.ID()) || fresh.hasHanded(one.ID()) {
+		t.Error("after the outage the claims of a living node were handed back")
+	}
+}
+
+// One that starts waits where others are silent, as they are after an outage. It does not
+// wait where somebody has beaten all the time, nor for one whose place it takes.
+func TestAFreshNodeWaitsForThoseWhoAreSilent(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		rows string
+		want bool
+	}{
+		"alone":                               {``, true},
+		"the one before it was killed":        {`('fresh', now() - interval '5 seconds', now() - interval '1 hour')`, true},
+		"another one is silent":               {`('a', now() - interval '5 seconds', now() - interval '1 hour')`, false},
+		"another one was silent so long":      {`('a', now() - interval '2 hours', now() - interval '3 hours')`, true},
+		"one is silent, one beats steadily":   {`('a', now() - interval '5 seconds', now() - interval '1 hour'), ('b', now(), now() - interval '1 hour')`, true},
+		"one is silent, one is back just now": {`('a', now() - interval '5 seconds', now() - interval '1 hour'), ('b', now(), now() + interval '3 seconds')`, false},
+		"the only other is back just now":     {`('a', now(), now() + interval '3 seconds')`, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var d *db.DB
+			var m *member
+			var started time.Time
+			for tries, took := 0, time.Hour; took > time.Second; tries++ { // once more if the machine stood still: the rows are about seconds
+				if tries == 20 {
+					t.Fatal("the machine stands still again and again")
+				}
+				d = dbtest.New(t)
+				begun := time.Now()
+				if c.rows != "" {
+					dbtest.Exec(t, d, `INSERT INTO nodes (name, version, roles, started_at, seen_at, claims_from) SELECT v.name, 'v1', '[]', v.from_, v.seen, v.from_ FROM (VALUES `+c.rows+`) AS v (name, seen, from_)`)
+				}
+				started = time.Now()
+				m = join(t, d, "fresh")
+				may := m.mayClaim()
+				if took = time.Since(begun); took <= time.Second && may != c.want {
+					t.Errorf("it may claim at once: %v, want %v", may, c.want)
+				}
+			}
+			within(t, "it may claim", m.mayClaim)
+			if took := time.Since(started); !c.want && took < quick.pause {
+				t.Errorf("it waited %s, want %s", took, quick.pause)
+			}
+		})
+	}
+}
+
+// A process that loses its locked connection begins nothing until it holds a lock again.
+func TestWithoutItsLockANodeBeginsNothing(t *testing.T) {
+	t.Parallel()
+	d := dbtest.New(t)
+	m := join(t, d, "one")
+	within(t, "it may begin", m.mayRun)
+	lock, _ := m.signals.Lock()
+	dbtest.Exec(t, d, `SELECT pg_terminate_backend(pid) FROM pg_locks WHERE `+holds, lock)
+	within(t, "it holds another lock, which its row names", func() bool {
+		now, held := m.signals.Lock()
+		return held && now != lock && m.mayRun() && count(t, d, `SELECT count(*) FROM nodes WHERE lock = $1`, now) == 1
+	})
+	quiet := prepared(t, d, "two") // it does not beat
+	within(t, "it has a lock", func() bool { _, held := quiet.signals.Lock(); return held })
+	if quiet.mayRun() {
+		t.Error("it may begin although no row names its lock")
+	}
+	key, _ := quiet.signals.Lock()
+	quiet.note(heard{sent: time.Now(), lock: key})
+	if !quiet.mayRun() {
+		t.Error("it may not begin although its row names its lock")
+	}
+}
+
+func TestADeletedRowIsMadeAgain(t *testing.T) {
+	t.Parallel()
+	d := dbtest.New(t)
+	m := join(t, d, "one")
+	old := m.ID()
+	dbtest.Exec(t, d, `DELETE FROM nodes`)
+	within(t, "it has a row again", func() bool {
+		return m.ID() != old && count(t, d, `SELECT count(*) FROM nodes WHERE id = $1`, m.ID()) == 1
+	})
+	within(t, "it may begin", m.mayRun)
+}
+
+func TestOldRowsGo(t *testing.T) {
+	t.Parallel()
+	d := dbtest.New(t)
+	dbtest.Exec(t, d, `INSERT INTO nodes (name, version, roles, started_at, seen_at, claims_from) SELECT 'old', 'v1', '[]', now(), now() - i, now() FROM unnest(ARRAY[interval '2 hours', interval '10 minutes']) i`)
+	join(t, d, "one")
+	within(t, "the older row goes", func() bool { return count(t, d, `SELECT count(*) FROM nodes`) == 2 })
+}
+
+// The standard times keep what the package promises of them.
+func TestTimesAgree(t *testing.T) {
+	t.Parallel()
+	for name, s := range map[string]times{"standard": standard, "quick": quick} {
+		if s.holds >= s.gone {
+			t.Errorf("%s: irreversible steps are taken until %s after a beat, and claims handed back after %s", name, s.holds, s.gone)
+		}
+		if s.silent < 2*s.every || s.silent > s.holds {
+			t.Errorf("%s: silent after %s with a beat every %s", name, s.silent, s.every)
+		}
+	}
+}
+
+// After a fail-over the clock of the database may be another one's, and behind. A silence
+// that this process has lived through is one all the same.
+func TestASilenceCountsWhateverTheClockOfTheDatabaseSays(t *testing.T) {
+	t.Parallel()
+	m := prepared(t, dbtest.New(t), "one")
+	long := time.Now().Add(-2 * quick.silent)
+	m.note(heard{sent: long, seen: long})
+	if m.mayClaim() || m.Holds(long) {
+		t.Error("a silent node may claim, or holds what it had")
+	}
+	since := time.Now()
+	m.note(heard{sent: time.Now(), seen: long.Add(-time.Hour)})
+	if m.mayClaim() || m.Holds(long) {
+		t.Error("right after a silence it may claim, or holds what it had before")
+	}
+	if !m.Holds(time.Now()) {
+		t.Error("it does not hold what it takes now")
+	}
+	within(t, "it may claim after the pause, if its beats go on", func() bool {
+		m.note(heard{sent: time.Now(), seen: long})
+		return m.mayClaim()
+	})
+	if took := time.Since(since); took < quick.pause {
+		t.Errorf("it may claim after %s, want not before %s", took, quick.pause)
+	}
+}

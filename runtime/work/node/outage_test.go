@@ -1,0 +1,194 @@
+package node
+
+import (
+	"errors"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/postrider/postrider/runtime/storage/db/dbtest"
+)
+
+// outageOf stops the database of members until all have noticed, and tells when it is back:
+// when the first of them has stored a beat, which may be before Start returns.
+func outageOf(t *testing.T, server *dbtest.Server, members ...*member) (back time.Time) {
+	t.Helper()
+	for _, m := range members {
+		within(t, "each may claim", func() bool { return m.mayClaim() && m.mayRun() })
+	}
+	server.Stop()
+	for _, m := range members {
+		within(t, "the silence is long enough", func() bool { return m.Stored() > 2*quick.silent })
+	}
+	server.Start()
+	for _, m := range members {
+		within(t, "each knows of the outage", func() bool {
+			m.Node.mu.Lock()
+			defer m.Node.mu.Unlock()
+			if m.outage == nil {
+				return false
+			}
+			if first := m.outage.limit.Add(-quick.patience); back.IsZero() || first.Before(back) {
+				back = first
+			}
+			return true
+		})
+	}
+	return back
+}
+
+// After an outage nobody claims while a process holds results of before, however long it
+// takes to store them. When they are stored the others go on.
+func TestNobodyClaimsWhileAnotherHasResultsOfBefore(t *testing.T) {
+	t.Parallel()
+	server := dbtest.NewServer(t)
+	d := server.Open()
+	one, two := prepared(t, d, "one"), prepared(t, d, "two")
+	one.times.patience, two.times.patience = time.Hour, time.Hour
+	begin(t, one)
+	begin(t, two)
+	var results atomic.Int64
+	results.Store(244)
+	two.Watch(func(time.Time) int { return int(results.Load()) })
+	outageOf(t, server, one, two)
+	holdsFor(t, 2*quick.pause, "neither claims", func() bool { return !one.mayClaim() && !two.mayClaim() })
+	if one.hasHanded(two.ID()) {
+		t.Error("the claims of a process that stores its results were handed back")
+	}
+	results.Store(0)
+	within(t, "both may claim", func() bool { return one.mayClaim() && two.mayClaim() })
+}
+
+// Nobody waits for ever: neither for one that cannot store its results nor for one that
+// does not come back from an outage.
+func TestAfterAnOutageOthersAreWaitedForUpToALimit(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]func(t *testing.T, one, two *member) (noticing []*member){
+		"one cannot store its results": func(_ *testing.T, one, two *member) []*member {
+			two.Watch(func(time.Time) int { return 1 })
+			return []*member{one, two}
+		},
+		"one does not come back": func(t *testing.T, one, two *member) []*member {
+			t.Helper()
+			two.kill(t)
+			return []*member{one}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			server := dbtest.NewServer(t)
+			d := server.Open()
+			one, two := join(t, d, "one"), join(t, d, "two")
+			within(t, "both may claim", func() bool { return one.mayClaim() && two.mayClaim() })
+			back := outageOf(t, server, c(t, one, two)...)
+			within(t, "the other may claim", one.mayClaim)
+			if took := time.Since(back); took < quick.patience-quick.every {
+				t.Errorf("it claims %s after the database is back, want not before %s", took, quick.patience)
+			}
+		})
+	}
+}
+
+// One that is silent alone, as with a broken cable, keeps nobody else from claiming.
+func TestTheSilenceOfOneHoldsUpNobodyElse(t *testing.T) {
+	t.Parallel()
+	for range 20 {
+		d := dbtest.New(t)
+		one, two := join(t, d, "one"), prepared(t, d, "two")
+		two.times.patience = time.Hour
+		begin(t, two)
+		two.Watch(func(time.Time) int { return 1 })
+		within(t, "both may claim", func() bool { return one.mayClaim() && two.mayClaim() })
+		dbtest.Exec(t, d, `UPDATE nodes SET seen_at = seen_at - interval '1 minute' WHERE id = $1`, two.ID()) // its next beat finds a silence
+		within(t, "the silent one may not claim", func() bool { return !two.mayClaim() })
+		may, undisturbed := true, true
+		for end, looked := time.Now().Add(quick.pause), time.Now(); may && time.Now().Before(end); <-time.After(10 * time.Millisecond) {
+			may = one.mayClaim()
+			undisturbed = undisturbed && one.Stored() < quick.silent && time.Since(looked) < quick.every
+			looked = time.Now()
+		}
+		if may {
+			return
+		}
+		if undisturbed {
+			t.Fatal("beside one that was silent alone, the other may not claim")
+		}
+		t.Log("the machine stood still for so long that the other was silent too, once more")
+	}
+	t.Fatal("the machine stands still again and again")
+}
+
+// A beat that lay in a frozen server for too long changes nothing, and the next one counts.
+func TestALateBeatChangesNothing(t *testing.T) {
+	t.Parallel()
+	d := dbtest.New(t)
+	m := prepared(t, d, "one")
+	if err := m.register(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := m.writeRow(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	dbtest.Exec(t, d, `INSERT INTO nodes (name, version, roles, started_at, seen_at, claims_from) SELECT 'two', version, roles, started_at, seen_at, claims_from FROM nodes`)
+	dbtest.Exec(t, d, `UPDATE nodes SET seen_at = seen_at - interval '1 hour', claims_from = '2026-01-01'`)
+	m.mu.Lock()
+	m.clock = m.clock.Add(-time.Hour) // as if the statement had been sent so long ago
+	m.mu.Unlock()
+	if _, err := m.writeRow(t.Context()); !errors.Is(err, errLate) {
+		t.Errorf("a beat that is an hour late: %v, want %v", err, errLate)
+	}
+	if n := count(t, d, `SELECT count(*) FROM nodes WHERE seen_at < now() - interval '50 minutes' AND claims_from = '2026-01-01' AND name = 'one'`); n != 1 {
+		t.Error("the late beat has changed the row")
+	}
+	if _, err := m.writeRow(t.Context()); err != nil {
+		t.Errorf("the beat after a late one: %v", err)
+	}
+	if n := count(t, d, `SELECT count(*) FROM nodes WHERE seen_at > now() - interval '50 minutes' AND claims_from > now()`); n != 1 {
+		t.Error("the beat after a late one has not found the silence")
+	}
+}
+
+// After a silence the others have a pause in which they can store what they have. One that
+// was alone before it, and is alone now, waits only while it has results of its own.
+func TestOnlyOthersAreGivenAPause(t *testing.T) {
+	t.Parallel()
+	const silence = `UPDATE nodes SET seen_at = seen_at - interval '1 hour', claims_from = '2026-01-01'`
+	for name, c := range map[string]struct {
+		also  string // besides the silence of all
+		holds int    // results of before
+		want  bool   // nothing is claimed for a while
+	}{
+		"alone":                          {},
+		"alone with results of before":   {holds: 1, want: true},
+		"another was alive before":       {also: `INSERT INTO nodes (name, version, roles, started_at, seen_at, claims_from) SELECT 'two', version, roles, started_at, seen_at, claims_from FROM nodes`, want: true},
+		"another is back already":        {also: `INSERT INTO nodes (name, version, roles, started_at, seen_at, claims_from) SELECT 'two', version, roles, started_at, now(), claims_from FROM nodes`, want: true},
+		"another was gone for long then": {also: `INSERT INTO nodes (name, version, roles, started_at, seen_at, claims_from) SELECT 'two', version, roles, started_at, seen_at - interval '5 seconds', claims_from FROM nodes`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			d := dbtest.New(t)
+			m := prepared(t, d, "one")
+			m.Watch(func(time.Time) int { return c.holds })
+			if err := m.register(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := m.writeRow(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			dbtest.Exec(t, d, silence)
+			if c.also != "" {
+				dbtest.Exec(t, d, c.also)
+			}
+			m.mu.Lock() // as if its own last beat were as old
+			m.beat, m.clock = m.beat.Add(-time.Hour), time.Time{}
+			m.clockAt = time.Time{}
+			m.mu.Unlock()
+			if _, err := m.writeRow(t.Context()); err != nil {
+				t.Fatalf("the beat after the silence gave %v, want none", err)
+			}
+			if waits := !m.mayClaim(); waits != c.want {
+				t.Errorf("after the silence it waits: %v, want %v", waits, c.want)
+			}
+		})
+	}
+}

@@ -1,0 +1,101 @@
+package node
+
+import (
+	"context"
+	"fmt"
+	"net/netip"
+	"slices"
+	"time"
+
+	"github.com/postrider/postrider/runtime/storage/db"
+	"github.com/postrider/postrider/runtime/work/node/machine"
+)
+
+// Process is a node as the others see it.
+type Process struct {
+	Name       string           `json:"name"` // of its POSTRIDER_NODE; a process that was started anew has the name of the one before
+	Version    string           `json:"version"`
+	Schema     string           `json:"schema"`    // the newest migration of its program; empty: the program is older than that is told
+	Roles      []string         `json:"roles"`     // Accepts, Delivers, Webhooks
+	Addresses  machine.Networks `json:"addresses"` // that it can leave from, at most 256; none of an older version
+	Egress     string           `json:"egress"`    // processes with one name are behind one public address
+	StartedAt  time.Time        `json:"started_at"`
+	SeenAt     time.Time        `json:"seen_at"`        // its last sign of life, by the database clock
+	Silent     time.Duration    `json:"silent"`         // since then
+	ClockAhead *int64           `json:"clock_ahead_ms"` // its clock before the database's; nil: less than matters
+	Alive      bool             `json:"alive"`          // else it died: one that ends as it should is not here
+}
+
+// mostProcesses bounds a list: a process that dies again and again leaves a row each time.
+const mostProcesses = 200
+
+// processesSQL gives the rows of the last hour as a JSON list, at a time and without one id.
+func processesSQL(at, without, gone, forget string) string {
+	return `(SELECT coalesce(jsonb_agg(jsonb_build_object('name', p.name, 'version', p.version, 'schema', coalesce(p.schema, ''), 'roles', p.roles, 'addresses', coalesce(p.addresses, '[]'), 'egress', coalesce(p.egress, ''),
+		'started_at', p.started_at, 'seen_at', p.seen_at, 'silent', (extract(epoch FROM ` + at + ` - p.seen_at) * 1000000000)::bigint, 'clock_ahead_ms', p.clock_ahead_ms,
+		'alive', p.seen_at > ` + at + ` - ` + gone + ` * interval '1 microsecond') ORDER BY p.started_at, p.id), '[]')
+	FROM (SELECT * FROM nodes WHERE id <> ` + without + ` AND seen_at > ` + at + ` - ` + forget + ` * interval '1 microsecond' ORDER BY seen_at DESC LIMIT ` + fmt.Sprint(mostProcesses) + `) p)`
+}
+
+// Processes gives the processes of the installation and those that died within the last hour, the oldest
+// first.
+func (n *Node) Processes(ctx context.Context) ([]Process, error) {
+	return processes(ctx, n.db, n.times)
+}
+
+// Processes is the same for who is none of them.
+func Processes(ctx context.Context, d *db.DB) ([]Process, error) { return processes(ctx, d, standard) }
+
+func processes(ctx context.Context, d *db.DB, t times) ([]Process, error) {
+	found, err := db.One(ctx, d.SQL, func(all *[]Process) []any { return []any{db.ScanJSON(all)} },
+		`SELECT `+processesSQL("now()", "0", "$1", "$2"), t.gone.Microseconds(), t.forget.Microseconds())
+	if err != nil {
+		return nil, fmt.Errorf("list processes: %w", err)
+	}
+	return found, nil
+}
+
+// countAlive returns how many of the processes live.
+func countAlive(processes []Process) (n int) {
+	for _, p := range processes {
+		if p.Alive {
+			n++
+		}
+	}
+	return n
+}
+
+// State is a word for people: alive or silent.
+func (p Process) State() string {
+	if p.Alive {
+		return "alive"
+	}
+	return "silent"
+}
+
+// Is tells whether the process does something.
+func (p Process) Is(role string) bool { return slices.Contains(p.Roles, role) }
+
+// DeliversFrom tells whether the process delivers mail, and mail can leave from an address
+// by it. name is that of the process that is to do it, empty: any.
+func (p Process) DeliversFrom(addr netip.Addr, name string) bool {
+	return p.Is(Delivers) && (name == "" || name == p.Name) && p.Addresses.Has(addr)
+}
+
+// Self is this process. It is alive while its beats are stored.
+func (n *Node) Self() Process {
+	n.mu.Lock()
+	p := Process{Name: n.name, Version: n.version, Roles: n.roleNames, Egress: n.egress, Silent: elapsed(n.beat)}
+	p.Alive = p.Silent < n.times.gone
+	n.mu.Unlock()
+	p.Addresses = n.own.list()
+	return p
+}
+
+// Others are the other processes as of the latest beat: those that live, and those that
+// died within the last hour.
+func (n *Node) Others() []Process {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return n.others
+}

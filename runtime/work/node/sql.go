@@ -1,0 +1,226 @@
+package node
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/postrider/postrider/runtime/base/telemetry"
+	"github.com/postrider/postrider/runtime/storage/clockstep"
+	"github.com/postrider/postrider/runtime/storage/db"
+)
+
+// registerSQL makes the row. Others that are silent may be so because the database was
+// away: then nothing is claimed for a while, unless somebody's beats show that it was not.
+// Others that are back, and claim nothing yet, are waited for as long as they wait, which is
+// no longer than a pause.
+// The last column tells whether a living process has the name.
+const registerSQL = `
+WITH others AS (
+	SELECT coalesce(bool_or(name <> $1::text AND seen_at <= now() - $4 * interval '1 microsecond'), false) AS silent,
+		coalesce(bool_or(claims_from <= now() AND seen_at > now() - $4 * interval '1 microsecond'), false) AS steady,
+		max(claims_from) FILTER (WHERE seen_at > now() - $4 * interval '1 microsecond') AS until,
+		coalesce(bool_or(name = $1::text AND NOT pg_try_advisory_xact_lock_shared(lock)), false) AS twin
+	FROM nodes WHERE seen_at > now() - $6 * interval '1 microsecond'
+), made AS (
+	INSERT INTO nodes (started_at, name, version, schema, roles, egress, seen_at, claims_from)
+	SELECT at, $1::text, $2::text, $8::text, $3::jsonb, $7::text, at, CASE WHEN steady THEN at WHEN silent THEN at + $5 * interval '1 microsecond' ELSE least(greatest(at, until), at + $5 * interval '1 microsecond') END
+	FROM others, clock_timestamp() AS at
+	RETURNING id
+)
+SELECT made.id, others.twin FROM made, others`
+
+func (n *Node) register(ctx context.Context) error {
+	if _, err := n.RepairTimes(ctx, clockstep.Step{}); err != nil {
+		return err
+	}
+	var id int32
+	var twin bool
+	err := n.db.Hot.QueryRowContext(ctx, registerSQL, n.name, n.version, n.roles, n.times.silent.Microseconds(), n.times.pause.Microseconds(), n.times.forget.Microseconds(), n.egress, db.Schema()).
+		Scan(&id, &twin)
+	if err != nil {
+		return fmt.Errorf("register node: %w", err)
+	}
+	n.mu.Lock()
+	n.id = id
+	news := n.meets(twin)
+	n.mu.Unlock()
+	n.own.forget()
+	n.log.InfoContext(ctx, "node registered", "node", n.name, "id", id)
+	if news {
+		n.warnOfTwin(ctx)
+	}
+	return nil
+}
+
+// beatSQL writes the row, and tells who is gone. A silence that ends with it is found
+// here, by the database clock. What is counted is more than its memory may hold, so that
+// it goes to a file: on a disk without room the beat fails, as every write does that needs
+// a new page.
+//
+// A silence is followed by a pause for the sake of others who were alive shortly before
+// it, or are now. A process that was alone waits for its own results only, from beat to beat.
+//
+// No wait is longer than a pause: a time beyond that was stored while the clock was ahead.
+//
+// A beat that lay in a frozen server changes nothing when it thaws: @good_until is over.
+// After an outage, when @end is not null, the wait is that of the slowest who beats. The
+// third column tells whether somebody is absent who beat shortly before @start, the fourth
+// whether the process is alone. The addresses are written when they are news; the last two
+// columns are the others, and whether one of them lives under the same name.
+var beatSQL = db.Compile(`
+WITH little AS MATERIALIZED (
+	SELECT set_config('work_mem', '64kB', true) AS memory
+), clock AS MATERIALIZED (
+	SELECT clock_timestamp() AS at, coalesce(clock_timestamp() > @good_until::timestamptz, false) AS late
+), company AS MATERIALIZED (
+	SELECT EXISTS (SELECT FROM nodes own, nodes o WHERE own.id = @id AND o.id <> @id AND o.seen_at > own.seen_at - @gone * interval '1 microsecond') AS present
+), beat AS (
+	UPDATE nodes SET seen_at = CASE WHEN late THEN seen_at ELSE at END, lock = CASE WHEN late THEN lock ELSE @lock END,
+		addresses = coalesce(@addresses::jsonb, addresses), clock_ahead_ms = @ahead::bigint,
+		claims_from = CASE WHEN late THEN claims_from ELSE least(at + @pause * interval '1 microsecond', CASE
+			WHEN present AND at - seen_at > @silent * interval '1 microsecond' THEN at + @pause * interval '1 microsecond'
+			WHEN @doubtful::boolean THEN greatest(claims_from, at + CASE WHEN present THEN @settles::float8 ELSE @again::float8 END * interval '1 microsecond')
+			ELSE claims_from END) END
+	FROM clock, company WHERE id = @id RETURNING name, started_at, claims_from, at, late, present
+), others AS (
+	SELECT o.*, EXISTS (SELECT FROM nodes later WHERE later.name = o.name AND later.started_at > o.started_at) AS replaced
+	FROM nodes o WHERE o.id <> @id AND @end::timestamptz IS NOT NULL
+)
+SELECT b.at, b.late,
+	EXISTS (SELECT FROM others o WHERE NOT o.replaced AND o.seen_at < @end
+		AND o.seen_at >= coalesce(@start::timestamptz, (SELECT max(seen_at) FROM others WHERE seen_at < @end)) - @gone * interval '1 microsecond'),
+	NOT b.present,
+	least(greatest(extract(epoch FROM greatest(b.claims_from, (SELECT max(o.claims_from) FROM others o WHERE o.seen_at >= @end)) - b.at) * 1000000, 0), @pause)::bigint,
+	(SELECT count(filler) FROM little, LATERAL unnest(array_fill(repeat('x', CASE WHEN memory = '64kB' THEN 1000 END), ARRAY[150])) filler),
+	ARRAY(SELECT n.id FROM nodes n WHERE n.id <> @id AND (n.seen_at < b.at - @gone * interval '1 microsecond' OR n.name = b.name AND n.started_at < b.started_at)
+		AND (n.lock IS NULL OR pg_try_advisory_xact_lock_shared(n.lock))),
+	` + processesSQL("b.at", "@id", "@gone", "@forget") + `,
+	EXISTS (SELECT FROM nodes n WHERE n.id <> @id AND n.name = b.name AND n.seen_at > greatest(b.started_at, b.at - @gone * interval '1 microsecond'))
+FROM beat b`)
+
+// errRowGone says that the row was deleted, with all others or as one that was silent.
+var errRowGone = errors.New("the row of this node is gone")
+
+// errLate says that the database took a beat so late that it counts for nothing.
+var errLate = errors.New("the database answers too late")
+
+// write is one beat. It gives the nodes that are gone.
+func (n *Node) write(ctx context.Context) (gone []int64, err error) {
+	gone, err = n.writeRow(ctx)
+	if !errors.Is(err, errRowGone) {
+		return gone, err
+	}
+	if err := n.register(ctx); err != nil {
+		return nil, err
+	}
+	return n.writeRow(ctx)
+}
+
+func (n *Node) writeRow(ctx context.Context) (gone []int64, err error) {
+	h := heard{sent: time.Now()}
+	key, held := n.signals.Lock()
+	var lock *int64
+	if held {
+		lock, h.lock = &key, key
+	}
+	q := n.question(h.sent)
+	n.own.look(n.times.look)
+	news := n.own.news()
+	var late bool
+	// What goes wrong at the commit comes after the row.
+	gone, err = db.One(ctx, n.db.Prepared, func(gone *[]int64) []any {
+		return []any{&h.seen, &late, &h.absent, &h.alone, db.ScanMicroseconds(&h.wait), new(int64), db.ScanArray(gone), db.ScanJSON(&h.others), &h.twin}
+	}, beatSQL.Text, beatSQL.Args(db.Arg("good_until", q.goodUntil), db.Arg("lock", lock), db.Arg("silent", n.times.silent.Microseconds()), db.Arg("pause", n.times.pause.Microseconds()),
+		db.Arg("doubtful", n.doubtful(h.sent)), db.Arg("settles", (settles*n.times.again).Microseconds()), db.Arg("again", n.times.again.Microseconds()), db.Arg("id", n.ID()), db.Arg("end", q.end), db.Arg("start", q.start),
+		db.Arg("gone", n.times.gone.Microseconds()), db.Arg("forget", n.times.forget.Microseconds()), db.Arg("addresses", news), db.Arg("ahead", n.clockAhead()))...)
+	h.answered = time.Now()
+	if errors.Is(err, sql.ErrNoRows) {
+		err = errRowGone
+	}
+	if err == nil && late {
+		n.learnClock(h)
+		err = errLate
+	}
+	if err != nil {
+		return nil, fmt.Errorf("node: %w", err)
+	}
+	n.own.told(news)
+	n.note(h)
+	n.db.ShareWith(1 + countAlive(h.others))
+	n.tell(ctx, h)
+	n.observe(h.sent, h.answered, h.seen)
+	return gone, nil
+}
+
+// repairTimesSQL corrects rows that were written while the clock was ahead: those of processes
+// that died then would count as alive, and keep others from claiming.
+const repairTimesSQL = `
+UPDATE nodes n SET seen_at = least(n.seen_at, at), started_at = least(n.started_at, at), claims_from = least(n.claims_from, at + $1 * interval '1 microsecond')
+FROM clock_timestamp() AS at WHERE n.id IN (
+	SELECT id FROM nodes WHERE seen_at > clock_timestamp() + $2 * interval '1 microsecond' ORDER BY id FOR UPDATE SKIP LOCKED)`
+
+// RepairTimes corrects the rows of processes after the database clock stepped back
+// (runtime/storage/clockstep).
+func (n *Node) RepairTimes(ctx context.Context, _ clockstep.Step) (int64, error) {
+	rows, err := db.Exec(ctx, n.db.Hot, repairTimesSQL, n.times.pause.Microseconds(), clockMatters.Microseconds())
+	if err != nil {
+		return 0, fmt.Errorf("repair times of nodes: %w", err)
+	}
+	return int64(rows), nil
+}
+
+const (
+	leaveSQL = `DELETE FROM nodes WHERE id = $1`
+	sweepSQL = `DELETE FROM nodes WHERE seen_at < now() - $1 * interval '1 microsecond'`
+	// looksAtGone is how often what a node had claimed is looked for: a statement of it
+	// may have been on its way when it died.
+	looksAtGone = 5
+)
+
+func (n *Node) leave(ctx context.Context) error {
+	_, err := n.db.Hot.ExecContext(ctx, leaveSQL, n.ID())
+	return err
+}
+
+// bury hands back what nodes had claimed that are gone, unless nothing may be claimed
+// now: after an outage everybody seems to be gone for a moment.
+func (n *Node) bury(ctx context.Context, gone []int64) {
+	n.mu.Lock()
+	steady := time.Until(n.claimsFrom) <= 0
+	n.mu.Unlock()
+	if !steady {
+		return
+	}
+	for _, id := range gone {
+		n.handBack(ctx, int32(id))
+	}
+	if time.Since(n.swept) > n.times.forget/6 {
+		n.swept = time.Now()
+		if _, err := n.db.Hot.ExecContext(ctx, sweepSQL, n.times.forget.Microseconds()); err != nil && ctx.Err() == nil {
+			n.log.WarnContext(ctx, "node: old rows stay", telemetry.KeyError, err)
+		}
+	}
+}
+
+func (n *Node) handBack(ctx context.Context, id int32) {
+	if n.looks[id] >= looksAtGone {
+		return
+	}
+	whole := true
+	for what, f := range n.queues {
+		count, err := f(ctx, id)
+		switch {
+		case err != nil && ctx.Err() == nil:
+			whole = false
+			n.log.WarnContext(ctx, "node: claims of one that is gone wait for the end of their leases", "gone", id, "what", what, telemetry.KeyError, err)
+		case count > 0:
+			n.log.InfoContext(ctx, "node: claims of one that is gone are handed back", "gone", id, "what", what, telemetry.KeyCount, count)
+		}
+	}
+	if whole {
+		n.looks[id]++
+	}
+}
