@@ -44,7 +44,7 @@ dashboard: ## build the web dashboard if its sources have changed
 .PHONY: screenshots
 screenshots: build postgres ## write screenshots of every dashboard screen, in both themes, wide and narrow, to screenshots/
 	@mkdir -p screenshots
-	@SHOTS=$(CURDIR)/screenshots $(GO) test -count=1 -timeout=20m -run 'PicturesInABrowser|PeopleGetInByABrowser' ./runtime/journeys
+	@SHOTS=$(CURDIR)/screenshots $(GO) test -count=1 -timeout=20m -run 'PicturesInABrowser|PeopleGetInByABrowser' ./runtime/test/journeys
 	@ls screenshots | wc -l
 
 .PHONY: ui
@@ -53,8 +53,8 @@ ui: dashboard ## run the dashboard with hot reload, next to a running server (SE
 
 .PHONY: ui-million
 ui-million: dashboard postgres ## measure the dashboard on a list of ROWS (default: a million) emails, and test more hostile input
-	@POSTRIDER_UI_ROWS=$(or $(ROWS),1000000) $(GO) test -count=1 -timeout=20m -v -run AVeryLongListInABrowser ./runtime/journeys
-	@POSTRIDER_UI_LONG=1 $(GO) test -count=1 -timeout=20m -run TheDashboardInABrowser ./runtime/journeys
+	@POSTRIDER_UI_ROWS=$(or $(ROWS),1000000) $(GO) test -count=1 -timeout=20m -v -run AVeryLongListInABrowser ./runtime/test/journeys
+	@POSTRIDER_UI_LONG=1 $(GO) test -count=1 -timeout=20m -run TheDashboardInABrowser ./runtime/test/journeys
 
 .PHONY: ui-check
 ui-check: dashboard ## check the dashboard's sources: types, linter, unit tests, freshness of generated files
@@ -70,11 +70,11 @@ build: toolchain dashboard ## build bin/postrider
 .PHONY: test
 test: toolchain postgres dashboard ## run every test
 	@echo 'The end-to-end journeys take some minutes. The other packages run concurrently, and are reported after them.'
-	$(GO) test -vet=off -timeout 30m ./runtime/journeys ./...
+	$(GO) test -vet=off -timeout 30m ./runtime/test/journeys ./...
 
 .PHONY: test-race
 test-race: toolchain postgres dashboard ## run every test under the race detector
-	$(GO) test -race -vet=off -timeout 60m ./runtime/journeys ./...
+	$(GO) test -race -vet=off -timeout 60m ./runtime/test/journeys ./...
 
 .PHONY: races
 races: toolchain postgres ## run each race test of automations ROUNDS times (default: 1,000)
@@ -86,15 +86,15 @@ billing-properties: toolchain postgres ## simulate ROUNDS (default: 10,000) rand
 
 .PHONY: torture
 torture: build postgres ## inject faults (kill, stop, freeze, cut) for about 45 minutes, and account for all mail
-	@POSTRIDER_TORTURE=long POSTRIDER_TEST_DIR="$${TMPDIR:-/tmp}" POSTRIDER_TEST_BINARY=$(CURDIR)/bin/postrider $(GO) test -count=1 -parallel=1 -timeout=90m -v -run '$(or $(ONLY),.)' -skip '^TestDrill' ./runtime/faulttest
+	@POSTRIDER_TORTURE=long POSTRIDER_TEST_DIR="$${TMPDIR:-/tmp}" POSTRIDER_TEST_BINARY=$(CURDIR)/bin/postrider $(GO) test -count=1 -parallel=1 -timeout=90m -v -run '$(or $(ONLY),.)' -skip '^TestDrill' ./runtime/test/faults
 
 .PHONY: drill
 drill: build postgres ## inject faults into three processes on one database: restarts, 200 kills, 100 stops, 36 network faults, and a Patroni cluster if installed
-	@POSTRIDER_TORTURE=long POSTRIDER_TEST_DIR="$${TMPDIR:-/tmp}" POSTRIDER_TEST_BINARY=$(CURDIR)/bin/postrider $(GO) test -count=1 -parallel=1 -timeout=120m -v -run '$(or $(ONLY),Drill|KillsAtRandom|DatabaseStopped|NetworkFaults)' ./runtime/faulttest
+	@POSTRIDER_TORTURE=long POSTRIDER_TEST_DIR="$${TMPDIR:-/tmp}" POSTRIDER_TEST_BINARY=$(CURDIR)/bin/postrider $(GO) test -count=1 -parallel=1 -timeout=120m -v -run '$(or $(ONLY),Drill|KillsAtRandom|DatabaseStopped|NetworkFaults)' ./runtime/test/faults
 
 .PHONY: new-module
 new-module: toolchain postgres ## add a module to a copy of the tree with a folder, its edges and one row, and test the result
-	@POSTRIDER_NEW_MODULE=long $(GO) test -count=1 -timeout=40m -v -run NewModule ./runtime/assembly
+	@POSTRIDER_NEW_MODULE=long $(GO) test -count=1 -timeout=40m -v -run NewModule ./runtime/app
 
 .PHONY: stripe-live
 stripe-live: toolchain postgres ## run the billing tests against a Stripe test-mode account (KEY=sk_test_…); creates products, prices and a meter
@@ -107,7 +107,7 @@ bench: build postgres ## measure the cost of a message, compared with pgbench, O
 
 .PHONY: plans
 plans: toolchain postgres ## check that the plans of prepared statements stay efficient while tables grow to ROWS (default: a million)
-	POSTRIDER_PLAN_ROWS=$(or $(ROWS),1000000) $(GO) test -count=1 -timeout=60m -v -run PlansStay ./runtime/journeys
+	POSTRIDER_PLAN_ROWS=$(or $(ROWS),1000000) $(GO) test -count=1 -timeout=60m -v -run PlansStay ./runtime/test/journeys
 
 .PHONY: bench-peers
 bench-peers: build postgres ## compare delivery and inbound mail with Postfix and OpenDKIM, which must be installed
@@ -116,11 +116,11 @@ bench-peers: build postgres ## compare delivery and inbound mail with Postfix an
 
 .PHONY: bench-bus
 bench-bus: toolchain postgres ## measure how the bus finds lost events among FACTS (default: ten million); needs about 10 GB and 15 minutes
-	@POSTRIDER_BENCH_FACTS=$(or $(FACTS),10000000) $(GO) test ./runtime/bus -run '^$$' -bench CatchUp -benchtime 3x -timeout 60m
+	@POSTRIDER_BENCH_FACTS=$(or $(FACTS),10000000) $(GO) test ./runtime/work/bus -run '^$$' -bench CatchUp -benchtime 3x -timeout 60m
 
 .PHONY: fair
 fair: toolchain postgres ## measure how much abusive clients slow down an honest one
-	@POSTRIDER_FAIR=strict $(GO) test -count=1 -timeout=20m -v -run 'HoldUpN' ./runtime/journeys
+	@POSTRIDER_FAIR=strict $(GO) test -count=1 -timeout=20m -v -run 'HoldUpN' ./runtime/test/journeys
 
 .PHONY: generate
 generate: toolchain postgres ## regenerate code (Ent, then gqlgen)

@@ -75,7 +75,7 @@ func TestANewModuleCompilesWithItsRow(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	command := exec.CommandContext(t.Context(), "go", "build", "-overlay", list, "./modules/notes", "./runtime/assembly")
+	command := exec.CommandContext(t.Context(), "go", "build", "-overlay", list, "./modules/notes", "./runtime/app")
 	command.Dir = root
 	if output, err := command.CombinedOutput(); err != nil {
 		t.Errorf("the tree with a new module does not compile: %v\n%s", err, output)

@@ -452,7 +452,7 @@ func TestSettingsPageIsMadeOfTheDeclarations(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	const begin = "<!-- Made of the declarations: go test ./runtime/assembly -run SettingsPage -update -->\n"
+	const begin = "<!-- Made of the declarations: go test ./runtime/app -run SettingsPage -update -->\n"
 	intro, _, found := strings.Cut(string(old), begin)
 	if !found {
 		t.Fatalf("%s has no line %q, after which the settings stand", settingsPage, begin)

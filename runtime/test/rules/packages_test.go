@@ -8,6 +8,7 @@ import (
 	"go/parser"
 	"go/token"
 	"os"
+	"regexp"
 	"strings"
 	"testing"
 )
@@ -52,6 +53,8 @@ func packageTable(t *testing.T) []byte {
 	return page.Bytes()
 }
 
+var introduction = regexp.MustCompile(`^(Package|Command) \w+ `)
+
 // synopsisOf returns the first sentence of the package comment, as a cell of a table.
 func synopsisOf(t *testing.T, pkg *sourcePackage) string {
 	t.Helper()
@@ -63,10 +66,7 @@ func synopsisOf(t *testing.T, pkg *sourcePackage) string {
 		if parsed.Doc == nil || f.generated(t) || !isPackageComment(parsed.Doc.Text(), parsed.Name.Name) {
 			continue
 		}
-		text := new(doc.Package).Synopsis(parsed.Doc.Text())
-		for _, prefix := range []string{"Package " + parsed.Name.Name + " ", "Command " + parsed.Name.Name + " "} {
-			text = strings.TrimPrefix(text, prefix)
-		}
+		text := introduction.ReplaceAllString(new(doc.Package).Synopsis(parsed.Doc.Text()), "")
 		return strings.ReplaceAll(text, "|", `\|`)
 	}
 	return ""
