@@ -21,7 +21,7 @@ func TestEveryRootFieldFollowsItsRule(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, matrix := newServer(t, setup{emails: 1}), rightstest.Read(t)
+	s, matrix := newServer(t, setup{emails: 1}), rightstest.Read(t, "../docs/permissions.md")
 	for _, root := range []*ast.Definition{whole.Query, whole.Mutation, whole.Subscription} {
 		for _, field := range root.Fields {
 			if strings.HasPrefix(field.Name, "__") {

@@ -12,7 +12,7 @@ import (
 func TestEveryOperationFollowsItsRule(t *testing.T) {
 	t.Parallel()
 	b, _ := newPeopleBundle(t)
-	matrix := rightstest.Read(t)
+	matrix := rightstest.Read(t, "../../docs/permissions.md")
 	for _, op := range operations(t, b) {
 		rule, known := matrix.Rule(t, op.id)
 		if !known {

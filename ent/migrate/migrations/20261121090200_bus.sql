@@ -1,4 +1,4 @@
--- Owner: bus (runtime/work/bus). Written by hand: not part of the Ent schema.
+-- Owner: bus (runtime/bus). Written by hand: not part of the Ent schema.
 
 -- One row per fact and consumer group that has yet to handle it; deleted once handled.
 -- The key is in the order of reading, so a group with a backlog costs the others nothing.

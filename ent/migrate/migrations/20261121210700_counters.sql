@@ -1,6 +1,6 @@
 -- By hand: tables that only hand-written SQL touches.
 
--- Owner: runtime/web/ratelimit. When each account will have all of its requests back
+-- Owner: runtime/ratelimit. When each account will have all of its requests back
 -- (GCRA's theoretical arrival time). Losing it in a crash lets an account burst
 -- once more, so it is not worth a write to the log.
 CREATE UNLOGGED TABLE "rate_limits" (

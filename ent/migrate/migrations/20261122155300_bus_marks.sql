@@ -1,4 +1,4 @@
--- Owner: bus (runtime/work/bus). Written by hand: not part of the Ent schema.
+-- Owner: bus (runtime/bus). Written by hand: not part of the Ent schema.
 
 -- How far each consumer group has handled the facts. It has to survive the loss of
 -- "bus_messages": package bus says how.

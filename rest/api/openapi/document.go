@@ -16,6 +16,7 @@ import (
 
 	"github.com/postrider/postrider/runtime/base/telemetry"
 	"github.com/postrider/postrider/runtime/web/idempotency"
+	"github.com/postrider/postrider/runtime/work/event"
 )
 
 // Key is under which a Huma operation carries what it is described by.
@@ -74,7 +75,7 @@ func schemaName(t reflect.Type, hint string) string {
 	for t.Kind() == reflect.Pointer || t.Kind() == reflect.Slice {
 		t = t.Elem()
 	}
-	if strings.HasSuffix(t.PkgPath(), "/runtime/event") {
+	if t.PkgPath() == reflect.TypeFor[event.Run]().PkgPath() {
 		name += "Payload"
 	}
 	return name

@@ -38,10 +38,10 @@ type Matrix struct {
 	used    map[string]bool
 }
 
-// Read parses the page, for the tests of package rest or graph.
-func Read(t testing.TB) *Matrix {
+// Read parses the page at a path.
+func Read(t testing.TB, path string) *Matrix {
 	t.Helper()
-	page, err := os.ReadFile("../docs/permissions.md") // of both edges
+	page, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
 	}

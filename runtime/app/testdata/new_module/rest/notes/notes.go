@@ -22,13 +22,13 @@ type notesAnswer struct {
 }
 
 // Routes makes the routes of notes.
-func Routes(service Service) rest.Routes {
-	return rest.NewRoutes("notes", func(a *rest.API) {
+func Routes(service Service) api.Routes {
+	return api.NewRoutes("notes", func(a *api.API) {
 		g := a.Tag("Notes", "What is not to be forgotten.")
-		rest.Handle(g, rest.Operation{
+		api.Handle(g, api.Operation{
 			Method: http.MethodGet, Path: "/notes", ID: "listNotes", Needs: rights.Read,
 			Summary: "List notes", Description: "All of them.", Example: map[string]any{"notes": []any{"remember the milk"}},
-		}, func(ctx context.Context, c *rest.Call, _ *rest.None) (notesAnswer, error) {
+		}, func(ctx context.Context, c *api.Call, _ *api.None) (notesAnswer, error) {
 			found, err := service.List(ctx, c.AccountID)
 			return notesAnswer{Notes: found}, err
 		})
