@@ -87,7 +87,7 @@ type Module struct {
 	Dev      bool     // exists in development mode only
 	Option   fx.Option
 	// Routes are constructors of what it shows over REST, from its services to
-	// rest.Routes. Called with nil services they describe the same for the OpenAPI document.
+	// api.Routes. Called with nil services they describe the same for the OpenAPI document.
 	Routes []any
 	// Beside is what it shows over REST where another module is on as well, by that module.
 	Beside map[string][]any

@@ -25,7 +25,7 @@ const (
 		Name: "notes", Line: "keeps notes",
 		Requires: []string{"accounts"},
 		Option:   notes.Module,
-		Routes:   []any{func(s *notes.Service) rest.Routes { return restnotes.Routes(s) }},
+		Routes:   []any{func(s *notes.Service) api.Routes { return restnotes.Routes(s) }},
 		Graph:    []part{shows[graph.Notes, notes.Service]},
 	},
 `

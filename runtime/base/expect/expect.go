@@ -1,6 +1,6 @@
 // Package expect is for tests: conditions that come true in their own time, golden
 // files, logs that are read while they are written, and addresses where nobody listens, or nobody answers. It knows nothing of the
-// project, so that the tests of every package may use it; runtimetest runs the
+// project, so that the tests of every package may use it; harness runs the
 // whole service.
 package expect
 

@@ -54,7 +54,7 @@ func TestTestsOfTheWholeAreNotBesideTestsFromInside(t *testing.T) {
 			if !regexp.MustCompile(`(?m)^package \w+_test$`).Match(content) {
 				inside = filepath.Base(file)
 			}
-			if strings.Contains(string(content), `"`+modulePath+`/runtime/runtimetest"`) {
+			if strings.Contains(string(content), `"`+modulePath+`/runtime/test/harness"`) {
 				whole = filepath.Base(file)
 			}
 		}
