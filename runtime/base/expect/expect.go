@@ -48,6 +48,17 @@ func Within(t testing.TB, limit time.Duration, what string, holds func() bool) {
 	}
 }
 
+// quickVariable is set by `make test`, which leaves the longest tests to other targets.
+const quickVariable = "POSTRIDER_TEST_QUICK"
+
+// SkipWhenQuick skips a test in `make test`. The target that always runs it is one of .ci/run.
+func SkipWhenQuick(t testing.TB, target string) {
+	t.Helper()
+	if os.Getenv(quickVariable) != "" {
+		t.Skip("left to " + target)
+	}
+}
+
 // Golden compares with a file in testdata. `go test -update` writes the file.
 func Golden(t testing.TB, name, got string) {
 	t.Helper()

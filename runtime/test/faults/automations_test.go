@@ -19,6 +19,7 @@ import (
 // what follows, inside POST /events, while thousands are let go. Every run ends, with one mail
 // for each send step and each fact once.
 func TestKillsAtRandomPointsLoseNoRun(t *testing.T) {
+	expect.SkipWhenQuick(t, "make drill-short")
 	t.Parallel()
 	sink := faults.NewSink(t)
 	server := faults.Start(t, dbtest.URL(t), outbound(sink.Listen("127.0.0.1:0")))
@@ -121,6 +122,7 @@ func postUntilTaken(t *testing.T, server *faults.Server, body, key string) {
 // A module that is switched off is nowhere: no route, no step. Its tables stay, and on again its
 // runs go on.
 func TestAutomationsOffAndOnAgain(t *testing.T) {
+	expect.SkipWhenQuick(t, "make drill-short")
 	t.Parallel()
 	sink := faults.NewSink(t)
 	database, out := dbtest.URL(t), outbound(sink.Listen("127.0.0.1:0"))

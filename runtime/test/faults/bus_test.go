@@ -158,6 +158,7 @@ func tracked(t *testing.T, server *faults.Server, n int) (ids []string) {
 // The bus holds nothing that is not in the tables: emptied a hundred times a second
 // under load, and through a restart, it costs no mail, no suppression, no webhook.
 func TestEmptiedBusLosesNothing(t *testing.T) {
+	expect.SkipWhenQuick(t, "make drill-short")
 	t.Parallel()
 	sink, database := faults.NewSink(t), dbtest.URL(t)
 	server := faults.Start(t, database, outbound(sink.Listen("127.0.0.1:0")))
@@ -205,6 +206,7 @@ func TestEmptiedBusLosesNothing(t *testing.T) {
 // A module is off while mail is sent. When it is on again it is told of what happened,
 // also when the process is killed again and again meanwhile, and once of each.
 func TestAModuleThatWasOffCatchesUpThroughKills(t *testing.T) {
+	expect.SkipWhenQuick(t, "make drill-short")
 	t.Parallel()
 	sink, database := faults.NewSink(t), dbtest.URL(t)
 	host := sink.Listen("127.0.0.1:0")

@@ -28,6 +28,7 @@ func shiftTimes(t *testing.T, s *faults.Server, by time.Duration) {
 // it starts again the clock is right: mail and webhooks that wait leave, callers are
 // answered, and the step is reported.
 func TestAClockThatWentBackHoldsUpNothing(t *testing.T) {
+	expect.SkipWhenQuick(t, "make drill-short")
 	t.Parallel()
 	for _, step := range lengthOf([]time.Duration{time.Hour}, []time.Duration{time.Minute, time.Hour, 24 * time.Hour}) {
 		t.Run(step.String(), func(t *testing.T) {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/lib/pq"
 
+	"github.com/postrider/postrider/runtime/base/expect"
 	"github.com/postrider/postrider/runtime/storage/db/dbtest"
 )
 
@@ -101,6 +102,7 @@ func column(t *testing.T, d *sql.DB, statement string) []string {
 
 // The copy that stands in for a dump brings what a database holds.
 func TestCopiedRowsAreAllThere(t *testing.T) {
+	expect.SkipWhenQuick(t, "make drill-short")
 	t.Parallel()
 	from, copied := dbtest.URL(t), dbtest.URL(t)
 	execute(t, opened(t, from), `UPDATE plans SET name = 'moved'`)

@@ -98,6 +98,7 @@ func onlyUnavailable(t *testing.T, load *faults.Load, also ...int) {
 // A database that is frozen is one that is away: every call is answered, the
 // process lives, and nothing piles up.
 func TestFrozenDatabaseIsAnsweredAround(t *testing.T) {
+	expect.SkipWhenQuick(t, "make drill-short")
 	t.Parallel()
 	sink := faults.NewSink(t)
 	host := sink.Listen("127.0.0.1:0")
@@ -152,6 +153,7 @@ func TestFrozenDatabaseIsAnsweredAround(t *testing.T) {
 // A database that takes seconds for each write is not away, and callers have their answer in time all the same: what a
 // request waits for adds up to its six seconds, and what ends late is no error of ours.
 func TestOverloadedDatabaseIsAnsweredInTime(t *testing.T) {
+	expect.SkipWhenQuick(t, "make drill-short")
 	t.Parallel()
 	sink := faults.NewSink(t)
 	host := sink.Listen("127.0.0.1:0")

@@ -20,8 +20,8 @@
 //
 // # Lengths
 //
-// `make test` runs the short form of every case. `make torture` sets
-// POSTRIDER_TORTURE=long, runs one case after the other, and prints their figures
-// as a table. `make drill` does so with the cases of several processes (TestDrill…),
-// and with the kills, stops and network faults of one.
+// `make drill-short` runs the short form of every case, and `make test` that of six.
+// `make torture` sets POSTRIDER_TORTURE=long, runs one case after the other, and prints
+// their figures as a table. `make drill` does so with the cases of several processes
+// (TestDrill…), and with the kills, stops and network faults of one.
 package faults

@@ -17,6 +17,7 @@ import (
 // Four processes with 40 connections each share a server that takes 100, and one whose role may have 40: no send and no
 // list is refused for want of a connection.
 func TestDrillFourProcessesShareTheConnections(t *testing.T) {
+	expect.SkipWhenQuick(t, "make drill-short")
 	t.Parallel()
 	for name, c := range map[string]struct {
 		limit string // of the role; empty: there is none

@@ -22,6 +22,7 @@ import (
 // others notice; as the disk fills up further, other accounts may store nothing but mail, and then nothing.
 // What was accepted is delivered meanwhile, the service stays ready, and all goes on once there is room.
 func TestDrillADiskThatFillsUpStopsWritesInOrder(t *testing.T) {
+	expect.SkipWhenQuick(t, "make drill-short")
 	t.Parallel()
 	folder := dbtest.SmallDisk(t, "655m")
 	database := dbtest.NewServerIn(t, folder)

@@ -24,6 +24,7 @@ const factsStream = "postrider-facts"
 // leader of the stream is killed, and the process that holds the cursor; in the long form all
 // servers are stopped as well. Every fact is in the stream once, in the order of its account.
 func TestDrillEventExport(t *testing.T) {
+	expect.SkipWhenQuick(t, "make drill-short")
 	t.Parallel()
 	broker := faults.StartBroker(t)
 	sink := faults.NewSink(t)
@@ -62,6 +63,7 @@ func TestDrillEventExport(t *testing.T) {
 // Disks of the nats-servers become full under load: the leader's alone, then all. Mail goes on, and the facts wait; when
 // there is room again every fact is in the stream once, in the order of its account.
 func TestDrillEventExportToFullDisks(t *testing.T) {
+	expect.SkipWhenQuick(t, "make drill-short")
 	t.Parallel()
 	if !long {
 		t.Skip("takes minutes: make drill ONLY=FullDisks")

@@ -36,6 +36,7 @@ func hostList(t *testing.T, servers ...*dbtest.Server) string {
 // writes. A process that starts then, a process that runs and the commands store nothing, anywhere, until one of the two
 // primaries is gone.
 func TestDrillOldPrimaryIsStartedAgain(t *testing.T) {
+	expect.SkipWhenQuick(t, "make drill-short")
 	t.Parallel()
 	sink := faults.NewSink(t)
 	old := dbtest.NewServer(t)

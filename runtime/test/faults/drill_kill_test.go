@@ -15,6 +15,7 @@ import (
 // had claimed; started again under its name, it does so at once. What was cut off is
 // recorded: what may have arrived as unknown, the rest as not started.
 func TestDrillKillOfOneInABurst(t *testing.T) {
+	expect.SkipWhenQuick(t, "make drill-short")
 	t.Parallel()
 	sink := faults.NewSink(t)
 	host := sink.Listen("127.0.0.1:0")

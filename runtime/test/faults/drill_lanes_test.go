@@ -19,6 +19,7 @@ import (
 // domain. Mail to one more domain, a message at a time, shows what the server could have
 // delivered meanwhile, however slow the machine is.
 func TestDrillNoRecipientWaitsLongerThanItsLane(t *testing.T) {
+	expect.SkipWhenQuick(t, "make drill-short")
 	t.Parallel()
 	sink, dns := faults.NewSink(t), dnsxtest.New(t)
 	host := sink.Listen("127.0.0.1:0")

@@ -85,6 +85,7 @@ func large(t *testing.T, domain string, bytes int) string {
 // A burst of ordinary batches, or of the largest messages, does not end a process that has the least
 // memory that is promised, or more; what is too much at once is told to come again.
 func TestDrillMemoryOfSends(t *testing.T) {
+	expect.SkipWhenQuick(t, "make drill-short")
 	t.Parallel()
 	for _, limit := range []int64{512 << 20, 1 << 30} {
 		for _, c := range []struct {
@@ -140,6 +141,7 @@ func TestDrillMemoryOfSends(t *testing.T) {
 // Clients without an account that ask for the largest public texts and read nothing of them do not end a
 // process with 2 GiB, over HTTP/2 or HTTP/1.1, and others are served meanwhile.
 func TestDrillMemoryOfUnreadResponses(t *testing.T) {
+	expect.SkipWhenQuick(t, "make drill-short")
 	t.Parallel()
 	const limit = 2 << 30
 	plain, secure := expect.FreeAddress(t), expect.FreeAddress(t)

@@ -65,6 +65,7 @@ func (l *listener) subscribe(t *testing.T, s *faults.Server, more string) (id st
 // Three processes on one database: each message, each scheduled one and each event once,
 // whichever process took it; an endpoint's rate is that of all together.
 func TestDrillThreeNodesDoEverythingOnce(t *testing.T) {
+	expect.SkipWhenQuick(t, "make drill-short")
 	t.Parallel()
 	sink := faults.NewSink(t)
 	nodes := faults.StartCluster(t, dbtest.URL(t), 3, outbound(sink.Listen("127.0.0.1:0")))
@@ -140,6 +141,7 @@ func overRate(t *testing.T, s *faults.Server, webhookID string, rate float64) (o
 
 // Caps and the rate of an account are those of all processes together.
 func TestDrillCapsAndRatesHoldOverAllNodes(t *testing.T) {
+	expect.SkipWhenQuick(t, "make drill-short")
 	t.Parallel()
 	sink := faults.NewSink(t)
 	nodes := faults.StartCluster(t, dbtest.URL(t), 3, outbound(sink.Listen("127.0.0.1:0")))

@@ -33,6 +33,7 @@ func burst(t *testing.T, nodes faults.Cluster, ledger *faults.Ledger, name strin
 // their leases. Whoever finds it back first may not take what another has done and not
 // stored yet: nothing arrives twice.
 func TestDrillOutagesDoubleNothing(t *testing.T) {
+	expect.SkipWhenQuick(t, "make drill-short")
 	t.Parallel()
 	type outage struct {
 		name   string

@@ -14,6 +14,7 @@ import (
 // hosts. Machines fail in every way that we know; mail that was accepted is never lost, and mail is accepted
 // again in time.
 func TestDrillPatroni(t *testing.T) {
+	expect.SkipWhenQuick(t, "make drill-short")
 	if !long {
 		t.Skip("takes minutes: make drill ONLY=Patroni")
 	}

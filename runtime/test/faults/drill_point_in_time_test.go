@@ -16,6 +16,7 @@ import (
 // accepted by then is there, also what waited; nothing leaves before an operator has let it, and what had left before the
 // failure never leaves again.
 func TestDrillPointInTime(t *testing.T) {
+	expect.SkipWhenQuick(t, "make drill-short")
 	t.Parallel()
 	sink := faults.NewSink(t)
 	slow := sink.Listen("127.0.0.1:0")

@@ -18,6 +18,7 @@ import (
 // Two processes write and list by turns beside a replica that keeps up, replays nothing, is frozen, replays an hour late and comes
 // back: a caller never misses what was accepted, whoever accepted it, and no process stops being ready.
 func TestDrillReplica(t *testing.T) {
+	expect.SkipWhenQuick(t, "make drill-short")
 	t.Parallel()
 	sink := faults.NewSink(t)
 	primary := dbtest.NewServer(t)

@@ -22,6 +22,7 @@ const drainDelay = "POSTRIDER_DRAIN_DELAY=8s"
 // All processes are restarted one after the other, behind a load balancer that asks each
 // whether it is ready. Nobody who sends meanwhile has to send again.
 func TestDrillRollingRestartFailsNoRequest(t *testing.T) {
+	expect.SkipWhenQuick(t, "make drill-short")
 	t.Parallel()
 	sink := faults.NewSink(t)
 	host := sink.Listen("127.0.0.1:0")
@@ -68,6 +69,7 @@ func TestDrillRollingRestartFailsNoRequest(t *testing.T) {
 // Between "not ready" and closed listeners a process goes on serving: over HTTP, with a
 // hint to go elsewhere next time, and over SMTP.
 func TestDrainDelayGoesOnServing(t *testing.T) {
+	expect.SkipWhenQuick(t, "make drill-short")
 	t.Parallel()
 	const delay = 15 * time.Second // the longest; what follows has to be done before it is over
 	sink := faults.NewSink(t)

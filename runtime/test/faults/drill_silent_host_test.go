@@ -16,6 +16,7 @@ import (
 // or does not even take them. A process is ready in time all the same, and goes on when all its connections have
 // to be made anew under load.
 func TestDrillSilentFirstHost(t *testing.T) {
+	expect.SkipWhenQuick(t, "make drill-short")
 	t.Parallel()
 	for name, silent := range map[string]func(*testing.T) string{
 		"that takes connections": func(t *testing.T) string { t.Helper(); return expect.Deaf(t, new(atomic.Int64)) },

@@ -129,6 +129,7 @@ func (s *sourced) audit(t *testing.T, open int) {
 // The process that has the dedicated address of an account is killed in a burst. The mail of the account waits for the
 // address, whoever accepted it, and the doctor names it. Started again under its name the process goes on at once.
 func TestDrillKillWithADedicatedAddress(t *testing.T) {
+	expect.SkipWhenQuick(t, "make drill-short")
 	t.Parallel()
 	s := newSourced(t)
 	const address = "127.0.0.21"
@@ -182,6 +183,7 @@ func (s *sourced) warmUp() string {
 // Each process has a shared address of its own. What the address of a killed one would have carried leaves by the
 // others. Where the pool has no other, it waits for ten minutes, and leaves by the machine's own address then.
 func TestDrillKillWithSharedAddresses(t *testing.T) {
+	expect.SkipWhenQuick(t, "make drill-short")
 	t.Parallel()
 	if !long {
 		t.Skip("takes a quarter of an hour: make drill ONLY=KillWithShared")

@@ -14,6 +14,7 @@ import (
 // requests or without, and liveness stays. Requests are refused in time, none is refused
 // for good under its key, and all goes on by itself.
 func TestDrillReadinessIsToldByWrites(t *testing.T) {
+	expect.SkipWhenQuick(t, "make drill-short")
 	t.Parallel()
 	for name, c := range map[string]struct {
 		server func(t *testing.T) *dbtest.Server

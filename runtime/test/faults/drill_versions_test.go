@@ -15,6 +15,7 @@ import (
 // the newer schema. Nobody who sends meanwhile has to send again, and the endpoint is told of every event once. So it
 // is as well where the newer one splits the tables by month beside the older ones, which go on on them.
 func TestDrillVersionsSideBySide(t *testing.T) {
+	expect.SkipWhenQuick(t, "make drill-short")
 	t.Parallel()
 	older, newer := faults.Versions(t, long)
 	t.Run("plain tables", func(t *testing.T) { t.Parallel(); versionsSideBySide(t, older, newer) })

@@ -18,6 +18,7 @@ import (
 // their own are accepted, promptly. The one with the held key is told that the
 // first is still running, and once the key is free it is accepted.
 func TestAHeldKeyCondemnsNoOther(t *testing.T) {
+	expect.SkipWhenQuick(t, "make drill-short")
 	t.Parallel()
 	sink := faults.NewSink(t)
 	address := dbtest.URL(t)

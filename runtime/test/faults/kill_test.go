@@ -125,6 +125,7 @@ func TestDrainUnderLoad(t *testing.T) {
 // A worker that is stopped past its lease, and goes on, sends nothing that another
 // has sent meanwhile.
 func TestStoppedWorkerDoesNotSendAgain(t *testing.T) {
+	expect.SkipWhenQuick(t, "make drill-short")
 	t.Parallel()
 	sink := faults.NewSink(t)
 	host := sink.Listen("127.0.0.1:0")
@@ -163,6 +164,7 @@ func TestStoppedWorkerDoesNotSendAgain(t *testing.T) {
 // A process is frozen while receivers hold the reply to the final dot. Another process delivers
 // its mail: at most the attempts in flight are doubled, and operators see the number.
 func TestAFrozenProcessDoublesOnlyAttemptsInFlight(t *testing.T) {
+	expect.SkipWhenQuick(t, "make drill-short")
 	t.Parallel()
 	sink := faults.NewSink(t)
 	host := sink.Listen("127.0.0.1:0")

@@ -269,6 +269,7 @@ const open = `SELECT count(*) FROM usage_reports WHERE reported_revision < revis
 // kill -9 at each step between a sent email and its place on the bill: what the payment provider was told
 // of each hour is exactly what was sent in it.
 func TestKillsBetweenAnEmailAndItsBill(t *testing.T) {
+	expect.SkipWhenQuick(t, "make drill-short")
 	t.Parallel()
 	const hours = 8
 	emails := lengthOf(200, 5000)

@@ -113,6 +113,7 @@ func TestNetworkFaultsAtEveryPhase(t *testing.T) {
 // Final replies that never come are counted exactly: an attempt of unknown end, and
 // one more copy under the same Message-ID.
 func TestLostFinalRepliesAreKnown(t *testing.T) {
+	expect.SkipWhenQuick(t, "make drill-short")
 	t.Parallel()
 	sink := faults.NewSink(t)
 	host := sink.Listen("127.0.0.1:0")
@@ -158,6 +159,7 @@ func TestLostFinalRepliesAreKnown(t *testing.T) {
 // Nobody is waited for longer than the time limit of the phase. The limits are set
 // for the transport here: the server has those of RFC 5321, which are minutes.
 func TestSilenceAtEveryPhaseEndsInTime(t *testing.T) {
+	expect.SkipWhenQuick(t, "make drill-short")
 	t.Parallel()
 	sink, dns := faults.NewSink(t), dnsxtest.New(t)
 	for _, phase := range faults.Phases {

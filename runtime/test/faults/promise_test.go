@@ -79,6 +79,7 @@ func TestEqualRequestsAtOnceAreOneMessage(t *testing.T) {
 
 // With ten left of the cap, ten are accepted of as many as come at once.
 func TestSendsAtOnceStopAtTheCap(t *testing.T) {
+	expect.SkipWhenQuick(t, "make drill-short")
 	t.Parallel()
 	sink := faults.NewSink(t)
 	server := faults.Start(t, dbtest.URL(t), outbound(sink.Listen("127.0.0.1:0")))
@@ -124,6 +125,7 @@ func soon(t *testing.T, server *faults.Server, emails int) time.Time {
 // Emails for one moment are sent once, none early; a cancellation at that moment
 // either wins, and then it is never sent, or is told that it came too late.
 func TestManyForOneMomentAndCancelRaces(t *testing.T) {
+	expect.SkipWhenQuick(t, "make drill-short")
 	t.Parallel()
 	sink := faults.NewSink(t)
 	server := faults.Start(t, dbtest.URL(t), outbound(sink.Listen("127.0.0.1:0")))

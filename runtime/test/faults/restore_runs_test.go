@@ -12,6 +12,7 @@ import (
 // Runs that wait go on where a dump of their database was restored: waits that were due meanwhile
 // are over, once each, and waits for events hear of them.
 func TestRunsOfADumpGoOnInANewCluster(t *testing.T) {
+	expect.SkipWhenQuick(t, "make drill-short")
 	t.Parallel()
 	sink := faults.NewSink(t)
 	host := sink.Listen("127.0.0.1:0")

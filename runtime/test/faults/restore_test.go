@@ -15,6 +15,7 @@ const foundWithin = time.Minute
 // A dump restored into another cluster goes on where the first one was, also of a bus
 // that was emptied.
 func TestDumpIsRestoredIntoANewCluster(t *testing.T) {
+	expect.SkipWhenQuick(t, "make drill-short")
 	t.Parallel()
 	sink := faults.NewSink(t)
 	host := sink.Listen("127.0.0.1:0")

@@ -75,6 +75,7 @@ func (g *gateway) counts() (messages, again int) {
 // A server that is killed while providers take its text messages: each run has stored one message,
 // each message was posted once at most, and what was cut off is unknown.
 func TestKillsRepeatNoTextMessage(t *testing.T) {
+	expect.SkipWhenQuick(t, "make drill-short")
 	t.Parallel()
 	runs, kills := lengthOf(40, 2000), lengthOf(3, 100)
 	sink := faults.NewSink(t)

@@ -70,6 +70,7 @@ func (u *unreliable) counts() (taken, again int) {
 // tells it of its mail: every event arrives or is kept as failed, and then a recovery
 // brings it. What arrives twice is an attempt that was cut off.
 func TestKillsLoseNoWebhook(t *testing.T) {
+	expect.SkipWhenQuick(t, "make drill-short")
 	t.Parallel()
 	emails, kills := lengthOf(500, 25_000), lengthOf(1, 2) // two events each
 	sink := faults.NewSink(t)

@@ -21,6 +21,7 @@ import (
 // In a real browser: the link that `make run` prints, a passkey, a password, and every page by which
 // people get in, judged by axe in both themes.
 func TestPeopleGetInByABrowser(t *testing.T) {
+	expect.SkipWhenQuick(t, "make ui-test")
 	t.Parallel()
 	app := harness.Start(t, nil)
 	harness.Script(t, "people.mjs", "LINK="+app.DashboardURL, "EMAIL="+app.Owner.Email, "PASSWORD="+app.Owner.Password)
@@ -28,6 +29,7 @@ func TestPeopleGetInByABrowser(t *testing.T) {
 
 // In a real browser: what the screens say while there is nothing yet, and the first minutes of somebody who begins.
 func TestTheFirstMinutesInABrowser(t *testing.T) {
+	expect.SkipWhenQuick(t, "make ui-test")
 	t.Parallel()
 	app := captured(t)
 	look(t, app, "screens.mjs", "EMPTY=1")
@@ -37,6 +39,7 @@ func TestTheFirstMinutesInABrowser(t *testing.T) {
 // In a real browser: mail appears live, failures stand there in the words of the other server, mail from
 // strangers runs nothing, and every screen is judged by axe.
 func TestTheDashboardInABrowser(t *testing.T) {
+	expect.SkipWhenQuick(t, "make ui-test")
 	t.Parallel()
 	s := newScenario(t)
 	mx := s.server(t, 20, smtptest.Config{})
@@ -50,6 +53,7 @@ func TestTheDashboardInABrowser(t *testing.T) {
 
 // In a real browser: a viewer sees every screen, and nothing on it that would change something.
 func TestAViewerInABrowser(t *testing.T) {
+	expect.SkipWhenQuick(t, "make ui-test")
 	t.Parallel()
 	app := captured(t)
 	invite(t, app, owner(t, app), "viewer")
@@ -58,6 +62,7 @@ func TestAViewerInABrowser(t *testing.T) {
 
 // In a real browser: what belongs to modules that are off is not there, and what is left works.
 func TestModulesOffInABrowser(t *testing.T) {
+	expect.SkipWhenQuick(t, "make ui-test")
 	t.Parallel()
 	for what, off := range map[string]string{
 		"beside sending": "inbound,automations,webhooks,tracking,statistics,apilog,sms,relay,billing",
@@ -74,6 +79,7 @@ func TestModulesOffInABrowser(t *testing.T) {
 // In a real browser: twelve tabs are live on one stream; a service that goes away, a session that ends and
 // a clock that is wrong lose nothing; two who write the same are told.
 func TestTheDashboardKeepsUpInABrowser(t *testing.T) {
+	expect.SkipWhenQuick(t, "make ui-test")
 	t.Parallel()
 	app := captured(t)
 	for _, script := range []string{"tabs.mjs", "away.mjs", "together.mjs"} {
@@ -83,6 +89,7 @@ func TestTheDashboardKeepsUpInABrowser(t *testing.T) {
 
 // In a real browser, by mouse and by keyboard alone: what people do to have mail sent.
 func TestWhatPeopleDoInABrowser(t *testing.T) {
+	expect.SkipWhenQuick(t, "make ui-test")
 	t.Parallel()
 	app := captured(t)
 	look(t, app, "acts.mjs", "ZONE="+zone(t, app))

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/postrider/postrider/runtime/base/expect"
 	"github.com/postrider/postrider/runtime/base/setting"
 	"github.com/postrider/postrider/runtime/storage/db/dbtest"
 	"github.com/postrider/postrider/runtime/test/harness"
@@ -48,6 +49,7 @@ func TestHalfBodiesHoldUpNoLargeSend(t *testing.T) {
 
 // Clients that take a large message slowly, or not at all, hold up nobody's reading.
 func TestSlowReadersHoldUpNobody(t *testing.T) {
+	expect.SkipWhenQuick(t, "make drill-short")
 	url := dbtest.URL(t)
 	app := harness.Start(t, func(s setting.Texts) { s["DATABASE_URL"] = url })
 	stranger := app.Stranger(t, "stranger")

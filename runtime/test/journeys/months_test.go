@@ -22,6 +22,7 @@ import (
 // While mail is accepted, delivered, received and told to endpoints, its tables are split. No request fails,
 // and every message arrives once.
 func TestMailGoesOnWhileItsTablesAreSplit(t *testing.T) {
+	expect.SkipWhenQuick(t, "make drill-short")
 	t.Parallel()
 	url := dbtest.URL(t)
 	d, err := db.Open(t.Context(), db.Config{URL: url}, slog.New(slog.DiscardHandler))

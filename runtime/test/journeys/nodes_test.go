@@ -139,6 +139,7 @@ func (f *fleet) waiting(t *testing.T, address string) (n int) {
 // claims it, and no attempt is lost. When that process is gone, mail of shared addresses
 // goes on by the other one, and mail of a dedicated address waits for it.
 func TestMailLeavesFromTheProcessThatHasItsAddress(t *testing.T) {
+	expect.SkipWhenQuick(t, "make drill-short")
 	t.Parallel()
 	f := newFleet(t)
 	// 1. Each delivers from its own address. What nobody has is refused.

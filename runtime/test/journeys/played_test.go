@@ -57,6 +57,7 @@ func (s *scenario) reasonOf(t *testing.T, address string) string {
 // Each failure comes to the sender as it would from a real server: in the attempts, the
 // events, the webhooks and on the suppression list.
 func TestDevelopmentModePlaysFailures(t *testing.T) { //nolint:tparallel // its parts share one endpoint
+	expect.SkipWhenQuick(t, "make drill-short")
 	t.Parallel()
 	s, heard := playing(t)
 	for _, domain := range []string{"dev.test", "sandbox.postrider.test"} {
