@@ -24,7 +24,7 @@ func Decode(document []byte) (Definition, fault.Fields) {
 		wrong.Add("definition", "%s", err)
 		return Definition{}, wrong
 	}
-	definitionForm.judge("", value, wrong)
+	definitionForm().judge("", value, wrong)
 	if len(wrong) > 0 {
 		return Definition{}, wrong
 	}

@@ -36,31 +36,14 @@ type Trigger struct {
 	ReEntry    ReEntry  `json:"re_entry,omitzero"`
 }
 
-// The types of steps.
-const (
-	SendEmail    = "send_email"
-	SendSMS      = "send_sms"
-	Delay        = "delay"
-	WaitUntil    = "wait_until"
-	WaitForEvent = "wait_for_event"
-	Condition    = "condition"
-	Branch       = "branch"
-	Split        = "split"
-	Webhook      = "webhook"
-	End          = "end"
-)
-
-// IsEffect tells whether steps of a type do something outside of the run.
-func IsEffect(kind string) bool { return kind == SendEmail || kind == SendSMS || kind == Webhook }
-
-// Step is one step. Its type says which of the fields it may have (table.go).
+// Step is one step. Its type defines which of the fields it may have (step_type.go).
 type Step struct {
 	Key  string `json:"key"`
 	Type string `json:"type"`
 	Name string `json:"name,omitempty"`
 	Next Target `json:"next,omitzero"`
 
-	// send_email, send_sms
+	// messages
 	To           Texts          `json:"to,omitempty"`
 	CC           Texts          `json:"cc,omitempty"`
 	BCC          Texts          `json:"bcc,omitempty"`
@@ -78,7 +61,7 @@ type Step struct {
 	OnSuppressed Target         `json:"on_suppressed,omitzero"`
 	OnError      Target         `json:"on_error,omitzero"`
 
-	// delay, wait_until
+	// time
 	Duration clock.Duration `json:"duration,omitzero"`
 	Window   *Window        `json:"window,omitempty"`
 	At       string         `json:"at,omitempty"` // CEL
@@ -86,7 +69,7 @@ type Step struct {
 	Timezone string         `json:"timezone,omitempty"`
 	OnPast   Target         `json:"on_past,omitzero"`
 
-	// wait_for_event
+	// awaited events
 	Event      Texts          `json:"event,omitempty"`
 	Timeout    clock.Duration `json:"timeout,omitzero"`
 	Conditions string         `json:"conditions,omitempty"` // CEL
@@ -95,7 +78,7 @@ type Step struct {
 	OnEvent    Target         `json:"on_event,omitzero"`
 	OnTimeout  Target         `json:"on_timeout,omitzero"`
 
-	// condition, branch, split
+	// decisions
 	If        string    `json:"if,omitempty"` // CEL
 	OnTrue    Target    `json:"on_true,omitzero"`
 	OnFalse   Target    `json:"on_false,omitzero"`
@@ -103,13 +86,13 @@ type Step struct {
 	Otherwise Target    `json:"otherwise,omitzero"`
 	Variants  []Variant `json:"variants,omitempty"`
 
-	// webhook
+	// requests
 	URL     string          `json:"url,omitempty"`
 	Method  string          `json:"method,omitempty"`
 	Body    json.RawMessage `json:"body,omitempty"`
 	Capture bool            `json:"capture,omitempty"`
 
-	// end
+	// the end of a run
 	Outcome string `json:"outcome,omitempty"`
 }
 

@@ -73,93 +73,26 @@ type Way struct {
 	Target Target
 }
 
-// Ways are all the targets that a step can take.
-func (s *Step) Ways() []Way {
-	var ways []Way
-	add := func(name string, t Target, otherwise string) {
-		path := name
-		if t.Kind == Goto {
-			path += ".goto"
-		}
-		ways = append(ways, Way{path, t.Or(otherwise)})
+// way is the target in a field, with its meaning where the field was left out.
+func way(field string, t Target, otherwise string) Way {
+	if t.Kind == Goto {
+		field += ".goto"
 	}
-	switch s.Type {
-	case SendEmail, SendSMS:
-		add("on_suppressed", s.OnSuppressed, Continue)
-		add("on_error", s.OnError, Fails)
-	case WaitUntil:
-		add("on_past", s.OnPast, Continue)
-	case WaitForEvent:
-		add("on_event", s.OnEvent, Continue)
-		add("on_timeout", s.OnTimeout, Continue)
-	case Condition:
-		add("on_true", s.OnTrue, Continue)
-		add("on_false", s.OnFalse, Ends)
-	case Branch:
-		for i, c := range s.Cases {
-			ways = append(ways, Way{fmt.Sprintf("cases[%d].goto", i), Target{Goto, c.Goto}})
-		}
-		add("otherwise", s.Otherwise, Continue)
-	case Split:
-		for i, v := range s.Variants {
-			if v.Goto != "" {
-				ways = append(ways, Way{fmt.Sprintf("variants[%d].goto", i), Target{Goto, v.Goto}})
-			}
-		}
-	case Webhook:
-		add("on_error", s.OnError, Fails)
-	case End:
+	return Way{field, t.Or(otherwise)}
+}
+
+// Ways returns all targets that a step can take.
+func (s *Step) Ways() []Way {
+	t := stepTypes[s.Type]
+	if t == nil || t.isLast() {
 		return nil
 	}
-	add("next", s.Next, Continue)
-	return ways
+	return append(t.ways(s), way("next", s.Next, Continue))
 }
 
-// judge looks at the fields of one step that belong together.
+// judge reports fields of the step that contradict each other.
 func (s *Step) judge(path string, wrong fault.Fields) {
-	switch s.Type {
-	case SendEmail:
-		s.judgeEmail(path, wrong)
-	case WaitUntil:
-		if s.Window == nil && s.At == "" {
-			wrong.Add(join(path, "window"), "window or at is required")
-		}
-		if s.At == "" && s.Offset.Text != "" {
-			wrong.Add(join(path, "offset"), "is added to at, which is missing")
-		}
-		if s.Window != nil && s.Window.From == s.Window.To {
-			wrong.Add(join(path, "window.to"), "is the same as from; leave the window out")
-		}
-	case Split:
-		seen := map[string]bool{}
-		for i, v := range s.Variants {
-			if seen[v.Key] {
-				wrong.Add(fmt.Sprintf("%s.variants[%d].key", path, i), "is given twice")
-			}
-			seen[v.Key] = true
-		}
-	}
-}
-
-func (s *Step) judgeEmail(path string, wrong fault.Fields) {
-	if t := s.Template; t != nil {
-		if (t.ID == "") == (t.Alias == "") {
-			wrong.Add(join(path, "template"), "must have exactly one of id and alias")
-		}
-		for name, body := range map[string]string{"html": s.HTML, "text": s.Text} {
-			if body != "" {
-				wrong.Add(join(path, name), "is given by the template; leave it out")
-			}
-		}
-		return
-	}
-	if s.From == "" {
-		wrong.Add(join(path, "from"), "is required without a template")
-	}
-	if s.Subject == "" {
-		wrong.Add(join(path, "subject"), "is required without a template")
-	}
-	if s.HTML == "" && s.Text == "" {
-		wrong.Add(join(path, "html"), "html, text or template is required")
+	if t := stepTypes[s.Type]; t != nil {
+		t.judge(s, path, wrong)
 	}
 }

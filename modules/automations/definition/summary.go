@@ -1,9 +1,6 @@
 package definition
 
-import (
-	"fmt"
-	"strings"
-)
+import "strings"
 
 // maxSummary is how many characters a summary has.
 const maxSummary = 200
@@ -18,42 +15,11 @@ func (s *Step) Summary() string {
 }
 
 func (s *Step) summary() string {
-	switch s.Type {
-	case SendEmail:
-		if s.Template != nil {
-			return "Send the template " + s.Template.ID + s.Template.Alias
-		}
-		return fmt.Sprintf("Send %q", s.Subject)
-	case SendSMS:
-		return "Send a text message to " + strings.Join(s.To, ", ")
-	case Delay:
-		return "Wait " + s.Duration.Text
-	case WaitUntil:
-		return s.untilSummary()
-	case WaitForEvent:
-		return fmt.Sprintf("Wait for %s, at most %s", strings.Join(s.Event, " or "), s.Timeout.Text)
-	case Condition:
-		return "If " + s.If
-	case Branch:
-		return "Branch by " + strings.Join(named(s.Cases, func(c Case) string { return c.If }), "; ")
-	case Split:
-		return "Split into " + strings.Join(named(s.Variants, func(v Variant) string { return v.Key }), ", ")
-	case Webhook:
-		return or(s.Method, "POST") + " " + s.URL
-	default:
-		return "End as " + or(s.Outcome, "completed")
+	t := stepTypes[s.Type]
+	if t == nil {
+		return s.Type
 	}
-}
-
-func (s *Step) untilSummary() string {
-	var parts []string
-	if s.At != "" {
-		parts = append(parts, strings.TrimSpace(s.At+" "+s.Offset.Text))
-	}
-	if w := s.Window; w != nil {
-		parts = append(parts, strings.TrimSpace(w.From+"-"+w.To+" "+strings.Join(w.Days, ", ")))
-	}
-	return "Wait until " + strings.Join(parts, ", then ")
+	return t.summary(s)
 }
 
 func named[T any](list []T, name func(T) string) []string {

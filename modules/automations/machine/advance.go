@@ -2,14 +2,10 @@ package machine
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/binary"
-	"fmt"
 	"maps"
 	"slices"
 	"time"
 
-	"github.com/postrider/postrider/modules/automations/clock"
 	"github.com/postrider/postrider/modules/automations/definition"
 	"github.com/postrider/postrider/modules/automations/expression"
 )
@@ -149,20 +145,9 @@ func (a *advance) answer(in Input) {
 			output["received"] = "assumed"
 		}
 		a.finish(Record{Status: StatusReceived, Output: output}, s.OnEvent.Or(definition.Continue))
-	case in.Fired && a.state.Waiting != nil && s.Type == definition.WaitForEvent:
-		a.timedOut(s)
 	case in.Fired && a.state.Waiting != nil:
-		a.finish(Record{Status: StatusDone, Output: map[string]any{"until": a.state.Waiting.Until.UTC().Format(time.RFC3339)}}, definition.Target{Kind: definition.Continue})
+		typeOf(s).fired(a, s)
 	}
-}
-
-func (a *advance) timedOut(s *definition.Step) {
-	target := s.OnTimeout.Or(definition.Continue)
-	r := Record{Status: StatusTimedOut}
-	if target.Kind == definition.Fails {
-		r.Error = "wait_timed_out: no event " + s.Event[0] + " arrived within " + s.Timeout.Text
-	}
-	a.finish(r, target)
 }
 
 func (a *advance) effectDone(s *definition.Step, result Result) {
@@ -186,46 +171,7 @@ func (a *advance) begin() {
 	if a.state.Ready.IsZero() {
 		a.state.Ready = a.now
 	}
-	switch s.Type {
-	case definition.SendEmail, definition.SendSMS, definition.Webhook:
-		a.beginEffect(s)
-	case definition.Delay:
-		a.wait(Waiting{Until: a.now.Add(s.Duration.Duration)})
-	case definition.WaitUntil:
-		a.beginUntil(s)
-	case definition.WaitForEvent:
-		a.wait(Waiting{Until: a.now.Add(s.Timeout.Duration), Events: s.Event, Since: a.since(s)})
-	case definition.Condition:
-		a.decide(s)
-	case definition.Branch:
-		a.branch(s)
-	case definition.Split:
-		a.split(s)
-	case definition.End:
-		r := Record{Status: StatusDone}
-		kind := definition.Ends
-		if s.Outcome == "failed" {
-			kind, r.Error = definition.Fails, "ended_failed: the step "+s.Key+" ends the run as failed"
-		}
-		a.finish(r, definition.Target{Kind: kind})
-	default:
-		a.finish(Record{Status: StatusFailed, Error: "internal: there is no step of the type " + s.Type}, definition.Target{Kind: definition.Fails})
-	}
-}
-
-// since gives from when on events count for a wait.
-func (a *advance) since(s *definition.Step) time.Time {
-	switch s.Since {
-	case definition.SinceStep:
-		return a.now
-	case "", definition.SinceRun:
-		return a.run.StartedAt
-	}
-	back, err := clock.ParseDuration(s.Since)
-	if err != nil {
-		return a.run.StartedAt
-	}
-	return a.run.StartedAt.Add(-back.Duration)
+	typeOf(s).begin(a, s)
 }
 
 func (a *advance) wait(w Waiting) {
@@ -253,59 +199,6 @@ func (a *advance) condition(c *expression.Program, output map[string]any) bool {
 		output["error"] = err.Error()
 	}
 	return is
-}
-
-func (a *advance) decide(s *definition.Step) {
-	output := map[string]any{}
-	is := a.condition(a.steps[a.state.Step].condition, output)
-	output["result"] = is
-	target := s.OnFalse.Or(definition.Ends)
-	if is {
-		target = s.OnTrue.Or(definition.Continue)
-	}
-	r := Record{Status: StatusDone, Output: output}
-	if target.Kind == definition.Fails {
-		r.Error = fmt.Sprintf("condition_%t: the condition of the step %s is %t", is, s.Key, is)
-	}
-	a.finish(r, target)
-}
-
-func (a *advance) branch(s *definition.Step) {
-	output := map[string]any{}
-	for i, c := range a.steps[a.state.Step].cases {
-		if a.condition(c, output) {
-			output["case"] = int64(i)
-			a.finish(Record{Status: StatusDone, Output: output}, definition.Target{Kind: definition.Goto, Key: s.Cases[i].Goto})
-			return
-		}
-	}
-	r := Record{Status: StatusDone, Output: output}
-	target := s.Otherwise.Or(definition.Continue)
-	if target.Kind == definition.Fails {
-		r.Error = "no_case: no case of the step " + s.Key + " is true"
-	}
-	a.finish(r, target)
-}
-
-// split chooses by a hash, so that a person always gets the same variant.
-func (a *advance) split(s *definition.Step) {
-	total := 0
-	for _, v := range s.Variants {
-		total += v.Weight
-	}
-	sum := sha256.Sum256([]byte(a.run.AutomationID + "\x00" + s.Key + "\x00" + a.run.Identity.splitSeed(a.run.ID)))
-	place := int(binary.BigEndian.Uint64(sum[:8]) % uint64(total))
-	for _, v := range s.Variants {
-		if place -= v.Weight; place >= 0 {
-			continue
-		}
-		target := definition.Target{Kind: definition.Continue}
-		if v.Goto != "" {
-			target = definition.Target{Kind: definition.Goto, Key: v.Goto}
-		}
-		a.finish(Record{Status: StatusDone, Output: map[string]any{"variant": v.Key}}, target)
-		return
-	}
 }
 
 // finish ends the step and goes where the target says. A target that continues goes where

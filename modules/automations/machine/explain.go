@@ -4,7 +4,6 @@ import (
 	"context"
 	"time"
 
-	"github.com/postrider/postrider/modules/automations/definition"
 	"github.com/postrider/postrider/modules/automations/expression"
 )
 
@@ -33,11 +32,7 @@ func (p *Program) ExplainWait(ctx context.Context, run Run, s State, e *Event) *
 // ExplainStep explains what a condition or a branch has decided. The state is the one from
 // before the step. Of a branch it explains the cases up to the first one that was true.
 func (p *Program) ExplainStep(ctx context.Context, run Run, before State, now time.Time) (list []expression.Explanation) {
-	step := p.steps[before.Step]
-	programs := step.cases
-	if p.Definition.Steps[before.Step].Type == definition.Condition {
-		programs = []*expression.Program{step.condition}
-	}
+	programs := typeOf(&p.Definition.Steps[before.Step]).decisions(&p.steps[before.Step])
 	for _, program := range programs {
 		out := explain(ctx, program, p.scope(run, before, nil, now))
 		if out == nil {

@@ -83,15 +83,9 @@ func (c *compiler) expression(path, text string, kind expression.Kind) *expressi
 
 func (c *compiler) step(path string, s *definition.Step) compiledStep {
 	out := compiledStep{texts: map[string]*gap{}}
-	out.condition = c.expression(path+"conditions", s.Conditions, expression.Boolean)
-	if s.If != "" {
-		out.condition = c.expression(path+"if", s.If, expression.Boolean)
-	}
-	out.at = c.expression(path+"at", s.At, expression.Timestamp)
-	for i, way := range s.Cases {
-		out.cases = append(out.cases, c.expression(fmt.Sprintf("%scases[%d].if", path, i), way.If, expression.Boolean))
-	}
-	for _, t := range liquidTexts(s) {
+	kind := typeOf(s)
+	kind.compile(c, path, s, &out)
+	for _, t := range kind.texts(s) {
 		out.texts[t.path] = c.gap(path+t.path, t.source, t.html, t.json)
 	}
 	return out
@@ -104,51 +98,11 @@ type source struct {
 	json         bool // a string that is one output gives the value with its type
 }
 
-func liquidTexts(s *definition.Step) (out []source) {
-	add := func(path, text string) {
-		if text != "" {
-			out = append(out, source{path: path, source: text})
-		}
+func addText(list []source, path, text string) []source {
+	if text == "" {
+		return list
 	}
-	list := func(path string, texts definition.Texts) {
-		for i, t := range texts {
-			add(fmt.Sprintf("%s[%d]", path, i), t)
-		}
-	}
-	if s.Type == definition.SendEmail {
-		list("to", s.Recipients())
-		list("cc", s.CC)
-		list("bcc", s.BCC)
-		list("reply_to", s.ReplyTo)
-		add("subject", s.Subject)
-		add("text", s.Text)
-		if s.HTML != "" {
-			out = append(out, source{path: "html", source: s.HTML, html: true})
-		}
-		for i, tag := range s.Tags {
-			add(fmt.Sprintf("tags[%d].value", i), tag.Value)
-		}
-		for _, header := range s.Headers {
-			add("headers."+header.Name, header.Value)
-		}
-		if s.Template != nil {
-			out = append(out, within("template.variables", s.Template.Variables)...)
-		}
-	}
-	if s.Type == definition.SendSMS {
-		list("to", s.To)
-		add("text", s.Text)
-	}
-	if strings.Contains(s.Timezone, "{{") {
-		add("timezone", s.Timezone)
-	}
-	if len(s.Body) > 0 {
-		var body any
-		if err := json.Unmarshal(s.Body, &body); err == nil {
-			out = append(out, within("body", body)...)
-		}
-	}
-	return out
+	return append(list, source{path: path, source: text})
 }
 
 // within finds the strings of a JSON value that have Liquid in them.

@@ -1,15 +1,32 @@
 package machine
 
 import (
+	"strings"
 	"time"
 
 	"github.com/postrider/postrider/modules/automations/clock"
 	"github.com/postrider/postrider/modules/automations/definition"
+	"github.com/postrider/postrider/modules/automations/expression"
 )
 
-// beginUntil waits for a time, for a part of the day, or for both: the first part of the day
+var _ = register(definition.WaitUntil, untilStep{})
+
+type untilStep struct{ plainStep }
+
+func (untilStep) compile(c *compiler, path string, s *definition.Step, out *compiledStep) {
+	out.at = c.expression(path+"at", s.At, expression.Timestamp)
+}
+
+func (untilStep) texts(s *definition.Step) []source {
+	if !strings.Contains(s.Timezone, "{{") {
+		return nil
+	}
+	return addText(nil, "timezone", s.Timezone)
+}
+
+// begin waits for a time, for a part of the day, or for both: the first part of the day
 // from that time on.
-func (a *advance) beginUntil(s *definition.Step) {
+func (untilStep) begin(a *advance, s *definition.Step) {
 	at, output := a.now, map[string]any{}
 	if program := a.steps[a.state.Step].at; program != nil {
 		named, err := program.Time(a.ctx, a.scope(a.run, a.state, nil, a.now))

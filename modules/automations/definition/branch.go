@@ -1,0 +1,35 @@
+package definition
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Branch is the type of steps that go the way of the first case that is true.
+const Branch = "branch"
+
+var _ = register(Branch, branchStep{})
+
+type branchStep struct{ plainStep }
+
+func (branchStep) about() string {
+	return "continues with the first of its `cases` whose CEL expression is true, and with `otherwise` if none is"
+}
+
+func (branchStep) members() []member {
+	return []member{
+		{"cases", list(1, MaxCases, object(member{"if", expression, true, "CEL."}, member{"goto", keyText, true, ""})), true, "The first that is true counts."},
+		{"otherwise", target, false, "continue if left out."},
+	}
+}
+
+func (branchStep) ways(s *Step) (ways []Way) {
+	for i, c := range s.Cases {
+		ways = append(ways, Way{fmt.Sprintf("cases[%d].goto", i), Target{Goto, c.Goto}})
+	}
+	return append(ways, way("otherwise", s.Otherwise, Continue))
+}
+
+func (branchStep) summary(s *Step) string {
+	return "Branch by " + strings.Join(named(s.Cases, func(c Case) string { return c.If }), "; ")
+}

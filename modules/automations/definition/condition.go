@@ -1,0 +1,22 @@
+package definition
+
+// Condition is the type of steps that go one of two ways.
+const Condition = "condition"
+
+var _ = register(Condition, conditionStep{})
+
+type conditionStep struct{ plainStep }
+
+func (conditionStep) about() string {
+	return "continues according to a CEL expression, such as `event.data.amount > 500`. An expression that cannot be evaluated is false, for example if a field is missing or a call exceeds its limits"
+}
+
+func (conditionStep) members() []member {
+	return []member{{"if", expression, true, "CEL."}, {"on_true", target, false, "continue if left out."}, {"on_false", target, false, "end if left out."}}
+}
+
+func (conditionStep) ways(s *Step) []Way {
+	return []Way{way("on_true", s.OnTrue, Continue), way("on_false", s.OnFalse, Ends)}
+}
+
+func (conditionStep) summary(s *Step) string { return "If " + s.If }

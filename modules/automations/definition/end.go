@@ -1,0 +1,18 @@
+package definition
+
+// End is the type of steps that end the run.
+const End = "end"
+
+var _ = register(End, endStep{})
+
+type endStep struct{ plainStep }
+
+func (endStep) about() string { return "ends the run as `completed` or `failed`" }
+
+func (endStep) members() []member {
+	return []member{{"outcome", oneOf("completed", "failed"), false, "completed if left out."}}
+}
+
+func (endStep) isLast() bool { return true }
+
+func (endStep) summary(s *Step) string { return "End as " + or(s.Outcome, "completed") }

@@ -1,0 +1,79 @@
+package definition
+
+import (
+	"fmt"
+
+	"github.com/postrider/postrider/runtime/base/fault"
+)
+
+// SendEmail is the type of steps that send an email.
+const SendEmail = "send_email"
+
+var _ = register(SendEmail, emailStep{})
+
+type emailStep struct{ plainStep }
+
+func (emailStep) about() string {
+	return "sends an email to the person, or to `to`. The content is Liquid over `event`, `run`, `steps` and `automation`, or a published `template`"
+}
+
+func (emailStep) members() []member {
+	return []member{
+		{"to", addresses, false, "Liquid; {{event.email}} if left out."}, {"cc", addresses, false, "Liquid."}, {"bcc", addresses, false, "Liquid."}, {"reply_to", addresses, false, "Liquid."},
+		{"from", text(1000, checkFrom), false, "Literal; may be left to the template."},
+		{"subject", text(MaxString, checkSubject).as(line), false, "Liquid."}, {"html", content, false, "Liquid; values are escaped."}, {"text", content, false, "Liquid."},
+		{"template", object(
+			member{"id", text(100, nil), false, "This or alias."},
+			member{"alias", text(200, nil), false, "This or id."},
+			member{"variables", variables, false, "Liquid in strings; a string that is one output passes the value with its type."},
+		).as(map[string]any{"oneOf": []any{requires("id"), requires("alias")}}), false, "A published template."},
+		{"tags", list(1, 10, object(member{"name", text(256, nil), true, ""}, member{"value", text(256, nil), true, ""})), false, ""},
+		{"headers", members(50, checkHeader, text(998, checkSubject).as(line)), false, ""},
+		{"category", text(200, nil), false, ""}, {"unsubscribe", boolean(), false, ""},
+		expiresAfter, {"on_suppressed", target, false, "If a recipient is suppressed; continue if left out."}, onError,
+	}
+}
+
+func (emailStep) isEffect() bool { return true }
+
+func (emailStep) together() map[string]any {
+	return map[string]any{"anyOf": []any{
+		map[string]any{"required": []string{"template"}, "properties": map[string]any{"html": false, "text": false}},
+		map[string]any{"required": []string{"from", "subject", "html"}, "not": requires("template")},
+		map[string]any{"required": []string{"from", "subject", "text"}, "not": requires("template")},
+	}}
+}
+
+func (emailStep) ways(s *Step) []Way {
+	return []Way{way("on_suppressed", s.OnSuppressed, Continue), way("on_error", s.OnError, Fails)}
+}
+
+func (emailStep) judge(s *Step, path string, wrong fault.Fields) {
+	if t := s.Template; t != nil {
+		if (t.ID == "") == (t.Alias == "") {
+			wrong.Add(join(path, "template"), "must have exactly one of id and alias")
+		}
+		for name, body := range map[string]string{"html": s.HTML, "text": s.Text} {
+			if body != "" {
+				wrong.Add(join(path, name), "is given by the template; leave it out")
+			}
+		}
+		return
+	}
+	if s.From == "" {
+		wrong.Add(join(path, "from"), "is required without a template")
+	}
+	if s.Subject == "" {
+		wrong.Add(join(path, "subject"), "is required without a template")
+	}
+	if s.HTML == "" && s.Text == "" {
+		wrong.Add(join(path, "html"), "html, text or template is required")
+	}
+}
+
+func (emailStep) summary(s *Step) string {
+	if s.Template != nil {
+		return "Send the template " + s.Template.ID + s.Template.Alias
+	}
+	return fmt.Sprintf("Send %q", s.Subject)
+}

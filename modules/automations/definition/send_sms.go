@@ -1,0 +1,31 @@
+package definition
+
+import "strings"
+
+// SendSMS is the type of steps that send a text message.
+const SendSMS = "send_sms"
+
+var _ = register(SendSMS, smsStep{})
+
+type smsStep struct{ plainStep }
+
+func (smsStep) about() string {
+	return "sends a [text message](sms.md) to a number, such as `{{event.data.phone}}`"
+}
+
+func (smsStep) members() []member {
+	return []member{
+		{"to", text(MaxString, nil), true, "Liquid, as {{event.data.phone}}; a number as +4915112345678 once it is filled."},
+		{"text", text(MaxString, nil), true, "Liquid; at most 10 segments once it is filled."},
+		{"from", text(34, checkSender), false, "Literal; the sender of the settings of text messages if left out."},
+		expiresAfter, {"on_suppressed", target, false, "If the owner of the number has said STOP; continue if left out."}, onError,
+	}
+}
+
+func (smsStep) isEffect() bool { return true }
+
+func (smsStep) ways(s *Step) []Way {
+	return []Way{way("on_suppressed", s.OnSuppressed, Continue), way("on_error", s.OnError, Fails)}
+}
+
+func (smsStep) summary(s *Step) string { return "Send a text message to " + strings.Join(s.To, ", ") }

@@ -1,0 +1,47 @@
+package definition
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/postrider/postrider/runtime/base/fault"
+)
+
+// Split is the type of steps that choose a way by weight.
+const Split = "split"
+
+var _ = register(Split, splitStep{})
+
+type splitStep struct{ plainStep }
+
+func (splitStep) about() string {
+	return "chooses a variant by weight. A person always gets the same variant"
+}
+
+func (splitStep) members() []member {
+	return []member{{"variants", list(2, 5, object(member{"key", keyText, true, ""}, member{"weight", integer(1, 1_000_000), true, ""}, member{"goto", keyText, false, ""})), true,
+		"A person always gets the same one."}}
+}
+
+func (splitStep) ways(s *Step) (ways []Way) {
+	for i, v := range s.Variants {
+		if v.Goto != "" {
+			ways = append(ways, Way{fmt.Sprintf("variants[%d].goto", i), Target{Goto, v.Goto}})
+		}
+	}
+	return ways
+}
+
+func (splitStep) judge(s *Step, path string, wrong fault.Fields) {
+	seen := map[string]bool{}
+	for i, v := range s.Variants {
+		if seen[v.Key] {
+			wrong.Add(fmt.Sprintf("%s.variants[%d].key", path, i), "is given twice")
+		}
+		seen[v.Key] = true
+	}
+}
+
+func (splitStep) summary(s *Step) string {
+	return "Split into " + strings.Join(named(s.Variants, func(v Variant) string { return v.Key }), ", ")
+}

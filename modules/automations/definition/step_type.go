@@ -1,0 +1,119 @@
+package definition
+
+import (
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/postrider/postrider/runtime/base/fault"
+)
+
+// stepType is one type of step. Each type has a file of its own, named after it, which
+// registers the type. The schema, Decode, Ways, Summary and docs/automations.md follow from it;
+// how a run takes such a step is in the file of the same name in package machine.
+type stepType interface {
+	// about returns the type's row in docs/automations.md, in Markdown.
+	about() string
+	// members returns the fields of the type, in addition to stepMembers.
+	members() []member
+	// summary describes a step in one line.
+	summary(s *Step) string
+
+	// The embedded plainStep provides the methods below to types that do not need them.
+
+	// isEffect reports whether such a step acts outside the run.
+	isEffect() bool
+	// isLast reports whether a run never continues after such a step, so that it has no next.
+	isLast() bool
+	// together returns what a schema can say about fields that depend on each other; judge
+	// says the same to the author.
+	together() map[string]any
+	// ways returns the targets of a step, except next.
+	ways(s *Step) []Way
+	// judge reports fields of a step that contradict each other.
+	judge(s *Step, path string, wrong fault.Fields)
+}
+
+// plainStep is a type that only waits or decides and whose fields are independent.
+type plainStep struct{}
+
+func (plainStep) isEffect() bool                    { return false }
+func (plainStep) isLast() bool                      { return false }
+func (plainStep) together() map[string]any          { return nil }
+func (plainStep) ways(*Step) []Way                  { return nil }
+func (plainStep) judge(*Step, string, fault.Fields) {}
+
+var stepTypes = map[string]stepType{}
+
+// register adds a type under the name that the field type of its steps has.
+func register(name string, t stepType) stepType {
+	stepTypes[name] = t
+	return t
+}
+
+// Types returns the names of the step types in alphabetical order.
+func Types() []string { return sortedKeys(stepTypes) }
+
+// IsEffect reports whether steps of a type act outside the run.
+func IsEffect(name string) bool {
+	t, known := stepTypes[name]
+	return known && t.isEffect()
+}
+
+// stepForms returns the form of the steps of each type. It is made on first use, after all
+// types have registered.
+var stepForms = sync.OnceValue(func() map[string]form {
+	forms := map[string]form{}
+	for name, t := range stepTypes {
+		all := append([]member{{"type", oneOf(name), true, ""}}, stepMembers...)
+		if t.isLast() {
+			all = slices.DeleteFunc(all, func(m member) bool { return m.name == "next" })
+		}
+		forms[name] = object(append(all, t.members()...)...).as(t.together())
+	}
+	return forms
+})
+
+var definitionForm = sync.OnceValue(func() form {
+	return object(append(slices.Clone(definitionMembers), member{"steps", list(1, MaxSteps, anyStep()), true, ""})...)
+})
+
+// anyStep is the form that the type of a step names.
+func anyStep() form {
+	forms := stepForms()
+	var schemas []any
+	for _, name := range Types() {
+		schemas = append(schemas, forms[name].schema)
+	}
+	return form{schema: map[string]any{"oneOf": schemas, "discriminator": map[string]any{"propertyName": "type"}},
+		judge: func(path string, value any, wrong fault.Fields) {
+			step, is := value.(map[string]any)
+			if !is {
+				wrong.Add(path, "must be an object")
+				return
+			}
+			name, _ := step["type"].(string)
+			f, known := forms[name]
+			if !known {
+				wrong.Add(path+".type", "must be one of %s", strings.Join(Types(), ", "))
+				return
+			}
+			f.judge(path, value, wrong)
+		}}
+}
+
+// Schema is the JSON Schema (2020-12) of a definition. It takes everything that Decode takes.
+// What it cannot say (targets, keys given twice, expressions) only Decode refuses.
+func Schema() map[string]any {
+	return definitionForm().as(map[string]any{"$schema": "https://json-schema.org/draft/2020-12/schema", "title": "Automation"}).schema
+}
+
+// TriggerSchema is the part of Schema about the trigger.
+func TriggerSchema() map[string]any { return properties(Schema())["trigger"].(map[string]any) } //nolint:forcetypeassert // made in object
+
+// StepSchema returns the part of Schema about steps of a type. The caller must not change it.
+func StepSchema(name string) map[string]any { return stepForms()[name].schema }
+
+func properties(schema map[string]any) map[string]any {
+	return schema["properties"].(map[string]any) //nolint:forcetypeassert // made in object
+}

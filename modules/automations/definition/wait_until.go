@@ -1,0 +1,62 @@
+package definition
+
+import (
+	"strings"
+
+	"github.com/postrider/postrider/modules/automations/clock"
+	"github.com/postrider/postrider/runtime/base/fault"
+)
+
+// WaitUntil is the type of steps that wait until a time or a part of the day.
+const WaitUntil = "wait_until"
+
+var _ = register(WaitUntil, untilStep{})
+
+type untilStep struct{ plainStep }
+
+func (untilStep) about() string {
+	return "waits in a time zone until a time (`at`), until a part of the day (`window`), or until the first such window after that time"
+}
+
+func (untilStep) members() []member {
+	return []member{
+		{"window", object(
+			member{"from", timeOfDay, true, "As 09:00."},
+			member{"to", timeOfDay, true, "As 20:00; before from means the next day."},
+			member{"days", list(1, 7, oneOf(clock.Days...)), false, "Every day if left out."},
+		), false, "The part of the day in which the run goes on."},
+		{"at", expression, false, "A CEL expression that gives a timestamp, as timestamp(event.data.ends_at)."},
+		{"offset", text(65, checkOffset).as(map[string]any{"pattern": "^-?" + clock.DurationPattern[1:]}), false, "Added to at; may be negative, as -P3D."},
+		{"timezone", text(MaxString, checkStepZone), false, "Liquid, or a name of the IANA database."},
+		{"on_past", target, false, "If at is in the past; continue if left out."},
+	}
+}
+
+func (untilStep) together() map[string]any {
+	return map[string]any{"anyOf": []any{requires("window"), requires("at")}, "dependentRequired": map[string][]string{"offset": {"at"}}}
+}
+
+func (untilStep) ways(s *Step) []Way { return []Way{way("on_past", s.OnPast, Continue)} }
+
+func (untilStep) judge(s *Step, path string, wrong fault.Fields) {
+	if s.Window == nil && s.At == "" {
+		wrong.Add(join(path, "window"), "window or at is required")
+	}
+	if s.At == "" && s.Offset.Text != "" {
+		wrong.Add(join(path, "offset"), "is added to at, which is missing")
+	}
+	if s.Window != nil && s.Window.From == s.Window.To {
+		wrong.Add(join(path, "window.to"), "is the same as from; leave the window out")
+	}
+}
+
+func (untilStep) summary(s *Step) string {
+	var parts []string
+	if s.At != "" {
+		parts = append(parts, strings.TrimSpace(s.At+" "+s.Offset.Text))
+	}
+	if w := s.Window; w != nil {
+		parts = append(parts, strings.TrimSpace(w.From+"-"+w.To+" "+strings.Join(w.Days, ", ")))
+	}
+	return "Wait until " + strings.Join(parts, ", then ")
+}

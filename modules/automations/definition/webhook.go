@@ -1,0 +1,71 @@
+package definition
+
+import (
+	"errors"
+	"net/netip"
+	"net/url"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// Webhook is the type of steps that call a URL of the author.
+const Webhook = "webhook"
+
+var _ = register(Webhook, webhookStep{})
+
+type webhookStep struct{ plainStep }
+
+func (webhookStep) about() string {
+	return "calls your URL. Without a 2xx response, it retries for about four hours"
+}
+
+func (webhookStep) members() []member {
+	return []member{
+		{"url", text(2000, checkURL).as(map[string]any{"pattern": "^[Hh][Tt][Tt][Pp][Ss]?://"}), true, "https, literal."}, {"method", oneOf("POST", "PUT"), false, "POST if left out."},
+		{"headers", members(MaxHeaders, checkRequestHeader, text(998, checkSubject).as(line)), false, ""},
+		{"body", anyValue().as(map[string]any{"not": map[string]any{"type": "null"}}), false, "JSON; Liquid in strings, and a string that is one output passes the value with its type."},
+		{"capture", boolean(), false, "Keep up to 16 KB of a JSON answer as steps.<key>.body."}, onError,
+	}
+}
+
+func (webhookStep) isEffect() bool { return true }
+
+func (webhookStep) ways(s *Step) []Way { return []Way{way("on_error", s.OnError, Fails)} }
+
+func (webhookStep) summary(s *Step) string { return or(s.Method, "POST") + " " + s.URL }
+
+func checkURL(s string) error {
+	u, err := url.Parse(s)
+	switch {
+	case err != nil || u.Host == "" || u.Opaque != "":
+		return errors.New("is not a URL")
+	case u.Scheme != "https" && (u.Scheme != "http" || !isLoopback(u.Hostname())):
+		return errors.New("must begin with https://") // http only to this machine, and there only in development: the activation judges
+	case u.User != nil:
+		return errors.New("has a user name or a password in it")
+	case u.Fragment != "":
+		return errors.New("has a fragment")
+	case strings.Contains(s, "{{") || strings.Contains(s, "{%"):
+		return errors.New("must be literal; put values into the body")
+	}
+	return nil
+}
+
+func isLoopback(host string) bool {
+	addr, err := netip.ParseAddr(host)
+	return host == "localhost" || err == nil && addr.IsLoopback()
+}
+
+var headerName = regexp.MustCompile("^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,100}$")
+
+func checkRequestHeader(name string) error {
+	lower := strings.ToLower(name)
+	switch {
+	case !headerName.MatchString(name):
+		return errors.New("is not a header name")
+	case slices.Contains([]string{"host", "content-length", "transfer-encoding", "connection", "te", "trailer", "upgrade", "content-type", "idempotency-key", "service-signature", "postrider-cause", "user-agent"}, lower):
+		return errors.New("is written by the service")
+	}
+	return nil
+}

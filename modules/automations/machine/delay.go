@@ -1,0 +1,13 @@
+package machine
+
+import (
+	"github.com/postrider/postrider/modules/automations/definition"
+)
+
+var _ = register(definition.Delay, delayStep{})
+
+type delayStep struct{ plainStep }
+
+func (delayStep) begin(a *advance, s *definition.Step) {
+	a.wait(Waiting{Until: a.now.Add(s.Duration.Duration)})
+}

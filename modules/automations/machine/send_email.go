@@ -1,0 +1,110 @@
+package machine
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/postrider/postrider/ent/schema/shape"
+	"github.com/postrider/postrider/modules/automations/definition"
+)
+
+var _ = register(definition.SendEmail, emailStep{})
+
+type emailStep struct{ effectStep }
+
+// Email is a message with its gaps filled, but for those of its template.
+type Email struct {
+	From                 string
+	To, CC, BCC, ReplyTo []string
+	Subject, HTML, Text  string
+	Template             *definition.Template // its variables are filled
+	Tags                 []shape.Tag
+	Headers              []shape.Header
+	Category             string
+	Unsubscribe          *bool
+}
+
+func (emailStep) texts(s *definition.Step) (out []source) {
+	list := func(path string, texts definition.Texts) {
+		for i, t := range texts {
+			out = addText(out, fmt.Sprintf("%s[%d]", path, i), t)
+		}
+	}
+	list("to", s.Recipients())
+	list("cc", s.CC)
+	list("bcc", s.BCC)
+	list("reply_to", s.ReplyTo)
+	out = addText(out, "subject", s.Subject)
+	out = addText(out, "text", s.Text)
+	if s.HTML != "" {
+		out = append(out, source{path: "html", source: s.HTML, html: true})
+	}
+	for i, tag := range s.Tags {
+		out = addText(out, fmt.Sprintf("tags[%d].value", i), tag.Value)
+	}
+	for _, header := range s.Headers {
+		out = addText(out, "headers."+header.Name, header.Value)
+	}
+	if s.Template != nil {
+		out = append(out, within("template.variables", s.Template.Variables)...)
+	}
+	return out
+}
+
+func (emailStep) render(t *texts, s *definition.Step, e *Effect) (err error) {
+	e.Email, err = t.email(s)
+	return err
+}
+
+func (t *texts) email(s *definition.Step) (*Email, error) {
+	e := &Email{From: s.From, Category: s.Category, Unsubscribe: s.Unsubscribe}
+	var failed error
+	list := func(name string, texts definition.Texts) []string {
+		out := make([]string, 0, len(texts))
+		for i := range texts {
+			text, err := t.at(fmt.Sprintf("%s[%d]", name, i))
+			if err != nil && failed == nil {
+				failed = err
+			}
+			out = append(out, strings.TrimSpace(text))
+		}
+		return out
+	}
+	one := func(name string) string {
+		text, err := t.at(name)
+		if err != nil && failed == nil {
+			failed = err
+		}
+		return text
+	}
+	e.To, e.CC, e.BCC, e.ReplyTo = list("to", s.Recipients()), list("cc", s.CC), list("bcc", s.BCC), list("reply_to", s.ReplyTo)
+	e.Subject, e.HTML, e.Text = one("subject"), one("html"), one("text")
+	for i, tag := range s.Tags {
+		e.Tags = append(e.Tags, shape.Tag{Name: tag.Name, Value: one(fmt.Sprintf("tags[%d].value", i))})
+	}
+	for _, header := range s.Headers {
+		e.Headers = append(e.Headers, shape.Header{Name: header.Name, Value: one("headers." + header.Name)})
+	}
+	if s.Template != nil && failed == nil {
+		variables, err := t.fill("template.variables", asObject(s.Template.Variables))
+		if err != nil {
+			return nil, err
+		}
+		filled, _ := variables.(map[string]any)
+		if filled == nil {
+			filled = map[string]any{}
+		}
+		if _, given := filled["event"]; !given {
+			filled["event"] = t.scope.Trigger // for declared variables as event.data.plan
+		}
+		e.Template = &definition.Template{ID: s.Template.ID, Alias: s.Template.Alias, Variables: filled}
+	}
+	return e, failed
+}
+
+func asObject(variables map[string]any) any {
+	if variables == nil {
+		return map[string]any{}
+	}
+	return variables
+}

@@ -1,0 +1,34 @@
+package machine
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/postrider/postrider/modules/automations/definition"
+)
+
+var _ = register(definition.SendSMS, smsStep{})
+
+type smsStep struct{ effectStep }
+
+// SMS is a text message with its gaps filled.
+type SMS struct {
+	To, From, Text string
+}
+
+func (smsStep) texts(s *definition.Step) (out []source) {
+	for i, to := range s.To {
+		out = addText(out, fmt.Sprintf("to[%d]", i), to)
+	}
+	return addText(out, "text", s.Text)
+}
+
+func (smsStep) render(t *texts, s *definition.Step, e *Effect) error {
+	to, err := t.at("to[0]")
+	if err != nil {
+		return err
+	}
+	text, err := t.at("text")
+	e.SMS = &SMS{To: strings.TrimSpace(to), From: s.From, Text: text}
+	return err
+}

@@ -1,0 +1,70 @@
+package machine
+
+import (
+	"errors"
+	"time"
+
+	"github.com/postrider/postrider/modules/automations/definition"
+	"github.com/postrider/postrider/modules/automations/expression"
+)
+
+// stepType is how a run takes the steps of one type. Each type has a file of its own, named
+// after it, which registers the type; its fields are in the file of the same name in package
+// definition.
+type stepType interface {
+	// begin begins a step: it finishes the step, waits, or asks for an effect.
+	begin(a *advance, s *definition.Step)
+
+	// The embedded plainStep provides the methods below to types that do not need them.
+
+	// compile compiles the expressions of a step; path is that of the step.
+	compile(c *compiler, path string, s *definition.Step, out *compiledStep)
+	// texts returns the texts of a step that may contain Liquid.
+	texts(s *definition.Step) []source
+	// fired finishes a step when its wait ends without an event.
+	fired(a *advance, s *definition.Step)
+	// decisions returns the conditions that decide where a step leads.
+	decisions(c *compiledStep) []*expression.Program
+	// render fills the texts of what a step does outside the run.
+	render(t *texts, s *definition.Step, e *Effect) error
+}
+
+// plainStep is a type without expressions, texts and effect.
+type plainStep struct{}
+
+func (plainStep) compile(*compiler, string, *definition.Step, *compiledStep) {}
+func (plainStep) texts(*definition.Step) []source                            { return nil }
+func (plainStep) decisions(*compiledStep) []*expression.Program              { return nil }
+func (plainStep) render(*texts, *definition.Step, *Effect) error             { return errors.ErrUnsupported }
+
+func (plainStep) fired(a *advance, _ *definition.Step) {
+	output := map[string]any{"until": a.state.Waiting.Until.UTC().Format(time.RFC3339)}
+	a.finish(Record{Status: StatusDone, Output: output}, definition.Target{Kind: definition.Continue})
+}
+
+// effectStep is a type that acts outside the run.
+type effectStep struct{ plainStep }
+
+func (effectStep) begin(a *advance, s *definition.Step) { a.beginEffect(s) }
+
+// unknownStep is a type that a stored definition has and this program does not.
+type unknownStep struct{ plainStep }
+
+func (unknownStep) begin(a *advance, s *definition.Step) {
+	a.finish(Record{Status: StatusFailed, Error: "internal: there is no step of the type " + s.Type}, definition.Target{Kind: definition.Fails})
+}
+
+var stepTypes = map[string]stepType{}
+
+// register adds a type under its name in package definition.
+func register(name string, t stepType) stepType {
+	stepTypes[name] = t
+	return t
+}
+
+func typeOf(s *definition.Step) stepType {
+	if t, known := stepTypes[s.Type]; known {
+		return t
+	}
+	return unknownStep{}
+}

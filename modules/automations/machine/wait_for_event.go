@@ -1,0 +1,45 @@
+package machine
+
+import (
+	"time"
+
+	"github.com/postrider/postrider/modules/automations/clock"
+	"github.com/postrider/postrider/modules/automations/definition"
+	"github.com/postrider/postrider/modules/automations/expression"
+)
+
+var _ = register(definition.WaitForEvent, eventStep{})
+
+type eventStep struct{ plainStep }
+
+func (eventStep) compile(c *compiler, path string, s *definition.Step, out *compiledStep) {
+	out.condition = c.expression(path+"conditions", s.Conditions, expression.Boolean)
+}
+
+func (eventStep) begin(a *advance, s *definition.Step) {
+	a.wait(Waiting{Until: a.now.Add(s.Timeout.Duration), Events: s.Event, Since: a.since(s)})
+}
+
+// since gives from when on events count for a wait.
+func (a *advance) since(s *definition.Step) time.Time {
+	switch s.Since {
+	case definition.SinceStep:
+		return a.now
+	case "", definition.SinceRun:
+		return a.run.StartedAt
+	}
+	back, err := clock.ParseDuration(s.Since)
+	if err != nil {
+		return a.run.StartedAt
+	}
+	return a.run.StartedAt.Add(-back.Duration)
+}
+
+func (eventStep) fired(a *advance, s *definition.Step) {
+	target := s.OnTimeout.Or(definition.Continue)
+	r := Record{Status: StatusTimedOut}
+	if target.Kind == definition.Fails {
+		r.Error = "wait_timed_out: no event " + s.Event[0] + " arrived within " + s.Timeout.Text
+	}
+	a.finish(r, target)
+}

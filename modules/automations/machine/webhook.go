@@ -1,0 +1,55 @@
+package machine
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"github.com/postrider/postrider/ent/schema/shape"
+	"github.com/postrider/postrider/modules/automations/definition"
+	"github.com/postrider/postrider/modules/automations/expression"
+)
+
+var _ = register(definition.Webhook, webhookStep{})
+
+type webhookStep struct{ effectStep }
+
+// Post is the request of a webhook step.
+type Post struct {
+	URL, Method string
+	Headers     []shape.Header
+	Body        []byte // JSON
+	Capture     bool
+}
+
+func (webhookStep) texts(s *definition.Step) []source {
+	var body any
+	if len(s.Body) == 0 || json.Unmarshal(s.Body, &body) != nil {
+		return nil
+	}
+	return within("body", body)
+}
+
+func (webhookStep) render(t *texts, s *definition.Step, e *Effect) (err error) {
+	e.Post, err = t.post(s)
+	return err
+}
+
+func (t *texts) post(s *definition.Step) (*Post, error) {
+	post := &Post{URL: s.URL, Method: s.Method, Headers: s.Headers, Capture: s.Capture}
+	if post.Method == "" {
+		post.Method = "POST"
+	}
+	if len(s.Body) == 0 {
+		return post, nil
+	}
+	body, err := expression.DecodeAny(s.Body)
+	if err != nil {
+		return nil, fmt.Errorf("body: %w", err)
+	}
+	filled, err := t.fill("body", body)
+	if err != nil {
+		return nil, err
+	}
+	post.Body, err = json.Marshal(filled)
+	return post, err
+}
