@@ -28,7 +28,7 @@ type TemplateVersion struct {
 	Number int `json:"number,omitempty"`
 	// html as the author wrote it, for the draft after a rollback
 	SourceHTML *string `json:"source_html,omitempty"`
-	// text as the author wrote it; null where it was made from the html
+	// text as the author wrote it; null if the template has none
 	SourceText *string `json:"source_text,omitempty"`
 	// CreatedAt holds the value of the "created_at" field.
 	CreatedAt time.Time `json:"created_at,omitempty"`

@@ -9,8 +9,8 @@ import (
 	"entgo.io/ent/schema/index"
 )
 
-// TemplateVersion is what sends are rendered from: html with its CSS inlined, and
-// a text part, made from the html where the author gave none.
+// TemplateVersion is the content that emails are rendered from: html with its CSS inlined, and
+// the author's text. Versions published before 2026-11-27 also store a text generated from the html.
 type TemplateVersion struct{ ent.Schema }
 
 // Annotations of the TemplateVersion.
@@ -26,7 +26,7 @@ func (TemplateVersion) Fields() []ent.Field {
 		reference("account_id").required(),
 		field.Int("number").Positive().Immutable(),
 		field.Text("source_html").Optional().Nillable().Comment("html as the author wrote it, for the draft after a rollback"),
-		field.Text("source_text").Optional().Nillable().Comment("text as the author wrote it; null where it was made from the html"),
+		field.Text("source_text").Optional().Nillable().Comment("text as the author wrote it; null if the template has none"),
 		createdAt(),
 	}, templateContent()...)
 }

@@ -10886,7 +10886,7 @@ type Template implements Node {
   replyTo: [String!]!
   "The draft's html, as it was written."
   html: String
-  "The draft's text, as it was written; null where it is to be made from html."
+  "The draft's text, as it was written; ` + "`" + `null` + "`" + ` if the template has none: each email gets a text part generated from its HTML."
   text: String
   "The draft's gaps."
   variables: [TemplateVariable!]!

@@ -19,14 +19,15 @@
 // # Rooms
 //
 // This package keeps templates and their versions. What an author may write, and how a
-// render puts values into it, is in modules/templates/language. The inlining of CSS and the
-// text part that is made from HTML are in modules/templates/mailhtml.
+// render puts values into it, is in modules/templates/language. The inlining of CSS is
+// in modules/templates/mailhtml.
 //
 // # Publishing
 //
-// A version holds what sends need: html with its CSS inlined where that leaves
-// its structure alone, and a text part, made from the html where the author gave
-// none. Beside them it keeps what the author wrote, for a rollback.
+// A version contains the html with its CSS inlined, if inlining leaves the structure
+// alone, and the source as the author wrote it, for a rollback. If a template has no
+// text, modules/sending/compose generates the text part of each email from the rendered
+// html.
 //
 // # Guarantees
 //

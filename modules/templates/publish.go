@@ -111,17 +111,6 @@ func newVersionOf(source content) (newVersion, error) {
 	if kept != "" {
 		v.warnings = append(v.warnings, kept)
 	}
-	if source.text == "" {
-		text, err := mailhtml.PlainText(source.html)
-		if err == nil && len(text) <= language.MaxSource {
-			_, err = language.Text.Compile("text", text)
-		}
-		if err != nil || len(text) > language.MaxSource {
-			v.warnings = append(v.warnings, "No text part could be made from html: give one in text")
-		} else {
-			v.content.text = text
-		}
-	}
 	return v, nil
 }
 

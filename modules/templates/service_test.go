@@ -105,7 +105,7 @@ func TestDraftIsPublishedAndRendered(t *testing.T) {
 		t.Errorf("the publication is %+v, want version 1 without warnings or unpublished changes", done)
 	}
 	want := Rendered{TemplateID: made.ID, Version: 1, Subject: "Receipt for A&B", From: "Ada <ada@example.com>", ReplyTo: []string{"help@example.com"},
-		HTML: "<p>Hi A&amp;B, you pay 5.</p><i>x</i><i>y</i>", Text: "Hi A&B, you pay 5.\n\n x  y ", Unsubscribe: true, Category: "Receipts"}
+		HTML: "<p>Hi A&amp;B, you pay 5.</p><i>x</i><i>y</i>", Unsubscribe: true, Category: "Receipts"}
 	for _, ref := range []Ref{{Alias: "receipt"}, {ID: made.ID}} {
 		got, err := w.Render(t.Context(), ada, ref, values)
 		if err != nil {

@@ -30,7 +30,7 @@ type publicationAnswer struct {
 type renderedTemplate struct {
 	Subject *string `json:"subject" doc:"null where the template has none."`
 	HTML    *string `json:"html" doc:"null where the template has none."`
-	Text    *string `json:"text" doc:"null where the template has none."`
+	Text    *string `json:"text" doc:"null where the template has none: each email gets a text part generated from its HTML."`
 }
 
 type renderedAnswer struct {
@@ -48,7 +48,7 @@ func (e *edge) publishing(g *api.Group) {
 		Summary: "Publish a template",
 		Description: "Makes the draft the version that sends use: at once in this process, within a second in others. `html` or `text` is required, and every variable " +
 			"that is used must be declared. CSS in `<style>` is inlined where that leaves the structure of the HTML alone, otherwise `warnings` says why not; rules of media queries stay " +
-			"in `<style>`. A text part is made from `html` when none is given. A draft without changes makes no new version.",
+			"in `<style>`. If the template has no text, each email gets a text part generated from its HTML. A draft without changes makes no new version.",
 		Example: published, Problems: []int{http.StatusNotFound}, Of: template,
 	}, e.publish)
 	api.OnceBody(g, api.Operation{

@@ -56,7 +56,7 @@ type versionRecord struct {
 	VersionSummary
 
 	HTML *string `json:"html" doc:"As it is sent, with its CSS inlined."`
-	Text *string `json:"text" doc:"As it is sent; made from html where none was given."`
+	Text *string `json:"text" doc:"The text as it is sent. null if the template has none: each email gets a text part generated from its HTML."`
 }
 
 // VersionSummary is a version in a list. It is embedded, and so exported.

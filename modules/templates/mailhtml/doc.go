@@ -1,6 +1,5 @@
-// Package mailhtml makes of the HTML that an author wrote what mail programs need: HTML with
-// its CSS inlined (InlineCSS), and a text part (PlainText).
+// Package mailhtml inlines the CSS of an HTML template, for mail programs that ignore <style>.
 //
-// Both work on a source in which Liquid still stands. So they first put words that mean
-// nothing in the place of Liquid, and put the Liquid back at the end (opaque.go).
+// The source still contains Liquid. InlineCSS replaces each Liquid tag with a placeholder first,
+// and restores the tags at the end (opaque.go).
 package mailhtml
