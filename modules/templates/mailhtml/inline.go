@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/vanng822/go-premailer/premailer"
 	"golang.org/x/net/html"
 )
 
@@ -52,16 +51,13 @@ func inline(source string) (out string, err error) {
 	case before.style > maxStyle, before.rules*len(before.shape) > maxMatches:
 		return "", errors.New("there is too much of it")
 	}
-	if err := checkSelectors(hidden.source); err != nil {
+	d, err := parseDocument(hidden.source)
+	if err != nil {
 		return "", err
 	}
-	p, err := premailer.NewPremailerFromString(hidden.source, premailer.NewOptions())
+	made, err := d.inline()
 	if err != nil {
-		return "", fmt.Errorf("the HTML cannot be read: %w", err)
-	}
-	made, err := p.Transform()
-	if err != nil {
-		return "", fmt.Errorf("it cannot be read: %w", err)
+		return "", err
 	}
 	if after := hidden.outline(made); !before.equals(after) {
 		return "", errors.New("elements or Liquid tags would change their places; close every element in the branch or loop that opens it")
@@ -87,8 +83,8 @@ type outline struct {
 	unknownRule  string // an at-rule that the inliner would drop
 }
 
-// atRules are those that the inliner keeps. It drops others, and tells the
-// standard logger of it.
+// atRules are the at-rules that the CSS parser understands. It drops others, and logs that to the
+// standard logger.
 var atRules = []string{"@media", "@font-face", "@import", "@charset", "@page", "@keyframes", "@-webkit-keyframes", "@counter-style"}
 
 var atRule = regexp.MustCompile(`@[a-zA-Z-]+`)

@@ -1,0 +1,140 @@
+package mailhtml
+
+import (
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/andybalholm/cascadia"
+	"github.com/vanng822/css"
+	"golang.org/x/net/html"
+	"golang.org/x/net/html/atom"
+)
+
+// Limits on finding the elements of selectors. cascadia backtracks over every ancestor and sibling
+// of a selector that does not match, and cannot be stopped.
+const (
+	maxSteps    = 10_000_000  // of one selector at one element, in the worst case
+	maxMatching = time.Second // all selectors at all elements
+)
+
+var (
+	errSelector = errors.New("a selector combines too much")
+	errSlow     = errors.New("its selectors take too long")
+)
+
+// document is a parsed HTML document.
+type document struct {
+	root, head      *html.Node
+	elements        []*html.Node
+	depth, siblings int // at most
+}
+
+func parseDocument(source string) (*document, error) {
+	root, err := html.Parse(strings.NewReader(source))
+	if err != nil {
+		return nil, fmt.Errorf("the HTML cannot be read: %w", err)
+	}
+	d := &document{root: root}
+	d.add(root, 0)
+	return d, nil
+}
+
+func (d *document) add(n *html.Node, depth int) {
+	if n.Type == html.ElementNode {
+		d.elements = append(d.elements, n)
+		if d.head == nil && n.DataAtom == atom.Head {
+			d.head = n
+		}
+	}
+	d.depth = max(d.depth, depth)
+	children := 0
+	for c := n.FirstChild; c != nil; c = c.NextSibling {
+		children++
+		d.add(c, depth+1)
+	}
+	d.siblings = max(d.siblings, children)
+}
+
+// inline moves the rules of <style> into style attributes and returns the document.
+func (d *document) inline() (string, error) {
+	var sheet stylesheet
+	for _, n := range d.elements {
+		if media := attribute(n, "media"); n.DataAtom == atom.Style && n.Namespace == "" && (media == "" || media == "all") {
+			if n.FirstChild != nil {
+				sheet.parse(n.FirstChild.Data)
+			}
+			n.Parent.RemoveChild(n)
+		}
+	}
+	slices.SortFunc(sheet.rules, func(a, b rule) int { return slices.Compare(a.weight, b.weight) })
+	styles := map[*html.Node][]*css.CSSStyleDeclaration{}
+	until := time.Now().Add(maxMatching)
+	for _, r := range sheet.rules {
+		if err := d.match(r, until, styles); err != nil {
+			return "", err
+		}
+	}
+	for n, declarations := range styles {
+		setStyle(n, declarations)
+	}
+	if len(sheet.rest) > 0 {
+		appendStyle(d.head, sheet.leftover())
+	}
+	var b strings.Builder
+	err := html.Render(&b, d.root)
+	return b.String(), err
+}
+
+// match adds the declarations of a rule to those of each element that its selector matches.
+func (d *document) match(r rule, until time.Time, styles map[*html.Node][]*css.CSSStyleDeclaration) error {
+	if d.steps(r.selector) > maxSteps {
+		return errSelector
+	}
+	matcher, err := cascadia.Compile(r.selector)
+	if err != nil {
+		return nil //nolint:nilerr // an invalid selector matches no element
+	}
+	for _, n := range d.elements {
+		if matcher(n) {
+			styles[n] = append(styles[n], r.declarations...)
+		}
+		if time.Now().After(until) {
+			return errSlow
+		}
+	}
+	return nil
+}
+
+var (
+	quoted   = regexp.MustCompile(`"[^"]*"|'[^']*'|\[[^\]]*\]`)
+	joints   = regexp.MustCompile(`\s*([>+~(),])\s*`)
+	ofPlace  = regexp.MustCompile(`(?i):(nth-|only-|last-|first-)`)
+	ofInside = regexp.MustCompile(`(?i):(has|haschild|contains|containsown|matches|matchesown)\(`)
+)
+
+// steps is what a selector takes at one element in the worst case: each space goes through the
+// ancestors, each ~ through the siblings, and some pseudo-classes through siblings or through all there is.
+func (d *document) steps(selector string) float64 {
+	plain := strings.TrimSpace(joints.ReplaceAllString(quoted.ReplaceAllString(selector, ""), "$1"))
+	steps := choices(d.depth, len(strings.Fields(plain))-1) * choices(d.siblings, strings.Count(plain, "~"))
+	if ofPlace.MatchString(plain) {
+		steps *= float64(max(1, d.siblings))
+	}
+	for range ofInside.FindAllString(plain, -1) {
+		steps *= float64(len(d.elements))
+	}
+	return steps
+}
+
+// choices is in how many ways k of n can be chosen.
+func choices(n, k int) float64 {
+	ways := 1.0
+	for i := range min(k, n) {
+		ways *= float64(n-i) / float64(i+1)
+	}
+	return max(1, ways)
+}
