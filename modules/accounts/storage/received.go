@@ -44,11 +44,16 @@ func (r *received) admit(day string, network netip.Prefix, bytes, daily int64) b
 	return true
 }
 
+// undo takes back what admit counted. It does nothing if admit did not count it: the account had no daily quota, or
+// a new day has begun.
 func (r *received) undo(network netip.Prefix, bytes int64) {
 	r.mutex.Lock()
 	defer r.mutex.Unlock()
 	if _, known := r.networks[network]; !known {
 		network = netip.Prefix{}
+	}
+	if r.networks[network] < bytes {
+		return
 	}
 	r.pending -= bytes
 	r.networks[network] -= bytes

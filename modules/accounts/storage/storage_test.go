@@ -362,6 +362,29 @@ func TestStrangersHaveAShareOfTheDay(t *testing.T) {
 	wantCap(t, processes[1].ChargeReceived(t.Context(), accountID, netip.MustParseAddr("203.0.113.9"), size), "daily_bytes")
 }
 
+func TestARefundOfMailThatWasNotCountedChangesNothing(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	s := w.process(t, storage.Config{})
+	const daily, size = 80_000_000, 1_000_000
+	from := netip.MustParseAddr("198.51.100.7")
+	accountID := w.account(t, nil, nil)
+	if err := s.ChargeReceived(t.Context(), accountID, from, size); err != nil {
+		t.Fatal(err)
+	}
+	w.limit(t, accountID, nil, new(daily))
+	s.RefundReceived(t.Context(), accountID, from, size)
+	taken := 0
+	for range 20 {
+		if s.ChargeReceived(t.Context(), accountID, from, size) == nil {
+			taken++
+		}
+	}
+	if taken != 10 {
+		t.Errorf("a network has sent %d MB, want an eighth of the day, 10", taken)
+	}
+}
+
 func TestAFullDiskStopsFreeAccountsFirstAndMailLast(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

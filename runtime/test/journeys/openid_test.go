@@ -179,20 +179,20 @@ func TestSignInByAnOutsideProvider(t *testing.T) {
 	})
 	ada := owner(t, app)
 	b := newVisitor(t, app)
-	b.isAt(t, "a provider that is not there yet", b.open(t, app.BaseURL+"/api/session/oidc"), "/sign-in?openid=away", "cannot be reached")
+	b.isAt(t, "a provider that is not there yet", b.open(t, app.BaseURL+"/api/session/oidc"), "/sign-in?openid=away", "The provider is unavailable")
 	if got := ada.Do(t, http.MethodGet, "/api/sign-in", nil); !strings.Contains(string(got.Body), `"oidc":{"name":"Outside"}`) {
 		t.Errorf("GET /sign-in answers %s, want the name of the provider", got.Body)
 	}
 
 	stop := startProvider(t, app, port)
 	eventually(t, b)
-	b.isAt(t, "somebody who is not invited", b.signIn(t, "bob@example.com", "/emails?status=failed"), "/sign-in?next=%2Femails%3Fstatus%3Dfailed&openid=unknown", "invitation")
+	b.isAt(t, "somebody who is not invited", b.signIn(t, "bob@example.com", "/emails?status=failed"), "/sign-in?next=%2Femails%3Fstatus%3Dfailed&openid=unknown", "No user has this email address")
 	b = newVisitor(t, app)
-	b.isAt(t, "an email that is not verified", b.signIn(t, "unverified@example.com", "/"), "/sign-in?openid=unverified", "not verified")
+	b.isAt(t, "an email that is not verified", b.signIn(t, "unverified@example.com", "/"), "/sign-in?openid=unverified", "has not verified your email address")
 	b = newVisitor(t, app)
-	b.isAt(t, "somebody without an email", b.signIn(t, "none", "/"), "/sign-in?openid=no_email", "no email")
+	b.isAt(t, "somebody without an email", b.signIn(t, "none", "/"), "/sign-in?openid=no_email", "no usable email address")
 	b = newVisitor(t, app)
-	b.isAt(t, "an operator's email", b.signIn(t, app.Owner.Email, "/"), "/sign-in?openid=operator", "Use another way to sign in")
+	b.isAt(t, "an operator's email", b.signIn(t, app.Owner.Email, "/"), "/sign-in?openid=operator", "belongs to an operator")
 
 	want(t, "an invitation", ada.Do(t, http.MethodPost, "/api/invitations", asked{"email": "bob@example.com", "role": "viewer"}), http.StatusOK)
 	b = newVisitor(t, app)
@@ -205,7 +205,7 @@ func TestSignInByAnOutsideProvider(t *testing.T) {
 
 	noPKCE(t, b)
 	lost := b.open(t, app.BaseURL+"/api/session/oidc/callback?state=x&code=y&session_state=z")
-	b.isAt(t, "a callback that nobody began", lost, "/sign-in?openid=lost", "Begin again")
+	b.isAt(t, "a callback that nobody began", lost, "/sign-in?openid=lost", "Start again in this browser")
 
 	stop()
 	app.SignedIn(t, app.Owner.Email, app.Owner.Password)
@@ -246,5 +246,5 @@ func noPKCE(t *testing.T, b *visitor) {
 	query.Del("code_challenge")
 	query.Del("code_challenge_method")
 	there.RawQuery = query.Encode()
-	b.isAt(t, "a sign-in without PKCE, which the provider refuses,", b.open(t, there.String()), "/sign-in?openid=lost", "Begin again")
+	b.isAt(t, "a sign-in without PKCE, which the provider refuses,", b.open(t, there.String()), "/sign-in?openid=lost", "Start again in this browser")
 }
