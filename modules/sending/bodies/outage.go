@@ -40,8 +40,11 @@ func (o *outage) tell(err error) (began, ended bool) {
 	defer o.mu.Unlock()
 	if err == nil {
 		ended = o.failures > 0
-		o.failures = 0
+		o.failures, o.until = 0, time.Time{}
 		return false, ended
+	}
+	if time.Now().Before(o.until) {
+		return false, false // it was asked before the last failure was known
 	}
 	o.failures++
 	o.until = time.Now().Add(outageWait.Delay(o.failures))
