@@ -3,126 +3,100 @@ package main
 import (
 	"bytes"
 	"context"
-	"encoding/json"
+	"errors"
 	"fmt"
-	"io"
-	"net/http"
 	"slices"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
 
-	"github.com/postrider/postrider/cmd/bench/caller"
-	"github.com/postrider/postrider/cmd/bench/figures"
-	"github.com/postrider/postrider/cmd/bench/postgres"
-	"github.com/postrider/postrider/cmd/bench/process"
+	"github.com/postrider/postrider/cmd/bench/client"
+	"github.com/postrider/postrider/cmd/bench/machine"
 )
 
 var clientCounts = []int{1, 16, 64}
 
-// benchAccepts measures with delivery switched off, so that the cores serve the
-// requests and nothing else.
-func benchAccepts(ctx context.Context, p plan, dir string) ([]target, error) {
-	pgbench, err := postgres.Find() // known before anything is started
+// measureAccepts compares POST /emails with inserts by pgbench. The server does not deliver.
+func measureAccepts(ctx context.Context, o options, dir string) ([]result, error) {
+	binary, err := machine.FindPgbench()
 	if err != nil {
 		return nil, err
 	}
-	progress("starting Postrider to accept mail only")
-	server, err := start(ctx, p.binary, dir, "POSTRIDER_DELIVERY_CONCURRENCY=0")
+	logProgress("starting Postrider to accept emails")
+	s, err := start(ctx, o, dir, acceptOnly)
 	if err != nil {
 		return nil, err
 	}
-	defer server.stop()
-	inserts, err := postgres.New(ctx, pgbench, server.Ready.DatabaseURL, dir)
+	defer s.stop()
+	pgbench, err := machine.NewPgbench(ctx, binary, dir, s.DatabaseURL, s.db)
 	if err != nil {
 		return nil, err
 	}
 	fmt.Printf("%-10s %14s %14s %10s %10s\n", "clients", "pgbench/s", "accepts/s", "p50", "p95")
-	var out []target
+	var results []result
 	for _, clients := range clientCounts {
-		progress("accepts from %d clients beside pgbench, %d rounds of %s each", clients, p.rounds, p.each)
-		t, err := acceptRounds(ctx, p, server.Ready, inserts, clients)
+		logProgress("accepts from %d clients and pgbench, %d rounds of %s each", clients, o.rounds, o.length)
+		r, err := compareAccepts(ctx, o, s, pgbench, clients)
 		if err != nil {
 			return nil, err
 		}
-		out = append(out, t)
+		results = append(results, r)
 	}
-	fmt.Printf("%-36s %11s\n", "peak memory of the server process", process.UsageOf(server.cmd.Process.Pid))
-	return out, nil
+	s.printPeakMemory()
+	return results, nil
 }
 
-func acceptRounds(ctx context.Context, p plan, r ready, inserts *postgres.Pgbench, clients int) (target, error) {
-	t := target{name: fmt.Sprintf("accepts / pgbench inserts, %d clients", clients)}
-	t.least = map[int]float64{16: 0.3, 64: 0.45}[clients]
-	var bases, rates []float64
+func compareAccepts(ctx context.Context, o options, s *server, pgbench *machine.Pgbench, clients int) (result, error) {
+	r := result{name: fmt.Sprintf("accepts / pgbench inserts, %d clients", clients)}
+	r.min = map[int]float64{16: 0.3, 64: 0.45}[clients]
+	var inserts, accepts []float64
 	var all []time.Duration
-	if _, _, err := measureAccepts(ctx, r, clients, time.Second); err != nil { // warm-up
-		return t, err
+	if _, _, err := postEmails(ctx, s, clients, time.Second); err != nil { // warm-up
+		return r, err
 	}
-	for range p.rounds {
-		base, err := inserts.Run(ctx, clients, p.each)
+	for range o.rounds {
+		inserted, err := pgbench.Run(ctx, clients, o.length)
 		if err != nil {
-			return t, err
+			return r, err
 		}
-		rate, took, err := measureAccepts(ctx, r, clients, p.each)
+		accepted, took, err := postEmails(ctx, s, clients, o.length)
 		if err != nil {
-			return t, err
+			return r, err
 		}
-		bases, rates, all = append(bases, base), append(rates, rate), append(all, took...)
-		t.ratios = append(t.ratios, rate/base)
+		inserts, accepts, all = append(inserts, inserted), append(accepts, accepted), append(all, took...)
+		r.rounds = append(r.rounds, accepted/inserted)
 	}
-	fmt.Printf("%-10d %14.0f %14.0f %10s %10s\n", clients, figures.Median(bases), figures.Median(rates), figures.Percentile(all, 50), figures.Percentile(all, 95))
-	return t, nil
+	fmt.Printf("%-10d %14.0f %14.0f %10s %10s\n", clients,
+		median(inserts), median(accepts), percentile(all, 50), percentile(all, 95))
+	return r, nil
 }
 
-// newCallers returns callers that post the sample email to the addresses in turn, each
-// beginning with another one; without addresses they all post to the same.
-func newCallers(ctx context.Context, r ready, n int, addresses ...string) (all []*caller.Caller, err error) {
-	if len(addresses) == 0 {
-		addresses = []string{"someone@example.net"}
-	}
-	bodies := make([][]byte, len(addresses))
-	for i, address := range addresses {
-		bodies[i] = sampleEmail(r, address)
-	}
-	for i := range n {
-		first := i % len(bodies)
-		c, err := caller.New(ctx, r.APIURL+"/emails", r.APIKey, slices.Concat(bodies[first:], bodies[:first])...)
-		if err != nil {
-			caller.CloseAll(all)
-			return nil, err
-		}
-		all = append(all, c)
-	}
-	return all, nil
+// poster is a client that posts repeatedly.
+type poster interface {
+	Post() error
+	Close()
 }
 
-// measureAccepts posts from the given number of clients and gives accepts/s and
-// the time that each took. Any answer but 200 is an error.
-func measureAccepts(ctx context.Context, r ready, clients int, length time.Duration) (float64, []time.Duration, error) {
-	return measurePosts(ctx, length, func(ctx context.Context) ([]*caller.Caller, error) { return newCallers(ctx, r, clients) })
-}
-
-// measurePosts has callers post for so long and gives posts/s and the time that each took. An
-// answer that a caller does not want is an error.
-func measurePosts(ctx context.Context, length time.Duration, open func(context.Context) ([]*caller.Caller, error)) (float64, []time.Duration, error) {
+// measurePosts posts with concurrent clients and returns the posts per second and the time of each.
+func measurePosts[P poster](
+	ctx context.Context, length time.Duration, open func(context.Context) ([]P, error),
+) (float64, []time.Duration, error) {
 	ctx, cancel := context.WithTimeout(ctx, length)
 	defer cancel()
-	callers, err := open(ctx)
+	clients, err := open(ctx)
 	if err != nil {
 		return 0, nil, err
 	}
-	defer caller.CloseAll(callers)
-	took := make([][]time.Duration, len(callers))
+	defer client.CloseAll(clients)
+	took := make([][]time.Duration, len(clients))
 	var failed atomic.Pointer[error]
 	var all sync.WaitGroup
 	begin := time.Now()
-	for i := range callers {
+	for i := range clients {
 		all.Go(func() {
 			for ctx.Err() == nil {
 				start := time.Now()
-				if err := callers[i].Post(); err != nil && ctx.Err() == nil {
+				if err := clients[i].Post(); err != nil && ctx.Err() == nil {
 					failed.Store(&err)
 					cancel()
 				} else if err == nil {
@@ -137,41 +111,116 @@ func measurePosts(ctx context.Context, length time.Duration, open func(context.C
 		return 0, nil, *err
 	}
 	flat := slices.Concat(took...)
+	if len(flat) == 0 {
+		return 0, nil, errors.Join(errors.New("no post finished"), ctx.Err())
+	}
 	return float64(len(flat)) / elapsed.Seconds(), flat, nil
 }
 
-// postTo gives the body of the answer, which must be 200.
-func postTo(ctx context.Context, client *http.Client, r ready, path string, body []byte) ([]byte, error) {
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, r.APIURL+path, bytes.NewReader(body))
-	if err != nil {
-		return nil, err
-	}
-	req.Header.Set("Authorization", "Bearer "+r.APIKey)
-	req.Header.Set("Content-Type", "application/json")
-	res, err := client.Do(req)
-	if err != nil {
-		return nil, err
-	}
-	answer, err := io.ReadAll(res.Body)
-	if closeErr := res.Body.Close(); err == nil {
-		err = closeErr
-	}
-	if err == nil && res.StatusCode != http.StatusOK {
-		err = fmt.Errorf("POST %s answered %d: %s", path, res.StatusCode, answer)
-	}
-	return answer, err
+// postEmails posts single emails with concurrent clients.
+func postEmails(ctx context.Context, s *server, clients int, length time.Duration) (float64, []time.Duration, error) {
+	return measurePosts(ctx, length, func(ctx context.Context) ([]*client.Sender, error) {
+		return client.NewSenders(ctx, s.Server, clients)
+	})
 }
 
-// sampleEmail returns an ordinary transactional message: about 2 KB of HTML and a
-// short text.
-func sampleEmail(r ready, to string) []byte {
-	html := "<html><body><h1>Your receipt</h1>" + strings.Repeat("<p>One line of what was bought, with its price.</p>", 40) + "</body></html>"
-	body, err := json.Marshal(map[string]any{
-		"from": "Bench <bench@" + r.VerifiedDomain + ">", "to": to, "subject": "Your receipt",
-		"html": html, "text": "Your receipt: one line of what was bought.", "tags": map[string]string{"kind": "receipt"},
-	})
+// measureRelay compares emails over SMTP with POST /emails, from the same number of connections. The server does not
+// deliver.
+func measureRelay(ctx context.Context, o options, dir string) ([]result, error) {
+	const clients = 16
+	logProgress("starting Postrider to accept emails over SMTP and HTTP")
+	s, err := start(ctx, o, dir, acceptOnly)
 	if err != nil {
-		panic(err) // strings always encode
+		return nil, err
 	}
-	return body
+	defer s.stop()
+	if s.Relay == nil {
+		return nil, errors.New("the SMTP relay is disabled")
+	}
+	submit := func(length time.Duration) (float64, []time.Duration, error) {
+		return measurePosts(ctx, length, func(ctx context.Context) ([]*client.Submitter, error) {
+			return client.NewSubmitters(ctx, s.Server, clients)
+		})
+	}
+	r := result{name: fmt.Sprintf("SMTP / POST /emails, %d clients", clients), min: 0.8}
+	var posts, submissions []float64
+	var all []time.Duration
+	if _, _, err := submit(time.Second); err != nil { // warm-up
+		return nil, err
+	}
+	for range o.rounds {
+		posted, _, err := postEmails(ctx, s, clients, o.length)
+		if err != nil {
+			return nil, err
+		}
+		submitted, took, err := submit(o.length)
+		if err != nil {
+			return nil, err
+		}
+		posts, submissions, all = append(posts, posted), append(submissions, submitted), append(all, took...)
+		r.rounds = append(r.rounds, submitted/posted)
+	}
+	fmt.Printf("%-36s %11.0f /s\n", "POST /emails", median(posts))
+	fmt.Printf("%-36s %11.0f /s   p50 %s, p95 %s\n\n", "emails over SMTP",
+		median(submissions), percentile(all, 50), percentile(all, 95))
+	return []result{r}, nil
+}
+
+// batchSize is the largest size of a batch.
+const batchSize = 100
+
+// measureBatch compares batches from one client with single emails from one client and from many. The server does not
+// deliver.
+func measureBatch(ctx context.Context, o options, dir string) ([]result, error) {
+	const many = 16
+	logProgress("starting Postrider to accept batches")
+	s, err := start(ctx, o, dir, acceptOnly)
+	if err != nil {
+		return nil, err
+	}
+	defer s.stop()
+	one := result{name: fmt.Sprintf("batches of %d / single emails, 1 client", batchSize), min: 2}
+	all := result{name: fmt.Sprintf("batches, 1 client / single emails, %d clients", many)}
+	var batches, singles, manySingles []float64
+	if _, err := postBatches(ctx, s, time.Second); err != nil { // warm-up
+		return nil, err
+	}
+	for range o.rounds {
+		single, _, err := postEmails(ctx, s, 1, o.length)
+		if err != nil {
+			return nil, err
+		}
+		manySingle, _, err := postEmails(ctx, s, many, o.length)
+		if err != nil {
+			return nil, err
+		}
+		batch, err := postBatches(ctx, s, o.length)
+		if err != nil {
+			return nil, err
+		}
+		batches, singles, manySingles = append(batches, batch), append(singles, single), append(manySingles, manySingle)
+		one.rounds, all.rounds = append(one.rounds, batch/single), append(all.rounds, batch/manySingle)
+	}
+	fmt.Printf("%-36s %11.0f /s\n", "single emails, 1 client", median(singles))
+	fmt.Printf("%-36s %11.0f /s\n", fmt.Sprintf("single emails, %d clients", many), median(manySingles))
+	fmt.Printf("%-36s %11.0f /s\n\n", fmt.Sprintf("emails in batches of %d, 1 client", batchSize), median(batches))
+	return []result{one, all}, nil
+}
+
+// postBatches posts batches sequentially and returns the emails per second. A rejected email is an error.
+func postBatches(ctx context.Context, s *server, length time.Duration) (float64, error) {
+	emails := slices.Repeat([][]byte{s.SampleEmail("someone@example.net")}, batchSize)
+	body := slices.Concat([]byte(`{"emails":[`), bytes.Join(emails, []byte(",")), []byte("]}"))
+	sent, begin := 0, time.Now()
+	for time.Since(begin) < length {
+		answer, err := s.Post(ctx, "/emails/batch", body)
+		if err != nil {
+			return 0, err
+		}
+		if n := bytes.Count(answer, []byte(`"status":"sent"`)); n != batchSize {
+			return 0, fmt.Errorf("%d of %d emails were sent: %s", n, batchSize, answer)
+		}
+		sent += batchSize
+	}
+	return float64(sent) / time.Since(begin).Seconds(), nil
 }

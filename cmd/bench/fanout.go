@@ -5,33 +5,28 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/postrider/postrider/cmd/bench/figures"
+	"github.com/postrider/postrider/cmd/bench/seed"
 )
 
-// benchFanout measures how many events a second the bus turns into deliveries, for an
-// account with 1, 10 and 100 endpoints. Nothing is delivered meanwhile.
-func benchFanout(ctx context.Context, p plan, dir string) ([]target, error) {
-	progress("starting Postrider to fan events out, and deliver nothing")
-	s, err := start(ctx, p.binary, dir, "POSTRIDER_DELIVERY_CONCURRENCY=0")
+// measureFanout measures how many events per second the bus turns into deliveries, for 1, 10 and 100 endpoints. The
+// server does not deliver.
+func measureFanout(ctx context.Context, o options, dir string) ([]result, error) {
+	logProgress("starting Postrider to fan out events")
+	s, err := start(ctx, o, dir, acceptOnly)
 	if err != nil {
 		return nil, err
 	}
 	defer s.stop()
-	h, err := newHooks(ctx, s.Ready)
-	if err != nil {
-		return nil, err
-	}
-	defer h.close()
 	fmt.Printf("%-12s %12s %14s\n", "endpoints", "events/s", "deliveries/s")
 	for _, endpoints := range []int{1, 10, 100} {
-		if err := h.grow(ctx, endpoints); err != nil {
+		if err := growEndpoints(ctx, s, endpoints); err != nil {
 			return nil, err
 		}
-		events := max(200, p.messages/(1+endpoints/20))
-		progress("%d rounds of %d events for %d endpoints", p.rounds, events, endpoints)
+		events := max(200, o.messages/(1+endpoints/20))
+		logProgress("%d rounds of %d events for %d endpoints", o.rounds, events, endpoints)
 		var rates []float64
-		for round := range p.rounds + 1 {
-			rate, err := h.fanOut(ctx, events, endpoints)
+		for round := range o.rounds + 1 {
+			rate, err := fanOut(ctx, s, events, endpoints)
 			if err != nil {
 				return nil, err
 			}
@@ -39,51 +34,50 @@ func benchFanout(ctx context.Context, p plan, dir string) ([]target, error) {
 				rates = append(rates, rate)
 			}
 		}
-		fmt.Printf("%-12d %12.0f %14.0f\n", endpoints, figures.Median(rates), figures.Median(rates)*float64(endpoints))
+		fmt.Printf("%-12d %12.0f %14.0f\n", endpoints, median(rates), median(rates)*float64(endpoints))
 	}
 	return nil, nil
 }
 
-// grow gives the account n endpoints. It may have 50 by itself; so while one is made
-// the others are another's.
-func (h *hooks) grow(ctx context.Context, n int) error {
-	const others = `UPDATE webhooks SET account_id = 'acc_00000000000000000000000000'`
-	var have int
-	if err := h.conn.QueryRowContext(ctx, `SELECT count(*) FROM webhooks`).Scan(&have); err != nil {
+// growEndpoints gives the account n endpoints. The limit of an account is 50, so the existing ones move to another
+// account while a new one is created.
+func growEndpoints(ctx context.Context, s *server, n int) error {
+	var count int
+	if err := s.db.QueryRowContext(ctx, `SELECT count(*) FROM webhooks`).Scan(&count); err != nil {
 		return err
 	}
-	for ; have < n; have++ {
-		if _, err := h.conn.ExecContext(ctx, others); err != nil {
+	for ; count < n; count++ {
+		if _, err := s.db.ExecContext(ctx, `UPDATE webhooks SET account_id = 'acc_00000000000000000000000000'`); err != nil {
 			return err
 		}
-		if err := h.endpoints(ctx, 1, "http://127.0.0.1:9/hooks"); err != nil {
+		if err := s.createEndpoint(ctx, "http://127.0.0.1:9/hooks"); err != nil {
 			return err
 		}
 	}
-	_, err := h.conn.ExecContext(ctx, `UPDATE webhooks SET account_id = (SELECT id FROM accounts ORDER BY id LIMIT 1)`)
+	_, err := s.db.ExecContext(ctx, `UPDATE webhooks SET account_id = (SELECT id FROM accounts ORDER BY id LIMIT 1)`)
 	return err
 }
 
-// fanOut gives how many events a second become deliveries.
-func (h *hooks) fanOut(ctx context.Context, events, endpoints int) (float64, error) {
-	const count = `SELECT count(*) FROM webhook_deliveries WHERE event_type = 'email.delivered'` // the account has others
+// fanOut inserts events and returns how many per second become deliveries.
+func fanOut(ctx context.Context, s *server, events, endpoints int) (float64, error) {
+	const countSQL = `SELECT count(*) FROM webhook_deliveries WHERE event_type = 'email.delivered'`
 	var before, after int
-	if err := h.conn.QueryRowContext(ctx, count).Scan(&before); err != nil {
+	if err := s.db.QueryRowContext(ctx, countSQL).Scan(&before); err != nil {
 		return 0, err
 	}
 	begin := time.Now()
-	if err := h.onTheBus(ctx, events); err != nil {
+	if err := seed.InsertEvents(ctx, s.db, events); err != nil {
 		return 0, err
 	}
-	if err := h.until(ctx, `SELECT count(*) = 0 FROM bus_messages`); err != nil {
+	if err := s.waitUntil(ctx, `SELECT count(*) = 0 FROM bus_messages`); err != nil {
 		return 0, err
 	}
-	took := time.Since(begin)
-	if err := h.conn.QueryRowContext(ctx, count).Scan(&after); err != nil {
+	elapsed := time.Since(begin)
+	if err := s.db.QueryRowContext(ctx, countSQL).Scan(&after); err != nil {
 		return 0, err
 	}
-	if made := after - before; made != events*endpoints {
-		return 0, fmt.Errorf("%d events for %d endpoints made %d deliveries", events, endpoints, made)
+	if added := after - before; added != events*endpoints {
+		return 0, fmt.Errorf("%d events for %d endpoints became %d deliveries", events, endpoints, added)
 	}
-	return float64(events) / took.Seconds(), nil
+	return float64(events) / elapsed.Seconds(), nil
 }

@@ -2,24 +2,20 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
-	"os/exec"
-	"strconv"
 	"time"
 
-	"github.com/postrider/postrider/cmd/bench/figures"
+	"github.com/postrider/postrider/cmd/bench/machine"
 	"github.com/postrider/postrider/cmd/bench/postfix"
-	"github.com/postrider/postrider/cmd/bench/process"
 	"github.com/postrider/postrider/cmd/bench/receivers"
 )
 
-// benchPeers measures delivery beside Postfix with OpenDKIM: both take messages
-// from 1, 16 and 64 sessions, flush them to the same disk, sign them with RSA-2048 and hand
-// them to a sink of the same kind, by turns. What is not the peer's business is left out for
-// Postfix (no local delivery, no TLS, no look-ups), and its concurrency is raised
-// to Postrider's.
-func benchPeers(ctx context.Context, p plan, dir string) ([]target, error) {
-	if err := postfix.Find(); err != nil {
+// measurePeers compares delivery with Postfix and OpenDKIM. Both take messages from 1, 16 and 64 sessions, flush them
+// to the same disk, sign them with RSA-2048 and deliver them to the same sink. Postfix runs without local delivery, TLS
+// and DNS lookups, with the concurrency of Postrider.
+func measurePeers(ctx context.Context, o options, dir string) ([]result, error) {
+	if err := postfix.CheckInstalled(); err != nil {
 		return nil, err
 	}
 	sink, err := receivers.NewSink(ctx)
@@ -27,92 +23,154 @@ func benchPeers(ctx context.Context, p plan, dir string) ([]target, error) {
 		return nil, err
 	}
 	defer sink.Close()
-	progress("starting Postrider to deliver to a sink on loopback")
-	server, err := start(ctx, p.binary, dir, "POSTRIDER_OUTBOUND=smtp://"+sink.Addr())
+	logProgress("starting Postrider, Postfix and OpenDKIM to deliver to a sink on loopback")
+	s, err := start(ctx, o, dir, "POSTRIDER_OUTBOUND=smtp://"+sink.Addr())
 	if err != nil {
 		return nil, err
 	}
-	defer server.stop()
-	if _, _, err := sendAndWait(ctx, server.Ready, sink, p.messages/10, 16); err != nil { // warm-up, and the size of a message
-		return nil, err
-	}
-	size := sink.Size() / int64(p.messages/10)
-	progress("starting Postfix and OpenDKIM to deliver to a sink on loopback")
+	defer s.stop()
 	peer, err := postfix.Start(ctx, dir, sink.Addr())
 	if err != nil {
 		return nil, err
 	}
 	defer peer.Stop()
-	both := race{server: server, peer: peer, sink: sink, size: size}
-	if _, err := deliverBy(ctx, peer, sink, p.messages/10, 16, size); err != nil {
-		return nil, fmt.Errorf("%w; its log: %s", err, process.Tail(peer.Log))
+	warmUp := o.messages / 10
+	if _, _, err := sendAndWait(ctx, s, sink, warmUp, 16); err != nil {
+		return nil, err
+	}
+	c := comparison{server: s, peer: peer, sink: sink, size: sink.Bytes() / int64(warmUp)}
+	if _, err := c.injectAndWait(ctx, warmUp, 16); err != nil {
+		return nil, err
 	}
 	fmt.Printf("%-10s %16s %16s %20s %20s\n", "sessions", "Postrider", "Postfix+DKIM", "CPU/1,000 Postrider", "CPU/1,000 Postfix")
-	var all []target
+	var results []result
 	for _, sessions := range clientCounts {
-		messages := p.messages
+		messages := o.messages
 		if sessions == 1 {
 			messages /= 3
 		}
-		progress("%d rounds of %d messages of %d octets from %d sessions with each", p.rounds, messages, size, sessions)
-		t, err := both.rounds(ctx, p.rounds, messages, sessions)
+		logProgress("%d rounds of %d messages of %d bytes from %d sessions with each", o.rounds, messages, c.size, sessions)
+		r, err := c.measure(ctx, o.rounds, messages, sessions)
 		if err != nil {
 			return nil, err
 		}
-		all = append(all, t)
+		results = append(results, r)
 	}
-	return all, nil
+	return results, nil
 }
 
-// race is two servers that deliver to one sink.
-type race struct {
+// comparison is of two servers that deliver to one sink.
+type comparison struct {
 	server *server
 	peer   *postfix.Server
 	sink   *receivers.Sink
-	size   int64 // of a message, in octets
+	size   int64 // of a message, in bytes
 }
 
-func (r race) rounds(ctx context.Context, rounds, messages, sessions int) (target, error) {
-	t := target{name: fmt.Sprintf("end to end / Postfix with OpenDKIM, %d sessions", sessions), least: map[int]float64{1: 1, 16: 3.5, 64: 4.5}[sessions]}
+func (c comparison) measure(ctx context.Context, rounds, messages, sessions int) (result, error) {
+	r := result{name: fmt.Sprintf("delivered messages / Postfix+DKIM, %d sessions", sessions)}
+	r.min = map[int]float64{1: 1, 16: 3.5, 64: 4.5}[sessions]
 	var ours, theirs []float64
 	var ourCPU, theirCPU time.Duration
 	for range rounds {
-		before := r.peer.CPU()
-		took, err := deliverBy(ctx, r.peer, r.sink, messages, sessions, r.size)
+		before := c.peer.CPU()
+		theirTime, err := c.injectAndWait(ctx, messages, sessions)
 		if err != nil {
-			return t, fmt.Errorf("%w; its log: %s", err, process.Tail(r.peer.Log))
+			return r, err
 		}
-		theirCPU += r.peer.CPU() - before
-		before = process.CPUBelow(r.server.cmd.Process.Pid)
-		mine, _, err := sendAndWait(ctx, r.server.Ready, r.sink, messages, sessions)
+		theirCPU += c.peer.CPU() - before
+		before = machine.ReadTreeCPU(c.server.pid())
+		ourTime, _, err := sendAndWait(ctx, c.server, c.sink, messages, sessions)
 		if err != nil {
-			return t, err
+			return r, err
 		}
-		ourCPU += process.CPUBelow(r.server.cmd.Process.Pid) - before
-		our, their := float64(messages)/mine.Seconds(), float64(messages)/took.Seconds()
-		ours, theirs, t.ratios = append(ours, our), append(theirs, their), append(t.ratios, our/their)
+		ourCPU += machine.ReadTreeCPU(c.server.pid()) - before
+		our, their := float64(messages)/ourTime.Seconds(), float64(messages)/theirTime.Seconds()
+		ours, theirs, r.rounds = append(ours, our), append(theirs, their), append(r.rounds, our/their)
 	}
 	thousands := float64(rounds*messages) / 1000
-	fmt.Printf("%-10d %14.0f/s %14.0f/s %18.2f s %18.2f s\n", sessions, figures.Median(ours), figures.Median(theirs), ourCPU.Seconds()/thousands, theirCPU.Seconds()/thousands)
-	return t, nil
+	fmt.Printf("%-10d %14.0f/s %14.0f/s %18.2f s %18.2f s\n", sessions,
+		median(ours), median(theirs), ourCPU.Seconds()/thousands, theirCPU.Seconds()/thousands)
+	return r, nil
 }
 
-// deliverBy injects messages from sessions that stay open, and waits until all
-// have arrived.
-func deliverBy(ctx context.Context, p *postfix.Server, s *receivers.Sink, messages, sessions int, size int64) (time.Duration, error) {
-	arrived := s.Expect(messages)
+// injectAndWait sends messages through the peer and waits until the sink has received all of them.
+func (c comparison) injectAndWait(ctx context.Context, messages, sessions int) (time.Duration, error) {
+	arrived := c.sink.Expect(messages)
 	begin := time.Now()
-	source := exec.CommandContext(ctx, "smtp-source", "-d", "-s", strconv.Itoa(sessions), "-l", strconv.FormatInt(size, 10), "-m", strconv.Itoa(messages),
-		"-f", "bench@"+postfix.Domain, "-t", "someone@example.net", p.Addr)
-	if output, err := source.CombinedOutput(); err != nil {
-		return 0, fmt.Errorf("smtp-source: %w: %s", err, output)
+	err := postfix.Inject(ctx, c.peer.Addr, "someone@example.net", messages, sessions, c.size)
+	if err == nil {
+		err = waitArrived(ctx, c.sink, arrived)
 	}
-	select {
-	case <-arrived:
-		return time.Since(begin), nil
-	case <-time.After(2 * time.Minute):
-		return 0, fmt.Errorf("%d messages are missing after two minutes", s.Left())
-	case <-ctx.Done():
-		return 0, ctx.Err()
+	if err != nil {
+		err = errors.Join(err, errors.New("the log of Postfix: "+machine.ReadTail(c.peer.Log)))
 	}
+	return time.Since(begin), err
+}
+
+// measureInbound compares the rate of inbound mail with Postfix, with the same client (smtp-source with 16 sessions)
+// and the same disk. Before it replies 250, Postrider parses, authenticates and stores a message in PostgreSQL; Postfix
+// writes it to its queue.
+func measureInbound(ctx context.Context, o options, dir string) ([]result, error) {
+	r := result{name: "inbound messages / Postfix", min: 0.5}
+	if err := postfix.CheckInstalled(); err != nil {
+		return nil, err
+	}
+	sink, err := receivers.NewSink(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer sink.Close()
+	dns, err := receivers.NewNames(ctx) // without it, the resolver of the machine would be measured
+	if err != nil {
+		return nil, err
+	}
+	defer dns.Close()
+	logProgress("starting Postrider and Postfix to receive mail")
+	s, err := start(ctx, o, dir, "POSTRIDER_DNS="+dns.Addr())
+	if err != nil {
+		return nil, err
+	}
+	defer s.stop()
+	if s.InboundAddr == "" || s.VerifiedDomain == "" {
+		return nil, errors.New("inbound mail is disabled")
+	}
+	peer, err := postfix.Start(ctx, dir, sink.Addr())
+	if err != nil {
+		return nil, err
+	}
+	defer peer.Stop()
+	ourAddress, theirAddress := "someone@"+s.VerifiedDomain, "someone@example.net"
+	logProgress("a warm-up and %d rounds of %d messages of %d bytes with each", o.rounds, o.messages, inboundSize)
+	var ours, theirs []float64
+	for round := range o.rounds + 1 {
+		messages := o.messages
+		if round == 0 { // warm-up
+			messages /= 10
+		}
+		their, err := receiveMail(ctx, peer.Addr, theirAddress, messages)
+		if err != nil {
+			return nil, fmt.Errorf("%w; the log of Postfix: %s", err, machine.ReadTail(peer.Log))
+		}
+		our, err := receiveMail(ctx, s.InboundAddr, ourAddress, messages)
+		if err != nil {
+			return nil, err
+		}
+		if round > 0 {
+			ours, theirs, r.rounds = append(ours, our), append(theirs, their), append(r.rounds, our/their)
+		}
+	}
+	fmt.Printf("%-44s %14s %14s\n", "", "Postrider", "Postfix")
+	fmt.Printf("%-44s %12.0f/s %12.0f/s\n", "inbound messages stored, 16 sessions", median(ours), median(theirs))
+	return []result{r}, nil
+}
+
+// inboundSize is the size of an inbound message in bytes.
+const inboundSize = 4096
+
+// receiveMail returns the rate at which a server accepts messages.
+func receiveMail(ctx context.Context, addr, to string, messages int) (float64, error) {
+	begin := time.Now()
+	err := postfix.Inject(ctx, addr, to, messages, 16, inboundSize)
+	return float64(messages) / time.Since(begin).Seconds(), err
 }

@@ -2,7 +2,9 @@ package main
 
 import (
 	"context"
+	"database/sql"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -10,60 +12,52 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/postrider/postrider/cmd/bench/process"
-	"github.com/postrider/postrider/cmd/bench/reading"
+	_ "github.com/lib/pq" // the driver
+
+	"github.com/postrider/postrider/cmd/bench/client"
+	"github.com/postrider/postrider/cmd/bench/machine"
 )
 
-// ready is what `postrider dev --ready-file` writes.
-type ready struct {
-	DatabaseURL    string `json:"database_url"`
-	APIURL         string `json:"api_url"`
-	GraphQLURL     string `json:"graphql_url"`
-	APIKey         string `json:"api_key"`
-	AccountID      string `json:"account_id"`
-	VerifiedDomain string `json:"verified_domain"`
-	InboundAddr    string `json:"inbound_addr"`
-	Relay          *struct {
-		TLSAddr  string `json:"tls_addr"`
-		Username string `json:"username"`
-		Password string `json:"password"`
-	} `json:"relay"`
-}
+// acceptOnly is a setting of servers that store messages and do not deliver them.
+const acceptOnly = "POSTRIDER_DELIVERY_CONCURRENCY=0"
 
-func (r ready) reading() reading.Server {
-	return reading.Server{APIURL: r.APIURL, GraphQLURL: r.GraphQLURL, APIKey: r.APIKey}
-}
-
-// server is the binary under measurement, in a process of its own.
+// server is a process of the measured binary.
 type server struct {
-	Ready ready
-	cmd   *exec.Cmd
-	ended chan error
-	log   string
+	client.Server
+
+	db     *sql.DB
+	cmd    *exec.Cmd
+	exited chan error
+	log    string
 }
 
 const startLimit = time.Minute
 
-// start runs the binary in development mode on a data directory below dir, which
-// later starts find again, and waits until it is ready.
-func start(ctx context.Context, binary, dir string, env ...string) (*server, error) {
+// start runs the binary in development mode and waits until it is ready. The data directory is below dir, so a later
+// start with the same dir continues with the same data.
+func start(ctx context.Context, o options, dir string, env ...string) (_ *server, err error) {
 	file := filepath.Join(dir, "ready.json")
-	s := &server{log: filepath.Join(dir, "postrider.log"), ended: make(chan error, 1)}
+	s := &server{log: filepath.Join(dir, "postrider.log"), exited: make(chan error, 1)}
 	log, err := os.OpenFile(s.log, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
 	if err != nil {
 		return nil, err
 	}
-	s.cmd = exec.CommandContext(ctx, binary, "dev", "--ready-file", file)
+	defer func() { err = errors.Join(err, log.Close()) }()
+	s.cmd = exec.CommandContext(ctx, o.binary, "dev", "--ready-file", file)
 	s.cmd.Cancel = func() error { return s.cmd.Process.Signal(syscall.SIGTERM) }
 	s.cmd.WaitDelay = startLimit
-	s.cmd.Env = append(append(os.Environ(), "POSTRIDER_DATA_DIR="+filepath.Join(dir, "data"), "POSTRIDER_HTTP_ADDR=127.0.0.1:0"), env...)
+	s.cmd.Env = append(os.Environ(), "POSTRIDER_DATA_DIR="+filepath.Join(dir, "data"), "POSTRIDER_HTTP_ADDR=127.0.0.1:0")
+	s.cmd.Env = append(s.cmd.Env, env...)
 	s.cmd.Stdout, s.cmd.Stderr = log, log
 	if err := s.cmd.Start(); err != nil {
 		return nil, err
 	}
-	go func() { s.ended <- s.cmd.Wait() }()
+	go func() { s.exited <- s.cmd.Wait() }()
 	if err := s.waitReady(ctx, file); err != nil {
-		return nil, fmt.Errorf("%w; its log: %s", err, process.Tail(s.log))
+		return nil, fmt.Errorf("%w; its log: %s", err, machine.ReadTail(s.log))
+	}
+	if s.db, err = sql.Open("postgres", s.DatabaseURL); err != nil {
+		return nil, err
 	}
 	return s, os.Remove(file)
 }
@@ -74,13 +68,13 @@ func (s *server) waitReady(ctx context.Context, file string) error {
 	tick := time.NewTicker(20 * time.Millisecond)
 	defer tick.Stop()
 	for {
-		if b, err := os.ReadFile(file); err == nil && json.Unmarshal(b, &s.Ready) == nil && s.Ready.APIKey != "" {
+		if b, err := os.ReadFile(file); err == nil && json.Unmarshal(b, &s.Server) == nil && s.APIKey != "" {
 			return nil
 		}
 		select {
 		case <-tick.C:
-		case err := <-s.ended:
-			return fmt.Errorf("postrider ended before it was ready: %w", err)
+		case err := <-s.exited:
+			return fmt.Errorf("postrider exited before it was ready: %w", err)
 		case <-ctx.Done():
 			s.stop()
 			return fmt.Errorf("postrider was not ready within %s", startLimit)
@@ -88,12 +82,93 @@ func (s *server) waitReady(ctx context.Context, file string) error {
 	}
 }
 
-// stop drains the server and waits for it.
+// startCounting starts the server with pg_stat_statements, which is part of PostgreSQL's contrib modules.
+func startCounting(ctx context.Context, o options, dir string, env ...string) (*server, error) {
+	logProgress("starting Postrider twice, because PostgreSQL loads pg_stat_statements when it starts")
+	first, err := start(ctx, o, dir, env...)
+	if err != nil {
+		return nil, err
+	}
+	_, err = first.db.ExecContext(ctx, `ALTER SYSTEM SET shared_preload_libraries = 'pg_stat_statements'`)
+	first.stop()
+	if err != nil {
+		return nil, fmt.Errorf("enable pg_stat_statements: %w", err)
+	}
+	second, err := start(ctx, o, dir, env...)
+	if err != nil {
+		return nil, fmt.Errorf("%w (PostgreSQL requires its contrib modules to start with pg_stat_statements)", err)
+	}
+	for _, statement := range []string{`CREATE EXTENSION IF NOT EXISTS pg_stat_statements`,
+		`ALTER SYSTEM SET pg_stat_statements.track_planning = on`, `SELECT pg_reload_conf()`} {
+		if _, err := second.db.ExecContext(ctx, statement); err != nil {
+			second.stop()
+			return nil, fmt.Errorf("enable pg_stat_statements: %w", err)
+		}
+	}
+	return second, nil
+}
+
+func (s *server) pid() int { return s.cmd.Process.Pid }
+
+// printPeakMemory prints the peak memory of the process.
+func (s *server) printPeakMemory() {
+	fmt.Printf("%-46s %s\n\n", "peak memory of the server process", machine.ReadUsage(s.pid()))
+}
+
+// stop drains the server and waits until it has exited.
 func (s *server) stop() {
+	if s.db != nil {
+		if err := s.db.Close(); err != nil {
+			logProgress("close database: %v", err)
+		}
+	}
 	if err := s.cmd.Process.Signal(syscall.SIGTERM); err != nil {
-		fmt.Fprintln(os.Stderr, "bench: stop:", err)
+		logProgress("stop: %v", err)
 	}
-	if err := <-s.ended; err != nil {
-		fmt.Fprintf(os.Stderr, "bench: postrider ended with %v; its log: %s\n", err, process.Tail(s.log))
+	if err := <-s.exited; err != nil {
+		logProgress("postrider exited with %v; its log: %s", err, machine.ReadTail(s.log))
 	}
+}
+
+// waitUntil repeats a query until it returns true.
+func (s *server) waitUntil(ctx context.Context, query string) error {
+	tick := time.NewTicker(10 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		var done bool
+		if err := s.db.QueryRowContext(ctx, query).Scan(&done); err != nil || done {
+			return err
+		}
+		if err := waitFor(ctx, tick.C); err != nil {
+			return err
+		}
+	}
+}
+
+// waitSettled waits until the outcome of every delivery is stored.
+func (s *server) waitSettled(ctx context.Context) error {
+	return s.waitUntil(ctx, `SELECT NOT EXISTS (SELECT FROM recipients WHERE settled_at IS NULL)`)
+}
+
+// waitFor waits for a channel.
+func waitFor[T any](ctx context.Context, done <-chan T) error {
+	select {
+	case <-done:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// arrivals counts messages or requests that arrive at a receiver.
+type arrivals interface{ Left() int64 }
+
+// waitArrived waits up to two minutes for the channel that a receiver's Expect returned.
+func waitArrived(ctx context.Context, receiver arrivals, arrived <-chan struct{}) error {
+	limited, cancel := context.WithTimeout(ctx, 2*time.Minute)
+	defer cancel()
+	if err := waitFor(limited, arrived); err != nil {
+		return fmt.Errorf("%d messages are missing: %w", receiver.Left(), err)
+	}
+	return nil
 }

@@ -1,52 +1,48 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"time"
 
-	"github.com/postrider/postrider/cmd/bench/asking"
-	"github.com/postrider/postrider/cmd/bench/figures"
-	"github.com/postrider/postrider/cmd/bench/stored"
+	"github.com/postrider/postrider/cmd/bench/client"
+	"github.com/postrider/postrider/cmd/bench/seed"
 )
 
-// benchStatistics asks for a year of an account with ten million emails, by day, over GraphQL. Of 100 answers,
-// 99 may take 50 ms.
-func benchStatistics(ctx context.Context, p plan, dir string) ([]target, error) {
-	progress("starting Postrider to count a year of mail")
-	server, err := start(ctx, p.binary, dir, "POSTRIDER_DELIVERY_CONCURRENCY=0")
+// measureStatistics runs GraphQL queries over a year of statistics.
+func measureStatistics(ctx context.Context, o options, dir string) ([]result, error) {
+	emails := cmp.Or(o.emails, 10_000_000)
+	logProgress("starting Postrider to query statistics")
+	s, err := start(ctx, o, dir, acceptOnly)
 	if err != nil {
 		return nil, err
 	}
-	defer server.stop()
-	emails := p.emails
-	if emails == 0 {
-		emails = 10_000_000
-	}
-	progress("storing what statistics keep of %d emails", emails)
-	if err := stored.Statistics(ctx, server.Ready.DatabaseURL, emails); err != nil {
+	defer s.stop()
+	logProgress("storing the statistics of %d emails", emails)
+	if err := seed.InsertStatistics(ctx, s.DatabaseURL, emails); err != nil {
 		return nil, err
 	}
 	until := time.Now().UTC().Truncate(24 * time.Hour)
-	fmt.Printf("%-46s %10s %10s\n", fmt.Sprintf("statistics of %d emails", emails), "p50", "p99")
-	var out []target
-	for _, q := range asking.Questions {
-		t := target{name: q.Name + ": p99 in ms", most: 50}
+	fmt.Printf("%-46s %10s %10s\n", fmt.Sprintf("a year of %d emails by day", emails), "p50", "p99")
+	var results []result
+	for _, query := range client.StatisticsQueries {
+		r := result{name: query.Name + ": p99 (ms)", max: 50}
 		var all []time.Duration
-		for round := range p.rounds + 1 {
-			took, err := q.Round(ctx, server.Ready.reading(), until)
+		for round := range o.rounds + 1 {
+			took, err := query.MeasureRound(ctx, s.Server, until)
 			if err != nil {
-				return nil, fmt.Errorf("%s: %w", q.Name, err)
+				return nil, fmt.Errorf("%s: %w", query.Name, err)
 			}
 			if round == 0 {
-				continue // the pages are in memory from here on
+				continue // warm-up
 			}
 			all = append(all, took...)
-			t.ratios = append(t.ratios, 1000*figures.NinetyNinth(took))
+			r.rounds = append(r.rounds, 1000*percentile(took, 99).Seconds())
 		}
-		fmt.Printf("%-46s %10s %10s\n", q.Name, figures.Percentile(all, 50), figures.Percentile(all, 99))
-		out = append(out, t)
+		fmt.Printf("%-46s %10s %10s\n", query.Name, percentile(all, 50), percentile(all, 99))
+		results = append(results, r)
 	}
 	fmt.Println()
-	return out, nil
+	return results, nil
 }

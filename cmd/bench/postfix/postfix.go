@@ -1,5 +1,5 @@
-// Package postfix starts Postfix with OpenDKIM on loopback, to be measured beside Postrider.
-// Both have to be installed (Find), and Postfix starts for root only.
+// Package postfix starts Postfix with OpenDKIM on loopback, to compare with Postrider. Both must be installed (see
+// CheckInstalled), and Postfix requires root.
 package postfix
 
 import (
@@ -20,11 +20,11 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/postrider/postrider/cmd/bench/process"
+	"github.com/postrider/postrider/cmd/bench/machine"
 )
 
-// Server is a Postfix with an OpenDKIM, an instance of their own below a scratch
-// folder: the system's configuration and queue are not touched.
+// Server is a separate instance of Postfix and OpenDKIM in a scratch folder. It does not touch the configuration and
+// queue of the system.
 type Server struct {
 	Addr, Log string
 
@@ -33,14 +33,13 @@ type Server struct {
 	master int // process id
 }
 
-// Domain is the one that is signed for.
+// Domain is the domain that OpenDKIM signs for.
 const Domain = "peer.test"
 
-// Start runs both below dir. Mail goes on to the SMTP server sink. Error: they are not installed,
-// or the user is not root.
+// Start runs both in dir. Postfix relays mail to the SMTP server sink.
 func Start(ctx context.Context, dir, sink string) (_ *Server, err error) {
 	if os.Geteuid() != 0 {
-		return nil, errors.New("postfix starts for root only")
+		return nil, errors.New("postfix requires root")
 	}
 	ports, err := freePorts(ctx, 2)
 	if err != nil {
@@ -58,11 +57,11 @@ func Start(ctx context.Context, dir, sink string) (_ *Server, err error) {
 	if err := p.configure(dir, ports[0], ports[1], sink); err != nil {
 		return nil, err
 	}
-	if err := answers(ctx, "127.0.0.1:"+ports[1]); err != nil {
+	if err := waitListening(ctx, "127.0.0.1:"+ports[1]); err != nil {
 		return nil, fmt.Errorf("opendkim: %w", err)
 	}
 	if output, err := exec.CommandContext(ctx, "postfix", "-c", p.config, "start").CombinedOutput(); err != nil {
-		return nil, fmt.Errorf("postfix start: %w: %s%s", err, output, process.Tail(p.Log))
+		return nil, fmt.Errorf("postfix start: %w: %s%s", err, output, machine.ReadTail(p.Log))
 	}
 	pid, err := os.ReadFile(filepath.Join(dir, "spool", "pid", "master.pid"))
 	if err == nil {
@@ -71,10 +70,10 @@ func Start(ctx context.Context, dir, sink string) (_ *Server, err error) {
 	if err != nil {
 		return nil, fmt.Errorf("postfix's process id: %w", err)
 	}
-	return p, answers(ctx, p.Addr)
+	return p, waitListening(ctx, p.Addr)
 }
 
-// startMilter runs OpenDKIM as a child, with a key of its own.
+// startMilter runs OpenDKIM as a child process with a new key.
 func (p *Server) startMilter(ctx context.Context, dir, port string) error {
 	key, err := rsa.GenerateKey(rand.Reader, 2048)
 	if err != nil {
@@ -154,10 +153,10 @@ func (p *Server) configure(dir, port, milter, sink string) error {
 		os.WriteFile(filepath.Join(p.config, "master.cf"), fmt.Appendf(nil, masterCF, port), 0o600))
 }
 
-// Stop ends both.
+// Stop stops both.
 func (p *Server) Stop() {
 	if p.master != 0 {
-		// After an interrupt too.
+		// Not the context of the run: an interrupt has canceled it.
 		if output, err := exec.CommandContext(context.Background(), "postfix", "-c", p.config, "stop").CombinedOutput(); err != nil {
 			fmt.Fprintf(os.Stderr, "bench: postfix stop: %v: %s\n", err, output)
 		}
@@ -166,13 +165,13 @@ func (p *Server) Stop() {
 		if err := p.milter.Process.Signal(syscall.SIGTERM); err != nil {
 			fmt.Fprintln(os.Stderr, "bench: opendkim stop:", err)
 		}
-		_ = p.milter.Wait() // it says nothing that matters
+		_ = p.milter.Wait() // the signal is its only error
 	}
 }
 
-// CPU is what all of their processes have used.
+// CPU returns the CPU time of all their processes.
 func (p *Server) CPU() time.Duration {
-	return process.CPUBelow(p.master) + process.CPUBelow(p.milter.Process.Pid)
+	return machine.ReadTreeCPU(p.master) + machine.ReadTreeCPU(p.milter.Process.Pid)
 }
 
 func freePorts(ctx context.Context, n int) (ports []string, err error) {
@@ -191,8 +190,8 @@ func freePorts(ctx context.Context, n int) (ports []string, err error) {
 	return ports, nil
 }
 
-// answers waits until somebody listens.
-func answers(ctx context.Context, addr string) error {
+// waitListening waits until a server accepts connections.
+func waitListening(ctx context.Context, addr string) error {
 	ctx, cancel := context.WithTimeout(ctx, 20*time.Second)
 	defer cancel()
 	tick := time.NewTicker(50 * time.Millisecond)
@@ -205,22 +204,29 @@ func answers(ctx context.Context, addr string) error {
 		select {
 		case <-tick.C:
 		case <-ctx.Done():
-			return fmt.Errorf("%s does not answer: %w", addr, err)
+			return fmt.Errorf("%s does not accept connections: %w", addr, err)
 		}
 	}
 }
 
-// programs are what the comparison needs, and aptLine how Debian has them.
-var programs = []string{"postfix", "postconf", "smtp-source", "opendkim"}
+const installLine = "apt-get install --no-install-recommends postfix opendkim"
 
-const aptLine = "apt-get install --no-install-recommends postfix opendkim"
-
-// Find tells which of the programs are missing.
-func Find() error {
-	for _, name := range programs {
+// CheckInstalled returns an error if a required program is missing.
+func CheckInstalled() error {
+	for _, name := range []string{"postfix", "postconf", "smtp-source", "opendkim"} {
 		if _, err := exec.LookPath(name); err != nil {
-			return fmt.Errorf("%s is not on this machine's PATH, and nothing is installed by this: on Debian run %s, and stop what that starts", name, aptLine)
+			return fmt.Errorf("%s is not installed (Debian: %s; then stop the services that this starts)", name, installLine)
 		}
+	}
+	return nil
+}
+
+// Inject sends messages of the same size to an SMTP server, from concurrent sessions that stay open.
+func Inject(ctx context.Context, addr, to string, messages, sessions int, size int64) error {
+	source := exec.CommandContext(ctx, "smtp-source", "-d", "-s", strconv.Itoa(sessions), "-l", strconv.FormatInt(size, 10), "-m", strconv.Itoa(messages),
+		"-f", "bench@"+Domain, "-t", to, addr)
+	if output, err := source.CombinedOutput(); err != nil {
+		return fmt.Errorf("smtp-source: %w: %s", err, output)
 	}
 	return nil
 }

@@ -1,6 +1,4 @@
-// Package process tells what processes need: processor time and memory, as Linux counts it,
-// and the end of their logs.
-package process
+package machine
 
 import (
 	"bytes"
@@ -11,25 +9,25 @@ import (
 	"time"
 )
 
-// Usage is what Linux says of a process; on other systems it is not known.
+// Usage is the resource usage of a process. It is only known on Linux.
 type Usage struct {
 	Known   bool
-	CPU     time.Duration // user and system, of all threads
-	PeakRSS int64         // octets
-	FileRSS int64         // of them, now: pages of files, as the program itself, which others share and the kernel may drop
+	CPU     time.Duration // user and system time of all threads
+	PeakRSS int64         // bytes
+	FileRSS int64         // bytes now used by pages of files, such as the program, which the kernel can share and drop
 }
 
-// clockTick is USER_HZ, which Linux keeps at 100 for all who read /proc.
+// clockTick is USER_HZ, which is always 100 in /proc.
 const clockTick = time.Second / 100
 
-// UsageOf reads /proc.
-func UsageOf(pid int) Usage {
+// ReadUsage reads the usage of a process from /proc.
+func ReadUsage(pid int) Usage {
 	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	if err != nil {
 		return Usage{}
 	}
-	// proc(5): the name in brackets may hold anything; utime and stime are the 12th
-	// and 13th field after it.
+	// proc(5): utime and stime are the 12th and 13th field after the name, which is in parentheses and can contain any
+	// character.
 	fields := strings.Fields(string(stat[bytes.LastIndexByte(stat, ')')+1:]))
 	if len(fields) < 13 {
 		return Usage{}
@@ -57,15 +55,15 @@ func UsageOf(pid int) Usage {
 	return u
 }
 
-// String is the peak for people, and what of it is the program's file.
+// String returns the peak memory and the pages of files in it.
 func (u Usage) String() string {
 	if !u.Known {
-		return "not known on this system"
+		return "unknown on this system"
 	}
 	return fmt.Sprintf("%d MiB (%d of files)", u.PeakRSS>>20, u.FileRSS>>20)
 }
 
-// sumTicks adds up fields of /proc that count clock ticks.
+// sumTicks adds up fields of /proc that are in clock ticks.
 func sumTicks(fields []string) (sum time.Duration, err error) {
 	for _, ticks := range fields {
 		n, err := strconv.ParseInt(ticks, 10, 64)
@@ -77,9 +75,8 @@ func sumTicks(fields []string) (sum time.Duration, err error) {
 	return sum, nil
 }
 
-// CPUBelow is the CPU time of a process and of all below it, those that have ended
-// included.
-func CPUBelow(root int) time.Duration {
+// ReadTreeCPU returns the CPU time of a process and all its descendants, including those that have exited.
+func ReadTreeCPU(root int) time.Duration {
 	type process struct {
 		parent int
 		cpu    time.Duration
@@ -96,7 +93,7 @@ func CPUBelow(root int) time.Duration {
 		}
 		stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 		if err != nil {
-			continue // ended meanwhile
+			continue // exited in the meantime
 		}
 		fields := strings.Fields(string(stat[bytes.LastIndexByte(stat, ')')+1:]))
 		if len(fields) < 15 {
@@ -106,7 +103,7 @@ func CPUBelow(root int) time.Duration {
 		if err != nil {
 			continue
 		}
-		cpu, err := sumTicks(fields[11:15]) // of its own, and of children that it has waited for
+		cpu, err := sumTicks(fields[11:15]) // its own, and those of exited children
 		if err != nil {
 			continue
 		}
@@ -124,8 +121,8 @@ func CPUBelow(root int) time.Duration {
 	return sum
 }
 
-// Tail returns the end of a log, or why it cannot be read.
-func Tail(file string) string {
+// ReadTail returns the end of a log file, or the error from reading it.
+func ReadTail(file string) string {
 	b, err := os.ReadFile(file)
 	if err != nil {
 		return err.Error()

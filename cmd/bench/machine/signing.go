@@ -1,5 +1,4 @@
-// Package signing measures how many signatures a machine makes.
-package signing
+package machine
 
 import (
 	"context"
@@ -17,16 +16,16 @@ import (
 	"time"
 )
 
-// HaveOpenSSL tells whether this machine has the command.
-func HaveOpenSSL() bool {
+// HasOpenSSL reports whether the openssl command is installed.
+func HasOpenSSL() bool {
 	_, err := exec.LookPath("openssl")
 	return err == nil
 }
 
-// Rate is the ceiling of delivery: every message costs one. OpenSSL's are the
-// fastest that there are; without its command they are Go's, which are slower.
-func Rate(ctx context.Context, length time.Duration) (float64, error) {
-	if !HaveOpenSSL() {
+// MeasureSignatures returns the RSA-2048 signatures per second on all cores. Each delivered message needs one. It uses
+// OpenSSL, or Go's slower implementation if the openssl command is missing.
+func MeasureSignatures(ctx context.Context, length time.Duration) (float64, error) {
+	if !HasOpenSSL() {
 		return signWithGo(length)
 	}
 	seconds := max(1, int(length.Seconds()))
@@ -37,11 +36,11 @@ func Rate(ctx context.Context, length time.Duration) (float64, error) {
 	lines := strings.Split(strings.TrimSpace(string(output)), "\n")
 	fields := strings.Fields(lines[len(lines)-1]) // rsa 2048 bits 0.000439s 0.000012s 2278.5 84057.0
 	if len(fields) < 2 {
-		return 0, fmt.Errorf("openssl speed printed %q, want the signatures per second in the last field but one", lines[len(lines)-1])
+		return 0, fmt.Errorf("openssl speed: no signatures per second in the next-to-last field of %q", lines[len(lines)-1])
 	}
 	rate, err := strconv.ParseFloat(fields[len(fields)-2], 64)
 	if err != nil {
-		return 0, fmt.Errorf("openssl speed printed %q, want the signatures per second in the last field but one", lines[len(lines)-1])
+		return 0, fmt.Errorf("openssl speed: no signatures per second in the next-to-last field of %q", lines[len(lines)-1])
 	}
 	return rate, nil
 }

@@ -1,4 +1,4 @@
-package stored
+package seed
 
 import (
 	"context"
@@ -15,9 +15,9 @@ import (
 	"github.com/postrider/postrider/runtime/storage/db"
 )
 
-// Statistics stores what the server would count for emails of the first account over a year: from three domains
-// with two keys each, to a thousand recipient domains of which few have most of the mail, with two tags each.
-func Statistics(ctx context.Context, databaseURL string, emails int) (err error) {
+// InsertStatistics stores the statistics of a year of emails in the first account: from three domains with two API
+// keys each, to a thousand recipient domains (a few of which receive most of the mail), with two tags each.
+func InsertStatistics(ctx context.Context, databaseURL string, emails int) (err error) {
 	d, err := db.Open(ctx, db.Config{URL: databaseURL, RiskLosingAcceptedMail: true}, slog.New(slog.DiscardHandler))
 	if err != nil {
 		return err
@@ -29,7 +29,7 @@ func Statistics(ctx context.Context, databaseURL string, emails int) (err error)
 	}
 	const days = 365
 	today := rollup.DayOf(time.Now())
-	dice := rand.New(rand.NewPCG(uint64(emails), 1)) //nolint:gosec // the same mail every time
+	dice := rand.New(rand.NewPCG(uint64(emails), 1)) // the same emails on each run
 	for day := range days {
 		r := rollup.New()
 		for range emails / days {
@@ -50,7 +50,7 @@ func Statistics(ctx context.Context, databaseURL string, emails int) (err error)
 	return nil
 }
 
-// addEmail counts an email of a day, and what happened to it.
+// addEmail adds an email of a day and its events to the rollup.
 func addEmail(r *rollup.Rollup, dice *rand.Rand, account string, day time.Time) {
 	sender, environment := dice.IntN(6), "env=prod"
 	if dice.IntN(5) == 0 {
