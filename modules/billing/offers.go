@@ -11,6 +11,7 @@ import (
 	"github.com/postrider/postrider/modules/accounts/plans"
 	"github.com/postrider/postrider/modules/billing/provider"
 	"github.com/postrider/postrider/runtime/base/fault"
+	"github.com/postrider/postrider/runtime/base/limit"
 )
 
 // catalogFor is how long prices are believed.
@@ -20,23 +21,21 @@ const catalogFor = 10 * time.Minute
 type catalog struct {
 	stripe *provider.Client
 
-	turn chan struct{} // holds one: who has it may use the rest. Unlike a mutex it is not waited for longer than a caller may
+	turn *limit.Semaphore // guards have and at; unlike a mutex, a caller waits for it no longer than its context
 	have provider.Catalog
 	at   time.Time
 }
 
 func newCatalog(stripe *provider.Client) *catalog {
-	return &catalog{stripe: stripe, turn: make(chan struct{}, 1)}
+	return &catalog{stripe: stripe, turn: limit.NewSemaphore(1, limit.Unbounded)}
 }
 
 // get gives the catalog, at most ten minutes old.
 func (c *catalog) get(ctx context.Context) (provider.Catalog, error) {
-	select {
-	case c.turn <- struct{}{}:
-		defer func() { <-c.turn }()
-	case <-ctx.Done():
-		return provider.Catalog{}, ctx.Err()
+	if err := c.turn.Acquire(ctx); err != nil {
+		return provider.Catalog{}, err
 	}
+	defer c.turn.Release()
 	if !c.at.IsZero() && time.Since(c.at) < catalogFor {
 		return c.have, nil
 	}

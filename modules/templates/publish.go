@@ -81,12 +81,10 @@ type newVersion struct {
 
 // makeVersion does everything that takes time, outside of a transaction.
 func (s *Service) makeVersion(ctx context.Context, source content) (newVersion, error) {
-	select {
-	case s.publishing <- struct{}{}:
-		defer func() { <-s.publishing }()
-	case <-ctx.Done():
-		return newVersion{}, ctx.Err()
+	if err := s.publishing.Acquire(ctx); err != nil {
+		return newVersion{}, err
 	}
+	defer s.publishing.Release()
 	return newVersionOf(source)
 }
 

@@ -8,6 +8,7 @@ import (
 	"go.uber.org/fx"
 
 	"github.com/postrider/postrider/runtime/base/cache"
+	"github.com/postrider/postrider/runtime/base/limit"
 	"github.com/postrider/postrider/runtime/storage/db"
 	"github.com/postrider/postrider/runtime/storage/page"
 )
@@ -29,13 +30,13 @@ type Service struct {
 
 	lookups    *cache.Cache[lookup, published]
 	versions   *cache.Cache[published, compiled]
-	epoch      atomic.Int64  // counts what this process has changed
-	publishing chan struct{} // bounds the inlining of CSS, which is pure CPU
+	epoch      atomic.Int64     // counts what this process has changed
+	publishing *limit.Semaphore // bounds the inlining of CSS, which is pure CPU
 }
 
 // New makes the service. Nothing of it has to be started.
 func New(p Params) *Service {
-	return &Service{db: p.DB, cursors: p.Cursors, log: p.Logger, publishing: make(chan struct{}, 2),
+	return &Service{db: p.DB, cursors: p.Cursors, log: p.Logger, publishing: limit.NewSemaphore(2, limit.Unbounded),
 		lookups: cache.New(cache.Config[lookup, published]{Max: 50_000, TTL: CacheTTL}),
 		versions: cache.New(cache.Config[published, compiled]{Max: cacheWeight, TTL: time.Hour, Sliding: true,
 			Weigh: func(_ published, c compiled) int { return c.weight() }})}

@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"net/netip"
 	"net/url"
+	"runtime"
 	"slices"
 	"time"
 
@@ -80,7 +81,8 @@ func (c *Call) SetDevice(value string) {
 func (c *Call) AddCookie(cookie *http.Cookie) { c.header.Add("Set-Cookie", cookie.String()) }
 
 // slowWork bounds, for the whole process, what requests do that keeps a processor busy.
-var slowWork = limit.NewShares(8)
+// It takes half of the processors, of which an account has one.
+var slowWork = limit.NewKeyed[string](limit.Bounds{PerKey: 1, Total: max(1, runtime.GOMAXPROCS(0)/2), Waiting: 8})
 
 // guard stands in front of an operation: nothing of a request is parsed, and no
 // octet of its body read, before its caller is known and may ask.
@@ -96,7 +98,7 @@ func (a *API) guard(op Operation) func(huma.Context, func(huma.Context)) {
 		if err == nil {
 			ctx := context.WithValue(audit.WithOrigin(hc.Context(), origin), callKey{}, c)
 			if c.AccountID != "" {
-				ctx = slowWork.With(ctx, c.AccountID)
+				ctx = slowWork.Bind(ctx, c.AccountID)
 			}
 			if !op.Slow && (op.Body == nil || !op.Body.Large) { // for a large one: working
 				var cancel context.CancelFunc

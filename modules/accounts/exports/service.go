@@ -30,11 +30,11 @@ var ErrLost = errors.New("exports: the turn has gone to another export")
 // Service hands out turns. Safe for concurrent use, and in several processes.
 type Service struct {
 	db    *db.DB
-	pages *limit.Turnstile
+	pages *limit.Semaphore
 }
 
 // New makes the service.
-func New(d *db.DB) *Service { return &Service{d, limit.New(atOnce, mostWait)} }
+func New(d *db.DB) *Service { return &Service{d, limit.NewSemaphore(atOnce, mostWait)} }
 
 // beginSQL takes the turn where none lasts. One that lasts for longer than any can was taken
 // before the clock of the database went back; the minute is for transactions that began earlier.

@@ -15,6 +15,7 @@ import (
 	"github.com/postrider/postrider/ent/dkimkey"
 	"github.com/postrider/postrider/runtime/base/cache"
 	"github.com/postrider/postrider/runtime/base/id"
+	"github.com/postrider/postrider/runtime/base/limit"
 	"github.com/postrider/postrider/runtime/base/secret"
 	"github.com/postrider/postrider/runtime/mail/dkim"
 	"github.com/postrider/postrider/runtime/mail/signer"
@@ -31,7 +32,7 @@ type Ring struct {
 	box      *secret.Box
 	generate Generate
 	engine   *signer.Engine
-	turn     chan struct{} // bounds key generation, which is pure CPU
+	turn     *limit.Semaphore // bounds key generation, which is pure CPU
 	opened   *cache.Cache[string, crypto.Signer]
 }
 
@@ -46,7 +47,7 @@ func NewRing(box *secret.Box, generate Generate, engine *signer.Engine) *Ring {
 		generate = dkim.GenerateKey
 	}
 	opened := cache.New(cache.Config[string, crypto.Signer]{Max: maxOpened, TTL: keepOpened, Sliding: true})
-	return &Ring{box: box, generate: generate, engine: engine, turn: make(chan struct{}, 1), opened: opened}
+	return &Ring{box: box, generate: generate, engine: engine, turn: limit.NewSemaphore(1, limit.Unbounded), opened: opened}
 }
 
 // Pair is a key pair that is not stored yet.
@@ -60,12 +61,10 @@ type Pair struct {
 // RSA makes an RSA-2048 key for a domain. That costs up to half a second of CPU: it belongs
 // outside of transactions, and only one key at a time is made.
 func (r *Ring) RSA(ctx context.Context, domainID string) (Pair, error) {
-	select {
-	case r.turn <- struct{}{}:
-		defer func() { <-r.turn }()
-	case <-ctx.Done():
-		return Pair{}, ctx.Err()
+	if err := r.turn.Acquire(ctx); err != nil {
+		return Pair{}, err
 	}
+	defer r.turn.Release()
 	key, err := r.generate()
 	if err != nil {
 		return Pair{}, fmt.Errorf("make dkim key: %w", err)

@@ -97,11 +97,11 @@ const (
 // and there may be others behind them, or it did not visit all lanes.
 func (c *claimer) claimOnce(ctx context.Context, limit int, lease time.Duration) (jobs []Job, more bool, err error) {
 	var list []pickedRow
+	var chosen []Job
 	var others bool // have something parked for them
 	defer func() {
-		if err != nil {
-			end(list, nil)
-		}
+		end(list, jobs)
+		c.load.finish(slices.DeleteFunc(chosen, func(d Job) bool { return contains(jobs, d.recipientID) })...)
 	}()
 	draws, more := c.chooseDraws((limit + 1) / 2)
 	common := limit
@@ -131,6 +131,7 @@ func (c *claimer) claimOnce(ctx context.Context, limit int, lease time.Duration)
 		others = parked.others
 		more = more || parked.any() && countCommon(list) >= common
 		jobs, err = c.take(ctx, tx, list, lease)
+		chosen = slices.Clone(jobs)
 		return err
 	})
 	if err != nil {
@@ -143,18 +144,20 @@ func (c *claimer) claimOnce(ctx context.Context, limit int, lease time.Duration)
 	if jobs, err = c.holdSuspended(ctx, jobs); err != nil {
 		return nil, false, fmt.Errorf("hold mail of suspended accounts: %w", err)
 	}
-	end(list, jobs)
-	c.load.begin(jobs)
 	return jobs, more, nil
 }
 
 // end gives back the reservations of rows that became no delivery.
 func end(list []pickedRow, jobs []Job) {
 	for _, c := range list {
-		if c.ticket != nil && !slices.ContainsFunc(jobs, func(d Job) bool { return d.recipientID == c.id }) {
+		if c.ticket != nil && !contains(jobs, c.id) {
 			c.ticket.End()
 		}
 	}
+}
+
+func contains(jobs []Job, recipientID int64) bool {
+	return slices.ContainsFunc(jobs, func(d Job) bool { return d.recipientID == recipientID })
 }
 
 // take makes deliveries of the rows that may be.

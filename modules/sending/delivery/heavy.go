@@ -4,8 +4,9 @@ import (
 	"context"
 	"database/sql"
 	"errors"
-	"sync"
 	"time"
+
+	"github.com/postrider/postrider/runtime/base/limit"
 )
 
 // heavyLoad bounds how many deliveries of heavy messages this process holds, so
@@ -13,52 +14,33 @@ import (
 // everybody else's mail. An account has a quarter of them, so that its slow receivers do
 // not keep the others' heavy messages from being sent.
 type heavyLoad struct {
-	most int
-
-	mutex sync.Mutex
-	held  int // claimed and not ended
-	by    map[string]int
+	slots *limit.Keyed[string] // by account
 }
 
-// begin counts what was claimed, finish what was run or handed back.
-func (l *heavyLoad) begin(jobs []Job)   { l.add(1, jobs) }
-func (l *heavyLoad) finish(jobs ...Job) { l.add(-1, jobs) }
-func (l *heavyLoad) add(n int, jobs []Job) {
-	l.mutex.Lock()
-	defer l.mutex.Unlock()
-	for _, j := range jobs {
-		if !j.heavy() {
-			continue
-		}
-		l.held += n
-		if l.by == nil {
-			l.by = map[string]int{}
-		}
-		if l.by[j.accountID] += n; l.by[j.accountID] == 0 {
-			delete(l.by, j.accountID)
-		}
-	}
+func newHeavyLoad(most int) heavyLoad {
+	return heavyLoad{limit.NewKeyed[string](limit.Bounds{PerKey: max(1, most/4), Total: most})}
 }
 
-// choose tells those of the deliveries that there is room for from the others.
-func (l *heavyLoad) choose(jobs []Job) (kept, off []Job) {
-	l.mutex.Lock()
-	defer l.mutex.Unlock()
-	held, by := l.held, map[string]int{}
+// choose takes a slot for each heavy delivery for which there is one. It returns the deliveries that may
+// be made and those that have to wait.
+func (l heavyLoad) choose(jobs []Job) (kept, off []Job) {
 	for _, j := range jobs {
-		account := j.accountID
-		switch {
-		case !j.heavy():
-			kept = append(kept, j)
-		case held < l.most && l.by[account]+by[account] < max(1, l.most/4):
-			held++
-			by[account]++
-			kept = append(kept, j)
-		default:
+		if j.heavy() && !l.slots.TryAcquire(j.accountID) {
 			off = append(off, j)
+		} else {
+			kept = append(kept, j)
 		}
 	}
 	return kept, off
+}
+
+// finish gives back the slots of chosen deliveries that were made or handed back.
+func (l heavyLoad) finish(jobs ...Job) {
+	for _, j := range jobs {
+		if j.heavy() {
+			l.slots.Release(j.accountID)
+		}
+	}
 }
 
 func (d Job) heavy() bool { return d.message != nil && d.message.Heavy() }
@@ -70,10 +52,11 @@ const putOffFor = time.Second
 // in the transaction of the claim, and gives the others.
 func (c *claimer) putOff(ctx context.Context, tx *sql.Tx, jobs []Job) ([]Job, error) {
 	kept, off := c.load.choose(jobs)
-	if len(off) == 0 {
-		return jobs, nil
+	if err := undo(ctx, tx, off, putOffFor, nil); err != nil {
+		c.load.finish(kept...)
+		return nil, err
 	}
-	return kept, undo(ctx, tx, off, putOffFor, nil)
+	return kept, nil
 }
 
 // errFault is of a message whose file could not be read while it was sent.

@@ -162,7 +162,7 @@ func New(p Params) (*Service, error) {
 	parked, begun := &parking{}, newBegun(p.DB, p.Node)
 	s := &Service{
 		claimer: &claimer{db: p.DB, accounts: p.Accounts, ways: p.Ways, lanes: p.Lanes, node: p.Node, signals: p.Signals, parking: parked, begun: begun,
-			load: heavyLoad{most: max(1, p.Config.Concurrency/4)}},
+			load: newHeavyLoad(max(1, p.Config.Concurrency/4))},
 		composer:  p.Composer,
 		settler:   &settler{db: p.DB, bus: p.Bus, ways: p.Ways, parking: parked, begun: begun, results: counters},
 		transport: p.Transport, returnPaths: p.ReturnPaths, signals: p.Signals, idle: p.Config.Concurrency == 0,

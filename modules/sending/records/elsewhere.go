@@ -7,6 +7,7 @@ import (
 
 	"github.com/postrider/postrider/ent"
 	"github.com/postrider/postrider/modules/sending/bodies"
+	"github.com/postrider/postrider/runtime/base/limit"
 	"github.com/postrider/postrider/runtime/storage/db"
 )
 
@@ -33,14 +34,10 @@ const loadsAtOnce = 8
 
 func (s *Service) loadAll(ctx context.Context, emails []*ent.Email) error {
 	errs := make([]error, len(emails))
-	turns := make(chan struct{}, loadsAtOnce)
+	turns := limit.NewSemaphore(loadsAtOnce, limit.Unbounded)
 	var all sync.WaitGroup
 	for i, e := range emails {
-		turns <- struct{}{}
-		all.Go(func() {
-			errs[i] = s.LoadTexts(ctx, e)
-			<-turns
-		})
+		all.Go(func() { errs[i] = turns.Do(ctx, func() error { return s.LoadTexts(ctx, e) }) })
 	}
 	all.Wait()
 	for _, err := range errs {

@@ -13,6 +13,7 @@ import (
 	"github.com/coreos/go-oidc/v3/oidc"
 	"golang.org/x/oauth2"
 
+	"github.com/postrider/postrider/runtime/base/limit"
 	"github.com/postrider/postrider/runtime/web/egress"
 )
 
@@ -30,8 +31,8 @@ const (
 type provider struct {
 	config  Config
 	client  *http.Client
-	turn    chan struct{} // held by who discovers
-	flights chan struct{} // held by who waits for an exchange
+	turn    *limit.Semaphore // held during discovery
+	flights *limit.Semaphore // held during an exchange
 
 	mu      sync.Mutex
 	known   *discovered
@@ -63,7 +64,7 @@ type lookup func(ctx context.Context, host string) ([]netip.Addr, error)
 func newProvider(c Config, find lookup) *provider {
 	client := egress.NewClient(egress.ClientConfig{Guard: egress.NewGuard(private()), PlainLoopback: true, ConnectTimeout: requestTime, Timeout: requestTime, Lookup: find})
 	client.Transport = bounded{client.Transport}
-	return &provider{config: c, client: client, turn: make(chan struct{}, 1), flights: make(chan struct{}, flights)}
+	return &provider{config: c, client: client, turn: limit.NewSemaphore(1, limit.Unbounded), flights: limit.NewSemaphore(flights, 0)}
 }
 
 // bounded cuts answers that are too long: the libraries read them whole.
@@ -97,12 +98,10 @@ func (p *provider) find(ctx context.Context) (*discovered, error) {
 	if known, err := p.remembered(time.Now()); known != nil || err != nil {
 		return known, err
 	}
-	select {
-	case p.turn <- struct{}{}:
-		defer func() { <-p.turn }()
-	case <-ctx.Done():
-		return nil, refuseFor(Away, ctx.Err())
+	if err := p.turn.Acquire(ctx); err != nil {
+		return nil, refuseFor(Away, err)
 	}
+	defer p.turn.Release()
 	if known, err := p.remembered(time.Now()); known != nil || err != nil {
 		return known, err
 	}
@@ -154,12 +153,10 @@ type answer struct{ code, issuer string }
 
 // person exchanges a code for what the provider says of a person. Errors: Away, Busy, Untrusted.
 func (p *provider) person(ctx context.Context, a answer, c codes) (claims, error) {
-	select {
-	case p.flights <- struct{}{}:
-		defer func() { <-p.flights }()
-	default:
+	if !p.flights.TryAcquire() {
 		return claims{}, refuse(Busy)
 	}
+	defer p.flights.Release()
 	found, err := p.find(ctx)
 	if err != nil {
 		return claims{}, err

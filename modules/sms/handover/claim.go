@@ -3,7 +3,6 @@ package handover
 import (
 	"context"
 	"fmt"
-	"sync"
 	"time"
 
 	"github.com/postrider/postrider/modules/sms/provider"
@@ -70,7 +69,7 @@ func (s *Service) claim(ctx context.Context, limit int, lease time.Duration) ([]
 	}
 	rows, err := db.All(ctx, s.db.Prepared, func(r *row) []any {
 		return []any{&r.ID, &r.accountID, &r.To, &r.From, &r.Text, &r.Encoding, &r.Segments, &r.fence, &r.attempts, &r.expired, &r.cutOff}
-	}, claimSQL.Text, claimSQL.Args(busyRows.Rows(s.flights.rooms()), db.Arg("until", until), db.Arg("room", s.config.PerAccount),
+	}, claimSQL.Text, claimSQL.Args(busyRows.Rows(s.rooms()), db.Arg("until", until), db.Arg("room", s.config.PerAccount),
 		db.Arg("limit", limit), db.Arg("lease", lease.Microseconds()))...)
 	if err != nil {
 		return nil, fmt.Errorf("claim text messages: %w", err)
@@ -84,7 +83,9 @@ func (s *Service) claim(ctx context.Context, limit int, lease time.Duration) ([]
 		j.ReceiptURL = s.account.ReceiptURL(j.ID)
 		jobs = append(jobs, &j)
 	}
-	s.flights.begin(jobs)
+	for _, j := range jobs {
+		s.held.TryAcquire(j.accountID) // succeeds: only this worker claims, and claimSQL has taken no more than there is room for
+	}
 	return jobs, nil
 }
 
@@ -102,48 +103,26 @@ func (s *Service) release(ctx context.Context, jobs []*job) error {
 		return fmt.Errorf("hand back text messages: %w", err)
 	}
 	for _, j := range jobs {
-		s.flights.end(j)
+		s.finish(j)
 	}
 	return nil
 }
 
-// flights counts the claimed messages of each account in this process.
-type flights struct {
-	most  int    // of one account
-	nudge func() // has the worker claim again
-
-	mu    sync.Mutex
-	under map[string]int
-}
-
-func (f *flights) begin(jobs []*job) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	for _, j := range jobs {
-		f.under[j.accountID]++
+// finish makes room for another message of the account. Claims skip the messages of an account without
+// room, so the worker has to claim again.
+func (s *Service) finish(j *job) {
+	full := s.held.Held()[j.accountID] >= s.config.PerAccount
+	s.held.Release(j.accountID)
+	if full {
+		s.worker.Nudge()
 	}
 }
 
-// end makes room for another message of the account. Claims have left messages of an account
-// that had none where they are, so the worker has to claim again.
-func (f *flights) end(j *job) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if f.under[j.accountID] >= f.most {
-		f.nudge()
-	}
-	if f.under[j.accountID]--; f.under[j.accountID] <= 0 {
-		delete(f.under, j.accountID)
-	}
-}
-
-// rooms gives what is left to the accounts that have something under way.
-func (f *flights) rooms() []room {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	out := make([]room, 0, len(f.under))
-	for accountID, n := range f.under {
-		out = append(out, room{accountID, max(f.most-n, 0)})
+// rooms returns how many more messages may be claimed of each account that holds some.
+func (s *Service) rooms() []room {
+	var out []room
+	for accountID, n := range s.held.Held() {
+		out = append(out, room{accountID, s.config.PerAccount - n})
 	}
 	return out
 }

@@ -59,7 +59,7 @@ func later(code, sentence string, wait time.Duration) result {
 
 // run hands one message over.
 func (s *Service) run(ctx context.Context, j *job, lease *worker.Lease) (r result) {
-	defer s.flights.end(j)
+	defer s.finish(j)
 	begun := false
 	defer func() {
 		if cause := recover(); cause != nil {

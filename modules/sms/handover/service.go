@@ -8,6 +8,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/postrider/postrider/modules/sms/provider"
+	"github.com/postrider/postrider/runtime/base/limit"
 	"github.com/postrider/postrider/runtime/base/worker"
 	"github.com/postrider/postrider/runtime/storage/db"
 )
@@ -95,7 +96,7 @@ type Service struct {
 	node    Node
 	log     *slog.Logger
 	results results
-	flights flights
+	held    *limit.Keyed[string] // claimed messages, by account
 	worker  *worker.Worker[*job, result]
 	tasks   *worker.Tasks
 }
@@ -108,10 +109,9 @@ func New(p Params) (*Service, error) {
 	}
 	s := &Service{config: p.Config.withDefaults(), db: p.DB, account: p.Account, signals: p.Signals, node: p.Node, log: p.Logger, results: counters,
 		tasks: worker.NewTasks(p.Logger, p.Workers)}
-	s.flights.most, s.flights.under = s.config.PerAccount, map[string]int{}
+	s.held = limit.NewKeyed[string](limit.Bounds{PerKey: s.config.PerAccount})
 	s.worker = worker.New(worker.Queue[*job, result]{Name: "sms", Claim: s.claim, Run: s.run, Settle: s.settle, Release: s.release},
 		worker.Config{Concurrency: s.config.Parallel, Poll: s.config.Poll, Lease: s.config.Lease, Process: p.Node}, p.Logger, p.Workers)
-	s.flights.nudge = s.worker.Nudge
 	return s, nil
 }
 

@@ -57,7 +57,7 @@ func (b *Budget) spend() error {
 
 // enter waits until slow work may be done. The wait does not count as time of the render.
 func (b *Budget) enter(now time.Time) error {
-	leave, err := limit.Enter(b.ctx)
+	leave, err := limit.AcquireBound(b.ctx)
 	if errors.Is(err, limit.ErrFull) {
 		return &fault.Error{Kind: fault.Limit, Code: fault.CodeRateLimit, RetryAfter: time.Second,
 			Message: "Too many templates of this account that take long are being rendered; try again in a moment"}

@@ -221,25 +221,22 @@ func TestSlowRendersOfAnOwnerAreBounded(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	shares := limit.NewShares(0)
-	leave, err := shares.Enter(t.Context(), "acc_1")
-	if err != nil {
+	slowWork := limit.NewKeyed[string](limit.Bounds{PerKey: 1})
+	if err := slowWork.Acquire(t.Context(), "acc_1"); err != nil {
 		t.Fatal(err)
 	}
-	ctx := shares.With(t.Context(), "acc_1")
+	ctx := slowWork.Bind(t.Context(), "acc_1")
 	if _, err := slow.Render(NewBudget(ctx), map[string]any{"l": make([]any, MaxList)}); fault.From(err).Code != fault.CodeRateLimit || !IsOver(err) {
 		t.Errorf("a slow render beside another one of its owner gives %v, want %s", err, fault.CodeRateLimit)
 	}
 	if got, err := fast.Render(NewBudget(ctx), map[string]any{"x": "y"}); err != nil || got != "y" {
 		t.Errorf("a quick render beside a slow one gives %q and %v, want y", got, err)
 	}
-	leave()
+	slowWork.Release("acc_1")
 	b := NewBudget(ctx)
 	_, _ = slow.Render(b, map[string]any{"l": make([]any, MaxList)})
-	if leave, err := shares.Enter(t.Context(), "acc_1"); err != nil || b.leave != nil {
-		t.Errorf("after a slow render its place is still taken: %v", err)
-	} else {
-		leave()
+	if held := slowWork.Held(); len(held) != 0 || b.leave != nil {
+		t.Errorf("after a slow render %v slots are held, want none", held)
 	}
 }
 

@@ -16,6 +16,7 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/postrider/postrider/modules/tracking/hosts"
+	"github.com/postrider/postrider/runtime/base/limit"
 	"github.com/postrider/postrider/runtime/base/secret"
 	"github.com/postrider/postrider/runtime/base/telemetry"
 	"github.com/postrider/postrider/runtime/storage/db"
@@ -57,7 +58,7 @@ type tries struct {
 	mutex   sync.Mutex
 	failed  map[string]string // host to reason, of the last try
 	running sync.WaitGroup
-	busy    map[string]bool // hosts of those that run
+	hosts   *limit.Keyed[string] // one try for a host at a time
 }
 
 var _ hosts.Certificates = (*Keeper)(nil)
@@ -66,7 +67,7 @@ const maxRemembered = 10_000
 
 // New makes the keeper; nothing is asked of the authority yet.
 func New(p Params) *Keeper {
-	k := &Keeper{files: &storage{p.DB, p.Box}, log: p.Logger, tries: tries{failed: map[string]string{}, busy: map[string]bool{}}}
+	k := &Keeper{files: &storage{p.DB, p.Box}, log: p.Logger, tries: tries{failed: map[string]string{}, hosts: limit.NewKeyed[string](limit.Bounds{PerKey: 1})}}
 	k.ctx, k.cancel = context.WithCancel(context.Background()) // lives as long as the keeper does
 	quiet := zap.NewNop()                                      // what matters comes as events
 	k.cache = certmagic.NewCache(certmagic.CacheOptions{Capacity: maxRemembered, Logger: quiet,
@@ -146,8 +147,7 @@ func (k *Keeper) Obtain(hosts ...string) {
 	k.tries.mutex.Lock()
 	defer k.tries.mutex.Unlock()
 	for _, host := range hosts {
-		if k.ctx.Err() == nil && !k.tries.busy[host] {
-			k.tries.busy[host] = true
+		if k.ctx.Err() == nil && k.tries.hosts.TryAcquire(host) {
 			k.tries.running.Go(func() { k.obtain(host) })
 		}
 	}
@@ -164,7 +164,7 @@ func (k *Keeper) obtain(host string) {
 	}
 	k.tries.mutex.Lock()
 	defer k.tries.mutex.Unlock()
-	delete(k.tries.busy, host)
+	k.tries.hosts.Release(host)
 	if err != nil && len(k.tries.failed) < maxRemembered {
 		k.tries.failed[host] = "The certificate authority refused, or could not reach the host: " + clip(err.Error())
 		return

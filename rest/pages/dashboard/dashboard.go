@@ -18,7 +18,6 @@ import (
 
 	"github.com/postrider/postrider/rest/pages/look"
 	"github.com/postrider/postrider/runtime/base/intake"
-	"github.com/postrider/postrider/runtime/base/limit"
 	"github.com/postrider/postrider/runtime/base/telemetry"
 )
 
@@ -75,7 +74,7 @@ func newApp(built fs.FS, o Options) (*app, error) {
 	if err != nil {
 		return nil, fmt.Errorf("dashboard: %w", err)
 	}
-	a := &app{Options: o, assets: assets{built: built}, preview: &preview{o.Door, o.Budget, limit.NewShares(previewsWaiting)}, absent: absent}
+	a := &app{Options: o, assets: assets{built: built}, preview: &preview{o.Door, o.Budget, newPreviewTurns()}, absent: absent}
 	a.beforeTheme, a.beforeNonce, a.rest, err = cutPage(page)
 	return a, err
 }

@@ -7,6 +7,7 @@ import (
 	"mime"
 	"mime/multipart"
 	"net/http"
+	"runtime"
 	"time"
 
 	"github.com/postrider/postrider/modules/accounts"
@@ -39,7 +40,12 @@ type Door interface {
 type preview struct {
 	door   Door
 	budget *intake.Budget
-	turns  *limit.Shares
+	turns  *limit.Keyed[string] // by user
+}
+
+// newPreviewTurns bounds previews to half of the processors, of which a user has one.
+func newPreviewTurns() *limit.Keyed[string] {
+	return limit.NewKeyed[string](limit.Bounds{PerKey: 1, Total: max(1, runtime.GOMAXPROCS(0)/2), Waiting: previewsWaiting})
 }
 
 func (p *preview) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -76,11 +82,10 @@ func (p *preview) serve(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return fault.Invalidf("The preview must be a form").Because(err)
 	}
-	leave, err := p.turns.Enter(r.Context(), owner.Account)
-	if err != nil {
+	if err := p.turns.Acquire(r.Context(), owner.Account); err != nil {
 		return err
 	}
-	defer leave()
+	defer p.turns.Release(owner.Account)
 	release, err := p.budget.WorkOnBody(r.Context(), owner, body)
 	if err != nil {
 		return err

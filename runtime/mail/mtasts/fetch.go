@@ -11,7 +11,6 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
-	"sync"
 
 	mox "github.com/mjl-/mox/mtasts"
 )
@@ -76,42 +75,4 @@ func (f *Finder) get(ctx context.Context, domain string) (text string, err error
 		return "", &FetchFailure{PolicyInvalid, fmt.Errorf("more than %d octets", maxPolicy)}
 	}
 	return string(body), nil
-}
-
-// flights lets one caller at a time fetch for a domain; the others wait and find
-// what it brought.
-type flights struct {
-	mu    sync.Mutex
-	under map[string]*flight
-}
-
-type flight struct {
-	seat  chan struct{}
-	users int
-}
-
-// board waits for the seat of a domain. Its land is called once.
-func (f *flights) board(ctx context.Context, domain string) (land func(), err error) {
-	f.mu.Lock()
-	it := f.under[domain]
-	if it == nil {
-		it = &flight{seat: make(chan struct{}, 1)}
-		f.under[domain] = it
-	}
-	it.users++
-	f.mu.Unlock()
-	leave := func() {
-		f.mu.Lock()
-		defer f.mu.Unlock()
-		if it.users--; it.users == 0 {
-			delete(f.under, domain)
-		}
-	}
-	select {
-	case it.seat <- struct{}{}:
-		return func() { <-it.seat; leave() }, nil
-	case <-ctx.Done():
-		leave()
-		return nil, context.Cause(ctx)
-	}
 }

@@ -26,6 +26,7 @@ import (
 	mox "github.com/mjl-/mox/mtasts"
 
 	"github.com/postrider/postrider/runtime/base/cache"
+	"github.com/postrider/postrider/runtime/base/limit"
 )
 
 // Policy is what a domain demands.
@@ -95,9 +96,9 @@ type Config struct {
 
 // Finder finds and keeps policies. It is safe for concurrent use.
 type Finder struct {
-	cfg     Config
-	cache   *cache.Cache[string, *entry]
-	flights flights
+	cfg   Config
+	cache *cache.Cache[string, *entry]
+	turns *limit.Keyed[string] // one fetch for a domain at a time
 }
 
 // entry is what is known of a domain. It is replaced, never changed.
@@ -131,7 +132,7 @@ func New(cfg Config) (*Finder, error) {
 	}
 	policies := cache.New(cache.Config[string, *entry]{Max: cfg.CacheBytes,
 		Weigh: func(domain string, e *entry) int { return 256 + len(domain) + e.size }})
-	return &Finder{cfg: cfg, cache: policies, flights: flights{under: map[string]*flight{}}}, nil
+	return &Finder{cfg: cfg, cache: policies, turns: limit.NewKeyed[string](limit.Bounds{PerKey: 1, Waiting: limit.Unbounded})}, nil
 }
 
 // Policy gives the policy of a domain (A-labels), nil for none. The error, a
@@ -147,12 +148,11 @@ func (f *Finder) Policy(ctx context.Context, domain string) (*Policy, error) {
 	if f.failedLately(known, id) {
 		return known.policy, known.failure
 	}
-	land, err := f.flights.board(ctx, domain)
-	if err != nil {
+	if err := f.turns.Acquire(ctx, domain); err != nil {
 		return known.policy, err
 	}
-	defer land()
-	if known = f.known(domain); f.current(known, id) { // somebody else has fetched it meanwhile
+	defer f.turns.Release(domain)
+	if known = f.known(domain); f.current(known, id) { // another caller has fetched it meanwhile
 		return known.policy, nil
 	}
 	if f.failedLately(known, id) {
