@@ -17,7 +17,7 @@ import (
 )
 
 func (r *accountResolver) Usage(ctx context.Context, obj *model.Account) (*model.Usage, error) {
-	used, err := part[Accounts](r.parts).Usage(ctx, obj.ID)
+	used, err := r.parts.Accounts.Usage(ctx, obj.ID)
 	if err != nil {
 		return nil, err
 	}
@@ -29,7 +29,7 @@ func (r *queryResolver) Account(ctx context.Context) (*model.Account, error) {
 	if err != nil {
 		return nil, err
 	}
-	found, err := part[Accounts](r.parts).Account(ctx, caller.AccountID)
+	found, err := r.parts.Accounts.Account(ctx, caller.AccountID)
 	if err != nil {
 		return nil, err
 	}
@@ -37,7 +37,7 @@ func (r *queryResolver) Account(ctx context.Context) (*model.Account, error) {
 }
 
 func (r *queryResolver) APIKeys(ctx context.Context, first *int, after *string, last *int, before *string, filter *model.APIKeyFilter) (*model.APIKeyConnection, error) {
-	service := part[Accounts](r.parts)
+	service := r.parts.Accounts
 	found, err := connection.Listed[model.APIKeyEdge](ctx, rights.Write, connection.At(first, after, last, before), keyFilter(filter), // as over REST: keys open everything
 		service.FilteredKeys, service.CountKeys, connection.Each(itself[*ent.APIKey]))
 	return &model.APIKeyConnection{Connection: found}, err
@@ -48,7 +48,7 @@ func (r *queryResolver) APIKey(ctx context.Context, id string) (*ent.APIKey, err
 	if err != nil {
 		return nil, err
 	}
-	return noneIfMissing(part[Accounts](r.parts).Key(ctx, caller.AccountID, id))
+	return noneIfMissing(r.parts.Accounts.Key(ctx, caller.AccountID, id))
 }
 
 func (r *Resolver) Account() generated.AccountResolver { return &accountResolver{r} }

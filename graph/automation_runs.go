@@ -57,7 +57,7 @@ func (r *Resolver) detailsOf(ctx context.Context, accountID string, rows []*ent.
 	for i, row := range rows {
 		ids[i] = row.ID
 	}
-	return once(ctx, accountID, ids, part[Automations](r.parts).Details)
+	return once(ctx, accountID, ids, r.parts.Automations.Details)
 }
 
 // emailsOfRuns gives the emails of runs by the runs' ids, all of them as one page.
@@ -74,7 +74,7 @@ func (r *Resolver) emailsOfRuns(ctx context.Context, accountID string, runs map[
 	if len(ids) == 0 {
 		return out, nil
 	}
-	rows, err := part[Emails](r.parts).Several(ctx, accountID, ids...)
+	rows, err := r.parts.Emails.Several(ctx, accountID, ids...)
 	if err != nil {
 		return nil, err
 	}

@@ -104,7 +104,7 @@ func (r *Resolver) automationPage(ctx context.Context, accountID string, rows []
 	for i, row := range rows {
 		ids[i] = row.ID
 	}
-	service := part[AutomationFigures](r.parts)
+	service := r.parts.AutomationFigures
 	shared := &model.AutomationPage{
 		Figures: once(ctx, accountID, ids, service.Of),
 		Emails: onceEach(func(version int) (map[string]*figures.ByStep, error) {

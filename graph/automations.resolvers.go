@@ -47,7 +47,7 @@ func (r *automationResolver) Steps(ctx context.Context, obj *model.Automation) (
 }
 
 func (r *automationResolver) Versions(ctx context.Context, obj *model.Automation) ([]*ent.AutomationVersion, error) {
-	return part[Automations](r.parts).Versions(ctx, obj.AccountID, obj.ID)
+	return r.parts.Automations.Versions(ctx, obj.AccountID, obj.ID)
 }
 
 func (r *automationResolver) Stats(ctx context.Context, obj *model.Automation) (*figures.Runs, error) {
@@ -96,7 +96,7 @@ func (r *automationRunResolver) Timeline(ctx context.Context, obj *model.Automat
 	if err != nil || !there {
 		return []*model.AutomationRunTimelineEntry{}, err
 	}
-	list, err := part[Automations](r.parts).TimelineOf(ctx, run)
+	list, err := r.parts.Automations.TimelineOf(ctx, run)
 	if err != nil {
 		return nil, err
 	}
@@ -149,7 +149,7 @@ func (r *customEventResolver) Explanation(ctx context.Context, obj *model.Custom
 	if err != nil {
 		return nil, err
 	}
-	found, err := part[Automations](r.parts).Explain(ctx, caller.AccountID, obj.ID)
+	found, err := r.parts.Automations.Explain(ctx, caller.AccountID, obj.ID)
 	if err != nil {
 		return nil, err
 	}
@@ -182,13 +182,13 @@ func (r *queryResolver) Automations(ctx context.Context, first *int, after *stri
 		return nil, err
 	}
 	wanted := automationFilter(request, filter)
-	found, err := part[Automations](r.parts).List(ctx, caller.AccountID, wanted)
+	found, err := r.parts.Automations.List(ctx, caller.AccountID, wanted)
 	if err != nil {
 		return nil, connection.ArgumentError(connection.PageError(request, err), "q", "query")
 	}
 	nodes := r.automationPage(ctx, caller.AccountID, found.Items)
 	return &model.AutomationConnection{Connection: connection.Of[model.AutomationEdge](page.With(found, nodes), func(ctx context.Context, most int) (int, error) {
-		return part[Automations](r.parts).CountAutomations(ctx, caller.AccountID, wanted, most)
+		return r.parts.Automations.CountAutomations(ctx, caller.AccountID, wanted, most)
 	})}, nil
 }
 
@@ -197,7 +197,7 @@ func (r *queryResolver) Automation(ctx context.Context, id string) (*model.Autom
 	if err != nil {
 		return nil, err
 	}
-	found, err := noneIfMissing(part[Automations](r.parts).Get(ctx, caller.AccountID, id))
+	found, err := noneIfMissing(r.parts.Automations.Get(ctx, caller.AccountID, id))
 	if found == nil || err != nil {
 		return nil, err
 	}
@@ -210,13 +210,13 @@ func (r *queryResolver) AutomationRuns(ctx context.Context, first *int, after *s
 		return nil, err
 	}
 	wanted := runFilter(request, filter)
-	found, err := part[Automations](r.parts).Runs(ctx, caller.AccountID, wanted)
+	found, err := r.parts.Automations.Runs(ctx, caller.AccountID, wanted)
 	if err != nil {
 		return noneIfMissing[model.AutomationRunConnection](nil, connection.ArgumentError(connection.PageError(request, err), "since", "startedAt", "until", "startedAt"))
 	}
 	nodes := r.runPage(ctx, caller.AccountID, found.Items, r.detailsOf(ctx, caller.AccountID, found.Items))
 	return &model.AutomationRunConnection{Connection: connection.Of[model.AutomationRunEdge](page.With(found, nodes), func(ctx context.Context, most int) (int, error) {
-		return part[Automations](r.parts).CountRuns(ctx, caller.AccountID, wanted, most)
+		return r.parts.Automations.CountRuns(ctx, caller.AccountID, wanted, most)
 	})}, nil
 }
 
@@ -225,7 +225,7 @@ func (r *queryResolver) AutomationRun(ctx context.Context, id string) (*model.Au
 	if err != nil {
 		return nil, err
 	}
-	found, err := part[Automations](r.parts).Run(ctx, caller.AccountID, id)
+	found, err := r.parts.Automations.Run(ctx, caller.AccountID, id)
 	run, err := noneIfMissing(found.AutomationRun, err)
 	if run == nil || err != nil {
 		return nil, err
@@ -235,7 +235,7 @@ func (r *queryResolver) AutomationRun(ctx context.Context, id string) (*model.Au
 }
 
 func (r *queryResolver) CustomEvents(ctx context.Context, first *int, after *string, last *int, before *string, filter *model.CustomEventFilter) (*model.CustomEventConnection, error) {
-	service := part[Automations](r.parts)
+	service := r.parts.Automations
 	list := func(ctx context.Context, accountID string, f automations.EventFilter, p page.Request) (page.Page[*ent.CustomEvent], error) {
 		f.Request = p
 		return service.Events(ctx, accountID, f)
@@ -250,7 +250,7 @@ func (r *queryResolver) CustomEvent(ctx context.Context, id string) (*model.Cust
 	if err != nil {
 		return nil, err
 	}
-	found, err := noneIfMissing(part[Automations](r.parts).Event(ctx, caller.AccountID, id))
+	found, err := noneIfMissing(r.parts.Automations.Event(ctx, caller.AccountID, id))
 	if found == nil || err != nil {
 		return nil, err
 	}

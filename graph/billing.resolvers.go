@@ -19,7 +19,7 @@ func (r *queryResolver) Usage(ctx context.Context, since *time.Time, until *time
 	if err != nil {
 		return nil, err
 	}
-	found, err := part[Usage](r.parts).Report(ctx, caller.AccountID, usageRange(since, until), periodLength(by))
+	found, err := r.parts.Usage.Report(ctx, caller.AccountID, usageRange(since, until), periodLength(by))
 	if err != nil {
 		return nil, err
 	}
@@ -31,7 +31,7 @@ func (r *queryResolver) Billing(ctx context.Context) (*model.Billing, error) {
 	if err != nil {
 		return nil, err
 	}
-	found, err := part[Billing](r.parts).Overview(ctx, caller.AccountID)
+	found, err := r.parts.Billing.Overview(ctx, caller.AccountID)
 	if err != nil {
 		return nil, err
 	}
@@ -43,7 +43,7 @@ func (r *queryResolver) Plans(ctx context.Context) ([]*model.PlanOffer, error) {
 	if err != nil {
 		return nil, err
 	}
-	list, err := part[Billing](r.parts).Offers(ctx, caller.AccountID)
+	list, err := r.parts.Billing.Offers(ctx, caller.AccountID)
 	if err != nil {
 		return nil, err
 	}

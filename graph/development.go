@@ -18,9 +18,6 @@ type Seeded struct {
 	Failures                             []string // local parts at Domain
 }
 
-// ShowSeeds makes the part of development mode.
-func ShowSeeds(s Seeds) Part { return Show(ModuleDevelopment, s) }
-
 func toDevelopment(s *Seeded) *model.Development {
 	if s == nil {
 		return nil

@@ -21,15 +21,15 @@ func (r *Resolver) domainPage(ctx context.Context, accountID string, rows []*ent
 	}
 	page := &model.DomainPage{
 		Health: onceEach(func(first int) (map[string][]*ent.DomainCheck, error) {
-			return part[Domains](r.parts).Health(ctx, accountID, first, ids...)
+			return r.parts.Domains.Health(ctx, accountID, first, ids...)
 		}),
 		Counts: onceEach(func(days int) (map[string]records.Counts, error) {
-			return part[Emails](r.parts).DomainCounts(ctx, accountID, days, ids...)
+			return r.parts.Emails.DomainCounts(ctx, accountID, days, ids...)
 		}),
 	}
 	out := make([]*model.Domain, len(rows))
 	for i, row := range rows {
-		out[i] = toDomain(row, part[Domains](r.parts).Records(row))
+		out[i] = toDomain(row, r.parts.Domains.Records(row))
 		out[i].Page = page
 	}
 	return out

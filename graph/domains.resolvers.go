@@ -36,7 +36,7 @@ func (r *domainResolver) SendingCounts(ctx context.Context, obj *model.Domain, d
 }
 
 func (r *queryResolver) Domains(ctx context.Context, first *int, after *string, last *int, before *string, filter *model.DomainFilter) (*model.DomainConnection, error) {
-	service := part[Domains](r.parts)
+	service := r.parts.Domains
 	found, err := connection.Listed[model.DomainEdge](ctx, rights.Read, connection.At(first, after, last, before), domainFilter(filter, inquiry.DomainIDs(ctx)),
 		service.Filtered, service.Count, r.domainPage)
 	return &model.DomainConnection{Connection: found}, err
@@ -47,7 +47,7 @@ func (r *queryResolver) Domain(ctx context.Context, id string) (*model.Domain, e
 	if err != nil {
 		return nil, err
 	}
-	found, err := noneIfMissing(part[Domains](r.parts).Get(ctx, caller.AccountID, id))
+	found, err := noneIfMissing(r.parts.Domains.Get(ctx, caller.AccountID, id))
 	if found == nil || err != nil {
 		return nil, err
 	}

@@ -23,16 +23,16 @@ func (r *Resolver) emailPage(ctx context.Context, accountID string, rows []*ent.
 		ids[i] = row.ID
 	}
 	shared := &model.EmailPage{
-		Bodies:      once(ctx, accountID, ids, part[Emails](r.parts).Bodies),
-		Snippets:    once(ctx, accountID, ids, part[Emails](r.parts).Snippets),
-		Recipients:  once(ctx, accountID, ids, part[Emails](r.parts).Recipients),
-		Attempts:    once(ctx, accountID, ids, part[Emails](r.parts).Attempts),
-		Attachments: once(ctx, accountID, ids, part[Emails](r.parts).Attachments),
-		Timeline:    once(ctx, accountID, ids, part[Emails](r.parts).Timeline),
+		Bodies:      once(ctx, accountID, ids, r.parts.Emails.Bodies),
+		Snippets:    once(ctx, accountID, ids, r.parts.Emails.Snippets),
+		Recipients:  once(ctx, accountID, ids, r.parts.Emails.Recipients),
+		Attempts:    once(ctx, accountID, ids, r.parts.Emails.Attempts),
+		Attachments: once(ctx, accountID, ids, r.parts.Emails.Attachments),
+		Timeline:    once(ctx, accountID, ids, r.parts.Emails.Timeline),
 	}
 	r.engagementPage(ctx, accountID, ids, shared)
 	r.linksOf(ctx, accountID, rows, shared)
-	if service := part[Automations](r.parts); service != nil {
+	if service := r.parts.Automations; service != nil {
 		shared.Origins = once(ctx, accountID, ids, service.Origins)
 	}
 	emails := make([]*model.Email, len(rows))
@@ -65,7 +65,7 @@ func emailFilter(in *model.EmailFilter, domainIDs []string) records.Filter {
 }
 
 func (r *Resolver) listEmails(ctx context.Context, accountID string, f records.Filter, p page.Request) (page.Page[*ent.Email], error) {
-	return part[Emails](r.parts).List(ctx, accountID, records.ListQuery{Page: p, Filter: f})
+	return r.parts.Emails.List(ctx, accountID, records.ListQuery{Page: p, Filter: f})
 }
 
 // within gives the ends of a stretch of time; nil where it is open.

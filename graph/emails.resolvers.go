@@ -102,7 +102,7 @@ func (r *emailContentResolver) Attachments(ctx context.Context, obj *model.Email
 }
 
 func (r *emailContentResolver) Raw(ctx context.Context, obj *model.EmailContent) (*string, error) {
-	raw, err := part[RawMail](r.parts).Raw(ctx, obj.AccountID, obj.ID)
+	raw, err := r.parts.RawMail.Raw(ctx, obj.AccountID, obj.ID)
 	if raw == nil || err != nil {
 		return nil, err
 	}
@@ -114,7 +114,7 @@ func (r *emailContentResolver) Raw(ctx context.Context, obj *model.EmailContent)
 
 func (r *queryResolver) Emails(ctx context.Context, first *int, after *string, last *int, before *string, filter *model.EmailFilter) (*model.EmailConnection, error) {
 	found, err := connection.Listed[model.EmailEdge](ctx, rights.ReadSent, connection.At(first, after, last, before), emailFilter(filter, inquiry.DomainIDs(ctx)),
-		r.listEmails, part[Emails](r.parts).Count, r.emailPage, "since", "createdAt", "until", "createdAt", "domain", "domainId", "q", "query")
+		r.listEmails, r.parts.Emails.Count, r.emailPage, "since", "createdAt", "until", "createdAt", "domain", "domainId", "q", "query")
 	return &model.EmailConnection{Connection: found}, err
 }
 
@@ -123,7 +123,7 @@ func (r *queryResolver) Email(ctx context.Context, id string) (*model.Email, err
 	if err != nil {
 		return nil, err
 	}
-	found, err := noneIfMissing(part[Emails](r.parts).Get(ctx, caller.AccountID, id))
+	found, err := noneIfMissing(r.parts.Emails.Get(ctx, caller.AccountID, id))
 	if found == nil || err != nil {
 		return nil, err
 	}

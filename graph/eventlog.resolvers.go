@@ -24,7 +24,7 @@ func (r *queryResolver) Events(ctx context.Context, first *int, after *string, t
 	if err != nil {
 		return nil, err
 	}
-	found, err := part[EventLog](r.parts).List(ctx, caller.AccountID, eventQuery(request.Limit, after, types))
+	found, err := r.parts.EventLog.List(ctx, caller.AccountID, eventQuery(request.Limit, after, types))
 	if err != nil {
 		return nil, err
 	}
@@ -36,7 +36,7 @@ func (r *subscriptionResolver) Events(ctx context.Context, after *string, types 
 	if err != nil {
 		return nil, err
 	}
-	stream, err := part[EventLog](r.parts).Open(ctx, caller.AccountID, eventQuery(0, after, types))
+	stream, err := r.parts.EventLog.Open(ctx, caller.AccountID, eventQuery(0, after, types))
 	if err != nil {
 		return nil, err
 	}

@@ -144,14 +144,14 @@ func New(o Options) (http.Handler, error) {
 	if err != nil {
 		return nil, err
 	}
-	given := append(slices.Clone(o.Parts), Show(moduleAccounts, o.Accounts))
+	given := append(slices.Clone(o.Parts), Part{moduleAccounts, func(p *Parts) { p.Accounts = o.Accounts }})
 	if err := errors.Join(append(missingParts(whole, o.On, given), o.validate())...); err != nil {
 		return nil, err
 	}
 	schema.Prune(whole, o.On)
-	root := &Resolver{parts: parts{}, on: o.On}
+	root := &Resolver{on: o.On}
 	for _, p := range given {
-		root.parts[p.kind] = p.serves
+		p.Set(&root.parts)
 	}
 	exec := executor.New(generated.NewExecutableSchema(generated.Config{Schema: whole, Resolvers: root, Complexity: costs()}))
 	errs := refusal.Presenter{Logger: o.Logger}

@@ -65,7 +65,7 @@ func accountFindings(ctx context.Context, r *Resolver, a accounts.Account) (all 
 		all = append(all, &model.HealthFinding{Code: "account.sandbox", Level: model.HealthLevelNotice, Found: "The account can send only to its own address.",
 			Expected: "a verified domain and a payment method", Do: "Verify a domain, then add a payment method."})
 	}
-	used, err := part[Accounts](r.parts).Usage(ctx, a.ID)
+	used, err := r.parts.Accounts.Usage(ctx, a.ID)
 	if err != nil {
 		return nil, err
 	}
@@ -103,7 +103,7 @@ func everyOf[T any](list func(page.Request) (page.Page[T], error)) (all []T, err
 }
 
 func domainFindings(ctx context.Context, r *Resolver, a accounts.Account) (all []*model.HealthFinding, err error) {
-	list, err := everyOf(func(p page.Request) (page.Page[*ent.Domain], error) { return part[Domains](r.parts).List(ctx, a.ID, p) })
+	list, err := everyOf(func(p page.Request) (page.Page[*ent.Domain], error) { return r.parts.Domains.List(ctx, a.ID, p) })
 	for _, d := range list {
 		f := &model.HealthFinding{SubjectID: &d.ID, Expected: "all required DNS records", Do: "Compare the domain's records with those at your DNS provider."}
 		switch d.Status {
@@ -123,7 +123,7 @@ func domainFindings(ctx context.Context, r *Resolver, a accounts.Account) (all [
 
 func webhookFindings(ctx context.Context, r *Resolver, a accounts.Account) (all []*model.HealthFinding, err error) {
 	list, err := everyOf(func(p page.Request) (page.Page[*ent.Webhook], error) {
-		return part[Webhooks](r.parts).List(ctx, a.ID, p)
+		return r.parts.Webhooks.List(ctx, a.ID, p)
 	})
 	for _, w := range list {
 		f := &model.HealthFinding{Code: "webhook.disabled", Level: model.HealthLevelError, SubjectID: &w.ID, Expected: "a 2xx response",
@@ -142,7 +142,7 @@ func webhookFindings(ctx context.Context, r *Resolver, a accounts.Account) (all 
 }
 
 func queueFindings(ctx context.Context, r *Resolver, a accounts.Account) (all []*model.HealthFinding, err error) {
-	waiting, err := part[Queue](r.parts).BacklogOf(ctx, a.ID, queue.Selection{})
+	waiting, err := r.parts.Queue.BacklogOf(ctx, a.ID, queue.Selection{})
 	slices.SortFunc(waiting, func(x, y queue.Backlog) int { return int((y.Oldest - x.Oldest) / time.Second) })
 	for _, b := range waiting {
 		if b.Oldest < longWait || len(all) == mostTold {
@@ -162,7 +162,7 @@ var healthLevels = map[string]model.HealthLevel{"error": model.HealthLevelError,
 
 // installationFindings are what the doctor finds; nil: nobody looks in this mode.
 func (r *Resolver) installationFindings() []*model.HealthFinding {
-	d := part[Doctor](r.parts)
+	d := r.parts.Doctor
 	out := []*model.HealthFinding{}
 	if d == nil {
 		return out

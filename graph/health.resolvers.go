@@ -19,7 +19,7 @@ func (r *queryResolver) Health(ctx context.Context) (*model.Health, error) {
 	if err != nil {
 		return nil, err
 	}
-	account, err := part[Accounts](r.parts).Account(ctx, caller.AccountID)
+	account, err := r.parts.Accounts.Account(ctx, caller.AccountID)
 	if err != nil {
 		return nil, err
 	}

@@ -29,15 +29,15 @@ func linkCosts(c *generated.ComplexityRoot) {
 // page, and only where the caller may read it.
 func (r *Resolver) linksOf(ctx context.Context, accountID string, rows []*ent.Email, page *model.EmailPage) {
 	page.Domains = linked(ctx, rights.Read, "Query.domains", func(e *ent.Email) string { return e.DomainID }, rows, func(ids []string) (map[string]*model.Domain, error) {
-		found, err := part[Domains](r.parts).Several(ctx, accountID, ids...)
+		found, err := r.parts.Domains.Several(ctx, accountID, ids...)
 		return byID(r.domainPage(ctx, accountID, found), func(d *model.Domain) string { return d.ID }), err
 	})
 	page.Keys = linked(ctx, rights.Write, "Query.apiKeys", func(e *ent.Email) string { return given(e.APIKeyID) }, rows, func(ids []string) (map[string]*ent.APIKey, error) {
-		found, err := part[Accounts](r.parts).SeveralKeys(ctx, accountID, ids...)
+		found, err := r.parts.Accounts.SeveralKeys(ctx, accountID, ids...)
 		return byID(found, func(k *ent.APIKey) string { return k.ID }), err
 	})
 	page.Templates = linked(ctx, rights.Read, "Query.templates", func(e *ent.Email) string { return given(e.TemplateID) }, rows, func(ids []string) (map[string]*model.Template, error) {
-		found, err := part[Templates](r.parts).Several(ctx, accountID, ids...)
+		found, err := r.parts.Templates.Several(ctx, accountID, ids...)
 		if err != nil {
 			return nil, err
 		}
@@ -64,7 +64,7 @@ func (r *Resolver) deliveriesOf(ctx context.Context, accountID string, page *mod
 			events = append(events, f.ID)
 		}
 	}
-	found, err := part[Webhooks](r.parts).OfEvents(ctx, accountID, events...)
+	found, err := r.parts.Webhooks.OfEvents(ctx, accountID, events...)
 	if err != nil {
 		return nil, err
 	}
@@ -122,7 +122,7 @@ func byID[T any](list []T, id func(T) string) map[string]T {
 // emailsOf gives the emails that the entries of a page point at.
 func (r *Resolver) emailsOf(ctx context.Context, accountID string, ids []string) model.Emails {
 	return linked(ctx, rights.ReadSent, "Query.emails", itself[string], ids, func(ids []string) (map[string]*model.Email, error) {
-		found, err := part[Emails](r.parts).Several(ctx, accountID, ids...)
+		found, err := r.parts.Emails.Several(ctx, accountID, ids...)
 		return byID(r.emailPage(ctx, accountID, found), func(e *model.Email) string { return e.ID }), err
 	})
 }
@@ -130,7 +130,7 @@ func (r *Resolver) emailsOf(ctx context.Context, accountID string, ids []string)
 // runsOf gives the runs of automations that the entries of a page point at.
 func (r *Resolver) runsOf(ctx context.Context, accountID string, ids []string) model.Runs {
 	return linked(ctx, rights.Read, "Query.automationRuns", itself[string], ids, func(ids []string) (map[string]*model.AutomationRun, error) {
-		found, err := part[Automations](r.parts).Details(ctx, accountID, ids...)
+		found, err := r.parts.Automations.Details(ctx, accountID, ids...)
 		rows := make([]*ent.AutomationRun, 0, len(found))
 		for _, run := range found {
 			rows = append(rows, run.AutomationRun)
@@ -156,7 +156,7 @@ func (r *Resolver) suppressedOf(ctx context.Context, accountID string, page *mod
 		}
 	}
 	slices.Sort(addresses)
-	found, err := part[Suppressions](r.parts).Of(ctx, accountID, slices.Compact(addresses)...)
+	found, err := r.parts.Suppressions.Of(ctx, accountID, slices.Compact(addresses)...)
 	if err != nil {
 		return nil, err
 	}

@@ -22,17 +22,17 @@ func (r *operatorResolver) Accounts(ctx context.Context, obj *model.Operator, fi
 		return nil, err
 	}
 	wanted := accountFilter(filter)
-	found, err := part[Desk](r.parts).Accounts(ctx, wanted, request)
+	found, err := r.parts.Desk.Accounts(ctx, wanted, request)
 	if err != nil {
 		return nil, connection.ArgumentError(connection.PageError(request, err), "q", "query")
 	}
 	return &model.OperatorAccountConnection{Connection: connection.Of[model.OperatorAccountEdge](page.Map(found, toOperatorAccount), func(ctx context.Context, most int) (int, error) {
-		return part[Desk](r.parts).Count(ctx, wanted, most)
+		return r.parts.Desk.Count(ctx, wanted, most)
 	})}, nil
 }
 
 func (r *operatorResolver) Account(ctx context.Context, obj *model.Operator, id string) (*model.OperatorAccountDetails, error) {
-	found, err := part[Desk](r.parts).Account(ctx, id)
+	found, err := r.parts.Desk.Account(ctx, id)
 	if err != nil {
 		return noneIfMissing[model.OperatorAccountDetails](nil, err)
 	}
@@ -40,12 +40,12 @@ func (r *operatorResolver) Account(ctx context.Context, obj *model.Operator, id 
 }
 
 func (r *operatorResolver) Plans(ctx context.Context, obj *model.Operator) ([]*model.OperatorPlan, error) {
-	found, err := part[Desk](r.parts).Plans(ctx)
+	found, err := r.parts.Desk.Plans(ctx)
 	return connection.Shown(found, toOperatorPlan), err
 }
 
 func (r *operatorResolver) Billing(ctx context.Context, obj *model.Operator) (*model.OperatorBilling, error) {
-	mode, state, err := part[BillingWatch](r.parts).Watch(ctx)
+	mode, state, err := r.parts.BillingWatch.Watch(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -53,21 +53,21 @@ func (r *operatorResolver) Billing(ctx context.Context, obj *model.Operator) (*m
 }
 
 func (r *operatorResolver) QueueByDestination(ctx context.Context, obj *model.Operator) ([]*model.QueueBacklog, error) {
-	found, err := part[WholeQueue](r.parts).Destinations(ctx, page.MaxLimit)
+	found, err := r.parts.WholeQueue.Destinations(ctx, page.MaxLimit)
 	return toBacklog(found), err
 }
 
 func (r *operatorResolver) Sources(ctx context.Context, obj *model.Operator) ([]*model.SendingSource, error) {
-	found, err := part[Sources](r.parts).Sources(ctx)
+	found, err := r.parts.Sources.Sources(ctx)
 	return connection.Shown(found, toSource), err
 }
 
 func (r *operatorResolver) Lanes(ctx context.Context, obj *model.Operator) ([]*model.DeliveryLane, error) {
-	return connection.Shown(part[Lanes](r.parts).Lanes(), toLane), nil
+	return connection.Shown(r.parts.Lanes.Lanes(), toLane), nil
 }
 
 func (r *operatorResolver) Processes(ctx context.Context, obj *model.Operator) ([]*model.InstallationProcess, error) {
-	found, err := part[Processes](r.parts).Processes(ctx)
+	found, err := r.parts.Processes.Processes(ctx)
 	return connection.Shown(found, toProcess), err
 }
 

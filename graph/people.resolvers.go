@@ -24,21 +24,21 @@ func (r *queryResolver) Viewer(ctx context.Context) (*model.Viewer, error) {
 }
 
 func (r *queryResolver) Members(ctx context.Context, first *int, after *string, last *int, before *string) (*model.MemberConnection, error) {
-	service := part[Teams](r.parts)
+	service := r.parts.Teams
 	found, err := connection.Listed[model.MemberEdge](ctx, rights.Read, connection.At(first, after, last, before), struct{}{},
 		connection.Unfiltered(service.MemberPage), connection.Unfiltered(service.CountMembers), connection.Each(toMember))
 	return &model.MemberConnection{Connection: found}, err
 }
 
 func (r *queryResolver) Invitations(ctx context.Context, first *int, after *string, last *int, before *string) (*model.InvitationConnection, error) {
-	service := part[Teams](r.parts)
+	service := r.parts.Teams
 	found, err := connection.Listed[model.InvitationEdge](ctx, rights.Team, connection.At(first, after, last, before), struct{}{},
 		connection.Unfiltered(service.InvitationPage), connection.Unfiltered(service.CountInvitations), connection.Each(toInvitation))
 	return &model.InvitationConnection{Connection: found}, err
 }
 
 func (r *queryResolver) AuditLog(ctx context.Context, first *int, after *string, last *int, before *string, filter *model.AuditLogFilter) (*model.AuditLogConnection, error) {
-	service := part[AuditLog](r.parts)
+	service := r.parts.AuditLog
 	found, err := connection.Listed[model.AuditLogEdge](ctx, rights.Team, connection.At(first, after, last, before), auditFilter(filter),
 		service.List, service.Count, connection.Each(toAuditEntry))
 	return &model.AuditLogConnection{Connection: found}, err
@@ -56,7 +56,7 @@ func (r *viewerResolver) Accounts(ctx context.Context, obj *model.Viewer) ([]*mo
 	if obj.User == nil {
 		return []*model.Membership{}, nil
 	}
-	list, err := part[Teams](r.parts).Memberships(ctx, obj.User.ID)
+	list, err := r.parts.Teams.Memberships(ctx, obj.User.ID)
 	return toMemberships(list), err
 }
 
@@ -69,7 +69,7 @@ func (r *viewerResolver) Development(ctx context.Context, obj *model.Viewer) (*m
 	if err != nil || caller.Authorize(rights.Write) != nil { // the key is of scope full
 		return nil, err
 	}
-	return toDevelopment(part[Seeds](r.parts).Seeded()), nil
+	return toDevelopment(r.parts.Seeds.Seeded()), nil
 }
 
 func (r *Resolver) Viewer() generated.ViewerResolver { return &viewerResolver{r} }

@@ -40,7 +40,7 @@ func (r *Resolver) changeQueue(ctx context.Context, of model.QueueSelection, c q
 	if c.Selection, err = selected(of); err != nil {
 		return nil, err
 	}
-	result, err := part[Queue](r.parts).ChangeQueueOf(ctx, caller.AccountID, c)
+	result, err := r.parts.Queue.ChangeQueueOf(ctx, caller.AccountID, c)
 	if err != nil {
 		return nil, err
 	}

@@ -33,7 +33,7 @@ func (r *mutationResolver) DropDelivery(ctx context.Context, selection model.Que
 }
 
 func (r *queryResolver) Queue(ctx context.Context, first *int, after *string, last *int, before *string, filter *model.QueueFilter) (*model.QueueConnection, error) {
-	service := part[Queue](r.parts)
+	service := r.parts.Queue
 	found, err := connection.Listed[model.QueueEdge](ctx, rights.Read, connection.At(first, after, last, before), queueSelection(filter),
 		service.QueueOf, service.CountOf, r.queuePage)
 	return &model.QueueConnection{Connection: found}, err
@@ -44,7 +44,7 @@ func (r *queryResolver) QueueByDestination(ctx context.Context, filter *model.Qu
 	if err != nil {
 		return nil, err
 	}
-	found, err := part[Queue](r.parts).BacklogOf(ctx, caller.AccountID, queueSelection(filter))
+	found, err := r.parts.Queue.BacklogOf(ctx, caller.AccountID, queueSelection(filter))
 	return toBacklog(found), err
 }
 

@@ -48,7 +48,7 @@ func receivedFilter(in *model.ReceivedEmailFilter) inbound.Filter {
 }
 
 func (r *Resolver) listReceived(ctx context.Context, accountID string, f inbound.Filter, p page.Request) (page.Page[*ent.ReceivedEmail], error) {
-	return part[Received](r.parts).List(ctx, accountID, inbound.ListQuery{Page: p, Filter: f})
+	return r.parts.Received.List(ctx, accountID, inbound.ListQuery{Page: p, Filter: f})
 }
 
 func toRules(r addressrules.Rules) *model.AddressRules {
@@ -63,11 +63,11 @@ func toRules(r addressrules.Rules) *model.AddressRules {
 func (r *Resolver) receivedPage(ctx context.Context, accountID string, rows []*ent.ReceivedEmail) []*model.ReceivedEmail {
 	shared := &model.ReceivedPage{
 		Domains: linked(ctx, rights.Read, "Query.domains", func(e *ent.ReceivedEmail) string { return e.DomainID }, rows, func(ids []string) (map[string]*model.Domain, error) {
-			found, err := part[Domains](r.parts).Several(ctx, accountID, ids...)
+			found, err := r.parts.Domains.Several(ctx, accountID, ids...)
 			return byID(r.domainPage(ctx, accountID, found), func(d *model.Domain) string { return d.ID }), err
 		}),
 		Deliveries: linked(ctx, rights.Read, "Query.webhookDeliveries", func(e *ent.ReceivedEmail) string { return e.ID }, rows, func(ids []string) (map[string][]*model.WebhookDelivery, error) {
-			found, err := part[Webhooks](r.parts).OfSubjects(ctx, accountID, ids...)
+			found, err := r.parts.Webhooks.OfSubjects(ctx, accountID, ids...)
 			return r.deliveriesBy(ctx, accountID, found), err
 		}),
 	}
@@ -78,7 +78,7 @@ func (r *Resolver) receivedPage(ctx context.Context, accountID string, rows []*e
 
 // receivedContent is nil once it was deleted by age.
 func (r *Resolver) receivedContent(ctx context.Context, e *ent.ReceivedEmail) (*model.ReceivedContent, error) {
-	content, err := part[Received](r.parts).Open(ctx, e)
+	content, err := r.parts.Received.Open(ctx, e)
 	if errors.Is(err, inbound.ErrPurged) {
 		return nil, nil //nolint:nilnil // null says it
 	}

@@ -19,7 +19,7 @@ import (
 
 func (r *queryResolver) ReceivedEmails(ctx context.Context, first *int, after *string, last *int, before *string, filter *model.ReceivedEmailFilter) (*model.ReceivedEmailConnection, error) {
 	found, err := connection.Listed[model.ReceivedEmailEdge](ctx, rights.Read, connection.At(first, after, last, before), receivedFilter(filter),
-		r.listReceived, part[Received](r.parts).Count, r.receivedPage, "since", "receivedAt", "until", "receivedAt", "domain", "domainId", "q", "query")
+		r.listReceived, r.parts.Received.Count, r.receivedPage, "since", "receivedAt", "until", "receivedAt", "domain", "domainId", "q", "query")
 	return &model.ReceivedEmailConnection{Connection: found}, err
 }
 
@@ -28,7 +28,7 @@ func (r *queryResolver) ReceivedEmail(ctx context.Context, id string) (*model.Re
 	if err != nil {
 		return nil, err
 	}
-	found, err := noneIfMissing(part[Received](r.parts).Get(ctx, caller.AccountID, id))
+	found, err := noneIfMissing(r.parts.Received.Get(ctx, caller.AccountID, id))
 	if found == nil || err != nil {
 		return nil, err
 	}
@@ -40,7 +40,7 @@ func (r *queryResolver) AddressRules(ctx context.Context, domainID string) (*mod
 	if err != nil {
 		return nil, err
 	}
-	found, err := part[Received](r.parts).Rules(ctx, caller.AccountID, domainID)
+	found, err := r.parts.Received.Rules(ctx, caller.AccountID, domainID)
 	return noneIfMissing(toRules(found), err)
 }
 

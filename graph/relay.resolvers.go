@@ -20,7 +20,7 @@ func (r *queryResolver) SMTPCredentials(ctx context.Context, first *int, after *
 	if filter != nil {
 		wanted.Revoked = filter.Revoked
 	}
-	service := part[SMTPCredentials](r.parts)
+	service := r.parts.SMTPCredentials
 	found, err := connection.Listed[model.SMTPCredentialEdge](ctx, rights.Write, connection.At(first, after, last, before), wanted, // as over REST, and as with keys
 		service.Filtered, service.Count, connection.Each(r.toSMTPCredential))
 	return &model.SMTPCredentialConnection{Connection: found}, err
@@ -31,7 +31,7 @@ func (r *queryResolver) SMTPCredential(ctx context.Context, id string) (*model.S
 	if err != nil {
 		return nil, err
 	}
-	found, err := noneIfMissing(part[SMTPCredentials](r.parts).Get(ctx, caller.AccountID, id))
+	found, err := noneIfMissing(r.parts.SMTPCredentials.Get(ctx, caller.AccountID, id))
 	if found == nil || err != nil {
 		return nil, err
 	}

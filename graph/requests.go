@@ -52,11 +52,11 @@ func requestFilter(in *model.APIRequestFilter) (out apilog.Filter) {
 func (r *Resolver) requestPage(ctx context.Context, accountID string, rows []apilog.Request) []*model.APIRequest {
 	shared := &model.APIRequestPage{
 		Keys: linked(ctx, rights.Write, "Query.apiKeys", func(q apilog.Request) string { return q.APIKeyID }, rows, func(ids []string) (map[string]*ent.APIKey, error) {
-			found, err := part[Accounts](r.parts).SeveralKeys(ctx, accountID, ids...)
+			found, err := r.parts.Accounts.SeveralKeys(ctx, accountID, ids...)
 			return byID(found, func(k *ent.APIKey) string { return k.ID }), err
 		}),
 		Emails: linked(ctx, rights.ReadSent, "Query.emails", func(q apilog.Request) string { return q.EmailID }, rows, func(ids []string) (map[string]*model.Email, error) {
-			found, err := part[Emails](r.parts).Several(ctx, accountID, ids...)
+			found, err := r.parts.Emails.Several(ctx, accountID, ids...)
 			return byID(r.emailPage(ctx, accountID, found), func(e *model.Email) string { return e.ID }), err
 		}),
 	}

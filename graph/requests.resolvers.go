@@ -52,7 +52,7 @@ func (r *aPIRequestResolver) Email(ctx context.Context, obj *model.APIRequest) (
 }
 
 func (r *queryResolver) APIRequests(ctx context.Context, first *int, after *string, last *int, before *string, filter *model.APIRequestFilter) (*model.APIRequestConnection, error) {
-	service := part[APIRequests](r.parts)
+	service := r.parts.APIRequests
 	found, err := connection.Listed[model.APIRequestEdge](ctx, rights.Read, connection.At(first, after, last, before), requestFilter(filter), service.List, service.Count,
 		r.requestPage, "since", "createdAt", "until", "createdAt", "status_from", "status", "status_below", "status",
 		"api_key_id", "apiKeyId", "user_id", "userId", "request_id", "requestId", "email_id", "emailId")
@@ -64,7 +64,7 @@ func (r *queryResolver) APIRequest(ctx context.Context, id string) (*model.APIRe
 	if err != nil {
 		return nil, err
 	}
-	found, err := part[APIRequests](r.parts).Get(ctx, caller.AccountID, id)
+	found, err := r.parts.APIRequests.Get(ctx, caller.AccountID, id)
 	one, err := noneIfMissing(&found, err)
 	if one == nil || err != nil {
 		return nil, err

@@ -7,7 +7,7 @@ import (
 // Resolver is the root of the resolvers. The resolvers of a type stand in the
 // *.resolvers.go file named like its SDL, conversions in the file beside it.
 type Resolver struct {
-	parts parts
+	parts Parts
 	on    []string // the modules that are on
 }
 

@@ -35,7 +35,7 @@ var searches = []searchKind{
 }
 
 func searchEmails(ctx context.Context, r *Resolver, accountID string, s searchText) ([]*model.SearchResult, error) {
-	service := part[Emails](r.parts)
+	service := r.parts.Emails
 	result := func(e *ent.Email) *model.SearchResult {
 		to := ""
 		if len(e.To) > 0 {
@@ -52,7 +52,7 @@ func searchEmails(ctx context.Context, r *Resolver, accountID string, s searchTe
 }
 
 func searchReceived(ctx context.Context, r *Resolver, accountID string, s searchText) ([]*model.SearchResult, error) {
-	service := part[Received](r.parts)
+	service := r.parts.Received
 	result := func(e *ent.ReceivedEmail) *model.SearchResult {
 		return &model.SearchResult{Type: model.SearchTypeReceivedEmail, ID: e.ID, Title: e.Subject, Detail: e.From, CreatedAt: e.ReceivedAt}
 	}
@@ -65,7 +65,7 @@ func searchReceived(ctx context.Context, r *Resolver, accountID string, s search
 
 func searchDomains(ctx context.Context, r *Resolver, accountID string, s searchText) ([]*model.SearchResult, error) {
 	return among(s, func(p page.Request) (page.Page[*ent.Domain], error) {
-		return part[Domains](r.parts).List(ctx, accountID, p)
+		return r.parts.Domains.List(ctx, accountID, p)
 	},
 		func(d *ent.Domain) *model.SearchResult {
 			return &model.SearchResult{Type: model.SearchTypeDomain, ID: d.ID, Title: d.Name, Detail: string(d.Status), CreatedAt: d.CreatedAt}
@@ -74,7 +74,7 @@ func searchDomains(ctx context.Context, r *Resolver, accountID string, s searchT
 
 func searchWebhooks(ctx context.Context, r *Resolver, accountID string, s searchText) ([]*model.SearchResult, error) {
 	return among(s, func(p page.Request) (page.Page[*ent.Webhook], error) {
-		return part[Webhooks](r.parts).List(ctx, accountID, p)
+		return r.parts.Webhooks.List(ctx, accountID, p)
 	},
 		func(w *ent.Webhook) *model.SearchResult {
 			return &model.SearchResult{Type: model.SearchTypeWebhook, ID: w.ID, Title: w.URL, CreatedAt: w.CreatedAt}
@@ -83,7 +83,7 @@ func searchWebhooks(ctx context.Context, r *Resolver, accountID string, s search
 
 func searchKeys(ctx context.Context, r *Resolver, accountID string, s searchText) ([]*model.SearchResult, error) {
 	return among(s, func(p page.Request) (page.Page[*ent.APIKey], error) {
-		return part[Accounts](r.parts).Keys(ctx, accountID, p)
+		return r.parts.Accounts.Keys(ctx, accountID, p)
 	},
 		func(k *ent.APIKey) *model.SearchResult {
 			return &model.SearchResult{Type: model.SearchTypeAPIKey, ID: k.ID, Title: k.Name, Detail: k.Prefix, CreatedAt: k.CreatedAt}
@@ -91,7 +91,7 @@ func searchKeys(ctx context.Context, r *Resolver, accountID string, s searchText
 }
 
 func searchTemplates(ctx context.Context, r *Resolver, accountID string, s searchText) ([]*model.SearchResult, error) {
-	service := part[Templates](r.parts)
+	service := r.parts.Templates
 	result := func(t templates.Template) *model.SearchResult {
 		return &model.SearchResult{Type: model.SearchTypeTemplate, ID: t.ID, Title: t.Name, Detail: given(t.Alias), CreatedAt: t.CreatedAt}
 	}
@@ -107,7 +107,7 @@ func searchTemplates(ctx context.Context, r *Resolver, accountID string, s searc
 }
 
 func searchAutomations(ctx context.Context, r *Resolver, accountID string, s searchText) ([]*model.SearchResult, error) {
-	service := part[Automations](r.parts)
+	service := r.parts.Automations
 	result := func(a *ent.Automation) *model.SearchResult {
 		return &model.SearchResult{Type: model.SearchTypeAutomation, ID: a.ID, Title: a.Name, Detail: string(a.Status), CreatedAt: a.CreatedAt}
 	}
@@ -121,7 +121,7 @@ func searchAutomations(ctx context.Context, r *Resolver, accountID string, s sea
 func searchSuppressions(ctx context.Context, r *Resolver, accountID string, s searchText) ([]*model.SearchResult, error) {
 	return oneResult(func(e *ent.Suppression) *model.SearchResult {
 		return &model.SearchResult{Type: model.SearchTypeSuppression, ID: e.ID, Title: given(e.Email), Detail: string(e.Reason), CreatedAt: e.CreatedAt}
-	})(part[Suppressions](r.parts).Get(ctx, accountID, s.text))
+	})(r.parts.Suppressions.Get(ctx, accountID, s.text))
 }
 
 // mostPages bounds how far a list of few, which has no index of names, is looked through.

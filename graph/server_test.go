@@ -74,14 +74,30 @@ func newServer(t testing.TB, s setup) *testServer {
 		t.Fatal(err)
 	}
 	handler, err := New(Options{Trusted: s.trusted, Open: s.trusted == nil, Budget: held, On: s.on, Auth: s.auth, People: fakePeople{}, Origins: []string{"http://mail.example.com"}, Rate: s.rate, Audit: srv.done, Accounts: fakeAccounts{srv.calls}, Parts: []Part{
-		Show[Domains]("domains", fakeDomains{srv.calls, someDomains()}), Show[Emails]("sending", fakeEmails{srv.calls, emails}), Show[Queue]("sending", fakeEmails{srv.calls, emails}), Show[Suppressions]("suppression", fakeSuppressions{srv.calls}),
-		Show[Webhooks]("webhooks", fakeWebhooks{srv.calls}), Show[Received]("inbound", fakeReceived{srv.calls}), Show[Templates]("templates", fakeTemplates{srv.calls}),
-		Show[Engagements]("tracking", fakeEngagements{srv.calls}), Show[EventLog]("eventlog", someEventLog(srv.calls)), Show[SMTPCredentials]("relay", fakeSMTPCredentials{srv.calls}),
-		Show[Automations]("automations", fakeAutomations{srv.calls}), Show[AutomationFigures]("automations", fakeFigures{srv.calls}),
-		Show[Teams]("signin", fakeTeams{}), Show[AuditLog]("signin", fakeAuditLog{}),
-		Show[Statistics]("statistics", fakeStatistics{}), Show[APIRequests]("apilog", fakeRequests{srv.calls}), Show[RawMail]("sending", fakeRaw{srv.calls}), ShowSeeds(fakeSeeds{}), Show[Doctor](moduleAccounts, fakeDoctor{}),
-		Show[Desk]("signin", fakeInstallation{}), Show[BillingWatch]("billing", fakeInstallation{}), Show[WholeQueue]("sending", fakeInstallation{}), Show[Sources]("outbound", fakeInstallation{}),
-		Show[Lanes]("sending", fakeInstallation{}), Show[Processes](moduleAccounts, fakeInstallation{}), Show[Usage]("accounts", fakeBilling{srv.calls}), Show[Billing]("billing", fakeBilling{srv.calls}),
+		{"domains", func(p *Parts) { p.Domains = fakeDomains{srv.calls, someDomains()} }},
+		{"sending", func(p *Parts) {
+			p.Emails, p.Queue, p.RawMail = fakeEmails{srv.calls, emails}, fakeEmails{srv.calls, emails}, fakeRaw{srv.calls}
+			p.WholeQueue, p.Lanes = fakeInstallation{}, fakeInstallation{}
+		}},
+		{"suppression", func(p *Parts) { p.Suppressions = fakeSuppressions{srv.calls} }},
+		{"webhooks", func(p *Parts) { p.Webhooks = fakeWebhooks{srv.calls} }},
+		{"inbound", func(p *Parts) { p.Received = fakeReceived{srv.calls} }},
+		{"templates", func(p *Parts) { p.Templates = fakeTemplates{srv.calls} }},
+		{"tracking", func(p *Parts) { p.Engagements = fakeEngagements{srv.calls} }},
+		{"eventlog", func(p *Parts) { p.EventLog = someEventLog(srv.calls) }},
+		{"relay", func(p *Parts) { p.SMTPCredentials = fakeSMTPCredentials{srv.calls} }},
+		{"automations", func(p *Parts) {
+			p.Automations, p.AutomationFigures = fakeAutomations{srv.calls}, fakeFigures{srv.calls}
+		}},
+		{"signin", func(p *Parts) { p.Teams, p.AuditLog, p.Desk = fakeTeams{}, fakeAuditLog{}, fakeInstallation{} }},
+		{"statistics", func(p *Parts) { p.Statistics = fakeStatistics{} }},
+		{"apilog", func(p *Parts) { p.APIRequests = fakeRequests{srv.calls} }},
+		{moduleAccounts, func(p *Parts) {
+			p.Doctor, p.Processes, p.Usage = fakeDoctor{}, fakeInstallation{}, fakeBilling{srv.calls}
+		}},
+		{"billing", func(p *Parts) { p.BillingWatch, p.Billing = fakeInstallation{}, fakeBilling{srv.calls} }},
+		{"outbound", func(p *Parts) { p.Sources = fakeInstallation{} }},
+		{ModuleDevelopment, func(p *Parts) { p.Seeds = fakeSeeds{} }},
 	}, Logger: slog.New(slog.NewTextHandler(srv.log, &slog.HandlerOptions{Level: slog.LevelDebug}))})
 	if err != nil {
 		t.Fatal(err)

@@ -132,7 +132,7 @@ func (r *Resolver) toReasons(ctx context.Context, accountID string, list []stati
 	if !wanted || len(ids) == 0 {
 		return out, nil
 	}
-	rows, err := part[Emails](r.parts).Several(ctx, accountID, ids...)
+	rows, err := r.parts.Emails.Several(ctx, accountID, ids...)
 	if err != nil {
 		return nil, err
 	}

@@ -20,7 +20,7 @@ func (r *queryResolver) EmailStatistics(ctx context.Context, rangeArg model.Time
 	if err != nil {
 		return nil, err
 	}
-	found, err := part[Statistics](r.parts).Ask(ctx, caller.AccountID, statistics.Question{Range: statisticsRange(rangeArg), Interval: statistics.Interval(strings.ToLower(string(interval))),
+	found, err := r.parts.Statistics.Ask(ctx, caller.AccountID, statistics.Question{Range: statisticsRange(rangeArg), Interval: statistics.Interval(strings.ToLower(string(interval))),
 		Timezone: timezone, GroupBy: dimension(groupBy), Top: top, Filter: statisticsFilter(filter), ByEmail: placedBy == model.StatisticsMomentEmail, Latency: asksLatency(ctx)})
 	if err != nil {
 		return nil, err
@@ -33,7 +33,7 @@ func (r *queryResolver) TopBounceReasons(ctx context.Context, rangeArg model.Tim
 	if err != nil {
 		return nil, err
 	}
-	found, err := part[Statistics](r.parts).Reasons(ctx, caller.AccountID, statisticsRange(rangeArg), statisticsFilter(filter), first)
+	found, err := r.parts.Statistics.Reasons(ctx, caller.AccountID, statisticsRange(rangeArg), statisticsFilter(filter), first)
 	if err != nil {
 		return nil, err
 	}
@@ -49,7 +49,7 @@ func (r *queryResolver) ReceivedStatistics(ctx context.Context, rangeArg model.T
 	if groupBy != nil {
 		q.GroupBy = statistics.Dimension(strings.ToLower(string(*groupBy)))
 	}
-	found, err := part[Statistics](r.parts).AskReceived(ctx, caller.AccountID, q)
+	found, err := r.parts.Statistics.AskReceived(ctx, caller.AccountID, q)
 	if err != nil {
 		return nil, err
 	}

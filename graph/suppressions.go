@@ -37,7 +37,7 @@ func suppressionCosts(c *generated.ComplexityRoot) {
 
 func (r *Resolver) listSuppressions(ctx context.Context, accountID string, f suppression.Filter, p page.Request) (page.Page[*ent.Suppression], error) {
 	f.Request = p
-	return part[Suppressions](r.parts).List(ctx, accountID, f)
+	return r.parts.Suppressions.List(ctx, accountID, f)
 }
 
 // suppressionPage ties suppressions that were read together to the emails that led to them.

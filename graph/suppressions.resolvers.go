@@ -22,7 +22,7 @@ func (r *emailResolver) Suppressions(ctx context.Context, obj *model.Email) ([]*
 
 func (r *queryResolver) Suppressions(ctx context.Context, first *int, after *string, last *int, before *string, filter *model.SuppressionFilter) (*model.SuppressionConnection, error) {
 	found, err := connection.Listed[model.SuppressionEdge](ctx, rights.Read, connection.At(first, after, last, before), suppressionFilter(filter),
-		r.listSuppressions, part[Suppressions](r.parts).Count, r.suppressionPage, "since", "createdAt", "until", "createdAt")
+		r.listSuppressions, r.parts.Suppressions.Count, r.suppressionPage, "since", "createdAt", "until", "createdAt")
 	return &model.SuppressionConnection{Connection: found}, err
 }
 
@@ -31,7 +31,7 @@ func (r *queryResolver) Suppression(ctx context.Context, id string) (*model.Supp
 	if err != nil {
 		return nil, err
 	}
-	found, err := noneIfMissing(part[Suppressions](r.parts).Get(ctx, caller.AccountID, id))
+	found, err := noneIfMissing(r.parts.Suppressions.Get(ctx, caller.AccountID, id))
 	if found == nil || err != nil {
 		return nil, err
 	}
@@ -44,12 +44,12 @@ func (r *queryResolver) CategoryOptOuts(ctx context.Context, first *int, after *
 		return nil, err
 	}
 	wanted := optOutFilter(request, filter)
-	found, err := part[Suppressions](r.parts).OptOuts(ctx, caller.AccountID, wanted)
+	found, err := r.parts.Suppressions.OptOuts(ctx, caller.AccountID, wanted)
 	if err != nil {
 		return nil, connection.PageError(request, err)
 	}
 	return &model.CategoryOptOutConnection{Connection: connection.Of[model.CategoryOptOutEdge](found, func(ctx context.Context, most int) (int, error) {
-		return part[Suppressions](r.parts).CountOptOuts(ctx, caller.AccountID, wanted, most)
+		return r.parts.Suppressions.CountOptOuts(ctx, caller.AccountID, wanted, most)
 	})}, nil
 }
 
@@ -58,7 +58,7 @@ func (r *queryResolver) CategoryOptOut(ctx context.Context, id string) (*ent.Cat
 	if err != nil {
 		return nil, err
 	}
-	return noneIfMissing(part[Suppressions](r.parts).OptOut(ctx, caller.AccountID, id))
+	return noneIfMissing(r.parts.Suppressions.OptOut(ctx, caller.AccountID, id))
 }
 
 func (r *suppressionResolver) CausedBy(ctx context.Context, obj *model.Suppression) (*model.Email, error) {

@@ -32,7 +32,7 @@ func (r *Resolver) templatePage(ctx context.Context, accountID string, rows []te
 	for i, row := range rows {
 		ids[i] = row.ID
 	}
-	bodies := once(ctx, accountID, ids, part[Templates](r.parts).Bodies)
+	bodies := once(ctx, accountID, ids, r.parts.Templates.Bodies)
 	out := make([]*model.Template, len(rows))
 	for i, row := range rows {
 		variables, err := toVariables(row.Variables)

@@ -24,7 +24,7 @@ func (r *queryResolver) Templates(ctx context.Context, first *int, after *string
 		return nil, err
 	}
 	wanted := templateFilter(request, filter)
-	found, err := part[Templates](r.parts).List(ctx, caller.AccountID, wanted)
+	found, err := r.parts.Templates.List(ctx, caller.AccountID, wanted)
 	if err != nil {
 		return nil, connection.ArgumentError(connection.PageError(request, err), "q", "query")
 	}
@@ -33,7 +33,7 @@ func (r *queryResolver) Templates(ctx context.Context, first *int, after *string
 		return nil, err
 	}
 	return &model.TemplateConnection{Connection: connection.Of[model.TemplateEdge](page.With(found, nodes), func(ctx context.Context, most int) (int, error) {
-		return part[Templates](r.parts).Count(ctx, caller.AccountID, wanted, most)
+		return r.parts.Templates.Count(ctx, caller.AccountID, wanted, most)
 	})}, nil
 }
 
@@ -42,7 +42,7 @@ func (r *queryResolver) Template(ctx context.Context, id string) (*model.Templat
 	if err != nil {
 		return nil, err
 	}
-	found, err := part[Templates](r.parts).Get(ctx, caller.AccountID, id)
+	found, err := r.parts.Templates.Get(ctx, caller.AccountID, id)
 	if err != nil {
 		if fault.KindOf(err) == fault.NotFound {
 			return nil, nil
@@ -77,7 +77,7 @@ func (r *templateResolver) Versions(ctx context.Context, obj *model.Template, fi
 	if err != nil {
 		return nil, err
 	}
-	found, err := part[Templates](r.parts).Versions(ctx, caller.AccountID, obj.ID, request)
+	found, err := r.parts.Templates.Versions(ctx, caller.AccountID, obj.ID, request)
 	if err != nil {
 		return nil, connection.PageError(request, err)
 	}
@@ -86,7 +86,7 @@ func (r *templateResolver) Versions(ctx context.Context, obj *model.Template, fi
 		return nil, err
 	}
 	return &model.TemplateVersionConnection{Connection: connection.Of[model.TemplateVersionEdge](page.With(found, nodes), func(ctx context.Context, most int) (int, error) {
-		return part[Templates](r.parts).CountVersions(ctx, caller.AccountID, obj.ID, most)
+		return r.parts.Templates.CountVersions(ctx, caller.AccountID, obj.ID, most)
 	})}, nil
 }
 

@@ -21,12 +21,12 @@ var _ Engagements = (*tracking.Service)(nil)
 // engagementPage adds what hangs off the emails of a page; without the module its
 // fields are not in the schema.
 func (r *Resolver) engagementPage(ctx context.Context, accountID string, ids []string, p *model.EmailPage) {
-	if part[Engagements](r.parts) == nil {
+	if r.parts.Engagements == nil {
 		return
 	}
-	p.Engagement = once(ctx, accountID, ids, part[Engagements](r.parts).Counts)
+	p.Engagement = once(ctx, accountID, ids, r.parts.Engagements.Counts)
 	p.Engagements = onceEach(func(first int) (map[string][]*ent.Engagement, error) {
-		return part[Engagements](r.parts).Engagements(ctx, accountID, first, ids...)
+		return r.parts.Engagements.Engagements(ctx, accountID, first, ids...)
 	})
 }
 

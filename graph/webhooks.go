@@ -59,14 +59,14 @@ func (r *Resolver) deliveryPage(ctx context.Context, accountID string, rows []*e
 	for i, row := range rows {
 		ids[i] = row.ID
 	}
-	attempts := once(ctx, accountID, ids, part[Webhooks](r.parts).Attempts)
+	attempts := once(ctx, accountID, ids, r.parts.Webhooks.Attempts)
 	endpoints := sync.OnceValues(func() (map[string]*model.Webhook, error) {
 		var wanted []string
 		for _, row := range rows {
 			wanted = append(wanted, row.WebhookID)
 		}
 		slices.Sort(wanted)
-		found, err := part[Webhooks](r.parts).Several(ctx, accountID, slices.Compact(wanted)...)
+		found, err := r.parts.Webhooks.Several(ctx, accountID, slices.Compact(wanted)...)
 		return byID(r.webhookPage(ctx, accountID, slices.Collect(maps.Values(found))), func(w *model.Webhook) string { return w.ID }), err
 	})
 	for i, row := range rows {
@@ -100,7 +100,7 @@ func (r *Resolver) webhookPage(ctx context.Context, accountID string, rows []*en
 		state string
 	}
 	latest := onceEach(func(a asked) (map[string][]*model.WebhookDelivery, error) {
-		found, err := part[Webhooks](r.parts).Latest(ctx, accountID, a.state, a.first, ids...)
+		found, err := r.parts.Webhooks.Latest(ctx, accountID, a.state, a.first, ids...)
 		return r.deliveriesBy(ctx, accountID, found), err
 	})
 	return connection.Shown(rows, func(row *ent.Webhook) *model.Webhook {

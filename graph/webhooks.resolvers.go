@@ -22,7 +22,7 @@ import (
 )
 
 func (r *queryResolver) Webhooks(ctx context.Context, first *int, after *string, last *int, before *string, filter *model.WebhookFilter) (*model.WebhookConnection, error) {
-	service := part[Webhooks](r.parts)
+	service := r.parts.Webhooks
 	found, err := connection.Listed[model.WebhookEdge](ctx, rights.Read, connection.At(first, after, last, before), endpointFilter(filter),
 		service.Filtered, service.Count, r.webhookPage)
 	return &model.WebhookConnection{Connection: found}, err
@@ -33,7 +33,7 @@ func (r *queryResolver) Webhook(ctx context.Context, id string) (*model.Webhook,
 	if err != nil {
 		return nil, err
 	}
-	found, err := noneIfMissing(part[Webhooks](r.parts).Get(ctx, caller.AccountID, id))
+	found, err := noneIfMissing(r.parts.Webhooks.Get(ctx, caller.AccountID, id))
 	if found == nil || err != nil {
 		return nil, err
 	}
@@ -46,13 +46,13 @@ func (r *queryResolver) WebhookDeliveries(ctx context.Context, webhookID string,
 		return nil, err
 	}
 	wanted := deliveryFilter(request, filter)
-	found, err := part[Webhooks](r.parts).Deliveries(ctx, caller.AccountID, webhookID, wanted)
+	found, err := r.parts.Webhooks.Deliveries(ctx, caller.AccountID, webhookID, wanted)
 	if err != nil {
 		return noneIfMissing[model.WebhookDeliveryConnection](nil, connection.ArgumentError(connection.PageError(request, err), "since", "createdAt", "until", "createdAt"))
 	}
 	nodes := r.deliveryPage(ctx, caller.AccountID, found.Items)
 	return &model.WebhookDeliveryConnection{Connection: connection.Of[model.WebhookDeliveryEdge](page.With(found, nodes), func(ctx context.Context, most int) (int, error) {
-		return part[Webhooks](r.parts).CountDeliveries(ctx, caller.AccountID, webhookID, wanted, most)
+		return r.parts.Webhooks.CountDeliveries(ctx, caller.AccountID, webhookID, wanted, most)
 	})}, nil
 }
 
@@ -61,7 +61,7 @@ func (r *queryResolver) WebhookDelivery(ctx context.Context, id string) (*model.
 	if err != nil {
 		return nil, err
 	}
-	found, err := noneIfMissing(part[Webhooks](r.parts).Delivery(ctx, caller.AccountID, id))
+	found, err := noneIfMissing(r.parts.Webhooks.Delivery(ctx, caller.AccountID, id))
 	if err != nil || found == nil {
 		return nil, err
 	}
@@ -73,7 +73,7 @@ func (r *queryResolver) WebhookStatistics(ctx context.Context, rangeArg model.Ti
 	if err != nil {
 		return nil, err
 	}
-	found, err := part[Webhooks](r.parts).Ask(ctx, caller.AccountID, given(webhookID), timeseries.Question{Range: statisticsRange(rangeArg),
+	found, err := r.parts.Webhooks.Ask(ctx, caller.AccountID, given(webhookID), timeseries.Question{Range: statisticsRange(rangeArg),
 		Interval: timeseries.Interval(strings.ToLower(string(interval))), Timezone: timezone})
 	if err != nil {
 		return nil, err
@@ -82,7 +82,7 @@ func (r *queryResolver) WebhookStatistics(ctx context.Context, rangeArg model.Ti
 }
 
 func (r *webhookResolver) Events(ctx context.Context, obj *model.Webhook) ([]string, error) {
-	return part[Webhooks](r.parts).Events(obj.Webhook), nil
+	return r.parts.Webhooks.Events(obj.Webhook), nil
 }
 
 func (r *webhookResolver) DisabledReason(ctx context.Context, obj *model.Webhook) (*string, error) {

@@ -2,7 +2,6 @@ package app
 
 import (
 	"maps"
-	"reflect"
 	"slices"
 
 	"go.uber.org/fx"
@@ -86,11 +85,11 @@ type Module struct {
 	Always   bool     // cannot be switched off
 	Dev      bool     // exists in development mode only
 	Option   fx.Option
-	// Routes are constructors of what it shows over REST, from its services to
-	// api.Routes. Called with nil services they describe the same for the OpenAPI document.
-	Routes []any
+	// Routes is what it shows over REST. Constructed without services, the routes describe the same for the
+	// OpenAPI document.
+	Routes []route
 	// Beside is what it shows over REST where another module is on as well, by that module.
-	Beside map[string][]any
+	Beside map[string][]route
 	// Graph is what it shows over GraphQL: the services behind its fields.
 	Graph []part
 	// Edges is what else it shows: pages, links, and lines of GET /readyz.
@@ -101,7 +100,7 @@ type Module struct {
 func Modules() []Module { return slices.Clone(registry) }
 
 // routes are the constructors of what it shows over REST beside the modules that are on.
-func (m Module) routes(on []string) []any {
+func (m Module) routes(on []string) []route {
 	all := slices.Clone(m.Routes)
 	for _, other := range slices.Sorted(maps.Keys(m.Beside)) {
 		if slices.Contains(on, other) {
@@ -114,8 +113,8 @@ func (m Module) routes(on []string) []any {
 // options are all parts of the row for Fx, beside the modules that are on.
 func (m Module) options(on []string) fx.Option {
 	all := []fx.Option{m.Option}
-	for _, constructor := range m.routes(on) {
-		all = append(all, fx.Provide(fx.Annotate(constructor, fx.ResultTags(`group:"routes"`))))
+	for _, r := range m.routes(on) {
+		all = append(all, fx.Provide(fx.Annotate(r.construct, fx.ResultTags(`group:"routes"`))))
 	}
 	for _, constructor := range m.Graph {
 		all = append(all, fx.Provide(fx.Annotate(constructor(m.Name), fx.ResultTags(`group:"graph"`))))
@@ -129,98 +128,125 @@ func (m Module) options(on []string) fx.Option {
 // Operations are its routes without services, beside the modules that are on.
 func (m Module) Operations(on []string) []api.Routes {
 	var all []api.Routes
-	for _, constructor := range m.routes(on) {
-		call := reflect.ValueOf(constructor)
-		none := make([]reflect.Value, call.Type().NumIn())
-		for i := range none {
-			none[i] = reflect.Zero(call.Type().In(i))
-		}
-		all = append(all, call.Call(none)[0].Interface().(api.Routes))
+	for _, r := range m.routes(on) {
+		all = append(all, r.describe())
 	}
 	return all
 }
 
-// part makes the constructor of a graph.Part for the module of the name.
+// part returns the constructor of a graph.Part for the module of the name.
 type part func(name string) any
 
-// shows makes constructors of a part of the schema: the service *S as the interface I.
-func shows[I, S any](name string) any {
-	return func(service *S) graph.Part { return graph.Show(name, any(service).(I)) }
+// shows returns a part in which a service *S serves fields of the schema.
+func shows[S any](set func(*graph.Parts, *S)) part {
+	return func(name string) any {
+		return func(service *S) graph.Part {
+			return graph.Part{Module: name, Set: func(p *graph.Parts) { set(p, service) }}
+		}
+	}
+}
+
+// route is what a module shows over REST: a constructor for Fx, and the same routes without services.
+type route struct {
+	construct any
+	describe  func() api.Routes
+}
+
+// routesOf returns the route of a constructor from one service.
+func routesOf[A any](construct func(A) api.Routes) route {
+	return route{construct, func() api.Routes { return construct(*new(A)) }}
+}
+
+// routesOf2 returns the route of a constructor from two services.
+func routesOf2[A, B any](construct func(A, B) api.Routes) route {
+	return route{construct, func() api.Routes { return construct(*new(A), *new(B)) }}
+}
+
+// routesOf3 returns the route of a constructor from three services.
+func routesOf3[A, B, C any](construct func(A, B, C) api.Routes) route {
+	return route{construct, func() api.Routes { return construct(*new(A), *new(B), *new(C)) }}
 }
 
 var registry = []Module{
 	{
 		Name: "accounts", Line: "accounts, users, API keys, plans and their limits", Always: true,
 		Option: fx.Options(fx.Provide(accountsConfig), accounts.Module, team.Module, audit.Module, brand.Module, plans.Module, exports.Module, storage.Module),
-		Graph:  []part{shows[graph.Usage, plans.Service], shows[graph.Processes, node.Node]},
-		Routes: []any{
-			func(s *accounts.Service) api.Routes { return restaccount.Routes(s) },
-			func(s *brand.Service) api.Routes { return restaccount.BrandRoutes(s) },
-			func(s *accounts.Service) api.Routes { return restaccount.KeyRoutes(s) },
+		Graph: []part{
+			shows(func(p *graph.Parts, s *plans.Service) { p.Usage = s }),
+			shows(func(p *graph.Parts, s *node.Node) { p.Processes = s }),
+		},
+		Routes: []route{
+			routesOf(func(s *accounts.Service) api.Routes { return restaccount.Routes(s) }),
+			routesOf(func(s *brand.Service) api.Routes { return restaccount.BrandRoutes(s) }),
+			routesOf(func(s *accounts.Service) api.Routes { return restaccount.KeyRoutes(s) }),
 		},
 	},
 	{
 		Name: "domains", Line: "sending domains: keys, DNS records, verification, the sandbox domain",
 		Requires: []string{"accounts"},
 		Option:   domains.Module,
-		Routes: []any{
-			func(s *domains.Service) api.Routes { return restdomains.Routes(s) },
-			func(p *publish.Service) api.Routes { return restdomains.DNSRoutes(p) },
+		Routes: []route{
+			routesOf(func(s *domains.Service) api.Routes { return restdomains.Routes(s) }),
+			routesOf(func(p *publish.Service) api.Routes { return restdomains.DNSRoutes(p) }),
 		},
-		Graph: []part{shows[graph.Domains, domains.Service]},
+		Graph: []part{shows(func(p *graph.Parts, s *domains.Service) { p.Domains = s })},
 	},
 	{
 		Name: "suppression", Line: "addresses that must not be written to, and the page where recipients unsubscribe",
 		Requires: []string{"accounts"},
 		Option:   suppression.Module,
-		Routes: []any{func(s *suppression.Service, turns *exports.Service) api.Routes {
+		Routes: []route{routesOf2(func(s *suppression.Service, turns *exports.Service) api.Routes {
 			return restsuppressions.Routes(s, turns)
-		}},
-		Graph: []part{shows[graph.Suppressions, suppression.Service]},
+		})},
+		Graph: []part{shows(func(p *graph.Parts, s *suppression.Service) { p.Suppressions = s })},
 		Edges: unsubscribeLinks,
 	},
 	{
 		Name: "templates", Line: "messages with gaps: drafts, published versions, rendering",
 		Requires: []string{"accounts"},
 		Option:   templates.Module,
-		Routes:   []any{func(s *templates.Service) api.Routes { return resttemplates.Routes(s) }},
-		Graph:    []part{shows[graph.Templates, templates.Service]},
+		Routes:   []route{routesOf(func(s *templates.Service) api.Routes { return resttemplates.Routes(s) })},
+		Graph:    []part{shows(func(p *graph.Parts, s *templates.Service) { p.Templates = s })},
 	},
 	{
 		Name: "tracking", Line: "counts opens and clicks, under a host of the sender's own if wanted",
 		Requires: []string{"accounts", "domains"},
 		Option:   tracking.Module,
-		Routes:   []any{func(h *hosts.Service) api.Routes { return restdomains.TrackingHostRoutes(h) }},
-		Graph:    []part{shows[graph.Engagements, tracking.Service]},
+		Routes:   []route{routesOf(func(h *hosts.Service) api.Routes { return restdomains.TrackingHostRoutes(h) })},
+		Graph:    []part{shows(func(p *graph.Parts, s *tracking.Service) { p.Engagements = s })},
 		Edges:    trackedLinks,
 	},
 	{
 		Name: "statistics", Line: "counts what became of mail, for 25 months",
 		Requires: []string{"accounts"},
 		Option:   statistics.Module,
-		Graph:    []part{shows[graph.Statistics, statistics.Service]},
+		Graph:    []part{shows(func(p *graph.Parts, s *statistics.Service) { p.Statistics = s })},
 	},
 	{
 		Name: "outbound", Line: "the ways out: smarthosts, source addresses and their warm-up",
 		Requires: []string{"accounts", "domains"},
 		Option:   outbound.Module,
-		Graph:    []part{shows[graph.Sources, outbound.Service]},
+		Graph:    []part{shows(func(p *graph.Parts, s *outbound.Service) { p.Sources = s })},
 	},
 	{
 		Name: "sending", Line: "accepts messages, signs them and delivers them over SMTP",
 		Requires: []string{"accounts", "domains", "suppression", "templates", "outbound"}, Uses: []string{"tracking", "statistics"},
 		Option: fx.Options(records.Module, queue.Module, compose.Module, delivery.Module, sending.Module, release.Module, bodies.Module,
 			fx.Provide(sendingConfig, bodies.ConfigOf)),
-		Routes: []any{
-			func(s *sending.Service, r *records.Service, turns *exports.Service) api.Routes {
+		Routes: []route{
+			routesOf3(func(s *sending.Service, r *records.Service, turns *exports.Service) api.Routes {
 				return restemails.Routes(s, r, turns)
-			},
+			}),
 		},
-		Beside: map[string][]any{"webhooks": {func(r *records.Service, d *webhooks.Service, offer event.Offer) api.Routes {
+		Beside: map[string][]route{"webhooks": {routesOf3(func(r *records.Service, d *webhooks.Service, offer event.Offer) api.Routes {
 			return restwebhooks.TestEventRoutes(r, d, offer)
-		}}},
-		Graph: []part{shows[graph.Emails, records.Service], shows[graph.RawMail, compose.Composer], shows[graph.Queue, queue.Service],
-			shows[graph.WholeQueue, queue.Service], shows[graph.Lanes, delivery.Service]},
+		})}},
+		Graph: []part{
+			shows(func(p *graph.Parts, s *records.Service) { p.Emails = s }),
+			shows(func(p *graph.Parts, s *compose.Composer) { p.RawMail = s }),
+			shows(func(p *graph.Parts, s *queue.Service) { p.Queue, p.WholeQueue = s, s }),
+			shows(func(p *graph.Parts, s *delivery.Service) { p.Lanes = s }),
+		},
 		Edges: probes.Queue,
 	},
 	{
@@ -232,45 +258,52 @@ var registry = []Module{
 		Name: "signin", Line: "lets people in: passwords, codes, sessions, teams and their roles",
 		Requires: []string{"accounts"}, Uses: []string{"notices"},
 		Option: fx.Options(signin.Module, openid.Module, desk.Module), Edges: signInPages,
-		Graph: []part{shows[graph.Teams, team.Service], shows[graph.AuditLog, audit.Service], shows[graph.Desk, desk.Service]},
-		Routes: []any{
-			func(s *signin.Service, o *openid.Service) api.Routes { return restsession.Routes(s, o) },
-			func(s *signin.Service, o *openid.Service) api.Routes { return restsession.UserRoutes(s, o) },
-			func(s *team.Service) api.Routes { return restpeople.Routes(s) },
-			func(s *audit.Service, turns *exports.Service) api.Routes { return restpeople.AuditRoutes(s, turns) },
-			func(d *desk.Service, s *audit.Service) api.Routes { return restoperator.Routes(d, s) },
+		Graph: []part{
+			shows(func(p *graph.Parts, s *team.Service) { p.Teams = s }),
+			shows(func(p *graph.Parts, s *audit.Service) { p.AuditLog = s }),
+			shows(func(p *graph.Parts, s *desk.Service) { p.Desk = s }),
+		},
+		Routes: []route{
+			routesOf2(func(s *signin.Service, o *openid.Service) api.Routes { return restsession.Routes(s, o) }),
+			routesOf2(func(s *signin.Service, o *openid.Service) api.Routes { return restsession.UserRoutes(s, o) }),
+			routesOf(func(s *team.Service) api.Routes { return restpeople.Routes(s) }),
+			routesOf2(func(s *audit.Service, turns *exports.Service) api.Routes { return restpeople.AuditRoutes(s, turns) }),
+			routesOf2(func(d *desk.Service, s *audit.Service) api.Routes { return restoperator.Routes(d, s) }),
 		},
 	},
 	{
 		Name: "billing", Line: "what accounts use and pay: plans, limits of their own, the payment provider",
 		Requires: []string{"accounts"}, Uses: []string{"notices"},
 		Option: billing.Module,
-		Graph:  []part{shows[graph.Billing, billing.Service], shows[graph.BillingWatch, billing.Service]},
-		Routes: []any{
-			func(s *billing.Service, p *plans.Service) api.Routes { return restbilling.Routes(s, p) },
-			func(s *billing.Service) api.Routes { return restbilling.PaymentRoutes(s) },
+		Graph:  []part{shows(func(p *graph.Parts, s *billing.Service) { p.Billing, p.BillingWatch = s, s })},
+		Routes: []route{
+			routesOf2(func(s *billing.Service, p *plans.Service) api.Routes { return restbilling.Routes(s, p) }),
+			routesOf(func(s *billing.Service) api.Routes { return restbilling.PaymentRoutes(s) }),
 		},
-		Beside: map[string][]any{"signin": {func(s *billing.Service) api.Routes { return restoperator.BillingRoutes(s) }}},
+		Beside: map[string][]route{"signin": {routesOf(func(s *billing.Service) api.Routes { return restoperator.BillingRoutes(s) })}},
 		Edges:  stripeEvents,
 	},
 	{
 		Name: "sms", Line: "text messages: providers, opt-outs, caps, receipts",
 		Requires: []string{"accounts"}, Uses: []string{"templates"},
 		Option: fx.Options(sms.Module, fx.Provide(textInbox)),
-		Routes: []any{func(of *smssettings.Service, s *sms.Service) api.Routes { return restsms.Routes(of, s) }},
+		Routes: []route{routesOf2(func(of *smssettings.Service, s *sms.Service) api.Routes { return restsms.Routes(of, s) })},
 		Edges:  textReceipts,
 	},
 	{
 		Name: "automations", Line: "custom events, and sequences of steps that they start: emails, waits, decisions, requests",
 		Requires: []string{"accounts", "domains", "sending", "templates"}, Uses: []string{"sms", "tracking"},
 		Option: automations.Module,
-		Routes: []any{
-			func(s *automations.Service, turns *exports.Service) api.Routes {
+		Routes: []route{
+			routesOf2(func(s *automations.Service, turns *exports.Service) api.Routes {
 				return restautomations.Routes(s, turns)
-			},
-			func(s *automations.Service) api.Routes { return restinsight.Routes(s) },
+			}),
+			routesOf(func(s *automations.Service) api.Routes { return restinsight.Routes(s) }),
 		},
-		Graph: []part{shows[graph.Automations, automations.Service], shows[graph.AutomationFigures, figures.Service]},
+		Graph: []part{
+			shows(func(p *graph.Parts, s *automations.Service) { p.Automations = s }),
+			shows(func(p *graph.Parts, s *figures.Service) { p.AutomationFigures = s }),
+		},
 	},
 	{
 		Name: "bounces", Line: "bounces and complaints that come back to our return paths",
@@ -281,17 +314,17 @@ var registry = []Module{
 		Name: "inbound", Line: "receives mail for domains that want it, keeps it, replies and forwards",
 		Requires: []string{"accounts", "domains"}, Uses: []string{"sending", "statistics"},
 		Option: fx.Options(inbound.Module, inboundPeers),
-		Routes: []any{func(s *inbound.Service) api.Routes {
+		Routes: []route{routesOf(func(s *inbound.Service) api.Routes {
 			return restreceived.Routes(s, s == nil || s.Answers())
-		}},
-		Graph: []part{shows[graph.Received, inbound.Service]},
+		})},
+		Graph: []part{shows(func(p *graph.Parts, s *inbound.Service) { p.Received = s })},
 	},
 	{
 		Name: "relay", Line: "takes mail from programs over SMTP, under the rules of the API",
 		Requires: []string{"accounts", "sending"},
 		Option:   relay.Module,
-		Routes:   []any{func(c *relay.Credentials) api.Routes { return restaccount.SMTPCredentialRoutes(c) }},
-		Graph:    []part{shows[graph.SMTPCredentials, relay.Credentials]},
+		Routes:   []route{routesOf(func(c *relay.Credentials) api.Routes { return restaccount.SMTPCredentialRoutes(c) })},
+		Graph:    []part{shows(func(p *graph.Parts, s *relay.Credentials) { p.SMTPCredentials = s })},
 		Edges: fx.Options(
 			fx.Provide(listeners.NewRelaySockets, listeners.RelayConfig, listeners.NewRelayServers, func(l *ratelimit.Limiter) relay.Rate { return accountRate{l} }),
 			fx.Invoke(func(*listeners.RelayServers) {}),
@@ -301,24 +334,24 @@ var registry = []Module{
 		Name: "webhooks", Line: "tells accounts' endpoints what has happened, signed, with retries, a log and replays",
 		Requires: []string{"accounts"}, Uses: []string{"sending"},
 		Option: webhooks.Module,
-		Routes: []any{
-			func(s *webhooks.Service) api.Routes { return restwebhooks.Routes(s) },
-			func(s *webhooks.Service) api.Routes { return restwebhooks.DeliveryRoutes(s) },
+		Routes: []route{
+			routesOf(func(s *webhooks.Service) api.Routes { return restwebhooks.Routes(s) }),
+			routesOf(func(s *webhooks.Service) api.Routes { return restwebhooks.DeliveryRoutes(s) }),
 		},
-		Graph: []part{shows[graph.Webhooks, webhooks.Service]},
+		Graph: []part{shows(func(p *graph.Parts, s *webhooks.Service) { p.Webhooks = s })},
 	},
 	{
 		Name: "retention", Line: "deletes what is older than an account keeps it, and erases a recipient on demand",
 		Requires: []string{"accounts"}, Uses: []string{"sending", "suppression", "tracking", "inbound", "webhooks", "automations", "sms"},
 		Option: retention.Module,
-		Routes: []any{func(s *retention.Service) api.Routes { return restcontacts.Routes(s) }},
+		Routes: []route{routesOf(func(s *retention.Service) api.Routes { return restcontacts.Routes(s) })},
 	},
 	{
 		Name: "eventlog", Line: "shows an account its events in order, in pages and as streams",
 		Requires: []string{"accounts"},
 		Option:   eventlog.Module,
-		Routes:   []any{func(s *eventlog.Service) api.Routes { return resteventlog.Routes(s) }},
-		Graph:    []part{shows[graph.EventLog, eventlog.Service]},
+		Routes:   []route{routesOf(func(s *eventlog.Service) api.Routes { return resteventlog.Routes(s) })},
+		Graph:    []part{shows(func(p *graph.Parts, s *eventlog.Service) { p.EventLog = s })},
 	},
 	{
 		Name: "eventexport", Line: "hands every event to a stream of NATS JetStream, for other programs of the operator",
@@ -329,8 +362,8 @@ var registry = []Module{
 		Name: "apilog", Line: "keeps what was asked of the API for seven days, without secrets",
 		Requires: []string{"accounts"},
 		Option:   apilog.Module,
-		Graph:    []part{shows[graph.APIRequests, apilog.Service]},
-		Routes:   []any{func(s *apilog.Service) api.Routes { return restrequests.Routes(s) }},
+		Graph:    []part{shows(func(p *graph.Parts, s *apilog.Service) { p.APIRequests = s })},
+		Routes:   []route{routesOf(func(s *apilog.Service) api.Routes { return restrequests.Routes(s) })},
 	},
 	{
 		Name: "devinbox", Line: "catches outbound mail, text messages and webhooks in development mode, shows them at /dev/inbox, plays failures", Dev: true,

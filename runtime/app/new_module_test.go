@@ -25,8 +25,8 @@ const (
 		Name: "notes", Line: "keeps notes",
 		Requires: []string{"accounts"},
 		Option:   notes.Module,
-		Routes:   []any{func(s *notes.Service) api.Routes { return restnotes.Routes(s) }},
-		Graph:    []part{shows[graph.Notes, notes.Service]},
+		Routes:   []route{routesOf(func(s *notes.Service) api.Routes { return restnotes.Routes(s) })},
+		Graph:    []part{shows(func(p *graph.Parts, s *notes.Service) { p.Notes = s })},
 	},
 `
 )
@@ -49,8 +49,22 @@ func registryWith(t *testing.T) string {
 	return strings.NewReplacer(beforeImport, newImport+beforeImport, beforeRow, newRow+beforeRow).Replace(string(text))
 }
 
-// A module is its folder, its edge files and its row: with these the REST edge and the
-// registry compile. TestANewModuleIsOneRow shows, in the long form, that it works.
+// partsWith returns graph/part.go with the service of the new module.
+func partsWith(t *testing.T) string {
+	t.Helper()
+	text, err := os.ReadFile("../../graph/part.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	const place = "type Parts struct {\n"
+	if strings.Count(string(text), place) != 1 {
+		t.Fatalf("graph/part.go does not have the text %q once", place)
+	}
+	return strings.Replace(string(text), place, place+"\tNotes Notes\n", 1)
+}
+
+// A module is its folder, its edge files, its field of graph.Parts and its row: with these the edges and
+// the registry compile. TestANewModuleIsOneRow shows, in the long form, that it works.
 func TestANewModuleCompilesWithItsRow(t *testing.T) {
 	t.Parallel()
 	root, err := filepath.Abs("../..")
@@ -64,13 +78,14 @@ func TestANewModuleCompilesWithItsRow(t *testing.T) {
 		}
 	}
 	folder := t.TempDir()
-	row, list := filepath.Join(folder, "modules.go"), filepath.Join(folder, "overlay.json")
+	row, parts, list := filepath.Join(folder, "modules.go"), filepath.Join(folder, "part.go"), filepath.Join(folder, "overlay.json")
 	overlay.Replace[filepath.Join(root, "runtime/app/modules.go")] = row
+	overlay.Replace[filepath.Join(root, "graph/part.go")] = parts
 	replaced, err := json.Marshal(overlay)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for file, content := range map[string][]byte{row: []byte(registryWith(t)), list: replaced} {
+	for file, content := range map[string][]byte{row: []byte(registryWith(t)), parts: []byte(partsWith(t)), list: replaced} {
 		if err := os.WriteFile(file, content, 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -82,7 +97,7 @@ func TestANewModuleCompilesWithItsRow(t *testing.T) {
 	}
 }
 
-// In a copy of the tree a module is added by its folder, its edge files and its row. Then
+// In a copy of the tree a module is added by its folder, its edge files, its field of graph.Parts and its row. Then
 // its route, its GraphQL field, its line of /readyz, its metric, its sweep, its part in
 // erasing a person and its switch are there, and nothing else was touched.
 func TestANewModuleIsOneRow(t *testing.T) {
@@ -93,8 +108,10 @@ func TestANewModuleIsOneRow(t *testing.T) {
 	if err := os.CopyFS(tree, os.DirFS(newFiles)); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(filepath.Join(tree, "runtime/app/modules.go"), []byte(registryWith(t)), 0o600); err != nil {
-		t.Fatal(err)
+	for name, content := range map[string]string{"runtime/app/modules.go": registryWith(t), "graph/part.go": partsWith(t)} {
+		if err := os.WriteFile(filepath.Join(tree, name), []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
 	}
 	goes(t, tree, "generate", "./graph")
 	program := filepath.Join(t.TempDir(), "postrider")

@@ -39,7 +39,9 @@ func Repeated(modules []string) fx.Option {
 	return fx.Options(
 		fx.Supply(moduleNames(modules)),
 		fx.Provide(newVisits),
-		fx.Provide(fx.Annotate(func(v *visits) graph.Part { return graph.Show[graph.Doctor]("accounts", v) }, fx.ResultTags(`group:"graph"`))),
+		fx.Provide(fx.Annotate(func(v *visits) graph.Part {
+			return graph.Part{Module: "accounts", Set: func(p *graph.Parts) { p.Doctor = v }}
+		}, fx.ResultTags(`group:"graph"`))),
 		module.Healths(func(v *visits) module.Health { return module.Health{Name: "doctor", Ask: v.condition} }),
 	)
 }

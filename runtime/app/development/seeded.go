@@ -15,7 +15,9 @@ type Seeded struct{ latest atomic.Pointer[graph.Seeded] }
 
 // Shown shows what was seeded over GraphQL.
 var Shown = fx.Provide(func() *Seeded { return &Seeded{} },
-	fx.Annotate(func(s *Seeded) graph.Part { return graph.ShowSeeds(s) }, fx.ResultTags(`group:"graph"`)))
+	fx.Annotate(func(s *Seeded) graph.Part {
+		return graph.Part{Module: graph.ModuleDevelopment, Set: func(p *graph.Parts) { p.Seeds = s }}
+	}, fx.ResultTags(`group:"graph"`)))
 
 var _ graph.Seeds = (*Seeded)(nil)
 

@@ -12,5 +12,5 @@ func (r *queryResolver) Notes(ctx context.Context) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	return part[Notes](r.parts).List(ctx, caller.AccountID)
+	return r.parts.Notes.List(ctx, caller.AccountID)
 }
