@@ -8,7 +8,7 @@ import (
 func toAccount(a accounts.Account) *model.Account {
 	return &model.Account{ID: a.ID, Name: a.Name, Email: a.Email, ProductionUnlocked: a.Unlocked(true), PaymentMethod: a.PaymentMethod,
 		Suspended: a.Suspended, BodyRetentionDays: a.BodyRetentionDays, RecordRetentionDays: a.RecordRetentionDays,
-		Plan: toPlan(a.Plan)}
+		Plan: &a.Plan}
 }
 
 func keyFilter(in *model.APIKeyFilter) (f accounts.KeyFilter) {

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/postrider/postrider/graph/model"
-	"github.com/postrider/postrider/modules/accounts"
 	"github.com/postrider/postrider/modules/accounts/plans"
 	"github.com/postrider/postrider/modules/billing"
 )
@@ -51,11 +50,6 @@ func toReport(r plans.Report) *model.UsageReport {
 
 func periodLength(l model.UsagePeriodLength) plans.By { return plans.By(strings.ToLower(string(l))) }
 
-func toPlan(p accounts.Plan) *model.Plan {
-	return &model.Plan{ID: p.ID, Name: p.Name, RequestsPerSecond: p.RequestsPerSecond, DailyEmails: p.DailyEmails, MonthlyEmails: p.MonthlyEmails, MaxDomains: p.MaxDomains,
-		StoredBytes: toFloat(p.StoredBytes), DailyBytes: toFloat(p.DailyBytes)}
-}
-
 func toMoney(p *billing.Price) *model.Money {
 	if p == nil {
 		return nil
@@ -64,7 +58,7 @@ func toMoney(p *billing.Price) *model.Money {
 }
 
 func toOffer(o billing.Offer) *model.PlanOffer {
-	out := &model.PlanOffer{ID: o.ID, Name: o.Name, Limits: toPlan(o.Plan), IncludedEmails: o.IncludedEmails, Overage: o.Plan.Overage, Price: toMoney(o.Price),
+	out := &model.PlanOffer{ID: o.ID, Name: o.Name, Limits: &o.Plan, IncludedEmails: o.IncludedEmails, Overage: o.Plan.Overage, Price: toMoney(o.Price),
 		OveragePrice: toMoney(o.OveragePrice), Current: o.Current}
 	if o.Price != nil {
 		out.PriceInterval = &o.Price.Interval
@@ -73,7 +67,7 @@ func toOffer(o billing.Offer) *model.PlanOffer {
 }
 
 func toBilling(o billing.Overview) *model.Billing {
-	out := &model.Billing{Enabled: o.Enabled, Plan: toPlan(o.Plan), Status: o.Status, BillingEmail: o.BillingEmail, CurrentPeriodStart: o.PeriodStart,
+	out := &model.Billing{Enabled: o.Enabled, Plan: &o.Plan, Status: o.Status, BillingEmail: o.BillingEmail, CurrentPeriodStart: o.PeriodStart,
 		CurrentPeriodEnd: o.PeriodEnd, CancelAt: o.CancelAt, PendingAt: o.PendingAt, Emails: int(o.Emails), Over: int(o.Over), MonthlyLimit: o.MonthlyLimit,
 		Production: &model.Production{Unlocked: o.Unlocked, VerifiedDomain: o.Verified, PaymentMethod: o.OnFile}, Problems: append([]string{}, o.Problems...)}
 	if o.Mode != "" {

@@ -83,12 +83,6 @@ func toOperatorAccount(a *ent.Account) *model.OperatorAccount {
 		StoredBytesLimit: toFloat(a.StoredBytes), DailyBytesLimit: toFloat(a.DailyBytes)}
 }
 
-func toOperatorPlan(p accounts.Plan) *model.OperatorPlan {
-	return &model.OperatorPlan{ID: p.ID, Name: p.Name, Rank: p.Rank, SelfService: p.SelfService, RequestsPerSecond: p.RequestsPerSecond, DailyEmails: p.DailyEmails,
-		MonthlyEmails: p.MonthlyEmails, DailySms: p.DailySMS, IncludedEmails: p.IncludedEmails, Overage: p.Overage, MaxDomains: p.MaxDomains, Sandboxed: p.Sandboxed,
-		StoredBytes: toFloat(p.StoredBytes), DailyBytes: toFloat(p.DailyBytes)}
-}
-
 func toOperatorBilling(mode string, s watch.State) *model.OperatorBilling {
 	out := &model.OperatorBilling{Enabled: mode != "", Mode: filled(mode), Customers: int(s.Customers), Due: int(s.Due), Failing: int(s.Failing), PastDue: int(s.PastDue),
 		LastEventAt: s.LastEvent, UnreportedHours: int(s.Backlog.Hours), OldestUnreportedSeconds: int(s.Backlog.Oldest / time.Second),

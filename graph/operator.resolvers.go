@@ -12,6 +12,7 @@ import (
 	"github.com/postrider/postrider/graph/generated"
 	"github.com/postrider/postrider/graph/inquiry"
 	"github.com/postrider/postrider/graph/model"
+	"github.com/postrider/postrider/modules/accounts"
 	"github.com/postrider/postrider/modules/accounts/rights"
 	"github.com/postrider/postrider/runtime/storage/page"
 )
@@ -39,9 +40,9 @@ func (r *operatorResolver) Account(ctx context.Context, obj *model.Operator, id 
 	return &model.OperatorAccountDetails{Account: toOperatorAccount(found.Account), Usage: toUsage(found.Usage)}, nil
 }
 
-func (r *operatorResolver) Plans(ctx context.Context, obj *model.Operator) ([]*model.OperatorPlan, error) {
+func (r *operatorResolver) Plans(ctx context.Context, obj *model.Operator) ([]*accounts.Plan, error) {
 	found, err := r.parts.Desk.Plans(ctx)
-	return connection.Shown(found, toOperatorPlan), err
+	return connection.Shown(found, func(p accounts.Plan) *accounts.Plan { return &p }), err
 }
 
 func (r *operatorResolver) Billing(ctx context.Context, obj *model.Operator) (*model.OperatorBilling, error) {

@@ -95,17 +95,17 @@ func (c *accountShowCommand) Run(s *session) error {
 type accountUpdateCommand struct {
 	toolSettings
 
-	Account         string        `arg:""     help:"Its email or its id."                                                               placeholder:"EMAIL"`
-	Name            *string       `help:"Name of the account."                                                                          placeholder:"NAME"`
-	Plan            *string       `help:"free, pro, scale, pool, dedicated, or a plan of your own."                                     placeholder:"PLAN"`
-	PaymentMethod   *bool         `help:"Whether a payment method is on file: with a verified domain it unlocks production on the free plan." negatable:""`
-	Unlock          *bool         `help:"Unlock production on the free plan whatever is on file, or take that back."                    negatable:""`
-	Suspend         *bool         `help:"Suspend the account: it can do everything but send, and its mail waits. --resume ends that."   negatable:"resume"`
-	BodyRetention   *int          `help:"Days after which bodies and attachments are deleted."                                          placeholder:"DAYS"`
-	MonthlyLimit    *int          `help:"Emails a month that the account allows itself; 0 takes the limit away."                        placeholder:"EMAILS"`
-	StoredBytes     *numberOrNone `help:"Cap of stored bytes in place of the plan's; none for the plan's."                        placeholder:"NUMBER"`
-	DailyBytes      *numberOrNone `help:"Cap of bytes stored in a day in place of the plan's; none for the plan's."               placeholder:"NUMBER"`
-	RecordRetention *int          `help:"Days after which whole emails are deleted."                                                    placeholder:"DAYS"`
+	Account         string  `arg:""     help:"Its email or its id."                                                               placeholder:"EMAIL"`
+	Name            *string `help:"Name of the account."                                                                          placeholder:"NAME"`
+	Plan            *string `help:"free, pro, scale, pool, dedicated, or a plan of your own."                                     placeholder:"PLAN"`
+	PaymentMethod   *bool   `help:"Whether a payment method is on file: with a verified domain it unlocks production on the free plan." negatable:""`
+	Unlock          *bool   `help:"Unlock production on the free plan whatever is on file, or take that back."                    negatable:""`
+	Suspend         *bool   `help:"Suspend the account: it can do everything but send, and its mail waits. --resume ends that."   negatable:"resume"`
+	BodyRetention   *int    `help:"Days after which bodies and attachments are deleted."                                          placeholder:"DAYS"`
+	MonthlyLimit    *int    `help:"Emails a month that the account allows itself; 0 takes the limit away."                        placeholder:"EMAILS"`
+	StoredBytes     **int   `help:"Cap of stored bytes in place of the plan's; none for the plan's."                        placeholder:"NUMBER"`
+	DailyBytes      **int   `help:"Cap of bytes stored in a day in place of the plan's; none for the plan's."               placeholder:"NUMBER"`
+	RecordRetention *int    `help:"Days after which whole emails are deleted."                                                    placeholder:"DAYS"`
 }
 
 func (c *accountUpdateCommand) change() accounts.AccountChange {
@@ -116,7 +116,7 @@ func (c *accountUpdateCommand) change() accounts.AccountChange {
 			limit = new((*int)(nil))
 		}
 	}
-	return accounts.AccountChange{MonthlyLimit: limit, StoredBytes: c.StoredBytes.behind(), DailyBytes: c.DailyBytes.behind(), Name: c.Name, Plan: c.Plan, PaymentMethod: c.PaymentMethod, ProductionUnlocked: c.Unlock, Suspended: c.Suspend,
+	return accounts.AccountChange{MonthlyLimit: limit, StoredBytes: c.StoredBytes, DailyBytes: c.DailyBytes, Name: c.Name, Plan: c.Plan, PaymentMethod: c.PaymentMethod, ProductionUnlocked: c.Unlock, Suspended: c.Suspend,
 		BodyRetentionDays: c.BodyRetention, RecordRetentionDays: c.RecordRetention}
 }
 

@@ -155,7 +155,7 @@ func TestAccountUpdateChangesOnlyWhatIsGiven(t *testing.T) {
 		t.Errorf("account list without accounts printed %s", got)
 	}
 	set := parsed(t, "plan", "set", "pool", "--included-emails=100000", "--monthly-emails=none", "--no-sandboxed").line.Plan.Set
-	plan := set.change()
+	plan := set.Change
 	if !cmp.Equal(plan, plans.Change{IncludedEmails: new(new(100_000)), MonthlyEmails: new((*int)(nil)), Sandboxed: new(false)}) {
 		t.Errorf("plan set changes %+v", plan)
 	}

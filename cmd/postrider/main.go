@@ -69,7 +69,7 @@ func (line *commandLine) parser(s *session) (*kong.Kong, error) {
 	parser, err := kong.New(line, kong.Name("postrider"), kong.Description(description), kong.Writers(s.out, s.log),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true, WrapUpperBound: 120}),
 		kong.Vars{"version": fmt.Sprintf("postrider %s (%s)", s.version, s.platform())},
-		kong.TypeMapper(onOffType, onOffMapper{}))
+		kong.TypeMapper(onOffType, onOffMapper{}), kong.TypeMapper(capType, capMapper{}))
 	if err != nil {
 		return nil, fmt.Errorf("command line: %w", err)
 	}

@@ -4,9 +4,13 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"reflect"
 	"strconv"
 
+	"github.com/alecthomas/kong"
+
 	"github.com/postrider/postrider/cmd/postrider/shown"
+	"github.com/postrider/postrider/modules/accounts"
 	"github.com/postrider/postrider/modules/accounts/plans"
 	"github.com/postrider/postrider/modules/billing/desk"
 	"github.com/postrider/postrider/runtime/base/setting"
@@ -24,65 +28,46 @@ func (c *planListCommand) Run(s *session) error {
 		if err != nil {
 			return err
 		}
-		return s.print(map[string][]shown.Plan{"plans": shown.List(all, shown.PlanOf)})
+		return s.print(map[string][]accounts.Plan{"plans": all})
 	})
 }
 
-// numberOrNone is a flag for a number that may be none.
-type numberOrNone struct{ value *int }
+// capType is a number that may be none.
+var capType = reflect.TypeFor[**int]()
 
-// UnmarshalText implements encoding.TextUnmarshaler.
-func (n *numberOrNone) UnmarshalText(text []byte) error {
-	if string(text) == "none" {
-		n.value = nil
-		return nil
+// capMapper reads a flag for a number that may be none.
+type capMapper struct{}
+
+// Decode implements kong.Mapper.
+func (capMapper) Decode(ctx *kong.DecodeContext, target reflect.Value) error {
+	var text string
+	if err := ctx.Scan.PopValueInto("number", &text); err != nil {
+		return err
 	}
-	given, err := strconv.Atoi(string(text))
-	if err != nil {
-		return fmt.Errorf("%q is neither a whole number nor none", text)
+	var given *int
+	if text != "none" {
+		n, err := strconv.Atoi(text)
+		if err != nil {
+			return fmt.Errorf("%q is neither a whole number nor none", text)
+		}
+		given = &n
 	}
-	n.value = &given
+	target.Set(reflect.ValueOf(&given))
 	return nil
-}
-
-// behind gives the number for a change: nil where the flag was not given.
-func (n *numberOrNone) behind() **int {
-	if n == nil {
-		return nil
-	}
-	return &n.value
 }
 
 type planSetCommand struct {
 	toolSettings
+	plans.Change
 
-	Plan              string        `arg:""     help:"free, pro, scale, pool, dedicated, or a name of your own."                          placeholder:"PLAN"`
-	Name              *string       `help:"What people call it."                                                                          placeholder:"NAME"`
-	RequestsPerSecond *int          `help:"API requests a second."                                                                        placeholder:"NUMBER"`
-	DailyEmails       *numberOrNone `help:"Hard cap of emails a day, or none."                                                            placeholder:"NUMBER"`
-	MonthlyEmails     *numberOrNone `help:"Hard cap of emails a month, or none."                                                          placeholder:"NUMBER"`
-	DailySMS          *numberOrNone `help:"Hard cap of text messages a day by the provider of the installation, or none."                 name:"daily-sms"     placeholder:"NUMBER"`
-	StoredBytes       *numberOrNone `help:"Hard cap of stored bytes, or none."                                                            placeholder:"NUMBER"`
-	DailyBytes        *numberOrNone `help:"Hard cap of bytes stored in a day (UTC), or none."                                             placeholder:"NUMBER"`
-	IncludedEmails    *numberOrNone `help:"Emails a month that the price includes, or none."                                              placeholder:"NUMBER"`
-	Overage           *bool         `help:"Whether emails beyond the included ones are sent, and metered."                                negatable:""`
-	MaxDomains        *int          `help:"Sending domains."                                                                              placeholder:"NUMBER"`
-	Sandboxed         *bool         `help:"Whether accounts write only to themselves until they have a verified domain and a payment method." negatable:""`
-	Rank              *int          `help:"Changes to a plan of a greater rank hold at once, others at the end of the period."            placeholder:"NUMBER"`
-	SelfService       *bool         `help:"Whether customers may choose it."                                                              negatable:""`
-}
-
-func (c *planSetCommand) change() plans.Change {
-	return plans.Change{Name: c.Name, RequestsPerSecond: c.RequestsPerSecond, DailyEmails: c.DailyEmails.behind(), MonthlyEmails: c.MonthlyEmails.behind(),
-		DailySMS: c.DailySMS.behind(), StoredBytes: c.StoredBytes.behind(), DailyBytes: c.DailyBytes.behind(), IncludedEmails: c.IncludedEmails.behind(), Overage: c.Overage, MaxDomains: c.MaxDomains, Sandboxed: c.Sandboxed,
-		Rank: c.Rank, SelfService: c.SelfService}
+	Plan string `arg:"" help:"free, pro, scale, pool, dedicated, or a name of your own." placeholder:"PLAN"`
 }
 
 func (c *planSetCommand) Validate() error {
-	if c.change().Empty() {
+	if c.Change.Empty() {
 		return errors.New("nothing to set: give at least one flag")
 	}
-	return c.change().Validate().Err()
+	return c.Change.Validate().Err()
 }
 
 func (c *planSetCommand) Run(s *session) error {
@@ -91,11 +76,11 @@ func (c *planSetCommand) Run(s *session) error {
 		return err
 	}
 	return withPlans(s.ctx, cfg, func(service *plans.Service) error {
-		changed, err := service.Set(s.ctx, c.Plan, c.change())
+		changed, err := service.Set(s.ctx, c.Plan, c.Change)
 		if err != nil {
 			return err
 		}
-		return s.print(map[string]shown.Plan{"plan": shown.PlanOf(changed)})
+		return s.print(map[string]accounts.Plan{"plan": changed})
 	})
 }
 

@@ -12,6 +12,7 @@ import (
 
 	"github.com/99designs/gqlgen/graphql"
 	"github.com/postrider/postrider/graph/model"
+	"github.com/postrider/postrider/modules/accounts"
 	"github.com/vektah/gqlparser/v2/ast"
 )
 
@@ -83,8 +84,8 @@ func (ec *executionContext) _Billing_plan(ctx context.Context, field graphql.Col
 			return obj.Plan, nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *model.Plan) graphql.Marshaler {
-			return ec.marshalNPlan2ᚖgithubᚗcomᚋpostriderᚋpostriderᚋgraphᚋmodelᚐPlan(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *accounts.Plan) graphql.Marshaler {
+			return ec.marshalNPlan2ᚖgithubᚗcomᚋpostriderᚋpostriderᚋmodulesᚋaccountsᚐPlan(ctx, selections, v)
 		},
 		true,
 		true,
@@ -616,8 +617,8 @@ func (ec *executionContext) _PlanOffer_limits(ctx context.Context, field graphql
 			return obj.Limits, nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *model.Plan) graphql.Marshaler {
-			return ec.marshalNPlan2ᚖgithubᚗcomᚋpostriderᚋpostriderᚋgraphᚋmodelᚐPlan(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *accounts.Plan) graphql.Marshaler {
+			return ec.marshalNPlan2ᚖgithubᚗcomᚋpostriderᚋpostriderᚋmodulesᚋaccountsᚐPlan(ctx, selections, v)
 		},
 		true,
 		true,

@@ -866,7 +866,7 @@ type ComplexityRoot struct {
 	OperatorPlan struct {
 		DailyBytes        func(childComplexity int) int
 		DailyEmails       func(childComplexity int) int
-		DailySms          func(childComplexity int) int
+		DailySMS          func(childComplexity int) int
 		ID                func(childComplexity int) int
 		IncludedEmails    func(childComplexity int) int
 		MaxDomains        func(childComplexity int) int
@@ -4843,11 +4843,11 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.OperatorPlan.DailyEmails(childComplexity), true
 	case "OperatorPlan.dailySMS":
-		if e.ComplexityRoot.OperatorPlan.DailySms == nil {
+		if e.ComplexityRoot.OperatorPlan.DailySMS == nil {
 			break
 		}
 
-		return e.ComplexityRoot.OperatorPlan.DailySms(childComplexity), true
+		return e.ComplexityRoot.OperatorPlan.DailySMS(childComplexity), true
 	case "OperatorPlan.id":
 		if e.ComplexityRoot.OperatorPlan.ID == nil {
 			break
@@ -7770,6 +7770,38 @@ type Plan {
   "How many sending domains the account may have."
   maxDomains: Int!
 }
+
+"A plan with all that it allows."
+type OperatorPlan {
+  "Stable name of the plan, as ` + "`" + `pro` + "`" + `."
+  id: ID!
+  "What people call it."
+  name: String!
+  "Changes to a plan of a greater rank hold at once, others at the end of the period."
+  rank: Int!
+  "Whether customers may choose it."
+  selfService: Boolean!
+  "API requests a second."
+  requestsPerSecond: Int!
+  "Hard cap of emails a day; null: none."
+  dailyEmails: Int
+  "Hard cap of emails a month; null: none."
+  monthlyEmails: Int
+  "Hard cap of text messages a day by the provider of the installation; null: none."
+  dailySMS: Int
+  "Emails a month that the price includes; null: nothing is said."
+  includedEmails: Int
+  "Whether emails beyond the included ones are sent, and metered."
+  overage: Boolean!
+  "Hard cap of stored bytes; ` + "`" + `null` + "`" + ` if unlimited."
+  storedBytes: Float
+  "Hard cap of bytes stored in a day (UTC); ` + "`" + `null` + "`" + ` if unlimited."
+  dailyBytes: Float
+  "How many sending domains."
+  maxDomains: Int!
+  "Whether accounts write only to themselves until they have a verified domain and a payment method."
+  sandboxed: Boolean!
+}
 `, BuiltIn: false},
 	{Name: "../schema/automations.graphqls", Input: `extend type Query {
   "The automations of the account, newest first. Needs a key of scope full or read."
@@ -9303,38 +9335,6 @@ type OperatorAccountDetails {
   account: OperatorAccount!
   "What it has sent of its caps."
   usage: Usage!
-}
-
-"A plan with all that it allows."
-type OperatorPlan {
-  "Stable name of the plan, as ` + "`" + `pro` + "`" + `."
-  id: ID!
-  "What people call it."
-  name: String!
-  "Changes to a plan of a greater rank hold at once, others at the end of the period."
-  rank: Int!
-  "Whether customers may choose it."
-  selfService: Boolean!
-  "API requests a second."
-  requestsPerSecond: Int!
-  "Hard cap of emails a day; null: none."
-  dailyEmails: Int
-  "Hard cap of emails a month; null: none."
-  monthlyEmails: Int
-  "Hard cap of text messages a day by the provider of the installation; null: none."
-  dailySMS: Int
-  "Emails a month that the price includes; null: nothing is said."
-  includedEmails: Int
-  "Whether emails beyond the included ones are sent, and metered."
-  overage: Boolean!
-  "Hard cap of stored bytes; ` + "`" + `null` + "`" + ` if unlimited."
-  storedBytes: Float
-  "Hard cap of bytes stored in a day (UTC); ` + "`" + `null` + "`" + ` if unlimited."
-  dailyBytes: Float
-  "How many sending domains."
-  maxDomains: Int!
-  "Whether accounts write only to themselves until they have a verified domain and a payment method."
-  sandboxed: Boolean!
 }
 
 "How billing fares."

@@ -19,6 +19,7 @@ import (
 	"github.com/postrider/postrider/ent/schema/shape"
 	"github.com/postrider/postrider/ent/suppression"
 	"github.com/postrider/postrider/ent/webhookdelivery"
+	"github.com/postrider/postrider/modules/accounts"
 	"github.com/postrider/postrider/modules/sending/queue"
 )
 
@@ -61,7 +62,7 @@ type Account struct {
 	// The only address that the sandbox sender may write to.
 	Email string `json:"email"`
 	// What the account may do.
-	Plan *Plan `json:"plan"`
+	Plan *accounts.Plan `json:"plan"`
 	// What it has sent of its caps.
 	Usage *Usage `json:"usage"`
 	// Whether the account may write to others than its own email from a verified domain. Paid plans always may; the free plan needs a payment method on file.
@@ -229,7 +230,7 @@ type Billing struct {
 	// `test` or `live`; null where billing is off.
 	Mode *string `json:"mode,omitempty"`
 	// The account's plan.
-	Plan *Plan `json:"plan"`
+	Plan *accounts.Plan `json:"plan"`
 	// Of the subscription: `none`, or as the payment provider says it.
 	Status string `json:"status"`
 	// The card that is charged; null: none is on file.
@@ -876,38 +877,6 @@ type OperatorBillingProblem struct {
 	What string `json:"what"`
 }
 
-// A plan with all that it allows.
-type OperatorPlan struct {
-	// Stable name of the plan, as `pro`.
-	ID string `json:"id"`
-	// What people call it.
-	Name string `json:"name"`
-	// Changes to a plan of a greater rank hold at once, others at the end of the period.
-	Rank int `json:"rank"`
-	// Whether customers may choose it.
-	SelfService bool `json:"selfService"`
-	// API requests a second.
-	RequestsPerSecond int `json:"requestsPerSecond"`
-	// Hard cap of emails a day; null: none.
-	DailyEmails *int `json:"dailyEmails,omitempty"`
-	// Hard cap of emails a month; null: none.
-	MonthlyEmails *int `json:"monthlyEmails,omitempty"`
-	// Hard cap of text messages a day by the provider of the installation; null: none.
-	DailySms *int `json:"dailySMS,omitempty"`
-	// Emails a month that the price includes; null: nothing is said.
-	IncludedEmails *int `json:"includedEmails,omitempty"`
-	// Whether emails beyond the included ones are sent, and metered.
-	Overage bool `json:"overage"`
-	// Hard cap of stored bytes; `null` if unlimited.
-	StoredBytes *float64 `json:"storedBytes,omitempty"`
-	// Hard cap of bytes stored in a day (UTC); `null` if unlimited.
-	DailyBytes *float64 `json:"dailyBytes,omitempty"`
-	// How many sending domains.
-	MaxDomains int `json:"maxDomains"`
-	// Whether accounts write only to themselves until they have a verified domain and a payment method.
-	Sandboxed bool `json:"sandboxed"`
-}
-
 // Usage that the payment provider does not take.
 type OperatorStuckHour struct {
 	// Id of the account.
@@ -944,26 +913,6 @@ type PaymentMethod struct {
 	ExpYear int `json:"expYear"`
 }
 
-// The limits of an account.
-type Plan struct {
-	// Stable name of the plan, as `free`.
-	ID string `json:"id"`
-	// The name that people know it by.
-	Name string `json:"name"`
-	// API requests per second, over all keys of the account.
-	RequestsPerSecond int `json:"requestsPerSecond"`
-	// Hard cap of emails per day; null is none.
-	DailyEmails *int `json:"dailyEmails,omitempty"`
-	// Hard cap of emails per month; null is none.
-	MonthlyEmails *int `json:"monthlyEmails,omitempty"`
-	// Hard cap of stored bytes; `null` if unlimited.
-	StoredBytes *float64 `json:"storedBytes,omitempty"`
-	// Hard cap of bytes stored in a day (UTC); `null` if unlimited.
-	DailyBytes *float64 `json:"dailyBytes,omitempty"`
-	// How many sending domains the account may have.
-	MaxDomains int `json:"maxDomains"`
-}
-
 // A plan as a customer sees it.
 type PlanOffer struct {
 	// Stable name of the plan, as `pro`.
@@ -971,7 +920,7 @@ type PlanOffer struct {
 	// The name that people know it by.
 	Name string `json:"name"`
 	// What an account on it may do.
-	Limits *Plan `json:"limits"`
+	Limits *accounts.Plan `json:"limits"`
 	// Emails a month in the price; null: the operator has said nothing.
 	IncludedEmails *int `json:"includedEmails,omitempty"`
 	// Whether emails beyond the included ones are sent, and paid for.

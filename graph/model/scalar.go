@@ -68,3 +68,15 @@ func UnmarshalInt(v any) (int, error) {
 	}
 	return int(n), nil
 }
+
+// MarshalWhole writes a Float that is a whole number here: more than an Int of GraphQL can hold.
+func MarshalWhole(n int) graphql.Marshaler { return graphql.MarshalFloat(float64(n)) }
+
+// UnmarshalWhole reads a Float that must be a whole number.
+func UnmarshalWhole(v any) (int, error) {
+	f, err := graphql.UnmarshalFloat(v)
+	if err != nil || f != math.Trunc(f) || math.Abs(f) > 1<<53 {
+		return 0, fault.Invalidf("must be a whole number")
+	}
+	return int(f), nil
+}

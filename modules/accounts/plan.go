@@ -19,25 +19,67 @@ const (
 // dashboard.
 const UpgradeURL = "/settings/billing"
 
-// Plan is what an account may do. A nil cap is none.
+// Plan is the limits and terms of a plan, in the form in which REST and the command line print it to
+// the operator, GraphQL serves it and the audit log compares it. A nil cap means unlimited.
 type Plan struct {
-	ID                string
-	Name              string
-	RequestsPerSecond int
-	DailyEmails       *int
-	MonthlyEmails     *int
-	DailySMS          *int // text messages by the operator's provider
-	StoredBytes       *int
-	DailyBytes        *int // bytes that are stored in a day
-	MaxDomains        int
-	Sandboxed         bool // sends only to the account email until production is unlocked
-	Rank              int  // up is a change to a greater one
-	SelfService       bool // a customer may choose it
-	IncludedEmails    *int // a month, in the price; nil: nothing was said
-	Overage           bool // emails beyond the included ones are metered
+	ID                string `json:"id" example:"pro"`
+	Name              string `json:"name" example:"Pro"`
+	Rank              int    `json:"rank" doc:"Changes to a plan of a greater rank hold at once, others at the end of the period." example:"1"`
+	SelfService       bool   `json:"self_service" doc:"Whether customers may choose it."`
+	RequestsPerSecond int    `json:"requests_per_second" example:"50"`
+	DailyEmails       *int   `json:"daily_emails" doc:"null: no cap."`
+	MonthlyEmails     *int   `json:"monthly_emails" doc:"null: no cap."`
+	DailySMS          *int   `json:"daily_sms" doc:"Text messages by the provider of the installation; null: no cap."`
+	StoredBytes       *int   `json:"stored_bytes" doc:"Hard cap of stored bytes; null if unlimited."`
+	DailyBytes        *int   `json:"daily_bytes" doc:"Hard cap of bytes stored in a day (UTC); null if unlimited."`
+	IncludedEmails    *int   `json:"included_emails" doc:"A month, in the price; null: nothing is said."`
+	Overage           bool   `json:"overage" doc:"Whether emails beyond the included ones are sent, and metered."`
+	MaxDomains        int    `json:"max_domains" example:"10"`
+	Sandboxed         bool   `json:"sandboxed" doc:"Whether its accounts write only to themselves until they have a verified domain and a payment method."`
 }
 
-// PlanOf is what a row says of a plan.
+// Limits is the part of a plan that its accounts see.
+type Limits struct {
+	RequestsPerSecond int  `json:"requests_per_second" doc:"Over all keys; twice as many at once."`
+	DailyEmails       *int `json:"daily_emails" doc:"null: no cap."`
+	MonthlyEmails     *int `json:"monthly_emails" doc:"null: no cap."`
+	StoredBytes       *int `json:"stored_bytes" doc:"Hard cap of stored bytes; null if unlimited."`
+	DailyBytes        *int `json:"daily_bytes" doc:"Hard cap of bytes stored in a day (UTC); null if unlimited."`
+	Domains           int  `json:"domains"`
+}
+
+// Limits returns what the accounts on a plan see of it.
+func (p Plan) Limits() Limits {
+	return Limits{RequestsPerSecond: p.RequestsPerSecond, DailyEmails: p.DailyEmails, MonthlyEmails: p.MonthlyEmails,
+		StoredBytes: p.StoredBytes, DailyBytes: p.DailyBytes, Domains: p.MaxDomains}
+}
+
+// OfferedLimits is the part of a plan that customers see before they choose it.
+type OfferedLimits struct {
+	RequestsPerSecond int  `json:"requests_per_second" example:"50"`
+	DailyEmails       *int `json:"daily_emails" doc:"null: no cap."`
+	MonthlyEmails     *int `json:"monthly_emails" doc:"null: no cap."`
+	Domains           int  `json:"domains" example:"10"`
+}
+
+// OfferedLimits returns what customers see of a plan before they choose it.
+func (p Plan) OfferedLimits() OfferedLimits {
+	return OfferedLimits{RequestsPerSecond: p.RequestsPerSecond, DailyEmails: p.DailyEmails, MonthlyEmails: p.MonthlyEmails, Domains: p.MaxDomains}
+}
+
+// AllowsDomains reports whether an account on the plan may have that many sending domains.
+func (p Plan) AllowsDomains(count int) bool { return count <= p.MaxDomains }
+
+// The plans in the examples of the API description.
+var (
+	ExampleFree = Plan{ID: PlanFree, Name: "Free", RequestsPerSecond: 10, DailyEmails: new(100), MonthlyEmails: new(3000),
+		StoredBytes: new(1_000_000_000), DailyBytes: new(100_000_000), MaxDomains: 1, Sandboxed: true}
+	ExamplePro = Plan{ID: PlanPro, Name: "Pro", Rank: 1, SelfService: true, RequestsPerSecond: 50,
+		StoredBytes: new(50_000_000_000), DailyBytes: new(5_000_000_000), IncludedEmails: new(50_000), Overage: true, MaxDomains: 10}
+	ExamplePool = Plan{ID: PlanPool, Name: "Pool", RequestsPerSecond: 500, IncludedEmails: new(100_000), Overage: true, MaxDomains: 1000}
+)
+
+// PlanOf returns the plan that a row stores.
 func PlanOf(p *ent.Plan) Plan {
 	return Plan{ID: p.ID, Name: p.Name, RequestsPerSecond: p.RequestsPerSecond, DailyEmails: p.DailyEmails,
 		MonthlyEmails: p.MonthlyEmails, DailySMS: p.DailySms, StoredBytes: p.StoredBytes, DailyBytes: p.DailyBytes, MaxDomains: p.MaxDomains, Sandboxed: p.Sandboxed,

@@ -149,7 +149,7 @@ func admit(ctx context.Context, c *ent.DomainClient, account accounts.Account, n
 	switch {
 	case err != nil:
 		return err
-	case count >= account.Plan.MaxDomains:
+	case !account.Plan.AllowsDomains(count + 1):
 		return planLimit(account.Plan)
 	}
 	return nil

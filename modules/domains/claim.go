@@ -153,7 +153,7 @@ func roomFor(ctx context.Context, tx *ent.Tx, account accounts.Account, name str
 	switch {
 	case err != nil:
 		return err
-	case others >= account.Plan.MaxDomains:
+	case !account.Plan.AllowsDomains(others + 1):
 		return planLimit(account.Plan)
 	}
 	return nil

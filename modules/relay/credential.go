@@ -25,7 +25,7 @@ import (
 // PasswordPrefix is what every password begins with.
 const PasswordPrefix = "svs_"
 
-const maxDomains = 100
+const maxDomainIDs = 100
 
 // NewCredential is the input of Create.
 type NewCredential struct {
@@ -53,8 +53,8 @@ func (in NewCredential) normalized() (NewCredential, fault.Fields) {
 	if in.Name = accounts.CheckName(wrong, "name", in.Name); in.Name == "" && wrong["name"] == "" {
 		wrong.Add("name", "is required")
 	}
-	if len(in.DomainIDs) > maxDomains {
-		wrong.Add("domain_ids", "has more than %d entries", maxDomains)
+	if len(in.DomainIDs) > maxDomainIDs {
+		wrong.Add("domain_ids", "has more than %d entries", maxDomainIDs)
 	}
 	for i, domainID := range in.DomainIDs {
 		if !id.Is(id.Domain, domainID) {

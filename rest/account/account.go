@@ -10,6 +10,7 @@ import (
 	"github.com/postrider/postrider/modules/accounts/rights"
 	"github.com/postrider/postrider/rest/api"
 	"github.com/postrider/postrider/rest/api/body"
+	"github.com/postrider/postrider/rest/api/openapi"
 	"github.com/postrider/postrider/rest/api/wire"
 )
 
@@ -45,14 +46,7 @@ type accountPlan struct {
 	Name string `json:"name" example:"Free"`
 }
 
-type accountLimits struct {
-	RequestsPerSecond int  `json:"requests_per_second" doc:"Over all keys; twice as many at once."`
-	DailyEmails       *int `json:"daily_emails" doc:"null: no cap."`
-	MonthlyEmails     *int `json:"monthly_emails" doc:"null: no cap."`
-	StoredBytes       *int `json:"stored_bytes" doc:"Hard cap of stored bytes; null if unlimited."`
-	DailyBytes        *int `json:"daily_bytes" doc:"Hard cap of bytes stored in a day (UTC); null if unlimited."`
-	Domains           int  `json:"domains"`
-}
+type accountLimits accounts.Limits
 
 type accountUsage struct {
 	Day            int64     `json:"day" doc:"Emails of the present day (UTC). With a cap, scheduled ones that are due in it count as well."`
@@ -135,10 +129,8 @@ func (e *edge) update(ctx context.Context, c *api.Call, _ *api.None, change acco
 func newAccountRecord(p accounts.Profile) accountRecord {
 	return accountRecord{
 		ID: p.ID, Name: p.Name, Email: p.Email, Plan: accountPlan{ID: p.Plan.ID, Name: p.Plan.Name},
-		Limits: accountLimits{RequestsPerSecond: p.Plan.RequestsPerSecond, DailyEmails: p.Plan.DailyEmails, MonthlyEmails: p.Plan.MonthlyEmails,
-			StoredBytes: p.Plan.StoredBytes, DailyBytes: p.Plan.DailyBytes,
-			Domains: p.Plan.MaxDomains},
-		Usage: newAccountUsage(p.Usage), ProductionUnlocked: p.Unlocked(true), PaymentMethod: p.PaymentMethod, RequireSecondFactor: p.SecondFactor, Suspended: p.Suspended,
+		Limits: accountLimits(p.Plan.Limits()),
+		Usage:  newAccountUsage(p.Usage), ProductionUnlocked: p.Unlocked(true), PaymentMethod: p.PaymentMethod, RequireSecondFactor: p.SecondFactor, Suspended: p.Suspended,
 		BodyRetentionDays: p.BodyRetentionDays, RecordRetentionDays: p.RecordRetentionDays, CreatedAt: wire.Time(p.CreatedAt), UpdatedAt: wire.Time(p.UpdatedAt),
 	}
 }
@@ -154,7 +146,7 @@ func accountExample() map[string]any {
 	}
 	return map[string]any{
 		"id": "acc_01kf0m4w7he6x8q2v5b3n9c1ta", "name": "Acme", "email": "ada@example.com", "plan": map[string]any{"id": "free", "name": "Free"},
-		"limits": map[string]any{"requests_per_second": 10, "daily_emails": 100, "monthly_emails": 3000, "stored_bytes": 1_000_000_000, "daily_bytes": 100_000_000, "domains": 1},
+		"limits": openapi.Example(accounts.ExampleFree.Limits()),
 		"usage": map[string]any{"day": 12, "month": 340, "daily_cap": 100, "monthly_cap": 3000,
 			"stored_bytes": 4_200_000, "stored_bytes_cap": 1_000_000_000, "daily_bytes": 180_000, "daily_bytes_cap": 100_000_000,
 			"day_resets_at": at(1, 16, 0), "month_resets_at": at(2, 1, 0)},

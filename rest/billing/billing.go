@@ -11,6 +11,7 @@ import (
 	"github.com/postrider/postrider/modules/billing"
 	"github.com/postrider/postrider/rest/api"
 	"github.com/postrider/postrider/rest/api/body"
+	"github.com/postrider/postrider/rest/api/openapi"
 	"github.com/postrider/postrider/rest/api/wire"
 	"github.com/postrider/postrider/runtime/base/fault"
 )
@@ -46,12 +47,7 @@ type overagePrice struct {
 	Emails   int    `json:"emails" doc:"How many emails the amount is for." example:"1000"`
 }
 
-type planLimits struct {
-	RequestsPerSecond int  `json:"requests_per_second" example:"50"`
-	DailyEmails       *int `json:"daily_emails" doc:"null: no cap."`
-	MonthlyEmails     *int `json:"monthly_emails" doc:"null: no cap."`
-	Domains           int  `json:"domains" example:"10"`
-}
+type planLimits accounts.OfferedLimits
 
 type planRecord struct {
 	ID             string                      `json:"id" example:"pro"`
@@ -213,7 +209,7 @@ func (e *edge) getUsage(ctx context.Context, c *api.Call, in *usageInput) (answe
 
 func newPlan(o billing.Offer) planRecord {
 	r := planRecord{ID: o.ID, Name: o.Name, IncludedEmails: o.IncludedEmails, Overage: o.Plan.Overage, Current: o.Current,
-		Limits: planLimits{RequestsPerSecond: o.RequestsPerSecond, DailyEmails: o.DailyEmails, MonthlyEmails: o.MonthlyEmails, Domains: o.MaxDomains}}
+		Limits: planLimits(o.OfferedLimits())}
 	if p := o.Price; p != nil {
 		r.Price = wire.Maybe(&price{p.Amount, p.Currency, p.Interval})
 	}
@@ -243,8 +239,8 @@ func at(month time.Month, day, hour int) string {
 }
 
 func planExample() map[string]any {
-	return map[string]any{"id": "pool", "name": "Pool", "limits": map[string]any{"requests_per_second": 500, "daily_emails": nil, "monthly_emails": nil, "domains": 1000},
-		"included_emails": 100000, "overage": true, "price": map[string]any{"amount": 4900, "currency": "eur", "interval": "month"},
+	return map[string]any{"id": "pool", "name": "Pool", "limits": openapi.Example(accounts.ExamplePool.OfferedLimits()),
+		"included_emails": accounts.ExamplePool.IncludedEmails, "overage": true, "price": map[string]any{"amount": 4900, "currency": "eur", "interval": "month"},
 		"overage_price": map[string]any{"amount": 40, "currency": "eur", "emails": 1000}, "current": false}
 }
 

@@ -58,27 +58,3 @@ func UsageOf(u accounts.Usage) *Usage {
 	return &Usage{Day: u.Day, Month: u.Month, DailyCap: u.DailyCap, MonthlyCap: u.MonthlyCap,
 		StoredBytes: u.StoredBytes, StoredBytesCap: u.StoredBytesCap, DailyBytes: u.DailyBytes, DailyBytesCap: u.DailyBytesCap}
 }
-
-// Plan is a plan as these commands print it.
-type Plan struct {
-	ID                string `json:"id"`
-	Name              string `json:"name"`
-	Rank              int    `json:"rank"`
-	SelfService       bool   `json:"self_service"`
-	RequestsPerSecond int    `json:"requests_per_second"`
-	DailyEmails       *int   `json:"daily_emails"`
-	MonthlyEmails     *int   `json:"monthly_emails"`
-	DailySMS          *int   `json:"daily_sms"`
-	StoredBytes       *int   `json:"stored_bytes"`
-	DailyBytes        *int   `json:"daily_bytes"`
-	IncludedEmails    *int   `json:"included_emails"`
-	Overage           bool   `json:"overage"`
-	MaxDomains        int    `json:"max_domains"`
-	Sandboxed         bool   `json:"sandboxed"`
-}
-
-// PlanOf shows one.
-func PlanOf(p accounts.Plan) Plan {
-	return Plan{ID: p.ID, Name: p.Name, Rank: p.Rank, SelfService: p.SelfService, RequestsPerSecond: p.RequestsPerSecond, DailyEmails: p.DailyEmails,
-		MonthlyEmails: p.MonthlyEmails, DailySMS: p.DailySMS, StoredBytes: p.StoredBytes, DailyBytes: p.DailyBytes, IncludedEmails: p.IncludedEmails, Overage: p.Overage, MaxDomains: p.MaxDomains, Sandboxed: p.Sandboxed}
-}

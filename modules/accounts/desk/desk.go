@@ -3,6 +3,7 @@ package desk
 import (
 	"context"
 	"fmt"
+	"reflect"
 
 	"go.uber.org/fx"
 
@@ -170,10 +171,17 @@ func accountFields(a *ent.Account) map[string]any {
 		"stored_bytes": number(a.StoredBytes), "daily_bytes": number(a.DailyBytes)}
 }
 
+// planFields returns the fields of a plan by their JSON names, with comparable values.
 func planFields(p accounts.Plan) map[string]any {
-	return map[string]any{"name": p.Name, "requests_per_second": p.RequestsPerSecond, "daily_emails": number(p.DailyEmails), "monthly_emails": number(p.MonthlyEmails),
-		"daily_sms": number(p.DailySMS), "stored_bytes": number(p.StoredBytes), "daily_bytes": number(p.DailyBytes), "included_emails": number(p.IncludedEmails), "overage": p.Overage, "max_domains": p.MaxDomains, "sandboxed": p.Sandboxed,
-		"rank": p.Rank, "self_service": p.SelfService}
+	v, fields := reflect.ValueOf(p), map[string]any{}
+	for i := range v.NumField() {
+		value := v.Field(i).Interface()
+		if n, isCap := value.(*int); isCap {
+			value = number(n)
+		}
+		fields[v.Type().Field(i).Tag.Get("json")] = value
+	}
+	return fields
 }
 
 // number is comparable: nil stays nil.

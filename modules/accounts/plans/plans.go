@@ -3,7 +3,9 @@ package plans
 import (
 	"context"
 	"fmt"
+	"reflect"
 	"regexp"
+	"strconv"
 
 	"go.uber.org/fx"
 
@@ -51,69 +53,99 @@ func (s *Service) Plan(ctx context.Context, planID string) (accounts.Plan, error
 	return accounts.PlanOf(row), nil
 }
 
-// Change is what Set does to a plan; nil leaves things as they are. A number that may be none is
-// taken away by a nil behind it.
+// Change is what Set changes of a plan; a nil field leaves it unchanged, and a pointer to nil removes a
+// cap. The tags declare each field once: json, doc, min and max for the REST body, help for the flag of
+// the command line. TestChangeCoversEveryField compares it with accounts.Plan.
 type Change struct {
-	Name              *string
-	RequestsPerSecond *int
-	DailyEmails       **int
-	MonthlyEmails     **int
-	DailySMS          **int
-	StoredBytes       **int
-	DailyBytes        **int
-	MaxDomains        *int
-	Sandboxed         *bool
-	Rank              *int
-	SelfService       *bool
-	IncludedEmails    **int
-	Overage           *bool
+	Name              *string `json:"name" doc:"What people call it." help:"What people call it." placeholder:"NAME" max:"100"`
+	RequestsPerSecond *int    `json:"requests_per_second" doc:"API requests a second." help:"API requests a second." placeholder:"NUMBER" min:"1"`
+	DailyEmails       **int   `json:"daily_emails" doc:"Hard cap of emails a day; null: none." help:"Hard cap of emails a day, or none." placeholder:"NUMBER" min:"1"`
+	MonthlyEmails     **int   `json:"monthly_emails" doc:"Hard cap of emails a month; null: none. Not beside overage." help:"Hard cap of emails a month, or none." placeholder:"NUMBER" min:"1"`
+	DailySMS          **int   `json:"daily_sms" doc:"Hard cap of text messages a day by the provider of the installation; null: none." help:"Hard cap of text messages a day by the provider of the installation, or none." name:"daily-sms" placeholder:"NUMBER" min:"1"`
+	StoredBytes       **int   `json:"stored_bytes" doc:"Hard cap of stored bytes; null if unlimited." help:"Hard cap of stored bytes, or none." placeholder:"NUMBER" min:"1" max:"1000000000000000"`
+	DailyBytes        **int   `json:"daily_bytes" doc:"Hard cap of bytes stored in a day (UTC); null if unlimited." help:"Hard cap of bytes stored in a day (UTC), or none." placeholder:"NUMBER" min:"1" max:"1000000000000000"`
+	IncludedEmails    **int   `json:"included_emails" doc:"Emails a month that the price includes; null: nothing is said." help:"Emails a month that the price includes, or none." placeholder:"NUMBER" min:"0"`
+	Overage           *bool   `json:"overage" doc:"Whether emails beyond the included ones are sent, and metered." help:"Whether emails beyond the included ones are sent, and metered." negatable:""`
+	MaxDomains        *int    `json:"max_domains" doc:"Sending domains." help:"Sending domains." placeholder:"NUMBER" min:"1"`
+	Sandboxed         *bool   `json:"sandboxed" doc:"Whether accounts write only to themselves until they have a verified domain and a payment method." help:"Whether accounts write only to themselves until they have a verified domain and a payment method." negatable:""`
+	Rank              *int    `json:"rank" doc:"Changes to a plan of a greater rank hold at once, others at the end of the period." help:"Changes to a plan of a greater rank hold at once, others at the end of the period." placeholder:"NUMBER" min:"0"`
+	SelfService       *bool   `json:"self_service" doc:"Whether customers may choose it." help:"Whether customers may choose it." negatable:""`
+}
+
+// ExampleChanges are bodies of a change in the API description.
+var ExampleChanges = map[string]any{
+	"included": map[string]any{"included_emails": 50000, "overage": true},
+	"cap":      map[string]any{"monthly_emails": 100000},
 }
 
 // Empty tells whether nothing would change.
 func (c Change) Empty() bool { return c == Change{} }
 
-const (
-	maxNumber = 1_000_000_000
-	maxName   = 100
-)
+// maxNumber is the largest value of a number without a tag max.
+const maxNumber = 1_000_000_000
 
 var idForm = regexp.MustCompile(`^[a-z][a-z0-9_-]{0,39}$`)
+
+// Field is a field of a change, as its tags declare it.
+type Field struct {
+	Name     string // in JSON
+	About    string
+	Min, Max int
+	To       any // points to the field: **string, **bool, **int, or ***int if null removes it
+}
+
+// Fields returns the fields of a change.
+func (c *Change) Fields() []Field {
+	v := reflect.ValueOf(c).Elem()
+	fields := make([]Field, v.NumField())
+	for i := range fields {
+		tag := v.Type().Field(i).Tag
+		fields[i] = Field{Name: tag.Get("json"), About: tag.Get("doc"), Min: numberIn(tag, "min", 0), Max: numberIn(tag, "max", maxNumber), To: v.Field(i).Addr().Interface()}
+	}
+	return fields
+}
+
+// numberIn reads a tag. TestChangeCoversEveryField reads them all.
+func numberIn(tag reflect.StructTag, key string, otherwise int) int {
+	text, found := tag.Lookup(key)
+	if !found {
+		return otherwise
+	}
+	n, err := strconv.Atoi(text)
+	if err != nil {
+		panic(fmt.Sprintf("plans: the tag %s of Change is %q", key, text))
+	}
+	return n
+}
 
 // Validate reports every wrong field, as far as that can be told without the plan.
 func (c Change) Validate() fault.Fields {
 	wrong := fault.Fields{}
-	if c.Name != nil {
-		if accounts.CheckName(wrong, "name", *c.Name) == "" {
-			wrong.Add("name", "is required")
-		}
-		if len(*c.Name) > maxName {
-			wrong.Add("name", "is longer than %d octets", maxName)
-		}
+	if c.Name != nil && accounts.CheckName(wrong, "name", *c.Name) == "" {
+		wrong.Add("name", "is required")
 	}
-	atLeast := func(field string, n *int, least int) {
-		if n != nil && (*n < least || *n > maxNumber) {
-			wrong.Add(field, "must be between %d and %d", least, maxNumber)
+	for _, f := range c.Fields() {
+		switch to := f.To.(type) {
+		case **string:
+			if *to != nil && len(**to) > f.Max {
+				wrong.Add(f.Name, "is longer than %d octets", f.Max)
+			}
+		case **int:
+			if *to != nil && (**to < f.Min || **to > f.Max) {
+				wrong.Add(f.Name, "must be between %d and %d", f.Min, f.Max)
+			}
+		case ***int:
+			if *to != nil && **to != nil && (***to < f.Min || ***to > f.Max) {
+				wrong.Add(f.Name, "must be between %d and %d, or null", f.Min, f.Max)
+			}
 		}
-	}
-	atLeast("requests_per_second", c.RequestsPerSecond, 1)
-	atLeast("max_domains", c.MaxDomains, 1)
-	atLeast("rank", c.Rank, 0)
-	for field, n := range map[string]**int{"daily_emails": c.DailyEmails, "monthly_emails": c.MonthlyEmails, "daily_sms": c.DailySMS} {
-		if n != nil {
-			atLeast(field, *n, 1)
-		}
-	}
-	accounts.CheckBytes(wrong, "stored_bytes", c.StoredBytes)
-	accounts.CheckBytes(wrong, "daily_bytes", c.DailyBytes)
-	if c.IncludedEmails != nil {
-		atLeast("included_emails", *c.IncludedEmails, 0)
 	}
 	return wrong
 }
 
 // checkOverage is pure: what is beyond the included emails is metered, so a number has to be said, and
 // a hard cap below it would make it pointless.
-func checkOverage(wrong fault.Fields, p *ent.Plan) {
+func checkOverage(wrong fault.Fields, p accounts.Plan) {
 	if p.Overage && p.MonthlyEmails != nil {
 		wrong.Add("overage", "cannot be beside a cap of monthly_emails: nothing would ever be beyond it")
 	}
@@ -140,29 +172,30 @@ func (s *Service) SetIn(ctx context.Context, tx *ent.Tx, planID string, c Change
 	switch {
 	case err == nil:
 		before = accounts.PlanOf(current)
+		after = before
 	case !ent.IsNotFound(err):
 		return before, after, err
 	default:
-		current = &ent.Plan{ID: planID}
+		after.ID = planID
 		if !idForm.MatchString(planID) {
 			wrong.Add("plan", "must be a lower-case word of at most 40 letters, digits, - and _")
 		}
 		c.checkNew(wrong)
 	}
-	c.apply(current)
-	checkOverage(wrong, current)
+	c.apply(&after)
+	checkOverage(wrong, after)
 	if err := wrong.Err(); err != nil {
 		return before, after, err
 	}
-	args := setSQL.Args(db.Arg("id", current.ID), db.Arg("name", current.Name), db.Arg("rate", current.RequestsPerSecond), db.Arg("day", current.DailyEmails),
-		db.Arg("month", current.MonthlyEmails), db.Arg("sms", current.DailySms), db.Arg("stored", current.StoredBytes), db.Arg("bytes", current.DailyBytes), db.Arg("domains", current.MaxDomains), db.Arg("sandboxed", current.Sandboxed),
-		db.Arg("rank", current.Rank), db.Arg("self", current.SelfService), db.Arg("included", current.IncludedEmails), db.Arg("overage", current.Overage))
+	args := setSQL.Args(db.Arg("id", after.ID), db.Arg("name", after.Name), db.Arg("rate", after.RequestsPerSecond), db.Arg("day", after.DailyEmails),
+		db.Arg("month", after.MonthlyEmails), db.Arg("sms", after.DailySMS), db.Arg("stored", after.StoredBytes), db.Arg("bytes", after.DailyBytes), db.Arg("domains", after.MaxDomains), db.Arg("sandboxed", after.Sandboxed),
+		db.Arg("rank", after.Rank), db.Arg("self", after.SelfService), db.Arg("included", after.IncludedEmails), db.Arg("overage", after.Overage))
 	if _, err := tx.ExecContext(ctx, setSQL.Text, args...); err != nil {
 		return before, after, err
 	}
 	// Which of its accounts have come to a cap is found out by the recount.
 	_, err = tx.ExecContext(ctx, recountSQL, planID)
-	return before, accounts.PlanOf(current), err
+	return before, after, err
 }
 
 var setSQL = db.Compile(`
@@ -185,24 +218,12 @@ func (c Change) checkNew(wrong fault.Fields) {
 	}
 }
 
-func (c Change) apply(p *ent.Plan) {
-	take(&p.Name, c.Name)
-	take(&p.RequestsPerSecond, c.RequestsPerSecond)
-	take(&p.DailyEmails, c.DailyEmails)
-	take(&p.MonthlyEmails, c.MonthlyEmails)
-	take(&p.DailySms, c.DailySMS)
-	take(&p.StoredBytes, c.StoredBytes)
-	take(&p.DailyBytes, c.DailyBytes)
-	take(&p.MaxDomains, c.MaxDomains)
-	take(&p.Sandboxed, c.Sandboxed)
-	take(&p.Rank, c.Rank)
-	take(&p.SelfService, c.SelfService)
-	take(&p.IncludedEmails, c.IncludedEmails)
-	take(&p.Overage, c.Overage)
-}
-
-func take[T any](to *T, given *T) {
-	if given != nil {
-		*to = *given
+// apply sets the fields of a plan that the change gives: those of the same names.
+func (c Change) apply(p *accounts.Plan) {
+	from, to := reflect.ValueOf(c), reflect.ValueOf(p).Elem()
+	for i := range from.NumField() {
+		if given := from.Field(i); !given.IsNil() {
+			to.FieldByName(from.Type().Field(i).Name).Set(given.Elem())
+		}
 	}
 }

@@ -14,7 +14,7 @@ const root = join(dirname(fileURLToPath(import.meta.url)), '..')
 const check = process.argv.includes('--check')
 const header = '// Written by `npm run codegen`; do not edit.\n'
 
-const schemaDir = join(root, '../../../../graph/schema')
+const schemaDir = join(root, '../../../graph/schema')
 const sdl = parse(readdirSync(schemaDir).filter((f) => f.endsWith('.graphqls')).sort().map((f) => readFileSync(join(schemaDir, f), 'utf8')).join('\n'))
 const schema = buildASTSchema(sdl, { assumeValidSDL: true })
 

@@ -1,9 +1,10 @@
 import { useState } from 'react'
+import { summaryOf } from '@/api/plan'
 import { toast } from '@/app/toasts'
 import { Dialog } from '@/parts/Dialog'
 import { ErrorAlert } from '@/parts/ErrorAlert'
 import { Field, useWrite } from '@/parts/Form'
-import { count, useChanges, usePlans, type Account } from './data'
+import { useChanges, usePlans, type Account } from './data'
 
 export function PlanOfAccountDialog({ account, onClose }: { account: Account; onClose: () => void }) {
   const plans = usePlans()
@@ -23,7 +24,7 @@ export function PlanOfAccountDialog({ account, onClose }: { account: Account; on
     <Dialog title="Change plan" onClose={onClose} actions={<><button type="button" className="btn" onClick={onClose}>Cancel</button><button type="submit" form="account-plan" className="btn primary" disabled={write.busy || plan === account.planId}>Change plan</button></>}>
       <form id="account-plan" className="grid gap-3" onSubmit={(e) => { e.preventDefault(); void go() }}>
         {plans.error && <ErrorAlert error={plans.error} retry={() => void plans.refetch()} />}
-        <Field label="Plan" error={write.fieldErrors.plan} hint={chosen && `${count(chosen.dailyEmails)} per day, ${count(chosen.monthlyEmails)} per month, ${chosen.maxDomains} domains`}>
+        <Field label="Plan" error={write.fieldErrors.plan} hint={chosen && summaryOf(chosen)}>
           {(f) => <select {...f} className="input" value={plan} onChange={(e) => setPlan(e.target.value)}>{plans.data?.map((p) => <option key={p.id} value={p.id}>{p.name}</option>)}</select>}
         </Field>
         <p className="text-ink-2">Takes effect immediately. The account is not charged for the change.</p>

@@ -1,8 +1,9 @@
 import { Layers } from 'lucide-react'
 import { useState } from 'react'
+import { planNumbers, type Plan } from '@/api/plan'
 import { DataTable, type Column } from '@/parts/DataTable'
 import { EmptyState } from '@/parts/EmptyState'
-import { count, usePlans, type Plan } from './data'
+import { count, usePlans } from './data'
 import { PlanDialog } from './PlanDialog'
 
 const words = (p: Plan) => [p.selfService ? 'customers can choose it' : 'assigned by operators only', ...(p.sandboxed ? ['sandboxed'] : []), ...(p.overage ? ['overage is charged'] : [])].join(', ')
@@ -12,11 +13,7 @@ export function Plans() {
   const [changing, setChanging] = useState<Plan | null>(null)
   const columns: Column<Plan>[] = [
     { key: 'name', head: 'Name', width: '20%', grows: true, cell: (p) => <b className="font-medium">{p.name}</b> },
-    { key: 'month', head: 'Emails per month', width: '130px', right: true, cell: (p) => count(p.monthlyEmails) },
-    { key: 'day', head: 'Per day', width: '110px', right: true, from: 'mid', cell: (p) => count(p.dailyEmails) },
-    { key: 'included', head: 'Included', width: '110px', right: true, from: 'wide', cell: (p) => count(p.includedEmails, '–') },
-    { key: 'domains', head: 'Domains', width: '90px', right: true, from: 'mid', cell: (p) => p.maxDomains.toLocaleString() },
-    { key: 'rate', head: 'Requests/s', width: '100px', right: true, from: 'wide', cell: (p) => p.requestsPerSecond.toLocaleString() },
+    ...planNumbers.flatMap(({ field, column }): Column<Plan>[] => (column ? [{ key: field, head: column.head, width: column.width, right: true, from: column.from, cell: (p) => count(p[field], column.none) }] : [])),
     { key: 'words', head: 'Rules', from: 'mid', cell: (p) => <span className="text-ink-2">{words(p)}</span> },
     { key: 'act', head: <span className="sr-only">Actions</span>, width: '96px', right: true, cell: (p) => <button type="button" className="btn sm" aria-label={`Edit ${p.name}`} onClick={() => setChanging(p)}>Edit</button> },
   ]

@@ -2,10 +2,9 @@ import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { query, usePages } from '@/api/graphql'
 import { unwrap, rest } from '@/api/rest'
 import type { components } from '@/api/rest.gen'
-import { OperatorAccountDetail, OperatorAccounts, OperatorPayments, OperatorPlans, type OperatorAccountFilter, type OperatorAccountRowFragment, type OperatorAccountStatus, type OperatorPlanRowFragment } from './queries.gen'
+import { OperatorAccountDetail, OperatorAccounts, OperatorPayments, OperatorPlans, type OperatorAccountFilter, type OperatorAccountRowFragment, type OperatorAccountStatus } from './queries.gen'
 
 export type Account = OperatorAccountRowFragment
-export type Plan = OperatorPlanRowFragment
 type Schemas = components['schemas']
 export type AccountChange = Schemas['UpdateAccountAsOperator']
 export type PlanChange = Schemas['UpdatePlanAsOperator']

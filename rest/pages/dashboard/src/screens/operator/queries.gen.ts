@@ -69,12 +69,12 @@ export type OperatorPlansQueryVariables = Exact<{ [key: string]: never; }>;
 
 export type OperatorPlansQuery = { operator: { plans: Array<OperatorPlanRowFragment> } | null };
 
-export type OperatorPlanRowFragment = { id: string, name: string, rank: number, selfService: boolean, requestsPerSecond: number, dailyEmails: number | null, monthlyEmails: number | null, dailySMS: number | null, includedEmails: number | null, overage: boolean, maxDomains: number, sandboxed: boolean };
-
 export type OperatorPaymentsQueryVariables = Exact<{ [key: string]: never; }>;
 
 
 export type OperatorPaymentsQuery = { operator: { billing: { enabled: boolean, mode: string | null, customers: number, due: number, failing: number, pastDue: number, lastEventAt: string | null, unreportedHours: number, oldestUnreportedSeconds: number, stuck: Array<{ accountId: string, hour: string, emails: number, reason: string }>, problems: Array<{ accountId: string, what: string }> } } | null };
+
+export type OperatorPlanRowFragment = { id: string, name: string, rank: number, selfService: boolean, requestsPerSecond: number, dailyEmails: number | null, monthlyEmails: number | null, dailySMS: number | null, includedEmails: number | null, overage: boolean, maxDomains: number, sandboxed: boolean };
 
 export const OperatorHealth = gql<OperatorHealthQuery, OperatorHealthQueryVariables>('OperatorHealth', '96a03b413371294df0fbb00db3ab89c2fbb0256df689545d958f4fd46b65a24a', import.meta.env.DEV ? "query OperatorHealth {\n  health {\n    installation {\n      code\n      level\n      found\n      expected\n      do\n    }\n  }\n}" : undefined)
 export const OperatorDelivery = gql<OperatorDeliveryQuery, OperatorDeliveryQueryVariables>('OperatorDelivery', '84724cdd08a96360715d0e21b93996894827fea7471272239d5fe81c13ba4e6e', import.meta.env.DEV ? "query OperatorDelivery {\n  operator {\n    queueByDestination {\n      destination\n      total\n      due\n      running\n      parked\n      deferred\n      held\n      oldestAgeSeconds\n      diagnostic\n    }\n    sources {\n      id\n      address\n      hostname\n      node\n      pool\n      accountId\n      pausedAt\n      warmup {\n        day\n        limit\n        used\n      }\n    }\n    lanes {\n      name\n      provider\n      way\n      window\n      active\n      pausedUntil\n      reason\n      perMinute\n      delivered\n      refused\n      throttled\n      unreachable\n      usedAt\n    }\n  }\n}" : undefined)

@@ -1,6 +1,7 @@
 import { useQueryClient } from '@tanstack/react-query'
 import { CircleCheck } from 'lucide-react'
 import { useState } from 'react'
+import { planNumbers } from '@/api/plan'
 import { unwrap, rest } from '@/api/rest'
 import { toast } from '@/app/toasts'
 import { useViewer } from '@/app/viewer'
@@ -43,11 +44,8 @@ export function Plans({ plans, billing }: { plans: Plan[]; billing: Billing }) {
             {p.price && <p className="text-xl font-semibold">{money(p.price.amount, p.price.currency)}<span className="text-xs font-normal text-ink-3"> per {p.priceInterval ?? 'month'}</span></p>}
             <ul className="text-xs text-ink-2">
               {p.includedEmails !== null && <li>{count(p.includedEmails)} emails per month included</li>}
-              <li>{p.limits.monthlyEmails === null ? 'Unlimited emails' : `Up to ${count(p.limits.monthlyEmails)} emails per month`}</li>
-              {p.limits.dailyEmails !== null && <li>Up to {count(p.limits.dailyEmails)} per day</li>}
               {p.overagePrice && <li>{money(p.overagePrice.amount, p.overagePrice.currency)} per 1,000 additional</li>}
-              <li>{count(p.limits.maxDomains)} {p.limits.maxDomains === 1 ? 'domain' : 'domains'}</li>
-              <li>{count(p.limits.requestsPerSecond)} requests per second</li>
+              {planNumbers.map(({ field, offer }) => offer?.(p.limits) && <li key={field}>{offer(p.limits)}</li>)}
             </ul>
             {mayChange && !p.current && billing.pendingPlan !== p.id && (
               <button type="button" className="btn mt-2 justify-self-start" disabled={busy !== ''} onClick={() => void choose(p)}>{at >= 0 && i < at ? `Downgrade to ${p.name}` : `Upgrade to ${p.name}`}</button>

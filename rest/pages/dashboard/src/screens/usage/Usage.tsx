@@ -1,11 +1,11 @@
 import { useGraphQL } from '@/api/graphql'
+import { planNumbers, type Limits } from '@/api/plan'
 import { useViewer } from '@/app/viewer'
 import { ErrorAlert } from '@/parts/ErrorAlert'
 import { Card, Detail, DetailList, PageBody, PageHead } from '@/parts/Page'
 import { SkeletonText } from '@/parts/Skeleton'
 import { Invoices } from './Invoices'
 import { Meter } from './Meter'
-import { count } from './money'
 import { OwnLimit } from './OwnLimit'
 import { Payment } from './Payment'
 import { Plans } from './Plans'
@@ -35,13 +35,12 @@ export default function Usage() {
   )
 }
 
-function OnlyPlan({ account: { plan } }: { account: { plan: { name: string; requestsPerSecond: number; maxDomains: number } } }) {
+function OnlyPlan({ account: { plan } }: { account: { plan: Limits & { name: string } } }) {
   return (
     <Card title="Plan" footer={<span>Billing is disabled. Your administrator assigns plans.</span>}>
       <DetailList>
         <Detail name="Plan">{plan.name}</Detail>
-        <Detail name="Domains">Up to {count(plan.maxDomains)}</Detail>
-        <Detail name="API requests">{count(plan.requestsPerSecond)} per second</Detail>
+        {planNumbers.flatMap(({ detail }) => detail?.(plan) ?? []).map(({ name, text }) => <Detail key={name} name={name}>{text}</Detail>)}
       </DetailList>
     </Card>
   )
