@@ -1,22 +1,18 @@
 package sending
 
 import (
-	"cmp"
-	"fmt"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/postrider/postrider/ent/email"
 	"github.com/postrider/postrider/ent/recipient"
-	"github.com/postrider/postrider/ent/schema/shape"
 	"github.com/postrider/postrider/modules/accounts"
 	"github.com/postrider/postrider/modules/accounts/storage"
 	"github.com/postrider/postrider/modules/domains"
 	"github.com/postrider/postrider/modules/sending/lifecycle"
 	"github.com/postrider/postrider/modules/sending/records"
 	"github.com/postrider/postrider/modules/suppression"
-	"github.com/postrider/postrider/runtime/base/id"
 	"github.com/postrider/postrider/runtime/mail/address"
 	"github.com/postrider/postrider/runtime/work/event"
 )
@@ -113,71 +109,6 @@ func (a *acceptance) block(blocks []suppression.Block) {
 	data := e.payload()
 	data.SuppressedRecipients = suppressed
 	a.fact = event.New(e.accountID, e.lastEvent, e.createdAt, data)
-}
-
-// emailRow is a row of emails as acceptance writes it.
-type emailRow struct {
-	id, accountID, domainID, keyID string
-	templateID                     string
-	templateVersion                int
-	automationID, runID            string
-	from, fromAddress              string
-	to, cc, bcc, replyTo           []string
-	subject, html, text            string
-	noText                         bool // the caller wants no text part
-	mime                           []byte
-	headers                        []shape.Header
-	tags                           []shape.Tag
-	messageID                      string
-	attachments                    int
-	unsubscribe                    bool
-	category                       string
-	status                         email.Status
-	lastEvent                      event.Type
-	createdAt                      time.Time
-	scheduledAt, expiresAt         *time.Time
-}
-
-func newEmailRow(caller accounts.Caller, identity domains.Identity, msg parsed, now time.Time) emailRow {
-	row := emailRow{
-		id: id.New(id.Email), accountID: caller.AccountID, domainID: identity.DomainID, keyID: caller.KeyID,
-		templateID: msg.templateID, templateVersion: msg.templateVersion,
-		from: msg.from.String(), fromAddress: msg.from.AddrSpec(),
-		to: display(msg.to), cc: display(msg.cc), bcc: display(msg.bcc), replyTo: display(msg.replyTo),
-		subject: msg.Subject, html: msg.HTML, text: msg.Text, noText: msg.NoText && msg.Text == "", headers: msg.Headers, tags: msg.Tags,
-		attachments: msg.files(), unsubscribe: msg.Unsubscribe != nil && *msg.Unsubscribe, category: msg.Category,
-		createdAt: now,
-	}
-	row.scheduledAt, row.expiresAt = moment(msg.ScheduledAt), moment(msg.ExpiresAt)
-	if row.scheduledAt != nil {
-		*row.scheduledAt = dueAt(*row.scheduledAt, now)
-	}
-	if row.headers == nil {
-		row.headers = []shape.Header{}
-	}
-	if row.tags == nil {
-		row.tags = []shape.Tag{}
-	}
-	row.messageID = fmt.Sprintf("%s@%s", row.id, msg.from.Domain)
-	if r := msg.Relayed; r != nil {
-		row.mime, row.messageID = r.MIME, cmp.Or(r.MessageID, row.messageID)
-	}
-	return row
-}
-
-// moment is a time as the database keeps it.
-func moment(at *time.Time) *time.Time {
-	if at == nil {
-		return nil
-	}
-	rounded := at.UTC().Truncate(time.Millisecond)
-	return &rounded
-}
-
-// payload is the email part that every fact about it carries.
-func (r emailRow) payload() event.Email {
-	return event.Email{EmailID: r.id, From: r.from, To: r.to, CC: r.cc, Subject: r.subject,
-		EmailStatus: string(r.status), Tags: r.tags, CreatedAt: event.At(r.createdAt)}
 }
 
 type recipientRow struct {

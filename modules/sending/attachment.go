@@ -110,7 +110,7 @@ var blockedExtensions = func() map[string]bool {
 
 // Relayed is a message that came over SMTP. Its sender has composed it, and it leaves as
 // it came: Message.To, CC and BCC are its envelope, each where the address stands in the
-// header, and Subject, ReplyTo and Headers what the record shows of it.
+// header, and the record shows the other header fields of the message.
 type Relayed struct {
 	// MIME is the whole, fit for verbatim.Split, without what must not leave: Bcc and
 	// the fields that are for us. Date and Message-ID are added where they are missing.

@@ -7,6 +7,7 @@ import (
 
 	"github.com/postrider/postrider/ent/schema/shape"
 	"github.com/postrider/postrider/modules/sending/records"
+	"github.com/postrider/postrider/modules/templates"
 	"github.com/postrider/postrider/runtime/base/clock"
 	"github.com/postrider/postrider/runtime/base/fault"
 	"github.com/postrider/postrider/runtime/mail/address"
@@ -123,6 +124,38 @@ func (m Message) parse(now time.Time) (parsed, fault.Fields) {
 	m.validateTemplate(wrong)
 	m.validateUnsubscribe(wrong)
 	return p, wrong
+}
+
+// filled gives the message with what a rendered template adds: the request's own
+// subject, from, reply_to, unsubscribe and category win. A body has one author.
+func (m Message) filled(t templates.Rendered, wrong fault.Fields) Message {
+	if m.From.IsZero() && t.From != "" {
+		m.From = Mailbox{Text: t.From}
+	}
+	if strings.TrimSpace(m.Subject) == "" {
+		m.Subject = t.Subject
+	}
+	if len(m.ReplyTo) == 0 {
+		for _, text := range t.ReplyTo {
+			m.ReplyTo = append(m.ReplyTo, Mailbox{Text: text})
+		}
+	}
+	if t.HTML != "" || t.Text != "" {
+		for field, body := range map[string]string{"html": m.HTML, "text": m.Text} {
+			if body != "" {
+				wrong.Add(field, "is given by the template; leave it out")
+			}
+		}
+		m.HTML, m.Text = t.HTML, t.Text
+	}
+	if m.Unsubscribe == nil {
+		m.Unsubscribe = &t.Unsubscribe
+	}
+	if m.Category == "" {
+		m.Category = t.Category
+	}
+	m.Template = nil
+	return m
 }
 
 // IsZero tells whether the caller gave no address at all.

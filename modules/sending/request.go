@@ -9,7 +9,6 @@ import (
 	"github.com/postrider/postrider/modules/sending/lifecycle"
 	"github.com/postrider/postrider/modules/sending/unsubscribe"
 	"github.com/postrider/postrider/modules/suppression"
-	"github.com/postrider/postrider/modules/templates"
 	"github.com/postrider/postrider/runtime/base/fault"
 )
 
@@ -116,38 +115,6 @@ func (m Message) refuseCrowd(wrong fault.Fields) {
 // Places counts {{unsubscribe_url}} in bodies; of each, not much further than a message may have.
 func Places(html, text string) int {
 	return unsubscribe.PlacesInMarkup(html) + unsubscribe.PlacesInText(text)
-}
-
-// filled gives the message with what a rendered template adds: the request's own
-// subject, from, reply_to, unsubscribe and category win. A body has one author.
-func (m Message) filled(t templates.Rendered, wrong fault.Fields) Message {
-	if m.From.IsZero() && t.From != "" {
-		m.From = Mailbox{Text: t.From}
-	}
-	if strings.TrimSpace(m.Subject) == "" {
-		m.Subject = t.Subject
-	}
-	if len(m.ReplyTo) == 0 {
-		for _, text := range t.ReplyTo {
-			m.ReplyTo = append(m.ReplyTo, Mailbox{Text: text})
-		}
-	}
-	if t.HTML != "" || t.Text != "" {
-		for field, body := range map[string]string{"html": m.HTML, "text": m.Text} {
-			if body != "" {
-				wrong.Add(field, "is given by the template; leave it out")
-			}
-		}
-		m.HTML, m.Text = t.HTML, t.Text
-	}
-	if m.Unsubscribe == nil {
-		m.Unsubscribe = &t.Unsubscribe
-	}
-	if m.Category == "" {
-		m.Category = t.Category
-	}
-	m.Template = nil
-	return m
 }
 
 // MaxLife is how far after its sending a message may expire: by then retries end anyway.

@@ -46,30 +46,6 @@ func (s *Service) Resend(ctx context.Context, caller accounts.Caller, r Resend) 
 	return s.Send(ctx, caller, Request{Message: m, Claim: r.Claim, Render: r.Render})
 }
 
-// messageOf gives back the message that a stored email was made of.
-func messageOf(e *ent.Email) Message {
-	m := Message{From: Mailbox{Text: e.From}, To: mailboxes(e.To), CC: mailboxes(e.Cc), BCC: mailboxes(e.Bcc), ReplyTo: mailboxes(e.ReplyTo),
-		Subject: e.Subject, Headers: e.Headers, Tags: e.Tags, Unsubscribe: &e.Unsubscribe}
-	if e.HTML != nil {
-		m.HTML = *e.HTML
-	}
-	if e.Text != nil {
-		m.Text, m.NoText = *e.Text, *e.Text == ""
-	}
-	if e.Category != nil {
-		m.Category = *e.Category
-	}
-	return m
-}
-
-func mailboxes(list []string) []Mailbox {
-	out := make([]Mailbox, 0, len(list))
-	for _, text := range list {
-		out = append(out, Mailbox{Text: text})
-	}
-	return out
-}
-
 // resendable completes a message that came over SMTP with its bodies, as an ordinary
 // one: attachments are left out, as with any other, and so it is composed anew.
 func (s *Service) resendable(ctx context.Context, stored *ent.Email, m Message) (Message, error) {

@@ -1,6 +1,7 @@
 package sending
 
 import (
+	"reflect"
 	"testing"
 	"time"
 
@@ -74,5 +75,63 @@ func TestResendHasTheRulesOfASend(t *testing.T) {
 	}
 	if _, err := resend(); fault.KindOf(err) != fault.Conflict {
 		t.Errorf("without a body: %v", err)
+	}
+}
+
+// notResent is the fields of a message that a resend leaves out on purpose.
+var notResent = map[string]string{
+	"Attachments": "the description of the operation says so",
+	"ScheduledAt": "a resend is sent immediately",
+	"ExpiresAt":   "it was the deadline of the stored email",
+	"Template":    "the stored email has the rendered bodies",
+	"Relayed":     "resendable sets it",
+}
+
+// A new field of a message that messageOf does not read back would be lost by a resend.
+func TestResendCopiesEveryField(t *testing.T) {
+	t.Parallel()
+	stored := &ent.Email{}
+	row := reflect.ValueOf(stored).Elem()
+	for i := range row.NumField() {
+		if field := row.Type().Field(i); field.IsExported() && field.Name != "Edges" { // which lead round in circles
+			fill(row.Field(i))
+		}
+	}
+	copied := reflect.ValueOf(messageOf(stored))
+	stored.Text = new(string) // none, because the caller wants none
+	withoutText := reflect.ValueOf(messageOf(stored))
+	for i := range copied.NumField() {
+		name := copied.Type().Field(i).Name
+		isCopied := !copied.Field(i).IsZero() || !withoutText.Field(i).IsZero()
+		switch reason := notResent[name]; {
+		case !isCopied && reason == "":
+			t.Errorf("a resend loses Message.%s: copy it in messageOf, or list the reason in notResent", name)
+		case isCopied && reason != "":
+			t.Errorf("a resend copies Message.%s, although notResent says: %s", name, reason)
+		}
+	}
+}
+
+// fill sets a value other than the zero value.
+func fill(v reflect.Value) {
+	switch v.Kind() {
+	case reflect.Pointer:
+		v.Set(reflect.New(v.Type().Elem()))
+		fill(v.Elem())
+	case reflect.Slice:
+		v.Set(reflect.MakeSlice(v.Type(), 1, 1))
+		fill(v.Index(0))
+	case reflect.String:
+		v.SetString("x")
+	case reflect.Bool:
+		v.SetBool(true)
+	case reflect.Int, reflect.Int64:
+		v.SetInt(1)
+	case reflect.Struct:
+		for i := range v.NumField() {
+			if v.Field(i).CanSet() {
+				fill(v.Field(i))
+			}
+		}
 	}
 }

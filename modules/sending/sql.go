@@ -6,68 +6,12 @@ import (
 
 	"github.com/postrider/postrider/ent/email"
 	"github.com/postrider/postrider/ent/recipient"
-	"github.com/postrider/postrider/ent/schema/shape"
-	"github.com/postrider/postrider/modules/sending/lifecycle"
 	"github.com/postrider/postrider/runtime/storage/db"
 	"github.com/postrider/postrider/runtime/storage/db/batch"
-	"github.com/postrider/postrider/runtime/storage/search"
-	"github.com/postrider/postrider/runtime/work/event"
 )
 
 // The hot path in hand-written SQL over the tables of ent/schema: one statement for any
 // number of rows, its text constant.
-
-// emailRows is the columns of accepted emails.
-var emailRows = batch.New("v",
-	batch.Text("id", func(a *acceptance) string { return a.email.id }),
-	batch.Text("account_id", func(a *acceptance) string { return a.email.accountID }),
-	batch.Text("domain_id", func(a *acceptance) string { return a.email.domainID }),
-	batch.Text("api_key_id", func(a *acceptance) string { return a.email.keyID }).OrNull(),
-	batch.Text("template_id", func(a *acceptance) string { return a.email.templateID }).OrNull(),
-	batch.Int("template_version", func(a *acceptance) int { return a.email.templateVersion }).OrNull(),
-	batch.Text("automation_id", func(a *acceptance) string { return a.email.automationID }).OrNull(),
-	batch.Text("run_id", func(a *acceptance) string { return a.email.runID }).OrNull(),
-	batch.Text("from", func(a *acceptance) string { return a.email.from }),
-	batch.Text("from_address", func(a *acceptance) string { return a.email.fromAddress }),
-	batch.JSON("to", func(a *acceptance) []string { return a.email.to }),
-	batch.JSON("cc", func(a *acceptance) []string { return a.email.cc }),
-	batch.JSON("bcc", func(a *acceptance) []string { return a.email.bcc }),
-	batch.JSON("reply_to", func(a *acceptance) []string { return a.email.replyTo }),
-	batch.Text("subject", func(a *acceptance) string { return a.email.subject }),
-	batch.Text("html", func(a *acceptance) string { return a.kept(a.email.html) }).OrNull(),
-	batch.Text("plain", func(a *acceptance) string { return a.kept(a.email.text) }).SourceOnly(),
-	batch.Bool("no_text", func(a *acceptance) bool { return a.email.noText }).SourceOnly(),
-	batch.Computed[*acceptance]("text", `CASE WHEN v.no_text THEN '' ELSE NULLIF(v.plain, '') END`),
-	batch.Bytes("mime", func(a *acceptance) []byte {
-		if a.withoutBody() {
-			return nil
-		}
-		return a.email.mime
-	}).OrNull(),
-	batch.Time("body_purged_at", func(a *acceptance) time.Time {
-		if a.withoutBody() {
-			return a.email.createdAt
-		}
-		return time.Time{}
-	}),
-	batch.JSON("headers", func(a *acceptance) []shape.Header { return a.email.headers }),
-	batch.JSON("tags", func(a *acceptance) []shape.Tag { return a.email.tags }),
-	batch.Text("message_id", func(a *acceptance) string { return a.email.messageID }),
-	batch.Int("attachment_count", func(a *acceptance) int { return a.email.attachments }),
-	batch.Bool("unsubscribe", func(a *acceptance) bool { return a.email.unsubscribe }),
-	batch.Text("category", func(a *acceptance) string { return a.email.category }).OrNull(),
-	batch.Text("status", func(a *acceptance) email.Status { return a.email.status }),
-	batch.Text("uncommon", func(a *acceptance) string { return lifecycle.Uncommon(a.email.status) }).OrNull(),
-	batch.Text("last_event", func(a *acceptance) event.Type { return a.email.lastEvent }),
-	batch.Time("created_at", func(a *acceptance) time.Time { return a.email.createdAt }),
-	batch.Time("sent_at", func(a *acceptance) time.Time { return a.email.sentAt() }),
-	batch.Time("scheduled_at", func(a *acceptance) time.Time { return orZero(a.email.scheduledAt) }),
-	batch.Time("expires_at", func(a *acceptance) time.Time { return orZero(a.email.expiresAt) }),
-	batch.Time("release_at", func(a *acceptance) time.Time { return a.email.releaseAt() }),
-	batch.Text("words", func(a *acceptance) string { return a.search.Words }).SourceOnly(),
-	batch.Text("marks", func(a *acceptance) string { return a.search.Marks }).SourceOnly(),
-	batch.Computed[*acceptance]("search", search.DocumentSQL),
-)
 
 // kept returns a body if the message is stored with it.
 func (a *acceptance) kept(body string) string {

@@ -7,6 +7,7 @@ import (
 	"github.com/postrider/postrider/modules/sending"
 	"github.com/postrider/postrider/modules/suppression"
 	"github.com/postrider/postrider/rest/api/body"
+	"github.com/postrider/postrider/rest/api/openapi"
 )
 
 // The other names of fields that several bodies have.
@@ -51,6 +52,22 @@ func sendBody(m *sending.Message) body.Object {
 		},
 	}
 }
+
+// sendExamples are bodies of a send.
+func sendExamples() map[string]any {
+	return map[string]any{
+		"simple": map[string]any{"from": "Ada <ada@example.com>", "to": "bob@example.net", "subject": "Your receipt", "text": "Thank you."},
+		"full": map[string]any{"from": map[string]any{"email": "ada@example.com", "name": "Ada"}, "to": []any{"Bob <bob@example.net>"}, "cc": []any{"carol@example.net"},
+			"reply_to": "help@example.com", "subject": "Your receipt", "html": "<p>Thank you. <img src=\"cid:logo\"></p>", "text": "Thank you.",
+			"tags": map[string]any{"kind": "receipt"}, "headers": map[string]any{"X-Order": "1742"},
+			"attachments": []any{map[string]any{"name": "logo.png", "content_type": "image/png", "content_id": "logo", "data": "iVBORw0KGgo="}}},
+		"from_template": map[string]any{"to": "bob@example.net", "template": map[string]any{"alias": "receipt", "variables": map[string]any{"name": "Bob", "total": "12.00 EUR"}},
+			"scheduled_at": openapi.Tomorrow + "T09:30:00+01:00", "expires_at": openapi.Tomorrow + "T18:00:00+01:00", "unsubscribe": true, "category": "Receipts"},
+	}
+}
+
+// resentFields says which fields a resend copies; see sending.TestResendCopiesEveryField.
+const resentFields = "`from`, all recipients, `subject`, bodies, `tags`, `headers`, `reply_to`, `unsubscribe` and `category`. Attachments and `expires_at` are left out."
 
 // ContentFields are the fields of a send that an answer to received mail has as well.
 func ContentFields(m *sending.Message, html, text body.Type, tagNames map[int]string) []body.Field {

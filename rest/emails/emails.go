@@ -5,14 +5,12 @@ import (
 	"net/http"
 
 	"github.com/postrider/postrider/ent"
-	"github.com/postrider/postrider/ent/schema/shape"
 	"github.com/postrider/postrider/modules/accounts"
 	"github.com/postrider/postrider/modules/accounts/rights"
 	"github.com/postrider/postrider/modules/sending"
 	"github.com/postrider/postrider/modules/sending/records"
 	"github.com/postrider/postrider/rest/api"
 	"github.com/postrider/postrider/rest/api/export"
-	"github.com/postrider/postrider/rest/api/wire"
 	"github.com/postrider/postrider/runtime/base/id"
 	"github.com/postrider/postrider/runtime/storage/page"
 )
@@ -42,53 +40,6 @@ const Tag = "Emails"
 
 var email = api.Noun{Name: "email", About: "Id of the email.", Example: "msg_01kf0m4w7he6x8q2v5b3n9c1ta",
 	Is: func(word string) bool { return id.Is(id.Email, word) }}
-
-// EmailRecord is an email as callers see it.
-type EmailRecord struct {
-	ID           string            `json:"id" doc:"Public id, opaque." example:"msg_01kf0m4w7he6x8q2v5b3n9c1ta"`
-	From         string            `json:"from" example:"Ada <ada@example.com>"`
-	To           []string          `json:"to" nullable:"false"`
-	CC           []string          `json:"cc" nullable:"false"`
-	BCC          []string          `json:"bcc" nullable:"false"`
-	ReplyTo      []string          `json:"reply_to" nullable:"false"`
-	Subject      string            `json:"subject"`
-	Status       string            `json:"status" enum:"queued,scheduled,sent,delivered,bounced,failed,cancelled" doc:"sent: accepted and on its way. delivered: every recipient's server took it. bounced, failed: the worst that became of a recipient, once all are settled."`
-	LastEvent    string            `json:"last_event" doc:"Type of the latest lifecycle event." example:"email.delivered"`
-	BounceReason *string           `json:"bounce_reason" doc:"The receiving server's words, for bounces."`
-	Tags         []emailTag        `json:"tags" nullable:"false"`
-	ScheduledAt  wire.OptionalTime `json:"scheduled_at"`
-	ExpiresAt    wire.OptionalTime `json:"expires_at" doc:"Not delivered after this time; null when the request named none."`
-	CancelledAt  wire.OptionalTime `json:"cancelled_at"`
-	CreatedAt    wire.Time         `json:"created_at"`
-	SentAt       wire.OptionalTime `json:"sent_at"`
-	DeliveredAt  wire.OptionalTime `json:"delivered_at"`
-	BouncedAt    wire.OptionalTime `json:"bounced_at"`
-	AutomationID *string           `json:"automation_id,omitempty" doc:"The automation whose run has sent it; left out for all others." example:"aut_01kf0m4w7he6x8q2v5b3n9c1ta"`
-	RunID        *string           `json:"run_id,omitempty" doc:"The run that has sent it." example:"run_01kf0m4w7he6x8q2v5b3n9c1ta"`
-}
-
-type emailTag struct {
-	Name  string `json:"name"`
-	Value string `json:"value"`
-}
-
-func newEmailRecord(e *ent.Email) EmailRecord {
-	return EmailRecord{
-		ID: e.ID, From: e.From, To: wire.List(e.To), CC: wire.List(e.Cc), BCC: wire.List(e.Bcc), ReplyTo: wire.List(e.ReplyTo),
-		Subject: e.Subject, Status: string(e.Status), LastEvent: e.LastEvent, BounceReason: e.BounceReason, Tags: tagsOf(e.Tags),
-		ScheduledAt: wire.OptionalTime{At: e.ScheduledAt}, ExpiresAt: wire.OptionalTime{At: e.ExpiresAt}, CancelledAt: wire.OptionalTime{At: e.CancelledAt}, CreatedAt: wire.Time(e.CreatedAt),
-		SentAt: wire.OptionalTime{At: e.SentAt}, DeliveredAt: wire.OptionalTime{At: e.DeliveredAt}, BouncedAt: wire.OptionalTime{At: e.BouncedAt},
-		AutomationID: e.AutomationID, RunID: e.RunID,
-	}
-}
-
-func tagsOf(tags []shape.Tag) []emailTag {
-	out := make([]emailTag, 0, len(tags))
-	for _, t := range tags {
-		out = append(out, emailTag(t))
-	}
-	return out
-}
 
 type emailAnswer struct {
 	Email EmailRecord `json:"email"`

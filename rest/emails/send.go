@@ -28,15 +28,7 @@ func (e *edge) sending(g *api.Group) {
 			"If a recipient is suppressed, the message is recorded and sent to nobody: the answer is 200 with the status `failed`, and the event is `email.suppressed`. It costs no quota.\n\n" +
 			"With `unsubscribe` the message gets the header fields `List-Unsubscribe` and `List-Unsubscribe-Post` (RFC 8058), and `{{unsubscribe_url}}` in `subject`, `html` and `text` " +
 			"becomes a link of the first address in `to`.",
-		Body: &api.Body{Limit: BodyLimit, Large: true, About: "The email to send.", Examples: map[string]any{
-			"simple": map[string]any{"from": "Ada <ada@example.com>", "to": "bob@example.net", "subject": "Your receipt", "text": "Thank you."},
-			"full": map[string]any{"from": map[string]any{"email": "ada@example.com", "name": "Ada"}, "to": []any{"Bob <bob@example.net>"}, "cc": []any{"carol@example.net"},
-				"reply_to": "help@example.com", "subject": "Your receipt", "html": "<p>Thank you. <img src=\"cid:logo\"></p>", "text": "Thank you.",
-				"tags": map[string]any{"kind": "receipt"}, "headers": map[string]any{"X-Order": "1742"},
-				"attachments": []any{map[string]any{"name": "logo.png", "content_type": "image/png", "content_id": "logo", "data": "iVBORw0KGgo="}}},
-			"from_template": map[string]any{"to": "bob@example.net", "template": map[string]any{"alias": "receipt", "variables": map[string]any{"name": "Bob", "total": "12.00 EUR"}},
-				"scheduled_at": openapi.Tomorrow + "T09:30:00+01:00", "expires_at": openapi.Tomorrow + "T18:00:00+01:00", "unsubscribe": true, "category": "Receipts"},
-		}},
+		Body:    &api.Body{Limit: BodyLimit, Large: true, About: "The email to send.", Examples: sendExamples()},
 		Example: map[string]any{"id": "msg_01kf0m4w7he6x8q2v5b3n9c1ta", "status": "sent"},
 		Answer:  EmailReceipt{}, Problems: []int{http.StatusBadGateway},
 	}, sendBody, e.send)
@@ -62,8 +54,7 @@ func (e *edge) sending(g *api.Group) {
 	api.Claimed(g, api.Operation{
 		Path: "/emails/{id}/resend", ID: "resendEmail", Needs: rights.Send, Stores: api.StoresItself,
 		Summary: "Send a stored email once more",
-		Description: "Makes a new email, with an id of its own, of what the stored one said: `from`, all recipients, `subject`, bodies, `tags`, `headers`, `reply_to`, " +
-			"`unsubscribe` and `category`. Attachments and `expires_at` are left out. It is sent at once, whatever became of the stored one and whenever that was to be sent, and all rules of a send apply anew. " +
+		Description: "Makes a new email, with an id of its own, of what the stored one said: " + resentFields + " It is sent at once, whatever became of the stored one and whenever that was to be sent, and all rules of a send apply anew. " +
 			"409 `conflict` when the body has been deleted.",
 		Problems: []int{http.StatusNotFound, http.StatusBadGateway},
 		Answer:   EmailReceipt{}, Example: map[string]any{"id": "msg_01kf0m4w7he6x8q2v5b3n9c1tb", "status": "sent"}, Of: email,

@@ -1,0 +1,183 @@
+package sending
+
+import (
+	"cmp"
+	"fmt"
+	"time"
+
+	"github.com/postrider/postrider/ent"
+	"github.com/postrider/postrider/ent/email"
+	"github.com/postrider/postrider/ent/schema/shape"
+	"github.com/postrider/postrider/modules/accounts"
+	"github.com/postrider/postrider/modules/domains"
+	"github.com/postrider/postrider/modules/sending/lifecycle"
+	"github.com/postrider/postrider/runtime/base/id"
+	"github.com/postrider/postrider/runtime/storage/db/batch"
+	"github.com/postrider/postrider/runtime/storage/search"
+	"github.com/postrider/postrider/runtime/work/event"
+)
+
+// A field of an email is in one file from the request to the table and back: Message becomes an emailRow, emailRows
+// stores it, messageOf reads it for a resend, and Preview shows it.
+
+// emailRow is a row of emails as acceptance writes it.
+type emailRow struct {
+	id, accountID, domainID, keyID string
+	templateID                     string
+	templateVersion                int
+	automationID, runID            string
+	from, fromAddress              string
+	to, cc, bcc, replyTo           []string
+	subject, html, text            string
+	noText                         bool // the caller wants no text part
+	mime                           []byte
+	headers                        []shape.Header
+	tags                           []shape.Tag
+	messageID                      string
+	attachments                    int
+	unsubscribe                    bool
+	category                       string
+	status                         email.Status
+	lastEvent                      event.Type
+	createdAt                      time.Time
+	scheduledAt, expiresAt         *time.Time
+}
+
+func newEmailRow(caller accounts.Caller, identity domains.Identity, msg parsed, now time.Time) emailRow {
+	row := emailRow{
+		id: id.New(id.Email), accountID: caller.AccountID, domainID: identity.DomainID, keyID: caller.KeyID,
+		templateID: msg.templateID, templateVersion: msg.templateVersion,
+		from: msg.from.String(), fromAddress: msg.from.AddrSpec(),
+		to: display(msg.to), cc: display(msg.cc), bcc: display(msg.bcc), replyTo: display(msg.replyTo),
+		subject: msg.Subject, html: msg.HTML, text: msg.Text, noText: msg.NoText && msg.Text == "", headers: msg.Headers, tags: msg.Tags,
+		attachments: msg.files(), unsubscribe: msg.Unsubscribe != nil && *msg.Unsubscribe, category: msg.Category,
+		createdAt: now,
+	}
+	row.scheduledAt, row.expiresAt = moment(msg.ScheduledAt), moment(msg.ExpiresAt)
+	if row.scheduledAt != nil {
+		*row.scheduledAt = dueAt(*row.scheduledAt, now)
+	}
+	if row.headers == nil {
+		row.headers = []shape.Header{}
+	}
+	if row.tags == nil {
+		row.tags = []shape.Tag{}
+	}
+	row.messageID = fmt.Sprintf("%s@%s", row.id, msg.from.Domain)
+	if r := msg.Relayed; r != nil {
+		row.mime, row.messageID = r.MIME, cmp.Or(r.MessageID, row.messageID)
+	}
+	return row
+}
+
+// moment is a time as the database keeps it.
+func moment(at *time.Time) *time.Time {
+	if at == nil {
+		return nil
+	}
+	rounded := at.UTC().Truncate(time.Millisecond)
+	return &rounded
+}
+
+// payload is the email part that every fact about it carries.
+func (r emailRow) payload() event.Email {
+	return event.Email{EmailID: r.id, From: r.from, To: r.to, CC: r.cc, Subject: r.subject,
+		EmailStatus: string(r.status), Tags: r.tags, CreatedAt: event.At(r.createdAt)}
+}
+
+// emailRows is the columns of accepted emails.
+var emailRows = batch.New("v",
+	batch.Text("id", func(a *acceptance) string { return a.email.id }),
+	batch.Text("account_id", func(a *acceptance) string { return a.email.accountID }),
+	batch.Text("domain_id", func(a *acceptance) string { return a.email.domainID }),
+	batch.Text("api_key_id", func(a *acceptance) string { return a.email.keyID }).OrNull(),
+	batch.Text("template_id", func(a *acceptance) string { return a.email.templateID }).OrNull(),
+	batch.Int("template_version", func(a *acceptance) int { return a.email.templateVersion }).OrNull(),
+	batch.Text("automation_id", func(a *acceptance) string { return a.email.automationID }).OrNull(),
+	batch.Text("run_id", func(a *acceptance) string { return a.email.runID }).OrNull(),
+	batch.Text("from", func(a *acceptance) string { return a.email.from }),
+	batch.Text("from_address", func(a *acceptance) string { return a.email.fromAddress }),
+	batch.JSON("to", func(a *acceptance) []string { return a.email.to }),
+	batch.JSON("cc", func(a *acceptance) []string { return a.email.cc }),
+	batch.JSON("bcc", func(a *acceptance) []string { return a.email.bcc }),
+	batch.JSON("reply_to", func(a *acceptance) []string { return a.email.replyTo }),
+	batch.Text("subject", func(a *acceptance) string { return a.email.subject }),
+	batch.Text("html", func(a *acceptance) string { return a.kept(a.email.html) }).OrNull(),
+	batch.Text("plain", func(a *acceptance) string { return a.kept(a.email.text) }).SourceOnly(),
+	batch.Bool("no_text", func(a *acceptance) bool { return a.email.noText }).SourceOnly(),
+	batch.Computed[*acceptance]("text", `CASE WHEN v.no_text THEN '' ELSE NULLIF(v.plain, '') END`),
+	batch.Bytes("mime", func(a *acceptance) []byte {
+		if a.withoutBody() {
+			return nil
+		}
+		return a.email.mime
+	}).OrNull(),
+	batch.Time("body_purged_at", func(a *acceptance) time.Time {
+		if a.withoutBody() {
+			return a.email.createdAt
+		}
+		return time.Time{}
+	}),
+	batch.JSON("headers", func(a *acceptance) []shape.Header { return a.email.headers }),
+	batch.JSON("tags", func(a *acceptance) []shape.Tag { return a.email.tags }),
+	batch.Text("message_id", func(a *acceptance) string { return a.email.messageID }),
+	batch.Int("attachment_count", func(a *acceptance) int { return a.email.attachments }),
+	batch.Bool("unsubscribe", func(a *acceptance) bool { return a.email.unsubscribe }),
+	batch.Text("category", func(a *acceptance) string { return a.email.category }).OrNull(),
+	batch.Text("status", func(a *acceptance) email.Status { return a.email.status }),
+	batch.Text("uncommon", func(a *acceptance) string { return lifecycle.Uncommon(a.email.status) }).OrNull(),
+	batch.Text("last_event", func(a *acceptance) event.Type { return a.email.lastEvent }),
+	batch.Time("created_at", func(a *acceptance) time.Time { return a.email.createdAt }),
+	batch.Time("sent_at", func(a *acceptance) time.Time { return a.email.sentAt() }),
+	batch.Time("scheduled_at", func(a *acceptance) time.Time { return orZero(a.email.scheduledAt) }),
+	batch.Time("expires_at", func(a *acceptance) time.Time { return orZero(a.email.expiresAt) }),
+	batch.Time("release_at", func(a *acceptance) time.Time { return a.email.releaseAt() }),
+	batch.Text("words", func(a *acceptance) string { return a.search.Words }).SourceOnly(),
+	batch.Text("marks", func(a *acceptance) string { return a.search.Marks }).SourceOnly(),
+	batch.Computed[*acceptance]("search", search.DocumentSQL),
+)
+
+// messageOf returns the message that a stored email was made of, for a resend. TestResendCopiesEveryField compares it
+// with Message.
+func messageOf(e *ent.Email) Message {
+	m := Message{From: Mailbox{Text: e.From}, To: mailboxes(e.To), CC: mailboxes(e.Cc), BCC: mailboxes(e.Bcc), ReplyTo: mailboxes(e.ReplyTo),
+		Subject: e.Subject, Headers: e.Headers, Tags: e.Tags, Unsubscribe: &e.Unsubscribe}
+	if e.HTML != nil {
+		m.HTML = *e.HTML
+	}
+	if e.Text != nil {
+		m.Text, m.NoText = *e.Text, *e.Text == ""
+	}
+	if e.Category != nil {
+		m.Category = *e.Category
+	}
+	return m
+}
+
+func mailboxes(list []string) []Mailbox {
+	out := make([]Mailbox, 0, len(list))
+	for _, text := range list {
+		out = append(out, Mailbox{Text: text})
+	}
+	return out
+}
+
+// Preview is a message as Send would store it: its template is filled, and its addresses are as
+// they are shown.
+type Preview struct {
+	From                 string
+	To, CC, BCC, ReplyTo []string
+	Subject, HTML, Text  string
+	Headers              []shape.Header
+	Tags                 []shape.Tag
+	Category             string
+	Unsubscribe          bool
+	TemplateID           string // "": none
+	TemplateVersion      int
+}
+
+// previewOf returns what a row of emails shows.
+func previewOf(e emailRow) Preview {
+	return Preview{From: e.from, To: e.to, CC: e.cc, BCC: e.bcc, ReplyTo: e.replyTo, Subject: e.subject, HTML: e.html, Text: e.text, Headers: e.headers, Tags: e.tags,
+		Category: e.category, Unsubscribe: e.unsubscribe, TemplateID: e.templateID, TemplateVersion: e.templateVersion}
+}

@@ -1,0 +1,102 @@
+package emails
+
+import (
+	"strings"
+	"time"
+
+	"github.com/postrider/postrider/ent"
+	"github.com/postrider/postrider/ent/schema/shape"
+	"github.com/postrider/postrider/rest/api/export"
+	"github.com/postrider/postrider/rest/api/openapi"
+	"github.com/postrider/postrider/rest/api/wire"
+)
+
+// EmailRecord is an email as callers see it.
+type EmailRecord struct {
+	ID           string            `json:"id" doc:"Public id, opaque." example:"msg_01kf0m4w7he6x8q2v5b3n9c1ta"`
+	From         string            `json:"from" example:"Ada <ada@example.com>"`
+	To           []string          `json:"to" nullable:"false"`
+	CC           []string          `json:"cc" nullable:"false"`
+	BCC          []string          `json:"bcc" nullable:"false"`
+	ReplyTo      []string          `json:"reply_to" nullable:"false"`
+	Subject      string            `json:"subject"`
+	Status       string            `json:"status" enum:"queued,scheduled,sent,delivered,bounced,failed,cancelled" doc:"sent: accepted and on its way. delivered: every recipient's server took it. bounced, failed: the worst that became of a recipient, once all are settled."`
+	LastEvent    string            `json:"last_event" doc:"Type of the latest lifecycle event." example:"email.delivered"`
+	BounceReason *string           `json:"bounce_reason" doc:"The receiving server's words, for bounces."`
+	Tags         []emailTag        `json:"tags" nullable:"false"`
+	ScheduledAt  wire.OptionalTime `json:"scheduled_at"`
+	ExpiresAt    wire.OptionalTime `json:"expires_at" doc:"Not delivered after this time; null when the request named none."`
+	CancelledAt  wire.OptionalTime `json:"cancelled_at"`
+	CreatedAt    wire.Time         `json:"created_at"`
+	SentAt       wire.OptionalTime `json:"sent_at"`
+	DeliveredAt  wire.OptionalTime `json:"delivered_at"`
+	BouncedAt    wire.OptionalTime `json:"bounced_at"`
+	AutomationID *string           `json:"automation_id,omitempty" doc:"The automation whose run has sent it; left out for all others." example:"aut_01kf0m4w7he6x8q2v5b3n9c1ta"`
+	RunID        *string           `json:"run_id,omitempty" doc:"The run that has sent it." example:"run_01kf0m4w7he6x8q2v5b3n9c1ta"`
+}
+
+type emailTag struct {
+	Name  string `json:"name"`
+	Value string `json:"value"`
+}
+
+func newEmailRecord(e *ent.Email) EmailRecord {
+	return EmailRecord{
+		ID: e.ID, From: e.From, To: wire.List(e.To), CC: wire.List(e.Cc), BCC: wire.List(e.Bcc), ReplyTo: wire.List(e.ReplyTo),
+		Subject: e.Subject, Status: string(e.Status), LastEvent: e.LastEvent, BounceReason: e.BounceReason, Tags: tagsOf(e.Tags),
+		ScheduledAt: wire.OptionalTime{At: e.ScheduledAt}, ExpiresAt: wire.OptionalTime{At: e.ExpiresAt}, CancelledAt: wire.OptionalTime{At: e.CancelledAt}, CreatedAt: wire.Time(e.CreatedAt),
+		SentAt: wire.OptionalTime{At: e.SentAt}, DeliveredAt: wire.OptionalTime{At: e.DeliveredAt}, BouncedAt: wire.OptionalTime{At: e.BouncedAt},
+		AutomationID: e.AutomationID, RunID: e.RunID,
+	}
+}
+
+func tagsOf(tags []shape.Tag) []emailTag {
+	out := make([]emailTag, 0, len(tags))
+	for _, t := range tags {
+		out = append(out, emailTag(t))
+	}
+	return out
+}
+
+var exportColumns = []export.Column[EmailRecord]{
+	{Name: "id", Text: func(r EmailRecord) string { return r.ID }},
+	{Name: "created_at", Text: func(r EmailRecord) string { return export.Moment(r.CreatedAt) }},
+	{Name: "status", Text: func(r EmailRecord) string { return r.Status }},
+	{Name: "last_event", Text: func(r EmailRecord) string { return r.LastEvent }},
+	{Name: "from", Text: func(r EmailRecord) string { return r.From }},
+	{Name: "to", Text: func(r EmailRecord) string { return export.Addresses(r.To) }},
+	{Name: "cc", Text: func(r EmailRecord) string { return export.Addresses(r.CC) }},
+	{Name: "bcc", Text: func(r EmailRecord) string { return export.Addresses(r.BCC) }},
+	{Name: "reply_to", Text: func(r EmailRecord) string { return export.Addresses(r.ReplyTo) }},
+	{Name: "subject", Text: func(r EmailRecord) string { return r.Subject }},
+	{Name: "tags", Text: tagCell},
+	{Name: "bounce_reason", Text: func(r EmailRecord) string { return export.OrEmpty(r.BounceReason) }},
+	{Name: "scheduled_at", Text: func(r EmailRecord) string { return export.OptionalMoment(r.ScheduledAt) }},
+	{Name: "expires_at", Text: func(r EmailRecord) string { return export.OptionalMoment(r.ExpiresAt) }},
+	{Name: "cancelled_at", Text: func(r EmailRecord) string { return export.OptionalMoment(r.CancelledAt) }},
+	{Name: "sent_at", Text: func(r EmailRecord) string { return export.OptionalMoment(r.SentAt) }},
+	{Name: "delivered_at", Text: func(r EmailRecord) string { return export.OptionalMoment(r.DeliveredAt) }},
+	{Name: "bounced_at", Text: func(r EmailRecord) string { return export.OptionalMoment(r.BouncedAt) }},
+	{Name: "automation_id", Text: func(r EmailRecord) string { return export.OrEmpty(r.AutomationID) }},
+	{Name: "run_id", Text: func(r EmailRecord) string { return export.OrEmpty(r.RunID) }},
+}
+
+// tagCell writes tags as the search takes them; neither name nor value has a space.
+func tagCell(r EmailRecord) string {
+	words := make([]string, len(r.Tags))
+	for i, t := range r.Tags {
+		words[i] = t.Name + "=" + t.Value
+	}
+	return strings.Join(words, " ")
+}
+
+// exportExample is an email in the examples of the API description.
+func exportExample() EmailRecord {
+	at := time.Date(2026, 1, 15, 9, 30, 0, 0, time.UTC)
+	delivered := at.Add(1250 * time.Millisecond)
+	return EmailRecord{ID: email.Example, From: "Ada <ada@example.com>", To: []string{"bob@example.net"}, CC: []string{}, BCC: []string{}, ReplyTo: []string{},
+		Subject: "Your receipt", Status: "delivered", LastEvent: "email.delivered", Tags: []emailTag{{"kind", "receipt"}},
+		CreatedAt: wire.Time(at), SentAt: wire.OptionalTime{At: &at}, DeliveredAt: wire.OptionalTime{At: &delivered}}
+}
+
+func emailExample() map[string]any { return openapi.Example(exportExample()) }

@@ -1,0 +1,27 @@
+package rules_test
+
+import (
+	"strings"
+	"testing"
+)
+
+// maxEmailFiles bounds how many hand-written files name a field of an email on its way from the request to the message,
+// the record and a resend.
+const maxEmailFiles = 8
+
+// A field of an email that many files spell out is forgotten in one of them. Every other subject that has a field of the
+// same name, such as a template, is its own matter.
+func TestEmailFieldsAreNamedInFewFiles(t *testing.T) {
+	t.Parallel()
+	files := handWritten(t)
+	for path := range files {
+		if !strings.HasPrefix(path, "modules/sending/") && !strings.HasPrefix(path, "rest/emails/") &&
+			path != "ent/schema/email.go" && path != "graph/schema/emails.graphqls" {
+			delete(files, path)
+		}
+	}
+	if found := naming(files, "reply_to"); len(found) > maxEmailFiles {
+		t.Errorf("%d files of an email name reply_to, at most %d may: keep a field in modules/sending/{message,email_row}.go and rest/emails/{body,record}.go\n\t%s",
+			len(found), maxEmailFiles, strings.Join(found, "\n\t"))
+	}
+}
