@@ -1,2 +1,2 @@
-// Package shown is what commands print about things: the JSON of accounts, plans and what waits.
+// Package shown is the JSON that commands print about accounts, billing and queues.
 package shown
