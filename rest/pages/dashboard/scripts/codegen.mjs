@@ -1,6 +1,6 @@
 // Writes what the app knows of the API: beside every `x.graphql` a `x.gen.ts` with its types and
-// documents, the manifest `documents.json` of all documents by their SHA-256, and the types of the
-// REST API. With --check it writes nothing and fails when something is stale.
+// documents, the manifest `documents.json` of all documents by their SHA-256, the types of the REST API,
+// and the list of step types of automations. With --check it writes nothing and fails when something is stale.
 import { createHash } from 'node:crypto'
 import { existsSync, readFileSync, readdirSync, unlinkSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
@@ -9,6 +9,7 @@ import { codegen } from '@graphql-codegen/core'
 import * as operations from '@graphql-codegen/typescript-operations'
 import { Kind, buildASTSchema, parse, print, validate, visit } from 'graphql'
 import { restTypes } from './openapi.mjs'
+import { stepKinds } from './steps.mjs'
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..')
 const check = process.argv.includes('--check')
@@ -78,7 +79,9 @@ for (const { path, document } of sources) {
 }
 const sorted = Object.fromEntries(Object.entries(manifest).sort(([a], [b]) => (a < b ? -1 : 1)))
 written.set(join(root, 'documents.json'), JSON.stringify(sorted, null, 1) + '\n')
-written.set(join(root, 'src/api/rest.gen.ts'), header + restTypes(JSON.parse(readFileSync(join(root, '../../api/testdata/openapi.json'), 'utf8'))))
+const api = JSON.parse(readFileSync(join(root, '../../api/testdata/openapi.json'), 'utf8'))
+written.set(join(root, 'src/api/rest.gen.ts'), header + restTypes(api))
+written.set(join(root, 'src/screens/automations/steps/kinds.gen.ts'), header + stepKinds(api))
 
 let stale = 0
 for (const [path, text] of written) {

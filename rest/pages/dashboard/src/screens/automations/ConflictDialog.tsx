@@ -6,7 +6,7 @@ import { docOf } from './definition'
 import { merge } from './model/merge'
 import { settingOf } from './model/summary'
 import { keyOfStep, type Step } from './model/ways'
-import { lookOfStep } from './status'
+import { lookOfStep } from './steps/kinds'
 import type { Draft } from './useDraft'
 
 // ConflictDialog tells the second of two people who change one draft what the other one has saved, and

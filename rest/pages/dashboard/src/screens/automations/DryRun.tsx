@@ -17,6 +17,7 @@ import { definitionKey, useDefinition, type Automation, type Detail } from './de
 import type { Taken } from './model/trace'
 import { keyOfStep, stepsOf, type Step } from './model/ways'
 import { eventOf } from './status'
+import { kindOf } from './steps/kinds'
 import { Trace } from './Trace'
 
 interface Later {
@@ -83,8 +84,8 @@ export function DryRun({ automation: a, dirty, save, onPlayed }: { automation: D
   const navigate = useNavigate()
   const client = useQueryClient()
   const once = useRef(newIdempotencyKey())
-  const sends = stepsOf(read.data?.steps).map((s, i) => ({ key: keyOfStep(s, i), type: s.type })).filter((s) => ['send_email', 'send_sms', 'webhook'].includes(s.type))
-  const waits = stepsOf(read.data?.steps).filter((s) => s.type === 'wait_for_event').flatMap((s) => (Array.isArray(s.event) ? s.event.map(String) : [String(s.event)]))
+  const sends = stepsOf(read.data?.steps).map((s, i) => ({ key: keyOfStep(s, i), type: s.type })).filter((s) => kindOf(s.type).acts)
+  const waits = stepsOf(read.data?.steps).filter((s) => s.event !== undefined).flatMap((s) => (Array.isArray(s.event) ? s.event.map(String) : [String(s.event)]))
 
   const play = useWrite(async (): Promise<Simulation> => {
     const body: components['schemas']['SimulateAutomation'] = {
@@ -150,7 +151,7 @@ export function DryRun({ automation: a, dirty, save, onPlayed }: { automation: D
             <ul className="mt-2 grid gap-2">
               {sends.map((s) => (
                 <li key={s.key}><label className="flex items-center gap-2"><code className="min-w-0 flex-1 truncate">{s.key}</code>
-                  <select className="input !w-44" value={outcomes[s.key] ?? ''} onChange={(e) => setOutcomes({ ...outcomes, [s.key]: e.target.value })}><option value="">succeeds</option>{s.type !== 'webhook' && <option value="suppressed">is suppressed</option>}<option value="error">is rejected</option></select>
+                  <select className="input !w-44" value={outcomes[s.key] ?? ''} onChange={(e) => setOutcomes({ ...outcomes, [s.key]: e.target.value })}><option value="">succeeds</option>{kindOf(s.type).sides.includes('on_suppressed') && <option value="suppressed">is suppressed</option>}<option value="error">is rejected</option></select>
                 </label></li>
               ))}
             </ul>

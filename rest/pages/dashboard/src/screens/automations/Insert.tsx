@@ -2,9 +2,8 @@ import { ArrowDownToLine, Plus } from 'lucide-react'
 import { useViewer } from '@/app/viewer'
 import { Menu } from '@/parts/Menu'
 import type { Place } from './model/edit'
-import { kinds } from './model/made'
 import { useScene } from './scene'
-import { lookOfStep } from './status'
+import { kinds } from './steps/kinds'
 
 // Insert is the place where a new step, or the one that is carried, can be put.
 export function Insert({ place, label, word }: { place: Place; label: string; word?: boolean }) {
@@ -16,7 +15,7 @@ export function Insert({ place, label, word }: { place: Place; label: string; wo
     return <button type="button" className="btn sm nodrag nopan !h-6 !border-accent !text-accent" onClick={() => edit.put(place)} aria-label={`Move here: ${label}`}><ArrowDownToLine aria-hidden />Move here</button>
   }
   return (
-    <Menu align="start" entries={kinds.filter((k) => k.type !== 'send_sms' || has('sms')).map((k) => ({ name: `${lookOfStep(k.type).word}: ${k.about}`, icon: lookOfStep(k.type).icon, run: () => edit.insert(place, k.type) }))}>
+    <Menu align="start" entries={kinds.filter((k) => !k.module || has(k.module)).map((k) => ({ name: `${k.word}: ${k.about}`, icon: k.icon, run: () => edit.insert(place, k.type) }))}>
       <button type="button" data-insert className={`nodrag nopan inline-flex flex-none items-center justify-center gap-1 rounded-control border border-line bg-raised text-ink-3 hover:border-line-strong hover:text-ink aria-expanded:border-accent aria-expanded:text-accent ${word ? 'h-[26px] px-2 text-xs' : 'size-5 pointer-coarse:size-7'}`} aria-label={word ? undefined : `Add a step: ${label}`} title="Add a step">
         <Plus aria-hidden className="!size-3.5" />{word && 'Add a step'}
       </button>

@@ -7,7 +7,8 @@ import { againOf, cancelsOf, settingOf } from './model/summary'
 import { wordsOfExpression } from './model/expression'
 import { Block } from './OutlineBlock'
 import { useScene } from './scene'
-import { eventOf, lookOfStep } from './status'
+import { eventOf } from './status'
+import { lookOfStep } from './steps/kinds'
 
 // Outline is the automation from its trigger on: steps in order, below each step that decides its ways
 // on. All that can be done to steps can be done here by keyboard.

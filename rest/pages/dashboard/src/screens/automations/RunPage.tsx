@@ -19,7 +19,8 @@ import { TimelineEntry, Timeline } from '@/parts/Timeline'
 import { AutomationDetail, AutomationName, AutomationRunDetail, AutomationRuns, type AutomationRunDetailQuery } from './automations.gen'
 import { keyOfStep, stepsOf } from './model/ways'
 import { Way } from './Way'
-import { lookOfOutcome, lookOfRun, lookOfStep } from './status'
+import { lookOfOutcome, lookOfRun } from './status'
+import { lookOfStep } from './steps/kinds'
 
 // endedByAccount are the reasons to wait that a change of the account ends.
 const endedByAccount = new Set(['plan_limit', 'account_suspended'])

@@ -8,7 +8,8 @@ import { formatDuration } from '@/parts/Time'
 import { Conditions } from './Conditions'
 import type { Played } from './DryRun'
 import { Way } from './Way'
-import { lookOfOutcome, lookOfStep } from './status'
+import { lookOfOutcome } from './status'
+import { lookOfStep } from './steps/kinds'
 
 type Step = components['schemas']['SimulatedStep']
 

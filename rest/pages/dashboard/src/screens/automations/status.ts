@@ -1,4 +1,4 @@
-import { Archive, Ban, CircleCheck, CircleX, Clock, Code, GitBranch, Hourglass, Mail, MessageSquare, Octagon, Pause, PencilLine, Play, Split, Timer, Webhook, type LucideIcon } from 'lucide-react'
+import { Archive, Ban, CircleCheck, CircleX, Hourglass, Pause, PencilLine, Play, type LucideIcon } from 'lucide-react'
 import type { Tone } from '@/parts/Badge'
 import type { AutomationRunStatus, AutomationStatus } from './automations.gen'
 
@@ -22,21 +22,6 @@ export const lookOfRun: Record<AutomationRunStatus, Look> = {
   FAILED: { word: 'Failed', tone: 'bad', icon: CircleX },
   CANCELLED: { word: 'Cancelled', tone: 'quiet', icon: Ban },
 }
-
-const steps: Record<string, { word: string; icon: LucideIcon }> = {
-  send_email: { word: 'Send an email', icon: Mail },
-  send_sms: { word: 'Send a text message', icon: MessageSquare },
-  delay: { word: 'Wait', icon: Clock },
-  wait_until: { word: 'Wait until', icon: Timer },
-  wait_for_event: { word: 'Wait for an event', icon: Hourglass },
-  condition: { word: 'Condition', icon: GitBranch },
-  branch: { word: 'Branch', icon: GitBranch },
-  split: { word: 'Split', icon: Split },
-  webhook: { word: 'Call a webhook', icon: Webhook },
-  end: { word: 'End', icon: Octagon },
-}
-
-export const lookOfStep = (type: string) => steps[type] ?? { word: type, icon: Code }
 
 // lookOfOutcome is how a step has ended, in a run or a dry run.
 export function lookOfOutcome(status: string): Look {

@@ -6,7 +6,8 @@ import { againOf, settingOf } from '../model/summary'
 import { keyOfStep } from '../model/ways'
 import { MarkBadge } from '../OutlineBlock'
 import { useScene } from '../scene'
-import { eventOf, lookOfStep } from '../status'
+import { eventOf } from '../status'
+import { lookOfStep } from '../steps/kinds'
 import { pathOf, type FlowEdge, type FlowNode } from './flow'
 
 const ends = (

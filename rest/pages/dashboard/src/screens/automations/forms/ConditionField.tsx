@@ -3,7 +3,6 @@ import { useEffect, useId, useRef, useState, type ReactNode } from 'react'
 import { CircleAlert } from 'lucide-react'
 import { SegmentedControl } from '@/parts/Tabs'
 import { rowsOf, signs, textOfRows, type Row, type Rows, type Sign } from '../model/expression'
-import { outcomesOf, valuesOf } from '../model/hints'
 import { textOf, useStepForm } from './form'
 
 const empty: Row = { left: '', sign: '==', right: '', quoted: false }
@@ -32,7 +31,7 @@ export function ConditionField({ field, label, hint, optional, arriving }: { fie
   const wrong = form.wrong(field)
   const shown = rows && (rows.rows.length > 0 || optional ? rows : { ...rows, rows: [empty] })
   const change = (i: number, more: Partial<Row>) => shown && write({ ...shown, rows: shown.rows.map((r, j) => (j === i ? { ...r, ...more } : r)) })
-  const paths = [...form.hints.paths, ...(arriving ? form.hints.paths.map((p) => p.replace(/^event/, 'trigger')) : []), ...outcomesOf(form.steps, form.at)]
+  const paths = [...form.hints.paths, ...(arriving ? form.hints.paths.map((p) => p.replace(/^event/, 'trigger')) : []), ...form.outcomes]
   return (
     <fieldset className="grid min-w-0 gap-2">
       <legend className="mb-1 flex w-full items-center gap-2 font-medium">{label}</legend>
@@ -47,7 +46,7 @@ export function ConditionField({ field, label, hint, optional, arriving }: { fie
               <button type="button" className="btn quiet square" aria-label={`Remove condition ${i + 1}`} disabled={form.readOnly} onClick={() => write({ ...shown, rows: shown.rows.filter((_, j) => j !== i) })}><Trash2 aria-hidden /></button>
               <div className="col-span-2 flex gap-1.5">
                 <select className="input !w-32 flex-none" aria-label={`Condition ${i + 1}: operator`} disabled={form.readOnly} value={r.sign} onChange={(e) => change(i, { sign: e.target.value as Sign })}>{signs.map((s) => <option key={s.sign} value={s.sign}>{s.name}</option>)}</select>
-                {!signs.find((s) => s.sign === r.sign)?.unary && <><input className="input" list={`${id}-values-${i}`} placeholder={r.sign === 'in' ? 'free, pro' : 'value'} aria-label={`Condition ${i + 1}: value`} readOnly={form.readOnly} value={r.right} onChange={(e) => change(i, { right: e.target.value, quoted: false })} /><datalist id={`${id}-values-${i}`}>{valuesOf(form.steps, r.left).map((v) => <option key={v} value={v} />)}</datalist></>}
+                {!signs.find((s) => s.sign === r.sign)?.unary && <><input className="input" list={`${id}-values-${i}`} placeholder={r.sign === 'in' ? 'free, pro' : 'value'} aria-label={`Condition ${i + 1}: value`} readOnly={form.readOnly} value={r.right} onChange={(e) => change(i, { right: e.target.value, quoted: false })} /><datalist id={`${id}-values-${i}`}>{form.valuesOf(r.left).map((v) => <option key={v} value={v} />)}</datalist></>}
               </div>
             </div>
           ))}

@@ -1,6 +1,6 @@
 import { Plus, Trash2 } from 'lucide-react'
 import { useState } from 'react'
-import { listOf } from '../model/ways'
+import { listOf } from '../model/step'
 import { useStepForm } from './form'
 
 interface Pair {

@@ -1,27 +1,22 @@
 import { CircleAlert, Play, TriangleAlert, X } from 'lucide-react'
-import { useEffect, useMemo, useRef, useState, type ComponentType } from 'react'
+import { useEffect, useMemo, useRef, useState } from 'react'
 import { Field } from '@/parts/Form'
-import { addCase, dropOne, rename, target, type Edited } from '../model/edit'
+import { addCase, dropOne, goals, rename, target, type Edited } from '../model/edit'
 import { freeKey, open } from '../model/graph'
+import { outcomesOf, valuesOf } from '../model/hints'
 import type { Doc } from '../model/merge'
 import { getIn, setIn } from '../model/path'
 import type { Trouble } from '../model/problems'
-import { keyOfStep, keyed } from '../model/ways'
-import { lookOfStep } from '../status'
+import { END, FAIL, keyOfStep, keyed, ways } from '../model/ways'
+import { kindOf, lookOfStep } from '../steps/kinds'
 import type { Hints } from '../useHints'
-import { SmsForm, WebhookForm } from './CallForms'
-import { BranchForm, ConditionForm, EndForm, SplitForm } from './DecideForms'
-import { EmailForm } from './EmailForm'
 import { TextField } from './fields'
 import { StepFormContext, textOf, useStepForm, type StepForm } from './form'
 import { TargetField } from './TargetField'
 import { TriggerForm } from './TriggerForm'
-import { DelayForm, WaitForEventForm, WaitUntilForm } from './WaitForms'
 
-const forms: Record<string, ComponentType> = { send_email: EmailForm, send_sms: SmsForm, delay: DelayForm, wait_until: WaitUntilForm, wait_for_event: WaitForEventForm, condition: ConditionForm, branch: BranchForm, split: SplitForm, webhook: WebhookForm, end: EndForm }
 // reserved are words that expressions and texts read as something else.
 const reserved = ['in', 'true', 'false', 'null', 'first', 'last', 'size']
-const plain = ['send_email', 'send_sms', 'delay', 'wait_until', 'webhook']
 
 interface Props {
   at: string
@@ -43,6 +38,11 @@ export function StepPanel({ at, doc, change, apply, troubles, hints, readOnly, o
   const value: Record<string, unknown> = at === 'trigger' ? doc.trigger : (step ?? {})
   const own = useMemo(() => troubles.filter((t) => t.at === at), [troubles, at])
   const root = useRef<HTMLElement>(null)
+  const lead = useMemo(() => {
+    if (index < 0) return { ways: undefined, choices: [] }
+    const may = new Set(goals(doc.steps, at))
+    return { ways: ways(doc.steps)[index], choices: doc.steps.map((s, i) => ({ key: keyOfStep(s, i), name: s.name ?? lookOfStep(s.type).word })).filter(({ key }) => may.has(key)) }
+  }, [doc.steps, at, index])
   const form = useMemo((): StepForm => {
     const path = at === 'trigger' ? 'trigger' : `steps[${index}]`
     return {
@@ -51,15 +51,21 @@ export function StepPanel({ at, doc, change, apply, troubles, hints, readOnly, o
       set: (field, next) => change((d) => setIn(d, `${path}.${field}`, next), `${at}.${field}`),
       put: (next) => change((d) => setIn(d, path, Object.fromEntries(Object.entries(next).filter(([, v]) => v !== undefined)))),
       wrong: (field) => own.find((t) => t.field === field)?.message,
+      outcomes: outcomesOf(doc.steps, at),
+      valuesOf: (name) => valuesOf(doc.steps, name),
+      leadOf: (slot) => ({
+        goal: lead.ways?.ways.find((w) => w.slot === slot)?.goal ?? (slot === 'on_error' ? FAIL : (lead.ways?.goes ?? END)), goes: lead.ways?.goes,
+        side: step !== undefined && kindOf(step.type).sides.includes(slot), choices: lead.choices,
+      }),
       aim: (slot, goal) => apply(target(doc.steps, at, slot, goal)),
       addCase: () => apply(addCase(doc.steps, at)),
       dropOne: (list, i) => apply(dropOne(doc.steps, at, list, i)),
       rename: (key) => { change((d) => rename({ ...d, steps: keyed(d.steps) }, at, key)); renamed(key) },
     }
-  }, [at, index, value, doc.steps, hints, readOnly, own, change, apply, renamed])
+  }, [at, index, step, value, doc.steps, lead, hints, readOnly, own, change, apply, renamed])
   if (at !== 'trigger' && !step) return null
   const look = step ? lookOfStep(step.type) : { word: 'Trigger', icon: Play }
-  const Form = step ? forms[step.type] : TriggerForm
+  const Form = step ? kindOf(step.type).Form : TriggerForm
   const go = (field: string) => {
     const parts = [field, ...field.split('.').map((_, i, all) => all.slice(0, all.length - i).join('.'))]
     const found = parts.map((f) => [...(root.current?.querySelectorAll<HTMLElement>('[data-field]') ?? [])].find((el) => el.dataset.field === f)).find(Boolean)
@@ -79,7 +85,7 @@ export function StepPanel({ at, doc, change, apply, troubles, hints, readOnly, o
           )}
           {step && <Names />}
           {Form ? <Form /> : <p className="text-ink-2">Steps of type <code>{step?.type}</code> can only be edited as JSON.</p>}
-          {step && plain.includes(step.type) && <TargetField slot="next" label="Then" />}
+          {step && kindOf(step.type).continues && <TargetField slot="next" label="Then" />}
         </form>
       </StepFormContext>
     </section>

@@ -3,7 +3,6 @@ import { useId, useRef, useState, type ReactNode } from 'react'
 import { Field } from '@/parts/Form'
 import { Menu } from '@/parts/Menu'
 import { spanOf, textOfSpan, units, wordsOfSpan, type Unit } from '../model/duration'
-import { outcomesOf } from '../model/hints'
 import { textOf, useStepForm } from './form'
 
 interface Props {
@@ -38,8 +37,8 @@ function spliced(input: Area | null, value: string, text: string): string {
 
 // Values offers what can stand in a text.
 export function Values({ into }: { into: (text: string) => void }) {
-  const { hints, steps, at } = useStepForm()
-  const paths = [...hints.paths, ...outcomesOf(steps, at)]
+  const { hints, outcomes } = useStepForm()
+  const paths = [...hints.paths, ...outcomes]
   return (
     <Menu entries={paths.slice(0, 40).map((p) => ({ name: p, run: () => into(`{{ ${p} }}`) }))}>
       <button type="button" className="btn quiet sm !h-6 !px-1.5" title="Insert an event value"><Braces aria-hidden />Value</button>

@@ -1,7 +1,15 @@
 import { createContext, useContext } from 'react'
-import type { Goal } from '../model/ways'
-import type { Step } from '../model/ways'
+import type { Goal, Step } from '../model/step'
 import type { Hints } from '../useHints'
+
+// Lead is where a way of the step leads, and where it may.
+export interface Lead {
+  goal: Goal
+  // goes is the step after this one.
+  goes?: Goal
+  side: boolean
+  choices: { key: string; name: string }[]
+}
 
 // StepForm is what the fields of one step, or of the trigger, read and write.
 export interface StepForm {
@@ -16,6 +24,10 @@ export interface StepForm {
   // put writes several at once.
   put: (value: Record<string, unknown>) => void
   wrong: (field: string) => string | undefined
+  // outcomes name what earlier steps leave to be read; valuesOf are the words that one of them can have.
+  outcomes: string[]
+  valuesOf: (path: string) => string[]
+  leadOf: (slot: string) => Lead
   // aim lets a way of the step lead to a goal.
   aim: (slot: string, goal: Goal) => void
   addCase: () => void

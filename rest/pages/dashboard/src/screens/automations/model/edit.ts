@@ -1,6 +1,7 @@
 // What a person does to the steps of a definition. Each gives a new list; null where it cannot be done
 // because runs only go forward.
 
+import { kindOf } from '../steps/kinds'
 import { outlineOf, type Node } from './outline'
 import { aim, close, freeKey, into, open, reach, stepAt, waysIn, type Graph } from './graph'
 import { END, isEnd, keyed, listOf, type Goal, type Keyed, type Step } from './ways'
@@ -178,9 +179,6 @@ export function duplicate(steps: Step[], key: string): Edited | null {
   return done(close(g, entry), copy)
 }
 
-// sides are ways that a step has only where its author says so.
-export const sides: Record<string, string[]> = { send_email: ['on_suppressed', 'on_error'], send_sms: ['on_suppressed', 'on_error'], webhook: ['on_error'], wait_until: ['on_past'] }
-
 // target lets a way lead to another step or to an end.
 export function target(steps: Step[], key: string, slot: string, goal: Goal): Edited | null {
   const g = open(steps)
@@ -188,7 +186,7 @@ export function target(steps: Step[], key: string, slot: string, goal: Goal): Ed
   const step = stepAt(g, key)
   const [list, index] = [/^\w+/.exec(slot)?.[0] ?? '', Number(/\d+/.exec(slot)?.[0] ?? 0)]
   // A way that was not said apart from the others is from here on.
-  if (sides[step.type]?.includes(slot)) g.steps.set(key, { ...step, [slot]: step[slot] ?? (slot === 'on_error' ? 'fail' : 'continue') })
+  if (kindOf(step.type).sides.includes(slot)) g.steps.set(key, { ...step, [slot]: step[slot] ?? (slot === 'on_error' ? 'fail' : 'continue') })
   else if (slot.includes('[') ? !listOf(step[list])[index] : !waysIn(g, key).some((w) => w.slot === slot)) return null
   aim(g, key, slot, goal)
   return done(close(g), key)

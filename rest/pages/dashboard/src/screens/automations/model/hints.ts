@@ -1,5 +1,6 @@
+import { kindOf } from '../steps/kinds'
 import type { Doc } from './merge'
-import { keyOfStep, type Step } from './ways'
+import { keyOfStep, type Step } from './step'
 
 const deep = 3
 
@@ -18,20 +19,16 @@ export function pathsIn(samples: unknown[], doc: Doc | null): string[] {
   return ['event.email', 'event.user_id', ...[...found].sort()]
 }
 
-const gives: Record<string, string[]> = { send_email: ['status', 'email_id'], send_sms: ['status', 'sms_id', 'segments'], wait_for_event: ['status', 'event.data'], webhook: ['status', 'body'], split: ['variant'], condition: ['result'], branch: ['case'] }
-
 // outcomesOf are what steps before one have left to be read.
 export function outcomesOf(steps: Step[], key: string): string[] {
   const at = steps.findIndex((s, i) => keyOfStep(s, i) === key)
-  return steps.slice(0, Math.max(0, at)).flatMap((s, i) => (gives[s.type] ?? []).map((f) => `steps.${keyOfStep(s, i)}.${f}`))
+  return steps.slice(0, Math.max(0, at)).flatMap((s, i) => kindOf(s.type).gives.map((f) => `steps.${keyOfStep(s, i)}.${f}`))
 }
 
-// values are the words that an outcome can have.
-export const values: Record<string, string[]> = { send_email: ['sent', 'suppressed', 'failed', 'expired'], send_sms: ['sent', 'suppressed', 'failed', 'expired'], wait_for_event: ['received', 'timed_out'] }
-
+// valuesOf are the words that an outcome can have.
 export function valuesOf(steps: Step[], path: string): string[] {
   const m = /^steps\.(\w+)\.(status|variant)$/.exec(path)
   const step = m && steps.find((s, i) => keyOfStep(s, i) === m[1])
   if (!step) return []
-  return m[2] === 'variant' ? (Array.isArray(step.variants) ? step.variants.map((v: { key?: unknown }) => String(v.key)) : []) : (values[step.type] ?? [])
+  return m[2] === 'variant' ? (Array.isArray(step.variants) ? step.variants.map((v: { key?: unknown }) => String(v.key)) : []) : kindOf(step.type).values
 }

@@ -1,19 +1,5 @@
-// What a person begins with: new steps and whole automations.
+// Whole automations that a person can begin with.
 import type { Doc } from './merge'
-import type { Step } from './ways'
-
-export const kinds: { type: string; about: string; make: (hints: { from: string }) => Step }[] = [
-  { type: 'send_email', about: 'a template or custom content', make: ({ from }) => ({ key: 'email', type: 'send_email', ...(from ? { from } : {}) }) },
-  { type: 'send_sms', about: 'to a phone number', make: () => ({ key: 'sms', type: 'send_sms', to: '{{event.data.phone}}' }) },
-  { type: 'delay', about: 'for hours or days', make: () => ({ key: 'pause', type: 'delay', duration: 'P1D' }) },
-  { type: 'wait_until', about: 'a time of day or a date', make: () => ({ key: 'daytime', type: 'wait_until', window: { from: '09:00', to: '18:00' } }) },
-  { type: 'wait_for_event', about: 'or until a timeout', make: () => ({ key: 'wait', type: 'wait_for_event', event: '', timeout: 'P1D' }) },
-  { type: 'condition', about: 'continue only if something is true', make: () => ({ key: 'check', type: 'condition', if: '' }) },
-  { type: 'branch', about: 'take one of several paths', make: () => ({ key: 'branch', type: 'branch', cases: [{ if: '' }] }) },
-  { type: 'split', about: 'divide users between variants', make: () => ({ key: 'split', type: 'split', variants: [{ key: 'a', weight: 50 }, { key: 'b', weight: 50 }] }) },
-  { type: 'webhook', about: 'call your app', make: () => ({ key: 'call', type: 'webhook', url: '' }) },
-  { type: 'end', about: 'end the run', make: () => ({ key: 'end', type: 'end' }) },
-]
 
 export interface Recipe {
   key: string

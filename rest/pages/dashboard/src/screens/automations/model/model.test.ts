@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { outcomesOf, pathsIn, valuesOf } from './hints'
-import { kinds, recipes } from './made'
+import { kinds } from '../steps/kinds'
+import { recipes } from './made'
 import { getIn, setIn } from './path'
 import { missing, placed, standing } from './problems'
 import { outlineOf, type Node } from './outline'

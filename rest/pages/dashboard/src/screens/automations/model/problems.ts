@@ -1,7 +1,9 @@
 import type { Doc } from './merge'
 import { getIn } from './path'
 import { same } from './merge'
-import { keyOfStep, listOf, type Step } from './ways'
+import { kindOf } from '../steps/kinds'
+import { requiredFields } from '../steps/kinds.gen'
+import { keyOfStep } from './step'
 
 // Trouble is what speaks against a definition, at a step and a field of it. `at` is the key of a step,
 // `trigger`, or empty for what is about the whole.
@@ -39,8 +41,6 @@ export function standing(list: Trouble[], then: Doc, now: Doc): Trouble[] {
   })
 }
 
-const needed: Record<string, string[]> = { send_sms: ['to', 'text'], delay: ['duration'], wait_for_event: ['event', 'timeout'], condition: ['if'], webhook: ['url'] }
-
 // missing is what has to be filled in before the service takes a definition.
 export function missing(doc: Doc): Trouble[] {
   const lack = (at: string, field: string, message = 'is required'): Trouble => ({ at, field, message, bad: true })
@@ -48,15 +48,8 @@ export function missing(doc: Doc): Trouble[] {
   const out = [...(empty(doc, 'name') ? [lack('', 'name')] : []), ...(empty(doc.trigger, 'event') ? [lack('trigger', 'event')] : [])]
   for (const [i, s] of doc.steps.entries()) {
     const key = keyOfStep(s, i)
-    for (const f of needed[s.type] ?? []) if (empty(s, f)) out.push(lack(key, f))
-    if (s.type === 'send_email') out.push(...lacksOfEmail(s).map((f) => lack(key, f)))
-    if (s.type === 'branch') for (const [n, c] of listOf(s.cases).entries()) if (empty(c, 'if')) out.push(lack(key, `cases[${n}].if`))
-    if (s.type === 'wait_until' && empty(s, 'at') && !s.window) out.push(lack(key, 'window', 'a time of day or a time is required'))
+    for (const f of requiredFields[s.type] ?? []) if (empty(s, f)) out.push(lack(key, f))
+    for (const l of kindOf(s.type).lacks?.(s) ?? []) out.push(lack(key, l.field, l.message))
   }
   return out
-}
-
-function lacksOfEmail(s: Step): string[] {
-  if (s.template) return getIn(s, 'template.id') || getIn(s, 'template.alias') ? [] : ['template']
-  return [...(s.from ? [] : ['from']), ...(s.subject ? [] : ['subject']), ...(s.html || s.text ? [] : ['html'])]
 }

@@ -1,5 +1,6 @@
 import { lookOfOutcome } from '../status'
 import type { Mark } from '../scene'
+import { kindOf } from '../steps/kinds'
 import { END, FAIL, keyOfStep, ways, type Step } from './ways'
 
 // Taken is a step that a run, or a dry run, has ended.
@@ -12,29 +13,14 @@ export interface Taken {
 
 // slotOf is the way that a step has gone by what it came to.
 function slotOf(step: Step, t: Taken): string[] {
-  const out = t.output ?? {}
-  switch (step.type) {
-    case 'condition':
-      return [out.result === true ? 'on_true' : 'on_false']
-    case 'branch':
-      return [typeof out.case === 'number' ? `cases[${out.case}].goto` : 'otherwise']
-    case 'split':
-      return [`variants[${Array.isArray(step.variants) ? step.variants.findIndex((v: { key?: unknown }) => v.key === out.variant) : -1}].goto`]
-    case 'wait_for_event':
-      return [t.status === 'timed_out' ? 'on_timeout' : 'on_event']
-    default:
-      return t.status === 'failed' ? ['on_error', 'next'] : t.status === 'suppressed' ? ['on_suppressed', 'next'] : ['next', 'on_past']
-  }
+  const { took } = kindOf(step.type)
+  if (took) return [took(step, t.output ?? {}, t.status)]
+  return t.status === 'failed' ? ['on_error', 'next'] : t.status === 'suppressed' ? ['on_suppressed', 'next'] : ['next', 'on_past']
 }
 
 // wordOf says what a step came to: of one that decides, what it has decided.
-function wordOf(step: Step | undefined, t: Taken): string {
-  const out = t.output ?? {}
-  if (t.status === 'completed' && step?.type === 'condition') return out.result === true ? 'True' : 'False'
-  if (t.status === 'completed' && step?.type === 'branch') return typeof out.case === 'number' ? `Case ${out.case + 1}` : 'Otherwise'
-  if (t.status === 'completed' && step?.type === 'split' && out.variant) return String(out.variant)
-  return lookOfOutcome(t.status).word
-}
+const wordOf = (step: Step | undefined, t: Taken): string =>
+  (t.status === 'completed' && step && kindOf(step.type).wordOf?.(t.output ?? {})) || lookOfOutcome(t.status).word
 
 // traceOf marks what a run has taken of its steps, and the ways between them. `at` is where it is now.
 export function traceOf(steps: Step[], taken: Taken[], at?: { key: string; word: string } | null): { marks: Map<string, Mark>; taken: Set<string> } {

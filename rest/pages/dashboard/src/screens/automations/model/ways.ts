@@ -1,21 +1,10 @@
 // Where a run goes on from a step. The service has a flat list of steps and targets in their fields; here
 // each way has a goal: the key of a step, or how the run ends.
 
-import { wordsOfExpression } from './expression'
+import { kindOf } from '../steps/kinds'
+import { END, FAIL, keyOfStep, listOf, type Goal, type Keyed, type Slot, type Step } from './step'
 
-export interface Step {
-  key?: string
-  type: string
-  name?: string
-  [field: string]: unknown
-}
-
-export type Keyed = Step & { key: string }
-
-export type Goal = string
-export const END = '#end'
-export const FAIL = '#fail'
-export const isEnd = (goal: Goal) => goal === END || goal === FAIL
+export * from './step'
 
 export interface Way {
   // slot is the field of the step that says where the way leads: `next`, `on_true`, `cases[0].goto`.
@@ -27,15 +16,6 @@ export interface Way {
   // always: it is shown even where it only leads on.
   always: boolean
 }
-
-export const keyOfStep = (s: Step, index: number) => s.key ?? `${s.type}_${index + 1}`
-
-// stepsOf reads the steps of a definition that came as JSON.
-export const stepsOf = (steps: unknown): Step[] => (Array.isArray(steps) ? (steps as Step[]).filter((s) => typeof s === 'object' && s !== null) : [])
-
-export const keyed = (steps: Step[]): Keyed[] => steps.map((s, i) => (s.key ? (s as Keyed) : { ...s, key: keyOfStep(s, i) }))
-
-export const listOf = (value: unknown): Record<string, unknown>[] => (Array.isArray(value) ? (value as Record<string, unknown>[]).filter((v) => typeof v === 'object' && v !== null) : [])
 
 // meant is what a target is where it was left out.
 const meant: Record<string, string> = { on_false: 'end', on_error: 'fail' }
@@ -65,41 +45,7 @@ export function withRaw(step: Keyed, slot: string, raw: unknown): Keyed {
   return next
 }
 
-interface Slot {
-  slot: string
-  label: string
-  short: string
-  always: boolean
-}
-
-const slot = (name: string, label = '', short = label, always = true): Slot => ({ slot: name, label, short, always })
-
-function slotsOf(step: Step): Slot[] {
-  const main = slot('next', '', '', false)
-  switch (step.type) {
-    case 'end':
-      return []
-    case 'condition':
-      return [slot('on_true', 'If true', 'yes'), slot('on_false', 'Otherwise', 'no')]
-    case 'branch':
-      return [...listOf(step.cases).map((c, i) => slot(`cases[${i}].goto`, `If ${wordsOfExpression(c.if) || '…'}`, wordsOfExpression(c.if) || `case ${i + 1}`)), slot('otherwise', 'Otherwise', 'otherwise')]
-    case 'split': {
-      const variants = listOf(step.variants)
-      const sum = variants.reduce((n, v) => n + (Number(v.weight) || 0), 0)
-      return variants.map((v, i) => slot(`variants[${i}].goto`, `${String(v.key)}, weight ${String(v.weight)}`, `${String(v.key)} ${sum > 0 ? `${Math.round((100 * (Number(v.weight) || 0)) / sum)} %` : ''}`.trim()))
-    }
-    case 'wait_for_event':
-      return [slot('on_event', 'When it arrives', 'arrives'), slot('on_timeout', 'On timeout', 'timeout')]
-    case 'wait_until':
-      return step.on_past ? [main, slot('on_past', 'If the time has passed', 'already past')] : [main]
-    default: {
-      const ways = [main]
-      if (step.on_suppressed) ways.push(slot('on_suppressed', 'If the recipient is suppressed', 'suppressed'))
-      if (step.on_error) ways.push(slot('on_error', 'If it’s rejected', 'refused'))
-      return ways
-    }
-  }
-}
+const slotsOf = (step: Step): Slot[] => kindOf(step.type).ways(step)
 
 // waysFrom are the ways of a step; `goes` finds what `continue` means there, and what a goto names.
 export function waysFrom(step: Step, goes: Goal, named: (key: string) => Goal): Way[] {

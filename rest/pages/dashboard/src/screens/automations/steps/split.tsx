@@ -1,41 +1,28 @@
-import { Plus, Trash2 } from 'lucide-react'
+import { Plus, Split, Trash2 } from 'lucide-react'
 import { Field } from '@/parts/Form'
-import { listOf } from '../model/ways'
-import { ConditionField } from './ConditionField'
-import { ChoiceField } from './fields'
-import { textOf, useStepForm } from './form'
-import { TargetField } from './TargetField'
+import { textOf, useStepForm } from '../forms/form'
+import { TargetField } from '../forms/TargetField'
+import { listOf, slot, type Step } from '../model/step'
+import { defineStep } from './kind'
 
-export function ConditionForm() {
-  return (
-    <>
-      <ConditionField field="if" label="If" hint="A missing value counts as false." />
-      <TargetField slot="on_true" label="If true" />
-      <TargetField slot="on_false" label="Otherwise" />
-    </>
-  )
-}
+export default defineStep({
+  type: 'split', order: 8, word: 'Split', icon: Split, about: 'divide users between variants',
+  make: () => ({ key: 'split', type: 'split', variants: [{ key: 'a', weight: 50 }, { key: 'b', weight: 50 }] }),
+  setting: (s) => listOf(s.variants).map((v) => `${String(v.key)} ${String(v.weight)}`).join(' : '),
+  ways: (s) => {
+    const variants = listOf(s.variants)
+    const sum = variants.reduce((n, v) => n + (Number(v.weight) || 0), 0)
+    return variants.map((v, i) => slot(`variants[${i}].goto`, `${String(v.key)}, weight ${String(v.weight)}`, `${String(v.key)} ${sum > 0 ? `${Math.round((100 * (Number(v.weight) || 0)) / sum)} %` : ''}`.trim()))
+  },
+  gives: ['variant'],
+  took: (s, output) => `variants[${indexOf(s, output.variant)}].goto`,
+  wordOf: (output) => (output.variant ? String(output.variant) : ''),
+  Form: SplitForm,
+})
 
-export function BranchForm() {
-  const form = useStepForm()
-  const cases = listOf(form.get('cases'))
-  return (
-    <>
-      <p className="text-ink-2">The first matching case is used.</p>
-      {cases.map((_, i) => (
-        <section key={i} aria-label={`Case ${i + 1}`} className="grid gap-3 rounded-card border border-line p-3">
-          <div className="flex items-center"><h3 className="font-medium">Case {i + 1}</h3>{cases.length > 1 && !form.readOnly && <button type="button" className="btn quiet sm square ml-auto" aria-label={`Delete case ${i + 1}`} onClick={() => form.dropOne('cases', i)}><Trash2 aria-hidden /></button>}</div>
-          <ConditionField field={`cases[${i}].if`} label="If" />
-          <TargetField slot={`cases[${i}].goto`} label="Then" />
-        </section>
-      ))}
-      {cases.length < 10 && !form.readOnly && <div><button type="button" className="btn" onClick={form.addCase}><Plus aria-hidden />Add a case</button></div>}
-      <TargetField slot="otherwise" label="Otherwise" />
-    </>
-  )
-}
+const indexOf = (s: Step, key: unknown) => (Array.isArray(s.variants) ? s.variants.findIndex((v: { key?: unknown }) => v.key === key) : -1)
 
-export function SplitForm() {
+function SplitForm() {
   const form = useStepForm()
   const variants = listOf(form.get('variants'))
   const sum = variants.reduce((n, v) => n + (Number(v.weight) || 0), 0)
@@ -56,8 +43,4 @@ export function SplitForm() {
       {variants.length < 5 && !form.readOnly && <div><button type="button" className="btn" onClick={() => form.set('variants', [...variants, { key: free, weight: 50 }])}><Plus aria-hidden />Add a variant</button></div>}
     </>
   )
-}
-
-export function EndForm() {
-  return <ChoiceField field="outcome" label="End the run as" fallback="completed" choices={[['completed', 'completed'], ['failed', 'failed']]} />
 }

@@ -1,11 +1,24 @@
+import { Webhook } from 'lucide-react'
 import { useEffect, useState } from 'react'
 import { Code } from '@/screens/code/Code'
-import { CheckField, ChoiceField, More, SpanField, TextField } from './fields'
-import { textOf, useStepForm } from './form'
-import { PairsField } from './PairsField'
-import { TargetField } from './TargetField'
+import { CheckField, ChoiceField, TextField } from '../forms/fields'
+import { useStepForm } from '../forms/form'
+import { PairsField } from '../forms/PairsField'
+import { TargetField } from '../forms/TargetField'
+import { slot, words } from '../model/step'
+import { defineStep } from './kind'
 
-export function WebhookForm() {
+export default defineStep({
+  type: 'webhook', order: 9, word: 'Call a webhook', icon: Webhook, about: 'call your app',
+  make: () => ({ key: 'call', type: 'webhook', url: '' }),
+  setting: (s) => (words(s.url) ? `${words(s.method) || 'POST'} ${words(s.url).replace(/^https:\/\//, '')}` : ''),
+  sides: [slot('on_error', 'If it’s rejected', 'refused')],
+  gives: ['status', 'body'],
+  acts: true, continues: true,
+  Form: WebhookForm,
+})
+
+function WebhookForm() {
   const form = useStepForm()
   return (
     <>
@@ -43,22 +56,5 @@ function Body() {
       <Code label="Request body, JSON" language="json" value={typed ?? written} readOnly={form.readOnly} onChange={type} height="h-40" />
       <p className={`text-xs ${wrong || form.wrong('body') ? 'text-bad' : 'text-ink-3'}`}>{wrong ? 'Not valid JSON yet. The previous body is kept.' : (form.wrong('body') ?? 'JSON. Strings can contain event values, such as {{ event.user_id }}.')}</p>
     </div>
-  )
-}
-
-export function SmsForm() {
-  const form = useStepForm()
-  const n = [...textOf(form.get('text'))].length
-  return (
-    <>
-      <TextField field="to" label="To" liquid hint="A phone number such as +4915112345678, or a value that resolves to one." />
-      <TextField field="text" label="Text" rows={4} liquid hint={n > 0 ? `${n} characters before values are filled in` : undefined} />
-      <TextField field="from" label="From" hint="Leave empty to use the default text message sender." />
-      <More title="If it can’t be sent or is late" fields={['on_suppressed', 'on_error', 'expires_after']}>
-        <TargetField slot="on_suppressed" label="If the recipient has opted out (STOP)" />
-        <TargetField slot="on_error" label="If it’s rejected" />
-        <SpanField field="expires_after" label="Skip if late by more than" empty="Always sent, no matter how late." />
-      </More>
-    </>
   )
 }

@@ -1,17 +1,29 @@
+import { Timer } from 'lucide-react'
 import { Field } from '@/parts/Form'
-import { ConditionField } from './ConditionField'
-import { ListField, More, SpanField, TextField } from './fields'
-import { textOf, useStepForm } from './form'
-import { TargetField } from './TargetField'
+import { More, TextField } from '../forms/fields'
+import { textOf, useStepForm } from '../forms/form'
+import { TargetField } from '../forms/TargetField'
+import { wordsOfSpan } from '../model/duration'
+import { isEmpty, slot, words } from '../model/step'
+import { defineStep } from './kind'
 
-export function DelayForm() {
-  return <SpanField field="duration" label="Wait for" hint="A day is 24 hours." />
-}
+export default defineStep({
+  type: 'wait_until', order: 4, word: 'Wait until', icon: Timer, about: 'a time of day or a date',
+  make: () => ({ key: 'daytime', type: 'wait_until', window: { from: '09:00', to: '18:00' } }),
+  setting: (s) => {
+    const w = s.window as { from?: string; to?: string; days?: string[] } | undefined
+    return [words(s.at) ? `${words(s.at)}${s.offset ? `, ${wordsOfSpan(s.offset)}` : ''}` : '', w ? `${w.from ?? '…'} to ${w.to ?? '…'}${w.days ? `, ${w.days.join(' ')}` : ''}` : ''].filter(Boolean).join(', then ')
+  },
+  sides: [slot('on_past', 'If the time has passed', 'already past')],
+  lacks: (s) => (isEmpty(s.at) && !s.window ? [{ field: 'window', message: 'a time of day or a time is required' }] : []),
+  continues: true,
+  Form: WaitUntilForm,
+})
 
 const days: [string, string][] = [['mon', 'Mon'], ['tue', 'Tue'], ['wed', 'Wed'], ['thu', 'Thu'], ['fri', 'Fri'], ['sat', 'Sat'], ['sun', 'Sun']]
 const zones = typeof Intl.supportedValuesOf === 'function' ? Intl.supportedValuesOf('timeZone') : []
 
-export function WaitUntilForm() {
+function WaitUntilForm() {
   const form = useStepForm()
   const window = form.get('window') as { from?: string; to?: string; days?: string[] } | undefined
   const chosen = window?.days ?? days.map(([d]) => d)
@@ -47,34 +59,4 @@ export function WaitUntilForm() {
 function Time({ field, label }: { field: string; label: string }) {
   const form = useStepForm()
   return <Field label={label} error={form.wrong(field)}>{(p) => <input {...p} type="time" className="input" data-field={field} readOnly={form.readOnly} value={textOf(form.get(field))} onChange={(e) => form.set(field, e.target.value)} />}</Field>
-}
-
-export function WaitForEventForm() {
-  const form = useStepForm()
-  const mails = form.steps.filter((s) => s.type === 'send_email' && s.key && s.key !== form.at)
-  const events = form.get('event')
-  const own = [events].flat().some((e) => typeof e === 'string' && e.startsWith('$email.'))
-  const since = textOf(form.get('since'))
-  return (
-    <>
-      <ListField field="event" label="Event" list={form.hints.events} hint="The event name your app sends to POST /events, or a built-in event such as $email.opened. Separate several with commas; the first to arrive counts." />
-      <SpanField field="timeout" label="Wait at most" />
-      <TargetField slot="on_event" label="When it arrives" />
-      <TargetField slot="on_timeout" label="On timeout" />
-      <ConditionField field="conditions" label="Only events where" optional arriving hint="event is the one that arrives; trigger is the one that started the run." />
-      {own && (
-        <Field label="Only for the email of" error={form.wrong('step')}>{(p) => (
-          <select {...p} className="input" data-field="step" disabled={form.readOnly} value={textOf(form.get('step'))} onChange={(e) => form.set('step', e.target.value)}><option value="">any email to the user</option>{mails.map((s) => <option key={s.key} value={s.key}>{s.name ?? s.key}</option>)}</select>
-        )}</Field>
-      )}
-      <More title="Which events count" fields={['since']}>
-        <Field label="Events count" error={form.wrong('since')} hint={since && since !== 'step' && since !== 'run' ? 'How long before the run started.' : undefined}>{(p) => (
-          <select {...p} className="input" data-field="since" disabled={form.readOnly} value={since === '' || since === 'run' ? 'run' : since === 'step' ? 'step' : 'before'} onChange={(e) => form.set('since', e.target.value === 'run' ? undefined : e.target.value === 'step' ? 'step' : 'P1D')}>
-            <option value="run">since the run started</option><option value="step">only from this step on</option><option value="before">also before the run started</option>
-          </select>
-        )}</Field>
-        {since !== '' && since !== 'run' && since !== 'step' && <SpanField field="since" label="How long before" />}
-      </More>
-    </>
-  )
 }

@@ -1,0 +1,90 @@
+package rules_test
+
+import (
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// stepTypeFiles bounds how many hand-written files name a step type of automations: its own
+// three (package definition, package machine, dashboard) and a recipe. Types that act outside
+// the run are also named where their messages are checked, simulated and counted.
+var stepTypeFiles = map[string]int{"wait_until": 4, "wait_for_event": 4, "send_sms": 8, "send_email": 18}
+
+var stepTypeConst = regexp.MustCompile(`(?m)^const (\w+) = "(\w+_\w+)"\n\nvar _ = register`)
+
+// TestStepTypesStayInTheirFiles counts the types whose name no other word of the program shares.
+func TestStepTypesStayInTheirFiles(t *testing.T) {
+	t.Parallel()
+	const root = "../../.."
+	paths, err := filepath.Glob(root + "/modules/automations/definition/*.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	patterns := map[string]*regexp.Regexp{}
+	for _, path := range paths {
+		if m := stepTypeConst.FindStringSubmatch(readText(t, path)); m != nil {
+			patterns[m[2]] = regexp.MustCompile(`\b(` + m[2] + `|definition\.` + m[1] + `|register\(` + m[1] + `)\b`)
+		}
+	}
+	if len(patterns) < len(stepTypeFiles) {
+		t.Fatalf("found %d step types in package definition, want at least the %d of this test", len(patterns), len(stepTypeFiles))
+	}
+	named := map[string][]string{}
+	for _, folder := range []string{"modules", "rest", "graph", "runtime", "cmd/postrider"} {
+		err := filepath.WalkDir(filepath.Join(root, folder), func(path string, d fs.DirEntry, err error) error {
+			if err != nil {
+				return err
+			}
+			if d.IsDir() {
+				if d.Name() == "node_modules" || d.Name() == "dist" || path == root+"/runtime/test" {
+					return filepath.SkipDir
+				}
+				return nil
+			}
+			if !isHandWritten(d.Name()) {
+				return nil
+			}
+			text := readText(t, path)
+			for name, pattern := range patterns {
+				if pattern.MatchString(text) {
+					named[name] = append(named[name], path)
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	for name := range patterns {
+		most, known := stepTypeFiles[name]
+		if !known {
+			most = 4
+		}
+		if n := len(named[name]); n < 3 || n > most {
+			t.Errorf("%d files name the step type %s, want 3 to %d; let the rest follow from its own files:\n%s", n, name, most, strings.Join(named[name], "\n"))
+		}
+	}
+}
+
+func isHandWritten(name string) bool {
+	switch filepath.Ext(name) {
+	case ".go", ".ts", ".tsx", ".graphqls":
+		return !strings.HasSuffix(name, "_test.go") && !strings.Contains(name, ".test.") && !strings.Contains(name, ".gen.") && !strings.Contains(name, "generated") &&
+			!strings.HasSuffix(name, "_gen.go")
+	}
+	return false
+}
+
+func readText(t *testing.T, path string) string {
+	t.Helper()
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
