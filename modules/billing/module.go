@@ -39,8 +39,8 @@ func (s *Service) Start(context.Context) error {
 		return nil
 	}
 	s.tasks.Start(
-		worker.Every("customers of the payment provider", s.config.SyncEvery, s.customers.syncDue),
-		worker.Every("usage for the payment provider", s.config.MeterEvery, s.events.meter.Run).Soon(0),
+		worker.Every("customers of the payment provider", time.Second, s.customers.syncDue),
+		worker.Every("usage for the payment provider", 30*time.Second, s.events.meter.Run).Soon(0),
 		worker.Every("figures of billing", time.Minute, s.events.observe),
 		worker.Every("reconciliation of usage", daily, s.events.meter.Reconcile),
 	)

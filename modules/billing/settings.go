@@ -111,14 +111,12 @@ func DefaultPlan(v setting.Values) string {
 
 // Config of the module.
 type Config struct {
-	Key        secret.String // of Stripe; zero: billing is off
-	Secrets    []secret.String
-	URL        string
-	Grace      time.Duration
-	BaseURL    string // of the dashboard
-	SyncEvery  time.Duration
-	MeterEvery time.Duration
-	Answer     time.Duration // how long a caller waits for the provider: answerLimit
+	Key     secret.String // of Stripe; zero: billing is off
+	Secrets []secret.String
+	URL     string
+	Grace   time.Duration
+	BaseURL string        // of the dashboard
+	Answer  time.Duration // how long a caller waits for the provider: answerLimit
 }
 
 // ConfigOf reads the settings.
@@ -127,12 +125,6 @@ func ConfigOf(v setting.Values) Config {
 }
 
 func (c Config) withDefaults() Config {
-	if c.SyncEvery == 0 {
-		c.SyncEvery = time.Second
-	}
-	if c.MeterEvery == 0 {
-		c.MeterEvery = 30 * time.Second
-	}
 	if c.Answer == 0 {
 		c.Answer = answerLimit
 	}

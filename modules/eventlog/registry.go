@@ -12,7 +12,6 @@ import (
 
 // registry is the streams that are open in the process.
 type registry struct {
-	config Config
 	opened chan struct{} // holds a wake when a stream was opened
 	ending chan struct{} // closed when the service drains
 
@@ -22,8 +21,8 @@ type registry struct {
 	ended bool
 }
 
-func newRegistry(c Config) *registry {
-	return &registry{config: c, opened: make(chan struct{}, 1), ending: make(chan struct{}), open: map[string][]*Stream{}}
+func newRegistry() *registry {
+	return &registry{opened: make(chan struct{}, 1), ending: make(chan struct{}), open: map[string][]*Stream{}}
 }
 
 var errDraining = errors.New("the service is stopping")
@@ -35,10 +34,10 @@ func (r *registry) enter(stream *Stream) error {
 	switch {
 	case r.ended:
 		return fault.Unavailable(errDraining)
-	case len(r.open[stream.accountID]) >= r.config.StreamsPerAccount:
-		return tooMany("The account has %d event streams open, which is the most; close one", r.config.StreamsPerAccount)
-	case r.all >= r.config.Streams:
-		return tooMany("%d event streams are open here, which is the most; ask again later", r.config.Streams)
+	case len(r.open[stream.accountID]) >= maxAccountStreams:
+		return tooMany("The account has %d event streams open, which is the most; close one", maxAccountStreams)
+	case r.all >= maxStreams:
+		return tooMany("%d event streams are open here, which is the most; ask again later", maxStreams)
 	}
 	r.open[stream.accountID] = append(r.open[stream.accountID], stream)
 	r.all++

@@ -38,24 +38,19 @@ type Log interface {
 
 var _ Log = (*bus.Log)(nil)
 
-// Config bounds the streams of one process. Zero fields take the default.
+// Limits on the streams of one process.
+const (
+	maxAccountStreams = 10
+	maxStreams        = 200
+	wakeInterval      = 150 * time.Millisecond // between looks for new events while a stream is open
+)
+
+// Config of the service. Zero fields take the default.
 type Config struct {
-	StreamsPerAccount int           // 10
-	Streams           int           // of all accounts, 200
-	Pace              time.Duration // new events are looked for so often while a stream is open, 150 ms
-	Poll              time.Duration // a stream looks at least so often, 2 s
+	Poll time.Duration // a stream looks at least so often, 2 s
 }
 
 func (c Config) withDefaults() Config {
-	if c.StreamsPerAccount == 0 {
-		c.StreamsPerAccount = 10
-	}
-	if c.Streams == 0 {
-		c.Streams = 200
-	}
-	if c.Pace == 0 {
-		c.Pace = 150 * time.Millisecond
-	}
 	if c.Poll == 0 {
 		c.Poll = 2 * time.Second
 	}
@@ -83,8 +78,7 @@ type Service struct {
 
 // New makes the service. Streams are woken once it has started.
 func New(p Params) *Service {
-	config := p.Config.withDefaults()
-	return &Service{config: config, log: p.Log, tasks: worker.NewTasks(p.Logger, p.Workers), streams: newRegistry(config), horizon: &sharedHorizon{log: p.Log}}
+	return &Service{config: p.Config.withDefaults(), log: p.Log, tasks: worker.NewTasks(p.Logger, p.Workers), streams: newRegistry(), horizon: &sharedHorizon{log: p.Log}}
 }
 
 // Start begins to wake streams.

@@ -28,7 +28,7 @@ func (s *Service) waking() worker.Task {
 		if err == nil {
 			seen = horizon
 		}
-		return s.config.Pace, err
+		return wakeInterval, err
 	}}
 }
 

@@ -51,18 +51,15 @@ type Credentials struct {
 
 // NewCredentials makes Credentials; Start runs the background work.
 func NewCredentials(p CredentialsParams) (*Credentials, error) {
-	if err := p.Config.Validate(); err != nil {
-		return nil, err
-	}
 	known := cache.New(cache.Config[passwordHash, credential]{Max: 10_000, TTL: believedFor, LoadTimeout: lookupTimeout})
-	return &Credentials{config: p.Config.withDefaults(), db: p.DB, accounts: p.Accounts, signals: p.Signals, cursors: p.Cursors, known: known,
+	return &Credentials{config: p.Config, db: p.DB, accounts: p.Accounts, signals: p.Signals, cursors: p.Cursors, known: known,
 		used: lastuse.New(p.DB.SQL, "smtp_credentials"), tasks: worker.NewTasks(p.Logger, p.Workers)}, nil
 }
 
 // Start begins to write last_used_at and to hear of revocations elsewhere.
 func (s *Credentials) Start(context.Context) error {
 	s.tasks.Start(
-		worker.Every("last use of SMTP credentials", s.config.LastUsedEvery, s.used.Flush),
+		worker.Every("last use of SMTP credentials", lastUsedInterval, s.used.Flush),
 		worker.OnWake("revoked SMTP credentials", s.signals, revokedChannel, func(context.Context) error {
 			s.known.InvalidateAll()
 			return nil

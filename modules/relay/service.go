@@ -12,7 +12,6 @@ import (
 
 	"github.com/postrider/postrider/modules/accounts"
 	"github.com/postrider/postrider/modules/sending"
-	"github.com/postrider/postrider/runtime/base/fault"
 	"github.com/postrider/postrider/runtime/base/intake"
 	"github.com/postrider/postrider/runtime/mail/address"
 	"github.com/postrider/postrider/runtime/web/idempotency"
@@ -21,43 +20,21 @@ import (
 // Username is the one that everybody signs in with, in any letter case.
 const Username = "postrider"
 
-// Config of the module; the zero value of a limit is its default.
+// An address that gives maxFailures wrong passwords within failureTime has to wait.
+const (
+	maxFailures = 20
+	failureTime = 10 * time.Minute
+)
+
+// lastUsedInterval is the pace at which last_used_at is written.
+const lastUsedInterval = 30 * time.Second
+
+// Config of the module.
 type Config struct {
 	// Host, Port and TLS say how programs reach the relay, for records.
 	Host string
 	Port int
 	TLS  string // starttls, implicit
-	// LastUsedEvery is the pace at which last_used_at is written: 30 s.
-	LastUsedEvery time.Duration
-	// Failures is how many wrong passwords an address may give in FailureTime before it
-	// has to wait: 20 in 10 minutes.
-	Failures    int
-	FailureTime time.Duration
-}
-
-func (c Config) withDefaults() Config {
-	if c.LastUsedEvery == 0 {
-		c.LastUsedEvery = 30 * time.Second
-	}
-	if c.Failures == 0 {
-		c.Failures = 20
-	}
-	if c.FailureTime == 0 {
-		c.FailureTime = 10 * time.Minute
-	}
-	return c
-}
-
-// Validate reports every setting that cannot work.
-func (c Config) Validate() error {
-	wrong := fault.Fields{}
-	if c.LastUsedEvery < 0 {
-		wrong.Add("last_used_every", "must be positive")
-	}
-	if c.Failures < 0 || c.FailureTime < 0 {
-		wrong.Add("failures", "must be positive")
-	}
-	return wrong.Err()
 }
 
 // Sender accepts messages.
@@ -86,7 +63,6 @@ type Answers interface {
 type Params struct {
 	fx.In
 
-	Config      Config
 	Credentials *Credentials
 	Sender      Sender
 	Accounts    Accounts
@@ -110,13 +86,9 @@ type Service struct {
 
 // New makes the service.
 func New(p Params) (*Service, error) {
-	if err := p.Config.Validate(); err != nil {
-		return nil, err
-	}
 	if p.Budget == nil {
 		return nil, errors.New("relay: a budget is needed")
 	}
-	config := p.Config.withDefaults()
 	return &Service{credentials: p.Credentials, sender: p.Sender, accounts: p.Accounts, rate: p.Rate, answers: p.Answers, log: p.Logger,
-		guard: newGuard(config.Failures, config.FailureTime), budget: p.Budget}, nil
+		guard: newGuard(maxFailures, failureTime), budget: p.Budget}, nil
 }

@@ -52,7 +52,7 @@ func (s *Service) report(ctx context.Context) error {
 func (s *Service) isIdle(a *allowance, now time.Time) bool {
 	a.borrowing.Lock()
 	defer a.borrowing.Unlock()
-	return now.Sub(a.idleSince) >= s.config.IdleAfter
+	return now.Sub(a.idleSince) >= idleAfter
 }
 
 const dropAllowanceSQL = `DELETE FROM storage_allowances WHERE account_id = $1 AND holder = $2`

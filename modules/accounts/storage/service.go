@@ -1,6 +1,7 @@
 package storage
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"log/slog"
@@ -44,25 +45,21 @@ type Disk interface {
 	Use(bytes int64)
 }
 
+// Intervals of the background work.
+const (
+	reportInterval  = 10 * time.Second
+	measureInterval = 5 * time.Second
+	idleAfter       = 30 * time.Second // before an unused allowance is returned
+)
+
 // Config of the service; the zero value of a field is its default.
 type Config struct {
-	ReportEvery  time.Duration // 10 s
-	MeasureEvery time.Duration // how often due measurements are looked for: 5 s
-	IdleAfter    time.Duration // an unused allowance goes back: 30 s
 	// RemeasureAfter is the shortest time between two measurements of an account: 1 min.
 	RemeasureAfter time.Duration
 }
 
 func (c Config) withDefaults() Config {
-	set := func(d *time.Duration, standard time.Duration) {
-		if *d == 0 {
-			*d = standard
-		}
-	}
-	set(&c.ReportEvery, 10*time.Second)
-	set(&c.MeasureEvery, 5*time.Second)
-	set(&c.IdleAfter, 30*time.Second)
-	set(&c.RemeasureAfter, time.Minute)
+	c.RemeasureAfter = cmp.Or(c.RemeasureAfter, time.Minute)
 	return c
 }
 
@@ -109,9 +106,9 @@ func New(p Params) (*Service, error) {
 // Start begins to report allowances and to measure.
 func (s *Service) Start(context.Context) error {
 	s.tasks.Start(
-		worker.Every("allowances of stored bytes", s.config.ReportEvery, s.report),
+		worker.Every("allowances of stored bytes", reportInterval, s.report),
 		worker.Every("expired allowances of stored bytes", time.Minute, s.returnExpired),
-		worker.Every("measurement of stored bytes", s.config.MeasureEvery, s.measureDue),
+		worker.Every("measurement of stored bytes", measureInterval, s.measureDue),
 	)
 	return nil
 }

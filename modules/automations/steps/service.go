@@ -1,7 +1,6 @@
 package steps
 
 import (
-	"cmp"
 	"context"
 	"log/slog"
 	"net/http"
@@ -41,12 +40,12 @@ type Node interface {
 	Until() time.Time // by the database clock, for claims; zero: any time
 }
 
-// Config of the worker. Zero fields take the default.
+// claimLease is how long a process holds a run that it claimed.
+const claimLease = time.Minute
+
+// Config of the worker.
 type Config struct {
-	Poll     time.Duration // look for due runs at least so often: 1 s
-	Lease    time.Duration // 60 s
-	Idle     bool          // this process leaves steps to others
-	Parallel int           // runs at once: 16
+	Idle bool // this process leaves steps to others
 }
 
 // Params is what the service needs.
@@ -105,7 +104,7 @@ func New(p Params) *Service {
 	s := &Service{config: p.Config, db: p.DB, bus: p.Bus, signals: p.Signals, node: p.Node, versions: p.Versions,
 		tasks: worker.NewTasks(p.Logger, p.Workers)}
 	s.worker = worker.New(worker.Queue[*runs.Claimed, result]{Name: "automations", Claim: s.Claim, Run: s.step, Settle: s.settle, Release: s.release},
-		worker.Config{Concurrency: p.Config.Parallel, Poll: p.Config.Poll, Lease: p.Config.Lease, Process: p.Node}, p.Logger, p.Workers)
+		worker.Config{Lease: claimLease, Process: p.Node}, p.Logger, p.Workers)
 	s.effects = &effects{db: p.DB, bus: p.Bus, sender: p.Sender, texter: p.Texter, client: p.Client, prover: p.Prover, nudge: s.worker.Nudge}
 	return s
 }
@@ -149,7 +148,7 @@ func (s *Service) Stop(ctx context.Context) error {
 }
 
 // Lease returns how long a process holds a run that it claimed.
-func (s *Service) Lease() time.Duration { return cmp.Or(s.config.Lease, time.Minute) }
+func (s *Service) Lease() time.Duration { return claimLease }
 
 // Claim takes due runs under a lease.
 func (s *Service) Claim(ctx context.Context, limit int, lease time.Duration) ([]*runs.Claimed, error) {

@@ -50,11 +50,14 @@ type Node interface {
 	Until() time.Time // by the database clock, for claims; zero: any time
 }
 
+const (
+	claimLease = time.Minute // how long a process holds a message that it claimed
+	parallel   = 32          // concurrent requests
+)
+
 // Config of the worker. Zero fields take the default.
 type Config struct {
 	Poll       time.Duration // look for due messages at least so often: 1 s
-	Lease      time.Duration // 60 s
-	Parallel   int           // requests at once: 32
 	PerAccount int           // requests of one account at once: 8
 	Idle       bool          // this process hands nothing over
 }
@@ -62,12 +65,6 @@ type Config struct {
 func (c Config) withDefaults() Config {
 	if c.Poll == 0 {
 		c.Poll = time.Second
-	}
-	if c.Lease == 0 {
-		c.Lease = time.Minute
-	}
-	if c.Parallel == 0 {
-		c.Parallel = 32
 	}
 	if c.PerAccount == 0 {
 		c.PerAccount = 8
@@ -111,7 +108,7 @@ func New(p Params) (*Service, error) {
 		tasks: worker.NewTasks(p.Logger, p.Workers)}
 	s.held = limit.NewKeyed[string](limit.Bounds{PerKey: s.config.PerAccount})
 	s.worker = worker.New(worker.Queue[*job, result]{Name: "sms", Claim: s.claim, Run: s.run, Settle: s.settle, Release: s.release},
-		worker.Config{Concurrency: s.config.Parallel, Poll: s.config.Poll, Lease: s.config.Lease, Process: p.Node}, p.Logger, p.Workers)
+		worker.Config{Concurrency: parallel, Poll: s.config.Poll, Lease: claimLease, Process: p.Node}, p.Logger, p.Workers)
 	return s, nil
 }
 
@@ -137,7 +134,7 @@ func (s *Service) Stop(ctx context.Context) error {
 }
 
 // Lease returns how long a process holds a message that it claimed.
-func (s *Service) Lease() time.Duration { return s.config.Lease }
+func (s *Service) Lease() time.Duration { return claimLease }
 
 // Wake has due messages looked for, in every process.
 func (s *Service) Wake() { s.signals.Wake(Channel) }
@@ -146,7 +143,7 @@ func (s *Service) Wake() { s.signals.Wake(Channel) }
 // were. Tests drive messages with it in place of the worker.
 func (s *Service) Drain(ctx context.Context) (taken int, err error) {
 	for {
-		jobs, err := s.claim(ctx, 100, s.config.Lease)
+		jobs, err := s.claim(ctx, 100, claimLease)
 		if err != nil || len(jobs) == 0 {
 			return taken, err
 		}

@@ -2,7 +2,6 @@ package settings
 
 import (
 	"context"
-	"crypto/x509"
 	"errors"
 	"fmt"
 	"net/http"
@@ -27,7 +26,6 @@ type Config struct {
 	Allow         []netip.Prefix
 	PlainLoopback bool // development: http:// too, to this machine
 	Lookup        func(ctx context.Context, host string) ([]netip.Addr, error)
-	RootCAs       *x509.CertPool // nil: the system's
 }
 
 // ConfigOf takes what is needed here from the installation's configuration.
@@ -72,7 +70,7 @@ func New(p Params) (*Service, error) {
 	return &Service{db: p.DB, box: p.Box, links: p.Links, ways: ways{operator: operator, settings: p.Config.Operator,
 		targets: egress.NewTargetChecker(guard, p.Config.Lookup, p.Config.PlainLoopback),
 		client: egress.NewClient(egress.ClientConfig{Guard: guard, PlainLoopback: p.Config.PlainLoopback, Timeout: provider.Timeout,
-			RootCAs: p.Config.RootCAs, Lookup: egress.WithLocalhost(p.Config.Lookup)})}}, nil
+			Lookup: egress.WithLocalhost(p.Config.Lookup)})}}, nil
 }
 
 // Close ends the connections to providers that wait for another request.

@@ -31,7 +31,7 @@ type sighting struct {
 
 // look follows the aliases one by one: our name may stand anywhere in them.
 func (s *Service) look(ctx context.Context, host string) sighting {
-	ctx, cancel := context.WithTimeout(ctx, s.config.CheckTimeout)
+	ctx, cancel := context.WithTimeout(ctx, checkTimeout)
 	defer cancel()
 	var chain []string
 	for at := host; len(chain) < maxAliases; at = chain[len(chain)-1] {
@@ -82,10 +82,13 @@ const (
 	healthy       = 12 * time.Hour
 	LongestPause  = healthy * 11 / 10 // between two checks of a host: pauses are spread by a tenth
 	afterNoAnswer = 10 * time.Minute
+	checkTimeout  = 10 * time.Second
+	failAfter     = 72 * time.Hour // a host whose CNAME is gone for this long is failed
+	checks        = 4              // concurrent checks in the background
 )
 
 // storeSQL is the state machine: pending becomes verified; verified becomes
-// failed once the record was gone for FailAfter; failed becomes verified. An answer
+// failed once the record was gone for failAfter; failed becomes verified. An answer
 // that did not come changes no more than the time of the next check.
 var storeSQL = db.Compile(`
 UPDATE tracking_hosts t SET
@@ -138,7 +141,7 @@ func (s *Service) storeOne(ctx context.Context, tx *ent.Tx, c checked) (before, 
 	err = db.Each(ctx, tx, func(row db.Row) error { return row.Scan(&before, &after) }, storeSQL.Text, storeSQL.Args(
 		db.Arg("id", c.job.host.ID), db.Arg("account_id", c.job.host.AccountID), db.Arg("host", c.job.host.Host), db.Arg("fence", c.job.fence),
 		db.Arg("unanswered", c.seen.unanswered), db.Arg("points", c.seen.points), db.Arg("chain", string(chain)), db.Arg("advice", c.seen.advice),
-		db.Arg("fail_after", s.config.FailAfter.Seconds()), db.Arg("after_no_answer", afterNoAnswer.Seconds()), db.Arg("healthy", healthy.Seconds()),
+		db.Arg("fail_after", failAfter.Seconds()), db.Arg("after_no_answer", afterNoAnswer.Seconds()), db.Arg("healthy", healthy.Seconds()),
 		db.Arg("soonest", soonest.Seconds()), db.Arg("latest", latest.Seconds()))...)
 	return before, after, err
 }

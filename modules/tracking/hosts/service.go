@@ -60,12 +60,12 @@ func New(p Params) (*Service, error) {
 	if err := p.Config.Validate(); err != nil {
 		return nil, err
 	}
-	config := p.Config.withDefaults()
+	config := p.Config
 	s := &Service{config: config, db: p.DB, domains: p.Domains, dns: p.Resolver.Uncached(), certificates: p.Certificates, log: p.Logger, own: map[string]bool{}}
 	for _, host := range append([]string{config.Target}, config.Own...) {
 		s.own[strings.ToLower(strings.TrimSuffix(host, "."))] = true
 	}
-	s.checks = worker.New(s.queue(), worker.Config{Concurrency: config.Checks, Batch: config.Checks, Lease: config.CheckTimeout + 45*time.Second,
+	s.checks = worker.New(s.queue(), worker.Config{Concurrency: checks, Batch: checks, Lease: checkTimeout + 45*time.Second,
 		Poll: 5 * time.Second}, p.Logger, p.Workers)
 	return s, nil
 }

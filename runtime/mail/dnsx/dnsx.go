@@ -39,7 +39,6 @@ type Config struct {
 	MaxTTL      time.Duration // longest time an answer is believed; default 15 min
 	MaxNegative time.Duration // the same for ErrNotFound; default 2 min
 	CacheSize   int           // answers kept; default 20,000
-	TrustAD     bool          // believe the AD bit also from servers that are not on this machine
 	Logger      *slog.Logger  // default: none
 }
 
@@ -62,7 +61,7 @@ func New(cfg Config) (*Resolver, error) {
 	return &Resolver{
 		cfg:     cfg,
 		servers: servers,
-		trustAD: cfg.TrustAD || allLoopback(servers),
+		trustAD: allLoopback(servers),
 		cache:   newCache(cfg.CacheSize),
 		log:     cfg.Logger,
 	}, nil

@@ -67,10 +67,6 @@ type Config struct {
 	// an operator's own server is not divided. It is asked again and again, must not block
 	// and must not ask the registry. nil: this process is alone.
 	Among func(way string) int
-
-	// OnRoom is told that a lane that had refused has room again. It must not block;
-	// it is called without locks held, and may be called once for many lanes.
-	OnRoom func()
 }
 
 // Set is an MX set. A smarthost is a set of one.

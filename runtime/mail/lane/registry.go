@@ -64,18 +64,14 @@ func New(cfg Config) *Registry {
 	if cfg.Profiles == nil {
 		cfg.Profiles = BuiltIn()
 	}
-	r := &Registry{
+	return &Registry{
 		cfg: cfg, lanes: map[key]*lane{}, waiting: map[*lane]struct{}{}, swept: time.Now(),
 		routes: cache.New(cache.Config[route, *Set]{Max: maxRoutes, TTL: remembered}),
 	}
-	if cfg.OnRoom != nil {
-		r.OnRoom(cfg.OnRoom)
-	}
-	return r
 }
 
-// OnRoom adds somebody to be told what Config.OnRoom is told, for those who come after
-// the registry.
+// OnRoom adds a function to call when a lane that refused has room again. It must not block. It
+// is called without locks held, and may be called once for many lanes.
 func (r *Registry) OnRoom(tell func()) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

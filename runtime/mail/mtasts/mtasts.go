@@ -7,7 +7,7 @@
 // max_age in a bounded cache of this process, and fetched anew when the id changes or
 // a day has gone by. While a policy holds, neither a missing record nor a fetch that
 // fails takes it away: that is what an attacker would arrange (RFC 8461, 3.3). A fetch
-// that failed is not repeated for RetryAfter.
+// that failed is not repeated for retryAfter.
 //
 // A domain whose policy was never seen and cannot be found is one without a policy:
 // RFC 8461, 3.1 and 3.3 leave no other choice, and mail goes on as without MTA-STS.
@@ -76,6 +76,12 @@ type Resolver interface {
 	LookupTXT(ctx context.Context, name string) ([]string, error)
 }
 
+const (
+	retryAfter      = 5 * time.Minute // between failed fetches for one domain (RFC 8461, 3.3)
+	refreshInterval = 24 * time.Hour  // of a policy that is still valid (RFC 8461, 3.3)
+	cacheBytes      = 16 << 20        // for all policies together
+)
+
 // Config shapes a Finder.
 type Config struct {
 	Resolver Resolver // required
@@ -85,9 +91,6 @@ type Config struct {
 	Client *http.Client
 
 	FetchTimeout time.Duration // default 10 s
-	RetryAfter   time.Duration // between fetches for one domain that fail; default 5 min (RFC 8461, 3.3)
-	Refresh      time.Duration // of a policy that still holds; default 24 h (RFC 8461, 3.3)
-	CacheBytes   int           // for all policies together; default 16 MiB
 	Logger       *slog.Logger  // default: none
 
 	Port int              // for tests: of the HTTPS servers; default 443
@@ -120,9 +123,6 @@ func New(cfg Config) (*Finder, error) {
 		return nil, errors.New("mta-sts: a resolver and an http client are needed")
 	}
 	cfg.FetchTimeout = cmp.Or(cfg.FetchTimeout, 10*time.Second)
-	cfg.RetryAfter = cmp.Or(cfg.RetryAfter, 5*time.Minute)
-	cfg.Refresh = cmp.Or(cfg.Refresh, 24*time.Hour)
-	cfg.CacheBytes = cmp.Or(cfg.CacheBytes, 16<<20)
 	cfg.Port = cmp.Or(cfg.Port, 443)
 	if cfg.Logger == nil {
 		cfg.Logger = slog.New(slog.DiscardHandler)
@@ -130,7 +130,7 @@ func New(cfg Config) (*Finder, error) {
 	if cfg.Now == nil {
 		cfg.Now = time.Now
 	}
-	policies := cache.New(cache.Config[string, *entry]{Max: cfg.CacheBytes,
+	policies := cache.New(cache.Config[string, *entry]{Max: cacheBytes,
 		Weigh: func(domain string, e *entry) int { return 256 + len(domain) + e.size }})
 	return &Finder{cfg: cfg, cache: policies, turns: limit.NewKeyed[string](limit.Bounds{PerKey: 1, Waiting: limit.Unbounded})}, nil
 }
@@ -175,7 +175,7 @@ func (f *Finder) renew(ctx context.Context, domain, id string, known entry) (*Po
 	case errors.As(err, &failure):
 		f.cfg.Logger.WarnContext(ctx, "mta-sts policy could not be fetched",
 			slog.String("domain", domain), slog.Bool("older_policy", known.policy != nil), slog.Any("error", err))
-		known.failedID, known.retry, known.failure = id, now.Add(f.cfg.RetryAfter), failure
+		known.failedID, known.retry, known.failure = id, now.Add(retryAfter), failure
 		f.cache.Set(domain, &known)
 	}
 	return known.policy, err
@@ -195,7 +195,7 @@ func (f *Finder) known(domain string) entry {
 }
 
 func (f *Finder) current(e entry, id string) bool {
-	return e.id == id && f.cfg.Now().Before(e.fetched.Add(f.cfg.Refresh))
+	return e.id == id && f.cfg.Now().Before(e.fetched.Add(refreshInterval))
 }
 
 func (f *Finder) failedLately(e entry, id string) bool {

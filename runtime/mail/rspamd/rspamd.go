@@ -43,7 +43,6 @@ type Verdict struct {
 type Config struct {
 	URL     string        // "http://127.0.0.1:11333"
 	Timeout time.Duration // for one message, default 10 s
-	Client  *http.Client  // default: one that dials what URL names
 }
 
 // Envelope is what the SMTP session knows. Empty fields are not sent.
@@ -74,21 +73,18 @@ func New(cfg Config) (*Client, error) {
 	if cfg.Timeout <= 0 {
 		cfg.Timeout = 10 * time.Second
 	}
-	return &Client{url: base.JoinPath("checkv2").String(), timeout: cfg.Timeout, http: withoutRedirects(cfg.Client)}, nil
+	return &Client{url: base.JoinPath("checkv2").String(), timeout: cfg.Timeout, http: newHTTPClient()}, nil
 }
 
-func withoutRedirects(client *http.Client) *http.Client {
-	own := http.Client{Transport: &http.Transport{
+// newHTTPClient returns a client that follows no redirects.
+func newHTTPClient() *http.Client {
+	transport := &http.Transport{
 		DialContext:            (&net.Dialer{Timeout: 3 * time.Second}).DialContext,
 		MaxIdleConnsPerHost:    8,
 		IdleConnTimeout:        30 * time.Second,
 		MaxResponseHeaderBytes: 64 << 10,
-	}}
-	if client != nil {
-		own = *client
 	}
-	own.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
-	return &own
+	return &http.Client{Transport: transport, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 }
 
 // maxAnswer is more than the answer for any message has: every symbol that fired.

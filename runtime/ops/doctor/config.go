@@ -1,6 +1,7 @@
 package doctor
 
 import (
+	"cmp"
 	"net/netip"
 	"net/url"
 	"strconv"
@@ -22,9 +23,8 @@ type Config struct {
 	Direct    bool      // mail goes to the receivers' servers, not to a smarthost
 	Receives  bool      // mail comes in: bounces, complaints, received mail
 	MXPort    int       // of receivers' servers; 0: 25
-	// InwardPort is where other servers look for us; 0: 25. ListenAddr is where this process
-	// listens for them, which differs behind a router.
-	InwardPort int
+	// ListenAddr is where this process listens for other servers. They connect to port 25, which
+	// differs behind a router.
 	ListenAddr string
 
 	Certificates []CertificateFiles
@@ -49,16 +49,10 @@ type Folder struct {
 	Setting, Dir string
 }
 
-func (c Config) mxPort() string { return portOr25(c.MXPort) }
+// inwardPort is where other servers look for this one.
+const inwardPort = "25"
 
-func (c Config) inwardPort() string { return portOr25(c.InwardPort) }
-
-func portOr25(port int) string {
-	if port == 0 {
-		port = 25
-	}
-	return strconv.Itoa(port)
-}
+func (c Config) mxPort() string { return strconv.Itoa(cmp.Or(c.MXPort, 25)) }
 
 func (c Config) baseHost() string {
 	u, err := url.Parse(c.BaseURL)

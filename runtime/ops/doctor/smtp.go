@@ -82,18 +82,18 @@ func (d *Doctor) greeted(ctx context.Context, addr string) (*conn, string, error
 // cannot be seen; the connection may not leave the machine.
 func (d *Doctor) inward(ctx context.Context) []Finding {
 	name := d.Config.SMTPHost
-	s := subject{"smtp.inward", fmt.Sprintf("Postrider answers at %s, port %s", name, d.Config.inwardPort())}
+	s := subject{"smtp.inward", fmt.Sprintf("Postrider answers at %s, port %s", name, inwardPort)}
 	addresses, err := d.DNS.LookupIP(ctx, name)
 	if err != nil || len(addresses) == 0 {
 		return []Finding{s.finding(Skipped, name+" has no address that was found", "Look at dns.smtp_host first.")}
 	}
-	c, text, err := d.greeted(ctx, net.JoinHostPort(addresses[0].String(), d.Config.inwardPort()))
+	c, text, err := d.greeted(ctx, net.JoinHostPort(addresses[0].String(), inwardPort))
 	if err != nil {
 		return []Finding{d.unreachable(ctx, s, addresses[0].String(), err)}
 	}
 	defer c.net.Close()
 	if greets, _, _ := strings.Cut(text, " "); !strings.EqualFold(greets, d.Config.Hostname) {
-		return []Finding{s.finding(Error, fmt.Sprintf("%s is greeted by %q", name, text), "Another mail server answers there. Let %s and its port %s lead to Postrider, or set POSTRIDER_HOSTNAME to the name that Postrider has.", name, d.Config.inwardPort())}
+		return []Finding{s.finding(Error, fmt.Sprintf("%s is greeted by %q", name, text), "Another mail server answers there. Let %s and its port %s lead to Postrider, or set POSTRIDER_HOSTNAME to the name that Postrider has.", name, inwardPort)}
 	}
 	return []Finding{s.ok(text), d.startTLS(ctx, c, name)}
 }
