@@ -7,8 +7,8 @@ import (
 	"go.uber.org/fx"
 
 	"github.com/postrider/postrider/runtime/base/worker"
-	"github.com/postrider/postrider/runtime/storage/clockstep"
 	"github.com/postrider/postrider/runtime/ops/module"
+	"github.com/postrider/postrider/runtime/storage/clockstep"
 )
 
 // Module gives *Service, which asks the payment provider in the background while billing is on.
