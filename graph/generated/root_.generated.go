@@ -10055,7 +10055,7 @@ type ReceivedContent {
   html: String
   "The first text body; null without one."
   text: String
-  "The header fields in their order, unfolded and decoded."
+  "The header fields in their order, unfolded and decoded. Authentication-Results fields that claim to come from this installation are left out."
   headers: [Header!]!
 }
 

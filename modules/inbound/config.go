@@ -9,12 +9,13 @@ import (
 // Config of the module.
 type Config struct {
 	Hostname   string // ours, for authentication results
+	SMTPHost   string // the host that MX records point to; may be empty
 	AcceptOnly bool   // this process brings nothing to the object store
 }
 
 // ConfigOf takes what the module needs from the installation's configuration.
 func ConfigOf(cfg setting.Values) Config {
-	return Config{Hostname: config.Hostname.Of(cfg), AcceptOnly: config.DeliveryConcurrency.Of(cfg) == 0}
+	return Config{Hostname: config.Hostname.Of(cfg), SMTPHost: config.SMTPHost.Of(cfg), AcceptOnly: config.DeliveryConcurrency.Of(cfg) == 0}
 }
 
 // MaxMessage is the largest message that is received, in octets.

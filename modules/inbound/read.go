@@ -15,6 +15,7 @@ import (
 	"github.com/postrider/postrider/runtime/base/fault"
 	"github.com/postrider/postrider/runtime/base/id"
 	"github.com/postrider/postrider/runtime/base/intake"
+	"github.com/postrider/postrider/runtime/mail/authn"
 	"github.com/postrider/postrider/runtime/mail/message"
 	"github.com/postrider/postrider/runtime/storage/blob"
 	"github.com/postrider/postrider/runtime/storage/db"
@@ -50,6 +51,7 @@ type Content struct {
 	raw   io.ReaderAt
 	held  *intake.Content // nil: it is held by nobody
 	size  int64
+	hosts []string // names of this installation
 	work  func(ctx context.Context) (release func(), err error)
 	close func()
 }
@@ -84,8 +86,16 @@ func (c *Content) Work(ctx context.Context) (release func(), err error) {
 	return release, busy(ctx, err)
 }
 
-// Message reads it.
-func (c *Content) Message() (*message.Message, error) { return message.Read(c.Reader()) }
+// Message parses the message. Its header has no Authentication-Results that claim to be ours, unlike the bytes that
+// Reader returns.
+func (c *Content) Message() (*message.Message, error) {
+	m, err := message.Read(c.Reader())
+	if err != nil {
+		return nil, err
+	}
+	m.Header = authn.RemoveForgedResults(m.Header, c.hosts...)
+	return m, nil
+}
 
 // Files writes each of the message's Files, decoded, to the writer that to gives for
 // its number. It takes little memory, however long the writers take.
@@ -130,6 +140,7 @@ type contents struct {
 	objects Objects        // nil: they stay in the database
 	prompt  *blob.Prompt   // reads objects for clients that wait
 	budget  *intake.Budget // of those that are read
+	hosts   []string       // names of this installation, see Content.Message
 }
 
 func (s *contents) open(ctx context.Context, e *ent.ReceivedEmail) (_ *Content, err error) {
@@ -160,7 +171,7 @@ func (s *contents) open(ctx context.Context, e *ent.ReceivedEmail) (_ *Content, 
 		}
 		return s.budget.Work(ctx, owner, 2*min(3*e.Size, mostTexts), readPatience)
 	}
-	return &Content{raw: c, held: c, size: c.Size(), work: work, close: c.Close}, nil
+	return &Content{raw: c, held: c, size: c.Size(), hosts: s.hosts, work: work, close: c.Close}, nil
 }
 
 // sliceSQL gives a part of a content, or the key of its object.

@@ -121,7 +121,8 @@ func New(p Params) (*Service, error) {
 	if p.Budget == nil {
 		return nil, errors.New("inbound: a budget is needed")
 	}
-	s := &Service{db: p.DB, pages: p.Pages, bus: p.Bus, counts: p.Statistics, sender: p.Sender, contents: &contents{db: p.DB, objects: p.Objects, prompt: blob.NewPrompt(p.Objects), budget: p.Budget}}
+	s := &Service{db: p.DB, pages: p.Pages, bus: p.Bus, counts: p.Statistics, sender: p.Sender, contents: &contents{db: p.DB, objects: p.Objects, prompt: blob.NewPrompt(p.Objects), budget: p.Budget,
+		hosts: []string{p.Config.Hostname, p.Config.SMTPHost}}}
 	s.rules = addressrules.NewBook(p.DB, p.Domains)
 	s.reception = &reception{domains: p.Domains, accounts: p.Accounts, storage: p.Storage, rules: s.rules, bus: p.Bus, budget: p.Budget, log: p.Logger,
 		examiner: &examiner{hostname: p.Config.Hostname, verifier: p.Verifier, spam: p.Spam, log: p.Logger},

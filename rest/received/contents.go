@@ -33,7 +33,7 @@ type receivedField struct {
 type ReceivedBody struct { //nolint:revive // the document has the name of the type
 	HTML    *string         `json:"html" doc:"The first HTML body, at most 5 MB; null without one. It is a stranger's: show it in a sandbox without scripts."`
 	Text    *string         `json:"text" doc:"The first text body, at most 5 MB; null without one."`
-	Headers []receivedField `json:"headers" nullable:"false" doc:"The header fields in their order, unfolded and decoded."`
+	Headers []receivedField `json:"headers" nullable:"false" doc:"The header fields in their order, unfolded and decoded. Authentication-Results fields that claim to come from this installation are left out."`
 }
 
 type receivedFileData struct {
