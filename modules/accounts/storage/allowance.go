@@ -115,6 +115,12 @@ const (
 	capDaily  = "daily_bytes"
 )
 
+// Further reasons of refusals in metrics.
+const (
+	refusedShare = "received_share"
+	refusedDisk  = "disk_full"
+)
+
 func reasonOf(err error) string {
 	reason, _ := fault.From(err).Details["cap"].(string)
 	return reason

@@ -116,7 +116,7 @@ func (s *Service) ChargeReceived(ctx context.Context, accountID string, from net
 	}
 	a, network := s.allowanceOf(accountID), networkOf(from)
 	if !a.received.admit(clock.Now().UTC().Format(dayLayout), network, bytes, int64(*quota.Daily)) {
-		s.refused.WithLabelValues("received_share").Inc()
+		s.refused.WithLabelValues(refusedShare).Inc()
 		return receivedRefusal(account.Plan.Name, quota)
 	}
 	if err := s.Charge(ctx, accountID, Received, bytes); err != nil {

@@ -97,6 +97,9 @@ func New(p Params) (*Service, error) {
 		tasks: worker.NewTasks(p.Logger, p.Workers),
 		refused: prometheus.NewCounterVec(prometheus.CounterOpts{Namespace: telemetry.Namespace, Subsystem: "storage", Name: "refused_total",
 			Help: "Writes that were refused because of a byte quota or a full disk."}, []string{"reason"})}
+	for _, reason := range []string{capStored, capDaily, refusedShare, refusedDisk} {
+		s.refused.WithLabelValues(reason) // is reported from the start, as 0
+	}
 	if p.Registry == nil {
 		return s, nil
 	}
@@ -186,7 +189,7 @@ func (s *Service) checkDisk(account accounts.Account, kind Kind, bytes int64) er
 	}
 	level := s.disk.Level()
 	if level == diskroom.Full || level >= diskroom.MailOnly && kind == Other || level >= diskroom.PaidOnly && account.Plan.Sandboxed {
-		s.refused.WithLabelValues("disk_full").Inc()
+		s.refused.WithLabelValues(refusedDisk).Inc()
 		return diskFull()
 	}
 	s.disk.Use(bytes)
