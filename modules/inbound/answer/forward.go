@@ -12,6 +12,7 @@ import (
 	"github.com/postrider/postrider/runtime/base/intake"
 	"github.com/postrider/postrider/runtime/mail/message"
 	"github.com/postrider/postrider/runtime/mail/mime"
+	"github.com/postrider/postrider/runtime/mail/plaintext"
 )
 
 // Bodies gives text and html of a forwarded email: below what the sender writes. There is
@@ -31,7 +32,11 @@ func Bodies(text, htmlText string, e *ent.ReceivedEmail, m *message.Message) (ne
 	plain.WriteString("\n")
 	rich.WriteString("</div><br>\n")
 	if text != "" || htmlText == "" || m.Text != "" {
-		newText = separated(text, "\n\n") + plain.String() + m.Text
+		original := m.Text
+		if original == "" {
+			original = plaintext.Of(m.HTML)
+		}
+		newText = separated(text, "\n\n") + plain.String() + original
 	}
 	if htmlText == "" && m.HTML == "" {
 		return newText, ""
