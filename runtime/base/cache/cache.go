@@ -1,17 +1,16 @@
 // Package cache keeps recent values in memory: one bounded LRU with a lifetime per entry.
 //
-// The bound and the lifetimes are strict. A store that would exceed the bound first evicts the
-// least recently used entries, and an expired entry is never returned. An expired entry also
-// leaves the memory without further use of the cache, within a second of reaching the end of
-// the LRU order.
+// The bound and the lifetimes are strict. A store that would exceed the bound first evicts the least
+// recently used entries, and an expired entry is never returned. An expired entry is also removed from
+// memory if the cache is not used, within a second of reaching the end of the LRU order.
 //
-// Get and BulkGet load missing values, once for all callers that ask meanwhile. A load outlives
-// the caller that began it, because other callers wait for it too. Invalidating a key while it is
-// being loaded discards the loaded value: callers that already wait receive it, and the next
-// caller loads again. Errors are not kept.
+// Get and BulkGet load missing values, once for all concurrent callers. A load outlives the caller that
+// started it, because other callers may be waiting for it. Invalidating a key while it is being loaded
+// discards the loaded value: callers that already wait receive it, and the next caller loads again. Errors
+// are not cached.
 //
-// Cache is a thin generic layer over a table that is compiled once for all types. Each package
-// that sees a generic type compiles its methods again, so keep them short.
+// Cache is a thin generic layer over a table that is compiled once for all types. Each package that sees a
+// generic type compiles its methods again, so keep them short.
 package cache
 
 import (
@@ -21,12 +20,12 @@ import (
 
 // Config bounds a cache.
 type Config[K comparable, V any] struct {
-	Max         int                         // entries, or their total weight if Weigh is set; required
-	Weigh       func(key K, value V) int    // weight of an entry; nil: 1
-	TTL         time.Duration               // lifetime of an entry; 0: until it is evicted
-	TTLOf       func(value V) time.Duration // lifetime of this entry, instead of TTL; 0 or less: it is not kept
+	Max         int                         // maximum number of entries, or their total weight if Weigh is set; required
+	Weigh       func(key K, value V) int    // weight of an entry; 1 if nil
+	TTL         time.Duration               // lifetime of an entry; 0: until evicted
+	TTLOf       func(value V) time.Duration // lifetime of this entry, instead of TTL; 0 or less: not cached
 	Sliding     bool                        // each read renews the lifetime
-	LoadTimeout time.Duration               // bounds a load; 0: the loader bounds itself
+	LoadTimeout time.Duration               // timeout of a load; 0: none
 }
 
 // Cache keeps values by key. It is safe for concurrent use and needs no cleanup.
@@ -98,11 +97,11 @@ func (c *Cache[K, V]) BulkGet(ctx context.Context, keys []K, load func(context.C
 	return out, nil
 }
 
-// Set stores a value. A load of the key that is under way is discarded.
+// Set stores a value. A load of the key in progress is discarded.
 func (c *Cache[K, V]) Set(key K, value V) { c.entries.set(key, &value) }
 
-// Invalidate removes a value. A load of the key that is under way is discarded.
+// Invalidate removes a value. A load of the key in progress is discarded.
 func (c *Cache[K, V]) Invalidate(key K) { c.entries.remove(key) }
 
-// InvalidateAll removes all values. Loads that are under way are discarded.
+// InvalidateAll removes all values. Loads in progress are discarded.
 func (c *Cache[K, V]) InvalidateAll() { c.entries.clear() }

@@ -10,7 +10,7 @@ import (
 	"github.com/hashicorp/golang-lru/v2/simplelru"
 )
 
-// table is a cache without its types.
+// table is the untyped implementation of Cache.
 type table struct {
 	max         int
 	ttl         time.Duration
@@ -24,7 +24,7 @@ type table struct {
 	weight  int // of all entries
 	loads   map[any]*load
 	sweeper *time.Timer // removes expired entries of a cache that is not used
-	armed   bool        // the sweeper runs later
+	armed   bool        // the sweeper is scheduled
 }
 
 type entry struct {
@@ -40,10 +40,11 @@ type load struct {
 	err    error
 }
 
-// errAborted is the result of a loader that panicked. The panic goes on in the goroutine of its caller.
+// errAborted is the result of a load whose loader panicked. The panic continues in the goroutine of its
+// caller.
 var errAborted = errors.New("cache: the load was aborted")
 
-// sweepPause is the least time between two sweeps.
+// sweepPause is the minimum time between two sweeps.
 const sweepPause = time.Second
 
 func newTable(maxWeight int, ttl time.Duration, sliding bool, loadTimeout time.Duration) *table {
@@ -62,7 +63,7 @@ func (t *table) lookup(key any) (any, bool) {
 	return t.find(key, time.Now())
 }
 
-// find returns a value that has not expired, with the lock held.
+// find returns a value that has not expired. The caller holds the lock.
 func (t *table) find(key any, now time.Time) (any, bool) {
 	e, ok := t.lru.Get(key)
 	switch {
@@ -77,8 +78,8 @@ func (t *table) find(key any, now time.Time) (any, bool) {
 	return e.value, true
 }
 
-// load returns the values of keys. It calls the loader for those that are neither kept nor
-// being loaded by another caller.
+// load returns the values of keys. It calls the loader for those that are neither cached nor being loaded
+// by another caller.
 func (t *table) load(ctx context.Context, keys []any, loader func(context.Context, []any) (map[any]any, error)) (map[any]any, error) {
 	found := make(map[any]any, len(keys))
 	var missing []any
@@ -106,7 +107,8 @@ func (t *table) load(ctx context.Context, keys []any, loader func(context.Contex
 	}
 	t.mu.Unlock()
 
-	// The caller's own load comes first, so that two callers that wait for each other's keys both go on.
+	// The caller's own load comes first, so that two callers waiting for each other's keys both make
+	// progress.
 	if own != nil {
 		t.run(ctx, own, missing, loader, now)
 		if own.err != nil {
@@ -134,7 +136,7 @@ func (t *table) load(ctx context.Context, keys []any, loader func(context.Contex
 	return found, nil
 }
 
-// run calls the loader and keeps the result for the keys that were not changed meanwhile.
+// run calls the loader and stores the values of keys that were not changed in the meantime.
 func (t *table) run(ctx context.Context, own *load, keys []any, loader func(context.Context, []any) (map[any]any, error), began time.Time) {
 	ctx = context.WithoutCancel(ctx)
 	if t.loadTimeout > 0 {
@@ -180,8 +182,8 @@ func (t *table) clear() {
 	t.lru.Purge()
 }
 
-// store keeps a value whose lifetime began at a time, with the lock held. What does not fit into
-// the bound, even alone, is not kept.
+// store stores a value whose lifetime started at began. The caller holds the lock. An entry that exceeds
+// the bound on its own is not stored.
 func (t *table) store(key, value any, began time.Time) {
 	t.lru.Remove(key)
 	e := &entry{value: value, weight: 1}
@@ -217,7 +219,7 @@ func (t *table) evictExpired(now time.Time) {
 	}
 }
 
-// arm has the least recently used entry removed when it expires.
+// arm schedules the removal of the least recently used entry for when it expires.
 func (t *table) arm(now time.Time) {
 	_, oldest, ok := t.lru.GetOldest()
 	if t.armed || !ok || oldest.expires.IsZero() {

@@ -1,5 +1,6 @@
-// Package clock tells the time that all processes of an installation share: that of the database. A machine whose own
-// clock is wrong by less than a process says (runtime/work/node) uses its own, which is as good and needs no question.
+// Package clock provides the time that all processes of an installation share: the time of the database. A
+// machine whose clock error is small (the limit is in runtime/work/node) uses its own clock, without a
+// correction.
 package clock
 
 import (
@@ -7,17 +8,17 @@ import (
 	"time"
 )
 
-// ahead is how far the clock of this machine is before the shared one.
+// ahead is how far this machine's clock is ahead of the shared one.
 var ahead atomic.Int64
 
-// Correct says how far the clock of this machine is before the shared one; behind is negative.
+// Correct sets how far this machine's clock is ahead of the shared one; negative if it is behind.
 func Correct(by time.Duration) { ahead.Store(int64(by)) }
 
-// Ahead is what Correct said last.
+// Ahead returns the value set by Correct.
 func Ahead() time.Duration { return time.Duration(ahead.Load()) }
 
-// Now is the shared time: for what is stored, and for times that callers give. What is measured, and what is
-// signed, goes by time.Now.
+// Now returns the shared time. Use it for times that are stored or that clients send. Use time.Now for
+// measuring and signing.
 func Now() time.Time {
 	now := time.Now()
 	if by := ahead.Load(); by != 0 {

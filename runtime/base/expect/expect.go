@@ -1,7 +1,6 @@
-// Package expect is for tests: conditions that come true in their own time, golden
-// files, logs that are read while they are written, and addresses where nobody listens, or nobody answers. It knows nothing of the
-// project, so that the tests of every package may use it; harness runs the
-// whole service.
+// Package expect has helpers for tests: conditions that become true eventually, golden files, logs that are
+// read while they are written, and addresses that refuse connections or never answer. It knows nothing of
+// the project, so that the tests of every package can use it; runtime/test/harness runs the whole service.
 package expect
 
 import (
@@ -21,18 +20,21 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the golden files")
 
-// Patience is how long a test waits for what has to come. A machine that runs every test at once stops a process for many
-// seconds now and then, and a long limit costs nothing where it is not reached. A time of the product that is promised is
-// asserted beside the wait, and one that a benchmark finds is not asserted by a test at all.
+// Patience is how long a test waits for an expected result. A machine that runs every test concurrently
+// stalls a process for many seconds now and then, and a long limit costs nothing if it is not reached.
+// Assert a promised duration in addition to the wait. Durations that a benchmark measures are not asserted
+// by tests.
 const Patience = 2 * time.Minute
 
-// Eventually asks again until the condition holds, which has to be one that stays, and fails the test when it does not come.
+// Eventually polls until the condition holds, and fails the test if it does not. The condition must stay
+// true once it holds.
 func Eventually(t testing.TB, what string, holds func() bool) {
 	t.Helper()
 	Within(t, Patience, what, holds)
 }
 
-// Within is Eventually for what may take longer than Patience; it is never less patient.
+// Within is Eventually with a limit for conditions that may take longer than Patience; it never waits less
+// than Patience.
 func Within(t testing.TB, limit time.Duration, what string, holds func() bool) {
 	t.Helper()
 	limit = max(limit, Patience)
@@ -44,7 +46,7 @@ func Within(t testing.TB, limit time.Duration, what string, holds func() bool) {
 		if over {
 			t.Fatalf("not within %s: %s", limit, what)
 		}
-		<-time.After(max(5*time.Millisecond, time.Since(looked))) // asking leaves half of the time to what is asked
+		<-time.After(max(5*time.Millisecond, time.Since(looked))) // polling uses at most half of the time, for the sake of the code under test
 	}
 }
 
@@ -59,7 +61,7 @@ func SkipWhenQuick(t testing.TB, target string) {
 	}
 }
 
-// Golden compares with a file in testdata. `go test -update` writes the file.
+// Golden compares got with a file in testdata. `go test -update` writes the file.
 func Golden(t testing.TB, name, got string) {
 	t.Helper()
 	path := filepath.Join("testdata", name)
@@ -80,29 +82,29 @@ func Golden(t testing.TB, name, got string) {
 	}
 }
 
-// Log collects what is written to it.
+// Log is a concurrency-safe buffer for log output.
 type Log struct {
 	mu  sync.Mutex
 	all bytes.Buffer
 }
 
-// Write appends.
+// Write appends to the log.
 func (l *Log) Write(p []byte) (int, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.all.Write(p)
 }
 
-// String is everything so far.
+// String returns everything written so far.
 func (l *Log) String() string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.all.String()
 }
 
-// FreeAddress is one on loopback where nobody listens now, as 127.0.0.1:20000. It is for programs that
-// cannot tell which port they were given. The ports are none of those that systems give to connections by themselves, which
-// would be somebody's again by the time that the program listens.
+// FreeAddress returns a loopback address without a listener, for example 127.0.0.1:20000. It is for
+// programs that cannot report their port. The port is outside the range that systems assign to outgoing
+// connections, because such a port could be taken again before the program listens.
 func FreeAddress(t testing.TB) string {
 	t.Helper()
 	var last error
@@ -121,7 +123,7 @@ func FreeAddress(t testing.TB) string {
 	return ""
 }
 
-// FreePort is the port of a FreeAddress.
+// FreePort returns the port of a FreeAddress.
 func FreePort(t testing.TB) string {
 	t.Helper()
 	_, port, err := net.SplitHostPort(FreeAddress(t))

@@ -10,7 +10,8 @@ import (
 	"time"
 )
 
-// Deaf is a port on loopback that takes connections and never answers. It counts them.
+// Deaf returns a loopback port that accepts connections and never answers. It counts the connections in
+// met.
 func Deaf(t testing.TB, met *atomic.Int64) (port string) {
 	t.Helper()
 	listener, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
@@ -47,8 +48,8 @@ func Deaf(t testing.TB, met *atomic.Int64) (port string) {
 	return port
 }
 
-// Unplugged is a port on loopback that does not even take connections: its backlog is full, and the kernel drops
-// what more comes. The test is skipped where that cannot be had.
+// Unplugged returns a loopback port that does not accept connections: its backlog is full, and the kernel
+// drops further packets. The test is skipped where the system does not support this.
 func Unplugged(t testing.TB) (port string) {
 	t.Helper()
 	fd, err := syscall.Socket(syscall.AF_INET, syscall.SOCK_STREAM, 0)
@@ -71,7 +72,7 @@ func Unplugged(t testing.TB) (port string) {
 			t.Cleanup(func() { closed(t, conn.Close()) })
 			continue
 		}
-		if dropped++; dropped == 3 { // one may be this process, which stood still
+		if dropped++; dropped == 3 { // a single drop may be due to a stall of this process
 			return port
 		}
 	}

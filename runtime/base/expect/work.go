@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// Work is the processor time that a function takes in its own goroutine, into which neither other load counts nor a
-// machine that stands still.
+// Work returns the processor time that f takes in its own goroutine. Load from other processes and stalls
+// of the machine do not count.
 func Work(t testing.TB, f func()) time.Duration {
 	t.Helper()
 	runtime.LockOSThread()

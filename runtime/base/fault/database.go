@@ -14,10 +14,11 @@ import (
 	"github.com/lib/pq/pqerror"
 )
 
-// IsDatabaseAway reports whether an error means that the database cannot do its work right now: it is down, frozen,
-// full, read-only, overloaded or shutting down, or the connection or the transaction ended early. The statement itself
-// was not at fault, so nothing was stored and the work can be tried again. An *Error is judged by its kind alone: a lock
-// that another request holds, for example, is a conflict of that request and says nothing about other work.
+// IsDatabaseAway reports whether an error means that the database cannot work right now: it is down,
+// frozen, full, read-only, overloaded or shutting down, or the connection or transaction ended early. The
+// statement itself was not at fault, so nothing was stored and the work can be retried. An *Error is judged
+// by its kind alone: for example, a lock that another request holds is a conflict of that request and says
+// nothing about other work.
 func IsDatabaseAway(err error) bool {
 	if err == nil {
 		return false
@@ -43,16 +44,16 @@ func IsDatabaseAway(err error) bool {
 	return false
 }
 
-// connectionErrors are the errors of Go for a connection or a transaction that ended before its work was done.
+// connectionErrors are Go's errors for a connection or a transaction that ended before its work was done.
 var connectionErrors = []error{
-	context.DeadlineExceeded, os.ErrDeadlineExceeded, // of ours: no answer in time
+	context.DeadlineExceeded, os.ErrDeadlineExceeded, // our own timeouts
 	driver.ErrBadConn, sql.ErrConnDone, errDatabaseClosed,
-	sql.ErrTxDone, // database/sql rolled back when the deadline of the transaction passed
+	sql.ErrTxDone, // database/sql rolled back when the transaction's deadline passed
 	io.EOF, io.ErrUnexpectedEOF, net.ErrClosed,
 	syscall.ECONNREFUSED, syscall.ECONNRESET, syscall.EPIPE, syscall.ENOENT, // no socket
 }
 
-// errDatabaseClosed is what a pool returns after its Close: a request outlived the process that stops. The
+// errDatabaseClosed is the error of a closed pool: a request outlived the shutdown of the process. The
 // standard library does not export it.
 var errDatabaseClosed = func() error {
 	pool := sql.OpenDB(noConnector{})
@@ -68,7 +69,7 @@ func (noConnector) Connect(context.Context) (driver.Conn, error) { return nil, d
 
 func (noConnector) Driver() driver.Driver { return nil }
 
-// IsDuplicate tells that a row was refused because another one has its unique values.
+// IsDuplicate reports whether a row was rejected because its unique values already exist.
 func IsDuplicate(err error) bool {
 	var server *pq.Error
 	return errors.As(err, &server) && server.Code == pqerror.UniqueViolation
@@ -78,9 +79,9 @@ func IsDuplicate(err error) bool {
 // All other classes blame the statement: the same one would fail again, and a defect must not pass for an outage.
 var awayClasses = map[pqerror.Class]bool{
 	pqerror.ClassConnectionException:               true, // 08
-	pqerror.ClassInvalidSQLStatementName:           true, // 26: the session lost a prepared statement, for example to a pooler
-	pqerror.ClassInvalidAuthorizationSpecification: true, // 28: a changed password, or a server that is being set up
-	pqerror.ClassInvalidCatalogName:                true, // 3D: the database does not exist yet, or no longer
+	pqerror.ClassInvalidSQLStatementName:           true, // 26: the session lost a prepared statement, for example because of a connection pooler
+	pqerror.ClassInvalidAuthorizationSpecification: true, // 28: a changed password, or a server that is still being set up
+	pqerror.ClassInvalidCatalogName:                true, // 3D: the database does not exist yet, or was dropped
 	pqerror.ClassTransactionRollback:               true, // 40: deadlock or serialization failure
 	pqerror.ClassInsufficientResources:             true, // 53: disk full, out of memory, too many connections
 	pqerror.ClassObjectNotInPrerequisiteState:      true, // 55: in recovery, in use, or locked for too long
@@ -88,10 +89,10 @@ var awayClasses = map[pqerror.Class]bool{
 	pqerror.ClassSystemError:                       true, // 58: I/O error, missing file
 	"72":                                           true, // snapshot too old, before PostgreSQL 17
 	pqerror.ClassConfigFileError:                   true, // F0: the server cannot read its own files
-	pqerror.ClassInternalError:                     true, // XX: damaged data or index, or a bug of the server
+	pqerror.ClassInternalError:                     true, // XX: damaged data or index, or a server bug
 }
 
-// awayCodes are codes of the server or the session in classes that otherwise blame the statement.
+// awayCodes blame the server or the session although their class blames the statement.
 var awayCodes = map[pqerror.Code]bool{
 	pqerror.ReadOnlySQLTransaction:          true, // 25006: a standby, or default_transaction_read_only
 	pqerror.IdleInTransactionSessionTimeout: true, // 25P03
@@ -102,8 +103,8 @@ func isServerAway(err *pq.Error) bool {
 	return awayClasses[err.Code.Class()] || awayCodes[err.Code] || isOutOfTransactionIDs(err)
 }
 
-// isOutOfTransactionIDs recognizes a server that takes no writes because its transaction or multixact ids would wrap
-// around. Its code, program_limit_exceeded, is also that of rows that are too large.
+// isOutOfTransactionIDs reports whether a server rejects writes because its transaction or multixact ids
+// would wrap around. Its code, program_limit_exceeded, is also that of rows that are too large.
 func isOutOfTransactionIDs(err *pq.Error) bool {
 	return err.Code == pqerror.ProgramLimitExceeded && (err.Routine == "GetNewTransactionId" || err.Routine == "GetNewMultiXactId")
 }

@@ -1,8 +1,8 @@
-// Package fault names the ways in which a request can go wrong.
+// Package fault defines the errors that a request can end with.
 //
-// Services return a *Error; the edges (REST, GraphQL, SMTP) translate its Kind
-// into their own words and nothing else. Any other error is either the database
-// being away (see Unavailable) or a defect: its text never reaches a caller.
+// Services return an *Error. The edges (REST, GraphQL, SMTP) translate its Kind into their own protocol and
+// nothing else. Any other error is either an unavailable database (see Unavailable) or a defect: its text
+// never reaches a client.
 package fault
 
 import (
@@ -16,21 +16,21 @@ import (
 	"unicode/utf8"
 )
 
-// Kind says what the caller can do about an error.
+// Kind classifies an error by what the client can do about it.
 type Kind int
 
-// The kinds, with the HTTP status that the REST edge gives them.
+// The kinds, with the HTTP status that the REST edge uses for each.
 const (
 	Internal     Kind = iota // 500: a defect
-	Invalid                  // 400: the request is wrong, Fields says where
-	Unauthorized             // 401: no usable credential
-	Forbidden                // 403: known caller, not allowed
-	NotFound                 // 404: no such thing in this account
-	Conflict                 // 409: the state of things forbids it
-	TooLarge                 // 413: body or message over its limit
-	Limit                    // 429: plan cap or rate
-	Upstream                 // 502: a service needed inside the request refused
-	Away                     // 503: cannot be accepted durably now, try again
+	Invalid                  // 400: the request is invalid, Fields lists the reasons
+	Unauthorized             // 401: no valid credential
+	Forbidden                // 403: authenticated, but not allowed
+	NotFound                 // 404: not found in this account
+	Conflict                 // 409: the current state does not allow it
+	TooLarge                 // 413: body or message too large
+	Limit                    // 429: plan cap or rate limit
+	Upstream                 // 502: an external service that the request needs refused it
+	Away                     // 503: cannot be stored durably right now, retry
 )
 
 // The error codes of the public contract.
@@ -64,7 +64,7 @@ const (
 	CodeBodyUnavailable       = "body_unavailable"
 )
 
-// Error is a refusal that the caller may read in full.
+// Error is a refusal whose message the client may see in full.
 type Error struct {
 	Kind       Kind
 	Code       string
@@ -72,7 +72,7 @@ type Error struct {
 	Fields     Fields         // Invalid: field path to reason
 	Details    map[string]any // other kinds: machine-readable facts
 	UpgradeURL string
-	RetryAfter time.Duration // Limit, Away: when trying again makes sense
+	RetryAfter time.Duration // Limit, Away: when to retry
 	cause      error
 }
 
@@ -87,7 +87,7 @@ func (e *Error) Error() string {
 	return e.Message + " (" + strings.Join(reasons, "; ") + ")"
 }
 
-// Unwrap gives the cause, which is for logs and never for callers.
+// Unwrap returns the cause, which is logged and never shown to clients.
 func (e *Error) Unwrap() error { return e.cause }
 
 // Because attaches the cause for the log.
@@ -96,7 +96,7 @@ func (e *Error) Because(cause error) *Error {
 	return e
 }
 
-// DetailChangedAt is when somebody else has changed what a caller wants to change, in the details of a conflict.
+// DetailChangedAt is the detail of a conflict that says when another writer changed the resource.
 const DetailChangedAt = "changed_at"
 
 // With attaches one machine-readable detail.
@@ -108,29 +108,28 @@ func (e *Error) With(key string, value any) *Error {
 	return e
 }
 
-// Fields maps a field path (`attachments[2].data`) to what is wrong with it.
+// Fields maps a field path (`attachments[2].data`) to the reason why it is invalid.
 type Fields map[string]string
 
-// Add records a reason; the first reason of a field stays.
+// Add records a reason. The first reason of a field is kept.
 func (f Fields) Add(path, format string, args ...any) {
 	if _, known := f[path]; !known {
 		f[path] = fmt.Sprintf(format, args...)
 	}
 }
 
-// Texts refuses values, by field, that can be in no row: the database takes neither NUL nor what is
-// not UTF-8.
+// Texts rejects values, by field, that PostgreSQL cannot store: NUL characters and invalid UTF-8.
 func Texts(values map[string]string) error {
 	wrong := Fields{}
 	for name, value := range values {
 		if strings.ContainsRune(value, 0) || !utf8.ValidString(value) {
-			wrong.Add(name, "has a character that no text can have")
+			wrong.Add(name, "must be UTF-8 text without NUL characters")
 		}
 	}
 	return wrong.Err()
 }
 
-// Err is nil when no field was wrong, else one error that names them all.
+// Err returns one error for all invalid fields, or nil if there are none.
 func (f Fields) Err() error {
 	if len(f) == 0 {
 		return nil
@@ -144,43 +143,43 @@ func (f Fields) Err() error {
 		Message: fmt.Sprintf("Invalid %s: %s", noun, strings.Join(paths, ", "))}
 }
 
-// Invalidf refuses a request as a whole, where no single field is to blame.
+// Invalidf rejects a request as a whole, when no single field is at fault.
 func Invalidf(format string, args ...any) *Error {
 	return &Error{Kind: Invalid, Code: CodeValidation, Message: fmt.Sprintf(format, args...)}
 }
 
-// InvalidField refuses a request for one field.
+// InvalidField rejects a request because of one field.
 func InvalidField(path, format string, args ...any) error {
 	f := Fields{}
 	f.Add(path, format, args...)
 	return f.Err()
 }
 
-// Unauthenticated is the one answer to every credential that does not work.
+// Unauthenticated is the same answer for every credential that does not work.
 func Unauthenticated() *Error {
 	return &Error{Kind: Unauthorized, Message: "Unauthorized"}
 }
 
-// Forbiddenf refuses a known caller.
+// Forbiddenf rejects an authenticated caller that lacks permission.
 func Forbiddenf(code, format string, args ...any) *Error {
 	return &Error{Kind: Forbidden, Code: code, Message: fmt.Sprintf(format, args...)}
 }
 
-// Missing says that the account has no such resource, whoever else may have it.
+// Missing reports that the account has no such resource, whether or not another account has it.
 func Missing(resource, id string) *Error {
 	return &Error{Kind: NotFound, Code: CodeNotFound, Message: fmt.Sprintf("No such %s: %s", resource, id)}
 }
 
-// Conflictf says that the present state forbids the request.
+// Conflictf reports that the current state does not allow the request.
 func Conflictf(code, format string, args ...any) *Error {
 	return &Error{Kind: Conflict, Code: code, Message: fmt.Sprintf(format, args...)}
 }
 
-// AnswerWithin is how long the work of a request may take. Six seconds are promised while the database cannot be
-// used; one is left for the answer.
+// AnswerWithin is how long the work of a request may take. Clients are promised an answer within six
+// seconds while the database is down; the sixth is left for writing the response.
 const AnswerWithin = 5 * time.Second
 
-// Unavailable says that nothing can be stored now.
+// Unavailable reports that nothing can be stored right now.
 func Unavailable(cause error) *Error {
 	return &Error{Kind: Away, Code: CodeUnavailable, RetryAfter: 5 * time.Second, cause: cause,
 		Message: "The service cannot reach its storage right now; try again, and repeat a write with the same Idempotency-Key"}
@@ -192,12 +191,12 @@ func BodyUnavailable(cause error) *Error {
 		Message: "The email body is temporarily unavailable, because the object store does not respond. Retry in 5 seconds"}
 }
 
-// Crowded tells a caller to come back after a wait, since too many are being served right now.
+// Crowded asks the client to retry after a wait, because too many requests are being served right now.
 func Crowded(wait time.Duration) *Error {
 	return &Error{Kind: Away, Code: CodeUnavailable, RetryAfter: wait, Message: "Too many ask for this right now; try again in a moment"}
 }
 
-// OrAway gives Unavailable for an error that says that the database is away, and others as they are.
+// OrAway returns Unavailable if err means that the database is away, and err itself otherwise.
 func OrAway(err error) error {
 	if IsDatabaseAway(err) {
 		return Unavailable(err)
@@ -205,7 +204,7 @@ func OrAway(err error) error {
 	return err
 }
 
-// Wrap says what was being done when an error came; nil stays nil.
+// Wrap adds what was being done to an error. It returns nil for nil.
 func Wrap(doing string, err error) error {
 	if err == nil {
 		return nil
@@ -213,14 +212,14 @@ func Wrap(doing string, err error) error {
 	return fmt.Errorf("%s: %w", doing, err)
 }
 
-// WholeSeconds says a wait as Retry-After and its like do: rounded up, for who
-// comes back too early is refused again.
+// WholeSeconds formats a wait for Retry-After and similar headers. It rounds up, because a client that
+// returns too early is refused again.
 func WholeSeconds(wait time.Duration) string {
 	return strconv.FormatInt(int64((wait+time.Second-1)/time.Second), 10)
 }
 
-// From turns any error into an *Error: its own, Unavailable for a database that
-// is away, Internal for everything else.
+// From turns any error into an *Error: an *Error in its chain, Unavailable if the database is away,
+// Internal otherwise.
 func From(err error) *Error {
 	var known *Error
 	switch {
@@ -233,5 +232,5 @@ func From(err error) *Error {
 	}
 }
 
-// KindOf is the kind of From(err).
+// KindOf returns the kind of From(err).
 func KindOf(err error) Kind { return From(err).Kind }

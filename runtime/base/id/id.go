@@ -1,6 +1,6 @@
-// Package id makes the public identifiers: a prefix that names the resource and
-// a time-ordered suffix (UUIDv7 in Crockford base 32, the TypeID form), as in
-// `msg_01kabm5yq3e0tv2w6z9j7r4d5c`. Clients treat them as opaque.
+// Package id creates the public identifiers: a prefix that names the resource and a time-ordered suffix
+// (UUIDv7 in Crockford base 32, the TypeID form), for example `msg_01kabm5yq3e0tv2w6z9j7r4d5c`. Clients
+// must treat them as opaque.
 package id
 
 import (
@@ -54,8 +54,8 @@ const (
 	SMTPCredential Prefix = "smtp"
 )
 
-// New makes an id. Ids of one process never go backwards, so `ORDER BY id` is
-// the order of creation. It fails only when the system has no randomness.
+// New returns a new id. The ids of one process never go backwards, so `ORDER BY id` is the order of
+// creation. It fails only if the system has no randomness.
 func New(p Prefix) string {
 	id, err := typeid.FromUUIDBytesWithPrefix(string(p), newV7())
 	if err != nil {
@@ -64,7 +64,7 @@ func New(p Prefix) string {
 	return id.String()
 }
 
-// newV7 is of the time that all processes share, so that ids of several machines are in the order of time.
+// newV7 uses the time that all processes share, so that ids of several machines are in order of time.
 func newV7() []byte {
 	u := uuid.Must(uuid.NewV7())
 	if by := clock.Ahead(); by != 0 {
@@ -73,7 +73,7 @@ func newV7() []byte {
 	return u[:]
 }
 
-// milliseconds are the first 48 bits, RFC 9562 section 5.7.
+// milliseconds returns the first 48 bits, RFC 9562 section 5.7.
 func milliseconds(u []byte) (ms int64) {
 	for _, octet := range u[:6] {
 		ms = ms<<8 | int64(octet)
@@ -88,8 +88,8 @@ func setMilliseconds(u *uuid.UUID, ms int64) {
 	}
 }
 
-// Is tells whether s is a well-formed id of the given prefix. An id that is not
-// cannot exist, so a look-up may be spared.
+// Is reports whether s is a well-formed id with the given prefix. No other id can exist, so callers can
+// skip the lookup.
 func Is(p Prefix, s string) bool {
 	rest, found := strings.CutPrefix(s, string(p)+"_")
 	if !found || len(rest) != 26 {
@@ -99,8 +99,8 @@ func Is(p Prefix, s string) bool {
 	return err == nil && parsed.Prefix() == string(p)
 }
 
-// Since is the least id that can have been made at t or later, by the clock of
-// the process that makes ids: `id >= Since(p, t)` reads a range of an index.
+// Since returns the smallest id that can have been created at t or later, by the clock of the process that
+// creates ids: `id >= Since(p, t)` reads a range of an index.
 func Since(p Prefix, t time.Time) string {
 	var u uuid.UUID
 	setMilliseconds(&u, t.UnixMilli())
@@ -111,8 +111,8 @@ func Since(p Prefix, t time.Time) string {
 	return id.String()
 }
 
-// Time is when a well-formed id was made, in milliseconds, by the clock of whoever made
-// it. Of other text it is the zero time.
+// Time returns the time in milliseconds at which a well-formed id was created, by the clock of its creator.
+// It returns the zero time for any other text.
 func Time(s string) time.Time {
 	parsed, err := typeid.FromString(s)
 	if err != nil {

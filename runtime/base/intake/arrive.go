@@ -9,24 +9,24 @@ import (
 	"time"
 )
 
-// Arrival says how a content comes over a connection.
+// Arrival defines how a content is read from a connection.
 type Arrival struct {
 	From  io.Reader
-	Limit int64 // octets that are taken
-	Size  int64 // as declared; -1: not. Memory is not taken for more than has come.
-	// Deadline sets when reads of From end with os.ErrDeadlineExceeded; nil: From keeps the
-	// pace itself.
+	Limit int64 // maximum number of bytes
+	Size  int64 // as declared by the client, -1 if undeclared; memory is only allocated for bytes that have arrived
+	// Deadline sets when reads of From end with os.ErrDeadlineExceeded. If nil, From enforces the pace
+	// itself.
 	Deadline func(time.Time) error
-	Within   time.Duration // for all of it, with Deadline
-	// Cut ends a read of From that waits, at once; see Content.Cut.
+	Within   time.Duration // limit for the whole content, with Deadline
+	// Cut interrupts a blocked read of From immediately; see Content.Cut.
 	Cut func()
 }
 
-// firstPiece is as much memory as is taken before anything has come.
+// firstPiece is the amount of memory allocated before any bytes have arrived.
 const firstPiece = 16 << 10
 
-// Arrive reads all of From. The errors are ErrTooLarge, ErrSlow, those of Append, and that
-// of From, which is io.ErrUnexpectedEOF where less came than was declared.
+// Arrive reads all of From. The errors are ErrTooLarge, ErrSlow, those of Append, and those of From, which
+// include io.ErrUnexpectedEOF if fewer bytes arrived than declared.
 func (c *Content) Arrive(ctx context.Context, a Arrival) error {
 	in := arrival{Arrival: a, content: c, meter: NewMeter(c.budget.floor), end: time.Now().Add(a.Within)}
 	c.Cut(a.Cut)
@@ -50,8 +50,8 @@ type arrival struct {
 
 	content *Content
 	meter   Meter
-	end     time.Time // of all of it
-	limit   time.Time // that is set
+	end     time.Time // deadline of the whole content
+	limit   time.Time // the deadline that is set
 }
 
 func (a *arrival) read(ctx context.Context) error {
@@ -72,7 +72,7 @@ func (a *arrival) read(ctx context.Context) error {
 				return err
 			}
 			a.content.Moved(n)
-			if time.Since(began) > 100*time.Millisecond { // which was not the client's fault
+			if time.Since(began) > 100*time.Millisecond { // not the client's fault
 				a.limit = time.Time{}
 			}
 		}
@@ -108,13 +108,13 @@ func (a *arrival) small() error {
 			return ErrTooLarge
 		case err != nil:
 			return err
-		case c.size == a.Size: // a reader that knows its end has told it; ask nothing more
+		case c.size == a.Size: // a reader that knows its length has announced it; do not read again
 			return nil
 		}
 	}
 }
 
-// next reads once, and no longer than the pace allows.
+// next reads once, for no longer than the pace allows.
 func (a *arrival) next(b []byte) (int, error) {
 	if a.Deadline == nil {
 		return a.From.Read(b)

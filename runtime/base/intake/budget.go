@@ -9,52 +9,51 @@ import (
 	"time"
 )
 
-// The sizes of the budget, and what each is for. doc.go says how they were found.
+// The sizes of the budget. doc.go explains how they were found.
 const (
-	// DefaultSpool is the octets of files. A quarter is three bodies of the largest kind.
+	// DefaultSpool is the size of the spool in bytes. A quarter holds three of the largest bodies.
 	DefaultSpool = 2 << 30
-	// LeastSpool lets a quarter hold the largest body, which has 150 MiB.
+	// LeastSpool lets a quarter hold the largest body, which is 150 MiB.
 	LeastSpool = 640 << 20
 
-	// FullMemory is the memory of a process from which on the parts have their full size. With less
-	// they shrink with it.
+	// FullMemory is the memory of a process at which the parts have their full size. With less memory they
+	// shrink in proportion.
 	FullMemory = 2 << 30
 
-	arrivingPart   = 32        // of the memory: 64 MiB of what is small
-	workingPart    = 4         // 512 MiB while something large is worked on
-	connectionSize = 512 << 10 // bytes that a connection may cost: 4,096 of them
+	arrivingPart   = 32        // of the memory: 64 MiB of small contents
+	workingPart    = 4         // 512 MiB for work on large contents
+	connectionSize = 512 << 10 // bytes that a connection may use: 4,096 of them
 
-	readsSize = 8 // large contents that are read out of the database at a time
+	readsSize = 8 // concurrent reads of large contents from the database
 
-	// callerPatience is how long a caller of the API waits for room: it is rather late
-	// than refused, for sending all of it again costs more.
+	// callerPatience is how long an API request waits for room. A late response is better than a refusal,
+	// because sending everything again costs more.
 	callerPatience = 2 * time.Minute
 )
 
-// Config says where the spool is and how large the parts are. Zero sizes are the
-// defaults.
+// Config defines the location of the spool and the sizes of the parts. Zero sizes use the defaults.
 type Config struct {
-	Dir    string // of the spool's files; "" is the system's for temporary files
+	Dir    string // directory of spool files; "" is the system's temporary directory
 	Spool  int64
-	Memory int64 // bytes that the process may use; 0: enough
+	Memory int64 // bytes that the process may use; 0: enough for full size
 	Logger *slog.Logger
 
 	Arriving, Working, Bodies, Reads int64         // for tests
-	Connections                      int64         // likewise
-	Floor                            Pace          // likewise
-	Patience                         time.Duration // likewise: with which callers wait for room
-	Grace                            time.Duration // likewise: before a holder is ended for another
+	Connections                      int64         // for tests
+	Floor                            Pace          // for tests
+	Patience                         time.Duration // for tests: how long requests wait for room
+	Grace                            time.Duration // for tests: how long a newcomer waits before another holder is ended
 }
 
-// Budget is what this process holds for others.
+// Budget bounds what this process holds for clients.
 type Budget struct {
 	dir  string
 	log  *slog.Logger
 	disk atomic.Uint64 // failures
-	slow atomic.Uint64 // clients that were ended
-	told atomic.Int64  // when the operator was, Unix seconds
+	slow atomic.Uint64 // clients ended for being slow
+	told atomic.Int64  // when the operator was last notified, in Unix seconds
 
-	refused     atomic.Uint64       // connections and requests without a place
+	refused     atomic.Uint64       // connections and requests rejected for lack of a place
 	large       [ways]atomic.Uint64 // responses of more than a few KB
 	connections int
 
@@ -63,7 +62,7 @@ type Budget struct {
 	arriving, working, spool, bodies, reads *Pool
 }
 
-// New makes the budget and the folder of the spool, and cleans it.
+// New creates the budget and the spool folder, and removes leftover files.
 func New(c Config) (*Budget, error) {
 	if c.Dir == "" {
 		c.Dir = os.TempDir()
@@ -101,29 +100,29 @@ func New(c Config) (*Budget, error) {
 	return b, nil
 }
 
-// Connections is how many connections an HTTP listener has at a time: streams of events, and the
-// streams of HTTP/2, are among them.
+// Connections returns how many connections an HTTP listener may have at a time, including event streams and
+// HTTP/2 streams.
 func (b *Budget) Connections() int { return b.connections }
 
-// Pace is the least speed of clients.
+// Pace returns the minimum speed of clients.
 func (b *Budget) Pace() Pace { return b.floor }
 
-// CountRefused counts a connection or a request that found no place.
+// CountRefused counts a connection or a request that was rejected for lack of a place.
 func (b *Budget) CountRefused() { b.refused.Add(1) }
 
-// Work waits for memory in which something large that has come whole is worked on. The
-// work talks to no client and asks no DNS: it is over when we are done. release may be
-// called once. The errors are those of Pool.Take.
+// Work waits for the memory to process a large content that has arrived completely. The work must not wait
+// for a client or for DNS: its duration depends on this process alone. Call release once at most. The
+// errors are those of Pool.Take.
 func (b *Budget) Work(ctx context.Context, o Owner, octets int64, patience time.Duration) (release func(), err error) {
 	return b.working.Take(ctx, o, octets, patience)
 }
 
-// Body waits for the place of an HTTP body that arrives.
+// Body waits for a place for an HTTP body that is about to arrive.
 func (b *Budget) Body(ctx context.Context, o Owner, patience time.Duration) (release func(), err error) {
 	return b.bodies.Take(ctx, o, 1, patience)
 }
 
-// Read waits for the turn to read something large out of the database.
+// Read waits for a place to read a large content from the database.
 func (b *Budget) Read(ctx context.Context, o Owner, patience time.Duration) (release func(), err error) {
 	return b.reads.Take(ctx, o, 1, patience)
 }

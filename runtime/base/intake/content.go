@@ -9,9 +9,8 @@ import (
 	"time"
 )
 
-// Content is octets that are held for somebody: in memory while they are few, else in a
-// file of the spool. One goroutine at a time may write; once written any number may read.
-// Close gives everything back.
+// Content holds bytes for an owner: in memory while they are few, else in a spool file. One goroutine at a
+// time may write; after that, any number may read. Close releases everything.
 type Content struct {
 	budget *Budget
 	terms  Terms
@@ -21,19 +20,19 @@ type Content struct {
 	file   *os.File
 	mapped []byte
 
-	near, far hold // of memory; of the spool, once it is needed
+	near, far hold // of memory; of the spool, once needed
 	end       func()
 }
 
-// Terms say how a content is held.
+// Terms define how a content is held.
 type Terms struct {
 	Owner    Owner
-	Small    int64         // octets that may lie in memory
-	Most     int64         // there will be no more than these
-	Patience time.Duration // with which room in the spool is waited for
+	Small    int64         // bytes that may be held in memory
+	Most     int64         // upper bound of the size
+	Patience time.Duration // how long to wait for room in the spool
 }
 
-// Content makes an empty one.
+// Content returns a new, empty content.
 func (b *Budget) Content(t Terms) *Content {
 	c := &Content{budget: b, terms: t}
 	if t.Small > 0 {
@@ -42,16 +41,15 @@ func (b *Budget) Content(t Terms) *Content {
 	return c
 }
 
-// step is the least that is taken of the spool at a time.
+// step is the smallest amount reserved in the spool at a time.
 const step = 256 << 10
 
 func roundUp(n int64) int64 { return (n + step - 1) / step * step }
 
-// Size is how many octets there are.
+// Size returns the number of bytes.
 func (c *Content) Size() int64 { return c.size }
 
-// Reserve takes room for n octets at once, where it is known how many there will be.
-// The errors are those of Append.
+// Reserve reserves room for n bytes in one step, when the size is known. The errors are those of Append.
 func (c *Content) Reserve(ctx context.Context, n int64) error {
 	if n <= c.terms.Small && c.file == nil && c.grow(int(n)) {
 		return nil
@@ -59,8 +57,7 @@ func (c *Content) Reserve(ctx context.Context, n int64) error {
 	return c.room(ctx, n)
 }
 
-// Append adds octets. The errors are ErrFull, ErrCut and that of ctx; an error of the
-// disk is ErrFull as well.
+// Append adds bytes. The errors are ErrFull, ErrCut and that of ctx. A disk error is ErrFull as well.
 func (c *Content) Append(ctx context.Context, p []byte) error {
 	if c.file == nil && c.far.held == 0 && c.size+int64(len(p)) <= c.terms.Small && c.grow(len(p)) {
 		c.memory = append(c.memory, p...)
@@ -77,7 +74,7 @@ func (c *Content) Append(ctx context.Context, p []byte) error {
 	return nil
 }
 
-// Writer is Append for those who write. It is good for as long as ctx is.
+// Writer returns an io.Writer that appends. It is valid as long as ctx.
 func (c *Content) Writer(ctx context.Context) io.Writer { return appender{ctx, c} }
 
 type appender struct {
@@ -92,7 +89,7 @@ func (a appender) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// grow makes room for n more octets in memory, without waiting.
+// grow makes room for n more bytes in memory, without waiting.
 func (c *Content) grow(n int) bool {
 	need := len(c.memory) + n
 	if need <= cap(c.memory) {
@@ -106,7 +103,7 @@ func (c *Content) grow(n int) bool {
 	return true
 }
 
-// spill makes room for n more octets in the file, and brings there what is in memory.
+// spill makes room for n more bytes in the file, and moves the bytes in memory there.
 func (c *Content) spill(ctx context.Context, n int64) error {
 	if err := c.room(ctx, c.size+n); err != nil {
 		return err
@@ -127,7 +124,7 @@ func (c *Content) spill(ctx context.Context, n int64) error {
 	return nil
 }
 
-// room has the spool keep room for n octets in all.
+// room reserves a total of n bytes in the spool.
 func (c *Content) room(ctx context.Context, n int64) error {
 	if c.far.pool == nil {
 		c.budget.spool.enter(&c.far, c.terms.Owner, roundUp(max(n, c.terms.Most)))
@@ -145,14 +142,14 @@ func (c *Content) room(ctx context.Context, n int64) error {
 	return c.far.take(ctx, more, c.terms.Patience)
 }
 
-// Blank adds n octets in the file, all zero, and gives them to be written to: a place for
-// something large that is made here. It may be called once, on an empty content.
+// Blank adds n zero bytes in the file and returns them for writing: a place for large output of this
+// process. It may be called once, on an empty content.
 func (c *Content) Blank(ctx context.Context, n int64) ([]byte, error) {
 	if err := c.spill(ctx, n); err != nil {
 		return nil, err
 	}
 	zeros := make([]byte, min(n, step))
-	for c.size < n { // real ones: a hole that finds no room on the disk later ends the process
+	for c.size < n { // written explicitly: a sparse file that runs out of disk later would crash the process
 		piece := zeros[:min(n-c.size, step)]
 		if _, err := c.file.WriteAt(piece, c.size); err != nil {
 			return nil, c.budget.diskError(err)
@@ -162,8 +159,7 @@ func (c *Content) Blank(ctx context.Context, n int64) ([]byte, error) {
 	return c.Bytes()
 }
 
-// Trim forgets what is behind the first n octets, and gives the room back. Bytes that
-// were given before must not be used any more.
+// Trim keeps the first n bytes and releases the rest. Slices returned earlier must not be used any more.
 func (c *Content) Trim(n int64) error {
 	if n >= c.size || c.file == nil {
 		return nil
@@ -185,7 +181,7 @@ func (c *Content) ReadAt(p []byte, off int64) (int, error) {
 	return bytes.NewReader(c.memory).ReadAt(p, off)
 }
 
-// Reader reads from the beginning.
+// Reader returns a reader that starts at the beginning.
 func (c *Content) Reader() *io.SectionReader { return io.NewSectionReader(c, 0, c.size) }
 
 // WriteTo implements io.WriterTo.
@@ -199,8 +195,8 @@ func (c *Content) WriteTo(w io.Writer) (int64, error) {
 	return io.CopyBuffer(w, struct{ io.Reader }{c.Reader()}, *piece)
 }
 
-// Bytes are the octets where they lie, good until Close. In a file that is the file
-// itself, and the kernel may take the memory of it away and read it again: see Guarded.
+// Bytes returns the bytes without copying them, valid until Close. If they are in a file, the slice is the
+// mapped file, whose memory the kernel may evict and read again: see Guarded.
 func (c *Content) Bytes() ([]byte, error) {
 	if c.file == nil {
 		return c.memory, nil
@@ -215,8 +211,7 @@ func (c *Content) Bytes() ([]byte, error) {
 	return slices.Clip(c.mapped), nil
 }
 
-// Rest lets the kernel take the memory away in which the octets were written or read last.
-// They stay where they lie.
+// Rest lets the kernel evict the memory of the mapped file. The addresses stay valid.
 func (c *Content) Rest() {
 	if c.mapped != nil {
 		restFile(c.mapped)
@@ -230,10 +225,10 @@ func (c *Content) unmap() {
 	}
 }
 
-// InMemory tells whether the octets are in memory.
+// InMemory reports whether the bytes are in memory.
 func (c *Content) InMemory() bool { return c.file == nil }
 
-// Whole says that nothing more comes. What was reserved and is not needed is given back.
+// Whole ends writing and releases what was reserved but not used.
 func (c *Content) Whole() {
 	if spare := c.far.held - roundUp(c.size); c.far.pool != nil && spare > 0 {
 		c.far.give(spare)
@@ -241,7 +236,7 @@ func (c *Content) Whole() {
 	c.far.settle()
 }
 
-// Close gives everything back. It may be called more than once.
+// Close releases everything. It may be called more than once.
 func (c *Content) Close() {
 	c.unmap()
 	if c.file != nil {
@@ -252,23 +247,23 @@ func (c *Content) Close() {
 	c.far.leave()
 }
 
-// Cut has end called when somebody else needs the room and the client is the slowest of
-// its share. end must not wait. Moved counts what a client has brought or taken; Uncut says
-// that it is ours to go on, after which end is not called any more.
+// Cut registers end, which is called when another client needs the room and this client is the slowest of
+// its share. end must not block. Moved counts the bytes that the client has sent or received. Uncut says
+// that this process no longer waits for the client; end is not called afterwards.
 func (c *Content) Cut(end func()) {
 	if c.end = end; end != nil && c.far.pool != nil {
 		c.far.moving(end)
 	}
 }
 
-// Moved counts octets that a client has brought or taken.
+// Moved counts bytes that a client has sent or received.
 func (c *Content) Moved(n int) {
 	if c.far.pool != nil {
 		c.far.moves(n)
 	}
 }
 
-// Uncut ends Cut, and gives ErrCut when the client was ended.
+// Uncut reverts Cut, and returns ErrCut if the client was ended.
 func (c *Content) Uncut() error {
 	if c.end = nil; c.far.still() {
 		return ErrCut

@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// inShares tells whether the shares of the hold let it have n more: none has more than
-// its part then, and the others in it can still come to their end.
+// inShares reports whether the shares of the hold have room for n more: no share exceeds its part then, and
+// its other holders can still finish.
 func (p *Pool) inShares(h *hold, n int64) bool {
 	for _, s := range h.shares[:h.n] {
 		if s.held+n > p.each || !p.ends(s, h, n) {
@@ -18,9 +18,8 @@ func (p *Pool) inShares(h *hold, n int64) bool {
 	return true
 }
 
-// ends tells whether all holders of a share can have what they may come to need, one
-// after the other and the oldest first, when h has n more. Where they take their part in
-// steps each could otherwise have a piece and wait for ever for what the others have.
+// ends reports whether all holders of a share can get what they may still need, one after the other and the
+// oldest first, if h gets n more. Without this check, holders that reserve in steps could deadlock.
 func (p *Pool) ends(s *share, h *hold, n int64) bool {
 	free := p.each - s.held - n
 	if free >= p.largest {
@@ -40,9 +39,8 @@ func (p *Pool) ends(s *share, h *hold, n int64) bool {
 	return true
 }
 
-// moving says that a client brings or takes what is held, and how that is ended. end is
-// called under the pool's mutex, once at most and never after still has returned; it
-// must not wait.
+// moving says that the process waits for a client to send or receive, and how to end that. end is called
+// with the pool's mutex held, once at most and never after still has returned; it must not block.
 func (h *hold) moving(end func()) {
 	p := h.pool
 	p.mu.Lock()
@@ -50,7 +48,7 @@ func (h *hold) moving(end func()) {
 	h.end, h.since, h.moved = end, time.Now(), 0
 }
 
-// moves counts octets that the client has brought or taken.
+// moves counts bytes that the client has sent or received.
 func (h *hold) moves(n int) {
 	p := h.pool
 	p.mu.Lock()
@@ -58,7 +56,7 @@ func (h *hold) moves(n int) {
 	h.moved += int64(n)
 }
 
-// still says that it is ours to go on. The result tells whether the client was ended.
+// still says that the process no longer waits for the client. It reports whether the client was ended.
 func (h *hold) still() (ended bool) {
 	p := h.pool
 	if p == nil {
@@ -77,9 +75,9 @@ func (h *hold) wasEnded() bool {
 	return h.ended
 }
 
-// makeRoom ends a holder for one that has waited for a while and lacks nothing but room
-// in the pool: of the share that holds most, if that has more than the waiter's, the one
-// whose client is slowest. So the more want a part the smaller the parts become.
+// makeRoom ends a holder in favor of a waiter that has waited for a while and lacks only room in the pool.
+// It ends the slowest client of the share that holds most, if that share holds more than the waiter's. So
+// shares shrink as more owners compete for a part.
 func (p *Pool) makeRoom(w *waiter) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -87,7 +85,7 @@ func (p *Pool) makeRoom(w *waiter) {
 		return
 	}
 	lacking := p.used + w.n - p.size
-	for _, s := range p.shares { // who was ended already gives its part back in a moment
+	for _, s := range p.shares { // a client that was already ended releases its part shortly
 		for _, h := range s.holds {
 			if h.ended && h.shares[0] == s {
 				lacking -= h.held
@@ -104,7 +102,7 @@ func (p *Pool) makeRoom(w *waiter) {
 	}
 }
 
-// slowest finds whom to end, among the shares that hold more than others.
+// slowest returns the holder to end, among the shares that hold more than others.
 func (p *Pool) slowest(than int64) *hold {
 	var found *hold
 	var most int64
@@ -131,7 +129,8 @@ func (p *Pool) slowest(than int64) *hold {
 	return found
 }
 
-// rate is in octets per second. Who waits for us is not slow, and so comes last.
+// rate returns the speed in bytes per second. A holder that waits for this process is not slow, and so
+// comes last.
 func (h *hold) rate() float64 {
 	if h.end == nil {
 		return math.MaxFloat64

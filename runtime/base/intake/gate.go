@@ -7,44 +7,44 @@ import (
 	"time"
 )
 
-// Errors of a gate.
+// The errors of a gate.
 var (
 	ErrCrowded = errors.New("too many connections")
 	ErrTooMany = errors.New("too many connections from this address")
 )
 
-// The parts of a gate that is more than half full: what a network (/24, /56) and what a
-// wider one (/16, /48) may have of it. While it is emptier nobody is bounded but a client.
+// The limits of a gate that is more than half full: the places that a network (/24, /56) and a wider
+// network (/16, /48) may have. Below that, only clients are limited.
 const (
 	networkPart = 8
 	widerPart   = 4
 )
 
-// How long a connection may keep its place when all are taken: one that has said nothing,
-// and one that waits between commands or requests.
+// How long a connection keeps its place when the gate is full: one that has sent nothing, and one that is
+// idle between commands or requests.
 const (
 	silentFor  = 10 * time.Second
 	waitingFor = 30 * time.Second
 )
 
-// proxiedRoom is for connections of which a proxy has not yet told where they come from.
+// proxiedRoom is the number of connections whose proxy has not announced the client address yet.
 const proxiedRoom = 64
 
-// Gate counts connections, in all and by where they come from. When its places are taken
-// a newcomer gets one all the same: the place of one who has said nothing, else of one who
-// waits, in the share that has most. It is safe for concurrent use.
+// Gate limits connections, in total and by origin. If it is full, a newcomer takes the place of a
+// connection that has sent nothing, else of an idle one, in the largest share. It is safe for concurrent
+// use.
 type Gate struct {
 	most, each int
 
 	mu      sync.Mutex
 	places  map[*Place]struct{}
-	leaving int // of places: ended, and not yet gone
-	more    int // requests in progress beyond the first of each connection
+	leaving int // places of connections that were ended but have not left yet
+	more    int // concurrent requests beyond the first of each connection
 	count   map[netip.Prefix]int
 }
 
-// NewGate makes a gate of so many places, of which one client (an IPv4 address, a /64)
-// has at most each; 0 is no bound.
+// NewGate returns a gate with most places, of which one client (an IPv4 address, a /64) has at most each; 0
+// means no limit.
 func NewGate(most, each int) *Gate {
 	return &Gate{most: most, each: each, places: map[*Place]struct{}{}, count: map[netip.Prefix]int{}}
 }
@@ -54,26 +54,25 @@ type Place struct {
 	gate     *Gate
 	end      func()
 	levels   [3]netip.Prefix
-	known    bool // where it comes from
-	counted  bool // by network, too
-	shared   bool // its silent connections are bounded, too
+	known    bool // its origin is known
+	counted  bool // counted by network, too
+	shared   bool // its silent connections are limited, too
 	spoken   bool
 	busy     bool
 	requests int // in progress
 	ended    bool
-	since    time.Time // silent or waiting
+	since    time.Time // since when it is silent or idle
 }
 
-// Enter lets a connection in, or gives ErrCrowded or ErrTooMany. end ends it when another
-// gets its place; it must not wait, and is called once at most. An address that is zero
-// will be told later, with From.
+// Enter admits a connection, or returns ErrCrowded or ErrTooMany. end ends the connection when another
+// takes its place; it must not block, and is called once at most. With a zero address, call From later.
 func (g *Gate) Enter(from netip.Addr, end func()) (*Place, error) {
 	return g.enter(from, &Place{counted: !own(from)}, end)
 }
 
-// EnterPeer admits the connection of a peer. A shared peer passes on the connections or requests of
-// others, as a proxy does: its network has no share, but its silent connections have one. Every other
-// peer has the share of its network, also on this machine. Errors and end are those of Enter.
+// EnterPeer admits the connection of a peer. A shared peer forwards the connections or requests of others,
+// as a proxy does: its network has no share, but its silent connections have one. Every other peer has the
+// share of its network, also on this machine. Errors and end are those of Enter.
 func (g *Gate) EnterPeer(from netip.Addr, shared bool, end func()) (*Place, error) {
 	return g.enter(from, &Place{counted: !shared, shared: shared}, end)
 }
@@ -97,8 +96,8 @@ func (g *Gate) enter(from netip.Addr, p *Place, end func()) (*Place, error) {
 	return p, nil
 }
 
-// From tells where a connection comes from that was let in without. After an error it has
-// to leave.
+// From sets the origin of a connection that was admitted without one. After an error the connection must
+// leave.
 func (p *Place) From(a netip.Addr) error {
 	g := p.gate
 	g.mu.Lock()
@@ -106,13 +105,13 @@ func (p *Place) From(a netip.Addr) error {
 	if _, in := g.places[p]; !in || p.known {
 		return nil
 	}
-	delete(g.places, p) // it is no newcomer's rival
+	delete(g.places, p) // a connection must not displace itself
 	defer func() { g.places[p] = struct{}{} }()
 	p.counted = !own(a)
 	return g.admit(p, a)
 }
 
-// admit judges a newcomer, and makes room for it.
+// admit decides about a newcomer, and makes room for it.
 func (g *Gate) admit(p *Place, from netip.Addr) error {
 	p.levels = Neighbourhoods(from)
 	if g.each > 0 && g.count[p.levels[0]] >= g.each {
@@ -145,10 +144,10 @@ func (g *Gate) admit(p *Place, from netip.Addr) error {
 	return nil
 }
 
-// Begin admits a request on the connection, and returns what ends it; end must be called once. A
-// connection may have several at a time (HTTP/2 streams): each beyond the first counts as a
-// connection. client is the address that the request comes from; where it is not that of the
-// connection itself, its network has the share of one. The errors are those of Enter, and end nothing.
+// Begin admits a request on the connection and returns a function that ends it, which must be called once.
+// A connection may have several requests at a time (HTTP/2 streams): each beyond the first counts as a
+// connection. client is the address that the request comes from; if it differs from that of the connection,
+// the request counts for the client's network. The errors are those of Enter, and end nothing.
 func (p *Place) Begin(client netip.Addr) (end func(), err error) {
 	g := p.gate
 	g.mu.Lock()
@@ -191,7 +190,7 @@ func (p *Place) endRequest(charged bool, levels [3]netip.Prefix) {
 	p.spoken, p.since = true, time.Now()
 }
 
-// charge counts a connection, or a request that counts as one, for the networks that it comes from.
+// charge adds n connections, or requests that count as such, to the networks of their origin.
 func (g *Gate) charge(levels [3]netip.Prefix, n int) {
 	for _, l := range levels {
 		if g.count[l] += n; g.count[l] <= 0 {
@@ -228,8 +227,9 @@ func (g *Gate) add(p *Place, n int) {
 	}
 }
 
-// rival finds who has to give its place to a newcomer: who has said nothing in a share
-// that is larger than the newcomer's, or for long; then who waits, likewise.
+// rival returns the connection that must yield its place to a newcomer: a silent one in a share that is
+// larger than the newcomer's, or one that has been silent for long; then idle connections by the same
+// rules.
 func (g *Gate) rival(p *Place) *Place {
 	own := 0
 	if p.counted {
@@ -256,8 +256,8 @@ func (g *Gate) rival(p *Place) *Place {
 	return nil
 }
 
-// shares returns a function that says how large the share is to which a connection belongs; 0 for
-// one that cannot be ended now. The share of a shared peer is its silent connections.
+// shares returns a function that returns the size of a connection's share, or 0 for one that cannot be
+// ended now. The share of a shared peer is its silent connections.
 func (g *Gate) shares(spoken bool) func(*Place) int {
 	silent := map[netip.Prefix]int{}
 	for o := range g.places {
@@ -276,8 +276,8 @@ func (g *Gate) shares(spoken bool) func(*Place) int {
 	}
 }
 
-// find gives the place among those asked for that can be given to another: of those who
-// have said nothing the oldest, else the one that waits longest.
+// find returns the place, among those that match, that is yielded first: the oldest silent one, else the
+// one that has been idle longest.
 func (g *Gate) find(asked func(*Place) bool) (found *Place) {
 	for o := range g.places {
 		switch {
@@ -289,7 +289,7 @@ func (g *Gate) find(asked func(*Place) bool) (found *Place) {
 	return found
 }
 
-// displace ends a connection. Its place counts as given back.
+// displace ends a connection. Its place counts as free.
 func (g *Gate) displace(p *Place) {
 	p.ended = true
 	g.leaving++
@@ -299,11 +299,11 @@ func (g *Gate) displace(p *Place) {
 	p.end()
 }
 
-// Busy says that the connection does something that is not interrupted.
+// Busy marks the connection as doing something that must not be interrupted.
 func (p *Place) Busy() { p.set(true, p.spoken) }
 
-// Waits says that the connection waits for a command or a request, and whether its client
-// has said who it is: who has not counts as silent, since its beginning.
+// Waits marks the connection as waiting for a command or a request. spoken says whether the client has
+// identified itself; if not, it counts as silent since it connected.
 func (p *Place) Waits(spoken bool) { p.set(false, spoken) }
 
 func (p *Place) set(busy, spoken bool) {
@@ -315,7 +315,7 @@ func (p *Place) set(busy, spoken bool) {
 	}
 }
 
-// Leave gives the place back. It may be called more than once.
+// Leave releases the place. It may be called more than once.
 func (p *Place) Leave() {
 	g := p.gate
 	g.mu.Lock()

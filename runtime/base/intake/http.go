@@ -7,16 +7,15 @@ import (
 	"time"
 )
 
-// How HTTP bodies are taken.
+// The limits for HTTP bodies.
 const (
 	bodyPatience = 5 * time.Second
 	bodyWithin   = 30 * time.Minute // 22 MB at 100 kbit/s
 )
 
-// RequestBody reads the body of a request of which at most limit octets are taken. It
-// waits for the place of one more body in the share of the owner, and takes room as the
-// octets come. The errors are ErrFull, ErrCut, ErrSlow, ErrTooLarge and those of the
-// connection.
+// RequestBody reads the body of a request, at most limit bytes. It waits for a place among the arriving
+// bodies in the share of the owner, and reserves room as the bytes arrive. The errors are ErrFull, ErrCut,
+// ErrSlow, ErrTooLarge and those of the connection.
 func (b *Budget) RequestBody(w http.ResponseWriter, r *http.Request, o Owner, limit int64) (*Content, error) {
 	ctx, from := r.Context(), r.Body
 	bounded, _ := from.(*requestBody)
@@ -42,8 +41,7 @@ func (b *Budget) RequestBody(w http.ResponseWriter, r *http.Request, o Owner, li
 	if bounded != nil {
 		bounded.ended = true
 	}
-	// net/http goes on reading behind the body to see the client leave, and would take a
-	// late deadline for that.
+	// net/http keeps reading after the body to detect a disconnect, and would take a late deadline for one.
 	return c, deadline(time.Time{})
 }
 
@@ -57,9 +55,8 @@ func readDeadline(w http.ResponseWriter) func(time.Time) error {
 	}
 }
 
-// Answer writes an answer that may be large to a client that may be slow: what is taken of
-// it more slowly than the pace ends it. What the answer is made of is held meanwhile by
-// contents, and lies on disk when it is large.
+// Answer writes a response that may be large to a client that may be slow. A client slower than the pace is
+// ended. The contents of the response are held meanwhile, on disk if they are large.
 type Answer struct {
 	to         http.ResponseWriter
 	pace       Pace
@@ -68,8 +65,8 @@ type Answer struct {
 	err        error
 }
 
-// Answer begins one. The contents are what it is made of: they are given up when others
-// need the room, and the client is the slowest.
+// Answer begins a response. The contents are what it is made of: they are given up if other clients need
+// the room and this client is the slowest.
 func (b *Budget) Answer(w http.ResponseWriter, made ...*Content) *Answer {
 	if x := responseOf(w); x != nil {
 		x.stream()
@@ -85,7 +82,7 @@ func (b *Budget) newAnswer(w http.ResponseWriter, made ...*Content) *Answer {
 	return a
 }
 
-// Write remembers the first error, for the client has left then, and the rest is spared.
+// Write remembers the first error: the client has left, and the rest is skipped.
 func (a *Answer) Write(b []byte) (n int, err error) {
 	for len(b) > 0 && a.err == nil {
 		piece := b[:min(int64(len(b)), a.pace.Octets)]
@@ -102,7 +99,7 @@ func (a *Answer) Write(b []byte) (n int, err error) {
 	return n, a.err
 }
 
-// deadline leaves alone what a content that was cut has set.
+// deadline does not override the deadline set by a content that was cut.
 func (a *Answer) deadline(at time.Time) error {
 	for _, c := range a.holding {
 		if c.isCut() {
@@ -115,7 +112,7 @@ func (a *Answer) deadline(at time.Time) error {
 	return nil
 }
 
-// End gives the first error, and lifts the deadline for what follows on the connection.
+// End returns the first error, and clears the deadline for what follows on the connection.
 func (a *Answer) End() error {
 	for _, c := range a.holding {
 		if err := c.Uncut(); a.err == nil {
@@ -128,9 +125,9 @@ func (a *Answer) End() error {
 	return a.err
 }
 
-// WorkOnBody waits for the memory in which a body is worked on, once it has come: what is
-// made of texts in it for the database, and a part of the body, which the kernel keeps in
-// memory meanwhile. Of a body that lies in memory it takes none.
+// WorkOnBody waits for the memory to process a body that has arrived: for the texts built from it for the
+// database, and for the part of the body that the kernel keeps in memory meanwhile. A body in memory needs
+// none.
 func (b *Budget) WorkOnBody(ctx context.Context, o Owner, c *Content) (release func(), err error) {
 	if c.Size() <= workFrom {
 		return func() {}, nil
@@ -139,6 +136,6 @@ func (b *Budget) WorkOnBody(ctx context.Context, o Owner, c *Content) (release f
 }
 
 const (
-	workFrom = 1 << 20  // octets; below that the work is small beside the request
-	mostText = 20 << 20 // of a body: a batch. A single email has 10 MB
+	workFrom = 1 << 20  // bytes; smaller bodies cost little compared to the request
+	mostText = 20 << 20 // of a body: a batch; a single email has at most 10 MB
 )

@@ -2,10 +2,10 @@ package intake
 
 import "github.com/prometheus/client_golang/prometheus"
 
-// Held is what is held of each part: octets, and places.
+// Held is the amount held of each part, in bytes or places.
 type Held struct{ Arriving, Working, Spool, Bodies, Reads int64 }
 
-// Held tells what is held now.
+// Held returns what is held now.
 func (b *Budget) Held() Held {
 	used := func(p *Pool) (n int64) {
 		p.look(func() float64 { n = p.used; return 0 })
@@ -14,7 +14,7 @@ func (b *Budget) Held() Held {
 	return Held{used(b.arriving), used(b.working), used(b.spool), used(b.bodies), used(b.reads)}
 }
 
-// LargeResponses returns how many responses of more than a few KB left so far, by how they did: "held",
+// LargeResponses returns how many responses of more than a few KB were sent so far, by kind: "held",
 // "streamed" or "shared".
 func (b *Budget) LargeResponses() map[string]uint64 {
 	out := map[string]uint64{}
@@ -24,7 +24,7 @@ func (b *Budget) LargeResponses() map[string]uint64 {
 	return out
 }
 
-// Register shows what the budget holds, and whom it refused.
+// Register registers the metrics of the budget.
 func (b *Budget) Register(reg prometheus.Registerer) error {
 	gauge := func(name, help, part string, of func() float64) prometheus.Collector {
 		return prometheus.NewGaugeFunc(prometheus.GaugeOpts{Namespace: "postrider", Subsystem: "intake", Name: name, Help: help,

@@ -2,14 +2,14 @@ package intake
 
 import "net/netip"
 
-// Owner is whom something is held for: an account, where the caller is known, else
-// the neighbourhood that a stranger comes from.
+// Owner identifies the client that something is held for: an account if the caller is known, else the
+// network of its address.
 type Owner struct {
 	Account string
-	Remote  netip.Addr // looked at without an account only
+	Remote  netip.Addr // only used without an account
 }
 
-// label names a share. Its fields are comparable, so that a look-up allocates nothing.
+// label identifies a share. Its fields are comparable, so that a lookup allocates nothing.
 type label struct {
 	account string
 	prefix  netip.Prefix
@@ -18,8 +18,7 @@ type label struct {
 // maxShares is how many shares one owner belongs to.
 const maxShares = 2
 
-// labels are the shares of an owner: the account, or the neighbourhood and the wider
-// one around it.
+// labels returns the shares of an owner: the account, or its network and the wider one around it.
 func (o Owner) labels() (list [maxShares]label, n int) {
 	if o.Account != "" {
 		list[0].account = o.Account
@@ -34,10 +33,9 @@ func (o Owner) labels() (list [maxShares]label, n int) {
 	return list, maxShares
 }
 
-// Neighbourhoods are the ranges that an address is in, the narrowest first: what counts
-// as one client, what one network has, and what one customer of a provider may have. In
-// IPv4 these are the address, its /24 and its /16. In IPv6 a client has a /64, and the
-// wider ones are the /56 and the /48. An address that is none gives three equal ranges.
+// Neighbourhoods returns the ranges that contain an address, the narrowest first: one client, one network,
+// and one customer of a provider. For IPv4 these are the address, its /24 and its /16. For IPv6 they are
+// the /64, the /56 and the /48. An invalid address yields three equal ranges.
 func Neighbourhoods(a netip.Addr) [3]netip.Prefix {
 	a = a.Unmap().WithZone("")
 	bits := [3]int{32, 24, 16}
@@ -53,9 +51,8 @@ func Neighbourhoods(a netip.Addr) [3]netip.Prefix {
 	return levels
 }
 
-// own tells addresses that no stranger has: of this machine and of private networks. A
-// range of them is no measure of who shares it, for behind one address there may be a
-// proxy.
+// own reports whether an address belongs to this machine or a private network. Ranges of such addresses say
+// nothing about who shares them, because one address may be a proxy.
 func own(a netip.Addr) bool {
 	a = a.Unmap()
 	return a.IsLoopback() || a.IsPrivate() || a.IsLinkLocalUnicast()

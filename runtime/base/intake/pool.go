@@ -9,44 +9,44 @@ import (
 	"time"
 )
 
-// The errors of what is held. Edges translate them.
+// The errors of holding something. The edges translate them.
 var (
-	// ErrFull says that there was no room within the time that one waits for it.
+	// ErrFull means that there was no room within the time to wait for it.
 	ErrFull = errors.New("no room: too much is held at the moment")
-	// ErrCut says that a holder was ended, so that others get their part.
+	// ErrCut means that a holder was ended to make room for others.
 	ErrCut = errors.New("ended to make room for others")
 )
 
-// Pool is a number of equal things (octets, places) of which no share has more than a
-// quarter. It is safe for concurrent use.
+// Pool is a number of equal units (bytes, places) of which no share has more than a quarter. It is safe for
+// concurrent use.
 //
-// Who finds no room waits. A share that is full holds up nobody else. Of those whose
-// share has room the one whose share holds least is next, and in a share the one that
-// came first; nobody overtakes the next one.
+// A holder that finds no room waits. A full share delays no other share. Among the waiters whose shares
+// have room, the one whose share holds least is next, and within a share the first one; no waiter overtakes
+// the next one.
 type Pool struct {
 	size, each int64
-	grace      time.Duration // of holders in a pool that is full, before one of them is ended
+	grace      time.Duration // wait of a newcomer to a full pool before a holder is ended
 
 	mu      sync.Mutex
 	used    int64
-	count   uint64 // of holds, ever
-	largest int64  // claim, ever
+	count   uint64 // number of holds so far
+	largest int64  // largest claim so far
 	shares  map[label]*share
 	queue   []*waiter
-	tight   bool // somebody in queue lacks nothing but room in the pool
+	tight   bool // a waiter in queue lacks only room in the pool
 	refused uint64
 	cut     uint64
 }
 
-// parts is how many shares a pool has room for.
+// parts is the number of full shares that fit into a pool.
 const parts = 4
 
-// NewPool makes a pool of a size.
+// NewPool returns a pool of the given size.
 func NewPool(size int64) *Pool {
 	return &Pool{size: size, each: size / parts, grace: time.Second, shares: map[label]*share{}}
 }
 
-// share is what belongs to one label.
+// share is what is held under one label.
 type share struct {
 	held  int64
 	holds []*hold
@@ -54,7 +54,7 @@ type share struct {
 
 func (s *share) add(h *hold) { s.holds = append(s.holds, h) }
 
-// remove takes the last hold to the place of the one that goes.
+// remove replaces the hold with the last one.
 func (s *share) remove(h *hold) {
 	last := len(s.holds) - 1
 	s.holds[slices.Index(s.holds, h)] = s.holds[last]
@@ -62,20 +62,20 @@ func (s *share) remove(h *hold) {
 	s.holds = s.holds[:last]
 }
 
-// hold is what one holder has of a pool. Its fields are under the pool's mutex.
+// hold is what one holder has of a pool. Its fields are guarded by the pool's mutex.
 type hold struct {
 	pool   *Pool
 	labels [maxShares]label
 	shares [maxShares]*share
-	n      int // of shares
+	n      int // number of shares
 
 	held  int64
-	most  int64 // it will never hold more
+	most  int64 // upper bound of the hold
 	born  uint64
 	waits *waiter
 
-	// While a client brings or takes what is held: how to end that, since when, and how
-	// much has moved since.
+	// While the process waits for a client: how to end that, since when it waits, and how much has moved
+	// since.
 	end   func()
 	since time.Time
 	moved int64
@@ -89,8 +89,8 @@ type waiter struct {
 	done chan error
 }
 
-// Take waits for n of the pool. The error is ErrFull after patience, or that of ctx. What
-// is more than a share counts as a whole share. release may be called once.
+// Take waits for n units of the pool. The error is ErrFull after patience, or that of ctx. More than a
+// share counts as a whole share. Call release once at most.
 func (p *Pool) Take(ctx context.Context, o Owner, n int64, patience time.Duration) (release func(), err error) {
 	h := new(hold)
 	n = min(n, p.each)
@@ -114,7 +114,7 @@ func (p *Pool) TryTake(o Owner, n int64) (release func(), ok bool) {
 	return h.leave, true
 }
 
-// enter makes a hold of the pool, which holds nothing yet.
+// enter adds an empty hold to the pool.
 func (p *Pool) enter(h *hold, o Owner, most int64) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -134,8 +134,7 @@ func (p *Pool) enter(h *hold, o Owner, most int64) {
 	}
 }
 
-// leave gives everything back. It may be called on a hold that has left, or never
-// entered.
+// leave releases everything. It may be called on a hold that has left, or never entered.
 func (h *hold) leave() {
 	p := h.pool
 	if p == nil {
@@ -157,7 +156,7 @@ func (h *hold) leave() {
 	p.serve()
 }
 
-// give gives n back.
+// give releases n units.
 func (h *hold) give(n int64) {
 	p := h.pool
 	p.mu.Lock()
@@ -186,7 +185,7 @@ func (p *Pool) add(h *hold, n int64) {
 	}
 }
 
-// try takes n more if nobody has to wait for it.
+// try takes n more if no waiter is affected.
 func (h *hold) try(n int64) bool {
 	p := h.pool
 	p.mu.Lock()
@@ -231,7 +230,7 @@ func (h *hold) take(ctx context.Context, n int64, patience time.Duration) error 
 	}
 }
 
-// withdraw takes a waiter out of the queue. One that was served meanwhile has its n.
+// withdraw removes a waiter from the queue. A waiter that was served in the meantime keeps its n.
 func (p *Pool) withdraw(w *waiter, reason error) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -251,7 +250,7 @@ func (p *Pool) remove(w *waiter) {
 	p.queue = slices.DeleteFunc(p.queue, func(other *waiter) bool { return other == w })
 }
 
-// serve gives to those that wait what there is.
+// serve distributes free units to waiters.
 func (p *Pool) serve() {
 	p.tight = false
 	if len(p.queue) == 0 {
@@ -260,7 +259,7 @@ func (p *Pool) serve() {
 	slices.SortFunc(p.queue, func(a, b *waiter) int {
 		return cmp.Or(cmp.Compare(a.hold.fullest(), b.hold.fullest()), cmp.Compare(a.hold.born, b.hold.born))
 	})
-	var full []*share // in which an older one waits
+	var full []*share // shares in which an older waiter waits
 	for _, w := range slices.Clone(p.queue) {
 		h := w.hold
 		behind := slices.ContainsFunc(h.shares[:h.n], func(s *share) bool { return slices.Contains(full, s) })
@@ -278,7 +277,7 @@ func (p *Pool) serve() {
 	}
 }
 
-// fullest is what the fullest share of the hold holds.
+// fullest returns what the fullest share of the hold holds.
 func (h *hold) fullest() (most int64) {
 	for _, s := range h.shares[:h.n] {
 		most = max(most, s.held)

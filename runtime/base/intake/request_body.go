@@ -13,9 +13,9 @@ type requestBody struct {
 
 	response *response
 	meter    Meter
-	leave    func() // gives the place back; nil: it has none
-	near     hold   // of the memory for what was read
-	spare    int64  // bytes that are counted and were not read yet
+	leave    func() // releases the place; nil if it has none
+	near     hold   // of the memory for bytes that were read
+	spare    int64  // bytes counted in advance and not read yet
 	ended    bool
 	err      error
 }
@@ -48,7 +48,7 @@ func (b *requestBody) Read(p []byte) (int, error) {
 	return n, b.err
 }
 
-// take finds a place for the body, and memory for what is read next.
+// take reserves a place for the body, and memory for the next read.
 func (b *requestBody) take() error {
 	x := b.response
 	if b.leave == nil {
@@ -80,8 +80,8 @@ func (b *requestBody) end(err error) {
 }
 
 // abandon gives up the rest of a body that the handler has not read. net/http would read up to 256 KB of it
-// before it sends the response, and wait for them for ever. A rest that has arrived is taken; else the
-// connection ends with the response, since what comes later must not be read as another request.
+// before it sends the response, and wait for them forever. If the rest has arrived, abandon reads it;
+// otherwise the connection ends with the response, because later bytes must not be read as another request.
 func (b *requestBody) abandon() {
 	x := b.response
 	if b.ended || x.request.ProtoMajor >= 2 {

@@ -9,22 +9,22 @@ import (
 )
 
 const (
-	// smallResponse is how many bytes of a response a request may hold outside the budget. Its
-	// connection or stream, which the gate counts, takes more than that.
+	// smallResponse is how many bytes of a response a request may hold outside the budget. The connection
+	// or stream, which the gate counts, uses more than that.
 	smallResponse = 8 << 10
-	// smallContent is how many bytes of a body or a response may lie in memory.
+	// smallContent is how many bytes of a body or a response may be held in memory.
 	smallContent = 256 << 10
-	// largestResponse is what a response that is not streamed never exceeds: the files of a received
-	// email in base64, beside its record.
+	// largestResponse is an upper bound for responses that are not streamed: the attachments of a received
+	// email in base64, along with its record.
 	largestResponse  = 64 << 20
 	responsePatience = 5 * time.Second
 )
 
-// way is how a response of more than a few KB leaves.
+// way is how a response of more than a few KB is sent.
 type way int
 
 const (
-	wayHeld     way = iota // by the budget, until the client has taken it
+	wayHeld     way = iota // by the budget, until the client has received it
 	wayStreamed            // by the handler, which counts each part
 	wayShared              // from memory that all responses share
 	ways
@@ -34,14 +34,14 @@ func (w way) String() string { return [...]string{"held", "streamed", "shared"}[
 
 // Bound returns a handler whose requests and responses stay within the budget, whatever next does:
 //
-//   - A body takes a place among the bodies that arrive, and memory for what next reads of it. It
-//     arrives at the pace, or reading it fails with ErrSlow.
-//   - A response of more than a few KB is held by the budget until the client has taken it. next has
-//     returned by then, so a slow client holds nothing of it. A handler that flushes streams its
-//     response instead; each of its writes is counted until it is with the connection.
+//   - A body takes a place among the arriving bodies, and memory for what next reads of it. It must arrive
+//     at the pace, or reading it fails with ErrSlow.
+//   - A response of more than a few KB is held by the budget until the client has received it. By then next
+//     has returned, so a slow client ties up none of its resources. A handler that flushes streams its
+//     response instead; each write is counted until it has been passed to the connection.
 //
-// What is held belongs to the owner until SetOwner names an account. refuse answers where a response
-// finds no room.
+// The owner function names the owner until SetOwner names an account. refuse responds if there is no room
+// for a response.
 func (b *Budget) Bound(next http.Handler, owner func(*http.Request) Owner, refuse func(http.ResponseWriter)) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		out := &response{ResponseWriter: w, budget: b, request: r, refuse: refuse, owner: owner(r), direct: r.Method == http.MethodHead}
@@ -52,15 +52,15 @@ func (b *Budget) Bound(next http.Handler, owner func(*http.Request) Owner, refus
 		defer out.release()
 		next.ServeHTTP(out, r)
 		if out.body != nil {
-			// net/http looks here for a body that was not read to its end: it then closes the connection in
-			// two steps, so that a client that still sends reads the response instead of a reset.
+			// net/http checks this for a body that was not read to its end: it then closes the connection
+			// in two steps, so that a client that is still sending reads the response instead of a reset.
 			r.Body = out.body.ReadCloser
 		}
 		out.finish()
 	})
 }
 
-// response is what a handler writes to under Bound.
+// response is the ResponseWriter of handlers under Bound.
 type response struct {
 	http.ResponseWriter
 
@@ -68,15 +68,15 @@ type response struct {
 	request *http.Request
 	refuse  func(http.ResponseWriter)
 	owner   Owner
-	body    *requestBody // nil: the request has none
+	body    *requestBody // nil if the request has none
 
 	status  int
-	begun   bool     // the header is with the connection
-	passed  int64    // bytes that went straight to the connection
+	begun   bool     // the header was passed to the connection
+	passed  int64    // bytes written directly to the connection
 	content *Content // the response, once it is large
 	direct  bool     // writes go to the connection
-	counted bool     // what is written is counted elsewhere
-	shared  bool     // what is written is no memory of the request
+	counted bool     // the written bytes are counted elsewhere
+	shared  bool     // the written bytes are not memory of the request
 	err     error
 }
 
@@ -88,7 +88,7 @@ var (
 // Unwrap serves http.ResponseController.
 func (x *response) Unwrap() http.ResponseWriter { return x.ResponseWriter }
 
-// WriteHeader waits for the first byte: until then the response can still become a refusal.
+// WriteHeader waits for the first byte: until then, the response can still become a refusal.
 func (x *response) WriteHeader(status int) {
 	switch {
 	case status < http.StatusOK && status != http.StatusSwitchingProtocols:
@@ -137,7 +137,7 @@ func (x *response) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// fail gives the response up. One that has not begun becomes a refusal.
+// fail gives the response up. A response that has not begun becomes a refusal.
 func (x *response) fail(err error) {
 	x.err = err
 	x.content.Close()
@@ -159,7 +159,7 @@ func (x *response) fail(err error) {
 	x.expire()
 }
 
-// writeDirect writes to the connection. A large piece is counted until it is there.
+// writeDirect writes to the connection. A large write is counted until it returns.
 func (x *response) writeDirect(p []byte) (int, error) {
 	x.begin()
 	if x.passed <= smallResponse && x.passed+int64(len(p)) > smallResponse {
@@ -185,7 +185,7 @@ func (x *response) Flush() {
 	x.FlushError() //nolint:errcheck // the next write says so again
 }
 
-// FlushError sends what was written, and all that follows at once.
+// FlushError sends what was written, and everything that follows immediately.
 func (x *response) FlushError() error {
 	if x.err == nil {
 		x.err = x.pass()
@@ -215,7 +215,7 @@ func (x *response) pass() error {
 	return err
 }
 
-// finish sends what is left when the handler has returned.
+// finish sends the rest after the handler has returned.
 func (x *response) finish() {
 	if x.content != nil && x.err == nil {
 		if h := x.Header(); !x.begun && h.Get("Content-Length") == "" {
@@ -226,24 +226,24 @@ func (x *response) finish() {
 	if x.status != 0 && x.err == nil {
 		x.begin()
 	}
-	// What net/http still has of it goes out after this.
+	// net/http sends its own buffer after this.
 	x.expire()
 	if x.body != nil {
 		x.body.abandon()
 	}
 }
 
-// expire bounds how long a stream of HTTP/2 waits for a client that takes nothing. Connections of
-// HTTP/1.1 have the pace of their gate.
+// expire limits how long an HTTP/2 stream waits for a client that reads nothing. HTTP/1.1 connections have
+// the pace of their gate.
 func (x *response) expire() {
 	if x.request.ProtoMajor < 2 {
 		return
 	}
-	// A stream that is gone needs no deadline.
+	// A stream that has ended needs no deadline.
 	http.NewResponseController(x.ResponseWriter).SetWriteDeadline(time.Now().Add(x.budget.floor.Within)) //nolint:errcheck // as above
 }
 
-// stream lets the handler write to the connection itself. It counts what it holds.
+// stream lets the handler write to the connection itself. The handler counts what it holds.
 func (x *response) stream() {
 	x.counted = true
 	if x.content != nil && x.err == nil {
@@ -252,7 +252,7 @@ func (x *response) stream() {
 	x.direct = true
 }
 
-// release gives everything back, also when the handler has panicked.
+// release releases everything, also after a panic of the handler.
 func (x *response) release() {
 	if x.content != nil {
 		x.content.Close()
@@ -262,7 +262,7 @@ func (x *response) release() {
 	}
 }
 
-// responseOf finds the response under Bound that a writer leads to; nil: there is none.
+// responseOf returns the response under Bound that w wraps, or nil.
 func responseOf(w http.ResponseWriter) *response {
 	for {
 		if x, is := w.(*response); is {
@@ -276,15 +276,15 @@ func responseOf(w http.ResponseWriter) *response {
 	}
 }
 
-// SetOwner names the account that a response belongs to from now on.
+// SetOwner assigns the response to an account from now on.
 func SetOwner(w http.ResponseWriter, o Owner) {
 	if x := responseOf(w); x != nil && o.Account != "" {
 		x.owner = o
 	}
 }
 
-// WriteShared writes bytes that all responses share, such as a text that is the same for every client:
-// the request holds nothing of them, so nothing is counted or copied.
+// WriteShared writes bytes that all responses share, such as a text that is the same for every client. They
+// are neither counted nor copied.
 func WriteShared(w http.ResponseWriter, p []byte) error {
 	x := responseOf(w)
 	if x == nil {
@@ -299,7 +299,7 @@ func WriteShared(w http.ResponseWriter, p []byte) error {
 	return answer.End()
 }
 
-// Hold counts memory that a request keeps until a client has taken something. The errors are those of
+// Hold counts memory that a request keeps until a client has received something. The errors are those of
 // Pool.Take.
 func (b *Budget) Hold(ctx context.Context, o Owner, bytes int64) (release func(), err error) {
 	return b.arriving.Take(ctx, o, bytes, responsePatience)

@@ -13,13 +13,12 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A file of the spool has no name any more once it is open, so that it goes with the
-// process, however that ends.
+// A spool file is unlinked once it is open, so that it disappears with the process, however that ends.
 
 const filePattern = "postrider-spool-*"
 
-// prepare makes the folder and removes what a process left that was killed between the
-// two steps of create.
+// prepare creates the folder and removes files of a process that was killed between the two steps of
+// create.
 func prepare(dir string) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return fmt.Errorf("spool: %w", err)
@@ -29,14 +28,14 @@ func prepare(dir string) error {
 		return fmt.Errorf("spool: %w", err)
 	}
 	for _, name := range left {
-		if err := remove(name); err != nil && !errors.Is(err, fs.ErrPermission) { // another user's
+		if err := remove(name); err != nil && !errors.Is(err, fs.ErrPermission) { // belongs to another user
 			return fmt.Errorf("spool: %w", err)
 		}
 	}
 	return nil
 }
 
-// remove lets another process be the first: they may share the folder.
+// remove ignores files that another process removed first: processes may share the folder.
 func remove(name string) error {
 	if err := os.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
@@ -44,7 +43,7 @@ func remove(name string) error {
 	return nil
 }
 
-// create opens a file that has no name.
+// create opens a file without a name.
 func (b *Budget) create() (*os.File, error) {
 	f, err := os.CreateTemp(b.dir, filePattern)
 	if err != nil {
@@ -56,14 +55,14 @@ func (b *Budget) create() (*os.File, error) {
 	return f, nil
 }
 
-// The spool leaves a twentieth of the disk to others, and of a large one this many octets: on it
-// there may be the database too.
+// The spool leaves a twentieth of the disk to others, and of a large disk this many bytes: the database may
+// be on the same disk.
 const (
 	keepFree     = 20
 	keepFreeMost = 1 << 30
 )
 
-// diskHas asks whether the disk has room for n octets more.
+// diskHas checks whether the disk has room for n more bytes.
 func (b *Budget) diskHas(n int64) error {
 	var disk syscall.Statfs_t
 	if err := syscall.Statfs(b.dir, &disk); err != nil {
@@ -77,7 +76,7 @@ func (b *Budget) diskHas(n int64) error {
 	return nil
 }
 
-// diskError is ErrFull to whoever asked, and tells the operator why.
+// diskError returns ErrFull, and logs the cause for the operator.
 func (b *Budget) diskError(err error) error {
 	b.disk.Add(1)
 	if now, last := time.Now().Unix(), b.told.Load(); now-last >= 60 && b.told.CompareAndSwap(last, now) {
@@ -90,20 +89,20 @@ func mapFile(f *os.File, size int64) ([]byte, error) {
 	return syscall.Mmap(int(f.Fd()), 0, int(size), syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_SHARED)
 }
 
-// restFile is advice, which may be refused.
+// restFile asks the kernel to evict a mapping. It may refuse.
 func restFile(mapped []byte) {
 	unix.Madvise(mapped, unix.MADV_DONTNEED) //nolint:errcheck // then the memory is taken away when it is needed
 }
 
 func unmapFile(mapped []byte) {
 	if err := syscall.Munmap(mapped); err != nil {
-		panic("intake: " + err.Error()) // the address is ours, and whole
+		panic("intake: " + err.Error()) // the address range is a whole mapping of ours
 	}
 }
 
-// Guarded runs do, which uses what Bytes gave. Where the disk fails under it, a read or
-// write of those octets is a fault of memory; that is ErrFull here, and does not end the
-// process. It holds for the goroutine of the caller.
+// Guarded calls do, which uses slices returned by Bytes. If the disk fails, accessing those bytes is a
+// memory fault; Guarded returns ErrFull for it instead of crashing. It protects the goroutine of the
+// caller.
 func Guarded(do func() error) (err error) {
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	defer func() {

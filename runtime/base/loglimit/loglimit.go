@@ -1,8 +1,8 @@
-// Package loglimit bounds the log lines that strangers can cause: a flood of refused requests is one line
-// per second and reason, with a count, and does not fill the disk.
+// Package loglimit bounds the log lines that unauthenticated clients can cause: a flood of rejected
+// requests becomes one line per second and reason, with a count, and does not fill the disk.
 //
-// A call site marks the context of a line with [Collapse]. The loggers of package telemetry, whose handler
-// is the one of [New], act on the mark; others write every line.
+// A call site marks the context of a line with [Collapse]. The loggers of package telemetry use the handler
+// of [New], which acts on the mark; other loggers write every line.
 package loglimit
 
 import (
@@ -12,20 +12,21 @@ import (
 	"time"
 )
 
-// KeyCount is the attribute of a collapsed line that says how many lines it stands in for.
+// KeyCount is the attribute of a collapsed line that says how many lines it replaces.
 const KeyCount = "count"
 
 const (
 	window      = time.Second
-	mostReasons = 512 // further reasons share one entry, so that memory stays bounded
+	mostReasons = 512 // further reasons share one entry, to bound the memory
 )
 
-// Collapse returns a context for a log line that strangers can cause at any rate. Of the lines with one
-// message, level and reason, one is written immediately. Those of each second after it become one line,
-// which has the attributes of the last of them and their number. The reason must come from a small set.
+// Collapse returns a context for a log line that clients can cause at any rate. Of the lines with one
+// message, level and reason, the first is written immediately. Those of each following second are collapsed
+// into one line, which has the attributes of the last of them and their number. The reason must come from a
+// small set.
 func Collapse(ctx context.Context, reason string) context.Context { return After(ctx, 1, reason) }
 
-// After is Collapse for lines of which several a second are useful one by one.
+// After is Collapse with several lines a second written individually.
 func After(ctx context.Context, lines int, reason string) context.Context {
 	return context.WithValue(ctx, markKey{}, mark{lines, reason})
 }
@@ -70,7 +71,7 @@ type entryKey struct {
 	reason  string
 }
 
-// entry is the current second of lines that have a key in common.
+// entry counts the lines of the current second that share a key.
 type entry struct {
 	written int
 	held    int
@@ -84,7 +85,7 @@ type limiter struct {
 	entries map[entryKey]*entry
 }
 
-// hold reports whether the record is held back; otherwise the caller writes it.
+// hold reports whether the record is held back; if not, the caller writes it.
 func (l *limiter) hold(to slog.Handler, m mark, record slog.Record) bool {
 	key := entryKey{record.Level, record.Message, m.reason}
 	l.mu.Lock()
@@ -108,7 +109,8 @@ func (l *limiter) hold(to slog.Handler, m mark, record slog.Record) bool {
 	return true
 }
 
-// flush writes the line for what a second has held back. The line counts for the second that begins.
+// flush writes the line for the records held back in the last second. That line counts towards the next
+// second.
 func (l *limiter) flush(key entryKey) {
 	l.mu.Lock()
 	e := l.entries[key]

@@ -10,28 +10,28 @@ import (
 	aead "github.com/tink-crypto/tink-go/v2/aead/subtle"
 )
 
-// What Open can say.
+// The errors of Open.
 var (
-	// ErrUnknownKey: sealed under a master key that is not configured here.
+	// ErrUnknownKey means that the value was sealed under a master key that is not configured.
 	ErrUnknownKey = errors.New("sealed under a master key that is not configured")
-	// ErrNotGenuine: changed, cut short, or sealed for other associated data.
+	// ErrNotGenuine means that the value was changed, truncated, or sealed for other associated data.
 	ErrNotGenuine = errors.New("sealed value is damaged or belongs elsewhere")
 )
 
-// A sealed value is: version (1 octet), key id (4), nonce (12), ciphertext, tag (16).
+// A sealed value consists of: version (1 byte), key id (4), nonce (12), ciphertext, tag (16).
 const (
 	version    = 1
 	headerSize = 1 + 4
 )
 
-// Box encrypts and decrypts under the master keys. It is safe for concurrent use.
+// Box encrypts and decrypts with the master keys. It is safe for concurrent use.
 type Box struct {
-	materials []String // of all keys, the sealing one first
+	materials []String // of all keys, the sealing key first
 	first     uint32
 	ciphers   map[uint32]*aead.AESGCM
 }
 
-// NewBox takes the master keys, the sealing one first.
+// NewBox returns a new Box for the master keys, the sealing key first.
 func NewBox(keys ...Key) (*Box, error) {
 	if len(keys) == 0 {
 		return nil, errors.New("secret box without a master key")
@@ -58,12 +58,12 @@ func NewBox(keys ...Key) (*Box, error) {
 	return box, nil
 }
 
-// Seal encrypts under the first key. The associated data (as "domains/dom_…/dkim")
-// is not stored: Open needs the same again.
+// Seal encrypts under the first key. The associated data (for example "domains/dom_…/dkim") is not stored:
+// Open needs the same data again.
 func (b *Box) Seal(plaintext, associatedData []byte) []byte {
 	sealed, err := b.ciphers[b.first].Encrypt(plaintext, associatedData)
 	if err != nil {
-		// AES-GCM refuses only plaintexts of 64 GiB.
+		// AES-GCM fails only for plaintexts of 64 GiB.
 		panic("secret: seal: " + err.Error())
 	}
 	out := make([]byte, headerSize, headerSize+len(sealed))
@@ -72,8 +72,8 @@ func (b *Box) Seal(plaintext, associatedData []byte) []byte {
 	return append(out, sealed...)
 }
 
-// Open decrypts what Seal made under any of the keys, for the same associated
-// data. Its error is ErrUnknownKey or ErrNotGenuine.
+// Open decrypts a value that Seal returned, under any of the keys and for the same associated data. Its
+// error is ErrUnknownKey or ErrNotGenuine.
 func (b *Box) Open(sealed, associatedData []byte) ([]byte, error) {
 	id, known := keyID(sealed)
 	if !known {
@@ -90,15 +90,15 @@ func (b *Box) Open(sealed, associatedData []byte) ([]byte, error) {
 	return plaintext, nil
 }
 
-// Derive gives 32 octets for one purpose (as "cursor"), the same for the same
-// first key, useless for finding that key or the octets of another purpose.
-// Whatever was made with them stops working when the first key is rotated.
+// Derive returns 32 bytes for one purpose (for example "cursor"). They depend only on the first key, and
+// reveal neither that key nor the bytes of another purpose. Values made with them become invalid when the
+// first key is rotated.
 func (b *Box) Derive(purpose string) []byte {
 	return derive(b.materials[0], "purpose/"+purpose, KeySize)
 }
 
-// DeriveEach gives the octets of one purpose for every key, the first key's first:
-// what was made with an older key's can be recognised while that key is configured.
+// DeriveEach returns the bytes of one purpose for every key, the first key's first, so that values made
+// with an older key can be recognized while that key is configured.
 func (b *Box) DeriveEach(purpose string) [][]byte {
 	each := make([][]byte, 0, len(b.materials))
 	for _, material := range b.materials {
@@ -118,7 +118,7 @@ func keyID(sealed []byte) (uint32, bool) {
 func derive(material String, info string, size int) []byte {
 	out, err := hkdf.Key(sha256.New, []byte(material.Reveal()), nil, "postrider/"+info, size)
 	if err != nil {
-		// Only a size over 255 hashes, or a FIPS policy against short keys.
+		// Fails only for a size over 255 hashes, or under a FIPS policy against short keys.
 		panic("secret: derive: " + err.Error())
 	}
 	return out

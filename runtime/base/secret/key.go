@@ -8,27 +8,26 @@ import (
 	"strings"
 )
 
-// KeySize is the length of a master key in octets.
+// KeySize is the length of a master key in bytes.
 const KeySize = 32
 
-// Key is a master key. It does not print.
+// Key is a master key. It cannot be printed.
 type Key struct{ material String }
 
-// NewKey makes a random master key.
+// NewKey returns a new random master key.
 func NewKey() Key {
 	var random [KeySize]byte
-	rand.Read(random[:]) // crypto/rand ends the process rather than fail
+	rand.Read(random[:]) // crypto/rand never returns an error
 	return Key{material: New(string(random[:]))}
 }
 
-// Setting is the key as ParseKeys reads it.
+// Setting returns the key in the format that ParseKeys reads.
 func (k Key) Setting() String {
 	return New(base64.StdEncoding.EncodeToString([]byte(k.material.Reveal())))
 }
 
-// ParseKeys reads master keys from a setting: each the base64 form of 32 octets,
-// several separated by commas, the sealing one first. It reports every key that
-// is wrong, by its position and never by its text.
+// ParseKeys reads master keys from a setting: each the base64 encoding of 32 bytes, separated by commas,
+// the sealing key first. It reports every invalid key by its position and never by its text.
 func ParseKeys(setting String) ([]Key, error) {
 	if strings.TrimSpace(setting.Reveal()) == "" {
 		return nil, errors.New("no master key; make one with `openssl rand -base64 32`")

@@ -8,9 +8,9 @@ import (
 	"path/filepath"
 )
 
-// KeyFile reads the master key setting from a file, and makes the file with a new
-// key when there is none. Of two processes that start at once, both get the key
-// of the one that was first. A file that others may read is refused.
+// KeyFile reads the master key setting from a file, and creates the file with a new key if it does not
+// exist. If two processes start concurrently, both get the key of the first. A file that other users can
+// read is refused.
 func KeyFile(path string) (String, error) {
 	setting, err := readKeyFile(path)
 	if !errors.Is(err, fs.ErrNotExist) {
@@ -37,8 +37,8 @@ func readKeyFile(path string) (String, error) {
 	return New(string(text)), nil
 }
 
-// createKeyFile writes beside the path and links, so that the file is there with
-// all of the key or not at all, and never replaces another.
+// createKeyFile writes a temporary file in the same folder and links it, so that the file appears with the
+// whole key or not at all, and never replaces another.
 func createKeyFile(path string, key Key) error {
 	dir := filepath.Dir(path)
 	temp, err := os.CreateTemp(dir, ".master-key-*") // mode 0600

@@ -2,11 +2,11 @@ package secret
 
 import "strings"
 
-// Mask is shown in place of a secret that stays as it is.
+// Mask is shown in place of a secret that stays unchanged.
 const Mask = "********"
 
-// MaskURL returns a URL without what may be secret in it: the user before its host, and the values
-// of its query. Everything else stays as it is written.
+// MaskURL returns a URL without its possible secrets: the user info and the query values. Everything else
+// is unchanged.
 func MaskURL(text string) string {
 	base, query, fragment := cutURL(text)
 	if from, to := userOf(base); from < to {
@@ -15,9 +15,9 @@ func MaskURL(text string) string {
 	return base + mapQuery(query, func(string) string { return Mask }) + fragment
 }
 
-// UnmaskURL returns a URL with the values that another hides, where it shows a mask: those of the
-// fields of the same name in the query. It reports false where something stays hidden. Only a URL
-// with the same beginning, up to the query, gets the values: they are not for another address.
+// UnmaskURL replaces the masks in a URL with the values of the same query fields of the original. It
+// reports false if a mask remains. The base of both URLs, up to the query, must be equal: the secrets
+// belong to that address only.
 func UnmaskURL(text, original string) (string, bool) {
 	base, query, fragment := cutURL(text)
 	known, hidden, _ := cutURL(original)
@@ -60,7 +60,7 @@ func cutURL(text string) (base, query, fragment string) {
 	return text, query, fragment
 }
 
-// userOf returns where the user of a URL is, without the @ behind it.
+// userOf returns the position of the user info in a URL, without the @ after it.
 func userOf(base string) (from, to int) {
 	i := strings.Index(base, "://")
 	if i < 0 {
@@ -77,8 +77,8 @@ func userOf(base string) (from, to int) {
 	return 0, 0
 }
 
-// mapQuery replaces the value of each field of a query that begins with a question mark. A field
-// without = is a value without a name. Empty values stay.
+// mapQuery replaces the value of each field of a query that begins with a question mark. A field without =
+// is a value without a name. Empty values stay empty.
 func mapQuery(query string, value func(pair string) string) string {
 	rest, found := strings.CutPrefix(query, "?")
 	if !found {

@@ -7,13 +7,13 @@ import (
 	"log/slog"
 )
 
-// Redacted is what a secret prints as.
+// Redacted is printed in place of a secret.
 const Redacted = "[redacted]"
 
 // String is a secret text. The zero value is the empty secret.
 //
-// The text lies behind a pointer because fmt does not call the methods of
-// unexported struct fields: it then prints an address instead of the secret.
+// The text is stored in a pointer because fmt does not call the methods of unexported struct fields: it
+// then prints an address instead of the secret.
 type String struct{ text *string }
 
 var (
@@ -23,10 +23,10 @@ var (
 	_ encoding.TextUnmarshaler = (*String)(nil)
 )
 
-// New takes a text into custody.
+// New returns a String for a text.
 func New(text string) String { return String{text: &text} }
 
-// Reveal gives the text. A call of it is where a secret may leave.
+// Reveal returns the text. Every call is a place where a secret may leak.
 func (s String) Reveal() string {
 	if s.text == nil {
 		return ""
@@ -34,15 +34,15 @@ func (s String) Reveal() string {
 	return *s.text
 }
 
-// IsZero tells whether there is no text.
+// IsZero reports whether the text is empty.
 func (s String) IsZero() bool { return s.Reveal() == "" }
 
-// Equal compares without telling by its duration where two secrets differ.
+// Equal compares in constant time.
 func (s String) Equal(other String) bool {
 	return subtle.ConstantTimeCompare([]byte(s.Reveal()), []byte(other.Reveal())) == 1
 }
 
-// String is what every printer gets.
+// String returns the redacted form.
 func (s String) String() string {
 	if s.IsZero() {
 		return ""
@@ -50,22 +50,22 @@ func (s String) String() string {
 	return Redacted
 }
 
-// GoString is String: %#v gives the secret away no more than %v.
+// GoString returns the redacted form for %#v.
 func (s String) GoString() string { return s.String() }
 
-// Format answers every verb, %x and %d included.
+// Format writes the redacted form for every verb, %x and %d included.
 func (s String) Format(f fmt.State, _ rune) {
-	// The state's writer is fmt's own buffer, whose Write cannot fail.
+	// The writer is fmt's own buffer, whose Write cannot fail.
 	fmt.Fprint(f, s.String())
 }
 
-// LogValue is what slog writes.
+// LogValue returns the redacted form for slog.
 func (s String) LogValue() slog.Value { return slog.StringValue(s.String()) }
 
-// MarshalText is what JSON and YAML write.
+// MarshalText returns the redacted form for JSON and YAML.
 func (s String) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
 
-// UnmarshalText reads the secret itself, so that a String may be decoded into.
+// UnmarshalText stores the text as the secret, so that a String can be decoded into.
 func (s *String) UnmarshalText(text []byte) error {
 	*s = New(string(text))
 	return nil

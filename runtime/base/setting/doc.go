@@ -1,26 +1,25 @@
 // Package setting declares what an operator can set.
 //
-// A setting is declared once, as a variable beside the code that reads it:
+// A setting is declared once, as a variable next to the code that reads it:
 //
 //	var LanesFile = setting.Declare(setting.Setting[string]{
 //		Name: "POSTRIDER_LANES_FILE", Group: "Delivery", Form: setting.Text("PATH"),
 //		Help: "Limits per mailbox provider that replace or join the built-in ones.",
 //	})
 //
-// and read with LanesFile.Of(values). Nothing else is to be done: the flag, the key of
-// the YAML file, the help, docs/settings.md, the log line with the configuration and the
-// warning about unknown variables are made from the declarations. A test of package
-// assembly writes the page with -update and fails while it is old.
+// and read with LanesFile.Of(values). That is all: the flag, the key in the YAML file, the help,
+// docs/settings.md, the log line with the configuration and the warning about unknown variables are derived
+// from the declarations. A test of package app writes the page with -update and fails while it is out of
+// date.
 //
-// Texts are what somebody gave: a flag, else an environment variable, else a key of the
-// file. An empty text counts as not given. Read turns the texts of a start into Values
-// and does nothing else. Its error has everything that is wrong, by the name of the
-// setting. Whether the things named exist (folders, servers, modules) comes out later,
-// when they are used.
+// Texts are the values as given: from a flag, else an environment variable, else a key of the file. An
+// empty text counts as not set. Read turns the texts of a start into Values and has no side effects. Its
+// error lists every mistake, by the name of the setting. Whether the named things exist (folders, servers,
+// modules) is checked when they are used.
 //
-// A default is a constant (Default), or follows from the mode and from other settings
-// (From, with DefaultText for readers). What an operator cannot set is no setting: it is
-// a constant beside the code that uses it.
+// A default is a constant (Default), or is derived from the mode and from other settings (From, with
+// DefaultText for readers). A value that an operator cannot set is not a setting: it is a constant next to
+// the code that uses it.
 //
-// Secrets do not show, neither in mistakes nor in the log.
+// Secrets never appear in mistakes or in the log.
 package setting

@@ -10,19 +10,18 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// Fill takes from a YAML file what was not given otherwise: one mapping of setting
-// names (as base_url) to scalars, or to lists where the setting takes several separated
-// by commas. A key that is not a setting is a mistake, and so is the setting except,
-// which names the file.
+// Fill adds values from a YAML file for settings that are not set otherwise. The file is one mapping of
+// setting names (such as base_url) to scalars, or to lists where the setting takes a comma-separated list.
+// An unknown key is a mistake, and so is the setting except, which names the file itself.
 func (t Texts) Fill(file string, content []byte, except string) Mistakes {
 	var wrong Mistakes
 	var document yaml.Node
 	decoder := yaml.NewDecoder(bytes.NewReader(content))
 	switch err := decoder.Decode(&document); {
-	case errors.Is(err, io.EOF): // nothing but comments
+	case errors.Is(err, io.EOF): // only comments
 		return nil
 	case err != nil:
-		wrong.Add(file, "is not YAML: %s", strings.TrimPrefix(err.Error(), "yaml: "))
+		wrong.Add(file, "is not valid YAML: %s", strings.TrimPrefix(err.Error(), "yaml: "))
 		return wrong
 	}
 	root := document.Content[0]
@@ -46,9 +45,9 @@ func (t Texts) Fill(file string, content []byte, except string) Mistakes {
 		case !known:
 			wrong.Add(place, "is not a setting")
 		case seen[key.Value]:
-			wrong.Add(place, "is there twice")
+			wrong.Add(place, "appears twice")
 		case !readable:
-			wrong.Add(place, "is neither a single value nor a list of them")
+			wrong.Add(place, "must be a single value or a list of values")
 		case t[name] == "":
 			t[name] = text
 		}

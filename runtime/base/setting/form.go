@@ -13,22 +13,22 @@ import (
 	"golang.org/x/net/idna"
 )
 
-// Form says how the text of a setting reads.
+// Form defines the syntax of a setting.
 type Form[T any] struct {
-	Placeholder string // of the value in the help, as N; empty for a switch
-	Takes       string // the bounds in words, as "1 to 65535"; may be empty
-	// Parse gives the value of a text that is not empty. Its error continues a sentence
-	// that begins with the name of the setting: `is "x"; want a number`. Several errors
-	// are joined with errors.Join. The error of a secret does not quote the text.
+	Placeholder string // of the value in the help, for example N; empty for a switch
+	Takes       string // the bounds in words, for example "1 to 65535"; may be empty
+	// Parse converts a text that is not empty. Its error continues a sentence that begins with the name of
+	// the setting: `is "x"; want a number`. Several errors are joined with errors.Join. The error of a
+	// secret does not quote the text.
 	Parse func(text string) (T, error)
 }
 
-// Text takes any text.
+// Text accepts any text.
 func Text(placeholder string) Form[string] {
 	return Form[string]{Placeholder: placeholder, Parse: func(text string) (string, error) { return text, nil }}
 }
 
-// Number takes a whole number between two bounds, both included.
+// Number accepts a whole number between two bounds, inclusive.
 func Number(least, most int) Form[int] {
 	return Form[int]{Placeholder: "N", Takes: fmt.Sprintf("%d to %d", least, most), Parse: func(text string) (int, error) {
 		n, err := strconv.Atoi(text)
@@ -39,7 +39,7 @@ func Number(least, most int) Form[int] {
 	}}
 }
 
-// Duration takes a time between two bounds, as 5s. A plain number is seconds.
+// Duration accepts a time between two bounds, for example 5s. A plain number is in seconds.
 func Duration(least, most time.Duration) Form[time.Duration] {
 	return Form[time.Duration]{Placeholder: "TIME", Takes: fmt.Sprintf("%s to %s", least, most), Parse: func(text string) (time.Duration, error) {
 		d, err := time.ParseDuration(text)
@@ -53,7 +53,7 @@ func Duration(least, most time.Duration) Form[time.Duration] {
 	}}
 }
 
-// plain is 0 rather than 0s.
+// plain formats a duration, with 0 instead of 0s.
 func plain(d time.Duration) string {
 	if d == 0 {
 		return "0"
@@ -61,7 +61,7 @@ func plain(d time.Duration) string {
 	return d.String()
 }
 
-// Switch takes true and false.
+// Switch accepts true and false.
 func Switch() Form[bool] {
 	return Form[bool]{Takes: "true or false", Parse: func(text string) (bool, error) {
 		switch strings.ToLower(text) {
@@ -74,7 +74,7 @@ func Switch() Form[bool] {
 	}}
 }
 
-// OneOf takes one of several words.
+// OneOf accepts one of several words.
 func OneOf[T ~string](placeholder string, words ...T) Form[T] {
 	names := make([]string, len(words))
 	for i, word := range words {
@@ -90,7 +90,7 @@ func OneOf[T ~string](placeholder string, words ...T) Form[T] {
 	}}
 }
 
-// HostPort takes host:port, where the host may be left out.
+// HostPort accepts host:port. The host may be empty.
 func HostPort() Form[string] {
 	return Form[string]{Placeholder: "HOST:PORT", Parse: func(text string) (string, error) {
 		host, port, err := net.SplitHostPort(text)
@@ -107,10 +107,10 @@ func HostPort() Form[string] {
 	}}
 }
 
-// Host takes the name of a host. The value is in A-labels, in lower case.
+// Host accepts a host name. The value is in A-labels, in lower case.
 func Host() Form[string] { return Form[string]{Placeholder: "NAME", Parse: ParseHost} }
 
-// Hosts takes names of hosts, separated by commas.
+// Hosts accepts a comma-separated list of host names.
 func Hosts() Form[[]string] {
 	return Form[[]string]{Placeholder: "NAME,...", Parse: func(text string) ([]string, error) {
 		var hosts []string
@@ -123,8 +123,8 @@ func Hosts() Form[[]string] {
 	}}
 }
 
-// ParseHost gives the name of a host in A-labels, in lower case. It accepts letters,
-// digits and hyphens (RFC 5890 section 2.3).
+// ParseHost returns a host name in A-labels, in lower case. It accepts letters, digits and hyphens (RFC
+// 5890 section 2.3).
 func ParseHost(text string) (string, error) {
 	wrong := fmt.Errorf("has %q, which is not a host name", text)
 	name, err := idna.Lookup.ToASCII(strings.TrimSuffix(text, "."))
@@ -139,13 +139,13 @@ func ParseHost(text string) (string, error) {
 	return name, nil
 }
 
-// IsAddress tells whether a host is an IP address rather than a name.
+// IsAddress reports whether a host is an IP address rather than a name.
 func IsAddress(host string) bool {
 	_, err := netip.ParseAddr(host)
 	return err == nil
 }
 
-// Ranges takes address ranges, separated by commas. An address alone is a range.
+// Ranges accepts a comma-separated list of address ranges. A single address is a range.
 func Ranges() Form[[]netip.Prefix] {
 	return Form[[]netip.Prefix]{Placeholder: "CIDR,...", Parse: func(text string) ([]netip.Prefix, error) {
 		var ranges []netip.Prefix
@@ -162,7 +162,7 @@ func Ranges() Form[[]netip.Prefix] {
 	}}
 }
 
-// Addresses takes IP addresses, separated by commas.
+// Addresses accepts a comma-separated list of IP addresses.
 func Addresses() Form[[]netip.Addr] {
 	return Form[[]netip.Addr]{Placeholder: "IP,...", Parse: func(text string) ([]netip.Addr, error) {
 		var addresses []netip.Addr
@@ -187,7 +187,7 @@ func parseRange(text string) (netip.Prefix, error) {
 	return prefix.Masked(), err
 }
 
-// List splits a text that names several, at commas. Empty items are left out.
+// List splits a comma-separated text and drops empty items.
 func List(text string) []string {
 	var items []string
 	for item := range strings.SplitSeq(text, ",") {

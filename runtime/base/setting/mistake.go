@@ -5,13 +5,13 @@ import (
 	"strings"
 )
 
-// Mistake is one setting that is wrong.
+// Mistake is one invalid setting.
 type Mistake struct {
-	Setting string // as the environment variable, or a place in the file
+	Setting string // the environment variable, or a place in the file
 	Problem string // "is required: …"
 }
 
-// Mistakes are all that is wrong with the settings.
+// Mistakes are all invalid settings of a start.
 type Mistakes []Mistake //nolint:errname,recvcheck // the name that its readers use; appending needs the pointer
 
 func (m Mistakes) Error() string {
@@ -27,12 +27,12 @@ func (m Mistakes) Error() string {
 	return text.String()
 }
 
-// Add notes what is wrong with a setting.
+// Add records a mistake.
 func (m *Mistakes) Add(setting, format string, args ...any) {
 	*m = append(*m, Mistake{setting, fmt.Sprintf(format, args...)})
 }
 
-// Err is nil where nothing is wrong.
+// Err returns the mistakes as an error, or nil if there are none.
 func (m Mistakes) Err() error {
 	if len(m) == 0 {
 		return nil

@@ -12,32 +12,33 @@ import (
 
 // Setting declares a setting whose value has the type T.
 type Setting[T any] struct {
-	Name  string // of the environment variable; flag and key of the file follow from it
-	Also  string // another variable, which is read where Name is not given
-	Group string // the chapter of the help and of docs/settings.md
+	Name  string // of the environment variable; the flag and the key in the file are derived from it
+	Also  string // another variable, which is read if Name is not set
+	Group string // the section in the help and in docs/settings.md
 	Form  Form[T]
-	Help  string // what it is for, in one or two sentences
+	Help  string // the purpose, in one or two sentences
 
-	// Default is the value where nothing is given.
+	// Default is the value if the setting is not set.
 	Default T
-	// From gives the default where it is no constant. It may read other settings.
+	// From computes the default if it is not a constant. It may read other settings.
 	From func(Values) T
-	// DefaultText is the default in words, for readers. It is needed with From.
+	// DefaultText is the default in words, for readers. It is required with From.
 	DefaultText string
 
-	// Required says what production wants here. Empty: the setting may be left out.
+	// Required says which value production needs. Empty if the setting is optional.
 	Required string
-	// Check tells whether the value goes with the mode and with other settings. Its error
-	// continues a sentence that begins with the name: "is required with …".
+	// Check reports whether the value fits the mode and the other settings. Its error continues a sentence
+	// that begins with the name: "is required with …".
 	Check func(v Values, value T) error
-	// Secret values are shown nowhere.
+	// Secret values are never shown.
 	Secret bool
-	// Show is the value for the log. Nil: the value itself, or nothing of a secret one.
+	// Show returns the value for the log. If nil, the log shows the value itself, or nothing if it is
+	// secret.
 	Show func(T) slog.Value
 }
 
-// Declare makes a setting known to the whole program. It panics when the declaration
-// cannot be right, which every start and every test would show.
+// Declare registers a setting. It panics if the declaration is invalid, which every start and every test
+// would show.
 func Declare[T any](s Setting[T]) *Setting[T] {
 	switch {
 	case s.Name == "" || s.Group == "" || s.Help == "" || s.Form.Parse == nil:
@@ -51,7 +52,7 @@ func Declare[T any](s Setting[T]) *Setting[T] {
 	return &s
 }
 
-// Of gives the value.
+// Of returns the value.
 func (s *Setting[T]) Of(v Values) T {
 	if value, given := v.given[s.Name]; given {
 		return value.(T)
@@ -62,13 +63,13 @@ func (s *Setting[T]) Of(v Values) T {
 	return s.Default
 }
 
-// Given tells whether somebody gave the value.
+// Given reports whether the operator set the value.
 func (s *Setting[T]) Given(v Values) bool {
 	_, given := v.given[s.Name]
 	return given
 }
 
-// With is v with another value of this setting.
+// With returns a copy of v with another value of this setting.
 func (s *Setting[T]) With(v Values, value T) Values {
 	given := maps.Clone(v.given)
 	if given == nil {
@@ -83,13 +84,13 @@ func (s *Setting[T]) With(v Values, value T) Values {
 type Info struct {
 	Name, Also, Group, Help string
 	Flag                    string // without the dashes
-	Key                     string // in a file
-	Placeholder             string // of the value, as N; empty for a switch
+	Key                     string // in the file
+	Placeholder             string // of the value, for example N; empty for a switch
 	Default, Takes          string // in words; Takes may be empty
 	Secret, Switch          bool
 }
 
-// All describes all settings, chapter by chapter.
+// All describes all settings, section by section.
 func All() []Info {
 	all := make([]Info, 0, len(declarations))
 	for _, d := range sorted() {
@@ -108,11 +109,11 @@ type declaration interface {
 	show(v Values) slog.Value
 }
 
-// declarations are added to while packages are initialised, and only read afterwards.
+// declarations is filled while packages are initialized, and only read afterwards.
 var declarations []declaration
 
-// sorted has the chapters in the order of their names. In a chapter the settings stand
-// as they were declared.
+// sorted returns the declarations with the groups in alphabetical order. Within a group they keep the order
+// of declaration.
 func sorted() []declaration {
 	return slices.SortedStableFunc(slices.Values(declarations), func(a, b declaration) int {
 		return strings.Compare(a.group(), b.group())

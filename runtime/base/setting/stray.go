@@ -6,21 +6,21 @@ import (
 	"strings"
 )
 
-// prefix begins the names of the settings that are not shared with other programs.
+// prefix starts the names of the settings that are not shared with other programs.
 const prefix = "POSTRIDER_"
 
-// Stray is a variable of the environment that is named like a setting and is not one.
+// Stray is an environment variable that is named like a setting but is not one.
 type Stray struct {
 	Name    string
-	Nearest string // the setting whose name differs least
+	Nearest string // the setting with the most similar name
 }
 
 func (s Stray) String() string {
 	return fmt.Sprintf("%s is not a setting and has no effect; the nearest one is %s", s.Name, s.Nearest)
 }
 
-// Strays lists the variables that begin with POSTRIDER_ and are not known. environ has
-// lines of the form NAME=value, as os.Environ gives them. The result is sorted by name.
+// Strays lists the variables that begin with POSTRIDER_ and are unknown. environ has lines of the form
+// NAME=value, as returned by os.Environ. The result is sorted by name.
 func Strays(environ, known []string) []Stray {
 	var found []Stray
 	for _, line := range environ {
@@ -33,20 +33,19 @@ func Strays(environ, known []string) []Stray {
 	return found
 }
 
-// nearest is the known name with the least edit distance, the first one of several.
+// nearest returns the known name with the smallest edit distance; the first of several.
 func nearest(name string, known []string) string {
 	return slices.MinFunc(known, func(a, b string) int { return distance(name, a) - distance(name, b) })
 }
 
-// distance is the edit distance of Levenshtein: how many octets are to be inserted,
-// deleted or replaced to make b of a.
+// distance returns the Levenshtein distance of two names in bytes.
 func distance(a, b string) int {
-	row := make([]int, len(b)+1) // of the octets of a so far, against each beginning of b
+	row := make([]int, len(b)+1) // of the bytes of a so far, against each prefix of b
 	for j := range row {
 		row[j] = j
 	}
 	for i := range len(a) {
-		before := row[0] // diagonal: one octet less of both
+		before := row[0] // diagonal: one byte less of both
 		row[0] = i + 1
 		for j := range len(b) {
 			replaced := before

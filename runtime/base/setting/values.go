@@ -8,27 +8,27 @@ import (
 	"slices"
 )
 
-// Mode is what the program runs for; it decides defaults and demands.
+// Mode is the purpose of a run. It determines defaults and requirements.
 type Mode string
 
 // The modes.
 const (
-	Dev   Mode = "dev"   // on a developer's machine: nothing leaves it
+	Dev   Mode = "dev"   // on a developer's machine: no mail leaves it
 	Serve Mode = "serve" // in production
-	Tool  Mode = "tool"  // a command that ends by itself: migrate, key create
+	Tool  Mode = "tool"  // a command that terminates: migrate, key create
 )
 
-// Texts are settings as given, by the names of their variables.
+// Texts are setting values as given, by variable name.
 type Texts map[string]string
 
 // Values are the settings of one start. The zero Values has the defaults.
 type Values struct {
 	Mode    Mode
-	Machine string         // what the system calls this machine
+	Machine string         // the host name of this machine
 	given   map[string]any // by name; each has the type of its setting
 }
 
-// Read turns texts into values. The error is a Mistakes.
+// Read parses texts into values. The error is a Mistakes.
 func Read(mode Mode, machine string, given Texts) (Values, error) {
 	v := Values{Mode: mode, Machine: machine, given: map[string]any{}}
 	wrong := map[string][]error{} // by name
@@ -65,15 +65,15 @@ func Read(mode Mode, machine string, given Texts) (Values, error) {
 	return v, mistakes.Err()
 }
 
-// each lists the errors that were joined.
+// each returns the errors that were joined.
 func each(err error) []error {
-	if joined, several := err.(interface{ Unwrap() []error }); several { // the outermost one: a form joins what is wrong with the parts of a list
+	if joined, several := err.(interface{ Unwrap() []error }); several { // only the outermost join: a form joins the errors of the items of a list
 		return joined.Unwrap()
 	}
 	return []error{err}
 }
 
-// LogValue lists the effective values without the secrets.
+// LogValue returns the effective values without secrets.
 func (v Values) LogValue() slog.Value {
 	shown := []slog.Attr{slog.String("mode", string(v.Mode))}
 	for _, d := range sorted() {
@@ -82,8 +82,8 @@ func (v Values) LogValue() slog.Value {
 	return slog.GroupValue(shown...)
 }
 
-// String is what printers show: not the values, some of which are secret.
+// String describes the values without printing them, because some are secret.
 func (v Values) String() string { return fmt.Sprintf("%d settings in mode %s", len(v.given), v.Mode) }
 
-// GoString is String, for %#v.
+// GoString returns the same as String, for %#v.
 func (v Values) GoString() string { return v.String() }

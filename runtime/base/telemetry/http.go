@@ -25,7 +25,7 @@ import (
 // RequestIDHeader carries the request id in both directions.
 const RequestIDHeader = "X-Request-Id"
 
-// unmatched is the route of requests that no pattern took.
+// unmatched is the route of requests that match no pattern.
 const unmatched = "unmatched"
 
 // HTTP observes a server's requests.
@@ -38,17 +38,17 @@ type HTTP struct {
 	inFlight prometheus.Gauge
 }
 
-// HTTPParams is what NewHTTP needs.
+// HTTPParams are the dependencies of NewHTTP.
 type HTTPParams struct {
 	Logger   *slog.Logger
 	Registry prometheus.Registerer
 	Tracing  *Tracing // nil: off
-	// Quiet routes (health, metrics) are logged at debug level while they answer
-	// below 500. As in the mux: "GET /healthz".
+	// Quiet routes (health, metrics) are logged at debug level while their status is below 500. They are
+	// written as mux patterns: "GET /healthz".
 	Quiet []string
 }
 
-// NewHTTP registers the metrics of HTTP requests.
+// NewHTTP registers the metrics for HTTP requests.
 func NewHTTP(p HTTPParams) (*HTTP, error) {
 	h := &HTTP{logger: p.Logger, tracing: p.Tracing, quiet: map[string]bool{},
 		requests: prometheus.NewCounterVec(prometheus.CounterOpts{
@@ -73,8 +73,8 @@ func NewHTTP(p HTTPParams) (*HTTP, error) {
 	return h, nil
 }
 
-// Wrap observes the requests to next, which must be the outermost mux: the route
-// is the pattern that it matched. A panic becomes a 500 and a log line.
+// Wrap observes the requests to next, which must be the outermost mux: the route is the pattern that it
+// matched. A panic is logged and answered with a 500.
 func (h *HTTP) Wrap(next http.Handler) http.Handler {
 	observed := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { h.serve(w, r, next) })
 	if !h.tracing.On() {
@@ -82,8 +82,9 @@ func (h *HTTP) Wrap(next http.Handler) http.Handler {
 	}
 	return otelhttp.NewHandler(observed, "http",
 		otelhttp.WithTracerProvider(h.tracing.Provider()),
-		otelhttp.WithMeterProvider(metricnoop.NewMeterProvider()), // Prometheus has them
-		// Strangers call: their trace is linked to and not continued, so that they do not choose what is sampled.
+		otelhttp.WithMeterProvider(metricnoop.NewMeterProvider()), // Prometheus collects the metrics
+		// Clients are untrusted: their trace is linked rather than continued, so that they do not control
+		// sampling.
 		otelhttp.WithPublicEndpointFn(func(*http.Request) bool { return true }),
 		otelhttp.WithSpanNameFormatter(func(_ string, r *http.Request) string { return r.Method }))
 }
@@ -96,7 +97,7 @@ func (h *HTTP) serve(w http.ResponseWriter, r *http.Request, next http.Handler) 
 	record.clientLeft = seen.clientLeft
 	h.inFlight.Inc()
 	start := time.Now()
-	// Deferred, so that an aborted connection (http.ErrAbortHandler) is seen too.
+	// Deferred, so that an aborted connection (http.ErrAbortHandler) is logged too.
 	defer func() {
 		h.inFlight.Dec()
 		h.finish(r, record, seen, time.Since(start))
@@ -104,8 +105,8 @@ func (h *HTTP) serve(w http.ResponseWriter, r *http.Request, next http.Handler) 
 	h.recovering(seen.wrap(w), r, record, seen, next)
 }
 
-// recovering answers a panic below it with a 500, unless the answer has begun:
-// then the connection is cut, so that a half answer is not taken for a whole one.
+// recovering answers a panic in next with a 500. If the response has already begun, it cuts the connection
+// instead, so that the client does not mistake a partial response for a complete one.
 func (h *HTTP) recovering(w http.ResponseWriter, r *http.Request, record *Request, seen *observation, next http.Handler) {
 	defer func() {
 		value := recover()
@@ -133,7 +134,7 @@ func (h *HTTP) recovering(w http.ResponseWriter, r *http.Request, record *Reques
 func (h *HTTP) finish(r *http.Request, record *Request, seen *observation, took time.Duration) {
 	route, attrs := record.line()
 	if route == "" {
-		route = r.Pattern // set by ServeMux on the request that it was given
+		route = r.Pattern // set by ServeMux on the request it received
 	}
 	if route == "" {
 		route = unmatched
@@ -159,11 +160,12 @@ func (h *HTTP) finish(r *http.Request, record *Request, seen *observation, took 
 	}, attrs...)...)
 }
 
-// strangersBurst is how many requests of strangers that are answered have a line each, by route and second.
+// strangersBurst is how many answered requests of unauthenticated clients are logged individually, per
+// route and second.
 const strangersBurst = 20 // lines
 
-// collapseRequest bounds the lines of requests whose number nothing else bounds: those of strangers, and
-// those that are refused because there are too many.
+// collapseRequest limits the log lines of requests that have no other limit: those of unauthenticated
+// clients, and those rejected by a rate or concurrency limit.
 func collapseRequest(ctx context.Context, record *Request, route string, status int) context.Context {
 	by := record.caller()
 	switch {
@@ -175,8 +177,8 @@ func collapseRequest(ctx context.Context, record *Request, route string, status 
 	return loglimit.Collapse(ctx, route+" "+strconv.Itoa(status)+" "+record.errorCode()+" "+by)
 }
 
-// requestID takes over a sane id from a proxy or client, so that both sides can
-// search for it, and makes one otherwise.
+// requestID returns the id sent by a proxy or client if it is well formed, so that both sides can search
+// for it, and a new one otherwise.
 func requestID(r *http.Request) string {
 	if given := r.Header.Get(RequestIDHeader); sane(given) {
 		return given
@@ -198,7 +200,7 @@ func sane(id string) bool {
 	return true
 }
 
-// method keeps invented methods out of labels.
+// method keeps unknown methods out of metric labels.
 func method(r *http.Request) string {
 	switch r.Method {
 	case http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete, http.MethodOptions:
@@ -209,7 +211,7 @@ func method(r *http.Request) string {
 }
 
 func spanName(r *http.Request, route string) string {
-	if strings.Contains(route, " ") { // the pattern has the method in front
+	if strings.Contains(route, " ") { // the pattern starts with the method
 		return route
 	}
 	return method(r) + " " + route

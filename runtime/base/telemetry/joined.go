@@ -8,11 +8,11 @@ import (
 	"time"
 )
 
-// JoinedWriter makes one write of the lines of a moment. Under load a write for each
-// line is a noticeable part of what a request costs.
+// JoinedWriter combines log lines into one write. Under load, a write per line is a noticeable part of the
+// cost of a request.
 //
-// A line waits for lineAge at most; warnings and errors do not wait (see JoinedLines).
-// A process that is killed loses the lines of that moment and nothing else.
+// A line is delayed by lineAge at most; warnings and errors are not delayed (see JoinedLines). A process
+// that is killed loses only the lines of that interval.
 type JoinedWriter struct {
 	mutex   sync.Mutex
 	to      io.Writer
@@ -25,10 +25,10 @@ type JoinedWriter struct {
 const (
 	lineAge   = 50 * time.Millisecond
 	lineRoom  = 64 << 10
-	lineStock = 32 << 10 // kept between writes
+	lineStock = 32 << 10 // buffer kept between writes
 )
 
-// NewJoinedWriter writes to w. Flush ends it.
+// NewJoinedWriter returns a new JoinedWriter for w. Call Flush before the process ends.
 func NewJoinedWriter(w io.Writer) *JoinedWriter {
 	j := &JoinedWriter{to: w}
 	j.timer = time.AfterFunc(time.Hour, func() { j.Flush() }) //nolint:errcheck // the next Write reports it
@@ -36,7 +36,7 @@ func NewJoinedWriter(w io.Writer) *JoinedWriter {
 	return j
 }
 
-// Write takes a line. An error is that of an earlier write.
+// Write buffers a line. The error it returns is that of an earlier write.
 func (j *JoinedWriter) Write(line []byte) (int, error) {
 	j.mutex.Lock()
 	defer j.mutex.Unlock()
@@ -50,7 +50,7 @@ func (j *JoinedWriter) Write(line []byte) (int, error) {
 	return len(line), j.failed
 }
 
-// Flush writes what waits.
+// Flush writes the buffered lines.
 func (j *JoinedWriter) Flush() error {
 	j.mutex.Lock()
 	defer j.mutex.Unlock()
@@ -69,7 +69,7 @@ func (j *JoinedWriter) flush() {
 	}
 }
 
-// JoinedLines has warnings and errors written at once, with what came before them.
+// JoinedLines returns a logger that flushes w immediately after warnings and errors.
 func JoinedLines(log *slog.Logger, w *JoinedWriter) *slog.Logger {
 	return slog.New(urgentHandler{log.Handler(), w})
 }

@@ -1,28 +1,28 @@
 package telemetry
 
-// The keys of log attributes. A new line uses these; a new key is added here.
+// The keys of log attributes. Add new keys here.
 const (
 	KeyAccountID   = "account_id"
 	KeyAddress     = "address" // of a listener or peer, host:port
 	KeyAttempt     = "attempt"
 	KeyBytes       = "bytes"
-	KeyClass       = "class" // what a refusal is about, runtime/mail/bounce
-	KeyCode        = "code"  // the error code that the caller got
+	KeyClass       = "class" // the subject of a rejection, see runtime/mail/bounce
+	KeyCode        = "code"  // the error code returned to the client
 	KeyConfig      = "config"
 	KeyCount       = "count"
-	KeyDeliveryID  = "delivery_id" // of a webhook
+	KeyDeliveryID  = "delivery_id" // of a webhook delivery
 	KeyDomainID    = "domain_id"
 	KeyDuration    = "duration"
-	KeyEffective   = "effective" // a report changed something
+	KeyEffective   = "effective" // whether a report changed anything
 	KeyEmailID     = "email_id"
 	KeyError       = "error"
-	KeyEvent       = "event" // type of a fact
+	KeyEvent       = "event" // an event type
 	KeyFactID      = "fact_id"
 	KeyGroup       = "group" // consumer group
 	KeyKeyID       = "key_id"
 	KeyMethod      = "method"
 	KeyOutcome     = "outcome"
-	KeyPhase       = "phase"    // of an SMTP dialogue
+	KeyPhase       = "phase"    // of an SMTP session
 	KeyProvider    = "provider" // of text messages
 	KeyReason      = "reason"
 	KeyRecipientID = "recipient_id"
@@ -30,7 +30,7 @@ const (
 	KeyRemoteAddr  = "remote_addr"
 	KeyRemoteHost  = "remote_host"
 	KeyRepeated    = "repeated"
-	KeyReply       = "reply" // an SMTP server's words
+	KeyReply       = "reply" // an SMTP server's reply text
 	KeyRequestID   = "request_id"
 	KeyRoute       = "route"
 	KeySMSID       = "sms_id"

@@ -10,17 +10,17 @@ import (
 	"github.com/postrider/postrider/runtime/base/loglimit"
 )
 
-// Format is how log lines are written.
+// Format is the format of log lines.
 type Format string
 
 // The formats.
 const (
-	Text Format = "text" // key=value, for people
-	JSON Format = "json" // one object per line, for machines; durations are in seconds
+	Text Format = "text" // key=value, for humans
+	JSON Format = "json" // one object per line, for machines; durations in seconds
 )
 
-// NewLogger writes lines of the level and above. Lines logged with a context
-// name its request and trace.
+// NewLogger returns a logger that writes lines of the given level and above. Lines logged with a context
+// include its request id and trace.
 func NewLogger(format Format, level slog.Leveler, w io.Writer) *slog.Logger {
 	options := &slog.HandlerOptions{Level: level}
 	if format == JSON {
@@ -37,7 +37,7 @@ func inSeconds(_ []string, a slog.Attr) slog.Attr {
 	return a
 }
 
-// contextHandler adds what the context knows to each line.
+// contextHandler adds attributes from the context to each line.
 type contextHandler struct{ slog.Handler }
 
 func (h contextHandler) Handle(ctx context.Context, record slog.Record) error {

@@ -11,23 +11,22 @@ import (
 	"go.opentelemetry.io/otel/trace"
 )
 
-// A message has one trace for its whole life: acceptance, queue, attempts over SMTP,
-// webhooks. Its trace id follows from the id of the email, so that every process knows it
-// and no row has to keep it. The span of acceptance has an id that follows too. Later spans
-// link to it, and the span of the request that brought the message and the message's link
-// to each other.
+// A message has one trace for its whole life: acceptance, queue, SMTP attempts, webhooks. The trace id is
+// derived from the email id, so that every process knows it and no row has to store it. The id of the
+// acceptance span is derived too. Later spans link to it, and the message trace and the trace of the
+// request that submitted the message link to each other.
 //
 // Every span has the attribute email_id.
 
-// acceptedSpan names the span of acceptance.
+// acceptedSpan is the name of the acceptance span.
 const acceptedSpan = "email accept"
 
-// tracer names what makes the spans.
+// tracer is the instrumentation scope of the spans.
 const tracer = "github.com/postrider/postrider"
 
-// messageIDs are the ids of a message's trace and of its span of acceptance.
+// messageIDs returns the ids of a message's trace and of its acceptance span.
 func messageIDs(emailID string) (id trace.TraceID, accepted trace.SpanID) {
-	sum := sha256.Sum256([]byte("trace of " + emailID)) // uniform, as samplers by ratio want it
+	sum := sha256.Sum256([]byte("trace of " + emailID)) // uniform, as ratio-based samplers require
 	copy(id[:], sum[:])
 	copy(accepted[:], sum[len(id):])
 	return id, accepted
@@ -35,22 +34,22 @@ func messageIDs(emailID string) (id trace.TraceID, accepted trace.SpanID) {
 
 type messageKey struct{}
 
-// ids gives random ids, and to spans of messages those of their trace.
+// ids generates random ids, except for message spans, which use the trace id of their message.
 type ids struct{}
 
 var _ sdktrace.IDGenerator = ids{}
 
-// messageSpan asks for a span in the trace of a message.
+// messageSpan is the context value that requests a span in the trace of a message.
 type messageSpan struct {
 	emailID  string
 	accepted bool
 }
 
-// NewIDs is for spans without a parent.
+// NewIDs returns the ids of a span without a parent.
 func (g ids) NewIDs(ctx context.Context) (id trace.TraceID, span trace.SpanID) {
 	m, ok := ctx.Value(messageKey{}).(messageSpan)
 	if !ok {
-		crand.Read(id[:]) // which never fails
+		crand.Read(id[:]) // never fails
 		return id, g.NewSpanID(ctx, id)
 	}
 	if id, span = messageIDs(m.emailID); !m.accepted {
@@ -59,13 +58,13 @@ func (g ids) NewIDs(ctx context.Context) (id trace.TraceID, span trace.SpanID) {
 	return id, span
 }
 
-// NewSpanID is for spans below others.
+// NewSpanID returns the id of a child span.
 func (ids) NewSpanID(context.Context, trace.TraceID) (span trace.SpanID) {
-	crand.Read(span[:]) // which never fails
+	crand.Read(span[:]) // never fails
 	return span
 }
 
-// Now is the time when spans go anywhere, for a span that begins now and is made later.
+// Now returns the current time if tracing is on, as the start of a span that is created later.
 func (t *Tracing) Now() time.Time {
 	if !t.On() {
 		return time.Time{}
@@ -73,8 +72,8 @@ func (t *Tracing) Now() time.Time {
 	return time.Now()
 }
 
-// Accepted makes the span of an email that was accepted since began, and links it with the
-// span of the request in ctx, if there is one.
+// Accepted records the acceptance span of an email, which started at began, and links it with the request
+// span in ctx, if there is one.
 func (t *Tracing) Accepted(ctx context.Context, emailID string, began time.Time) {
 	if !t.On() {
 		return
@@ -86,8 +85,8 @@ func (t *Tracing) Accepted(ctx context.Context, emailID string, began time.Time)
 	request.AddLink(trace.Link{SpanContext: span.SpanContext()})
 }
 
-// Message starts a span in the trace of an email, which is linked to that of its acceptance.
-// It returns a context with the span. Without tracing the span does nothing.
+// Message starts a span in the trace of an email, linked to its acceptance span, and returns a context with
+// the span. Without tracing the span does nothing.
 func (t *Tracing) Message(ctx context.Context, emailID, name string, began time.Time) (context.Context, trace.Span) {
 	if !t.On() {
 		return ctx, trace.SpanFromContext(context.Background())

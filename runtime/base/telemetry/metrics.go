@@ -10,11 +10,11 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 )
 
-// Namespace stands before the name of each metric of our own.
+// Namespace is the prefix of our own metric names.
 const Namespace = "postrider"
 
-// NewRegistry makes a metrics registry that has the Go runtime, the process and
-// the build. Owners of metrics register theirs with it.
+// NewRegistry returns a metrics registry with the metrics of the Go runtime, the process and the build.
+// Each package registers its own metrics with it.
 func NewRegistry(version string) *prometheus.Registry {
 	registry := prometheus.NewRegistry()
 	build := prometheus.NewGaugeVec(prometheus.GaugeOpts{
@@ -26,8 +26,8 @@ func NewRegistry(version string) *prometheus.Registry {
 	return registry
 }
 
-// MetricsHandler serves a registry in the Prometheus text formats. A collector
-// that fails costs its own metrics only, and a line in the log.
+// MetricsHandler serves a registry in the Prometheus text formats. If a collector fails, only its own
+// metrics are missing, and the failure is logged.
 func MetricsHandler(registry *prometheus.Registry, logger *slog.Logger) http.Handler {
 	return promhttp.HandlerFor(registry, promhttp.HandlerOpts{
 		ErrorHandling: promhttp.ContinueOnError,

@@ -10,27 +10,26 @@ import (
 	"github.com/felixge/httpsnoop"
 )
 
-// StatusClientClosed is the status of a request whose client left before it had the whole
-// response. It appears in logs and metrics only: no client is there to read it. RFC 9110 has no
-// such status; nginx introduced this one.
+// StatusClientClosed is the status of a request whose client closed the connection before it had the whole
+// response. It appears in logs and metrics only. RFC 9110 has no such status; nginx introduced this one.
 const StatusClientClosed = 499
 
-// observation is the outcome of one request as the connection shows it. It is also the body of the
-// request, so that it sees why reading ended.
+// observation is the outcome of one request at the level of the connection. It also replaces the request
+// body, to see why reading it ended.
 type observation struct {
-	io.ReadCloser // the body of the request
+	io.ReadCloser // the request body
 
 	request  context.Context //nolint:containedctx // of the request, for as long as it lasts
 	status   int
 	begun    bool
 	written  int64
-	early    bool // the client had left before the response began
-	failed   bool // the response could not be written to its end
+	early    bool // the client disconnected before the response began
+	failed   bool // the response could not be written completely
 	streamed bool // parts of the response were flushed, so only the handler knows its end
-	timedOut bool // reading the body took longer than the server waits
+	timedOut bool // reading the body exceeded the server's timeout
 }
 
-// observe starts the observation of a request and replaces its body.
+// observe starts observing a request and replaces its body.
 func observe(r *http.Request) *observation {
 	o := &observation{request: r.Context(), status: http.StatusOK, ReadCloser: r.Body}
 	if r.Body != nil && r.Body != http.NoBody {
@@ -39,8 +38,8 @@ func observe(r *http.Request) *observation {
 	return o
 }
 
-// Read remembers a deadline that passed: net/http cancels the context of the request then, as if the
-// client had left.
+// Read records a deadline that passed: net/http then cancels the request context as if the client had
+// disconnected.
 func (o *observation) Read(p []byte) (int, error) {
 	n, err := o.ReadCloser.Read(p)
 	if err != nil && errors.Is(err, os.ErrDeadlineExceeded) {
@@ -49,13 +48,13 @@ func (o *observation) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// clientLeft reports whether the client has closed the connection or reset the stream. A server that
-// stops cancels its requests with a cause of its own.
+// clientLeft reports whether the client closed the connection or reset the stream. A server that shuts down
+// cancels its requests with a cause of its own.
 func (o *observation) clientLeft() bool {
 	return errors.Is(context.Cause(o.request), context.Canceled) && !o.timedOut
 }
 
-// finalStatus returns the status for logs and metrics, once the handler has returned.
+// finalStatus returns the status for logs and metrics, after the handler has returned.
 func (o *observation) finalStatus() int {
 	if o.clientLeft() && (!o.begun || o.early || o.failed || o.streamed) {
 		return StatusClientClosed
@@ -69,16 +68,16 @@ func (o *observation) begin(status int) {
 	}
 }
 
-// wrap keeps the optional interfaces of w (Flusher for streams, …).
+// wrap preserves the optional interfaces of w (http.Flusher and others).
 func (o *observation) wrap(w http.ResponseWriter) http.ResponseWriter {
 	return httpsnoop.Wrap(w, httpsnoop.Hooks{
 		WriteHeader: func(next httpsnoop.WriteHeaderFunc) httpsnoop.WriteHeaderFunc {
 			return func(status int) {
-				if status >= http.StatusOK { // 1xx announce, they do not answer
+				if status >= http.StatusOK { // 1xx are interim responses
 					o.begin(status)
 				}
 				if o.early && status >= http.StatusInternalServerError {
-					status = StatusClientClosed // for the span, which takes any 5xx for an error
+					status = StatusClientClosed // for the span, where any 5xx counts as an error
 				}
 				next(status)
 			}

@@ -6,13 +6,13 @@ import (
 	"sync"
 )
 
-// Request is the record of one HTTP request in the making. The functions below
-// add to the record in a context and do nothing when there is none.
+// Request is the record of an HTTP request in progress. The functions below add to the record in a context
+// and do nothing if there is none.
 type Request struct {
 	id         string
 	clientLeft func() bool
 
-	mu        sync.Mutex // a streamed answer may outlive the handler's goroutine
+	mu        sync.Mutex // a streamed response may outlive the handler's goroutine
 	route     string
 	accountID string
 	keyID     string
@@ -36,7 +36,7 @@ func change(ctx context.Context, to func(r *Request)) {
 	to(r)
 }
 
-// RequestID is the id that the answer carries as X-Request-Id, "" outside a request.
+// RequestID returns the id that the response carries as X-Request-Id, or "" outside a request.
 func RequestID(ctx context.Context) string {
 	if r, ok := ctx.Value(requestKey{}).(*Request); ok {
 		return r.id
@@ -44,15 +44,15 @@ func RequestID(ctx context.Context) string {
 	return ""
 }
 
-// ClientLeft reports whether the client of a request has left. Errors that follow from that are
-// nobody's defect. It is false outside a request, and while a server that stops cancels its requests.
+// ClientLeft reports whether the client of a request has disconnected. Errors that follow from that are not
+// defects. It is false outside a request, and while a server that shuts down cancels its requests.
 func ClientLeft(ctx context.Context) bool {
 	r, ok := ctx.Value(requestKey{}).(*Request)
 	return ok && r.clientLeft()
 }
 
-// LogFailure logs a request that failed for a reason of ours: as an error, unless its client has
-// left, which cancels all work for it.
+// LogFailure logs an internal failure of a request. It logs an error unless the client has disconnected,
+// which cancels all work for the request.
 func LogFailure(ctx context.Context, log *slog.Logger, message string, attrs ...any) {
 	level := slog.LevelError
 	if ClientLeft(ctx) {
@@ -61,31 +61,30 @@ func LogFailure(ctx context.Context, log *slog.Logger, message string, attrs ...
 	log.Log(ctx, level, message, attrs...)
 }
 
-// SetCaller records who was found to be calling.
+// SetCaller records the authenticated caller.
 func SetCaller(ctx context.Context, accountID, keyID string) {
 	change(ctx, func(r *Request) { r.accountID, r.keyID = accountID, keyID })
 }
 
-// SetRoute records the pattern that was matched, where that is not the one of
-// the outer ServeMux (a GraphQL operation, a nested mux). It must come from a
-// small fixed set: it is a label of metrics.
+// SetRoute records the matched pattern where it differs from that of the outer ServeMux (a GraphQL
+// operation, a nested mux). It must come from a small fixed set, because it becomes a metric label.
 func SetRoute(ctx context.Context, route string) {
 	change(ctx, func(r *Request) { r.route = route })
 }
 
-// SetError records the error code that the caller gets and the error behind it,
-// which may say more than the caller may know.
+// SetError records the error code returned to the client and its cause, which may contain details that the
+// client must not see.
 func SetError(ctx context.Context, code string, err error) {
 	change(ctx, func(r *Request) { r.code, r.err = code, err })
 }
 
-// IsStranger reports whether nobody was found to be calling.
+// IsStranger reports whether the caller is unauthenticated.
 func IsStranger(ctx context.Context) bool {
 	r, ok := ctx.Value(requestKey{}).(*Request)
 	return ok && r.caller() == ""
 }
 
-// caller returns the account, or else the person, that SetCaller was told of; "" for a stranger.
+// caller returns the account, or else the user, set with SetCaller; "" if unauthenticated.
 func (r *Request) caller() string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -95,14 +94,14 @@ func (r *Request) caller() string {
 	return r.keyID
 }
 
-// errorCode returns the code that SetError was told of.
+// errorCode returns the code set with SetError.
 func (r *Request) errorCode() string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.code
 }
 
-// line is what is known, for the log.
+// line returns the route and the log attributes of the request.
 func (r *Request) line() (route string, attrs []slog.Attr) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -13,15 +13,14 @@ import (
 	"go.opentelemetry.io/otel/trace/noop"
 )
 
-// Tracing sends spans to a collector, or nowhere. A nil Tracing is off.
+// Tracing exports spans to a collector. A nil Tracing is off.
 type Tracing struct{ provider *sdktrace.TracerProvider }
 
-// NewTracing sends spans over OTLP/HTTP to the collector at endpoint (as
-// `http://collector:4318`), "" is off. The endpoint is the base of the standard
-// OTEL_EXPORTER_OTLP_ENDPOINT: `/v1/traces` is added. The other OTEL_ variables
-// (headers, time-out, sampler) hold as the OpenTelemetry SDK documents them. A
-// collector that is away delays nothing: spans are sent in the background and
-// dropped when too many wait.
+// NewTracing exports spans over OTLP/HTTP to the collector at endpoint (for example
+// `http://collector:4318`); "" turns tracing off. The endpoint is the base URL, like the standard
+// OTEL_EXPORTER_OTLP_ENDPOINT: `/v1/traces` is appended. The other OTEL_ variables (headers, timeout,
+// sampler) work as documented by the OpenTelemetry SDK. A collector that is down delays nothing: spans are
+// sent in the background and dropped when the buffer is full.
 func NewTracing(ctx context.Context, endpoint, version string) (*Tracing, error) {
 	if endpoint == "" {
 		return &Tracing{}, nil
@@ -30,7 +29,7 @@ func NewTracing(ctx context.Context, endpoint, version string) (*Tracing, error)
 	if err != nil {
 		return nil, fmt.Errorf("tracing: %w", err)
 	}
-	// OTEL_SERVICE_NAME and OTEL_RESOURCE_ATTRIBUTES win over the names given here.
+	// OTEL_SERVICE_NAME and OTEL_RESOURCE_ATTRIBUTES override these names.
 	about, err := resource.New(ctx, resource.WithAttributes(
 		attribute.String("service.name", "postrider"), attribute.String("service.version", version)),
 		resource.WithTelemetrySDK(), resource.WithHost(), resource.WithFromEnv())
@@ -40,7 +39,7 @@ func NewTracing(ctx context.Context, endpoint, version string) (*Tracing, error)
 	return newTracing(sdktrace.WithBatcher(exporter), sdktrace.WithResource(about)), nil
 }
 
-// TracingTo hands each span to an exporter when it ends. It is for tests.
+// TracingTo passes each span to an exporter when it ends. It is for tests.
 func TracingTo(exporter sdktrace.SpanExporter) *Tracing {
 	return newTracing(sdktrace.WithSyncer(exporter))
 }
@@ -49,10 +48,10 @@ func newTracing(options ...sdktrace.TracerProviderOption) *Tracing {
 	return &Tracing{provider: sdktrace.NewTracerProvider(append(options, sdktrace.WithIDGenerator(ids{}))...)}
 }
 
-// On tells whether spans go anywhere.
+// On reports whether spans are exported.
 func (t *Tracing) On() bool { return t != nil && t.provider != nil }
 
-// Provider gives tracers; those of a Tracing that is off do nothing.
+// Provider returns the tracer provider; a no-op one if tracing is off.
 func (t *Tracing) Provider() trace.TracerProvider {
 	if !t.On() {
 		return noop.NewTracerProvider()
@@ -60,7 +59,7 @@ func (t *Tracing) Provider() trace.TracerProvider {
 	return t.provider
 }
 
-// Shutdown sends what waits, until ctx ends.
+// Shutdown sends buffered spans, until ctx ends.
 func (t *Tracing) Shutdown(ctx context.Context) error {
 	if !t.On() {
 		return nil

@@ -7,13 +7,13 @@ import (
 	"github.com/postrider/postrider/runtime/base/fault"
 )
 
-// spacing keeps claims apart that did not fill up: under a stream of nudges one
-// claim takes what came in meanwhile, instead of one transaction for each job.
+// spacing is the pause between claims that were not full: under a stream of nudges, one claim collects the
+// jobs of that time, instead of one transaction per job.
 const spacing = 15 * time.Millisecond
 
 func (w *Worker[J, R]) claimLoop() {
 	health := condition{log: w.log, step: "claim"}
-	empty := 0 // claims in a row that found nothing, since the last nudge
+	empty := 0 // consecutive claims without a job since the last nudge
 	for {
 		limit, ok := w.waitForRoom()
 		if !ok {
@@ -54,17 +54,17 @@ func (w *Worker[J, R]) claimLoop() {
 	}
 }
 
-// waitForRoom blocks until a claim is worth while. Half a prefetch is: with all
-// runners busy that keeps claims large, and a free runner implies it.
+// waitForRoom blocks until a claim is worthwhile, which is half a prefetch: with all runners busy that
+// keeps claims large, and a free runner implies it.
 func (w *Worker[J, R]) waitForRoom() (int, bool) {
 	free, ok := w.room.wait(max(1, w.cfg.prefetch()/2), w.stopping)
 	if !ok || !w.storing.pass(w.stopping) || !w.cfg.Process.AwaitClaim(w.stopping) {
 		return 0, false
 	}
 	select {
-	case <-w.stopping: // the gates may have been open all the time
+	case <-w.stopping: // the gates may never have closed
 		return 0, false
-	case <-w.nudged: // this claim answers it
+	case <-w.nudged: // this claim answers the nudge
 	default:
 	}
 	return min(free, w.cfg.Batch), true
@@ -84,12 +84,12 @@ func (w *Worker[J, R]) idle(empty int) (nudged, ok bool) {
 	}
 }
 
-// idlePolls is how many times as long as Config.Poll the wait becomes of a worker that finds
-// nothing: a process with nothing to do costs little. The wait doubles, so that a job that is
-// due again some time after a try is late by no more than that time.
+// idlePolls is how many times longer than Config.Poll an idle worker waits at most, so that an idle process
+// costs little. The wait doubles step by step: a job that becomes due again some time after its last run is
+// late by no more than that time.
 const idlePolls = 5
 
-// untilPoll is the wait after so many claims in a row that found nothing.
+// untilPoll returns the wait after that many consecutive empty claims.
 func (c Config) untilPoll(empty int) time.Duration {
 	longest := idlePolls * c.Poll
 	wait := c.Poll
@@ -114,14 +114,14 @@ func (w *Worker[J, R]) enqueue(jobs []J, sent time.Time) {
 		it := &item[J]{job: job, sent: sent, lease: newLease(sent, w.cfg)}
 		select {
 		case w.waiting <- it:
-		case <-w.stopping: // full only if Claim exceeded its limit, and nobody takes from it any more
+		case <-w.stopping: // full only if Claim exceeded its limit, and no runner receives any more
 			w.release(it)
 		}
 	}
 }
 
-// recovered turns a panic of a queue's function into an error: one bad row must
-// not take the process, and every other queue, down with it.
+// recovered turns a panic in a function of the queue into an error: one bad row must not crash the process
+// and with it every other queue.
 func recovered(err *error) {
 	if cause := recover(); cause != nil {
 		*err = fmt.Errorf("panic: %v", cause)

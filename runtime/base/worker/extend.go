@@ -5,19 +5,18 @@ import (
 	"time"
 )
 
-// extendLoop prolongs the leases of jobs that run for long or whose results
-// wait to be stored.
+// extendLoop extends the leases of jobs that run for a long time or whose results are not stored yet.
 func (w *Worker[J, R]) extendLoop() {
 	health := condition{log: w.log, step: "extend"}
 	tick := time.NewTicker(max(time.Millisecond, w.cfg.Lease/6))
 	defer tick.Stop()
 	for back := w.cfg.Process.Back(); ; {
-		upTo := w.cfg.Lease*2/3 - w.cfg.Margin // of the time that is left
+		upTo := w.cfg.Lease*2/3 - w.cfg.Margin // of the remaining time
 		select {
 		case <-w.settled:
 			return
 		case <-tick.C:
-		case <-back: // what was claimed before the outage may be doubtful
+		case <-back: // leases claimed before the outage may be in doubt
 			upTo, back = w.cfg.Lease, w.cfg.Process.Back()
 		}
 		if err := w.extend(upTo); err != nil {
@@ -29,10 +28,9 @@ func (w *Worker[J, R]) extendLoop() {
 	}
 }
 
-// extend prolongs the leases of which no more than so much is left; mostly those that
-// have used a third. It holds the writing lock while it chooses and while it writes: a
-// job that is settled in between would come back to life, because its row would get a
-// new due_at.
+// extend extends the leases that have at most upTo left; mostly those that have used a third. It holds the
+// writing lock while it selects and while it writes: a job settled in between would get a new due_at and
+// run again.
 func (w *Worker[J, R]) extend(upTo time.Duration) error {
 	w.writing.Lock()
 	defer w.writing.Unlock()
@@ -73,7 +71,7 @@ func (w *Worker[J, R]) callExtend(batch []*item[J]) (held []bool, err error) {
 	return held, err
 }
 
-// heldBefore is how many jobs are held under leases from before a time.
+// heldBefore returns how many jobs are held under leases from before t.
 func (w *Worker[J, R]) heldBefore(t time.Time) int {
 	return len(w.held.where(func(it *item[J]) bool { return it.lease.before(t) }))
 }

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// gate holds back new runs while the database does not do one of its two parts.
+// gate blocks new runs while the database cannot store results or return claims.
 type gate struct {
 	mu     sync.Mutex
 	opened chan struct{} // nil while open; closed when the gate opens again
@@ -32,10 +32,10 @@ func (g *gate) open() {
 	}
 }
 
-// closeAfter closes the gate when the returned function was not called in time.
-// A frozen database reports nothing for seconds.
+// closeAfter closes the gate unless the returned function is called in time. A frozen database reports
+// nothing for seconds.
 func (g *gate) closeAfter(wait time.Duration) (inTime func()) {
-	over := false // under mu: a timer that has gone off must not close what was opened since
+	over := false // guarded by mu: a timer that has fired must not close a gate that was opened since
 	timer := time.AfterFunc(wait, func() {
 		g.mu.Lock()
 		defer g.mu.Unlock()
@@ -51,7 +51,7 @@ func (g *gate) closeAfter(wait time.Duration) (inTime func()) {
 	}
 }
 
-// pass waits until the gate is open; false when stop came first.
+// pass waits until the gate is open. It returns false if stop is closed first.
 func (g *gate) pass(stop <-chan struct{}) bool {
 	for {
 		g.mu.Lock()

@@ -7,31 +7,31 @@ import (
 	"time"
 )
 
-// Why the context of a Run was cancelled.
+// The causes with which the context of a Run is cancelled.
 var (
 	ErrLeaseOver = errors.New("worker: the lease of the job is over")
 	ErrStopping  = errors.New("worker: the worker is stopping")
 )
 
-// Lease is the time in which a job is ours.
+// Lease is the time during which this process owns a job.
 type Lease struct {
 	margin  time.Duration
 	process Process
 
 	mu    sync.Mutex
-	since time.Time // the statement that took or prolonged it was sent
-	end   time.Time // nothing irreversible begins from here on
+	since time.Time // when the statement that took or extended it was sent
+	end   time.Time // no irreversible step may start after this
 	alarm *time.Timer
 }
 
-// newLease starts at the moment before the claim was sent. The database counts
-// from a later one, so our end is never after its end.
+// newLease starts at the time before the claim was sent. The database counts from later, so this lease
+// never ends after the database's.
 func newLease(sent time.Time, cfg Config) *Lease {
 	return &Lease{margin: cfg.Margin, process: cfg.Process, since: sent, end: sent.Add(cfg.Lease - cfg.Margin)}
 }
 
-// Valid tells whether an irreversible step may begin now: the lease lasts, and nobody
-// can have taken the job before its end.
+// Valid reports whether an irreversible step may start now: the lease has not ended, and no other process
+// can have taken the job early.
 func (l *Lease) Valid() bool {
 	l.mu.Lock()
 	since, left := l.since, l.remaining()
@@ -39,30 +39,29 @@ func (l *Lease) Valid() bool {
 	return left > 0 && l.process.Holds(since)
 }
 
-// before tells whether the lease was taken or prolonged by a statement from before a time.
+// before reports whether the lease was taken or extended by a statement sent before t.
 func (l *Lease) before(t time.Time) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.since.Before(t)
 }
 
-// Remaining is the time left of the lease; zero or less when the job must be taken for
-// somebody else's.
+// Remaining returns the time left of the lease; zero or less if another process may own the job.
 func (l *Lease) Remaining() time.Duration {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.remaining()
 }
 
-// remaining takes the stricter of the two clocks: CLOCK_MONOTONIC does not count
-// the time that the machine was suspended, the wall clock may be set back.
+// remaining uses the stricter of the two clocks: CLOCK_MONOTONIC does not advance while the machine is
+// suspended, and the wall clock may be set back.
 func (l *Lease) remaining() time.Duration {
 	now := time.Now()
 	return min(l.end.Sub(now), l.end.Round(0).Sub(now.Round(0)))
 }
 
-// bind gives the context of a Run: cancelled with ErrLeaseOver at the end of the
-// lease, however often that is moved.
+// bind returns the context of a Run, which is cancelled with ErrLeaseOver at the end of the lease, even if
+// that end moves.
 func (l *Lease) bind(parent context.Context) (context.Context, func()) {
 	ctx, cancel := context.WithCancelCause(parent)
 	l.mu.Lock()
@@ -70,7 +69,7 @@ func (l *Lease) bind(parent context.Context) (context.Context, func()) {
 	l.alarm = time.AfterFunc(l.remaining(), func() {
 		l.mu.Lock()
 		defer l.mu.Unlock()
-		if left := l.remaining(); left > 0 { // prolonged while the alarm went off
+		if left := l.remaining(); left > 0 { // extended while the timer fired
 			l.alarm.Reset(left)
 			return
 		}
@@ -88,7 +87,7 @@ func (l *Lease) prolong(sent time.Time, length time.Duration) {
 	l.moveEnd(sent, sent.Add(length-l.margin))
 }
 
-// revoke ends the lease at once: the database says that the job is not ours.
+// revoke ends the lease immediately: the database says that another process owns the job.
 func (l *Lease) revoke() { l.moveEnd(time.Time{}, time.Now()) }
 
 func (l *Lease) moveEnd(since, end time.Time) {

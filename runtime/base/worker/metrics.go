@@ -7,8 +7,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// Metrics counts the work of all workers of a process by queue, and that of all tasks by
-// task.
+// Metrics counts the work of all workers of a process by queue, and of all tasks by task.
 type Metrics struct {
 	claimed, settled, late, released, abandoned *prometheus.CounterVec
 	errors                                      *prometheus.CounterVec
@@ -17,7 +16,7 @@ type Metrics struct {
 	tasks                                       *prometheus.CounterVec
 }
 
-// NewMetrics registers the metrics with reg; nil keeps them to ourselves.
+// NewMetrics registers the metrics with reg, unless reg is nil.
 func NewMetrics(reg prometheus.Registerer) *Metrics {
 	counter := func(name, help string, labels ...string) *prometheus.CounterVec {
 		return prometheus.NewCounterVec(prometheus.CounterOpts{Namespace: "postrider", Subsystem: "worker", Name: name, Help: help},
@@ -26,7 +25,7 @@ func NewMetrics(reg prometheus.Registerer) *Metrics {
 	m := &Metrics{
 		claimed:   counter("claimed_total", "Jobs claimed."),
 		settled:   counter("settled_total", "Jobs whose result was stored or found outdated."),
-		late:      counter("late_total", "Jobs whose run came back after the end of their lease."),
+		late:      counter("late_total", "Jobs whose run returned after the end of their lease."),
 		released:  counter("released_total", "Jobs handed back without a run."),
 		abandoned: counter("abandoned_total", "Jobs whose result could not be stored."),
 		errors:    counter("errors_total", "Failed steps.", "step"),
@@ -43,7 +42,7 @@ func NewMetrics(reg prometheus.Registerer) *Metrics {
 	return m
 }
 
-// series are the metrics of one queue, looked up once.
+// series are the metrics of one queue.
 type series struct {
 	claimed, settled, late, released, abandoned prometheus.Counter
 	claimErrors, settleErrors, extendErrors     prometheus.Counter
@@ -65,7 +64,7 @@ func (m *Metrics) of(queue string) series {
 	}
 }
 
-// taskSeries are the metrics of one task, looked up once.
+// taskSeries are the metrics of one task.
 type taskSeries struct {
 	done, failed, panicked prometheus.Counter
 }
@@ -78,8 +77,8 @@ func (m *Metrics) ofTask(name string) taskSeries {
 	return taskSeries{done: end("done"), failed: end("failed"), panicked: end("panicked")}
 }
 
-// condition logs when a step stops working and when it works again, and nothing
-// in between. It belongs to one goroutine.
+// condition logs when a step starts to fail and when it works again, and nothing in between. It belongs to
+// one goroutine.
 type condition struct {
 	log      *slog.Logger
 	step     string

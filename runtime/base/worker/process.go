@@ -2,34 +2,34 @@ package worker
 
 import "time"
 
-// Process is what a worker has to know of the process that it runs in: how it stands
-// with the database, and so with the other processes (package node).
+// Process is what a worker needs to know about its own process: its connection to the database, and
+// therefore its place among the other processes (package node).
 type Process interface {
-	// AwaitClaim waits until jobs may be claimed; false when stop comes first. After an
-	// outage that is a while after the database is back: other processes may have
-	// results that are not stored yet, of jobs whose leases have ended meanwhile.
+	// AwaitClaim waits until jobs may be claimed. It returns false if stop is closed first. After an outage
+	// it waits for some time after the database is back: other processes may have unstored results of jobs
+	// whose leases have ended.
 	AwaitClaim(stop <-chan struct{}) bool
 
-	// AwaitRun waits until claimed jobs may be begun; false when stop comes first.
+	// AwaitRun waits until claimed jobs may start. It returns false if stop is closed first.
 	AwaitRun(stop <-chan struct{}) bool
 
-	// Holds tells whether a job whose lease was taken or prolonged by a statement that
-	// was sent at the given time can still be nobody else's. It may be claimed by others
-	// before its lease ends when this process seems to be gone.
+	// Holds reports whether this process must still own a job whose lease was taken or extended by a
+	// statement sent at the given time. If the process seems to be gone, other processes may claim its jobs
+	// before the leases end.
 	Holds(since time.Time) bool
 
-	// Watch has the process know how many jobs the worker holds whose leases were taken or
-	// prolonged by statements that were sent before a time.
+	// Watch registers a function that counts the jobs held by the worker whose leases were taken or
+	// extended by statements sent before a given time.
 	Watch(before func(time.Time) int)
 
-	// Report tells of the end of an operation on the database.
+	// Report reports the result of an operation on the database.
 	Report(err error)
 
-	// Back gives a channel that is closed when operations work again.
+	// Back returns a channel that is closed when operations succeed again.
 	Back() <-chan struct{}
 }
 
-// Alone is a process that knows of no others.
+// Alone is a Process without other processes.
 type Alone struct{}
 
 var _ Process = Alone{}
@@ -49,5 +49,5 @@ func (Alone) Watch(func(time.Time) int) {}
 // Report does nothing.
 func (Alone) Report(error) {}
 
-// Back gives a channel that is never closed.
+// Back returns a nil channel, which is never closed.
 func (Alone) Back() <-chan struct{} { return nil }

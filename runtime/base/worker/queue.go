@@ -7,52 +7,51 @@ import (
 	"github.com/postrider/postrider/runtime/base/fault"
 )
 
-// Queue says what a kind of work is: J is a claimed job with its fencing number,
-// R is what came of it. See the package comment for what the SQL has to keep.
+// Queue defines a kind of work: J is a claimed job with its fencing number, R is its result. See the
+// package comment for the requirements on the SQL.
 type Queue[J, R any] struct {
-	// Name is a word for logs and metrics.
+	// Name identifies the queue in logs and metrics.
 	Name string
 
 	// Claim takes up to limit due jobs for the length of a lease.
 	Claim func(ctx context.Context, limit int, lease time.Duration) ([]J, error)
 
-	// Run does the work. It is called from many goroutines and always returns a
-	// result, also when ctx was cancelled. It asks lease.Valid right before each
-	// step that cannot be taken back.
+	// Run does the work. It is called from many goroutines and always returns a result, even if ctx was
+	// cancelled. It must check lease.Valid right before each irreversible step.
 	Run func(ctx context.Context, job J, lease *Lease) R
 
 	// Settle stores results in one transaction, each conditional on the fencing
 	// number of its job. An error means that nothing of the batch was stored.
 	Settle func(ctx context.Context, results []Result[J, R]) error
 
-	// Extend prolongs the leases of jobs that are still running; held[i] tells
-	// whether jobs[i] was still ours. Optional.
+	// Extend extends the leases of jobs that are still running; held[i] reports whether this process still
+	// owned jobs[i]. Optional.
 	Extend func(ctx context.Context, jobs []J, lease time.Duration) (held []bool, err error)
 
-	// Release makes claimed jobs due again that were not started. Optional:
-	// without it they are due when their lease is over.
+	// Release makes claimed jobs due again that were not started. Optional: without it they are due when
+	// their lease ends.
 	Release func(ctx context.Context, jobs []J) error
 }
 
-// Result is what came of one job.
+// Result is the result of one job.
 type Result[J, R any] struct {
 	Job   J
 	Value R
 }
 
-// Config bounds a worker. Zero fields take the default.
+// Config configures a worker. Zero fields use the default.
 type Config struct {
-	Concurrency int           // jobs that run at the same time; default 16
-	Batch       int           // most jobs in one claim or settlement; default 100
-	Lease       time.Duration // length of a claim; default 60 s
-	Margin      time.Duration // Lease.Valid turns false so long before the end; default a tenth of the lease
-	Poll        time.Duration // look for due jobs so often, and five times more seldom after looks that found none; default 1 s
-	Stall       time.Duration // no new run while a settlement waits for longer than this; default 1 s
-	Retry       Backoff       // waits after errors of the database; default 100 ms to RetryMax
-	Process     Process       // the process that the worker runs in; default one that knows of no others
+	Concurrency int           // maximum number of concurrent jobs; default 16
+	Batch       int           // maximum number of jobs in one claim or settlement; default 100
+	Lease       time.Duration // duration of a claim; default 60 s
+	Margin      time.Duration // how long before the end Lease.Valid turns false; default a tenth of the lease
+	Poll        time.Duration // interval of claims; up to five times longer while none finds a job; default 1 s
+	Stall       time.Duration // no new run while a settlement takes longer than this; default 1 s
+	Retry       Backoff       // pauses after database errors; default 100 ms to RetryMax
+	Process     Process       // the process that the worker runs in; default Alone
 }
 
-// RetryMax is the longest wait between two tries to store a result.
+// RetryMax is the longest pause between two attempts to store a result.
 const RetryMax = 5 * time.Second
 
 func (c Config) withDefaults() Config {
@@ -79,7 +78,7 @@ func (c Config) withDefaults() Config {
 	return c
 }
 
-// Validate names every field that cannot be worked with.
+// Validate returns an error that lists every invalid field.
 func (c Config) Validate() error {
 	c = c.withDefaults()
 	wrong := fault.Fields{}
@@ -103,10 +102,10 @@ func (c Config) Validate() error {
 	return wrong.Err()
 }
 
-// prefetch is how many claimed jobs may wait in this process, so that a runner
-// that gets free finds the next one at once: half of those that run. They hold their
-// leases meanwhile, and are lost until then if the process dies.
+// prefetch returns how many claimed jobs may wait in this process, so that a free runner finds the next job
+// immediately: half the number of runners. Their leases run meanwhile, and if the process dies they are
+// blocked until the leases end.
 func (c Config) prefetch() int { return min(c.Batch, max(1, c.Concurrency/2)) }
 
-// startWithin is how long a claimed job may wait in this process.
+// startWithin returns how long a claimed job may wait in this process.
 func (c Config) startWithin() time.Duration { return c.Lease / 2 }

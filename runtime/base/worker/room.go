@@ -11,8 +11,8 @@ type room struct {
 
 func newRoom(size int) room { return room{free: size, freed: make(chan struct{}, 1)} }
 
-// wait blocks until at least n more may be claimed and tells how many; false
-// when stop came first. Only one goroutine waits.
+// wait blocks until at least n more jobs may be claimed and returns how many. It returns false if stop is
+// closed first. Only one goroutine waits.
 func (r *room) wait(n int, stop <-chan struct{}) (int, bool) {
 	for {
 		r.mu.Lock()

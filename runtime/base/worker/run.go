@@ -16,7 +16,7 @@ func (w *Worker[J, R]) runLoop() {
 	}
 }
 
-// begin starts the job if that is still a good idea.
+// begin starts the job, unless its lease is invalid or it has waited too long.
 func (w *Worker[J, R]) begin(it *item[J]) {
 	defer w.room.give()
 	open := w.storing.pass(w.stopping) && w.claiming.pass(w.stopping) && w.cfg.Process.AwaitRun(w.stopping)
@@ -43,7 +43,7 @@ func (w *Worker[J, R]) run(it *item[J]) (value R, ok bool) {
 		if !it.lease.Valid() {
 			w.metrics.late.Inc()
 		}
-		if cause := recover(); cause != nil { // no result: the row is due again when its lease is over
+		if cause := recover(); cause != nil { // no result: the row is due again when its lease ends
 			w.metrics.panics.Inc()
 			w.log.Error("worker: a run panicked", "panic", cause, "stack", string(debug.Stack()))
 			ok = false
@@ -66,8 +66,7 @@ func (w *Worker[J, R]) release(it *item[J]) {
 	w.outcomes <- outcome[J, R]{item: it, released: true}
 }
 
-// releaseWaiting hands back what was claimed and not begun, when nobody takes
-// from the channel any more.
+// releaseWaiting hands back claimed jobs that no runner will start any more.
 func (w *Worker[J, R]) releaseWaiting() {
 	for {
 		select {

@@ -6,8 +6,8 @@ import (
 	"github.com/postrider/postrider/runtime/base/fault"
 )
 
-// settleTries is how often a result is offered that the database refuses for
-// itself: a deadlock or a serialization failure goes away, bad data does not.
+// settleTries is how many times a result is tried that the database rejects for its content: a deadlock or
+// a serialization failure goes away, bad data does not.
 const settleTries = 5
 
 func (w *Worker[J, R]) settleLoop() {
@@ -21,15 +21,15 @@ func (w *Worker[J, R]) settleLoop() {
 		if len(released) > 0 {
 			w.handBack(released)
 		}
-		// Not before the last result of an outage is stored: by then its lease may
-		// be over, and a claim would take the job and do it again.
+		// Not before the last result of an outage is stored: its lease may have ended, and a claim would
+		// run the job again.
 		if len(w.outcomes) == 0 {
 			w.storing.open()
 		}
 	}
 }
 
-// collect takes what waits now, so that it shares a commit.
+// collect takes all outcomes that are ready, so that they share a commit.
 func (w *Worker[J, R]) collect(first outcome[J, R]) (ran []outcome[J, R], released []*item[J]) {
 	for next, more := first, true; more; {
 		if next.released {
@@ -49,8 +49,8 @@ func (w *Worker[J, R]) collect(first outcome[J, R]) (ran []outcome[J, R], releas
 	return ran, released
 }
 
-// settle stores a batch. While the database is away it tries until it is back;
-// a batch that is refused is taken apart, so that only what is bad is left.
+// settle stores a batch. While the database is away it retries until the database is back. A batch that is
+// rejected is split, to isolate the bad results.
 func (w *Worker[J, R]) settle(batch []outcome[J, R], health *condition) {
 	for try := 1; ; try++ {
 		back := w.cfg.Process.Back()
@@ -83,8 +83,8 @@ func (w *Worker[J, R]) settle(batch []outcome[J, R], health *condition) {
 	}
 }
 
-// pauseUntilBack waits before the next try, at most until another operation of the
-// process has found the database back; false when there is no time left.
+// pauseUntilBack waits before the next attempt, or until another operation of the process succeeds. It
+// returns false if no time is left.
 func (w *Worker[J, R]) pauseUntilBack(wait time.Duration, back <-chan struct{}) bool {
 	timer := time.NewTimer(wait)
 	defer timer.Stop()
@@ -132,7 +132,7 @@ func (w *Worker[J, R]) handBack(items []*item[J]) {
 	for i, it := range items {
 		jobs[i] = it.job
 	}
-	if err := w.callRelease(jobs); err != nil { // not tried again: the end of the lease does the same
+	if err := w.callRelease(jobs); err != nil { // not retried: the end of the lease has the same effect
 		w.metrics.releaseErrors.Inc()
 		w.log.Debug("worker: jobs not handed back, they wait for the end of their leases", "jobs", len(jobs), "error", err)
 	}

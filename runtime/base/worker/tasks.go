@@ -10,16 +10,15 @@ import (
 	"time"
 )
 
-// panicPause is the least wait after a step that panicked: the task may otherwise do
-// nothing but panic.
+// panicPause is the minimum wait after a step that panicked, because the task might do nothing but panic.
 const panicPause = time.Second
 
-// failPause is the least wait after a step that failed and has no Retry: a step that says "again at
-// once" would else do nothing but fail.
+// failPause is the minimum wait after a failed step without Retry, because a step that asks for no wait
+// might do nothing but fail.
 const failPause = 100 * time.Millisecond
 
-// Tasks are the background tasks of one owner, which it starts one by one and stops
-// together. Safe for concurrent use.
+// Tasks are the background tasks of one owner, which starts them individually and stops them together. It
+// is safe for concurrent use.
 type Tasks struct {
 	log     *slog.Logger
 	metrics *Metrics
@@ -28,23 +27,23 @@ type Tasks struct {
 	names    []string
 	stopped  bool
 	running  sync.WaitGroup
-	stopping chan struct{} // closed by Stop: no step begins after it
+	stopping chan struct{} // closed by Stop: no step starts afterwards
 	steps    context.Context
-	cutSteps context.CancelFunc // at the start of Stop
-	drains   context.Context    // of tasks with Drain
-	cutDrain context.CancelFunc // when the time of Stop is over
+	cutSteps context.CancelFunc // called at the start of Stop
+	drains   context.Context    // parent of tasks with Drain
+	cutDrain context.CancelFunc // called when the time of Stop is over
 }
 
-// NewTasks makes an empty set of tasks. metrics may be nil.
+// NewTasks returns an empty set of tasks. metrics may be nil.
 func NewTasks(log *slog.Logger, metrics *Metrics) *Tasks {
 	t := &Tasks{log: log, metrics: metrics, stopping: make(chan struct{})}
-	t.steps, t.cutSteps = context.WithCancel(context.Background()) // a start's context ends with the start
+	t.steps, t.cutSteps = context.WithCancel(context.Background()) // not derived from a start context, which ends with the start
 	t.drains, t.cutDrain = context.WithCancel(context.Background())
 	return t
 }
 
-// Start runs tasks until Stop. After Stop it only calls their After. It panics when a task
-// has no name or no step, which is a defect.
+// Start runs tasks until Stop. After Stop, it only calls their After. It panics if a task has no name or no
+// step.
 func (t *Tasks) Start(tasks ...Task) {
 	for _, task := range tasks {
 		if task.Name == "" || task.Step == nil {
@@ -74,16 +73,16 @@ func (t *Tasks) start(task Task) bool {
 	return true
 }
 
-// Names gives the names of the tasks that were started, in the order of their starts.
+// Names returns the names of the started tasks, in the order of their starts.
 func (t *Tasks) Names() []string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return slices.Clone(t.names)
 }
 
-// Stop ends the tasks and waits for their steps: those with Drain may finish while ctx
-// lasts, the contexts of all others are cancelled at once. No step runs after it. It may
-// be called several times, and without a Start.
+// Stop ends the tasks and waits for their steps: those with Drain may finish while ctx lasts, the contexts
+// of all others are cancelled immediately. No step runs afterwards. Stop may be called several times, and
+// without Start.
 func (t *Tasks) Stop(ctx context.Context) {
 	t.mu.Lock()
 	if !t.stopped {
@@ -105,7 +104,7 @@ type repeater struct {
 	metrics  taskSeries
 	stopping <-chan struct{}
 	working  condition
-	last     time.Duration // the wait that the latest step returned
+	last     time.Duration // the wait returned by the latest step
 }
 
 func (r *repeater) run(ctx context.Context) {
@@ -116,8 +115,8 @@ func (r *repeater) run(ctx context.Context) {
 	}
 }
 
-// pause waits until the time is over or the task is woken. It reports false at the stop,
-// which goes before everything else.
+// pause waits until the time is over or the task is woken. It returns false after the stop, which takes
+// precedence.
 func (r *repeater) pause(wait time.Duration) bool {
 	timer := time.NewTimer(wait)
 	defer timer.Stop()
@@ -150,7 +149,7 @@ func (r *repeater) step(ctx context.Context) (wait time.Duration) {
 		r.metrics.done.Inc()
 		r.working.worked()
 		return wait
-	case ctx.Err() != nil: // the stop has cut it
+	case ctx.Err() != nil: // cancelled by the stop
 		return wait
 	}
 	r.metrics.failed.Inc()

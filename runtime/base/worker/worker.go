@@ -9,9 +9,8 @@ import (
 	"time"
 )
 
-// settleGrace is how long a Stop that ran out of time still waits for the runs
-// that it cancelled, so that their results are stored. It is inside the time
-// that Stop was given, of which it takes half at most.
+// settleGrace is how long a Stop that ran out of time waits for the runs that it cancelled, so that their
+// results are stored. It is part of the time given to Stop, at most half of it.
 const settleGrace = 3 * time.Second
 
 // Worker claims, runs and settles the jobs of one queue.
@@ -23,24 +22,24 @@ type Worker[J, R any] struct {
 
 	nudged   chan struct{}
 	waiting  chan *item[J]      // claimed, not started
-	outcomes chan outcome[J, R] // ran or handed back, not stored
-	room     room               // how many more may be claimed
+	outcomes chan outcome[J, R] // run or handed back, not stored
+	room     room               // number of jobs that may be claimed
 	storing  gate               // closed while results cannot be stored
-	claiming gate               // closed while nothing can be claimed
+	claiming gate               // closed while jobs cannot be claimed
 	writing  sync.Mutex         // held by Settle, Extend and Release
-	held     registry[J]        // started and not settled: whose leases are prolonged
+	held     registry[J]        // started and not settled: their leases are extended
 	stopping chan struct{}      // no new claims, no new runs
-	settled  chan struct{}      // nothing is left to store
-	done     chan struct{}      // every goroutine has ended
-	runs     context.Context    // parent of every Run; over when Stop's time is
+	settled  chan struct{}      // no results are left to store
+	done     chan struct{}      // all goroutines have ended
+	runs     context.Context    // parent of every Run; ends with the time of Stop
 	cutRuns  context.CancelCauseFunc
-	writes   context.Context // of Claim, Settle, Extend and Release; over last
+	writes   context.Context // parent of Claim, Settle, Extend and Release; ends last
 	cutWrite context.CancelFunc
 
 	start, stop sync.Once
 }
 
-// item is a claimed job on its way through this process.
+// item is a claimed job in this process.
 type item[J any] struct {
 	job   J
 	lease *Lease
@@ -53,9 +52,8 @@ type outcome[J, R any] struct {
 	released bool
 }
 
-// New makes a worker; it panics when the queue lacks a step or the config makes
-// no sense, which are defects (settings from outside: see Config.Validate).
-// metrics may be nil.
+// New returns a new worker. It panics if the queue lacks a step or the config is invalid, which are defects
+// (for values from settings see Config.Validate). metrics may be nil.
 func New[J, R any](q Queue[J, R], cfg Config, log *slog.Logger, metrics *Metrics) *Worker[J, R] {
 	if q.Name == "" || q.Claim == nil || q.Run == nil || q.Settle == nil {
 		panic(fmt.Sprintf("worker: queue %q needs a name, Claim, Run and Settle", q.Name))
@@ -79,8 +77,8 @@ func New[J, R any](q Queue[J, R], cfg Config, log *slog.Logger, metrics *Metrics
 	return w
 }
 
-// Start begins to claim. Work goes on until Stop: ctx bounds nothing, because a
-// start context ends when the start does.
+// Start begins to claim jobs. The work continues until Stop: ctx is ignored, because a start context ends
+// with the start.
 func (w *Worker[J, R]) Start(context.Context) error {
 	started := false
 	w.start.Do(func() { started = true })
@@ -108,7 +106,7 @@ func (w *Worker[J, R]) Start(context.Context) error {
 	return nil
 }
 
-// Nudge says that there is work: an idle worker claims at once. It never blocks.
+// Nudge signals that there is work: an idle worker claims immediately. It never blocks.
 func (w *Worker[J, R]) Nudge() {
 	select {
 	case w.nudged <- struct{}{}:
@@ -116,10 +114,10 @@ func (w *Worker[J, R]) Nudge() {
 	}
 }
 
-// Stop ends the worker: nothing more is claimed or started, claimed jobs that
-// have not begun are handed back, running ones may finish until shortly before ctx
-// ends. Then their contexts are cancelled, and what they return in time is stored.
-// It returns an error when jobs were left to the end of their leases.
+// Stop ends the worker: it claims and starts no more jobs, hands back the claimed jobs that have not
+// started, and lets running jobs finish until shortly before ctx ends. Then it cancels their contexts and
+// stores the results that they return in time. It returns an error if jobs are left until the end of their
+// leases.
 func (w *Worker[J, R]) Stop(ctx context.Context) error {
 	w.stop.Do(func() { close(w.stopping) })
 	w.start.Do(func() { // never started: nothing to wait for
@@ -143,11 +141,11 @@ func (w *Worker[J, R]) Stop(ctx context.Context) error {
 	}
 	w.cutWrite()
 	err := fmt.Errorf("stop worker %s: %d jobs left to the end of their leases: %w", w.queue.Name, w.held.size(), ctx.Err())
-	w.log.Error("worker: stopped", "error", err) // the caller may have given up already
+	w.log.Error("worker: stopped", "error", err) // the caller may have stopped waiting
 	return err
 }
 
-// untilGrace ends early enough before ctx to cut and to store.
+// untilGrace returns a context that ends early enough before ctx to cancel runs and store their results.
 func untilGrace(ctx context.Context) (context.Context, context.CancelFunc) {
 	deadline, has := ctx.Deadline()
 	if !has {
@@ -156,7 +154,7 @@ func untilGrace(ctx context.Context) (context.Context, context.CancelFunc) {
 	return context.WithDeadline(ctx, deadline.Add(-min(settleGrace, time.Until(deadline)/2)))
 }
 
-// pause waits, or reports false when the given channel is closed first.
+// pause waits. It returns false if stop is closed first.
 func pause(wait time.Duration, stop <-chan struct{}) bool {
 	timer := time.NewTimer(wait)
 	defer timer.Stop()
