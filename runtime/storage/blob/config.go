@@ -14,24 +14,24 @@ import (
 	"github.com/postrider/postrider/runtime/base/secret"
 )
 
-// Config says where the store is and who asks.
+// Config is the address of a store and its credentials.
 type Config struct {
 	Endpoint  string // host or host:port
 	Plain     bool   // http instead of https
-	Region    string // default us-east-1, which most stores that have no regions expect
+	Region    string // default us-east-1, which most stores without regions expect
 	Bucket    string
-	Prefix    string // in front of every key, without slashes at its ends; may be empty
+	Prefix    string // prefix of every key, without leading or trailing slash; may be empty
 	AccessKey string
 	SecretKey secret.String
-	PathStyle bool // bucket in the path; otherwise in the host name
+	PathStyle bool // bucket in the path instead of in the host name
 }
 
-// Form is how ParseURL wants it, for messages to operators.
+// Form is the syntax that ParseURL expects, for messages to operators.
 const Form = "s3://KEY:SECRET@host[:port]/bucket[/prefix][?region=…&tls=on|off&path_style=on|off]"
 
-// ParseURL reads a Config from the form above. KEY and SECRET are percent-encoded
-// where they hold other characters than letters and digits ("/" is %2F). The path style
-// is the default except at Amazon. No error quotes the text.
+// ParseURL parses a Config in the form above. In KEY and SECRET, characters other than letters and digits
+// must be percent-encoded ("/" is %2F). The path style is the default except for Amazon. Errors never quote
+// the text.
 func ParseURL(text secret.String) (Config, error) {
 	u, err := url.Parse(text.Reveal())
 	if err != nil || u.Scheme != "s3" || u.Opaque != "" {
@@ -50,7 +50,7 @@ func ParseURL(text secret.String) (Config, error) {
 	return cfg, errors.Join(wrong, cfg.Validate())
 }
 
-// with sets the options.
+// with applies the options.
 func (c Config) with(query url.Values) (Config, error) {
 	var wrong []error
 	for _, name := range slices.Sorted(maps.Keys(query)) {
@@ -65,7 +65,7 @@ func (c Config) with(query url.Values) (Config, error) {
 			c.PathStyle = value == "on"
 			wrong = append(wrong, onOff(name, value))
 		default:
-			wrong = append(wrong, errors.New("has an unknown option; there are region, tls and path_style"))
+			wrong = append(wrong, errors.New("has an unknown option; supported are region, tls and path_style"))
 		}
 	}
 	return c, errors.Join(wrong...)
@@ -73,7 +73,7 @@ func (c Config) with(query url.Values) (Config, error) {
 
 func onOff(name, value string) error {
 	if value != "on" && value != "off" {
-		return fmt.Errorf("%s is neither on nor off", name)
+		return fmt.Errorf("%s must be on or off", name)
 	}
 	return nil
 }
@@ -87,16 +87,16 @@ var (
 	regionName = regexp.MustCompile(`^[a-z0-9-]{0,40}$`)
 )
 
-// Validate says everything that is wrong.
+// Validate returns an error that lists everything that is wrong.
 func (c Config) Validate() error {
 	var wrong []error
 	for reason, bad := range map[string]bool{
 		"has no host": c.Endpoint == "" || strings.HasPrefix(c.Endpoint, ":"),
-		"has a bucket that is none: 3 to 63 small letters, digits, dots and hyphens": !bucketName.MatchString(c.Bucket),
+		"has an invalid bucket name: must be 3 to 63 lowercase letters, digits, dots and hyphens": !bucketName.MatchString(c.Bucket),
 		"has no key":                             c.AccessKey == "",
 		"has no secret":                          c.SecretKey.IsZero(),
-		"has a region that is none":              !regionName.MatchString(c.Region),
-		"has a prefix that cannot stand in keys": c.Prefix != "" && checkKey(c.Prefix) != nil,
+		"has an invalid region":                  !regionName.MatchString(c.Region),
+		"has a prefix that is not valid in keys": c.Prefix != "" && checkKey(c.Prefix) != nil,
 	} {
 		if bad {
 			wrong = append(wrong, errors.New(reason))
@@ -106,22 +106,22 @@ func (c Config) Validate() error {
 	return errors.Join(wrong...)
 }
 
-// maxKey is S3's own bound, in octets.
+// maxKey is the S3 limit in bytes.
 const maxKey = 1024
 
-// checkKey refuses what stores and the proxies before them treat differently.
+// checkKey rejects keys that stores, or proxies in front of them, treat differently.
 func checkKey(key string) error {
 	switch {
 	case key == "":
 		return errors.New("key is empty")
 	case len(key) > maxKey:
-		return fmt.Errorf("key is longer than %d octets", maxKey)
+		return fmt.Errorf("key is longer than %d bytes", maxKey)
 	case !utf8.ValidString(key) || strings.ContainsFunc(key, unicode.IsControl):
-		return errors.New("key is not text")
+		return errors.New("key is not valid UTF-8")
 	}
 	for segment := range strings.SplitSeq(key, "/") {
 		if segment == "" || segment == "." || segment == ".." {
-			return errors.New("key has an empty segment or one of dots")
+			return errors.New("key has a segment that is empty or consists of dots")
 		}
 	}
 	return nil

@@ -9,14 +9,14 @@ import (
 	"io"
 )
 
-// Keeper is what Keep needs of a store.
+// Keeper is the part of a store that Keep needs.
 type Keeper interface {
 	Put(ctx context.Context, key string, data io.ReaderAt, size int64) error
 	Get(ctx context.Context, key string) (io.ReadCloser, error)
 }
 
-// Keep puts an object and reads it back. After nil the store gives what was sent, and whoever
-// has the octets elsewhere may delete them there. An error says nothing about the object.
+// Keep stores an object and reads it back. After nil the store has returned exactly what was sent, so other
+// copies may be deleted. After an error the state of the object is unknown.
 func Keep(ctx context.Context, in Keeper, key string, data io.ReaderAt, size int64) error {
 	if err := in.Put(ctx, key, data, size); err != nil {
 		return err
@@ -34,7 +34,7 @@ func Keep(ctx context.Context, in Keeper, key string, data io.ReaderAt, size int
 		return fmt.Errorf("read back: %w", err)
 	}
 	if n != size || !bytes.Equal(stored.Sum(nil), sent.Sum(nil)) {
-		return fmt.Errorf("read back: %d octets that are not the %d that were sent", n, size)
+		return fmt.Errorf("read back: got %d bytes that differ from the %d that were sent", n, size)
 	}
 	return nil
 }

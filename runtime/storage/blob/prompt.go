@@ -9,7 +9,7 @@ import (
 )
 
 const (
-	// promptTimeout is how long the store may take, in addition to the time for the object at minRate.
+	// promptTimeout is how long the store may take, in addition to the transfer time at minRate.
 	promptTimeout = 4 * time.Second
 	minRate       = 1 << 20 // bytes a second
 	retryInterval = 5 * time.Second
@@ -18,26 +18,27 @@ const (
 // ErrSilent is returned when the store does not respond in time.
 var ErrSilent = errors.New("the object store does not respond in time")
 
-// Getter is what Prompt needs of a store.
+// Getter is the part of a store that Prompt needs.
 type Getter interface {
 	Get(ctx context.Context, key string) (io.ReadCloser, error)
 }
 
-// Prompt reads objects for clients that wait for a response. A store that is silent or very slow delays them by a few
-// seconds, instead of the minutes that a background upload may take. After a timeout, one caller at a time tries the
-// store again; all others get the error immediately. It is safe for concurrent use.
+// Prompt reads objects for clients that wait for a response. A store that is silent or very slow delays
+// them by a few seconds, instead of the minutes that a background upload may take. After a timeout, one
+// caller at a time tries the store again; all others get the error immediately. It is safe for concurrent
+// use.
 type Prompt struct {
 	store Getter
 
 	mutex  sync.Mutex
 	silent bool
-	until  time.Time // if silent: when the next caller may try
+	until  time.Time // when the next caller may try, if silent
 }
 
 // NewPrompt returns a new Prompt that reads from a store.
 func NewPrompt(store Getter) *Prompt { return &Prompt{store: store} }
 
-// Get opens an object. The error is ErrSilent, also of Read, when the store does not deliver it in time.
+// Get opens an object. If the store does not deliver it in time, Get or a later Read returns ErrSilent.
 func (p *Prompt) Get(ctx context.Context, key string) (io.ReadCloser, error) {
 	if !p.mayTry() {
 		return nil, ErrSilent
@@ -55,7 +56,8 @@ func (p *Prompt) Get(ctx context.Context, key string) (io.ReadCloser, error) {
 	return o, nil
 }
 
-// mayTry reports whether a caller may use the store. While it is silent, one caller may, at intervals.
+// mayTry reports whether a caller may use the store. While the store is silent, one caller at a time may
+// try, at intervals.
 func (p *Prompt) mayTry() bool {
 	p.mutex.Lock()
 	defer p.mutex.Unlock()
@@ -69,7 +71,7 @@ func (p *Prompt) mayTry() bool {
 	return true
 }
 
-// recordResult remembers whether the store responds.
+// recordResult records whether the store responds.
 func (p *Prompt) recordResult(responds bool) {
 	p.mutex.Lock()
 	defer p.mutex.Unlock()
@@ -79,16 +81,16 @@ func (p *Prompt) recordResult(responds bool) {
 	}
 }
 
-// promptObject is an open object. Only the store's time counts, not its reader's.
+// promptObject is an open object. Only the time spent in the store counts, not that of the reader.
 type promptObject struct {
 	prompt *Prompt
 	object io.ReadCloser
 	ctx    context.Context //nolint:containedctx // of the request to the store, which ends with Close
 	cancel context.CancelCauseFunc
-	left   time.Duration // that the store may still take
+	left   time.Duration // how long the store may still take
 }
 
-// wait runs one operation of the store within the time that is left.
+// wait runs one operation of the store within the time left.
 func (o *promptObject) wait(step func() error) error {
 	began := time.Now()
 	timer := time.AfterFunc(o.left, func() { o.cancel(ErrSilent) })

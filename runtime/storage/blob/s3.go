@@ -24,17 +24,16 @@ import (
 type Bucket struct {
 	core    minio.Core
 	bucket  string
-	prefix  string // with its slash
+	prefix  string // including its trailing slash
 	timeout time.Duration
 }
 
 var _ Store = (*Bucket)(nil)
 
-// callTimeout bounds everything but the reading of an object, which goes on for as long
-// as it is read.
+// callTimeout limits every call except reading an object, which lasts as long as its reader needs.
 const callTimeout = 2 * time.Minute
 
-// S3 makes the client of a bucket. It asks nothing yet.
+// S3 returns a client for a bucket. It does not connect yet.
 func S3(cfg Config) (*Bucket, error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, fmt.Errorf("object store: %w", err)
@@ -50,10 +49,10 @@ func S3(cfg Config) (*Bucket, error) {
 	core, err := minio.NewCore(cfg.Endpoint, &minio.Options{
 		Creds:        credentials.NewStaticV4(cfg.AccessKey, cfg.SecretKey.Reveal(), ""),
 		Secure:       !cfg.Plain,
-		Region:       region, // given, so that the client does not ask for it
+		Region:       region, // set, so that the client does not look it up
 		BucketLookup: lookup,
 		Transport:    transport(),
-		MaxRetries:   1, // the caller knows when to try again
+		MaxRetries:   1, // the caller decides when to retry
 	})
 	if err != nil {
 		return nil, fmt.Errorf("object store: %w", err)
@@ -65,9 +64,8 @@ func S3(cfg Config) (*Bucket, error) {
 	return &Bucket{core: *core, bucket: cfg.Bucket, prefix: prefix, timeout: callTimeout}, nil
 }
 
-// store is the transport to a store. A 404 that is not in the store's own words comes
-// from something in between, or from a wrong address: the client would take it for an
-// object that is not there.
+// store is the HTTP transport. A 404 without an S3 error body comes from a proxy or from a wrong address:
+// the client would mistake it for a missing object.
 type store struct{ http.RoundTripper }
 
 func (s store) RoundTrip(r *http.Request) (*http.Response, error) {
@@ -81,18 +79,18 @@ func (s store) RoundTrip(r *http.Request) (*http.Response, error) {
 
 func transport() http.RoundTripper {
 	return store{&http.Transport{
-		Proxy:                 http.ProxyFromEnvironment, // the operator's store may be behind the operator's proxy
+		Proxy:                 http.ProxyFromEnvironment, // the operator's store may be reachable only through the operator's proxy
 		DialContext:           (&net.Dialer{Timeout: 10 * time.Second}).DialContext,
 		TLSHandshakeTimeout:   10 * time.Second,
 		ResponseHeaderTimeout: time.Minute,
 		TLSClientConfig:       &tls.Config{MinVersion: tls.VersionTLS12},
 		MaxIdleConnsPerHost:   8,
 		IdleConnTimeout:       time.Minute,
-		DisableCompression:    true, // what is read is what was stored
+		DisableCompression:    true, // objects must be returned as stored
 	}}
 }
 
-// Put stores the octets under a key.
+// Put stores an object.
 func (b *Bucket) Put(ctx context.Context, key string, data io.ReaderAt, size int64) error {
 	ctx, cancel := context.WithTimeout(ctx, b.timeout)
 	defer cancel()
@@ -107,7 +105,7 @@ func (b *Bucket) Put(ctx context.Context, key string, data io.ReaderAt, size int
 		base64.StdEncoding.EncodeToString(tag.Sum(nil)), hex.EncodeToString(sum.Sum(nil)),
 		minio.PutObjectOptions{
 			ContentType:          "application/octet-stream",
-			DisableContentSha256: true, // in pieces; the whole is signed by the sum above
+			DisableContentSha256: true, // of the chunks; the checksum above covers the whole
 		})
 	if err != nil {
 		return fmt.Errorf("put object: %w", translate(err))
@@ -118,7 +116,7 @@ func (b *Bucket) Put(ctx context.Context, key string, data io.ReaderAt, size int
 	return b.compare(ctx, key, sum.Sum(nil))
 }
 
-// compare reads an object back.
+// compare reads an object back and compares its hash.
 func (b *Bucket) compare(ctx context.Context, key string, want []byte) error {
 	stored, err := b.Get(ctx, key)
 	if err != nil {
@@ -147,7 +145,7 @@ func (b *Bucket) Get(ctx context.Context, key string) (io.ReadCloser, error) {
 	return object, nil
 }
 
-// Delete removes an object. In a bucket with versions the store keeps the old one.
+// Delete removes an object. In a versioned bucket the store keeps the old version.
 func (b *Bucket) Delete(ctx context.Context, key string) error {
 	ctx, cancel := context.WithTimeout(ctx, b.timeout)
 	defer cancel()
@@ -161,12 +159,11 @@ func (b *Bucket) Delete(ctx context.Context, key string) error {
 	return nil
 }
 
-// probe is a key that is never put.
+// probe is a key that is never stored.
 const probe = "postrider-check"
 
-// Check asks for the bucket. That question has no answer in words and may be forbidden
-// to a key that only knows objects, so a refusal is asked after with an object that is
-// not there.
+// Check requests the bucket. The response has no body and may be forbidden to a key that has only object
+// permissions. After a refusal, Check therefore requests an object that does not exist.
 func (b *Bucket) Check(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, b.timeout)
 	defer cancel()
@@ -183,7 +180,7 @@ func (b *Bucket) Check(ctx context.Context) error {
 	return fmt.Errorf("check object store, bucket %s: %w", b.bucket, err)
 }
 
-// translate finds the one error that callers look for.
+// translate maps a missing object to ErrNotFound.
 func translate(err error) error {
 	if err != nil && minio.ToErrorResponse(err).Code == minio.NoSuchKey {
 		return ErrNotFound

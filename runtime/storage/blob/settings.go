@@ -9,10 +9,10 @@ import (
 	"github.com/postrider/postrider/runtime/base/setting"
 )
 
-// Chapter is where settings about the object store stand.
+// Chapter is the group of the object store settings.
 const Chapter = "Object store"
 
-// At is the store of the installation; zero where there is none.
+// At is the object store of the installation; the zero value if there is none.
 var At = setting.Declare(setting.Setting[Config]{
 	Name: "POSTRIDER_BLOBS", Group: Chapter, Secret: true, DefaultText: "none: all stays in the database",
 	Help: "S3-compatible object store that received messages are moved to, as s3://KEY:SECRET@host/bucket/prefix?region=…; tls=off is http, path_style=on|off says where the bucket stands. Rather set it in the environment than on the command line.",

@@ -17,37 +17,37 @@ import (
 )
 
 const (
-	// Matters is the smallest step that is noticed.
+	// Matters is the smallest step that is detected.
 	Matters = 2 * time.Second
 	// Reported is how long a step is reported.
 	Reported = 24 * time.Hour
 
 	recordEvery = time.Minute      // how often the time is recorded
-	sameStep    = 30 * time.Second // observations of several processes within this time are of one step
+	sameStep    = 30 * time.Second // observations of several processes within this time are the same step
 )
 
-// Step is a moment at which the clock of the database was found to have gone back.
+// Step is a backward step of the database clock.
 type Step struct {
-	At time.Time // by the clock as it is since
+	At time.Time // by the corrected clock
 	By time.Duration
 }
 
-// Peak is a time that the clock had not reached before it went back: what was due then was
-// due before it.
+// Peak returns a time that the clock had not reached before it stepped back: earlier due times were due
+// before the step.
 func (s Step) Peak() time.Time { return s.At.Add(s.By + recordEvery) }
 
 func (s Step) String() string {
 	return fmt.Sprintf("the database clock stepped back by %s at %s", s.By.Round(time.Second), s.At.UTC().Format(time.RFC3339))
 }
 
-// Params is what New needs.
+// Params are the dependencies of New.
 type Params struct {
 	DB      *db.DB
 	Logger  *slog.Logger
-	Workers *worker.Metrics // nil: not counted
+	Workers *worker.Metrics // may be nil
 }
 
-// Watch watches the clock for one process. Safe for concurrent use.
+// Watch watches the clock for one process. It is safe for concurrent use.
 type Watch struct {
 	db      *db.DB
 	log     *slog.Logger
@@ -56,13 +56,13 @@ type Watch struct {
 	repairs []Repair
 
 	mu       sync.Mutex
-	read     time.Time     // the clock at the latest beat
-	answered time.Time     // when that was answered, by the clock here
-	observed time.Duration // a step that is not recorded yet; 0: none
-	latest   *Step         // as recorded; nil: none within Reported
+	read     time.Time     // the database clock at the latest reading
+	answered time.Time     // when that reading arrived, by the local clock
+	observed time.Duration // a step that is not recorded yet; 0 if there is none
+	latest   *Step         // as recorded; nil if there was none within Reported
 }
 
-// New makes a Watch that records nothing before Start.
+// New returns a Watch that records nothing before Start.
 func New(p Params) *Watch {
 	return &Watch{db: p.DB, log: p.Logger, tasks: worker.NewTasks(p.Logger, p.Workers), woken: make(chan struct{}, 1)}
 }
@@ -78,19 +78,19 @@ func (w *Watch) Start(context.Context) error {
 	return nil
 }
 
-// Stop ends the recording.
+// Stop stops recording.
 func (w *Watch) Stop(ctx context.Context) error {
 	w.tasks.Stop(ctx)
 	return nil
 }
 
-// Observe takes a reading of the clock: it showed seen at some moment between sent and
-// answered. Readings are given in their order.
+// Observe processes a reading of the clock: the database returned seen at some moment between sent and
+// answered. Readings must be passed in order.
 func (w *Watch) Observe(sent, answered, seen time.Time) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if !w.answered.IsZero() {
-		// The difference is one of monotonic clocks: the wall clock here may be set, too.
+		// Differences of monotonic times: the local wall clock may be set, too.
 		if back := w.read.Add(sent.Sub(w.answered)).Sub(seen); back >= Matters {
 			w.observed = max(w.observed, back)
 			select {
@@ -135,11 +135,11 @@ ON CONFLICT (id) DO UPDATE SET seen_at = excluded.seen_at,
 WHERE c.seen_at < excluded.seen_at - @every * interval '1 microsecond' OR ` + steppedSQL + `
 RETURNING coalesce(c.stepped_at = c.seen_at, false)`)
 
-// steppedSQL is true for a step that is not recorded.
+// steppedSQL is a condition that is true for a step that is not recorded.
 const steppedSQL = `(c.seen_at > excluded.seen_at + @matters * interval '1 microsecond'
 	OR @observed::bigint > 0 AND coalesce(c.stepped_at NOT BETWEEN excluded.seen_at - @same * interval '1 microsecond' AND excluded.seen_at, true))`
 
-// record records the time, reports a step, and settles what is not settled.
+// record records the time, reports a step, and runs outstanding repairs.
 func (w *Watch) record(ctx context.Context) error {
 	w.mu.Lock()
 	observed := w.observed
@@ -169,7 +169,7 @@ func (w *Watch) record(ctx context.Context) error {
 
 const settledSQL = `UPDATE database_clocks SET settled = true WHERE id = 1 AND stepped_at = $1`
 
-// settle runs all repairs. A failed repair does not stop the others and is tried again.
+// settle runs all repairs. A failed repair does not stop the others and is retried.
 func (w *Watch) settle(ctx context.Context, step Step) error {
 	if err := errors.Join(w.Apply(ctx, step)...); err != nil {
 		return err
@@ -183,7 +183,7 @@ func (w *Watch) settle(ctx context.Context, step Step) error {
 const readSQL = `
 SELECT stepped_at, stepped_by_ms, settled, stepped_at > now() - $1 * interval '1 microsecond' FROM database_clocks WHERE id = 1`
 
-// recorded is the row.
+// recorded is the row of database_clocks.
 type recorded struct {
 	step    *Step // within Reported, or not settled
 	settled bool
@@ -210,8 +210,7 @@ func read(ctx context.Context, on db.Execer) (recorded, error) {
 	return out, nil
 }
 
-// Read returns the latest step as it is recorded in a database, or nil if there was none
-// within Reported.
+// Read returns the latest step recorded in a database, or nil if there was none within Reported.
 func Read(ctx context.Context, on db.Execer) (*Step, error) {
 	found, err := read(ctx, on)
 	return found.step, err

@@ -19,19 +19,19 @@ type Repair struct {
 	Run func(ctx context.Context, step Step) (rows int64, err error)
 }
 
-// Column is a column that says when its row is due, unlocked or expired.
+// Column is a column that determines when its row is due, unlocked or expired.
 type Column struct {
 	Table, Name string
-	Where       string // a condition on the rows; empty for all of them
+	Where       string // a condition on the rows; empty for all
 	Key         string // the primary key; defaults to "id"
 
 	Limit time.Duration // how far ahead of now a correct time can be
-	Reset time.Duration // how far ahead of now a repaired row is set; at most Limit
+	Reset time.Duration // repaired rows are set to this far ahead of now; at most Limit
 }
 
 const repairBatch = 5000
 
-// statement sets the times that lie beyond the limit, but not those that were beyond it even by
+// statement returns the SQL that resets times beyond the limit, but not those that were beyond it even by
 // the clock that was ahead: a user chose them.
 func (c Column) statement() string {
 	key := cmp.Or(c.Key, "id")
@@ -55,7 +55,7 @@ func (r Repair) apply(ctx context.Context, on db.Execer, step Step) (rows int64,
 	return rows + n, err
 }
 
-// Apply runs every repair that was added, and returns the errors of those that failed.
+// Apply runs all registered repairs and returns the errors of those that failed.
 func (w *Watch) Apply(ctx context.Context, step Step) []error {
 	var failed []error
 	for _, r := range w.repairs {

@@ -8,18 +8,18 @@ import (
 	"github.com/lib/pq"
 )
 
-// Element is what an array can hold.
+// Element is the type of an array element.
 type Element interface {
 	string | []byte | int64 | int32 | float64 | bool
 }
 
-// Array makes an argument of a list: text[], bytea[], bigint[], integer[], float8[] or
-// boolean[]; nil is the empty array. It is good for every door. The hot pool sends texts
-// and octets as they are, so the parameter must be a text[] or a bytea[] and nothing else;
-// the server converts the other arrays to what their parameter is.
+// Array returns a list as a statement argument: text[], bytea[], bigint[], integer[], float8[] or
+// boolean[]; nil is the empty array. It works with every entry point. The hot pool sends texts and bytes in
+// binary form, so the parameter must be exactly a text[] or a bytea[]; the server converts the other arrays
+// to the type of their parameter.
 func Array[E Element](list []E) driver.Valuer {
 	if list == nil {
-		list = []E{} // of nil, lib/pq makes NULL
+		list = []E{} // lib/pq would turn nil into NULL
 	}
 	switch list := any(list).(type) {
 	case []string:
@@ -34,10 +34,10 @@ func Array[E Element](list []E) driver.Valuer {
 // ScanArray reads an array column into a list.
 func ScanArray[E Element](into *[]E) sql.Scanner { return pq.Array(into) }
 
-// array has two forms. The ordinary pool asks for Value, which quotes here what the server
-// parses there. The hot pool asks for BinaryValue, which the server takes as it is (lib/pq,
-// CheckNamedValue of a connection with binary_parameters). It is made at once: octets may
-// lie in a mapped file, whose fault must not come up within database/sql.
+// array has two forms. The ordinary pool calls Value, which returns text that the server parses. The hot
+// pool calls BinaryValue, which the server takes unparsed (lib/pq, CheckNamedValue of a connection with
+// binary_parameters). The binary form is built immediately: the bytes may be in a mapped file, and a fault
+// on it must not occur inside database/sql.
 type array struct {
 	driver.Valuer
 
@@ -52,16 +52,15 @@ const (
 	textType  = 25
 )
 
-// binaryArray lays a list out as array_recv of PostgreSQL reads it: dimensions, a flag
-// for nulls, the type of the elements, then length and lower bound, then each element
-// with its length.
+// binaryArray encodes a list in the format of PostgreSQL's array_recv: dimensions, a flag for nulls, the
+// element type, then length and lower bound, then each element with its length.
 func binaryArray[E string | []byte](list []E, element int) []byte {
 	size := 20
 	for _, s := range list {
 		size += 4 + len(s)
 	}
 	b := make([]byte, 0, size)
-	word := func(n int) { b = binary.BigEndian.AppendUint32(b, uint32(n)) } // lengths of what fits a message
+	word := func(n int) { b = binary.BigEndian.AppendUint32(b, uint32(n)) } // all lengths fit a message
 	if len(list) == 0 {
 		word(0)
 		word(0)

@@ -19,7 +19,7 @@ import (
 
 const oldestServer = 140000 // server_version_num
 
-// unfitError is of a server that Postrider does not work with.
+// unfitError means that Postrider cannot use this server.
 type unfitError struct{ Reason error }
 
 func (u *unfitError) Error() string { return u.Reason.Error() }
@@ -32,49 +32,49 @@ var (
 	errTimeline = errors.New("this server was the primary before a fail-over (its timeline is older than that of another server), and what it takes would be lost: make it a standby of the new primary, or take it away")
 )
 
-// fitness looks at the server of each new connection: after a fail-over it is another one. Safe for
-// concurrent use.
+// fitness checks the server of each new connection, because it may be another server after a failover. It
+// is safe for concurrent use.
 type fitness struct {
-	primary      *fitness // nil, but at replicas: of the server that they have to follow
+	primary      *fitness // for replicas: the fitness of the server that they must follow; nil otherwise
 	riskAccepted bool
-	standbys     int // that a commit has to wait for
+	standbys     int // that a commit must wait for
 	share        *capacity.Share
 	log          *slog.Logger
 
 	mutex    sync.Mutex
-	cluster  string // the system identifier of the server that was met first; empty: not known
-	timeline string // the newest that was met, which goes up with each fail-over; empty: not known
-	hidden   bool   // the server does not tell them
-	told     string // what was logged last
+	cluster  string // the system identifier of the first server; empty if unknown
+	timeline string // the newest timeline seen so far, which increases with each failover; empty if unknown
+	hidden   bool   // the server does not reveal them
+	told     string // the last message logged
 }
 
-// A throw-away server of the tests says of itself, by a setting that no real
-// server has, that nobody minds losing its data.
+// A disposable server of the tests declares, with a setting that no real server has, that its data may be
+// lost.
 const (
 	fitnessSQL = `SELECT current_setting('server_version_num'), current_setting('server_version'), current_setting('fsync'), current_setting('synchronous_commit'),
 	current_setting('synchronous_standby_names'), coalesce(current_setting('postrider.throw_away_test_server', true), ''), current_setting('enable_seqscan'), ` + roomSQL + `
 FROM pg_roles r, pg_database d WHERE r.rolname = session_user AND d.datname = current_database()`
-	// roomSQL is how many connections the server, the role and the database allow together. Limits of the last two do
-	// not hold for superusers.
+	// roomSQL computes how many connections the server, the role and the database allow together. The
+	// limits of role and database do not apply to superusers.
 	roomSQL = `least(current_setting('max_connections')::int - current_setting('superuser_reserved_connections')::int - coalesce(current_setting('reserved_connections', true), '0')::int,
 	CASE WHEN NOT rolsuper AND rolconnlimit >= 0 THEN rolconnlimit END, CASE WHEN NOT rolsuper AND datconnlimit >= 0 THEN datconnlimit END)::text`
-	timelineSQL = `substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) COLLATE "C"` // not on a standby
+	timelineSQL = `substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) COLLATE "C"` // fails on a standby
 )
 
-// check refuses a server that Postrider's promises cannot stand on, and returns who it is. index says that the
-// connection was opened with a setting that keeps statements to indexes.
+// check rejects a server that cannot keep Postrider's guarantees, and returns its identity. index says that
+// the connection was opened with a setting that prefers index scans.
 func (f *fitness) check(ctx context.Context, conn driver.Conn, index bool) (who failover.Identity, err error) {
 	if f.primary != nil {
 		return who, f.follows(ctx, conn)
 	}
 	said, err := failover.Row(ctx, conn, fitnessSQL)
 	if err != nil {
-		return who, fmt.Errorf("ask the server for its settings: %w", err)
+		return who, fmt.Errorf("query the server settings: %w", err)
 	}
 	found := durability{text: said[1], fsync: said[2], commit: said[3], standbys: said[4], throwAway: said[5]}
 	var room int
 	if _, err := fmt.Sscan(said[0]+" "+said[7], &found.version, &room); err != nil {
-		return who, fmt.Errorf("the server's version and room: %w", err)
+		return who, fmt.Errorf("query the server's version and connection limits: %w", err)
 	}
 	if f.share != nil {
 		f.share.SetRoom(room)
@@ -92,11 +92,11 @@ func (f *fitness) check(ctx context.Context, conn driver.Conn, index bool) (who 
 	return who, f.refuse(reason)
 }
 
-// refuse makes a refusal that callers take for a database that is away, and logs it once.
+// refuse returns a refusal that callers treat as an unavailable database, and logs it once.
 func (f *fitness) refuse(reason error) error {
 	f.mutex.Lock()
 	defer f.mutex.Unlock()
-	if f.told != reason.Error() && f.cluster != "" { // at the start it is said otherwise
+	if f.told != reason.Error() && f.cluster != "" { // at startup the error is reported otherwise
 		f.told = reason.Error()
 		f.log.Error("the database cannot be used", "error", reason)
 	}
@@ -105,38 +105,38 @@ func (f *fitness) refuse(reason error) error {
 
 func unfit(reason error) error { return notConnected(&unfitError{reason}) }
 
-// notConnected makes an error that callers take for a database that is away: whatever keeps a connection from being
-// opened is no fault of the statement that needs one.
+// notConnected wraps an error so that callers treat it as an unavailable database: a failure to connect is
+// never the fault of the statement that needs the connection.
 func notConnected(err error) error { return &net.OpError{Op: "connect", Net: "postgres", Err: err} }
 
-// follows refuses a server that is no standby of the primary's cluster. How far it is, and on which timeline,
-// each read looks at (package replica).
+// follows rejects a server that is not a standby of the primary's cluster. Each read checks its progress
+// and timeline (package replica).
 func (f *fitness) follows(ctx context.Context, conn driver.Conn) error {
 	said, err := failover.Row(ctx, conn, `SELECT system_identifier::text, pg_is_in_recovery()::text FROM pg_control_system()`)
 	if err != nil {
-		return fmt.Errorf("ask the replica which one it is: %w", err)
+		return fmt.Errorf("query the identity of the replica: %w", err)
 	}
 	switch cluster := f.primary.System(); {
 	case cluster == "":
-		return unfit(errors.New("the primary does not tell which cluster it is (pg_control_system), so nobody knows whether this server follows it"))
+		return unfit(errors.New("the primary does not reveal its cluster (pg_control_system), so it is unknown whether this server follows it"))
 	case said[0] != cluster:
 		return unfit(errors.New("this is the server of another cluster than the primary (its system identifier differs): name a standby of DATABASE_URL"))
 	case said[1] != "true":
-		return unfit(errors.New("this server takes writes: it is no standby, or was promoted"))
+		return unfit(errors.New("this server accepts writes: it is not a standby, or was promoted"))
 	}
 	return nil
 }
 
 var _ failover.Cluster = (*fitness)(nil)
 
-// System returns the system identifier of the cluster whose servers are used; empty: it is not known.
+// System returns the system identifier of the cluster in use; empty if unknown.
 func (f *fitness) System() string {
 	f.mutex.Lock()
 	defer f.mutex.Unlock()
 	return f.cluster
 }
 
-// sameCluster remembers whose data the first server has.
+// sameCluster remembers the cluster of the first server and rejects others.
 func (f *fitness) sameCluster(ctx context.Context, conn driver.Conn) (who failover.Identity, reason, err error) {
 	f.mutex.Lock()
 	hidden := f.hidden
@@ -162,17 +162,17 @@ func (f *fitness) sameCluster(ctx context.Context, conn driver.Conn) (who failov
 	return who, nil, nil
 }
 
-// isOld reports whether a server is a primary from before a fail-over. The caller holds mutex.
+// isOld reports whether a server is a primary from before a failover. The caller holds mutex.
 func (f *fitness) isOld(who failover.Identity) bool { return !who.Standby && who.Timeline < f.timeline }
 
-// Learn notes the newest timeline of the cluster.
+// Learn records the newest timeline of the cluster.
 func (f *fitness) Learn(timeline string) {
 	f.mutex.Lock()
 	defer f.mutex.Unlock()
 	f.timeline = max(f.timeline, timeline)
 }
 
-// refuseOld refuses a server that is a primary from before a fail-over.
+// refuseOld rejects a server that is a primary from before a failover.
 func (f *fitness) refuseOld(who failover.Identity) error {
 	f.mutex.Lock()
 	old := f.isOld(who)
@@ -183,15 +183,14 @@ func (f *fitness) refuseOld(who failover.Identity) error {
 	return nil
 }
 
-// claim is a query that divides by zero on a server that is not fit. The connection that listens
-// cannot read rows.
+// claim is a query that divides by zero on an unfit server. The listening connection cannot read rows.
 type claim struct {
 	query  string
 	reason error
 }
 
-// claims are what has to hold of the server of the connection that listens: that is the one that the
-// pools use. What else makes a server fit is about what it stores.
+// claims returns the conditions for the server of the listening connection: it must be the one that the
+// pools use. The other fitness checks are about storing data.
 func (f *fitness) claims() (all []claim) {
 	f.mutex.Lock()
 	defer f.mutex.Unlock()
@@ -205,7 +204,7 @@ func (f *fitness) claims() (all []claim) {
 	return all
 }
 
-// judge gives the reason why the server is not fit, or the error of a query that did not get so far.
+// judge returns the reason why the server is unfit, or the error of a query that could not be evaluated.
 func (c claim) judge(err error) error {
 	var server *pq.Error
 	if errors.As(err, &server) && server.Code == "22012" { // division_by_zero
@@ -214,7 +213,8 @@ func (c claim) judge(err error) error {
 	return err
 }
 
-// opened says why a connection could not be opened, where that is known better than by the driver.
+// opened explains why a connection could not be opened, if that is known better than the driver's error
+// says.
 func (f *fitness) opened(err error) error {
 	if err != nil && strings.Contains(err.Error(), "unsupported startup parameter") {
 		return f.refuse(errPooler)
@@ -222,12 +222,13 @@ func (f *fitness) opened(err error) error {
 	return err
 }
 
-// plainly returns the reason for a refusal that stays until somebody changes something: a start need not wait for that.
+// plainly returns the reason for a refusal that persists until an operator acts, so that a start need not
+// wait for it to pass.
 func plainly(err error, hosts int) error {
 	var unfit *unfitError
 	var refused *net.OpError
 	switch {
-	case errors.As(err, &unfit) && unfit.Reason != errTimeline: // which is over when the new primary is back
+	case errors.As(err, &unfit) && unfit.Reason != errTimeline: // which passes when the new primary is back
 		return unfit.Reason
 	case hosts == 1 && errors.As(err, &refused) && refused.Op == "connect" && !fault.IsDatabaseAway(refused.Err):
 		return refused.Err
@@ -235,9 +236,9 @@ func plainly(err error, hosts int) error {
 	return err
 }
 
-// durability is what a server says of itself.
+// durability is the set of durability settings of a server.
 type durability struct {
-	version                                  int // as 150018
+	version                                  int // for example 150018
 	text, fsync, commit, standbys, throwAway string
 }
 
@@ -252,7 +253,7 @@ func (d durability) judge(riskAccepted bool, standbys int) error {
 	if !Keeps(d.commit, d.standbys) && !riskAccepted {
 		loses := "a crash"
 		if d.commit != "off" {
-			loses = "a fail-over to one of its synchronous standbys"
+			loses = "a failover to one of its synchronous standbys"
 		}
 		errs = append(errs, fmt.Errorf("the server runs with synchronous_commit=%s: %s would lose accepted mail; set it to on, or accept the risk (POSTRIDER_UNSAFE_MAY_LOSE_ACCEPTED_MAIL=true)", d.commit, loses))
 	}
@@ -262,13 +263,13 @@ func (d durability) judge(riskAccepted bool, standbys int) error {
 	return errors.Join(errs...)
 }
 
-// Keeps tells whether what a server confirms outlives a crash and a fail-over, by its settings
+// Keeps reports whether confirmed data survives a crash and a failover, given the settings
 // synchronous_commit and synchronous_standby_names.
 func Keeps(commit, standbys string) bool {
 	switch commit {
 	case "off":
 		return false
-	case "local", "remote_write": // a standby may not have it on its disk
+	case "local", "remote_write": // a standby may not have flushed it to disk
 		return standbys == ""
 	}
 	return true

@@ -14,29 +14,27 @@ import (
 	"github.com/postrider/postrider/runtime/base/fault"
 )
 
-// Config says which server to use and how long to wait for it. Zero values
-// mean the defaults.
+// Config defines which server to use and how long to wait for it. Zero values mean the defaults.
 type Config struct {
-	URL              string        // postgres://… or key=value, as libpq takes it
-	Connections      int           // of both pools together, 40
-	OpTimeout        time.Duration // deadline of one network operation, 4 s
-	StatementTimeout time.Duration // server side, less than OpTimeout, 3 s
-	LockTimeout      time.Duration // server side, 2 s
-	IdleInTxTimeout  time.Duration // server side, 10 s
+	URL              string        // postgres://… or key=value, as in libpq
+	Connections      int           // of both pools together, default 40
+	OpTimeout        time.Duration // deadline of one network operation, default 4 s
+	StatementTimeout time.Duration // enforced by the server, less than OpTimeout, default 3 s
+	LockTimeout      time.Duration // enforced by the server, default 2 s
+	IdleInTxTimeout  time.Duration // enforced by the server, default 10 s
 
-	// RiskLosingAcceptedMail accepts a server with synchronous_commit=off,
-	// which forgets the last moments before a crash: mail that was answered
-	// with 200 can be lost.
+	// RiskLosingAcceptedMail accepts a server with synchronous_commit=off, which loses the last moments
+	// before a crash: accepted mail (status 200) can be lost.
 	RiskLosingAcceptedMail bool
 
-	Standbys int // that have to hold what is confirmed; 0: none
+	Standbys int // number that must hold confirmed data; 0 for none
 }
 
-// Connections are how many both pools of a process open together at most, where nobody says. One more
+// Connections is the default maximum number of connections in both pools of a process. One more connection
 // listens.
 const Connections = 40
 
-// PerProcess is how many connections a process opens at most, with the one that listens.
+// PerProcess returns the maximum number of connections of a process, including the listening one.
 func PerProcess(connections int) int { return connections + 1 }
 
 func (c Config) withDefaults() Config {
@@ -55,51 +53,52 @@ func (c Config) withDefaults() Config {
 	return c
 }
 
-// Validate reports every wrong field.
+// Validate returns an error that lists every invalid field.
 func (c Config) Validate() error {
 	c = c.withDefaults()
 	wrong := fault.Fields{}
 	if c.URL == "" {
-		wrong.Add("URL", "is empty")
+		wrong.Add("URL", "must not be empty")
 	} else if _, err := pq.NewConfig(c.URL); err != nil {
-		wrong.Add("URL", "is not a PostgreSQL connection string") // the error would show the password
+		wrong.Add("URL", "is not a PostgreSQL connection string") // the error would reveal the password
 	}
 	if c.Connections < 4 {
-		wrong.Add("Connections", "is less than 4")
+		wrong.Add("Connections", "must be at least 4")
 	}
 	if c.Standbys < 0 {
-		wrong.Add("Standbys", "is less than 0")
+		wrong.Add("Standbys", "must not be negative")
 	}
 	for name, value := range map[string]time.Duration{"OpTimeout": c.OpTimeout, "StatementTimeout": c.StatementTimeout,
 		"LockTimeout": c.LockTimeout, "IdleInTxTimeout": c.IdleInTxTimeout} {
 		if value < time.Millisecond {
-			wrong.Add(name, "is less than a millisecond")
+			wrong.Add(name, "must be at least a millisecond")
 		}
 	}
 	if c.StatementTimeout >= c.OpTimeout {
-		wrong.Add("StatementTimeout", "is not less than OpTimeout (%s): the server could not say what was slow", c.OpTimeout)
+		wrong.Add("StatementTimeout", "must be less than OpTimeout (%s), so that the server can report what was slow", c.OpTimeout)
 	}
 	return wrong.Err()
 }
 
-// dsn is the connection string with our parameters, for a pool or a listener.
-// What the URL says of them already stays.
+// dsn returns the connection string with additional parameters, for a pool or a listener. Parameters that
+// the URL already sets keep their values.
 func (c Config) dsn(parameters ...parameter) (string, error) {
 	given, err := pq.NewConfig(c.URL)
 	if err != nil {
-		return "", fmt.Errorf("database url: not understood")
+		return "", fmt.Errorf("database url: invalid connection string")
 	}
 	all := append([]parameter{
 		{"statement_timeout", milliseconds(c.StatementTimeout)},
 		{"lock_timeout", milliseconds(c.LockTimeout)},
 		{"idle_in_transaction_session_timeout", milliseconds(c.IdleInTxTimeout)},
 		{"fallback_application_name", "postrider"},
-		// Statements are short. Where the planner adds the high price of what is switched off (enable_seqscan of
-		// the hot pool), the server would compile them first: a second of work for a millisecond's.
+		// All statements are short. Where the planner adds the penalty for a disabled method
+		// (enable_seqscan of the hot pool), the server would JIT-compile them: a second of work to save a
+		// millisecond.
 		{"jit", "off"},
 	}, parameters...)
 	if local(given) && !strings.Contains(c.URL, "sslmode") && os.Getenv("PGSSLMODE") == "" {
-		all = append(all, parameter{"sslmode", "prefer"}) // lib/pq would require TLS on loopback
+		all = append(all, parameter{"sslmode", "prefer"}) // lib/pq would require TLS even on loopback
 	}
 	result := c.URL
 	for _, p := range all {
@@ -118,7 +117,7 @@ func local(c pq.Config) bool {
 	return ip != nil && ip.IsLoopback()
 }
 
-// parameter is one connection parameter; the values used here need no quoting.
+// parameter is one connection parameter. The values used here need no quoting.
 type parameter struct{ name, value string }
 
 func (p parameter) appendTo(dsn string) string {
@@ -132,10 +131,10 @@ func (p parameter) appendTo(dsn string) string {
 	return dsn + separator + p.name + "=" + p.value
 }
 
-// replaced is a connection string with other values for some parameters.
+// replaced returns a connection string with other values for some parameters.
 func replaced(dsn string, parameters []parameter) (string, error) {
 	if !isURL(dsn) {
-		for _, p := range parameters { // the last value counts
+		for _, p := range parameters { // the last value wins
 			dsn += " " + p.name + "='" + strings.NewReplacer(`\`, `\\`, `'`, `\'`).Replace(p.value) + "'"
 		}
 		return dsn, nil
@@ -148,7 +147,7 @@ func replaced(dsn string, parameters []parameter) (string, error) {
 	for _, p := range parameters {
 		query.Set(p.name, p.value)
 	}
-	address.Host, address.RawQuery = "", query.Encode() // a host before the path would count as well
+	address.Host, address.RawQuery = "", query.Encode() // a host before the path would also be used
 	return address.String(), nil
 }
 

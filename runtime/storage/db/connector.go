@@ -17,14 +17,14 @@ import (
 	"github.com/postrider/postrider/runtime/storage/db/failover"
 )
 
-// errStalled is what callers get at once while the server does not answer.
+// errStalled is returned immediately while the server does not respond.
 var errStalled = &net.OpError{Op: "dial", Net: "postgres", Err: errors.New("the server does not answer")}
 
-// hosts are the servers that the address names: one cluster, of which one takes writes.
+// hosts are the servers in the address: one cluster, with one writable server.
 type hosts struct {
 	all    []pq.ConfigMultihost
 	random bool         // load_balance_hosts=random
-	last   atomic.Int64 // the index of the one that worked last
+	last   atomic.Int64 // index of the host used last
 }
 
 func hostsOf(given pq.Config) *hosts {
@@ -32,12 +32,12 @@ func hostsOf(given pq.Config) *hosts {
 	return &hosts{all: append([]pq.ConfigMultihost{first}, given.Multi...), random: given.LoadBalanceHosts == pq.LoadBalanceHostsRandom}
 }
 
-// name is host:port of one of them.
+// name returns the host:port of a host.
 func (h *hosts) name(host int) string {
 	return net.JoinHostPort(h.all[host].Host, strconv.Itoa(int(h.all[host].Port)))
 }
 
-// order gives the indexes of all hosts, the one that worked last first.
+// order returns the indexes of all hosts, the last one used first.
 func (h *hosts) order() []int {
 	if h.random {
 		return rand.Perm(len(h.all))
@@ -52,8 +52,8 @@ func (h *hosts) order() []int {
 	return order
 }
 
-// addresses gives the connection string for each host alone, in their order. A string that cannot be
-// told for one host alone is given as it is: the driver tries the hosts of it.
+// addresses returns one connection string per host, in order. A string that cannot be split is returned as
+// it is: the driver then tries its hosts.
 func (h *hosts) addresses(dsn string) []string {
 	if len(h.all) == 1 {
 		return []string{dsn}
@@ -64,7 +64,7 @@ func (h *hosts) addresses(dsn string) []string {
 		if h.all[i].Hostaddr.IsValid() {
 			address = append(address, parameter{"hostaddr", h.all[i].Hostaddr.String()})
 		} else if h.all[0].Hostaddr.IsValid() {
-			return []string{dsn} // there is no way to take an address back
+			return []string{dsn} // lib/pq cannot remove an address
 		}
 		one, err := replaced(dsn, address)
 		if err != nil {
@@ -75,21 +75,21 @@ func (h *hosts) addresses(dsn string) []string {
 	return addresses
 }
 
-// connector makes the connections of a pool.
+// connector opens the connections of a pool.
 type connector struct {
 	config  pq.Config
 	hosts   *hosts
 	dialer  *dialer
 	fitness *fitness
-	index   bool            // its connections keep statements to indexes
-	pool    *capacity.Pool  // nil: a number of connections that does not change
-	watch   *failover.Watch // nil: there is only one host
+	index   bool            // its connections prefer index scans
+	pool    *capacity.Pool  // nil: a fixed number of connections
+	watch   *failover.Watch // nil if there is only one host
 }
 
-// Driver is what database/sql asks of a connector.
+// Driver implements driver.Connector.
 func (c connector) Driver() driver.Driver { return &pq.Driver{} }
 
-// Connect makes a connection to a server that is fit, or gives up at once when the last try was just now.
+// Connect opens a connection to a fit server, or fails immediately if the last attempt was just now.
 func (c connector) Connect(ctx context.Context) (driver.Conn, error) {
 	if !c.dialer.mayConnect() {
 		return nil, errStalled
@@ -99,12 +99,12 @@ func (c connector) Connect(ctx context.Context) (driver.Conn, error) {
 	}
 	conn, err := c.pool.Open(ctx, c.find)
 	if capacity.IsRefusal(err) {
-		c.dialer.note(err) // others need not wait as long again
+		c.dialer.note(err) // later callers need not wait as long
 	}
 	return conn, err
 }
 
-// find connects to a server that is wanted.
+// find connects to a server of the wanted kind.
 func (c connector) find(ctx context.Context) (driver.Conn, error) {
 	if c.watch != nil {
 		if err := c.watch.Refuse(ctx); err != nil {
@@ -121,13 +121,14 @@ func (c connector) find(ctx context.Context) (driver.Conn, error) {
 	return c.race(ctx, wanted)
 }
 
-// race tries the hosts one after the other. Each has a head start; one that is silent by then goes
-// on trying beside the next. The first that is fit wins, and the others are cut off.
+// race tries the hosts one after the other. Each gets a head start; a host that has not responded by then
+// is tried further in parallel with the next. The first fit host wins, and the other attempts are
+// cancelled.
 func (c connector) race(ctx context.Context, wanted pq.TargetSessionAttrs) (driver.Conn, error) {
 	dialling, stop := context.WithCancel(ctx)
 	defer stop()
-	// As with lib/pq, a handshake that has begun knows nothing of the caller: a server that does not
-	// answer is to be noticed, however short callers wait.
+	// As with lib/pq, a handshake that has begun does not depend on the caller: an unresponsive server must
+	// be detected, however short the callers' deadlines are.
 	over, end := context.WithCancel(context.WithoutCancel(ctx))
 	defer end()
 	type result struct {
@@ -166,7 +167,7 @@ func (c connector) race(ctx context.Context, wanted pq.TargetSessionAttrs) (driv
 			}
 			if errs = append(errs, r.err); len(errs) == len(order) {
 				err := notConnected(errors.Join(errs...))
-				// A caller who had no time left says nothing of the database.
+				// If the caller had no time left, the failure says nothing about the database.
 				if ctx.Err() == nil || time.Since(began) >= c.dialer.timeout/4 {
 					c.dialer.note(err)
 				}
@@ -177,7 +178,8 @@ func (c connector) race(ctx context.Context, wanted pq.TargetSessionAttrs) (driv
 	}
 }
 
-// connect makes a connection to one host that may be used. over ends when another host was faster.
+// connect opens a connection to one host, if it may be used. over is cancelled when another host was
+// faster.
 func (c connector) connect(ctx, over context.Context, host int, wanted pq.TargetSessionAttrs) (driver.Conn, error) {
 	conn, try, err := c.reach(ctx, over, host, wanted)
 	if err == nil {
@@ -204,7 +206,7 @@ func (c connector) connect(ctx, over context.Context, host int, wanted pq.Target
 	return conn, nil
 }
 
-// reach makes a connection to one host, whatever that is.
+// reach opens a connection to one host without checking it.
 func (c connector) reach(ctx, over context.Context, host int, wanted pq.TargetSessionAttrs) (driver.Conn, *trial, error) {
 	to, config := c.hosts.all[host], c.config.Clone()
 	config.Host, config.Hostaddr, config.Port, config.Multi = to.Host, to.Hostaddr, to.Port, nil

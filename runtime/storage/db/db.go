@@ -19,33 +19,33 @@ import (
 	"github.com/postrider/postrider/runtime/storage/db/failover"
 )
 
-// DB is the database of this process. Its doors are described in the package comment.
+// DB is the database of this process. The package comment describes its entry points.
 type DB struct {
 	SQL      *sql.DB     // the ordinary pool
 	Ent      *ent.Client // over SQL
 	Hot      *sql.DB     // hand-written SQL
-	Prepared *Prepared   // hand-written SQL of constant text, over Hot
+	Prepared *Prepared   // hand-written constant SQL, over Hot
 
 	config  Config
 	hosts   *hosts
 	fitness *fitness
 	share   *capacity.Share
 	bounds  []*capacity.Pool // of SQL and Hot
-	watch   *failover.Watch  // nil: there is only one host
+	watch   *failover.Watch  // nil if there is only one host
 	log     *slog.Logger
 
 	standbys standbys
-	reader   Reader // nil: the primary answers everything
+	reader   Reader // nil: the primary answers all reads
 }
 
-// Reader answers reads in place of the primary, and never with less than was committed before it was
-// asked. Package replica has the one.
+// Reader answers reads in place of the primary, and never returns less than was committed before the call.
+// Package replica implements it.
 type Reader interface {
 	Read(ctx context.Context, fn func(on *ent.Client) error) error
 }
 
-// Execer runs SQL: every door, and every transaction behind it. All, One, Each and Exec
-// take it.
+// Execer runs SQL: every entry point, and every transaction opened through one. All, One, Each and Exec
+// accept it.
 type Execer interface {
 	ExecContext(ctx context.Context, query string, args ...any) (sql.Result, error)
 	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
@@ -59,8 +59,8 @@ var (
 	_ Execer = (*ent.Client)(nil)
 )
 
-// Open connects and checks that the server keeps what it confirms, which each new connection does again.
-// It does not migrate.
+// Open connects, and checks that the server keeps what it confirms; each new connection repeats this check.
+// Open does not migrate.
 func Open(ctx context.Context, config Config, log *slog.Logger) (*DB, error) {
 	if err := config.Validate(); err != nil {
 		return nil, fmt.Errorf("open database: %w", err)
@@ -68,7 +68,7 @@ func Open(ctx context.Context, config Config, log *slog.Logger) (*DB, error) {
 	config = config.withDefaults()
 	given, err := pq.NewConfig(config.URL)
 	if err != nil {
-		return nil, errors.New("open database: the url is not understood") // err would show the password
+		return nil, errors.New("open database: invalid connection string") // err would reveal the password
 	}
 	shared := &dialer{timeout: config.OpTimeout}
 	share := capacity.NewShare(config.Connections)
@@ -95,7 +95,7 @@ func Open(ctx context.Context, config Config, log *slog.Logger) (*DB, error) {
 	return d, nil
 }
 
-// open opens a pool of so many connections.
+// open opens a pool with a maximum number of connections.
 func (d *DB) open(config Config, most int, on *dialer, parameters ...parameter) (*sql.DB, error) {
 	c, err := d.connector(config, on, parameters...)
 	if err != nil {
@@ -103,7 +103,7 @@ func (d *DB) open(config Config, most int, on *dialer, parameters ...parameter) 
 	}
 	handle := sql.OpenDB(c)
 	handle.SetMaxOpenConns(most)
-	handle.SetMaxIdleConns(most) // the default of 2 would open and close connections all day
+	handle.SetMaxIdleConns(most) // the default of 2 would cause constant reconnecting
 	handle.SetConnMaxLifetime(time.Hour)
 	return handle, nil
 }
@@ -122,7 +122,7 @@ func (d *DB) openBounded(on *dialer, parameters ...parameter) (*sql.DB, error) {
 	return handle, nil
 }
 
-// connector makes the connections of a pool. The whole handshake of one takes no longer than an operation may.
+// connector returns the connector of a pool. A handshake must not take longer than an operation may.
 func (d *DB) connector(config Config, on *dialer, parameters ...parameter) (connector, error) {
 	seconds := max(1, int(on.timeout/time.Second))
 	dsn, err := config.dsn(append(parameters, parameter{"connect_timeout", strconv.Itoa(seconds)})...)
@@ -131,27 +131,28 @@ func (d *DB) connector(config Config, on *dialer, parameters ...parameter) (conn
 	}
 	given, err := pq.NewConfig(dsn)
 	if err != nil {
-		return connector{}, fmt.Errorf("database url: not understood")
+		return connector{}, fmt.Errorf("database url: invalid connection string")
 	}
 	if d.watch != nil && (given.TargetSessionAttrs == "" || given.TargetSessionAttrs == pq.TargetSessionAttrsAny) {
-		given.TargetSessionAttrs = pq.TargetSessionAttrsReadWrite // nothing works at a standby
+		given.TargetSessionAttrs = pq.TargetSessionAttrsReadWrite // nothing works on a standby
 	}
 	return connector{config: given, hosts: d.hosts, dialer: on, fitness: d.fitness, index: given.Runtime["enable_seqscan"] == "off", watch: d.watch}, nil
 }
 
-// ShareWith divides the connections that the server has room for among so many processes that live, this one included.
+// ShareWith divides the connections that the server has room for among the given number of live processes,
+// including this one.
 func (d *DB) ShareWith(processes int) { d.share.SetProcesses(processes) }
 
-// Room returns how many connections all processes may open together, how many processes divide them, and how many of
-// them the pools of each may open.
+// Room returns how many connections all processes may open together, how many processes share them, and how
+// many of them the pools of each may open.
 func (d *DB) Room() (connections, processes, each int) { return d.share.Figures() }
 
-// ReadFrom has Read use a replica from now on. It is called before anybody reads.
+// ReadFrom makes Read use a replica from now on. Call it before the first Read.
 func (d *DB) ReadFrom(r Reader) { d.reader = r }
 
-// Read runs fn, which only reads, for lists, search and statistics: at a replica, where there is one that has
-// everything that was committed before the call, else on the ordinary pool. fn may be run a second time after an
-// error. At a replica it is one transaction.
+// Read runs fn, which must only read, for lists, search and statistics: on a replica that has everything
+// committed before the call, if there is one, else on the ordinary pool. After an error, fn may run a
+// second time. On a replica it runs in one transaction.
 func (d *DB) Read(ctx context.Context, fn func(on *ent.Client) error) error {
 	if d.reader == nil {
 		return fn(d.Ent)
@@ -159,19 +160,19 @@ func (d *DB) Read(ctx context.Context, fn func(on *ent.Client) error) error {
 	return d.reader.Read(ctx, fn)
 }
 
-// OpenReplica makes a pool of so many connections to standbys of the server that this is, for package
-// replica. Nothing is connected yet. A connection to a server that is none is refused with the reason.
+// OpenReplica returns a pool of connections to standbys of this server, for package replica. It does not
+// connect yet. Connections to a server that is not a standby fail with the reason.
 func (d *DB) OpenReplica(url string, connections int, opTimeout time.Duration) (*sql.DB, error) {
 	given, err := pq.NewConfig(url)
 	if err != nil {
-		return nil, errors.New("the url is not understood") // err would show the password
+		return nil, errors.New("invalid connection string") // err would reveal the password
 	}
 	config := Config{URL: url, OpTimeout: opTimeout}.withDefaults()
 	beside := &DB{hosts: hostsOf(given), fitness: &fitness{primary: d.fitness, log: d.log}}
 	return beside.open(config, connections, &dialer{timeout: config.OpTimeout}, parameter{"default_transaction_read_only", "on"})
 }
 
-// Ping asks the server for a sign of life. (sql.DB.Ping would ask three times.)
+// Ping checks that the server responds. (sql.DB.Ping would try three times.)
 func (d *DB) Ping(ctx context.Context) error {
 	if _, err := d.SQL.ExecContext(ctx, "SELECT 1"); err != nil {
 		return fmt.Errorf("ping database: %w", err)
@@ -179,7 +180,7 @@ func (d *DB) Ping(ctx context.Context) error {
 	return nil
 }
 
-// FlushTime is what a joined write has by default: a second more than one operation may take.
+// FlushTime returns the default time limit of a joined write: one second more than an operation may take.
 func (d *DB) FlushTime() time.Duration {
 	if d == nil {
 		return 0
@@ -187,8 +188,7 @@ func (d *DB) FlushTime() time.Duration {
 	return d.config.OpTimeout + time.Second
 }
 
-// Close closes both pools. Connections that cannot say goodbye, because the
-// server is gone, are closed all the same.
+// Close closes both pools. Connections to a server that is gone are closed without a goodbye.
 func (d *DB) Close() error {
 	for _, pool := range d.bounds {
 		pool.Close()
@@ -204,7 +204,7 @@ func (d *DB) Close() error {
 	return nil
 }
 
-// Connections says how many connections of both pools are open, and how many in use.
+// Connections returns how many connections of both pools are open, and how many are in use.
 func (d *DB) Connections() (open, used int) {
 	ordinary, hot := d.SQL.Stats(), d.Hot.Stats()
 	return ordinary.OpenConnections + hot.OpenConnections, ordinary.InUse + hot.InUse

@@ -12,21 +12,21 @@ import (
 	"github.com/lib/pq"
 )
 
-// chunk is how much one write deadline covers: a large attachment takes many
-// deadlines, a stuck server only one.
+// chunk is the size of a write with one deadline: a large attachment gets many deadlines, a stuck server
+// only one.
 const chunk = 256 << 10
 
-// dialer says how long operations on connections may take, and learns from them.
+// dialer decides how long operations on connections may take, and learns from their outcomes.
 type dialer struct {
 	timeout time.Duration // of each read and write
-	idle    time.Duration // of each read, when not 0: a statement may take long
-	stalled atomic.Int64  // when an operation last ran into its deadline, Unix nanoseconds; 0 after a success
+	idle    time.Duration // of each read, if not 0: a statement may take long
+	stalled atomic.Int64  // when an operation last hit its deadline, in Unix nanoseconds; 0 after a success
 	probed  atomic.Int64  // when a new connection was last tried during a stall
 }
 
-// patience is how long one operation may take now. After a deadline the next
-// ones are short: whoever waited for a connection must not wait in full again.
-// A stall that nobody has met for half a minute is forgotten.
+// patience returns how long an operation may take now. After a missed deadline the next ones are short: a
+// caller that waited for a connection must not wait in full again. A stall without further timeouts is
+// forgotten after half a minute.
 func (d *dialer) patience() time.Duration {
 	if d.isStalled() {
 		return d.timeout / 5
@@ -39,9 +39,9 @@ func (d *dialer) isStalled() bool {
 	return at != 0 && time.Since(time.Unix(0, at)) < 30*time.Second
 }
 
-// mayConnect lets one new connection through half a second after each failure.
-// database/sql makes those that callers wait for one after the other: if each
-// took its time, the last of them would wait for all.
+// mayConnect allows one new connection half a second after each failure. database/sql opens the connections
+// that callers wait for one after the other: if each took the full time, the last caller would wait for all
+// of them.
 func (d *dialer) mayConnect() bool {
 	if !d.isStalled() {
 		return true
@@ -51,7 +51,7 @@ func (d *dialer) mayConnect() bool {
 	return now-d.stalled.Load() > pause && now-last > pause && d.probed.CompareAndSwap(last, now)
 }
 
-// note learns from the end of an operation.
+// note learns from the result of an operation.
 func (d *dialer) note(err error) {
 	switch {
 	case err == nil:
@@ -63,11 +63,11 @@ func (d *dialer) note(err error) {
 	}
 }
 
-// trial is one try to connect to one host. What happens in it says nothing of the database: another
-// host may answer.
+// trial is one attempt to connect to one host. Its failure says nothing about the database: another host
+// may answer.
 type trial struct {
 	*dialer
-	over   context.Context // a connection that has not passed by its end is closed
+	over   context.Context // when it ends, a connection that has not been accepted is closed
 	passed atomic.Bool
 }
 
@@ -76,12 +76,12 @@ var (
 	_ pq.DialerContext = (*trial)(nil)
 )
 
-// Dial is what lib/pq asks of a dialer; it uses DialContext.
+// Dial implements pq.Dialer; lib/pq calls DialContext instead.
 func (t *trial) Dial(network, address string) (net.Conn, error) {
 	return t.DialContext(context.Background(), network, address)
 }
 
-// DialTimeout is what lib/pq asks of a dialer; it uses DialContext.
+// DialTimeout implements pq.Dialer; lib/pq calls DialContext instead.
 func (t *trial) DialTimeout(network, address string, timeout time.Duration) (net.Conn, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), timeout)
 	defer cancel()
@@ -97,13 +97,13 @@ func (t *trial) DialContext(ctx context.Context, network, address string) (net.C
 	}
 	context.AfterFunc(t.over, func() {
 		if !t.passed.Load() {
-			_ = conn.Close() // under a read; whoever reads sees it
+			_ = conn.Close() // during a read, which then returns an error
 		}
 	})
 	return &deadlineConn{Conn: conn, trial: t}, nil
 }
 
-// note is the dialer's, for a connection that has passed.
+// note forwards to the dialer once the connection was accepted.
 func (t *trial) note(err error) {
 	if t.passed.Load() {
 		t.dialer.note(err)
@@ -114,10 +114,10 @@ func (t *trial) note(err error) {
 type deadlineConn struct {
 	net.Conn
 	trial *trial
-	limit atomic.Int64 // set from outside: no operation goes beyond it, Unix nanoseconds
+	limit atomic.Int64 // set by callers: no operation may exceed it; Unix nanoseconds
 }
 
-// SetDeadline limits all operations together; lib/pq bounds the handshake so.
+// SetDeadline limits all operations together; lib/pq uses it for the handshake.
 func (c *deadlineConn) SetDeadline(at time.Time) error {
 	if at.IsZero() {
 		c.limit.Store(0)
@@ -135,9 +135,8 @@ func (c *deadlineConn) deadline(timeout time.Duration) time.Time {
 	return at
 }
 
-// Read waits for the server. Its end in the middle of an answer is an
-// operational error: for a plain io.EOF database/sql would run the statement
-// again, whose effect may be there already.
+// Read waits for the server. An EOF in the middle of a response becomes an operational error: for a plain
+// io.EOF, database/sql would run the statement again although it may already have taken effect.
 func (c *deadlineConn) Read(buffer []byte) (int, error) {
 	timeout := c.trial.patience()
 	if c.trial.idle != 0 {
@@ -154,7 +153,7 @@ func (c *deadlineConn) Read(buffer []byte) (int, error) {
 	return n, err
 }
 
-// Write sends in pieces, each with its deadline.
+// Write sends the data in chunks, each with its own deadline.
 func (c *deadlineConn) Write(data []byte) (int, error) {
 	written := 0
 	for {

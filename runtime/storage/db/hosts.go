@@ -13,7 +13,7 @@ import (
 	"github.com/postrider/postrider/runtime/storage/db/failover"
 )
 
-// survey asks the hosts of the address, each on a connection of its own.
+// survey returns a survey of the hosts in the address, with connections of its own.
 func (d *DB) survey(patience time.Duration) (*failover.Survey, error) {
 	c, err := d.connector(d.config, &dialer{timeout: patience})
 	if err != nil {
@@ -25,14 +25,14 @@ func (d *DB) survey(patience time.Duration) (*failover.Survey, error) {
 	}
 	return failover.NewSurvey(names, patience, func(ctx context.Context, host int) (driver.Conn, error) {
 		to := c
-		to.dialer = &dialer{timeout: patience} // which has not learned from other questions
+		to.dialer = &dialer{timeout: patience} // independent of the stalls of other connections
 		conn, _, err := to.reach(ctx, ctx, host, pq.TargetSessionAttrsAny)
 		return conn, err
 	}), nil
 }
 
-// newWatch begins to watch the hosts. A host may be silent for as long as it has a head start when connections are
-// made.
+// newWatch starts watching the hosts. A host may be silent for as long as its head start when connections
+// are opened.
 func (d *DB) newWatch() (*failover.Watch, error) {
 	survey, err := d.survey(d.config.OpTimeout / 4)
 	if err != nil {
@@ -41,8 +41,8 @@ func (d *DB) newWatch() (*failover.Watch, error) {
 	return failover.NewWatch(survey, d.fitness, func() int { return int(d.hosts.last.Load()) }, d.log), nil
 }
 
-// AskHosts asks every host that the address names, on connections of their own, and returns what they say and the
-// system identifier of the cluster that the pools use; empty: it is not known.
+// AskHosts asks every host in the address, on connections of their own, and returns their answers and the
+// system identifier of the cluster that the pools use; empty if unknown.
 func (d *DB) AskHosts(ctx context.Context) (all []failover.Sighting, system string, err error) {
 	survey, err := d.survey(d.config.OpTimeout)
 	if err != nil {
@@ -52,12 +52,12 @@ func (d *DB) AskHosts(ctx context.Context) (all []failover.Sighting, system stri
 	return survey.Look(ctx, time.Now(), -1), d.fitness.System(), nil
 }
 
-// HostInUse returns the connection string of the one host of an address that a process would use, for programs that
-// cannot know: those of PostgreSQL take the first one that answers.
+// HostInUse returns the connection string of the one host of an address that a process would use. It is for
+// programs that cannot determine this: those of PostgreSQL take the first host that answers.
 func HostInUse(ctx context.Context, url string) (string, error) {
 	given, err := pq.NewConfig(url)
 	if err != nil || len(given.Multi) == 0 {
-		return url, nil // what is wrong with it, its user says
+		return url, nil // the user of the URL reports the error
 	}
 	d, err := Open(ctx, Config{URL: url, RiskLosingAcceptedMail: true}, slog.New(slog.DiscardHandler))
 	if err != nil {
@@ -66,9 +66,9 @@ func HostInUse(ctx context.Context, url string) (string, error) {
 	return d.hosts.addresses(url)[0], d.Close()
 }
 
-// MayFill refuses to have tables made in a database without any, where the address names several hosts and not
-// all of them answer as one cluster: this one may be a stranger's, and the mail on a host that is away. The error of
-// a host that does not answer is part of the refusal.
+// MayFill refuses to create tables in an empty database if the address names several hosts and not all of
+// them answer as one cluster: this one may be a different database, while the mail is on an unavailable
+// host. The refusal includes the errors of hosts that do not answer.
 func (d *DB) MayFill(ctx context.Context) error {
 	if len(d.hosts.all) < 2 {
 		return nil
@@ -77,7 +77,7 @@ func (d *DB) MayFill(ctx context.Context) error {
 	if err != nil || made {
 		return err
 	}
-	const remedy = "Bring it back, or take it out of the address. For a new installation, run `postrider migrate` once with an address that names the primary alone"
+	const remedy = "Bring it back, or remove it from the address. For a new installation, run `postrider migrate` once with an address that names the primary alone"
 	all, _, err := d.AskHosts(ctx)
 	var refused []error
 	first, of := "", ""
@@ -85,11 +85,11 @@ func (d *DB) MayFill(ctx context.Context) error {
 		switch {
 		case errors.Is(host.Err, failover.ErrHidden):
 		case host.Err != nil:
-			refused = append(refused, fmt.Errorf("the database that answers has no tables of Postrider, and none were made, because another host may have the mail: %s cannot be asked (%w). %s", host.Host, host.Err, remedy))
+			refused = append(refused, fmt.Errorf("the database that answers has no Postrider tables, and none were created, because the mail may be on another host: %s cannot be reached (%w). %s", host.Host, host.Err, remedy))
 		case first == "":
 			first, of = host.System, host.Host
 		case host.System != first:
-			refused = append(refused, fmt.Errorf("the database that answers has no tables of Postrider, and none were made, because the hosts are of different clusters: %s and %s differ in their system identifier. Take out the wrong one", of, host.Host))
+			refused = append(refused, fmt.Errorf("the database that answers has no Postrider tables, and none were created, because the hosts belong to different clusters: %s and %s have different system identifiers. Remove the wrong one", of, host.Host))
 		}
 	}
 	return errors.Join(err, errors.Join(refused...))

@@ -12,10 +12,9 @@ import (
 	"github.com/postrider/postrider/runtime/base/fault"
 )
 
-// Joiner makes concurrent writes share commits. What waits when a writer is
-// free goes into one flush; nobody waits for a timer. A durable commit costs
-// about the same for one row as for a hundred, so under load this is where the
-// rate comes from.
+// Joiner lets concurrent writes share commits. When a writer is free, it flushes everything that is queued;
+// no timer is involved. A durable commit costs about the same for one row as for a hundred, so under load
+// this determines the throughput.
 type Joiner[T any] struct {
 	config JoinerConfig[T]
 	flush  func(ctx context.Context, items []T) []error
@@ -27,46 +26,44 @@ type Joiner[T any] struct {
 	closed  bool
 }
 
-// JoinerConfig bounds a Joiner. Zero values mean the defaults.
+// JoinerConfig configures a Joiner. Zero values mean the defaults.
 type JoinerConfig[T any] struct {
-	Writers    int // flushes at a time, 2: one writes while the next batch fills
-	MaxItems   int // of one flush, 128
-	MaxBytes   int // of one flush by Size, 16 MiB; a larger item goes alone
-	MaxWaiting int // items waiting, 4096; more are refused
-	// Timeout is how long an item takes from Do to its result, 5 s (DB.FlushTime). An item that has waited for half of
-	// it is refused, because the rest may not be enough for its flush. An item that exceeds MaxBytes has one second more
-	// for each slowest bytes above it.
+	Writers    int // concurrent flushes, default 2: one writes while the next batch fills
+	MaxItems   int // in one flush, default 128
+	MaxBytes   int // in one flush, by Size, default 16 MiB; a larger item is flushed alone
+	MaxWaiting int // queued items, default 4096; more are refused
+	// Timeout is the maximum time from Do to its result, default 5 s (DB.FlushTime). An item that has been
+	// queued for half of it is refused, because the rest may not be enough for its flush. An item that
+	// exceeds MaxBytes gets an additional second per slowest bytes above it.
 	Timeout time.Duration
-	Size    func(T) int // octets of an item; nil: not counted
-	// Final tells an error that its item gets as it is, without a flush of its own; nil:
-	// there is none.
+	Size    func(T) int // size of an item in bytes; nil: not counted
+	// Final reports whether an error is final for its item, which is then not flushed again on its own.
+	// Optional.
 	Final func(error) bool
 }
 
-// slowest is how many bytes a second a database stores that is not considered to be
-// away: a large item must not run out of time on an ordinary disk. Timeout is enough
-// for MaxBytes at that speed.
+// slowest is the speed, in bytes per second, at which a database still counts as available: a large item
+// must not run out of time on an ordinary disk. At that speed, Timeout is enough for MaxBytes.
 const slowest = 4 << 20
 
-// waiting is an item and the way back to who brought it.
+// waiting is a queued item with the channel for its result.
 type waiting[T any] struct {
 	item  T
 	size  int
 	since time.Time
-	until time.Time // when its caller wants the result
-	taken bool      // by a writer: only its flush can say what became of the item
+	until time.Time // deadline of its caller
+	taken bool      // by a writer: the item's result is that of its flush
 	done  chan error
 }
 
-// errJoinerClosed is the cause when a process that shuts down refuses an item.
+// errJoinerClosed is the cause if an item is refused because the process shuts down.
 var errJoinerClosed = errors.New("shutting down")
 
-// NewJoiner makes a Joiner. flush stores the items in one transaction and
-// returns one error per item, or nil when all are stored. When it has an error
-// for every item of several, nothing may be stored: each item is then flushed
-// alone, so that a bad one does not take the others with it, unless the
-// database is away. An error goes to the items of its flush and to nobody else;
-// those who were in none are told that the database is away in words of the Joiner.
+// NewJoiner returns a new Joiner. flush stores the items in one transaction and returns one error per item,
+// or nil if all were stored. If it returns an error for every one of several items, nothing may be stored:
+// each item is then flushed alone, so that a bad item does not affect the others, unless the database is
+// away. Only the items of a flush get its error; items that were in none get an error of the Joiner which
+// says that the database is away.
 func NewJoiner[T any](config JoinerConfig[T], flush func(ctx context.Context, items []T) []error) *Joiner[T] {
 	set := func(value *int, standard int) {
 		if *value <= 0 {
@@ -89,10 +86,10 @@ func NewJoiner[T any](config JoinerConfig[T], flush func(ctx context.Context, it
 	return &Joiner[T]{config: config, flush: flush}
 }
 
-// Do stores an item and returns its error. While the item waits, the end of ctx
-// withdraws it. Once it is in a flush, Do waits for the result, because nothing else
-// can tell whether the item was stored; the flush ends with Timeout, or with the
-// deadline of ctx if that is earlier. Too many waiting items are fault.Unavailable.
+// Do stores an item and returns its error. While the item is queued, the end of ctx withdraws it. Once it
+// is in a flush, Do waits for the result, because only the flush knows whether the item was stored; the
+// flush ends with Timeout, or with the deadline of ctx if that is earlier. If too many items are queued, Do
+// returns fault.Unavailable.
 func (j *Joiner[T]) Do(ctx context.Context, item T) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -102,7 +99,7 @@ func (j *Joiner[T]) Do(ctx context.Context, item T) error {
 	if deadline, has := ctx.Deadline(); has && deadline.Before(w.until) {
 		w.until = deadline
 	}
-	if w.until.Sub(now) < j.config.Timeout/4 { // its flush would end too early for everything else in it
+	if w.until.Sub(now) < j.config.Timeout/4 { // its flush would end too early for the other items
 		return fault.Unavailable(context.DeadlineExceeded)
 	}
 	if err := j.enqueue(w); err != nil {
@@ -126,7 +123,7 @@ func (j *Joiner[T]) enqueue(w *waiting[T]) error {
 		return fault.Unavailable(errJoinerClosed)
 	}
 	if len(j.queue) >= j.config.MaxWaiting {
-		return fault.Unavailable(fmt.Errorf("%d writes wait already", len(j.queue)))
+		return fault.Unavailable(fmt.Errorf("%d writes are queued already", len(j.queue)))
 	}
 	j.queue = append(j.queue, w)
 	if j.running < j.config.Writers {
@@ -136,7 +133,7 @@ func (j *Joiner[T]) enqueue(w *waiting[T]) error {
 	return nil
 }
 
-// withdraw takes an item back that no writer has taken yet.
+// withdraw removes an item that no writer has taken yet.
 func (j *Joiner[T]) withdraw(w *waiting[T]) bool {
 	j.mutex.Lock()
 	defer j.mutex.Unlock()
@@ -148,7 +145,7 @@ func (j *Joiner[T]) withdraw(w *waiting[T]) bool {
 	return true
 }
 
-// Close refuses new items and returns once those that wait are stored.
+// Close refuses new items and returns when the queued ones are stored.
 func (j *Joiner[T]) Close() {
 	j.mutex.Lock()
 	j.closed = true
@@ -156,7 +153,7 @@ func (j *Joiner[T]) Close() {
 	j.writers.Wait()
 }
 
-// write is a writer: it lives as long as anything waits.
+// write is the loop of a writer: it ends when the queue is empty.
 func (j *Joiner[T]) write() {
 	for {
 		batch := j.take()
@@ -167,8 +164,7 @@ func (j *Joiner[T]) write() {
 	}
 }
 
-// take removes the next batch from the queue. A writer that finds none has
-// ended.
+// take removes the next batch from the queue. If the queue is empty, the writer ends.
 func (j *Joiner[T]) take() []*waiting[T] {
 	j.mutex.Lock()
 	defer j.mutex.Unlock()
@@ -191,21 +187,21 @@ func (j *Joiner[T]) take() []*waiting[T] {
 	return batch
 }
 
-// refuseOverdue refuses items whose callers cannot get a result in time any more. The writes that are ahead of
-// them were slow, and so would theirs be: a refusal now is worth more than one that comes late. The caller holds mutex.
+// refuseOverdue refuses items that cannot be stored in time any more. The writes before them were slow, and
+// theirs would be too: an early refusal is better than a late one. The caller holds mutex.
 func (j *Joiner[T]) refuseOverdue() {
 	now := time.Now()
 	j.queue = slices.DeleteFunc(j.queue, func(w *waiting[T]) bool {
 		overdue := w.until.Sub(now) < w.until.Sub(w.since)/2
 		if overdue {
 			w.taken = true
-			w.done <- fault.Unavailable(fmt.Errorf("waited %s for other writes to end", now.Sub(w.since).Round(time.Millisecond)))
+			w.done <- fault.Unavailable(fmt.Errorf("waited %s for other writes", now.Sub(w.since).Round(time.Millisecond)))
 		}
 		return overdue
 	})
 }
 
-// settle flushes a batch and tells everybody in it.
+// settle flushes a batch and delivers the results.
 func (j *Joiner[T]) settle(batch []*waiting[T]) {
 	errs := j.try(batch)
 	stored := slices.Contains(errs, nil)
@@ -231,15 +227,14 @@ func (j *Joiner[T]) settle(batch []*waiting[T]) {
 	}
 }
 
-// notTried is the error of an item that was in no flush while the database was
-// found away. It has the words of the error that was met and nothing that a caller
-// could take for its own.
+// notTried returns the error for an item that was in no flush when the database was found to be away. It
+// has the text of the error that occurred, but does not wrap it, because it belongs to other items.
 func notTried(met error) error {
-	return fault.Unavailable(fmt.Errorf("not tried, the database was just found away: %s", met.Error()))
+	return fault.Unavailable(fmt.Errorf("not tried, the database was just found to be away: %s", met.Error()))
 }
 
-// refuseLate passes the bad news on to those who have waited for long while
-// the database was found away: a flush of their own would take as long again.
+// refuseLate refuses items that were queued for long when the database was found to be away: a flush of
+// their own would take as long again.
 func (j *Joiner[T]) refuseLate(met error) {
 	err := notTried(met)
 	j.mutex.Lock()
@@ -254,8 +249,8 @@ func (j *Joiner[T]) refuseLate(met error) {
 	})
 }
 
-// try flushes once. A panic becomes the batch's error: it must not take the
-// process down from a goroutine that no request recovers.
+// try flushes once. A panic becomes the error of the batch: it must not crash the process from a goroutine
+// outside any request.
 func (j *Joiner[T]) try(batch []*waiting[T]) (errs []error) {
 	bytes, until := 0, batch[0].until
 	for _, w := range batch {
@@ -283,7 +278,7 @@ func (j *Joiner[T]) try(batch []*waiting[T]) (errs []error) {
 	case 0:
 		return make([]error, len(batch))
 	}
-	return slices.Repeat([]error{fmt.Errorf("joined write of %d items gave %d results", len(batch), len(errs))}, len(batch))
+	return slices.Repeat([]error{fmt.Errorf("joined write of %d items returned %d results", len(batch), len(errs))}, len(batch))
 }
 
 func tell[T any](batch []*waiting[T], errs []error) {

@@ -13,24 +13,22 @@ import (
 )
 
 const (
-	pingEvery      = 10 * time.Second // so that a dead server is noticed
+	pingEvery      = 10 * time.Second // to detect a dead server
 	listenAgainMin = 100 * time.Millisecond
 	listenAgainMax = 2 * time.Second
 	listenCommand  = `LISTEN "` + signalChannel + `"`
 )
 
-// Lock gives the key of the advisory lock (pg_advisory_lock) that the listening
-// connection holds. It is free as soon as the connection has ended, and each connection
-// has another key: the lock of one that the server has not yet missed is in nobody's
-// way. held is false while there is no connection.
+// Lock returns the key of the advisory lock (pg_advisory_lock) that the listening connection holds. The
+// lock is released when the connection ends. Each connection uses another key, so a lock whose connection
+// the server still believes alive blocks no other. held is false while there is no connection.
 func (s *Signals) Lock() (key int64, held bool) {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
 	return s.lock, s.lock != 0
 }
 
-// LockChanged holds a wake when Lock gives something else than before. It is for one
-// reader.
+// LockChanged returns a channel that receives when the result of Lock has changed. It supports one reader.
 func (s *Signals) LockChanged() <-chan struct{} { return s.locked }
 
 func (s *Signals) setLock(conn *pq.ListenerConn, key int64) {
@@ -40,7 +38,7 @@ func (s *Signals) setLock(conn *pq.ListenerConn, key int64) {
 	wakeAll([]chan struct{}{s.locked})
 }
 
-// listen keeps one connection that hears the notifications of others.
+// listen keeps one connection that receives the notifications of other processes.
 func (s *Signals) listen() {
 	wait, told, before := listenAgainMin, false, false
 	for s.ctx.Err() == nil {
@@ -48,7 +46,7 @@ func (s *Signals) listen() {
 		switch {
 		case err == nil:
 			if before {
-				s.log.Info("signals: connected again")
+				s.log.Info("signals: reconnected")
 			}
 			wait, told, before = listenAgainMin, false, true
 			s.receive(heard)
@@ -56,7 +54,7 @@ func (s *Signals) listen() {
 			if s.ctx.Err() == nil {
 				s.log.Warn("signals: connection lost", "error", conn.Err())
 			}
-		case s.ctx.Err() == nil && !told: // a standby refuses, for one
+		case s.ctx.Err() == nil && !told: // for example, a standby refuses
 			told = true
 			s.log.Warn("signals of other processes are not heard, trying again until they are", "error", err)
 		}
@@ -68,7 +66,7 @@ func (s *Signals) listen() {
 	}
 }
 
-// connect gives a connection to the first of the hosts that will do.
+// connect returns a connection to the first suitable host.
 func (s *Signals) connect() (conn *pq.ListenerConn, heard <-chan *pq.Notification, err error) {
 	if s.db.watch != nil {
 		if err := s.db.watch.Look(s.ctx); err != nil {
@@ -86,8 +84,8 @@ func (s *Signals) connect() (conn *pq.ListenerConn, heard <-chan *pq.Notificatio
 	return nil, nil, errors.Join(errs...)
 }
 
-// connectTo gives a connection to a server that is fit, which has the lock and listens. heard is
-// closed when the connection has ended.
+// connectTo returns a connection to a fit server that holds the lock and listens. heard is closed when the
+// connection has ended.
 func (s *Signals) connectTo(address string) (conn *pq.ListenerConn, heard <-chan *pq.Notification, err error) {
 	notifications := make(chan *pq.Notification, 64)
 	if conn, err = s.dial(address, notifications); err != nil {
@@ -97,7 +95,7 @@ func (s *Signals) connectTo(address string) (conn *pq.ListenerConn, heard <-chan
 	s.conn = conn
 	s.mutex.Unlock()
 	key := newLockKey()
-	err = s.ctx.Err() // Close may have come before the connection
+	err = s.ctx.Err() // Close may have been called before
 	if err == nil {
 		err = s.check(conn)
 	}
@@ -120,11 +118,11 @@ func (s *Signals) connectTo(address string) (conn *pq.ListenerConn, heard <-chan
 	default:
 		close(s.heard)
 	}
-	s.wakeEverybody() // of what was sent before we listened we know nothing
+	s.wakeEverybody() // notifications from before may have been missed
 	return conn, notifications, nil
 }
 
-// check refuses a server that is not the one that the pools use.
+// check refuses a server that the pools do not use.
 func (s *Signals) check(conn *pq.ListenerConn) error {
 	for _, claim := range s.db.fitness.claims() {
 		if err := claim.judge(s.exec(conn, claim.query)); err != nil {
@@ -134,8 +132,8 @@ func (s *Signals) check(conn *pq.ListenerConn) error {
 	return nil
 }
 
-// dial connects. The handshake of lib/pq has its own time limit and knows no context:
-// at the end of the signals it is left to itself.
+// dial connects. The handshake of lib/pq has its own timeout and ignores contexts: when the signals close,
+// it is abandoned.
 func (s *Signals) dial(address string, notifications chan *pq.Notification) (*pq.ListenerConn, error) {
 	type dialled struct {
 		conn *pq.ListenerConn
@@ -152,22 +150,22 @@ func (s *Signals) dial(address string, notifications chan *pq.Notification) (*pq
 	case <-s.ctx.Done():
 		go func() {
 			if d := <-made; d.err == nil {
-				_ = d.conn.Close() // nobody needs it
+				_ = d.conn.Close() // it is not needed any more
 			}
 		}()
 		return nil, context.Cause(s.ctx)
 	}
 }
 
-// newLockKey is drawn from so many that no two connections have the same.
+// newLockKey returns a random key from a range so large that no two connections share one.
 func newLockKey() int64 {
 	var random [8]byte
 	rand.Read(random[:])                                        // never returns an error
-	return int64(binary.BigEndian.Uint64(random[:])>>2 | 1<<61) // not 0
+	return int64(binary.BigEndian.Uint64(random[:])>>2 | 1<<61) // never 0
 }
 
-// exec runs a command, for as long as one operation may take: a server that does not
-// answer loses the connection.
+// exec runs a command within the time limit of one operation. A server that does not answer in time loses
+// the connection.
 func (s *Signals) exec(conn *pq.ListenerConn, command string) error {
 	late := time.AfterFunc(s.db.config.OpTimeout, func() { _ = conn.Close() })
 	defer late.Stop()
@@ -175,7 +173,7 @@ func (s *Signals) exec(conn *pq.ListenerConn, command string) error {
 	return err
 }
 
-// receive hands notifications out until the connection has ended.
+// receive dispatches notifications until the connection has ended.
 func (s *Signals) receive(heard <-chan *pq.Notification) {
 	for notification := range heard {
 		sender, channel, _ := strings.Cut(notification.Extra, ":")
@@ -188,9 +186,9 @@ func (s *Signals) receive(heard <-chan *pq.Notification) {
 	}
 }
 
-// ping makes the server say something now and then, until the connection has ended: it may
-// have become one from before a fail-over. To ask again for the channel changes nothing, and
-// the server's list of connections goes on saying what this one is for.
+// ping sends a harmless command at intervals until the connection has ended: the server may have become one
+// from before a failover. Listening again to the same channel changes nothing, and keeps the purpose of
+// this connection visible in the server's list.
 func (s *Signals) ping(conn *pq.ListenerConn) {
 	ticker := time.NewTicker(pingEvery)
 	defer ticker.Stop()
@@ -204,7 +202,7 @@ func (s *Signals) ping(conn *pq.ListenerConn) {
 				err = s.exec(conn, listenCommand)
 			}
 			if err != nil {
-				_ = conn.Close() // whoever reads sees it
+				_ = conn.Close() // the reader then gets an error
 				return
 			}
 		}

@@ -18,31 +18,31 @@ import (
 // migrationLock is the advisory lock that every migrating process takes.
 const migrationLock = 0x706f7374_72696472 // "postridr"
 
-// lockPatience is how long a migration tries to get the locks of a table.
+// lockPatience is how long a migration keeps trying to lock a table.
 const lockPatience = 5 * time.Minute
 
-// Migrate brings the database up to this binary: each missing file in its own
-// transaction, under a lock, so that any number of processes may do it at once.
-// It refuses a database that this binary is too old for or whose applied files
-// were changed afterwards.
+// Migrate migrates the database to the version of this binary: each missing file in its own transaction,
+// under a lock, so that any number of processes may call it concurrently. It refuses a database that is too
+// new for this binary, or whose applied files were changed afterwards.
 func Migrate(ctx context.Context, d *DB, log *slog.Logger) error {
 	return migrate(ctx, d, migrations.Files, log)
 }
 
-// Schema is the version of the newest migration of this program.
+// Schema returns the version of the newest migration of this program.
 func Schema() string {
 	files, err := readMigrations(migrations.Files)
 	if err != nil || len(files) == 0 {
-		return "" // a test of the migrations says so
+		return "" // reported by a test of the migrations
 	}
 	return files[len(files)-1].version
 }
 
-// VersionOf is the version of a migration of this program, by the name of its file without time and extension.
+// VersionOf returns the version of a migration of this program, given its file name without time and
+// extension.
 func (*DB) VersionOf(name string) string {
 	files, err := readMigrations(migrations.Files)
 	if err != nil {
-		return "" // a test of the migrations says so
+		return "" // reported by a test of the migrations
 	}
 	for _, file := range files {
 		if file.name == file.version+"_"+name+".sql" {
@@ -52,14 +52,14 @@ func (*DB) VersionOf(name string) string {
 	return ""
 }
 
-// Planned is a migration that the database lacks.
+// Planned is a migration that is missing in the database.
 type Planned struct {
 	Name  string
-	Kind  string // expand, contract, or empty: not marked
+	Kind  string // expand, contract, or empty if unmarked
 	Alone bool   // it runs outside a transaction
 }
 
-// Plan says what Migrate would do, and changes nothing. It refuses what Migrate refuses.
+// Plan returns what Migrate would do, and changes nothing. It fails where Migrate would.
 func Plan(ctx context.Context, d *DB) (planned []Planned, err error) {
 	pending, err := compareSchema(ctx, d)
 	if err != nil {
@@ -71,8 +71,8 @@ func Plan(ctx context.Context, d *DB) (planned []Planned, err error) {
 	return planned, nil
 }
 
-// CheckSchema changes nothing. It refuses a database that lacks migrations of this binary, and
-// whatever Migrate refuses.
+// CheckSchema returns an error if the database lacks migrations of this binary, and where Migrate would
+// fail. It changes nothing.
 func CheckSchema(ctx context.Context, d *DB) error {
 	pending, err := compareSchema(ctx, d)
 	if err == nil && len(pending) > 0 {
@@ -84,12 +84,12 @@ func CheckSchema(ctx context.Context, d *DB) error {
 	return nil
 }
 
-// HasTables tells whether somebody has brought the database to our schema, whatever its version.
+// HasTables reports whether the database contains our schema, in any version.
 func (d *DB) HasTables(ctx context.Context) (bool, error) {
 	return One(ctx, d.SQL, Value[bool], `SELECT to_regclass('schema_migrations') IS NOT NULL`)
 }
 
-// compareSchema gives the migrations that the database lacks.
+// compareSchema returns the migrations that the database lacks.
 func compareSchema(ctx context.Context, d *DB) ([]migration, error) {
 	files, err := readMigrations(migrations.Files)
 	if err != nil {
@@ -120,14 +120,14 @@ func migrate(ctx context.Context, d *DB, source fs.FS, log *slog.Logger) error {
 	if err == nil {
 		err = errors.Join(migrateOn(ctx, conn, files, log), conn.Close())
 	}
-	if err = errors.Join(err, handle.Close()); err != nil { // gives back the lock
+	if err = errors.Join(err, handle.Close()); err != nil { // releases the lock
 		return fmt.Errorf("migrate: %w", err)
 	}
 	return nil
 }
 
-// Patient opens a pool for statements that change tables. They may take long. Their locks may not: requests that
-// come after them for the same table wait behind them, and must not run into their own limit.
+// Patient opens a pool for statements that change tables. They may run for long, but must not wait for
+// locks for long: later requests for the same table queue after them and must not exceed their own limit.
 func (d *DB) Patient() (*sql.DB, error) {
 	config := d.config
 	config.StatementTimeout, config.LockTimeout = 59*time.Minute, config.LockTimeout/2
@@ -162,8 +162,8 @@ func migrateOn(ctx context.Context, conn *sql.Conn, files []migration, log *slog
 	return nil
 }
 
-// makeTable makes the table of what was applied. The column oldest came later: it is null for files
-// of programs from before, which is what the file itself would say.
+// makeTable creates the table of applied migrations. The column oldest was added later: it is null for
+// files applied by older programs, which corresponds to unmarked files.
 func makeTable(ctx context.Context, conn *sql.Conn) error {
 	if _, err := conn.ExecContext(ctx, `CREATE TABLE IF NOT EXISTS schema_migrations (
 		version text COLLATE "C" PRIMARY KEY, name text NOT NULL, checksum text NOT NULL,
@@ -177,8 +177,8 @@ func makeTable(ctx context.Context, conn *sql.Conn) error {
 	return err
 }
 
-// lockMigrations polls for the lock, so that ctx can end the wait: a server
-// that blocks in pg_advisory_lock would have to be interrupted.
+// lockMigrations polls for the lock, so that ctx can end the wait: a server that blocks in pg_advisory_lock
+// would have to be interrupted.
 func lockMigrations(ctx context.Context, conn *sql.Conn) error {
 	for {
 		var locked bool
@@ -196,7 +196,7 @@ func lockMigrations(ctx context.Context, conn *sql.Conn) error {
 	}
 }
 
-// applyMigration applies one file as it wants to be.
+// applyMigration applies one file in the way that its marks request.
 func applyMigration(ctx context.Context, conn *sql.Conn, file migration, log *slog.Logger) error {
 	apply := applyInTx
 	if file.alone {
@@ -218,8 +218,8 @@ func applyInTx(ctx context.Context, conn *sql.Conn, file migration) error {
 	})
 }
 
-// applyAlone runs a statement that may not be in a transaction, such as CREATE INDEX CONCURRENTLY. It
-// holds up nobody who reads or writes, and so it may wait. What it left half done before is made again.
+// applyAlone runs a statement that cannot be in a transaction, such as CREATE INDEX CONCURRENTLY. It blocks
+// neither readers nor writers, so it may wait. What an earlier attempt left incomplete is created again.
 func applyAlone(ctx context.Context, conn *sql.Conn, file migration) (err error) {
 	if _, err := conn.ExecContext(ctx, `SET lock_timeout = 0`); err != nil {
 		return err
@@ -247,14 +247,14 @@ func noteApplied(ctx context.Context, on Execer, file migration) error {
 	return err
 }
 
-// RequireSQL is the statement of Require.
+// RequireSQL returns the statement of Require.
 func RequireSQL(name string) string {
 	return `UPDATE schema_migrations SET oldest = version WHERE substr(name, 16) = ` + pq.QuoteLiteral(name+".sql")
 }
 
-// Require has the database refuse programs that lack a migration, from the commit on, although the migration only
-// adds: something is about to be stored that they would misread. The name is that of its file without time
-// and extension. Programs that run already are not stopped.
+// Require makes the database refuse programs that lack a migration, from the commit on, although the
+// migration only adds: data is about to be stored that they would misread. name is the file name without
+// time and extension. Programs that are already running are not stopped.
 func (*DB) Require(ctx context.Context, on Execer, name string) error {
 	n, err := Exec(ctx, on, RequireSQL(name))
 	if err == nil && n != 1 {

@@ -15,29 +15,29 @@ import (
 	"github.com/lib/pq"
 )
 
-// migration is one file. Its first lines may say what it does to programs that lack it:
+// migration is one file. Its first lines may declare its effect on programs that lack it:
 //
-//	-- expand               they go on working: it only adds
-//	-- contract VERSION     those that have the migration VERSION go on working
-//	-- no transaction       it is one statement, which runs by itself
+//	-- expand               they keep working: it only adds
+//	-- contract VERSION     those that have the migration VERSION keep working
+//	-- no transaction       it is a single statement that runs outside a transaction
 //
-// A file that says neither of the first two is for programs that have it.
+// A file with neither of the first two requires programs that have it.
 type migration struct {
 	version, name, checksum, sql string
 
-	kind   string // "expand", "contract" or "": not marked
-	oldest string // the newest migration that a program must have beside it; empty: none
+	kind   string // "expand", "contract" or "" if unmarked
+	oldest string // the newest other migration that a program must have; may be empty
 	alone  bool
 }
 
-// readMigrations gives the files in order of version.
+// readMigrations returns the files in order of version.
 func readMigrations(source fs.FS) ([]migration, error) {
 	names, err := fs.Glob(source, "*.sql")
 	if err != nil {
 		return nil, err
 	}
 	var files []migration
-	for _, name := range names { // Glob sorts
+	for _, name := range names { // Glob sorts them
 		content, err := fs.ReadFile(source, name)
 		if err != nil {
 			return nil, err
@@ -56,7 +56,7 @@ func readMigrations(source fs.FS) ([]migration, error) {
 	return files, nil
 }
 
-// readMarks reads the comments before the first statement.
+// readMarks parses the comments before the first statement.
 func (m *migration) readMarks() error {
 	for line := range strings.Lines(m.sql) {
 		said, comment := strings.CutPrefix(strings.TrimSpace(line), "--")
@@ -77,7 +77,8 @@ func (m *migration) readMarks() error {
 	return nil
 }
 
-// appliedMigrations reads what the database has; what is not said in it is for programs that have it.
+// appliedMigrations reads the migrations recorded in the database. Those without a recorded requirement
+// require programs that have them.
 func appliedMigrations(ctx context.Context, conn Execer) ([]migration, error) {
 	applied, err := All(ctx, conn, func(m *migration) []any { return []any{&m.version, &m.name, &m.checksum, &m.oldest} },
 		`SELECT version, name, checksum, coalesce(to_jsonb(m)->>'oldest', version) FROM schema_migrations m ORDER BY version`)
@@ -87,8 +88,8 @@ func appliedMigrations(ctx context.Context, conn Execer) ([]migration, error) {
 	return applied, nil
 }
 
-// pendingMigrations compares what the binary has with what the database has. newer are migrations that
-// the binary lacks and can work with.
+// pendingMigrations compares the migrations of the binary with those of the database. newer are migrations
+// that the binary lacks and tolerates.
 func pendingMigrations(files, applied []migration) (pending, newer []migration, err error) {
 	known := map[string]migration{}
 	for _, file := range files {
@@ -119,16 +120,17 @@ func pendingMigrations(files, applied []migration) (pending, newer []migration, 
 	return pending, newer, nil
 }
 
-// concurrently finds the index that a statement makes, its table and what follows.
+// concurrently matches the index that a statement creates, its table and the rest.
 var concurrently = regexp.MustCompile(`(?is)^((?:\s*--[^\n]*\n)*\s*CREATE\s+(?:UNIQUE\s+)?INDEX)\s+CONCURRENTLY\s+(?:IF\s+NOT\s+EXISTS\s+)?("[^"]+"|\w+)\s+ON\s+("[^"]+"|\w+)(.*)$`)
 
-// partsSQL gives the parts of a split table (package months), and whether the part has its part of an index.
+// partsSQL selects the partitions of a table (package months), and whether each has its part of an index.
 const partsSQL = `
 SELECT c.relname, EXISTS (SELECT FROM pg_index i JOIN pg_inherits h ON h.inhrelid = i.indexrelid WHERE i.indrelid = c.oid AND h.inhparent = to_regclass($2))
 FROM pg_inherits p JOIN pg_class c ON c.oid = p.inhrelid WHERE p.inhparent = to_regclass($1) ORDER BY c.relname`
 
-// indexStatements are what make an index beside the traffic. What an earlier try left half done goes first. PostgreSQL
-// does not make one of a split table so; each of its parts gets one, and they are joined.
+// indexStatements returns the statements that create an index without blocking writes. Incomplete results
+// of an earlier attempt are dropped first. PostgreSQL cannot do this for a partitioned table, so each
+// partition gets an index, and then they are attached.
 func indexStatements(ctx context.Context, conn *sql.Conn, statement, index, table string) (all []string, err error) {
 	again := func(index string) error {
 		broken, err := One(ctx, conn, Value[bool], `SELECT EXISTS (SELECT FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid WHERE c.oid = to_regclass($1) AND NOT i.indisvalid AND c.relkind = 'i')`, index)
@@ -151,7 +153,7 @@ func indexStatements(ctx context.Context, conn *sql.Conn, statement, index, tabl
 	}
 	found := concurrently.FindStringSubmatch(statement)
 	begin, rest := found[1], found[4]
-	// These two kinds of statements have the writers of the table wait, for a moment if at all.
+	// Only the soon statements block the writers of the table, for a moment at most.
 	const soon, patient = `RESET lock_timeout`, `SET lock_timeout = 0`
 	all = append(all, soon, fmt.Sprintf(`%s IF NOT EXISTS %s ON ONLY %s%s`, begin, index, table, rest), patient)
 	for _, p := range parts {

@@ -5,11 +5,10 @@ import (
 	"fmt"
 )
 
-// Notify wakes the subscribers of a channel in every process when tx commits, or at
-// once outside of a transaction. It is for changes that are rare, and for commands,
-// which end before Signals would have sent.
+// Notify wakes the subscribers of a channel in every process when tx commits, or immediately outside of a
+// transaction. It is for rare changes, and for commands, which end before Signals would send.
 func Notify(ctx context.Context, tx Execer, channel string) error {
-	// The sender is nobody: this process's own Signals heed it too.
+	// Without a sender, so that this process's own Signals react too.
 	if _, err := tx.ExecContext(ctx, `SELECT pg_notify($1, $2)`, signalChannel, ":"+channel); err != nil {
 		return fmt.Errorf("notify %s: %w", channel, err)
 	}

@@ -6,28 +6,27 @@ import (
 	"sync"
 )
 
-// maxPrepared bounds the kept statements: their texts are constants, so a larger
-// number means that somebody builds texts.
+// maxPrepared limits the number of prepared statements. Their texts are constants, so a larger number means
+// that texts are generated somewhere.
 const maxPrepared = 64
 
-// Prepared runs statements of constant text, each by itself, on the hot pool. A statement
-// is prepared when it is met first, and kept per connection: the server parses and plans
-// it once. That is one round trip, where a transaction takes three and one for each
-// statement; so Prepared is for a statement that does all there is to do.
+// Prepared runs constant statements individually on the hot pool. A statement is prepared at its first use,
+// once per connection: the server parses and plans it once. That takes one round trip, whereas a
+// transaction takes three and one for each statement; so Prepared is for work that needs a single
+// statement.
 //
-// A kept plan does not see how a table grows: the package comment says which statements
-// belong here.
+// A cached plan does not see how a table grows: the package comment says which statements belong here.
 type Prepared struct {
 	hot        *sql.DB
 	statements statements
 }
 
-// PreparedTx is Prepared within a transaction. A statement that must be planned anew, or
-// runs after an error within the transaction, goes to its Tx.
+// PreparedTx is Prepared within a transaction. A statement that must be planned again, or runs after an
+// error within the transaction, uses its Tx.
 type PreparedTx struct {
 	*sql.Tx
 	statements *statements
-	missing    []string // met for the first time
+	missing    []string // used for the first time
 }
 
 var (
@@ -43,7 +42,7 @@ func (p *Prepared) ExecContext(ctx context.Context, query string, args ...any) (
 	return p.hot.ExecContext(ctx, query, args...)
 }
 
-// QueryContext runs a statement that has an answer.
+// QueryContext runs a statement that returns rows.
 func (p *Prepared) QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error) {
 	if statement := p.prepared(ctx, query); statement != nil { //nolint:sqlclosecheck // kept for good
 		return statement.QueryContext(ctx, args...)
@@ -51,7 +50,7 @@ func (p *Prepared) QueryContext(ctx context.Context, query string, args ...any) 
 	return p.hot.QueryContext(ctx, query, args...)
 }
 
-// prepared gives nil for what cannot be prepared: run as it is, its error says why.
+// prepared returns nil if the statement cannot be prepared: running it unprepared returns the error.
 func (p *Prepared) prepared(ctx context.Context, query string) *sql.Stmt {
 	if statement := p.statements.find(query); statement != nil {
 		return statement
@@ -60,7 +59,7 @@ func (p *Prepared) prepared(ctx context.Context, query string) *sql.Stmt {
 	return p.statements.find(query)
 }
 
-// ExecContext runs a statement, prepared if it has been met before.
+// ExecContext runs a statement, prepared if it has been used before.
 func (p *PreparedTx) ExecContext(ctx context.Context, query string, args ...any) (sql.Result, error) {
 	if statement := p.statements.find(query); statement != nil {
 		return p.StmtContext(ctx, statement).ExecContext(ctx, args...) //nolint:sqlclosecheck // the transaction's end closes its copy of the statement
@@ -69,7 +68,7 @@ func (p *PreparedTx) ExecContext(ctx context.Context, query string, args ...any)
 	return p.Tx.ExecContext(ctx, query, args...)
 }
 
-// QueryContext runs a statement that has an answer, prepared if it has been met before.
+// QueryContext runs a statement that returns rows, prepared if it has been used before.
 func (p *PreparedTx) QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error) {
 	if statement := p.statements.find(query); statement != nil {
 		return p.StmtContext(ctx, statement).QueryContext(ctx, args...) //nolint:sqlclosecheck // the transaction's end closes its copy of the statement
@@ -88,14 +87,14 @@ func (d *DB) InPreparedTx(ctx context.Context, fn func(tx *PreparedTx) error) er
 		return fn(p)
 	})
 	if err == nil {
-		// After the transaction: preparing takes a connection of its own, and whoever
-		// waits for one while holding one can wait for ever.
+		// After the transaction: preparing takes another connection, and waiting for a connection while
+		// holding one can deadlock.
 		kept.prepare(ctx, d.Hot, missing)
 	}
 	return err
 }
 
-// statements are kept by text.
+// statements are prepared statements by text.
 type statements struct {
 	mutex  sync.RWMutex
 	byText map[string]*sql.Stmt
@@ -107,8 +106,8 @@ func (s *statements) find(query string) *sql.Stmt {
 	return s.byText[query]
 }
 
-// prepare keeps statements for the next time. One that cannot be prepared is run
-// as it is, whose error says why.
+// prepare prepares statements for later use. A statement that cannot be prepared is run unprepared, which
+// returns the error.
 func (s *statements) prepare(ctx context.Context, handle *sql.DB, queries []string) {
 	for _, query := range queries {
 		if s.find(query) != nil {
@@ -119,7 +118,7 @@ func (s *statements) prepare(ctx context.Context, handle *sql.DB, queries []stri
 			return
 		}
 		if !s.keep(query, statement) && statement.Close() != nil { //nolint:sqlclosecheck // kept for good, unless another was first
-			return // the connection is gone, and the statement with it
+			return // the statement is gone with its connection
 		}
 	}
 }

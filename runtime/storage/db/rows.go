@@ -6,14 +6,14 @@ import (
 	"time"
 )
 
-// Row is the row at which a reader stands.
+// Row is the current row of a reader.
 type Row interface {
 	Scan(dest ...any) error
 }
 
-// Each runs a statement and calls visit for every row of its answer. The first error
-// ends it: of the statement, of visit or of the connection. What visit scans into a
-// sql.RawBytes is good until visit returns.
+// Each runs a statement and calls visit for every row of its result. It stops at the first error: of the
+// statement, of visit or of the connection. Data that visit scans into a sql.RawBytes is valid until visit
+// returns.
 func Each(ctx context.Context, on Execer, visit func(Row) error, statement string, args ...any) (err error) {
 	rows, err := on.QueryContext(ctx, statement, args...)
 	if err != nil {
@@ -32,8 +32,8 @@ func Each(ctx context.Context, on Execer, visit func(Row) error, statement strin
 	return rows.Err()
 }
 
-// All runs a statement and gives its rows. columns names the fields of a T that take
-// the columns of a row, in their order; Value serves for a single column.
+// All runs a statement and returns its rows. columns returns pointers to the fields of a T that receive the
+// columns of a row, in their order; use Value for a single column.
 func All[T any](ctx context.Context, on Execer, columns func(*T) []any, statement string, args ...any) ([]T, error) {
 	var out []T
 	err := Each(ctx, on, func(row Row) error {
@@ -50,8 +50,7 @@ func All[T any](ctx context.Context, on Execer, columns func(*T) []any, statemen
 	return out, nil
 }
 
-// One runs a statement and gives the first row of its answer. The error is
-// sql.ErrNoRows if the answer has none.
+// One runs a statement and returns the first row of its result, or sql.ErrNoRows.
 func One[T any](ctx context.Context, on Execer, columns func(*T) []any, statement string, args ...any) (T, error) {
 	var first T
 	found := false
@@ -72,7 +71,7 @@ func One[T any](ctx context.Context, on Execer, columns func(*T) []any, statemen
 	return first, nil
 }
 
-// Exec runs a statement and gives the number of rows that it changed.
+// Exec runs a statement and returns the number of rows that it changed.
 func Exec(ctx context.Context, on Execer, statement string, args ...any) (int, error) {
 	result, err := on.ExecContext(ctx, statement, args...)
 	if err != nil {
@@ -94,11 +93,10 @@ func ExecAll(ctx context.Context, on Execer, statement string, args ...any) (cha
 	}
 }
 
-// Now gives the time of the database clock, which within a transaction is that of its
-// beginning.
+// Now returns the time of the database clock; within a transaction, the time of its start.
 func Now(ctx context.Context, on Execer) (time.Time, error) {
 	return One(ctx, on, Value[time.Time], `SELECT now()`)
 }
 
-// Value takes the single column of a row, for All and One.
+// Value maps the single column of a row, for All and One.
 func Value[T any](v *T) []any { return []any{v} }

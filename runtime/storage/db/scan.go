@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// ScanJSON decodes a JSON column into what into points at. NULL leaves it as it is.
+// ScanJSON decodes a JSON column into the value that into points to. NULL leaves it unchanged.
 func ScanJSON(into any) sql.Scanner { return jsonColumn{into} }
 
 type jsonColumn struct{ into any }
@@ -25,7 +25,7 @@ func (c jsonColumn) Scan(src any) error {
 	}
 }
 
-// ScanMicroseconds reads a column with a number of microseconds. NULL leaves into as it is.
+// ScanMicroseconds reads a number of microseconds. NULL leaves into unchanged.
 func ScanMicroseconds(into *time.Duration) sql.Scanner { return microseconds{into} }
 
 type microseconds struct{ into *time.Duration }

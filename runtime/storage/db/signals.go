@@ -14,41 +14,38 @@ import (
 )
 
 const (
-	signalChannel = "postrider"           // the one Postgres channel; the payload says which of ours
-	joinFor       = 25 * time.Millisecond // how long wakes of other processes wait for company
+	signalChannel = "postrider"           // the only PostgreSQL channel; the payload names ours
+	joinFor       = 25 * time.Millisecond // how long wakes for other processes are collected
 )
 
-// Signals carry "there is something to do" between the processes of one
-// database. They are hints: one may come too often, and after a lost
-// connection every subscriber is woken once, but whoever needs certainty also
-// looks from time to time.
+// Signals notify the processes of one database that there is something to do. They are hints: there may be
+// too many, and after a lost connection every subscriber is woken once. Code that needs certainty must also
+// poll.
 //
-// A wake reaches the subscribers of this process at once and those of others
-// by NOTIFY, sent on a pool connection, many wakes in one statement. There is
-// one LISTEN connection for the process (listener.go). It also holds a lock, by which
-// the others know that the process lives.
+// A wake reaches the subscribers of this process immediately and those of other processes by NOTIFY, sent
+// on a pool connection, many wakes in one statement. The process has one LISTEN connection (listener.go).
+// It also holds a lock, which shows the others that the process is alive.
 type Signals struct {
 	db      *DB
 	log     *slog.Logger
-	self    string          // tells our own notifications, whose subscribers are awake already
-	dsn     string          // of the listener
-	ctx     context.Context // ends with Close; no request is behind a notification
+	self    string          // marks our own notifications, whose subscribers are already awake
+	dsn     string          // for the listener
+	ctx     context.Context // ends with Close; notifications belong to no request
 	cancel  context.CancelFunc
 	running sync.WaitGroup
 	kick    chan struct{}
-	heard   chan struct{} // closed once others are heard
-	locked  chan struct{} // holds a wake when lock has changed
+	heard   chan struct{} // closed when the connection listens
+	locked  chan struct{} // receives when lock has changed
 	closing sync.Once
 
 	mutex       sync.Mutex
 	pending     map[string]bool
 	subscribers map[string][]chan struct{}
-	conn        *pq.ListenerConn // nil while there is none
-	lock        int64            // that the connection holds; 0: none
+	conn        *pq.ListenerConn // nil if not connected
+	lock        int64            // held by the connection; 0: none
 }
 
-// NewSignals starts to listen; the connection is made, and made again, in the
-// background.
+// NewSignals returns Signals that connect, and reconnect, in the background.
 func NewSignals(d *DB, log *slog.Logger) (*Signals, error) {
 	var random [6]byte
 	rand.Read(random[:]) // never returns an error
@@ -64,8 +61,7 @@ func NewSignals(d *DB, log *slog.Logger) (*Signals, error) {
 	return s, nil
 }
 
-// Subscribe gives a channel that holds at most one wake, and the way to end the
-// subscription.
+// Subscribe returns a channel that holds at most one wake, and a function that ends the subscription.
 func (s *Signals) Subscribe(channel string) (<-chan struct{}, func()) {
 	wake := make(chan struct{}, 1)
 	s.mutex.Lock()
@@ -78,8 +74,8 @@ func (s *Signals) Subscribe(channel string) (<-chan struct{}, func()) {
 	}
 }
 
-// Wake wakes the subscribers of a channel in every process. It is called after
-// the commit of what they are to find, and does not block.
+// Wake wakes the subscribers of a channel in every process. Call it after the commit of the data that they
+// should find. It does not block.
 func (s *Signals) Wake(channel string) {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
@@ -91,13 +87,13 @@ func (s *Signals) Wake(channel string) {
 	}
 }
 
-// Close ends the connection; wakes that are not sent yet are dropped.
+// Close ends the connection. Unsent wakes are dropped.
 func (s *Signals) Close() error {
 	s.closing.Do(func() {
 		s.cancel()
 		s.mutex.Lock()
 		if s.conn != nil {
-			_ = s.conn.Close() // under a read; whoever reads sees it
+			_ = s.conn.Close() // during a read, which then returns an error
 		}
 		s.mutex.Unlock()
 		s.running.Wait()
@@ -109,7 +105,7 @@ func wakeAll(subscribers []chan struct{}) {
 	for _, wake := range subscribers {
 		select {
 		case wake <- struct{}{}:
-		default: // one wake is waiting there already
+		default: // a wake is already queued
 		}
 	}
 }
@@ -122,7 +118,7 @@ func (s *Signals) wakeEverybody() {
 	}
 }
 
-// notify sends what has gathered, a moment after the first wake.
+// notify sends the collected wakes, a moment after the first.
 func (s *Signals) notify() {
 	for {
 		select {
@@ -136,7 +132,7 @@ func (s *Signals) notify() {
 		case <-time.After(joinFor):
 		}
 		if err := s.send(); err != nil && s.ctx.Err() == nil {
-			s.log.Warn("other processes were not woken; they will look by themselves", "error", err)
+			s.log.Warn("other processes were not woken; they will notice on their next poll", "error", err)
 		}
 	}
 }

@@ -14,10 +14,10 @@ import (
 // The server shows state and sync_state to members of pg_monitor only.
 const standbysSQL = `SELECT count(*) FILTER (WHERE state = 'streaming' AND sync_state IN ('sync', 'quorum')), count(*) FILTER (WHERE state IS NULL) FROM pg_stat_replication`
 
-// standbysFresh is for how long an answer holds.
+// standbysFresh is how long an answer is valid.
 const standbysFresh = 2 * time.Second
 
-// standbys are those that have to hold what is confirmed. Safe for concurrent use.
+// standbys caches how many standbys hold confirmed data. It is safe for concurrent use.
 type standbys struct {
 	wanted int
 
@@ -26,8 +26,8 @@ type standbys struct {
 	found error
 }
 
-// Replicated tells whether as many standbys follow the server as Config.Standbys says, and its
-// commits wait for them. The server is asked every two seconds at most.
+// Replicated returns an error unless Config.Standbys standbys follow the server and its commits wait for
+// them. It asks the server every two seconds at most.
 func (d *DB) Replicated(ctx context.Context) error {
 	s := &d.standbys
 	if s.wanted == 0 {
@@ -47,20 +47,20 @@ func (s *standbys) ask(ctx context.Context, d *DB) error {
 	found, err := One(ctx, d.SQL, func(f *seen) []any { return []any{&f.waitedFor, &f.hidden} }, standbysSQL)
 	switch {
 	case err != nil:
-		return fmt.Errorf("ask for the standbys: %w", err)
+		return fmt.Errorf("query the standbys: %w", err)
 	case found.waitedFor >= s.wanted:
 		return nil
 	case found.hidden > 0:
-		return errors.New("the server does not show its standbys to this role: GRANT pg_monitor to it, or take POSTRIDER_DATABASE_STANDBYS away")
+		return errors.New("the server does not show its standbys to this role: GRANT pg_monitor to it, or unset POSTRIDER_DATABASE_STANDBYS")
 	}
 	return fmt.Errorf("%d standbys follow that a commit waits for; POSTRIDER_DATABASE_STANDBYS asks for %d", found.waitedFor, s.wanted)
 }
 
-// manyNames are the forms of synchronous_standby_names that say for how many standbys a commit waits.
+// manyNames matches the forms of synchronous_standby_names that say how many standbys a commit waits for.
 var manyNames = regexp.MustCompile(`(?i)^(?:(?:first|any)\s+)?(\d+)\s*\(`)
 
-// waitsFor is how many standbys have a commit on their disks before it is confirmed, by the
-// server's settings synchronous_commit and synchronous_standby_names.
+// waitsFor returns how many standbys have a commit on disk before it is confirmed, given the settings
+// synchronous_commit and synchronous_standby_names.
 func waitsFor(commit, names string) int {
 	names = strings.TrimSpace(names)
 	if names == "" || commit != "on" && commit != "remote_apply" {
@@ -72,5 +72,5 @@ func waitsFor(commit, names string) int {
 			return n
 		}
 	}
-	return 1 // a list of names: the first that is there
+	return 1 // a list of names: the first available one
 }

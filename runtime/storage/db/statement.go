@@ -8,31 +8,29 @@ import (
 	"strings"
 )
 
-// Statement is a constant SQL text whose parameters have names. It is made once, when
-// the process starts; its Text never changes, so that it can be prepared.
+// Statement is a constant SQL text with named parameters. It is created once, at startup; its Text never
+// changes, so that it can be prepared.
 //
-// A module that offers a fragment for statements of others offers a text with names and a
-// function that gives the Arguments of these names. The names begin with a word of the
-// module and a dot, so that they meet no others. Whoever joins fragments joins texts: the
-// numbers come last, here.
+// A module that offers a fragment for statements of other modules exports a text with names and a function
+// that returns the Arguments for these names. The names start with a word of the module and a dot, so that
+// they are unique. Fragments are joined as texts: parameters are numbered last, here.
 type Statement struct {
 	Text    string
 	names   []string // by number, from $1
-	missing []any    // what Args begins with: each value fails and names its parameter
+	missing []any    // initial value of Args: each value fails and names its parameter
 }
 
-// Compile numbers the parameters of a text in the order in which they first stand there.
-// A parameter is written @name or @group.name, in letters, digits and underscores; the
-// same name is the same parameter. Strings, quoted names and comments are left alone. A
-// text that has numbers already, or an open quote, is a mistake of the programmer: Compile
-// panics.
+// Compile numbers the parameters of a text in order of first appearance. A parameter is written @name or
+// @group.name, in letters, digits and underscores; the same name is the same parameter. Strings, quoted
+// names and comments are ignored. A text that already contains numbers, or an open quote, is a programming
+// error: Compile panics.
 func Compile(text string) *Statement {
 	s := &Statement{}
 	var out strings.Builder
 	for rest := text; rest != ""; {
 		plain, name, after := nextParameter(rest)
 		if numbered(plain) {
-			panic(fmt.Sprintf("db: a statement has numbers and names for its parameters: %s", text))
+			panic(fmt.Sprintf("db: a statement has both numbered and named parameters: %s", text))
 		}
 		out.WriteString(plain)
 		if name != "" {
@@ -53,8 +51,8 @@ func (s *Statement) number(name string) int {
 	return len(s.names)
 }
 
-// nextParameter cuts a text at its first parameter. name is empty if there is none; a
-// quoted part comes back as a plain one of its own.
+// nextParameter splits a text at its first parameter. name is empty if there is none; a quoted part is
+// returned as a separate plain part.
 func nextParameter(text string) (plain, name, rest string) {
 	at := strings.IndexAny(text, `@'"-`)
 	if at < 0 {
@@ -93,7 +91,7 @@ func isNameByte(c byte) bool {
 	return c == '_' || c == '.' || '0' <= c && c <= '9' || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z'
 }
 
-// numbered tells whether a text without names has $1 or the like outside of quotes.
+// numbered reports whether a text without names contains $1 or similar outside of quotes.
 func numbered(plain string) bool {
 	for i := range len(plain) - 1 {
 		switch c := plain[i]; {
@@ -106,7 +104,7 @@ func numbered(plain string) bool {
 	return false
 }
 
-// Argument is the value of a parameter, or those of a group.
+// Argument is the value of a parameter, or the values of a group.
 type Argument struct {
 	name  string
 	value any
@@ -115,15 +113,15 @@ type Argument struct {
 	values []any
 }
 
-// Arg is the value of the parameter @name.
+// Arg returns the value of the parameter @name.
 func Arg(name string, value any) Argument { return Argument{name: name, value: value} }
 
-// Group is the values of several parameters, in the order of the names.
+// Group returns the values of several parameters, in the order of the names.
 func Group(names []string, values []any) Argument { return Argument{names: names, values: values} }
 
-// Args gives the arguments for Text. They are quickest in the order of the numbers, and
-// may come in any. If a parameter has no value or two, or a value has no parameter, then
-// running the statement fails and says which.
+// Args returns the arguments for Text. Any order works; the order of the numbers is fastest. If a parameter
+// has no value or two values, or a value has no parameter, running the statement returns an error that
+// names it.
 func (s *Statement) Args(given ...Argument) []any {
 	out := slices.Clone(s.missing)
 	next := 0
@@ -139,8 +137,7 @@ func (s *Statement) Args(given ...Argument) []any {
 	return out
 }
 
-// set puts a value at the place of its name, which it looks for at next first. It returns
-// the place behind.
+// set stores a value at the position of its name, trying next first. It returns the position after it.
 func (s *Statement) set(out []any, next int, name string, value any) ([]any, int) {
 	if next >= len(s.names) || s.names[next] != name {
 		next = slices.Index(s.names, name)
@@ -155,21 +152,21 @@ func (s *Statement) set(out []any, next int, name string, value any) ([]any, int
 	return out, next + 1
 }
 
-// failing is an argument whose error is that of the statement.
+// failing is an argument that makes its statement fail.
 type failing struct{ err error }
 
-// Failing is an argument of a statement that must not run: its error is err.
+// Failing returns an argument that makes its statement fail with err.
 func Failing(err error) driver.Valuer { return &failing{err} }
 
 func (f *failing) Value() (driver.Value, error) { return nil, f.err }
 
-// Query is a statement in the making whose text depends on what is asked.
+// Query builds a statement whose text depends on the request.
 type Query struct {
 	Text string
 	Args []any
 }
 
-// Arg adds an argument and gives its placeholder.
+// Arg adds an argument and returns its placeholder.
 func (q *Query) Arg(v any) string {
 	q.Args = append(q.Args, v)
 	return "$" + strconv.Itoa(len(q.Args))

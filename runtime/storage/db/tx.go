@@ -9,15 +9,14 @@ import (
 	"github.com/postrider/postrider/ent"
 )
 
-// transaction is what InTx and InHotTx need of one.
+// transaction is the part of a transaction that InTx and InHotTx need.
 type transaction interface {
 	Commit() error
 	Rollback() error
 }
 
-// InTx runs fn in a transaction of the ordinary pool and commits unless fn
-// returns an error or panics. Nothing is retried. Nothing inside may talk to
-// the network; nudges are sent after InTx has returned.
+// InTx runs fn in a transaction of the ordinary pool and commits unless fn returns an error or panics.
+// Nothing is retried. fn must not use the network; send nudges after InTx has returned.
 func (d *DB) InTx(ctx context.Context, fn func(tx *ent.Tx) error) error {
 	tx, err := d.Ent.Tx(ctx)
 	if err != nil {
@@ -41,8 +40,8 @@ func run[T transaction](tx T, fn func(T) error) (err error) {
 		if done {
 			return
 		}
-		// Also reached by a panic and by runtime.Goexit. A connection on which
-		// even this fails is thrown away by database/sql.
+		// Also reached by a panic and by runtime.Goexit. database/sql discards a connection on which even
+		// this fails.
 		if undo := tx.Rollback(); undo != nil && !errors.Is(undo, sql.ErrTxDone) && err == nil {
 			err = fmt.Errorf("roll back: %w", undo)
 		}

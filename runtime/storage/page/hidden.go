@@ -8,9 +8,9 @@ import (
 	"encoding/binary"
 )
 
-// Hide gives the opaque id that an item of a list has for its account. Numbers of rows tell how
-// much the whole installation does, so they are not shown. The same number has the same id
-// always, and another one in every other account and list.
+// Hide returns the opaque id of an item for its account and list. Row numbers would reveal how much the
+// whole installation does, so they are not shown. The same number always has the same id, and a different
+// one in every other account and list.
 func (c *Codec) Hide(l List, number int64) string {
 	var block [aes.BlockSize]byte
 	binary.BigEndian.PutUint64(block[:8], uint64(number))
@@ -23,7 +23,7 @@ func (c *Codec) Hide(l List, number int64) string {
 	return base64.RawURLEncoding.EncodeToString(block[:])
 }
 
-// Reveal gives the number that an id hides; false for one that was not made for this list.
+// Reveal returns the number that an id hides. It returns false for an id of another list or account.
 func (c *Codec) Reveal(l List, id string) (number int64, ok bool) {
 	block, err := base64.RawURLEncoding.DecodeString(id)
 	if err != nil || len(block) != aes.BlockSize {

@@ -8,19 +8,18 @@ import (
 	"entgo.io/ent/dialect/sql"
 )
 
-// Page is one page of a list. Both edges encode it, so every service returns its lists
-// as one.
+// Page is one page of a list. Both edges encode it, so every service returns its lists as a Page.
 type Page[T any] struct {
 	Items       []T
-	HasMore     bool     // the list goes on after the page
-	HasPrevious bool     // it has entries before it
+	HasMore     bool     // there are entries after the page
+	HasPrevious bool     // there are entries before the page
 	NextCursor  string   // continues the list; empty on the last page
-	Cursors     []string // of each item
+	Cursors     []string // the cursor of each item
 }
 
-// Of makes a page of the rows that a query for place.Rows() rows found, outwards from where the
-// page begins. The row beyond the limit only says that there is more. mark gives the id of a row,
-// which the cursor of a row continues after.
+// Of returns a page of the rows that a query for place.Rows() rows found, outwards from where the page
+// begins. A row beyond the limit only shows that there are more. mark returns the id of a row, after which
+// its cursor continues.
 func Of[T any](c *Codec, l List, rows []T, place Place, mark func(T) string) Page[T] {
 	beyond := len(rows) > place.Limit
 	if beyond {
@@ -40,8 +39,8 @@ func Of[T any](c *Codec, l List, rows []T, place Place, mark func(T) string) Pag
 	return p
 }
 
-// Read gives the page that is asked for of a list: rows finds place.Rows() rows, outwards from where
-// the page begins. Error: Invalid naming `limit` or `cursor`.
+// Read returns the requested page of a list. rows must return place.Rows() rows, outwards from where the
+// page begins. An invalid request is an Invalid error naming `limit` or `cursor`.
 func Read[T any](c *Codec, l List, r Request, rows func(place Place) ([]T, error), mark func(T) string) (Page[T], error) {
 	place, err := c.Open(l, r)
 	if err != nil {
@@ -54,7 +53,7 @@ func Read[T any](c *Codec, l List, r Request, rows func(place Place) ([]T, error
 	return Of(c, l, found, place, mark), nil
 }
 
-// query is a query of Ent for rows T.
+// query is an Ent query for rows T.
 type query[T any, P, O ~func(*sql.Selector), Q any] interface {
 	Where(conditions ...P) Q
 	Order(by ...O) Q
@@ -62,19 +61,19 @@ type query[T any, P, O ~func(*sql.Selector), Q any] interface {
 	All(ctx context.Context) ([]T, error)
 }
 
-// Newest is Read for the rows of a query of Ent, in the order of their ids from the newest on.
+// Newest is Read for the rows of an Ent query, by id from the newest on.
 func Newest[T any, P, O ~func(*sql.Selector), Q query[T, P, O, Q]](ctx context.Context, c *Codec, l List, r Request, q Q, mark func(T) string) (Page[T], error) {
 	return Read(c, l, r, func(at Place) ([]T, error) {
 		return q.Where(P(at.Newest("id"))).Order(O(at.Order("id"))).Limit(at.Rows()).All(ctx)
 	}, mark)
 }
 
-// With is the same page with other items, one for each.
+// With returns the page with other items, one for each original item.
 func With[A, B any](p Page[A], items []B) Page[B] {
 	return Page[B]{Items: items, HasMore: p.HasMore, HasPrevious: p.HasPrevious, NextCursor: p.NextCursor, Cursors: p.Cursors}
 }
 
-// Map makes the same page of other items.
+// Map converts the items of a page.
 func Map[A, B any](p Page[A], to func(A) B) Page[B] {
 	items := make([]B, len(p.Items))
 	for i, item := range p.Items {

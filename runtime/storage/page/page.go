@@ -1,8 +1,8 @@
-// Package page is cursor pagination by keyset: lists run newest first over
-// time-ordered ids, so a cursor stays put while rows are added.
+// Package page implements cursor pagination by keyset: lists run newest first over time-ordered ids, so a
+// cursor stays valid while rows are added.
 //
-// A cursor is opaque to clients and bound to its account and list: one that was
-// made for another, or changed, is refused.
+// A cursor is opaque to clients and bound to its account and list: a cursor of another list, or one that
+// was modified, is rejected.
 package page
 
 import (
@@ -20,14 +20,14 @@ const (
 	MaxLimit     = 100
 )
 
-// Request asks for one page.
+// Request is a request for one page.
 type Request struct {
-	Limit  int    // 1-100
-	Cursor string // empty: from where the list begins, or, going back, from where it ends
-	Back   bool   // the entries before the cursor and not those after it
+	Limit  int    // 1 to 100
+	Cursor string // if empty: the start of the list, or with Back its end
+	Back   bool   // return the entries before the cursor instead of those after it
 }
 
-// OrDefault asks for DefaultLimit where no limit is given.
+// OrDefault returns the request with DefaultLimit if it has no limit.
 func (r Request) OrDefault() Request {
 	if r.Limit == 0 {
 		r.Limit = DefaultLimit
@@ -35,28 +35,27 @@ func (r Request) OrDefault() Request {
 	return r
 }
 
-// List names a list of an account; the cursors of one do not work on another.
+// List identifies a list of an account. The cursors of one list do not work on another.
 type List struct {
-	Name      string // as "emails"
+	Name      string // for example "emails"
 	AccountID string
 }
 
-// Codec makes and reads cursors. Its key decides who accepts them: all processes
-// of one installation share it.
+// Codec creates and reads cursors. All processes of an installation share its key, so that they accept each
+// other's cursors.
 type Codec struct{ key []byte }
 
-// NewCodec takes a secret of at least 16 octets.
+// NewCodec returns a codec for a secret key of at least 16 bytes.
 func NewCodec(key []byte) *Codec { return &Codec{key: key} }
 
 const macSize = 12
 
-// Encode makes the cursor that continues after lastID.
+// Encode returns the cursor that continues after lastID.
 func (c *Codec) Encode(l List, lastID string) string {
 	return base64.RawURLEncoding.EncodeToString(append(c.mac(l, lastID), lastID...))
 }
 
-// Decode gives the id to continue after, "" for an empty cursor. The error names
-// the field `cursor`.
+// Decode returns the id to continue after, or "" for an empty cursor. The error names the field `cursor`.
 func (c *Codec) Decode(l List, cursor string) (string, error) {
 	if cursor == "" {
 		return "", nil

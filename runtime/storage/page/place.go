@@ -6,14 +6,14 @@ import (
 	"github.com/postrider/postrider/runtime/base/fault"
 )
 
-// Place is where a page lies in its list.
+// Place is the position of a page in its list.
 type Place struct {
 	Limit int
-	ID    string // the entry beside the page; empty: none, the page is at an end of the list
+	ID    string // the entry next to the page; empty if the page is at an end of the list
 	Back  bool   // the page ends before that entry instead of beginning after it
 }
 
-// Open checks a request and says where its page lies. The error names `limit` or `cursor`.
+// Open validates a request and returns the position of its page. The error names `limit` or `cursor`.
 func (c *Codec) Open(l List, r Request) (Place, error) {
 	if r.Limit < 1 || r.Limit > MaxLimit {
 		return Place{}, fault.InvalidField("limit", "must be between 1 and %d", MaxLimit)
@@ -22,11 +22,11 @@ func (c *Codec) Open(l List, r Request) (Place, error) {
 	return Place{Limit: r.Limit, ID: beside, Back: r.Back}, err
 }
 
-// Rows is how many rows a query asks for: one more than the page has tells whether the list goes on.
+// Rows returns how many rows to query: one more than the page holds, to find out whether the list goes on.
 func (p Place) Rows() int { return p.Limit + 1 }
 
-// Newest is the condition of a query for a page of a list that runs from the highest value of
-// the column to the lowest.
+// Newest returns the query condition for a page of a list that is sorted by the column, highest value
+// first.
 func (p Place) Newest(column string) func(*sql.Selector) {
 	return func(s *sql.Selector) {
 		switch {
@@ -39,7 +39,7 @@ func (p Place) Newest(column string) func(*sql.Selector) {
 	}
 }
 
-// Order is the order of that query: outwards from the entry beside the page.
+// Order returns the order for that query: outwards from the entry next to the page.
 func (p Place) Order(column string) func(*sql.Selector) {
 	return func(s *sql.Selector) {
 		if p.Back {

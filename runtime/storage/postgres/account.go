@@ -9,7 +9,7 @@ import (
 	"syscall"
 )
 
-// account is the user under whom the server runs when Postrider runs as root.
+// account is the operating system user that runs the server if Postrider runs as root.
 type account struct {
 	name string
 	uid  uint32
@@ -23,7 +23,7 @@ func (a *account) String() string {
 	return a.name
 }
 
-// credential is nil when the server runs as this process does.
+// credential returns nil if the server runs as the user of this process.
 func (a *account) credential() *syscall.Credential {
 	if a == nil {
 		return nil
@@ -31,7 +31,7 @@ func (a *account) credential() *syscall.Credential {
 	return &syscall.Credential{Uid: a.uid, Gid: a.gid}
 }
 
-// give makes the account the owner of a folder that only it may enter.
+// give makes the account the owner of a folder, with access for it only.
 func (a *account) give(folder string) error {
 	if err := os.Chmod(folder, 0o700); err != nil {
 		return err
@@ -42,8 +42,7 @@ func (a *account) give(folder string) error {
 	return os.Chown(folder, int(a.uid), int(a.gid))
 }
 
-// chooseAccount decides who runs the server over the given files, which need
-// not exist yet.
+// chooseAccount decides which user runs the server on the given files, which need not exist yet.
 func chooseAccount(files string) (*account, error) {
 	info, err := os.Stat(files)
 	if err != nil && !errors.Is(err, os.ErrNotExist) {

@@ -17,19 +17,19 @@ import (
 	"syscall"
 )
 
-// oldest is the first PostgreSQL major version that Postrider works with.
+// oldest is the first supported major version of PostgreSQL.
 const oldest = 14
 
-// binaries is a folder with initdb and postgres in it.
+// binaries is a folder that contains initdb and postgres.
 type binaries struct {
 	folder  string
-	version string // as 15.18
-	major   string // as PG_VERSION has it
+	version string // for example 15.18
+	major   string // as in the file PG_VERSION
 }
 
 func (b binaries) path(program string) string { return filepath.Join(b.folder, program) }
 
-// dataVersion reads the major version of existing files; empty when there are none.
+// dataVersion reads the major version of existing files; empty if there are none.
 func dataVersion(files string) (string, error) {
 	content, err := os.ReadFile(filepath.Join(files, "PG_VERSION"))
 	if err == nil {
@@ -48,8 +48,8 @@ func dataVersion(files string) (string, error) {
 	return "", nil
 }
 
-// findBinaries looks for a server of the wanted major version, or for the
-// newest of the first place that has any when there are no files yet.
+// findBinaries looks for a server of the wanted major version. If there are no files yet, it returns the
+// newest version in the first place that has any.
 func findBinaries(ctx context.Context, config Config, wanted string, a *account, log *slog.Logger) (binaries, error) {
 	var seen []string
 	for _, place := range places(config) {
@@ -63,7 +63,7 @@ func findBinaries(ctx context.Context, config Config, wanted string, a *account,
 				return binaries{}, err
 			}
 			if err != nil {
-				log.WarnContext(ctx, "postgres binaries passed over", "folder", folder, "error", err)
+				log.WarnContext(ctx, "postgres binaries skipped", "folder", folder, "error", err)
 				continue
 			}
 			found = append(found, candidate)
@@ -91,10 +91,10 @@ func findBinaries(ctx context.Context, config Config, wanted string, a *account,
 	return binaries{}, fmt.Errorf("no PostgreSQL found on this machine: install it (Debian and Ubuntu: apt-get install postgresql; Fedora: dnf install postgresql-server; macOS: brew install postgresql), name its folder in POSTRIDER_POSTGRES_BIN, or set DATABASE_URL")
 }
 
-// place is a group of folders of equal rank.
+// place is a group of folders of equal priority.
 type place struct {
 	folders []string
-	only    bool // nothing after it is looked at
+	only    bool // later places are ignored
 }
 
 func places(config Config) []place {
@@ -135,8 +135,8 @@ func matches(patterns ...string) []string {
 
 var versionLine = regexp.MustCompile(`\(PostgreSQL\) ((\d+)[^ \n]*)`)
 
-// inspect asks the binaries of a folder for their version, as the account that
-// will run them. os.ErrNotExist says that there are none.
+// inspect runs the binaries of a folder to get their version, as the account that will run them. It returns
+// os.ErrNotExist if there are none.
 func inspect(ctx context.Context, folder string, a *account, log *slog.Logger) (binaries, error) {
 	for _, program := range []string{"postgres", "initdb"} {
 		if _, err := os.Stat(filepath.Join(folder, program)); err != nil {

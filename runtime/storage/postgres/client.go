@@ -10,9 +10,9 @@ import (
 	"strconv"
 )
 
-// Client finds a client program (pg_dump, pg_restore, psql) that fits a server of a major
-// version, in the places where servers are looked for: the same version, else the next newer
-// one. The binaries that come through npm have no client programs.
+// Client finds a client program (pg_dump, pg_restore, psql) for a server of a given major version, in the
+// same places as the server: the same version, else the next newer one. The npm packages contain no client
+// programs.
 func Client(ctx context.Context, config Config, program string, server int) (path string, err error) {
 	best, seen := 0, 0
 	for _, place := range places(config) {
@@ -37,8 +37,8 @@ func Client(ctx context.Context, config Config, program string, server int) (pat
 
 var clientLine = regexp.MustCompile(`\(PostgreSQL\) (\d+)`)
 
-// clientVersion is the major version of a program, or 0 where it is none. A link to a program
-// of another name is passed over: Debian's chooses a version by what it is called for.
+// clientVersion returns the major version of a program, or 0 if the file is not that program. A link to a
+// program of another name is skipped: Debian's wrapper chooses a version by its own rules.
 func clientVersion(ctx context.Context, path, program string) int {
 	if real, err := filepath.EvalSymlinks(path); err != nil || filepath.Base(real) != program {
 		return 0
@@ -58,8 +58,8 @@ func clientVersion(ctx context.Context, path, program string) int {
 	return major
 }
 
-// Own keeps every other process from the data directory until release is called, and runs no
-// server on it. Error: *InUseError while another process has it.
+// Own locks the data directory against every other process until release is called, without running a
+// server. It returns an *InUseError if another process holds it.
 func Own(ctx context.Context, config Config) (release func() error, err error) {
 	lock, err := acquireLock(filepath.Join(config.DataDir, "postgres.lock"))
 	if err != nil {

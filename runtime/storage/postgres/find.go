@@ -8,15 +8,14 @@ import (
 	"strings"
 )
 
-// ErrNotReady says that nobody serves the data directory, or not yet.
+// ErrNotReady means that no process serves the data directory yet.
 var ErrNotReady = errors.New("its PostgreSQL server is not ready")
 
-// Find gives the address of the server that another process runs on the data
-// directory, for commands that have something to do in the database of a running
-// service. The server is the other's: it may stop at any time.
+// Find returns the address of the server that another process runs on the data directory, for commands that
+// need the database of a running service. That process owns the server and may stop it at any time.
 //
-// The server itself says where its socket is, in postmaster.pid: fifth line the
-// folder, eighth line the state (PostgreSQL's src/include/utils/pidfile.h).
+// The server publishes its socket in postmaster.pid: the fifth line is the folder, the eighth the state
+// (PostgreSQL's src/include/utils/pidfile.h).
 func Find(dataDir string) (string, error) {
 	files := filepath.Join(dataDir, "postgres")
 	path := filepath.Join(files, "postmaster.pid")

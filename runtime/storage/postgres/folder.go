@@ -12,16 +12,16 @@ import (
 	"syscall"
 )
 
-// folder is a data folder as the server's user can name it.
+// folder is a data folder under a path that the server's user can reach.
 type folder struct {
 	path    string   // for the server's command line
-	handle  *os.File // handed down as descriptor 3, nil when the path is the real one
+	handle  *os.File // passed on as descriptor 3; nil if path is the real path
 	closing sync.Once
 	err     error
 }
 
-// openFolder makes a folder reachable for the account. See the package comment
-// for why root on Linux goes through a descriptor.
+// openFolder makes a folder reachable for the account. The package comment explains why root on Linux uses
+// a descriptor.
 func openFolder(files string, a *account) (*folder, error) {
 	if a == nil {
 		return &folder{path: files}, nil
@@ -52,7 +52,7 @@ func (f *folder) close() error {
 	return f.err
 }
 
-// enterable names the first folder above the files that the account cannot pass.
+// enterable returns an error that names the first parent folder of the files that the account cannot enter.
 func enterable(files string, a *account) error {
 	for parent := filepath.Dir(files); ; parent = filepath.Dir(parent) {
 		info, err := os.Stat(parent)
@@ -82,10 +82,9 @@ func mayEnter(info os.FileInfo, a *account) bool {
 	return info.Mode().Perm()&0o001 != 0
 }
 
-// socketFolder makes the folder of the server's socket. A socket's path has at
-// most 107 bytes (unix(7)), so it cannot lie in the data directory, however
-// deep that is; its name is made from the directory's, so that it stays the
-// same from start to start.
+// socketFolder creates the folder of the server's socket. The path of a socket has at most 107 bytes
+// (unix(7)), so it cannot be in the data directory, whose path may be long. The name is derived from the
+// data directory, so that it is the same at every start.
 func socketFolder(dataDir string, a *account) (string, error) {
 	sum := sha256.Sum256([]byte(dataDir))
 	name := "postrider-" + hex.EncodeToString(sum[:6])
@@ -104,9 +103,8 @@ func socketFolder(dataDir string, a *account) (string, error) {
 	return "", fmt.Errorf("no folder for the server's socket: %w", errors.Join(errs...))
 }
 
-// ownFolder makes or takes over a folder in a place where everybody may write,
-// and trusts one that is there only when it could not have been put there by
-// somebody else.
+// ownFolder creates or reuses a folder in a world-writable place. It trusts an existing folder only if no
+// other user can have created it.
 func ownFolder(path string, a *account) error {
 	err := os.Mkdir(path, 0o700)
 	if err == nil {
@@ -122,7 +120,7 @@ func ownFolder(path string, a *account) error {
 	stat, known := info.Sys().(*syscall.Stat_t)
 	owned := known && (int(stat.Uid) == os.Geteuid() || a != nil && stat.Uid == a.uid)
 	if !info.IsDir() || !owned {
-		return fmt.Errorf("%s exists and belongs to somebody else", path)
+		return fmt.Errorf("%s exists and belongs to another user", path)
 	}
 	return a.give(path)
 }

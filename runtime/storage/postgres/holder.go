@@ -10,8 +10,8 @@ import (
 	"syscall"
 )
 
-// Holder returns the process that holds the data directory, or 0 when none does. Running is
-// the postmaster that serves the files there, or 0. Nothing is made or changed.
+// Holder returns the process that holds the data directory, and the running postmaster that serves it; 0 if
+// there is none. It changes nothing.
 func Holder(dataDir string) (holder, running int, err error) {
 	files := filepath.Join(dataDir, "postgres")
 	pid, err := postmasterPID(filepath.Join(files, "postmaster.pid"))
@@ -28,7 +28,7 @@ func Holder(dataDir string) (holder, running int, err error) {
 	if err != nil {
 		return 0, running, fmt.Errorf("embedded postgres: %w", err)
 	}
-	defer file.Close() // it was read only
+	defer file.Close() // opened for reading only
 	err = syscall.Flock(int(file.Fd()), syscall.LOCK_SH|syscall.LOCK_NB)
 	if err == nil {
 		return 0, running, unlock(file)

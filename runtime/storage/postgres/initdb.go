@@ -12,13 +12,12 @@ import (
 	"time"
 )
 
-// role is the server's superuser and the owner of everything in it. Only who
-// can enter the socket's folder can become it.
+// role is the server's superuser, which owns everything in it. Only users that can enter the socket's
+// folder can connect as it.
 const role = "postrider"
 
-// initialise makes the server's files under another name and moves them into
-// place when they are whole: an initdb that was killed leaves nothing that
-// looks like data.
+// initialise creates the server's files under another name and renames them when they are complete: a
+// killed initdb leaves nothing that looks like data.
 func (s *Server) initialise(ctx context.Context, files string) error {
 	s.log.InfoContext(ctx, "first start: making the database", "data", files, "version", s.binaries.version)
 	started := time.Now()
@@ -35,13 +34,13 @@ func (s *Server) initialise(ctx context.Context, files string) error {
 	if err := s.runInitdb(ctx, staging); err != nil {
 		return errors.Join(err, os.RemoveAll(staging))
 	}
-	if err := os.Remove(files); err != nil && !errors.Is(err, os.ErrNotExist) { // an empty folder at most, see dataVersion
+	if err := os.Remove(files); err != nil && !errors.Is(err, os.ErrNotExist) { // at most an empty folder, see dataVersion
 		return fmt.Errorf("data directory: %w", err)
 	}
 	if err := os.Rename(staging, files); err != nil {
 		return fmt.Errorf("data directory: %w", err)
 	}
-	s.log.InfoContext(ctx, "database made", "duration", time.Since(started).Round(time.Millisecond))
+	s.log.InfoContext(ctx, "database created", "duration", time.Since(started).Round(time.Millisecond))
 	return nil
 }
 
@@ -66,8 +65,8 @@ func (s *Server) runInitdb(ctx context.Context, staging string) error {
 	return errors.Join(err, target.close())
 }
 
-// environment is all that the server and its tools get to see: nothing of
-// PGDATA and its kin, no locale, no secrets of ours.
+// environment returns the environment of the server and its tools: without PGDATA and similar variables,
+// without a locale, without our secrets.
 func environment() []string {
 	return []string{"PATH=" + os.Getenv("PATH"), "LC_ALL=C", "TZ=UTC"}
 }

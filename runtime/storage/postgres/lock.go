@@ -12,12 +12,12 @@ import (
 	"syscall"
 )
 
-// lockFile keeps a second Postrider from a data directory. The kernel lets go
-// of the lock with the process, so that a killed one leaves nothing to clear.
-// The file holds the pid of its holder and of the postmaster that it started.
+// lockFile keeps a second Postrider out of a data directory. The kernel releases the lock with the process,
+// so that a killed process leaves nothing to clean up. The file contains the process ids of its holder and
+// of the postmaster that it started.
 type lockFile struct {
 	file        *os.File
-	predecessor int // the postmaster of an earlier holder, 0 when unknown
+	predecessor int // the postmaster of an earlier holder, 0 if unknown
 	closing     sync.Once
 	closeError  error
 }
@@ -46,7 +46,7 @@ func acquireLock(path string) (*lockFile, error) {
 	return lock, nil
 }
 
-// InUseError says that another process holds the data directory.
+// InUseError means that another process holds the data directory.
 type InUseError struct {
 	DataDir string
 	Holder  int // its process id
@@ -72,7 +72,7 @@ func parseLock(content string) (holder, postmaster int) {
 	return holder, postmaster
 }
 
-// write notes the running postmaster, so that a later holder knows it for its own.
+// write records the running postmaster, so that a later holder recognizes it.
 func (l *lockFile) write(postmaster int) error {
 	content := fmt.Sprintf("%-10d %-10d\n", os.Getpid(), postmaster)
 	if _, err := l.file.WriteAt([]byte(content), 0); err != nil {
@@ -86,8 +86,8 @@ func (l *lockFile) release() error {
 	return l.closeError
 }
 
-// unlock lets go at once. To close the file is not enough: a program that is being started
-// elsewhere in this process has a copy of it for a moment, which keeps the lock.
+// unlock releases the lock immediately. Closing the file is not enough: a program that this process is just
+// starting may briefly have a copy of it, which keeps the lock.
 func unlock(file *os.File) error {
 	if err := syscall.Flock(int(file.Fd()), syscall.LOCK_UN); err != nil {
 		return fmt.Errorf("unlock %s: %w", file.Name(), err)

@@ -8,8 +8,8 @@ import (
 	"sync"
 )
 
-// output is where the server writes its log: line by line into ours, and the
-// last lines are kept for error messages.
+// output receives the server's log, forwards it to ours line by line, and keeps the last lines for error
+// messages.
 type output struct {
 	log     *slog.Logger
 	mutex   sync.Mutex
@@ -17,7 +17,7 @@ type output struct {
 	last    []string
 }
 
-// Write takes what the server said; it is never refused.
+// Write never fails.
 func (o *output) Write(data []byte) (int, error) {
 	o.mutex.Lock()
 	defer o.mutex.Unlock()
@@ -32,8 +32,8 @@ func (o *output) Write(data []byte) (int, error) {
 	}
 }
 
-// line passes one line on. Statements that failed are the business of whoever
-// sent them; that the server itself is in trouble is worth a warning.
+// line logs one line. Failed statements are reported by their clients; trouble of the server itself is
+// logged as a warning.
 func (o *output) line(text string) {
 	o.last = append(o.last, text)
 	o.last = o.last[max(0, len(o.last)-6):]
@@ -44,7 +44,7 @@ func (o *output) line(text string) {
 	o.log.Log(context.Background(), level, "postgres", "line", text)
 }
 
-// expected are the fatal lines of every ordinary start and stop.
+// expected reports whether a fatal line is part of every ordinary start and stop.
 func expected(text string) bool {
 	return strings.Contains(text, "terminating connection") || strings.Contains(text, "the database system is")
 }

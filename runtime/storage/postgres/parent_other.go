@@ -4,6 +4,6 @@ package postgres
 
 import "syscall"
 
-// endWithParent does nothing here: there is no death signal. The next start
-// finds the server in the lock file and stops it.
+// endWithParent does nothing on this system, which has no death signal. The next start finds the server in
+// the lock file and stops it.
 func endWithParent(*syscall.SysProcAttr) {}

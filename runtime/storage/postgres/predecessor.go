@@ -13,9 +13,9 @@ import (
 	"time"
 )
 
-// awaitPredecessor waits for a server that still runs on the files: after a
-// kill -9 of Postrider the old postmaster needs a moment to shut down. One that
-// we did not start ourselves is not ours to stop, and is named.
+// awaitPredecessor waits for a server that still runs on the files: after a kill -9 of Postrider, the old
+// postmaster needs a moment to shut down. A server that Postrider did not start is not stopped but
+// reported.
 func awaitPredecessor(ctx context.Context, files string, ours int, log *slog.Logger) error {
 	const patience = 60 * time.Second
 	path := filepath.Join(files, "postmaster.pid")
@@ -62,15 +62,14 @@ func postmasterPID(path string) (int, error) {
 	if pid, err := strconv.Atoi(strings.TrimSpace(line)); err == nil {
 		return pid, nil
 	}
-	return 0, nil // empty after a crash of the machine; Postgres says so itself
+	return 0, nil // empty after a crash of the machine; PostgreSQL reports this itself
 }
 
-// disown handles the pid file of a postmaster that is gone. Postgres copes with
-// a pid that does not exist, and uses the rest of the file to find out whether
-// any process of the old server is left, so the file stays. But a pid that now
-// belongs to another process, as is common when a container is started again,
-// it takes for a running server. The pid of its own parent it does not
-// (miscinit.c, CreateLockFile).
+// disown handles the pid file of a postmaster that is gone. PostgreSQL copes with a pid that does not
+// exist, and uses the rest of the file to find out whether any process of the old server is left, so the
+// file is kept. But if the pid now belongs to another process, which is common after a container restart,
+// PostgreSQL takes it for a running server, unless it is the pid of its own parent (miscinit.c,
+// CreateLockFile).
 func disown(path string, pid int, log *slog.Logger) error {
 	log.Info("the last server was not shut down and will recover", "pid", pid)
 	if err := syscall.Kill(pid, 0); errors.Is(err, syscall.ESRCH) {
@@ -87,20 +86,19 @@ func disown(path string, pid int, log *slog.Logger) error {
 	return nil
 }
 
-// runsOn tells whether a process is alive and has the files as its working
-// directory, as every postmaster has. Where that cannot be seen, being alive
-// is enough.
+// runsOn reports whether a process is alive and has the files as its working directory, as every postmaster
+// does. Where the directory cannot be determined, being alive is enough.
 func runsOn(pid int, files string) bool {
 	if err := syscall.Kill(pid, 0); errors.Is(err, syscall.ESRCH) {
 		return false
 	}
 	if _, err := os.Stat("/proc/self/cwd"); err != nil {
-		return true // no /proc here
+		return true // no /proc on this system
 	}
 	process := "/proc/" + strconv.Itoa(pid)
 	if stat, err := os.ReadFile(process + "/stat"); err == nil {
 		_, after, _ := strings.Cut(string(stat), ") ")
-		if strings.HasPrefix(after, "Z") { // ended, and nobody asked for its exit code
+		if strings.HasPrefix(after, "Z") { // a zombie
 			return false
 		}
 	}

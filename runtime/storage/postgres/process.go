@@ -16,19 +16,18 @@ import (
 	"github.com/lib/pq"
 )
 
-// settings are what the server is started with; everything else is as
-// postgresql.conf in the data says.
+// settings returns the command line settings of the server; all others come from postgresql.conf.
 func (s *Server) settings() map[string]string {
 	result := map[string]string{
-		"listen_addresses":        "", // the socket only
+		"listen_addresses":        "", // socket only
 		"unix_socket_directories": s.socket,
 		"unix_socket_permissions": "0700",
 		"port":                    "5432",
 		"max_connections":         "100",
 		"shared_buffers":          "128MB",
 		"wal_compression":         "on",
-		"jit":                     "off", // short statements only
-		"random_page_cost":        "1.1", // no spinning disks
+		"jit":                     "off", // all statements are short
+		"random_page_cost":        "1.1", // assumes SSDs
 		"timezone":                "UTC",
 		"log_timezone":            "UTC",
 		"log_destination":         "stderr",
@@ -45,12 +44,12 @@ func (s *Server) settings() map[string]string {
 type process struct {
 	pid    int
 	exited chan struct{}
-	err    error // of Wait, valid once exited is closed
+	err    error // of Wait, valid after exited is closed
 	output *output
 }
 
-// launch starts the server on a thread of its own: the kernel sends the death
-// signal when the thread that forked ends, not when the process does.
+// launch starts the server on a dedicated thread: the kernel sends the death signal when the thread that
+// forked ends, not when the process does.
 func (s *Server) launch() error {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
@@ -89,14 +88,14 @@ func (s *Server) command() *exec.Cmd {
 	command := exec.Command(s.binaries.path("postgres"), arguments...) //nolint:noctx // runs until Stop, not until a call is over
 	command.Dir, command.Env = "/", environment()
 	command.ExtraFiles = s.folder.inherited()
-	// A process group of its own: Ctrl-C at the terminal reaches Postrider only,
-	// which drains before it stops the database.
+	// A separate process group: Ctrl-C in the terminal reaches only Postrider, which drains before it stops
+	// the database.
 	command.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Credential: s.account.credential()}
 	endWithParent(command.SysProcAttr)
 	return command
 }
 
-// supervise starts the server again when it ends unasked.
+// supervise restarts the server if it ends unexpectedly.
 func (s *Server) supervise() {
 	defer close(s.finished)
 	for wait := time.Second; ; wait = min(2*wait, 30*time.Second) {
@@ -111,7 +110,7 @@ func (s *Server) supervise() {
 		if time.Since(began) > time.Minute {
 			wait = time.Second
 		}
-		s.log.Error("embedded postgres ended by itself, starting it again", "pid", current.pid, "error", current.err,
+		s.log.Error("embedded postgres exited unexpectedly, restarting it", "pid", current.pid, "error", current.err,
 			"said", current.output.String(), "wait", wait)
 		select {
 		case <-s.stopping:
@@ -119,7 +118,7 @@ func (s *Server) supervise() {
 		case <-time.After(wait):
 		}
 		if err := s.launch(); err != nil {
-			s.log.Error("embedded postgres does not start", "error", err)
+			s.log.Error("embedded postgres failed to start", "error", err)
 		}
 	}
 }
@@ -133,8 +132,8 @@ func (s *Server) isStopping() bool {
 	}
 }
 
-// firstRun starts the server and returns once it answers and has our database.
-// What is left of one that was killed may hold its shared memory for a moment.
+// firstRun starts the server and returns when it accepts connections and has our database. Remaining
+// processes of a killed server may hold its shared memory for a moment.
 func (s *Server) firstRun(ctx context.Context) error {
 	handle, err := sql.Open("postgres", s.DatabaseURL("postgres"))
 	if err != nil {
@@ -149,7 +148,7 @@ func (s *Server) firstRun(ctx context.Context) error {
 		if err == nil || !strings.Contains(err.Error(), "shared memory block") || time.Now().After(deadline) {
 			break
 		}
-		s.log.InfoContext(ctx, "waiting for the last processes of a server that was killed")
+		s.log.InfoContext(ctx, "waiting for the last processes of a killed server")
 	}
 	return errors.Join(err, handle.Close())
 }
@@ -167,7 +166,7 @@ func (s *Server) awaitReady(ctx context.Context, handle *sql.DB) error {
 		}
 		select {
 		case <-first.exited:
-			return fmt.Errorf("the server ended at once: %s", first.output)
+			return fmt.Errorf("the server exited immediately: %s", first.output)
 		case <-ctx.Done():
 			return fmt.Errorf("the server does not answer: %w (%s)", ctx.Err(), first.output)
 		case <-time.After(20 * time.Millisecond):
@@ -191,10 +190,10 @@ func createDatabase(ctx context.Context, handle *sql.DB) error {
 	return err
 }
 
-// halt stops the process: SIGINT is Postgres's fast shutdown, SIGQUIT its
-// immediate one. A frozen server cannot act on either, hence SIGCONT.
+// halt stops the process: SIGINT requests PostgreSQL's fast shutdown, SIGQUIT its immediate one. A frozen
+// server cannot react to either, hence SIGCONT.
 func (s *Server) halt(ctx context.Context) error {
-	s.mutex.Lock() // a launch is over, or will see that we are stopping
+	s.mutex.Lock() // a concurrent launch has ended, or will see that the server is stopping
 	s.stop.Do(func() { close(s.stopping) })
 	current := s.process
 	s.mutex.Unlock()

@@ -9,21 +9,21 @@ import (
 	"github.com/postrider/postrider/runtime/base/fault"
 )
 
-// MarkAccount is the mark that every document has, before the account's id.
+// MarkAccount is the prefix of the mark for the account id, which every document has.
 const MarkAccount = "a="
 
-// separator cannot stand in a mark: they hold no control characters.
+// separator cannot occur in marks, which contain no control characters.
 const separator = "\x1f"
 
-// DocumentSQL makes a document of the columns words and marks of a row v.
+// DocumentSQL computes a document from the columns words and marks of a row v.
 const DocumentSQL = `to_tsvector('simple', v.words) || array_to_tsvector(string_to_array(v.marks, E'\x1f'))`
 
-// JoinMarks is the column marks of DocumentSQL.
+// JoinMarks returns the value of the column marks for DocumentSQL.
 func JoinMarks(marks []string) string { return strings.Join(marks, separator) }
 
 var inside = strings.NewReplacer("@", " ", ".", " ", "_", " ", "-", " ", "+", " ")
 
-// Parts takes an address apart, so that its parts are words beside the whole.
+// Parts splits an address into its parts, so that they are indexed as words along with the whole.
 func Parts(text string) string { return inside.Replace(text) }
 
 var lexemeQuote = strings.NewReplacer(`'`, `''`, `\`, `\\`)
@@ -31,7 +31,7 @@ var lexemeQuote = strings.NewReplacer(`'`, `''`, `\`, `\\`)
 // Lexeme quotes a mark or a word for a tsquery.
 func Lexeme(text string) string { return "'" + lexemeQuote.Replace(text) + "'" }
 
-// AllMarks is a tsquery for the documents of an account that have all the marks.
+// AllMarks returns a tsquery for the documents of an account that have all the marks.
 func AllMarks(accountID string, marks []string) string {
 	all := []string{Lexeme(MarkAccount + accountID)}
 	for _, m := range marks {
@@ -40,13 +40,13 @@ func AllMarks(accountID string, marks []string) string {
 	return strings.Join(all, " & ")
 }
 
-// The limits of what is looked for.
+// The limits of a search.
 const (
 	maxText  = 200 // characters
 	maxWords = 10
 )
 
-// ReadText reads a search text, the field q: words, and terms of fields.
+// ReadText parses a search text, the field q, into words and terms for fields.
 func ReadText(wrong fault.Fields, q string, fields ...string) (words []string, terms []Term) {
 	if utf8.RuneCountInString(q) > maxText || !utf8.ValidString(q) || strings.ContainsFunc(q, unicode.IsControl) {
 		return ReadWords(wrong, q), nil
@@ -69,8 +69,7 @@ func ReadText(wrong fault.Fields, q string, fields ...string) (words []string, t
 	return ReadWords(wrong, strings.Join(words, " ")), terms
 }
 
-// ReadWords reads words that a caller looks for, the field q. Words without a letter or a
-// digit are left out.
+// ReadWords parses the words of a search, the field q. Words without a letter or a digit are dropped.
 func ReadWords(wrong fault.Fields, q string) []string {
 	words := strings.Fields(q)
 	switch {

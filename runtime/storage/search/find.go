@@ -11,15 +11,15 @@ import (
 	"github.com/postrider/postrider/runtime/storage/db"
 )
 
-// Terms are what the rows of a page have in common.
+// Terms are the conditions that all rows of a page meet.
 type Terms struct {
-	Marks        []string  // all of them
-	Words        []string  // beginnings of words, all of them
+	Marks        []string  // all must match
+	Words        []string  // prefixes of words, all must match
 	Subject      []string  // likewise, in the subject
-	Since, Until time.Time // zero for none
+	Since, Until time.Time // zero if unset
 }
 
-// ReadTime takes over the fields since and until.
+// ReadTime sets the fields since and until.
 func (t *Terms) ReadTime(wrong fault.Fields, since, until *time.Time) {
 	if since != nil {
 		t.Since = *since
@@ -32,14 +32,13 @@ func (t *Terms) ReadTime(wrong fault.Fields, since, until *time.Time) {
 	}
 }
 
-// IsEmpty tells whether every row has them.
+// IsEmpty reports whether every row matches.
 func (t *Terms) IsEmpty() bool { return !t.Search() && t.Since.IsZero() && t.Until.IsZero() }
 
-// Search tells whether documents have to be looked at.
+// Search reports whether documents must be searched.
 func (t *Terms) Search() bool { return len(t.Marks)+len(t.Words)+len(t.Subject) > 0 }
 
-// query is the part that the index answers: exact marks need no dictionary, words go
-// through the simple one.
+// query returns the tsquery for the index: exact marks need no dictionary, words go through the simple one.
 func (t *Terms) query(q *db.Query, accountID string) string {
 	query := q.Arg(AllMarks(accountID, t.Marks)) + `::tsquery`
 	words := slices.Concat(t.Words, t.Subject)
@@ -49,7 +48,7 @@ func (t *Terms) query(q *db.Query, accountID string) string {
 	return `(` + query + ` && ` + beginnings(q, words) + `)`
 }
 
-// beginnings is a tsquery for what has words that begin so.
+// beginnings returns a tsquery for documents that have words with these prefixes.
 func beginnings(q *db.Query, words []string) string {
 	all := make([]string, len(words))
 	for i, w := range words {
@@ -58,38 +57,38 @@ func beginnings(q *db.Query, words []string) string {
 	return `to_tsquery('simple', ` + q.Arg(strings.Join(all, " & ")) + `)`
 }
 
-// Table is a list whose rows have an id that tells their age, an account and a document
-// in the column search. Its fields are SQL.
+// Table is a list whose rows have a time-ordered id, an account and a document in the column search. Its
+// fields are SQL.
 type Table struct {
 	Name    string // of the table
 	Prefix  id.Prefix
 	Time    string // the column with the time of the row
-	Columns string // that conditions name, beside id, time, subject and search
+	Columns string // columns that conditions use, in addition to id, time, subject and search
 }
 
-// Page asks for the ids of a page.
+// Page is a request for the ids of a page.
 type Page struct {
 	AccountID string
-	Beside    string // the id that the page begins behind; empty: none
-	Back      bool   // newer ones, from that id or the oldest on, instead of older ones
+	Beside    string // the id after which the page begins; may be empty
+	Back      bool   // newer rows, from that id or the oldest on, instead of older ones
 	Limit     int
 	Terms     Terms
-	// Conditions are what else a row has to fulfil; nil: nothing.
+	// Conditions returns additional conditions on the rows. Optional.
 	Conditions func(q *db.Query) []string
-	// Index are conditions that are added when the index is asked, which follow from the
-	// others and let it find few; nil: none.
+	// Index returns conditions to add when the index is queried. They are implied by the others and narrow
+	// the result. Optional.
 	Index func(q *db.Query) []string
 }
 
-// Window is how many of the next rows are looked at one by one. So many more are looked at once, up to
-// widest, as the missing ones should be among by those that were found: the index would fetch every row
-// of the account that has the words to sort them by age.
+// Window is how many of the next rows are scanned first. If some of the page were found among them, the
+// scan continues, up to widest, over as many rows as should contain the missing ones at the same density:
+// the index would fetch every row of the account that has the words and then sort by age.
 const (
 	Window = 4000
 	widest = 8 * Window
 )
 
-// further gives how many more rows to look at one by one after a window had found some of a page; 0: none.
+// further returns how many more rows to scan after a window contained part of a page, or 0.
 func further(found, missing int) int {
 	if found == 0 {
 		return 0
@@ -100,17 +99,17 @@ func further(found, missing int) int {
 	return 0
 }
 
-// clockSkew is how far a row's time and the time within its id may be apart: they are
-// read one after the other.
+// clockSkew is the maximum difference between a row's time and the time in its id: the clock is read for
+// one after the other.
 const clockSkew = time.Second
 
-// reach is where a page looks: ids from the one up to below the other.
+// reach is the range of ids in which a page is searched: from the first up to but excluding the second.
 type reach struct {
 	from, below string
 	back        bool
 }
 
-// order is from where the page begins.
+// order returns the SQL order outwards from where the page begins.
 func (r reach) order() string {
 	if r.back {
 		return ` ORDER BY id `
@@ -118,7 +117,7 @@ func (r reach) order() string {
 	return ` ORDER BY id DESC `
 }
 
-// beyond is what is left behind an id.
+// beyond returns the rest of the range after an id.
 func (r reach) beyond(id string) reach {
 	if r.back {
 		r.from = max(r.from, next(id))
@@ -128,14 +127,14 @@ func (r reach) beyond(id string) reach {
 	return r
 }
 
-// everything is behind every id.
+// everything sorts after every id.
 const everything = "~"
 
-// next is the least id that can follow another: ids of a table are equally long.
+// next returns the smallest possible id after another: the ids of a table have equal length.
 func next(id string) string { return id + "!" }
 
 func (t Table) reach(p Page) reach {
-	r := reach{below: everything, back: p.Back} // before and after every id
+	r := reach{below: everything, back: p.Back} // all ids
 	if !p.Terms.Since.IsZero() {
 		r.from = id.Since(t.Prefix, p.Terms.Since.Add(-clockSkew))
 	}
@@ -148,7 +147,7 @@ func (t Table) reach(p Page) reach {
 	return r
 }
 
-// Find gives the ids of the page, from where it begins: newest first, going back oldest first.
+// Find returns the ids of the page, from where it begins: newest first, or with Back oldest first.
 func (t Table) Find(ctx context.Context, on db.Execer, p Page) ([]string, error) {
 	var found []string
 	r, missing := t.reach(p), p.Limit
@@ -164,10 +163,10 @@ func (t Table) Find(ctx context.Context, on db.Execer, p Page) ([]string, error)
 		}
 		edge, err := t.edge(ctx, on, p, near, rows)
 		if err != nil || edge == "" && near == r {
-			return found, err // the window has seen all there is
+			return found, err // the window covered all rows
 		}
 		missing -= len(nearest)
-		if edge == "" { // all there is lately
+		if edge == "" { // no further recent rows
 			r.below = min(r.below, near.from)
 			near = r
 			continue
@@ -184,7 +183,7 @@ func (t Table) Find(ctx context.Context, on db.Execer, p Page) ([]string, error)
 	return append(found, more...), err
 }
 
-// edge is the last row of a window; empty: there are fewer rows.
+// edge returns the id of the last row of a window; empty if there are fewer rows.
 func (t Table) edge(ctx context.Context, on db.Execer, p Page, r reach, rows int) (string, error) {
 	edgeSQL := `SELECT id FROM ` + t.Name + ` WHERE account_id = $1 AND id >= $2 AND id < $3` + r.order() + `OFFSET $4 LIMIT 1`
 	found, err := selectIDs(ctx, on, db.Query{Text: edgeSQL, Args: []any{p.AccountID, r.from, r.below, rows - 1}})
@@ -194,7 +193,7 @@ func (t Table) edge(ctx context.Context, on db.Execer, p Page, r reach, rows int
 	return found[0], nil
 }
 
-// window looks at so many of the next rows of the reach one by one.
+// window returns a query that scans the next rows of the range.
 func (t Table) window(p Page, r reach, rows int) db.Query {
 	var q db.Query
 	nearest := `SELECT id, ` + t.Time + `, subject, search, ` + t.Columns + ` FROM ` + t.Name + ` WHERE account_id = ` + q.Arg(p.AccountID) +
@@ -207,12 +206,12 @@ func (t Table) window(p Page, r reach, rows int) db.Query {
 	return q
 }
 
-// index asks the index that finds few.
+// index returns a query that uses the index, for rare terms.
 func (t Table) index(p Page, r reach) db.Query {
 	var q db.Query
 	source := t.Name
 	if p.Terms.Search() {
-		// Apart, so that the planner cannot walk the account's rows instead.
+		// A subquery, so that the planner cannot scan the account's rows instead.
 		source = `(SELECT id, account_id, ` + t.Time + `, subject, ` + t.Columns + ` FROM ` + t.Name + ` WHERE search @@ ` + p.Terms.query(&q, p.AccountID) + ` OFFSET 0)`
 	}
 	conditions := append(t.conditions(&q, p), `account_id = `+q.Arg(p.AccountID), `id >= `+q.Arg(r.from), `id < `+q.Arg(r.below))
@@ -228,7 +227,7 @@ func (t Table) conditions(q *db.Query, p Page) []string {
 	if p.Conditions != nil {
 		all = append(all, p.Conditions(q)...)
 	}
-	if len(p.Terms.Subject) > 0 { // a document does not tell where its words are from
+	if len(p.Terms.Subject) > 0 { // a document does not record which text its words come from
 		all = append(all, `to_tsvector('simple', subject) @@ `+beginnings(q, p.Terms.Subject))
 	}
 	for _, bound := range []struct {

@@ -14,16 +14,16 @@ import (
 )
 
 const (
-	// recently is what a page is looked for in first, where the table is split into months.
+	// recently is the period that is searched first, if the table is partitioned by month.
 	recently = 32 * 24 * time.Hour
-	// knownFor is how long it is remembered whether a table is split.
+	// knownFor is how long the process remembers whether a table is partitioned.
 	knownFor = time.Minute
 )
 
-// Recent gives the id from which on a page of the newest before an id is to be looked for first, or before now where
-// that is empty. An empty answer is everywhere at once. The server plans a statement for each month that it may have to
-// read, which takes longer than to read a page; and most pages are full of what is recent. Of a table that is not split
-// it is empty.
+// Recent returns the id from which to search first for a page of the newest rows before an id (before now
+// if below is empty). An empty result means to search everything at once. The server plans a statement for
+// each month that it may have to read, which takes longer than reading a page; and most pages are filled by
+// recent rows. The result is empty for a table that is not partitioned.
 func (t Table) Recent(ctx context.Context, on db.Execer, below string) string {
 	if !splitTables.has(ctx, on, t.Name) {
 		return ""
@@ -35,8 +35,8 @@ func (t Table) Recent(ctx context.Context, on db.Execer, below string) string {
 	return id.Since(t.Prefix, from.Add(-recently))
 }
 
-// Rows reads a page of a list that runs from the newest row to the oldest: of the rows that find names by their ids, or of
-// all where find is nil. read gives the rows of the page, in its order, for which a condition holds.
+// Rows reads a page of a list sorted from the newest row to the oldest: the rows whose ids find returns, or
+// all rows if find is nil. read returns the rows of the page, in its order, that meet a condition.
 func Rows[R any](ctx context.Context, on db.Execer, t Table, at page.Place, find func() ([]string, error), read func(condition func(*sql.Selector)) ([]R, error)) ([]R, error) {
 	const column = "id"
 	switch {
@@ -54,7 +54,7 @@ func Rows[R any](ctx context.Context, on db.Execer, t Table, at page.Place, find
 	})
 }
 
-// lately gives so many rows, the newest before an id, from what is recent if there are as many.
+// lately returns the newest rows before an id from the recent period, if it has enough of them.
 func lately[R any](ctx context.Context, on db.Execer, t Table, below string, rows int, read func(from string) ([]R, error)) ([]R, error) {
 	if recent := t.Recent(ctx, on, below); recent != "" {
 		found, err := read(recent)
@@ -65,7 +65,7 @@ func lately[R any](ctx context.Context, on db.Execer, t Table, below string, row
 	return read("")
 }
 
-// splitTables remembers which tables are split. A wrong answer costs time and nothing else.
+// splitTables remembers which tables are partitioned. A wrong entry costs time and nothing else.
 var splitTables = knowledge{of: map[string]answer{}}
 
 type knowledge struct {

@@ -11,17 +11,17 @@ import (
 	"github.com/postrider/postrider/runtime/base/fault"
 )
 
-// Term is one part of a search text: a word, or a field with what it should be.
+// Term is one part of a search text: a word, or a field with a value.
 type Term struct {
-	Field string // empty: a word
+	Field string // empty for a word
 	Value string
-	At    int // where it begins, in characters from 1
+	At    int // its position in characters, from 1
 }
 
-// Fields reads a search text such as `receipt to:bob@example.net tag:"kind=big order"`. A term is a word
-// or field:value; what stands in quotes is taken as it is. A name before a colon that is none of the
-// fields is refused, unless the colon ends the word, as in `Re:`. The error is a sentence without a name
-// and says at which character the mistake is.
+// Fields parses a search text such as `receipt to:bob@example.net tag:"kind=big order"`. A term is a word
+// or field:value; quoted text is taken literally. An unknown name before a colon is rejected, unless the
+// colon ends the word, as in `Re:`. The error is a sentence without a subject and gives the position of the
+// mistake.
 func Fields(text string, fields ...string) ([]Term, error) {
 	var out []Term
 	rest, at := text, 1
@@ -37,7 +37,7 @@ func Fields(text string, fields ...string) ([]Term, error) {
 				return nil, fmt.Errorf("has at character %d the field %q, which is not one of %s; in quotes it is looked for as a word", at, name, strings.Join(fields, ", "))
 			}
 			term.Field = name
-			at += len(name) + 1 // letters
+			at += len(name) + 1 // ASCII letters, so bytes are characters
 			rest = behind
 		}
 		value, behind, closed := cutValue(rest)
@@ -54,7 +54,7 @@ func Fields(text string, fields ...string) ([]Term, error) {
 	}
 }
 
-// cutField cuts a name and a colon off a text, if letters, a colon and something else begin it.
+// cutField cuts a name and a colon off a text that begins with letters, a colon and something else.
 func cutField(text string) (name, behind string, found bool) {
 	name, behind, found = strings.Cut(text, ":")
 	letters := name != "" && !strings.ContainsFunc(name, func(r rune) bool { return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && r != '_' })
@@ -64,7 +64,7 @@ func cutField(text string) (name, behind string, found bool) {
 	return strings.ToLower(name), behind, true
 }
 
-// cutValue cuts off what stands in quotes, or goes up to the next space.
+// cutValue cuts off the quoted text, or the text up to the next space.
 func cutValue(text string) (value, behind string, closed bool) {
 	if !strings.HasPrefix(text, `"`) {
 		end := strings.IndexFunc(text, unicode.IsSpace)
@@ -77,7 +77,7 @@ func cutValue(text string) (value, behind string, closed bool) {
 	return value, behind, closed
 }
 
-// Date reads the time of a field: a day, which begins at midnight UTC, or RFC 3339.
+// Date parses the time of a field: a day, which begins at midnight UTC, or an RFC 3339 time.
 func (t Term) Date(wrong fault.Fields, name string) *time.Time {
 	for _, layout := range []string{time.DateOnly, time.RFC3339} {
 		if at, err := time.Parse(layout, t.Value); err == nil {
@@ -88,7 +88,7 @@ func (t Term) Date(wrong fault.Fields, name string) *time.Time {
 	return nil
 }
 
-// Once puts the value of a field where none is yet.
+// Once sets the value of a field, unless it is already set.
 func (t Term) Once(wrong fault.Fields, name string, into *string) {
 	if *into != "" && *into != t.Value {
 		wrong.Add(name, "has at character %d %s: again, or beside a filter that says something else", t.At, t.Field)

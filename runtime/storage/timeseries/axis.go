@@ -9,24 +9,25 @@ import (
 	"github.com/postrider/postrider/runtime/storage/db"
 )
 
-// MaxPeriods is how many periods, times groups, one answer has at most.
+// MaxPeriods is the maximum number of periods, times groups, in one answer.
 const MaxPeriods = 10_000
 
-// Question says for which time something is asked.
+// Question is the time range and the resolution of a query.
 type Question struct {
 	Range    Range
 	Interval Interval
-	Timezone string // as Europe/Vienna
+	Timezone string // for example Europe/Vienna
 }
 
-// Axis is the periods of a question: there is one at least.
+// Axis is the list of periods of a question; it is never empty.
 type Axis struct {
 	Starts []time.Time
-	End    time.Time // of the last one
+	End    time.Time // of the last period
 }
 
-// Axis gives the periods that the range lies in: it is widened to whole ones. What is wrong with the
-// question, which has at most so many groups beside the whole, is added to wrong; then there is none.
+// Axis returns the periods of the question: its range, widened to whole periods. groups is the maximum
+// number of groups in addition to the total. Mistakes in the question are added to wrong; then the axis is
+// empty.
 func (q Question) Axis(wrong fault.Fields, groups int) (a Axis) {
 	before := len(wrong)
 	zone := zoneOf(wrong, q.Timezone)
@@ -44,10 +45,10 @@ func (q Question) Axis(wrong fault.Fields, groups int) (a Axis) {
 	return a
 }
 
-// Begin is where the first period begins.
+// Begin returns the start of the first period.
 func (a Axis) Begin() time.Time { return a.Starts[0] }
 
-// Bounds are the starts as an argument of width_bucket, which numbers periods from 1.
+// Bounds returns the starts as an argument of width_bucket, which numbers periods from 1.
 func (a Axis) Bounds() any {
 	texts := make([]string, len(a.Starts))
 	for i, at := range a.Starts {
@@ -56,8 +57,8 @@ func (a Axis) Bounds() any {
 	return db.Array(texts)
 }
 
-// Grain is how long the stretches are, in minutes, that the periods can be put together of: 15, 60 or
-// 1440.
+// Grain returns the length, in minutes, of the longest counting interval that the periods can be composed
+// of: 15, 60 or 1440.
 func (a Axis) Grain() int {
 	all := 24 * 60
 	for _, at := range append(a.Starts[:len(a.Starts):len(a.Starts)], a.End) {
@@ -71,13 +72,13 @@ func (a Axis) Grain() int {
 	return all
 }
 
-// Bucket is a period.
+// Bucket is a period with its figures.
 type Bucket[F any] struct {
 	Start   time.Time
 	Figures F
 }
 
-// Buckets gives the periods of an axis, empty.
+// Buckets returns the periods of an axis, empty.
 func Buckets[F any](a Axis) []Bucket[F] {
 	list := make([]Bucket[F], len(a.Starts))
 	for i, at := range a.Starts {
@@ -86,39 +87,38 @@ func Buckets[F any](a Axis) []Bucket[F] {
 	return list
 }
 
-// Group is what one value of a dimension has.
+// Group is the figures of one value of a dimension.
 type Group[F any] struct {
-	Key     string // empty: what has none
-	Label   string // as people know it
+	Key     string // empty for rows without a value
+	Label   string // for humans
 	Totals  F
 	Buckets []Bucket[F]
 }
 
-// Answer is what was asked for. Periods in which nothing happened are in it.
+// Answer is the result of a question. It includes empty periods.
 type Answer[F any] struct {
 	Totals  F
 	Buckets []Bucket[F]
 	Groups  []Group[F] // the largest ones
-	Other   *Group[F]  // the sum of the rest; nil: there is none
+	Other   *Group[F]  // the sum of all other groups; nil if there are none
 }
 
-// Row is what the database has for one period and group.
+// Row is the database result for one period and group.
 type Row[F any] struct {
-	Period  int // from 0
+	Period  int // index from 0
 	Key     string
-	Rest    bool // it belongs to no group that is shown by itself
+	Rest    bool // belongs to a group that is not listed separately
 	Figures F
 }
 
-// Sum is figures that can be added, and compared by their size.
+// Sum is a set of figures that can be added and ordered by size.
 type Sum[F any] interface {
 	*F
 	Add(other F)
 	Size() int64
 }
 
-// Assemble puts rows into the periods of an axis and, if that is wanted, into groups, the largest one
-// first.
+// Assemble sorts rows into the periods of an axis and, if grouped, into groups, largest first.
 func Assemble[F any, S Sum[F]](a Axis, rows []Row[F], grouped bool) Answer[F] {
 	out := Answer[F]{Buckets: Buckets[F](a)}
 	into := map[string]*Group[F]{}

@@ -1,7 +1,7 @@
-// Package timeseries divides time into the periods that an answer is about, and puts rows into them.
+// Package timeseries divides time into periods, and sorts rows into them.
 //
-// A question has a range, an interval and a zone. Its axis is the periods that the range lies in, by the
-// calendar and the clock of the zone: a day may have 23 hours, and periods in which nothing happened are
-// there. What is counted by quarters of an hour, hours and days (UTC) can be put together to any axis:
-// Grain says of which one, and Stretches of the fewest.
+// A question has a range, an interval and a time zone. Its axis is the list of periods that cover the
+// range, by the calendar and the clock of the zone: a day may have 23 hours, and empty periods are
+// included. Figures counted per quarter of an hour, hour and day (UTC) can be combined for any axis: Grain
+// returns the interval to use, and Stretches the combination with the fewest rows.
 package timeseries

@@ -2,12 +2,12 @@ package timeseries
 
 import (
 	"time"
-	_ "time/tzdata" // a machine may have no database of zones
+	_ "time/tzdata" // a machine may have no time zone database
 
 	"github.com/postrider/postrider/runtime/base/fault"
 )
 
-// Interval is how long periods are.
+// Interval is the length of periods.
 type Interval string
 
 // The intervals, by the calendar and the clock of a zone. A week begins on Monday.
@@ -18,13 +18,13 @@ const (
 	Month Interval = "month"
 )
 
-// Range is what is asked for: from Since on and before Until.
+// Range is a time range, including Since and excluding Until.
 type Range struct{ Since, Until time.Time }
 
-// quarter is the shortest stretch that is counted. Every zone differs from UTC by a number of them.
+// quarter is the shortest counting interval. Every zone's offset from UTC is a multiple of it.
 const quarter = 15 * time.Minute
 
-// zoneOf reads the name of a zone.
+// zoneOf loads a zone by name.
 func zoneOf(wrong fault.Fields, name string) *time.Location {
 	zone, err := time.LoadLocation(name)
 	if err != nil || name == "Local" {
@@ -34,8 +34,8 @@ func zoneOf(wrong fault.Fields, name string) *time.Location {
 	return zone
 }
 
-// periods gives where the periods begin that a range lies in, and where the last one ends: the range is
-// widened to whole periods. There may be one too many for an answer, and no more.
+// periods returns the starts of the periods that cover a range, and the end of the last one: the range is
+// widened to whole periods. It returns at most one period more than most.
 func periods(r Range, i Interval, zone *time.Location, most int) (starts []time.Time, end time.Time) {
 	at := begin(r.Since, i, zone)
 	for at.Before(r.Until) && len(starts) <= most {
@@ -45,7 +45,7 @@ func periods(r Range, i Interval, zone *time.Location, most int) (starts []time.
 	return starts, at
 }
 
-// begin gives the start of the period that a moment is in.
+// begin returns the start of the period that contains a time.
 func begin(at time.Time, i Interval, zone *time.Location) time.Time {
 	if i == Hour {
 		at = at.Truncate(quarter)
@@ -58,7 +58,7 @@ func begin(at time.Time, i Interval, zone *time.Location) time.Time {
 	return dawn(dateOf(local, i), zone)
 }
 
-// following gives the start of the period after the one that begins at a moment.
+// following returns the start of the period after the one that starts at a time.
 func following(start time.Time, i Interval, zone *time.Location) time.Time {
 	if i == Hour {
 		at := start.Add(quarter)
@@ -79,7 +79,7 @@ func following(start time.Time, i Interval, zone *time.Location) time.Time {
 	return dawn(date, zone)
 }
 
-// dateOf gives the date, at noon UTC, on which the period begins that a local time is in.
+// dateOf returns the date, at noon UTC, on which the period of a local time begins.
 func dateOf(local time.Time, i Interval) time.Time {
 	date := time.Date(local.Year(), local.Month(), local.Day(), 12, 0, 0, 0, time.UTC)
 	switch i {
@@ -92,8 +92,8 @@ func dateOf(local time.Time, i Interval) time.Time {
 	}
 }
 
-// dawn gives the first moment of a date in a zone. Where clocks jump over midnight that is later than
-// midnight, and where midnight comes twice it is the first one.
+// dawn returns the first moment of a date in a zone. Where clocks skip midnight that is later than
+// midnight, and where midnight occurs twice it is the first.
 func dawn(date time.Time, zone *time.Location) time.Time {
 	at := time.Date(date.Year(), date.Month(), date.Day(), 0, 0, 0, 0, zone).Add(-3 * time.Hour).Truncate(quarter)
 	for before(at.In(zone), date) {
@@ -102,15 +102,15 @@ func dawn(date time.Time, zone *time.Location) time.Time {
 	return at.UTC()
 }
 
-// before compares dates.
+// before reports whether the date of a local time is earlier than another date.
 func before(local, date time.Time) bool {
 	return time.Date(local.Year(), local.Month(), local.Day(), 12, 0, 0, 0, time.UTC).Before(date)
 }
 
-// oldest is the least time that is asked for: nothing is older, and zones were odd long ago.
+// oldest is the earliest time that can be queried: no data is older, and zones had odd offsets in the past.
 var oldest = time.Date(2020, 1, 1, 0, 0, 0, 0, time.UTC)
 
-// Check refuses a range that cannot be.
+// Check adds the mistakes of an invalid range.
 func (r Range) Check(wrong fault.Fields) {
 	switch {
 	case !r.Since.Before(r.Until):
@@ -118,6 +118,6 @@ func (r Range) Check(wrong fault.Fields) {
 	case r.Since.Before(oldest):
 		wrong.Add("range", "gte must not be before %s", oldest.Format(time.DateOnly))
 	case r.Until.Year() > 9998:
-		wrong.Add("range", "lt is too far away")
+		wrong.Add("range", "lt is too far in the future")
 	}
 }

@@ -2,11 +2,11 @@ package timeseries
 
 import "time"
 
-// grains are how long the stretches are that are counted, in minutes, the longest first.
+// grains are the lengths of counting intervals in minutes, longest first.
 var grains = []int{24 * 60, 60, 15}
 
-// Stretches are where rows are that periods are put together of, in the order of time: of which grain, from
-// when on, and before when.
+// Stretches are the time ranges from which periods are composed, in order of time: the grain, the start,
+// and the end of each.
 type Stretches struct {
 	Grains       []int64 // minutes
 	Begins, Ends []string
@@ -14,9 +14,9 @@ type Stretches struct {
 	until time.Time // the end of the last one
 }
 
-// Stretches takes for each period the longest grains that lie in it. A day in a zone of half hours is 23
-// hours and four quarters of an hour; a week is mostly days of UTC. What follows one another in one grain
-// is one stretch.
+// Stretches uses for each period the longest grains that fit into it. A day in a zone with a half-hour
+// offset is 23 hours and four quarters of an hour; a week is mostly UTC days. Consecutive intervals of one
+// grain form one stretch.
 func (a Axis) Stretches() (s Stretches) {
 	for i, from := range a.Starts {
 		to := a.End
@@ -28,7 +28,7 @@ func (a Axis) Stretches() (s Stretches) {
 	return s
 }
 
-// Covering gives the stretches that cover all periods, with one grain more, of so many minutes, which is
+// Covering returns the stretches that cover all periods, with an additional grain of so many minutes,
 // longer than a day.
 func (a Axis) Covering(longest int) (s Stretches) {
 	s.take(a.Begin(), a.End, append([]int{longest}, grains...))
@@ -40,7 +40,7 @@ func (s *Stretches) take(from, to time.Time, of []int) {
 		return
 	}
 	width := time.Duration(of[0]) * time.Minute
-	first, last := from.Add(width-1).Truncate(width), to.Truncate(width) // a day begins at midnight of UTC
+	first, last := from.Add(width-1).Truncate(width), to.Truncate(width) // a day begins at midnight UTC
 	if !first.Before(last) {
 		s.take(from, to, of[1:])
 		return

@@ -1,7 +1,6 @@
-// Package blobtest is an S3-compatible object store for tests, on loopback.
+// Package blobtest runs an S3-compatible object store for tests, on loopback.
 //
-// It is gofakes3 in memory behind a check of the signature, which gofakes3 does not
-// have, and behind faults.
+// It is an in-memory gofakes3 with a signature check, which gofakes3 lacks, and with injectable faults.
 package blobtest
 
 import (
@@ -27,15 +26,15 @@ import (
 	"github.com/postrider/postrider/runtime/storage/blob"
 )
 
-// The one key that there is, and the bucket.
+// The only access key, and the bucket.
 const (
 	AccessKey = "AKIAEXAMPLE"
-	SecretKey = "se/cr+et@0123456789" // of the double
+	SecretKey = "se/cr+et@0123456789" // of the test store
 	Region    = "eu-central-1"
 	Bucket    = "mail"
 )
 
-// Server is a store with one bucket. It ends with the test.
+// Server is a store with one bucket. It stops when the test ends.
 type Server struct {
 	*httptest.Server
 
@@ -68,12 +67,12 @@ func New(t testing.TB) *Server {
 	return s
 }
 
-// Fault puts something between the client and the store.
+// Fault installs a handler between the client and the store.
 func (s *Server) Fault(f func(w http.ResponseWriter, r *http.Request, next http.Handler)) {
 	s.tamper.Store(&f)
 }
 
-// Config is how a client finds the store.
+// Config returns the client configuration for the store.
 func (s *Server) Config() blob.Config {
 	return blob.Config{
 		Endpoint: strings.TrimPrefix(s.URL, "http://"), Plain: true, Region: Region, Bucket: Bucket, Prefix: "received/eu",
@@ -81,14 +80,14 @@ func (s *Server) Config() blob.Config {
 	}
 }
 
-// Setting is Config as operators write it.
+// Setting returns the configuration in the syntax of the setting.
 func (s *Server) Setting() string {
 	u := url.URL{Scheme: "s3", User: url.UserPassword(AccessKey, SecretKey), Host: strings.TrimPrefix(s.URL, "http://"), Path: "/" + Bucket + "/received/eu",
 		RawQuery: url.Values{"region": {Region}, "tls": {"off"}}.Encode()}
 	return u.String()
 }
 
-// Objects gives what the store holds, by key with the prefix.
+// Objects returns what the store holds, by key including the prefix.
 func (s *Server) Objects(t testing.TB) map[string][]byte {
 	t.Helper()
 	list, err := s.backend.ListBucket(Bucket, nil, gofakes3.ListBucketPage{})
@@ -110,8 +109,8 @@ func (s *Server) Objects(t testing.TB) map[string][]byte {
 	return objects
 }
 
-// checkSignature is AWS Signature Version 4 with a signed payload, for one key. It gives
-// the store's error code.
+// checkSignature verifies AWS Signature Version 4 with a signed payload, for one key. It returns the S3
+// error code.
 func checkSignature(r *http.Request) string {
 	fields := map[string]string{}
 	authorization, found := strings.CutPrefix(r.Header.Get("Authorization"), "AWS4-HMAC-SHA256 ")

@@ -8,13 +8,13 @@ import (
 	"github.com/postrider/postrider/runtime/storage/db"
 )
 
-// Batch is many rows R as a part of a statement. Its name is that of the row in the
-// statement's SQL and the group of its parameters, so it is a plain word, and two batches
-// of one statement have two names.
+// Batch is a set of rows R as a part of a statement. Its name is the alias of the row in the SQL and the
+// group of its parameters, so it must be a plain word, and two batches of one statement need different
+// names.
 type Batch[R any] struct {
 	name       string
 	columns    []Column[R]
-	parameters []Column[R] // those with values
+	parameters []Column[R] // columns with values
 	names      []string    // of the parameters
 }
 
@@ -30,7 +30,7 @@ func New[R any](name string, columns ...Column[R]) *Batch[R] {
 	return b
 }
 
-// Rows is the argument that gives the batch its rows.
+// Rows returns the argument that passes the rows of the batch.
 func (b *Batch[R]) Rows(rows []R) db.Argument {
 	values := make([]any, len(b.parameters))
 	for i := range b.parameters {
@@ -39,10 +39,10 @@ func (b *Batch[R]) Rows(rows []R) db.Argument {
 	return db.Group(b.names, values)
 }
 
-// Source is the rows, for a FROM.
+// Source returns the rows as an item for FROM.
 func (b *Batch[R]) Source() string { return b.source("", "") }
 
-// Numbered is Source with the number of each row, from 1, in a column of the given name.
+// Numbered is Source with the number of each row, from 1, in an additional column.
 func (b *Batch[R]) Numbered(number string) string {
 	return b.source(" WITH ORDINALITY", ", "+pq.QuoteIdentifier(number))
 }
@@ -56,12 +56,12 @@ func (b *Batch[R]) source(option, more string) string {
 	return "unnest(" + strings.Join(parameters, ", ") + ")" + option + " AS " + b.name + " (" + strings.Join(names, ", ") + more + ")"
 }
 
-// Columns is the names of what is stored, for an INSERT.
+// Columns returns the names of the stored columns, for INSERT.
 func (b *Batch[R]) Columns() string {
 	return b.stored(func(c Column[R]) string { return pq.QuoteIdentifier(c.name) })
 }
 
-// Values is the values of Columns, for a SELECT from Source.
+// Values returns the values of Columns, for a SELECT from Source.
 func (b *Batch[R]) Values() string {
 	return b.stored(func(c Column[R]) string { return c.expression(b.name) })
 }
@@ -76,7 +76,7 @@ func (b *Batch[R]) stored(text func(Column[R]) string) string {
 	return strings.Join(all, ", ")
 }
 
-// Insert stores the rows in a table. A WHERE, ON CONFLICT or RETURNING may follow.
+// Insert returns a statement that stores the rows in a table. A WHERE, ON CONFLICT or RETURNING may follow.
 func (b *Batch[R]) Insert(table string) string {
 	return "INSERT INTO " + table + " (" + b.Columns() + ")\nSELECT " + b.Values() + "\nFROM " + b.Source()
 }

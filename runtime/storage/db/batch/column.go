@@ -11,26 +11,26 @@ import (
 	"github.com/postrider/postrider/runtime/storage/db"
 )
 
-// Column is one column of the rows R: how its values travel and what is made of them.
+// Column is one column of the rows R: how its values are passed and converted.
 type Column[R any] struct {
 	name   string
-	array  string                       // the type of its parameter; "" if it has none
-	empty  string                       // the SQL of the value that OrNull takes for none
+	array  string                       // type of its parameter; "" if it has none
+	empty  string                       // SQL of the value that OrNull replaces
 	null   bool                         // OrNull
 	cast   string                       // As
-	value  string                       // the whole expression, in place of the above
+	value  string                       // the whole expression, instead of the above
 	hidden bool                         // SourceOnly
-	values func(rows []R) driver.Valuer // of its parameter
+	values func(rows []R) driver.Valuer // for its parameter
 }
 
-// Text is a column of texts.
+// Text is a text column.
 func Text[R any, S ~string](name string, value func(R) S) Column[R] {
 	return Column[R]{name: name, array: "text[]", empty: "''", values: func(rows []R) driver.Valuer {
 		return list(rows, func(r R) string { return string(value(r)) })
 	}}
 }
 
-// Bytes is a column of octets; nil is the same as none.
+// Bytes is a bytea column; nil is the same as empty.
 func Bytes[R any](name string, value func(R) []byte) Column[R] {
 	return Column[R]{name: name, array: "bytea[]", empty: "''::bytea", values: func(rows []R) driver.Valuer { return list(rows, value) }}
 }
@@ -42,17 +42,17 @@ func Int[R any, N ~int | ~int32 | ~int64](name string, value func(R) N) Column[R
 	}}
 }
 
-// Float is a column of numbers.
+// Float is a column of floating-point numbers.
 func Float[R any](name string, value func(R) float64) Column[R] {
 	return Column[R]{name: name, array: "float8[]", empty: "0", values: func(rows []R) driver.Valuer { return list(rows, value) }}
 }
 
-// Bool is a column of truth values.
+// Bool is a boolean column.
 func Bool[R any](name string, value func(R) bool) Column[R] {
 	return Column[R]{name: name, array: "boolean[]", empty: "false", values: func(rows []R) driver.Valuer { return list(rows, value) }}
 }
 
-// Time is a column of times. The zero time is NULL.
+// Time is a column of timestamps. The zero time is NULL.
 func Time[R any](name string, value func(R) time.Time) Column[R] {
 	return Text(name, func(r R) string {
 		at := value(r)
@@ -63,7 +63,7 @@ func Time[R any](name string, value func(R) time.Time) Column[R] {
 	}).OrNull().As("timestamptz")
 }
 
-// JSON is a column of values that json.Marshal encodes.
+// JSON is a column of values encoded with json.Marshal.
 func JSON[R any, V any](name string, value func(R) V) Column[R] {
 	return Column[R]{name: name, array: "text[]", empty: "''", cast: "jsonb", values: func(rows []R) driver.Valuer {
 		texts := make([]string, len(rows))
@@ -78,29 +78,29 @@ func JSON[R any, V any](name string, value func(R) V) Column[R] {
 	}}
 }
 
-// Computed is a column whose value the statement makes: value is its SQL, which may name
-// columns of the same batch.
+// Computed is a column that the statement computes: value is its SQL, which may use columns of the same
+// batch.
 func Computed[R any](name, value string) Column[R] { return Column[R]{name: name, value: value} }
 
-// OrNull stores NULL in place of the empty text, of no octets, of 0 and of false.
+// OrNull stores NULL instead of the empty text, empty bytes, 0 and false.
 func (c Column[R]) OrNull() Column[R] {
 	c.null = true
 	return c
 }
 
-// As casts the value to another type of SQL.
+// As casts the value to another SQL type.
 func (c Column[R]) As(sqlType string) Column[R] {
 	c.cast = sqlType
 	return c
 }
 
-// SourceOnly leaves the column out of what is inserted: it is there for others to name.
+// SourceOnly excludes the column from the insert: it is available to other expressions.
 func (c Column[R]) SourceOnly() Column[R] {
 	c.hidden = true
 	return c
 }
 
-// expression is the value of the column within its batch.
+// expression returns the SQL value of the column in its batch.
 func (c Column[R]) expression(batch string) string {
 	if c.value != "" {
 		return c.value

@@ -1,8 +1,7 @@
-// Package batch stores many rows with one statement of constant text. The columns are
-// declared once: name, type and the function that gives the value of a row. From them
-// come the INSERT, its source and the arguments, so that no two lists have to be kept in
-// one order.
+// Package batch stores many rows with one constant statement. The columns are declared once: name, type and
+// the function that returns the value of a row. The INSERT, its source and the arguments are derived from
+// them, so that no two lists must be kept in the same order.
 //
-// Each column travels as one array, which unnest turns into rows again. Texts and octets
-// travel as they are; times and JSON travel as texts, and are cast in the statement.
+// Each column is passed as one array, which unnest turns into rows again. Texts and bytes are passed
+// unchanged; times and JSON are passed as texts and cast in the statement.
 package batch

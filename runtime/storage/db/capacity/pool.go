@@ -14,13 +14,13 @@ import (
 
 const (
 	settle   = 10 * time.Millisecond // after a refusal, so that concurrent ones see the same pool
-	retryMin = 50 * time.Millisecond // between two tries of a pool without connections
+	retryMin = 50 * time.Millisecond // between two attempts of a pool without connections
 	retryMax = 500 * time.Millisecond
 	riseMin  = time.Second // between two rises of a ceiling, and after the first refusal
 	riseMax  = 16 * time.Second
 )
 
-// Pool bounds the connections of one pool of database/sql. Safe for concurrent use.
+// Pool limits the connections of one database/sql pool. It is safe for concurrent use.
 type Pool struct {
 	share    *Share
 	patience time.Duration
@@ -28,15 +28,16 @@ type Pool struct {
 	mutex   sync.Mutex
 	handle  *sql.DB
 	most    int           // its part of the share
-	ceiling int           // at most so many connections now
-	opening int           // connections that are being opened
-	step    int           // of the next rise
+	ceiling int           // the current limit
+	opening int           // connections being opened
+	step    int           // size of the next rise
 	wait    time.Duration // until the next rise after a refusal
-	rise    *time.Timer   // nil: the ceiling is at most
+	rise    *time.Timer   // nil if the ceiling equals most
 	closed  bool
 }
 
-// NewPool adds a pool to the share. A pool without connections that is refused one tries again for as long as patience.
+// NewPool adds a pool to the share. A pool without connections that is refused one retries for as long as
+// patience.
 func (s *Share) NewPool(patience time.Duration) *Pool {
 	pool := &Pool{share: s, patience: patience, step: 1, wait: riseMin}
 	s.mutex.Lock()
@@ -45,7 +46,7 @@ func (s *Share) NewPool(patience time.Duration) *Pool {
 	return pool
 }
 
-// Bound begins to bound a pool of database/sql, whose connections are opened by Open.
+// Bound applies the limit to a database/sql pool whose connections are opened with Open.
 func (p *Pool) Bound(handle *sql.DB) {
 	p.mutex.Lock()
 	p.handle = handle
@@ -55,7 +56,7 @@ func (p *Pool) Bound(handle *sql.DB) {
 	p.share.divide()
 }
 
-// Close ends the rises of the ceiling.
+// Close stops raising the ceiling.
 func (p *Pool) Close() {
 	p.mutex.Lock()
 	defer p.mutex.Unlock()
@@ -65,8 +66,8 @@ func (p *Pool) Close() {
 	}
 }
 
-// Open opens a connection. For a server that has no room it returns driver.ErrBadConn, for which database/sql asks
-// again: it then waits for one of the connections that are open, because there may be no more of them.
+// Open opens a connection. If the server has no room it returns driver.ErrBadConn, which makes database/sql
+// ask again: it then waits for one of the open connections, because the limit is reached.
 func (p *Pool) Open(ctx context.Context, open func(context.Context) (driver.Conn, error)) (driver.Conn, error) {
 	p.count(1)
 	defer p.count(-1)
@@ -96,8 +97,8 @@ func (p *Pool) Open(ctx context.Context, open func(context.Context) (driver.Conn
 	}
 }
 
-// IsRefusal reports whether a server refused a connection because it has as many as it takes, or takes none at the
-// moment.
+// IsRefusal reports whether a server refused a connection because its limit is reached, or because it
+// currently accepts none.
 func IsRefusal(err error) bool {
 	var server *pq.Error
 	return errors.As(err, &server) && (server.Code == pqerror.TooManyConnections || server.Code == pqerror.CannotConnectNow)
@@ -109,10 +110,11 @@ func (p *Pool) count(opening int) {
 	p.opening += opening
 }
 
-// open is the number of connections that are open. The caller holds mutex.
+// open returns the number of open connections. The caller holds mutex.
 func (p *Pool) open() int { return p.handle.Stats().OpenConnections - p.opening }
 
-// lower lets the pool have no more connections than it has, and reports whether it has any. A rise comes later.
+// lower limits the pool to its current connections, and reports whether it has any. The limit rises again
+// later.
 func (p *Pool) lower() (others bool) {
 	p.mutex.Lock()
 	defer p.mutex.Unlock()
@@ -131,7 +133,7 @@ func (p *Pool) lower() (others bool) {
 	return open > 0
 }
 
-// giveUp has the pool close a connection, unless it is its last one.
+// giveUp makes the pool close a connection, unless it is its last one.
 func (p *Pool) giveUp() bool {
 	p.mutex.Lock()
 	defer p.mutex.Unlock()
@@ -143,7 +145,7 @@ func (p *Pool) giveUp() bool {
 	return true
 }
 
-// setMost gives the pool its part of the share.
+// setMost sets the pool's part of the share.
 func (p *Pool) setMost(most int) {
 	p.mutex.Lock()
 	defer p.mutex.Unlock()
@@ -151,18 +153,18 @@ func (p *Pool) setMost(most int) {
 	p.most = most
 	switch {
 	case p.handle == nil:
-	case p.ceiling == 0 || p.ceiling > most: // at the beginning; other processes need the rest
+	case p.ceiling == 0 || p.ceiling > most: // initially; or because other processes need the rest
 		p.setCeiling(most)
 	case before < most:
 		p.riseAfter(riseMin)
 	}
 }
 
-// setCeiling lets the pool have so many connections. The caller holds mutex.
+// setCeiling sets the current limit. The caller holds mutex.
 func (p *Pool) setCeiling(n int) {
 	p.ceiling = n
 	p.handle.SetMaxOpenConns(n)
-	p.handle.SetMaxIdleConns(n) // the default of 2 would open and close connections all day
+	p.handle.SetMaxIdleConns(n) // the default of 2 would cause constant reconnecting
 }
 
 // riseAfter raises the ceiling after a wait. The caller holds mutex.
@@ -183,7 +185,7 @@ func (p *Pool) raise() {
 		p.rise = nil
 		return
 	}
-	if p.open() >= p.ceiling { // else it does not need more, and it is not known whether the server has more
+	if p.open() >= p.ceiling { // otherwise the pool does not need more, and it is unknown whether the server has more
 		p.setCeiling(min(p.ceiling+p.step, p.most))
 		p.step *= 2
 	}

@@ -2,20 +2,21 @@ package capacity
 
 import "sync"
 
-// Share is how many connections this process may open. Safe for concurrent use.
+// Share is the number of connections that this process may open. It is safe for concurrent use.
 type Share struct {
 	configured int
 
 	mutex     sync.Mutex
-	room      int // of all processes together; 0: unknown
-	processes int // that live, with this one
+	room      int // for all processes together; 0 if unknown
+	processes int // number of live processes, including this one
 	pools     []*Pool
 }
 
-// NewShare returns the share of a process that may open so many connections in its pools.
+// NewShare returns the share of a process that is configured to open at most that many connections in its
+// pools.
 func NewShare(configured int) *Share { return &Share{configured: configured, processes: 1} }
 
-// SetRoom notes how many connections all processes may open together.
+// SetRoom sets how many connections all processes may open together.
 func (s *Share) SetRoom(connections int) {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
@@ -25,7 +26,7 @@ func (s *Share) SetRoom(connections int) {
 	}
 }
 
-// SetProcesses notes how many processes divide the room, with this one.
+// SetProcesses sets how many processes divide the room, including this one.
 func (s *Share) SetProcesses(n int) {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
@@ -35,15 +36,16 @@ func (s *Share) SetProcesses(n int) {
 	}
 }
 
-// Figures returns the room, 0 if it is unknown, the number of processes and how many connections the pools of each
-// may open.
+// Figures returns the room (0 if unknown), the number of processes, and how many connections the pools of
+// each may open.
 func (s *Share) Figures() (room, processes, each int) {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
 	return s.room, s.processes, s.each()
 }
 
-// each is the number of connections that the pools of this process may open together. The caller holds mutex.
+// each returns the number of connections that the pools of this process may open together. The caller holds
+// mutex.
 func (s *Share) each() int {
 	if s.room == 0 {
 		return s.configured
@@ -51,12 +53,12 @@ func (s *Share) each() int {
 	return Each(s.room, s.processes, s.configured)
 }
 
-// Each returns how many connections the pools of each process may open. One more listens.
+// Each returns how many connections the pools of each process may open. One more connection listens.
 func Each(room, processes, configured int) int {
 	return max(min((room-reserved(room))/processes-1, configured), 2) // each pool has at least one
 }
 
-// Needed returns the room that processes need in order to open as many connections as they are configured to.
+// Needed returns the room that processes need in order to open all configured connections.
 func Needed(processes, configured int) int {
 	room := processes * (configured + 1)
 	for Each(room, processes, configured) < configured {
@@ -65,10 +67,10 @@ func Needed(processes, configured int) int {
 	return room
 }
 
-// reserved is how much of the room stays free for commands, migrations, backups and other programs.
+// reserved returns how much of the room stays free for commands, migrations, backups and other programs.
 func reserved(room int) int { return max(3, room/20) }
 
-// divide gives each pool its part. The caller holds mutex.
+// divide assigns each pool its part. The caller holds mutex.
 func (s *Share) divide() {
 	left := s.each()
 	for i, pool := range s.pools {
@@ -78,7 +80,7 @@ func (s *Share) divide() {
 	}
 }
 
-// giveUp has another pool than the given one close a connection.
+// giveUp makes a pool other than the given one close a connection.
 func (s *Share) giveUp(to *Pool) {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()

@@ -11,18 +11,18 @@ import (
 	"github.com/postrider/postrider/runtime/base/expect"
 )
 
-// Archive is what a server has archived of its log, and a base backup: with them it goes back to a moment. The
-// settings are those of docs/backup.md.
+// Archive is the WAL archive of a server and a base backup, for point-in-time recovery. The settings are
+// those of docs/backup.md.
 type Archive struct {
 	of  *Server
 	wal string // folder
-	run string // of the base backup
+	run string // folder of the base backup
 }
 
-// Archive has the server archive its log from now on, which restarts it.
+// Archive makes the server archive its WAL from now on, which restarts it.
 func (s *Server) Archive() *Archive {
 	s.t.Helper()
-	wal, err := os.MkdirTemp("", "postrider-wal-") // PostgreSQL has an account of its own, which cannot enter a folder of root
+	wal, err := os.MkdirTemp("", "postrider-wal-") // PostgreSQL runs as a user that cannot enter a folder of root
 	if err != nil {
 		s.t.Fatal(err)
 	}
@@ -41,7 +41,7 @@ func (s *Server) Archive() *Archive {
 	return &Archive{of: s, wal: wal}
 }
 
-// TakeBase takes the base backup. The test is skipped where there is no pg_basebackup.
+// TakeBase takes the base backup. The test is skipped if pg_basebackup is not available.
 func (a *Archive) TakeBase() {
 	a.of.t.Helper()
 	ctx, cancel := context.WithTimeout(a.of.t.Context(), patience)
@@ -49,7 +49,7 @@ func (a *Archive) TakeBase() {
 	a.run = a.of.baseBackup(ctx)
 }
 
-// Finish waits until all that was written so far is archived.
+// Finish waits until everything written so far is archived.
 func (a *Archive) Finish(t testing.TB) {
 	t.Helper()
 	d := a.of.Open()
@@ -63,8 +63,8 @@ func (a *Archive) Finish(t testing.TB) {
 	})
 }
 
-// Restore starts a server from the base backup, which follows the archive to a moment by the clock of the
-// database and takes writes then.
+// Restore starts a server from the base backup, which recovers to a point in time by the clock of the
+// database and then accepts writes.
 func (a *Archive) Restore(moment string) *Server {
 	s := a.of
 	s.t.Helper()

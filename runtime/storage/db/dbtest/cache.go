@@ -20,30 +20,29 @@ import (
 	"github.com/postrider/postrider/runtime/storage/postgres"
 )
 
-// templateName is the migrated database of a throw-away server: its own.
+// templateName is the name of the migrated database of a disposable server.
 const templateName = "postrider"
 
-// throwAway are the settings of a server whose data nobody minds losing.
+// throwAway are the settings of a server whose data may be lost.
 var throwAway = map[string]string{
-	"postrider.throw_away_test_server": "yes", // lets db.Open pass over fsync
+	"postrider.throw_away_test_server": "yes", // makes db.Open accept fsync=off
 	"fsync":                            "off",
 	"full_page_writes":                 "off",
-	"max_connections":                  "600", // the drills begin three processes each, several drills at a time, and a process may hold 45
+	"max_connections":                  "600", // the drills start three processes each, several drills run at a time, and a process may hold 45 connections
 	"shared_buffers":                   "64MB",
 	"max_wal_size":                     "256MB",
-	"wal_level":                        "minimal", // nobody reads it: as little as possible, and as it is
+	"wal_level":                        "minimal", // the WAL is not used: write as little as possible, uncompressed
 	"max_wal_senders":                  "0",
 	"wal_compression":                  "off",
-	"autovacuum_naptime":               "5min", // each round is a process for each database
+	"autovacuum_naptime":               "5min", // each round starts a process per database
 }
 
-// startFromCache starts a server of this process from the ready-made folder.
+// startFromCache starts a server for this process from the cached data folder.
 func startFromCache(settings map[string]string) (*postgres.Server, error) {
 	return startBelow("", settings)
 }
 
-// startBelow does it with the data below a folder; the empty one is that of all test
-// servers.
+// startBelow starts it with the data in a folder; empty is the folder of all test servers.
 func startBelow(folder string, settings map[string]string) (*postgres.Server, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
@@ -79,7 +78,7 @@ func startIn(ctx context.Context, data string, settings map[string]string) (*pos
 		Fallback: os.Getenv("POSTRIDER_POSTGRES_FALLBACK"), Settings: settings, Logger: slog.New(slog.DiscardHandler)})
 }
 
-// ownRoot is the folder of all test servers of this user.
+// ownRoot returns the folder of all test servers of this user.
 func ownRoot() (string, error) {
 	parent, err := serversFolder()
 	if err != nil {
@@ -94,13 +93,12 @@ func ownRoot() (string, error) {
 		return "", err
 	}
 	if stat, known := info.Sys().(*syscall.Stat_t); !info.IsDir() || !known || int(stat.Uid) != os.Geteuid() {
-		return "", fmt.Errorf("%s belongs to somebody else", root)
+		return "", fmt.Errorf("%s belongs to another user", root)
 	}
 	return root, nil
 }
 
-// copyCache makes the cache if need be, under a lock that all test binaries
-// share, and copies it.
+// copyCache creates the cache if necessary, under a lock that all test binaries share, and copies it.
 func copyCache(ctx context.Context, root, target string) error {
 	lock, err := os.OpenFile(filepath.Join(root, "cache.lock"), os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
@@ -123,7 +121,7 @@ func copyLocked(ctx context.Context, root, target string) error {
 	if err == nil && usable(target) {
 		return os.Chtimes(cache, time.Now(), time.Now())
 	}
-	// Missing, or of binaries that are no longer there.
+	// Missing, or created with binaries that no longer exist.
 	if err := errors.Join(os.RemoveAll(target), os.RemoveAll(cache)); err != nil {
 		return err
 	}
@@ -133,14 +131,14 @@ func copyLocked(ctx context.Context, root, target string) error {
 	return copyTree(ctx, cache, target)
 }
 
-// usable starts nothing: it only asks whether the server that the cache was
-// made with is still here, by the note beside it.
+// usable reports whether the server that created the cache still exists, according to the note next to it.
+// It starts nothing.
 func usable(data string) bool {
 	note, err := os.ReadFile(filepath.Join(data, "made-with"))
 	return err == nil && string(note) == binariesNote()
 }
 
-// binariesNote changes when the choice of binaries may have changed.
+// binariesNote returns a text that changes when the choice of binaries may have changed.
 func binariesNote() string {
 	installed, err := filepath.Glob("/usr/lib/postgresql/*/bin/postgres")
 	if err != nil {
@@ -153,7 +151,7 @@ func binariesNote() string {
 	return strings.Join(append(installed, found, os.Getenv("POSTRIDER_POSTGRES_BIN"), os.Getenv("POSTRIDER_POSTGRES_FALLBACK")), "\n")
 }
 
-// makeCache is the slow way: initdb, migrate, stop.
+// makeCache creates the cache: initdb, migrate, stop.
 func makeCache(ctx context.Context, cache string) error {
 	staging := cache + ".new"
 	if err := os.RemoveAll(staging); err != nil {
@@ -169,7 +167,7 @@ func makeCache(ctx context.Context, cache string) error {
 	return errors.Join(os.WriteFile(filepath.Join(staging, "made-with"), []byte(binariesNote()), 0o600), os.Rename(staging, cache))
 }
 
-// copyTree keeps owners and modes: as root the files belong to another user.
+// copyTree preserves owners and modes: as root, the files belong to another user.
 func copyTree(ctx context.Context, from, to string) error {
 	if _, err := os.Stat(from); err != nil {
 		return err

@@ -1,21 +1,18 @@
-// Package dbtest gives each test a migrated PostgreSQL database of its own.
+// Package dbtest provides each test with its own migrated PostgreSQL database.
 //
-// Each test binary starts one throw-away server when its first test asks, from
-// a ready-made data folder that is kept between runs (initdb and the migrations
-// run again only when one of them changed), and each test gets a clone of the
-// migrated template. The server does not flush to disk. It ends with the test
-// binary, however that ends, and a small shell process that outlives both
-// removes its files; what even that could not remove, the next run does.
+// Each test binary starts one disposable server at its first use, from a data folder that is cached between
+// runs (initdb and the migrations run again only if one of them changed), and each test gets a clone of the
+// migrated template. The server does not flush to disk. It ends with the test binary, however that ends,
+// and a small shell process that outlives both removes its files. The next run removes any files that are
+// still left.
 //
-// The files are in memory (/dev/shm) where there is room: a database is nearly 900
-// files, and a file system on a disk takes far longer to make and remove them than
-// most tests take for all the rest.
+// The files are in memory (/dev/shm) if there is room: a database is nearly 900 files, and a file system on
+// disk takes far longer to create and remove them than most tests take for everything else.
 //
-// POSTRIDER_TEST_DATABASE_URL names a server to use instead, with the right to
-// create databases; POSTRIDER_POSTGRES_BIN the binaries of the throw-away one;
-// POSTRIDER_TEST_DIR the folder that the files of throw-away ones go to, for tests
-// that are about a real disk; POSTRIDER_TEST_MONTHS, not empty, has all tests run on
-// tables that are split into months.
+// POSTRIDER_TEST_DATABASE_URL names a server to use instead, with permission to create databases;
+// POSTRIDER_POSTGRES_BIN names the binaries of the disposable server; POSTRIDER_TEST_DIR names the folder
+// for the files of disposable servers, for tests that need a real disk; POSTRIDER_TEST_MONTHS, if not
+// empty, makes all tests use tables that are split into months.
 package dbtest
 
 import (
@@ -39,14 +36,14 @@ import (
 	"github.com/postrider/postrider/runtime/storage/db/months"
 )
 
-// splitVariable has every test run on tables that are split into months.
+// splitVariable makes every test use tables that are split into months.
 const splitVariable = "POSTRIDER_TEST_MONTHS"
 
-const patience = 2 * time.Minute // for set-up steps on a busy machine
+const patience = 2 * time.Minute // for setup steps on a busy machine
 
-// New is a fresh database with all migrations, closed and dropped when the test
-// ends. It may be asked for many times, by parallel tests too. It waits for the server
-// longer than the product does, but for what a change makes shorter.
+// New returns a new database with all migrations, which is closed and dropped when the test ends. It may be
+// called many times, also by parallel tests. Its timeouts are longer than those of the product, unless a
+// change shortens them.
 func New(t testing.TB, changes ...func(*db.Config)) *db.DB {
 	t.Helper()
 	config := patient(URL(t))
@@ -56,13 +53,14 @@ func New(t testing.TB, changes ...func(*db.Config)) *db.DB {
 	return open(t, config)
 }
 
-// patient is the configuration for tests of something else than the database's silence: on a busy machine a statement,
-// or the pause of a process inside a transaction, may take longer than the product would put up with.
+// patient returns the configuration for tests that are not about an unresponsive database: on a busy
+// machine a statement, or a pause of a process inside a transaction, may take longer than the product would
+// tolerate.
 func patient(address string) db.Config {
 	return db.Config{URL: address, OpTimeout: patience, IdleInTxTimeout: patience}
 }
 
-// Exec runs a statement that has to work.
+// Exec runs a statement and fails the test if it fails.
 func Exec(t testing.TB, d *db.DB, statement string, args ...any) {
 	t.Helper()
 	if _, err := d.SQL.ExecContext(t.Context(), statement, args...); err != nil {
@@ -80,15 +78,14 @@ func Count(t testing.TB, d *db.DB, query string, args ...any) int {
 	return n
 }
 
-// URL is the connection string of a fresh database with all migrations, for
-// tests of programs that connect by themselves.
+// URL returns the connection string of a new database with all migrations, for tests of programs that
+// connect on their own.
 func URL(t testing.TB) string {
 	t.Helper()
 	return create(t, "")
 }
 
-// EmptyURL is the connection string of a fresh database without anything in it,
-// for tests of the migrations.
+// EmptyURL returns the connection string of a new, empty database, for tests of the migrations.
 func EmptyURL(t testing.TB) string {
 	t.Helper()
 	return create(t, "template0")
@@ -137,7 +134,7 @@ func open(t testing.TB, config db.Config) *db.DB {
 type admin struct {
 	url      string // of any database of the server
 	template string
-	how      string // the end of CREATE DATABASE
+	how      string // options of CREATE DATABASE
 	handle   *sql.DB
 }
 
@@ -161,8 +158,8 @@ func newAdmin(address, template string) (*admin, error) {
 	if err != nil {
 		return nil, err
 	}
-	handle.SetMaxOpenConns(2) // cloning is the server's work, more at once is not faster
-	handle.SetMaxIdleConns(2) // each new connection is a process of the server's
+	handle.SetMaxOpenConns(2) // cloning is work of the server; more concurrency is not faster
+	handle.SetMaxIdleConns(2) // each new connection is a process of the server
 	return &admin{url: address, template: template, handle: handle}, nil
 }
 
@@ -174,8 +171,8 @@ func (a *admin) clone(template string) (string, error) {
 	return name, err
 }
 
-// copyFiles has databases cloned file by file, without the log. It takes a checkpoint,
-// which costs a server that does not flush nothing, and others a lot.
+// copyFiles makes the server clone databases file by file, without WAL. It requires a checkpoint, which is
+// free for a server that does not flush, and expensive for others.
 func (a *admin) copyFiles() error {
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
@@ -183,7 +180,7 @@ func (a *admin) copyFiles() error {
 	if err := a.handle.QueryRowContext(ctx, `SELECT current_setting('server_version_num')::int`).Scan(&version); err != nil {
 		return err
 	}
-	if version >= 150000 { // before, it was the only way
+	if version >= 150000 { // older versions have no other strategy
 		a.how = " STRATEGY file_copy"
 	}
 	return nil
@@ -196,8 +193,8 @@ func (a *admin) drop(name string) error {
 	return err
 }
 
-// onGivenServer makes the template on a server that others may use at the same
-// time; its name carries the version of the migrations.
+// onGivenServer creates the template on a server that others may use at the same time; its name contains
+// the version of the migrations.
 func onGivenServer(address string) (*admin, error) {
 	sum, err := migrationsSum()
 	if err != nil {
@@ -216,8 +213,8 @@ func onGivenServer(address string) (*admin, error) {
 	return a, errors.Join(makeTemplate(ctx, conn, a), conn.Close())
 }
 
-// makeTemplate holds a lock while it looks, creates and migrates. The finished
-// template is marked as one, so that a half-made one is not taken for it.
+// makeTemplate holds a lock while it checks, creates and migrates. The finished template is marked as one,
+// to distinguish it from an unfinished one.
 func makeTemplate(ctx context.Context, conn *sql.Conn, a *admin) error {
 	if _, err := conn.ExecContext(ctx, `SELECT pg_advisory_lock(hashtext($1))`, a.template); err != nil {
 		return err
@@ -265,7 +262,7 @@ func migrateTemplate(ctx context.Context, address string) error {
 	return errors.Join(err, d.Close())
 }
 
-// databaseURL is the same address with another database.
+// databaseURL returns the address with another database.
 func databaseURL(address, database string) string {
 	if parsed, err := url.Parse(address); err == nil && strings.HasPrefix(parsed.Scheme, "postgres") {
 		parsed.Path = "/" + database

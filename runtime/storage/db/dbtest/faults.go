@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// SetReadOnly makes the database refuse every write, or take them again. Connections that
-// are open are closed, so that all feel it.
+// SetReadOnly makes the database refuse every write, or accept them again. Open connections are closed, so
+// that the change affects all.
 func (s *Server) SetReadOnly(on bool) {
 	s.t.Helper()
 	value := "off"
@@ -21,7 +21,7 @@ func (s *Server) SetReadOnly(on bool) {
 		`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()`)
 }
 
-// SetHangingCommits makes every commit wait for a standby that nobody has, or lets them go.
+// SetHangingCommits makes every commit wait for a standby that does not exist, or reverts that.
 func (s *Server) SetHangingCommits(on bool) {
 	s.t.Helper()
 	names := ""
@@ -31,21 +31,21 @@ func (s *Server) SetHangingCommits(on bool) {
 	s.WaitFor(names)
 }
 
-// BecomeForeign has a server tell another system identifier: those that are copies of the same data are
-// one cluster else.
+// BecomeForeign changes the system identifier of a server: copies of the same data otherwise belong to one
+// cluster.
 func (s *Server) BecomeForeign() {
 	s.t.Helper()
 	s.run(`CREATE FUNCTION public.pg_control_system(OUT system_identifier bigint) LANGUAGE sql AS 'SELECT 42::bigint'`,
 		`ALTER ROLE CURRENT_USER SET search_path = public, pg_catalog`)
 }
 
-// Empty takes the tables of the database away.
+// Empty drops the tables of the database.
 func (s *Server) Empty() {
 	s.t.Helper()
 	s.run(`DROP SCHEMA public CASCADE`, `CREATE SCHEMA public`)
 }
 
-// run runs statements on a connection of their own.
+// run runs statements on a separate connection.
 func (s *Server) run(statements ...string) {
 	s.t.Helper()
 	handle, err := sql.Open("postgres", s.url)
@@ -63,8 +63,8 @@ func (s *Server) run(statements ...string) {
 	}
 }
 
-// SmallDisk gives a folder that is a disk of its own, of so many octets as in "200m". It
-// takes root on Linux; elsewhere the test is skipped.
+// SmallDisk returns a folder on a separate disk of a given size, for example "200m". It requires root on
+// Linux; elsewhere the test is skipped.
 func SmallDisk(t testing.TB, size string) (folder string) {
 	t.Helper()
 	folder = t.TempDir()
@@ -79,7 +79,7 @@ func SmallDisk(t testing.TB, size string) (folder string) {
 	return folder
 }
 
-// Fill leaves no octet of a disk, until the returned function is called.
+// Fill fills a disk completely, until the returned function is called.
 func Fill(t testing.TB, folder string) (undo func()) {
 	t.Helper()
 	ballast := filepath.Join(folder, "ballast")

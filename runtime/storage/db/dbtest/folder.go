@@ -11,11 +11,11 @@ import (
 	"syscall"
 )
 
-// memory is the file system in memory that Linux has.
+// memory is the in-memory file system of Linux.
 const memory = "/dev/shm"
 
-// serversFolder is where the folder of all test servers goes: where POSTRIDER_TEST_DIR
-// says, else in memory where there is room, else among the temporary files.
+// serversFolder returns the folder for all test servers: POSTRIDER_TEST_DIR if set, else in memory if there
+// is room, else among the temporary files.
 func serversFolder() (string, error) {
 	if given := os.Getenv("POSTRIDER_TEST_DIR"); given != "" {
 		return given, os.MkdirAll(given, 0o711)
@@ -26,10 +26,10 @@ func serversFolder() (string, error) {
 	return os.TempDir(), nil
 }
 
-// hasRoom says whether servers of as many packages as go test runs at once fit into a
-// file system in memory, and leave room for what else needs memory.
+// hasRoom reports whether the servers of as many packages as go test runs concurrently fit into an
+// in-memory file system, with memory left for everything else.
 func hasRoom(folder string) bool {
-	const perServer = 1 << 30 // some have 300 MB
+	const perServer = 1 << 30 // some use 300 MB
 	needed := uint64(runtime.NumCPU()) * perServer
 	var disk syscall.Statfs_t
 	if err := syscall.Statfs(folder, &disk); err != nil {
@@ -39,7 +39,7 @@ func hasRoom(folder string) bool {
 	return err == nil && disk.Bavail*uint64(disk.Bsize) >= needed && available >= 2*needed
 }
 
-// availableMemory is what processes can have without swapping; it is known on Linux.
+// availableMemory returns how much memory processes can use without swapping; supported on Linux only.
 func availableMemory() (uint64, error) {
 	file, err := os.Open("/proc/meminfo")
 	if err != nil {

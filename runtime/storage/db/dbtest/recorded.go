@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// RecordStatements restarts the server, which from then on keeps what clients let it run.
+// RecordStatements restarts the server with logging of all statements.
 func (s *Server) RecordStatements() {
 	s.t.Helper()
 	s.Stop()
@@ -17,12 +17,12 @@ func (s *Server) RecordStatements() {
 	s.Start()
 }
 
-// executed is how the server logs a statement of the extended protocol: its name, which
-// only a statement that a client keeps has, and its text.
+// executed matches the log line of a statement of the extended protocol: its name, which only a prepared
+// statement has, and its text.
 var executed = regexp.MustCompile(`(?s)^execute ([^:]+): (.*)$`)
 
-// Prepared gives the texts of the statements that clients prepared, kept and ran since
-// RecordStatements, each once and in order.
+// Prepared returns the texts of the statements that clients prepared and ran since RecordStatements, sorted
+// and without duplicates.
 func (s *Server) Prepared() []string {
 	s.t.Helper()
 	texts := map[string]bool{}
@@ -39,8 +39,8 @@ func (s *Server) Prepared() []string {
 	return sorted
 }
 
-// Between gives the statements that ran after one that holds a text and before one that holds another,
-// since RecordStatements; none, while the server has not written of the second.
+// Between returns the statements that ran since RecordStatements after one that contains first and before
+// one that contains second. done is false until the server has logged the second.
 func (s *Server) Between(first, second string) (texts []string, done bool) {
 	s.t.Helper()
 	begun := false
@@ -58,10 +58,10 @@ func (s *Server) Between(first, second string) (texts []string, done bool) {
 	return nil, false
 }
 
-// ran is how the server logs that a statement ran, by either protocol.
+// ran matches the log line of a statement, in either protocol.
 var ran = regexp.MustCompile(`^(execute [^:]+|statement): `)
 
-// messages are those of the server's log, in order.
+// messages returns the messages in the server's log, in order.
 func (s *Server) messages() (all []string) {
 	s.t.Helper()
 	files, err := filepath.Glob(filepath.Join(s.data, "postgres", "log", "*.json"))
@@ -76,7 +76,7 @@ func (s *Server) messages() (all []string) {
 		}
 		for line := range strings.Lines(string(content)) {
 			var entry struct{ Message string }
-			if json.Unmarshal([]byte(line), &entry) == nil { // the last line may be half written
+			if json.Unmarshal([]byte(line), &entry) == nil { // the last line may be incomplete
 				all = append(all, entry.Message)
 			}
 		}

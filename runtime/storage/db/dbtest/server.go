@@ -14,26 +14,24 @@ import (
 	"github.com/postrider/postrider/runtime/storage/postgres"
 )
 
-// Server is a server of one test alone, to be frozen, stopped and killed.
-// It flushes to disk as a real one does.
+// Server is a server for one test, which may freeze, stop and kill it. It flushes to disk like a real one.
 type Server struct {
 	t      testing.TB
 	data   string
 	server *postgres.Server
 	url    string
 
-	settings map[string]string // of the server, beside those of every throw-away one
+	settings map[string]string // in addition to those of every disposable server
 }
 
-// NewServer starts a server with the migrated database `postrider`. It does not
-// look at POSTRIDER_TEST_DATABASE_URL.
+// NewServer starts a server with the migrated database `postrider`. It ignores POSTRIDER_TEST_DATABASE_URL.
 func NewServer(t testing.TB) *Server {
 	t.Helper()
 	return NewServerIn(t, "")
 }
 
-// NewServerIn is NewServer with its data below a folder of the test's own: a disk that
-// is to become full, say. An empty folder is the usual one.
+// NewServerIn is NewServer with its data in a given folder, for example on a disk that the test fills up.
+// If folder is empty, the usual one is used.
 func NewServerIn(t testing.TB, folder string) *Server {
 	t.Helper()
 	settings := map[string]string{"shared_buffers": "32MB"}
@@ -44,40 +42,39 @@ func NewServerIn(t testing.TB, folder string) *Server {
 	return keep(t, server, settings)
 }
 
-// Open connects to the server, with the product's impatience; closed when the test ends.
+// Open connects to the server with the timeouts of the product. The connection is closed when the test
+// ends.
 func (s *Server) Open() *db.DB {
 	s.t.Helper()
 	return open(s.t, db.Config{URL: s.url})
 }
 
-// OpenPatiently is Open for tests of something else than this server's silence, as New is.
+// OpenPatiently is Open for tests that are not about an unresponsive server, see New.
 func (s *Server) OpenPatiently() *db.DB {
 	s.t.Helper()
 	return open(s.t, patient(s.url))
 }
 
-// URL is the connection string of the migrated database. It stays the same
-// when the server is stopped and started.
+// URL returns the connection string of the migrated database. It stays the same when the server is stopped
+// and started.
 func (s *Server) URL() string { return s.url }
 
-// Folder is where its data is: for NewServerIn, below the folder of the test's own.
+// Folder returns the folder with the server's data: for NewServerIn, inside the given folder.
 func (s *Server) Folder() string { return filepath.Dir(s.data) }
 
-// PID is the process id of the postmaster.
+// PID returns the process id of the postmaster.
 func (s *Server) PID() int { return s.server.PID() }
 
-// Freeze stops every process of the server in its tracks (SIGSTOP).
+// Freeze suspends every process of the server (SIGSTOP).
 func (s *Server) Freeze() { s.signalAll(syscall.SIGSTOP) }
 
-// Thaw lets a frozen server go on (SIGCONT).
+// Thaw resumes a frozen server (SIGCONT).
 func (s *Server) Thaw() { s.signalAll(syscall.SIGCONT) }
 
-// Crash ends every process at once (SIGKILL). The supervisor starts the server
-// again about a second later.
+// Crash kills every process immediately (SIGKILL). The supervisor restarts the server about a second later.
 func (s *Server) Crash() { s.signalAll(syscall.SIGKILL) }
 
-// Stop ends the server, Start brings it back with its data. Stopping a stopped
-// server is fine.
+// Stop stops the server; Start starts it again with its data. Stopping a stopped server has no effect.
 func (s *Server) Stop() {
 	s.t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
@@ -99,8 +96,7 @@ func (s *Server) Start() {
 	s.server = server
 }
 
-// signalAll reaches the postmaster and all its children, which are sessions of
-// their own.
+// signalAll signals the postmaster and all its children, which have sessions of their own.
 func (s *Server) signalAll(what syscall.Signal) {
 	s.t.Helper()
 	postmaster := s.PID()
@@ -114,7 +110,7 @@ func (s *Server) signalAll(what syscall.Signal) {
 	}
 }
 
-// childrenOf reads /proc: tests that need it run on Linux.
+// childrenOf reads /proc, so tests that need it require Linux.
 func childrenOf(t testing.TB, parent int) []int {
 	t.Helper()
 	entries, err := os.ReadDir("/proc")
@@ -129,7 +125,7 @@ func childrenOf(t testing.TB, parent int) []int {
 		}
 		stat, err := os.ReadFile(filepath.Join("/proc", entry.Name(), "stat"))
 		if err != nil {
-			continue // ended meanwhile
+			continue // ended in the meantime
 		}
 		_, after, _ := strings.Cut(string(stat), ") ") // pid (name) state ppid …
 		if fields := strings.Fields(after); len(fields) > 1 && fields[1] == strconv.Itoa(parent) {
@@ -139,7 +135,7 @@ func childrenOf(t testing.TB, parent int) []int {
 	return children
 }
 
-// FreezePostmaster stops only the process that makes new connections.
+// FreezePostmaster suspends only the process that accepts new connections.
 func (s *Server) FreezePostmaster() {
 	s.t.Helper()
 	if err := syscall.Kill(s.PID(), syscall.SIGSTOP); err != nil {

@@ -17,8 +17,8 @@ import (
 	"github.com/postrider/postrider/runtime/storage/postgres"
 )
 
-// NewStandby starts a standby that streams from the server, under a name that the server's
-// synchronous_standby_names may have. The test is skipped where there is no pg_basebackup.
+// NewStandby starts a standby that streams from the server, under a name for the server's
+// synchronous_standby_names. The test is skipped if pg_basebackup is not available.
 func (s *Server) NewStandby(name string) *Server {
 	s.t.Helper()
 	settings := maps.Clone(s.settings)
@@ -28,7 +28,7 @@ func (s *Server) NewStandby(name string) *Server {
 	return s.started(ctx, s.baseBackup(ctx, "--write-recovery-conf"), settings)
 }
 
-// started starts the server of a folder that baseBackup has made.
+// started starts a server on a folder created by baseBackup.
 func (s *Server) started(ctx context.Context, run string, settings map[string]string) *Server {
 	s.t.Helper()
 	server, err := startIn(ctx, filepath.Join(run, "data"), settings)
@@ -41,8 +41,8 @@ func (s *Server) started(ctx context.Context, run string, settings map[string]st
 	return keep(s.t, server, settings)
 }
 
-// baseBackup copies the files of the server while it runs, and gives the folder. The test is skipped where there is no
-// pg_basebackup.
+// baseBackup copies the files of the running server and returns the folder. The test is skipped if
+// pg_basebackup is not available.
 func (s *Server) baseBackup(ctx context.Context, more ...string) (run string) {
 	s.t.Helper()
 	program, err := postgres.Client(ctx, postgres.Config{BinDir: os.Getenv("POSTRIDER_POSTGRES_BIN")}, "pg_basebackup", 1)
@@ -55,7 +55,7 @@ func (s *Server) baseBackup(ctx context.Context, more ...string) (run string) {
 	return run
 }
 
-// keep ends a server with the test.
+// keep stops a server when the test ends.
 func keep(t testing.TB, server *postgres.Server, settings map[string]string) *Server {
 	s := &Server{t: t, server: server, url: server.URL(), data: server.DataDir(), settings: settings}
 	t.Cleanup(func() {
@@ -88,7 +88,7 @@ func copyRunning(ctx context.Context, of *Server, program string, more []string)
 	return run, belongAs(files, filepath.Join(of.data, "postgres"))
 }
 
-// belongAs gives files to the owner of others, which takes root where that is another user.
+// belongAs changes the owner of files to that of others, which requires root if it is another user.
 func belongAs(files, others string) error {
 	info, err := os.Stat(others)
 	if err != nil {
@@ -103,13 +103,13 @@ func belongAs(files, others string) error {
 	})
 }
 
-// Promote makes a standby the primary.
+// Promote promotes a standby to primary.
 func (s *Server) Promote() {
 	s.t.Helper()
 	s.run(`SELECT pg_promote()`)
 }
 
-// PauseReplay keeps a standby from replaying what it receives, or lets it go on.
+// PauseReplay pauses or resumes the replay of a standby.
 func (s *Server) PauseReplay(on bool) {
 	s.t.Helper()
 	what := "resume"
@@ -119,13 +119,13 @@ func (s *Server) PauseReplay(on bool) {
 	s.run(`SELECT pg_wal_replay_` + what + `()`)
 }
 
-// ReplayLate has a standby replay each commit only so long after it was made; 0: at once.
+// ReplayLate makes a standby replay each commit with a delay; 0: immediately.
 func (s *Server) ReplayLate(by time.Duration) {
 	s.t.Helper()
 	s.run(fmt.Sprintf(`ALTER SYSTEM SET recovery_min_apply_delay = '%dms'`, by.Milliseconds()), `SELECT pg_reload_conf()`)
 }
 
-// Follow has a standby stream from another server.
+// Follow makes a standby stream from another server.
 func (s *Server) Follow(primary *Server) {
 	s.t.Helper()
 	address, err := url.Parse(primary.url)
@@ -135,8 +135,7 @@ func (s *Server) Follow(primary *Server) {
 	s.run(`ALTER SYSTEM SET primary_conninfo = 'host=`+address.Query().Get("host")+` user=`+address.User.Username()+`'`, `SELECT pg_reload_conf()`)
 }
 
-// WaitFor has each commit wait for standbys, as synchronous_standby_names says; the empty
-// text: for none.
+// WaitFor sets synchronous_standby_names, so that commits wait for standbys; empty: for none.
 func (s *Server) WaitFor(names string) {
 	s.t.Helper()
 	s.run(`ALTER SYSTEM SET synchronous_standby_names = '`+names+`'`, `SELECT pg_reload_conf()`)

@@ -12,9 +12,9 @@ import (
 	"time"
 )
 
-// watcher waits for the end of its standard input, whose other end this process
-// holds and never writes to: it comes when the process ends, by whatever. Then
-// it ends the server, which nobody needs any more, and removes the files.
+// watcher is a shell script that waits for the end of its standard input, whose other end this process
+// holds and never writes to: it ends when this process ends, for any reason. Then the script stops the
+// server and removes the files.
 const watcher = `cat >/dev/null
 file="$1/data/postgres/postmaster.pid"
 pid=$(head -n 1 "$file" 2>/dev/null)
@@ -38,9 +38,8 @@ var held struct {
 	pipes []*os.File
 }
 
-// watch starts the watcher of a run's folder. It has a session of its own, so
-// that Ctrl-C at the terminal does not reach it, and no output, for which
-// `go test` would wait.
+// watch starts the watcher of a run's folder. It has its own session, so that Ctrl-C in the terminal does
+// not reach it, and no output, which `go test` would wait for.
 func watch(run string) error {
 	reader, writer, err := os.Pipe()
 	if err != nil {
@@ -59,8 +58,8 @@ func watch(run string) error {
 	return nil
 }
 
-// sweep removes what no watcher is left to remove (the machine went down) and
-// caches of old migrations, once they are a day old.
+// sweep removes folders without a watcher (the machine crashed) and caches of old migrations, when they are
+// a day old.
 func sweep(root string) error {
 	entries, err := os.ReadDir(root)
 	if err != nil {
@@ -72,7 +71,7 @@ func sweep(root string) error {
 		}
 		info, err := entry.Info()
 		if err != nil || time.Since(info.ModTime()) < 24*time.Hour {
-			continue // gone meanwhile, or young
+			continue // gone in the meantime, or too recent
 		}
 		if err := os.RemoveAll(filepath.Join(root, entry.Name())); err != nil {
 			return err

@@ -10,20 +10,20 @@ import (
 	"github.com/lib/pq/pqerror"
 )
 
-// Identity is what a server says of itself.
+// Identity is what a server reports about itself.
 type Identity struct {
 	System   string // the identifier of its cluster
-	Timeline string // in hexadecimal digits, as in the names of its log files, so that newer ones sort behind older ones
-	Started  string // when it was started: no two servers have the same time
+	Timeline string // in hexadecimal digits, as in WAL file names, so that newer ones sort after older ones
+	Started  string // the start time, which is different for every server
 	Standby  bool
-	ReadOnly bool // its transactions are read-only, unless they say otherwise
+	ReadOnly bool // its transactions are read-only by default
 }
 
-// Primary reports whether the server takes writes.
+// Primary reports whether the server accepts writes.
 func (i Identity) Primary() bool { return i.System != "" && !i.Standby && !i.ReadOnly }
 
-// ErrHidden is the error of a server that does not say who it is, as those of some providers.
-var ErrHidden = errors.New("the server does not say which cluster it belongs to")
+// ErrHidden is the error for a server that does not reveal its identity, as with some providers.
+var ErrHidden = errors.New("the server does not reveal which cluster it belongs to")
 
 const identitySQL = `
 SELECT system_identifier::text, CASE WHEN pg_is_in_recovery() THEN upper(lpad(to_hex(greatest((SELECT timeline_id FROM pg_control_checkpoint()),
@@ -32,7 +32,7 @@ SELECT system_identifier::text, CASE WHEN pg_is_in_recovery() THEN upper(lpad(to
 	extract(epoch FROM pg_postmaster_start_time())::text, pg_is_in_recovery()::text, current_setting('default_transaction_read_only')
 FROM pg_control_system()`
 
-// Ask asks the server of a connection who it is.
+// Ask returns the identity of a connection's server.
 func Ask(ctx context.Context, conn driver.Conn) (Identity, error) {
 	said, err := Row(ctx, conn, identitySQL)
 	var refused *pq.Error
@@ -40,7 +40,7 @@ func Ask(ctx context.Context, conn driver.Conn) (Identity, error) {
 	case errors.As(err, &refused) && (refused.Code.Class() == pqerror.ClassSyntaxErrorOrAccessRuleViolation || refused.Code.Class() == pqerror.ClassFeatureNotSupported):
 		return Identity{}, ErrHidden
 	case err != nil:
-		return Identity{}, fmt.Errorf("ask the server who it is: %w", err)
+		return Identity{}, fmt.Errorf("query the server's identity: %w", err)
 	}
 	return Identity{System: said[0], Timeline: said[1], Started: said[2], Standby: said[3] == "true", ReadOnly: said[4] == "on"}, nil
 }
@@ -49,7 +49,7 @@ func Ask(ctx context.Context, conn driver.Conn) (Identity, error) {
 func Row(ctx context.Context, conn driver.Conn, query string) (_ []string, err error) {
 	on, is := conn.(driver.QueryerContext)
 	if !is {
-		return nil, errors.New("the driver takes no queries")
+		return nil, errors.New("the driver does not support queries")
 	}
 	rows, err := on.QueryContext(ctx, query, nil)
 	if err != nil {

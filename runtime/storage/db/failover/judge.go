@@ -5,15 +5,15 @@ import (
 	"strings"
 )
 
-// Sighting is what a host said when it was last asked.
+// Sighting is the last answer of a host.
 type Sighting struct {
 	Host string // host:port
 
 	Identity
-	Err error // it did not answer, or does not say who it is
+	Err error // the host did not answer, or does not reveal its identity
 }
 
-// SplitError says that several hosts take writes.
+// SplitError means that several hosts accept writes.
 type SplitError struct {
 	Primaries []Sighting
 }
@@ -29,14 +29,14 @@ func (e *SplitError) Error() string {
 			oldest = p
 		}
 	}
-	remedy := oldest.Host + " is from before a fail-over: stop it, or make it a standby of the other one"
+	remedy := oldest.Host + " is from before a failover: stop it, or make it a standby of the other one"
 	if same {
-		remedy = "Stop the one that is to be given up, or make it a standby of the other one"
+		remedy = "Stop the one that you want to give up, or make it a standby of the other one"
 	}
 	return fmt.Sprintf("%d hosts of DATABASE_URL take writes for the same cluster: %s. Nothing is stored while they do. %s", len(e.Primaries), strings.Join(names, " and "), remedy)
 }
 
-// Judge looks for several primaries of one cluster. The error is nil or a *SplitError.
+// Judge checks for several primaries of one cluster. The error is nil or a *SplitError.
 func Judge(system string, all []Sighting) error {
 	var primaries []Sighting
 	started := map[string]bool{}

@@ -9,10 +9,10 @@ import (
 	"time"
 )
 
-// Dial connects to a host, by its position. ctx bounds the whole of it.
+// Dial connects to a host, by index. ctx limits the whole call.
 type Dial func(ctx context.Context, host int) (driver.Conn, error)
 
-// Survey asks hosts who they are. Safe for concurrent use.
+// Survey queries the identities of hosts. It is safe for concurrent use.
 type Survey struct {
 	dial     Dial
 	patience time.Duration
@@ -26,24 +26,24 @@ type Survey struct {
 type peer struct {
 	mutex   sync.Mutex
 	seen    Sighting
-	asked   time.Time     // when the question of seen began; zero: never
-	silent  bool          // it had no answer in time
-	running chan struct{} // of the question that is asked now; nil: none is
-	conn    driver.Conn   // to a standby, of the one question at a time; nil: none is kept
+	asked   time.Time     // when the query for seen began; zero: never
+	silent  bool          // it did not answer in time
+	running chan struct{} // closed at the end of the current query; nil if there is none
+	conn    driver.Conn   // to a standby, used by one query at a time; may be nil
 }
 
-// NewSurvey returns a survey of hosts, which are named host:port. None is asked yet. A host that takes longer than
-// patience is silent.
+// NewSurvey returns a survey of hosts, named host:port. It does not query them yet. A host that takes
+// longer than patience counts as silent.
 func NewSurvey(hosts []string, patience time.Duration, dial Dial) *Survey {
 	s := &Survey{dial: dial, patience: patience}
-	s.ctx, s.cancel = context.WithCancel(context.Background()) // no caller is behind a question
+	s.ctx, s.cancel = context.WithCancel(context.Background()) // queries outlive their callers
 	for _, host := range hosts {
-		s.peers = append(s.peers, &peer{seen: Sighting{Host: host, Err: errors.New("it was not asked yet")}})
+		s.peers = append(s.peers, &peer{seen: Sighting{Host: host, Err: errors.New("not queried yet")}})
 	}
 	return s
 }
 
-// Close ends questions and connections.
+// Close ends queries and connections.
 func (s *Survey) Close() {
 	s.cancel()
 	s.asking.Wait()
@@ -57,7 +57,7 @@ func (s *Survey) Close() {
 	}
 }
 
-// Begin asks all hosts and waits for none, so that a silent one is known to be so when a connection is made.
+// Begin queries all hosts without waiting, so that silent ones are known when a connection is opened.
 func (s *Survey) Begin() {
 	now := time.Now()
 	for i, p := range s.peers {
@@ -65,7 +65,7 @@ func (s *Survey) Begin() {
 	}
 }
 
-// Note adds what a host has said at a time.
+// Note records what a host reported at a time.
 func (s *Survey) Note(host int, who Identity, at time.Time) {
 	p := s.peers[host]
 	p.mutex.Lock()
@@ -75,8 +75,9 @@ func (s *Survey) Note(host int, who Identity, at time.Time) {
 	}
 }
 
-// Look returns what all hosts say. Those that were asked before since are asked again, at the same time, but for one
-// (-1: none) and those that were silent before: these are asked as well, and their answers are in a later look.
+// Look returns the answers of all hosts. Hosts whose last query is older than since are queried again,
+// concurrently, except for one (-1: none). Hosts that were silent before are queried too, but Look does not
+// wait for them.
 func (s *Survey) Look(ctx context.Context, since time.Time, but int) []Sighting {
 	limit := time.NewTimer(s.patience)
 	defer limit.Stop()
@@ -84,7 +85,7 @@ func (s *Survey) Look(ctx context.Context, since time.Time, but int) []Sighting 
 		if i == but {
 			continue
 		}
-		s.ask(p, i, since) // all at once
+		s.ask(p, i, since) // concurrently
 	}
 	for i, p := range s.peers {
 		for i != but && s.await(ctx, p, i, since, limit.C) {
@@ -99,7 +100,7 @@ func (s *Survey) Look(ctx context.Context, since time.Time, but int) []Sighting 
 	return all
 }
 
-// await waits for the end of a question, and reports whether another one is needed.
+// await waits for the end of a query, and reports whether another one is needed.
 func (s *Survey) await(ctx context.Context, p *peer, host int, since time.Time, limit <-chan time.Time) (again bool) {
 	running := s.ask(p, host, since)
 	if running == nil {
@@ -115,8 +116,8 @@ func (s *Survey) await(ctx context.Context, p *peer, host int, since time.Time, 
 	return false
 }
 
-// ask asks a host, unless it was asked since, or is asked now. It returns what is closed at the end of the question,
-// or nil where there is nothing to wait for.
+// ask queries a host, unless it was queried since, or a query is running. It returns a channel that is
+// closed at the end of the query, or nil if there is nothing to wait for.
 func (s *Survey) ask(p *peer, host int, since time.Time) (running <-chan struct{}) {
 	p.mutex.Lock()
 	defer p.mutex.Unlock()
@@ -143,7 +144,7 @@ func (s *Survey) question(p *peer, host int, began time.Time) {
 	p.mutex.Lock()
 	defer p.mutex.Unlock()
 	p.conn = conn
-	if !began.Before(p.asked) { // else a new connection has said something since
+	if !began.Before(p.asked) { // otherwise a new connection has reported since
 		p.seen.Identity, p.seen.Err, p.asked = who, err, began
 	}
 	p.silent = errors.Is(err, context.DeadlineExceeded) || errors.Is(err, os.ErrDeadlineExceeded)
@@ -151,8 +152,8 @@ func (s *Survey) question(p *peer, host int, began time.Time) {
 	p.running = nil
 }
 
-// identify asks on a connection that was kept, if there is one, else on a new one. It returns the connection to keep:
-// that of a standby, because the primary has none to spare.
+// identify queries a host on a kept connection if there is one, else on a new one. It returns the
+// connection to keep: only for a standby, because the primary has none to spare.
 func (s *Survey) identify(ctx context.Context, host int, kept driver.Conn) (Identity, driver.Conn, error) {
 	if kept != nil {
 		who, err := Ask(ctx, kept)
@@ -170,7 +171,7 @@ func (s *Survey) identify(ctx context.Context, host int, kept driver.Conn) (Iden
 		return Identity{}, nil, errors.Join(err, conn.Close())
 	}
 	if !who.Standby {
-		_ = conn.Close() // it has said what was asked
+		_ = conn.Close() // it is not needed any more
 		return who, nil, nil
 	}
 	return who, conn, nil

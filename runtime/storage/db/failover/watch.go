@@ -11,57 +11,58 @@ import (
 )
 
 const (
-	fresh = time.Second     // how long an answer of a host counts for new connections
-	again = 2 * time.Second // between two looks at the hosts while connections are used
+	fresh = time.Second     // how long the answer of a host is valid for new connections
+	again = 2 * time.Second // interval of checks while connections are used
 )
 
-// Cluster is what a process knows of the cluster that it uses. Package db has the one.
+// Cluster is what a process knows about its cluster. Package db implements it.
 type Cluster interface {
-	System() string        // the system identifier; empty: it is not known yet
-	Learn(timeline string) // the newest one that a server is on
+	System() string        // the system identifier; empty if not known yet
+	Learn(timeline string) // the newest timeline of a server
 }
 
-// Watch keeps connections from being used while several hosts take writes. Safe for concurrent use.
+// Watch prevents the use of connections while several hosts accept writes. It is safe for concurrent use.
 type Watch struct {
 	survey  *Survey
 	cluster Cluster
 	log     *slog.Logger
-	inUse   func() int // the host that connections are made to
+	inUse   func() int // the host that is connected to
 
-	split   atomic.Pointer[split] // nil: one host takes writes at most
-	looked  atomic.Int64          // when the latest look in the background began, Unix nanoseconds
+	split   atomic.Pointer[split] // nil if at most one host accepts writes
+	looked  atomic.Int64          // when the latest background check began, in Unix nanoseconds
 	looking sync.WaitGroup
 }
 
-// split is that several hosts take writes.
+// split records that several hosts accept writes.
 type split struct {
 	err error
-	at  time.Time // when that was seen
+	at  time.Time // when it was detected
 }
 
-// NewWatch begins to ask the hosts of a survey, which it closes at its end.
+// NewWatch starts to query the hosts of a survey, which it closes at its end.
 func NewWatch(survey *Survey, cluster Cluster, inUse func() int, log *slog.Logger) *Watch {
 	survey.Begin()
 	return &Watch{survey: survey, cluster: cluster, inUse: inUse, log: log}
 }
 
-// Close ends the looks.
+// Close ends the checks.
 func (w *Watch) Close() {
 	w.survey.Close()
 	w.looking.Wait()
 }
 
-// Admit judges a new connection to a host by what the other hosts say. The error is nil or a *SplitError.
+// Admit checks a new connection to a host against the answers of the other hosts. The error is nil or a
+// *SplitError.
 func (w *Watch) Admit(ctx context.Context, host int, who Identity) error {
 	if who.System == "" {
-		return nil // the server does not say
+		return nil // the server does not reveal its identity
 	}
 	now := time.Now()
 	w.survey.Note(host, who, now)
 	return w.look(ctx, now.Add(-fresh), host)
 }
 
-// Refuse returns the error of a connection that need not be tried, because several hosts take writes.
+// Refuse returns the error for a connection that need not be tried because several hosts accept writes.
 func (w *Watch) Refuse(ctx context.Context) error {
 	known := w.split.Load()
 	switch {
@@ -73,11 +74,11 @@ func (w *Watch) Refuse(ctx context.Context) error {
 	return w.look(ctx, time.Now(), -1)
 }
 
-// Look asks all hosts that were not asked just now. The error is nil or a *SplitError.
+// Look checks all hosts whose answers are not recent. The error is nil or a *SplitError.
 func (w *Watch) Look(ctx context.Context) error { return w.look(ctx, time.Now().Add(-fresh), -1) }
 
-// look asks the hosts that were not asked since, but for one (-1: none). A host that was asked before may have lost its
-// role meanwhile, so all are asked again before several are said to take writes.
+// look queries the hosts whose answers are older than since, except for one (-1: none). A host may have
+// lost its role after its answer, so all are queried again before a split is reported.
 func (w *Watch) look(ctx context.Context, since time.Time, but int) error {
 	err := w.judge(w.survey.Look(ctx, since, but))
 	if err != nil {
@@ -101,25 +102,25 @@ func (w *Watch) judge(all []Sighting) error {
 	return Judge(system, all)
 }
 
-// usable reports whether open connections may be used, and looks at the hosts from time to time.
+// usable reports whether open connections may be used, and checks the hosts at intervals.
 func (w *Watch) usable() bool {
 	now, last := time.Now(), w.looked.Load()
 	if now.UnixNano()-last > int64(again) && w.looked.CompareAndSwap(last, now.UnixNano()) {
 		w.looking.Go(func() {
-			_ = w.look(context.Background(), now, w.inUse()) // the survey bounds its time, and split has its result
+			_ = w.look(context.Background(), now, w.inUse()) // the survey limits its time, and split has its result
 		})
 	}
 	return w.split.Load() == nil
 }
 
-// guarded is a connection that is not used while several hosts take writes.
+// guarded is a connection that is not used while several hosts accept writes.
 type guarded struct {
 	session
 
 	watch *Watch
 }
 
-// session is what database/sql may ask of a connection of lib/pq.
+// session is the set of interfaces that database/sql uses on a lib/pq connection.
 type session interface {
 	driver.Conn
 	driver.ConnBeginTx
@@ -132,16 +133,17 @@ type session interface {
 	driver.Validator
 }
 
-// Guard has a connection of a pool refused while several hosts take writes. It closes one that it cannot guard.
+// Guard wraps a pool connection so that it is refused while several hosts accept writes. It closes a
+// connection that it cannot wrap.
 func (w *Watch) Guard(conn driver.Conn) (driver.Conn, error) {
 	s, is := conn.(session)
 	if !is {
-		return nil, errors.Join(errors.New("the driver lacks a part of its interface"), conn.Close())
+		return nil, errors.Join(errors.New("the driver lacks a part of the interface"), conn.Close())
 	}
 	return &guarded{s, w}, nil
 }
 
-// ResetSession is called before a connection of a pool is used again.
+// ResetSession is called before a pool connection is reused.
 func (g *guarded) ResetSession(ctx context.Context) error {
 	if !g.watch.usable() {
 		return driver.ErrBadConn // the pool asks for a new connection, whose error has the reason

@@ -1,8 +1,9 @@
-// Package locks has changes of tables take their locks beside the traffic.
+// Package locks lets changes of tables take their locks without blocking traffic.
 //
-// Whoever waits for a lock makes everybody wait who comes later, so it is asked for shortly, and again after a while.
-// That is less time than after which PostgreSQL has autovacuum give way (deadlock_timeout), and autovacuum may be at work
-// on a large table for hours. So after a try that failed it is asked away with a lock that holds up no request.
+// A session that waits for a lock blocks every later one, so the wait is short and repeated after a pause.
+// It is too short for PostgreSQL to cancel autovacuum (deadlock_timeout), and autovacuum may work on a
+// large table for hours. So after a failed attempt, autovacuum is displaced by requesting a lock mode that
+// conflicts with it but blocks no request.
 package locks
 
 import (
@@ -16,11 +17,11 @@ import (
 	"github.com/lib/pq"
 )
 
-// pause is between two tries, at first; ten times as long at most.
+// pause is the initial pause between two attempts; the maximum is ten times as long.
 const pause = 500 * time.Millisecond
 
-// Patiently tries until it gets its locks, or patience is over. Each time it waits for them only as long as the
-// lock_timeout of the connection says. The try leaves no transaction open.
+// Patiently retries until it gets its locks, or patience is over. Each attempt waits for them only as long
+// as the lock_timeout of the connection. try must leave no transaction open.
 func Patiently(ctx context.Context, conn *sql.Conn, what string, patience time.Duration, log *slog.Logger, try func() error) error {
 	for began, wait := time.Now(), pause; ; wait = min(2*wait, 10*pause) {
 		err := try()
@@ -28,29 +29,29 @@ func Patiently(ctx context.Context, conn *sql.Conn, what string, patience time.D
 		if !errors.As(err, &server) || server.Code != "55P03" || time.Since(began) > patience { // lock_not_available
 			return err
 		}
-		log.WarnContext(ctx, "a table is in use: whoever changes it lets others go first, and tries again", "what", what, "after", wait)
+		log.WarnContext(ctx, "a table is in use: the change lets other sessions go first, and retries", "what", what, "after", wait)
 		select {
 		case <-ctx.Done():
 			return fmt.Errorf("wait for a lock: %w", ctx.Err())
 		case <-time.After(wait):
 		}
-		if err := endAutovacuum(ctx, conn); err != nil { // somebody else has a lock of its kind, or a table of another's is in use
-			log.WarnContext(ctx, "autovacuum, or who else keeps a table in its way, was not asked to give way", "what", what, "error", err)
+		if err := endAutovacuum(ctx, conn); err != nil { // another session has such a lock, or the table of another role is in use
+			log.WarnContext(ctx, "could not displace autovacuum or another session that blocks a table", "what", what, "error", err)
 		}
 	}
 }
 
 const (
 	waitForAutovacuum = `SELECT set_config('lock_timeout', (setting::int + 1000)::text, true) FROM pg_settings WHERE name = 'deadlock_timeout'`
-	// A lock of this mode is held by VACUUM, ANALYZE and those who make indexes beside the traffic.
+	// VACUUM, ANALYZE and CREATE INDEX CONCURRENTLY hold a lock of this mode.
 	vacuumedTables = `
 SELECT string_agg('ONLY ' || c.oid::regclass, ', ') FROM pg_class c
 WHERE c.relkind = 'r' AND pg_table_is_visible(c.oid) AND c.oid IN (SELECT relation FROM pg_locks
 	WHERE mode = 'ShareUpdateExclusiveLock' AND granted AND pid <> pg_backend_pid() AND database = (SELECT oid FROM pg_database WHERE datname = current_database()))`
 )
 
-// endAutovacuum waits, beside all requests, until autovacuum has given way on the tables that it is at work on. It comes
-// back at its next round. Whoever else has such a lock keeps it.
+// endAutovacuum waits, without blocking requests, until autovacuum has given up the tables that it works
+// on. It returns in its next round. Other holders of such locks keep them.
 func endAutovacuum(ctx context.Context, conn *sql.Conn) error {
 	tx, err := conn.BeginTx(ctx, nil)
 	if err != nil {

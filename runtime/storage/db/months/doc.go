@@ -1,48 +1,54 @@
-// Package months splits the tables that grow with mail into one table for each month, so that the
-// indexes that new rows go into stay small, old months lie still, and the room of a month that nobody
-// keeps goes back to the disk at once.
+// Package months partitions the tables that grow with mail by month, so that the indexes that take new rows
+// stay small, old months are no longer written to, and the disk space of a month that no retention setting
+// needs is freed immediately.
 //
-// # Words
+// # Terms
 //
-// A table is plain, or split: then it is PostgreSQL's partitioned table, and its rows lie in months. A
-// month is a range of ids, because ids begin with the time (runtime/base/id): the primary key stays (id), and
-// foreign keys stay. Recipients and attempts have numbers of their own, which say nothing of the time: their months are ranges of their
-// emails' ids, and statements that find them take those along. A bound is the least id of a month. The months before the first and after the last one
-// that have a table of their own lie in the past and the rest: together they hold every id there can be, so no
-// row is refused for its month.
+// A table is plain or split. A split table is a PostgreSQL partitioned table, whose rows are in months. A
+// month is a range of ids, because ids begin with the time (runtime/base/id): the primary key is still
+// (id), and foreign keys are kept. Recipients and attempts have numeric ids, which say nothing about the
+// time: their months are ranges of email ids, and statements that look them up also use those. A bound is
+// the smallest id of a month. Before the first month and after the last one there are two more parts, the
+// past and the rest: together the parts cover every possible id, so no row is refused for its month.
 //
 // # Moving
 //
-// Move splits a plain table without moving a row: the table becomes the first month, which ends a month or two ahead. A
-// constraint says that it holds no later id, which is checked beside the traffic; then one short transaction renames
-// the table, makes the split one under its name and attaches the old one, whose indexes are taken over as they are. References to it are made
-// anew in the same transaction and checked beside the traffic afterwards. Each step leaves the database whole, and Move goes on
-// behind those that are done. Undo goes back while only the first month has rows.
+// Move splits a plain table without copying a row: the table becomes the first month, which ends a month or
+// two in the future. A constraint ensures that it holds no later id, and is validated without blocking
+// traffic. Then one short transaction renames the table, creates the split table under its name and
+// attaches the old table, whose indexes are reused. References to it are created again in the same
+// transaction and validated afterwards without blocking traffic. After each step the database is
+// consistent, and Move continues after the completed steps. Undo reverts the split while only the first
+// month has rows.
 //
 // # Keeping
 //
-// Keep makes months ahead and drops those that are over and empty; how long rows are kept stays the
-// affair of those who own them. Mostly they delete them one by one as in a plain table; where nobody needs any row
-// of a month they can say so (Unneeded), and it is dropped with its rows. Both take locks that all
-// requests of the table wait for, for a moment: who does not get them within lockWait lets the traffic go on and tries again.
-// That is less than after which PostgreSQL looks for deadlocks, so it is never a request that is given up; nor is autovacuum then, which
-// is asked away apart (runtime/storage/db/locks).
+// Keep creates months ahead of time and drops those that are over and empty. How long rows are kept is
+// decided by their owners. Most owners delete them one by one as in a plain table; an owner that needs no
+// row of a month can say so (Unneeded), and the month is dropped with its rows. Both operations briefly
+// take locks that block all requests for the table: if a lock is not granted within lockWait, the attempt
+// ends, lets the traffic continue, and is repeated. That is shorter than PostgreSQL's deadlock timeout, so
+// requests are never cancelled as deadlock victims. Neither is autovacuum, which is displaced separately
+// (runtime/storage/db/locks).
 //
-// A rest with rows (no process ran for months, or a clock is wrong) is taken for a month by Move; Keep
-// leaves it alone and says so.
+// A rest with rows (no process ran for months, or a clock is wrong) is turned into a month by Move; Keep
+// reports it and leaves it alone.
 //
 // # References
 //
-// PostgreSQL (up to 17) adds no reference to a split table without reading it under the lock. So what refers to a table that is exchanged
-// while it is split itself has references of its parts for a time, each checked beside the traffic, and one as a whole in the end.
+// PostgreSQL (up to 17) cannot add a reference to a split table without reading it under the lock. If the
+// referring table is split itself, its parts therefore have individual references for a time, each
+// validated without blocking traffic, and finally one for the whole table.
 //
-// # What stays unique
+// # Unique indexes
 //
-// An index of a split table is unique only with the column of its months in it. The keys of recipients and attempts have the email's id
-// in them then; that keeps apart what it did before, as each has one email, and numbers come from one sequence that is handed over. The
-// keys are made anew beside the traffic before the exchange, also on the way back. Indexes of the numbers alone stay, not unique: programs from before look by them, and operators.
+// An index of a split table can only be unique if it contains the column of the months. The keys of
+// recipients and attempts then include the email's id. They still ensure the same uniqueness, as each row
+// has one email, and numbers come from one sequence that is handed over. The keys are created without
+// blocking traffic before the exchange, also on the way back. The indexes on the numbers alone are kept,
+// not unique, for older programs and for operators.
 //
-// Deliveries to webhooks, which were unique by event and
-// endpoint, have ids that follow from the two, so that the primary key does the same. Programs from before do not know
-// that: they are refused from the move on, and the index is made anew without being unique.
+// Webhook deliveries, which were unique by event and endpoint, have ids derived from the two, so that the
+// primary key has the same effect. Older programs do not know that: they are refused after the move, and
+// the index is created again without being unique.
 package months

@@ -12,30 +12,35 @@ import (
 )
 
 const (
-	// So many months are made ahead once fewer than the least begin after this one: requests wait for it a few times a year.
-	// Each month costs the planner of a page of the newest rows a little.
+	// Months are created up to mostAhead when fewer than leastAhead start after the current one, so that
+	// requests wait for this a few times a year only. Each additional month costs a little planning time
+	// for a page of the newest rows.
 	mostAhead, leastAhead = 2, 1
-	// youngest is how long a month has been over before it may be dropped: some clock may be late.
+	// youngest is how long a month must be over before it may be dropped: a clock may be late.
 	youngest = 32 * 24 * time.Hour
-	// analyzeAfter is how old statistics of the whole may be. Autovacuum reads those of each month only.
+	// analyzeAfter is the maximum age of the statistics of the whole table. Autovacuum updates only those
+	// of each month.
 	analyzeAfter = 24 * time.Hour
 )
 
-// Kept says what Keep has done.
+// Kept is the result of Keep.
 type Kept struct {
 	Made, Dropped []string // months
-	Full          []string // rests that have rows, for which postrider partition is to be run
+	Full          []string // rests that have rows, for which the operator should run postrider partition
 }
 
-// Unneeded says of a table when nobody needs the rows of a month any more, so that it is dropped with them.
+// Unneeded decides when the rows of a month of a table are no longer needed, so that it is dropped with
+// them.
 type Unneeded struct {
 	Table string
-	// Ask tells whether nobody needs the rows with values below a bound (Table.At), by the time of the database.
+	// Ask reports whether no row with a value below a bound (Table.At) is needed, at the time of the
+	// database.
 	Ask func(ctx context.Context, on db.Execer, below string, now time.Time) (bool, error)
 }
 
-// Keep makes the months ahead of split tables, drops those that are over and empty or unneeded, and takes back what a move that was
-// killed has left behind. Another process that does it is left alone. It is quick when there is nothing to do.
+// Keep creates the months ahead of split tables, drops those that are over and empty or unneeded, and
+// reverts what a killed move has left behind. If another process is doing this, Keep does nothing. It is
+// fast if there is nothing to do.
 func Keep(ctx context.Context, d *db.DB, log *slog.Logger, unneeded ...Unneeded) (kept Kept, err error) {
 	now, err := db.Now(ctx, d.SQL)
 	if err != nil {
@@ -57,7 +62,7 @@ func Keep(ctx context.Context, d *db.DB, log *slog.Logger, unneeded ...Unneeded)
 	return kept, errors.Join(failed...)
 }
 
-// Late tells whether rows lie past the last month of a split table, or soon will.
+// Late reports whether rows are, or soon will be, past the last month of a split table.
 func (s *State) Late(ctx context.Context, on db.Execer) (bool, error) {
 	now, err := db.Now(ctx, on)
 	if err != nil || s.rest().From <= s.Table.At(now.AddDate(0, 0, 7)) {
@@ -71,7 +76,7 @@ func (s session) keep(ctx context.Context, t Table, now time.Time, kept *Kept, u
 	if err != nil {
 		return err
 	}
-	if !state.Split { // nobody moves it: whoever does has a session
+	if !state.Split { // no process is moving it, because that would hold the session
 		return s.dropLimits(ctx, t)
 	}
 	if err := s.dropLimits(ctx, t); err != nil {
@@ -89,7 +94,7 @@ func (s session) keep(ctx context.Context, t Table, now time.Time, kept *Kept, u
 	return s.analyze(ctx, t)
 }
 
-// ahead makes months between the last one and the rest.
+// ahead creates months between the last one and the rest.
 func (s session) ahead(ctx context.Context, state *State, now time.Time, kept *Kept) error {
 	t, rest := state.Table, state.rest()
 	used, err := hasRows(ctx, s.conn, rest.Name)
@@ -125,7 +130,8 @@ func (s session) ahead(ctx context.Context, state *State, now time.Time, kept *K
 	return nil
 }
 
-// dropOld drops the oldest months, as far as they are over, and empty or unneeded. The part past is in their place then.
+// dropOld drops the oldest months that are over, and empty or unneeded. The past part then covers their
+// range.
 func (s session) dropOld(ctx context.Context, state *State, now time.Time, kept *Kept, unneeded []Unneeded) error {
 	t := state.Table
 	var gone, empty []string
@@ -150,7 +156,7 @@ func (s session) dropOld(ctx context.Context, state *State, now time.Time, kept 
 	if len(gone) == 0 || len(gone) == 1 && gone[0] == t.past() {
 		return nil
 	}
-	// So that a look at its rows, under the lock, is short. It is no more hurried than autovacuum.
+	// So that checking for rows, under the lock, is fast. It runs at the pace of autovacuum.
 	if err := run(ctx, s.conn, "SET vacuum_cost_delay = 2"); err != nil {
 		return err
 	}
@@ -164,7 +170,8 @@ func (s session) dropOld(ctx context.Context, state *State, now time.Time, kept 
 	return err
 }
 
-// unneeded tells whether nobody needs the rows of a month. Those of the past are deleted one by one: it stays.
+// unneeded reports whether the rows of a month are no longer needed. Rows in the past part are deleted
+// individually, so it is kept.
 func (s session) unneeded(ctx context.Context, t Table, m Month, now time.Time, all []Unneeded) (whole bool, err error) {
 	for _, u := range all {
 		if u.Table != t.Name || m.Name == t.past() {
@@ -177,7 +184,8 @@ func (s session) unneeded(ctx context.Context, t Table, m Month, now time.Time, 
 	return whole, nil
 }
 
-// replace puts the part past in the place of the oldest parts, and drops those. Some have to be empty still.
+// replace replaces the oldest parts with a new past part and drops them. Those in empty must still be
+// empty.
 func (s session) replace(ctx context.Context, t Table, gone, empty []string, below string) (dropped []string, err error) {
 	hangs, err := shapeOfSplit(ctx, s.conn, t)
 	if err != nil {
@@ -203,8 +211,8 @@ func (s session) replace(ctx context.Context, t Table, gone, empty []string, bel
 	return dropped, s.dropDetached(ctx, t)
 }
 
-// detachedMark is the comment of a month that was taken out, to be dropped in a transaction of its own: to delete
-// its files may take longer than requests should wait.
+// detachedMark is the comment of a detached month, to be dropped in a separate transaction: deleting its
+// files may take longer than requests should wait.
 const (
 	detachedMark = "postrider: a month that is over, to be dropped"
 	detachedSQL  = `
@@ -227,7 +235,7 @@ func (s session) dropDetached(ctx context.Context, t Table) error {
 
 const analyzedSQL = `SELECT coalesce(greatest(last_analyze, last_autoanalyze) > now() - $2 * interval '1 second', false) FROM pg_stat_all_tables WHERE relid = $1::regclass`
 
-// analyze has the planner know the whole of a split table.
+// analyze updates the planner's statistics of the whole split table.
 func (s session) analyze(ctx context.Context, t Table) error {
 	fresh, err := db.One(ctx, s.conn, db.Value[bool], analyzedSQL, t.Name, analyzeAfter.Seconds())
 	if err != nil || fresh {

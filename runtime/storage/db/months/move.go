@@ -12,27 +12,28 @@ import (
 )
 
 const (
-	// nearLimit is how soon the bound of a move that was cut off must not come: no new row may run into it.
+	// nearLimit is the minimum distance to the bound of an interrupted move: no new row may reach it.
 	nearLimit = 14 * 24 * time.Hour
-	// farthest is how late the latest id of a table may be.
+	// farthest is how far in the future the latest id of a table may be.
 	farthest = 366 * 24 * time.Hour
 )
 
-// Step is a part of what Move and Undo do, after which the database is whole.
+// Step is a part of Move or Undo, after which the database is consistent.
 type Step struct {
 	What       string
 	Statements []string
-	// Brief are the statements of one transaction that keeps all requests of the table waiting; others hold up nobody.
+	// Brief means that the statements run in one transaction that blocks all requests for the table; others
+	// block none.
 	Brief bool
 
-	empty []string // parts that have no row once the first statement has run
+	empty []string // parts that must be empty after the first statement
 }
 
-// Tell is told what has been done, or begins and may take long.
+// Tell reports what has been done, or that a step begins that may take long.
 type Tell func(what string)
 
-// Move splits a plain table, or goes on with that; of a split table it makes a month of a rest that has rows. It
-// can be stopped at any time and run again. Errors name what is in the way.
+// Move splits a plain table, or continues a split; in a split table it creates a month from a rest that has
+// rows. It can be interrupted at any time and run again. Errors name the obstacle.
 func Move(ctx context.Context, d *db.DB, t Table, log *slog.Logger, tell Tell) error {
 	err := within(ctx, d, log, movePatience, func(s session) error {
 		steps, err := stepsOf(ctx, s.conn, t)
@@ -44,8 +45,8 @@ func Move(ctx context.Context, d *db.DB, t Table, log *slog.Logger, tell Tell) e
 	if err == nil {
 		return nil
 	}
-	// Else new rows would run into the bound some day. Keep does it for a process that was killed. What was
-	// stopped has no connection any more.
+	// Otherwise new rows would eventually reach the bound. Keep does the same for a killed process. A
+	// stopped session has lost its connection.
 	undo := context.WithoutCancel(ctx)
 	if cleared := within(undo, d, log, clearPatience, func(s session) error { return s.dropLimits(undo, t) }); cleared != nil {
 		err = errors.Join(err, fmt.Errorf("and its bound is left, run it again or start a process: %w", cleared))
@@ -53,10 +54,10 @@ func Move(ctx context.Context, d *db.DB, t Table, log *slog.Logger, tell Tell) e
 	return fmt.Errorf("split %s: %w", t.Name, err)
 }
 
-// Plan gives what Move would do. It changes nothing.
+// Plan returns the steps of Move. It changes nothing.
 func Plan(ctx context.Context, d *db.DB, t Table) ([]Step, error) { return stepsOf(ctx, d.SQL, t) }
 
-// take takes steps one after the other.
+// take executes steps in order.
 func (s session) take(ctx context.Context, steps []Step, tell Tell) error {
 	for _, step := range steps {
 		if !step.Brief {
@@ -92,7 +93,7 @@ func (step Step) run(ctx context.Context, on db.Execer) error {
 	return run(ctx, on, step.Statements[1:]...)
 }
 
-// stepsOf are the steps from how a table stands to a split one.
+// stepsOf returns the remaining steps to a split table.
 func stepsOf(ctx context.Context, on db.Execer, t Table) (steps []Step, err error) {
 	state, err := Look(ctx, on, t)
 	if err != nil {
@@ -113,7 +114,7 @@ func stepsOf(ctx context.Context, on db.Execer, t Table) (steps []Step, err erro
 	return steps, nil
 }
 
-// splitting makes a plain table the first month of a split one.
+// splitting returns the steps that turn a plain table into the first month of a split one.
 func splitting(ctx context.Context, on db.Execer, state *State) ([]Step, error) {
 	t := state.Table
 	hangs, err := readShape(ctx, on, t)
@@ -146,7 +147,7 @@ func splitting(ctx context.Context, on db.Execer, state *State) ([]Step, error) 
 	return append(steps, Step{What: t.Name + " is split", Statements: append(all, hangs.refer()...), Brief: true}), nil
 }
 
-// closing makes a month of a rest that has rows, with an empty rest behind it.
+// closing returns the steps that turn a rest with rows into a month, followed by an empty rest.
 func closing(ctx context.Context, on db.Execer, state *State) ([]Step, error) {
 	t, rest := state.Table, state.rest()
 	if used, err := hasRows(ctx, on, rest.Name); err != nil || !used {
@@ -173,7 +174,8 @@ func closing(ctx context.Context, on db.Execer, state *State) ([]Step, error) {
 	return append(steps, Step{What: rest.Name + " is the month " + month, Statements: append(all, hangs.refer()...), Brief: true}), nil
 }
 
-// limiting are the steps to the proof that a table holds no id from the bound on. One that was begun before counts, and has a bound of its own.
+// limiting returns the steps that prove that a table holds no id at or after the bound. A constraint of an
+// earlier attempt is reused with its own bound.
 func limiting(t Table, table string, bound *string, begun string) []Step {
 	var steps []Step
 	if begun != "" && time.Until(t.Time(begun)) > nearLimit {
@@ -185,7 +187,8 @@ func limiting(t Table, table string, bound *string, begun string) []Step {
 		Statements: []string{fmt.Sprintf("ALTER TABLE %s VALIDATE CONSTRAINT %s", quote(table), quote(t.limitName()))}})
 }
 
-// limitFor is the bound for what a table holds now: a month lies between it and all ids that are there or are made soon.
+// limitFor returns the bound for the current rows of a table: a full month lies between it and all ids that
+// exist or are created soon.
 func limitFor(ctx context.Context, on db.Execer, t Table) (string, error) {
 	now, err := db.Now(ctx, on)
 	if err != nil {
@@ -205,7 +208,7 @@ func limitFor(ctx context.Context, on db.Execer, t Table) (string, error) {
 	return t.bound(Begin(at).AddDate(0, 2, 0)), nil
 }
 
-// dropLimits takes the proof of a move back that did not come to its end, and what else it has made.
+// dropLimits removes the constraint and everything else left by an unfinished move.
 func (s session) dropLimits(ctx context.Context, t Table) error {
 	_, nexts := t.keyNames()
 	left, err := db.All(ctx, s.conn, db.Value[string], `SELECT name FROM unnest($1::text[]) name WHERE to_regclass(name) IS NOT NULL`, db.Array(nexts))
@@ -242,7 +245,7 @@ func unlimit(t Table, table string) string {
 
 func (t Table) dateOf(bound string) string { return t.Time(bound).UTC().Format(time.DateOnly) }
 
-// Undo makes a split table plain again, while nothing but its first month has rows. Error: others have.
+// Undo makes a split table plain again. It fails unless only its first month has rows.
 func Undo(ctx context.Context, d *db.DB, t Table, log *slog.Logger, tell Tell) error {
 	err := within(ctx, d, log, movePatience, func(s session) error {
 		state, err := Look(ctx, s.conn, t)
@@ -261,7 +264,7 @@ func Undo(ctx context.Context, d *db.DB, t Table, log *slog.Logger, tell Tell) e
 	return nil
 }
 
-// joining makes the first month the plain table again.
+// joining returns the steps that turn the first month into the plain table again.
 func joining(ctx context.Context, on db.Execer, state *State) ([]Step, error) {
 	t, first := state.Table, state.Months[0]
 	hangs, err := shapeOfSplit(ctx, on, t)
@@ -289,7 +292,7 @@ func joining(ctx context.Context, on db.Execer, state *State) ([]Step, error) {
 	if err != nil {
 		return nil, err
 	}
-	for _, i := range indexes { // what were parts of indexes
+	for _, i := range indexes { // former parts of indexes
 		all = append(all, i.rename(t.Name, i.definition))
 	}
 	var steps []Step

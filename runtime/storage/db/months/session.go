@@ -14,23 +14,23 @@ import (
 )
 
 const (
-	// keepersLock is the advisory lock of whoever changes the parts of tables.
+	// keepersLock is the advisory lock for changing the parts of tables.
 	keepersLock = 0x706f7374_6d6f6e74 // "postmont"
-	// lockWait is how long the traffic of a table waits at most, each time that its lock is asked for.
+	// lockWait is how long the traffic of a table is blocked at most, each time a lock on it is requested.
 	lockWait = 300 * time.Millisecond
-	// briefLimit is for what went otherwise than meant: a statement that would read a table under its lock.
+	// briefLimit stops statements that unexpectedly read a table under its lock.
 	briefLimit = 2 * time.Second
-	// movePatience bounds the tries of Move, each of which lets the traffic go on in between, and keepPatience
-	// those of Keep, which comes again.
+	// movePatience limits the attempts of Move, between which traffic continues, and keepPatience those of
+	// Keep, which runs again later.
 	movePatience  = 5 * time.Minute
 	keepPatience  = 10 * time.Second
-	clearPatience = 30 * time.Second // of a move that has failed, or was stopped
+	clearPatience = 30 * time.Second // after a move that failed or was stopped
 	// How long Move waits for another process that changes parts.
 	busyPatience = 15 * time.Second
 	busyPause    = 100 * time.Millisecond
 )
 
-// errBusy says that another process changes the parts of tables.
+// errBusy means that another process is changing the parts of tables.
 var errBusy = errors.New("another process changes the months of tables just now")
 
 // session is the connection on which parts are changed, by one process at a time.
@@ -40,7 +40,7 @@ type session struct {
 	patience time.Duration // with locks
 }
 
-// within runs do in a session. Error: errBusy, if another process has one.
+// within runs do in a session. It returns errBusy if another process has one.
 func within(ctx context.Context, d *db.DB, log *slog.Logger, patience time.Duration, do func(session) error) (err error) {
 	handle, err := d.Patient()
 	if err != nil {
@@ -55,14 +55,14 @@ func within(ctx context.Context, d *db.DB, log *slog.Logger, patience time.Durat
 	if err := takeKeepersLock(ctx, conn, patience); err != nil {
 		return err
 	}
-	defer func() { // what cannot be unlocked is closed, and its lock goes with it some time after
+	defer func() { // a session that cannot be unlocked is closed, which eventually releases the lock
 		_, unlockErr := conn.ExecContext(context.WithoutCancel(ctx), `SELECT pg_advisory_unlock($1)`, int64(keepersLock))
 		err = cmp.Or(err, unlockErr)
 	}()
 	return do(session{conn, log, patience})
 }
 
-// takeKeepersLock waits a while for another process, if there is patience with locks as well.
+// takeKeepersLock waits for another process for a while, if patience with locks allows it.
 func takeKeepersLock(ctx context.Context, conn *sql.Conn, patience time.Duration) error {
 	for began := time.Now(); ; {
 		ours, err := db.One(ctx, conn, db.Value[bool], `SELECT pg_try_advisory_lock($1)`, int64(keepersLock))
@@ -80,8 +80,9 @@ func takeKeepersLock(ctx context.Context, conn *sql.Conn, patience time.Duration
 	}
 }
 
-// briefly runs statements in one transaction, which gives up when it does not get a lock within lockWait. Plans within it
-// go from the few rows of a part to the many of others: the server looks for references when a part is taken out.
+// briefly runs statements in one transaction, which fails if it does not get a lock within lockWait. Plans
+// in it must start from the few rows of a part, not from the many of other tables: the server checks
+// references when a part is detached.
 func (s session) briefly(ctx context.Context, do func(on db.Execer) error) error {
 	tx, err := s.conn.BeginTx(ctx, nil)
 	if err != nil {
@@ -101,7 +102,7 @@ func (s session) briefly(ctx context.Context, do func(on db.Execer) error) error
 	return tx.Commit()
 }
 
-// patiently tries briefly until it gets its locks, and tells how long the try took that got them.
+// patiently retries briefly until it gets its locks, and returns how long the successful attempt took.
 func (s session) patiently(ctx context.Context, what string, do func(on db.Execer) error) (took time.Duration, err error) {
 	err = locks.Patiently(ctx, s.conn, what, s.patience, s.log, func() error {
 		began := time.Now()
@@ -112,7 +113,7 @@ func (s session) patiently(ctx context.Context, what string, do func(on db.Exece
 	return took, err
 }
 
-// beside runs a statement that holds up nobody, and so may wait for its lock.
+// beside runs a statement that blocks no request, and so may wait for its lock.
 func (s session) beside(ctx context.Context, statement string) (err error) {
 	if err := run(ctx, s.conn, "SET lock_timeout = 0"); err != nil {
 		return err
@@ -127,7 +128,7 @@ func hasRows(ctx context.Context, on db.Execer, table string) (bool, error) {
 	return db.One(ctx, on, db.Value[bool], fmt.Sprintf(hasRowsSQL, quote(table)))
 }
 
-// run runs statements one after the other.
+// run runs statements in order.
 func run(ctx context.Context, on db.Execer, statements ...string) error {
 	for _, statement := range statements {
 		if _, err := on.ExecContext(ctx, statement); err != nil {

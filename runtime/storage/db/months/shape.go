@@ -12,16 +12,16 @@ import (
 	"github.com/postrider/postrider/runtime/storage/db"
 )
 
-// shape is what hangs on a table and goes with it.
+// shape is the set of objects that belong to a table and move with it.
 type shape struct {
 	indexes     []index
-	references  []constraint // of others to it
-	constraints []constraint // of its own: foreign keys and checks
+	references  []constraint // from other tables to it
+	constraints []constraint // its own foreign keys and checks
 	grants      []string
-	refersTo    []string // other tables, by its own foreign keys
+	refersTo    []string // other tables that its foreign keys refer to
 
 	sequenceGrants []string
-	storage        string // parameters, as WITH takes them
+	storage        string // storage parameters for WITH
 	owner          string
 }
 
@@ -30,7 +30,8 @@ type index struct {
 	primary          bool
 }
 
-// constraint is one of a table. A reference of a split table is one of each of its parts, which are checked one by one.
+// constraint is a constraint of a table. A reference from a split table consists of one for each of its
+// parts, which are validated individually.
 type constraint struct{ table, name, definition, whole string }
 
 func columnsOf(c *constraint) []any { return []any{&c.table, &c.name, &c.definition, &c.whole} }
@@ -38,7 +39,7 @@ func columnsOf(c *constraint) []any { return []any{&c.table, &c.name, &c.definit
 const (
 	indexesSQL = `
 SELECT c.relname, pg_get_indexdef(i.indexrelid), i.indisprimary FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid WHERE i.indrelid = $1::regclass ORDER BY i.indisprimary DESC, c.relname`
-	// pairsSQL gives the indexes of a part with the names of those that they are parts of.
+	// pairsSQL selects the indexes of a part with the indexes that they are parts of.
 	pairsSQL = `
 SELECT part.relname, whole.relname, i.indisprimary FROM pg_index i JOIN pg_class part ON part.oid = i.indexrelid JOIN pg_inherits h ON h.inhrelid = part.oid JOIN pg_class whole ON whole.oid = h.inhparent
 WHERE i.indrelid = $1::regclass ORDER BY 1`
@@ -60,7 +61,8 @@ FROM pg_class c, aclexplode(c.relacl) a WHERE c.oid = to_regclass($1) AND a.gran
 SELECT coalesce(array_to_string(reloptions, ', '), ''), CASE WHEN pg_get_userbyid(relowner) = current_user THEN '' ELSE quote_ident(pg_get_userbyid(relowner)) END
 FROM pg_class WHERE oid = $1::regclass`
 
-	// strangersSQL finds what an operator may have made and Move would leave behind with the old table.
+	// strangersSQL selects objects that an operator may have created and that Move would leave with the old
+	// table.
 	strangersSQL = `
 SELECT what FROM (
 	SELECT 'the trigger ' || tgname AS what FROM pg_trigger WHERE tgrelid = $1::regclass AND NOT tgisinternal
@@ -83,13 +85,14 @@ SELECT what FROM (
 ) s ORDER BY what`
 )
 
-// readShape reads what hangs on a plain table. Error: something does that Move does not know how to take along.
+// readShape reads the shape of a plain table. It fails if an object belongs to the table that Move cannot
+// move.
 func readShape(ctx context.Context, on db.Execer, t Table) (shape, error) {
 	var s shape
 	names, nexts := t.keyNames()
 	strangers, err := db.All(ctx, on, db.Value[string], strangersSQL, t.Name, t.limitName(), db.Array(names), db.Array(nexts), t.Column, t.numbered)
 	if err == nil && len(strangers) > 0 {
-		return s, fmt.Errorf("%s has %s, which would be left behind: remove it, and make it again afterwards", t.Name, strings.Join(strangers, ", "))
+		return s, fmt.Errorf("%s has %s, which would be left behind: remove it, and create it again afterwards", t.Name, strings.Join(strangers, ", "))
 	}
 	if err == nil {
 		err = s.read(ctx, on, t.Name, t.limitName())
@@ -101,7 +104,7 @@ func readShape(ctx context.Context, on db.Execer, t Table) (shape, error) {
 	return s, nil
 }
 
-// shapeOfSplit reads what hangs on a split table, whose parts have the storage of the rest.
+// shapeOfSplit reads the shape of a split table, whose parts have the storage parameters of the rest.
 func shapeOfSplit(ctx context.Context, on db.Execer, t Table) (*shape, error) {
 	var s, rest shape
 	err := s.read(ctx, on, t.Name, t.limitName())
@@ -139,7 +142,7 @@ func (s *shape) read(ctx context.Context, on db.Execer, name, limit string) (err
 	return err
 }
 
-// with is the end of a statement that makes a table with such storage.
+// with returns the WITH clause of CREATE TABLE for the storage parameters.
 func (s *shape) with() string {
 	if s.storage == "" {
 		return ""
@@ -147,8 +150,8 @@ func (s *shape) with() string {
 	return " WITH (" + s.storage + ")"
 }
 
-// lock takes the table, those that it refers to, which come first in all transactions, and all that refer to it. Who waits
-// for one of them lets go soon.
+// lock returns a statement that locks the table, the tables that it refers to, which all transactions lock
+// first, and those that refer to it. Waiters give up soon.
 func (s *shape) lock(t Table) string {
 	var referring []string
 	for _, r := range s.references {
@@ -159,18 +162,19 @@ func (s *shape) lock(t Table) string {
 	return "LOCK TABLE " + strings.Join(all, ", ") + " IN ACCESS EXCLUSIVE MODE"
 }
 
-// release drops the references to the table.
+// release returns statements that drop the references to the table.
 func (s *shape) release() (all []string) {
 	for _, r := range s.references {
 		all = append(all, fmt.Sprintf("ALTER TABLE %s DROP CONSTRAINT IF EXISTS %s", cmp.Or(r.whole, r.table), quote(r.name)))
-		if r.whole != "" { // of parts each by itself
+		if r.whole != "" { // individually for each part
 			all = append(all, fmt.Sprintf("ALTER TABLE %s DROP CONSTRAINT IF EXISTS %s", r.table, quote(r.name)))
 		}
 	}
 	return all
 }
 
-// refer makes them again, for new rows; those that are there are checked later.
+// refer returns statements that create the references again for new rows; existing rows are validated
+// later.
 func (s *shape) refer() (all []string) {
 	for _, r := range s.references {
 		all = append(all, r.add(r.table)+" NOT VALID")
@@ -178,13 +182,13 @@ func (s *shape) refer() (all []string) {
 	return all
 }
 
-// add makes a constraint on a table.
+// add returns a statement that adds the constraint to a table.
 func (c constraint) add(table string) string {
 	return fmt.Sprintf("ALTER TABLE %s ADD CONSTRAINT %s %s", table, quote(c.name), strings.TrimSuffix(c.definition, " NOT VALID"))
 }
 
-// check looks whether the rows that are there hold to references that are made again. A split table has one as a whole when
-// all of its parts have.
+// check returns the steps that validate recreated references for existing rows. A split table gets one for
+// the whole table when all of its parts have one.
 func check(t Table, references []constraint) (steps []Step) {
 	var wholes []string
 	for _, r := range references {
@@ -200,13 +204,13 @@ func check(t Table, references []constraint) (steps []Step) {
 	return steps
 }
 
-// aside is the name of an index of the table that became the first month.
+// aside returns the name for an index of the table that became the first month.
 func aside(index string) string { return index + "_first" }
 
-// columns are those of the index, in parentheses, with those that it only holds.
+// columns returns the column list of the index in parentheses, including INCLUDE columns.
 func (i index) columns() string { return i.definition[strings.Index(i.definition, "("):] }
 
-// rename gives an index of a table another name.
+// rename returns a statement that renames an index of a table.
 func (i index) rename(table, to string) string {
 	if i.primary {
 		return fmt.Sprintf("ALTER TABLE %s RENAME CONSTRAINT %s TO %s", quote(table), quote(i.name), quote(to))
@@ -214,7 +218,8 @@ func (i index) rename(table, to string) string {
 	return fmt.Sprintf("ALTER INDEX %s RENAME TO %s", quote(i.name), quote(to))
 }
 
-// split makes the split table beside the old one, whose name and names of indexes are free.
+// split returns statements that create the split table, when its name and the names of its indexes are
+// free.
 func (s *shape) split(t Table, old string) []string {
 	name := quote(t.Name)
 	all := []string{fmt.Sprintf("CREATE TABLE %s (LIKE %s INCLUDING DEFAULTS INCLUDING STORAGE INCLUDING COMPRESSION INCLUDING COMMENTS) PARTITION BY RANGE (%s)", name, quote(old), t.Column)}
@@ -238,7 +243,7 @@ func (s *shape) split(t Table, old string) []string {
 	return append(all, s.grants...)
 }
 
-// part makes an empty part of a split table.
+// part returns a statement that creates an empty part.
 func (s *shape) part(t Table, name, from, below string) string {
 	return fmt.Sprintf("CREATE TABLE %s PARTITION OF %s %s%s", quote(name), quote(t.Name), values(from, below), s.with())
 }
@@ -251,11 +256,12 @@ func detach(t Table, name string) string {
 	return fmt.Sprintf("ALTER TABLE %s DETACH PARTITION %s", quote(t.Name), quote(name))
 }
 
-// dropTable drops a part that was taken out. An empty one is made anew under other bounds: put back, it would take its foreign
-// keys along, which PostgreSQL before 15.9 does wrong.
+// dropTable returns a statement that drops a detached part. An empty part is created again with other
+// bounds instead of being attached again, because its foreign keys would come with it, which PostgreSQL
+// before 15.9 does wrong.
 func dropTable(name string) string { return "DROP TABLE " + quote(name) }
 
-// values is the range of a part.
+// values returns the range of a part.
 func values(from, below string) string {
 	low, high := "MINVALUE", "MAXVALUE"
 	if from != "" {

@@ -13,22 +13,22 @@ import (
 	"github.com/postrider/postrider/runtime/storage/db"
 )
 
-// Table is one that grows with mail.
+// Table is a table that grows with mail.
 type Table struct {
 	Name   string
-	Column string    // whose ranges its months are
-	Prefix id.Prefix // of the ids in it; empty: it has times
+	Column string    // the column whose ranges are the months
+	Prefix id.Prefix // of the ids in the column; empty if it contains times
 
-	plain, split []key  // what it is found by in one form alone
-	numbered     bool   // its own ids are numbers that it gives
-	needs        string // the migration that programs have which can do without one of the plain keys; others are refused from the move on
+	plain, split []key  // keys that exist in one form only
+	numbered     bool   // its own ids are generated numbers
+	needs        string // the migration after which programs do not depend on one of the plain keys; others are refused after the move
 }
 
 var tables = []Table{{Name: "facts", Column: "id", Prefix: id.Fact}, {Name: "received_emails", Column: "id", Prefix: id.ReceivedEmail},
-	// Ids follow from the columns of its unique index, which does not stay unique, and is not made so again.
+	// Ids are derived from the columns of its unique index, which loses its uniqueness and is not restored.
 	{Name: "webhook_deliveries", Column: "id", Prefix: id.WebhookDelivery, split: []key{{name: "webhookdelivery_event_id_webhook_id", columns: "event_id, webhook_id"}}, needs: "delivery_ids_of_events"},
 	{Name: "emails", Column: "id", Prefix: id.Email},
-	// Programs from before look for the numbers alone: indexes of these stay for them, and for operators.
+	// Older programs look up the numbers alone: the indexes on these are kept for them, and for operators.
 	{Name: "recipients", Column: "email_id", Prefix: id.Email, numbered: true,
 		plain: []key{{name: "recipients_pkey", columns: "id", unique: true, primary: true}, {name: "recipient_email_id", columns: "email_id"}},
 		split: []key{{name: "recipients_pkey", columns: "email_id, id", unique: true, primary: true}, {name: "recipient_id", columns: "id"}}},
@@ -37,13 +37,14 @@ var tables = []Table{{Name: "facts", Column: "id", Prefix: id.Fact}, {Name: "rec
 			{name: "attempt_recipient_id_fence", columns: "recipient_id, fence", unique: true}},
 		split: []key{{name: "attempts_pkey", columns: "email_id, recipient_id, fence", unique: true, primary: true}, {name: "attempt_id", columns: "id"},
 			{name: "attempt_recipient_id_fence", columns: "recipient_id, fence"}}},
-	// Their primary keys have the time in them.
+	// Their primary keys include the time.
 	{Name: "statistics_days", Column: "start"}, {Name: "statistics_months", Column: "start"}, {Name: "statistics_reasons", Column: "start"}, {Name: "statistics_received", Column: "start"}}
 
-// Tables are those that can be split, in the order in which it is done: what refers to another comes after it.
+// Tables returns the tables that can be split, in the order in which to split them: a table comes after
+// those that it refers to.
 func Tables() []Table { return slices.Clone(tables) }
 
-// Named gives the tables of the names, or all of them.
+// Named returns the tables with the given names, or all of them.
 func Named(names ...string) ([]Table, error) {
 	if len(names) == 0 {
 		return Tables(), nil
@@ -52,7 +53,7 @@ func Named(names ...string) ([]Table, error) {
 	for _, name := range names {
 		at := slices.IndexFunc(tables, func(t Table) bool { return t.Name == name })
 		if at < 0 {
-			return nil, fault.InvalidField("table", "%s is none of %s", name, allNames())
+			return nil, fault.InvalidField("table", "%s must be one of %s", name, allNames())
 		}
 		found = append(found, tables[at])
 	}
@@ -67,10 +68,11 @@ func allNames() string {
 	return strings.Join(all, ", ")
 }
 
-// bound is the least value of the month that a time is in.
+// bound returns the smallest value of the month that contains a time.
 func (t Table) bound(at time.Time) string { return t.At(Begin(at)) }
 
-// At is the least value that the column has for a time: an id, or the time itself as RFC 3339 has it, in UTC and whole seconds.
+// At returns the smallest value of the column for a time: an id, or the time itself in RFC 3339 format, in
+// UTC and whole seconds.
 func (t Table) At(at time.Time) string {
 	if t.Prefix == "" {
 		return at.UTC().Format(time.RFC3339)
@@ -78,12 +80,12 @@ func (t Table) At(at time.Time) string {
 	return id.Since(t.Prefix, at)
 }
 
-// Time is the time that a value is of. Of other text it is the zero time.
+// Time returns the time of a value, or the zero time for any other text.
 func (t Table) Time(value string) time.Time {
 	if t.Prefix != "" {
 		return id.Time(value)
 	}
-	for _, layout := range []string{time.RFC3339, "2006-01-02 15:04:05Z07", "2006-01-02 15:04:05Z07:00"} { // the latter by PostgreSQL
+	for _, layout := range []string{time.RFC3339, "2006-01-02 15:04:05Z07", "2006-01-02 15:04:05Z07:00"} { // the latter are PostgreSQL's formats
 		if at, err := time.Parse(layout, value); err == nil {
 			return at
 		}
@@ -91,7 +93,7 @@ func (t Table) Time(value string) time.Time {
 	return time.Time{}
 }
 
-// value is a value as a Table has it, of what PostgreSQL says; nothing stays nothing.
+// value converts a value from PostgreSQL's format to that of a Table; empty stays empty.
 func (t Table) value(text string) string {
 	if t.Prefix != "" || text == "" {
 		return text
@@ -99,7 +101,7 @@ func (t Table) value(text string) string {
 	return t.At(t.Time(text))
 }
 
-// Begin is the beginning of the month that a time is in, in UTC.
+// Begin returns the start of the month that contains a time, in UTC.
 func Begin(at time.Time) time.Time {
 	at = at.UTC()
 	return time.Date(at.Year(), at.Month(), 1, 0, 0, 0, 0, time.UTC)
@@ -112,7 +114,8 @@ func (t Table) month(from string) string { return t.Name + "_" + t.Time(from).UT
 func (t Table) past() string             { return t.Name + "_past" }
 func (t Table) rest() string             { return t.Name + "_rest" }
 
-// Needs is the version of the migration that programs must have to work on the table once it is split; empty: none.
+// Needs returns the version of the migration that programs need for the table once it is split; may be
+// empty.
 func (t Table) Needs(d *db.DB) string {
 	if t.needs == "" {
 		return ""
@@ -120,28 +123,28 @@ func (t Table) Needs(d *db.DB) string {
 	return d.VersionOf(t.needs)
 }
 
-// limitName is the constraint by which a plain table proves that it can be a month.
+// limitName returns the name of the constraint that proves that a plain table can become a month.
 func (t Table) limitName() string { return t.Name + "_ends" }
 
 // Month is a part of a split table.
 type Month struct {
 	Name        string
-	From, Below string // values of the column; empty: no bound
+	From, Below string // values of the column; empty if unbounded
 	Bytes       int64
 }
 
-// State is how a table stands.
+// State is the current form of a table.
 type State struct {
 	Table  Table
 	Split  bool
-	Bytes  int64   // with indexes
-	Months []Month // by their bounds; of a split table
+	Bytes  int64   // including indexes
+	Months []Month // of a split table, ordered by bounds
 
-	limit     string       // the bound that a plain table is being moved with; empty: it is not
-	unchecked []constraint // references to a split table that hold for new rows only as yet, or for each part of a table by itself
+	limit     string       // the bound of a move in progress; empty if there is none
+	unchecked []constraint // references to a split table that are validated for new rows only, or for the parts of a table individually
 }
 
-// rest is the last part.
+// rest returns the last part.
 func (s *State) rest() Month { return s.Months[len(s.Months)-1] }
 
 const (
@@ -161,12 +164,12 @@ var (
 	limitText = regexp.MustCompile(`'([^']*)'`)
 )
 
-// Split tells whether a table is split.
+// Split reports whether a table is split.
 func Split(ctx context.Context, on db.Execer, table string) (bool, error) {
 	return db.One(ctx, on, db.Value[bool], `SELECT relkind = 'p' FROM pg_class WHERE oid = to_regclass($1)`, table)
 }
 
-// Look tells how a table stands.
+// Look returns the current form of a table.
 func Look(ctx context.Context, on db.Execer, t Table) (State, error) {
 	s, err := db.One(ctx, on, func(s *State) []any { return []any{&s.Split, &s.Bytes} }, kindSQL, t.Name)
 	s.Table = t
@@ -193,18 +196,18 @@ func monthsOf(ctx context.Context, on db.Execer, t Table) ([]Month, error) {
 	for i := range all {
 		found := rangeText.FindStringSubmatch(all[i].From)
 		if found == nil {
-			return nil, fmt.Errorf("its part %s is %s, which is no range of ids or times", all[i].Name, all[i].From)
+			return nil, fmt.Errorf("its part %s is %s, which is not a range of ids or times", all[i].Name, all[i].From)
 		}
 		all[i].From, all[i].Below = t.value(textOf(found[1])), t.value(textOf(found[2]))
 	}
 	slices.SortFunc(all, func(a, b Month) int { return strings.Compare(a.From, b.From) })
 	if n := len(all); n == 0 || all[0].From != "" || all[n-1].Below != "" {
-		return nil, fmt.Errorf("it is split, and its %d parts do not hold every id: a first or a last one is missing", n)
+		return nil, fmt.Errorf("it is split, but its %d parts do not cover every id: the first or the last one is missing", n)
 	}
 	return all, nil
 }
 
-// limitOf is the bound that a table is being moved with; empty: it is not.
+// limitOf returns the bound of a move in progress; empty if there is none.
 func limitOf(ctx context.Context, on db.Execer, t Table, table string) (string, error) {
 	definition, err := db.One(ctx, on, db.Value[string], limitSQL, table, t.limitName())
 	if found := limitText.FindStringSubmatch(definition); found != nil {
@@ -213,7 +216,7 @@ func limitOf(ctx context.Context, on db.Execer, t Table, table string) (string, 
 	return "", err
 }
 
-// textOf is the value of a bound, and nothing where there is no bound.
+// textOf returns the value of a bound; empty if there is none.
 func textOf(text string) string {
 	quoted, is := strings.CutPrefix(text, "'")
 	if !is {

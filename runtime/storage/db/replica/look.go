@@ -9,51 +9,51 @@ import (
 	"github.com/postrider/postrider/runtime/storage/db"
 )
 
-// mark is a place in a write-ahead log.
+// mark is a position in a write-ahead log.
 type mark struct {
 	at       int64
-	timeline string // in hexadecimal digits, as in the names of its files
+	timeline string // in hexadecimal digits, as in WAL file names
 }
 
-// position is the statement that asks the primary how far its log is, by one of its functions.
+// position returns the statement that asks the primary for its log position, using one of its functions.
 func position(function string) string {
 	return `SELECT (` + function + `() - '0/0'::pg_lsn)::bigint, substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8)`
 }
 
-// position is how far the log of the primary is.
+// position returns the log position of the primary.
 func (r *Replica) position(ctx context.Context) (mark, error) {
 	return db.One(ctx, r.primary.SQL, func(m *mark) []any { return []any{&m.at, &m.timeline} }, r.wanted)
 }
 
-// The timeline of what was replayed has no function. It is at least that of the last restart point, and of
-// what the files on the disk need; and a receiver asks for a new timeline only where the log so far leads to it.
+// No function returns the timeline of the replayed log. It is at least that of the last restart point, and
+// that of the files on disk; and a receiver requests a new timeline only if the log so far leads to it.
 const standbySQL = `SELECT pg_is_in_recovery(), coalesce((pg_last_wal_replay_lsn() - '0/0'::pg_lsn)::bigint, 0),
 	upper(lpad(to_hex(greatest((SELECT timeline_id FROM pg_control_checkpoint()), (SELECT min_recovery_end_timeline FROM pg_control_recovery()),
 		coalesce((SELECT received_tli FROM pg_stat_wal_receiver), 0))), 8, '0'))`
 
-// standby is what a server says of itself.
+// standby is what a server reports about itself.
 type standby struct {
 	replays bool
-	mark    // up to which it has replayed
+	mark    // the replayed position
 }
 
-// has tells whether all up to a place of the primary's log is there.
+// has reports whether everything up to a position of the primary's log has been replayed.
 func (s standby) has(want mark) bool {
 	return s.replays && s.timeline == want.timeline && s.at >= want.at
 }
 
-// unfit gives the reason why a server is not to be waited for.
+// unfit returns the reason why there is no point in waiting for a server.
 func (s standby) unfit(want mark) error {
 	switch {
 	case !s.replays:
-		return errors.New("it takes writes: it was promoted")
+		return errors.New("it accepts writes: it was promoted")
 	case s.timeline != want.timeline:
-		return fmt.Errorf("it is on timeline %s, as far as it tells, and the primary on %s", s.timeline, want.timeline)
+		return fmt.Errorf("it reports timeline %s, and the primary is on %s", s.timeline, want.timeline)
 	}
 	return nil
 }
 
-// follow asks a server until it has what is wanted, for a moment.
+// follow polls a server for a moment until it has replayed the wanted position.
 func follow(ctx context.Context, on db.Execer, want mark) (standby, error) {
 	over := time.Now().Add(patience)
 	for wait := time.Millisecond; ; wait = min(2*wait, 16*time.Millisecond) {
@@ -69,44 +69,44 @@ func follow(ctx context.Context, on db.Execer, want mark) (standby, error) {
 	}
 }
 
-// Standing is how a replica does.
+// Standing is the state of a replica.
 type Standing struct {
-	PassedOver string        // why nobody asks it; empty: reads go to it
-	Lag        time.Duration // since the oldest position of the primary that it has not replayed
+	PassedOver string        // why it is not used; empty if it is
+	Lag        time.Duration // age of the oldest primary position that it has not replayed
 }
 
-// state is what looks have found.
+// state is the result of checks.
 type state struct {
 	passedOver string
-	told       bool      // the log says so
-	well       time.Time // from when on it may be used again
+	told       bool      // it was logged
+	well       time.Time // when it may be used again
 	lag        time.Duration
 	awaited    []sighting
 }
 
-// sighting is a position of the primary, and when it was there.
+// sighting is a position of the primary and the time at which it was read.
 type sighting struct {
 	mark
 	seen time.Time
 }
 
-// mostAwaited bounds the sightings of a replica that is hours behind.
+// mostAwaited limits the number of sightings for a replica that is hours behind.
 const mostAwaited = 256
 
-// Standing is how the replica did at the latest look.
+// Standing returns the state of the replica at the latest check.
 func (r *Replica) Standing() Standing {
 	r.mutex.Lock()
 	defer r.mutex.Unlock()
 	return Standing{r.passedOver, r.lag}
 }
 
-// Look asks both servers now.
+// Look checks both servers now.
 func (r *Replica) Look(ctx context.Context) Standing {
 	r.looking.Lock()
 	defer r.looking.Unlock()
 	want, err := r.position(ctx)
 	if err != nil {
-		return r.Standing() // without the primary nothing can be said, and nothing be read
+		return r.Standing() // without the primary the replica can be neither checked nor used
 	}
 	began := time.Now()
 	s, err := follow(ctx, r.looks, want)
@@ -125,7 +125,7 @@ func (r *Replica) Look(ctx context.Context) Standing {
 	return Standing{r.passedOver, r.lag}
 }
 
-// await finds out how old the oldest position is that the replica lacks.
+// await determines the age of the oldest position that the replica lacks.
 func (s *state) await(now sighting, is standby, answered bool) {
 	if len(s.awaited) > 0 && s.awaited[0].timeline != now.timeline {
 		s.awaited = nil
@@ -148,7 +148,7 @@ func (s *state) await(now sighting, is standby, answered bool) {
 	}
 }
 
-// judge decides whether the replica is used. prompt says that it had everything in time.
+// judge decides whether the replica is used. prompt says that it had replayed everything in time.
 func (r *Replica) judge(wrong error, prompt bool) {
 	if wrong == nil && r.lag > Tolerated {
 		wrong = fmt.Errorf("it is %s behind", r.lag.Round(time.Second))

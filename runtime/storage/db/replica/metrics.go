@@ -6,7 +6,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// Register tells where reads go. A replica that is nil is none, and everything is 0.
+// Register registers the metrics of reads. With a nil replica all values are 0.
 func (r *Replica) Register(reg prometheus.Registerer) error {
 	reads := func(server string, count func() int64) prometheus.Collector {
 		return prometheus.NewCounterFunc(prometheus.CounterOpts{Name: "postrider_replica_reads_total",
@@ -30,8 +30,8 @@ func (r *Replica) Register(reg prometheus.Registerer) error {
 	for _, c := range []prometheus.Collector{
 		reads("replica", count(func() int64 { return r.answered.Load() })),
 		reads("primary", count(func() int64 { return r.elsewhere.Load() })),
-		gauge("postrider_replica_lag_seconds", "How old the oldest write is that the replica lacks, to within a second.", func(s Standing) float64 { return s.Lag.Seconds() }),
-		gauge("postrider_replica_passed_over", "1 while the replica is passed over, and the primary answers everything, else 0.", func(s Standing) float64 {
+		gauge("postrider_replica_lag_seconds", "Age of the oldest write that the replica lacks, to within a second.", func(s Standing) float64 { return s.Lag.Seconds() }),
+		gauge("postrider_replica_passed_over", "1 while the replica is not used and the primary answers everything, else 0.", func(s Standing) float64 {
 			if s.PassedOver != "" {
 				return 1
 			}

@@ -19,51 +19,51 @@ import (
 	"github.com/postrider/postrider/runtime/storage/db"
 )
 
-// Tolerated is how far a replica may be behind before it is passed over.
+// Tolerated is how far behind a replica may be before it is no longer used.
 const Tolerated = 5 * time.Second
 
 const (
-	patience  = 100 * time.Millisecond // how long a replica may take to have what a read has to see
-	beginning = 250 * time.Millisecond // how long a transaction may take to begin there, beside that
+	patience  = 100 * time.Millisecond // how long a read waits for the replica to catch up
+	beginning = 250 * time.Millisecond // additional time to begin a transaction there
 	lookEvery = time.Second
-	lookLimit = time.Second     // for each step of a look: one that is silent for longer is away
-	opLimit   = 4 * time.Second // as at the primary
-	rest      = 5 * time.Second // how long a replica has to be well before it is used again
+	lookLimit = time.Second     // for each step of a check; after that the replica counts as unavailable
+	opLimit   = 4 * time.Second // as for the primary
+	rest      = 5 * time.Second // how long a replica must be healthy before it is used again
 )
 
-// Config says which replica to use.
+// Config defines the replica to use.
 type Config struct {
-	URL         string // of a standby, or of several
-	Connections int    // for reads; one more looks
-	// RiskLosingAcceptedMail says that the primary may confirm what is not on its disk.
+	URL         string // of one or several standbys
+	Connections int    // for reads; one more is used for checks
+	// RiskLosingAcceptedMail says that the primary may confirm commits that are not flushed.
 	RiskLosingAcceptedMail bool
 }
 
-// Replica answers reads in place of the primary. Safe for concurrent use.
+// Replica answers reads in place of the primary. It is safe for concurrent use.
 type Replica struct {
 	primary *db.DB
 	reads   *sql.DB
-	looks   *sql.DB // a pool of one, so that a look never waits for reads
+	looks   *sql.DB // a pool of one, so that a check never waits for reads
 	ent     *ent.Client
 	wanted  string // the statement that asks the primary for its position
 	log     *slog.Logger
 	tasks   *worker.Tasks
-	opening sync.WaitGroup // transactions that begin
+	opening sync.WaitGroup // transactions being opened
 
-	fit                 atomic.Bool // reads may go there
+	fit                 atomic.Bool // reads may use the replica
 	answered, elsewhere atomic.Int64
 
-	looking sync.Mutex // one look at a time
-	mutex   sync.Mutex // of the following
+	looking sync.Mutex // one check at a time
+	mutex   sync.Mutex // guards the fields below
 	state
 }
 
 var _ db.Reader = (*Replica)(nil)
 
-// Open knows of a replica, which need not be there. It is for the primary's ReadFrom. Nobody looks at it, and
-// so nobody uses it, before Start.
+// Open returns a replica, which need not be reachable, for the primary's ReadFrom. It is not checked, and
+// so not used, before Start.
 func Open(primary *db.DB, c Config, log *slog.Logger) (*Replica, error) {
-	r := &Replica{primary: primary, wanted: position("pg_current_wal_flush_lsn"), log: log, state: state{passedOver: "nobody has looked at it yet"}}
+	r := &Replica{primary: primary, wanted: position("pg_current_wal_flush_lsn"), log: log, state: state{passedOver: "it has not been checked yet"}}
 	if c.RiskLosingAcceptedMail {
 		r.wanted = position("pg_current_wal_insert_lsn")
 	}
@@ -78,7 +78,7 @@ func Open(primary *db.DB, c Config, log *slog.Logger) (*Replica, error) {
 	return r, nil
 }
 
-// Start begins to look at the replica.
+// Start starts checking the replica.
 func (r *Replica) Start(workers *worker.Metrics) {
 	r.tasks = worker.NewTasks(r.log, workers)
 	r.tasks.Start(worker.Task{Name: "look at the replica", Step: func(ctx context.Context) (time.Duration, error) {
@@ -87,7 +87,7 @@ func (r *Replica) Start(workers *worker.Metrics) {
 	}})
 }
 
-// Stop ends that. Reads go to the primary.
+// Stop stops the checks. Reads then go to the primary.
 func (r *Replica) Stop(ctx context.Context) error {
 	r.tasks.Stop(ctx)
 	r.fit.Store(false)
@@ -104,8 +104,8 @@ func (r *Replica) Close() error {
 	return nil
 }
 
-// Read runs fn at the replica if that has all that was committed before, else at the primary. After an
-// error of the replica fn is run again, at the primary.
+// Read runs fn on the replica if it has everything committed so far, else on the primary. If the replica
+// fails, fn runs again on the primary.
 func (r *Replica) Read(ctx context.Context, fn func(on *ent.Client) error) error {
 	if done, err := r.try(ctx, fn); done {
 		return err
@@ -114,57 +114,58 @@ func (r *Replica) Read(ctx context.Context, fn func(on *ent.Client) error) error
 	return fn(r.primary.Ent)
 }
 
-// try gives false when the primary has to answer.
+// try returns false if the primary must answer.
 func (r *Replica) try(ctx context.Context, fn func(on *ent.Client) error) (done bool, err error) {
 	if !r.fit.Load() {
 		return false, nil
 	}
 	want, err := r.position(ctx)
 	if err != nil {
-		return fault.IsDatabaseAway(err), err // a primary that was demoted has another reason to give
+		return fault.IsDatabaseAway(err), err // a demoted primary has another error to report
 	}
 	tx, err := r.begin(ctx, want)
 	if err != nil {
-		r.fit.Store(false) // until the next look
-		r.log.DebugContext(ctx, "the replica is not ready for a read, which goes to the primary", "reason", err)
+		r.fit.Store(false) // until the next check
+		r.log.DebugContext(ctx, "the replica is not ready for a read, using the primary", "reason", err)
 		return false, nil
 	}
-	defer func() { _ = tx.Rollback() }() // nothing was written
+	defer func() { _ = tx.Rollback() }() // it was read-only
 	err = fn(tx.Client())
 	if err == nil || ctx.Err() != nil || ours(err) {
 		r.answered.Add(1)
 		return true, err
 	}
-	r.log.DebugContext(ctx, "a read failed at the replica, and goes to the primary", "reason", err)
+	r.log.DebugContext(ctx, "a read failed on the replica, using the primary", "reason", err)
 	return false, nil
 }
 
-// ours tells an error that the primary would give as well: not of the server, but of what was asked.
+// ours reports whether the primary would return the same error, because it is caused by the query and not
+// by the server.
 func ours(err error) bool {
 	var known *fault.Error
 	return errors.As(err, &known) && known.Kind != fault.Away
 }
 
-// begun is a transaction at the replica.
+// begun is an open transaction on the replica.
 type begun struct {
 	tx   *ent.Tx
 	seen standby
 	err  error
 }
 
-// end gives the connection back.
+// end returns the connection to the pool.
 func (b begun) end() {
 	if b.tx != nil {
-		_ = b.tx.Rollback() // nothing was written
+		_ = b.tx.Rollback() // it was read-only
 	}
 }
 
-// begin opens a read-only transaction at the replica and waits a moment for it to have what is wanted. A
-// replica that does not answer costs no more than a moment.
+// begin opens a read-only transaction on the replica and waits a moment for it to catch up. A replica that
+// does not answer costs only a moment.
 func (r *Replica) begin(ctx context.Context, want mark) (*ent.Tx, error) {
 	made, late := make(chan begun), make(chan struct{})
 	r.opening.Go(func() {
-		// The caller's end is not that of a connection that is being made: the next one will need it.
+		// A connection being opened must outlive the caller: the next one will need it.
 		b := r.open(context.WithoutCancel(ctx), want)
 		select {
 		case made <- b:
@@ -182,7 +183,7 @@ func (r *Replica) begin(ctx context.Context, want mark) (*ent.Tx, error) {
 		return nil, ctx.Err()
 	case <-timer.C:
 		close(late)
-		return nil, errors.New("it takes long to begin a transaction there")
+		return nil, errors.New("beginning a transaction there takes too long")
 	}
 	if b.err != nil {
 		b.end()
@@ -208,8 +209,8 @@ func (r *Replica) open(ctx context.Context, want mark) (b begun) {
 	return b
 }
 
-// drop closes the connections that nobody uses, as those to a server that was promoted: new ones go to one
-// that is fit.
+// drop closes idle connections, for example to a server that was promoted. New ones connect to a fit
+// server.
 func (r *Replica) drop() {
 	for _, pool := range []*sql.DB{r.reads, r.looks} {
 		pool.SetMaxIdleConns(0)
