@@ -13,27 +13,27 @@ import (
 	"github.com/postrider/postrider/runtime/storage/db"
 )
 
-// errUnsettled stops a commit that would part effects from their messages.
+// errUnsettled prevents a commit that would separate effects from their messages.
 var errUnsettled = errors.New("bus: batch not settled")
 
-// delivery is one message in the hands of a handler.
+// delivery is one message being handled.
 type delivery struct {
 	offset   int64
 	factID   string
-	failures int  // before this time
-	troubled bool // it failed before, or Requeue gave it back
+	failures int  // earlier failures
+	troubled bool // it failed before, or Requeue returned it
 	gone     bool // its fact no longer exists
 	done     bool // HandleAll has handled it
 }
 
-// batch is the transaction in which a group handles some messages. Watermill
-// reads and commits in its goroutine, handlers run in ours.
+// batch is the transaction in which a group handles some messages. Watermill reads and commits in its
+// goroutine, handlers run in ours.
 type batch struct {
 	tx      *sql.Tx
 	began   time.Time
 	longest time.Duration // Options.BatchTime
-	// alone says that a batch before was lost by one of its messages, and those of this one are handled
-	// one by one: together they would cost calls that the same message may break.
+	// alone means that one message broke an earlier batch, and those of this batch are handled one by one:
+	// a joint call would be wasted if the same message breaks it again.
 	alone bool
 
 	mu        sync.Mutex
@@ -45,9 +45,9 @@ type batch struct {
 	handled   []delivery // the commit deletes these and records their facts as handled
 	touched   int        // messages with any outcome
 	closed    bool       // the deletion is part of the transaction
-	broken    error      // the transaction cannot go on
-	culprit   *failure   // whose handler broke it
-	after     []func()   // log lines and counts that are true once committed
+	broken    error      // why the transaction cannot continue
+	culprit   *failure   // the message whose handler broke it
+	after     []func()   // log lines and counts that become true with the commit
 }
 
 func (b *batch) expect(m *message.Message, d delivery) {
@@ -56,8 +56,8 @@ func (b *batch) expect(m *message.Message, d delivery) {
 	b.expected[m] = d
 }
 
-// take gives what is known of the message; false when the batch is over and it
-// is to be left for the next one.
+// take returns the delivery of a message, or false if the batch is over and the message is left to the next
+// one.
 func (b *batch) take(m *message.Message) (delivery, bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -83,7 +83,7 @@ func (b *batch) put(d delivery, handled bool, then func()) {
 	}
 }
 
-// spoil says that the transaction is of no use any more.
+// spoil marks the transaction as unusable.
 func (b *batch) spoil(err error, culprit *failure) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -107,9 +107,8 @@ func (b *batch) handledAny() bool {
 	return len(b.handled) > 0
 }
 
-// commit refuses when a handler is still writing or when the deletion of what
-// was handled is missing: Watermill commits in both cases when it is closed at
-// an unlucky moment, and on a nack.
+// commit refuses if a handler is still writing, or if the deletion of handled messages is missing:
+// Watermill commits in both cases when it is closed at an unlucky moment, and on a nack.
 func (b *batch) commit() error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -125,7 +124,7 @@ func (b *batch) commit() error {
 	return nil
 }
 
-// source begins the batches of a group, in place of the plain *sql.DB.
+// source begins the batches of a group, in place of a plain *sql.DB.
 type source struct {
 	wsql.StdSQLBeginner
 	group *group
@@ -150,7 +149,7 @@ type batchTx struct {
 	group *group
 }
 
-// Commit keeps the error, which Watermill only logs.
+// Commit records the error, which Watermill only logs.
 func (t batchTx) Commit() error {
 	t.group.commitErr = t.batch.commit()
 	if then := t.group.consumer.Committed; then != nil && t.group.commitErr == nil && t.batch.handledAny() {

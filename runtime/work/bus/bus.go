@@ -17,70 +17,68 @@ import (
 	"github.com/postrider/postrider/runtime/work/event"
 )
 
-// Channel is the notification channel on which idle groups are woken.
+// Channel is the notification channel that wakes idle groups.
 const Channel = "postrider_bus"
 
-// Signals wakes other goroutines and processes on the same database, as
-// *db.Signals does.
+// Signals wakes other goroutines and processes on the same database, as *db.Signals does.
 type Signals interface {
-	// Wake wakes all subscribers of the channel, soon; many calls may share one signal.
+	// Wake soon wakes all subscribers of the channel; many calls may share one signal.
 	Wake(channel string)
-	// Subscribe gives a channel that receives after each signal, and the function to end that.
+	// Subscribe returns a channel that receives after each signal, and a function that unsubscribes.
 	Subscribe(channel string) (woken <-chan struct{}, unsubscribe func())
 }
 
 var _ Signals = (*db.Signals)(nil)
 
-// Consumer is a group's interest in facts.
+// Consumer declares which facts a group wants.
 type Consumer struct {
 	Group  string       // the module's name
-	Types  []event.Type // what it wants
+	Types  []event.Type // the wanted types
 	Handle Handler
-	// HandleAll, if set, does at once what Handle does for each of the facts; without it the bus
-	// calls Handle for one after the other in the same savepoint. The bus calls it with those of
-	// a batch that never failed, in the order of their publication, if there
-	// are two at least. When it fails, what it wrote is undone and Handle gets them one by one.
+	// HandleAll, if set, does in one call what Handle does for each of the facts; without it the bus calls
+	// Handle for one after the other in the same savepoint. The bus calls it with the facts of a batch that
+	// never failed, in the order of publication, if there are at least two. If it fails, its writes are
+	// undone and Handle gets the facts one by one.
 	HandleAll BatchHandler
-	// Wants, if set, narrows that down to accounts. It is asked at each Publish, from
-	// memory, which may be some seconds old: what Wants did not know of, the catch-up finds.
+	// Wants, if set, restricts the facts to some accounts. It is called at each Publish and answers from
+	// memory, which may be some seconds old: the catch-up finds the facts that Wants missed.
 	Wants func(accountID string) bool
-	// Refresh reads anew what Wants answers from: all that was committed before the call.
-	// It is required beside Wants.
+	// Refresh reloads the data of Wants: everything committed before the call. It is required with Wants.
 	Refresh func(ctx context.Context) error
-	// Committed, if set, is called after the commit of a batch in which something was
-	// handled, when others can see what Handle wrote. It must not block.
+	// Committed, if set, is called after the commit of a batch in which at least one message was handled,
+	// when the writes of Handle are visible to others. It must not block.
 	Committed func()
 }
 
-// Handler turns a fact into rows. See the package comment for what it may do.
+// Handler turns a fact into rows. The package comment says what it may do.
 type Handler func(ctx context.Context, tx db.Execer, fact event.Fact) error
 
-// BatchHandler turns facts into rows, in one call. It leaves the rows that Handle would
-// leave if it was called for each of the facts.
+// BatchHandler turns facts into rows, in one call. It must have the same effect as calling Handle for each
+// of the facts.
 type BatchHandler func(ctx context.Context, tx db.Execer, facts []event.Fact) error
 
-// Options tune a bus. Zero fields take the default.
+// Options configure a bus. Zero fields use the default.
 type Options struct {
-	Signals        Signals               // nil: messages are found by the poll only
-	Registerer     prometheus.Registerer // nil: metrics are kept to ourselves
-	Workers        *worker.Metrics       // of the tasks; nil: kept to ourselves
+	Signals        Signals               // nil: messages are found by polling only
+	Registerer     prometheus.Registerer // nil: metrics are not registered
+	Workers        *worker.Metrics       // of the tasks; may be nil
 	Batch          int                   // messages handled in one transaction; default 50
-	BatchTime      time.Duration         // what a batch has not begun by then is left to the next; default 1 s
+	BatchTime      time.Duration         // messages that a batch has not started by then are left to the next; default 1 s
 	HandlerTimeout time.Duration         // default 5 s; less than the server's idle_in_transaction_session_timeout
-	Poll           time.Duration         // messages of idle groups are looked for so often; default 5 s
-	CatchUp        time.Duration         // facts without a message are looked for so often; default 5 s
-	Retry          worker.Backoff        // waits after failures of a handler; default 5 s to 5 min
+	Poll           time.Duration         // interval of polling for messages of idle groups; default 5 s
+	CatchUp        time.Duration         // interval of looking for facts without a message; default 5 s
+	Retry          worker.Backoff        // pauses after failures of a handler; default 5 s to 5 min
 	PoisonAfter    int                   // failures after which a message is set aside; default 5
 }
 
 func (o Options) withDefaults() Options {
 	if o.Batch == 0 {
-		// Each handled message is a subtransaction. Above 64 in one transaction
-		// (PGPROC_MAX_CACHED_SUBXIDS) every snapshot in the server gets slower.
+		// Each handled message is a subtransaction. Above 64 in one transaction (PGPROC_MAX_CACHED_SUBXIDS)
+		// every snapshot in the server gets slower.
 		o.Batch = 50
 	}
 	if o.BatchTime == 0 {
-		o.BatchTime = time.Second // so long handled messages wait for their commit, and the server keeps a transaction open
+		o.BatchTime = time.Second // handled messages wait this long for their commit, with an open transaction
 	}
 	if o.HandlerTimeout == 0 {
 		o.HandlerTimeout = 5 * time.Second
@@ -103,7 +101,7 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
-// Bus publishes facts and hands them to consumers.
+// Bus publishes facts and delivers them to consumers.
 type Bus struct {
 	db      *db.DB
 	log     *slog.Logger
@@ -129,7 +127,7 @@ const (
 	stopped
 )
 
-// New makes a bus without consumers.
+// New returns a bus without consumers.
 func New(d *db.DB, log *slog.Logger, options Options) *Bus {
 	options = options.withDefaults()
 	return &Bus{db: d, log: log, options: options, metrics: newMetrics(options.Registerer), audience: audience{},
@@ -137,8 +135,8 @@ func New(d *db.DB, log *slog.Logger, options Options) *Bus {
 		tasks: worker.NewTasks(log, options.Workers)}
 }
 
-// Register adds a consumer. It must happen before Start and before the first
-// Publish; a consumer that cannot be is a defect and panics.
+// Register adds a consumer. Call it before Start and before the first Publish. It panics if the consumer is
+// invalid.
 func (b *Bus) Register(c Consumer) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -160,8 +158,7 @@ func (b *Bus) Register(c Consumer) {
 	}
 }
 
-// Start begins to hand out messages. It goes on until Stop: ctx bounds only the
-// start itself.
+// Start begins to deliver messages, until Stop. ctx limits only the start itself.
 func (b *Bus) Start(ctx context.Context) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -204,9 +201,8 @@ func (b *Bus) Start(ctx context.Context) error {
 	return failed
 }
 
-// Stop ends the handing out: the handlers that run finish, what they did is
-// stored. When ctx ends first, their transactions are rolled back and the
-// messages stay for the next start.
+// Stop stops the delivery: running handlers finish, and their results are stored. If ctx ends first, their
+// transactions are rolled back and the messages are kept for the next start.
 func (b *Bus) Stop(ctx context.Context) error {
 	b.mu.Lock()
 	before := b.state
@@ -227,16 +223,16 @@ func (b *Bus) Stop(ctx context.Context) error {
 	}
 }
 
-// Wake tells the groups of all replicas that messages were committed. Call it
-// after the commit; calls are cheap and joined.
+// Wake notifies the groups of all replicas that messages were committed. Call it after the commit; calls
+// are cheap and merged.
 func (b *Bus) Wake() {
 	if len(b.consumers) > 0 {
 		b.options.Signals.Wake(Channel)
 	}
 }
 
-// WakeFor is Wake, unless no group wants any of the facts: most mail is accepted
-// and delivered without anybody else having to know.
+// WakeFor is Wake, unless no group wants any of the facts: most mail is accepted and delivered without any
+// consumer.
 func (b *Bus) WakeFor(facts ...event.Fact) {
 	for _, f := range facts {
 		if b.audience.wants(f.AccountID, f.Type) {
@@ -246,7 +242,7 @@ func (b *Bus) WakeFor(facts ...event.Fact) {
 	}
 }
 
-// audience is who wants facts, by their type.
+// audience lists the listeners for each type of fact.
 type audience map[event.Type][]listener
 
 type listener struct {
@@ -254,7 +250,7 @@ type listener struct {
 	wants func(accountID string) bool // nil: of all accounts
 }
 
-// groups are those that want a fact.
+// groups returns the groups that want a fact.
 func (a audience) groups(accountID string, typ event.Type) (names []string) {
 	for _, l := range a[typ] {
 		if l.wants == nil || l.wants(accountID) {
@@ -264,7 +260,7 @@ func (a audience) groups(accountID string, typ event.Type) (names []string) {
 	return names
 }
 
-// wanted gives the messages for groups that facts come to.
+// wanted returns the messages for the groups that want the facts.
 func (a audience) wanted(facts message.Messages) (list []wanted) {
 	for _, m := range facts {
 		for _, group := range a.groups(m.Metadata[metaAccount], event.Type(m.Metadata[metaType])) {
@@ -278,7 +274,7 @@ func (a audience) wants(accountID string, typ event.Type) bool {
 	return len(a.groups(accountID, typ)) > 0
 }
 
-// silence stands in where there are no signals.
+// silence is used if there are no signals.
 type silence struct{}
 
 func (silence) Wake(string) {}

@@ -14,19 +14,19 @@ import (
 )
 
 const (
-	// aheadMost is how many due messages a group may have for the catch-up to add to them.
-	// Messages are handled in their order, so a fresh fact waits for no more than these.
+	// aheadMost is how many due messages a group may have while the catch-up still adds to them. Messages
+	// are handled in order, so a new fact waits for at most these.
 	aheadMost = 200
-	// aheadLeast is what may be added in each leastEvery for a group that always has more
-	// than that, however often it looks.
+	// aheadLeast is what may be added per leastEvery for a group that always has more than that, however
+	// often it looks.
 	aheadLeast = 50
 	leastEvery = 5 * time.Second
-	// aheadPause is the time in which a group works some of them off.
+	// aheadPause is how long to wait for a group to handle some of them.
 	aheadPause = 50 * time.Millisecond
 )
 
-// catchUp is the task that hands out the facts behind the group's mark that the group is
-// owed and that nothing stands for.
+// catchUp returns the task that delivers the facts after the group's mark that the group is owed and that
+// have no message.
 func (g *group) catchUp() worker.Task {
 	unfinished := false
 	return worker.Task{Name: "catch-up of " + g.name, Drain: true, Step: func(ctx context.Context) (wait time.Duration, err error) {
@@ -34,11 +34,11 @@ func (g *group) catchUp() worker.Task {
 			return 0, err
 		}
 		every := g.options.CatchUp
-		return every + rand.N(every/5+1), err // at least so long, or this process had just looked itself
+		return every + rand.N(every/5+1), err // at least this long, otherwise this process would have just looked itself
 	}}
 }
 
-// pause ends early when the bus stops.
+// pause waits, at most until the bus stops.
 func (g *group) pause(length time.Duration) {
 	timer := time.NewTimer(length)
 	defer timer.Stop()
@@ -48,10 +48,10 @@ func (g *group) pause(length time.Duration) {
 	}
 }
 
-// lookAround looks once at the facts from the mark to the horizon. It tells whether its
-// time (Options.CatchUp) was over before it reached the horizon: then the caller calls
-// again at once, with unfinished, and the next look begins at the mark as it is by then.
-// It does nothing while another process looks, or has just looked.
+// lookAround looks once at the facts from the mark to the horizon. It reports whether its time
+// (Options.CatchUp) was over before it reached the horizon: then the caller calls again immediately, with
+// unfinished, and the next look begins at the new mark. It does nothing while another process looks, or has
+// just looked.
 func (g *group) lookAround(ctx context.Context, unfinished bool) (more bool, err error) {
 	notWithin := g.options.CatchUp
 	if unfinished {
@@ -68,7 +68,7 @@ func (g *group) lookAround(ctx context.Context, unfinished bool) (more bool, err
 	if err != nil {
 		return false, err
 	}
-	// The horizon is known first, so what Wants answers after this holds for every fact before it.
+	// The horizon is determined first, so what Wants returns after this is valid for every fact before it.
 	if refresh := g.consumer.Refresh; refresh != nil {
 		if err := refresh(ctx); err != nil {
 			return false, err
@@ -99,20 +99,20 @@ func (g *group) lookAround(ctx context.Context, unfinished bool) (more bool, err
 	}
 }
 
-// look is one look from the mark to a horizon, in several transactions: an open one
-// holds up the horizon for everybody.
+// look is one look from the mark to a horizon, in several transactions, because an open one would hold back
+// the horizon for all processes.
 type look struct {
 	group     *group
-	horizon   string // an id
+	horizon   string // as an id
 	notWithin time.Duration
 
-	position string // where it goes on; "" before the first step
-	held     bool   // a fact before the position is not handled yet, so the mark stays
+	position string // where it continues; "" before the first step
+	held     bool   // a fact before the position is not handled yet, so the mark must not move
 	handed   int
-	full     bool // the group has enough to do
+	full     bool // the group has enough messages
 }
 
-// step looks at one stretch. It tells whether there are more.
+// step looks at one stretch. It reports whether there are more.
 func (l *look) step(ctx context.Context) (more bool, err error) {
 	ctx, cancel := context.WithTimeout(ctx, l.group.options.HandlerTimeout)
 	defer cancel()
@@ -142,8 +142,8 @@ func (l *look) stepIn(ctx context.Context, tx *sql.Tx) (more bool, err error) {
 		}
 		room = g.roomOf(room, time.Now())
 	case l.position < row.until:
-		// Another process has come further while this one was silent. That what lies between
-		// was handled is recorded no more.
+		// Another process has advanced further while this one was silent. The records of the facts in
+		// between are gone.
 		l.position, l.held = row.until, false
 	}
 	l.notWithin = 0
@@ -173,9 +173,9 @@ func (l *look) stepIn(ctx context.Context, tx *sql.Tx) (more bool, err error) {
 	return p.more, nil
 }
 
-// roomOf is what a look may add that begins now, if the messages that wait leave the given
-// room: aheadLeast at least, once in leastEvery. A look may be one of many that follow each
-// other at once, and each would let fresh facts wait for so many more.
+// roomOf returns how many facts a new look may add, given the room left by queued messages: at least
+// aheadLeast, once per leastEvery. Looks may follow each other immediately, and each would delay new facts
+// by as many messages.
 func (g *group) roomOf(room int, now time.Time) int {
 	if room < aheadLeast && now.Sub(g.addedLeast) >= leastEvery {
 		g.addedLeast = now
@@ -184,8 +184,8 @@ func (g *group) roomOf(room int, now time.Time) int {
 	return room
 }
 
-// begin gives the position where a look begins: the mark. First it makes messages for
-// what Requeue has given back and that has none.
+// begin returns the position where a look begins: the mark. First it creates messages for requeued facts
+// that have none.
 func (l *look) begin(ctx context.Context, tx *sql.Tx, row locked) (position string, err error) {
 	g := l.group
 	result, err := tx.ExecContext(ctx, insertRequeued, g.name, aheadLeast)
@@ -205,8 +205,8 @@ func (l *look) begin(ctx context.Context, tx *sql.Tx, row locked) (position stri
 	return l.horizon, err
 }
 
-// ClockRepair makes messages due after the database clock stepped back, and lets the catch-up
-// run, which sets back marks that are ahead of the clock.
+// ClockRepair makes messages due after the database clock stepped back, and runs the catch-up, which sets
+// back marks that are ahead of the clock.
 func (b *Bus) ClockRepair() clockstep.Repair {
 	retry := b.options.Retry.Max
 	return clockstep.Repair{What: "messages of the bus", Columns: []clockstep.Column{

@@ -12,7 +12,7 @@ import (
 	"github.com/postrider/postrider/runtime/work/event"
 )
 
-// failure is a handler that did not manage.
+// failure is a failed call of a handler.
 type failure struct {
 	delivery
 	fact event.Fact
@@ -34,10 +34,10 @@ INSERT INTO bus_poison (consumer, fact_id, failures, error, published_at)
 SELECT consumer, fact_id, failures + 1, $3, created_at FROM message`
 )
 
-// failed undoes what the handler wrote and puts its message off, in the batch.
-// When even that fails, the batch is lost, and it is done after the rollback.
+// failed undoes the writes of the handler and postpones its message, in the batch. If that fails too, the
+// batch is lost, and the message is postponed after the rollback.
 func (g *group) failed(ctx context.Context, current *batch, f failure) {
-	// The handler's context may be over; the rest of the batch should not pay for it.
+	// The handler's context may have ended; the rest of the batch should not suffer from that.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), g.options.HandlerTimeout)
 	defer cancel()
 	if _, err := current.tx.ExecContext(ctx, "ROLLBACK TO SAVEPOINT handler"); err != nil {
@@ -52,8 +52,8 @@ func (g *group) failed(ctx context.Context, current *batch, f failure) {
 	current.put(f.delivery, false, report)
 }
 
-// putOff makes the message due later or, once it has failed too often, sets it
-// aside. It gives the function that reports so when that is committed.
+// putOff makes the message due later or, once it has failed too often, sets it aside. It returns a function
+// that reports this after the commit.
 func (g *group) putOff(ctx context.Context, tx db.Execer, f failure) (report func(), err error) {
 	reason := readable(f.err.Error())
 	failures := f.failures + 1
@@ -82,8 +82,8 @@ func (g *group) report(f failure, failures int) {
 	log.Error("bus: a handler failed too often, its message is set aside in bus_poison")
 }
 
-// leave passes over a message of a type that this version does not know: during
-// an upgrade it is for the newer replica.
+// leave skips a message of a type that this version does not know: during an upgrade it is for a newer
+// replica.
 func (g *group) leave(ctx context.Context, current *batch, d delivery) {
 	if _, err := current.tx.ExecContext(ctx, leaveMessage, g.name, d.offset); err != nil {
 		current.spoil(err, nil)
@@ -92,8 +92,8 @@ func (g *group) leave(ctx context.Context, current *batch, d delivery) {
 	current.put(d, false, nil)
 }
 
-// remember lets the group look again when its own failure is due. Replicas that
-// did not see it find it by their poll, and so does this one in a storm.
+// remember makes the group look again when its own failed message is due. Replicas that did not see the
+// failure find it by polling, and so does this one if there are too many.
 func (g *group) remember(wait time.Duration) {
 	const enough = 256
 	g.retryMu.Lock()
@@ -103,8 +103,8 @@ func (g *group) remember(wait time.Duration) {
 	}
 }
 
-// untilRetry is the time until the first of them, which is then forgotten with
-// all that are due at the same time.
+// untilRetry returns the time until the first of them, and forgets it along with all that are due at the
+// same time.
 func (g *group) untilRetry() (time.Duration, bool) {
 	g.retryMu.Lock()
 	defer g.retryMu.Unlock()
@@ -120,7 +120,7 @@ func (g *group) untilRetry() (time.Duration, bool) {
 	return max(0, wait), true
 }
 
-// readable makes an error text that Postgres can hold.
+// readable returns an error text that PostgreSQL can store.
 func readable(text string) string {
 	const longest = 2000
 	text = strings.ReplaceAll(text, "\x00", "\ufffd")
@@ -134,10 +134,9 @@ const requeue = `
 WITH again AS (UPDATE bus_poison SET requeued_at = now() WHERE consumer = $1 AND requeued_at IS NULL RETURNING consumer, fact_id, error)
 INSERT INTO bus_messages (consumer, fact_id, last_error) SELECT consumer, fact_id, error FROM again`
 
-// Requeue gives a group everything again that was set aside for it, once what
-// was wrong with its handler is mended. It tells how many messages that were. Their
-// rows of bus_poison go when they are handled: until then the catch-up makes a
-// message anew that is lost.
+// Requeue returns everything that was set aside to a group, after the fault in its handler is fixed, and
+// returns the number of messages. Their rows of bus_poison are deleted when they are handled: until then
+// the catch-up recreates a lost message.
 func (b *Bus) Requeue(ctx context.Context, group string) (int64, error) {
 	result, err := b.db.SQL.ExecContext(ctx, requeue, group)
 	if err != nil {

@@ -13,48 +13,44 @@ import (
 	"github.com/postrider/postrider/runtime/work/event"
 )
 
-// A reader who goes on from the last fact that it has seen must never pass one
-// that is committed later. Ids are ordered by time, commits are not. Two rules make
-// the ids safe to go by:
+// A reader that continues after the last fact it has seen must never skip one that is committed later. Ids
+// are ordered by time, commits are not. Two rules make reading by id safe:
 //
-//   - A fact whose id is older than lateness when its statement runs (the clock of its
-//     process is behind, or the process waited for a connection) is stored under a new
-//     id, by the server's time.
-//   - A reader is shown nothing that is newer than the Horizon: the beginning of the
-//     oldest open transaction that has published, less HoldBack.
+//   - A fact whose id is older than lateness when its statement runs (the clock of its process is behind,
+//     or the process waited for a connection) is stored under a new id, by the server's time.
+//   - A reader never sees facts newer than the Horizon: the start of the oldest open transaction that has
+//     published, minus HoldBack.
 //
-// A transaction that publishes holds a lock on the table of facts, which any insert
-// takes before it runs and keeps until the transaction has ended. So the horizon reads
-// the locks: a transaction that has published is among them, and one that has not will
-// publish under ids that are newer than the horizon. Transactions that only read, count
-// or lock other tables do not hold the feed back; one that deletes facts does, as its
+// A transaction that publishes holds a lock on the table of facts, which any insert takes before it runs
+// and keeps until the transaction ends. So the horizon reads the locks: a transaction that has published is
+// among them, and one that has not will publish under ids that are newer than the horizon. Transactions
+// that only read, count or lock other tables do not hold the feed back; one that deletes facts does, as its
 // lock is the same.
 //
-// A transaction that publishes and stays open holds the feed back for all readers, and
-// nothing is ever skipped; idle_in_transaction_session_timeout bounds for how long. All
-// processes must use one database role, or one does not see when the other's
-// transactions began. A clock that is ahead is corrected by its process (package clock);
-// until then it only delays its own facts.
+// A transaction that publishes and stays open holds the feed back for all readers, and nothing is ever
+// skipped; idle_in_transaction_session_timeout limits for how long. All processes must use one database
+// role, or they cannot see when each other's transactions began. A process corrects a clock that is ahead
+// (package clock); until then this only delays its own facts.
 const (
 	lateness = 400 * time.Millisecond
-	// HoldBack is the age that a fact has reached when readers are shown it. What it exceeds
-	// lateness by is for ids, which are in milliseconds, and for a server clock that jitters.
+	// HoldBack is the minimum age of facts that readers see. The excess over lateness covers ids, which
+	// have millisecond precision, and a jittering server clock.
 	HoldBack = lateness + 100*time.Millisecond
-	// olderHoldBack takes its place while a process lives whose program lacks timelyFacts: it
-	// stores ids that are up to a second old.
+	// olderHoldBack replaces it while a live process runs a program without timelyFacts: it stores ids that
+	// are up to a second old.
 	olderHoldBack = 2 * time.Second
-	// timelyFacts is the version of the migration that programs have which renew ids after lateness.
+	// timelyFacts is the version of the migration of programs that renew ids after lateness.
 	timelyFacts = "20261127043000"
 )
 
-// timed is SQL for the id under which a fact is stored.
+// timed returns SQL for the id under which a fact is stored.
 func timed(column string) string {
 	return fmt.Sprintf(`greatest(%s COLLATE "C", (SELECT %s FROM (SELECT (extract(epoch FROM statement_timestamp()) * 1000)::bigint - %d AS ms) clock)
  || substr(%s, 15))`, column, idOfMilliseconds(), lateness.Milliseconds(), column)
 }
 
-// idOfMilliseconds is SQL for what the ids of facts begin with that are made at a time, the
-// column ms: the prefix and ten characters of Crockford's base 32 (package id).
+// idOfMilliseconds returns SQL for the start of fact ids created at a time, the column ms: the prefix and
+// ten characters of Crockford's base 32 (package id).
 func idOfMilliseconds() string {
 	var digits strings.Builder
 	for shift := 45; shift >= 0; shift -= 5 {
@@ -63,15 +59,14 @@ func idOfMilliseconds() string {
 	return fmt.Sprintf("'%s_'%s", id.Fact, digits.String())
 }
 
-// selectHorizon asks for each lock by itself when its transaction began: after the locks were read.
+// selectHorizon looks up the start of the transaction of each lock individually: after the locks were read.
 const selectHorizon = `
 SELECT least(statement_timestamp(), min(a.xact_start)), EXISTS (SELECT FROM nodes WHERE coalesce(schema, '') < '` + timelyFacts + `' AND seen_at > now() - interval '1 minute')
 FROM pg_locks l, LATERAL pg_stat_get_activity(l.pid) a
 WHERE l.locktype = 'relation' AND l.database = (SELECT oid FROM pg_database WHERE datname = current_database())
   AND l.relation = to_regclass('facts') AND l.mode = 'RowExclusiveLock' AND l.pid <> pg_backend_pid()`
 
-// Horizon is the moment before which every fact that there will be is committed,
-// for reads that begin afterwards.
+// Horizon returns the time before which every fact is committed, for reads that begin afterwards.
 func (l *Log) Horizon(ctx context.Context) (time.Time, error) {
 	var at time.Time
 	var older bool
@@ -84,8 +79,8 @@ func (l *Log) Horizon(ctx context.Context) (time.Time, error) {
 	return at.Add(-HoldBack), nil
 }
 
-// beginMargin covers the moment between the time that a transaction begins by and the one in
-// which other sessions see that it has begun.
+// beginMargin covers the gap between the start time of a transaction and the moment when other sessions see
+// that it has begun.
 const beginMargin = time.Second
 
 const selectOldest = `
@@ -93,8 +88,8 @@ SELECT least(statement_timestamp(), min(xact_start)) FROM pg_stat_activity
 WHERE datname = current_database() AND pid <> pg_backend_pid()
   AND (backend_xid IS NOT NULL OR application_name = current_setting('application_name'))`
 
-// Settled returns the moment before which every transaction of the installation that began has
-// ended, whether it publishes or not.
+// Settled returns the time before which every transaction of the installation that began has ended, whether
+// it publishes or not.
 func (l *Log) Settled(ctx context.Context) (time.Time, error) {
 	var at time.Time
 	if err := l.db.SQL.QueryRowContext(ctx, selectOldest).Scan(&at); err != nil {
@@ -115,23 +110,23 @@ func (l *Log) Active(ctx context.Context, since, before time.Time, accountIDs []
 	return active, nil
 }
 
-// Stretch asks for facts of one account in the order of their ids.
+// Stretch selects facts of one account in the order of their ids.
 type Stretch struct {
 	AccountID string
-	After     string    // an id, of a fact or made by id.Since
+	After     string    // the id of a fact or of id.Since
 	Before    time.Time // a horizon
 	Types     []event.Type
 	Limit     int
 }
 
-// Read is what a Stretch has.
+// Read is the result of reading facts.
 type Read struct {
 	Facts []event.Fact
-	Next  string // where to go on: everything up to it was looked at
+	Next  string // where to continue: everything up to it was read
 	More  bool   // there may be more before the horizon
 }
 
-// looked is how many facts of the account one read looks at for those it wants.
+// looked is how many facts of the account one read examines.
 const looked = 1000
 
 const selectStretch = `
@@ -145,8 +140,8 @@ FROM (SELECT count(*) AS n, max(id) AS last FROM looked) seen
 LEFT JOIN (SELECT facts.* FROM wanted JOIN facts USING (id) WHERE account_id = $1) f ON true
 ORDER BY f.id`
 
-// Read gives the next facts. With few of the wanted types among many others it
-// may give none and say that there is more.
+// Read returns the next facts. If few of many facts have the wanted types, it may return none and say that
+// there are more.
 func (l *Log) Read(ctx context.Context, s Stretch) (Read, error) {
 	before := id.Since(id.Fact, s.Before)
 	if s.After >= before {
@@ -185,12 +180,12 @@ func (l *Log) Read(ctx context.Context, s Stretch) (Read, error) {
 	return out, nil
 }
 
-// Whole asks for the facts of all accounts in the order of their ids.
+// Whole selects the facts of all accounts in the order of their ids.
 type Whole struct {
-	After  string    // an id, of a fact or made by id.Since
+	After  string    // the id of a fact or of id.Since
 	Before time.Time // a horizon
 	Limit  int       // facts
-	Octets int       // of their data, about; one fact is given whatever its size
+	Octets int       // approximate size of their data in bytes; one fact is returned whatever its size
 }
 
 const selectWhole = `
@@ -198,7 +193,7 @@ SELECT id, account_id, type, subject_id, data, created_at FROM facts WHERE id > 
 
 var errFull = errors.New("a read has as much as it may hold")
 
-// ReadWhole gives the next facts of all accounts.
+// ReadWhole returns the next facts of all accounts.
 func (l *Log) ReadWhole(ctx context.Context, w Whole) (Read, error) {
 	before := id.Since(id.Fact, w.Before)
 	if w.After >= before {

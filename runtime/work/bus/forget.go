@@ -10,13 +10,12 @@ import (
 	"github.com/postrider/postrider/runtime/work/event"
 )
 
-// Facts do not change, with one exception: what a person has asked to have erased,
-// and what was kept for as long as it was to be kept, goes from them too.
+// Facts do not change, with one exception: data that a user has asked to erase, or whose retention has
+// ended, is also removed from them.
 
 const forgetSubjects = `DELETE FROM facts WHERE account_id = $1 AND subject_id = ANY($2)`
 
-// Forget deletes the facts about some subjects of an account. A message that was to
-// carry one is dropped by its group.
+// Forget deletes the facts about some subjects of an account. Groups drop the messages for deleted facts.
 func (b *Bus) Forget(ctx context.Context, tx db.Execer, accountID string, subjectIDs ...string) (int64, error) {
 	if len(subjectIDs) == 0 {
 		return 0, nil
@@ -50,8 +49,8 @@ WHERE account_id = $1 AND subject_id = ANY($2) ORDER BY id FOR UPDATE`
 	deleteFact  = `DELETE FROM facts WHERE id = $1`
 )
 
-// Rewrite changes the data of the facts about some subjects of an account: edit
-// gives what is to stand there, nil to delete the fact.
+// Rewrite changes the data of the facts about some subjects of an account: edit returns the new data, or
+// nil to delete the fact.
 func (b *Bus) Rewrite(ctx context.Context, tx db.Execer, accountID string, subjectIDs []string,
 	edit func(event.Fact) (json.RawMessage, error)) error {
 	facts, err := db.All(ctx, tx, factColumns, lockSubjects, accountID, db.Array(subjectIDs))

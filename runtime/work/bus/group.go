@@ -17,7 +17,7 @@ import (
 	"github.com/postrider/postrider/runtime/storage/db"
 )
 
-// group hands the messages of one consumer to its handler: those of a batch in one savepoint
+// group delivers the messages of one consumer to its handler: those of a batch in one savepoint
 // (together.go), and after a failure one at a time.
 type group struct {
 	name     string
@@ -33,22 +33,22 @@ type group struct {
 	woken       <-chan struct{}
 	polled      chan struct{} // polling has found messages
 	unsubscribe func()
-	idle        chan struct{} // closed when stopping and nothing is in hand
+	idle        chan struct{} // closed when stopping and no message is being handled
 	idleOnce    sync.Once
 
-	// Of Watermill's goroutine, which reads, commits and asks what next.
+	// Owned by Watermill's goroutine, which reads, commits and decides what to do next.
 	batch     *batch
 	commitErr error
 	limit     int // size of the next batch
-	errors    int // in a row
+	errors    int // consecutive
 	since     time.Time
 	wokenAt   time.Time
 
-	// Of the catch-up's goroutine.
+	// Owned by the catch-up's goroutine.
 	addedLeast time.Time // when a look last added aheadLeast though there was no room
 
 	retryMu sync.Mutex
-	retries []time.Time // when messages that failed here are due again
+	retries []time.Time // when failed messages of this process are due again
 }
 
 func newGroup(b *Bus, c Consumer) *group {
@@ -56,9 +56,9 @@ func newGroup(b *Bus, c Consumer) *group {
 		metrics: b.metrics.of(c.Group), stopping: b.stopping, polled: make(chan struct{}, 1), idle: make(chan struct{}), limit: b.options.Batch}
 }
 
-// subscribe starts Watermill's side. ctx is the life of the bus.
+// subscribe starts the Watermill subscription. ctx is the lifetime of the bus.
 func (g *group) subscribe(ctx context.Context) error {
-	noDeadline := time.Duration(0) // with one, Watermill starts a late handler again while it still runs
+	noDeadline := time.Duration(0) // with a deadline, Watermill would start a late handler again while it still runs
 	subscriber, err := wsql.NewSubscriber(source{wsql.StdSQLBeginner{SQLBeginner: g.db.SQL}, g}, wsql.SubscriberConfig{
 		ConsumerGroup:  g.name,
 		AckDeadline:    &noDeadline,
@@ -77,8 +77,8 @@ func (g *group) subscribe(ctx context.Context) error {
 	return err
 }
 
-// run hands out messages until the bus stops. Every message is acknowledged:
-// what is deleted is decided by the batch.
+// run delivers messages until the bus stops. Every message is acknowledged: the batch decides what is
+// deleted.
 func (g *group) run() {
 	defer g.unsubscribe()
 	for {
@@ -109,11 +109,11 @@ func (g *group) isStopping() bool {
 	}
 }
 
-// handle lets the handler work on all messages of the batch, and on one that is left of
-// them by itself, inside a savepoint.
+// handle calls the handler with all messages of the batch, or with a single remaining message, inside a
+// savepoint.
 func (g *group) handle(m *message.Message) {
 	tx, _ := wsql.TxFromContext(m.Context())
-	current := tx.(batchTx).batch // source gives no other
+	current := tx.(batchTx).batch // source returns no other type
 	g.handleAll(m.Context(), current)
 	d, ok := current.take(m)
 	if !ok {
@@ -143,8 +143,7 @@ func (g *group) handle(m *message.Message) {
 	current.put(d, true, g.metrics.handled.Inc)
 }
 
-// call gives a handler its time and makes an error of its panic. factID is of the first
-// fact that it gets.
+// call runs a handler with a timeout and turns its panic into an error. factID is that of its first fact.
 func (g *group) call(ctx context.Context, handle func(context.Context) error, factID string) (err error) {
 	ctx, cancel := context.WithTimeout(ctx, g.options.HandlerTimeout)
 	defer cancel()
@@ -157,8 +156,8 @@ func (g *group) call(ctx context.Context, handle func(context.Context) error, fa
 	return handle(ctx)
 }
 
-// mark sets the savepoint to which a failing handler is undone. The one before
-// is released in the same round trip.
+// mark sets the savepoint to which a failing handler is rolled back. The previous one is released in the
+// same round trip.
 func (b *batch) mark(ctx context.Context) error {
 	query := "SAVEPOINT handler"
 	if b.marked {

@@ -9,38 +9,37 @@ import (
 	"github.com/postrider/postrider/runtime/base/worker"
 )
 
-// rereadEvery is how old what an Interest knows may be.
+// rereadEvery is the maximum age of the data of an Interest.
 const rereadEvery = 5 * time.Second
 
-// Interest knows from memory which accounts a consumer wants facts of. Most accounts need
-// nothing of it, and their facts do not go over the bus. What is known may be some seconds
-// old: the facts that went by meanwhile are found by the catch-up, which reads anew first.
-// Safe for concurrent use.
+// Interest caches which accounts a consumer wants facts of. Most accounts do not use it, and their facts do
+// not go over the bus. The data may be some seconds old: facts published in the meantime are found by the
+// catch-up, which reloads it first. It is safe for concurrent use.
 type Interest struct {
 	name    string
 	channel string
 	signals Signals
 	read    func(ctx context.Context) (map[string]int, error)
 
-	reading  sync.Mutex // by one at a time, so that the newer reading is stored last
+	reading  sync.Mutex // one read at a time, so that the newer result is stored last
 	mutex    sync.RWMutex
-	accounts map[string]int // nil: not known yet, so everybody's facts are wanted
+	accounts map[string]int // nil: not known yet, so the facts of all accounts are wanted
 }
 
-// NewInterest makes one. read gives the accounts, and for each how much there is that wants
-// its facts; name says what they have, and the channel is woken when one gets it.
+// NewInterest returns an Interest. read returns the accounts, and for each the number of resources that
+// want its facts; name says what these are, and the channel is woken when an account gets one.
 func NewInterest(name, channel string, signals Signals, read func(ctx context.Context) (map[string]int, error)) *Interest {
 	return &Interest{name: name, channel: channel, signals: signals, read: read}
 }
 
-// Wants tells whether facts of an account are wanted (Consumer.Wants).
+// Wants reports whether facts of an account are wanted (Consumer.Wants).
 func (i *Interest) Wants(accountID string) bool {
 	i.mutex.RLock()
 	defer i.mutex.RUnlock()
 	return i.accounts == nil || i.accounts[accountID] > 0
 }
 
-// Appeared is called after the commit with which an account came to want its facts.
+// Appeared must be called after the commit that makes an account want its facts.
 func (i *Interest) Appeared(accountID string) {
 	i.mutex.Lock()
 	if i.accounts != nil {
@@ -50,14 +49,14 @@ func (i *Interest) Appeared(accountID string) {
 	i.signals.Wake(i.channel)
 }
 
-// Task keeps what is known fresh. It is subscribed at once.
+// Task returns the task that refreshes the data. It subscribes immediately.
 func (i *Interest) Task() worker.Task {
 	woken, unsubscribe := i.signals.Subscribe(i.channel)
 	return worker.Task{Name: "reading of which accounts have " + i.name, Woken: woken, After: unsubscribe,
 		Step: func(ctx context.Context) (time.Duration, error) { return rereadEvery, i.Refresh(ctx) }}
 }
 
-// Refresh reads anew which accounts are wanted (Consumer.Refresh).
+// Refresh reloads which accounts are wanted (Consumer.Refresh).
 func (i *Interest) Refresh(ctx context.Context) error {
 	i.reading.Lock()
 	defer i.reading.Unlock()

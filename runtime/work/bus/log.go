@@ -8,21 +8,21 @@ import (
 	"github.com/postrider/postrider/runtime/work/event"
 )
 
-// Log reads facts back: the timeline of a resource.
+// Log reads stored facts: the timeline of a resource.
 type Log struct{ db *db.DB }
 
-// NewLog makes the reader for who has no bus.
+// NewLog returns a Log for programs without a bus.
 func NewLog(d *db.DB) *Log { return &Log{d} }
 
-// Log gives the reader.
+// Log returns a reader of facts.
 func (b *Bus) Log() *Log { return &Log{b.db} }
 
 const selectTimeline = `
 SELECT id, account_id, type, subject_id, data, created_at FROM facts
 WHERE account_id = $1 AND subject_id = ANY($2) ORDER BY subject_id, id`
 
-// Facts gives the facts of an account about some subjects, oldest first. A
-// subject without any, or of another account, is not in the map.
+// Facts returns the facts of an account about some subjects, oldest first. A subject without facts, or of
+// another account, is not in the map.
 func (l *Log) Facts(ctx context.Context, accountID string, subjectIDs ...string) (map[string][]event.Fact, error) {
 	found := map[string][]event.Fact{}
 	if len(subjectIDs) == 0 {

@@ -12,13 +12,13 @@ import (
 )
 
 const (
-	// takeOver is how long a process leaves a group to one that knows more types. During
-	// an upgrade the newer version looks; after a rollback the older one begins again.
+	// takeOver is how long a process leaves a group to one that knows more types. During an upgrade the
+	// newer version looks; after a rollback the older one resumes.
 	takeOver = 30 * time.Second
-	// clockError is how far a mark may be ahead of the server's clock. One that is
-	// further ahead was made while the clock was wrong.
+	// clockError is how far a mark may be ahead of the server's clock. A mark further ahead was written
+	// while the clock was wrong.
 	clockError = time.Minute
-	// restMost is how long the mark of a group at rest stays where it is: less than takeOver.
+	// restMost is how long the mark of an idle group stays unchanged: less than takeOver.
 	restMost = 20 * time.Second
 )
 
@@ -26,22 +26,21 @@ const (
 	createMark = `
 INSERT INTO bus_marks (consumer, until_id, types) VALUES ($1, $2, $3) ON CONFLICT (consumer) DO NOTHING`
 
-	// Not while another process looks or has just looked, and not instead of one that
-	// knows more types.
+	// Not while another process looks or has just looked, and not instead of one that knows more types.
 	mayLook = `(types <@ $2::text[] OR looked_at <= now() - $4::bigint * interval '1 microsecond')
   AND (NOT types @> $2::text[] OR looked_at <= now() - $3::bigint * interval '1 microsecond')`
 
-	// A group is at rest when nothing happened behind its mark, nothing was given back, and
-	// it was looked at within the time $5 by a process that knows the same types.
+	// A group is idle if there are no facts after its mark, nothing was requeued, and a process that knows
+	// the same types has looked within the time $5.
 	readMark = `
 SELECT until_id, now(), ` + mayLook + `, types @> $2::text[] AND types <@ $2::text[] AND looked_at > now() - $5::bigint * interval '1 microsecond'
   AND coalesce((SELECT max(id) FROM facts), '') < until_id
   AND NOT EXISTS (SELECT FROM bus_poison p WHERE p.consumer = $1 AND p.requeued_at IS NOT NULL)
 FROM bus_marks WHERE consumer = $1`
 
-	// The lock ends with the transaction, so that the lock of a process that died does too.
-	// Joins of the transaction are by hash or by order: the planner's numbers of rows are
-	// wrong for tables whose rows live for milliseconds.
+	// The lock ends with the transaction, so that the lock of a dead process ends too. Joins of the
+	// transaction use hash or merge: the planner's row estimates are wrong for tables whose rows live for
+	// milliseconds.
 	claimMark = `
 SELECT until_id, now(), (SELECT count(*) FROM (SELECT FROM bus_messages WHERE consumer = $1 AND due_at <= now() LIMIT $5) due),
   set_config('enable_nestloop', 'off', true)
@@ -56,13 +55,13 @@ DELETE FROM bus_handled WHERE consumer = $1 AND last_id < $2`
 
 // locked is a row of bus_marks that a transaction has locked.
 type locked struct {
-	until string    // every fact with a lesser id is handled
+	until string    // every fact with a smaller id is handled
 	now   time.Time // by the server's clock
-	queue int       // messages of the group that are due, counted up to aheadMost
+	queue int       // due messages of the group, counted up to aheadMost
 }
 
-// createMarks makes the marks of groups that never ran: at the horizon, so that they
-// get what happens from now on.
+// createMarks creates the marks of groups that never ran: at the horizon, so that they get what happens
+// from now on.
 func (b *Bus) createMarks(ctx context.Context) error {
 	if len(b.consumers) == 0 {
 		return nil
@@ -87,15 +86,15 @@ func typeNames(c Consumer) any {
 	return db.Array(names)
 }
 
-// standing is where a group's mark is.
+// standing is the state of a group's mark.
 type standing struct {
-	behind time.Duration // how long ago the facts at the mark happened
-	may    bool          // this process may look at them
+	behind time.Duration // age of the facts at the mark
+	may    bool          // this process may look
 	rests  bool          // a look would find nothing
 }
 
-// standing reads where the group's mark is. This process may look if no other one has looked
-// within the time given.
+// standing reads the state of the group's mark. This process may look if no other has looked within the
+// given time.
 func (g *group) standing(ctx context.Context, notWithin time.Duration) (s standing, err error) {
 	var until string
 	var now time.Time
@@ -105,11 +104,11 @@ func (g *group) standing(ctx context.Context, notWithin time.Duration) (s standi
 		return standing{}, fmt.Errorf("read mark: %w", err)
 	}
 	s.behind = now.Sub(id.Time(until))
-	s.rests = s.rests && s.behind >= 0 // a mark ahead of the clock is to be set back
+	s.rests = s.rests && s.behind >= 0 // a mark ahead of the clock must be set back
 	return s, nil
 }
 
-// claim locks the group's mark for a transaction. False: this process may not look now.
+// claim locks the group's mark for a transaction. It returns false if this process may not look now.
 func (g *group) claim(ctx context.Context, tx *sql.Tx, notWithin time.Duration) (m locked, ok bool, err error) {
 	var setting string
 	err = tx.QueryRowContext(ctx, claimMark, g.name, typeNames(g.consumer), notWithin.Microseconds(), takeOver.Microseconds(), aheadMost).

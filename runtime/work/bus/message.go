@@ -11,8 +11,8 @@ import (
 	"github.com/postrider/postrider/runtime/work/event"
 )
 
-// The fact in a Watermill message: its id is the UUID, its data the payload,
-// the rest metadata. A forwarder to a broker carries it in this form.
+// The fact in a Watermill message: its id is the UUID, its data the payload, the rest metadata. A forwarder
+// to a broker would transfer it in this form.
 const (
 	metaAccount = "account_id"
 	metaType    = "type"
@@ -39,9 +39,9 @@ func factOf(m *message.Message) (event.Fact, error) {
 		SubjectID: m.Metadata[metaSubject], Data: bytes.Clone(m.Payload), CreatedAt: at}, nil
 }
 
-// storable replaces the one character that JSON can escape and jsonb cannot
-// hold. It comes from outside, as in a server's reply that has a NUL in it, and
-// would make the transaction of whoever reports it fail for ever.
+// storable replaces the one character that JSON can escape and jsonb cannot store. It comes from outside,
+// for example from a server's reply with a NUL character, and would make the transaction that reports it
+// fail forever.
 func storable(data []byte) []byte {
 	const null, replacement = `\u0000`, `\ufffd`
 	if !bytes.Contains(data, []byte(null)) {

@@ -16,9 +16,9 @@ func newMetrics(reg prometheus.Registerer) metrics {
 		failed:   counter("failed_total", "Failed calls of a handler."),
 		poisoned: counter("poisoned_total", "Messages set aside after too many failures."),
 		outages:  counter("outages_total", "Times that a group could not read its messages."),
-		found:    counter("found_total", "Facts that had no message and were handed out all the same."),
+		found:    counter("found_total", "Facts without a message that were found and delivered."),
 		behind: prometheus.NewGaugeVec(prometheus.GaugeOpts{Namespace: "postrider", Subsystem: "bus", Name: "behind_seconds",
-			Help: "How long ago the oldest fact happened that the group may not have handled. It is less than 30 at rest."}, []string{"group"}),
+			Help: "Age of the oldest fact that the group may not have handled. It is less than 30 at rest."}, []string{"group"}),
 	}
 	if reg != nil {
 		reg.MustRegister(m.handled, m.failed, m.poisoned, m.outages, m.found, m.behind)

@@ -8,12 +8,12 @@ import (
 	"github.com/postrider/postrider/runtime/storage/db"
 )
 
-// looksAt is how many facts one transaction of the catch-up looks at.
+// looksAt is how many facts one transaction of the catch-up examines.
 const looksAt = 5000
 
 const (
-	// What a group is owed and has not handled, of the next facts behind a position. There
-	// is a row at least, which says how many facts were looked at.
+	// The facts among the next ones after a position that the group is owed and has not handled. There is
+	// at least one row, which has the number of facts examined.
 	selectOpen = `
 WITH looked AS MATERIALIZED (
   SELECT id, account_id, type FROM facts WHERE id >= $2 AND id < $3 ORDER BY id LIMIT $5
@@ -44,19 +44,19 @@ SELECT consumer, fact_id, error FROM bus_poison p WHERE consumer = $1 AND requeu
   AND NOT EXISTS (SELECT FROM bus_messages m WHERE m.consumer = p.consumer AND m.fact_id = p.fact_id) LIMIT $2`
 )
 
-// stretch is what one transaction has looked at.
+// stretch is the result of one transaction of a look.
 type stretch struct {
-	from    string    // the position that it begins at
+	from    string    // its start position
 	seen    int       // facts, of any type
 	last    string    // the id of the last one
-	waits   string    // the first wanted fact that has a message, "" for none
-	missing []missing // the wanted facts without one, in the order of their ids
+	waits   string    // the first wanted fact that has a message; may be empty
+	missing []missing // the wanted facts without a message, in the order of their ids
 }
 
-// missing is a fact that nothing stands for.
+// missing is a fact with neither a message nor a record.
 type missing struct{ factID, accountID string }
 
-// read looks at the next facts before the horizon, both as ids.
+// read examines the next facts before the horizon; both positions are ids.
 func (g *group) read(ctx context.Context, tx *sql.Tx, from, horizon string) (stretch, error) {
 	s := stretch{from: from}
 	err := db.Each(ctx, tx, func(row db.Row) error {
@@ -75,15 +75,15 @@ func (g *group) read(ctx context.Context, tx *sql.Tx, from, horizon string) (str
 	return s, nil
 }
 
-// plan is what follows from a stretch.
+// plan is what to do about a stretch.
 type plan struct {
 	hand []string // facts that get a message
-	next string   // where to go on
-	mark string   // every fact from the stretch's beginning to here is handled
+	next string   // where to continue
+	mark string   // every fact from the start of the stretch to here is handled
 	more bool     // there may be more before the horizon
 }
 
-// plan hands out as many of the missing facts as there is room for.
+// plan delivers as many of the missing facts as there is room for.
 func (s stretch) plan(horizon string, room int, wants func(accountID string) bool) plan {
 	p := plan{next: max(s.from, horizon)}
 	if s.seen == looksAt {

@@ -10,11 +10,11 @@ import (
 	"github.com/postrider/postrider/runtime/storage/db"
 )
 
-// groupsWithWork names those of the groups $1 that have a message which is due.
+// groupsWithWork selects those of the groups $1 that have a due message.
 const groupsWithWork = `SELECT name FROM unnest($1::text[]) AS name WHERE EXISTS (SELECT FROM bus_messages WHERE consumer = name AND due_at <= now())`
 
-// polling is the task that looks for messages whose wake-up was lost: for all groups at once, and only
-// those that have some open a transaction.
+// polling returns the task that looks for messages whose wake was lost: for all groups in one query, and
+// only groups with messages open a transaction.
 func (b *Bus) polling(groups []*group) worker.Task {
 	names := make([]string, len(groups))
 	byName := make(map[string]*group, len(groups))
@@ -36,7 +36,7 @@ func (b *Bus) polling(groups []*group) worker.Task {
 	}}
 }
 
-// poll tells the group to read, unless it has been told.
+// poll tells the group to read, unless it was already told.
 func (g *group) poll() {
 	select {
 	case g.polled <- struct{}{}:

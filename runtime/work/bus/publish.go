@@ -12,12 +12,12 @@ import (
 	"github.com/postrider/postrider/runtime/work/event"
 )
 
-// topic is the only one: groups are told apart by a column, not by a table.
+// topic is the only topic: a column distinguishes groups, not a table.
 const topic = "facts"
 
-// Publish writes the facts and a message for every group that wants them, as
-// part of the transaction tx: *sql.Tx, *ent.Tx or the executor of a handler. One
-// statement for all of them. Call Wake after the commit.
+// Publish writes the facts and a message for every group that wants them, as part of the transaction tx:
+// *sql.Tx, *ent.Tx or the executor of a handler. It uses one statement for all of them. Call Wake after the
+// commit.
 func (b *Bus) Publish(ctx context.Context, tx db.Execer, facts ...event.Fact) error {
 	if len(facts) == 0 {
 		return nil
@@ -29,7 +29,7 @@ func (b *Bus) Publish(ctx context.Context, tx db.Execer, facts ...event.Fact) er
 	if err != nil {
 		return err
 	}
-	messages[0].SetContext(ctx) // where Watermill's publisher takes it from
+	messages[0].SetContext(ctx) // Watermill's publisher uses the context of the first message
 	publisher, err := wsql.NewPublisher(executor{tx}, wsql.PublisherConfig{SchemaAdapter: schema{audience: b.audience}}, nil)
 	if err != nil {
 		return fmt.Errorf("publish facts: %w", err)
@@ -52,8 +52,8 @@ func messagesOf(facts []event.Fact) (message.Messages, error) {
 	return messages, nil
 }
 
-// inTransaction refuses handles that would commit each statement by itself: the
-// fact would be there without the change that it tells of.
+// inTransaction rejects handles that would commit each statement separately: the fact would exist without
+// the change it describes.
 func inTransaction(tx db.Execer) bool {
 	switch tx.(type) {
 	case handlerTx:
@@ -67,7 +67,7 @@ func inTransaction(tx db.Execer) bool {
 	return false
 }
 
-// executor is what Watermill sees of the caller's transaction.
+// executor is the caller's transaction as Watermill sees it.
 type executor struct{ tx db.Execer }
 
 func (e executor) ExecContext(ctx context.Context, query string, args ...any) (wsql.Result, error) {

@@ -15,8 +15,8 @@ import (
 	"github.com/postrider/postrider/runtime/work/event"
 )
 
-// schema says how facts are stored and found, in place of Watermill's schemas.
-// The tables come with the migrations.
+// schema implements how facts are stored and found, in place of Watermill's schemas. Migrations create the
+// tables.
 type schema struct {
 	audience audience // for publishing
 	group    *group   // for reading
@@ -24,7 +24,7 @@ type schema struct {
 
 var _ wsql.SchemaAdapter = schema{}
 
-// wanted is a message: a fact that a group of consumers is to have.
+// wanted is a message: a fact for a group of consumers.
 type wanted struct{ group, factID string }
 
 var factRows = rows.New("fact",
@@ -48,16 +48,15 @@ var (
 	insertFactsAndMessages = db.Compile("WITH fact AS (" + factRows.Insert("facts") + ")\n" + messageRows.Insert("bus_messages"))
 )
 
-// PublishSQL is Publish as a part of another statement: two common table expressions,
-// fact and message. The conditions say which of their rows are written: those of fact,
-// with the columns id, account_id and type, and those of message, with consumer and
-// fact_id. PublishArgs gives the parameters.
+// PublishSQL is Publish as a part of another statement: two common table expressions, fact and message. The
+// conditions select which of their rows are written: those of fact, with the columns id, account_id and
+// type, and those of message, with consumer and fact_id. PublishArgs returns the parameters.
 func PublishSQL(fact, message string) string {
 	return "fact AS (" + factRows.Insert("facts") + " WHERE " + fact + "),\n" +
 		"message AS (" + messageRows.Insert("bus_messages") + " WHERE " + message + ")"
 }
 
-// PublishArgs gives PublishSQL its facts.
+// PublishArgs returns the parameters of PublishSQL.
 func (b *Bus) PublishArgs(facts ...event.Fact) ([]db.Argument, error) {
 	messages, err := messagesOf(facts)
 	if err != nil {
@@ -69,15 +68,14 @@ func (b *Bus) PublishArgs(facts ...event.Fact) ([]db.Argument, error) {
 // InsertQuery writes all facts and their messages in one statement.
 func (s schema) InsertQuery(p wsql.InsertQueryParams) (wsql.Query, error) {
 	facts, messages := factRows.Rows(p.Msgs), s.audience.wanted(p.Msgs)
-	if len(messages) == 0 { // nobody wants any of them
+	if len(messages) == 0 { // no group wants them
 		return wsql.Query{Query: insertFacts.Text, Args: insertFacts.Args(facts)}, nil
 	}
 	return wsql.Query{Query: insertFactsAndMessages.Text, Args: insertFactsAndMessages.Args(facts, messageRows.Rows(messages))}, nil
 }
 
-// selectMessages locks the next messages of a group that nobody else holds. The
-// sub-select with LIMIT keeps the planner from joining the whole of facts; a
-// fact that is gone (deleted by hand) leaves its columns null.
+// selectMessages locks the next messages of a group that no other process holds. The sub-select with LIMIT
+// keeps the planner from joining all facts; a missing fact (deleted manually) leaves its columns null.
 const selectMessages = `
 WITH due AS MATERIALIZED (
   SELECT "offset", fact_id, failures, last_error IS NOT NULL AS troubled FROM bus_messages
@@ -88,13 +86,12 @@ SELECT due."offset", due.failures, due.troubled, due.fact_id, f.account_id, f.ty
 FROM due LEFT JOIN LATERAL (SELECT * FROM facts WHERE facts.id = due.fact_id LIMIT 1) f ON true
 ORDER BY due."offset"`
 
-// SelectQuery gives the next batch.
+// SelectQuery returns the query for the next batch.
 func (s schema) SelectQuery(wsql.SelectQueryParams) (wsql.Query, error) {
 	return wsql.Query{Query: selectMessages, Args: []any{s.group.name, s.group.limit}}, nil
 }
 
-// UnmarshalMessage reads a row of selectMessages. What Watermill has no field
-// for, the batch remembers.
+// UnmarshalMessage reads a row of selectMessages. The batch remembers what Watermill has no field for.
 func (s schema) UnmarshalMessage(p wsql.UnmarshalMessageParams) (wsql.Row, error) {
 	var offset int64
 	var failures int
@@ -117,12 +114,12 @@ func (s schema) UnmarshalMessage(p wsql.UnmarshalMessageParams) (wsql.Row, error
 // another replica has just deleted would be a serialization failure of the batch.
 func (schema) SubscribeIsolationLevel() sql.IsolationLevel { return sql.LevelReadCommitted }
 
-// SchemaInitializingQueries is refused: tables belong in the migrations.
+// SchemaInitializingQueries returns an error: migrations create the tables.
 func (schema) SchemaInitializingQueries(wsql.SchemaInitializingQueriesParams) ([]wsql.Query, error) {
 	return nil, errors.New("the tables of the bus come with the migrations")
 }
 
-// offsets says what a commit takes off the queue.
+// offsets implements what a commit removes from the queue.
 type offsets struct{ group *group }
 
 var _ wsql.OffsetsAdapter = offsets{}
@@ -130,22 +127,21 @@ var _ wsql.OffsetsAdapter = offsets{}
 const (
 	deleteMessages = `DELETE FROM bus_messages WHERE consumer = $1 AND "offset" = ANY($2)`
 
-	// The row of bus_handled takes the place of the messages: without either, the
-	// catch-up hands the facts out again.
+	// The row of bus_handled replaces the messages: without either, the catch-up would deliver the facts
+	// again.
 	recordHandled = `
 WITH record AS (INSERT INTO bus_handled (consumer, first_id, last_id, fact_ids) VALUES ($1, $3, $4, $5))
 ` + deleteMessages
 
-	// What Requeue has given back is in bus_poison until it is handled.
+	// Requeued facts are in bus_poison until they are handled.
 	recordRequeued = `
 WITH record AS (INSERT INTO bus_handled (consumer, first_id, last_id, fact_ids) VALUES ($1, $3, $4, $5)),
 poison AS (DELETE FROM bus_poison WHERE consumer = $1 AND fact_id = ANY($5))
 ` + deleteMessages
 )
 
-// AckMessageQuery deletes exactly the messages that were handled in this
-// transaction, whatever Watermill fetched or thinks was acknowledged, and records
-// their facts as handled.
+// AckMessageQuery deletes exactly the messages that were handled in this transaction, whatever Watermill
+// fetched or considers acknowledged, and records their facts as handled.
 func (o offsets) AckMessageQuery(wsql.AckMessageQueryParams) (wsql.Query, error) {
 	handled, err := o.group.batch.close()
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 	"github.com/postrider/postrider/runtime/base/telemetry"
 )
 
-// sweepBatch keeps a sweep's transactions short beside the traffic.
+// sweepBatch keeps a sweep's transactions short.
 const sweepBatch = 500
 
 const (
@@ -29,16 +29,15 @@ DELETE FROM facts WHERE id IN (
     AND NOT EXISTS (SELECT 1 FROM bus_poison p WHERE p.fact_id = facts.id)
   ORDER BY id LIMIT $2 FOR UPDATE SKIP LOCKED)`
 
-	// How far the groups in use have come, if not as far as $1. The others may never run again.
+	// How far the groups in use have progressed, at most $1. Other groups may never run again.
 	selectReached = `SELECT least($1, min(until_id)) FROM bus_marks WHERE looked_at > now() - interval '1 hour'`
 
 	selectMissed = `SELECT coalesce(string_agg(consumer, ', ' ORDER BY consumer), '') FROM bus_marks WHERE until_id < $1`
 )
 
-// Sweep deletes facts that are older than keep, and messages and poison that
-// nobody took in that time (of a module that was switched off), in small
-// transactions. A fact stays that a group in use has not handled. Sweep tells how
-// many facts went.
+// Sweep deletes facts that are older than keep, and messages and poison that no consumer took in that time
+// (of a module that was switched off), in small transactions. It keeps facts that a group in use has not
+// handled. It returns the number of deleted facts.
 func (b *Bus) Sweep(ctx context.Context, keep time.Duration) (facts int64, err error) {
 	if keep <= 0 {
 		return 0, fmt.Errorf("sweep facts: keeping them for %s would delete all", keep)
@@ -96,7 +95,7 @@ func (b *Bus) sweep(ctx context.Context, query string, bound any) (total int64, 
 	}
 }
 
-// idBefore is the least id that a fact of that age can have, by the database's clock.
+// idBefore returns the smallest possible id of a fact of that age, by the database clock.
 func (b *Bus) idBefore(ctx context.Context, age time.Duration) (string, error) {
 	var now time.Time
 	if err := b.db.SQL.QueryRowContext(ctx, "SELECT now()").Scan(&now); err != nil {

@@ -14,12 +14,11 @@ import (
 	"github.com/postrider/postrider/runtime/work/event"
 )
 
-// handleAll gives the consumer the messages of the batch inside one savepoint: its HandleAll
-// at once, else its Handle one after the other. It is called with the batch's first message,
-// when all of them are known; called again it does nothing. Messages of which it is said that
-// they are handled need no call of Handle by themselves.
+// handleAll passes the messages of the batch to the consumer inside one savepoint: to its HandleAll in one
+// call, else to its Handle one after the other. It is called with the batch's first message, when all are
+// known; further calls do nothing. Messages marked as handled need no individual call of Handle.
 //
-// A savepoint of its own for each message would be a round trip more for each.
+// A savepoint per message would cost an additional round trip for each.
 func (g *group) handleAll(ctx context.Context, current *batch) {
 	taken, facts := current.takeAll(g.consumer.Types)
 	if len(taken) == 0 {
@@ -44,8 +43,8 @@ func (g *group) handleAll(ctx context.Context, current *batch) {
 	current.putAll(taken, func() { g.metrics.handled.Add(float64(len(taken))) })
 }
 
-// inTurn calls Handle for each of the facts, and tells how many it was called for: what is
-// left when the batch has taken its time, or at the stop, is left to the next one.
+// inTurn calls Handle for each of the facts, and returns the number of calls. When the time of the batch is
+// over, or at the stop, the rest is left to the next batch.
 func (g *group) inTurn(ctx context.Context, current *batch, facts []event.Fact) (handled int, err error) {
 	for i, f := range facts {
 		if i > 0 && (g.isStopping() || time.Since(current.began) > g.options.BatchTime) {
@@ -58,13 +57,13 @@ func (g *group) inTurn(ctx context.Context, current *batch, facts []event.Fact) 
 	return len(facts), nil
 }
 
-// takeApart undoes what HandleAll wrote: the messages are handled one by one, in the same
-// transaction. If that cannot be undone the batch is lost, and the next ones have one
-// message each.
+// takeApart undoes the writes of HandleAll: the messages are then handled one by one, in the same
+// transaction. If the writes cannot be undone, the batch is lost, and the next batches have one message
+// each.
 func (g *group) takeApart(ctx context.Context, current *batch, facts int, err error) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), g.options.HandlerTimeout)
 	defer cancel()
-	level := slog.LevelDebug // of facts in turn the one that fails has a line of its own
+	level := slog.LevelDebug // handled in turn, the failing fact has a log line of its own
 	if g.consumer.HandleAll != nil {
 		level = slog.LevelWarn
 	}
@@ -76,9 +75,9 @@ func (g *group) takeApart(ctx context.Context, current *batch, facts int, err er
 	current.putAll(nil, nil)
 }
 
-// takeAll gives the messages that one call of HandleAll may handle, in the order of their
-// publication, with their facts: those of the types that never failed. It gives none if
-// there are fewer than two, and none when it is called again.
+// takeAll returns the messages that one call of HandleAll may handle, in the order of publication, with
+// their facts: those of the types that never failed. It returns none if there are fewer than two, and none
+// when called again.
 func (b *batch) takeAll(types []event.Type) (taken []*message.Message, facts []event.Fact) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -98,7 +97,7 @@ func (b *batch) takeAll(types []event.Type) (taken []*message.Message, facts []e
 	facts = make([]event.Fact, len(taken))
 	for i, m := range taken {
 		fact, err := factOf(m)
-		if err != nil { // Handle's turn, whose failure is the message's own
+		if err != nil { // left to Handle, so that the failure counts for this message only
 			return nil, nil
 		}
 		facts[i] = fact
@@ -107,7 +106,7 @@ func (b *batch) takeAll(types []event.Type) (taken []*message.Message, facts []e
 	return taken, facts
 }
 
-// putAll ends what takeAll began. The messages given are handled.
+// putAll ends what takeAll began. The given messages are handled.
 func (b *batch) putAll(handled []*message.Message, then func()) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -124,7 +123,7 @@ func (b *batch) putAll(handled []*message.Message, then func()) {
 	}
 }
 
-// spoilTogether says that HandleAll has made the transaction of no use.
+// spoilTogether records that HandleAll has made the transaction unusable.
 func (b *batch) spoilTogether(err error) {
 	b.spoil(err, nil)
 	b.mu.Lock()
@@ -132,7 +131,7 @@ func (b *batch) spoilTogether(err error) {
 	b.apart = true
 }
 
-// brokenTogether tells whether HandleAll has made the transaction of no use.
+// brokenTogether reports whether HandleAll has made the transaction unusable.
 func (b *batch) brokenTogether() bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()

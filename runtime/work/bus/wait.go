@@ -15,15 +15,15 @@ import (
 
 var _ wsql.BackoffManager = (*group)(nil)
 
-// spacing keeps the batches of a stream of wakes apart: one takes what came in
-// meanwhile, instead of a commit for each fact. A lone wake does not wait.
+// spacing separates the batches of a stream of wakes: a batch takes everything that arrived in the
+// meantime, instead of one commit per fact. A single wake is not delayed.
 const spacing = 5 * time.Millisecond
 
-// outage spaces the tries of a group that cannot read.
+// outage is the backoff of a group that cannot read.
 var outage = worker.Backoff{Min: 100 * time.Millisecond, Max: 5 * time.Second}
 
-// HandleError is called by Watermill after every batch, in the goroutine that
-// reads. It may block: here a group waits for work.
+// HandleError is called by Watermill after every batch, in the goroutine that reads. It may block: here a
+// group waits for work.
 func (g *group) HandleError(_ watermill.LoggerAdapter, empty bool, err error) time.Duration {
 	if err == nil {
 		err = g.commitErr
@@ -53,9 +53,8 @@ func (g *group) afterSuccess() {
 	g.limit = g.nextLimit()
 }
 
-// nextLimit is the size of the batch after one that was committed: twice as much. HandleAll
-// cannot stop half-way as a row of single calls does, so after one that took too long the
-// next batch is half as large.
+// nextLimit returns the size of the next batch: after a commit twice as much. HandleAll cannot stop halfway
+// as a series of single calls does, so after a call that took too long the next batch is half as large.
 func (g *group) nextLimit() int {
 	if g.consumer.HandleAll != nil && time.Since(g.batch.began) > g.options.BatchTime {
 		return max(1, g.limit/2)
@@ -63,8 +62,8 @@ func (g *group) nextLimit() int {
 	return min(g.options.Batch, g.limit*2)
 }
 
-// afterError finds out whether a message is to blame. The transaction is over,
-// so what is to be remembered of it is written in one of its own.
+// afterError determines whether a message caused the error. The transaction is over, so the failure is
+// recorded in a separate one.
 func (g *group) afterError(err error) {
 	if culprit := g.culprit(err); culprit != nil {
 		ctx, cancel := context.WithTimeout(context.Background(), g.options.HandlerTimeout)
@@ -76,7 +75,7 @@ func (g *group) afterError(err error) {
 		}
 		err = errors.Join(err, failed)
 	} else if g.batch != nil && g.limit > 1 && (g.batch.brokenTogether() || !fault.IsDatabaseAway(err) && !errors.Is(err, errUnsettled)) {
-		g.limit = 1 // one by one, the culprit will be alone in its batch
+		g.limit = 1 // one by one, so that the culprit will be alone in its batch
 		return
 	}
 	g.errors++
@@ -87,9 +86,9 @@ func (g *group) afterError(err error) {
 	}
 }
 
-// culprit is the message that broke the batch: the one whose handler failed in
-// a way that could not be undone or, of a refusal that shows only at the end
-// (a swallowed SQL error, a deferred constraint), the only one in it.
+// culprit returns the message that broke the batch: the one whose handler failed in a way that could not be
+// undone, or, for an error that appears only at the commit (a swallowed SQL error, a deferred constraint),
+// the only one in it.
 func (g *group) culprit(err error) *failure {
 	b := g.batch
 	if b == nil {
@@ -113,8 +112,8 @@ func (g *group) culprit(err error) *failure {
 	return nil
 }
 
-// waitForWork is the wait of an idle group: until it is woken, or polling has found messages, or
-// something that failed here is due again.
+// waitForWork waits until an idle group is woken, polling has found messages, or a failed message is due
+// again.
 func (g *group) waitForWork() {
 	var due <-chan time.Time
 	if retry, any := g.untilRetry(); any {
@@ -135,7 +134,7 @@ func (g *group) waitForWork() {
 	}
 }
 
-// wait ends early when stopping.
+// wait waits, at most until the stop.
 func (g *group) wait(longest time.Duration) {
 	timer := time.NewTimer(longest)
 	defer timer.Stop()

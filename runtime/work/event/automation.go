@@ -12,7 +12,7 @@ type Run struct {
 	Error          *string `json:"error" doc:"Why the run failed; null otherwise."`
 }
 
-// SubjectID is the run.
+// SubjectID returns the run.
 func (r Run) SubjectID() string { return r.RunID }
 
 var sampleRunError = "the template welcome is not published"

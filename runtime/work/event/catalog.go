@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// The event types that exist.
+// The event types.
 const (
 	EmailReceived        Type = "email.received"
 	EmailScheduled       Type = "email.scheduled"
@@ -51,8 +51,8 @@ type Entry struct {
 	Sample Payload // a filled example, for documentation and test events
 }
 
-// Public tells whether webhooks, the event log and its stream tell of the type. The others
-// are for the timeline of their subject only.
+// Public reports whether webhooks, the event log and its stream contain events of the type. Other events
+// appear only on the timeline of their subject.
 func (e Entry) Public() bool { return e.Type != EmailRescheduled && e.Type != AutomationCancelled }
 
 // Catalog lists every public event type, sorted by name.

@@ -1,13 +1,13 @@
 package event
 
-// Scopes of an unsubscribe.
+// The scopes of an unsubscribe.
 const (
-	ScopeAll      = "all"      // the address was added to the suppressions: all sends are blocked
-	ScopeCategory = "category" // only the mail of one category stops
+	ScopeAll      = "all"      // the address was added to the suppression list: all sends are blocked
+	ScopeCategory = "category" // only mail of one category is blocked
 )
 
-// Unsubscribe is the payload of contact.unsubscribed. A receiver looks at Scope
-// before it takes the address for suppressed altogether.
+// Unsubscribe is the payload of contact.unsubscribed. Receivers must check Scope before they treat the
+// address as suppressed.
 type Unsubscribe struct {
 	Email            string  `json:"email" doc:"The address that opted out."`
 	Source           string  `json:"source" doc:"one_click: by the button of a mail program (RFC 8058); page: on the page that the link leads to."`
@@ -19,7 +19,7 @@ type Unsubscribe struct {
 	EmailID          *string `json:"email_id" doc:"The email whose link was used."`
 }
 
-// SubjectID is the email whose link was used, else what the unsubscribe made.
+// SubjectID returns the email whose link was used, else the record created by the unsubscribe.
 func (u Unsubscribe) SubjectID() string {
 	for _, id := range []*string{u.EmailID, u.SuppressionID, u.CategoryOptOutID} {
 		if id != nil {

@@ -7,7 +7,7 @@ type Domain struct {
 	Status   string `json:"status" doc:"After the event: pending, verified, temporary_failure or failed."`
 }
 
-// SubjectID is the domain.
+// SubjectID returns the domain.
 func (d Domain) SubjectID() string { return d.DomainID }
 
 // DomainUpdate is the payload of domain.updated: the settings after the change.
@@ -31,7 +31,7 @@ type DomainKey struct {
 	PreviousSelector string `json:"previous_selector" doc:"Of the key before it. Its record has to stay published for 7 days."`
 }
 
-// SubjectID is the domain.
+// SubjectID returns the domain.
 func (k DomainKey) SubjectID() string { return k.DomainID }
 
 // DomainClaim is the payload of domain.claim_started.
@@ -41,7 +41,7 @@ type DomainClaim struct {
 	ExpiresAt Time   `json:"expires_at" doc:"Until when control can be proved."`
 }
 
-// SubjectID is the claim.
+// SubjectID returns the claim.
 func (c DomainClaim) SubjectID() string { return c.ClaimID }
 
 func sampleDomain(status string) Domain {

@@ -30,10 +30,10 @@ type Email struct {
 	SuppressedRecipients []string `json:"suppressed_recipients,omitempty" nullable:"false" doc:"With email.suppressed: the addresses for which the whole message was blocked."`
 }
 
-// SubjectID is the email.
+// SubjectID returns the email.
 func (e Email) SubjectID() string { return e.EmailID }
 
-// Bounce tells how a receiving server refused.
+// Bounce describes how a receiving server refused a recipient.
 type Bounce struct {
 	Type         string `json:"type" doc:"permanent or transient."`
 	Code         int    `json:"code" doc:"SMTP reply code; 0 when there was none."`
@@ -43,32 +43,32 @@ type Bounce struct {
 	Attempt      int    `json:"attempt,omitempty" doc:"Number of the attempt, from 1; left out when a report came later."`
 }
 
-// Delay tells why and until when a recipient waits.
+// Delay describes why and until when a recipient waits.
 type Delay struct {
 	Attempt       int    `json:"attempt" doc:"Number of the attempt, from 1."`
 	NextAttemptAt Time   `json:"next_attempt_at" doc:"When the next attempt is due."`
 	Diagnostic    string `json:"diagnostic"`
 }
 
-// Failure tells why no attempt could succeed.
+// Failure describes why no attempt could succeed.
 type Failure struct {
 	Reason string `json:"reason" doc:"In words."`
 	// Code of a recipient: tls_required, null_mx, no_such_domain, message_too_large, policy,
-	// smtputf8_required, expired, dropped. Where the server refused the message or its
-	// sender, what for: block, throttle, greylist, size, content, policy, challenge. Of a
-	// scheduled email that was refused at its time, the API's: domain_not_verified,
-	// sandbox_recipient_not_allowed, production_not_unlocked, not_found.
+	// smtputf8_required, expired, dropped. If the server refused the message or its sender, the reason:
+	// block, throttle, greylist, size, content, policy, challenge. For a scheduled email that was refused
+	// at its time, the API's code: domain_not_verified, sandbox_recipient_not_allowed,
+	// production_not_unlocked, not_found.
 	Code string `json:"code" doc:"For programs. Of a recipient: tls_required, null_mx, no_such_domain, message_too_large, policy, smtputf8_required, expired or dropped. Where the server refused the message or its sender, what for: block, throttle, greylist, size, content, policy or challenge. Of a scheduled email that was refused at its time, the code of the API, as domain_not_verified."`
 }
 
-// Open tells who loaded the open pixel.
+// Open describes who loaded the open pixel.
 type Open struct {
 	IP        string `json:"ip"`
 	UserAgent string `json:"user_agent"`
 	Machine   bool   `json:"machine" doc:"A prefetch or a scanner rather than a person."`
 }
 
-// Click tells which link was used and by whom.
+// Click describes which link was used and by whom.
 type Click struct {
 	URL       string `json:"url"`
 	IP        string `json:"ip"`
@@ -76,7 +76,7 @@ type Click struct {
 	Machine   bool   `json:"machine" doc:"A prefetch or a scanner rather than a person."`
 }
 
-// Complaint is what a feedback report said (RFC 5965).
+// Complaint is the content of a feedback report (RFC 5965).
 type Complaint struct {
 	Type     string `json:"type" doc:"abuse, fraud, virus, other or not-spam."`
 	Reporter string `json:"reporter" doc:"The program that wrote the report."`
@@ -86,21 +86,21 @@ const sampleAgent = "Mozilla/5.0 (Macintosh; Intel Mac OS X 10_15_7) AppleWebKit
 
 var sampleSchedule = At(sampleTime.Add(time.Hour))
 
-// told is the state that each event about an email tells of: that of the recipient in the
-// data, or of the email where the data has none.
+// told is the status in each type of event about an email: that of the recipient in the data, or of the
+// email if the data has none.
 var told = map[Type]string{
 	EmailScheduled: "scheduled", EmailRescheduled: "scheduled", EmailCancelled: "cancelled", EmailSent: "sent", EmailDeliveryDelayed: "sent",
 	EmailDelivered: "delivered", EmailOpened: "delivered", EmailClicked: "delivered", EmailComplained: "delivered",
 	EmailBounced: "bounced", EmailFailed: "failed", EmailSuppressed: "failed",
 }
 
-// of gives the payload of an event of the type t.
+// of returns the payload of an event of type t.
 func (e Email) of(t Type) Email {
 	e.Status = told[t]
 	return e
 }
 
-// sampleEmail makes the example of the type t. status is that of the email as a whole.
+// sampleEmail returns the sample of type t. status is that of the whole email.
 func sampleEmail(t Type, status string, change func(*Email)) Email {
 	e := Email{EmailID: "msg_01kf0m4w7he6x8q2v5b3n9c1ta", From: "Ada <ada@example.com>", To: []string{"bob@example.net"}, CC: []string{},
 		Subject: "Your receipt", EmailStatus: status, Tags: []shape.Tag{{Name: "kind", Value: "receipt"}}, CreatedAt: At(sampleTime)}

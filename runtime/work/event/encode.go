@@ -6,9 +6,8 @@ import (
 	"time"
 )
 
-// Encode gives an event as it leaves Postrider: as the JSON of the event log, its streams and
-// the export with an id, and as the body of a webhook without one. The error is that of data
-// that is no JSON.
+// Encode returns an event in the format of the API: with an id for the event log, its streams and the
+// export, and without one as the body of a webhook. It fails if data is not valid JSON.
 func Encode(id string, typ Type, at time.Time, data json.RawMessage) ([]byte, error) {
 	var out bytes.Buffer
 	encoder := json.NewEncoder(&out)

@@ -1,9 +1,9 @@
-// Package event is the public contract of what Postrider tells: every event
-// type, the shape of its payload and a sample, in one catalog.
+// Package event is the public contract of the events that Postrider emits: every event type, its payload
+// and a sample, in one catalog.
 //
-// A fact is one event that has happened. It is written by the module that
-// caused it, in the transaction of the change it tells of (runtime/work/bus), and
-// never changes afterwards. Facts of one subject are ordered by their id.
+// A fact is an event that has happened. The module that caused it writes it, in the transaction of the
+// change (runtime/work/bus), and it never changes afterwards. The facts of one subject are ordered by their
+// id.
 package event
 
 import (
@@ -21,22 +21,22 @@ type Type string
 // Fact is one event of one account.
 type Fact struct {
 	ID        string          // evt_…
-	AccountID string          // whose it is
+	AccountID string          // the owner
 	Type      Type            // a type of the catalog
-	SubjectID string          // what it is about: msg_…, dom_…
+	SubjectID string          // the resource that it is about: msg_…, dom_…
 	Data      json.RawMessage // the payload of the type
 	CreatedAt time.Time
 }
 
 // Payload is the data of one event type.
 type Payload interface {
-	// SubjectID is the id of the resource that the event is about.
+	// SubjectID returns the id of the resource that the event is about.
 	SubjectID() string
 }
 
-// New makes the fact that typ happened to the payload's subject. The status of an Email is
-// set here, by the type. New panics on a type that the catalog does not have: that is a
-// defect, not bad input.
+// New returns the fact that an event of type typ happened to the payload's subject. It sets the status of
+// an Email by the type. New panics if the catalog does not contain the type, which is a defect and not bad
+// input.
 func New(accountID string, typ Type, at time.Time, payload Payload) Fact {
 	if _, known := Lookup(typ); !known {
 		panic(fmt.Sprintf("event: %q is not in the catalog", typ))

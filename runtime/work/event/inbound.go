@@ -25,7 +25,7 @@ type AttachmentInfo struct {
 	Size        int    `json:"size" doc:"Octets, decoded."`
 }
 
-// SubjectID is the received email.
+// SubjectID returns the received email.
 func (i Inbound) SubjectID() string { return i.EmailID }
 
 func sampleInbound() Inbound {

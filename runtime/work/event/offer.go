@@ -5,10 +5,10 @@ import (
 	"strings"
 )
 
-// Offer are the names of the modules that are on: events of others never happen. nil: all are.
+// Offer lists the names of the enabled modules: events of other modules never happen. nil means all.
 type Offer []string
 
-// Types gives the types that webhook endpoints can have, by name.
+// Types returns the types available to webhook endpoints, by name.
 func (o Offer) Types() []string {
 	var names []string
 	for _, entry := range catalog {
@@ -19,7 +19,7 @@ func (o Offer) Types() []string {
 	return names
 }
 
-// Refusal says why an endpoint cannot have a type, "" if it can.
+// Refusal returns the reason why an endpoint cannot have a type, or "".
 func (o Offer) Refusal(t Type) string {
 	switch entry, known := Lookup(t); {
 	case !known || !entry.Public():
@@ -33,7 +33,7 @@ func (o Offer) Refusal(t Type) string {
 
 func (o Offer) happens(t Type) bool { return o == nil || slices.Contains(o, moduleOf(t)) }
 
-// moduleOf names the module that causes an event.
+// moduleOf returns the module that causes an event.
 func moduleOf(t Type) string {
 	switch t {
 	case EmailReceived:

@@ -8,7 +8,7 @@ type Suppression struct {
 	EmailID       *string `json:"email_id" doc:"The email that led to it; null without one."`
 }
 
-// SubjectID is the suppression.
+// SubjectID returns the suppression.
 func (s Suppression) SubjectID() string { return s.SuppressionID }
 
 func sampleSuppression() Suppression {

@@ -5,15 +5,15 @@ import (
 	"time"
 )
 
-// Time is a moment in a payload: RFC 3339 in UTC, with milliseconds.
+// Time is a time in a payload: RFC 3339 in UTC, with milliseconds.
 type Time struct{ time.Time }
 
 const timeLayout = "2006-01-02T15:04:05.000Z"
 
-// At is the moment as a payload tells it.
+// At returns a time in payload precision.
 func At(t time.Time) Time { return Time{t.UTC().Truncate(time.Millisecond)} }
 
-// MarshalJSON gives the moment as all of the API does.
+// MarshalJSON encodes the time in the format of the API.
 func (t Time) MarshalJSON() ([]byte, error) {
 	return []byte(strconv.Quote(t.UTC().Format(timeLayout))), nil
 }

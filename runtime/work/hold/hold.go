@@ -13,7 +13,7 @@ import (
 	"github.com/postrider/postrider/runtime/storage/db"
 )
 
-// Hold is what keeps the installation from sending.
+// Hold describes why the installation does not send.
 type Hold struct {
 	Since  time.Time
 	Reason string
@@ -21,7 +21,7 @@ type Hold struct {
 
 const readSQL = `SELECT since, reason FROM delivery_holds`
 
-// Read gives the hold, or nil where there is none.
+// Read returns the hold, or nil if there is none.
 func Read(ctx context.Context, on db.Execer) (*Hold, error) {
 	found, err := db.One(ctx, on, func(h *Hold) []any { return []any{&h.Since, &h.Reason} }, readSQL)
 	switch {
@@ -36,18 +36,18 @@ func Read(ctx context.Context, on db.Execer) (*Hold, error) {
 const (
 	setSQL    = insertSQL + `$1` + conflictSQL
 	insertSQL = `INSERT INTO public.delivery_holds (id, since, reason) VALUES (1, now(), `
-	// One that stands keeps its beginning.
+	// An existing hold keeps its start time.
 	conflictSQL = `) ON CONFLICT (id) DO UPDATE SET reason = excluded.reason`
 )
 
-// Statement is Set as a statement for psql, which has no parameters.
+// Statement returns Set as a statement for psql, which has no parameters.
 func Statement(reason string) string { return insertSQL + pq.QuoteLiteral(reason) + conflictSQL }
 
-// maxReason bounds a reason, in characters.
+// maxReason is the maximum length of a reason, in characters.
 const maxReason = 500
 
-// Set begins a hold. One that stands keeps its beginning and gets the new reason. Error:
-// Invalid naming `reason`.
+// Set starts a hold. An existing hold keeps its start time and gets the new reason. An invalid reason is an
+// Invalid error naming `reason`.
 func Set(ctx context.Context, on db.Execer, reason string) error {
 	if n := len([]rune(reason)); n == 0 || n > maxReason {
 		return fault.InvalidField("reason", "must have 1 to %d characters", maxReason)
@@ -60,7 +60,7 @@ func Set(ctx context.Context, on db.Execer, reason string) error {
 
 const releaseSQL = `DELETE FROM delivery_holds`
 
-// Release ends the hold, and tells whether there was one.
+// Release ends the hold, and reports whether there was one.
 func Release(ctx context.Context, on db.Execer) (held bool, err error) {
 	n, err := db.Exec(ctx, on, releaseSQL)
 	if err != nil {

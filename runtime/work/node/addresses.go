@@ -10,22 +10,23 @@ import (
 	"github.com/postrider/postrider/runtime/work/node/machine"
 )
 
-// mostAddresses bounds what a row lists.
+// mostAddresses limits how many addresses a row lists.
 const mostAddresses = 256
 
-// own are the addresses that the row of this process lists: those of its machine, and what
-// was found out about them by who leaves from them.
+// own tracks the addresses that the row of this process lists: those of its machine, except the ones from
+// which sending failed.
 type own struct {
 	machine machine.Addresses
 
 	mutex  sync.Mutex
 	looked time.Time
 	found  machine.Networks
-	tried  map[netip.Addr]bool // whether a connection can leave from there
-	stored string              // what the row says, as JSON
+	tried  map[netip.Addr]bool // whether a connection can leave from the address
+	stored string              // the current content of the row, as JSON
 }
 
-// look asks the machine, if that was long ago. What it does not say now stays as it was.
+// look reads the addresses of the machine, at most once per interval. If that fails, the previous ones are
+// kept.
 func (o *own) look(every time.Duration) {
 	o.mutex.Lock()
 	defer o.mutex.Unlock()
@@ -37,7 +38,7 @@ func (o *own) look(every time.Duration) {
 	}
 }
 
-// list gives what the row is to list: first the addresses that are known to work.
+// list returns the addresses for the row: those known to work first.
 func (o *own) list() machine.Networks {
 	o.mutex.Lock()
 	defer o.mutex.Unlock()
@@ -56,11 +57,11 @@ func (o *own) list() machine.Networks {
 	return all[:min(len(all), mostAddresses)]
 }
 
-// news gives the list as JSON if the row says something else.
+// news returns the list as JSON if it differs from the row, else nil.
 func (o *own) news() *string {
 	text, err := json.Marshal(o.list())
 	if err != nil {
-		return nil // cannot be: a list of texts
+		return nil // cannot happen: a list of texts
 	}
 	o.mutex.Lock()
 	defer o.mutex.Unlock()
@@ -70,7 +71,7 @@ func (o *own) news() *string {
 	return nil
 }
 
-// told notes what the row says now.
+// told records the current content of the row.
 func (o *own) told(news *string) {
 	o.mutex.Lock()
 	defer o.mutex.Unlock()
@@ -79,19 +80,18 @@ func (o *own) told(news *string) {
 	}
 }
 
-// forget has the whole list written again, into a new row.
+// forget makes the next beat write the whole list, into a new row.
 func (o *own) forget() {
 	o.mutex.Lock()
 	defer o.mutex.Unlock()
 	o.stored = ""
 }
 
-// Has tells whether a connection of this process can leave from an address now.
+// Has reports whether a connection of this process can currently leave from an address.
 func (n *Node) Has(addr netip.Addr) bool { return n.own.machine.Has(addr) }
 
-// Tried tells the node from which addresses connections could leave when that was tried,
-// and from which they could not: its row lists the former and not the latter. They take the
-// place of what was told before.
+// Tried records for which addresses a trial connection succeeded or failed: the row lists the former and
+// not the latter. It replaces earlier results.
 func (n *Node) Tried(addresses map[netip.Addr]bool) {
 	n.own.mutex.Lock()
 	defer n.own.mutex.Unlock()

@@ -8,15 +8,15 @@ import (
 	"github.com/postrider/postrider/runtime/work/hold"
 )
 
-// Held gives the hold of the whole installation as of the latest beat, or nil. While there
-// is one, nothing is claimed.
+// Held returns the hold of the whole installation as of the latest beat, or nil. During a hold nothing is
+// claimed.
 func (n *Node) Held() *hold.Hold {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	return n.hold
 }
 
-// readHold asks for the hold, and logs when it begins or ends.
+// readHold reads the hold, and logs when one begins or ends.
 func (n *Node) readHold(ctx context.Context) error {
 	found, err := hold.Read(ctx, n.db.Hot)
 	if err != nil {

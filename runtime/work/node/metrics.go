@@ -6,10 +6,10 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// Register counts the processes that live, by what they do, as of the latest beat.
+// Register registers a metric that counts the live processes by role, as of the latest beat.
 func (n *Node) Register(reg prometheus.Registerer) error {
 	for _, role := range []string{Accepts, Delivers, Webhooks} {
-		gauge := prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "postrider_nodes", Help: "Processes that live, by what they do; each process shows all of them.",
+		gauge := prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "postrider_nodes", Help: "Live processes by role; each process reports all of them.",
 			ConstLabels: prometheus.Labels{"role": role}}, func() float64 { return float64(n.living(role)) })
 		if err := reg.Register(gauge); err != nil {
 			return fmt.Errorf("node: %w", err)

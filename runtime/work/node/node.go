@@ -16,12 +16,12 @@ import (
 	"github.com/postrider/postrider/runtime/work/node/machine"
 )
 
-// Pause is how long nothing is claimed after an outage: a process offers its results
-// again after worker.RetryMax at the latest, and has a second to store them.
+// Pause is how long nothing is claimed after an outage: a process retries storing its results after
+// worker.RetryMax at the latest, and has a second to store them.
 const Pause = worker.RetryMax + time.Second
 
-// Gone is how old the last beat of a process is whose claims are handed back although no
-// other process has its name.
+// Gone is the age of the last beat after which the claims of a process are handed back, even if no other
+// process has its name.
 const Gone = 6 * time.Second
 
 // The roles of a process.
@@ -31,18 +31,18 @@ const (
 	Webhooks = "webhooks"
 )
 
-// times are what tests make shorter.
+// times are durations that tests shorten.
 type times struct {
-	every    time.Duration // between two beats
-	again    time.Duration // after one that failed
-	silent   time.Duration // without a beat for so long a process claims nothing
-	holds    time.Duration // nor does anything irreversible after so long
+	every    time.Duration // interval of beats
+	again    time.Duration // wait after a failed beat
+	silent   time.Duration // after this time without a beat, a process claims nothing
+	holds    time.Duration // after this time without a beat, it does nothing irreversible
 	gone     time.Duration
 	pause    time.Duration
-	forget   time.Duration // rows that are older go
-	patience time.Duration // after an outage, with others that are absent or in doubt
-	look     time.Duration // at the addresses of the machine
-	skew     time.Duration // of the clock, that a test makes up
+	forget   time.Duration // older rows are deleted
+	patience time.Duration // how long to wait after an outage for processes that are absent or in doubt
+	look     time.Duration // interval of reading the machine's addresses
+	skew     time.Duration // clock skew, simulated by tests
 }
 
 var standard = times{every: 2 * time.Second, again: 500 * time.Millisecond, silent: 4 * time.Second, holds: Gone - time.Second, gone: Gone,
@@ -56,30 +56,30 @@ type Signals interface {
 
 var _ Signals = (*db.Signals)(nil)
 
-// HandBack makes due again what a node had claimed that is gone, and tells how much it
-// was. It may be called several times for a node.
+// HandBack makes jobs that a dead node had claimed due again, and returns their number. It may be called
+// several times for a node.
 type HandBack func(ctx context.Context, node int32) (int64, error)
 
-// Params is what New needs.
+// Params are the dependencies of New.
 type Params struct {
 	DB      *db.DB
 	Signals Signals
 	Name    string // of this process, the same after a restart
 	Version string // of the program
 	Roles   []string
-	Egress  string // processes with one name are behind one public address
+	Egress  string // processes with the same name share one public address
 	Logger  *slog.Logger
 
 	Machine machine.Addresses   // nil: the interfaces of this machine
-	Workers *worker.Metrics     // nil: of no interest
-	Correct func(time.Duration) // is told how far the clock here is before that of the database; nil: of no interest
+	Workers *worker.Metrics     // may be nil
+	Correct func(time.Duration) // receives how far the local clock is ahead of the database clock; may be nil
 
-	// Observe is told each reading of the clock of the database: what it showed at some moment
-	// between two of the clock here; nil: of no interest.
+	// Observe receives each reading of the database clock: what it showed at some moment between two local
+	// times. Optional.
 	Observe func(sent, answered, seen time.Time)
 }
 
-// Node is this process. Safe for concurrent use.
+// Node is this process. It is safe for concurrent use.
 type Node struct {
 	db      *db.DB
 	signals Signals
@@ -96,7 +96,7 @@ type Node struct {
 	observe   func(sent, answered, seen time.Time)
 
 	queues map[string]HandBack // by what is handed back; complete before Start
-	looks  map[int32]int       // at each node that is gone
+	looks  map[int32]int       // per dead node
 	swept  time.Time
 
 	tasks   *worker.Tasks
@@ -104,28 +104,28 @@ type Node struct {
 
 	mu         sync.Mutex
 	id         int32
-	beat       time.Time // when the last beat was sent that was stored
+	beat       time.Time // when the last stored beat was sent
 	until      time.Time // by the database clock: a claim that runs later takes nothing
-	clock      time.Time // of the database at the latest beat that was answered
-	clockAt    time.Time // by the clock here
-	claimsFrom time.Time // the latest pause ends
-	outage     *outage   // nil: nothing is claimed because of one
+	clock      time.Time // the database clock at the latest answered beat
+	clockAt    time.Time // by the local clock
+	claimsFrom time.Time // end of the latest pause
+	outage     *outage   // nil unless an outage prevents claims
 	watched    []func(time.Time) int
-	holdsFrom  time.Time     // leases from before are doubtful
-	published  int64         // the lock that the row names
-	changed    chan struct{} // closed by the next beat that is stored
-	hold       *hold.Hold    // of the whole installation; nil: none
+	holdsFrom  time.Time     // leases from before are in doubt
+	published  int64         // the lock recorded in the row
+	changed    chan struct{} // closed by the next stored beat
+	hold       *hold.Hold    // of the whole installation; may be nil
 	others     []Process     // as of the latest beat
-	twin       time.Time     // when one of them had the name of this one last
-	ahead      time.Duration // the clock here before that of the database
-	corrected  time.Duration // as ahead was when correct was told
-	failing    bool          // the latest operation that was reported has failed
-	back       chan struct{} // closed when operations work again
+	twin       time.Time     // when another process last had the same name
+	ahead      time.Duration // how far the local clock is ahead of the database clock
+	corrected  time.Duration // the value last passed to Correct
+	failing    bool          // the latest reported operation failed
+	back       chan struct{} // closed when operations succeed again
 }
 
 var _ worker.Process = (*Node)(nil)
 
-// New makes a node that nobody sees before Start.
+// New returns a node that is invisible to others before Start.
 func New(p Params) (*Node, error) {
 	if p.DB == nil || p.Signals == nil || p.Logger == nil || p.Name == "" {
 		return nil, errors.New("node: DB, Signals, Logger and Name are needed")
@@ -147,34 +147,34 @@ func New(p Params) (*Node, error) {
 		queues: map[string]HandBack{}, looks: map[int32]int{}, changed: make(chan struct{}), back: make(chan struct{})}, nil
 }
 
-// OnGone has claims of nodes that are gone handed back; what is a word for the log. It is
-// called before Start.
+// OnGone registers a function that hands back the claims of dead nodes; what names them in the log. Call it
+// before Start.
 func (n *Node) OnGone(what string, f HandBack) { n.queues[what] = f }
 
-// ID names the process in what it claims. It is 0 before Start.
+// ID identifies the process in its claims. It is 0 before Start.
 func (n *Node) ID() int32 {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	return n.id
 }
 
-// Until gives the time by the database clock from which a claim of this process takes
-// nothing: a statement that lay in a frozen server is not to be heeded when it thaws.
+// Until returns the time by the database clock from which a claim of this process takes nothing: a
+// statement that was stuck in a frozen server must have no effect when the server resumes.
 func (n *Node) Until() time.Time {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	return n.until
 }
 
-// Stored is the age of the last write that was certainly stored.
+// Stored returns the age of the last write that was certainly stored.
 func (n *Node) Stored() time.Duration {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	return elapsed(n.beat)
 }
 
-// Start makes the row, hands back what a process of the same name had claimed, and beats
-// until Stop. It tries for as long as ctx lasts.
+// Start creates the row, hands back the claims of a process with the same name, and beats until Stop. It
+// retries while ctx lasts.
 func (n *Node) Start(ctx context.Context) error {
 	for {
 		err := n.register(ctx)
@@ -195,19 +195,19 @@ func (n *Node) Start(ctx context.Context) error {
 	return nil
 }
 
-// Stop ends the beats and takes the row away.
+// Stop ends the beats and deletes the row.
 func (n *Node) Stop(ctx context.Context) error {
 	n.tasks.Stop(ctx)
 	if !n.started {
 		return nil
 	}
-	if err := n.leave(ctx); err != nil { // the others find it after a while
+	if err := n.leave(ctx); err != nil { // other processes delete it later
 		n.log.DebugContext(ctx, "node: the row stays", telemetry.KeyError, err)
 	}
 	return nil
 }
 
-// beatOnce says when to beat again. While nothing can be stored, nothing is claimed.
+// beatOnce beats and returns when to beat again. While nothing can be stored, nothing is claimed.
 func (n *Node) beatOnce(ctx context.Context) (wait time.Duration, err error) {
 	if err := n.live(ctx); err != nil {
 		return n.times.again, err
@@ -215,8 +215,8 @@ func (n *Node) beatOnce(ctx context.Context) (wait time.Duration, err error) {
 	return n.rhythm(), nil
 }
 
-// live is one beat, and then care for those that are gone. The hold of the installation is
-// read first: who is woken by the beat knows of it.
+// live beats once, and then handles dead nodes. It reads the hold first, so that goroutines woken by the
+// beat see it.
 func (n *Node) live(ctx context.Context) error {
 	err := n.readHold(ctx)
 	var gone []int64
@@ -231,11 +231,11 @@ func (n *Node) live(ctx context.Context) error {
 	return nil
 }
 
-// elapsed is the time since then.
+// elapsed returns the time since a moment.
 func elapsed(since time.Time) time.Duration { return between(since, time.Now()) }
 
-// between takes the stricter of the two clocks: CLOCK_MONOTONIC does not count the time
-// that the machine was suspended, the wall clock may be set back.
+// between uses the stricter of the two clocks: CLOCK_MONOTONIC does not advance while the machine is
+// suspended, and the wall clock may be set back.
 func between(from, to time.Time) time.Duration {
 	return max(to.Sub(from), to.Round(0).Sub(from.Round(0)))
 }

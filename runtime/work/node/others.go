@@ -5,21 +5,21 @@ import (
 	"time"
 )
 
-// clockMatters is how far two clocks may be apart before it is told.
+// clockMatters is the clock difference that is reported.
 const clockMatters = 2 * time.Second
 
-// correctBy is how far a wrong clock has moved when that is told anew: what is measured differs from beat to beat, and ids must
-// not go back each time.
+// correctBy is how far a wrong clock must move before the correction changes: measurements vary from beat
+// to beat, and ids must not go back each time.
 const correctBy = time.Second
 
-// forgetTwin is how long no other process has the name of this one until it is told anew.
+// forgetTwin is how long no other process must have had the same name before a conflict is reported again.
 const forgetTwin = time.Minute
 
-// aheadBy is how far the clock here is before that of the database, at least: it said seen
-// at some moment between sent and answered. Behind is negative. Durations of clocks that
-// were set meanwhile are wrong once.
+// aheadBy returns how far the local clock is at least ahead of the database clock, which showed seen at
+// some moment between sent and answered. A negative result means behind. If a clock was set in between, the
+// result is wrong once.
 func aheadBy(sent, answered, seen time.Time) time.Duration {
-	sent, answered = sent.Round(0), answered.Round(0) // the wall clock is in question
+	sent, answered = sent.Round(0), answered.Round(0) // compare wall clocks
 	switch early, late := sent.Sub(seen), answered.Sub(seen); {
 	case early > 0:
 		return early
@@ -29,7 +29,7 @@ func aheadBy(sent, answered, seen time.Time) time.Duration {
 	return 0
 }
 
-// clockAhead is what the row says of the clock, in milliseconds; nil where it is right.
+// clockAhead returns the clock difference for the row, in milliseconds; nil if it is negligible.
 func (n *Node) clockAhead() *int64 {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -40,7 +40,7 @@ func (n *Node) clockAhead() *int64 {
 	return &ms
 }
 
-// tell logs what a beat shows to be wrong with names and clocks, when it begins and ends.
+// tell logs when problems with names and clocks that a beat reveals begin and end.
 func (n *Node) tell(ctx context.Context, h heard) {
 	ahead := aheadBy(h.sent.Add(n.times.skew), h.answered.Add(n.times.skew), h.seen)
 	n.mu.Lock()
@@ -71,8 +71,8 @@ func (n *Node) tell(ctx context.Context, h heard) {
 	}
 }
 
-// meets notes whether another process has the name of this one now, and tells whether that is news: one
-// that was silent for a moment is not. The caller holds mu.
+// meets records whether another process currently has the same name, and reports whether that is new: a
+// twin that was silent for a moment is not. The caller holds mu.
 func (n *Node) meets(twin bool) (news bool) {
 	if !twin {
 		return false

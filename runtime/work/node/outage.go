@@ -2,21 +2,21 @@ package node
 
 import "time"
 
-// outage is a silence of this process that has ended, while nothing is claimed because of
-// it. Jobs of before it may have been done, and others may find their leases over: so
-// every process waits until all that were alive have stored what they had.
+// outage is a silence of this process that has ended, while nothing is claimed because of it. Jobs from
+// before may have been done, and their leases may have ended for others: so every process waits until all
+// that were alive have stored their results.
 type outage struct {
-	start, end time.Time // by the clock of the database: the last beat before it, the first after
-	held       time.Time // by the clock here: leases from before are in doubt
-	limit      time.Time // likewise: then nobody is waited for any more
+	start, end time.Time // by the database clock: the last beat before it, the first after
+	held       time.Time // by the local clock: leases from before are in doubt
+	limit      time.Time // by the local clock: end of the wait
 }
 
-// settles is how long a process that holds jobs of before an outage keeps the others from
-// claiming, from each beat on. It beats again much sooner.
-const settles = 4 // times the time between two beats of an outage
+// settles is how long, after each of its beats, a process with jobs from before an outage prevents others
+// from claiming. It beats again much sooner.
+const settles = 4 // times the interval of beats during an outage
 
-// doubtful tells whether this process holds jobs whose leases are from before a silence:
-// not settled, and not prolonged since.
+// doubtful reports whether this process holds jobs whose leases are from before a silence, neither settled
+// nor extended since.
 func (n *Node) doubtful(now time.Time) bool {
 	n.mu.Lock()
 	since := now
@@ -38,17 +38,17 @@ func (n *Node) doubtful(now time.Time) bool {
 	return false
 }
 
-// Watch has the node know how many jobs a worker holds that were claimed or prolonged by
-// statements from before a time.
+// Watch registers a function that counts the jobs of a worker that were claimed or extended by statements
+// sent before a given time.
 func (n *Node) Watch(before func(time.Time) int) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.watched = append(n.watched, before)
 }
 
-// overOutage follows an outage from beat to beat. It begins with the first beat after a
-// silence. It is over when the pause is, and nobody who was alive is still absent or in
-// doubt; or when its limit is reached. The caller holds the mutex.
+// overOutage tracks an outage from beat to beat. An outage begins with the first beat after a silence. It
+// is over after the pause, when no process that was alive is absent or in doubt, or when its limit is
+// reached. The caller holds the mutex.
 func (n *Node) overOutage(h heard) {
 	switch {
 	case n.outage == nil && h.wait > 0:
@@ -58,7 +58,7 @@ func (n *Node) overOutage(h heard) {
 	}
 }
 
-// question is what a beat asks because of an outage. Null is: none.
+// question is what a beat asks because of an outage; nil values if there is none.
 type question struct{ goodUntil, start, end *time.Time }
 
 func (n *Node) question(now time.Time) (q question) {
@@ -77,15 +77,14 @@ func (n *Node) question(now time.Time) (q question) {
 	return q
 }
 
-// learnClock takes the clock of the database from a beat that counts for nothing. It may
-// be another server's now.
+// learnClock takes the database clock from a beat that is otherwise ignored. The server may have changed.
 func (n *Node) learnClock(h heard) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.clock, n.clockAt = h.seen, h.sent
 }
 
-// rhythm is the time until the next beat.
+// rhythm returns the time until the next beat.
 func (n *Node) rhythm() time.Duration {
 	n.mu.Lock()
 	defer n.mu.Unlock()

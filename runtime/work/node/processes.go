@@ -11,25 +11,26 @@ import (
 	"github.com/postrider/postrider/runtime/work/node/machine"
 )
 
-// Process is a node as the others see it.
+// Process is a node as other processes see it.
 type Process struct {
-	Name       string           `json:"name"` // of its POSTRIDER_NODE; a process that was started anew has the name of the one before
+	Name       string           `json:"name"` // from POSTRIDER_NODE; a restarted process has the same name
 	Version    string           `json:"version"`
-	Schema     string           `json:"schema"`    // the newest migration of its program; empty: the program is older than that is told
+	Schema     string           `json:"schema"`    // the newest migration of its program; empty for programs too old to report it
 	Roles      []string         `json:"roles"`     // Accepts, Delivers, Webhooks
-	Addresses  machine.Networks `json:"addresses"` // that it can leave from, at most 256; none of an older version
-	Egress     string           `json:"egress"`    // processes with one name are behind one public address
+	Addresses  machine.Networks `json:"addresses"` // that it can send from, at most 256; empty for older versions
+	Egress     string           `json:"egress"`    // processes with the same name share one public address
 	StartedAt  time.Time        `json:"started_at"`
-	SeenAt     time.Time        `json:"seen_at"`        // its last sign of life, by the database clock
-	Silent     time.Duration    `json:"silent"`         // since then
-	ClockAhead *int64           `json:"clock_ahead_ms"` // its clock before the database's; nil: less than matters
-	Alive      bool             `json:"alive"`          // else it died: one that ends as it should is not here
+	SeenAt     time.Time        `json:"seen_at"`        // its last beat, by the database clock
+	Silent     time.Duration    `json:"silent"`         // time since then
+	ClockAhead *int64           `json:"clock_ahead_ms"` // how far its clock is ahead of the database clock; nil if negligible
+	Alive      bool             `json:"alive"`          // false if it died; a process that stops cleanly is not listed
 }
 
-// mostProcesses bounds a list: a process that dies again and again leaves a row each time.
+// mostProcesses limits a list: a process that crashes repeatedly leaves a row each time.
 const mostProcesses = 200
 
-// processesSQL gives the rows of the last hour as a JSON list, at a time and without one id.
+// processesSQL returns SQL that selects the rows of the last hour as a JSON list, at a given time and
+// without one id.
 func processesSQL(at, without, gone, forget string) string {
 	return `(SELECT coalesce(jsonb_agg(jsonb_build_object('name', p.name, 'version', p.version, 'schema', coalesce(p.schema, ''), 'roles', p.roles, 'addresses', coalesce(p.addresses, '[]'), 'egress', coalesce(p.egress, ''),
 		'started_at', p.started_at, 'seen_at', p.seen_at, 'silent', (extract(epoch FROM ` + at + ` - p.seen_at) * 1000000000)::bigint, 'clock_ahead_ms', p.clock_ahead_ms,
@@ -37,13 +38,13 @@ func processesSQL(at, without, gone, forget string) string {
 	FROM (SELECT * FROM nodes WHERE id <> ` + without + ` AND seen_at > ` + at + ` - ` + forget + ` * interval '1 microsecond' ORDER BY seen_at DESC LIMIT ` + fmt.Sprint(mostProcesses) + `) p)`
 }
 
-// Processes gives the processes of the installation and those that died within the last hour, the oldest
+// Processes returns the live processes of the installation and those that died within the last hour, oldest
 // first.
 func (n *Node) Processes(ctx context.Context) ([]Process, error) {
 	return processes(ctx, n.db, n.times)
 }
 
-// Processes is the same for who is none of them.
+// Processes does the same for programs that are not a node.
 func Processes(ctx context.Context, d *db.DB) ([]Process, error) { return processes(ctx, d, standard) }
 
 func processes(ctx context.Context, d *db.DB, t times) ([]Process, error) {
@@ -55,7 +56,7 @@ func processes(ctx context.Context, d *db.DB, t times) ([]Process, error) {
 	return found, nil
 }
 
-// countAlive returns how many of the processes live.
+// countAlive returns how many of the processes are alive.
 func countAlive(processes []Process) (n int) {
 	for _, p := range processes {
 		if p.Alive {
@@ -65,7 +66,7 @@ func countAlive(processes []Process) (n int) {
 	return n
 }
 
-// State is a word for people: alive or silent.
+// State returns a word for display: alive or silent.
 func (p Process) State() string {
 	if p.Alive {
 		return "alive"
@@ -73,16 +74,16 @@ func (p Process) State() string {
 	return "silent"
 }
 
-// Is tells whether the process does something.
+// Is reports whether the process has a role.
 func (p Process) Is(role string) bool { return slices.Contains(p.Roles, role) }
 
-// DeliversFrom tells whether the process delivers mail, and mail can leave from an address
-// by it. name is that of the process that is to do it, empty: any.
+// DeliversFrom reports whether the process delivers mail and can send from an address. If name is not
+// empty, the process must have that name.
 func (p Process) DeliversFrom(addr netip.Addr, name string) bool {
 	return p.Is(Delivers) && (name == "" || name == p.Name) && p.Addresses.Has(addr)
 }
 
-// Self is this process. It is alive while its beats are stored.
+// Self returns this process. It is alive while its beats are stored.
 func (n *Node) Self() Process {
 	n.mu.Lock()
 	p := Process{Name: n.name, Version: n.version, Roles: n.roleNames, Egress: n.egress, Silent: elapsed(n.beat)}
@@ -92,8 +93,8 @@ func (n *Node) Self() Process {
 	return p
 }
 
-// Others are the other processes as of the latest beat: those that live, and those that
-// died within the last hour.
+// Others returns the other processes as of the latest beat: the live ones and those that died within the
+// last hour.
 func (n *Node) Others() []Process {
 	n.mu.Lock()
 	defer n.mu.Unlock()

@@ -12,11 +12,10 @@ import (
 	"github.com/postrider/postrider/runtime/storage/db"
 )
 
-// registerSQL makes the row. Others that are silent may be so because the database was
-// away: then nothing is claimed for a while, unless somebody's beats show that it was not.
-// Others that are back, and claim nothing yet, are waited for as long as they wait, which is
-// no longer than a pause.
-// The last column tells whether a living process has the name.
+// registerSQL creates the row. If others are silent, the database may have been away: then nothing is
+// claimed for a while, unless the beats of some process show that it was not. If others are back but claim
+// nothing yet, the process waits as long as they do, which is at most a pause. The last column reports
+// whether a live process has the same name.
 const registerSQL = `
 WITH others AS (
 	SELECT coalesce(bool_or(name <> $1::text AND seen_at <= now() - $4 * interval '1 microsecond'), false) AS silent,
@@ -55,21 +54,20 @@ func (n *Node) register(ctx context.Context) error {
 	return nil
 }
 
-// beatSQL writes the row, and tells who is gone. A silence that ends with it is found
-// here, by the database clock. What is counted is more than its memory may hold, so that
-// it goes to a file: on a disk without room the beat fails, as every write does that needs
-// a new page.
+// beatSQL updates the row, and returns which nodes are dead. It detects a silence that ends with this beat,
+// by the database clock. The count uses more than its memory allows, so that it needs a file: on a full
+// disk the beat fails, as does every write that needs a new page.
 //
-// A silence is followed by a pause for the sake of others who were alive shortly before
-// it, or are now. A process that was alone waits for its own results only, from beat to beat.
+// A silence is followed by a pause for the sake of processes that were alive shortly before it, or are now.
+// A process that was alone waits for its own results only, from beat to beat.
 //
-// No wait is longer than a pause: a time beyond that was stored while the clock was ahead.
+// No wait is longer than a pause: a later time was stored while the clock was ahead.
 //
-// A beat that lay in a frozen server changes nothing when it thaws: @good_until is over.
-// After an outage, when @end is not null, the wait is that of the slowest who beats. The
-// third column tells whether somebody is absent who beat shortly before @start, the fourth
-// whether the process is alone. The addresses are written when they are news; the last two
-// columns are the others, and whether one of them lives under the same name.
+// A beat that was stuck in a frozen server has no effect when the server resumes, because @good_until has
+// passed. After an outage, when @end is not null, the wait is that of the slowest live process. The third
+// column reports whether a process that beat shortly before @start is absent, the fourth whether the
+// process is alone. The addresses are written when they change; the last two columns are the other
+// processes, and whether a live one has the same name.
 var beatSQL = db.Compile(`
 WITH little AS MATERIALIZED (
 	SELECT set_config('work_mem', '64kB', true) AS memory
@@ -101,13 +99,13 @@ SELECT b.at, b.late,
 	EXISTS (SELECT FROM nodes n WHERE n.id <> @id AND n.name = b.name AND n.seen_at > greatest(b.started_at, b.at - @gone * interval '1 microsecond'))
 FROM beat b`)
 
-// errRowGone says that the row was deleted, with all others or as one that was silent.
+// errRowGone means that the row was deleted, with all others or because the process was silent.
 var errRowGone = errors.New("the row of this node is gone")
 
-// errLate says that the database took a beat so late that it counts for nothing.
+// errLate means that the database processed a beat too late to count.
 var errLate = errors.New("the database answers too late")
 
-// write is one beat. It gives the nodes that are gone.
+// write sends one beat. It returns the dead nodes.
 func (n *Node) write(ctx context.Context) (gone []int64, err error) {
 	gone, err = n.writeRow(ctx)
 	if !errors.Is(err, errRowGone) {
@@ -130,7 +128,7 @@ func (n *Node) writeRow(ctx context.Context) (gone []int64, err error) {
 	n.own.look(n.times.look)
 	news := n.own.news()
 	var late bool
-	// What goes wrong at the commit comes after the row.
+	// An error of the commit arrives after the row.
 	gone, err = db.One(ctx, n.db.Prepared, func(gone *[]int64) []any {
 		return []any{&h.seen, &late, &h.absent, &h.alone, db.ScanMicroseconds(&h.wait), new(int64), db.ScanArray(gone), db.ScanJSON(&h.others), &h.twin}
 	}, beatSQL.Text, beatSQL.Args(db.Arg("good_until", q.goodUntil), db.Arg("lock", lock), db.Arg("silent", n.times.silent.Microseconds()), db.Arg("pause", n.times.pause.Microseconds()),
@@ -155,8 +153,8 @@ func (n *Node) writeRow(ctx context.Context) (gone []int64, err error) {
 	return gone, nil
 }
 
-// repairTimesSQL corrects rows that were written while the clock was ahead: those of processes
-// that died then would count as alive, and keep others from claiming.
+// repairTimesSQL corrects rows that were written while the clock was ahead: processes that died then would
+// seem alive, and prevent others from claiming.
 const repairTimesSQL = `
 UPDATE nodes n SET seen_at = least(n.seen_at, at), started_at = least(n.started_at, at), claims_from = least(n.claims_from, at + $1 * interval '1 microsecond')
 FROM clock_timestamp() AS at WHERE n.id IN (
@@ -175,8 +173,8 @@ func (n *Node) RepairTimes(ctx context.Context, _ clockstep.Step) (int64, error)
 const (
 	leaveSQL = `DELETE FROM nodes WHERE id = $1`
 	sweepSQL = `DELETE FROM nodes WHERE seen_at < now() - $1 * interval '1 microsecond'`
-	// looksAtGone is how often what a node had claimed is looked for: a statement of it
-	// may have been on its way when it died.
+	// looksAtGone is how many times the claims of a dead node are looked for: one of its statements may
+	// have been in transit when it died.
 	looksAtGone = 5
 )
 
@@ -185,8 +183,8 @@ func (n *Node) leave(ctx context.Context) error {
 	return err
 }
 
-// bury hands back what nodes had claimed that are gone, unless nothing may be claimed
-// now: after an outage everybody seems to be gone for a moment.
+// bury hands back the claims of dead nodes, unless nothing may be claimed now: after an outage every
+// process seems dead for a moment.
 func (n *Node) bury(ctx context.Context, gone []int64) {
 	n.mu.Lock()
 	steady := time.Until(n.claimsFrom) <= 0
@@ -200,7 +198,7 @@ func (n *Node) bury(ctx context.Context, gone []int64) {
 	if time.Since(n.swept) > n.times.forget/6 {
 		n.swept = time.Now()
 		if _, err := n.db.Hot.ExecContext(ctx, sweepSQL, n.times.forget.Microseconds()); err != nil && ctx.Err() == nil {
-			n.log.WarnContext(ctx, "node: old rows stay", telemetry.KeyError, err)
+			n.log.WarnContext(ctx, "node: old rows are kept", telemetry.KeyError, err)
 		}
 	}
 }
@@ -215,9 +213,9 @@ func (n *Node) handBack(ctx context.Context, id int32) {
 		switch {
 		case err != nil && ctx.Err() == nil:
 			whole = false
-			n.log.WarnContext(ctx, "node: claims of one that is gone wait for the end of their leases", "gone", id, "what", what, telemetry.KeyError, err)
+			n.log.WarnContext(ctx, "node: claims of a dead node wait for the end of their leases", "gone", id, "what", what, telemetry.KeyError, err)
 		case count > 0:
-			n.log.InfoContext(ctx, "node: claims of one that is gone are handed back", "gone", id, "what", what, telemetry.KeyCount, count)
+			n.log.InfoContext(ctx, "node: claims of a dead node were handed back", "gone", id, "what", what, telemetry.KeyCount, count)
 		}
 	}
 	if whole {

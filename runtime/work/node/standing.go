@@ -6,19 +6,19 @@ import (
 	"github.com/postrider/postrider/runtime/base/fault"
 )
 
-// heard is what a beat that was stored says.
+// heard is the result of a stored beat.
 type heard struct {
-	sent, seen time.Time     // by the clock here, and by the database's
-	wait       time.Duration // nothing is claimed for so long
-	absent     bool          // somebody who was alive before the outage has not beaten since
-	alone      bool          // nobody else was alive shortly before, and nobody is
-	lock       int64         // that the row names now; 0: none
-	answered   time.Time     // by the clock here
+	sent, seen time.Time     // by the local clock, and by the database clock
+	wait       time.Duration // how long nothing may be claimed
+	absent     bool          // a process that was alive before the outage has not beaten since
+	alone      bool          // no other process was alive shortly before, or is now
+	lock       int64         // recorded in the row; 0 if none
+	answered   time.Time     // by the local clock
 	others     []Process
-	twin       bool // one that lives has the name of this one
+	twin       bool // a live process has the same name
 }
 
-// note learns from a beat that was stored.
+// note processes the result of a stored beat.
 func (n *Node) note(h heard) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -26,7 +26,7 @@ func (n *Node) note(h heard) {
 	if silence > n.times.holds {
 		n.holdsFrom = h.sent
 	}
-	if silence > n.times.silent && !n.beat.IsZero() && !h.alone { // whatever the clock of the database says: it may be another one's
+	if silence > n.times.silent && !n.beat.IsZero() && !h.alone { // regardless of the database clock, which may be that of another server
 		h.wait = max(h.wait, n.times.pause)
 	}
 	n.overOutage(h)
@@ -40,7 +40,7 @@ func (n *Node) note(h heard) {
 	n.changed = make(chan struct{})
 }
 
-// AwaitClaim waits until jobs may be claimed; false when stop comes first.
+// AwaitClaim waits until jobs may be claimed. It returns false if stop is closed first.
 func (n *Node) AwaitClaim(stop <-chan struct{}) bool {
 	return n.await(stop, func() (bool, time.Duration) {
 		if elapsed(n.beat) >= n.times.silent {
@@ -51,8 +51,8 @@ func (n *Node) AwaitClaim(stop <-chan struct{}) bool {
 	})
 }
 
-// AwaitRun waits until jobs that are claimed may be begun: until the process holds a lock
-// and its row names it. It is false when stop comes first.
+// AwaitRun waits until claimed jobs may start: until the process holds a lock and its row records it. It
+// returns false if stop is closed first.
 func (n *Node) AwaitRun(stop <-chan struct{}) bool {
 	return n.await(stop, func() (bool, time.Duration) {
 		key, held := n.signals.Lock()
@@ -60,7 +60,7 @@ func (n *Node) AwaitRun(stop <-chan struct{}) bool {
 	})
 }
 
-// await asks again after each beat, and after the wait that the answer names.
+// await checks again after each beat, and after the wait that allowed returns.
 func (n *Node) await(stop <-chan struct{}, allowed func() (ok bool, wait time.Duration)) bool {
 	for {
 		n.mu.Lock()
@@ -83,16 +83,15 @@ func (n *Node) await(stop <-chan struct{}, allowed func() (ok bool, wait time.Du
 	}
 }
 
-// Holds tells whether what was claimed, or prolonged, by a statement that was sent at a
-// moment is certainly still this process's, as far as handing back early is concerned.
+// Holds reports whether this process certainly still owns what was claimed or extended by a statement sent
+// at a given time, as far as early hand-back is concerned.
 func (n *Node) Holds(since time.Time) bool {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	return elapsed(n.beat) < n.times.holds && !since.Before(n.holdsFrom)
 }
 
-// Report tells of the end of an operation on the database. The first one that works after
-// one that found it away closes Back.
+// Report reports the result of a database operation. The first success after a failure closes Back.
 func (n *Node) Report(err error) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -106,7 +105,7 @@ func (n *Node) Report(err error) {
 	}
 }
 
-// Back is closed when the database works again.
+// Back returns a channel that is closed when the database works again.
 func (n *Node) Back() <-chan struct{} {
 	n.mu.Lock()
 	defer n.mu.Unlock()

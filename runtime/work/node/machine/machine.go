@@ -1,5 +1,5 @@
-// Package machine says what this machine has: the addresses that a connection can leave from, and
-// memory.
+// Package machine reports the resources of this machine: the addresses that a connection can leave from,
+// and memory.
 package machine
 
 import (
@@ -13,20 +13,20 @@ import (
 	"strings"
 )
 
-// Addresses are those of a machine. Safe for concurrent use.
+// Addresses are the addresses of a machine. It is safe for concurrent use.
 type Addresses interface {
-	// List gives them in order. One of a loopback interface stands for its network, all of
-	// which the machine has.
+	// List returns them in order. An address of a loopback interface represents its network, all of which
+	// the machine has.
 	List() (Networks, error)
-	// Has tells whether a connection can leave from an address now.
+	// Has reports whether a connection can currently leave from an address.
 	Has(addr netip.Addr) bool
 }
 
 // Interfaces are the addresses of this machine's interfaces.
 type Interfaces struct{}
 
-// Networks are addresses as they are stored: one of a single address for each, or one of
-// which a machine has all. They are also a machine that has them, for tests.
+// Networks are addresses as they are stored: single addresses, or whole networks that a machine has. They
+// also implement Addresses, for tests.
 type Networks []netip.Prefix
 
 var (
@@ -34,8 +34,7 @@ var (
 	_ Addresses = Networks(nil)
 )
 
-// List asks the interfaces that are up. Addresses of one link alone are left out: no mail
-// leaves from them.
+// List reads the interfaces that are up. It omits link-local addresses, from which no mail is sent.
 func (Interfaces) List() (Networks, error) {
 	interfaces, err := net.Interfaces()
 	if err != nil {
@@ -48,7 +47,7 @@ func (Interfaces) List() (Networks, error) {
 		}
 		addrs, err := i.Addrs()
 		if err != nil {
-			continue // the interface went meanwhile
+			continue // the interface disappeared in the meantime
 		}
 		for _, a := range addrs {
 			prefix, err := netip.ParsePrefix(a.String())
@@ -68,8 +67,8 @@ func (Interfaces) List() (Networks, error) {
 	return all.inOrder(), nil
 }
 
-// Has tries to bind to the address; nothing is sent. Where the system lets anybody bind to
-// any address, it has those that it lists.
+// Has tries to bind to the address; nothing is sent. If the system allows binding to any address, Has
+// checks the list instead.
 func (i Interfaces) Has(addr netip.Addr) bool {
 	addr = addr.Unmap()
 	if bindsToAny(addr) {
@@ -80,12 +79,11 @@ func (i Interfaces) Has(addr netip.Addr) bool {
 	if err != nil {
 		return false
 	}
-	_ = l.Close() // nobody was let in
+	_ = l.Close() // no connection was accepted
 	return true
 }
 
-// bindsToAny asks for ip_nonlocal_bind, which is set on machines that take over each
-// other's addresses.
+// bindsToAny reads ip_nonlocal_bind, which is set on machines that take over each other's addresses.
 func bindsToAny(addr netip.Addr) bool {
 	family := "ipv4"
 	if addr.Is6() {
@@ -95,18 +93,18 @@ func bindsToAny(addr netip.Addr) bool {
 	return err == nil && strings.TrimSpace(string(set)) == "1"
 }
 
-// Single is the network of one address.
+// Single returns the network of one address.
 func Single(addr netip.Addr) netip.Prefix { return netip.PrefixFrom(addr, addr.BitLen()) }
 
-// List gives them in order.
+// List returns them in order.
 func (n Networks) List() (Networks, error) { return slices.Clone(n).inOrder(), nil }
 
-// Has tells whether an address is among them.
+// Has reports whether an address is in one of the networks.
 func (n Networks) Has(addr netip.Addr) bool {
 	return slices.ContainsFunc(n, func(p netip.Prefix) bool { return p.Contains(addr.Unmap()) })
 }
 
-// Texts shows each, a single address as 198.51.100.7.
+// Texts returns each as text; single addresses without a prefix length.
 func (n Networks) Texts() []string {
 	texts := make([]string, len(n))
 	for i, p := range n {
@@ -117,11 +115,10 @@ func (n Networks) Texts() []string {
 	return texts
 }
 
-// MarshalJSON gives the list of Texts.
+// MarshalJSON encodes the list of Texts.
 func (n Networks) MarshalJSON() ([]byte, error) { return json.Marshal(n.Texts()) }
 
-// UnmarshalJSON reads such a list. What it does not know is left out: a newer version may
-// have written it.
+// UnmarshalJSON decodes such a list. It skips unknown entries, which a newer version may have written.
 func (n *Networks) UnmarshalJSON(text []byte) error {
 	var list []string
 	if err := json.Unmarshal(text, &list); err != nil {
@@ -138,7 +135,7 @@ func (n *Networks) UnmarshalJSON(text []byte) error {
 	return nil
 }
 
-// inOrder has each once, those of loopback interfaces last.
+// inOrder sorts and deduplicates, with loopback networks last.
 func (n Networks) inOrder() Networks {
 	slices.SortFunc(n, func(a, b netip.Prefix) int {
 		if la, lb := a.Addr().IsLoopback(), b.Addr().IsLoopback(); la != lb {

@@ -10,11 +10,11 @@ import (
 	"strings"
 )
 
-// Memory returns how many bytes this process may use: the memory of the machine, or less where a cgroup
-// bounds it. It returns 0 where the system does not say.
+// Memory returns how many bytes this process may use: the memory of the machine, or less if a cgroup limits
+// it. It returns 0 if the system does not report it.
 func Memory() int64 { return memoryBelow("/") }
 
-// memoryBelow is Memory with the file systems of the kernel below a root.
+// memoryBelow is Memory with the kernel file systems mounted below root.
 func memoryBelow(root string) int64 {
 	least := int64(math.MaxInt64)
 	for _, limit := range append(cgroupLimits(root), totalMemory(root)) {
@@ -46,9 +46,9 @@ func totalMemory(root string) int64 {
 	return 0
 }
 
-// cgroupLimits reads the limits of the cgroup of this process and of all those around it, of version 1
-// and 2. In a container the path may be that of the host, which is not mounted there; then the root of
-// the mount is the container's own cgroup.
+// cgroupLimits reads the limits of the cgroup of this process and of all its ancestors, in versions 1 and
+// 2. In a container the path may be that of the host, which is not mounted there; then the root of the
+// mount is the container's own cgroup.
 func cgroupLimits(root string) (limits []int64) {
 	f, err := os.Open(filepath.Join(root, "proc/self/cgroup"))
 	if err != nil {
