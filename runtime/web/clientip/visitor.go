@@ -8,9 +8,9 @@ import (
 	"strings"
 )
 
-// Of is the address that asks; the zero address where it cannot be told. Behind proxies that are known
-// it is the last one of X-Forwarded-For that they have not added themselves: what stands before it
-// anybody may have written.
+// Of returns the address of the client, or the zero address if it is unknown. Behind trusted proxies it is
+// the last entry of X-Forwarded-For that they have not added themselves: the client may have forged
+// everything before it.
 func Of(r *http.Request, proxies []netip.Prefix) netip.Addr {
 	peer, err := netip.ParseAddrPort(r.RemoteAddr)
 	if err != nil {
@@ -32,7 +32,7 @@ func Of(r *http.Request, proxies []netip.Prefix) netip.Addr {
 	return at
 }
 
-// parse reads an address, with a port or without.
+// parse parses an address, with or without a port.
 func parse(text string) (netip.Addr, error) {
 	if host, _, err := net.SplitHostPort(text); err == nil {
 		text = host

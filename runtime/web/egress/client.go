@@ -14,27 +14,27 @@ import (
 	"time"
 )
 
-// BodyLimit is how much of an answer is kept.
+// BodyLimit is how many bytes of a response are kept.
 const BodyLimit = 4 << 10
 
-// ErrPlainHTTP refuses http:// where only https:// is allowed.
+// ErrPlainHTTP is returned for http:// where only https:// is allowed.
 var ErrPlainHTTP = errors.New("only https targets are allowed")
 
-// ClientConfig shapes the outbound HTTP client. Zero durations take the defaults.
+// ClientConfig configures the outbound HTTP client. Zero durations use the defaults.
 type ClientConfig struct {
 	Guard          *Guard         // required
-	PlainLoopback  bool           // development: http:// too, to loopback addresses only (the guard must allow them)
+	PlainLoopback  bool           // development: also http://, to loopback addresses only (the guard must allow them)
 	ConnectTimeout time.Duration  // TCP and TLS, each; default 5 s
-	Timeout        time.Duration  // the whole exchange with the body; default 10 s
+	Timeout        time.Duration  // the whole exchange including the body; default 10 s
 	RootCAs        *x509.CertPool // default: the system's
 
-	// Lookup finds the addresses of a host; default: the system's resolver. Each is
-	// judged by the guard when it is dialled, whoever named it.
+	// Lookup returns the addresses of a host; default: the system's resolver. The guard checks each address
+	// when it is dialled, wherever it comes from.
 	Lookup func(ctx context.Context, host string) ([]netip.Addr, error)
 }
 
-// NewClient makes the client for webhook and automation calls. A redirect is
-// returned as the answer that it is, never followed: to the caller a 3xx is a failure.
+// NewClient returns the client for webhook and automation calls. It never follows a redirect but returns it
+// as the response: for callers a 3xx is a failure.
 func NewClient(cfg ClientConfig) *http.Client {
 	if cfg.ConnectTimeout <= 0 {
 		cfg.ConnectTimeout = 5 * time.Second
@@ -66,15 +66,15 @@ func newTransport(cfg ClientConfig, control func(string, string, syscall.RawConn
 		TLSHandshakeTimeout:    cfg.ConnectTimeout,
 		TLSClientConfig:        &tls.Config{MinVersion: tls.VersionTLS12, RootCAs: cfg.RootCAs},
 		ForceAttemptHTTP2:      true,
-		DisableCompression:     true, // what is kept of an answer is what was sent
+		DisableCompression:     true, // responses are recorded as sent
 		MaxIdleConns:           512,
-		MaxIdleConnsPerHost:    128, // many customers have their endpoints at one host
+		MaxIdleConnsPerHost:    128, // many customers have their endpoints on one host
 		IdleConnTimeout:        30 * time.Second,
 		MaxResponseHeaderBytes: 64 << 10,
 	}
 }
 
-// dialBy dials the addresses that lookup gives, in turn, until one answers.
+// dialBy returns a dial function that tries the addresses from lookup in turn, until one connects.
 func dialBy(lookup func(context.Context, string) ([]netip.Addr, error), dialer *net.Dialer) func(context.Context, string, string) (net.Conn, error) {
 	if lookup == nil {
 		return dialer.DialContext
@@ -102,8 +102,8 @@ func dialBy(lookup func(context.Context, string) ([]netip.Addr, error), dialer *
 	}
 }
 
-// byScheme sends https and, where allowed, http requests over transports of
-// their own: only the scheme decides whether a loopback address is demanded.
+// byScheme sends https and, if allowed, http requests over separate transports: only the scheme decides
+// whether the address must be loopback.
 type byScheme struct {
 	https, plain *http.Transport
 }
@@ -126,7 +126,7 @@ func (s byScheme) CloseIdleConnections() {
 	}
 }
 
-// A RoundTripper closes the request body also when it refuses.
+// closeBody closes the request body, which a RoundTripper must also do when it refuses.
 func closeBody(r *http.Request, err error) error {
 	if r.Body != nil {
 		return errors.Join(err, r.Body.Close())
@@ -145,8 +145,8 @@ func loopbackOnly(address string) error {
 	return nil
 }
 
-// ReadBody keeps the first BodyLimit octets of an answer; truncated says that
-// there was more, which is left unread. The caller closes the body.
+// ReadBody returns the first BodyLimit bytes of a response; truncated reports that there was more, which is
+// left unread. The caller closes the body.
 func ReadBody(r io.Reader) (body []byte, truncated bool, err error) {
 	body, err = io.ReadAll(io.LimitReader(r, BodyLimit+1))
 	if len(body) > BodyLimit {

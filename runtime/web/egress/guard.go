@@ -1,14 +1,12 @@
-// Package egress is how Postrider reaches machines that strangers name: webhook
-// targets and mail hosts.
+// Package egress connects to machines that users of the API name: webhook targets and mail hosts.
 //
-// A Guard decides by address, at dial time, after DNS: a name that resolves to
-// a public address when it is looked at and to a private one when it is dialled
-// gains nothing. Everything special-purpose is refused (the IANA registries,
-// every IPv6 range outside global unicast with its embedded-IPv4 forms, ISATAP
-// below any prefix, cloud metadata services); an operator may allow prefixes beside the public ones.
+// A Guard decides by address, at dial time, after DNS: a name that resolves to a public address when
+// checked and to a private one when dialled gains nothing. All special-purpose addresses are refused (the
+// IANA registries, every IPv6 range outside global unicast including embedded-IPv4 forms, ISATAP below any
+// prefix, cloud metadata services). An operator may allow further prefixes.
 //
-// NewClient is the one outbound HTTP client: https only, no proxy from the
-// environment, redirects not followed, time-outs, bounded answers.
+// NewClient is the only outbound HTTP client: https only, no proxy from the environment, redirects not
+// followed, timeouts, size-limited responses.
 package egress
 
 import (
@@ -20,10 +18,10 @@ import (
 	"code.dny.dev/ssrf"
 )
 
-// ErrRefused is what every refusal of the guard is.
+// ErrRefused matches every refusal of the guard.
 var ErrRefused = errors.New("address refused")
 
-// RefusedError says which address was refused, in words for an operator.
+// RefusedError names the refused address, for operators.
 type RefusedError struct {
 	Address string
 	cause   error
@@ -36,23 +34,22 @@ func (e *RefusedError) Error() string {
 // Is makes every RefusedError an ErrRefused.
 func (e *RefusedError) Is(target error) bool { return target == ErrRefused }
 
-// Unwrap gives the rule that refused.
+// Unwrap returns the rule that refused.
 func (e *RefusedError) Unwrap() error { return e.cause }
 
-// Services inside clouds that answer on addresses of no special-purpose range.
+// Cloud services with addresses outside the special-purpose ranges.
 var deniedV4 = []netip.Prefix{
 	netip.MustParsePrefix("168.63.129.16/32"), // Azure's host agent
 }
 
-// The library's list follows IANA; these were global unicast once and are not now.
+// The library's list follows IANA; these ranges used to be global unicast.
 var deniedV6 = []netip.Prefix{
 	netip.MustParsePrefix("3ffe::/16"), // 6bone, returned (RFC 3701)
 }
 
-// isISATAP tells whether an interface identifier is one of ISATAP (RFC 5214 section
-// 6.1): below any prefix, its last 32 bits are an IPv4 address to which the packet goes
-// on a host that has such an interface. The two lowest bits of the first octet are
-// flags.
+// isISATAP reports whether an interface identifier is an ISATAP identifier (RFC 5214 section 6.1): below
+// any prefix, its last 32 bits are an IPv4 address to which a host with such an interface sends the packet.
+// The two lowest bits of the first byte are flags.
 func isISATAP(addr netip.Addr) bool {
 	b := addr.As16()
 	return addr.Is6() && b[8]&^3 == 0 && b[9] == 0 && b[10] == 0x5e && b[11] == 0xfe
@@ -60,13 +57,13 @@ func isISATAP(addr netip.Addr) bool {
 
 var errISATAP = errors.New("ISATAP address")
 
-// Guard says which addresses may be dialled. It is safe for concurrent use.
+// Guard decides which addresses may be dialled. It is safe for concurrent use.
 type Guard struct {
 	rules   *ssrf.Guardian
 	allowV6 []netip.Prefix
 }
 
-// NewGuard allows public addresses and the given prefixes.
+// NewGuard returns a guard that allows public addresses and the given prefixes.
 func NewGuard(allow []netip.Prefix) *Guard {
 	var v4, v6 []netip.Prefix
 	for _, p := range allow {
@@ -84,8 +81,8 @@ func NewGuard(allow []netip.Prefix) *Guard {
 	)}
 }
 
-// Control is a net.Dialer.Control: it sees the address that is about to be
-// connected to, whatever name led there.
+// Control implements net.Dialer.Control: it sees the address about to be connected to, whatever name it
+// came from.
 func (g *Guard) Control(network, address string, c syscall.RawConn) error {
 	if err := g.rules.Safe(network, address, c); err != nil {
 		return &RefusedError{Address: address, cause: err}
@@ -97,7 +94,7 @@ func (g *Guard) Control(network, address string, c syscall.RawConn) error {
 	return g.tunnelled(target.Addr())
 }
 
-// tunnelled refuses what the prefixes cannot tell, as it is below all of them.
+// tunnelled refuses addresses that can be below any prefix.
 func (g *Guard) tunnelled(addr netip.Addr) error {
 	allowed := func(p netip.Prefix) bool { return p.Contains(addr) }
 	if isISATAP(addr) && !slices.ContainsFunc(g.allowV6, allowed) {
@@ -106,7 +103,7 @@ func (g *Guard) tunnelled(addr netip.Addr) error {
 	return nil
 }
 
-// Allowed answers for an address that is not being dialled yet.
+// Allowed checks an address before it is dialled.
 func (g *Guard) Allowed(addr netip.Addr) error {
 	if !addr.IsValid() {
 		return &RefusedError{Address: "no address", cause: ErrRefused}

@@ -6,8 +6,8 @@ import (
 	"github.com/postrider/postrider/runtime/base/setting"
 )
 
-// Allow is the ranges that webhook endpoints, and what automations call, may have beside public
-// addresses. In development receivers run beside the server.
+// Allow lists the ranges that webhook endpoints and automation calls may use in addition to public
+// addresses. In development, receivers run on the same machine.
 var Allow = setting.Declare(setting.Setting[[]netip.Prefix]{
 	Name: "POSTRIDER_WEBHOOK_ALLOW", Group: "Webhooks", Form: setting.Ranges(), DefaultText: "none; this machine in development",
 	Help: "Address ranges that webhook endpoints and the URLs of automations may have beside public ones, separated by commas.",

@@ -12,12 +12,12 @@ import (
 	"github.com/postrider/postrider/runtime/mail/address"
 )
 
-// maxURL is the longest URL that is called, in octets.
+// maxURL is the maximum length of a URL in bytes.
 const maxURL = 2048
 
-// CheckURL returns what is wrong with the form of a URL that a stranger named for us to call, or
-// "", and its host as it is looked up: in lower case, A-labels, no dot at its end. plainLoopback
-// takes http:// too, to this machine. Where the host leads is judged by the guard.
+// CheckURL checks the syntax of a URL that a user wants us to call. It returns what is wrong, or "", and
+// the host in the form used for the lookup: in lower case, A-labels, without a trailing dot. plainLoopback
+// also accepts http://, to this machine. The guard decides about the addresses of the host.
 func CheckURL(text string, plainLoopback bool) (host, wrong string) {
 	if text == "" {
 		return "", "is required"
@@ -72,14 +72,14 @@ func checkHost(host string) (canonical, wrong string) {
 	switch {
 	case err != nil:
 		return "", "has no valid host name"
-	case endsInNumber(name): // it was written in digits of another script
+	case endsInNumber(name): // it used digits of another script
 		return "", notTaken
 	}
 	return name, ""
 }
 
-// endsInNumber tells whether a name is an address to some resolvers, as 127.1 and
-// 0x7f000001 are, by the rule that browsers have (WHATWG URL, "ends in a number").
+// endsInNumber reports whether some resolvers treat a name as an address, for example 127.1 and 0x7f000001,
+// by the rule of browsers (WHATWG URL, "ends in a number").
 func endsInNumber(name string) bool {
 	last := name[strings.LastIndexByte(name, '.')+1:]
 	if digits, hexadecimal := strings.CutPrefix(last, "0x"); hexadecimal {
@@ -88,7 +88,7 @@ func endsInNumber(name string) bool {
 	return last != "" && strings.Trim(last, "0123456789") == ""
 }
 
-// IsLocalhost tells whether a host is this machine by its name or address.
+// IsLocalhost reports whether a host is this machine, by name or address.
 func IsLocalhost(host string) bool {
 	if addr, err := netip.ParseAddr(host); err == nil {
 		return addr.IsLoopback()
@@ -96,9 +96,9 @@ func IsLocalhost(host string) bool {
 	return host == "localhost" || strings.HasSuffix(host, ".localhost")
 }
 
-// WithLocalhost returns a lookup that answers for the names of this machine itself, and asks lookup
-// for all others: DNS servers are not asked for localhost (RFC 6761 section 6.3). A nil lookup is
-// the system's resolver. The guard judges these addresses like others.
+// WithLocalhost returns a lookup that resolves the names of this machine itself and passes all others to
+// lookup: DNS servers must not be asked for localhost (RFC 6761 section 6.3). A nil lookup is the system's
+// resolver. The guard also checks these addresses.
 func WithLocalhost(lookup func(context.Context, string) ([]netip.Addr, error)) func(context.Context, string) ([]netip.Addr, error) {
 	if lookup == nil {
 		lookup = func(ctx context.Context, host string) ([]netip.Addr, error) {

@@ -6,14 +6,15 @@ import (
 	"time"
 )
 
-// LookupTimeout bounds the DNS query for a URL that is being saved.
+// LookupTimeout limits the DNS query for a URL that is being saved.
 const LookupTimeout = 2 * time.Second
 
-// PrivateTarget is the problem of a URL whose host has only addresses that the guard refuses. It continues a sentence.
+// PrivateTarget is the problem of a URL whose host has only addresses that the guard refuses. It continues
+// a sentence.
 const PrivateTarget = "leads to a private, local or reserved address"
 
-// TargetChecker checks URLs when they are saved, so that a mistake is reported before the first request. The guard that
-// decides is the one at dial time. It is safe for concurrent use.
+// TargetChecker checks URLs when they are saved, so that a mistake is reported before the first request.
+// The guard decides at dial time. It is safe for concurrent use.
 type TargetChecker struct {
 	guard         *Guard
 	lookup        func(ctx context.Context, host string) ([]netip.Addr, error)
@@ -26,8 +27,8 @@ func NewTargetChecker(guard *Guard, lookup func(context.Context, string) ([]neti
 	return &TargetChecker{guard: guard, lookup: WithLocalhost(lookup), plainLoopback: plainLoopback}
 }
 
-// Problem returns what is wrong with a URL, or "". A host that cannot be resolved now is accepted: it may exist when it is
-// needed.
+// Problem returns what is wrong with a URL, or "". It accepts a host that cannot be resolved now: it may
+// exist later.
 func (c *TargetChecker) Problem(ctx context.Context, text string) string {
 	host, problem := CheckURL(text, c.plainLoopback)
 	if problem != "" {

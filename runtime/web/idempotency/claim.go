@@ -14,29 +14,29 @@ import (
 // Header is the field that names a request.
 const Header = "Idempotency-Key"
 
-// maxKeyLength is in octets.
+// maxKeyLength is the maximum length of a key in bytes.
 const maxKeyLength = 255
 
-// ErrTaken says that another request holds the key: roll back, then Replay.
+// ErrTaken means that another request holds the key: roll back, then Replay.
 var ErrTaken = errors.New("idempotency key taken by another request")
 
-// Execer is a pool or a transaction: db.Execer by a name that edges may know.
+// Execer is a pool or a transaction. The edges use this name because they cannot import db.
 type Execer = db.Execer
 
-// Answer is what a request was answered.
+// Answer is the response to a request.
 type Answer struct {
 	Status   int
 	Body     []byte
-	Replayed bool // given again, not made by this request
+	Replayed bool // repeated, not created by this request
 }
 
-// storable tells whether an answer is that of a request which did something.
+// storable reports whether the response belongs to a request that had an effect.
 func (a Answer) storable() bool {
 	return a.Status >= http.StatusOK && a.Status < http.StatusMultipleChoices
 }
 
-// Claim is a request's hold on its key. It is used by one request at a time. A
-// nil Claim is a request without a key.
+// Claim is a request's hold on its key. One request at a time uses it. A nil Claim is a request without a
+// key.
 type Claim struct {
 	accountID string
 	key       string
@@ -49,14 +49,14 @@ func newClaim(accountID, operation, key string, canonicalBody []byte) (*Claim, e
 	}
 	for _, b := range []byte(key) {
 		if b < 0x20 || b > 0x7e {
-			return nil, fault.InvalidField(Header, "may have printable ASCII characters only")
+			return nil, fault.InvalidField(Header, "must contain printable ASCII characters only")
 		}
 	}
 	return &Claim{accountID: accountID, key: key, hash: requestHash(operation, canonicalBody)}, nil
 }
 
-// requestHash covers the operation, so that a key used on another operation with
-// the same body is a conflict. The length in front keeps the two parts apart.
+// requestHash covers the operation, so that using a key for another operation with the same body is a
+// conflict. The length prefix separates the two parts.
 func requestHash(operation string, canonicalBody []byte) [sha256.Size]byte {
 	h := sha256.New()
 	h.Write(binary.BigEndian.AppendUint64(nil, uint64(len(operation))))
@@ -65,16 +65,15 @@ func requestHash(operation string, canonicalBody []byte) [sha256.Size]byte {
 	return [sha256.Size]byte(h.Sum(nil))
 }
 
-// ClaimedAnswer is an answer to be stored under a claim.
+// ClaimedAnswer is a response to be stored under a claim.
 type ClaimedAnswer struct {
 	Claim  *Claim // nil: no key, nothing to store
 	Answer Answer
 }
 
-// Store keeps the answer under the claim's key. It belongs in the transaction of
-// the effect, before the effect. ErrTaken: another request has the key, so this
-// transaction must be rolled back. InProgress: another request held the key for too
-// long; roll back and answer that.
+// Store stores the response under the claim's key. Call it in the transaction of the effect, before the
+// effect. ErrTaken means that another request has the key, so this transaction must be rolled back.
+// InProgress means that another request held the key for too long: roll back and return that error.
 func (c *Claim) Store(ctx context.Context, tx Execer, a Answer) error {
 	taken, err := StoreMany(ctx, tx, []ClaimedAnswer{{Claim: c, Answer: a}})
 	if err != nil {

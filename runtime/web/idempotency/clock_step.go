@@ -6,7 +6,7 @@ import (
 	"github.com/postrider/postrider/runtime/storage/clockstep"
 )
 
-// ClockRepair expires keys on time after the database clock stepped back.
+// ClockRepair makes keys expire on time after the database clock stepped back.
 var ClockRepair = clockstep.Repair{What: "idempotency keys", Columns: []clockstep.Column{
 	{Table: "idempotency_keys", Name: "expires_at", Limit: 24 * time.Hour, Reset: 24 * time.Hour},
 }}

@@ -17,14 +17,12 @@ import (
 	"github.com/postrider/postrider/runtime/storage/db/batch"
 )
 
-// An expired row is as good as none, and so is a refusal, which older versions kept.
-// A row that another transaction is inserting makes this statement wait for that
-// transaction: this is what serialises equal requests. Rows go in by key, so that two
-// batches never wait for each other.
+// An expired row counts as missing, and so does a refusal, which older versions stored. If another
+// transaction is inserting a row, this statement waits for that transaction: this serializes equal
+// requests. Rows are inserted in key order, so that two batches never deadlock.
 //
-// @patience is how long it waits in milliseconds, empty for as long as the session does.
-// What was set before is set again at the end, when all rows are in: the sum of
-// them is taken first.
+// @patience is the lock timeout in milliseconds, empty for that of the session. The previous setting is
+// restored at the end, when all rows are inserted: their sum is computed first.
 var storeSQL = db.Compile(`
 WITH patience AS MATERIALIZED (
 	SELECT before, set_config('lock_timeout', coalesce(nullif(@patience, ''), before), true)
@@ -56,34 +54,33 @@ const findSQL = `
 SELECT request_hash, status, body FROM idempotency_keys
 WHERE account_id = $1 AND key = $2 AND expires_at > now() AND status < 400`
 
-// SKIP LOCKED: a row that a request is replacing right now is not old any more.
+// SKIP LOCKED: a row that a request is replacing right now is no longer old.
 const sweepSQL = `
 WITH old AS (
   SELECT id FROM idempotency_keys WHERE expires_at <= now() ORDER BY expires_at LIMIT $1 FOR UPDATE SKIP LOCKED
 ), gone AS (DELETE FROM idempotency_keys k USING old WHERE k.id = old.id RETURNING 1)
 SELECT count(*) FROM gone`
 
-// Key names a key of an account.
+// Key identifies a key of an account.
 type Key struct{ AccountID, Name string }
 
-// Key is what the claim is on.
+// Key returns the claimed key.
 func (c *Claim) Key() Key { return Key{c.accountID, c.key} }
 
-// ErrBusy says that another transaction holds one of the keys: roll back, then store
-// the requests apart.
+// ErrBusy means that another transaction holds one of the keys: roll back, then store the requests
+// separately.
 var ErrBusy = errors.New("idempotency key held by a request that is running")
 
-// StoreMany is Store for many requests that share a transaction: one statement.
-// taken[i] tells that another request, in this list or elsewhere, has the key of
-// answers[i]: leave out its effect and Replay it after the commit. On an error
-// nothing may be committed. Answers other than 2xx are refused: whoever has one has
+// StoreMany is Store for many requests that share a transaction, with one statement. taken[i] reports that
+// another request, in this list or elsewhere, has the key of answers[i]: omit its effect and Replay it
+// after the commit. After an error nothing may be committed. Only 2xx responses are accepted: others have
 // no effect to commit.
 func StoreMany(ctx context.Context, tx Execer, answers []ClaimedAnswer) (taken []bool, err error) {
 	return storeMany(ctx, tx, answers, 0)
 }
 
-// TryStoreMany is StoreMany that waits for another transaction for so long at most.
-// Its error is ErrBusy then.
+// TryStoreMany is StoreMany that waits for other transactions for at most patience. Its error is ErrBusy
+// then.
 func TryStoreMany(ctx context.Context, tx Execer, answers []ClaimedAnswer, patience time.Duration) (taken []bool, err error) {
 	return storeMany(ctx, tx, answers, max(patience, time.Millisecond))
 }
@@ -93,8 +90,8 @@ UPDATE idempotency_keys k SET status = v.status, body = v.body
 FROM unnest($1::text[], $2::text[], $3::bigint[], $4::bytea[]) AS v (account_id, key, status, body)
 WHERE k.account_id = v.account_id AND k.key = v.key`
 
-// Complete gives keys that StoreMany has taken in this transaction their answers, where an
-// answer is only known after the effect.
+// Complete stores the responses for keys that StoreMany has taken in this transaction, if they are only
+// known after the effect.
 func Complete(ctx context.Context, tx Execer, answers []ClaimedAnswer) error {
 	var accounts, keys []string
 	var statuses []int64
@@ -104,7 +101,7 @@ func Complete(ctx context.Context, tx Execer, answers []ClaimedAnswer) error {
 			continue
 		}
 		if !a.Answer.storable() {
-			return fmt.Errorf("complete an idempotency key: an answer with status %d is not kept", a.Answer.Status)
+			return fmt.Errorf("complete an idempotency key: a response with status %d cannot be stored", a.Answer.Status)
 		}
 		accounts, keys = append(accounts, a.Claim.accountID), append(keys, a.Claim.key)
 		statuses, bodies = append(statuses, int64(a.Answer.Status)), append(bodies, a.Answer.Body)
@@ -122,7 +119,7 @@ func Complete(ctx context.Context, tx Execer, answers []ClaimedAnswer) error {
 	return nil
 }
 
-// storeMany waits as long as the session does when patience is 0.
+// storeMany waits as long as the session allows if patience is 0.
 func storeMany(ctx context.Context, tx Execer, answers []ClaimedAnswer, patience time.Duration) (taken []bool, err error) {
 	taken = make([]bool, len(answers))
 	order, err := storeOrder(answers, taken)
@@ -139,8 +136,8 @@ func storeMany(ctx context.Context, tx Execer, answers []ClaimedAnswer, patience
 	return taken, nil
 }
 
-// storeOrder gives the indexes of what to insert, by account and key. Of equal
-// keys the first is inserted, the others are taken.
+// storeOrder returns the indexes of the answers to insert, by account and key. Of equal keys the first is
+// inserted and the others are taken.
 func storeOrder(answers []ClaimedAnswer, taken []bool) ([]int, error) {
 	order := make([]int, 0, len(answers))
 	first := make(map[Key]bool, len(answers))
@@ -148,7 +145,7 @@ func storeOrder(answers []ClaimedAnswer, taken []bool) ([]int, error) {
 		switch {
 		case a.Claim == nil:
 		case !a.Answer.storable():
-			return nil, fmt.Errorf("store idempotent answer: status %d is no outcome", a.Answer.Status)
+			return nil, fmt.Errorf("store idempotent answer: a response with status %d cannot be stored", a.Answer.Status)
 		case first[a.Claim.Key()]:
 			taken[i] = true
 		default:
@@ -163,13 +160,13 @@ func storeOrder(answers []ClaimedAnswer, taken []bool) ([]int, error) {
 	return order, nil
 }
 
-// insert gives the keys that are stored.
+// insert returns the keys that were stored.
 func insert(ctx context.Context, tx Execer, answers []ClaimedAnswer, order []int, patience time.Duration) (map[Key]bool, error) {
 	rows := make([]*ClaimedAnswer, len(order))
 	for at, i := range order {
 		rows[at] = &answers[i]
 	}
-	limit := "" // as it is
+	limit := "" // unchanged
 	if patience > 0 {
 		limit = strconv.FormatInt(patience.Milliseconds(), 10)
 	}
@@ -190,15 +187,15 @@ func insert(ctx context.Context, tx Execer, answers []ClaimedAnswer, order []int
 	return stored, nil
 }
 
-// storeError tells a wait for another request from a database that is away: the
-// insert waits for nothing else. SQLSTATE as in appendix A of the PostgreSQL manual.
+// storeError distinguishes waiting for another request from an unavailable database: the insert waits for
+// nothing else. SQLSTATE codes as in appendix A of the PostgreSQL manual.
 func storeError(ctx context.Context, err error, patience time.Duration) error {
 	var server *pq.Error
 	if ctx.Err() == nil && errors.As(err, &server) {
 		switch server.Code {
 		case "55P03", // lock_timeout
 			"57014", // statement_timeout
-			"40P01": // deadlock: with a transaction that stored other keys before
+			"40P01": // deadlock with a transaction that stored other keys before
 			if patience > 0 {
 				return fmt.Errorf("store idempotent answer: %w (%s)", ErrBusy, server.Message)
 			}
@@ -208,13 +205,13 @@ func storeError(ctx context.Context, err error, patience time.Duration) error {
 	return fmt.Errorf("store idempotent answer: %w", err)
 }
 
-// InProgress refuses a request while another one holds its key. It is never stored.
+// InProgress returns the error for a request while another one holds its key. It is never stored.
 func InProgress() *fault.Error {
 	return fault.Conflictf(fault.CodeIdempotencyInProgress, "The first request with this Idempotency-Key is still running; try again shortly")
 }
 
-// find gives the stored answer, nil when there is none, or a conflict when it
-// was given to another request.
+// find returns the stored response, nil if there is none, or a conflict if it belongs to a different
+// request.
 func find(ctx context.Context, on Execer, c *Claim) (*Answer, error) {
 	type row struct {
 		Answer

@@ -12,7 +12,7 @@ import (
 	"github.com/postrider/postrider/runtime/storage/db"
 )
 
-// Store looks up and keeps answers. It owns the table idempotency_keys.
+// Store looks up and stores responses. It owns the table idempotency_keys.
 type Store struct {
 	db     Execer
 	logger *slog.Logger
@@ -21,16 +21,16 @@ type Store struct {
 	tasks  *worker.Tasks
 }
 
-// Params is what New needs.
+// Params are the dependencies of New.
 type Params struct {
 	DB         Execer // a pool, not a transaction
 	Logger     *slog.Logger
-	Workers    *worker.Metrics // nil: of no interest
+	Workers    *worker.Metrics // may be nil
 	SweepEvery time.Duration   // 0: 5 minutes
 	SweepBatch int             // rows per sweeping transaction; 0: 500
 }
 
-// New makes a Store. It sweeps expired keys between Start and Stop.
+// New returns a Store, which deletes expired keys between Start and Stop.
 func New(p Params) (*Store, error) {
 	if p.DB == nil || p.Logger == nil {
 		return nil, errors.New("idempotency: DB and Logger are needed")
@@ -45,11 +45,10 @@ func New(p Params) (*Store, error) {
 	return s, nil
 }
 
-// Begin opens a request of an account on an operation (as "POST /api/emails",
-// with the id of the resource where the path has one). It gives the answer to
-// replay when there is one already, else the claim to store the answer under. An
-// empty key gives neither. The error is a fault: a key that is not 1-255 printable
-// ASCII characters, or idempotency_conflict for a key used on another request.
+// Begin starts a request of an account for an operation (for example "POST /api/emails", including the id
+// of the resource if the path has one). It returns the response to replay if there is one already, else the
+// claim to store the response under. An empty key returns neither. The error is a fault: a key that is not
+// 1-255 printable ASCII characters, or idempotency_conflict for a key used by a different request.
 func (s *Store) Begin(ctx context.Context, accountID, operation, key string, canonicalBody []byte) (*Claim, *Answer, error) {
 	if key == "" {
 		return nil, nil, nil
@@ -65,22 +64,22 @@ func (s *Store) Begin(ctx context.Context, accountID, operation, key string, can
 	return claim, nil, nil
 }
 
-// Replay gives the answer of the request that took the claim's key. The error is
-// idempotency_conflict when that was a different request.
+// Replay returns the response of the request that took the claim's key. The error is idempotency_conflict
+// if that was a different request.
 func (s *Store) Replay(ctx context.Context, c *Claim) (*Answer, error) {
 	if c == nil {
 		return nil, errors.New("replay of a request without an idempotency key")
 	}
 	answer, err := find(ctx, s.db, c)
 	if err == nil && answer == nil {
-		// It has expired between the two statements.
+		// It expired between the two statements.
 		return nil, InProgress()
 	}
 	return answer, err
 }
 
-// Lookup gives the answer of another request that has taken the claim's key since
-// Begin, or nil. The error is idempotency_conflict when that was a different request.
+// Lookup returns the response of another request that has taken the claim's key since Begin, or nil. The
+// error is idempotency_conflict if that was a different request.
 func (s *Store) Lookup(ctx context.Context, c *Claim) (*Answer, error) {
 	if c == nil {
 		return nil, nil
@@ -88,9 +87,8 @@ func (s *Store) Lookup(ctx context.Context, c *Claim) (*Answer, error) {
 	return find(ctx, s.db, c)
 }
 
-// Record stores the answer (2xx) of a request whose effect is in no transaction here,
-// and gives the answer to send: this one, or that of another request which took the
-// key meanwhile.
+// Record stores the (2xx) response of a request whose effect is not in a transaction of this database, and
+// returns the response to send: this one, or that of another request which took the key in the meantime.
 func (s *Store) Record(ctx context.Context, c *Claim, a Answer) (Answer, error) {
 	if c == nil {
 		return a, nil
@@ -109,7 +107,7 @@ func (s *Store) Record(ctx context.Context, c *Claim, a Answer) (Answer, error) 
 	return a, nil
 }
 
-// Sweep deletes one batch of expired keys and tells how many there were.
+// Sweep deletes one batch of expired keys and returns their number.
 func (s *Store) Sweep(ctx context.Context) (int, error) {
 	swept, err := db.One(ctx, s.db, db.Value[int], sweepSQL, s.batch)
 	if err != nil {
@@ -118,13 +116,13 @@ func (s *Store) Sweep(ctx context.Context) (int, error) {
 	return swept, nil
 }
 
-// Start sweeps in the background until Stop.
+// Start deletes expired keys in the background until Stop.
 func (s *Store) Start(context.Context) error {
 	s.tasks.Start(worker.Every("sweep of idempotency keys", s.every, s.sweepAll))
 	return nil
 }
 
-// Stop ends the sweeping and waits for it.
+// Stop stops the sweep and waits for it.
 func (s *Store) Stop(ctx context.Context) error {
 	s.tasks.Stop(ctx)
 	return nil
@@ -147,7 +145,7 @@ func (s *Store) sweepAll(ctx context.Context) error {
 	}
 }
 
-// Keep is Claim.Store, for callers that have the Store behind an interface.
+// Keep is Claim.Store, for callers that use the Store through an interface.
 func (s *Store) Keep(ctx context.Context, tx Execer, c *Claim, a Answer) error {
 	return c.Store(ctx, tx, a)
 }

@@ -10,24 +10,23 @@ import (
 	"github.com/postrider/postrider/runtime/storage/db/batch"
 )
 
-// request is one that waits to be counted.
+// request is a request waiting to be counted.
 type request struct {
 	accountID string
 	rate      rate
 	result    result
 }
 
-// countSQL counts the requests of many accounts and gives, for each account, how
-// many were admitted and how far ahead it was before.
+// countSQL counts the requests of many accounts and returns, for each account, how many were admitted and
+// how far ahead it was before.
 //
-// A row that is there is locked first, so that it is its newest state that decides;
-// one with nothing left to admit is not written. A row that is not there is made;
-// if another process makes it in the same moment, the account is missing from the
-// answer and is asked about again. Locks are taken in the order of the accounts,
-// on rows that are there before those that are made.
+// An existing row is locked first, so that its newest state decides; a row without remaining requests is
+// not written. A missing row is created; if another process creates it concurrently, the account is missing
+// from the result and is counted in another round. Locks are taken in order of accounts, existing rows
+// before new ones.
 //
-// An account cannot be further ahead than its burst. A row that is further ahead was written
-// before the database clock stepped back, and is corrected.
+// An account cannot be further ahead than its burst. A row that is further ahead was written before the
+// database clock stepped back, and is corrected.
 var countSQL = db.Compile(`
 WITH asked AS (
 	SELECT a.* FROM ` + askedRows.Source() + `
@@ -49,7 +48,7 @@ WITH asked AS (
 )
 SELECT c.account_id, c.admitted, c.ahead FROM counted c WHERE NOT c.fresh OR c.account_id IN (SELECT account_id FROM made)`)
 
-// asked is the requests of one account that wait.
+// asked is the waiting requests of one account.
 type asked struct {
 	accountID string
 	requests  int
@@ -63,11 +62,11 @@ var askedRows = batch.New("a",
 	batch.Int("burst", func(a asked) int64 { return a.rate.burst }),
 )
 
-// mostRounds bounds how often a new account is asked about again: once, unless
-// its row is swept in that very moment.
+// mostRounds limits how many times a new account is counted again: once, unless its row is deleted at that
+// very moment.
 const mostRounds = 5
 
-// count decides on a group of requests.
+// count decides about a group of requests.
 func (l *Limiter) count(ctx context.Context, group []*request) []error {
 	waiting := map[string][]*request{}
 	for _, r := range group {
@@ -106,8 +105,8 @@ func (l *Limiter) round(ctx context.Context, waiting map[string][]*request) erro
 	}, countSQL.Text, countSQL.Args(askedRows.Rows(rows))...)
 }
 
-// sweepSQL forgets accounts that have long had all of their requests back. Rows
-// in use are left alone, which also keeps it out of every deadlock.
+// sweepSQL deletes accounts that have long had all of their requests back. It skips locked rows, which also
+// avoids deadlocks.
 const sweepSQL = `
 DELETE FROM rate_limits WHERE account_id IN (
 	SELECT account_id FROM rate_limits WHERE full_at < now() - interval '1 hour' LIMIT $1::text::int FOR UPDATE SKIP LOCKED)`

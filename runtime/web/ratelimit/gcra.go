@@ -2,15 +2,14 @@ package ratelimit
 
 import "time"
 
-// The generic cell rate algorithm (ITU-T I.371, as a virtual schedule): of an
-// account only the time is known at which it will have all of its requests back.
-// Each request moves it on by one interval, unless it would then be further ahead
-// of now than the whole burst is long.
+// The generic cell rate algorithm (ITU-T I.371, as a virtual schedule): the only state of an account is the
+// time at which it will have all of its requests back. Each request moves it forward by one interval,
+// unless it would then be further ahead of now than the duration of the whole burst.
 
-// rate is how an account gets its requests back. In microseconds, the database's
-// own precision, so that nothing is rounded between here and there.
+// rate is how fast an account gets its requests back. It is in microseconds, the precision of the database,
+// to avoid rounding.
 type rate struct {
-	interval int64 // microseconds until one more
+	interval int64 // microseconds per request
 	burst    int64 // requests
 }
 
@@ -19,17 +18,16 @@ func rateOf(perSecond int) rate {
 	return rate{interval: max(int64(time.Second/time.Microsecond)/int64(perSecond), 1), burst: burst * int64(perSecond)}
 }
 
-// result is what became of one request.
+// result is the decision about one request.
 type result struct {
 	admitted   bool
-	remaining  int64         // requests that could follow at once
-	reset      time.Duration // until the whole burst is there again
-	retryAfter time.Duration // of a refusal: until one more is admitted
+	remaining  int64         // requests that could follow immediately
+	reset      time.Duration // until the whole burst is available again
+	retryAfter time.Duration // if refused: until one more is admitted
 }
 
-// of gives the result of the nth request (from 1) of those that were counted
-// together, of which so many were admitted, when the account was ahead before
-// the first.
+// of returns the result of the nth request (from 1) of those counted together, of which admitted were
+// admitted, if the account was ahead by that much before the first.
 func (r rate) of(nth, admitted, ahead int64) result {
 	after := ahead + min(nth, admitted)*r.interval
 	out := result{admitted: nth <= admitted, reset: time.Duration(after) * time.Microsecond}

@@ -1,20 +1,17 @@
-// Package ratelimit bounds the requests per second of an account, by the generic
-// cell rate algorithm: an account may use two seconds' worth of its rate at once,
-// and gets it back evenly.
+// Package ratelimit limits the requests per second of an account, by the generic cell rate algorithm: an
+// account may use two seconds' worth of its rate in a burst, and regains it evenly.
 //
-// The count is one row per account in the database, by the database clock, so it
-// is exact over all edges of all processes. Requests that come at the same time
-// are counted in one statement: each is still counted for itself, in the order in
-// which it came, and a refused one takes nothing. Unmetered accounts cost nothing.
-// A database that is away is fault.Away, as for everything else.
+// The count is one row per account in the database, by the database clock, so it is exact across all edges
+// and processes. Concurrent requests are counted in one statement: each still counts individually, in order
+// of arrival, and a refused one uses nothing. Unmetered accounts cost nothing. An unavailable database is
+// fault.Away, as everywhere else.
 //
-// The table is unlogged: after a crash of the database every account may use its
-// two seconds' worth once more.
+// The table is unlogged: after a crash of the database every account may use its two seconds' worth once
+// more.
 //
-// Every counted request gets the headers ratelimit-limit (what may be asked at
-// once), ratelimit-remaining (what is left of it) and ratelimit-reset (whole
-// seconds until all of it is there again). A refusal is a fault of kind Limit with
-// the time after which a request is admitted again.
+// Every counted request gets the headers ratelimit-limit (the size of a burst), ratelimit-remaining (what
+// is left of it) and ratelimit-reset (whole seconds until all of it is available again). A refusal is a
+// fault of kind Limit with the time after which a request is admitted again.
 package ratelimit
 
 import (
@@ -31,17 +28,17 @@ import (
 	"github.com/postrider/postrider/runtime/storage/db"
 )
 
-// burst is how much of its rate an account may use at once.
+// burst is how many seconds' worth of its rate an account may use in a burst.
 const burst = 2 // seconds
 
-// Account is who asks, and how often it may.
+// Account identifies the caller and its rate.
 type Account struct {
 	ID        string
 	PerSecond int  // less than one counts as one
-	Unmetered bool // shown its rate, untouched, and never refused
+	Unmetered bool // always admitted; the headers show the full rate
 }
 
-// Limiter counts the requests of all accounts. Safe for concurrent use.
+// Limiter counts the requests of all accounts. It is safe for concurrent use.
 type Limiter struct {
 	db     *db.DB
 	every  time.Duration
@@ -49,16 +46,15 @@ type Limiter struct {
 	tasks  *worker.Tasks
 }
 
-// Params is what New needs.
+// Params are the dependencies of New.
 type Params struct {
 	DB         *db.DB
 	Logger     *slog.Logger
-	Workers    *worker.Metrics // nil: of no interest
+	Workers    *worker.Metrics // may be nil
 	SweepEvery time.Duration   // 0: 10 minutes
 }
 
-// New makes a Limiter. It sweeps rows that say nothing any more between Start
-// and Stop.
+// New returns a Limiter, which deletes obsolete rows between Start and Stop.
 func New(p Params) (*Limiter, error) {
 	if p.DB == nil || p.Logger == nil {
 		return nil, errors.New("ratelimit: DB and Logger are needed")
@@ -71,7 +67,7 @@ func New(p Params) (*Limiter, error) {
 	return l, nil
 }
 
-// Admit counts one request and sets the ratelimit headers, also of a refusal.
+// Admit counts one request and sets the ratelimit headers, even if it refuses.
 func (l *Limiter) Admit(ctx context.Context, account Account, header http.Header) error {
 	r := &request{accountID: account.ID, rate: rateOf(account.PerSecond)}
 	if account.Unmetered {
@@ -89,13 +85,13 @@ func (l *Limiter) Admit(ctx context.Context, account Account, header http.Header
 		Message: fmt.Sprintf("More than %d requests per second; slow down", max(account.PerSecond, 1))}
 }
 
-// Start sweeps in the background until Stop.
+// Start deletes obsolete rows in the background until Stop.
 func (l *Limiter) Start(context.Context) error {
 	l.tasks.Start(worker.Every("sweep of rate limits", l.every, l.sweep))
 	return nil
 }
 
-// Stop ends the sweeping and counts nothing more.
+// Stop stops the sweep and the counting.
 func (l *Limiter) Stop(ctx context.Context) error {
 	l.counts.Close()
 	l.tasks.Stop(ctx)

@@ -18,18 +18,18 @@ import (
 	"github.com/postrider/postrider/runtime/web/clientip"
 )
 
-// gate stands before an HTTP server. It lets connections in by shares, as SMTP
-// listeners do: half a header counts as having said nothing. And it holds whoever takes an
-// answer against the least speed.
+// gate limits the connections of an HTTP server. It admits connections by shares, as SMTP listeners do; a
+// client that has sent only part of a header counts as silent. It also enforces the minimum speed of
+// clients that read a response.
 //
-// All connections of a trusted proxy come from the proxy. Their silent ones are bounded together, and
-// each request counts for the network of the client that the proxy names. A peer in a private network
-// may be a proxy that nobody told us about: its silent connections are bounded likewise.
+// All connections of a trusted proxy have the address of the proxy. Their silent ones are limited together,
+// and each request counts for the network of the client that the proxy names. A peer in a private network
+// may be an unconfigured proxy: its silent connections are limited likewise.
 type gate struct {
 	places  *intake.Gate
 	pace    intake.Pace
 	proxies []netip.Prefix
-	secured bool   // TLS comes first
+	secured bool   // the connection starts with TLS
 	refused func() // counts a connection or a request that found no place
 }
 
@@ -43,7 +43,7 @@ func (g *gate) admit(next http.Handler) http.Handler {
 		}
 		end, err := c.place.Begin(clientip.Of(r, g.proxies))
 		if err != nil {
-			// The connection may go on: other requests on it may be those of other clients.
+			// Keep the connection: other requests on it may be from other clients.
 			g.refused()
 			refuse(w, "Too many requests are in progress from your network. Retry in 5 seconds.")
 			return
@@ -53,17 +53,17 @@ func (g *gate) admit(next http.Handler) http.Handler {
 	})
 }
 
-// refuse answers a request that finds no room.
+// refuse responds to a request for which there is no room.
 func refuse(w http.ResponseWriter, message string) {
 	w.Header().Set("Content-Type", "application/json")
 	w.Header().Set("Cache-Control", "no-store")
 	w.Header().Set("Retry-After", "5")
 	w.WriteHeader(http.StatusServiceUnavailable)
-	// A client that has left does not read it.
+	// A client that has disconnected does not read it.
 	io.WriteString(w, `{"error":{"code":"`+fault.CodeUnavailable+`","message":"`+message+`"}}`) //nolint:errcheck // as above
 }
 
-// remember puts the connection of a request into its context.
+// remember stores the connection of a request in its context.
 func remember(ctx context.Context, c net.Conn) context.Context {
 	if secured, ok := c.(*tls.Conn); ok {
 		c = secured.NetConn()
@@ -87,7 +87,7 @@ func (l *gatedListener) Accept() (net.Conn, error) {
 		}
 		c := &gatedConn{Conn: accepted, pace: l.gate.pace}
 		peer, shared := l.gate.peer(accepted)
-		if c.place, err = l.gate.places.EnterPeer(peer, shared, func() { accepted.Close() }); err == nil { // it is cut
+		if c.place, err = l.gate.places.EnterPeer(peer, shared, func() { accepted.Close() }); err == nil { // end cuts the connection
 			return c, nil
 		}
 		l.gate.refused()
@@ -98,8 +98,8 @@ func (l *gatedListener) Accept() (net.Conn, error) {
 	}
 }
 
-// peer returns the address of a connection's peer, and whether the peer is shared: a trusted proxy, or
-// in a private network, where it may be one.
+// peer returns the address of a connection's peer, and whether the peer is shared: a trusted proxy, or in a
+// private network, where it may be one.
 func (g *gate) peer(c net.Conn) (addr netip.Addr, shared bool) {
 	tcp, ok := c.RemoteAddr().(*net.TCPAddr)
 	if !ok {
@@ -110,10 +110,10 @@ func (g *gate) peer(c net.Conn) (addr netip.Addr, shared bool) {
 	return addr, trusted || addr.IsPrivate() || addr.IsLinkLocalUnicast()
 }
 
-// tellCrowded answers a connection at once: a socket that is new has room for it.
+// tellCrowded responds to a connection immediately: a new socket has room for it.
 func tellCrowded(c net.Conn) {
 	if c.SetWriteDeadline(time.Now().Add(time.Second)) == nil {
-		fmt.Fprint(c, "HTTP/1.1 503 Service Unavailable\r\nConnection: close\r\nRetry-After: 5\r\nContent-Length: 0\r\n\r\n") // it is gone either way
+		fmt.Fprint(c, "HTTP/1.1 503 Service Unavailable\r\nConnection: close\r\nRetry-After: 5\r\nContent-Length: 0\r\n\r\n") // the connection closes either way
 	}
 }
 
@@ -123,10 +123,10 @@ type gatedConn struct {
 
 	place *intake.Place
 	pace  intake.Pace
-	limit atomic.Int64 // of writing, as the handler has set it: Unix nanoseconds, 0 for none
+	limit atomic.Int64 // write deadline set by the handler, in Unix nanoseconds; 0 for none
 }
 
-// Write is in pieces, each of which the client takes within the time of the pace.
+// Write sends in chunks, each of which the client must take within the time of the pace.
 func (c *gatedConn) Write(b []byte) (n int, err error) {
 	for {
 		at := time.Now().Add(c.pace.Within)
@@ -144,7 +144,7 @@ func (c *gatedConn) Write(b []byte) (n int, err error) {
 	}
 }
 
-// SetWriteDeadline is the handler's, beside the pace.
+// SetWriteDeadline sets the handler's deadline, in addition to the pace.
 func (c *gatedConn) SetWriteDeadline(t time.Time) error {
 	if t.IsZero() {
 		c.limit.Store(0)
@@ -154,12 +154,12 @@ func (c *gatedConn) SetWriteDeadline(t time.Time) error {
 	return c.Conn.SetWriteDeadline(t)
 }
 
-// SetDeadline is for both ways.
+// SetDeadline sets both deadlines.
 func (c *gatedConn) SetDeadline(t time.Time) error {
 	return errors.Join(c.SetReadDeadline(t), c.SetWriteDeadline(t))
 }
 
-// CloseWrite lets net/http end a refusal so that the client still reads it.
+// CloseWrite lets net/http end a refusal in such a way that the client can still read it.
 func (c *gatedConn) CloseWrite() error {
 	if half, ok := c.Conn.(interface{ CloseWrite() error }); ok {
 		return half.CloseWrite()
@@ -167,7 +167,7 @@ func (c *gatedConn) CloseWrite() error {
 	return nil
 }
 
-// Close gives the place back.
+// Close releases the place.
 func (c *gatedConn) Close() error {
 	c.place.Leave()
 	return c.Conn.Close()

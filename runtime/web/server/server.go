@@ -16,40 +16,40 @@ import (
 	"github.com/postrider/postrider/runtime/web/clientip"
 )
 
-// Limits for peers that say nothing. Bodies and responses have those of the budget.
+// Timeouts for silent peers. The budget limits bodies and responses.
 const (
 	HeaderTimeout = 10 * time.Second
 	IdleTimeout   = 2 * time.Minute
 	HeaderBytes   = 32 << 10
 
-	// StreamGrace is how long a stop waits for requests; open streams never end
-	// by themselves and are cut then.
+	// StreamGrace is how long a stop waits for requests. After that, open streams, which never end on their
+	// own, are cut.
 	StreamGrace = 10 * time.Second
 )
 
-// Limits of one HTTP/2 connection. A stream costs about as much memory as a connection of HTTP/1.1,
-// so each counts as one (intake.Place.Begin); this bounds how many begin before they are counted.
+// Limits of one HTTP/2 connection. A stream uses about as much memory as an HTTP/1.1 connection, so each
+// counts as one (intake.Place.Begin); this limits how many begin before they are counted.
 const (
 	streams       = 100
-	uploadBuffer  = 256 << 10 // bytes of bodies that arrived and were not read, of all streams
+	uploadBuffer  = 256 << 10 // bytes of bodies, of all streams, that arrived and were not read
 	headerTable   = 4 << 10
-	pingAfter     = 30 * time.Second // without a frame
+	pingAfter     = 30 * time.Second // time without a frame
 	pingTimeout   = 15 * time.Second
-	unsentPerConn = 128 << 10 // bytes that wait in the kernel before they are sent
+	unsentPerConn = 128 << 10 // unsent bytes buffered in the kernel
 )
 
-// Params say what is served, to whom, and within which bounds.
+// Params define what is served, to whom, and within which limits.
 type Params struct {
 	Listener net.Listener
-	TLS      *tls.Config // nil: plain HTTP
+	TLS      *tls.Config // plain HTTP if nil
 	Handler  http.Handler
-	// Observe wraps the handler in logs and metrics; nil: nothing observes it.
+	// Observe wraps the handler with logs and metrics. Optional.
 	Observe  func(http.Handler) http.Handler
-	Budget   *intake.Budget // of bodies and responses
-	Proxies  []netip.Prefix // trusted to name their clients
-	Draining *atomic.Bool   // set once a stop was asked for; nil: never
+	Budget   *intake.Budget // for bodies and responses
+	Proxies  []netip.Prefix // trusted to report their clients
+	Draining *atomic.Bool   // set when a stop was requested; may be nil
 	Logger   *slog.Logger
-	Fail     func(error) // called when the server has ended by itself
+	Fail     func(error) // called if the server ends unexpectedly
 }
 
 // Server listens and serves one handler.
@@ -57,14 +57,14 @@ type Server struct {
 	*http.Server
 
 	listener net.Listener
-	cut      context.CancelCauseFunc // ends every request's context
+	cut      context.CancelCauseFunc // cancels the context of every request
 	fail     func(error)
 }
 
-// errStopped is why the requests that a stop cuts off end. Their clients have not left.
+// errStopped is the cause with which a stop cancels requests. Their clients have not disconnected.
 var errStopped = errors.New("the server is stopping")
 
-// Listen takes the address, so that a taken port is an error of the start.
+// Listen opens the listener early, so that a port in use is a startup error.
 func Listen(ctx context.Context, addr string) (net.Listener, error) {
 	l, err := ListenTCP(ctx, addr)
 	if err != nil {
@@ -78,10 +78,10 @@ func ListenTCP(ctx context.Context, addr string) (net.Listener, error) {
 	return (&net.ListenConfig{Control: boundUnsent}).Listen(ctx, "tcp", addr)
 }
 
-// New returns a server. Every connection passes its gate, and every request the budget: whatever the
-// handler is, its bodies arrive and its responses leave within them.
+// New returns a server. Every connection passes its gate, and every request the budget, whatever the
+// handler is.
 func New(p Params) *Server {
-	base, cut := context.WithCancelCause(context.Background()) // lives as long as the server does
+	base, cut := context.WithCancelCause(context.Background()) // lives as long as the server
 	g := &gate{places: intake.NewGate(p.Budget.Connections(), 0), pace: p.Budget.Pace(), proxies: p.Proxies, secured: p.TLS != nil, refused: p.Budget.CountRefused}
 	handler := p.Budget.Bound(p.Handler, func(r *http.Request) intake.Owner { return intake.Owner{Remote: clientip.Of(r, p.Proxies)} },
 		func(w http.ResponseWriter) { refuse(w, "Too many large responses are being sent. Retry in 5 seconds.") })
@@ -98,12 +98,12 @@ func New(p Params) *Server {
 		HTTP2: &http.HTTP2Config{MaxConcurrentStreams: streams, MaxReceiveBufferPerConnection: uploadBuffer, MaxReceiveBufferPerStream: uploadBuffer,
 			MaxDecoderHeaderTableSize: headerTable, MaxEncoderHeaderTableSize: headerTable, SendPingTimeout: pingAfter, PingTimeout: pingTimeout},
 		BaseContext: func(net.Listener) context.Context { return base },
-		ErrorLog:    slog.NewLogLogger(p.Logger.Handler(), slog.LevelDebug), // broken handshakes and the like
+		ErrorLog:    slog.NewLogLogger(p.Logger.Handler(), slog.LevelDebug), // failed handshakes and the like
 	}}
 }
 
-// closeWhenDraining closes each connection with its next answer once a stop was asked for, so that
-// whoever keeps connections comes back to another process.
+// closeWhenDraining closes each connection with its next response once a stop was requested, so that
+// clients with persistent connections reconnect to another process.
 func closeWhenDraining(h http.Handler, draining *atomic.Bool) http.Handler {
 	if draining == nil {
 		return h
@@ -120,13 +120,13 @@ func closeWhenDraining(h http.Handler, draining *atomic.Bool) http.Handler {
 func (s *Server) Start(context.Context) error {
 	go func() {
 		if err := s.Server.Serve(s.listener); !errors.Is(err, http.ErrServerClosed) {
-			s.fail(fmt.Errorf("the HTTP listener has ended: %w", err))
+			s.fail(fmt.Errorf("the HTTP listener ended unexpectedly: %w", err))
 		}
 	}()
 	return nil
 }
 
-// Stop refuses new connections, lets requests end, and cuts those that do not.
+// Stop refuses new connections, lets requests finish, and cuts those that do not.
 func (s *Server) Stop(ctx context.Context) error {
 	grace, cancel := context.WithTimeout(ctx, StreamGrace)
 	defer cancel()

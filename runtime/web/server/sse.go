@@ -6,24 +6,24 @@ import (
 	"time"
 )
 
-// WriteTime is how long a reader may take nothing.
+// WriteTime is how long a client may read nothing.
 const WriteTime = 10 * time.Second
 
-// Heartbeat is after how long without an event a comment says that the stream lives:
-// proxies end connections that are silent for a minute, some for half of one.
+// Heartbeat is the time without an event after which a comment keeps the stream alive: proxies close
+// connections that are silent for a minute, some after half a minute.
 const Heartbeat = 15 * time.Second
 
-// Recheck is after how long a stream asks again whether its reader may still read. With the caches of
-// keys and sessions that is at most five seconds.
+// Recheck is the interval at which a stream checks whether its client is still authorized. With the caches
+// of keys and sessions, a revocation takes at most five seconds.
 const Recheck = 2 * time.Second
 
-// Writer is one stream. It is used by one goroutine at a time.
+// Writer is one event stream. One goroutine at a time may use it.
 type Writer struct {
 	to      http.ResponseWriter
 	control *http.ResponseController
 }
 
-// Start begins the answer. Nothing may have been written before.
+// Start begins the response. Nothing may have been written before.
 func Start(w http.ResponseWriter) *Writer {
 	setHeader(w)
 	return &Writer{to: w, control: http.NewResponseController(w)}
@@ -32,11 +32,11 @@ func Start(w http.ResponseWriter) *Writer {
 func setHeader(w http.ResponseWriter) {
 	w.Header().Set("Content-Type", "text/event-stream")
 	w.Header().Set("Cache-Control", "no-store")
-	w.Header().Set("X-Accel-Buffering", "no") // nginx would hold events back
+	w.Header().Set("X-Accel-Buffering", "no") // otherwise nginx would buffer events
 	w.Header().Set("X-Content-Type-Options", "nosniff")
 }
 
-// WriteAll writes a stream that is over after the events, as an ordinary answer.
+// WriteAll writes a stream that ends after the events, as an ordinary response.
 func WriteAll(w http.ResponseWriter, events ...Event) error {
 	setHeader(w)
 	var out bytes.Buffer
@@ -47,8 +47,7 @@ func WriteAll(w http.ResponseWriter, events ...Event) error {
 	return err
 }
 
-// Event is one event. Its fields are left out where they are empty, and hold no
-// newline: JSON has none.
+// Event is one event. Empty fields are omitted. Fields must not contain newlines; JSON has none.
 type Event struct {
 	ID, Name string
 	Data     []byte
@@ -75,15 +74,15 @@ func (w *Writer) Send(events ...Event) error {
 	return w.write(out.Bytes())
 }
 
-// Begin tells how long a reader should wait before it connects again, and from
-// where it goes on if it loses the connection before the first event; "": unsaid.
+// Begin announces how long a client should wait before it reconnects, and the position to continue from if
+// it loses the connection before the first event; "" for none.
 func (w *Writer) Begin(position string) error {
 	out := bytes.NewBufferString("retry: 2000\n")
 	Event{ID: position}.appendTo(out)
 	return w.write(out.Bytes())
 }
 
-// Beat sends a comment, which readers ignore.
+// Beat sends a comment, which clients ignore.
 func (w *Writer) Beat() error { return w.write([]byte(": still here\n\n")) }
 
 func (w *Writer) write(b []byte) error {

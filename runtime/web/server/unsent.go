@@ -6,13 +6,13 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// boundUnsent bounds how much of a response the kernel takes before the client has room for it. Without
-// the bound a client that reads nothing holds megabytes of kernel memory for each connection, which
-// counts for the cgroup. Connections inherit the option of their listener. It does not slow a client
-// that reads: what was sent and is not acknowledged yet does not count.
+// boundUnsent limits how much of a response the kernel buffers before the client has room for it. Without
+// the limit, a client that reads nothing ties up megabytes of kernel memory per connection, which count for
+// the cgroup. Connections inherit the option from their listener. It does not slow down a client that
+// reads: sent data that is not acknowledged yet does not count.
 func boundUnsent(_, _ string, c syscall.RawConn) error {
 	return c.Control(func(fd uintptr) {
-		// A system without the option serves all the same.
+		// Serving also works without the option.
 		unix.SetsockoptInt(int(fd), unix.IPPROTO_TCP, unix.TCP_NOTSENT_LOWAT, unsentPerConn) //nolint:errcheck // as above
 	})
 }

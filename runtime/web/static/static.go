@@ -1,6 +1,5 @@
-// Package static serves texts that are the same for every client: from one copy in memory, compressed
-// once, with an ETag. A client that reads slowly, or not at all, holds nothing of them but its
-// connection.
+// Package static serves texts that are the same for every client: from one copy in memory, compressed once,
+// with an ETag. A client that reads slowly, or not at all, uses no memory except for its connection.
 package static
 
 import (
@@ -18,11 +17,11 @@ import (
 	"github.com/postrider/postrider/runtime/base/intake"
 )
 
-// Text is an immutable response body in the encodings in which it is served.
+// Text is an immutable response body in all the encodings in which it is served.
 type Text struct {
 	header http.Header
 	etag   string
-	packed []variant // in the order of preference
+	packed []variant // in order of preference
 	plain  func() ([]byte, error)
 }
 
@@ -32,18 +31,18 @@ type variant struct {
 	content []byte
 }
 
-// smallest is how many bytes are worth compressing.
+// smallest is the minimum size in bytes for compression.
 const smallest = 1 << 10
 
 // New returns a text with the header fields of its responses, such as its Content-Type. The content must
-// not change any more.
+// not change afterwards.
 func New(content []byte, header http.Header) *Text {
 	t := &Text{header: header, etag: tagOf(content), plain: func() ([]byte, error) { return content, nil }}
 	if len(content) < smallest {
 		return t
 	}
 	var packed bytes.Buffer
-	// Writes to a buffer do not fail, and the level is a known one.
+	// Writes to a buffer do not fail, and the level is valid.
 	w, _ := gzip.NewWriterLevel(&packed, gzip.BestCompression)
 	w.Write(content) //nolint:errcheck // as above
 	w.Close()        //nolint:errcheck // as above
@@ -51,8 +50,8 @@ func New(content []byte, header http.Header) *Text {
 	return t
 }
 
-// NewPacked returns a text that is there compressed. Either form may be nil. The first client that takes
-// neither has it unpacked, for all that follow.
+// NewPacked returns a text that is already compressed. Either form may be nil. The first client that
+// accepts neither triggers decompression, for all later ones too.
 func NewPacked(brotli, gzipped []byte, header http.Header) *Text {
 	t := &Text{header: header, etag: tagOf(append(bytes.Clone(gzipped), brotli...))}
 	for _, v := range []variant{{"br", brotli}, {"gzip", gzipped}} {
@@ -90,7 +89,7 @@ func (t *Text) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if len(t.packed) > 0 {
 		header.Set("Vary", "Accept-Encoding")
 	}
-	// Each form has a tag of its own (RFC 9110 section 8.8.3).
+	// Each encoding has its own tag (RFC 9110 section 8.8.3).
 	tag := `"` + t.etag + `"`
 	if coding != "" {
 		tag = `"` + t.etag + "-" + coding + `"`
@@ -112,7 +111,7 @@ func (t *Text) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	intake.WriteShared(w, content) //nolint:errcheck // a client that has left does not read it
 }
 
-// choose returns the form for a request; no content: the plain one.
+// choose returns the encoding for a request; nil content means the plain one.
 func (t *Text) choose(r *http.Request) (coding string, content []byte) {
 	for _, v := range t.packed {
 		if accepts(r, v.coding) {
@@ -134,7 +133,7 @@ func matches(values []string, tag string) bool {
 	return false
 }
 
-// accepts reports whether a client takes a content coding (RFC 9110 section 12.5.3).
+// accepts reports whether a client accepts a content coding (RFC 9110 section 12.5.3).
 func accepts(r *http.Request, coding string) bool {
 	for _, value := range r.Header.Values("Accept-Encoding") {
 		for one := range strings.SplitSeq(value, ",") {

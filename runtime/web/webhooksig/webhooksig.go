@@ -1,15 +1,13 @@
-// Package webhooksig signs what Postrider posts to webhook endpoints, and checks
-// such signatures.
+// Package webhooksig signs the requests to webhook endpoints, and verifies such signatures.
 //
-// The header is `Service-Signature: t=<unix seconds>,v1=<hex>`, where v1 is
-// HMAC-SHA256 with the endpoint's secret (the whole string `whsec_…`) over
-// `<t>.<raw body>`. While a secret is being changed there is one v1 for each
-// secret, and one that fits is enough. A receiver takes the body as it came,
-// before it parses it, and refuses a time that is more than five minutes from
-// its clock: that bounds for how long a request that was overheard is of use.
+// The header is `Service-Signature: t=<unix seconds>,v1=<hex>`, where v1 is HMAC-SHA256 with the endpoint's
+// secret (the whole string `whsec_…`) over `<t>.<raw body>`. While a secret is being rotated there is one
+// v1 for each secret, and one match is enough. A receiver must use the raw body, before parsing it, and
+// reject a time that is more than five minutes from its clock: that limits how long an intercepted request
+// can be replayed.
 //
-// This is Stripe's scheme under another header name, so that Stripe's libraries
-// can check it. testdata/vectors.json has requests to accept and to refuse.
+// This is Stripe's scheme under another header name, so that Stripe's libraries can verify it.
+// testdata/vectors.json has requests to accept and to reject.
 package webhooksig
 
 import (
@@ -22,20 +20,20 @@ import (
 	"time"
 )
 
-// Header carries the signature.
+// Header is the header field with the signature.
 const Header = "Service-Signature"
 
-// Tolerance is how far the time of a signature may be from the receiver's clock.
+// Tolerance is the maximum difference between the time of a signature and the receiver's clock.
 const Tolerance = 5 * time.Minute
 
-// Why a signature is refused.
+// The reasons why a signature is rejected.
 var (
 	ErrMalformed = errors.New("webhook signature: the header has no time or no v1 signature")
-	ErrTime      = errors.New("webhook signature: made at a time too far from now")
-	ErrMismatch  = errors.New("webhook signature: none of the signatures is of this body by this secret")
+	ErrTime      = errors.New("webhook signature: the time is too far from now")
+	ErrMismatch  = errors.New("webhook signature: no signature matches this body and secret")
 )
 
-// Sign makes the header's value: one v1 for each secret, in their order.
+// Sign returns the value of the header: one v1 for each secret, in order.
 func Sign(secrets []string, at time.Time, body []byte) string {
 	stamp := strconv.FormatInt(at.Unix(), 10)
 	var header strings.Builder
@@ -46,8 +44,8 @@ func Sign(secrets []string, at time.Time, body []byte) string {
 	return header.String()
 }
 
-// Verify tells whether the header's value is of the body by the secret, and
-// recent at now. Schemes other than v1 are passed over.
+// Verify returns an error unless the header's value is a signature of the body by the secret, and recent at
+// now. It ignores schemes other than v1.
 func Verify(secret, header string, body []byte, now time.Time) error {
 	var stamp string
 	var signatures []string
@@ -59,7 +57,7 @@ func Verify(secret, header string, body []byte, now time.Time) error {
 			signatures = append(signatures, value)
 		}
 	}
-	unix, err := strconv.ParseUint(stamp, 10, 40) // 34,865 years; without sign
+	unix, err := strconv.ParseUint(stamp, 10, 40) // 34,865 years; without a sign
 	if err != nil || len(signatures) == 0 {
 		return ErrMalformed
 	}

@@ -1,5 +1,5 @@
-// Package h2test is an HTTP/2 client for tests that does what no ordinary client does: it opens streams
-// and takes as much of their responses as the test says, which may be nothing.
+// Package h2test is an HTTP/2 client for tests of misbehaving clients: it opens streams and reads only as
+// much of their responses as the test says, possibly nothing.
 package h2test
 
 import (
@@ -25,7 +25,7 @@ import (
 	"golang.org/x/net/http2/hpack"
 )
 
-// Certificate returns a certificate that signs itself, for a server that speaks HTTP/2.
+// Certificate returns a self-signed certificate, for an HTTP/2 server.
 func Certificate(t testing.TB) *tls.Config {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
@@ -40,7 +40,7 @@ func Certificate(t testing.TB) *tls.Config {
 	return &tls.Config{MinVersion: tls.VersionTLS12, NextProtos: []string{"h2", "http/1.1"}, Certificates: []tls.Certificate{{Certificate: [][]byte{der}, PrivateKey: key}}}
 }
 
-// Files writes such a certificate and its key into files.
+// Files writes such a certificate and its key to files.
 func Files(t testing.TB) (certificate, key string) {
 	t.Helper()
 	c := Certificate(t).Certificates[0]
@@ -70,11 +70,12 @@ type Client struct {
 	statuses map[uint32]string
 	resets   map[uint32]http2.ErrCode
 	read     map[uint32]int64
-	allowed  uint32 // streams at a time, as the server says
+	allowed  uint32 // concurrent streams, as announced by the server
 	ended    error
 }
 
-// Dial connects, with so many bytes of each response that the server may send before it is told more.
+// Dial connects with an initial window: how many bytes of each response the server may send before it must
+// wait.
 func Dial(t testing.TB, addr string, window uint32) *Client {
 	t.Helper()
 	c, err := New(t.Context(), addr, window)
@@ -93,7 +94,7 @@ func dial(ctx context.Context, addr, protocol string) (net.Conn, error) {
 // DialOne connects to the same server for HTTP/1.1.
 func DialOne(ctx context.Context, addr string) (net.Conn, error) { return dial(ctx, addr, "http/1.1") }
 
-// New is Dial that returns its error.
+// New is Dial with an error result.
 func New(ctx context.Context, addr string, window uint32) (*Client, error) {
 	conn, err := dial(ctx, addr, "h2")
 	if err != nil {
@@ -116,7 +117,7 @@ func New(ctx context.Context, addr string, window uint32) (*Client, error) {
 // Close ends the connection.
 func (c *Client) Close() error { return c.conn.Close() }
 
-// listen notes what the server sends, until it ends.
+// listen records what the server sends, until the connection ends.
 func (c *Client) listen() {
 	for {
 		f, err := c.frames.ReadFrame()
@@ -163,8 +164,8 @@ func (c *Client) write(do func() error) error {
 	return do()
 }
 
-// Open begins a request, and returns its stream. fields are pairs of names and values, the method and
-// the path among them (":method", ":path"); whole says that it has no body.
+// Open begins a request, and returns its stream. fields are pairs of names and values, including the method
+// and the path (":method", ":path"); whole says that it has no body.
 func (c *Client) Open(whole bool, fields ...string) (stream uint32, err error) {
 	err = c.write(func() error {
 		stream = c.next
@@ -190,21 +191,21 @@ func (c *Client) Get(path string, fields ...string) (stream uint32, err error) {
 	return c.Open(true, append([]string{":method", "GET", ":path", path}, fields...)...)
 }
 
-// Reset ends a stream as a client that has left does.
+// Reset cancels a stream, as a client that disconnects does.
 func (c *Client) Reset(stream uint32) error {
 	return c.write(func() error { return c.frames.WriteRSTStream(stream, http2.ErrCodeCancel) })
 }
 
-// State is how a connection stands.
+// State is the state of a connection.
 type State struct {
-	Allowed  uint32 // streams at a time, as the server says
+	Allowed  uint32 // concurrent streams, as announced by the server
 	Statuses map[string]int
 	Resets   map[http2.ErrCode]int
 	Bytes    int64 // of all responses
-	Ended    error // nil: it is open
+	Ended    error // nil while the connection is open
 }
 
-// State returns what came so far.
+// State returns what was received so far.
 func (c *Client) State() State {
 	c.mu.Lock()
 	defer c.mu.Unlock()
