@@ -13,12 +13,12 @@ import (
 	"github.com/postrider/postrider/runtime/storage/postgres"
 )
 
-// client is a client program of PostgreSQL, ready to run.
+// client is a PostgreSQL client program, ready to run.
 type client struct {
 	ctx  context.Context //nolint:containedctx // one client is one run
 	name string
 	path string
-	dsn  string // without a password: others see the command line; empty: it connects to nothing
+	dsn  string // without a password, because other users see the command line; empty: no connection
 	env  []string
 }
 
@@ -51,10 +51,10 @@ func (c *client) command(args ...string) (command *exec.Cmd, said *bytes.Buffer)
 	return command, said
 }
 
-// run runs the program to its end. Its error has the last of what the program said.
+// run runs the program to its end. Its error includes the last output of the program.
 func (c *client) run(args ...string) error { return c.runInto(nil, args...) }
 
-// runInto is run with a place for what the program prints.
+// runInto is run with a writer for the output.
 func (c *client) runInto(out io.Writer, args ...string) error {
 	command, said := c.command(args...)
 	command.Stdout = out
@@ -69,7 +69,7 @@ func (c *client) explained(err error, said *bytes.Buffer) error {
 	return fmt.Errorf("%s: %w: %s", c.name, err, strings.Join(lines[max(0, len(lines)-5):], "; "))
 }
 
-// running is a program that reads.
+// running is a program that reads its standard input.
 type running struct {
 	client  *client
 	command *exec.Cmd
@@ -90,10 +90,10 @@ func (c *client) begin(args ...string) (*running, error) {
 	return &running{client: c, command: command, said: said, input: input}, nil
 }
 
-// wait waits for a program whose context has ended or that has ended by itself.
+// wait waits for a program whose context has ended or that has exited.
 func (r *running) wait() error { return r.client.explained(r.command.Wait(), r.said) }
 
-// end says that nothing more comes, and waits.
+// end closes the input, and waits.
 func (r *running) end() error {
 	if err := r.input.Close(); err != nil {
 		return fmt.Errorf("%s: %w", r.client.name, err)

@@ -15,14 +15,14 @@ const describeSQL = `
 SELECT now(), current_setting('server_version_num')::int / 10000, to_regclass('public.schema_migrations') IS NOT NULL,
 	(SELECT count(*) FROM pg_class WHERE relkind IN ('r', 'p', 'v', 'm', 'S') AND relnamespace = 'public'::regnamespace)`
 
-// state is what a database is like.
+// state describes a database.
 type state struct {
 	Manifest
 	ours   bool // it has our tables
 	tables int
 }
 
-// look asks a database. It holds no lock and changes nothing.
+// look inspects a database. It holds no lock and changes nothing.
 func look(ctx context.Context, url string) (found state, err error) {
 	opened, err := sql.Open("postgres", url)
 	if err != nil {
@@ -37,7 +37,7 @@ func look(ctx context.Context, url string) (found state, err error) {
 	return found, err
 }
 
-// errEmpty says that there is nothing to back up.
+// errEmpty means that there is nothing to back up.
 var errEmpty = errors.New("this database is not Postrider's: it has no table schema_migrations")
 
 func describe(ctx context.Context, url string) (Manifest, error) {
@@ -48,7 +48,7 @@ func describe(ctx context.Context, url string) (Manifest, error) {
 	return found.Manifest, err
 }
 
-// checkTarget refuses what must not be restored into.
+// checkTarget refuses databases that must not be restored into.
 func (b *Backup) checkTarget(found state) error {
 	switch newest := db.Schema(); {
 	case found.tables > 0:

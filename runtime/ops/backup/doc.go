@@ -1,11 +1,10 @@
-// Package backup writes the database of an installation to a folder, and makes a database of
-// such a folder again.
+// Package backup writes the database of an installation to a folder, and restores it from such a folder.
 //
-// A backup is a folder with two files: database.dump, which pg_dump has written in its custom
-// format, and backup.json, which says what it is of. backup.json is written last: a folder
-// without one is a backup that did not end. The master key is in neither.
+// A backup is a folder with two files: database.dump, written by pg_dump in its custom format, and
+// backup.json, which describes it. backup.json is written last: a folder without it is an incomplete
+// backup. Neither contains the master key.
 //
-// The rows of a backup are those of one moment. Mail that left after that moment waits in
-// them, so a restored database is held (runtime/work/hold): the row of the hold is written in the
+// The rows of a backup are a snapshot of one moment. Mail that was sent after that moment is still queued
+// in them, so a restored database is held (runtime/work/hold): the row of the hold is written in the
 // transaction that restores all others, and no process can see the database without it.
 package backup

@@ -12,8 +12,8 @@ import (
 	"github.com/postrider/postrider/runtime/work/hold"
 )
 
-// IntoDatabase restores into an empty database, all or nothing, and holds the installation
-// for a reason.
+// IntoDatabase restores into an empty database, all or nothing, and holds the installation with the given
+// reason.
 func (b *Backup) IntoDatabase(ctx context.Context, url string, clients postgres.Config, reason string) error {
 	found, err := look(ctx, url)
 	if err == nil {
@@ -28,9 +28,8 @@ func (b *Backup) IntoDatabase(ctx context.Context, url string, clients postgres.
 	return nil
 }
 
-// load lets pg_restore write the statements and psql run them, in one transaction whose last
-// statement is the hold. psql commits at the end of what it reads, so it is ended before
-// when pg_restore does not end well.
+// load pipes the statements from pg_restore into psql, in one transaction whose last statement is the hold.
+// psql commits at the end of its input, so it is killed first if pg_restore fails.
 func (b *Backup) load(ctx context.Context, url string, clients postgres.Config, server int, reason string) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -51,15 +50,15 @@ func (b *Backup) load(ctx context.Context, url string, clients postgres.Config, 
 		_, err = fmt.Fprintf(run.input, "\n%s;\n", hold.Statement(reason))
 	}
 	if err != nil {
-		cancel() // psql must not come to the end
+		cancel() // psql must not reach the end
 		return errors.Join(run.wait(), err)
 	}
 	return run.end()
 }
 
-// IntoDataDir restores into a new database of an embedded server, and holds the installation
-// for a reason. A database that is there is refused, or set aside: its new folder is given.
-// The new one is made beside it and takes its place when it is whole.
+// IntoDataDir restores into a new database of an embedded server, and holds the installation with the given
+// reason. An existing database is refused, or set aside; the result is its new folder. The new database is
+// created next to it and takes its place when it is complete.
 func (b *Backup) IntoDataDir(ctx context.Context, at postgres.Config, reason string, replace bool) (aside string, err error) {
 	if err := os.MkdirAll(at.DataDir, 0o700); err != nil {
 		return "", fmt.Errorf("restore: %w", err)
@@ -93,7 +92,7 @@ func (b *Backup) IntoDataDir(ctx context.Context, at postgres.Config, reason str
 	return aside, os.RemoveAll(staging)
 }
 
-// make runs a server on a folder until the backup is in it.
+// make runs a server on a folder until the backup is restored.
 func (b *Backup) make(ctx context.Context, at postgres.Config, folder, reason string) error {
 	clients := at
 	at.DataDir = folder

@@ -15,27 +15,27 @@ import (
 	"github.com/postrider/postrider/runtime/storage/postgres"
 )
 
-// Manifest says what a backup is of.
+// Manifest describes a backup.
 type Manifest struct {
 	TakenAt    time.Time `json:"taken_at"`       // by the database clock, before the first row was read
-	Version    string    `json:"version"`        // of the program that took it
+	Version    string    `json:"version"`        // of the program that created the backup
 	Schema     string    `json:"schema"`         // the latest migration
 	PostgreSQL int       `json:"postgresql"`     // major version of the server
 	Bytes      int64     `json:"bytes"`          // of database.dump
 	SHA256     string    `json:"sha256"`         // of database.dump
-	Keys       string    `json:"keys,omitempty"` // tells master keys apart; empty where none was known
+	Keys       string    `json:"keys,omitempty"` // distinguishes master keys; empty if none was known
 }
 
-// Backup is a whole one.
+// Backup is a complete backup.
 type Backup struct {
 	Folder   string
 	Manifest Manifest
 }
 
-// Source is what is backed up.
+// Source is the database to back up.
 type Source struct {
 	URL     string          // of the database
-	Clients postgres.Config // where pg_dump is looked for
+	Clients postgres.Config // where to look for pg_dump
 	Version string          // of this program
 	Keys    string          // see Manifest
 }
@@ -45,8 +45,8 @@ const (
 	manifestName = "backup.json"
 )
 
-// Take writes a backup into a new folder in dir, which it makes. Nothing is locked for
-// writers meanwhile. What is left of one that fails is removed.
+// Take writes a backup into a new folder in dir, which it creates. Writers are not blocked. The files of a
+// failed backup are removed.
 func Take(ctx context.Context, from Source, dir string) (*Backup, error) {
 	m, err := describe(ctx, from.URL)
 	if err != nil {
@@ -82,7 +82,7 @@ func write(ctx context.Context, from Source, folder string, m *Manifest) error {
 	return stored(filepath.Join(folder, manifestName), append(content, '\n'))
 }
 
-// stored writes a file that is whole or is not there.
+// stored writes a file atomically.
 func stored(path string, content []byte) error {
 	file, err := os.OpenFile(path+".new", os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
@@ -95,7 +95,7 @@ func stored(path string, content []byte) error {
 	return os.Rename(path+".new", path)
 }
 
-// sum reads a file to its end and syncs it to the disk.
+// sum reads a file to its end and syncs it to disk.
 func sum(path string) (sha string, size int64, err error) {
 	file, err := os.Open(path)
 	if err != nil {
@@ -107,7 +107,7 @@ func sum(path string) (sha string, size int64, err error) {
 	return hex.EncodeToString(hash.Sum(nil)), size, err
 }
 
-// Open reads the manifest of a backup and compares its checksum, which reads all of it.
+// Open reads the manifest of a backup and verifies its checksum, which reads the whole backup.
 func Open(folder string) (*Backup, error) {
 	content, err := os.ReadFile(filepath.Join(folder, manifestName))
 	if errors.Is(err, os.ErrNotExist) {

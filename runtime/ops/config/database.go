@@ -14,16 +14,16 @@ import (
 	"github.com/postrider/postrider/runtime/storage/db"
 )
 
-// database is the chapter about where data is.
+// database is the group of settings about where data is stored.
 const database = "Database"
 
-// Data directories of those who name none.
+// The default data directories.
 const (
-	DevDataDir     = "data"               // of development mode: below where it was started
-	DefaultDataDir = "/var/lib/postrider" // of production, and of commands
+	DevDataDir     = "data"               // in development mode: relative to the working directory
+	DefaultDataDir = "/var/lib/postrider" // in production, and for commands
 )
 
-// DatabaseURL is zero where Postrider runs its own server.
+// DatabaseURL is zero if Postrider runs its own server.
 var DatabaseURL = setting.Declare(setting.Setting[secret.String]{
 	Name: "DATABASE_URL", Group: database, Secret: true, DefaultText: "embedded",
 	Help: "PostgreSQL 14 or newer. Without it a server is run under the data directory.",
@@ -31,7 +31,7 @@ var DatabaseURL = setting.Declare(setting.Setting[secret.String]{
 	Show: showDatabase,
 })
 
-// ReplicaURL is zero where there is no replica.
+// ReplicaURL is zero if there is no replica.
 var ReplicaURL = setting.Declare(setting.Setting[secret.String]{
 	Name: "POSTRIDER_DATABASE_REPLICA_URL", Group: database, Secret: true, DefaultText: "none",
 	Help: "A standby of DATABASE_URL, or several, that answers lists, search and statistics as long as it has all that was committed before the question; else the primary answers.",
@@ -59,13 +59,13 @@ var ReplicaURL = setting.Declare(setting.Setting[secret.String]{
 
 // databaseAddress is the form of both.
 var databaseAddress = setting.Form[secret.String]{Placeholder: "URL", Parse: func(text string) (secret.String, error) {
-	if _, err := pq.NewConfig(text); err != nil { // err would show the password
+	if _, err := pq.NewConfig(text); err != nil { // err would reveal the password
 		return secret.String{}, errors.New("is not a PostgreSQL address; want postgres://user:password@host:5432/name")
 	}
 	return secret.New(text), nil
 }}
 
-// DataDir is the folder of what is kept beside the database.
+// DataDir is the folder for data that is not in the database.
 var DataDir = setting.Declare(setting.Setting[string]{
 	Name: "POSTRIDER_DATA_DIR", Group: database, DefaultText: "/var/lib/postrider; ./data in development",
 	Help: "Folder of the embedded PostgreSQL and of generated keys.",
@@ -78,13 +78,13 @@ var DataDir = setting.Declare(setting.Setting[string]{
 	},
 })
 
-// Connections is how many connections to the database a process opens at most.
+// Connections is the maximum number of database connections of a process.
 var Connections = setting.Declare(setting.Setting[int]{
 	Name: "POSTRIDER_DATABASE_CONNECTIONS", Group: database, Form: setting.Number(4, 1000), Default: db.Connections,
 	Help: "Connections to the database that a process opens at most; one more listens. Processes open fewer if the server, the role or the database does not allow as many for all of them.",
 })
 
-// Standbys is how many standbys have to hold what is confirmed.
+// Standbys is the number of standbys that must hold confirmed data.
 var Standbys = setting.Declare(setting.Setting[int]{
 	Name: "POSTRIDER_DATABASE_STANDBYS", Group: database, Form: setting.Number(0, 9),
 	Help: "Standbys that must have each commit on their disks. A server that does not wait for as many is refused, and a process is not ready while fewer follow (its role needs pg_monitor to see them).",
@@ -96,28 +96,28 @@ var Standbys = setting.Declare(setting.Setting[int]{
 	},
 })
 
-// Migrate tells whether a service brings the database to the schema of its version.
+// Migrate says whether a service migrates the database to the schema of its version.
 var Migrate = setting.Declare(setting.Setting[Migration]{
 	Name: "POSTRIDER_MIGRATE", Group: database, Form: setting.OneOf("HOW", MigrateOn, MigrateOff), Default: MigrateOn,
 	Help: "off: refuse a database that lacks migrations instead of applying them at the start, for who runs postrider migrate as a job.",
 })
 
-// Migration says what a service does with a database of an older schema.
+// Migration says what a service does if the database has an older schema.
 type Migration string
 
-// What POSTRIDER_MIGRATE may say.
+// The values of POSTRIDER_MIGRATE.
 const (
 	MigrateOn  Migration = "on"
 	MigrateOff Migration = "off"
 )
 
-// PostgresBin is the folder of PostgreSQL's programs.
+// PostgresBin is the folder with the PostgreSQL programs.
 var PostgresBin = setting.Declare(setting.Setting[string]{
 	Name: "POSTRIDER_POSTGRES_BIN", Group: database, Form: setting.Text("DIR"), DefaultText: "looked for in the usual places",
 	Help: "Folder with the initdb and postgres to run.",
 })
 
-// PostgresFallback is where to look for PostgreSQL last.
+// PostgresFallback is the last place to look for PostgreSQL.
 var PostgresFallback = setting.Declare(setting.Setting[string]{
 	Name: "POSTRIDER_POSTGRES_FALLBACK", Group: database, Form: setting.Text("DIR"),
 	Help: "Folder where make put PostgreSQL for a machine that has none.",
@@ -129,8 +129,8 @@ var RiskLosingAcceptedMail = setting.Declare(setting.Setting[bool]{
 	Help: "Accept a server with synchronous_commit=off: a crash of it then loses mail that was answered with success.",
 })
 
-// SpoolDir is beside the database that runs here, on the disk that is there for data.
-// Empty: where the system has temporary files.
+// SpoolDir defaults to the data directory if the database runs on this machine, because that disk is meant
+// for data. Empty means the system's temporary directory.
 var SpoolDir = setting.Declare(setting.Setting[string]{
 	Name: "POSTRIDER_SPOOL_DIR", Group: database, Form: setting.Text("DIR"),
 	DefaultText: "spool in the data directory where the database is there too, else the system's folder for temporary files",
@@ -143,20 +143,20 @@ var SpoolDir = setting.Declare(setting.Setting[string]{
 	},
 })
 
-// DatabaseBytes is how much room the database has; zero: only its disk bounds it.
+// DatabaseBytes is how much space the database may use; zero means that only its disk limits it.
 var DatabaseBytes = setting.Declare(setting.Setting[int]{
 	Name: "POSTRIDER_DATABASE_BYTES", Group: database, Form: setting.Number(0, 1<<60), DefaultText: "the disk, where it is on this machine",
 	Help: "Bytes that the database may grow to. As they run out, free accounts, then everything but mail, then everything is refused, so that delivery goes on. Set it where the database is on another machine.",
 })
 
-// SpoolBytes bounds the spool.
+// SpoolBytes limits the spool.
 var SpoolBytes = setting.Declare(setting.Setting[int]{
 	Name: "POSTRIDER_SPOOL_BYTES", Group: database, Form: setting.Number(intake.LeastSpool, 1<<50), Default: intake.DefaultSpool,
 	Help: "Bytes that they may take there together. No account and no network has more than a quarter.",
 })
 
-// MasterKey is empty where development mode keeps its key in a file, and for commands
-// that were given none. The first key seals.
+// MasterKey is empty if development mode keeps its key in a file, and for commands without a key. The first
+// key seals.
 var MasterKey = setting.Declare(setting.Setting[[]secret.Key]{
 	Name: "POSTRIDER_MASTER_KEY", Group: database, Secret: true, DefaultText: "generated in development",
 	Help:     "Encrypts secrets at rest: 32 bytes in base64. Of several, separated by commas, the first one seals. Rather set it in the environment than on the command line.",
@@ -171,11 +171,11 @@ var MasterKey = setting.Declare(setting.Setting[[]secret.Key]{
 	Show: func(keys []secret.Key) slog.Value { return slog.GroupValue(slog.Int("keys", len(keys))) },
 })
 
-// Embedded tells whether Postrider runs its own PostgreSQL.
+// Embedded reports whether Postrider runs its own PostgreSQL.
 func Embedded(v setting.Values) bool { return DatabaseURL.Of(v).IsZero() }
 
-// showDatabase says where the database is; the URL itself may have a password in more
-// than one place.
+// showDatabase returns the location of the database for the log. The URL itself may contain a password in
+// several places.
 func showDatabase(url secret.String) slog.Value {
 	if url.IsZero() {
 		return slog.GroupValue(slog.Bool("embedded", true))

@@ -1,6 +1,6 @@
-// Package config declares the settings of the installation: those that several parts
-// read, or that are there before any module is.
+// Package config declares the settings of the installation: those that several parts read, or that are
+// needed before any module.
 //
-// Settings of one module stand beside it, in its settings.go. Package setting says how
-// a setting is declared and read.
+// The settings of a single module are in its settings.go. Package setting explains how a setting is
+// declared and read.
 package config

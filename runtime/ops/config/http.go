@@ -13,13 +13,13 @@ import (
 
 const httpGroup = "HTTP"
 
-// AllowPublic lets development mode be reached by others.
+// AllowPublic allows development mode to listen on a public address.
 var AllowPublic = setting.Declare(setting.Setting[bool]{
 	Name: "POSTRIDER_ALLOW_PUBLIC", Group: httpGroup, Form: setting.Switch(),
 	Help: "Let development mode listen on an address that others can reach.",
 })
 
-// HTTPAddr is host:port; port 0 is any free one.
+// HTTPAddr is host:port; port 0 is any free port.
 var HTTPAddr = setting.Declare(setting.Setting[string]{
 	Name: "POSTRIDER_HTTP_ADDR", Group: httpGroup, Form: setting.HostPort(), Default: "127.0.0.1:8080",
 	Help: "Where to serve API, GraphQL, dashboard and public links. Port 0 is any free one.",
@@ -31,8 +31,8 @@ var HTTPAddr = setting.Declare(setting.Setting[string]{
 	},
 })
 
-// BaseURL is scheme, host and port, without a slash at its end. It is empty in
-// development mode on port 0, until the port is known.
+// BaseURL is scheme, host and port, without a trailing slash. It is empty in development mode on port 0,
+// until the port is known.
 var BaseURL = setting.Declare(setting.Setting[string]{
 	Name: "POSTRIDER_BASE_URL", Group: httpGroup, DefaultText: "made of the address in development",
 	Help:     "The public URL, for links. Production needs it.",
@@ -44,13 +44,13 @@ var BaseURL = setting.Declare(setting.Setting[string]{
 			return ""
 		}
 		if addr, err := netip.ParseAddr(host); host == "" || err == nil && addr.IsUnspecified() {
-			host = "127.0.0.1" // by which this machine reaches it
+			host = "127.0.0.1" // the address by which this machine reaches it
 		}
 		return "http://" + net.JoinHostPort(host, port)
 	},
 })
 
-// HTTPTLSAddr is host:port; empty: HTTP is served without TLS.
+// HTTPTLSAddr is host:port; if empty, HTTP is served without TLS.
 var HTTPTLSAddr = setting.Declare(setting.Setting[string]{
 	Name: "POSTRIDER_HTTP_TLS_ADDR", Group: httpGroup, Form: setting.HostPort(), DefaultText: "nowhere",
 	Help: "Where to serve the same over TLS, as :443. Requests to POSTRIDER_HTTP_ADDR are sent there, and tracking hosts are served there where an ACME authority gives certificates.",
@@ -62,8 +62,8 @@ var HTTPTLSAddr = setting.Declare(setting.Setting[string]{
 	},
 })
 
-// HTTPTLSCert and HTTPTLSKey are of HTTPTLSAddr. Both are empty where the certificate comes
-// from an ACME authority.
+// HTTPTLSCert and HTTPTLSKey are for HTTPTLSAddr. Both are empty if the certificate comes from an ACME
+// authority.
 var (
 	HTTPTLSCert = setting.Declare(setting.Setting[string]{
 		Name: "POSTRIDER_HTTP_TLS_CERT", Group: httpGroup, Form: setting.Text("FILE"), DefaultText: "from the ACME authority",
@@ -81,13 +81,13 @@ var (
 	})
 )
 
-// TrustedProxies tell truly for whom they ask.
+// TrustedProxies are trusted to report the address of their clients.
 var TrustedProxies = setting.Declare(setting.Setting[[]netip.Prefix]{
 	Name: "POSTRIDER_TRUSTED_PROXIES", Group: httpGroup, Form: setting.Ranges(),
 	Help: "Address ranges of proxies in front whose X-Forwarded-For is believed, separated by commas.",
 })
 
-// BaseHost is the host of the base URL, without a port.
+// BaseHost returns the host of the base URL, without a port.
 func BaseHost(v setting.Values) string {
 	u, err := url.Parse(BaseURL.Of(v))
 	if err != nil {
@@ -96,7 +96,7 @@ func BaseHost(v setting.Values) string {
 	return u.Hostname()
 }
 
-// parseBaseURL takes scheme and host only: paths are appended to it.
+// parseBaseURL accepts only scheme and host, because paths are appended to it.
 func parseBaseURL(text string) (string, error) {
 	u, err := url.Parse(text)
 	switch {
@@ -120,9 +120,9 @@ func parseBaseURL(text string) (string, error) {
 	return u.Scheme + "://" + host, nil
 }
 
-// SMTPAddr makes the default of a listener for mail. It is the usual port in production
-// and devPort on loopback in development. A server on any free HTTP port stands beside
-// another, and takes any free one here too.
+// SMTPAddr returns the default address of a mail listener: the standard port in production, and devPort on
+// loopback in development. A server on any free HTTP port probably runs next to another server, so it takes
+// any free port here too.
 func SMTPAddr(port, devPort string) func(setting.Values) string {
 	return func(v setting.Values) string {
 		switch {
@@ -135,7 +135,7 @@ func SMTPAddr(port, devPort string) func(setting.Values) string {
 	}
 }
 
-// NotPublic refuses a listener of development mode that others can reach.
+// NotPublic rejects a public listener in development mode.
 func NotPublic(v setting.Values, addr string) error {
 	if othersReach(v, addr) {
 		return fmt.Errorf("is %q, which others can reach: listen on 127.0.0.1 in development mode, or say --allow-public", addr)
@@ -143,8 +143,8 @@ func NotPublic(v setting.Values, addr string) error {
 	return nil
 }
 
-// othersReach tells whether development mode would be reached by others, against the
-// operator's will.
+// othersReach reports whether development mode would be reachable by others without the operator's
+// permission.
 func othersReach(v setting.Values, addr string) bool {
 	host, _, err := net.SplitHostPort(addr)
 	return err == nil && v.Mode == setting.Dev && !loopback(host) && !AllowPublic.Of(v)
@@ -153,14 +153,13 @@ func othersReach(v setting.Values, addr string) bool {
 func loopback(host string) bool {
 	addr, err := netip.ParseAddr(host)
 	if err != nil {
-		// RFC 6761 section 6.3: names under localhost are this machine.
+		// RFC 6761 section 6.3: names below localhost are this machine.
 		return host == "localhost" || strings.HasSuffix(host, ".localhost")
 	}
 	return addr.Unmap().IsLoopback()
 }
 
-// OtherOrigins are the other URLs under which development mode is opened; passkeys need the one with
-// a name.
+// OtherOrigins returns the other URLs of development mode; passkeys need the one with a host name.
 func OtherOrigins(v setting.Values) []string {
 	host, plain := strings.CutPrefix(BaseURL.Of(v), "http://")
 	_, port, err := net.SplitHostPort(host)

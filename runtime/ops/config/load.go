@@ -8,14 +8,14 @@ import (
 	"github.com/postrider/postrider/runtime/base/setting"
 )
 
-// File names a file with settings.
+// File is the path of a file with settings.
 var File = setting.Declare(setting.Setting[string]{
 	Name: "POSTRIDER_CONFIG", Group: database, Form: setting.Text("FILE"),
 	Help: "YAML file with settings. Flags and environment win over it.",
 })
 
-// Load is setting.Read after reading the file that the texts name, if any. The error has
-// the mistakes of both.
+// Load is setting.Read after reading the file named in the texts, if any. The error contains the mistakes
+// of both.
 func Load(mode setting.Mode, machine string, given setting.Texts) (setting.Values, error) {
 	texts := setting.Texts{}
 	maps.Copy(texts, given)

@@ -8,10 +8,9 @@ import (
 	"github.com/postrider/postrider/runtime/base/setting"
 )
 
-// ParseModules reads which of the known modules are on: all for "", all but
-// those with a minus (`-inbound,-automations`), or just those listed. The result
-// is in the order of known. The error names everything that is wrong. Whether
-// the modules that are left can do without the others is not decided here.
+// ParseModules parses which of the known modules are enabled: all for "", all but those with a minus
+// (`-inbound,-automations`), or only those listed. The result is in the order of known. The error lists
+// everything that is wrong. It does not check whether the remaining modules work without the others.
 func ParseModules(spec string, known []string) (on []string, err error) {
 	var wrong setting.Mistakes
 	on, off := []string{}, []string{}

@@ -9,16 +9,14 @@ import (
 
 const names = "Names"
 
-// devDomain is the parent of the installation's names while it has no public
-// host; `.test` never exists outside (RFC 6761 section 6.2).
+// devDomain is the parent domain of the installation's names if it has no public host; `.test` never exists
+// outside (RFC 6761 section 6.2).
 const devDomain = "postrider.test"
 
-// IsDevelopmentName tells whether a name is one that development mode makes up. Nobody
-// publishes records for it, and none can be found.
+// IsDevelopmentName reports whether development mode generated a name. No DNS records exist for such names.
 func IsDevelopmentName(name string) bool { return strings.HasSuffix(name, "."+devDomain) }
 
-// The names under which customers' DNS records and mail programs find this
-// installation, in A-labels.
+// The names by which customers' DNS records and mail programs refer to this installation, in A-labels.
 var (
 	SandboxDomain = setting.Declare(under("sandbox", setting.Setting[string]{
 		Name: "POSTRIDER_SANDBOX_DOMAIN", Help: "Sending domain that every account may try out.",
@@ -34,8 +32,8 @@ var (
 	}))
 )
 
-// TrackingHost is the base URL's host, which answers links already. It is empty where
-// production is reached by an address.
+// TrackingHost defaults to the base URL's host, which already serves links. It is empty if the base URL of
+// production has an IP address.
 var TrackingHost = setting.Declare(setting.Setting[string]{
 	Name: "POSTRIDER_TRACKING_HOST", Group: names, Form: setting.Host(), DefaultText: "the base URL's host",
 	Help: "Target of the CNAME records of tracking hosts.",
@@ -50,13 +48,13 @@ var TrackingHost = setting.Declare(setting.Setting[string]{
 	},
 })
 
-// LinkHosts are further names of the installation in links of mail that was sent.
+// LinkHosts are additional names of the installation in links of sent mail.
 var LinkHosts = setting.Declare(setting.Setting[[]string]{
 	Name: "POSTRIDER_LINK_HOSTS", Group: names, Form: setting.Hosts(), DefaultText: "none",
 	Help: "Further host names under which links in sent mail are answered, such as the base URL's host before it changed, separated by commas.",
 })
 
-// Hostname is the name that mail servers are greeted with.
+// Hostname is the name in EHLO.
 var Hostname = setting.Declare(setting.Setting[string]{
 	Name: "POSTRIDER_HOSTNAME", Group: names, Form: setting.Host(), DefaultText: "the machine's",
 	Help: "Name to greet mail servers with, in EHLO.",
@@ -71,8 +69,8 @@ var Hostname = setting.Declare(setting.Setting[string]{
 	},
 })
 
-// under completes the declaration of a name that lies under the base URL's host unless
-// another one is given. Production without such a host needs one.
+// under completes the declaration of a name that defaults to a subdomain of the base URL's host. In
+// production, a base URL without a host name makes the setting required.
 func under(label string, s setting.Setting[string]) setting.Setting[string] {
 	s.Group, s.Form, s.DefaultText = names, setting.Host(), label+". under the base URL's host"
 	s.From = func(v setting.Values) string {
@@ -80,7 +78,7 @@ func under(label string, s setting.Setting[string]) setting.Setting[string] {
 		switch {
 		case hasNames(parent):
 			return label + "." + parent
-		case v.Mode != setting.Serve || parent == "": // without any base URL that is the mistake to report
+		case v.Mode != setting.Serve || parent == "": // a missing base URL is reported as its own mistake
 			return label + "." + devDomain
 		}
 		return ""
@@ -94,7 +92,7 @@ func under(label string, s setting.Setting[string]) setting.Setting[string] {
 	return s
 }
 
-// hasNames tells whether names can lie under a host.
+// hasNames reports whether a host can have subdomains.
 func hasNames(host string) bool {
 	return host != "" && !loopback(host) && !setting.IsAddress(host)
 }

@@ -21,7 +21,7 @@ const (
 	logging = "Log and traces"
 )
 
-// MaxDrainDelay leaves time for what has begun to end: a stop ends within 30 seconds.
+// MaxDrainDelay leaves time for running work to finish: a stop takes at most 30 seconds.
 const MaxDrainDelay = 15 * time.Second
 
 var plainName = regexp.MustCompile(`^[A-Za-z0-9._:-]{1,100}$`)
@@ -30,7 +30,7 @@ var nameForm = setting.Form[string]{Placeholder: "NAME", Takes: "1 to 100 letter
 	return text, CheckName(text)
 }}
 
-// CheckName tells what is wrong with the name of a process.
+// CheckName returns what is wrong with the name of a process.
 func CheckName(text string) error {
 	if !plainName.MatchString(text) {
 		return fmt.Errorf("is %q; want 1 to 100 letters, digits, dots, colons, hyphens or underscores", text)
@@ -46,8 +46,8 @@ var Node = setting.Declare(setting.Setting[string]{
 	From: func(v setting.Values) string { return cmp.Or(v.Machine, "localhost") },
 })
 
-// Egress is the name of the public address that mail leaves from, where no source address
-// says so: processes behind one share what a provider allows it.
+// Egress is the name of the public address that mail is sent from, if there is no source address: processes
+// that share one also share what a provider allows it.
 var Egress = setting.Declare(setting.Setting[string]{
 	Name: "POSTRIDER_EGRESS", Group: "Delivery", DefaultText: "the host name",
 	Help: "Name of the public address that mail leaves from. Processes with one name are behind one address (a router that translates) and divide what a mailbox provider allows it.",
@@ -55,20 +55,20 @@ var Egress = setting.Declare(setting.Setting[string]{
 	From: func(v setting.Values) string { return cmp.Or(v.Machine, "localhost") },
 })
 
-// DrainDelay is the time between "not ready" and closed listeners.
+// DrainDelay is the time between reporting "not ready" and closing the listeners.
 var DrainDelay = setting.Declare(setting.Setting[time.Duration]{
 	Name: "POSTRIDER_DRAIN_DELAY", Group: process, Form: setting.Duration(0, MaxDrainDelay),
 	Help: "How long a process that was asked to stop says on /readyz that it is draining and still takes requests and mail: 5s behind a load balancer.",
 })
 
-// Modules is for ParseModules.
+// Modules is parsed by ParseModules.
 var Modules = setting.Declare(setting.Setting[string]{
 	Name: "POSTRIDER_MODULES", Group: process, DefaultText: "all",
 	Help: "Modules to switch off (-inbound,-tracking) or the list of those to run.",
 	Form: setting.Form[string]{Placeholder: "NAME,...", Parse: func(text string) (string, error) { return strings.TrimSpace(text), nil }},
 })
 
-// DNSServer is ip:port; empty is the system's resolver.
+// DNSServer is ip:port; empty means the system's resolver.
 var DNSServer = setting.Declare(setting.Setting[string]{
 	Name: "POSTRIDER_DNS", Group: process, DefaultText: "the system's",
 	Help: "Resolver for everything that is looked up.",
@@ -76,7 +76,7 @@ var DNSServer = setting.Declare(setting.Setting[string]{
 		if addr, err := netip.ParseAddr(text); err == nil {
 			return netip.AddrPortFrom(addr, 53).String(), nil
 		}
-		server, err := netip.ParseAddrPort(text) // a name would need a resolver to be found
+		server, err := netip.ParseAddrPort(text) // a name would itself need a resolver
 		if err != nil || server.Port() == 0 {
 			return "", fmt.Errorf("is %q; want an address and port, as 127.0.0.1:53", text)
 		}
@@ -84,14 +84,13 @@ var DNSServer = setting.Declare(setting.Setting[string]{
 	}},
 })
 
-// DeliveryConcurrency is 0 in a process that only accepts: it delivers neither mail nor
-// webhooks.
+// DeliveryConcurrency is 0 in a process that only accepts: it delivers neither mail nor webhooks.
 var DeliveryConcurrency = setting.Declare(setting.Setting[int]{
 	Name: "POSTRIDER_DELIVERY_CONCURRENCY", Group: "Delivery", Form: setting.Number(0, 10_000), Default: 128,
 	Help: "Connections to mail servers at once. 0 only accepts and leaves delivery to other processes.",
 })
 
-// LogFormat is how to log.
+// LogFormat is the format of log lines.
 var LogFormat = setting.Declare(setting.Setting[telemetry.Format]{
 	Name: "POSTRIDER_LOG_FORMAT", Group: logging, Form: setting.OneOf("FORMAT", telemetry.Text, telemetry.JSON), DefaultText: "json; text in development",
 	Help: "How lines of the log look.",
@@ -105,7 +104,7 @@ var LogFormat = setting.Declare(setting.Setting[telemetry.Format]{
 
 var levels = map[string]slog.Level{"debug": slog.LevelDebug, "info": slog.LevelInfo, "warn": slog.LevelWarn, "error": slog.LevelError}
 
-// LogLevel is what to log.
+// LogLevel is the minimum level of log lines.
 var LogLevel = setting.Declare(setting.Setting[slog.Level]{
 	Name: "POSTRIDER_LOG_LEVEL", Group: logging, Default: slog.LevelInfo, DefaultText: "info",
 	Help: "The least urgent lines of the log.",
@@ -118,7 +117,7 @@ var LogLevel = setting.Declare(setting.Setting[slog.Level]{
 	}},
 })
 
-// TraceEndpoint is where spans go, by OTLP over HTTP; empty for nowhere.
+// TraceEndpoint is the destination of spans, by OTLP over HTTP; empty for none.
 var TraceEndpoint = setting.Declare(setting.Setting[string]{
 	Name: "POSTRIDER_OTLP_ENDPOINT", Also: "OTEL_EXPORTER_OTLP_ENDPOINT", Group: logging,
 	Help: "Collector of traces, OTLP over HTTP.",
@@ -132,7 +131,7 @@ var TraceEndpoint = setting.Declare(setting.Setting[string]{
 	Show: WithoutPassword,
 })
 
-// WithoutPassword shows a URL.
+// WithoutPassword shows a URL without its password.
 func WithoutPassword(text string) slog.Value {
 	u, err := url.Parse(text)
 	if err != nil {

@@ -7,7 +7,7 @@ import (
 	"syscall"
 )
 
-// Of returns how many bytes of the disk of a folder are free for this process, and how many it has.
+// Of returns the free and the total bytes of the disk of a folder, as available to this process.
 func Of(dir string) (Room, error) {
 	var s syscall.Statfs_t
 	if err := syscall.Statfs(dir, &s); err != nil {

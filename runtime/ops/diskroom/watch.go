@@ -19,23 +19,23 @@ import (
 	"github.com/postrider/postrider/runtime/web/clientip"
 )
 
-// Room is how many bytes of a disk are free, and how many it has.
+// Room is the free and the total bytes of a disk.
 type Room struct{ Free, Total uint64 }
 
-// Level is what may still be stored.
+// Level says what may still be stored.
 type Level int32
 
 // The levels, from the best to the worst.
 const (
 	Enough   Level = iota // everything
-	PaidOnly              // what free accounts store is refused
-	MailOnly              // and everything but mail
+	PaidOnly              // data of free accounts is refused
+	MailOnly              // also everything except mail
 	Full                  // everything is refused
 )
 
 func (l Level) String() string { return [...]string{"enough", "paid_only", "mail_only", "full"}[l] }
 
-// watermark is where a level begins: below a part of the disk, and below so many bytes.
+// watermark is where a level begins: below a fraction of the disk, and below a number of bytes.
 type watermark struct {
 	part  float64
 	bytes uint64
@@ -44,11 +44,11 @@ type watermark struct {
 var watermarks = [...]watermark{PaidOnly: {0.20, 10e9}, MailOnly: {0.14, 5e9}, Full: {0.08, 2e9}}
 
 const (
-	relief      = 0.02 // of the disk, beyond the watermark, ends a level
-	writeFactor = 3    // of bytes that are about to be written
+	relief      = 0.02 // of the disk, above the watermark, ends a level
+	writeFactor = 3    // applied to bytes about to be written
 )
 
-// LevelOf returns the level of a disk. before is the level until now, which ends later than it begins.
+// LevelOf returns the level of a disk. before is the previous level, which ends later than it begins.
 func LevelOf(r Room, before Level) Level {
 	for level := Full; level > Enough; level-- {
 		mark := watermarks[level]
@@ -63,26 +63,26 @@ func LevelOf(r Room, before Level) Level {
 	return Enough
 }
 
-// Config of a Watch.
+// Config configures a Watch.
 type Config struct {
-	Dir   string        // the data directory of the embedded server; empty: there is none
-	Bytes int64         // the room that the operator has stated; 0: nothing is stated
-	Every time.Duration // between samples of the disk: 1 s
-	// SizeEvery is the time between two looks at the size of the database, where Bytes counts: 30 s.
+	Dir   string        // the data directory of the embedded server; may be empty
+	Bytes int64         // the size stated by the operator; 0 if none
+	Every time.Duration // interval of sampling the disk; default 1 s
+	// SizeEvery is the interval of measuring the size of the database, if Bytes is used; default 30 s.
 	SizeEvery time.Duration
 }
 
-// Params of New.
+// Params are the dependencies of New.
 type Params struct {
 	Config      Config
 	DB          *db.DB
-	DatabaseURL string // finds out whether the server is on this machine
+	DatabaseURL string // used to find out whether the server is on this machine
 	Logger      *slog.Logger
-	Registry    prometheus.Registerer // nil: no metrics
+	Registry    prometheus.Registerer // no metrics if nil
 	Workers     *worker.Metrics
 }
 
-// Watch samples the disk. Safe for concurrent use.
+// Watch samples the disk. It is safe for concurrent use.
 type Watch struct {
 	config Config
 	db     *db.DB
@@ -90,7 +90,7 @@ type Watch struct {
 	log    *slog.Logger
 	tasks  *worker.Tasks
 
-	room    atomic.Pointer[Room] // as sampled last; nil: not known
+	room    atomic.Pointer[Room] // the last sample; nil if unknown
 	level   atomic.Int32
 	written atomic.Int64 // since the last sample
 }
@@ -149,13 +149,13 @@ func (w *Watch) Start(ctx context.Context) error {
 	return nil
 }
 
-// Stop ends the watch. The last level stays.
+// Stop ends the watch. The last level remains.
 func (w *Watch) Stop(ctx context.Context) error {
 	w.tasks.Stop(ctx)
 	return nil
 }
 
-// Room returns the last sample; ok is false if nothing is known of the disk.
+// Room returns the last sample; ok is false if the disk is unknown.
 func (w *Watch) Room() (r Room, ok bool) {
 	if last := w.room.Load(); last != nil {
 		return *last, true
@@ -163,7 +163,7 @@ func (w *Watch) Room() (r Room, ok bool) {
 	return Room{}, false
 }
 
-// Level returns what may be stored, including what was written since the last sample.
+// Level returns the level, including what was written since the last sample.
 func (w *Watch) Level() Level {
 	r := w.room.Load()
 	before := Level(w.level.Load())
@@ -178,7 +178,7 @@ func (w *Watch) Level() Level {
 	return before
 }
 
-// Use counts bytes that are about to be written.
+// Use counts bytes about to be written.
 func (w *Watch) Use(bytes int64) {
 	if w.room.Load() != nil {
 		w.written.Add(bytes)
@@ -206,7 +206,7 @@ func (w *Watch) sample(ctx context.Context) error {
 	return nil
 }
 
-// measure returns the room of the disk, and no more than what the operator has stated.
+// measure returns the room of the disk, limited to the size stated by the operator.
 func (w *Watch) measure(ctx context.Context) (Room, error) {
 	var r Room
 	if w.config.Dir != "" {
@@ -226,7 +226,7 @@ func (w *Watch) measure(ctx context.Context) (Room, error) {
 	return r, nil
 }
 
-// Measure returns the room of the database's disk now; known is false if this process cannot see it.
+// Measure returns the current room of the database's disk; known is false if this process cannot see it.
 func Measure(ctx context.Context, p Params) (r Room, known bool, err error) {
 	w := &Watch{config: p.Config, db: p.DB, url: p.DatabaseURL}
 	if w.config.Dir == "" {
@@ -239,16 +239,16 @@ func Measure(ctx context.Context, p Params) (r Room, known bool, err error) {
 	return r, err == nil, err
 }
 
-// findDir returns the data directory of a server on this machine; empty if it is elsewhere or not known.
+// findDir returns the data directory of a server on this machine; empty if it is elsewhere or unknown.
 func (w *Watch) findDir(ctx context.Context) string {
 	if !onThisMachine(w.url) {
 		return ""
 	}
-	dir, err := db.One(ctx, w.db.SQL, db.Value[string], `SHOW data_directory`) // needs pg_read_all_settings
+	dir, err := db.One(ctx, w.db.SQL, db.Value[string], `SHOW data_directory`) // requires pg_read_all_settings
 	if err != nil {
 		return ""
 	}
-	if strings.HasPrefix(dir, "/proc/") { // a server that Postrider started was given a file descriptor of its own
+	if strings.HasPrefix(dir, "/proc/") { // a server started by Postrider has a path with its own file descriptor
 		pid, err := db.One(ctx, w.db.SQL, db.Value[int], `SELECT pg_backend_pid()`)
 		if err != nil {
 			return ""
@@ -256,17 +256,17 @@ func (w *Watch) findDir(ctx context.Context) string {
 		if dir, err = os.Readlink(fmt.Sprintf("/proc/%d/cwd", pid)); err != nil {
 			return ""
 		}
-		if _, err := os.Stat(filepath.Join(dir, "PG_VERSION")); err != nil { // the process of another container
+		if _, err := os.Stat(filepath.Join(dir, "PG_VERSION")); err != nil { // the directory belongs to another container
 			return ""
 		}
 	}
-	if _, err := os.Stat(dir); err != nil { // its contents are not for this process to read
+	if _, err := os.Stat(dir); err != nil { // this process may not read its contents
 		return ""
 	}
 	return dir
 }
 
-// onThisMachine reports whether a database address leads to a socket or a loopback address, and to nothing else.
+// onThisMachine reports whether a database address leads only to sockets and loopback addresses.
 func onThisMachine(address string) bool {
 	if address == "" {
 		return false

@@ -16,29 +16,29 @@ import (
 	"github.com/libdns/ovh"
 )
 
-// Credential is one field of what a provider wants to know.
+// Credential is a credential field of a provider.
 type Credential struct {
 	Name     string
-	About    string // one line for a person
+	About    string // one line for humans
 	Optional bool
 	public   bool // may appear in errors
 	check    func(value string) error
 }
 
-// backend is what is used of a libdns provider.
+// backend is the part of a libdns provider that is used.
 type backend interface {
 	libdns.RecordGetter
 	libdns.RecordAppender
 	libdns.RecordDeleter
 }
 
-// given are credentials that were checked, by name.
+// given are validated credentials, by name.
 type given map[string]string
 
 type provider struct {
 	name        string
 	credentials []Credential
-	nameServers []string // suffixes of the hosts of its name servers
+	nameServers []string // suffixes of its name servers' host names
 	style       style
 	noMX        bool // its library cannot write MX records
 	open        func(ctx context.Context, s *Service, c given) (backend, error)
@@ -46,7 +46,7 @@ type provider struct {
 
 func token(about string) []Credential { return []Credential{{Name: "api_token", About: about}} }
 
-// catalog lists the providers that records can be applied through.
+// catalog lists the supported providers.
 var catalog = []provider{
 	{
 		name: "cloudflare", nameServers: []string{"ns.cloudflare.com"}, style: style{quotedLong: true},
@@ -59,7 +59,7 @@ var catalog = []provider{
 		},
 	},
 	{
-		// Priorities are not passed on by the library, and the API demands one.
+		// The library does not pass on priorities, and the API requires one.
 		name: "digitalocean", nameServers: []string{"digitalocean.com"}, noMX: true,
 		credentials: token("personal access token with the scopes domain:read, domain:create and domain:delete"),
 		open: func(_ context.Context, _ *Service, c given) (backend, error) {
@@ -118,8 +118,7 @@ var catalog = []provider{
 	},
 }
 
-// recognised are providers that are known by their name servers and that records
-// cannot be applied through.
+// recognised lists providers that are recognized by their name servers but not supported.
 var recognised = map[string][]string{
 	"godaddy": {"domaincontrol.com"}, "namecheap": {"registrar-servers.com"}, "porkbun": {"porkbun.com"}, "linode": {"linode.com"},
 	"googleclouddns": {"googledomains.com"}, "azure": {"azure-dns.com", "azure-dns.net", "azure-dns.org", "azure-dns.info"},
@@ -129,7 +128,7 @@ var recognised = map[string][]string{
 	"alidns": {"hichina.com", "alidns.com"}, "akamai": {"akam.net"}, "strato": {"rzone.de"}, "infomaniak": {"infomaniak.ch", "infomaniak.com"},
 }
 
-// Names lists the providers that records can be applied through.
+// Names lists the supported providers.
 func Names() []string {
 	names := make([]string, 0, len(catalog))
 	for _, p := range catalog {
@@ -138,7 +137,7 @@ func Names() []string {
 	return names
 }
 
-// Credentials lists what a provider wants to know; nil for one that is not supported.
+// Credentials lists the credentials of a provider; nil if it is not supported.
 func Credentials(name string) []Credential {
 	if p := find(name); p != nil {
 		return p.credentials
@@ -155,7 +154,7 @@ func find(name string) *provider {
 	return nil
 }
 
-// runBy names who runs a zone, "" when nobody is recognised.
+// runBy returns the provider that hosts a zone, or "" if it is unknown.
 func runBy(nameServers []string) string {
 	for _, host := range nameServers {
 		host = canonical(host)

@@ -14,10 +14,10 @@ import (
 // root is the path of the credentials in a request.
 const root = "credentials"
 
-// maxCredential is longer than any token seen.
+// maxCredential is longer than any known token.
 const maxCredential = 4096
 
-// check reports every missing, unknown and malformed credential at once.
+// check reports all missing, unknown and malformed credentials.
 func (p *provider) check(credentials map[string]secret.String, wrong fault.Fields) given {
 	values := given{}
 	for _, c := range p.credentials {
@@ -53,7 +53,7 @@ func (p *provider) names() []string {
 	return names
 }
 
-// scrubber takes secrets out of what others say.
+// scrubber removes secrets from texts of providers.
 type scrubber struct{ secrets []string }
 
 func (p *provider) scrubber(values given) scrubber {
@@ -68,11 +68,11 @@ func (p *provider) scrubber(values given) scrubber {
 	return s
 }
 
-// part is the shortest piece of a secret that is taken out: some providers show
-// the beginning of a token that they refuse.
+// part is the length of the shortest piece of a secret that is removed: some providers show the beginning
+// of a rejected token.
 const part = 6
 
-// clean gives a text without any piece of a secret, fit for one line of an answer.
+// clean returns a text without any piece of a secret, on one line.
 func (s scrubber) clean(text string) string {
 	const most = 400
 	text = strings.Map(func(r rune) rune {
@@ -101,7 +101,7 @@ func (s scrubber) clean(text string) string {
 	return text
 }
 
-// hide marks where a piece of the value stands in the text.
+// hide marks the pieces of the value in the text.
 func hide(hidden []bool, text, value string) {
 	size := min(part, len(value))
 	for i := 0; i+size <= len(text); i++ {

@@ -6,42 +6,42 @@ import (
 	"strings"
 )
 
-// Rule says how a wanted record gets on with what is at its name.
+// Rule says how a wanted record relates to existing records of its name.
 type Rule int
 
 // The rules.
 const (
-	Beside    Rule = iota // other values of the type do not matter: ownership
+	Beside    Rule = iota // other values of the type are allowed: ownership
 	Alone                 // must be the only one of its type: CNAME, DKIM, MX
-	MergeSPF              // an SPF record that is there gets our include
-	KeepDMARC             // a policy that is there is the owner's decision
+	MergeSPF              // our include is added to an existing SPF record
+	KeepDMARC             // an existing policy is the owner's decision
 )
 
-// Wanted is a record that has to be there.
+// Wanted is a record that must exist.
 type Wanted struct {
 	Purpose string // for the caller, passed through
 	Record
 	Rule    Rule
-	Include string // MergeSPF: the host of the include
+	Include string // MergeSPF: the host to include
 }
 
-// Item is what a plan says of one wanted record.
+// Item is the plan for one wanted record.
 type Item struct {
 	Wanted
-	Write  string   // the value to publish; the wanted one, except for a merged SPF record
-	Before []string // values of the type at the name
-	After  []string // the same, with the change made
-	Reason string   // of a conflict: one sentence on what to do
+	Write  string   // the value to publish: the wanted one, except for a merged SPF record
+	Before []string // existing values of the type at the name
+	After  []string // the same after the change
+	Reason string   // of a conflict: one sentence that says what to do
 
 	replaces *Record
 }
 
-// Plan is the difference between what is wanted and what is there. Every wanted
-// record is in one of the lists.
+// Plan is the difference between the wanted and the existing records. Every wanted record is in one of the
+// lists.
 type Plan struct {
 	Applied   []Item // to be written, or written
-	Unchanged []Item // there already
-	Conflicts []Item // in the way of something else, left alone
+	Unchanged []Item // already exist
+	Conflicts []Item // blocked by another record, left alone
 }
 
 type verdict int
@@ -52,7 +52,7 @@ const (
 	conflict
 )
 
-// Compare makes the plan. It decides only; existing may be in any order.
+// Compare returns the plan. It changes nothing; existing may be in any order.
 func Compare(zone string, wanted []Wanted, existing []Record) Plan {
 	zone = canonical(zone)
 	p := Plan{Applied: []Item{}, Unchanged: []Item{}, Conflicts: []Item{}}
@@ -79,8 +79,8 @@ func Compare(zone string, wanted []Wanted, existing []Record) Plan {
 	return p
 }
 
-// Refuse turns the changes that a further look forbids into conflicts: reason
-// gives a sentence, or "" to let a change stand.
+// Refuse turns changes that a further check forbids into conflicts: reason returns a sentence, or "" to
+// keep a change.
 func (p Plan) Refuse(reason func(Item) string) Plan {
 	kept := []Item{}
 	for _, item := range p.Applied {
@@ -95,7 +95,7 @@ func (p Plan) Refuse(reason func(Item) string) Plan {
 	return p
 }
 
-// record is what the item writes.
+// record returns the record that the item writes.
 func (i *Item) record() Record {
 	r := i.Record
 	r.Value = i.Write
@@ -128,8 +128,8 @@ func (i *Item) decide(zone string, there []Record) verdict {
 	if i.Type == "CNAME" {
 		return i.decideAlias(here)
 	}
-	// Where an alias is, nothing else may be (RFC 1034 section 3.6.2). Providers
-	// that show one at the apex publish what it leads to.
+	// A CNAME excludes all other records (RFC 1034 section 3.6.2). Providers that show one at the apex
+	// publish the records of its target.
 	alias := slices.IndexFunc(here, func(r Record) bool { return r.Type == "CNAME" })
 	if alias >= 0 && i.Name != zone {
 		if i.Rule == KeepDMARC {
@@ -154,8 +154,8 @@ func (i *Item) decide(zone string, there []Record) verdict {
 	}
 }
 
-// decideDelegation finds a zone cut or a DNAME between the zone and the name:
-// records below it are never seen.
+// decideDelegation detects a zone cut or a DNAME between the zone and the name: records below it are
+// invisible.
 func (i *Item) decideDelegation(zone string, there []Record) (verdict, bool) {
 	for _, r := range there {
 		covers := i.Name == r.Name || strings.HasSuffix(i.Name, "."+r.Name)
@@ -212,8 +212,8 @@ func (i *Item) decideDMARC(same []Record) verdict {
 	return apply
 }
 
-// sameTags compares two key records: white space, the order of tags and a default
-// that is written out change nothing (RFC 6376 section 3.6.1).
+// sameTags compares two key records. White space, the order of tags and explicit defaults are insignificant
+// (RFC 6376 section 3.6.1).
 func sameTags(a, b string) bool {
 	return slices.Equal(tags(a), tags(b))
 }
@@ -240,7 +240,7 @@ func at(records []Record, name string) []Record {
 	return here
 }
 
-// texts lists the values of one type at a name, each once, in a steady order.
+// texts lists the distinct values of one type at a name, in a stable order.
 func texts(records []Record, name, recordType string) []string {
 	list := []string{}
 	for _, r := range at(records, name) {

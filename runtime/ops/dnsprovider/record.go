@@ -10,18 +10,18 @@ import (
 	"github.com/libdns/libdns"
 )
 
-// Record is one DNS record, in the same form for every provider.
+// Record is a DNS record, in a common format for all providers.
 type Record struct {
 	Type     string // upper case
-	Name     string // in full, lower case, without final dot
-	Value    string // TXT: the strings joined, unquoted; CNAME, MX, NS: the host, lower case, without final dot
+	Name     string // fully qualified, lower case, without the final dot
+	Value    string // TXT: the strings joined, unquoted; CNAME, MX, NS: the host, lower case, without the final dot
 	Priority uint16 // MX only
 	TTL      time.Duration
 
-	raw libdns.Record // as the provider gave it, which is how it is deleted exactly
+	raw libdns.Record // as returned by the provider, to delete it exactly
 }
 
-// Text is the value as a person reads it, with the priority of an MX.
+// Text returns the value for display, with the priority of an MX.
 func (r Record) Text() string {
 	if r.Type == "MX" {
 		return fmt.Sprintf("%d %s", r.Priority, r.Value)
@@ -29,22 +29,22 @@ func (r Record) Text() string {
 	return r.Value
 }
 
-// is tells whether two records mean the same. The TTL and an MX's priority do not
-// change where mail goes when the host is the only one.
+// is reports whether two records are equivalent. The TTL is insignificant, and so is the priority of an MX
+// when the host is the only one.
 func (r Record) is(other Record) bool {
 	return r.Type == other.Type && r.Name == other.Name && r.Value == other.Value
 }
 
-// style is how a provider's library wants and gives values.
+// style describes how a provider's library expects and returns values.
 type style struct {
-	quoted          bool // TXT goes over as "string" "string", each of at most 255 octets
-	quotedLong      bool // … only when it does not fit one string
-	relativeTargets bool // a host without a final dot lies below the zone
-	ownTTL          bool // a TTL may only be given with the first record of a set
+	quoted          bool // TXT is written as "string" "string", each of at most 255 bytes
+	quotedLong      bool // … only if it does not fit one string
+	relativeTargets bool // a host without a final dot is relative to the zone
+	ownTTL          bool // a TTL may only be set with the first record of a set
 	txtTypes        []string
 }
 
-// read makes a Record of what a library gave.
+// read converts a record returned by a library.
 func (s style) read(zone string, given libdns.Record) Record {
 	rr := given.RR()
 	r := Record{Type: strings.ToUpper(rr.Type), Name: canonical(libdns.AbsoluteName(rr.Name, zone)), Value: rr.Data, TTL: rr.TTL, raw: given}
@@ -78,8 +78,8 @@ func (s style) host(given, zone string) string {
 	return canonical(given)
 }
 
-// write makes what a library takes. A set has one TTL (RFC 2181 section 5.2), so
-// a record that joins others takes theirs.
+// write converts a record for a library. A set has one TTL (RFC 2181 section 5.2), so a record that joins
+// others uses theirs.
 func (s style) write(zone string, r Record, beside []Record) libdns.Record {
 	name := strings.TrimSuffix(strings.TrimSuffix(r.Name, canonical(zone)), ".")
 	if name == "" {
@@ -113,8 +113,8 @@ func (s style) write(zone string, r Record, beside []Record) libdns.Record {
 	}
 }
 
-// exact is a record in the form in which the library finds it again. One that cut
-// off the outermost quotes of several strings looks for them with the quotes.
+// exact returns a record in the form by which the library finds it again. A library that removed the
+// outermost quotes of several strings needs the quotes to find them.
 func (s style) exact(r libdns.Record) libdns.Record {
 	text, ok := r.(libdns.TXT)
 	if ok && s.quotedLong && seam.MatchString(text.Text) && !strings.HasPrefix(text.Text, `"`) {
@@ -124,10 +124,10 @@ func (s style) exact(r libdns.Record) libdns.Record {
 	return r
 }
 
-// maxString is the longest character string in a record, RFC 1035 section 3.3.
+// maxString is the maximum length of a character string in a record, RFC 1035 section 3.3.
 const maxString = 255
 
-// quoteStrings writes text as a zone file does.
+// quoteStrings writes text in zone file format.
 func quoteStrings(text string) string {
 	var out strings.Builder
 	escape := strings.NewReplacer(`\`, `\\`, `"`, `\"`)
@@ -142,12 +142,12 @@ func quoteStrings(text string) string {
 	return out.String()
 }
 
-// Between two strings, also where a library has cut off the outermost quotes.
+// Between two strings, even if a library has removed the outermost quotes.
 var seam = regexp.MustCompile(`"[ \t\r\n]+"`)
 
 var unescape = strings.NewReplacer(`\;`, `;`, `\"`, `"`, `\\`, `\`)
 
-// joinStrings undoes quoteStrings, and leaves text alone that has no quotes.
+// joinStrings reverts quoteStrings, and leaves unquoted text alone.
 func joinStrings(data string) string {
 	data = strings.TrimSpace(data)
 	if len(data) > 1 && strings.HasPrefix(data, `"`) && strings.HasSuffix(data, `"`) {
@@ -156,6 +156,6 @@ func joinStrings(data string) string {
 	return unescape.Replace(seam.ReplaceAllString(data, ""))
 }
 
-// canonical makes names comparable: DNS ignores ASCII case, and a final dot only
-// says that the name is complete (RFC 4343, RFC 1034 section 3.1).
+// canonical returns a name in comparable form: DNS ignores ASCII case, and a final dot only means that the
+// name is complete (RFC 4343, RFC 1034 section 3.1).
 func canonical(name string) string { return strings.ToLower(strings.TrimSuffix(name, ".")) }

@@ -19,15 +19,15 @@ import (
 	"github.com/postrider/postrider/runtime/mail/dnsx"
 )
 
-// What one zone transfer may hold: the server is a stranger's.
+// The limits of a zone transfer, because the server is not trusted.
 const (
 	maxTransfer     = 50_000 // records
 	transferTimeout = 30 * time.Second
 )
 
-// updates speaks RFC 2136. Adding is the library's; reading and removing are not:
-// its transfer has no end when the server sends none, and it removes a text by
-// strings of 255 octets, which are not those that the zone may have.
+// updates implements RFC 2136. It uses the library to add records, but not to read and remove them: the
+// library's transfer never ends if the server sends no end, and it removes a text by strings of 255 bytes,
+// which the zone may have split differently.
 type updates struct {
 	rfc2136.Provider
 	dialer net.Dialer
@@ -47,8 +47,8 @@ func openRFC2136(ctx context.Context, s *Service, c given) (backend, error) {
 		dialer: net.Dialer{Timeout: 5 * time.Second, Control: s.guard.Control}}, nil
 }
 
-// dialable looks a server up and gives an address that the guard lets through, so
-// that the same name cannot lead elsewhere when the library dials.
+// dialable looks up a server and returns an address that passes the guard, so that the name cannot lead
+// elsewhere when the library dials.
 func (s *Service) dialable(ctx context.Context, server string) (string, error) {
 	const field = root + ".server"
 	host, port := splitServer(server)
@@ -99,7 +99,7 @@ func checkKeyName(value string) error {
 	return nil
 }
 
-// wireRecord is a record exactly as the zone has it.
+// wireRecord is a record exactly as in the zone.
 type wireRecord struct {
 	rr   dns.RR
 	zone string
@@ -118,7 +118,7 @@ func (w wireRecord) RR() libdns.RR {
 	return out
 }
 
-// quotedAsIs keeps the escapes that the DNS library has put in.
+// quotedAsIs keeps the escapes added by the DNS library.
 func quotedAsIs(parts []string) string { return `"` + strings.Join(parts, `" "`) + `"` }
 
 // GetRecords transfers the zone (RFC 5936).
@@ -139,7 +139,7 @@ func (u *updates) GetRecords(ctx context.Context, zone string) ([]libdns.Record,
 		return nil, fmt.Errorf("zone transfer: %w", err)
 	}
 	var records []libdns.Record
-	for e := range envelopes { // to its end: the other side waits for a reader
+	for e := range envelopes { // to its end: the sender waits for a reader
 		if err == nil {
 			err = e.Error
 		}
@@ -185,6 +185,6 @@ func (u *updates) DeleteRecords(ctx context.Context, zone string, records []libd
 	return records, nil
 }
 
-const tsigFudge = 300 // seconds that the clocks may differ, RFC 8945 section 10
+const tsigFudge = 300 // maximum clock difference in seconds, RFC 8945 section 10
 
 func (u *updates) sign(m *dns.Msg) { m.SetTsig(u.KeyName, u.KeyAlg, tsigFudge, time.Now().Unix()) }

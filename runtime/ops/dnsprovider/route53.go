@@ -19,13 +19,13 @@ import (
 	"github.com/libdns/libdns"
 )
 
-// route53 is the part of the API of Amazon Route 53 that records need: three requests
-// (https://docs.aws.amazon.com/Route53/latest/APIReference/). Its unit is the set: all
-// records of one name and type, which are written together.
+// route53 implements the part of the Amazon Route 53 API that records need: three requests
+// (https://docs.aws.amazon.com/Route53/latest/APIReference/). Its unit is the record set: all records of
+// one name and type, which are written together.
 type route53 struct {
 	http   *http.Client
 	key    awsKey
-	zoneID string // empty: found by the zone's name
+	zoneID string // if empty, looked up by the name of the zone
 }
 
 var _ backend = (*route53)(nil)
@@ -35,14 +35,14 @@ const (
 	route53API     = "/2013-04-01/"
 	route53Space   = "https://route53.amazonaws.com/doc/2013-04-01/"
 
-	route53Answer = 8 << 20 // octets of an answer that are read
+	route53Answer = 8 << 20 // maximum size of a response in bytes
 	route53Pause  = time.Second
-	route53TTL    = 300 // seconds, where nothing else is wanted
+	route53TTL    = 300 // seconds, by default
 )
 
-// openRoute53 asks nothing yet.
+// openRoute53 does not connect yet.
 func openRoute53(_ context.Context, s *Service, c given) (backend, error) {
-	// The service has no regions; its one API is signed for this one.
+	// The service has no regions; its API is signed for this one.
 	key := awsKey{id: c["access_key_id"], secret: c["secret_access_key"], session: c["session_token"], region: "us-east-1", service: "route53"}
 	return &route53{http: s.http, key: key, zoneID: c["hosted_zone_id"]}, nil
 }
@@ -51,14 +51,14 @@ func openRoute53(_ context.Context, s *Service, c given) (backend, error) {
 type route53Set struct {
 	Name          string
 	Type          string
-	SetIdentifier string         `xml:",omitempty"` // of one among several of a name and type, by a routing policy
+	SetIdentifier string         `xml:",omitempty"` // distinguishes several sets of a name and type, with a routing policy
 	TTL           int            `xml:",omitempty"`
-	Values        []route53Value `xml:"ResourceRecords>ResourceRecord"` // none: an alias
+	Values        []route53Value `xml:"ResourceRecords>ResourceRecord"` // empty for an alias
 }
 
 type route53Value struct{ Value string }
 
-// GetRecords gives all records of a zone, but for aliases, which have no values.
+// GetRecords returns all records of a zone, except for aliases, which have no values.
 func (p *route53) GetRecords(ctx context.Context, zone string) ([]libdns.Record, error) {
 	_, sets, err := p.sets(ctx, zone)
 	if err != nil {
@@ -82,7 +82,7 @@ func (p *route53) AppendRecords(ctx context.Context, zone string, records []libd
 	})
 }
 
-// DeleteRecords takes records out of their sets, and tells which were there.
+// DeleteRecords removes records from their sets, and returns those that existed.
 func (p *route53) DeleteRecords(ctx context.Context, zone string, records []libdns.Record) ([]libdns.Record, error) {
 	return p.change(ctx, zone, records, func(set *route53Set, rr libdns.RR) bool {
 		before := len(set.Values)
@@ -91,7 +91,7 @@ func (p *route53) DeleteRecords(ctx context.Context, zone string, records []libd
 	})
 }
 
-// change edits the set of each record in turn and writes it, with what else is in it.
+// change edits the set of each record in turn and writes the whole set.
 func (p *route53) change(ctx context.Context, zone string, records []libdns.Record, edit func(*route53Set, libdns.RR) bool) ([]libdns.Record, error) {
 	var changed []libdns.Record
 	for _, record := range records {
@@ -113,7 +113,7 @@ func (p *route53) change(ctx context.Context, zone string, records []libdns.Reco
 			continue
 		}
 		action := "UPSERT"
-		if len(set.Values) == 0 { // a set goes as it stands
+		if len(set.Values) == 0 { // deleting a set requires its current content
 			action, set = "DELETE", before
 		}
 		if err := p.write(ctx, zoneID, action, set); err != nil {
@@ -128,7 +128,7 @@ func (s route53Set) same(other route53Set) bool {
 	return s.Type == other.Type && canonical(s.Name) == canonical(other.Name)
 }
 
-// record is one value of the set.
+// record returns one value of the set as a record.
 func (s route53Set) record(zone string, v route53Value) libdns.Record {
 	rr := libdns.RR{Name: libdns.RelativeName(route53Unescape(s.Name), zone), Type: s.Type, TTL: time.Duration(s.TTL) * time.Second, Data: v.Value}
 	if s.Type == "TXT" || s.Type == "SPF" {
@@ -137,7 +137,7 @@ func (s route53Set) record(zone string, v route53Value) libdns.Record {
 	return rr
 }
 
-// route53Text is the value in the form of the API: text stands in quotes.
+// route53Text returns the value in the API's format: texts are quoted.
 func route53Text(rr libdns.RR) string {
 	if rr.Type == "TXT" || rr.Type == "SPF" {
 		return quoteStrings(rr.Data)
@@ -145,8 +145,7 @@ func route53Text(rr libdns.RR) string {
 	return rr.Data
 }
 
-// route53Escape is how the API writes an octet that is no plain ASCII, or a mark that
-// means something.
+// route53Escape matches an escaped byte: one outside plain ASCII, or one with a special meaning.
 var route53Escape = regexp.MustCompile(`\\(?:[0-3][0-7][0-7]|.)`)
 
 func route53Unescape(s string) string {
@@ -192,7 +191,7 @@ func (p *route53) sets(ctx context.Context, zone string) (zoneID string, sets []
 	}
 }
 
-// findZone gives the id of the hosted zone of that name, a public one before others.
+// findZone returns the id of the hosted zone with that name, preferably a public one.
 func (p *route53) findZone(ctx context.Context, zone string) (string, error) {
 	if p.zoneID != "" {
 		return p.zoneID, nil
@@ -238,8 +237,7 @@ func (p *route53) write(ctx context.Context, zoneID, action string, set route53S
 	return p.ask(ctx, http.MethodPost, "hostedzone/"+url.PathEscape(zoneID)+"/rrset/", nil, body, nil)
 }
 
-// ask sends a request and decodes its answer. What was refused for a moment only is
-// asked once more.
+// ask sends a request and decodes its response. It retries a temporary refusal once.
 func (p *route53) ask(ctx context.Context, method, path string, query url.Values, body []byte, into any) error {
 	err := p.once(ctx, method, path, query, body, into)
 	var refused *route53Error
@@ -273,7 +271,7 @@ func (p *route53) once(ctx context.Context, method, path string, query url.Value
 	if answer.StatusCode != http.StatusOK {
 		refused := &route53Error{status: answer.StatusCode}
 		if err := said.Decode(refused); err != nil {
-			refused.Code = http.StatusText(answer.StatusCode) // not in the words of the API
+			refused.Code = http.StatusText(answer.StatusCode) // not an error of the API
 		}
 		return refused
 	}
@@ -286,7 +284,7 @@ func (p *route53) once(ctx context.Context, method, path string, query url.Value
 	return nil
 }
 
-// route53Error is a refusal: ErrorResponse, or InvalidChangeBatch, which has Messages.
+// route53Error is an error response: ErrorResponse, or InvalidChangeBatch, which has Messages.
 type route53Error struct {
 	status   int
 	Code     string   `xml:"Error>Code"`
@@ -298,7 +296,7 @@ func (e *route53Error) Error() string {
 	return strings.TrimSpace(fmt.Sprintf("%d %s %s", e.status, e.Code, strings.Join(append(e.Messages, e.Message), " ")))
 }
 
-// passes tells whether the same request may work a moment later.
+// passes reports whether the same request may succeed a moment later.
 func (e *route53Error) passes() bool {
 	return e.status >= http.StatusInternalServerError || e.status == http.StatusTooManyRequests ||
 		e.Code == "Throttling" || e.Code == "PriorRequestNotComplete"

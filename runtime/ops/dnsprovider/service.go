@@ -15,7 +15,7 @@ import (
 	"github.com/postrider/postrider/runtime/web/egress"
 )
 
-// Resolver is what is asked about zones and servers.
+// Resolver answers queries about zones and servers.
 type Resolver interface {
 	LookupZone(ctx context.Context, name string) (apex string, err error)
 	LookupNS(ctx context.Context, name string) ([]string, error)
@@ -24,21 +24,21 @@ type Resolver interface {
 
 var _ Resolver = (*dnsx.Resolver)(nil)
 
-// Params of New.
+// Params are the dependencies of New.
 type Params struct {
 	Resolver  Resolver
 	Guard     *egress.Guard
-	Transport http.RoundTripper // default: the guarded one of runtime/web/egress
+	Transport http.RoundTripper // default: the guarded transport of runtime/web/egress
 }
 
-// Service reaches providers. Safe for concurrent use; it keeps nothing.
+// Service connects to providers. It is stateless and safe for concurrent use.
 type Service struct {
 	dns   Resolver
 	guard *egress.Guard
 	http  *http.Client
 }
 
-// New makes the service.
+// New returns a new Service.
 func New(p Params) (*Service, error) {
 	if p.Resolver == nil || p.Guard == nil {
 		return nil, errors.New("dnsprovider: Resolver and Guard are required")
@@ -50,16 +50,16 @@ func New(p Params) (*Service, error) {
 	return s, nil
 }
 
-// Location is where a domain's records are kept.
+// Location is the zone of a domain and its provider.
 type Location struct {
-	Zone        string   // without final dot; empty: no zone was found
+	Zone        string   // without final dot; empty if no zone was found
 	NameServers []string // without final dots, sorted
-	Provider    string   // who runs them; empty: nobody known
-	Supported   bool     // whether records can be applied through that provider
-	Credentials []string // what it wants to know then
+	Provider    string   // the host of the name servers; empty if unknown
+	Supported   bool     // whether records can be applied through this provider
+	Credentials []string // the credentials it needs, if supported
 }
 
-// Locate finds the zone that a name lies in, and who runs it.
+// Locate finds the zone that contains a name, and its provider.
 func (s *Service) Locate(ctx context.Context, name string) (Location, error) {
 	found := Location{NameServers: []string{}, Credentials: []string{}}
 	zone, err := s.dns.LookupZone(ctx, name)
@@ -88,8 +88,7 @@ func noAnswer(err error) error {
 	return (&fault.Error{Kind: fault.Upstream, Code: fault.CodeUpstream, Message: "The DNS resolver does not answer"}).Because(err)
 }
 
-// Check says what is wrong with a provider's name and credentials, without
-// sending them anywhere.
+// Check validates a provider's name and credentials without sending them anywhere.
 func Check(name string, credentials map[string]secret.String) fault.Fields {
 	wrong := fault.Fields{}
 	p := find(name)
@@ -104,8 +103,7 @@ func Check(name string, credentials map[string]secret.String) fault.Fields {
 	return wrong
 }
 
-// Open makes a Zone that is read and written with the credentials. Nothing is
-// asked of the provider yet.
+// Open returns a Zone that uses the credentials. It does not contact the provider yet.
 func (s *Service) Open(ctx context.Context, name string, credentials map[string]secret.String, zone string) (*Zone, error) {
 	if err := Check(name, credentials).Err(); err != nil {
 		return nil, err
@@ -125,8 +123,8 @@ func (s *Service) Open(ctx context.Context, name string, credentials map[string]
 	return z, nil
 }
 
-// refused makes the one kind of error that leaves this package: what the provider
-// said, without the credentials. The cause is scrubbed as well, for it is logged.
+// refused returns the only kind of error that leaves this package: the provider's message, without the
+// credentials. The cause is scrubbed as well, because it is logged.
 func (z *Zone) refused(ctx context.Context, doing string, err error) error {
 	said := z.scrub.clean(err.Error())
 	message := fmt.Sprintf("The DNS provider %s refused: %s", z.provider.name, said)

@@ -11,10 +11,10 @@ import (
 	"time"
 )
 
-// awsKey signs requests to one service of Amazon Web Services (Signature Version 4,
+// awsKey signs requests to one Amazon Web Services service (Signature Version 4,
 // https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_sigv-create-signed-request.html).
 type awsKey struct {
-	id, secret, session string // session is empty for keys that do not expire
+	id, secret, session string // session is empty for permanent keys
 	region, service     string
 }
 
@@ -23,8 +23,8 @@ const (
 	awsTime      = "20060102T150405Z"
 )
 
-// sign sets the headers X-Amz-Date, X-Amz-Security-Token and Authorization of a request
-// with that body. It signs the headers that are set before, and Host.
+// sign sets the headers X-Amz-Date, X-Amz-Security-Token and Authorization of a request with that body. It
+// signs the headers already set, and Host.
 func (k awsKey) sign(r *http.Request, body []byte, now time.Time) {
 	now = now.UTC()
 	r.Header.Set("X-Amz-Date", now.Format(awsTime))
@@ -46,7 +46,7 @@ func (k awsKey) signingKey(now time.Time) []byte {
 	return key
 }
 
-// awsHeaders are the names of the signed headers and their canonical form.
+// awsHeaders returns the names of the signed headers and their canonical form.
 func awsHeaders(r *http.Request) (names, canonical string) {
 	values := map[string]string{"host": r.URL.Host}
 	for name, list := range r.Header {
@@ -68,7 +68,7 @@ func awsHeaders(r *http.Request) (names, canonical string) {
 	return strings.Join(sorted, ";"), b.String()
 }
 
-// awsQuery sorts by name and value, and writes a space as %20.
+// awsQuery sorts by name and value, and encodes a space as %20.
 func awsQuery(query url.Values) string {
 	for _, values := range query {
 		slices.Sort(values)

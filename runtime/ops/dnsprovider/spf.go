@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// maxSPFLookups is how many terms that ask DNS a receiver follows, RFC 7208
-// section 4.6.4. Those inside includes count too; a plan sees only this record.
+// maxSPFLookups is how many terms with DNS lookups a receiver follows, RFC 7208 section 4.6.4. Those inside
+// includes count too; a plan sees only this record.
 const maxSPFLookups = 10
 
 func (i *Item) decideSPF(same []Record) verdict {
@@ -37,15 +37,16 @@ func (i *Item) decideSPF(same []Record) verdict {
 	return apply
 }
 
-// isSPF: the version ends with a space or the record (RFC 7208 section 4.5).
+// isSPF reports whether a text is an SPF record: the version ends with a space or with the record (RFC 7208
+// section 4.5).
 func isSPF(text string) bool {
 	version, _, _ := strings.Cut(text, " ")
 	return strings.EqualFold(version, "v=spf1")
 }
 
-// mergeSPF puts an include into a record, right before what ends its evaluation:
-// the all mechanism, else the modifiers. It gives "" when the include is there,
-// or a sentence on why the record cannot be changed.
+// mergeSPF inserts an include into a record, right before the terms that end its evaluation: the all
+// mechanism, else the modifiers. It returns "" if the include already exists, or a sentence that explains
+// why the record cannot be changed.
 func mergeSPF(record, include string) (merged, reason string) {
 	terms := strings.Fields(record)
 	all, modifiers, lookups := len(terms), len(terms), 1
@@ -76,7 +77,7 @@ func mergeSPF(record, include string) (merged, reason string) {
 	return strings.Join(slices.Insert(terms, end, "include:"+include), " "), ""
 }
 
-// includeProblem says what is wrong with our include where it stands; "" is fine.
+// includeProblem returns what is wrong with our include in its position, or "".
 func includeProblem(text string, behindAll bool) string {
 	switch {
 	case strings.ContainsAny(text[:1], "-~?"):
@@ -87,8 +88,8 @@ func includeProblem(text string, behindAll bool) string {
 	return ""
 }
 
-// term splits a mechanism or modifier (RFC 7208 section 4.6.1) into its name in
-// lower case, a modifier's with the =, and its value.
+// term splits a mechanism or modifier (RFC 7208 section 4.6.1) into its name in lower case, including the =
+// of a modifier, and its value.
 func term(text string) (name, value string) {
 	text = strings.TrimLeft(text, "+-~?")
 	n := strings.IndexAny(text, ":/=")

@@ -10,7 +10,7 @@ import (
 	"github.com/libdns/libdns"
 )
 
-// Zone is one customer's zone at a provider, for one request.
+// Zone is a customer's zone at a provider, for one request.
 type Zone struct {
 	provider *provider
 	backend  backend
@@ -19,7 +19,7 @@ type Zone struct {
 	existing []Record
 }
 
-// Plan compares what is wanted with what the zone has now.
+// Plan compares the wanted records with the current zone.
 func (z *Zone) Plan(ctx context.Context, wanted []Wanted) (Plan, error) {
 	var err error
 	if z.existing, err = z.records(ctx); err != nil {
@@ -34,9 +34,9 @@ func (z *Zone) Plan(ctx context.Context, wanted []Wanted) (Plan, error) {
 	}), nil
 }
 
-// Apply writes what the plan of this zone says, then reads the zone again: After is what is
-// there. What the provider took and does not show is a conflict. An error says in
-// its detail "applied" which purposes were written before it.
+// Apply writes the changes of the plan, then reads the zone again: After is its current content. A record
+// that the provider accepted but does not show is a conflict. The detail "applied" of an error lists which
+// purposes were written before it.
 func (z *Zone) Apply(ctx context.Context, p Plan) (Plan, error) {
 	if len(p.Applied) == 0 {
 		return p, nil
@@ -68,8 +68,8 @@ func (z *Zone) write(ctx context.Context, item Item, existing []Record) error {
 	return errors.Join(err, z.takeBack(ctx, added))
 }
 
-// takeBack removes what was added beside a record that could not be removed, also
-// when the request is over: two SPF records are worse than either.
+// takeBack removes a record that was added next to one that could not be removed, even if the request is
+// over: two SPF records are worse than either.
 func (z *Zone) takeBack(ctx context.Context, added []libdns.Record) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 15*time.Second)
 	defer cancel()
@@ -79,7 +79,7 @@ func (z *Zone) takeBack(ctx context.Context, added []libdns.Record) error {
 	return nil
 }
 
-// remove takes exactly these records away, as the provider gave them.
+// remove deletes exactly these records, as returned by the provider.
 func (z *Zone) remove(ctx context.Context, records ...libdns.Record) error {
 	exact := make([]libdns.Record, 0, len(records))
 	for _, r := range records {
@@ -131,8 +131,8 @@ func (z *Zone) records(ctx context.Context) ([]Record, error) {
 	return records, nil
 }
 
-// guarded runs the code of a library: some of them stumble over answers that they
-// did not expect (cloudflare v0.2.2 over one without result_info).
+// guarded calls a library and recovers its panics: some libraries panic on unexpected responses (cloudflare
+// v0.2.2 on one without result_info).
 func (z *Zone) guarded(call func() ([]libdns.Record, error)) (records []libdns.Record, err error) {
 	defer func() {
 		if r := recover(); r != nil {

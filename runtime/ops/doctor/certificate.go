@@ -14,10 +14,10 @@ import (
 	"time"
 )
 
-// renewBefore is when a certificate should have been renewed.
+// renewBefore is how long before its expiry a certificate should have been renewed.
 const renewBefore = 14 * 24 * time.Hour
 
-// certificateFiles judges the certificates that settings name.
+// certificateFiles checks the certificates named in settings.
 func (d *Doctor) certificateFiles(context.Context) []Finding {
 	var all []Finding
 	for _, files := range d.Config.Certificates {
@@ -49,7 +49,7 @@ func parse(chain [][]byte) ([]*x509.Certificate, error) {
 	return all, nil
 }
 
-// judge says what clients think of a certificate under each of the names.
+// judge reports how clients would judge a certificate under each of the names.
 func (d *Doctor) judge(s subject, state *tls.ConnectionState, names ...string) Finding {
 	if len(state.PeerCertificates) == 0 {
 		return s.finding(Error, "no certificate", "Give one.")
@@ -90,7 +90,7 @@ func days(d time.Duration) string {
 	return fmt.Sprintf("%d days", d/(24*time.Hour))
 }
 
-// served asks for the public URL as its users do.
+// served requests the public URL as users do.
 func (d *Doctor) served(ctx context.Context) []Finding {
 	s := subject{"http.base_url", d.Config.BaseURL + "/healthz answers 200, over TLS"}
 	u, err := url.Parse(d.Config.BaseURL)
@@ -128,7 +128,7 @@ func (d *Doctor) served(ctx context.Context) []Finding {
 	return all
 }
 
-// dialFirst connects to the first of the addresses that answers.
+// dialFirst connects to the first reachable address.
 func (d *Doctor) dialFirst(ctx context.Context, addresses []netip.Addr, port string) (c net.Conn, err error) {
 	for _, ip := range addresses {
 		if c, err = d.dial(ctx, net.JoinHostPort(ip.String(), port)); err == nil {
@@ -138,7 +138,7 @@ func (d *Doctor) dialFirst(ctx context.Context, addresses []netip.Addr, port str
 	return nil, err
 }
 
-// dialName finds a name by the resolver of the service.
+// dialName resolves a name with the resolver of the service.
 func (d *Doctor) dialName(ctx context.Context, addr string) (net.Conn, error) {
 	host, port, err := net.SplitHostPort(addr)
 	if err != nil {

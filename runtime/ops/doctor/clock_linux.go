@@ -7,10 +7,10 @@ import (
 	"time"
 )
 
-// The kernel's word for a clock that nothing disciplines (adjtimex(2)).
+// The kernel's flag for a clock that is not synchronized (adjtimex(2)).
 const unsynchronised = 0x40 // STA_UNSYNC
 
-// clock asks the kernel whether anything keeps the clock right.
+// clock asks the kernel whether the clock is synchronized.
 func clock(context.Context) []Finding {
 	s := subject{"clock", "the clock is kept right by NTP"}
 	var t syscall.Timex

@@ -9,42 +9,42 @@ import (
 	"github.com/postrider/postrider/runtime/work/node/machine"
 )
 
-// Config is what an installation claims to be.
+// Config is the expected state of an installation.
 type Config struct {
-	BaseURL        string // empty: no check that needs it
-	Hostname       string // given in EHLO
+	BaseURL        string // empty: checks that need it are omitted
+	Hostname       string // used in EHLO
 	ReturnPathHost string
 	SPFInclude     string
 	SMTPHost       string
 	TrackingHost   string
 	SandboxDomain  string
 
-	Addresses []Address // that mail leaves from; empty: the public ones of this machine
-	Direct    bool      // mail goes to the receivers' servers, not to a smarthost
-	Receives  bool      // mail comes in: bounces, complaints, received mail
-	MXPort    int       // of receivers' servers; 0: 25
-	// ListenAddr is where this process listens for other servers. They connect to port 25, which
-	// differs behind a router.
+	Addresses []Address // that mail is sent from; if empty, the public ones of this machine
+	Direct    bool      // mail is sent to the receivers' servers, not through a smarthost
+	Receives  bool      // mail is received: bounces, complaints, inbound mail
+	MXPort    int       // port of receivers' servers; default 25
+	// ListenAddr is where this process listens for other servers. They connect to port 25, which is
+	// different behind a router.
 	ListenAddr string
 
 	Certificates []CertificateFiles
 	Folders      []Folder
 }
 
-// Address is one that mail leaves from, with the name that it greets with.
+// Address is an address that mail is sent from, with its EHLO name.
 type Address struct {
 	IP       netip.Addr
-	Hostname string // empty: Config.Hostname
+	Hostname string // default: Config.Hostname
 }
 
-// CertificateFiles are a certificate that a setting names.
+// CertificateFiles is a certificate named in a setting.
 type CertificateFiles struct {
 	Setting           string
 	CertFile, KeyFile string
-	Names             []string // under which clients come
+	Names             []string // names that clients connect to
 }
 
-// Folder is one that data is in.
+// Folder is a folder with data.
 type Folder struct {
 	Setting, Dir string
 }
@@ -62,7 +62,7 @@ func (c Config) baseHost() string {
 	return u.Hostname()
 }
 
-// addresses are those of the configuration, else the public ones of this machine.
+// addresses returns the configured addresses, else the public ones of this machine.
 func (c Config) addresses() []Address {
 	if len(c.Addresses) > 0 {
 		return c.Addresses
@@ -74,7 +74,7 @@ func (c Config) addresses() []Address {
 	return all
 }
 
-// greets is the name that mail from the address is greeted with.
+// greets returns the EHLO name of mail from the address.
 func (c Config) greets(a Address) string {
 	if a.Hostname != "" {
 		return a.Hostname
@@ -82,14 +82,14 @@ func (c Config) greets(a Address) string {
 	return c.Hostname
 }
 
-var sharedSpace = netip.MustParsePrefix("100.64.0.0/10") // RFC 6598, behind a provider's router
+var sharedSpace = netip.MustParsePrefix("100.64.0.0/10") // RFC 6598, behind carrier-grade NAT
 
-// isPublic tells whether others can reach an address.
+// isPublic reports whether an address is publicly reachable.
 func isPublic(ip netip.Addr) bool {
 	return ip.IsGlobalUnicast() && !ip.IsPrivate() && !sharedSpace.Contains(ip)
 }
 
-// publicAddresses are those of the interfaces of this machine that others can reach.
+// publicAddresses returns the publicly reachable addresses of this machine's interfaces.
 func publicAddresses() []netip.Addr {
 	list, err := machine.Interfaces{}.List()
 	if err != nil {

@@ -14,15 +14,15 @@ import (
 	"github.com/postrider/postrider/runtime/storage/db/capacity"
 )
 
-// DatabaseConfig is what is expected of a database.
+// DatabaseConfig is the expected configuration of a database.
 type DatabaseConfig struct {
-	Embedded       bool // this data directory's own
+	Embedded       bool // in this data directory
 	Connections    int  // that the pools of a process may open
 	RiskLosingMail bool // synchronous_commit=off was accepted
-	Standbys       int  // that have to hold what is confirmed
+	Standbys       int  // that must hold confirmed data
 }
 
-// Database makes the checks of a database that is open.
+// Database returns the checks of an open database.
 func Database(d *db.DB, c DatabaseConfig) Check {
 	return func(ctx context.Context) []Finding {
 		var seen standing
@@ -46,7 +46,7 @@ SELECT current_setting('server_version_num')::int, current_setting('fsync'), cur
 	coalesce((SELECT ssl FROM pg_stat_ssl WHERE pid = pg_backend_pid()), false),
 	coalesce(current_setting('postrider.throw_away_test_server', true), '') = 'yes'`
 
-// standing is what a server says of itself.
+// standing is what a server reports about itself.
 type standing struct {
 	version                               int
 	fsync, fullPages, commit, autovacuum  string
@@ -57,10 +57,10 @@ type standing struct {
 	age                                   int64   // transactions since the oldest row that is not frozen
 }
 
-// judge holds what the server says against what Postrider needs.
+// judge compares the server's settings with Postrider's requirements.
 func (s standing) judge(c DatabaseConfig) []Finding {
 	var all []Finding
-	// Each row: what is expected, whether it is so, what was found, and what to do.
+	// Each row: the expectation, whether it is met, what was found, and what to do.
 	check := func(name, expected string, fine bool, l Level, found, do string) {
 		f := Finding{Check: "database." + name, Expected: expected, Found: found}
 		if !fine {
@@ -82,7 +82,7 @@ func (s standing) judge(c DatabaseConfig) []Finding {
 	return all
 }
 
-// standbys looks for those that have to hold what is confirmed.
+// standbys checks the standbys that must hold confirmed data.
 func standbys(ctx context.Context, d *db.DB, c DatabaseConfig) []Finding {
 	s := subject{"database.standbys", fmt.Sprintf("%d standbys follow that a commit waits for", c.Standbys)}
 	if c.Standbys == 0 {
@@ -97,7 +97,7 @@ func standbys(ctx context.Context, d *db.DB, c DatabaseConfig) []Finding {
 const nodesSQL = `SELECT count(*), coalesce(string_agg(DISTINCT twin, ', '), ''), coalesce(string_agg(DISTINCT version, ', '), '')
 FROM (SELECT version, CASE WHEN count(*) OVER (PARTITION BY name) > 1 THEN name END AS twin FROM nodes WHERE seen_at > now() - interval '6 seconds') live`
 
-// nodes looks at the processes that live on the database.
+// nodes checks the live processes on the database.
 func nodes(ctx context.Context, d *db.DB, c DatabaseConfig) []Finding {
 	s := subject{"nodes", "one process of each name"}
 	if c.Embedded {
@@ -127,7 +127,7 @@ func nodes(ctx context.Context, d *db.DB, c DatabaseConfig) []Finding {
 	return append(all, connections(d, max(live, 1), c.Connections))
 }
 
-// connections looks whether each process that lives can open the connections that it is configured to.
+// connections checks whether each live process can open its configured number of connections.
 func connections(d *db.DB, processes, wanted int) Finding {
 	s := subject{"database.connections", fmt.Sprintf("room for %d processes with %d connections each", processes, wanted+1)}
 	room, _, _ := d.Room()
@@ -139,8 +139,8 @@ func connections(d *db.DB, processes, wanted int) Finding {
 	return s.ok(found)
 }
 
-// MasterKey tells whether the configured keys open what is stored. count says how many
-// stored secrets open and how many do not.
+// MasterKey returns a check that the configured keys open the stored secrets. count returns how many stored
+// secrets open and how many do not.
 func MasterKey(count func(ctx context.Context) (open, closed int, err error)) Check {
 	return func(ctx context.Context) []Finding {
 		s := subject{"master_key", "the master key opens every stored signing key"}

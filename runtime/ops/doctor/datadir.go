@@ -7,7 +7,7 @@ import (
 	"github.com/postrider/postrider/runtime/storage/postgres"
 )
 
-// DataDir makes the check of a data directory with an embedded database.
+// DataDir returns the check of a data directory with an embedded database.
 func DataDir(dir string) Check {
 	return func(context.Context) []Finding {
 		s := subject{"data_dir", "one service holds " + dir}

@@ -7,7 +7,7 @@ import (
 	"github.com/postrider/postrider/runtime/ops/diskroom"
 )
 
-// DatabaseDisk makes the check of how much room the database has, where it is not the embedded one.
+// DatabaseDisk returns the check of the database's free space, if it is not the embedded one.
 func DatabaseDisk(p diskroom.Params) Check {
 	return func(ctx context.Context) []Finding {
 		s := subject{"database.disk", "room for more"}

@@ -14,13 +14,13 @@ import (
 	"github.com/postrider/postrider/runtime/mail/spf"
 )
 
-// unlisted is an address that no record names (RFC 1112 section 4).
+// unlisted is an address that no SPF record lists (RFC 1112 section 4).
 var unlisted = net.IPv4(240, 0, 0, 1)
 
 const askAgain = "Ask again later. If it stays so, look at the DNS servers of %s, and at the resolver that POSTRIDER_DNS names."
 
-// resolver asks for a name that cannot exist (RFC 6761 section 6.4). A resolver that knows
-// it makes answers up; delivery and verification cannot trust it.
+// resolver queries a name that cannot exist (RFC 6761 section 6.4). A resolver that returns an address for
+// it makes up answers; delivery and verification cannot trust it.
 func (d *Doctor) resolver(ctx context.Context) []Finding {
 	s := subject{"dns.resolver", "the resolver answers, and says that a name which does not exist is not there"}
 	name := strings.ToLower(rand.Text()[:12]) + ".invalid"
@@ -36,7 +36,7 @@ func (d *Doctor) resolver(ctx context.Context) []Finding {
 	}
 }
 
-// host looks for the addresses of a name of the installation.
+// host checks the addresses of a name of the installation.
 func (d *Doctor) host(ctx context.Context, h host) []Finding {
 	ours := d.Config.addresses()
 	s := subject{h.check, h.name + " has a public address"}
@@ -61,7 +61,7 @@ func (d *Doctor) host(ctx context.Context, h host) []Finding {
 	return []Finding{s.finding(Warning, texts(found), "If a proxy or a router stands there, all is well. Otherwise publish %s.", recordsText(d.Config.addressRecords(h.name)))}
 }
 
-// spf evaluates a record of the installation for each address that mail leaves from.
+// spf evaluates an SPF record of the installation for each address that mail is sent from.
 func (d *Doctor) spf(ctx context.Context, check, name string) []Finding {
 	record := Record{"TXT", name, d.Config.spfRecord(), ""}
 	if name == d.Config.ReturnPathHost {
@@ -120,14 +120,14 @@ func term(ip net.IP) string {
 	return "ip6:" + ip.String()
 }
 
-// returnPathMX looks where bounces go.
+// returnPathMX checks where bounces go.
 func (d *Doctor) returnPathMX(ctx context.Context) []Finding {
 	name := d.Config.ReturnPathHost
 	s := subject{"dns.return_path_mx", fmt.Sprintf("the MX record of %s leads to %s, or to an address of this installation", name, d.Config.SMTPHost)}
 	publish := fmt.Sprintf("Publish an MX record at %s with the value %q: bounces and complaints are lost without it.", name, "10 "+d.Config.SMTPHost)
 	hosts, err := d.DNS.LookupMX(ctx, name)
 	if errors.Is(err, dnsx.ErrNotFound) {
-		// RFC 5321 section 5.1: without an MX record the address counts.
+		// RFC 5321 section 5.1: without an MX record, the address record counts.
 		found, err := d.DNS.LookupIP(ctx, name)
 		switch {
 		case errors.Is(err, dnsx.ErrNotFound):
@@ -153,7 +153,7 @@ func (d *Doctor) returnPathMX(ctx context.Context) []Finding {
 	return []Finding{s.finding(Error, strings.Join(names, ", "), "%s", publish)}
 }
 
-// reverse looks for the names of the addresses, and whether they lead back.
+// reverse checks the reverse names of the addresses, and whether they resolve back.
 func (d *Doctor) reverse(ctx context.Context) []Finding {
 	addresses := d.Config.addresses()
 	if len(addresses) == 0 {
@@ -202,7 +202,7 @@ func (d *Doctor) reverseOf(ctx context.Context, a Address) Finding {
 	return s.ok(found)
 }
 
-// reason says why there was no answer.
+// reason describes a missing answer.
 func reason(err error) string { return "no answer: " + err.Error() }
 
 func texts(all []netip.Addr) string {

@@ -10,27 +10,27 @@ import (
 	"github.com/postrider/postrider/runtime/mail/spf"
 )
 
-// Look is one look at everything: the checks of Doctor and those of its owner.
+// lookLimit is the time limit of all checks together: those of Doctor and those of its owner.
 const lookLimit = 45 * time.Second
 
-// Check looks at one thing.
+// Check checks one thing.
 type Check func(ctx context.Context) []Finding
 
-// Doctor looks at an installation. Safe for concurrent use.
+// Doctor checks an installation. It is safe for concurrent use.
 type Doctor struct {
 	Config Config
-	DNS    spf.Source // a resolver that asks every time
-	// Others are checks that only the owner can make, as of the database.
+	DNS    spf.Source // a resolver without a cache
+	// Others are checks that only the owner can provide, for example of the database.
 	Others []Check
 
-	// What tests replace; nil: the network, the system's roots, the clock.
+	// Replaced by tests; nil: the network, the system's roots, the clock.
 	Dial  func(ctx context.Context, network, addr string) (net.Conn, error)
 	Roots *x509.CertPool
 	Now   func() time.Time
 }
 
-// Look runs all checks at the same time and returns what they saw in a fixed order. It ends
-// within a minute, whatever is silent.
+// Look runs all checks concurrently and returns their findings in a fixed order. It ends within a minute,
+// even if a check hangs.
 func (d *Doctor) Look(ctx context.Context) Report {
 	ctx, cancel := context.WithTimeout(ctx, lookLimit)
 	defer cancel()

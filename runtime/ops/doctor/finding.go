@@ -6,10 +6,10 @@ import (
 	"slices"
 )
 
-// Level says how bad a finding is.
+// Level is the severity of a finding.
 type Level int
 
-// The levels, the worst one last.
+// The levels, from best to worst.
 const (
 	OK Level = iota
 	Skipped
@@ -21,19 +21,19 @@ var levelNames = [...]string{"ok", "skipped", "warning", "error"}
 
 func (l Level) String() string { return levelNames[l] }
 
-// MarshalText gives the name.
+// MarshalText returns the name.
 func (l Level) MarshalText() ([]byte, error) { return []byte(l.String()), nil }
 
-// Finding is what one check has seen of one thing.
+// Finding is the result of one check for one thing.
 type Finding struct {
-	Check    string `json:"check"`    // which one, as "dns.spf"
+	Check    string `json:"check"`    // its name, for example "dns.spf"
 	Level    Level  `json:"level"`    //
 	Found    string `json:"found"`    // what is there
 	Expected string `json:"expected"` // what should be there
-	Do       string `json:"do"`       // one or two sentences; empty when nothing is to be done
+	Do       string `json:"do"`       // one or two sentences; empty if there is nothing to do
 }
 
-// Record is one DNS record that an installation needs.
+// Record is a DNS record that an installation needs.
 type Record struct {
 	Type  string `json:"type"`
 	Name  string `json:"name"`
@@ -41,9 +41,9 @@ type Record struct {
 	For   string `json:"for"` // what needs it
 }
 
-// Report is all that was seen.
+// Report is the result of all checks.
 type Report struct {
-	Level    Level     `json:"level"` // the worst one
+	Level    Level     `json:"level"` // the worst level
 	Records  []Record  `json:"records"`
 	Findings []Finding `json:"findings"`
 }
@@ -58,7 +58,7 @@ func (r *Report) Add(findings ...Finding) {
 	}
 }
 
-// Count is how many findings have the level.
+// Count returns how many findings have the level.
 func (r *Report) Count(l Level) int {
 	n := 0
 	for _, f := range r.Findings {
@@ -76,10 +76,10 @@ func (r *Report) Bad() []Finding {
 	return bad
 }
 
-// ExitCode is 0 when all is well, 1 with warnings and 2 with errors.
+// ExitCode returns 0 if everything is fine, 1 with warnings and 2 with errors.
 func (r *Report) ExitCode() int { return max(0, int(r.Level)-int(Skipped)) }
 
-// subject makes findings of one check that expects one thing.
+// subject creates the findings of a check with one expectation.
 type subject struct{ check, expected string }
 
 func (s subject) ok(found string) Finding {

@@ -9,12 +9,12 @@ import (
 	"github.com/postrider/postrider/runtime/storage/db/failover"
 )
 
-// hostsSubject is about every host of an address that names several.
+// hostsSubject is the subject for the hosts of an address that names several.
 var hostsSubject = subject{"database.hosts", "the hosts of DATABASE_URL are one cluster: a primary, and standbys that follow it"}
 
 const doAboutSplit = "Stop the server that is to be given up (the one from before the fail-over, on the older timeline), or make it a standby with pg_rewind. Every process answers 503 until then, because mail would be in two places."
 
-// Unusable returns the findings of a database that cannot be asked.
+// Unusable returns the findings for a database that cannot be queried.
 func Unusable(err error) []Finding {
 	var split *failover.SplitError
 	if errors.As(err, &split) {
@@ -23,7 +23,7 @@ func Unusable(err error) []Finding {
 	return []Finding{subject{"database", "the database answers"}.finding(Error, err.Error(), "Start the database, and look at DATABASE_URL.")}
 }
 
-// hosts looks at every host of an address that names several.
+// hosts checks every host of an address that names several.
 func hosts(ctx context.Context, d *db.DB) []Finding {
 	all, system, err := d.AskHosts(ctx)
 	if err != nil {
@@ -32,8 +32,8 @@ func hosts(ctx context.Context, d *db.DB) []Finding {
 	return judgeHosts(all, system)
 }
 
-// judgeHosts finds a host of another cluster, or from before a fail-over, before it matters: a process that starts
-// while the right ones are away would use it.
+// judgeHosts detects a host of another cluster, or from before a failover, before it matters: a process
+// that starts while the right hosts are down would use it.
 func judgeHosts(all []failover.Sighting, system string) (found []Finding) {
 	if len(all) < 2 {
 		return nil

@@ -12,13 +12,13 @@ import (
 const (
 	lowShare  = 0.20
 	fullShare = 0.05
-	// A disk with so much room is not low, however large it is.
+	// A disk with this much free space is never low, however large it is.
 	enough = 50 << 30
-	// A disk with less is full, whatever its share: the database and the spool need it.
+	// A disk with less is full, whatever its size: the database and the spool need it.
 	least = 512 << 20
 )
 
-// disks tells how much room the folders have.
+// disks checks the free space of the folders.
 func (d *Doctor) disks(context.Context) []Finding {
 	var all []Finding
 	for _, f := range d.Config.Folders {
@@ -45,7 +45,7 @@ func judgeRoom(s subject, dir string, free, total uint64) Finding {
 	return s.ok(found)
 }
 
-// existing is the folder, or the first one above it that is there.
+// existing returns the folder, or its closest existing parent.
 func existing(dir string) string {
 	if dir == "" {
 		dir = os.TempDir()

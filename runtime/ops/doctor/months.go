@@ -9,7 +9,7 @@ import (
 	"github.com/postrider/postrider/runtime/storage/db/months"
 )
 
-// tablesByMonth looks at the tables that are split into months, if any is.
+// tablesByMonth checks the tables that are split into months.
 func tablesByMonth(ctx context.Context, d *db.DB) []Finding {
 	s := subject{"database.months", "tables that are split have months ahead"}
 	split := 0

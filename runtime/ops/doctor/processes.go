@@ -11,7 +11,7 @@ import (
 	"github.com/postrider/postrider/runtime/work/node"
 )
 
-// processes looks at who of the processes is silent, and at their clocks.
+// processes checks for silent processes, and the clocks of the others.
 func processes(ctx context.Context, d *db.DB) []Finding {
 	silent, clocks := subject{"nodes.silent", "every process that was started says every two seconds that it lives"}, subject{"nodes.clock", "the clocks of all processes agree with that of the database"}
 	list, err := node.Processes(ctx, d)
@@ -23,7 +23,7 @@ func processes(ctx context.Context, d *db.DB) []Finding {
 	}
 	all, wrong := []Finding(nil), []string(nil)
 	told := map[string]bool{}
-	for _, p := range slices.Backward(list) { // of each name the latest
+	for _, p := range slices.Backward(list) { // the latest of each name
 		if p.ClockAhead != nil && p.Alive {
 			wrong = append(wrong, fmt.Sprintf("%s is %s ahead", p.Name, time.Duration(*p.ClockAhead)*time.Millisecond))
 		}

@@ -8,8 +8,8 @@ import (
 
 const addressUnknown = "<public address of this machine>"
 
-// Records lists the DNS records that the installation needs, for its administrator to
-// publish. Those of the sending domains of accounts are not among them.
+// Records lists the DNS records that the administrator of the installation must publish. Those of the
+// accounts' sending domains are not included.
 func (c Config) Records() []Record {
 	if c.baseHost() == "" {
 		return nil
@@ -36,7 +36,7 @@ func (c Config) Records() []Record {
 	return all
 }
 
-// host is a name of the installation that has an address.
+// host is a name of the installation that needs an address.
 type host struct{ name, check, use string }
 
 func (c Config) hosts() []host {
@@ -73,7 +73,7 @@ func (c Config) addressRecords(name string) []Record {
 	return all
 }
 
-// spfRecord lists the addresses that mail leaves from.
+// spfRecord returns the SPF record that lists the addresses mail is sent from.
 func (c Config) spfRecord() string {
 	terms := []string{"v=spf1"}
 	switch addresses := c.addresses(); {

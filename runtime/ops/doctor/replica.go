@@ -10,7 +10,7 @@ import (
 	"github.com/postrider/postrider/runtime/storage/db/replica"
 )
 
-// Replica looks at the replica of a database that is open, by connections of its own.
+// Replica returns the check of a database replica, which uses its own connections.
 func Replica(d *db.DB, c replica.Config) Check {
 	return func(ctx context.Context) []Finding {
 		s := subject{"database.replica", "it follows the primary by less than " + replica.Tolerated.String()}

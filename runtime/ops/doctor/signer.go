@@ -6,7 +6,7 @@ import (
 	"github.com/postrider/postrider/runtime/mail/signer"
 )
 
-// Signer tells who makes the signatures of messages under a mode.
+// Signer returns the check of which library signs messages in a mode.
 func Signer(mode signer.Mode) Check {
 	return func(context.Context) []Finding {
 		engine, err := signer.Open(mode)

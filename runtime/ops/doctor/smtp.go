@@ -16,11 +16,10 @@ const (
 	whereToLook = "gmail.com, outlook.com and yahoo.com"
 )
 
-// probed are domains whose mail servers are always there. They are greeted and left.
+// probed are domains whose mail servers are always available. The check only reads their greeting.
 var probed = []string{"gmail.com", "outlook.com", "yahoo.com"}
 
-// outward tells whether mail servers elsewhere can be reached: many providers close port
-// 25 until they are asked.
+// outward checks whether other mail servers are reachable: many providers block port 25 by default.
 func (d *Doctor) outward(ctx context.Context) []Finding {
 	s := subject{"smtp.outward", "a mail server of " + whereToLook + " answers at port " + d.Config.mxPort()}
 	var tried []string
@@ -43,13 +42,13 @@ func (d *Doctor) outward(ctx context.Context) []Finding {
 		"Ask the provider of this machine to open port 25 outwards, and look at the firewall. Otherwise send through a smarthost (POSTRIDER_OUTBOUND=smtp://user:password@host:587).")}
 }
 
-// greeting connects, reads the greeting of a mail server and leaves.
+// greeting connects to a mail server, reads its greeting and disconnects.
 func (d *Doctor) greeting(ctx context.Context, addr string) (string, error) {
 	c, text, err := d.greeted(ctx, addr)
 	if err != nil {
 		return "", err
 	}
-	fmt.Fprint(c.net, "QUIT\r\n") // it is left either way
+	fmt.Fprint(c.net, "QUIT\r\n") // the connection closes either way
 	return text, c.net.Close()
 }
 
@@ -72,14 +71,14 @@ func (d *Doctor) greeted(ctx context.Context, addr string) (*conn, string, error
 	c := &conn{textproto.NewConn(plain), plain}
 	_, text, err := c.ReadResponse(220)
 	if err != nil {
-		plain.Close() // it said something else, or nothing
+		plain.Close() // it sent something else, or nothing
 		return nil, "", fmt.Errorf("greeting: %w", err)
 	}
 	return c, text, nil
 }
 
-// inward tells whether mail servers find this one. From here a firewall of the provider
-// cannot be seen; the connection may not leave the machine.
+// inward checks whether other mail servers can reach this one. A firewall of the provider cannot be
+// detected from here, because the connection may not leave the machine.
 func (d *Doctor) inward(ctx context.Context) []Finding {
 	name := d.Config.SMTPHost
 	s := subject{"smtp.inward", fmt.Sprintf("Postrider answers at %s, port %s", name, inwardPort)}
@@ -98,7 +97,7 @@ func (d *Doctor) inward(ctx context.Context) []Finding {
 	return []Finding{s.ok(text), d.startTLS(ctx, c, name)}
 }
 
-// unreachable tells whether it is the listener that is missing, or the way to it.
+// unreachable determines whether the listener or the route to it is missing.
 func (d *Doctor) unreachable(ctx context.Context, s subject, addr string, err error) Finding {
 	if local := d.Config.ListenAddr; local != "" {
 		host, port, splitErr := net.SplitHostPort(local)
@@ -114,7 +113,7 @@ func (d *Doctor) unreachable(ctx context.Context, s subject, addr string, err er
 		"Start the service, let it listen at port 25 (POSTRIDER_INBOUND_ADDR=:25; it needs CAP_NET_BIND_SERVICE), and open the port in the firewall. Without bounces and complaints dead addresses are written to again and again.")
 }
 
-// startTLS judges the certificate that mail servers are shown.
+// startTLS checks the certificate that mail servers see.
 func (d *Doctor) startTLS(ctx context.Context, c *conn, name string) Finding {
 	s := subject{"smtp.certificate", "a valid certificate for " + name + " after STARTTLS"}
 	chain, err := handshake(ctx, c, name)
@@ -122,7 +121,7 @@ func (d *Doctor) startTLS(ctx context.Context, c *conn, name string) Finding {
 		return s.finding(Warning, err.Error(), "Give a certificate with POSTRIDER_SMTP_TLS_CERT and POSTRIDER_SMTP_TLS_KEY, or get one from an authority (POSTRIDER_ACME_EMAIL): mail comes in unencrypted, and the SMTP relay does not run.")
 	}
 	f := d.judge(s, chain, name)
-	if f.Level == Error { // mail servers take it all the same
+	if f.Level == Error { // mail servers accept it anyway
 		f.Level = Warning
 	}
 	return f

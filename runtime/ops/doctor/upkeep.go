@@ -8,14 +8,14 @@ import (
 	"github.com/postrider/postrider/runtime/storage/db"
 )
 
-// From these on, a check says something.
+// The thresholds of the checks.
 const (
-	slotHolds = 10 << 30 // octets of the write-ahead log
+	slotHolds = 10 << 30 // bytes of WAL
 	manyDead  = 100_000  // rows
 )
 
-// upkeepSQL asks for what an operator has to look after. Of the standbys it sees the state
-// with the role pg_monitor only.
+// upkeepSQL queries the conditions that an operator must watch. The state of standbys is visible only with
+// the role pg_monitor.
 const upkeepSQL = `
 SELECT current_setting('synchronous_standby_names'),
 	(SELECT count(*) FROM pg_stat_replication), (SELECT count(*) FROM pg_stat_replication WHERE sync_state IN ('sync', 'quorum')),
@@ -24,7 +24,7 @@ SELECT current_setting('synchronous_standby_names'),
 	coalesce((SELECT relname || '' FROM dead ORDER BY n_dead_tup DESC LIMIT 1), ''), coalesce((SELECT max(n_dead_tup) FROM dead), 0), coalesce((SELECT n_live_tup FROM dead ORDER BY n_dead_tup DESC LIMIT 1), 0)
 FROM (SELECT) one`
 
-// heldSQL and deadSQL stand before upkeepSQL. A standby has no log of its own to be held.
+// heldSQL and deadSQL precede upkeepSQL. A standby has no WAL of its own to hold.
 const (
 	heldSQL = `WITH held AS (
 	SELECT slot_name, pg_wal_lsn_diff(CASE WHEN pg_is_in_recovery() THEN restart_lsn ELSE pg_current_wal_lsn() END, restart_lsn) AS octets
@@ -35,19 +35,19 @@ const (
 )`
 )
 
-// upkeep is what upkeepSQL saw.
+// upkeep is the result of upkeepSQL.
 type upkeep struct {
 	names          string // synchronous_standby_names
 	connected      int    // standbys
-	synchronous    int    // of them those that commits wait for
-	told           bool   // the state of standbys can be seen
-	slot           string // that holds the most of the log
-	held           int64  // octets
-	table          string // with the most dead rows, if they are more than the live ones
+	synchronous    int    // of these, the ones that commits wait for
+	told           bool   // the state of standbys is visible
+	slot           string // the slot that holds the most WAL
+	held           int64  // bytes
+	table          string // the table with the most dead rows, if there are more dead than live ones
 	deadRows, live int64
 }
 
-// lookAfter makes the checks of what grows or waits unseen.
+// lookAfter returns the findings about hidden growth and backlogs.
 func lookAfter(ctx context.Context, d *db.DB) []Finding {
 	var u upkeep
 	err := d.SQL.QueryRowContext(ctx, heldSQL+deadSQL+upkeepSQL, manyDead).Scan(&u.names, &u.connected, &u.synchronous, &u.told, &u.slot, &u.held, &u.table, &u.deadRows, &u.live)

@@ -1,18 +1,17 @@
-// Package module has what a module of the product gives to the whole beside its service.
+// Package module defines what a module contributes to the service as a whole, in addition to its own
+// service.
 //
-// A module's Fx options hand each contribution to a group, and the assembly takes all of
-// the group without knowing whom they are from. A module that is off gives nothing, so
-// nothing of it is left.
+// A module's Fx options add each contribution to a group, and package app uses the whole group without
+// knowing which modules contributed. A module that is off contributes nothing, so nothing of it remains.
 //
-//   - Sweep: rows of its tables that grow old without anybody's doing.
-//   - Kept: what it keeps of an account for as long as the account wants, and of a person.
-//   - Unneeded (of runtime/storage/db/months): when a month of a table that is split goes with its rows.
+//   - Sweep: deletes rows of its tables that become obsolete with time.
+//   - Kept: data that it stores for an account's retention period, and about people.
+//   - Unneeded (of runtime/storage/db/months): when a month of a split table can be dropped with its rows.
 //   - Health: a line of GET /readyz.
-//   - Recipients: addresses that mail from outside may come to.
-//   - Drain: what is to end before the HTTP server does.
+//   - Recipients: addresses that receive mail.
+//   - Drain: work that must end before the HTTP server does.
 //
-// Metrics need no group: a module asks for the prometheus.Registerer.
+// Metrics need no group: a module depends on the prometheus.Registerer.
 //
-// Nearby is for the other direction: a module that serves another one only when that one
-// is on.
+// Nearby is for the other direction: a dependency on another module that exists only if that module is on.
 package module

@@ -9,73 +9,73 @@ import (
 	"github.com/postrider/postrider/runtime/mail/smtpserver"
 )
 
-// Sweep deletes old rows of a module that has no clock of its own. It runs about once an
-// hour in every process.
+// Sweep deletes old rows of a module that has no task of its own for this. It runs about once an hour in
+// every process.
 type Sweep struct {
-	What string // as in "webhook deliveries"
+	What string // for example "webhook deliveries"
 	Run  func(ctx context.Context) (deleted int64, err error)
 }
 
-// Kept is what a module stores about an account's mail or about people.
+// Kept is data that a module stores about an account's mail or about people.
 type Kept struct {
-	What string // as in "notes"
-	// Acts says that what is stored acts by itself, as a run that sends. It is erased before all
-	// else, so that nothing new comes of it, and once more with the rest.
+	What string // for example "notes"
+	// Acts says that the stored data causes actions, as a run that sends does. It is erased before
+	// everything else, so that it creates no new data, and once more with the rest.
 	Acts bool
-	// Purge deletes what is older than the account keeps its records.
+	// Purge deletes data older than the account's retention period.
 	Purge func(ctx context.Context, accountID string, before time.Time) (deleted int64, err error)
-	// Erase deletes what is stored of an address. Repeating it is harmless.
+	// Erase deletes the data about an address. It is repeatable.
 	Erase func(ctx context.Context, accountID, address string) (deleted int64, err error)
-	// EraseUser deletes what is stored of somebody whom the account calls by a name of its own;
-	// nil: nothing is kept under such names. Repeating it is harmless.
+	// EraseUser deletes the data about a person whom the account identifies by its own user id. It is
+	// repeatable. nil if no data is stored under such ids.
 	EraseUser func(ctx context.Context, accountID, userID string) (deleted int64, err error)
 }
 
-// Health is one line of GET /readyz. A line that is not well is told, and takes nothing
-// out of a load balancer.
+// Health is one line of GET /readyz. An unhealthy line is reported, but does not take the process out of a
+// load balancer.
 type Health struct {
-	Name string // as in "queue"
+	Name string // for example "queue"
 	Ask  func(ctx context.Context) (Condition, error)
 }
 
-// Condition is how a part of a module does.
+// Condition is the state of a part of a module.
 type Condition struct {
-	Off      bool // nobody has set the part up: nothing is told of it
+	Off      bool // the part is not configured: it is not reported
 	Degraded bool
-	Figures  map[string]float64 // shown as name_figure, as in "queue_late_seconds"
-	Details  []string           // what is not well or worth knowing, in words; told to requests of this machine only
+	Figures  map[string]float64 // shown as name_figure, for example "queue_late_seconds"
+	Details  []string           // problems and notes for humans; shown only to requests from this machine
 }
 
-// Recipients takes mail in for some addresses, on the listener that mail servers come to.
+// Recipients receives mail for some addresses, on the listener for other mail servers.
 type Recipients struct {
 	Handler smtpserver.Handler
-	// Elsewhere is what RCPT answers for an address that is none of these; others are asked
-	// then. The one without it is asked last, and its answer stands.
+	// Elsewhere is the RCPT response for any other address, after other Recipients were asked. The
+	// Recipients without it are asked last, and their response is final.
 	Elsewhere error
 }
 
-// Drain is called when a stop begins to wait for HTTP requests that are open.
+// Drain is called when a stop begins to wait for open HTTP requests.
 type Drain func()
 
-// Repairs adds a clockstep.Repair: the constructor takes what Fx has and returns it.
+// Repairs registers a constructor of a clockstep.Repair; its parameters are provided by Fx.
 func Repairs(constructor any) fx.Option { return give(constructor, "repairs") }
 
-// Sweeps gives a Sweep: the constructor takes what Fx has and returns it.
+// Sweeps registers a constructor of a Sweep; its parameters are provided by Fx.
 func Sweeps(constructor any) fx.Option { return give(constructor, "sweeps") }
 
-// Keeps gives a Kept.
+// Keeps registers a constructor of a Kept.
 func Keeps(constructor any) fx.Option { return give(constructor, "kept") }
 
-// Healths gives a Health.
+// Healths registers a constructor of a Health.
 func Healths(constructor any) fx.Option { return give(constructor, "health") }
 
-// Receives gives Recipients.
+// Receives registers a constructor of Recipients.
 func Receives(constructor any) fx.Option { return give(constructor, "recipients") }
 
-// Drains gives a Drain.
+// Drains registers a constructor of a Drain.
 func Drains(constructor any) fx.Option { return give(constructor, "drains") }
 
-// Drops gives a months.Unneeded.
+// Drops registers a constructor of a months.Unneeded.
 func Drops(constructor any) fx.Option { return give(constructor, "unneeded") }
 
 func give(constructor any, group string) fx.Option {

@@ -14,14 +14,13 @@ import (
 	"github.com/postrider/postrider/runtime/storage/postgres"
 )
 
-// ErrNotRunning says that the embedded database is not there, or that no service runs it.
+// ErrNotRunning means that the embedded database does not exist, or that no service runs it.
 var ErrNotRunning = errors.New("no service runs here")
 
 const peekLimit = 10 * time.Second
 
-// Peek opens the database that the configuration names as it is: no server is started, and
-// nothing is made or migrated. The error is ErrNotRunning for an embedded one that nobody
-// runs.
+// Peek opens the configured database as it is: it starts no server, and creates or migrates nothing. The
+// error is ErrNotRunning for an embedded database that no service runs.
 func Peek(ctx context.Context, cfg setting.Values) (*db.DB, error) {
 	url := config.DatabaseURL.Of(cfg).Reveal()
 	if config.Embedded(cfg) {
@@ -42,7 +41,7 @@ func Peek(ctx context.Context, cfg setting.Values) (*db.DB, error) {
 	return db.Open(ctx, databaseConfig(cfg, url), slog.New(slog.DiscardHandler))
 }
 
-// Plan says what migrations the database lacks, and changes nothing.
+// Plan returns the migrations that the database lacks, and changes nothing.
 func Plan(ctx context.Context, cfg setting.Values) ([]db.Planned, error) {
 	d, err := Peek(ctx, cfg)
 	if err != nil {
@@ -52,5 +51,5 @@ func Plan(ctx context.Context, cfg setting.Values) ([]db.Planned, error) {
 	return planned, errors.Join(err, d.Close())
 }
 
-// Keys opens the master key that the configuration names. No key is made where none is.
+// Keys opens the configured master key. It creates no key.
 func Keys(cfg setting.Values) (*secret.Box, error) { return openBox(cfg) }

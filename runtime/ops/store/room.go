@@ -12,8 +12,8 @@ import (
 
 const aliveSQL = `SELECT count(*) FROM nodes WHERE seen_at > now() - interval '6 seconds'`
 
-// shareRoom divides the connections of the server with the processes that live, until this one is a node, and warns
-// if each of them can open fewer than it is configured to.
+// shareRoom divides the connections of the server among the live processes, until this one is a node, and
+// warns if each can open fewer than configured.
 func shareRoom(ctx context.Context, cfg setting.Values, d *db.DB, log *slog.Logger) {
 	others, err := db.One(ctx, d.SQL, db.Value[int], aliveSQL)
 	if err != nil {

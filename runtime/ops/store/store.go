@@ -1,6 +1,5 @@
-// Package store opens what outlives the modules: the database, with the server that
-// holds it when that is ours, and the keys that open what it has sealed. The service
-// and the commands beside it both begin with Open.
+// Package store opens what the modules share: the database, including the server if it is embedded, and the
+// keys that open sealed values. The service and its commands both start with Open.
 package store
 
 import (
@@ -27,34 +26,32 @@ import (
 	"github.com/postrider/postrider/runtime/storage/postgres"
 )
 
-// Store is the database and the keys. Close ends it.
+// Store is the database and the keys. Call Close at the end.
 type Store struct {
 	DB      *db.DB
-	Replica *replica.Replica // nil: none is set; nobody looks at it yet
+	Replica *replica.Replica // nil if not configured; not checked yet
 	Box     *secret.Box
 	URL     string // of the database
 
 	server *postgres.Server // nil with DATABASE_URL
 }
 
-// StopLimit is how long everything has to end: half a minute is what Docker's and
-// Kubernetes' users usually allow.
+// StopLimit is how long a stop may take: Docker and Kubernetes users typically allow half a minute.
 const StopLimit = 30 * time.Second
 
 const (
-	// How long a start waits for a database that is away: machines come up in any order.
+	// How long a start waits for an unavailable database: machines boot in any order.
 	awayLimit = time.Minute
 	awayPause = 2 * time.Second
-	// How long a command waits for the service beside it, which is starting.
+	// How long a command waits for a service on the same machine that is starting.
 	besidePause = 100 * time.Millisecond
 )
 
-// Open opens the database that the configuration names, or runs a server of its own,
-// and brings it to the schema of this version, unless POSTRIDER_MIGRATE is off. It waits a minute for a database that is
-// away.
+// Open opens the configured database, or runs an embedded server, and migrates it to the schema of this
+// version, unless POSTRIDER_MIGRATE is off. It waits a minute for an unavailable database.
 func Open(ctx context.Context, cfg setting.Values, log *slog.Logger) (*Store, error) {
 	check := mayBegin
-	if config.Migrate.Of(cfg) == config.MigrateOff { // nothing will be made
+	if config.Migrate.Of(cfg) == config.MigrateOff { // no tables will be created
 		check = anyDatabase
 	}
 	s, err := open(ctx, cfg, log, check)
@@ -64,19 +61,18 @@ func Open(ctx context.Context, cfg setting.Values, log *slog.Logger) (*Store, er
 	return s, err
 }
 
-// OpenExisting is Open for commands. A database that is not there is an error, and nothing
-// is made.
+// OpenExisting is Open for commands. A missing database is an error, and nothing is created.
 func OpenExisting(ctx context.Context, cfg setting.Values, log *slog.Logger) (*Store, error) {
 	if config.Embedded(cfg) && !HoldsData(config.DataDir.Of(cfg)) {
 		if err := otherData(cfg); err != nil {
 			return nil, err
 		}
-		// A service that is starting is making one.
+		// A service that is starting may be creating one.
 		if holder, _, err := postgres.Holder(config.DataDir.Of(cfg)); err != nil || holder == 0 {
 			return nil, errors.Join(fmt.Errorf("POSTRIDER_DATA_DIR: %s has no database, and none was made: name the data directory or the DATABASE_URL of the service, or start the service first", config.DataDir.Of(cfg)), err)
 		}
 	}
-	if config.Embedded(cfg) { // a service makes the tables
+	if config.Embedded(cfg) { // a service creates the tables
 		return open(ctx, cfg, log, anyDatabase)
 	}
 	return open(ctx, cfg, log, hasTables)
@@ -84,10 +80,10 @@ func OpenExisting(ctx context.Context, cfg setting.Values, log *slog.Logger) (*S
 
 func anyDatabase(context.Context, *db.DB) error { return nil }
 
-// mayBegin refuses a database that has no tables and may be a stranger's.
+// mayBegin refuses a database that has no tables and may belong to another installation.
 func mayBegin(ctx context.Context, d *db.DB) error { return d.MayFill(ctx) }
 
-// hasTables refuses another's database that nobody has brought to our schema.
+// hasTables refuses an external database without our schema.
 func hasTables(ctx context.Context, d *db.DB) error {
 	there, err := d.HasTables(ctx)
 	if err == nil && !there {
@@ -129,9 +125,9 @@ func open(ctx context.Context, cfg setting.Values, log *slog.Logger, check func(
 	return s, nil
 }
 
-// Reach finds the address of the database for programs that are not ours, and runs the
-// embedded server where nobody does. It does not migrate. Error: there is no
-// database in the data directory (none is made), or no host of DATABASE_URL may be used.
+// Reach returns the address of the database for external programs, and runs the embedded server if no
+// process does. It does not migrate. It fails if there is no database in the data directory (it creates
+// none), or if no host of DATABASE_URL may be used.
 func Reach(ctx context.Context, cfg setting.Values, log *slog.Logger) (*Store, error) {
 	if !config.Embedded(cfg) {
 		url, err := HostInUse(ctx, cfg)
@@ -153,8 +149,8 @@ func HostInUse(ctx context.Context, cfg setting.Values) (string, error) {
 	return url, nil
 }
 
-// KeyMark tells installations with different master keys apart, and nothing about the keys.
-// It is empty where no key is known.
+// KeyMark returns a value that distinguishes installations with different master keys, and reveals nothing
+// about the keys. It is empty if no key is known.
 func KeyMark(cfg setting.Values) string {
 	if !HasKeys(cfg) {
 		return ""
@@ -166,16 +162,15 @@ func KeyMark(cfg setting.Values) string {
 	return hex.EncodeToString(box.Derive("mark of backups")[:8])
 }
 
-// Server says where the embedded PostgreSQL has its data, and where its programs are looked for.
+// Server returns where the embedded PostgreSQL has its data, and where to look for its programs.
 func Server(cfg setting.Values, log *slog.Logger) postgres.Config {
-	// Room for one service and for commands beside it.
+	// Connections for one service and for commands.
 	most := strconv.Itoa(max(100, 2*db.PerProcess(config.Connections.Of(cfg))+10))
 	return postgres.Config{DataDir: config.DataDir.Of(cfg), BinDir: config.PostgresBin.Of(cfg), Fallback: config.PostgresFallback.Of(cfg), Logger: log,
 		Settings: map[string]string{"max_connections": most}}
 }
 
-// startServer runs the embedded PostgreSQL. A command that ends by itself uses the
-// one of the service beside it, if there is one.
+// startServer runs the embedded PostgreSQL. A command uses the one of a running service, if there is one.
 func (s *Store) startServer(ctx context.Context, cfg setting.Values, log *slog.Logger) error {
 	log.InfoContext(ctx, "starting the embedded PostgreSQL", "data_dir", config.DataDir.Of(cfg))
 	limit := time.Now().Add(awayLimit)
@@ -206,9 +201,8 @@ func (s *Store) startServer(ctx context.Context, cfg setting.Values, log *slog.L
 	}
 }
 
-// makeDataDir makes the folder when something will be kept in it: the embedded database, or
-// the key of development mode. Nobody else may look in. An image from scratch has no place
-// for it, and needs none.
+// makeDataDir creates the data directory if it is needed: for the embedded database, or for the key of
+// development mode. No other user may access it. A scratch image has no place for it, and needs none.
 func makeDataDir(cfg setting.Values) error {
 	if !config.Embedded(cfg) && cfg.Mode != setting.Dev {
 		return nil
@@ -222,8 +216,8 @@ func makeDataDir(cfg setting.Values) error {
 	return nil
 }
 
-// otherData keeps a command on the default data directory from making a second
-// database while there is one of development mode here, which was likely meant.
+// otherData prevents a command from creating a second database in the default data directory while a
+// database of development mode exists here, which was probably meant.
 func otherData(cfg setting.Values) error {
 	if cfg.Mode != setting.Tool || config.DataDir.Of(cfg) != config.DefaultDataDir || HoldsData(config.DataDir.Of(cfg)) || !HoldsData(config.DevDataDir) {
 		return nil
@@ -232,7 +226,7 @@ func otherData(cfg setting.Values) error {
 		config.DataDir.Of(cfg), config.DevDataDir, config.DevDataDir)
 }
 
-// HoldsData tells whether the data directory has an embedded database.
+// HoldsData reports whether the data directory contains an embedded database.
 func HoldsData(dir string) bool {
 	_, err := os.Stat(filepath.Join(dir, "postgres", "PG_VERSION"))
 	return err == nil
@@ -242,8 +236,8 @@ func databaseConfig(cfg setting.Values, url string) db.Config {
 	return db.Config{URL: url, Connections: config.Connections.Of(cfg), Standbys: config.Standbys.Of(cfg), RiskLosingAcceptedMail: config.RiskLosingAcceptedMail.Of(cfg)}
 }
 
-// connect waits a while for a server that does not answer yet; one that answers
-// and will not do, by itself or by check, is refused at once.
+// connect waits for a server that does not answer yet. A server that answers but is refused, by itself or
+// by check, is an immediate error.
 func connect(ctx context.Context, cfg setting.Values, url string, log *slog.Logger, check func(context.Context, *db.DB) error) (*db.DB, error) {
 	limit, name := time.Now().Add(awayLimit), "DATABASE_URL"
 	if config.Embedded(cfg) {
@@ -257,11 +251,11 @@ func connect(ctx context.Context, cfg setting.Values, url string, log *slog.Logg
 			}
 			err = errors.Join(err, opened.Close())
 		}
-		refused := notLetIn(err) && !config.Embedded(cfg) // ours is still being made
+		refused := notLetIn(err) && !config.Embedded(cfg) // an embedded server is still being set up
 		if !fault.IsDatabaseAway(err) || refused || time.Now().After(limit) {
 			return nil, fmt.Errorf("%s: %w", name, err)
 		}
-		log.WarnContext(ctx, "the database is away; trying again", "until", limit.Format(time.TimeOnly), telemetry.KeyError, err)
+		log.WarnContext(ctx, "the database is away, retrying", "until", limit.Format(time.TimeOnly), telemetry.KeyError, err)
 		select {
 		case <-time.After(awayPause):
 		case <-ctx.Done():
@@ -270,12 +264,12 @@ func connect(ctx context.Context, cfg setting.Values, url string, log *slog.Logg
 	}
 }
 
-// ReplicaConfig says which replica of the database is used, where one is set.
+// ReplicaConfig returns the configuration of the database replica.
 func ReplicaConfig(cfg setting.Values) replica.Config {
 	return replica.Config{URL: config.ReplicaURL.Of(cfg).Reveal(), Connections: config.Connections.Of(cfg) / 2, RiskLosingAcceptedMail: config.RiskLosingAcceptedMail.Of(cfg)}
 }
 
-// openReplica does not connect: a replica that is away keeps nobody from starting.
+// openReplica does not connect, so that an unavailable replica does not prevent the start.
 func (s *Store) openReplica(cfg setting.Values, log *slog.Logger) (err error) {
 	if config.ReplicaURL.Of(cfg).IsZero() {
 		return nil
@@ -288,19 +282,19 @@ func (s *Store) openReplica(cfg setting.Values, log *slog.Logger) (err error) {
 	return nil
 }
 
-// notLetIn tells a server that knows no such user, password or database. While
-// running that may pass; at the start it is a mistake in the setting.
+// notLetIn reports whether a server rejected the user, password or database. At runtime this may be
+// temporary; at the start it is a mistake in the setting.
 func notLetIn(err error) bool {
 	var server *pq.Error
 	return errors.As(err, &server) && (server.Code.Class() == "28" || server.Code == "3D000")
 }
 
-// openBox finds the master key: a setting, or in development mode a file that is
-// made at the first start.
+// openBox loads the master key: from a setting, or in development mode from a file that is created at the
+// first start.
 func openBox(cfg setting.Values) (*secret.Box, error) {
 	keys, file := config.MasterKey.Of(cfg), keyFile(cfg)
 	if len(keys) == 0 && file == "" {
-		return secret.NewBox(secret.NewKey()) // a command that seals nothing that lasts
+		return secret.NewBox(secret.NewKey()) // for a command that seals nothing permanent
 	}
 	if len(keys) == 0 {
 		text, err := secret.KeyFile(file)
@@ -314,9 +308,8 @@ func openBox(cfg setting.Values) (*secret.Box, error) {
 	return secret.NewBox(keys...)
 }
 
-// keyFile names the file with the master key of development mode, which keeps it beside
-// its own database. A command uses the file where there is one, and makes none: the
-// result is empty then.
+// keyFile returns the path of the master key file of development mode, next to its own database. A command
+// uses the file if it exists, and never creates it: the result is empty then.
 func keyFile(cfg setting.Values) string {
 	file := filepath.Join(config.DataDir.Of(cfg), "master.key")
 	switch _, err := os.Stat(file); {
@@ -328,13 +321,13 @@ func keyFile(cfg setting.Values) string {
 	return ""
 }
 
-// HasKeys tells whether there are keys that open what the database has sealed.
+// HasKeys reports whether there are keys that open the sealed values of the database.
 func HasKeys(cfg setting.Values) bool { return len(config.MasterKey.Of(cfg)) > 0 || keyFile(cfg) != "" }
 
-// Cursors makes the codec of page cursors, which all processes of the installation share.
+// Cursors returns the codec of page cursors, which all processes of the installation share.
 func (s *Store) Cursors() *page.Codec { return page.NewCodec(s.Box.Derive("page cursors")) }
 
-// ServerPID is the process id of the embedded server, or 0 when there is none.
+// ServerPID returns the process id of the embedded server, or 0.
 func (s *Store) ServerPID() int {
 	if s.server == nil {
 		return 0

@@ -1,6 +1,5 @@
-// Package systemd tells systemd how the service does: that it is ready, that it stops, that
-// it lives. A message is one datagram to the socket that NOTIFY_SOCKET names (sd_notify(3));
-// without systemd nothing is sent.
+// Package systemd reports the state of the service to systemd: ready, stopping, alive. A message is one
+// datagram to the socket named by NOTIFY_SOCKET (sd_notify(3)); without systemd nothing is sent.
 package systemd
 
 import (
@@ -16,7 +15,7 @@ import (
 	"github.com/postrider/postrider/runtime/base/telemetry"
 )
 
-// What the service tells.
+// The messages of the service.
 const (
 	Ready    = "READY=1"
 	Stopping = "STOPPING=1"
@@ -47,7 +46,7 @@ func Notify(ctx context.Context, message string) error {
 	return nil
 }
 
-// Watchdog gives how often systemd wants to hear of this process, or 0 where it does not
+// Watchdog returns the interval at which systemd expects a keep-alive, or 0 for none
 // (sd_watchdog_enabled(3)).
 func Watchdog() time.Duration {
 	if pid := os.Getenv("WATCHDOG_PID"); pid != "" && pid != strconv.Itoa(os.Getpid()) {
@@ -60,13 +59,12 @@ func Watchdog() time.Duration {
 	return time.Duration(microseconds) * time.Microsecond
 }
 
-// Run says that the service is ready, and then that it lives, three times in each period of
-// the watchdog, until ctx ends; then it says that the service stops. It needs no more than
-// a process that still runs: a slow database is no reason to be killed.
+// Run reports that the service is ready, then three keep-alives per watchdog interval until ctx ends, then
+// that the service stops. It depends only on the process itself: a slow database is no reason to be killed.
 func Run(ctx context.Context, log *slog.Logger) {
 	tell := func(message string) {
 		if err := Notify(context.WithoutCancel(ctx), message); err != nil {
-			log.WarnContext(ctx, "systemd was not told", "message", message, telemetry.KeyError, err)
+			log.WarnContext(ctx, "could not notify systemd", "message", message, telemetry.KeyError, err)
 		}
 	}
 	tell(Ready)
