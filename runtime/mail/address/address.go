@@ -1,18 +1,16 @@
-// Package address decides what may stand in an address or a header field.
+// Package address validates addresses and header fields.
 //
-// It is the one validator for every edge (REST, GraphQL, relay, templates,
-// automations): whatever passes here can be written into a message or an SMTP
-// command without further checks. Nothing that it returns holds CR, LF, NUL or
-// another control character.
+// It is the only validator for every edge (REST, GraphQL, relay, templates, automations): a value accepted
+// here can be written into a message or an SMTP command without further checks. Its results never contain
+// CR, LF, NUL or other control characters.
 //
-// The grammar is the strict one of RFC 5321 section 4.1.2 with the UTF-8
-// extension of RFC 6531, and around it the `Name <a@b>` form of RFC 5322 with
-// what people really write: an unquoted name may hold dots and any Unicode. Not
-// accepted, each with its own reason: comments, groups, source routes, address
-// literals, domains without a dot, several addresses in one string.
+// The grammar is the strict one of RFC 5321 section 4.1.2 with the UTF-8 extension of RFC 6531, and around
+// it the `Name <a@b>` form of RFC 5322 with common deviations: an unquoted name may contain dots and any
+// Unicode. Rejected, each with its own reason: comments, groups, source routes, address literals, domains
+// without a dot, several addresses in one string.
 //
-// Errors are reasons: short sentences without a subject ("has no @"), made to
-// stand beside a field name. Their text is safe to show to the caller.
+// Errors are reasons: short sentences without a subject ("has no @"), to be shown next to a field name.
+// Their text is safe to show to the client.
 package address
 
 import (
@@ -23,8 +21,7 @@ import (
 	"unicode/utf8"
 )
 
-// Limits in octets (RFC 5321 section 4.5.3.1, RFC 1035 section 2.3.4) and, for
-// the name, in characters.
+// Limits in bytes (RFC 5321 section 4.5.3.1, RFC 1035 section 2.3.4) and, for the name, in characters.
 const (
 	MaxLocal  = 64
 	MaxDomain = 253
@@ -33,7 +30,7 @@ const (
 	MaxName   = 256
 )
 
-// maxInput bounds the work done for a string that cannot be an address anyway.
+// maxInput limits the work for a string that cannot be an address.
 const maxInput = 4096
 
 // Address is a valid mailbox.
@@ -43,17 +40,16 @@ type Address struct {
 	Domain string // lower-case A-labels
 }
 
-// Parse reads `Name <a@b>`, `"Quoted, Name" <a@b>`, `<a@b>` or `a@b`.
+// Parse parses `Name <a@b>`, `"Quoted, Name" <a@b>`, `<a@b>` or `a@b`.
 //
-// An encoded word (RFC 2047) in an unquoted name is decoded, since headers from
-// the relay carry them; one that cannot be decoded, and one inside quotes, stays
-// the text it is. String and Parse are inverse.
+// An encoded word (RFC 2047) in an unquoted name is decoded, because headers from the relay contain them;
+// an invalid one, and one inside quotes, is kept as text. String and Parse are inverse.
 func Parse(s string) (Address, error) {
 	a, _, err := parse(s)
 	return a, err
 }
 
-// parse also says whether the address stood bare, without angle brackets.
+// parse also reports whether the address was bare, without angle brackets.
 func parse(s string) (a Address, bare bool, err error) {
 	if len(s) > maxInput {
 		return Address{}, false, fmt.Errorf("is longer than %d octets", maxInput)
@@ -77,10 +73,9 @@ func parse(s string) (a Address, bare bool, err error) {
 	return a, !p.angled, nil
 }
 
-// New joins a bare address with a name that is taken literally: the form
-// `{email, name}` of the API.
+// New combines a bare address with a name that is taken literally: the form `{email, name}` of the API.
 func New(name, email string) (Address, error) {
-	// Judged before it is trimmed: a line break at the end is one as well.
+	// Checked before trimming: a trailing line break is invalid, too.
 	if err := checkName(name); err != nil {
 		return Address{}, err
 	}
@@ -96,14 +91,14 @@ func New(name, email string) (Address, error) {
 	return a, nil
 }
 
-// AddrSpec is the address as SMTP and the message carry it: the local part
-// quoted where it has to be, the domain in A-labels.
+// AddrSpec returns the address for SMTP and message headers: the local part quoted if necessary, the domain
+// in A-labels.
 func (a Address) AddrSpec() string {
 	return quoteLocal(a.Local) + "@" + a.Domain
 }
 
-// String is the form that records show: the name, quoted where it has to be,
-// and the domain in Unicode where that reads back as the same domain.
+// String returns the form for display: the name, quoted if necessary, and the domain in Unicode if that
+// maps back to the same domain.
 func (a Address) String() string {
 	spec := quoteLocal(a.Local) + "@" + readableDomain(a.Domain)
 	if a.Name == "" {
@@ -112,12 +107,12 @@ func (a Address) String() string {
 	return quoteName(a.Name) + " <" + spec + ">"
 }
 
-// NeedsSMTPUTF8 says whether only a server with SMTPUTF8 (RFC 6531) can take
-// this address: its local part is not ASCII, and nothing can encode that.
+// NeedsSMTPUTF8 reports whether only a server with SMTPUTF8 (RFC 6531) can accept this address: its local
+// part is not ASCII, and there is no encoding for that.
 func (a Address) NeedsSMTPUTF8() bool { return !isASCII(a.Local) }
 
-// quoteLocal writes a local part as a dot-string where it is one, else as a
-// quoted string (RFC 5321 section 4.1.2).
+// quoteLocal writes a local part as a dot-string if possible, else as a quoted string (RFC 5321 section
+// 4.1.2).
 func quoteLocal(local string) string {
 	if checkDotString(local) == nil {
 		return local
@@ -125,8 +120,8 @@ func quoteLocal(local string) string {
 	return quote(local)
 }
 
-// quoteName writes a display name so that Parse reads the same name. Anything
-// that looks like an encoded word is quoted to stay literal.
+// quoteName quotes a display name so that Parse returns the same name. Text that looks like an encoded word
+// is quoted to stay literal.
 func quoteName(name string) string {
 	plain := !strings.Contains(name, "=?") && !strings.Contains(name, "  ")
 	for i := 0; plain && i < len(name); i++ {
@@ -152,7 +147,7 @@ func quote(s string) string {
 	return b.String()
 }
 
-// isAtom is atext of RFC 5322 section 3.2.3, with UTF8-non-ascii of RFC 6532.
+// isAtom reports whether a byte is atext of RFC 5322 section 3.2.3, including UTF8-non-ascii of RFC 6532.
 func isAtom(c byte) bool {
 	switch {
 	case c >= utf8.RuneSelf, c >= 'a' && c <= 'z', c >= 'A' && c <= 'Z', c >= '0' && c <= '9':

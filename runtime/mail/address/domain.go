@@ -10,8 +10,8 @@ import (
 	"golang.org/x/net/publicsuffix"
 )
 
-// profile is UTS 46 lookup processing, non-transitional: what is registered can
-// be looked up, and every spelling of a name maps to one.
+// profile is UTS 46 lookup processing, non-transitional: all registered names can be looked up, and every
+// spelling of a name maps to one form.
 var profile = idna.New(
 	idna.MapForLookup(),
 	idna.BidiRule(),
@@ -20,9 +20,8 @@ var profile = idna.New(
 	idna.Transitional(false),
 )
 
-// ParseDomain brings a host name into lower-case A-labels. It wants at least two
-// labels and no IP address, so it fits sending domains and the right side of an
-// address alike.
+// ParseDomain converts a host name to lower-case A-labels. It requires at least two labels and rejects IP
+// addresses, so it fits sending domains and the domain of an address.
 func ParseDomain(s string) (string, error) {
 	if len(s) > maxInput {
 		return "", fmt.Errorf("domain is longer than %d octets", MaxDomain)
@@ -43,8 +42,8 @@ func ParseDomain(s string) (string, error) {
 	return domain, nil
 }
 
-// toASCII leaves plain names to checkLabels, which has the better reasons; only
-// names with Unicode or A-labels go through IDNA.
+// toASCII leaves plain names to checkLabels, which has better error messages; only names with Unicode or
+// A-labels go through IDNA.
 func toASCII(s string) (string, error) {
 	lower := strings.ToLower(s)
 	if isASCII(s) && !strings.HasPrefix(lower, "xn--") && !strings.Contains(lower, ".xn--") {
@@ -57,7 +56,7 @@ func toASCII(s string) (string, error) {
 	return strings.ToLower(domain), nil
 }
 
-// checkLabels holds a name against RFC 1123 section 2.1 and RFC 1035 section 2.3.4.
+// checkLabels validates a name by RFC 1123 section 2.1 and RFC 1035 section 2.3.4.
 func checkLabels(domain string) error {
 	if domain == "" {
 		return errors.New("domain is empty")
@@ -104,7 +103,7 @@ func checkLabel(label string) error {
 	return nil
 }
 
-// readableDomain shows A-labels in Unicode where that form leads back to them.
+// readableDomain converts A-labels to Unicode if that form maps back to them.
 func readableDomain(domain string) string {
 	if !strings.Contains(domain, "xn--") {
 		return domain
@@ -119,18 +118,18 @@ func readableDomain(domain string) string {
 	return readable
 }
 
-// ReadableDomain is the form of an A-label domain that a person reads.
+// ReadableDomain returns an A-label domain in the form for display.
 func ReadableDomain(domain string) string { return readableDomain(domain) }
 
-// IsPublicSuffix says whether anyone can register names below the domain
-// (publicsuffix.org, the private section included): nobody sends from there.
+// IsPublicSuffix reports whether anyone can register names below the domain (publicsuffix.org, including
+// the private section): such a domain cannot be a sending domain.
 func IsPublicSuffix(domain string) bool {
 	suffix, _ := publicsuffix.PublicSuffix(domain)
 	return suffix == domain
 }
 
-// RegistrableDomain is the part of a domain that somebody registered
-// (`mail.example.co.uk` gives `example.co.uk`), empty for a public suffix.
+// RegistrableDomain returns the registered part of a domain (`example.co.uk` for `mail.example.co.uk`), or
+// "" for a public suffix.
 func RegistrableDomain(domain string) string {
 	registrable, err := publicsuffix.EffectiveTLDPlusOne(domain)
 	if err != nil {

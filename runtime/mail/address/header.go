@@ -9,15 +9,15 @@ import (
 	"unicode/utf8"
 )
 
-// MaxHeaderValue is the longest value of a header field, in characters: the line
-// length of RFC 5322 section 2.1.1, before folding.
+// MaxHeaderValue is the maximum length of a header value in characters: the line length of RFC 5322 section
+// 2.1.1, before folding.
 const MaxHeaderValue = 998
 
 // maxHeaderName leaves room for a value on the first line of 78 characters.
 const maxHeaderName = 76
 
-// reserved are the fields that callers may not set, with the reason. A name that
-// ends in * stands for every name with that beginning.
+// reserved lists the fields that clients may not set, with the reason. A name that ends in * matches every
+// name with that prefix.
 var reserved = map[string]string{
 	"from": useField, "to": useField, "cc": useField, "bcc": useField, "reply-to": useField, "subject": useField,
 	"sender": ours, "date": ours, "message-id": ours, "mime-version": ours, "content-*": ours,
@@ -32,11 +32,11 @@ const (
 	ours     = "is a header that callers may not set"
 )
 
-// RefusedHeaders returns the names of header fields that callers may not set, sorted. A
-// name that ends in * stands for all that begin so.
+// RefusedHeaders returns the names of header fields that clients may not set, sorted. A name that ends in *
+// matches all names with that prefix.
 func RefusedHeaders() []string { return slices.Sorted(maps.Keys(reserved)) }
 
-// ValidateHeader judges a header field that a caller wants to add.
+// ValidateHeader validates a header field that a client wants to add.
 func ValidateHeader(name, value string) error {
 	if err := CheckFieldName(name); err != nil {
 		return err
@@ -64,8 +64,7 @@ func ValidateHeader(name, value string) error {
 // maxWord fits on a folded line: RFC 5322 section 2.1.1 less the fold's space.
 const maxWord = 997
 
-// structured are fields in which an encoded word has no place, so they hold ASCII
-// only and fold at spaces only.
+// structured lists fields that cannot contain encoded words, so they must be ASCII and fold at spaces only.
 var structured = map[string]bool{
 	"in-reply-to": true, "references": true, "list-unsubscribe": true, "list-unsubscribe-post": true,
 }
@@ -83,8 +82,8 @@ func reservedReason(name string) (string, bool) {
 	return "", false
 }
 
-// CheckFieldName holds a name against field-name of RFC 5322 section 3.6.8:
-// printable ASCII without the colon.
+// CheckFieldName validates a name by field-name of RFC 5322 section 3.6.8: printable ASCII without the
+// colon.
 func CheckFieldName(name string) error {
 	if name == "" {
 		return errors.New("header name is empty")
@@ -100,9 +99,8 @@ func CheckFieldName(name string) error {
 	return nil
 }
 
-// CheckFieldValue holds the unfolded value of a header field, or a subject,
-// against the rules for text: valid UTF-8, no line break, no control but the
-// tab, at most MaxHeaderValue characters.
+// CheckFieldValue validates the unfolded value of a header field, or a subject: valid UTF-8, no line
+// breaks, no control characters except the tab, at most MaxHeaderValue characters.
 func CheckFieldValue(value string) error {
 	if len(value) > MaxHeaderValue && utf8.RuneCountInString(value) > MaxHeaderValue {
 		return fmt.Errorf("value is longer than %d characters", MaxHeaderValue)
@@ -113,8 +111,7 @@ func CheckFieldValue(value string) error {
 	return nil
 }
 
-// ValidateSubject judges a subject. Unlike header values it is a field of its
-// own, so the reasons name nothing.
+// ValidateSubject validates a subject. It has a field of its own, so the reasons need no subject.
 func ValidateSubject(subject string) error {
 	if len(subject) > MaxHeaderValue && utf8.RuneCountInString(subject) > MaxHeaderValue {
 		return fmt.Errorf("is longer than %d characters", MaxHeaderValue)
@@ -122,8 +119,8 @@ func ValidateSubject(subject string) error {
 	return checkText(subject)
 }
 
-// ValidateMessageID judges a message id without its angle brackets: id-left @
-// id-right of RFC 5322 section 3.6.4, without the obsolete forms.
+// ValidateMessageID validates a message id without its angle brackets: id-left @ id-right of RFC 5322
+// section 3.6.4, without the obsolete forms.
 func ValidateMessageID(id string) error {
 	left, right, ok := strings.Cut(id, "@")
 	switch {

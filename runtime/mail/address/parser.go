@@ -10,11 +10,10 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// parser reads one mailbox from text that is known to hold no control
-// characters other than the tab.
+// parser parses one mailbox from text without control characters other than the tab.
 type parser struct {
 	rest   string
-	angled bool // the address stands in angle brackets
+	angled bool // the address is in angle brackets
 }
 
 func (p *parser) space() { p.rest = strings.TrimLeft(p.rest, " \t") }
@@ -26,8 +25,8 @@ func (p *parser) peek() byte {
 	return p.rest[0]
 }
 
-// mailbox reads words until it is clear whether they are a display name (an
-// angle bracket follows) or a local part (an @ follows).
+// mailbox reads words until it is clear whether they are a display name (an angle bracket follows) or a
+// local part (an @ follows).
 func (p *parser) mailbox() (Address, error) {
 	if p.peek() == '<' {
 		return p.angle("")
@@ -61,8 +60,8 @@ func (p *parser) mailbox() (Address, error) {
 	}
 }
 
-// nameWithAt tells `Bob bob@example.com`, where brackets are missing, from
-// `bob@home <bob@example.com>`, where the name needs quotes.
+// nameWithAt distinguishes `Bob bob@example.com`, where brackets are missing, from `bob@home
+// <bob@example.com>`, where the name needs quotes.
 func nameWithAt(rest string) error {
 	if strings.Contains(rest, "<") {
 		return errors.New("has an @ in the display name: put the name in double quotes")
@@ -70,7 +69,7 @@ func nameWithAt(rest string) error {
 	return errors.New("has a name but no angle brackets around the address")
 }
 
-// bare reads the rest of `a@b`, whose local part is w.
+// bare parses the rest of `a@b`, whose local part is w.
 func (p *parser) bare(w word) (Address, error) {
 	local, err := w.local()
 	if err != nil {
@@ -89,7 +88,7 @@ func (p *parser) bare(w word) (Address, error) {
 	return finish("", local, domain)
 }
 
-// angle reads `<a@b>`.
+// angle parses `<a@b>`.
 func (p *parser) angle(name string) (Address, error) {
 	p.angled = true
 	p.rest = p.rest[1:]
@@ -98,7 +97,7 @@ func (p *parser) angle(name string) (Address, error) {
 	case '>':
 		return Address{}, errors.New("has nothing between the angle brackets")
 	case '@':
-		// RFC 5321 section 4.1.2 A-d-l: obsolete, and a way around relay rules.
+		// RFC 5321 section 4.1.2 A-d-l: obsolete, and a way to bypass relay rules.
 		if strings.Contains(p.rest, ":") {
 			return Address{}, errors.New("has a source route, which is not allowed")
 		}
@@ -133,7 +132,7 @@ func (p *parser) angle(name string) (Address, error) {
 	return finish(name, local, domain)
 }
 
-// finish checks what can only be judged on the whole.
+// finish checks what depends on the whole address.
 func finish(name, local, domain string) (Address, error) {
 	a := Address{Name: name, Local: local, Domain: domain}
 	if n := len(quoteLocal(local)); n > MaxLocal {
@@ -145,7 +144,7 @@ func finish(name, local, domain string) (Address, error) {
 	return a, nil
 }
 
-// end refuses whatever follows a complete mailbox.
+// end rejects anything after a complete mailbox.
 func (p *parser) end() error {
 	switch c := p.peek(); c {
 	case 0:
@@ -200,8 +199,8 @@ func (p *parser) word() (word, error) {
 	}
 }
 
-// quoted reads a quoted string. Its content is any text; what a local part may
-// hold is checked there.
+// quoted parses a quoted string. Its content is any text; restrictions of a local part are checked
+// elsewhere.
 func (p *parser) quoted() (word, error) {
 	var b strings.Builder
 	for i := 1; i < len(p.rest); i++ {
@@ -225,7 +224,7 @@ func (p *parser) quoted() (word, error) {
 	return word{}, errors.New("has an unclosed double quote")
 }
 
-// local turns a word into a local part.
+// local converts a word to a local part.
 func (w word) local() (string, error) {
 	text := norm.NFC.String(w.text)
 	if text == "" {
@@ -240,7 +239,7 @@ func (w word) local() (string, error) {
 	return text, checkDotString(text)
 }
 
-// checkDotString holds a local part against Dot-string of RFC 5321 section 4.1.2.
+// checkDotString validates a local part by Dot-string of RFC 5321 section 4.1.2.
 func checkDotString(s string) error {
 	if s == "" {
 		return errors.New("has nothing before the @")
@@ -261,7 +260,7 @@ func checkDotString(s string) error {
 	return nil
 }
 
-// domain reads up to the end of the domain and brings it into A-labels.
+// domain parses the rest as a domain and converts it to A-labels.
 func (p *parser) domain() (string, error) {
 	if p.peek() == '[' {
 		return "", errors.New("has an IP address instead of a domain, which is not allowed")
@@ -281,11 +280,11 @@ func (p *parser) domain() (string, error) {
 	return ParseDomain(domain)
 }
 
-// phrase is the words before the angle bracket.
+// phrase is the list of words before the angle bracket.
 type phrase struct{ words []word }
 
-// name joins the words with one space each, decodes encoded words, and checks
-// the result as strictly as a name given in the clear.
+// name joins the words with one space each, decodes encoded words, and validates the result like an
+// unencoded name.
 func (p phrase) name() (string, error) {
 	var b strings.Builder
 	encodedBefore := false
@@ -303,7 +302,7 @@ func (p phrase) name() (string, error) {
 		b.WriteString(text)
 		encodedBefore = encoded
 	}
-	// Judged before it is trimmed, as in New: an encoded word may end with a line break.
+	// Checked before trimming, as in New: an encoded word may end with a line break.
 	if err := checkName(b.String()); err != nil {
 		return "", err
 	}

@@ -16,9 +16,9 @@ var (
 	errHidden    = errors.New("has an invisible character")
 )
 
-// checkText refuses what may stand in no address and no header: broken UTF-8,
-// line breaks (also the Unicode ones, which some software treats as such), NUL
-// and the C0 and C1 controls. The tab is white space.
+// checkText rejects characters that are invalid in every address and header: broken UTF-8, line breaks
+// (including Unicode ones, which some software interprets), NUL and the C0 and C1 controls. The tab counts
+// as white space.
 func checkText(s string) error {
 	if !utf8.ValidString(s) {
 		return errUTF8
@@ -37,9 +37,8 @@ func checkText(s string) error {
 	return nil
 }
 
-// checkName judges a decoded display name. Marks that say in which direction a
-// word reads (U+200E, U+200F) are normal in Arabic and Hebrew names; the
-// embedding, override and isolate controls only serve to disguise one.
+// checkName validates a decoded display name. Direction marks (U+200E, U+200F) are normal in Arabic and
+// Hebrew names; the embedding, override and isolate controls only serve to disguise a name.
 func checkName(name string) error {
 	if err := checkText(name); err != nil {
 		return fmt.Errorf("display name %w", err)
@@ -58,9 +57,9 @@ func checkName(name string) error {
 	return nil
 }
 
-// checkInvisible refuses white space other than the space (which only a quoted
-// local part can hold) and invisible characters: two addresses that look the
-// same must be the same. The joiners stay, some scripts need them.
+// checkInvisible rejects white space other than the space (which only a quoted local part can contain) and
+// invisible characters: two addresses that look the same must be the same. Joiners are allowed, because
+// some scripts need them.
 func checkInvisible(s string) error {
 	for _, r := range s {
 		switch {

@@ -1,23 +1,21 @@
-// Package bounce says what a refusal is about: the address, the mailbox, the
-// receiving system, the message, or the sender.
+// Package bounce classifies a rejection: is it about the address, the mailbox, the receiving system, the
+// message, or the sender?
 //
-// Classify is pure. It takes an SMTP reply or a line of a delivery status
-// notification and gives a Class. The class says why, never whether the refusal was
-// final: the same full mailbox answers 452 today and 552 tomorrow. Whether to try
-// again follows the reply's own first digit (RFC 5321, 4.2.1); the class decides what
-// comes after.
+// Classify is pure. It takes an SMTP reply or a line of a delivery status notification and returns a Class.
+// The class is the reason, and does not say whether the rejection is permanent: the same full mailbox
+// replies 452 today and 552 tomorrow. Whether to retry follows from the first digit of the reply (RFC 5321,
+// 4.2.1); the class decides what happens afterwards.
 //
 // Three tables decide, in this order:
 //
-//  1. phrases that one kind of server is known for (phrases.go), where they tell more
-//     than the code beside them or contradict it: Gmail's throttling wears the code
+//  1. phrases that are typical of one kind of server (phrases.go), where they say more
+//     than the code next to them or contradict it: Gmail's throttling uses the code
 //     of a disabled mailbox, greylisting that of policy;
-//  2. subject and detail of the enhanced status code (RFC 3463 and the registry that
-//     it began, codes.go). Details that say little (X.0.0, X.7.1) leave the word
-//     first to the common words;
+//  2. subject and detail of the enhanced status code (RFC 3463 and its registry,
+//     codes.go). Vague details (X.0.0, X.7.1) give precedence to the common words;
 //  3. common words (words.go), then the basic code alone (RFC 5321, 4.2.3).
 //
-// A text that begins with its codes may be given whole.
+// The text may begin with its codes.
 package bounce
 
 import (
@@ -25,61 +23,61 @@ import (
 	"strings"
 )
 
-// Class is what a refusal is about.
+// Class is the subject of a rejection.
 type Class string
 
 // The classes.
 const (
-	BadAddress  Class = "bad_address"  // hard: no such mailbox, closed, moved, not a valid address
-	BadDomain   Class = "bad_domain"   // hard: the domain takes no mail at all
+	BadAddress  Class = "bad_address"  // hard: no such mailbox, closed, moved, or an invalid address
+	BadDomain   Class = "bad_domain"   // hard: the domain accepts no mail
 	MailboxFull Class = "mailbox_full" // soft: over quota
-	System      Class = "system"       // soft: the other side, or the way to it, is out of order
-	Block       Class = "block"        // the sending address or domain has a bad name with the receiver
-	Throttle    Class = "throttle"     // too much at once
-	Greylist    Class = "greylist"     // come back in some minutes
+	System      Class = "system"       // soft: the receiving system, or the route to it, is out of order
+	Block       Class = "block"        // the sending address or domain has a bad reputation with the receiver
+	Throttle    Class = "throttle"     // too much in a short time
+	Greylist    Class = "greylist"     // retry in some minutes
 	Size        Class = "size"         // the message is too large
-	Content     Class = "content"      // the message is taken for spam, carries a virus or a forbidden file, or cannot be converted
+	Content     Class = "content"      // the message is considered spam, contains a virus or a forbidden file, or cannot be converted
 	Policy      Class = "policy"       // authentication (SPF, DKIM, DMARC), relaying, TLS, the receiver's own rules
 	Challenge   Class = "challenge"    // the receiver wants the sender to prove something first
-	Unknown     Class = "unknown"      // refused, and nothing tells what for
+	Unknown     Class = "unknown"      // rejected for an unknown reason
 )
 
-// Classes are all classes.
+// Classes lists all classes.
 var Classes = []Class{BadAddress, BadDomain, MailboxFull, System, Block, Throttle, Greylist, Size, Content, Policy, Challenge, Unknown}
 
-// Hard says that no message to the address will arrive.
+// Hard reports whether no message to the address can be delivered.
 func (c Class) Hard() bool { return c == BadAddress || c == BadDomain }
 
-// Soft says that the address is fine as far as one can tell, but takes no mail now.
+// Soft reports whether the address seems valid but accepts no mail now.
 func (c Class) Soft() bool { return c == MailboxFull || c == System }
 
-// Bounces tells whether a delivery that ended for good with this class is a bounce of its
-// recipient, who is not written to any more. A mailbox that was full as long as retries went
-// on is one, and so is a refusal that nobody can class. A refusal of the message or of its
-// sender is none: another message may well arrive.
+// Bounces reports whether a permanent failure with this class is a bounce of its recipient, who then
+// receives no more mail. That includes a mailbox that was full during all retries, and a rejection that
+// cannot be classified. A rejection of the message or of its sender is not a bounce: another message may
+// well be delivered.
 func (c Class) Bounces() bool { return c.Hard() || c.Soft() || c == Unknown }
 
-// Throttles says that the sender should hold back with everything for this
-// destination. Hammering a receiver that blocks makes its opinion worse.
+// Throttles reports whether the sender should slow down everything for this destination. Insisting with a
+// receiver that blocks makes its opinion worse.
 func (c Class) Throttles() bool { return c == Throttle || c == Block }
 
-// Reply is what is known of a refusal; any part may be missing.
+// Reply is a rejection; any part may be missing.
 type Reply struct {
-	Code     int    // 550; 0 when there was none
+	Code     int    // for example 550; 0 if there was none
 	Enhanced string // "5.1.1", or empty
 	Text     string // the reply's or the diagnostic's text
 }
 
-// Classify decides. What is no refusal at all (2yz, 3yz) is Unknown.
+// Classify returns the class of a reply. Replies that are not rejections (2yz, 3yz) are Unknown.
 func Classify(r Reply) Class {
 	class, _ := decide(r)
 	return class
 }
 
-// maxText is how much of a text is looked at; a reply line has 512 octets.
+// maxText is how much of a text is examined; a reply line has at most 512 bytes.
 const maxText = 4000
 
-// decide also names the row that decided, for the tests: every row has its example.
+// decide also returns the row that decided, for the tests: every row has an example.
 func decide(r Reply) (class Class, row string) {
 	if r.Code/100 == 2 || r.Code/100 == 3 || r.Code == 0 && strings.HasPrefix(r.Enhanced, "2.") {
 		return Unknown, "no refusal"
@@ -109,12 +107,11 @@ func decide(r Reply) (class Class, row string) {
 	return byCode(r)
 }
 
-// addresses in angle brackets, and the name of the host that Postfix quotes, hold
-// words of their own: spam@, content.example.net.
+// addresses matches addresses in angle brackets, which may contain words of the tables: spam@,
+// content.example.net.
 var addresses = regexp.MustCompile(`<[^<> ]*@[^<> ]*>`)
 
-// plain is a text as the tables are written: lower case, one space between words and
-// at both ends.
+// plain converts a text to the form of the tables: lower case, one space between words and at both ends.
 func plain(text string) string {
 	text = strings.ToLower(text[:min(len(text), maxText)])
 	if host, reply, found := strings.Cut(text, " said: "); found && strings.HasPrefix(strings.TrimSpace(host), "host ") {
@@ -124,8 +121,8 @@ func plain(text string) string {
 	return " " + strings.Join(strings.Fields(text), " ") + " "
 }
 
-// splitEnhanced takes the subject and the detail from a code: the class before them
-// only says whether trying again may help.
+// splitEnhanced returns the subject and the detail of a code: the class before them only says whether
+// retrying may help.
 func splitEnhanced(code string) (subject, detail string, ok bool) {
 	parts := strings.Split(strings.TrimSpace(code), ".")
 	if len(parts) != 3 {

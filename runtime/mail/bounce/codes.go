@@ -2,18 +2,17 @@ package bounce
 
 import "strconv"
 
-// A row of the enhanced status codes. A vague one is used by servers for all sorts of
-// things, so words go before it.
+// enhanced is a row for enhanced status codes. Servers use vague ones for many purposes, so words take
+// precedence over them.
 type enhanced struct {
-	code  string // "1.1", or "1.*" for every detail that has no row
+	code  string // "1.1", or "1.*" for every detail without a row
 	class Class
 	vague bool
-	name  string // as registered, or where it comes from
+	name  string // as registered, or its source
 }
 
-// The IANA registry "SMTP Enhanced Status Codes", subjects 0 to 7, which RFC 3463
-// began and RFC 5248 opened (www.iana.org/assignments/smtp-enhanced-status-codes), and
-// details that a large receiver has added by itself.
+// The IANA registry "SMTP Enhanced Status Codes", subjects 0 to 7, started by RFC 3463 and opened by RFC
+// 5248 (www.iana.org/assignments/smtp-enhanced-status-codes), and details added by large receivers.
 var enhancedCodes = []enhanced{
 	{"0.*", System, true, "other undefined status"},
 
@@ -58,7 +57,7 @@ var enhancedCodes = []enhanced{
 	{"4.310", BadDomain, false, "DNS domain does not exist (Microsoft)"},
 	{"4.*", System, true, "network and routing"},
 
-	// Two servers that do not understand each other: nothing about the address.
+	// A protocol mismatch says nothing about the address.
 	{"5.0", BadAddress, true, "other or undefined protocol status; Outlook writes it for an unavailable mailbox"},
 	{"5.1", Unknown, true, "invalid command"},
 	{"5.2", Unknown, true, "syntax error"},
@@ -120,7 +119,7 @@ var enhancedCodes = []enhanced{
 	{"7.*", Policy, true, "security or policy"},
 }
 
-// byDetail is the table for look-ups.
+// byDetail indexes the table for lookups.
 var byDetail = func() map[string]enhanced {
 	rows := map[string]enhanced{}
 	for _, row := range enhancedCodes {
@@ -140,10 +139,9 @@ func enhancedRow(subject, detail string) (enhanced, bool) {
 	return row, found
 }
 
-// A row of the basic codes, for replies without an enhanced one and without a word
-// that says more.
+// basic is a row for basic codes, for replies without an enhanced code and without a more specific word.
 type basic struct {
-	code  int // three digits, or the first alone for all the others
+	code  int // three digits, or the first alone for all others
 	class Class
 	name  string
 }
@@ -180,11 +178,11 @@ var basicCodes = []basic{
 	{571, Policy, "refused by policy, of some gateways"},
 	{5, BadAddress, "permanent"},
 
-	// Nobody answered as long as retries went on, or a report without a reason.
+	// No response during all retries, or a report without a reason.
 	{0, System, "no reply"},
 }
 
-// byCode takes what the other tables left.
+// byCode classifies what the other tables left.
 func byCode(r Reply) (class Class, row string) {
 	for _, wanted := range []int{r.Code, r.Code / 100} {
 		for _, b := range basicCodes {

@@ -10,9 +10,9 @@ var (
 	named = regexp.MustCompile(`\S*@\S*`)
 )
 
-// Nameless is a diagnostic for somebody who is not to learn whom mail is for. Of a server's reply the codes
-// are left, because its words may name a mailbox in any form; of another text, which is our own, what is
-// no address.
+// Nameless returns a diagnostic for readers who must not learn the recipient. Of a server's reply only the
+// codes are kept, because its words may name a mailbox in any form; of other texts, which are our own,
+// addresses are removed.
 func Nameless(diagnostic string) string {
 	if codes := reply.FindStringSubmatch(diagnostic); codes != nil {
 		return strings.TrimSpace(codes[1] + " " + codes[2])

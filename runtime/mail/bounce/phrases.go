@@ -1,17 +1,16 @@
 package bounce
 
-// A phrase decides whatever the codes say, or only beside the one that it names.
+// phrase decides regardless of the code, or only with the code that it names.
 type phrase struct {
 	class Class
 	text  string // lower case, one space between words
 	code  string // subject and detail, or empty
 }
 
-// What one kind of server is known for. A phrase belongs here only if no reply about
-// something else would hold it; the first that fits decides.
+// Phrases typical of one kind of server. A phrase belongs here only if replies about other subjects cannot
+// contain it; the first match decides.
 var phrases = []phrase{
-	// Greylisting: the software's own name in whatever spelling, mostly beside 4.7.1,
-	// 4.2.0 or no enhanced code at all.
+	// Greylisting: the name of the software in any spelling, mostly with 4.7.1, 4.2.0 or no enhanced code.
 	{Greylist, "greylist", ""},
 	{Greylist, "graylist", ""},
 	{Greylist, "grey list", ""},
@@ -20,10 +19,10 @@ var phrases = []phrase{
 	{Greylist, "gray-list", ""},
 	{Greylist, "postgrey", ""},
 
-	// Before what looks like the sender's address.
+	// Before phrases that seem to be about the sender's address.
 	{Block, "domain reputation", ""},
 
-	// The sender's address or domain, in words that sound like the recipient's.
+	// The sender's address or domain, in words that seem to be about the recipient.
 	{Policy, "sender address rejected", ""},
 	{Policy, "sender rejected", ""},
 	{Policy, "sender verify failed", ""},
@@ -38,7 +37,7 @@ var phrases = []phrase{
 	{Policy, "invalid sender", ""},
 	{Policy, "envelope sender", ""},
 
-	// Throttling. Gmail's stand beside 4.2.1 and 5.2.1, which else is a disabled mailbox.
+	// Throttling. Gmail's phrases come with 4.2.1 and 5.2.1, which otherwise mean a disabled mailbox.
 	{Throttle, "receiving mail at a rate", ""},
 	{Throttle, "receiving mail too quickly", ""},
 	{Throttle, "unusual rate of unsolicited", ""},
@@ -78,14 +77,14 @@ var phrases = []phrase{
 	{Block, "tosa@rx.t-online.de", ""},
 	{Block, "(rtr:bl)", ""}, // AOL
 
-	// Content, beside codes that say policy or nothing.
+	// Content, with codes that mean policy or nothing.
 	{Content, "likely unsolicited mail", ""}, // Gmail
 	{Content, "likely suspicious", ""},       // Gmail
 	{Content, "mail content denied", ""},     // QQ
 	{Content, "considered unsolicited bulk", ""},
 	{Content, "(#5.7.1:blocked)", ""}, // Barracuda
 
-	// Addresses, beside codes that say something else.
+	// Addresses, with codes that mean something else.
 	{BadAddress, "recipient address rejected: access denied", "4.1"}, // Microsoft's directory-based blocking
 	{BadAddress, "resolver.adr.", ""},                                // Exchange: RecipNotFound, ExRecipNotFound, RecipientNotFound, Ambiguous
 	{BadAddress, "not accepted -- invalid mailbox", ""},              // Mail.ru

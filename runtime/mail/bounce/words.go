@@ -1,15 +1,14 @@
 package bounce
 
-// A word decides where no enhanced code tells more.
+// word decides if no enhanced code says more.
 type word struct {
 	class Class
 	text  string // lower case, one space between words
-	sure  bool   // about the recipient, also where the code says policy
+	sure  bool   // about the recipient, even if the code means policy
 }
 
-// mayFollow keeps words about the recipient away from codes about the message and
-// the sender (X.6.z, X.7.z): "does not exist" is there more often the sender's
-// domain. Only what is sure to be meant as it sounds counts.
+// mayFollow keeps words about the recipient away from codes about the message and the sender (X.6.z,
+// X.7.z), where "does not exist" more often refers to the sender's domain. Only unambiguous words count.
 func (w word) mayFollow(subject string) bool {
 	if subject != "6" && subject != "7" {
 		return true
@@ -17,9 +16,8 @@ func (w word) mayFollow(subject string) bool {
 	return w.sure || !w.class.Hard() && !w.class.Soft()
 }
 
-// What servers of all kinds say, in the order of trust: the domain and the address
-// come before the message, because "user unknown" stands in front of many a
-// paragraph on policy.
+// Words used by all kinds of servers, in order of reliability: domain and address come before the message,
+// because many explanations of policy start with "user unknown".
 var words = []word{
 	{BadDomain, "host or domain name not found", false},
 	{BadDomain, "domain not found", false},
@@ -194,7 +192,7 @@ var words = []word{
 	{System, "too many hops", false},
 	{Throttle, "too many", false},
 
-	// "Rejected" alone is said of addresses, after everything that would say why.
+	// "Rejected" alone is said about addresses, after every word that would give a reason.
 	{BadAddress, "address rejected", false},
 	{BadAddress, "recipient rejected", false},
 

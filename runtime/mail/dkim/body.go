@@ -6,9 +6,8 @@ import (
 	"hash"
 )
 
-// hashBody hashes the body in relaxed form (RFC 6376 section 3.4.4): white space
-// at line ends gone, other runs one space, no empty lines at the end, a last
-// CRLF unless the body is empty.
+// hashBody hashes the body in relaxed form (RFC 6376 section 3.4.4): no white space at line ends, other
+// runs reduced to one space, no empty lines at the end, a final CRLF unless the body is empty.
 func hashBody(body []byte) ([sha256.Size]byte, error) {
 	h := relaxedBody{hash: sha256.New()}
 	for len(body) > 0 {
@@ -26,12 +25,12 @@ func hashBody(body []byte) ([sha256.Size]byte, error) {
 	return h.sum(), nil
 }
 
-// relaxedBody collects the canonical body in a buffer that stays in the cache.
+// relaxedBody collects the canonical body in a buffer that stays in the CPU cache.
 type relaxedBody struct {
 	hash  hash.Hash
 	buf   [4096]byte
 	used  int
-	empty int // empty lines seen and not yet known to be followed by text
+	empty int // empty lines not yet followed by text
 }
 
 func (h *relaxedBody) line(line []byte) {

@@ -1,18 +1,14 @@
-// Package dkim signs messages (RFC 6376) and makes the keys and DNS records for
-// that.
+// Package dkim signs messages (RFC 6376) and creates the keys and DNS records for that.
 //
-// A signature is rsa-sha256 or ed25519-sha256 (RFC 8463), relaxed/relaxed, over
-// the whole body (no l= tag, which would let others append). The fields that say
-// who speaks to whom about what are oversigned: named once more in h= than they
-// occur, so that a second From or Subject put above ours breaks the signature
-// instead of being shown. The message must be the bytes that go out: CRLF line
-// ends only, or Sign refuses.
+// A signature is rsa-sha256 or ed25519-sha256 (RFC 8463), relaxed/relaxed, over the whole body (no l= tag,
+// which would let others append). The fields that identify the parties and the subject are oversigned:
+// named once more in h= than they occur, so that adding a second From or Subject breaks the signature. The
+// message must be exactly the bytes that are sent: Sign rejects line endings other than CRLF.
 //
-// Signing is our own code: go-msgauth takes t= from the clock only, repairs bare
-// line feeds in what it hashes but not in what is sent, and needs a goroutine
-// and a pipe per message. The cost is the RSA operation; everything beside it is
-// about 3 % for 4 KB (see the benchmarks). Verify is go-msgauth: an independent
-// reading of the RFC, so tests and probes do not check us against ourselves.
+// Signing is our own code: go-msgauth takes t= only from the clock, repairs bare line feeds in the hashed
+// but not in the sent bytes, and needs a goroutine and a pipe per message. The cost is the RSA operation;
+// everything else is about 3 % for 4 KB (see the benchmarks). Verify uses go-msgauth, an independent
+// implementation of the RFC, so that tests and probes do not check our code against itself.
 package dkim
 
 import (
@@ -27,21 +23,20 @@ import (
 	"github.com/postrider/postrider/runtime/mail/message"
 )
 
-// Signer says for whom to sign.
+// Signer is an identity to sign with.
 type Signer struct {
 	Domain   string        // d=, A-labels
 	Selector string        // s=
 	Key      crypto.Signer // RSA, where 2048 bits is what receivers expect, or Ed25519
-	Time     time.Time     // t=, left out when zero
+	Time     time.Time     // t=, omitted if zero
 }
 
-// ErrNotCanonical says that a message has a bare CR or LF, no header end, or no
-// CRLF at its own end. It would not arrive as it was signed.
+// ErrNotCanonical means that a message has a bare CR or LF, no end of the header, or no CRLF at its end. It
+// would not arrive as signed.
 var ErrNotCanonical = errors.New("message does not consist of CRLF lines")
 
-// Sign returns the message with a DKIM-Signature field per signer on top, in
-// their order. RSA comes first by custom: every receiver knows it, and some look
-// at the topmost signature only.
+// Sign returns the message with a DKIM-Signature field per signer at the top, in order. RSA comes first by
+// convention: every receiver supports it, and some check only the topmost signature.
 func Sign(message []byte, signers ...Signer) ([]byte, error) {
 	fields, err := Fields(message, signers...)
 	if err != nil {
@@ -51,9 +46,8 @@ func Sign(message []byte, signers ...Signer) ([]byte, error) {
 	return append(append(signed, fields...), message...), nil
 }
 
-// Fields returns the DKIM-Signature fields alone, each with its CRLF, for
-// callers that do not want a large message copied. The message is read and its
-// body hashed once, however many sign it.
+// Fields returns only the DKIM-Signature fields, each with its CRLF, for callers that avoid copying a large
+// message. The message is read and its body hashed once, for any number of signers.
 func Fields(message []byte, signers ...Signer) ([]byte, error) {
 	if len(signers) == 0 {
 		return nil, errors.New("sign: no signer")
@@ -71,7 +65,7 @@ func Fields(message []byte, signers ...Signer) ([]byte, error) {
 		return nil, errors.New("sign: message has no From field")
 	}
 	header := canonicalHeader(fields, names)
-	// One signature does not cover the other: either may be taken off on the way.
+	// Signatures do not cover each other: any may be removed in transit.
 	out := make([]byte, 0, 1024*len(signers))
 	for _, s := range signers {
 		if out, err = s.appendField(out, header, names, bodyHash); err != nil {
@@ -81,7 +75,7 @@ func Fields(message []byte, signers ...Signer) ([]byte, error) {
 	return out, nil
 }
 
-// canonicalHeader is what every signer signs: the fields named in h=, relaxed.
+// canonicalHeader returns what every signer signs: the fields named in h=, relaxed.
 func canonicalHeader(fields []field, names []string) []byte {
 	canonical := make([]byte, 0, 2048)
 	picker := newPicker(fields)
@@ -118,7 +112,7 @@ func (s Signer) appendField(out, header []byte, names []string, bodyHash [sha256
 	return append(out, appendSignature(unsigned.raw, signature)...), nil
 }
 
-// validate also names the algorithm.
+// validate also returns the algorithm.
 func (s Signer) validate() (string, error) {
 	switch {
 	case s.Domain == "":
@@ -134,7 +128,7 @@ func (s Signer) validate() (string, error) {
 	return Algorithm(s.Key.Public())
 }
 
-// plain keeps tag separators and line breaks out of the field.
+// plain reports whether a name contains no tag separators and line breaks.
 func plain(name string) bool {
 	for i := range len(name) {
 		c := name[i]
@@ -145,10 +139,10 @@ func plain(name string) bool {
 	return true
 }
 
-// field is a header field as it stands in the message, without its last CRLF.
+// field is a header field of the message, without its final CRLF.
 type field struct{ name, raw []byte }
 
-// split finds the fields and the body.
+// split returns the fields and the body.
 func split(raw []byte) ([]field, []byte, error) {
 	fields := make([]field, 0, 24)
 	for len(raw) > 0 {
@@ -173,8 +167,7 @@ func split(raw []byte) ([]field, []byte, error) {
 	return nil, nil, ErrNotCanonical
 }
 
-// foldedOnly says that every CR in a field belongs to a CRLF. (Every LF does:
-// NextField saw to that.)
+// foldedOnly reports whether every CR in a field belongs to a CRLF. (NextField ensures that every LF does.)
 func foldedOnly(raw []byte) bool {
 	return bytes.Count(raw, []byte{'\r'}) == bytes.Count(raw, []byte{'\n'})
 }

@@ -5,21 +5,21 @@ import (
 	"strings"
 )
 
-// oversigned fields stand in h= once more than in the message, present or not
-// (RFC 6376 section 8.15).
+// oversigned fields appear in h= once more than in the message, whether present or not (RFC 6376 section
+// 8.15).
 var oversigned = []string{
 	"From", "To", "Cc", "Reply-To", "Sender", "Subject", "Date", "Message-ID", "In-Reply-To", "References",
 	"MIME-Version", "Content-Type", "Content-Transfer-Encoding",
 }
 
-// whenPresent fields are signed, and oversigned, only where they occur: mailing
-// lists add them, and that alone should not break a signature. The two of
-// RFC 8058 section 4 must be covered for one-click to be honoured.
+// whenPresent fields are signed, and oversigned, only if they occur: mailing lists add them, which alone
+// should not break a signature. The two of RFC 8058 section 4 must be covered for one-click unsubscribe to
+// work.
 var whenPresent = []string{
 	"List-Unsubscribe", "List-Unsubscribe-Post", "List-Id", "Feedback-ID", "Content-ID",
 }
 
-// selectFields gives the names for h=, nil when there is no From to sign.
+// selectFields returns the names for h=, or nil if there is no From to sign.
 func selectFields(fields []field) []string {
 	names := make([]string, 0, 40)
 	for _, name := range oversigned {
@@ -55,8 +55,7 @@ func equalFold(b []byte, name string) bool {
 	return len(b) == len(name) && strings.EqualFold(string(b), name)
 }
 
-// picker hands out the instances of a field from the bottom up (RFC 6376
-// section 5.4.2).
+// picker returns the instances of a field from bottom to top (RFC 6376 section 5.4.2).
 type picker struct {
 	fields []field
 	taken  []bool
@@ -76,9 +75,8 @@ func (p *picker) pick(name string) (field, bool) {
 	return field{}, false
 }
 
-// appendRelaxedField writes a field in relaxed form (RFC 6376 section 3.4.2):
-// name in lower case, unfolded, white space runs to one space, none around the
-// colon and at the end.
+// appendRelaxedField appends a field in relaxed form (RFC 6376 section 3.4.2): name in lower case,
+// unfolded, runs of white space reduced to one space, none around the colon and at the end.
 func appendRelaxedField(b []byte, f field) []byte {
 	for _, c := range f.name {
 		if c >= 'A' && c <= 'Z' {

@@ -12,17 +12,17 @@ import (
 	"strings"
 )
 
-// KeyBits is the size of new keys: the least that RFC 8301 section 3.2 advises
-// and the most that fits every DNS provider's TXT form.
+// KeyBits is the size of new keys: the minimum advised by RFC 8301 section 3.2 and the maximum that fits
+// every DNS provider's TXT form.
 const KeyBits = 2048
 
-// The algorithms, as a= names them.
+// The algorithms, as named by a=.
 const (
 	RSASHA256     = "rsa-sha256"
 	Ed25519SHA256 = "ed25519-sha256" // RFC 8463
 )
 
-// Algorithm names the algorithm that a key is for.
+// Algorithm returns the algorithm for a key.
 func Algorithm(public crypto.PublicKey) (string, error) {
 	switch public.(type) {
 	case *rsa.PublicKey:
@@ -33,7 +33,7 @@ func Algorithm(public crypto.PublicKey) (string, error) {
 	return "", fmt.Errorf("key is %T, neither RSA nor Ed25519", public)
 }
 
-// GenerateKey makes an RSA signing key.
+// GenerateKey returns a new RSA signing key.
 func GenerateKey() (*rsa.PrivateKey, error) {
 	key, err := rsa.GenerateKey(rand.Reader, KeyBits)
 	if err != nil {
@@ -42,8 +42,8 @@ func GenerateKey() (*rsa.PrivateKey, error) {
 	return key, nil
 }
 
-// GenerateEd25519 makes an Ed25519 signing key. Not every receiver knows it yet:
-// it signs beside RSA, never instead of it.
+// GenerateEd25519 returns a new Ed25519 signing key. Not every receiver supports it yet: it signs in
+// addition to RSA, never instead.
 func GenerateEd25519() (ed25519.PrivateKey, error) {
 	_, key, err := ed25519.GenerateKey(rand.Reader)
 	if err != nil {
@@ -52,7 +52,7 @@ func GenerateEd25519() (ed25519.PrivateKey, error) {
 	return key, nil
 }
 
-// MarshalPrivate writes a key as PKCS #8 DER. It is a secret: seal it.
+// MarshalPrivate encodes a key as PKCS #8 DER. It is a secret: seal it.
 func MarshalPrivate(key crypto.Signer) ([]byte, error) {
 	der, err := x509.MarshalPKCS8PrivateKey(key)
 	if err != nil {
@@ -61,11 +61,11 @@ func MarshalPrivate(key crypto.Signer) ([]byte, error) {
 	return der, nil
 }
 
-// ParsePrivate reads what MarshalPrivate wrote, ready to sign.
+// ParsePrivate parses the result of MarshalPrivate.
 func ParsePrivate(der []byte) (crypto.Signer, error) {
 	parsed, err := x509.ParsePKCS8PrivateKey(der)
 	if err != nil {
-		// The cause may quote key material; it says no more than this anyway.
+		// The cause may contain key material, and adds no information.
 		return nil, errors.New("parse DKIM key: not a PKCS #8 private key")
 	}
 	key, ok := parsed.(crypto.Signer)
@@ -78,29 +78,28 @@ func ParsePrivate(der []byte) (crypto.Signer, error) {
 	return key, nil
 }
 
-// PublicRecord is the value of the TXT record at RecordName for a key.
+// PublicRecord returns the value of the TXT record at RecordName for a key.
 func PublicRecord(key crypto.Signer) string {
 	algorithm, err := Algorithm(key.Public())
 	if err != nil {
-		panic("dkim: " + err.Error()) // a key that Sign refuses as well
+		panic("dkim: " + err.Error()) // Sign also rejects such a key
 	}
 	return Record(algorithm, PublicKey(key))
 }
 
-// Record is the value of the TXT record for a p= value (RFC 6376 section 3.6.1).
+// Record returns the value of the TXT record for a p= value (RFC 6376 section 3.6.1).
 func Record(algorithm, publicKey string) string {
 	return "v=DKIM1; k=" + KeyType(algorithm) + "; p=" + publicKey
 }
 
-// KeyType is the k= value of an algorithm.
+// KeyType returns the k= value of an algorithm.
 func KeyType(algorithm string) string {
 	name, _, _ := strings.Cut(algorithm, "-")
 	return name
 }
 
-// PublicKey is the p= value. Of RSA it is the SubjectPublicKeyInfo in base64, the
-// form of RFC 6376 appendix C, which every verifier reads; of Ed25519 the key
-// itself (RFC 8463 section 4.2).
+// PublicKey returns the p= value. For RSA it is the SubjectPublicKeyInfo in base64, the form of RFC 6376
+// appendix C, which every verifier reads; for Ed25519 the key itself (RFC 8463 section 4.2).
 func PublicKey(key crypto.Signer) string {
 	if public, ok := key.Public().(ed25519.PublicKey); ok {
 		return base64.StdEncoding.EncodeToString(public)
@@ -112,13 +111,13 @@ func PublicKey(key crypto.Signer) string {
 	return base64.StdEncoding.EncodeToString(der)
 }
 
-// RecordName is where the public key of a selector stands.
+// RecordName returns the DNS name of a selector's public key.
 func RecordName(selector, domain string) string {
 	return selector + "._domainkey." + domain
 }
 
-// TXTStrings cuts a record value into the strings of at most 255 octets that a
-// TXT record is made of (RFC 1035 section 3.3.14). Verifiers join them again.
+// TXTStrings splits a record value into the strings of at most 255 bytes that form a TXT record (RFC 1035
+// section 3.3.14). Verifiers join them again.
 func TXTStrings(value string) []string {
 	const most = 255
 	var parts []string
@@ -129,7 +128,7 @@ func TXTStrings(value string) []string {
 	return append(parts, value)
 }
 
-// ZoneText is a record value as it stands in a zone file: quoted strings.
+// ZoneText returns a record value in zone file format: quoted strings.
 func ZoneText(value string) string {
 	escape := strings.NewReplacer(`\`, `\\`, `"`, `\"`)
 	var b strings.Builder

@@ -6,11 +6,10 @@ import (
 	"strconv"
 )
 
-// lineWidth is where the field is folded (RFC 5322 section 2.1.1).
+// lineWidth is the width at which the field is folded (RFC 5322 section 2.1.1).
 const lineWidth = 76
 
-// unsigned writes the field with an empty b=. Every fold is a place where the
-// tag-list syntax allows white space.
+// unsigned returns the field with an empty b=. It folds only where the tag-list syntax allows white space.
 func (s Signer) unsigned(algorithm string, names []string, bodyHash [sha256.Size]byte) field {
 	b := make([]byte, 0, 1024)
 	b = append(b, "DKIM-Signature: v=1; a="...)
@@ -46,7 +45,7 @@ func (s Signer) unsigned(algorithm string, names []string, bodyHash [sha256.Size
 	return field{name: b[:len("DKIM-Signature")], raw: b}
 }
 
-// appendSignature completes the field: white space inside b= does not count.
+// appendSignature completes the field: white space inside b= is insignificant.
 func appendSignature(b, signature []byte) []byte {
 	encoded := base64.StdEncoding.EncodeToString(signature)
 	room := lineWidth - len(" b=")

@@ -10,22 +10,21 @@ import (
 	"github.com/emersion/go-msgauth/dkim"
 )
 
-// maxVerifications bounds the work for a message that others wrote.
+// maxVerifications limits the work for an untrusted message.
 const maxVerifications = 10
 
-// Verification is the outcome for one signature.
+// Verification is the result for one signature.
 type Verification struct {
 	Domain string
 	Fields []string // h=, as written
 	Time   time.Time
-	Err    error // nil when the signature holds
-	// Temporary says that the key could not be fetched: nothing is known.
+	Err    error // nil if the signature is valid
+	// Temporary means that the key could not be fetched: the result is unknown.
 	Temporary bool
 }
 
-// Verify checks the signatures of a message, top to bottom, at most ten.
-// lookupTXT returns each TXT record as one joined string; an error of it with a
-// method Temporary() that says true makes the outcome temporary.
+// Verify checks the signatures of a message, top to bottom, at most ten. lookupTXT returns each TXT record
+// as one joined string. If its error has a method Temporary() that returns true, the result is temporary.
 func Verify(message []byte, lookupTXT func(name string) ([]string, error)) ([]Verification, error) {
 	results, err := dkim.VerifyWithOptions(bytes.NewReader(message),
 		&dkim.VerifyOptions{LookupTXT: markTemporary(lookupTXT), MaxVerifications: maxVerifications})
@@ -41,8 +40,7 @@ func Verify(message []byte, lookupTXT func(name string) ([]string, error)) ([]Ve
 	return verifications, nil
 }
 
-// markTemporary puts temporary errors, wrapped or not, into the only form that
-// go-msgauth knows.
+// markTemporary converts temporary errors, wrapped or not, to the only form that go-msgauth recognizes.
 func markTemporary(lookupTXT func(string) ([]string, error)) func(string) ([]string, error) {
 	return func(name string) ([]string, error) {
 		records, err := lookupTXT(name)

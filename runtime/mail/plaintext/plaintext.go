@@ -1,10 +1,10 @@
-// Package plaintext makes the text part of a message from its HTML, for readers that show
-// text. It reads HTML token by token and builds no tree: time and memory grow with the length
-// of the HTML alone, whatever it is.
+// Package plaintext creates the text part of a message from its HTML, for readers that show text. It
+// processes HTML token by token without building a tree: time and memory are proportional to the length of
+// the HTML.
 //
-// Words keep their order, white space is one space, blocks begin a line and paragraphs stand
-// apart. A link is followed by its target in parentheses, an item of a list has a dash, and an
-// image is its alternative text. What a browser does not show is left out.
+// Words keep their order, white space becomes one space, blocks start a new line and paragraphs are
+// separated by blank lines. A link is followed by its target in parentheses, a list item starts with a
+// dash, and an image becomes its alternative text. Content that browsers do not show is omitted.
 package plaintext
 
 import (
@@ -16,14 +16,14 @@ import (
 	"golang.org/x/net/html/atom"
 )
 
-// Of gives the text of HTML, without white space at its ends.
+// Of returns the text of HTML, without leading or trailing white space.
 func Of(source string) string {
 	w := &writer{}
 	w.out.Grow(len(source) / 2)
 	z := html.NewTokenizer(strings.NewReader(source))
 	for {
 		switch z.Next() {
-		case html.ErrorToken: // the end: nothing else can fail here
+		case html.ErrorToken: // the end: no other error is possible
 			return strings.TrimSpace(w.out.String())
 		case html.TextToken:
 			w.text(string(z.Text()))
@@ -37,25 +37,25 @@ func Of(source string) string {
 	}
 }
 
-// unseen is what a browser does not show.
+// unseen lists the elements that a browser does not show.
 var unseen = map[atom.Atom]bool{atom.Head: true, atom.Script: true, atom.Style: true, atom.Title: true, atom.Template: true, atom.Noscript: true,
 	atom.Iframe: true, atom.Object: true, atom.Select: true, atom.Textarea: true}
 
-// gap is how many line breaks stand before and after an element, at least.
+// gap is the minimum number of line breaks before and after an element.
 var gap = map[atom.Atom]int{
 	atom.P: 2, atom.H1: 2, atom.H2: 2, atom.H3: 2, atom.H4: 2, atom.H5: 2, atom.H6: 2, atom.Table: 2, atom.Ul: 2, atom.Ol: 2, atom.Blockquote: 2, atom.Pre: 2,
 	atom.Div: 1, atom.Tr: 1, atom.Li: 1, atom.Section: 1, atom.Article: 1, atom.Header: 1, atom.Footer: 1, atom.Main: 1, atom.Center: 1, atom.Dt: 1, atom.Dd: 1, atom.Address: 1,
 }
 
-// writer puts words together.
+// writer builds the text.
 type writer struct {
 	out    strings.Builder
 	breaks int  // wanted before the next word
 	space  bool // wanted before the next word
-	begun  bool // there is a word
+	begun  bool // a word was written
 
-	hidden atom.Atom // the element that is left out, until it ends
-	href   string    // of the link that is open
+	hidden atom.Atom // the hidden element, until it ends
+	href   string    // of the open link
 	label  strings.Builder
 	pre    int
 }
@@ -107,7 +107,7 @@ func (w *writer) end(name atom.Atom) {
 	w.breaks = max(w.breaks, gap[name])
 }
 
-// text writes the words of a text that is shown.
+// text writes the words of a visible text.
 func (w *writer) text(s string) {
 	switch {
 	case w.hidden != 0 || s == "":
@@ -133,7 +133,7 @@ func (w *writer) text(s string) {
 	w.space = w.space || unicode.IsSpace(last)
 }
 
-// word writes what stands between white space, behind the gap that is wanted.
+// word writes a word after the pending gap.
 func (w *writer) word(s string) {
 	switch {
 	case !w.begun:
@@ -149,13 +149,13 @@ func (w *writer) word(s string) {
 	}
 }
 
-// tailText is the last octet that was written.
+// tailText returns the last byte written.
 func (w *writer) tailText() string {
 	s := w.out.String()
 	return s[max(len(s)-1, 0):]
 }
 
-// closeLink writes the target of a link, unless its text is the target already.
+// closeLink writes the target of a link, unless its text already is the target.
 func (w *writer) closeLink() {
 	href, label := w.href, w.label.String()
 	w.href = ""
@@ -167,7 +167,7 @@ func (w *writer) closeLink() {
 	w.word("(" + href + ")")
 }
 
-// target is the address of a link that says something to a reader of text.
+// target returns the address of a link, if it is useful to a reader of text.
 func target(href string) string {
 	href = strings.TrimSpace(href)
 	lower := strings.ToLower(href)

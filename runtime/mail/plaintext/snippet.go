@@ -8,9 +8,10 @@ import (
 	"golang.org/x/net/html/atom"
 )
 
-// Snippet gives the first characters of a body on one line, as a list shows them: of the text, or of
-// the HTML where there is none. HTML may be cut anywhere. Tags are gone, white space is one space, and
-// what shows nothing or turns the direction of writing is left out: mail is padded with it.
+// Snippet returns the first characters of a body on one line, for lists: of the text, or of the HTML if
+// there is no text. The HTML may be truncated anywhere. Tags are removed, white space becomes one space,
+// and characters that are invisible or change the direction of text are dropped, because mail is padded
+// with them.
 func Snippet(text, source string, most int) string {
 	line := &line{most: most}
 	for row := range strings.Lines(text) {
@@ -24,30 +25,30 @@ func Snippet(text, source string, most int) string {
 	return line.out.String()
 }
 
-// speaks tells a character of words, and of pictures, from those that lines are drawn with.
+// speaks reports whether a character belongs to words or pictures, as opposed to line drawing.
 func speaks(c rune) bool {
 	return unicode.IsLetter(c) || unicode.IsNumber(c) || unicode.Is(unicode.So, c) && !('\u2500' <= c && c <= '\u259f')
 }
 
-// line takes characters until it is full.
+// line collects characters until it is full.
 type line struct {
 	out   strings.Builder
 	n     int // characters
 	most  int
 	space bool // wanted before the next character
-	joint rune // likewise, where no space is
+	joint rune // likewise, if there is no space
 }
 
 func (l *line) full() bool { return l.n >= l.most }
 
-// html writes what a browser shows. It builds no tree: memory grows with the line alone.
+// html writes what a browser shows. It builds no tree: memory is limited by the line.
 func (l *line) html(source string) {
 	z := html.NewTokenizer(strings.NewReader(source))
 	var hidden atom.Atom
 	for !l.full() {
 		kind := z.Next()
 		switch kind {
-		case html.ErrorToken: // the end, also within a tag
+		case html.ErrorToken: // the end, possibly within a tag
 			return
 		case html.TextToken:
 			if hidden == 0 {
@@ -69,11 +70,11 @@ func (l *line) html(source string) {
 	}
 }
 
-// Characters that join their neighbours: of emoji, and of words in Persian or Hindi.
+// Characters that join their neighbors: in emoji, and in words in Persian or Hindi.
 const (
 	nonJoiner = '\u200c'
 	joiner    = '\u200d'
-	grapheme  = '\u034f' // shows nothing anywhere
+	grapheme  = '\u034f' // always invisible
 )
 
 func (l *line) write(s string) {
@@ -93,7 +94,7 @@ func (l *line) write(s string) {
 	}
 }
 
-// visible writes a character behind the space or the joint that is wanted.
+// visible writes a character after the pending space or joiner.
 func (l *line) visible(c rune) {
 	if before := l.before(); before != 0 && l.n > 0 {
 		if l.n++; l.full() { // no room behind it

@@ -1,23 +1,21 @@
-// Package returnpath makes the envelope senders of outgoing mail, one for each
-// message and recipient, so that a bounce names what it is about:
+// Package returnpath creates the envelope senders of outgoing mail, one for each message and recipient, so
+// that a bounce identifies both:
 //
 //	bounce+<token>@rp.<domain>
 //
-// A token says which email and recipient it was made for and on which day, and is
-// authenticated together with the sender's domain: nobody without the key can make
-// one, change one, or use one of another domain. It is no secret. Whoever received
-// the message has it, so a valid token proves that a report comes from somebody who
-// saw the message, and nothing more.
+// A token says for which email and recipient it was created and on which day, and is authenticated together
+// with the sender's domain: without the key, nobody can create or modify a token, or use one of another
+// domain. It is not a secret. Every recipient of the message has it, so a valid token proves only that a
+// report comes from someone who saw the message.
 //
-// Tokens hold for Lifetime after the day of issue. The local part is at most 64
-// octets (RFC 5321, 4.5.3.1.1) and of letters and digits that mean the same in
-// either case: receivers may fold it. The same recipient of the same message has
-// the same sender for a whole day, and the caller keeps the day over all attempts,
-// because greylisting servers remember the sender of a first attempt.
+// Tokens are valid for Lifetime after the day of issue. The local part has at most 64 bytes (RFC 5321,
+// 4.5.3.1.1) of letters and digits, and ignores case, because receivers may change it. The same recipient
+// of the same message has the same sender for a whole day, and the caller keeps the day across all
+// attempts, because greylisting servers remember the sender of a first attempt.
 //
-// Layout, before base 32: version (4 bits), day (12 bits, counted from 2026 and
-// again from 0 after 4096), the email id's UUID (16 octets), the recipient id (1 to 7
-// octets, no leading zero), HMAC-SHA256 cut to 80 bits.
+// Layout, before base 32: version (4 bits), day (12 bits, counted from 2026, wrapping after 4096), the
+// email id's UUID (16 bytes), the recipient id (1 to 7 bytes, no leading zero), HMAC-SHA256 truncated to 80
+// bits.
 package returnpath
 
 import (
@@ -33,20 +31,20 @@ import (
 	"go.jetify.com/typeid"
 )
 
-// Lifetime is how long after the day of issue a token is believed: retries take
-// three days, and hardly any server reports later than a few weeks.
+// Lifetime is how long after the day of issue a token is accepted: retries take three days, and hardly any
+// server reports later than a few weeks.
 const Lifetime = 30 * 24 * time.Hour
 
-// The fixed parts of an address. The domain of Label is what the sender's zone
-// points to us (the return_path record of a domain).
+// The fixed parts of an address. The sender's zone points the domain of Label to us (the return_path record
+// of a domain).
 const (
 	Prefix = "bounce+"
 	Label  = "rp."
 )
 
-// What Parse can say.
+// The errors of Parse.
 var (
-	ErrNotReturnPath = errors.New("not a return path address") // of another form: never one of ours
+	ErrNotReturnPath = errors.New("not a return path address") // not in the form of our addresses
 	ErrForged        = errors.New("return path token is not genuine")
 	ErrExpired       = errors.New("return path token has expired")
 )
@@ -66,20 +64,20 @@ var (
 	alphabet = base32.NewEncoding("abcdefghijklmnopqrstuvwxyz234567").WithPadding(base32.NoPadding)
 )
 
-// Mark is what a token tells.
+// Mark is the content of a token.
 type Mark struct {
 	EmailID     string // msg_…
 	RecipientID int64
 	Issued      time.Time // the day; set by Parse
 }
 
-// Signer makes and reads return paths. It is safe for concurrent use.
+// Signer creates and parses return paths. It is safe for concurrent use.
 type Signer struct {
-	keys [][]byte // the first one makes tokens, all are believed
+	keys [][]byte // the first creates tokens, all are accepted
 }
 
-// New takes the keys, the one for new tokens first. An older key stays in the list
-// until the tokens made with it have expired.
+// New returns a Signer for the keys, the one for new tokens first. An older key must stay in the list until
+// the tokens created with it have expired.
 func New(keys ...[]byte) (*Signer, error) {
 	if len(keys) == 0 {
 		return nil, errors.New("return path: a key is needed")
@@ -92,7 +90,7 @@ func New(keys ...[]byte) (*Signer, error) {
 	return &Signer{keys: keys}, nil
 }
 
-// Address is the envelope sender for one recipient of one email from a domain.
+// Address returns the envelope sender for one recipient of one email from a domain.
 func (s *Signer) Address(m Mark, domain string, issued time.Time) (string, error) {
 	body, err := encode(m, issued)
 	if err != nil {
@@ -102,8 +100,8 @@ func (s *Signer) Address(m Mark, domain string, issued time.Time) (string, error
 	return Prefix + alphabet.EncodeToString(append(body, mac(s.keys[0], body, host)...)) + "@" + host, nil
 }
 
-// Parse reads an address that a report was sent to. Errors are ErrNotReturnPath,
-// ErrForged or ErrExpired; the Mark of an expired token is returned beside it.
+// Parse parses an address that a report was sent to. Errors are ErrNotReturnPath, ErrForged or ErrExpired;
+// the Mark of an expired token is returned along with the error.
 func (s *Signer) Parse(address string, now time.Time) (Mark, error) {
 	local, host, found := cutLast(address, "@")
 	host = canonical(host)
@@ -112,7 +110,7 @@ func (s *Signer) Parse(address string, now time.Time) (Mark, error) {
 	}
 	token := strings.ToLower(local[len(Prefix):])
 	raw, err := alphabet.DecodeString(token)
-	// The decoder overlooks line ends and bits after the last octet: one form only.
+	// The decoder ignores line ends and bits after the last byte: accept only one encoding.
 	if err != nil || alphabet.EncodeToString(raw) != token || len(raw) <= dateSize+uuidSize+macSize {
 		return Mark{}, ErrForged
 	}
@@ -123,7 +121,7 @@ func (s *Signer) Parse(address string, now time.Time) (Mark, error) {
 	return decode(body, now)
 }
 
-// genuine tries every key, all the same whether an earlier one fits.
+// genuine checks all keys, in time independent of which one matches.
 func (s *Signer) genuine(body, sum []byte, host string) bool {
 	fits := false
 	for _, key := range s.keys {
@@ -132,10 +130,10 @@ func (s *Signer) genuine(body, sum []byte, host string) bool {
 	return fits
 }
 
-// mac covers the host, so that a token is worth nothing under another domain.
+// mac covers the host, so that a token is invalid under another domain.
 func mac(key, body []byte, host string) []byte {
 	h := hmac.New(sha256.New, key)
-	h.Write([]byte{byte(len(body))}) // tells where the body ends
+	h.Write([]byte{byte(len(body))}) // delimits the body
 	h.Write(body)
 	h.Write([]byte(host))
 	return h.Sum(nil)[:macSize]
@@ -159,7 +157,7 @@ func encode(m Mark, issued time.Time) ([]byte, error) {
 	return append(body, number...), nil
 }
 
-// decode reads what has been found genuine; only a later version can be at odds.
+// decode parses an authenticated body; it fails only for a later version.
 func decode(body []byte, now time.Time) (Mark, error) {
 	head, number := binary.BigEndian.Uint16(body), body[dateSize+uuidSize:]
 	if head>>12 != version || len(number) > numberSize || number[0] == 0 {
@@ -173,7 +171,7 @@ func decode(body []byte, now time.Time) (Mark, error) {
 	for _, octet := range number {
 		m.RecipientID = m.RecipientID<<8 | int64(octet)
 	}
-	// The counter turns over: what seems older than half of it lies ahead.
+	// The counter wraps: a day that seems older than half its range is in the future.
 	age := (dayOf(now) - int(head&(days-1)) + days) % days
 	if age > days/2 {
 		age -= days

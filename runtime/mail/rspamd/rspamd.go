@@ -1,11 +1,10 @@
 // Package rspamd asks an rspamd server whether a received message is spam.
 //
-// It is advice: when rspamd is away, slow or says something strange, the verdict is
-// Unknown and the error is for the log. Mail is never refused or lost for it.
+// The result is advice: if rspamd is unavailable, slow or returns an unexpected response, the verdict is
+// Unknown and the error is logged. Mail is never rejected or lost because of it.
 //
-// The server is the operator's own, so it may be on this machine or in a private
-// network; a redirect is not followed, and no proxy of the environment is used: a
-// received message goes nowhere else.
+// The server belongs to the operator, so it may be on this machine or in a private network. Redirects are
+// not followed, and no proxy from the environment is used: a received message is sent nowhere else.
 package rspamd
 
 import (
@@ -22,24 +21,24 @@ import (
 	"unicode"
 )
 
-// Status is what a message is held for.
+// Status is the classification of a message.
 type Status string
 
-// The statuses. Unknown: nobody has looked at it.
+// The statuses. Unknown means that the message was not checked.
 const (
 	Ham     Status = "ham"
 	Spam    Status = "spam"
 	Unknown Status = "unknown"
 )
 
-// Verdict is rspamd's answer.
+// Verdict is the result of rspamd.
 type Verdict struct {
 	Status   Status
-	Score    float64 // rspamd's own scale; more is worse
+	Score    float64 // on rspamd's own scale; more is worse
 	HasScore bool
 }
 
-// Config says where rspamd is: its normal worker (port 11333) or its proxy.
+// Config is the address of rspamd: its normal worker (port 11333) or its proxy.
 type Config struct {
 	URL     string        // "http://127.0.0.1:11333"
 	Timeout time.Duration // for one message, default 10 s
@@ -54,18 +53,18 @@ type Envelope struct {
 	QueueID string
 }
 
-// Client is safe for concurrent use.
+// Client is an rspamd client. It is safe for concurrent use.
 type Client struct {
 	url     string
 	timeout time.Duration
 	http    *http.Client
 }
 
-// New makes a client. It asks nothing yet.
+// New returns a client. It does not connect yet.
 func New(cfg Config) (*Client, error) {
 	base, err := url.Parse(cfg.URL)
 	if err != nil {
-		return nil, errors.New("rspamd: the URL cannot be read") // the cause quotes it, a password may stand in it
+		return nil, errors.New("rspamd: the URL cannot be read") // the cause quotes the URL, which may contain a password
 	}
 	if base.Scheme != "http" && base.Scheme != "https" || base.Host == "" || base.RawQuery != "" || base.Fragment != "" {
 		return nil, errors.New("rspamd: the URL is not of the form http://host:11333")
@@ -87,17 +86,17 @@ func newHTTPClient() *http.Client {
 	return &http.Client{Transport: transport, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 }
 
-// maxAnswer is more than the answer for any message has: every symbol that fired.
+// maxAnswer is larger than any response, which lists every symbol that fired.
 const maxAnswer = 1 << 20
 
-// answer is what matters of the reply to /checkv2.
+// answer is the relevant part of the response to /checkv2.
 type answer struct {
 	Skipped bool     `json:"is_skipped"`
 	Score   *float64 `json:"score"`
 	Action  string   `json:"action"`
 }
 
-// Check asks about one message of size octets. With an error the verdict is Unknown.
+// Check checks a message of size bytes. With an error the verdict is Unknown.
 func (c *Client) Check(ctx context.Context, e Envelope, raw io.ReaderAt, size int64) (Verdict, error) {
 	ctx, cancel := context.WithTimeout(ctx, c.timeout)
 	defer cancel()
@@ -115,7 +114,7 @@ func (c *Client) ask(ctx context.Context, e Envelope, raw io.ReaderAt, size int6
 		return said, err
 	}
 	request.ContentLength, request.Header = size, e.header()
-	request.GetBody = func() (io.ReadCloser, error) { return whole(), nil } // for a connection that had ended
+	request.GetBody = func() (io.ReadCloser, error) { return whole(), nil } // to retry on a connection that had been closed
 	if size == 0 {
 		request.Body = http.NoBody
 	}
@@ -142,7 +141,7 @@ func (c *Client) ask(ctx context.Context, e Envelope, raw io.ReaderAt, size int6
 	return said, nil
 }
 
-// header is the request's, as rspamd's protocol names the fields.
+// header returns the request header, with the field names of rspamd's protocol.
 func (e Envelope) header() http.Header {
 	h := http.Header{"Content-Type": {"message/rfc822"}}
 	from := e.From
@@ -160,7 +159,7 @@ func (e Envelope) header() http.Header {
 	return h
 }
 
-// printable: a client may say anything in EHLO, and a field holds no controls.
+// printable removes control characters: clients may send anything in EHLO.
 func printable(s string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) {
@@ -170,12 +169,11 @@ func printable(s string) string {
 	}, strings.ToValidUTF8(s, "?"))
 }
 
-// verdict maps rspamd's actions. Greylisting and soft rejects ask to come later, which
-// says little of the message; an action that an operator made up says nothing here.
+// verdict maps rspamd's actions. Greylist and soft reject ask to retry later, which says little about the
+// message; a custom action of the operator has no meaning here.
 //
-// A message that rspamd does not scan is skipped with "no action". It is also skipped
-// when something was certain before the scan (GTUBE, a list of the operator's), and
-// that counts.
+// A message that rspamd does not scan is skipped with "no action". It is also skipped if the result was
+// certain before the scan (GTUBE, a list of the operator), and that counts.
 func verdict(said answer) Verdict {
 	v := Verdict{Status: Unknown}
 	if said.Skipped && (said.Action == "" || said.Action == "no action") {

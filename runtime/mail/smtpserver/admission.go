@@ -11,10 +11,10 @@ import (
 	"github.com/postrider/postrider/runtime/base/intake"
 )
 
-// Who is let in, and who has to go for another, is runtime/base/intake's to say. The wire tells
-// it where a connection comes from and what it does.
+// runtime/base/intake decides which connections are admitted, and which yield to others. The wire reports
+// the origin and the state of a connection.
 
-// crowded is the answer to an error of the gate.
+// crowded returns the reply for an error of the gate.
 func crowded(err error) *Reply {
 	if errors.Is(err, intake.ErrTooMany) {
 		return replyTooManyFrom
@@ -22,7 +22,7 @@ func crowded(err error) *Reply {
 	return replyTooMany
 }
 
-// knownRemote is where a connection comes from; zero while a proxy is still to tell.
+// knownRemote returns the origin of a connection; zero while a proxy has not announced it.
 func (w *wire) knownRemote() netip.Addr {
 	if _, proxied := w.base.(*proxyproto.Conn); proxied {
 		return netip.Addr{}
@@ -30,8 +30,8 @@ func (w *wire) knownRemote() netip.Addr {
 	return addressOf(w.base.RemoteAddr())
 }
 
-// displace ends a connection whose place another gets. Nothing of it was under way: it has
-// said nothing, or waits for a command.
+// displace ends a connection whose place another gets. It has no work in progress: it has sent nothing, or
+// waits for a command.
 func (w *wire) displace() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -40,7 +40,7 @@ func (w *wire) displace() {
 	}
 }
 
-// waits says that go-smtp waits for a command.
+// waits records that go-smtp waits for a command.
 func (w *wire) waits() {
 	if w.place != nil && !w.inBody() {
 		w.place.Waits(w.greeted)

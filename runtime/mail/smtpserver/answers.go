@@ -15,8 +15,8 @@ func (r *Reply) line() string {
 	return fmt.Sprintf("%d %s %s\r\n", r.Code, r.enhanced(), oneLine(r.Text))
 }
 
-// Write sends an answer of go-smtp, which writes line by line. The first is the
-// greeting, and with it comes the decision whether there is one.
+// Write sends a reply of go-smtp, which writes line by line. The first is the greeting; it triggers the
+// decision whether to greet.
 func (w *wire) Write(p []byte) (int, error) {
 	if !w.greeting {
 		w.greeting = true
@@ -47,11 +47,11 @@ func (w *wire) write(line string) error {
 	return err
 }
 
-// noTLS is what go-smtp, which knows of no TLS, says to a STARTTLS that the wire leaves to it.
+// noTLS is the reply of go-smtp, which does not know about TLS, to a STARTTLS that the wire passes on.
 const noTLS = "502 5.5.1 TLS not supported\r\n"
 
-// amended puts right what go-smtp says in its answer to EHLO: its own name first (RFC
-// 5321, 4.1.1.1), STARTTLS, and the limit that it was not told. So it does with noTLS.
+// amended corrects go-smtp's EHLO reply: our own name first (RFC 5321, 4.1.1.1), STARTTLS, and the real
+// size limit. It also replaces noTLS.
 func (w *wire) amended(line string) string {
 	if rest, ok := strings.CutPrefix(line, "250-Hello "); ok {
 		line = "250-" + w.server.config.Hostname + " Hello " + rest
@@ -74,7 +74,7 @@ func (w *wire) amended(line string) string {
 	return line
 }
 
-// judge counts an answer that has gone out.
+// judge counts a reply that was sent.
 func (w *wire) judge(line string) {
 	if len(line) < 4 || line[3] != ' ' {
 		return
@@ -101,7 +101,7 @@ func (w *wire) judge(line string) {
 	}
 }
 
-// admitted decides before the greeting; nil: welcome.
+// admitted decides before the greeting; nil means admitted.
 func (w *wire) admitted() *Reply {
 	w.remote = addressOf(w.base.RemoteAddr())
 	if p, ok := w.base.(*proxyproto.Conn); ok && p.ProxyHeader() == nil {
@@ -119,7 +119,7 @@ func (w *wire) admitted() *Reply {
 	return w.earlyTalk()
 }
 
-// quietly lets a connection end without a line in clear where TLS was to come first.
+// quietly ends a connection without a plaintext reply if TLS was to come first.
 func (w *wire) quietly(r *Reply) *Reply {
 	if w.server.config.ImplicitTLS {
 		w.mu.Lock()
@@ -130,7 +130,7 @@ func (w *wire) quietly(r *Reply) *Reply {
 	return r
 }
 
-// earlyTalk waits a moment for who does not wait for the greeting (RFC 5321, 4.3.1).
+// earlyTalk waits a moment for clients that do not wait for the greeting (RFC 5321, 4.3.1).
 func (w *wire) earlyTalk() *Reply {
 	pause := w.server.config.GreetPause
 	if pause <= 0 {

@@ -7,8 +7,8 @@ import (
 	"github.com/emersion/go-smtp"
 )
 
-// body is a message on its way in. At its end, and only there, it is known whether
-// the message was whole, not too large, and made of lines that end with CRLF.
+// body is a message being received. Only at its end is it known whether the message is complete, not too
+// large, and made of lines that end with CRLF.
 type body struct {
 	from io.Reader
 	wire *wire
@@ -34,7 +34,7 @@ func (b *body) Read(p []byte) (int, error) {
 	switch {
 	case err == nil:
 		return n, nil
-	case errors.Is(err, io.EOF) && b.wire.isOver(): // what came last was no end
+	case errors.Is(err, io.EOF) && b.wire.isOver(): // the last line was not a proper end
 		b.err = b.wire.verdict()
 	case errors.Is(err, io.EOF) && (b.bare || b.lastCR || b.wire.sawBare()):
 		b.err = replyBareNewline
@@ -48,18 +48,18 @@ func (b *body) Read(p []byte) (int, error) {
 	return n, b.err
 }
 
-// Cut ends a body that a session is given, from another goroutine: its next read fails,
-// the reply is the answer to the message, and the connection ends.
+// Cut aborts a body that was passed to a session, from another goroutine: its next read fails, the reply
+// answers the message, and the connection ends.
 func Cut(given io.Reader, r *Reply) {
 	if b, ok := given.(*body); ok {
 		b.wire.cut(r)
 	}
 }
 
-// accepted begins the count of commands anew.
+// accepted resets the count of commands.
 func (w *wire) accepted() { w.get(func() bool { w.renew = true; return true }) }
 
-// closeAfterAnswer lets the answer out and reads nothing more.
+// closeAfterAnswer sends the reply and reads nothing more.
 func (w *wire) closeAfterAnswer() {
 	w.mu.Lock()
 	defer w.mu.Unlock()

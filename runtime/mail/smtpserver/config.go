@@ -10,37 +10,37 @@ import (
 	"github.com/postrider/postrider/runtime/base/intake"
 )
 
-// Config says how one listener behaves. Zero limits become those of Defaults.
+// Config configures a listener. Zero limits are replaced by those of Defaults.
 type Config struct {
 	Name     string // of the listener, in metrics and the log: bounces, inbound, relay
-	Hostname string // the name that it greets with
+	Hostname string // the name in the greeting
 	Handler  Handler
 	Logger   *slog.Logger
-	Metrics  *Metrics // nil: counted for nobody
+	Metrics  *Metrics // nil: not counted
 
 	MaxMessageBytes int64 // a message of exactly this size is accepted
 	MaxRecipients   int   // of one message
-	Connections     int   // in all
-	PerAddress      int   // of one IPv4 address or IPv6 /64
-	MaxErrors       int   // refusals of one connection
-	MaxAuthFailures int   // of one connection
-	MaxCommands     int   // answers since the last message that was accepted
+	Connections     int   // total
+	PerAddress      int   // per IPv4 address or IPv6 /64
+	MaxErrors       int   // rejections per connection
+	MaxAuthFailures int   // per connection
+	MaxCommands     int   // replies since the last accepted message
 
-	Idle           time.Duration // a command line must have come; RFC 5321, 4.5.3.2.7: 5 minutes at least
+	Idle           time.Duration // time to receive a command line; RFC 5321, 4.5.3.2.7: at least 5 minutes
 	BodyRead       time.Duration // each read inside a message
 	MessageTime    time.Duration // a whole message
 	ConnectionTime time.Duration // a whole connection
 	WriteTime      time.Duration
 	Pace           intake.Pace   // of a message, once it is over 64 KB
-	GreetPause     time.Duration // who talks within it is turned away; 0: nobody waits
+	GreetPause     time.Duration // a client that sends anything during this pause is rejected; 0: no pause
 
-	TLS          *tls.Config    // STARTTLS is offered; nil: it is not
-	ImplicitTLS  bool           // TLS from the first octet
-	SMTPUTF8     bool           // offered
-	ProxyTrusted []netip.Prefix // from these the PROXY protocol is demanded; none: it is not spoken
+	TLS          *tls.Config    // enables STARTTLS; nil: not offered
+	ImplicitTLS  bool           // TLS from the first byte
+	SMTPUTF8     bool           // advertised
+	ProxyTrusted []netip.Prefix // the PROXY protocol is required from these and refused from others
 }
 
-// Defaults of the limits.
+// Defaults are the default limits.
 var Defaults = Config{
 	MaxMessageBytes: 40 << 20, MaxRecipients: 100, Connections: 1000, PerAddress: 20, MaxErrors: 20, MaxAuthFailures: 5, MaxCommands: 500,
 	Idle: 5 * time.Minute, BodyRead: 3 * time.Minute, MessageTime: 30 * time.Minute, ConnectionTime: 2 * time.Hour, WriteTime: time.Minute,

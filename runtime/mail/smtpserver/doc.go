@@ -1,31 +1,29 @@
-// Package smtpserver is the one way in which mail comes in over SMTP: return paths,
-// inbound mail and submission use the same listener with other sessions.
+// Package smtpserver receives all mail over SMTP: return paths, inbound mail and submission use the same
+// listener with different sessions.
 //
-// The dialogue is github.com/emersion/go-smtp's. Between it and the network stands
-// the wire, which sees every octet of both directions in clear and keeps the rules that
-// a server which strangers talk to has to keep:
+// The protocol is implemented by github.com/emersion/go-smtp. Between it and the network is the wire, which
+// sees every byte in both directions in plaintext and enforces the rules for a server with untrusted
+// clients:
 //
-//   - The first read that fails ends the connection. Nothing that comes after a body
-//     which stalled is taken for a command: a second message could be smuggled in so.
-//   - A command line must come within its time; of a body each read must, and the
-//     whole message, and the connection has an end. Octets are counted, also of what
-//     is read only to be thrown away.
-//   - Lines end with CRLF (RFC 5321, 2.3.8). A bare CR or LF in a command ends the
-//     connection, in a message it refuses the message.
-//   - Connections are counted in all and by address, refusals by connection; who
-//     talks before the greeting is not served.
-//   - TLS is begun by the wire, so the rules hold inside it too. A handshake that
-//     fails ends the connection, and so does anything that was sent in clear behind
-//     STARTTLS.
+//   - The first failed read ends the connection. Nothing after a stalled body is interpreted as a command,
+//     because that would allow smuggling a second message.
+//   - There are time limits for a command line, for each read of a body, for the whole message and for the
+//     connection. Bytes are counted, even those that are read and discarded.
+//   - Lines end with CRLF (RFC 5321, 2.3.8). A bare CR or LF in a command ends the connection; in a
+//     message, the message is rejected.
+//   - Connections are limited in total and by address, rejections per connection; a client that talks
+//     before the greeting is not served.
+//   - The wire starts TLS, so the rules also apply inside it. A failed handshake ends the connection, and
+//     so does any plaintext after STARTTLS.
 //
-// Sessions are called one method at a time. An error that is a *Reply is the answer;
-// any other is logged and answered 451 4.3.0, "try again later": with the database
-// away nothing is refused for good and nothing is lost. Data must read the body to its
-// end before it stores anything: only there it is known to be whole.
+// Sessions are called one method at a time. An error that is a *Reply is sent as the reply; any other error
+// is logged and answered with 451 4.3.0, "try again later": while the database is away nothing is rejected
+// permanently and nothing is lost. Data must read the body to its end before it stores anything: only then
+// is it known to be complete.
 //
-// Stop takes no new connections, tells those that wait for a command 421, and lets
-// messages that are under way end.
+// Stop accepts no new connections, sends 421 to those that wait for a command, and lets messages in
+// progress finish.
 //
-// Known and left alone: a SIZE above 4 GiB is answered 501 instead of 552 by go-smtp;
-// a DATA that is sent without waiting for 354 is served.
+// Known and tolerated: go-smtp replies 501 instead of 552 to a SIZE above 4 GiB; a DATA sent without
+// waiting for 354 is served.
 package smtpserver

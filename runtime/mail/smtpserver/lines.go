@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// scan looks at the command lines that have come whole and hands them on.
+// scan processes complete command lines and passes them on.
 func (w *wire) scan() {
 	w.busy()
 	for {
@@ -25,12 +25,12 @@ func (w *wire) scan() {
 		text := strings.TrimRight(string(line), "\r\n \t")
 		switch verb := strings.ToUpper(text[:min(len(text), 4)]); {
 		case strings.EqualFold(text, "STARTTLS") && w.server.config.TLS != nil && w.state == nil:
-			if len(w.ready) == 0 { // otherwise what came before is answered first
+			if len(w.ready) == 0 { // otherwise earlier commands are answered first
 				w.startTLS(w.held[end+1:])
 			}
 			return
 		case verb == "DATA" || verb == "BDAT":
-			// Alone likewise: go-smtp's wait for another command would end the mode.
+			// Also individually: go-smtp waiting for another command would end the mode.
 			if len(w.ready) == 0 {
 				w.raw(verb, end+1)
 			}
@@ -38,7 +38,7 @@ func (w *wire) scan() {
 		case verb == "EHLO" || verb == "HELO":
 			w.greeted = true
 		case strings.EqualFold(strings.ReplaceAll(text, " ", ""), "RCPTTO:<postmaster>"):
-			// RFC 5321, 4.5.1: the one address that needs no domain. go-smtp wants one.
+			// RFC 5321, 4.5.1: the only address without a domain. go-smtp requires one.
 			line = []byte("RCPT TO:<postmaster@" + w.server.config.Hostname + ">\r\n")
 		}
 		w.ready = append(w.ready, line...)
@@ -46,7 +46,7 @@ func (w *wire) scan() {
 	}
 }
 
-// raw hands on a command with what stands behind it, which is no command.
+// raw passes on a command with the data after it, which is not a command.
 func (w *wire) raw(verb string, line int) {
 	rest := w.held[line:]
 	w.lastCR = false
@@ -59,8 +59,8 @@ func (w *wire) raw(verb string, line int) {
 	w.ready, w.held = append(w.ready, w.held...), nil
 }
 
-// watch looks for bare CR and LF in what belongs to a DATA. The body's reader looks
-// too, but go-smtp loses a CR behind a dot.
+// watch detects bare CR and LF in the data of a DATA command. The body's reader checks too, but go-smtp
+// loses a CR after a dot.
 func (w *wire) watch(b []byte) {
 	for _, c := range b {
 		if (c == '\n') != w.lastCR {
@@ -76,10 +76,10 @@ func (w *wire) sawBare() bool { return w.get(func() bool { return w.bare }) }
 
 var errDisplaced = errors.New("another connection has its place")
 
-// handshakeTime is for a TLS handshake.
+// handshakeTime is the time limit of a TLS handshake.
 const handshakeTime = 30 * time.Second
 
-// startTLS answers STARTTLS and begins anew under TLS (RFC 3207, 4.2).
+// startTLS replies to STARTTLS and starts over under TLS (RFC 3207, 4.2).
 func (w *wire) startTLS(behind []byte) {
 	if len(behind) > 0 {
 		w.finish(replyPlainTLS)
@@ -88,23 +88,23 @@ func (w *wire) startTLS(behind []byte) {
 	w.held = nil
 	if w.write("220 2.0.0 Ready to start TLS\r\n") != nil || w.handshake() != nil {
 		w.mu.Lock()
-		w.over, w.mute = true, true // in clear nothing goes on
+		w.over, w.mute = true, true // nothing continues in plaintext
 		w.mu.Unlock()
 		return
 	}
 	w.greeted, w.swallow = false, true
-	w.ready = append(w.ready, "RSET\r\n"...) // what the client said in clear is forgotten
+	w.ready = append(w.ready, "RSET\r\n"...) // discards the client's plaintext state
 }
 
 func (w *wire) handshake() error {
 	if err := w.base.SetDeadline(time.Now().Add(handshakeTime)); err != nil {
 		return err
 	}
-	if w.get(func() bool { return w.displaced }) { // maybe before that deadline was set
+	if w.get(func() bool { return w.displaced }) { // possibly before that deadline was set
 		return errDisplaced
 	}
 	c := tls.Server(w.base, w.server.config.TLS)
-	if err := c.HandshakeContext(context.Background()); err != nil { // the deadline above ends it
+	if err := c.HandshakeContext(context.Background()); err != nil { // limited by the deadline above
 		w.server.metrics.refused(replyHandshake)
 		return err
 	}

@@ -2,13 +2,13 @@ package smtpserver
 
 import "github.com/prometheus/client_golang/prometheus"
 
-// Metrics counts what comes to all listeners of a process, by listener.
+// Metrics counts the traffic of all listeners of a process, by listener.
 type Metrics struct {
 	connections, messages, refusals *prometheus.CounterVec
 	open                            *prometheus.GaugeVec
 }
 
-// NewMetrics registers the metrics with reg; nil keeps them to ourselves.
+// NewMetrics registers the metrics with reg, unless reg is nil.
 func NewMetrics(reg prometheus.Registerer) *Metrics {
 	counter := func(name, help string, labels ...string) *prometheus.CounterVec {
 		return prometheus.NewCounterVec(prometheus.CounterOpts{Namespace: "postrider", Subsystem: "smtp", Name: name, Help: help},
@@ -27,7 +27,7 @@ func NewMetrics(reg prometheus.Registerer) *Metrics {
 	return m
 }
 
-// series are the metrics of one listener, looked up once.
+// series are the metrics of one listener.
 type series struct {
 	connections, messages prometheus.Counter
 	open                  prometheus.Gauge

@@ -9,14 +9,13 @@ import (
 // Path is an address of the envelope. It is zero for the null sender.
 type Path struct {
 	Local  string // without quotes
-	Domain string // as it was given; a literal keeps its brackets
+	Domain string // as received; a literal keeps its brackets
 }
 
-// IsNull tells the null sender.
+// IsNull reports whether this is the null sender.
 func (p Path) IsNull() bool { return p == Path{} }
 
-// String is the address as it may be written into a command or a header: a local part
-// that needs quotes has them.
+// String returns the address as written in a command or header, with a quoted local part if necessary.
 func (p Path) String() string {
 	if p.IsNull() {
 		return ""
@@ -24,11 +23,11 @@ func (p Path) String() string {
 	return quoteLocal(p.Local) + "@" + p.Domain
 }
 
-// ASCII tells whether the address can be told to a server without SMTPUTF8.
+// ASCII reports whether the address can be sent to a server without SMTPUTF8.
 func (p Path) ASCII() bool { return ascii(p.Local) && ascii(p.Domain) }
 
-// parsePath reads what go-smtp has unquoted: `"a b"@x` comes as `a b@x`. Its own
-// grammar lets nearly everything through, so this is the strict one of RFC 5321, 4.1.2.
+// parsePath parses an address that go-smtp has unquoted: `"a b"@x` is passed as `a b@x`. go-smtp's own
+// grammar accepts nearly everything, so this is the strict one of RFC 5321, 4.1.2.
 func parsePath(s string) (Path, bool) {
 	at := strings.LastIndexByte(s, '@')
 	if at < 1 || at > 64 || len(s)-at-1 > 255 || !utf8.ValidString(s) {
@@ -57,7 +56,7 @@ func validDomain(d string) bool {
 			return false
 		}
 		for _, r := range label {
-			// Underscores are no host names, and there are senders that have them.
+			// Underscores are not valid in host names, but some senders have them.
 			if (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && r != '-' && r != '_' && r < utf8.RuneSelf {
 				return false
 			}

@@ -8,13 +8,13 @@ import (
 	"github.com/emersion/go-smtp"
 )
 
-// Reply is an answer. It is an error, so that sessions return it; all but what Accept
-// makes are refusals.
+// Reply is an SMTP reply. It is an error, so that sessions can return it. All replies except those of
+// Accept are rejections.
 type Reply struct {
 	Code     int               // 550
 	Enhanced smtp.EnhancedCode // 5.1.1
 	Text     string            // one line
-	Reason   string            // for the metric of refusals; empty: the enhanced code
+	Reason   string            // for the metric of rejections; default: the enhanced code
 }
 
 func (r *Reply) Error() string {
@@ -32,7 +32,7 @@ func (r *Reply) reason() string {
 	return r.enhanced()
 }
 
-// Refuse makes a permanent or temporary Reply; enhanced is as "5.1.1".
+// Refuse returns a permanent or temporary rejection; enhanced is, for example, "5.1.1".
 func Refuse(code int, enhanced, text string) *Reply {
 	r := &Reply{Code: code, Text: text}
 	if _, err := fmt.Sscanf(enhanced, "%d.%d.%d", &r.Enhanced[0], &r.Enhanced[1], &r.Enhanced[2]); err != nil {
@@ -41,7 +41,7 @@ func Refuse(code int, enhanced, text string) *Reply {
 	return r
 }
 
-// Accept is the answer of Data for a message that is stored: `250 2.0.0` and the text.
+// Accept returns the reply of Data for a stored message: `250 2.0.0` and the text.
 func Accept(text string) *Reply {
 	return &Reply{Code: 250, Enhanced: smtp.EnhancedCode{2, 0, 0}, Text: text}
 }
@@ -51,7 +51,7 @@ func acceptance(err error) (r *Reply, ok bool) {
 	return r, ok
 }
 
-// The answers that this package gives itself.
+// The replies of this package.
 var (
 	replyLater       = Refuse(451, "4.3.0", "Try again later")
 	replyNested      = Refuse(503, "5.5.1", "A transaction is under way already")
@@ -92,13 +92,13 @@ func init() {
 	}
 }
 
-// wireError is what go-smtp is given. It wants its own type, unwrapped, with one line:
-// of more it would put the enhanced code on the last.
+// wireError converts a reply for go-smtp, which requires its own type, unwrapped, with a single line: it
+// would put the enhanced code on the last line.
 func wireError(r *Reply) error {
 	return &smtp.SMTPError{Code: r.Code, EnhancedCode: r.Enhanced, Message: oneLine(r.Text)}
 }
 
-// asReply is the answer to an error of a session.
+// asReply returns the reply for an error of a session.
 func asReply(err error) (r *Reply, known bool) {
 	if errors.As(err, &r) {
 		return r, true
@@ -106,7 +106,7 @@ func asReply(err error) (r *Reply, known bool) {
 	return replyLater, false
 }
 
-const maxText = 400 // a reply line has 512 octets (RFC 5321, 4.5.3.1.5)
+const maxText = 400 // a reply line has at most 512 bytes (RFC 5321, 4.5.3.1.5)
 
 func oneLine(s string) string {
 	s = strings.Map(func(r rune) rune {

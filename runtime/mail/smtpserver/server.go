@@ -23,7 +23,7 @@ type Server struct {
 	gate    *intake.Gate
 	metrics series
 
-	base context.Context // ends with the connections
+	base context.Context // ends when connections are cut
 	cut  context.CancelFunc
 
 	mu       sync.Mutex
@@ -32,7 +32,7 @@ type Server struct {
 	empty    chan struct{} // closed when draining and no wire is left
 }
 
-// New makes a server; nothing happens before Serve.
+// New returns a server. It does nothing before Serve.
 func New(c Config) (*Server, error) {
 	c, err := c.complete()
 	if err != nil {
@@ -43,21 +43,21 @@ func New(c Config) (*Server, error) {
 	s.base, s.cut = context.WithCancel(context.Background()) // sessions live as long as their connections
 	s.smtp = smtp.NewServer(smtp.BackendFunc(s.newSession))
 	s.smtp.Domain, s.smtp.MaxRecipients, s.smtp.EnableSMTPUTF8 = c.Hostname, c.MaxRecipients, c.SMTPUTF8
-	// go-smtp refuses a message of exactly its limit.
+	// go-smtp rejects a message of exactly its limit.
 	s.smtp.MaxMessageBytes = c.MaxMessageBytes + 1
-	// go-smtp would count lines of messages too. The wire bounds command lines.
+	// go-smtp would also limit the lines of messages. The wire limits command lines.
 	s.smtp.MaxLineLength = 0
-	// The wire knows of TLS; go-smtp does not. Sessions offer AUTH over TLS only.
+	// The wire handles TLS, invisibly for go-smtp. Sessions offer AUTH over TLS only.
 	s.smtp.AllowInsecureAuth = true
 	s.smtp.ReadTimeout, s.smtp.WriteTimeout = c.Idle, c.WriteTime
 	s.smtp.ErrorLog = errorLog{c.Logger, c.Name}
 	return s, nil
 }
 
-// maxLine bounds a command line, in octets. AUTH has the longest (RFC 4954, 4: 12,288).
+// maxLine is the maximum length of a command line in bytes. AUTH has the longest (RFC 4954, 4: 12,288).
 const maxLine = 65536
 
-// Serve takes connections from l until Stop, which closes l. The error is nil then.
+// Serve accepts connections from l until Stop, which closes l. The error is nil then.
 func (s *Server) Serve(l net.Listener) error {
 	if s.isDraining() {
 		return l.Close()
@@ -68,9 +68,8 @@ func (s *Server) Serve(l net.Listener) error {
 	return nil
 }
 
-// Stop takes no new connections, answers those that wait for a command 421, and
-// waits for the messages that are under way. When ctx ends they are cut; the error is
-// that of ctx then.
+// Stop accepts no new connections, sends 421 to those that wait for a command, and waits for messages in
+// progress. When ctx ends they are cut, and Stop returns the error of ctx.
 func (s *Server) Stop(ctx context.Context) error {
 	wires := s.drain()
 	for _, w := range wires {
@@ -97,7 +96,7 @@ func (s *Server) Stop(ctx context.Context) error {
 	return err
 }
 
-// drain gives the connections that are open and lets no other come.
+// drain returns the open connections and admits no others.
 func (s *Server) drain() []*wire {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -128,7 +127,7 @@ func (s *Server) isDraining() bool {
 	return s.draining
 }
 
-// enter registers a connection; false while the server stops.
+// enter registers a connection. It returns false while the server stops.
 func (s *Server) enter(w *wire) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -146,7 +145,7 @@ func (s *Server) leave(w *wire) {
 	s.closeWhenEmpty()
 }
 
-// listener gives wires instead of connections.
+// listener returns wires instead of connections.
 type listener struct {
 	net.Listener
 
@@ -175,17 +174,17 @@ func (l *listener) Accept() (net.Conn, error) {
 	}
 }
 
-// turnAway answers at once: a socket that is new has room for a line.
+// turnAway replies immediately: a new socket has room for a line.
 func (s *Server) turnAway(c net.Conn, r *Reply) {
 	s.metrics.refused(r)
 	if !s.config.ImplicitTLS && c.SetWriteDeadline(time.Now().Add(time.Second)) == nil {
-		fmt.Fprint(c, r.line()) // it is gone either way
+		fmt.Fprint(c, r.line()) // the connection closes either way
 	}
 	c.Close() // likewise
 }
 
-// proxied demands the header of a proxy that is trusted, and of nobody else: what
-// others send of the kind is a bad command.
+// proxied requires the header of a trusted proxy, and accepts it from no one else: from others it is an
+// invalid command.
 func (s *Server) proxied(c net.Conn) net.Conn {
 	peer := addressOf(c.RemoteAddr())
 	for _, trusted := range s.config.ProxyTrusted {

@@ -14,28 +14,28 @@ import (
 	"github.com/postrider/postrider/runtime/base/loglimit"
 )
 
-// Handler is what a listener is for.
+// Handler creates the sessions of a listener.
 type Handler interface {
 	// NewSession is called at the first EHLO of a connection.
 	NewSession(ctx context.Context, p Peer) (Session, error)
 }
 
-// Session is one connection. Its methods are never called at the same time. Errors
-// are a *Reply, or anything else for "try again later".
+// Session is one connection. Its methods are never called concurrently. Errors are a *Reply, or anything
+// else for "try again later".
 type Session interface {
 	Mail(ctx context.Context, from Path, o MailOptions) error
 	Rcpt(ctx context.Context, to Path) error
-	// Data takes the message. It reads body to its end, whose error says that the
-	// message is not whole, too large or badly formed, before it stores anything, and
-	// returns nil when the message is stored, or Accept with words of its own.
+	// Data receives the message. It must read body to its end before it stores anything: the error at the
+	// end says whether the message is incomplete, too large or malformed. It returns nil if the message is
+	// stored, or Accept with its own text.
 	Data(ctx context.Context, body io.Reader) error
-	// Reset forgets the transaction. It also follows each Data.
+	// Reset aborts the transaction. It is also called after each Data.
 	Reset()
 	// End is called once, at the end of the connection.
 	End()
 }
 
-// Authenticator is a Session that offers AUTH. It is asked over TLS only.
+// Authenticator is a Session that offers AUTH. It is used over TLS only.
 type Authenticator interface {
 	Mechanisms() []string
 	Auth(ctx context.Context, mechanism string) (sasl.Server, error)
@@ -43,21 +43,21 @@ type Authenticator interface {
 
 // MailOptions are the parameters of MAIL.
 type MailOptions struct {
-	Size int64 // as declared; 0: not
+	Size int64 // as declared; 0 if undeclared
 	UTF8 bool
 }
 
-// Peer is who talks to us.
+// Peer is the client.
 type Peer struct {
 	Remote netip.Addr
 	hello  func() string
 	state  func() *tls.ConnectionState
 }
 
-// Hello is the name that the client gave in EHLO.
+// Hello returns the name that the client gave in EHLO.
 func (p Peer) Hello() string { return oneLine(p.hello()) }
 
-// TLS is the state of the connection; nil in clear. It may begin after the first EHLO.
+// TLS returns the state of the connection, nil for plaintext. It may start after the first EHLO.
 func (p Peer) TLS() *tls.ConnectionState { return p.state() }
 
 var (
@@ -65,7 +65,7 @@ var (
 	_ smtp.AuthSession = (*session)(nil)
 )
 
-// session is what go-smtp calls.
+// session is the go-smtp session.
 type session struct {
 	server *Server
 	wire   *wire
@@ -73,10 +73,10 @@ type session struct {
 	ctx    context.Context //nolint:containedctx // go-smtp's calls have none; it is the connection's
 	end    context.CancelFunc
 
-	// BDAT runs Data in a goroutine of its own, and a RSET may come meanwhile.
+	// BDAT runs Data in a separate goroutine, and a RSET may arrive in the meantime.
 	calls sync.Mutex
 	stop  sync.Mutex
-	abort context.CancelFunc // of the Data that runs
+	abort context.CancelFunc // of the running Data
 
 	transaction, utf8, recipient bool
 }
@@ -84,7 +84,7 @@ type session struct {
 func (s *Server) newSession(c *smtp.Conn) (smtp.Session, error) {
 	w, ok := c.Conn().(*wire)
 	if !ok {
-		return nil, wireError(replyLater) // never: the listener gives wires only
+		return nil, wireError(replyLater) // cannot happen: the listener returns only wires
 	}
 	ctx, end := context.WithCancel(s.base)
 	own, err := s.config.Handler.NewSession(ctx, Peer{Remote: w.remote, hello: c.Hostname, state: func() *tls.ConnectionState { return w.state }})
@@ -95,7 +95,7 @@ func (s *Server) newSession(c *smtp.Conn) (smtp.Session, error) {
 	return &session{server: s, wire: w, own: own, ctx: ctx, end: end}, nil
 }
 
-// answer is an error as go-smtp wants it; it is counted.
+// answer converts an error for go-smtp and counts it.
 func (s *Server) answer(ctx context.Context, err error) error {
 	r, known := asReply(err)
 	if !known {
@@ -173,14 +173,14 @@ func (s *session) Data(r io.Reader) error {
 	b := &body{from: r, wire: s.wire, left: s.server.config.MaxMessageBytes}
 	err := s.own.Data(ctx, b)
 	if b.err != nil && !errors.Is(b.err, io.EOF) {
-		err = b.err // whatever the session made of it
+		err = b.err // whatever the session returned
 	}
 	if words, ok := acceptance(err); ok {
 		s.taken()
 		return wireError(words)
 	}
 	if err != nil {
-		if errors.Is(err, replyBareNewline) { // such clients are not talked to further
+		if errors.Is(err, replyBareNewline) { // such clients are disconnected
 			defer s.wire.closeAfterAnswer()
 		}
 		return s.server.answer(ctx, err)
@@ -200,8 +200,8 @@ func (s *session) setAbort(f context.CancelFunc) {
 	s.abort = f
 }
 
-// Reset may come while Data runs, whose reader go-smtp has closed by then. What becomes
-// of that Data could be taken for the answer to the next, so there is no next.
+// Reset may be called while Data runs, after go-smtp has closed its reader. The result of that Data could
+// be mistaken for the reply to the next, so the connection ends.
 func (s *session) Reset() {
 	s.stop.Lock()
 	if s.abort != nil {
@@ -223,7 +223,7 @@ func (s *session) Logout() error {
 	return nil
 }
 
-// AuthMechanisms is empty in clear.
+// AuthMechanisms returns nothing in plaintext.
 func (s *session) AuthMechanisms() []string {
 	a, ok := s.own.(Authenticator)
 	if !ok || s.wire.state == nil {
@@ -232,7 +232,7 @@ func (s *session) AuthMechanisms() []string {
 	return a.Mechanisms()
 }
 
-// Auth begins an exchange; its errors are the answers.
+// Auth starts an exchange. Its errors are the replies.
 func (s *session) Auth(mechanism string) (sasl.Server, error) {
 	a, ok := s.own.(Authenticator)
 	switch {
@@ -252,7 +252,7 @@ func (s *session) Auth(mechanism string) (sasl.Server, error) {
 	return answering{s, exchange}, nil
 }
 
-// answering makes a mechanism's errors answers.
+// answering converts a mechanism's errors into replies.
 type answering struct {
 	session  *session
 	exchange sasl.Server

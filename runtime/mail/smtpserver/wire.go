@@ -14,17 +14,17 @@ import (
 	"github.com/postrider/postrider/runtime/base/intake"
 )
 
-// mode is what the octets are that come next.
+// mode says how to interpret the next bytes.
 type mode int
 
 const (
 	command mode = iota // lines, one at a time
-	data                // a message, up to the dot
-	chunk               // octets that BDAT has counted
+	data                // a message, up to the final dot
+	chunk               // bytes announced by BDAT
 )
 
-// wire stands between go-smtp and the network. Read and Write are called by the
-// connection's own goroutine; what others touch is under mu.
+// wire is between go-smtp and the network. Read and Write are called by the connection's own goroutine;
+// fields used by others are guarded by mu.
 type wire struct {
 	server *Server
 	base   net.Conn // for deadlines
@@ -34,30 +34,30 @@ type wire struct {
 	remote netip.Addr
 	state  *tls.ConnectionState
 
-	greeting bool   // has gone out
-	greeted  bool   // EHLO has come, since TLS began
-	held     []byte // of command lines, not yet given to go-smtp
-	ready    []byte // to be given to it
+	greeting bool   // was sent
+	greeted  bool   // EHLO was received since TLS started
+	held     []byte // incomplete command lines, not yet passed to go-smtp
+	ready    []byte // to be passed to go-smtp
 	lastCR   bool
-	bare     bool // a bare CR or LF stood in a message
-	swallow  bool // the next answer, of a command that the client did not give
+	bare     bool // a message contains a bare CR or LF
+	swallow  bool // drop the next reply, which belongs to a command that the client did not send
 
 	errors, authFailures, answers int
 
 	mu        sync.Mutex
 	mode      mode
 	body      bool // a session is inside Data
-	woken     bool // Data began while a line was waited for
+	woken     bool // Data started while waiting for a line
 	stopping  bool
-	displaced bool // another gets its place
-	over      bool // nothing more is read
-	mute      bool // the last answer has been written
+	displaced bool // another connection gets its place
+	over      bool // reading has ended
+	mute      bool // the last reply was written
 	closed    bool
 	renew     bool  // a message was accepted
-	turn      int64 // octets since a command was awaited
-	came      int64 // octets of the message that is inside Data
+	turn      int64 // bytes since waiting for a command
+	came      int64 // bytes of the message in Data
 	meter     intake.Meter
-	why       *Reply // the answer to a message that was ended here
+	why       *Reply // the reply for a message that was aborted here
 	lineEnd   time.Time
 	turnEnd   time.Time
 	bodyEnd   time.Time
@@ -69,8 +69,8 @@ func newWire(s *Server, c net.Conn) *wire {
 	return &wire{server: s, base: c, conn: c, end: now.Add(s.config.ConnectionTime), lineEnd: now.Add(s.config.Idle), turnEnd: now.Add(s.config.MessageTime)}
 }
 
-// Read gives go-smtp whole command lines, or octets of a message as they come. It
-// fails once: whatever comes after a failure is never read.
+// Read passes complete command lines, or available bytes of a message, to go-smtp. After a failure nothing
+// more is read.
 func (w *wire) Read(b []byte) (int, error) {
 	for {
 		if len(w.ready) > 0 {
@@ -97,14 +97,14 @@ func (w *wire) Read(b []byte) (int, error) {
 
 var errTooMuch = errors.New("more octets than a message may have")
 
-// next reads once. In the midst of a message the octets go to b, otherwise to held.
+// next reads once. Within a message the bytes go to b, otherwise to held.
 func (w *wire) next(b []byte) (int, error) {
 	m, err := w.arm()
 	if err != nil {
 		return 0, err
 	}
 	if m != command {
-		if len(w.held) > 0 { // Data began while a line was waited for
+		if len(w.held) > 0 { // Data started while waiting for a line
 			w.ready, w.held = append(w.ready, w.held...), nil
 			return 0, nil
 		}
@@ -113,7 +113,7 @@ func (w *wire) next(b []byte) (int, error) {
 			w.watch(b[:n])
 		}
 		if n > 0 {
-			return n, nil // the error comes again, if it is one to stay
+			return n, nil // a persistent error occurs again
 		}
 		return 0, err
 	}
@@ -132,7 +132,7 @@ func (w *wire) next(b []byte) (int, error) {
 	return 0, err
 }
 
-// read reads once and counts what came, and how long it took.
+// read reads once and counts the bytes and the time.
 func (w *wire) read(b []byte) (int, error) {
 	began := time.Now()
 	n, err := w.conn.Read(b)
@@ -148,12 +148,11 @@ func (w *wire) read(b []byte) (int, error) {
 	return n, err
 }
 
-// paced tells whether the message has to keep a pace: it is so large that somebody holds
-// it elsewhere than in this connection's own memory.
+// paced reports whether the message must keep a minimum speed: it is so large that it is stored outside of
+// this connection's own memory.
 func (w *wire) paced() bool { return w.body && w.came > unpaced }
 
-// unpaced is how many octets of a message may come as slowly as they like, within the
-// times of Config.
+// unpaced is how many bytes of a message may arrive arbitrarily slowly, within the time limits of Config.
 const unpaced = 64 << 10
 
 // arm sets the deadline of the next read.
@@ -192,7 +191,7 @@ func earliest(a, b time.Time) time.Time {
 	return a
 }
 
-// failed ends the reading, and says why where a command was waited for.
+// failed ends the reading, and sends the reason if a command was expected.
 func (w *wire) failed(err error) error {
 	var reply *Reply
 	switch late := errors.Is(err, os.ErrDeadlineExceeded); {
@@ -201,7 +200,7 @@ func (w *wire) failed(err error) error {
 		reply = w.goodbye()
 	case late || errors.Is(err, errTooMuch):
 		w.server.metrics.refused(w.stalled())
-		if w.modeNow() == command { // between two chunks; nobody reads whose error would be the answer
+		if w.modeNow() == command { // between two chunks no reader exists whose error would become the reply
 			reply = w.verdict()
 		}
 	}
@@ -214,7 +213,7 @@ func (w *wire) failed(err error) error {
 	return w.ended()
 }
 
-// goodbye is why the wait for a command is over.
+// goodbye returns the reason why waiting for a command ended.
 func (w *wire) goodbye() *Reply {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -227,7 +226,7 @@ func (w *wire) goodbye() *Reply {
 	return replyIdle
 }
 
-// stalled is why a message has come to no end.
+// stalled returns the reason why a message was not completed.
 func (w *wire) stalled() *Reply {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -240,7 +239,7 @@ func (w *wire) stalled() *Reply {
 	return replyStalled
 }
 
-// verdict is the answer to a message that has not come whole.
+// verdict returns the reply for an incomplete message.
 func (w *wire) verdict() *Reply {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -250,7 +249,7 @@ func (w *wire) verdict() *Reply {
 	return replyIncomplete
 }
 
-// cut ends the message that is coming.
+// cut aborts the message being received.
 func (w *wire) cut(r *Reply) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -260,9 +259,8 @@ func (w *wire) cut(r *Reply) {
 	}
 }
 
-// ended is the error of every read after the last. In a message it is no EOF: go-smtp
-// takes a chunk that ends early for one that is whole, and answers other errors with
-// 554.
+// ended returns the error of every read after the last. Within a message it is not EOF: go-smtp treats a
+// truncated chunk as complete, and replies 554 to other errors.
 func (w *wire) ended() error {
 	if w.modeNow() == command {
 		return io.EOF
@@ -270,7 +268,7 @@ func (w *wire) ended() error {
 	return wireError(w.verdict())
 }
 
-// finish writes a last answer; nothing follows it in either direction.
+// finish writes a last reply; nothing follows it in either direction.
 func (w *wire) finish(r *Reply) {
 	w.mu.Lock()
 	already := w.mute
@@ -285,14 +283,14 @@ func (w *wire) finish(r *Reply) {
 	}
 }
 
-// bye ends TLS as it should end, for clients that take anything else for an attack.
+// bye closes TLS properly, for clients that treat anything else as an attack.
 func (w *wire) bye() {
 	if c, ok := w.conn.(*tls.Conn); ok {
 		c.CloseWrite() //nolint:errcheck // the connection ends either way
 	}
 }
 
-// SetReadDeadline is go-smtp's word that it waits for a command.
+// SetReadDeadline is called by go-smtp when it waits for a command.
 func (w *wire) SetReadDeadline(t time.Time) error {
 	w.waits()
 	w.mu.Lock()
@@ -301,20 +299,20 @@ func (w *wire) SetReadDeadline(t time.Time) error {
 	return nil
 }
 
-// SetWriteDeadline is called before each answer.
+// SetWriteDeadline is called before each reply.
 func (w *wire) SetWriteDeadline(t time.Time) error { return w.base.SetWriteDeadline(t) }
 
-// SetDeadline is never called; both ways have their own.
+// SetDeadline is never called; both directions have their own.
 func (w *wire) SetDeadline(t time.Time) error { return w.base.SetDeadline(t) }
 
-// LocalAddr is where the client came to.
+// LocalAddr returns the address that the client connected to.
 func (w *wire) LocalAddr() net.Addr { return w.base.LocalAddr() }
 
-// RemoteAddr is the client, also behind a proxy that is trusted.
+// RemoteAddr returns the client's address, also behind a trusted proxy.
 func (w *wire) RemoteAddr() net.Addr { return w.base.RemoteAddr() }
 
-// beginBody and endBody enclose Data. With BDAT it begins in another goroutine, maybe
-// while the chunk is already being read as if it were a line.
+// beginBody and endBody enclose Data. With BDAT, Data starts in another goroutine, possibly while the chunk
+// is already being read as if it were a line.
 func (w *wire) beginBody() {
 	w.busy()
 	w.mu.Lock()

@@ -1,4 +1,4 @@
-// Package dkimtest has RSA keys for tests at hand: to make one takes a tenth of a second of CPU, and tests
+// Package dkimtest provides RSA keys for tests: generating one takes a tenth of a second of CPU, and tests
 // start the whole program a hundred times.
 package dkimtest
 
@@ -9,10 +9,10 @@ import (
 	"github.com/postrider/postrider/runtime/mail/dkim"
 )
 
-// most is how many different keys a process makes.
+// most is how many different keys a process generates.
 const most = 8
 
-// pool are the keys that were made so far, which are given by turns.
+// pool is the set of generated keys, which are reused in turn.
 type pool struct {
 	mu   sync.Mutex
 	made []*rsa.PrivateKey
@@ -21,7 +21,7 @@ type pool struct {
 
 var shared pool
 
-// Key is dkim.GenerateKey, of which the ninth call gives the key of the first one.
+// Key returns a key like dkim.GenerateKey; after eight calls the keys repeat.
 func Key() (*rsa.PrivateKey, error) {
 	shared.mu.Lock()
 	defer shared.mu.Unlock()
