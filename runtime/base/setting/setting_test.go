@@ -140,11 +140,11 @@ func TestFillNamesThePlaceOfWhatIsWrong(t *testing.T) {
 		"":                                   "",
 		"# only words\n":                     "",
 		"test_port: 25\ntest_prot: 1\n":      "f:2: test_prot is not a setting",
-		"test_port: 25\ntest_port: 26\n":     "f:2: test_port is there twice",
-		"test_near: {a: b}\n":                "f:1: test_near is neither a single value nor a list of them",
-		"test_near: [[a]]\n":                 "f:1: test_near is neither a single value nor a list of them",
+		"test_port: 25\ntest_port: 26\n":     "f:2: test_port appears twice",
+		"test_near: {a: b}\n":                "f:1: test_near must be a single value or a list of values",
+		"test_near: [[a]]\n":                 "f:1: test_near must be a single value or a list of values",
 		"- test_port\n":                      "f is not a mapping of setting names to values",
-		"test_port: 25\n  test_near: ]\n":    "f is not YAML: line 2: mapping values are not allowed in this context",
+		"test_port: 25\n  test_near: ]\n":    "f is not valid YAML: line 2: mapping values are not allowed in this context",
 		"test_patience: 5s\ntest_token: x\n": "f:1: test_patience is not a setting", // the one that names the file
 	} {
 		var got string
