@@ -122,7 +122,7 @@ func (f *fitness) follows(ctx context.Context, conn driver.Conn) error {
 	case said[0] != cluster:
 		return unfit(errors.New("this is the server of another cluster than the primary (its system identifier differs): name a standby of DATABASE_URL"))
 	case said[1] != "true":
-		return unfit(errors.New("this server accepts writes: it is not a standby, or was promoted"))
+		return unfit(errors.New("this server takes writes: it is not a standby, or was promoted"))
 	}
 	return nil
 }

@@ -29,7 +29,7 @@ func (e *SplitError) Error() string {
 			oldest = p
 		}
 	}
-	remedy := oldest.Host + " is from before a failover: stop it, or make it a standby of the other one"
+	remedy := oldest.Host + " is from before a fail-over: stop it, or make it a standby of the other one"
 	if same {
 		remedy = "Stop the one that you want to give up, or make it a standby of the other one"
 	}

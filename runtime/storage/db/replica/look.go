@@ -46,7 +46,7 @@ func (s standby) has(want mark) bool {
 func (s standby) unfit(want mark) error {
 	switch {
 	case !s.replays:
-		return errors.New("it accepts writes: it was promoted")
+		return errors.New("it takes writes: it was promoted")
 	case s.timeline != want.timeline:
 		return fmt.Errorf("it reports timeline %s, and the primary is on %s", s.timeline, want.timeline)
 	}
