@@ -85,7 +85,7 @@ func (d *DB) MayFill(ctx context.Context) error {
 		switch {
 		case errors.Is(host.Err, failover.ErrHidden):
 		case host.Err != nil:
-			refused = append(refused, fmt.Errorf("the database that answers has no Postrider tables, and none were created, because the mail may be on another host: %s cannot be reached (%w). %s", host.Host, host.Err, remedy))
+			refused = append(refused, fmt.Errorf("the database that answers has no Postrider tables, and none were created, because another host may have the mail: %s cannot be reached (%w). %s", host.Host, host.Err, remedy))
 		case first == "":
 			first, of = host.System, host.Host
 		case host.System != first:
