@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// Pass is the right to one connection of a lane.
+// Pass is the permission for one connection of a lane.
 type Pass struct {
 	once    sync.Once
 	r       *Registry
@@ -17,12 +17,11 @@ type Pass struct {
 	left    bool
 }
 
-// waiter is an Enter that waits its turn. It gets one answer: a pass, or nil when the
-// lane was paused.
+// waiter is a queued Enter. It receives a pass, or nil if the lane was paused.
 type waiter struct{ turn chan *Pass }
 
-// Enter waits for a connection of the window, and for the rate, at most two seconds. An
-// error is the context's, or ErrNoRoom: nothing may be attempted now.
+// Enter waits for a connection of the window, and for the rate, for at most two seconds. The error is that
+// of the context, or ErrNoRoom: nothing may be attempted now.
 func (r *Registry) Enter(ctx context.Context, way, destination string, set Set) (*Pass, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, context.Cause(ctx)
@@ -46,7 +45,7 @@ func (r *Registry) Enter(ctx context.Context, way, destination string, set Set) 
 	return r.giveUp(ctx, l, w)
 }
 
-// enter takes a pass, or stands in line for one.
+// enter takes a pass, or queues for one.
 func (r *Registry) enter(way, destination string, set Set) (*Pass, *waiter, *lane, error) {
 	r.mu.Lock()
 	defer r.unlock()
@@ -69,7 +68,7 @@ func (r *Registry) enter(way, destination string, set Set) (*Pass, *waiter, *lan
 	return nil, w, l, nil
 }
 
-// giveUp leaves the line, unless a pass came at the last moment.
+// giveUp leaves the queue, unless a pass arrived at the last moment.
 func (r *Registry) giveUp(ctx context.Context, l *lane, w *waiter) (*Pass, error) {
 	select {
 	case pass := <-w.turn:
@@ -110,9 +109,9 @@ func (r *Registry) giveUp(ctx context.Context, l *lane, w *waiter) (*Pass, error
 	return nil, fmt.Errorf("%w: too many connections to other destinations", ErrNoRoom)
 }
 
-// arrive finds the lane of a set, and remembers that the destination leads there.
+// arrive returns the lane of a set, and remembers that the destination leads there.
 func (r *Registry) arrive(way, destination string, set Set, now time.Time) *lane {
-	k, known := r.locate(way, destination) // what is known is believed for its hour only
+	k, known := r.locate(way, destination) // remembered routes expire after an hour
 	if known != nil && (known.Own || known.Name == set.Name) {
 		return r.lane(k, known, now)
 	}
@@ -127,7 +126,7 @@ func (r *Registry) arrive(way, destination string, set Set, now time.Time) *lane
 	r.routes.Set(route{way, destination}, known)
 	if provisional := r.lanes[key{way: way, name: destination, provisional: true}]; provisional != nil {
 		r.prove(provisional, l.proven)
-		if provisional.refused { // who was turned away there, waits for this lane now
+		if provisional.refused { // callers refused there now wait for this lane
 			provisional.refused, l.refused = false, true
 		}
 		r.changed(l, now)
@@ -135,7 +134,7 @@ func (r *Registry) arrive(way, destination string, set Set, now time.Time) *lane
 	return l
 }
 
-// take gives a pass if window, rate and all lanes together allow one.
+// take returns a pass if the window, the rate and the total allow one.
 func (r *Registry) take(l *lane, now time.Time) *Pass {
 	if l.pace.paused(now) || l.active >= l.pace.limit() || r.active >= r.cfg.Connections ||
 		!l.proven && r.newActive >= r.half() || !l.pace.rate.take(now) {
@@ -145,7 +144,7 @@ func (r *Registry) take(l *lane, now time.Time) *Pass {
 	return &Pass{r: r, l: l, entered: now}
 }
 
-// grant lets in those at the head of a lane's line.
+// grant admits the first waiters of a lane.
 func (r *Registry) grant(l *lane, now time.Time) {
 	for len(l.waiters) > 0 {
 		pass := r.take(l, now)
@@ -160,7 +159,7 @@ func (r *Registry) grant(l *lane, now time.Time) {
 	}
 }
 
-// Leave ends the pass with what happened. Further calls do nothing.
+// Leave ends the pass with its result. Further calls have no effect.
 func (p *Pass) Leave(f Feedback) {
 	p.once.Do(func() {
 		p.r.mu.Lock()
@@ -195,7 +194,7 @@ func (r *Registry) leave(p *Pass, f Feedback, now time.Time) {
 	r.changed(l, now)
 }
 
-// Window is how many connections may be kept open, used or not.
+// Window returns how many connections may be kept open, used or not.
 func (p *Pass) Window() int {
 	p.r.mu.Lock()
 	defer p.r.unlock()
@@ -205,7 +204,8 @@ func (p *Pass) Window() int {
 	return p.l.pace.limit()
 }
 
-// Idle is how many unused connections may be beside those that others use, or are about to.
+// Idle returns how many unused connections are allowed in addition to those that are, or are about to be,
+// in use.
 func (p *Pass) Idle() int {
 	p.r.mu.Lock()
 	defer p.r.unlock()
@@ -219,8 +219,8 @@ func (p *Pass) Idle() int {
 	return max(0, p.l.pace.limit()-others)
 }
 
-// Messages is how many messages may go over one connection.
+// Messages returns how many messages may be sent over one connection.
 func (p *Pass) Messages() int { return p.l.pace.profile.Messages }
 
-// Age is how old a connection may become.
+// Age returns the maximum age of a connection.
 func (p *Pass) Age() time.Duration { return p.l.pace.profile.Age }

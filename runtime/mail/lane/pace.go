@@ -3,26 +3,26 @@ package lane
 import "time"
 
 const (
-	failuresToPause = 3 // connections in a row
+	failuresToPause = 3 // consecutive connections
 	firstPause      = 30 * time.Second
 	longestPause    = 10 * time.Minute
 	firstThrottle   = 5 * time.Second
 	longestThrottle = 2 * time.Minute
 )
 
-// pace is how fast a lane goes. It only decides: time and events come from outside.
+// pace controls the speed of a lane. It only decides: time and events come from outside.
 type pace struct {
 	profile Profile
-	most    int // the widest window
+	most    int // the maximum window
 	window  int
 	rate    bucket
 
 	credit  int       // deliveries since the window last grew
 	setback time.Time // when the window was last halved; zero: it is still finding its size
 
-	failures    int // connections in a row without a greeting
-	pauses      int // in a row, because of them
-	throttles   int // pauses in a row because the server asked for less
+	failures    int // consecutive connections without a greeting
+	pauses      int // consecutive pauses because of failures
+	throttles   int // consecutive pauses because the server throttled
 	probing     bool
 	pausedUntil time.Time
 	reason      string
@@ -33,7 +33,7 @@ func newPace(p Profile, connections int, now time.Time) pace {
 	return pace{profile: p, most: most, window: min(max(1, p.Start), most), rate: newBucket(p.Rate, now)}
 }
 
-// share takes a part of what the profile allows: one of so many.
+// share uses one of among equal shares of the profile's limits.
 func (p *pace) share(among, connections int, now time.Time) {
 	p.most = max(1, min(p.profile.Connections/among, connections))
 	p.window = min(p.window, p.most)
@@ -42,7 +42,7 @@ func (p *pace) share(among, connections int, now time.Time) {
 
 func (p *pace) paused(now time.Time) bool { return now.Before(p.pausedUntil) }
 
-// limit is how many connections there may be now.
+// limit returns the current limit of connections.
 func (p *pace) limit() int {
 	if p.probing {
 		return 1
@@ -50,8 +50,8 @@ func (p *pace) limit() int {
 	return p.window
 }
 
-// delivered widens the window: by one for every two deliveries until it was first too
-// wide, slowly from then on.
+// delivered widens the window: by one for every two deliveries until it was too wide for the first time,
+// slowly afterwards.
 func (p *pace) delivered(now time.Time) {
 	p.answered()
 	p.throttles = 0
@@ -68,13 +68,12 @@ func (p *pace) delivered(now time.Time) {
 	p.credit = min(p.credit, need)
 }
 
-// answered: somebody is there.
+// answered records that the server responds.
 func (p *pace) answered() {
 	p.failures, p.pauses, p.probing = 0, 0, false
 }
 
-// throttled halves window and rate and pauses for a moment. What began before the last
-// time tells nothing new.
+// throttled halves window and rate and pauses briefly. Connections from before the last time are ignored.
 func (p *pace) throttled(now, entered time.Time, reason string) {
 	p.answered()
 	if !entered.After(p.setback) && !p.setback.IsZero() {
@@ -92,11 +91,11 @@ func (p *pace) halve(now time.Time) {
 	p.setback = now
 }
 
-// unreachable narrows the window, and pauses when nobody seems to be there. What began
-// before the pause is part of what led to it.
+// unreachable narrows the window, and pauses if the server seems to be down. Connections from before the
+// pause are ignored.
 func (p *pace) unreachable(now, entered time.Time, reason string) {
 	if p.paused(now) && !p.probing {
-		return // a throttling server's pause
+		return // a pause of a throttling server
 	}
 	p.window = max(1, p.window-1)
 	p.credit = 0

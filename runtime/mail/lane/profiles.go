@@ -13,25 +13,25 @@ import (
 	"time"
 )
 
-// Profile is what a provider stands, per way.
+// Profile is the limits of a provider, per way.
 type Profile struct {
 	Provider    string
-	Start       int           // connections that a lane begins with
-	Connections int           // and may have at most
+	Start       int           // initial connections of a lane
+	Connections int           // maximum connections of a lane
 	Messages    int           // over one connection
 	Age         time.Duration // of one connection
-	Rate        float64       // messages per minute; 0: no limit
+	Rate        float64       // messages per minute; 0: unlimited
 	suffixes    []string
 }
 
-// Profiles are the limits of all providers that are known by their mail hosts.
+// Profiles are the limits of all providers that are recognized by their mail hosts.
 type Profiles struct {
 	standard Profile
 	byName   map[string]Profile
 	bySuffix map[string]string // of a host name → provider
 }
 
-// standardProvider is the row for everybody else.
+// standardProvider is the row for all other providers.
 const standardProvider = "default"
 
 //go:embed profiles.txt
@@ -45,16 +45,16 @@ var parseBuiltIn = sync.OnceValue(func() *Profiles {
 	return p
 })
 
-// BuiltIn are the profiles that Postrider comes with.
+// BuiltIn returns the built-in profiles.
 func BuiltIn() *Profiles { return parseBuiltIn() }
 
-// own is the profile of an operator's own server.
+// own returns the profile of an operator's own server.
 func own(connections int) Profile {
 	return Profile{Provider: "smarthost", Start: connections, Connections: connections, Messages: 100, Age: 10 * time.Minute}
 }
 
-// Find gives the profile of a set of mail hosts: that of the first host, in their
-// order, that belongs to a provider; its longest suffix decides.
+// Find returns the profile of a set of mail hosts: that of the first host, in order, that belongs to a
+// provider; the longest suffix wins.
 func (p *Profiles) Find(hosts []string) Profile {
 	for _, h := range hosts {
 		for name := canonical(h); name != ""; _, name, _ = strings.Cut(name, ".") {
@@ -66,11 +66,11 @@ func (p *Profiles) Find(hosts []string) Profile {
 	return p.standard
 }
 
-// With reads rows that replace or join those of p, in the format of the built-in file:
+// With reads rows that replace or extend those of p, in the format of the built-in file:
 //
 //	provider start connections messages age rate suffix…
 //
-// An error names every mistake with its line.
+// The error lists every mistake with its line.
 func (p *Profiles) With(r io.Reader) (*Profiles, error) { return parse(p, r) }
 
 func parse(base *Profiles, r io.Reader) (*Profiles, error) {
@@ -105,8 +105,8 @@ func parse(base *Profiles, r io.Reader) (*Profiles, error) {
 	return result, nil
 }
 
-// index finds rows by suffix. A suffix that a row of this file claims is taken from
-// built-in rows; two rows of one file cannot both have it.
+// index indexes rows by suffix. A suffix in this file is removed from built-in rows; two rows of one file
+// cannot share it.
 func (p *Profiles) index(rows map[string]int) (mistakes []error) {
 	standard, ok := p.byName[standardProvider]
 	if !ok {

@@ -8,12 +8,12 @@ import (
 const (
 	deliveriesPerStep = 20        // that a halved rate needs for a step up
 	rateSteps         = 10        // from nothing to the profile's rate
-	burst             = 1.0 / 6.0 // minutes' worth of messages that may go at once
+	burst             = 1.0 / 6.0 // minutes' worth of messages that may be sent in a burst
 )
 
-// bucket bounds messages per minute. A bucket of rate 0 bounds nothing.
+// bucket limits messages per minute. A bucket of rate 0 is unlimited.
 type bucket struct {
-	most, rate float64 // per minute: the profile's, and now
+	most, rate float64 // per minute: of the profile, and current
 	tokens     float64
 	filled     time.Time
 	credit     int // deliveries since the rate last changed
@@ -34,8 +34,7 @@ func (b *bucket) fill(now time.Time) {
 	}
 }
 
-// share has another rate be the profile's, at least one message a minute. A rate that was
-// halved stays as far below it.
+// share sets another rate as the profile's, at least one message a minute. A halved rate keeps its ratio.
 func (b *bucket) share(most float64, now time.Time) {
 	if b.most == 0 {
 		return
@@ -47,7 +46,7 @@ func (b *bucket) share(most float64, now time.Time) {
 	b.tokens = min(b.tokens, b.capacity())
 }
 
-// take has one message go, if it may.
+// take counts one message, if allowed.
 func (b *bucket) take(now time.Time) bool {
 	if b.most == 0 {
 		return true
@@ -59,8 +58,7 @@ func (b *bucket) take(now time.Time) bool {
 	return true
 }
 
-// room is how many more messages could go within a moment, beside those that are
-// waiting already.
+// room returns how many more messages could be sent shortly, in addition to those already waiting.
 func (b *bucket) room(now time.Time, waiting int) int {
 	if b.most == 0 {
 		return math.MaxInt
@@ -69,7 +67,7 @@ func (b *bucket) room(now time.Time, waiting int) int {
 	return max(0, int(b.tokens+b.rate*(patience/2).Minutes())-waiting)
 }
 
-// nextRoom is when room will be more by one; 0: not by time alone.
+// nextRoom returns the time until room increases by one; 0: time alone will not increase it.
 func (b *bucket) nextRoom(now time.Time) time.Duration {
 	if b.most == 0 {
 		return 0
@@ -81,12 +79,12 @@ func (b *bucket) nextRoom(now time.Time) time.Duration {
 	return b.takes(math.Floor(there) + 1 - there)
 }
 
-// takes is how long so many tokens take to come.
+// takes returns how long it takes to get a number of tokens.
 func (b *bucket) takes(tokens float64) time.Duration {
 	return time.Duration(tokens/b.rate*float64(time.Minute)) + time.Microsecond
 }
 
-// next is when there will be a token.
+// next returns the time until there is a token.
 func (b *bucket) next(now time.Time) time.Duration {
 	if b.most == 0 {
 		return 0

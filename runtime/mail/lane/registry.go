@@ -8,35 +8,35 @@ import (
 	"github.com/postrider/postrider/runtime/base/cache"
 )
 
-// Registry is all lanes of a process.
+// Registry is the set of all lanes of a process.
 type Registry struct {
 	cfg    Config
-	routes *cache.Cache[route, *Set] // where destinations lead, as far as is known
+	routes *cache.Cache[route, *Set] // known lanes of destinations
 
 	mu    sync.Mutex
 	lanes map[key]*lane
 	swept time.Time
 
 	active, reserved   int  // of all lanes
-	newActive, newHeld int  // the same of the lanes that are not proven
-	crowded            bool // somebody was refused a reservation for the sake of all lanes together
-	full               bool // or a connection
-	newCrowded         bool // or of all unproven ones
+	newActive, newHeld int  // the same for unproven lanes
+	crowded            bool // a reservation was refused because of the total
+	full               bool // a connection was refused because of the total
+	newCrowded         bool // a reservation was refused because of the total of unproven lanes
 	waiting            map[*lane]struct{}
-	roomy              bool // OnRoom is to be called once the lock is released
+	roomy              bool // call OnRoom after unlocking
 	onRoom             []func()
 }
 
 // route is a destination by a way.
 type route struct{ way, destination string }
 
-// key names a lane.
+// key identifies a lane.
 type key struct {
 	way, name   string
 	provisional bool
 }
 
-// lane is the state of one lane, under the registry's lock.
+// lane is the state of one lane, guarded by the registry's lock.
 type lane struct {
 	key  key
 	set  *Set // nil: provisional
@@ -45,18 +45,18 @@ type lane struct {
 	active, reserved int
 	waiters          []*waiter
 	proven           bool // has had a delivery since it was new or dead
-	refused          bool // somebody was told that there is no room
-	outside          bool // or was refused because it is not proven
-	stuck            bool // somebody waited in vain: none shall be held in waiting until one leaves
+	refused          bool // a caller was refused
+	outside          bool // a caller was refused because it is unproven
+	stuck            bool // an Enter timed out: reserve no more ahead until a connection leaves
 	used             time.Time
 	timer            *time.Timer
 	among            int       // processes that share the profile's limits
-	divided          time.Time // when that was asked
+	divided          time.Time // when that was last queried
 
 	delivered, refusals, throttled, unreachable uint64
 }
 
-// New makes a registry. It has no goroutine and needs no end.
+// New returns a registry. It has no goroutine and needs no Close.
 func New(cfg Config) *Registry {
 	if cfg.Connections <= 0 {
 		cfg.Connections = 256
@@ -70,15 +70,15 @@ func New(cfg Config) *Registry {
 	}
 }
 
-// OnRoom adds a function to call when a lane that refused has room again. It must not block. It
-// is called without locks held, and may be called once for many lanes.
+// OnRoom adds a function to call when a lane that had refused has room again. It must not block. It is called
+// without locks held, possibly once for many lanes.
 func (r *Registry) OnRoom(tell func()) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.onRoom = append(r.onRoom, tell)
 }
 
-// unlock releases the lock and passes on what happened under it.
+// unlock releases the lock and runs the callbacks that became due.
 func (r *Registry) unlock() {
 	roomy := r.roomy
 	r.roomy = false
@@ -92,7 +92,7 @@ func (r *Registry) unlock() {
 	}
 }
 
-// locate finds which lane a destination leads to, as far as that is known.
+// locate returns the lane that a destination leads to, as far as known.
 func (r *Registry) locate(way, destination string) (key, *Set) {
 	destination = canonical(destination)
 	if address, ok := strings.CutPrefix(way, smarthostPrefix); ok {
@@ -107,7 +107,7 @@ func (r *Registry) locate(way, destination string) (key, *Set) {
 	return key{way: way, name: destination, provisional: true}, nil
 }
 
-// lane gives the lane of a key, a new one if need be.
+// lane returns the lane of a key, creating it if necessary.
 func (r *Registry) lane(k key, set *Set, now time.Time) *lane {
 	r.sweep(now)
 	l := r.lanes[k]
@@ -129,10 +129,10 @@ func (r *Registry) lane(k key, set *Set, now time.Time) *lane {
 	return l
 }
 
-// askAmong is how long it is believed how many processes share a lane's limits.
+// askAmong is how long the number of processes that share a lane's limits is cached.
 const askAmong = time.Second
 
-// divide follows how many processes share what the provider allows.
+// divide updates the share of the provider's limits.
 func (r *Registry) divide(l *lane, now time.Time) {
 	if r.cfg.Among == nil || l.set != nil && l.set.Own || now.Sub(l.divided) < askAmong {
 		return
@@ -144,7 +144,7 @@ func (r *Registry) divide(l *lane, now time.Time) {
 	}
 }
 
-// sweep forgets lanes that nobody uses: they are as many as domains in the world.
+// sweep forgets unused lanes: there are as many as domains in the world.
 func (r *Registry) sweep(now time.Time) {
 	if now.Sub(r.swept) < time.Minute {
 		return
@@ -161,10 +161,10 @@ func (r *Registry) sweep(now time.Time) {
 	}
 }
 
-// half is what unproven lanes may have together.
+// half returns what unproven lanes may use together.
 func (r *Registry) half() int { return max(1, r.cfg.Connections/2) }
 
-// newRoom is what is left of it.
+// newRoom returns what is left of it.
 func (r *Registry) newRoom() int { return r.half() - max(r.newHeld, r.newActive) }
 
 // count changes what a lane uses.
@@ -192,12 +192,12 @@ func (r *Registry) prove(l *lane, proven bool) {
 	}
 }
 
-// withAhead is how many reservations there may be for so many connections: half as many
-// again, so that none idles while the next claim is on its way. They are lost for the
-// length of a lease when the process dies.
+// withAhead returns how many reservations are allowed for a number of connections: half as many more, so
+// that no connection idles while the next claim is on its way. They are blocked for the length of a lease
+// if the process dies.
 func withAhead(connections int) int { return connections + (connections+1)/2 }
 
-// ownRoom is the room of a lane by its own measure.
+// ownRoom returns the room of a lane by its own limits.
 func (l *lane) ownRoom(now time.Time) int {
 	if l.pace.paused(now) {
 		return 0
@@ -210,7 +210,7 @@ func (l *lane) ownRoom(now time.Time) int {
 	return max(0, min(n, l.pace.rate.room(now, max(0, l.reserved-l.active))))
 }
 
-// room is how many more reservations may be made, and notes a refusal.
+// room returns how many more reservations are possible, and records a refusal.
 func (r *Registry) room(l *lane, now time.Time) int {
 	n := l.ownRoom(now)
 	if n == 0 {
@@ -231,10 +231,10 @@ func (r *Registry) room(l *lane, now time.Time) int {
 	return n
 }
 
-// changed is called when a lane may have more room than before.
+// changed must be called when a lane may have more room than before.
 func (r *Registry) changed(l *lane, now time.Time) {
 	r.grant(l, now)
-	if len(r.waiting) > 0 && r.active < r.cfg.Connections { // all lanes together may have stood in the way
+	if len(r.waiting) > 0 && r.active < r.cfg.Connections { // the total may have been the obstacle
 		for other := range r.waiting {
 			if r.active >= r.cfg.Connections {
 				break
@@ -257,8 +257,8 @@ func (r *Registry) changed(l *lane, now time.Time) {
 	r.arm(l, now)
 }
 
-// arm sees to it that a lane that somebody waits for is looked at when time alone
-// makes room: a pause ends, the rate has a message again.
+// arm schedules a check of a lane with waiters for when time alone makes room: a pause ends, the rate
+// allows a message.
 func (r *Registry) arm(l *lane, now time.Time) {
 	if !l.refused && len(l.waiters) == 0 {
 		return

@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// Room says how many more deliveries may be begun now for a destination; 0: the lane
-// is full or paused, and OnRoom will tell when that changes.
+// Room returns how many more deliveries may start now for a destination. 0 means that the lane is full or
+// paused, and OnRoom reports a change.
 func (r *Registry) Room(way, destination string) int {
 	r.mu.Lock()
 	defer r.unlock()
@@ -23,11 +23,11 @@ type Ticket struct {
 	ahead bool
 }
 
-// Ahead tells that there were no connections for all that was reserved, this one
-// included: it probably waits for its turn.
+// Ahead reports whether there were more reservations than connections, including this one: it probably has
+// to wait.
 func (t *Ticket) Ahead() bool { return t.ahead }
 
-// Reserve counts one claimed delivery, if there is room for it.
+// Reserve counts one claimed delivery, if there is room.
 func (r *Registry) Reserve(way, destination string) (*Ticket, bool) {
 	r.mu.Lock()
 	defer r.unlock()
@@ -41,8 +41,7 @@ func (r *Registry) Reserve(way, destination string) (*Ticket, bool) {
 	return &Ticket{r: r, l: l, ahead: l.reserved > l.pace.limit() || r.reserved > r.cfg.Connections}, true
 }
 
-// End gives the reservation back, when the delivery is over or handed back. Further
-// calls do nothing.
+// End releases the reservation when the delivery is over or handed back. Further calls have no effect.
 func (t *Ticket) End() {
 	t.once.Do(func() {
 		t.r.mu.Lock()
@@ -54,7 +53,7 @@ func (t *Ticket) End() {
 	})
 }
 
-// Paused says until when, and why, nothing is attempted for a destination.
+// Paused returns until when, and why, nothing is attempted for a destination.
 func (r *Registry) Paused(way, destination string) (until time.Time, reason string, paused bool) {
 	r.mu.Lock()
 	defer r.unlock()
@@ -66,7 +65,7 @@ func (r *Registry) Paused(way, destination string) (until time.Time, reason stri
 	return l.pace.pausedUntil, l.pace.reason, true
 }
 
-// Snapshot is all lanes, in no order.
+// Snapshot returns all lanes, in no particular order.
 func (r *Registry) Snapshot() []State {
 	r.mu.Lock()
 	defer r.unlock()

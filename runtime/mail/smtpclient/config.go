@@ -12,31 +12,31 @@ import (
 	"github.com/postrider/postrider/runtime/mail/lane"
 )
 
-// Config shapes a Transport. Zero values take the defaults, except where required.
+// Config configures a Transport. Zero values use the defaults, except where required.
 type Config struct {
 	Hostname string         // EHLO name; required
 	Resolver *dnsx.Resolver // required
 
-	// Control judges the address of every mail host about to be dialled, as a
-	// net.Dialer.Control; what it refuses ends as Failed with reason policy.
-	// Required without a smarthost. Smarthosts are the operator's and not asked about.
+	// Control checks the address of every mail host before it is dialled, as a net.Dialer.Control. Its
+	// refusal ends as Failed with reason policy. Required without a smarthost. It is not used for
+	// smarthosts, which belong to the operator.
 	Control func(network, address string, c syscall.RawConn) error
 
 	MXPort    int            // default 25
-	Smarthost *Smarthost     // nil: directly to the recipients' mail hosts
+	Smarthost *Smarthost     // nil: deliver directly to the recipients' mail hosts
 	RootCAs   *x509.CertPool // for verified TLS; default: the system's
 
-	STS     STSPolicies // MTA-STS policies of receivers; nil: none are asked for. Not used with a smarthost.
-	Reports TLSReports  // counts sessions with mail hosts; nil: nobody
+	STS     STSPolicies // MTA-STS policies of receivers; nil: not used. Ignored with a smarthost.
+	Reports TLSReports  // counts sessions with mail hosts; may be nil
 
-	Lanes    *lane.Registry // says how many connections and messages may go where; default: one of its own
+	Lanes    *lane.Registry // limits connections and messages by destination; default: a new one
 	IdleAge  time.Duration  // how long an unused connection is kept; default 10 s
-	Longest  time.Duration  // that one Deliver may take, whatever it is waiting for; default 30 min
+	Longest  time.Duration  // maximum duration of one Deliver; default 30 min
 	Timeouts Timeouts
 	Logger   *slog.Logger // one debug line per connection; default: none
 }
 
-// Timeouts are per phase, as RFC 5321, 4.5.3.2 sets their minimums.
+// Timeouts are per phase, with the minimums of RFC 5321, 4.5.3.2.
 type Timeouts struct {
 	Connect  time.Duration // TCP; default 30 s
 	Greeting time.Duration // and the handshake of smtps; default 5 min
@@ -46,7 +46,7 @@ type Timeouts struct {
 	Data     time.Duration // the 354; default 2 min
 	Block    time.Duration // each write of the body; default 3 min
 	Dot      time.Duration // the reply to the final dot; default 10 min
-	Quit     time.Duration // default 5 s: nobody waits for a goodbye
+	Quit     time.Duration // default 5 s: the goodbye is not important
 }
 
 func (t Timeouts) withDefaults() Timeouts {
@@ -90,7 +90,7 @@ func (c Config) withDefaults() Config {
 	return c
 }
 
-// Validate reports every mistake at once.
+// Validate returns an error that lists every mistake.
 func (c Config) Validate() error {
 	var mistakes []error
 	if c.Hostname == "" || strings.ContainsFunc(c.Hostname, func(r rune) bool { return r <= ' ' || r >= 0x7f }) {

@@ -11,23 +11,23 @@ import (
 
 // The TLS modes of an envelope.
 const (
-	TLSOpportunistic = "opportunistic" // TLS if it can be had, unverified; else in the clear
+	TLSOpportunistic = "opportunistic" // TLS if available, unverified; else plaintext
 	TLSEnforced      = "enforced"      // a verified certificate or nothing
 )
 
-// Envelope is what the servers are told beside the message.
+// Envelope is the information for the servers besides the message.
 type Envelope struct {
 	From     string // address of the return path; empty: the null sender
 	To       string // one recipient
-	SMTPUTF8 bool   // the message has UTF-8 in its headers; implied by a non-ASCII local part
+	SMTPUTF8 bool   // the message has UTF-8 in its header; implied by a non-ASCII local part
 	TLSMode  string // default TLSOpportunistic
-	Way      Way    // by which the message leaves; zero: as the Config says
-	// SevenBit gives the message for a server without 8BITMIME, signed anew. It is asked
-	// only when the message has 8-bit content; nil: such a server does not get it.
+	Way      Way    // how the message is sent; zero: as in Config
+	// SevenBit returns the message for a server without 8BITMIME, signed again. It is called only if the
+	// message has 8-bit content. If nil, such a server does not get the message.
 	SevenBit func() ([]byte, error)
 }
 
-// consignment is a checked envelope and message.
+// consignment is a validated envelope and message.
 type consignment struct {
 	from, to string // as written between the angle brackets
 	domain   string // of the recipient, A-labels
@@ -39,8 +39,8 @@ type consignment struct {
 	sevenBit func() ([]byte, error)
 }
 
-// consign refuses what must never reach a wire. Addresses are parsed and written
-// anew: an unparsed one could carry parameters or commands of its own.
+// consign rejects anything that must never be sent. Addresses are parsed and written again: an unparsed one
+// could contain parameters or commands.
 func consign(env Envelope, msg []byte) (consignment, error) {
 	c := consignment{msg: msg, smtputf8: env.SMTPUTF8, enforced: env.TLSMode == TLSEnforced, way: env.Way, sevenBit: env.SevenBit}
 	switch env.TLSMode {
@@ -70,7 +70,7 @@ func consign(env Envelope, msg []byte) (consignment, error) {
 	return c, err
 }
 
-// inSevenBit is the consignment without 8-bit content (RFC 6152, 3), if it can be.
+// inSevenBit returns the consignment without 8-bit content (RFC 6152, 3), if possible.
 func (c consignment) inSevenBit() consignment {
 	msg, err := c.sevenBit()
 	if err != nil {
@@ -90,8 +90,8 @@ func parse(address string) (smtp.Address, error) {
 	return a, err
 }
 
-// checkMessage wants what was signed to be what is sent: CRLF line ends and nothing
-// else that a server could take for one (RFC 5321, 2.3.8).
+// checkMessage ensures that the message is sent as it was signed: CRLF line endings and nothing else that a
+// server could interpret as one (RFC 5321, 2.3.8).
 func checkMessage(msg []byte) (eightBit bool, err error) {
 	if !bytes.HasSuffix(msg, []byte("\r\n")) {
 		return false, errors.New("message does not end in CRLF")

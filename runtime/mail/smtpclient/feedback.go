@@ -8,8 +8,8 @@ import (
 	"github.com/postrider/postrider/runtime/mail/lane"
 )
 
-// feedback is what an attempt tells about its lane. A failure of one of several hosts
-// is none of the lane's when another host answered.
+// feedback returns the feedback of an attempt for its lane. The failure of one of several hosts does not
+// count if another host answered.
 func (d *delivery) feedback(ctx context.Context, out Outcome) lane.Feedback {
 	switch {
 	case out.Kind == Delivered:
@@ -19,14 +19,14 @@ func (d *delivery) feedback(ctx context.Context, out Outcome) lane.Feedback {
 	case d.greeted:
 		return lane.Feedback{Refused: true}
 	case !d.dialled, out.Kind == Failed, errors.Is(out.Err, ErrAddressGone), ctx.Err() != nil && !errors.Is(context.Cause(ctx), ErrTooLong):
-		return lane.Feedback{} // nothing was learned of the other side
+		return lane.Feedback{} // nothing was learned about the receiver
 	}
 	return lane.Feedback{Unreachable: true, Reason: out.Diagnostic()}
 }
 
-// throttles says that the server wants less from us altogether: 421, any 4xx before a
-// message was spoken of, and what is known to be said about too much at once. A 5xx
-// for a bad name stands for one message; a greeting with it for all of them.
+// throttles reports whether the server wants less traffic from us altogether: 421, any 4xx before a message
+// was involved, and replies known to be about too much traffic. A 5xx about reputation refers to one
+// message; in a greeting, to all of them.
 func (o Outcome) throttles() bool {
 	if o.Code < 400 || o.Phase == PhaseStartTLS || o.Phase == PhaseAuth {
 		return false

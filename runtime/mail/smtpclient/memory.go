@@ -11,14 +11,14 @@ import (
 )
 
 const (
-	clearFor      = time.Hour       // no TLS is tried with a host where it failed and the clear did not
+	clearFor      = time.Hour       // TLS is not tried with a host where it failed and plaintext worked
 	noRouteFor    = 5 * time.Minute // a family without a route is not dialled
-	goneLocalFor  = 5 * time.Second // a source address that this machine lacks is not tried again
+	goneLocalFor  = 5 * time.Second // a source address that this machine lacks is not retried
 	maxRemembered = 10_000
 )
 
-// memory holds keys for a while. It is bounded: when it is full of what still holds,
-// the oldest go.
+// memory holds keys for a limited time. Its size is limited: if all entries are still valid, the oldest are
+// dropped.
 type memory[K comparable] struct {
 	keep time.Duration
 
@@ -46,7 +46,7 @@ func (m *memory[K]) add(k K) {
 	m.ends[k] = now.Add(m.keep)
 }
 
-// shrink forgets what has ended, and the elder half if nothing has.
+// shrink removes expired entries, or the older half if there are none.
 func (m *memory[K]) shrink(now time.Time) {
 	limit := now
 	for range 2 {
@@ -79,8 +79,8 @@ var errNoLocal = errors.New("the way out has no address of that family")
 
 var errNoRoute = errors.New("this machine has no route to addresses of that family")
 
-// family is what a missing route is remembered by; ok is false for targets whose
-// routes differ from those of the world: of this machine and of private networks.
+// family returns the key by which a missing route is remembered; ok is false for targets on this machine
+// and in private networks, whose routes differ from the general ones.
 func family(target, local netip.Addr) (k familyKey, ok bool) {
 	if !target.IsGlobalUnicast() || target.IsPrivate() {
 		return k, false
@@ -88,7 +88,7 @@ func family(target, local netip.Addr) (k familyKey, ok bool) {
 	return familyKey{ipv6: target.Is6(), local: local}, true
 }
 
-// noRoute tells an error that every target of the family would meet, at once.
+// noRoute reports whether an error would affect every target of the family immediately.
 func noRoute(err error) bool {
 	return errors.Is(err, syscall.ENETUNREACH) || errors.Is(err, syscall.EAFNOSUPPORT) || errors.Is(err, syscall.EADDRNOTAVAIL)
 }

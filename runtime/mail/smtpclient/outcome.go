@@ -5,7 +5,7 @@ import (
 	"fmt"
 )
 
-// Kind is how an attempt ended.
+// Kind is the kind of outcome of an attempt.
 type Kind string
 
 // The kinds, see the package comment.
@@ -26,15 +26,15 @@ const (
 	ReasonTLSRequired      Reason = "tls_required"
 	ReasonMessageTooLarge  Reason = "message_too_large"
 	ReasonSMTPUTF8Required Reason = "smtputf8_required"
-	ReasonPolicy           Reason = "policy" // refused on this side; Err says why
+	ReasonPolicy           Reason = "policy" // rejected on our side; Err says why
 )
 
-// Phase is how far an attempt came.
+// Phase is how far an attempt got.
 type Phase string
 
 // The phases, in order.
 const (
-	PhaseEnvelope Phase = "envelope" // before anything was looked up
+	PhaseEnvelope Phase = "envelope" // before any lookup
 	PhaseDNS      Phase = "dns"
 	PhaseWait     Phase = "wait" // for room in the lane
 	PhaseConnect  Phase = "connect"
@@ -56,32 +56,32 @@ var ErrHeldBack = errors.New("held back before the final dot")
 // ErrTooLong is in Outcome.Err when Config.Longest was reached.
 var ErrTooLong = errors.New("the attempt took too long")
 
-// ErrAddressGone is part of Outcome.Err where this machine does not have the source address
-// of the way: nothing was attempted.
+// ErrAddressGone is wrapped in Outcome.Err if this machine does not have the source address of the way:
+// nothing was attempted.
 var ErrAddressGone = errors.New("there is no route: this machine does not have the source address")
 
 // ErrClosed is in Outcome.Err after Transport.Close.
 var ErrClosed = errors.New("smtp transport is closed")
 
-// Outcome is the result of one attempt and everything worth recording about it.
+// Outcome is the result of one attempt, with everything worth recording.
 type Outcome struct {
 	Kind         Kind
 	Reason       Reason // Failed only
 	Phase        Phase  // where it ended
-	Code         int    // of the deciding reply; 0: there was none
+	Code         int    // of the deciding reply; 0 if there was none
 	EnhancedCode string // "5.1.1", or empty
-	Reply        string // the deciding reply on one line, with its codes: "250 2.0.0 Ok: queued as 4XyZ"
+	Reply        string // the deciding reply on one line, including its codes: "250 2.0.0 Ok: queued as 4XyZ"
 	RemoteHost   string // the mail host's name
 	RemoteAddr   string // its address and port
-	LocalAddr    string // address and port on this side, where a connection was made
-	TLS          string // "TLS 1.3", or empty in the clear
+	LocalAddr    string // local address and port, if a connection was made
+	TLS          string // "TLS 1.3", or empty for plaintext
 	TLSPolicy    TLSPolicy
-	Ambiguous    bool  // the final dot went out, its reply did not come in
+	Ambiguous    bool  // the final dot was sent, its reply did not arrive
 	Err          error // nil when delivered
 }
 
-// Diagnostic is the deciding reply, or what happened instead of one. A refused
-// STARTTLS decides only because of somebody's demand, so that is told with it.
+// Diagnostic returns the deciding reply, or what happened instead. A rejected STARTTLS decides only because
+// of a requirement, which is then included.
 func (o Outcome) Diagnostic() string {
 	if o.Reply != "" && (o.Phase != PhaseStartTLS || o.Err == nil) {
 		return o.Reply
@@ -100,14 +100,14 @@ func temporary(phase Phase, err error) Outcome {
 	return Outcome{Kind: Temporary, Phase: phase, Err: err}
 }
 
-// from is an outcome of a host.
+// from adds the host to an outcome.
 func (o Outcome) from(host target, addr string) Outcome {
 	o.RemoteHost, o.RemoteAddr = host.name, addr
 	return o
 }
 
-// orEarlier picks what to report when several hosts were tried in vain: a hope of
-// success later wins over none, a server's words over our own, the later over the earlier.
+// orEarlier selects what to report if several hosts were tried in vain: a retryable outcome over others, a
+// server's reply over our own errors, the later over the earlier.
 func (o Outcome) orEarlier(earlier *Outcome) Outcome {
 	switch {
 	case earlier == nil:

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// routeKey names a route: messages with the same key may share a connection. What
-// makes connections differ (a source address, a stricter TLS policy) belongs in here.
+// routeKey identifies a route: messages with the same key may share a connection. Everything that makes
+// connections different (a source address, a stricter TLS policy) must be part of it.
 type routeKey struct {
 	hosts     string // sorted host:port set
 	tls       string
@@ -15,7 +15,7 @@ type routeKey struct {
 	smarthost Smarthost // with its credentials
 }
 
-// pool keeps idle connections by lane. How many there may be is the lane's affair.
+// pool keeps idle connections by lane. The lane limits their number.
 type pool struct {
 	idleAge time.Duration
 	quit    func(*session)
@@ -30,7 +30,7 @@ func newPool(idleAge time.Duration, quit func(*session)) *pool {
 	return &pool{idleAge: idleAge, quit: quit, idle: map[laneKey][]*session{}}
 }
 
-// take gives the most recently used idle connection of a route, if there is one.
+// take returns the most recently used idle connection of a route, if there is one.
 func (p *pool) take(l laneKey, key routeKey) *session {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -43,17 +43,16 @@ func (p *pool) take(l laneKey, key routeKey) *session {
 	return nil
 }
 
-// remove takes a connection out. If it is too late to stop its timer, expire will not
-// find it.
+// remove removes a connection. If its timer can no longer be stopped, expire will not find it.
 func (p *pool) remove(l laneKey, i int) {
 	p.idle[l][i].expiry.Stop()
 	p.idle[l] = slices.Delete(p.idle[l], i, i+1)
 	if len(p.idle[l]) == 0 {
-		delete(p.idle, l) // lanes are as many as domains in the world
+		delete(p.idle, l) // there are as many lanes as domains in the world
 	}
 }
 
-// park keeps a connection for the next message, and of all of the lane only so many.
+// park keeps a connection for the next message, at most a given number per lane.
 func (p *pool) park(l laneKey, s *session, most int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -67,7 +66,7 @@ func (p *pool) park(l laneKey, s *session, most int) {
 	p.trimLocked(l, most)
 }
 
-// trim says goodbye to idle connections beyond a number.
+// trim closes idle connections above a number.
 func (p *pool) trim(l laneKey, most int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -91,7 +90,7 @@ func (p *pool) expire(l laneKey, s *session) {
 	}
 }
 
-// retire says goodbye without making anybody wait.
+// retire closes a connection in the background.
 func (p *pool) retire(s *session) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -106,7 +105,7 @@ func (p *pool) retireLocked(s *session) {
 	p.closers.Go(func() { p.quit(s) })
 }
 
-// close ends all idle connections and waits for their goodbyes.
+// close closes all idle connections and waits.
 func (p *pool) close() {
 	p.mu.Lock()
 	for l := range p.idle {

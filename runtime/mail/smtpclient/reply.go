@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// A reply may be this long; RFC 5321, 4.5.3.1.5 asks for 512 octets a line.
+// The limits of a reply; RFC 5321, 4.5.3.1.5 requires 512 bytes per line.
 const (
 	maxReplyLines = 100
 	maxReplyText  = 1000 // of one line, kept
@@ -16,16 +16,16 @@ const (
 
 var errProtocol = errors.New("smtp protocol error")
 
-// reply is one answer of a server, its lines joined.
+// reply is one reply of a server, with its lines joined.
 type reply struct {
 	code     int
 	enhanced string // "5.1.1", or empty
-	text     string // with codes, on one line
+	text     string // including codes, on one line
 }
 
 func (r reply) positive() bool { return r.code/100 == 2 }
 
-// readReply reads all lines of one reply. The reader's buffer bounds a line.
+// readReply reads all lines of one reply. The reader's buffer limits a line.
 func readReply(br *bufio.Reader) (reply, error) {
 	var lines []string
 	for {
@@ -58,7 +58,7 @@ func readLine(br *bufio.Reader) (string, error) {
 	return strings.TrimRight(string(line), "\r\n"), nil
 }
 
-// splitLine gives the code of a line and whether more lines follow (RFC 5321, 4.2).
+// splitLine returns the code of a line and whether more lines follow (RFC 5321, 4.2).
 func splitLine(line string) (code int, more bool, err error) {
 	if len(line) < 3 {
 		return 0, false, fmt.Errorf("%w: %q is no reply", errProtocol, clean(line))
@@ -75,7 +75,7 @@ func splitLine(line string) (code int, more bool, err error) {
 	return code, len(line) > 3 && line[3] == '-', nil
 }
 
-// parseReply joins the lines of one reply; all must carry the same code.
+// parseReply joins the lines of one reply; all must have the same code.
 func parseReply(lines []string) (reply, error) {
 	var r reply
 	for i, line := range lines {
@@ -93,7 +93,7 @@ func parseReply(lines []string) (reply, error) {
 			r.enhanced, r.text = enhanced, strings.TrimSpace(line[:3]+" "+text)
 			continue
 		}
-		// Servers repeat the enhanced code on every line (RFC 2034, 4), or give it on the last.
+		// Servers repeat the enhanced code on every line (RFC 2034, 4), or put it on the last.
 		if r.enhanced == "" {
 			r.enhanced = enhanced
 		} else if enhanced == r.enhanced {
@@ -107,8 +107,8 @@ func parseReply(lines []string) (reply, error) {
 	return r, nil
 }
 
-// splitEnhanced takes class.subject.detail off the front of a text (RFC 3463, 2), if
-// the class fits the code.
+// splitEnhanced splits class.subject.detail off the front of a text (RFC 3463, 2), if the class matches the
+// code.
 func splitEnhanced(code int, text string) (enhanced, rest string) {
 	word, rest, _ := strings.Cut(text, " ")
 	parts := strings.Split(word, ".")
@@ -123,7 +123,7 @@ func splitEnhanced(code int, text string) (enhanced, rest string) {
 	return word, rest
 }
 
-// clean makes a stranger's text fit for records and logs.
+// clean makes an untrusted text fit for records and logs.
 func clean(s string) string {
 	s = strings.Map(func(r rune) rune {
 		if r < ' ' || r == 0x7f {

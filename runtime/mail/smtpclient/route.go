@@ -19,31 +19,31 @@ import (
 	"github.com/postrider/postrider/runtime/mail/mtasts"
 )
 
-// route is where a message may go, and what must be proven there.
+// route is the set of possible hosts for a message, and the TLS requirements.
 type route struct {
 	key       routeKey
 	hosts     []target // in the order of trying
 	set       lane.Set
 	way       Way
 	smarthost *Smarthost
-	tls       tlsDemand // of hosts that demand no more themselves
+	tls       tlsDemand // for hosts without stricter requirements of their own
 	destination
-	sts *mtasts.Policy // of the recipient's domain; nil: none
+	sts *mtasts.Policy // of the recipient's domain; may be nil
 }
 
-// destination is what the DNS says of the recipient's domain.
+// destination is the DNS data of the recipient's domain.
 type destination struct {
-	domain, expanded moxdns.Domain // the recipient's, and what it is an alias for
+	domain, expanded moxdns.Domain // the recipient's domain, and the target if it is an alias
 	haveMX           bool
-	secure           bool // the names of the hosts are vouched for by DNSSEC
-	expandedSecure   bool // and so are they of the expanded name
+	secure           bool // the host names are authenticated by DNSSEC
+	expandedSecure   bool // the expanded name is, too
 }
 
 // target is a mail host before its addresses are known.
 type target struct {
-	name     string // A-labels or an address; also the name a certificate must have
+	name     string // A-labels or an address; also the name required in a certificate
 	port     int
-	implicit bool // the recipient's domain itself, for lack of MX records
+	implicit bool // the recipient's domain itself, because it has no MX records
 }
 
 var silent = slog.New(slog.DiscardHandler)
@@ -86,7 +86,7 @@ func (t *Transport) smarthostRoute(c consignment, way Way) route {
 	if c.enforced || demand.verify {
 		demand.policy = PolicyEnforced
 	}
-	// mox verifies no address in a certificate, and a smarthost may be named by its address.
+	// mox verifies no address in a certificate, and a smarthost may be configured by its address.
 	demand.config = &tls.Config{
 		ServerName: h.Host, RootCAs: t.cfg.RootCAs, MinVersion: tls.VersionTLS12,
 		InsecureSkipVerify: !demand.verify, //nolint:gosec // opportunistic TLS, RFC 7435: unverified is better than in clear
@@ -102,7 +102,7 @@ func keyOf(kind string, rt route) routeKey {
 	for _, h := range rt.hosts {
 		name := net.JoinHostPort(h.name, strconv.Itoa(h.port))
 		if rt.sts != nil && rt.sts.Enforce && !rt.sts.Allows(h.name) {
-			name = "not " + name // a connection to it may be another domain's
+			name = "not " + name // a connection to it may belong to another domain
 		}
 		hosts = append(hosts, name)
 	}
@@ -110,7 +110,7 @@ func keyOf(kind string, rt route) routeKey {
 	return routeKey{hosts: kind + " " + strings.Join(hosts, " "), tls: fmt.Sprintf("%s secure=%v", rt.tls.key(), rt.secure), way: rt.way.key()}
 }
 
-// mailHosts finds the hosts of a domain (RFC 5321, 5.1).
+// mailHosts returns the hosts of a domain (RFC 5321, 5.1).
 func (t *Transport) mailHosts(ctx context.Context, domain string) ([]target, destination, *Outcome) {
 	to := destination{domain: moxdns.Domain{ASCII: domain}}
 	haveMX, secure, expandedSecure, expanded, prefs, permanent, err := mox.GatherDestinations(ctx, silent, t.resolver,
@@ -135,21 +135,21 @@ func (t *Transport) mailHosts(ctx context.Context, domain string) ([]target, des
 	return hosts, to, nil
 }
 
-// GatherDestinations says "permanent" also of unusable host names.
+// GatherDestinations also returns "permanent" for unusable host names.
 func (t *Transport) isNullMX(ctx context.Context, domain string) bool {
 	mx, err := t.cfg.Resolver.LookupMX(ctx, domain)
 	return err == nil && len(mx) == 1 && mx[0].Host == "."
 }
 
-// addresses is where a host is, and how sure that is.
+// addresses are the addresses of a host, and whether they are authenticated.
 type addresses struct {
 	ips               []netip.Addr
-	expanded          moxdns.Domain // what the host's name is an alias for
-	authentic         bool          // vouched for by DNSSEC
+	expanded          moxdns.Domain // the target if the host's name is an alias
+	authentic         bool          // authenticated by DNSSEC
 	expandedAuthentic bool
 }
 
-// reach finds the addresses of a host and what is demanded of it there.
+// reach returns the addresses of a host and the TLS requirement there.
 func (t *Transport) reach(ctx context.Context, rt route, host target) ([]netip.AddrPort, tlsDemand, *Outcome) {
 	found, err := t.lookup(ctx, rt, host.name)
 	if err != nil {
@@ -173,7 +173,7 @@ func (t *Transport) unreachable(ctx context.Context, host target, err error) *Ou
 	case ctx.Err() != nil:
 		out = temporary(PhaseDNS, fmt.Errorf("%w: %w", context.Cause(ctx), err))
 	case moxdns.IsNotFound(err) && host.implicit:
-		// Neither mail host nor address: nobody is there to deliver to (RFC 5321, 5.1).
+		// Neither mail host nor address: delivery is impossible (RFC 5321, 5.1).
 		out = failed(PhaseDNS, ReasonNoSuchDomain, "%s has no mail host and no address", host.name)
 	default:
 		out = temporary(PhaseDNS, fmt.Errorf("mail host %s: %w", host.name, err))
@@ -186,12 +186,12 @@ func (t *Transport) lookup(ctx context.Context, rt route, name string) (addresse
 	if addr, err := netip.ParseAddr(name); err == nil && rt.smarthost != nil {
 		return addresses{ips: []netip.Addr{addr}}, nil
 	}
-	if strings.EqualFold(name, "localhost") { // never asked of the DNS (RFC 6761, 6.3)
+	if strings.EqualFold(name, "localhost") { // never looked up in the DNS (RFC 6761, 6.3)
 		return addresses{ips: []netip.Addr{netip.AddrFrom4([4]byte{127, 0, 0, 1}), netip.IPv6Loopback()}}, nil
 	}
 	authentic, expandedAuthentic, expanded, ips, _, err := mox.GatherIPs(ctx, silent, t.resolver, "ip", moxdns.IPDomain{Domain: moxdns.Domain{ASCII: name}}, nil)
 	if moxdns.IsNotFound(err) && rt.smarthost != nil {
-		// An operator may have named it in /etc/hosts.
+		// It may be listed in /etc/hosts.
 		addrs, hostsErr := net.DefaultResolver.LookupNetIP(ctx, "ip", name)
 		if hostsErr != nil {
 			return addresses{}, errors.Join(err, hostsErr)

@@ -17,11 +17,11 @@ import (
 	mox "github.com/mjl-/mox/smtpclient"
 )
 
-// session is an open connection that has said EHLO. One goroutine uses it at a time.
+// session is an open connection after EHLO. One goroutine uses it at a time.
 type session struct {
 	host target
 	key  routeKey
-	addr string // of the other end
+	addr string // the remote address
 	tls  string // "TLS 1.3", or empty
 
 	demand tlsDemand // under which it was opened
@@ -34,10 +34,10 @@ type session struct {
 
 	timeouts  Timeouts
 	opened    time.Time
-	messages  int  // transactions begun
-	needReset bool // the last transaction was broken off in good order
+	messages  int  // transactions started
+	needReset bool // the last transaction was aborted in an orderly way
 	broken    bool // nothing more may be sent
-	kept      bool // was idle in the pool: may have died there
+	kept      bool // it was idle in the pool, where it may have died
 	expiry    *time.Timer
 }
 
@@ -85,9 +85,9 @@ func (t *Transport) dial(ctx context.Context, rt route, addr netip.AddrPort) (ne
 	return nil, &out
 }
 
-// open dials and opens a session; opportunistic TLS that fails is tried once more
-// in the clear, on a new connection. Where that helped, TLS is left out for a while:
-// else every message would cost two connections.
+// open dials and opens a session. If opportunistic TLS fails, it retries once in plaintext on a new
+// connection. If that works, TLS is not tried for a while, because otherwise every message would need two
+// connections.
 func (t *Transport) open(ctx context.Context, rt route, host target, addr netip.AddrPort, demand tlsDemand) (*session, *Outcome) {
 	first, broken := demand, hostKey{keyOfLane(rt.way, rt.set), host.name}
 	if demand.clearAllowed && t.brokenTLS.has(broken) {
@@ -155,7 +155,7 @@ func (t *Transport) openOnce(ctx context.Context, rt route, host target, addr ne
 	return s, nil, false
 }
 
-// takeOver turns mox's client, which has said EHLO and nothing more, into a session.
+// takeOver turns mox's client, after its EHLO, into a session.
 func (t *Transport) takeOver(client *mox.Client, w *wire, host target, addr netip.AddrPort, ear *tap) (*session, error) {
 	conn, err := client.Conn()
 	if err != nil {
@@ -172,7 +172,7 @@ func (t *Transport) takeOver(client *mox.Client, w *wire, host target, addr neti
 	return s, nil
 }
 
-// openFailure reads an error of mox's New. tlsFailed: without TLS it might have worked.
+// openFailure interprets an error of mox's New. tlsFailed reports that it might have worked without TLS.
 func (d tlsDemand) openFailure(ctx context.Context, err error, w *wire, ear *tap) (out Outcome, tlsFailed bool) {
 	var smtpErr mox.Error
 	isSMTP := errors.As(err, &smtpErr)
@@ -197,13 +197,13 @@ func (d tlsDemand) openFailure(ctx context.Context, err error, w *wire, ear *tap
 	}
 	out.Phase = PhaseStartTLS
 	switch d.policy {
-	case PolicySTS, PolicyDANE: // refused for the receiver's sake, who can mend it: later
+	case PolicySTS, PolicyDANE: // retry later, because the receiver can repair it
 		out.Err = fmt.Errorf("the receiver's %s policy is not met: %w", d.policy, err)
 	case PolicyEnforced:
 		out.Err = fmt.Errorf("verified TLS is enforced and could not be had: %w", err)
 	}
-	// A network error or a 4xx says "not now"; anything else says that this host has
-	// no TLS, or no certificate for its name.
+	// A network error or a 4xx means "not now"; anything else means that this host has no TLS, or no
+	// certificate for its name.
 	if d.enforced && w.failed == nil && out.Code/100 != 4 {
 		out.Kind, out.Reason = Failed, ReasonTLSRequired
 	}
@@ -222,7 +222,7 @@ func openPhase(command string) Phase {
 	return PhaseGreeting
 }
 
-// blockWriter gives each write of a session the time of a data block.
+// blockWriter applies the timeout of a data block to each write of a session.
 type blockWriter struct{ s *session }
 
 func (b blockWriter) Write(p []byte) (int, error) {
@@ -230,7 +230,7 @@ func (b blockWriter) Write(p []byte) (int, error) {
 	return b.s.conn.Write(p)
 }
 
-// quit ends a session politely (RFC 5321, 4.1.1.10), but in a hurry.
+// quit ends a session politely (RFC 5321, 4.1.1.10), but quickly.
 func (s *session) quit() {
 	defer s.cut()
 	if s.broken {
@@ -238,21 +238,21 @@ func (s *session) quit() {
 	}
 	s.wire.within(s.timeouts.Quit)
 	if _, err := s.conn.Write([]byte("QUIT\r\n")); err != nil {
-		return // gone already
+		return // already closed
 	}
 	if _, err := readReply(s.r); err != nil {
 		return
 	}
 }
 
-// cut ends a session at once. The TCP connection goes first: closing TLS would
-// wait to write its farewell.
+// cut ends a session immediately. It closes the TCP connection first: closing TLS would wait to write its
+// close message.
 func (s *session) cut() {
 	s.broken = true
 	s.wire.Conn.Close()
 }
 
-// describe names the other end in errors.
+// describe returns the remote host for errors.
 func (s *session) describe() string {
 	return strings.TrimSpace(s.host.name + " " + s.addr)
 }

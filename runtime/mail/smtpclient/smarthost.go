@@ -14,26 +14,26 @@ import (
 	"github.com/mjl-/mox/sasl"
 )
 
-// Smarthost is a server that takes all mail, whoever it is for.
+// Smarthost is a server that accepts all mail, for any recipient.
 type Smarthost struct {
 	Host     string // name or address
 	Port     int
-	Implicit bool // TLS from the first octet (smtps)
+	Implicit bool // TLS from the first byte (smtps)
 	Username string
 	Password string
 
-	// Unverified accepts any certificate. Otherwise the certificate is verified
-	// wherever TLS is demanded: smtps, credentials, an enforcing envelope.
-	// A smarthost on this machine is verified for an enforcing envelope only.
+	// Unverified accepts any certificate. Otherwise the certificate is verified wherever TLS is required:
+	// smtps, credentials, an enforcing envelope. A smarthost on this machine is verified for an enforcing
+	// envelope only.
 	Unverified bool
 
-	// InProcess is the development inbox: the mail goes nowhere, so an enforcing
-	// envelope asks nothing of it.
+	// InProcess is the development inbox: the mail does not leave the process, so an enforcing envelope
+	// requires nothing of it.
 	InProcess bool
 }
 
-// ParseSmarthost reads smtp://user:pass@host:port or smtps://… (default ports 587
-// and 465); ?verify=off accepts any certificate. Errors never show the password.
+// ParseSmarthost parses smtp://user:pass@host:port or smtps://… (default ports 587 and 465); ?verify=off
+// accepts any certificate. Errors never contain the password.
 func ParseSmarthost(setting string) (*Smarthost, error) {
 	u, err := url.Parse(setting)
 	if err != nil {
@@ -72,7 +72,7 @@ func ParseSmarthost(setting string) (*Smarthost, error) {
 	return s, nil
 }
 
-// String never shows the password, and is what every %v prints.
+// String returns the URL without the password, also for %v.
 func (s Smarthost) String() string {
 	scheme := "smtp"
 	if s.Implicit {
@@ -81,7 +81,7 @@ func (s Smarthost) String() string {
 	return scheme + "://" + net.JoinHostPort(s.Host, strconv.Itoa(s.Port))
 }
 
-// GoString is for %#v.
+// GoString returns the same as String, for %#v.
 func (s Smarthost) GoString() string { return s.String() }
 
 func (s Smarthost) local() bool {
@@ -92,7 +92,7 @@ func (s Smarthost) local() bool {
 	return err == nil && addr.IsLoopback()
 }
 
-// authenticate picks a mechanism. Credentials travel over TLS only, except to this machine.
+// authenticate selects a mechanism. Credentials are sent over TLS only, except to this machine.
 func (s Smarthost) authenticate(mechanisms []string, state *tls.ConnectionState) (sasl.Client, error) {
 	if state == nil && !s.local() {
 		return nil, errors.New("the connection is not encrypted")

@@ -9,13 +9,13 @@ import (
 	"github.com/mjl-/mox/mlog"
 )
 
-// tap listens to the trace log of mox's client while it opens a session: the only
-// place where the server's EHLO answer can be had whole. It also marks the
-// beginning of each wait for a reply. Credentials are traced at another level.
+// tap reads the trace log of mox's client while it opens a session: the only source of the server's
+// complete EHLO reply. It also marks the start of each wait for a reply. Credentials are traced at another
+// level.
 type tap struct {
-	command   func() // called before each command goes out
-	listening bool   // to the answer to an EHLO
-	starttls  bool   // STARTTLS was asked for
+	command   func() // called before each command is sent
+	listening bool   // receiving the reply to an EHLO
+	starttls  bool   // STARTTLS was requested
 	missing   bool   // although the server does not offer it
 	refuse    func(error)
 	heard     strings.Builder
@@ -30,7 +30,7 @@ func (t *tap) Handle(_ context.Context, record slog.Record) error {
 		verb, _, _ := strings.Cut(strings.TrimRight(sent, "\r\n"), " ")
 		t.listening = verb == "EHLO" || verb == "HELO"
 		if verb == "STARTTLS" {
-			// Where TLS is demanded mox asks even a server that has none (RFC 3207, 4).
+			// If TLS is required, mox sends STARTTLS even to a server that does not offer it (RFC 3207, 4).
 			t.starttls, t.missing = true, !t.extensions().starttls
 			if t.missing && t.refuse != nil {
 				t.refuse(errNotOffered)
@@ -51,18 +51,18 @@ func (t *tap) Handle(_ context.Context, record slog.Record) error {
 func (t *tap) WithAttrs([]slog.Attr) slog.Handler { return t }
 func (t *tap) WithGroup(string) slog.Handler      { return t }
 
-// extensions is what a server offers (RFC 5321, 4.1.1.1).
+// extensions are the extensions of a server (RFC 5321, 4.1.1.1).
 type extensions struct {
 	pipelining bool
 	eightBit   bool
 	smtputf8   bool
 	starttls   bool
 	size       bool
-	maxSize    int64 // 0: no limit known
-	mailMax    int   // transactions per connection (RFC 9422); 0: no limit known
+	maxSize    int64 // 0: no known limit
+	mailMax    int   // transactions per connection (RFC 9422); 0: no known limit
 }
 
-// extensions reads the last EHLO answer.
+// extensions parses the last EHLO reply.
 func (t *tap) extensions() extensions {
 	var ext extensions
 	for i, line := range strings.Split(t.heard.String(), "\n") {

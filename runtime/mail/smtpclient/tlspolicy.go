@@ -13,54 +13,54 @@ import (
 	"github.com/postrider/postrider/runtime/mail/mtasts"
 )
 
-// TLSPolicy says whose demand decided about TLS with a mail host.
+// TLSPolicy says which requirement decided about TLS with a mail host.
 type TLSPolicy string
 
-// The policies. Where several apply, the later in this list decides.
+// The policies. If several apply, the later in this list decides.
 const (
-	PolicyNone          TLSPolicy = ""              // no mail host was come to
-	PolicyOpportunistic TLSPolicy = "opportunistic" // TLS if it can be had
+	PolicyNone          TLSPolicy = ""              // no mail host was contacted
+	PolicyOpportunistic TLSPolicy = "opportunistic" // TLS if available
 	PolicySTS           TLSPolicy = "mta-sts"       // the receiving domain's MTA-STS policy (RFC 8461)
-	PolicyEnforced      TLSPolicy = "enforced"      // the sender's tls_mode, or the smarthost's settings
+	PolicyEnforced      TLSPolicy = "enforced"      // the sender's tls_mode, or the settings of the smarthost
 	PolicyDANE          TLSPolicy = "dane"          // the mail host's TLSA records (RFC 7672)
 )
 
-// STSPolicies finds the MTA-STS policy of a domain, nil for none. An error says why
-// a newer one could not be had, and forbids nothing.
+// STSPolicies returns the MTA-STS policy of a domain, or nil. An error says why a newer one could not be
+// fetched, and forbids nothing.
 type STSPolicies interface {
 	Policy(ctx context.Context, domain string) (*mtasts.Policy, error)
 }
 
 var _ STSPolicies = (*mtasts.Finder)(nil)
 
-// tlsDemand is how sessions with a host do TLS.
+// tlsDemand is the TLS requirement of sessions with a host.
 type tlsDemand struct {
 	policy       TLSPolicy
 	mode         mox.TLSMode
-	verify       bool        // the certificate, by the public authorities and the host's name
+	verify       bool        // verify the certificate, by public authorities and the host's name
 	enforced     bool        // by the envelope: without TLS the message fails
-	clearAllowed bool        // a failed handshake may be followed by none
+	clearAllowed bool        // a failed handshake may be followed by plaintext
 	config       *tls.Config // instead of mox's, which reports and verifies for MX hosts
 
-	records []adns.TLSA     // one of them must match the certificate; none: no DANE
-	names   []moxdns.Domain // that a certificate may have; the first is asked for (SNI)
+	records []adns.TLSA     // one of them must match the certificate; without records no DANE
+	names   []moxdns.Domain // allowed names in a certificate; the first is requested (SNI)
 }
 
-// key tells demands apart: a session may serve another message only under the same.
+// key distinguishes requirements: a session may be reused only under the same one.
 func (d tlsDemand) key() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s %s verify=%v", d.policy, d.mode, d.verify)
 	for _, r := range d.records {
 		fmt.Fprintf(&b, " %d-%d-%d-%x", r.Usage, r.Selector, r.MatchType, r.CertAssoc)
-		if r.Usage == adns.TLSAUsageDANETA { // the other usage does not ask for names (RFC 7672, 3.1.1)
+		if r.Usage == adns.TLSAUsageDANETA { // the other usage ignores names (RFC 7672, 3.1.1)
 			fmt.Fprintf(&b, "%v", d.names)
 		}
 	}
 	return b.String()
 }
 
-// demandOf is what is demanded of all hosts of a recipient's domain alike. A policy
-// in testing mode demands nothing (RFC 8461, 5).
+// demandOf returns the requirement for all hosts of a recipient's domain. A policy in testing mode requires
+// nothing (RFC 8461, 5).
 func demandOf(c consignment, sts *mtasts.Policy) tlsDemand {
 	switch {
 	case c.enforced:
@@ -71,8 +71,8 @@ func demandOf(c consignment, sts *mtasts.Policy) tlsDemand {
 	return tlsDemand{policy: PolicyOpportunistic, mode: mox.TLSOpportunistic, clearAllowed: true}
 }
 
-// sts finds the MTA-STS policy of the recipient's domain: of that and not of a name
-// that it is an alias for (RFC 8461, 3.4).
+// sts returns the MTA-STS policy of the recipient's domain itself, not of the target if it is an alias (RFC
+// 8461, 3.4).
 func (t *Transport) sts(ctx context.Context, domain string) *mtasts.Policy {
 	if t.cfg.STS == nil {
 		return nil
@@ -84,8 +84,7 @@ func (t *Transport) sts(ctx context.Context, domain string) *mtasts.Policy {
 	return policy
 }
 
-// hostDemand is what is demanded of one host. The outcome is a host that must not
-// be tried.
+// hostDemand returns the requirement for one host. It returns an outcome if the host must not be tried.
 func (t *Transport) hostDemand(ctx context.Context, rt route, host target, found addresses) (tlsDemand, *Outcome) {
 	if rt.smarthost != nil {
 		return rt.tls, nil
@@ -108,13 +107,13 @@ func (t *Transport) hostDemand(ctx context.Context, rt route, host target, found
 	return rt.tls, nil
 }
 
-// daneDemand asks for the TLSA records of a host. decided: they bind (RFC 7672, 2.2),
-// and nothing that the domain says elsewhere matters.
+// daneDemand looks up the TLSA records of a host. decided reports that they are binding (RFC 7672, 2.2),
+// and override all other requirements.
 func (t *Transport) daneDemand(ctx context.Context, rt route, host target, found addresses) (demand tlsDemand, decided bool, out *Outcome) {
 	name := moxdns.Domain{ASCII: host.name}
 	required, records, base, err := mox.GatherTLSA(ctx, silent, t.resolver, name, rt.expandedSecure && found.expandedAuthentic, found.expanded)
 	switch {
-	case err != nil: // a failed lookup may be an attack: not this host, now (RFC 7672, 2.1.2)
+	case err != nil: // a failed lookup may be an attack: do not use this host now (RFC 7672, 2.1.2)
 		failure := temporary(PhaseDNS, fmt.Errorf("TLSA records of %s: %w", host.name, err))
 		failure.TLSPolicy = PolicyDANE
 		if ctx.Err() == nil {
@@ -124,8 +123,8 @@ func (t *Transport) daneDemand(ctx context.Context, rt route, host target, found
 	case !required:
 		return rt.tls, false, nil
 	case len(records) == 0:
-		// None that can be used: TLS is needed, whoever it may be with (RFC 7672, 2.2);
-		// who demands more, gets it.
+		// No usable record: TLS is required, with any certificate (RFC 7672, 2.2), unless another
+		// requirement is stricter.
 		demand = rt.tls
 		if demand.clearAllowed {
 			demand = tlsDemand{policy: PolicyDANE, mode: mox.TLSRequiredStartTLS}

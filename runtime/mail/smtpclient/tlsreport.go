@@ -8,17 +8,17 @@ import (
 	"github.com/postrider/postrider/runtime/mail/mtasts"
 )
 
-// TLSReport is what TLS-RPT (RFC 8460) would tell a receiving domain about one
-// session with its mail hosts, or one policy of it that could not be used.
+// TLSReport is what TLS-RPT (RFC 8460) would report to a receiving domain about one session with its mail
+// hosts, or about one policy that could not be used.
 type TLSReport struct {
 	Domain  string    // of the recipient
-	Host    string    // empty: it did not come to that
+	Host    string    // empty if no host was contacted
 	Policy  TLSPolicy // under which the session was opened
-	Testing bool      // the policy only asks to be told: the message was delivered all the same
-	Result  string    // empty: success; else a result type of RFC 8460, 4.3
+	Testing bool      // the policy only asks for reports: the message was delivered anyway
+	Result  string    // empty for success; else a result type of RFC 8460, 4.3
 }
 
-// TLSReports counts. It is called from many goroutines.
+// TLSReports counts reports. It is called from many goroutines.
 type TLSReports interface {
 	Report(r TLSReport)
 }
@@ -29,18 +29,17 @@ func (t *Transport) report(r TLSReport) {
 	}
 }
 
-// sessionResults are mox's notes on one session: against the certificate's public
-// authorities, and against TLSA records.
+// sessionResults are mox's results for one session: for the public certificate authorities, and for TLSA
+// records.
 type sessionResults struct{ pkix, dane tlsrpt.Result }
 
-// reportSession tells how TLS went. A session that ended before TLS was an issue
-// says nothing.
+// reportSession reports the TLS result. Sessions that ended before TLS are not reported.
 func (t *Transport) reportSession(rt route, host target, d tlsDemand, r *sessionResults, notOffered bool) {
 	if rt.smarthost != nil {
 		return
 	}
 	report := TLSReport{Domain: rt.domain.ASCII, Host: host.name, Policy: d.policy}
-	result := &r.dane // without records: TLS was had, or not
+	result := &r.dane // without records: whether TLS was used
 	if d.policy == PolicyOpportunistic && rt.sts != nil {
 		report.Policy, report.Testing = PolicySTS, true
 	}

@@ -9,7 +9,7 @@ import (
 
 // One transaction: MAIL, RCPT, DATA, the body, the dot.
 
-// command is one line to send and what is waited for after it.
+// command is one line to send and the expected reply.
 type command struct {
 	phase Phase
 	line  string
@@ -17,12 +17,12 @@ type command struct {
 	ok    func(reply) bool
 }
 
-// progress is what a transaction leaves behind beside its outcome.
+// progress is the state of a transaction besides its outcome.
 type progress struct {
-	accepted bool // the server has said yes to MAIL: the connection was alive
+	accepted bool // the server accepted MAIL: the connection was alive
 }
 
-// deliver runs one transaction. The session is usable after it unless broken is set.
+// deliver runs one transaction. The session can be used again unless broken is set.
 func (s *session) deliver(c consignment, beforeFinalDot func() error) (Outcome, progress) {
 	if c.eightBit && !s.ext.eightBit && c.sevenBit != nil {
 		c = c.inSevenBit()
@@ -49,7 +49,7 @@ func (s *session) deliver(c consignment, beforeFinalDot func() error) (Outcome, 
 	return s.outcome(s.finish()), p
 }
 
-// unfit finds what this server cannot take before it is bothered.
+// unfit reports what this server cannot accept, before sending anything.
 func (s *session) unfit(c consignment) *Outcome {
 	var out Outcome
 	switch {
@@ -87,8 +87,8 @@ func (s *session) commands(c consignment) []command {
 	return list
 }
 
-// talk sends the commands, all at once where the server allows it (RFC 2920), and
-// reads their replies. The first refusal is the outcome; nil means go on with the body.
+// talk sends the commands, pipelined if the server allows it (RFC 2920), and reads their replies. The first
+// rejection is the outcome; nil means to continue with the body.
 func (s *session) talk(commands []command) (*Outcome, progress) {
 	var refusal *Outcome
 	var p progress
@@ -121,8 +121,8 @@ func (s *session) talk(commands []command) (*Outcome, progress) {
 				return refusal, p
 			}
 		}
-		// A server may say 354 although it refused the recipient (RFC 2920, 3.1). A dot
-		// would complete an empty message then; cutting the connection does not.
+		// A server may reply 354 although it rejected the recipient (RFC 2920, 3.1). A dot would then
+		// complete an empty message; cutting the connection does not.
 		if refusal != nil && cmd.phase == PhaseData && r.code/100 == 3 {
 			s.broken = true
 		}
@@ -130,10 +130,10 @@ func (s *session) talk(commands []command) (*Outcome, progress) {
 	return refusal, p
 }
 
-// note keeps the state of the conversation.
+// note tracks the state of the session.
 func (s *session) note(cmd command, r reply, p *progress) {
 	switch {
-	case r.code == 421 || !cmd.ok(r) && r.code < 400: // closing, or out of step
+	case r.code == 421 || !cmd.ok(r) && r.code < 400: // closing, or out of sync
 		s.broken = true
 	case cmd.phase == PhaseReset:
 		s.needReset = false
@@ -153,7 +153,7 @@ func (s *session) send(commands []command) error {
 	return s.w.Flush()
 }
 
-// hungUp is a write that failed. A server that ends connections often says why first.
+// hungUp handles a failed write. A server that ends connections often sends the reason first.
 func (s *session) hungUp(cmd command, err error) Outcome {
 	s.broken = true
 	if r, ok := s.lastWords(); ok {
@@ -162,18 +162,18 @@ func (s *session) hungUp(cmd command, err error) Outcome {
 	return temporary(cmd.phase, err)
 }
 
-// lastWords reads a refusal that arrived before the connection broke.
+// lastWords reads a rejection that arrived before the connection broke.
 func (s *session) lastWords() (reply, bool) {
 	s.wire.within(time.Second)
 	r, err := readReply(s.r)
 	return r, err == nil && r.code >= 400
 }
 
-// blockSize is how much of a body gets the time of one block.
+// blockSize is how much of a body has the timeout of one block.
 const blockSize = 64 << 10
 
-// writeBody sends the body and waits until the network has taken it. Lines that
-// begin with a dot get another (RFC 5321, 4.5.2).
+// writeBody sends the body and waits until the network has taken it. It doubles dots at the start of lines
+// (RFC 5321, 4.5.2).
 func (s *session) writeBody(msg []byte) error {
 	if msg[0] == '.' {
 		if err := s.w.WriteByte('.'); err != nil {
@@ -207,14 +207,14 @@ func (s *session) bodyFailed(err error) Outcome {
 	return temporary(PhaseBody, err)
 }
 
-// finish sends the dot. From the moment the network has it until a reply is read,
-// the message may or may not have been delivered.
+// finish sends the dot. From the moment it is sent until a reply is read, it is unknown whether the message
+// was delivered.
 func (s *session) finish() Outcome {
 	if _, err := s.w.WriteString(".\r\n"); err != nil {
 		return s.bodyFailed(err)
 	}
 	if err := s.w.Flush(); err != nil {
-		return s.bodyFailed(err) // a dot that did not leave whole is none
+		return s.bodyFailed(err) // a partially sent dot does not count
 	}
 	s.wire.within(s.timeouts.Dot)
 	r, err := readReply(s.r)
@@ -228,7 +228,7 @@ func (s *session) finish() Outcome {
 		s.needReset = false
 		return Outcome{Kind: Delivered, Phase: PhaseDot}.reply(r)
 	}
-	s.needReset = false // the transaction is over either way (RFC 5321, 4.1.1.4)
+	s.needReset = false // the transaction has ended either way (RFC 5321, 4.1.1.4)
 	out := refused(PhaseDot, r)
 	if r.code == 421 || r.code < 400 {
 		s.broken = true
@@ -237,7 +237,7 @@ func (s *session) finish() Outcome {
 	return out
 }
 
-// outcome says where it happened.
+// outcome adds the location to an outcome.
 func (s *session) outcome(o Outcome) Outcome {
 	o = o.from(s.host, s.addr)
 	o.TLS, o.TLSPolicy, o.LocalAddr = s.tls, s.demand.policy, s.wire.LocalAddr().String()

@@ -13,8 +13,7 @@ import (
 	"github.com/postrider/postrider/runtime/mail/lane"
 )
 
-// Bounds of one Deliver, as other mail servers have them (Postfix: five addresses,
-// two sessions).
+// Limits of one Deliver, similar to other mail servers (Postfix: five addresses, two sessions).
 const (
 	maxAddresses    = 8
 	maxTransactions = 2
@@ -32,12 +31,12 @@ type Transport struct {
 
 	mu         sync.Mutex
 	closed     bool
-	under      uint64                             // deliveries begun, for their keys
-	cancels    map[uint64]context.CancelCauseFunc // of those under way
+	under      uint64                             // number of deliveries begun, for their keys
+	cancels    map[uint64]context.CancelCauseFunc // of those in progress
 	deliveries sync.WaitGroup
 }
 
-// New checks the configuration. Nothing is looked up or dialled yet.
+// New validates the configuration and returns a Transport. It does not look up or dial anything yet.
 func New(cfg Config) (*Transport, error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, err
@@ -54,8 +53,8 @@ func New(cfg Config) (*Transport, error) {
 	}, nil
 }
 
-// Deliver makes one attempt, see the package comment. msg is the message as signed:
-// CRLF line ends, ending in one. Cancelling ctx cuts the connection at once.
+// Deliver makes one attempt, see the package comment. msg is the message as signed, with CRLF line endings,
+// including the last. Cancelling ctx cuts the connection immediately.
 func (t *Transport) Deliver(ctx context.Context, env Envelope, msg []byte, beforeFinalDot func() error) Outcome {
 	ctx, end, err := t.begin(ctx)
 	if err != nil {
@@ -78,12 +77,12 @@ func (t *Transport) Deliver(ctx context.Context, env Envelope, msg []byte, befor
 	result := d.run(ctx)
 	pass.Leave(d.feedback(ctx, result))
 	if result.Kind != Delivered {
-		t.pool.trim(d.lane, pass.Window()) // the window may be narrower now
+		t.pool.trim(d.lane, pass.Window()) // the window may have shrunk
 	}
 	return result
 }
 
-// begin ties a delivery to the life of the transport.
+// begin ties a delivery to the lifetime of the transport.
 func (t *Transport) begin(ctx context.Context) (context.Context, func(), error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -106,7 +105,7 @@ func (t *Transport) begin(ctx context.Context) (context.Context, func(), error) 
 	}, nil
 }
 
-// Close stops deliveries, ends all connections and waits for both.
+// Close stops deliveries, closes all connections and waits for both.
 func (t *Transport) Close() {
 	t.mu.Lock()
 	t.closed = true
@@ -118,7 +117,7 @@ func (t *Transport) Close() {
 	t.pool.close()
 }
 
-// delivery is one Deliver under way.
+// delivery is one Deliver in progress.
 type delivery struct {
 	t              *Transport
 	rt             route
@@ -163,8 +162,8 @@ func (d *delivery) run(ctx context.Context) Outcome {
 	return *d.earlier
 }
 
-// take gives a kept session, if it still meets what is demanded of its host. TLSA
-// records are the host's own and may have come since it was opened.
+// take returns a kept session, if it still meets the requirement for its host. TLSA records belong to the
+// host and may have been added since it was opened.
 func (d *delivery) take(ctx context.Context) *session {
 	s := d.t.pool.take(d.lane, d.rt.key)
 	if s == nil || !d.rt.secure {
@@ -177,7 +176,7 @@ func (d *delivery) take(ctx context.Context) *session {
 	return nil
 }
 
-// tryHost goes through the addresses of a host until one takes part in a transaction.
+// tryHost tries the addresses of a host until one takes part in a transaction.
 func (d *delivery) tryHost(ctx context.Context, host target) Outcome {
 	addrs, demand, out := d.t.reach(ctx, d.rt, host)
 	if out != nil {
@@ -207,7 +206,7 @@ func (d *delivery) tryHost(ctx context.Context, host target) Outcome {
 	return *earlier
 }
 
-// unfit finds targets that are not worth dialling.
+// unfit reports targets that are not worth dialling.
 func (d *delivery) unfit(addr netip.AddrPort) *Outcome {
 	local, ok := d.rt.way.local(addr.Addr())
 	if !ok {
@@ -225,8 +224,7 @@ func (d *delivery) unfit(addr netip.AddrPort) *Outcome {
 	return nil
 }
 
-// open opens a session in the place of an idle one of another route, if the lane has
-// no room for both.
+// open opens a session. If the lane has no room, it replaces an idle one of another route.
 func (d *delivery) open(ctx context.Context, host target, addr netip.AddrPort, demand tlsDemand) (*session, *Outcome) {
 	d.addresses++
 	d.dialled = true
@@ -236,8 +234,8 @@ func (d *delivery) open(ctx context.Context, host target, addr netip.AddrPort, d
 	return s, out
 }
 
-// use runs the transaction on a session and keeps or ends the session. stale: the
-// session was a kept one and dead, so nothing has been attempted.
+// use runs the transaction on a session and keeps or closes the session. stale reports that a kept session
+// was dead, so nothing was attempted.
 func (d *delivery) use(ctx context.Context, s *session) (out Outcome, stale bool) {
 	stop := context.AfterFunc(ctx, func() { s.wire.Conn.Close() })
 	out, p := s.deliver(d.c, d.beforeFinalDot)
@@ -260,7 +258,7 @@ func (d *delivery) use(ctx context.Context, s *session) (out Outcome, stale bool
 	return out, false
 }
 
-// dead: the server had gone, or went, before it accepted anything.
+// dead reports whether the server was gone before it accepted anything.
 func dead(out Outcome, p progress) bool {
 	if out.Kind != Temporary {
 		return false
@@ -268,12 +266,12 @@ func dead(out Outcome, p progress) bool {
 	return out.Phase == PhaseReset || !p.accepted && (out.Code == 0 || out.Code == 421)
 }
 
-// final says that no other host could make a difference, safely.
+// final reports whether no other host could change the result safely.
 func (d *delivery) final(ctx context.Context, out Outcome) bool {
 	switch {
 	case out.Kind == Delivered, out.Kind == Permanent, out.Ambiguous, errors.Is(out.Err, ErrHeldBack), ctx.Err() != nil:
 		return true
-	case out.Kind == Failed: // for this host's TLS or address, or for the message's sake?
+	case out.Kind == Failed: // because of this host's TLS or address, or because of the message?
 		return out.Reason != ReasonTLSRequired && out.Phase != PhaseConnect
 	}
 	return false
@@ -294,11 +292,11 @@ func (d *delivery) keep(s *session) {
 		most = min(most, s.ext.mailMax)
 	}
 	switch {
-	case s.broken || s.r.Buffered() > 0: // it talks out of turn
+	case s.broken || s.r.Buffered() > 0: // it sends unexpected data
 		s.cut()
 	case s.messages >= most, time.Since(s.opened) >= d.pass.Age():
 		d.t.pool.retire(s)
 	default:
-		d.t.pool.park(d.lane, s, d.pass.Window()) // open strictly bounds new ones
+		d.t.pool.park(d.lane, s, d.pass.Window()) // open strictly limits new ones
 	}
 }

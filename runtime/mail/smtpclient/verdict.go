@@ -8,8 +8,8 @@ import (
 	mox "github.com/mjl-/mox/smtpclient"
 )
 
-// plainError is an error of mox's client without the words transient and permanent,
-// which it puts after every one: whether trying again helps is said by the Kind.
+// plainError removes the words transient and permanent from an error of mox's client, which adds them to
+// every error: the Kind says whether retrying helps.
 func plainError(err error) error {
 	var smtpErr mox.Error
 	if !errors.As(err, &smtpErr) {
@@ -22,7 +22,7 @@ func plainError(err error) error {
 	return worded{text, err}
 }
 
-// worded is an error in other words.
+// worded is an error with another text.
 type worded struct {
 	text string
 	error
@@ -36,12 +36,12 @@ func (o Outcome) reply(r reply) Outcome {
 	return o
 }
 
-// refused reads a reply that is not the hoped-for one (RFC 5321, 4.2.1).
+// refused interprets a reply that is not the expected one (RFC 5321, 4.2.1).
 func refused(phase Phase, r reply) Outcome {
 	out := Outcome{Kind: Temporary, Phase: phase, Err: fmt.Errorf("the server answered %s", r.text)}
 	switch {
 	case r.code/100 != 5 || phase == PhaseReset:
-		// 4xx, a reply that fits nowhere, or one that is not about this message: try again.
+		// 4xx, an unknown reply, or one that is not about this message: retry.
 	case tooLarge(phase, r):
 		out.Kind, out.Reason = Failed, ReasonMessageTooLarge
 	case r.enhanced == "5.6.7": // RFC 6531, 3.5: the address is not ASCII
@@ -52,8 +52,8 @@ func refused(phase Phase, r reply) Outcome {
 	return out.reply(r)
 }
 
-// tooLarge is 552 about a message (RFC 1870, 6.1). At RCPT, and with another
-// enhanced code anywhere, 552 speaks of the mailbox.
+// tooLarge reports whether a 552 is about the message (RFC 1870, 6.1). At RCPT, and with another enhanced
+// code anywhere, 552 is about the mailbox.
 func tooLarge(phase Phase, r reply) bool {
 	if r.enhanced != "" {
 		return r.enhanced == "5.3.4"

@@ -11,16 +11,16 @@ import (
 	"github.com/postrider/postrider/runtime/mail/lane"
 )
 
-// Way is by which a message leaves. Its zero value is what the Config says.
+// Way is how a message is sent. Its zero value is the one in Config.
 type Way struct {
-	Label      string       // names the way in lanes and records; a smarthost's is lane.SmarthostWay
-	LocalAddrs []netip.Addr // to send from, one per family; a target of a family without one is passed over
+	Label      string       // name of the way in lanes and records; for a smarthost it is lane.SmarthostWay
+	LocalAddrs []netip.Addr // to send from, one per family; targets of a family without one are skipped
 	Hostname   string       // for EHLO
-	Smarthost  *Smarthost   // takes the message instead of the recipient's mail hosts
+	Smarthost  *Smarthost   // receives the message instead of the recipient's mail hosts
 }
 
-// way fills in what the Config says. Host and port of a smarthost of the way's own
-// name the way, if nothing else does.
+// way fills in the values of Config. If nothing else names the way, it is named after the host and port of
+// its smarthost.
 func (t *Transport) way(w Way) Way {
 	w.Hostname = cmp.Or(w.Hostname, t.cfg.Hostname)
 	if w.Smarthost == nil {
@@ -31,15 +31,15 @@ func (t *Transport) way(w Way) Way {
 	return w
 }
 
-// key tells ways apart whose connections differ.
+// key distinguishes ways whose connections differ.
 func (w Way) key() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s %s %v", w.Label, w.Hostname, w.LocalAddrs)
 	return b.String()
 }
 
-// local is the address to reach a target from; ok is false if there is none of its
-// family. The zero address leaves the choice to the system.
+// local returns the address to send from to a target; ok is false if there is none of its family. The zero
+// address leaves the choice to the system.
 func (w Way) local(target netip.Addr) (addr netip.Addr, ok bool) {
 	if len(w.LocalAddrs) == 0 {
 		return netip.Addr{}, true
@@ -54,7 +54,7 @@ func (w Way) local(target netip.Addr) (addr netip.Addr, ok bool) {
 
 func (s Smarthost) address() string { return net.JoinHostPort(s.Host, strconv.Itoa(s.Port)) }
 
-// Set is the lane set of the smarthost.
+// Set returns the lane set of the smarthost.
 func (s Smarthost) Set() lane.Set {
 	return lane.Set{Name: s.address(), Hosts: []string{s.Host}, Own: true}
 }

@@ -6,22 +6,20 @@ import (
 	"time"
 )
 
-// maxRead is how much a server may send us in opening a session, and again in
-// each transaction: more is no conversation.
+// maxRead is how much a server may send while a session is opened, and again in each transaction.
 const maxRead = 256 << 10
 
 var errNotOffered = errors.New("the server does not offer STARTTLS")
 
 var errFlood = errors.New("the server sends without end")
 
-// wire is the TCP connection under a session. It takes no deadlines from above
-// (mox sets 30 s per read, and under STARTTLS leaves an old write deadline
-// standing); they come from within, once per phase.
+// wire is the TCP connection under a session. It ignores deadlines from above (mox sets 30 s per read, and
+// keeps an old write deadline under STARTTLS); within sets them, once per phase.
 type wire struct {
 	net.Conn
-	left   int   // octets that may still be read
+	left   int   // bytes that may still be read
 	closed error // why nothing more may be written
-	failed error // the first network error, told apart from TLS errors above
+	failed error // the first network error, as opposed to TLS errors above
 }
 
 func (w *wire) Read(p []byte) (int, error) {
@@ -51,7 +49,7 @@ func (w *wire) SetDeadline(time.Time) error      { return nil }
 func (w *wire) SetReadDeadline(time.Time) error  { return nil }
 func (w *wire) SetWriteDeadline(time.Time) error { return nil }
 
-// within gives what comes next so long. An error shows up in what comes next.
+// within sets the deadline for the next operations. An error appears in those.
 func (w *wire) within(d time.Duration) {
 	if err := w.Conn.SetDeadline(time.Now().Add(d)); err != nil && w.failed == nil {
 		w.failed = err

@@ -29,8 +29,8 @@ func (l *listener) Accept() (net.Conn, error) {
 	return c, nil
 }
 
-// conn acts out what go-smtp has no hook for: the greeting, and the replies to
-// STARTTLS and DATA. go-smtp writes each line of a reply with one Write.
+// conn implements what go-smtp has no hook for: the greeting, and the replies to STARTTLS and DATA. go-smtp
+// writes each line of a reply with one Write.
 type conn struct {
 	net.Conn
 	server *Server
@@ -39,8 +39,8 @@ type conn struct {
 
 	// Used by the connection's goroutine only.
 	greeted bool
-	clear   bool // no TLS yet: lines can be told apart
-	ended   bool // the script has ended this conversation
+	clear   bool // no TLS yet: lines can be recognized
+	ended   bool // the script has ended this session
 	last    bool // the next write is the last one
 }
 
@@ -126,7 +126,7 @@ func (c *conn) Close() error {
 	return err
 }
 
-// rawConn is the connection under TLS, if there is TLS.
+// rawConn returns the connection under TLS, if there is TLS.
 func rawConn(c net.Conn) *conn {
 	if secure, ok := c.(*tls.Conn); ok {
 		c = secure.NetConn()

@@ -1,11 +1,11 @@
 package smtptest
 
-// Phase is a moment in a session at which the script is asked.
+// Phase is a step of a session that can be scripted.
 type Phase int
 
-// The phases. Greeting, Starttls and Data can be scripted in the clear only, and
-// end the connection when they refuse. Body is while the message comes in; Dot is
-// after the message is complete and recorded, before its reply.
+// The phases. Greeting, Starttls and Data can be scripted in plaintext only, and end the connection if they
+// reject. Body is while the message arrives; Dot is after the message is complete and recorded, before its
+// reply.
 const (
 	Greeting Phase = iota + 1
 	Starttls
@@ -28,8 +28,8 @@ type Action struct {
 	stall    bool
 }
 
-// Reply answers with a code, an enhanced code such as "5.1.1" ("" for none) and
-// a text; line feeds in the text make more lines.
+// Reply replies with a code, an enhanced code such as "5.1.1" ("" for none) and a text; line feeds in the
+// text create additional lines.
 func Reply(code int, enhanced, text string) Action {
 	a := Action{code: code, text: text, enhanced: [3]int{-1, -1, -1}}
 	if len(enhanced) >= 5 {
@@ -38,20 +38,20 @@ func Reply(code int, enhanced, text string) Action {
 	return a
 }
 
-// ReplyAndHangUp is Reply and then the end of the connection.
+// ReplyAndHangUp replies and then closes the connection.
 func ReplyAndHangUp(code int, enhanced, text string) Action {
 	a := Reply(code, enhanced, text)
 	a.hangUp = true
 	return a
 }
 
-// Raw writes octets as they are, in the clear: Greeting, Starttls and Data only.
+// Raw writes bytes unchanged, in plaintext: Greeting, Starttls and Data only.
 func Raw(octets string) Action { return Action{raw: octets} }
 
-// Disconnect hangs up without a word.
+// Disconnect closes the connection without a reply.
 func Disconnect() Action { return Action{hangUp: true} }
 
-// Stall goes silent until Release or the end of the test, then hangs up.
+// Stall does not respond until Release or the end of the test, then closes the connection.
 func Stall() Action { return Action{stall: true} }
 
 // step is a phase, and the recipient that it is about ("" for any).
@@ -76,7 +76,7 @@ func (s *Server) Always(phase Phase, recipient string, a Action) {
 	s.always[step{phase, recipient}] = a
 }
 
-// next is the action for a phase, if one is scripted.
+// next returns the action for a phase, if one is scripted.
 func (s *Server) next(phase Phase, recipient string) (Action, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

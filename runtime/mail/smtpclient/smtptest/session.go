@@ -29,7 +29,7 @@ func (s *Server) newSession(c *smtp.Conn) (smtp.Session, error) {
 	return ses, nil
 }
 
-// act does what the script says; nil is success.
+// act performs the scripted action; nil is success.
 func (s *session) act(phase Phase, recipient string) error {
 	a, ok := s.server.next(phase, recipient)
 	if !ok {

@@ -1,9 +1,9 @@
-// Package smtptest is a scripted SMTP server for tests: real sockets on loopback,
-// go-smtp behind them, and a script that says per phase and recipient what to
-// answer, when to hang up and where to stall. What is not scripted succeeds.
+// Package smtptest is a scripted SMTP server for tests: real sockets on loopback, go-smtp, and a script
+// that says per phase and recipient what to reply, when to disconnect and where to stall. Unscripted steps
+// succeed.
 //
-// It remembers messages, what clients wrote in the clear, and counts of what
-// happened; Wait blocks until they are as a test wants them, so no test sleeps.
+// It records messages, the plaintext sent by clients, and counters; Wait blocks until these are as a test
+// expects, so no test sleeps.
 package smtptest
 
 import (
@@ -22,19 +22,19 @@ import (
 // patience is that of package expect, which mail packages do not know.
 const patience = 2 * time.Minute
 
-// TLS is what the server does about TLS.
+// TLS is the TLS behavior of the server.
 type TLS int
 
-// The kinds of TLS. Certificates come from an authority of the test's own (RootCAs).
+// The kinds of TLS. Certificates come from an authority created by the test (RootCAs).
 const (
 	NoTLS     TLS = iota
 	StartTLS      // offered, certificate for Hostname and 127.0.0.1
 	WrongName     // offered, certificate for another name
 	BrokenTLS     // offered, every handshake fails
-	Implicit      // TLS from the first octet
+	Implicit      // TLS from the first byte
 )
 
-// Config shapes a server.
+// Config configures a server.
 type Config struct {
 	Hostname       string            // greeting and certificate; default mx.test
 	Addr           string            // default 127.0.0.1:0
@@ -43,12 +43,12 @@ type Config struct {
 	SMTPUTF8       bool              // offered
 	NoPipelining   bool              // PIPELINING is not offered (in the clear)
 	NoEightBit     bool              // 8BITMIME is not offered (in the clear)
-	Auth           map[string]string // user to password: AUTH PLAIN is demanded
-	AuthInTheClear bool              // AUTH is offered without TLS too
-	Discard        bool              // for benchmarks: count messages, keep nothing
+	Auth           map[string]string // user to password: AUTH PLAIN is required
+	AuthInTheClear bool              // AUTH is also offered without TLS
+	Discard        bool              // for benchmarks: count messages, store nothing
 }
 
-// Message is one that reached its final dot, whatever was answered.
+// Message is a message that reached its final dot, whatever the reply was.
 type Message struct {
 	From       string
 	To         []string
@@ -59,20 +59,20 @@ type Message struct {
 	TLS        bool
 	Remote     string // address of the client, without the port
 	Connection int    // 1 for the first connection of the server
-	Code       int    // answered; 0: hung up instead
+	Code       int    // of the reply; 0: disconnected instead
 }
 
-// Stats is what has happened so far.
+// Stats are the counters of a server.
 type Stats struct {
 	Connections int // accepted
-	Open        int // of these, still open
+	Open        int // of these, currently open
 	Messages    int // reached their final dot
-	Accepted    int // of these, answered 250
-	Aborted     int // bodies that ended without a final dot
-	Stalled     int // stalls that began
+	Accepted    int // of these, replied 250
+	Aborted     int // bodies without a final dot
+	Stalled     int // stalls started
 }
 
-// Server is a running server. It stops with the test.
+// Server is a running server. It stops when the test ends.
 type Server struct {
 	cfg       Config
 	listener  net.Listener
@@ -116,7 +116,7 @@ func New(t testing.TB, cfg Config) *Server {
 		if err := server.Close(); err != nil {
 			t.Errorf("stop the smtp server: %v", err)
 		}
-		// Close overlooks a listener that Serve has not come to yet; twice does no harm.
+		// Close may be called again, also before Serve has started.
 		base.Close()
 		if err := <-ended; err != nil {
 			t.Errorf("smtp server: %v", err)
@@ -136,23 +136,23 @@ func (s *Server) smtpServer(t testing.TB) *smtp.Server {
 		server.MaxMessageBytes = s.cfg.MaxSize
 	}
 	server.AllowInsecureAuth = s.cfg.AuthInTheClear
-	server.ErrorLog = log.New(io.Discard, "", 0) // hanging up is what the tests do
+	server.ErrorLog = log.New(io.Discard, "", 0) // disconnecting is what the tests do
 	if s.cfg.TLS != NoTLS && s.cfg.TLS != Implicit {
 		server.TLSConfig = s.tlsConfig(t)
 	}
 	return server
 }
 
-// Addr is host:port.
+// Addr returns host:port.
 func (s *Server) Addr() string { return s.listener.Addr().String() }
 
-// Port is the port alone: what an MX record leaves out.
+// Port returns the port.
 func (s *Server) Port() int { return s.listener.Addr().(*net.TCPAddr).Port }
 
-// Host is the address alone.
+// Host returns the address without the port.
 func (s *Server) Host() string { return s.listener.Addr().(*net.TCPAddr).IP.String() }
 
-// URL is the smarthost setting that reaches this server.
+// URL returns the smarthost setting for this server.
 func (s *Server) URL(userinfo string) string {
 	scheme := "smtp"
 	if s.cfg.TLS == Implicit {
@@ -164,37 +164,37 @@ func (s *Server) URL(userinfo string) string {
 	return scheme + "://" + userinfo + net.JoinHostPort(s.Host(), strconv.Itoa(s.Port()))
 }
 
-// RootCAs trusts the server's certificate authority.
+// RootCAs returns a pool with the server's certificate authority.
 func (s *Server) RootCAs() *x509.CertPool { return s.roots }
 
-// Certificates are the server's own and its authority's, as for TLSA records.
+// Certificates returns the certificates of the server and of its authority, for TLSA records.
 func (s *Server) Certificates() (leaf, authority *x509.Certificate) { return s.leaf, s.authority }
 
-// Release ends all stalls; what was stalled is hung up on.
+// Release ends all stalls; stalled connections are closed.
 func (s *Server) Release() { s.release.Do(func() { close(s.released) }) }
 
-// Messages is what reached its final dot so far.
+// Messages returns the messages that have reached their final dot.
 func (s *Server) Messages() []Message {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return append([]Message(nil), s.messages...)
 }
 
-// Transcript is what clients wrote in the clear, all connections together.
+// Transcript returns the plaintext sent by clients, of all connections together.
 func (s *Server) Transcript() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return string(s.transcript)
 }
 
-// Stats is what has happened so far.
+// Stats returns the current counters.
 func (s *Server) Stats() Stats {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.stats
 }
 
-// Wait blocks until the counts are as wanted; it fails the test when they do not come.
+// Wait blocks until the counters meet a condition, and fails the test if they do not.
 func (s *Server) Wait(t testing.TB, what string, wanted func(Stats) bool) Stats {
 	t.Helper()
 	deadline := time.Now().Add(patience)
@@ -211,7 +211,7 @@ func (s *Server) Wait(t testing.TB, what string, wanted func(Stats) bool) Stats 
 	return s.stats
 }
 
-// record keeps a message and says where.
+// record stores a message and returns its index.
 func (s *Server) record(m Message) int {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -22,7 +22,7 @@ func (s *Server) secured(t testing.TB, l net.Listener) net.Listener {
 	return tls.NewListener(l, s.tlsConfig(t))
 }
 
-// tlsConfig makes a certificate authority and a certificate for this server alone.
+// tlsConfig creates a certificate authority and a certificate for this server.
 func (s *Server) tlsConfig(t testing.TB) *tls.Config {
 	t.Helper()
 	if s.cfg.TLS == BrokenTLS {
