@@ -1,21 +1,19 @@
-// Package dnsx looks things up in the DNS, for delivery and for verifying domains.
+// Package dnsx performs DNS lookups, for delivery and for verifying domains.
 //
-// An answer is one of three things, and callers must treat them apart:
+// A result is one of three things, which callers must distinguish:
 //
 //   - records;
-//   - ErrNotFound: the name does not exist, or has no records of that type
-//     (Error.NXDomain tells which). It is an answer, and it is cached;
-//   - ErrTemporary: SERVFAIL, REFUSED, no reply, no network, a broken or
-//     endless chain of aliases. It says nothing about the name; ask again later.
+//   - ErrNotFound: the name does not exist, or has no records of that type (Error.NXDomain tells which). It
+//     is an answer, and it is cached;
+//   - ErrTemporary: SERVFAIL, REFUSED, no reply, no network, a broken or endless chain of aliases. It says
+//     nothing about the name; retry later.
 //
-// Names are case-insensitive and may end in a dot; names with U-labels are looked
-// up by their A-labels. CNAME chains are followed to at most 10 links, except by
-// LookupCNAME, which tells the first link. Queries go over UDP with EDNS0, then
-// TCP when the reply is truncated, to each server in turn.
+// Names are case-insensitive and may end in a dot; names with U-labels are looked up by their A-labels.
+// CNAME chains are followed for at most 10 links, except by LookupCNAME, which returns the first link.
+// Queries use UDP with EDNS0, then TCP if the reply is truncated, and try each server in turn.
 //
-// Positive and negative answers are cached for their TTL within bounds.
-// Uncached gives the same resolver without the cache, for "check now" buttons.
-// SMTP gives it in the form that mox's delivery code expects.
+// Positive and negative answers are cached for their TTL within limits. Uncached returns the same resolver
+// without the cache, for "check now" buttons. SMTP returns it in the form that mox's delivery code expects.
 package dnsx
 
 import (
@@ -31,27 +29,27 @@ import (
 	"github.com/postrider/postrider/runtime/base/cache"
 )
 
-// Config says whom to ask and for how long to believe the answers.
+// Config configures a Resolver.
 type Config struct {
 	Server      string        // host:port or host of the recursive resolver; empty: those of /etc/resolv.conf
 	Timeout     time.Duration // per query and server; default 3 s
-	Rounds      int           // how often to go round the servers; default 2
-	MaxTTL      time.Duration // longest time an answer is believed; default 15 min
+	Rounds      int           // how many times to try all servers; default 2
+	MaxTTL      time.Duration // maximum time to cache an answer; default 15 min
 	MaxNegative time.Duration // the same for ErrNotFound; default 2 min
-	CacheSize   int           // answers kept; default 20,000
+	CacheSize   int           // maximum number of cached answers; default 20,000
 	Logger      *slog.Logger  // default: none
 }
 
-// Resolver asks the configured servers. It is safe for concurrent use.
+// Resolver queries the configured servers. It is safe for concurrent use.
 type Resolver struct {
 	cfg     Config
 	servers []string // host:port, in order of preference
 	trustAD bool
-	cache   *cache.Cache[question, *answer] // nil: ask every time
+	cache   *cache.Cache[question, *answer] // nil: no cache
 	log     *slog.Logger
 }
 
-// New finds the servers to ask and makes the resolver. It asks nothing yet.
+// New returns a resolver for the configured servers. It sends no query yet.
 func New(cfg Config) (*Resolver, error) {
 	cfg = withDefaults(cfg)
 	servers, err := serversOf(cfg.Server)
@@ -67,51 +65,50 @@ func New(cfg Config) (*Resolver, error) {
 	}, nil
 }
 
-// Uncached is the same resolver, asking every time.
+// Uncached returns the same resolver without the cache.
 func (r *Resolver) Uncached() *Resolver {
 	fresh := *r
 	fresh.cache = nil
 	return &fresh
 }
 
-// Servers names the servers that are asked, as host:port.
+// Servers returns the queried servers, as host:port.
 func (r *Resolver) Servers() []string { return r.servers }
 
-// LookupTXT gives the TXT records of a name, each with its strings joined.
+// LookupTXT returns the TXT records of a name, each with its strings joined.
 func (r *Resolver) LookupTXT(ctx context.Context, name string) ([]string, error) {
 	a, err := r.follow(ctx, name, dns.TypeTXT)
 	return a.txt(), err
 }
 
-// LookupCNAME gives the name that an alias points to, with a trailing dot. A name
-// that is no alias is ErrNotFound.
+// LookupCNAME returns the target of an alias, with a trailing dot, or ErrNotFound if the name is not an
+// alias.
 func (r *Resolver) LookupCNAME(ctx context.Context, name string) (string, error) {
 	a, err := r.ask(ctx, name, dns.TypeCNAME)
 	return a.cname(), err
 }
 
-// LookupMX gives the mail hosts of a domain, most preferred first and those of
-// equal preference in random order (RFC 5321, 5.1). A null MX (RFC 7505) is one
-// record with the host ".".
+// LookupMX returns the mail hosts of a domain, by preference, in random order within one preference (RFC
+// 5321, 5.1). A null MX (RFC 7505) is one record with the host ".".
 func (r *Resolver) LookupMX(ctx context.Context, name string) ([]*net.MX, error) {
 	a, err := r.follow(ctx, name, dns.TypeMX)
 	return a.mx(), err
 }
 
-// LookupNS gives the name servers of a zone.
+// LookupNS returns the name servers of a zone.
 func (r *Resolver) LookupNS(ctx context.Context, name string) ([]string, error) {
 	a, err := r.follow(ctx, name, dns.TypeNS)
 	return a.ns(), err
 }
 
-// LookupIP gives the addresses of a host, IPv4 first. One family failing does not
-// hide the addresses of the other.
+// LookupIP returns the addresses of a host, IPv4 first. If one family fails, the addresses of the other are
+// still returned.
 func (r *Resolver) LookupIP(ctx context.Context, name string) ([]netip.Addr, error) {
 	addrs, _, err := r.lookupIP(ctx, "ip", name)
 	return addrs, err
 }
 
-// LookupAddr gives the names that an address leads back to, with trailing dots.
+// LookupAddr returns the reverse names of an address, with trailing dots.
 func (r *Resolver) LookupAddr(ctx context.Context, addr string) ([]string, error) {
 	name, err := dns.ReverseAddr(addr)
 	if err != nil {
@@ -121,7 +118,7 @@ func (r *Resolver) LookupAddr(ctx context.Context, addr string) ([]string, error
 	return a.ptr(), err
 }
 
-// lookupIP asks for the families of a network: "ip", "ip4" or "ip6".
+// lookupIP queries the families of a network: "ip", "ip4" or "ip6".
 func (r *Resolver) lookupIP(ctx context.Context, network, name string) ([]netip.Addr, bool, error) {
 	authentic := true
 	var addrs []netip.Addr
@@ -136,7 +133,7 @@ func (r *Resolver) lookupIP(ctx context.Context, network, name string) ([]netip.
 		a, err := r.follow(ctx, name, family.qtype)
 		authentic = authentic && a.authentic
 		addrs = append(addrs, a.addrs()...)
-		// "No such records" of one family is less than a failure of the other.
+		// "No such records" of one family is less severe than a failure of the other.
 		if err != nil && (failed == nil || errors.Is(failed, ErrNotFound)) {
 			failed = err
 		}

@@ -7,18 +7,18 @@ import (
 	"github.com/miekg/dns"
 )
 
-// ErrNotFound says that there are no such records: an answer.
+// ErrNotFound means that there are no such records, which is an answer.
 var ErrNotFound = errors.New("no such dns record")
 
-// ErrTemporary says that there was no answer.
+// ErrTemporary means that there was no answer.
 var ErrTemporary = errors.New("dns temporarily unavailable")
 
-// Error is what every failed lookup returns. It is ErrNotFound or ErrTemporary.
+// Error is the error of every failed lookup. It is ErrNotFound or ErrTemporary.
 type Error struct {
-	Name, Type string // the question
-	Server     string // who answered or failed to; empty when nobody was asked
+	Name, Type string // the query
+	Server     string // the server that answered or failed; empty if none was queried
 	NXDomain   bool   // with ErrNotFound: the name has no records of any type
-	Reason     string // in words, for a person who publishes records
+	Reason     string // for people who publish records
 	kind       error
 	cause      error
 }
@@ -27,13 +27,13 @@ func (e *Error) Error() string {
 	return fmt.Sprintf("look up %s %s: %s", e.Type, e.Name, e.Reason)
 }
 
-// Is tells the two kinds apart.
+// Is distinguishes the two kinds.
 func (e *Error) Is(target error) bool { return target == e.kind }
 
-// Temporary says that asking again later may help, in the words of package net.
+// Temporary reports whether a retry may help, as in package net.
 func (e *Error) Temporary() bool { return errors.Is(e.kind, ErrTemporary) }
 
-// Unwrap gives the network error, if there was one.
+// Unwrap returns the network error, if there was one.
 func (e *Error) Unwrap() error { return e.cause }
 
 func notFound(q question, server string, nxdomain bool) *Error {

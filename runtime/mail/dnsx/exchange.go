@@ -11,10 +11,10 @@ import (
 	"github.com/miekg/dns"
 )
 
-// 1232 octets pass every path without fragments (DNS flag day 2020).
+// 1232 bytes pass every path without fragmentation (DNS flag day 2020).
 const udpSize = 1232
 
-// exchange asks the servers in turn until one answers.
+// exchange queries the servers in turn until one answers.
 func (r *Resolver) exchange(ctx context.Context, q question) (*answer, error) {
 	var failure *Error
 	for range r.cfg.Rounds {
@@ -49,7 +49,7 @@ func (r *Resolver) askServer(ctx context.Context, q question, server string) (*a
 	return nil, temporary(q, server, fmt.Sprintf("%s answered %s", server, dns.RcodeToString[reply.Rcode]), nil)
 }
 
-// query asks over UDP, and again over TCP when the reply did not fit.
+// query uses UDP, and then TCP if the reply did not fit.
 func (r *Resolver) query(ctx context.Context, q question, server string, edns bool) (*dns.Msg, error) {
 	msg := new(dns.Msg)
 	msg.SetQuestion(q.name, q.qtype)
@@ -71,7 +71,7 @@ func (r *Resolver) send(ctx context.Context, msg *dns.Msg, server, network strin
 		return nil, err
 	}
 	defer conn.Close()
-	// The library looks at the context's deadline only; closing ends a read at once.
+	// The library only uses the deadline of the context; closing interrupts a read immediately.
 	stop := context.AfterFunc(ctx, func() { conn.Close() })
 	defer stop()
 	reply, _, err := client.ExchangeWithConnContext(ctx, msg, conn)
@@ -81,7 +81,7 @@ func (r *Resolver) send(ctx context.Context, msg *dns.Msg, server, network strin
 	if err != nil {
 		return nil, err
 	}
-	// A reply to another question is somebody else's (RFC 5452, 9.1).
+	// A reply to another query may be forged (RFC 5452, 9.1).
 	if !reply.Response || len(reply.Question) != 1 || !strings.EqualFold(reply.Question[0].Name, msg.Question[0].Name) ||
 		reply.Question[0].Qtype != msg.Question[0].Qtype {
 		return nil, errors.New("the reply is to another question")
@@ -97,7 +97,7 @@ func reasonOf(err error, server string) string {
 	return fmt.Sprintf("asking %s: %v", server, err)
 }
 
-// ttlOf bounds what a server said about how long an answer holds.
+// ttlOf limits the TTL given by a server.
 func ttlOf(seconds uint32, most time.Duration) time.Duration {
 	return min(time.Duration(seconds)*time.Second, most)
 }

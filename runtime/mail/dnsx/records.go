@@ -11,7 +11,7 @@ import (
 	"github.com/miekg/dns"
 )
 
-// read takes from a reply the records at the end of its chain of aliases.
+// read returns the records of a reply at the end of its chain of aliases.
 func (r *Resolver) read(q question, reply *dns.Msg, server string) (*answer, *Error) {
 	a := &answer{authentic: reply.AuthenticatedData && r.trustAD, ttl: r.cfg.MaxTTL}
 	name := q.name
@@ -32,8 +32,8 @@ func (r *Resolver) read(q question, reply *dns.Msg, server string) (*answer, *Er
 		name = strings.ToLower(aliases[0].(*dns.CNAME).Target)
 	}
 	soa := r.negativeTTL(reply, a)
-	// A reply that ends at an alias and says nothing about the target leaves the
-	// target to be asked for; NXDOMAIN speaks of the end of the chain (RFC 6604).
+	// A reply that ends at an alias without data for the target requires another query for the target;
+	// NXDOMAIN refers to the end of the chain (RFC 6604).
 	if a.links > 0 && reply.Rcode == dns.RcodeSuccess && !soa {
 		a.alias = name
 		return a, nil
@@ -45,7 +45,7 @@ func (r *Resolver) read(q question, reply *dns.Msg, server string) (*answer, *Er
 	return a, nil
 }
 
-// pick gives the records of a name and type, and lowers the answer's TTL to theirs.
+// pick returns the records of a name and type, and lowers the answer's TTL to theirs.
 func (r *Resolver) pick(reply *dns.Msg, name string, qtype uint16, a *answer) []dns.RR {
 	var records []dns.RR
 	for _, rr := range reply.Answer {
@@ -58,7 +58,7 @@ func (r *Resolver) pick(reply *dns.Msg, name string, qtype uint16, a *answer) []
 	return records
 }
 
-// negativeTTL is the lesser of the SOA's TTL and its minimum field (RFC 2308, 5).
+// negativeTTL is the smaller of the SOA's TTL and its minimum field (RFC 2308, 5).
 func (r *Resolver) negativeTTL(reply *dns.Msg, a *answer) (found bool) {
 	for _, rr := range reply.Ns {
 		if soa, ok := rr.(*dns.SOA); ok {
@@ -143,7 +143,7 @@ func (a *answer) addrs() []netip.Addr {
 	return addrs
 }
 
-// unescape undoes the library's presentation form of character strings: \" \\ and \DDD.
+// unescape decodes the library's presentation form of character strings: \" \\ and \DDD.
 func unescape(s string) string {
 	if !strings.Contains(s, `\`) {
 		return s

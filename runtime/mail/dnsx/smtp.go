@@ -12,9 +12,9 @@ import (
 	moxdns "github.com/mjl-/mox/dns"
 )
 
-// SMTP is the resolver in the form of mox's delivery code: errors are its DNSError,
-// answers say whether they were authenticated by DNSSEC (the AD bit, honoured from
-// resolvers on this machine or by setting), which DANE needs.
+// SMTP returns the resolver in the form of mox's delivery code: errors are its DNSError, and answers say
+// whether they were authenticated by DNSSEC (the AD bit, trusted from resolvers on this machine or by
+// setting), which DANE needs.
 func (r *Resolver) SMTP() moxdns.Resolver { return forSMTP{r} }
 
 type forSMTP struct{ r *Resolver }

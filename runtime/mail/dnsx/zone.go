@@ -10,9 +10,8 @@ import (
 	"github.com/postrider/postrider/runtime/mail/address"
 )
 
-// LookupZone gives the apex of the zone that a name lies in, without a trailing
-// dot: the nearest name at or above it that has an SOA record of its own. A name
-// with nothing but a public suffix above it is in no zone of its owner: ErrNotFound.
+// LookupZone returns the apex of the zone that contains a name, without a trailing dot: the nearest name at
+// or above it with its own SOA record. A name whose only zone is a public suffix is ErrNotFound.
 func (r *Resolver) LookupZone(ctx context.Context, name string) (string, error) {
 	asked, err := newQuestion(name, dns.TypeSOA)
 	if err != nil {

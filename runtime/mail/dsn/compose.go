@@ -27,9 +27,8 @@ type Notification struct {
 	Headers      []byte // the header of the message it is about, as it came; may be nil
 }
 
-// Compose writes a notification of RFC 3464: 7-bit, CRLF, the original's header
-// without its body, so that nothing unasked for is sent back. It goes out with the
-// null return path.
+// Compose writes a notification of RFC 3464: 7-bit, CRLF, with the header of the original but without its
+// body, so that no unsolicited content is returned. Send it with the null return path.
 func Compose(n Notification) ([]byte, error) {
 	if len(n.Recipients) == 0 {
 		return nil, errors.New("a delivery status notification needs a recipient")

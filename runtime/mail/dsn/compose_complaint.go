@@ -21,9 +21,9 @@ type ComplaintReport struct {
 	Headers   []byte // the header of the message it is about, as it came
 }
 
-// ComposeComplaint writes a feedback report of RFC 5965, with the header of the message that
-// a reader complains about and without its body. The error is of a report without a type, a
-// user agent or the header, which the RFC demands, and of what no header may hold.
+// ComposeComplaint writes a feedback report of RFC 5965, with the header of the message that a reader
+// complains about and without its body. It fails for a report without a type, a user agent or the header,
+// which the RFC requires, and for values that are invalid in a header.
 func ComposeComplaint(c ComplaintReport) ([]byte, error) {
 	if c.Feedback.Type == "" || c.Feedback.UserAgent == "" || len(c.Headers) == 0 {
 		return nil, errors.New("a feedback report needs a type, a user agent and the header of the message")

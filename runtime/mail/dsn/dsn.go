@@ -1,24 +1,21 @@
-// Package dsn reads what comes back to a return path, and writes two kinds of report: the
-// notification of a delivery that failed (Compose), and the complaint of a reader
-// (ComposeComplaint), which development mode plays.
+// Package dsn parses messages to a return path, and composes two kinds of report: the notification of a
+// failed delivery (Compose), and a reader's complaint (ComposeComplaint), which development mode simulates.
 //
-// Parse tells apart delivery status notifications (RFC 3464, and the texts that
-// servers sent before it and still send), feedback reports (RFC 5965), receipts
-// (RFC 8098), automatic replies (RFC 3834), challenges, and ordinary mail. It reads
-// for meaning: content types may be wrong, the report may stand in the text, fields
-// may be folded, lower case or missing. What is declared is believed before what is
-// written for people, and the text only if something else says that a mail system
-// wrote it: somebody who forwards a bounce does not bounce.
+// Parse distinguishes delivery status notifications (RFC 3464, and the older texts that servers still
+// send), feedback reports (RFC 5965), receipts (RFC 8098), automatic replies (RFC 3834), challenges, and
+// ordinary mail. It is tolerant: content types may be wrong, the report may be in the text, fields may be
+// folded, in lower case or missing. Declared fields take precedence over text for people, and the text
+// counts only if another sign shows that a mail system wrote it: a forwarded bounce is not a bounce.
 //
-// A report proves nothing. Anybody can write one, so whose message it is about is the
-// return path's matter (runtime/mail/returnpath); addresses found here only tell
-// which recipient of several, and what the other side called it.
+// A report proves nothing. Anyone can write one, so the return path decides which message it is about
+// (runtime/mail/returnpath); addresses found here only tell which of several recipients is meant, and what
+// the other system called it.
 //
-// Whoever accepts the message should have put the Return-Path field in front of it
-// (RFC 5321, 4.4): the null path is one of the signs of a mail system.
+// The server that accepts the message should add the Return-Path field (RFC 5321, 4.4): the null path is
+// one of the signs of a mail system.
 //
-// The message is read by package message with its bounds (20 levels, 500 parts, 256 KB of
-// header). Parse looks at 2 MB of its files and at 10 MB in all. More is not read.
+// The message is parsed by package message with its limits (20 levels, 500 parts, 256 KB of header). Parse
+// reads at most 2 MB of its files and 10 MB in total.
 package dsn
 
 import (
@@ -30,11 +27,11 @@ import (
 	"github.com/postrider/postrider/runtime/mail/message"
 )
 
-// Kind is what a message turned out to be.
+// Kind is the kind of a message.
 type Kind string
 
-// The kinds. Those of a delivery report (Failed, Delayed, Delivered) have at least one
-// recipient, whose address may be unknown.
+// The kinds. Delivery reports (Failed, Delayed, Delivered) have at least one recipient, whose address may
+// be unknown.
 const (
 	Failed    Kind = "failed"     // at least one recipient will not get the message
 	Delayed   Kind = "delayed"    // still being tried; nothing to do
@@ -46,7 +43,7 @@ const (
 	Ordinary  Kind = "ordinary"   // none of these
 )
 
-// Report is what Parse found. All strings are valid UTF-8 on one line, and bounded.
+// Report is the result of Parse. All strings are valid UTF-8 on one line, and limited in length.
 type Report struct {
 	Kind       Kind
 	Recipients []RecipientReport
@@ -57,8 +54,8 @@ type Report struct {
 	EnvelopeID   string // ENVID of the MAIL command (RFC 3461, 4.4)
 	Structured   bool   // read from declared fields, not from a text for people
 
-	// AutoReply says that a program wrote the message, whatever its Kind. Answering
-	// it automatically could go on for ever (RFC 3834, 2).
+	// AutoReply reports whether a program wrote the message, whatever its Kind. Replying to it
+	// automatically could cause a loop (RFC 3834, 2).
 	AutoReply bool
 }
 
@@ -74,7 +71,7 @@ const (
 	ActionExpanded  Action = "expanded"
 )
 
-// RecipientReport is what a report says of one recipient.
+// RecipientReport is the report about one recipient.
 type RecipientReport struct {
 	Address         string // as the reporting system knows it; may be empty
 	OriginalAddress string // as the sender gave it, when the report says so
@@ -86,7 +83,7 @@ type RecipientReport struct {
 	WillRetryUntil  time.Time
 }
 
-// Original is what the report returns of the message it is about.
+// Original is what the report contains of the original message.
 type Original struct {
 	MessageID string // without angle brackets
 	From      string // addr-spec
@@ -114,8 +111,8 @@ const (
 	maxLine       = 1000 // octets of a diagnostic or any other string
 )
 
-// Parse reads a message. The error is only ever that of the reader; what came before
-// it has been looked at.
+// Parse parses a message. The error is only ever that of the reader; the Report covers everything before
+// it.
 func Parse(r io.Reader) (Report, error) {
 	var raw prefix
 	read, err := message.ReadWhole(io.TeeReader(r, &raw), message.Bounds{Text: maxText, Contents: maxData, Total: maxTotal})

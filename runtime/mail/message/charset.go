@@ -14,8 +14,8 @@ import (
 	"golang.org/x/text/transform"
 )
 
-// encodingOf finds a charset by the names that mail uses for it; nil: unknown, or one
-// that is a superset of nothing but UTF-8.
+// encodingOf returns a charset by the names used in mail; nil if it is unknown, or a superset only of
+// UTF-8.
 func encodingOf(name string) encoding.Encoding {
 	if enc, found := charset.Lookup(name); enc != nil && found != "replacement" {
 		return enc
@@ -23,7 +23,7 @@ func encodingOf(name string) encoding.Encoding {
 	if enc, err := ianaindex.MIME.Encoding(name); err == nil && enc != nil {
 		return enc
 	}
-	if number, ok := strings.CutPrefix(name, "cp"); ok { // as Java and Python call code pages
+	if number, ok := strings.CutPrefix(name, "cp"); ok { // the names of code pages in Java and Python
 		if enc, _ := charset.Lookup("windows-" + number); enc != nil {
 			return enc
 		}
@@ -34,7 +34,7 @@ func encodingOf(name string) encoding.Encoding {
 	return nil
 }
 
-// unicodeName says that the octets should be UTF-8 already.
+// unicodeName reports whether the bytes should already be UTF-8.
 func unicodeName(name string) bool {
 	switch name {
 	case "", "utf-8", "utf8", "us-ascii", "ascii", "unknown-8bit", "default", "binary", "utf8mb4":
@@ -43,7 +43,7 @@ func unicodeName(name string) bool {
 	return false
 }
 
-// toUTF8 undoes a charset.
+// toUTF8 decodes a charset.
 func toUTF8(octets []byte, name string) string {
 	if len(octets) == 0 {
 		return ""
@@ -58,15 +58,14 @@ func toUTF8(octets []byte, name string) string {
 	return clean(octets)
 }
 
-// clean makes valid UTF-8 without NUL. Octets that are not UTF-8 are read as
-// windows-1252, which is what undeclared 8-bit text most often is, unless there are
-// characters of UTF-8 among them.
+// clean returns valid UTF-8 without NUL. Bytes that are not UTF-8 are read as windows-1252, which is what
+// undeclared 8-bit text most often is, unless the text contains UTF-8 characters.
 func clean(octets []byte) string {
 	text, _ := cleanUpTo(octets, 3*len(octets))
 	return text
 }
 
-// cleanUpTo makes no more than a number of octets; more says that there were.
+// cleanUpTo returns at most a number of bytes; more reports whether there were more.
 func cleanUpTo(octets []byte, limit int) (text string, more bool) {
 	valid := utf8.Valid(octets)
 	if valid && bytes.IndexByte(octets, 0) < 0 && len(octets) <= limit {
@@ -103,7 +102,7 @@ func hasWideRune(octets []byte) bool {
 	return false
 }
 
-// decode undoes the charset of a body, up to the bound.
+// decode decodes the charset of a body, up to the limit.
 func (p *parser) decode(b *body, which string) string {
 	data, over := b.data, b.over
 	b.data = nil
@@ -113,7 +112,7 @@ func (p *parser) decode(b *body, which string) string {
 	var enc encoding.Encoding
 	switch name := b.charset; {
 	case name == "" && b.html && !utf8.Valid(data):
-		enc, _, _ = charset.DetermineEncoding(data[:min(len(data), 1024)], "text/html") // it may say so itself
+		enc, _, _ = charset.DetermineEncoding(data[:min(len(data), 1024)], "text/html") // it may declare its charset itself
 	case unicodeName(name):
 	default:
 		if enc = encodingOf(name); enc == nil {
@@ -139,7 +138,7 @@ func (p *parser) decode(b *body, which string) string {
 	return text
 }
 
-// wholeRunes cuts off a character that a bound has cut in two.
+// wholeRunes drops a character that a limit has cut in two.
 func wholeRunes(data []byte) []byte {
 	for i := 1; i <= min(utf8.UTFMax, len(data)); i++ {
 		if tail := data[len(data)-i:]; utf8.RuneStart(tail[0]) {
@@ -152,7 +151,7 @@ func wholeRunes(data []byte) []byte {
 	return data
 }
 
-// oneLine is for what is UTF-8 already.
+// oneLine is for text that is already UTF-8.
 func oneLine(s string) string {
 	return strings.Map(func(r rune) rune {
 		if r == 0x2028 || r == 0x2029 || r != '\t' && unicode.IsControl(r) {
@@ -162,7 +161,7 @@ func oneLine(s string) string {
 	}, s)
 }
 
-// bounded cuts a string at a number of octets.
+// bounded truncates a string to a number of bytes.
 func bounded(s string, limit int) string {
 	if len(s) <= limit {
 		return s
@@ -170,5 +169,5 @@ func bounded(s string, limit int) string {
 	return string(wholeRunes([]byte(s[:limit])))
 }
 
-// quote is a stranger's word in a sentence.
+// quote quotes an untrusted text in a sentence.
 func quote(s string) string { return strconv.Quote(bounded(decodeWords(s), 60)) }

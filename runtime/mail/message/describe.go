@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// describe picks out of the header what every reader wants.
+// describe extracts the common fields from the header.
 func (p *parser) describe(h header) {
 	m := p.out
 	m.Header = h.decoded()
@@ -36,7 +36,7 @@ func (p *parser) describe(h header) {
 	m.AutoSubmitted = automatic(h)
 }
 
-// list is the display forms of a field, or of several of its name.
+// list returns the display forms of the addresses in all fields of a name.
 func (p *parser) list(h header, name string) []string {
 	list := []string{}
 	for _, value := range h.all(name) {
@@ -54,7 +54,8 @@ func (p *parser) list(h header, name string) []string {
 	return list
 }
 
-// automatic is RFC 3834, 5 and the older signs. A report (RFC 6522) is one as well.
+// automatic reports whether the message is automatic by RFC 3834, 5 or by older signs. Reports (RFC 6522)
+// are automatic, too.
 func automatic(h header) bool {
 	for _, value := range h.all("Auto-Submitted") {
 		if word := firstWord(value); word != "" && word != "no" {
@@ -78,13 +79,13 @@ func firstWord(value string) string {
 	return value
 }
 
-// withoutComment cuts a value where a comment begins.
+// withoutComment cuts a value before a comment.
 func withoutComment(value string) string {
 	value, _, _ = strings.Cut(value, "(")
 	return value
 }
 
-// ids are the message ids of a field, whatever stands between them.
+// ids returns the message ids in a field, whatever is between them.
 func ids(value string) []string {
 	list := []string{}
 	for len(list) < maxList {
@@ -104,7 +105,7 @@ func ids(value string) []string {
 	return list
 }
 
-// firstID also takes an id that has no angle brackets.
+// firstID also accepts an id without angle brackets.
 func firstID(value string) string {
 	if list := ids(bounded(value, 4*maxID)); len(list) > 0 {
 		return list[0]
@@ -118,7 +119,7 @@ func tidyID(id string) string {
 
 func contentID(value string) string { return tidyID(strings.Trim(value, "<> \t")) }
 
-// maxDate is more than any date has.
+// maxDate is longer than any date.
 const maxDate = 200
 
 func (p *parser) date(value string) time.Time {

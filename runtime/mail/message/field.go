@@ -2,11 +2,10 @@ package message
 
 import "bytes"
 
-// NextField gives the first field of a header block with its folds and its CRLF, as it
-// stands there, and what is behind it. The field is the CRLF alone at the empty line that
-// ends the header. Its CRLF is missing where the block ends before. ok is false when a line
-// ends with a bare LF. It is for messages that are to keep their octets; others are read
-// by Read and Header.
+// NextField returns the first field of a header block unchanged, with its folds and its CRLF, and the rest.
+// At the empty line that ends the header, the field is the CRLF alone. The CRLF is missing if the block
+// ends before it. ok is false if a line ends with a bare LF. It is for messages whose bytes must be
+// preserved; others are read with Read and Header.
 func NextField(block []byte) (field, rest []byte, ok bool) {
 	for i := 0; ; {
 		n := bytes.IndexByte(block[i:], '\n')
@@ -18,7 +17,7 @@ func NextField(block []byte) (field, rest []byte, ok bool) {
 			return nil, nil, false
 		}
 		i++
-		// The empty line ends the header, whatever the body begins with.
+		// The empty line ends the header, whatever the body starts with.
 		if i == 2 || i == len(block) || block[i] != ' ' && block[i] != '\t' {
 			return block[:i], block[i:], true
 		}

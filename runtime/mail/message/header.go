@@ -5,13 +5,13 @@ import (
 	"strings"
 )
 
-// header is a header as it stands in the message: unfolded, not decoded.
+// header is the raw header: unfolded, not decoded.
 type header struct {
 	fields   []Field
-	received int // also beyond the bound
+	received int // including those beyond the limit
 }
 
-// get is the first value of a field.
+// get returns the first value of a field.
 func (h header) get(name string) string {
 	for _, f := range h.fields {
 		if strings.EqualFold(f.Name, name) {
@@ -31,7 +31,7 @@ func (h header) all(name string) []string {
 	return values
 }
 
-// decoded is the header for reading.
+// decoded returns the decoded header.
 func (h header) decoded() []Field {
 	fields := make([]Field, len(h.fields))
 	for i, f := range h.fields {
@@ -40,9 +40,9 @@ func (h header) decoded() []Field {
 	return fields
 }
 
-// header reads up to the empty line, or to what cannot be a header: such a line
-// begins the body, as in most readers, so that a stray line does not cost the
-// message. cut says that some of it was not kept.
+// header reads up to the empty line, or to a line that cannot be in a header: as in most readers such a
+// line starts the body, so that a stray line does not lose the message. cut reports whether parts were
+// dropped.
 func (p *parser) header(room int) (h header, cut bool) {
 	r := headerReader{room: room}
 	for first := true; ; first = false {
@@ -63,7 +63,7 @@ func (p *parser) header(room int) (h header, cut bool) {
 				return r.end() // an empty line to whoever looks at it
 			}
 		case first && bytes.HasPrefix(line, []byte("From ")), bytes.HasPrefix(line, []byte(">From ")):
-			// The envelope line of an mbox file, also once forwarded.
+			// The envelope line of an mbox file, possibly forwarded.
 		case len(fieldName(line)) > 0:
 			r.begin(line)
 		default:
@@ -128,8 +128,8 @@ func (r *headerReader) end() (header, bool) {
 	return r.header, r.cut
 }
 
-// fieldName allows white space before the colon (RFC 5322, 4.5). It is empty when
-// the line is not a field.
+// fieldName allows white space before the colon (RFC 5322, 4.5). It returns an empty name if the line is
+// not a field.
 func fieldName(line []byte) []byte {
 	name, _, found := bytes.Cut(line, []byte(":"))
 	name = bytes.TrimRight(name, " \t")

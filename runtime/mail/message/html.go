@@ -6,8 +6,8 @@ import (
 	"golang.org/x/net/html"
 )
 
-// TextOfHTML takes an HTML body and gives its text, each block on a line of its own. The title,
-// styles and scripts are left out.
+// TextOfHTML returns the text of an HTML body, each block on its own line. Title, styles and scripts are
+// omitted.
 func TextOfHTML(s string) string {
 	var out strings.Builder
 	tokens := html.NewTokenizer(strings.NewReader(s))

@@ -7,42 +7,40 @@ import (
 	"io"
 )
 
-// lines gives a message line by line and sees the boundaries of every multipart that
-// is open. One boundary ends all that is nested deeper, so a part that is never
-// closed costs nothing but itself.
+// lines reads a message line by line and detects the boundaries of all open multiparts. A boundary ends
+// everything nested deeper, so a part that is never closed affects only itself.
 type lines struct {
 	in         *bufio.Reader
-	boundaries []string // of the open multiparts, the outermost first
-	inside     bool     // the next piece goes on with a line
-	held       []byte   // given back, to be given again
-	seen       int      // octets that were read, those of boundaries too
-	hitAt      int      // where the line of the boundary that was hit begins
-	hitEnd     int      // how long the line end before it is
+	boundaries []string // of the open multiparts, outermost first
+	inside     bool     // the next piece continues a line
+	held       []byte   // returned by back, to be read again
+	seen       int      // bytes read, including boundaries
+	hitAt      int      // start of the line with the detected boundary
+	hitEnd     int      // length of the line end before it
 	lastEnd    int      // of the line before
-	err        error    // of the reader, apart from the end
+	err        error    // of the reader, other than EOF
 
-	// Why next gives nothing: the boundary of an open multipart (its place, from 0),
-	// until enter; or ended, for good.
+	// Why next returns nothing: the index of the boundary of an open multipart, until enter; or ended,
+	// permanently.
 	hit     int
-	closing bool // the boundary was the last one
+	closing bool // it is a closing boundary
 	halted  bool
 }
 
 const ended = -1
 
-// pieceSize is the longest piece of a line, and so of a boundary's line.
+// pieceSize is the maximum length of a piece of a line, and so of a boundary's line.
 const pieceSize = 32 << 10
 
 func newLines(r io.Reader) lines { return lines{in: bufio.NewReaderSize(r, pieceSize)} }
 
-// linesOf gives the lines of octets that are in memory.
+// linesOf returns the lines of bytes in memory.
 func linesOf(raw []byte) lines {
 	return lines{in: bufio.NewReaderSize(bytes.NewReader(raw), min(pieceSize, len(raw)+1))}
 }
 
-// next gives a line with its line end, or a piece of a long one; begins says that it
-// is the beginning. The bytes are good until the next call. It gives nothing at a
-// boundary or at the end.
+// next returns a line with its line end, or a piece of a long line; begins reports whether it is the start.
+// The bytes are valid until the next call. It returns nothing at a boundary or at the end.
 func (l *lines) next() (piece []byte, begins, ok bool) {
 	if l.held != nil {
 		piece, l.held = l.held, nil
@@ -70,14 +68,14 @@ func (l *lines) next() (piece []byte, begins, ok bool) {
 	return piece, begins, true
 }
 
-// back gives the last piece back. It was the beginning of a line.
+// back returns the last piece, which must be the start of a line, to the reader.
 func (l *lines) back(piece []byte) { l.held = piece }
 
-// position is where the next piece begins.
+// position returns the offset of the next piece.
 func (l *lines) position() int { return l.seen - len(l.held) }
 
-// contentEnd is where the content ends that is behind us: at a boundary without the line
-// end before it, or at the end.
+// contentEnd returns the end of the content before the position: at a boundary without the line end before
+// it, or at the end.
 func (l *lines) contentEnd() int {
 	if l.hit == ended {
 		return l.seen
@@ -88,10 +86,10 @@ func (l *lines) contentEnd() int {
 // stop ends the message here.
 func (l *lines) stop() { l.hit, l.halted, l.held = ended, true, nil }
 
-// enter goes on behind the boundary.
+// enter continues after the boundary.
 func (l *lines) enter() { l.halted = l.hit == ended }
 
-// boundary compares a line with those that are waited for, the innermost first.
+// boundary compares a line with the open boundaries, innermost first.
 func (l *lines) boundary(line []byte) bool {
 	if len(l.boundaries) == 0 || !bytes.HasPrefix(line, []byte("--")) {
 		return false
@@ -107,8 +105,8 @@ func (l *lines) boundary(line []byte) bool {
 	return false
 }
 
-// copyTo writes everything up to a boundary or the end. The line end before a
-// boundary belongs to the boundary (RFC 2046, 5.1.1).
+// copyTo writes everything up to a boundary or the end. The line end before a boundary belongs to the
+// boundary (RFC 2046, 5.1.1).
 func (l *lines) copyTo(w io.Writer) error {
 	end := make([]byte, 0, 2) // held back
 	for {
@@ -116,7 +114,7 @@ func (l *lines) copyTo(w io.Writer) error {
 		if !ok {
 			break
 		}
-		if string(end) != "\r" || string(piece) != "\n" { // else a line end that fell into two pieces
+		if string(end) != "\r" || string(piece) != "\n" { // otherwise a line end that was split into two pieces
 			if err := write(w, end); err != nil {
 				return err
 			}
@@ -134,15 +132,15 @@ func (l *lines) copyTo(w io.Writer) error {
 	return nil
 }
 
-// skip goes on to the next boundary or the end.
+// skip skips to the next boundary or the end.
 func (l *lines) skip() {
 	for ok := true; ok; {
 		_, _, ok = l.next()
 	}
 }
 
-// withoutLineEnd also takes a carriage return off the end of a piece, whose line feed
-// may come with the next one.
+// withoutLineEnd also removes a carriage return at the end of a piece, because its line feed may be in the
+// next one.
 func withoutLineEnd(piece []byte) []byte {
 	return bytes.TrimSuffix(bytes.TrimSuffix(piece, []byte("\n")), []byte("\r"))
 }

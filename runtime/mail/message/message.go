@@ -1,23 +1,19 @@
-// Package message reads mail that strangers wrote.
+// Package message parses untrusted mail.
 //
-// A message is never refused because of what stands in it: what cannot be read is
-// said in Defects, an early end is the end, an unknown charset or encoding gives the
-// octets as they are, and what has no structure is one text. The only error is that
-// of the reader.
+// A message is never rejected because of its content: parse problems are listed in Defects, a truncated
+// message ends early, text in an unknown charset or encoding is returned unchanged, and content without
+// structure is one text. The only error is that of the reader.
 //
-// Text and HTML are the first bodies of their kinds; everything else is a File, in
-// the order of the message, and its number there is how ReadFile finds it again. A
-// message inside the message (message/rfc822) is a file and is not looked into;
-// uuencoded text and TNEF are left as they are.
+// Text and HTML are the first bodies of their kinds; everything else is a File, in message order, and its
+// number is the argument of ReadFile. A message inside the message (message/rfc822) is a file and is not
+// parsed; uuencoded text and TNEF are left unchanged.
 //
-// All strings are valid UTF-8 without NUL; those of the header are one line, without
-// controls. They are not safe for anything else: a file name may hold slashes, HTML
-// may hold scripts.
+// All strings are valid UTF-8 without NUL; those of the header are one line without control characters.
+// They are not safe in any other respect: a file name may contain slashes, HTML may contain scripts.
 //
-// The message is read once, line by line, whatever its nesting, so the work is
-// proportional to its octets and the memory to the bounds below, not to its size.
-// ReadWhole also keeps the files in memory; it is for messages of the platform itself and
-// for reports.
+// The message is read once, line by line, whatever its nesting, so the work is proportional to its bytes
+// and the memory is limited by the constants below, not by its size. ReadWhole also keeps the files in
+// memory; it is for reports and for messages of the platform itself.
 package message
 
 import (
@@ -26,42 +22,42 @@ import (
 	"time"
 )
 
-// The bounds. What is over them is left out, and Defects says so.
+// The limits. Content beyond them is dropped, and reported in Defects.
 const (
-	maxDepth   = 20        // nested multiparts
+	maxDepth   = 20        // nesting of multiparts
 	maxParts   = 500       // parts in all
-	maxHeader  = 256 << 10 // octets of the message's header, and of those of all parts together
-	maxText    = 5 << 20   // octets of Text and of HTML
+	maxHeader  = 256 << 10 // bytes of the message's header, and of the headers of all parts together
+	maxText    = 5 << 20   // bytes of Text and of HTML
 	maxList    = 1000      // addresses in a field, ids in References
 	maxDefects = 20
 
-	maxSubject = 16 << 10 // octets
-	maxDisplay = 2 << 10  // octets of an address in display form
-	maxName    = 1 << 10  // octets of a file name
-	maxID      = 998      // octets of a message or content id: one line of RFC 5322
+	maxSubject = 16 << 10 // bytes
+	maxDisplay = 2 << 10  // bytes of an address in display form
+	maxName    = 1 << 10  // bytes of a file name
+	maxID      = 998      // bytes of a message or content id: one line of RFC 5322
 )
 
 // Field is one field of a header, unfolded and decoded.
 type Field struct{ Name, Value string }
 
-// Message is what Read found.
+// Message is the result of Read.
 type Message struct {
 	Header        []Field // in order
-	From          string  // display form of the first address; as it stands there when it is none
-	FromAddress   string  // its addr-spec, domain in lower-case A-labels; empty when it cannot be read
+	From          string  // display form of the first address; the raw text if it is not an address
+	FromAddress   string  // its addr-spec, domain in lower-case A-labels; empty if invalid
 	To            []string
 	CC            []string
 	ReplyTo       []string
 	Subject       string
-	MessageID     string  // without angle brackets; empty when missing
+	MessageID     string  // without angle brackets; may be empty
 	InReplyTo     *string // the first id of that field
 	References    []string
-	Date          time.Time // zero when missing or unreadable
+	Date          time.Time // zero if missing or invalid
 	Text          string
 	HTML          string
 	Files         []File
-	AutoSubmitted bool // RFC 3834: an answering machine, a report, bulk mail; being on a list is no sign
-	Received      int  // fields of that name
+	AutoSubmitted bool // RFC 3834: an automatic reply, a report, bulk mail; mailing lists alone do not count
+	Received      int  // number of fields with that name
 	Defects       []string
 }
 
@@ -75,14 +71,14 @@ func (m *Message) Get(name string) string {
 	return ""
 }
 
-// File is a part that is not the body.
+// File is a part other than the bodies.
 type File struct {
-	Filename    string // as the sender named it; may be empty
+	Filename    string // as chosen by the sender; may be empty
 	ContentType string // lower case, without parameters
 	ContentID   string // without angle brackets
-	Inline      bool   // meant to be shown inside the text
-	Size        int64  // octets, decoded
+	Inline      bool   // to be shown inside the text
+	Size        int64  // decoded size in bytes
 }
 
-// ErrNoFile says that the message has no file of that number.
+// ErrNoFile means that the message has no file with that number.
 var ErrNoFile = errors.New("message has no such file")

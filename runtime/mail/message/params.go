@@ -6,10 +6,10 @@ import (
 	"strings"
 )
 
-// contentType is what a Content-Type field says that matters here.
+// contentType is the relevant part of a Content-Type field.
 type contentType struct{ name, boundary, charset, filename string }
 
-// disposition is the same of Content-Disposition (RFC 2183).
+// disposition is the relevant part of Content-Disposition (RFC 2183).
 type disposition struct{ kind, filename string }
 
 func readContentType(value string) contentType {
@@ -30,7 +30,7 @@ func readContentType(value string) contentType {
 	}
 }
 
-// charsetName takes off what some programs put around one.
+// charsetName removes quotes and similar characters that some programs add.
 func charsetName(s string) string {
 	s = strings.Trim(s, ` "'`)
 	if i := strings.IndexAny(s, " \t;,("); i > 0 {
@@ -44,15 +44,15 @@ func readDisposition(value string) disposition {
 	return disposition{kind: kind, filename: params.filename("filename")}
 }
 
-// notToken: RFC 2045, 5.1.
+// notToken reports whether a character cannot be in a token (RFC 2045, 5.1).
 func notToken(r rune) bool {
 	return r <= ' ' || r > '~' || strings.ContainsRune(`()<>@,;:\"/[]?=`, r)
 }
 
-// params are the parameters of a field that anybody asks for.
+// params are the relevant parameters of a field.
 type params map[string]*param
 
-// param is one, with the pieces of RFC 2231.
+// param is one parameter, with the sections of RFC 2231.
 type param struct {
 	whole    string
 	given    bool
@@ -65,14 +65,14 @@ type section struct {
 	extended bool // percent-encoded
 }
 
-// maxParams bounds the parameters that are looked at.
+// maxParams limits how many parameters are read.
 const maxParams = 1000
 
-// wanted are the parameters that are kept.
+// wanted lists the relevant parameters.
 var wanted = []string{"boundary", "charset", "name", "filename"}
 
-// readParams reads "value; name=value; …", each octet once. Of a parameter that is
-// given twice the first counts.
+// readParams parses "value; name=value; …", reading each byte once. If a parameter occurs twice, the first
+// counts.
 func readParams(field string) (string, params) {
 	s := scanner{rest: field}
 	first := strings.ToLower(strings.TrimSpace(s.until(";", false)))
@@ -89,7 +89,7 @@ func readParams(field string) (string, params) {
 	return first, found
 }
 
-// add files name, name*, name*0 or name*0*.
+// add stores name, name*, name*0 or name*0*.
 func (p params) add(name, value string) {
 	base, suffix, sectioned := strings.Cut(name, "*")
 	if !slices.Contains(wanted, base) {
@@ -116,7 +116,7 @@ func (p params) add(name, value string) {
 	have.sections = append(have.sections, section{number, value, extended})
 }
 
-// raw is a parameter that is ASCII by its nature, cut at a bound.
+// raw returns an ASCII parameter, truncated to a limit.
 func (p params) raw(name string, bound int) string {
 	have := p[name]
 	if have == nil {
@@ -129,8 +129,8 @@ func (p params) raw(name string, bound int) string {
 	return value[:min(len(value), bound)]
 }
 
-// filename is a parameter for people. Encoded words have no place in parameters (RFC
-// 2047, 5) but are what many programs write; where RFC 2231 is used too, it counts.
+// filename returns a parameter for display. Encoded words are invalid in parameters (RFC 2047, 5), but many
+// programs write them; RFC 2231 takes precedence if both are used.
 func (p params) filename(name string) string {
 	have := p[name]
 	if have == nil {
@@ -143,8 +143,8 @@ func (p params) filename(name string) string {
 	return bounded(strings.TrimSpace(oneLine(value)), maxName)
 }
 
-// joined puts the sections together, in order and as far as none is missing; plain
-// says that the charset is undone already.
+// joined joins the sections in order, up to the first missing one; plain reports whether the charset is
+// already decoded.
 func (p *param) joined() (value string, plain bool) {
 	sections := p.sections
 	slices.SortStableFunc(sections, func(a, b section) int { return a.number - b.number })
@@ -155,7 +155,7 @@ func (p *param) joined() (value string, plain bool) {
 	charset, next := "", sections[0].number // some count from 1
 	for _, s := range sections {
 		if s.number < next {
-			continue // given twice
+			continue // duplicate
 		}
 		if s.number > next {
 			break
@@ -179,7 +179,7 @@ func (p *param) joined() (value string, plain bool) {
 	return toUTF8(joined, charset), true
 }
 
-// percent undoes %XX, and leaves what is none.
+// percent decodes %XX, and leaves anything else unchanged.
 func percent(s string) string {
 	if !strings.Contains(s, "%") {
 		return s
@@ -200,11 +200,11 @@ func percent(s string) string {
 	return string(out)
 }
 
-// scanner reads a structured field: quoted strings and comments hide what ends it.
+// scanner reads a structured field: delimiters inside quoted strings and comments are ignored.
 type scanner struct{ rest string }
 
-// until takes everything up to one of the octets in ends, without comments, without
-// the quotes of quoted strings when unquote is set.
+// until returns everything up to one of the bytes in ends, without comments, and without the quotes of
+// quoted strings if unquote is set.
 func (s *scanner) until(ends string, unquote bool) string {
 	var out strings.Builder
 	depth, blank, quoted := 0, true, false
@@ -221,7 +221,7 @@ func (s *scanner) until(ends string, unquote bool) string {
 		case strings.IndexByte(ends, c) >= 0:
 			s.rest = s.rest[i:]
 			return out.String()
-		case quoted: // nothing belongs behind it
+		case quoted: // nothing belongs after it
 		case c == '"' && unquote && blank:
 			i += quotedString(s.rest[i:], &out) - 1
 			quoted = true
@@ -234,8 +234,8 @@ func (s *scanner) until(ends string, unquote bool) string {
 	return out.String()
 }
 
-// quotedString writes the content of one and says how long it was. One that does not
-// end goes to the end.
+// quotedString writes the content of a quoted string and returns its length. An unterminated one ends at
+// the end.
 func quotedString(s string, out *strings.Builder) int {
 	for i := 1; i < len(s); i++ {
 		switch {

@@ -8,17 +8,16 @@ import (
 	"github.com/postrider/postrider/runtime/mail/address"
 )
 
-// mailbox is one of an address field as a stranger wrote it.
+// mailbox is an address of an address field, as written.
 type mailbox struct {
 	name string // decoded
 	said string // the same as it stands there, without quotes
-	spec string // between the angle brackets, or bare; not validated
-	raw  string // as it stands there
+	spec string // in angle brackets, or bare; not validated
+	raw  string // unchanged
 }
 
-// mailboxes reads an address field (RFC 5322, 3.4), each octet once or twice. Groups
-// are dissolved. One address that cannot be read does not spoil the others. more says
-// that there are over maxList.
+// mailboxes parses an address field (RFC 5322, 3.4), reading each byte once or twice. Groups are flattened.
+// An invalid address does not affect the others. more reports whether there are over maxList.
 func mailboxes(value string) (list []mailbox, more bool) {
 	s := listScanner{quotes: strings.Count(value, `"`)%2 == 0 || strings.Contains(value, `\"`)}
 	for i := 0; i < len(value); i++ {
@@ -34,24 +33,24 @@ func mailboxes(value string) (list []mailbox, more bool) {
 	return s.list, false
 }
 
-// listScanner is in the middle of an address.
+// listScanner is the state within an address.
 type listScanner struct {
 	list    []mailbox
-	quotes  bool // quotation marks mean something
+	quotes  bool // quotation marks are significant
 	quoted  bool
 	angled  bool
 	hasSpec bool
 	hasAt   bool
-	depth   int // of comments
+	depth   int // nesting of comments
 
 	raw     strings.Builder // without comments
 	phrase  strings.Builder // without quotes as well
 	spec    strings.Builder // between angle brackets
 	comment strings.Builder // the first
-	noted   bool            // the first comment is over
+	noted   bool            // the first comment has ended
 }
 
-// octet takes one and says how many more it has used.
+// octet processes one byte and returns how many more it has consumed.
 func (s *listScanner) octet(rest string) int {
 	c := rest[0]
 	switch {
@@ -86,7 +85,7 @@ func (s *listScanner) octet(rest string) int {
 	return 0
 }
 
-// inner is an octet of a quoted string.
+// inner processes a byte of a quoted string.
 func (s *listScanner) inner(c byte) {
 	if s.angled {
 		s.spec.WriteByte(c)
@@ -117,7 +116,7 @@ func (s *listScanner) plain(c byte) {
 	}
 }
 
-// end is where an address ends.
+// end ends an address.
 func (s *listScanner) end() {
 	raw := strings.TrimSpace(s.raw.String())
 	box := mailbox{raw: raw}
@@ -140,7 +139,7 @@ func (s *listScanner) reset() {
 	*s = listScanner{list: s.list, quotes: s.quotes}
 }
 
-// withoutRoute takes off the route of `<@a,@b:c@d>` (RFC 5322, 4.4).
+// withoutRoute removes the route of `<@a,@b:c@d>` (RFC 5322, 4.4).
 func withoutRoute(spec string) string {
 	if strings.HasPrefix(spec, "@") {
 		if _, after, found := strings.Cut(spec, ":"); found {
@@ -150,8 +149,8 @@ func withoutRoute(spec string) string {
 	return strings.TrimSpace(spec)
 }
 
-// tidyName makes a name fit for a display form: one line, single spaces, without the
-// marks that turn the direction of text and so disguise what follows.
+// tidyName makes a name suitable for a display form: one line, single spaces, without characters that
+// change the text direction and so disguise what follows.
 func tidyName(s string) string {
 	s = strings.Map(func(r rune) rune {
 		if r >= 0x202A && r <= 0x202E || r >= 0x2066 && r <= 0x2069 {
@@ -166,7 +165,7 @@ func tidyName(s string) string {
 	return s
 }
 
-// display is the form that records show.
+// display returns the form for display.
 func (m mailbox) display() string {
 	if a, err := address.New(m.name, m.spec); err == nil {
 		return a.String()
@@ -182,11 +181,11 @@ func (m mailbox) display() string {
 	return `"` + name + `" <` + spec + `>`
 }
 
-// maxSpec is generous: 64 octets before the @, 255 behind it, and the sign.
+// maxSpec is generous: 64 bytes before the @, 255 after it.
 const maxSpec = 320
 
-// addrSpec is what can be an address somewhere: the strict form, or at least one with
-// both sides, as `root@localhost` and `a@[192.0.2.1]`. Empty when it cannot be read.
+// addrSpec returns a usable address: the strict form, or at least one with both sides, such as
+// `root@localhost` and `a@[192.0.2.1]`. Empty if invalid.
 func (m mailbox) addrSpec() string {
 	if a, err := address.New("", m.spec); err == nil {
 		return a.AddrSpec()

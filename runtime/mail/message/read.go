@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// Read reads a message to its end. The error is that of r; what came before it is
-// in the Message, which is never nil.
+// Read parses a message to its end. The error is that of r; everything before it is in the Message, which
+// is never nil.
 func Read(r io.Reader) (*Message, error) {
 	p := newParser(newLines(r))
 	root := p.root()
@@ -21,8 +21,7 @@ func Read(r io.Reader) (*Message, error) {
 	return p.out, nil
 }
 
-// ReadFile writes the n-th of Files to w, decoded, as it is read. The error is
-// ErrNoFile or that of r or w.
+// ReadFile writes the n-th of Files to w, decoded, while reading. The error is ErrNoFile or that of r or w.
 func ReadFile(r io.Reader, n int, w io.Writer) (File, error) {
 	if n < 0 {
 		return File{}, ErrNoFile
@@ -41,8 +40,8 @@ func ReadFile(r io.Reader, n int, w io.Writer) (File, error) {
 	return File{}, ErrNoFile
 }
 
-// ReadFiles writes every one of Files, decoded, as the message is read: that of number
-// n to the writer that to(n) gives. The error is that of r or of a writer.
+// ReadFiles writes all Files, decoded, while reading: file n to the writer that to(n) returns. The error is
+// that of r or of a writer.
 func ReadFiles(r io.Reader, to func(n int) io.Writer) error {
 	p := newParser(newLines(r))
 	p.each = to
@@ -56,7 +55,7 @@ func ReadFiles(r io.Reader, to func(n int) io.Writer) error {
 	return nil
 }
 
-// Header reads the header of a message and nothing more of it.
+// Header reads only the header of a message.
 func Header(r io.Reader) ([]Field, error) {
 	p := newParser(newLines(r))
 	decoded := p.root().decoded()
@@ -66,8 +65,8 @@ func Header(r io.Reader) ([]Field, error) {
 	return decoded, nil
 }
 
-// Hops counts the Received fields of a header: the servers that a message has passed. The
-// error is that of r.
+// Hops counts the Received fields of a header: the servers that a message has passed through. The error is
+// that of r.
 func Hops(r io.Reader) (int, error) {
 	p := newParser(newLines(r))
 	n := p.root().received
@@ -77,8 +76,8 @@ func Hops(r io.Reader) (int, error) {
 	return n, nil
 }
 
-// Authors are the addresses of every From field, in order, as FromAddress gives the
-// first of them: an empty string stands for one that cannot be read.
+// Authors returns the addresses of every From field, in order, in the form of FromAddress: an empty string
+// for an invalid one.
 func Authors(r io.Reader) ([]string, error) {
 	p := newParser(newLines(r))
 	var authors []string
@@ -97,23 +96,23 @@ func Authors(r io.Reader) ([]string, error) {
 	return authors, nil
 }
 
-// parser walks one message.
+// parser parses one message.
 type parser struct {
 	lines lines
 	out   *Message
 
 	top        header // of the message
-	place      *Part  // the part at hand, when places are wanted and no contents
-	beyond     bool   // a bound on parts was met
-	headerLeft int    // octets that the headers of parts may still have
+	place      *Part  // the current part, if only positions are wanted
+	beyond     bool   // a limit on parts was exceeded
+	headerLeft int    // bytes left for the headers of parts
 	parts      int
 	maxText    int  // octets of Text and of HTML
-	joins      bool // all bodies of a kind, and not only the first
+	joins      bool // join all bodies of a kind instead of using the first
 	text, html []*body
-	preamble   buffer // of a multipart in which no part has begun
-	wanted     int    // number of the file to write, -1: none
+	preamble   buffer // of a multipart in which no part has started
+	wanted     int    // number of the file to write; -1 for none
 	to         io.Writer
-	each       func(n int) io.Writer // of all files, nil: none
+	each       func(n int) io.Writer // writers for all files; may be nil
 	writeErr   error
 }
 
@@ -147,7 +146,7 @@ func (p *parser) finish() {
 	p.out.HTML = p.joined(p.html, "The HTML")
 }
 
-// joined decodes the bodies of a kind, which are mostly one.
+// joined decodes the bodies of a kind; usually there is one.
 func (p *parser) joined(bodies []*body, which string) string {
 	if len(bodies) == 1 {
 		return p.decode(bodies[0], which)
@@ -163,7 +162,7 @@ func (p *parser) joined(bodies []*body, which string) string {
 	return bounded(text.String(), p.maxText)
 }
 
-// defect remembers a sentence, once.
+// defect records a sentence, once.
 func (p *parser) defect(format string, args ...any) {
 	sentence := fmt.Sprintf(format, args...)
 	if len(p.out.Defects) < maxDefects && !slices.Contains(p.out.Defects, sentence) {

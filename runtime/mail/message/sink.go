@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// counter counts what it hands on.
+// counter counts the bytes that it passes on.
 type counter struct {
 	to     io.Writer
 	n      int64
@@ -21,7 +21,7 @@ func (c *counter) Write(b []byte) (int, error) {
 	return n, err
 }
 
-// buffer keeps the first octets that are written to it.
+// buffer keeps the first bytes written to it.
 type buffer struct {
 	data  []byte
 	limit int
@@ -32,7 +32,7 @@ func (b *buffer) Write(data []byte) (int, error) {
 	kept := data[:min(len(data), b.limit-len(b.data))]
 	b.over = b.over || len(kept) < len(data)
 	if need := len(b.data) + len(kept); need > cap(b.data) {
-		// Twice as much each time: append would copy a large text over and over.
+		// Double the size each time: append would copy a large text repeatedly.
 		b.data = slices.Grow(b.data, min(max(cap(b.data), len(kept)), b.limit-len(b.data)))
 	}
 	b.data = append(b.data, kept...)
@@ -41,7 +41,7 @@ func (b *buffer) Write(data []byte) (int, error) {
 
 func (b *buffer) reset() { b.data, b.over = b.data[:0], false }
 
-// body is Text or HTML before its charset is undone.
+// body is Text or HTML before its charset is decoded.
 type body struct {
 	buffer
 	charset string

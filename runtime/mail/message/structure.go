@@ -1,18 +1,18 @@
 package message
 
-// Part is the message, or a part of it, by where it stands in the octets of the message.
+// Part is the message, or a part of it, by its position in the bytes of the message.
 type Part struct {
-	Header int // where its header begins
-	End    int // where its body ends, without the line end that belongs to the boundary behind it
+	Header int // start of its header
+	End    int // end of its body, without the line end that belongs to the following boundary
 
-	// Of a multipart whose parts were found.
-	Boundary string // empty: a part that holds no others
+	// For a multipart whose parts were found.
+	Boundary string // empty if it contains no other parts
 	Parts    []*Part
-	Closed   bool // it ends with its last boundary
+	Closed   bool // it ends with its closing boundary
 }
 
-// Structure finds the parts of a message. It decodes nothing. complete is false when there
-// are more parts, or deeper ones, than Read takes in.
+// Structure finds the parts of a message without decoding. complete is false if there are more or deeper
+// parts than Read accepts.
 func Structure(raw []byte) (root *Part, complete bool) {
 	p := newParser(linesOf(raw))
 	p.place = &Part{End: len(raw)}
@@ -22,14 +22,14 @@ func Structure(raw []byte) (root *Part, complete bool) {
 	return root, !p.beyond
 }
 
-// multipartAt notes that the part at hand holds others.
+// multipartAt records that the current part contains others.
 func (p *parser) multipartAt(boundary string) {
 	if p.place != nil {
 		p.place.Boundary = boundary
 	}
 }
 
-// placed takes in a part, by read, and notes where it stands.
+// placed reads a part and records its position.
 func (p *parser) placed(read func()) {
 	outer := p.place
 	if outer == nil {
@@ -43,7 +43,7 @@ func (p *parser) placed(read func()) {
 	p.place = outer
 }
 
-// skip goes on to the next boundary when only places are wanted.
+// skip skips to the next boundary if only positions are wanted.
 func (p *parser) skip() bool {
 	if p.place == nil {
 		return false

@@ -2,12 +2,11 @@ package message
 
 import "io"
 
-// The decoders of transfer encodings take what they can: those of the standard
-// library stop at the first octet out of place. They never fail but with their
-// writer.
+// The decoders of transfer encodings decode as much as possible: those of the standard library stop at the
+// first invalid byte. They fail only if their writer fails.
 
-// base64Writer skips what is not in the alphabet and begins anew after padding, so
-// that pieces encoded one by one and then joined decode too.
+// base64Writer skips characters outside the alphabet and restarts after padding, so that concatenated
+// base64 texts are decoded, too.
 type base64Writer struct {
 	to   io.Writer
 	bits uint32
@@ -16,7 +15,7 @@ type base64Writer struct {
 	err  error
 }
 
-// sextet is the value of an octet of the base64 alphabet.
+// sextet is the value of a byte of the base64 alphabet.
 var sextet = func() (table [256]int8) {
 	for i := range table {
 		table[i] = -1
@@ -45,7 +44,7 @@ func (d *base64Writer) Write(b []byte) (int, error) {
 	return len(b), d.flush()
 }
 
-// group writes the octets of an incomplete group.
+// group writes the bytes of an incomplete group.
 func (d *base64Writer) group() {
 	switch d.have {
 	case 2:
@@ -69,16 +68,16 @@ func (d *base64Writer) end() {
 	d.flush() //nolint:errcheck // the writer remembers it
 }
 
-// quotedWriter leaves an equals sign alone that starts nothing, and takes off white
-// space at line ends, which was added on the way (RFC 2045, 6.7).
+// quotedWriter leaves an equals sign unchanged if it starts nothing, and removes white space at line ends,
+// which was added in transit (RFC 2045, 6.7).
 type quotedWriter struct {
 	to    io.Writer
-	held  []byte // an equals sign and what follows, or white space, until it is clear what it is
+	held  []byte // an equals sign and what follows, or white space, until its meaning is clear
 	out   []byte
 	total error
 }
 
-// maxHeld bounds white space that is held back until a line end is seen.
+// maxHeld limits white space held back until a line end.
 const maxHeld = 1024
 
 func (d *quotedWriter) Write(b []byte) (int, error) {
@@ -112,8 +111,8 @@ func (d *quotedWriter) octet(c byte) {
 	}
 }
 
-// afterEquals says whether it has used the octet. held is "=", then a digit, or white
-// space that ends in a line end, then nothing.
+// afterEquals reports whether it has consumed the byte. held is "=", then a digit, or white space that ends
+// in a line end, then nothing.
 func (d *quotedWriter) afterEquals(c byte) bool {
 	last := d.held[len(d.held)-1]
 	_, digit := hexValue(c)
@@ -147,7 +146,7 @@ func (d *quotedWriter) release() {
 	d.held = d.held[:0]
 }
 
-// end: an equals sign at the very end is a soft line break, white space is padding.
+// end handles the end: an equals sign at the very end is a soft line break, white space is padding.
 func (d *quotedWriter) end() {
 	d.out = d.out[:0]
 	if len(d.held) > 1 && d.held[0] == '=' {

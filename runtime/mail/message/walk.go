@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// entity takes in the message or a part of it, up to the next boundary.
+// entity reads the message or a part of it, up to the next boundary.
 func (p *parser) entity(h header, depth int) {
 	kind := readContentType(h.get("Content-Type"))
 	if strings.HasPrefix(kind.name, "multipart/") {
@@ -24,9 +24,8 @@ func (p *parser) entity(h header, depth int) {
 	p.leaf(h, kind, depth == 0)
 }
 
-// multipart takes in the parts between the boundaries. What stands before the first
-// and after the last is for programs that know no MIME, and is left out unless there
-// is nothing else.
+// multipart reads the parts between the boundaries. Text before the first and after the last is for
+// programs without MIME, and is dropped unless there is nothing else.
 func (p *parser) multipart(kind contentType, depth int) {
 	p.multipartAt(kind.boundary)
 	p.lines.boundaries = append(p.lines.boundaries, kind.boundary)
@@ -82,8 +81,8 @@ func (p *parser) part(within contentType, depth int) {
 	p.entity(h, depth+1)
 }
 
-// leaf takes in a part with content: as the text or html of the message when it is
-// the first of its kind, else as a file.
+// leaf reads a part with content: as the text or HTML of the message if it is the first of its kind, else
+// as a file.
 func (p *parser) leaf(h header, kind contentType, root bool) {
 	if p.skip() {
 		return
@@ -123,11 +122,11 @@ func (p *parser) leaf(h header, kind contentType, root bool) {
 		p.writeErr = size.failed
 		p.lines.stop()
 	} else if len(p.out.Files) == p.wanted+1 {
-		p.lines.stop() // it is all that was asked for
+		p.lines.stop() // nothing else was requested
 	}
 }
 
-// body takes in a body of the message, in the room that those before it leave.
+// body reads a body of the message, within the room left by earlier ones.
 func (p *parser) body(kind contentType, before []*body, encoding string) *body {
 	b := &body{buffer: buffer{limit: p.maxText}, charset: kind.charset, html: kind.name == "text/html"}
 	for _, other := range before {
@@ -137,7 +136,7 @@ func (p *parser) body(kind contentType, before []*body, encoding string) *body {
 	return b
 }
 
-// decodeTo writes the content of a part without its transfer encoding.
+// decodeTo writes the decoded content of a part.
 func (p *parser) decodeTo(w io.Writer, encoding string) {
 	switch encoding = strings.ToLower(strings.TrimSpace(withoutComment(encoding))); encoding {
 	case "", "7bit", "8bit", "binary":
@@ -156,8 +155,7 @@ func (p *parser) decodeTo(w io.Writer, encoding string) {
 	}
 }
 
-// copyTo goes on to the next boundary. Only a counter's writer can fail, and it
-// remembers that.
+// copyTo copies up to the next boundary. Only a counter's writer can fail, and it records its error.
 func (p *parser) copyTo(w io.Writer) {
 	if p.lines.copyTo(w) != nil {
 		p.lines.stop()

@@ -8,33 +8,33 @@ import (
 	"strings"
 )
 
-// Whole is a message together with the contents of its files, for messages that fit into
-// memory: reports, and those of the platform itself.
+// Whole is a message with the contents of its files, for messages that fit into memory: reports, and those
+// of the platform itself.
 type Whole struct {
 	*Message
 	Authors    []Mailbox // of the first From
 	Recipients []Mailbox // of the first To
-	Contents   [][]byte  // of Files, decoded; shorter than the file's Size when Bounds.Contents was used up
+	Contents   [][]byte  // of Files, decoded; shorter than the file's Size if Bounds.Contents was used up
 }
 
 // Mailbox is one address of a field, decoded and not validated.
 type Mailbox struct {
-	Name    string // what stands there, when there is no address
-	Address string // as its writer wrote it; empty: none can be read
+	Name    string // the raw text, if there is no address
+	Address string // as written; empty if invalid
 }
 
-// Bounds of ReadWhole. A zero value means the default.
+// Bounds are the limits of ReadWhole. Zero values mean the defaults.
 type Bounds struct {
-	Total    int64 // octets of the message, default: all; the rest is not read
-	Text     int   // octets of Text and of HTML, default 5 MB
-	Contents int   // octets of all contents together, default 50 MB
+	Total    int64 // bytes of the message, default: all; the rest is not read
+	Text     int   // bytes of Text and of HTML, default 5 MB
+	Contents int   // bytes of all contents together, default 50 MB
 }
 
 const maxContents = 50 << 20
 
-// ReadWhole reads a message to its end, with the contents of its files. Unlike Read it
-// joins all bodies of a kind, as the footer of a mailing list is one. The error is that of
-// r; what came before it is in the Whole, which is never nil.
+// ReadWhole parses a message to its end, with the contents of its files. Unlike Read it joins all bodies of
+// a kind, because the footer of a mailing list is one. The error is that of r; everything before it is in
+// the Whole, which is never nil.
 func ReadWhole(r io.Reader, bounds Bounds) (*Whole, error) {
 	if bounds.Total <= 0 {
 		bounds.Total = math.MaxInt64
@@ -79,7 +79,7 @@ func ReadWhole(r io.Reader, bounds Bounds) (*Whole, error) {
 	return whole, nil
 }
 
-// ReadHead reads the header of a message and nothing more of it. The error is that of r.
+// ReadHead reads only the header of a message. The error is that of r.
 func ReadHead(r io.Reader) (*Whole, error) {
 	p := newParser(newLines(r))
 	whole := p.head()
@@ -96,8 +96,8 @@ func (p *parser) head() *Whole {
 	return &Whole{Message: p.out, Authors: p.top.mailboxes("From"), Recipients: p.top.mailboxes("To")}
 }
 
-// mailboxes reads the first field of a name. A field without any address is one name: a
-// person still sees who it claims to be.
+// mailboxes parses the first field of a name. A field without any address is one name, so that readers can
+// still see the claimed sender.
 func (h header) mailboxes(name string) []Mailbox {
 	value := h.get(name)
 	boxes, _ := mailboxes(value)
@@ -121,5 +121,5 @@ func (h header) mailboxes(name string) []Mailbox {
 	return []Mailbox{{Name: bounded(decodeWords(bounded(value, maxDisplay)), maxDisplay)}}
 }
 
-// UTF8 gives octets of no declared charset as valid UTF-8 without NUL.
+// UTF8 converts bytes of an undeclared charset to valid UTF-8 without NUL.
 func UTF8(octets []byte) string { return clean(octets) }

@@ -5,17 +5,16 @@ import (
 	"strings"
 )
 
-// decodeWords decodes a header value for reading: encoded words (RFC 2047) wherever
-// they stand, also inside quotes and without white space around, then one line.
-// Neighbours in one charset are joined before it is undone, because many programs cut
-// in the middle of a character.
+// decodeWords decodes a header value: encoded words (RFC 2047) anywhere, also inside quotes and without
+// white space around them, on one line. Adjacent words in one charset are joined before decoding, because
+// many programs split characters.
 func decodeWords(s string) string {
 	if !strings.Contains(s, "=?") {
 		return oneLine(toUTF8([]byte(s), ""))
 	}
 	var out strings.Builder
-	plain := 0      // begin of what is no encoded word
-	var run []byte  // octets of neighbours
+	plain := 0      // start of text that is not an encoded word
+	var run []byte  // bytes of adjacent words
 	var name string // their charset
 	flush := func() {
 		out.WriteString(toUTF8(run, name))
@@ -50,17 +49,17 @@ func decodeWords(s string) string {
 	return oneLine(out.String())
 }
 
-// word is an encoded word without its transfer encoding.
+// word is an encoded word after transfer decoding.
 type word struct {
 	charset string
 	octets  []byte
 }
 
-// maxCharset is the longest name of a charset: what is longer is no encoded word.
+// maxCharset is the maximum length of a charset name in an encoded word.
 const maxCharset = 60
 
-// encodedWord reads one at the beginning of s: =?charset?encoding?text?=. Its size is 0
-// when there is none. Unlike RFC 2047 it may be long and hold spaces.
+// encodedWord parses an encoded word at the start of s: =?charset?encoding?text?=. Its size is 0 if there
+// is none. Unlike in RFC 2047 it may be long and contain spaces.
 func encodedWord(s string) (word, int) {
 	head := s[2:min(len(s), 2+maxCharset+3)]
 	charset, rest, found := strings.Cut(head, "?")
@@ -93,8 +92,8 @@ func encodedWord(s string) (word, int) {
 	return w, begin + length + len("?=")
 }
 
-// maxMarks is how many question marks a word may hold, which should be encoded. It
-// bounds the search for the end of one, so that many beginnings cost nothing.
+// maxMarks is how many unencoded question marks a word may contain. It limits the search for its end, so
+// that many starts are cheap.
 const maxMarks = 8
 
 func quotedWord(s string) []byte {

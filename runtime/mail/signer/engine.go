@@ -13,39 +13,39 @@ import (
 	"sync"
 )
 
-// Mode says which engine is wanted.
+// Mode selects the engine.
 type Mode string
 
-// The modes, as POSTRIDER_SIGNER names them.
+// The values of POSTRIDER_SIGNER.
 const (
-	Auto      Mode = "auto"      // libcrypto where it is found and agrees with Go, else Go
+	Auto      Mode = "auto"      // libcrypto if it is found and agrees with Go, else Go
 	Go        Mode = "go"        // Go alone
 	Libcrypto Mode = "libcrypto" // libcrypto, or Open fails
 )
 
-// Modes lists what POSTRIDER_SIGNER may say.
+// Modes lists the values of POSTRIDER_SIGNER.
 var Modes = []Mode{Auto, Go, Libcrypto}
 
-// Engine makes signatures. Safe for concurrent use.
+// Engine creates signatures. It is safe for concurrent use.
 type Engine struct {
-	native *native // nil: Go signs
+	native *native // nil if Go signs
 	why    string  // why libcrypto is not used
 }
 
 // native is an RSA implementation outside of Go.
 type native struct {
 	name string // with its version
-	// load takes a PKCS #8 key. What it returns signs SHA-256 digests with PKCS #1 v1.5.
+	// load loads a PKCS #8 key. The result signs SHA-256 digests with PKCS #1 v1.5.
 	load func(der []byte) (handle, error)
 }
 
-// handle is a key that a native implementation holds. It frees itself.
+// handle is a key held by a native implementation. It frees itself.
 type handle interface {
 	sign(digest []byte, size int) ([]byte, error)
 }
 
-// Open returns the engine for a mode. With Libcrypto it fails where libcrypto is not
-// found or disagrees with Go. With Auto Go signs there, and Reason says why.
+// Open returns the engine for a mode. With Libcrypto it fails if libcrypto is not found or disagrees with
+// Go. With Auto it then falls back to Go, and Reason says why.
 func Open(mode Mode) (*Engine, error) {
 	switch mode {
 	case Go:
@@ -64,7 +64,7 @@ func Open(mode Mode) (*Engine, error) {
 	return nil, fmt.Errorf("open libcrypto: %w", err)
 }
 
-// Name names who signs, with the version of libcrypto.
+// Name returns the name of the implementation, with the version of libcrypto.
 func (e *Engine) Name() string {
 	if e == nil || e.native == nil {
 		return "Go"
@@ -72,7 +72,7 @@ func (e *Engine) Name() string {
 	return e.native.name
 }
 
-// Reason says why Go signs; "" where libcrypto does.
+// Reason returns why Go signs; "" with libcrypto.
 func (e *Engine) Reason() string {
 	if e == nil {
 		return "no engine was opened"
@@ -80,8 +80,8 @@ func (e *Engine) Reason() string {
 	return e.why
 }
 
-// Load returns the key in the form in which the engine signs. Keys other than RSA, and
-// all keys where Go signs, are returned as they are. A nil engine signs with Go.
+// Load returns the key in the form that the engine uses. Keys other than RSA, and all keys if Go signs, are
+// returned unchanged. A nil engine signs with Go.
 func (e *Engine) Load(key crypto.Signer) (crypto.Signer, error) {
 	private, ok := key.(*rsa.PrivateKey)
 	if e == nil || e.native == nil || !ok {
@@ -99,15 +99,15 @@ func (e *Engine) Load(key crypto.Signer) (crypto.Signer, error) {
 	return &nativeKey{PrivateKey: private, handle: held}, nil
 }
 
-// nativeKey signs by the native implementation what DKIM signs, and by Go whatever else.
+// nativeKey signs DKIM digests with the native implementation, and everything else with Go.
 type nativeKey struct {
 	*rsa.PrivateKey
 
 	handle handle
 }
 
-// Sign signs a digest with PKCS #1 v1.5. Where the native implementation refuses a
-// SHA-256 digest, Go signs it: mail goes out all the same.
+// Sign signs a digest with PKCS #1 v1.5. If the native implementation fails for a SHA-256 digest, Go signs
+// it, so that mail is still sent.
 func (k *nativeKey) Sign(random io.Reader, digest []byte, opts crypto.SignerOpts) ([]byte, error) {
 	if _, pss := opts.(*rsa.PSSOptions); !pss && opts.HashFunc() == crypto.SHA256 && len(digest) == sha256.Size {
 		if signature, err := k.handle.sign(digest, k.Size()); err == nil {
@@ -117,7 +117,7 @@ func (k *nativeKey) Sign(random io.Reader, digest []byte, opts crypto.SignerOpts
 	return k.PrivateKey.Sign(random, digest, opts)
 }
 
-// tested is libcrypto once it has passed the self-test, which one process needs once.
+// tested is libcrypto after the self-test, which runs once per process.
 var tested = sync.OnceValues(func() (*native, error) {
 	found, err := openLibcrypto()
 	if err == nil {

@@ -15,8 +15,8 @@ import (
 // sonames are the versions of libcrypto that have all functions, the newest first.
 var sonames = []string{"libcrypto.so.3", "libcrypto.so.1.1"}
 
-// libcrypto holds the functions of OpenSSL that signing takes. A pointer that belongs
-// to OpenSSL is a uintptr: the garbage collector must not look at it.
+// libcrypto holds the OpenSSL functions for signing. Pointers owned by OpenSSL are uintptr, because the
+// garbage collector must not follow them.
 type libcrypto struct {
 	versionText func(kind int32) string
 
@@ -29,10 +29,10 @@ type libcrypto struct {
 	sign     func(ctx uintptr, signature *byte, length *uint, digest *byte, digestLength uint) int32
 	forget   func() // drops the errors that OpenSSL queued for this thread
 
-	held atomic.Int64 // keys that are loaded and not freed
+	held atomic.Int64 // loaded keys that are not freed yet
 }
 
-// openLibcrypto finds the machine's libcrypto. The error says what was looked for.
+// openLibcrypto opens the machine's libcrypto. The error says what was looked for.
 func openLibcrypto() (*native, error) {
 	var failed []error
 	for _, name := range sonames {
@@ -77,7 +77,7 @@ func (l *libcrypto) native() *native {
 	return &native{name: l.versionText(0), load: func(der []byte) (handle, error) { return l.load(der) }}
 }
 
-// loaded is an EVP_PKEY. OpenSSL only reads it, so many threads may sign with it at once.
+// loaded is an EVP_PKEY. OpenSSL only reads it, so many threads may sign with it concurrently.
 type loaded struct {
 	lib *libcrypto
 	key uintptr
@@ -107,7 +107,7 @@ func (l *libcrypto) load(der []byte) (*loaded, error) {
 
 // sign returns the PKCS #1 v1.5 signature, size bytes, of a SHA-256 digest.
 func (k *loaded) sign(digest []byte, size int) ([]byte, error) {
-	defer runtime.KeepAlive(k) // else the key could be freed under the call
+	defer runtime.KeepAlive(k) // otherwise the key could be freed during the call
 	signature, err := k.lib.signWith(k.key, digest, size)
 	if err != nil {
 		k.lib.forgetErrors()
@@ -134,6 +134,6 @@ func (l *libcrypto) signWith(key uintptr, digest []byte, size int) ([]byte, erro
 	return signature, nil
 }
 
-// forgetErrors empties the error queue of the thread it happens to run on. A queue that
-// another thread keeps does no harm: nobody reads it, and OpenSSL bounds it.
+// forgetErrors empties the error queue of the current thread. Queues of other threads are harmless: nothing
+// reads them, and OpenSSL limits their size.
 func (l *libcrypto) forgetErrors() { l.forget() }

@@ -4,7 +4,7 @@ package signer
 
 import "errors"
 
-// openLibcrypto says that this program was built without libcrypto.
+// openLibcrypto returns an error: this program was built without libcrypto.
 func openLibcrypto() (*native, error) {
 	return nil, errors.New("this program is built without libcrypto")
 }

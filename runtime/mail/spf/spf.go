@@ -1,11 +1,10 @@
-// Package spf evaluates SPF (RFC 7208), for the domains that send through us and for the
-// mail that comes in, so that both get the same answer.
+// Package spf evaluates SPF (RFC 7208), for domains that send through us and for received mail, so that
+// both get the same result.
 //
-// The evaluation is that of blitiri.com.ar/go/spf. It looks at terms when their turn comes,
-// while section 4.6 wants the whole record to be valid, so the parser of mox sees each
-// record first. (mox/dmarc links that package in any case. Its own evaluation expands no
-// macro in the mechanisms a and mx.) What the two do not know of the public test suite
-// stands in suite_test.go.
+// The evaluation is that of blitiri.com.ar/go/spf. It parses terms only when it reaches them, while section
+// 4.6 requires the whole record to be valid, so each record is first parsed with mox's parser. (mox/dmarc
+// links that package anyway. Its own evaluation does not expand macros in the mechanisms a and mx.) The
+// deviations of the two from the public test suite are listed in suite_test.go.
 package spf
 
 import (
@@ -23,7 +22,7 @@ import (
 	"github.com/postrider/postrider/runtime/mail/dnsx"
 )
 
-// Result is a word of RFC 7208 section 2.6.
+// Result is a result of RFC 7208 section 2.6.
 type Result = spf.Result
 
 // The results.
@@ -37,7 +36,7 @@ const (
 	PermError = spf.PermError
 )
 
-// Why an evaluation ended with PermError.
+// The reasons for PermError.
 var (
 	ErrTooManyLookups  = spf.ErrLookupLimitReached
 	ErrTooManyVoid     = spf.ErrVoidLookupLimitReached
@@ -46,11 +45,11 @@ var (
 	ErrMultipleRecords = spf.ErrMultipleRecords
 )
 
-// Client is the SMTP client about whom a record is asked.
+// Client is the SMTP client to check.
 type Client struct {
 	IP     net.IP
 	Hello  string // of EHLO or HELO
-	Sender string // of MAIL FROM; empty: the domain of Hello is asked
+	Sender string // of MAIL FROM; if empty, the domain of Hello is checked
 }
 
 // Source is what is needed of a resolver. A name that is not there is dnsx.ErrNotFound.
@@ -94,13 +93,13 @@ func Records(values []string) []string {
 	return records
 }
 
-// resolver answers the library.
+// resolver implements the library's resolver.
 type resolver Evaluation
 
 var _ spf.DNSResolver = (*resolver)(nil)
 
-// LookupTXT gives the values of a name. An SPF record among them that is not
-// valid is an error, which the evaluation takes for a permanent one.
+// LookupTXT returns the values of a name. An invalid SPF record among them is an error, which the
+// evaluation treats as permanent.
 func (d *resolver) LookupTXT(ctx context.Context, name string) ([]string, error) {
 	name = strings.ToLower(strings.TrimSuffix(name, "."))
 	if d.Names == nil {
@@ -126,13 +125,13 @@ func (d *resolver) LookupTXT(ctx context.Context, name string) ([]string, error)
 	return values, nil
 }
 
-// LookupMX gives the mail hosts of a name.
+// LookupMX returns the mail hosts of a name.
 func (d *resolver) LookupMX(ctx context.Context, name string) ([]*net.MX, error) {
 	hosts, err := d.Source.LookupMX(ctx, name)
 	return hosts, d.failed(name, err)
 }
 
-// LookupIPAddr gives the addresses of a host.
+// LookupIPAddr returns the addresses of a host.
 func (d *resolver) LookupIPAddr(ctx context.Context, host string) ([]net.IPAddr, error) {
 	if slices.Contains(d.Reverse, host) {
 		return nil, &net.DNSError{Err: "not asked", Name: host, IsNotFound: true}
@@ -145,7 +144,7 @@ func (d *resolver) LookupIPAddr(ctx context.Context, host string) ([]net.IPAddr,
 	return addrs, d.failed(host, err)
 }
 
-// LookupAddr gives the names of an address.
+// LookupAddr returns the names of an address.
 func (d *resolver) LookupAddr(ctx context.Context, addr string) ([]string, error) {
 	if d.Reverse != nil {
 		return d.Reverse, nil
@@ -154,7 +153,7 @@ func (d *resolver) LookupAddr(ctx context.Context, addr string) ([]string, error
 	return names, d.failed(addr, err)
 }
 
-// failed puts an error into the form that the library tells apart.
+// failed converts an error to the form that the library recognizes.
 func (d *resolver) failed(name string, err error) error {
 	if err == nil {
 		return nil
@@ -166,8 +165,7 @@ func (d *resolver) failed(name string, err error) error {
 	return &net.DNSError{UnwrapErr: err, Err: err.Error(), Name: name, IsNotFound: missing, IsTemporary: !missing}
 }
 
-// SyntaxError is a record that is not valid: the name that holds it, and its first term
-// that is not valid.
+// SyntaxError is an invalid record: its name, and its first invalid term.
 type SyntaxError struct{ Name, Term string }
 
 func (e *SyntaxError) Error() string {
@@ -177,18 +175,15 @@ func (e *SyntaxError) Error() string {
 var (
 	// modifier is a term of the form name=value (RFC 7208 section 4.6.1).
 	modifier = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9._-]*=`)
-	// domainSpec takes the domain-spec out of a term that has one, without the prefix
-	// lengths of a and mx.
+	// domainSpec extracts the domain-spec of a term that has one, without the prefix lengths of a and mx.
 	domainSpec = regexp.MustCompile(`(?i)^(?:[-+~?]?(?:a|mx):(.*?)(?:/[0-9]*)?(?://[0-9]*)?|(?:[-+~?]?(?:include|exists|ptr):|(?:redirect|exp)=)(.*))$`)
-	// lastLabel is how a domain-spec ends: with a label after a dot, or a macro
-	// (section 7.1).
+	// lastLabel matches the end of a domain-spec: a label after a dot, or a macro (section 7.1).
 	lastLabel = regexp.MustCompile(`(?:\.[A-Za-z0-9-]+\.?|%\{[^}]*\}|%[%_-])$`)
-	// textMacro is a macro for the text of an explanation only (section 7.2).
+	// textMacro is a macro that is valid only in explanations (section 7.2).
 	textMacro = regexp.MustCompile(`(?i)%\{[crt]`)
 )
 
-// invalidTerm finds the first term of a record that is not valid, empty for
-// none (RFC 7208 section 12).
+// invalidTerm returns the first invalid term of a record; empty if there is none (RFC 7208 section 12).
 func invalidTerm(record string) string {
 	version, terms, _ := strings.Cut(record, " ")
 	seen := []string{version}
@@ -198,16 +193,16 @@ func invalidTerm(record string) string {
 		}
 		parsed := term
 		if spec := domainSpec.FindStringSubmatch(term); spec != nil {
-			// Two rules that mox's parser does not know.
+			// Two rules that mox's parser does not check.
 			if domain := spec[1] + spec[2]; !lastLabel.MatchString(domain) || textMacro.MatchString(domain) {
 				return term
 			}
 		}
 		if name, _, _ := strings.Cut(term, "="); modifier.MatchString(term) && !strings.EqualFold(name, "redirect") && !strings.EqualFold(name, "exp") {
-			// It takes accredit= for the mechanism a; behind an x it sees a modifier.
+			// It parses accredit= as the mechanism a; prefixed with an x it is a modifier.
 			parsed = "x" + term
 		}
-		// Together with those before it: a modifier may not stand twice (section 6).
+		// Together with earlier ones: a modifier may not occur twice (section 6).
 		seen = append(seen, parsed)
 		if _, _, err := moxspf.ParseRecord(strings.Join(seen, " ")); err != nil {
 			return term

@@ -7,8 +7,8 @@ import (
 	"unicode"
 )
 
-// Why says why receivers stop with PermError at the record of name. err is what Check
-// returned. The result is the second half of a sentence, without a full stop.
+// Why explains why receivers stop with PermError at the record of name. err is the error of Check. The
+// result is the second half of a sentence, without a full stop.
 func (e *Evaluation) Why(name string, err error) string {
 	var broken *SyntaxError
 	switch {
@@ -32,7 +32,7 @@ func (e *Evaluation) Why(name string, err error) string {
 	return "receivers cannot evaluate it (" + short(err.Error()) + ")"
 }
 
-// short keeps a stranger's text from drowning the sentence around it.
+// short truncates an untrusted text in a sentence.
 func short(text string) string {
 	if len(text) > 60 {
 		text = text[:60] + "…"

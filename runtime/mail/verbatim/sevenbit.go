@@ -6,12 +6,12 @@ import (
 	"unicode/utf8"
 )
 
-// ErrNotSevenBit says that a message cannot be made 7-bit: what has the 8-bit octets is
-// signed, or is encoded already, or is no content.
+// ErrNotSevenBit means that a message cannot be made 7-bit, because the 8-bit bytes are signed, already
+// encoded, or not content.
 var ErrNotSevenBit = errors.New("the message has 8-bit content that cannot be encoded")
 
-// SevenBit gives the message with its 8-bit bodies encoded, for a server without
-// 8BITMIME (RFC 6152 section 3). The header of the message stays as it is.
+// SevenBit returns the message with its 8-bit bodies encoded, for a server without 8BITMIME (RFC 6152
+// section 3). The header of the message is unchanged.
 func SevenBit(message []byte) ([]byte, error) {
 	s, err := read(message)
 	if err != nil {

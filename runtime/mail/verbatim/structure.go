@@ -7,10 +7,10 @@ import (
 	"github.com/postrider/postrider/runtime/mail/message"
 )
 
-// part is a leaf of a message's structure, by where it stands in it.
+// part is a leaf of a message's structure, by its position.
 type part struct {
 	fields           []Field
-	header           int // begin of its header
+	header           int // start of its header
 	begin, end       int // of its body, without the CRLF that belongs to the boundary
 	contentType      string
 	params           map[string]string
@@ -19,18 +19,17 @@ type part struct {
 	opaque, enclosed bool   // signed or encrypted; a message within the message
 }
 
-// structure lists the leaves of a message in order, and the headers of all parts that
-// hold others.
+// structure lists the leaves of a message in order, and the headers of all parts that contain others.
 type structure struct {
 	message []byte
 	fields  []Field
 	body    int // where it begins
 	leaves  []part
 	holders []part
-	broken  bool // something could not be taken apart
+	broken  bool // a part could not be parsed
 }
 
-// read takes a whole message apart.
+// read parses a whole message.
 func read(raw []byte) (*structure, error) {
 	fields, body, err := splitFields(raw)
 	if err != nil {
@@ -43,8 +42,8 @@ func read(raw []byte) (*structure, error) {
 	return s, nil
 }
 
-// Names are all file names that parts of the message go by, also those that a reader may
-// take for bodies: others may not.
+// Names returns all file names of the message's parts, including those of parts that only some readers
+// treat as bodies.
 func Names(raw []byte) []string {
 	s, err := read(raw)
 	if err != nil {
@@ -62,8 +61,8 @@ func Names(raw []byte) []string {
 	return names
 }
 
-// entity takes in a part whose place package message has found. Where the strict reading
-// of its header does not lead to the same parts, it stays one part.
+// entity reads a part that package message has found. If a strict reading of its header leads to different
+// parts, it stays one part.
 func (s *structure) entity(p part, place *message.Part) {
 	p.contentType, p.params = mediaType(Get(p.fields, "Content-Type"))
 	p.disposition, _, _ = strings.Cut(strings.ToLower(Get(p.fields, "Content-Disposition")), ";")
@@ -88,7 +87,7 @@ func (s *structure) entity(p part, place *message.Part) {
 	}
 }
 
-// inner takes in a part of a multipart.
+// inner reads a part of a multipart.
 func (s *structure) inner(holder part, place *message.Part) {
 	fields, body, err := splitFields(s.message[place.Header:place.End])
 	if err != nil {
@@ -105,7 +104,7 @@ func (s *structure) inner(holder part, place *message.Part) {
 	s.entity(p, place)
 }
 
-// mediaType is text/plain where there is none that can be read (RFC 2045 section 5.2).
+// mediaType returns text/plain if the type is invalid (RFC 2045 section 5.2).
 func mediaType(value string) (string, map[string]string) {
 	if value == "" {
 		return "text/plain", nil

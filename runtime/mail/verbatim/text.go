@@ -15,21 +15,21 @@ import (
 	"github.com/emersion/go-message/charset"
 )
 
-// Text is a body that a mail program shows.
+// Text is a body that mail programs show.
 type Text struct {
 	HTML    bool
-	Content string // UTF-8, lines as they came
+	Content string // UTF-8, line ends unchanged
 	at      part
 }
 
 // Message is a whole message with the texts in it.
 type Message struct {
 	Fields []Field
-	Texts  []*Text // the bodies that can be read, in order; never attachments
+	Texts  []*Text // readable bodies, in order; never attachments
 	raw    *structure
 }
 
-// Read takes a message apart that Split has taken.
+// Read parses a message that Split accepts.
 func Read(message []byte) (*Message, error) {
 	s, err := read(message)
 	if err != nil {
@@ -44,8 +44,8 @@ func Read(message []byte) (*Message, error) {
 	return m, nil
 }
 
-// text is the content of a body. What cannot be read without doubt is no text, and so
-// is never changed.
+// text returns the content of a body. Content that cannot be decoded unambiguously is not a text, and so is
+// never changed.
 func (p part) text(message []byte) (string, bool) {
 	if p.contentType != "text/html" && p.contentType != "text/plain" || p.opaque || p.enclosed ||
 		p.disposition == "attachment" || p.params["name"] != "" || strings.Contains(strings.ToLower(Get(p.fields, "Content-Disposition")), "filename") {
@@ -88,15 +88,14 @@ func (p part) decoded(message []byte) ([]byte, error) {
 	return nil, errors.New("unknown encoding")
 }
 
-// Write gives the message with other fields and with new contents for some texts. They
-// become UTF-8 in quoted-printable or base64; all else keeps its octets.
+// Write returns the message with other fields and new contents for some texts. These become UTF-8 in
+// quoted-printable or base64; everything else keeps its bytes.
 func (m *Message) Write(fields []Field, changed map[*Text]string) ([]byte, error) {
 	return m.WriteInto(0, fields, changed, func(size int) ([]byte, error) { return make([]byte, 0, size), nil })
 }
 
-// WriteInto is Write into the place that buffer returns for a size. The message begins at
-// the offset room, which leaves space for fields that are made from it. WriteInto returns
-// the error of buffer as its own.
+// WriteInto is Write into the memory that buffer returns for a size. The message starts at the offset room,
+// which leaves space for fields computed from it. It returns the error of buffer unchanged.
 func (m *Message) WriteInto(room int, fields []Field, changed map[*Text]string, buffer func(size int) ([]byte, error)) ([]byte, error) {
 	edits := make([]edit, 0, len(changed))
 	for text, content := range changed {
@@ -116,7 +115,7 @@ func (m *Message) WriteInto(room int, fields []Field, changed map[*Text]string, 
 // edit is a part with another header and body.
 type edit struct {
 	at     part
-	fields map[string]string // in place of those that are there, or added
+	fields map[string]string // replacing existing ones, or added
 	body   []byte
 }
 
@@ -132,8 +131,8 @@ func (p part) withText(content string) (edit, error) {
 	return edit{at: p, body: body, fields: map[string]string{"Content-Type": contentType, "Content-Transfer-Encoding": encoding}}, nil
 }
 
-// encode takes the shorter of the two encodings that any server carries, without an
-// end of line after the last line: that one belongs to what follows.
+// encode uses the shorter of the two encodings that any server supports, without an end of line after the
+// last line, because that belongs to what follows.
 func encode(data []byte) (string, []byte) {
 	special := 0
 	for _, c := range data {
@@ -158,7 +157,7 @@ func encodeQuoted(data []byte) []byte {
 }
 
 func encodeBase64(data []byte) []byte {
-	const line = 57 // octets that make 76 characters, RFC 2045 section 6.8
+	const line = 57 // bytes per 76 characters, RFC 2045 section 6.8
 	out := make([]byte, 0, len(data)/line*78+80)
 	for piece := range slices.Chunk(data, line) {
 		if len(out) > 0 {
@@ -169,7 +168,7 @@ func encodeBase64(data []byte) []byte {
 	return out
 }
 
-// size is how many octets the message with its edits has at most, but for oddities.
+// size returns the approximate maximum size of the edited message in bytes.
 func (s *structure) size(fields []Field, edits []edit) int {
 	size := len(s.message)
 	for _, e := range edits {
@@ -216,10 +215,10 @@ func (s *structure) apply(out []byte, fields []Field, edits []edit) []byte {
 	return append(out, s.message[done:]...)
 }
 
-// isTop tells the message itself from parts in it.
+// isTop reports whether the part is the message itself.
 func (p part) isTop() bool { return p.header == 0 }
 
-// edited puts fields in the place of those of the same name, or at the end.
+// edited replaces fields by name, or appends them.
 func edited(fields []Field, with map[string]string) []Field {
 	out := slices.Clone(fields)
 	for _, name := range []string{"Content-Type", "Content-Transfer-Encoding"} {

@@ -12,8 +12,8 @@ import (
 
 var words = mime.WordDecoder{CharsetReader: charset.Reader}
 
-// Decode gives a value with its encoded words (RFC 2047) in Unicode. What they hold is
-// not judged; what cannot be decoded stays as it is.
+// Decode returns a value with its encoded words (RFC 2047) in Unicode. Their content is not validated;
+// undecodable words are unchanged.
 func Decode(value string) string {
 	if decoded, err := words.DecodeHeader(value); err == nil {
 		return decoded
@@ -21,8 +21,8 @@ func Decode(value string) string {
 	return value
 }
 
-// Mailboxes reads the value of an address field, groups opened. What is no address is
-// left out; a list that cannot be read is empty.
+// Mailboxes parses the value of an address field, with groups flattened. Invalid addresses are dropped; the
+// result for an invalid list is empty.
 func Mailboxes(value string) []address.Address {
 	parsed, err := (&mail.AddressParser{WordDecoder: &words}).ParseList(value)
 	if err != nil {
@@ -30,7 +30,7 @@ func Mailboxes(value string) []address.Address {
 	}
 	var list []address.Address
 	for _, a := range parsed {
-		// net/mail takes the quotes off a local part, and writes them again.
+		// net/mail removes the quotes of a local part, and adds them again.
 		spec := strings.TrimSuffix(strings.TrimPrefix((&mail.Address{Address: a.Address}).String(), "<"), ">")
 		if read, err := address.New(a.Name, spec); err == nil {
 			list = append(list, read)

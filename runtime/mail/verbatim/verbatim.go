@@ -1,13 +1,11 @@
-// Package verbatim carries messages that others composed, and changes of them only
-// what it is told to.
+// Package verbatim preserves messages composed elsewhere, and changes only what it is asked to.
 //
-// A message is its fields, each with the octets that it came as, and its body. Text
-// bodies in it can be read as UTF-8 and given another content (Texts, Message.Write);
-// everything around them keeps its octets. What is signed or encrypted end to end
-// (RFC 1847, RFC 8551, RFC 3156) is never looked into: a changed octet would break it.
+// A message is its fields, each with its original bytes, and its body. Text bodies in it can be read as
+// UTF-8 and replaced (Texts, Message.Write); everything around them keeps its bytes. Content that is signed
+// or encrypted end to end (RFC 1847, RFC 8551, RFC 3156) is never touched: a changed byte would break it.
 //
-// Split is strict: what two readers could read in two ways is an error, because what
-// was judged here must be what the recipient's program shows.
+// Split is strict: input that two readers could interpret differently is an error, because the content that
+// was checked here must be what the recipient's program shows.
 package verbatim
 
 import (
@@ -22,27 +20,27 @@ import (
 // Field is a header field.
 type Field struct {
 	Name string
-	Raw  []byte // the whole, with its folds and its last CRLF
+	Raw  []byte // the complete field, with its folds and its final CRLF
 }
 
 // Is compares names.
 func (f Field) Is(name string) bool { return strings.EqualFold(f.Name, name) }
 
-// Value is unfolded (RFC 5322 section 2.2.3) and not decoded.
+// Value returns the value, unfolded (RFC 5322 section 2.2.3) and not decoded.
 func (f Field) Value() string {
 	_, value, _ := strings.Cut(string(f.Raw), ":")
 	return strings.TrimSpace(strings.ReplaceAll(value, "\r\n", ""))
 }
 
-// The bounds of a header.
+// The limits of a header.
 const (
-	MaxHeader = 256 << 10 // octets
+	MaxHeader = 256 << 10 // bytes
 	MaxFields = 1000
-	maxLine   = 998 // octets without CRLF, RFC 5322 section 2.1.1
+	maxLine   = 998 // bytes without CRLF, RFC 5322 section 2.1.1
 )
 
-// Split takes a message apart. Its lines end with CRLF and have at most 998 octets; the
-// header has nothing but fields. Without an empty line it is all header.
+// Split splits a message into header and body. Lines must end with CRLF and have at most 998 bytes; the
+// header must consist of fields. Without an empty line everything is header.
 func Split(message []byte) (fields []Field, body []byte, err error) {
 	if err := checkLines(message); err != nil {
 		return nil, nil, err
@@ -54,7 +52,7 @@ func Split(message []byte) (fields []Field, body []byte, err error) {
 	return fields, rest, nil
 }
 
-// splitFields reads a header block up to and with its empty line.
+// splitFields parses a header block including its empty line.
 func splitFields(block []byte) (fields []Field, rest []byte, err error) {
 	whole := block
 	for len(block) > 0 {
@@ -81,8 +79,8 @@ func splitFields(block []byte) (fields []Field, rest []byte, err error) {
 	return fields, nil, nil
 }
 
-// withoutBlankFolds leaves out folds without text (RFC 5322 section 4.2): they end the
-// header for some readers.
+// withoutBlankFolds removes folds without text (RFC 5322 section 4.2), which end the header for some
+// readers.
 func withoutBlankFolds(raw []byte) []byte {
 	var kept []byte
 	at := 0
@@ -102,8 +100,8 @@ func withoutBlankFolds(raw []byte) []byte {
 	return raw
 }
 
-// isName is field-name of RFC 5322 section 3.6.8. White space before the colon, which
-// section 4.5 has, hides a field from some readers.
+// isName reports whether a name is a field-name of RFC 5322 section 3.6.8. It rejects white space before
+// the colon, allowed by section 4.5, which hides a field from some readers.
 func isName(name []byte) bool {
 	for _, c := range name {
 		if c <= ' ' || c > '~' {
@@ -146,7 +144,7 @@ func Join(fields []Field, body []byte) []byte {
 	return append(append(out, '\r', '\n'), body...)
 }
 
-// Get is the value of the first field of the name.
+// Get returns the value of the first field with the name.
 func Get(fields []Field, name string) string {
 	for _, f := range fields {
 		if f.Is(name) {
@@ -156,7 +154,7 @@ func Get(fields []Field, name string) string {
 	return ""
 }
 
-// Has tells whether there is such a field.
+// Has reports whether there is such a field.
 func Has(fields []Field, name string) bool {
 	for _, f := range fields {
 		if f.Is(name) {

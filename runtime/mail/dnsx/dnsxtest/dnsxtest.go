@@ -1,10 +1,9 @@
-// Package dnsxtest is a scripted DNS server for tests: it listens on loopback, on
-// UDP and TCP with one port, answers from records that the test sets at any time,
-// follows aliases as a recursive resolver does, misbehaves per name where told to,
-// and remembers what it was asked.
+// Package dnsxtest is a scripted DNS server for tests: it listens on loopback, on one port for UDP and TCP,
+// answers from records that the test may change at any time, follows aliases like a recursive resolver,
+// misbehaves for given names, and records queries.
 //
-// A name that was never mentioned does not exist (NXDOMAIN); a name with records
-// of other types has none of the asked type (an empty answer). Both carry an SOA.
+// A name that was never mentioned does not exist (NXDOMAIN); a name with only records of other types has an
+// empty answer. Both include an SOA.
 package dnsxtest
 
 import (
@@ -17,12 +16,11 @@ import (
 	"github.com/miekg/dns"
 )
 
-// Fault is a way to misbehave for one name.
+// Fault is a kind of misbehavior for a name.
 type Fault int
 
-// The faults. Timeout stays silent; Truncate answers over TCP only; NoEDNS refuses
-// queries with EDNS0; OnlyFirstAlias leaves the rest of a chain to the client;
-// OtherQuestion replies to a question that was not asked.
+// The faults. Timeout does not respond; Truncate answers over TCP only; NoEDNS rejects queries with EDNS0;
+// OnlyFirstAlias leaves the rest of a chain to the client; OtherQuestion replies to a different question.
 const (
 	ServFail Fault = iota + 1
 	Refused
@@ -34,14 +32,14 @@ const (
 	OtherQuestion
 )
 
-// Query is one question that arrived.
+// Query is a received query.
 type Query struct {
 	Name string // lower case, trailing dot
 	Type string // "MX"
 	TCP  bool
 }
 
-// Server is a running server. It stops with the test.
+// Server is a running server. It stops when the test ends.
 type Server struct {
 	addr string
 
@@ -98,7 +96,7 @@ func listen(t testing.TB) (net.Listener, net.PacketConn) {
 	return nil, nil
 }
 
-// Addr is host:port, for dnsx.Config.Server.
+// Addr returns host:port, for dnsx.Config.Server.
 func (s *Server) Addr() string { return s.addr }
 
 // Add adds records in zone-file form.
@@ -113,7 +111,7 @@ func (s *Server) Add(t testing.TB, records ...string) {
 	}
 }
 
-// Put adds one record, for what the zone-file form cannot hold.
+// Put adds one record that zone-file form cannot express.
 func (s *Server) Put(rr dns.RR) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -121,21 +119,21 @@ func (s *Server) Put(rr dns.RR) {
 	s.records[name] = append(s.records[name], rr)
 }
 
-// Set replaces all records of a name: what a customer does who edits the zone.
+// Set replaces all records of a name, like a customer who edits the zone.
 func (s *Server) Set(t testing.TB, name string, records ...string) {
 	t.Helper()
 	s.Remove(name)
 	s.Add(t, records...)
 }
 
-// Remove takes a name out of the zone.
+// Remove deletes a name from the zone.
 func (s *Server) Remove(name string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	delete(s.records, key(name))
 }
 
-// Fault makes a name misbehave; 0 heals it.
+// Fault makes a name misbehave; 0 ends that.
 func (s *Server) Fault(name string, f Fault) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -149,14 +147,14 @@ func (s *Server) SetAuthentic(on bool) {
 	s.authentic = on
 }
 
-// Queries is what was asked so far, oldest first.
+// Queries returns the queries received so far, oldest first.
 func (s *Server) Queries() []Query {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return slices.Clone(s.queries)
 }
 
-// Count is how often a name was asked for with a type ("MX"; "" counts all).
+// Count returns how many times a name was queried with a type ("MX"; "" counts all).
 func (s *Server) Count(name, qtype string) int {
 	n := 0
 	for _, q := range s.Queries() {
