@@ -28,7 +28,7 @@ func TestMain(m *testing.M) {
 	if err := flag.Set("test.parallel", "8"); err != nil { // most of the time is waiting until facts are old enough to be shown
 		panic(err)
 	}
-	const server = "github.com/postrider/postrider/runtime/postgres.(*Server)" // shared, ends with the test binary
+	const server = "github.com/postrider/postrider/runtime/storage/postgres.(*Server)" // shared, ends with the test binary
 	goleak.VerifyTestMain(m, goleak.IgnoreAnyFunction(server+".supervise"), goleak.IgnoreAnyFunction(server+".launch.func1"),
 		goleak.IgnoreAnyFunction("os/exec.(*Cmd).writerDescriptor.func1"),
 		goleak.IgnoreTopFunction("database/sql.(*DB).connectionOpener"))
