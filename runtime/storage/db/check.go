@@ -253,7 +253,7 @@ func (d durability) judge(riskAccepted bool, standbys int) error {
 	if !Keeps(d.commit, d.standbys) && !riskAccepted {
 		loses := "a crash"
 		if d.commit != "off" {
-			loses = "a failover to one of its synchronous standbys"
+			loses = "a fail-over to one of its synchronous standbys"
 		}
 		errs = append(errs, fmt.Errorf("the server runs with synchronous_commit=%s: %s would lose accepted mail; set it to on, or accept the risk (POSTRIDER_UNSAFE_MAY_LOSE_ACCEPTED_MAIL=true)", d.commit, loses))
 	}
