@@ -108,6 +108,10 @@ func (d *DB) open(config Config, most int, on *dialer, parameters ...parameter) 
 	return handle, nil
 }
 
+// idleTime is how long a pool keeps a connection without use. Processes that do not know of each other would
+// otherwise keep the server's last connections from each other.
+const idleTime = 30 * time.Second
+
 // openBounded opens a pool that has a part of the connections of the process.
 func (d *DB) openBounded(on *dialer, parameters ...parameter) (*sql.DB, error) {
 	c, err := d.connector(d.config, on, parameters...)
@@ -117,6 +121,7 @@ func (d *DB) openBounded(on *dialer, parameters ...parameter) (*sql.DB, error) {
 	c.pool = d.share.NewPool(d.config.OpTimeout)
 	handle := sql.OpenDB(c)
 	handle.SetConnMaxLifetime(time.Hour)
+	handle.SetConnMaxIdleTime(idleTime)
 	c.pool.Bound(handle)
 	d.bounds = append(d.bounds, c.pool)
 	return handle, nil

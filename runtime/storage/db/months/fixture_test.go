@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"log/slog"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -124,10 +125,18 @@ func storeSQL(table months.Table) string {
 	return map[string]string{"emails": emailSQL, "facts": factSQL, "webhook_deliveries": deliverySQL, "received_emails": receivedSQL, "recipients": recipientSQL, "attempts": attemptSQL}[table.Name]
 }
 
-// newRow is the value that a row made now has.
+// lastRow is the microsecond of the last row of statistics, which differs for each of them.
+var lastRow atomic.Int64
+
+// newRow returns the value of a row made now.
 func newRow(table months.Table) string {
 	if table.Prefix == "" {
-		return at(table, time.Now(), 0)
+		for {
+			last := lastRow.Load()
+			if now := max(time.Now().UnixMicro(), last+1); lastRow.CompareAndSwap(last, now) {
+				return at(table, time.UnixMicro(now), 0)
+			}
+		}
 	}
 	return id.New(table.Prefix)
 }
