@@ -66,15 +66,11 @@ func omitBuilders(next gen.Generator) gen.Generator {
 			if builders == (schema.Builders{}) {
 				omitted.add(node.MutationName())
 			}
-			for name, wanted := range builderTemplates {
-				path := node.PackageDir() + "_" + name + ".go"
-				if wanted(builders) {
-					files = append(files, path)
-				} else if err := os.Remove(filepath.Join(g.Target, path)); err != nil && !os.IsNotExist(err) {
-					return err
-				}
+			written, err := removeBuilders(g.Target, node.PackageDir(), builders)
+			if err != nil {
+				return err
 			}
-			files = append(files, node.PackageDir()+".go", node.PackageDir()+"_query.go")
+			files = append(append(files, written...), node.PackageDir()+".go", node.PackageDir()+"_query.go")
 		}
 		for _, file := range files {
 			if err := omitted.apply(filepath.Join(g.Target, file)); err != nil {
@@ -83,6 +79,19 @@ func omitBuilders(next gen.Generator) gen.Generator {
 		}
 		return nil
 	})
+}
+
+// removeBuilders removes the files of builders of an entity that were not asked for, and returns those that stay.
+func removeBuilders(target, entity string, builders schema.Builders) (files []string, err error) {
+	for name, wanted := range builderTemplates {
+		path := entity + "_" + name + ".go"
+		if wanted(builders) {
+			files = append(files, path)
+		} else if err := os.Remove(filepath.Join(target, path)); err != nil && !os.IsNotExist(err) {
+			return nil, err
+		}
+	}
+	return files, nil
 }
 
 // omission is a set of top-level names that are not generated.
@@ -133,7 +142,7 @@ func (o omission) apply(path string) error {
 	if err != nil {
 		return err
 	}
-	return os.WriteFile(path, formatted, 0o644)
+	return os.WriteFile(path, formatted, 0o644) //nolint:gosec // source code
 }
 
 // casesOf returns the cases that mention an omitted name, if nothing else in the declaration does.

@@ -7,9 +7,9 @@ import (
 
 	"github.com/postrider/postrider/modules/domains/publish"
 	"github.com/postrider/postrider/modules/domains/signing"
-	"github.com/postrider/postrider/runtime/storage/clockstep"
 	"github.com/postrider/postrider/runtime/mail/signer"
 	"github.com/postrider/postrider/runtime/ops/module"
+	"github.com/postrider/postrider/runtime/storage/clockstep"
 )
 
 // Module gives *Service, runs its checks, and gives *publish.Service.

@@ -3,8 +3,8 @@ package eventexport
 import (
 	"go.uber.org/fx"
 
-	"github.com/postrider/postrider/runtime/storage/clockstep"
 	"github.com/postrider/postrider/runtime/ops/module"
+	"github.com/postrider/postrider/runtime/storage/clockstep"
 	"github.com/postrider/postrider/runtime/work/bus"
 	"github.com/postrider/postrider/runtime/work/node"
 )

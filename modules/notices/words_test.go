@@ -103,11 +103,11 @@ func TestNamesInSubjectsAreQuoted(t *testing.T) {
 	for _, name := range Languages {
 		for kind, s := range in(name).Kinds {
 			for _, text := range append(slices.Clone(s.Lines), s.Subject) {
-				at := strings.Index(text, "{team}")
-				if at < 0 {
+				before, _, found := strings.Cut(text, "{team}")
+				if !found {
 					continue
 				}
-				before := strings.TrimRight(text[:at], " \u00a0")
+				before = strings.TrimRight(before, " \u00a0")
 				if !slices.ContainsFunc([]string{"“", "„", "«", "‘", "「"}, func(quote string) bool { return strings.HasSuffix(before, quote) }) {
 					t.Errorf("%s, %s: the name of the team is not quoted in %q", name, kind, text)
 				}

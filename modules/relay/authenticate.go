@@ -28,10 +28,9 @@ type passwordHash [sha256.Size]byte
 
 // credential is what the database said of a hash, also that it knows none.
 type credential struct {
-	id      string
-	caller  accounts.Caller
-	known   bool // exists and is not revoked
-	askedAt time.Time
+	id     string
+	caller accounts.Caller
+	known  bool // exists and is not revoked
 }
 
 // signedInWith is what an open connection goes on asking about.

@@ -113,7 +113,7 @@ func (r *reading) periodOf(quarter int64, from int) int {
 	if from < 0 || r.starts[from] > quarter {
 		from = 0
 	}
-	for from+1 < len(r.starts) && r.starts[from+1] <= quarter {
+	if from+1 < len(r.starts) && r.starts[from+1] <= quarter {
 		if from+2 >= len(r.starts) || r.starts[from+2] > quarter {
 			return from + 1
 		}
@@ -232,15 +232,15 @@ func coarseOr(r store.Resolution, fine, coarse string) (chunk, width string) {
 
 // of is the condition for the rows of a kind whose senders the filter names. Rows of all senders together have none.
 func (r *reading) of(q *db.Query, kind rollup.Kind) string {
-	condition := `account_id = ` + q.Arg(r.accountID) + ` AND kind = ` + q.Arg(int(kind))
+	conditions := []string{`account_id = ` + q.Arg(r.accountID), `kind = ` + q.Arg(int(kind))}
 	alone := slices.Contains([]rollup.Kind{rollup.Account, rollup.Domain, rollup.Tag}, kind)
 	for _, by := range []struct{ column, value string }{{"domain_id", r.filter.DomainID}, {"api_key_id", r.filter.APIKeyID},
 		{"template_id", r.filter.TemplateID}, {"automation_id", r.filter.AutomationID}} {
 		if alone || by.value != "" {
-			condition += ` AND ` + by.column + ` = ` + q.Arg(by.value)
+			conditions = append(conditions, by.column+` = `+q.Arg(by.value))
 		}
 	}
-	return condition
+	return strings.Join(conditions, ` AND `)
 }
 
 // matches reports whether the filter lets mail of a sender through.

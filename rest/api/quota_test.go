@@ -34,10 +34,7 @@ func TestEveryWriteIsClassifiedByWhatItStores(t *testing.T) {
 			want[id] = class
 		}
 	}
-	got := map[string]string{}
-	for id, class := range newBundle(t).api.StoresOf() {
-		got[id] = class
-	}
+	got := newBundle(t).api.StoresOf()
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("what operations count against the byte quota (-want +got):\n%s", diff)
 	}

@@ -7,6 +7,7 @@ import (
 	"net"
 	"net/http"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -78,19 +79,10 @@ func TestEveryRouteIsWithinTheBudget(t *testing.T) {
 		t.Errorf("of %d routes %d requests were tried, %d read their body and %d had a large response; want most routes tried, and the list of emails among the large ones", len(routes.List()), tried, read, len(large))
 	}
 	for pattern := range unheld {
-		if !contains(routes.List(), pattern) {
+		if !slices.Contains(routes.List(), pattern) {
 			t.Errorf("%s is not served and needs no exemption", pattern)
 		}
 	}
-}
-
-func contains(list []string, one string) bool {
-	for _, each := range list {
-		if each == one {
-			return true
-		}
-	}
-	return false
 }
 
 var parameter = regexp.MustCompile(`\{[^}]*\}`)
@@ -140,7 +132,7 @@ func (r request) readsBody(budget *intake.Budget) bool {
 	go func() {
 		defer close(answered)
 		// A refusal before the body is read comes at once, or ends with the connection.
-		bufio.NewReader(c).ReadByte() //nolint:errcheck // as above
+		bufio.NewReader(c).ReadByte()
 	}()
 	held := false
 	expect.Eventually(r.t, fmt.Sprintf("%s %s as %.8s… reads its body within the budget, or answers without it", r.method, r.path, r.as), func() bool {

@@ -10,8 +10,8 @@ import (
 
 	"github.com/postrider/postrider/runtime/app"
 	"github.com/postrider/postrider/runtime/base/setting"
-	"github.com/postrider/postrider/runtime/storage/clockstep"
 	"github.com/postrider/postrider/runtime/ops/config"
+	"github.com/postrider/postrider/runtime/storage/clockstep"
 	"github.com/postrider/postrider/runtime/storage/db"
 	"github.com/postrider/postrider/runtime/storage/db/dbtest"
 )

@@ -12,9 +12,9 @@ import (
 	"go.uber.org/fx"
 
 	"github.com/postrider/postrider/runtime/base/setting"
-	"github.com/postrider/postrider/runtime/storage/clockstep"
 	"github.com/postrider/postrider/runtime/ops/config"
 	"github.com/postrider/postrider/runtime/ops/store"
+	"github.com/postrider/postrider/runtime/storage/clockstep"
 	"github.com/postrider/postrider/runtime/web/server"
 )
 

@@ -56,7 +56,7 @@ func (s *Service) Plan(ctx context.Context, planID string) (accounts.Plan, error
 // Change is what Set changes of a plan; a nil field leaves it unchanged, and a pointer to nil removes a
 // cap. The tags declare each field once: json, doc, min and max for the REST body, help for the flag of
 // the command line. TestChangeCoversEveryField compares it with accounts.Plan.
-type Change struct {
+type Change struct { //nolint:recvcheck // Fields returns pointers into it; the others only read
 	Name              *string `json:"name" doc:"What people call it." help:"What people call it." placeholder:"NAME" max:"100"`
 	RequestsPerSecond *int    `json:"requests_per_second" doc:"API requests a second." help:"API requests a second." placeholder:"NUMBER" min:"1"`
 	DailyEmails       **int   `json:"daily_emails" doc:"Hard cap of emails a day; null: none." help:"Hard cap of emails a day, or none." placeholder:"NUMBER" min:"1"`

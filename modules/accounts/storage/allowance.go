@@ -137,7 +137,7 @@ func (s *Service) refill(a *allowance, quota accounts.ByteQuota) {
 		defer cancel()
 		a.borrowing.Lock()
 		defer a.borrowing.Unlock()
-		_, _ = s.borrow(ctx, a, quota, 0) //nolint:errcheck // the next charge that finds no room borrows itself, and reports it
+		_, _ = s.borrow(ctx, a, quota, 0) // the next charge that finds no room borrows itself, and reports it
 	})
 }
 

@@ -57,7 +57,7 @@ func (unknownStep) begin(a *advance, s *definition.Step) {
 var stepTypes = map[string]stepType{}
 
 // register adds a type under its name in package definition.
-func register(name string, t stepType) stepType {
+func register(name string, t stepType) stepType { //nolint:unparam // the result lets `var _ =` call it
 	stepTypes[name] = t
 	return t
 }

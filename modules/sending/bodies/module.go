@@ -3,8 +3,8 @@ package bodies
 import (
 	"go.uber.org/fx"
 
-	"github.com/postrider/postrider/runtime/storage/clockstep"
 	"github.com/postrider/postrider/runtime/ops/module"
+	"github.com/postrider/postrider/runtime/storage/clockstep"
 	"github.com/postrider/postrider/runtime/work/node"
 )
 

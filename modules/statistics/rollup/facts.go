@@ -103,7 +103,10 @@ func (r *Rollup) Read(ctx context.Context, on db.Execer, of Selection, sign int6
 
 // tagsOf are the tags of an email, each once. What is not a list of tags has none.
 func tagsOf(encoded string) (tags []string) {
-	var list []struct{ Name, Value string }
+	var list []struct {
+		Name  string `json:"name"`
+		Value string `json:"value"`
+	}
 	if encoded == "" || json.Unmarshal([]byte(encoded), &list) != nil {
 		return nil
 	}

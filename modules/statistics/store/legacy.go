@@ -12,8 +12,8 @@ import (
 	"github.com/postrider/postrider/runtime/storage/db"
 )
 
-// Programs before chunks kept a row for each quarter of an hour, hour, day and fortnight in the tables
-// statistics and statistics_latencies. An hour of an account after the other is taken over into day rows.
+// Programs before chunks kept a row for each quarter of an hour, each full hour, day and fortnight in the tables
+// statistics and statistics_latencies. They are taken over into day rows, one account and hour at a time.
 // The tables, and this file, can go once no program fills them any more.
 
 // LegacyHour is an hour of an account that is in the tables of before.

@@ -253,15 +253,9 @@ func rowOf(c candidate, account string, kind rollup.Kind, month time.Time) rollu
 	return row
 }
 
-// packRows moves day rows to the rows of their month, or drops them. False: another process packs.
-func packRows(ctx context.Context, tx db.Execer, list []packed) (bool, error) {
-	ours, err := db.One(ctx, tx, db.Value[bool], `SELECT pg_try_advisory_xact_lock($1)`, int64(packLock))
-	if err != nil || !ours {
-		return false, err
-	}
-	var keys, kept []rollup.Row
-	var months []*monthRow
-	of := map[rollup.Row]*monthRow{} // by day rows
+// monthsOf returns the day rows to move, the rows of months that stay, and the month of each day row.
+func monthsOf(list []packed) (keys, kept []rollup.Row, months []*monthRow, of map[rollup.Row]*monthRow) {
+	of = map[rollup.Row]*monthRow{}
 	for i := range list {
 		rows := list[i].rows()
 		keys = append(keys, rows...)
@@ -274,6 +268,16 @@ func packRows(ctx context.Context, tx db.Execer, list []packed) (bool, error) {
 		}
 	}
 	slices.SortFunc(keys, compareRows)
+	return keys, kept, months, of
+}
+
+// packRows moves day rows to the rows of their month, or drops them. False: another process packs.
+func packRows(ctx context.Context, tx db.Execer, list []packed) (bool, error) {
+	ours, err := db.One(ctx, tx, db.Value[bool], `SELECT pg_try_advisory_xact_lock($1)`, int64(packLock))
+	if err != nil || !ours {
+		return false, err
+	}
+	keys, kept, months, of := monthsOf(list)
 	days, err := load(ctx, tx, Days, keys)
 	if err != nil {
 		return false, err

@@ -95,7 +95,7 @@ func declare(r *css.CSSRule, important bool) string {
 // setStyle puts declarations into the style attribute of an element. Later ones override earlier
 // ones, and the element's own declarations override them all.
 func setStyle(n *html.Node, declarations []*css.CSSStyleDeclaration) {
-	all := append(declarations, css.ParseBlock(attribute(n, "style"))...)
+	all := slices.Concat(declarations, css.ParseBlock(attribute(n, "style")))
 	values := map[string]string{}
 	var order []string // by the last declaration of each property
 	for i, d := range slices.Backward(all) {

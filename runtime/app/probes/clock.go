@@ -5,8 +5,8 @@ import (
 	"math"
 	"time"
 
-	"github.com/postrider/postrider/runtime/storage/clockstep"
 	"github.com/postrider/postrider/runtime/ops/module"
+	"github.com/postrider/postrider/runtime/storage/clockstep"
 )
 
 // degradedFor is how long GET /readyz is degraded after a step of the clock.

@@ -133,8 +133,8 @@ func TestWhatTheServerEndsIsNot499(t *testing.T) {
 		status  float64
 	}{
 		"a body that is too slow": {request: "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\nhalf", status: 408, handle: func(w http.ResponseWriter, r *http.Request, _ func()) {
-			http.NewResponseController(w).SetReadDeadline(time.Now()) //nolint:errcheck // reading says so
-			io.Copy(io.Discard, r.Body)                               //nolint:errcheck // it was too slow
+			http.NewResponseController(w).SetReadDeadline(time.Now())
+			io.Copy(io.Discard, r.Body)
 			<-r.Context().Done()
 			w.WriteHeader(http.StatusRequestTimeout)
 		}},

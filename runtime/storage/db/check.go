@@ -228,7 +228,7 @@ func plainly(err error, hosts int) error {
 	var unfit *unfitError
 	var refused *net.OpError
 	switch {
-	case errors.As(err, &unfit) && unfit.Reason != errTimeline: // which passes when the new primary is back
+	case errors.As(err, &unfit) && !errors.Is(unfit.Reason, errTimeline): // which passes when the new primary is back
 		return unfit.Reason
 	case hosts == 1 && errors.As(err, &refused) && refused.Op == "connect" && !fault.IsDatabaseAway(refused.Err):
 		return refused.Err

@@ -57,7 +57,7 @@ func (d *DB) AskHosts(ctx context.Context) (all []failover.Sighting, system stri
 func HostInUse(ctx context.Context, url string) (string, error) {
 	given, err := pq.NewConfig(url)
 	if err != nil || len(given.Multi) == 0 {
-		return url, nil // the user of the URL reports the error
+		return url, nil //nolint:nilerr // the user of the URL reports the error
 	}
 	d, err := Open(ctx, Config{URL: url, RiskLosingAcceptedMail: true}, slog.New(slog.DiscardHandler))
 	if err != nil {

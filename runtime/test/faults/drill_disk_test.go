@@ -46,10 +46,12 @@ func TestDrillADiskThatFillsUpStopsWritesInOrder(t *testing.T) {
 		return server.Do(t.Context(), http.MethodPost, "/api/templates", body, header...).Status
 	}
 	stored := 0
-	for status := http.StatusOK; stored < 2000; stored++ {
-		if status = template("Authorization", "Bearer "+key.Secret); status == http.StatusServiceUnavailable {
+	for ; stored < 2000; stored++ {
+		status := template("Authorization", "Bearer "+key.Secret)
+		if status == http.StatusServiceUnavailable {
 			break
-		} else if status != http.StatusOK {
+		}
+		if status != http.StatusOK {
 			t.Fatalf("template %d of the free account got %d, want 200 or 503", stored, status)
 		}
 	}

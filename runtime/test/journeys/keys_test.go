@@ -31,7 +31,7 @@ func TestAKeyIsBoundByTheRoleOfItsCreator(t *testing.T) {
 	ada := owner(t, app)
 	bob := invite(t, app, ada, "developer")
 	id := idOf(t, bob)
-	by := func(t testing.TB, method, path string, body any, headers ...string) harness.Answer {
+	by := func(t testing.TB, method, path string, body any, _ ...string) harness.Answer {
 		return bob.Do(t, method, path, body)
 	}
 	full := as(app, keyFor(t, by, asked{"name": "full"}))

@@ -54,7 +54,7 @@ http {
 	}
 	t.Cleanup(func() {
 		stop()
-		command.Wait() //nolint:errcheck // it was stopped
+		command.Wait()
 		if t.Failed() {
 			t.Logf("nginx says:\n%s", said.String())
 		}

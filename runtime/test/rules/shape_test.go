@@ -29,8 +29,8 @@ func TestPlanCapsAreNamedInFewFiles(t *testing.T) {
 	t.Parallel()
 	files := handWritten(t)
 	plan := reflect.TypeFor[accounts.Plan]()
-	for i := range plan.NumField() {
-		name := plan.Field(i).Tag.Get("json")
+	for field := range plan.Fields() {
+		name := field.Tag.Get("json")
 		if notCaps[name] != "" {
 			continue
 		}

@@ -51,7 +51,7 @@ func TestReadersThatTakeNothingHoldWhatTheBudgetCounts(t *testing.T) { //nolint:
 	const size, connections, each = 300 << 10, 5, 80
 	pace := intake.Pace{Octets: 60 << 10, Within: 15 * time.Second}
 	addr, budget := serve(t, intake.Config{Arriving: 4 << 20, Floor: pace}, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		w.Write(make([]byte, size)) //nolint:errcheck // a reader that takes nothing
+		w.Write(make([]byte, size))
 	}))
 	before := heap()
 	clients := make([]*h2test.Client, connections)
@@ -91,7 +91,7 @@ func TestReadersThatTakeNothingHoldWhatTheBudgetCounts(t *testing.T) { //nolint:
 func TestSmallResponsesThatNobodyTakesEnd(t *testing.T) {
 	t.Parallel()
 	addr, _ := serve(t, intake.Config{Floor: intake.Pace{Octets: 60 << 10, Within: 300 * time.Millisecond}}, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		io.WriteString(w, "ok") //nolint:errcheck // a reader that takes nothing
+		io.WriteString(w, "ok")
 	}))
 	c := h2test.Dial(t, addr, 0)
 	for range 10 {
@@ -161,14 +161,14 @@ func TestBodiesThatDoNotComeEnd(t *testing.T) {
 	}
 	expect.Eventually(t, "the body has a place while it is read", func() bool { return budget.Held().Bodies == 1 || len(read) == 1 })
 	over1 := dialTLS(t, addr)
-	io.WriteString(over1, "POST /read HTTP/1.1\r\nHost: x\r\nContent-Length: 1000\r\n\r\n1") //nolint:errcheck // reading says so
+	io.WriteString(over1, "POST /read HTTP/1.1\r\nHost: x\r\nContent-Length: 1000\r\n\r\n1")
 	for range 2 {
 		if err := <-read; !errors.Is(err, intake.ErrSlow) {
 			t.Errorf("a body that does not come ended with %v, want ErrSlow", err)
 		}
 	}
 	unread := dialTLS(t, addr)
-	io.WriteString(unread, "POST /leave HTTP/1.1\r\nHost: x\r\nContent-Length: 1000\r\n\r\n1") //nolint:errcheck // as above
+	io.WriteString(unread, "POST /leave HTTP/1.1\r\nHost: x\r\nContent-Length: 1000\r\n\r\n1")
 	answer, err := io.ReadAll(unread)
 	if err != nil || !strings.HasPrefix(string(answer), "HTTP/1.1 401 ") {
 		t.Errorf("a request whose body does not come was answered %q and %v, want 401 and the end of the connection", answer, err)

@@ -84,7 +84,7 @@ func TestPackedFilesAreUnpackedForWhoTakesNeitherForm(t *testing.T) {
 	t.Parallel()
 	var gzipped bytes.Buffer
 	z := gzip.NewWriter(&gzipped)
-	io.WriteString(z, content) //nolint:errcheck // into memory
+	io.WriteString(z, content)
 	z.Close()
 	text := static.NewPacked([]byte("brotli"), gzipped.Bytes(), nil)
 	for accept, want := range map[string]string{"br, gzip": "brotli", "gzip": gzipped.String(), "": content} {

@@ -208,7 +208,10 @@ func check(t Table, references []constraint) (steps []Step) {
 func aside(index string) string { return index + "_first" }
 
 // columns returns the column list of the index in parentheses, including INCLUDE columns.
-func (i index) columns() string { return i.definition[strings.Index(i.definition, "("):] }
+func (i index) columns() string {
+	_, columns, _ := strings.Cut(i.definition, "(")
+	return "(" + columns
+}
 
 // rename returns a statement that renames an index of a table.
 func (i index) rename(table, to string) string {
