@@ -35,12 +35,12 @@ type call struct {
 }
 
 type program struct {
-	client *postrider.ClientWithResponses
-	known  map[string]string
-	params map[string][]string // names of the path parameters of each operation, in order
-	called map[string]bool
-	person bool
-	cookie string
+	client  *postrider.ClientWithResponses
+	known   map[string]string
+	params  map[string][]string // names of the path parameters of each operation, in order
+	called  map[string]bool
+	person  bool
+	cookies map[string]*http.Cookie // by name, as a browser keeps them
 }
 
 func main() {
@@ -50,14 +50,16 @@ func main() {
 	client, err := postrider.NewClientWithResponses(base, postrider.WithRequestEditorFn(func(_ context.Context, r *http.Request) error {
 		if p.person {
 			r.Header.Set("Origin", strings.TrimSuffix(base, "/api"))
-			r.Header.Set("Cookie", p.cookie)
+			for _, cookie := range p.cookies {
+				r.AddCookie(cookie)
+			}
 			return nil
 		}
 		r.Header.Set("Authorization", "Bearer "+os.Getenv("POSTRIDER_API_KEY"))
 		return nil
 	}))
 	check(err)
-	*p = program{client: client, params: map[string][]string{}, called: map[string]bool{}, known: map[string]string{
+	*p = program{client: client, params: map[string][]string{}, called: map[string]bool{}, cookies: map[string]*http.Cookie{}, known: map[string]string{
 		"link": os.Getenv("POSTRIDER_LINK"), "ownerEmail": os.Getenv("POSTRIDER_OWNER_EMAIL"), "ownerPassword": os.Getenv("POSTRIDER_OWNER_PASSWORD"),
 		"receiver": os.Args[2], "run": fmt.Sprintf("go%d", time.Now().UnixMilli()),
 		"hourAgo": time.Now().Add(-time.Hour).UTC().Format(time.RFC3339), "inAnHour": time.Now().Add(time.Hour).UTC().Format(time.RFC3339),
@@ -205,7 +207,7 @@ func (p *program) once(c call) (any, error) {
 		return firstEvent(results[0].Interface().(*http.Response))
 	}
 	for _, given := range results[0].Elem().FieldByName("HTTPResponse").Interface().(*http.Response).Cookies() {
-		p.cookie = given.Name + "=" + given.Value
+		p.cookies[given.Name] = given
 	}
 	return c.decode(results[0].Elem())
 }

@@ -58,7 +58,7 @@ export const reason = (event: Bounced): string => {
 }
 
 const baseOrigin = new URL(baseUrl).origin
-let cookie = ''
+const cookies = new Map<string, string>() // by name, as a browser keeps them
 
 const known: Record<string, string> = {
   link: process.env.POSTRIDER_LINK ?? '', ownerEmail: process.env.POSTRIDER_OWNER_EMAIL ?? '', ownerPassword: process.env.POSTRIDER_OWNER_PASSWORD ?? '',
@@ -107,10 +107,13 @@ const once = async (call: Call): Promise<unknown> => {
     params: { path: call.path ?? {}, query: call.query ?? {} }, signal: stop.signal,
     ...(call.body ? { body: call.body } : {}),
     // A user request has a session cookie and comes from a page of the installation.
-    ...(call.person ? { headers: { Authorization: null, Cookie: cookie, Origin: baseOrigin } } : {}),
+    ...(call.person ? { headers: { Authorization: null, Cookie: [...cookies].map(([name, value]) => `${name}=${value}`).join('; '), Origin: baseOrigin } } : {}),
     parseAs: call.stream ? 'stream' : (Object.entries(found.operation.responses).some(([status, answer]) => status.startsWith('2') && answer.content?.['application/json']) ? 'json' : 'text'),
   })
-  for (const given of response.headers.getSetCookie()) cookie = given.split(';')[0] ?? ''
+  for (const given of response.headers.getSetCookie()) {
+    const pair = given.split(';')[0] ?? ''
+    cookies.set(pair.slice(0, pair.indexOf('=')), pair.slice(pair.indexOf('=') + 1))
+  }
   if (!(call.status ?? [200]).includes(response.status)) throw new Error(`${call.op}: got ${response.status} ${globalThis.JSON.stringify(error)}, want ${call.status ?? 200}`)
   if (call.stream) {
     const event = await firstEvent(data as ReadableStream<Uint8Array>)
