@@ -1012,7 +1012,7 @@ type ReceivedContent struct {
 	HTML *string `json:"html,omitempty"`
 	// The first text body; null without one.
 	Text *string `json:"text,omitempty"`
-	// The header fields in their order, unfolded and decoded.
+	// The header fields in their order, unfolded and decoded. Authentication-Results fields that claim to come from this installation are left out.
 	Headers []*shape.Header `json:"headers"`
 }
 
