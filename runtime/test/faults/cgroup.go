@@ -48,7 +48,7 @@ func NewCgroup(t testing.TB, limit int64) *Cgroup {
 			failed = errors.Join(failed, err)
 			continue
 		}
-		os.WriteFile(filepath.Join(folder, c.swap), []byte("0"), 0o600) //nolint:errcheck // there may be no swap
+		os.WriteFile(filepath.Join(folder, c.swap), []byte("0"), 0o600) // there may be no swap
 		return &Cgroup{folder, filepath.Join(folder, c.peak)}
 	}
 	t.Skipf("this machine lets the test make no cgroup with a limit of memory: %v", failed)

@@ -87,7 +87,7 @@ func Dial(t testing.TB, addr string, window uint32) *Client {
 }
 
 func dial(ctx context.Context, addr, protocol string) (net.Conn, error) {
-	dialer := &tls.Dialer{Config: &tls.Config{InsecureSkipVerify: true, NextProtos: []string{protocol}, MinVersion: tls.VersionTLS12}} //nolint:gosec // the server is the test's
+	dialer := &tls.Dialer{Config: &tls.Config{InsecureSkipVerify: true, NextProtos: []string{protocol}, MinVersion: tls.VersionTLS12}} // the server belongs to the test
 	return dialer.DialContext(ctx, "tcp", addr)
 }
 
