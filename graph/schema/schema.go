@@ -31,7 +31,7 @@ func SDL(on []string) (string, error) {
 	return out.String(), nil
 }
 
-// SDLPath is where the schema is served. It is the same for everybody, and what the documents of an
+// SDLPath is where the schema is served. It is the same for everyone, and what the documents of an
 // installation may ask is no secret.
 const SDLPath = "/graphql/schema.graphql"
 

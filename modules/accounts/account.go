@@ -160,7 +160,7 @@ func EnsureUser(ctx context.Context, tx *ent.Tx, email, name string) (*ent.User,
 	return tx.User.Create().SetID(id.New(id.User)).SetEmail(email).SetName(name).Save(ctx)
 }
 
-// Language returns the language that the person with an address prefers for mails; "" when nobody has the
+// Language returns the language that the person with an address prefers for mails; "" when no one has the
 // address, or it is not known.
 func (s *Service) Language(ctx context.Context, email string) (string, error) {
 	found, err := db.All(ctx, s.db.SQL, db.Value[string], `SELECT language FROM users WHERE email = $1`, email)

@@ -1,5 +1,4 @@
-// Package retention deletes what need not be kept any more, and what somebody has
-// asked to have erased.
+// Package retention deletes data whose retention period is over, and data of people who asked for erasure.
 //
 // Words. The body of an email is its html, text, custom headers and attachments;
 // its record is everything else that is known of it, up to the facts about it. An

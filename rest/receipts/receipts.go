@@ -1,5 +1,5 @@
-// Package receipts answers what providers of text messages tell, below /s/: what became of a message
-// (/s/r/), and what somebody wrote back (/s/i/).
+// Package receipts serves the callbacks of SMS providers below /s/: the status of a message (/s/r/), and replies of
+// its recipient (/s/i/).
 //
 // A provider proves itself by the token in the path, which it got with the message or from the
 // owner of the account, and Twilio by its signature as well. What is not genuine is a 404 that says

@@ -1,5 +1,4 @@
-// Package figures counts what became of the runs of automations: of the runs as a whole, and of
-// each step.
+// Package figures counts the outcomes of automation runs and of each of their steps.
 //
 // # What is counted
 //

@@ -1,4 +1,4 @@
-// Package guessing bounds how often somebody may try: passwords and codes, and mails that anybody can
-// ask for. Attempts count in all processes together, by what an [Attempt] names: an email from one
-// network, the network, the email. Those who are not known count as those who are.
+// Package guessing limits attempts: at passwords and codes, and requests for mails that anyone can make. All
+// processes share the counts, by what an [Attempt] names: an email from one network, the network, the email.
+// Unknown emails count like known ones.
 package guessing

@@ -1,4 +1,3 @@
-// Package callback takes what providers of text messages tell later: a receipt says what became of a
-// message, a reply says what somebody wrote back. Providers repeat both, and in any order. What is
-// not genuine changes nothing.
+// Package callback processes the callbacks of SMS providers: receipts, which report the status of a message, and
+// replies of its recipient. Providers repeat both, in any order. Forged callbacks change nothing.
 package callback

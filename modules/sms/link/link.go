@@ -1,5 +1,5 @@
-// Package link makes and reads the URLs at which providers of text messages tell something: what
-// became of a message, and what somebody wrote back. A URL ends in a token, which is its proof.
+// Package link creates and parses the URLs that SMS providers call with receipts and replies. The token at the end
+// of a URL authenticates the provider.
 package link
 
 import (

@@ -1,5 +1,5 @@
-// Package weburl normalizes the web addresses that somebody wrote into a message, so that a
-// link which is tracked leads where a browser would have gone without tracking.
+// Package weburl normalizes the URLs in a message, so that a tracked link leads where a browser would have gone
+// without tracking.
 package weburl
 
 import (

@@ -1,3 +1,3 @@
-// Package wire is how answers show values: moments in RFC 3339, lists that are never
-// null, null for what there is none of.
+// Package wire encodes the values of responses: times in RFC 3339, lists that are never null, and null for absent
+// values.
 package wire

@@ -1,4 +1,4 @@
-// Package look is the style that all pages beside the dashboard share: sign-in, unsubscribing, the API
+// Package look is the style that all pages except the dashboard share: sign-in, unsubscribing, the API
 // reference, the development inbox. Its tokens are those of the dashboard, and the theme is the system's.
 package look
 

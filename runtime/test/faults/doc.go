@@ -1,5 +1,5 @@
-// Package faults breaks things while Postrider runs, and counts what became of
-// the mail. The server under test is the real program in a process of its own, on
+// Package faults injects faults while Postrider runs, and accounts for all mail
+// afterwards. The server under test is the real program in a process of its own, on
 // a real PostgreSQL; its tests kill, stop and freeze either of them, cut their
 // connections, and send equal requests by the hundred.
 //
