@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/postrider/postrider/ent/webhookdelivery"
+	"github.com/postrider/postrider/runtime/storage/clockstep"
 	"github.com/postrider/postrider/runtime/storage/db"
 	"github.com/postrider/postrider/runtime/storage/db/batch"
 	"github.com/postrider/postrider/runtime/work/event"
@@ -53,8 +54,9 @@ WITH RECURSIVE waiting AS (
 // endpoint as its burst). The row is locked first, so that it is its newest state that
 // decides; an endpoint whose row another claim holds is left to that one. Where nothing is
 // admitted yet, or nothing is due, no row is locked. No endpoint is further ahead than its
-// burst: a row that is was written before the clock of the database went back, or under another
-// rate, and counts for nothing.
+// burst. If its row is ahead by more than that and clockstep.StatementDelay, it was written before the
+// database clock stepped back, or under another rate, and is ignored. If it is ahead by less, the writer
+// may have begun after this statement, and the endpoint must wait.
 //
 // From the time @until on, where there is one, nothing is taken: the process that has sent it
 // may have been silent since, and others may be about to store what is due.
@@ -65,10 +67,10 @@ var claimSQL = db.Compile(waitingSQL + `, orphaned AS (
 ), ended AS (
 	UPDATE webhook_deliveries d SET state = 'failed', failed = true, due_at = NULL, settled_at = now(), error = @deleted FROM orphaned o WHERE d.id = o.id
 ), rated AS (
-	SELECT w.id, rate.every, rate.most, CASE WHEN w.rate_full_at > now() + rate.most * interval '1 microsecond' THEN 0 ELSE greatest((extract(epoch FROM w.rate_full_at - now()) * 1000000)::bigint, 0) END AS ahead
+	SELECT w.id, rate.every, rate.most, CASE WHEN w.rate_full_at > now() + (rate.most + @delay) * interval '1 microsecond' THEN 0 ELSE greatest((extract(epoch FROM w.rate_full_at - now()) * 1000000)::bigint, 0) END AS ahead
 	FROM webhooks w CROSS JOIN LATERAL (SELECT every, every * least(w.rate_limit, @per_endpoint) AS most FROM (SELECT ceil(1000000.0 / w.rate_limit)::bigint AS every) r) rate
 	WHERE w.id IN (SELECT webhook_id FROM waiting) AND w.enabled AND w.rate_limit IS NOT NULL
-		AND (w.rate_full_at IS NULL OR w.rate_full_at <= now() + (rate.most - rate.every) * interval '1 microsecond' OR w.rate_full_at > now() + rate.most * interval '1 microsecond')
+		AND (w.rate_full_at IS NULL OR w.rate_full_at <= now() + (rate.most - rate.every) * interval '1 microsecond' OR w.rate_full_at > now() + (rate.most + @delay) * interval '1 microsecond')
 		AND EXISTS (SELECT FROM webhook_works q WHERE q.webhook_id = w.id AND q.due_at <= now())
 	ORDER BY w.id FOR UPDATE OF w SKIP LOCKED
 ), endpoints AS (
@@ -130,7 +132,7 @@ func (s *deliverer) claim(ctx context.Context, limit int, length time.Duration) 
 	jobs, err := db.All(ctx, s.db.Prepared, func(d *delivery) []any {
 		return []any{&d.id, &d.fence, &d.accountID, &d.webhookID, &d.eventID, &d.eventType, &d.eventAt, &d.attempt, &d.round, (*[]byte)(&d.data),
 			&d.url, &d.secret, &d.previous, &d.again}
-	}, claimSQL.Text, claimSQL.Args(roomRows.Rows(l.rooms), db.Arg("room", l.room), db.Arg("shared", l.shared), db.Arg("per_endpoint", perEndpoint),
+	}, claimSQL.Text, claimSQL.Args(roomRows.Rows(l.rooms), db.Arg("room", l.room), db.Arg("shared", l.shared), db.Arg("per_endpoint", perEndpoint), db.Arg("delay", clockstep.StatementDelay.Microseconds()),
 		db.Arg("limit", limit), db.Arg("lease", length.Microseconds()), db.Arg("deleted", deleted), db.Arg("until", until), db.Arg("node", s.node.ID()))...)
 	if err != nil {
 		return nil, fmt.Errorf("claim webhook deliveries: %w", err)

@@ -94,6 +94,28 @@ func TestARateHoldsOverAllProcesses(t *testing.T) {
 	t.Logf("%d at %d/s took %.2f s", events, rate, taken[events-1]-taken[0])
 }
 
+// A claim that waited has an older now() than one that began later and finished first. What the other one
+// wrote still counts, although it is further ahead than a burst; only a step of the clock makes it void.
+func TestAClaimThatRunsLateKeepsTheRate(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	rate := 10 // a burst is 400 ms
+	if _, _, err := w.Create(t.Context(), ada, NewEndpoint{URL: newReceiver(t).URL, RateLimit: &rate}); err != nil {
+		t.Fatal(err)
+	}
+	w.queue(t, 20)
+	s := w.beside(t, numbered{id: 7})
+	for _, c := range []struct {
+		ahead string
+		want  int // an endpoint that has not answered yet gets one at a time
+	}{{"5 seconds", 0}, {"1 hour", 1}} {
+		w.exec(t, `UPDATE webhooks SET rate_full_at = now() + $1::interval`, c.ahead)
+		if jobs, err := s.claim(t.Context(), 10, lease); err != nil || len(jobs) != c.want {
+			t.Errorf("with the row %s ahead: claimed %d, %v; want %d", c.ahead, len(jobs), err, c.want)
+		}
+	}
+}
+
 // What a process had claimed that is gone is due at once, and the attempts that it cut off
 // are unknown; its own outcome comes too late.
 func TestDeliveriesOfADeadNodeAreHandedBack(t *testing.T) {

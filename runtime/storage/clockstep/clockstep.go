@@ -19,6 +19,10 @@ import (
 const (
 	// Matters is the smallest step that is detected.
 	Matters = 2 * time.Second
+	// StatementDelay is how far a statement may run behind its own now(): it waited for a connection, a lock or
+	// the processor while other statements began later and finished first. A row that is ahead of now() by less
+	// than this may have been written by such a statement, so it does not show that the clock stepped back.
+	StatementDelay = 10 * time.Second
 	// Reported is how long a step is reported.
 	Reported = 24 * time.Hour
 

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/postrider/postrider/runtime/storage/clockstep"
 	"github.com/postrider/postrider/runtime/storage/db"
 	"github.com/postrider/postrider/runtime/storage/db/batch"
 )
@@ -25,15 +26,17 @@ type request struct {
 // from the result and is counted in another round. Locks are taken in order of accounts, existing rows
 // before new ones.
 //
-// An account cannot be further ahead than its burst. A row that is further ahead was written before the
-// database clock stepped back, and is corrected.
+// An account cannot be further ahead than its burst. If a row is ahead by more than that and
+// clockstep.StatementDelay, it was written before the database clock stepped back, and is corrected. If it
+// is ahead by less, the writer began after this statement, and the row counts as it is.
 var countSQL = db.Compile(`
 WITH asked AS (
 	SELECT a.* FROM ` + askedRows.Source() + `
 ), held AS (
-	SELECT r.account_id, least(greatest((extract(epoch FROM r.full_at - now()) * 1000000)::bigint, 0), asked.burst * asked.every) AS ahead,
-	       r.full_at > now() + asked.burst * asked.every * interval '1 microsecond' AS beyond
-	  FROM rate_limits r JOIN asked USING (account_id) ORDER BY r.account_id FOR UPDATE OF r
+	SELECT r.account_id, CASE WHEN beyond THEN asked.burst * asked.every ELSE greatest((extract(epoch FROM r.full_at - now()) * 1000000)::bigint, 0) END AS ahead, beyond
+	  FROM rate_limits r JOIN asked USING (account_id),
+	       LATERAL (SELECT r.full_at > now() + (asked.burst * asked.every + @delay) * interval '1 microsecond' AS beyond) b
+	 ORDER BY r.account_id FOR UPDATE OF r
 ), counted AS (
 	SELECT a.account_id, h.account_id IS NULL AS fresh, coalesce(h.ahead, 0) AS ahead, coalesce(h.beyond, false) AS beyond, a.every,
 	       greatest(least(a.requests, (a.burst * a.every - coalesce(h.ahead, 0)) / a.every), 0) AS admitted
@@ -102,7 +105,7 @@ func (l *Limiter) round(ctx context.Context, waiting map[string][]*request) erro
 		}
 		delete(waiting, accountID)
 		return nil
-	}, countSQL.Text, countSQL.Args(askedRows.Rows(rows))...)
+	}, countSQL.Text, countSQL.Args(askedRows.Rows(rows), db.Arg("delay", clockstep.StatementDelay.Microseconds()))...)
 }
 
 // sweepSQL deletes accounts that have long had all of their requests back. It skips locked rows, which also

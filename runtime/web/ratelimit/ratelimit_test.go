@@ -347,6 +347,24 @@ func TestAClockThatWentBackRefusesNobodyForLong(t *testing.T) {
 	}
 }
 
+// A statement that waited behind another one has an older now(): the row that the other one wrote is
+// further ahead than a burst, and still counts.
+func TestAStatementThatRunsLateAdmitsNoMore(t *testing.T) {
+	t.Parallel()
+	d := dbtest.New(t)
+	l := start(t, d)
+	a := Account{ID: "acc_late", PerSecond: 10} // a burst is 2 s
+	setAhead(t, d, a.ID, 5*time.Second)
+	before := fullAt(t, d, a.ID)
+	_, err := admit(t, l, a)
+	if refused := refusal(t, err); refused.RetryAfter < time.Second {
+		t.Errorf("Retry-After is %s, want about 3 s", refused.RetryAfter)
+	}
+	if after := fullAt(t, d, a.ID); !after.Equal(before) {
+		t.Errorf("full_at moved by %s, want no change", after.Sub(before))
+	}
+}
+
 // A burst at a higher rate leaves nothing of a lower one until it has passed.
 func TestLoweredRate(t *testing.T) {
 	t.Parallel()
