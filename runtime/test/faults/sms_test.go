@@ -106,8 +106,9 @@ func TestKillsRepeatNoTextMessage(t *testing.T) {
 		posting.Wait()
 	}
 	post(kills*part, runs)
-	expect.Eventually(t, "every run has ended and every message is settled", func() bool {
-		return server.Query(`SELECT (SELECT count(*) FROM automation_runs WHERE ended_at IS NULL) + (SELECT count(*) FROM sms_messages WHERE due_at IS NOT NULL)`)[0][0] == "0"
+	expect.Eventually(t, "every run has begun and ended, and every message is settled", func() bool {
+		counts := server.Query(`SELECT count(*), count(*) FILTER (WHERE ended_at IS NULL) + (SELECT count(*) FROM sms_messages WHERE due_at IS NOT NULL) FROM automation_runs`)[0]
+		return number(t, counts[0]) >= runs && counts[1] == "0"
 	})
 	counted := server.Query(`SELECT count(*), count(DISTINCT run_id), count(*) FILTER (WHERE status = 'sent'), count(*) FILTER (WHERE status = 'unknown'), (SELECT count(*) FROM sms_attempts) FROM sms_messages`)[0]
 	messages, distinct, sent, unknown, attempts := number(t, counted[0]), number(t, counted[1]), number(t, counted[2]), number(t, counted[3]), number(t, counted[4])
