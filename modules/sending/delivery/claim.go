@@ -12,7 +12,7 @@ import (
 	"github.com/postrider/postrider/runtime/storage/db"
 )
 
-// Job is one claimed recipient, which a worker delivers to.
+// Job is one claimed recipient for a worker to deliver to.
 type Job struct {
 	recipientID int64
 	fence       int64
@@ -27,25 +27,25 @@ type Job struct {
 	destination string // the address's domain
 	via         string // "" or outbound.ViaFallback
 	way         smtpclient.Way
-	ticket      ticket // of the lane; nil for what is not to be tried
-	untried     string // why the lane is paused: no attempt is made
-	ahead       bool   // claimed before there was a connection for it
-	due         int64  // when it was due before the claim, in microseconds since 1970 by the database clock
+	ticket      ticket // of the lane; nil if no attempt may be made
+	untried     string // the reason the lane is paused; if set, no attempt is made
+	ahead       bool   // claimed before a connection was free for it
+	due         int64  // time before the claim, in microseconds since 1970 by the database clock
 }
 
-// RecipientID is the row that the job delivers to.
+// RecipientID returns the ID of the recipient's row.
 func (d Job) RecipientID() int64 { return d.recipientID }
 
-// EmailID is the email of the recipient.
+// EmailID returns the ID of the recipient's email.
 func (d Job) EmailID() string { return d.emailID }
 
-// Address is the addr-spec of the recipient.
+// Address returns the recipient's addr-spec.
 func (d Job) Address() string { return d.address }
 
-// takeSQL makes deliveries of picked rows: it pushes their due_at to the end of the
-// lease and writes their attempt rows, all in one statement. takeAgainSQL is for rows of which some were
-// claimed before. An attempt of an earlier claim that has no outcome was cut off: what became of it is unknown, unless it
-// is known that it had not started, and is now recorded as that.
+// takeSQL turns picked rows into deliveries: it moves their due_at to the end of the lease and inserts their
+// attempt rows, in one statement. takeAgainSQL is for batches that include rows claimed before. An attempt of
+// an earlier claim without an outcome was cut off. Its outcome becomes unknown, or not_started if it is known
+// that it did not reach its final dot.
 const (
 	takeSQL      = takeClaimedSQL + takeOpenedSQL
 	takeAgainSQL = takeClaimedSQL + `, cut_off AS (
@@ -69,7 +69,7 @@ SELECT id, fence, email_id, account_id, address, attempts,
 FROM claimed`
 )
 
-// claim takes up to limit deliveries under a lease, with their messages.
+// claim claims up to limit deliveries under a lease, along with their messages.
 func (c *claimer) claim(ctx context.Context, limit int, lease time.Duration) ([]Job, error) {
 	if err := c.findLanes(ctx); err != nil {
 		return nil, err
@@ -80,25 +80,25 @@ func (c *claimer) claim(ctx context.Context, limit int, lease time.Duration) ([]
 			return jobs, err
 		}
 	}
-	c.nudge() // the next claim continues: this one could be asked to stop
+	c.nudge() // continue in the next claim, so that a stop is not delayed
 	return nil, nil
 }
 
 const (
-	// claimRounds is how often a claim that could only park tries again at once.
+	// claimRounds is how often a claim retries immediately while it could only park recipients.
 	claimRounds = 10
-	// pickAhead is how many rows a claim looks at beyond its limit while rows that can
-	// only be parked stand before those of others.
+	// pickAhead is how many rows beyond its limit a claim examines while rows that can only be parked precede
+	// others in the queue.
 	pickAhead = 400
 )
 
-// claimOnce is one transaction, so that a claim whose messages cannot be read holds
-// nothing. more reports that it claimed less than it could have: it only parked recipients
-// and there may be others behind them, or it did not visit all lanes.
+// claimOnce claims in one transaction, so that a claim whose messages cannot be read holds nothing. more
+// reports that it claimed less than it could have: it only parked recipients and there may be others after
+// them, or it did not visit all lanes.
 func (c *claimer) claimOnce(ctx context.Context, limit int, lease time.Duration) (jobs []Job, more bool, err error) {
 	var list []pickedRow
 	var chosen []Job
-	var others bool // have something parked for them
+	var others bool // whether recipients were parked for other processes
 	defer func() {
 		end(list, jobs)
 		c.load.finish(slices.DeleteFunc(chosen, func(d Job) bool { return contains(jobs, d.recipientID) })...)
@@ -108,7 +108,7 @@ func (c *claimer) claimOnce(ctx context.Context, limit int, lease time.Duration)
 	for _, d := range draws {
 		common -= d.room
 	}
-	common = max(common, 1) // or a lane that turns out to be empty would keep the claim from finding anything
+	common = max(common, 1) // otherwise a lane that turns out to be empty would keep the claim from finding anything
 	if c.parking.backlogged() {
 		common += pickAhead
 	}
@@ -127,7 +127,7 @@ func (c *claimer) claimOnce(ctx context.Context, limit int, lease time.Duration)
 		if err != nil {
 			return err
 		}
-		c.parking.addParked(parked) // before the commit: a lane that is tracked without need costs a draw
+		c.parking.addParked(parked) // before the commit: tracking a lane without need only costs a draw
 		others = parked.others
 		more = more || parked.any() && countCommon(list) >= common
 		jobs, err = c.take(ctx, tx, list, lease)
@@ -147,7 +147,7 @@ func (c *claimer) claimOnce(ctx context.Context, limit int, lease time.Duration)
 	return jobs, more, nil
 }
 
-// end gives back the reservations of rows that became no delivery.
+// end releases the lane reservations of rows that did not become deliveries.
 func end(list []pickedRow, jobs []Job) {
 	for _, c := range list {
 		if c.ticket != nil && !contains(jobs, c.id) {
@@ -160,7 +160,7 @@ func contains(jobs []Job, recipientID int64) bool {
 	return slices.ContainsFunc(jobs, func(d Job) bool { return d.recipientID == recipientID })
 }
 
-// take makes deliveries of the rows that may be.
+// take turns the rows that were granted into deliveries.
 func (c *claimer) take(ctx context.Context, tx *db.PreparedTx, list []pickedRow, lease time.Duration) ([]Job, error) {
 	var ids []int64
 	var emails, labels []string
@@ -200,12 +200,12 @@ func (c *claimer) take(ctx context.Context, tx *db.PreparedTx, list []pickedRow,
 		return nil, fmt.Errorf("load claimed emails: %w", err)
 	}
 	if jobs, err = c.putOff(ctx, tx.Tx, jobs); err != nil {
-		return nil, fmt.Errorf("put off heavy emails: %w", err)
+		return nil, fmt.Errorf("postpone heavy emails: %w", err)
 	}
 	return jobs, nil
 }
 
-// attachMessages gives each job its message. Jobs of one email share it.
+// attachMessages sets the message of each job. Jobs of the same email share it.
 func attachMessages(ctx context.Context, tx *db.PreparedTx, jobs []Job) error {
 	ids := make([]string, 0, len(jobs))
 	for _, j := range jobs {
@@ -227,7 +227,7 @@ FROM unnest($1::text[], $2::bigint[], $3::bigint[]) AS v (email_id, id, fence)
 WHERE ` + lifecycle.RecipientSQL + ` AND r.fence = v.fence AND r.due_at IS NOT NULL
 RETURNING r.id`
 
-// extend prolongs the leases of deliveries that still run.
+// extend extends the leases of running deliveries.
 func (c *claimer) extend(ctx context.Context, jobs []Job, lease time.Duration) ([]bool, error) {
 	emails, ids, fences := fencing(jobs)
 	ours, err := db.All(ctx, c.db.Hot, db.Value[int64], extendSQL, emails, ids, fences, lease.Microseconds())
@@ -241,7 +241,7 @@ func (c *claimer) extend(ctx context.Context, jobs []Job, lease time.Duration) (
 	return held, nil
 }
 
-// release gives back deliveries that were claimed and never begun.
+// release returns deliveries that were claimed but never begun.
 func (c *claimer) release(ctx context.Context, jobs []Job) error {
 	for _, d := range jobs {
 		c.over(d)
@@ -253,7 +253,7 @@ func (c *claimer) release(ctx context.Context, jobs []Job) error {
 	return nil
 }
 
-// fencing gives the emails, the ids and the fences of jobs, as arguments of a statement.
+// fencing returns the emails, ids and fences of jobs as statement arguments.
 func fencing(jobs []Job) (emails, ids, fences any) {
 	emailID, id, fence := make([]string, len(jobs)), make([]int64, len(jobs)), make([]int64, len(jobs))
 	for i, j := range jobs {

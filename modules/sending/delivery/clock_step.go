@@ -9,9 +9,9 @@ import (
 	"github.com/postrider/postrider/runtime/storage/db"
 )
 
-// repairDueSQL corrects recipients that are due later than is possible: later than
-// suspendedFor if they were never tried, otherwise later than the pause after their attempt.
-// A recipient that was tried becomes due after a lease, so that a live owner keeps it.
+// repairDueSQL corrects recipients whose due time is too far in the future: more than suspendedFor ahead if
+// they were never tried, otherwise more than the pause after their latest attempt. A recipient that was tried
+// becomes due after one lease, so that a live owner keeps it.
 var repairDueSQL = db.Compile(`
 UPDATE recipients r SET due_at = CASE WHEN r.attempts = 0 THEN now() ELSE now() + @lease * interval '1 microsecond' END, queued_at = least(r.queued_at, now())
 FROM (
@@ -20,7 +20,7 @@ FROM (
 	ORDER BY due_at DESC LIMIT 5000 FOR UPDATE SKIP LOCKED
 ) v WHERE ` + lifecycle.RecipientSQL)
 
-// repairDueTimes corrects when recipients are due after the database clock stepped back
+// repairDueTimes corrects the due times of recipients after the database clock stepped back
 // (runtime/storage/clockstep).
 func (s *Service) repairDueTimes(ctx context.Context, _ clockstep.Step) (int64, error) {
 	pauses := make([]int64, len(retrySchedule))

@@ -10,9 +10,9 @@ import (
 	"github.com/postrider/postrider/runtime/storage/db"
 )
 
-// The clock of the database was an hour ahead, or a day, and went back. What was accepted,
-// parked, claimed or put off meanwhile does not wait for that time.
-func TestRecipientsAreDueAfterTheClockWentBack(t *testing.T) {
+// The database clock was an hour or a day ahead and stepped back. Recipients that were accepted, parked,
+// claimed or postponed meanwhile must not wait until that time.
+func TestRecipientsAreDueAfterTheClockStepsBack(t *testing.T) {
 	t.Parallel()
 	for _, step := range []time.Duration{time.Hour, 24 * time.Hour} {
 		t.Run(step.String(), func(t *testing.T) {
@@ -40,12 +40,12 @@ func TestRecipientsAreDueAfterTheClockWentBack(t *testing.T) {
 				`UPDATE attempts SET outcome = 'deferred', finished_at = now() + ` + ahead + ` FROM recipients r WHERE r.id = recipient_id AND destination IN ('retried.test', 'later.test')`,
 				`UPDATE recipients SET state = 'deferred', fence = fence + 1, due_at = now() + ` + ahead + ` + interval '1 minute' WHERE destination = 'retried.test'`,
 				`UPDATE recipients SET state = 'deferred', fence = fence + 1, attempts = 2, due_at = now() + interval '4 minutes' WHERE destination = 'later.test'`,
-				`UPDATE recipients SET due_at = now() + interval '50 seconds' WHERE destination = 'scheduled.test'`, // put off, as of a suspended account
+				`UPDATE recipients SET due_at = now() + interval '50 seconds' WHERE destination = 'scheduled.test'`, // postponed, as for a suspended account
 			} {
 				f.Exec(t, statement)
 			}
 			if jobs := f.claimAll(t); len(jobs) != 0 {
-				t.Fatalf("claimed %v before anything was repaired", destinations(jobs))
+				t.Fatalf("claimed %v before the repair, want none", destinations(jobs))
 			}
 			rows, err := f.repairDueTimes(t.Context(), clockstep.Step{})
 			if err != nil || rows != 4 {
@@ -56,18 +56,18 @@ func TestRecipientsAreDueAfterTheClockWentBack(t *testing.T) {
 			}
 			f.claimer.parking.looked = time.Time{}
 			if got := destinations(f.claimAll(t)); len(got) != 2 || got["new.test"] != 1 || got["parked.test"] != 1 {
-				t.Errorf("claimed %v, want what was never tried", got)
+				t.Errorf("claimed %v, want the recipients that were never tried", got)
 			}
-			// The others are due when their lease would end, if nobody hands them back.
+			// The others become due when their lease would end, unless a process hands them back.
 			late, err := db.All(t.Context(), f.DB.SQL, db.Value[string], `SELECT destination FROM recipients WHERE due_at BETWEEN now() AND now() + interval '12 seconds' ORDER BY 1`)
 			if err != nil || !slices.Equal(late, []string{"claimed.test", "retried.test"}) {
-				t.Errorf("within a lease %v are due, %v; want what was claimed and what was tried", late, err)
+				t.Errorf("recipients due within a lease: %v, %v; want the claimed one and the tried one", late, err)
 			}
 			if n, err := f.claimer.handBackOf(t.Context(), 7); err != nil || n != 3 {
-				t.Errorf("handed back %d recipients of the process that claimed, %v; want the one of before and the two of after the step", n, err)
+				t.Errorf("handed back %d recipients of the claiming process, %v; want 1 claimed before the step and 2 after", n, err)
 			}
 			if n := f.Count(t, "recipients WHERE queued_at > now()"); n != 0 {
-				t.Errorf("%d recipients were accepted in the future", n)
+				t.Errorf("%d recipients have queued_at in the future", n)
 			}
 		})
 	}

@@ -2,11 +2,10 @@ package delivery
 
 import "github.com/postrider/postrider/runtime/base/fault"
 
-// Config sets how messages leave.
+// Config configures delivery.
 type Config struct {
-	// Concurrency is connections to mail servers at a time, each with a delivery in
-	// use and one that waits for its turn; 0 only accepts and leaves delivery to other
-	// processes.
+	// Concurrency is the number of concurrent deliveries with a connection to a mail server; half as many
+	// more may wait for one. With 0, this process only accepts mail and leaves delivery to other processes.
 	Concurrency int
 }
 

@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// A released message is as old as its release.
-func TestAReleasedMessageIsFresh(t *testing.T) {
+// The age of a released message counts from its release.
+func TestAgeCountsFromRelease(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	f.send(t, simple("a@example.net"))
@@ -14,6 +14,6 @@ func TestAReleasedMessageIsFresh(t *testing.T) {
 	f.Exec(t, `UPDATE recipients SET created_at = created_at - interval '5 days'`)
 	jobs := f.claimAll(t)
 	if len(jobs) != 1 || jobs[0].age > time.Minute {
-		t.Errorf("claimed %+v, want one of a fresh message", jobs)
+		t.Errorf("claimed %+v, want one job younger than a minute", jobs)
 	}
 }

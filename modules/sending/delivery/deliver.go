@@ -17,8 +17,8 @@ import (
 	"github.com/postrider/postrider/runtime/mail/smtpclient"
 )
 
-// deliver makes one attempt: compose, sign, SMTP. It writes nothing; what it
-// returns is settled with others in one transaction.
+// deliver makes one attempt: compose, sign, SMTP. It stores nothing; its outcome is settled along with others
+// in one transaction.
 func (s *Service) deliver(ctx context.Context, d Job, lease *worker.Lease) smtpclient.Outcome {
 	defer s.claimer.over(d)
 	ctx, end := s.traced(ctx, d)
@@ -32,7 +32,7 @@ func (s *Service) deliver(ctx context.Context, d Job, lease *worker.Lease) smtpc
 	return out
 }
 
-// over gives back what a delivery held beside its row.
+// over releases what a delivery held in memory in addition to its row.
 func (c *claimer) over(d Job) {
 	c.load.finish(d)
 	if d.ticket != nil {
@@ -68,14 +68,14 @@ func (s *Service) attempt(ctx context.Context, d Job, lease *worker.Lease) smtpc
 		out = s.transport.Deliver(ctx, envelope, msg.Raw, s.beforeFinalDot(ctx, d, lease))
 		return nil
 	}); err != nil {
-		// What was sent of it had no final dot.
+		// The part that was sent had no final dot.
 		return smtpclient.Outcome{Kind: smtpclient.Temporary, Phase: smtpclient.PhaseData, Err: errors.Join(errFault, err)}
 	}
 	return out
 }
 
-// beforeFinalDot is asked right before the final dot: a worker that was stopped past
-// its lease must not send what another has taken over.
+// beforeFinalDot returns the check that runs right before the final dot. A worker that was paused past its
+// lease must not send a message that another worker has claimed since.
 func (s *Service) beforeFinalDot(ctx context.Context, d Job, lease *worker.Lease) func() error {
 	return func() error {
 		if d.ahead {
@@ -90,16 +90,16 @@ func (s *Service) beforeFinalDot(ctx context.Context, d Job, lease *worker.Lease
 	}
 }
 
-// returnPath is the envelope sender: at a host of the sender's own domain, so that
-// SPF aligns with From (RFC 7489 section 3.1.2), and with a token of its own, so that
-// a bounce names its recipient. It is of the day of acceptance or release, so that all attempts
-// have the same one: greylisting remembers senders.
+// returnPath returns the envelope sender. Its host belongs to the sender's own domain, so that SPF aligns
+// with From (RFC 7489 section 3.1.2), and its token identifies the recipient, so that a bounce names it. It
+// carries the day of acceptance or release, so that all attempts use the same one: greylisting remembers
+// senders.
 func (s *Service) returnPath(d Job, i domains.Identity) (string, error) {
 	mark := returnpath.Mark{EmailID: d.emailID, RecipientID: d.recipientID}
 	return s.returnPaths.Address(mark, i.Domain, time.Now().Add(-d.age))
 }
 
-// unsendable tells an email that can never be sent from one that cannot be now.
+// unsendable distinguishes an email that can never be sent from one that cannot be sent now.
 func (s *Service) unsendable(ctx context.Context, d Job, err error) smtpclient.Outcome {
 	if ctx.Err() != nil {
 		return smtpclient.Outcome{Kind: smtpclient.Temporary, Err: context.Cause(ctx)}

@@ -16,7 +16,7 @@ import (
 	"github.com/postrider/postrider/runtime/mail/smtpclient"
 )
 
-// claimAll claims what is due, without a worker.
+// claimAll claims all due recipients, without a worker.
 func (f *fixture) claimAll(t *testing.T) []Job {
 	t.Helper()
 	jobs, err := f.claimer.claim(t.Context(), 100, time.Minute)
@@ -37,7 +37,7 @@ func (f *fixture) settleWith(t *testing.T, jobs []Job, out smtpclient.Outcome) {
 	}
 }
 
-func TestAttemptRowIsThereBeforeTheAttempt(t *testing.T) {
+func TestAttemptRowExistsBeforeTheAttempt(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	id := f.send(t, simple("bob@example.net"))
@@ -51,7 +51,7 @@ func TestAttemptRowIsThereBeforeTheAttempt(t *testing.T) {
 	}
 }
 
-func TestAttemptThatWasCutOffIsUnknown(t *testing.T) {
+func TestCutOffAttemptIsUnknown(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	id := f.send(t, simple("bob@example.net"))
@@ -62,7 +62,8 @@ func TestAttemptThatWasCutOffIsUnknown(t *testing.T) {
 	if len(attempts) != 2 || attempts[0].Outcome == nil || *attempts[0].Outcome != attempt.OutcomeUnknown || attempts[1].Outcome != nil {
 		t.Fatalf("attempts: %+v", attempts)
 	}
-	// The first owner goes on: its attempt is told, the recipient stays the second's.
+	// The first owner continues: its attempt row gets the outcome, but the recipient stays with the second
+	// owner.
 	f.settleWith(t, first, smtpclient.Outcome{Kind: smtpclient.Permanent, Code: 550, Reply: "550 late"})
 	e, recipients, attempts, types := f.state(t, id)
 	if e.Status != email.StatusSent || recipients[0].State != recipient.StateQueued || len(types) != 1 {
@@ -87,7 +88,7 @@ func TestOutcomesSettleTheEmailOnce(t *testing.T) {
 		t.Errorf("after the first: %s %s %v", e.Status, e.LastEvent, e.DeliveredAt)
 	}
 	f.settleWith(t, jobs[1:], smtpclient.Outcome{Kind: smtpclient.Permanent, Code: 550, EnhancedCode: "5.1.1", Reply: "550 5.1.1 no such user", RemoteHost: "mx.example.net"})
-	f.settleWith(t, jobs, smtpclient.Outcome{Kind: smtpclient.Delivered}) // heard twice: nothing to do
+	f.settleWith(t, jobs, smtpclient.Outcome{Kind: smtpclient.Delivered}) // settled twice: nothing to do
 	e, recipients, _, types := f.state(t, id)
 	if e.Status != email.StatusBounced || e.BounceReason == nil || *e.BounceReason != "550 5.1.1 no such user" || e.BouncedAt == nil || e.DeliveredAt != nil {
 		t.Errorf("email: %+v", e)
@@ -154,7 +155,7 @@ func TestReleasedDeliveryIsAsIfNeverClaimed(t *testing.T) {
 	}
 }
 
-func TestExtendKeepsOnlyWhatIsHeld(t *testing.T) {
+func TestExtendReportsLostLeases(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	f.send(t, simple("a@example.net", "b@example.net"))

@@ -1,34 +1,31 @@
-// Package delivery hands accepted mail to receiving servers: it claims recipients that are
-// due, has their message composed and signed (package compose), makes one attempt each, and
-// settles what came of it.
+// Package delivery hands accepted mail to receiving servers. It claims due recipients, has their messages
+// composed and signed (package compose), makes one attempt for each, and settles the outcomes.
 //
-// Words. To claim is to take a recipient for one attempt, under a lease and a fencing number
-// (the fence). To undo a claim is to give it back as if nobody had taken it. To park is to
-// put a recipient aside under the name of a lane that has no room. An outcome is what one
-// attempt brought; the verdict is what that means for the recipient; to settle is to store
-// both. A recipient whose state is final is settled too. A claim is ahead when it was made
-// before there was a connection for it; its attempt has begun when it comes to its final
-// dot.
+// Terms. To claim is to take a recipient for one attempt, under a lease and a fencing number (the fence). To
+// undo a claim is to return the recipient as if it had not been claimed. To park is to put a recipient aside
+// under the name of a lane that has no room. An outcome is the result of one attempt; the verdict is its
+// consequence for the recipient; to settle is to store both. A recipient whose state is final is settled too.
+// A claim is ahead if no connection was free when it was made; its attempt has begun when it reaches its
+// final dot.
 //
-// Waiting. A recipient that is due stands in the common queue. If the lane that it would
-// leave by has no room (package runtime/mail/lane), or others wait for it already, it is
-// parked, and drawn from there as soon as the lane has room, first in, first out. A
-// recipient whose way only another process has is parked for that one, which is woken and
-// draws it; nobody else does. No claim sees one that is held (package queue). What has not
-// been delivered when its message expires fails, and is not delivered late.
+// Waiting. A due recipient is in the common queue. If its lane has no room (package runtime/mail/lane), or
+// other recipients already wait for it, the recipient is parked and drawn as soon as the lane has room, first
+// in, first out. A recipient whose way out only another process has is parked for that process, which is
+// woken and is the only one to draw it. Claims skip recipients that are held (package queue). If a message
+// expires, its undelivered recipients fail instead of being delivered late.
 //
 // Invariants.
 //   - An attempt row is committed before the attempt begins. An attempt that was cut off
-//     keeps no outcome until the next claim, or somebody who hands back the claims of a dead
-//     process (gone.go), marks it unknown: after its final dot it may have been delivered, so
-//     a second copy is possible there and nowhere else. Both copies carry the same
-//     Message-ID. One that is known not to have come to its dot is marked as not started
-//     (begun.go).
-//   - An outcome is stored only under the fence of its claim, so a worker that was stopped
+//     keeps no outcome until the next claim, or the process that hands back the claims of a
+//     dead node (node_claims.go), marks it unknown: after its final dot it may have been
+//     delivered, so a second copy is possible there and nowhere else. Both copies carry the
+//     same Message-ID. An attempt known not to have reached its final dot is marked as not
+//     started (begun_attempts.go).
+//   - An outcome is stored only under the fence of its claim, so a worker that was paused
 //     past its lease changes nothing.
 //   - Mail of suspended accounts is not delivered.
-//   - Nothing that talks to the network runs inside a transaction.
+//   - No network operation runs inside a transaction.
 //
-// Not promised: the order in which messages to different destinations leave, or arrive, and exactly-once delivery (SMTP cannot
-// give it).
+// Not promised: the order in which messages to different destinations leave or arrive, and exactly-once
+// delivery, which SMTP cannot provide.
 package delivery

@@ -15,8 +15,7 @@ import (
 	"github.com/postrider/postrider/runtime/storage/db"
 )
 
-// neverSearch keeps the claimer from finding lanes by its search, which hides lanes that it
-// has lost track of.
+// neverSearch disables the claimer's search for lanes, which would hide lanes that it has lost track of.
 func (f *fixture) neverSearch() { f.claimer.parking.looked = time.Now().Add(time.Hour) }
 
 // noRoomFor is the outcome of a delivery that its lane turns away.
@@ -56,15 +55,15 @@ func (f *fixture) claimDue(t *testing.T, limit int) (all []Job) {
 	}
 }
 
-// Under random load, with lanes that fill and empty and destinations that share a lane, no
-// recipient waits while its lane has room, and each lane is first in, first out.
+// Under random load, with lanes that fill and empty and destinations that share a lane, no recipient waits
+// while its lane has room, and each lane is first in, first out.
 func TestNoRecipientWaitsWhileItsLaneHasRoom(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	f.toMX()
 	f.neverSearch()
 	const domains, shared, rounds = 100, 8, 25
-	for i := range shared { // of one provider
+	for i := range shared { // on one provider
 		pass, err := f.claimer.lanes.Enter(t.Context(), "", fmt.Sprintf("d%d.test", i), lane.NewSet("mx.shared.test"))
 		if err != nil {
 			t.Fatal(err)
@@ -118,8 +117,8 @@ func TestNoRecipientWaitsWhileItsLaneHasRoom(t *testing.T) {
 	}
 }
 
-// A claim that is full leaves parked recipients where they are, and remembers where.
-func TestAFullClaimRemembersTheLanesThatItLeaves(t *testing.T) {
+// A full claim leaves parked recipients where they are, and keeps track of their lanes.
+func TestFullClaimKeepsTrackOfParkedLanes(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	f.toMX()
@@ -136,13 +135,12 @@ func TestAFullClaimRemembersTheLanesThatItLeaves(t *testing.T) {
 	}
 	f.claimDue(t, 10)
 	if n := f.parked(t, " slow.test"); n != 0 {
-		t.Errorf("%d recipients are forgotten in a lane that has room", n)
+		t.Errorf("%d recipients are stuck in a lane that has room", n)
 	}
 }
 
-// A recipient waits behind those that are parked in its lane, however often a single
-// connection becomes free.
-func TestALaneIsFirstInFirstOut(t *testing.T) {
+// A recipient waits for those parked in its lane, however often a single connection becomes free.
+func TestLaneIsFirstInFirstOut(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	f.toMX()
@@ -159,7 +157,7 @@ func TestALaneIsFirstInFirstOut(t *testing.T) {
 		f.claimer.over(running[i])
 		jobs := f.claimDue(t, 10)
 		if len(jobs) != 1 {
-			t.Fatalf("one connection became free, and %d were claimed", len(jobs))
+			t.Fatalf("claimed %d after one connection became free, want 1", len(jobs))
 		}
 		order = append(order, jobs[0].address)
 	}
@@ -172,9 +170,8 @@ func TestALaneIsFirstInFirstOut(t *testing.T) {
 	}
 }
 
-// A recipient that its lane turns away keeps its place, and so does one that this process
-// hands back.
-func TestARecipientThatIsHandedBackKeepsItsPlace(t *testing.T) {
+// A recipient that its lane turns away keeps its place, and so does one that this process hands back.
+func TestReturnedRecipientKeepsItsPlace(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	f.toMX()
@@ -217,8 +214,8 @@ func (c *choosing) Choose(ctx context.Context, questions []outbound.Question) ([
 	return c.Ways.Choose(ctx, questions)
 }
 
-// A claim that fails, or that parked recipients overtake, forgets no lane.
-func TestAClaimForgetsNoLaneThatItHasNotEmptied(t *testing.T) {
+// A claim that fails, or during which recipients are parked, keeps track of the lane.
+func TestClaimKeepsTrackOfLanesWithRecipients(t *testing.T) {
 	t.Parallel()
 	for name, call := range map[string]func(t *testing.T, f *fixture) error{
 		"the claim fails": func(*testing.T, *fixture) error { return errors.New("the database has gone") },
@@ -243,14 +240,14 @@ func TestAClaimForgetsNoLaneThatItHasNotEmptied(t *testing.T) {
 			_, _ = f.claimer.claim(t.Context(), 10, time.Minute) // it may fail
 			f.claimDue(t, 10)
 			if n := f.parked(t, " slow.test"); n != 0 {
-				t.Errorf("%d recipients are forgotten in a lane that has room", n)
+				t.Errorf("%d recipients are stuck in a lane that has room", n)
 			}
 		})
 	}
 }
 
-// However many lanes are full, one that has room is found by the next claim.
-func TestALaneWithRoomIsFoundAmongFullOnes(t *testing.T) {
+// However many lanes are full, the next claim finds one that has room.
+func TestLaneWithRoomIsFoundAmongFullOnes(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	f.toMX()
@@ -266,13 +263,13 @@ func TestALaneWithRoomIsFoundAmongFullOnes(t *testing.T) {
 	f.claimer.parking.add(append(lanes, " open.test"))
 	jobs, err := f.claimer.claim(t.Context(), 100, time.Minute)
 	if err != nil || destinations(jobs)["open.test"] != 2 {
-		t.Errorf("claimed %v, %v, want both of the lane that has room", destinations(jobs), err)
+		t.Errorf("claimed %v, %v, want both recipients of the lane with room", destinations(jobs), err)
 	}
 }
 
-// Lanes that turn out to be empty, because another process was faster, keep a claim from
-// nothing.
-func TestEmptyLanesDoNotHoldUpAClaim(t *testing.T) {
+// Lanes that turn out to be empty, because another process was faster, do not keep a claim from finding
+// recipients.
+func TestEmptyLanesDoNotBlockAClaim(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	f.toMX()
@@ -297,9 +294,9 @@ func TestEmptyLanesDoNotHoldUpAClaim(t *testing.T) {
 	}
 }
 
-// What a lane turned away is claimed as soon as it has room, although the lane told so before
-// the recipient was parked.
-func TestRoomThatComesBeforeTheParkingIsSeen(t *testing.T) {
+// A recipient that its lane turned away is claimed as soon as the lane has room, even if the lane signaled
+// room before the recipient was parked.
+func TestRoomSignaledBeforeParkingIsNoticed(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	f.toMX()
@@ -313,6 +310,6 @@ func TestRoomThatComesBeforeTheParkingIsSeen(t *testing.T) {
 		t.Errorf("the worker was nudged %d times, want once", nudged)
 	}
 	if again := f.claimDue(t, 10); len(again) != 1 {
-		t.Errorf("then %d were claimed, want the recipient again", len(again))
+		t.Errorf("then claimed %d, want the recipient again", len(again))
 	}
 }

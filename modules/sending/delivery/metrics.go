@@ -10,20 +10,20 @@ import (
 	"github.com/postrider/postrider/runtime/mail/bounce"
 )
 
-// result is what an attempt came to, and what the refusal was about.
+// result is the outcome of an attempt and the class of its refusal.
 type result struct {
 	state recipient.State
 	class bounce.Class
 }
 
-// results counts settled attempts. Each result has its counter from the start, so that
-// counting is one atomic addition.
+// results counts settled attempts. Every counter exists from the start, so that counting is one atomic
+// addition.
 type results map[result]prometheus.Counter
 
-// newResults registers the counters; without a registry they count for nobody.
+// newResults creates the counters and registers them with reg unless it is nil.
 func newResults(reg prometheus.Registerer) (results, error) {
 	all := prometheus.NewCounterVec(prometheus.CounterOpts{Namespace: telemetry.Namespace, Name: "recipients_total",
-		Help: "Attempts whose outcome was stored, by what became of the recipient and what a refusal was about: deferred is tried again, the others are final."}, []string{"result", "class"})
+		Help: "Attempts with a stored outcome, by result and class of refusal. Deferred recipients are tried again; the other results are final."}, []string{"result", "class"})
 	counters := results{{recipient.StateDelivered, ""}: all.WithLabelValues(string(recipient.StateDelivered), "")}
 	for _, state := range []recipient.State{recipient.StateDeferred, recipient.StateBounced, recipient.StateFailed} {
 		for _, class := range append(slices.Clone(bounce.Classes), "") {

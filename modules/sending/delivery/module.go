@@ -16,7 +16,7 @@ import (
 	"github.com/postrider/postrider/runtime/work/node"
 )
 
-// Module gives *Service and runs its deliveries.
+// Module provides *Service and runs its deliveries.
 var Module = fx.Module("sending/delivery",
 	fx.Provide(New),
 	module.Repairs(func(s *Service) clockstep.Repair { return clockstep.Repair{What: "recipients", Run: s.repairDueTimes} }),

@@ -16,8 +16,8 @@ import (
 	"github.com/postrider/postrider/runtime/storage/db/months"
 )
 
-// What is due, comes again, is parked, held by nobody or cut off is claimed and settled alike where it lies in one table and where
-// it lies in several months, and its attempts lie with it.
+// Recipients that are due, retried, parked or cut off are claimed and settled in the same way whether they
+// are in one table or in several months, and their attempts are in the same months.
 func TestDeliveryFromSeveralMonths(t *testing.T) {
 	t.Parallel()
 	plain := newFixture(t)
@@ -33,16 +33,16 @@ func TestDeliveryFromSeveralMonths(t *testing.T) {
 	}
 	for _, table := range []string{"recipients", "attempts"} {
 		if n := f.Count(t, `(SELECT DISTINCT tableoid FROM `+table+`) parts`); n != 4 {
-			t.Errorf("%s lie in %d months: the test has lost its subject", table, n)
+			t.Errorf("%s are in %d months, want 4: the test does not test anything", table, n)
 		}
 	}
 	if n := f.Count(t, `attempts a JOIN recipients r ON r.id = a.recipient_id AND r.email_id <> a.email_id`); n != 0 {
-		t.Errorf("%d attempts have another email than their recipients", n)
+		t.Errorf("%d attempts have a different email than their recipients", n)
 	}
 }
 
-// deliverEverything has mail with one recipient and with two delivered, deferred and delivered, refused, given back, parked and
-// handed back, and gives what became of each.
+// deliverEverything sends mail with one and two recipients, has it delivered, deferred, refused, returned,
+// parked and handed back, and returns the outcome of each email.
 func (f *fixture) deliverEverything(t *testing.T) (all []string) {
 	t.Helper()
 	temporary := smtpclient.Outcome{Kind: smtpclient.Temporary, Phase: smtpclient.PhaseData, Code: 451, Reply: "451 4.7.1 Greylisted"}
@@ -100,7 +100,7 @@ func (f *fixture) deliverEverything(t *testing.T) (all []string) {
 	return all
 }
 
-// claimed claims until there are as many as are meant to be.
+// claimed claims recipients and checks their number.
 func (f *fixture) claimed(t *testing.T, want int) []Job {
 	t.Helper()
 	jobs := f.claimAll(t)
@@ -114,7 +114,7 @@ func parkAgainOf(ctx context.Context, f *fixture, jobs []Job) error {
 	return undo(ctx, f.DB.Hot, jobs, 0, labelsOf(jobs))
 }
 
-// A statement that runs for every message reads the month of the message, and no other.
+// A statement that runs for every message reads only the month of the message.
 func TestStatementsReadTheMonthOfTheirMessage(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)

@@ -20,7 +20,7 @@ import (
 	"github.com/postrider/postrider/runtime/work/node"
 )
 
-// numbered is a node of a test: it has a number, and claims until a time.
+// numbered is a test node with an ID, which claims until a time.
 type numbered struct {
 	node.None
 
@@ -31,9 +31,9 @@ type numbered struct {
 func (n numbered) ID() int32        { return n.id }
 func (n numbered) Until() time.Time { return n.until }
 
-const testLease = 55 * time.Second // a claim that is handed back is looked for among those of the next minute
+const testLease = 55 * time.Second // handed-back claims are searched among those that end within a minute
 
-// onNode makes the service that of a node, with so many connections.
+// onNode runs the service on a node with the given number of connections.
 func onNode(n numbered, connections int) func(*Params) {
 	return func(p *Params) {
 		p.Node = n
@@ -41,7 +41,7 @@ func onNode(n numbered, connections int) func(*Params) {
 	}
 }
 
-// beside is another process on the same database, which is not running.
+// beside returns another process on the same database, which is not running.
 func (f *fixture) beside(t *testing.T, n numbered) *Service {
 	t.Helper()
 	p := f.params
@@ -53,7 +53,7 @@ func (f *fixture) beside(t *testing.T, n numbered) *Service {
 	return s
 }
 
-// outcomes counts attempts by their outcome, those without one as open.
+// outcomes counts attempts by outcome; those without one count as open.
 func (f *fixture) outcomes(t *testing.T) map[string]int {
 	t.Helper()
 	type counted struct {
@@ -71,9 +71,9 @@ func (f *fixture) outcomes(t *testing.T) map[string]int {
 	return counts
 }
 
-// A node dies. What it had claimed is due at once; of the attempts that it cut off, those
-// that were claimed ahead and had not come to their final dot had not started, the others
-// are unknown, and so are all when nobody can tell.
+// A node dies, and its claims become due immediately. Of the attempts that it cut off, those that were
+// claimed ahead and had not reached their final dot are not started; the others are unknown. Without a record
+// of final dots, all are unknown.
 func TestDeliveriesOfADeadNodeAreHandedBack(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -82,7 +82,7 @@ func TestDeliveriesOfADeadNodeAreHandedBack(t *testing.T) {
 		want   map[string]int
 	}{
 		"handed back": {want: map[string]int{"unknown": 4, "not_started": 2, "open": 6}},
-		"one that was claimed ahead comes to its dot": {
+		"a delivery claimed ahead reaches its final dot": {
 			before: func(t *testing.T, f *fixture, jobs []Job) {
 				t.Helper()
 				lastOf := jobs[slices.IndexFunc(jobs, func(d Job) bool { return d.ahead })]
@@ -114,13 +114,13 @@ func TestDeliveriesOfADeadNodeAreHandedBack(t *testing.T) {
 			if err != nil || len(jobs) != 6 {
 				t.Fatalf("claimed %d with 4 connections, %v; want 6", len(jobs), err)
 			}
-			expect.Within(t, 20*time.Second, "what has begun is written down", func() bool { return f.Count(t, "begun_attempts") == 1 })
+			expect.Within(t, 20*time.Second, "the deliveries at their final dot are recorded", func() bool { return f.Count(t, "begun_attempts") == 1 })
 			if c.before != nil {
 				c.before(t, f, jobs)
 			}
 			other := f.beside(t, numbered{id: 8})
 			if taken, err := other.claimer.claim(t.Context(), 100, testLease); err != nil || len(taken) != 2 {
-				t.Fatalf("another one claimed %d, %v; want the 2 that are left", len(taken), err)
+				t.Fatalf("another process claimed %d, %v; want the remaining 2", len(taken), err)
 			}
 			if c.end != nil {
 				c.end(t, f, other)
@@ -130,14 +130,14 @@ func TestDeliveriesOfADeadNodeAreHandedBack(t *testing.T) {
 					want int64
 				}{{99, 0}, {7, 6}, {7, 0}} {
 					if n, err := other.claimer.handBackOf(t.Context(), back.gone); err != nil || n != back.want {
-						t.Errorf("of node %d were handed back %d, %v; want %d", back.gone, n, err, back.want)
+						t.Errorf("handed back %[2]d recipients of node %[1]d, %[3]v; want %[4]d", back.gone, n, err, back.want)
 					}
 				}
 			}
-			f.Exec(t, `DELETE FROM attempts WHERE node = 8`) // those are of no interest
+			f.Exec(t, `DELETE FROM attempts WHERE node = 8`) // not part of this test
 			again, err := other.claimer.claim(t.Context(), 100, testLease)
 			if err != nil || len(again) < 6 {
-				t.Fatalf("afterwards were claimed %d, %v; want the 6", len(again), err)
+				t.Fatalf("claimed %d afterwards, %v; want the 6", len(again), err)
 			}
 			f.Exec(t, `DELETE FROM attempts a WHERE node = 8 AND NOT EXISTS (SELECT FROM attempts b WHERE b.node = 7 AND b.recipient_id = a.recipient_id)`)
 			if diff := cmp.Diff(c.want, f.outcomes(t)); diff != "" {
@@ -148,14 +148,14 @@ func TestDeliveriesOfADeadNodeAreHandedBack(t *testing.T) {
 			}
 			var settled int
 			if err := f.DB.SQL.QueryRowContext(t.Context(), `SELECT count(*) FROM recipients WHERE settled_at IS NOT NULL`).Scan(&settled); err != nil || settled != 0 {
-				t.Errorf("the late outcome of the dead one settled %d recipients, %v; want none", settled, err)
+				t.Errorf("the late outcome of the dead node settled %d recipients, %v; want none", settled, err)
 			}
 		})
 	}
 }
 
-// A claim that runs later than its process may claim takes nothing.
-func TestALateClaimTakesNothing(t *testing.T) {
+// A claim that runs after its process may claim takes nothing.
+func TestLateClaimTakesNothing(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	f.send(t, simple("bob@example.net"))
@@ -164,14 +164,14 @@ func TestALateClaimTakesNothing(t *testing.T) {
 		want  int
 	}{{-time.Second, 0}, {time.Minute, 1}} {
 		if jobs, err := f.beside(t, numbered{until: time.Now().Add(c.until)}).claimer.claim(t.Context(), 10, testLease); err != nil || len(jobs) != c.want {
-			t.Errorf("a claim that holds good until %s from now took %d, %v; want %d", c.until, len(jobs), err, c.want)
+			t.Errorf("a claim valid until %s from now took %d, %v; want %d", c.until, len(jobs), err, c.want)
 		}
 	}
 }
 
-// Before its final dot a delivery that was claimed ahead is written down. Where that
-// cannot be done it is held back, and tried again soon without a notice of delay.
-func TestADeliveryClaimedAheadIsWrittenDownBeforeItsDot(t *testing.T) {
+// A delivery that was claimed ahead is recorded before its final dot. If that fails, it is held back and
+// tried again soon, without a delay notice.
+func TestDeliveryClaimedAheadIsRecordedBeforeItsFinalDot(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, onNode(numbered{id: 7}, 1))
 	f.send(t, simple("a@example.net"))
@@ -186,38 +186,38 @@ func TestADeliveryClaimedAheadIsWrittenDownBeforeItsDot(t *testing.T) {
 	refused := errors.New("no room on the disk")
 	store := f.claimer.begun.store
 	f.claimer.begun.store = func(context.Context, int64, []int64) error { return refused }
-	ask := func(d Job) error { return f.beforeFinalDot(t.Context(), d, &worker.Lease{})() } // a lease that is over is found last
+	ask := func(d Job) error { return f.beforeFinalDot(t.Context(), d, &worker.Lease{})() } // an expired lease is checked last
 	if err := ask(jobs[0]); !errors.Is(err, worker.ErrLeaseOver) {
-		t.Errorf("one that found a connection free is held back: %v", err)
+		t.Errorf("beforeFinalDot of a delivery with a connection: %v", err)
 	}
 	out := smtpclient.Outcome{Kind: smtpclient.Temporary, Err: fmt.Errorf("%w: %w", smtpclient.ErrHeldBack, ask(jobs[1]))}
 	if !errors.Is(out.Err, refused) {
-		t.Errorf("one that was claimed ahead and could not be written down: %v", out.Err)
+		t.Errorf("beforeFinalDot of a delivery claimed ahead that cannot be recorded: %v", out.Err)
 	}
 	if v := judge(jobs[1], out); v.wait > heldBackWait || v.event != "" || v.state != "deferred" {
-		t.Errorf("held back it is %+v, want another try soon and no notice", v)
+		t.Errorf("verdict when held back: %+v, want a retry soon and no notice", v)
 	}
 	if v := judge(Job{attempt: heldBackTries + 1, noticeDue: true}, out); v.wait < time.Minute || v.event == "" {
-		t.Errorf("held back again and again it is %+v, want the usual wait and notice", v)
+		t.Errorf("verdict when held back repeatedly: %+v, want the usual wait and notice", v)
 	}
 	f.claimer.begun.store = store
 	if err := ask(jobs[1]); !errors.Is(err, worker.ErrLeaseOver) {
-		t.Errorf("once it can be written down: %v", err)
+		t.Errorf("beforeFinalDot once it can be recorded: %v", err)
 	}
 	var noted int
 	if err := f.DB.SQL.QueryRowContext(t.Context(), `SELECT count(*) FROM begun_attempts WHERE node = 7 AND recipients = ARRAY[$1::bigint]`, jobs[1].recipientID).Scan(&noted); err != nil || noted != 1 {
-		t.Errorf("written down: %d, %v; want the one", noted, err)
+		t.Errorf("recorded: %d, %v; want 1", noted, err)
 	}
 	if err := f.settler.settle(t.Context(), []worker.Result[Job, smtpclient.Outcome]{{Job: jobs[1], Value: smtpclient.Outcome{Kind: smtpclient.Delivered, Code: 250}}}); err != nil {
 		t.Fatal(err)
 	}
 	if len(f.claimer.begun.held) != 0 {
-		t.Errorf("settled, it is still held: %v", f.claimer.begun.held)
+		t.Errorf("still recorded after it settled: %v", f.claimer.begun.held)
 	}
 }
 
-// Those that come to their dots at the same time share a statement.
-func TestDeliveriesThatBeginShareAStatement(t *testing.T) {
+// Deliveries that reach their final dots at the same time share a statement.
+func TestDeliveriesAtTheirFinalDotShareAStatement(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		var rounds [][]int64
@@ -243,7 +243,7 @@ func TestDeliveriesThatBeginShareAStatement(t *testing.T) {
 		synctest.Wait()
 		last := rounds[len(rounds)-1]
 		if len(rounds) > 4 || len(last) != 100 {
-			t.Errorf("%d statements, the last for %d; want 100 of 20 ms in a few", len(rounds), len(last))
+			t.Errorf("%d statements, the last for %d recipients; want at most 4 statements, the last for 100", len(rounds), len(last))
 		}
 		<-time.After(time.Second)
 	})

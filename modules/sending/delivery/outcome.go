@@ -14,7 +14,7 @@ import (
 	"github.com/postrider/postrider/runtime/work/event"
 )
 
-// verdict is what an attempt means for its recipient.
+// verdict is the consequence of an attempt for its recipient.
 type verdict struct {
 	state   recipient.State
 	wait    time.Duration // until the next attempt, when deferred
@@ -23,8 +23,8 @@ type verdict struct {
 	via     string     // of the next attempt
 }
 
-// judge is pure: the receiving server's answer, the number of attempts and the
-// age of the message decide.
+// judge is pure: it decides by the receiving server's answer, the number of attempts and the age of the
+// message.
 func judge(d Job, out smtpclient.Outcome) verdict {
 	switch out.Kind {
 	case smtpclient.Delivered:
@@ -38,7 +38,7 @@ func judge(d Job, out smtpclient.Outcome) verdict {
 func judgeTemporary(d Job, out smtpclient.Outcome) verdict {
 	wait, again := nextAttempt(d.attempt, d.age)
 	if d.message != nil && d.message.Expires {
-		wait = min(wait, max(d.message.Life, 0)) // looked at again when it expires, and not later
+		wait = min(wait, max(d.message.Life, 0)) // due again when it expires at the latest
 	}
 	if !again {
 		return final(out)
@@ -56,9 +56,8 @@ func judgeTemporary(d Job, out smtpclient.Outcome) verdict {
 	return v
 }
 
-// final gives the verdict where nothing more is tried. It is a bounce if the recipient was
-// refused, or was never reached. Otherwise the delivery has failed: what was refused is the
-// message or its sender.
+// final returns the verdict if nothing more is tried. It is a bounce if the recipient was refused or was
+// never reached. Otherwise the delivery failed, because the message or its sender was refused.
 func final(out smtpclient.Outcome) verdict {
 	if out.Kind != smtpclient.Failed && classOf(out).Bounces() {
 		return verdict{state: recipient.StateBounced, outcome: attempt.OutcomeBounced, event: event.EmailBounced}
@@ -66,16 +65,16 @@ func final(out smtpclient.Outcome) verdict {
 	return verdict{state: recipient.StateFailed, outcome: attempt.OutcomeFailed, event: event.EmailFailed}
 }
 
-// A message that we held back ourselves, because it was not certain that the delivery
-// was still ours, says nothing of the receiver: it is tried again soon. Should there be
-// something wrong with us for long, the usual waits hold.
+// If we hold a message back because we may no longer own the delivery, that says nothing about the receiver,
+// so it is tried again soon. After a few tries, the cause may be a lasting fault of ours, and the usual waits
+// apply.
 const (
 	heldBackWait  = 5 * time.Second
 	heldBackTries = 3
 )
 
-// divert gives the verdict where the sender has a smarthost for what the direct way
-// does not manage: the next attempt is made at once, through that.
+// divert returns the verdict if the sender has a smarthost as a fallback for failures of the direct way: the
+// next attempt is made immediately, through the smarthost.
 func divert(out smtpclient.Outcome) (verdict, bool) {
 	blocked := out.Kind == smtpclient.Permanent || out.Kind == smtpclient.Temporary
 	blocked = blocked && out.Code != 0 && classOf(out) == bounce.Block
@@ -86,7 +85,7 @@ func divert(out smtpclient.Outcome) (verdict, bool) {
 	return verdict{state: recipient.StateDeferred, outcome: attempt.OutcomeDeferred, via: outbound.ViaFallback}, true
 }
 
-// classOf says what an outcome is about, "" for a delivery.
+// classOf returns the bounce class of an outcome, or "" for a delivery.
 func classOf(out smtpclient.Outcome) bounce.Class {
 	switch {
 	case out.Kind == smtpclient.Delivered:
@@ -96,7 +95,7 @@ func classOf(out smtpclient.Outcome) bounce.Class {
 	case out.Kind == smtpclient.Failed:
 		return failureClass[out.Reason]
 	default:
-		return bounce.System // nobody said anything: the way is out of order
+		return bounce.System // no server answered: the way out does not work
 	}
 }
 

@@ -13,11 +13,11 @@ import (
 	"github.com/postrider/postrider/runtime/storage/db"
 )
 
-// parkedChannel wakes the other processes when one has parked what only another can deliver.
+// parkedChannel wakes other processes when one has parked recipients that only another can deliver.
 const parkedChannel = "recipients_parked"
 
-// laneLabel names the parked rows of a destination by a way. Destinations have no
-// space in them.
+// laneLabel returns the name under which rows of a destination and a way are parked. Destinations contain no
+// spaces.
 func laneLabel(way, destination string) string { return way + " " + destination }
 
 func splitLabel(label string) (way, destination string, ok bool) {
@@ -29,17 +29,16 @@ func splitLabel(label string) (way, destination string, ok bool) {
 }
 
 const (
-	// lookForLanes is how often a process looks for parked rows that it does not know
-	// of: another process's, which may be gone, or its own of before a restart.
+	// lookForLanes is how often a process searches for parked rows that it does not track: those of another
+	// process, which may be dead, or its own from before a restart.
 	lookForLanes = 10 * time.Second
-	// lookWhenTold is the time between two looks, in lengths of the latest look, when another
-	// process says that it has parked something that is not its own.
+	// lookWhenTold is the minimum time between two searches when another process reports that it parked
+	// recipients for others, as a multiple of the duration of the latest search.
 	lookWhenTold = 20
-	// untriedAfter is how long a row waits in a paused lane beyond the time when it is
-	// due, before it is put off like after an attempt, with the lane's reason: senders
-	// hear of the delay, and the end of the retries comes in its time.
+	// untriedAfter is how long a row waits in a paused lane past its due time before it is postponed as after
+	// an attempt, with the lane's reason. Senders are thus notified of the delay, and retries end on time.
 	untriedAfter = 5 * time.Minute
-	// untriedEvery keeps that from taking the place of deliveries.
+	// untriedEvery limits how often that happens, so that it does not take the place of deliveries.
 	untriedEvery = time.Second
 	// mostDraws is how many lanes one claim draws from. The next claim continues after them.
 	mostDraws = 64
@@ -54,10 +53,10 @@ type parking struct {
 	lanes   map[string]*list.Element // of order, by label
 	order   list.List                // of *parkedLane, the least recently visited first
 	looked  time.Time
-	took    time.Duration // the latest look
-	soon    bool          // another process has parked something, perhaps for this one
+	took    time.Duration // duration of the latest search
+	soon    bool          // another process has parked recipients, perhaps for this one
 	putOff  time.Time
-	backlog bool // the latest claim parked rows: there may be more of that kind before those of others
+	backlog bool // the latest claim parked rows: more such rows may precede others in the queue
 }
 
 // parkedLane is a lane that has parked recipients.
@@ -116,7 +115,7 @@ func (p *parking) removeEmptied(draws []draw) {
 	}
 }
 
-// lookSoon has the next claim search for lanes, and returns how long that claim has to wait.
+// lookSoon makes the next claim search for lanes, and returns how long that claim has to wait.
 func (p *parking) lookSoon() time.Duration {
 	p.mutex.Lock()
 	defer p.mutex.Unlock()
@@ -124,14 +123,15 @@ func (p *parking) lookSoon() time.Duration {
 	return p.untilLook()
 }
 
-// lookTook bounds how often it is looked when others tell of something.
+// lookTook records how long a search took, which bounds the frequency of searches that other processes ask
+// for.
 func (p *parking) lookTook(d time.Duration) {
 	p.mutex.Lock()
 	defer p.mutex.Unlock()
 	p.took = d
 }
 
-// look tells whether it is time to look for lanes, and notes that it is done.
+// look reports whether it is time to search for lanes, and records the time of that search.
 func (p *parking) look() bool {
 	p.mutex.Lock()
 	defer p.mutex.Unlock()
@@ -170,7 +170,7 @@ func (p *parking) contains(label string) bool {
 	return p.lanes[label] != nil
 }
 
-// isPaused reports whether recipients of a lane that wait too long are put off.
+// isPaused reports whether recipients that wait too long in a lane are postponed.
 func (p *parking) isPaused(label string) bool {
 	p.mutex.Lock()
 	defer p.mutex.Unlock()
@@ -186,7 +186,7 @@ func (p *parking) setPaused(label string, paused bool) {
 	}
 }
 
-// visit returns the lane that was visited least recently, with its adds.
+// visit returns the least recently visited lane, with its adds.
 func (p *parking) visit() (label string, adds uint64) {
 	p.mutex.Lock()
 	defer p.mutex.Unlock()
@@ -199,9 +199,9 @@ func (p *parking) visit() (label string, adds uint64) {
 	return l.label, l.adds
 }
 
-// chooseDraws decides how many recipients to draw from which lanes: as many as a lane has
-// room for, at most limit altogether, and from a paused lane those that have waited too
-// long. It visits each lane once at most; more reports that lanes are left to visit.
+// chooseDraws decides how many recipients to draw from which lanes: as many as a lane has room for, at most
+// limit in total, and from a paused lane those that have waited too long. It visits each lane at most once;
+// more reports that lanes are left to visit.
 func (c *claimer) chooseDraws(limit int) (draws []draw, more bool) {
 	p := c.parking
 	late := p.time(&p.putOff, untriedEvery)
@@ -253,7 +253,7 @@ func shareLimit(draws []draw, limit int) {
 	}
 }
 
-// time tells whether something is to be done again, and notes that it is.
+// time reports whether every has passed since last, and if so sets last to now.
 func (p *parking) time(last *time.Time, every time.Duration) bool {
 	p.mutex.Lock()
 	defer p.mutex.Unlock()
@@ -265,8 +265,8 @@ func (p *parking) time(last *time.Time, every time.Duration) bool {
 	return true
 }
 
-// findLanesSQL walks the index from lane to lane: its cost is the number of lanes
-// that have rows, not the number of rows.
+// findLanesSQL walks the index from lane to lane, so its cost grows with the number of lanes that have rows,
+// not with the number of rows.
 const findLanesSQL = `
 WITH RECURSIVE found AS (
 	(SELECT lane FROM recipients WHERE due_at IS NOT NULL AND lane IS NOT NULL ORDER BY lane LIMIT 1)
@@ -275,10 +275,10 @@ WITH RECURSIVE found AS (
 )
 SELECT lane FROM found WHERE lane IS NOT NULL LIMIT 10000`
 
-// lookSoon has the worker claim, and search for lanes first, as soon as it may.
+// lookSoon makes the worker search for lanes and claim as soon as the search interval permits.
 func (c *claimer) lookSoon() { time.AfterFunc(c.parking.lookSoon(), c.nudge) }
 
-// findLanes looks for lanes with parked rows, now and then.
+// findLanes searches for lanes with parked rows if a search is due.
 func (c *claimer) findLanes(ctx context.Context) error {
 	if !c.parking.look() {
 		return nil

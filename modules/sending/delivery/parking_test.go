@@ -14,7 +14,7 @@ import (
 	"github.com/postrider/postrider/runtime/mail/smtpclient"
 )
 
-// parked counts the recipients of a lane.
+// parked counts the parked recipients of a lane.
 func (f *fixture) parked(t *testing.T, label string) int {
 	t.Helper()
 	n, err := f.DB.Ent.Recipient.Query().Where(recipient.Lane(label)).Count(t.Context())
@@ -24,7 +24,7 @@ func (f *fixture) parked(t *testing.T, label string) int {
 	return n
 }
 
-// toMX makes the lanes those of mail hosts.
+// toMX uses lanes of mail hosts.
 func (f *fixture) toMX() {
 	f.claimer.lanes = lane.New(lane.Config{})
 }
@@ -44,7 +44,7 @@ func destinations(jobs []Job) map[string]int {
 	return counts
 }
 
-func TestAFullLaneStandsInNobodysWay(t *testing.T) {
+func TestFullLaneDoesNotBlockOthers(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	f.toMX()
@@ -55,15 +55,15 @@ func TestAFullLaneStandsInNobodysWay(t *testing.T) {
 	if err != nil || destinations(claimed)["slow.test"] != room {
 		t.Fatalf("claimed %v of a lane with room for %d, %v", destinations(claimed), room, err)
 	}
-	// What stands before the other's is moved out of the way, and then it has its turn.
+	// The recipients before the other destination's are parked, and then its recipient is claimed.
 	other, err := f.claimer.claim(t.Context(), 10, time.Minute)
 	if err != nil || destinations(other)["other.test"] != 1 || len(other) != 1 {
 		t.Fatalf("claimed %v, %v", destinations(other), err)
 	}
 	if n := f.parked(t, " slow.test"); n != 30 {
-		t.Errorf("%d are parked, want 30", n)
+		t.Errorf("%d recipients are parked, want 30", n)
 	}
-	// Two reservations end, two of the parked ones are drawn.
+	// Two reservations end, and two of the parked recipients are drawn.
 	for _, j := range claimed[:2] {
 		f.claimer.over(j)
 	}
@@ -76,7 +76,7 @@ func TestAFullLaneStandsInNobodysWay(t *testing.T) {
 	}
 }
 
-// Who runs the installation sees where a process sends, and why not, but not to whom.
+// The operator sees where a process sends, and why it does not, but not to whom.
 func TestLanesAreShownWithoutNames(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
@@ -90,12 +90,12 @@ func TestLanesAreShownWithoutNames(t *testing.T) {
 	}
 	got := f.Lanes()
 	if len(got) != 2 || got[0].Name != "mx.a.test" || got[0].Reason != "421 4.7.0" || got[0].PausedUntil.IsZero() || got[0].Throttled != 1 || got[1].Name != "mx.b.test" || got[1].Delivered != 1 || got[1].Reason != "" {
-		t.Errorf("the lanes are %+v", got)
+		t.Errorf("lanes: %+v", got)
 	}
 }
 
-// Another process parked them, or this one did before it was started again.
-func TestParkedRowsOfOthersAreFound(t *testing.T) {
+// Another process parked them, or this one did before a restart.
+func TestUntrackedParkedRowsAreFound(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	f.toMX()
@@ -104,7 +104,7 @@ func TestParkedRowsOfOthersAreFound(t *testing.T) {
 	f.send(t, simple("held@slow.test"))
 	f.Exec(t, `UPDATE recipients SET held_by = 'operator' WHERE address = 'held@slow.test'`)
 	if got := f.claimAll(t); len(got) != 3 {
-		t.Errorf("claimed %v, want the three and not what is held", destinations(got))
+		t.Errorf("claimed %v, want the three that are not held", destinations(got))
 	}
 }
 
@@ -125,9 +125,9 @@ func pauseLane(t *testing.T, r *lane.Registry, destination string) {
 	}
 }
 
-// Nobody connects to a dead destination for each of its messages, but their senders
-// hear of the delay and their retries come to an end.
-func TestAPausedLanePutsOffWhatWaitsTooLong(t *testing.T) {
+// A dead destination is not contacted for each of its messages, but senders are notified of the delay and
+// retries end.
+func TestPausedLanePostponesMailThatWaitsTooLong(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	f.toMX()
@@ -137,7 +137,7 @@ func TestAPausedLanePutsOffWhatWaitsTooLong(t *testing.T) {
 		t.Fatalf("claimed %v", destinations(got))
 	}
 	if got := f.claimAll(t); len(got) != 0 {
-		t.Fatalf("claimed %v before its time", destinations(got))
+		t.Fatalf("claimed %v before it had waited too long", destinations(got))
 	}
 	f.Exec(t, `UPDATE recipients SET due_at = now() - interval '6 minutes'`)
 	f.claimer.parking.putOff = time.Time{}
@@ -159,8 +159,8 @@ func TestAPausedLanePutsOffWhatWaitsTooLong(t *testing.T) {
 	}
 }
 
-// When the mail hosts are known, the lane may turn out to be full: that was no attempt.
-func TestWhatTheLaneTurnsAwayIsNoAttempt(t *testing.T) {
+// Once the mail hosts are known, the lane may turn out to be full. That does not count as an attempt.
+func TestTurnedAwayDeliveryIsNotAnAttempt(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	f.toMX()
@@ -177,7 +177,7 @@ func TestWhatTheLaneTurnsAwayIsNoAttempt(t *testing.T) {
 	}
 }
 
-func TestWhoeverIsBlockedGoesByTheSmarthostAtOnce(t *testing.T) {
+func TestBlockedMailIsRetriedThroughTheSmarthost(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	f.Near.Fallback = true
@@ -197,19 +197,19 @@ func TestWhoeverIsBlockedGoesByTheSmarthostAtOnce(t *testing.T) {
 	}
 }
 
-func TestAnExpiredMessageIsNotDeliveredLate(t *testing.T) {
+func TestExpiredMessageIsNotDelivered(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	m := simple("r@example.net")
 	m.ExpiresAt = sendingtest.At(30 * time.Minute)
 	id := f.send(t, m)
 	f.settleWith(t, f.claimAll(t), smtpclient.Outcome{Kind: smtpclient.Temporary, Phase: smtpclient.PhaseRcpt, Code: 451, Reply: "451 later", Err: errors.New("later")})
-	// The next look is at the retry's time, but never after the expiry.
+	// The next attempt is due at the time of the retry, but not after the expiry.
 	f.Exec(t, `UPDATE emails SET expires_at = now() + interval '10 seconds'`)
 	f.MakeDue(t)
 	f.settleWith(t, f.claimAll(t), smtpclient.Outcome{Kind: smtpclient.Temporary, Phase: smtpclient.PhaseRcpt, Code: 451, Reply: "451 later", Err: errors.New("later")})
 	if n := f.Count(t, "recipients WHERE due_at <= now() + interval '10 seconds'"); n != 1 {
-		t.Error("the next look is after the expiry")
+		t.Error("the next attempt is after the expiry")
 	}
 	f.Exec(t, `UPDATE emails SET expires_at = now()`)
 	f.MakeDue(t)

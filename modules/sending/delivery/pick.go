@@ -14,14 +14,13 @@ import (
 	"github.com/postrider/postrider/runtime/storage/db"
 )
 
-// A claim picks due rows, asks which way each leaves and whether the lane there has
-// room, takes those that have, and parks the others under the name of their lane.
-// Parked rows are drawn again when the lane has room. So what a slow or dead
-// destination costs is one small update for each of its messages, however many there
-// are, and nobody's mail stands behind them.
+// A claim picks due rows, determines by which way each leaves and whether its lane has room, takes those that
+// have room, and parks the others under the name of their lane. Parked rows are drawn when the lane has room.
+// A slow or dead destination therefore costs one small update per message, however many there are, and delays
+// no other mail.
 //
-// A lane is first in, first out: parked rows are judged before those of the common queue, and
-// a row whose lane has parked rows is parked behind them, even if the lane has room.
+// A lane is first in, first out: parked rows are judged before those of the common queue, and a row whose
+// lane has parked rows is parked after them, even if the lane has room.
 
 // pickedRow is a due recipient that this claim has locked.
 type pickedRow struct {
@@ -29,39 +28,40 @@ type pickedRow struct {
 	emailID  string
 	attempts int            // before this claim
 	due      int64          // in microseconds since 1970
-	lane     sql.NullString // where it was drawn from; null: the common queue
+	lane     sql.NullString // lane that it was drawn from; null: the common queue
 	outbound.Question
 
 	way     smtpclient.Way
 	verdict grant
 	ticket  ticket
-	reason  string // untried: why its lane is paused
-	away    bool   // park: for another process
+	reason  string // for untried: why its lane is paused
+	away    bool   // for park: another process will draw it
 }
 
-// ahead tells that it is claimed before there is a connection for it.
+// ahead reports whether the row is claimed before a connection is free for it.
 func (c pickedRow) ahead() bool { return c.ticket != nil && c.ticket.Ahead() }
 
-// grant is what becomes of a pickedRow.
+// grant is the decision about a pickedRow.
 type grant int
 
 const (
-	leave   grant = iota // to a later claim, as it is
-	take                 // a delivery
-	park                 // to the lane that it belongs to
-	untried              // taken, to be put off with the lane's reason
+	leave   grant = iota // to a later claim, unchanged
+	take                 // as a delivery
+	park                 // in the lane that it belongs to
+	untried              // take it, to postpone it with the lane's reason
 )
 
 // ticket is a reservation of a lane.
 type ticket interface {
 	End()
-	Ahead() bool // there was no connection for it
+	Ahead() bool // no connection was free for it
 }
 
-// pickSQL locks due rows of the common queue. It locks none from the time $2 on, where there is one: the process that has sent
-// it may have been silent since, and others may be about to store what is due. Each email is looked up by itself: how many rows
-// are due is not how many are picked, and no plan for many, which reads all emails, is to come of it. pickDrawnSQL also
-// locks those of each lane that has room. Mostly none has, and looking into the lanes of all months is not free.
+// pickSQL locks due rows of the common queue. From the time $2 on (if not null) it locks none: this process
+// may have been silent since it sent the statement, and others may be about to store outcomes of rows that
+// look due. Each email is looked up separately, because the planner would otherwise expect as many picked
+// rows as due ones and read all emails. pickDrawnSQL also locks rows of each lane that has room. It is
+// separate because usually no lane has room, and searching the lanes of all months is not free.
 const (
 	pickSQL      = pickCommonSQL + pickFoundSQL + `common` + pickEmailSQL
 	pickDrawnSQL = pickCommonSQL + `, drawn AS (
@@ -80,18 +80,18 @@ FROM `
 	pickEmailSQL = ` found, LATERAL (SELECT domain_id FROM emails WHERE id = found.email_id LIMIT 1) e`
 )
 
-// draw is what to take from a lane's parked rows.
+// draw says how many rows to take from a lane's parked rows.
 type draw struct {
 	lane    string
 	adds    uint64        // to the lane, before the draw
 	most    int           // rows that the lane has room for
-	room    int           // rows that this claim takes of them
-	late    time.Duration // overdue for at least so long
-	emptied bool          // it brought all rows of the lane, and none of them stays there
+	room    int           // rows that this claim takes
+	late    time.Duration // only rows that are overdue by at least this long
+	emptied bool          // it returned all rows of the lane, and none of them stays there
 }
 
-// pick locks up to common rows of the common queue and what the draws say, before a time
-// by the clock of the database. Drawn rows come first, then those that have been due longest.
+// pick locks up to common rows of the common queue and the rows of the draws, before the time until by the
+// database clock. Drawn rows come first, then those that have been due longest.
 func pick(ctx context.Context, tx *db.PreparedTx, common int, draws []draw, until time.Time) ([]pickedRow, error) {
 	statement, args := pickSQL, []any{common, orNull(until)}
 	lanes, rooms, late := make([]string, len(draws)), make([]int64, len(draws)), make([]int64, len(draws))
@@ -123,7 +123,7 @@ func countCommon(list []pickedRow) (n int) {
 	return n
 }
 
-// orNull is a time for a statement, null for none.
+// orNull returns at as a statement argument, which is null for the zero time.
 func orNull(at time.Time) *time.Time {
 	if at.IsZero() {
 		return nil
@@ -131,8 +131,8 @@ func orNull(at time.Time) *time.Time {
 	return &at
 }
 
-// judgePicked decides what becomes of each row, with at most limit deliveries. Drawn rows
-// come first in the list, so the draws are complete when the common queue's turn comes.
+// judgePicked decides on each row, with at most limit deliveries. Drawn rows come first in the list, so the
+// draws are complete when the rows of the common queue are judged.
 func (c *claimer) judgePicked(ctx context.Context, list []pickedRow, draws []draw, limit int) error {
 	questions := make([]outbound.Question, len(list))
 	for i := range list {
@@ -140,7 +140,7 @@ func (c *claimer) judgePicked(ctx context.Context, list []pickedRow, draws []dra
 	}
 	ways, err := c.ways.Choose(ctx, questions)
 	if err != nil {
-		return fmt.Errorf("choose the ways out: %w", err)
+		return fmt.Errorf("choose ways out: %w", err)
 	}
 	drawn := len(list) - countCommon(list)
 	var unused []string
@@ -170,12 +170,12 @@ type judgedLanes struct {
 	joined  map[string]bool // lanes in which this claim parks a row
 }
 
-// occupied reports whether a row of the common queue has to wait behind others of its lane.
+// occupied reports whether a row of the common queue has to wait for others of its lane.
 func (l *judgedLanes) occupied(label string) bool {
 	return l.joined[label] || l.parking.contains(label) && !l.emptied[label]
 }
 
-// join notes that a row is parked in a lane.
+// join records that this claim parks a row in a lane.
 func (l *judgedLanes) join(label string) {
 	if l.joined == nil {
 		l.joined = map[string]bool{}
@@ -183,9 +183,9 @@ func (l *judgedLanes) join(label string) {
 	l.joined[label] = true
 }
 
-// markEmptied finds the draws after which no row is left in their lane, from the judged rows
-// that they brought, and returns these lanes. A draw that brought as many rows as it asked
-// for has not seen the others, and what it brought may have to stay.
+// markEmptied marks the draws that leave no row in their lane, judging by the rows that they returned, and
+// returns these lanes. A draw that returned as many rows as it asked for has not seen the others, and its
+// rows may have to stay.
 func markEmptied(draws []draw, drawn []pickedRow) map[string]bool {
 	brought, left := map[string]int{}, map[string]bool{}
 	for _, row := range drawn {
@@ -236,28 +236,28 @@ func (c *claimer) judgeRow(row *pickedRow, lanes *judgedLanes, limit *int) {
 	}
 }
 
-// judgeAway decides on a row whose way this process does not have. It waits under its lane,
-// which is no attempt, until the process that has the way draws it. Where nobody has had it
-// for long it is put off like after an attempt, as in a lane that is paused.
+// judgeAway decides on a row whose way out this process does not have. The row waits in its lane, without an
+// attempt, until the process that has the way draws it. If no process has had the way for long, the row is
+// postponed as after an attempt, as in a paused lane.
 func (c *claimer) judgeAway(row *pickedRow, place outbound.Place, limit *int) {
 	switch {
 	case !row.lane.Valid || row.lane.String != laneLabel(row.way.Label, row.Destination):
 		row.verdict, row.away = park, place == outbound.Elsewhere
 	case place == outbound.Stranded && c.parking.isPaused(row.lane.String):
-		row.verdict, row.reason = untried, "no process that runs has the source address "+row.way.Label
+		row.verdict, row.reason = untried, "no running process has the source address "+row.way.Label
 		*limit--
 	}
 }
 
-// parkedRows says what a claim has parked.
+// parkedRows are the lanes in which a claim parked rows.
 type parkedRows struct {
-	lanes  []string // that this process draws from
-	others bool     // some lanes are for other processes to draw from
+	lanes  []string // lanes that this process draws from
+	others bool     // whether rows were parked for other processes
 }
 
 func (p parkedRows) any() bool { return p.others || len(p.lanes) > 0 }
 
-// parkSQL puts rows that were picked into their lanes.
+// parkSQL moves picked rows into their lanes.
 const parkSQL = `
 UPDATE recipients r SET lane = v.lane FROM unnest($1::text[], $2::bigint[], $3::text[]) AS v (email_id, id, lane) WHERE ` + lifecycle.RecipientSQL
 

@@ -16,12 +16,12 @@ var retrySchedule = []time.Duration{
 // delayNoticeEvery bounds email.delivery_delayed per recipient.
 const delayNoticeEvery = 4 * time.Hour
 
-// nextAttempt is the wait after attempt number n (from 1) of a recipient that
-// was accepted or released age ago; false when retries have run out.
+// nextAttempt returns the wait after attempt number n (from 1) of a recipient that was accepted or released
+// age ago. It returns false once retries have run out.
 func nextAttempt(n int, age time.Duration) (time.Duration, bool) {
 	wait := retrySchedule[min(max(n, 1), len(retrySchedule))-1]
 	if age+wait > lifecycle.MaxAge {
-		// The last attempt falls on the limit itself, if there is time left.
+		// If there is time left, the last attempt falls exactly on the limit.
 		wait = lifecycle.MaxAge - age
 	}
 	return wait, age < lifecycle.MaxAge

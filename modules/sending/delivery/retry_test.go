@@ -17,7 +17,7 @@ func TestRetriesFollowTheScheduleUntilTheLimit(t *testing.T) {
 		{2, time.Minute, 5 * time.Minute, true},
 		{7, 8 * time.Hour, 4 * time.Hour, true},
 		{20, 60 * time.Hour, 4 * time.Hour, true},
-		{23, 70 * time.Hour, 2 * time.Hour, true}, // the last one falls on the limit
+		{23, 70 * time.Hour, 2 * time.Hour, true}, // the last attempt falls on the limit
 		{24, 72 * time.Hour, 0, false},
 		{24, 80 * time.Hour, -8 * time.Hour, false},
 	} {

@@ -9,9 +9,9 @@ import (
 	"github.com/postrider/postrider/runtime/mail/returnpath"
 )
 
-// All attempts for a recipient carry the sender of the first, because greylisting
-// compares it, and it is the sender's own domain's.
-func TestTheReturnPathIsOfTheDayOfAcceptance(t *testing.T) {
+// All attempts for a recipient use the envelope sender of the first, because greylisting compares it. Its
+// host belongs to the sender's domain.
+func TestReturnPathKeepsTheDayOfAcceptance(t *testing.T) {
 	t.Parallel()
 	paths, err := returnpath.New(make([]byte, 32))
 	if err != nil {
@@ -32,6 +32,6 @@ func TestTheReturnPathIsOfTheDayOfAcceptance(t *testing.T) {
 		}
 	}
 	if address, err := s.returnPath(Job{emailID: "gone"}, domains.Identity{Domain: "example.com"}); err == nil {
-		t.Errorf("an address for nothing: %s", address)
+		t.Errorf("a job without an email has the return path %s, want an error", address)
 	}
 }

@@ -26,12 +26,12 @@ import (
 	"github.com/postrider/postrider/runtime/work/node"
 )
 
-// Accounts tells who an account is, and whether it is suspended.
+// Accounts looks up accounts and whether they are suspended.
 type Accounts interface {
 	Account(ctx context.Context, accountID string) (accounts.Account, error)
 }
 
-// Composer makes the octets that leave.
+// Composer composes and signs messages.
 type Composer interface {
 	Sign(ctx context.Context, e *compose.Email) (msg compose.Signed, done func(), err error)
 }
@@ -40,21 +40,21 @@ type Composer interface {
 type Bus interface {
 	Publish(ctx context.Context, tx db.Execer, facts ...event.Fact) error
 	PublishArgs(facts ...event.Fact) ([]db.Argument, error)
-	WakeFor(facts ...event.Fact) // where somebody wants one of them
+	WakeFor(facts ...event.Fact) // only where a consumer wants one of them
 }
 
-// Ways tells by which way messages leave.
+// Ways chooses by which way messages leave.
 type Ways interface {
 	Choose(ctx context.Context, questions []outbound.Question) ([]smtpclient.Way, error)
-	Return(labels []string) // chosen, and not begun
+	Return(labels []string) // chosen, but not used
 	Place(label string) outbound.Place
-	Gained() <-chan struct{} // holds a wake when what waits elsewhere may be for this process
+	Gained() <-chan struct{} // receives when mail parked for other processes may now be deliverable here
 	Count(ctx context.Context, tx db.Execer, labels []string) error
 	HasFallback(accountID, domainID string) bool
 }
 
-// Transport makes one attempt to hand a message to a receiving server. It asks
-// beforeFinalDot right before the message would become the receiver's.
+// Transport makes one attempt to hand a message to a receiving server. It calls beforeFinalDot right before
+// the message would pass to the receiver.
 type Transport interface {
 	Deliver(ctx context.Context, e smtpclient.Envelope, msg []byte, beforeFinalDot func() error) smtpclient.Outcome
 }
@@ -62,8 +62,8 @@ type Transport interface {
 // Node is this process among those that share the database.
 type Node interface {
 	worker.Process
-	ID() int32        // 0: none
-	Until() time.Time // by the database clock, for claims; zero: any time
+	ID() int32        // 0: no node
+	Until() time.Time // by the database clock, for claims; zero: no limit
 	OnGone(what string, f node.HandBack)
 }
 
@@ -73,7 +73,7 @@ type Signals interface {
 	Subscribe(channel string) (<-chan struct{}, func())
 }
 
-// Params is what delivery needs.
+// Params are the dependencies of the service.
 type Params struct {
 	fx.In
 
@@ -87,14 +87,14 @@ type Params struct {
 	Transport   Transport
 	ReturnPaths *returnpath.Signer
 	Signals     Signals
-	Node        Node `optional:"true"` // nil: a process that knows of no others
+	Node        Node `optional:"true"` // nil: this process knows of no others
 	Logger      *slog.Logger
 	Workers     *worker.Metrics
 	Registry    prometheus.Registerer `optional:"true"`
 	Tracing     *telemetry.Tracing    `optional:"true"`
 }
 
-// Service claims recipients that are due, and delivers to them.
+// Service claims due recipients and delivers to them.
 type Service struct {
 	claimer     *claimer
 	composer    Composer
@@ -104,17 +104,17 @@ type Service struct {
 	signals     Signals
 	idle        bool // this process delivers nothing
 	worker      *worker.Worker[Job, smtpclient.Outcome]
-	tasks       *worker.Tasks // wakes of deliveries, and of what others have parked for this process
+	tasks       *worker.Tasks // react to due mail, and to mail that others parked for this process
 	observed
 }
 
-// observed is where attempts are told.
+// observed is where attempts are logged and traced.
 type observed struct {
 	logger  *slog.Logger
 	tracing *telemetry.Tracing // nil: off
 }
 
-// claimer takes recipients from the queue and gives them back.
+// claimer claims recipients from the queue and returns them to it.
 type claimer struct {
 	db       *db.DB
 	accounts Accounts
@@ -123,12 +123,12 @@ type claimer struct {
 	node     Node
 	signals  Signals
 	parking  *parking
-	begun    *begun // of what was claimed ahead
+	begun    *begun // for deliveries claimed ahead
 	load     heavyLoad
-	nudge    func() // has the worker claim again
+	nudge    func() // makes the worker claim again
 }
 
-// settler stores what became of attempts.
+// settler stores the outcomes of attempts.
 type settler struct {
 	db      *db.DB
 	bus     Bus
@@ -136,18 +136,18 @@ type settler struct {
 	parking *parking
 	begun   *begun
 	results results
-	nudge   func() // has the worker claim again
+	nudge   func() // makes the worker claim again
 }
 
 const (
 	claimBatch = 100 // recipients taken at a time
-	// claimLease is how long a claim holds without a sign of life. It is prolonged while a
-	// delivery runs. So a message of a process that was killed waits for another so long.
+	// claimLease is how long a claim holds without a sign of life; it is extended while a delivery runs. If a
+	// process is killed, its messages wait this long for another process.
 	claimLease = 12 * time.Second
-	claimPoll  = time.Second // how long due work may go unseen when no wake-up arrives
+	claimPoll  = time.Second // how long due work may go unnoticed when a wake-up is lost
 )
 
-// New makes the service; nothing runs before Start.
+// New returns a new Service, which does nothing before Start.
 func New(p Params) (*Service, error) {
 	if err := p.Config.Validate(); err != nil {
 		return nil, err
@@ -170,20 +170,20 @@ func New(p Params) (*Service, error) {
 	}
 	p.Node.OnGone("deliveries", s.claimer.handBackOf)
 	s.worker = worker.New(s.Work(), worker.Config{
-		// The lanes let in no more than this: those with a connection, and half as many that
-		// wait for one.
+		// The lanes admit no more than this: deliveries with a connection, and half as many that wait for
+		// one.
 		Concurrency: p.Config.Concurrency + (p.Config.Concurrency+1)/2, Batch: claimBatch, Lease: claimLease, Poll: claimPoll, Process: p.Node,
 	}, p.Logger, p.Workers)
 	s.claimer.nudge, s.settler.nudge = s.worker.Nudge, s.worker.Nudge
-	p.Lanes.OnRoom(s.worker.Nudge) // also while nothing is parked: a claim may be about to park what was refused
+	p.Lanes.OnRoom(s.worker.Nudge) // also while nothing is parked: a claim may be about to park a row that had no room
 	return s, nil
 }
 
 // LaneState is a lane at one moment.
 type LaneState = lane.State
 
-// Lanes are those that this process has, by name and way. What servers said is without names, for who runs
-// the installation.
+// Lanes returns the lanes of this process, by name and way. Server replies have personal names removed,
+// because the operator of the installation reads them.
 func (s *Service) Lanes() []LaneState {
 	list := s.claimer.lanes.Snapshot()
 	for i := range list {
@@ -195,18 +195,18 @@ func (s *Service) Lanes() []LaneState {
 	return list
 }
 
-// Work is what a worker does with recipients that are due. The service's own worker does it
-// between Start and Stop.
+// Work returns the queue operations on due recipients. The service's own worker runs them between Start and
+// Stop.
 func (s *Service) Work() worker.Queue[Job, smtpclient.Outcome] {
 	return worker.Queue[Job, smtpclient.Outcome]{
 		Name: "delivery", Claim: s.claimer.claim, Run: s.deliver, Settle: s.settler.settle, Extend: s.claimer.extend, Release: s.claimer.release,
 	}
 }
 
-// Start begins to deliver, unless this process only accepts.
+// Start starts delivering, unless this process only accepts mail.
 func (s *Service) Start(ctx context.Context) error {
 	if s.idle {
-		s.logger.InfoContext(ctx, "this process accepts mail and neither releases nor delivers it: delivery concurrency is 0")
+		s.logger.InfoContext(ctx, "delivery disabled: this process only accepts mail because delivery_concurrency is 0")
 		return nil
 	}
 	if err := s.worker.Start(ctx); err != nil {
@@ -227,11 +227,11 @@ func (s *Service) Start(ctx context.Context) error {
 	return nil
 }
 
-// Stop claims nothing more, and lets deliveries that have begun end until ctx does.
+// Stop stops claiming, and lets running deliveries finish until ctx ends.
 func (s *Service) Stop(ctx context.Context) error {
 	s.tasks.Stop(ctx)
 	err := s.worker.Stop(ctx)
-	if err == nil && s.claimer.begun.shown() { // else somebody has to find out what became of the rest
+	if err == nil && s.claimer.begun.shown() { // otherwise another process has to determine the outcomes of the rest
 		err = s.claimer.begun.forgetNode(ctx, s.claimer.node.ID())
 	}
 	return err

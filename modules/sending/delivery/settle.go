@@ -23,18 +23,17 @@ import (
 	"github.com/postrider/postrider/runtime/work/event"
 )
 
-// finished is a delivery with its result.
+// finished is a delivery with its outcome.
 type finished struct {
 	job     Job
 	out     smtpclient.Outcome
 	verdict verdict
-	factID  string // of a plain one
+	factID  string // only of a plain delivery
 }
 
-// settle stores the outcomes of a batch of attempts in one statement and, for what
-// that cannot do, one transaction: the attempt rows always, everything else only where
-// the claim's fence still holds. It can be repeated: what the first half has stored it
-// finds under another fence.
+// settle stores the outcomes of a batch of attempts: plain ones in one statement, the others in one
+// transaction. Attempt rows are always updated, everything else only if the fence of the claim still holds.
+// It can be repeated, because the fence of stored outcomes has changed.
 func (s *settler) settle(ctx context.Context, results []worker.Result[Job, smtpclient.Outcome]) error {
 	now := clock.Now()
 	plain, batch, turnedAway, unbound := s.sorted(results)
@@ -57,7 +56,7 @@ func (s *settler) settle(ctx context.Context, results []worker.Result[Job, smtpc
 			return fmt.Errorf("park recipients: %w", err)
 		}
 		if err := undo(ctx, tx, unbound, unboundFor, nil); err != nil {
-			return fmt.Errorf("give back recipients: %w", err)
+			return fmt.Errorf("return recipients: %w", err)
 		}
 		if len(batch) == 0 {
 			return nil
@@ -84,7 +83,7 @@ func (s *settler) settle(ctx context.Context, results []worker.Result[Job, smtpc
 		s.results.count(stored)
 		if len(turnedAway) > 0 {
 			s.parking.add(labelsOf(turnedAway))
-			s.nudge() // the lane may have got room since it turned them away
+			s.nudge() // the lane may have room since it turned them away
 		}
 		s.bus.WakeFor(facts...)
 		s.begun.forget(deliveriesOf(batch)...)
@@ -92,8 +91,8 @@ func (s *settler) settle(ctx context.Context, results []worker.Result[Job, smtpc
 	return err
 }
 
-// sorted tells deliveries that one statement can store from others, and both from those that were not tried:
-// their lane had no room, or their source address was gone.
+// sorted separates deliveries that one statement can store (plain) from others (batch), and both from those
+// that were not tried because their lane had no room or their source address was gone.
 func (s *settler) sorted(results []worker.Result[Job, smtpclient.Outcome]) (plain, batch []*finished, turnedAway, unbound []Job) {
 	for _, r := range results {
 		switch {
@@ -112,8 +111,8 @@ func (s *settler) sorted(results []worker.Result[Job, smtpclient.Outcome]) (plai
 	return plain, batch, turnedAway, unbound
 }
 
-// unboundFor is how soon mail is looked at again whose source address was not on this
-// machine any more: by then every process knows who has it.
+// unboundFor is how soon mail is claimed again whose source address had left this machine. By then, every
+// process knows which one has the address.
 const unboundFor = 6 * time.Second
 
 func deliveriesOf(list []*finished) []Job {
@@ -124,7 +123,7 @@ func deliveriesOf(list []*finished) []Job {
 	return jobs
 }
 
-// judge asks first whether another way is left.
+// judge first checks whether a fallback is left.
 func (s *settler) judge(d Job, out smtpclient.Outcome) verdict {
 	if d.via == "" && d.message != nil {
 		if v, possible := divert(out); possible && s.ways.HasFallback(d.accountID, d.message.DomainID) {
@@ -134,8 +133,8 @@ func (s *settler) judge(d Job, out smtpclient.Outcome) verdict {
 	return judge(d, out)
 }
 
-// parkAgain undoes the claim of deliveries that the lane turned away when it was known
-// which one they belong to. No attempt was made, so none is left in the records.
+// parkAgain undoes the claims of deliveries that their lane turned away once their mail host was known. No
+// attempt was made, so none remains in the records.
 func parkAgain(ctx context.Context, tx *sql.Tx, jobs []Job) error {
 	return undo(ctx, tx, jobs, 0, labelsOf(jobs))
 }
@@ -170,9 +169,9 @@ var ended = batch.New("v",
 	batch.Text("local_addr", func(f *finished) string { return f.out.LocalAddr }),
 )
 
-// The attempt's outcome is the truth whoever holds the recipient by now. The recipient
-// changes only under the fence of the claim that made the attempt. The fence goes up, so
-// that a batch whose commit was not heard of can be repeated.
+// The attempt's outcome is stored regardless of which claim holds the recipient by now. The recipient changes
+// only under the fence of the claim that made the attempt. The fence goes up, so that a batch whose commit
+// was not confirmed can be repeated.
 var settleSQL = db.Compile(`
 WITH done AS (
 	SELECT * FROM ` + ended.Source() + `
@@ -189,7 +188,7 @@ UPDATE recipients r SET state = v.state, fence = r.fence + 1, via = v.via, code 
 FROM done v WHERE ` + lifecycle.RecipientSQL + ` AND r.fence = v.fence AND r.due_at IS NOT NULL
 RETURNING r.id`)
 
-// updateRecipients gives the deliveries whose fence held.
+// updateRecipients stores the outcomes and returns the deliveries whose fence held.
 func updateRecipients(ctx context.Context, tx *sql.Tx, batch []*finished) ([]*finished, error) {
 	byID := make(map[int64]*finished, len(batch))
 	for _, f := range batch {
@@ -219,8 +218,8 @@ const (
 	tallySQL      = `SELECT r.email_id, r.state, count(*) FROM unnest($1::text[]) AS e (id) JOIN recipients r ON r.email_id = e.id GROUP BY 1, 2`
 )
 
-// lockEmails takes the emails' rows, in id order so that two batches never wait
-// for each other, and counts their recipients as they stand now.
+// lockEmails locks the emails' rows, in id order so that two batches cannot deadlock, and counts their
+// recipients by their current states.
 func lockEmails(ctx context.Context, tx *sql.Tx, held []*finished) (emailChanges, error) {
 	changes := emailChanges{}
 	for _, f := range held {
@@ -247,7 +246,7 @@ func lockEmails(ctx context.Context, tx *sql.Tx, held []*finished) (emailChanges
 	return changes, err
 }
 
-// apply carries the batch into the emails' states and gives the facts to publish.
+// apply updates the emails' states with the batch and returns the facts to publish.
 func (c emailChanges) apply(held []*finished, now time.Time) []event.Fact {
 	var facts []event.Fact
 	for _, f := range held {

@@ -33,9 +33,9 @@ var plainRows = batch.New("v",
 	batch.Text("fact_id", func(f *finished) string { return f.factID }),
 )
 
-// Most attempts deliver a message with one recipient. What follows from that is known
-// without looking at the email, so that case has one statement instead of a
-// transaction of seven round trips. It does what settle does, under the same fence.
+// Most attempts deliver a message with one recipient. Its result is known without reading the email, so this
+// case takes one statement instead of a transaction of seven round trips. It does what settle does, under the
+// same fence.
 var settleOnceSQL = db.Compile(`
 WITH done AS (
 	SELECT * FROM ` + plainRows.Source() + `
@@ -55,15 +55,15 @@ WITH done AS (
 ), ` + bus.PublishSQL(`fact.id IN (SELECT fact_id FROM settled)`, `message.fact_id IN (SELECT fact_id FROM settled)`) + `
 SELECT count(*) FROM settled`)
 
-// plain tells whether an attempt needs no more than that.
+// plain reports whether settlePlain can store the delivery.
 func (f *finished) plain() bool {
 	m := f.job.message
 	return f.out.Kind == smtpclient.Delivered && m != nil && m.OneRecipient && f.job.via == ""
 }
 
-// settlePlain stores attempts that all are plain, and gives the facts to wake for.
+// settlePlain stores plain deliveries and returns the facts to wake consumers for.
 func (s *settler) settlePlain(ctx context.Context, list []*finished, now time.Time) ([]event.Fact, error) {
-	// As everybody does who changes several emails: in the order of their ids.
+	// Lock emails in id order, as every multi-email update does.
 	slices.SortFunc(list, func(a, b *finished) int { return strings.Compare(a.job.emailID, b.job.emailID) })
 	facts := make([]event.Fact, 0, len(list))
 	for _, f := range list {

@@ -9,8 +9,8 @@ import (
 var taken250 = smtpclient.Outcome{Kind: smtpclient.Delivered, Phase: smtpclient.PhaseDot, Code: 250, EnhancedCode: "2.0.0", Reply: "250 2.0.0 Ok: queued as 4XyZ",
 	RemoteHost: "mx.example.net", RemoteAddr: "192.0.2.1:25", LocalAddr: "192.0.2.9:4711", TLS: "TLS 1.3", TLSPolicy: smtpclient.PolicySTS}
 
-// The statement and the transaction must agree in what they store.
-func TestOneStatementSettlesAsTheTransactionDoes(t *testing.T) {
+// The statement and the transaction must store the same.
+func TestStatementSettlesAsTheTransactionDoes(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	stored := map[bool][]string{}
@@ -18,11 +18,11 @@ func TestOneStatementSettlesAsTheTransactionDoes(t *testing.T) {
 		id := f.send(t, simple("bob@example.net"))
 		jobs := f.claimAll(t)
 		if !jobs[0].message.OneRecipient {
-			t.Fatal("a message with one recipient is not seen as one")
+			t.Fatal("OneRecipient is false for a message with one recipient")
 		}
 		jobs[0].message.OneRecipient = once
 		f.settleWith(t, jobs, taken250)
-		f.settleWith(t, jobs, taken250) // its answer was lost: it is called again
+		f.settleWith(t, jobs, taken250) // as if its result was lost
 		for _, query := range []string{
 			`SELECT to_jsonb(e) - 'id' - 'message_id' - 'created_at' - 'sent_at' || jsonb_build_object('delivered_at', delivered_at >= sent_at) FROM emails e WHERE id = $1`,
 			`SELECT to_jsonb(r) - 'id' - 'email_id' - 'created_at' - 'queued_at' || jsonb_build_object('settled_at', settled_at >= created_at) FROM recipients r WHERE email_id = $1`,
@@ -43,8 +43,8 @@ func TestOneStatementSettlesAsTheTransactionDoes(t *testing.T) {
 	}
 }
 
-// Whoever has lost the recipient to another claim changes nothing but its attempt.
-func TestOneStatementKeepsToItsFence(t *testing.T) {
+// A worker that has lost the recipient to another claim changes only its own attempt.
+func TestSettleStatementRespectsItsFence(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	id := f.send(t, simple("bob@example.net"))

@@ -1,4 +1,3 @@
-// Package lifecycle has what the rooms of module sending share: the states of an email and
-// of its recipients, what may follow which, and when trying ends. It is pure: no database,
-// no clock.
+// Package lifecycle defines what the packages of module sending share: the states of an email and of its
+// recipients, the allowed transitions, and when retries end. It is pure: no database, no clock.
 package lifecycle

@@ -8,7 +8,7 @@ import (
 	"github.com/postrider/postrider/ent/recipient"
 )
 
-// The states of an email and what may follow. A state without a row is final.
+// The states of an email and their successors. A state without a row is final.
 //
 //	scheduled → cancelled                 by the caller, before its release
 //	scheduled → sent                      released at its time
@@ -24,8 +24,8 @@ var next = map[email.Status][]email.Status{
 	email.StatusDelivered: {email.StatusBounced, email.StatusFailed},
 }
 
-// Uncommon gives the column emails.uncommon for a status, "" for NULL. Most emails go from
-// sent to delivered, have NULL there and change no index.
+// Uncommon returns the value of the column emails.uncommon for a status, "" for NULL. Most emails go from
+// sent to delivered, keep NULL there and change no index.
 func Uncommon(s email.Status) string {
 	if s == email.StatusSent || s == email.StatusDelivered {
 		return ""
@@ -33,27 +33,28 @@ func Uncommon(s email.Status) string {
 	return string(s)
 }
 
-// MayBecome tells whether an email may go from one status to the other.
+// MayBecome reports whether an email may go from one status to the other.
 func MayBecome(from, to email.Status) bool {
 	return slices.Contains(next[from], to)
 }
 
-// Finished gives the statuses after which nothing of an email is sent any more. Of these none becomes
-// another that is not one of them.
+// Finished returns the statuses in which no part of an email will be sent any more. They only change to one
+// another.
 func Finished() []string {
 	return []string{string(email.StatusDelivered), string(email.StatusBounced), string(email.StatusFailed), string(email.StatusCancelled)}
 }
 
-// RecipientSQL finds the recipient r of the row v of a batch, by its number, and says by its email in which month it is,
-// where recipients are split by month. It is a range, so that no plan that was made for small tables finds it by its email
-// alone: that would read all recipients of the email for each of them. Attempts are found likewise.
+// RecipientSQL joins the recipient r with the row v of a batch by id, and by its email, which determines the
+// month where recipients are split by month. The email is compared as a range, so that no plan made for small
+// tables looks rows up by email alone, which would read all recipients of the email for each of them.
+// Attempts are looked up in the same way.
 const RecipientSQL = `r.id = v.id AND r.email_id BETWEEN v.email_id AND v.email_id`
 
 // Tally counts an email's recipients by state.
 type Tally map[recipient.State]int
 
-// Overall gives the status of an email with these recipients: sent while one is open, then
-// the worst. A failure is worse than a bounce, because we or the configuration caused it.
+// Overall returns the status of an email with these recipients: sent while one is open, then the worst. A
+// failure is worse than a bounce, because we or the configuration caused it.
 func (t Tally) Overall() email.Status {
 	switch {
 	case t[recipient.StateQueued] > 0 || t[recipient.StateDeferred] > 0:
@@ -67,21 +68,19 @@ func (t Tally) Overall() email.Status {
 	}
 }
 
-// MaxAge is how long after acceptance or release a recipient is retried. RFC 5321 section
-// 4.5.4.1 asks for at least 4-5 days of a relay; a transactional mail that is three days
-// late helps nobody.
+// MaxAge is how long after acceptance or release a recipient is retried. RFC 5321 section 4.5.4.1 asks relays
+// for at least 4-5 days, but a transactional email that is three days late is useless.
 const MaxAge = 72 * time.Hour
 
-// CodeExpired is failure.code of email.failed for a message whose expires_at has come, and
-// ExpiredDiagnostic stands with its recipients. Expiry suppresses nobody: it says nothing
-// about the address.
+// CodeExpired is failure.code of email.failed for a message past its expires_at, and ExpiredDiagnostic is the
+// diagnostic of its recipients. Expiry says nothing about the address, so it causes no suppression.
 const (
 	CodeExpired       = "expired"
 	ExpiredDiagnostic = "the message was not delivered before its expires_at"
 )
 
-// SuppressedDiagnostic says why a recipient of a blocked message is not written to. The
-// reason is "" for one who is not suppressed himself.
+// SuppressedDiagnostic returns why a recipient of a blocked message receives nothing. The reason is "" for a
+// recipient that is not suppressed.
 func SuppressedDiagnostic(reason string) string {
 	if reason == "" {
 		return "not sent: another recipient of the message is suppressed"
@@ -89,6 +88,5 @@ func SuppressedDiagnostic(reason string) string {
 	return "suppressed: " + reason
 }
 
-// DueChannel is the channel of runtime/storage/db's signals that is woken when recipients became
-// due.
+// DueChannel is the signal channel (runtime/storage/db) that is woken when recipients become due.
 const DueChannel = "delivery"

@@ -9,22 +9,22 @@ import (
 	"github.com/postrider/postrider/runtime/mail/address"
 )
 
-// Input is all that decides who may send what to whom.
+// Input is everything that the decision depends on.
 type Input struct {
-	Caller     accounts.Caller // zero: nobody calls, a scheduled email is released
+	Caller     accounts.Caller // zero: no caller; a scheduled email is released
 	Account    accounts.Account
 	Identity   domains.Identity
 	Recipients []address.Address
 }
 
-// Check returns nil if the message may be sent, else an error of kind Forbidden whose code
-// says why.
+// Check returns nil if the message may be sent, otherwise an error of kind Forbidden whose code is the
+// reason.
 func (p Input) Check() error {
 	if p.Account.Suspended {
-		return fault.Forbiddenf(fault.CodeAccountSuspended, "This account is suspended and cannot send; contact the operator of this service")
+		return fault.Forbiddenf(fault.CodeAccountSuspended, "This account is suspended and cannot send. Contact the operator of this service.")
 	}
 	if !p.Caller.MayUseDomain(p.Identity.DomainID) {
-		return fault.Forbiddenf(fault.CodeDomainNotVerified, "This credential may not send from %s", p.Identity.Domain)
+		return fault.Forbiddenf(fault.CodeDomainNotVerified, "This credential cannot send from %s", p.Identity.Domain)
 	}
 	if p.Account.System {
 		return nil
@@ -32,13 +32,13 @@ func (p Input) Check() error {
 	if p.Identity.Sandbox {
 		if other, found := p.otherRecipient(); found {
 			return fault.Forbiddenf(fault.CodeSandboxRecipient,
-				"The sandbox sender may write only to the account email, not to %s; verify a domain of your own", other)
+				"The sandbox sender can only send to the account's own email, not to %s. Verify your own domain to send to others.", other)
 		}
 	}
-	if !p.Account.Unlocked(!p.Identity.Sandbox) { // domains gives an identity for verified domains only
+	if !p.Account.Unlocked(!p.Identity.Sandbox) { // domains returns an identity only for verified domains
 		if other, found := p.otherRecipient(); found {
 			return fault.Forbiddenf(fault.CodeProductionLocked,
-				"Until production is unlocked this account may write only to its own email, not to %s", other)
+				"Until production is unlocked, this account can only send to its own email, not to %s", other)
 		}
 	}
 	return nil

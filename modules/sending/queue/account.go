@@ -6,11 +6,11 @@ import (
 	"github.com/postrider/postrider/runtime/base/fault"
 )
 
-// Operation is what an account does to its part of the queue.
+// Operation is what an account can do to its part of the queue.
 type Operation string
 
-// The operations, see the methods of Service with these names. Hold and Release differ
-// from them: an account neither takes over nor releases what the operator holds.
+// The operations correspond to the methods of Service with these names. Hold and Release differ: an account
+// neither takes over nor releases recipients that the operator holds.
 const (
 	Retry   Operation = "retry"
 	Hold    Operation = "hold"
@@ -18,8 +18,8 @@ const (
 	Drop    Operation = "drop"
 )
 
-// AccountChange is an operation of an account. Its selection has to name something
-// of the account's, or All of it; the selection's own account is overruled.
+// AccountChange is an operation of an account. Its selection must name some of the account's recipients, or
+// set All. The selection's AccountID is ignored.
 type AccountChange struct {
 	Operation Operation
 	Selection Selection
@@ -27,14 +27,14 @@ type AccountChange struct {
 	DryRun    bool
 }
 
-// Validate reports what is wrong.
+// Validate returns the invalid fields.
 func (c AccountChange) Validate() fault.Fields {
 	c.Selection.AccountID = ""
 	wrong := fault.Fields{}
 	if given := c.Selection.Validate(); len(given) > 0 {
 		wrong = given
 		if wrong["selection"] != "" {
-			wrong["selection"] = "give recipients, an email or a destination, or all"
+			wrong["selection"] = "requires recipients, an email, a destination or all"
 		}
 	}
 	switch c.Operation {
@@ -51,9 +51,9 @@ func (c AccountChange) Validate() fault.Fields {
 	return wrong
 }
 
-// ChangeQueueOf does it. What another account has, matches nothing.
+// ChangeQueueOf applies the change. Recipients of other accounts match nothing.
 func (s *Service) ChangeQueueOf(ctx context.Context, accountID string, c AccountChange) (Result, error) {
-	if accountID == "" { // would be everybody's
+	if accountID == "" { // would match all accounts
 		return Result{}, fault.Missing("account", accountID)
 	}
 	if err := c.Validate().Err(); err != nil {
@@ -61,7 +61,7 @@ func (s *Service) ChangeQueueOf(ctx context.Context, accountID string, c Account
 	}
 	c.Selection.AccountID, c.Selection.All = accountID, false
 	for _, id := range c.Selection.IDs {
-		recipient, _ := s.pages.Reveal(listOf(accountID), id) // 0 is nobody's, like every id that is unknown
+		recipient, _ := s.pages.Reveal(listOf(accountID), id) // 0, as for an unknown id, matches no recipient
 		c.Selection.RecipientIDs = append(c.Selection.RecipientIDs, recipient)
 	}
 	c.Selection.IDs = nil

@@ -20,11 +20,11 @@ func TestAccountChangesItsOwnPartOfTheQueueOnly(t *testing.T) {
 		for _, s := range []Selection{{All: true}, {EmailID: id}, {Destination: "example.net"}, {AccountID: sendingtest.Account, EmailID: id}} {
 			c := AccountChange{Operation: op, Selection: s, Reason: "not mine"}
 			if got := changed(t)(f.ChangeQueueOf(t.Context(), stranger, c)); got != (Result{}) {
-				t.Errorf("%s of %+v by a stranger: %+v", op, s, got)
+				t.Errorf("%s of %+v by another account: %+v", op, s, got)
 			}
 			c.DryRun = true
 			if got := changed(t)(f.ChangeQueueOf(t.Context(), sendingtest.Account, c)); got.Matched == 0 || got.Changed != 0 {
-				t.Errorf("%s of %+v, dry: %+v", op, s, got)
+				t.Errorf("dry run of %s of %+v: %+v", op, s, got)
 			}
 		}
 	}
@@ -39,33 +39,33 @@ func TestAccountChangesItsOwnPartOfTheQueueOnly(t *testing.T) {
 	}
 }
 
-func TestFindingA8IdsOfTheQueueDoNotCountOverAllAccounts(t *testing.T) {
+func TestQueueIDsHideTheRecipientNumber(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	f.Send(t, rooms.Simple("a@example.net", "b@example.org", "c@example.org"))
 	found, err := f.QueueOf(t.Context(), sendingtest.Account, Selection{}, page.Request{Limit: 2})
 	if err != nil || len(found.Items) != 2 || !found.HasMore {
-		t.Fatalf("a page of two of three recipients gives %d, more: %v, %v", len(found.Items), found.HasMore, err)
+		t.Fatalf("first page of 2 of 3 recipients: %d items, HasMore %v, %v", len(found.Items), found.HasMore, err)
 	}
 	rest, err := f.QueueOf(t.Context(), sendingtest.Account, Selection{}, page.Request{Limit: 2, Cursor: found.NextCursor})
 	if err != nil || len(rest.Items) != 1 || rest.HasMore {
-		t.Fatalf("the page after gives %d, more: %v, %v, want the last", len(rest.Items), rest.HasMore, err)
+		t.Fatalf("second page: %d items, HasMore %v, %v; want the last", len(rest.Items), rest.HasMore, err)
 	}
 	for _, q := range append(found.Items, rest.Items...) {
 		if number := strconv.FormatInt(q.RecipientID, 10); len(q.ID) != 22 || q.ID == number {
-			t.Errorf("the recipient %s of the installation has the id %q for its account, want one that hides the number", number, q.ID)
+			t.Errorf("recipient %s has the account's id %q, want one that hides the number", number, q.ID)
 		}
 		change := AccountChange{Operation: Retry, Selection: Selection{IDs: []string{q.ID, "7", "unknown"}}, DryRun: true}
 		if got := changed(t)(f.ChangeQueueOf(t.Context(), sendingtest.Account, change)); got != (Result{Matched: 1}) {
-			t.Errorf("a change of %q among unknown ids gives %+v, want one recipient matched", q.ID, got)
+			t.Errorf("change of %q among unknown ids: %+v, want 1 matched", q.ID, got)
 		}
 		if got := changed(t)(f.ChangeQueueOf(t.Context(), "acc_01kf0m4w7he6x8q2v5b3n9c1tb", change)); got != (Result{}) {
-			t.Errorf("a stranger who knows %q gets %+v, want nothing matched", q.ID, got)
+			t.Errorf("change of %q by another account: %+v, want 0 matched", q.ID, got)
 		}
 	}
 }
 
-func TestAccountDoesNotReleaseWhatTheOperatorHolds(t *testing.T) {
+func TestAccountCannotReleaseOperatorHolds(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	f.Send(t, rooms.Simple("operator@example.net", "account@example.org"))
@@ -84,10 +84,10 @@ func TestAccountDoesNotReleaseWhatTheOperatorHolds(t *testing.T) {
 		t.Errorf("summary: %+v %v", sums, err)
 	}
 	if got := ask(Retry); got.Changed != 0 {
-		t.Errorf("retry of what is held: %+v", got)
+		t.Errorf("retry of held recipients: %+v", got)
 	}
 	if jobs := f.ClaimAll(t); len(jobs) != 0 {
-		t.Fatalf("held ones were claimed: %+v", jobs)
+		t.Fatalf("held recipients were claimed: %+v", jobs)
 	}
 	if got := ask(Release); got != (Result{Matched: 2, Changed: 1}) {
 		t.Errorf("release: %+v", got)
@@ -95,20 +95,20 @@ func TestAccountDoesNotReleaseWhatTheOperatorHolds(t *testing.T) {
 	if jobs := f.ClaimAll(t); len(jobs) != 1 || jobs[0].Address() != "account@example.org" {
 		t.Errorf("claimed %+v", jobs)
 	}
-	// The operator takes over what an account holds, and releases both kinds.
+	// The operator takes over recipients that the account holds, and releases both kinds.
 	ask(Hold)
 	if got := changed(t)(q.Hold(t.Context(), Change{Selection: all})); got.Changed != 1 {
 		t.Errorf("taken over: %+v", got)
 	}
 	if got := ask(Release); got.Changed != 0 {
-		t.Errorf("release of what was taken over: %+v", got)
+		t.Errorf("release of recipients taken over by the operator: %+v", got)
 	}
 	if got := changed(t)(q.Release(t.Context(), Change{Selection: all})); got.Changed != 2 {
 		t.Errorf("release by the operator: %+v", got)
 	}
 }
 
-func TestChangeOfAnAccountSaysWhatItIsAbout(t *testing.T) {
+func TestAccountChangeRequiresASelection(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	for name, c := range map[string]AccountChange{
@@ -119,10 +119,10 @@ func TestChangeOfAnAccountSaysWhatItIsAbout(t *testing.T) {
 		"all and a few": {Operation: Hold, Selection: Selection{All: true, EmailID: "msg_1"}},
 	} {
 		if _, err := f.ChangeQueueOf(t.Context(), sendingtest.Account, c); fault.KindOf(err) != fault.Invalid {
-			t.Errorf("%s: ChangeQueueOf gives %v, want invalid", name, err)
+			t.Errorf("%s: ChangeQueueOf returned %v, want kind Invalid", name, err)
 		}
 	}
 	if _, err := f.ChangeQueueOf(t.Context(), "", AccountChange{Operation: Retry, Selection: Selection{All: true}}); fault.KindOf(err) != fault.NotFound {
-		t.Errorf("no account: %v", err)
+		t.Errorf("without an account: %v, want kind NotFound", err)
 	}
 }

@@ -12,30 +12,28 @@ import (
 	"github.com/postrider/postrider/runtime/work/event"
 )
 
-// Change is an operation on what a selection names. It works through it in
-// steps of a transaction each, so that a large one holds up nobody; a step that was
-// committed stays when a later one fails.
+// Change is an operation on the recipients of a selection. It works in steps of one transaction each, so that
+// a large change blocks nothing else. A committed step stays if a later one fails.
 type Change struct {
 	Selection Selection
 	DryRun    bool
-	// Progress is told after each step how many of how many were looked at. May be nil.
+	// Progress, if not nil, is called after each step with the number of recipients processed and in total.
 	Progress func(done, of int)
 }
 
-// Result is what came of it.
+// Result is the result of a change.
 type Result struct {
 	Matched int // recipients that the selection named
-	Changed int // of these, those that the operation applied to; with DryRun none
+	Changed int // of these, those that the operation applied to; 0 with DryRun
 }
 
 // stepSize is how many recipients one transaction changes at most.
 const stepSize = 1000
 
-// What stands behind each operation: a condition that a recipient of the step still
-// has to fulfil when its row is locked, and what is set then. A row that another
-// transaction has locked at this moment is passed over, and tried once more at the end.
+// Each operation has a condition that a recipient must still meet when its row is locked, and the changes to
+// make then. Rows that another transaction has locked are skipped, and tried once more at the end.
 const (
-	// A step has the emails $1 and the numbers $2 of recipients.
+	// A step passes the recipients' emails as $1 and their ids as $2.
 	stepSQL     = `unnest($1::text[], $2::bigint[]) AS v (email_id, id) JOIN recipients r ON ` + lifecycle.RecipientSQL
 	stepOnlySQL = `WHERE ` + lifecycle.RecipientSQL
 
@@ -60,7 +58,7 @@ FROM (SELECT r.email_id, r.id FROM ` + stepSQL + ` WHERE r.due_at IS NOT NULL AN
 	releaseHeldSQL       = releaseWhereSQL + `r.held_by IS NOT NULL` + releaseEndSQL
 	releaseForAccountSQL = releaseWhereSQL + `r.held_by = 'account'` + releaseEndSQL
 
-	// One that still runs keeps its lease.
+	// A running recipient keeps its lease.
 	releaseWhereSQL = `
 UPDATE recipients r SET held_by = NULL, due_at = CASE WHEN v.running THEN r.due_at ELSE now() END
 FROM (SELECT r.email_id, r.id, ` + runningSQL + ` AS running FROM ` + stepSQL + ` WHERE r.due_at IS NOT NULL AND `
@@ -74,24 +72,24 @@ FROM (SELECT r.email_id, r.id FROM ` + stepSQL + ` WHERE r.due_at IS NOT NULL OR
 ` + stepOnlySQL + ` RETURNING r.id, r.email_id, r.address`
 )
 
-// Retry makes recipients due now, in the common queue. What is held stays held, and
-// what is due already or runs is left alone.
+// Retry makes recipients due now, in the common queue. Held recipients stay held; those that are already due
+// or running are not changed.
 func (s *Service) Retry(ctx context.Context, c Change) (Result, error) {
 	return s.change(ctx, "retry", c, s.update(retrySQL))
 }
 
-// Hold keeps recipients from being tried until Release or Drop. Their time goes on:
-// retries still end 72 hours after acceptance, and expires_at stands.
+// Hold keeps recipients from being tried until Release or Drop. Their deadlines stay: retries still end 72
+// hours after acceptance, and expires_at still applies.
 func (s *Service) Hold(ctx context.Context, c Change) (Result, error) {
 	return s.change(ctx, "hold", c, s.update(holdSQL))
 }
 
-// Release gives back what is held, by whomever, and makes it due now.
+// Release releases recipients, whether the operator or the account holds them, and makes them due now.
 func (s *Service) Release(ctx context.Context, c Change) (Result, error) {
 	return s.change(ctx, "release", c, s.update(releaseHeldSQL))
 }
 
-// update is a step that changes nothing but recipients.
+// update returns a step that changes only recipients.
 func (s *Service) update(statement string) step {
 	return func(ctx context.Context, all []found) (changed []int64, err error) {
 		emails, ids := numbers(all)
@@ -103,16 +101,16 @@ func (s *Service) update(statement string) step {
 	}
 }
 
-// step changes those of at most stepSize recipients that it applies to.
+// step applies an operation to at most stepSize recipients and returns the ids of those that it changed.
 type step func(ctx context.Context, all []found) (changed []int64, err error)
 
-// found is a recipient that a selection names. Its email says in which month it is, where those are apart.
+// found is a recipient of a selection. Its email determines its month where the table is split by month.
 type found struct {
 	emailID string
 	id      int64
 }
 
-// numbers gives the emails and the ids, as arguments of a statement.
+// numbers returns the emails and ids as statement arguments.
 func numbers(all []found) (emails, ids any) {
 	emailIDs, numbers := make([]string, len(all)), make([]int64, len(all))
 	for i, f := range all {
@@ -131,7 +129,7 @@ func (s *Service) change(ctx context.Context, name string, c Change, do step) (R
 		return result, err
 	}
 	var left []found
-	for pass := range 2 { // the second for rows that were locked
+	for pass := range 2 { // the second pass is for rows that were locked
 		done := 0
 		for chunk := range slices.Chunk(all, stepSize) {
 			changed, err := do(ctx, chunk)
@@ -150,8 +148,8 @@ func (s *Service) change(ctx context.Context, name string, c Change, do step) (R
 	return result, nil
 }
 
-// find gives the recipients of the selection. They are found once: later steps would read
-// the whole queue each.
+// find returns the recipients of the selection. It runs once, because every step would otherwise read the
+// whole queue.
 func (s *Service) find(ctx context.Context, of Selection) ([]found, error) {
 	var query db.Query
 	query.Text = `SELECT r.email_id, r.id FROM ` + of.from(&query, `r.email_id, r.id`) + ` ORDER BY r.id`
@@ -178,9 +176,9 @@ const CodeDropped = "dropped"
 // maxReason bounds the reason of a drop, in characters.
 const maxReason = 500
 
-// Drop ends recipients for good: they have failed, with the given reason, which the
-// sender is told with email.failed. It says nothing about the address, so nobody
-// is suppressed for it. Error: Invalid naming `reason` or `selection`.
+// Drop ends recipients permanently: they fail with the given reason, which the sender receives with
+// email.failed. It says nothing about the address, so the address is not suppressed. Error: Invalid naming
+// `reason` or `selection`.
 func (s *Service) Drop(ctx context.Context, c Change, reason string) (Result, error) {
 	if err := validateReason(reason); err != nil {
 		return Result{}, err
@@ -201,9 +199,9 @@ func (s *Service) Drop(ctx context.Context, c Change, reason string) (Result, er
 func validateReason(reason string) error {
 	switch n := len([]rune(reason)); {
 	case n == 0:
-		return fault.InvalidField("reason", "is required: the sender is told")
+		return fault.InvalidField("reason", "is required; the sender receives it with email.failed")
 	case n > maxReason:
-		return fault.InvalidField("reason", "is longer than %d characters", maxReason)
+		return fault.InvalidField("reason", "must be at most %d characters", maxReason)
 	default:
 		return nil
 	}

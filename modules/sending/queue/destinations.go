@@ -6,8 +6,8 @@ import (
 	"github.com/postrider/postrider/runtime/mail/bounce"
 )
 
-// Destinations is the Summary of the whole queue for who runs the installation: what the last attempts
-// brought tells nobody whom mail is for.
+// Destinations is the Summary of the whole queue for the operator of the installation. The diagnostics have
+// personal names removed.
 func (s *Service) Destinations(ctx context.Context, limit int) ([]Backlog, error) {
 	list, err := s.Summary(ctx, Selection{}, limit)
 	for i := range list {

@@ -1,23 +1,19 @@
-// Package queue is the view of all recipients that are not settled and whose email has been
-// handed over, and the hand in it: of the operator, and of an account in its own part. A
-// recipient in the queue is
+// Package queue shows and changes the recipients that are not settled and whose email has been released: for
+// the operator all of them, for an account its own. A recipient in the queue is
 //
 //	queued    in the common queue and not tried yet
-//	deferred  in the common queue after an attempt that did not succeed
+//	deferred  in the common queue after an unsuccessful attempt
 //	parked    waiting for room in the lane of its destination
-//	held      kept back, by the operator or by its account, until it is released
+//	held      held by the operator or its account until it is released
 //
-// and it may be running besides: a worker has it, and an attempt of its present
-// fence is open. Scheduled mail is not in the queue before its time.
+// and may also be running: a worker has claimed it, and an attempt with its current fence is open. Scheduled
+// mail is not in the queue before its time.
 //
-// What a running one can be asked for: retry passes over it, because it is being
-// tried. A hold lets its attempt end and keeps the next one from beginning. A drop
-// ends the recipient at once and raises its fencing number, so that the worker's
-// outcome changes nothing but the attempt's own row; the lease is lost with it,
-// which stops the attempt before its final dot if that is still ahead. If it is not,
-// the message has arrived, and the attempt says so.
+// Operations on a running recipient: retry skips it, because it is being tried. Hold lets its attempt end and
+// prevents the next one. Drop ends the recipient immediately and raises its fencing number, so that the
+// worker's outcome changes only the attempt's own row. The worker also loses its lease, which stops the
+// attempt if it has not reached its final dot. If it has, the message has arrived, and the attempt says so.
 //
-// Words. To hold is to keep a recipient from being tried (recipients.held_by); the operation
-// Release lets it go. A held recipient is in no lane. An account cannot let go what the
-// operator holds.
+// Terms. To hold is to keep a recipient from being tried (recipients.held_by); Release ends the hold. A held
+// recipient is in no lane. An account cannot release recipients that the operator holds.
 package queue

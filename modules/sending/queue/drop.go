@@ -15,14 +15,14 @@ import (
 	"github.com/postrider/postrider/runtime/work/event"
 )
 
-// dropped is a recipient that was taken out of the queue.
+// dropped is a recipient that was removed from the queue.
 type dropped struct {
 	id      int64
 	emailID string
 	address string
 }
 
-// dropping is an email while recipients of it are dropped.
+// dropping is an email whose recipients are being dropped.
 type dropping struct {
 	event.Email
 
@@ -30,8 +30,8 @@ type dropping struct {
 	counts    lifecycle.Tally
 }
 
-// drop settles those of the recipients that are not settled yet. Recipients are
-// locked before emails, and emails in the order of their ids, as by everybody.
+// drop settles those of the recipients that are not settled yet. It locks recipients before emails, and
+// emails in id order, as every multi-email update does.
 func (s *Service) drop(ctx context.Context, tx *sql.Tx, all []found, reason string) (changed []int64, facts []event.Fact, err error) {
 	numbered, ids := numbers(all)
 	gone, err := db.All(ctx, tx, func(d *dropped) []any { return []any{&d.id, &d.emailID, &d.address} }, dropSQL, numbered, ids, reason)
@@ -68,8 +68,8 @@ const lockDroppingSQL = `
 SELECT id, account_id, "from", "to", coalesce(cc, '[]'), subject, status, coalesce(tags, '[]'), created_at
 FROM emails WHERE id = ANY($1) ORDER BY id FOR UPDATE`
 
-// lockDropping gives the emails with the status that the tally of their recipients
-// gives them now.
+// lockDropping locks the emails and returns them with the status that follows from the current states of
+// their recipients.
 func lockDropping(ctx context.Context, tx *sql.Tx, gone []dropped) (map[string]*dropping, error) {
 	found := map[string]*dropping{}
 	for _, d := range gone {

@@ -8,8 +8,8 @@ import (
 	"github.com/postrider/postrider/runtime/storage/db"
 )
 
-// Settled recipients are most of the table: no statement that runs all the time reads them.
-func TestTheQueueIsReadByItsIndexes(t *testing.T) {
+// Most of the table is settled recipients, which no frequent statement may read.
+func TestQueueUsesItsIndexes(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	f.Send(t, rooms.Simple("due@example.net"))
@@ -32,7 +32,7 @@ func TestTheQueueIsReadByItsIndexes(t *testing.T) {
 		plan := strings.Join(lines, "\n")
 		for _, index := range c.indexes {
 			if !strings.Contains(plan, index) {
-				t.Errorf("%s does not read by %s:\n%s", name, index, plan)
+				t.Errorf("%s does not use index %s:\n%s", name, index, plan)
 			}
 		}
 		if strings.Contains(plan, "Seq Scan on recipients") {

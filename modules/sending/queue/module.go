@@ -6,7 +6,7 @@ import (
 	"github.com/postrider/postrider/runtime/work/bus"
 )
 
-// Module gives *Service.
+// Module provides *Service.
 var Module = fx.Module("sending/queue",
 	fx.Provide(New),
 	fx.Provide(fx.Private, func(b *bus.Bus) Bus { return b }),

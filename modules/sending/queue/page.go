@@ -11,10 +11,10 @@ import (
 	"github.com/postrider/postrider/runtime/storage/page"
 )
 
-// QueueOf returns one page of what the account has in the queue, the oldest first; the
-// selection's own account is overruled. Error: Invalid naming `limit` or `cursor`.
+// QueueOf returns one page of the account's recipients in the queue, oldest first. The selection's AccountID
+// is ignored. Error: Invalid naming `limit` or `cursor`.
 func (s *Service) QueueOf(ctx context.Context, accountID string, of Selection, r page.Request) (page.Page[Queued], error) {
-	if accountID == "" { // would be everybody's
+	if accountID == "" { // would match all accounts
 		return page.Page[Queued]{}, fault.Missing("account", accountID)
 	}
 	list := listOf(accountID)
@@ -24,7 +24,7 @@ func (s *Service) QueueOf(ctx context.Context, accountID string, of Selection, r
 	}
 	var beside int64
 	if at.ID != "" {
-		beside, _ = s.pages.Reveal(list, at.ID) // Open has judged it
+		beside, _ = s.pages.Reveal(list, at.ID) // Open has validated it
 	} else if at.Back {
 		beside = math.MaxInt64
 	}
@@ -39,9 +39,9 @@ func (s *Service) QueueOf(ctx context.Context, accountID string, of Selection, r
 	return page.Of(s.pages, list, rows, at, func(q Queued) string { return q.ID }), nil
 }
 
-// CountOf counts what the account has of a selection in the queue, up to a number.
+// CountOf counts the account's recipients of a selection in the queue, up to most.
 func (s *Service) CountOf(ctx context.Context, accountID string, of Selection, most int) (int, error) {
-	if accountID == "" { // would be everybody's
+	if accountID == "" { // would match all accounts
 		return 0, fault.Missing("account", accountID)
 	}
 	of.AccountID = accountID
@@ -56,10 +56,9 @@ func (s *Service) CountOf(ctx context.Context, accountID string, of Selection, m
 
 func listOf(accountID string) page.List { return page.List{Name: "queue", AccountID: accountID} }
 
-// BacklogOf gives what the account has in the queue by destination, most first, at most
-// page.MaxLimit of them.
+// BacklogOf returns the account's backlog by destination, largest first, at most page.MaxLimit of them.
 func (s *Service) BacklogOf(ctx context.Context, accountID string, of Selection) ([]Backlog, error) {
-	if accountID == "" { // would be everybody's
+	if accountID == "" { // would match all accounts
 		return nil, fault.Missing("account", accountID)
 	}
 	of.AccountID = accountID

@@ -11,7 +11,7 @@ import (
 	"github.com/postrider/postrider/runtime/storage/db"
 )
 
-// State is where a recipient in the queue stands.
+// State is the state of a recipient in the queue.
 type State string
 
 // The states, see the package comment.
@@ -22,22 +22,23 @@ const (
 	OnHold   State = "held"
 )
 
-// Selection names recipients in the queue: those for which everything holds that is given.
+// Selection selects the recipients in the queue that match every field that is set.
 type Selection struct {
 	AccountID    string
 	EmailID      string
 	Destination  string // the domain of the address, in A-labels
 	RecipientIDs []int64
-	IDs          []string // in place of RecipientIDs, as accounts know them; for AccountChange alone
+	IDs          []string // instead of RecipientIDs: the ids that accounts see; only for AccountChange
 	State        State
-	DueBefore    time.Time // only those whose next attempt is due before; zero: whenever it is due
-	// Begun adds to DueBefore those of whom an attempt began before that time, and had no end that was stored by
-	// then. A database that goes back to a moment has their claims, which are due at the ends of leases or when they are handed back.
+	DueBefore    time.Time // only recipients whose next attempt is due before this time; zero: any
+	// Begun extends DueBefore to recipients with an attempt that began before that time and had no outcome
+	// stored by then. A database restored to a point in time has their claims, which become due when their
+	// leases end or are handed back.
 	Begun bool
-	All   bool // an operation on everything has to say so
+	All   bool // required for an operation on all recipients
 }
 
-// Validate reports what is wrong. An operation needs a selection.
+// Validate returns the invalid fields. An operation requires a selection.
 func (s Selection) Validate() fault.Fields {
 	wrong := fault.Fields{}
 	switch s.State {
@@ -46,7 +47,7 @@ func (s Selection) Validate() fault.Fields {
 		wrong.Add("state", "must be queued, deferred, parked or held")
 	}
 	if s.narrows() == s.All {
-		wrong.Add("selection", "give recipients, an email, a destination or an account, or all")
+		wrong.Add("selection", "requires recipients, an email, a destination, an account, a state or all")
 	}
 	return wrong
 }
@@ -57,7 +58,7 @@ func (s Selection) narrows() bool {
 
 // Queued is one recipient in the queue.
 type Queued struct {
-	ID          string // as its account knows it; QueueOf sets it
+	ID          string // the id that its account sees; set by QueueOf
 	RecipientID int64
 	EmailID     string
 	AccountID   string
@@ -65,25 +66,24 @@ type Queued struct {
 	Destination string
 	State       State
 	Running     bool
-	Lane        string // while it is parked
+	Lane        string // if parked
 	Attempts    int
-	NextAttempt *time.Time    // nil while it is held or runs
-	QueuedAt    time.Time     // accepted or released
+	NextAttempt *time.Time    // nil if held or running
+	QueuedAt    time.Time     // time of acceptance or release
 	Age         time.Duration // since then, by the database clock
 	Diagnostic  string        // of the last attempt
 }
 
-// The open attempt of the present fence is asked for row by row, so that the
-// planner does not read all attempts there ever were.
+// The open attempt of the current fence is looked up row by row, so that the planner does not read all
+// attempts.
 const queueColumns = `r.id, r.email_id, r.account_id, r.address, r.destination, r.state, r.lane, r.held_by, r.attempts, r.due_at, r.queued_at, r.diagnostic, ` + runningSQL + ` AS running`
 
 const runningSQL = `(r.due_at > now() AND r.attempts > 0 AND coalesce((SELECT a.outcome IS NULL FROM attempts a WHERE a.email_id BETWEEN r.email_id AND r.email_id AND a.recipient_id = r.id AND a.fence = r.fence), false))`
 
 const queueStateSQL = `CASE WHEN r.held_by IS NOT NULL THEN 'held' WHEN r.lane IS NOT NULL THEN 'parked' ELSE r.state END`
 
-// from is the rows of the selection, as a subquery named r. The three parts are
-// what the three partial indexes of the queue hold; without them settled
-// recipients, of which there are many more, would be read.
+// from returns the rows of the selection as a subquery named r. Its three parts match the three partial
+// indexes of the queue; without them, PostgreSQL would read settled recipients, which are far more.
 func (s Selection) from(q *db.Query, columns string) string {
 	conditions := s.conditions(q)
 	if s.EmailID != "" || len(s.RecipientIDs) > 0 {
@@ -116,19 +116,19 @@ func (s Selection) conditions(q *db.Query) string {
 	return out.String()
 }
 
-// dueOrBegun is the condition of Selection.Begun on r, in the queue, by the number of an argument.
+// dueOrBegun returns the condition of Selection.Begun on r, given the placeholder of the time.
 func dueOrBegun(before string) string {
 	return `(r.due_at < ` + before + ` OR EXISTS (SELECT FROM attempts a WHERE a.recipient_id = r.id AND a.email_id = r.email_id
 		AND a.started_at < ` + before + ` AND (a.outcome IS NULL OR a.outcome IN ('unknown', 'not_started') AND a.finished_at >= ` + before + `)))`
 }
 
-// List gives up to limit recipients of the selection behind the given one (0: from
-// the start), in the order of acceptance, so the oldest first.
+// List returns up to limit recipients of the selection after the given one (0: from the start), in order of
+// acceptance, oldest first.
 func (s *Service) List(ctx context.Context, of Selection, after int64, limit int) ([]Queued, error) {
 	return s.list(ctx, of, after, false, limit)
 }
 
-// list reads outwards from a recipient: what is behind it, or, going back, what is before it.
+// list reads the recipients after the given one, or before it if back is set.
 func (s *Service) list(ctx context.Context, of Selection, beside int64, back bool, limit int) ([]Queued, error) {
 	var query db.Query
 	beyond, order := ` WHERE r.id > `, ` ORDER BY r.id LIMIT `
@@ -148,22 +148,22 @@ FROM ` + of.from(&query, queueColumns) + beyond + query.Arg(beside) + order + st
 	return list, nil
 }
 
-// Backlog is what waits for one destination.
+// Backlog is the queue of one destination.
 type Backlog struct {
 	Destination string
-	Due         int // may be tried now
-	Running     int // are being tried
-	Parked      int // wait for room in a lane
-	Deferred    int // wait for their next attempt
+	Due         int // can be tried now
+	Running     int // being tried
+	Parked      int // waiting for room in a lane
+	Deferred    int // waiting for their next attempt
 	Held        int
 	Oldest      time.Duration // age of the oldest, by the database clock
-	Diagnostic  string        // of the last attempt that left one
+	Diagnostic  string        // of the latest attempt that left one
 }
 
-// Total is how many recipients wait or run.
+// Total returns the number of recipients in the backlog.
 func (b Backlog) Total() int { return b.Due + b.Running + b.Parked + b.Deferred + b.Held }
 
-// Summary gives what waits by destination, most first, at most limit of them.
+// Summary returns the backlog by destination, largest first, at most limit of them.
 func (s *Service) Summary(ctx context.Context, of Selection, limit int) ([]Backlog, error) {
 	var query db.Query
 	const waiting = `NOT r.running AND r.lane IS NULL AND r.held_by IS NULL AND r.due_at`
@@ -182,10 +182,10 @@ FROM ` + of.from(&query, queueColumns) + ` GROUP BY 1 ORDER BY count(*) DESC, 1 
 	return list, nil
 }
 
-// MaxDepth is how far recipients that wait are counted.
+// MaxDepth is where the counts of waiting recipients end.
 const MaxDepth = 100_000
 
-// Depth is how many recipients wait, by why they do. Each count ends at MaxDepth.
+// Depth is the number of waiting recipients by reason. Each count ends at MaxDepth.
 type Depth struct{ Queued, Parked, Held int }
 
 const depthSQL = `
@@ -193,8 +193,8 @@ SELECT (SELECT count(*) FROM (SELECT FROM recipients WHERE due_at IS NOT NULL AN
 	(SELECT count(*) FROM (SELECT FROM recipients WHERE due_at IS NOT NULL AND lane IS NOT NULL LIMIT $1) parked),
 	(SELECT count(*) FROM (SELECT FROM recipients WHERE due_at IS NOT NULL AND held_by IS NOT NULL LIMIT $1) held)`
 
-// Depth counts the recipients that wait: in the common queue with those that are being
-// delivered to and those that are deferred, under a lane, and held.
+// Depth counts the waiting recipients: those in the common queue (including running and deferred ones),
+// parked ones, and held ones.
 func (s *Service) Depth(ctx context.Context) (Depth, error) {
 	var d Depth
 	if err := s.db.Hot.QueryRowContext(ctx, depthSQL, MaxDepth).Scan(&d.Queued, &d.Parked, &d.Held); err != nil {
@@ -203,13 +203,13 @@ func (s *Service) Depth(ctx context.Context) (Depth, error) {
 	return d, nil
 }
 
-// oldestDueSQL reads one entry of the index of the common queue: the head of what is
-// due. Claimed rows have their due_at in the future, parked ones a lane; held ones are in another index.
+// oldestDueSQL reads one entry of the index of the common queue: the oldest due recipient. Claimed rows have
+// their due_at in the future, parked rows have a lane, and held rows are in another index.
 const oldestDueSQL = `
 SELECT coalesce((extract(epoch FROM now() - min(due_at)) * 1000000)::bigint, 0) FROM recipients WHERE due_at <= now() AND lane IS NULL AND held_by IS NULL`
 
-// Late is how long the oldest recipient in the common queue has been due without
-// being tried, by the database clock; 0 when nothing is due.
+// Late returns how long the oldest recipient in the common queue has been due without being tried, by the
+// database clock, or 0 if nothing is due.
 func (s *Service) Late(ctx context.Context) (late time.Duration, err error) {
 	if err := s.db.Hot.QueryRowContext(ctx, oldestDueSQL).Scan(db.ScanMicroseconds(&late)); err != nil {
 		return 0, fmt.Errorf("age of the queue: %w", err)

@@ -25,7 +25,7 @@ func greylisted() smtpclient.Outcome {
 	return smtpclient.Outcome{Kind: smtpclient.Temporary, Phase: smtpclient.PhaseRcpt, Code: 451, EnhancedCode: "4.7.1", Reply: "451 4.7.1 Greylisted", RemoteHost: "mx.example.net"}
 }
 
-// changed runs an operation that has to succeed.
+// changed fails the test if an operation fails.
 func changed(t *testing.T) func(Result, error) Result {
 	t.Helper()
 	return func(r Result, err error) Result {
@@ -59,7 +59,7 @@ func (f *fixture) standing(t *testing.T, s Selection) []string {
 	return out
 }
 
-func TestQueueTellsWhereEachRecipientStands(t *testing.T) {
+func TestQueueListsStatesOfRecipients(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	id := f.Send(t, rooms.Simple("deferred@example.net", "running@example.net"))
@@ -105,7 +105,7 @@ func TestQueueTellsWhereEachRecipientStands(t *testing.T) {
 	}
 	rest, err := f.Service.List(t.Context(), Selection{}, list[1].RecipientID, 2)
 	if err != nil || len(rest) != 2 || rest[0].RecipientID != list[2].RecipientID {
-		t.Errorf("page behind the second: %+v %v", rest, err)
+		t.Errorf("page after the second recipient: %+v %v", rest, err)
 	}
 
 	sums, err := f.Service.Summary(t.Context(), Selection{All: true}, 10)
@@ -126,7 +126,7 @@ func TestQueueTellsWhereEachRecipientStands(t *testing.T) {
 	}
 }
 
-func TestRetryMakesDueWhatIsNotRunningAndNotHeld(t *testing.T) {
+func TestRetrySkipsRunningAndHeldRecipients(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	f.Send(t, rooms.Simple("deferred@example.net", "running@example.net", "parked@example.net", "held@example.net"))
@@ -160,7 +160,7 @@ func TestHeldRecipientWaitsForItsRelease(t *testing.T) {
 	if got := changed(t)(q.Hold(t.Context(), Change{Selection: Selection{EmailID: id}})); got.Changed != 2 {
 		t.Fatalf("hold: %+v", got)
 	}
-	// The attempt that runs ends as it would have.
+	// The running attempt ends as it would without the hold.
 	f.SettleWith(t, running, greylisted())
 	_, recipients, attempts, _ := f.State(t, id)
 	if recipients[1].State != recipient.StateDeferred || !records.Held(recipients[1]) || records.NextAttempt(recipients[1]) != nil || *attempts[0].Outcome != attempt.OutcomeDeferred {
@@ -168,7 +168,7 @@ func TestHeldRecipientWaitsForItsRelease(t *testing.T) {
 	}
 	f.MakeDue(t)
 	if jobs := f.ClaimAll(t); len(jobs) != 0 {
-		t.Fatalf("held ones were claimed: %+v", jobs)
+		t.Fatalf("held recipients were claimed: %+v", jobs)
 	}
 	if got := changed(t)(q.Release(t.Context(), Change{Selection: Selection{EmailID: id}})); got.Changed != 2 {
 		t.Errorf("release: %+v", got)
@@ -177,7 +177,7 @@ func TestHeldRecipientWaitsForItsRelease(t *testing.T) {
 	if len(jobs) != 2 {
 		t.Fatalf("claimed %+v", jobs)
 	}
-	// A release of one that runs leaves it its lease.
+	// A running recipient that is released keeps its lease.
 	changed(t)(q.Hold(t.Context(), Change{Selection: Selection{EmailID: id}}))
 	changed(t)(q.Release(t.Context(), Change{Selection: Selection{EmailID: id}}))
 	if again := f.ClaimAll(t); len(again) != 0 {
@@ -189,7 +189,7 @@ func TestHeldRecipientWaitsForItsRelease(t *testing.T) {
 	}
 }
 
-func TestDroppedRecipientHasFailedWhateverItsAttemptBrings(t *testing.T) {
+func TestDroppedRecipientFailsWhateverItsAttemptReturns(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	id := f.Send(t, rooms.Simple("a@example.net", "b@example.net"))
@@ -202,7 +202,7 @@ func TestDroppedRecipientHasFailedWhateverItsAttemptBrings(t *testing.T) {
 		t.Errorf("drop: %+v, %v", got, steps)
 	}
 	if held := f.Extend(t, jobs[1:]); held[0] {
-		t.Errorf("the worker keeps its lease: %v", held)
+		t.Errorf("the worker kept its lease: %v", held)
 	}
 	f.SettleWith(t, jobs[1:], delivered)
 	e, recipients, attempts, types := f.State(t, id)
@@ -227,8 +227,8 @@ func TestDroppedRecipientHasFailedWhateverItsAttemptBrings(t *testing.T) {
 	}
 }
 
-// The email stays open while another recipient is.
-func TestDropLeavesTheOthersOfTheEmail(t *testing.T) {
+// The email stays open while another recipient is open.
+func TestDropKeepsOtherRecipientsOpen(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	id := f.Send(t, rooms.Simple("a@example.net", "b@example.org"))
@@ -242,7 +242,7 @@ func TestDropLeavesTheOthersOfTheEmail(t *testing.T) {
 	}
 }
 
-func TestManyAreChangedInSteps(t *testing.T) {
+func TestLargeChangesRunInSteps(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	id := f.Send(t, rooms.Simple("a@example.net"))
@@ -252,7 +252,7 @@ func TestManyAreChangedInSteps(t *testing.T) {
 	q := f.Service
 	got := changed(t)(q.Retry(t.Context(), Change{Selection: Selection{AccountID: sendingtest.Account}, Progress: func(done, of int) {
 		if of != 2501 {
-			t.Errorf("of %d", of)
+			t.Errorf("total is %d, want 2501", of)
 		}
 		steps = append(steps, done)
 	}}))
@@ -267,12 +267,12 @@ func TestManyAreChangedInSteps(t *testing.T) {
 	}
 }
 
-func TestQueueOperationsWantASelectionAndADropAReason(t *testing.T) {
+func TestQueueOperationsRequireASelectionAndDropAReason(t *testing.T) {
 	t.Parallel()
 	q := newFixture(t).Service
 	for name, s := range map[string]Selection{"nothing": {}, "all and some": {All: true, EmailID: "msg_1"}, "no such state": {State: "late"}} {
 		if _, err := q.Retry(t.Context(), Change{Selection: s}); fault.KindOf(err) != fault.Invalid {
-			t.Errorf("%s: Retry gives %v, want invalid", name, err)
+			t.Errorf("%s: Retry returned %v, want kind Invalid", name, err)
 		}
 	}
 	for _, reason := range []string{"", strings.Repeat("x", 501)} {
@@ -282,8 +282,9 @@ func TestQueueOperationsWantASelectionAndADropAReason(t *testing.T) {
 	}
 }
 
-// A database that went back to a moment has the claims of that moment: what had begun was very likely sent.
-func TestWhatHadBegunBeforeAFailureIsDroppedWithWhatWasDue(t *testing.T) {
+// A database restored to a point in time has the claims of that time. Attempts that had begun by then have
+// very likely been sent.
+func TestDropIncludesAttemptsBegunBeforeAFailure(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	f.Send(t, rooms.Simple("claimed@example.net", "back@example.net", "deferred@example.net"))
@@ -294,18 +295,18 @@ func TestWhatHadBegunBeforeAFailureIsDroppedWithWhatWasDue(t *testing.T) {
 	f.Exec(t, `UPDATE recipients SET due_at = now() + interval '1 hour' WHERE address ~ '^(later|back|deferred)'`)
 	failure := time.Now().Add(time.Second)
 	if waiting, err := f.Service.Waiting(t.Context(), failure); err != nil || waiting.Recipients != 3 {
-		t.Errorf("%d recipients were due or begun (%v), want claimed, back and due", waiting.Recipients, err)
+		t.Errorf("%d recipients were due or begun (%v), want 3: claimed, back and due", waiting.Recipients, err)
 	}
 	dropped, err := f.Service.Drop(t.Context(), Change{Selection: Selection{All: true, DueBefore: failure, Begun: true}}, "restored")
 	if err != nil || dropped.Changed != 3 {
-		t.Errorf("%d were dropped (%v), want claimed, back and due", dropped.Changed, err)
+		t.Errorf("%d recipients were dropped (%v), want 3: claimed, back and due", dropped.Changed, err)
 	}
 	if left := f.Count(t, `recipients WHERE due_at IS NOT NULL AND address ~ '^(later|deferred)'`); left != 2 {
-		t.Errorf("%d wait still, want those that were due later", left)
+		t.Errorf("%d recipients remain, want the 2 that were due later", left)
 	}
 }
 
-func TestLateIsTheAgeOfWhatIsDueAndNobodyHas(t *testing.T) {
+func TestLateIsTheAgeOfTheOldestDueRecipient(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	late := func() time.Duration {

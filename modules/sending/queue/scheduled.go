@@ -10,26 +10,27 @@ import (
 	"github.com/postrider/postrider/runtime/work/event"
 )
 
-// Waiting is what an installation would send by a time if nothing held it.
+// Waiting is the mail that an installation would send by a time if nothing held it.
 type Waiting struct {
-	Recipients int // in the queue
+	Recipients int // recipients in the queue
 	Scheduled  int // emails that are not released yet
 }
 
 var waitingSQL = `
 SELECT (SELECT count(*) FROM recipients r WHERE r.due_at IS NOT NULL AND ` + dueOrBegun("$1") + `), (SELECT count(*) FROM emails WHERE release_at < $1)`
 
-// Waiting counts what is due before a time, with those of whom an attempt had begun by then.
+// Waiting counts the mail that is due before a time, including recipients with an attempt that had begun by
+// then.
 func (s *Service) Waiting(ctx context.Context, before time.Time) (Waiting, error) {
 	found, err := db.One(ctx, s.db.SQL, func(w *Waiting) []any { return []any{&w.Recipients, &w.Scheduled} }, waitingSQL, before)
 	if err != nil {
-		return Waiting{}, fmt.Errorf("count what waits: %w", err)
+		return Waiting{}, fmt.Errorf("count waiting mail: %w", err)
 	}
 	return found, nil
 }
 
-// openScheduledSQL brings recipients of scheduled emails into the queue, where a drop finds
-// them: at most $2 emails that are due before $1.
+// openScheduledSQL moves recipients of scheduled emails into the queue, where a drop finds them: those of at
+// most $2 emails that are due before $1.
 const openScheduledSQL = `
 WITH due AS (
 	SELECT id FROM emails WHERE release_at < $1 AND status IN ('scheduled', 'queued') ORDER BY release_at LIMIT $2 FOR UPDATE SKIP LOCKED
@@ -38,12 +39,11 @@ WITH due AS (
 )
 UPDATE recipients r SET due_at = now() FROM opened o WHERE r.email_id = o.id AND r.settled_at IS NULL RETURNING r.email_id, r.id`
 
-// scheduledStep is how many emails one transaction of DropScheduled ends at most.
+// scheduledStep is the maximum number of emails per transaction of DropScheduled.
 const scheduledStep = 200
 
-// DropScheduled ends the scheduled emails that are due before a time: they have failed, with
-// the reason, as by Drop. It tells how many recipients that were. Error: Invalid naming
-// `reason`.
+// DropScheduled ends the scheduled emails that are due before a time: they fail with the reason, as in Drop.
+// It returns the number of recipients. Error: Invalid naming `reason`.
 func (s *Service) DropScheduled(ctx context.Context, before time.Time, reason string) (recipients int, err error) {
 	if err := validateReason(reason); err != nil {
 		return 0, err

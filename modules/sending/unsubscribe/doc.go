@@ -1,3 +1,3 @@
-// Package unsubscribe writes the link to unsubscribe with into a message: header fields for
-// mail programs, and the place that the author of a body chose.
+// Package unsubscribe inserts the unsubscribe link into a message: header fields for mail clients, and the
+// placeholder in a body.
 package unsubscribe

@@ -22,7 +22,7 @@ func TestMailOfSuspendedAccountsWaits(t *testing.T) {
 		t.Errorf("status %s, attempts %+v, facts %v, recipient %+v", e.Status, attempts, types, recipients[0])
 	}
 	if wait := time.Until(*recipients[0].DueAt); wait < 59*time.Second-time.Since(begin) || wait > 61*time.Second {
-		t.Errorf("looked at again in %s, want a minute", wait)
+		t.Errorf("due in %s, want a minute", wait)
 	}
 	f.Near.Owner.Suspended = false
 	f.MakeDue(t)
@@ -32,7 +32,7 @@ func TestMailOfSuspendedAccountsWaits(t *testing.T) {
 	}
 }
 
-func TestClaimIsHandedBackWhenAccountsCannotBeAsked(t *testing.T) {
+func TestClaimIsReturnedWhenAccountLookupFails(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	id := f.send(t, simple("bob@example.net"))

@@ -9,10 +9,9 @@ import (
 	"github.com/postrider/postrider/runtime/base/limit"
 )
 
-// heavyLoad bounds how many deliveries of heavy messages this process holds, so
-// that those which wait for room or for a slow network leave most runners to
-// everybody else's mail. An account has a quarter of them, so that its slow receivers do
-// not keep the others' heavy messages from being sent.
+// heavyLoad bounds how many deliveries of heavy messages this process holds, so that those waiting for memory
+// or for a slow network leave most runners to other mail. One account gets at most a quarter of the slots, so
+// that its slow receivers do not block the heavy messages of other accounts.
 type heavyLoad struct {
 	slots *limit.Keyed[string] // by account
 }
@@ -21,8 +20,8 @@ func newHeavyLoad(most int) heavyLoad {
 	return heavyLoad{limit.NewKeyed[string](limit.Bounds{PerKey: max(1, most/4), Total: most})}
 }
 
-// choose takes a slot for each heavy delivery for which there is one. It returns the deliveries that may
-// be made and those that have to wait.
+// choose takes a slot for each heavy delivery while slots are free. It returns the deliveries that may run
+// and those that have to wait.
 func (l heavyLoad) choose(jobs []Job) (kept, off []Job) {
 	for _, j := range jobs {
 		if j.heavy() && !l.slots.TryAcquire(j.accountID) {
@@ -34,7 +33,7 @@ func (l heavyLoad) choose(jobs []Job) (kept, off []Job) {
 	return kept, off
 }
 
-// finish gives back the slots of chosen deliveries that were made or handed back.
+// finish releases the slots of deliveries that ended or were handed back.
 func (l heavyLoad) finish(jobs ...Job) {
 	for _, j := range jobs {
 		if j.heavy() {
@@ -45,11 +44,11 @@ func (l heavyLoad) finish(jobs ...Job) {
 
 func (d Job) heavy() bool { return d.message != nil && d.message.Heavy() }
 
-// putOffFor is short: a heavy message that found no room is looked at again soon.
+// putOffFor is how long a heavy message without a slot waits before it is claimed again.
 const putOffFor = time.Second
 
-// putOff hands back the heavy deliveries of a claim for which there is no room,
-// in the transaction of the claim, and gives the others.
+// putOff hands back the heavy deliveries of a claim that found no slot, in the transaction of the claim, and
+// returns the others.
 func (c *claimer) putOff(ctx context.Context, tx *sql.Tx, jobs []Job) ([]Job, error) {
 	kept, off := c.load.choose(jobs)
 	if err := undo(ctx, tx, off, putOffFor, nil); err != nil {
@@ -59,5 +58,5 @@ func (c *claimer) putOff(ctx context.Context, tx *sql.Tx, jobs []Job) ([]Job, er
 	return kept, nil
 }
 
-// errFault is of a message whose file could not be read while it was sent.
+// errFault reports a message whose file could not be read while it was being sent.
 var errFault = errors.New("the message could not be read from the disk")

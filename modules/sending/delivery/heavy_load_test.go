@@ -19,7 +19,7 @@ import (
 	"github.com/postrider/postrider/runtime/mail/smtpclient"
 )
 
-// carrier keeps the messages that it is given.
+// carrier records the messages it is given.
 type carrier struct {
 	mu       sync.Mutex
 	messages [][]byte
@@ -46,10 +46,10 @@ func (l heavyLoad) held() (n int) {
 	return n
 }
 
-// free tells whether nothing of the budget is held.
+// free reports whether none of the budget is held.
 func (f *fixture) free() bool { return f.Budget.Held() == intake.Held{} }
 
-func TestHeavyMessageGoesOutWholeAndGivesItsMemoryBack(t *testing.T) {
+func TestHeavyMessageIsDeliveredAndReleasesItsMemory(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	c := &carrier{}
@@ -62,7 +62,7 @@ func TestHeavyMessageGoesOutWholeAndGivesItsMemoryBack(t *testing.T) {
 	}
 	_, done, err := f.composer.Sign(t.Context(), jobs[0].message)
 	if held := f.Budget.Held(); err != nil || held.Spool == 0 || held.Working != 0 || held.Arriving != 0 {
-		t.Fatalf("while it is sent: %v, and %+v is held; want octets of the spool only", err, held)
+		t.Fatalf("while sending: error %v, held %+v; want only spool bytes held", err, held)
 	}
 	done()
 	for _, j := range jobs {
@@ -80,7 +80,7 @@ func TestHeavyMessageGoesOutWholeAndGivesItsMemoryBack(t *testing.T) {
 	}
 	for i, content := range parsed.Contents {
 		if !bytes.Equal(content, m.Attachments[i].Data) {
-			t.Errorf("attachment %d came out as %d octets %.20q", i, len(content), content)
+			t.Errorf("attachment %d arrived as %d bytes %.20q", i, len(content), content)
 		}
 	}
 	record := dkim.PublicRecord(sendingtest.Key().(*rsa.PrivateKey))
@@ -93,7 +93,7 @@ func TestHeavyMessageGoesOutWholeAndGivesItsMemoryBack(t *testing.T) {
 func TestHeavyMessagesLeaveRoomForOthers(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
-	f.claimer.load = newHeavyLoad(8) // of which an account has two
+	f.claimer.load = newHeavyLoad(8) // two per account
 	var ids []string
 	for range 3 {
 		ids = append(ids, f.send(t, heavy("bob@example.net")))
@@ -105,19 +105,19 @@ func TestHeavyMessagesLeaveRoomForOthers(t *testing.T) {
 	}
 	_, recipients, attempts, _ := f.state(t, ids[2])
 	if r := recipients[0]; len(attempts) != 0 || r.Attempts != 0 || r.DueAt == nil {
-		t.Errorf("the one put off: %+v, %d attempts", r, len(attempts))
+		t.Errorf("the postponed recipient: %+v, %d attempts", r, len(attempts))
 	}
 	f.makeDueOnly(t, ids[2])
 	if again := f.claimAll(t); len(again) != 0 {
-		t.Errorf("%d more were claimed although there is no room", len(again))
+		t.Errorf("claimed %d more without a free slot", len(again))
 	}
 	if err := f.claimer.release(t.Context(), jobs[:1]); err != nil {
 		t.Fatal(err)
 	}
-	f.claimer.load.finish(jobs[1]) // as its delivery would
+	f.claimer.load.finish(jobs[1]) // as its delivery would do
 	f.makeDueOnly(t, ids[2])
 	if again := f.claimAll(t); len(again) != 2 || again[0].attempt != 1 || again[1].attempt != 1 {
-		t.Errorf("with room again: %d claimed", len(again))
+		t.Errorf("claimed %d with free slots, want 2", len(again))
 	}
 }
 
@@ -128,8 +128,8 @@ func (f *fixture) makeDueOnly(t *testing.T, id string) {
 	}
 }
 
-// The heavy messages of one account leave places to those of others.
-func TestHeavyMessagesOfAnAccountHaveAQuarter(t *testing.T) {
+// The heavy messages of one account leave slots for those of others.
+func TestAccountGetsAQuarterOfHeavySlots(t *testing.T) {
 	t.Parallel()
 	l := newHeavyLoad(8)
 	of := func(account string, n int) (jobs []Job) {
@@ -140,14 +140,14 @@ func TestHeavyMessagesOfAnAccountHaveAQuarter(t *testing.T) {
 	}
 	kept, off := l.choose(append(of("a", 5), append(of("b", 1), Job{accountID: "a", message: &compose.Email{}})...))
 	if len(kept) != 4 || len(off) != 3 || kept[2].accountID != "b" || kept[3].heavy() {
-		t.Fatalf("of five heavy ones of an account, one of another and a light one %d are kept and %d put off; want two, one and one", len(kept), len(off))
+		t.Fatalf("of 5 heavy jobs of one account, 1 of another and 1 light job, %d are kept and %d postponed; want 4 and 3", len(kept), len(off))
 	}
 	more, _ := l.choose(append(of("a", 1), of("c", 9)...))
 	if len(more) != 2 || more[0].accountID != "c" {
-		t.Errorf("then %d of other accounts have room, want two", len(more))
+		t.Errorf("then %d more got slots, want 2 of another account", len(more))
 	}
 	l.finish(append(kept, more...)...)
 	if l.held() != 0 {
-		t.Errorf("after them %d are counted", l.held())
+		t.Errorf("%d slots are held after all jobs finished", l.held())
 	}
 }

@@ -11,40 +11,40 @@ import (
 	"github.com/postrider/postrider/runtime/storage/db"
 )
 
-// Some deliveries are claimed before there is a connection for them. Should this process
-// die, it matters whether they had come as far as the final dot: then the recipient may
-// have the message, and the attempt ends as unknown; else it had not started for all that
-// matters. So the process writes down, before the dot, which of them come to it. One
-// statement tells of all that wait for it, on an unlogged table, which needs no flush of
-// the disk. Deliveries that found a connection free, which is all of them unless a lane
-// is full, count as begun from their claim on and need nothing.
+// Some deliveries are claimed before a connection is free for them ("ahead"). If this process dies, it
+// matters whether such a delivery had reached its final dot. If it had, the recipient may have the message,
+// and the attempt ends as unknown. If not, the attempt counts as not started. The process therefore records,
+// before the dot, which of these deliveries are about to send it. One statement covers all deliveries that
+// wait for it. It writes to an unlogged table, which needs no disk flush. Deliveries that had a connection
+// when they were claimed, which is all of them unless a lane is full, count as begun from their claim and
+// need no record.
 
-// begunPace is the time between two such statements.
+// begunPace is the minimum time between two such statements.
 const begunPace = 10 * time.Millisecond
 
-// begun knows the deliveries of this process that were claimed ahead, came to their final
-// dot, and are not settled.
+// begun tracks the deliveries of this process that were claimed ahead, reached their final dot, and are not
+// settled yet.
 type begun struct {
 	node Node
 	db   *db.DB
-	// store writes all of them. Rounds are numbered from 1, so that one that comes late
-	// does not undo another.
+	// store writes all of them. Rounds are numbered from 1, so that a late round does not overwrite a newer
+	// one.
 	store func(ctx context.Context, round int64, recipients []int64) error
 
 	mutex   sync.Mutex
 	held    map[int64]struct{} // by recipient
-	next    *round             // gathers; nil: nobody waits
+	next    *round             // collects waiters; nil: none
 	number  int64              // of the latest round
 	running bool
 }
 
-// round is one statement and those who wait for it.
+// round is one statement and the deliveries that wait for it.
 type round struct {
 	over chan struct{}
 	err  error
 }
 
-// note has a recipient written down and waits until that is so.
+// note records that a recipient reached its final dot, and returns once the record is stored.
 func (b *begun) note(ctx context.Context, recipientID int64) error {
 	b.mutex.Lock()
 	if b.held == nil {
@@ -61,8 +61,8 @@ func (b *begun) note(ctx context.Context, recipientID int64) error {
 	}
 }
 
-// show has the present state written down, if it has never been: until it is, all
-// deliveries of the process count as begun.
+// show stores the current state unless that has been done before. Until then, all deliveries of this process
+// count as begun.
 func (b *begun) show() {
 	b.mutex.Lock()
 	defer b.mutex.Unlock()
@@ -71,14 +71,14 @@ func (b *begun) show() {
 	}
 }
 
-// shown tells whether anything was ever written down.
+// shown reports whether the state has ever been stored.
 func (b *begun) shown() bool {
 	b.mutex.Lock()
 	defer b.mutex.Unlock()
 	return b.number > 0
 }
 
-// forget is called once outcomes are stored, or claims undone.
+// forget drops deliveries whose outcomes are stored or whose claims were undone.
 func (b *begun) forget(jobs ...Job) {
 	b.mutex.Lock()
 	defer b.mutex.Unlock()
@@ -87,7 +87,7 @@ func (b *begun) forget(jobs ...Job) {
 	}
 }
 
-// join gives the round that gathers now. The lock is held.
+// join returns the round that is collecting waiters. The lock is held.
 func (b *begun) join() *round {
 	if b.next == nil {
 		b.next = &round{over: make(chan struct{})}
@@ -99,7 +99,7 @@ func (b *begun) join() *round {
 	return b.next
 }
 
-// run stores rounds until nobody waits for one.
+// run stores rounds until no delivery waits for one.
 func (b *begun) run() {
 	for {
 		b.mutex.Lock()
@@ -113,7 +113,7 @@ func (b *begun) run() {
 		b.number++
 		number, recipients := b.number, slices.AppendSeq(make([]int64, 0, len(b.held)), maps.Keys(b.held))
 		b.mutex.Unlock()
-		// The time limits of the database end it; the callers have contexts of their own.
+		// The database's own timeouts end the statement; each caller waits with its own context.
 		r.err = b.store(context.Background(), number, recipients)
 		close(r.over)
 		<-time.After(begunPace)
@@ -132,18 +132,18 @@ func newBegun(d *db.DB, n Node) *begun {
 
 func (b *begun) write(ctx context.Context, round int64, recipients []int64) error {
 	if _, err := b.db.Prepared.ExecContext(ctx, begunSQL, b.node.ID(), round, db.Array(recipients)); err != nil {
-		return fmt.Errorf("note deliveries that begin: %w", err)
+		return fmt.Errorf("record deliveries at their final dot: %w", err)
 	}
 	return nil
 }
 
-// forgetNode removes what a node has written down.
+// forgetNode removes the record of a node.
 func (b *begun) forgetNode(ctx context.Context, nodeID int32) error {
 	if _, err := b.db.Hot.ExecContext(ctx, `DELETE FROM begun_attempts WHERE node = $1`, nodeID); err != nil {
-		return fmt.Errorf("forget deliveries that have begun: %w", err)
+		return fmt.Errorf("delete the record of deliveries at their final dot: %w", err)
 	}
 	return nil
 }
 
-// notStartedSQL is the outcome of an attempt a without an outcome that was cut off.
+// notStartedSQL is the outcome of attempt a, which was cut off without an outcome.
 const notStartedSQL = `CASE WHEN a.ahead AND EXISTS (SELECT FROM begun_attempts b WHERE b.node = a.node AND a.recipient_id <> ALL (b.recipients)) THEN 'not_started' ELSE 'unknown' END`

@@ -13,9 +13,8 @@ import (
 
 func untraced(smtpclient.Outcome) {}
 
-// traced starts the span of an attempt in the trace of its email; end ends it. The first
-// attempt also makes the span of the time that the recipient has waited. Without tracing
-// nothing is made.
+// traced starts the span of an attempt in the trace of its email; end ends it. The first attempt also creates
+// a span for the time that the recipient has waited. Without tracing, nothing is created.
 func (s *Service) traced(ctx context.Context, d Job) (_ context.Context, end func(smtpclient.Outcome)) {
 	if !s.tracing.On() {
 		return ctx, untraced

@@ -10,8 +10,8 @@ import (
 	"github.com/postrider/postrider/modules/sending/sendingtest/rooms"
 )
 
-// Until its own column came, a lane of that name said that a recipient is held.
-func TestMigrationKeepsWhoHolds(t *testing.T) {
+// Before the column held_by existed, a special lane name marked held recipients.
+func TestMigrationKeepsHolders(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	f.Send(t, rooms.Simple("queued@example.net", "parked@example.net", "operator@example.net", "account@example.net"))
@@ -29,9 +29,9 @@ func TestMigrationKeepsWhoHolds(t *testing.T) {
 		t.Errorf("after the migration the queue is (-want +got):\n%s", diff)
 	}
 	if got := changed(t)(f.ChangeQueueOf(t.Context(), sendingtest.Account, AccountChange{Operation: Release, Selection: Selection{All: true}})); got.Changed != 1 {
-		t.Errorf("the account releases %d, want the 1 that it holds", got.Changed)
+		t.Errorf("the account released %d recipients, want the 1 that it holds", got.Changed)
 	}
 	if n := f.Count(t, `recipients WHERE lane IS NOT NULL AND lane <> ' example.net'`); n != 0 {
-		t.Errorf("%d recipients are still in a lane that means a hold", n)
+		t.Errorf("%d recipients are still in a lane that marks a hold", n)
 	}
 }

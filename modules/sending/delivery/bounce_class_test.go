@@ -9,7 +9,7 @@ import (
 	"github.com/postrider/postrider/runtime/mail/smtpclient"
 )
 
-func TestFindingA2OnlyRefusalsOfTheRecipientAreBounces(t *testing.T) {
+func TestOnlyRefusalsOfTheRecipientAreBounces(t *testing.T) {
 	t.Parallel()
 	fresh, old := Job{attempt: 1, age: time.Second}, Job{attempt: 25, age: 73 * time.Hour}
 	refusal := func(code int, enhanced, text string) smtpclient.Outcome {
@@ -26,8 +26,8 @@ func TestFindingA2OnlyRefusalsOfTheRecipientAreBounces(t *testing.T) {
 	}{
 		"unknown user":                        {fresh, refusal(550, "5.1.1", "550 5.1.1 User unknown"), recipient.StateBounced},
 		"mailbox full":                        {fresh, refusal(552, "5.2.2", "552 5.2.2 Mailbox full"), recipient.StateBounced},
-		"nobody can class it, at MAIL":        {fresh, smtpclient.Outcome{Kind: smtpclient.Permanent, Phase: smtpclient.PhaseMail, Code: 554, Reply: "554 No"}, recipient.StateBounced},
-		"nobody can class it, at the dot":     {fresh, smtpclient.Outcome{Kind: smtpclient.Permanent, Phase: smtpclient.PhaseDot, Code: 554, Reply: "554 Transaction failed"}, recipient.StateBounced},
+		"unclassified reply to MAIL":         {fresh, smtpclient.Outcome{Kind: smtpclient.Permanent, Phase: smtpclient.PhaseMail, Code: 554, Reply: "554 No"}, recipient.StateBounced},
+		"unclassified reply at the dot":      {fresh, smtpclient.Outcome{Kind: smtpclient.Permanent, Phase: smtpclient.PhaseDot, Code: 554, Reply: "554 Transaction failed"}, recipient.StateBounced},
 		"taken for spam":                      {fresh, refusal(554, "5.7.1", "554 5.7.1 Message rejected as spam"), recipient.StateFailed},
 		"DMARC":                               {fresh, refusal(550, "5.7.26", "550 5.7.26 Unauthenticated email"), recipient.StateFailed},
 		"on a block list":                     {fresh, refusal(554, "", "554 Your IP is on a blocklist"), recipient.StateFailed},
@@ -36,9 +36,9 @@ func TestFindingA2OnlyRefusalsOfTheRecipientAreBounces(t *testing.T) {
 		"throttled for 73 hours":              {old, refusal(421, "4.7.28", "421 4.7.28 Too much mail"), recipient.StateFailed},
 		"mailbox full for 73 hours":           {old, refusal(452, "4.2.2", "452 4.2.2 Over quota"), recipient.StateBounced},
 		"busy for 73 hours":                   {old, refusal(450, "", "450 Try later"), recipient.StateBounced},
-		"nobody answered for 73 hours":        {old, smtpclient.Outcome{Kind: smtpclient.Temporary, Phase: smtpclient.PhaseConnect}, recipient.StateBounced},
+		"no answer for 73 hours":              {old, smtpclient.Outcome{Kind: smtpclient.Temporary, Phase: smtpclient.PhaseConnect}, recipient.StateBounced},
 		"greylisted, with retries left":       {fresh, refusal(451, "4.7.1", "451 4.7.1 Greylisted"), recipient.StateDeferred},
-		"no attempt could succeed by itself":  {fresh, smtpclient.Outcome{Kind: smtpclient.Failed, Reason: smtpclient.ReasonNullMX}, recipient.StateFailed},
+		"no attempt could succeed":            {fresh, smtpclient.Outcome{Kind: smtpclient.Failed, Reason: smtpclient.ReasonNullMX}, recipient.StateFailed},
 		"no attempt could succeed, at RCPT 5": {fresh, smtpclient.Outcome{Kind: smtpclient.Failed, Reason: smtpclient.ReasonSMTPUTF8Required, Code: 553, EnhancedCode: "5.6.7"}, recipient.StateFailed},
 	} {
 		if got := judge(c.job, c.out); got.state != c.want {
@@ -47,7 +47,7 @@ func TestFindingA2OnlyRefusalsOfTheRecipientAreBounces(t *testing.T) {
 	}
 }
 
-func TestFindingA2AFailureNamesItsClass(t *testing.T) {
+func TestFailureNamesItsClass(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	f.Peer.Answers["bob@example.net"] = smtpclient.Outcome{Kind: smtpclient.Permanent, Code: 550, EnhancedCode: "5.7.26", Reply: "550 5.7.26 Unauthenticated email"}
@@ -55,14 +55,14 @@ func TestFindingA2AFailureNamesItsClass(t *testing.T) {
 	f.deliverDue(t)
 	e, recipients, attempts, types := f.state(t, id)
 	if e.Status != email.StatusFailed || e.BounceReason != nil || recipients[0].State != recipient.StateFailed || *attempts[0].Outcome != "failed" || types[len(types)-1] != "email.failed" {
-		t.Fatalf("after a refusal for policy the email is %s with the bounce reason %v, the recipient %s, the events %v, want all failed", e.Status, e.BounceReason, recipients[0].State, types)
+		t.Fatalf("after a policy refusal: email %s, bounce reason %v, recipient %s, events %v; want all failed", e.Status, e.BounceReason, recipients[0].State, types)
 	}
 	if data := f.Payload(t, id, 1); data.Bounce != nil || data.Failure == nil || data.Failure.Code != "policy" || data.Failure.Reason != "550 5.7.26 Unauthenticated email" {
 		t.Errorf("the event has the bounce %+v and the failure %+v, want a failure with the code policy", data.Bounce, data.Failure)
 	}
 }
 
-func TestFindingA1TheStatusOfAnEventIsWhatItTells(t *testing.T) {
+func TestStatusOfAnEventMatchesItsType(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	f.Peer.Answers["bad@example.net"] = smtpclient.Outcome{Kind: smtpclient.Permanent, Code: 550, EnhancedCode: "5.1.1", Reply: "550 5.1.1 unknown"}
@@ -83,15 +83,15 @@ func TestFindingA1TheStatusOfAnEventIsWhatItTells(t *testing.T) {
 			t.Errorf("event %d, %s of %s, has the status %q, want %q", i, typ, data.Recipient, data.Status, want[typ])
 		}
 		if whole := map[bool]string{true: "failed", false: "sent"}[i == len(types)-1]; data.EmailStatus != whole {
-			t.Errorf("event %d, %s, says of the whole email %q, want %q", i, typ, data.EmailStatus, whole)
+			t.Errorf("event %d, %s, has the email status %q, want %q", i, typ, data.EmailStatus, whole)
 		}
 	}
 	if len(seen) != len(want) {
-		t.Errorf("the events are %v, want each of %d types", types, len(want))
+		t.Errorf("events %v, want each of %d types", types, len(want))
 	}
 }
 
-// deliverDue settles what is due, one recipient after the other, as the peer answers.
+// deliverDue settles due recipients, one after the other, with the answers of the peer.
 func (f *fixture) deliverDue(t *testing.T) {
 	t.Helper()
 	for _, j := range f.claimAll(t) {

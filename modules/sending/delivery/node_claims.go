@@ -8,9 +8,9 @@ import (
 	"github.com/postrider/postrider/modules/sending/lifecycle"
 )
 
-// handBackOfSQL makes due again what a node had claimed that is gone. Claimed rows are due
-// at the ends of their leases, so they are found among those that are due within the next
-// minute. The fence goes up: should the node live after all, its outcomes change nothing.
+// handBackOfSQL makes the recipients that a dead node had claimed due again. Claimed rows are due at the end
+// of their lease, so it searches the rows due within the next minute. The fence goes up: if the node is alive
+// after all, its outcomes change nothing.
 const handBackOfSQL = `
 WITH held AS (
 	SELECT r.email_id, r.id, r.fence FROM recipients r JOIN attempts a ON a.email_id BETWEEN r.email_id AND r.email_id AND a.recipient_id = r.id AND a.fence = r.fence
@@ -23,7 +23,7 @@ WITH held AS (
 )
 SELECT count(*) FROM back`
 
-// handBackOf hands back the deliveries of a node that is gone.
+// handBackOf hands back the deliveries of a dead node.
 func (c *claimer) handBackOf(ctx context.Context, gone int32) (count int64, err error) {
 	err = c.db.InHotTx(ctx, func(tx *sql.Tx) error {
 		return tx.QueryRowContext(ctx, handBackOfSQL, gone).Scan(&count)
@@ -31,8 +31,8 @@ func (c *claimer) handBackOf(ctx context.Context, gone int32) (count int64, err 
 	if err != nil {
 		return 0, fmt.Errorf("hand back deliveries of node %d: %w", gone, err)
 	}
-	c.lookSoon()    // it may have parked what this process can deliver
-	if count == 0 { // nothing of it is left
+	c.lookSoon()    // the node may have parked recipients that this process can deliver
+	if count == 0 { // all its claims are handed back
 		return 0, c.begun.forgetNode(ctx, gone)
 	}
 	c.signals.Wake(lifecycle.DueChannel)

@@ -8,11 +8,10 @@ import (
 	"github.com/postrider/postrider/runtime/storage/db"
 )
 
-// undoSQL gives claimed recipients back to the queue as if nobody had claimed them: the
-// attempt row goes, and so does its number. Recipients are due after the wait $4, or without
-// a wait at the time $6 from before the claim, so that they keep their place; in the
-// lane that $5 names for each ("": the common queue), or held where somebody holds them.
-// The fence goes up, so that an undo that is repeated changes nothing.
+// undoSQL returns claimed recipients to the queue as if they had not been claimed: the attempt row is deleted
+// and its number is free again. Recipients become due after the wait $4, or without a wait at the time $6
+// from before the claim, so that they keep their place. They go to the lane that $5 names for each ("": the
+// common queue), or stay held if they are held. The fence goes up, so that a repeated undo changes nothing.
 const undoSQL = `
 WITH back AS (
 	UPDATE recipients r SET due_at = CASE WHEN $4 > 0 THEN now() + $4 * interval '1 microsecond' ELSE least(now(), timestamptz 'epoch' + v.due * interval '1 microsecond') END,
@@ -23,8 +22,8 @@ WITH back AS (
 )
 DELETE FROM attempts a USING back WHERE a.email_id BETWEEN back.email_id AND back.email_id AND a.recipient_id = back.id AND a.fence = back.fence`
 
-// undo takes claims back whose attempts were not made. Lanes has the lane of each job, or
-// is nil for the common queue. Jobs whose claim is over stay as they are.
+// undo undoes claims whose attempts were not made. Lanes names the lane of each job; nil means the common
+// queue. Jobs whose claim is over stay as they are.
 func undo(ctx context.Context, tx db.Execer, jobs []Job, wait time.Duration, lanes []string) error {
 	if len(jobs) == 0 {
 		return nil

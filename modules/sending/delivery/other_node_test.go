@@ -13,7 +13,7 @@ import (
 	"github.com/postrider/postrider/runtime/mail/smtpclient"
 )
 
-// oneWay chooses one source address for everything.
+// oneWay chooses one source address for all mail.
 type oneWay struct {
 	Ways
 	label string
@@ -35,23 +35,22 @@ func (o *oneWay) Place(label string) outbound.Place {
 	return outbound.Open
 }
 
-// told notes whom signals wake.
+// told counts wake-ups by channel.
 type told map[string]int
 
 func (c told) Wake(channel string)                      { c[channel]++ }
 func (told) Subscribe(string) (<-chan struct{}, func()) { return nil, func() {} }
 
-// A recipient whose way another process has is parked under its lane, without an attempt,
-// and the other is told. It stays there until the other one, or a process that gets the
-// way, draws it.
-func TestWhatAnotherProcessHasTheWayForIsLeftToIt(t *testing.T) {
+// A recipient whose way out another process has is parked in its lane without an attempt, and the other
+// process is woken. It stays there until that process, or one that gains the way, draws it.
+func TestMailForAnotherProcessIsParked(t *testing.T) {
 	t.Parallel()
 	ways, signals := &oneWay{label: "198.51.100.7", place: outbound.Elsewhere}, told{}
 	f := newFixture(t, func(p *Params) { ways.Ways, p.Ways, p.Signals = p.Ways, ways, signals })
 	id := f.send(t, simple("r@away.test"))
-	for range 2 { // and again, when this process looks for lanes that it does not know
+	for range 2 { // and again, when this process searches for lanes that it does not track
 		if jobs := f.claimAll(t); len(jobs) != 0 {
-			t.Fatalf("claimed %+v, want that it is left to the other", jobs)
+			t.Fatalf("claimed %+v, want none: another process has the way", jobs)
 		}
 		f.claimer.parking.looked = time.Time{}
 	}
@@ -60,18 +59,18 @@ func TestWhatAnotherProcessHasTheWayForIsLeftToIt(t *testing.T) {
 		t.Errorf("recipient %+v, attempts %+v, want it parked without an attempt", r, attempts)
 	}
 	if signals[parkedChannel] != 1 || f.claimer.parking.size() != 0 {
-		t.Errorf("others were told %d times, want once; this process draws from there itself: %t", signals[parkedChannel], f.claimer.parking.size() != 0)
+		t.Errorf("other processes were woken %d times, want once; this process tracks the lane: %t, want false", signals[parkedChannel], f.claimer.parking.size() != 0)
 	}
 	if lanes := f.Lanes(); len(lanes) != 0 {
-		t.Errorf("there are the lanes %+v, want none", lanes)
+		t.Errorf("lanes %+v, want none", lanes)
 	}
 	ways.place = outbound.Open // as in the other process
 	f.claimer.parking.looked = time.Time{}
 	jobs := f.claimAll(t)
 	if len(jobs) != 1 || jobs[0].attempt != 1 || jobs[0].way.Label != "198.51.100.7" {
-		t.Fatalf("the other claims %+v, want the first attempt", jobs)
+		t.Fatalf("the other process claimed %+v, want the first attempt", jobs)
 	}
-	// The machine loses the address before the attempt: that is none.
+	// The machine loses the address before the attempt, so no attempt counts.
 	f.settleWith(t, jobs, smtpclient.Outcome{Kind: smtpclient.Temporary, Phase: smtpclient.PhaseConnect, Err: fmt.Errorf("dial: %w", errors.Join(smtpclient.ErrAddressGone))})
 	_, recipients, attempts, _ = f.state(t, id)
 	if r := recipients[0]; r.State != recipient.StateQueued || r.Attempts != 0 || r.Lane != nil || len(attempts) != 0 {
@@ -79,49 +78,49 @@ func TestWhatAnotherProcessHasTheWayForIsLeftToIt(t *testing.T) {
 	}
 }
 
-// What waits for an address that nobody has is taken from its lane where another way is
-// chosen for it, and stays there where none is.
-func TestWhatWaitsForAnAddressThatNobodyHasIsChosenAnew(t *testing.T) {
+// A recipient that waits for an address that no process has leaves its lane once another way is chosen for
+// it, and stays there otherwise.
+func TestMailForAnUnboundAddressIsRerouted(t *testing.T) {
 	t.Parallel()
 	ways := &oneWay{label: "198.51.100.7", place: outbound.Adrift}
 	f := newFixture(t, func(p *Params) { ways.Ways, p.Ways = p.Ways, ways })
 	f.send(t, simple("r@gone.test"))
 	for range 3 {
 		if jobs := f.claimAll(t); len(jobs) != 0 {
-			t.Fatalf("claimed %+v by a way that nobody has", jobs)
+			t.Fatalf("claimed %+v by a way that no process has", jobs)
 		}
 	}
 	if n := f.parked(t, "198.51.100.7 gone.test"); n != 1 {
-		t.Errorf("%d wait in the lane, want one", n)
+		t.Errorf("%d recipients are in the lane, want 1", n)
 	}
 	ways.label, ways.place = "198.51.100.8", outbound.Open
 	f.claimer.parking.looked = time.Time{}
 	if jobs := f.claimAll(t); len(jobs) != 1 || jobs[0].way.Label != "198.51.100.8" || jobs[0].attempt != 1 {
-		t.Errorf("claimed %+v, want it by the other address with its first attempt", jobs)
+		t.Errorf("claimed %+v, want its first attempt by the other address", jobs)
 	}
 }
 
-// What waits for an address that nobody has any more is put off in its time, with the reason,
-// as in a lane that is paused.
-func TestWhatWaitsForAnAddressThatIsGoneIsPutOff(t *testing.T) {
+// A recipient that waits for an address that no process has any more is postponed after a while, with the
+// reason, as in a paused lane.
+func TestMailForALostAddressIsPostponed(t *testing.T) {
 	t.Parallel()
 	ways := &oneWay{label: "198.51.100.7", place: outbound.Stranded}
 	f := newFixture(t, func(p *Params) { ways.Ways, p.Ways = p.Ways, ways })
 	id := f.send(t, simple("r@gone.test"))
 	for range 2 {
 		if jobs := f.claimAll(t); len(jobs) != 0 {
-			t.Fatalf("claimed %+v, want that it waits", jobs)
+			t.Fatalf("claimed %+v, want none yet", jobs)
 		}
 	}
 	f.Exec(t, `UPDATE recipients SET due_at = due_at - interval '6 minutes'`)
 	f.claimer.parking.putOff = f.claimer.parking.putOff.Add(-untriedEvery)
 	jobs := f.claimAll(t)
 	if len(jobs) != 1 {
-		t.Fatalf("claimed %+v, want what waits for too long", jobs)
+		t.Fatalf("claimed %+v, want the recipient that has waited too long", jobs)
 	}
 	f.settleWith(t, jobs, f.deliver(t.Context(), jobs[0], &worker.Lease{}))
 	_, recipients, attempts, facts := f.state(t, id)
-	if r := recipients[0]; r.State != recipient.StateDeferred || *r.Diagnostic != "not tried: no process that runs has the source address 198.51.100.7" || len(attempts) != 1 || facts[len(facts)-1] != "email.delivery_delayed" {
+	if r := recipients[0]; r.State != recipient.StateDeferred || *r.Diagnostic != "not tried: no running process has the source address 198.51.100.7" || len(attempts) != 1 || facts[len(facts)-1] != "email.delivery_delayed" {
 		t.Errorf("recipient %+v, attempts %+v, facts %v", r, attempts, facts)
 	}
 	if len(f.Peer.Seen) != 0 {

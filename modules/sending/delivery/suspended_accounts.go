@@ -8,11 +8,11 @@ import (
 	"github.com/postrider/postrider/runtime/base/fault"
 )
 
-// suspendedFor is how soon mail of a suspended account is looked at again.
+// suspendedFor is how long mail of a suspended account waits before it is claimed again.
 const suspendedFor = time.Minute
 
-// suspended tells whether the account's mail has to wait. One that is gone is not
-// suspended: its mail fails for a reason of its own.
+// suspended reports whether the account's mail has to wait. A deleted account is not suspended: its mail
+// fails for a reason of its own.
 func (c *claimer) suspended(ctx context.Context, accountID string) (bool, error) {
 	account, err := c.accounts.Account(ctx, accountID)
 	if err != nil && fault.KindOf(err) != fault.NotFound {
@@ -21,9 +21,9 @@ func (c *claimer) suspended(ctx context.Context, accountID string) (bool, error)
 	return err == nil && account.Suspended, nil
 }
 
-// holdSuspended hands back the deliveries of suspended accounts, to be looked at
-// again later, and gives the others. Nothing is an attempt that was not made. It
-// runs after the transaction of the claim, because it may ask another pool.
+// holdSuspended hands back the deliveries of suspended accounts, to be claimed again later, and returns the
+// others. No attempt is recorded for them. It runs after the transaction of the claim, because it may use
+// another connection pool.
 func (c *claimer) holdSuspended(ctx context.Context, jobs []Job) ([]Job, error) {
 	byAccount := map[string]bool{}
 	kept, off := make([]Job, 0, len(jobs)), []Job(nil)
