@@ -15,29 +15,28 @@ import (
 	"github.com/postrider/postrider/runtime/work/event"
 )
 
-// Concurrent requests share commits: what waits when a writer is free goes into
-// one transaction. One durable commit costs the same for one message as for a
-// hundred, so this is where the accept rate comes from.
+// Concurrent requests share commits: when a writer is free, all waiting submissions go into one transaction.
+// One durable commit costs the same for one message as for a hundred, so this determines the accept rate.
 
-// submission is what one request brings: the messages that go in, or do not,
-// together with the answer that is stored under its key.
+// submission is the content of one request: the messages to store, all or none of them, together with the
+// answer that is stored under its idempotency key.
 type submission struct {
 	items []*acceptance
 	claim *idempotency.Claim
-	// answer tells what became of the items. It is asked inside the transaction,
-	// once suppression and caps have spoken, and only with a claim.
+	// answer returns the answer to the request. It is called inside the transaction, after suppression and
+	// caps were checked, and only with a claim.
 	answer func() idempotency.Answer
-	// each says that items may fail one by one; otherwise the refusal of the only
-	// item is that of the submission.
+	// each means that items can fail one by one. Otherwise, a refusal of the only item refuses the
+	// submission.
 	each bool
-	size int // octets, roughly
+	size int // approximate, in bytes
 }
 
 // errTaken marks a submission whose idempotency key another request used first.
 var errTaken = errors.New("idempotency key was used by another request")
 
-// joiner finds the writer for a submission: large messages and batches do not
-// make single ones wait.
+// joiner returns the writer for a submission. Large messages and batches have their own, so that single
+// messages do not wait for them.
 func (w *writer) joiner(sub *submission) *db.Joiner[*submission] {
 	switch {
 	case sub.size >= HeavyFrom && len(sub.items) == 1:
@@ -49,8 +48,8 @@ func (w *writer) joiner(sub *submission) *db.Joiner[*submission] {
 	}
 }
 
-// accept stores the submission together with others that wait. It gives the
-// stored answer to replay when another request was first with the key.
+// accept stores the submission along with others that are waiting. If another request used the key first, it
+// returns the stored answer to replay.
 func (w *writer) accept(ctx context.Context, sub *submission) (*idempotency.Answer, error) {
 	began := w.tracing.Now()
 	err := w.chargeAndSubmit(ctx, sub)
@@ -58,7 +57,7 @@ func (w *writer) accept(ctx context.Context, sub *submission) (*idempotency.Answ
 	case errors.Is(err, errTaken):
 		return w.answers.Replay(ctx, sub.claim)
 	case err != nil && sub.claim != nil && fault.KindOf(err) == fault.Limit:
-		// The cap may have been reached by the request that was first with the key.
+		// The request that used the key first may have reached the cap.
 		if answer, replayErr := w.answers.Replay(ctx, sub.claim); replayErr == nil {
 			return answer, nil
 		}
@@ -80,7 +79,7 @@ func (w *writer) accept(ctx context.Context, sub *submission) (*idempotency.Answ
 	return nil, nil
 }
 
-// chargeAndSubmit charges a submission before it is stored, and takes back what was not stored.
+// chargeAndSubmit charges a submission before it is stored, and refunds the part that was not stored.
 func (w *writer) chargeAndSubmit(ctx context.Context, sub *submission) error {
 	if w.storage == nil || len(sub.items) == 0 {
 		return w.submit(ctx, sub)
@@ -102,17 +101,17 @@ func (w *writer) chargeAndSubmit(ctx context.Context, sub *submission) error {
 		}
 	}
 	if ctx.Err() != nil && !errors.Is(err, errTaken) {
-		return err // it may have been stored after the caller left; the next measurement knows
+		return err // it may be stored even though the caller left; the next measurement corrects the count
 	}
 	w.storage.Refund(ctx, accountID, charged-stored)
 	return err
 }
 
-// flushAccepts writes submissions in one transaction. An error refuses them all,
-// which the joiner then tries one by one. While another request holds one of their
-// keys, those without a key are written and the others have ErrBusy.
+// flushAccepts stores submissions in one transaction. An error refuses them all; the joiner then tries them
+// one by one. If another request holds one of their keys, those without a key are stored and the others get
+// ErrBusy.
 func (w *writer) flushAccepts(ctx context.Context, batch []*submission) []error {
-	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true)) // files may lie in one of the spool, see intake.Guarded
+	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true)) // the files may be in a spool file, see intake.Guarded
 	errs := make([]error, len(batch))
 	stored, err := w.storeOnce(ctx, batch)
 	if stored || err != nil && !refusedByDatabase(err) {
@@ -144,7 +143,7 @@ func (w *writer) flushAccepts(ctx context.Context, batch []*submission) []error 
 	return errs
 }
 
-// repeat gives everybody the same answer.
+// repeat sets every error to err.
 func repeat(errs []error, err error) []error {
 	for i := range errs {
 		errs[i] = err
@@ -152,7 +151,7 @@ func repeat(errs []error, err error) []error {
 	return errs
 }
 
-// begin forgets what an earlier flush of the same submissions has found.
+// begin discards the results of an earlier flush of the same submissions, and returns their items.
 func begin(batch []*submission) []*acceptance {
 	items := make([]*acceptance, 0, len(batch))
 	for _, sub := range batch {
@@ -164,8 +163,7 @@ func begin(batch []*submission) []*acceptance {
 	return items
 }
 
-// judgeItems applies what only the database knows now: who is suppressed, and
-// which messages the caps leave room for.
+// judgeItems applies the checks that need the database: suppression, and the caps.
 func (w *writer) judgeItems(ctx context.Context, tx db.Execer, items []*acceptance) error {
 	if len(items) == 0 {
 		return nil
@@ -199,8 +197,8 @@ func (w *writer) judgeItems(ctx context.Context, tx db.Execer, items []*acceptan
 	return nil
 }
 
-// storeAnswers claims the idempotency keys. A submission whose key is taken gets
-// errTaken and gives back what it was counted.
+// storeAnswers claims the idempotency keys. A submission whose key is taken gets errTaken, and its caps are
+// refunded.
 func (w *writer) storeAnswers(ctx context.Context, tx db.Execer, batch []*submission, errs []error) error {
 	var claimed []idempotency.ClaimedAnswer
 	var position []int
@@ -237,12 +235,12 @@ func (w *writer) storeAnswers(ctx context.Context, tx db.Execer, batch []*submis
 		return nil
 	}
 	if err := w.quota.Refund(ctx, tx, back); err != nil {
-		return fmt.Errorf("give back to the caps: %w", err)
+		return fmt.Errorf("refund the caps: %w", err)
 	}
 	return nil
 }
 
-// accepted are the messages to insert.
+// accepted returns the messages to insert.
 func accepted(batch []*submission, errs []error) []*acceptance {
 	fresh := make([]*acceptance, 0, len(batch))
 	for i, sub := range batch {

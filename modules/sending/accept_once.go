@@ -11,12 +11,10 @@ import (
 	"github.com/postrider/postrider/runtime/work/event"
 )
 
-// What most messages need is one statement: nobody is suppressed, no cap counts,
-// no idempotency key was given, no file is attached, no guard is to be asked. Between this process and the
-// database a commit of five round trips costs several times what its rows do, so
-// that case has a statement that looks for suppressed recipients and, if there are
-// none, stores everything. If there are some it stores nothing, and the transaction
-// of flushAccepts has its turn.
+// Most messages have no suppressed recipient, no cap, no idempotency key, no file and no guard. For them,
+// five round trips between this process and the database cost several times more than the rows. One statement
+// therefore checks for suppressed recipients and stores everything if there are none. Otherwise it stores
+// nothing, and flushAccepts uses its transaction.
 func storeOnceSQL(suppressed Suppression) *db.Statement {
 	return db.Compile(`WITH blocked AS MATERIALIZED (` + suppressed.BlockingSQL() + `),
 stored AS (` + emailRows.Insert("emails") + ` WHERE ` + nobodyBlocked + `),
@@ -27,7 +25,7 @@ SELECT count(*) FROM blocked`)
 
 const nobodyBlocked = `NOT EXISTS (SELECT FROM blocked)`
 
-// storeOnce stores the submissions with one statement if that is all they need.
+// storeOnce stores the submissions with one statement if they are all simple.
 func (w *writer) storeOnce(ctx context.Context, batch []*submission) (stored bool, err error) {
 	for _, sub := range batch {
 		simple, err := w.simple(ctx, sub)
@@ -47,7 +45,7 @@ func (w *writer) storeOnce(ctx context.Context, batch []*submission) (stored boo
 	args := append(insertArgs(items), w.suppression.BlockingArg(addressees(items)))
 	blocked, err := db.All(ctx, w.db.Prepared, db.Value[int], w.storeOnceSQL.Text, w.storeOnceSQL.Args(append(args, published...)...)...)
 	if err == nil && len(blocked) != 1 {
-		err = errors.New("the statement did not end")
+		err = errors.New("the statement did not return one row")
 	}
 	if err != nil {
 		return false, fmt.Errorf("insert emails: %w", err)
@@ -55,7 +53,7 @@ func (w *writer) storeOnce(ctx context.Context, batch []*submission) (stored boo
 	return blocked[0] == 0, nil
 }
 
-// simple tells whether a submission needs no more than its rows.
+// simple reports whether storing a submission takes only its rows.
 func (w *writer) simple(ctx context.Context, sub *submission) (bool, error) {
 	if sub.claim != nil || len(sub.items) == 0 {
 		return false, nil

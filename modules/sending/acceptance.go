@@ -17,8 +17,7 @@ import (
 	"github.com/postrider/postrider/runtime/work/event"
 )
 
-// acceptance is one message on its way into the database. What it says of its
-// status may change once in the transaction that stores it.
+// acceptance is one message being stored. Its status may still change in the transaction that stores it.
 type acceptance struct {
 	email      emailRow
 	recipients []recipientRow
@@ -27,9 +26,9 @@ type acceptance struct {
 	blocked    bool // a recipient is suppressed: recorded, not sent
 	suppressed []string
 	err        error // refused in the transaction: not recorded
-	size       int   // octets, roughly
+	size       int   // approximate, in bytes
 	search     records.SearchText
-	guard      *Guarded // nil: nobody is asked
+	guard      *Guarded // nil: no guard
 }
 
 func newAcceptance(caller accounts.Caller, identity domains.Identity, msg parsed, now time.Time) *acceptance {
@@ -49,18 +48,18 @@ func (a *acceptance) receipt() Receipt {
 	return Receipt{ID: a.email.id, Status: string(a.email.status), Suppressed: a.suppressed}
 }
 
-// due tells whether its recipients are delivered to from now on.
+// due reports whether its recipients are to be delivered to from now on.
 func (a *acceptance) due() bool { return a.err == nil && a.email.status == email.StatusSent }
 
-// counts tells whether the caps count it: a blocked one they do not.
+// counts reports whether the message counts against the caps. Blocked messages do not.
 func (a *acceptance) counts() bool { return !a.blocked }
 
-// use is what the caps count: a scheduled message on the day it is due.
+// use returns how the caps count the message: a scheduled one on the day it is due.
 func (a *acceptance) use() accounts.Use {
 	return accounts.Use{AccountID: a.email.accountID, Due: orZero(a.email.scheduledAt)}
 }
 
-// begin forgets what an earlier transaction has found.
+// begin discards the result of an earlier transaction.
 func (a *acceptance) begin() {
 	a.err = nil
 	if a.blocked {
@@ -69,7 +68,7 @@ func (a *acceptance) begin() {
 	}
 }
 
-// welcome sets the states of a message that nothing speaks against.
+// welcome sets the states of a message that is not blocked.
 func (a *acceptance) welcome() {
 	e := &a.email
 	e.status, e.lastEvent = email.StatusSent, event.EmailSent
@@ -87,8 +86,8 @@ func (a *acceptance) welcome() {
 	a.fact = event.New(e.accountID, e.lastEvent, e.createdAt, data)
 }
 
-// block applies what suppression says of the recipients, index-aligned: one who
-// is suppressed keeps the message from all.
+// block applies the suppression results, which are index-aligned with the recipients. One suppressed
+// recipient blocks the message for all.
 func (a *acceptance) block(blocks []suppression.Block) {
 	var suppressed []string
 	for i, b := range blocks {
@@ -119,8 +118,8 @@ type recipientRow struct {
 	diagnostic           string
 }
 
-// recipientRows gives each address one row and so one copy, as it is written first, however
-// often and in whatever letter case the request names it.
+// recipientRows creates one row, and so one copy, for each address, in its first spelling, however often and
+// in whatever letter case the request names it.
 func recipientRows(e emailRow, msg parsed) []recipientRow {
 	var rows []recipientRow
 	seen := map[string]bool{}
@@ -130,7 +129,7 @@ func recipientRows(e emailRow, msg parsed) []recipientRow {
 	}{{recipient.KindTo, msg.to}, {recipient.KindCc, msg.cc}, {recipient.KindBcc, msg.bcc}} {
 		for _, a := range list.addresses {
 			spec := a.AddrSpec()
-			same := strings.ToLower(spec) // no server that matters tells local parts apart by their case
+			same := strings.ToLower(spec) // no relevant server distinguishes local parts by case
 			if seen[same] {
 				continue
 			}
@@ -158,14 +157,14 @@ func (a *acceptance) searchText() records.SearchText {
 	return records.SearchTextOf(e.accountID, e.fromAddress, e.subject, slices.Concat([]string{e.from}, e.to, e.cc, e.bcc), recipients, e.tags)
 }
 
-// keptOfSuppressed is how many bytes of bodies and files a message to a suppressed recipient may have
-// to be stored with them. Nobody receives it, so a larger one is recorded without.
+// keptOfSuppressed is the maximum size in bytes of bodies and files that are stored for a message to a
+// suppressed recipient. The message reaches no recipient, so a larger one is recorded without them.
 const keptOfSuppressed = 48 << 10
 
 // withoutBody reports whether the message is stored without bodies and files.
 func (a *acceptance) withoutBody() bool { return a.blocked && a.size > keptOfSuppressed }
 
-// storedBytes is what a message counts against the byte quota: its bodies and files, and its rows.
+// storedBytes returns what a message counts against the byte quota: its bodies and files, and its rows.
 func (a *acceptance) storedBytes() int64 {
 	size := a.size
 	if a.withoutBody() {

@@ -24,8 +24,8 @@ func validateAttachments(files []Attachment, wrong fault.Fields) []Attachment {
 	return out
 }
 
-// normalized keeps the last element of the name, fills in the content type and strips the
-// content id's brackets. A file of no octets is fine, one without data is not.
+// normalized keeps the last element of the name, fills in the content type and strips the brackets of the
+// content ID. An empty file is allowed, a missing one is not.
 func (f Attachment) normalized(path string, wrong fault.Fields) Attachment {
 	given := f.Name
 	f.Name = baseName(given)
@@ -33,7 +33,7 @@ func (f Attachment) normalized(path string, wrong fault.Fields) Attachment {
 	case given == "":
 		wrong.Add(path+"name", "is required")
 	case f.Name == "":
-		wrong.Add(path+"name", "names a folder, not a file")
+		wrong.Add(path+"name", "must name a file, not a folder")
 	case err != nil:
 		wrong.Add(path+"name", "%s", err)
 	case isBlockedExtension(f.Name):
@@ -58,8 +58,8 @@ func (f Attachment) normalized(path string, wrong fault.Fields) Attachment {
 	return f
 }
 
-// baseName gives the last element of a path, in the notation of any system, and "" for a
-// path that names no file.
+// baseName returns the last element of a path in the notation of any operating system, or "" if the path
+// names no file.
 func baseName(name string) string {
 	name = strings.TrimRight(name, `/\`)
 	name = name[strings.LastIndexAny(name, `/\`)+1:]
@@ -69,9 +69,8 @@ func baseName(name string) string {
 	return name
 }
 
-// isBlockedExtension judges by the last extension, after the dots, spaces and
-// slashes that some systems drop from the end of a name, and without characters
-// that nobody sees.
+// isBlockedExtension checks the last extension after removing the trailing dots, spaces and slashes that some
+// systems drop from a name, and invisible characters.
 func isBlockedExtension(name string) bool {
 	visible := strings.Map(func(r rune) rune {
 		if unicode.Is(unicode.Cf, r) {
@@ -84,12 +83,12 @@ func isBlockedExtension(name string) bool {
 	return blockedExtensions[strings.TrimSpace(ext)]
 }
 
-// BlockedExtensions gives the extensions that no attachment may have, sorted, in lower case
-// and without the dot. A double click may run such a file, or it hides one that runs.
+// BlockedExtensions returns the extensions that attachments cannot have, sorted, in lower case and without
+// the dot. A double click may run such a file, or the file contains one that runs.
 func BlockedExtensions() []string { return slices.Sorted(maps.Keys(blockedExtensions)) }
 
-// The first block is what Amazon SES refuses to carry. The second has disk images, packages,
-// scripts and programs of the systems that the first one leaves out.
+// The first block is what Amazon SES refuses. The second adds disk images, packages, scripts and programs of
+// systems that the first one omits.
 var blockedExtensions = func() map[string]bool {
 	set := map[string]bool{}
 	for ext := range strings.FieldsSeq(`
@@ -108,25 +107,26 @@ var blockedExtensions = func() map[string]bool {
 	return set
 }()
 
-// Relayed is a message that came over SMTP. Its sender has composed it, and it leaves as
-// it came: Message.To, CC and BCC are its envelope, each where the address stands in the
-// header, and the record shows the other header fields of the message.
+// Relayed is a message that was submitted over SMTP. Its sender has composed it, and it is sent as submitted.
+// Message.To, CC and BCC are its envelope, each address in the list in which the header names it, and the
+// record shows the other header fields of the message.
 type Relayed struct {
-	// MIME is the whole, fit for verbatim.Split, without what must not leave: Bcc and
-	// the fields that are for us. Date and Message-ID are added where they are missing.
-	// nil: one that is sent again is composed here, of html and text.
+	// MIME is the whole message, suitable for verbatim.Split, without Bcc and the fields meant for us. Date
+	// and Message-ID have been added if they were missing. nil: the message is sent again and composed here,
+	// from html and text.
 	MIME      []byte
-	MessageID string // of the header, without angle brackets; empty: there is none
+	MessageID string // from the header, without angle brackets; empty: none
 	Files     []message.File
-	Names     []string // all file names in it, whether or not they make files
-	// Places counts {{unsubscribe_url}} in its texts, not much further than a message may have.
+	Names     []string // all file names in it, including those of parts that are not files
+	// Places is the number of {{unsubscribe_url}} in its texts; counting ends shortly after the allowed
+	// maximum.
 	Places int
 }
 
-// asksForAll tells whether subject and to are required: over SMTP they are not.
+// asksForAll reports whether subject and to are required. Over SMTP they are not.
 func (m Message) asksForAll() bool { return m.Relayed == nil }
 
-// files is how many attachments there are.
+// files returns the number of attachments.
 func (m Message) files() int {
 	if m.Relayed != nil {
 		return len(m.Relayed.Files)
@@ -134,8 +134,8 @@ func (m Message) files() int {
 	return len(m.Attachments)
 }
 
-// validate holds the files against the rules for attachments. A part without a name is
-// no file to anybody.
+// validate checks the files against the rules for attachments. A part without a name does not count as a
+// file.
 func (r *Relayed) validate(wrong fault.Fields) {
 	if r == nil {
 		return

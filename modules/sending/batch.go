@@ -12,46 +12,44 @@ import (
 	"github.com/postrider/postrider/runtime/web/idempotency"
 )
 
-// MaxBatch is how many messages one batch may have.
+// MaxBatch is the maximum number of messages in a batch.
 const MaxBatch = 100
 
-// Batch is many messages in one request. They succeed and fail one by one.
+// Batch is many messages in one request. Each succeeds or fails separately.
 type Batch struct {
 	Items []BatchItem
 	// Claim is the caller's idempotency key for all of them; nil without one.
 	Claim *idempotency.Claim
-	// Render gives the bytes of the answer that are stored under the Claim.
-	// It is called only with a Claim.
+	// Render returns the answer that is stored under the Claim. It is called only with a Claim.
 	Render func([]BatchResult) idempotency.Answer
 }
 
-// BatchItem is one message, or why the edge could not read it.
+// BatchItem is one message, or the reason why the edge could not decode it.
 type BatchItem struct {
 	Message Message
 	Err     error
 }
 
-// BatchResult says what became of the item at the same place.
+// BatchResult is the result of the item at the same index.
 type BatchResult struct {
 	Receipt Receipt // without Replay
 	Err     error   // set: the item was not stored
 }
 
-// BatchReceipt says what became of all items.
+// BatchReceipt holds the results of all items.
 type BatchReceipt struct {
 	Results []BatchResult
-	// Replay is set when an earlier request with the same key has won: its
-	// stored answer stands and nothing was sent for this one.
+	// Replay is set if an earlier request used the same key: its stored answer applies, and nothing was sent
+	// for this request.
 	Replay *idempotency.Answer
 }
 
-// SendBatch is Send for every item. They are stored in one transaction, or, where
-// the database refuses that, those of them that it takes. Error: Invalid for too
-// many or no items, Conflict as Send, Away when nothing could be stored; all other
-// refusals are in the results.
+// SendBatch is Send for every item. Items are stored in one transaction; if the database refuses that, those
+// that it accepts are stored. Errors: Invalid for no or too many items, Conflict as for Send, Away if nothing
+// could be stored. All other refusals are in the results.
 func (s *Service) SendBatch(ctx context.Context, caller accounts.Caller, b Batch) (BatchReceipt, error) {
 	if n := len(b.Items); n == 0 || n > MaxBatch {
-		return BatchReceipt{}, fault.InvalidField("emails", "must have 1 to %d emails, not %d", MaxBatch, n)
+		return BatchReceipt{}, fault.InvalidField("emails", "must contain 1 to %d emails, not %d", MaxBatch, n)
 	}
 	results := make([]BatchResult, len(b.Items))
 	prepared := make([]*acceptance, len(b.Items))
@@ -103,21 +101,20 @@ func (s *Service) prepareItem(ctx context.Context, caller accounts.Caller, item 
 	}
 	if len(item.Message.Attachments) > 0 {
 		wrong := item.Message.Validate()
-		wrong["attachments"] = "are not accepted in a batch"
+		wrong["attachments"] = "cannot be used in a batch"
 		return nil, wrong.Err()
 	}
 	return s.prepare(ctx, caller, item.Message, now)
 }
 
-// refusedByDatabase tells an error of what was written from a database that is
-// away and from a refusal of ours.
+// refusedByDatabase distinguishes an error about the data that was written from an unavailable database and
+// from our own refusals.
 func refusedByDatabase(err error) bool {
 	return err != nil && !fault.IsDatabaseAway(err) && fault.KindOf(err) == fault.Internal
 }
 
-// flushItems stores a submission that the database refused as a whole: each item
-// under a savepoint, so that a bad one does not take the others with it. The
-// answer is stored last, when it is known what it says.
+// flushItems stores a submission that the database refused as a whole: each item under a savepoint, so that a
+// bad one does not affect the others. The answer is stored last, when the results are known.
 func (w *writer) flushItems(ctx context.Context, sub *submission) error {
 	errs := make([]error, 1)
 	err := w.db.InPreparedTx(ctx, func(tx *db.PreparedTx) error {
@@ -135,7 +132,7 @@ func (w *writer) flushItems(ctx context.Context, sub *submission) error {
 		if err := w.storeAnswers(ctx, tx, []*submission{sub}, errs); err != nil {
 			return err
 		}
-		return errs[0] // errTaken takes the items back
+		return errs[0] // errTaken rolls the items back
 	})
 	return err
 }
@@ -153,13 +150,13 @@ func (w *writer) insertItem(ctx context.Context, tx *db.PreparedTx, a *acceptanc
 	if !refusedByDatabase(refusal) {
 		return refusal
 	}
-	// Not as a prepared statement: a transaction that has failed prepares none.
+	// Not as a prepared statement, because a failed transaction cannot prepare one.
 	if _, err := tx.Tx.ExecContext(ctx, "ROLLBACK TO SAVEPOINT item"); err != nil {
 		return fmt.Errorf("roll back to savepoint: %w", err)
 	}
 	if a.counts() {
 		if err := w.quota.Refund(ctx, tx, []accounts.Use{a.use()}); err != nil {
-			return fmt.Errorf("give back to the caps: %w", err)
+			return fmt.Errorf("refund the caps: %w", err)
 		}
 	}
 	a.err = refusal

@@ -12,24 +12,24 @@ import (
 	"github.com/postrider/postrider/runtime/web/idempotency"
 )
 
-// An idempotency key that another transaction holds makes whoever stores it wait, and
-// a batch is as slow as its slowest key. So a batch waits shortly and is then taken
-// apart: what has no key is stored together, what has one is stored by itself. The one
-// submission whose key is held waits in a transaction that holds nothing else.
+// A transaction that stores an idempotency key waits while another transaction holds it, and a batch is as
+// slow as its slowest key. A batch therefore waits briefly and is then split: submissions without keys are
+// stored together, those with keys one by one. The submission whose key is held waits in a transaction that
+// holds nothing else.
 
 const (
-	// batchPatience is how long a batch waits: longer than an equal request usually takes
-	// to commit, and little for those who share the batch.
+	// batchPatience is how long a batch waits: longer than an identical request usually takes to commit, but
+	// short for the requests that share the batch.
 	batchPatience = 50 * time.Millisecond
-	// alonePatience is how long a submission by itself waits before it takes one of the
-	// places for waiting: it holds the counters of its account meanwhile.
+	// alonePatience is how long a single submission waits before it takes one of the places for waiting. It
+	// holds the counters of its account meanwhile.
 	alonePatience = 10 * time.Millisecond
-	// keyWaits is how many held keys this process waits for, each on a connection of the
-	// database. Requests with further ones are refused at once.
+	// keyWaits is how many held keys this process waits for, each on a database connection. Requests with
+	// further held keys are refused immediately.
 	keyWaits = 4
 )
 
-// keyPatience is how long a transaction of n submissions waits for a key.
+// keyPatience returns how long a transaction of n submissions waits for a key.
 func keyPatience(n int) time.Duration {
 	if n == 1 {
 		return alonePatience
@@ -39,8 +39,8 @@ func keyPatience(n int) time.Duration {
 
 func keyIsBusy(err error) bool { return errors.Is(err, idempotency.ErrBusy) }
 
-// submit stores a submission together with others that wait, or apart from them while
-// another request holds its key.
+// submit stores a submission along with others that are waiting, or on its own if another request holds its
+// key.
 func (w *writer) submit(ctx context.Context, sub *submission) error {
 	if sub.claim == nil {
 		return w.joiner(sub).Do(ctx, sub)
@@ -58,7 +58,7 @@ func (w *writer) submit(ctx context.Context, sub *submission) error {
 	return err
 }
 
-// submitWithKey is a first try. ErrBusy: another request holds the key.
+// submitWithKey is the first try. ErrBusy: another request holds the key.
 func (w *writer) submitWithKey(ctx context.Context, sub *submission) error {
 	key := sub.claim.Key()
 	if equal := w.busyKeys.find(key); equal != nil {
@@ -68,22 +68,22 @@ func (w *writer) submitWithKey(ctx context.Context, sub *submission) error {
 		return w.lines.apart.Do(ctx, sub)
 	}
 	joiner := w.joiner(sub)
-	if joiner != w.lines.single { // the only transactions that are slow by themselves
+	if joiner != w.lines.single { // the others have slow transactions
 		defer w.busyKeys.begin(key)(nil)
 	}
 	err := joiner.Do(ctx, sub)
-	if keyIsBusy(err) { // its own key, or that of one that shared its batch
+	if keyIsBusy(err) { // its own key, or that of a submission that shared its batch
 		return w.lines.apart.Do(ctx, sub)
 	}
 	return err
 }
 
-// errKeyFree rolls back what was stored to find that the key is free.
+// errKeyFree rolls back the row that was stored to find out whether the key is free.
 var errKeyFree = errors.New("the idempotency key is free")
 
-// awaitKey returns once no other transaction holds the key of the claim. The error is
-// InProgress when that takes longer than the database lets a statement wait, or when
-// this process waits for too many keys already. Equal requests wait together.
+// awaitKey returns once no other transaction holds the key of the claim. The error is InProgress if that
+// takes longer than the database lets a statement wait, or if this process already waits for too many keys.
+// Identical requests wait together.
 func (w *writer) awaitKey(ctx context.Context, claim *idempotency.Claim) (err error) {
 	key := claim.Key()
 	if equal := w.busyKeys.find(key); equal != nil {
@@ -100,7 +100,7 @@ func (w *writer) awaitKey(ctx context.Context, claim *idempotency.Claim) (err er
 			end(err)
 			return
 		}
-		end(nil) // that this caller has left, say, is nothing to tell the others
+		end(nil) // other waiters need not know, for example, that this caller has left
 	}()
 	err = w.db.InHotTx(ctx, func(tx *sql.Tx) error {
 		if err := claim.Store(ctx, tx, idempotency.Answer{Status: http.StatusOK}); err != nil {
@@ -114,8 +114,7 @@ func (w *writer) awaitKey(ctx context.Context, claim *idempotency.Claim) (err er
 	return err
 }
 
-// flushWithoutKeys stores those submissions of a batch that have no key. The others
-// get the given error.
+// flushWithoutKeys stores the submissions of a batch that have no key. The others get the error busy.
 func (w *writer) flushWithoutKeys(ctx context.Context, batch []*submission, busy error) []error {
 	errs := repeat(make([]error, len(batch)), busy)
 	var free []*submission
@@ -134,21 +133,21 @@ func (w *writer) flushWithoutKeys(ctx context.Context, batch []*submission, busy
 	return errs
 }
 
-// busyKeys are keys that a request of this process stores slowly, or waits for: a
-// submission with one of them goes into no batch. The zero value is empty.
+// busyKeys are keys that a request of this process is slow to store, or waits for. A submission with one of
+// them does not join a batch. The zero value is empty.
 type busyKeys struct {
 	mutex   sync.Mutex
 	keys    map[idempotency.Key]*busyKey
 	waiting int
 }
 
-// busyKey is one of them.
+// busyKey is a key that is in use until over is closed.
 type busyKey struct {
-	over chan struct{} // closed at the end
-	err  error         // why the key could not be waited for; set before the end
+	over chan struct{} // closed when the key is no longer busy
+	err  error         // why waiting for the key failed; set before over is closed
 }
 
-// wait returns at the end, with its error, or with that of ctx.
+// wait waits until the key is no longer busy, and returns its error, or that of ctx.
 func (k *busyKey) wait(ctx context.Context) error {
 	select {
 	case <-k.over:
@@ -164,8 +163,8 @@ func (b *busyKeys) find(key idempotency.Key) *busyKey {
 	return b.keys[key]
 }
 
-// begin notes a key until the returned function is called. Of two at the same moment
-// the later is the one that others wait for.
+// begin registers a key until the returned function is called. If two requests register it at the same
+// moment, others wait for the later one.
 func (b *busyKeys) begin(key idempotency.Key) (end func(error)) {
 	b.mutex.Lock()
 	defer b.mutex.Unlock()
@@ -185,7 +184,7 @@ func (b *busyKeys) begin(key idempotency.Key) (end func(error)) {
 	}
 }
 
-// enter takes one of the places for those who wait, false when none is free.
+// enter takes one of the places for waiting. It returns false if none is free.
 func (b *busyKeys) enter() bool {
 	b.mutex.Lock()
 	defer b.mutex.Unlock()

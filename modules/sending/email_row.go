@@ -17,10 +17,10 @@ import (
 	"github.com/postrider/postrider/runtime/work/event"
 )
 
-// A field of an email is in one file from the request to the table and back: Message becomes an emailRow, emailRows
-// stores it, messageOf reads it for a resend, and Preview shows it.
+// All code about the fields of an email is in message.go and this file: Message becomes an emailRow,
+// emailRows stores it, messageOf reads it for a resend, and Preview shows it.
 
-// emailRow is a row of emails as acceptance writes it.
+// emailRow is a row of emails as written at acceptance.
 type emailRow struct {
 	id, accountID, domainID, keyID string
 	templateID                     string
@@ -70,7 +70,7 @@ func newEmailRow(caller accounts.Caller, identity domains.Identity, msg parsed, 
 	return row
 }
 
-// moment is a time as the database keeps it.
+// moment returns a time with the precision of the database.
 func moment(at *time.Time) *time.Time {
 	if at == nil {
 		return nil
@@ -79,7 +79,7 @@ func moment(at *time.Time) *time.Time {
 	return &rounded
 }
 
-// payload is the email part that every fact about it carries.
+// payload returns the data about the email that every fact about it carries.
 func (r emailRow) payload() event.Email {
 	return event.Email{EmailID: r.id, From: r.from, To: r.to, CC: r.cc, Subject: r.subject,
 		EmailStatus: string(r.status), Tags: r.tags, CreatedAt: event.At(r.createdAt)}
@@ -137,8 +137,8 @@ var emailRows = batch.New("v",
 	batch.Computed[*acceptance]("search", search.DocumentSQL),
 )
 
-// messageOf returns the message that a stored email was made of, for a resend. TestResendCopiesEveryField compares it
-// with Message.
+// messageOf returns the message of a stored email, for a resend. TestResendCopiesEveryField compares it with
+// Message.
 func messageOf(e *ent.Email) Message {
 	m := Message{From: Mailbox{Text: e.From}, To: mailboxes(e.To), CC: mailboxes(e.Cc), BCC: mailboxes(e.Bcc), ReplyTo: mailboxes(e.ReplyTo),
 		Subject: e.Subject, Headers: e.Headers, Tags: e.Tags, Unsubscribe: &e.Unsubscribe}
@@ -162,8 +162,7 @@ func mailboxes(list []string) []Mailbox {
 	return out
 }
 
-// Preview is a message as Send would store it: its template is filled, and its addresses are as
-// they are shown.
+// Preview is a message as Send would store it, with its template rendered and its addresses in display form.
 type Preview struct {
 	From                 string
 	To, CC, BCC, ReplyTo []string
@@ -176,7 +175,7 @@ type Preview struct {
 	TemplateVersion      int
 }
 
-// previewOf returns what a row of emails shows.
+// previewOf returns the preview of a row of emails.
 func previewOf(e emailRow) Preview {
 	return Preview{From: e.from, To: e.to, CC: e.cc, BCC: e.bcc, ReplyTo: e.replyTo, Subject: e.subject, HTML: e.html, Text: e.text, Headers: e.headers, Tags: e.tags,
 		Category: e.category, Unsubscribe: e.unsubscribe, TemplateID: e.templateID, TemplateVersion: e.templateVersion}

@@ -9,23 +9,23 @@ import (
 	"github.com/postrider/postrider/runtime/storage/db"
 )
 
-// ErrNotHeld says that the guard of a message did not let it be stored.
-var ErrNotHeld = errors.New("the guard of the message does not hold any more")
+// ErrNotHeld reports that the guard of a message refused to have it stored.
+var ErrNotHeld = errors.New("the guard of the message no longer holds")
 
-// Guard decides whether messages are stored, and writes down in the same transaction that they
-// are. So a message and what its sender knows of it are one commit.
+// Guard decides whether messages are stored, and records that decision in the same transaction. The message
+// and its sender's record of it are thus one commit.
 type Guard interface {
-	// Hold is asked once for all messages of one transaction that have this guard, after caps
-	// and idempotency keys and before the messages are stored. It gives for each whether the
-	// message is stored. An error refuses the transaction, and messages may be tried again.
+	// Hold is called once for all messages of a transaction that have this guard, after caps and idempotency
+	// keys and before the messages are stored. It returns for each whether to store it. An error aborts the
+	// transaction, and messages may be tried again.
 	Hold(ctx context.Context, tx db.Execer, list []Held) ([]bool, error)
 }
 
-// Guarded is a message's guard, and what the message is to it.
+// Guarded is a message's guard, along with the guard's reference to the message.
 type Guarded struct {
 	Guard        Guard
-	Subject      any    // given back to Hold
-	AutomationID string // stand on the email
+	Subject      any    // passed to Hold
+	AutomationID string // stored with the email
 	RunID        string
 }
 
@@ -42,8 +42,8 @@ func (a *acceptance) guarded(g *Guarded) {
 	}
 }
 
-// askGuards asks the guards of the messages that would be stored. What is not held gets
-// ErrNotHeld and gives back what it was counted.
+// askGuards calls the guards of the messages that would be stored. Messages that are not held get ErrNotHeld,
+// and their caps are refunded.
 func (w *writer) askGuards(ctx context.Context, tx db.Execer, batch []*submission, errs []error) error {
 	var guards []Guard
 	positions := map[Guard][]int{}
@@ -66,7 +66,7 @@ func (w *writer) askGuards(ctx context.Context, tx db.Execer, batch []*submissio
 		}
 		held, err := g.Hold(ctx, tx, list)
 		if err != nil {
-			return fmt.Errorf("ask a guard: %w", err)
+			return fmt.Errorf("call a guard: %w", err)
 		}
 		for j, i := range positions[g] {
 			if a := batch[i].items[0]; !held[j] {
@@ -81,7 +81,7 @@ func (w *writer) askGuards(ctx context.Context, tx db.Execer, batch []*submissio
 		return nil
 	}
 	if err := w.quota.Refund(ctx, tx, back); err != nil {
-		return fmt.Errorf("give back to the caps: %w", err)
+		return fmt.Errorf("refund the caps: %w", err)
 	}
 	return nil
 }

@@ -16,16 +16,15 @@ import (
 // The limits of one message.
 const (
 	MaxRecipients  = 50              // to, cc and bcc together
-	MaxBody        = records.MaxBody // octets, html and text each
+	MaxBody        = records.MaxBody // bytes, html and text each
 	MaxTags        = 10
 	MaxTag         = records.MaxTag
 	MaxHeaders     = 50
 	MaxAttachments = 10
-	MaxAttachment  = 10 << 20 // octets, decoded
+	MaxAttachment  = 10 << 20 // bytes, decoded
 )
 
-// Message is what a caller wants to have sent, under canonical names. Edges fold
-// their aliases into it.
+// Message is a message to send, with canonical field names. Edges map their aliases to it.
 type Message struct {
 	From        Mailbox
 	To          []Mailbox
@@ -35,34 +34,32 @@ type Message struct {
 	Subject     string
 	HTML        string // html, text or both
 	Text        string
-	NoText      bool // none is made from html either
+	NoText      bool // do not derive one from html either
 	Headers     []shape.Header
 	Tags        []shape.Tag
 	Attachments []Attachment
 	// ScheduledAt is when to send; nil: now.
 	ScheduledAt *time.Time
-	// ExpiresAt is when the message is of no use any more: it is not delivered later.
-	// nil: when retries run out.
+	// ExpiresAt is the delivery deadline; nil: when retries run out.
 	ExpiresAt *time.Time
-	// Unsubscribe asks for header fields and a link to unsubscribe with; nil: as the
-	// template says, else no.
+	// Unsubscribe adds unsubscribe header fields and a link; nil: as the template says, otherwise false.
 	Unsubscribe *bool
-	// Category is what kind of mail this is, in the caller's words; "": none.
+	// Category is the kind of mail, in the caller's words; "": none.
 	Category string
-	// Template gives what the message leaves out; nil: none.
+	// Template provides what the message omits; nil: none.
 	Template *TemplateRef
-	// Relayed is the message as its sender composed it, in place of bodies and
-	// attachments; nil: it is composed here.
+	// Relayed is the message as its sender composed it, instead of bodies and attachments; nil: it is
+	// composed here.
 	Relayed *Relayed
 }
 
-// TemplateRef names a published template and what stands in its gaps.
+// TemplateRef names a published template and its variables.
 type TemplateRef struct {
 	ID, Alias string // exactly one
 	Variables map[string]any
 }
 
-// Mailbox is an address as the caller wrote it: one string, or its two parts.
+// Mailbox is an address in the caller's form: one string, or its two parts.
 type Mailbox struct {
 	Text  string // `Ada <ada@example.com>` or `ada@example.com`
 	Email string // the object form
@@ -72,8 +69,8 @@ type Mailbox struct {
 // Attachment is one file, decoded.
 type Attachment struct {
 	Name        string
-	ContentType string // empty: from the name
-	ContentID   string // set: inline, `cid:` links resolve to it
+	ContentType string // empty: derived from the name
+	ContentID   string // if set, the file is inline and `cid:` links resolve to it
 	Data        []byte
 }
 
@@ -90,9 +87,8 @@ type parsed struct {
 	templateVersion int
 }
 
-// Validate reports every wrong field at once, by the path that a JSON caller
-// would use: `to[1]`, `attachments[2].name`. What a template may give is not
-// called missing.
+// Validate returns every invalid field, by the path that a JSON caller would use: `to[1]`,
+// `attachments[2].name`. Fields that a template may provide are not reported as missing.
 func (m Message) Validate() fault.Fields {
 	_, wrong := m.parse(clock.Now())
 	return wrong
@@ -126,8 +122,8 @@ func (m Message) parse(now time.Time) (parsed, fault.Fields) {
 	return p, wrong
 }
 
-// filled gives the message with what a rendered template adds: the request's own
-// subject, from, reply_to, unsubscribe and category win. A body has one author.
+// filled returns the message completed by a rendered template. The request's own subject, from, reply_to,
+// unsubscribe and category win. Bodies come from either the request or the template, not both.
 func (m Message) filled(t templates.Rendered, wrong fault.Fields) Message {
 	if m.From.IsZero() && t.From != "" {
 		m.From = Mailbox{Text: t.From}
@@ -143,7 +139,7 @@ func (m Message) filled(t templates.Rendered, wrong fault.Fields) Message {
 	if t.HTML != "" || t.Text != "" {
 		for field, body := range map[string]string{"html": m.HTML, "text": m.Text} {
 			if body != "" {
-				wrong.Add(field, "is given by the template; leave it out")
+				wrong.Add(field, "cannot be combined with a template that has a body")
 			}
 		}
 		m.HTML, m.Text = t.HTML, t.Text
@@ -158,7 +154,7 @@ func (m Message) filled(t templates.Rendered, wrong fault.Fields) Message {
 	return m
 }
 
-// IsZero tells whether the caller gave no address at all.
+// IsZero reports whether the caller gave no address.
 func (b Mailbox) IsZero() bool { return b == Mailbox{} }
 
 func (b Mailbox) parse(field string, wrong fault.Fields) address.Address {
@@ -198,9 +194,9 @@ func (m Message) validateContent(wrong fault.Fields) {
 	for field, body := range map[string]string{"html": m.HTML, "text": m.Text} {
 		switch {
 		case len(body) > MaxBody:
-			wrong.Add(field, "is larger than 5 MB")
+			wrong.Add(field, "must be at most 5 MB")
 		case strings.ContainsRune(body, 0):
-			wrong.Add(field, "contains a NUL character")
+			wrong.Add(field, "cannot contain NUL characters")
 		}
 	}
 }
@@ -218,7 +214,7 @@ func validateTags(tags []shape.Tag, wrong fault.Fields) {
 			wrong.Add(fmt.Sprintf("tags[%d].value", i), "must be 1 to %d letters, digits, - or _", MaxTag)
 		}
 		if seen[t.Name] {
-			wrong.Add(fmt.Sprintf("tags[%d].name", i), "is given twice")
+			wrong.Add(fmt.Sprintf("tags[%d].name", i), "must be unique")
 		}
 		seen[t.Name] = true
 	}
@@ -232,7 +228,7 @@ func validateHeaders(headers []shape.Header, wrong fault.Fields) {
 	for _, h := range headers {
 		lower := strings.ToLower(h.Name)
 		if seen[lower] {
-			wrong.Add("headers."+h.Name, "is given twice")
+			wrong.Add("headers."+h.Name, "must be unique")
 		}
 		seen[lower] = true
 		if err := address.ValidateHeader(h.Name, h.Value); err != nil {
@@ -241,6 +237,6 @@ func validateHeaders(headers []shape.Header, wrong fault.Fields) {
 	}
 }
 
-// RefusedHeaders returns the names of header fields that callers may not set, sorted. A
-// name that ends in * stands for all that begin so.
+// RefusedHeaders returns the names of header fields that callers cannot set, sorted. A name that ends in *
+// matches all names with that prefix.
 func RefusedHeaders() []string { return address.RefusedHeaders() }

@@ -7,14 +7,14 @@ import (
 	"github.com/postrider/postrider/runtime/base/telemetry"
 )
 
-// acceptedEmails counts emails that were stored. Each status has its counter from the start, so
-// that counting is one atomic addition.
+// acceptedEmails counts stored emails. Every counter exists from the start, so that counting is one atomic
+// addition.
 type acceptedEmails map[email.Status]prometheus.Counter
 
-// newAcceptedEmails registers the counters; without a registry they count for nobody.
+// newAcceptedEmails creates the counters and registers them with reg unless it is nil.
 func newAcceptedEmails(reg prometheus.Registerer) (acceptedEmails, error) {
 	all := prometheus.NewCounterVec(prometheus.CounterOpts{Namespace: telemetry.Namespace, Name: "emails_accepted_total",
-		Help: "Emails that were stored for their senders: sent is on its way, scheduled waits for its time, failed was suppressed."}, []string{"status"})
+		Help: "Emails accepted, by status: sent is being delivered, scheduled waits for its time, failed has a suppressed recipient."}, []string{"status"})
 	counters := acceptedEmails{}
 	for _, status := range []email.Status{email.StatusSent, email.StatusScheduled, email.StatusFailed} {
 		counters[status] = all.WithLabelValues(string(status))
@@ -25,7 +25,7 @@ func newAcceptedEmails(reg prometheus.Registerer) (acceptedEmails, error) {
 	return counters, reg.Register(all)
 }
 
-// count counts what one submission brought.
+// count counts the stored emails of one submission.
 func (c acceptedEmails) count(items []*acceptance) {
 	for _, a := range items {
 		if counter := c[a.email.status]; a.err == nil && counter != nil {

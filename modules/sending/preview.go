@@ -7,9 +7,8 @@ import (
 	"github.com/postrider/postrider/runtime/base/clock"
 )
 
-// Preview judges a message as Send does and gives what Send would store, but stores nothing.
-// It asks neither for suppressed recipients nor for caps. Errors: Invalid with all wrong
-// fields, Forbidden by the policy.
+// Preview validates a message as Send does and returns what Send would store, but stores nothing. It checks
+// neither suppression nor caps. Errors: Invalid with all invalid fields, Forbidden by the policy.
 func (s *Service) Preview(ctx context.Context, caller accounts.Caller, m Message) (Preview, error) {
 	a, err := s.prepare(ctx, caller, m, clock.Now())
 	if err != nil {

@@ -12,28 +12,28 @@ import (
 	"github.com/postrider/postrider/runtime/base/fault"
 )
 
-// How far from now a message may be scheduled. What is a moment late is taken for
-// a slow request or a clock that is behind, what is more for a mistake.
+// How far from now a message may be scheduled. A time in the recent past is attributed to a slow request or a
+// slow clock, an older one to a mistake.
 const (
 	MaxLate  = 60 * time.Second
 	MaxAhead = 365 * 24 * time.Hour
 )
 
-// ValidateSchedule judges a time to send at; the error is a reason to stand beside
-// the field. The release itself is judged by the database clock alone.
+// ValidateSchedule checks a time to send at. The error is a message about the field. The release itself is
+// decided by the database clock alone.
 func ValidateSchedule(at, now time.Time) error {
 	switch {
 	case at.Before(now.Add(-MaxLate)):
-		return errors.New("is more than 60 seconds in the past")
+		return errors.New("cannot be more than 60 seconds in the past")
 	case at.After(now.Add(MaxAhead)):
-		return errors.New("is more than 365 days ahead")
+		return errors.New("cannot be more than 365 days in the future")
 	default:
 		return nil
 	}
 }
 
-// dueAt gives the time that an email is due at which was scheduled for the past: now, if the
-// day it was scheduled for is over. Nobody sends on the caps of yesterday.
+// dueAt returns when an email that was scheduled for a past time is due: now, if the day it was scheduled for
+// is over, so that it does not use yesterday's caps.
 func dueAt(at, now time.Time) time.Time {
 	if today := now.UTC().Truncate(24 * time.Hour); at.Before(today) {
 		return now.UTC().Truncate(time.Millisecond)
@@ -49,7 +49,7 @@ func (m Message) validateSchedule(now time.Time, wrong fault.Fields) {
 		wrong.Add("scheduled_at", "%s", err)
 	}
 	if m.files() > 0 {
-		wrong.Add("attachments", "are not accepted with scheduled_at")
+		wrong.Add("attachments", "cannot be combined with scheduled_at")
 	}
 }
 
@@ -66,7 +66,7 @@ func (m Message) validateUnsubscribe(wrong fault.Fields) {
 		}
 	}
 	if m.Unsubscribe == nil || !*m.Unsubscribe {
-		if m.Unsubscribe != nil || m.Template == nil { // else the template says
+		if m.Unsubscribe != nil || m.Template == nil { // otherwise the template decides
 			m.refuseToken(wrong)
 		}
 		return
@@ -74,15 +74,15 @@ func (m Message) validateUnsubscribe(wrong fault.Fields) {
 	m.refuseCrowd(wrong)
 	for _, h := range m.Headers {
 		if strings.EqualFold(h.Name, unsubscribe.Field) || strings.EqualFold(h.Name, unsubscribe.FieldPost) {
-			wrong.Add("headers."+h.Name, "is written by the service when unsubscribe is true")
+			wrong.Add("headers."+h.Name, "cannot be set when unsubscribe is true")
 		}
 	}
 }
 
-// refuseToken refuses a message with a place for a link that nobody would put in: its
-// recipients would see the place.
+// refuseToken refuses a message with a placeholder for the unsubscribe link if no link will be inserted,
+// because its recipients would see the placeholder.
 func (m Message) refuseToken(wrong fault.Fields) {
-	const reason = "contains {{unsubscribe_url}}, and unsubscribe is off: the recipient would see it"
+	const reason = "cannot contain {{unsubscribe_url}} unless unsubscribe is true"
 	if unsubscribe.InSubjectOrText(m.Subject) {
 		wrong.Add("subject", reason)
 	}
@@ -93,14 +93,14 @@ func (m Message) refuseToken(wrong fault.Fields) {
 		wrong.Add("text", reason)
 	}
 	if m.Relayed != nil && m.Relayed.Places > 0 {
-		wrong.Add("unsubscribe", "must be true for a message that contains {{unsubscribe_url}}: the recipient would see it")
+		wrong.Add("unsubscribe", "must be true for a message that contains {{unsubscribe_url}}")
 	}
 }
 
-// refuseCrowd refuses a message with too many places for the link. The subject has a bound
-// of its own, with the link in it.
+// refuseCrowd refuses a message with too many placeholders for the link. The subject has its own limit, which
+// includes the link.
 func (m Message) refuseCrowd(wrong fault.Fields) {
-	reason := fmt.Sprintf("contains {{unsubscribe_url}} more than %d times", unsubscribe.MaxPlaces)
+	reason := fmt.Sprintf("cannot contain {{unsubscribe_url}} more than %d times", unsubscribe.MaxPlaces)
 	if unsubscribe.PlacesInMarkup(m.HTML) > unsubscribe.MaxPlaces {
 		wrong.Add("html", "%s", reason)
 	}
@@ -108,28 +108,29 @@ func (m Message) refuseCrowd(wrong fault.Fields) {
 		wrong.Add("text", "%s", reason)
 	}
 	if m.Relayed != nil && m.Relayed.Places > unsubscribe.MaxPlaces {
-		wrong.Add("unsubscribe", "is refused: the message %s", reason)
+		wrong.Add("unsubscribe", "cannot be true: the message %s", reason)
 	}
 }
 
-// Places counts {{unsubscribe_url}} in bodies; of each, not much further than a message may have.
+// Places returns the number of {{unsubscribe_url}} in bodies; in each, counting ends shortly after the
+// allowed maximum.
 func Places(html, text string) int {
 	return unsubscribe.PlacesInMarkup(html) + unsubscribe.PlacesInText(text)
 }
 
-// MaxLife is how far after its sending a message may expire: by then retries end anyway.
+// MaxLife is how long after it is sent a message may expire. By then, retries end anyway.
 const MaxLife = lifecycle.MaxAge
 
-// ValidateExpiry judges when a message expires that is sent at a time; the error
-// is a reason to stand beside the field.
+// ValidateExpiry checks the expiry of a message that is sent at a time. The error is a message about the
+// field.
 func ValidateExpiry(expires, sent, now time.Time) error {
 	switch {
 	case !expires.After(now):
-		return errors.New("is not in the future")
+		return errors.New("must be in the future")
 	case !expires.After(sent):
-		return errors.New("is not after scheduled_at")
+		return errors.New("must be after scheduled_at")
 	case expires.After(sent.Add(MaxLife)):
-		return errors.New("is more than 72 hours after the message is sent")
+		return errors.New("must be at most 72 hours after the message is sent")
 	default:
 		return nil
 	}

@@ -11,16 +11,16 @@ import (
 	"github.com/postrider/postrider/runtime/work/event"
 )
 
-// Resend asks for a stored email to be sent once more, as a new email.
+// Resend is a request to send a stored email again, as a new email.
 type Resend struct {
 	EmailID string
 	Claim   *idempotency.Claim
 	Render  func(Receipt) idempotency.Answer
 }
 
-// Resend sends what a stored email said to those whom it named, whatever became
-// of it; attachments and expires_at, which was that one's, are left out, and all rules of a send apply anew. Errors: NotFound, Conflict
-// when the body has been deleted, Away when the object store has it and does not give it, and those of Send.
+// Resend sends the content of a stored email to the same recipients, whatever its outcome was. Attachments
+// and expires_at are left out, and all rules of a send apply. Errors: NotFound, Conflict if the body has been
+// deleted, Away if the body is in the object store and cannot be read, and those of Send.
 func (s *Service) Resend(ctx context.Context, caller accounts.Caller, r Resend) (Receipt, error) {
 	stored, err := s.records.Get(ctx, caller.AccountID, r.EmailID)
 	if err != nil {
@@ -28,7 +28,7 @@ func (s *Service) Resend(ctx context.Context, caller accounts.Caller, r Resend) 
 	}
 	if stored.BodyPurgedAt != nil && stored.LastEvent == string(event.EmailSuppressed) && stored.BodyPurgedAt.Equal(stored.CreatedAt) {
 		return Receipt{}, fault.Conflictf(fault.CodeConflict,
-			"The body of this email was not kept, because a recipient was suppressed and the body is larger than %d kB; send the message again instead", keptOfSuppressed/1024)
+			"The body of this email was not kept, because a recipient was suppressed and the body is larger than %d kB. Send the message as a new email.", keptOfSuppressed/1024)
 	}
 	if stored.BodyPurgedAt != nil {
 		return Receipt{}, fault.Conflictf(fault.CodeConflict,
@@ -46,15 +46,15 @@ func (s *Service) Resend(ctx context.Context, caller accounts.Caller, r Resend) 
 	return s.Send(ctx, caller, Request{Message: m, Claim: r.Claim, Render: r.Render})
 }
 
-// resendable completes a message that came over SMTP with its bodies, as an ordinary
-// one: attachments are left out, as with any other, and so it is composed anew.
+// resendable completes a message that was submitted over SMTP with its bodies. It is then composed like any
+// other message, and attachments are left out as always.
 func (s *Service) resendable(ctx context.Context, stored *ent.Email, m Message) (Message, error) {
 	read, err := s.records.Relayed(ctx, stored.AccountID, stored.ID)
 	if err != nil {
 		return m, fmt.Errorf("read relayed email: %w", err)
 	}
 	if read == nil || read.HTML == "" && read.Text == "" {
-		return m, fault.Conflictf(fault.CodeConflict, "This email has no text that could be sent again")
+		return m, fault.Conflictf(fault.CodeConflict, "This email has no body to send again")
 	}
 	m.HTML, m.Text, m.Relayed = read.HTML, read.Text, &Relayed{}
 	return m, nil

@@ -16,16 +16,15 @@ import (
 	"github.com/postrider/postrider/runtime/work/event"
 )
 
-// A scheduled email is changed by an update that asks for its state, and so is it
-// released (package release): whoever comes second finds that it is no longer
-// scheduled. Only the release looks at the time, by the database clock; until
-// then a change is not too late.
+// Both a change of a scheduled email and its release (package release) update the row on the condition that
+// it is still scheduled, so the later one fails. Only the release compares the time, by the database clock;
+// until then, a change is not too late.
 
-// cancelledDiagnostic stands with the recipients of a cancelled email.
+// cancelledDiagnostic is the diagnostic of the recipients of a cancelled email.
 const cancelledDiagnostic = "cancelled"
 
 const (
-	// The row as it was is locked first: when it was due is not known after the change.
+	// The old row is locked first, because its due time is not known after the change.
 	scheduledSQL = `WITH before AS (SELECT id, scheduled_at FROM emails WHERE id = $1 AND account_id = $2 AND status = 'scheduled' FOR UPDATE), `
 
 	rescheduleSQL = scheduledSQL + `moved AS (
@@ -44,10 +43,10 @@ SELECT scheduled_at FROM moved`
 SELECT scheduled_at FROM cancelled`
 )
 
-// Reschedule gives a scheduled email another time, before it expires. The caps count it on the
-// day of the new time. Errors: Invalid naming scheduled_at, NotFound, also for another account's
-// email, Limit when the caps of the new day or month have no room, and Conflict with
-// fault.CodeEmailNotScheduled, whose detail "status" says what it is instead.
+// Reschedule moves a scheduled email to another time before it expires. The caps count it on the day of the
+// new time. Errors: Invalid naming scheduled_at, NotFound (also for another account's email), Limit if the
+// caps of the new day or month are used up, and Conflict with fault.CodeEmailNotScheduled, whose detail
+// "status" is the current status.
 func (s *Service) Reschedule(ctx context.Context, accountID, emailID string, at time.Time) (*ent.Email, error) {
 	now := clock.Now()
 	if err := ValidateSchedule(at, now); err != nil {
@@ -58,8 +57,8 @@ func (s *Service) Reschedule(ctx context.Context, accountID, emailID string, at 
 	return s.changeScheduled(ctx, accountID, emailID, event.EmailRescheduled, move, rescheduleSQL, emailID, accountID, at)
 }
 
-// Cancel takes a scheduled email out of the queue for good: once Cancel has
-// returned it is never sent. The caps get its count back. Errors as Reschedule.
+// Cancel cancels a scheduled email permanently: once Cancel has returned, it is never sent. Its caps are
+// refunded. Errors are those of Reschedule.
 func (s *Service) Cancel(ctx context.Context, accountID, emailID string) (*ent.Email, error) {
 	refund := func(tx db.Execer, due time.Time) error {
 		return s.quota.Refund(ctx, tx, []accounts.Use{{AccountID: accountID, Due: due}})
@@ -67,9 +66,9 @@ func (s *Service) Cancel(ctx context.Context, accountID, emailID string) (*ent.E
 	return s.changeScheduled(ctx, accountID, emailID, event.EmailCancelled, refund, cancelSQL, emailID, accountID, string(event.EmailCancelled), cancelledDiagnostic)
 }
 
-// changeScheduled runs a statement that changes one row, if that is the account's
-// and still scheduled, has it counted and tells of it. The statement gives when the email was
-// due before, which count is called with.
+// changeScheduled runs a statement that changes one row if it is the account's and still scheduled, updates
+// the caps, and publishes the fact. The statement returns when the email was due before, which is passed to
+// count.
 func (s *Service) changeScheduled(ctx context.Context, accountID, emailID string, typ event.Type, count func(tx db.Execer, due time.Time) error,
 	statement string, args ...any) (*ent.Email, error) {
 	if !id.Is(id.Email, emailID) {
@@ -81,17 +80,17 @@ func (s *Service) changeScheduled(ctx context.Context, accountID, emailID string
 		if err != nil {
 			return err
 		}
-		// A row that another transaction had is read as that one has left it.
+		// A row that another transaction changed is read in its new state.
 		found, err := tx.Email.Query().Where(email.ID(emailID), email.AccountID(accountID)).Select(records.ListColumns...).Only(ctx)
 		switch {
 		case ent.IsNotFound(err):
 			return fault.Missing("email", emailID)
 		case err != nil:
 			return err
-		case len(before) == 0 && found.Status == email.StatusScheduled: // and nothing else keeps the row from a change
-			return fault.InvalidField("scheduled_at", "is not before expires_at, which is %s", found.ExpiresAt.UTC().Format(time.RFC3339))
+		case len(before) == 0 && found.Status == email.StatusScheduled: // the only other reason why the row was not changed
+			return fault.InvalidField("scheduled_at", "must be before expires_at (%s)", found.ExpiresAt.UTC().Format(time.RFC3339))
 		case len(before) == 0:
-			return fault.Conflictf(fault.CodeEmailNotScheduled, "The email is not scheduled (any more): it is %s", found.Status).With("status", string(found.Status))
+			return fault.Conflictf(fault.CodeEmailNotScheduled, "The email is not scheduled: its status is %s", found.Status).With("status", string(found.Status))
 		}
 		changed = found.Unwrap()
 		if err := count(tx, before[0]); err != nil {

@@ -15,34 +15,32 @@ import (
 	"github.com/postrider/postrider/runtime/web/idempotency"
 )
 
-// Request is one POST /emails, or its like from another edge.
+// Request is one POST /emails, or its equivalent from another edge.
 type Request struct {
 	Message Message
 	// Claim is the caller's idempotency key; nil without one.
 	Claim *idempotency.Claim
-	// Render gives the bytes of the answer that are stored under the Claim.
-	// It is called only with a Claim.
+	// Render returns the answer that is stored under the Claim. It is called only with a Claim.
 	Render func(Receipt) idempotency.Answer
-	// Guard decides, in the transaction that stores the message, whether it is stored; nil: it is.
+	// Guard decides, in the transaction that stores the message, whether it is stored; nil: it is stored.
 	Guard *Guarded
 }
 
-// Receipt says that a message was stored durably.
+// Receipt confirms that a message was stored durably.
 type Receipt struct {
 	ID     string // msg_…
 	Status string // sent, scheduled, failed
-	// Suppressed are the recipients that keep it from being sent.
+	// Suppressed are the suppressed recipients, because of which it is not sent.
 	Suppressed []string
-	// Replay is set when an earlier request with the same key has won: its
-	// stored answer stands and nothing was sent for this one.
+	// Replay is set if an earlier request used the same key: its stored answer applies, and nothing was sent
+	// for this request.
 	Replay *idempotency.Answer
 }
 
-// Send stores a message for delivery and returns once it is durable. A message to
-// a suppressed recipient is stored as failed. Errors: Invalid with all wrong
-// fields, Forbidden by the policy, Limit when a cap is reached, Conflict for a
-// concurrent request with the same key and another body, Away when it could not
-// be stored, in which case nothing was, ErrNotHeld when the Guard did not let it be stored.
+// Send stores a message for delivery and returns once it is durable. A message to a suppressed recipient is
+// stored as failed. Errors: Invalid with all invalid fields, Forbidden by the policy, Limit if a cap is
+// reached, Conflict for a concurrent request with the same key and another body, Away if the message could
+// not be stored, in which case nothing was stored, and ErrNotHeld if the Guard refused it.
 func (s *Service) Send(ctx context.Context, caller accounts.Caller, r Request) (Receipt, error) {
 	a, err := s.prepare(ctx, caller, r.Message, clock.Now())
 	if err != nil {
@@ -64,8 +62,7 @@ func (s *Service) Send(ctx context.Context, caller accounts.Caller, r Request) (
 	}
 }
 
-// prepare does all that can be done before the transaction: template, validation,
-// and who may send what to whom.
+// prepare does everything that needs no transaction: template, validation and policy.
 func (s *Service) prepare(ctx context.Context, caller accounts.Caller, m Message, now time.Time) (*acceptance, error) {
 	msg, err := s.complete(ctx, caller.AccountID, m, now)
 	if err != nil {
@@ -91,8 +88,7 @@ func (s *Service) prepare(ctx context.Context, caller accounts.Caller, m Message
 	return a, nil
 }
 
-// complete fills in the template and validates. What is wrong with the template
-// is told together with what is wrong with the rest.
+// complete renders the template and validates the message. It reports the errors of both together.
 func (s *Service) complete(ctx context.Context, accountID string, m Message, now time.Time) (parsed, error) {
 	msg, wrong := m.parse(now)
 	if m.Template == nil || wrong["template"] != "" {
@@ -114,14 +110,14 @@ func (s *Service) complete(ctx context.Context, accountID string, m Message, now
 	return msg, wrong.Err()
 }
 
-// envelope is every address that the message goes to.
+// envelope returns all recipients of the message.
 func (p parsed) envelope() []address.Address {
 	all := make([]address.Address, 0, len(p.to)+len(p.cc)+len(p.bcc))
 	return append(append(append(all, p.to...), p.cc...), p.bcc...)
 }
 
-// MaySend returns nil if the caller may send from the address at all, else an error of kind
-// Forbidden. The recipients are judged by Send.
+// MaySend returns nil if the caller may send from the address, otherwise an error of kind Forbidden. Send
+// checks the recipients.
 func (s *Service) MaySend(ctx context.Context, caller accounts.Caller, from address.Address) error {
 	identity, err := s.domains.Identity(ctx, caller.AccountID, from)
 	if err != nil {

@@ -21,27 +21,26 @@ import (
 	"github.com/postrider/postrider/runtime/work/event"
 )
 
-// Accounts tells who an account is and what its plan allows.
+// Accounts looks up accounts and what their plans allow.
 type Accounts interface {
 	Account(ctx context.Context, accountID string) (accounts.Account, error)
 }
 
-// Domains tells under which identity an account may write as an address.
+// Domains looks up the identity under which an account may send from an address.
 type Domains interface {
 	Identity(ctx context.Context, accountID string, from address.Address) (domains.Identity, error)
 }
 
-// Suppression tells who must not be written to, and makes the links that recipients
-// unsubscribe with.
+// Suppression looks up suppressed recipients and creates unsubscribe links.
 type Suppression interface {
 	Blocked(ctx context.Context, tx db.Execer, list []suppression.Address) ([]suppression.Block, error)
-	// BlockingSQL and BlockingArg are Blocked as a part of another statement.
+	// BlockingSQL and BlockingArg are Blocked as part of another statement.
 	BlockingSQL() string
 	BlockingArg(list []suppression.Address) db.Argument
 	Link(u suppression.Unsubscribe) string
 }
 
-// Templates fills the gaps of a published template.
+// Templates renders published templates.
 type Templates interface {
 	Render(ctx context.Context, accountID string, ref templates.Ref, variables map[string]any) (templates.Rendered, error)
 }
@@ -54,7 +53,7 @@ type Quota interface {
 	Capped(ctx context.Context, accountID string) (bool, error)
 }
 
-// Storage counts the bytes that an account stores; its refusals are of kind Limit and Away.
+// Storage counts the bytes that an account stores. Its refusals are of kind Limit and Away.
 type Storage interface {
 	Charge(ctx context.Context, accountID string, kind storage.Kind, bytes int64) error
 	Refund(ctx context.Context, accountID string, bytes int64)
@@ -72,10 +71,10 @@ type Bus interface {
 	Publish(ctx context.Context, tx db.Execer, facts ...event.Fact) error
 	PublishArgs(facts ...event.Fact) ([]db.Argument, error)
 	Wake()
-	WakeFor(facts ...event.Fact) // Wake, where somebody wants one of them
+	WakeFor(facts ...event.Fact) // Wake, only where a consumer wants one of them
 }
 
-// Answers gives the stored answer of a used idempotency key.
+// Answers returns the stored answer of a used idempotency key.
 type Answers interface {
 	Replay(ctx context.Context, claim *idempotency.Claim) (*idempotency.Answer, error)
 }
@@ -85,7 +84,7 @@ type Signals interface {
 	Wake(channel string)
 }
 
-// Params is what accepting needs.
+// Params are the dependencies of the service.
 type Params struct {
 	fx.In
 
@@ -104,7 +103,7 @@ type Params struct {
 	Tracing     *telemetry.Tracing    `optional:"true"`
 }
 
-// Service accepts messages, at once or for a time to come.
+// Service accepts messages, for immediate delivery or for a later time.
 type Service struct {
 	db          *db.DB
 	bus         Bus
@@ -133,26 +132,26 @@ type writer struct {
 	tracing      *telemetry.Tracing // nil: off
 }
 
-// lines are where submissions wait for a commit. Large messages and batches have writers
-// of their own: nobody's mail waits for somebody's upload.
+// lines are the queues in which submissions wait for a commit. Large messages and batches have their own
+// writers, so that other mail does not wait for an upload.
 type lines struct {
 	single, heavy, batch *db.Joiner[*submission]
 	apart                *db.Joiner[*submission] // one by one: those that shared a commit with a busy key
 }
 
-// What one commit of accepted messages holds at most, but for a batch or two.
+// The maximum size of one commit of accepted messages, give or take a batch.
 const (
 	acceptBatch = 128
 	acceptBytes = 16 << 20
-	// As many as there are shares of the memory for such work: who fills one of them
-	// keeps no writer from others.
+	// One for each share of the memory for such work, so that an account that fills one share leaves the
+	// other writers free.
 	heavyWriters = 4
 )
 
-// HeavyFrom is from how many bytes on, as stored, a message is heavy.
+// HeavyFrom is the stored size in bytes from which a message is heavy.
 const HeavyFrom = 1 << 20
 
-// New makes the service. It accepts until Stop.
+// New returns a new Service, which accepts messages until Stop.
 func New(p Params) (*Service, error) {
 	counters, err := newAcceptedEmails(p.Registry)
 	if err != nil {
@@ -170,7 +169,7 @@ func New(p Params) (*Service, error) {
 	return s, nil
 }
 
-// Stop accepts nothing more.
+// Stop stops accepting messages.
 func (s *Service) Stop(context.Context) error {
 	for _, line := range []*db.Joiner[*submission]{s.writer.lines.single, s.writer.lines.heavy, s.writer.lines.batch, s.writer.lines.apart} {
 		line.Close()

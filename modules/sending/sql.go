@@ -10,10 +10,10 @@ import (
 	"github.com/postrider/postrider/runtime/storage/db/batch"
 )
 
-// The hot path in hand-written SQL over the tables of ent/schema: one statement for any
-// number of rows, its text constant.
+// The hot path in hand-written SQL over the tables of ent/schema: one statement with constant text for any
+// number of rows.
 
-// kept returns a body if the message is stored with it.
+// kept returns a body if the message is stored with it, otherwise "".
 func (a *acceptance) kept(body string) string {
 	if a.withoutBody() {
 		return ""
@@ -27,8 +27,8 @@ type addressed struct {
 	status email.Status // of its email
 }
 
-// addressedRows is the columns of recipients. A recipient is due from now on if its email
-// is sent, and settled if the email is not to be sent.
+// addressedRows is the columns of recipients. A recipient is due immediately if its email is sent, and
+// settled if the email will not be sent.
 var addressedRows = batch.New("r",
 	batch.Text("email_id", func(r addressed) string { return r.emailID }),
 	batch.Text("account_id", func(r addressed) string { return r.accountID }),
@@ -42,8 +42,8 @@ var addressedRows = batch.New("r",
 	batch.Computed[addressed]("settled_at", `CASE WHEN r.email_status = 'failed' THEN now() END`),
 )
 
-// insertSQL stores emails and their recipients in one round trip; the foreign key
-// is checked when the whole statement has run.
+// insertSQL stores emails and their recipients in one round trip. The foreign key is checked at the end of
+// the statement.
 var insertSQL = db.Compile(`WITH stored AS (` + emailRows.Insert("emails") + `)
 ` + addressedRows.Insert("recipients"))
 
@@ -52,7 +52,7 @@ func insertEmails(ctx context.Context, tx db.Execer, accepted []*acceptance) err
 	return err
 }
 
-// insertArgs gives emailRows and addressedRows their rows.
+// insertArgs returns the rows of emailRows and addressedRows.
 func insertArgs(accepted []*acceptance) []db.Argument {
 	recipients := make([]addressed, 0, len(accepted))
 	for _, a := range accepted {
@@ -71,7 +71,7 @@ func orZero(at *time.Time) time.Time {
 	return *at
 }
 
-// sentAt is when the email was handed over to delivery; zero if it was not.
+// sentAt returns when the email was handed over to delivery, or zero if it was not.
 func (r emailRow) sentAt() time.Time {
 	if r.status == email.StatusSent {
 		return r.createdAt
@@ -79,7 +79,7 @@ func (r emailRow) sentAt() time.Time {
 	return time.Time{}
 }
 
-// releaseAt is when the email is to be released; zero if it is not.
+// releaseAt returns when the email is to be released, or zero if it is not scheduled.
 func (r emailRow) releaseAt() time.Time {
 	if r.status == email.StatusScheduled {
 		return orZero(r.scheduledAt)

@@ -5,8 +5,7 @@ import (
 	"time"
 )
 
-// traced makes the spans of emails that were accepted since began. It is nothing without
-// tracing.
+// traced creates the spans of emails accepted since began. It does nothing without tracing.
 func (w *writer) traced(ctx context.Context, began time.Time, items []*acceptance) {
 	if !w.tracing.On() {
 		return

@@ -6,12 +6,11 @@ import (
 	"github.com/postrider/postrider/runtime/mail/address"
 )
 
-// maxHeaderLine is in characters, RFC 5322 section 2.1.1.
+// maxHeaderLine is in characters (RFC 5322 section 2.1.1).
 const maxHeaderLine = 998
 
-// checkLink refuses at acceptance what could not be composed: address and category are part
-// of the link to unsubscribe with, and the link stands in one line. The error is Invalid
-// and names category or subject.
+// checkLink refuses, at acceptance, a message that could not be composed: address and category are part of
+// the unsubscribe link, which must fit into one line. The error is Invalid and names category or subject.
 func (s *Service) checkLink(a *acceptance, msg parsed) error {
 	link := unsubscribe.Link(s.suppression, a.email.accountID, a.email.id, msg.envelope()[0], a.email.category)
 	wrong := fault.Fields{}
@@ -19,7 +18,7 @@ func (s *Service) checkLink(a *acceptance, msg parsed) error {
 		wrong.Add("category", "makes the unsubscribe link too long")
 	}
 	if err := address.ValidateSubject(unsubscribe.InText(a.email.subject, link)); err != nil {
-		wrong.Add("subject", "%s once the unsubscribe link is in it", err)
+		wrong.Add("subject", "%s after the unsubscribe link is inserted", err)
 	}
 	return wrong.Err()
 }

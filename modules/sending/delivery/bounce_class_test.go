@@ -26,8 +26,8 @@ func TestOnlyRefusalsOfTheRecipientAreBounces(t *testing.T) {
 	}{
 		"unknown user":                        {fresh, refusal(550, "5.1.1", "550 5.1.1 User unknown"), recipient.StateBounced},
 		"mailbox full":                        {fresh, refusal(552, "5.2.2", "552 5.2.2 Mailbox full"), recipient.StateBounced},
-		"unclassified reply to MAIL":         {fresh, smtpclient.Outcome{Kind: smtpclient.Permanent, Phase: smtpclient.PhaseMail, Code: 554, Reply: "554 No"}, recipient.StateBounced},
-		"unclassified reply at the dot":      {fresh, smtpclient.Outcome{Kind: smtpclient.Permanent, Phase: smtpclient.PhaseDot, Code: 554, Reply: "554 Transaction failed"}, recipient.StateBounced},
+		"unclassified reply to MAIL":          {fresh, smtpclient.Outcome{Kind: smtpclient.Permanent, Phase: smtpclient.PhaseMail, Code: 554, Reply: "554 No"}, recipient.StateBounced},
+		"unclassified reply at the dot":       {fresh, smtpclient.Outcome{Kind: smtpclient.Permanent, Phase: smtpclient.PhaseDot, Code: 554, Reply: "554 Transaction failed"}, recipient.StateBounced},
 		"taken for spam":                      {fresh, refusal(554, "5.7.1", "554 5.7.1 Message rejected as spam"), recipient.StateFailed},
 		"DMARC":                               {fresh, refusal(550, "5.7.26", "550 5.7.26 Unauthenticated email"), recipient.StateFailed},
 		"on a block list":                     {fresh, refusal(554, "", "554 Your IP is on a blocklist"), recipient.StateFailed},
