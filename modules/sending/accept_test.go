@@ -206,7 +206,7 @@ func TestTemplateFillsWhatTheRequestLeavesOut(t *testing.T) {
 		return fault.From(err).Fields
 	}
 	own.Text = "Mine"
-	if diff := cmp.Diff(fault.Fields{"text": "is given by the template; leave it out"}, refused(own)); diff != "" {
+	if diff := cmp.Diff(fault.Fields{"text": "cannot be combined with a template that has a body"}, refused(own)); diff != "" {
 		t.Errorf("two authors of a body (-want +got):\n%s", diff)
 	}
 	f.Near.Rendered = templates.Rendered{TemplateID: "tpl_1", Version: 4}

@@ -59,7 +59,7 @@ func TestFindingA3OnlyTheLastElementOfANameIsKept(t *testing.T) {
 		}
 	}
 	for _, name := range []string{"/", "..", "a/..", `..\`, ".", "a/. "} {
-		want := map[string]string{"attachments[0].name": "names a folder, not a file"}
+		want := map[string]string{"attachments[0].name": "must name a file, not a folder"}
 		if diff := cmp.Diff(want, wrongWithFile(Attachment{Name: name, Data: []byte("x")})); diff != "" {
 			t.Errorf("the name %q is judged otherwise than wanted:\n%s", name, diff)
 		}

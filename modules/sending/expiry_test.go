@@ -21,13 +21,13 @@ func TestExpiryIsAfterTheSendingAndWithinTheTimeOfRetries(t *testing.T) {
 	}{
 		"none":               {},
 		"soon":               {expires: at(time.Millisecond)},
-		"now":                {expires: at(0), want: "is not in the future"},
+		"now":                {expires: at(0), want: "must be in the future"},
 		"the last moment":    {expires: at(72 * time.Hour)},
-		"later":              {expires: at(72*time.Hour + 1), want: "is more than 72 hours after the message is sent"},
-		"with its time":      {expires: at(time.Hour), scheduled: at(time.Hour), want: "is not after scheduled_at"},
+		"later":              {expires: at(72*time.Hour + 1), want: "must be at most 72 hours after the message is sent"},
+		"with its time":      {expires: at(time.Hour), scheduled: at(time.Hour), want: "must be after scheduled_at"},
 		"behind its time":    {expires: at(time.Hour + 1), scheduled: at(time.Hour)},
 		"72 hours behind it": {expires: at(73 * time.Hour), scheduled: at(time.Hour)},
-		"later than that":    {expires: at(73*time.Hour + 1), scheduled: at(time.Hour), want: "is more than 72 hours after the message is sent"},
+		"later than that":    {expires: at(73*time.Hour + 1), scheduled: at(time.Hour), want: "must be at most 72 hours after the message is sent"},
 		"a late schedule":    {expires: at(72*time.Hour - 1), scheduled: at(-30 * time.Second)},
 	} {
 		m := simple("bob@example.net")

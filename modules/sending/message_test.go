@@ -27,7 +27,7 @@ func TestFindingA6OneCopyWhateverTheLetterCase(t *testing.T) {
 
 func TestFindingA6NoPlaceForALinkThatNobodyPutsIn(t *testing.T) {
 	t.Parallel()
-	const reason = "contains {{unsubscribe_url}}, and unsubscribe is off: the recipient would see it"
+	const reason = "cannot contain {{unsubscribe_url}} unless unsubscribe is true"
 	on, off := true, false
 	with := func(subject, html, text string, unsubscribe *bool) Message {
 		m := simple("bob@example.net")
@@ -52,7 +52,7 @@ func TestFindingA6NoPlaceForALinkThatNobodyPutsIn(t *testing.T) {
 
 func TestAMessageHasFewPlacesForTheLink(t *testing.T) {
 	t.Parallel()
-	const reason = "contains {{unsubscribe_url}} more than 100 times"
+	const reason = "cannot contain {{unsubscribe_url}} more than 100 times"
 	on := true
 	with := func(html, text string) Message {
 		m := simple("bob@example.net")

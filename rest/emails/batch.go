@@ -48,7 +48,7 @@ func (t batchItems) Read(d *body.Decoder, path string, v body.Value) {
 		n++
 	}
 	if n == 0 || n > sending.MaxBatch {
-		d.Refuse(path, "must have 1 to %d emails, not %d", sending.MaxBatch, n)
+		d.Refuse(path, "must contain 1 to %d emails, not %d", sending.MaxBatch, n)
 		return
 	}
 	*t.to = make([]sending.BatchItem, 0, n)
