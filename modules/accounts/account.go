@@ -21,7 +21,7 @@ import (
 type NewAccount struct {
 	Name               string
 	Email              string // of the account and of its owner
-	Plan               string // free when empty
+	Plan               string // empty: the free plan
 	OwnerName          string
 	ProductionUnlocked bool
 	Unmetered          bool
@@ -44,7 +44,7 @@ func (in NewAccount) normalized() (NewAccount, fault.Fields) {
 	return in, wrong
 }
 
-// CheckEmail gives an address of a person in the form in which it is stored: bare, in lower case,
+// CheckEmail returns an email address of a person as it is stored: without a display name, in lower case,
 // with A-labels.
 func CheckEmail(wrong fault.Fields, field, email string) string {
 	parsed, err := address.Parse(email)
@@ -59,7 +59,7 @@ func CheckEmail(wrong fault.Fields, field, email string) string {
 	return email
 }
 
-// CheckName trims a name for people and refuses one that cannot be shown on a line, or holds a link.
+// CheckName trims the name of a person or team. A name must fit on one line and cannot contain a link.
 func CheckName(wrong fault.Fields, field, name string) string {
 	return checkName(wrong, field, name, false)
 }
@@ -84,25 +84,25 @@ type Account struct {
 	PaymentMethod      bool // on file
 	Unmetered          bool
 	Suspended          bool
-	SecondFactor       bool // every member needs one
+	SecondFactor       bool // required of every member
 	System             bool // sends the installation's own mail: no caps, no sandbox
-	MonthlyLimit       *int // emails a month that the account allows itself; nil is none
+	MonthlyLimit       *int // emails per month that the account has set as its own limit; nil if unlimited
 	PaymentDue         bool // a payment is overdue
 
-	StoredBytes, DailyBytes *int // caps that the operator has set in place of the plan's
+	StoredBytes, DailyBytes *int // caps set by the operator; they override the plan's
 
 	BodyRetentionDays, RecordRetentionDays int
 }
 
-// Unlocked tells whether the account may write to others than itself from a
-// sender that is, or is not, on a verified domain of its own. A free plan needs
-// that domain and a payment method on file; the operator's word stands for both.
+// Unlocked reports whether the account may write to recipients other than itself. senderVerified is whether
+// the sender is on a verified domain of the account. A sandboxed plan requires such a domain and a payment
+// method on file; an unlock by the operator replaces both.
 func (a Account) Unlocked(senderVerified bool) bool {
 	return !a.Plan.Sandboxed || a.ProductionUnlocked || a.PaymentMethod && senderVerified
 }
 
-// CreateAccount makes an account and its owner in one transaction. A user who has the email already
-// becomes the owner.
+// CreateAccount creates an account and its owner in one transaction. If a user already has the email, that
+// user becomes the owner.
 func (s *Service) CreateAccount(ctx context.Context, in NewAccount) (*ent.Account, error) {
 	in, wrong := in.normalized()
 	if err := wrong.Err(); err != nil {
@@ -122,7 +122,7 @@ func (s *Service) CreateAccount(ctx context.Context, in NewAccount) (*ent.Accoun
 	return made.Unwrap(), nil
 }
 
-// CreateAccountIn is CreateAccount in a transaction, for a user who is there.
+// CreateAccountIn is CreateAccount within a transaction, for an existing user.
 func (s *Service) CreateAccountIn(ctx context.Context, tx *ent.Tx, in NewAccount, ownerID string) (*ent.Account, error) {
 	in, wrong := in.normalized()
 	if err := wrong.Err(); err != nil {
@@ -147,9 +147,10 @@ func insertAccount(ctx context.Context, tx *ent.Tx, in NewAccount, ownerID strin
 	return made, tx.Membership.Create().SetAccountID(made.ID).SetUserID(ownerID).SetRole(membership.RoleOwner).Exec(ctx)
 }
 
-// EnsureUser gives the user who has an address, in its stored form, and makes one if there is none.
+// EnsureUser returns the user with an email address, which must be in its stored form. It creates the user if
+// there is none.
 func EnsureUser(ctx context.Context, tx *ent.Tx, email, name string) (*ent.User, error) {
-	// Two at once: the second one waits, and finds the first one's.
+	// Of two concurrent calls, the second waits and finds the user that the first created.
 	if err := lockEmail(ctx, tx, email); err != nil {
 		return nil, err
 	}
@@ -160,8 +161,8 @@ func EnsureUser(ctx context.Context, tx *ent.Tx, email, name string) (*ent.User,
 	return tx.User.Create().SetID(id.New(id.User)).SetEmail(email).SetName(name).Save(ctx)
 }
 
-// Language returns the language that the person with an address prefers for mails; "" when no one has the
-// address, or it is not known.
+// Language returns the preferred mail language of the person with an address, or "" if the person or the
+// language is unknown.
 func (s *Service) Language(ctx context.Context, email string) (string, error) {
 	found, err := db.All(ctx, s.db.SQL, db.Value[string], `SELECT language FROM users WHERE email = $1`, email)
 	if err != nil || len(found) == 0 {
@@ -175,8 +176,8 @@ func lockEmail(ctx context.Context, tx *ent.Tx, email string) error {
 	return err
 }
 
-// EnsureAccount is CreateAccount for what must exist: the oldest account that already
-// has the email is returned as it is. Safe against a second process.
+// EnsureAccount is CreateAccount for an account that must exist: it returns the oldest account with the email
+// unchanged, if there is one. It is safe to call from several processes at the same time.
 func (s *Service) EnsureAccount(ctx context.Context, in NewAccount) (found *ent.Account, err error) {
 	in, wrong := in.normalized()
 	if err := wrong.Err(); err != nil {
@@ -202,11 +203,11 @@ func (s *Service) EnsureAccount(ctx context.Context, in NewAccount) (found *ent.
 	return found.Unwrap(), nil
 }
 
-// systemEmail is of the account that sends the installation's own mail. No mailbox has it.
+// systemEmail is the email of the account that sends the installation's own mail. It has no mailbox.
 const systemEmail = "system@postrider.invalid"
 
-// EnsureSystem gives the id of the account that sends the installation's own mail, made once. It has
-// no members and no keys, is not listed, and neither caps nor the sandbox hold it.
+// EnsureSystem returns the id of the account that sends the installation's own mail, which it creates once.
+// The account has no members and no keys, is not listed, and is exempt from caps and the sandbox.
 func (s *Service) EnsureSystem(ctx context.Context) (accountID string, err error) {
 	err = s.db.InTx(ctx, func(tx *ent.Tx) error {
 		if err := lockEmail(ctx, tx, systemEmail); err != nil {
@@ -226,10 +227,10 @@ func (s *Service) EnsureSystem(ctx context.Context) (accountID string, err error
 	return accountID, nil
 }
 
-const systemRetention = 30 // days that records of the installation's own mail are kept
+const systemRetention = 30 // days for which records of the installation's own mail are kept
 
-// AccountByEmail finds the account that has an email, for the command line and development mode.
-// Errors: NotFound; Conflict if several have it.
+// AccountByEmail returns the account with an email, for the command line and development mode. Errors:
+// NotFound; Conflict if several accounts have the email.
 func (s *Service) AccountByEmail(ctx context.Context, email string) (*ent.Account, error) {
 	found, err := s.db.Ent.Account.Query().Where(account.Email(strings.ToLower(strings.TrimSpace(email))), account.System(false)).
 		Order(ent.Asc(account.FieldID)).Limit(maxSameEmail).All(ctx)
@@ -243,14 +244,14 @@ func (s *Service) AccountByEmail(ctx context.Context, email string) (*ent.Accoun
 		for i, a := range found {
 			ids[i] = a.ID
 		}
-		return nil, fault.Conflictf(fault.CodeConflict, "Several accounts have the email %s; give the id of one: %s", email, strings.Join(ids, ", "))
+		return nil, fault.Conflictf(fault.CodeConflict, "Several accounts have the email %s; use the id of one of them: %s", email, strings.Join(ids, ", "))
 	}
 	return found[0], nil
 }
 
-const maxSameEmail = 20 // accounts that are named
+const maxSameEmail = 20 // accounts named in the error
 
-// Account gives the account with its plan, at most CacheTTL old.
+// Account returns the account with its plan, at most CacheTTL old.
 func (s *Service) Account(ctx context.Context, accountID string) (Account, error) {
 	return s.accounts.Get(ctx, accountID, s.loadAccount)
 }
@@ -263,36 +264,36 @@ func (s *Service) loadAccount(ctx context.Context, accountID string) (Account, e
 	return accountOf(row), nil
 }
 
-// maxFreeTeams is how many accounts on a sandboxed plan one person may own.
+// maxFreeTeams is the number of accounts on a sandboxed plan that one person may own.
 const maxFreeTeams = 5
 
-// maxTeams is how many accounts one person may own who does not run the installation.
+// maxTeams is the number of accounts that one person may own, unless that person is an operator.
 const maxTeams = 50
 
-// MayMakeTeam refuses a person who owns as many accounts as they may, on sandboxed plans and in all. The
-// row of the user is locked by who asks. Error: Conflict.
+// MayMakeTeam returns a Conflict if a person already owns as many accounts as they may, on sandboxed plans or
+// in total. The caller must hold a lock on the row of the user.
 func (s *Service) MayMakeTeam(ctx context.Context, tx *ent.Tx, userID string) error {
 	all, err := tx.Membership.Query().Where(membership.UserID(userID), membership.RoleEQ(membership.RoleOwner), membership.HasUserWith(user.Operator(false))).Count(ctx)
 	switch {
 	case err != nil:
 		return err
 	case all >= maxTeams:
-		return fault.Conflictf(fault.CodeConflict, "You own %d teams, which is all that one person may", maxTeams)
+		return fault.Conflictf(fault.CodeConflict, "You own %d teams, which is the most that one person may own", maxTeams)
 	}
 	n, err := tx.Membership.Query().Where(membership.UserID(userID), membership.RoleEQ(membership.RoleOwner),
 		membership.HasAccountWith(account.HasPlanWith(plan.Sandboxed(true)))).Count(ctx)
 	if err == nil && n >= maxFreeTeams {
-		err = fault.Conflictf(fault.CodeConflict, "You own %d teams on a free plan, which is all that one person may", maxFreeTeams)
+		err = fault.Conflictf(fault.CodeConflict, "You own %d teams on a free plan, which is the most that one person may own", maxFreeTeams)
 	}
 	return err
 }
 
-// MakeTeam makes an account of a person, in a transaction, on the plan that new ones get.
+// MakeTeam creates an account for a person within a transaction, on the default plan.
 func (s *Service) MakeTeam(ctx context.Context, tx *ent.Tx, email, name, ownerID string) (*ent.Account, error) {
 	return s.CreateAccountIn(ctx, tx, NewAccount{Name: name, Email: email, Plan: s.config.DefaultPlan}, ownerID)
 }
 
-// Adopt makes a person the owner of the oldest account that has their email, or of a new one, in a
+// Adopt makes a person the owner of the oldest account that has their email, or of a new account, within a
 // transaction.
 func (s *Service) Adopt(ctx context.Context, tx *ent.Tx, email, name, userID string) error {
 	found, err := tx.Account.Query().Where(account.Email(email), account.System(false)).Order(ent.Asc(account.FieldID)).First(ctx)

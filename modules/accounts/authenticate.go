@@ -15,20 +15,20 @@ import (
 	"github.com/postrider/postrider/runtime/base/secret"
 )
 
-// KeyPrefix is what every secret begins with.
+// KeyPrefix is the prefix of every secret.
 const KeyPrefix = "svc_"
 
 const (
-	shownPrefix   = 12 // characters of a secret that stay readable
+	shownPrefix   = 12 // characters of a secret that are stored and shown
 	minSecret     = 24
 	maxSecret     = 128
 	lookupTimeout = 5 * time.Second
 )
 
-// keyHash is the SHA-256 of a secret: the cache never holds the secret itself.
+// keyHash is the SHA-256 of a secret. The cache never holds the secret itself.
 type keyHash [sha256.Size]byte
 
-// credential is what the database said of a hash, also that it knows none.
+// credential is the cached answer of the database for a hash, including "unknown".
 type credential struct {
 	caller    Caller
 	known     bool // exists and is not revoked
@@ -36,8 +36,7 @@ type credential struct {
 	expiresAt time.Time // on this process's monotonic clock, from the database's remaining time
 }
 
-// Authenticate tells who the bearer of a secret is. The secret comes without the
-// word Bearer.
+// Authenticate returns the caller that a secret identifies. The secret is passed without the word Bearer.
 func (s *Service) Authenticate(ctx context.Context, bearer string) (Caller, error) {
 	if !isSecret(bearer) {
 		return Caller{}, fault.Unauthenticated()
@@ -45,7 +44,7 @@ func (s *Service) Authenticate(ctx context.Context, bearer string) (Caller, erro
 	return s.AuthenticateHash(ctx, keyHash(secret.HashToken(bearer)))
 }
 
-// AuthenticateHash is Authenticate for who has kept the SHA-256 of a secret.
+// AuthenticateHash is Authenticate for a caller that has only the SHA-256 of a secret.
 func (s *Service) AuthenticateHash(ctx context.Context, hash [sha256.Size]byte) (Caller, error) {
 	found, err := s.keys.Get(ctx, hash, s.loadCredential)
 	switch {
@@ -58,8 +57,7 @@ func (s *Service) AuthenticateHash(ctx context.Context, hash [sha256.Size]byte) 
 	return found.caller, nil
 }
 
-// isSecret tells whether a string has the form of a secret, so that garbage
-// costs no query.
+// isSecret reports whether a string has the form of a secret, so that garbage costs no query.
 func isSecret(s string) bool {
 	rest, found := strings.CutPrefix(s, KeyPrefix)
 	if !found || len(s) < minSecret || len(s) > maxSecret {
@@ -74,8 +72,8 @@ func isSecret(s string) bool {
 	return true
 }
 
-// The database clock decides what has expired; the remaining time lets the
-// cache decide the same later without asking.
+// The database clock decides what has expired. The remaining time lets the cache decide the same later,
+// without another query.
 const selectCredential = `
 SELECT k.id, k.account_id, k.scope, coalesce(k.domain_ids, '[]'::jsonb)::text, a.suspended_at IS NOT NULL,
        extract(epoch FROM k.expires_at - now())::float8, ` + creators.Columns + `
@@ -101,8 +99,8 @@ func (s *Service) loadCredential(ctx context.Context, hash keyHash) (credential,
 		return credential{}, fmt.Errorf("domains of key %s: %w", found.caller.KeyID, err)
 	}
 	if expiresIn.Valid {
-		// A key without a limit may live longer than a Duration can say; one with
-		// a limit beyond the cache's life needs no more precision than that.
+		// A key may live longer than a Duration can represent. A limit beyond the life of the cache entry
+		// needs no more precision than this.
 		found.expires = true
 		seconds := min(expiresIn.Float64, (24 * time.Hour).Seconds())
 		found.expiresAt = askedAt.Add(time.Duration(seconds * float64(time.Second)))

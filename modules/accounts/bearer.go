@@ -7,9 +7,8 @@ import (
 	"github.com/postrider/postrider/runtime/base/fault"
 )
 
-// Bearer reads the credential of a request (RFC 6750 section 2.1), for
-// Authenticate. Two credentials are none: which of them was meant is not for us
-// to guess.
+// Bearer returns the credential of a request (RFC 6750 section 2.1), for Authenticate. A request with two
+// credentials is unauthenticated, because it is ambiguous.
 func Bearer(header http.Header) (string, error) {
 	credentials := header.Values("Authorization")
 	if len(credentials) != 1 {

@@ -8,20 +8,20 @@ import (
 	"github.com/postrider/postrider/runtime/base/fault"
 )
 
-// Caller is who makes a request: a key, or a person in a session.
+// Caller is the author of a request: an API key, or a person in a session.
 type Caller struct {
-	AccountID string // empty: a person who belongs to no account
+	AccountID string // empty for a person without an account
 	KeyID     string
 	Scope     rights.Scope
-	Suspended bool     // the account, which may then do all but send
-	DomainIDs []string // the domains that the key is limited to; empty is all. Not to be changed.
-	Person    *Someone // nil: a key calls. Not to be changed.
+	Suspended bool     // the account is suspended and may do everything but send
+	DomainIDs []string // domains that the key is limited to; empty means all. Read-only.
+	Person    *Someone // nil if an API key calls. Read-only.
 
-	Creator *rights.Creator // who created the key, as they are now; nil: the operator of the installation did
+	Creator *rights.Creator // current state of the key's creator; nil if the operator of the installation created it
 }
 
-// Authorize refuses an operation that the caller's scope or role does not allow, and
-// sending for a suspended account.
+// Authorize returns an error if the caller's scope or role does not allow an operation, or if a suspended
+// account sends.
 func (c Caller) Authorize(op rights.Operation) error {
 	if err := c.authorize(op); err != nil {
 		return err
@@ -45,17 +45,18 @@ func (c Caller) authorize(op rights.Operation) error {
 		return nil
 	case c.Creator.Former:
 		return fault.Forbiddenf(fault.CodeInsufficientScope,
-			"The person who created this API key has left the team: it can only send, and read what was sent. Create another key")
+			"The creator of this API key has left the team, so the key can only send and read sent emails. Create another key")
 	}
 	return fault.Forbiddenf(fault.CodeInsufficientScope,
 		"This API key was created by a member with the role %q, which does not allow this operation", c.Creator.Role)
 }
 
-// May reports whether the caller's scope or role allows an operation, also where the account is suspended.
+// May reports whether the caller's scope or role allows an operation. Unlike Authorize, it ignores
+// suspension.
 func (c Caller) May(op rights.Operation) bool { return c.authorize(op) == nil }
 
-// Reaches refuses an operation that covers more than the domains that the key is limited to. What is about
-// one domain, or mail of one, is judged with [Caller.MayUseDomain].
+// Reaches returns an error if an operation covers the whole account and the key is limited to some domains.
+// Operations on one domain or its mail are checked with [Caller.MayUseDomain].
 func (c Caller) Reaches(operation string) error {
 	if c.IsLimited() && rights.ReachOf(operation) == rights.WholeAccount {
 		return fault.Forbiddenf(fault.CodeInsufficientScope, "This API key is limited to some domains, and this operation covers the whole account")
@@ -63,7 +64,8 @@ func (c Caller) Reaches(operation string) error {
 	return nil
 }
 
-// Follows reports whether the caller may read what an operation lists from a record that points to it.
+// Follows reports whether the caller may read the results of an operation through a record that links to
+// them.
 func (c Caller) Follows(right rights.Operation, operation string) bool {
 	return c.Authorize(right) == nil && c.Reaches(operation) == nil
 }
@@ -71,7 +73,7 @@ func (c Caller) Follows(right rights.Operation, operation string) bool {
 // IsLimited reports whether a key is limited to some domains.
 func (c Caller) IsLimited() bool { return len(c.DomainIDs) > 0 }
 
-// OtherDomain is what a key is told that is limited to other domains than what it wants to touch.
+// OtherDomain is the error for a key that is limited to domains other than the one it tries to use.
 func OtherDomain() *fault.Error {
 	return fault.Forbiddenf(fault.CodeInsufficientScope, "This API key is limited to other domains")
 }
@@ -86,17 +88,17 @@ func (c Caller) Can() (list []rights.Operation) {
 	return list
 }
 
-// Suspended is what a suspended account is told when it sends.
+// Suspended is the error for a suspended account that tries to send.
 func Suspended() *fault.Error {
 	return fault.Forbiddenf(fault.CodeAccountSuspended, "This account is suspended and cannot send; contact the operator of this service")
 }
 
-// MayUseDomain tells whether the key may send from the domain, and touch its mail.
+// MayUseDomain reports whether the key may send from the domain and access its mail.
 func (c Caller) MayUseDomain(domainID string) bool {
 	return len(c.DomainIDs) == 0 || slices.Contains(c.DomainIDs, domainID)
 }
 
-// ConfirmedFor is how long after a password, a passkey or a code a session may do what is dangerous.
+// ConfirmedFor is how long a session may perform sensitive operations after a password, passkey or code.
 const ConfirmedFor = 10 * time.Minute
 
 // Someone is a person who is signed in.
@@ -105,11 +107,11 @@ type Someone struct {
 	SessionID string
 	Email     string
 	Name      string
-	Role      rights.Role // in the account of the request; empty: not a member
+	Role      rights.Role // in the account of the request; empty if not a member
 	Operator  bool        // runs the installation
 
-	SecondFactor bool      // one was given at sign-in
-	SetUpFirst   bool      // the account wants a second factor, and this session has none
+	SecondFactor bool      // used at sign-in
+	SetUpFirst   bool      // the account requires a second factor, and this session has none
 	ConfirmedAt  time.Time // by the clock of this process
 }
 
@@ -118,10 +120,10 @@ func (p *Someone) authorize(op rights.Operation, member bool) error {
 	case op == rights.Person:
 		return nil
 	case !member && op != rights.Operate:
-		return fault.Forbiddenf(fault.CodeInsufficientRole, "You belong to no team yet: accept an invitation, or make a team")
+		return fault.Forbiddenf(fault.CodeInsufficientRole, "You do not belong to a team yet: accept an invitation or create a team")
 	case p.SetUpFirst:
 		return fault.Forbiddenf(fault.CodeSecondFactorRequired,
-			"This team wants a second factor of every member: set up an authenticator app or a passkey, then sign in with it")
+			"This team requires a second factor: set up an authenticator app or a passkey, then sign in with it")
 	case op == rights.Operate && p.Operator:
 		return nil
 	case op == rights.Operate:
@@ -132,16 +134,16 @@ func (p *Someone) authorize(op rights.Operation, member bool) error {
 	return nil
 }
 
-// Confirmed refuses a person who has given no password, passkey or code of late. Keys are not
-// asked.
+// Confirmed returns an error if a person has not entered a password, passkey or code recently. API keys need
+// no confirmation.
 func (c Caller) Confirmed() error {
 	if c.Person == nil || time.Since(c.Person.ConfirmedAt) < ConfirmedFor {
 		return nil
 	}
-	return fault.Forbiddenf(fault.CodeConfirmationRequired, "Confirm that it is you: give your password, a code or a passkey again")
+	return fault.Forbiddenf(fault.CodeConfirmationRequired, "Confirm your identity: enter your password, a code or a passkey again")
 }
 
-// ID is the key's, or the person's.
+// ID returns the id of the key or of the person.
 func (c Caller) ID() string {
 	if c.Person != nil {
 		return c.Person.UserID
@@ -149,11 +151,12 @@ func (c Caller) ID() string {
 	return c.KeyID
 }
 
-// sessionRate is how many requests a second one session may make. They are counted apart from the
-// account's, whose keys are for programs.
+// sessionRate is the number of requests per second allowed to one session. Sessions are counted separately
+// from the account, whose keys are used by programs.
 const sessionRate = 20
 
-// Counted gives what the caller's requests are counted for: its account, or its session.
+// Counted returns the account with the id and rate under which the caller's requests are counted: those of
+// the account, or those of the session.
 func (c Caller) Counted(a Account) Account {
 	if c.Person != nil {
 		a.ID, a.Plan.RequestsPerSecond = c.Person.SessionID, sessionRate

@@ -14,37 +14,36 @@ import (
 	"github.com/postrider/postrider/runtime/base/fault"
 )
 
-// What retention an account may ask for, in days.
+// The longest retention periods that an account may choose, in days.
 const (
 	MaxBodyRetention   = 365
 	MaxRecordRetention = 3650
 )
 
-// MaxMonthlyLimit is the most emails a month that an account may set as its own limit.
+// MaxMonthlyLimit is the largest number of emails per month that an account may set as its own limit.
 const MaxMonthlyLimit = 1_000_000_000
 
-// AccountChange is the input of UpdateAccount; nil leaves things as they are.
+// AccountChange is the input of UpdateAccount; nil fields stay unchanged.
 type AccountChange struct {
 	Name                *string
-	Email               *string // of a member
-	RequireSecondFactor *bool   // members without one may only set one up
+	Email               *string // must be the address of a member
+	RequireSecondFactor *bool   // members without one can do nothing but set one up
 	Plan                *string
 	ProductionUnlocked  *bool
 	PaymentMethod       *bool // whether one is on file
 	Suspended           *bool
-	MonthlyLimit        **int // emails a month that the account allows itself; nil behind it: no limit
+	MonthlyLimit        **int // own limit of emails per month; a pointer to nil removes it
 	PaymentDue          *bool // a payment is overdue
-	StoredBytes         **int // cap of stored bytes in place of the plan's; nil behind it: the plan's applies
-	DailyBytes          **int // cap of bytes a day in place of the plan's; nil behind it: the plan's applies
-	BodyRetentionDays   *int  // bodies and attachments are deleted so long after sending
-	RecordRetentionDays *int  // the whole email; never sooner than its body
+	StoredBytes         **int // overrides the plan's cap of stored bytes; a pointer to nil restores the plan's
+	DailyBytes          **int // overrides the plan's cap of bytes per day; a pointer to nil restores the plan's
+	BodyRetentionDays   *int  // days after sending until bodies and attachments are deleted
+	RecordRetentionDays *int  // days until the whole email is deleted; at least BodyRetentionDays
 }
 
-// Empty tells whether nothing would change.
+// Empty reports whether nothing would change.
 func (c AccountChange) Empty() bool { return c == AccountChange{} }
 
-// Validate reports every wrong field, as far as that can be told without the
-// account.
+// Validate reports every wrong field that can be checked without reading the account.
 func (c AccountChange) Validate() fault.Fields {
 	wrong := fault.Fields{}
 	if c.Name != nil {
@@ -78,8 +77,7 @@ func CheckBytes(wrong fault.Fields, field string, n **int) {
 	}
 }
 
-// checkRetention is pure: a record is what its body belongs to, so it stays at
-// least as long.
+// checkRetention is pure. A body belongs to its record, so the record must be kept at least as long.
 func (c AccountChange) checkRetention(wrong fault.Fields, current *ent.Account) {
 	body, record := current.BodyRetentionDays, current.RecordRetentionDays
 	if c.BodyRetentionDays != nil {
@@ -97,13 +95,13 @@ func (c AccountChange) checkRetention(wrong fault.Fields, current *ent.Account) 
 	}
 }
 
-// UpdateAccount changes an account: at once in this process, within CacheTTL in
-// others. What was sent under another plan counts against the caps of the new one.
+// UpdateAccount changes an account: immediately in this process, within CacheTTL in others. Emails sent under
+// the old plan count against the caps of the new one.
 func (s *Service) UpdateAccount(ctx context.Context, accountID string, c AccountChange) (*ent.Account, error) {
 	return s.UpdateAccountAnd(ctx, accountID, c, func(*ent.Tx) error { return nil })
 }
 
-// UpdateAccountAnd is UpdateAccount with something more in its transaction.
+// UpdateAccountAnd is UpdateAccount with an additional function in its transaction.
 func (s *Service) UpdateAccountAnd(ctx context.Context, accountID string, c AccountChange, also func(*ent.Tx) error) (*ent.Account, error) {
 	err := s.db.InTx(ctx, func(tx *ent.Tx) error {
 		if err := s.UpdateAccountIn(ctx, tx, accountID, c); err != nil {
@@ -119,18 +117,18 @@ func (s *Service) UpdateAccountAnd(ctx context.Context, accountID string, c Acco
 	}
 	s.Forget(accountID)
 	if c.Suspended != nil {
-		s.keys.InvalidateAll() // which keys are whose is not kept, and it is a rare thing
+		s.keys.InvalidateAll() // the cache has no index by account, and suspensions are rare
 	}
 	return s.accountRow(ctx, accountID)
 }
 
-// Forget has the account read anew when it is asked for next in this process.
+// Forget drops the account from the cache of this process.
 func (s *Service) Forget(accountID string) { s.accounts.Invalidate(accountID) }
 
-// ForgetKeys has API keys read anew when they are used next in this process.
+// ForgetKeys drops all API keys from the cache of this process.
 func (s *Service) ForgetKeys() { s.keys.InvalidateAll() }
 
-// UpdateAccountIn is UpdateAccount in a transaction, after which the caller calls Forget.
+// UpdateAccountIn is UpdateAccount within a transaction. The caller must call Forget afterwards.
 func (s *Service) UpdateAccountIn(ctx context.Context, tx *ent.Tx, accountID string, c AccountChange) error {
 	current, err := tx.Account.Query().Where(account.ID(accountID)).ForUpdate().Only(ctx)
 	if err != nil {
@@ -153,19 +151,20 @@ func (s *Service) UpdateAccountIn(ctx context.Context, tx *ent.Tx, accountID str
 	return planChanged(ctx, tx, accountID)
 }
 
-// checkMember refuses an email that no member has: who is sandboxed writes to nobody else's mailbox.
+// checkMember rejects an email that no member has: a sandboxed account must not be able to write to a
+// stranger's mailbox.
 func (c AccountChange) checkMember(ctx context.Context, tx *ent.Tx, wrong fault.Fields, accountID string) error {
 	if c.Email == nil || wrong["email"] != "" {
 		return nil
 	}
 	is, err := tx.Membership.Query().Where(membership.AccountID(accountID), membership.HasUserWith(user.Email(CheckEmail(wrong, "email", *c.Email)))).Exist(ctx)
 	if err == nil && !is {
-		wrong.Add("email", "is not the address of a member")
+		wrong.Add("email", "must be the address of a member")
 	}
 	return err
 }
 
-// changesCaps tells whether other caps hold afterwards.
+// changesCaps reports whether the change affects the caps of the account.
 func (c AccountChange) changesCaps(current *ent.Account) bool {
 	return c.Plan != nil && *c.Plan != current.PlanID || c.MonthlyLimit != nil || c.PaymentDue != nil && *c.PaymentDue != (current.PaymentDueAt != nil)
 }
@@ -210,8 +209,8 @@ func (c AccountChange) apply(u *ent.AccountUpdateOne) *ent.AccountUpdateOne {
 	return u
 }
 
-// since notes when something became so, by the database clock; the first time
-// stays.
+// since sets a timestamp column to the time, by the database clock, at which a condition became true, or
+// clears it. A time that is already set stays.
 func since(u *ent.AccountUpdateOne, field string, so *bool) {
 	if so == nil {
 		return

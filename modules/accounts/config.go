@@ -14,25 +14,24 @@ var DefaultPlan = setting.Declare(setting.Setting[string]{
 	Help: "Plan of new accounts, as postrider plan list shows them.",
 })
 
-// Config of the module; the zero value of a field is its default.
+// Config configures the module. The zero value of a field selects its default.
 type Config struct {
-	// CacheTTL is how long an authentication or an account is believed without
-	// asking the database: 3 s, at most 4 s, because a revocation is promised
-	// to work within 5 s.
+	// CacheTTL is how long a cached credential or account is used without a query: 3 s, and at most 4 s,
+	// because a revocation must take effect within 5 s.
 	CacheTTL time.Duration
-	// CacheSize bounds the credentials remembered, unknown ones included: 20,000.
+	// CacheSize bounds the number of cached credentials, including unknown ones: 20,000.
 	CacheSize int
-	// LastUsedEvery is the pace at which last_used_at is written: 30 s.
+	// LastUsedEvery is the interval at which last_used_at is written: 30 s.
 	LastUsedEvery time.Duration
-	// SweepEvery is the pace at which old counters are deleted: 6 h.
+	// SweepEvery is the interval at which old counters are deleted: 6 h.
 	SweepEvery time.Duration
-	// CloseEvery is the pace at which hours that have ended are counted: 1 min.
+	// CloseEvery is the interval at which hours that have ended are counted: 1 min.
 	CloseEvery time.Duration
-	// RecountEvery is the pace at which it is looked for changes of plans: 5 s.
+	// RecountEvery is the interval at which changed plans are looked for: 5 s.
 	RecountEvery time.Duration
-	// RecountAfter is how long after a change of plan every process is certain to know it: 10 s.
+	// RecountAfter is how long after a change of plan every process is certain to use the new plan: 10 s.
 	RecountAfter time.Duration
-	// DefaultPlan is the plan of teams that people make: scale, whose caps nobody meets.
+	// DefaultPlan is the plan of teams that people create: scale, whose caps are out of reach.
 	DefaultPlan string
 }
 
@@ -56,7 +55,7 @@ func (c Config) withDefaults() Config {
 	return c
 }
 
-// Validate reports every setting that cannot work.
+// Validate reports every invalid setting.
 func (c Config) Validate() error {
 	wrong := fault.Fields{}
 	if c.CacheTTL < 0 || c.CacheTTL > 4*time.Second {

@@ -8,8 +8,7 @@ import (
 	"github.com/postrider/postrider/runtime/storage/db/batch"
 )
 
-// The names of the present periods. now() is when the transaction began, so all statements of
-// one agree.
+// The names of the current periods. now() is the start of the transaction, so all of its statements agree.
 const (
 	dayNow   = `to_char(now() AT TIME ZONE 'UTC', 'YYYY-MM-DD')`
 	monthNow = `to_char(now() AT TIME ZONE 'UTC', 'YYYY-MM')`
@@ -23,27 +22,27 @@ const (
 // counter names one row of usages.
 type counter struct{ accountID, period string }
 
-// tally is what counters stand at, and what day it is by the database clock.
+// tally holds counter values, and the current day by the database clock.
 type tally struct {
 	emails map[counter]int64
 	today  string
 	now    time.Time
 }
 
-// add counts emails of a day, in that day and in its month.
+// add counts n emails in a day and in its month.
 func (t tally) add(accountID, day string, n int64) {
 	t.emails[counter{accountID, day}] += n
 	t.emails[counter{accountID, monthOf(day)}] += n
 }
 
-// of gives what is counted in a day and in its month.
+// of returns the counts of a day and its month.
 func (t tally) of(accountID, day string) count {
 	return count{day: t.emails[counter{accountID, day}], month: t.emails[counter{accountID, monthOf(day)}], date: day, today: day == t.today, now: t.now}
 }
 
 func monthOf(day string) string { return day[:len(monthLayout)] }
 
-// usesByPeriod is SQL for what uses add to the counters: each counts in a day and in its month.
+// usesByPeriod is SQL that sums uses by period: each use counts in a day and in its month.
 var usesByPeriod = `wanted AS (
 	SELECT w.account_id, coalesce(NULLIF(w.day, ''), ` + dayNow + `) AS day, w.emails FROM ` + useRows.Source() + `
 ), summed AS (
@@ -52,9 +51,9 @@ var usesByPeriod = `wanted AS (
 	 GROUP BY account_id, period
 )`
 
-// addUsesSQL adds without regard to the caps, because only the row itself knows
-// what it has; what was too much is taken back by subtractUsesSQL under the same
-// locks, so that nobody ever sees it. The ORDER BY is the order of the locks.
+// addUsesSQL adds without regard to the caps, because only the row itself knows its value. subtractUsesSQL
+// then takes back the excess under the same locks, so no other transaction sees it. The ORDER BY fixes the
+// lock order.
 var addUsesSQL = db.Compile(`
 WITH ` + usesByPeriod + `, used AS (
 INSERT INTO usages AS u (account_id, period, emails)
@@ -89,8 +88,8 @@ var useRows = batch.New("w",
 	batch.Int("emails", func(u cappedUse) int64 { return u.emails }),
 )
 
-// A counter that is not there yet is made: what cannot be locked would be waited for out of
-// order.
+// Missing counters are inserted, because a row that does not exist cannot be locked, and another transaction
+// could then wait for it out of order.
 const lockCountersSQL = `
 INSERT INTO usages AS u (account_id, period, emails)
 SELECT $1::text, p.period, 0 FROM unnest($2::text[]) AS p (period) GROUP BY p.period ORDER BY p.period COLLATE "C"
@@ -106,7 +105,7 @@ const countSQL = `
 SELECT $1::text, p.period, coalesce(u.emails, 0), ` + dayNow + `, now()
   FROM (VALUES (` + dayNow + `), (` + monthNow + `)) p (period) LEFT JOIN usages u ON u.account_id = $1 AND u.period = p.period`
 
-// count gives what the counters of the present day and month of an account stand at.
+// count returns the counters of an account for the current day and month.
 func (s *Service) count(ctx context.Context, from db.Execer, accountID string) (count, error) {
 	found, err := tallied(ctx, from, countSQL, accountID)
 	return found.of(accountID, found.today), err

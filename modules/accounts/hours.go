@@ -13,11 +13,10 @@ import (
 	"github.com/postrider/postrider/runtime/work/event"
 )
 
-// Emails of all plans are counted by the hour, and nothing is added to the accept path for it:
-// each email that was handed over to delivery has left a fact. An hour is closed when no
-// transaction can add a fact to it any more (bus.Log.Horizon). Then one statement counts its
-// facts by account. A mark says which hour is the first open one; hours after it are counted
-// when somebody asks.
+// Emails are counted by the hour for all plans, at no cost to the accept path: each email that was handed to
+// delivery has left a fact. An hour is closed when no transaction can add a fact to it any more
+// (bus.Log.Horizon). One statement then counts its facts by account. A mark records the first open hour; open
+// hours are counted on demand.
 
 const (
 	createMarkSQL = `
@@ -35,8 +34,8 @@ SELECT account_id, $1::timestamptz, count(*) FROM facts WHERE id >= $2 AND id < 
 ON CONFLICT (account_id, hour) DO UPDATE SET emails = u.emails + excluded.emails`
 )
 
-// closeHours counts the facts of every hour that has ended for good. It may run in several
-// processes: one of them has the mark.
+// closeHours counts the facts of every hour that has ended. Several processes may run it; the one that locks
+// the mark does the work.
 func (s *Service) closeHours(ctx context.Context) error {
 	horizon, err := s.facts.Horizon(ctx)
 	if err != nil {
@@ -57,7 +56,7 @@ func (s *Service) closeHours(ctx context.Context) error {
 	return nil
 }
 
-// createMark begins with the hour of the oldest fact.
+// createMark creates the mark at the hour of the oldest fact.
 func (s *Service) createMark(ctx context.Context, horizon time.Time) error {
 	oldest, err := db.One(ctx, s.db.SQL, db.Value[string], oldestFactSQL, "")
 	if err != nil {
@@ -68,7 +67,7 @@ func (s *Service) createMark(ctx context.Context, horizon time.Time) error {
 	return err
 }
 
-// hourOf gives the hour of a fact, and that of the horizon where there is none.
+// hourOf returns the hour of a fact, or that of the horizon if there is no fact.
 func hourOf(factID string, horizon time.Time) time.Time {
 	at := horizon
 	if factID != "" {
@@ -77,12 +76,12 @@ func hourOf(factID string, horizon time.Time) time.Time {
 	return at.UTC().Truncate(time.Hour)
 }
 
-// closeHour counts the first open hour if it has ended, and goes on to the next hour that has
-// facts. False: there is nothing to close now.
+// closeHour counts the first open hour if it has ended, and moves the mark to the next hour that has facts.
+// It returns false if there is nothing to close.
 func closeHour(ctx context.Context, tx db.Execer, horizon time.Time) (bool, error) {
 	hour, err := db.One(ctx, tx, db.Value[time.Time], lockMarkSQL)
 	switch {
-	case errors.Is(err, sql.ErrNoRows): // another process has it
+	case errors.Is(err, sql.ErrNoRows): // another process holds the mark
 		return false, nil
 	case err != nil:
 		return false, err
@@ -105,8 +104,8 @@ func closeHour(ctx context.Context, tx db.Execer, horizon time.Time) (bool, erro
 	return true, err
 }
 
-// sentSQL counts what an account has handed over in the present day and month: in closed hours
-// by their counts, in open ones by the facts.
+// sentSQL counts the emails that an account has handed to delivery on the current day and in the current
+// month: closed hours by their counts, open ones by their facts.
 const sentSQL = `
 SELECT hours.day + recent.day AS day, hours.month + recent.month AS month FROM (
 	SELECT coalesce(sum(emails) FILTER (WHERE hour >= $2), 0)::bigint AS day, coalesce(sum(emails), 0)::bigint AS month
@@ -115,7 +114,7 @@ SELECT hours.day + recent.day AS day, hours.month + recent.month AS month FROM (
 	 WHERE account_id = $1 AND type = '` + string(event.EmailSent) + `' AND id >= $5
 	   AND id >= coalesce((SELECT fact_id FROM usage_marks), '')) recent`
 
-// sentArgs are the parameters of sentSQL at a time.
+// sentArgs returns the parameters of sentSQL at a time.
 func sentArgs(accountID string, now time.Time) []any {
 	now = now.UTC()
 	day := now.Truncate(24 * time.Hour)
@@ -123,7 +122,7 @@ func sentArgs(accountID string, now time.Time) []any {
 	return []any{accountID, day, month, id.Since(id.Fact, day), id.Since(id.Fact, month)}
 }
 
-// sent gives what an account without caps has handed over.
+// sent returns the number of emails that an account without caps has handed to delivery.
 func (s *Service) sent(ctx context.Context, accountID string) (count, error) {
 	now, err := db.Now(ctx, s.db.Hot)
 	if err != nil {
@@ -135,7 +134,7 @@ func (s *Service) sent(ctx context.Context, accountID string) (count, error) {
 }
 
 const (
-	// The mark stays where it is until tx ends, so no fact is counted twice.
+	// The lock keeps the mark in place until tx ends, so no fact is counted twice.
 	holdMarkSQL = `SELECT fact_id FROM usage_marks WHERE id = 1 FOR SHARE`
 
 	openFactsSQL = `
@@ -173,7 +172,7 @@ const (
 )
 
 // reopenHours reopens hours of usage that were closed while the database clock was ahead
-// (runtime/storage/clockstep). They are counted again from the facts when they end.
+// (runtime/storage/clockstep). They are counted again from their facts when they end.
 func (s *Service) reopenHours(ctx context.Context, step clockstep.Step) (rows int64, err error) {
 	hour := step.At.UTC().Truncate(time.Hour)
 	err = s.db.InHotTx(ctx, func(tx *sql.Tx) error {

@@ -23,17 +23,17 @@ const maxKeyDomains = 100
 type NewKey struct {
 	AccountID string
 	Name      string
-	Scope     rights.Scope // full when empty
-	DomainIDs []string     // the domains it may send from; empty is all
-	ExpiresAt *time.Time   // never when nil
-	// MadeBy is the id of the key that asks, whose own bounds the new one cannot
-	// exceed; empty for the operator.
+	Scope     rights.Scope // empty means full
+	DomainIDs []string     // domains that the key may send from; empty means all
+	ExpiresAt *time.Time   // nil means never
+	// MadeBy is the id of the key that makes the request, whose own limits the new key cannot exceed; empty
+	// for the operator.
 	MadeBy string
-	// CreatedBy is the id of the person who makes it; empty: a key does, whose creator it gets, or the operator.
+	// CreatedBy is the id of the person who creates the key. Empty if a key does, whose creator the new key
+	// inherits, or the operator.
 	CreatedBy string
-	// Keep stores the caller's answer in the transaction that makes the key, so
-	// that neither is there without the other; nil for none. Its error undoes both
-	// and is returned.
+	// Keep, if not nil, stores the response in the transaction that creates the key, so that neither exists
+	// without the other. Its error rolls back both and is returned.
 	Keep func(ctx context.Context, tx idempotency.Execer, made *ent.APIKey, token secret.String) error
 }
 
@@ -53,24 +53,24 @@ func (in NewKey) normalized() (NewKey, fault.Fields) {
 		wrong.Add("scope", "must be one of full, sending, read")
 	}
 	if len(in.DomainIDs) > maxKeyDomains {
-		wrong.Add("domain_ids", "has more than %d entries", maxKeyDomains)
+		wrong.Add("domain_ids", "cannot have more than %d entries", maxKeyDomains)
 	}
 	for i, domainID := range in.DomainIDs {
 		if !id.Is(id.Domain, domainID) {
-			wrong.Add(fmt.Sprintf("domain_ids[%d]", i), "is not the id of a domain")
+			wrong.Add(fmt.Sprintf("domain_ids[%d]", i), "must be the id of a domain")
 		}
 	}
 	if in.ExpiresAt != nil && in.ExpiresAt.Before(time.Now()) {
-		wrong.Add("expires_at", "is in the past")
+		wrong.Add("expires_at", "must be in the future")
 	}
 	if in.ExpiresAt != nil {
-		at := in.ExpiresAt.Truncate(time.Microsecond) // as the database keeps it
+		at := in.ExpiresAt.Truncate(time.Microsecond) // the precision of the database
 		in.ExpiresAt = &at
 	}
 	return in, wrong
 }
 
-// CreateKey makes a key. The secret is returned here and never again.
+// CreateKey creates an API key. The secret is returned here and never again.
 func (s *Service) CreateKey(ctx context.Context, in NewKey) (*ent.APIKey, secret.String, error) {
 	in, wrong := in.normalized()
 	if err := wrong.Err(); err != nil {
@@ -86,7 +86,7 @@ func (s *Service) CreateKey(ctx context.Context, in NewKey) (*ent.APIKey, secret
 		if err != nil {
 			return err
 		}
-		if maker != nil && maker.CreatedBy != nil { // a key bounds what it makes as its creator bounds it
+		if maker != nil && maker.CreatedBy != nil { // a key created by a key inherits its creator, and so its limits
 			in.CreatedBy = *maker.CreatedBy
 		}
 		if made, err = insertKey(tx.APIKey, in, token, hash).Save(ctx); err != nil || in.Keep == nil {
@@ -100,13 +100,13 @@ func (s *Service) CreateKey(ctx context.Context, in NewKey) (*ent.APIKey, secret
 	return made.Unwrap(), token, nil
 }
 
-// EnsureKey adopts a secret that exists already: it makes the key unless the
-// account has one with this secret, and gives that one otherwise. A revoked one
-// stays revoked. Safe against a second process.
+// EnsureKey stores a secret that already exists: it returns the account's key with this secret, and creates
+// it if there is none. A revoked key stays revoked. It is safe to call from several processes at the same
+// time.
 func (s *Service) EnsureKey(ctx context.Context, accountID, name string, token secret.String, scope rights.Scope) (*ent.APIKey, error) {
 	in, wrong := NewKey{AccountID: accountID, Name: name, Scope: scope}.normalized()
 	if !isSecret(token.Reveal()) {
-		wrong.Add("secret", "must be %s and letters, digits, - or _, %d to %d characters in all", KeyPrefix, minSecret, maxSecret)
+		wrong.Add("secret", "must be %s followed by letters, digits, - or _, %d to %d characters in total", KeyPrefix, minSecret, maxSecret)
 	}
 	if err := wrong.Err(); err != nil {
 		return nil, err
@@ -121,7 +121,7 @@ func (s *Service) EnsureKey(ctx context.Context, accountID, name string, token s
 		found, err = insertKey(s.db.Ent.APIKey, in, token, hash).Save(ctx)
 		s.keys.Invalidate(keyHash(hash))
 	}
-	if ent.IsConstraintError(err) { // another process was first
+	if ent.IsConstraintError(err) { // another process created it first
 		found, err = find()
 	}
 	switch {
@@ -154,8 +154,8 @@ func (s *Service) requireAccount(ctx context.Context, accountID string) error {
 	return nil
 }
 
-// RevokeKey ends a key: at once here, within CacheTTL on other processes.
-// Revoking it again changes nothing.
+// RevokeKey revokes a key: immediately in this process, within CacheTTL in others. Revoking it again changes
+// nothing.
 func (s *Service) RevokeKey(ctx context.Context, accountID, keyID string) (*ent.APIKey, error) {
 	err := s.db.Ent.APIKey.Update().Where(apikey.ID(keyID), apikey.AccountID(accountID), apikey.RevokedAtIsNil()).
 		Modify(func(u *entsql.UpdateBuilder) { u.Set(apikey.FieldRevokedAt, entsql.Expr("now()")) }).Exec(ctx)
@@ -170,7 +170,7 @@ func (s *Service) RevokeKey(ctx context.Context, accountID, keyID string) (*ent.
 	return found, nil
 }
 
-// Key gives one key of the account.
+// Key returns one key of the account.
 func (s *Service) Key(ctx context.Context, accountID, keyID string) (*ent.APIKey, error) {
 	found, err := s.db.Ent.APIKey.Query().Where(apikey.ID(keyID), apikey.AccountID(accountID)).Only(ctx)
 	switch {

@@ -12,34 +12,35 @@ import (
 	"github.com/postrider/postrider/runtime/base/fault"
 )
 
-// bounds are what limits a key, and what it makes.
+// bounds are the limits of a key, and of the keys that it creates.
 type bounds struct {
-	domainIDs []string // empty is all
+	domainIDs []string // empty means all
 	expiresAt *time.Time
 }
 
-// check is pure: a key makes no key that may more than itself, or longer. owned
-// are those of the named domains that the account has.
+// check is pure. A key cannot create a key that may do more than itself, or that lives longer. owned are
+// those of the requested domains that belong to the account.
 func (b bounds) check(in NewKey, owned []string) fault.Fields {
 	wrong := fault.Fields{}
 	for i, domainID := range in.DomainIDs {
 		switch {
 		case !slices.Contains(owned, domainID):
-			wrong.Add(fmt.Sprintf("domain_ids[%d]", i), "is not a domain of this account")
+			wrong.Add(fmt.Sprintf("domain_ids[%d]", i), "must be a domain of this account")
 		case len(b.domainIDs) > 0 && !slices.Contains(b.domainIDs, domainID):
-			wrong.Add(fmt.Sprintf("domain_ids[%d]", i), "is not a domain that the key making this request may send from")
+			wrong.Add(fmt.Sprintf("domain_ids[%d]", i), "must be a domain that the API key of this request may send from")
 		}
 	}
 	if len(b.domainIDs) > 0 && len(in.DomainIDs) == 0 {
-		wrong.Add("domain_ids", "is required: the key making this request may send from some domains only")
+		wrong.Add("domain_ids", "is required, because the API key of this request is limited to some domains")
 	}
 	if b.expiresAt != nil && (in.ExpiresAt == nil || in.ExpiresAt.After(*b.expiresAt)) {
-		wrong.Add("expires_at", "must be at or before %s, when the key making this request expires", b.expiresAt.UTC().Format(time.RFC3339))
+		wrong.Add("expires_at", "cannot be later than %s, when the API key of this request expires", b.expiresAt.UTC().Format(time.RFC3339))
 	}
 	return wrong
 }
 
-// checkBounds asks what the new key's domains and its maker's bounds are, and returns the key that makes it.
+// checkBounds checks the new key against its maker's limits and the account's domains, and returns the key
+// that makes it, if any.
 func (in NewKey) checkBounds(ctx context.Context, tx *ent.Tx) (maker *ent.APIKey, err error) {
 	var b bounds
 	if in.MadeBy != "" {

@@ -12,7 +12,7 @@ import (
 	"github.com/postrider/postrider/runtime/storage/page"
 )
 
-// KeyFilter narrows a list of keys; empty fields do not.
+// KeyFilter narrows a list of keys; empty fields match everything.
 type KeyFilter struct {
 	Text    string // a part of the name
 	Scope   apikey.Scope
@@ -25,7 +25,7 @@ func (s *Service) Keys(ctx context.Context, accountID string, r page.Request) (p
 	return s.FilteredKeys(ctx, accountID, KeyFilter{}, r)
 }
 
-// FilteredKeys is Keys for those that a filter lets pass.
+// FilteredKeys is Keys with a filter.
 func (s *Service) FilteredKeys(ctx context.Context, accountID string, f KeyFilter, r page.Request) (page.Page[*ent.APIKey], error) {
 	query, err := s.keyQuery(accountID, f)
 	if err != nil {
@@ -35,7 +35,7 @@ func (s *Service) FilteredKeys(ctx context.Context, accountID string, f KeyFilte
 		func(k *ent.APIKey) string { return k.ID })
 }
 
-// CountKeys counts the account's keys that a filter lets pass, up to a number.
+// CountKeys counts the account's keys that match a filter, up to most.
 func (s *Service) CountKeys(ctx context.Context, accountID string, f KeyFilter, most int) (int, error) {
 	query, err := s.keyQuery(accountID, f)
 	if err != nil {
@@ -66,13 +66,14 @@ func (s *Service) keyQuery(accountID string, f KeyFilter) (*ent.APIKeyQuery, err
 	return query, nil
 }
 
-// CreatorsOf returns who created keys of the account, by the ids of the keys. Keys of the operator are left out.
+// CreatorsOf returns the creators of keys of the account, by key id. Keys that the operator created are
+// omitted.
 func (s *Service) CreatorsOf(ctx context.Context, accountID string, keyIDs ...string) (map[string]rights.Creator, error) {
 	found, err := creators.OfKeys(ctx, s.db.SQL, accountID, keyIDs...)
 	return found, fault.Wrap("creators of keys", err)
 }
 
-// IsWithin reports whether a key is limited to some of the domains, and to no other.
+// IsWithin reports whether a key is limited to domains, and all of them are among the given ones.
 func (s *Service) IsWithin(ctx context.Context, accountID, keyID string, domainIDs []string) (bool, error) {
 	found, err := s.Key(ctx, accountID, keyID)
 	if err != nil {
@@ -81,7 +82,7 @@ func (s *Service) IsWithin(ctx context.Context, accountID, keyID string, domainI
 	return rights.Within(found.DomainIds, domainIDs), nil
 }
 
-// SeveralKeys gives the keys of those ids that the account has, in no order.
+// SeveralKeys returns those of the given keys that belong to the account, in no particular order.
 func (s *Service) SeveralKeys(ctx context.Context, accountID string, keyIDs ...string) ([]*ent.APIKey, error) {
 	found, err := s.db.Ent.APIKey.Query().Where(apikey.AccountID(accountID), apikey.IDIn(keyIDs...)).All(ctx)
 	if err != nil {

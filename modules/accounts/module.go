@@ -9,7 +9,7 @@ import (
 	"github.com/postrider/postrider/runtime/storage/clockstep"
 )
 
-// Module gives *Service and runs its background writer.
+// Module provides *Service and runs its background tasks.
 var Module = fx.Module("accounts",
 	fx.Provide(New),
 	module.Repairs(func(s *Service) clockstep.Repair {

@@ -6,7 +6,7 @@ import (
 	"github.com/postrider/postrider/ent"
 )
 
-// The plans that an installation starts with.
+// The plans of a new installation.
 const (
 	PlanFree      = "free"
 	PlanPro       = "pro"
@@ -15,40 +15,39 @@ const (
 	PlanDedicated = "dedicated"
 )
 
-// UpgradeURL is the dashboard page where a plan is changed, relative to the
-// dashboard.
+// UpgradeURL is the dashboard page on which a plan is changed, relative to the dashboard.
 const UpgradeURL = "/settings/billing"
 
-// Plan is the limits and terms of a plan, in the form in which REST and the command line print it to
-// the operator, GraphQL serves it and the audit log compares it. A nil cap means unlimited.
+// Plan is the limits and terms of a plan, as REST and the command line print it for the operator, GraphQL
+// serves it and the audit log compares it. A nil cap means unlimited.
 type Plan struct {
 	ID                string `json:"id" example:"pro"`
 	Name              string `json:"name" example:"Pro"`
-	Rank              int    `json:"rank" doc:"Changes to a plan of a greater rank hold at once, others at the end of the period." example:"1"`
-	SelfService       bool   `json:"self_service" doc:"Whether customers may choose it."`
+	Rank              int    `json:"rank" doc:"A change to a plan of a higher rank takes effect immediately, any other change at the end of the billing period." example:"1"`
+	SelfService       bool   `json:"self_service" doc:"Whether customers can choose this plan themselves."`
 	RequestsPerSecond int    `json:"requests_per_second" example:"50"`
-	DailyEmails       *int   `json:"daily_emails" doc:"null: no cap."`
-	MonthlyEmails     *int   `json:"monthly_emails" doc:"null: no cap."`
-	DailySMS          *int   `json:"daily_sms" doc:"Text messages by the provider of the installation; null: no cap."`
+	DailyEmails       *int   `json:"daily_emails" doc:"Emails per day; null if unlimited."`
+	MonthlyEmails     *int   `json:"monthly_emails" doc:"Emails per month; null if unlimited."`
+	DailySMS          *int   `json:"daily_sms" doc:"Text messages per day through the provider of the installation; null if unlimited."`
 	StoredBytes       *int   `json:"stored_bytes" doc:"Hard cap of stored bytes; null if unlimited."`
-	DailyBytes        *int   `json:"daily_bytes" doc:"Hard cap of bytes stored in a day (UTC); null if unlimited."`
-	IncludedEmails    *int   `json:"included_emails" doc:"A month, in the price; null: nothing is said."`
-	Overage           bool   `json:"overage" doc:"Whether emails beyond the included ones are sent, and metered."`
+	DailyBytes        *int   `json:"daily_bytes" doc:"Hard cap of bytes stored per day (UTC); null if unlimited."`
+	IncludedEmails    *int   `json:"included_emails" doc:"Emails per month included in the price; null if not stated."`
+	Overage           bool   `json:"overage" doc:"Whether emails beyond the included ones are sent and metered."`
 	MaxDomains        int    `json:"max_domains" example:"10"`
-	Sandboxed         bool   `json:"sandboxed" doc:"Whether its accounts write only to themselves until they have a verified domain and a payment method."`
+	Sandboxed         bool   `json:"sandboxed" doc:"Whether accounts on this plan can write only to their own address until they have a verified domain and a payment method."`
 }
 
 // Limits is the part of a plan that its accounts see.
 type Limits struct {
-	RequestsPerSecond int  `json:"requests_per_second" doc:"Over all keys; twice as many at once."`
-	DailyEmails       *int `json:"daily_emails" doc:"null: no cap."`
-	MonthlyEmails     *int `json:"monthly_emails" doc:"null: no cap."`
+	RequestsPerSecond int  `json:"requests_per_second" doc:"Across all API keys, with bursts of up to twice as many."`
+	DailyEmails       *int `json:"daily_emails" doc:"Emails per day; null if unlimited."`
+	MonthlyEmails     *int `json:"monthly_emails" doc:"Emails per month; null if unlimited."`
 	StoredBytes       *int `json:"stored_bytes" doc:"Hard cap of stored bytes; null if unlimited."`
-	DailyBytes        *int `json:"daily_bytes" doc:"Hard cap of bytes stored in a day (UTC); null if unlimited."`
+	DailyBytes        *int `json:"daily_bytes" doc:"Hard cap of bytes stored per day (UTC); null if unlimited."`
 	Domains           int  `json:"domains"`
 }
 
-// Limits returns what the accounts on a plan see of it.
+// Limits returns the part of the plan that its accounts see.
 func (p Plan) Limits() Limits {
 	return Limits{RequestsPerSecond: p.RequestsPerSecond, DailyEmails: p.DailyEmails, MonthlyEmails: p.MonthlyEmails,
 		StoredBytes: p.StoredBytes, DailyBytes: p.DailyBytes, Domains: p.MaxDomains}
@@ -57,12 +56,12 @@ func (p Plan) Limits() Limits {
 // OfferedLimits is the part of a plan that customers see before they choose it.
 type OfferedLimits struct {
 	RequestsPerSecond int  `json:"requests_per_second" example:"50"`
-	DailyEmails       *int `json:"daily_emails" doc:"null: no cap."`
-	MonthlyEmails     *int `json:"monthly_emails" doc:"null: no cap."`
+	DailyEmails       *int `json:"daily_emails" doc:"Emails per day; null if unlimited."`
+	MonthlyEmails     *int `json:"monthly_emails" doc:"Emails per month; null if unlimited."`
 	Domains           int  `json:"domains" example:"10"`
 }
 
-// OfferedLimits returns what customers see of a plan before they choose it.
+// OfferedLimits returns the part of the plan that customers see before they choose it.
 func (p Plan) OfferedLimits() OfferedLimits {
 	return OfferedLimits{RequestsPerSecond: p.RequestsPerSecond, DailyEmails: p.DailyEmails, MonthlyEmails: p.MonthlyEmails, Domains: p.MaxDomains}
 }
@@ -79,21 +78,21 @@ var (
 	ExamplePool = Plan{ID: PlanPool, Name: "Pool", RequestsPerSecond: 500, IncludedEmails: new(100_000), Overage: true, MaxDomains: 1000}
 )
 
-// PlanOf returns the plan that a row stores.
+// PlanOf converts a row to a plan.
 func PlanOf(p *ent.Plan) Plan {
 	return Plan{ID: p.ID, Name: p.Name, RequestsPerSecond: p.RequestsPerSecond, DailyEmails: p.DailyEmails,
 		MonthlyEmails: p.MonthlyEmails, DailySMS: p.DailySms, StoredBytes: p.StoredBytes, DailyBytes: p.DailyBytes, MaxDomains: p.MaxDomains, Sandboxed: p.Sandboxed,
 		Rank: p.Rank, SelfService: p.SelfService, IncludedEmails: p.IncludedEmails, Overage: p.Overage}
 }
 
-// ByteQuota is how many bytes an account may store; nil is unlimited.
+// ByteQuota limits the bytes that an account stores; nil means unlimited.
 type ByteQuota struct{ Stored, Daily *int }
 
 // None reports whether nothing is limited.
 func (q ByteQuota) None() bool { return q.Stored == nil && q.Daily == nil }
 
-// ByteQuota returns what the plan allows, or what the operator has set for this account. Accounts
-// without caps, and the installation's own, have none.
+// ByteQuota returns the quota of the plan, or the one that the operator has set for this account. Unmetered
+// accounts and the installation's own have none.
 func (a Account) ByteQuota() ByteQuota {
 	if a.Unmetered || a.System {
 		return ByteQuota{}

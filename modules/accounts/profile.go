@@ -12,17 +12,16 @@ import (
 	"github.com/postrider/postrider/runtime/storage/db"
 )
 
-// Usage is how many emails an account has sent. With caps it is what counts against them:
-// scheduled emails too, on the day they are due.
+// Usage is the number of emails that an account has sent. With caps, it is what counts against them,
+// including scheduled emails on the day they are due.
 type Usage struct {
 	Day, Month           int64 // emails
-	DailyCap, MonthlyCap *int  // nil is none
+	DailyCap, MonthlyCap *int  // nil if unlimited
 	DayEnds, MonthEnds   time.Time
 
-	// Bytes that are stored and that were stored today, without those of the last seconds; nil where
-	// nothing limits them.
+	// Bytes stored in total and today, up to a few seconds ago; nil if nothing limits them.
 	StoredBytes, DailyBytes       *int64
-	StoredBytesCap, DailyBytesCap *int // nil is unlimited
+	StoredBytesCap, DailyBytesCap *int // nil if unlimited
 }
 
 // Profile is an account as its owner sees it, never from the cache.
@@ -34,7 +33,7 @@ type Profile struct {
 	Usage     Usage
 }
 
-// Profile reads an account and what it has used.
+// Profile returns an account and its usage.
 func (s *Service) Profile(ctx context.Context, accountID string) (Profile, error) {
 	row, err := s.accountRow(ctx, accountID)
 	if err != nil {
@@ -45,7 +44,7 @@ func (s *Service) Profile(ctx context.Context, accountID string) (Profile, error
 	return found, err
 }
 
-// Usage reads what an account has used.
+// Usage returns the usage of an account.
 func (s *Service) Usage(ctx context.Context, accountID string) (Usage, error) {
 	account, err := s.Account(ctx, accountID)
 	if err != nil {
@@ -73,13 +72,14 @@ func (s *Service) usageOf(ctx context.Context, a Account) (Usage, error) {
 	return usage, nil
 }
 
-// bytesSQL leaves out what processes have borrowed and not spent, as they reported it (package storage).
+// bytesSQL subtracts bytes that processes have reserved but not used, as they reported them (package
+// storage).
 const bytesSQL = `
 SELECT greatest(c.stored - lent.bytes, 0), CASE WHEN c.day = ` + dayNow + ` THEN greatest(c.day_bytes - lent.bytes, 0) ELSE 0 END
   FROM storage_counters c, LATERAL (SELECT coalesce(sum(a.bytes), 0)::bigint AS bytes FROM storage_allowances a WHERE a.account_id = c.account_id) lent
  WHERE c.account_id = $1`
 
-// addBytes reads what an account with a byte quota has stored.
+// addBytes adds the bytes stored by an account with a byte quota.
 func (s *Service) addBytes(ctx context.Context, a Account, usage *Usage) error {
 	quota := a.ByteQuota()
 	if quota.None() {
@@ -90,8 +90,7 @@ func (s *Service) addBytes(ctx context.Context, a Account, usage *Usage) error {
 	return db.Each(ctx, s.db.Hot, func(row db.Row) error { return row.Scan(usage.StoredBytes, usage.DailyBytes) }, bytesSQL, a.ID)
 }
 
-// Accounts lists every account of the installation by its email, with its plan:
-// for the operator alone.
+// Accounts lists every account of the installation by email, with its plan, for the operator only.
 func (s *Service) Accounts(ctx context.Context) ([]*ent.Account, error) {
 	rows, err := s.db.Ent.Account.Query().Where(account.System(false)).WithPlan().Order(ent.Asc(account.FieldEmail)).All(ctx)
 	if err != nil {
@@ -100,7 +99,7 @@ func (s *Service) Accounts(ctx context.Context) ([]*ent.Account, error) {
 	return rows, nil
 }
 
-// Find gives the account with the email or the id, for the operator.
+// Find returns the account with the email or id, for the operator.
 func (s *Service) Find(ctx context.Context, emailOrID string) (*ent.Account, error) {
 	if id.Is(id.Account, emailOrID) {
 		return s.accountRow(ctx, emailOrID)

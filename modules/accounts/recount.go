@@ -8,14 +8,14 @@ import (
 	"github.com/postrider/postrider/runtime/storage/db"
 )
 
-// The counters of a plan without caps are not kept, so they are made anew when an account comes
-// to a plan with caps: of what it has handed over in the present day and month, and of the
-// emails that wait for their time. That is done in the transaction of the change. Processes
-// that still believe in the old plan go on for some seconds without counting, so it is done
-// once more when each of them knows better and the last of their transactions has ended.
+// Counters are not kept on plans without caps, so they are computed when an account moves to a plan with
+// caps: from the emails that it has sent on the current day and in the current month, and from pending
+// emails. The transaction of the change does this. Processes that still use the old plan do not count for a
+// few seconds more, so it is done once again when every process knows the new plan and the last of their
+// transactions has ended.
 
-// lockPeriodsSQL makes and locks the counters that a recount sets: the present day and month,
-// the days to come, and the days and months of waiting emails.
+// lockPeriodsSQL creates and locks the counters that a recount sets: the current day and month, the days to
+// come, and the days and months of pending emails.
 const lockPeriodsSQL = `
 INSERT INTO usages AS u (account_id, period, emails)
 SELECT $1::text, period, 0 FROM (
@@ -28,12 +28,12 @@ SELECT $1::text, period, 0 FROM (
 ON CONFLICT (account_id, period) DO UPDATE SET emails = u.emails
 RETURNING u.period`
 
-// waiting are the emails of an account that are to be sent at a time to come, or as soon as the
-// account is not suspended any more.
+// waiting matches the pending emails of an account: scheduled ones, and those to be sent when the account is
+// no longer suspended.
 const waiting = `account_id = $1 AND uncommon IN ('scheduled', 'queued') AND scheduled_at IS NOT NULL`
 
-// recountSQL sets counters that are locked. One statement sees one state: an email is in it
-// as waiting or as sent, and never as both.
+// recountSQL sets locked counters. One statement sees one snapshot: an email counts as pending or as sent,
+// and never as both.
 const recountSQL = `
 WITH sent AS (` + sentSQL + `
 ), due AS (
@@ -46,7 +46,8 @@ WITH sent AS (` + sentSQL + `
 UPDATE usages u SET emails = coalesce((SELECT sum(c.emails) FROM counted c WHERE c.period = u.period), 0)::bigint
  WHERE u.account_id = $1 AND u.period = ANY($6)`
 
-// recount makes the counters of an account anew, in tx. Nobody counts for the account meanwhile.
+// recount recomputes the counters of an account in tx. The locks keep others from counting for the account
+// meanwhile.
 func recount(ctx context.Context, tx db.Execer, accountID string) error {
 	now, err := db.Now(ctx, tx)
 	if err != nil {
@@ -56,7 +57,7 @@ func recount(ctx context.Context, tx db.Execer, accountID string) error {
 	if err != nil {
 		return err
 	}
-	// A statement of its own: it sees what was committed until the locks were given.
+	// A separate statement sees everything that was committed before the locks were granted.
 	_, err = tx.ExecContext(ctx, recountSQL, append(sentArgs(accountID, now), db.Array(periods))...)
 	return err
 }
@@ -65,7 +66,7 @@ const (
 	askRecountSQL = `
 INSERT INTO usage_recounts (account_id) VALUES ($1) ON CONFLICT (account_id) DO UPDATE SET ready_at = NULL`
 
-	// The wait begins when a process sees the row, and so after the commit of the change.
+	// The wait begins when a process sees the row, and so after the change was committed.
 	readySQL = `UPDATE usage_recounts SET ready_at = clock_timestamp() + $1 * interval '1 microsecond' WHERE ready_at IS NULL`
 
 	askedSQL = `SELECT EXISTS (SELECT FROM usage_recounts)`
@@ -76,27 +77,27 @@ INSERT INTO usage_recounts (account_id) VALUES ($1) ON CONFLICT (account_id) DO 
 	SELECT account_id FROM usage_recounts WHERE account_id = $1 AND ready_at < $2 FOR UPDATE SKIP LOCKED) RETURNING account_id`
 )
 
-// planChanged makes the counters that the account's new plan needs, as part of the transaction
-// that gave it the plan.
+// planChanged computes the counters that the account's new plan needs, in the transaction that changes the
+// plan.
 func planChanged(ctx context.Context, tx db.Execer, accountID string) error {
 	limits, err := loadCaps(ctx, tx, []string{accountID})
 	if err != nil || limits[accountID].none() {
 		return err
 	}
-	// First, in the order of the locks of recountDue.
+	// First, because recountDue locks in this order.
 	if _, err := tx.ExecContext(ctx, askRecountSQL, accountID); err != nil {
-		return fmt.Errorf("ask for a recount: %w", err)
+		return fmt.Errorf("schedule a recount: %w", err)
 	}
 	if err := recount(ctx, tx, accountID); err != nil {
-		return fmt.Errorf("count what was sent: %w", err)
+		return fmt.Errorf("count sent emails: %w", err)
 	}
 	return nil
 }
 
 const recountBatch = 100
 
-// recountDue makes the counters anew of accounts whose plan has changed, once nothing of the
-// time before can be added. It may run in several processes.
+// recountDue recomputes the counters of accounts whose plan has changed, once no process can add emails under
+// the old plan. It may run in several processes.
 func (s *Service) recountDue(ctx context.Context) error {
 	asked, err := db.One(ctx, s.db.SQL, db.Value[bool], askedSQL)
 	if err != nil || !asked {

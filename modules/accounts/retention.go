@@ -8,15 +8,14 @@ import (
 	"github.com/postrider/postrider/ent/account"
 )
 
-// Retention is how long an account keeps what it has sent, in days.
+// Retention is how long an account keeps its emails, in days.
 type Retention struct {
 	AccountID  string
 	BodyDays   int
 	RecordDays int
 }
 
-// Retentions lists up to limit accounts after the given id, in the order of their
-// ids.
+// Retentions lists up to limit accounts with ids greater than after, in id order.
 func (s *Service) Retentions(ctx context.Context, after string, limit int) ([]Retention, error) {
 	rows, err := s.db.Ent.Account.Query().Where(account.IDGT(after)).Order(ent.Asc(account.FieldID)).Limit(limit).
 		Select(account.FieldID, account.FieldBodyRetentionDays, account.FieldRecordRetentionDays).All(ctx)

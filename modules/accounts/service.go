@@ -21,15 +21,14 @@ import (
 type Params struct {
 	fx.In
 
-	Config  Config `optional:"true"` // the zero value is what the service runs with
+	Config  Config `optional:"true"` // the zero value selects the defaults
 	DB      *db.DB
 	Cursors *page.Codec
 	Logger  *slog.Logger
 	Workers *worker.Metrics `optional:"true"`
 }
 
-// Service answers for accounts, users, plans and API keys. Safe for concurrent
-// use.
+// Service manages accounts, users, plans and API keys. It is safe for concurrent use.
 type Service struct {
 	config  Config
 	db      *db.DB
@@ -44,7 +43,7 @@ type Service struct {
 	once  sync.Once
 }
 
-// New makes the service; Start runs its background work.
+// New creates the service; Start runs its background tasks.
 func New(p Params) (*Service, error) {
 	if err := p.Config.Validate(); err != nil {
 		return nil, err
@@ -56,10 +55,10 @@ func New(p Params) (*Service, error) {
 		tasks: worker.NewTasks(p.Logger, p.Workers)}, nil
 }
 
-// Start begins to write last_used_at, to sweep and to count. It fails when the plan of new accounts
-// is none.
+// Start starts the background tasks: last_used_at, sweeping and counting. It returns an error if the default
+// plan does not exist.
 func (s *Service) Start(ctx context.Context) error {
-	if p := s.config.DefaultPlan; p != PlanScale && p != PlanFree { // which every installation begins with
+	if p := s.config.DefaultPlan; p != PlanScale && p != PlanFree { // every installation has these
 		known, err := s.db.Ent.Plan.Query().Where(plan.ID(p)).Exist(ctx)
 		if err != nil {
 			return fmt.Errorf("default plan: %w", err)
@@ -77,7 +76,7 @@ func (s *Service) Start(ctx context.Context) error {
 	return nil
 }
 
-// Stop writes what is left of last_used_at and ends the caches' goroutines.
+// Stop stops the background tasks and writes pending values of last_used_at.
 func (s *Service) Stop(ctx context.Context) error {
 	var err error
 	s.once.Do(func() {
