@@ -16,8 +16,8 @@ import (
 	"github.com/postrider/postrider/runtime/storage/page"
 )
 
-// start runs a service as one process of an installation would, but for hours, which it does not
-// close by itself unless config says so: tests move facts into the past.
+// start starts a service as one process of an installation would. It closes no hours unless config says so,
+// because tests move facts into the past.
 func start(t testing.TB, d *db.DB, config Config) *Service {
 	t.Helper()
 	config.CloseEvery = cmp.Or(config.CloseEvery, time.Hour)
@@ -57,7 +57,7 @@ func wantKind(t testing.TB, err error, kind fault.Kind) {
 	}
 }
 
-func TestAccountIsMadeWithItsOwner(t *testing.T) {
+func TestCreatesAccountWithOwner(t *testing.T) {
 	t.Parallel()
 	s := newService(t)
 	made, err := s.CreateAccount(t.Context(), NewAccount{Name: " Acme ", Email: "Ada@Example.COM", OwnerName: "Ada", Unmetered: true})
@@ -84,7 +84,7 @@ func TestAccountIsMadeWithItsOwner(t *testing.T) {
 	}
 }
 
-// One person may own several teams: they are one user, and the accounts have the same email.
+// One person may own several teams. They are one user, and the accounts share the email.
 func TestOnePersonOwnsSeveralAccounts(t *testing.T) {
 	t.Parallel()
 	s := newService(t)
@@ -99,18 +99,18 @@ func TestOnePersonOwnsSeveralAccounts(t *testing.T) {
 	_, err = s.AccountByEmail(t.Context(), "ada@example.com")
 	wantKind(t, err, fault.Conflict)
 	if said := err.Error(); !strings.Contains(said, first.ID) || !strings.Contains(said, second.ID) {
-		t.Errorf("an email of two accounts is told as %q, want both ids", said)
+		t.Errorf("the error for an email of two accounts is %q, want both ids", said)
 	}
 }
 
-func TestNewAccountNamesEveryWrongField(t *testing.T) {
+func TestNewAccountReportsEveryWrongField(t *testing.T) {
 	t.Parallel()
 	s := newService(t)
 	_, err := s.CreateAccount(t.Context(), NewAccount{Name: " ", Email: "not an address", OwnerName: "a\nb"})
 	refused := fault.From(err)
 	for _, field := range []string{"name", "email", "owner_name"} {
 		if refused.Fields[field] == "" {
-			t.Errorf("no reason for %s in %v", field, refused.Fields)
+			t.Errorf("no error for the field %s in %v", field, refused.Fields)
 		}
 	}
 	_, err = s.CreateAccount(t.Context(), NewAccount{Name: "Acme", Email: "a@example.com", Plan: "gold"})
@@ -123,7 +123,7 @@ func TestNewAccountNamesEveryWrongField(t *testing.T) {
 	}
 }
 
-func TestEnsureAccountIsSafeAgainstOthers(t *testing.T) {
+func TestEnsureAccountIsSafeConcurrently(t *testing.T) {
 	t.Parallel()
 	s := newService(t)
 	ids := make(chan string, 8)
@@ -140,7 +140,7 @@ func TestEnsureAccountIsSafeAgainstOthers(t *testing.T) {
 	first := <-ids
 	for range cap(ids) - 1 {
 		if other := <-ids; other != first {
-			t.Errorf("%s and %s", first, other)
+			t.Errorf("concurrent calls returned the accounts %s and %s, want one", first, other)
 		}
 	}
 	found, err := s.AccountByEmail(t.Context(), "Dev@dev.test")
@@ -158,7 +158,7 @@ func TestUnknownAccount(t *testing.T) {
 	wantKind(t, err, fault.NotFound)
 }
 
-func TestChangesOfAnAccountAreSeenAfterTheCache(t *testing.T) {
+func TestCachedAccountPicksUpChanges(t *testing.T) {
 	t.Parallel()
 	s := start(t, dbtest.New(t), Config{CacheTTL: 20 * time.Millisecond})
 	made := addAccount(t, s, "ada@example.com")
@@ -166,7 +166,7 @@ func TestChangesOfAnAccountAreSeenAfterTheCache(t *testing.T) {
 		t.Fatal(before, err)
 	}
 	dbtest.Exec(t, s.db, `UPDATE accounts SET suspended_at = now(), plan_id = 'scale' WHERE id = $1`, made.ID)
-	expect.Within(t, 5*time.Second, "the suspension and the plan are seen", func() bool {
+	expect.Within(t, 5*time.Second, "the cache shows the suspension and the new plan", func() bool {
 		now, err := s.Account(t.Context(), made.ID)
 		return err == nil && now.Suspended && now.Plan.MaxDomains == 1000
 	})
@@ -178,7 +178,7 @@ func TestConfig(t *testing.T) {
 		t.Error(err)
 	}
 	if ttl := (Config{}).withDefaults().CacheTTL; ttl > 3*time.Second {
-		t.Errorf("default cache of %s", ttl)
+		t.Errorf("the default cache lives %s", ttl)
 	}
 	wrong := fault.From(Config{CacheTTL: 5 * time.Second, CacheSize: -1, LastUsedEvery: -1, SweepEvery: -1}.Validate())
 	if len(wrong.Fields) != 4 {

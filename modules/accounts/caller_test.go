@@ -7,7 +7,7 @@ import (
 	"github.com/postrider/postrider/runtime/base/fault"
 )
 
-// The table of rights, as one reads it in the manual: a row for each operation.
+// The table of rights, as in the documentation: one row for each operation.
 func TestWhoMayDoWhat(t *testing.T) {
 	t.Parallel()
 	type row struct{ owner, admin, developer, billing, viewer, full, sending, read bool }
@@ -48,7 +48,7 @@ func TestWhoMayDoWhat(t *testing.T) {
 	}
 }
 
-// Nobody gives a role above their own, and only owners touch owners.
+// You cannot grant a role above your own. Only owners can change owners.
 func TestWhoMayGiveARole(t *testing.T) {
 	t.Parallel()
 	for giver, may := range map[rights.Role]map[rights.Role]bool{
@@ -58,14 +58,14 @@ func TestWhoMayGiveARole(t *testing.T) {
 	} {
 		for _, other := range append(rights.Roles(), "", "root") {
 			if got := giver.MayGive(other); got != may[other] {
-				t.Errorf("%q may give %q: %t, want %t", giver, other, got, may[other])
+				t.Errorf("the role %q may grant %q: %t, want %t", giver, other, got, may[other])
 			}
 		}
 	}
 }
 
-// Operators run the installation whatever their role is, and also without a team; nobody else does.
-func TestOperatorsOperate(t *testing.T) {
+// Operators run the installation whatever their role is, even without a team. Other users cannot.
+func TestOperatorsMayOperate(t *testing.T) {
 	t.Parallel()
 	for _, c := range []Caller{{Person: &Someone{Operator: true}}, {AccountID: "acc_1", Person: &Someone{Operator: true, Role: rights.RoleViewer}}} {
 		if err := c.Authorize(rights.Operate); err != nil {
@@ -76,18 +76,18 @@ func TestOperatorsOperate(t *testing.T) {
 		}
 	}
 	if err := (Caller{Person: &Someone{Operator: true, SetUpFirst: true}}).Authorize(rights.Operate); fault.From(err).Code != fault.CodeSecondFactorRequired {
-		t.Errorf("an operator who owes a second factor gets %v, want to be asked for it", err)
+		t.Errorf("an operator who lacks a required second factor gets %v, want second_factor_required", err)
 	}
 }
 
-// A team that wants a second factor lets a session without one do nothing but set one up.
+// In a team that requires a second factor, a session without one can do nothing but set one up.
 func TestASecondFactorComesFirst(t *testing.T) {
 	t.Parallel()
 	c := Caller{AccountID: "acc_1", Person: &Someone{Role: rights.RoleOwner, SetUpFirst: true}}
 	for _, op := range rights.Operations() {
 		err := c.Authorize(op)
 		if (err == nil) != (op == rights.Person) || err != nil && fault.From(err).Code != fault.CodeSecondFactorRequired {
-			t.Errorf("to %s without a second factor gets %v, want it for one's own things only", op, err)
+			t.Errorf("an operation to %s without a second factor got %v, want it allowed only for the person's own settings", op, err)
 		}
 	}
 }
@@ -103,8 +103,8 @@ func TestDomainsOfAKey(t *testing.T) {
 	}
 }
 
-// A person who clicks does not use up what programs of the account may ask, nor the other way round.
-func TestASessionIsCountedByItself(t *testing.T) {
+// The requests of a session do not use up the rate of the account's programs, nor the other way round.
+func TestSessionsAreCountedSeparately(t *testing.T) {
 	t.Parallel()
 	account := Account{ID: "acc_1", Plan: Plan{RequestsPerSecond: 7}}
 	if got := (Caller{AccountID: "acc_1", KeyID: "key_1"}).Counted(account); got.ID != "acc_1" || got.Plan.RequestsPerSecond != 7 {

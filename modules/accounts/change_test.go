@@ -40,9 +40,9 @@ func TestUpdateAccount(t *testing.T) {
 		t.Errorf("after a change of every setting the account is %+v, want Ada's on Scale, suspended, with a payment method and 120 and 365 days", row)
 	}
 	if now, err := s.Account(t.Context(), made.ID); err != nil || !now.Suspended || !now.PaymentMethod || now.Plan.ID != PlanScale {
-		t.Errorf("the change is not seen at once: %+v, %v", now, err)
+		t.Errorf("the change is not visible immediately: %+v, %v", now, err)
 	}
-	// The first time stays, and what is left out too.
+	// The first time stays, and fields that are not sent stay too.
 	again := update(AccountChange{PaymentMethod: new(true), Suspended: new(false), ProductionUnlocked: new(true)})
 	if !again.PaymentMethodAt.Equal(*row.PaymentMethodAt) || again.SuspendedAt != nil || !again.ProductionUnlocked || again.Name != "Ada's" {
 		t.Errorf("after the second change the account is %+v, want the first payment time %s, unlocked, no longer suspended", again, row.PaymentMethodAt)
@@ -54,7 +54,7 @@ func TestUpdateAccount(t *testing.T) {
 	wantKind(t, err, fault.NotFound)
 }
 
-func TestSuspensionReachesTheKeysOfThisProcessAtOnce(t *testing.T) {
+func TestSuspensionTakesEffectImmediately(t *testing.T) {
 	t.Parallel()
 	s := newService(t)
 	owner := addAccount(t, s, "ada@example.com")
@@ -64,12 +64,12 @@ func TestSuspensionReachesTheKeysOfThisProcessAtOnce(t *testing.T) {
 			t.Fatal(err)
 		}
 		if caller, err := s.Authenticate(t.Context(), token); err != nil || caller.Suspended != suspended {
-			t.Errorf("%+v, %v; want suspended %t", caller, err, suspended)
+			t.Errorf("the key authenticates as %+v, %v, want suspended %t", caller, err, suspended)
 		}
 	}
 }
 
-func TestUpdateAccountNamesEveryWrongField(t *testing.T) {
+func TestUpdateAccountReportsEveryWrongField(t *testing.T) {
 	t.Parallel()
 	s := newService(t)
 	made := addFree(t, s, "ada@example.com") // bodies 30 days, records 90
@@ -80,7 +80,7 @@ func TestUpdateAccountNamesEveryWrongField(t *testing.T) {
 		"all":                       {AccountChange{Name: new("\t"), Plan: new("gold"), BodyRetentionDays: new(0), RecordRetentionDays: new(3651)}, []string{"name", "plan", "body_retention_days", "record_retention_days"}},
 		"record below stored body":  {AccountChange{RecordRetentionDays: new(29)}, []string{"record_retention_days"}},
 		"body above stored record":  {AccountChange{BodyRetentionDays: new(91)}, []string{"body_retention_days"}},
-		"record below given body":   {AccountChange{BodyRetentionDays: new(80), RecordRetentionDays: new(79)}, []string{"record_retention_days"}},
+		"record below new body":     {AccountChange{BodyRetentionDays: new(80), RecordRetentionDays: new(79)}, []string{"record_retention_days"}},
 		"body of more than a year":  {AccountChange{BodyRetentionDays: new(366), RecordRetentionDays: new(400)}, []string{"body_retention_days"}},
 		"name with a line break":    {AccountChange{Name: new("a\nb")}, []string{"name"}},
 		"equal retention is enough": {AccountChange{BodyRetentionDays: new(90)}, nil},
@@ -91,7 +91,7 @@ func TestUpdateAccountNamesEveryWrongField(t *testing.T) {
 		}
 		for _, field := range c.fields {
 			if fault.From(err).Fields[field] == "" {
-				t.Errorf("%s: no reason for %s in %v", name, field, err)
+				t.Errorf("%s: no error for the field %s in %v", name, field, err)
 			}
 		}
 	}
@@ -134,7 +134,7 @@ func TestUnmeteredAccountsHaveNoCaps(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for range 2 { // asked of the transaction, then of the cache
+	for range 2 { // from the transaction, then from the cache
 		if granted, _ := consume(t, s, uses(made.ID, 200)); granted != 200 {
 			t.Errorf("%d of 200 granted", granted)
 		}
@@ -151,7 +151,7 @@ func TestOldCountersAreSwept(t *testing.T) {
 	dbtest.Exec(t, d, `INSERT INTO usages (account_id, period, emails)
 		SELECT 'acc_1', to_char((now() AT TIME ZONE 'UTC') - make_interval(months => m), f), 1 FROM generate_series(0, 20) m, (VALUES ('YYYY-MM'), ('YYYY-MM-DD')) AS v (f)`)
 	s := start(t, d, Config{SweepEvery: 10 * time.Millisecond})
-	expect.Within(t, 5*time.Second, "7 months go", func() bool { return dbtest.Count(t, s.db, `SELECT count(*) FROM usages`) <= 28 })
+	expect.Within(t, 5*time.Second, "the counters of 7 months are deleted", func() bool { return dbtest.Count(t, s.db, `SELECT count(*) FROM usages`) <= 28 })
 	if err := s.sweepUsage(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -160,7 +160,7 @@ func TestOldCountersAreSwept(t *testing.T) {
 	}
 }
 
-// addDomain gives an account a domain, of which only the id matters here.
+// addDomain adds a domain to an account. Only its id matters here.
 func addDomain(t testing.TB, s *Service, accountID string) string {
 	t.Helper()
 	domainID := id.New(id.Domain)
@@ -168,8 +168,8 @@ func addDomain(t testing.TB, s *Service, accountID string) string {
 	return domainID
 }
 
-// A key makes no key that may more than itself, or longer.
-func TestKeysDoNotOutgrowTheirMaker(t *testing.T) {
+// A key cannot create a key that may do more than itself, or that lives longer.
+func TestKeysCannotExceedTheirMaker(t *testing.T) {
 	t.Parallel()
 	s := newService(t)
 	ada, eve := addAccount(t, s, "ada@example.com"), addAccount(t, s, "eve@example.com")
@@ -185,16 +185,16 @@ func TestKeysDoNotOutgrowTheirMaker(t *testing.T) {
 		in    NewKey
 		wrong string
 	}{
-		"the operator, anything":                    {NewKey{}, ""},
-		"an unbound key, anything":                  {NewKey{MadeBy: free.ID, DomainIDs: []string{first, second}, ExpiresAt: &later}, ""},
-		"an unbound key, for ever":                  {NewKey{MadeBy: free.ID}, ""},
-		"another account's domain":                  {NewKey{MadeBy: free.ID, DomainIDs: []string{first, foreign}}, "domain_ids[1]"},
-		"a bound key, its like":                     {NewKey{MadeBy: bound.ID, DomainIDs: []string{first}, ExpiresAt: &soon}, ""},
-		"a bound key, for another domain":           {NewKey{MadeBy: bound.ID, DomainIDs: []string{second}, ExpiresAt: &soon}, "domain_ids[0]"},
-		"a bound key, for all domains":              {NewKey{MadeBy: bound.ID, ExpiresAt: &soon}, "domain_ids"},
-		"a key that expires, longer":                {NewKey{MadeBy: bound.ID, DomainIDs: []string{first}, ExpiresAt: &later}, "expires_at"},
-		"a key that expires, for ever":              {NewKey{MadeBy: bound.ID, DomainIDs: []string{first}}, "expires_at"},
-		"a domain that nobody has, by the operator": {NewKey{DomainIDs: []string{id.New(id.Domain)}}, "domain_ids[0]"},
+		"the operator, anything":                  {NewKey{}, ""},
+		"an unbound key, anything":                {NewKey{MadeBy: free.ID, DomainIDs: []string{first, second}, ExpiresAt: &later}, ""},
+		"an unbound key, without an expiry":       {NewKey{MadeBy: free.ID}, ""},
+		"another account's domain":                {NewKey{MadeBy: free.ID, DomainIDs: []string{first, foreign}}, "domain_ids[1]"},
+		"a bound key, with the same limits":       {NewKey{MadeBy: bound.ID, DomainIDs: []string{first}, ExpiresAt: &soon}, ""},
+		"a bound key, for another domain":         {NewKey{MadeBy: bound.ID, DomainIDs: []string{second}, ExpiresAt: &soon}, "domain_ids[0]"},
+		"a bound key, for all domains":            {NewKey{MadeBy: bound.ID, ExpiresAt: &soon}, "domain_ids"},
+		"a key that expires, with a later expiry": {NewKey{MadeBy: bound.ID, DomainIDs: []string{first}, ExpiresAt: &later}, "expires_at"},
+		"a key that expires, without an expiry":   {NewKey{MadeBy: bound.ID, DomainIDs: []string{first}}, "expires_at"},
+		"an unknown domain, by the operator":      {NewKey{DomainIDs: []string{id.New(id.Domain)}}, "domain_ids[0]"},
 	} {
 		c.in.AccountID, c.in.Name = ada.ID, name
 		_, _, err := s.CreateKey(t.Context(), c.in)
@@ -202,14 +202,14 @@ func TestKeysDoNotOutgrowTheirMaker(t *testing.T) {
 		case c.wrong == "" && err != nil:
 			t.Errorf("%s: CreateKey returned %v, want a key", name, err)
 		case c.wrong != "" && (err == nil || fault.From(err).Fields[c.wrong] == "" || len(fault.From(err).Fields) != 1):
-			t.Errorf("%s: %v, want a reason for %s", name, err, c.wrong)
+			t.Errorf("%s: CreateKey returned %v, want an error for the field %s", name, err, c.wrong)
 		}
 	}
 	_, _, err := s.CreateKey(t.Context(), NewKey{AccountID: ada.ID, Name: "x", MadeBy: revoked.ID})
 	wantKind(t, err, fault.Unauthorized)
 }
 
-func TestKeyAndItsAnswerAreOneCommit(t *testing.T) {
+func TestKeyAndResponseAreOneCommit(t *testing.T) {
 	t.Parallel()
 	s := newService(t)
 	owner := addAccount(t, s, "ada@example.com")
@@ -221,11 +221,11 @@ func TestKeyAndItsAnswerAreOneCommit(t *testing.T) {
 			return undone
 		}})
 	if !errors.Is(err, undone) || shown == "" || s.db.Ent.APIKey.Query().CountX(t.Context()) != 0 {
-		t.Errorf("a key whose answer could not be kept: error %v and %s, want the error undone and no key", err, fmt.Sprint(s.db.Ent.APIKey.Query().CountX(t.Context()), " keys"))
+		t.Errorf("creating a key whose response could not be stored returned %v and left %s, want the error undone and no key", err, fmt.Sprint(s.db.Ent.APIKey.Query().CountX(t.Context()), " keys"))
 	}
 }
 
-// However many changes come at once, a record is never kept shorter than its body.
+// However many changes are made concurrently, a record is never kept shorter than its body.
 func TestConcurrentRetentionChanges(t *testing.T) {
 	t.Parallel()
 	s := newService(t)

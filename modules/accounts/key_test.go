@@ -43,7 +43,7 @@ func TestKeyAuthenticates(t *testing.T) {
 		t.Errorf("secret %s, prefix %s", token, made.Prefix)
 	}
 	if hash := sha256.Sum256([]byte(token)); cmp.Diff(hash[:], made.Hash) != "" {
-		t.Error("the stored hash is not SHA-256 of the secret")
+		t.Error("the stored hash is not the SHA-256 of the secret")
 	}
 	want := Caller{AccountID: owner.ID, KeyID: made.ID, Scope: rights.ScopeSending, DomainIDs: []string{domainID}}
 	for range 2 { // from the database, from the cache
@@ -57,7 +57,7 @@ func TestKeyAuthenticates(t *testing.T) {
 	}
 }
 
-func TestSecretIsNowhereInTheDatabase(t *testing.T) {
+func TestSecretIsNotInTheDatabase(t *testing.T) {
 	t.Parallel()
 	s := newService(t)
 	_, token := addKey(t, s, NewKey{AccountID: addAccount(t, s, "ada@example.com").ID})
@@ -66,14 +66,14 @@ func TestSecretIsNowhereInTheDatabase(t *testing.T) {
 		t.Fatal(err)
 	}
 	if strings.Contains(row, token[12:]) {
-		t.Errorf("the row holds the secret: %s", row)
+		t.Errorf("the row contains the secret: %s", row)
 	}
 }
 
-func TestWhatIsNoKeyIsRefusedWithoutTheDatabase(t *testing.T) {
+func TestMalformedKeysAreRefusedWithoutAQuery(t *testing.T) {
 	t.Parallel()
 	s := newService(t)
-	if err := s.db.SQL.Close(); err != nil { // any query is an error now
+	if err := s.db.SQL.Close(); err != nil { // any query fails now
 		t.Fatal(err)
 	}
 	for _, bearer := range []string{"", "svc_", "svc_short", "sk_" + strings.Repeat("a", 43), strings.Repeat("a", 47), "Bearer svc_" + strings.Repeat("a", 43),
@@ -104,14 +104,14 @@ func TestKeysThatDoNotWork(t *testing.T) {
 	}
 }
 
-func TestKeyExpiresWhileItIsCached(t *testing.T) {
+func TestCachedKeyExpires(t *testing.T) {
 	t.Parallel()
 	s := newService(t)
 	owner, soon := addAccount(t, s, "ada@example.com"), time.Now().Add(time.Hour)
 	var made *ent.APIKey
 	var token string
 	var err error
-	for _, life := range []int{500, 5_000, 50_000} { // it has to be authenticated while it lives
+	for _, life := range []int{500, 5_000, 50_000} { // the key must be authenticated before it expires
 		made, token = addKey(t, s, NewKey{AccountID: owner.ID, ExpiresAt: &soon})
 		dbtest.Exec(t, s.db, `UPDATE api_keys SET expires_at = now() + $2 * interval '1 millisecond' WHERE id = $1`, made.ID, life)
 		if _, err = s.Authenticate(t.Context(), token); err == nil {
@@ -121,7 +121,7 @@ func TestKeyExpiresWhileItIsCached(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// The row says "much later" now: only what is cached can know of the end.
+	// The row now has a later expiry, so only the cached entry can expire.
 	dbtest.Exec(t, s.db, `UPDATE api_keys SET expires_at = now() + interval '1 day' WHERE id = $1`, made.ID)
 	expect.Within(t, 2500*time.Millisecond, "the key has expired", func() bool {
 		_, err := s.Authenticate(t.Context(), token)
@@ -129,7 +129,7 @@ func TestKeyExpiresWhileItIsCached(t *testing.T) {
 	})
 }
 
-func TestSuspendedAccountMayAllButSend(t *testing.T) {
+func TestSuspendedAccountMayDoAllButSend(t *testing.T) {
 	t.Parallel()
 	s := newService(t)
 	owner := addAccount(t, s, "ada@example.com")
@@ -141,7 +141,7 @@ func TestSuspendedAccountMayAllButSend(t *testing.T) {
 	}
 	for _, op := range []rights.Operation{rights.Write, rights.Read, rights.ReadSent} {
 		if err := caller.Authorize(op); err != nil {
-			t.Errorf("operation %d: %v", op, err)
+			t.Errorf("operation %d of a suspended account: %v", op, err)
 		}
 	}
 	if refused := fault.From(caller.Authorize(rights.Send)); refused.Kind != fault.Forbidden || refused.Code != fault.CodeAccountSuspended {
@@ -149,7 +149,7 @@ func TestSuspendedAccountMayAllButSend(t *testing.T) {
 	}
 	caller.Scope = rights.ScopeRead
 	if refused := fault.From(caller.Authorize(rights.Send)); refused.Code != fault.CodeInsufficientScope {
-		t.Errorf("a key that may not send anyway is told: %+v", refused)
+		t.Errorf("a key that may not send anyway got %+v", refused)
 	}
 }
 
@@ -159,7 +159,7 @@ func TestRevocationReachesEveryProcess(t *testing.T) {
 	here, there := start(t, d, Config{}), start(t, d, Config{CacheTTL: 100 * time.Millisecond})
 	owner := addAccount(t, here, "ada@example.com")
 	took := time.Hour
-	for tries := 0; took > 2*time.Second && tries < 5; tries++ { // a machine that stands still does not do so each time
+	for tries := 0; took > 2*time.Second && tries < 5; tries++ { // a stalled machine does not stall every time
 		made, token := addKey(t, here, NewKey{AccountID: owner.ID})
 		for _, s := range []*Service{here, there} {
 			if _, err := s.Authenticate(t.Context(), token); err != nil {
@@ -171,16 +171,16 @@ func TestRevocationReachesEveryProcess(t *testing.T) {
 			t.Fatal(revoked, err)
 		}
 		_, err = here.Authenticate(t.Context(), token)
-		wantKind(t, err, fault.Unauthorized) // at once where it was done
+		wantKind(t, err, fault.Unauthorized) // immediately in this process
 		begin := time.Now()
-		expect.Eventually(t, "the revocation is seen", func() bool {
+		expect.Eventually(t, "the other process refuses the key", func() bool {
 			_, err := there.Authenticate(t.Context(), token)
 			return fault.KindOf(err) == fault.Unauthorized
 		})
 		took = time.Since(begin)
 		again, err := here.RevokeKey(t.Context(), owner.ID, made.ID)
 		if err != nil || !again.RevokedAt.Equal(*revoked.RevokedAt) {
-			t.Errorf("revoked again: %v, %v", again, err)
+			t.Errorf("revoking again returned %v, %v", again, err)
 		}
 	}
 	if took > 2*time.Second {
@@ -188,7 +188,7 @@ func TestRevocationReachesEveryProcess(t *testing.T) {
 	}
 }
 
-func TestUnknownKeyIsRememberedAndEnsureForgetsIt(t *testing.T) {
+func TestUnknownKeyIsCachedUntilItIsCreated(t *testing.T) {
 	t.Parallel()
 	s := newService(t)
 	owner := addAccount(t, s, "ada@example.com")
@@ -196,7 +196,7 @@ func TestUnknownKeyIsRememberedAndEnsureForgetsIt(t *testing.T) {
 	_, err := s.Authenticate(t.Context(), token.Reveal())
 	wantKind(t, err, fault.Unauthorized)
 	if _, cached := s.keys.GetIfPresent(keyHash(secret.HashToken(token.Reveal()))); !cached {
-		t.Error("an unknown key is asked for each time")
+		t.Error("an unknown key is looked up each time")
 	}
 	first, err := s.EnsureKey(t.Context(), owner.ID, "development", token, rights.ScopeFull)
 	if err != nil {
@@ -216,7 +216,7 @@ func TestUnknownKeyIsRememberedAndEnsureForgetsIt(t *testing.T) {
 	wantKind(t, err, fault.Invalid)
 }
 
-func TestEqualLookUpsAreOneQuery(t *testing.T) {
+func TestConcurrentLookupsShareOneQuery(t *testing.T) {
 	t.Parallel()
 	s := newService(t)
 	_, token := addKey(t, s, NewKey{AccountID: addAccount(t, s, "ada@example.com").ID})
@@ -231,11 +231,11 @@ func TestEqualLookUpsAreOneQuery(t *testing.T) {
 	}
 	all.Wait()
 	if waited := s.db.SQL.Stats().WaitCount - before; waited > 0 {
-		t.Errorf("%d look-ups waited for a connection: each asked by itself", waited)
+		t.Errorf("%d lookups waited for a connection: they did not share a query", waited)
 	}
 }
 
-func TestDatabaseAwayIsNotUnauthorized(t *testing.T) {
+func TestUnavailableDatabaseIsNotUnauthorized(t *testing.T) {
 	t.Parallel()
 	server := dbtest.NewServer(t)
 	s := start(t, server.OpenPatiently(), Config{CacheTTL: time.Millisecond})
@@ -262,20 +262,20 @@ func TestLastUseIsWrittenAtStop(t *testing.T) {
 		t.Fatal(err)
 	}
 	if before := lastUsed(t, s, owner.ID, used.ID); before != nil {
-		t.Errorf("written on the hot path: %s", before)
+		t.Errorf("last_used_at was written on the hot path: %s", before)
 	}
 	if err := s.Stop(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	if at := lastUsed(t, s, owner.ID, used.ID); at == nil || time.Since(*at).Abs() > time.Minute {
-		t.Errorf("last used at %v", at)
+		t.Errorf("last_used_at is %v", at)
 	}
 	if at := lastUsed(t, s, owner.ID, idle.ID); at != nil {
-		t.Errorf("an idle key was used at %s", at)
+		t.Errorf("an unused key has last_used_at %s", at)
 	}
 }
 
-func TestLastUseIsWrittenMeanwhileAndNeverGoesBack(t *testing.T) {
+func TestLastUseIsWrittenPeriodicallyAndNeverGoesBack(t *testing.T) {
 	t.Parallel()
 	s := start(t, dbtest.New(t), Config{LastUsedEvery: 10 * time.Millisecond})
 	owner := addAccount(t, s, "ada@example.com")
@@ -284,7 +284,7 @@ func TestLastUseIsWrittenMeanwhileAndNeverGoesBack(t *testing.T) {
 		t.Fatal(err)
 	}
 	expect.Within(t, 5*time.Second, "the use is written", func() bool { return lastUsed(t, s, owner.ID, made.ID) != nil })
-	dbtest.Exec(t, s.db, `UPDATE api_keys SET last_used_at = now() + interval '1 hour' WHERE id = $1`, made.ID) // another process was later
+	dbtest.Exec(t, s.db, `UPDATE api_keys SET last_used_at = now() + interval '1 hour' WHERE id = $1`, made.ID) // another process wrote a later use
 	later := *lastUsed(t, s, owner.ID, made.ID)
 	if _, err := s.Authenticate(t.Context(), token); err != nil {
 		t.Fatal(err)
@@ -293,7 +293,7 @@ func TestLastUseIsWrittenMeanwhileAndNeverGoesBack(t *testing.T) {
 		t.Fatal(err)
 	}
 	if at := lastUsed(t, s, owner.ID, made.ID); !at.Equal(later) {
-		t.Errorf("went from %s to %s", later, at)
+		t.Errorf("last_used_at went from %s to %s", later, at)
 	}
 }
 
@@ -306,7 +306,7 @@ func lastUsed(t testing.TB, s *Service, accountID, keyID string) *time.Time {
 	return found.LastUsedAt
 }
 
-func TestKeysArePagedAndKeptApart(t *testing.T) {
+func TestKeysArePagedPerAccount(t *testing.T) {
 	t.Parallel()
 	s := newService(t)
 	ada, eve := addAccount(t, s, "ada@example.com"), addAccount(t, s, "eve@example.com")
@@ -327,7 +327,7 @@ func TestKeysArePagedAndKeptApart(t *testing.T) {
 			got = append(got, key.ID)
 		}
 		if list.HasMore != (list.NextCursor != "") {
-			t.Errorf("has more %t, cursor %q", list.HasMore, list.NextCursor)
+			t.Errorf("the page has has_more %t and cursor %q", list.HasMore, list.NextCursor)
 		}
 		if !list.HasMore {
 			break
@@ -345,12 +345,12 @@ func TestKeysArePagedAndKeptApart(t *testing.T) {
 	_, err = s.Key(t.Context(), eve.ID, want[0])
 	wantKind(t, err, fault.NotFound)
 	if said, want := fault.From(err).Message, "No such API key: "+want[0]; said != want {
-		t.Errorf("another account's key: %q, want %q", said, want)
+		t.Errorf("a cursor of another account got %q, want %q", said, want)
 	}
 	_, err = s.RevokeKey(t.Context(), eve.ID, want[0])
 	wantKind(t, err, fault.NotFound)
 	if key, err := s.Key(t.Context(), ada.ID, want[0]); err != nil || key.RevokedAt != nil {
-		t.Errorf("revoked by another account: %+v, %v", key, err)
+		t.Errorf("a key revoked by another account is %+v, %v", key, err)
 	}
 }
 
@@ -382,18 +382,18 @@ func TestKeysByFilter(t *testing.T) {
 		}
 	}
 	if _, err := s.FilteredKeys(t.Context(), ada.ID, KeyFilter{Text: "a\x00"}, page.Request{}); fault.From(err).Fields["query"] == "" {
-		t.Errorf("a text with NUL: %v, want query named", err)
+		t.Errorf("a text with NUL: %v, want an error for query", err)
 	}
 }
 
-func TestNewKeyNamesEveryWrongField(t *testing.T) {
+func TestNewKeyReportsEveryWrongField(t *testing.T) {
 	t.Parallel()
 	s := newService(t)
 	past := time.Now().Add(-time.Second)
 	_, _, err := s.CreateKey(t.Context(), NewKey{AccountID: addAccount(t, s, "ada@example.com").ID, Scope: "admin", DomainIDs: []string{"example.com"}, ExpiresAt: &past})
 	for _, field := range []string{"name", "scope", "domain_ids[0]", "expires_at"} {
 		if fault.From(err).Fields[field] == "" {
-			t.Errorf("no reason for %s in %v", field, err)
+			t.Errorf("no error for the field %s in %v", field, err)
 		}
 	}
 	_, _, err = s.CreateKey(t.Context(), NewKey{AccountID: "acc_unknown", Name: "x"})

@@ -19,7 +19,7 @@ import (
 
 const insertFactSQL = `INSERT INTO facts (id, account_id, type, subject_id, data) SELECT $1, $2, 'email.sent', $3, '{}'`
 
-// handOver leaves the facts of n emails that an account has sent, at a time.
+// handOver stores the facts of n emails that an account sent at a time.
 func handOver(t testing.TB, on db.Execer, accountID string, n int, at time.Time) (emailIDs []string) {
 	t.Helper()
 	for range n {
@@ -49,7 +49,7 @@ func usageOf(t testing.TB, s *Service, accountID string) (day, month int64) {
 	return u.Day, u.Month
 }
 
-// monthDay gives a moment of the present month that is not of today, if there is one.
+// monthDay returns a time in the current month but not today, if there is one.
 func monthDay(now time.Time) (at time.Time, month int64) {
 	now = now.UTC()
 	if now.Day() == 1 {
@@ -58,7 +58,7 @@ func monthDay(now time.Time) (at time.Time, month int64) {
 	return time.Date(now.Year(), now.Month(), 1, 12, 0, 0, 0, time.UTC), 1
 }
 
-func TestFindingA9PlanChangesLoseNoCount(t *testing.T) {
+func TestPlanChangesLoseNoCount(t *testing.T) {
 	t.Parallel()
 	s := newService(t)
 	made := addFree(t, s, "ada@example.com")
@@ -70,9 +70,9 @@ func TestFindingA9PlanChangesLoseNoCount(t *testing.T) {
 	}
 	handOver(t, s.db.SQL, made.ID, 60, now)
 	changePlan(t, s, made.ID, PlanPro)
-	handOver(t, s.db.SQL, made.ID, 25, now) // nobody counts these as they are accepted
+	handOver(t, s.db.SQL, made.ID, 25, now) // not counted on acceptance
 	if day, month := usageOf(t, s, made.ID); day != 85 || month != 85+7*counts {
-		t.Errorf("on a plan without caps %d are told for the day and %d for the month, want 85 and %d", day, month, 85+7*counts)
+		t.Errorf("a plan without caps reports %d for the day and %d for the month, want 85 and %d", day, month, 85+7*counts)
 	}
 	dbtest.Exec(t, s.db, `INSERT INTO emails (id, account_id, domain_id, "from", from_address, "to", subject, message_id, status, uncommon, last_event, scheduled_at, release_at)
 		SELECT 'msg_'||n, $1, 'dom_1', 'a@b.example', 'a@b.example', '[]', 's', 'm', 'scheduled', 'scheduled', 'email.scheduled', $2::timestamptz, $2::timestamptz FROM generate_series(1, 5) n`,
@@ -92,9 +92,9 @@ func TestFindingA9PlanChangesLoseNoCount(t *testing.T) {
 	}
 }
 
-// A process that still believes in the old plan counts nothing: what it had under way at the
-// change is counted once it has ended.
-func TestFindingA9WhatWasUnderWayAtAPlanChangeIsCounted(t *testing.T) {
+// A process that still uses the old plan counts nothing. Its transactions in flight at the change are counted
+// once they have ended.
+func TestEmailsInFlightAtAPlanChangeAreCounted(t *testing.T) {
 	t.Parallel()
 	s := start(t, dbtest.New(t), Config{RecountAfter: time.Millisecond, RecountEvery: 10 * time.Millisecond})
 	made := addAccount(t, s, "ada@example.com")
@@ -106,7 +106,7 @@ func TestFindingA9WhatWasUnderWayAtAPlanChangeIsCounted(t *testing.T) {
 	changePlan(t, s, made.ID, PlanFree)
 	wantCounted(t, s, made.ID, 0, 0)
 	var all sync.WaitGroup
-	for range 4 { // others count meanwhile
+	for range 4 { // other transactions count meanwhile
 		all.Go(func() {
 			for range 5 {
 				err := s.db.InHotTx(t.Context(), func(tx *sql.Tx) error {
@@ -126,11 +126,11 @@ func TestFindingA9WhatWasUnderWayAtAPlanChangeIsCounted(t *testing.T) {
 		t.Fatal(err)
 	}
 	all.Wait()
-	expect.Within(t, 30*time.Second, "the emails under way are counted", func() bool {
+	expect.Within(t, 30*time.Second, "the emails in flight are counted", func() bool {
 		got, err := s.count(t.Context(), s.db.SQL, made.ID)
 		return err == nil && got.day == 50 && got.month == 50
 	})
-	expect.Within(t, 30*time.Second, "nothing is left to recount", func() bool {
+	expect.Within(t, 30*time.Second, "no recounts are left", func() bool {
 		n, err := db.One(t.Context(), s.db.SQL, db.Value[int], `SELECT count(*) FROM usage_recounts WHERE account_id = $1`, made.ID)
 		return err == nil && n == 0
 	})
@@ -145,7 +145,7 @@ func hoursOf(t testing.TB, s *Service, accountID string) (hours, emails int) {
 	return hours, emails
 }
 
-func TestHoursAreClosedOnceAndByOneProcess(t *testing.T) {
+func TestHoursAreClosedOnceByOneProcess(t *testing.T) {
 	t.Parallel()
 	d := dbtest.New(t)
 	first, second := newIdle(t, d), newIdle(t, d)
@@ -154,7 +154,7 @@ func TestHoursAreClosedOnceAndByOneProcess(t *testing.T) {
 	handOver(t, d.SQL, made.ID, 3, now.Add(-50*time.Hour))
 	handOver(t, d.SQL, made.ID, 4, now.Add(-2*time.Hour))
 	handOver(t, d.SQL, made.ID, 2, now.Add(-time.Hour-time.Millisecond)) // the end of the same hour
-	handOver(t, d.SQL, made.ID, 5, now.Add(30*time.Minute))              // of an hour that is open
+	handOver(t, d.SQL, made.ID, 5, now.Add(30*time.Minute))              // in an open hour
 	var all sync.WaitGroup
 	for i := range 10 {
 		all.Go(func() {
@@ -173,7 +173,7 @@ func TestHoursAreClosedOnceAndByOneProcess(t *testing.T) {
 }
 
 // An hour stays open while a transaction may still add to it.
-func TestAnHourIsClosedWhenTheHorizonHasPassedIt(t *testing.T) {
+func TestHoursCloseWhenTheHorizonPasses(t *testing.T) {
 	t.Parallel()
 	s := newIdle(t, dbtest.New(t))
 	made := addAccount(t, s, "ada@example.com")
@@ -202,7 +202,7 @@ func TestAnHourIsClosedWhenTheHorizonHasPassedIt(t *testing.T) {
 	}
 }
 
-// What is erased in an open hour stays in the count.
+// Emails erased in an open hour stay counted.
 func TestErasedEmailsStayCounted(t *testing.T) {
 	t.Parallel()
 	s := newIdle(t, dbtest.New(t))
@@ -225,15 +225,15 @@ func TestErasedEmailsStayCounted(t *testing.T) {
 	wantCounted(t, s, made.ID, 6, 6)
 }
 
-// newIdle makes a service that does nothing by itself.
+// newIdle returns a service without background tasks.
 func newIdle(t testing.TB, d *db.DB) *Service {
 	t.Helper()
 	return start(t, d, Config{CloseEvery: time.Hour, RecountEvery: time.Hour})
 }
 
-// What an account allows itself, and what it includes while a payment is overdue, are caps as the plan's
-// are: what was sent before counts, and the refusal says which one it was.
-func TestTheLeastOfSeveralMonthlyCapsHolds(t *testing.T) {
+// An account's own limit, and the included emails while a payment is overdue, are caps like those of the
+// plan: emails sent earlier count, and the refusal names the cap.
+func TestTheLowestMonthlyCapApplies(t *testing.T) {
 	t.Parallel()
 	s := newService(t)
 	made := addAccount(t, s, "ada@example.com")
@@ -260,7 +260,7 @@ func TestTheLeastOfSeveralMonthlyCapsHolds(t *testing.T) {
 				f := fault.From(r)
 				which = f.Details["cap"]
 				if f.Code != fault.CodePlanLimit || f.UpgradeURL != UpgradeURL {
-					t.Errorf("refused as %+v", f)
+					t.Errorf("the refusal is %+v", f)
 				}
 			}
 			return err
@@ -280,7 +280,7 @@ func TestTheLeastOfSeveralMonthlyCapsHolds(t *testing.T) {
 	}
 	change(AccountChange{MonthlyLimit: new((*int)(nil))})
 	if granted, which := refusal(4); granted != 4 || which != nil {
-		t.Errorf("without the limit %d are granted and the cap is %v", granted, which)
+		t.Errorf("without the limit %d are granted and the cap is %v, want all and none", granted, which)
 	}
 	if _, err := s.db.SQL.ExecContext(t.Context(), `UPDATE plans SET included_emails = 4, overage = true WHERE id = 'pro'`); err != nil {
 		t.Fatal(err)
@@ -291,23 +291,23 @@ func TestTheLeastOfSeveralMonthlyCapsHolds(t *testing.T) {
 	}
 	change(AccountChange{PaymentDue: new(false)})
 	if granted, _ := refusal(4); granted != 4 {
-		t.Errorf("paid, and %d of 4 are granted", granted)
+		t.Errorf("after the payment %d of 4 are granted", granted)
 	}
 	for _, wrong := range []int{0, -1, MaxMonthlyLimit + 1} {
 		_, err := s.UpdateAccount(t.Context(), made.ID, AccountChange{MonthlyLimit: new(&wrong)})
 		if fault.From(err).Fields["monthly_limit"] == "" {
-			t.Errorf("a limit of %d: %v", wrong, err)
+			t.Errorf("a limit of %d returned %v", wrong, err)
 		}
 	}
 }
 
-func TestTheDefaultPlanHasToExist(t *testing.T) {
+func TestTheDefaultPlanMustExist(t *testing.T) {
 	t.Parallel()
 	s, err := New(Params{Config: Config{DefaultPlan: "gold"}, DB: dbtest.New(t), Cursors: page.NewCodec([]byte("0123456789abcdef")), Logger: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		t.Fatal(err)
 	}
 	if err := s.Start(t.Context()); err == nil || !strings.Contains(err.Error(), `POSTRIDER_DEFAULT_PLAN: "gold" is not a plan`) {
-		t.Errorf("the start says %v", err)
+		t.Errorf("Start returned %v", err)
 	}
 }

@@ -14,12 +14,12 @@ import (
 // Use is one email that an account sends.
 type Use struct {
 	AccountID string
-	// Due is when a scheduled email is to be sent: it counts in that day and month, in UTC.
-	// Zero: the email is sent now.
+	// Due is the time of a scheduled email, which counts in that day and month, in UTC. Zero means that the
+	// email is sent now.
 	Due time.Time
 }
 
-// day names the day that the use counts in; "" is the present one by the database clock.
+// day returns the day that the use counts in, or "" for today by the database clock.
 func (u Use) day() string {
 	if u.Due.IsZero() {
 		return ""
@@ -27,21 +27,21 @@ func (u Use) day() string {
 	return u.Due.UTC().Format(dayLayout)
 }
 
-// caps are the hard limits of an account; nil is none.
+// caps are the hard limits of an account; nil means unlimited.
 type caps struct {
 	plan           string // its name, for people
 	daily, monthly *int
 	cause          string // of the monthly cap: capMonthly, capOwn, capPaymentDue
 }
 
-// What the monthly cap of an account comes from, as details.cap says it.
+// The sources of the monthly cap, as values of details.cap.
 const (
 	capMonthly    = "monthly"     // the plan
-	capOwn        = "own"         // the account allows itself no more
+	capOwn        = "own"         // the account's own limit
 	capPaymentDue = "payment_due" // a payment is overdue, so there is no overage
 )
 
-// lower gives the caps with a monthly cap that is no more than another limit.
+// lower returns the caps with the monthly cap reduced to limit, if limit is lower.
 func (c caps) lower(limit *int, cause string) caps {
 	if limit != nil && (c.monthly == nil || *limit < *c.monthly) {
 		c.monthly, c.cause = limit, cause
@@ -49,7 +49,7 @@ func (c caps) lower(limit *int, cause string) caps {
 	return c
 }
 
-// capsOf are what a plan and the account itself allow.
+// capsOf returns the caps that a plan and the account's own limit impose.
 func capsOf(p Plan, own *int, paymentDue bool) caps {
 	c := caps{plan: p.Name, daily: p.DailyEmails}.lower(p.MonthlyEmails, capMonthly).lower(own, capOwn)
 	if paymentDue {
@@ -60,11 +60,11 @@ func capsOf(p Plan, own *int, paymentDue bool) caps {
 
 func (c caps) none() bool { return c.daily == nil && c.monthly == nil }
 
-// count is how many emails are counted in a day and in its month.
+// count is the number of emails counted in a day and in its month.
 type count struct {
 	day, month int64
 	date       string // of the day
-	today      bool   // the day is the present one
+	today      bool   // the day is today
 	now        time.Time
 }
 
@@ -72,16 +72,16 @@ func (c count) dayEndsAt() time.Time { return c.begin(dayLayout).AddDate(0, 0, 1
 
 func (c count) monthEndsAt() time.Time { return c.begin(monthLayout).AddDate(0, 1, 0) }
 
-// begin gives the first moment of the day, or of the month, by its layout.
+// begin returns the start of the day or of the month, depending on the layout.
 func (c count) begin(layout string) time.Time {
 	at, err := time.Parse(layout, c.date[:len(layout)])
 	if err != nil {
-		panic("accounts: a counter has no date: " + err.Error())
+		panic("accounts: a counter has an invalid date: " + err.Error())
 	}
 	return at
 }
 
-// room is how many more emails the caps leave, and refusal why it is no more.
+// room returns how many more emails the caps allow. If there is no room, refusal returns the reason.
 func (c caps) room(used count) int64 {
 	room := int64(1 << 62)
 	if c.daily != nil {
@@ -93,46 +93,45 @@ func (c caps) room(used count) int64 {
 	return max(room, 0)
 }
 
-// refusal says which cap is reached. The month comes first: that the day ends
-// helps nobody whose month is spent.
+// refusal returns the error for the cap that is reached. The month comes first: the end of the day does not
+// help when the month is used up.
 func (c caps) refusal(used count) *fault.Error {
 	refused := &fault.Error{Kind: fault.Limit, Code: fault.CodePlanLimit, UpgradeURL: UpgradeURL}
 	if c.monthly != nil && used.month >= int64(*c.monthly) {
 		resets := used.monthEndsAt().Format(time.RFC3339)
-		refused.Message = fmt.Sprintf("%s, and they are sent; the next month begins at %s", c.allowance(), resets)
+		refused.Message = fmt.Sprintf("%s, all of which are used. The next month begins at %s", c.allowance(), resets)
 		if monthOf(used.date) != used.now.UTC().Format(monthLayout) {
-			refused.Message = fmt.Sprintf("%s, and %s has them: scheduled emails count in the month in which they are due", c.allowance(), monthOf(used.date))
+			refused.Message = fmt.Sprintf("%s, all of which are used in %s. Scheduled emails count in the month in which they are due", c.allowance(), monthOf(used.date))
 		}
 		return refused.With("cap", c.cause).With("limit", *c.monthly).With("resets_at", resets)
 	}
 	resets := used.dayEndsAt().Format(time.RFC3339)
 	if used.today {
-		refused.Message = fmt.Sprintf("The plan %s allows %d emails a day, and they are sent; the next day begins at %s", c.plan, *c.daily, resets)
+		refused.Message = fmt.Sprintf("The plan %s allows %d emails per day, all of which are used. The next day begins at %s", c.plan, *c.daily, resets)
 		refused.RetryAfter = used.dayEndsAt().Sub(used.now)
 	} else {
-		refused.Message = fmt.Sprintf("The plan %s allows %d emails a day, and %s has them: scheduled emails count on the day on which they are due", c.plan, *c.daily, used.date)
+		refused.Message = fmt.Sprintf("The plan %s allows %d emails per day, all of which are used on %s. Scheduled emails count on the day on which they are due", c.plan, *c.daily, used.date)
 	}
 	return refused.With("cap", "daily").With("limit", *c.daily).With("resets_at", resets)
 }
 
-// allowance says the monthly cap.
+// allowance describes the monthly cap.
 func (c caps) allowance() string {
 	switch c.cause {
 	case capOwn:
-		return fmt.Sprintf("The account's own limit is %d emails a month", *c.monthly)
+		return fmt.Sprintf("The account's own limit is %d emails per month", *c.monthly)
 	case capPaymentDue:
-		return fmt.Sprintf("A payment is overdue, so the plan %s allows no more than the %d emails a month that it includes", c.plan, *c.monthly)
+		return fmt.Sprintf("A payment is overdue, so the plan %s allows only its %d included emails per month", c.plan, *c.monthly)
 	default:
-		return fmt.Sprintf("The plan %s allows %d emails a month", c.plan, *c.monthly)
+		return fmt.Sprintf("The plan %s allows %d emails per month", c.plan, *c.monthly)
 	}
 }
 
-// Consume counts one email for each use and tells, index-aligned, which of them
-// the caps do not leave room for: the first ones of an account are granted, the
-// rest are refused with plan_limit and not counted. An email counts in the day and the month
-// in which it is sent: those of the database clock in UTC, or those in which a scheduled one
-// is due. The counters stay locked until tx ends, so that transactions at the same time never
-// grant more together than there is. Accounts without a cap cost no statement.
+// Consume counts one email for each use and returns, index-aligned, a plan_limit error for each use that
+// exceeds a cap. The first uses of an account are granted; refused ones are not counted. An email counts in
+// the day and month in which it is sent, by the database clock in UTC, or in those in which a scheduled email
+// is due. The counters stay locked until tx ends, so that concurrent transactions together never grant more
+// than the cap. Accounts without a cap cost no statement.
 func (s *Service) Consume(ctx context.Context, tx db.Execer, uses []Use) ([]error, error) {
 	refused := make([]error, len(uses))
 	wanted, limits, err := s.capped(ctx, tx, uses)
@@ -143,7 +142,7 @@ func (s *Service) Consume(ctx context.Context, tx db.Execer, uses []Use) ([]erro
 	if err != nil {
 		return nil, fmt.Errorf("count emails: %w", err)
 	}
-	for _, w := range wanted { // back to what was counted before
+	for _, w := range wanted { // back to the counts before this call
 		used.add(w.accountID, cmp.Or(w.day, used.today), -w.emails)
 	}
 	excess := map[cappedUse]int64{}
@@ -166,8 +165,8 @@ func (s *Service) Consume(ctx context.Context, tx db.Execer, uses []Use) ([]erro
 	return refused, nil
 }
 
-// Refund takes uses back that Consume has granted: in the same transaction, or of scheduled
-// emails that will not be sent.
+// Refund takes back uses that Consume granted, in the same transaction or for scheduled emails that will not
+// be sent.
 func (s *Service) Refund(ctx context.Context, tx db.Execer, uses []Use) error {
 	capped, _, err := s.capped(ctx, tx, uses)
 	if err == nil {
@@ -179,8 +178,8 @@ func (s *Service) Refund(ctx context.Context, tx db.Execer, uses []Use) error {
 	return nil
 }
 
-// Move counts a scheduled email in the day and the month of another time. Error: Limit, as
-// Consume refuses; nothing is moved then if the caller undoes tx.
+// Move counts a scheduled email in the day and month of another time. Error: Limit, as for Consume; the
+// caller must then roll back tx.
 func (s *Service) Move(ctx context.Context, tx db.Execer, accountID string, from, to time.Time) error {
 	before, after := Use{AccountID: accountID, Due: from}, Use{AccountID: accountID, Due: to}
 	if before.day() == after.day() {
@@ -203,7 +202,7 @@ func (s *Service) Move(ctx context.Context, tx db.Execer, accountID string, from
 	return refused[0]
 }
 
-// Capped tells whether the account's emails are counted as they are accepted.
+// Capped reports whether the account's emails are counted when they are accepted.
 func (s *Service) Capped(ctx context.Context, accountID string) (bool, error) {
 	account, err := s.Account(ctx, accountID)
 	if err != nil {
@@ -219,14 +218,14 @@ func (a Account) caps() caps {
 	return capsOf(a.Plan, a.MonthlyLimit, a.PaymentDue)
 }
 
-// cappedUse is what one account with a cap wants of one day.
+// cappedUse is the number of emails that an account with a cap requests for one day.
 type cappedUse struct {
 	accountID string
-	day       string // "" is the present one
+	day       string // "" is today
 	emails    int64
 }
 
-// capped sums the uses of each account that has a cap, by day, and gives the caps of these
+// capped sums the uses of each account that has a cap by day, and returns them with the caps of these
 // accounts.
 func (s *Service) capped(ctx context.Context, tx db.Execer, uses []Use) ([]cappedUse, map[string]caps, error) {
 	limits := map[string]caps{}
@@ -266,8 +265,7 @@ func summed(emails map[cappedUse]int64) []cappedUse {
 	return list
 }
 
-// loadCaps asks inside the transaction: a second connection, taken while holding
-// one, could be waited for without end.
+// loadCaps queries inside the transaction: waiting for a second connection while holding one could deadlock.
 func loadCaps(ctx context.Context, tx db.Execer, accountIDs []string) (map[string]caps, error) {
 	found := map[string]caps{}
 	err := db.Each(ctx, tx, func(row db.Row) error {

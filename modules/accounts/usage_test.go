@@ -34,7 +34,7 @@ func uses(accountID string, n int) []Use {
 	return list
 }
 
-// consume counts in a transaction of its own and gives how many were granted.
+// consume counts in a transaction of its own and returns how many uses were granted.
 func consume(t testing.TB, s *Service, list []Use) (granted int, refused []error) {
 	t.Helper()
 	err := s.db.InHotTx(t.Context(), func(tx *sql.Tx) (err error) {
@@ -63,8 +63,8 @@ func wantCounted(t testing.TB, s *Service, accountID string, day, month int64) {
 	}
 }
 
-// moveUsage lets the database clock pass the end of a period, by letting what
-// is counted in it belong to the one before.
+// moveUsage simulates a database clock that passed the end of a period, by moving its counts to the previous
+// period.
 func moveUsage(t testing.TB, s *Service, accountID, period, before string) {
 	t.Helper()
 	dbtest.Exec(t, s.db, `UPDATE usages SET period = `+before+` WHERE account_id = $1 AND period = `+period, accountID)
@@ -85,7 +85,7 @@ func TestCapsUnderConcurrency(t *testing.T) {
 	for left, i := 500, 0; left > 0; i++ {
 		n := min(1+rand.IntN(20), left)
 		left -= n
-		// Accounts in any order: the locks are taken in one.
+		// Accounts in any order: the locks are taken in a fixed order.
 		list := append(append(append(uses(paid.ID, 1), uses(capped.ID, n)...), uses(busy.ID, 1)...), uses(paid.ID, 1)...)
 		rand.Shuffle(len(list), func(a, b int) { list[a], list[b] = list[b], list[a] })
 		s := []*Service{first, second}[i%2]
@@ -122,7 +122,7 @@ func TestCapsUnderConcurrency(t *testing.T) {
 	}
 }
 
-func TestRefusalSaysWhichCapAndWhenItEnds(t *testing.T) {
+func TestRefusalNamesTheCapAndItsReset(t *testing.T) {
 	t.Parallel()
 	s := newService(t)
 	made := addFree(t, s, "ada@example.com")
@@ -141,7 +141,7 @@ func TestRefusalSaysWhichCapAndWhenItEnds(t *testing.T) {
 	}
 	if daily.RetryAfter <= 0 || daily.RetryAfter > 24*time.Hour || daily.Details["cap"] != "daily" || daily.Details["limit"] != 100 ||
 		!strings.Contains(daily.Message, "Free allows 100 emails a day") || !strings.HasSuffix(daily.Message, "T00:00:00Z") {
-		t.Errorf("daily refusal: %s, %v, again after %s", daily.Message, daily.Details, daily.RetryAfter)
+		t.Errorf("daily refusal: %s, %v, retry after %s", daily.Message, daily.Details, daily.RetryAfter)
 	}
 
 	dbtest.Exec(t, s.db, `UPDATE usages SET emails = 2990 WHERE account_id = $1 AND period = `+monthNow, made.ID)
@@ -153,18 +153,18 @@ func TestRefusalSaysWhichCapAndWhenItEnds(t *testing.T) {
 	}
 	if monthly.RetryAfter != 0 || monthly.Details["cap"] != "monthly" || monthly.Details["limit"] != 3000 ||
 		!strings.Contains(monthly.Message, "Free allows 3000 emails a month") || !strings.HasSuffix(monthly.Message, "-01T00:00:00Z") {
-		t.Errorf("monthly refusal: %s, %v, again after %s", monthly.Message, monthly.Details, monthly.RetryAfter)
+		t.Errorf("monthly refusal: %s, %v, retry after %s", monthly.Message, monthly.Details, monthly.RetryAfter)
 	}
-	wantCounted(t, s, made.ID, 10, 3000) // what the month refused is not counted in the day
+	wantCounted(t, s, made.ID, 10, 3000) // emails refused by the month are not counted in the day
 }
 
-func TestPeriodsBeginAnew(t *testing.T) {
+func TestNewPeriodsStartAtZero(t *testing.T) {
 	t.Parallel()
 	s := newService(t)
 	made := addFree(t, s, "ada@example.com")
 	for day := range 3 {
 		if granted, _ := consume(t, s, uses(made.ID, 120)); granted != 100 {
-			t.Errorf("day %d: %d granted", day, granted)
+			t.Errorf("on day %d, %d were granted", day, granted)
 		}
 		wantCounted(t, s, made.ID, 100, int64(100*(day+1)))
 		moveUsage(t, s, made.ID, dayNow, fmt.Sprintf(`'2020-01-0%d'`, day+1))
@@ -180,7 +180,7 @@ func TestPeriodsBeginAnew(t *testing.T) {
 	wantCounted(t, s, made.ID, 100, 100)
 }
 
-func TestPeriodsAreThoseOfTheDatabaseClock(t *testing.T) {
+func TestPeriodsFollowTheDatabaseClock(t *testing.T) {
 	t.Parallel()
 	s := newService(t)
 	made := addFree(t, s, "ada@example.com")
@@ -205,7 +205,7 @@ func TestPeriodsAreThoseOfTheDatabaseClock(t *testing.T) {
 	}
 }
 
-func TestRefundGivesBack(t *testing.T) {
+func TestRefundReturnsUses(t *testing.T) {
 	t.Parallel()
 	s := newService(t)
 	made, paid := addFree(t, s, "ada@example.com"), addAccount(t, s, "paid@example.com")
@@ -224,8 +224,8 @@ func TestRefundGivesBack(t *testing.T) {
 	}
 }
 
-// What is rolled back was never counted.
-func TestUndoneTransactionCountsNothing(t *testing.T) {
+// Uses that are rolled back are not counted.
+func TestRolledBackTransactionCountsNothing(t *testing.T) {
 	t.Parallel()
 	s := newService(t)
 	made := addFree(t, s, "ada@example.com")
@@ -242,16 +242,16 @@ func TestUndoneTransactionCountsNothing(t *testing.T) {
 	wantCounted(t, s, made.ID, 0, 0)
 }
 
-// deaf fails the test when it is asked anything.
+// deaf fails the test on any statement.
 type deaf struct{ t *testing.T }
 
 func (d deaf) ExecContext(_ context.Context, query string, _ ...any) (sql.Result, error) {
-	d.t.Errorf("asked: %s", query)
+	d.t.Errorf("unexpected statement: %s", query)
 	return nil, errors.New("deaf")
 }
 
 func (d deaf) QueryContext(_ context.Context, query string, _ ...any) (*sql.Rows, error) {
-	d.t.Errorf("asked: %s", query)
+	d.t.Errorf("unexpected query: %s", query)
 	return nil, errors.New("deaf")
 }
 
@@ -276,7 +276,7 @@ func TestAccountsWithoutCapsCostNoStatement(t *testing.T) {
 	}
 }
 
-// A cap of one kind alone binds too.
+// A plan may have only one kind of cap.
 func TestOneCapAlone(t *testing.T) {
 	t.Parallel()
 	s := newService(t)
@@ -286,10 +286,10 @@ func TestOneCapAlone(t *testing.T) {
 	if granted != 4 || fault.From(refused[5]).Details["cap"] != "monthly" {
 		t.Errorf("%d granted, then %v", granted, refused[5])
 	}
-	// Lowered below what was sent: nothing is left, and nothing breaks.
+	// Lower the cap below the emails already sent: nothing is granted, and nothing fails.
 	dbtest.Exec(t, s.db, `UPDATE plans SET daily_emails = 2 WHERE id = 'pro'`)
 	if granted, _ := consume(t, s, uses(made.ID, 1)); granted != 0 {
-		t.Error("granted below zero")
+		t.Error("an email was granted past a lowered cap")
 	}
 	wantCounted(t, s, made.ID, 4, 4)
 }

@@ -1,10 +1,9 @@
-// Package admission tells who makes an HTTP request: an API key, or a person by the cookie of a
-// session.
+// Package admission authenticates HTTP requests: by an API key, or by the session cookie of a person.
 //
-// A request with the header Authorization is judged by it alone, also where it is wrong. Without
-// it the cookie counts, on every operation of the API and on GraphQL. Which account a person means
-// is said by the header Postrider-Account; without it, it is the session's.
+// If a request has an Authorization header, only that header counts, even if it is invalid. Otherwise the
+// cookie counts, on every operation of the API and on GraphQL. The Postrider-Account header selects the
+// account of a person; it defaults to the account of the session.
 //
-// A request by cookie that may change something must come from a page of this installation: its
-// Origin is the base URL, or the browser says Sec-Fetch-Site: same-origin.
+// A request with a cookie that may change something must come from a page of this installation: its Origin is
+// the base URL, or the browser sends Sec-Fetch-Site: same-origin.
 package admission

@@ -12,37 +12,37 @@ import (
 	"github.com/postrider/postrider/runtime/base/id"
 )
 
-// HeaderAccount names the account that a request by cookie is for.
+// HeaderAccount is the header that selects the account for a request with a cookie.
 const HeaderAccount = "Postrider-Account"
 
-// Keys tells who the bearer of a key is, without the word Bearer.
+// Keys authenticates API keys. The bearer is passed without the word Bearer.
 type Keys interface {
 	Authenticate(ctx context.Context, bearer string) (accounts.Caller, error)
 }
 
-// Sessions tells who has the cookie of a session, in the account of the id; empty: in the one that
-// the session is in.
+// Sessions authenticates session cookies for an account. An empty account id selects the account of the
+// session.
 type Sessions interface {
 	Person(ctx context.Context, token, accountID string) (accounts.Caller, error)
 }
 
-// Door tells who comes in. Its zero value lets nobody in.
+// Door authenticates requests. The zero value rejects every request.
 type Door struct {
 	keys     Keys
-	sessions Sessions // nil: nobody signs in here
+	sessions Sessions // nil if people cannot sign in
 	cookie   string
 	origins  []string
 	guard    *http.CrossOriginProtection
 }
 
-// The names of the cookie. A browser takes the first one over TLS only, from this host only, for
-// all paths (RFC 6265bis section 4.1.3.2).
+// The names of the session cookie. A browser accepts the first one only over TLS, from this host, and for all
+// paths (RFC 6265bis section 4.1.3.2).
 const (
 	cookieSecure = "__Host-postrider"
 	cookiePlain  = "postrider"
 )
 
-// CookieName is the name of the session's cookie under a base URL.
+// CookieName returns the name of the session cookie under a base URL.
 func CookieName(baseURL string) string {
 	if strings.HasPrefix(baseURL, "https://") {
 		return cookieSecure
@@ -50,8 +50,8 @@ func CookieName(baseURL string) string {
 	return cookiePlain
 }
 
-// New makes a Door. sessions may be nil. origins are the URLs under which pages of this
-// installation are served, the base URL first.
+// New returns a new Door. sessions may be nil. origins are the URLs under which pages of this installation
+// are served, the base URL first.
 func New(keys Keys, sessions Sessions, origins ...string) (*Door, error) {
 	d := &Door{keys: keys, sessions: sessions, guard: http.NewCrossOriginProtection()}
 	for _, origin := range origins {
@@ -69,8 +69,8 @@ func New(keys Keys, sessions Sessions, origins ...string) (*Door, error) {
 	return d, nil
 }
 
-// Who tells who makes a request. Errors: Unauthorized; Forbidden for a request from another site;
-// NotFound for an account that the person does not belong to; Away.
+// Who authenticates a request and returns its caller. Errors: Unauthorized; Forbidden for a request from
+// another site; NotFound for an account that the person does not belong to; Away.
 func (d *Door) Who(r *http.Request) (accounts.Caller, error) {
 	if _, given := r.Header["Authorization"]; given || d.sessions == nil {
 		bearer, err := accounts.Bearer(r.Header)
@@ -89,21 +89,21 @@ func (d *Door) Who(r *http.Request) (accounts.Caller, error) {
 	wanted := r.Header.Values(HeaderAccount)
 	switch {
 	case len(wanted) > 1:
-		return accounts.Caller{}, fault.InvalidField(HeaderAccount, "is given more than once")
+		return accounts.Caller{}, fault.InvalidField(HeaderAccount, "cannot be sent more than once")
 	case len(wanted) == 1 && wanted[0] == "":
-		return accounts.Caller{}, fault.InvalidField(HeaderAccount, "is empty")
+		return accounts.Caller{}, fault.InvalidField(HeaderAccount, "cannot be empty")
 	case len(wanted) == 1 && !id.Is(id.Account, wanted[0]):
-		return accounts.Caller{}, fault.InvalidField(HeaderAccount, "is no id of an account")
+		return accounts.Caller{}, fault.InvalidField(HeaderAccount, "must be the id of an account")
 	case len(wanted) == 1:
 		return d.sessions.Person(r.Context(), token, wanted[0])
 	}
 	return d.sessions.Person(r.Context(), token, "")
 }
 
-const maxToken = 256 // octets
+const maxToken = 256 // bytes
 
-// Token is the cookie of a request's session. Two of its name are none: which of them was meant is
-// not for us to guess. Error: Unauthorized.
+// Token returns the session cookie of a request. Two cookies of that name are rejected, because they are
+// ambiguous. Error: Unauthorized.
 func (d *Door) Token(r *http.Request) (string, error) {
 	found := r.CookiesNamed(d.cookie)
 	if d.cookie == "" || len(found) != 1 || found[0].Value == "" || len(found[0].Value) > maxToken {
@@ -112,9 +112,9 @@ func (d *Door) Token(r *http.Request) (string, error) {
 	return found[0].Value, nil
 }
 
-// SameSite refuses a request that may change something and does not come from a page of this
-// installation. The standard library lets requests pass that have neither header, and origins of
-// another scheme; those are refused here first.
+// SameSite returns an error if a request may change something and does not come from a page of this
+// installation. The standard library allows requests with neither header, and origins with another scheme.
+// SameSite rejects those first.
 func (d *Door) SameSite(r *http.Request) error {
 	if r.Method == http.MethodGet || r.Method == http.MethodHead {
 		return nil
@@ -127,8 +127,8 @@ func (d *Door) SameSite(r *http.Request) error {
 	return nil
 }
 
-// Foreign refuses a request that a browser sends from a page of another site. A request by a
-// program, which says nothing of where it comes from, passes: it carries no cookie.
+// Foreign returns an error if a browser sent the request from a page of another site. Requests of programs,
+// which have neither header, pass: they carry no cookie.
 func (d *Door) Foreign(r *http.Request) error {
 	origins := r.Header.Values("Origin")
 	if len(origins) > 1 || len(origins) == 1 && !slices.Contains(d.origins, origins[0]) || d.guard.Check(r) != nil {
@@ -137,12 +137,12 @@ func (d *Door) Foreign(r *http.Request) error {
 	return nil
 }
 
-// CrossOrigin is what a page of another site is told.
+// CrossOrigin is the error for a request from a page of another site.
 func CrossOrigin() *fault.Error {
-	return fault.Forbiddenf(fault.CodeCrossOrigin, "A request by cookie must come from a page of this installation: its Origin must be the base URL")
+	return fault.Forbiddenf(fault.CodeCrossOrigin, "A request with a session cookie must come from a page of this installation: its Origin must be the base URL")
 }
 
-// Cookie is what a browser is given under a base URL; an empty value takes it away.
+// Cookie returns the session cookie to set under a base URL. An empty value deletes the cookie.
 func Cookie(baseURL, value string) *http.Cookie {
 	cookie := &http.Cookie{Name: CookieName(baseURL), Value: value, Path: "/", HttpOnly: true, Secure: strings.HasPrefix(baseURL, "https://"),
 		SameSite: http.SameSiteLaxMode, MaxAge: cookieLife}
@@ -152,16 +152,16 @@ func Cookie(baseURL, value string) *http.Cookie {
 	return cookie
 }
 
-const cookieLife = 30 * 24 * 60 * 60 // seconds; the session itself may end before
+const cookieLife = 30 * 24 * 60 * 60 // seconds; the session itself may end earlier
 
-// DeviceLife is how long a browser is known after a sign-in.
+// DeviceLife is how long a browser is recognized after a sign-in.
 const DeviceLife = 180 * 24 * time.Hour
 
-// devicePaths are where people show who they are: nothing else of the installation gets the cookie of a
-// browser that is known.
+// devicePaths are the paths on which people sign in. Other paths do not receive the device cookie.
 var devicePaths = []string{"/api", "/sign-in", "/reset", "/email", "/invite"}
 
-// deviceName is the name of the cookie of a browser that is known. It signs nobody in.
+// deviceName returns the name of the device cookie, by which a browser is recognized. The cookie signs no one
+// in.
 func deviceName(baseURL string) string {
 	if strings.HasPrefix(baseURL, "https://") {
 		return "__Secure-postrider-device"
@@ -169,7 +169,7 @@ func deviceName(baseURL string) string {
 	return "postrider-device"
 }
 
-// DeviceCookies are what a browser keeps in which somebody has signed in, so that it is known the next time.
+// DeviceCookies returns the cookies by which a browser is recognized after a sign-in.
 func DeviceCookies(baseURL, value string) []*http.Cookie {
 	list := make([]*http.Cookie, len(devicePaths))
 	for i, path := range devicePaths {
@@ -179,7 +179,7 @@ func DeviceCookies(baseURL, value string) []*http.Cookie {
 	return list
 }
 
-// Device is the cookie by which the browser of a request may be known; empty: there is none.
+// Device returns the device cookie of a request, or "" if there is none.
 func Device(r *http.Request, baseURL string) string {
 	for _, cookie := range r.CookiesNamed(deviceName(baseURL)) {
 		return cookie.Value

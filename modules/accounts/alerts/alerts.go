@@ -1,9 +1,9 @@
-// Package alerts queues the mails that tell people what was changed about how they sign in, and about
-// their place in a team.
+// Package alerts queues emails that notify people of changes to their credentials and to their membership of
+// a team.
 //
-// An alert is a row, written in the transaction of the change, so none is lost or made up. The module
-// signin has its mail sent. Of one kind a person gets five mails a day, whatever others do: what is beyond
-// them is in the audit log alone.
+// An alert is a row that is written in the transaction of the change, so none is lost or invented. The signin
+// module sends its email. A person gets at most five emails of each kind per day, whatever others do. Further
+// alerts are recorded only in the audit log.
 package alerts
 
 import (
@@ -18,7 +18,7 @@ import (
 	"github.com/postrider/postrider/runtime/storage/db"
 )
 
-// Kind is what an alert is about.
+// Kind is the kind of an alert.
 type Kind string
 
 // The kinds.
@@ -35,24 +35,25 @@ const (
 	RoleChanged         Kind = "role_changed"
 	MemberRemoved       Kind = "member_removed"
 
-	// Locked has no mail, as strangers cause it: it is a line in the audit log of the person with the email.
+	// Locked has no email, because strangers can cause it. It becomes a line in the audit log of the person
+	// with the email.
 	Locked Kind = "locked"
 )
 
-// Kinds lists those that have a mail.
+// Kinds lists the kinds that have an email.
 func Kinds() []Kind {
 	return []Kind{EmailChanged, PasswordChanged, SecondFactorAdded, SecondFactorRemoved, PasskeyAdded, PasskeyRemoved, ProviderLinked, ProviderUnlinked, NewDevice, RoleChanged, MemberRemoved}
 }
 
-// Channel is where it is told that the mail of an alert is to be written.
+// Channel is the notification channel for new alerts.
 const Channel = "security_alerts"
 
-// Alert is what a person is told.
+// Alert is one notification to a person.
 type Alert struct {
-	UserID string // empty: whoever has the email, if anybody
-	Email  string // where the mail goes: the address of the person at the time of the change, which is the old one when it changes
+	UserID string // empty: the person with the email, if there is one
+	Email  string // recipient: the person's address at the time of the change, so the old one if it changes
 	Kind   Kind
-	Names  map[string]string // of what the kind tells: email, team, role, before
+	Names  map[string]string // values for the text of the kind: email, team, role, before
 }
 
 const addSQL = `
@@ -60,8 +61,8 @@ INSERT INTO security_alerts (user_id, email, kind, names, due_at, attempts, crea
 SELECT nullif($1::text, ''), $2::text, $3::text, $4::jsonb, now(), 0, now()
  WHERE NOT EXISTS (SELECT FROM security_alerts WHERE user_id = $1 AND email = $2 AND kind = $3 AND names = $4::jsonb AND due_at IS NOT NULL)`
 
-// Add queues an alert, in the transaction of the change. One that waits already and says the same stands
-// for both.
+// Add queues an alert in the transaction of the change. An identical alert that is still queued is not
+// repeated.
 func Add(ctx context.Context, tx *ent.Tx, a Alert) error {
 	names := map[string]string{}
 	maps.Copy(names, a.Names)
@@ -80,14 +81,14 @@ func Add(ctx context.Context, tx *ent.Tx, a Alert) error {
 
 const timeFormat = "2006-01-02 15:04"
 
-// Due is an alert whose mail is to be written, taken until Until.
+// Due is an alert whose email is due, claimed until Until.
 type Due struct {
 	Alert
 
 	ID       int64
 	Until    time.Time
 	Attempts int
-	Enough   bool // the person has had as many of the kind as they get in a day
+	Enough   bool // the person has had the daily maximum of the kind
 }
 
 const mailsADay = 5 // of one kind to one person
@@ -98,20 +99,22 @@ UPDATE security_alerts a SET attempts = attempts + 1, due_at = now() + least(int
 RETURNING a.id, coalesce(a.user_id, ''), a.email, a.kind, a.names::text, a.attempts, a.due_at,
 	(SELECT count(*) FROM security_alerts b WHERE b.user_id = a.user_id AND b.kind = a.kind AND b.mailed_at > now() - interval '1 day') >= $2`
 
-// Take takes alerts whose mail is to be written. One that is not settled is taken again, each time later.
+// Take claims alerts whose emails are due. An alert that is not settled is claimed again, after a growing
+// delay.
 func Take(ctx context.Context, on db.Execer, limit int) ([]Due, error) {
 	return db.All(ctx, on, func(d *Due) []any {
 		return []any{&d.ID, &d.UserID, &d.Email, &d.Kind, db.ScanJSON(&d.Names), &d.Attempts, &d.Until, &d.Enough}
 	}, takeSQL, limit, mailsADay)
 }
 
-// Mailed settles an alert in the transaction that stores its mail; false: another has settled it.
+// Mailed settles an alert in the transaction that stores its email. It returns false if another process has
+// settled it.
 func Mailed(ctx context.Context, tx db.Execer, d Due) (bool, error) {
 	n, err := db.Exec(ctx, tx, `UPDATE security_alerts SET due_at = NULL, mailed_at = now() WHERE id = $1 AND due_at = $2`, d.ID, d.Until)
 	return n > 0, err
 }
 
-// GiveUp ends the attempts to write an alert's mail.
+// GiveUp stops the attempts to send an alert.
 func GiveUp(ctx context.Context, on db.Execer, d Due) error {
 	_, err := db.Exec(ctx, on, `UPDATE security_alerts SET due_at = NULL WHERE id = $1 AND due_at = $2`, d.ID, d.Until)
 	return err
@@ -122,8 +125,8 @@ SELECT u.id FROM users u
  WHERE u.email = $1 AND NOT EXISTS (SELECT FROM security_alerts b WHERE b.user_id = u.id AND b.kind = 'locked' AND b.mailed_at > now() - interval '1 hour')
    FOR UPDATE`
 
-// SettleLock writes a lock into the audit log of the teams of whoever has the email, once an hour, and
-// deletes what is about an email that nobody has.
+// SettleLock records a lock in the audit log of the teams of the person with the email, at most once an hour.
+// If no one has the email, it deletes the alert.
 func SettleLock(ctx context.Context, tx *ent.Tx, d Due) error {
 	who, err := db.All(ctx, tx, db.Value[string], lockedSQL, d.Email)
 	if err != nil {
@@ -146,7 +149,7 @@ func SettleLock(ctx context.Context, tx *ent.Tx, d Due) error {
 const sweepSQL = `
 DELETE FROM security_alerts WHERE id IN (SELECT id FROM security_alerts WHERE created_at < now() - interval '30 days' ORDER BY created_at LIMIT 1000 FOR UPDATE SKIP LOCKED)`
 
-// Sweep deletes alerts of more than 30 days ago.
+// Sweep deletes alerts older than 30 days.
 func Sweep(ctx context.Context, on db.Execer) (int64, error) {
 	n, err := db.Exec(ctx, on, sweepSQL)
 	return int64(n), err

@@ -2,15 +2,16 @@ package alerts
 
 import "strings"
 
-// browsers and systems are told from the header User-Agent by the first of their marks. What a stranger
-// writes there is never repeated in a mail.
+// browsers and systems map substrings of the User-Agent header to names; the first match wins. The header
+// itself never appears in an email, because strangers control it.
 var (
 	browsers = [][2]string{{"Edg", "Edge"}, {"OPR/", "Opera"}, {"SamsungBrowser", "Samsung Internet"}, {"Vivaldi", "Vivaldi"}, {"Firefox/", "Firefox"}, {"FxiOS", "Firefox"},
 		{"CriOS", "Chrome"}, {"HeadlessChrome", "Chrome"}, {"Chrome/", "Chrome"}, {"Safari/", "Safari"}, {"curl/", "curl"}}
 	systems = [][2]string{{"iPhone", "iOS"}, {"iPad", "iPadOS"}, {"Android", "Android"}, {"CrOS", "ChromeOS"}, {"Windows", "Windows"}, {"Mac OS X", "macOS"}, {"Linux", "Linux"}}
 )
 
-// browser says in known words what a browser is, for example "Firefox, Linux"; empty when it cannot be told.
+// browser returns a name for the browser and its system, for example "Firefox, Linux", or "" if it is
+// unknown.
 func browser(agent string) string {
 	agent = agent[:min(len(agent), 1000)]
 	name, system := first(browsers, agent), first(systems, agent)

@@ -1,7 +1,7 @@
-// Package audit is the log of what was done to an account and to the installation: who, what, to
-// what, from where.
+// Package audit is the log of changes to an account and to the installation: the actor, the action, its
+// target and its origin.
 //
-// What matters most is written by [Write], in the transaction of the change, by whoever makes it.
-// Everything else that changes an account is written by [Service.Record] at the edge, by operation
-// and target, once it is done. Entries hold no secret, are never changed, and go after 400 days.
+// The most important entries are written by [Write], in the transaction of the change. All other changes of
+// an account are recorded by [Service.Record] at the edge, with operation and target, after they are done.
+// Entries contain no secrets, are never changed, and are deleted after 400 days.
 package audit

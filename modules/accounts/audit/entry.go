@@ -21,10 +21,10 @@ const (
 	BySystem   = "system"
 )
 
-// Actor is who did something. Name is what they were called then.
+// Actor is the author of an action. Name is the name at the time of the action.
 type Actor struct{ Kind, ID, Name string }
 
-// ActorOf is the caller of a request.
+// ActorOf returns the actor for the caller of a request.
 func ActorOf(c accounts.Caller) Actor {
 	if p := c.Person; p != nil {
 		return Actor{ByUser, p.UserID, p.Email}
@@ -32,16 +32,16 @@ func ActorOf(c accounts.Caller) Actor {
 	return Actor{ByKey, c.KeyID, ""}
 }
 
-// Origin is where a request came from.
+// Origin describes the source of a request.
 type Origin struct {
-	Addr      netip.Addr // zero: not known
-	Agent     string     // the header User-Agent as it came
+	Addr      netip.Addr // zero if unknown
+	Agent     string     // the unchanged User-Agent header
 	RequestID string
-	Languages string // the header Accept-Language as it came
-	Device    string // the cookie of a browser in which somebody has signed in before, as it came
+	Languages string // the unchanged Accept-Language header
+	Device    string // the unchanged device cookie, by which a browser is recognized
 }
 
-// IP is the address in words; empty where it is not known.
+// IP returns the address as text, or "" if it is unknown.
 func (o Origin) IP() string {
 	if !o.Addr.IsValid() {
 		return ""
@@ -49,9 +49,9 @@ func (o Origin) IP() string {
 	return o.Addr.String()
 }
 
-const maxUserAgent = 300 // octets
+const maxUserAgent = 300 // bytes
 
-// UserAgent is what can be stored and shown of the header.
+// UserAgent returns the header in a form that can be stored and shown.
 func (o Origin) UserAgent() string {
 	clean := strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) {
@@ -64,12 +64,12 @@ func (o Origin) UserAgent() string {
 
 type originKey struct{}
 
-// WithOrigin is the context of a request.
+// WithOrigin returns a context that carries the origin of a request.
 func WithOrigin(ctx context.Context, o Origin) context.Context {
 	return context.WithValue(ctx, originKey{}, o)
 }
 
-// OriginOf is where the request of a context came from; zero where there is none.
+// OriginOf returns the origin of the request of a context, or the zero Origin.
 func OriginOf(ctx context.Context) Origin {
 	o, _ := ctx.Value(originKey{}).(Origin)
 	return o
@@ -77,15 +77,15 @@ func OriginOf(ctx context.Context) Origin {
 
 // Entry is one line of the log.
 type Entry struct {
-	AccountID string // empty: it is about the installation
+	AccountID string // empty if the entry is about the installation
 	Actor     Actor
-	Action    string         // as member.removed
+	Action    string         // for example member.removed
 	Target    string         // id
 	Changes   map[string]any // never a secret
 }
 
-// WriteForMember writes an entry about a person into the log of each of their teams, in the transaction of
-// what it tells; about somebody who belongs to no team, into that of the installation.
+// WriteForMember writes an entry about a person to the log of each of their teams, in the transaction of the
+// change. If the person has no team, it writes to the log of the installation.
 func WriteForMember(ctx context.Context, tx *ent.Tx, userID string, e Entry) error {
 	teams, err := tx.Membership.Query().Where(membership.UserID(userID)).Order(ent.Asc(membership.FieldID)).Select(membership.FieldAccountID).Strings(ctx)
 	if err != nil {
@@ -102,7 +102,7 @@ func WriteForMember(ctx context.Context, tx *ent.Tx, userID string, e Entry) err
 	return nil
 }
 
-// Write writes an entry in the transaction of what it tells.
+// Write writes an entry in the transaction of the change.
 func Write(ctx context.Context, tx *ent.Tx, e Entry) error {
 	o := OriginOf(ctx)
 	create := tx.AuditEntry.Create().SetID(id.New(id.AuditEntry)).SetActorKind(auditentry.ActorKind(e.Actor.Kind)).SetActorID(e.Actor.ID).

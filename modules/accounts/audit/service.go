@@ -18,25 +18,24 @@ import (
 	"github.com/postrider/postrider/runtime/storage/page"
 )
 
-// Module gives *Service and its sweep.
+// Module provides *Service and its sweep.
 var Module = fx.Module("audit", fx.Provide(New),
 	module.Sweeps(func(s *Service) module.Sweep { return module.Sweep{What: "entries of the audit log", Run: s.sweep} }),
 )
 
-// Service reads the log, and writes what an edge has seen done. Safe for concurrent use.
+// Service reads the log, and records operations that an edge has performed. It is safe for concurrent use.
 type Service struct {
 	db      *db.DB
 	cursors *page.Codec
 }
 
-// New makes the service.
 func New(d *db.DB, cursors *page.Codec) *Service { return &Service{d, cursors} }
 
 const recordSQL = `
 INSERT INTO audit_entries (id, account_id, actor_kind, actor_id, actor_name, action, target, ip, user_agent, request_id)
 SELECT $1, nullif($2::text, ''), $3::text, $4::text, CASE WHEN $3 = 'key' THEN coalesce((SELECT name FROM api_keys WHERE id = $4), '') ELSE $5::text END, $6, $7, $8, $9, $10`
 
-// Record writes that an operation was done, after it. An error is for the log.
+// Record records an operation after it was done. Its error is only to be logged.
 func (s *Service) Record(ctx context.Context, c accounts.Caller, operation, target string) error {
 	o, actor := OriginOf(ctx), ActorOf(c)
 	_, err := s.db.SQL.ExecContext(ctx, recordSQL, id.New(id.AuditEntry), c.AccountID, actor.Kind, actor.ID, actor.Name, operation, target,
@@ -47,15 +46,15 @@ func (s *Service) Record(ctx context.Context, c accounts.Caller, operation, targ
 	return nil
 }
 
-// Filter says which entries are wanted. Zero fields do not filter.
+// Filter narrows a list of entries. Zero fields match everything.
 type Filter struct {
 	Actor  string // id
-	Action string // a whole one, or its beginning up to a dot
+	Action string // a complete action, or its prefix up to a dot
 	Since  time.Time
 	Until  time.Time // exclusive
 }
 
-// List gives one page of an account's entries, the newest first; without an account, of those about the
+// List returns one page of an account's entries, newest first. An empty account lists the entries about the
 // installation. Error: Invalid.
 func (s *Service) List(ctx context.Context, accountID string, f Filter, r page.Request) (page.Page[*ent.AuditEntry], error) {
 	query, err := s.matching(accountID, f)
@@ -66,7 +65,7 @@ func (s *Service) List(ctx context.Context, accountID string, f Filter, r page.R
 		func(e *ent.AuditEntry) string { return e.ID })
 }
 
-// Count counts those that a filter lets pass, up to a number.
+// Count counts the entries that match a filter, up to most.
 func (s *Service) Count(ctx context.Context, accountID string, f Filter, most int) (int, error) {
 	query, err := s.matching(accountID, f)
 	if err != nil {
@@ -100,8 +99,7 @@ func (s *Service) matching(accountID string, f Filter) (*ent.AuditEntryQuery, er
 	return query, nil
 }
 
-// LastBy tells who did an operation to something last, since a moment; the zero Actor when the log
-// does not know.
+// LastBy returns the last actor of an operation on a target since a time, or the zero Actor if there is none.
 func (s *Service) LastBy(ctx context.Context, accountID, operation, target string, since time.Time) (Actor, error) {
 	e, err := s.db.Ent.AuditEntry.Query().Where(auditentry.AccountID(accountID), auditentry.IDGTE(id.Since(id.AuditEntry, since)), auditentry.Action(operation), auditentry.Target(target)).
 		Order(ent.Desc(auditentry.FieldID)).First(ctx)
@@ -121,7 +119,7 @@ DELETE FROM audit_entries WHERE id IN (SELECT id FROM audit_entries WHERE id COL
 
 const sweepBatch = 1000
 
-// sweep deletes what is older than 400 days. Ids are in the order of time.
+// sweep deletes entries older than 400 days. Ids are ordered by time.
 func (s *Service) sweep(ctx context.Context) (deleted int64, err error) {
 	now, err := db.Now(ctx, s.db.SQL)
 	if err != nil {

@@ -8,7 +8,7 @@ import (
 	"github.com/postrider/postrider/runtime/storage/db/dbtest"
 )
 
-// Entries are kept for 400 days, and no longer.
+// Entries are kept for 400 days.
 func TestOldEntriesAreSwept(t *testing.T) {
 	t.Parallel()
 	d := dbtest.New(t)
@@ -27,8 +27,8 @@ func TestOldEntriesAreSwept(t *testing.T) {
 	}
 }
 
-// Who has changed something last is found, within an account and since a moment.
-func TestWhoWasLast(t *testing.T) {
+// LastBy finds the last actor, within an account and since a time.
+func TestLastBy(t *testing.T) {
 	t.Parallel()
 	d := dbtest.New(t)
 	s := &Service{db: d}
@@ -45,6 +45,6 @@ func TestWhoWasLast(t *testing.T) {
 		t.Errorf("the last to change it was %+v, %v, want Ada", by, err)
 	}
 	if by, err := s.LastBy(t.Context(), "acc_1", "updateAutomation", "aut_1", now.Add(2*time.Second)); err != nil || by != (Actor{}) {
-		t.Errorf("nobody has changed it since: %+v, %v", by, err)
+		t.Errorf("the last actor after the last change is %+v, %v, want none", by, err)
 	}
 }

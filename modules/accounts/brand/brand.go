@@ -14,25 +14,24 @@ import (
 	"github.com/postrider/postrider/runtime/storage/db"
 )
 
-// Module gives *Service.
+// Module provides *Service.
 var Module = fx.Module("brand", fx.Provide(New))
 
-// Brand is what an account looks like. Of the zero Brand nothing is shown.
+// Brand is the appearance of an account. The zero Brand shows nothing.
 type Brand struct {
 	Name  string // on one line
 	Color string // #rrggbb in lower case
 	Logo  []byte // PNG
 
-	UpdatedAt time.Time // zero: it was never set
+	UpdatedAt time.Time // zero if it was never set
 }
 
-// Service answers for brands. Safe for concurrent use.
+// Service reads and stores brands. It is safe for concurrent use.
 type Service struct{ db *db.DB }
 
-// New makes the service.
 func New(d *db.DB) *Service { return &Service{d} }
 
-// Brand gives the brand of an account; of one that has set none it is zero.
+// Brand returns the brand of an account, or the zero Brand if it has none.
 func (s *Service) Brand(ctx context.Context, accountID string) (Brand, error) {
 	found, err := db.All(ctx, s.db.SQL, columns, `SELECT name, color, logo, updated_at FROM account_brands WHERE id = $1`, accountID)
 	if err != nil {
@@ -54,7 +53,7 @@ func (s *Service) SetBrand(ctx context.Context, accountID string, b Brand) (Bran
 	if err := b.Validate().Err(); err != nil {
 		return Brand{}, err
 	}
-	var logo any // NULL without one
+	var logo any // NULL if there is no logo
 	if len(b.Logo) > 0 {
 		logo = b.Logo
 	}
@@ -74,7 +73,7 @@ func (b Brand) Validate() fault.Fields {
 	wrong := fault.Fields{}
 	accounts.CheckName(wrong, "name", b.Name)
 	if b.Color != "" && !colorForm.MatchString(b.Color) {
-		wrong.Add("color", "must be # and six hexadecimal digits, as #1f5fbf")
+		wrong.Add("color", "must be # and six hexadecimal digits, for example #1f5fbf")
 	}
 	checkLogo(wrong, "logo", b.Logo)
 	return wrong

@@ -19,7 +19,7 @@ import (
 	"github.com/postrider/postrider/runtime/storage/db/dbtest"
 )
 
-// picture is a PNG of a size, of noise if it shall be large.
+// picture returns a PNG of a size, filled with noise if it must be large.
 func picture(t *testing.T, width, height int, noise bool) []byte {
 	t.Helper()
 	canvas := image.NewGray(image.Rect(0, 0, width, height))
@@ -35,7 +35,7 @@ func picture(t *testing.T, width, height int, noise bool) []byte {
 	return out.Bytes()
 }
 
-// claiming is a small PNG whose header tells another size.
+// claiming returns a small PNG whose header claims another size.
 func claiming(t *testing.T, width, height uint32) []byte {
 	t.Helper()
 	file := picture(t, 1, 1, false)
@@ -46,7 +46,7 @@ func claiming(t *testing.T, width, height uint32) []byte {
 	return file
 }
 
-func TestABrandIsReplacedWhole(t *testing.T) {
+func TestSetBrandReplacesAllFields(t *testing.T) {
 	t.Parallel()
 	s := New(dbtest.New(t))
 	const ours, theirs = "acc_01kf0m4w7he6x8q2v5b3n9c1ta", "acc_01kf0m4w7he6x8q2v5b3n9c1tb"
@@ -75,7 +75,7 @@ func TestABrandIsReplacedWhole(t *testing.T) {
 	}
 }
 
-func TestABrandOfManyHandsIsOneOfThem(t *testing.T) {
+func TestConcurrentSetBrandStoresOneOfThem(t *testing.T) {
 	t.Parallel()
 	s := New(dbtest.New(t))
 	const ours = "acc_01kf0m4w7he6x8q2v5b3n9c1ta"
@@ -95,7 +95,7 @@ func TestABrandOfManyHandsIsOneOfThem(t *testing.T) {
 	}
 }
 
-func TestABadBrandNamesEachField(t *testing.T) {
+func TestInvalidBrandReportsEveryField(t *testing.T) {
 	t.Parallel()
 	s := New(dbtest.New(t))
 	whole := picture(t, 64, 64, true)
@@ -103,21 +103,21 @@ func TestABadBrandNamesEachField(t *testing.T) {
 		brand  Brand
 		fields []string
 	}{
-		"name of two lines":   {Brand{Name: "Acme\r\nBcc: x"}, []string{"name"}},
-		"name without end":    {Brand{Name: strings.Repeat("x", 1000)}, []string{"name"}},
-		"name in Latin-1":     {Brand{Name: "M\xfcnchen"}, []string{"name"}},
-		"color by name":       {Brand{Color: "red"}, []string{"color"}},
-		"color of three":      {Brand{Color: "#fff"}, []string{"color"}},
-		"color and style":     {Brand{Color: "#ffffff}*{display:none"}, []string{"color"}},
-		"color of two lines":  {Brand{Color: "#ffffff\n"}, []string{"color"}},
-		"logo of words":       {Brand{Logo: []byte("<svg onload=alert(1)>")}, []string{"logo"}},
-		"logo as GIF":         {Brand{Logo: []byte("GIF89a\x01\x00\x01\x00\x00\x00\x00")}, []string{"logo"}},
-		"logo too large":      {Brand{Logo: picture(t, 300, 300, true)}, []string{"logo"}},
-		"logo too wide":       {Brand{Logo: picture(t, MaxLogoSide+1, 1, false)}, []string{"logo"}},
-		"logo too high":       {Brand{Logo: picture(t, 1, MaxLogoSide+1, false)}, []string{"logo"}},
-		"logo that claims":    {Brand{Logo: claiming(t, 60_000, 60_000)}, []string{"logo"}},
-		"logo cut off":        {Brand{Logo: whole[:len(whole)/2]}, []string{"logo"}},
-		"everything is wrong": {Brand{Name: "\x00", Color: "x", Logo: []byte("x")}, []string{"color", "logo", "name"}},
+		"name of two lines":       {Brand{Name: "Acme\r\nBcc: x"}, []string{"name"}},
+		"name too long":           {Brand{Name: strings.Repeat("x", 1000)}, []string{"name"}},
+		"name in Latin-1":         {Brand{Name: "M\xfcnchen"}, []string{"name"}},
+		"named color":             {Brand{Color: "red"}, []string{"color"}},
+		"color with three digits": {Brand{Color: "#fff"}, []string{"color"}},
+		"color and style":         {Brand{Color: "#ffffff}*{display:none"}, []string{"color"}},
+		"color of two lines":      {Brand{Color: "#ffffff\n"}, []string{"color"}},
+		"logo as text":            {Brand{Logo: []byte("<svg onload=alert(1)>")}, []string{"logo"}},
+		"logo as GIF":             {Brand{Logo: []byte("GIF89a\x01\x00\x01\x00\x00\x00\x00")}, []string{"logo"}},
+		"logo too large":          {Brand{Logo: picture(t, 300, 300, true)}, []string{"logo"}},
+		"logo too wide":           {Brand{Logo: picture(t, MaxLogoSide+1, 1, false)}, []string{"logo"}},
+		"logo too high":           {Brand{Logo: picture(t, 1, MaxLogoSide+1, false)}, []string{"logo"}},
+		"logo with a false size":  {Brand{Logo: claiming(t, 60_000, 60_000)}, []string{"logo"}},
+		"logo cut off":            {Brand{Logo: whole[:len(whole)/2]}, []string{"logo"}},
+		"everything is wrong":     {Brand{Name: "\x00", Color: "x", Logo: []byte("x")}, []string{"color", "logo", "name"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

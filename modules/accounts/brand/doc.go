@@ -1,3 +1,3 @@
-// Package brand is what an account looks like on the pages that its recipients see: a name, a
-// color and a logo. The page where they unsubscribe shows it.
+// Package brand stores the appearance of an account on pages that its recipients see: a name, a color and a
+// logo. The unsubscribe page shows it.
 package brand

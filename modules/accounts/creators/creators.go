@@ -1,5 +1,5 @@
-// Package creators reads who created keys and credentials, as far as that bounds what these may do: with
-// which role a creator belongs to the account now, or did when they left.
+// Package creators reads the creators of keys and credentials, whose roles limit what these may do: the
+// current role of a member, or the last role of a person who has left.
 package creators
 
 import (
@@ -9,24 +9,24 @@ import (
 	"github.com/postrider/postrider/runtime/storage/db"
 )
 
-// Columns and Joins select who created a row k with account_id and created_by, for a Row. A creator of
-// whom it is not known what they could do when they left counts as a developer, who may create keys.
+// Columns and Joins select the creator of a row k with account_id and created_by, for a Row. A former member
+// whose last role is unknown counts as a developer, who may create keys.
 const (
 	Columns = `k.created_by IS NOT NULL, coalesce(m.role, f.role, 'developer'), m.id IS NULL OR u.disabled_at IS NOT NULL`
 	Joins   = `LEFT JOIN memberships m ON m.account_id = k.account_id AND m.user_id = k.created_by
 	LEFT JOIN former_members f ON f.account_id = k.account_id AND f.user_id = k.created_by LEFT JOIN users u ON u.id = k.created_by`
 )
 
-// Row is what Columns select.
+// Row receives Columns.
 type Row struct {
 	known   bool
 	creator rights.Creator
 }
 
-// Into are the places of Columns, in their order.
+// Into returns the scan destinations of Columns, in order.
 func (r *Row) Into() []any { return []any{&r.known, &r.creator.Role, &r.creator.Former} }
 
-// Creator returns who created the row; nil: the operator of the installation did.
+// Creator returns the creator of the row, or nil if the operator of the installation created it.
 func (r *Row) Creator() *rights.Creator {
 	if !r.known {
 		return nil
@@ -36,7 +36,8 @@ func (r *Row) Creator() *rights.Creator {
 
 const ofKeysSQL = `SELECT k.id, ` + Columns + ` FROM api_keys k ` + Joins + ` WHERE k.account_id = $1 AND k.id = ANY($2)`
 
-// OfKeys returns who created the API keys of an account, by their ids. Keys of the operator are left out.
+// OfKeys returns the creators of the API keys of an account, by key id. Keys that the operator created are
+// omitted.
 func OfKeys(ctx context.Context, on db.Execer, accountID string, keyIDs ...string) (map[string]rights.Creator, error) {
 	type keyRow struct {
 		id string

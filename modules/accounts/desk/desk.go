@@ -17,10 +17,10 @@ import (
 	"github.com/postrider/postrider/runtime/storage/page"
 )
 
-// Module gives *Service.
+// Module provides *Service.
 var Module = fx.Module("desk", fx.Provide(New))
 
-// Service is the operator's. Safe for concurrent use.
+// Service manages accounts and plans for the operator. It is safe for concurrent use.
 type Service struct {
 	db       *db.DB
 	accounts *accounts.Service
@@ -28,12 +28,11 @@ type Service struct {
 	cursors  *page.Codec
 }
 
-// New makes the service.
 func New(d *db.DB, a *accounts.Service, p *plans.Service, cursors *page.Codec) *Service {
 	return &Service{d, a, p, cursors}
 }
 
-// Status is how an account stands.
+// Status is the status of an account.
 type Status string
 
 // The statuses.
@@ -43,14 +42,14 @@ const (
 	PaymentDue Status = "payment_due"
 )
 
-// Filter says which accounts are wanted. Zero fields do not filter.
+// Filter narrows a list of accounts. Zero fields match everything.
 type Filter struct {
-	Text   string // in the email or the name, or a whole id
+	Text   string // part of the email or name, or a complete id
 	Plan   string
 	Status Status
 }
 
-// Accounts gives one page of the installation's accounts, the newest first. Error: Invalid.
+// Accounts returns one page of the installation's accounts, newest first. Error: Invalid.
 func (s *Service) Accounts(ctx context.Context, f Filter, r page.Request) (page.Page[*ent.Account], error) {
 	if err := fault.Texts(map[string]string{"q": f.Text, "plan": f.Plan}); err != nil {
 		return page.Page[*ent.Account]{}, err
@@ -59,7 +58,7 @@ func (s *Service) Accounts(ctx context.Context, f Filter, r page.Request) (page.
 		func(a *ent.Account) string { return a.ID })
 }
 
-// Count counts the accounts that a filter lets pass, up to a number.
+// Count counts the accounts that match a filter, up to most.
 func (s *Service) Count(ctx context.Context, f Filter, most int) (int, error) {
 	found, err := s.matching(f).Limit(most).IDs(ctx)
 	return len(found), err
@@ -84,14 +83,14 @@ func (s *Service) matching(f Filter) *ent.AccountQuery {
 	return query
 }
 
-// Account is one with what it has sent of its caps.
+// Account is an account with its usage.
 type Account struct {
 	*ent.Account
 
 	Usage accounts.Usage
 }
 
-// Account gives one. Error: NotFound.
+// Account returns one account. Error: NotFound.
 func (s *Service) Account(ctx context.Context, accountID string) (found Account, err error) {
 	found.Account, err = s.db.Ent.Account.Query().Where(account.ID(accountID), account.System(false)).Only(ctx)
 	switch {
@@ -129,15 +128,15 @@ func (s *Service) UpdateAccount(ctx context.Context, c accounts.Caller, accountI
 	return s.Account(ctx, accountID)
 }
 
-// Plans lists the plans of the installation by their rank.
+// Plans lists the plans of the installation by rank.
 func (s *Service) Plans(ctx context.Context) ([]accounts.Plan, error) { return s.plans.Plans(ctx) }
 
-// Plan gives one. Error: NotFound.
+// Plan returns one plan. Error: NotFound.
 func (s *Service) Plan(ctx context.Context, planID string) (accounts.Plan, error) {
 	return s.plans.Plan(ctx, planID)
 }
 
-// UpdatePlan changes a plan that is there. Errors: NotFound, Invalid.
+// UpdatePlan changes an existing plan. Errors: NotFound, Invalid.
 func (s *Service) UpdatePlan(ctx context.Context, c accounts.Caller, planID string, change plans.Change) (changed accounts.Plan, err error) {
 	if _, err := s.plans.Plan(ctx, planID); err != nil {
 		return changed, err
@@ -154,7 +153,7 @@ func (s *Service) UpdatePlan(ctx context.Context, c accounts.Caller, planID stri
 	return changed, err
 }
 
-// differences are the fields that are other than before, with both values.
+// differences returns the changed fields, with both values.
 func differences(before, after map[string]any) map[string]any {
 	out := map[string]any{}
 	for field, now := range after {
@@ -184,7 +183,7 @@ func planFields(p accounts.Plan) map[string]any {
 	return fields
 }
 
-// number is comparable: nil stays nil.
+// number returns a comparable value: nil stays nil.
 func number(n *int) any {
 	if n == nil {
 		return nil

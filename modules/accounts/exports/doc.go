@@ -1,6 +1,6 @@
-// Package exports gives each account one export of a list at a time, over all processes.
+// Package exports allows each account one list export at a time, across all processes.
 //
-// A turn is a row with an end. Who has the turn moves the end on while the export lasts, so a process
-// that dies leaves the account without exports for a minute and a half at most. The table is unlogged:
-// after a crash of the database there is no turn that anybody has.
+// A turn is a row with an end time. The export extends it while it runs, so the account of a process that
+// dies cannot export for at most a minute and a half. The table is unlogged: after a crash of the database no
+// account has a turn.
 package exports

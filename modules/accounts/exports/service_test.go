@@ -11,7 +11,7 @@ import (
 
 const ours, theirs = "acc_01kf0m4w7he6x8q2v5b3n9c1ta", "acc_01kf0m4w7he6x8q2v5b3n9c1tb"
 
-func TestAnAccountHasOneTurnOverAllProcesses(t *testing.T) {
+func TestAnAccountHasOneTurnAcrossProcesses(t *testing.T) {
 	t.Parallel()
 	d := dbtest.New(t)
 	here, there := New(d), New(d)
@@ -21,23 +21,23 @@ func TestAnAccountHasOneTurnOverAllProcesses(t *testing.T) {
 	}
 	_, err = there.Begin(t.Context(), ours)
 	if got := fault.From(err); got.Kind != fault.Limit || got.Code != fault.CodeExportInProgress || got.RetryAfter < time.Second {
-		t.Errorf("a second export of the account is answered %#v, want a limit with its code and a wait", err)
+		t.Errorf("a second export of the account got %#v, want Limit with its code and a delay", err)
 	}
 	if _, err := there.Begin(t.Context(), theirs); err != nil {
-		t.Errorf("an export of another account is answered %v", err)
+		t.Errorf("an export of another account got %v", err)
 	}
 	if err := here.Keep(t.Context(), ours, turn); err != nil {
-		t.Errorf("the turn cannot be kept: %v", err)
+		t.Errorf("the turn cannot be extended: %v", err)
 	}
 	if err := here.End(t.Context(), ours, turn); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := there.Begin(t.Context(), ours); err != nil {
-		t.Errorf("after the first export has ended, another is answered %v", err)
+		t.Errorf("after the first export ended, another got %v", err)
 	}
 }
 
-func TestATurnThatWasNotKeptGoesToTheNext(t *testing.T) {
+func TestExpiredTurnGoesToTheNextExport(t *testing.T) {
 	t.Parallel()
 	d := dbtest.New(t)
 	here, there := New(d), New(d)
@@ -53,20 +53,20 @@ func TestATurnThatWasNotKeptGoesToTheNext(t *testing.T) {
 	}
 	overdue()
 	if err := here.Keep(t.Context(), ours, first); err != nil {
-		t.Errorf("a turn that nobody has taken cannot be kept any more: %v", err)
+		t.Errorf("an expired turn that is still free cannot be extended: %v", err)
 	}
 	overdue()
 	second, err := there.Begin(t.Context(), ours)
 	if err != nil {
-		t.Fatalf("the turn of a process that died is not given on: %v", err)
+		t.Fatalf("the turn of a dead process is not granted again: %v", err)
 	}
 	if err := here.Keep(t.Context(), ours, first); !errors.Is(err, ErrLost) {
-		t.Errorf("keeping a turn that another export has: %v, want ErrLost", err)
+		t.Errorf("extending a turn that another export took over returned %v, want ErrLost", err)
 	}
 	if err := here.End(t.Context(), ours, first); err != nil {
 		t.Error(err)
 	}
 	if err := there.Keep(t.Context(), ours, second); err != nil {
-		t.Errorf("the end of the first export has taken the turn of the second: %v", err)
+		t.Errorf("ending the first export released the turn of the second: %v", err)
 	}
 }

@@ -1,6 +1,6 @@
-// Package lastuse keeps the column last_used_at of credentials near the truth without a
-// write for each use: uses are collected and written together, every now and then and at
-// the end. A use whose process is killed before is not known; last_used_at never goes back.
+// Package lastuse keeps the column last_used_at of credentials approximately current without a write for each
+// use: uses are collected and written together, periodically and at stop. A killed process loses its pending
+// uses. last_used_at never goes back.
 package lastuse
 
 import (
@@ -14,11 +14,11 @@ import (
 	"github.com/postrider/postrider/runtime/storage/db"
 )
 
-// writeTime is how long one write may take.
+// writeTime is the timeout of one write.
 const writeTime = 5 * time.Second
 
-// Recorder collects the uses of the rows of one table, which has the columns id and
-// last_used_at. Safe for concurrent use.
+// Recorder collects the uses of rows of one table with the columns id and last_used_at. It is safe for
+// concurrent use.
 type Recorder struct {
 	db     db.Execer
 	table  string
@@ -28,10 +28,10 @@ type Recorder struct {
 	last map[string]time.Time // id to the latest use
 }
 
-// New makes a Recorder for a table, whose name is SQL.
+// New returns a new Recorder for a table. The name becomes part of the SQL.
 func New(on db.Execer, table string) *Recorder {
-	// Ages and not times are sent, so that the column is on the database clock. The rows
-	// are locked in one order, so that two processes cannot block each other.
+	// Ages rather than times are sent, so that the column uses the database clock. The rows are locked in one
+	// order, so that two processes cannot deadlock.
 	return &Recorder{db: on, table: table, update: `
 WITH used AS (SELECT * FROM unnest($1::text[], $2::float8[]) AS u(id, age)),
      held AS (SELECT c.id FROM ` + table + ` c JOIN used USING (id) ORDER BY c.id FOR NO KEY UPDATE OF c)
@@ -39,7 +39,7 @@ UPDATE ` + table + ` c SET last_used_at = greatest(c.last_used_at, now() - make_
   FROM used JOIN held USING (id) WHERE c.id = used.id`}
 }
 
-// Mark notes a use, now.
+// Mark records a use at the current time.
 func (r *Recorder) Mark(id string) {
 	now := time.Now()
 	r.mu.Lock()
@@ -50,8 +50,8 @@ func (r *Recorder) Mark(id string) {
 	r.last[id] = now
 }
 
-// Flush writes what was collected. It is called now and then and at the end. What cannot
-// be written is kept for the next Flush.
+// Flush writes the collected uses. It is called periodically and at stop. If the write fails, they are kept
+// for the next Flush.
 func (r *Recorder) Flush(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, writeTime)
 	defer cancel()
@@ -79,7 +79,7 @@ func (r *Recorder) take() map[string]time.Time {
 	return taken
 }
 
-// putBack returns what could not be written; a later use wins.
+// putBack restores uses that could not be written; a later use wins.
 func (r *Recorder) putBack(taken map[string]time.Time) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

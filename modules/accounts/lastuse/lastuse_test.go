@@ -10,7 +10,7 @@ import (
 	"github.com/postrider/postrider/runtime/storage/db"
 )
 
-// refusing is a database that is away, and during whose refusal something is used.
+// refusing is an unavailable database; a row is used while its write fails.
 type refusing struct {
 	db.Execer
 
@@ -22,7 +22,7 @@ func (r refusing) ExecContext(context.Context, string, ...any) (sql.Result, erro
 	return nil, errors.New("away")
 }
 
-func TestUseThatCouldNotBeWrittenIsKept(t *testing.T) {
+func TestFailedWriteKeepsUses(t *testing.T) {
 	t.Parallel()
 	var r *Recorder
 	var older, newer time.Time
@@ -34,7 +34,7 @@ func TestUseThatCouldNotBeWrittenIsKept(t *testing.T) {
 	r.Mark("key_b")
 	older = r.last["key_a"]
 	if err := r.Flush(t.Context()); err == nil {
-		t.Error("a write that failed is told as done")
+		t.Error("a failed write was reported as done")
 	}
 	if len(r.last) != 2 || !r.last["key_b"].Equal(newer) || !r.last["key_a"].Equal(older) {
 		t.Errorf("after a failed write the marks are %v, want key_a as it was and the newer key_b", r.last)
