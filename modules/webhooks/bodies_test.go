@@ -9,8 +9,8 @@ import (
 	"github.com/postrider/postrider/runtime/work/event"
 )
 
-// What an endpoint gets, octet for octet, of each type: its sample, published as
-// a fact and read back. A change of these files is a change of the contract.
+// TestBodiesOfEveryEvent publishes the sample of each event type and compares the exact bytes that an
+// endpoint receives. A change of these files changes the API contract.
 func TestBodiesOfEveryEvent(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t).run(t)
@@ -24,13 +24,13 @@ func TestBodiesOfEveryEvent(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	within(t, "all are told", func() bool { return len(r.heard()) == len(types) })
+	within(t, "all events are delivered", func() bool { return len(r.heard()) == len(types) })
 	for _, got := range r.heard() {
 		name := types[got.header.Get("Service-Event-Id")]
 		delete(types, got.header.Get("Service-Event-Id"))
 		expect.Golden(t, "bodies/"+string(name)+".json", got.body)
 	}
 	if len(types) > 0 {
-		t.Errorf("not told: %v", types)
+		t.Errorf("not delivered: %v", types)
 	}
 }

@@ -10,8 +10,8 @@ import (
 	"github.com/postrider/postrider/runtime/base/secret"
 )
 
-// Update changes an endpoint. What waits for it goes on when it is switched on; what
-// it has missed meanwhile Recover brings.
+// Update changes an endpoint. Its pending deliveries continue when it is enabled. Recover creates those that
+// it missed while disabled.
 func (s *Service) Update(ctx context.Context, accountID, webhookID string, c Change) (*ent.Webhook, error) {
 	wrong := fault.Fields{}
 	if c.URL != nil {
@@ -37,7 +37,7 @@ func (s *Service) Update(ctx context.Context, accountID, webhookID string, c Cha
 		if _, err := update.Save(ctx); err != nil {
 			return err
 		}
-		// The database's clock: what is settled after this counts (failingSQL).
+		// Uses the database clock, because failingSQL counts only deliveries settled after this time.
 		const stampSQL = `UPDATE webhooks SET updated_at = clock_timestamp(), enabled_at = CASE WHEN enabled AND NOT $3 THEN now() ELSE enabled_at END,
 			disabled_at = CASE WHEN enabled THEN NULL WHEN $3 THEN clock_timestamp() ELSE disabled_at END WHERE id = $1 AND account_id = $2`
 		if _, err := tx.ExecContext(ctx, stampSQL, webhookID, accountID, row.Enabled); err != nil {
@@ -54,7 +54,7 @@ func (s *Service) Update(ctx context.Context, accountID, webhookID string, c Cha
 	return changed.Unwrap(), nil
 }
 
-// onto puts the change on a row; events are those of c, checked.
+// onto returns an update of row with the change. events are the validated event types of c.
 func (c Change) onto(row *ent.Webhook, events []string) *ent.WebhookUpdateOne {
 	update := row.Update()
 	if c.URL != nil {
@@ -80,7 +80,7 @@ func (c Change) onto(row *ent.Webhook, events []string) *ent.WebhookUpdateOne {
 	return update
 }
 
-// lock takes the endpoint's row until the end of the transaction.
+// lock locks the endpoint's row until the end of the transaction.
 func lock(ctx context.Context, tx *ent.Tx, accountID, webhookID string) (*ent.Webhook, error) {
 	row, err := tx.Webhook.Query().Where(webhook.ID(webhookID), webhook.AccountID(accountID)).ForUpdate().Only(ctx)
 	if ent.IsNotFound(err) {
@@ -89,11 +89,10 @@ func lock(ctx context.Context, tx *ent.Tx, accountID, webhookID string) (*ent.We
 	return row, err
 }
 
-// deleted is why what waited for an endpoint is not delivered any more.
+// deleted is the error of deliveries whose endpoint was deleted.
 const deleted = "the endpoint has been deleted"
 
-// Delete removes an endpoint. What has been delivered to it stays in the log for its
-// 30 days; what waits fails.
+// Delete removes an endpoint. Its pending deliveries fail. Its log stays for 30 days.
 func (s *Service) Delete(ctx context.Context, accountID, webhookID string) error {
 	err := s.db.InTx(ctx, func(tx *ent.Tx) error {
 		if _, err := lock(ctx, tx, accountID, webhookID); err != nil {
@@ -115,13 +114,13 @@ FROM over WHERE d.id = over.id AND d.account_id = $2`
 	return nil
 }
 
-// rotateSQL keeps the secret that was for 24 hours more.
+// rotateSQL keeps the old secret valid for another 24 hours.
 const rotateSQL = `
 UPDATE webhooks SET previous_secret = secret, previous_secret_until = now() + interval '24 hours', secret = $3, updated_at = clock_timestamp()
 WHERE id = $1 AND account_id = $2`
 
-// RotateSecret gives an endpoint a new secret. The one before it signs too for 24
-// hours; one before that ends at once.
+// RotateSecret replaces the secret of an endpoint. The previous secret also signs for 24 hours; the one
+// before it stops immediately.
 func (s *Service) RotateSecret(ctx context.Context, accountID, webhookID string, keep Keep) (*ent.Webhook, secret.String, error) {
 	token, _ := secret.NewToken(SecretPrefix)
 	var changed *ent.Webhook

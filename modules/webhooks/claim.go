@@ -13,7 +13,7 @@ import (
 	"github.com/postrider/postrider/runtime/work/event"
 )
 
-// delivery is one claimed row: the worker's job.
+// delivery is a claimed delivery, the job of the worker.
 type delivery struct {
 	id        string
 	fence     int64
@@ -22,20 +22,20 @@ type delivery struct {
 	eventID   string
 	eventType event.Type
 	eventAt   time.Time
-	attempt   int // from 1, in all
-	round     int // from 1, since it was queued or replayed
+	attempt   int // counts from 1, over the whole life of the delivery
+	round     int // counts from 1, since the delivery was queued or replayed
 	data      json.RawMessage
 
 	url      string
 	secret   []byte // sealed
-	previous []byte // sealed; nil when it signs no more
-	again    int64  // microseconds until the endpoint's rate admits another one; 0: it does now
-	doubtful bool   // counts among those whose endpoints have not proven themselves
+	previous []byte // sealed; nil if it no longer signs
+	again    int64  // microseconds until the endpoint's rate admits another delivery; 0: now
+	doubtful bool   // counts against the limit shared by slow and untested endpoints
 	begun    time.Time
 }
 
-// waitingSQL finds the endpoints for which something waits by skipping through the
-// index, one look for each.
+// waitingSQL finds the endpoints with pending deliveries by a loose index scan: one index lookup per
+// endpoint.
 const waitingSQL = `
 WITH RECURSIVE waiting AS (
 	(SELECT webhook_id FROM webhook_works ORDER BY webhook_id LIMIT 1)
@@ -44,22 +44,21 @@ WITH RECURSIVE waiting AS (
 	FROM waiting w WHERE w.webhook_id IS NOT NULL
 )`
 
-// claimSQL takes of each endpoint no more than there is room for: rows behind an endpoint
-// that is down are never read. What was queued while its endpoint was being deleted, by a
-// transaction that could not see that, fails. An attempt of an earlier claim
-// that has no outcome was cut off; whether it was heard is unknown.
+// claimSQL claims at most as many deliveries of each endpoint as it has room for, so rows queued for an
+// endpoint that is down are never read. Deliveries queued by a transaction that could not see the deletion of
+// their endpoint fail. An attempt of an earlier claim without an outcome was interrupted; whether the
+// endpoint received it is unknown.
 //
-// An endpoint with a rate has it over all processes: what is taken is counted in its row,
-// as package ratelimit does (generic cell rate algorithm, here with the room of one
-// endpoint as its burst). The row is locked first, so that it is its newest state that
-// decides; an endpoint whose row another claim holds is left to that one. Where nothing is
-// admitted yet, or nothing is due, no row is locked. No endpoint is further ahead than its
-// burst. If its row is ahead by more than that and clockstep.StatementDelay, it was written before the
-// database clock stepped back, or under another rate, and is ignored. If it is ahead by less, the writer
-// may have begun after this statement, and the endpoint must wait.
+// The rate limit of an endpoint applies across all processes: claimed deliveries are counted in its row, as
+// in package ratelimit (generic cell rate algorithm, with the room of one endpoint as its burst). The row is
+// locked first, so that its newest state decides. An endpoint whose row another claim has locked is left to
+// that claim. No row is locked if the rate admits nothing yet or if nothing is due. No endpoint is further
+// ahead than its burst. If its row is ahead by more than that and clockstep.StatementDelay, it was written
+// before the database clock stepped back, or under another rate, and is ignored. If it is ahead by less, the
+// writer may have begun after this statement, and the endpoint must wait.
 //
-// From the time @until on, where there is one, nothing is taken: the process that has sent it
-// may have been silent since, and others may be about to store what is due.
+// From the time @until on, if set, nothing is claimed: the process that sent the statement may have been cut
+// off since, and other processes may be about to store the outcomes of due deliveries.
 var claimSQL = db.Compile(waitingSQL + `, orphaned AS (
 	DELETE FROM webhook_works q USING waiting LEFT JOIN webhooks w ON w.id = waiting.webhook_id
 	WHERE q.webhook_id = waiting.webhook_id AND w.id IS NULL
@@ -112,14 +111,14 @@ FROM claimed c JOIN webhooks w ON w.id = c.webhook_id AND w.account_id = c.accou
 LEFT JOIN counted u ON u.id = c.webhook_id
 LEFT JOIN facts f ON f.id = c.event_id AND f.account_id = c.account_id`)
 
-// roomRows are the endpoints whose room is not that of all others.
+// roomRows are the endpoints whose room differs from the default.
 var roomRows = batch.New("k",
 	batch.Text("id", func(a allowance) string { return a.webhookID }),
 	batch.Int("room", func(a allowance) int { return a.more }),
 	batch.Bool("doubtful", func(a allowance) bool { return a.doubtful }),
 )
 
-// claim takes due deliveries under a lease, with what is to be said.
+// claim claims due deliveries under a lease, along with the data to send.
 func (s *deliverer) claim(ctx context.Context, limit int, length time.Duration) ([]delivery, error) {
 	l := s.flights.limits(time.Now())
 	if limit = min(limit, l.most); limit <= 0 {
@@ -141,7 +140,7 @@ func (s *deliverer) claim(ctx context.Context, limit int, length time.Duration) 
 	return jobs, nil
 }
 
-// handBackSQL undoes a claim: no attempt was made, so none is left in the records.
+// handBackSQL undoes a claim. No attempt was made, so its row is deleted.
 const handBackSQL = `
 WITH back AS (
 	UPDATE webhook_works q SET due_at = now(), attempts = q.attempts - 1, round = q.round - 1, fence = q.fence + 1
@@ -151,7 +150,7 @@ WITH back AS (
 )
 DELETE FROM webhook_attempts a USING back WHERE a.delivery_id = back.id AND a.fence = back.fence`
 
-// release gives back deliveries that were claimed and never begun.
+// release hands back deliveries that were claimed but not started.
 func (s *deliverer) release(ctx context.Context, jobs []delivery) error {
 	ids, fences := make([]string, len(jobs)), make([]int64, len(jobs))
 	for i, d := range jobs {

@@ -10,21 +10,21 @@ import (
 	"github.com/postrider/postrider/runtime/ops/config"
 )
 
-// Brief is how the URLs of endpoints begin that are tried again within seconds, so that people see how a
-// delivery fails. It is for development; empty: there are none.
+// Brief is the URL prefix of endpoints whose retries follow within seconds, so that developers see how a
+// delivery fails. It is only for development. Empty means no endpoints.
 type Brief string
 
-// Config of the module. The zero value of a duration or number is its default; that of Timeout
-// is 10 s.
+// Config configures the module. The zero value of a duration or number means its default; that of Timeout is
+// 10 s.
 type Config struct {
 	post.Config
 
-	Concurrency int           // POSTs at once in this process that are not late: 128; four times as many with those that hang
-	Poll        time.Duration // look for due deliveries at least so often: 1 s
-	AcceptOnly  bool          // this process delivers nothing
+	Concurrency int           // concurrent POSTs in this process, not counting late ones: 128; up to four times as many with late ones
+	Poll        time.Duration // maximum interval between polls for due deliveries: 1 s
+	AcceptOnly  bool          // this process makes no deliveries
 }
 
-// ConfigOf takes what the module needs from the installation's configuration.
+// ConfigOf returns the module's configuration from that of the installation.
 func ConfigOf(cfg setting.Values, resolver *dnsx.Resolver) Config {
 	return Config{Config: post.ConfigOf(cfg, resolver), AcceptOnly: config.DeliveryConcurrency.Of(cfg) == 0}
 }
@@ -42,8 +42,8 @@ func (c Config) withDefaults() Config {
 	return c
 }
 
-// lease is as long as a delivery may wait in the process and then a POST may take, so
-// that only a process that is gone loses one.
+// lease covers the longest wait of a delivery in the process plus the longest POST, so that only a dead
+// process loses one.
 const lease = 25 * time.Second
 
 // Validate reports every wrong field.

@@ -9,8 +9,8 @@ import (
 	"github.com/postrider/postrider/runtime/work/event"
 )
 
-// An event that is fanned out while its endpoint is being deleted, by a transaction
-// that began before and commits after, leaves nothing that waits for ever.
+// An event that is fanned out while its endpoint is being deleted, by a transaction that began before the
+// deletion and commits after it, must not stay pending forever.
 func TestDeletingAnEndpointWhileEventsAreFannedOut(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -22,7 +22,7 @@ func TestDeletingAnEndpointWhileEventsAreFannedOut(t *testing.T) {
 		if err := w.handle(t.Context(), tx, fact); err != nil {
 			return err
 		}
-		return w.Delete(t.Context(), ada, made.ID) // it cannot see what is not committed
+		return w.Delete(t.Context(), ada, made.ID) // cannot see uncommitted deliveries
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -31,18 +31,18 @@ func TestDeletingAnEndpointWhileEventsAreFannedOut(t *testing.T) {
 		return w.count(t, `SELECT count(*) FROM webhook_deliveries WHERE webhook_id = $1 AND state = 'pending'`, made.ID)
 	}
 	if waiting() != 1 {
-		t.Fatal("there is no race to speak of")
+		t.Fatal("want one pending delivery of the deleted endpoint before the claim")
 	}
 	jobs, err := w.claim(t.Context(), 10, time.Minute)
 	if err != nil || len(jobs) != 1 || jobs[0].webhookID != stays.ID {
 		t.Fatalf("claimed %+v, %v", jobs, err)
 	}
 	if waiting() != 0 || w.count(t, `SELECT count(*) FROM webhook_deliveries WHERE webhook_id = $1 AND state = 'failed' AND due_at IS NULL AND error = $2`, made.ID, deleted) != 1 {
-		t.Error("it still waits for an endpoint that is gone")
+		t.Error("the delivery of the deleted endpoint is not failed")
 	}
 }
 
-// The attempts of several deliveries come in one look, those of another account not.
+// Attempts returns the attempts of several deliveries in one call, but none of another account.
 func TestAttemptsOfSeveralDeliveries(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t).run(t)
@@ -64,9 +64,9 @@ func TestAttemptsOfSeveralDeliveries(t *testing.T) {
 	}
 	found, err := w.Attempts(t.Context(), ada, ids...)
 	if err != nil || len(found) != 3 || len(found[ids[0]]) != 1 || found[ids[0]][0].DeliveryID != ids[0] {
-		t.Errorf("Attempts gives %v, %v, want those of 3 deliveries", found, err)
+		t.Errorf("Attempts returned %v, %v; want the attempts of 3 deliveries", found, err)
 	}
 	if found, err := w.Attempts(t.Context(), eve, ids...); err != nil || len(found) != 0 {
-		t.Errorf("eve's: %v, %v", found, err)
+		t.Errorf("Attempts for another account returned %v, %v; want none", found, err)
 	}
 }

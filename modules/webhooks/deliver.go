@@ -12,7 +12,7 @@ import (
 	"github.com/postrider/postrider/runtime/work/event"
 )
 
-// erased is why a delivery whose event is gone cannot be made.
+// erased is the error of a delivery whose event was erased.
 const erased = "the event has been erased"
 
 // deliver makes one attempt.
@@ -23,11 +23,11 @@ func (s *deliverer) deliver(ctx context.Context, d delivery, l *worker.Lease) (a
 	}
 	body, err := event.Encode("", d.eventType, d.eventAt, d.data)
 	if err != nil {
-		return answer{Answer: post.Answer{Failure: "the event cannot be written"}, final: true}
+		return answer{Answer: post.Answer{Failure: "the event cannot be encoded"}, final: true}
 	}
 	secrets, err := s.secrets(d)
 	if err != nil {
-		s.log.ErrorContext(ctx, "webhook secret cannot be opened", telemetry.KeyWebhookID, d.webhookID, telemetry.KeyError, err)
+		s.log.ErrorContext(ctx, "cannot decrypt webhook secret", telemetry.KeyWebhookID, d.webhookID, telemetry.KeyError, err)
 		return answer{Answer: post.Answer{Failure: "the signing secret cannot be read; rotate it"}}
 	}
 	if !l.Valid() {
@@ -45,7 +45,7 @@ func (s *deliverer) deliver(ctx context.Context, d delivery, l *worker.Lease) (a
 	return a
 }
 
-// secrets are those that sign, the newest first.
+// secrets returns the signing secrets, newest first.
 func (s *deliverer) secrets(d delivery) ([]secret.String, error) {
 	var all []secret.String
 	for _, sealed := range [][]byte{d.secret, d.previous} {
@@ -61,7 +61,7 @@ func (s *deliverer) secrets(d delivery) ([]secret.String, error) {
 	return all, nil
 }
 
-// tell writes the wide line of an attempt. The URL is not in it: it may hold a token.
+// tell logs an attempt as one wide line. The URL is left out, because it may contain a token.
 func (s *deliverer) tell(ctx context.Context, d delivery, a answer) {
 	level := slog.LevelInfo
 	if !a.Delivered() {

@@ -1,39 +1,38 @@
-// Package webhooks tells accounts' endpoints what has happened.
+// Package webhooks delivers events to the webhook endpoints of accounts.
 //
-// # Words
+// # Terms
 //
-// An endpoint (wh_…) is a URL of an account with the event types that it
-// subscribes to. A delivery (whd_…) is one event on its way to one endpoint; there
-// is one for each pair at most: its id follows from the two (idOf), and its place in lists and figures is the time
-// of the event. An attempt is one POST of it.
+// An endpoint (wh_…) is a URL of an account with the event types that it subscribes to. A delivery (whd_…) is
+// one event on its way to one endpoint. Each pair has at most one delivery, because the id is derived from
+// both (idOf). Lists and statistics order deliveries by the time of the event. An attempt is one POST of a
+// delivery.
 //
-// A delivery that waits has a row of work with the delivery's id: when it is due, and who holds
-// it. That row is what a claim, a retry and a hand-back change. The row of the delivery is the
-// log: it changes with the outcome of an attempt.
+// A pending delivery has a work row with the same id, which stores when it is due and who claimed it. Claims,
+// retries and hand-backs change only the work row. The delivery row is the log, and changes with the outcome
+// of an attempt.
 //
-// # What is promised
+// # Guarantees
 //
-//   - At least once: the delivery is a row before the bus has forgotten the fact, an
-//     attempt is a row before its POST, and a delivery is settled only under the
-//     fencing number of the attempt. What was cut off is tried again. The event id
-//     is the same in every attempt.
-//   - Five attempts: at once, and 5 s, 30 s, 2 min and 2 min after the one before it.
-//     Then the delivery has failed; it is kept until 30 days after its event and can be replayed.
-//   - Each attempt is signed anew over its own time and the octets that are sent. After
-//     a rotation both secrets sign for 24 hours, by the database's clock.
-//   - No order: a delivery that waits for its next attempt holds up nobody.
-//   - One endpoint holds up no other: a process has a few POSTs to one endpoint under
-//     way, and those that do not answer promptly share half of the room.
-//   - An endpoint with a rate is told no faster by all processes together.
-//   - Only public addresses are reached, judged when they are dialled (package post, which makes
-//     the POST).
+//   - At least once: the delivery is stored before the bus marks the fact as handled, an
+//     attempt is stored before its POST, and a delivery is settled only under the fencing
+//     number of the attempt. Interrupted attempts are repeated. The event id is the same in
+//     every attempt.
+//   - Five attempts: immediately, and 5 s, 30 s, 2 min and 2 min after the previous one. Then
+//     the delivery has failed. It is kept until 30 days after its event and can be replayed.
+//   - Each attempt is signed over its own time and the exact bytes sent. After a rotation,
+//     both secrets sign for 24 hours by the database clock.
+//   - No order: a delivery that waits for a retry does not delay others.
+//   - Endpoints do not delay each other: a process has only a few concurrent POSTs per
+//     endpoint, and all slow endpoints together share half of its capacity.
+//   - The rate limit of an endpoint applies across all processes.
+//   - Only public addresses are reached. Package post, which makes the POST, checks them when
+//     it dials.
 //
-// # When an endpoint is switched off
+// # Disabled endpoints
 //
-// By its owner; when it answers 410; when its last 30 deliveries have all failed
-// since it was last changed. Then no deliveries are made for it and those that wait
-// go on waiting. Recover makes what it has missed of the facts of 30 days.
+// An endpoint is disabled by its owner, when it answers 410, or when all of its last 30 deliveries have
+// failed since it was last changed. No deliveries are then created for it, and pending ones keep waiting.
+// Recover creates the missed deliveries of the last 30 days.
 //
-// An event that was erased, as a recipient asked for it, is not told any more: what
-// is left of its delivery fails.
+// If a recipient has an event erased, pending deliveries of it fail.
 package webhooks

@@ -8,15 +8,15 @@ import (
 	"github.com/postrider/postrider/runtime/storage/db"
 )
 
-// dueOrBegunSQL finds q due before $1, and with it that of which an attempt began by then and had no end that was stored: a
-// database that goes back to a moment has the claims of that moment, which are due at the ends of leases or when they
-// are handed back.
+// dueOrBegunSQL matches work q that was due before $1, or had an attempt that started before $1 and had no
+// stored outcome by then. A database restored to a point in time contains the claims of that time, which are
+// due when their leases end or they are handed back.
 const dueOrBegunSQL = `(q.due_at < $1 OR EXISTS (SELECT FROM webhook_attempts a WHERE a.delivery_id = q.id
 	AND a.started_at < $1 AND (a.outcome IS NULL OR a.outcome = 'unknown' AND a.finished_at >= $1)))`
 
 const countDueSQL = `SELECT count(*) FROM webhook_works q WHERE ` + dueOrBegunSQL
 
-// CountDue counts the deliveries that are due before a time, of all accounts.
+// CountDue counts the deliveries of all accounts that are due before a time.
 func (s *Service) CountDue(ctx context.Context, before time.Time) (int, error) {
 	n, err := db.One(ctx, s.db.SQL, db.Value[int], countDueSQL, before)
 	if err != nil {
@@ -25,8 +25,8 @@ func (s *Service) CountDue(ctx context.Context, before time.Time) (int, error) {
 	return n, nil
 }
 
-// dropDueSQL fails at most $3 deliveries that are due before $1. Their endpoints count as
-// changed, so that these failures switch none of them off.
+// dropDueSQL fails at most $3 deliveries that are due before $1. Their endpoints count as changed, so that
+// these failures do not disable any of them.
 const dropDueSQL = `
 WITH due AS (
 	SELECT id FROM webhook_works q WHERE ` + dueOrBegunSQL + ` ORDER BY id LIMIT $3 FOR UPDATE SKIP LOCKED
@@ -42,8 +42,8 @@ SELECT count(*) FROM ended`
 
 const dropStep = 1000
 
-// DropDue fails the deliveries that are due before a time, of all accounts, with a reason
-// that stands in their log. They can be replayed.
+// DropDue fails the deliveries of all accounts that are due before a time. The reason is stored in their log.
+// They can be replayed.
 func (s *Service) DropDue(ctx context.Context, before time.Time, reason string) (dropped int, err error) {
 	for {
 		n, err := db.One(ctx, s.db.SQL, db.Value[int], dropDueSQL, before, reason, dropStep)

@@ -8,8 +8,8 @@ import (
 	"github.com/postrider/postrider/runtime/work/event"
 )
 
-// What was due before a time is failed with the reason; what is due later waits on. The
-// endpoint stays on, however many that were.
+// Deliveries due before the given time fail with the reason; later ones stay pending. The endpoint stays
+// enabled, however many failed.
 func TestDropEndsWhatWasDueBefore(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -22,25 +22,26 @@ func TestDropEndsWhatWasDueBefore(t *testing.T) {
 		}
 	}
 	failure := time.Now().Add(time.Hour)
-	// Of the last one the endpoint has heard nothing; of the two before it an attempt was under way, and was handed back.
+	// The newest delivery has no attempt. The two before it have an attempt in flight and one that was handed
+	// back.
 	w.exec(t, `UPDATE webhook_works SET due_at = $1 WHERE id IN (SELECT id FROM webhook_works ORDER BY id DESC LIMIT 3)`, failure.Add(time.Minute))
 	w.exec(t, `INSERT INTO webhook_attempts (delivery_id, account_id, number, fence, started_at, error, response, remote_addr, outcome, finished_at)
 		SELECT d.id, d.account_id, 1, 1, now(), '', '', '', CASE n WHEN 2 THEN 'unknown' END, CASE n WHEN 2 THEN $1::timestamptz END
 		FROM (SELECT id, row_number() OVER (ORDER BY id DESC) AS n FROM webhook_works) q JOIN webhook_deliveries d ON d.id = q.id WHERE n IN (2, 3)`, failure.Add(time.Second))
 	if n, err := w.CountDue(t.Context(), failure); err != nil || n != old+2 {
-		t.Errorf("before the failure %d deliveries are due, %v; want %d", n, err, old+2)
+		t.Errorf("CountDue = %d, %v; want %d", n, err, old+2)
 	}
 	if n, err := w.DropDue(t.Context(), failure, "restored"); err != nil || n != old+2 {
-		t.Errorf("dropped %d, %v; want %d", n, err, old+2)
+		t.Errorf("DropDue = %d, %v; want %d", n, err, old+2)
 	}
 	if n := w.count(t, `SELECT count(*) FROM webhook_deliveries WHERE state = 'failed' AND due_at IS NULL AND error = 'restored'`); n != old+2 {
-		t.Errorf("%d have failed with the reason, want %d", n, old+2)
+		t.Errorf("%d deliveries failed with the reason, want %d", n, old+2)
 	}
 	if n := w.count(t, `SELECT count(*) FROM webhook_deliveries WHERE state = 'pending'`); n != 1 {
-		t.Errorf("%d still wait, want the one that is due later", n)
+		t.Errorf("%d deliveries are pending, want only the one due later", n)
 	}
 	var failing bool
 	if err := w.db.SQL.QueryRowContext(t.Context(), failingSQL, made.ID, failingAfter).Scan(&failing); err != nil || failing {
-		t.Errorf("the endpoint counts as failing: %t, %v; a drop says nothing about it", failing, err)
+		t.Errorf("endpoint counts as failing: %t, %v; dropped deliveries must not count", failing, err)
 	}
 }

@@ -20,43 +20,43 @@ import (
 	"github.com/postrider/postrider/runtime/work/event"
 )
 
-// Why an endpoint is switched off.
+// Reasons why an endpoint is disabled.
 const (
-	ReasonCaller  = "caller"  // its owner did it
+	ReasonCaller  = "caller"  // its owner disabled it
 	ReasonGone    = "gone"    // it answered 410
 	ReasonFailing = "failing" // its last 30 deliveries failed
 )
 
-// SecretPrefix begins every signing secret.
+// SecretPrefix is the prefix of every signing secret.
 const SecretPrefix = "whsec_"
 
-// Limits of an account and of an endpoint.
+// Limits per account and per endpoint.
 const (
 	MaxEndpoints = 50
 	MaxRateLimit = 1000
 )
 
-// Keep stores the caller's answer in the transaction that changes an endpoint, so
-// that neither is there without the other. Its error undoes both and is returned.
+// Keep stores the caller's response in the transaction that changes an endpoint, so that both are committed
+// or neither is. Its error rolls back both and is returned.
 type Keep func(ctx context.Context, tx idempotency.Execer, endpoint *ent.Webhook, secret secret.String) error
 
 // NewEndpoint is the input of Create.
 type NewEndpoint struct {
 	URL       string
-	Events    []string // none: all types
+	Events    []string // empty: all types
 	RateLimit *int     // deliveries per second; nil: no limit
-	Keep      Keep     // may be nil
+	Keep      Keep     // optional
 }
 
-// Change is the input of Update; nil fields stay.
+// Change is the input of Update. Nil fields are not changed.
 type Change struct {
 	URL       *string
-	Events    *[]string // points to none: all types
+	Events    *[]string // empty list: all types
 	Enabled   *bool
 	RateLimit *int // 0: no limit
 }
 
-// Events are the types that an endpoint gets.
+// Events returns the event types that an endpoint receives.
 func (s *Service) Events(endpoint *ent.Webhook) []string {
 	if len(endpoint.Events) == 0 {
 		return s.offer.Types()
@@ -70,7 +70,7 @@ func (s *Service) checkEvents(wrong fault.Fields, events []string) []string {
 		if reason := s.offer.Refusal(event.Type(name)); reason != "" {
 			wrong.Add(fmt.Sprintf("events[%d]", i), "%s", reason)
 		}
-		if i > most { // more than that are repetitions, and one reason is enough
+		if i > most { // further entries must be duplicates, and one reason is enough
 			break
 		}
 	}
@@ -91,7 +91,7 @@ func (s *Service) checkAddress(ctx context.Context, wrong fault.Fields, text str
 	}
 }
 
-// Create makes an endpoint. The secret is returned here and never again.
+// Create creates an endpoint. The secret is returned only here.
 func (s *Service) Create(ctx context.Context, accountID string, in NewEndpoint) (*ent.Webhook, secret.String, error) {
 	wrong := fault.Fields{}
 	s.checkAddress(ctx, wrong, in.URL)
@@ -125,7 +125,8 @@ func (s *Service) Create(ctx context.Context, accountID string, in NewEndpoint) 
 // secretContext binds a sealed secret to its endpoint.
 func secretContext(webhookID string) []byte { return []byte("webhook secret/" + webhookID) }
 
-// room refuses one endpoint too many; creations of one account wait for each other.
+// room returns an error if the account has reached its limit of endpoints. Concurrent creations of one
+// account wait for each other.
 func room(ctx context.Context, tx *ent.Tx, accountID string) error {
 	if _, err := tx.ExecContext(ctx, `SELECT pg_advisory_xact_lock(hashtextextended('webhooks/' || $1, 0))`, accountID); err != nil {
 		return err
@@ -137,10 +138,10 @@ func room(ctx context.Context, tx *ent.Tx, accountID string) error {
 	return err
 }
 
-// EndpointFilter narrows a list of endpoints; empty fields do not.
+// EndpointFilter narrows a list of endpoints. Empty fields match all.
 type EndpointFilter struct {
 	Enabled *bool
-	Event   string // that it is told, as email.bounced
+	Event   string // event type it receives, such as email.bounced
 }
 
 // List returns one page of the account's endpoints, newest first. Error: Invalid.
@@ -148,7 +149,7 @@ func (s *Service) List(ctx context.Context, accountID string, r page.Request) (p
 	return s.Filtered(ctx, accountID, EndpointFilter{}, r)
 }
 
-// Filtered is List for the endpoints that a filter lets pass.
+// Filtered is List for the endpoints that match a filter.
 func (s *Service) Filtered(ctx context.Context, accountID string, f EndpointFilter, r page.Request) (page.Page[*ent.Webhook], error) {
 	query, err := s.endpoints(accountID, f)
 	if err != nil {
@@ -157,7 +158,7 @@ func (s *Service) Filtered(ctx context.Context, accountID string, f EndpointFilt
 	return page.Newest(ctx, s.cursors, page.List{Name: "webhooks", AccountID: accountID}, r, query, func(w *ent.Webhook) string { return w.ID })
 }
 
-// Count counts the account's endpoints that a filter lets pass, up to a number.
+// Count counts the account's endpoints that match a filter, up to most.
 func (s *Service) Count(ctx context.Context, accountID string, f EndpointFilter, most int) (int, error) {
 	query, err := s.endpoints(accountID, f)
 	if err != nil {
@@ -176,14 +177,14 @@ func (s *Service) endpoints(accountID string, f EndpointFilter) (*ent.WebhookQue
 		if reason := s.offer.Refusal(event.Type(f.Event)); reason != "" {
 			return nil, fault.InvalidField("event", "%s", reason)
 		}
-		query.Where(func(s *sql.Selector) { // no types: all
+		query.Where(func(s *sql.Selector) { // an empty list means all types
 			s.Where(sql.Or(sqljson.ValueContains(webhook.FieldEvents, f.Event), sqljson.LenEQ(webhook.FieldEvents, 0)))
 		})
 	}
 	return query, nil
 }
 
-// Get gives one endpoint.
+// Get returns one endpoint.
 func (s *Service) Get(ctx context.Context, accountID, webhookID string) (*ent.Webhook, error) {
 	found, err := s.db.Ent.Webhook.Query().Where(webhook.ID(webhookID), webhook.AccountID(accountID)).Only(ctx)
 	switch {
@@ -195,7 +196,7 @@ func (s *Service) Get(ctx context.Context, accountID, webhookID string) (*ent.We
 	return found, nil
 }
 
-// Several gives the endpoints of those ids that the account has, by id.
+// Several returns the account's endpoints with the given ids, by id.
 func (s *Service) Several(ctx context.Context, accountID string, webhookIDs ...string) (map[string]*ent.Webhook, error) {
 	rows, err := s.db.Ent.Webhook.Query().Where(webhook.AccountID(accountID), webhook.IDIn(webhookIDs...)).All(ctx)
 	if err != nil {
@@ -208,9 +209,9 @@ func (s *Service) Several(ctx context.Context, accountID string, webhookIDs ...s
 	return found, nil
 }
 
-// SignedBy gives the id of the account's endpoint whose URL ends with a path and whose secret has
-// signed a body; the signature is the value of webhooksig.Header. It is for a receiver in this process.
-// Errors: NotFound when no endpoint has such a URL, and those of webhooksig.Verify.
+// SignedBy returns the id of the account's endpoint whose URL ends with path and whose secret signed body.
+// The signature is the value of webhooksig.Header. It serves a receiver in this process. Errors: NotFound if
+// no endpoint has such a URL, and those of webhooksig.Verify.
 func (s *Service) SignedBy(ctx context.Context, accountID, path, signature string, body []byte) (string, error) {
 	rows, err := s.db.Ent.Webhook.Query().Where(webhook.AccountID(accountID), webhook.URLHasSuffix(path)).All(ctx)
 	if err != nil {

@@ -11,8 +11,8 @@ import (
 	"github.com/postrider/postrider/runtime/work/event"
 )
 
-// Where an endpoint may not be is said when it is made and when it is changed, and
-// refused when it is dialled, whatever has become of its name in between.
+// URLs that are not allowed are refused on create and update. The dial refuses them too, because the name may
+// resolve differently by then.
 func TestPrivateEndpointsAreRefusedAtCreateChangeAndDial(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, func(c *Config) { c.PlainLoopback, c.Allow = false, nil }).run(t)
@@ -24,20 +24,20 @@ func TestPrivateEndpointsAreRefusedAtCreateChangeAndDial(t *testing.T) {
 		"https://example.com/" + strings.Repeat("x", 2048),
 	} {
 		if _, _, err := w.Create(t.Context(), ada, NewEndpoint{URL: bad}); err == nil || fault.From(err).Fields["url"] == "" {
-			t.Errorf("create takes %.60q: %v", bad, err)
+			t.Errorf("Create accepted %.60q: %v", bad, err)
 		}
 		if _, err := w.Update(t.Context(), ada, good.ID, Change{URL: &bad}); err == nil || fault.From(err).Fields["url"] == "" {
-			t.Errorf("change takes %.60q: %v", bad, err)
+			t.Errorf("Update accepted %.60q: %v", bad, err)
 		}
 	}
 	r := newReceiver(t)
-	w.exec(t, `UPDATE webhooks SET url = $1`, strings.Replace(r.URL, "http:", "https:", 1)) // as if DNS had changed its mind
+	w.exec(t, `UPDATE webhooks SET url = $1`, strings.Replace(r.URL, "http:", "https:", 1)) // as if DNS had changed
 	w.happens(t, ada, event.EmailSent)
 	within(t, "the dial is refused", func() bool {
 		return w.count(t, `SELECT count(*) FROM webhook_attempts WHERE error = 'the host leads to a private, local or reserved address'`) == 1
 	})
 	if len(r.heard()) != 0 {
-		t.Error("it was reached")
+		t.Error("the private address received the POST")
 	}
 }
 
@@ -47,24 +47,24 @@ func TestEndpointInputIsJudged(t *testing.T) {
 	zero := 0
 	_, _, err := w.Create(t.Context(), ada, NewEndpoint{URL: "https://example.com", Events: []string{"email.sent", "email.eaten", "email.rescheduled"}, RateLimit: &zero})
 	if got := fault.From(err).Fields; got["events[1]"] == "" || got["events[2]"] == "" || got["events[0]"] != "" || got["rate_limit"] == "" {
-		t.Errorf("a wrong endpoint got errors of the fields %v, want events[1], events[2] and rate_limit", got)
+		t.Errorf("invalid endpoint: error fields %v, want events[1], events[2] and rate_limit", got)
 	}
 	made, token := w.endpoint(t, ada, "https://example.com", "email.sent", "email.bounced", "email.sent")
 	if got := w.Events(made); len(got) != 2 || !strings.HasPrefix(token.Reveal(), SecretPrefix) {
-		t.Errorf("the new endpoint has the events %v and the secret %s, want 2 events and the prefix %s", got, token, SecretPrefix)
+		t.Errorf("new endpoint has events %v and secret %s, want 2 events and prefix %s", got, token, SecretPrefix)
 	}
 	for range MaxEndpoints - 1 {
 		w.endpoint(t, ada, "https://example.com")
 	}
 	if _, _, err := w.Create(t.Context(), ada, NewEndpoint{URL: "https://example.com"}); fault.KindOf(err) != fault.Conflict {
-		t.Errorf("one too many: %v", err)
+		t.Errorf("one endpoint over the limit: %v, want a conflict", err)
 	}
 	list, err := w.List(t.Context(), ada, page.Request{Limit: 30})
 	if err != nil || len(list.Items) != 30 || !list.HasMore {
-		t.Errorf("List gives %d endpoints, %v, want 30 and more to come", len(list.Items), err)
+		t.Errorf("List returned %d endpoints, %v; want 30 and HasMore", len(list.Items), err)
 	}
 	if _, err := w.Get(t.Context(), eve, made.ID); fault.KindOf(err) != fault.NotFound {
-		t.Errorf("another account's: %v", err)
+		t.Errorf("Get of another account's endpoint: %v, want not found", err)
 	}
 }
 
@@ -86,16 +86,16 @@ func TestBothSecretsSignForADay(t *testing.T) {
 		t.Fatal(err)
 	}
 	w.happens(t, ada, event.EmailSent)
-	within(t, "it is told", func() bool { return len(r.heard()) == 1 })
+	within(t, "the event is delivered", func() bool { return len(r.heard()) == 1 })
 	got := r.heard()[0]
 	if header := got.header.Get("Service-Signature"); strings.Count(header, "v1=") != 2 || !strings.HasPrefix(header, resigned(t, got, third)) || strings.Contains(header, strings.SplitN(resigned(t, got, first), "v1=", 2)[1]) {
-		t.Errorf("signed as %s", header)
+		t.Errorf("signature header %s, want the new and the previous secret only", header)
 	}
 	w.exec(t, `UPDATE webhooks SET previous_secret_until = now() - interval '1 second'`)
 	w.happens(t, ada, event.EmailSent)
-	within(t, "it is told again", func() bool { return len(r.heard()) == 2 })
+	within(t, "the second event is delivered", func() bool { return len(r.heard()) == 2 })
 	if got := r.heard()[1]; got.header.Get("Service-Signature") != resigned(t, got, third) {
-		t.Errorf("after a day it is signed as %s", got.header.Get("Service-Signature"))
+		t.Errorf("after a day the signature header is %s, want only the new secret", got.header.Get("Service-Signature"))
 	}
 }
 
@@ -106,15 +106,15 @@ func TestAnEndpointThatIsGoneIsSwitchedOff(t *testing.T) {
 	r.answers(http.StatusGone, "")
 	made, _ := w.endpoint(t, ada, r.URL)
 	w.happens(t, ada, event.EmailSent)
-	within(t, "it is off", func() bool { got, err := w.Get(t.Context(), ada, made.ID); return err == nil && !got.Enabled })
+	within(t, "the endpoint is disabled", func() bool { got, err := w.Get(t.Context(), ada, made.ID); return err == nil && !got.Enabled })
 	got, err := w.Get(t.Context(), ada, made.ID)
 	if err != nil || got.DisabledReason != ReasonGone || got.DisabledAt == nil || w.only(t, made.ID).State != "failed" {
-		t.Errorf("after 410 Gone the endpoint is %+v, %v, want it switched off as gone and its delivery failed", got, err)
+		t.Errorf("after 410 the endpoint is %+v, %v; want it disabled as gone and its delivery failed", got, err)
 	}
 }
 
-// Thirty failed deliveries in a row switch an endpoint off, twenty-nine do not, and
-// switched on again it has its thirty anew.
+// Thirty consecutive failed deliveries disable an endpoint, twenty-nine do not. The count restarts when it is
+// enabled again.
 func TestAnEndpointThatFailsIsSwitchedOff(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t).run(t)
@@ -127,7 +127,7 @@ func TestAnEndpointThatFailsIsSwitchedOff(t *testing.T) {
 		for range n {
 			w.happens(t, ada, event.EmailSent)
 		}
-		within(t, "all have failed", func() bool {
+		within(t, "all deliveries failed", func() bool {
 			w.exec(t, `UPDATE webhook_works SET round = 4, due_at = now() WHERE NOT EXISTS (SELECT 1 FROM webhook_attempts a WHERE a.delivery_id = webhook_works.id AND a.outcome IS NULL)`)
 			return w.count(t, `SELECT count(*) FROM webhook_deliveries WHERE state = 'failed'`) == before+n
 		})
@@ -135,23 +135,23 @@ func TestAnEndpointThatFailsIsSwitchedOff(t *testing.T) {
 	enabled := func() bool { return w.count(t, `SELECT count(*) FROM webhooks WHERE enabled`) == 1 }
 	fail(failingAfter - 1)
 	if !enabled() {
-		t.Fatal("off after 29")
+		t.Fatal("disabled after 29 failures")
 	}
 	fail(1)
 	if enabled() {
-		t.Fatal("still on after 30")
+		t.Fatal("still enabled after 30 failures")
 	}
 	yes := true
 	if got, err := w.Update(t.Context(), ada, made.ID, Change{Enabled: &yes}); err != nil || got.DisabledReason != "" || got.DisabledAt != nil {
-		t.Fatalf("switched on again the endpoint is %+v, %v, want no reason and no time of switching off", got, err)
+		t.Fatalf("re-enabled endpoint is %+v, %v; want no disabled_reason and no disabled_at", got, err)
 	}
 	fail(1)
 	if !enabled() {
-		t.Error("off after one failure more")
+		t.Error("disabled again after a single failure")
 	}
 }
 
-// Recover brings what failed and what was never queued, once, and nothing else.
+// Recover queues failed deliveries and missed events once, and nothing else.
 func TestRecoverBringsWhatWasMissed(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t).run(t)
@@ -159,8 +159,8 @@ func TestRecoverBringsWhatWasMissed(t *testing.T) {
 	made, _ := w.endpoint(t, ada, r.URL, "email.sent", "email.bounced")
 	began := time.Now().Add(-time.Second)
 	w.happens(t, ada, event.EmailSent)
-	within(t, "it is queued", func() bool { return w.count(t, `SELECT count(*) FROM webhook_deliveries`) == 1 })
-	within(t, "the first is told", func() bool { return w.only(t, made.ID).State == "delivered" })
+	within(t, "the event is queued", func() bool { return w.count(t, `SELECT count(*) FROM webhook_deliveries`) == 1 })
+	within(t, "the first event is delivered", func() bool { return w.only(t, made.ID).State == "delivered" })
 	no, yes := false, true
 	if _, err := w.Update(t.Context(), ada, made.ID, Change{Enabled: &no}); err != nil {
 		t.Fatal(err)
@@ -168,20 +168,20 @@ func TestRecoverBringsWhatWasMissed(t *testing.T) {
 	missed := w.happens(t, ada, event.EmailBounced)
 	w.happens(t, ada, event.EmailOpened) // not subscribed
 	w.happens(t, eve, event.EmailBounced)
-	within(t, "the bus is through", func() bool { return w.count(t, `SELECT count(*) FROM bus_messages`) == 0 })
+	within(t, "the bus has handled all messages", func() bool { return w.count(t, `SELECT count(*) FROM bus_messages`) == 0 })
 	if _, err := w.Recover(t.Context(), ada, made.ID, Recovery{Since: began}); fault.KindOf(err) != fault.Conflict {
-		t.Errorf("while it is off: %v", err)
+		t.Errorf("Recover of a disabled endpoint: %v, want a conflict", err)
 	}
 	if _, err := w.Update(t.Context(), ada, made.ID, Change{Enabled: &yes}); err != nil {
 		t.Fatal(err)
 	}
-	for i, want := range []int{0, 1, 0} { // only failed, all, all again
+	for i, want := range []int{0, 1, 0} { // only failed, all, all a second time
 		if got, err := w.Recover(t.Context(), ada, made.ID, Recovery{Since: began, OnlyFailed: i == 0}); err != nil || got.Count != want || got.HasMore {
 			t.Errorf("recover %d: %+v, %v", i, got, err)
 		}
 	}
-	within(t, "it is told", func() bool { return len(r.heard()) == 2 })
+	within(t, "the missed event is delivered", func() bool { return len(r.heard()) == 2 })
 	if got := r.heard()[1].header.Get("Service-Event-Id"); got != missed.ID {
-		t.Errorf("told %s, missed %s", got, missed.ID)
+		t.Errorf("delivered %s, want the missed %s", got, missed.ID)
 	}
 }

@@ -14,7 +14,7 @@ import (
 	"github.com/postrider/postrider/runtime/work/event"
 )
 
-// consumer is the module's interest in facts.
+// consumer returns the module's subscription to facts.
 func (s *Service) consumer() bus.Consumer {
 	offered := s.offer.Types()
 	types := make([]event.Type, len(offered))
@@ -25,14 +25,14 @@ func (s *Service) consumer() bus.Consumer {
 		Wants: s.interest.Wants, Refresh: s.interest.Refresh, Committed: s.committed}
 }
 
-// handle makes the deliveries of a fact. Handled again it makes none twice. What is
-// handed out after the time for which deliveries are kept is told to nobody.
+// handle creates the deliveries of a fact. Handling a fact again creates no duplicates. A fact older than the
+// retention of deliveries gets none.
 func (s *Service) handle(ctx context.Context, tx db.Execer, fact event.Fact) error {
 	return s.handleAll(ctx, tx, []event.Fact{fact})
 }
 
-// handleAll is handle for many facts, in one statement; those that are told late have one of their own, before it: pairs
-// are made in the order of events.
+// handleAll is handle for many facts, in one statement. Late facts are inserted first, by a statement of
+// their own, because pairs are created in the order of events.
 func (s *Service) handleAll(ctx context.Context, tx db.Execer, facts []event.Fact) error {
 	var fresh, late []told
 	for _, f := range facts {
@@ -59,18 +59,18 @@ func (s *Service) handleAll(ctx context.Context, tx db.Execer, facts []event.Fac
 	return nil
 }
 
-// committed wakes the deliveries once they can be seen: woken before, they would wait
-// for the poll.
+// committed wakes the deliverer once the deliveries are visible. If woken earlier, it would miss them until
+// the next poll.
 func (s *Service) committed() {
 	if s.queued.Swap(false) {
 		s.signals.Wake(deliveryChannel)
 	}
 }
 
-// told is an event that endpoints are told of.
+// told is an event to deliver to endpoints.
 type told struct {
 	fact event.Fact
-	data json.RawMessage // of an event which is no fact; nil: the fact has it
+	data json.RawMessage // of an event that is not a fact; nil: the fact has it
 }
 
 var toldRows = batch.New("e",
@@ -78,24 +78,24 @@ var toldRows = batch.New("e",
 	batch.Text("account_id", func(t told) string { return t.fact.AccountID }),
 	batch.Text("type", func(t told) event.Type { return t.fact.Type }),
 	batch.Time("at", func(t told) time.Time { return t.fact.CreatedAt }),
-	// So much may the time of an id be before that of its transaction.
+	// The time of an id may be this much before that of its transaction.
 	batch.Time("begun", func(t told) time.Time { return id.Time(t.fact.ID).Add(bus.HoldBack) }),
 	batch.Text("data", func(t told) string { return string(t.data) }),
 )
 
-// lateAfter is how old an event is that may have a delivery whose id does not follow from it.
+// lateAfter is the age from which an event may already have a delivery with an id that is not derived from
+// the pair.
 const lateAfter = time.Minute
 
-// fanOutSQL makes a delivery for each event and each endpoint that is to be told of it, and
-// gives their ids. No list of types is all types. An endpoint is not told of what happened
-// before it was switched on: a fact may be handed out late. One that was switched on in the
-// future was so before the clock of the database went back, and is told. Pairs are made in the order of
-// Recover, which may make the same ones: two that wait for each other in two orders would be
-// a deadlock.
+// fanOutSQL creates a delivery for each pair of event and subscribed endpoint, and returns the ids. An empty
+// list of types means all types. An endpoint does not receive events from before it was enabled, because a
+// fact may arrive late. An enabled_at in the future means that the database clock stepped back, so the event
+// is delivered. Pairs are created in the order of Recover, which may create the same ones: two transactions
+// with different orders could deadlock.
 var fanOutSQL = fanOutOf("")
 
-// fanOutLateSQL is fanOutSQL for events that are told late. Recover may have been before it, also
-// that of a program that gave deliveries other ids.
+// fanOutLateSQL is fanOutSQL for late events. Recover may already have created their deliveries, possibly in
+// an older version that gave deliveries other ids.
 var fanOutLateSQL = fanOutOf(`
 		AND NOT EXISTS (SELECT FROM webhook_deliveries d WHERE d.event_id = e.id AND d.webhook_id = w.id)`)
 
@@ -114,17 +114,17 @@ WITH made AS (
 SELECT id FROM made`)
 }
 
-// idOf is, in SQL, the id of the delivery of an event to an endpoint. It begins with the time of the
-// event's id, and the rest is a hash of both: so the primary key alone keeps a pair from having two deliveries,
-// also in a table that is split by the ids, where no other index is unique as a whole. The letters at two
-// places make it a UUID of version 7, as in all ids.
+// idOf returns SQL for the id of the delivery of an event to an endpoint. It begins with the time of the
+// event's id, and the rest is a hash of both. The primary key alone therefore keeps a pair from having two
+// deliveries, even in a table partitioned by id, where no other index can be unique across partitions. The
+// letters at two positions make it a UUID of version 7, like all ids.
 func idOf(event, endpoint string) string {
 	return `'` + string(id.WebhookDelivery) + `_' || substr(` + event + `, 5, 10) || overlay(overlay(substr(translate(
 		encode(sha256(convert_to(` + event + ` || ` + endpoint + `, 'UTF8')), 'base64'), 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/',
 		'0123456789abcdefghjkmnpqrstvwxyz0123456789abcdefghjkmnpqrstvwxyz'), 1, 16) PLACING 'e' FROM 1) PLACING 'a' FROM 4)`
 }
 
-// workSQL makes the work of deliveries that were made.
+// workSQL creates the work rows of new deliveries.
 const workSQL = `INSERT INTO webhook_works (id, webhook_id, due_at, fence, attempts, round) SELECT id, webhook_id, due_at, 0, 0, 0 FROM made`
 
 var queueSQL = `
@@ -137,7 +137,7 @@ WITH made AS (
 ), waits AS (` + workSQL + `)
 SELECT id FROM made`
 
-// fanOut makes one delivery for each event and each endpoint that is subscribed to it.
+// fanOut creates one delivery for each pair of event and subscribed endpoint.
 func fanOut(ctx context.Context, tx db.Execer, statement *db.Statement, events []told) (made []string, err error) {
 	if len(events) == 0 {
 		return nil, nil
@@ -149,7 +149,7 @@ func fanOut(ctx context.Context, tx db.Execer, statement *db.Statement, events [
 	return made, nil
 }
 
-// queue makes the delivery of a fact to one endpoint.
+// queue creates the delivery of a fact to one endpoint.
 func queue(ctx context.Context, tx db.Execer, fact event.Fact, endpoint string) ([]string, error) {
 	made, err := db.All(ctx, tx, db.Value[string], queueSQL, fact.ID, endpoint, fact.AccountID, string(fact.Type), fact.CreatedAt)
 	if err != nil {
@@ -158,8 +158,8 @@ func queue(ctx context.Context, tx db.Execer, fact event.Fact, endpoint string) 
 	return made, nil
 }
 
-// Deliver tells the account's subscribed endpoints of a test event, which is no fact
-// and has its data with the delivery. It gives the ids of the deliveries.
+// Deliver sends a test event to the account's subscribed endpoints. The event is not a fact; its data is
+// stored with the delivery. Deliver returns the ids of the deliveries.
 func (s *Service) Deliver(ctx context.Context, accountID string, fact event.Fact) (made []string, err error) {
 	fact.AccountID, fact.CreatedAt = accountID, fact.CreatedAt.Truncate(time.Millisecond)
 	err = s.db.InTx(ctx, func(tx *ent.Tx) error {

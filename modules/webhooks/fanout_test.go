@@ -17,7 +17,7 @@ import (
 	"github.com/postrider/postrider/runtime/work/event"
 )
 
-// queued are the deliveries that wait, with what is not the time or a new id.
+// queued returns the pending deliveries as lines, without times and new ids.
 func (w *world) queued(t testing.TB) (lines []string) {
 	t.Helper()
 	lines, err := db.All(t.Context(), w.db.SQL, db.Value[string], `
@@ -25,13 +25,13 @@ func (w *world) queued(t testing.TB) (lines []string) {
 			d.data IS NULL, d.attempts, d.replays, d.error, q.webhook_id, q.fence, q.attempts, q.round, q.due_at = d.due_at)
 		FROM webhook_deliveries d FULL JOIN webhook_works q USING (id) ORDER BY 1`)
 	if err != nil {
-		t.Fatalf("the queued deliveries were read: %v", err)
+		t.Fatalf("read pending deliveries: %v", err)
 	}
 	return lines
 }
 
-// Any facts of any accounts make the deliveries at once that they make one by one, and
-// those that a plain reading of the rules asks for.
+// Handling random facts together creates the same deliveries as handling them one by one, and exactly those
+// that the rules require.
 func TestFactsAtOnceMakeTheDeliveriesOfSingleOnes(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -76,14 +76,14 @@ func TestFactsAtOnceMakeTheDeliveriesOfSingleOnes(t *testing.T) {
 			return nil
 		})
 		if err != nil {
-			t.Fatalf("%d facts were handled, at once %t: %v", len(some), atOnce, err)
+			t.Fatalf("handle %d facts, together=%t: %v", len(some), atOnce, err)
 		}
 		return w.queued(t)
 	}
 	none := func() { w.exec(t, `TRUNCATE webhook_deliveries, webhook_works`) }
 	single := handled(facts, false)
 	none()
-	unknown := handled(facts, true) // of which accounts have how many is not known
+	unknown := handled(facts, true) // before the interest is known
 	if err := w.interest.Refresh(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -93,9 +93,9 @@ func TestFactsAtOnceMakeTheDeliveriesOfSingleOnes(t *testing.T) {
 	none()
 	handled(facts[:40], false)
 	overlapping := handled(facts, true)
-	for name, got := range map[string][]string{"at once": known, "at once, with endpoints that are not known": unknown, "at once, for the second time": again, "at once, some for the second time": overlapping} {
+	for name, got := range map[string][]string{"together": known, "together before interest is known": unknown, "together a second time": again, "together after some of them": overlapping} {
 		if diff := cmp.Diff(single, got); diff != "" {
-			t.Errorf("facts handled %s made other deliveries than one by one (-one by one +got):\n%s", name, diff)
+			t.Errorf("deliveries of facts handled %s differ from one by one (-one by one +got):\n%s", name, diff)
 		}
 	}
 	pairs := 0
@@ -106,16 +106,16 @@ func TestFactsAtOnceMakeTheDeliveriesOfSingleOnes(t *testing.T) {
 			}
 			pairs++
 			if w.count(t, `SELECT count(*) FROM webhook_deliveries WHERE webhook_id = $1 AND event_id = $2`, endpoint, f.ID) != 1 {
-				t.Errorf("the endpoint %s has no delivery of %s, want one", endpoint, f.ID)
+				t.Errorf("endpoint %s has no delivery of %s, want one", endpoint, f.ID)
 			}
 		}
 	}
 	if len(single) != pairs {
-		t.Errorf("%d deliveries were made, want %d", len(single), pairs)
+		t.Errorf("%d deliveries were created, want %d", len(single), pairs)
 	}
 }
 
-// One fact that cannot be stored leaves those of other accounts, and of its own, alone.
+// A fact that cannot be stored does not affect the other facts of any account.
 func TestABrokenFactStopsNoOtherDeliveries(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -129,25 +129,25 @@ func TestABrokenFactStopsNoOtherDeliveries(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	broken := facts[30].ID[14:] // the rest of an id may be newer in the table
+	broken := facts[30].ID[14:] // the table may change the beginning of the id
 	w.exec(t, fmt.Sprintf(`CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
 		IF substr(NEW.event_id, 15) = '%s' THEN RAISE EXCEPTION 'a broken fact'; END IF; RETURN NEW; END $$`, broken))
 	w.exec(t, `CREATE TRIGGER refuse BEFORE INSERT ON webhook_deliveries FOR EACH ROW EXECUTE FUNCTION refuse()`)
 	if err := w.bus.Start(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	within(t, "all others are queued", func() bool { return w.count(t, `SELECT count(*) FROM webhook_works`) == len(facts)-1 })
+	within(t, "all other facts are queued", func() bool { return w.count(t, `SELECT count(*) FROM webhook_works`) == len(facts)-1 })
 	if n := w.count(t, `SELECT count(*) FROM bus_messages WHERE failures = 1 AND last_error LIKE '%a broken fact%'`); n != 1 {
-		t.Errorf("%d messages wait because they failed once, want the broken fact's", n)
+		t.Errorf("%d messages wait for a retry, want only that of the broken fact", n)
 	}
 	for _, endpoint := range []string{adas.ID, eves.ID} {
 		if n := w.count(t, `SELECT count(DISTINCT event_id) FROM webhook_deliveries WHERE webhook_id = $1`, endpoint); n < len(facts)/2-1 {
-			t.Errorf("the endpoint %s is told of %d events of %d", endpoint, n, len(facts)/2)
+			t.Errorf("endpoint %s has deliveries of %d events of %d", endpoint, n, len(facts)/2)
 		}
 	}
 }
 
-// A test event has its data with each of its deliveries, whose ids are told.
+// A test event stores its data with each of its deliveries and returns their ids.
 func TestATestEventIsQueuedForAllWithItsData(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -157,7 +157,7 @@ func TestATestEventIsQueuedForAllWithItsData(t *testing.T) {
 	fact := event.New(ada, event.EmailSent, time.Now(), sample(event.EmailSent))
 	made, err := w.Deliver(t.Context(), ada, fact)
 	if err != nil || len(made) != 3 {
-		t.Fatalf("a test event for 3 endpoints has the deliveries %v: %v", made, err)
+		t.Fatalf("Deliver to 3 endpoints returned %v, %v; want 3 ids", made, err)
 	}
 	stored, err := w.db.Ent.WebhookDelivery.Query().Where(webhookdelivery.IDIn(made...)).All(t.Context())
 	if err != nil || len(stored) != 3 {
@@ -165,7 +165,7 @@ func TestATestEventIsQueuedForAllWithItsData(t *testing.T) {
 	}
 	for _, d := range stored {
 		if !sameJSON(t, d.Data, fact.Data) {
-			t.Errorf("the delivery %s has the data %s, want %s", d.ID, d.Data, fact.Data)
+			t.Errorf("delivery %s has data %s, want %s", d.ID, d.Data, fact.Data)
 		}
 	}
 }

@@ -13,7 +13,7 @@ import (
 	"github.com/postrider/postrider/runtime/storage/timeseries"
 )
 
-// delivered puts a delivery into the log that was made at a time and settled after some more.
+// delivered inserts a delivery created at a time and settled after took.
 func (w *world) delivered(t *testing.T, account, webhook, state string, attempts int, at time.Time, took time.Duration) {
 	t.Helper()
 	least := id.Since(id.WebhookDelivery, at)
@@ -21,8 +21,7 @@ func (w *world) delivered(t *testing.T, account, webhook, state string, attempts
 		VALUES ($1, $2, $3, $4, 'email.sent', $5, $6::varchar, $7, 0, '', $5, $8, CASE WHEN $6::varchar = 'failed' THEN true END)`, least[:len(least)-12]+id.New(id.WebhookDelivery)[len(least)-12:], account, webhook, id.New(id.Fact), at, state, attempts, at.Add(took))
 }
 
-// Deliveries are counted for each endpoint of the account and for all together, within the range and no
-// others.
+// Deliveries within the range are counted for each endpoint of the account and in total.
 func TestFiguresOfEndpoints(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -49,23 +48,23 @@ func TestFiguresOfEndpoints(t *testing.T) {
 	all, each := got.Totals, got.Endpoints
 	want := Figures{Deliveries: 5, Succeeded: 3, Failed: 1, Attempts: 10, Half: 2 * time.Second, Most: 9 * time.Second}
 	if err != nil || all != want || len(each) != 2 || each[0].Figures != want || each[1].Webhook.ID != quiet.ID || each[1].Figures != (Figures{}) {
-		t.Errorf("the figures are %+v, of each %+v, %v; want %+v", all, each, err, want)
+		t.Errorf("totals %+v, endpoints %+v, %v; want %+v", all, each, err, want)
 	}
 	if one, err := ask(quiet.ID, now.Add(-time.Hour)); err != nil || len(one.Endpoints) != 1 || one.Totals != (Figures{}) {
-		t.Errorf("the figures of one endpoint that was told nothing: %+v, %v", one, err)
+		t.Errorf("figures of an endpoint without deliveries: %+v, %v; want zeros", one, err)
 	}
 	if _, err := ask(theirs.ID, now.Add(-time.Hour)); fault.KindOf(err) != fault.NotFound {
-		t.Errorf("the figures of another's endpoint: %v, want not found", err)
+		t.Errorf("figures of another account's endpoint: %v, want not found", err)
 	}
 	for _, since := range []time.Time{now, now.Add(time.Hour), now.Add(-32 * 24 * time.Hour)} {
 		if _, err := ask("", since); fault.From(err).Fields["range"] == "" {
-			t.Errorf("since %v before the end: %v, want a refusal that names the range", now.Sub(since), err)
+			t.Errorf("since %v before the end: %v, want an error of field range", now.Sub(since), err)
 		}
 	}
 }
 
-// A question is answered by periods of the zone, also those in which nothing was delivered, to all
-// endpoints together and to each; what is outside of the periods does not count.
+// Answers have one bucket per period in the time zone, including empty ones. Deliveries outside the periods
+// do not count.
 func TestFiguresByPeriod(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -73,7 +72,7 @@ func TestFiguresByPeriod(t *testing.T) {
 	other, _ := w.endpoint(t, ada, "https://b.example/")
 	theirs, _ := w.endpoint(t, eve, "https://c.example/")
 	day := time.Date(2026, 11, 2, 0, 0, 0, 0, time.UTC)
-	vienna := day.Add(-time.Hour) // where the day begins there
+	vienna := day.Add(-time.Hour) // midnight in Vienna
 	for _, d := range []struct {
 		account, webhook, state string
 		attempts                int
@@ -106,14 +105,14 @@ func TestFiguresByPeriod(t *testing.T) {
 	}
 	byID := cmp.Comparer(func(a, b *ent.Webhook) bool { return a.ID == b.ID })
 	if diff := cmp.Diff(want, got, byID); err != nil || diff != "" {
-		t.Errorf("%v: wanted (-) and the answer (+):\n%s", err, diff)
+		t.Errorf("Ask: error %v, answer (-want +got):\n%s", err, diff)
 	}
 	alone, err := w.Ask(t.Context(), ada, other.ID, q)
 	if err != nil || len(alone.Endpoints) != 1 || alone.Totals != want.Endpoints[1].Figures || alone.Buckets[0].Figures.Deliveries != 1 {
-		t.Errorf("of one endpoint: %+v, %v", alone, err)
+		t.Errorf("Ask for one endpoint: %+v, %v", alone, err)
 	}
 	if _, err := w.Ask(t.Context(), ada, theirs.ID, q); fault.KindOf(err) != fault.NotFound {
-		t.Errorf("another's endpoint: %v, want not found", err)
+		t.Errorf("Ask for another account's endpoint: %v, want not found", err)
 	}
 	for field, change := range map[string]func(*timeseries.Question){
 		"range":    func(q *timeseries.Question) { q.Range.Until = q.Range.Since },
@@ -124,7 +123,7 @@ func TestFiguresByPeriod(t *testing.T) {
 		asked := q
 		change(&asked)
 		if _, err := w.Ask(t.Context(), ada, "", asked); fault.From(err).Fields[strings.TrimSpace(field)] == "" {
-			t.Errorf("a wrong %s is answered %v, want an error that names it", field, err)
+			t.Errorf("invalid %s: %v, want an error of that field", field, err)
 		}
 	}
 }

@@ -6,48 +6,46 @@ import (
 	"time"
 )
 
-// perEndpoint is how many POSTs to one endpoint a process has under way at a time.
+// perEndpoint is the maximum number of concurrent POSTs of a process to one endpoint.
 const perEndpoint = 4
 
-// promptly is within what time an endpoint answers that gets its full room.
+// promptly is the response time below which an endpoint gets its full room.
 const promptly = 2 * time.Second
 
-// forgetAfter is how long an endpoint to which nothing is sent is remembered.
+// forgetAfter is how long an idle endpoint is remembered.
 const forgetAfter = time.Hour
 
-// flights counts the POSTs under way in this process, so that an endpoint that hangs,
-// or many of them, leave room for the others: each has a few at a time, one that has
-// not answered promptly has one, one that was not tried yet has one too, and those that
-// did not answer promptly have half of all together. A POST that is not answered
-// promptly takes none of the room of others any more: if many endpoints that were well
-// hang all at once, the others wait for so long and no longer. It is safe for
-// concurrent use.
+// flights counts the POSTs in flight of this process, so that endpoints that hang leave room for the others.
+// Each endpoint has a few at a time; a slow or untested one has only one. All slow endpoints together have at
+// most half. A POST in flight for longer than promptly no longer takes room from others: if many healthy
+// endpoints start to hang at the same moment, the others wait at most that long. It is safe for concurrent
+// use.
 type flights struct {
-	most     int // that are not late yet, of all together
-	per      int // at a time to one endpoint
-	doubtful int // most to endpoints that did not answer promptly
+	most     int // total of POSTs that are not late
+	per      int // concurrent POSTs per endpoint
+	doubtful int // maximum for slow endpoints
 	nudge    func()
 
 	mu       sync.Mutex
 	byID     map[string]*flight
-	unproven int  // under way to endpoints that were doubtful when they began
-	full     bool // the latest claim could take no more because of most
+	unproven int  // in flight to endpoints that were slow at the start
+	full     bool // the latest claim was limited by most
 }
 
-// flight is one endpoint.
+// flight is the state of one endpoint.
 type flight struct {
-	begun  []time.Time // of those under way, the oldest first
-	tried  bool        // in this process
-	prompt bool        // the latest answer was
-	more   bool        // the latest claim took all that it might
+	begun  []time.Time // start times of POSTs in flight, oldest first
+	tried  bool        // this process has had an answer or a failure
+	prompt bool        // the latest answer was prompt
+	more   bool        // the latest claim took all that it was allowed
 	used   time.Time
-	timer  *time.Timer // nudges when the rate of the endpoint admits one again
+	timer  *time.Timer // calls nudge when the endpoint's rate admits another delivery
 }
 
-// doubtful: it was tried, and did not answer promptly, or does not just now.
+// doubtful reports whether the endpoint did not answer promptly the last time, or is not doing so now.
 func (e *flight) doubtful(now time.Time) bool { return e.tried && !e.prompt || e.late(now) > 0 }
 
-// late is how many are under way that were not answered promptly.
+// late returns the number of POSTs in flight for longer than promptly.
 func (e *flight) late(now time.Time) (n int) {
 	for n < len(e.begun) && now.Sub(e.begun[n]) >= promptly {
 		n++
@@ -59,19 +57,19 @@ func newFlights(most, per int) *flights {
 	return &flights{most: most, per: per, doubtful: max(1, most/2), nudge: func() {}, byID: map[string]*flight{}}
 }
 
-// limits is what a claim may take.
+// limits are what a claim may take.
 type limits struct {
-	rooms  []allowance // of the endpoints that are known here
-	room   int         // of each endpoint that is not among them
-	most   int         // of all together
-	shared int         // for all doubtful ones together
+	rooms  []allowance // of endpoints known to this process
+	room   int         // of each other endpoint
+	most   int         // in total
+	shared int         // of all slow endpoints together
 }
 
 // allowance is what a claim may take for one endpoint.
 type allowance struct {
 	webhookID string
 	more      int
-	doubtful  bool // it shares the room of the doubtful
+	doubtful  bool // counts against the room of slow endpoints
 }
 
 func (f *flights) limits(now time.Time) limits {
@@ -99,7 +97,7 @@ func (f *flights) roomOf(e *flight, now time.Time) int {
 	return max(0, room-len(e.begun))
 }
 
-// begin counts what a claim took.
+// begin registers the deliveries of a claim.
 func (f *flights) begin(l limits, jobs []delivery, now time.Time) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -125,7 +123,7 @@ func (f *flights) begin(l limits, jobs []delivery, now time.Time) {
 			delete(taken, r.webhookID)
 		}
 	}
-	for id := range taken { // new here
+	for id := range taken { // not known before
 		f.byID[id].more = true
 	}
 	for _, j := range jobs {
@@ -136,7 +134,7 @@ func (f *flights) begin(l limits, jobs []delivery, now time.Time) {
 	}
 }
 
-// end counts one less. answered is nil for one that was not begun.
+// end removes a delivery. answered is nil if it was not started.
 func (f *flights) end(j delivery, answered *answer) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

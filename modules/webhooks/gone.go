@@ -6,10 +6,9 @@ import (
 	"fmt"
 )
 
-// handBackOfSQL makes due again what a node had claimed that is gone. Claimed rows are due
-// at the ends of their leases, so they are found among those that are due within the next
-// minute. Whether the endpoint has heard an attempt is unknown. The fence goes up: should
-// the node live after all, its outcomes change nothing.
+// handBackOfSQL makes deliveries claimed by a dead node due again. Claimed rows are due when their leases
+// end, so they are found among the rows due within the next minute. Whether the endpoint received an attempt
+// is unknown. The fencing number rises, so that the node can store no outcome if it is alive after all.
 const handBackOfSQL = waitingSQL + `, held AS (
 	SELECT q.id, a.id AS attempt FROM waiting w JOIN webhook_works q ON q.webhook_id = w.webhook_id
 	JOIN webhook_attempts a ON a.delivery_id = q.id AND a.fence = q.fence
@@ -22,7 +21,7 @@ const handBackOfSQL = waitingSQL + `, held AS (
 )
 SELECT count(*) FROM back`
 
-// handBackOf hands back the deliveries of a node that is gone.
+// handBackOf hands back the deliveries of a dead node.
 func (s *deliverer) handBackOf(ctx context.Context, gone int32) (count int64, err error) {
 	err = s.db.InHotTx(ctx, func(tx *sql.Tx) error {
 		return tx.QueryRowContext(ctx, handBackOfSQL, gone).Scan(&count)

@@ -7,10 +7,10 @@ import (
 	"github.com/postrider/postrider/runtime/work/bus"
 )
 
-// endpointsChannel is woken when an account got an endpoint, or had one switched on.
+// endpointsChannel is woken when an endpoint is created or enabled.
 const endpointsChannel = "webhook_endpoints"
 
-// newInterest knows which accounts have an endpoint, and how many.
+// newInterest tracks which accounts have enabled endpoints, and how many.
 func newInterest(d *db.DB, signals Signals) *bus.Interest {
 	type owner struct {
 		account   string

@@ -11,8 +11,8 @@ import (
 	"github.com/postrider/postrider/runtime/work/event"
 )
 
-// Facts of accounts without an endpoint do not go over the bus, and what another
-// process published before it had heard of an endpoint is delivered all the same.
+// Facts of accounts without an endpoint skip the bus. Facts that another process publishes before it learns
+// of a new endpoint are still delivered.
 func TestOnlyAccountsWithEndpointsAreHeardOf(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -22,34 +22,34 @@ func TestOnlyAccountsWithEndpointsAreHeardOf(t *testing.T) {
 	const messages = `SELECT count(*) FROM bus_messages WHERE consumer = 'webhooks'`
 	w.happens(t, ada, event.EmailSent)
 	if n := w.count(t, messages); n != 0 {
-		t.Fatalf("%d messages for an account without endpoints", n)
+		t.Fatalf("%d messages for an account without endpoints, want 0", n)
 	}
 	r := newReceiver(t)
 	hook, _ := w.endpoint(t, ada, r.URL, string(event.EmailDelivered))
 	w.happens(t, ada, event.EmailDelivered)
 	if n := w.count(t, messages); n != 1 {
-		t.Fatalf("%d messages, want that of the account that has an endpoint now", n)
+		t.Fatalf("%d messages, want one for the account that now has an endpoint", n)
 	}
 	if err := w.bus.Start(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	// Another process, which has not heard.
+	// Another process, which does not know of the endpoint yet.
 	other := bus.New(w.db, w.Service.log, bus.Options{})
 	missed := event.New(ada, event.EmailDelivered, time.Now(), sample(event.EmailDelivered))
-	unwanted := event.New(ada, event.EmailSent, time.Now(), sample(event.EmailSent)) // nobody asked for it
+	unwanted := event.New(ada, event.EmailSent, time.Now(), sample(event.EmailSent)) // no endpoint subscribes to it
 	foreign := event.New(eve, event.EmailDelivered, time.Now(), sample(event.EmailDelivered))
 	err := w.db.InHotTx(t.Context(), func(tx *sql.Tx) error { return other.Publish(t.Context(), tx, missed, unwanted, foreign) })
 	if err != nil {
 		t.Fatal(err)
 	}
-	within(t, "what was missed is queued", func() bool {
+	within(t, "the missed fact is queued", func() bool {
 		return w.count(t, `SELECT count(*) FROM webhook_deliveries WHERE webhook_id = $1 AND event_id = $2`, hook.ID, missed.ID) == 1
 	})
-	within(t, "all facts are behind the mark", func() bool {
+	within(t, "the mark has passed all facts", func() bool {
 		return w.count(t, `SELECT count(*) FROM bus_marks WHERE until_id > (SELECT max(id) FROM facts)`) == 1
 	})
 	if n := w.count(t, `SELECT count(*) FROM webhook_deliveries`); n != 2 {
-		t.Errorf("%d deliveries, want 2: nobody asked for the others", n)
+		t.Errorf("%d deliveries, want 2: no endpoint subscribes to the others", n)
 	}
 }
 
@@ -58,8 +58,7 @@ func sample(typ event.Type) event.Payload {
 	return entry.Sample
 }
 
-// A fact that is handed out late is told to those endpoints only that were there, and
-// on, when it happened.
+// A fact that arrives late goes only to endpoints that existed and were enabled when it happened.
 func TestAnEndpointIsToldOfWhatHappensFromThenOn(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -77,18 +76,18 @@ func TestAnEndpointIsToldOfWhatHappensFromThenOn(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if _, err := w.Update(t.Context(), ada, there.ID, Change{RateLimit: new(int), Enabled: &yes}); err != nil { // it was on
+	if _, err := w.Update(t.Context(), ada, there.ID, Change{RateLimit: new(int), Enabled: &yes}); err != nil { // it was already enabled
 		t.Fatal(err)
 	}
-	w.exec(t, `UPDATE webhooks SET enabled_at = NULL WHERE id = $1`, legacy.ID) // made by an older version
+	w.exec(t, `UPDATE webhooks SET enabled_at = NULL WHERE id = $1`, legacy.ID) // created by an older version
 	for name, test := range map[string]struct {
 		age  time.Duration
 		want []string
 	}{
-		"just now":                         {0, []string{there.ID, later.ID, off.ID, legacy.ID}},
-		"before two were there or on":      {30 * time.Second, []string{there.ID, legacy.ID}},
-		"before all that say since when":   {2 * time.Minute, []string{legacy.ID}},
-		"longer ago than anything is kept": {Kept + time.Hour, nil},
+		"just now":                           {0, []string{there.ID, later.ID, off.ID, legacy.ID}},
+		"before two were created or enabled": {30 * time.Second, []string{there.ID, legacy.ID}},
+		"before all with a time":             {2 * time.Minute, []string{legacy.ID}},
+		"older than the retention":           {Kept + time.Hour, nil},
 	} {
 		fact := event.New(ada, event.EmailDelivered, time.Now().Add(-test.age), sample(event.EmailDelivered))
 		fact.ID = id.Since(id.Fact, time.Now().Add(-test.age))[:14] + fact.ID[14:]
@@ -98,11 +97,11 @@ func TestAnEndpointIsToldOfWhatHappensFromThenOn(t *testing.T) {
 		got := w.count(t, `SELECT count(*) FROM webhook_deliveries WHERE event_id = $1`, fact.ID)
 		for _, endpoint := range test.want {
 			if w.count(t, `SELECT count(*) FROM webhook_deliveries WHERE event_id = $1 AND webhook_id = $2`, fact.ID, endpoint) != 1 {
-				t.Errorf("%s: %s is not told", name, endpoint)
+				t.Errorf("%s: endpoint %s has no delivery", name, endpoint)
 			}
 		}
 		if got != len(test.want) {
-			t.Errorf("%s: %d endpoints are told, want %d", name, got, len(test.want))
+			t.Errorf("%s: %d deliveries, want %d", name, got, len(test.want))
 		}
 	}
 }

@@ -24,12 +24,12 @@ func TestEndpointsByFilter(t *testing.T) {
 		filter EndpointFilter
 		want   string
 	}{
-		"all":                  {EndpointFilter{}, off.ID + " " + all.ID},
-		"enabled":              {EndpointFilter{Enabled: &yes}, all.ID},
-		"switched off":         {EndpointFilter{Enabled: &no}, off.ID},
-		"of an event":          {EndpointFilter{Event: "email.bounced"}, off.ID + " " + all.ID},
-		"of another":           {EndpointFilter{Event: "email.opened"}, all.ID},
-		"of one, switched off": {EndpointFilter{Event: "email.opened", Enabled: &no}, ""},
+		"all":                    {EndpointFilter{}, off.ID + " " + all.ID},
+		"enabled":                {EndpointFilter{Enabled: &yes}, all.ID},
+		"disabled":               {EndpointFilter{Enabled: &no}, off.ID},
+		"with an event":          {EndpointFilter{Event: "email.bounced"}, off.ID + " " + all.ID},
+		"with another event":     {EndpointFilter{Event: "email.opened"}, all.ID},
+		"disabled with an event": {EndpointFilter{Event: "email.opened", Enabled: &no}, ""},
 	} {
 		found, err := w.Filtered(t.Context(), ada, c.filter, page.Request{Limit: 10})
 		var ids []string
@@ -40,18 +40,18 @@ func TestEndpointsByFilter(t *testing.T) {
 			t.Errorf("%s: %q, %v, want %q", name, got, err, c.want)
 		}
 		if n, err := w.Count(t.Context(), ada, c.filter, 10); err != nil || n != len(found.Items) {
-			t.Errorf("%s: counted %d, %v, and listed %d", name, n, err, len(found.Items))
+			t.Errorf("%s: Count = %d, %v; List returned %d", name, n, err, len(found.Items))
 		}
 	}
 	for _, event := range []string{"email.nothing", "\x00"} {
 		if _, err := w.Filtered(t.Context(), ada, EndpointFilter{Event: event}, page.Request{Limit: 10}); fault.From(err).Fields["event"] == "" {
-			t.Errorf("the event %q: %v, want it named", event, err)
+			t.Errorf("event %q: %v, want an error of field event", event, err)
 		}
 	}
 }
 
-// Deliveries are found by state, event and time; the latest of each endpoint, and those of what an
-// event is about, at once for several. Another account has none of them.
+// Deliveries can be filtered by state, event and time. Latest and OfSubjects return those of several
+// endpoints or subjects in one call. None belong to another account.
 func TestDeliveriesByFilterEndpointAndSubject(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -80,15 +80,15 @@ func TestDeliveriesByFilterEndpointAndSubject(t *testing.T) {
 		}
 	}
 	if _, err := w.Deliveries(t.Context(), ada, a.ID, Filter{Request: page.Request{Limit: 10}, Since: &until, Until: &since}); fault.From(err).Fields["since"] == "" {
-		t.Errorf("from later to earlier: %v, want since named", err)
+		t.Errorf("since after until: %v, want an error of field since", err)
 	}
 
 	latest, err := w.Latest(t.Context(), ada, "failed", 1, a.ID, b.ID, theirs.ID)
 	if err != nil || len(latest) != 2 || len(latest[a.ID]) != 1 || len(latest[b.ID]) != 1 || !latest[a.ID][0].CreatedAt.Equal(now.Add(-2*time.Hour)) {
-		t.Errorf("the latest failed ones are %v, %v", latest, err)
+		t.Errorf("latest failed deliveries: %v, %v; want one per endpoint", latest, err)
 	}
 	if latest, err = w.Latest(t.Context(), ada, "", 3, a.ID); err != nil || len(latest[a.ID]) != 3 || !newestFirst(latest[a.ID]) {
-		t.Errorf("the latest three are %v, %v", latest[a.ID], err)
+		t.Errorf("latest three deliveries: %v, %v; want 3, newest first", latest[a.ID], err)
 	}
 
 	subject := id.New(id.ReceivedEmail)
@@ -101,7 +101,7 @@ func TestDeliveriesByFilterEndpointAndSubject(t *testing.T) {
 		return len(found[subject])
 	}
 	if mine, others := of(t.Context(), ada), of(t.Context(), eve); mine != 1 || others != 0 {
-		t.Errorf("of the received email there are %d deliveries to its account and %d to another, want 1 and 0", mine, others)
+		t.Errorf("the received email has %d deliveries for its account and %d for another, want 1 and 0", mine, others)
 	}
 }
 

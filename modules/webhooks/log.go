@@ -26,21 +26,21 @@ import (
 	"github.com/postrider/postrider/runtime/work/event"
 )
 
-// Filter narrows the deliveries of an endpoint; empty fields do not.
+// Filter narrows the deliveries of an endpoint. Empty fields match all.
 type Filter struct {
 	page.Request
 
 	State        string     // pending, delivered, failed
-	Event        string     // as email.bounced
-	Since, Until *time.Time // of events that happened then or later; before
+	Event        string     // such as email.bounced
+	Since, Until *time.Time // of the event's time, from Since inclusive to Until exclusive
 }
 
-// oldest is the least id of deliveries that can be read. In a table that is split by month older rows lie
-// until their month goes.
+// oldest returns the smallest id of readable deliveries. In a table split by month, expired rows remain until
+// their month is dropped.
 func oldest() string { return id.Since(id.WebhookDelivery, time.Now().Add(-gone)) }
 
-// Deliveries returns one page of what was, or is to be, delivered to an endpoint of the
-// account, those of the newest events first. Errors: NotFound and Invalid.
+// Deliveries returns one page of the deliveries to an endpoint of the account, newest events first. Errors:
+// NotFound and Invalid.
 func (s *Service) Deliveries(ctx context.Context, accountID, webhookID string, f Filter) (page.Page[*ent.WebhookDelivery], error) {
 	if _, err := s.Get(ctx, accountID, webhookID); err != nil {
 		return page.Page[*ent.WebhookDelivery]{}, err
@@ -83,7 +83,8 @@ func (s *Service) deliveries(accountID, webhookID string, f Filter) (*ent.Webhoo
 	return query, nil
 }
 
-// ofState finds the few that have failed or wait by what only they have.
+// ofState returns a condition for a state. For the rare states failed and pending, it uses their small
+// indexes.
 func ofState(state webhookdelivery.State, webhookID string) predicate.WebhookDelivery {
 	is := webhookdelivery.StateEQ(state)
 	switch state {
@@ -99,7 +100,7 @@ func ofState(state webhookdelivery.State, webhookID string) predicate.WebhookDel
 	}
 }
 
-// CountDeliveries counts those that a filter lets pass, up to a number.
+// CountDeliveries counts the deliveries that match a filter, up to most.
 func (s *Service) CountDeliveries(ctx context.Context, accountID, webhookID string, f Filter, most int) (int, error) {
 	query, err := s.deliveries(accountID, webhookID, f)
 	if err != nil {
@@ -109,8 +110,7 @@ func (s *Service) CountDeliveries(ctx context.Context, accountID, webhookID stri
 	return len(found), err
 }
 
-// countRunning adds to the attempts of deliveries those that are not over, which their work
-// counts.
+// countRunning adds unfinished attempts to the attempts of deliveries; the work rows count them.
 func (s *Service) countRunning(ctx context.Context, rows ...*ent.WebhookDelivery) error {
 	var waiting []string
 	for _, d := range rows {
@@ -135,7 +135,7 @@ func (s *Service) countRunning(ctx context.Context, rows ...*ent.WebhookDelivery
 	return nil
 }
 
-// Delivery gives one delivery, also of an endpoint that was deleted.
+// Delivery returns one delivery, including those of deleted endpoints.
 func (s *Service) Delivery(ctx context.Context, accountID, deliveryID string) (*ent.WebhookDelivery, error) {
 	found, err := s.db.Ent.WebhookDelivery.Query().Where(webhookdelivery.ID(deliveryID), webhookdelivery.AccountID(accountID), webhookdelivery.IDGTE(oldest())).Only(ctx)
 	switch {
@@ -147,8 +147,7 @@ func (s *Service) Delivery(ctx context.Context, accountID, deliveryID string) (*
 	return found, s.countRunning(ctx, found)
 }
 
-// Attempts gives the attempts of deliveries of the account by the delivery's id, the
-// first one first.
+// Attempts returns the attempts of the account's deliveries by delivery id, oldest first.
 func (s *Service) Attempts(ctx context.Context, accountID string, deliveryIDs ...string) (map[string][]*ent.WebhookAttempt, error) {
 	rows, err := s.db.Ent.WebhookAttempt.Query().Where(webhookattempt.DeliveryIDIn(deliveryIDs...), webhookattempt.AccountID(accountID)).
 		Order(ent.Asc(webhookattempt.FieldDeliveryID), ent.Asc(webhookattempt.FieldFence)).All(ctx)
@@ -162,7 +161,7 @@ func (s *Service) Attempts(ctx context.Context, accountID string, deliveryIDs ..
 	return found, nil
 }
 
-// Body is what is sent to the endpoint, octet for octet; nil when the event was erased.
+// Body returns the exact bytes that are sent to the endpoint, or nil if the event was erased.
 func (s *Service) Body(ctx context.Context, d *ent.WebhookDelivery) (json.RawMessage, error) {
 	const dataSQL = `
 SELECT coalesce(d.data, f.data)::text, d.event_created_at FROM webhook_deliveries d
@@ -181,7 +180,7 @@ LEFT JOIN facts f ON f.id = d.event_id AND f.account_id = d.account_id WHERE d.i
 	return event.Encode("", event.Type(d.EventType), found.at, found.data)
 }
 
-// OfEvents gives what endpoints of the account were told of events, by the event's id, oldest first.
+// OfEvents returns the account's deliveries of events by event id, oldest first.
 func (s *Service) OfEvents(ctx context.Context, accountID string, eventIDs ...string) (map[string][]*ent.WebhookDelivery, error) {
 	rows, err := s.db.Ent.WebhookDelivery.Query().Where(webhookdelivery.EventIDIn(eventIDs...), webhookdelivery.AccountID(accountID), webhookdelivery.IDGTE(oldest())).Order(webhookdelivery.ByID()).All(ctx)
 	if err != nil {
@@ -206,9 +205,9 @@ SELECT f.subject_id, d.id FROM facts f JOIN webhook_deliveries d ON d.event_id =
  WHERE f.subject_id = ANY($1) AND f.account_id = $2 ORDER BY d.id`
 )
 
-// Latest gives the latest deliveries to each of some endpoints of the account, by the endpoint's id,
-// newest first: at most so many, and in one state unless that is empty. They are looked for among the
-// latest 10,000 of the endpoint, for of those in a state there may be none.
+// Latest returns the latest deliveries to each of the account's given endpoints by endpoint id, newest first:
+// at most `most`, and only those in state unless it is empty. Only the latest 10,000 deliveries of each
+// endpoint are searched, because none of them may be in that state.
 func (s *Service) Latest(ctx context.Context, accountID, state string, most int, webhookIDs ...string) (map[string][]*ent.WebhookDelivery, error) {
 	found, err := s.deliveriesBy(ctx, accountID, latestSQL, db.Array(webhookIDs), accountID, state, most, latestAmong, oldest())
 	for _, list := range found {
@@ -217,13 +216,12 @@ func (s *Service) Latest(ctx context.Context, accountID, state string, most int,
 	return found, err
 }
 
-// OfSubjects gives what endpoints of the account were told of some things, by the id of the thing,
-// oldest first.
+// OfSubjects returns the account's deliveries of events about the given subjects by subject id, oldest first.
 func (s *Service) OfSubjects(ctx context.Context, accountID string, subjectIDs ...string) (map[string][]*ent.WebhookDelivery, error) {
 	return s.deliveriesBy(ctx, accountID, ofSubjectsSQL, db.Array(subjectIDs), accountID, oldest())
 }
 
-// deliveriesBy reads the deliveries that a statement names, by what it names them for.
+// deliveriesBy reads the deliveries that a statement selects, grouped by the key that it returns.
 func (s *Service) deliveriesBy(ctx context.Context, accountID, query string, args ...any) (map[string][]*ent.WebhookDelivery, error) {
 	type link struct{ of, id string }
 	links, err := db.All(ctx, s.db.SQL, func(l *link) []any { return []any{&l.of, &l.id} }, query, args...)
@@ -248,33 +246,33 @@ func (s *Service) deliveriesBy(ctx context.Context, accountID, query string, arg
 	return out, nil
 }
 
-// Figures are counts of deliveries of events that happened within some time.
+// Figures are counts of the deliveries of events within a period.
 type Figures struct {
 	Deliveries int64
-	Succeeded  int64 // were answered with 2xx
-	Failed     int64 // have used up their attempts
-	Attempts   int64 // that are over
+	Succeeded  int64 // answered with 2xx
+	Failed     int64 // used all attempts
+	Attempts   int64 // finished
 
-	Half, Most time.Duration // from the event to the answer with 2xx, of 50 and 95 of 100; 0: there was none
+	Half, Most time.Duration // median and 95th percentile of the time from the event to the 2xx answer; 0: no answer
 }
 
-// EndpointFigures are those of one endpoint.
+// EndpointFigures are the counts of one endpoint.
 type EndpointFigures struct {
 	Webhook *ent.Webhook
 	Figures Figures
 }
 
-// Answer is what a question about endpoints is answered. Periods in which nothing was delivered are in it.
+// Answer is the result of Ask. Periods without deliveries are included.
 type Answer struct {
 	Totals    Figures
 	Buckets   []timeseries.Bucket[Figures]
-	Endpoints []EndpointFigures // the oldest first
+	Endpoints []EndpointFigures // oldest first
 }
 
-// longestRange is a little longer than deliveries are kept.
+// longestRange is slightly longer than the retention of deliveries.
 const longestRange = 31 * 24 * time.Hour
 
-// figuresSQL counts by endpoint, by period and all together, for which the other of the two is nothing.
+// figuresSQL counts by endpoint, by period and in total. The unused key is ” or -1.
 const figuresSQL = `
 SELECT coalesce(webhook_id, ''), coalesce(period, -1), count(*), count(*) FILTER (WHERE state = 'delivered'), count(*) FILTER (WHERE state = 'failed'), coalesce(sum(attempts), 0)::bigint,
 	coalesce(percentile_disc(0.5) WITHIN GROUP (ORDER BY took), 0)::float8, coalesce(percentile_disc(0.95) WITHIN GROUP (ORDER BY took), 0)::float8
@@ -283,13 +281,12 @@ SELECT coalesce(webhook_id, ''), coalesce(period, -1), count(*), count(*) FILTER
 	  FROM webhook_deliveries WHERE webhook_id = ANY($1) AND account_id = $2 AND id >= $3 AND id < $4) d
  GROUP BY GROUPING SETS ((webhook_id), (period), ())`
 
-// Ask tells how the account's endpoints have answered the events of the periods of a question,
-// which has at most 31 days: all together, by period, and each. With an id it is of that endpoint alone.
-// Errors: NotFound, and Invalid.
+// Ask returns how the account's endpoints answered the events of a range of at most 31 days: in total, by
+// period and by endpoint. With a webhook id it covers only that endpoint. Errors: NotFound and Invalid.
 func (s *Service) Ask(ctx context.Context, accountID, webhookID string, q timeseries.Question) (Answer, error) {
 	wrong := fault.Fields{}
 	if q.Range.Until.Sub(q.Range.Since) > longestRange {
-		wrong.Add("range", "must have at most 31 days")
+		wrong.Add("range", "must span at most 31 days")
 	}
 	axis := q.Axis(wrong, 0)
 	if err := wrong.Err(); err != nil {
@@ -348,14 +345,14 @@ func (s *Service) Ask(ctx context.Context, accountID, webhookID string, q timese
 	return a, nil
 }
 
-// seconds reads a number of seconds.
+// seconds scans a number of seconds.
 type seconds time.Duration
 
 // Scan implements sql.Scanner.
 func (s *seconds) Scan(value any) error {
 	n, is := value.(float64)
 	if !is {
-		return fmt.Errorf("%v is no number of seconds", value)
+		return fmt.Errorf("%v is not a number of seconds", value)
 	}
 	*s = seconds(n * float64(time.Second))
 	return nil

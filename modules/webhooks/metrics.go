@@ -12,12 +12,12 @@ import (
 	"github.com/postrider/postrider/runtime/storage/db"
 )
 
-// The results of an attempt, as metrics name them.
+// Results of an attempt, as metric labels.
 const (
 	resultDelivered = "delivered"
 	resultRetried   = "retried" // another attempt follows
-	resultFailed    = "failed"  // for good
-	resultCut       = "cut"     // by our own stop
+	resultFailed    = "failed"  // permanently
+	resultCut       = "cut"     // interrupted because this process stopped
 )
 
 // results counts settled attempts, with one counter for each result.
@@ -25,11 +25,11 @@ type results map[string]prometheus.Counter
 
 const scrapeLimit = 3 * time.Second
 
-// newResults registers the counters and the gauges of what waits; without a registry they
-// count for nobody.
+// newResults registers the counters and the gauges of the queue. Without a registry the counters are not
+// exported.
 func newResults(reg prometheus.Registerer, d *db.DB) (results, error) {
 	all := prometheus.NewCounterVec(prometheus.CounterOpts{Namespace: telemetry.Namespace, Name: "webhook_attempts_total",
-		Help: "Attempts to tell webhook endpoints, by result: retried is tried again, failed is not, cut was ended by a stop of this process."}, []string{"result"})
+		Help: "Attempts to deliver to webhook endpoints, by result: retried (another attempt follows), failed (no further attempt), cut (interrupted because this process stopped)."}, []string{"result"})
 	counters := results{}
 	for _, name := range []string{resultDelivered, resultRetried, resultFailed, resultCut} {
 		counters[name] = all.WithLabelValues(name)
@@ -49,8 +49,8 @@ func newResults(reg prometheus.Registerer, d *db.DB) (results, error) {
 		})
 	}
 	for _, c := range []prometheus.Collector{all,
-		gauge("webhook_queue_deliveries", "Webhook deliveries that wait, 100,000 at most. It is the database's: dashboards take the maximum over processes.", waitingCountSQL),
-		gauge("webhook_queue_late_seconds", "How long the oldest webhook delivery has been due. It is the database's: dashboards take the maximum over processes.", oldestWaitingSQL)} {
+		gauge("webhook_queue_deliveries", "Pending webhook deliveries, at most 100,000. All processes report the same database value: use the maximum in dashboards.", waitingCountSQL),
+		gauge("webhook_queue_late_seconds", "How long the oldest webhook delivery has been due. All processes report the same database value: use the maximum in dashboards.", oldestWaitingSQL)} {
 		if err := reg.Register(c); err != nil {
 			return nil, err
 		}

@@ -13,7 +13,7 @@ import (
 	"github.com/postrider/postrider/runtime/work/node"
 )
 
-// Module gives *Service, lets it hear of every public event and delivers.
+// Module provides *Service, subscribes it to every public event and starts deliveries.
 var Module = fx.Module("webhooks",
 	fx.Provide(ConfigOf, New),
 	module.Sweeps(func(s *Service) module.Sweep { return module.Sweep{What: "webhook deliveries", Run: s.Sweep} }),
@@ -30,9 +30,9 @@ var Module = fx.Module("webhooks",
 		func(s *db.Signals) Signals { return s },
 		func(n *node.Node) Node { return n },
 	),
-	// When Fx joins the modules, before the first hook runs: the bus has not started.
+	// Fx runs this before the first hook, so the bus has not started.
 	fx.Invoke(func(lc fx.Lifecycle, s *Service, b *bus.Bus) {
-		if c := s.consumer(); len(c.Types) > 0 { // else no module that is on tells of anything
+		if c := s.consumer(); len(c.Types) > 0 { // otherwise no enabled module publishes events
 			b.Register(c)
 		}
 		lc.Append(fx.Hook{

@@ -16,7 +16,7 @@ import (
 	"github.com/postrider/postrider/runtime/work/event"
 )
 
-// byMonth splits the deliveries of an installation by month.
+// byMonth splits the deliveries table by month.
 func (w *world) byMonth(t *testing.T) *world {
 	t.Helper()
 	tables, err := months.Named(deliveriesTable)
@@ -29,8 +29,8 @@ func (w *world) byMonth(t *testing.T) *world {
 	return w
 }
 
-// eachForm runs a test with deliveries in a plain table and in one that is split, which has no unique
-// index of event and endpoint.
+// eachForm runs a test with a plain deliveries table and with one split by month, which has no unique index
+// of event and endpoint.
 func eachForm(t *testing.T, test func(t *testing.T, w *world)) {
 	t.Helper()
 	t.Parallel()
@@ -52,7 +52,7 @@ func (w *world) tell(t *testing.T, facts ...event.Fact) {
 	}
 }
 
-// ago is a fact of some time ago.
+// ago returns a fact of the given age.
 func (w *world) ago(t *testing.T, age time.Duration) event.Fact {
 	t.Helper()
 	f := event.New(ada, event.EmailSent, time.Now().Add(-age), sample(event.EmailSent))
@@ -60,7 +60,7 @@ func (w *world) ago(t *testing.T, age time.Duration) event.Fact {
 	return f
 }
 
-// The id of a delivery is well formed, has the time of its event and follows from event and endpoint.
+// The id of a delivery is valid, has the time of its event and is derived from event and endpoint.
 func TestTheIDOfADeliveryFollowsFromItsEventAndItsEndpoint(t *testing.T) {
 	eachForm(t, func(t *testing.T, w *world) {
 		t.Helper()
@@ -73,11 +73,11 @@ func TestTheIDOfADeliveryFollowsFromItsEventAndItsEndpoint(t *testing.T) {
 			w.tell(t, facts...)
 			rows, err := w.db.Ent.WebhookDelivery.Query().Order(webhookdelivery.ByID()).All(t.Context())
 			if err != nil || len(rows) != 9 {
-				t.Fatalf("3 events have %d deliveries to 3 endpoints: %v", len(rows), err)
+				t.Fatalf("3 events have %d deliveries to 3 endpoints, %v; want 9", len(rows), err)
 			}
 			for _, d := range rows {
 				if !id.Is(id.WebhookDelivery, d.ID) || !id.Time(d.ID).Equal(id.Time(d.EventID)) {
-					t.Errorf("the delivery of %s has the id %s of %s", d.EventID, d.ID, id.Time(d.ID))
+					t.Errorf("delivery of event %s has id %s with time %s, want the event's time", d.EventID, d.ID, id.Time(d.ID))
 				}
 				all = append(all, d.ID)
 			}
@@ -86,12 +86,12 @@ func TestTheIDOfADeliveryFollowsFromItsEventAndItsEndpoint(t *testing.T) {
 		first := ids()
 		w.exec(t, `TRUNCATE webhook_deliveries, webhook_works`)
 		if again := ids(); !slices.Equal(first, again) {
-			t.Errorf("made anew, the ids are %v, and were %v", again, first)
+			t.Errorf("created again, the ids are %v; before they were %v", again, first)
 		}
 	})
 }
 
-// Whoever makes the delivery of an event to an endpoint, and how often, at the same time or later: there is one.
+// An event has one delivery per endpoint, no matter how many processes create it, at the same time or later.
 func TestAPairHasOneDeliveryHoweverManyMakeIt(t *testing.T) {
 	eachForm(t, func(t *testing.T, w *world) {
 		t.Helper()
@@ -113,15 +113,16 @@ func TestAPairHasOneDeliveryHoweverManyMakeIt(t *testing.T) {
 		}
 		all.Wait()
 		if n, pairs := w.count(t, `SELECT count(*) FROM webhook_deliveries`), w.count(t, `SELECT count(DISTINCT (event_id, webhook_id)) FROM webhook_deliveries`); n != 60 || pairs != 60 {
-			t.Errorf("60 events have %d deliveries to one endpoint, of %d pairs", n, pairs)
+			t.Errorf("60 events have %d deliveries of %d pairs, want 60 and 60", n, pairs)
 		}
 		if n := w.count(t, `SELECT count(*) FROM webhook_works`); n != 60 {
-			t.Errorf("60 deliveries have %d rows of work", n)
+			t.Errorf("60 deliveries have %d work rows, want 60", n)
 		}
 	})
 }
 
-// A program from before gave deliveries ids of their own. An event that is told late, or recovered, has none of them twice.
+// Older versions gave deliveries random ids. An event with such a delivery gets no second one if it arrives
+// late or is recovered.
 func TestDeliveriesWithIDsFromBeforeAreFound(t *testing.T) {
 	eachForm(t, func(t *testing.T, w *world) {
 		t.Helper()
@@ -133,17 +134,17 @@ func TestDeliveriesWithIDsFromBeforeAreFound(t *testing.T) {
 			VALUES ($1, $2, $3, $4, 'email.sent', now(), 'failed', 5, 0, '', now(), true)`, id.New(id.WebhookDelivery), ada, made.ID, late.ID)
 		w.tell(t, late, w.ago(t, 0))
 		if n := w.count(t, `SELECT count(*) FROM webhook_deliveries WHERE event_id = $1`, late.ID); n != 1 {
-			t.Errorf("an event that had a delivery of an older program has %d", n)
+			t.Errorf("event with a delivery of an older version has %d deliveries, want 1", n)
 		}
 		done, err := w.Recover(t.Context(), ada, made.ID, Recovery{Since: time.Now().Add(-time.Hour)})
 		if n := w.count(t, `SELECT count(*) FROM webhook_deliveries`); err != nil || done.Count != 1 || n != 2 {
-			t.Errorf("recovered %+v, %v; there are %d deliveries, want 2", done, err, n)
+			t.Errorf("Recover = %+v, %v with %d deliveries; want one recovered, 2 deliveries", done, err, n)
 		}
 	})
 }
 
-// In a split table rows of old deliveries lie until their month goes. Nobody is shown them, and what they hold
-// of answers is gone.
+// In a split table, expired deliveries remain until their month is dropped. They are not shown, and the
+// responses of endpoints are deleted.
 func TestOldDeliveriesOfASplitTableAreNotSeen(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t).byMonth(t)
@@ -156,33 +157,33 @@ func TestOldDeliveriesOfASplitTableAreNotSeen(t *testing.T) {
 	w.exec(t, `INSERT INTO webhook_attempts (delivery_id, account_id, number, fence, started_at, error, response, remote_addr) SELECT id, account_id, 1, 1, now(), '', 'an answer', '' FROM webhook_deliveries`)
 	w.exec(t, `INSERT INTO webhook_works (id, webhook_id, due_at, fence, attempts, round) SELECT id, webhook_id, now() + interval '1 day', 1, 1, 1 FROM webhook_deliveries`)
 	if n, err := w.Sweep(t.Context()); err != nil || n != 1 {
-		t.Errorf("Sweep deleted %d rows, %v, want the one whose month should have gone", n, err)
+		t.Errorf("Sweep deleted %d rows, %v; want the one of an overdue month", n, err)
 	}
 	for table, want := range map[string]int{"webhook_deliveries": 2, "webhook_attempts": 1, "webhook_works": 1} {
 		if n := w.count(t, `SELECT count(*) FROM `+table); n != want {
-			t.Errorf("%d rows of %s are left, want %d", n, table, want)
+			t.Errorf("%d rows of %s remain, want %d", n, table, want)
 		}
 	}
 	found, err := w.Deliveries(t.Context(), ada, made.ID, Filter{Request: page.Request{Limit: 10}})
 	if err != nil || len(found.Items) != 1 || !id.Time(found.Items[0].ID).Equal(young.Truncate(time.Millisecond)) {
-		t.Errorf("the list has %d deliveries, %v, want the young one", len(found.Items), err)
+		t.Errorf("Deliveries returned %d, %v; want only the recent one", len(found.Items), err)
 	}
 	hidden, err := w.db.Ent.WebhookDelivery.Query().Where(webhookdelivery.IDLT(id.Since(id.WebhookDelivery, young))).OnlyID(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
 	if _, err := w.Delivery(t.Context(), ada, hidden); fault.KindOf(err) != fault.NotFound {
-		t.Errorf("a delivery that is too old is given, %v", err)
+		t.Errorf("Delivery of an expired delivery: %v, want not found", err)
 	}
 	if _, err := w.Replay(t.Context(), ada, hidden, nil); fault.KindOf(err) != fault.NotFound {
-		t.Errorf("a delivery that is too old is replayed, %v", err)
+		t.Errorf("Replay of an expired delivery: %v, want not found", err)
 	}
 	if latest, err := w.Latest(t.Context(), ada, "", 10, made.ID); err != nil || len(latest[made.ID]) != 1 {
-		t.Errorf("the latest are %v, %v", latest, err)
+		t.Errorf("Latest = %v, %v; want the recent delivery", latest, err)
 	}
 }
 
-// A month is unneeded when its last delivery is too old, and nothing of it waits.
+// A month is unneeded when its last delivery has expired and none is pending.
 func TestWhichMonthsOfDeliveriesAreUnneeded(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -196,10 +197,10 @@ func TestWhichMonthsOfDeliveriesAreUnneeded(t *testing.T) {
 		return yes
 	}
 	if ask(now.Add(-gone+time.Hour)) || !ask(now.Add(-gone-time.Hour)) {
-		t.Error("deliveries of 31 days are needed, and no others")
+		t.Error("only deliveries of the last 31 days must be needed")
 	}
 	w.exec(t, `INSERT INTO webhook_works (id, webhook_id, due_at, fence, attempts, round) VALUES ($1, 'wh_1', now(), 0, 0, 0)`, id.Since(id.WebhookDelivery, now.Add(-gone-2*time.Hour)))
 	if ask(now.Add(-gone-time.Hour)) || !ask(now.Add(-gone-3*time.Hour)) {
-		t.Error("a month of which something waits is needed, and one before it is not")
+		t.Error("a month with pending work must be needed, and the one before it must not")
 	}
 }

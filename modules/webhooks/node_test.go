@@ -13,7 +13,7 @@ import (
 	"github.com/postrider/postrider/runtime/work/node"
 )
 
-// numbered is a node of a test: it has a number, and claims until a time.
+// numbered is a test node with an id, which may claim until a time.
 type numbered struct {
 	node.None
 
@@ -24,7 +24,7 @@ type numbered struct {
 func (n numbered) ID() int32        { return n.id }
 func (n numbered) Until() time.Time { return n.until }
 
-// beside is another process on the same database, which is not running.
+// beside returns a service of another process on the same database, not started.
 func (w *world) beside(t *testing.T, n numbered) *Service {
 	t.Helper()
 	signals, err := db.NewSignals(w.db, slog.New(slog.DiscardHandler))
@@ -43,7 +43,7 @@ func (w *world) beside(t *testing.T, n numbered) *Service {
 	return s
 }
 
-// queue makes deliveries of so many events.
+// queue creates deliveries of the given number of events.
 func (w *world) queue(t *testing.T, events int) {
 	t.Helper()
 	entry, _ := event.Lookup(event.EmailSent)
@@ -54,8 +54,8 @@ func (w *world) queue(t *testing.T, events int) {
 	}
 }
 
-// The rate of an endpoint holds over all processes: three that claim as fast as they can
-// never take more together than one would, and take all in its time.
+// The rate of an endpoint applies across all processes: three that claim as fast as they can never claim more
+// together than one would, and still claim everything in time.
 func TestARateHoldsOverAllProcesses(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -78,7 +78,7 @@ func TestARateHoldsOverAllProcesses(t *testing.T) {
 			}
 		}()
 	}
-	within(t, "both endpoints have heard everything", func() bool { return len(limited.heard()) >= events && len(free.heard()) >= events })
+	within(t, "both endpoints have received everything", func() bool { return len(limited.heard()) >= events && len(free.heard()) >= events })
 	taken, err := db.All(t.Context(), w.db.SQL, db.Value[float64], `SELECT extract(epoch FROM a.started_at) FROM webhook_attempts a JOIN webhook_deliveries d ON d.id = a.delivery_id
 		JOIN webhooks w ON w.id = d.webhook_id WHERE w.rate_limit IS NOT NULL ORDER BY a.started_at`)
 	if err != nil || len(taken) != events {
@@ -87,15 +87,16 @@ func TestARateHoldsOverAllProcesses(t *testing.T) {
 	for i, from := range taken {
 		for j, to := range taken[i:] {
 			if most := float64(perEndpoint) + (to-from)*rate + 0.001; float64(j+1) > most {
-				t.Errorf("%d were taken within %.3f s, want %.1f at most", j+1, to-from, most)
+				t.Errorf("%d deliveries claimed within %.3f s, want at most %.1f", j+1, to-from, most)
 			}
 		}
 	}
-	t.Logf("%d at %d/s took %.2f s", events, rate, taken[events-1]-taken[0])
+	t.Logf("%d deliveries at %d/s took %.2f s", events, rate, taken[events-1]-taken[0])
 }
 
-// A claim that waited has an older now() than one that began later and finished first. What the other one
-// wrote still counts, although it is further ahead than a burst; only a step of the clock makes it void.
+// A claim that was delayed has an older now() than one that began later and finished first. The row written
+// by the other claim still counts, although it is further ahead than a burst. It is ignored only after a step
+// of the clock.
 func TestAClaimThatRunsLateKeepsTheRate(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -107,7 +108,7 @@ func TestAClaimThatRunsLateKeepsTheRate(t *testing.T) {
 	s := w.beside(t, numbered{id: 7})
 	for _, c := range []struct {
 		ahead string
-		want  int // an endpoint that has not answered yet gets one at a time
+		want  int // an endpoint without an answer yet gets one at a time
 	}{{"5 seconds", 0}, {"1 hour", 1}} {
 		w.exec(t, `UPDATE webhooks SET rate_full_at = now() + $1::interval`, c.ahead)
 		if jobs, err := s.claim(t.Context(), 10, lease); err != nil || len(jobs) != c.want {
@@ -116,8 +117,8 @@ func TestAClaimThatRunsLateKeepsTheRate(t *testing.T) {
 	}
 }
 
-// What a process had claimed that is gone is due at once, and the attempts that it cut off
-// are unknown; its own outcome comes too late.
+// Deliveries claimed by a dead node are due immediately, and their interrupted attempts are unknown. An
+// outcome that the node stores later has no effect.
 func TestDeliveriesOfADeadNodeAreHandedBack(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -129,32 +130,32 @@ func TestDeliveriesOfADeadNodeAreHandedBack(t *testing.T) {
 		t.Fatalf("claimed %d, %v", len(jobs), err)
 	}
 	if again, err := other.claim(t.Context(), 10, lease); err != nil || len(again) != 0 {
-		t.Fatalf("another one claimed %d of the same, %v", len(again), err)
+		t.Fatalf("another node claimed %d of the same deliveries, %v; want 0", len(again), err)
 	}
 	for _, c := range []struct {
 		gone int32
 		want int64
 	}{{8, 0}, {7, 1}, {7, 0}} {
 		if n, err := other.handBackOf(t.Context(), c.gone); err != nil || n != c.want {
-			t.Errorf("of node %d were handed back %d, %v; want %d", c.gone, n, err, c.want)
+			t.Errorf("handBackOf(%d) = %d, %v; want %d", c.gone, n, err, c.want)
 		}
 	}
 	again, err := other.claim(t.Context(), 10, lease)
 	if err != nil || len(again) != 1 || again[0].attempt != 2 {
-		t.Fatalf("afterwards were claimed %+v, %v", again, err)
+		t.Fatalf("claimed after the hand-back: %+v, %v; want attempt 2", again, err)
 	}
 	if err := dead.settle(t.Context(), []worker.Result[delivery, answer]{{Job: jobs[0], Value: answer{Answer: post.Answer{Status: 200}}}}); err != nil {
 		t.Fatal(err)
 	}
 	if d := w.only(t, hook.ID); d.State != "pending" || d.Attempts != 2 {
-		t.Errorf("the late outcome of the dead one counted: %+v", d)
+		t.Errorf("the late outcome of the dead node changed the delivery: %+v", d)
 	}
 	if n := w.count(t, `SELECT count(*) FROM webhook_attempts WHERE number = 1 AND node = 7`); n != 1 {
-		t.Errorf("%d first attempts of node 7", n)
+		t.Errorf("%d first attempts of node 7, want 1", n)
 	}
 }
 
-// A claim that runs later than its process may claim takes nothing.
+// A claim that runs after the time until which its process may claim takes nothing.
 func TestALateClaimTakesNothing(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -165,7 +166,7 @@ func TestALateClaimTakesNothing(t *testing.T) {
 		want  int
 	}{{-time.Second, 0}, {time.Minute, 1}} {
 		if jobs, err := w.beside(t, numbered{until: time.Now().Add(c.until)}).claim(t.Context(), 10, lease); err != nil || len(jobs) != c.want {
-			t.Errorf("a claim that holds good until %s from now took %d, %v; want %d", c.until, len(jobs), err, c.want)
+			t.Errorf("a claim allowed until %s from now took %d, %v; want %d", c.until, len(jobs), err, c.want)
 		}
 	}
 }

@@ -15,8 +15,8 @@ import (
 	"github.com/postrider/postrider/runtime/work/event"
 )
 
-// replaySQL queues settled deliveries again, with the whole schedule before them. No attempt
-// gets the fence of an earlier one.
+// replaySQL queues settled deliveries again, with the full retry schedule. No attempt reuses an earlier
+// fencing number.
 const replaySQL = `
 WITH again AS (
 	UPDATE webhook_deliveries SET state = 'pending', failed = NULL, due_at = now(), replays = replays + 1, settled_at = NULL
@@ -26,13 +26,12 @@ WITH again AS (
 INSERT INTO webhook_works (id, webhook_id, due_at, fence, attempts, round)
 SELECT id, webhook_id, due_at, (SELECT coalesce(max(a.fence), 0) + 1 FROM webhook_attempts a WHERE a.delivery_id = again.id), attempts, 0 FROM again`
 
-// KeepReplay stores the caller's answer in the transaction that queues a delivery
-// again. Its error undoes both and is returned.
+// KeepReplay stores the caller's response in the transaction that queues a delivery again. Its error rolls
+// back both and is returned.
 type KeepReplay func(ctx context.Context, tx idempotency.Execer, queued *ent.WebhookDelivery) error
 
-// Replay delivers an event again, whatever became of it before. keep may be nil.
-// Errors: Conflict while it is still on its way, when its endpoint takes nothing,
-// when the event was erased.
+// Replay delivers an event again, whatever the earlier outcome. keep may be nil. Errors: Conflict while the
+// delivery is pending, or if its endpoint is disabled or deleted, or if the event was erased.
 func (s *Service) Replay(ctx context.Context, accountID, deliveryID string, keep KeepReplay) (*ent.WebhookDelivery, error) {
 	found, err := s.Delivery(ctx, accountID, deliveryID)
 	if err != nil {
@@ -72,22 +71,23 @@ func (s *Service) Replay(ctx context.Context, accountID, deliveryID string, keep
 }
 
 func switchedOff() error {
-	return fault.Conflictf(fault.CodeConflict, "The endpoint is switched off; enable it first")
+	return fault.Conflictf(fault.CodeConflict, "The endpoint is disabled; enable it first")
 }
 
 func orConflict(err error) error {
 	if err != nil {
 		return err
 	}
-	return fault.Conflictf(fault.CodeConflict, "This delivery is still on its way")
+	return fault.Conflictf(fault.CodeConflict, "This delivery is still pending")
 }
 
 const (
 	// Kept is how long after their events deliveries can be read and replayed, and how far back Recover goes.
 	Kept = 30 * 24 * time.Hour
-	// gone is when they are deleted: what Recover has made last has a day for its attempts.
+	// gone is the age at which deliveries are deleted. The last ones that Recover creates have a day for
+	// their attempts.
 	gone = Kept + 24*time.Hour
-	// recoverMost bounds one Recover; a further one goes on.
+	// recoverMost is the maximum number of deliveries per call of Recover; a further call continues.
 	recoverMost = 10_000
 	recoverPage = 500
 )
@@ -96,21 +96,21 @@ const (
 type Recovery struct {
 	Since      time.Time
 	Until      *time.Time // nil: now
-	OnlyFailed bool       // only what was tried and failed, not what was never queued
-	// Keep stores the caller's answer in the last transaction of Recover; may be nil. Its
-	// error undoes that one and is returned; what is queued by then is not queued again.
+	OnlyFailed bool       // only failed deliveries, not events without one
+	// Keep stores the caller's response in the last transaction of Recover; it may be nil. Its error rolls
+	// back that transaction and is returned. Deliveries queued earlier stay queued, and are not queued twice.
 	Keep func(ctx context.Context, tx idempotency.Execer, done Recovered) error
 }
 
-// Recovered says what Recover did.
+// Recovered is the result of Recover.
 type Recovered struct {
-	Count   int  // deliveries that were queued
-	HasMore bool // ask again for the rest
+	Count   int  // queued deliveries
+	HasMore bool // more remain; call again
 }
 
-// Recover queues, for an endpoint, the events of a time that it subscribes to and
-// has not got: those that failed, and those for which it had no delivery because it
-// was switched off. Asked again it queues nothing twice.
+// Recover queues the events of a period that an endpoint subscribes to and did not receive: failed
+// deliveries, and events for which it has none because it was disabled. Calling it again queues nothing
+// twice.
 func (s *Service) Recover(ctx context.Context, accountID, webhookID string, in Recovery) (Recovered, error) {
 	var done Recovered
 	endpoint, err := s.Get(ctx, accountID, webhookID)
@@ -120,10 +120,10 @@ func (s *Service) Recover(ctx context.Context, accountID, webhookID string, in R
 	now := time.Now()
 	wrong := fault.Fields{}
 	if in.Since.After(now) {
-		wrong.Add("since", "is in the future")
+		wrong.Add("since", "cannot be in the future")
 	}
 	if in.Until != nil && in.Until.Before(in.Since) {
-		wrong.Add("until", "is before since")
+		wrong.Add("until", "cannot be before since")
 	}
 	if err := wrong.Err(); err != nil {
 		return done, err
@@ -137,7 +137,7 @@ func (s *Service) Recover(ctx context.Context, accountID, webhookID string, in R
 	if in.Until == nil {
 		in.Until = &now
 	}
-	// Ids are in the order of time; the clocks of two processes may differ a little.
+	// Ids are ordered by time, and the clocks of two processes may differ slightly.
 	after := id.Since(id.Fact, in.Since.Add(-time.Minute))
 	for done.Count < recoverMost {
 		next, last, err := s.recoverPage(ctx, endpoint, in, after, done)
@@ -153,7 +153,7 @@ func (s *Service) Recover(ctx context.Context, accountID, webhookID string, in R
 	return done, nil
 }
 
-// missedSQL reads the next events that the endpoint subscribes to and has not got.
+// missedSQL reads the next events that the endpoint subscribes to and did not receive.
 const missedSQL = `
 SELECT f.id, f.type, f.created_at, coalesce(d.id, '') FROM facts f
 LEFT JOIN webhook_deliveries d ON d.webhook_id = $2 AND d.event_id = f.id
@@ -161,17 +161,17 @@ WHERE f.account_id = $1 AND f.id > $3 AND f.id < $4 AND f.type = ANY($5) AND f.c
 	AND (d.state = 'failed' OR (d.id IS NULL AND NOT $8))
 ORDER BY f.id LIMIT $9`
 
-// missed is an event that an endpoint has not got.
+// missed is an event that an endpoint did not receive.
 type missed struct {
 	fact       event.Fact
-	deliveryID string // "": it has none
+	deliveryID string // empty: none exists
 }
 
-// recoverPage queues some and adds them to what is done; last is "" at the end.
+// recoverPage queues the next deliveries and adds them to the result. last is empty at the end.
 func (s *Service) recoverPage(ctx context.Context, endpoint *ent.Webhook, in Recovery, after string, done Recovered) (next Recovered, last string, err error) {
 	err = s.db.InTx(ctx, func(tx *ent.Tx) error {
 		next = done
-		// Not while it is switched off or deleted.
+		// The lock keeps the endpoint from being disabled or deleted in the meantime.
 		if _, err := tx.Webhook.Query().Where(webhook.ID(endpoint.ID), webhook.AccountID(endpoint.AccountID), webhook.Enabled(true)).ForShare().Only(ctx); err != nil {
 			if ent.IsNotFound(err) {
 				return switchedOff()
@@ -201,7 +201,7 @@ func (s *Service) recoverPage(ctx context.Context, endpoint *ent.Webhook, in Rec
 	return next, last, err
 }
 
-// bring queues what an endpoint has missed, and says how much that is.
+// bring queues the missed events of an endpoint and returns the number of queued deliveries.
 func (s *Service) bring(ctx context.Context, tx *ent.Tx, endpoint *ent.Webhook, list []missed) (queued int, err error) {
 	var again []string
 	for _, m := range list {

@@ -10,14 +10,13 @@ import (
 	"github.com/postrider/postrider/modules/webhooks/post"
 )
 
-// waits are the pauses after the first, second, … attempt that failed. The first
-// attempt is made at once.
+// waits are the pauses after each failed attempt. The first attempt is made immediately.
 var waits = []time.Duration{5 * time.Second, 30 * time.Second, 2 * time.Minute, 2 * time.Minute}
 
-// briefWaits are those of the endpoints of Brief: all five attempts fit into ten seconds.
+// briefWaits are the pauses for endpoints that match Brief: all five attempts fit into ten seconds.
 var briefWaits = []time.Duration{time.Second, 2 * time.Second, 3 * time.Second, 3 * time.Second}
 
-// waitsOf gives the pauses of an endpoint with a URL, as many for each.
+// waitsOf returns the pauses for an endpoint URL. Both schedules have the same length.
 func (s *deliverer) waitsOf(url string) []time.Duration {
 	if s.brief != "" && strings.HasPrefix(url, s.brief) {
 		return briefWaits
@@ -25,28 +24,28 @@ func (s *deliverer) waitsOf(url string) []time.Duration {
 	return waits
 }
 
-// Retries returns the pauses before the second, third, … attempt of a delivery. The
-// document of the API publishes them.
+// Retries returns the pauses before the second, third, … attempt of a delivery. The API documentation
+// publishes them.
 func Retries() []time.Duration { return slices.Clone(waits) }
 
-// answer is what came of one attempt.
+// answer is the result of one attempt.
 type answer struct {
 	post.Answer
 
 	took  time.Duration
-	final bool // another attempt cannot succeed either
-	cut   bool // by our own stop: it says nothing of the endpoint
+	final bool // another attempt cannot succeed
+	cut   bool // interrupted because this process stopped; says nothing about the endpoint
 }
 
-// verdict is what an answer means for its delivery.
+// verdict is the effect of an answer on its delivery.
 type verdict struct {
 	state   webhookdelivery.State
 	outcome webhookattempt.Outcome
-	wait    time.Duration // until the next attempt, of a pending one
+	wait    time.Duration // until the next attempt, if pending
 }
 
-// judge decides; round is the number of attempts since the delivery was queued or
-// replayed, this one included.
+// judge returns the verdict. round is the number of attempts since the delivery was queued or replayed,
+// including this one.
 func judge(a answer, round int, waits []time.Duration) verdict {
 	switch {
 	case a.Delivered():

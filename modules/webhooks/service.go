@@ -29,15 +29,15 @@ type Signals interface {
 // Node is this process among those that share the database.
 type Node interface {
 	worker.Process
-	ID() int32        // 0: none
-	Until() time.Time // by the database clock, for claims; zero: any time
+	ID() int32        // 0: no node
+	Until() time.Time // by the database clock, for claims; zero: no limit
 	OnGone(what string, f node.HandBack)
 }
 
-// deliveryChannel is woken when deliveries became due.
+// deliveryChannel is woken when deliveries become due.
 const deliveryChannel = "webhooks"
 
-// Params is what the module needs.
+// Params are the dependencies of the module.
 type Params struct {
 	fx.In
 
@@ -45,32 +45,32 @@ type Params struct {
 	DB      *db.DB
 	Box     *secret.Box
 	Signals Signals
-	Node    Node `optional:"true"` // nil: a process that knows of no others
+	Node    Node `optional:"true"` // nil: a process without a node
 	Cursors *page.Codec
 	Logger  *slog.Logger
 	Workers *worker.Metrics
-	Offer   event.Offer `optional:"true"` // nil: every event can happen
+	Offer   event.Offer `optional:"true"` // nil: all events are possible
 	Brief   Brief       `optional:"true"`
 
 	Registry prometheus.Registerer `optional:"true"`
 	Tracing  *telemetry.Tracing    `optional:"true"`
 }
 
-// Service keeps endpoints and delivers to them. Safe for concurrent use.
+// Service stores endpoints and delivers events to them. It is safe for concurrent use.
 type Service struct {
 	db       *db.DB
 	box      *secret.Box
 	signals  Signals
 	cursors  *page.Codec
 	poster   *post.Poster
-	offer    event.Offer   // of events that endpoints can have
-	interest *bus.Interest // of the accounts that have an endpoint
-	queued   atomic.Bool   // deliveries that the bus has not committed yet
-	tasks    *worker.Tasks // reading of who has endpoints, wakes of deliveries
+	offer    event.Offer   // events that endpoints can subscribe to
+	interest *bus.Interest // accounts with enabled endpoints
+	queued   atomic.Bool   // whether deliveries of the current bus transaction are not committed yet
+	tasks    *worker.Tasks // refreshes interest, and wakes the worker
 	*deliverer
 }
 
-// deliverer claims deliveries that are due, makes one attempt each and settles it.
+// deliverer claims due deliveries, makes one attempt each and settles it.
 type deliverer struct {
 	db      *db.DB
 	box     *secret.Box
@@ -79,22 +79,22 @@ type deliverer struct {
 	poster  *post.Poster
 	flights *flights
 	worker  *worker.Worker[delivery, answer]
-	idle    bool // this process delivers nothing
+	idle    bool // this process makes no deliveries
 	brief   string
 	observed
 }
 
-// observed is where attempts are told.
+// observed contains the logger, metrics and traces of attempts.
 type observed struct {
 	log     *slog.Logger
 	results results
 	tracing *telemetry.Tracing // nil: off
 }
 
-// lateToo is how many times the concurrency may be under way with what hangs.
+// lateToo is the factor by which POSTs in flight may exceed the concurrency, because late ones do not count.
 const lateToo = 4
 
-// New makes the service; nothing runs before Start.
+// New creates the service. Nothing runs before Start.
 func New(p Params) (*Service, error) {
 	if err := p.Config.Validate(); err != nil {
 		return nil, err
@@ -122,7 +122,7 @@ func newDeliverer(p Params, c Config, poster *post.Poster, told observed) *deliv
 	return d
 }
 
-// Start begins to deliver, unless this process only accepts.
+// Start starts deliveries, unless this process only accepts mail.
 func (s *Service) Start(ctx context.Context) error {
 	s.tasks.Start(s.interest.Task())
 	if s.idle {
@@ -138,7 +138,7 @@ func (s *Service) Start(ctx context.Context) error {
 	return nil
 }
 
-// Stop lets the POSTs that have begun end while ctx lasts.
+// Stop waits for POSTs in flight until ctx ends.
 func (s *Service) Stop(ctx context.Context) error {
 	s.tasks.Stop(ctx)
 	err := s.worker.Stop(ctx)

@@ -13,15 +13,14 @@ import (
 	"github.com/postrider/postrider/runtime/storage/db/batch"
 )
 
-// failingAfter is how many deliveries in a row have to fail until their endpoint is
-// switched off.
+// failingAfter is the number of consecutive failed deliveries after which an endpoint is disabled.
 const failingAfter = 30
 
-// The attempt's outcome is the truth whoever holds the delivery by now; the delivery
-// changes only under the fence of the claim that made the attempt. The fence goes
-// up, or the row of work goes, so that a batch whose commit was not heard of can be
-// repeated. Who holds a row of work alone changes the row of its delivery. Of an event
-// that was erased meanwhile no answer is kept, which may repeat it.
+// settleSQL always stores the outcome of an attempt, no matter which process holds the delivery now. The
+// delivery changes only under the fencing number of the claim that made the attempt. The fencing number
+// rises, or the work row is deleted, so that a batch can be repeated if the result of its commit was lost.
+// Only the holder of a work row changes the row of its delivery. If the event has been erased, the response
+// is not stored, because it may repeat the event.
 var settleSQL = db.Compile(`
 WITH done AS (
 	SELECT * FROM ` + attemptRows.Source() + `
@@ -45,7 +44,7 @@ UPDATE webhook_deliveries d SET state = v.state, attempts = v.attempt, status_co
 FROM done v JOIN held h ON h.id = v.id WHERE d.id = v.id
 RETURNING d.webhook_id, d.state`)
 
-// attempt is what came of a claimed delivery and what follows from that.
+// attempt is a claimed delivery with its answer and verdict.
 type attempt struct {
 	delivery
 	answer
@@ -66,13 +65,13 @@ var attemptRows = batch.New("v",
 	batch.Int("took", func(a *attempt) int64 { return a.took.Milliseconds() }),
 )
 
-// switchOffSQL disables an endpoint unless it was changed since.
+// switchOffSQL disables an endpoint.
 const switchOffSQL = `
 UPDATE webhooks SET enabled = false, disabled_at = now(), disabled_reason = $2, updated_at = clock_timestamp()
 WHERE id = $1 AND enabled RETURNING account_id`
 
-// failingSQL asks the latest deliveries that are settled since the endpoint was
-// changed last: switched on again it has its 30 anew.
+// failingSQL checks the latest deliveries settled since the endpoint was last changed, so that an endpoint
+// starts from zero when it is enabled again.
 const failingSQL = `
 SELECT count(*) = $2 AND bool_and(latest.state = 'failed') FROM webhooks w CROSS JOIN LATERAL (
 	SELECT d.state FROM webhook_deliveries d
@@ -81,8 +80,8 @@ SELECT count(*) = $2 AND bool_and(latest.state = 'failed') FROM webhooks w CROSS
 
 type settled struct{ webhookID, state string }
 
-// settle stores what came of a batch of attempts. Mostly none has failed for good, and
-// then it is one statement by itself.
+// settle stores the outcomes of a batch of attempts. Usually no delivery has failed permanently, and a single
+// statement suffices.
 func (s *deliverer) settle(ctx context.Context, results []worker.Result[delivery, answer]) error {
 	attempts, failures := s.judgeAll(results)
 	if failures {
@@ -104,8 +103,7 @@ func storeOutcomes(ctx context.Context, on db.Execer, attempts []*attempt) ([]se
 	return stored, nil
 }
 
-// settleFailures also switches off the endpoints that ask for it or have failed for
-// too long.
+// settleFailures also disables endpoints that answered 410 or have failed for too long.
 func (s *deliverer) settleFailures(ctx context.Context, attempts []*attempt) error {
 	gone := map[string]bool{}
 	var off []func()
@@ -128,7 +126,7 @@ func (s *deliverer) settleFailures(ctx context.Context, attempts []*attempt) err
 			asked[x.webhookID] = true
 			report, err := s.switchOff(ctx, tx.Tx, x.webhookID, gone[x.webhookID])
 			if err != nil {
-				return fmt.Errorf("switch off webhook %s: %w", x.webhookID, err)
+				return fmt.Errorf("disable webhook %s: %w", x.webhookID, err)
 			}
 			off = append(off, report)
 		}
@@ -144,7 +142,7 @@ func (s *deliverer) settleFailures(ctx context.Context, attempts []*attempt) err
 	return nil
 }
 
-// switchOff gives what to say after the commit.
+// switchOff disables an endpoint if necessary. It returns a function that logs this after the commit.
 func (s *deliverer) switchOff(ctx context.Context, tx *sql.Tx, webhookID string, gone bool) (report func(), err error) {
 	reason := ReasonGone
 	if !gone {
@@ -162,11 +160,11 @@ func (s *deliverer) switchOff(ctx context.Context, tx *sql.Tx, webhookID string,
 		return func() {}, err
 	}
 	return func() {
-		s.log.WarnContext(ctx, "webhook endpoint switched off", telemetry.KeyAccountID, owners[0], telemetry.KeyWebhookID, webhookID, telemetry.KeyReason, reason)
+		s.log.WarnContext(ctx, "webhook endpoint disabled", telemetry.KeyAccountID, owners[0], telemetry.KeyWebhookID, webhookID, telemetry.KeyReason, reason)
 	}, nil
 }
 
-// judgeAll says what follows from attempts; failures: a delivery has failed for good.
+// judgeAll returns the attempts with their verdicts, and whether a delivery has failed permanently.
 func (s *deliverer) judgeAll(results []worker.Result[delivery, answer]) (attempts []*attempt, failures bool) {
 	attempts = make([]*attempt, len(results))
 	for i, r := range results {

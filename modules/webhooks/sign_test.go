@@ -10,13 +10,12 @@ import (
 	"github.com/postrider/postrider/runtime/base/secret"
 )
 
-// resigned is the header that the receiver of a POST computes for itself, by the
-// steps that the contract gives it.
+// resigned computes the signature header as a receiver would, by the steps in the documentation.
 func resigned(t testing.TB, got heard, tokens ...secret.String) string {
 	t.Helper()
 	stamp, _, found := strings.Cut(strings.TrimPrefix(got.header.Get("Service-Signature"), "t="), ",")
 	if !found {
-		t.Fatalf("signature is %s", got.header.Get("Service-Signature"))
+		t.Fatalf("signature header %s has no timestamp", got.header.Get("Service-Signature"))
 	}
 	var out strings.Builder
 	out.WriteString("t=" + stamp)

@@ -12,18 +12,18 @@ import (
 	"github.com/postrider/postrider/runtime/storage/db/months"
 )
 
-// sweepBatch keeps a sweep's transactions short beside the traffic.
+// sweepBatch keeps the transactions of a sweep short.
 const sweepBatch = 500
 
-// monthWaits is how long a month has been over whose deliveries are deleted one by one after all: where the
-// processes may not drop it, say.
+// monthWaits is how long after the end of a month its deliveries are deleted one by one, for example if the
+// processes may not drop the partition.
 const monthWaits = gone + 9*24*time.Hour
 
-// Sweep deletes deliveries whose events are 31 days old, by the database's clock, with their
-// attempts. Those that still wait, for an endpoint that is switched off, go too. In a table that is split by month
-// the rows of deliveries lie until their month goes (unneeded).
+// Sweep deletes deliveries, with their attempts, whose events are more than 31 days old by the database
+// clock. This includes deliveries that are still pending because their endpoint is disabled. If the table is
+// split by month, the rows of deliveries remain until their month is dropped (unneeded).
 func (s *Service) Sweep(ctx context.Context) (swept int64, err error) {
-	// Work that a process holds stays, and its delivery with it.
+	// Rows locked by a claim are skipped, and so are their deliveries.
 	const (
 		workSQL = `
 DELETE FROM webhook_works WHERE id IN (SELECT id FROM webhook_works WHERE id < $1 ORDER BY id LIMIT $2 FOR UPDATE SKIP LOCKED)`
@@ -72,8 +72,8 @@ func (s *Service) sweep(ctx context.Context, statement, before string) (swept in
 
 const deliveriesTable = "webhook_deliveries"
 
-// unneeded says of a month of deliveries that nobody reads it any more: all accounts keep them for the same time, and
-// nothing hangs on a row that is not deleted by itself.
+// unneeded reports whether a month of deliveries can be dropped. All accounts keep them equally long, and
+// everything that refers to a row is deleted separately.
 func unneeded() months.Unneeded {
 	return months.Unneeded{Table: deliveriesTable, Ask: func(ctx context.Context, on db.Execer, below string, now time.Time) (bool, error) {
 		if below > id.Since(id.WebhookDelivery, now.Add(-gone)) {
@@ -84,9 +84,8 @@ func unneeded() months.Unneeded {
 	}}
 }
 
-// eraseSQL forgets a person. An answer may repeat what it was told, in whatever
-// spelling, so the answers to all events that name the address, or are about one of
-// the emails, or are gone, are dropped.
+// eraseSQL erases a person. A response may repeat the event in any spelling. Therefore, the responses to all
+// events that contain the address, are about one of the emails, or no longer exist are deleted.
 const eraseSQL = `
 WITH tests AS (
 	UPDATE webhook_deliveries SET data = NULL WHERE account_id = $1 AND data IS NOT NULL AND strpos(lower(data::text), $2) > 0 RETURNING id
@@ -99,8 +98,8 @@ WHERE a.account_id = $1 AND a.response <> '' AND d.id = a.delivery_id AND (
 	OR EXISTS (SELECT 1 FROM facts f WHERE f.id = d.event_id AND (f.subject_id = ANY($3) OR strpos(lower(f.data::text), $2) > 0))
 )`
 
-// Erase forgets an address of the account as a recipient, in test events and in the
-// answers of endpoints. emailIDs are its emails, which facts may not name any more.
+// Erase erases an address from the account's test events and from the responses of endpoints. emailIDs are
+// the emails of the recipient, which facts may no longer name.
 func (s *Service) Erase(ctx context.Context, accountID, address string, emailIDs []string) error {
 	err := s.db.InTx(ctx, func(tx *ent.Tx) error {
 		_, err := tx.ExecContext(ctx, eraseSQL, accountID, strings.ToLower(address), db.Array(emailIDs))

@@ -13,8 +13,8 @@ import (
 
 func untraced(answer) {}
 
-// traced starts the span of an attempt in the trace of the email that the event is about;
-// end ends it. Without tracing, and for events about no email, nothing is made.
+// traced starts the span of an attempt in the trace of the event's email; end ends the span. Without tracing,
+// or if the event has no email, it does nothing.
 func (s *deliverer) traced(ctx context.Context, d delivery) (_ context.Context, end func(answer)) {
 	if !s.tracing.On() {
 		return ctx, untraced
@@ -27,7 +27,7 @@ func (s *deliverer) traced(ctx context.Context, d delivery) (_ context.Context, 
 	}
 	ctx, span := s.tracing.Message(ctx, about.EmailID, "webhook attempt", time.Now())
 	return ctx, func(a answer) {
-		// The URL is not among them: it may hold a token.
+		// The URL is left out, because it may contain a token.
 		span.SetAttributes(attribute.String(telemetry.KeyWebhookID, d.webhookID), attribute.String(telemetry.KeyDeliveryID, d.id), attribute.String(telemetry.KeyFactID, d.eventID),
 			attribute.String(telemetry.KeyEvent, string(d.eventType)), attribute.Int(telemetry.KeyAttempt, d.attempt), attribute.Int(telemetry.KeyStatus, a.Status))
 		if !a.Delivered() {

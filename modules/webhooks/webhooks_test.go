@@ -33,7 +33,7 @@ const (
 	eve = "acc_01kf0m4w7he6x8q2v5b3n9c1tb"
 )
 
-// world is an installation for a test, whose receivers are on this machine.
+// world is an installation in a test, with receivers on this machine.
 type world struct {
 	*Service
 
@@ -69,10 +69,10 @@ func newWorld(t testing.TB, change ...func(*Config)) *world {
 		t.Fatal(err)
 	}
 	w.bus.Register(w.consumer())
-	t.Cleanup(func() { // whatever has failed is found as such
+	t.Cleanup(func() { // every failed delivery must be in the index of failed ones
 		var astray int
 		if err := w.db.SQL.QueryRowContext(context.Background(), `SELECT count(*) FROM webhook_deliveries WHERE (failed IS NOT NULL) <> (state = 'failed')`).Scan(&astray); err != nil || astray > 0 {
-			t.Errorf("%d deliveries have a state that is not what the index of failed ones says: %v", astray, err)
+			t.Errorf("%d deliveries have a state that contradicts column failed: %v", astray, err)
 		}
 	})
 	t.Cleanup(func() {
@@ -87,7 +87,7 @@ func newWorld(t testing.TB, change ...func(*Config)) *world {
 	return w
 }
 
-// run lets the bus and the deliveries go.
+// run starts the bus and the deliveries.
 func (w *world) run(t testing.TB) *world {
 	t.Helper()
 	if err := w.bus.Start(t.Context()); err != nil {
@@ -135,7 +135,7 @@ func (w *world) count(t testing.TB, query string, args ...any) (n int) {
 	return n
 }
 
-// only gives the one delivery of an endpoint.
+// only returns the single delivery of an endpoint.
 func (w *world) only(t testing.TB, webhookID string) *ent.WebhookDelivery {
 	t.Helper()
 	found, err := w.Deliveries(t.Context(), ada, webhookID, Filter{Request: page.Request{Limit: 2}})
@@ -150,14 +150,14 @@ func within(t testing.TB, what string, holds func() bool) {
 	expect.Within(t, 20*time.Second, what, holds)
 }
 
-// heard is a POST that a receiver got.
+// heard is a received POST.
 type heard struct {
 	header http.Header
 	body   string
 	at     time.Time
 }
 
-// receiver is an endpoint on this machine that answers as it is told.
+// receiver is a local endpoint with configurable answers.
 type receiver struct {
 	*httptest.Server
 
@@ -165,7 +165,7 @@ type receiver struct {
 	posts  []heard
 	status int
 	answer string
-	block  chan struct{} // closed to let go; nil: no hang
+	block  chan struct{} // closed to release requests; nil: answer immediately
 }
 
 func newReceiver(t testing.TB) *receiver {
@@ -222,16 +222,16 @@ func TestAnEventIsToldSignedToThoseWhoSubscribe(t *testing.T) {
 	}
 	fact := w.happens(t, ada, event.EmailBounced)
 	w.happens(t, ada, event.EmailRescheduled) // not public
-	within(t, "it is queued", func() bool { return w.count(t, `SELECT count(*) FROM webhook_deliveries`) == 2 })
-	within(t, "both have heard", func() bool { return len(all.heard()) == 1 && len(some.heard()) == 1 })
-	within(t, "it is settled", func() bool { return w.only(t, first.ID).State == "delivered" })
+	within(t, "both deliveries are queued", func() bool { return w.count(t, `SELECT count(*) FROM webhook_deliveries`) == 2 })
+	within(t, "both endpoints have received it", func() bool { return len(all.heard()) == 1 && len(some.heard()) == 1 })
+	within(t, "the delivery is settled", func() bool { return w.only(t, first.ID).State == "delivered" })
 	got := all.heard()[0]
 	var sent struct {
 		Type string
 		Data json.RawMessage
 	}
 	if err := json.Unmarshal([]byte(got.body), &sent); err != nil || sent.Type != "email.bounced" || !sameJSON(t, sent.Data, fact.Data) {
-		t.Errorf("the endpoint was told %s, %v, want email.bounced with the data of the fact", got.body, err)
+		t.Errorf("the endpoint received %s, %v; want email.bounced with the data of the fact", got.body, err)
 	}
 	for name, want := range map[string]string{"Content-Type": "application/json", "User-Agent": "Postrider-Webhooks/1", "Service-Event-Id": fact.ID,
 		"Service-Delivery-Attempt": "1", "Service-Signature": resigned(t, got, token)} {
@@ -247,14 +247,14 @@ func TestAnEventIsToldSignedToThoseWhoSubscribe(t *testing.T) {
 	}
 	body, err := w.Body(t.Context(), d)
 	if err != nil || string(body) != got.body {
-		t.Errorf("the log shows %s, sent was %s, %v", body, got.body, err)
+		t.Errorf("Body = %s, sent %s, %v", body, got.body, err)
 	}
 	if len(other.heard())+len(foreign.heard()) != 0 {
-		t.Error("somebody has heard who did not subscribe")
+		t.Error("an endpoint received an event that it did not subscribe to")
 	}
 	for _, hidden := range []string{token.Reveal(), "in-the-url"} {
 		if strings.Contains(w.log.String(), hidden) {
-			t.Errorf("the log has %s", hidden)
+			t.Errorf("the log contains %s", hidden)
 		}
 	}
 	if n := w.count(t, `SELECT count(*) FROM webhooks WHERE strpos(encode(secret, 'escape'), 'whsec_') > 0`); n != 0 {
@@ -276,7 +276,7 @@ func sameJSON(t testing.TB, a, b []byte) bool {
 	return bytes.Equal(p, q)
 }
 
-// A fact that the bus hands out twice makes one delivery.
+// A fact that the bus delivers twice creates one delivery.
 func TestAFactIsToldOnce(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -288,12 +288,12 @@ func TestAFactIsToldOnce(t *testing.T) {
 		}
 	}
 	if d := w.only(t, made.ID); d.EventID != fact.ID || !id.Is(id.WebhookDelivery, d.ID) {
-		t.Errorf("a fact that is handled twice makes the delivery %+v, want one of the fact %s", d, fact.ID)
+		t.Errorf("a fact handled twice has delivery %+v, want one for fact %s", d, fact.ID)
 	}
 }
 
-// Failures are tried again on the schedule, which is moved in rows, not waited for;
-// the fifth ends it, and a replay has five again.
+// Failed attempts are retried on schedule (the test moves due times instead of waiting). The fifth failure is
+// final, and a replay has five attempts again.
 func TestFailuresAreRetriedOnScheduleThenKeptAndReplayed(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t).run(t)
@@ -301,7 +301,7 @@ func TestFailuresAreRetriedOnScheduleThenKeptAndReplayed(t *testing.T) {
 	r.answers(http.StatusInternalServerError, "broken")
 	made, _ := w.endpoint(t, ada, r.URL)
 	fact := w.happens(t, ada, event.EmailSent)
-	within(t, "it is queued", func() bool { return w.count(t, `SELECT count(*) FROM webhook_deliveries`) == 1 })
+	within(t, "the event is queued", func() bool { return w.count(t, `SELECT count(*) FROM webhook_deliveries`) == 1 })
 	for attempt, wait := range []float64{5, 30, 120, 120} {
 		var due float64
 		within(t, "the attempt is settled", func() bool {
@@ -309,14 +309,14 @@ func TestFailuresAreRetriedOnScheduleThenKeptAndReplayed(t *testing.T) {
 				WHERE d.webhook_id = $1 AND a.number = $2 AND a.outcome = 'failed'`, made.ID, attempt+1).Scan(&due) == nil
 		})
 		if due < wait-1 || due > wait+1 {
-			t.Errorf("after attempt %d it waits %v s, want %v", attempt+1, due, wait)
+			t.Errorf("after attempt %d the pause is %v s, want %v", attempt+1, due, wait)
 		}
 		w.exec(t, `UPDATE webhook_works SET due_at = now() WHERE webhook_id = $1`, made.ID)
 	}
-	within(t, "it has failed", func() bool { return w.only(t, made.ID).State == "failed" })
+	within(t, "the delivery has failed", func() bool { return w.only(t, made.ID).State == "failed" })
 	d := w.only(t, made.ID)
 	if posts := r.heard(); len(posts) != 5 || d.DueAt != nil || d.Attempts != 5 || *d.StatusCode != 500 {
-		t.Fatalf("%d posts, %+v", len(posts), d)
+		t.Fatalf("%d POSTs and delivery %+v, want 5 attempts and status 500", len(posts), d)
 	}
 	r.answers(http.StatusNoContent, "")
 	if _, err := w.Replay(t.Context(), ada, d.ID, nil); err != nil {
@@ -325,10 +325,10 @@ func TestFailuresAreRetriedOnScheduleThenKeptAndReplayed(t *testing.T) {
 	within(t, "the replay is delivered", func() bool { return w.only(t, made.ID).State == "delivered" })
 	for i, p := range r.heard() {
 		if p.header.Get("Service-Event-Id") != fact.ID {
-			t.Errorf("post %d has the event id %s", i, p.header.Get("Service-Event-Id"))
+			t.Errorf("POST %d has event id %s", i, p.header.Get("Service-Event-Id"))
 		}
 	}
 	if last := r.heard()[5]; last.header.Get("Service-Delivery-Attempt") != "6" {
-		t.Errorf("the replay is attempt %s", last.header.Get("Service-Delivery-Attempt"))
+		t.Errorf("the replay is attempt %s, want 6", last.header.Get("Service-Delivery-Attempt"))
 	}
 }

@@ -1,9 +1,9 @@
-// Package post makes one POST to the endpoint of a webhook: it judges where an endpoint may be,
-// signs the body, and says in words for the endpoint's owner why there was no answer.
+// Package post makes one POST to a webhook endpoint. It checks the URL, signs the body, and explains to the
+// endpoint's owner why there was no answer.
 //
-// Only public addresses are reached, and ranges that the operator allows. An address is judged
-// when an endpoint is made or changed, which helps whoever mistypes, and again when it is
-// dialled (runtime/web/egress), which is the judgment that counts.
+// Only public addresses are reached, and ranges that the operator allows. URLs are checked when an endpoint
+// is created or changed, which catches mistakes. Addresses are checked again when they are dialed
+// (runtime/web/egress), and that check is decisive.
 //
-// The package knows no database. What an answer means for a delivery is decided by webhooks.
+// The package does not use the database. Package webhooks decides what an answer means for a delivery.
 package post

@@ -12,15 +12,15 @@ import (
 	"testing"
 )
 
-// insideVariable tells a test that it runs in a network of its own.
+// insideVariable marks a test process that runs in its own network namespace.
 const insideVariable = "POSTRIDER_TEST_NAMESPACE"
 
-// notPermitted is the exit status of a child that may not set its network up.
+// notPermitted is the exit status of a child that may not configure its network.
 const notPermitted = 77
 
-// inNamespace runs the test again in a network of its own, in which every address of
-// the internet, and every private one, is this machine. It returns true where the test
-// is to be run: in that network, or here because the system allows none, which it says.
+// inNamespace runs the test again in its own network namespace, in which every public and private address
+// leads to this machine. It returns true where the test should run: in the namespace, or in this process if
+// the system does not allow namespaces, which it logs.
 func inNamespace(t *testing.T) (run, whole bool) {
 	t.Helper()
 	if os.Getenv(insideVariable) != "" {
@@ -50,12 +50,12 @@ func inNamespace(t *testing.T) (run, whole bool) {
 		}
 		refused = errors.Join(refused, fmt.Errorf("%w %s", err, output))
 	}
-	t.Logf("THIS SYSTEM ALLOWS NO NETWORK NAMESPACE (%v): only addresses of this machine have listeners", refused)
+	t.Logf("THIS SYSTEM DOES NOT ALLOW NETWORK NAMESPACES (%v): only local addresses have listeners", refused)
 	return true, false
 }
 
-// takeEveryAddress brings lo up and routes all addresses of both families to it as
-// local ones ("ip route add local 0.0.0.0/0 dev lo"), by rtnetlink(7).
+// takeEveryAddress brings lo up and routes all IPv4 and IPv6 addresses to it as local ones ("ip route add
+// local 0.0.0.0/0 dev lo"), by rtnetlink(7).
 func takeEveryAddress() error {
 	const lo = 1 // the index of lo in every namespace
 	native := binary.NativeEndian
@@ -109,8 +109,8 @@ func askKernel(kind uint16, body []byte) error {
 	return nil
 }
 
-// connectsBegun is how many TCP connections this network has ever tried to make, to
-// whatever address and port: the kernel counts them (tcpActiveOpens of RFC 4022).
+// connectsBegun returns how many TCP connections were ever started in this network namespace, to any address
+// and port (tcpActiveOpens of RFC 4022).
 func connectsBegun(t testing.TB) int {
 	t.Helper()
 	text, err := os.ReadFile("/proc/self/net/snmp")
@@ -137,6 +137,6 @@ func connectsBegun(t testing.TB) int {
 			}
 		}
 	}
-	t.Fatal("the kernel counts no connections")
+	t.Fatal("/proc/self/net/snmp has no Tcp ActiveOpens")
 	return 0
 }

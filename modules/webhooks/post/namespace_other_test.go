@@ -4,10 +4,10 @@ package post
 
 import "testing"
 
-// inNamespace says that the test is to be run here: only Linux has network namespaces.
+// inNamespace returns true: only Linux has network namespaces.
 func inNamespace(t *testing.T) (run, whole bool) {
 	t.Helper()
-	t.Log("THIS SYSTEM HAS NO NETWORK NAMESPACES: only addresses of this machine have listeners")
+	t.Log("THIS SYSTEM HAS NO NETWORK NAMESPACES: only local addresses have listeners")
 	return true, false
 }
 

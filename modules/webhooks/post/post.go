@@ -22,37 +22,37 @@ import (
 
 const userAgent = "Postrider-Webhooks/1"
 
-// Message is one attempt to tell an endpoint of an event.
+// Message is one attempt to deliver an event.
 type Message struct {
 	URL        string
-	DeliveryID string // for the log
+	DeliveryID string // for logging
 	EventID    string
-	Attempt    int // from 1
+	Attempt    int // starts at 1
 	Body       []byte
-	Secrets    []secret.String // that sign, the newest first
+	Secrets    []secret.String // newest first
 }
 
-// Answer is what came of one POST.
+// Answer is the result of one POST.
 type Answer struct {
-	Status   int    // 0: there was no answer
-	Failure  string // what happened instead, in words for the endpoint's owner
-	Response string // the beginning of the answer's body
+	Status   int    // 0: no answer
+	Failure  string // why there was no answer, for the endpoint's owner
+	Response string // beginning of the response body
 	Remote   string // address of the server
 }
 
-// Delivered tells whether the endpoint has taken the event.
+// Delivered reports whether the endpoint accepted the event.
 func (a Answer) Delivered() bool { return a.Status >= 200 && a.Status <= 299 }
 
-// Gone tells whether the endpoint asks not to be told any more (RFC 9110 section 15.5.11).
+// Gone reports whether the endpoint asks for no further deliveries (RFC 9110 section 15.5.11).
 func (a Answer) Gone() bool { return a.Status == http.StatusGone }
 
-// Post makes one attempt to tell an endpoint, and returns what came of it.
+// Post makes one attempt and returns its result.
 func (p *Poster) Post(ctx context.Context, m Message) Answer {
 	var a Answer
 	ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{GotConn: func(i httptrace.GotConnInfo) { a.Remote = i.Conn.RemoteAddr().String() }})
 	request, err := http.NewRequestWithContext(ctx, http.MethodPost, m.URL, bytes.NewReader(m.Body))
 	if err != nil {
-		return Answer{Failure: "the URL cannot be used"}
+		return Answer{Failure: "the URL is invalid"}
 	}
 	request.Header.Set("Content-Type", "application/json")
 	request.Header.Set("User-Agent", userAgent)
@@ -65,22 +65,22 @@ func (p *Poster) Post(ctx context.Context, m Message) Answer {
 		return a
 	}
 	a.Status = response.StatusCode
-	// What the body says is for the records; the status has decided already.
+	// The body is kept only for the log; the status decides.
 	kept, _, readErr := egress.ReadBody(response.Body)
 	if closeErr := response.Body.Close(); readErr != nil || closeErr != nil {
-		p.log.DebugContext(ctx, "answer of a webhook endpoint not read to its end", telemetry.KeyDeliveryID, m.DeliveryID)
+		p.log.DebugContext(ctx, "cannot read the whole response of a webhook endpoint", telemetry.KeyDeliveryID, m.DeliveryID)
 	}
 	a.Response = storable(kept)
 	return a
 }
 
-// storable makes text that PostgreSQL takes.
+// storable returns text that PostgreSQL can store.
 func storable(text []byte) string {
 	return strings.ReplaceAll(strings.ToValidUTF8(string(text), "\uFFFD"), "\x00", "\uFFFD")
 }
 
-// explain says in words for the endpoint's owner why there was no answer. What DNS
-// servers and private addresses of ours are is none of their business.
+// explain tells the endpoint's owner why there was no answer. It does not reveal our DNS servers or private
+// addresses.
 func explain(err error, timeout time.Duration) string {
 	var dnsError *net.DNSError
 	var netError net.Error
@@ -88,7 +88,7 @@ func explain(err error, timeout time.Duration) string {
 	var hostname x509.HostnameError
 	var invalid x509.CertificateInvalidError
 	var where *url.Error
-	if errors.As(err, &where) { // its text has the whole URL, which may hold a token
+	if errors.As(err, &where) { // its text contains the whole URL, which may contain a token
 		err = where.Err
 	}
 	switch {

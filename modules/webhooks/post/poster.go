@@ -13,25 +13,25 @@ import (
 	"github.com/postrider/postrider/runtime/web/egress"
 )
 
-// Config sets where endpoints may be, and how they are reached.
+// Config defines which addresses endpoints may have, and how they are reached.
 type Config struct {
-	Allow         []netip.Prefix // ranges that endpoints may have beside public addresses
-	PlainLoopback bool           // development: http:// too, to this machine
-	// Lookup finds the addresses of a host; nil: the system's resolver.
+	Allow         []netip.Prefix // ranges that are allowed in addition to public addresses
+	PlainLoopback bool           // development: http:// development: also allow http:// to this machine
+	// Lookup resolves a host; nil: the system's resolver.
 	Lookup  func(ctx context.Context, host string) ([]netip.Addr, error)
-	RootCAs *x509.CertPool // nil: the system's
-	Timeout time.Duration  // of one POST with its answer
+	RootCAs *x509.CertPool // nil: the system's root certificates
+	Timeout time.Duration  // of one POST including the response
 }
 
-// ConfigOf takes what can be set from the installation's configuration.
+// ConfigOf returns the configuration from that of the installation.
 func ConfigOf(cfg setting.Values, resolver *dnsx.Resolver) Config {
 	return Config{Allow: egress.Allow.Of(cfg), PlainLoopback: cfg.Mode == setting.Dev, Lookup: resolver.LookupIP}
 }
 
-// connectTimeout bounds TCP and TLS each.
+// connectTimeout applies to TCP and TLS each.
 const connectTimeout = 5 * time.Second
 
-// Poster judges the URLs of endpoints and posts to them. Safe for concurrent use.
+// Poster validates the URLs of endpoints and posts to them. It is safe for concurrent use.
 type Poster struct {
 	targets *egress.TargetChecker
 	client  *http.Client
@@ -39,7 +39,7 @@ type Poster struct {
 	log     *slog.Logger
 }
 
-// New makes a poster.
+// New returns a new Poster.
 func New(c Config, log *slog.Logger) *Poster {
 	lookup, guard := egress.WithLocalhost(c.Lookup), egress.NewGuard(c.Allow)
 	return &Poster{targets: egress.NewTargetChecker(guard, c.Lookup, c.PlainLoopback), timeout: c.Timeout, log: log,
@@ -47,5 +47,5 @@ func New(c Config, log *slog.Logger) *Poster {
 			Timeout: c.Timeout, RootCAs: c.RootCAs, Lookup: lookup})}
 }
 
-// Close closes the connections that no POST uses.
+// Close closes idle connections.
 func (p *Poster) Close() { p.client.CloseIdleConnections() }

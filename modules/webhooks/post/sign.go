@@ -7,7 +7,7 @@ import (
 	"github.com/postrider/postrider/runtime/web/webhooksig"
 )
 
-// sign makes the value of the header webhooksig.Header, the newest secret first.
+// sign returns the value of the header webhooksig.Header, newest secret first.
 func sign(at time.Time, body []byte, secrets ...secret.String) string {
 	plain := make([]string, len(secrets))
 	for i, s := range secrets {

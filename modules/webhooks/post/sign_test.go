@@ -8,7 +8,7 @@ import (
 	"github.com/postrider/postrider/runtime/base/secret"
 )
 
-// The vectors were made with openssl: printf '%s' "$t.$body" | openssl dgst -sha256 -hmac "$secret".
+// The vectors were generated with openssl: printf '%s' "$t.$body" | openssl dgst -sha256 -hmac "$secret".
 func TestSignatureVectors(t *testing.T) {
 	t.Parallel()
 	at := time.Unix(1768469400, 987654321)
@@ -19,6 +19,6 @@ func TestSignatureVectors(t *testing.T) {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
 	if got := sign(at, body, one); strings.Count(got, "v1=") != 1 {
-		t.Errorf("one secret signs as %s", got)
+		t.Errorf("one secret signed as %s, want one v1", got)
 	}
 }

@@ -2,7 +2,7 @@ package post
 
 import "context"
 
-// Refusal returns what is wrong with the URL of an endpoint and with where it leads, or "".
+// Refusal returns why the URL of an endpoint is not allowed, or "".
 func (p *Poster) Refusal(ctx context.Context, text string) string {
 	return p.targets.Problem(ctx, text)
 }

@@ -31,11 +31,11 @@ import (
 // target is one case of testdata/targets.txt.
 type target struct {
 	kind string // refuse, later, public, redirect
-	url  string // of a redirect: where it leads
+	url  string // of a redirect: its target
 	code int    // of a redirect
 }
 
-// targets reads the list: the cases, and the DNS before and after endpoints are made.
+// targets reads the cases, and the DNS records before and after endpoints are created.
 func targets(t testing.TB) (cases []target, before, after []string) {
 	t.Helper()
 	text, err := os.ReadFile("testdata/targets.txt")
@@ -73,8 +73,8 @@ func targets(t testing.TB) (cases []target, before, after []string) {
 	return cases, before, after
 }
 
-// watch listens on many ports of every address that this machine has, and notes for
-// which address each connection was made.
+// watch listens on many ports of all addresses of this machine, and records the local address of each
+// connection.
 type watch struct {
 	roots     *x509.CertPool
 	mu        sync.Mutex
@@ -88,7 +88,7 @@ func (w *watch) seen() []netip.Addr {
 	return slices.Clone(w.reached)
 }
 
-// noting notes what it accepts.
+// noting records accepted connections.
 type noting struct {
 	net.Listener
 	watch *watch
@@ -104,11 +104,11 @@ func (l noting) Accept() (net.Conn, error) {
 	return conn, err
 }
 
-// watched are ports that cases name, and those of services that are attacked so.
+// watched are ports that cases name, and those of services that such attacks target.
 var watched = []int{22, 23, 25, 80, 389, 443, 2375, 5432, 6379, 8443, 11211, 32526, 65535}
 
-// listenEverywhere serves over TLS with certificates of an authority of its own; port 80
-// in the clear. At least one port must be had.
+// listenEverywhere serves TLS with certificates of its own authority, and plain HTTP on port 80. At least one
+// port must be available.
 func listenEverywhere(t testing.TB, hosts ...string) *watch {
 	t.Helper()
 	w := &watch{roots: x509.NewCertPool()}
@@ -139,12 +139,13 @@ func listenEverywhere(t testing.TB, hosts ...string) *watch {
 		}
 	}
 	if had == 0 {
-		t.Fatal("nothing listens, so nothing would be seen")
+		t.Fatal("no port is available, so the test would see no connection")
 	}
 	return w
 }
 
-// authority makes a certificate authority and gives what issues for whoever is asked for.
+// authority creates a certificate authority, and returns a function that issues a certificate for any
+// requested name.
 func authority(t testing.TB, roots *x509.CertPool) func(*tls.ClientHelloInfo) (*tls.Certificate, error) {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
@@ -184,8 +185,8 @@ func (p *Poster) postTo(t testing.TB, url string) Answer {
 	return p.Post(t.Context(), Message{URL: url, EventID: "evt_1", Attempt: 1, Body: []byte("{}")})
 }
 
-// publicAddresses are those that a case may reach: what "public" URLs name, and what
-// the DNS of the list says of public names.
+// publicAddresses returns the addresses that may be reached: those of "public" URLs, and those of public
+// names in the DNS of the list.
 func publicAddresses(t testing.TB, cases []target) map[netip.Addr]bool {
 	t.Helper()
 	all := map[netip.Addr]bool{netip.MustParseAddr("93.184.215.14"): true, netip.MustParseAddr("2606:2800:220:1::1"): true}
@@ -201,10 +202,9 @@ func publicAddresses(t testing.TB, cases []target) map[netip.Addr]bool {
 	return all
 }
 
-// Every case of the list is judged as at POST and PATCH /webhooks, and dialled as for a
-// delivery, by the client that makes deliveries. The test runs in a network of its own
-// in which every address leads to its listeners: none may see a connection for an
-// address that is not public, and the kernel may not even have tried to make one.
+// Every case is checked as in POST and PATCH /webhooks, and dialed by the client that makes deliveries. The
+// test runs in its own network namespace, in which every address leads to its listeners. No listener may see
+// a connection to an address that is not public, and the kernel may not even have started one.
 func TestNoTargetOfTheListIsReached(t *testing.T) {
 	t.Parallel()
 	run, whole := inNamespace(t)
@@ -213,7 +213,7 @@ func TestNoTargetOfTheListIsReached(t *testing.T) {
 	}
 	cases, zone, changed := targets(t)
 	if len(cases) < 300 {
-		t.Fatalf("the list has %d cases", len(cases))
+		t.Fatalf("the list has %d cases, want at least 300", len(cases))
 	}
 	dns := dnsxtest.New(t, zone...)
 	resolver, err := dnsx.New(dnsx.Config{Server: dns.Addr(), Timeout: 20 * time.Second, Rounds: 1})
@@ -232,7 +232,7 @@ func TestNoTargetOfTheListIsReached(t *testing.T) {
 		}
 		wrong := s.Refusal(t.Context(), c.url)
 		if refused := wrong != ""; refused != (c.kind == "refuse") {
-			t.Errorf("%s %q: making it says %q", c.kind, c.url, wrong)
+			t.Errorf("%s %q: Refusal = %q", c.kind, c.url, wrong)
 		}
 	}
 	for _, record := range changed {
@@ -247,17 +247,17 @@ func TestNoTargetOfTheListIsReached(t *testing.T) {
 	t.Logf("%d cases; connections to forbidden addresses: %d", len(cases), forbidden)
 }
 
-// dialAll posts to every case that must reach nobody: over the DNS of the list, over one
-// that leads every name to forbidden addresses, and as in development.
+// dialAll posts to every case that must not be reached: with the DNS of the list, with a DNS that resolves
+// every name to forbidden addresses, and as in development.
 func (w *watch) dialAll(t *testing.T, cases []target, whole bool, resolver *dnsx.Resolver) (forbidden int) {
 	t.Helper()
 	hostile := func(context.Context, string) ([]netip.Addr, error) {
 		return []netip.Addr{netip.MustParseAddr("127.0.0.1"), netip.IPv6Loopback(), netip.MustParseAddr("169.254.169.254"), netip.MustParseAddr("::ffff:10.0.0.1")}, nil
 	}
 	for what, client := range map[string]*Poster{
-		"over its DNS":       postman(t, Config{Lookup: resolver.Uncached().LookupIP, RootCAs: w.roots}),
-		"over a hostile DNS": postman(t, Config{Lookup: hostile, RootCAs: w.roots}),
-		"as in development":  postman(t, Config{Lookup: resolver.Uncached().LookupIP, RootCAs: w.roots, PlainLoopback: true}),
+		"with its DNS":       postman(t, Config{Lookup: resolver.Uncached().LookupIP, RootCAs: w.roots}),
+		"with a hostile DNS": postman(t, Config{Lookup: hostile, RootCAs: w.roots}),
+		"in development":     postman(t, Config{Lookup: resolver.Uncached().LookupIP, RootCAs: w.roots, PlainLoopback: true}),
 	} {
 		for _, c := range cases {
 			if c.kind != "refuse" && c.kind != "later" {
@@ -265,10 +265,10 @@ func (w *watch) dialAll(t *testing.T, cases []target, whole bool, resolver *dnsx
 			}
 			before, seen := connectsBegun(t), len(w.seen())
 			if a := client.postTo(t, c.url); a.Status != 0 || a.Failure == "" {
-				t.Errorf("%q %s answers %d", c.url, what, a.Status)
+				t.Errorf("%q %s answered %d, want a failure", c.url, what, a.Status)
 			}
 			if n := connectsBegun(t) - before; whole && n != 0 {
-				t.Errorf("%q %s: %d connections were begun", c.url, what, n)
+				t.Errorf("%q %s: %d connections were started", c.url, what, n)
 			}
 			if now := w.seen(); len(now) != seen {
 				forbidden += len(now) - seen
@@ -279,9 +279,9 @@ func (w *watch) dialAll(t *testing.T, cases []target, whole bool, resolver *dnsx
 	return forbidden
 }
 
-// control proves that the listeners would have seen a connection: public cases reach
-// them and nobody else, redirects reach the first server and no other, and dialled
-// without a guard the forbidden addresses are there.
+// control proves that the listeners would have seen a connection. Public cases reach them and no other
+// address, redirects reach only the first server, and the forbidden addresses are reachable when dialed
+// without a guard.
 func (w *watch) control(t *testing.T, cases []target, resolver *dnsx.Resolver) {
 	t.Helper()
 	s := postman(t, Config{Lookup: resolver.LookupIP, RootCAs: w.roots})
@@ -295,7 +295,7 @@ func (w *watch) control(t *testing.T, cases []target, resolver *dnsx.Resolver) {
 	for _, c := range cases {
 		if c.kind == "public" {
 			if a := s.postTo(t, c.url); a.Status != http.StatusOK {
-				t.Errorf("posting to the public target %q gives %d %s, want 200", c.url, a.Status, a.Failure)
+				t.Errorf("POST to public target %q: %d %s, want 200", c.url, a.Status, a.Failure)
 			}
 		}
 	}
@@ -321,18 +321,18 @@ func (w *watch) control(t *testing.T, cases []target, resolver *dnsx.Resolver) {
 		before, seen := connectsBegun(t), len(w.seen())
 		conn, err := net.Dial("tcp", address)
 		if err != nil {
-			t.Errorf("without a guard %s is not there: %v", address, err)
+			t.Errorf("dial %s without a guard: %v", address, err)
 			continue
 		}
 		expect.Within(t, 20*time.Second, address+" is seen by a listener", func() bool { return len(w.seen()) == seen+1 })
 		if connectsBegun(t) != before+1 {
-			t.Errorf("the kernel has not counted the connection to %s", address)
+			t.Errorf("the kernel did not count the connection to %s", address)
 		}
 		conn.Close()
 	}
 }
 
-// controlLoopback reaches a listener through the allow-list.
+// controlLoopback reaches a listener that the allow-list permits.
 func (w *watch) controlLoopback(t *testing.T) {
 	t.Helper()
 	s := postman(t, Config{Allow: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}, RootCAs: w.roots})
