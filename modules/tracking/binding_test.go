@@ -8,7 +8,8 @@ import (
 	"github.com/postrider/postrider/runtime/base/id"
 )
 
-// oldToken is a click of testAccount on oldTarget that a version before the binding to hosts issued.
+// oldToken is a click token of testAccount for oldTarget, issued by a version that did not bind tokens to
+// hosts.
 const (
 	oldToken  = "EgGbwUJw8XG6i4tlWOqWB0oBm8FCcPFxuouLZVjqlgdLZXhhbXBsZS5jb20vcmVjZWlwdHMvMTA0Mj9hPTEmYj0yb9_IfJaiEg3WCIDk"
 	oldTarget = "https://example.com/receipts/1042?a=1&b=2"
@@ -77,8 +78,8 @@ func TestALinkIsAnsweredOnlyOnTheHostItWasIssuedFor(t *testing.T) {
 	}
 }
 
-// A tracking host that was replaced goes on answering for mail that is out, until its domain is deleted
-// or belongs to another account.
+// A replaced tracking host still answers links of sent mail, until its domain is deleted or belongs to
+// another account.
 func TestALinkUnderAFormerHostWorksWhileItsDomainIsTheAccounts(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -102,7 +103,7 @@ func TestLinksOfVersionsBeforeTheBindingStayValid(t *testing.T) {
 	for _, host := range []string{"mail.example.org", "old.example.org", "links.ada.example", "127.0.0.1:8080"} {
 		mark, err := w.Read(t.Context(), Click, oldToken, host)
 		if err != nil || mark.Target != oldTarget {
-			t.Errorf("a link of an earlier version, requested on %s, leads to %q with error %v, want %s", host, mark.Target, err, oldTarget)
+			t.Errorf("a link of an earlier version, requested on %s, returned %q with error %v, want %s", host, mark.Target, err, oldTarget)
 		}
 	}
 	for _, host := range []string{"links.eve.example", "unknown.example"} {
@@ -160,7 +161,7 @@ func TestLinksAreAnsweredWhileTheDatabaseIsAway(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := w.rules.Reload(t.Context()); err == nil {
-		t.Fatal("the rules were read from a closed database")
+		t.Fatal("Reload succeeded with a closed database")
 	}
 	w.wantRead(t, "a link", w.click(t, w.ada, "links.ada.example"), "links.ada.example", nil)
 	w.wantRead(t, "a link of a suspended account", w.click(t, w.eve, ownHost), "mail.example.org", ErrWithheld)

@@ -2,20 +2,19 @@ package tracking
 
 import "time"
 
-// Nobody uses so many different links of a message within so short a time: who
-// does is a scanner.
+// A visitor that follows this many different links of a message within the window is a scanner.
 const (
 	burstWindow = time.Second
 	burstLinks  = 3
 	reasonBurst = "scanner"
-	// burstKept bounds what is remembered of one visitor.
+	// burstKept bounds the remembered clicks per visitor.
 	burstKept = 64
 )
 
-// visitor is who may be scanning which message.
+// visitor identifies a client IP and the message whose links it follows.
 type visitor struct{ emailID, ip string }
 
-// bursts remembers the clicks of the last moments.
+// bursts remembers the most recent clicks.
 type bursts struct {
 	byVisitor map[visitor][]hit
 	order     []hit
@@ -31,7 +30,7 @@ func (b *bursts) add(h hit) {
 	}
 }
 
-// scan tells whether a click stands among so many others, before and after it.
+// scan reports whether a click is part of a burst, counting clicks before and after it.
 func (b *bursts) scan(h hit) bool {
 	links := map[string]bool{}
 	for _, other := range b.byVisitor[visitorOf(h)] {
@@ -42,7 +41,7 @@ func (b *bursts) scan(h hit) bool {
 	return len(links) >= burstLinks
 }
 
-// forget drops what happened before.
+// forget drops the clicks before a time.
 func (b *bursts) forget(before time.Time) {
 	count := 0
 	for count < len(b.order) && b.order[count].at.Before(before) {

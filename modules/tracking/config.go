@@ -9,14 +9,14 @@ import (
 	"github.com/postrider/postrider/runtime/ops/config"
 )
 
-// Config of the module.
+// Config configures the module.
 type Config struct {
-	// BaseURL is where this installation is reached: scheme and host, no slash at its end.
+	// BaseURL is the public URL of this installation: scheme and host, without a trailing slash.
 	BaseURL string
-	HostTTL time.Duration // how old the host of a domain may be for new mail; zero: 15 s
+	HostTTL time.Duration // how long the host of a domain may be cached for new mail; zero: 15 s
 }
 
-// ConfigOf takes what the module needs from the installation's configuration.
+// ConfigOf returns the module's configuration from that of the installation.
 func ConfigOf(cfg setting.Values) Config { return Config{BaseURL: config.BaseURL.Of(cfg)} }
 
 func (c Config) withDefaults() Config {

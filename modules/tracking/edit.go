@@ -2,14 +2,13 @@ package tracking
 
 import "strings"
 
-// edit puts text in the place of the octets from start to end.
+// edit replaces the bytes from start to end.
 type edit struct {
 	start, end int
 	with       string
 }
 
-// apply makes the edits, which are in order and do not overlap. Everything between
-// them is the source's own.
+// apply applies the edits, which must be sorted and must not overlap. All other bytes are copied unchanged.
 func apply(source string, edits []edit) string {
 	if len(edits) == 0 {
 		return source

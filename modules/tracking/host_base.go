@@ -16,10 +16,10 @@ import (
 	"github.com/postrider/postrider/runtime/storage/db"
 )
 
-// linkBase is scheme and host of a domain's links, and the host that their tokens are issued for.
+// linkBase is the scheme and host of a domain's links, and the host that their tokens are issued for.
 type linkBase struct{ url, host string }
 
-// bases tells under which scheme and host the links of a domain's new mail stand.
+// bases determines the scheme and host for links in new mail of a domain.
 type bases struct {
 	config       Config
 	db           *db.DB
@@ -37,14 +37,13 @@ func newBases(config Config, d *db.DB, certificates hosts.Certificates, log *slo
 		known: cache.New(cache.Config[domainKey, linkBase]{Max: maxBases, TTL: config.HostTTL, LoadTimeout: hostTimeout})}
 }
 
-// of gives the domain's own host if the last look saw its CNAME and it can be
-// served (a host that is gone for a moment costs nothing but its name), and
-// the installation's otherwise: also when the database cannot be asked, because
-// those links work too.
+// of returns the domain's tracking host if the latest check found its CNAME and the host can be served.
+// Otherwise, and if the database is unavailable, it returns the base URL of the installation, whose links
+// always work.
 func (b *bases) of(ctx context.Context, accountID, domainID string) linkBase {
 	base, err := b.known.Get(ctx, domainKey{accountID, domainID}, b.load)
 	if err != nil {
-		b.log.WarnContext(ctx, "tracking host not known, links stand under the base URL", telemetry.KeyDomainID, domainID, telemetry.KeyError, err)
+		b.log.WarnContext(ctx, "cannot look up the tracking host, links use the base URL", telemetry.KeyDomainID, domainID, telemetry.KeyError, err)
 		return linkBase{b.config.BaseURL, ownHost}
 	}
 	return base
@@ -68,8 +67,7 @@ func (b *bases) load(ctx context.Context, key domainKey) (linkBase, error) {
 	return linkBase{b.config.BaseURL, ownHost}, nil
 }
 
-// under is the base URL with another host, as development mode has it: the port
-// stays, and there is no TLS.
+// under returns the base URL with another host, for development mode: the port stays, and there is no TLS.
 func (c Config) under(host string) string {
 	base, err := url.Parse(c.BaseURL)
 	if err != nil {

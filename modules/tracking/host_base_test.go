@@ -14,12 +14,12 @@ import (
 	"github.com/postrider/postrider/runtime/mail/dnsx/dnsxtest"
 )
 
-// sole is the domains module's double, with one domain.
+// sole is a test double of the domains module, with one domain.
 type sole struct{ domain *ent.Domain }
 
 func (s sole) Get(context.Context, string, string) (*ent.Domain, error) { return s.domain, nil }
 
-// issuer is the double of what gets certificates.
+// issuer is a test double of the certificate keeper.
 type issuer struct{ ready map[string]bool }
 
 func (i issuer) Ready(_ context.Context, host string) bool { return i.ready[host] }
@@ -65,7 +65,7 @@ func TestLinksStandUnderAHostOnceItCanBeServed(t *testing.T) {
 	check := func(stage, want string, c hosts.Certificates) {
 		t.Helper()
 		if got := base(w.ada, testBase, c); got != want {
-			t.Errorf("%s: links stand under %s", stage, got)
+			t.Errorf("%s: links use %s, want %s", stage, got, want)
 		}
 	}
 	check("no host", testBase, i)
@@ -85,12 +85,12 @@ func TestLinksStandUnderAHostOnceItCanBeServed(t *testing.T) {
 	}
 	check("verified, with a certificate", "https://links.shop.example", i)
 	if got := base(w.ada, "http://127.0.0.1:8080", nil); got != "http://links.shop.example:8080" {
-		t.Errorf("in development links stand under %s", got)
+		t.Errorf("in development, links use %s", got)
 	}
 	if got := base(w.eve, testBase, i); got != testBase {
-		t.Errorf("another account's links stand under %s", got)
+		t.Errorf("links of another account use %s", got)
 	}
-	// Nothing waits for a database that is away.
+	// An unavailable database does not delay messages.
 	if err := w.db.Close(); err != nil {
 		t.Fatal(err)
 	}

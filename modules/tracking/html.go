@@ -8,26 +8,25 @@ import (
 	"golang.org/x/net/html/atom"
 )
 
-// noTrack is the attribute by which a sender keeps a link as it is.
+// noTrack is the attribute with which a sender excludes a link from tracking.
 const noTrack = "data-no-track"
 
-// tracker gives the tracked form of what stands in a link, or false to leave it.
+// tracker returns the tracked form of a link, or false to leave it unchanged.
 type tracker func(written string) (tracked string, ok bool)
 
-// scanHTML finds what to edit: the targets of links, if track is given; and where
-// an image can be put at the end of the body.
+// scanHTML finds the necessary edits: the targets of links, if track is set. It also returns the end of the
+// body, where an image can be inserted.
 //
-// The tokenizer only tells where tokens begin and end; what is not edited comes
-// from the source and not through it. It reads comments (conditional ones for
-// Outlook too), scripts, styles, textareas and titles as one token each, so nothing
-// inside them is taken for a link.
+// The tokenizer is used only to find where tokens begin and end; everything that is not edited is copied from
+// the source. It reads comments (including conditional ones for Outlook), scripts, styles, textareas and
+// titles as single tokens, so links inside them are ignored.
 func scanHTML(source string, track tracker) (edits []edit, end int) {
 	z := html.NewTokenizer(strings.NewReader(source))
 	at, body := 0, -1
 	for {
 		kind := z.Next()
 		if kind == html.ErrorToken {
-			break // at the end of the source, perhaps inside a tag that is never closed
+			break // at the end of the source, possibly inside an unclosed tag
 		}
 		size := len(z.Raw())
 		switch kind {
@@ -52,15 +51,15 @@ func scanHTML(source string, track tracker) (edits []edit, end int) {
 	return edits, at
 }
 
-// editLink changes the target of an <a> or <area>. A changed tag is read again: it
-// has to be the same tag but for our target, else it is left alone.
+// editLink changes the target of an <a> or <area>. The changed tag is parsed again. Unless it is the same tag
+// apart from the target, it is left unchanged.
 func editLink(tag string, z *html.Tokenizer, track tracker) (edit, bool) {
 	name, more := z.TagName()
 	if element := atom.Lookup(name); !more || (element != atom.A && element != atom.Area) {
 		return edit{}, false
 	}
 	before := attributes(z)
-	target := slices.IndexFunc(before, isHref) // the first one counts, as in a browser
+	target := slices.IndexFunc(before, isHref) // the first one counts, as in browsers
 	if target < 0 || slices.ContainsFunc(before, func(a html.Attribute) bool { return a.Key == noTrack }) {
 		return edit{}, false
 	}
@@ -89,7 +88,7 @@ func editLink(tag string, z *html.Tokenizer, track tracker) (edit, bool) {
 
 func isHref(a html.Attribute) bool { return a.Key == "href" }
 
-// attributes reads those of the tag at which the tokenizer stands.
+// attributes reads the attributes of the tokenizer's current tag.
 func attributes(z *html.Tokenizer) []html.Attribute {
 	var all []html.Attribute
 	for more := true; more; {
@@ -102,12 +101,12 @@ func attributes(z *html.Tokenizer) []html.Attribute {
 	return all
 }
 
-// hrefValue finds the octets of the first href's value inside a raw tag, without
-// its quotes (HTML Standard, 13.2.5.32 to 13.2.5.38).
+// hrefValue finds the value of the first href inside a raw tag, without quotes (HTML Standard, 13.2.5.32 to
+// 13.2.5.38).
 func hrefValue(tag string) (start, end int, ok bool) {
 	i := 1
 	for i < len(tag) && !isSpace(tag[i]) && tag[i] != '/' && tag[i] != '>' {
-		i++ // the name of the tag
+		i++ // tag name
 	}
 	for {
 		for i < len(tag) && (isSpace(tag[i]) || tag[i] == '/') {
@@ -118,7 +117,7 @@ func hrefValue(tag string) (start, end int, ok bool) {
 		}
 		name := i
 		if tag[i] == '=' {
-			i++ // at the beginning it is part of the name
+			i++ // a leading = is part of the name
 		}
 		for i < len(tag) && !isSpace(tag[i]) && tag[i] != '/' && tag[i] != '>' && tag[i] != '=' {
 			i++
@@ -131,7 +130,7 @@ func hrefValue(tag string) (start, end int, ok bool) {
 	}
 }
 
-// attributeValue finds the value after a name that ends at i, and where it is over.
+// attributeValue finds the value of the attribute whose name ends at i, and where to continue.
 func attributeValue(tag string, i int) (start, end, next int) {
 	at := i
 	for at < len(tag) && isSpace(tag[at]) {

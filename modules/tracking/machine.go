@@ -12,7 +12,7 @@ import (
 //go:embed machines.txt
 var machinesFile string
 
-// machines tells programs from people.
+// machines distinguishes programs from people.
 type machines struct{ rules []rule }
 
 type rule struct {
@@ -45,7 +45,7 @@ func condition(how, rest string) (func(Visit) bool, error) {
 	}
 	quoted, err := strconv.QuotedPrefix(rest)
 	if err != nil {
-		return nil, fmt.Errorf("%s wants a value in quotes: %w", how, err)
+		return nil, fmt.Errorf("%s requires a quoted value: %w", how, err)
 	}
 	value, err := strconv.Unquote(quoted)
 	if err != nil {
@@ -66,10 +66,10 @@ func condition(how, rest string) (func(Visit) bool, error) {
 			return v.Header != nil && strings.Contains(strings.ToLower(strings.Join(v.Header.Values(http.CanonicalHeaderKey(name)), ",")), part)
 		}, nil
 	}
-	return nil, fmt.Errorf("%q is no way to tell", how)
+	return nil, fmt.Errorf("unknown method %q", how)
 }
 
-// reason says why a visit is a program's, "" for a person's.
+// reason returns why a visit counts as a program's, or "" for a person's.
 func (m machines) reason(v Visit) string {
 	for _, r := range m.rules {
 		if r.fits(v) {

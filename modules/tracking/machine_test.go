@@ -43,7 +43,7 @@ func TestProgramsAreToldFromPeople(t *testing.T) {
 			v.Header.Set(c.header, c.value)
 		}
 		if got := m.hitOf(v, time.Now()).machine; got != c.want {
-			t.Errorf("%+v is taken for %q", c, got)
+			t.Errorf("%+v is classified as %q", c, got)
 		}
 	}
 }
@@ -54,7 +54,7 @@ func TestATableWithAMistakeIsRefusedByLine(t *testing.T) {
 		"# x\nbot agent-has curl": "line 2", "bot agent-has": "line 1", "bot network 1.2.3.4.5/8": "line 1", `bot shape "x"`: "line 1", `bot header "Purpose"`: "line 1",
 	} {
 		if _, err := newMachines(table); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("the table %q gives %v, want an error that says %s", table, err, want)
+			t.Errorf("table %q: %v, want an error with %s", table, err, want)
 		}
 	}
 }
@@ -76,7 +76,7 @@ func FuzzCleanAgent(f *testing.F) {
 	f.Add("Mozilla/5.0 é\x00\xff")
 	f.Fuzz(func(t *testing.T, given string) {
 		if got := cleanAgent(given); len(got) > maxAgent || !utf8.ValidString(got) || strings.ContainsAny(got, "\x00\r\n") {
-			t.Fatalf("the cleaned agent is %q, want at most %d octets of valid UTF-8 on one line", got, maxAgent)
+			t.Fatalf("the cleaned agent is %q, want at most %d bytes of valid UTF-8 on one line", got, maxAgent)
 		}
 	})
 }

@@ -11,7 +11,8 @@ import (
 	"github.com/postrider/postrider/runtime/work/bus"
 )
 
-// Module gives *Rewriter, *Service and *hosts.Service, records, and checks hosts.
+// Module provides *Rewriter, *Service and *hosts.Service, records opens and clicks, and checks tracking
+// hosts.
 var Module = fx.Module("tracking",
 	fx.Provide(ConfigOf, NewRewriter, New, hosts.ConfigOf, hosts.New, linkrules.ConfigOf, linkrules.New),
 	module.Repairs(func() clockstep.Repair {
@@ -24,7 +25,7 @@ var Module = fx.Module("tracking",
 		func(b *bus.Bus) Bus { return b },
 		func(s *domains.Service) hosts.Domains { return s },
 	),
-	// When Fx joins the modules, before the first hook runs: the bus has not started.
+	// Fx runs this before the first hook, so the bus has not started.
 	fx.Invoke(func(lc fx.Lifecycle, s *Service, h *hosts.Service, rules *linkrules.Rules, b *bus.Bus) {
 		b.Register(h.Consumer())
 		lc.Append(fx.StartStopHook(h.Start, h.Stop))

@@ -8,8 +8,8 @@ import (
 	"github.com/postrider/postrider/runtime/storage/db"
 )
 
-// Counts is how often an email was opened and its links used. Of both, Machine is
-// the part that programs made.
+// Counts are the opens and clicks of an email. MachineOpens and MachineClicks are the parts caused by
+// programs.
 type Counts struct{ Opens, Clicks, MachineOpens, MachineClicks int }
 
 const countsSQL = `
@@ -17,7 +17,7 @@ SELECT email_id, count(*) FILTER (WHERE kind = 'open'), count(*) FILTER (WHERE k
        count(*) FILTER (WHERE kind = 'open' AND machine <> ''), count(*) FILTER (WHERE kind = 'click' AND machine <> '')
   FROM engagements WHERE account_id = $1 AND email_id = ANY ($2) GROUP BY email_id`
 
-// Counts gives the counts by email; one without visits is not in it.
+// Counts returns the counts by email id. Emails without visits are omitted.
 func (s *Service) Counts(ctx context.Context, accountID string, emailIDs ...string) (map[string]Counts, error) {
 	found := make(map[string]Counts, len(emailIDs))
 	err := db.Each(ctx, s.db.SQL, func(row db.Row) error {
@@ -35,12 +35,11 @@ func (s *Service) Counts(ctx context.Context, accountID string, emailIDs ...stri
 	return found, nil
 }
 
-// Reach is how many emails somebody opened, and of how many somebody used a link. What
-// programs did is left out.
+// Reach is the number of emails that were opened and clicked by people, not by programs.
 type Reach struct{ Opened, Clicked int }
 
-// GroupReach counts emails by the name of the group that an email is in. The arrays stand beside
-// each other: emailIDs[i] is in groups[i]. A group without visits has no entry.
+// GroupReach returns the reach of groups of emails by group name. emailIDs[i] belongs to groups[i]. Groups
+// without visits are omitted.
 func (s *Service) GroupReach(ctx context.Context, accountID string, groups, emailIDs []string) (map[string]Reach, error) {
 	const reachSQL = `
 SELECT v.name, count(DISTINCT e.email_id) FILTER (WHERE e.kind = 'open'), count(DISTINCT e.email_id) FILTER (WHERE e.kind = 'click')
@@ -68,7 +67,7 @@ SELECT g.id, g.account_id, g.email_id, g.kind, g.url, g.ip, g.user_agent, g.mach
        (SELECT * FROM engagements WHERE account_id = $1 AND email_id = e.id ORDER BY id DESC LIMIT $3) g
  ORDER BY g.id DESC`
 
-// Engagements gives the latest opens and clicks by email, newest first.
+// Engagements returns the latest opens and clicks by email id, newest first.
 func (s *Service) Engagements(ctx context.Context, accountID string, first int, emailIDs ...string) (map[string][]*ent.Engagement, error) {
 	found := make(map[string][]*ent.Engagement, len(emailIDs))
 	err := db.Each(ctx, s.db.SQL, func(row db.Row) error {

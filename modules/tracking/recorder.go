@@ -13,12 +13,11 @@ import (
 	"github.com/postrider/postrider/runtime/base/telemetry"
 )
 
-// A recorder stands between the redirects, which wait for nothing, and the
-// database. What does not fit into its queue, because the database is away or
-// slow, is dropped and counted.
+// recorder is a queue between the redirects, which never wait, and the database. If the queue is full because
+// the database is slow or unavailable, hits are dropped and counted.
 //
-// Clicks wait for burstWindow before they are stored: a scanner opens many links
-// of a message at once, and only the last of them shows that the first was its.
+// Clicks are held for burstWindow before they are stored, because a scanner opens many links of a message in
+// quick succession, and only the last one reveals that the first was part of the scan.
 type recorder struct {
 	store func(ctx context.Context, hits []hit) error
 	log   *slog.Logger
@@ -28,7 +27,7 @@ type recorder struct {
 	held     []hit // clicks, by time
 	stopping chan struct{}
 	done     chan struct{}
-	hurry    context.Context // ends when the time to stop is over
+	hurry    context.Context // ends when the time limit of stop is over
 	cut      context.CancelFunc
 	once     sync.Once
 	dropped  *prometheus.CounterVec
@@ -36,7 +35,7 @@ type recorder struct {
 
 const (
 	queueSize = 8192
-	batchSize = 256 // of one transaction
+	batchSize = 256 // per transaction
 	maxHeld   = 8192
 	retryMin  = 100 * time.Millisecond
 	retryMax  = 5 * time.Second
@@ -48,7 +47,7 @@ func newRecorder(store func(context.Context, []hit) error, log *slog.Logger, reg
 		dropped: prometheus.NewCounterVec(prometheus.CounterOpts{Namespace: telemetry.Namespace, Subsystem: "tracking", Name: "dropped_total",
 			Help: "Opens and clicks that were not recorded: the queue was full, or the database refused them."}, []string{"reason"}),
 	}
-	r.hurry, r.cut = context.WithCancel(context.Background()) // lives as long as the recorder does
+	r.hurry, r.cut = context.WithCancel(context.Background()) // lives as long as the recorder
 	if registry != nil {
 		if err := registry.Register(r.dropped); err != nil {
 			return nil, err
@@ -59,7 +58,7 @@ func newRecorder(store func(context.Context, []hit) error, log *slog.Logger, reg
 
 func (r *recorder) start() { go r.run() }
 
-// stop stores what waits, until ctx ends.
+// stop stores queued hits until ctx ends.
 func (r *recorder) stop(ctx context.Context) error {
 	r.once.Do(func() { close(r.stopping) })
 	defer r.cut()
@@ -69,11 +68,11 @@ func (r *recorder) stop(ctx context.Context) error {
 	case <-ctx.Done():
 		r.cut()
 		<-r.done
-		return errors.New("opens and clicks that waited were not recorded")
+		return errors.New("queued opens and clicks were not recorded")
 	}
 }
 
-// offer takes a hit if there is room. It never waits.
+// offer queues a hit if there is room. It never waits.
 func (r *recorder) offer(h hit) {
 	select {
 	case <-r.stopping:
@@ -103,7 +102,7 @@ func (r *recorder) run() {
 	}
 }
 
-// next waits until something can be stored. more is false when it was the last.
+// next waits until hits can be stored. more is false for the last batch.
 func (r *recorder) next() (ready []hit, more bool) {
 	var due <-chan time.Time
 	if len(r.held) > 0 {
@@ -125,7 +124,7 @@ func (r *recorder) next() (ready []hit, more bool) {
 	return append(ready, r.release(max(r.matured(time.Now()), len(r.held)-maxHeld))...), true
 }
 
-// take holds a click back; an open is ready.
+// take holds a click, and adds an open to ready.
 func (r *recorder) take(h hit, ready []hit) []hit {
 	if h.mark.Kind != Click {
 		return append(ready, h)
@@ -135,7 +134,7 @@ func (r *recorder) take(h hit, ready []hit) []hit {
 	return ready
 }
 
-// matured counts the held clicks whose window is over.
+// matured counts the held clicks whose window has passed.
 func (r *recorder) matured(now time.Time) int {
 	count := 0
 	for count < len(r.held) && now.Sub(r.held[count].at) >= burstWindow {
@@ -144,7 +143,7 @@ func (r *recorder) matured(now time.Time) int {
 	return count
 }
 
-// release judges the first held clicks.
+// release classifies and returns the first count held clicks.
 func (r *recorder) release(count int) []hit {
 	if count <= 0 {
 		return nil
@@ -161,8 +160,8 @@ func (r *recorder) release(count int) []hit {
 	return ready
 }
 
-// flush stores a batch, for as long as it takes while the database is away. Hits
-// that it refuses are tried one by one, so that one does not take the others along.
+// flush stores a batch, and retries while the database is unavailable. If the database refuses the batch, the
+// hits are stored one by one, so that a bad one does not affect the others.
 func (r *recorder) flush(batch []hit) {
 	for wait := retryMin; ; wait = min(2*wait, retryMax) {
 		err := r.store(r.hurry, batch)
@@ -181,7 +180,7 @@ func (r *recorder) flush(batch []hit) {
 			}
 			return
 		}
-		r.log.Warn("opens and clicks wait for the database", telemetry.KeyCount, len(batch), telemetry.KeyError, err)
+		r.log.Warn("database unavailable, retrying to record opens and clicks", telemetry.KeyCount, len(batch), telemetry.KeyError, err)
 		select {
 		case <-time.After(wait):
 		case <-r.hurry.Done():
@@ -191,5 +190,5 @@ func (r *recorder) flush(batch []hit) {
 
 func (r *recorder) drop(reason string, batch []hit, err error) {
 	r.dropped.WithLabelValues(reason).Add(float64(len(batch)))
-	r.log.Error("opens and clicks not recorded", telemetry.KeyCount, len(batch), telemetry.KeyError, err)
+	r.log.Error("cannot record opens and clicks", telemetry.KeyCount, len(batch), telemetry.KeyError, err)
 }

@@ -17,12 +17,12 @@ import (
 	"github.com/postrider/postrider/runtime/base/fault"
 )
 
-// shelf is the database's double: it can be away, and it can be slow.
+// shelf is a test double of the database that can be unavailable or slow.
 type shelf struct {
 	mutex sync.Mutex
 	hits  []hit
 	away  bool
-	bad   string // an address that it refuses
+	bad   string // an IP address that it refuses
 	block chan struct{}
 }
 
@@ -100,7 +100,7 @@ func openBy(ip string) hit {
 	return hit{mark: Mark{Kind: Open, EmailID: testEmail}, ip: ip, at: time.Now()}
 }
 
-// A scanner's first click cannot be told from a person's until its third.
+// A scanner's first click looks like a person's until the third.
 func TestManyLinksWithinASecondAreAScanners(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -108,7 +108,7 @@ func TestManyLinksWithinASecondAreAScanners(t *testing.T) {
 		r := startRecorder(t, s)
 		for _, target := range []string{"a", "b", "c"} {
 			r.offer(clickOn(target, "192.0.2.1"))
-			time.Sleep(300 * time.Millisecond) // of the bubble's clock: passes at once
+			time.Sleep(300 * time.Millisecond) // synctest clock: returns immediately
 		}
 		r.offer(clickOn("a", "192.0.2.2"))
 		r.offer(clickOn("a", "192.0.2.2"))
@@ -119,7 +119,7 @@ func TestManyLinksWithinASecondAreAScanners(t *testing.T) {
 		if got := s.machines(); got != want {
 			t.Errorf("recorded\n%s", got)
 		}
-		// Later the same visitor is a person again, and nothing is kept of before.
+		// Later, the same visitor counts as a person again, and earlier clicks are forgotten.
 		r.offer(clickOn("d", "192.0.2.1"))
 		time.Sleep(2 * burstWindow)
 		if got := s.machines(); got != want+`click d ""`+"\n" {
@@ -129,7 +129,7 @@ func TestManyLinksWithinASecondAreAScanners(t *testing.T) {
 			t.Error(err)
 		}
 		if len(r.bursts.order) > 1 || len(r.bursts.byVisitor) > 1 {
-			t.Errorf("%d clicks are remembered", len(r.bursts.order))
+			t.Errorf("%d clicks are remembered, want at most 1", len(r.bursts.order))
 		}
 	})
 }
@@ -147,11 +147,11 @@ func TestAStopRecordsWhatWaits(t *testing.T) {
 			t.Error(err)
 		}
 		if len(s.hits) != 1400 {
-			t.Errorf("%d of 1400 were recorded", len(s.hits))
+			t.Errorf("%d of 1400 hits were recorded", len(s.hits))
 		}
 		r.offer(openBy("192.0.2.1"))
 		if got := dropped(t, r, "stopping"); got != 1 {
-			t.Errorf("%v were counted after the stop", got)
+			t.Errorf("%v hits were counted as dropped after stop, want 1", got)
 		}
 	})
 }
@@ -162,22 +162,22 @@ func TestVisitsWaitForTheDatabaseAndTheRestIsCounted(t *testing.T) {
 		s := &shelf{away: true}
 		r := startRecorder(t, s)
 		r.offer(openBy("192.0.2.1"))
-		synctest.Wait() // it is being stored, in vain
+		synctest.Wait() // the recorder is retrying
 		if !fault.IsDatabaseAway(s.store(t.Context(), nil)) {
-			t.Fatal("the double's error is not that of a database that is away")
+			t.Fatal("the test double's error does not count as an unavailable database")
 		}
 		for range queueSize + 5 {
 			r.offer(openBy("192.0.2.2"))
 		}
 		if got := dropped(t, r, "queue_full"); got != 5 {
-			t.Errorf("%v were dropped, want 5", got)
+			t.Errorf("%v hits were dropped, want 5", got)
 		}
 		s.mutex.Lock()
 		s.away = false
 		s.mutex.Unlock()
 		time.Sleep(2 * retryMax)
 		if got := s.count(); got != queueSize+1 {
-			t.Errorf("%d were recorded once it was back, want %d", got, queueSize+1)
+			t.Errorf("%d hits were recorded after recovery, want %d", got, queueSize+1)
 		}
 		if err := r.stop(t.Context()); err != nil {
 			t.Error(err)
@@ -194,10 +194,10 @@ func TestAStopThatRunsOutOfTimeEnds(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
 		if err := r.stop(ctx); err == nil {
-			t.Error("nothing is said of what was not recorded")
+			t.Error("stop returned no error for hits that were not recorded")
 		}
 		if got := dropped(t, r, "stopping"); got != 1 {
-			t.Errorf("%v were counted", got)
+			t.Errorf("%v hits were counted as dropped, want 1", got)
 		}
 	})
 }
@@ -214,7 +214,7 @@ func TestAVisitThatIsRefusedTakesNoOtherWithIt(t *testing.T) {
 			t.Error(err)
 		}
 		if got := dropped(t, r, "refused"); got != 1 || len(s.hits) != 2 {
-			t.Errorf("%d recorded, %v refused", len(s.hits), got)
+			t.Errorf("%d hits recorded, %v refused, want 2 and 1", len(s.hits), got)
 		}
 	})
 }

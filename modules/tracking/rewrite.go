@@ -13,20 +13,20 @@ import (
 	"github.com/postrider/postrider/runtime/storage/db"
 )
 
-// maxLinks bounds by how much a message can grow.
+// maxLinks bounds the growth of a message.
 const maxLinks = 10_000
 
-// unsubscribePath is where the pages of the unsubscribe links are, on the host of
-// the base URL. They are never tracked.
+// unsubscribePath is the path of unsubscribe pages on the host of the base URL. Links to them are never
+// tracked.
 const unsubscribePath = "/u/"
 
-// Message is what Rewrite has to know of the email that the bodies belong to.
+// Message identifies the email of the bodies that Rewrite changes.
 type Message struct {
 	AccountID, EmailID, DomainID string
 	Opens, Clicks                bool // what to track
 }
 
-// RewriterParams of NewRewriter.
+// RewriterParams are the dependencies of NewRewriter.
 type RewriterParams struct {
 	fx.In
 
@@ -37,14 +37,14 @@ type RewriterParams struct {
 	Logger       *slog.Logger
 }
 
-// Rewriter makes bodies trackable. It is safe for concurrent use.
+// Rewriter adds tracking to message bodies. It is safe for concurrent use.
 type Rewriter struct {
 	config Config
 	tokens tokens
 	bases  *bases
 }
 
-// NewRewriter makes the Rewriter.
+// NewRewriter returns a new Rewriter.
 func NewRewriter(p RewriterParams) (*Rewriter, error) {
 	if err := p.Config.Validate(); err != nil {
 		return nil, err
@@ -53,9 +53,8 @@ func NewRewriter(p RewriterParams) (*Rewriter, error) {
 	return &Rewriter{config: config, tokens: tokens{p.Box.DeriveEach(tokenPurpose)}, bases: newBases(config, p.DB, p.Certificates, p.Logger)}, nil
 }
 
-// Rewrite gives the bodies as they are to be sent. It is called once per composed
-// message, after everything else has been put into the bodies. The error is an id
-// that is none.
+// Rewrite returns the bodies to send. It is called once per composed message, after all other changes to the
+// bodies. It fails only for an invalid id.
 func (r *Rewriter) Rewrite(ctx context.Context, m Message, html, text string) (newHTML, newText string, err error) {
 	if !m.Opens && !m.Clicks {
 		return html, text, nil
@@ -73,14 +72,14 @@ func (r *Rewriter) Rewrite(ctx context.Context, m Message, html, text string) (n
 	return w.html(html), w.text(text), nil
 }
 
-// rewriting is the work on one message.
+// rewriting is the state of rewriting one message.
 type rewriting struct {
 	message Message
 	minter  *minter
 	base    string   // scheme and host of the links
-	own     []string // what is not tracked
+	own     []string // prefixes that are not tracked
 	links   int
-	made    map[string]string // target to link: the same one often comes twice
+	made    map[string]string // links by target, because targets often repeat
 }
 
 func (w *rewriting) html(source string) string {
@@ -130,13 +129,13 @@ func (w *rewriting) track(written string) (string, bool) {
 	return link, true
 }
 
-// pixel takes no room: its height is taken back by the margin.
+// pixel returns an image that takes no space: a negative margin compensates its height.
 func (w *rewriting) pixel() string {
 	return `<img src="` + w.base + OpenPath + w.minter.open() + PixelSuffix +
 		`" width="1" height="1" alt="" style="display:block;width:1px;height:1px;margin:-1px 0 0;padding:0;border:0">`
 }
 
-// insert keeps the edits in order: links may stand after the end of the body.
+// insert inserts an edit in order, because links may follow the end of the body.
 func insert(edits []edit, e edit) []edit {
 	at := len(edits)
 	for at > 0 && edits[at-1].start >= e.start {

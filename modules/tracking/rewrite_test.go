@@ -25,7 +25,7 @@ const (
 
 var both = Message{AccountID: testAccount, EmailID: testEmail, DomainID: testDomain, Opens: true, Clicks: true}
 
-// pinnedKey makes the same tokens in every run, for golden files.
+// pinnedKey returns a fixed key, so that golden files contain the same tokens in every run.
 func pinnedKey(t testing.TB) *secret.Box {
 	t.Helper()
 	keys, err := secret.ParseKeys(secret.New("AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8="))
@@ -45,7 +45,7 @@ func newRewriter(t testing.TB) *Rewriter {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r.bases.known.Set(domainKey{testAccount, testDomain}, linkBase{testBase, ownHost}) // asks no database
+	r.bases.known.Set(domainKey{testAccount, testDomain}, linkBase{testBase, ownHost}) // avoids the database
 	return r
 }
 
@@ -73,7 +73,7 @@ func TestLettersAreRewrittenAsTheGoldenFilesShow(t *testing.T) {
 	html, text := rewrite(t, r, both, read(t, "letter.html"), read(t, "letter.txt"))
 	expect.Golden(t, "letter.tracked.html", html)
 	expect.Golden(t, "letter.tracked.txt", text)
-	// The same with readable targets in place of tokens.
+	// The same with readable targets instead of tokens.
 	expect.Golden(t, "letter.targets.html", readable(t, r, html))
 	expect.Golden(t, "letter.targets.txt", readable(t, r, text))
 }
@@ -85,7 +85,7 @@ func readable(t testing.TB, r *Rewriter, rewritten string) string {
 	return tracked.ReplaceAllStringFunc(rewritten, func(link string) string {
 		mark, err := r.tokens.parse(link[strings.LastIndexByte(link, '/')+1:], ownHost)
 		if err != nil || mark.AccountID != testAccount || mark.EmailID != testEmail {
-			t.Errorf("the link %s tells %+v, %v, want the account %s and the email %s", link, mark, err, testAccount, testEmail)
+			t.Errorf("link %s contains %+v, %v; want account %s and email %s", link, mark, err, testAccount, testEmail)
 		}
 		return "[" + string(mark.Kind) + " " + mark.Target + "]"
 	})
@@ -115,17 +115,16 @@ func TestOnlyWhatIsOnIsTracked(t *testing.T) {
 		}
 	}
 	if html, text := rewrite(t, r, both, "", "no link"); html != "" || text != "no link" {
-		t.Errorf("a message without html became %q, %q", html, text)
+		t.Errorf("a message without HTML became %q, %q", html, text)
 	}
 	for _, wrong := range []Message{{AccountID: "acc_1", EmailID: testEmail, Opens: true}, {AccountID: testAccount, EmailID: testDomain, Opens: true}} {
 		if _, _, err := r.Rewrite(t.Context(), wrong, "x", ""); err == nil {
-			t.Errorf("%+v was taken", wrong)
+			t.Errorf("Rewrite accepted %+v", wrong)
 		}
 	}
 }
 
-// undo checks that what stands between the links is the source's, octet for octet,
-// and that each link leads where the source's own did.
+// undo checks that the bytes between links are unchanged, and that each link has the target of the original.
 func undo(t *testing.T, r *Rewriter, source, rewritten string, unescape func(string) string) {
 	t.Helper()
 	at := 0
@@ -140,14 +139,14 @@ func undo(t *testing.T, r *Rewriter, source, rewritten string, unescape func(str
 			found = len(source) - at - len(piece)
 		}
 		if found < 0 {
-			t.Fatalf("octets changed: %q is not where it was in %q (rewritten %q)", piece, source, rewritten)
+			t.Fatalf("bytes changed: %q is not in its place in %q (rewritten %q)", piece, source, rewritten)
 		}
 		if i > 0 {
 			mark, err := r.tokens.parse(links[i-1][strings.LastIndexByte(links[i-1], '/')+1:], ownHost)
 			if err != nil {
 				t.Fatal(err)
 			}
-			// The piece after may stand inside the target too: take the first gap that fits.
+			// The target may contain the next piece too: use the first position that fits.
 			want := false
 			for ; found >= 0 && at+found <= len(source) && strings.HasPrefix(source[at+found:], piece); found++ {
 				if target, ok := weburl.Normalize(unescape(source[at : at+found])); ok && target == mark.Target {
@@ -161,7 +160,7 @@ func undo(t *testing.T, r *Rewriter, source, rewritten string, unescape func(str
 				found += next
 			}
 			if !want {
-				t.Fatalf("no target of %q leads to %q", source[at:], mark.Target)
+				t.Fatalf("no URL of %q matches the target %q", source[at:], mark.Target)
 			}
 		}
 		at += found + len(piece)
@@ -171,7 +170,8 @@ func undo(t *testing.T, r *Rewriter, source, rewritten string, unescape func(str
 	}
 }
 
-// attributeText is what a browser reads in an attribute: not all entities of a text.
+// attributeText returns the value that a browser reads from an attribute, where not all entities of text
+// apply.
 func attributeText(value string) string {
 	quote := ""
 	for _, q := range []string{`"`, `'`} {
@@ -203,7 +203,7 @@ func checkHTML(t *testing.T, r *Rewriter, source string) {
 		t.Fatalf("the pixel is not at %d of %q: %q", end, source, with)
 	}
 	if again, _ := rewrite(t, r, clicks, rewritten, ""); again != rewritten {
-		t.Fatalf("rewriting what was rewritten changes it: %q, %q", rewritten, again)
+		t.Fatalf("rewriting twice changes the result: %q, %q", rewritten, again)
 	}
 }
 
@@ -254,8 +254,8 @@ func FuzzRewriteText(f *testing.F) {
 	f.Fuzz(func(t *testing.T, source string) { checkText(t, r, source) })
 }
 
-// Whatever size a body has, time grows with it and not faster: each of these has
-// some part that a careless scan reads again and again.
+// Time must grow linearly with the size of a body. Each of these contains a pattern that a naive scan would
+// read repeatedly.
 func TestLargeBodiesTakeLinearTime(t *testing.T) {
 	t.Parallel()
 	r := newRewriter(t)
@@ -275,7 +275,7 @@ func TestLargeBodiesTakeLinearTime(t *testing.T) {
 			t.Errorf("%s: took %s", name, took)
 		}
 		if len(html)+len(text) > len(c.html)+len(c.text)+maxLinks*4000 {
-			t.Errorf("%s: %d octets became %d", name, len(c.html)+len(c.text), len(html)+len(text))
+			t.Errorf("%s: %d bytes became %d", name, len(c.html)+len(c.text), len(html)+len(text))
 		}
 	}
 }

@@ -17,15 +17,15 @@ import (
 	"github.com/postrider/postrider/runtime/work/event"
 )
 
-// Seen is an open or a click that was recorded.
+// Seen is a recorded open or click.
 type Seen struct {
 	AccountID, EmailID string
 	Type               event.Type
-	Fill               func(*event.Email) // adds what is particular to the event
+	Fill               func(*event.Email) // sets the fields specific to the event
 }
 
-// Announcer publishes the facts of emails, as part of a transaction. What is
-// told of emails that do not exist is left out; told is how many do.
+// Announcer publishes facts of emails as part of a transaction. Emails that do not exist are skipped; told is
+// the number of published facts.
 type Announcer interface {
 	Announce(ctx context.Context, tx db.Execer, seen []Seen) (told int, err error)
 }
@@ -33,21 +33,21 @@ type Announcer interface {
 // Bus wakes the consumers of facts after a commit.
 type Bus interface{ Wake() }
 
-// Params of New.
+// Params are the dependencies of New.
 type Params struct {
 	fx.In
 
 	Config    Config
 	DB        *db.DB
 	Bus       Bus
-	Announcer Announcer `optional:"true"` // nil: recorded and not told
+	Announcer Announcer `optional:"true"` // nil: record without publishing
 	Rules     *linkrules.Rules
 	Box       *secret.Box
 	Logger    *slog.Logger
 	Registry  prometheus.Registerer `optional:"true"`
 }
 
-// Service reads tokens and records visits. Safe for concurrent use.
+// Service reads tokens and records visits. It is safe for concurrent use.
 type Service struct {
 	db        *db.DB
 	bus       Bus
@@ -59,7 +59,7 @@ type Service struct {
 	refused   *prometheus.CounterVec
 }
 
-// New makes the service; nothing is recorded before Start.
+// New creates the service. Nothing is recorded before Start.
 func New(p Params) (*Service, error) {
 	if err := p.Config.Validate(); err != nil {
 		return nil, err
@@ -82,13 +82,13 @@ func New(p Params) (*Service, error) {
 	return s, nil
 }
 
-// Start begins to record.
+// Start starts recording.
 func (s *Service) Start(context.Context) error {
 	s.recorder.start()
 	return nil
 }
 
-// Stop records what waits, as long as ctx lasts.
+// Stop records queued visits until ctx ends.
 func (s *Service) Stop(ctx context.Context) error {
 	return s.recorder.stop(ctx)
 }
@@ -99,10 +99,10 @@ var ErrWithheld = errors.New("tracked link is withheld")
 
 const reasonHost = "other_host"
 
-// Read returns the contents of a token that was presented on a host, in the form of a Host header.
-// It returns ErrForged for a token that is not genuine or belongs to another host, and ErrWithheld for
-// a click that must not redirect. Only a link under a former tracking host asks the database; any
-// other error means that it did not answer.
+// Read returns the contents of a token that was requested on a host, as in the Host header. It returns
+// ErrForged for a token that is not genuine or belongs to another host, and ErrWithheld for a click that must
+// not redirect. Only a link under a former tracking host queries the database; any other error means that the
+// query failed.
 func (s *Service) Read(ctx context.Context, kind Kind, token, host string) (Mark, error) {
 	own, name := s.rules.IsOwn(host), ownHost
 	if !own {
@@ -131,5 +131,5 @@ func (s *Service) Read(ctx context.Context, kind Kind, token, host string) (Mark
 	return mark, nil
 }
 
-// Record has a visit recorded soon. It never waits: see recorder.
+// Record queues a visit for recording. It never waits (see recorder).
 func (s *Service) Record(v Visit) { s.recorder.offer(s.machines.hitOf(v, time.Now())) }

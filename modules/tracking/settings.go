@@ -11,40 +11,40 @@ import (
 
 const chapter = "Tracking"
 
-// TLSAddr is host:port; empty: links stand under the base URL.
+// TLSAddr is host:port. If empty, links use the base URL.
 var TLSAddr = setting.Declare(setting.Setting[string]{
 	Name: "POSTRIDER_TRACKING_TLS_ADDR", Group: chapter, Form: setting.HostPort(), DefaultText: "nowhere",
-	Help: "Where tracking hosts are served over TLS, with certificates from an ACME authority. Others reach it at port 443.",
+	Help: "Listen address for tracking hosts over TLS, with certificates from an ACME authority. Clients must reach it at port 443.",
 	Check: func(v setting.Values, addr string) error {
 		if addr != "" && addr == config.HTTPTLSAddr.Of(v) {
-			return errors.New("is that of POSTRIDER_HTTP_TLS_ADDR, which serves tracking hosts too: leave it out")
+			return errors.New("must differ from POSTRIDER_HTTP_TLS_ADDR, which also serves tracking hosts; remove it")
 		}
 		return nil
 	},
 })
 
-// ACMEEmail is where the certificate authority writes to.
+// ACMEEmail is the contact address for the certificate authority.
 var ACMEEmail = setting.Declare(setting.Setting[string]{
 	Name: "POSTRIDER_ACME_EMAIL", Group: chapter, Form: setting.Text("ADDRESS"),
-	Help: "Where the certificate authority may write to. POSTRIDER_TRACKING_TLS_ADDR needs it, and POSTRIDER_HTTP_TLS_ADDR without files.",
+	Help: "Contact address for the certificate authority. Required with POSTRIDER_TRACKING_TLS_ADDR, and with POSTRIDER_HTTP_TLS_ADDR without certificate files.",
 	Check: func(v setting.Values, email string) error {
 		if TLSAddr.Given(v) && !strings.Contains(email, "@") {
-			return errors.New("is required with POSTRIDER_TRACKING_TLS_ADDR: the address where the certificate authority may write to")
+			return errors.New("is required with POSTRIDER_TRACKING_TLS_ADDR: the contact address for the certificate authority")
 		}
 		if config.HTTPTLSAddr.Given(v) && !config.HTTPTLSCert.Given(v) && !strings.Contains(email, "@") {
-			return errors.New("is required with POSTRIDER_HTTP_TLS_ADDR, or POSTRIDER_HTTP_TLS_CERT is: the address where the certificate authority may write to")
+			return errors.New("or POSTRIDER_HTTP_TLS_CERT is required with POSTRIDER_HTTP_TLS_ADDR: the contact address for the certificate authority")
 		}
 		return nil
 	},
 })
 
-// ACMECA is the URL of the certificate authority's directory.
+// ACMECA is the directory URL of the certificate authority.
 var ACMECA = setting.Declare(setting.Setting[string]{
 	Name: "POSTRIDER_ACME_CA", Group: chapter, Default: "https://acme-v02.api.letsencrypt.org/directory", DefaultText: "Let's Encrypt",
 	Help: "Directory URL of the certificate authority.",
 	Form: setting.Form[string]{Placeholder: "URL", Parse: func(text string) (string, error) {
 		if u, err := url.Parse(text); err != nil || u.Scheme != "https" || u.Hostname() == "" {
-			return "", errors.New("is no https:// URL of an ACME directory")
+			return "", errors.New("must be the https:// URL of an ACME directory")
 		}
 		return text, nil
 	}},

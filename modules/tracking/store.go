@@ -12,13 +12,12 @@ import (
 	"github.com/postrider/postrider/runtime/work/event"
 )
 
-// maxEngagements is how many are recorded of one email.
-// Processes that record at the same moment may exceed it by a batch.
+// maxEngagements is the maximum number of recorded engagements per email. Processes that record at the same
+// moment may exceed it by a batch.
 const maxEngagements = 1000
 
-// recordSQL stores the hits of emails that are there and have room, and tells which
-// it stored. The emails are locked in the order of their ids, as everybody does who
-// changes several.
+// recordSQL stores the hits of existing emails that are below the limit, and returns their numbers. It locks
+// emails in id order, as every multi-email update does.
 var recordSQL = db.Compile(`
 WITH hit AS (
 	SELECT h.*, row_number() OVER (PARTITION BY h.email_id ORDER BY h.n) AS nth FROM ` + hitRows.Numbered("n") + `
@@ -45,14 +44,14 @@ var hitRows = batch.New("h",
 	batch.Computed[aged]("created_at", "now() - make_interval(secs => h.age)"),
 )
 
-// aged is a hit and how long ago it was: the database clock has the time.
+// aged is a hit with its age, because created_at is computed by the database clock.
 type aged struct {
 	hit
 
 	age time.Duration
 }
 
-// record stores hits and announces them, all in one transaction.
+// record stores hits and announces them in one transaction.
 func (s *Service) record(ctx context.Context, hits []hit) error {
 	told := 0
 	err := s.db.InTx(ctx, func(tx *ent.Tx) error {
@@ -84,7 +83,7 @@ func insertHits(ctx context.Context, tx *ent.Tx, hits []hit, now time.Time) (adm
 	return admitted, err
 }
 
-// seen is the hit as it is told.
+// seen returns the hit as an announcement.
 func (h hit) seen() Seen {
 	told := Seen{AccountID: h.mark.AccountID, EmailID: h.mark.EmailID, Type: event.EmailOpened}
 	told.Fill = func(e *event.Email) { e.Open = &event.Open{IP: h.ip, UserAgent: h.agent, Machine: h.machine != ""} }
@@ -97,7 +96,7 @@ func (h hit) seen() Seen {
 	return told
 }
 
-// DeleteFor deletes what was recorded of emails, and gives how much that was.
+// DeleteFor deletes the engagements of emails and returns how many there were.
 func (s *Service) DeleteFor(ctx context.Context, accountID string, emailIDs []string) (int, error) {
 	count, err := s.db.Ent.Engagement.Delete().Where(engagement.AccountID(accountID), engagement.EmailIDIn(emailIDs...)).Exec(ctx)
 	if err != nil {

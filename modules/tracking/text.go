@@ -5,10 +5,9 @@ import (
 	"unicode"
 )
 
-// scanText finds the http(s) addresses in a plain text and what to put there. An
-// address ends where readers and mail programs take it to end: before space, quotes,
-// angle brackets, punctuation of other scripts, and without the punctuation of the
-// sentence that it stands in.
+// scanText finds the http(s) URLs in plain text and returns the necessary edits. A URL ends where readers and
+// mail programs expect: before spaces, quotes, angle brackets and punctuation of other scripts, and without
+// the punctuation of the surrounding sentence.
 func scanText(source string, track tracker) (edits []edit) {
 	for at := 0; ; {
 		found := nextScheme(source[at:])
@@ -44,8 +43,8 @@ func nextScheme(text string) int {
 	}
 }
 
-// atBoundary says whether an address can begin after the text: xhttp:// is none.
-// Scripts that use no spaces put it right after a word.
+// atBoundary reports whether a URL can begin after the text, which excludes xhttp://. Scripts without spaces
+// put a URL directly after a word.
 func atBoundary(before string) bool {
 	if before == "" {
 		return true
@@ -68,10 +67,10 @@ func urlLength(text string) int {
 	return len(text)
 }
 
-// trimSentence takes away what belongs to the sentence: the full stop after it, the
-// bracket that was opened before it.
+// trimSentence removes trailing characters that belong to the sentence: a full stop, or a closing bracket
+// that was opened before the URL.
 func trimSentence(url string) string {
-	var open [3]int // unclosed (, [, { less the closing ones
+	var open [3]int // unclosed (, [, {, minus closing ones
 	for i := range len(url) {
 		if kind := strings.IndexByte("([{", url[i]); kind >= 0 {
 			open[kind]++

@@ -15,7 +15,7 @@ import (
 	"github.com/postrider/postrider/runtime/base/id"
 )
 
-// Paths of the public links. A token has no slash and no dot.
+// Paths of the public links. A token contains no slash and no dot.
 const (
 	Prefix      = "/t/"
 	ClickPath   = Prefix + "c/"
@@ -23,38 +23,37 @@ const (
 	PixelSuffix = ".gif"
 )
 
-// ErrForged is all that is said of a token that is not genuine.
+// ErrForged is the only error for tokens that are not genuine.
 var ErrForged = errors.New("tracking token is not genuine")
 
-// Kind says what a token is for.
+// Kind is the purpose of a token.
 type Kind string
 
-// The kinds, as the database has them.
+// Kinds of tokens, as stored in the database.
 const (
 	Open  Kind = "open"
 	Click Kind = "click"
 )
 
-// Mark is what a token tells.
+// Mark is the content of a token.
 type Mark struct {
 	Kind               Kind
 	AccountID, EmailID string
-	Target             string // http(s), ASCII; for a click
+	Target             string // http(s), ASCII; only for a click
 }
 
-// ownHost stands for all hosts of the installation in the signature of a token.
+// ownHost represents all hosts of the installation in the signature of a token.
 const ownHost = ""
 
-// A token is, in base64url without padding: form (1 octet), the UUIDs of account
-// and email (16 octets each), the target (the rest, its scheme shortened away),
-// HMAC-SHA256 cut to 96 bits over what is before it and, in a form with formBound, over a
-// zero byte and the host that the token was issued for, which the token does not contain.
-// Versions before the binding issued tokens without formBound.
+// A token contains, in base64url without padding: the form (1 byte), the UUIDs of account and email (16 bytes
+// each), the target (the rest, without its scheme), and HMAC-SHA256 truncated to 96 bits. The HMAC covers
+// everything before it. In a form with formBound, it also covers a zero byte and the host that the token was
+// issued for, which the token does not contain. Older versions issued tokens without formBound.
 const (
 	formOpen     = 0x10
-	formClick    = 0x11 // the target begins http://, which is left out
-	formClickTLS = 0x12 // https://
-	formBound    = 0x20 // is added to the others
+	formClick    = 0x11 // the target begins with http://, which is omitted
+	formClickTLS = 0x12 // the target begins with https://, which is omitted
+	formBound    = 0x20 // is added to the other forms
 	uuidSize     = 16
 	headSize     = 1 + 2*uuidSize
 	macSize      = 12
@@ -62,16 +61,16 @@ const (
 	longestToken = (headSize+weburl.Longest+macSize)*4/3 + 1
 )
 
-// tokens makes and reads tokens. It is safe for concurrent use.
+// tokens issues and parses tokens. It is safe for concurrent use.
 type tokens struct {
-	keys [][]byte // the first one makes tokens, all are believed
+	keys [][]byte // the first key signs, all keys verify
 }
 
-// minter makes the tokens of one email. It belongs to one goroutine.
+// minter issues the tokens of one email. It is not safe for concurrent use.
 type minter struct {
-	head []byte // room for the form, then the ids
+	head []byte // space for the form, then the ids
 	mac  hash.Hash
-	host string // that the tokens are issued for
+	host string // host that the tokens are issued for
 }
 
 // minter returns the minter of an email whose links are under a host, or under ownHost.
@@ -83,7 +82,7 @@ func (t tokens) minter(accountID, emailID, host string) (*minter, error) {
 	}{{id.Account, accountID}, {id.Email, emailID}} {
 		parsed, err := typeid.FromString(of.text)
 		if err != nil || parsed.Prefix() != string(of.prefix) {
-			return nil, fmt.Errorf("tracking: %q is no id of the kind %s", of.text, of.prefix)
+			return nil, fmt.Errorf("tracking: %q is not an id of kind %s", of.text, of.prefix)
 		}
 		m.head = append(m.head, parsed.UUIDBytes()...)
 	}
@@ -92,7 +91,7 @@ func (t tokens) minter(accountID, emailID, host string) (*minter, error) {
 
 func (m *minter) open() string { return m.token(formOpen, "") }
 
-// click makes the token of a target that weburl.Normalize returned.
+// click returns the token of a target that weburl.Normalize returned.
 func (m *minter) click(target string) string {
 	if rest, tls := strings.CutPrefix(target, weburl.TLS); tls {
 		return m.token(formClickTLS, rest)
@@ -111,7 +110,7 @@ func (m *minter) token(form byte, rest string) string {
 	return base64.RawURLEncoding.EncodeToString(append(body, sum[:macSize]...))
 }
 
-// writeSigned writes what the signature of a token covers.
+// writeSigned writes the data that the signature of a token covers.
 func writeSigned(mac hash.Hash, body []byte, host string) {
 	mac.Write(body)
 	if body[0]&formBound != 0 {
@@ -120,14 +119,14 @@ func writeSigned(mac hash.Hash, body []byte, host string) {
 	}
 }
 
-// parse reads a token that was presented on a host, or on ownHost. There is one form of
-// each: what differs is forged.
+// parse parses a token that was requested on a host, or on ownHost. Each token has exactly one encoding; any
+// other is forged.
 func (t tokens) parse(token, host string) (Mark, error) {
 	if len(token) > longestToken {
 		return Mark{}, ErrForged
 	}
 	raw, err := base64.RawURLEncoding.Strict().DecodeString(token)
-	// The decoder overlooks line ends.
+	// The decoder ignores line breaks.
 	if err != nil || len(raw) < headSize+macSize || base64.RawURLEncoding.EncodedLen(len(raw)) != len(token) {
 		return Mark{}, ErrForged
 	}
@@ -138,7 +137,7 @@ func (t tokens) parse(token, host string) (Mark, error) {
 	return decode(body)
 }
 
-// genuine tries every key, all the same whether an earlier one fits.
+// genuine reports whether a key verifies the signature. It tries every key, in constant time.
 func (t tokens) genuine(body, sum []byte, host string) bool {
 	fits := false
 	for _, key := range t.keys {
@@ -149,7 +148,7 @@ func (t tokens) genuine(body, sum []byte, host string) bool {
 	return fits
 }
 
-// decode is only reached by what we have made; it trusts none of it all the same.
+// decode decodes a body with a valid signature, and validates it nevertheless.
 func decode(body []byte) (m Mark, err error) {
 	if m.AccountID, err = idOf(id.Account, body[1:1+uuidSize]); err != nil {
 		return Mark{}, err

@@ -23,18 +23,18 @@ func TestTokensTellWhatTheyWereMadeFor(t *testing.T) {
 	m := mint(t, of)
 	want := Mark{Kind: Open, AccountID: testAccount, EmailID: testEmail}
 	if got, err := of.parse(m.open(), ownHost); err != nil || got != want {
-		t.Errorf("the token of the pixel tells %+v, %v, want %+v", got, err, want)
+		t.Errorf("pixel token contains %+v, %v; want %+v", got, err, want)
 	}
 	want.Kind = Click
 	for _, target := range []string{"https://example.com", "http://example.com/?a=b#c", "https://" + strings.Repeat("a", weburl.Longest-8)} {
 		want.Target = target
 		if got, err := of.parse(m.click(target), ownHost); err != nil || got != want {
-			t.Errorf("the token of a click on %s tells %+v, %v, want %+v", target, got, err, want)
+			t.Errorf("click token for %s contains %+v, %v; want %+v", target, got, err, want)
 		}
 	}
 }
 
-// No change of a token, however small, gives another that is believed.
+// Any change of a token, however small, makes it forged.
 func TestChangedTokensAreForged(t *testing.T) {
 	t.Parallel()
 	of := tokens{pinnedKey(t).DeriveEach(tokenPurpose)}
@@ -45,20 +45,20 @@ func TestChangedTokensAreForged(t *testing.T) {
 			for _, c := range alphabet {
 				if changed := token[:i] + string(c) + token[i+1:]; changed != token {
 					if got, err := of.parse(changed, ownHost); err == nil {
-						t.Fatalf("%s gives %+v", changed, got)
+						t.Fatalf("changed token %s is accepted as %+v", changed, got)
 					}
 				}
 			}
 			for _, other := range []string{token[:i], token[i:][1:], token[:i] + "\n" + token[i:], token[:i] + "=" + token[i:]} {
 				if got, err := of.parse(other, ownHost); err == nil {
-					t.Fatalf("%q gives %+v", other, got)
+					t.Fatalf("changed token %q is accepted as %+v", other, got)
 				}
 			}
 		}
 	}
 	other := tokens{[][]byte{secretOf(t).Derive(tokenPurpose)}}
 	if _, err := other.parse(m.open(), ownHost); err == nil {
-		t.Error("a token of another key is believed")
+		t.Error("a token of another key is accepted")
 	}
 }
 
@@ -82,17 +82,17 @@ func TestTokensOutliveARotationOfTheMasterKey(t *testing.T) {
 	after := tokens{secretOf(t, newer).DeriveEach(tokenPurpose)}
 	old := mint(t, before).click("https://example.com/")
 	if _, err := during.parse(old, ownHost); err != nil {
-		t.Errorf("a link of the older key: %v", err)
+		t.Errorf("link signed with the old key: %v", err)
 	}
 	if _, err := after.parse(mint(t, during).click("https://example.com/"), ownHost); err != nil {
-		t.Errorf("a link made while both are configured: %v", err)
+		t.Errorf("link signed while both keys are configured: %v", err)
 	}
 	if _, err := after.parse(old, ownHost); err == nil {
-		t.Error("a link of a key that is gone is believed")
+		t.Error("a link of a removed key is accepted")
 	}
 }
 
-// Even who has the key cannot make a redirect to something that is no web address.
+// Even with the key, a token cannot redirect to anything but a web address.
 func TestAGenuineTokenWithAStrangeTargetIsForged(t *testing.T) {
 	t.Parallel()
 	of := tokens{pinnedKey(t).DeriveEach(tokenPurpose)}
@@ -100,7 +100,7 @@ func TestAGenuineTokenWithAStrangeTargetIsForged(t *testing.T) {
 	for _, token := range []string{m.token(formClick, ""), m.token(formClick, "e.com/\r\nSet-Cookie: a=b"), m.token(formClickTLS, "e.com/ü"),
 		m.token(formClickTLS, `e.com\@f.com`), m.token(formOpen, "x"), m.token(0x13, "e.com"), m.token(formClick, strings.Repeat("a", weburl.Longest))} {
 		if got, err := of.parse(token, ownHost); err == nil {
-			t.Errorf("a genuine token with a strange target tells %+v, want an error", got)
+			t.Errorf("token with an invalid target is accepted as %+v", got)
 		}
 	}
 }
@@ -116,7 +116,7 @@ func FuzzToken(f *testing.F) {
 	f.Add("")
 	f.Fuzz(func(t *testing.T, token string) {
 		if mark, err := of.parse(token, ownHost); err == nil && !genuine[token] {
-			t.Fatalf("%q gives %+v", token, mark)
+			t.Fatalf("%q is accepted as %+v", token, mark)
 		}
 	})
 }

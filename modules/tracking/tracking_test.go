@@ -21,7 +21,7 @@ import (
 	"github.com/postrider/postrider/runtime/work/event"
 )
 
-// listener hears what is told.
+// listener records announcements.
 type listener struct {
 	mutex sync.Mutex
 	told  []event.Email
@@ -72,7 +72,7 @@ func newWorld(t *testing.T) *world {
 	return w
 }
 
-// email stores one of the account.
+// email stores an email of the account.
 func (w *world) email(t *testing.T, accountID string) string {
 	t.Helper()
 	emailID := id.New(id.Email)
@@ -113,17 +113,17 @@ func TestVisitsAreRecordedAndToldTogether(t *testing.T) {
 		mark := hitFor(kind, w.ada, emailID).mark
 		w.Record(Visit{Mark: mark, IP: netip.MustParseAddr("::ffff:192.0.2.7"), UserAgent: "curl/8"})
 	}
-	expect.Within(t, 20*time.Second, "both are told", func() bool {
+	expect.Within(t, 20*time.Second, "both visits are announced", func() bool {
 		w.mutex.Lock()
 		defer w.mutex.Unlock()
 		return len(w.told) == 2 && w.woken > 0
 	})
-	// Told is not yet committed; what is under way ends first.
+	// The announcement is not committed yet; Stop waits for that.
 	if err := w.Stop(t.Context()); err != nil {
 		t.Error(err)
 	}
 	if w.types[0] != event.EmailOpened || w.types[1] != event.EmailClicked {
-		t.Errorf("told %v", w.types)
+		t.Errorf("announced %v, want an open and a click", w.types)
 	}
 	if got := *w.told[0].Open; got != (event.Open{IP: "192.0.2.7", UserAgent: "curl/8", Machine: true}) {
 		t.Errorf("open: %+v", got)
@@ -135,9 +135,9 @@ func TestVisitsAreRecordedAndToldTogether(t *testing.T) {
 	if len(rows) != 2 || rows[0].URL != nil || *rows[1].URL != "https://example.com/a" || rows[0].Machine != "bot" || rows[1].AccountID != w.ada {
 		t.Fatalf("stored %+v", rows)
 	}
-	// A click waits for a second, and keeps the moment at which it was made.
+	// A click is held for a second, but keeps its original time.
 	if late := rows[1].CreatedAt.Sub(began); late > burstWindow/2 && late > time.Since(began)-burstWindow/2 {
-		t.Errorf("the click is dated %s after it", late)
+		t.Errorf("the stored time of the click is %s late", late)
 	}
 }
 
@@ -147,7 +147,7 @@ func TestNothingIsRecordedOfEmailsThatAreNotThere(t *testing.T) {
 	emailID := w.email(t, w.ada)
 	err := w.record(t.Context(), []hit{hitFor(Open, w.ada, id.New(id.Email)), hitFor(Click, w.eve, emailID), hitFor(Open, w.ada, emailID)})
 	if rows := w.stored(t); err != nil || len(rows) != 1 || rows[0].EmailID != emailID || rows[0].AccountID != w.ada || len(w.told) != 1 {
-		t.Errorf("%v: stored %+v, told %v", err, rows, w.told)
+		t.Errorf("%v: stored %+v, announced %v; want only the open of Ada's email", err, rows, w.told)
 	}
 }
 
@@ -169,7 +169,7 @@ func TestAnEmailHasABoundedNumberOfVisits(t *testing.T) {
 		counts[row.EmailID]++
 	}
 	if counts[emailID] != maxEngagements || counts[other] != 5 || len(w.told) != maxEngagements+5 {
-		t.Errorf("%v recorded, %d told", counts, len(w.told))
+		t.Errorf("%v recorded, %d announced", counts, len(w.told))
 	}
 }
 
@@ -178,7 +178,7 @@ func TestWhatCannotBeToldIsNotRecorded(t *testing.T) {
 	w := newWorld(t)
 	w.fails = fmt.Errorf("no")
 	if err := w.record(t.Context(), []hit{hitFor(Open, w.ada, w.email(t, w.ada))}); err == nil || len(w.stored(t)) != 0 || w.woken != 0 {
-		t.Errorf("%v, %d stored", err, len(w.stored(t)))
+		t.Errorf("record with a failing announcer: %v, %d stored; want an error and nothing stored", err, len(w.stored(t)))
 	}
 }
 
@@ -202,7 +202,7 @@ func TestProcessesRecordTheSameEmailsAtOnce(t *testing.T) {
 	}
 	all.Wait()
 	if got := len(w.stored(t)); got != 120 {
-		t.Errorf("%d of 120 were recorded", got)
+		t.Errorf("%d of 120 visits were recorded", got)
 	}
 }
 
@@ -214,13 +214,13 @@ func TestDeletionKeepsToTheAccount(t *testing.T) {
 		t.Fatal(err)
 	}
 	if n, err := w.DeleteFor(t.Context(), w.ada, []string{mine, eves, "msg_none"}); n != 2 || err != nil {
-		t.Errorf("DeleteFor Ada's email and Eve's gives %d, %v, want the 2 visits of Ada's", n, err)
+		t.Errorf("DeleteFor = %d, %v; want only the 2 visits of Ada's email", n, err)
 	}
 	if n, err := w.DeleteFor(t.Context(), w.ada, nil); n != 0 || err != nil {
-		t.Errorf("of no email: %d, %v", n, err)
+		t.Errorf("DeleteFor without emails: %d, %v; want 0", n, err)
 	}
 	if rows := w.stored(t); len(rows) != 2 || rows[0].EmailID != other || rows[1].EmailID != eves {
-		t.Errorf("left: %+v", rows)
+		t.Errorf("remaining: %+v; want those of the other email and of Eve's", rows)
 	}
 }
 
@@ -235,16 +235,16 @@ func TestVisitsAreReadByEmailAndAccount(t *testing.T) {
 	}
 	counts, err := w.Counts(t.Context(), w.ada, mine, other, eves)
 	if err != nil || len(counts) != 2 || counts[mine] != (Counts{Opens: 2, Clicks: 1, MachineClicks: 1}) || counts[other] != (Counts{Clicks: 1}) {
-		t.Errorf("Counts gives %+v, %v, want two opens, one click and one machine click, and one click of the other email", counts, err)
+		t.Errorf("Counts = %+v, %v; want two opens, one click and one machine click, and one click of the other email", counts, err)
 	}
 	groups := []string{"both", "both", "eve's"}
 	reach, err := w.GroupReach(t.Context(), w.ada, groups, []string{mine, other, eves})
 	if err != nil || len(reach) != 1 || reach["both"] != (Reach{Opened: 1, Clicked: 1}) {
-		t.Errorf("GroupReach gives %+v, %v, want one email opened and another one clicked, without machines and others' emails", reach, err)
+		t.Errorf("GroupReach = %+v, %v; want one email opened and one clicked, without machines and other accounts", reach, err)
 	}
 	list, err := w.Engagements(t.Context(), w.ada, 2, mine, other, eves)
 	if err != nil || len(list) != 2 || len(list[mine]) != 2 || list[mine][0].Machine != "bot" || list[mine][1].Kind != engagement.KindOpen ||
 		*list[other][0].URL != "https://example.com/a" || list[other][0].UserAgent != "Mail/1.0" || list[other][0].IP != "192.0.2.7" {
-		t.Errorf("Engagements gives %+v, %v, want the last two of one email, the machine first, and the click of the other", list, err)
+		t.Errorf("Engagements = %+v, %v; want the latest two of one email, the machine first, and the click of the other", list, err)
 	}
 }

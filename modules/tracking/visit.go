@@ -9,15 +9,15 @@ import (
 	"unicode/utf8"
 )
 
-// Visit is somebody who loaded a pixel or used a link.
+// Visit is a request for a pixel or a tracked link.
 type Visit struct {
 	Mark      Mark
 	IP        netip.Addr
 	UserAgent string
-	Header    http.Header // of the request; looked at, not kept
+	Header    http.Header // of the request; inspected, not stored
 }
 
-// hit is a visit that waits to be recorded.
+// hit is a visit to be recorded.
 type hit struct {
 	mark      Mark
 	ip, agent string
@@ -25,10 +25,10 @@ type hit struct {
 	at        time.Time
 }
 
-// What is kept of a request, in octets.
+// maxAgent is the maximum length of a stored User-Agent, in bytes.
 const maxAgent = 512
 
-// hitOf judges a visit and takes what is kept of it.
+// hitOf classifies a visit and returns the data to store.
 func (m machines) hitOf(v Visit, at time.Time) hit {
 	v.UserAgent = cleanAgent(v.UserAgent)
 	h := hit{mark: v.Mark, agent: v.UserAgent, machine: m.reason(v), at: at}
@@ -38,7 +38,7 @@ func (m machines) hitOf(v Visit, at time.Time) hit {
 	return h
 }
 
-// cleanAgent leaves what can be stored and shown: strangers write this.
+// cleanAgent returns the part of a User-Agent that can be stored and shown; it is untrusted input.
 func cleanAgent(text string) string {
 	text = strings.Map(func(r rune) rune {
 		if r == utf8.RuneError || unicode.IsControl(r) || unicode.Is(unicode.Cf, r) {

@@ -24,7 +24,7 @@ type fakeHosts struct {
 func (f *fakeHosts) Set(ctx context.Context, account, domain string, in hosts.Input) (hosts.Host, error) {
 	f.asked = append(f.asked, account+" "+domain+" "+in.Host)
 	if !strings.HasSuffix(in.Host, ".example.com") {
-		return hosts.Host{}, fault.InvalidField("host", "must lie below example.com, as in links.example.com")
+		return hosts.Host{}, fault.InvalidField("host", "must be a name below example.com, such as links.example.com")
 	}
 	return f.Get(ctx, account, domain)
 }
@@ -64,8 +64,8 @@ func TestTrackingHostAnswers(t *testing.T) {
 	const other = "/api/domains/dom_01kf0m4w7he6x8q2v5b3n9c1tb/tracking-host"
 	const good = `{"host":"links.example.com"}`
 	none := fault.Missing("tracking host of domain", domainID)
-	early := fault.Conflictf(fault.CodeDomainNotVerified, "Verify the domain example.com before you give it a tracking host")
-	taken := fault.Conflictf(fault.CodeConflict, "The host links.example.com is the tracking host of another domain already")
+	early := fault.Conflictf(fault.CodeDomainNotVerified, "Verify the domain example.com before you set its tracking host")
+	taken := fault.Conflictf(fault.CodeConflict, "The host links.example.com is already the tracking host of another domain")
 	for name, c := range map[string]struct {
 		request request
 		host    trackinghost.Status

@@ -31,7 +31,7 @@ import (
 	"github.com/postrider/postrider/runtime/storage/db/dbtest"
 )
 
-// The authority neither waits between its checks nor refuses nonces at random.
+// TestMain configures the authority not to wait between its checks and not to reject nonces at random.
 func TestMain(m *testing.M) {
 	for name, value := range map[string]string{"PEBBLE_VA_NOSLEEP": "1", "PEBBLE_WFE_NONCEREJECT": "0"} {
 		if err := os.Setenv(name, value); err != nil {
@@ -61,8 +61,8 @@ func listen(t *testing.T) net.Listener {
 
 func port(l net.Listener) int { return l.Addr().(*net.TCPAddr).Port }
 
-// authority runs an ACME server that asks the given ports on this machine, and gives
-// its directory, whom to trust as its server, and the root of what it issues.
+// authority runs an ACME server that checks the given local ports. It returns its directory URL, the root of
+// its server certificate, and the root of issued certificates.
 func authority(t *testing.T, zone *dnsxtest.Server, httpPort, tlsPort int) (directory string, server, issued *x509.CertPool) {
 	t.Helper()
 	logger := log.New(io.Discard, "", 0)
@@ -77,14 +77,15 @@ func authority(t *testing.T, zone *dnsxtest.Server, httpPort, tlsPort int) (dire
 	return s.URL + wfe.DirectoryPath, server, issued
 }
 
-// From a host that was verified to a page that is served under its own name, over
-// each kind of challenge; and nothing for a name that nobody has.
+// A verified host is served over TLS under its own name, with each kind of challenge. Other names get no
+// certificate.
 func TestATrackingHostGetsACertificateAndIsServed(t *testing.T) {
 	t.Parallel()
 	for _, way := range []string{"http-01", "tls-alpn-01"} {
 		t.Run(way, func(t *testing.T) {
 			t.Parallel()
-			// certmagic remembers the challenges of a process by their names, so each way has its own.
+			// certmagic identifies challenges of a process by name, so each kind of challenge needs its own
+			// names.
 			links, first, other := "links."+way+".example", "first."+way+".example", "other."+way+".example"
 			zone := dnsxtest.New(t, links+". 60 IN A 127.0.0.1", first+". 60 IN A 127.0.0.1", other+". 60 IN A 127.0.0.1")
 			plain, secure := listen(t), listen(t)
@@ -95,7 +96,7 @@ func TestATrackingHostGetsACertificateAndIsServed(t *testing.T) {
 					if host == links || host == first {
 						return nil
 					}
-					return errors.New("nobody's")
+					return errors.New("not a tracking host")
 				}})
 			k.issuer.DisableHTTPChallenge = way != "http-01"
 			k.issuer.DisableTLSALPNChallenge = way == "http-01"
@@ -109,25 +110,25 @@ func TestATrackingHostGetsACertificateAndIsServed(t *testing.T) {
 			})
 
 			if got := k.Certificate(t.Context(), links); got.Status != hosts.CertificatePending || k.Ready(t.Context(), links) {
-				t.Errorf("before: %+v", got)
+				t.Errorf("before Obtain: %+v, want pending", got)
 			}
 			k.Obtain(links)
-			expect.Within(t, time.Minute, "there is a certificate", func() bool { return k.Ready(t.Context(), links) })
+			expect.Within(t, time.Minute, "the certificate is issued", func() bool { return k.Ready(t.Context(), links) })
 			if got := k.Certificate(t.Context(), links); got.Status != hosts.CertificateIssued || time.Until(*got.Expires) < time.Hour {
-				t.Errorf("after: %+v", got)
+				t.Errorf("after Obtain: %+v, want issued", got)
 			}
 			if body, err := get(t, secure, issued, links); err != nil || body != "hello "+links {
-				t.Errorf("%s over TLS with its certificate answers %q, %v, want a greeting", links, body, err)
+				t.Errorf("%s over TLS with its certificate answered %q, %v; want a greeting", links, body, err)
 			}
-			// At the first handshake, too, for whom it is allowed.
+			// An allowed host also gets a certificate at the first handshake.
 			if body, err := get(t, secure, issued, first); err != nil || body != "hello "+first {
-				t.Errorf("%s over TLS at the first handshake answers %q, %v, want a greeting", first, body, err)
+				t.Errorf("%s over TLS at the first handshake answered %q, %v; want a greeting", first, body, err)
 			}
 			if body, err := get(t, secure, issued, other); err == nil {
-				t.Errorf("a stranger's host was served: %q", body)
+				t.Errorf("a host that is not allowed was served: %q", body)
 			}
 			if k.Ready(t.Context(), other) {
-				t.Error("a stranger's host has a certificate")
+				t.Error("a host that is not allowed has a certificate")
 			}
 		})
 	}
@@ -169,7 +170,7 @@ func TestAHostThatCannotBeReachedSaysWhy(t *testing.T) {
 		Config: Config{CA: directory, Email: "ops@mail.example.org", Roots: server, HTTPPort: port(plain), TLSPort: port(secure)}})
 	serve(t, plain, k.Challenge(http.NotFoundHandler()))
 	k.Obtain("nowhere.example")
-	expect.Within(t, time.Minute, "it has failed", func() bool {
+	expect.Within(t, time.Minute, "the attempt has failed", func() bool {
 		got := k.Certificate(t.Context(), "nowhere.example")
 		return got.Status == hosts.CertificateFailed && got.Error != ""
 	})
@@ -193,11 +194,11 @@ func TestFilesAreSealedAndSharedByProcesses(t *testing.T) {
 		}
 	}
 	if got, err := two.Load(ctx, "certificates/ca/a.example/a.key"); err != nil || string(got) != string(key) {
-		t.Errorf("the other process loads %q, %v, want the file that the first one stored", got, err)
+		t.Errorf("Load in the other process = %q, %v; want the stored file", got, err)
 	}
 	var leaks int
 	if err := d.SQL.QueryRowContext(ctx, `SELECT count(*) FROM certificate_files WHERE position('PRIVATE' in encode(sealed, 'escape')) > 0`).Scan(&leaks); err != nil || leaks != 0 {
-		t.Errorf("%d files are readable, %v", leaks, err)
+		t.Errorf("%d files are stored unencrypted, %v", leaks, err)
 	}
 	if _, err := one.Load(ctx, "none"); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("load: %v", err)
@@ -209,19 +210,19 @@ func TestFilesAreSealedAndSharedByProcesses(t *testing.T) {
 		t.Errorf("list: %v", err)
 	}
 	if info, err := one.Stat(ctx, "acme/ca/x.json"); err != nil || info.Size != int64(len(key)) || !info.IsTerminal || time.Since(info.Modified) > time.Hour {
-		t.Errorf("Stat of a file gives %+v, %v, want its size of %d and its time", info, err, len(key))
+		t.Errorf("Stat of a file = %+v, %v; want size %d and its time", info, err, len(key))
 	}
 	if info, err := one.Stat(ctx, "acme/ca"); err != nil || info.IsTerminal {
-		t.Errorf("of a folder: %+v, %v", info, err)
+		t.Errorf("Stat of a folder: %+v, %v", info, err)
 	}
 	if got, err := one.List(ctx, "certificates/ca", false); err != nil || !slices.Equal(got, []string{"certificates/ca/a.example", "certificates/ca/a_example"}) {
-		t.Errorf("List of a folder gives %q, %v, want its two subfolders", got, err)
+		t.Errorf("List of a folder = %q, %v; want its two subfolders", got, err)
 	}
 	if got, err := one.List(ctx, "certificates", true); err != nil || len(got) != 2 {
-		t.Errorf("List of a folder with what is below it gives %q, %v, want 2 names", got, err)
+		t.Errorf("recursive List of a folder = %q, %v; want 2 names", got, err)
 	}
 	if err := one.Delete(ctx, "certificates/ca/a_example"); err != nil || !two.Exists(ctx, "certificates/ca/a.example") || two.Exists(ctx, "certificates/ca/a_example") {
-		t.Errorf("a name that looks like a pattern took others along, or nothing: %v", err)
+		t.Errorf("Delete of a name with a LIKE wildcard deleted other names or nothing: %v", err)
 	}
 	if err := one.Delete(ctx, "never"); err != nil {
 		t.Error(err)
@@ -238,25 +239,25 @@ func TestALockIsHeldByOneAndEndsWithItsTime(t *testing.T) {
 	short, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
 	if err := two.Lock(short, "x"); !errors.Is(err, context.DeadlineExceeded) {
-		t.Errorf("a lock that is held: %v", err)
+		t.Errorf("Lock of a held lock: %v, want deadline exceeded", err)
 	}
 	if err := one.Unlock(t.Context(), "x"); err != nil {
 		t.Fatal(err)
 	}
 	if held, err := two.tryLock(t.Context(), "x"); !held || err != nil {
-		t.Errorf("a lock that was given back: %v, %v", held, err)
+		t.Errorf("tryLock of a released lock: %v, %v", held, err)
 	}
 	if _, err := d.SQL.ExecContext(t.Context(), `UPDATE certificate_files SET locked_until = now() - interval '1 second'`); err != nil {
 		t.Fatal(err)
 	}
 	if held, err := one.tryLock(t.Context(), "x"); !held || err != nil {
-		t.Errorf("a lock whose holder died: %v, %v", held, err)
+		t.Errorf("tryLock of an expired lock: %v, %v", held, err)
 	}
 	if err := one.RenewLockLease(t.Context(), "x", time.Hour); err != nil {
 		t.Fatal(err)
 	}
 	var left float64
 	if err := d.SQL.QueryRowContext(t.Context(), `SELECT extract(epoch FROM locked_until - now()) FROM certificate_files`).Scan(&left); err != nil || left < 3000 {
-		t.Errorf("a prolonged lock has %v s left, %v", left, err)
+		t.Errorf("the extended lock has %v s left, %v; want an hour", left, err)
 	}
 }

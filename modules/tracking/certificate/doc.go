@@ -1,8 +1,8 @@
-// Package certificate gets certificates for tracking hosts from an ACME authority
-// (RFC 8555), keeps them in the database, and serves them.
+// Package certificate obtains certificates for tracking hosts from an ACME authority (RFC 8555), stores them
+// in the database, and serves them.
 //
-// A host gets one when it is verified, or at its first TLS handshake; nobody else's
-// name does, because a handshake may name anything: the decision is the caller's
-// Allowed. Challenges are answered over HTTP by the main listener and over TLS-ALPN
-// by this one, in whichever process is asked. certmagic renews in the background.
+// A host gets a certificate when it is verified, or at its first TLS handshake. Because a handshake can
+// contain any name, the caller's Allowed decides which names may have one. Challenges are answered over HTTP
+// by the main listener and over TLS-ALPN by this one, in any process. certmagic renews certificates in the
+// background.
 package certificate

@@ -22,54 +22,54 @@ import (
 	"github.com/postrider/postrider/runtime/storage/db"
 )
 
-// Config of the keeper.
+// Config configures the keeper.
 type Config struct {
-	CA    string         // URL of the authority's directory
-	Email string         // where it writes to
-	Roots *x509.CertPool // whom to trust as the authority's server; nil: the system's
-	// Ports of this process's own listeners, where challenges arrive in the end.
+	CA    string         // directory URL of the authority
+	Email string         // contact address
+	Roots *x509.CertPool // trusted roots of the authority's server; nil: the system's
+	// Local ports of this process to which challenges are forwarded.
 	HTTPPort, TLSPort int
 }
 
-// Params of New.
+// Params are the dependencies of New.
 type Params struct {
 	Config Config
 	DB     *db.DB
 	Box    *secret.Box
-	// Allowed refuses hosts that are nobody's tracking host.
+	// Allowed returns an error for hosts that are not tracking hosts.
 	Allowed func(ctx context.Context, host string) error
 	Logger  *slog.Logger
 }
 
-// Keeper gets and serves certificates. It is safe for concurrent use.
+// Keeper obtains and serves certificates. It is safe for concurrent use.
 type Keeper struct {
 	magic  *certmagic.Config
 	issuer *certmagic.ACMEIssuer
 	cache  *certmagic.Cache
 	files  *storage
 	log    *slog.Logger
-	ctx    context.Context // ends with Stop
+	ctx    context.Context // canceled by Stop
 	cancel context.CancelFunc
 	tries  tries
 }
 
-// tries are what was tried to get certificates.
+// tries tracks attempts to obtain certificates.
 type tries struct {
 	mutex   sync.Mutex
-	failed  map[string]string // host to reason, of the last try
+	failed  map[string]string // reason of the latest failed attempt, by host
 	running sync.WaitGroup
-	hosts   *limit.Keyed[string] // one try for a host at a time
+	hosts   *limit.Keyed[string] // allows one attempt per host at a time
 }
 
 var _ hosts.Certificates = (*Keeper)(nil)
 
 const maxRemembered = 10_000
 
-// New makes the keeper; nothing is asked of the authority yet.
+// New creates the keeper. It does not contact the authority yet.
 func New(p Params) *Keeper {
 	k := &Keeper{files: &storage{p.DB, p.Box}, log: p.Logger, tries: tries{failed: map[string]string{}, hosts: limit.NewKeyed[string](limit.Bounds{PerKey: 1})}}
-	k.ctx, k.cancel = context.WithCancel(context.Background()) // lives as long as the keeper does
-	quiet := zap.NewNop()                                      // what matters comes as events
+	k.ctx, k.cancel = context.WithCancel(context.Background()) // lives as long as the keeper
+	quiet := zap.NewNop()                                      // relevant messages arrive as events
 	k.cache = certmagic.NewCache(certmagic.CacheOptions{Capacity: maxRemembered, Logger: quiet,
 		GetConfigForCert: func(certmagic.Certificate) (*certmagic.Config, error) { return k.magic, nil }})
 	k.magic = certmagic.New(k.cache, certmagic.Config{Storage: k.files, Logger: quiet, OnEvent: k.event,
@@ -80,7 +80,7 @@ func New(p Params) *Keeper {
 	return k
 }
 
-// Stop ends tries that are under way.
+// Stop cancels attempts in progress.
 func (k *Keeper) Stop(context.Context) error {
 	k.cancel()
 	k.tries.running.Wait()
@@ -88,15 +88,16 @@ func (k *Keeper) Stop(context.Context) error {
 	return nil
 }
 
-// TLS is the configuration of the listener.
+// TLS returns the TLS configuration of the listener.
 func (k *Keeper) TLS() *tls.Config {
-	config := k.magic.TLSConfig() // with the protocol of TLS-ALPN challenges
+	config := k.magic.TLSConfig() // includes the protocol of TLS-ALPN challenges
 	config.NextProtos = append([]string{"h2", "http/1.1"}, config.NextProtos...)
 	config.MinVersion = tls.VersionTLS12
 	return config
 }
 
-// Challenge answers the authority's questions over HTTP and leaves the rest to next.
+// Challenge returns a handler that answers the authority's HTTP challenges and passes all other requests to
+// next.
 func (k *Keeper) Challenge(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if certmagic.LooksLikeHTTPChallenge(r) && k.issuer.HandleHTTPChallenge(w, r) {
@@ -106,13 +107,13 @@ func (k *Keeper) Challenge(next http.Handler) http.Handler {
 	})
 }
 
-// Ready tells whether the host has a certificate that holds.
+// Ready reports whether the host has a valid certificate.
 func (k *Keeper) Ready(ctx context.Context, host string) bool {
 	expires, err := k.expires(ctx, host)
 	return err == nil && time.Now().Before(expires)
 }
 
-// Certificate tells how the host's certificate stands.
+// Certificate returns the state of the host's certificate.
 func (k *Keeper) Certificate(ctx context.Context, host string) hosts.Certificate {
 	if expires, err := k.expires(ctx, host); err == nil && time.Now().Before(expires) {
 		return hosts.Certificate{Status: hosts.CertificateIssued, Expires: &expires}
@@ -132,7 +133,7 @@ func (k *Keeper) expires(ctx context.Context, host string) (time.Time, error) {
 	}
 	first, _ := pem.Decode(chain)
 	if first == nil {
-		return time.Time{}, errors.New("no certificate in its file")
+		return time.Time{}, errors.New("the stored file contains no certificate")
 	}
 	certificate, err := x509.ParseCertificate(first.Bytes)
 	if err != nil {
@@ -141,8 +142,8 @@ func (k *Keeper) expires(ctx context.Context, host string) (time.Time, error) {
 	return certificate.NotAfter, nil
 }
 
-// Obtain gets certificates for hosts that have none, in the background. A try that
-// fails is repeated with the next check of the host.
+// Obtain obtains missing certificates in the background. A failed attempt is repeated at the next check of
+// the host.
 func (k *Keeper) Obtain(hosts ...string) {
 	k.tries.mutex.Lock()
 	defer k.tries.mutex.Unlock()
@@ -166,7 +167,7 @@ func (k *Keeper) obtain(host string) {
 	defer k.tries.mutex.Unlock()
 	k.tries.hosts.Release(host)
 	if err != nil && len(k.tries.failed) < maxRemembered {
-		k.tries.failed[host] = "The certificate authority refused, or could not reach the host: " + clip(err.Error())
+		k.tries.failed[host] = "The certificate authority refused or could not reach the host:" + clip(err.Error())
 		return
 	}
 	delete(k.tries.failed, host)
@@ -179,7 +180,7 @@ func (k *Keeper) event(ctx context.Context, name string, data map[string]any) er
 	case "cert_obtained":
 		k.log.InfoContext(ctx, "certificate obtained", slog.Any("host", data["identifier"]), slog.Any("renewal", data["renewal"]))
 	case "cert_failed":
-		k.log.WarnContext(ctx, "certificate not obtained", slog.Any("host", data["identifier"]), slog.Any(telemetry.KeyError, data["error"]))
+		k.log.WarnContext(ctx, "cannot obtain certificate", slog.Any("host", data["identifier"]), slog.Any(telemetry.KeyError, data["error"]))
 	}
 	return nil
 }

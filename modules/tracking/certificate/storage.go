@@ -15,9 +15,9 @@ import (
 	"github.com/postrider/postrider/runtime/storage/db"
 )
 
-// storage keeps certmagic's files in the database, each sealed under its name, so
-// that all processes share accounts, certificates and challenges. A lock is a row
-// too; one whose holder died ends by the database clock.
+// storage stores certmagic's files in the database, each sealed under its name, so that all processes share
+// accounts, certificates and challenges. A lock is also a row. If its holder dies, it expires by the database
+// clock.
 type storage struct {
 	db  *db.DB
 	box *secret.Box
@@ -29,17 +29,17 @@ var (
 )
 
 const (
-	lockPrefix = "lock:" // no path of certmagic begins so
+	lockPrefix = "lock:" // no path of certmagic begins with this
 	lockTime   = 2 * time.Minute
-	// longestLock is more than any lock is prolonged by. One that lasts longer was taken before
-	// the clock of the database went back.
+	// longestLock is longer than any lock is extended by. A lock that lasts longer was taken before the
+	// database clock stepped back.
 	longestLock = 61 * time.Minute
 	lockPoll    = 500 * time.Millisecond
 )
 
 func sealedFor(name string) []byte { return []byte("certificates/" + name) }
 
-// escapeLike makes a name mean itself in LIKE.
+// escapeLike escapes a name for LIKE.
 var escapeLike = strings.NewReplacer(`\`, `\\`, `%`, `\%`, `_`, `\_`)
 
 func (s *storage) Store(ctx context.Context, name string, value []byte) error {
@@ -58,7 +58,7 @@ func (s *storage) Load(ctx context.Context, name string) ([]byte, error) {
 	return value, wrap("open", name, err)
 }
 
-// Delete takes a file, or a folder with everything in it.
+// Delete deletes a file, or a folder with all of its contents.
 func (s *storage) Delete(ctx context.Context, name string) error {
 	_, err := s.db.SQL.ExecContext(ctx, `DELETE FROM certificate_files WHERE name = $1 OR name LIKE $2`, name, escapeLike.Replace(name)+"/%")
 	return wrap("delete", name, err)
@@ -106,7 +106,7 @@ func (s *storage) Stat(ctx context.Context, name string) (certmagic.KeyInfo, err
 	return info, wrap("stat", name, err)
 }
 
-// Lock waits until the lock is free or its time is over.
+// Lock waits until the lock is free or has expired.
 func (s *storage) Lock(ctx context.Context, name string) error {
 	for {
 		held, err := s.tryLock(ctx, name)
@@ -137,15 +137,14 @@ func (s *storage) Unlock(ctx context.Context, name string) error {
 	return wrap("unlock", name, err)
 }
 
-// RenewLockLease prolongs a lock during long work.
+// RenewLockLease extends a lock during long operations.
 func (s *storage) RenewLockLease(ctx context.Context, name string, lease time.Duration) error {
 	_, err := s.db.SQL.ExecContext(ctx, `UPDATE certificate_files SET locked_until = now() + make_interval(secs => $2) WHERE name = $1`,
 		lockPrefix+name, max(lease, lockTime).Seconds())
-	return wrap("prolong the lock of", name, err)
+	return wrap("extend the lock of", name, err)
 }
 
-// wrap says what was done to which file; that there is none is what the file
-// system would say, as certmagic wants it.
+// wrap adds the operation and the file to an error. A missing file is fs.ErrNotExist, as certmagic expects.
 func wrap(what, name string, err error) error {
 	switch {
 	case err == nil:

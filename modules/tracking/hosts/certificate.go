@@ -9,33 +9,34 @@ import (
 	"github.com/postrider/postrider/runtime/storage/db"
 )
 
-// Certificates serves tracking hosts over TLS. It is nil where nothing does.
+// Certificates serves tracking hosts over TLS. It is nil if no TLS is configured.
 type Certificates interface {
-	// Ready tells whether the host can be served now.
+	// Ready reports whether the host can be served now.
 	Ready(ctx context.Context, host string) bool
 	Certificate(ctx context.Context, host string) Certificate
-	// Obtain sees to it that the hosts have certificates, soon. It never waits.
+	// Obtain starts obtaining certificates for the hosts. It never waits.
 	Obtain(hosts ...string)
 }
 
-// Certificate says whether a host can be served over TLS.
+// Certificate describes whether a host can be served over TLS.
 type Certificate struct {
 	Status  string     // not_needed, unavailable, pending, issued, failed
-	Expires *time.Time // of the issued one
-	Error   string     // why it failed, one sentence
+	Expires *time.Time // of an issued certificate
+	Error   string     // why it failed, as one sentence
 }
 
-// What a certificate's status can be.
+// States of a certificate.
 const (
-	CertificateNotNeeded   = "not_needed"  // the installation is reached without TLS: development
-	CertificateUnavailable = "unavailable" // nothing here gets certificates: links keep the installation's own host
+	CertificateNotNeeded   = "not_needed"  // the base URL has no TLS: development
+	CertificateUnavailable = "unavailable" // this installation obtains no certificates: links use its own host
 	CertificatePending     = "pending"
 	CertificateIssued      = "issued"
 	CertificateFailed      = "failed"
 )
 
-// Served gives the decision which hosts may have a certificate: tracking hosts whose
-// CNAME record was seen, also when it has gone since, for links that were sent.
+// Served returns a function that decides which hosts may have a certificate: tracking hosts whose CNAME
+// record was seen once. They include hosts whose record has since disappeared, for links that were already
+// sent.
 func Served(d *db.DB) func(ctx context.Context, host string) error {
 	return func(ctx context.Context, host string) error {
 		found, err := d.Ent.TrackingHost.Query().Where(trackinghost.Host(host), trackinghost.VerifiedAtNotNil()).Exist(ctx)
@@ -43,7 +44,7 @@ func Served(d *db.DB) func(ctx context.Context, host string) error {
 		case err != nil:
 			return fmt.Errorf("tracking host: %w", err)
 		case !found:
-			return fmt.Errorf("%s is no tracking host", host)
+			return fmt.Errorf("%s is not a tracking host", host)
 		}
 		return nil
 	}

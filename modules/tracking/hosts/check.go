@@ -18,18 +18,18 @@ import (
 	"github.com/postrider/postrider/runtime/storage/db"
 )
 
-// maxAliases is how far a chain of CNAMEs is followed.
+// maxAliases bounds the length of a CNAME chain.
 const maxAliases = 8
 
-// sighting is what DNS said of a host.
+// sighting is the result of a DNS lookup of a host.
 type sighting struct {
-	unanswered bool // it said nothing: nothing changes
+	unanswered bool // no answer: the state does not change
 	chain      []string
-	points     bool // to us
+	points     bool // to this installation
 	advice     string
 }
 
-// look follows the aliases one by one: our name may stand anywhere in them.
+// look follows the CNAME chain one alias at a time, because the target may appear anywhere in it.
 func (s *Service) look(ctx context.Context, host string) sighting {
 	ctx, cancel := context.WithTimeout(ctx, checkTimeout)
 	defer cancel()
@@ -40,7 +40,7 @@ func (s *Service) look(ctx context.Context, host string) sighting {
 			break
 		}
 		if err != nil {
-			return sighting{unanswered: true, advice: fmt.Sprintf("Wait for the next check or verify again: the DNS servers of %s gave no answer.", host)}
+			return sighting{unanswered: true, advice: fmt.Sprintf("The DNS servers of %s did not answer. Verify again, or wait for the next check.", host)}
 		}
 		chain = append(chain, strings.ToLower(strings.TrimSuffix(next, ".")))
 		if chain[len(chain)-1] == s.config.Target {
@@ -56,14 +56,14 @@ func compare(host, target string, chain []string) sighting {
 	case slices.Contains(chain, target):
 		seen.points = true
 	case len(chain) == 0:
-		seen.advice = fmt.Sprintf("Publish a CNAME record at %s that points to %s; an address record or a proxy in between will not do.", host, target)
+		seen.advice = fmt.Sprintf("Publish a CNAME record at %s that points to %s. An address record or a proxy does not work.", host, target)
 	default:
-		seen.advice = fmt.Sprintf("Point the CNAME record at %s to %s; it points to %s now.", host, target, chain[len(chain)-1])
+		seen.advice = fmt.Sprintf("Point the CNAME record at %s to %s. It currently points to %s.", host, target, chain[len(chain)-1])
 	}
 	return seen
 }
 
-// job is a host that was claimed for a check; a check by hand has no fence.
+// job is a host claimed for a check. A manual check has no fence.
 type job struct {
 	host  *ent.TrackingHost
 	fence *int64
@@ -74,22 +74,22 @@ type checked struct {
 	seen sighting
 }
 
-// The distances between checks. One that is not what it should be is looked at
-// after a part of the time for which that has been so.
+// Intervals between checks. A host in an unexpected state is checked again after a fraction of the time that
+// it has been in that state.
 const (
 	soonest       = time.Minute
 	latest        = 6 * time.Hour
 	healthy       = 12 * time.Hour
-	LongestPause  = healthy * 11 / 10 // between two checks of a host: pauses are spread by a tenth
+	LongestPause  = healthy * 11 / 10 // maximum interval between two checks of a host: intervals vary by a tenth
 	afterNoAnswer = 10 * time.Minute
 	checkTimeout  = 10 * time.Second
-	failAfter     = 72 * time.Hour // a host whose CNAME is gone for this long is failed
+	failAfter     = 72 * time.Hour // a host whose CNAME is missing for this long is failed
 	checks        = 4              // concurrent checks in the background
 )
 
-// storeSQL is the state machine: pending becomes verified; verified becomes
-// failed once the record was gone for failAfter; failed becomes verified. An answer
-// that did not come changes no more than the time of the next check.
+// storeSQL is the state machine: pending becomes verified; verified becomes failed once the record has been
+// missing for failAfter; failed becomes verified. A lookup without an answer changes only the time of the
+// next check.
 var storeSQL = db.Compile(`
 UPDATE tracking_hosts t SET
        status = v.next, failing_since = v.failing, updated_at = CASE WHEN t.status = v.next THEN t.updated_at ELSE now() END,
@@ -107,8 +107,8 @@ UPDATE tracking_hosts t SET
           FROM tracking_hosts h WHERE h.id = @id AND h.account_id = @account_id AND h.host = @host AND (@fence::bigint IS NULL OR h.fence = @fence) FOR UPDATE) v
  WHERE t.id = v.id RETURNING v.before, v.next`)
 
-// store stores checks in one transaction. Of a host that was changed meanwhile,
-// or that another process has checked, nothing is stored.
+// store stores checks in one transaction. It skips hosts that were changed or checked by another process in
+// the meantime.
 func (s *Service) store(ctx context.Context, checks []checked) error {
 	var verified []string
 	err := s.db.InTx(ctx, func(tx *ent.Tx) error {
@@ -146,14 +146,12 @@ func (s *Service) storeOne(ctx context.Context, tx *ent.Tx, c checked) (before, 
 	return before, after, err
 }
 
-// The checks in the background.
-
 func (s *Service) queue() worker.Queue[job, sighting] {
 	return worker.Queue[job, sighting]{Name: "tracking_hosts", Claim: s.claim, Release: s.release,
 		Run: func(ctx context.Context, j job, _ *worker.Lease) sighting {
 			seen := s.look(ctx, j.host.Host)
 			if ctx.Err() != nil {
-				return sighting{unanswered: true} // a look-up that we broke off says nothing of DNS
+				return sighting{unanswered: true} // a canceled lookup says nothing about DNS
 			}
 			return seen
 		},

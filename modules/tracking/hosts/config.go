@@ -8,17 +8,17 @@ import (
 	"github.com/postrider/postrider/runtime/ops/config"
 )
 
-// Config of the module.
+// Config configures the module.
 type Config struct {
-	// BaseURL is where this installation is reached: scheme and host, no slash at its end.
+	// BaseURL is the public URL of this installation: scheme and host, without a trailing slash.
 	BaseURL string
-	// Target is the name that tracking hosts point to; empty: there can be none.
+	// Target is the name that tracking hosts must point to. If empty, tracking hosts are disabled.
 	Target string
-	// Own are further names of this installation, which no tracking host may have.
+	// Own are further names of this installation, which cannot be tracking hosts.
 	Own []string
 }
 
-// ConfigOf takes what the module needs from the installation's configuration.
+// ConfigOf returns the module's configuration from that of the installation.
 func ConfigOf(cfg setting.Values) Config {
 	return Config{BaseURL: config.BaseURL.Of(cfg), Target: config.TrackingHost.Of(cfg), Own: []string{config.BaseHost(cfg),
 		config.SandboxDomain.Of(cfg), config.ReturnPathHost.Of(cfg), config.SPFInclude.Of(cfg), config.SMTPHost.Of(cfg), config.Hostname.Of(cfg)}}

@@ -1,4 +1,4 @@
-// Package hosts knows the hosts of senders' own, below their domains, under which tracked links
-// stand: set, verified by their CNAME record at once or in the background, with the state of their
-// certificate, and deleted. A verified host fails only when its record was gone for long.
+// Package hosts manages the tracking hosts of senders: names below their domains that tracked links use. A
+// host is set, verified by its CNAME record on request or in the background, and deleted. A verified host
+// fails only after its record has been missing for a long time.
 package hosts

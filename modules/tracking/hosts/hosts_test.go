@@ -22,7 +22,7 @@ import (
 	"github.com/postrider/postrider/runtime/work/event"
 )
 
-// registry is the domains module's double.
+// registry is a test double of the domains module.
 type registry map[string]*ent.Domain
 
 func (r registry) Get(_ context.Context, accountID, domainID string) (*ent.Domain, error) {
@@ -109,7 +109,7 @@ func TestAHostIsVerifiedByItsCNAMERecord(t *testing.T) {
 	if h = w.verify(t, w.ada, shop); h.Status != trackinghost.StatusVerified || h.Error != "" || h.VerifiedAt == nil || !cmp.Equal(h.Found, []string{"elsewhere.example", testTarget}) {
 		t.Errorf("with a chain to us: %+v", h)
 	}
-	// The same again changes nothing; another one begins anew.
+	// Setting the same host again changes nothing; another host starts over.
 	if again := w.set(t, w.ada, shop, "links.shop.example"); again.Status != trackinghost.StatusVerified {
 		t.Errorf("the same host again: %+v", again)
 	}
@@ -143,7 +143,7 @@ func TestAVerifiedHostFailsOnlyWhenItsRecordIsGoneForLong(t *testing.T) {
 	w.back(t, shop, "2 hours")
 	w.zone.Fault("links.shop.example", dnsxtest.ServFail)
 	if h := w.verify(t, w.ada, shop); h.Status != trackinghost.StatusVerified {
-		t.Errorf("no answer makes it %s", h.Status)
+		t.Errorf("a lookup without an answer changed the status to %s", h.Status)
 	}
 	w.zone.Fault("links.shop.example", 0)
 	if h := w.verify(t, w.ada, shop); h.Status != trackinghost.StatusFailed {
@@ -176,14 +176,14 @@ func TestChecksInTheBackgroundVerify(t *testing.T) {
 		return h.Status == trackinghost.StatusVerified
 	})
 	if next := time.Until(*h.DueAt); next < 10*time.Hour {
-		t.Errorf("the next check is in %s", next)
+		t.Errorf("the next check is due in %s", next)
 	}
 	if err := w.Stop(t.Context()); err != nil {
 		t.Error(err)
 	}
 }
 
-// A check by hand, or another name, overtakes one that is under way.
+// A manual check or another name overtakes a check in progress.
 func TestAnOvertakenCheckStoresNothing(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -195,7 +195,7 @@ func TestAnOvertakenCheckStoresNothing(t *testing.T) {
 		}
 		jobs, err := w.claim(t.Context(), 10, time.Minute)
 		if err != nil || len(jobs) != 1 {
-			t.Fatalf("claiming the one host that is due gives %v, %v, want it", jobs, err)
+			t.Fatalf("claim = %v, %v; want the one due host", jobs, err)
 		}
 		return jobs
 	}
@@ -224,21 +224,21 @@ func TestHostsThatCannotBeAreRefusedWithTheReason(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	shop := w.registry.add(w.ada, "shop.example", domain.StatusVerified)
-	for host, want := range map[string]string{"": "is required", "shop.example": "must lie below shop.example, as in links.shop.example", "links.other.example": "must lie below",
-		"xshop.example": "must lie below", "rp.shop.example": "is the return path", "our.shop.example": "is a host of this service", "a b.shop.example": "",
+	for host, want := range map[string]string{"": "is required", "shop.example": "must be a name below shop.example, such as links.shop.example", "links.other.example": "must be a name below",
+		"xshop.example": "must be a name below", "rp.shop.example": "cannot be the return path", "our.shop.example": "cannot be a host of this service", "a b.shop.example": "",
 		"links.shop.example:8080": "", "https://links.shop.example": "", "*.shop.example": "", "192.0.2.1": "", strings.Repeat("a", 64) + ".shop.example": "", "a\nb.shop.example": ""} {
 		_, err := w.Set(t.Context(), w.ada, shop, Input{Host: host})
 		if fields := fault.From(err).Fields; fields["host"] == "" || !strings.Contains(fields["host"], want) {
-			t.Errorf("setting the host %q gives %v, want an error of host that says %q", host, err, want)
+			t.Errorf("Set(%q) = %v, want an error of field host with %q", host, err, want)
 		}
 	}
 	pending := w.registry.add(w.ada, "new.example", domain.StatusPending)
 	if _, err := w.Set(t.Context(), w.ada, pending, Input{Host: "links.new.example"}); fault.From(err).Code != fault.CodeDomainNotVerified {
-		t.Errorf("of a domain that is not verified: %v", err)
+		t.Errorf("Set for an unverified domain: %v", err)
 	}
 	w.config.Target = ""
 	if _, err := w.Set(t.Context(), w.ada, shop, Input{Host: "links.shop.example"}); fault.From(err).Code != fault.CodeConflict {
-		t.Errorf("without a target: %v", err)
+		t.Errorf("Set without a configured target: %v", err)
 	}
 }
 
@@ -256,17 +256,17 @@ func TestHostsKeepToTheirAccount(t *testing.T) {
 		"remove": w.Delete(t.Context(), w.eve, sub),
 	} {
 		if fault.KindOf(err) != fault.NotFound {
-			t.Errorf("%s: another account's host gives %v, want not found", name, err)
+			t.Errorf("%s: another account's host: %v, want not found", name, err)
 		}
 	}
 	if _, err := w.Set(t.Context(), w.eve, sub, Input{Host: "go.sub.shop.example"}); fault.From(err).Code != fault.CodeConflict {
-		t.Errorf("a host that is taken: %v", err)
+		t.Errorf("Set of a taken host: %v, want a conflict", err)
 	}
-	// Once its holder's domain does not count any more, it is free.
+	// The name is free once its holder's domain is no longer valid.
 	w.registry[shop].Status = domain.StatusFailed
 	w.set(t, w.eve, sub, "go.sub.shop.example")
 	if _, err := w.Get(t.Context(), w.ada, shop); fault.KindOf(err) != fault.NotFound {
-		t.Errorf("the former holder still has it: %v", err)
+		t.Errorf("the former holder still has the host: %v", err)
 	}
 	if err := w.Delete(t.Context(), w.eve, sub); err != nil {
 		t.Error(err)
@@ -287,13 +287,13 @@ func TestADomainThatGoesTakesItsHostAlong(t *testing.T) {
 			t.Fatal(err)
 		}
 		if _, err := w.Get(t.Context(), w.ada, shop); err != nil {
-			t.Errorf("%s of another account took it: %v", typ, err)
+			t.Errorf("%s of another account deleted the host: %v", typ, err)
 		}
 		if err := w.handle(t.Context(), w.db.SQL, fact); err != nil {
 			t.Fatal(err)
 		}
 		if _, err := w.Get(t.Context(), w.ada, shop); fault.KindOf(err) != fault.NotFound {
-			t.Errorf("%s left it: %v", typ, err)
+			t.Errorf("%s did not delete the host: %v", typ, err)
 		}
 	}
 }

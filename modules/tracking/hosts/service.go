@@ -20,17 +20,17 @@ import (
 	"github.com/postrider/postrider/runtime/storage/db"
 )
 
-// Domains tells what domains an account has.
+// Domains looks up the domains of an account.
 type Domains interface {
 	Get(ctx context.Context, accountID, domainID string) (*ent.Domain, error)
 }
 
-// resolver is what is needed of DNS.
+// resolver is the required part of a DNS resolver.
 type resolver interface {
 	LookupCNAME(ctx context.Context, name string) (string, error)
 }
 
-// Params of New.
+// Params are the dependencies of New.
 type Params struct {
 	fx.In
 
@@ -43,19 +43,19 @@ type Params struct {
 	Workers      *worker.Metrics `optional:"true"`
 }
 
-// Service knows the tracking hosts of domains. Safe for concurrent use.
+// Service manages the tracking hosts of domains. It is safe for concurrent use.
 type Service struct {
 	config       Config
 	db           *db.DB
 	domains      Domains
 	dns          resolver
-	certificates Certificates // nil: nothing gets any
+	certificates Certificates // nil: no certificates are obtained
 	log          *slog.Logger
 	own          map[string]bool // hosts of this installation
 	checks       *worker.Worker[job, sighting]
 }
 
-// New makes the service; nothing is checked before Start.
+// New creates the service. Nothing is checked before Start.
 func New(p Params) (*Service, error) {
 	if err := p.Config.Validate(); err != nil {
 		return nil, err
@@ -70,24 +70,24 @@ func New(p Params) (*Service, error) {
 	return s, nil
 }
 
-// Start begins to check hosts in the background.
+// Start starts background checks.
 func (s *Service) Start(ctx context.Context) error { return s.checks.Start(ctx) }
 
-// Stop lets running checks end and stores what they saw.
+// Stop waits for running checks and stores their results.
 func (s *Service) Stop(ctx context.Context) error { return s.checks.Stop(ctx) }
 
 // Input is the input of Set.
 type Input struct{ Host string }
 
-// Host is the tracking host of a domain as callers see it.
+// Host is the tracking host of a domain, as callers see it.
 type Host struct {
 	*ent.TrackingHost
-	Target      string // what the CNAME record has to point to
+	Target      string // required target of the CNAME record
 	Certificate Certificate
 }
 
-// Set makes a name below the domain its tracking host. It is pending until its
-// CNAME record was seen; the same name again changes nothing.
+// Set makes a name below the domain its tracking host. It is pending until its CNAME record is seen. Setting
+// the same name again changes nothing.
 func (s *Service) Set(ctx context.Context, accountID, domainID string, in Input) (Host, error) {
 	d, err := s.domains.Get(ctx, accountID, domainID)
 	if err != nil {
@@ -98,9 +98,9 @@ func (s *Service) Set(ctx context.Context, accountID, domainID string, in Input)
 	case reason != "":
 		return Host{}, fault.InvalidField("host", "%s", reason)
 	case s.config.Target == "":
-		return Host{}, fault.Conflictf(fault.CodeConflict, "This installation has no name that a CNAME record could point to: its operator has to set POSTRIDER_TRACKING_HOST")
+		return Host{}, fault.Conflictf(fault.CodeConflict, "Tracking hosts are not configured: the operator must set POSTRIDER_TRACKING_HOST")
 	case !domains.Sends(d.Status):
-		return Host{}, fault.Conflictf(fault.CodeDomainNotVerified, "Verify the domain %s before you give it a tracking host", d.Name)
+		return Host{}, fault.Conflictf(fault.CodeDomainNotVerified, "Verify the domain %s before you set its tracking host", d.Name)
 	}
 	err = s.put(ctx, accountID, domainID, name)
 	if fault.IsDuplicate(err) {
@@ -110,14 +110,14 @@ func (s *Service) Set(ctx context.Context, accountID, domainID string, in Input)
 	}
 	switch {
 	case fault.IsDuplicate(err):
-		return Host{}, fault.Conflictf(fault.CodeConflict, "The host %s is the tracking host of another domain already", name)
+		return Host{}, fault.Conflictf(fault.CodeConflict, "The host %s is already the tracking host of another domain", name)
 	case err != nil:
 		return Host{}, fmt.Errorf("set tracking host: %w", err)
 	}
 	return s.Get(ctx, accountID, domainID)
 }
 
-// Another name begins anew, and is looked up soon.
+// putSQL resets the state if the name is different, and schedules a check soon.
 const putSQL = `
 INSERT INTO tracking_hosts AS t (account_id, domain_id, host, status, due_at) VALUES ($1, $2, $3, 'pending', now() + interval '1 minute')
 ON CONFLICT (domain_id) DO UPDATE SET account_id = $1, host = $3, status = 'pending', found = NULL, error = '', verified_at = NULL, last_checked_at = NULL,
@@ -129,8 +129,8 @@ func (s *Service) put(ctx context.Context, accountID, domainID, host string) err
 	return err
 }
 
-// evict frees a name whose holder may not use it any more: its domain is gone,
-// or not verified, and somebody else has it now.
+// evict frees a name whose holder may no longer use it, because its domain was deleted or is not verified and
+// another account now has it.
 func (s *Service) evict(ctx context.Context, host string) error {
 	held, err := s.db.Ent.TrackingHost.Query().Where(trackinghost.Host(host)).Only(ctx)
 	if err != nil {
@@ -147,8 +147,7 @@ func (s *Service) evict(ctx context.Context, host string) error {
 	return err
 }
 
-// parse gives the name as it is stored, or one sentence fragment on what is
-// wrong with it.
+// parse returns the name to store, or a sentence fragment that describes the error.
 func (s *Service) parse(domain, input string) (host, reason string) {
 	input = strings.Trim(input, " ")
 	if input == "" {
@@ -161,16 +160,16 @@ func (s *Service) parse(domain, input string) (host, reason string) {
 	label, below := strings.CutSuffix(host, "."+domain)
 	switch {
 	case !below:
-		return "", fmt.Sprintf("must lie below %s, as in links.%s", domain, domain)
+		return "", fmt.Sprintf("must be a name below %s, such as links.%s", domain, domain)
 	case label == "rp":
-		return "", "is the return path of the domain"
+		return "", "cannot be the return path of the domain"
 	case s.own[host]:
-		return "", "is a host of this service"
+		return "", "cannot be a host of this service"
 	}
 	return host, ""
 }
 
-// Get gives the tracking host of a domain.
+// Get returns the tracking host of a domain.
 func (s *Service) Get(ctx context.Context, accountID, domainID string) (Host, error) {
 	if _, err := s.domains.Get(ctx, accountID, domainID); err != nil {
 		return Host{}, err
@@ -198,8 +197,8 @@ func (s *Service) shown(ctx context.Context, row *ent.TrackingHost) Host {
 	return h
 }
 
-// Delete takes the tracking host from a domain. Links that were sent under it
-// work as long as its CNAME record stays and its certificate holds.
+// Delete deletes the tracking host of a domain. Sent links continue to work while its CNAME record exists and
+// its certificate is valid.
 func (s *Service) Delete(ctx context.Context, accountID, domainID string) error {
 	if _, err := s.domains.Get(ctx, accountID, domainID); err != nil {
 		return err
@@ -214,8 +213,8 @@ func (s *Service) Delete(ctx context.Context, accountID, domainID string) error 
 	return nil
 }
 
-// Verify looks the CNAME record up now. A host that stays unverified is no
-// error: the answer says what to do.
+// Verify checks the CNAME record now. A host that stays unverified is not an error; the result contains
+// advice.
 func (s *Service) Verify(ctx context.Context, accountID, domainID string) (Host, error) {
 	h, err := s.Get(ctx, accountID, domainID)
 	if err != nil {
@@ -223,7 +222,7 @@ func (s *Service) Verify(ctx context.Context, accountID, domainID string) (Host,
 	}
 	seen := s.look(ctx, h.Host)
 	if err := ctx.Err(); err != nil {
-		return Host{}, fmt.Errorf("verify tracking host: %w", err) // the caller has gone, and took the look-up along
+		return Host{}, fmt.Errorf("verify tracking host: %w", err) // the caller canceled the lookup
 	}
 	if err := s.store(ctx, []checked{{job: job{host: h.TrackingHost}, seen: seen}}); err != nil {
 		return Host{}, fmt.Errorf("verify tracking host: %w", err)

@@ -16,15 +16,15 @@ import (
 
 // Flag is a target that an operator has flagged.
 type Flag struct {
-	Target    string    `json:"target"` // a host, or the beginning of a URL
+	Target    string    `json:"target"` // a host or a URL prefix
 	Reason    string    `json:"reason"`
 	CreatedAt time.Time `json:"created_at"`
 }
 
-// MaxFlags bounds the memory that the flags take in every process.
+// MaxFlags bounds the memory that flags use in every process.
 const MaxFlags = 10_000
 
-// Flags reads and changes what operators have flagged. Safe for concurrent use.
+// Flags reads and changes the flags of operators. It is safe for concurrent use.
 type Flags struct{ db *db.DB }
 
 // NewFlags returns the flags of an installation.
@@ -77,7 +77,7 @@ func (f Flags) List(ctx context.Context) ([]Flag, error) {
 	return list, nil
 }
 
-// parseTarget returns a host in A-labels, or a URL as tokens carry it.
+// parseTarget returns a host in A-labels, or a URL in the form that tokens contain.
 func parseTarget(written string) (string, error) {
 	if !strings.Contains(written, "/") {
 		if setting.IsAddress(written) {
@@ -99,10 +99,10 @@ func parseTarget(written string) (string, error) {
 	return target, nil
 }
 
-// flagSet finds the flag of a target without looking at every flag.
+// flagSet finds the flag of a target without checking every flag.
 type flagSet struct {
 	hosts map[string]bool
-	paths map[string][]string // beginnings of URLs after the host, by host
+	paths map[string][]string // URL prefixes after the host, by host
 }
 
 func loadFlags(ctx context.Context, d *db.DB) (flagSet, error) {
@@ -148,9 +148,9 @@ func (s flagSet) match(target string) bool {
 	return false
 }
 
-// split returns the host of a URL, and path and query without escapes. Both are in lower case, and
-// the scheme, the user and the port are left out, so that a flag is not evaded by them. It reads
-// every URL that weburl.Normalize returns, also those that net/url refuses.
+// split returns the host of a URL, and path and query without escapes. Both are in lower case, and scheme,
+// user and port are left out, so that they cannot evade a flag. It accepts every URL that weburl.Normalize
+// returns, including URLs that net/url rejects.
 func split(target string) (host, path string) {
 	_, rest, _ := strings.Cut(target, "://")
 	end := strings.IndexAny(rest, "/?#")

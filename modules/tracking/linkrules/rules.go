@@ -19,20 +19,20 @@ import (
 	"github.com/postrider/postrider/runtime/web/clientip"
 )
 
-// Config of the rules.
+// Config configures the rules.
 type Config struct {
-	// OwnHosts are the host names of the installation: of the base URL first.
+	// OwnHosts are the host names of the installation, that of the base URL first.
 	OwnHosts []string
-	// Refresh is how often the rules are read again; zero: 5 s.
+	// Refresh is the reload interval; zero: 5 s.
 	Refresh time.Duration
 }
 
-// ConfigOf takes the settings that the rules need.
+// ConfigOf returns the configuration from that of the installation.
 func ConfigOf(v setting.Values) Config {
 	return Config{OwnHosts: append([]string{config.BaseHost(v)}, config.LinkHosts.Of(v)...)}
 }
 
-// Params of New.
+// Params are the dependencies of New.
 type Params struct {
 	fx.In
 
@@ -42,7 +42,7 @@ type Params struct {
 	Workers *worker.Metrics `optional:"true"`
 }
 
-// Rules is safe for concurrent use.
+// Rules decides about tracked links. It is safe for concurrent use.
 type Rules struct {
 	db      *db.DB
 	refresh time.Duration
@@ -52,14 +52,14 @@ type Rules struct {
 	tasks   *worker.Tasks
 }
 
-// state is what was read last. It is never changed.
+// state is the last loaded state. It is immutable.
 type state struct {
 	suspended map[string]bool   // account ids
 	hosts     map[string]string // tracking host to account id
 	flags     flagSet
 }
 
-// holding asks whether a host lies below a domain of an account.
+// holding is a question: is a host below a domain of an account?
 type holding struct{ accountID, host string }
 
 const (
@@ -68,7 +68,7 @@ const (
 	queryTimeout   = 3 * time.Second
 )
 
-// New returns rules that know no host but the installation's own until Start.
+// New returns rules that know only the installation's own hosts until Start.
 func New(p Params) *Rules {
 	r := &Rules{db: p.DB, refresh: p.Config.Refresh, own: map[string]bool{}, tasks: worker.NewTasks(p.Logger, p.Workers)}
 	if r.refresh == 0 {
@@ -82,7 +82,7 @@ func New(p Params) *Rules {
 	return r
 }
 
-// Start reads the rules and keeps them fresh.
+// Start loads the rules and keeps them fresh.
 func (r *Rules) Start(ctx context.Context) error {
 	if err := r.Reload(ctx); err != nil {
 		return err
@@ -91,7 +91,7 @@ func (r *Rules) Start(ctx context.Context) error {
 	return nil
 }
 
-// Stop ends the refreshing. The last state stays in force.
+// Stop ends the reloading. The last state stays in force.
 func (r *Rules) Stop(ctx context.Context) error {
 	r.tasks.Stop(ctx)
 	return nil
@@ -119,17 +119,17 @@ func (r *Rules) Holds(ctx context.Context, accountID, host string) (bool, error)
 	return r.former.Get(ctx, holding{accountID, name}, r.loadHolding)
 }
 
-// Reason says why a link does not redirect.
+// Reason is why a link does not redirect.
 type Reason string
 
-// The reasons, as the metric has them. None is that of a link that redirects.
+// Reasons, as metric labels. None means that the link redirects.
 const (
 	None      Reason = ""
 	Suspended Reason = "account_suspended"
 	Flagged   Reason = "flagged"
 )
 
-// Withholds returns why a click of an account must not lead to a target.
+// Withholds returns why a click of an account must not redirect to a target, or None.
 func (r *Rules) Withholds(accountID, target string) Reason {
 	now := r.current.Load()
 	switch {
@@ -149,7 +149,7 @@ const (
 	holdsSQL = `SELECT EXISTS (SELECT FROM domains WHERE account_id = $1 AND name = ANY ($2) AND status IN ('verified', 'temporary_failure'))`
 )
 
-// Reload reads the rules. After an error the state before stays in force.
+// Reload loads the rules. After an error, the previous state stays in force.
 func (r *Rules) Reload(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, queryTimeout)
 	defer cancel()
@@ -186,7 +186,7 @@ func (r *Rules) loadHolding(ctx context.Context, of holding) (bool, error) {
 	return found, nil
 }
 
-// parentNames lists the names that a host lies below: b.c and c for a.b.c.
+// parentNames returns the parent domains of a host: b.c and c for a.b.c.
 func parentNames(host string) []string {
 	var names []string
 	for {

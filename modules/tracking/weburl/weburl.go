@@ -1,5 +1,5 @@
-// Package weburl normalizes the URLs in a message, so that a tracked link leads where a browser would have gone
-// without tracking.
+// Package weburl normalizes the URLs in a message, so that a tracked link leads to the page that a browser
+// would have opened without tracking.
 package weburl
 
 import (
@@ -8,20 +8,20 @@ import (
 	"golang.org/x/net/idna"
 )
 
-// The schemes that are tracked, and the most bytes of a normalized address.
+// Schemes that are tracked, and the maximum length of a normalized URL in bytes.
 const (
 	Plain   = "http://"
 	TLS     = "https://"
 	Longest = 2048
 )
 
-// Normalize returns the address that a browser would open for what was written, in ASCII. It
-// returns false for what is not to be tracked: anything but a whole http or https address,
-// and what Normalize does not understand as a browser would (a backslash, the braces of a
-// template). A normalized address stays as it is.
+// Normalize returns the ASCII form of the URL that a browser would open. It returns false for anything that
+// must not be tracked: anything but an absolute http or https URL, and anything that Normalize might
+// interpret differently from a browser (backslashes, braces of a template). Normalizing a normalized URL does
+// not change it.
 //
-// The rules are those of the URL Standard: space at the ends and line ends inside mean
-// nothing (4.4, "basic URL parser"), names are A-labels, other bytes are escaped.
+// It follows the URL Standard: surrounding spaces and inner line breaks are ignored (4.4, "basic URL
+// parser"), names are converted to A-labels, and other bytes are escaped.
 func Normalize(written string) (target string, ok bool) {
 	if strings.ContainsAny(written, "\t\r\n") {
 		written = strings.NewReplacer("\t", "", "\r", "", "\n", "").Replace(written)
@@ -44,7 +44,7 @@ func Normalize(written string) (target string, ok bool) {
 	return target, len(target) <= Longest
 }
 
-// schemeOf gives http:// or https:// if the address begins with that, in any case.
+// schemeOf returns http:// or https:// if the URL begins with it, in any case.
 func schemeOf(address string) string {
 	for _, scheme := range []string{Plain, TLS} {
 		if len(address) >= len(scheme) && strings.EqualFold(address[:len(scheme)], scheme) {
@@ -54,7 +54,7 @@ func schemeOf(address string) string {
 	return ""
 }
 
-// authorityOf checks user, host and port; a host beyond ASCII becomes A-labels.
+// authorityOf validates user, host and port. It converts a non-ASCII host to A-labels.
 func authorityOf(text string) (string, bool) {
 	user, host := "", text
 	if at := strings.LastIndexByte(text, '@'); at >= 0 {
@@ -84,7 +84,7 @@ func control(r rune) bool { return r < ' ' || r == 0x7f }
 
 const upperHex = "0123456789ABCDEF"
 
-// escape writes what must not stand in a header field or an attribute as %XX.
+// escape percent-encodes characters that are not safe in a header field or an attribute.
 func escape(text string) string {
 	plain := func(c byte) bool {
 		return c > ' ' && c < 0x7f && c != '"' && c != '<' && c != '>' && c != '`'
