@@ -6,19 +6,19 @@ import (
 	"github.com/postrider/postrider/runtime/ops/config"
 )
 
-// Config of the module.
+// Config configures the module.
 type Config struct {
-	Hostname   string // ours, for authentication results
-	SMTPHost   string // the host that MX records point to; may be empty
-	AcceptOnly bool   // this process brings nothing to the object store
+	Hostname   string // of this installation, for authentication results
+	SMTPHost   string // the host that MX records point to; optional
+	AcceptOnly bool   // this process moves nothing to the object store
 }
 
-// ConfigOf takes what the module needs from the installation's configuration.
+// ConfigOf returns the module's configuration from that of the installation.
 func ConfigOf(cfg setting.Values) Config {
 	return Config{Hostname: config.Hostname.Of(cfg), SMTPHost: config.SMTPHost.Of(cfg), AcceptOnly: config.DeliveryConcurrency.Of(cfg) == 0}
 }
 
-// MaxMessage is the largest message that is received, in octets.
+// MaxMessage is the maximum size of a received message, in bytes.
 const MaxMessage = 32 << 20
 
 // Validate reports every wrong field.

@@ -10,8 +10,8 @@ import (
 	"github.com/postrider/postrider/runtime/storage/db"
 )
 
-// Delete deletes one record with its facts; the content goes with the last record that
-// has it. Error: NotFound.
+// Delete deletes one record with its facts. The content is deleted with the last record that refers to it.
+// Error: NotFound.
 func (s *Service) Delete(ctx context.Context, accountID, emailID string) error {
 	if !id.Is(id.ReceivedEmail, emailID) {
 		return fault.Missing("received email", emailID)
@@ -23,15 +23,15 @@ func (s *Service) Delete(ctx context.Context, accountID, emailID string) error {
 	return err
 }
 
-// Two records of one content may be deleted at the same time: whoever has locked the
-// content sees what the other has left.
+// Two records of one content may be deleted concurrently. The lock on the content makes the second
+// transaction see the effect of the first.
 const (
 	lockContentsSQL = `
 SELECT id FROM received_contents WHERE id IN (SELECT content_id FROM received_emails WHERE account_id = $1 AND id = ANY($2))
 ORDER BY id FOR UPDATE`
 	deleteRecordsSQL = `DELETE FROM received_emails WHERE account_id = $1 AND id = ANY($2) RETURNING id`
-	// What the object store may have is deleted there first, by a worker, and not
-	// before the one that may be bringing it there has lost its lease.
+	// Objects are deleted from the object store first, by a worker, after a worker that may be uploading them
+	// has lost its lease.
 	dropContentsSQL = `
 WITH alone AS (
 	SELECT c.id, c.object_key FROM received_contents c WHERE c.id = ANY($1) AND NOT EXISTS (SELECT FROM received_emails e WHERE e.content_id = c.id)
@@ -42,7 +42,7 @@ UPDATE received_contents c SET data = NULL, ` + toDelete + ` FROM alone a WHERE 
 	toDelete = `due_at = greatest(coalesce(c.due_at, now()), now()) + interval '1 minute', fence = c.fence + 1, attempts = 0`
 )
 
-// deleteAll deletes records of the account and gives those that there were.
+// deleteAll deletes records of the account and returns the ids that existed.
 func (s *Service) deleteAll(ctx context.Context, accountID string, ids []string) (deleted []string, err error) {
 	err = s.db.InTx(ctx, func(tx *ent.Tx) error {
 		contents, err := db.All(ctx, tx, db.Value[int64], lockContentsSQL, accountID, db.Array(ids))

@@ -10,18 +10,19 @@ import (
 	"github.com/postrider/postrider/runtime/storage/search"
 )
 
-// Filter narrows a list of received mail; every field that is set has to hold.
+// Filter narrows a list of received mail. All non-empty fields must match.
 type Filter struct {
 	To        string     // the recipient, or an address in To or Cc
 	From      string     // the address of From
 	Domain    string     // of the recipient: its name, or the id of a domain
-	Since     *time.Time // received then or later
-	Until     *time.Time // received before then
-	DomainIDs []string   // ids of the domains that the caller may see mail of; empty: all
-	Q         string     // words, each the beginning of one in subject, addresses or the beginning of the text; and fields: textFields
+	Since     *time.Time // received at or after this time
+	Until     *time.Time // received before this time
+	DomainIDs []string   // domains whose mail the caller may see; empty: all
+	Q         string     // words, each a prefix of one in subject, addresses or the beginning of the text; and fields: textFields
 }
 
-// textFields are what a search text may say beside words, as in `invoice from:bob@example.net`.
+// textFields are the fields that a search text may contain in addition to words, for example `invoice
+// from:bob@example.net`.
 var textFields = []string{"to", "from", "subject", "domain", "after", "before"}
 
 // Validate reports every wrong field by its name in the query.
@@ -30,12 +31,12 @@ func (f Filter) Validate() fault.Fields {
 	return wrong
 }
 
-// criteria is a filter after validation.
+// criteria is a validated filter.
 type criteria struct {
 	search.Terms
 
-	domainID  string   // "" for any
-	domainIDs []string // one of them; empty for any
+	domainID  string   // empty: any
+	domainIDs []string // one of them; empty: any
 }
 
 func (f Filter) parse() (*criteria, fault.Fields) {
@@ -59,7 +60,7 @@ func (f Filter) parse() (*criteria, fault.Fields) {
 	return c, wrong
 }
 
-// readText takes the fields of the search text over, and gives its words and those of the subject.
+// readText applies the fields of the search text to f, and returns its words and those of the subject.
 func readText(f *Filter, wrong fault.Fields) (words, subject []string) {
 	words, terms := search.ReadText(wrong, f.Q, textFields...)
 	texts := map[string]*string{"to": &f.To, "from": &f.From, "domain": &f.Domain}

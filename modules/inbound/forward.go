@@ -10,9 +10,9 @@ import (
 	"github.com/postrider/postrider/runtime/base/intake"
 )
 
-// Forward sends a received email on: its text and html below what the caller writes,
-// and its files. All rules of a send apply to them. Errors: NotFound, Conflict when the
-// content has been deleted, Away as for Open, and those of a send.
+// Forward forwards a received email: its text and HTML follow the caller's, and its files are attached. All
+// rules of a send apply. Errors: NotFound, Conflict if the content has been deleted, Away as for Open, and
+// those of a send.
 func (s *Service) Forward(ctx context.Context, caller accounts.Caller, a Answer) (sending.Receipt, error) {
 	e, err := s.Get(ctx, caller.AccountID, a.EmailID)
 	if err != nil {
@@ -25,7 +25,7 @@ func (s *Service) Forward(ctx context.Context, caller accounts.Caller, a Answer)
 	defer content.Close()
 	files := s.contents.budget.Content(intake.Terms{Owner: intake.Owner{Account: e.AccountID}, Small: smallContent, Most: e.Size, Patience: readPatience})
 	defer files.Close()
-	if err := files.Reserve(ctx, e.Size); err != nil { // they are less, decoded
+	if err := files.Reserve(ctx, e.Size); err != nil { // decoded files are smaller
 		return sending.Receipt{}, busy(ctx, err)
 	}
 	release, err := work(ctx, s.contents.budget, intake.Owner{Account: e.AccountID}, e.Size, readPatience)

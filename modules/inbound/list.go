@@ -15,7 +15,7 @@ import (
 	"github.com/postrider/postrider/runtime/storage/search"
 )
 
-// ListQuery asks for a page of an account's received mail, newest first.
+// ListQuery is a request for a page of an account's received mail, newest first.
 type ListQuery struct {
 	Page   page.Request
 	Filter Filter
@@ -23,7 +23,7 @@ type ListQuery struct {
 
 const listName = "received_emails"
 
-// List returns one page. Error: Invalid naming `limit`, `cursor` or a filter.
+// List returns one page. Error: Invalid for `limit`, `cursor` or a filter.
 func (s *Service) List(ctx context.Context, accountID string, q ListQuery) (page.Page[*ent.ReceivedEmail], error) {
 	list := page.List{Name: listName, AccountID: accountID}
 	at, err := s.pages.Open(list, q.Page)
@@ -59,7 +59,7 @@ func (s *Service) Cursor(accountID, emailID string) string {
 	return s.pages.Encode(page.List{Name: listName, AccountID: accountID}, emailID)
 }
 
-// Count counts the records that a filter lets pass, up to a number. Error: Invalid naming a filter.
+// Count counts the records that match a filter, up to most. Error: Invalid for a filter.
 func (s *Service) Count(ctx context.Context, accountID string, f Filter, most int) (int, error) {
 	c, wrong := f.parse()
 	if err := wrong.Err(); err != nil {
@@ -79,7 +79,7 @@ func (s *Service) Count(ctx context.Context, accountID string, f Filter, most in
 
 var records = search.Table{Name: "received_emails", Prefix: id.ReceivedEmail, Time: "received_at", Columns: "domain_id"}
 
-// findRecords gives the ids of up to n records from a place on.
+// findRecords returns the ids of up to n records from a position on.
 func findRecords(ctx context.Context, on db.Execer, accountID string, c *criteria, at page.Place, n int) ([]string, error) {
 	return records.Find(ctx, on, search.Page{AccountID: accountID, Beside: at.ID, Back: at.Back, Limit: n, Terms: c.Terms, Conditions: c.conditions})
 }

@@ -16,8 +16,8 @@ import (
 	"github.com/postrider/postrider/runtime/work/bus"
 )
 
-// Module gives *Service, which takes mail in. Verifier, SpamFilter and the object store
-// are the assembly's matter.
+// Module provides *Service, which receives mail. The assembly provides Verifier, SpamFilter and the object
+// store.
 var Module = fx.Module("inbound",
 	fx.Provide(ConfigOf, New),
 	module.Repairs(func() clockstep.Repair {

@@ -16,29 +16,27 @@ import (
 	"github.com/postrider/postrider/runtime/storage/db/batch"
 )
 
-// A content that is due and has data is to be brought to the object store; one that is
-// due and has none is to be deleted there. The key stands in the row before the
-// first octet is sent, so that no object can be forgotten.
-
-// move is one claimed content.
+// move is a claimed content to move to, or delete from, the object store. A content that is due is uploaded
+// if it has data, and otherwise deleted there. The object's key is stored before the first byte is uploaded,
+// so that no object can be forgotten.
 type move struct {
 	id       int64
 	fence    int64
 	size     int64
 	key      string
-	remove   bool // the object
+	remove   bool // delete the object
 	attempts int
 }
 
-// moved is what came of it; nil: done.
+// moved is the result of a move; a nil error means success.
 type moved struct{ err error }
 
 const (
-	moveLease   = 5 * time.Minute // an upload of 32 MB over 4 Mbit/s, and reading it back
+	moveLease   = 5 * time.Minute // enough to upload 32 MB at 4 Mbit/s and read it back
 	movesAtOnce = 2
 )
 
-// mover brings contents to the object store, and deletes there.
+// mover moves contents to the object store, and deletes objects.
 type mover struct {
 	*contents
 
@@ -53,8 +51,8 @@ func newMover(c *contents, log *slog.Logger, metrics *worker.Metrics) *mover {
 	return v
 }
 
-// The key has something random: a copy of the database must not write over the
-// objects of the installation that it was copied from.
+// claimMovesSQL adds a random part to keys, so that a copy of the database cannot overwrite objects of the
+// original installation.
 const claimMovesSQL = `
 UPDATE received_contents c SET due_at = now() + $2 * interval '1 microsecond', fence = c.fence + 1, attempts = c.attempts + 1,
 	object_key = coalesce(c.object_key, c.account_id || '/' || c.id || '-' || replace(gen_random_uuid()::text, '-', ''))
@@ -75,14 +73,14 @@ func (v *mover) run(ctx context.Context, m move, l *worker.Lease) moved {
 	var err error
 	switch {
 	case !l.Valid():
-		err = errors.New("the lease is over")
+		err = errors.New("the lease has expired")
 	case m.remove:
 		err = v.objects.Delete(ctx, m.key)
 	default:
 		err = v.upload(ctx, m)
 	}
 	if err != nil && ctx.Err() == nil {
-		v.log.WarnContext(ctx, "the object store did not do its part; it is asked again", "object", m.key, telemetry.KeyBytes, m.size, "delete", m.remove,
+		v.log.WarnContext(ctx, "object store request failed, it will be retried", "object", m.key, telemetry.KeyBytes, m.size, "delete", m.remove,
 			telemetry.KeyAttempt, m.attempts, telemetry.KeyError, err)
 	}
 	return moved{err}
@@ -90,10 +88,10 @@ func (v *mover) run(ctx context.Context, m move, l *worker.Lease) moved {
 
 const uploadSQL = `SELECT substring(data FROM $3::int FOR $4::int) FROM received_contents WHERE id = $1 AND fence = $2 AND data IS NOT NULL`
 
-// moveOwner has a share of the budget for what the process does by itself.
-var moveOwner = intake.Owner{Account: "contents on their way to the object store"}
+// moveOwner is the owner of memory that the process uses for its own background work.
+var moveOwner = intake.Owner{Account: "uploads to the object store"}
 
-// upload puts the object, and reads it back before it counts as stored.
+// upload uploads the object and reads it back before it counts as stored.
 func (v *mover) upload(ctx context.Context, m move) error {
 	data := v.budget.Content(intake.Terms{Owner: moveOwner, Small: smallContent, Most: m.size, Patience: moveLease})
 	defer data.Close()
@@ -110,18 +108,18 @@ func (v *mover) upload(ctx context.Context, m move) error {
 			return data.Append(ctx, piece)
 		}, m.id, m.fence, before+1, sliceOctets)
 		if err != nil {
-			return err // deleted meanwhile, or away
+			return err // deleted in the meantime, or database unavailable
 		}
 		if data.Size() == before && m.size > 0 {
-			return fmt.Errorf("the content has %d octets and not %d", before, m.size)
+			return fmt.Errorf("the content has %d bytes instead of %d", before, m.size)
 		}
 	}
 	data.Whole()
 	return blob.Keep(ctx, v.objects, m.key, data, data.Size())
 }
 
-// The fence goes up, so that a batch whose commit was not heard of can be repeated. A
-// row that no record refers to has no other use than to name its object.
+// settleMovesSQL increases the fencing number, so that a batch can be repeated if the result of its commit
+// was lost. A row without records only names its object, and is deleted with it.
 var settleMovesSQL = db.Compile(`
 WITH v AS (
 	SELECT * FROM ` + movedRows.Source() + `
@@ -156,7 +154,7 @@ var moveBackoff = worker.Backoff{Min: 5 * time.Second, Max: 30 * time.Minute}
 
 func (v *mover) settle(ctx context.Context, results []worker.Result[move, moved]) error {
 	if _, err := v.db.Hot.ExecContext(ctx, settleMovesSQL.Text, settleMovesSQL.Args(movedRows.Rows(results))...); err != nil {
-		return fmt.Errorf("store what became of contents: %w", err)
+		return fmt.Errorf("store results of content moves: %w", err)
 	}
 	return nil
 }

@@ -11,13 +11,10 @@ import (
 	"github.com/postrider/postrider/runtime/storage/search"
 )
 
-// Received mail ages like the account's other mail: first its content goes, later the
-// record.
-
 const oldRecordsSQL = `SELECT id FROM received_emails WHERE account_id = $1 AND id < $2 ORDER BY id LIMIT $3`
 
-// PurgeRecords deletes up to limit records that came in before the cutoff, the oldest
-// first, and says how many.
+// PurgeRecords deletes up to limit records received before the cutoff, oldest first, and returns how many.
+// The contents of old mail are deleted first (PurgeContents), records later, as for sent mail.
 func (s *Service) PurgeRecords(ctx context.Context, accountID string, cutoff time.Time, limit int) (int, error) {
 	ids, err := db.All(ctx, s.db.SQL, db.Value[string], oldRecordsSQL, accountID, id.Since(id.ReceivedEmail, cutoff), limit)
 	if err != nil {
@@ -30,7 +27,7 @@ func (s *Service) PurgeRecords(ctx context.Context, accountID string, cutoff tim
 	return len(deleted), err
 }
 
-// purgeContentsSQL looks at contents in the order in which they came in.
+// purgeContentsSQL processes contents in the order in which they were received.
 const purgeContentsSQL = `
 WITH old AS (
 	SELECT id, object_key, data IS NOT NULL OR object_key IS NOT NULL AS there FROM received_contents
@@ -43,9 +40,8 @@ WITH old AS (
 )
 SELECT id, there FROM old ORDER BY id`
 
-// PurgeContents deletes the contents of up to limit messages after the mark `after`
-// that came in before the cutoff. last is the mark where the next call goes on; empty
-// when there are no more.
+// PurgeContents deletes the contents of up to limit messages, after the mark `after`, that were received
+// before the cutoff. last is the mark for the next call; it is empty if there are no more.
 func (s *Service) PurgeContents(ctx context.Context, accountID, after string, cutoff time.Time, limit int) (purged int, last string, err error) {
 	begin := int64(0)
 	if after != "" {
@@ -76,9 +72,8 @@ const eraseBatch = 100
 
 const namingSQL = `SELECT id FROM received_emails WHERE search @@ $1::tsquery AND account_id = $2 LIMIT $3`
 
-// Erase deletes what came from the address, or to it, and gives the ids. Repeating it
-// is harmless, also after an error in the middle. Mail that names the address
-// elsewhere is not found.
+// Erase deletes mail from or to the address, and returns the ids. It is safe to repeat, even after it failed
+// halfway. It does not find mail that contains the address elsewhere.
 func (s *Service) Erase(ctx context.Context, accountID, addr string) (erased []string, err error) {
 	addr = fold(addr)
 	query := search.Lexeme(search.MarkAccount+accountID) + " & (" + search.Lexeme(markFrom+addr) + " | " + search.Lexeme(markEnvelope+addr) + " | " + search.Lexeme(markTo+addr) + ")"

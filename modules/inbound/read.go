@@ -21,7 +21,7 @@ import (
 	"github.com/postrider/postrider/runtime/storage/db"
 )
 
-// Get gives one record of the account. Error: NotFound, also for another account's.
+// Get returns one record of the account. Error: NotFound, including records of other accounts.
 func (s *Service) Get(ctx context.Context, accountID, emailID string) (*ent.ReceivedEmail, error) {
 	if !id.Is(id.ReceivedEmail, emailID) {
 		return nil, fault.Missing("received email", emailID)
@@ -36,7 +36,7 @@ func (s *Service) Get(ctx context.Context, accountID, emailID string) (*ent.Rece
 	return found, nil
 }
 
-// IsWithin reports whether a received email came in for one of the domains. Error: NotFound.
+// IsWithin reports whether a received email was sent to one of the domains. Error: NotFound.
 func (s *Service) IsWithin(ctx context.Context, accountID, emailID string, domainIDs []string) (bool, error) {
 	found, err := s.Get(ctx, accountID, emailID)
 	if err != nil {
@@ -45,30 +45,30 @@ func (s *Service) IsWithin(ctx context.Context, accountID, emailID string, domai
 	return slices.Contains(domainIDs, found.DomainID), nil
 }
 
-// Content is a message that is read, until Close. It takes memory while it is small; a
-// large one lies in the spool, so that whoever reads it may take their time.
+// Content is a message that is being read, until Close. A small message is in memory. A large one is in a
+// spool file, so that slow readers use no memory.
 type Content struct {
 	raw   io.ReaderAt
-	held  *intake.Content // nil: it is held by nobody
+	held  *intake.Content // nil: not charged to the budget
 	size  int64
 	hosts []string // names of this installation
 	work  func(ctx context.Context) (release func(), err error)
 	close func()
 }
 
-// NewContent makes one of octets; done is called by Close.
+// NewContent returns a Content of bytes; Close calls done.
 func NewContent(raw []byte, done func()) *Content {
 	return &Content{raw: bytes.NewReader(raw), size: int64(len(raw)), close: done,
 		work: func(context.Context) (func(), error) { return func() {}, nil }}
 }
 
-// Close gives back what the content holds. It may be called once.
+// Close releases the resources of the content. Call it at most once.
 func (c *Content) Close() { c.close() }
 
-// Size is the octets of the message.
+// Size returns the size of the message in bytes.
 func (c *Content) Size() int64 { return c.size }
 
-// Held is what an answer that is made of the message holds: at most one.
+// Held returns the intake content that a response made from the message holds, if any.
 func (c *Content) Held() []*intake.Content {
 	if c.held == nil {
 		return nil
@@ -76,18 +76,18 @@ func (c *Content) Held() []*intake.Content {
 	return []*intake.Content{c.held}
 }
 
-// Reader reads the message as it came in.
+// Reader returns a reader of the message as received.
 func (c *Content) Reader() *io.SectionReader { return io.NewSectionReader(c.raw, 0, c.size) }
 
-// Work waits for the memory that Message and what is made of it take. release gives it
-// back, before anything is sent to a client. Error: Away when too many others work.
+// Work waits for the memory that Message and data derived from it need. Call release before a response is
+// sent to a client. Error: Away if there is too much concurrent work.
 func (c *Content) Work(ctx context.Context) (release func(), err error) {
 	release, err = c.work(ctx)
 	return release, busy(ctx, err)
 }
 
-// Message parses the message. Its header has no Authentication-Results that claim to be ours, unlike the bytes that
-// Reader returns.
+// Message parses the message. Unlike the bytes of Reader, its header contains no Authentication-Results that
+// falsely claim to be from this installation.
 func (c *Content) Message() (*message.Message, error) {
 	m, err := message.Read(c.Reader())
 	if err != nil {
@@ -97,50 +97,50 @@ func (c *Content) Message() (*message.Message, error) {
 	return m, nil
 }
 
-// Files writes each of the message's Files, decoded, to the writer that to gives for
-// its number. It takes little memory, however long the writers take.
+// Files writes each of the message's Files, decoded, to the writer that to returns for its index. It needs
+// little memory, however slow the writers are.
 func (c *Content) Files(to func(n int) io.Writer) error {
 	return message.ReadFiles(c.Reader(), to)
 }
 
-// ErrPurged says that the record is there and its content is not any more.
-var ErrPurged = fault.Conflictf(fault.CodeConflict, "The content of this email has been deleted: it was older than the account keeps bodies")
+// ErrPurged is returned if the record exists and its content has been deleted.
+var ErrPurged = fault.Conflictf(fault.CodeConflict, "The content of this email has been deleted, because the account's retention period for bodies is over")
 
 const (
-	// smallContent is read with one statement into memory.
+	// smallContent is the size up to which a content is read into memory by one statement.
 	smallContent = 256 << 10
-	// sliceOctets is how much of a larger one is in memory at a time.
+	// sliceOctets is the size of the pieces in which larger contents are read.
 	sliceOctets = 1 << 20
 	// readPatience is how long a caller waits for room.
 	readPatience = 5 * time.Second
 )
 
-// busy is a lack of room for callers of the API.
+// busy converts a lack of room to an API error.
 func busy(ctx context.Context, err error) error {
 	switch {
-	case errors.Is(ctx.Err(), context.Canceled): // the client left; an expired deadline has a better error
+	case errors.Is(ctx.Err(), context.Canceled): // the client disconnected; for an expired deadline the error below is better
 		return ctx.Err()
 	case !errors.Is(err, intake.ErrFull) && !errors.Is(err, intake.ErrCut):
 		return err
 	}
 	refused := &fault.Error{Kind: fault.Away, Code: fault.CodeUnavailable, RetryAfter: readPatience,
-		Message: "Too many large messages are being read at once; try again"}
+		Message: "Too many large messages are being read concurrently. Retry in 5 seconds."}
 	return refused.Because(err)
 }
 
-// Open brings the content of a record here. Errors: ErrPurged; Away when the object store
-// does not give it, or too many large ones are being read.
+// Open opens the content of a record. Errors: ErrPurged; Away if the object store is unavailable or too many
+// large contents are being read.
 func (s *Service) Open(ctx context.Context, e *ent.ReceivedEmail) (*Content, error) {
 	return s.contents.open(ctx, e)
 }
 
-// contents has the messages themselves, in the database or in the object store.
+// contents reads raw messages from the database or the object store.
 type contents struct {
 	db      *db.DB
 	objects Objects        // nil: they stay in the database
-	prompt  *blob.Prompt   // reads objects for clients that wait
-	budget  *intake.Budget // of those that are read
-	hosts   []string       // names of this installation, see Content.Message
+	prompt  *blob.Prompt   // reads objects for waiting clients
+	budget  *intake.Budget // for contents being read
+	hosts   []string       // names of this installation (see Content.Message)
 }
 
 func (s *contents) open(ctx context.Context, e *ent.ReceivedEmail) (_ *Content, err error) {
@@ -174,12 +174,12 @@ func (s *contents) open(ctx context.Context, e *ent.ReceivedEmail) (_ *Content, 
 	return &Content{raw: c, held: c, size: c.Size(), hosts: s.hosts, work: work, close: c.Close}, nil
 }
 
-// sliceSQL gives a part of a content, or the key of its object.
+// sliceSQL returns a part of a content, or the key of its object.
 const sliceSQL = `
 SELECT substring(data FROM $3::int FOR $4::int), coalesce(object_key, ''), data IS NULL FROM received_contents WHERE id = $1 AND account_id = $2`
 
-// fill reads a content, slice by slice. It may be brought to the object store meanwhile,
-// and is read on from there.
+// fill reads a content in slices. If it moves to the object store in the meantime, the rest is read from
+// there.
 func (s *contents) fill(ctx context.Context, c *intake.Content, e *ent.ReceivedEmail) error {
 	for first := true; first || c.Size() < e.Size; first = false {
 		var key string
@@ -201,17 +201,17 @@ func (s *contents) fill(ctx context.Context, c *intake.Content, e *ent.ReceivedE
 		case moved:
 			return s.fetch(ctx, c, key, e.Size)
 		case n == 0 && e.Size > 0:
-			return fmt.Errorf("read content: it has %d octets, the record says %d", c.Size(), e.Size)
+			return fmt.Errorf("read content: it has %d bytes instead of %d", c.Size(), e.Size)
 		}
 	}
 	return nil
 }
 
-// slice runs a statement that gives one row. What use scans is good until it returns. The
-// error is sql.ErrNoRows if there is none.
+// slice runs a statement that returns one row. Values scanned by use are valid until it returns. The error is
+// sql.ErrNoRows if there is no row.
 func (s *contents) slice(ctx context.Context, query string, use func(db.Row) error, args ...any) error {
 	found := false
-	// Prepared, because only then lib/pq takes binary results.
+	// Only prepared statements make lib/pq use binary results.
 	err := db.Each(ctx, s.db.Prepared, func(row db.Row) error {
 		found = true
 		return use(row)
@@ -222,9 +222,9 @@ func (s *contents) slice(ctx context.Context, query string, use func(db.Row) err
 	return err
 }
 
-var errNoStore = errors.New("none is configured")
+var errNoStore = errors.New("no object store is configured")
 
-// fetch reads what is still missing from the object store.
+// fetch reads the missing rest from the object store.
 func (s *contents) fetch(ctx context.Context, c *intake.Content, key string, size int64) (err error) {
 	defer func() {
 		if err != nil && !errors.Is(err, intake.ErrFull) {
@@ -243,7 +243,7 @@ func (s *contents) fetch(ctx context.Context, c *intake.Content, key string, siz
 		return err
 	}
 	if _, err := io.CopyN(c.Writer(ctx), object, size-c.Size()); err != nil {
-		return fmt.Errorf("object %s of %d octets: %w", key, size, err)
+		return fmt.Errorf("object %s of %d bytes: %w", key, size, err)
 	}
 	return nil
 }

@@ -21,20 +21,19 @@ import (
 	"github.com/postrider/postrider/runtime/work/event"
 )
 
-// envelope is what the SMTP session knows of a message.
+// envelope is the SMTP session's information about a message.
 type envelope struct {
 	remote     netip.Addr
 	hello, tls string
-	from       string // empty: the null return path
+	from       string // empty: null return path
 	to         []addressee
 }
 
-// maxReceived is how many servers a message may have passed (RFC 5321 section 6.3).
+// maxReceived is the maximum number of servers that a message may have passed (RFC 5321 section 6.3).
 const maxReceived = 50
 
-// receive stores a message, and returns nil once that is durable. Errors are answers,
-// or temporary. While others are asked who sent it the message holds no memory, where it
-// is large: their answers may take long.
+// receive stores a message and returns nil once it is durable. Errors are SMTP replies, or temporary. A large
+// message holds no memory during sender authentication and the spam check, which may take long.
 func (r *reception) receive(ctx context.Context, e envelope, raw *intake.Content) error {
 	hops, err := message.Hops(raw.Reader())
 	if err != nil {
@@ -55,7 +54,7 @@ func (r *reception) receive(ctx context.Context, e envelope, raw *intake.Content
 	}()
 	r.examiner.examine(ctx, a)
 	if err := ctx.Err(); err != nil {
-		return err // the sender has left, and comes again
+		return err // the client disconnected and will retry
 	}
 	release, err := work(ctx, r.budget, intake.Owner{Remote: e.remote}, raw.Size(), receivePatience)
 	if err != nil {
@@ -75,7 +74,7 @@ func (r *reception) receive(ctx context.Context, e envelope, raw *intake.Content
 	return nil
 }
 
-// keep reads a message and stores it.
+// keep parses a message and stores it.
 func (r *reception) keep(ctx context.Context, a *arrival) (err error) {
 	if a.message, err = message.Read(a.content.Reader()); err != nil {
 		return fmt.Errorf("read a message: %w", err)
@@ -90,18 +89,18 @@ func (r *reception) keep(ctx context.Context, a *arrival) (err error) {
 	return nil
 }
 
-// examineWithin is how long authentication and the spam filter may take together.
+// examineWithin bounds the total time of authentication and the spam filter.
 const examineWithin = 20 * time.Second
 
-// examiner finds out what there is to know of a message.
+// examiner authenticates the sender of a message and checks it for spam.
 type examiner struct {
-	hostname string // ours
+	hostname string // of this installation
 	verifier Verifier
 	spam     SpamFilter // nil: every status is unknown
 	log      *slog.Logger
 }
 
-// examine asks who sent the message and whether it is spam, both at once.
+// examine authenticates the sender and runs the spam filter, concurrently.
 func (x *examiner) examine(ctx context.Context, a *arrival) {
 	ctx, cancel := context.WithTimeout(ctx, examineWithin)
 	defer cancel()
@@ -116,7 +115,7 @@ func (x *examiner) examine(ctx context.Context, a *arrival) {
 	both.Wait()
 }
 
-// spamVerdict is what the filter says.
+// spamVerdict is the result of the spam filter.
 type spamVerdict struct {
 	status receivedemail.SpamStatus
 	score  *float64
@@ -130,7 +129,7 @@ func (x *examiner) judge(ctx context.Context, a *arrival) spamVerdict {
 	}
 	v, err := x.spam.Check(ctx, rspamd.Envelope{IP: a.remote.String(), Hello: a.hello, From: a.from, Rcpt: rcpt, QueueID: a.records[0].id}, a.content, a.content.Size())
 	if err != nil {
-		x.log.WarnContext(loglimit.Collapse(ctx, "spam filter"), "the spam filter did not answer; the message is received all the same", telemetry.KeyEmailID, a.records[0].id, telemetry.KeyError, err)
+		x.log.WarnContext(loglimit.Collapse(ctx, "spam filter"), "spam filter unavailable, message accepted without a verdict", telemetry.KeyEmailID, a.records[0].id, telemetry.KeyError, err)
 		return unknown
 	}
 	verdict := spamVerdict{status: receivedemail.SpamStatus(v.Status)}
@@ -143,18 +142,18 @@ func (x *examiner) judge(ctx context.Context, a *arrival) spamVerdict {
 	return verdict
 }
 
-// arrival is a message on its way into the database.
+// arrival is a message about to be stored.
 type arrival struct {
 	envelope
 
 	content *intake.Content
-	raw     []byte // of it, once it is stored
+	raw     []byte // of content, set just before it is stored
 	message *message.Message
 	at      time.Time
 	auth    shape.Authentication
 	spam    spamVerdict
 
-	contents []string // accounts: each gets the content once
+	contents []string // account ids: each account stores the content once
 	records  []record
 	facts    []event.Fact
 }
@@ -180,11 +179,11 @@ func newArrival(e envelope, content *intake.Content, at time.Time) *arrival {
 	return a
 }
 
-// maxListed bounds the lists of a fact, which goes to every webhook endpoint. The
-// record has all.
+// maxListed bounds the lists in a fact, which is sent to every webhook endpoint. The record contains the
+// complete lists.
 const maxListed = 100
 
-// tell makes the facts.
+// tell creates the facts.
 func (a *arrival) tell() {
 	m := a.message
 	files := make([]event.AttachmentInfo, 0, min(len(m.Files), maxListed))
@@ -198,10 +197,10 @@ func (a *arrival) tell() {
 	}
 }
 
-// head is a list's beginning, never nil.
+// head returns the beginning of a list, never nil.
 func head(list []string) []string { return append([]string{}, list[:min(len(list), maxListed)]...) }
 
-// tail is its end: of references the latest matter.
+// tail returns the end of a list: the latest references matter most.
 func tail(list []string) []string {
 	return append([]string{}, list[max(0, len(list)-maxListed):]...)
 }

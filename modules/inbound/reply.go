@@ -10,23 +10,22 @@ import (
 	"github.com/postrider/postrider/runtime/web/idempotency"
 )
 
-// Answer asks for a reply to a received email, or for it to be forwarded. What the
-// message leaves out is filled in: the sender is the address that the email came to.
+// Answer is a request to reply to a received email or to forward it. Fields that the message omits are filled
+// in: the sender is the address that received the email.
 type Answer struct {
 	EmailID string
 	Message sending.Message
-	// WithoutFiles leaves the files of a forwarded email out.
+	// WithoutFiles omits the files of a forwarded email.
 	WithoutFiles bool
 	Claim        *idempotency.Claim
 	Render       func(sending.Receipt) idempotency.Answer
 }
 
-// errNoSender is for an edge that offers what is switched off.
-var errNoSender = fault.Conflictf(fault.CodeConflict, "Sending is switched off in this installation")
+// errNoSender is for edges that offer an operation of a module that is off.
+var errNoSender = fault.Conflictf(fault.CodeConflict, "Sending is disabled on this installation")
 
-// Reply answers a received email: to its Reply-To, else its From, in its thread. All
-// rules of a send apply. Errors: NotFound, Invalid when the email has no address to
-// answer to, and those of a send.
+// Reply answers a received email in its thread, to its Reply-To address or else its From address. All rules
+// of a send apply. Errors: NotFound, Invalid if the email has no address to reply to, and those of a send.
 func (s *Service) Reply(ctx context.Context, caller accounts.Caller, a Answer) (sending.Receipt, error) {
 	e, err := s.Get(ctx, caller.AccountID, a.EmailID)
 	if err != nil {
@@ -38,7 +37,7 @@ func (s *Service) Reply(ctx context.Context, caller accounts.Caller, a Answer) (
 	}
 	if len(m.To) == 0 {
 		if m.To = answer.To(e); len(m.To) == 0 {
-			return sending.Receipt{}, fault.InvalidField("to", "is required: the email has no address that can be answered")
+			return sending.Receipt{}, fault.InvalidField("to", "is required, because the email has no address to reply to")
 		}
 	}
 	if m.Subject == "" {

@@ -7,21 +7,20 @@ import (
 	"github.com/postrider/postrider/runtime/storage/search"
 )
 
-// received_emails.search is a document of package search: words of subject, addresses and
-// the beginning of the text, and these marks beside that of the account, of what lists are
-// filtered by and erasure looks for.
+// received_emails.search is a document of package search. It contains the words of subject, addresses and the
+// beginning of the text. In addition to the mark of the account, it contains these marks for filters and
+// erasure.
 const (
 	markFrom     = "f="
-	markEnvelope = "e=" // the envelope sender
+	markEnvelope = "e=" // envelope sender
 	markTo       = "r="
 	markDomain   = "d=" // of the recipient
 )
 
-// What of a message is found. The database takes lexemes of 2,046 octets and
-// documents of 1 MB.
+// Limits of the search document. PostgreSQL allows lexemes of 2,046 bytes and documents of 1 MB.
 const (
-	maxWords = 16 << 10 // octets in all
-	maxText  = 4 << 10  // of the text
+	maxWords = 16 << 10 // bytes in total
+	maxText  = 4 << 10  // bytes of the text
 	maxMark  = 1000
 	maxMarks = 200
 )
@@ -36,7 +35,7 @@ func (a *arrival) words() string {
 		}
 	}
 	add(m.Subject)
-	add(clip(m.Text, maxText)) // words of html would be those of its tags too
+	add(clip(m.Text, maxText)) // words of HTML would include its tags
 	for _, list := range [][]string{{m.From}, m.To, m.CC} {
 		for _, text := range list {
 			add(text)
@@ -46,7 +45,7 @@ func (a *arrival) words() string {
 	return words.String()
 }
 
-// marks are those that the records of a message have in common.
+// marks returns the marks that all records of a message have in common.
 func (a *arrival) marks() []string {
 	m := a.message
 	list := []string{markFrom + fold(m.FromAddress), markEnvelope + fold(a.from)}
@@ -61,7 +60,7 @@ func (a *arrival) marks() []string {
 	return list
 }
 
-// document joins the marks of a record.
+// document returns the search marks of a record.
 func (r record) document(common []string) string {
 	marks := []string{search.MarkAccount + r.accountID, markTo + fold(r.rcpt), markDomain + r.domain}
 	for _, mark := range common {
@@ -72,10 +71,10 @@ func (r record) document(common []string) string {
 	return search.JoinMarks(marks)
 }
 
-// fold makes addresses comparable: who writes one rarely keeps to its letters.
+// fold makes addresses comparable: they are rarely written in consistent case.
 func fold(address string) string { return strings.ToLower(address) }
 
-// clip cuts a text after at most so many octets.
+// clip truncates a text to at most the given number of bytes.
 func clip(text string, most int) string {
 	if len(text) <= most {
 		return text

@@ -25,19 +25,19 @@ import (
 	"github.com/postrider/postrider/runtime/work/event"
 )
 
-// Domains tells who receives for a domain, and whose it is.
+// Domains looks up who receives mail for an address, and the owner of a domain.
 type Domains interface {
 	addressrules.Domains
 
 	Receiver(ctx context.Context, rcpt address.Address) (domains.Receiver, error)
 }
 
-// Accounts tells whether an account is suspended.
+// Accounts looks up whether an account is suspended.
 type Accounts interface {
 	Account(ctx context.Context, accountID string) (accounts.Account, error)
 }
 
-// Storage counts the bytes of received mail; its refusals are of kind Limit and Away.
+// Storage counts the bytes of received mail. Its refusals are of kind Limit and Away.
 type Storage interface {
 	ChargeReceived(ctx context.Context, accountID string, from netip.Addr, bytes int64) error
 	RefundReceived(ctx context.Context, accountID string, from netip.Addr, bytes int64)
@@ -48,24 +48,24 @@ type Sender interface {
 	Send(ctx context.Context, caller accounts.Caller, r sending.Request) (sending.Receipt, error)
 }
 
-// Verifier finds out who sent a message.
+// Verifier authenticates the sender of a message.
 type Verifier interface {
 	Verify(ctx context.Context, c authn.Client, raw io.ReaderAt, size int64) shape.Authentication
 }
 
-// SpamFilter judges a message.
+// SpamFilter checks a message for spam.
 type SpamFilter interface {
 	Check(ctx context.Context, e rspamd.Envelope, raw io.ReaderAt, size int64) (rspamd.Verdict, error)
 }
 
-// Objects is an object store. To delete what is not there is no error.
+// Objects is an object store. Deleting a missing object is not an error.
 type Objects interface {
 	Put(ctx context.Context, key string, data io.ReaderAt, size int64) error
 	Get(ctx context.Context, key string) (io.ReadCloser, error)
 	Delete(ctx context.Context, key string) error
 }
 
-// Bus publishes facts and forgets them.
+// Bus publishes facts and deletes them.
 type Bus interface {
 	PublishArgs(facts ...event.Fact) ([]db.Argument, error)
 	WakeFor(facts ...event.Fact)
@@ -77,7 +77,7 @@ type Statistics interface {
 	Keep(ctx context.Context, tx db.Execer, accountID string, emailIDs ...string) error
 }
 
-// Params is what the module needs.
+// Params are the dependencies of the module.
 type Params struct {
 	fx.In
 
@@ -86,40 +86,40 @@ type Params struct {
 	Domains  Domains
 	Accounts Accounts
 	Storage  Storage `optional:"true"` // nil: bytes are not counted
-	Sender   Sender  // nil: sending is off, and nothing is answered
+	Sender   Sender  // nil: sending is off, and replies are impossible
 	Verifier Verifier
 	Spam     SpamFilter // nil: every status is unknown
 	Objects  Objects    // nil: contents stay in the database
 	Bus      Bus
-	Budget   *intake.Budget // of messages that come in and are read
+	Budget   *intake.Budget // memory for messages being received and read
 	Pages    *page.Codec
 	Logger   *slog.Logger
 	Workers  *worker.Metrics
 
-	Statistics Statistics // nil: they are off
+	Statistics Statistics // nil: module off
 }
 
-// Service receives mail and keeps it. Safe for concurrent use.
+// Service receives and stores mail. It is safe for concurrent use.
 type Service struct {
 	db     *db.DB
 	pages  *page.Codec
 	bus    Bus
-	counts Statistics // nil: they are off
-	sender Sender     // nil: sending is off, and nothing is answered
+	counts Statistics // nil: module off
+	sender Sender     // nil: sending is off, and replies are impossible
 
 	rules     *addressrules.Book
 	reception *reception
 	contents  *contents
-	mover     *mover // nil: there is nowhere to move to, or another process does
+	mover     *mover // nil: no object store, or another process moves contents
 }
 
-// New makes the service; nothing runs before Start.
+// New creates the service. Nothing runs before Start.
 func New(p Params) (*Service, error) {
 	if err := p.Config.Validate(); err != nil {
 		return nil, err
 	}
 	if p.Budget == nil {
-		return nil, errors.New("inbound: a budget is needed")
+		return nil, errors.New("inbound: Budget is required")
 	}
 	s := &Service{db: p.DB, pages: p.Pages, bus: p.Bus, counts: p.Statistics, sender: p.Sender, contents: &contents{db: p.DB, objects: p.Objects, prompt: blob.NewPrompt(p.Objects), budget: p.Budget,
 		hosts: []string{p.Config.Hostname, p.Config.SMTPHost}}}
@@ -133,7 +133,7 @@ func New(p Params) (*Service, error) {
 	return s, nil
 }
 
-// Answers tells whether received mail can be replied to and forwarded.
+// Answers reports whether received mail can be replied to and forwarded.
 func (s *Service) Answers() bool { return s.sender != nil }
 
 // Rules returns the address rules of a domain of the account. Error: NotFound for the domain.
@@ -141,13 +141,13 @@ func (s *Service) Rules(ctx context.Context, accountID, domainID string) (addres
 	return s.rules.Get(ctx, accountID, domainID)
 }
 
-// PutRules replaces the address rules of a domain. Errors: NotFound for the domain, Invalid
-// with all wrong fields.
+// PutRules replaces the address rules of a domain. Errors: NotFound for the domain, Invalid with all wrong
+// fields.
 func (s *Service) PutRules(ctx context.Context, accountID, domainID string, r addressrules.Rules) (addressrules.Rules, error) {
 	return s.rules.Put(ctx, accountID, domainID, r)
 }
 
-// Start begins to bring contents to the object store, if there is one.
+// Start starts moving contents to the object store, if there is one.
 func (s *Service) Start(ctx context.Context) error {
 	if s.mover == nil {
 		return nil
@@ -155,7 +155,7 @@ func (s *Service) Start(ctx context.Context) error {
 	return s.mover.worker.Start(ctx)
 }
 
-// Stop stores what waits, and lets moves that have begun end while ctx lasts.
+// Stop stores waiting messages, and waits for running moves until ctx ends.
 func (s *Service) Stop(ctx context.Context) error {
 	s.reception.writer.close()
 	if s.mover == nil {

@@ -14,18 +14,17 @@ import (
 	"github.com/postrider/postrider/runtime/mail/smtpserver"
 )
 
-// Listening makes the service a listener's handler: addresses that nobody receives at
-// are refused.
+// Listening returns the handler of an SMTP listener. It refuses unknown addresses.
 func (s *Service) Listening() smtpserver.Handler { return handler{s.reception} }
 
 type handler struct{ reception *reception }
 
-// NewSession takes everybody.
+// NewSession accepts every client.
 func (h handler) NewSession(_ context.Context, p smtpserver.Peer) (smtpserver.Session, error) {
 	return &session{reception: h.reception, peer: p}, nil
 }
 
-// reception takes messages in: whose the addresses are, who sent it, and into the database.
+// reception receives messages: it looks up recipients, examines the message and stores it.
 type reception struct {
 	domains  Domains
 	accounts Accounts
@@ -38,7 +37,7 @@ type reception struct {
 	log      *slog.Logger
 }
 
-// session is one connection; runtime/mail/smtpserver calls one method at a time.
+// session is one connection. Package smtpserver calls one method at a time.
 type session struct {
 	reception *reception
 	peer      smtpserver.Peer
@@ -49,20 +48,20 @@ type session struct {
 // addressee is one recipient of a transaction.
 type addressee struct {
 	receiver domains.Receiver
-	address  string // addr-spec, domain in A-labels
+	address  string // addr-spec, with the domain in A-labels
 }
 
-// maxAccounts bounds how often one message is stored.
+// maxAccounts bounds how many accounts can store the same message.
 const maxAccounts = 10
 
 var (
 	replyNoDomain  = smtpserver.Refuse(550, "5.1.2", "No mail is received for this domain")
 	replyNoMailbox = smtpserver.Refuse(550, "5.1.1", "No such address here")
-	replySuspended = smtpserver.Refuse(450, "4.2.1", "This mailbox takes no mail at present")
-	replyElsewhere = smtpserver.Refuse(452, "4.5.3", "Too many different recipients, send to this one in another transaction")
+	replySuspended = smtpserver.Refuse(450, "4.2.1", "This mailbox does not accept mail at present")
+	replyElsewhere = smtpserver.Refuse(452, "4.5.3", "Too many different recipients, use another transaction for this one")
 	replyFull      = smtpserver.Refuse(452, "4.2.2", "This mailbox is full at present")
 	replyDisk      = smtpserver.Refuse(452, "4.3.1", "Not enough storage at present")
-	replyLoop      = smtpserver.Refuse(554, "5.4.6", "The message goes in circles: it has more than 50 Received fields")
+	replyLoop      = smtpserver.Refuse(554, "5.4.6", "Mail loop detected: more than 50 Received fields")
 )
 
 func (s *session) Mail(_ context.Context, from smtpserver.Path, _ smtpserver.MailOptions) error {
@@ -89,10 +88,10 @@ func (s *session) Rcpt(ctx context.Context, to smtpserver.Path) error {
 	return nil
 }
 
-// find tells whose an address is; the refusals are answers.
+// find looks up the account and domain of an address. Refusals are SMTP replies.
 func (r *reception) find(ctx context.Context, to smtpserver.Path) (addressee, error) {
 	domain, err := address.ParseDomain(to.Domain)
-	if err != nil { // a literal, as [192.0.2.1]
+	if err != nil { // an address literal such as [192.0.2.1]
 		return addressee{}, replyNoDomain
 	}
 	rcpt := address.Address{Local: to.Local, Domain: domain}

@@ -11,14 +11,14 @@ import (
 
 const chapter = "Received mail"
 
-// RspamdURL has no slash at its end; empty for none.
+// RspamdURL has no trailing slash. It is empty if there is no rspamd.
 var RspamdURL = setting.Declare(setting.Setting[string]{
 	Name: "POSTRIDER_RSPAMD_URL", Group: chapter, DefaultText: "none: the spam status is unknown",
-	Help: "Rspamd's worker that judges received mail, as http://127.0.0.1:11333.",
+	Help: "URL of the rspamd worker that checks received mail, such as http://127.0.0.1:11333.",
 	Form: setting.Form[string]{Placeholder: "URL", Parse: func(text string) (string, error) {
 		u, err := url.Parse(text)
 		if err != nil || (u.Scheme != "https" && u.Scheme != "http") || u.Hostname() == "" || u.RawQuery != "" || u.Fragment != "" {
-			return "", errors.New("is no URL of an rspamd worker; want http://127.0.0.1:11333")
+			return "", errors.New("must be the URL of an rspamd worker, such as http://127.0.0.1:11333")
 		}
 		return strings.TrimSuffix(text, "/"), nil
 	}},

@@ -7,7 +7,8 @@ import (
 	"github.com/postrider/postrider/runtime/base/fault"
 )
 
-// storedBytes is what a message counts against the quota of an account: its content and its rows.
+// storedBytes returns the bytes that a message counts against the quota of an account: its content and its
+// rows.
 func (a *arrival) storedBytes(accountID string) int64 {
 	rows := int64(1)
 	for _, r := range a.records {
@@ -18,8 +19,8 @@ func (a *arrival) storedBytes(accountID string) int64 {
 	return a.content.Size() + rows*storage.RowBytes
 }
 
-// charge counts a message for every account that gets it, before anything is stored. If one of them has
-// no room, none is charged: the sender tries again for all.
+// charge counts a message for each of its accounts before it is stored. If one of them has no room, none is
+// charged, because the sender retries for all recipients.
 func (r *reception) charge(ctx context.Context, a *arrival) error {
 	if r.storage == nil {
 		return nil

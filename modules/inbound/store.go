@@ -16,22 +16,22 @@ import (
 	"github.com/postrider/postrider/runtime/work/event"
 )
 
-// What one commit of messages holds at most.
+// Limits of one commit.
 const (
 	storeBatch = 128
 	storeBytes = 16 << 20
-	// Large messages have a writer of their own: nobody's mail waits for them.
+	// Large messages have their own writers, so that others do not wait for them.
 	heavyFrom = 256 << 10
-	// As many as there are shares of the memory for such work: who fills one of them
-	// keeps no writer from others.
+	// One writer per share of the memory for large messages, so that a client that fills one share does not
+	// block the writers of others.
 	heavyWriters = 4
 )
 
-// writer stores messages, many in one commit.
+// writer stores messages, many per commit.
 type writer struct {
 	db            *db.DB
 	bus           Bus
-	moves         bool // contents leave the database afterwards, for the object store
+	moves         bool // contents move to the object store afterwards
 	single, heavy *db.Joiner[*arrival]
 }
 
@@ -43,13 +43,13 @@ func newWriter(d *db.DB, b Bus, moves bool) *writer {
 	return w
 }
 
-// close stores what waits.
+// close stores waiting messages.
 func (w *writer) close() {
 	w.single.Close()
 	w.heavy.Close()
 }
 
-// line is where a message waits for a commit.
+// line returns the joiner for a message of the given size.
 func (w *writer) line(size int) *db.Joiner[*arrival] {
 	if size >= heavyFrom {
 		return w.heavy
@@ -57,9 +57,9 @@ func (w *writer) line(size int) *db.Joiner[*arrival] {
 	return w.single
 }
 
-// storeSQL stores messages with their facts in one statement, which is one round trip
-// and one commit. The foreign key of the records is checked when all of it has run. A
-// message for several accounts travels once.
+// storeSQL stores messages with their facts in one statement, and therefore in one round trip and one commit.
+// The foreign key of the records is checked at the end of the statement. A message for several accounts is
+// sent to the database once.
 var storeSQL = db.Compile(`
 WITH raw AS (
 	SELECT r.data, r.n FROM ` + rawRows.Numbered("n") + `
@@ -75,10 +75,10 @@ SELECT count(*) FROM content`)
 
 var rawRows = batch.New("r", batch.Bytes("data", func(a *arrival) []byte { return a.raw }))
 
-// storedContent is a message as one account has it.
+// storedContent is a message as stored for one account.
 type storedContent struct {
 	accountID string
-	raw       int // which of the messages, from 1
+	raw       int // index of the message, from 1
 }
 
 var contentRows = batch.New("c",
@@ -86,17 +86,17 @@ var contentRows = batch.New("c",
 	batch.Int("raw", func(c storedContent) int { return c.raw }),
 )
 
-// storedRecord is a message as one recipient has it.
+// storedRecord is a message as stored for one recipient.
 type storedRecord struct {
 	*arrival
 	record
 
-	content      int // which of the contents, from 1
+	content      int // index of the content, from 1
 	words, marks string
 }
 
-// recordRows know of no answer by the column answers: a message may answer one whose id is
-// the empty text.
+// recordRows use the column answers for a missing In-Reply-To, because a message may also reply to an empty
+// id.
 var recordRows = batch.New("v",
 	batch.Text("id", func(r *storedRecord) string { return r.id }),
 	batch.Text("account_id", func(r *storedRecord) string { return r.accountID }),
@@ -148,10 +148,9 @@ var recordRows = batch.New("v",
 	batch.Computed[*storedRecord]("search", search.DocumentSQL),
 )
 
-// flush stores messages together. An error refuses them all, which the joiner then
-// tries one by one.
+// flush stores messages together. On an error, the joiner retries them one by one.
 func (w *writer) flush(ctx context.Context, batch []*arrival) []error {
-	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true)) // a message may lie in a file, see intake.Guarded
+	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true)) // a message may be a memory-mapped file, see intake.Guarded
 	if err := w.store(ctx, batch); err != nil {
 		errs := make([]error, len(batch))
 		for i := range errs {
@@ -184,7 +183,7 @@ func (w *writer) store(ctx context.Context, arrivals []*arrival) error {
 	args := storeSQL.Args(append(published, rawRows.Rows(arrivals), contentRows.Rows(contents), recordRows.Rows(records), db.Arg("move", w.moves))...)
 	stored, err := db.One(ctx, w.db.Prepared, db.Value[int], storeSQL.Text, args...)
 	if err == nil && stored != len(contents) {
-		err = errors.New("the statement did not end")
+		err = errors.New("the statement did not store all contents")
 	}
 	return err
 }
