@@ -80,7 +80,7 @@ func (v *mover) run(ctx context.Context, m move, l *worker.Lease) moved {
 		err = v.upload(ctx, m)
 	}
 	if err != nil && ctx.Err() == nil {
-		v.log.WarnContext(ctx, "object store request failed, it will be retried", "object", m.key, telemetry.KeyBytes, m.size, "delete", m.remove,
+		v.log.WarnContext(ctx, "cannot move a received message, the object store request is retried", "object", m.key, telemetry.KeyBytes, m.size, "delete", m.remove,
 			telemetry.KeyAttempt, m.attempts, telemetry.KeyError, err)
 	}
 	return moved{err}

@@ -137,7 +137,7 @@ func (s *Service) Open(ctx context.Context, e *ent.ReceivedEmail) (*Content, err
 // contents reads raw messages from the database or the object store.
 type contents struct {
 	db      *db.DB
-	objects Objects        // nil: they stay in the database
+	objects Objects        // nil: contents stay in the database
 	prompt  *blob.Prompt   // reads objects for waiting clients
 	budget  *intake.Budget // for contents being read
 	hosts   []string       // names of this installation (see Content.Message)

@@ -119,7 +119,7 @@ func TestRspamdJudgesReceivedMail(t *testing.T) {
 	}
 	filter.Close()
 	check("unknown", nil)
-	if !strings.Contains(app.Log.String(), "the spam filter did not answer") {
+	if !strings.Contains(app.Log.String(), "spam filter unavailable") {
 		t.Error("the log does not tell that the filter is away")
 	}
 }
