@@ -13,14 +13,14 @@ import (
 	"github.com/postrider/postrider/runtime/storage/db"
 )
 
-// answerLimit is how long a caller waits for the payment provider, however many questions there are and
-// whoever else asks it: what changes money is answered within six seconds.
+// answerLimit bounds how long a caller waits for the payment provider, over all its calls. Operations that
+// change money are answered within six seconds.
 const answerLimit = 5 * time.Second
 
 const emailSQL = `UPDATE billing_customers SET billing_email = $2, updated_at = now() WHERE id = $1`
 
-// late is the error of something that was not done in the time that a caller waits: wherever it was when the time
-// was over, the provider was too slow.
+// late returns the error of an operation that did not finish in time. Whichever step was running when the
+// deadline passed, the cause is a slow provider.
 func late(asking context.Context, err error) error {
 	switch kind := fault.KindOf(err); {
 	case err == nil, kind != fault.Internal && kind != fault.Away, !errors.Is(asking.Err(), context.DeadlineExceeded):
@@ -29,7 +29,8 @@ func late(asking context.Context, err error) error {
 	return provider.Upstream(err)
 }
 
-// Update changes how an account is billed. Its own limit holds whether billing is on or off.
+// Update changes how an account is billed. The account's own monthly limit applies whether billing is on or
+// off.
 func (s *Service) Update(ctx context.Context, accountID string, c Change) (o Overview, err error) {
 	wrong := c.Validate()
 	if err := wrong.Err(); err != nil {
@@ -60,13 +61,13 @@ func (s *Service) Update(ctx context.Context, accountID string, c Change) (o Ove
 	return s.Overview(ctx, accountID)
 }
 
-// When a change of plan holds.
+// When a change of plan takes effect.
 const (
 	Now       = "now"
 	PeriodEnd = "period_end"
 )
 
-// choice is a change of plan that may be made.
+// choice is a permitted change of plan.
 type choice struct {
 	to     accounts.Plan
 	from   provider.Subscription
@@ -74,7 +75,7 @@ type choice struct {
 	up     bool
 }
 
-// effective tells when it holds.
+// effective returns when the change takes effect.
 func (c choice) effective() string {
 	if c.up {
 		return Now
@@ -84,7 +85,7 @@ func (c choice) effective() string {
 
 const countDomainsSQL = `SELECT count(*) FROM domains WHERE account_id = $1`
 
-// choose judges a change of an account's plan. Errors: Invalid; Conflict; Upstream.
+// choose decides whether an account may change to a plan. Errors: Invalid, Conflict, Upstream.
 func (s *Service) choose(ctx context.Context, accountID, customer, planID string) (c choice, err error) {
 	if c.to, c.prices, err = s.wanted(ctx, planID); err != nil {
 		return c, err
@@ -102,13 +103,13 @@ func (s *Service) choose(ctx context.Context, accountID, customer, planID string
 	})
 	switch {
 	case i < 0:
-		return c, fault.Conflictf(fault.CodeConflict, "The account has no subscription: buy the plan by POST /billing/checkout")
+		return c, fault.Conflictf(fault.CodeConflict, "The account has no subscription: buy the plan with POST /billing/checkout")
 	case list[i].Status == "past_due":
-		return c, fault.Conflictf(fault.CodePaymentDue, "A payment is overdue: pay it, or give another card, before the plan is changed")
+		return c, fault.Conflictf(fault.CodePaymentDue, "A payment is overdue: pay it or add another card before you change the plan")
 	case account.Plan.ID == planID:
-		return c, fault.Conflictf(fault.CodeConflict, "The account has the plan %s", account.Plan.Name)
+		return c, fault.Conflictf(fault.CodeConflict, "The account already has the plan %s", account.Plan.Name)
 	case slices.ContainsFunc(list[i].Items, func(i provider.Item) bool { return i.Price == c.prices.Base }): // as of a moment ago
-		return c, fault.Conflictf(fault.CodeConflict, "The account pays for the plan %s already", c.to.Name)
+		return c, fault.Conflictf(fault.CodeConflict, "The account already pays for the plan %s", c.to.Name)
 	}
 	c.from, c.up = list[i], c.to.Rank > account.Plan.Rank
 	if c.up {
@@ -125,8 +126,8 @@ func (s *Service) choose(ctx context.Context, accountID, customer, planID string
 	return c, nil
 }
 
-// SetPlan changes the plan of an account that pays: up at once, when it is paid; down at the end of the
-// period. Errors: Invalid; Conflict; Upstream.
+// SetPlan changes the plan of a paying account. An upgrade takes effect as soon as it is paid, a downgrade at
+// the end of the period. Errors: Invalid, Conflict, Upstream.
 func (s *Service) SetPlan(ctx context.Context, accountID, planID string) (o Overview, effective string, err error) {
 	asking, cancel := context.WithTimeout(ctx, s.config.Answer)
 	defer cancel()
@@ -150,7 +151,7 @@ func (s *Service) SetPlan(ctx context.Context, accountID, planID string) (o Over
 	return o, c.effective(), err
 }
 
-// move orders a change of plan. What was planned before is forgotten first.
+// move orders a change of plan. It first discards any planned change.
 func (s *Service) move(ctx context.Context, w *writing, c choice) error {
 	if c.from.Schedule != "" && (c.up || c.to.ID == accounts.PlanFree) {
 		if err := s.stripe.Release(ctx, c.from.Schedule, w.key("release")); err != nil {
@@ -172,7 +173,7 @@ func (s *Service) move(ctx context.Context, w *writing, c choice) error {
 	return s.stripe.Downgrade(ctx, c.from, c.prices, w.key("plan"))
 }
 
-// KeepPlan takes back a change that was to come at the end of the period. Error: Conflict if there is none.
+// KeepPlan cancels the change planned for the end of the period. It returns Conflict if no change is planned.
 func (s *Service) KeepPlan(ctx context.Context, accountID string) (o Overview, err error) {
 	asking, cancel := context.WithTimeout(ctx, s.config.Answer)
 	defer cancel()
@@ -206,18 +207,18 @@ func (s *Service) keep(ctx context.Context, w *writing) error {
 			return provider.Upstream(s.stripe.EndAtPeriod(ctx, b.ID, false, w.key("stay")))
 		}
 	}
-	return fault.Conflictf(fault.CodeConflict, "No change of plan is to come")
+	return fault.Conflictf(fault.CodeConflict, "No change of plan is pending")
 }
 
-// Quote is what a change of plan would cost.
+// Quote is the cost of a change of plan.
 type Quote struct {
 	provider.Preview
 
 	Effective string
-	At        *time.Time // of PeriodEnd
+	At        *time.Time // for PeriodEnd
 }
 
-// Preview tells what a change of plan would cost now, and when it would hold. Errors: as SetPlan.
+// Preview returns what a change of plan would cost now and when it would take effect. Errors: as for SetPlan.
 func (s *Service) Preview(ctx context.Context, accountID, planID string) (q Quote, err error) {
 	ctx, cancel := context.WithTimeout(ctx, s.config.Answer)
 	defer cancel()
@@ -239,8 +240,8 @@ func (s *Service) Preview(ctx context.Context, accountID, planID string) (q Quot
 	return q, provider.Upstream(err)
 }
 
-// changeable gives the customer of an account whose plan may be changed into another. Nothing is made at the
-// provider for who asks for a plan that is not to be had, or has bought nothing. Errors: Invalid; Conflict; Upstream.
+// changeable returns the customer of an account that may change to a plan. It creates nothing at the provider
+// if the plan is not for sale or the account has bought nothing. Errors: Invalid, Conflict, Upstream.
 func (s *Service) changeable(ctx context.Context, accountID, planID string) (customer string, err error) {
 	if !s.config.on() {
 		return "", disabled()
@@ -253,7 +254,7 @@ func (s *Service) changeable(ctx context.Context, accountID, planID string) (cus
 
 const customerSQL = `SELECT coalesce((SELECT customer_id FROM billing_customers WHERE id = $1), '')`
 
-// customer gives the customer of an account. Error: Conflict if it has none.
+// customer returns the customer ID of an account. It returns Conflict if the account has none.
 func (s *Service) customer(ctx context.Context, accountID string) (string, error) {
 	if !s.config.on() {
 		return "", disabled()
@@ -263,7 +264,7 @@ func (s *Service) customer(ctx context.Context, accountID string) (string, error
 	case err != nil:
 		return "", fmt.Errorf("billing: %w", err)
 	case id == "":
-		return "", fault.Conflictf(fault.CodeConflict, "The account has bought nothing yet: POST /billing/checkout begins it")
+		return "", fault.Conflictf(fault.CodeConflict, "The account has no subscription yet: start one with POST /billing/checkout")
 	}
 	return id, nil
 }

@@ -15,10 +15,9 @@ import (
 	"github.com/postrider/postrider/runtime/storage/db"
 )
 
-// A change at the provider is made under a lease of the customer's row, so that an account makes one at
-// a time. Each has a number, stored before the call, which is part of the call's idempotency key.
-// A lease that lasts for much longer than any can was taken before the clock of the database went
-// back, and counts for nothing.
+// A change at the provider is made under a lease of the customer's row, so that an account makes one change at
+// a time. Each change has a number, which is stored before the call and is part of the call's idempotency key.
+// A lease that ends later than any lease can was taken before the database clock moved back, and is ignored.
 
 const (
 	makeRowSQL = `INSERT INTO billing_customers (id) VALUES ($1) ON CONFLICT (id) DO NOTHING`
@@ -28,25 +27,25 @@ UPDATE billing_customers SET write_no = write_no + 1, writing_until = now() + in
  WHERE id = $1 AND (writing_until IS NULL OR writing_until NOT BETWEEN now() AND now() + interval '2 minutes')
 RETURNING coalesce(customer_id, ''), write_no, billing_email, checkout_id, checkout_kind, checkout_url, checkout_expires_at`
 
-	// What was written is looked at once more after a minute, should its event never come.
+	// The customer is synced again a minute later, in case the event of the change never arrives.
 	endSQL = `
 UPDATE billing_customers SET writing_until = NULL, wrote_at = clock_timestamp(), sync_due_at = clock_timestamp(), updated_at = now() WHERE id = $1 AND write_no = $2`
 
 	nameSQL = `UPDATE billing_customers SET customer_id = $2 WHERE id = $1 AND customer_id IS NULL`
 )
 
-// customers keeps what accounts have at the provider: changes are made under a lease, and what the provider shows is stored.
+// customers manages accounts at the provider: it makes changes under a lease and stores the provider's state.
 type customers struct {
 	config   *Config
 	db       *db.DB
 	accounts *accounts.Service
 	plans    *plans.Service
-	stripe   *provider.Client // nil: billing is off
+	stripe   *provider.Client // nil if billing is off
 	catalog  *catalog
 	log      *slog.Logger
 }
 
-// writing is a change that is being made for an account.
+// writing is a change in progress for an account.
 type writing struct {
 	accountID string
 	customer  string
@@ -56,13 +55,13 @@ type writing struct {
 	kind      string // of the checkout
 }
 
-// key names one call of a change.
+// key returns the idempotency key of one call of a change.
 func (w *writing) key(kind string) string {
 	return fmt.Sprintf("%s:%s:%d", kind, w.accountID, w.number)
 }
 
-// begin takes the customer's row of an account for a change, and makes the customer where there is
-// none. Errors: Conflict while another change is made; Upstream.
+// begin claims the customer's row of an account for a change, and creates the customer if there is none.
+// Errors: Conflict while another change is in progress; Upstream.
 func (s *customers) begin(ctx context.Context, accountID string) (*writing, error) {
 	if !s.config.on() {
 		return nil, disabled()
@@ -75,7 +74,7 @@ func (s *customers) begin(ctx context.Context, accountID string) (*writing, erro
 	}, beginSQL, accountID)
 	switch {
 	case errors.Is(err, sql.ErrNoRows):
-		return nil, fault.Conflictf(fault.CodeConflict, "Another change of this account's billing is being made: try again in a moment")
+		return nil, fault.Conflictf(fault.CodeConflict, "Another change to this account's billing is in progress: retry in a moment")
 	case err != nil:
 		return nil, fmt.Errorf("billing: %w", err)
 	}
@@ -97,8 +96,8 @@ func (s *customers) begin(ctx context.Context, accountID string) (*writing, erro
 	return &w, nil
 }
 
-// makeCustomer makes the customer of an account. An earlier change may have made it without hearing so:
-// then it is there already.
+// makeCustomer creates the customer of an account. It first looks for one that an earlier change created
+// without receiving the response.
 func (s *customers) makeCustomer(ctx context.Context, w *writing, email, name string) (id string, err error) {
 	if w.number > 1 {
 		if id, err = s.stripe.FindCustomer(ctx, w.accountID, email); id != "" || err != nil {
@@ -109,8 +108,8 @@ func (s *customers) makeCustomer(ctx context.Context, w *writing, email, name st
 	return id, provider.Upstream(err)
 }
 
-// noteLimit is how long it may take to keep what the provider has done. A caller who has left, or whose
-// time is over, does not end it.
+// noteLimit is how long storing a result of the provider may take. It continues when the caller disconnects or
+// its deadline passes.
 const noteLimit = 5 * time.Second
 
 func (s *customers) note(ctx context.Context, statement string, args ...any) error {
@@ -122,9 +121,9 @@ func (s *customers) note(ctx context.Context, statement string, args ...any) err
 	return nil
 }
 
-// end gives the row back, and has the provider asked what came of the change.
+// end releases the row and schedules a sync that reads the result of the change.
 func (s *customers) end(ctx context.Context, w *writing) {
 	if err := s.note(ctx, endSQL, w.accountID, w.number); err != nil {
-		s.log.WarnContext(ctx, "a change of billing could not be ended: the account waits 20 seconds for the next", "account_id", w.accountID, "error", err)
+		s.log.WarnContext(ctx, "cannot release a billing change; the account's next change must wait 20 seconds", "account_id", w.accountID, "error", err)
 	}
 }

@@ -1,24 +1,25 @@
-// Package billing is what accounts pay for: which plan, by which card, how much beyond it.
+// Package billing manages what accounts pay for: their plan, their payment method, and their usage beyond the
+// plan.
 //
-// # Words
+// # Terms
 //
-// Billing is on when the settings of a payment provider (Stripe) are there. While it is off, plans are the
-// operator's to give, nothing is dialled, and usage is shown all the same.
+// Billing is on when the settings of a payment provider (Stripe) are given. While it is off, the operator
+// assigns plans, no connection is made, and usage is still shown.
 //
-// A customer is what the provider calls an account. A subscription is a plan that a customer pays for. An
-// entitlement is what follows of all that for the account: its plan, whether a payment method is on file,
-// whether a payment is overdue.
+// A customer is an account as the provider knows it. A subscription is a plan that a customer pays for. An
+// entitlement is what the account gets as a result: its plan, whether a payment method is on file, and whether
+// a payment is overdue.
 //
-// # The provider is asked, never believed
+// # The provider is read, and its events are not trusted
 //
-// An event of the provider says only whom to ask about: it sets when the customer is due (event.go). A worker
-// then reads the customer, its cards and all its subscriptions, and stores what it saw and what follows of it in
-// one transaction, under a fencing number (sync.go). So order, age and repetition of events cannot matter. Each
-// customer is asked about once a day as well, and shortly after each change that we made ourselves: an endpoint
-// that was away for a week heals by itself.
+// An event of the provider only names a customer: it makes that customer due for a sync (event.go). A worker
+// then reads the customer, its cards and all its subscriptions, and stores them along with the resulting
+// entitlement in one transaction, under a fencing number (sync.go). The order, age and repetition of events
+// therefore do not matter. Each customer is also synced once a day, and shortly after each change that we made.
+// An endpoint that was down for a week recovers automatically.
 //
 // # Metering
 //
-// Emails beyond what a plan includes are told to the provider as the whole count of an hour (package metering),
-// so that a repetition, or a crash between telling and noting it, changes nothing.
+// Emails beyond what a plan includes are reported to the provider as the total of each hour (package metering).
+// A repeated report, or a crash before the report is recorded, changes nothing.
 package billing

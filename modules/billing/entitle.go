@@ -8,26 +8,27 @@ import (
 	"github.com/postrider/postrider/modules/accounts"
 )
 
-// seen is a subscription as the provider showed it, with the plan that its prices are of.
+// seen is a subscription as the provider returned it, with the plan that its prices belong to.
 type seen struct {
 	id         string
-	plan       string // empty: its price is of no plan that is known here
+	plan       string // empty if the price belongs to no known plan
 	status     string
-	pastDue    time.Time // since when it is, as first seen; zero: it is not
+	pastDue    time.Time // since when, as first seen; zero if the payment is not overdue
 	created    time.Time
 	rank       int
-	accessible bool // its plan is one of this installation
+	accessible bool // its plan exists in this installation
 }
 
-// entitlement is what follows of all that the provider showed.
+// entitlement is what an account is entitled to by its subscriptions.
 type entitlement struct {
-	plan       string // empty: nothing; the operator decides
+	plan       string // empty if the operator decides
 	paymentDue bool
-	until      time.Time // when it has to be judged again; zero: never by itself
+	until      time.Time // when to evaluate it again; zero if never
 	problems   []string  // for the operator
 }
 
-// entitle is pure: it judges subscriptions, whose order says nothing. before is what they came to last.
+// entitle is a pure function that evaluates subscriptions, in any order. before is the plan of the last
+// evaluation.
 func entitle(all []seen, before string, grace time.Duration, now time.Time) (e entitlement) {
 	var best *seen
 	live, ended := 0, false
@@ -41,7 +42,7 @@ func entitle(all []seen, before string, grace time.Duration, now time.Time) (e e
 				continue
 			}
 			if !s.accessible {
-				e.problems = append(e.problems, fmt.Sprintf("The subscription %s has a price of no plan that is known here: the account keeps its plan", s.id))
+				e.problems = append(e.problems, fmt.Sprintf("The subscription %s has a price of no known plan: the account keeps its plan", s.id))
 				if before != "" && before != accounts.PlanFree {
 					e.plan = before
 				}
@@ -50,13 +51,13 @@ func entitle(all []seen, before string, grace time.Duration, now time.Time) (e e
 			if best == nil || s.above(best) {
 				best = s
 			}
-		case "incomplete": // the first payment is open: what was before, holds
+		case "incomplete": // the first payment is pending: the previous plan applies
 		default:
 			ended = true
 		}
 	}
 	if live > 1 {
-		e.problems = append(e.problems, fmt.Sprintf("The account has %d live subscriptions: the highest plan counts", live))
+		e.problems = append(e.problems, fmt.Sprintf("The account has %d live subscriptions: the highest plan applies", live))
 	}
 	switch {
 	case best != nil:
@@ -81,7 +82,7 @@ func (s *seen) above(other *seen) bool {
 	return s.id > other.id
 }
 
-// alive tells whether a subscription of a status still stands.
+// alive reports whether a subscription with this status is still in force.
 func alive(status string) bool {
 	switch status {
 	case "active", "trialing", "past_due", "incomplete":
@@ -90,7 +91,7 @@ func alive(status string) bool {
 	return false
 }
 
-// chosen gives the subscription that people are shown: the best that is alive, else the latest.
+// chosen returns the subscription to show: the best that is alive, else the latest.
 func chosen(all []*ent.BillingSubscription) (best *ent.BillingSubscription) {
 	for _, b := range all {
 		if best == nil || better(b, best) {

@@ -19,10 +19,10 @@ import (
 	"github.com/postrider/postrider/runtime/storage/db"
 )
 
-// Results of an event, as they are counted.
+// Results of an event, as counted by the metrics.
 const (
 	eventTaken   = "taken"
-	eventForeign = "foreign" // of another mode, or of nobody who is known here
+	eventForeign = "foreign" // of another mode, or of an unknown customer
 	eventHeld    = "held"    // an invoice that waits for the last hours of usage
 	eventRefused = "refused"
 )
@@ -30,31 +30,32 @@ const (
 const (
 	keepEventSQL = `INSERT INTO billing_events (id, type, api_version, customer_id, received_at) VALUES ($1, $2, $3, $4, now()) ON CONFLICT (id) DO NOTHING`
 
-	// The clock and not now(): who is asking at this moment sees that it moved.
+	// clock_timestamp() instead of now(), so that a sync in progress sees the change.
 	dueSQL = `UPDATE billing_customers SET sync_due_at = clock_timestamp() WHERE customer_id = $1 RETURNING id`
 
 	sweepEventsSQL = `
 DELETE FROM billing_events WHERE id IN (SELECT id FROM billing_events WHERE received_at < now() - interval '60 days' LIMIT 10000 FOR UPDATE SKIP LOCKED)`
 )
 
-// tolerance is how far the time of a signature may be off.
+// tolerance is how far the time of a signature may differ from ours.
 const tolerance = 5 * time.Minute
 
-// held is how long an invoice waits for usage at most: Stripe finalizes it after 72 hours anyhow.
+// held is how long an invoice may wait for usage. Stripe finalizes it after 72 hours in any case.
 const held = 60 * time.Hour
 
-// events hears what happens at the provider.
+// events processes the events of the provider.
 type events struct {
 	config  *Config
 	db      *db.DB
-	stripe  *provider.Client  // nil: billing is off
-	meter   *metering.Service // nil: billing is off
+	stripe  *provider.Client  // nil if billing is off
+	meter   *metering.Service // nil if billing is off
 	figures figures
 	log     *slog.Logger
 }
 
-// Take takes an event of the provider: it says only whom to ask about. Errors: NotFound while billing is
-// off; Invalid for a signature that is none of the secrets'; Away where the event is to be sent again.
+// Take processes an event of the provider, which only names a customer to sync. Errors: NotFound while billing
+// is off; Invalid if no secret matches the signature; an unavailable error if the provider must send the event
+// again.
 func (s *events) Take(ctx context.Context, body []byte, signature string) error {
 	if !s.config.on() {
 		return &fault.Error{Kind: fault.NotFound, Code: fault.CodeNotFound, Message: "Not found"}
@@ -90,7 +91,7 @@ func (s *events) Take(ctx context.Context, body []byte, signature string) error 
 		s.count(eventForeign)
 		return nil
 	case event.Type == stripe.EventTypeChargeDisputeCreated:
-		s.log.ErrorContext(ctx, "a customer disputes a payment: answer it at the payment provider", "account_id", accountID, "event_id", event.ID)
+		s.log.ErrorContext(ctx, "a customer disputes a payment; respond at the payment provider", "account_id", accountID, "event_id", event.ID)
 	case event.Type == stripe.EventTypeInvoiceCreated:
 		err := s.Settled(ctx, accountID, event)
 		switch {
@@ -99,7 +100,7 @@ func (s *events) Take(ctx context.Context, body []byte, signature string) error 
 			s.count(eventHeld)
 			return err
 		default:
-			s.log.ErrorContext(ctx, "an invoice is not held any longer, although the usage of its period was not told: postrider billing usage shows what is missing",
+			s.log.ErrorContext(ctx, "invoice released although usage of its period was not reported; see postrider billing usage",
 				"account_id", accountID, "event_id", event.ID, "error", err)
 		}
 	}
@@ -107,32 +108,32 @@ func (s *events) Take(ctx context.Context, body []byte, signature string) error 
 	return nil
 }
 
-// genuine checks the signature against each secret.
+// genuine verifies the signature with each secret.
 func (s *events) genuine(body []byte, signature string) (stripe.Event, error) {
-	if at := signedAt(signature); at.After(time.Now().Add(tolerance)) { // the library takes the future
-		return stripe.Event{}, fault.Invalidf("The signature is of the future")
+	if at := signedAt(signature); at.After(time.Now().Add(tolerance)) { // the library accepts future times
+		return stripe.Event{}, fault.Invalidf("The signature's time is in the future")
 	}
 	for _, secret := range s.config.Secrets {
 		if secret.IsZero() {
-			continue // the library would accept what anybody signs
+			continue // with an empty secret, the library accepts any signature
 		}
-		// Only ids are read of an event, which every version of the API has.
+		// Only IDs are read from an event, and they are the same in every API version.
 		event, err := webhook.ConstructEventWithOptions(body, signature, secret.Reveal(), webhook.ConstructEventOptions{Tolerance: tolerance, IgnoreAPIVersionMismatch: true})
 		if err == nil && event.ID != "" {
 			return event, nil
 		}
 		if err == nil || !isSignature(err) {
-			return stripe.Event{}, fault.Invalidf("The body is no event")
+			return stripe.Event{}, fault.Invalidf("The body must be a Stripe event")
 		}
 	}
-	return stripe.Event{}, fault.Invalidf("The signature is not one of Stripe's")
+	return stripe.Event{}, fault.Invalidf("The signature is invalid")
 }
 
 func isSignature(err error) bool {
 	return errors.Is(err, webhook.ErrNotSigned) || errors.Is(err, webhook.ErrInvalidHeader) || errors.Is(err, webhook.ErrTooOld) || errors.Is(err, webhook.ErrNoValidSignature)
 }
 
-// signedAt is the time that a signature names; zero: none.
+// signedAt returns the time in a signature, or zero if it has none.
 func signedAt(signature string) time.Time {
 	for part := range strings.SplitSeq(signature, ",") {
 		if seconds, found := strings.CutPrefix(strings.TrimSpace(part), "t="); found {
@@ -145,8 +146,9 @@ func signedAt(signature string) time.Time {
 	return time.Time{}
 }
 
-// about gives the customer whom an event is about; empty: nobody. A dispute names a charge only, so the provider
-// is asked whose it is. Error: Away where it does not answer; the event is sent again.
+// about returns the customer of an event, or an empty string if it has none. A dispute contains only a charge,
+// so the provider is asked for the customer. If it does not answer, the error is unavailable, and the event is
+// sent again.
 func (s *events) about(ctx context.Context, e stripe.Event) (string, error) {
 	if !strings.HasPrefix(string(e.Type), "charge.dispute.") || e.Data == nil {
 		return customerOf(e), nil
@@ -165,12 +167,12 @@ func (s *events) about(ctx context.Context, e stripe.Event) (string, error) {
 	defer cancel()
 	customer, err := s.stripe.Payer(asking, charge)
 	if err != nil {
-		return "", &fault.Error{Kind: fault.Away, Code: fault.CodeUnavailable, RetryAfter: time.Minute, Message: "It could not be asked whose charge that is; send the event again"}
+		return "", &fault.Error{Kind: fault.Away, Code: fault.CodeUnavailable, RetryAfter: time.Minute, Message: "Cannot look up the customer of the charge. Send the event again."}
 	}
 	return customer, nil
 }
 
-// customerOf tells whom an event is about; empty: nobody.
+// customerOf returns the customer of an event, or an empty string if it has none.
 func customerOf(e stripe.Event) string {
 	if e.Data == nil {
 		return ""
@@ -189,7 +191,7 @@ func customerOf(e stripe.Event) string {
 	if id := idIn(object.Customer); id != "" {
 		return id
 	}
-	// What was detached from a customer names it as what was before.
+	// An object that was detached from a customer names it in its previous attributes.
 	before, err := json.Marshal(e.Data.PreviousAttributes["customer"])
 	if err != nil {
 		return ""
@@ -197,7 +199,7 @@ func customerOf(e stripe.Event) string {
 	return idIn(before)
 }
 
-// idIn reads an id, or the id of an object that stands in its place.
+// idIn returns an ID, which may be given directly or as the ID of an expanded object.
 func idIn(raw json.RawMessage) string {
 	var id string
 	if json.Unmarshal(raw, &id) == nil {

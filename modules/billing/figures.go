@@ -10,7 +10,7 @@ import (
 	"github.com/postrider/postrider/runtime/storage/db"
 )
 
-// figures are what monitoring sees of billing.
+// figures are the metrics of billing.
 type figures struct {
 	events      *prometheus.CounterVec
 	due, hours  prometheus.Gauge
@@ -23,10 +23,10 @@ func newFigures() figures {
 	}
 	f := figures{
 		events: prometheus.NewCounterVec(prometheus.CounterOpts{Namespace: telemetry.Namespace, Subsystem: "billing", Name: "events_total",
-			Help: "Events of the payment provider, by what became of them: foreign ones are about nobody here, held ones are invoices that wait for usage."}, []string{"result"}),
-		due:         gauge("sync_due", "Customers about whom the payment provider is to be asked now."),
-		hours:       gauge("unreported_hours", "Hours of usage that were not told to the payment provider yet."),
-		oldestHours: gauge("oldest_unreported_seconds", "Age of the oldest of them, from its end."),
+			Help: "Events of the payment provider, by result: foreign (no customer of this installation), held (an invoice that waits for usage), refused, taken."}, []string{"result"}),
+		due:         gauge("sync_due", "Customers that are due for a sync with the payment provider."),
+		hours:       gauge("unreported_hours", "Hours of usage not yet reported to the payment provider."),
+		oldestHours: gauge("oldest_unreported_seconds", "Age of the oldest unreported hour, measured from its end."),
 	}
 	for _, result := range []string{eventTaken, eventForeign, eventHeld, eventRefused} {
 		f.events.WithLabelValues(result)
@@ -50,11 +50,11 @@ func (s *events) count(result string) { s.figures.events.WithLabelValues(result)
 
 const syncDueSQL = `SELECT count(*) FROM billing_customers WHERE sync_due_at <= now()`
 
-// observe brings the gauges up to date.
+// observe updates the gauges.
 func (s *events) observe(ctx context.Context) error {
 	due, err := db.One(ctx, s.db.SQL, db.Value[float64], syncDueSQL)
 	if err != nil {
-		return fmt.Errorf("figures of billing: %w", err)
+		return fmt.Errorf("billing metrics: %w", err)
 	}
 	backlog, err := s.meter.Backlog(ctx)
 	if err != nil {

@@ -12,12 +12,12 @@ import (
 	"github.com/postrider/postrider/runtime/base/fault"
 )
 
-// settleLimit is how long an event waits for its usage to be told: the provider does not wait much longer,
-// and sends it again.
+// settleLimit is how long the response to an event waits for its usage to be reported. The provider gives up
+// soon after, and sends the event again.
 const settleLimit = 8 * time.Second
 
-// Settled has an invoice of a metered subscription wait until the usage of its period was told: an
-// invoice is final an hour after its event was taken. Error: Away while hours are missing.
+// Settled delays an invoice of a metered subscription until the usage of its period is reported, because an
+// invoice becomes final an hour after its event is accepted. While hours are missing, the error is unavailable.
 func (s *events) Settled(ctx context.Context, accountID string, e stripe.Event) error {
 	var invoice struct {
 		Customer    json.RawMessage `json:"customer"`
@@ -25,7 +25,7 @@ func (s *events) Settled(ctx context.Context, accountID string, e stripe.Event) 
 		PeriodEnd   int64           `json:"period_end"`
 	}
 	if err := json.Unmarshal(e.Data.Raw, &invoice); err != nil {
-		return fault.Invalidf("The body is no invoice")
+		return fault.Invalidf("The body must contain an invoice")
 	}
 	if invoice.PeriodEnd <= invoice.PeriodStart {
 		return nil
@@ -39,7 +39,7 @@ func (s *events) Settled(ctx context.Context, accountID string, e stripe.Event) 
 	settled, err := s.meter.Settled(asking, accountID, idIn(invoice.Customer), start, end)
 	switch {
 	case err != nil && (asking.Err() != nil || !fault.IsDatabaseAway(err)):
-		s.log.WarnContext(ctx, "an invoice waits: the usage of its period could not be settled", "account_id", accountID, "error", provider.Words(err))
+		s.log.WarnContext(ctx, "invoice delayed: cannot settle the usage of its period", "account_id", accountID, "error", provider.Words(err))
 		return waits()
 	case err != nil:
 		return fmt.Errorf("settle usage: %w", err)
@@ -50,5 +50,5 @@ func (s *events) Settled(ctx context.Context, accountID string, e stripe.Event) 
 }
 
 func waits() error {
-	return &fault.Error{Kind: fault.Away, Code: fault.CodeUnavailable, RetryAfter: time.Minute, Message: "The usage of the invoice's period is not told yet; send the event again"}
+	return &fault.Error{Kind: fault.Away, Code: fault.CodeUnavailable, RetryAfter: time.Minute, Message: "The usage of the invoice's period is not reported yet. Send the event again."}
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/postrider/postrider/runtime/storage/clockstep"
 )
 
-// Module gives *Service, which asks the payment provider in the background while billing is on.
+// Module provides *Service, which syncs with the payment provider in the background while billing is on.
 var Module = fx.Module("billing",
 	fx.Provide(ConfigOf, New),
 	module.Repairs(func() clockstep.Repair {
@@ -29,7 +29,7 @@ var Module = fx.Module("billing",
 	}),
 )
 
-// Start begins to tell people of their limits and, while billing is on, to ask about customers and to tell
+// Start starts notifying people of their limits and, while billing is on, syncing customers and reporting
 // usage.
 func (s *Service) Start(context.Context) error {
 	if s.tell != nil {
@@ -41,16 +41,16 @@ func (s *Service) Start(context.Context) error {
 	s.tasks.Start(
 		worker.Every("customers of the payment provider", time.Second, s.customers.syncDue),
 		worker.Every("usage for the payment provider", 30*time.Second, s.events.meter.Run).Soon(0),
-		worker.Every("figures of billing", time.Minute, s.events.observe),
+		worker.Every("billing metrics", time.Minute, s.events.observe),
 		worker.Every("reconciliation of usage", daily, s.events.meter.Reconcile),
 	)
 	return nil
 }
 
-// tellEvery is how late a mail about a limit may be.
+// tellEvery is the maximum delay of a mail about a limit.
 const tellEvery = 5 * time.Minute
 
-// Stop ends that.
+// Stop stops the tasks.
 func (s *Service) Stop(ctx context.Context) error {
 	s.tasks.Stop(ctx)
 	return nil

@@ -14,14 +14,14 @@ import (
 	"github.com/postrider/postrider/runtime/base/limit"
 )
 
-// catalogFor is how long prices are believed.
+// catalogFor is how long prices are cached.
 const catalogFor = 10 * time.Minute
 
-// catalog remembers what the provider has for the plans.
+// catalog caches the provider's prices of the plans.
 type catalog struct {
 	stripe *provider.Client
 
-	turn *limit.Semaphore // guards have and at; unlike a mutex, a caller waits for it no longer than its context
+	turn *limit.Semaphore // guards have and at; unlike a mutex, waiting for it ends with the caller's context
 	have provider.Catalog
 	at   time.Time
 }
@@ -30,7 +30,7 @@ func newCatalog(stripe *provider.Client) *catalog {
 	return &catalog{stripe: stripe, turn: limit.NewSemaphore(1, limit.Unbounded)}
 }
 
-// get gives the catalog, at most ten minutes old.
+// get returns the catalog, at most ten minutes old.
 func (c *catalog) get(ctx context.Context) (provider.Catalog, error) {
 	if err := c.turn.Acquire(ctx); err != nil {
 		return provider.Catalog{}, err
@@ -47,20 +47,20 @@ func (c *catalog) get(ctx context.Context) (provider.Catalog, error) {
 	return found, nil
 }
 
-// pricesLimit is how long a list of plans waits for prices, which it can do without.
+// pricesLimit is how long a list of plans waits for prices. Without an answer it omits them.
 const pricesLimit = 2 * time.Second
 
-// offers knows what there is to buy.
+// offers lists what customers can buy.
 type offers struct {
 	config   *Config
 	accounts *accounts.Service
 	plans    *plans.Service
-	catalog  *catalog // nil: billing is off
+	catalog  *catalog // nil if billing is off
 	log      *slog.Logger
 }
 
-// Offers lists the plans: those that a customer may choose, and the account's own. While the provider
-// does not answer they have no prices.
+// Offers lists the plans that a customer may choose, and the account's own plan. While the provider does not
+// answer, they have no prices.
 func (s *offers) Offers(ctx context.Context, accountID string) ([]Offer, error) {
 	account, err := s.accounts.Account(ctx, accountID)
 	if err != nil {
@@ -76,7 +76,7 @@ func (s *offers) Offers(ctx context.Context, accountID string) ([]Offer, error) 
 		defer cancel()
 		known, err := s.catalog.get(asking)
 		if err != nil {
-			s.log.WarnContext(ctx, "plans are shown without prices: the payment provider does not answer", "error", provider.Words(err))
+			s.log.WarnContext(ctx, "listing plans without prices: the payment provider does not answer", "error", provider.Words(err))
 		}
 		prices = known.Plans
 	}
@@ -100,7 +100,7 @@ func (s *offers) Offers(ctx context.Context, accountID string) ([]Offer, error) 
 	return out, nil
 }
 
-// wanted gives a plan that a customer may choose. Errors: Invalid, which names the field plan.
+// wanted returns a plan that a customer may choose. Its error is Invalid and names the field plan.
 func (s *offers) wanted(ctx context.Context, planID string) (accounts.Plan, provider.Prices, error) {
 	all, err := s.plans.Plans(ctx)
 	if err != nil {
@@ -111,7 +111,7 @@ func (s *offers) wanted(ctx context.Context, planID string) (accounts.Plan, prov
 	case i < 0:
 		return accounts.Plan{}, provider.Prices{}, fault.InvalidField("plan", "is not a plan of this installation")
 	case !all[i].SelfService:
-		return accounts.Plan{}, provider.Prices{}, fault.InvalidField("plan", "is not one that customers may choose: ask the operator")
+		return accounts.Plan{}, provider.Prices{}, fault.InvalidField("plan", "cannot be chosen by customers: ask the operator")
 	case planID == accounts.PlanFree:
 		return all[i], provider.Prices{}, nil
 	}
@@ -121,7 +121,7 @@ func (s *offers) wanted(ctx context.Context, planID string) (accounts.Plan, prov
 	}
 	prices := known.Plans[planID]
 	if prices.Base == "" || all[i].Overage && prices.Metered == "" {
-		return accounts.Plan{}, provider.Prices{}, fault.InvalidField("plan", "has no price: the operator has not set it up")
+		return accounts.Plan{}, provider.Prices{}, fault.InvalidField("plan", "has no price yet: ask the operator to set it up")
 	}
 	return all[i], prices, nil
 }

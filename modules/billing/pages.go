@@ -12,7 +12,7 @@ import (
 	"github.com/postrider/postrider/runtime/storage/page"
 )
 
-// Page is a page of the payment provider, for a while.
+// Page is a temporary page of the payment provider.
 type Page struct {
 	URL     string
 	Expires *time.Time
@@ -21,24 +21,24 @@ type Page struct {
 const (
 	keepPageSQL = `UPDATE billing_customers SET checkout_id = $2, checkout_kind = $3, checkout_url = $4, checkout_expires_at = $5 WHERE id = $1`
 
-	// left is how long an open page has to stay open to be given again.
+	// left is the remaining lifetime that an open page must have to be returned again.
 	left = 5 * time.Minute
-	card = "card" // the kind of a page that takes a payment method
+	card = "card" // the kind of a page that collects a payment method
 )
 
-// back gives the URL that a page leads back to. A path of this service alone: no other host, whatever
-// slashes it has.
+// back returns the URL that a page links back to. Only a path of this service is allowed, never another host,
+// whatever slashes it contains.
 func (s *Service) back(path string) (string, error) {
 	if path == "" {
 		path = accounts.UpgradeURL
 	}
 	if !strings.HasPrefix(path, "/") || strings.HasPrefix(path, "//") || strings.ContainsAny(path, "\\#") || strings.ContainsFunc(path, func(r rune) bool { return r <= ' ' || r == 0x7f }) || len(path) > 500 {
-		return "", fault.InvalidField("return_path", "must be a path of this service, as %s", accounts.UpgradeURL)
+		return "", fault.InvalidField("return_path", "must be a path of this service, such as %s", accounts.UpgradeURL)
 	}
 	return s.config.BaseURL + path, nil
 }
 
-// CardPage makes a page that takes a payment method of an account.
+// CardPage creates a page that collects a payment method from an account.
 func (s *Service) CardPage(ctx context.Context, accountID, returnPath string) (p Page, err error) {
 	back, err := s.back(returnPath)
 	if err != nil {
@@ -52,8 +52,8 @@ func (s *Service) CardPage(ctx context.Context, accountID, returnPath string) (p
 	})
 }
 
-// PlanPage makes a page where an account that pays nothing buys a plan. Errors: Invalid; Conflict if it
-// pays for one.
+// PlanPage creates a page where an account without a subscription buys a plan. Errors: Invalid; Conflict if the
+// account has a subscription.
 func (s *Service) PlanPage(ctx context.Context, accountID, planID, returnPath string) (p Page, err error) {
 	back, err := s.back(returnPath)
 	if err != nil {
@@ -70,7 +70,7 @@ func (s *Service) PlanPage(ctx context.Context, accountID, planID, returnPath st
 		return Page{}, err
 	}
 	if plan.ID == accounts.PlanFree {
-		return Page{}, fault.InvalidField("plan", "costs nothing, so it cannot be bought")
+		return Page{}, fault.InvalidField("plan", "is free and cannot be bought")
 	}
 	return s.hosted(ctx, accountID, plan.ID, func(w *writing) (provider.Session, error) {
 		list, err := s.stripe.Subscriptions(ctx, w.customer)
@@ -79,14 +79,14 @@ func (s *Service) PlanPage(ctx context.Context, accountID, planID, returnPath st
 		}
 		for _, b := range list {
 			if alive(b.Status) && b.Status != "incomplete" {
-				return provider.Session{}, fault.Conflictf(fault.CodeConflict, "The account has a subscription: change its plan by PUT /billing/plan")
+				return provider.Session{}, fault.Conflictf(fault.CodeConflict, "The account already has a subscription: change its plan with PUT /billing/plan")
 			}
 		}
 		return s.stripe.PlanPage(ctx, w.customer, prices, back, w.key("page"))
 	})
 }
 
-// hosted gives the page that is open for the same again, or ends it and makes another.
+// hosted returns the open page if it is of the same kind, or ends it and creates a new one.
 func (s *Service) hosted(ctx context.Context, accountID, kind string, open func(*writing) (provider.Session, error)) (Page, error) {
 	w, err := s.customers.begin(ctx, accountID)
 	if err != nil {
@@ -115,8 +115,8 @@ func (s *Service) hosted(ctx context.Context, accountID, kind string, open func(
 	return Page{made.URL, made.Expires}, nil
 }
 
-// stays tells whether the page that was made is for the same and still open: not one that was completed,
-// or ended there. One that does not stay is ended.
+// stays reports whether the page in w is of the same kind and still open, so neither completed nor expired at
+// the provider. It ends a page of another kind.
 func (s *Service) stays(ctx context.Context, w *writing, kind string) (bool, error) {
 	if w.kind == kind && w.checkout.URL != "" {
 		if still, err := s.stripe.PageOpen(ctx, w.checkout.ID); still || err != nil {
@@ -126,7 +126,7 @@ func (s *Service) stays(ctx context.Context, w *writing, kind string) (bool, err
 	return false, s.stripe.EndPage(ctx, w.checkout.ID)
 }
 
-// Portal makes a page with an account's invoices, cards and tax ids.
+// Portal creates a page with an account's invoices, cards and tax IDs.
 func (s *Service) Portal(ctx context.Context, accountID, returnPath string) (url string, err error) {
 	back, err := s.back(returnPath)
 	if err != nil {
@@ -143,7 +143,7 @@ func (s *Service) Portal(ctx context.Context, accountID, returnPath string) (url
 	return url, provider.Upstream(err)
 }
 
-// Invoices gives a page of an account's invoices, the newest first. Errors: Invalid; Upstream.
+// Invoices returns a page of an account's invoices, newest first. Errors: Invalid, Upstream.
 func (s *Service) Invoices(ctx context.Context, accountID string, r page.Request) (found page.Page[provider.Invoice], err error) {
 	list := page.List{Name: "invoices", AccountID: accountID}
 	at, err := s.cursors.Open(list, r.OrDefault())
@@ -176,7 +176,7 @@ UPDATE billing_customers SET asked_at = now(), sync_due_at = clock_timestamp()
  WHERE id = $1 AND customer_id IS NOT NULL AND (asked_at IS NULL OR asked_at < now() - interval '5 seconds')`
 )
 
-// Sync asks the provider about an account now, at most once in five seconds.
+// Sync syncs an account with the provider now, at most once in five seconds.
 func (s *Service) Sync(ctx context.Context, accountID string) (o Overview, err error) {
 	if !s.config.on() {
 		return Overview{}, disabled()
@@ -194,8 +194,8 @@ func (s *Service) Sync(ctx context.Context, accountID string) (o Overview, err e
 	return s.asked(ctx, asking, accountID)
 }
 
-// asked asks about an account that is due, unless somebody does already, and gives what it has then. The
-// provider may take as long as asking lasts.
+// asked syncs an account that is due, unless another process is doing so, and returns the account's state
+// afterwards. The sync ends with asking.
 func (s *Service) asked(ctx, asking context.Context, accountID string) (Overview, error) {
 	claims, err := s.customers.claims(ctx, accountID)
 	if err != nil {

@@ -24,7 +24,7 @@ import (
 	"github.com/postrider/postrider/runtime/storage/page"
 )
 
-// Params of New.
+// Params are the dependencies of New.
 type Params struct {
 	fx.In
 
@@ -34,12 +34,12 @@ type Params struct {
 	Plans    *plans.Service
 	Cursors  *page.Codec
 	Logger   *slog.Logger
-	Notices  *notices.Service      `optional:"true"` // nil: nobody is told by mail
+	Notices  *notices.Service      `optional:"true"` // nil if no mail is sent
 	Workers  *worker.Metrics       `optional:"true"`
 	Registry prometheus.Registerer `optional:"true"`
 }
 
-// Service answers for what accounts pay. Safe for concurrent use.
+// Service manages what accounts pay. Safe for concurrent use.
 type Service struct {
 	*events
 	*offers
@@ -48,13 +48,13 @@ type Service struct {
 	db        *db.DB
 	accounts  *accounts.Service
 	cursors   *page.Codec
-	stripe    *provider.Client // nil: billing is off
+	stripe    *provider.Client // nil if billing is off
 	customers *customers
-	tell      *tell.Service // nil: mail is not sent here
+	tell      *tell.Service // nil if no mail is sent
 	tasks     *worker.Tasks
 }
 
-// New makes the service. While billing is off it has nothing that could dial.
+// New returns a new Service. While billing is off, it has no client and makes no connections.
 func New(p Params) (*Service, error) {
 	config := p.Config.withDefaults()
 	s := &Service{config: &config, db: p.DB, accounts: p.Accounts, cursors: p.Cursors, tasks: worker.NewTasks(p.Logger, p.Workers)}
@@ -73,12 +73,12 @@ func New(p Params) (*Service, error) {
 	return s, s.events.figures.register(p.Registry)
 }
 
-// Enabled tells whether billing is on.
+// Enabled reports whether billing is on.
 func (s *Service) Enabled() bool { return s.config.on() }
 
-// disabled is the answer to what billing that is off cannot do.
+// disabled returns the error of an operation that requires billing.
 func disabled() error {
-	return fault.Conflictf(fault.CodeBillingDisabled, "This installation takes no payments: its operator decides about plans")
+	return fault.Conflictf(fault.CodeBillingDisabled, "This installation takes no payments. Its operator assigns plans.")
 }
 
 // Modes of the payment provider.
@@ -87,14 +87,14 @@ const (
 	Live = "live"
 )
 
-// StatusNone is the status of an account without a subscription; the other ones are Stripe's.
+// StatusNone is the status of an account without a subscription. The other statuses are Stripe's.
 const StatusNone = "none"
 
-// Card is a payment method as people recognise it.
+// Card describes a payment method.
 type Card struct {
-	Brand string // or the kind of what is no card
+	Brand string // or the type, if it is not a card
 	Last4 string
-	Month int // of its expiry; 0: it has none
+	Month int // of expiry; 0 if it does not expire
 	Year  int
 }
 
@@ -103,28 +103,28 @@ type Overview struct {
 	Enabled       bool
 	Mode          string // Test or Live; empty while billing is off
 	Plan          accounts.Plan
-	Status        string // StatusNone, or the subscription's
+	Status        string // StatusNone, or that of the subscription
 	PaymentMethod *Card
 	BillingEmail  string
-	PeriodStart   time.Time // of the subscription, else of the present month in UTC
+	PeriodStart   time.Time // of the subscription, or of the current month in UTC
 	PeriodEnd     time.Time
 	CancelAt      *time.Time
-	PendingPlan   string // what comes at PendingAt; empty: nothing
+	PendingPlan   string // takes effect at PendingAt; empty if none
 	PendingAt     *time.Time
-	Emails        int64 // of the present month
+	Emails        int64 // in the current month
 	Over          int64 // beyond the included ones
 	MonthlyCap    *int
-	MonthlyLimit  *int // of the account itself
-	Unlocked      bool // production
-	Verified      bool // a domain is
-	OnFile        bool // a payment method
+	MonthlyLimit  *int // the account's own limit
+	Unlocked      bool // production sending
+	Verified      bool // has a verified domain
+	OnFile        bool // has a payment method
 	PaymentDue    bool
-	Problems      []string // what the account's people should do
+	Problems      []string // what people of the account should do
 }
 
 const verifiedSQL = `SELECT EXISTS (SELECT FROM domains WHERE account_id = $1 AND status = 'verified')`
 
-// Overview gives what an account has, pays and may do.
+// Overview returns what an account has, pays and may do.
 func (s *Service) Overview(ctx context.Context, accountID string) (Overview, error) {
 	p, err := s.accounts.Profile(ctx, accountID)
 	if err != nil {
@@ -147,7 +147,7 @@ func (s *Service) Overview(ctx context.Context, accountID string) (Overview, err
 	return o, nil
 }
 
-// paid adds what the provider said.
+// paid adds the provider's state.
 func (s *Service) paid(ctx context.Context, accountID string, o *Overview) error {
 	o.Mode = s.mode()
 	c, err := s.db.Ent.BillingCustomer.Get(ctx, accountID)
@@ -175,15 +175,15 @@ func (s *Service) paid(ctx context.Context, accountID string, o *Overview) error
 		o.CancelAt, o.PendingPlan, o.PendingAt = b.CancelAt, b.PendingPlan, b.PendingAt
 	}
 	if o.PaymentDue {
-		o.Problems = append(o.Problems, "A payment is overdue: pay it, or give another card. Until then nothing beyond the included emails is sent, and later the plan ends.")
+		o.Problems = append(o.Problems, "A payment is overdue: pay it or add another card. Until then, no emails beyond the included ones are sent, and the plan will end.")
 	}
 	return nil
 }
 
-// Change is the input of Update; nil leaves things as they are.
+// Change is the input of Update. A nil field leaves its value unchanged.
 type Change struct {
 	BillingEmail *string
-	MonthlyLimit **int // emails a month that the account allows itself; nil behind it: no limit
+	MonthlyLimit **int // the account's own limit of emails per month; a pointer to nil removes it
 }
 
 // Validate reports every wrong field.
@@ -195,26 +195,26 @@ func (c Change) Validate() fault.Fields {
 	return wrong
 }
 
-// Offer is a plan as a customer sees it.
+// Offer is a plan as shown to a customer.
 type Offer struct {
 	accounts.Plan
 
-	Price        *Price // nil: none, or not known now
-	OveragePrice *Price // of OverageUnit emails beyond the included ones
+	Price        *Price // nil if there is none, or if it is unknown now
+	OveragePrice *Price // per OverageUnit emails beyond the included ones
 	Current      bool
 }
 
-// OverageUnit is how many emails the price of overage is said for.
+// OverageUnit is the number of emails that an overage price covers.
 const OverageUnit = 1000
 
 // Price is an amount in the minor units of a currency.
 type Price struct {
 	Amount   int64
 	Currency string // ISO 4217 in lower case
-	Interval string // month, year; empty: by usage
+	Interval string // month or year; empty if metered
 }
 
-// Watch is what of billing waits, fails, or wants to be looked at. Mode is empty while billing is off.
+// Watch returns what is pending, failing, or needs attention. The mode is empty while billing is off.
 func (s *Service) Watch(ctx context.Context) (mode string, state watch.State, err error) {
 	if !s.config.on() {
 		return "", watch.State{}, nil

@@ -16,42 +16,42 @@ import (
 
 const chapter = "Billing"
 
-// stripeURL is where Stripe answers.
+// stripeURL is the base URL of Stripe's API.
 const stripeURL = "https://api.stripe.com"
 
-// The settings that turn billing on. One alone stops the start.
+// The settings that turn billing on. With only one of them, Postrider does not start.
 var (
 	StripeKey = setting.Declare(setting.Setting[secret.String]{
 		Name: "POSTRIDER_STRIPE_KEY", Group: chapter, Secret: true, DefaultText: "none",
 		Form: setting.Form[secret.String]{Placeholder: "KEY", Parse: parseKey},
-		Help: "Secret or restricted key of the Stripe account that customers pay into: sk_… or rk_…, of test or live mode. Billing is on when it and POSTRIDER_STRIPE_WEBHOOK_SECRET are given.",
+		Help: "Secret or restricted key of the Stripe account that receives payments: sk_… or rk_…, in test or live mode. Billing is on when this and POSTRIDER_STRIPE_WEBHOOK_SECRET are set.",
 	})
 	WebhookSecrets = setting.Declare(setting.Setting[[]secret.String]{
 		Name: "POSTRIDER_STRIPE_WEBHOOK_SECRET", Group: chapter, Secret: true, DefaultText: "none",
 		Form: setting.Form[[]secret.String]{Placeholder: "SECRETS", Parse: parseSecrets},
-		Help: "Signing secret of the webhook endpoint at Stripe, as postrider billing setup prints it: whsec_…. Several, separated by commas, while it is rotated.",
+		Help: "Signing secret of the webhook endpoint at Stripe, as printed by postrider billing setup: whsec_…. Separate several with commas during a rotation.",
 	})
 	StripeURL = setting.Declare(setting.Setting[string]{
 		Name: "POSTRIDER_STRIPE_URL", Group: chapter, Default: stripeURL, Form: setting.Form[string]{Placeholder: "URL", Parse: parseURL},
-		Help: "Where Stripe's API answers. Anything else than Stripe itself must be on this machine: for tests.",
+		Help: "Base URL of Stripe's API. For tests: any URL other than Stripe's must be on this machine.",
 	})
 	Grace = setting.Declare(setting.Setting[time.Duration]{
 		Name: "POSTRIDER_BILLING_GRACE", Group: chapter, Default: 7 * 24 * time.Hour, Form: setting.Duration(0, 90*24*time.Hour),
-		Help: "How long an account keeps its plan, without overage, while a payment is overdue.",
+		Help: "How long an account with an overdue payment keeps its plan, without overage.",
 	})
 )
 
 // The checks read each other's settings, so they are added here.
 func init() { //nolint:gochecknoinits // the declarations would name each other in a circle
 	StripeKey.Check = func(v setting.Values, key secret.String) error {
-		if v.Mode != setting.Tool && !key.IsZero() && len(WebhookSecrets.Of(v)) == 0 { // a command may make the secret
-			return errors.New("is given without POSTRIDER_STRIPE_WEBHOOK_SECRET: events of Stripe could not be told from forged ones")
+		if v.Mode != setting.Tool && !key.IsZero() && len(WebhookSecrets.Of(v)) == 0 { // a command may create the secret
+			return errors.New("requires POSTRIDER_STRIPE_WEBHOOK_SECRET: without it, forged Stripe events cannot be detected")
 		}
 		return nil
 	}
 	WebhookSecrets.Check = func(v setting.Values, secrets []secret.String) error {
 		if len(secrets) > 0 && StripeKey.Of(v).IsZero() {
-			return errors.New("is given without POSTRIDER_STRIPE_KEY")
+			return errors.New("requires POSTRIDER_STRIPE_KEY")
 		}
 		return nil
 	}
@@ -63,16 +63,16 @@ func parseKey(text string) (secret.String, error) {
 			return secret.New(text), nil
 		}
 	}
-	return secret.String{}, errors.New("must be a secret or a restricted key: sk_test_…, sk_live_…, rk_test_… or rk_live_…")
+	return secret.String{}, errors.New("must be a secret or restricted key: sk_test_…, sk_live_…, rk_test_… or rk_live_…")
 }
 
 func parseSecrets(text string) ([]secret.String, error) {
 	var all []secret.String
 	for part := range strings.SplitSeq(text, ",") {
 		part = strings.TrimSpace(part)
-		// Stripe's library accepts what anybody signs where the secret is empty.
+		// With an empty secret, Stripe's library accepts any signature.
 		if rest, found := strings.CutPrefix(part, "whsec_"); !found || rest == "" {
-			return nil, errors.New("must be whsec_…, or several of them separated by commas")
+			return nil, errors.New("must be whsec_…, or several separated by commas")
 		}
 		all = append(all, secret.New(part))
 	}
@@ -86,7 +86,7 @@ func parseURL(text string) (string, error) {
 	}
 	parsed, err := url.Parse(text)
 	if err != nil || parsed.Host == "" || parsed.Scheme != "http" && parsed.Scheme != "https" || parsed.Path != "" || parsed.RawQuery != "" || parsed.User != nil {
-		return "", errors.New("must be a URL of scheme and host alone")
+		return "", errors.New("must be a URL with only a scheme and a host")
 	}
 	if addr := net.ParseIP(parsed.Hostname()); parsed.Hostname() != "localhost" && (addr == nil || !addr.IsLoopback()) {
 		return "", fmt.Errorf("must be %s, or on this machine", stripeURL)
@@ -94,10 +94,10 @@ func parseURL(text string) (string, error) {
 	return text, nil
 }
 
-// On tells whether billing is on.
+// On reports whether billing is on.
 func On(v setting.Values) bool { return !StripeKey.Of(v).IsZero() && len(WebhookSecrets.Of(v)) > 0 }
 
-// DefaultPlan is the plan of new accounts: where nobody pays, one whose caps nobody meets.
+// DefaultPlan returns the plan of new accounts. Without billing, it is a plan with caps that are never reached.
 func DefaultPlan(v setting.Values) string {
 	switch given := accounts.DefaultPlan.Of(v); {
 	case given != "":
@@ -109,9 +109,9 @@ func DefaultPlan(v setting.Values) string {
 	}
 }
 
-// Config of the module.
+// Config is the configuration of the module.
 type Config struct {
-	Key     secret.String // of Stripe; zero: billing is off
+	Key     secret.String // of Stripe; zero if billing is off
 	Secrets []secret.String
 	URL     string
 	Grace   time.Duration
@@ -131,8 +131,8 @@ func (c Config) withDefaults() Config {
 	return c
 }
 
-// on tells whether billing is on.
+// on reports whether billing is on.
 func (c Config) on() bool { return !c.Key.IsZero() && len(c.Secrets) > 0 }
 
-// live tells whether the key is one for real money.
+// live reports whether the key is for live mode.
 func (c Config) live() bool { return strings.Contains(c.Key.Reveal(), "_live_") }

@@ -19,7 +19,7 @@ import (
 )
 
 const (
-	lease     = "40 seconds" // of one customer, whom a few exchanges of five seconds are about
+	lease     = "40 seconds" // per customer, whose sync takes a few exchanges of up to five seconds
 	syncBatch = 10
 
 	claimSQL = `
@@ -28,7 +28,7 @@ UPDATE billing_customers SET claimed_until = now() + interval '` + lease + `', f
 	ORDER BY sync_due_at LIMIT $1 FOR UPDATE SKIP LOCKED)
 RETURNING id, customer_id, fence, failures, sync_due_at, entitled_plan, payment_method, write_no, coalesce(wrote_at > now() - interval '60 seconds', false)`
 
-	// failedSQL puts it off, under the fence.
+	// failedSQL postpones a sync, under the fencing number.
 	failedSQL = `
 UPDATE billing_customers SET claimed_until = NULL, failures = failures + 1, sync_due_at = now() + $3 * interval '1 second' WHERE id = $1 AND fence = $2`
 
@@ -59,19 +59,19 @@ var (
 	storeSubscription = db.Compile(storeSubscriptionSQL)
 )
 
-// claim is a customer whom the provider is asked about, under a fencing number.
+// claim is a customer to sync, under a fencing number.
 type claim struct {
 	accountID, customer string
 	fence               int64
 	failures            int
 	due                 time.Time
-	entitled            string // what it came to last
-	onFile              bool   // a payment method was, when it was asked last
+	entitled            string // the plan of the last sync
+	onFile              bool   // whether the last sync found a payment method
 	number              int64
-	fresh               bool // a change was made in the last minute
+	fresh               bool // changed in the last minute
 }
 
-// syncDue asks about every customer who is due. It may run in several processes.
+// syncDue syncs every customer that is due. Several processes may run it.
 func (s *customers) syncDue(ctx context.Context) error {
 	for n := syncBatch; n == syncBatch; {
 		claims, err := s.claims(ctx, "")
@@ -95,13 +95,13 @@ func (s *customers) claims(ctx context.Context, accountID string) ([]claim, erro
 		return []any{&c.accountID, &c.customer, &c.fence, &c.failures, &c.due, &c.entitled, &c.onFile, &c.number, &c.fresh}
 	}, claimSQL, syncBatch, accountID)
 	if err != nil {
-		return nil, fmt.Errorf("customers who are due: %w", err)
+		return nil, fmt.Errorf("due customers: %w", err)
 	}
 	return list, nil
 }
 
-// sync asks about one customer and stores what was seen. A provider that is away is no error: it is
-// asked again. It may take as long as asking lasts.
+// sync reads one customer from the provider and stores its state. An unavailable provider is not an error: the
+// sync is repeated later. The calls to the provider end with asking.
 func (s *customers) sync(ctx, asking context.Context, c claim) error {
 	state, err := s.ask(asking, c)
 	if err != nil {
@@ -109,7 +109,7 @@ func (s *customers) sync(ctx, asking context.Context, c claim) error {
 		if provider.KindOf(err) == provider.Refused {
 			wait = refusedWait.Seconds()
 		}
-		s.log.WarnContext(ctx, "the payment provider could not be asked about a customer", "account_id", c.accountID, "error", provider.Words(err), "again_in_seconds", wait)
+		s.log.WarnContext(ctx, "cannot read a customer from the payment provider", "account_id", c.accountID, "error", provider.Words(err), "again_in_seconds", wait)
 		_, stored := s.db.SQL.ExecContext(ctx, failedSQL, c.accountID, c.fence, wait)
 		return stored
 	}
@@ -118,19 +118,19 @@ func (s *customers) sync(ctx, asking context.Context, c claim) error {
 
 const (
 	maxWait     = 30 * time.Second
-	refusedWait = 5 * time.Minute // a key that is not accepted
+	refusedWait = 5 * time.Minute // after a rejected key
 	daily       = 24 * time.Hour
-	again       = time.Minute // after a change that was made here
+	again       = time.Minute // after a change made here
 )
 
-// state is what the provider showed of a customer.
+// state is a customer's state at the provider.
 type state struct {
 	customer provider.Customer
-	card     *provider.Card // that is charged, and has not expired
+	card     *provider.Card // charged by default, and not expired
 	subs     []shown
 }
 
-// shown is a subscription, its plan and what is planned for it.
+// shown is a subscription with its plan and its planned change.
 type shown struct {
 	provider.Subscription
 
@@ -139,8 +139,8 @@ type shown struct {
 	pendingAt *time.Time
 }
 
-// ask reads all there is of a customer. Where no payment method is charged, or one that has expired,
-// and another is there, that one is from now on.
+// ask reads the complete state of a customer. If the default payment method is missing or expired and another
+// one exists, that one becomes the default.
 func (s *customers) ask(ctx context.Context, c claim) (state, error) {
 	customer, err := s.stripe.Customer(ctx, c.customer)
 	if err != nil || customer.Deleted {
@@ -169,7 +169,7 @@ func (s *customers) ask(ctx context.Context, c claim) (state, error) {
 	return out, s.chooseCard(ctx, c, &out, charged)
 }
 
-// show finds the plan of a subscription, and what is planned for it.
+// show returns a subscription with its plan and its planned change.
 func (s *customers) show(ctx context.Context, b provider.Subscription, known provider.Catalog) (one shown, err error) {
 	one.Subscription = b
 	if i := slices.IndexFunc(b.Items, func(i provider.Item) bool { return !i.Metered }); i >= 0 {
@@ -190,8 +190,8 @@ func (s *customers) show(ctx context.Context, b provider.Subscription, known pro
 	return one, nil
 }
 
-// chooseCard finds the payment method that is charged and has not expired. Where there is none and
-// another could be, it is charged from now on.
+// chooseCard finds the default payment method that has not expired. If there is none but another can be
+// charged, that one becomes the default.
 func (s *customers) chooseCard(ctx context.Context, c claim, out *state, charged map[string]bool) error {
 	now := time.Now()
 	other := -1
@@ -212,8 +212,7 @@ func (s *customers) chooseCard(ctx context.Context, c claim, out *state, charged
 	return s.stripe.SetDefault(ctx, c.customer, out.card.ID, fmt.Sprintf("default:%s:%s:%d", c.accountID, out.card.ID, c.fence))
 }
 
-// store writes what was seen and what follows of it in one transaction, unless somebody else has asked
-// meanwhile.
+// store writes the state and the resulting entitlement in one transaction, unless another sync has taken over.
 func (s *customers) store(ctx context.Context, c claim, seen state) error {
 	all, err := s.plans.Plans(ctx)
 	if err != nil {
@@ -226,7 +225,7 @@ func (s *customers) store(ctx context.Context, c claim, seen state) error {
 	changed := false
 	err = s.db.InTx(ctx, func(tx *ent.Tx) error {
 		if _, err := db.One(ctx, tx, db.Value[*time.Time], lockSQL, c.accountID, c.fence); err != nil {
-			if errors.Is(err, sql.ErrNoRows) { // the lease is over, and another has it
+			if errors.Is(err, sql.ErrNoRows) { // the lease has ended, and another sync holds it
 				return nil
 			}
 			return err
@@ -247,7 +246,7 @@ func (s *customers) store(ctx context.Context, c claim, seen state) error {
 		return err
 	})
 	if err != nil {
-		return fmt.Errorf("store what a customer has: %w", err)
+		return fmt.Errorf("store a customer's state: %w", err)
 	}
 	if changed {
 		s.accounts.Forget(c.accountID)
@@ -308,8 +307,8 @@ func (s *customers) storeCustomer(ctx context.Context, tx *ent.Tx, c claim, seen
 	return err
 }
 
-// apply gives the account what the provider's words came to, where that is another than last time: what
-// the operator decided meanwhile holds until something changes there.
+// apply updates the account if the entitlement differs from the last one. A decision of the operator in between
+// therefore holds until something changes at the provider.
 func (s *customers) apply(ctx context.Context, tx *ent.Tx, c claim, seen state, e entitlement) (bool, error) {
 	current, err := tx.Account.Get(ctx, c.accountID)
 	if ent.IsNotFound(err) {

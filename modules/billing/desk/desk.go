@@ -22,10 +22,11 @@ import (
 	"github.com/postrider/postrider/runtime/storage/db"
 )
 
-// EventsPath is where the payment provider posts its events.
+// EventsPath is the path that the payment provider posts its events to.
 const EventsPath = "/api/billing/stripe"
 
-// Service is the operator's. It needs the key of the payment provider, and no webhook secret.
+// Service implements the operator's billing commands. It needs the key of the payment provider, but no webhook
+// secret.
 type Service struct {
 	db      *db.DB
 	plans   *plans.Service
@@ -34,10 +35,10 @@ type Service struct {
 	baseURL string
 }
 
-// ErrNoKey says that there is nobody to ask.
-var ErrNoKey = errors.New("billing is off: give POSTRIDER_STRIPE_KEY")
+// ErrNoKey is returned if no provider key is configured.
+var ErrNoKey = errors.New("billing is off: set POSTRIDER_STRIPE_KEY")
 
-// New makes the service. Error: ErrNoKey.
+// New returns a new Service. It returns ErrNoKey without a key.
 func New(d *db.DB, p *plans.Service, key secret.String, url, baseURL string) (*Service, error) {
 	if key.IsZero() {
 		return nil, ErrNoKey
@@ -46,46 +47,46 @@ func New(d *db.DB, p *plans.Service, key secret.String, url, baseURL string) (*S
 	return &Service{d, p, client, metering.New(d, client, nil), baseURL}, nil
 }
 
-// Prices is what plans are to cost, as the operator's file says it.
+// Prices is the operator's price file.
 type Prices struct {
 	Currency string           `yaml:"currency"`
 	Plans    map[string]Price `yaml:"plans"`
 }
 
-// Price is of one plan. Amounts are in minor units, as cents.
+// Price is the price of one plan. Amounts are in minor units, such as cents.
 type Price struct {
-	Amount  int64  `yaml:"amount"`  // a month
-	Overage string `yaml:"overage"` // of 1,000 emails beyond the plan's included ones; for plans with overage
+	Amount  int64  `yaml:"amount"`  // per month
+	Overage string `yaml:"overage"` // per 1,000 emails beyond the included ones; for plans with overage
 }
 
 var currencyForm = regexp.MustCompile(`^[a-z]{3}$`)
 
-// ReadPrices reads a file. The error is Invalid and names every wrong field.
+// ReadPrices parses a price file. Its error is Invalid and names every wrong field.
 func ReadPrices(content []byte) (p Prices, err error) {
 	decoder := yaml.NewDecoder(strings.NewReader(string(content)))
 	decoder.KnownFields(true)
 	if err := decoder.Decode(&p); err != nil {
-		return p, fault.Invalidf("The file of prices cannot be read: %s", err)
+		return p, fault.Invalidf("Cannot read the price file: %s", err)
 	}
 	wrong := fault.Fields{}
 	if !currencyForm.MatchString(p.Currency) {
-		wrong.Add("currency", "must be an ISO 4217 code in lower case, as eur")
+		wrong.Add("currency", "must be an ISO 4217 code in lower case, such as eur")
 	}
 	if len(p.Plans) == 0 {
 		wrong.Add("plans", "is required")
 	}
 	for plan, price := range p.Plans {
 		if price.Amount < 1 {
-			wrong.Add("plans."+plan+".amount", "must be a number of minor units, as 2000 for 20.00")
+			wrong.Add("plans."+plan+".amount", "must be a number of minor units, such as 2000 for 20.00")
 		}
 		if _, err := price.overage(); price.Overage != "" && err != nil {
-			wrong.Add("plans."+plan+".overage", "must be a number of minor units for 1,000 emails, as 40 or 12.5")
+			wrong.Add("plans."+plan+".overage", "must be a number of minor units for 1,000 emails, such as 40 or 12.5")
 		}
 	}
 	return p, wrong.Err()
 }
 
-// overage is of one email.
+// overage returns the price of one email.
 func (p Price) overage() (float64, error) {
 	n, err := strconv.ParseFloat(p.Overage, 64)
 	if err != nil || n < 0 || n > 1e9 {
@@ -94,27 +95,27 @@ func (p Price) overage() (float64, error) {
 	return n / 1000, nil
 }
 
-// Done is what Setup made.
+// Done lists what Setup created.
 type Done struct {
-	Made   []string // nothing: everything was there
-	Secret string   // of the webhook endpoint; empty: it was there
+	Made   []string // empty if everything existed
+	Secret string   // of the webhook endpoint; empty if the endpoint existed
 }
 
-// wanted is what plans of a file are to be at the payment provider. Error: Invalid, which names plans
-// that are not here.
+// wanted returns the prices that the plans of a file must have at the payment provider. Its error is Invalid
+// and names unknown plans.
 func (p Prices) wanted(all []accounts.Plan) (out []provider.Wanted, err error) {
 	wrong := fault.Fields{}
 	for _, name := range slices.Sorted(maps.Keys(p.Plans)) {
 		i := slices.IndexFunc(all, func(have accounts.Plan) bool { return have.ID == name })
 		if i < 0 {
-			wrong.Add("plans."+name, "is not a plan of this installation: postrider plan list shows them")
+			wrong.Add("plans."+name, "is not a plan of this installation: list them with postrider plan list")
 			continue
 		}
 		price := p.Plans[name]
 		w := provider.Wanted{Plan: name, Name: all[i].Name, Currency: p.Currency, Amount: price.Amount, Metered: all[i].Overage}
 		if w.Metered {
 			if w.Overage, err = price.overage(); err != nil {
-				wrong.Add("plans."+name+".overage", "is required: emails beyond the included ones are sent on this plan")
+				wrong.Add("plans."+name+".overage", "is required: this plan sends emails beyond the included ones")
 			}
 			if all[i].IncludedEmails != nil {
 				w.Included = int64(*all[i].IncludedEmails)
@@ -125,8 +126,8 @@ func (p Prices) wanted(all []accounts.Plan) (out []provider.Wanted, err error) {
 	return out, wrong.Err()
 }
 
-// Setup makes or completes what billing needs at the payment provider. It is safe to repeat. Error:
-// Invalid, which names plans that are not here.
+// Setup creates or completes what billing needs at the payment provider. It is safe to repeat. Its error is
+// Invalid and names unknown plans.
 func (s *Service) Setup(ctx context.Context, p Prices) (done Done, err error) {
 	all, err := s.plans.Plans(ctx)
 	if err != nil {
@@ -159,7 +160,7 @@ func (s *Service) Setup(ctx context.Context, p Prices) (done Done, err error) {
 	if made, err = s.stripe.EnsurePortal(ctx); err != nil {
 		return done, provider.Upstream(err)
 	} else if made {
-		done.Made = append(done.Made, "settings of the portal")
+		done.Made = append(done.Made, "portal configuration")
 	}
 	if s.baseURL == "" {
 		return done, nil
@@ -175,12 +176,12 @@ func (s *Service) Setup(ctx context.Context, p Prices) (done Done, err error) {
 
 // Finding is something that is missing or differs.
 type Finding struct {
-	About string // a plan, or a part
+	About string // a plan, or a component
 	What  string
 	Do    string
 }
 
-// Check compares plans here with prices there, and looks for what the set-up makes.
+// Check compares the plans here with the prices at the provider, and looks for everything that Setup creates.
 func (s *Service) Check(ctx context.Context) ([]Finding, error) {
 	all, err := s.plans.Plans(ctx)
 	if err != nil {
@@ -199,18 +200,18 @@ func (s *Service) Check(ctx context.Context) ([]Finding, error) {
 		switch {
 		case p.ID == accounts.PlanFree || !p.SelfService && !has:
 		case prices.Base == "":
-			out = append(out, Finding{p.ID, "customers may choose it, and it has no price", setUp})
+			out = append(out, Finding{p.ID, "has no price, although customers may choose it", setUp})
 		case p.Overage && prices.Metered == "":
-			out = append(out, Finding{p.ID, "emails beyond the included ones are sent, and there is no price for them", setUp})
+			out = append(out, Finding{p.ID, "has no overage price, although it sends emails beyond the included ones", setUp})
 		case p.Overage && p.IncludedEmails != nil && int64(*p.IncludedEmails) != prices.Included:
-			out = append(out, Finding{p.ID, fmt.Sprintf("it includes %d emails here, and the price gives %d away", *p.IncludedEmails, prices.Included), setUp})
+			out = append(out, Finding{p.ID, fmt.Sprintf("includes %d emails here, but the price includes %d", *p.IncludedEmails, prices.Included), setUp})
 		case !p.Overage && prices.Metered != "":
-			out = append(out, Finding{p.ID, "there is a price by usage, and the plan here has no overage", "Run postrider plan set " + p.ID + " --overage, or take the price away."})
+			out = append(out, Finding{p.ID, "has a metered price, but the plan has no overage", "Run postrider plan set " + p.ID + " --overage, or archive the price."})
 		}
 	}
 	for _, plan := range slices.Sorted(maps.Keys(known.Plans)) {
 		if !names[plan] {
-			out = append(out, Finding{plan, "a product is of this plan, which is not here", "Run postrider plan set " + plan + ", or change the product's metadata " + provider.PlanKey + "."})
+			out = append(out, Finding{plan, "has a product, but is not a plan of this installation", "Run postrider plan set " + plan + ", or change the product's metadata " + provider.PlanKey + "."})
 		}
 	}
 	meter, err := s.stripe.Meter(ctx)
@@ -218,7 +219,7 @@ func (s *Service) Check(ctx context.Context) ([]Finding, error) {
 		return nil, provider.Upstream(err)
 	}
 	if meter == "" {
-		out = append(out, Finding{"meter", "there is no meter " + provider.MeterEvent, setUp})
+		out = append(out, Finding{"meter", "no meter " + provider.MeterEvent, setUp})
 	}
 	if s.baseURL != "" {
 		there, err := s.stripe.Endpoint(ctx, s.baseURL+EventsPath)
@@ -226,20 +227,20 @@ func (s *Service) Check(ctx context.Context) ([]Finding, error) {
 			return nil, provider.Upstream(err)
 		}
 		if !there {
-			out = append(out, Finding{"webhook endpoint", "no events are posted to " + s.baseURL + EventsPath, setUp})
+			out = append(out, Finding{"no events are posted to ", "no events are posted to " + s.baseURL + EventsPath, setUp})
 		}
 	}
 	return out, nil
 }
 
-// State reads what waits, fails, or wants to be looked at. Nobody is asked.
+// State returns what is pending, failing, or needs attention. It does not call the provider.
 func (s *Service) State(ctx context.Context) (watch.State, error) {
 	return watch.Read(ctx, s.db, s.meter)
 }
 
 const syncSQL = `UPDATE billing_customers SET sync_due_at = clock_timestamp(), failures = 0 WHERE id = $1 AND customer_id IS NOT NULL`
 
-// Sync has the provider asked about an account by the service that runs. Error: NotFound if it has
+// Sync makes the running service sync an account with the provider. It returns NotFound if the account has
 // bought nothing.
 func (s *Service) Sync(ctx context.Context, accountID string) error {
 	n, err := db.Exec(ctx, s.db.SQL, syncSQL, accountID)

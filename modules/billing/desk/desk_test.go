@@ -69,10 +69,10 @@ func TestSetupMakesWhatIsMissingAndNothingTwice(t *testing.T) {
 	if _, err := p.Set(t.Context(), "pool", plans.Change{IncludedEmails: new(new(50_000))}); err != nil {
 		t.Fatal(err)
 	}
-	if found, err := service.Check(t.Context()); err != nil || len(found) != 1 || found[0].About != "pool" || !strings.Contains(found[0].What, "50000 emails here, and the price gives 100000 away") {
+	if found, err := service.Check(t.Context()); err != nil || len(found) != 1 || found[0].About != "pool" || !strings.Contains(found[0].What, "includes 50000 emails here, but the price includes 100000") {
 		t.Errorf("another volume: %+v, %v", found, err)
 	}
-	if done, err := service.Setup(t.Context(), file); err != nil || len(done.Made) != 1 || !strings.HasPrefix(done.Made[0], "pool: price by usage") {
+	if done, err := service.Setup(t.Context(), file); err != nil || len(done.Made) != 1 || !strings.HasPrefix(done.Made[0], "pool: metered price") {
 		t.Errorf("the third set-up made %q, %v", done, err)
 	}
 	if found, err := service.Check(t.Context()); err != nil || len(found) != 0 {

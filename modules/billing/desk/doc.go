@@ -1,3 +1,3 @@
-// Package desk is billing as the operator of an installation sees it: setting up the payment provider,
-// looking whether plans here and prices there agree, and what waits or fails.
+// Package desk implements billing for the operator of an installation: it sets up the payment provider,
+// compares the plans here with the prices there, and shows what is pending or failing.
 package desk

@@ -1,8 +1,8 @@
-// Package metering tells the payment provider how many emails an account on a metered plan has handed
-// over in each hour.
+// Package metering reports to the payment provider how many emails an account on a metered plan has sent in
+// each hour.
 //
-// Hours are counted by modules/accounts once nothing can be added to them. Each hour of an account whose
-// subscription is metered becomes a row of work, and what is told is the whole count of the hour, with an
-// identifier of account, hour and revision. The provider keeps the newest word about an hour, so a
-// repetition, a crash between telling and noting it, and a correction change nothing or put it right.
+// Package modules/accounts counts an hour once nothing can be added to it. Each hour of an account with a
+// metered subscription becomes a row of work. A report contains the total of the hour, and an identifier made
+// of account, hour and revision. The provider keeps the latest report of an hour, so a repetition or a crash
+// before the report is recorded changes nothing, and a correction replaces the earlier total.
 package metering

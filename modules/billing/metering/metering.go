@@ -11,36 +11,36 @@ import (
 	"github.com/postrider/postrider/runtime/storage/db"
 )
 
-// Service tells usage. Safe for concurrent use, and in several processes.
+// Service reports usage. Safe for concurrent use, and in several processes.
 type Service struct {
 	db     *db.DB
 	stripe *provider.Client
 	log    *slog.Logger
 }
 
-// New makes the service.
+// New returns a new Service.
 func New(d *db.DB, stripe *provider.Client, log *slog.Logger) *Service {
 	return &Service{d, stripe, log}
 }
 
-// oldest is how far back the provider takes usage: 35 days, less a day.
+// oldest is the maximum age of usage that is reported: one day less than the provider's limit of 35 days.
 const oldest = "34 days"
 
-// billing says that a subscription is one whose usage is billed.
+// billing selects subscriptions whose usage is billed.
 const billing = `metered AND status IN ('active', 'trialing', 'past_due')`
 
-// Bills tells whether the usage of a subscription of a status is billed, as billing says it.
+// Bills reports whether usage is billed for a subscription with this status. It must agree with billing.
 func Bills(status string) bool {
 	return status == "active" || status == "trialing" || status == "past_due"
 }
 
-// metered are the accounts whose usage is told, and of which hours: from that in which the price by usage
-// began, and no earlier one, which it is not for, to that in which it ended. An hour is told when it has ended,
-// and what was used until then is on the last invoice.
+// metered selects the accounts whose usage is reported, and their range of hours: from the hour in which the
+// metered price began to the hour in which it ended. Earlier hours are not billed at that price. An hour is
+// reported once it has ended, and usage until then is on the last invoice.
 const metered = `(SELECT account_id, min(date_trunc('hour', metered_since)) AS since, max(CASE WHEN ` + billing + ` THEN 'infinity' ELSE metered_until END) AS until
 	FROM billing_subscriptions WHERE ` + billing + ` OR metered_until > now() - interval '` + oldest + `' GROUP BY account_id)`
 
-// queueSQL makes rows of closed hours, and has a row told again whose count was corrected.
+// queueSQL creates rows for closed hours, and queues corrected hours again.
 const queueSQL = `
 INSERT INTO usage_reports AS r (account_id, hour, emails, due_at)
 SELECT u.account_id, u.hour, u.emails, now() FROM usage_hours u JOIN ` + metered + ` m ON m.account_id = u.account_id
@@ -64,17 +64,17 @@ RETURNING r.account_id, r.hour, r.emails, r.revision, r.fence, r.tries, c.custom
 	toldSQL = `
 UPDATE usage_reports SET reported_revision = $4, reported_emails = $5, tries = 0 WHERE account_id = $1 AND hour = $2 AND fence = $3`
 
-	// What was not told is told again: after 1, 5, 15 and then each 60 minutes.
+	// A failed report is repeated after 1, 5 and 15 minutes, and then every 60 minutes.
 	laterSQL = `
 UPDATE usage_reports SET tries = tries + 1, due_at = now() + $4 * interval '1 second' WHERE account_id = $1 AND hour = $2 AND fence = $3`
 
 	stuckSQL = `UPDATE usage_reports SET stuck_reason = $4 WHERE account_id = $1 AND hour = $2 AND fence = $3`
 
-	// A key that is not accepted is accepted for no hour.
+	// A rejected key concerns all hours.
 	pauseSQL = `UPDATE usage_reports SET due_at = greatest(due_at, now() + interval '5 minutes') WHERE reported_revision < revision AND stuck_reason IS NULL`
 )
 
-// orphanSQL is about hours of customers who were deleted at the provider: nobody is left to bill them to.
+// orphanSQL marks hours of customers that were deleted at the provider, because they can no longer be billed.
 const orphanSQL = `
 UPDATE usage_reports r SET stuck_reason = 'the customer was deleted at the payment provider'
  WHERE reported_revision < revision AND stuck_reason IS NULL AND NOT EXISTS (SELECT FROM billing_customers c WHERE c.id = r.account_id AND c.customer_id IS NOT NULL)`
@@ -90,14 +90,14 @@ type report struct {
 	tooOld    bool
 }
 
-// identifier is the same for the same word.
+// identifier returns the same identifier for the same report.
 func (r report) identifier() string {
 	return fmt.Sprintf("%s:%s:%d", r.accountID, r.hour.UTC().Format("2006-01-02T15"), r.revision)
 }
 
 var waits = []time.Duration{time.Minute, 5 * time.Minute, 15 * time.Minute, time.Hour}
 
-// Queue makes rows of the hours that have ended.
+// Queue creates rows for the hours that have ended.
 func (s *Service) Queue(ctx context.Context) error {
 	for _, statement := range []string{queueSQL, orphanSQL} {
 		if _, err := s.db.SQL.ExecContext(ctx, statement); err != nil {
@@ -107,7 +107,7 @@ func (s *Service) Queue(ctx context.Context) error {
 	return nil
 }
 
-// Run tells what is due.
+// Run reports the hours that are due.
 func (s *Service) Run(ctx context.Context) error {
 	if err := s.Queue(ctx); err != nil {
 		return err
@@ -121,7 +121,7 @@ func (s *Service) tell(ctx context.Context, accountID string) error {
 			return []any{&r.accountID, &r.hour, &r.emails, &r.revision, &r.fence, &r.tries, &r.customer, &r.tooOld}
 		}, claimSQL, batch, accountID)
 		if err != nil {
-			return fmt.Errorf("usage that is due: %w", err)
+			return fmt.Errorf("due usage: %w", err)
 		}
 		for _, r := range list {
 			if paused, err := s.one(ctx, r); err != nil || paused {
@@ -133,10 +133,10 @@ func (s *Service) tell(ctx context.Context, accountID string) error {
 	return nil
 }
 
-// one tells an hour. paused: nothing can be told now.
+// one reports an hour. It returns paused if no report can succeed now.
 func (s *Service) one(ctx context.Context, r report) (paused bool, err error) {
 	if r.tooOld {
-		return false, s.stuck(ctx, r, "the hour is older than the provider takes")
+		return false, s.stuck(ctx, r, "the hour is older than the provider accepts")
 	}
 	said := s.stripe.Tell(ctx, r.customer, r.identifier(), r.hour, r.emails)
 	switch {
@@ -145,9 +145,9 @@ func (s *Service) one(ctx context.Context, r report) (paused bool, err error) {
 	case provider.KindOf(said) == provider.Away:
 		wait := waits[min(r.tries, len(waits)-1)]
 		_, err = s.db.SQL.ExecContext(ctx, laterSQL, r.accountID, r.hour, r.fence, wait.Seconds())
-		s.log.WarnContext(ctx, "usage could not be told to the payment provider", "account_id", r.accountID, "hour", r.hour, "error", provider.Words(said), "again_in", wait)
+		s.log.WarnContext(ctx, "cannot report usage to the payment provider", "account_id", r.accountID, "hour", r.hour, "error", provider.Words(said), "again_in", wait)
 	case provider.KindOf(said) == provider.Refused:
-		s.log.ErrorContext(ctx, "the payment provider does not accept the key: nothing is told for five minutes", "error", provider.Words(said))
+		s.log.ErrorContext(ctx, "the payment provider rejects the key; usage reports are paused for 5 minutes", "error", provider.Words(said))
 		_, err = s.db.SQL.ExecContext(ctx, pauseSQL)
 		return true, err
 	default:
@@ -157,7 +157,7 @@ func (s *Service) one(ctx context.Context, r report) (paused bool, err error) {
 }
 
 func (s *Service) stuck(ctx context.Context, r report, reason string) error {
-	s.log.ErrorContext(ctx, "usage of an hour cannot be told to the payment provider: postrider billing usage shows it", "account_id", r.accountID, "hour", r.hour, "reason", reason)
+	s.log.ErrorContext(ctx, "usage of an hour cannot be reported to the payment provider; see postrider billing usage", "account_id", r.accountID, "hour", r.hour, "reason", reason)
 	_, err := s.db.SQL.ExecContext(ctx, stuckSQL, r.accountID, r.hour, r.fence, reason)
 	return err
 }
@@ -166,8 +166,8 @@ const openSQL = `
 SELECT coalesce((SELECT hour < $3 FROM usage_marks), true) OR EXISTS (
 	SELECT FROM usage_reports WHERE account_id = $1 AND hour >= $2 AND hour < $3 AND reported_revision < revision AND stuck_reason IS NULL)`
 
-// Settled tells whether every hour of a time was told, and is as the provider has it. It tells what it
-// can first.
+// Settled reports whether all hours of a period are reported and agree with the provider's totals. It first
+// reports as many as it can.
 func (s *Service) Settled(ctx context.Context, accountID, customer string, since, until time.Time) (bool, error) {
 	if err := s.Queue(ctx); err != nil {
 		return false, err
@@ -202,10 +202,10 @@ UPDATE usage_reports SET revision = revision + 1, repairs = repairs + 1, due_at 
 SELECT c.id, c.customer_id FROM billing_customers c JOIN ` + metered + ` m ON m.account_id = c.id WHERE c.customer_id IS NOT NULL AND c.id > $1 ORDER BY c.id LIMIT 100`
 )
 
-// asynchronous is how long the provider may take to count what it was told.
+// asynchronous is how long the provider may take to count a report.
 const asynchronous = 30 * time.Minute
 
-// reconcile has hours told again that the provider does not have as they are here.
+// reconcile queues hours again whose totals at the provider differ from ours.
 func (s *Service) reconcile(ctx context.Context, accountID, customer string, since, until time.Time) (repaired int, err error) {
 	type hour struct {
 		at      time.Time
@@ -240,7 +240,7 @@ func (s *Service) reconcile(ctx context.Context, accountID, customer string, sin
 		if h.repairs > 0 {
 			level = slog.LevelError
 		}
-		s.log.Log(ctx, level, "the payment provider counts another usage of an hour: it is told again", "account_id", accountID, "hour", h.at, "here", h.emails, "there", there, "times", h.repairs+1)
+		s.log.Log(ctx, level, "the payment provider has a different total for an hour; reporting it again", "account_id", accountID, "hour", h.at, "here", h.emails, "there", there, "times", h.repairs+1)
 		if _, err := s.db.SQL.ExecContext(ctx, repairSQL, accountID, h.at); err != nil {
 			return repaired, err
 		}
@@ -249,7 +249,7 @@ func (s *Service) reconcile(ctx context.Context, accountID, customer string, sin
 	return repaired, nil
 }
 
-// Reconcile compares the present month and the last one of every metered account.
+// Reconcile compares the current and the previous month of every metered account.
 func (s *Service) Reconcile(ctx context.Context) error {
 	now := time.Now().UTC()
 	since := time.Date(now.Year(), now.Month()-1, 1, 0, 0, 0, 0, time.UTC)
@@ -274,14 +274,14 @@ func (s *Service) Reconcile(ctx context.Context) error {
 	}
 }
 
-// Backlog is what was not told yet.
+// Backlog is the unreported usage.
 type Backlog struct {
 	Hours  int64
 	Oldest time.Duration // since the end of the oldest hour
 	Stuck  []Stuck
 }
 
-// Stuck is an hour that the provider does not take.
+// Stuck is an hour that the provider does not accept.
 type Stuck struct {
 	AccountID string
 	Hour      time.Time
@@ -295,12 +295,12 @@ SELECT count(*), coalesce(extract(epoch FROM now() - min(hour) - interval '1 hou
 	stuckListSQL = `SELECT account_id, hour, emails, stuck_reason FROM usage_reports WHERE stuck_reason IS NOT NULL ORDER BY hour LIMIT 100`
 )
 
-// Backlog tells what was not told yet, for the operator.
+// Backlog returns the unreported usage, for the operator.
 func (s *Service) Backlog(ctx context.Context) (b Backlog, err error) {
 	type line struct{ hours, seconds int64 }
 	found, err := db.One(ctx, s.db.SQL, func(l *line) []any { return []any{&l.hours, &l.seconds} }, backlogSQL)
 	if err != nil {
-		return b, fmt.Errorf("usage that was not told: %w", err)
+		return b, fmt.Errorf("unreported usage: %w", err)
 	}
 	b.Hours, b.Oldest = found.hours, time.Duration(max(found.seconds, 0))*time.Second
 	b.Stuck, err = db.All(ctx, s.db.SQL, func(t *Stuck) []any { return []any{&t.AccountID, &t.Hour, &t.Emails, &t.Reason} }, stuckListSQL)

@@ -6,25 +6,26 @@ import (
 	"github.com/stripe/stripe-go/v86"
 )
 
-// Prices are what one plan costs.
+// Prices are the prices of one plan.
 type Prices struct {
 	Plan     string
-	Base     string // id of the price of a month
-	Metered  string // id of the price by usage; empty: none
+	Base     string // ID of the monthly price
+	Metered  string // ID of the metered price; empty if none
 	Amount   int64
 	Currency string
 	Interval string
-	Overage  float64 // in minor units for one email beyond the included ones
-	Included int64   // emails that the first tier gives away
+	Overage  float64 // in minor units, per email beyond the included ones
+	Included int64   // emails in the free first tier
 }
 
-// Catalog is what Stripe has for the plans, by their ids.
+// Catalog contains Stripe's prices of the plans, by plan ID.
 type Catalog struct {
 	Plans map[string]Prices
 	ByID  map[string]string // plan of a price
 }
 
-// Catalog reads the active prices of the products that are plans. Of several, the newest counts.
+// Catalog reads the active prices of the products that represent plans. If there are several, the newest
+// applies.
 func (c *Client) Catalog(ctx context.Context) (Catalog, error) {
 	out := Catalog{Plans: map[string]Prices{}, ByID: map[string]string{}}
 	params := &stripe.PriceListParams{Active: new(true), Type: stripe.String("recurring")}
@@ -46,7 +47,7 @@ func (c *Client) Catalog(ctx context.Context) (Catalog, error) {
 		if metered {
 			kind += " metered"
 		}
-		if before, has := newest[kind]; has && p.Created <= before { // of one second, the first of the list is the newest
+		if before, has := newest[kind]; has && p.Created <= before { // if created in the same second, the first in the list is the newest
 			continue
 		}
 		newest[kind] = p.Created
@@ -69,7 +70,7 @@ func (c *Client) Catalog(ctx context.Context) (Catalog, error) {
 	return out, nil
 }
 
-// PlanOf asks which plan a product is; empty: none.
+// PlanOf returns the plan of a product, or an empty string if it has none.
 func (c *Client) PlanOf(ctx context.Context, product string) (string, error) {
 	found, err := c.stripe.V1Products.Retrieve(ctx, product, nil)
 	if err != nil {

@@ -8,29 +8,29 @@ import (
 	"github.com/stripe/stripe-go/v86"
 )
 
-// Customer is what Stripe knows of an account.
+// Customer is Stripe's record of an account.
 type Customer struct {
 	ID      string
 	Deleted bool
-	Default string // id of the payment method that is charged; empty: none
+	Default string // ID of the payment method that is charged; empty if none
 	Cards   []Card
 }
 
 // Card is a payment method.
 type Card struct {
 	ID    string
-	Brand string // of a card, else the kind
+	Brand string // of a card, else the type of payment method
 	Last4 string
-	Month int // 0: it does not expire
+	Month int // 0 if it does not expire
 	Year  int
 }
 
-// Expired tells whether a card is past its month.
+// Expired reports whether the card's expiry month is over.
 func (c Card) Expired(now time.Time) bool {
 	return c.Year != 0 && !now.UTC().Before(time.Date(c.Year, time.Month(c.Month)+1, 1, 0, 0, 0, 0, time.UTC))
 }
 
-// CreateCustomer makes the customer of an account, once for a key.
+// CreateCustomer creates the customer of an account, once per key.
 func (c *Client) CreateCustomer(ctx context.Context, accountID, email, name, key string) (string, error) {
 	made, err := c.stripe.V1Customers.Create(ctx, &stripe.CustomerCreateParams{Params: once(key),
 		Email: stripe.String(email), Name: stripe.String(name), Metadata: map[string]string{accountKey: accountID}})
@@ -40,11 +40,11 @@ func (c *Client) CreateCustomer(ctx context.Context, accountID, email, name, key
 	return made.ID, nil
 }
 
-// accountKey is the name of a customer's metadata that says whose it is. It is read where a customer may have
-// been made and the answer was lost, and nowhere else.
+// accountKey is the metadata key that holds a customer's account. It is read only where a customer may have
+// been created without our receiving the response.
 const accountKey = "postrider_account"
 
-// FindCustomer gives the customer that was made for an account; empty: none.
+// FindCustomer returns the customer created for an account, or an empty string if there is none.
 func (c *Client) FindCustomer(ctx context.Context, accountID, email string) (string, error) {
 	params := &stripe.CustomerListParams{Email: stripe.String(email)}
 	params.Limit = stripe.Int64(100)
@@ -59,7 +59,7 @@ func (c *Client) FindCustomer(ctx context.Context, accountID, email string) (str
 	return "", nil
 }
 
-// Customer reads a customer and its payment methods. One that was deleted is no error.
+// Customer reads a customer and its payment methods. A deleted customer is not an error.
 func (c *Client) Customer(ctx context.Context, id string) (Customer, error) {
 	found, err := c.stripe.V1Customers.Retrieve(ctx, id, nil)
 	if err != nil {
@@ -87,7 +87,7 @@ func cardOf(m *stripe.PaymentMethod) Card {
 	return out
 }
 
-// Payer gives the customer whom a charge is of; empty: nobody.
+// Payer returns the customer of a charge, or an empty string if it has none.
 func (c *Client) Payer(ctx context.Context, charge string) (string, error) {
 	found, err := c.stripe.V1Charges.Retrieve(ctx, charge, nil)
 	if err != nil {
@@ -109,28 +109,29 @@ func (c *Client) SetDefault(ctx context.Context, customer, method, key string) e
 	return err
 }
 
-// SetEmail changes where invoices go.
+// SetEmail changes the address that invoices are sent to.
 func (c *Client) SetEmail(ctx context.Context, customer, email, key string) error {
 	_, err := c.stripe.V1Customers.Update(ctx, customer, &stripe.CustomerUpdateParams{Params: once(key), Email: stripe.String(email)})
 	return err
 }
 
-// Session is a hosted page, for a while.
+// Session is a temporary hosted page.
 type Session struct {
 	ID, URL string
 	Expires *time.Time
 }
 
-// currency of pages that take no money: Stripe wants one to choose methods.
+// currencyOfSetup is the currency of pages that charge nothing. Stripe requires one to choose payment methods.
 const currencyOfSetup = "usd"
 
-// CardPage makes a page that takes a payment method.
+// CardPage creates a page that collects a payment method.
 func (c *Client) CardPage(ctx context.Context, customer, back, key string) (Session, error) {
 	return session(c.stripe.V1CheckoutSessions.Create(ctx, &stripe.CheckoutSessionCreateParams{Params: once(key), Mode: stripe.String("setup"), Customer: stripe.String(customer),
 		Currency: stripe.String(currencyOfSetup), SuccessURL: stripe.String(back), CancelURL: stripe.String(back)}))
 }
 
-// PlanPage makes a page where a plan is bought: from then on to the first of each month in UTC.
+// PlanPage creates a page where a customer buys a plan. Billing periods begin on the first of each month in
+// UTC.
 func (c *Client) PlanPage(ctx context.Context, customer string, o Prices, back, key string) (Session, error) {
 	items := []*stripe.CheckoutSessionCreateLineItemParams{{Price: stripe.String(o.Base), Quantity: stripe.Int64(1)}}
 	if o.Metered != "" {
@@ -152,7 +153,7 @@ func session(made *stripe.CheckoutSession, err error) (Session, error) {
 	return Session{ID: made.ID, URL: made.URL, Expires: at(made.ExpiresAt)}, nil
 }
 
-// EndPage ends a page that is open. One that has ended is no error.
+// EndPage expires an open page. A page that has already ended is not an error.
 func (c *Client) EndPage(ctx context.Context, id string) error {
 	_, err := c.stripe.V1CheckoutSessions.Expire(ctx, id, nil)
 	if kind := KindOf(err); err != nil && (kind == Wrong || kind == Missing) {
@@ -161,7 +162,7 @@ func (c *Client) EndPage(ctx context.Context, id string) error {
 	return err
 }
 
-// PageOpen tells whether a page was neither completed nor ended.
+// PageOpen reports whether a page is neither completed nor expired.
 func (c *Client) PageOpen(ctx context.Context, id string) (bool, error) {
 	found, err := c.stripe.V1CheckoutSessions.Retrieve(ctx, id, nil)
 	if err != nil && KindOf(err) == Missing {
@@ -170,7 +171,7 @@ func (c *Client) PageOpen(ctx context.Context, id string) (bool, error) {
 	return err == nil && found.Status == stripe.CheckoutSessionStatusOpen, err
 }
 
-// Portal makes a page with invoices, cards and tax ids, where no plan can be changed.
+// Portal creates a page with invoices, cards and tax IDs. Plans cannot be changed there.
 func (c *Client) Portal(ctx context.Context, customer, back string) (string, error) {
 	params := &stripe.BillingPortalSessionCreateParams{Customer: stripe.String(customer), ReturnURL: stripe.String(back)}
 	for found, err := range c.stripe.V1BillingPortalConfigurations.List(ctx, &stripe.BillingPortalConfigurationListParams{Active: new(true)}).All(ctx) {
@@ -192,13 +193,13 @@ func (c *Client) Portal(ctx context.Context, customer, back string) (string, err
 	return made.URL, nil
 }
 
-// ErrNotSetUp says that the operator has not run the set-up.
+// ErrNotSetUp is returned if the operator has not run the setup.
 var ErrNotSetUp = errors.New("billing is not set up at the payment provider: run postrider billing setup")
 
-// ours is the name of metadata that marks what the set-up made.
+// ours is the metadata key that marks objects created by the setup.
 const ours = "postrider"
 
-// Invoice is a bill.
+// Invoice is an invoice of a customer.
 type Invoice struct {
 	ID, Number, Status, Currency string
 	Total                        int64
@@ -207,7 +208,7 @@ type Invoice struct {
 	Created                      *time.Time
 }
 
-// Invoices gives a page of a customer's invoices after one, the newest first.
+// Invoices returns a page of a customer's invoices after a given one, newest first.
 func (c *Client) Invoices(ctx context.Context, customer, after string, limit int) (list []Invoice, more bool, err error) {
 	params := &stripe.InvoiceListParams{Customer: stripe.String(customer)}
 	params.Limit, params.Single = new(int64(limit)), true

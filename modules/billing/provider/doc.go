@@ -1,6 +1,5 @@
-// Package provider asks Stripe: the few questions and orders that billing has, in its own words.
+// Package provider calls Stripe: it wraps the few reads and writes that billing needs, in its own terms.
 //
-// One try is made of each, and it ends after five seconds: who waits for an answer has waited long
-// enough, and what must be done is done again by a worker. Nothing is measured for Stripe, and nothing
-// of an answer is logged.
+// Each call is tried once and ends after five seconds. By then a waiting caller has waited long enough, and a
+// worker repeats whatever must be done. Telemetry for Stripe is off, and no part of a response is logged.
 package provider

@@ -9,13 +9,13 @@ import (
 	"github.com/stripe/stripe-go/v86"
 )
 
-// MeterEvent is the name of the events that emails are metered by.
+// MeterEvent is the name of the events that meter emails.
 const MeterEvent = "postrider_emails"
 
 var alreadyTold = regexp.MustCompile(`(?i)already exists with (the )?identifier`)
 
-// Tell says how many emails a customer has sent in an hour, in all: it takes the place of what was said
-// of the hour before.
+// Tell reports the total number of emails that a customer has sent in an hour. It replaces earlier reports of
+// that hour.
 func (c *Client) Tell(ctx context.Context, customer, identifier string, hour time.Time, emails int64) error {
 	_, err := c.stripe.V1BillingMeterEvents.Create(ctx, &stripe.BillingMeterEventCreateParams{
 		EventName: stripe.String(MeterEvent), Identifier: stripe.String(identifier), Timestamp: new(hour.Add(30 * time.Minute).Unix()),
@@ -24,7 +24,7 @@ func (c *Client) Tell(ctx context.Context, customer, identifier string, hour tim
 	return err
 }
 
-// Meter finds the meter of emails; empty: there is none.
+// Meter returns the ID of the email meter, or an empty string if there is none.
 func (c *Client) Meter(ctx context.Context) (string, error) {
 	for m, err := range c.stripe.V1BillingMeters.List(ctx, &stripe.BillingMeterListParams{Status: stripe.String("active")}).All(ctx) {
 		if err != nil {
@@ -37,7 +37,7 @@ func (c *Client) Meter(ctx context.Context) (string, error) {
 	return "", nil
 }
 
-// Told gives what Stripe has counted of a customer by the hour.
+// Told returns what Stripe has counted for a customer, by hour.
 func (c *Client) Told(ctx context.Context, meter, customer string, since, until time.Time) (map[time.Time]int64, error) {
 	out := map[time.Time]int64{}
 	params := &stripe.BillingMeterEventSummaryListParams{ID: stripe.String(meter), Customer: stripe.String(customer), StartTime: new(since.Unix()), EndTime: new(until.Unix()),

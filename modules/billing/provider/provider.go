@@ -13,16 +13,16 @@ import (
 	"github.com/postrider/postrider/runtime/base/secret"
 )
 
-// timeout is how long one exchange may take.
+// timeout bounds one exchange.
 const timeout = 5 * time.Second
 
-// PlanKey is the name of a product's metadata that says which plan it is.
+// PlanKey is the metadata key that holds the plan of a product.
 const PlanKey = "postrider_plan"
 
-// Client asks Stripe. Safe for concurrent use.
+// Client calls Stripe. Safe for concurrent use.
 type Client struct{ stripe *stripe.Client }
 
-// New makes a client. Nothing is dialled yet.
+// New returns a new Client. It does not connect.
 func New(key secret.String, url string) *Client {
 	client := &http.Client{Timeout: timeout, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 	backend := stripe.GetBackendWithConfig(stripe.APIBackend, &stripe.BackendConfig{
@@ -32,18 +32,18 @@ func New(key secret.String, url string) *Client {
 	return &Client{stripe.NewClient(key.Reveal(), stripe.WithBackends(&stripe.Backends{API: backend, Connect: backend, Uploads: backend, MeterEvents: backend}))}
 }
 
-// Kind says what an error of Stripe means.
+// Kind classifies an error of Stripe.
 type Kind int
 
-// The kinds.
+// The kinds of errors.
 const (
-	Away    Kind = iota // not reached, too slow, busy, or broken: try again
-	Refused             // the key is not accepted, or may not
-	Missing             // there is no such object
+	Away    Kind = iota // unreachable, too slow, overloaded or broken: retry
+	Refused             // the key is rejected or lacks a permission
+	Missing             // the object does not exist
 	Wrong               // the request cannot succeed
 )
 
-// KindOf tells what an error of this package means.
+// KindOf returns the kind of an error of this package.
 func KindOf(err error) Kind {
 	var said *stripe.Error
 	if !errors.As(err, &said) {
@@ -61,7 +61,7 @@ func KindOf(err error) Kind {
 	}
 }
 
-// Words are what Stripe says of an error, for the log and the operator.
+// Words returns Stripe's error message, for the log and the operator.
 func Words(err error) string {
 	var said *stripe.Error
 	if errors.As(err, &said) {
@@ -70,7 +70,7 @@ func Words(err error) string {
 	return err.Error()
 }
 
-// Duplicate tells whether a meter event was refused because it was told before.
+// Duplicate reports whether Stripe refused a meter event because it already has it.
 func Duplicate(err error) bool {
 	var said *stripe.Error
 	if !errors.As(err, &said) || said.HTTPStatusCode != http.StatusBadRequest {
@@ -79,14 +79,14 @@ func Duplicate(err error) bool {
 	return said.Code == "duplicate_meter_event" || alreadyTold.MatchString(said.Msg)
 }
 
-// Upstream is what a caller is told when Stripe did not do what was asked.
+// Upstream returns the error for a caller whose request Stripe did not carry out.
 func Upstream(err error) error {
 	if err == nil {
 		return nil
 	}
-	f := &fault.Error{Kind: fault.Upstream, Code: fault.CodeUpstream, Message: "The payment provider does not answer; nothing was changed here. Try again"}
+	f := &fault.Error{Kind: fault.Upstream, Code: fault.CodeUpstream, Message: "The payment provider does not answer, and nothing was changed here. Try again."}
 	if kind := KindOf(err); kind == Wrong || kind == Missing {
-		f.Message = "The payment provider has refused: " + Words(err)
+		f.Message = "The payment provider refused the request: " + Words(err)
 	}
 	return f.Because(err)
 }
@@ -99,7 +99,7 @@ func at(unix int64) *time.Time {
 	return &t
 }
 
-// once gives parameters of a write that is done once for a key, however often it is sent.
+// once returns the parameters of a write that takes effect once per key, however often it is sent.
 func once(key string) stripe.Params { return stripe.Params{IdempotencyKey: stripe.String(key)} }
 
 // all collects every page of a list.

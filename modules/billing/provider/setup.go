@@ -6,7 +6,7 @@ import (
 	"github.com/stripe/stripe-go/v86"
 )
 
-// EnsureMeter makes the meter of emails where it is missing: the newest word about an hour counts.
+// EnsureMeter creates the email meter if it is missing. The latest report of an hour counts.
 func (c *Client) EnsureMeter(ctx context.Context) (id string, made bool, err error) {
 	if id, err = c.Meter(ctx); err != nil || id != "" {
 		return id, false, err
@@ -19,18 +19,18 @@ func (c *Client) EnsureMeter(ctx context.Context) (id string, made bool, err err
 	return m.ID, true, nil
 }
 
-// Wanted is what a plan is to cost. Amounts are in minor units of the currency.
+// Wanted is the price that a plan must have. Amounts are in minor units of the currency.
 type Wanted struct {
 	Plan     string
 	Name     string
 	Currency string
 	Amount   int64
-	Overage  float64 // of one email beyond Included; used with Metered
+	Overage  float64 // per email beyond Included; used with Metered
 	Included int64
 	Metered  bool
 }
 
-// Fits tells whether prices are as wanted.
+// Fits reports whether the prices match.
 func (w Wanted) Fits(p Prices) bool {
 	return w.fitsBase(p) && w.fitsMetered(p)
 }
@@ -43,8 +43,8 @@ func (w Wanted) fitsMetered(p Prices) bool {
 	return !w.Metered || p.Metered != "" && p.Overage == w.Overage && p.Included == w.Included
 }
 
-// EnsurePlan makes the product of a plan and its prices where they are missing or others. A price is
-// never changed: a new one takes its place, and who has the old one keeps it until their plan changes.
+// EnsurePlan creates the product of a plan and its prices if they are missing or differ. A price is never
+// changed but replaced by a new one. Customers keep the old price until their plan changes.
 func (c *Client) EnsurePlan(ctx context.Context, w Wanted, have Prices, meter string) (made []string, err error) {
 	product := ""
 	for p, err := range c.stripe.V1Products.List(ctx, &stripe.ProductListParams{Active: new(true)}).All(ctx) {
@@ -85,10 +85,10 @@ func (c *Client) EnsurePlan(ctx context.Context, w Wanted, have Prices, meter st
 	if err != nil {
 		return made, err
 	}
-	return append(made, "price by usage "+p.ID), nil
+	return append(made, "metered price "+p.ID), nil
 }
 
-// EnsurePortal makes the settings of the portal where they are missing.
+// EnsurePortal creates the portal configuration if it is missing.
 func (c *Client) EnsurePortal(ctx context.Context) (made bool, err error) {
 	for p, err := range c.stripe.V1BillingPortalConfigurations.List(ctx, &stripe.BillingPortalConfigurationListParams{Active: new(true)}).All(ctx) {
 		if err != nil {
@@ -107,7 +107,7 @@ func (c *Client) EnsurePortal(ctx context.Context) (made bool, err error) {
 	return err == nil, err
 }
 
-// told are the events that the endpoint is told of.
+// told lists the events that are posted to the endpoint.
 var told = []string{
 	"checkout.session.completed", "checkout.session.async_payment_succeeded", "checkout.session.async_payment_failed", "checkout.session.expired",
 	"customer.subscription.created", "customer.subscription.updated", "customer.subscription.deleted", "customer.subscription.paused", "customer.subscription.resumed",
@@ -117,7 +117,7 @@ var told = []string{
 	"customer.updated", "customer.deleted", "charge.dispute.created", "charge.dispute.closed",
 }
 
-// Endpoint tells whether Stripe posts its events to a URL.
+// Endpoint reports whether Stripe posts its events to a URL.
 func (c *Client) Endpoint(ctx context.Context, url string) (bool, error) {
 	for e, err := range c.stripe.V1WebhookEndpoints.List(ctx, nil).All(ctx) {
 		if err != nil {
@@ -130,8 +130,8 @@ func (c *Client) Endpoint(ctx context.Context, url string) (bool, error) {
 	return false, nil
 }
 
-// EnsureEndpoint has events posted to a URL. The secret is told once, when the endpoint is made; empty:
-// it was there.
+// EnsureEndpoint makes Stripe post its events to a URL. Stripe returns the secret once, when the endpoint is
+// created. The secret is empty if the endpoint existed.
 func (c *Client) EnsureEndpoint(ctx context.Context, url string) (secret string, err error) {
 	if there, err := c.Endpoint(ctx, url); err != nil || there {
 		return "", err

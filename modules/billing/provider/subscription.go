@@ -7,16 +7,16 @@ import (
 	"github.com/stripe/stripe-go/v86"
 )
 
-// Subscription is what a customer pays for.
+// Subscription is a subscription of a customer.
 type Subscription struct {
 	ID          string
 	Status      string
 	Items       []Item
 	PeriodStart *time.Time
 	PeriodEnd   *time.Time
-	CancelAt    *time.Time // at the end of the period, where that is what was asked for
+	CancelAt    *time.Time // end of the period, if the customer cancelled
 	Ended       *time.Time
-	Schedule    string // id; empty: nothing is planned
+	Schedule    string // ID; empty if nothing is planned
 	Default     string // its own payment method
 	Created     time.Time
 }
@@ -28,7 +28,7 @@ type Item struct {
 	Created            time.Time
 }
 
-// Subscriptions reads every subscription of a customer, also ended ones.
+// Subscriptions reads every subscription of a customer, including ended ones.
 func (c *Client) Subscriptions(ctx context.Context, customer string) ([]Subscription, error) {
 	params := &stripe.SubscriptionListParams{Customer: stripe.String(customer), Status: stripe.String("all")}
 	params.Limit = stripe.Int64(100)
@@ -66,8 +66,8 @@ func subscriptionOf(s *stripe.Subscription) Subscription {
 	return out
 }
 
-// changed are the items of a subscription on the way to other prices: what stays is kept, what is
-// too much goes, what lacks comes.
+// changed returns the item changes that move a subscription to other prices: it keeps common items, deletes
+// extra ones and adds missing ones.
 func (s Subscription) changed(to Prices) (items []Order) {
 	base, metered := "", ""
 	for _, i := range s.Items {
@@ -92,18 +92,18 @@ func (s Subscription) changed(to Prices) (items []Order) {
 	return items
 }
 
-// Fits tells whether a subscription has exactly the prices of a plan.
+// Fits reports whether a subscription has exactly the prices of a plan.
 func (s Subscription) Fits(p Prices) bool { return len(s.changed(p)) == 0 }
 
-// Order is what becomes of one item of a subscription.
+// Order is the change of one item of a subscription.
 type Order struct {
 	Item, Price string
 	Gone        bool
 	Metered     bool
 }
 
-// Upgrade changes the prices of a subscription now, and bills the difference now: where it cannot be
-// paid, nothing changes.
+// Upgrade changes the prices of a subscription now and bills the difference immediately. If the payment fails,
+// nothing changes.
 func (c *Client) Upgrade(ctx context.Context, s Subscription, to Prices, key string) error {
 	params := &stripe.SubscriptionUpdateParams{Params: once(key), ProrationBehavior: stripe.String("always_invoice"), PaymentBehavior: stripe.String("pending_if_incomplete")}
 	for _, o := range s.changed(to) {
@@ -125,13 +125,13 @@ func (c *Client) Upgrade(ctx context.Context, s Subscription, to Prices, key str
 	return err
 }
 
-// EndAtPeriod lets a subscription end with its period, or takes that back.
+// EndAtPeriod cancels a subscription at the end of its period, or takes the cancellation back.
 func (c *Client) EndAtPeriod(ctx context.Context, id string, end bool, key string) error {
 	_, err := c.stripe.V1Subscriptions.Update(ctx, id, &stripe.SubscriptionUpdateParams{Params: once(key), CancelAtPeriodEnd: new(end)})
 	return err
 }
 
-// Downgrade plans other prices for the end of the period.
+// Downgrade schedules other prices for the end of the period.
 func (c *Client) Downgrade(ctx context.Context, s Subscription, to Prices, key string) error {
 	schedule := s.Schedule
 	if schedule == "" {
@@ -177,13 +177,13 @@ func phaseItem(price string, metered bool) *stripe.SubscriptionScheduleUpdatePha
 	return item
 }
 
-// Release forgets what was planned for a subscription.
+// Release discards the schedule of a subscription.
 func (c *Client) Release(ctx context.Context, schedule, key string) error {
 	_, err := c.stripe.V1SubscriptionSchedules.Release(ctx, schedule, &stripe.SubscriptionScheduleReleaseParams{Params: once(key)})
 	return err
 }
 
-// Planned gives the price that a schedule brings next, and when; empty: none.
+// Planned returns the price that a schedule brings next, and when. The price is empty if there is none.
 func (c *Client) Planned(ctx context.Context, schedule string, now time.Time) (price string, when *time.Time, err error) {
 	found, err := c.stripe.V1SubscriptionSchedules.Retrieve(ctx, schedule, nil)
 	if err != nil {
@@ -202,20 +202,20 @@ func (c *Client) Planned(ctx context.Context, schedule string, now time.Time) (p
 	return "", nil, nil
 }
 
-// Preview is what a change would cost now.
+// Preview is the cost of a change made now.
 type Preview struct {
 	AmountDue int64
 	Currency  string
 	Lines     []Line
 }
 
-// Line is one of an invoice.
+// Line is a line of an invoice.
 type Line struct {
 	Text   string
 	Amount int64
 }
 
-// PreviewUpgrade asks what Upgrade would bill now.
+// PreviewUpgrade returns what Upgrade would bill now.
 func (c *Client) PreviewUpgrade(ctx context.Context, customer string, s Subscription, to Prices) (Preview, error) {
 	details := &stripe.InvoiceCreatePreviewSubscriptionDetailsParams{ProrationBehavior: stripe.String("always_invoice")}
 	for _, o := range s.changed(to) {

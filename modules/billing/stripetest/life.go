@@ -12,14 +12,14 @@ import (
 	"github.com/stripe/stripe-go/v86/webhook"
 )
 
-// Event is what Stripe would post.
+// Event is an event that Stripe would post.
 type Event struct {
 	ID   string
 	Type string
 	Body []byte
 }
 
-// emit leaves an event about an object as it is now.
+// emit records an event about the current state of an object.
 func (s *Stripe) emit(kind string, o object) {
 	s.emitWith(kind, o, nil)
 }
@@ -33,7 +33,7 @@ func (s *Stripe) emitWith(kind string, o, before object) {
 	s.events = append(s.events, Event{id, kind, encoded(object{"id": id, "object": "event", "type": kind, "api_version": "2026-06-24.dahlia", "created": time.Now().Unix(), "livemode": false, "data": data})})
 }
 
-// Events gives what was left since it was called last.
+// Events returns the events since the last call.
 func (s *Stripe) Events() []Event {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -48,12 +48,12 @@ func Post(t testing.TB, url, secret string, body []byte, at time.Time) (status i
 	return PostSigned(t, url, Sign(secret, body, at), body)
 }
 
-// Sign gives the header by which Stripe signs an event.
+// Sign returns the signature header of an event.
 func Sign(secret string, body []byte, at time.Time) string {
 	return webhook.GenerateTestSignedPayload(&webhook.UnsignedPayload{Payload: body, Secret: secret, Timestamp: at}).Header
 }
 
-// PostSigned posts an event under a signature.
+// PostSigned posts an event with a signature.
 func PostSigned(t testing.TB, url, signature string, body []byte) (status int, said string) {
 	t.Helper()
 	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, url, bytes.NewReader(body))
@@ -74,8 +74,8 @@ func PostSigned(t testing.TB, url, signature string, body []byte) (status int, s
 	return answer.StatusCode, string(text)
 }
 
-// Plan makes a product and its prices for a plan. overage is in minor units for an email beyond the
-// included ones; empty: none.
+// Plan creates the product and prices of a plan. overage is in minor units per email beyond the included ones,
+// or empty for none.
 func (s *Stripe) Plan(plan string, amount, included int64, overage string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -91,7 +91,7 @@ func (s *Stripe) Plan(plan string, amount, included int64, overage string) {
 	}
 }
 
-// Meter makes the meter of emails, and Portal the settings of the portal.
+// Meter creates the email meter and the portal configuration.
 func (s *Stripe) Meter() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -99,7 +99,7 @@ func (s *Stripe) Meter() {
 	s.made("bpc", "billing_portal.configuration", object{"active": true, "metadata": object{"postrider": "1"}})
 }
 
-// AddCard attaches a card, as the page of a customer does. It is not the default.
+// AddCard attaches a card as a customer does on a hosted page. It does not become the default.
 func (s *Stripe) AddCard(customer, last4 string, month, year int) (id string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -121,7 +121,7 @@ func (s *Stripe) RemoveCard(id string) {
 	s.emitWith("payment_method.detached", o, object{"customer": customer})
 }
 
-// Dispute has a customer dispute a payment; the dispute may have been closed as well. It gives the events.
+// Dispute makes a customer dispute a payment, and optionally closes the dispute. It returns the events.
 func (s *Stripe) Dispute(customer string, closed bool) []Event {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -136,13 +136,13 @@ func (s *Stripe) Dispute(customer string, closed bool) []Event {
 	return s.events[before:]
 }
 
-// Pay completes a page: a card is attached, and a plan begins. It gives the id of the subscription.
+// Pay completes a page: it attaches a card and starts the plan. It returns the ID of the subscription.
 func (s *Stripe) Pay(url string) (subscription string) {
 	s.mu.Lock()
 	page := s.objects[url[strings.LastIndex(url, "/")+1:]]
 	if page == nil || page["status"] != "open" {
 		s.mu.Unlock()
-		s.t.Fatalf("there is no open page %s", url)
+		s.t.Fatalf("no open page %s", url)
 	}
 	page["status"], page["url"] = "complete", nil
 	s.mu.Unlock()
@@ -162,7 +162,7 @@ func (s *Stripe) Pay(url string) (subscription string) {
 	return b["id"].(string)
 }
 
-// Open tells whether a page can be completed.
+// Open reports whether a page can be completed.
 func (s *Stripe) Open(url string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -170,7 +170,7 @@ func (s *Stripe) Open(url string) bool {
 	return page != nil && page["status"] == "open"
 }
 
-// Set changes a field of an object behind the back of everybody, and tells so.
+// Set changes a field of an object and records the event.
 func (s *Stripe) Set(id, field string, value any, event string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -180,7 +180,7 @@ func (s *Stripe) Set(id, field string, value any, event string) {
 	}
 }
 
-// Silence has every request answered after a wait only; 0 ends it.
+// Silence delays every response; 0 ends the delay.
 func (s *Stripe) Silence(wait time.Duration) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -196,7 +196,7 @@ func (s *Stripe) Silence(wait time.Duration) {
 	}
 }
 
-// Turn ends the period of a subscription: what was planned comes.
+// Turn ends the period of a subscription, so that its planned change takes effect.
 func (s *Stripe) Turn(id string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -217,7 +217,7 @@ func (s *Stripe) Turn(id string) {
 	s.emit("customer.subscription.updated", b)
 }
 
-// Backdate has the items of a subscription begin at an earlier time.
+// Backdate moves the start of a subscription's items to an earlier time.
 func (s *Stripe) Backdate(id string, at time.Time) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -226,21 +226,21 @@ func (s *Stripe) Backdate(id string, at time.Time) {
 	}
 }
 
-// Windows gives what the meter has of a customer, by the hour.
+// Windows returns the meter's totals for a customer, by hour.
 func (s *Stripe) Windows(customer string) map[int64]int64 {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return maps.Clone(s.windows[customer])
 }
 
-// Forge changes what the meter has of an hour.
+// Forge changes the meter's total of an hour.
 func (s *Stripe) Forge(customer string, hour, emails int64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.windows[customer][hour] = emails
 }
 
-// Invoice leaves the event of a new invoice for a time.
+// Invoice returns the event of a new invoice for a period.
 func (s *Stripe) Invoice(customer string, start, end time.Time) Event {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// route answers a request that is well formed.
+// route answers a valid request.
 func (s *Stripe) route(method, path string, form url.Values) (int, object) {
 	parts := strings.Split(path, "/")
 	switch {
@@ -77,7 +77,7 @@ func (s *Stripe) change(id string, do func(object) string) (int, object) {
 	return http.StatusOK, o
 }
 
-// of lists objects of a kind, the newest first.
+// of returns objects of a kind, newest first.
 func (s *Stripe) of(kind string, which func(object) bool) []object {
 	out := []object{}
 	for _, id := range slices.Sorted(maps.Keys(s.objects)) {
@@ -186,7 +186,7 @@ func (s *Stripe) changeSubscription(id string, form url.Values) (int, object) {
 func (s *Stripe) priceOf(id string) object {
 	p := s.objects[id]
 	if p == nil {
-		s.t.Errorf("there is no price %s", id)
+		s.t.Errorf("no price %s", id)
 	}
 	return p
 }
@@ -205,7 +205,7 @@ func (s *Stripe) schedule(parts []string, form url.Values) (int, object) {
 		if b == nil {
 			return missing(form.Get("from_subscription"))
 		}
-		present := []object{} // the first phase is what the subscription has, until its period ends
+		present := []object{} // the first phase is the current subscription, until its period ends
 		for _, item := range b["items"].(object)["data"].([]object) {
 			present = append(present, object{"price": item["price"].(object)["id"], "quantity": item["quantity"]})
 		}
@@ -249,7 +249,7 @@ func (s *Stripe) meter(form url.Values) (int, object) {
 	if s.windows[customer] == nil {
 		s.windows[customer] = map[int64]int64{}
 	}
-	s.windows[customer][hour] = number(form.Get("payload[value]")) // the newest word of an hour counts
+	s.windows[customer][hour] = number(form.Get("payload[value]")) // the latest report of an hour counts
 	return http.StatusOK, object{"object": "billing.meter_event", "identifier": identifier}
 }
 
@@ -263,7 +263,7 @@ func (s *Stripe) summaries(customer string, since, until int64) object {
 	return list(out)
 }
 
-// setUp keeps what the operator's set-up makes.
+// setUp stores what the operator's setup creates.
 func (s *Stripe) setUp(path string, form url.Values) (int, object) {
 	metadata := object{}
 	for name := range form {

@@ -5,30 +5,30 @@ import (
 	"time"
 )
 
-// Standing is what a customer has, as the double keeps it.
+// Standing is a customer's state in the double.
 type Standing struct {
 	Email         string
-	Charged       string // the payment method that is charged by default; empty: none
+	Charged       string // the default payment method; empty if none
 	Cards         []StandingCard
-	Subscriptions []StandingSubscription // the oldest first
+	Subscriptions []StandingSubscription // oldest first
 }
 
-// StandingCard is a payment method that is attached.
+// StandingCard is an attached payment method.
 type StandingCard struct {
 	ID      string
 	Expired bool
 }
 
-// StandingSubscription is one of any status.
+// StandingSubscription is a subscription of any status.
 type StandingSubscription struct {
 	ID      string
 	Status  string
 	Plan    string // of its product
 	Ends    bool   // at the end of the period
-	Pending string // the plan that is planned after it; empty: none
+	Pending string // the next planned plan; empty if none
 }
 
-// Customers are the ids of all customers, the newest first.
+// Customers returns the IDs of all customers, newest first.
 func (s *Stripe) Customers() (ids []string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -38,7 +38,7 @@ func (s *Stripe) Customers() (ids []string) {
 	return ids
 }
 
-// Standing gives what a customer has.
+// Standing returns the state of a customer.
 func (s *Stripe) Standing(customer string) Standing {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -18,7 +18,7 @@ import (
 	"github.com/stripe/stripe-mock/server"
 )
 
-// judge is the validator, loaded once in a process.
+// judge returns the validator, which is loaded once per process.
 var judge = sync.OnceValues(func() (*server.StubServer, error) {
 	spec, err := server.LoadSpec(embedded.OpenAPISpec, "")
 	if err != nil {
@@ -31,25 +31,25 @@ var judge = sync.OnceValues(func() (*server.StubServer, error) {
 	return server.NewStubServer(fixtures, spec, false, false)
 })
 
-// Key and Secret are what the double takes and signs with.
+// Key and Secret are the API key that the double accepts and the secret that it signs with.
 const (
 	Key    = "sk_test_0123456789abcdef"
 	Secret = "whsec_0123456789abcdef"
 )
 
-// Stripe is one double. Safe for concurrent use.
+// Stripe is a double of Stripe. Safe for concurrent use.
 type Stripe struct {
 	URL string
 
-	// Fault is asked before each request and may answer it by itself: after is called for what happens
-	// once the request has had its effect. nil: no faults.
+	// Fault is called before each request and may make it fail. Its After is called once the request has taken
+	// effect. nil injects no faults.
 	Fault func(r *http.Request) Fault
 
 	mu       sync.Mutex
 	judge    *server.StubServer
 	t        testing.TB
 	next     int
-	objects  map[string]object // by id
+	objects  map[string]object // by ID
 	once     map[string]kept   // by idempotency key
 	windows  map[string]map[int64]int64
 	told     map[string]bool // identifiers of meter events
@@ -57,10 +57,10 @@ type Stripe struct {
 	requests []string
 }
 
-// Fault is how a request goes wrong; the zero Fault is none.
+// Fault describes how a request fails. The zero Fault lets it succeed.
 type Fault struct {
-	Status int  // answered instead, without an effect
-	Cut    bool // the connection is cut after the effect
+	Status int  // returned instead, without an effect
+	Cut    bool // cut the connection after the effect
 	Wait   time.Duration
 }
 
@@ -86,14 +86,14 @@ func New(t testing.TB) *Stripe {
 	return s
 }
 
-// SetFault changes Fault while requests may be on their way.
+// SetFault changes Fault. It is safe while requests are in progress.
 func (s *Stripe) SetFault(fault func(r *http.Request) Fault) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.Fault = fault
 }
 
-// Requests are the methods and paths that were asked for so far.
+// Requests returns the methods and paths of all requests so far.
 func (s *Stripe) Requests() []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -125,7 +125,7 @@ func (s *Stripe) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		answer(w, http.StatusUnauthorized, refusal("Invalid API Key provided"))
 		return
 	case f.Status != 0:
-		answer(w, f.Status, refusal("It is made to fail"))
+		answer(w, f.Status, refusal("Injected failure"))
 		return
 	}
 	status, said := s.judged(r, body)
@@ -150,14 +150,14 @@ func answer(w http.ResponseWriter, status int, v any) {
 	json.NewEncoder(w).Encode(v)
 }
 
-// judged answers a request that the validator lets pass.
+// judged answers a request that the validator accepts.
 func (s *Stripe) judged(r *http.Request, body []byte) (int, []byte) {
 	copied := r.Clone(r.Context())
 	copied.Body = io.NopCloser(bytes.NewReader(body))
 	recorder := httptest.NewRecorder()
 	s.judge.HandleRequest(recorder, copied)
 	if recorder.Code >= 400 {
-		s.t.Errorf("Stripe's validator refuses %s %s %s: %s", r.Method, r.URL, body, recorder.Body)
+		s.t.Errorf("Stripe's validator refused %s %s %s: %s", r.Method, r.URL, body, recorder.Body)
 		return recorder.Code, recorder.Body.Bytes()
 	}
 	form, err := url.ParseQuery(string(body))
@@ -172,7 +172,7 @@ func (s *Stripe) judged(r *http.Request, body []byte) (int, []byte) {
 	key := r.Header.Get("Idempotency-Key")
 	if before, known := s.once[key]; known && key != "" && r.Method == http.MethodPost {
 		if before.body != r.URL.Path+string(body) {
-			s.t.Errorf("the idempotency key %s is used for another request: %s %s, before %s", key, r.URL.Path, body, before.body)
+			s.t.Errorf("the idempotency key %s is reused for another request: %s %s, previously %s", key, r.URL.Path, body, before.body)
 			return http.StatusBadRequest, encoded(object{"error": object{"type": "idempotency_error", "message": "Keys for idempotent requests can only be used with the same parameters"}})
 		}
 		return before.status, before.answer

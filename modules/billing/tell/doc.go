@@ -1,4 +1,4 @@
-// Package tell mails the people of an account who pay (owners, and members with the role billing) about
-// limits that come near and are reached, payments that failed, and plans that changed. Each mail goes once
-// for a person, a kind and a period; that it went is noted in the transaction that stores it.
+// Package tell sends mail to the people who pay for an account (owners, and members with the role billing)
+// about approached and reached limits, failed payments and changed plans. Each mail is sent once per person,
+// kind and period. The transaction that stores a mail also records that it was sent.
 package tell

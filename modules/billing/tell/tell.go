@@ -11,24 +11,24 @@ import (
 	"github.com/postrider/postrider/runtime/storage/db"
 )
 
-// Mailer sends a mail of the installation. hold is called in the transaction that stores it: what
-// it answers decides whether it is stored.
+// Mailer sends mail of the installation. It calls hold in the transaction that stores the mail, and stores it
+// only if hold returns true.
 type Mailer interface {
 	Send(ctx context.Context, n notices.Notice, hold func(ctx context.Context, tx db.Execer) (bool, error)) error
 }
 
-// Service finds whom to tell what. Safe for concurrent use, and in several processes.
+// Service decides which notices are due, and to whom. Safe for concurrent use, and in several processes.
 type Service struct {
 	db      *db.DB
 	mailer  Mailer
 	baseURL string
 }
 
-// New makes the service.
+// New returns a new Service.
 func New(d *db.DB, m Mailer, baseURL string) *Service { return &Service{d, m, baseURL} }
 
-// dueSQL gives what was not told yet. Emails of the month are those that count against a cap, or those
-// that were handed over, whichever are more. A payment that failed is told on the day, after three days and after
+// dueSQL selects the notices that are due. The emails of a month are the larger of two counts: those counted
+// against a cap, and those sent. A failed payment is announced on the same day, after three days and after
 // seven; a change of plan within a day.
 const dueSQL = `
 WITH month AS (SELECT to_char(now() AT TIME ZONE 'UTC', 'YYYY-MM') AS name, date_trunc('month', now() AT TIME ZONE 'UTC') AT TIME ZONE 'UTC' AS start),
@@ -64,19 +64,19 @@ type due struct {
 	team, plan, email, named string
 }
 
-// kinds are the words of each kind.
+// kinds maps each kind of notice to its texts.
 var kinds = map[string]notices.Kind{
 	"limit_near": notices.LimitNear, "limit_reached": notices.LimitReached, "included_near": notices.IncludedNear, "included_reached": notices.IncludedReached,
 	"payment_failed": notices.PaymentFailed, "plan_changed": notices.PlanChanged,
 }
 
-// Run mails what was not told yet.
+// Run sends the notices that are due.
 func (s *Service) Run(ctx context.Context) error {
 	list, err := db.All(ctx, s.db.SQL, func(d *due) []any {
 		return []any{&d.accountID, &d.kind, &d.period, &d.number, &d.team, &d.plan, &d.email, &d.named}
 	}, dueSQL, batch)
 	if err != nil {
-		return fmt.Errorf("notices of billing: %w", err)
+		return fmt.Errorf("billing notices: %w", err)
 	}
 	var failed []error
 	for _, d := range list {

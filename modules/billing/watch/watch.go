@@ -1,4 +1,4 @@
-// Package watch tells what of billing waits, fails, or wants to be looked at by the operator.
+// Package watch returns what is pending or failing in billing, or needs the operator's attention.
 package watch
 
 import (
@@ -10,25 +10,25 @@ import (
 	"github.com/postrider/postrider/runtime/storage/db"
 )
 
-// State is what there is to see.
+// State is the state of billing.
 type State struct {
 	Customers int64
-	Due       int64 // to be asked about now
-	Failing   int64 // whose last tries failed
+	Due       int64 // due for a sync
+	Failing   int64 // whose last syncs failed
 	PastDue   int64 // subscriptions
 	LastEvent *time.Time
 	Backlog   metering.Backlog
 	Problems  []Problem
 }
 
-// Problem is of one account: two subscriptions, an unknown price, a dispute.
+// Problem is a problem of one account: two subscriptions, an unknown price, or a dispute.
 type Problem struct{ AccountID, What string }
 
 const (
 	stateSQL = `
 SELECT count(*), count(*) FILTER (WHERE sync_due_at <= now()), count(*) FILTER (WHERE failures > 0),
 	(SELECT count(*) FROM billing_subscriptions WHERE status = 'past_due'), (SELECT max(received_at) FROM billing_events) FROM billing_customers`
-	// A dispute is open from its first event to its last one, which are kept for 60 days.
+	// A dispute is open from its first event to its last one. Events are kept for 60 days.
 	problemsSQL = `
 SELECT id, p FROM billing_customers, jsonb_array_elements_text(problems) p WHERE problems <> '[]'
 UNION ALL
@@ -38,14 +38,14 @@ SELECT c.id, 'A payment is disputed' FROM billing_customers c JOIN (
  ORDER BY 1, 2 LIMIT 100`
 )
 
-// Read reads the state. The payment provider is not asked.
+// Read reads the state. It does not call the payment provider.
 func Read(ctx context.Context, d *db.DB, meter *metering.Service) (State, error) {
 	out, err := db.One(ctx, d.SQL, func(o *State) []any { return []any{&o.Customers, &o.Due, &o.Failing, &o.PastDue, &o.LastEvent} }, stateSQL)
 	if err != nil {
-		return out, fmt.Errorf("state of billing: %w", err)
+		return out, fmt.Errorf("billing state: %w", err)
 	}
 	if out.Problems, err = db.All(ctx, d.SQL, func(p *Problem) []any { return []any{&p.AccountID, &p.What} }, problemsSQL); err != nil {
-		return out, fmt.Errorf("state of billing: %w", err)
+		return out, fmt.Errorf("billing state: %w", err)
 	}
 	out.Backlog, err = meter.Backlog(ctx)
 	return out, err

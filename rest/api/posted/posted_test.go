@@ -89,7 +89,7 @@ func TestRefusals(t *testing.T) {
 	}{
 		"not there":      {fault.Missing("receipt", "of a stranger"), 404, "Not found", "", false},
 		"wrong":          {fault.Invalidf("The signature is not one of theirs"), 400, "The signature is not one of theirs", "", false},
-		"wrapped":        {fmt.Errorf("take: %w", fault.Invalidf("The body is no event")), 400, "The body is no event", "", false},
+		"wrapped":        {fmt.Errorf("take: %w", fault.Invalidf("The body must be a Stripe event")), 400, "The body must be a Stripe event", "", false},
 		"too large":      {&fault.Error{Kind: fault.TooLarge, Message: "The body is too large"}, 413, "The body is too large", "", false},
 		"away":           {&fault.Error{Kind: fault.Away, Message: "Later", RetryAfter: 1500 * time.Millisecond}, 503, "Later", "2", false},
 		"away, no time":  {&fault.Error{Kind: fault.Away, Message: "Later"}, 503, "Later", "1", false},

@@ -58,14 +58,14 @@ func TestEventsAreTakenOrRefused(t *testing.T) {
 		status          int
 		said            string
 	}{
-		"unsigned":            {"", event, 400, "The signature is not one of Stripe's"},
-		"no signature":        {"what", event, 400, "The signature is not one of Stripe's"},
-		"of another secret":   {stripetest.Sign("whsec_of_another", []byte(event), now), event, 400, "The signature is not one of Stripe's"},
-		"of another body":     {stripetest.Sign(stripetest.Secret, []byte(event), now), event + " ", 400, "The signature is not one of Stripe's"},
-		"an hour old":         {stripetest.Sign(stripetest.Secret, []byte(event), now.Add(-time.Hour)), event, 400, "The signature is not one of Stripe's"},
-		"of the future":       {stripetest.Sign(stripetest.Secret, []byte(event), now.Add(time.Hour)), event, 400, "The signature is of the future"},
-		"signed, but no JSON": {stripetest.Sign(stripetest.Secret, []byte("{"), now), "{", 400, "The body is no event"},
-		"signed, but no id":   {stripetest.Sign(stripetest.Secret, []byte("{}"), now), "{}", 400, "The body is no event"},
+		"unsigned":            {"", event, 400, "The signature is invalid"},
+		"no signature":        {"what", event, 400, "The signature is invalid"},
+		"of another secret":   {stripetest.Sign("whsec_of_another", []byte(event), now), event, 400, "The signature is invalid"},
+		"of another body":     {stripetest.Sign(stripetest.Secret, []byte(event), now), event + " ", 400, "The signature is invalid"},
+		"an hour old":         {stripetest.Sign(stripetest.Secret, []byte(event), now.Add(-time.Hour)), event, 400, "The signature is invalid"},
+		"of the future":       {stripetest.Sign(stripetest.Secret, []byte(event), now.Add(time.Hour)), event, 400, "The signature's time is in the future"},
+		"signed, but no JSON": {stripetest.Sign(stripetest.Secret, []byte("{"), now), "{", 400, "The body must be a Stripe event"},
+		"signed, but no id":   {stripetest.Sign(stripetest.Secret, []byte("{}"), now), "{}", 400, "The body must be a Stripe event"},
 		"too large":           {"", strings.Repeat("x", 512<<10+1), 413, "The body is too large"},
 	} {
 		if status, said := stripetest.PostSigned(t, url, c.signature, []byte(c.body)); status != c.status || strings.TrimSpace(said) != c.said {
