@@ -54,7 +54,7 @@ func newWorld(t *testing.T) *world {
 	return w
 }
 
-// process is one of several over a database.
+// process returns one of several processes on a database.
 func (w *world) process(d *db.DB) *Service {
 	w.t.Helper()
 	return w.processAt(d, secret.New(stripetest.Key), w.stripe.URL)
@@ -84,14 +84,14 @@ func (w *world) serve() (url string) {
 		}
 		if err := w.Take(r.Context(), body, r.Header.Get("Stripe-Signature")); err != nil {
 			rw.WriteHeader(map[fault.Kind]int{fault.Invalid: 400, fault.Away: 503}[fault.KindOf(err)])
-			rw.Write([]byte(err.Error())) // whoever posted sees it
+			rw.Write([]byte(err.Error())) // returned to the poster of the event
 		}
 	}))
 	w.t.Cleanup(srv.Close)
 	return srv.URL
 }
 
-// told posts every event that was left, and asks about who is due.
+// told posts all new events and syncs the customers that are due.
 func (w *world) told(url string) {
 	w.t.Helper()
 	for _, e := range w.stripe.Events() {
@@ -134,7 +134,7 @@ func (w *world) customerID() string {
 	return c
 }
 
-// buy has the account buy a plan, and gives the id of its subscription.
+// buy makes the account buy a plan, and returns the ID of its subscription.
 func (w *world) buy(plan string) string {
 	w.t.Helper()
 	p, err := w.PlanPage(w.t.Context(), w.ada, plan, "")
@@ -148,12 +148,12 @@ func (w *world) wants(what, plan, status string) Overview {
 	w.t.Helper()
 	o := w.overview()
 	if o.Plan.ID != plan || o.Status != status {
-		w.t.Errorf("%s: the plan is %s and the status %s, want %s and %s", what, o.Plan.ID, o.Status, plan, status)
+		w.t.Errorf("%s: the plan is %s with status %s, want %s and %s", what, o.Plan.ID, o.Status, plan, status)
 	}
 	return o
 }
 
-func TestACardUnlocksAndItsRemovalLocks(t *testing.T) {
+func TestCardUnlocksProduction(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	url := w.serve()
@@ -162,38 +162,38 @@ func TestACardUnlocksAndItsRemovalLocks(t *testing.T) {
 		t.Fatal(err)
 	}
 	if again, err := w.CardPage(t.Context(), w.ada, ""); err != nil || again.URL != first.URL {
-		t.Errorf("the page is asked for again and is %+v, %v, want the open one", again, err)
+		t.Errorf("the page requested again is %+v, %v, want the open one", again, err)
 	}
 	w.stripe.Pay(first.URL)
 	w.told(url)
 	o := w.wants("a card", "free", StatusNone)
 	if o.PaymentMethod == nil || *o.PaymentMethod != (Card{"visa", "4242", 12, 2099}) || !o.OnFile || o.Mode != Test || o.Unlocked {
-		t.Errorf("with a card it is %+v; the domain is still missing", o)
+		t.Errorf("with a card, the overview is %+v; the domain must still be missing", o)
 	}
 	w.exec(`INSERT INTO domains (id, account_id, name, status, ownership_token, created_at, updated_at) VALUES ('dom_x', $1, 'example.com', 'verified', 'x', now(), now())`, w.ada)
 	if o := w.overview(); !o.Unlocked || !o.Verified {
-		t.Errorf("with a card and a domain it is %+v", o)
+		t.Errorf("with a card and a domain, the overview is %+v", o)
 	}
 	for _, r := range w.stripe.Requests() {
 		if r == "POST /v1/customers" {
 			goto once
 		}
 	}
-	t.Error("no customer was made")
+	t.Error("no customer was created")
 once:
 	if again, err := w.CardPage(t.Context(), w.ada, ""); err != nil || again.URL == first.URL || !w.stripe.Open(again.URL) {
-		t.Errorf("the page was completed, and is asked for again: %+v, %v, want another", again, err)
+		t.Errorf("after completion, the page requested again is %+v, %v, want a new one", again, err)
 	}
-	// The card goes: a cheaper one that has expired does not stand in for it.
+	// The card is removed. An expired card does not replace it.
 	w.stripe.AddCard(w.customerID(), "1111", 1, 2020)
 	w.stripe.RemoveCard(w.overviewCard())
 	w.told(url)
 	if o := w.overview(); o.Unlocked || o.OnFile || o.PaymentMethod != nil {
-		t.Errorf("without a card it is %+v", o)
+		t.Errorf("without a card, the overview is %+v", o)
 	}
 }
 
-// overviewCard is the id of the card that is charged.
+// overviewCard returns the ID of the card that is charged.
 func (w *world) overviewCard() string {
 	w.t.Helper()
 	c, err := w.Service.stripe.Customer(w.t.Context(), w.customerID())
@@ -203,7 +203,7 @@ func (w *world) overviewCard() string {
 	return c.Default
 }
 
-func TestAPlanIsBoughtChangedAndEnded(t *testing.T) {
+func TestBuyChangeAndEndPlan(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	url := w.serve()
@@ -211,30 +211,30 @@ func TestAPlanIsBoughtChangedAndEnded(t *testing.T) {
 	w.told(url)
 	w.wants("bought", "pro", "active")
 	if _, err := w.PlanPage(t.Context(), w.ada, "scale", ""); fault.From(err).Code != fault.CodeConflict {
-		t.Errorf("a second plan is bought: %v", err)
+		t.Errorf("buying a second plan: %v", err)
 	}
 	q, err := w.Preview(t.Context(), w.ada, "pool")
 	if err != nil || q.AmountDue != 1234 || q.Effective != Now {
-		t.Errorf("the preview of a change up is %+v, %v", q, err)
+		t.Errorf("the preview of an upgrade is %+v, %v", q, err)
 	}
 	o, effective, err := w.SetPlan(t.Context(), w.ada, "pool")
 	if err != nil || effective != Now || o.Plan.ID != "pool" {
-		t.Errorf("up: %+v %s %v", o.Plan, effective, err)
+		t.Errorf("upgrade: %+v %s %v", o.Plan, effective, err)
 	}
-	// Pool's price by usage came with it.
+	// Pool's metered price was added.
 	found, err := w.Service.stripe.Subscriptions(t.Context(), w.customerID())
 	if err != nil || len(found) != 1 || len(found[0].Items) != 2 {
 		t.Errorf("the subscription is %+v, %v", found, err)
 	}
 	o, effective, err = w.SetPlan(t.Context(), w.ada, "pro")
 	if err != nil || effective != PeriodEnd || o.Plan.ID != "pool" || o.PendingPlan != "pro" || o.PendingAt == nil {
-		t.Errorf("down: %+v %s %v", o, effective, err)
+		t.Errorf("downgrade: %+v %s %v", o, effective, err)
 	}
 	if o, err := w.KeepPlan(t.Context(), w.ada); err != nil || o.PendingPlan != "" {
-		t.Errorf("taken back: %+v %v", o, err)
+		t.Errorf("change taken back: %+v %v", o, err)
 	}
 	if _, err := w.KeepPlan(t.Context(), w.ada); fault.From(err).Code != fault.CodeConflict {
-		t.Errorf("taken back twice: %v", err)
+		t.Errorf("change taken back twice: %v", err)
 	}
 	if _, _, err = w.SetPlan(t.Context(), w.ada, "pro"); err != nil {
 		t.Fatal(err)
@@ -244,53 +244,53 @@ func TestAPlanIsBoughtChangedAndEnded(t *testing.T) {
 	w.wants("the period has ended", "pro", "active")
 	o, effective, err = w.SetPlan(t.Context(), w.ada, "free")
 	if err != nil || effective != PeriodEnd || o.CancelAt == nil || o.Plan.ID != "pro" {
-		t.Errorf("to Free: %+v %s %v", o, effective, err)
+		t.Errorf("change to Free: %+v %s %v", o, effective, err)
 	}
 	w.stripe.Turn(sub)
 	w.told(url)
 	w.wants("ended", "free", "canceled")
-	// And once more.
+	// Buy again.
 	w.buy("scale")
 	w.told(url)
 	w.wants("bought again", "scale", "active")
 }
 
-func TestAChangeThatCannotBeNamesWhy(t *testing.T) {
+func TestRefusedChangeStatesReason(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.exec(`INSERT INTO plans (id, name, requests_per_second, max_domains, rank, self_service) VALUES ('deal', 'Deal', 5, 5, 50, false), ('bare', 'Bare', 5, 5, 5, true)`)
 	for plan, want := range map[string]string{"gold": "plan", "deal": "plan", "bare": "plan", "free": "plan", "": "plan"} {
 		if _, err := w.PlanPage(t.Context(), w.ada, plan, ""); fault.From(err).Fields[want] == "" {
-			t.Errorf("the plan %q is bought: %v", plan, err)
+			t.Errorf("buying the plan %q: %v", plan, err)
 		}
 	}
 	for _, path := range []string{"//evil.example", "/\\evil.example", "https://evil.example", "x", "/a b", "/a\r\nb", "/" + strings.Repeat("a", 600)} {
 		if _, err := w.CardPage(t.Context(), w.ada, path); fault.From(err).Fields["return_path"] == "" {
-			t.Errorf("a page leads back to %q: %v", path, err)
+			t.Errorf("a page that links back to %q: %v", path, err)
 		}
 	}
 	if _, _, err := w.SetPlan(t.Context(), w.ada, "pro"); fault.From(err).Code != fault.CodeConflict {
-		t.Errorf("a plan is changed that nobody pays for: %v", err)
+		t.Errorf("changing a plan without a subscription: %v", err)
 	}
 	sub := w.buy("scale")
 	url := w.serve()
 	w.told(url)
 	if _, _, err := w.SetPlan(t.Context(), w.ada, "scale"); fault.From(err).Code != fault.CodeConflict {
-		t.Errorf("the same plan: %v", err)
+		t.Errorf("changing to the same plan: %v", err)
 	}
 	for i := range 11 {
 		w.exec(`INSERT INTO domains (id, account_id, name, status, ownership_token, created_at, updated_at) VALUES ($1, $2, $3, 'pending', 'x', now(), now())`, fmt.Sprint("dom_", i), w.ada, fmt.Sprint(i, ".example.com"))
 	}
 	_, _, err := w.SetPlan(t.Context(), w.ada, "pro")
 	if f := fault.From(err); f.Code != fault.CodeConflict || f.Details["domains"] != 11 || f.Details["limit"] != 10 {
-		t.Errorf("down with too many domains: %+v", f)
+		t.Errorf("downgrade with too many domains: %+v", f)
 	}
 	w.stripe.Set(sub, "status", "past_due", "customer.subscription.updated")
 	w.told(url)
 	if _, _, err := w.SetPlan(t.Context(), w.ada, "pool"); fault.From(err).Code != fault.CodePaymentDue {
-		t.Errorf("a plan is changed while a payment is overdue: %v", err)
+		t.Errorf("changing a plan while a payment is overdue: %v", err)
 	}
-	// Two at once: one is made.
+	// Of two concurrent changes, one is made.
 	w.stripe.Set(sub, "status", "active", "customer.subscription.updated")
 	w.told(url)
 	var wait sync.WaitGroup
@@ -300,7 +300,7 @@ func TestAChangeThatCannotBeNamesWhy(t *testing.T) {
 	}
 	wait.Wait()
 	if (results[0] == nil) == (results[1] == nil) {
-		t.Errorf("two changes at once: %v and %v, want one refused", results[0], results[1])
+		t.Errorf("two concurrent changes: %v and %v, want one refused", results[0], results[1])
 	}
 }
 
@@ -314,24 +314,24 @@ func TestDunning(t *testing.T) {
 	w.stripe.Set(sub, "status", "past_due", "customer.subscription.updated")
 	w.told(url)
 	if o := w.wants("a payment failed", "pro", "past_due"); !o.PaymentDue || len(o.Problems) != 1 {
-		t.Errorf("a payment failed, and it is %+v", o)
+		t.Errorf("after a failed payment, the overview is %+v", o)
 	}
 	w.exec(`UPDATE billing_subscriptions SET past_due_since = now() - interval '8 days'`)
 	w.exec(`UPDATE billing_customers SET sync_due_at = now()`)
 	w.synced()
 	if o := w.wants("a week went by", "free", "past_due"); o.PaymentDue {
-		t.Errorf("on Free no payment is due: %+v", o)
+		t.Errorf("on Free, want no payment due: %+v", o)
 	}
 	w.stripe.Set(sub, "status", "active", "invoice.paid")
 	w.exec(`UPDATE billing_customers SET sync_due_at = now()`)
 	w.told(url)
 	if o := w.wants("paid", "pro", "active"); o.PaymentDue {
-		t.Errorf("paid, and a payment is due: %+v", o)
+		t.Errorf("after payment, want no payment due: %+v", o)
 	}
 }
 
-// Whatever order events come in, however often: the state is the provider's.
-func TestOrderAndRepetitionOfEventsSayNothing(t *testing.T) {
+// The state is the provider's, whatever the order and repetition of events.
+func TestOrderAndRepetitionOfEventsDoNotMatter(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	url := w.serve()
@@ -350,7 +350,7 @@ func TestOrderAndRepetitionOfEventsSayNothing(t *testing.T) {
 		dice := rand.New(rand.NewPCG(1, uint64(round)))
 		posts := append(append([]stripetest.Event{}, events...), events...)
 		dice.Shuffle(len(posts), func(i, k int) { posts[i], posts[k] = posts[k], posts[i] })
-		for _, e := range posts[:len(posts)-dice.IntN(len(events))] { // some never come
+		for _, e := range posts[:len(posts)-dice.IntN(len(events))] { // some never arrive
 			if status, said := stripetest.Post(t, url, stripetest.Secret, e.Body, time.Now()); status != http.StatusOK {
 				t.Fatalf("%s: %d %s", e.Type, status, said)
 			}
@@ -364,7 +364,7 @@ func TestOrderAndRepetitionOfEventsSayNothing(t *testing.T) {
 			want = got
 		}
 		if diff := cmp.Diff(want, got); diff != "" {
-			t.Fatalf("round %d came to another state (-first +this):\n%s", round, diff)
+			t.Fatalf("round %d ended in a different state (-first +this):\n%s", round, diff)
 		}
 	}
 	if want.Plan.ID != "pro" || want.CancelAt == nil || want.PaymentDue {
@@ -372,7 +372,7 @@ func TestOrderAndRepetitionOfEventsSayNothing(t *testing.T) {
 	}
 }
 
-func TestAnEventHasToBeGenuine(t *testing.T) {
+func TestEventRequiresValidSignature(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	url := w.serve()
@@ -386,18 +386,18 @@ func TestAnEventHasToBeGenuine(t *testing.T) {
 		at     time.Time
 		want   int
 	}{
-		"genuine":        {stripetest.Secret, string(e.Body), now, 200},
-		"the old secret": {"whsec_old", string(e.Body), now, 200},
-		"forged":         {"whsec_wrong", string(e.Body), now, 400},
-		"no secret":      {"", string(e.Body), now, 400},
-		"too old":        {stripetest.Secret, string(e.Body), now.Add(-time.Hour), 400},
-		"the future":     {stripetest.Secret, string(e.Body), now.Add(time.Hour), 400},
-		"no data":        {stripetest.Secret, `{"id":"evt_1","object":"event","type":"x","data":null}`, now, 200},
-		"no event":       {stripetest.Secret, `{"object":"v2.core.event"}`, now, 400},
-		"no JSON":        {stripetest.Secret, `{"id":`, now, 400},
-		"another mode":   {stripetest.Secret, strings.Replace(string(e.Body), `"livemode":false`, `"livemode":true`, 1), now, 200},
-		"of a stranger":  {stripetest.Secret, `{"id":"evt_2","object":"event","type":"customer.updated","data":{"object":{"object":"customer","id":"cus_no"}}}`, now, 200},
-		"another train":  {stripetest.Secret, strings.Replace(string(e.Body), "2026-06-24.dahlia", "2024-06-20", 1), now, 200},
+		"genuine":             {stripetest.Secret, string(e.Body), now, 200},
+		"the old secret":      {"whsec_old", string(e.Body), now, 200},
+		"forged":              {"whsec_wrong", string(e.Body), now, 400},
+		"no secret":           {"", string(e.Body), now, 400},
+		"too old":             {stripetest.Secret, string(e.Body), now.Add(-time.Hour), 400},
+		"the future":          {stripetest.Secret, string(e.Body), now.Add(time.Hour), 400},
+		"no data":             {stripetest.Secret, `{"id":"evt_1","object":"event","type":"x","data":null}`, now, 200},
+		"no event":            {stripetest.Secret, `{"object":"v2.core.event"}`, now, 400},
+		"invalid JSON":        {stripetest.Secret, `{"id":`, now, 400},
+		"another mode":        {stripetest.Secret, strings.Replace(string(e.Body), `"livemode":false`, `"livemode":true`, 1), now, 200},
+		"unknown customer":    {stripetest.Secret, `{"id":"evt_2","object":"event","type":"customer.updated","data":{"object":{"object":"customer","id":"cus_no"}}}`, now, 200},
+		"another API version": {stripetest.Secret, strings.Replace(string(e.Body), "2026-06-24.dahlia", "2024-06-20", 1), now, 200},
 	} {
 		if status, said := stripetest.Post(t, url, c.secret, []byte(c.body), c.at); status != c.want {
 			t.Errorf("%s: %d %s, want %d", name, status, said, c.want)
@@ -410,9 +410,9 @@ func TestAnEventHasToBeGenuine(t *testing.T) {
 		want      int
 	}{
 		"no signature":                      {"", string(e.Body), 400},
-		"a signature that is none":          {"v1=,t=now", string(e.Body), 400},
+		"malformed signature":               {"v1=,t=now", string(e.Body), 400},
 		"the signature of another body":     {genuine, strings.Replace(string(e.Body), `"livemode":false`, `"livemode": false`, 1), 400},
-		"a wrong signature beside a right":  {strings.Replace(genuine, "v1=", "v1="+strings.Repeat("0", 64)+",v1=", 1), string(e.Body), 200},
+		"wrong and right signature":         {strings.Replace(genuine, "v1=", "v1="+strings.Repeat("0", 64)+",v1=", 1), string(e.Body), 200},
 		"a right signature of another time": {strings.Replace(genuine, "t=", "t=1", 1), string(e.Body), 400},
 	} {
 		if status, said := stripetest.PostSigned(t, url, c.signature, []byte(c.body)); status != c.want {
@@ -423,17 +423,17 @@ func TestAnEventHasToBeGenuine(t *testing.T) {
 	for range 50 {
 		wait.Go(func() {
 			if status, said := stripetest.Post(t, url, stripetest.Secret, e.Body, now); status != 200 {
-				t.Errorf("one of 50 at once: %d %s", status, said)
+				t.Errorf("one of 50 concurrent posts: %d %s", status, said)
 			}
 		})
 	}
 	wait.Wait()
 	if n, err := db.One(t.Context(), w.db.SQL, db.Value[int], `SELECT count(*) FROM billing_events WHERE id = $1`, e.ID); err != nil || n != 1 {
-		t.Errorf("it is kept %d times, %v", n, err)
+		t.Errorf("the event is stored %d times, %v", n, err)
 	}
 }
 
-func TestTheOperatorsWordStandsUntilTheProviderSaysOtherwise(t *testing.T) {
+func TestOperatorsPlanHoldsUntilSubscriptionChanges(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	url := w.serve()
@@ -450,20 +450,20 @@ func TestTheOperatorsWordStandsUntilTheProviderSaysOtherwise(t *testing.T) {
 	}
 	w.stripe.Pay(page.URL)
 	w.told(url)
-	w.wants("a card of somebody whom the operator gave a plan", "dedicated", StatusNone)
+	w.wants("a card of an account whose plan the operator assigned", "dedicated", StatusNone)
 	sub := w.buy("pro")
 	w.told(url)
 	w.wants("bought", "pro", "active")
 	give("dedicated")
 	w.exec(`UPDATE billing_customers SET sync_due_at = now()`)
 	w.synced()
-	w.wants("given again, and asked again", "dedicated", "active")
+	w.wants("assigned again, and synced again", "dedicated", "active")
 	w.stripe.Set(sub, "status", "canceled", "customer.subscription.deleted")
 	w.told(url)
 	w.wants("the subscription has ended", "free", "canceled")
 }
 
-func TestThePriceOfNoKnownPlanChangesNothing(t *testing.T) {
+func TestPriceOfUnknownPlanChangesNothing(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	url := w.serve()
@@ -477,14 +477,14 @@ func TestThePriceOfNoKnownPlanChangesNothing(t *testing.T) {
 	w.stripe.Set(found[0].Items[0].Product, "metadata", map[string]any{"postrider_plan": "gold"}, "")
 	w.stripe.Set(sub, "description", "x", "customer.subscription.updated")
 	w.told(url)
-	w.wants("the product is of no plan", "pro", "active")
+	w.wants("a product without a plan", "pro", "active")
 	problems, err := db.One(t.Context(), w.db.SQL, db.Value[string], `SELECT problems::text FROM billing_customers`)
-	if err != nil || !strings.Contains(problems, "no plan that is known here") {
-		t.Errorf("the operator is told %s, %v", problems, err)
+	if err != nil || !strings.Contains(problems, "price of no known plan") {
+		t.Errorf("the operator sees %s, %v", problems, err)
 	}
 }
 
-func TestWhileTheProviderIsAwayNothingElseIs(t *testing.T) {
+func TestProviderOutageAffectsOnlyPrices(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	url := w.serve()
@@ -509,15 +509,15 @@ func TestWhileTheProviderIsAwayNothingElseIs(t *testing.T) {
 		t.Errorf("the plans are %+v, %v, want all without prices", offers, err)
 	}
 	if o, err := w.Sync(t.Context(), w.ada); err != nil || o.Plan.ID != "pro" {
-		t.Errorf("asked now it is %+v, %v", o, err)
+		t.Errorf("after a sync, the overview is %+v, %v", o, err)
 	}
 	due, err := db.One(t.Context(), w.db.SQL, db.Value[bool], `SELECT sync_due_at < now() + interval '60 seconds' AND failures > 0 FROM billing_customers`)
 	if err != nil || !due {
-		t.Errorf("within a minute it is asked again: %v, %v", due, err)
+		t.Errorf("within a minute, want no other sync: %v, %v", due, err)
 	}
 }
 
-func TestEachCallIsMadeOnceWhateverIsCut(t *testing.T) {
+func TestCallsTakeEffectOnceOverCutConnections(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	url := w.serve()
@@ -536,7 +536,7 @@ func TestEachCallIsMadeOnceWhateverIsCut(t *testing.T) {
 				return
 			}
 		}
-		t.Fatal("six tries were not enough")
+		t.Fatal("the plan was not bought in six tries")
 	}
 	var p Page
 	retry(func() (err error) { p, err = w.PlanPage(t.Context(), w.ada, "pool", ""); return err })
@@ -546,15 +546,15 @@ func TestEachCallIsMadeOnceWhateverIsCut(t *testing.T) {
 		w.synced()
 	}
 	w.told(url)
-	w.wants("bought over cut answers", "pool", "active")
+	w.wants("bought over cut connections", "pool", "active")
 	if customers := w.stripe.Customers(); len(customers) != 1 {
-		t.Errorf("there are the customers %v, want one", customers)
+		t.Errorf("the customers are %v, want one", customers)
 	}
 }
 
-// A customer was made, and neither the answer nor the process that asked is left: the next change finds it. One
-// that was deleted there is not found, and another is made.
-func TestACustomerIsMadeOnce(t *testing.T) {
+// If a customer was created but the response was lost and the process died, the next change finds the customer.
+// If the customer was deleted at the provider, a new one is created.
+func TestCreateCustomerOnce(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.stripe.SetFault(func(r *http.Request) stripetest.Fault {
@@ -562,55 +562,56 @@ func TestACustomerIsMadeOnce(t *testing.T) {
 	})
 	for range 2 {
 		if _, err := w.CardPage(t.Context(), w.ada, ""); len(w.stripe.Customers()) == 0 || err != nil && fault.KindOf(err) != fault.Upstream {
-			t.Fatalf("a card, and the answer is cut: %v; there are %v", err, w.stripe.Customers())
+			t.Fatalf("adding a card over a cut connection: %v; the customers are %v", err, w.stripe.Customers())
 		}
 	}
 	w.stripe.SetFault(nil)
 	first := w.customerID()
 	if customers := w.stripe.Customers(); len(customers) != 1 || customers[0] != first {
-		t.Errorf("there are %v, and the account has %s; want it alone", customers, first)
+		t.Errorf("the customers are %v and the account has %s; want only that one", customers, first)
 	}
 	w.stripe.Set(first, "deleted", true, "customer.deleted")
 	w.told(w.serve())
 	if _, err := w.CardPage(t.Context(), w.ada, ""); err != nil || w.customerID() == first {
-		t.Errorf("after it was deleted a card is asked for: %v; the account has %s", err, w.customerID())
+		t.Errorf("adding a card after the customer was deleted: %v; the account has %s", err, w.customerID())
 	}
 }
 
-// Who asks for a plan that is not to be had, or has bought nothing, is told so: nothing is made for them.
-func TestWhatCannotBeMakesNoCustomer(t *testing.T) {
+// A request for a plan that is not for sale, or from an account without a subscription, is refused and creates
+// nothing.
+func TestRefusedChangeCreatesNoCustomer(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	if _, _, err := w.SetPlan(t.Context(), w.ada, "gold"); fault.From(err).Fields["plan"] == "" {
-		t.Errorf("a plan that is none: %v", err)
+		t.Errorf("changing to an unknown plan: %v", err)
 	}
 	if _, err := w.Preview(t.Context(), w.ada, "gold"); fault.From(err).Fields["plan"] == "" {
-		t.Errorf("a preview of one that is none: %v", err)
+		t.Errorf("previewing an unknown plan: %v", err)
 	}
 	if _, err := w.PlanPage(t.Context(), w.ada, "gold", ""); fault.From(err).Fields["plan"] == "" {
-		t.Errorf("a plan that is none is bought: %v", err)
+		t.Errorf("buying an unknown plan: %v", err)
 	}
 	if _, _, err := w.SetPlan(t.Context(), w.ada, "pro"); fault.From(err).Code != fault.CodeConflict {
-		t.Errorf("nothing was bought, and the plan is changed: %v", err)
+		t.Errorf("changing a plan without a subscription: %v", err)
 	}
 	if _, err := w.KeepPlan(t.Context(), w.ada); fault.From(err).Code != fault.CodeConflict {
-		t.Errorf("nothing was bought, and the plan is kept: %v", err)
+		t.Errorf("keeping a plan without a subscription: %v", err)
 	}
 	if made := w.stripe.Customers(); len(made) != 0 {
-		t.Errorf("there are the customers %v", made)
+		t.Errorf("the customers are %v, want none", made)
 	}
 }
 
-// sent counts emails of an hour that has ended.
+// hour counts emails of an hour that has ended.
 func (w *world) hour(at time.Time, emails int) {
 	w.t.Helper()
 	w.exec(`INSERT INTO usage_marks (id, hour, fact_id) VALUES (1, $1, $2) ON CONFLICT (id) DO UPDATE SET hour = greatest(usage_marks.hour, $1)`, at.Add(time.Hour), id.Since(id.Fact, at.Add(time.Hour)))
 	w.exec(`INSERT INTO usage_hours AS u (account_id, hour, emails) VALUES ($1, $2, $3) ON CONFLICT (account_id, hour) DO UPDATE SET emails = u.emails + $3`, w.ada, at, emails)
 }
 
-// Processes are killed between telling and noting it, answers are cut, hours are corrected: what the
-// meter has is what was sent.
-func TestTheMeterHasExactlyWhatWasSent(t *testing.T) {
+// Processes are killed between reporting and recording, responses are lost, and hours are corrected. The meter
+// still has exactly what was sent.
+func TestMeterMatchesSentEmails(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	url := w.serve()
@@ -640,7 +641,7 @@ func TestTheMeterHasExactlyWhatWasSent(t *testing.T) {
 		n := 1 + i*7%50
 		w.hour(start.Add(time.Duration(i)*time.Hour), n)
 		want += int64(n)
-		if i%5 == 0 { // an hour is corrected after it was told
+		if i%5 == 0 { // an hour is corrected after it was reported
 			w.hour(start.Add(time.Duration(i/2)*time.Hour), 3)
 			want += 3
 		}
@@ -653,8 +654,8 @@ func TestTheMeterHasExactlyWhatWasSent(t *testing.T) {
 			})
 		}
 		wait.Wait()
-		w.exec(`UPDATE usage_reports SET due_at = now() WHERE reported_revision < revision`) // the wait is over, or the lease of who was killed
-		if i%4 == 0 {                                                                        // told, and killed before that was noted
+		w.exec(`UPDATE usage_reports SET due_at = now() WHERE reported_revision < revision`) // the pause has ended, or the lease of a killed process
+		if i%4 == 0 {                                                                        // reported, and killed before that was recorded
 			w.exec(`UPDATE usage_reports SET reported_revision = 0 WHERE hour = $1`, start.Add(time.Duration(i/3)*time.Hour))
 		}
 	}
@@ -674,7 +675,7 @@ func TestTheMeterHasExactlyWhatWasSent(t *testing.T) {
 	if err != nil || backlog.Hours != 0 || len(backlog.Stuck) != 0 {
 		t.Errorf("the backlog is %+v, %v", backlog, err)
 	}
-	// Somebody changes an hour there: it is found, and put right.
+	// A total changed at the provider is detected and corrected.
 	w.stripe.Forge(w.customerID(), start.Unix(), 1_000_000)
 	if err := w.meter.Reconcile(t.Context()); err != nil {
 		t.Fatal(err)
@@ -687,11 +688,11 @@ func TestTheMeterHasExactlyWhatWasSent(t *testing.T) {
 		sum += n
 	}
 	if sum != want {
-		t.Errorf("after the reconciliation the meter has %d emails, want %d", sum, want)
+		t.Errorf("after reconciliation, the meter has %d emails, want %d", sum, want)
 	}
 }
 
-// createdOf is the time that an event names.
+// createdOf returns the creation time of an event.
 func (w *world) createdOf(body []byte) int64 {
 	w.t.Helper()
 	var e struct{ Created int64 }
@@ -701,7 +702,7 @@ func (w *world) createdOf(body []byte) int64 {
 	return e.Created
 }
 
-func TestAnInvoiceWaitsForItsUsage(t *testing.T) {
+func TestInvoiceWaitsForUsage(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	url := w.serve()
@@ -718,7 +719,7 @@ func TestAnInvoiceWaitsForItsUsage(t *testing.T) {
 		return status
 	}
 	if got := post(); got != http.StatusServiceUnavailable {
-		t.Errorf("hours of the period are open, and the invoice is answered %d", got)
+		t.Errorf("while hours of the period are open, the invoice is answered %d", got)
 	}
 	w.hour(start.Add(time.Hour), 6)
 	w.hour(start.Add(2*time.Hour), 7)
@@ -726,23 +727,23 @@ func TestAnInvoiceWaitsForItsUsage(t *testing.T) {
 		return stripetest.Fault{Status: map[bool]int{true: 500}[r.URL.Path == "/v1/billing/meter_events"]}
 	}
 	if got := post(); got != http.StatusServiceUnavailable {
-		t.Errorf("nothing could be told, and the invoice is answered %d", got)
+		t.Errorf("while reports fail, the invoice is answered %d", got)
 	}
 	w.stripe.Fault = nil
 	w.exec(`UPDATE usage_reports SET due_at = now()`)
 	if got := post(); got != http.StatusOK {
-		t.Errorf("everything is told, and the invoice is answered %d", got)
+		t.Errorf("after everything was reported, the invoice is answered %d", got)
 	}
-	// What cannot be told for 60 hours holds it no longer.
+	// A usage report that fails for 60 hours no longer delays the invoice.
 	w.hour(start, 1)
 	w.stripe.SetFault(func(*http.Request) stripetest.Fault { return stripetest.Fault{Status: http.StatusServiceUnavailable} })
 	if got := post(); got != http.StatusServiceUnavailable {
-		t.Errorf("an hour was corrected and could not be told, and the invoice is answered %d", got)
+		t.Errorf("while a corrected hour cannot be reported, the invoice is answered %d", got)
 	}
 	fresh := e.Body
 	e.Body = bytes.Replace(fresh, fmt.Appendf(nil, `"created":%d,"data"`, w.createdOf(fresh)), fmt.Appendf(nil, `"created":%d,"data"`, time.Now().Add(-61*time.Hour).Unix()), 1)
 	if bytes.Equal(e.Body, fresh) {
-		t.Fatal("the event has no time")
+		t.Fatal("the event has no creation time")
 	}
 	if got := post(); got != http.StatusOK {
 		t.Errorf("after 60 hours the invoice is answered %d", got)
@@ -761,9 +762,9 @@ func TestAnInvoiceWaitsForItsUsage(t *testing.T) {
 	}
 }
 
-// The price by usage goes with its plan, down or to Free: what was used until then is told all the same, although
-// its last hour is counted later, and the last invoice waits for it.
-func TestUsageUntilTheEndOfAPlanIsTold(t *testing.T) {
+// The metered price ends with its plan, by a downgrade or a change to Free. Usage until then is still reported,
+// although its last hour is counted later, and the last invoice waits for it.
+func TestReportsUsageUntilEndOfPlan(t *testing.T) {
 	t.Parallel()
 	for _, to := range []string{"pro", "free"} {
 		t.Run(to, func(t *testing.T) {
@@ -785,34 +786,34 @@ func TestUsageUntilTheEndOfAPlanIsTold(t *testing.T) {
 			w.wants("the period has ended", to, map[string]string{"pro": "active", "free": "canceled"}[to])
 			e := w.stripe.Invoice(w.customerID(), now.Add(-10*time.Hour), now)
 			if status, _ := stripetest.Post(t, url, stripetest.Secret, e.Body, time.Now()); status != http.StatusServiceUnavailable {
-				t.Errorf("the last hour is open, and the last invoice is answered %d", status)
+				t.Errorf("while the last hour is open, the last invoice is answered %d", status)
 			}
 			w.hour(now.Add(-time.Hour), 7)
-			for range 2 { // it is the same after a day
+			for range 2 { // the result is the same a day later
 				w.exec(`UPDATE billing_customers SET sync_due_at = now()`)
 				w.synced()
 				if status, said := stripetest.Post(t, url, stripetest.Secret, e.Body, time.Now()); status != http.StatusOK {
-					t.Errorf("all hours are closed, and the last invoice is answered %d %s", status, said)
+					t.Errorf("after all hours were closed, the last invoice is answered %d %s", status, said)
 				}
 			}
 			want := map[int64]int64{now.Add(-3 * time.Hour).Unix(): 5, now.Add(-time.Hour).Unix(): 7}
 			if diff := cmp.Diff(want, w.stripe.Windows(w.customerID())); diff != "" {
-				t.Errorf("the meter has another usage (-want +got):\n%s", diff)
+				t.Errorf("the meter has different usage (-want +got):\n%s", diff)
 			}
-			w.hour(now.Add(time.Hour), 3) // an hour after it is of no price by usage
+			w.hour(now.Add(time.Hour), 3) // a later hour has no metered price
 			if err := w.meter.Run(t.Context()); err != nil {
 				t.Fatal(err)
 			}
 			if diff := cmp.Diff(want, w.stripe.Windows(w.customerID())); diff != "" {
-				t.Errorf("after the end the meter has (-want +got):\n%s", diff)
+				t.Errorf("after the end, the meter has (-want +got):\n%s", diff)
 			}
 		})
 	}
 }
 
-// A customer was deleted there, and hours of theirs were not told: they are stuck, and those of others go on,
-// however many they are.
-func TestHoursOfADeletedCustomerHoldNobodyUp(t *testing.T) {
+// Unreported hours of a customer that was deleted at the provider are marked stuck, however many there are, and
+// other customers are not delayed.
+func TestDeletedCustomerDoesNotDelayOthers(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	url := w.serve()
@@ -829,7 +830,7 @@ func TestHoursOfADeletedCustomerHoldNobodyUp(t *testing.T) {
 	w.stripe.Set(w.customerID(), "deleted", true, "customer.deleted")
 	w.told(url)
 	if _, err := w.customer(t.Context(), w.ada); fault.KindOf(err) != fault.Conflict {
-		t.Fatalf("the customer was deleted there, and is still here: %v", err)
+		t.Fatalf("the customer was deleted at the provider, but still exists here: %v", err)
 	}
 	gone := w.ada
 	bob, err := w.accounts.CreateAccount(t.Context(), accounts.NewAccount{Name: "Bob", Email: "bob@example.com", Plan: accounts.PlanFree})
@@ -845,16 +846,17 @@ func TestHoursOfADeletedCustomerHoldNobodyUp(t *testing.T) {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff(map[int64]int64{start.Add(70 * time.Hour).Unix(): 9}, w.stripe.Windows(w.customerID())); diff != "" {
-		t.Errorf("the other customer's meter has another usage (-want +got):\n%s", diff)
+		t.Errorf("the other customer's meter has different usage (-want +got):\n%s", diff)
 	}
 	backlog, err := w.meter.Backlog(t.Context())
 	if err != nil || backlog.Hours != 0 || len(backlog.Stuck) != 60 || backlog.Stuck[0].AccountID != gone || !strings.Contains(backlog.Stuck[0].Reason, "deleted") {
-		t.Errorf("the backlog is %+v, %v; want 60 hours that are stuck", backlog, err)
+		t.Errorf("the backlog is %+v, %v; want 60 stuck hours", backlog, err)
 	}
 }
 
-// A dispute names no customer, only a charge. The operator sees it until it is closed, and nothing else comes of it.
-func TestTheOperatorSeesDisputes(t *testing.T) {
+// A dispute contains only a charge and no customer. The operator sees it until it is closed, and it has no
+// other effect.
+func TestOperatorSeesDisputes(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	url := w.serve()
@@ -879,7 +881,7 @@ func TestTheOperatorSeesDisputes(t *testing.T) {
 	events := w.stripe.Dispute(w.customerID(), true)
 	w.stripe.SetFault(func(*http.Request) stripetest.Fault { return stripetest.Fault{Status: http.StatusServiceUnavailable} })
 	if got := post(events[0]); got != http.StatusServiceUnavailable {
-		t.Errorf("nobody says whose charge it is, and the event is answered %d", got)
+		t.Errorf("without an answer to whose charge it is, the event is answered %d", got)
 	}
 	w.stripe.SetFault(nil)
 	for range 2 {
@@ -887,10 +889,10 @@ func TestTheOperatorSeesDisputes(t *testing.T) {
 			t.Errorf("the dispute is answered %d", got)
 		}
 	}
-	seen("disputed, and told twice", watch.Problem{AccountID: w.ada, What: "A payment is disputed"})
+	seen("disputed, and posted twice", watch.Problem{AccountID: w.ada, What: "A payment is disputed"})
 	w.wants("disputed", "pro", "active")
 	if got := post(events[1]); got != http.StatusOK {
-		t.Errorf("its end is answered %d", got)
+		t.Errorf("the closed dispute is answered %d", got)
 	}
 	seen("closed")
 	for _, customer := range []string{"cus_other", ""} {
@@ -898,10 +900,10 @@ func TestTheOperatorSeesDisputes(t *testing.T) {
 			t.Errorf("the dispute of %q is answered %d", customer, got)
 		}
 	}
-	seen("of strangers")
+	seen("disputes of unknown customers")
 }
 
-func TestWhileBillingIsOffNothingIsDialled(t *testing.T) {
+func TestNoConnectionsWhileBillingIsOff(t *testing.T) {
 	t.Parallel()
 	d := dbtest.New(t)
 	log := slog.New(slog.DiscardHandler)
@@ -911,7 +913,7 @@ func TestWhileBillingIsOffNothingIsDialled(t *testing.T) {
 	}
 	s, err := New(Params{Config: Config{URL: "http://127.0.0.1:1"}, DB: d, Accounts: a, Plans: plans.New(d, a), Cursors: page.NewCodec([]byte("0123456789abcdef")), Logger: log})
 	if err != nil || s.stripe != nil || s.meter != nil {
-		t.Fatalf("billing is off, and there is a client: %v", err)
+		t.Fatalf("billing is off, but has a client: %v", err)
 	}
 	made, err := a.CreateAccount(t.Context(), accounts.NewAccount{Name: "Acme", Email: "ada@example.com", Plan: accounts.PlanPool})
 	if err != nil {
@@ -936,24 +938,24 @@ func TestWhileBillingIsOffNothingIsDialled(t *testing.T) {
 	}
 	o, err := s.Overview(t.Context(), made.ID)
 	if err != nil || o.Enabled || o.Mode != "" || o.Plan.ID != accounts.PlanPool || o.Status != StatusNone {
-		t.Errorf("it is %+v, %v", o, err)
+		t.Errorf("the overview is %+v, %v", o, err)
 	}
 	if err := s.Take(t.Context(), []byte(`{}`), ""); fault.KindOf(err) != fault.NotFound {
-		t.Errorf("an event is taken: %v", err)
+		t.Errorf("an event is accepted: %v", err)
 	}
 	if err := s.Start(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	if names := s.tasks.Names(); len(names) != 0 {
-		t.Errorf("it runs %v", names)
+		t.Errorf("these tasks run: %v", names)
 	}
 	if err := s.Stop(t.Context()); err != nil {
 		t.Error(err)
 	}
 }
 
-// What subscriptions come to does not depend on their order.
-func TestEntitlementIsOfTheBestSubscription(t *testing.T) {
+// The entitlement does not depend on the order of subscriptions.
+func TestBestSubscriptionDeterminesEntitlement(t *testing.T) {
 	t.Parallel()
 	now := time.Now()
 	const week = 7 * 24 * time.Hour
@@ -970,22 +972,22 @@ func TestEntitlementIsOfTheBestSubscription(t *testing.T) {
 		plan   string
 		due    bool
 	}{
-		"none":                           {nil, "", "", false},
-		"deleted there":                  {nil, "pro", "free", false},
-		"active":                         {[]seen{pro}, "", "pro", false},
-		"trialing":                       {[]seen{with(pro, "trialing", 0)}, "", "pro", false},
-		"two":                            {[]seen{pro, pool}, "pro", "pool", false},
-		"incomplete":                     {[]seen{with(pro, "incomplete", 0)}, "", "", false},
-		"incomplete beside":              {[]seen{with(pool, "incomplete", 0), pro}, "pro", "pro", false},
-		"overdue":                        {[]seen{with(pro, "past_due", time.Hour)}, "pro", "pro", true},
-		"overdue, and the grace is over": {[]seen{with(pro, "past_due", week)}, "pro", "free", false},
-		"overdue beside a better one":    {[]seen{with(pro, "past_due", time.Hour), pool}, "pro", "pool", false},
-		"unpaid":                         {[]seen{with(pro, "unpaid", 0)}, "pro", "free", false},
-		"paused":                         {[]seen{with(pro, "paused", 0)}, "pro", "free", false},
-		"never paid":                     {[]seen{with(pro, "incomplete_expired", 0)}, "", "free", false},
-		"of no known plan":               {[]seen{unknown}, "pro", "pro", false},
-		"of no known plan, the first":    {[]seen{unknown}, "", "", false},
-		"ended beside an active one":     {[]seen{with(pool, "canceled", 0), pro}, "pool", "pro", false},
+		"none":                                  {nil, "", "", false},
+		"deleted at the provider":               {nil, "pro", "free", false},
+		"active":                                {[]seen{pro}, "", "pro", false},
+		"trialing":                              {[]seen{with(pro, "trialing", 0)}, "", "pro", false},
+		"two":                                   {[]seen{pro, pool}, "pro", "pool", false},
+		"incomplete":                            {[]seen{with(pro, "incomplete", 0)}, "", "", false},
+		"incomplete and an active one":          {[]seen{with(pool, "incomplete", 0), pro}, "pro", "pro", false},
+		"overdue":                               {[]seen{with(pro, "past_due", time.Hour)}, "pro", "pro", true},
+		"overdue, and the grace period is over": {[]seen{with(pro, "past_due", week)}, "pro", "free", false},
+		"overdue and a better one":              {[]seen{with(pro, "past_due", time.Hour), pool}, "pro", "pool", false},
+		"unpaid":                                {[]seen{with(pro, "unpaid", 0)}, "pro", "free", false},
+		"paused":                                {[]seen{with(pro, "paused", 0)}, "pro", "free", false},
+		"never paid":                            {[]seen{with(pro, "incomplete_expired", 0)}, "", "free", false},
+		"unknown plan":                          {[]seen{unknown}, "pro", "pro", false},
+		"unknown plan, the first":               {[]seen{unknown}, "", "", false},
+		"ended and an active one":               {[]seen{with(pool, "canceled", 0), pro}, "pool", "pro", false},
 	} {
 		for range 4 {
 			got := entitle(c.all, c.before, week, now)
@@ -997,11 +999,11 @@ func TestEntitlementIsOfTheBestSubscription(t *testing.T) {
 	}
 }
 
-func TestInvoicesAreOfTheirAccount(t *testing.T) {
+func TestInvoicesBelongToAccount(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	if found, err := w.Invoices(t.Context(), w.ada, page.Request{}); err != nil || len(found.Items) != 0 {
-		t.Errorf("who has bought nothing has %+v, %v", found, err)
+		t.Errorf("an account without a subscription has the invoices %+v, %v", found, err)
 	}
 	w.buy("pro")
 	w.synced()
@@ -1010,9 +1012,9 @@ func TestInvoicesAreOfTheirAccount(t *testing.T) {
 	w.stripe.Invoice("cus_other", now.Add(-time.Hour), now)
 	found, err := w.Invoices(t.Context(), w.ada, page.Request{})
 	if err != nil || len(found.Items) != 1 || found.Items[0].Total != 4900 || found.HasMore {
-		t.Errorf("it has %+v, %v", found, err)
+		t.Errorf("the invoices are %+v, %v", found, err)
 	}
 	if _, err := w.Invoices(t.Context(), w.ada, page.Request{Cursor: "in_000001"}); fault.From(err).Fields["cursor"] == "" {
-		t.Errorf("an id as a cursor: %v", err)
+		t.Errorf("an ID as a cursor: %v", err)
 	}
 }

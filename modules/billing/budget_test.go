@@ -13,13 +13,13 @@ import (
 	"github.com/postrider/postrider/runtime/storage/page"
 )
 
-// promised is how long who changes what is paid waits for an answer while the provider is away.
+// promised is how long a caller may wait for a change to billing while the provider is down.
 const promised = 6 * time.Second
 
-// However many questions a change asks, and whether the provider is silent from the first one on or slow with
-// each: its caller is answered when the budget of answerLimit is spent. Here that is a fraction of what one
-// exchange may take, so that a question outside the budget would be seen on any machine.
-func TestWhoeverAsksIsAnsweredInTime(t *testing.T) {
+// A caller is answered when the budget of answerLimit is spent, however many calls a change makes, and whether
+// the provider is silent from the first one or slow with each. In this test, the budget is a fraction of the
+// limit of one exchange, so that a call outside of the budget shows on any machine.
+func TestCallersAreAnsweredInTime(t *testing.T) {
 	t.Parallel()
 	if answerLimit > promised-time.Second {
 		t.Errorf("a caller waits %s for the provider, which leaves less than a second of %s", answerLimit, promised)
@@ -31,7 +31,7 @@ func TestWhoeverAsksIsAnsweredInTime(t *testing.T) {
 			w := newWorld(t)
 			w.buy("pro")
 			w.synced()
-			other := w.process(w.db) // which has asked for no prices yet
+			other := w.process(w.db) // which has not read prices yet
 			w.Service.config.Answer, other.config.Answer = budget, budget
 			open := make(chan struct{})
 			t.Cleanup(func() { close(open) })
@@ -66,12 +66,12 @@ func TestWhoeverAsksIsAnsweredInTime(t *testing.T) {
 				} {
 					var err error
 					took := time.Hour
-					for tries := 0; took > outside && tries < 3; tries++ { // a machine that stands still does not do so each time
+					for tries := 0; took > outside && tries < 3; tries++ { // a stalled machine does not stall each time
 						begun := time.Now()
 						err = call(t.Context())
 						took = time.Since(begun)
-						if first == 0 && fault.KindOf(err) == fault.Conflict { // the one before was stopped before it could let go
-							expect.Eventually(t, name+" has its turn", func() bool {
+						if first == 0 && fault.KindOf(err) == fault.Conflict { // the previous call was stopped before it could release the row
+							expect.Eventually(t, name+"%s to get its turn", func() bool {
 								begun = time.Now()
 								err = call(t.Context())
 								took = time.Since(begun)
@@ -80,19 +80,19 @@ func TestWhoeverAsksIsAnsweredInTime(t *testing.T) {
 						}
 					}
 					if took > outside {
-						t.Errorf("%s takes %s although the budget is %s", name, took, budget)
+						t.Errorf("%s takes %s, want the budget of %s", name, took, budget)
 					}
 					switch kind := fault.KindOf(err); {
-					case first > 0: // what asks once may be in time
+					case first > 0: // one call may finish in time
 						if err != nil && kind != fault.Upstream && kind != fault.Conflict {
-							t.Errorf("%s over a slow provider: %v, want 502", name, err)
+							t.Errorf("%s with a slow provider: %v, want 502", name, err)
 						}
 					case name == "a sync" || name == "a price":
 						if err != nil {
-							t.Errorf("%s over a silent provider: %v, want what is known", name, err)
+							t.Errorf("%s with a silent provider: %v, want what is known", name, err)
 						}
 					case kind != fault.Upstream:
-						t.Errorf("%s over a silent provider: %v, want 502", name, err)
+						t.Errorf("%s with a silent provider: %v, want 502", name, err)
 					}
 				}
 			}
@@ -100,8 +100,9 @@ func TestWhoeverAsksIsAnsweredInTime(t *testing.T) {
 	}
 }
 
-// Somebody who may wait long asks for prices: who may not is not held up, and nor are many at once.
-func TestNobodyWaitsForWhoeverAsksForPrices(t *testing.T) {
+// A caller that may wait long reads prices. Callers with shorter deadlines are not delayed by it, however many
+// there are.
+func TestReadingPricesDelaysNoOtherCaller(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.buy("pro")
@@ -117,13 +118,13 @@ func TestNobodyWaitsForWhoeverAsksForPrices(t *testing.T) {
 	var wait sync.WaitGroup
 	wait.Go(func() {
 		if _, err := w.catalog.get(t.Context()); err != nil {
-			t.Errorf("the one who may wait: %v", err)
+			t.Errorf("the caller that may wait: %v", err)
 		}
 	})
 	<-asked
 	for range 20 {
 		if _, _, err := w.SetPlan(t.Context(), w.ada, "pool"); fault.KindOf(err) != fault.Upstream {
-			t.Errorf("a change meanwhile: %v, want 502", err)
+			t.Errorf("a concurrent change: %v, want 502", err)
 		}
 		if offers, err := w.Offers(t.Context(), w.ada); err != nil || len(offers) == 0 || offers[1].Price != nil {
 			t.Errorf("the plans meanwhile: %+v %v, want them without prices", offers, err)

@@ -15,9 +15,10 @@ import (
 	"github.com/postrider/postrider/runtime/storage/page"
 )
 
-// 3,000 emails a month, 100 a day and one domain: with billing on they hold for whoever has bought nothing; with
-// billing off new accounts do not meet them, and they hold for the accounts that the operator puts on Free.
-func TestTheCapsOfFree(t *testing.T) {
+// 3,000 emails a month, 100 a day and one domain. With billing on, these caps apply to accounts without a
+// subscription. With billing off, new accounts never reach a cap, and these apply to accounts that the operator
+// puts on Free.
+func TestCapsOfFreePlan(t *testing.T) {
 	t.Parallel()
 	var off setting.Values
 	on := WebhookSecrets.With(StripeKey.With(off, secret.New(stripetest.Key)), []secret.String{secret.New(stripetest.Secret)})
@@ -28,8 +29,8 @@ func TestTheCapsOfFree(t *testing.T) {
 	}{
 		"off": {off, false, accounts.PlanScale},
 		"on":  {on, true, accounts.PlanFree},
-		"off, and the operator chose another plan": {accounts.DefaultPlan.With(off, accounts.PlanPro), false, accounts.PlanPro},
-		"on, and the operator chose another plan":  {accounts.DefaultPlan.With(on, accounts.PlanScale), true, accounts.PlanScale},
+		"off, with a default plan set by the operator": {accounts.DefaultPlan.With(off, accounts.PlanPro), false, accounts.PlanPro},
+		"on, with a default plan set by the operator":  {accounts.DefaultPlan.With(on, accounts.PlanScale), true, accounts.PlanScale},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -44,7 +45,7 @@ func TestTheCapsOfFree(t *testing.T) {
 				t.Fatal(err)
 			}
 			if s.Enabled() != c.on {
-				t.Fatalf("billing is on: %v, want %v", s.Enabled(), c.on)
+				t.Fatalf("billing on is %v, want %v", s.Enabled(), c.on)
 			}
 			made, err := a.CreateAccount(t.Context(), accounts.NewAccount{Name: "Acme", Email: "ada@example.com", Plan: DefaultPlan(c.values)})
 			if err != nil {
@@ -77,7 +78,7 @@ func TestTheCapsOfFree(t *testing.T) {
 			}
 			if c.plan != accounts.PlanFree {
 				if granted, refused := send(3101); granted != 3101 {
-					t.Errorf("on %s %d of 3,101 emails are granted: %v", c.plan, granted, refused)
+					t.Errorf("on %s, %d of 3,101 emails are accepted: %v", c.plan, granted, refused)
 				}
 				if _, err := a.UpdateAccount(t.Context(), made.ID, accounts.AccountChange{Plan: new(accounts.PlanFree)}); err != nil {
 					t.Fatal(err)
@@ -85,7 +86,7 @@ func TestTheCapsOfFree(t *testing.T) {
 			}
 			granted, refused := send(101)
 			if granted != 100 || refused.Kind != fault.Limit || refused.Code != fault.CodePlanLimit || refused.UpgradeURL != accounts.UpgradeURL || refused.Details["cap"] != "daily" || refused.Details["limit"] != 100 {
-				t.Errorf("on Free %d of 101 emails of a day are granted: %+v", granted, refused)
+				t.Errorf("on Free, %d of 101 emails of a day are accepted: %+v", granted, refused)
 			}
 			for _, statement := range []string{
 				`UPDATE usages SET emails = 2999 WHERE period = to_char(now() AT TIME ZONE 'UTC', 'YYYY-MM')`,
@@ -97,11 +98,11 @@ func TestTheCapsOfFree(t *testing.T) {
 			}
 			granted, refused = send(2)
 			if granted != 1 || refused.Code != fault.CodePlanLimit || refused.Details["cap"] != "monthly" || refused.Details["limit"] != 3000 {
-				t.Errorf("on Free %d emails are granted after 2,999 of a month: %+v", granted, refused)
+				t.Errorf("on Free, %d emails are accepted after 2,999 in the month: %+v", granted, refused)
 			}
 			o, err := s.Overview(t.Context(), made.ID)
 			if err != nil || o.Plan.ID != accounts.PlanFree || o.Plan.MaxDomains != 1 || o.Emails != 3000 || o.MonthlyCap == nil || *o.MonthlyCap != 3000 || o.Unlocked {
-				t.Errorf("it is shown as %+v, %v", o, err)
+				t.Errorf("the overview is %+v, %v", o, err)
 			}
 		})
 	}

@@ -17,10 +17,10 @@ import (
 	"github.com/postrider/postrider/runtime/storage/db/dbtest"
 )
 
-// liveKey names the variable with the key of a test-mode account: `make stripe-live` gives it.
+// liveKey names the variable with the key of a test-mode account. `make stripe-live` sets it.
 const liveKey = "POSTRIDER_STRIPE_TEST_KEY"
 
-// customerAtStripe does what people do on the pages of Stripe.
+// customerAtStripe acts as a customer on Stripe's pages.
 type customerAtStripe interface {
 	giveCard(t *testing.T, customer string)
 	buy(t *testing.T, w *world, plan, customer string)
@@ -61,21 +61,21 @@ func (a atStripe) buy(t *testing.T, w *world, plan, customer string) {
 
 func (a atStripe) leave(t *testing.T, customer string) {
 	t.Helper()
-	if _, err := a.client.V1Customers.Delete(t.Context(), customer, nil); err != nil { // ends its subscriptions too
+	if _, err := a.client.V1Customers.Delete(t.Context(), customer, nil); err != nil { // also ends its subscriptions
 		t.Error(err)
 	}
 }
 
-// What Postrider does at Stripe from the set-up to the end: against the double, and by `make
-// stripe-live` against a test-mode account, which alone shows that the double is right.
-func TestTheSameAtStripeAsAtItsDouble(t *testing.T) {
+// Everything that Postrider does at Stripe, from setup to the end. It runs against the double, and with `make
+// stripe-live` against a test-mode account, which alone proves that the double is right.
+func TestStripeAndDoubleAgree(t *testing.T) {
 	t.Parallel()
 	w := &world{t: t}
 	key, url, patience := secret.New(stripetest.Key), "", time.Minute
 	var person customerAtStripe
 	if given := os.Getenv(liveKey); given != "" {
 		if !strings.HasPrefix(given, "sk_test_") && !strings.HasPrefix(given, "rk_test_") {
-			t.Fatalf("%s is not the key of a test-mode account: it must begin with sk_test_ or rk_test_", liveKey)
+			t.Fatalf("%s must be the key of a test-mode account: sk_test_… or rk_test_…", liveKey)
 		}
 		key, patience, person = secret.New(given), 15*time.Minute, atStripe{stripe.NewClient(given)}
 	} else {
@@ -90,7 +90,7 @@ func TestTheSameAtStripeAsAtItsDouble(t *testing.T) {
 	}
 	w.ada = made.ID
 
-	// The operator sets up, twice, and everything is there.
+	// The operator runs the setup twice. The second run finds everything.
 	operator, err := desk.New(d, w.plans, key, url, "")
 	if err != nil {
 		t.Fatal(err)
@@ -106,10 +106,10 @@ func TestTheSameAtStripeAsAtItsDouble(t *testing.T) {
 		t.Fatal(err)
 	}
 	if again, err := operator.Setup(t.Context(), file); err != nil || len(again.Made) > 0 {
-		t.Errorf("a second set-up made %q, %v", again.Made, err)
+		t.Errorf("a second setup created %q, %v", again.Made, err)
 	}
 
-	// A card, a plan, one up, one down, and back.
+	// Add a card, buy a plan, upgrade, downgrade, and take that back.
 	first, err := w.CardPage(t.Context(), w.ada, "")
 	if err != nil || !strings.HasPrefix(first.URL, "https://") {
 		t.Fatalf("the page for a card is %+v, %v", first, err)
@@ -119,7 +119,7 @@ func TestTheSameAtStripeAsAtItsDouble(t *testing.T) {
 	person.giveCard(t, customer)
 	w.ask()
 	if o := w.wants("a card", "free", StatusNone); o.PaymentMethod == nil || o.PaymentMethod.Last4 != "4242" || o.Mode != Test {
-		t.Errorf("with a card it is %+v", o)
+		t.Errorf("with a card, the overview is %+v", o)
 	}
 	person.buy(t, w, "pro", customer)
 	w.ask()
@@ -128,19 +128,19 @@ func TestTheSameAtStripeAsAtItsDouble(t *testing.T) {
 		t.Errorf("the preview is %+v, %v", q, err)
 	}
 	if o, effective, err := w.SetPlan(t.Context(), w.ada, "pool"); err != nil || effective != Now || o.Plan.ID != "pool" {
-		t.Errorf("up: %+v %s %v", o.Plan, effective, err)
+		t.Errorf("upgrade: %+v %s %v", o.Plan, effective, err)
 	}
 	if o, effective, err := w.SetPlan(t.Context(), w.ada, "pro"); err != nil || effective != PeriodEnd || o.Plan.ID != "pool" || o.PendingPlan != "pro" {
-		t.Errorf("down: %+v %s %v", o, effective, err)
+		t.Errorf("downgrade: %+v %s %v", o, effective, err)
 	}
 	if o, err := w.KeepPlan(t.Context(), w.ada); err != nil || o.PendingPlan != "" || o.Plan.ID != "pool" {
-		t.Errorf("taken back: %+v %v", o, err)
+		t.Errorf("change taken back: %+v %v", o, err)
 	}
 	if to, err := w.Portal(t.Context(), w.ada, ""); err != nil || !strings.HasPrefix(to, "https://") {
 		t.Errorf("the portal is %q, %v", to, err)
 	}
 
-	// The newest word about an hour replaces the one before.
+	// The latest report of an hour replaces the previous one.
 	hour := time.Now().UTC().Truncate(time.Hour)
 	w.exec(`UPDATE billing_subscriptions SET metered_since = $1`, hour)
 	for range 2 {
@@ -153,20 +153,20 @@ func TestTheSameAtStripeAsAtItsDouble(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	expect.Within(t, patience, "the meter to have 140 emails: the newest word of the hour", func() bool {
+	expect.Within(t, patience, "the meter to have 140 emails, the latest report of the hour", func() bool {
 		told, err := w.Service.stripe.Told(t.Context(), meter, customer, hour, hour.Add(time.Hour))
 		return err == nil && told[hour] == 140
 	})
 
 	if _, effective, err := w.SetPlan(t.Context(), w.ada, "free"); err != nil || effective != PeriodEnd {
-		t.Errorf("to Free: %s %v", effective, err)
+		t.Errorf("change to Free: %s %v", effective, err)
 	}
 	if o := w.overview(); o.CancelAt == nil {
-		t.Errorf("to Free: it is %+v, want an end", o)
+		t.Errorf("change to Free: the overview is %+v, want an end", o)
 	}
 }
 
-// ask has Stripe asked about the account now.
+// ask syncs the account with Stripe now.
 func (w *world) ask() {
 	w.t.Helper()
 	w.exec(`UPDATE billing_customers SET sync_due_at = now()`)

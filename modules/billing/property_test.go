@@ -21,29 +21,28 @@ import (
 	"github.com/postrider/postrider/runtime/base/fault"
 )
 
-// The lives of accounts at random. `make billing-properties` plays ROUNDS of each kind; the suite
-// plays few, always the same. POSTRIDER_BILLING_SEED begins with the life of that seed.
+// Random histories of accounts. `make billing-properties` plays ROUNDS of each kind. The suite plays few,
+// always the same ones. POSTRIDER_BILLING_SEED sets the seed of the first history.
 const (
 	shortRounds = 12
-	aWorldEach  = 100 // lives, because the double looks through all that it has
+	aWorldEach  = 100 // histories, because the double scans all its objects
 )
 
-// eachLife plays lives, some of them one after the other in one installation, each for an account
-// of its own.
+// eachLife plays histories. Some of them share an installation, one after the other, each with its own account.
 func eachLife(t *testing.T, play func(w *world, l *life)) {
 	t.Helper()
 	rounds, first := shortRounds, uint64(1)
 	if given := os.Getenv("POSTRIDER_BILLING_ROUNDS"); given != "" {
 		var err error
 		if rounds, err = strconv.Atoi(given); err != nil {
-			t.Fatalf("POSTRIDER_BILLING_ROUNDS is %q, want a number", given)
+			t.Fatalf("POSTRIDER_BILLING_ROUNDS is %q, must be a number", given)
 		}
 		first = rand.Uint64() >> 16
 	}
 	if given := os.Getenv("POSTRIDER_BILLING_SEED"); given != "" {
 		var err error
 		if first, err = strconv.ParseUint(given, 10, 64); err != nil {
-			t.Fatalf("POSTRIDER_BILLING_SEED is %q, want a number", given)
+			t.Fatalf("POSTRIDER_BILLING_SEED is %q, must be a number", given)
 		}
 	}
 	for from := 0; from < rounds; from += aWorldEach {
@@ -61,24 +60,24 @@ func eachLife(t *testing.T, play func(w *world, l *life)) {
 				w.ada = made.ID
 				play(w, l)
 				if t.Failed() {
-					t.Fatalf("the life of POSTRIDER_BILLING_SEED=%d was:\n%s", seed, strings.Join(l.log, "\n"))
+					t.Fatalf("the history of POSTRIDER_BILLING_SEED=%d was:\n%s", seed, strings.Join(l.log, "\n"))
 				}
 			}
 		})
 	}
 }
 
-// life is what happens to one account.
+// life is the history of one account.
 type life struct {
 	*world
 
-	services []*Service // one process, and another
+	services []*Service // two processes
 	dice     *rand.Rand
 	seed     uint64
 	log      []string
 	pages    []string
-	events   []stripetest.Event // that were not all delivered
-	faults   sync.Mutex         // guards dice while requests are made
+	events   []stripetest.Event // not yet delivered
+	faults   sync.Mutex         // guards dice during concurrent requests
 }
 
 func (l *life) note(format string, args ...any) { l.log = append(l.log, fmt.Sprintf(format, args...)) }
@@ -87,8 +86,8 @@ func (l *life) of(list ...string) string { return list[l.dice.IntN(len(list))] }
 
 func (l *life) service() *Service { return l.services[l.dice.IntN(len(l.services))] }
 
-// do makes a step that may be cut short anywhere: answers fail, connections are cut, and the
-// process dies at a request or after it. Whatever it held is then free, as after its lease.
+// do runs a step that may be interrupted anywhere: requests fail, connections are cut, and the process dies at
+// a request or after it. Its claims are then free, as after their lease.
 func (l *life) do(what string, step func(ctx context.Context) error) {
 	l.t.Helper()
 	ctx, kill := context.WithCancel(l.t.Context())
@@ -121,14 +120,14 @@ func (l *life) do(what string, step func(ctx context.Context) error) {
 		switch fault.KindOf(err) {
 		case fault.Conflict, fault.Invalid:
 		default:
-			l.t.Errorf("%s failed although nothing was broken: %v", what, err)
+			l.t.Errorf("%s failed without an injected fault: %v", what, err)
 		}
 	}
 	l.exec(`UPDATE billing_customers SET claimed_until = NULL, writing_until = NULL WHERE id = $1`, l.ada)
 	l.events = append(l.events, l.stripe.Events()...)
 }
 
-// deliver posts some of the events, in any order, some of them again and some never.
+// deliver posts some of the events in any order, some of them repeatedly and some never.
 func (l *life) deliver() {
 	l.t.Helper()
 	posts := append(slices.Clone(l.events), l.events...)
@@ -141,11 +140,11 @@ func (l *life) deliver() {
 		}
 	}
 	if l.dice.IntN(3) == 0 {
-		l.events = nil // the rest never comes
+		l.events = nil // the rest never arrives
 	}
 }
 
-// subscription gives one that has not ended; empty: there is none.
+// subscription returns a subscription that has not ended, or an empty string if there is none.
 func (l *life) subscription() string {
 	var open []string
 	for _, b := range l.standing().Subscriptions {
@@ -162,12 +161,12 @@ func (l *life) subscription() string {
 func (l *life) standing() stripetest.Standing {
 	customer, err := l.customer(l.t.Context(), l.ada)
 	if err != nil {
-		return stripetest.Standing{} // there is none yet
+		return stripetest.Standing{} // no customer yet
 	}
 	return l.stripe.Standing(customer)
 }
 
-// step is one thing that happens.
+// step is one random event.
 func (l *life) step() {
 	l.t.Helper()
 	switch l.dice.IntN(12) {
@@ -234,9 +233,9 @@ func (l *life) step() {
 	}
 }
 
-// Whatever happens at the provider and here, in whatever order events come, however often and whether
-// at all, wherever a process dies: when the provider was asked, the account has what it pays for.
-func TestPropertyTheAccountHasWhatTheProviderSays(t *testing.T) {
+// After a sync, the account has what it pays for: whatever happened at the provider and here, in whatever order
+// and however often events arrived, and wherever a process died.
+func TestPropertyAccountMatchesProvider(t *testing.T) {
 	t.Parallel()
 	eachLife(t, func(w *world, l *life) {
 		for range 6 + l.dice.IntN(14) {
@@ -249,20 +248,20 @@ func TestPropertyTheAccountHasWhatTheProviderSays(t *testing.T) {
 				l.do("ask", func(ctx context.Context) error { return l.service().customers.syncDue(ctx) })
 			}
 		}
-		w.exec(`UPDATE billing_customers SET sync_due_at = now(), claimed_until = NULL WHERE id = $1 AND customer_id IS NOT NULL`, w.ada) // a day has gone by
+		w.exec(`UPDATE billing_customers SET sync_due_at = now(), claimed_until = NULL WHERE id = $1 AND customer_id IS NOT NULL`, w.ada) // a day has passed
 		w.synced()
 		want := follows(l.standing())
 		for range 2 {
 			if diff := cmp.Diff(want, l.has()); diff != "" {
-				w.t.Errorf("the account has another state than the provider (-provider +account):\n%s", diff)
+				w.t.Errorf("the state of the account differs from the provider's (-provider +account):\n%s", diff)
 			}
 			w.exec(`UPDATE billing_customers SET sync_due_at = now() WHERE id = $1 AND customer_id IS NOT NULL`, w.ada)
-			w.synced() // and asking again changes nothing
+			w.synced() // another sync changes nothing
 		}
 	})
 }
 
-// outcome is what a customer's standing comes to.
+// outcome is the entitlement that a customer's state implies.
 type outcome struct {
 	Plan, Status, Pending string
 	OnFile, Due, Ends     bool
@@ -274,7 +273,7 @@ func (l *life) has() outcome {
 	return outcome{Plan: o.Plan.ID, Status: o.Status, Pending: o.PendingPlan, OnFile: o.OnFile, Due: o.PaymentDue, Ends: o.CancelAt != nil}
 }
 
-// follows says it again, by the words of the design and not by those of the code.
+// follows derives the outcome independently of the code under test, as the design describes it.
 func follows(s stripetest.Standing) outcome {
 	o := outcome{Plan: "free", Status: StatusNone}
 	for _, card := range s.Cards {
@@ -315,9 +314,9 @@ func follows(s stripetest.Standing) outcome {
 	return o
 }
 
-// Whatever is cut, killed, corrected and told twice, by two processes at once: the meter has of each hour
-// what was sent in it.
-func TestPropertyTheMeterHasWhatWasSent(t *testing.T) {
+// The meter has for each hour what was sent in it, whatever two concurrent processes interrupt, correct and
+// report twice.
+func TestPropertyMeterMatchesSentEmails(t *testing.T) {
 	t.Parallel()
 	eachLife(t, func(w *world, l *life) {
 		w.stripe.Pay(must(w.PlanPage(w.t.Context(), w.ada, "pool", "")).URL)
@@ -335,12 +334,12 @@ func TestPropertyTheMeterHasWhatWasSent(t *testing.T) {
 				l.note("%d emails more at %s", n, at)
 				w.hour(at, n)
 				want[at.Unix()] += int64(n)
-			case 3: // killed after it was told
-				l.note("%s was told, and not noted", at)
+			case 3: // killed after the report
+				l.note("%s was reported, but not recorded", at)
 				w.exec(`UPDATE usage_reports SET reported_revision = 0 WHERE account_id = $1 AND hour = $2`, w.ada, at)
 			case 4:
 				if told := w.stripe.Windows(w.customerID()); told[at.Unix()] > 0 {
-					l.note("the provider forgets %s", at)
+					l.note("the provider loses %s", at)
 					w.stripe.Forge(w.customerID(), at.Unix(), 0)
 				}
 			}
@@ -357,9 +356,9 @@ func TestPropertyTheMeterHasWhatWasSent(t *testing.T) {
 				}
 				return errs[1]
 			})
-			w.exec(`UPDATE usage_reports SET due_at = now() WHERE account_id = $1 AND reported_revision < revision`, w.ada) // the wait is over, or the lease of who was killed
+			w.exec(`UPDATE usage_reports SET due_at = now() WHERE account_id = $1 AND reported_revision < revision`, w.ada) // the pause has ended, or the lease of a killed process
 		}
-		for range 2 { // what was left, and what the comparison finds
+		for range 2 { // remaining reports, then those that the reconciliation finds
 			if err := w.meter.Run(w.t.Context()); err != nil {
 				w.t.Error(err)
 			}
@@ -370,9 +369,9 @@ func TestPropertyTheMeterHasWhatWasSent(t *testing.T) {
 		got := w.stripe.Windows(w.customerID())
 		maps.DeleteFunc(got, func(_, n int64) bool { return n == 0 })
 		if diff := cmp.Diff(want, got); len(want)+len(got) > 0 && diff != "" {
-			w.t.Errorf("the meter has another usage than was sent (-sent +meter):\n%s", diff)
+			w.t.Errorf("the meter has different usage than was sent (-sent +meter):\n%s", diff)
 		}
-		w.exec(`DELETE FROM billing_subscriptions WHERE account_id = $1`, w.ada) // so that lives to come are compared alone
+		w.exec(`DELETE FROM billing_subscriptions WHERE account_id = $1`, w.ada) // so that the next histories are compared alone
 	})
 }
 

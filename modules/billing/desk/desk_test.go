@@ -41,7 +41,7 @@ func newDesk(t *testing.T) (*desk.Service, *plans.Service, *stripetest.Stripe) {
 	return service, p, s
 }
 
-func TestSetupMakesWhatIsMissingAndNothingTwice(t *testing.T) {
+func TestSetupCreatesOnlyMissingObjects(t *testing.T) {
 	t.Parallel()
 	service, p, _ := newDesk(t)
 	if _, err := p.Set(t.Context(), "pool", plans.Change{IncludedEmails: new(new(100_000))}); err != nil {
@@ -49,45 +49,45 @@ func TestSetupMakesWhatIsMissingAndNothingTwice(t *testing.T) {
 	}
 	found, err := service.Check(t.Context())
 	if err != nil || len(found) != 6 { // four plans, the meter, the endpoint
-		t.Errorf("before the set-up it finds %+v, %v", found, err)
+		t.Errorf("before the setup, Check returns %+v, %v", found, err)
 	}
 	file, err := desk.ReadPrices([]byte(prices))
 	if err != nil {
 		t.Fatal(err)
 	}
 	done, err := service.Setup(t.Context(), file)
-	if err != nil || done.Secret != stripetest.Secret || len(done.Made) != 13 { // meter, 4 products, 4 prices, 2 by usage, portal, endpoint
-		t.Errorf("the set-up made %q, %v", done, err)
+	if err != nil || done.Secret != stripetest.Secret || len(done.Made) != 13 { // meter, 4 products, 4 prices, 2 metered prices, portal, endpoint
+		t.Errorf("the setup created %q, %v", done, err)
 	}
 	if again, err := service.Setup(t.Context(), file); err != nil || len(again.Made) != 0 || again.Secret != "" {
-		t.Errorf("the second set-up made %q, %v", again, err)
+		t.Errorf("the second setup created %q, %v", again, err)
 	}
 	if found, err := service.Check(t.Context()); err != nil || len(found) != 0 {
-		t.Errorf("after it is found %+v, %v", found, err)
+		t.Errorf("after the setup, Check returns %+v, %v", found, err)
 	}
-	// What the operator changes here is found.
+	// A change made here is found.
 	if _, err := p.Set(t.Context(), "pool", plans.Change{IncludedEmails: new(new(50_000))}); err != nil {
 		t.Fatal(err)
 	}
 	if found, err := service.Check(t.Context()); err != nil || len(found) != 1 || found[0].About != "pool" || !strings.Contains(found[0].What, "includes 50000 emails here, but the price includes 100000") {
-		t.Errorf("another volume: %+v, %v", found, err)
+		t.Errorf("after a change of the included volume, Check returns %+v, %v", found, err)
 	}
 	if done, err := service.Setup(t.Context(), file); err != nil || len(done.Made) != 1 || !strings.HasPrefix(done.Made[0], "pool: metered price") {
-		t.Errorf("the third set-up made %q, %v", done, err)
+		t.Errorf("the third setup created %q, %v", done, err)
 	}
 	if found, err := service.Check(t.Context()); err != nil || len(found) != 0 {
-		t.Errorf("after it is found %+v, %v", found, err)
+		t.Errorf("after the third setup, Check returns %+v, %v", found, err)
 	}
 	state, err := service.State(t.Context())
 	if err != nil || state.Customers != 0 || state.LastEvent != nil || state.Backlog.Hours != 0 {
 		t.Errorf("the state is %+v, %v", state, err)
 	}
 	if err := service.Sync(t.Context(), "acc_none"); fault.KindOf(err) != fault.NotFound {
-		t.Errorf("a sync of nobody: %v", err)
+		t.Errorf("a sync of an unknown account: %v", err)
 	}
 }
 
-func TestAFileOfPricesNamesItsMistakes(t *testing.T) {
+func TestPriceFileErrorsNameFields(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
 		"currency: EUR\nplans: {pro: {amount: 0}}": "currency plans.pro.amount",
@@ -99,13 +99,13 @@ func TestAFileOfPricesNamesItsMistakes(t *testing.T) {
 	} {
 		_, err := desk.ReadPrices([]byte(text))
 		if got := strings.Join(slices.Sorted(maps.Keys(fault.From(err).Fields)), " "); fault.KindOf(err) != fault.Invalid || got != want {
-			t.Errorf("%q: %v, want %q named", text, err, want)
+			t.Errorf("%q: %v, want the fields %q", text, err, want)
 		}
 	}
 	service, _, _ := newDesk(t)
 	_, err := service.Setup(t.Context(), desk.Prices{Currency: "eur", Plans: map[string]desk.Price{"gold": {Amount: 1}, "pool": {Amount: 1}}})
 	if got := strings.Join(slices.Sorted(maps.Keys(fault.From(err).Fields)), " "); got != "plans.gold plans.pool.overage" {
-		t.Errorf("a set-up of unknown plans: %v", err)
+		t.Errorf("a setup with unknown plans: %v", err)
 	}
 	if _, err := desk.New(nil, nil, secret.String{}, "", ""); err != desk.ErrNoKey { //nolint:errorlint // it is that one
 		t.Errorf("without a key: %v", err)

@@ -18,7 +18,7 @@ import (
 	"github.com/postrider/postrider/runtime/storage/page"
 )
 
-// mailer stores what is mailed as the real one does: in the transaction that holds it.
+// mailer stores mail as the real one does, in the transaction that holds it.
 type mailer struct {
 	db *db.DB
 
@@ -50,7 +50,7 @@ func (m *mailer) said() string {
 	return strings.Join(out, "; ")
 }
 
-func TestPeopleWhoPayAreToldOnce(t *testing.T) {
+func TestNotifiesPayingPeopleOnce(t *testing.T) {
 	t.Parallel()
 	d := dbtest.New(t)
 	a, err := accounts.New(accounts.Params{DB: d, Cursors: page.NewCodec([]byte("0123456789abcdef")), Logger: slog.New(slog.DiscardHandler)})

@@ -262,7 +262,7 @@ func TestListsAndCursorsStayWithTheirAccount(t *testing.T) {
 		if !o.has("query", "cursor") || !o.keys || strings.Contains(o.path, "{") {
 			continue
 		}
-		if o.path == "/billing/invoices" { // the payment provider's: TestInvoicesAreOfTheirAccount
+		if o.path == "/billing/invoices" { // the payment provider's: TestInvoicesBelongToAccount
 			continue
 		}
 		var page struct {
