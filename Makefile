@@ -114,7 +114,7 @@ new-module: toolchain postgres ## [long] add a module to a copy of the tree with
 .PHONY: stripe-live
 stripe-live: toolchain postgres ## [long] run the billing tests against a Stripe test-mode account (KEY=sk_test_…); creates products, prices and a meter
 	@test -n '$(KEY)' || { echo 'Set the key of a test-mode account: make stripe-live KEY=sk_test_…'; exit 2; }
-	@POSTRIDER_STRIPE_TEST_KEY='$(KEY)' $(GO) test -count=1 -timeout=30m -v -run TheSameAtStripe ./modules/billing
+	@POSTRIDER_STRIPE_TEST_KEY='$(KEY)' $(GO) test -count=1 -timeout=30m -v -run StripeAndDoubleAgree ./modules/billing
 
 .PHONY: bench
 bench: build postgres ## [long] measure the cost of a message, compared with pgbench, OpenSSL and raw POSTs (ONLY=part for one part)

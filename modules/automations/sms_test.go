@@ -308,7 +308,7 @@ func TestASimulationShowsTextMessages(t *testing.T) {
 		{to, nil, "text sent 0s, after completed 0s, completed"},
 		{to, map[string]string{"text": OutcomeSuppressed}, "text suppressed 0s, after completed 0s, completed"},
 		{to, map[string]string{"text": OutcomeError}, "text failed 0s, failed simulated: the text message is refused, as the simulation says"},
-		{`{"phone": "0151"}`, nil, "text failed 0s, failed invalid_recipient: to must be a number with its country code, as +4915112345678, without spaces"},
+		{`{"phone": "0151"}`, nil, "text failed 0s, failed invalid_recipient: to must be a number with its country code, such as +4915112345678, without spaces"},
 	} {
 		got := w.simulate(t, a, c.data, c.outcomes)
 		if played(got) != c.want {

@@ -71,7 +71,7 @@ func TestCallersAreAnsweredInTime(t *testing.T) {
 						err = call(t.Context())
 						took = time.Since(begun)
 						if first == 0 && fault.KindOf(err) == fault.Conflict { // the previous call was stopped before it could release the row
-							expect.Eventually(t, name+"%s to get its turn", func() bool {
+							expect.Eventually(t, name+" to get its turn", func() bool {
 								begun = time.Now()
 								err = call(t.Context())
 								took = time.Since(begun)

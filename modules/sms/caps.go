@@ -8,9 +8,9 @@ import (
 	"github.com/postrider/postrider/runtime/storage/db"
 )
 
-// countSQL counts a message in the present day of UTC. The counter stays locked until the
-// transaction ends: messages of one account are counted one after another, and the count of a number
-// within the hour is exact for the same reason.
+// countSQL counts a message in the current UTC day. The counter stays locked until the transaction ends, so
+// messages of one account are counted one after another. For the same reason, the count per number and hour is
+// exact.
 const countSQL = `
 INSERT INTO sms_days (account_id, day, messages, by_operator) VALUES ($1, to_char(now() AT TIME ZONE 'UTC', 'YYYY-MM-DD'), 1, $2)
 ON CONFLICT (account_id, day) DO UPDATE SET messages = sms_days.messages + 1, by_operator = sms_days.by_operator + $2
@@ -22,7 +22,7 @@ SELECT count(*) FROM (
 	ORDER BY id DESC LIMIT $3
 ) recent`
 
-// count takes one message from the caps. The error is Limit if there is none left.
+// count counts one message against the caps. It returns a Limit error if a cap is reached.
 func (s *Service) count(ctx context.Context, tx db.Execer, accountID string, a accepted, w way) error {
 	type day struct{ messages, byOperator int }
 	operator := 0
@@ -35,16 +35,16 @@ func (s *Service) count(ctx context.Context, tx db.Execer, accountID string, a a
 	}
 	switch {
 	case used.messages > w.dailyCap:
-		return refuse(fault.Limit, CodeCap, "the account sends at most %d text messages a day", w.dailyCap)
+		return refuse(fault.Limit, CodeCap, "the account sends at most %d text messages per day", w.dailyCap)
 	case w.planCap != nil && used.byOperator > *w.planCap:
-		return refuse(fault.Limit, CodeCap, "the plan %s allows %d text messages a day by the operator's provider", w.plan, *w.planCap)
+		return refuse(fault.Limit, CodeCap, "the plan %s allows %d text messages per day through the operator's provider", w.plan, *w.planCap)
 	}
 	recent, err := db.One(ctx, tx, db.Value[int], lastHourSQL, accountID, db.Array(s.optOuts.Hashes(a.number.E164)), perHour)
 	if err != nil {
-		return fmt.Errorf("count the text messages to a number: %w", err)
+		return fmt.Errorf("count text messages to a number: %w", err)
 	}
 	if recent >= perHour {
-		return refuse(fault.Limit, CodeCap, "one number gets at most %d text messages in an hour", perHour)
+		return refuse(fault.Limit, CodeCap, "a number can receive at most %d text messages per hour", perHour)
 	}
 	return nil
 }

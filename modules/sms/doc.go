@@ -1,35 +1,35 @@
-// Package sms sends text messages to numbers, through providers.
+// Package sms sends text messages through providers.
 //
-// # Words
+// # Terms
 //
-// A message (sms_…) goes to one number. Its parts are what the network carries one by one and what
-// the provider bills (package segment). A provider carries messages: an account's own, or the
-// operator's (package provider). An attempt is one request to a provider (package handover). A
-// receipt is what the provider tells later (package callback). An opt-out is a number whose owner has
-// said STOP (package optout). What an account has chosen stands in package settings.
+// A message (sms_…) goes to one number. It consists of parts, which the network carries and the provider bills
+// separately (package segment). A provider carries messages. It belongs to the account or to the operator
+// (package provider). An attempt is one request to a provider (package handover). A receipt is a later report
+// of the provider (package callback). An opt-out is a number whose owner replied STOP (package optout). The
+// settings of an account are in package settings.
 //
 // # States
 //
 //	queued ─▶ sent ─▶ delivered
-//	  │  │      └───▶ failed      the provider says so later
+//	  │  │      └───▶ failed      reported later by the provider
 //	  │  └─▶ unknown ─▶ sent, delivered, failed    only by a receipt
 //	  └────▶ failed
 //
-// What is unknown may have been sent, and is never sent again: a message that comes twice costs
-// money and trust, and providers have no keys of idempotency.
+// An unknown message may have been sent, and is never sent again: a message that arrives twice costs money and
+// trust, and providers have no idempotency keys.
 //
-// # What is promised
+// # Guarantees
 //
-//   - Send stores the message in the transaction of its caller, whose guard is asked before. So one
-//     step of a run sends one message, whatever dies.
-//   - Nothing goes to a country that the account has not chosen, and none is chosen at first. An
-//     account has a cap for a day, a number gets 10 messages in an hour, and a plan caps what goes
-//     by the operator's provider: who can have a service send to numbers of his choice earns by it
-//     (SMS pumping).
-//   - Who has said STOP gets nothing from the account until START: by a reply, by the provider's
-//     word, by whatever spelling of the number, also when the number was erased.
-//   - Secrets of providers are sealed, and go only where they were set up for: another address
-//     needs them anew.
+//   - Send stores the message in its caller's transaction, after it has asked the guard. One step of a run
+//     therefore sends one message, whichever process dies.
+//   - A message goes only to countries that the account has chosen, and initially none is chosen. An account
+//     has a daily cap, a number can receive 10 messages per hour, and a plan caps the messages sent through the
+//     operator's provider. These limits stop attackers who earn money from messages to their own numbers (SMS
+//     pumping).
+//   - A recipient who replied STOP receives nothing from the account until START. This holds for STOP by reply
+//     and as reported by the provider, for every spelling of the number, and after the number was erased.
+//   - Provider secrets are sealed, and are sent only to the address that they were entered for. A new address
+//     requires entering them again.
 //
-// The module reads nothing and writes nothing while emails are accepted or delivered.
+// The module does no work while emails are accepted or delivered.
 package sms

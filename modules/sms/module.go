@@ -21,19 +21,19 @@ import (
 	"github.com/postrider/postrider/runtime/work/node"
 )
 
-// configOf takes what the hand-over needs from the installation's configuration. A process that
-// delivers no mail hands no text messages over either.
+// configOf returns the configuration of handover. A process that delivers no mail submits no text messages
+// either.
 func configOf(cfg setting.Values) handover.Config {
 	return handover.Config{Idle: config.DeliveryConcurrency.Of(cfg) == 0}
 }
 
-// linksOf makes links below the public URL of this installation.
+// linksOf returns the links below the public URL of this installation.
 func linksOf(cfg setting.Values, box *secret.Box) link.Links {
 	return link.New(strings.TrimSuffix(config.BaseURL.Of(cfg), "/"), box.DeriveEach("sms links"))
 }
 
-// Module gives *Service, which stores text messages and hands them over, and the services of its
-// rooms: the settings of accounts, and what providers tell later.
+// Module provides *Service, which stores and submits text messages, and the services of its packages: the
+// settings of accounts, opt-outs, and the callbacks of providers.
 var Module = fx.Module("sms",
 	fx.Provide(settings.ConfigOf, settings.New, optout.New, callback.New, New),
 	module.Keeps(func(s *Service) module.Kept {

@@ -13,8 +13,8 @@ type Preview struct {
 	Segments       int
 }
 
-// Preview judges a message as Send does and stores nothing. Caps are not counted, and nobody's
-// STOP is looked up. The error is a fault.Error that says why nothing may be sent.
+// Preview validates a message as Send does, and stores nothing. It neither counts against caps nor looks up
+// opt-outs. The error is a fault.Error that states why the message cannot be sent.
 func (s *Service) Preview(ctx context.Context, accountID string, m Message) (Preview, error) {
 	if len(m.Text) > maxText {
 		return Preview{}, tooLong()

@@ -14,7 +14,7 @@ import (
 	"github.com/postrider/postrider/runtime/storage/page"
 )
 
-// Filter chooses messages. Empty members let everything pass.
+// Filter selects messages. Empty fields match every message.
 type Filter struct {
 	page.Request
 
@@ -24,7 +24,7 @@ type Filter struct {
 	RunID        string
 }
 
-// List gives one page of the account's messages, newest first.
+// List returns one page of the account's messages, newest first.
 func (s *Service) List(ctx context.Context, accountID string, f Filter) (out page.Page[*ent.SMSMessage], err error) {
 	wrong := fault.Fields{}
 	q := s.db.Ent.SMSMessage.Query().Where(smsmessage.AccountID(accountID))
@@ -44,13 +44,13 @@ func (s *Service) List(ctx context.Context, accountID string, f Filter) (out pag
 	if f.AutomationID != "" {
 		q = q.Where(smsmessage.AutomationID(f.AutomationID))
 		if !id.Is(id.Automation, f.AutomationID) {
-			wrong.Add("automation_id", "must be the id of an automation")
+			wrong.Add("automation_id", "must be the ID of an automation")
 		}
 	}
 	if f.RunID != "" {
 		q = q.Where(smsmessage.RunID(f.RunID))
 		if !id.Is(id.Run, f.RunID) {
-			wrong.Add("run_id", "must be the id of a run")
+			wrong.Add("run_id", "must be the ID of a run")
 		}
 	}
 	if err := wrong.Err(); err != nil {
@@ -67,7 +67,7 @@ type Stored struct {
 	Attempts []*ent.SMSAttempt
 }
 
-// Get gives one message of the account.
+// Get returns one message of the account.
 func (s *Service) Get(ctx context.Context, accountID, messageID string) (out Stored, err error) {
 	if !id.Is(id.SMS, messageID) {
 		return out, fault.Missing("text message", messageID)
@@ -86,7 +86,7 @@ func (s *Service) Get(ctx context.Context, accountID, messageID string) (out Sto
 	return out, nil
 }
 
-// OfRun gives the messages that a run has sent, oldest first.
+// OfRun returns the messages that a run has sent, oldest first.
 func (s *Service) OfRun(ctx context.Context, accountID, runID string) ([]*ent.SMSMessage, error) {
 	rows, err := s.db.Ent.SMSMessage.Query().Where(smsmessage.AccountID(accountID), smsmessage.RunID(runID)).Order(ent.Asc(smsmessage.FieldID)).All(ctx)
 	if err != nil {
@@ -95,7 +95,7 @@ func (s *Service) OfRun(ctx context.Context, accountID, runID string) ([]*ent.SM
 	return rows, nil
 }
 
-// StepCount is how many messages of one step of a version of an automation have a status.
+// StepCount is the number of messages with one status that were sent by one step of a version of an automation.
 type StepCount struct {
 	AutomationID string
 	Version      int
@@ -104,8 +104,8 @@ type StepCount struct {
 	Count        int
 }
 
-// All messages of an automation are one account's, so one of them tells whose they are, and the
-// rest is counted in the index.
+// All messages of an automation belong to one account, so one of them determines the account, and the rest is
+// counted in the index.
 const stepCountsSQL = `
 SELECT a.id, c.version, c.step_index, c.status, c.n
 FROM unnest($2::text[]) AS a (id)
@@ -113,7 +113,7 @@ CROSS JOIN LATERAL (SELECT account_id FROM sms_messages WHERE automation_id = a.
 CROSS JOIN LATERAL (SELECT version, step_index, status, count(*) AS n FROM sms_messages WHERE automation_id = a.id GROUP BY version, step_index, status) AS c
 WHERE one.account_id = $1`
 
-// StepCounts counts the messages of automations of the account by step and status.
+// StepCounts counts the messages of the account's automations by step and status.
 func (s *Service) StepCounts(ctx context.Context, accountID string, automationIDs ...string) ([]StepCount, error) {
 	list, err := db.All(ctx, s.db.SQL, func(c *StepCount) []any { return []any{&c.AutomationID, &c.Version, &c.StepIndex, &c.Status, &c.Count} },
 		stepCountsSQL, accountID, db.Array(automationIDs))

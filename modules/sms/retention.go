@@ -11,7 +11,7 @@ import (
 	"github.com/postrider/postrider/runtime/storage/db"
 )
 
-// purgeStep keeps the statements of a purge short beside the traffic.
+// purgeStep keeps the statements of a purge short, so that they do not block other traffic.
 const purgeStep = 500
 
 const purgeSQL = `
@@ -22,8 +22,8 @@ WITH old AS (
 ), attempts AS (DELETE FROM sms_attempts a USING old WHERE a.message_id = old.id)
 SELECT count(*) FROM old`
 
-// Purge deletes an account's messages from before a time, with their attempts. What still waits
-// stays. Opt-outs stay for ever.
+// Purge deletes an account's messages from before a time, with their attempts. Queued messages and opt-outs are
+// kept.
 func (s *Service) Purge(ctx context.Context, accountID string, before time.Time) (deleted int64, err error) {
 	for {
 		n, err := db.One(ctx, s.db.SQL, db.Value[int64], purgeSQL, accountID, id.Since(id.SMS, before), purgeStep)
@@ -37,8 +37,8 @@ func (s *Service) Purge(ctx context.Context, accountID string, before time.Time)
 }
 
 const (
-	// eraseSQL deletes the messages of a person, also those that wait, and takes their numbers out of
-	// opt-outs, which go on blocking by their hashes.
+	// eraseSQL deletes the messages of a person, including queued ones, and removes the person's numbers from
+	// opt-outs, which keep blocking by their hashes.
 	eraseSQL = `
 WITH gone AS (
 	DELETE FROM sms_messages WHERE account_id = $1 AND (email_key = NULLIF($2, '') OR user_id = NULLIF($3, '')) RETURNING id, number_hash
@@ -46,23 +46,23 @@ WITH gone AS (
 	UPDATE sms_opt_outs o SET number = NULL FROM gone WHERE o.account_id = $1 AND o.number_hash = gone.number_hash
 )
 SELECT id FROM gone`
-	// eraseAttemptsSQL is a statement of its own: it sees attempts that began while the deletion of
-	// their messages waited.
+	// eraseAttemptsSQL is a separate statement so that it sees attempts that began while the deletion of their
+	// messages waited for a lock.
 	eraseAttemptsSQL = `DELETE FROM sms_attempts WHERE message_id = ANY($1::text[])`
 )
 
-// Erase forgets the person of an address: the messages that runs have sent to it.
+// Erase deletes the messages that runs have sent to the person with an email address.
 func (s *Service) Erase(ctx context.Context, accountID, address string) (deleted int64, err error) {
 	return s.erase(ctx, accountID, strings.ToLower(address), "")
 }
 
-// EraseUser forgets a person by the id that the account gives.
+// EraseUser deletes the messages of a person by the account's ID of that person.
 func (s *Service) EraseUser(ctx context.Context, accountID, userID string) (deleted int64, err error) {
 	return s.erase(ctx, accountID, "", userID)
 }
 
 func (s *Service) erase(ctx context.Context, accountID, emailKey, userID string) (deleted int64, err error) {
-	if strings.ContainsRune(emailKey+userID, 0) { // no row has it
+	if strings.ContainsRune(emailKey+userID, 0) { // no row can contain it
 		return 0, nil
 	}
 	err = s.db.InTx(ctx, func(tx *ent.Tx) error {
@@ -80,7 +80,7 @@ func (s *Service) erase(ctx context.Context, accountID, emailKey, userID string)
 	return deleted, nil
 }
 
-// daysKept is how many days back counters are kept.
+// daysKept is the number of days that counters are kept.
 const daysKept = 60
 
 const sweepSQL = `
@@ -91,12 +91,12 @@ WITH old AS (
 )
 SELECT count(*) FROM old`
 
-// Sweep deletes counters that have grown old, and tells how many.
+// Sweep deletes old counters, and returns how many.
 func (s *Service) Sweep(ctx context.Context) (swept int64, err error) {
 	for {
 		n, err := db.One(ctx, s.db.SQL, db.Value[int64], sweepSQL, daysKept, purgeStep)
 		if err != nil {
-			return swept, fmt.Errorf("sweep counters of text messages: %w", err)
+			return swept, fmt.Errorf("delete old counters of text messages: %w", err)
 		}
 		if swept += n; n < purgeStep {
 			return swept, nil

@@ -23,30 +23,29 @@ import (
 // Message is a text message to one number.
 type Message struct {
 	To   string // E.164
-	From string // "": the provider's own choice
+	From string // empty to let the provider choose
 	Text string
 
-	// What sends it, if a run does.
+	// The run that sends it, if any.
 	AutomationID, RunID string
 	Version, Step       int
 	UserID, EmailKey    string // of the person
 }
 
-// Receipt is what is said of a message that was stored.
+// Receipt describes a stored message.
 type Receipt struct {
 	ID         string
 	Encoding   segment.Encoding
 	Segments   int
-	Suppressed bool // the owner of the number has said STOP: the message has failed
+	Suppressed bool // the recipient replied STOP: the message has failed
 }
 
-// Guard decides in the transaction that stores a message whether it is stored, and writes down that
-// it is. It is asked last, after caps.
+// Guard decides, in the transaction that stores a message, whether the message is stored, and records that. It
+// is called last, after the caps.
 type Guard func(ctx context.Context, tx db.Execer, r Receipt) (held bool, err error)
 
-// ErrNotHeld says that the guard of a message did not let it be stored. The transaction has to be
-// undone.
-var ErrNotHeld = errors.New("the guard of the text message does not hold any more")
+// ErrNotHeld is returned if the guard of a message refused to store it. The transaction must be rolled back.
+var ErrNotHeld = errors.New("the guard of the text message no longer holds")
 
 // The codes of refusals.
 const (
@@ -59,17 +58,17 @@ const (
 	CodeNoProvider = "sms_no_provider"
 )
 
-// triesFor is how long a provider may be away.
+// triesFor is how long a provider may be unavailable.
 const triesFor = 4 * time.Hour
 
-// perHour is how many messages one number gets from an account in an hour.
+// perHour is how many messages from one account a number can receive per hour.
 const perHour = 10
 
 func refuse(kind fault.Kind, code, format string, args ...any) error {
 	return &fault.Error{Kind: kind, Code: code, Message: fmt.Sprintf(format, args...)}
 }
 
-// accepted is a message that may be stored, as far as it can be judged by itself.
+// accepted is a message that is valid by itself, regardless of its account.
 type accepted struct {
 	Message
 
@@ -92,29 +91,28 @@ func accept(m Message) (accepted, error) {
 	}
 	switch {
 	case strings.TrimSpace(m.Text) == "":
-		return a, refuse(fault.Invalid, CodeText, "text is empty")
+		return a, refuse(fault.Invalid, CodeText, "text cannot be empty")
 	case !utf8.ValidString(m.Text) || strings.ContainsFunc(m.Text, isControl):
-		return a, refuse(fault.Invalid, CodeText, "text has characters that cannot be sent: control characters, or octets that are no UTF-8")
+		return a, refuse(fault.Invalid, CodeText, "text cannot contain control characters or invalid UTF-8")
 	}
 	if a.encoding, a.segments = segment.Count(m.Text); a.segments > segment.Max {
-		return a, refuse(fault.Invalid, CodeTooLong, "text has %d parts in the encoding %s; at most %d are sent", a.segments, a.encoding, segment.Max)
+		return a, refuse(fault.Invalid, CodeTooLong, "text has %d parts in the encoding %s, and must have at most %d", a.segments, a.encoding, segment.Max)
 	}
 	return a, nil
 }
 
 func isControl(r rune) bool { return unicode.IsControl(r) && !strings.ContainsRune("\n\r\f\t", r) }
 
-// maxText is more than any text of segment.Max parts has, in octets: what is longer is not counted.
+// maxText is larger than any text of segment.Max parts, in bytes. Longer texts are not counted.
 const maxText = 64 << 10
 
 func tooLong() error {
-	return refuse(fault.Invalid, CodeTooLong, "text has more than %d octets", maxText)
+	return refuse(fault.Invalid, CodeTooLong, "text must be at most %d bytes", maxText)
 }
 
-// Send stores a message in a transaction and has it handed over once that is committed (Wake). The
-// error is a fault.Error that says why nothing may be sent, or ErrNotHeld; the transaction has to be
-// undone then. Caps are counted first and the guard is asked last, so that locks are taken in one
-// order.
+// Send stores a message in a transaction. Call Wake after the commit to submit it. The error is ErrNotHeld, or
+// a fault.Error that states why the message cannot be sent; the transaction must then be rolled back. Caps are
+// counted first and the guard is called last, so that locks are always acquired in the same order.
 func (s *Service) Send(ctx context.Context, tx db.Execer, accountID string, m Message, guard Guard) (Receipt, error) {
 	if len(m.Text) > maxText {
 		return Receipt{}, tooLong()
@@ -148,17 +146,17 @@ func (s *Service) Send(ctx context.Context, tx db.Execer, accountID string, m Me
 	return receipt, s.insert(ctx, tx, accountID, a, way, receipt.Suppressed)
 }
 
-// way is by what a message goes, and what bounds it.
+// way is the route of a message, with its limits.
 type way struct {
 	handover.Route
 
 	dailyCap int
-	planCap  *int   // of messages by the operator's provider; nil: none
+	planCap  *int   // of messages through the operator's provider; nil if unlimited
 	plan     string // its name
 }
 
-// wayOf gives the way of a message. The error says that there is none, that the country is not
-// allowed, or that the account is suspended.
+// wayOf returns the route of a message and its limits. The error states that there is no provider, that the
+// country is not allowed, or that the account is suspended.
 func (s *Service) wayOf(ctx context.Context, tx db.Execer, accountID string, to number.Number) (way, error) {
 	account, err := s.accounts.Account(ctx, accountID)
 	if err != nil {
@@ -179,10 +177,10 @@ func (s *Service) wayOf(ctx context.Context, tx db.Execer, accountID string, to 
 		return way{}, refuse(fault.Invalid, CodeNoProvider, "%s", reason)
 	}
 	if !route.Own && !account.Unlocked(true) {
-		return way{}, fault.Forbiddenf(fault.CodeProductionLocked, "Production is not unlocked for this account, so it sends no text messages by the operator's provider")
+		return way{}, fault.Forbiddenf(fault.CodeProductionLocked, "Production is not unlocked for this account, so it cannot send text messages through the operator's provider")
 	}
 	if row == nil || !slices.Contains(row.Countries, to.Region) {
-		return way{}, refuse(fault.Invalid, CodeCountry, "to is a number of %s, which is not among the countries that this account sends text messages to", to.Region)
+		return way{}, refuse(fault.Invalid, CodeCountry, "to is a number of %s, which is not one of the countries that this account sends text messages to", to.Region)
 	}
 	w := way{Route: route, dailyCap: row.DailyCap, plan: account.Plan.Name}
 	if !route.Own {
@@ -191,18 +189,18 @@ func (s *Service) wayOf(ctx context.Context, tx db.Execer, accountID string, to 
 	return w, nil
 }
 
-// unusable says why no message can be sent; "": one can.
+// unusable returns why no message can be sent, or an empty string.
 func unusable(row *ent.SMSSettings, route handover.Route) string {
 	switch {
 	case route.Provider != nil:
 		return ""
 	case row != nil && row.Provider == smssettings.ProviderNone:
-		return "text messages are switched off for this account"
+		return "text messages are disabled for this account"
 	}
-	return "this account has no provider of text messages, and the operator of this service has none for it"
+	return "this account has no provider of text messages, and the operator of this service offers none"
 }
 
-// Problem says why an account cannot send text messages now; "": it can.
+// Problem returns why an account cannot send text messages now, or an empty string.
 func (s *Service) Problem(ctx context.Context, accountID string) (string, error) {
 	row, err := s.settings.Row(ctx, s.db.SQL, accountID)
 	if err != nil {
@@ -210,13 +208,13 @@ func (s *Service) Problem(ctx context.Context, accountID string) (string, error)
 	}
 	route, err := s.settings.RouteOf(accountID, row)
 	if err != nil {
-		return "the provider of text messages cannot be used as it is set up; set it up again", nil //nolint:nilerr // this is the answer
+		return "the provider of text messages cannot be used with its current settings; set it up again", nil //nolint:nilerr // this is the answer
 	}
 	if reason := unusable(row, route); reason != "" {
 		return reason, nil
 	}
 	if row == nil || len(row.Countries) == 0 {
-		return "this account has chosen no country that it sends text messages to", nil
+		return "this account has not chosen any country to send text messages to", nil
 	}
 	return "", nil
 }
@@ -225,7 +223,7 @@ var insertSQL = db.Compile(`
 INSERT INTO sms_messages (id, account_id, "to", number_hash, region, "from", text, encoding, segments, own_provider, provider, status, error_code, error, due_at, expires_at,
 	automation_id, run_id, version, step_index, user_id, email_key, created_at, settled_at)
 VALUES (@id, @account, @to, @hash, @region, @from, @text, @encoding, @segments, @own, @provider, CASE WHEN @suppressed THEN 'failed' ELSE 'queued' END,
-	CASE WHEN @suppressed THEN 'suppressed' ELSE '' END, CASE WHEN @suppressed THEN 'the owner of the number has said STOP' ELSE '' END,
+	CASE WHEN @suppressed THEN 'suppressed' ELSE '' END, CASE WHEN @suppressed THEN 'the recipient replied STOP' ELSE '' END,
 	CASE WHEN NOT @suppressed THEN now() END, now() + @tries * interval '1 second',
 	NULLIF(@automation, ''), NULLIF(@run, ''), @version, @step, NULLIF(@user, ''), NULLIF(@email, ''), now(), CASE WHEN @suppressed THEN now() END)`)
 

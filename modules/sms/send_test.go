@@ -80,11 +80,11 @@ func TestNothingIsSentWithoutAProviderOrACountry(t *testing.T) {
 	w.set(t, ours, settings.Change{Provider: "none", Countries: []string{"DE"}})
 	_, err = w.try(t, ours, Message{To: german, Text: "x"})
 	refused(t, "switched off", err, CodeNoProvider)
-	problem("switched off")
+	problem("disabled")
 	w.set(t, ours, settings.Change{Provider: "twilio", From: "12345", Twilio: &settings.TwilioChange{AccountSID: smstest.SID, AuthToken: secret.New(smstest.Token)}})
 	_, err = w.try(t, ours, Message{To: german, Text: "x"})
 	refused(t, "without a country", err, CodeCountry)
-	problem("no country")
+	problem("any country")
 	w.byTwilio(t, ours)
 	problem("")
 

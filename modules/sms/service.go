@@ -19,12 +19,12 @@ import (
 	"github.com/postrider/postrider/runtime/storage/page"
 )
 
-// Accounts tells who an account is: its plan, and whether it is suspended.
+// Accounts returns the profile of an account: its plan, and whether it is suspended.
 type Accounts interface {
 	Account(ctx context.Context, accountID string) (accounts.Account, error)
 }
 
-// Params of New.
+// Params are the dependencies of New.
 type Params struct {
 	fx.In
 
@@ -42,7 +42,7 @@ type Params struct {
 	Registry prometheus.Registerer `optional:"true"`
 }
 
-// Service keeps text messages and has them handed over. Safe for concurrent use.
+// Service stores text messages and submits them. Safe for concurrent use.
 type Service struct {
 	db       *db.DB
 	accounts Accounts
@@ -54,24 +54,25 @@ type Service struct {
 	tasks    *worker.Tasks
 }
 
-// New makes the service; nothing runs before Start.
+// New returns a new Service. It does nothing before Start.
 func New(p Params) (*Service, error) {
 	account := owner{Service: p.Settings, Links: p.Links, db: p.DB, accounts: p.Accounts, optOuts: p.OptOuts}
 	h, err := handover.New(handover.Params{Config: p.Config, DB: p.DB, Account: account, Signals: p.Signals, Node: p.Node, Logger: p.Logger, Workers: p.Workers, Registry: p.Registry})
 	return &Service{db: p.DB, accounts: p.Accounts, settings: p.Settings, optOuts: p.OptOuts, links: p.Links, cursors: p.Cursors, handover: h, tasks: worker.NewTasks(p.Logger, p.Workers)}, err
 }
 
-// Start begins to hand messages over.
+// Start starts submitting messages.
 func (s *Service) Start(ctx context.Context) error {
 	s.optOuts.Start()
 	s.tasks.Start(worker.Every("sealing of gateways of text messages", sealEvery, s.settings.Seal).Soon(time.Second))
 	return s.handover.Start(ctx)
 }
 
-// sealEvery is how soon gateways of an earlier version are sealed after the last of its processes has ended.
+// sealEvery is the maximum delay after the last older process has ended until gateways stored by earlier
+// versions are sealed.
 const sealEvery = time.Minute
 
-// Stop lets requests that have begun end while ctx lasts.
+// Stop waits for started requests until ctx ends.
 func (s *Service) Stop(ctx context.Context) error {
 	s.tasks.Stop(ctx)
 	s.optOuts.Stop(ctx)
@@ -80,14 +81,14 @@ func (s *Service) Stop(ctx context.Context) error {
 	return err
 }
 
-// Wake has messages handed over that a transaction has stored. It is called behind the commit.
+// Wake submits the messages that a transaction stored. Call it after the commit.
 func (s *Service) Wake() { s.handover.Wake() }
 
-// Drain hands over every message that is due now. It is for tests, where no worker runs.
+// Drain submits every message that is due now. It is for tests without a worker.
 func (s *Service) Drain(ctx context.Context) (int, error) { return s.handover.Drain(ctx) }
 
-// condition tells how late the queue is, and the operator where his provider posts replies. Where nobody has
-// a provider, and nothing waits for one, text messages are off.
+// condition returns how late the queue is, and shows the operator the URL for replies. Without a provider and
+// queued messages, text messages are off.
 func (s *Service) condition(ctx context.Context) (module.Condition, error) {
 	c, err := s.handover.Condition(ctx)
 	if err != nil {
@@ -95,7 +96,7 @@ func (s *Service) condition(ctx context.Context) (module.Condition, error) {
 	}
 	switch s.settings.Operator().Kind {
 	case settings.KindTwilio, settings.KindHTTP:
-		c.Details = append(c.Details, "replies to the operator's provider of text messages are taken at "+s.links.URL(link.ReplyPath, link.OperatorName))
+		c.Details = append(c.Details, "replies to the operator's SMS provider are accepted at "+s.links.URL(link.ReplyPath, link.OperatorName))
 	case "":
 		own, err := s.settings.AnyOwn(ctx)
 		if err != nil {
@@ -106,8 +107,7 @@ func (s *Service) condition(ctx context.Context) (module.Condition, error) {
 	return c, nil
 }
 
-// owner answers what the hand-over asks about an account: by what its messages go, and whether one
-// may go.
+// owner implements handover.Account: it returns the route of an account's messages, and whether it may send.
 type owner struct {
 	*settings.Service
 	link.Links

@@ -32,7 +32,7 @@ func (f *fakeSMS) Settings(context.Context, string) (settings.Settings, error) {
 func (f *fakeSMS) SetSettings(ctx context.Context, accountID string, c settings.Change) (settings.Settings, error) {
 	f.change = c
 	if c.Provider == "smoke" {
-		return settings.Settings{}, fault.InvalidField("provider", "must be operator, none, twilio or http")
+		return settings.Settings{}, fault.InvalidField("provider", "must be one of operator, none, twilio and http")
 	}
 	return f.Settings(ctx, accountID)
 }

@@ -20,7 +20,7 @@ import (
 	"github.com/postrider/postrider/runtime/storage/db"
 )
 
-// Params of New.
+// Params are the dependencies of New.
 type Params struct {
 	fx.In
 
@@ -31,7 +31,7 @@ type Params struct {
 	Logger   *slog.Logger
 }
 
-// Service takes what providers tell. Safe for concurrent use.
+// Service processes callbacks of providers. Safe for concurrent use.
 type Service struct {
 	db       *db.DB
 	settings *settings.Service
@@ -40,7 +40,7 @@ type Service struct {
 	log      *slog.Logger
 }
 
-// New makes the service.
+// New returns a new Service.
 func New(p Params) *Service {
 	return &Service{db: p.DB, settings: p.Settings, optOuts: p.OptOuts, links: p.Links, log: p.Logger}
 }
@@ -48,27 +48,27 @@ func New(p Params) *Service {
 // Request is a request by a provider.
 type Request struct {
 	Token     string
-	URI       string // path and query, as the request has them: Twilio signs them
-	Signature string // of Twilio; "": none
+	URI       string // path and query as in the request, because Twilio signs them
+	Signature string // of Twilio; empty if none
 	Fields    url.Values
 }
 
-// errForged is all that is said of a request that is not genuine.
+// errForged returns the only error that a forged request gets.
 func errForged() error {
 	return &fault.Error{Kind: fault.NotFound, Code: fault.CodeNotFound, Message: "Not found"}
 }
 
-// receiptSQL changes a message by what its provider says. Delivered wins over everything; failed does
-// not over delivered; sent ends only what is not certain. A message that waits for another attempt
-// waits no more. The number is what an opt-out needs.
+// receiptSQL changes a message as its provider reports. Delivered overrides every status. Failed does not
+// override delivered. Sent replaces only uncertain statuses. A message that waits for another attempt stops
+// waiting. An opt-out needs the number.
 var receiptSQL = db.Compile(`
 UPDATE sms_messages SET status = @status, error_code = @code, error = @reason, provider_id = CASE WHEN @provider_id <> '' THEN @provider_id ELSE provider_id END,
 	fence = fence + 1, due_at = NULL, sent_at = CASE WHEN @status = 'failed' THEN sent_at ELSE coalesce(sent_at, now()) END, settled_at = coalesce(settled_at, now())
 WHERE id = @id AND attempts > 0 AND CASE @status WHEN 'delivered' THEN status <> 'delivered' WHEN 'failed' THEN status IN ('queued', 'sent', 'unknown') ELSE status IN ('queued', 'unknown') END
 RETURNING account_id, "to"`)
 
-// Receipt takes what a provider says of a message. The error is NotFound for a request that is not
-// genuine. A receipt that changes nothing is no error: providers repeat them, and in any order.
+// Receipt processes the receipt of a message. It returns NotFound for a forged request. A receipt that changes
+// nothing is not an error, because providers repeat receipts and reorder them.
 func (s *Service) Receipt(ctx context.Context, t Request) error {
 	messageID := s.links.Read(link.ReceiptPath, t.Token)
 	if messageID == "" || !id.Is(id.SMS, messageID) {
@@ -83,7 +83,7 @@ func (s *Service) Receipt(ctx context.Context, t Request) error {
 	if err != nil {
 		return fmt.Errorf("look for the message of a receipt: %w", err)
 	}
-	if len(found) == 0 { // it was deleted: nobody needs to know
+	if len(found) == 0 { // the message was deleted
 		return nil
 	}
 	var r provider.Receipt
@@ -112,8 +112,7 @@ func (s *Service) Receipt(ctx context.Context, t Request) error {
 	return nil
 }
 
-// signed refuses a request without Twilio's signature, by the token of the account or of the
-// operator.
+// signed refuses a request without Twilio's signature, made with the token of the account or of the operator.
 func (s *Service) signed(ctx context.Context, accountID string, own bool, t Request) error {
 	token, err := s.settings.Token(ctx, accountID, own)
 	switch {
@@ -128,9 +127,9 @@ func (s *Service) signed(ctx context.Context, accountID string, own bool, t Requ
 	return nil
 }
 
-// Reply takes what somebody wrote back. STOP and its like opt the number out of the account's
-// messages, or of all by the operator's provider; START takes that back. Nothing else is kept of a
-// reply. The error is NotFound for a request that is not genuine.
+// Reply processes a reply of a recipient. STOP and its synonyms opt the number out of the account's messages,
+// or of all messages sent through the operator's provider. START reverts that. The reply itself is not stored.
+// It returns NotFound for a forged request.
 func (s *Service) Reply(ctx context.Context, t Request) error {
 	of := s.links.Read(link.ReplyPath, t.Token)
 	kind, own := s.settings.Operator().Kind, false

@@ -17,13 +17,13 @@ type job struct {
 	accountID string
 	fence     int64
 	attempts  int       // before this claim
-	expired   bool      // no attempt may be made any more
-	cutOff    time.Time // an earlier attempt that began then has no outcome; zero: all have
+	expired   bool      // no further attempt is allowed
+	cutOff    time.Time // start of an earlier attempt without an outcome; zero if there is none
 }
 
-// claimSQL takes of each account no more than there is room for, so that messages of an account
-// whose provider hangs are not read again and again. From the time @until on, where there is one,
-// nothing is taken: the process that has sent it may have been silent since.
+// claimSQL claims at most as many messages of each account as it has room for, so that messages of an account
+// with a hanging provider are not read repeatedly. If @until is set, nothing is claimed from that time on,
+// because the process may have been frozen since it sent the statement.
 var claimSQL = db.Compile(`
 WITH RECURSIVE waiting AS (
 	(SELECT account_id FROM sms_messages WHERE due_at IS NOT NULL ORDER BY account_id LIMIT 1)
@@ -46,7 +46,7 @@ SELECT c.id, c.account_id, c."to", c."from", c.text, c.encoding, c.segments, c.f
 	(SELECT min(a.started_at) FROM sms_attempts a WHERE a.message_id = c.id AND a.outcome IS NULL)
 FROM claimed c`)
 
-// room is how many more requests of an account may be under way.
+// room is how many more concurrent requests an account may have.
 type room struct {
 	accountID string
 	more      int
@@ -57,7 +57,7 @@ var busyRows = batch.New("b",
 	batch.Int("room", func(r room) int { return r.more }),
 )
 
-// claim takes due messages under a lease.
+// claim claims due messages under a lease.
 func (s *Service) claim(ctx context.Context, limit int, lease time.Duration) ([]*job, error) {
 	var until *time.Time
 	if at := s.node.Until(); !at.IsZero() {
@@ -84,7 +84,7 @@ func (s *Service) claim(ctx context.Context, limit int, lease time.Duration) ([]
 		jobs = append(jobs, &j)
 	}
 	for _, j := range jobs {
-		s.held.TryAcquire(j.accountID) // succeeds: only this worker claims, and claimSQL has taken no more than there is room for
+		s.held.TryAcquire(j.accountID) // succeeds, because only this worker claims, and claimSQL respects the room
 	}
 	return jobs, nil
 }
@@ -97,7 +97,7 @@ var jobRows = batch.New("v",
 var releaseSQL = db.Compile(`
 UPDATE sms_messages m SET due_at = now(), fence = m.fence + 1 FROM ` + jobRows.Source() + ` WHERE m.id = v.id AND m.fence = v.fence AND m.due_at IS NOT NULL`)
 
-// release gives back messages that were claimed and never begun.
+// release returns claimed messages that were not started.
 func (s *Service) release(ctx context.Context, jobs []*job) error {
 	if _, err := s.db.Hot.ExecContext(ctx, releaseSQL.Text, releaseSQL.Args(jobRows.Rows(jobs))...); err != nil {
 		return fmt.Errorf("hand back text messages: %w", err)
@@ -108,8 +108,8 @@ func (s *Service) release(ctx context.Context, jobs []*job) error {
 	return nil
 }
 
-// finish makes room for another message of the account. Claims skip the messages of an account without
-// room, so the worker has to claim again.
+// finish makes room for another message of the account. Claims skip accounts without room, so the worker has to
+// claim again.
 func (s *Service) finish(j *job) {
 	full := s.held.Held()[j.accountID] >= s.config.PerAccount
 	s.held.Release(j.accountID)
@@ -118,7 +118,7 @@ func (s *Service) finish(j *job) {
 	}
 }
 
-// rooms returns how many more messages may be claimed of each account that holds some.
+// rooms returns how many more messages may be claimed for each account that holds some.
 func (s *Service) rooms() []room {
 	var out []room
 	for accountID, n := range s.held.Held() {

@@ -1,21 +1,20 @@
-// Package handover hands queued text messages to providers.
+// Package handover submits queued text messages to providers.
 //
 // # At most once
 //
-// A message is claimed under a lease and a fencing number (runtime/base/worker). Its attempt is a row
-// that is committed before the request is made (begin.go), so whatever dies leaves a trace. An
-// attempt without an outcome that a later claim finds was cut off: the provider may have the
-// message. It is then `unknown`, and no other request is made, unless the provider takes the same
-// request twice and has not been changed since. Likewise for a request that was written and not
-// answered.
+// A message is claimed under a lease and a fencing number (runtime/base/worker). A row for the attempt is
+// committed before the request (run.go), so that a crash leaves a trace. If a later claim finds an attempt
+// without an outcome, the attempt was interrupted and the provider may have the message. The message is then
+// `unknown`, and no other request is made, unless the provider is idempotent and has not been changed since.
+// The same applies to a request that was written but not answered.
 //
-// # Again
+// # Retries
 //
-// Where nobody was reached, and after 429 and 5xx, the next attempt follows on a schedule, for 4
-// hours after the message was accepted. Then it has failed.
+// If the provider was not reached, and after 429 and 5xx, the next attempt follows on a schedule, until 4 hours
+// after the message was accepted. Then the message has failed.
 //
-// # Nobody holds up others
+// # Isolation
 //
-// One claim takes a few messages of each account, and a process has few requests of one account
-// under way, so that a provider that hangs holds up its own account only.
+// A claim takes a few messages per account, and a process has few concurrent requests per account. A hanging
+// provider therefore delays only its own account.
 package handover

@@ -13,16 +13,15 @@ import (
 	"github.com/postrider/postrider/runtime/storage/db"
 )
 
-// results counts claims that were settled, by what the message is then.
+// results counts settled claims by the new status of the message.
 type results map[string]prometheus.Counter
 
 const scrapeLimit = 3 * time.Second
 
-// newResults registers the counters and the gauges of what waits; without a registry they count for
-// nobody.
+// newResults registers the counters and the queue gauges. Without a registry, the counters are not exported.
 func newResults(reg prometheus.Registerer, d *db.DB) (results, error) {
 	all := prometheus.NewCounterVec(prometheus.CounterOpts{Namespace: telemetry.Namespace, Name: "sms_attempts_total",
-		Help: "Attempts to hand text messages over, by what the message is afterwards: queued is tried again, unknown may have been sent."}, []string{"result"})
+		Help: "Attempts to submit text messages, by the resulting status: queued is tried again, unknown may have been sent."}, []string{"result"})
 	counters := results{}
 	for _, name := range []string{"queued", "sent", "delivered", "failed", "unknown"} {
 		counters[name] = all.WithLabelValues(name)
@@ -42,8 +41,8 @@ func newResults(reg prometheus.Registerer, d *db.DB) (results, error) {
 		})
 	}
 	for _, c := range []prometheus.Collector{all,
-		gauge("sms_queue_messages", "Text messages that wait, 100,000 at most. It is the database's: dashboards take the maximum over processes.", waitingSQL),
-		gauge("sms_queue_late_seconds", "How long the oldest text message has been due. It is the database's: dashboards take the maximum over processes.", lateSQL)} {
+		gauge("sms_queue_messages", "Queued text messages, at most 100,000. The value is that of the database: dashboards take the maximum over processes.", waitingSQL),
+		gauge("sms_queue_late_seconds", "How long the oldest text message has been due. The value is that of the database: dashboards take the maximum over processes.", lateSQL)} {
 		if err := reg.Register(c); err != nil {
 			return nil, err
 		}
@@ -63,14 +62,14 @@ func (r results) count(status string) {
 	}
 }
 
-// lateLimit is from when on the queue is called degraded.
+// lateLimit is the delay above which the queue is reported as degraded.
 const lateLimit = 5 * time.Minute
 
-// Condition tells how late the queue is.
+// Condition returns how late the queue is.
 func (s *Service) Condition(ctx context.Context) (module.Condition, error) {
 	late, err := db.One(ctx, s.db.Hot, db.Value[float64], lateSQL)
 	if err != nil {
-		return module.Condition{}, fmt.Errorf("ask how late text messages are: %w", err)
+		return module.Condition{}, fmt.Errorf("read the delay of text messages: %w", err)
 	}
 	return module.Condition{Degraded: late > lateLimit.Seconds(), Figures: map[string]float64{"late_seconds": math.Floor(late)}}, nil
 }

@@ -15,36 +15,36 @@ import (
 	"github.com/postrider/postrider/runtime/storage/db"
 )
 
-// result is what came of a claim.
+// result is the result of a claim.
 type result struct {
 	provider.Answer
 
 	provider string
 	own      bool
-	begun    bool // an attempt was written down
+	begun    bool // an attempt was recorded
 	lost     bool // the claim had ended; nothing is stored
 	took     time.Duration
 }
 
 // The codes of messages for which no request was made.
 const (
-	CodeSuppressed = "suppressed"  // the owner of the number has said STOP
-	CodeExpired    = "expired"     // no provider took it in 4 hours
-	CodeNoProvider = "no_provider" // there is none any more
+	CodeSuppressed = "suppressed"  // the recipient replied STOP
+	CodeExpired    = "expired"     // no provider accepted it within 4 hours
+	CodeNoProvider = "no_provider" // the provider was removed
 	CodeSuspended  = "account_suspended"
 	CodeInternal   = "internal"
 )
 
-// What a message waits for before it is looked at again, without an attempt.
+// How long a message that cannot be attempted waits.
 const (
-	SuspendedPause = 5 * time.Minute // until a message of a suspended account is looked at again
+	SuspendedPause = 5 * time.Minute // for a message of a suspended account
 	waitDefect     = 10 * time.Second
 )
 
 // waits are the pauses after the first, second, … attempt that may be repeated.
 var waits = []time.Duration{time.Minute, 5 * time.Minute, 15 * time.Minute, 30 * time.Minute, time.Hour, 2 * time.Hour}
 
-// pause is how long a message waits after its n-th attempt.
+// pause returns how long a message waits after its n-th attempt.
 func pause(n int, asked time.Duration) time.Duration {
 	return max(waits[min(max(n, 1), len(waits))-1], asked)
 }
@@ -57,22 +57,22 @@ func later(code, sentence string, wait time.Duration) result {
 	return result{Answer: provider.Answer{Outcome: provider.Temporary, Code: code, Reason: sentence, Wait: wait}}
 }
 
-// run hands one message over.
+// run submits one message.
 func (s *Service) run(ctx context.Context, j *job, lease *worker.Lease) (r result) {
 	defer s.finish(j)
 	begun := false
 	defer func() {
 		if cause := recover(); cause != nil {
-			s.log.ErrorContext(ctx, "a text message could not be handed over", telemetry.KeySMSID, j.ID, telemetry.KeyError, cause)
+			s.log.ErrorContext(ctx, "cannot submit a text message", telemetry.KeySMSID, j.ID, telemetry.KeyError, cause)
 			if r = later(CodeInternal, "internal", waitDefect); begun {
-				r = result{Answer: provider.Answer{Outcome: provider.Unknown, Code: CodeInternal, Reason: "the request ended within this service; the provider may have sent the message"}, begun: true}
+				r = result{Answer: provider.Answer{Outcome: provider.Unknown, Code: CodeInternal, Reason: "the request was interrupted within this service; the provider may have sent the message"}, begun: true}
 			}
 		}
 	}()
 	route, err := s.account.Route(ctx, j.accountID)
 	if err != nil {
-		s.log.WarnContext(ctx, "the provider of an account cannot be used", telemetry.KeyAccountID, j.accountID, telemetry.KeyError, err)
-		return later(provider.CodeSettings, "the provider cannot be used as it is set up", waitDefect)
+		s.log.WarnContext(ctx, "cannot use the provider of an account", telemetry.KeyAccountID, j.accountID, telemetry.KeyError, err)
+		return later(provider.CodeSettings, "the provider cannot be used with its current settings", waitDefect)
 	}
 	if stop := s.before(ctx, j, route); stop != nil {
 		return *stop
@@ -82,7 +82,7 @@ func (s *Service) run(ctx context.Context, j *job, lease *worker.Lease) (r resul
 	}
 	number, err := s.begin(ctx, j, route)
 	if err != nil {
-		return result{lost: true} // the lease ends, and somebody claims it again
+		return result{lost: true} // the lease ends, and a later claim takes the message
 	}
 	begun = true
 	started := time.Now()
@@ -100,19 +100,19 @@ func (s *Service) run(ctx context.Context, j *job, lease *worker.Lease) (r resul
 	return r
 }
 
-// before gives what ends the claim without a request; nil: nothing does.
+// before returns the result of a claim that ends without a request, or nil if a request may be made.
 func (s *Service) before(ctx context.Context, j *job, route Route) *result {
 	end := func(r result) *result { return &r }
 	repeatable := route.Provider != nil && route.Provider.Idempotent() && route.Since.Before(j.cutOff)
 	if !j.cutOff.IsZero() && (!repeatable || j.expired) {
 		return end(result{Answer: provider.Answer{Outcome: provider.Unknown, Code: provider.CodeNoAnswer,
-			Reason: "this service was stopped during the request; the provider may have sent the message"}})
+			Reason: "this service stopped during the request; the provider may have sent the message"}})
 	}
 	if j.expired {
-		return end(refused(CodeExpired, "no provider took the message in time"))
+		return end(refused(CodeExpired, "no provider accepted the message in time"))
 	}
 	if route.Provider == nil {
-		return end(refused(CodeNoProvider, "there is no provider of text messages any more"))
+		return end(refused(CodeNoProvider, "the account no longer has a provider of text messages"))
 	}
 	suspended, err := s.account.Suspended(ctx, j.accountID)
 	if err != nil {
@@ -126,15 +126,15 @@ func (s *Service) before(ctx context.Context, j *job, route Route) *result {
 		return end(result{lost: true})
 	}
 	if out {
-		return end(refused(CodeSuppressed, "the owner of the number has said STOP"))
+		return end(refused(CodeSuppressed, "the recipient replied STOP"))
 	}
 	return nil
 }
 
 var errLost = errors.New("the claim of a text message has ended")
 
-// beginSQL writes the attempt down if the claim still holds, and tells its number. The attempts that
-// were cut off, and that may be repeated, are closed.
+// beginSQL records the attempt if the claim still holds, and returns its number. It closes interrupted attempts
+// that may be repeated.
 var beginSQL = db.Compile(`
 WITH ours AS (
 	UPDATE sms_messages SET attempts = attempts + 1, provider = @provider, own_provider = @own
@@ -146,7 +146,7 @@ INSERT INTO sms_attempts (message_id, account_id, number, fence, provider, start
 SELECT id, account_id, attempts, fence, @provider, clock_timestamp(), '', NULLIF(@node::int, 0) FROM ours
 RETURNING number`)
 
-// begin commits the attempt. Its error says that no request may be made.
+// begin commits the attempt. After an error, no request may be made.
 func (s *Service) begin(ctx context.Context, j *job, route Route) (number int, err error) {
 	number, err = db.One(ctx, s.db.Hot, db.Value[int], beginSQL.Text, beginSQL.Args(db.Arg("provider", route.Provider.Name()), db.Arg("own", route.Own),
 		db.Arg("id", j.ID), db.Arg("fence", j.fence), db.Arg("margin", (provider.Timeout+5*time.Second).Microseconds()), db.Arg("node", s.node.ID()))...)
@@ -154,12 +154,12 @@ func (s *Service) begin(ctx context.Context, j *job, route Route) (number int, e
 		return 0, errLost
 	}
 	if err != nil {
-		return 0, fmt.Errorf("begin to hand over a text message: %w", err)
+		return 0, fmt.Errorf("begin to submit a text message: %w", err)
 	}
 	return number, nil
 }
 
-// tell writes the wide line of an attempt. Neither the number nor the text is in it.
+// tell writes the wide log line of an attempt, without the number and the text.
 func (s *Service) tell(ctx context.Context, j *job, r result, number int) {
 	level := slog.LevelInfo
 	if r.Outcome != provider.Sent && r.Outcome != provider.Delivered {
@@ -171,5 +171,5 @@ func (s *Service) tell(ctx context.Context, j *job, r result, number int) {
 
 var digits = regexp.MustCompile(`\+?[0-9][0-9 ().-]{3,}[0-9]`)
 
-// withoutNumbers hides numbers in the words of a provider, which may repeat whom the message was for.
+// withoutNumbers removes numbers from a provider's message, which may contain the recipient.
 func withoutNumbers(text string) string { return digits.ReplaceAllString(text, "…") }

@@ -13,31 +13,31 @@ import (
 	"github.com/postrider/postrider/runtime/storage/db"
 )
 
-// Channel is woken when messages became due.
+// Channel is notified when messages become due.
 const Channel = "sms"
 
-// Route is the way out of an account's messages.
+// Route is the provider that an account's messages go through.
 type Route struct {
-	Provider provider.Provider // nil: there is none
-	Own      bool              // the account's, and not the operator's
-	Since    time.Time         // it was changed last, by the database clock
+	Provider provider.Provider // nil if there is none
+	Own      bool              // of the account, not of the operator
+	Since    time.Time         // last change, by the database clock
 }
 
-// Account is what the hand-over asks of the module.
+// Account is what handover needs from the module.
 type Account interface {
-	// Route gives the way out of an account's messages.
+	// Route returns the route of an account's messages.
 	Route(ctx context.Context, accountID string) (Route, error)
-	// Suspended tells whether an account must not send now.
+	// Suspended reports whether an account cannot send now.
 	Suspended(ctx context.Context, accountID string) (bool, error)
-	// OptedOut tells whether the owner of a number wants no messages.
+	// OptedOut reports whether a number has opted out.
 	OptedOut(ctx context.Context, accountID, number string, own bool) (bool, error)
-	// OptOut writes down what a provider has said of a number.
+	// OptOut stores an opt-out that a provider reported.
 	OptOut(ctx context.Context, tx db.Execer, accountID, number string) error
-	// ReceiptURL is where a provider tells what became of a message.
+	// ReceiptURL returns the URL that a provider posts the receipts of a message to.
 	ReceiptURL(messageID string) string
 }
 
-// Signals wakes the processes that hand over.
+// Signals wakes the processes that submit messages.
 type Signals interface {
 	Subscribe(channel string) (<-chan struct{}, func())
 	Wake(channel string)
@@ -46,20 +46,20 @@ type Signals interface {
 // Node is this process among those that share the database.
 type Node interface {
 	worker.Process
-	ID() int32        // 0: none
-	Until() time.Time // by the database clock, for claims; zero: any time
+	ID() int32        // 0 if it has none
+	Until() time.Time // by the database clock, for claims; zero if unlimited
 }
 
 const (
-	claimLease = time.Minute // how long a process holds a message that it claimed
+	claimLease = time.Minute // how long a process holds a claimed message
 	parallel   = 32          // concurrent requests
 )
 
-// Config of the worker. Zero fields take the default.
+// Config configures the worker. Zero fields take the default.
 type Config struct {
-	Poll       time.Duration // look for due messages at least so often: 1 s
-	PerAccount int           // requests of one account at once: 8
-	Idle       bool          // this process hands nothing over
+	Poll       time.Duration // maximum interval between looks for due messages; default 1 s
+	PerAccount int           // concurrent requests per account; default 8
+	Idle       bool          // this process submits nothing
 }
 
 func (c Config) withDefaults() Config {
@@ -72,7 +72,7 @@ func (c Config) withDefaults() Config {
 	return c
 }
 
-// Params is what the service needs.
+// Params are the dependencies of New.
 type Params struct {
 	Config   Config
 	DB       *db.DB
@@ -81,10 +81,10 @@ type Params struct {
 	Node     Node
 	Logger   *slog.Logger
 	Workers  *worker.Metrics
-	Registry prometheus.Registerer // nil: nothing is counted
+	Registry prometheus.Registerer // nil if nothing is exported
 }
 
-// Service hands messages over. Safe for concurrent use.
+// Service submits messages. Safe for concurrent use.
 type Service struct {
 	config  Config
 	db      *db.DB
@@ -98,7 +98,7 @@ type Service struct {
 	tasks   *worker.Tasks
 }
 
-// New makes the service; nothing runs before Start.
+// New returns a new Service. It does nothing before Start.
 func New(p Params) (*Service, error) {
 	counters, err := newResults(p.Registry, p.DB)
 	if err != nil {
@@ -112,7 +112,7 @@ func New(p Params) (*Service, error) {
 	return s, nil
 }
 
-// Start begins to hand over, unless this process leaves it to others.
+// Start starts submitting messages, unless this process is idle.
 func (s *Service) Start(ctx context.Context) error {
 	if s.config.Idle {
 		return nil
@@ -120,27 +120,27 @@ func (s *Service) Start(ctx context.Context) error {
 	if err := s.worker.Start(ctx); err != nil {
 		return err
 	}
-	s.tasks.Start(worker.OnWake("wakes of text messages", s.signals, Channel, func(context.Context) error {
+	s.tasks.Start(worker.OnWake("wake-ups of text messages", s.signals, Channel, func(context.Context) error {
 		s.worker.Nudge()
 		return nil
 	}))
 	return nil
 }
 
-// Stop lets the requests that have begun end while ctx lasts.
+// Stop waits for started requests until ctx ends.
 func (s *Service) Stop(ctx context.Context) error {
 	s.tasks.Stop(ctx)
 	return s.worker.Stop(ctx)
 }
 
-// Lease returns how long a process holds a message that it claimed.
+// Lease returns how long a process holds a claimed message.
 func (s *Service) Lease() time.Duration { return claimLease }
 
-// Wake has due messages looked for, in every process.
+// Wake makes every process look for due messages.
 func (s *Service) Wake() { s.signals.Wake(Channel) }
 
-// Drain hands over every message that is due now, one after another, and returns how many there
-// were. Tests drive messages with it in place of the worker.
+// Drain submits every message that is due now, one after another, and returns how many there were. Tests use it
+// in place of the worker.
 func (s *Service) Drain(ctx context.Context) (taken int, err error) {
 	for {
 		jobs, err := s.claim(ctx, 100, claimLease)

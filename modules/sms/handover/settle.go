@@ -10,13 +10,13 @@ import (
 	"github.com/postrider/postrider/runtime/storage/db/batch"
 )
 
-// settlement is a claimed message with what came of it.
+// settlement is a claimed message with its result.
 type settlement struct {
 	*job
 	result
 }
 
-// status is what the message is from now on.
+// status returns the new status of the message.
 func (t settlement) status() string {
 	if t.Outcome == provider.Temporary {
 		return "queued"
@@ -24,7 +24,7 @@ func (t settlement) status() string {
 	return string(t.Outcome)
 }
 
-// outcome is what the attempt came to.
+// outcome returns the outcome of the attempt.
 func (t settlement) outcome() string {
 	if t.Outcome == provider.Delivered {
 		return string(provider.Sent)
@@ -45,9 +45,9 @@ var settledRows = batch.New("v",
 	batch.Int("took", func(t settlement) int64 { return t.took.Milliseconds() }),
 )
 
-// settleSQL stores outcomes. That of the attempt is the truth whoever has the message by now; the
-// message changes only under the fencing number of the claim, which a receipt raises as well. What
-// would be tried again after its end has failed. Open attempts of earlier claims were cut off.
+// settleSQL stores outcomes. The outcome of an attempt is stored whoever holds the message now. The message
+// changes only under the fencing number of the claim, which receipts increase as well. A retry that would begin
+// too late fails the message. Open attempts of earlier claims are marked as interrupted.
 var settleSQL = db.Compile(`
 WITH done AS MATERIALIZED (
 	SELECT * FROM ` + settledRows.Source() + `
@@ -69,7 +69,7 @@ UPDATE sms_messages m SET status = v.becomes, fence = m.fence + 1, provider_id =
 FROM judged v WHERE m.id = v.id AND m.fence = v.fence AND m.due_at IS NOT NULL
 RETURNING m.id, m.status`)
 
-// settle stores what came of claims.
+// settle stores the results of claims.
 func (s *Service) settle(ctx context.Context, results []worker.Result[*job, result]) error {
 	list := make([]settlement, 0, len(results))
 	for _, r := range results {

@@ -9,41 +9,41 @@ import (
 	"strings"
 )
 
-// The paths at which providers tell something. A token follows.
+// The paths of callbacks, each followed by a token.
 const (
 	Prefix      = "/s/"
-	ReceiptPath = Prefix + "r/" // what became of a message
-	ReplyPath   = Prefix + "i/" // what somebody wrote back
+	ReceiptPath = Prefix + "r/" // receipts of a message
+	ReplyPath   = Prefix + "i/" // replies of recipients
 )
 
-// OperatorName stands for the operator in the token of replies to his provider, and in opt-outs
-// for all accounts that send by it.
+// OperatorName represents the operator in the token of replies to the operator's provider, and in opt-outs for
+// all accounts that use that provider.
 const OperatorName = "operator"
 
-// Links makes and reads tokens: a name, a dot, and in base64url 128 bits of HMAC-SHA256 over path
-// and name. The path is in it, so that a token for receipts is none for replies.
+// Links creates and verifies tokens: a name, a dot, and 128 bits of HMAC-SHA256 over path and name in
+// base64url. The path is included, so that a token for receipts is not valid for replies.
 type Links struct {
 	base string
-	keys [][]byte // the first one makes tokens, all are believed
+	keys [][]byte // the first key creates tokens, all keys verify them
 }
 
-// New makes links below the public URL of an installation. The first key makes tokens, all keys are
-// believed.
+// New returns Links below the public URL of an installation. The first key creates tokens, all keys verify
+// them.
 func New(base string, keys [][]byte) Links { return Links{base, keys} }
 
-// At gives the whole URL of a path and query of this installation.
+// At returns the complete URL of a path and query of this installation.
 func (l Links) At(uri string) string { return l.base + uri }
 
-// URL gives the URL of a path for a name.
+// URL returns the URL of a path with the token of a name.
 func (l Links) URL(path, name string) string {
 	return l.base + path + name + "." + token(l.keys[0], path, name)
 }
 
-// Read gives the name of a token; "": it is not genuine.
+// Read returns the name in a token, or an empty string if the token is forged.
 func (l Links) Read(path, text string) string {
 	name, given, _ := strings.Cut(text, ".")
 	genuine := false
-	for _, key := range l.keys { // all, whether or not an earlier one fits
+	for _, key := range l.keys { // compare with all keys, even after a match
 		genuine = hmac.Equal([]byte(given), []byte(token(key, path, name))) || genuine
 	}
 	if !genuine {
@@ -54,12 +54,12 @@ func (l Links) Read(path, text string) string {
 
 func token(key []byte, path, name string) string {
 	mac := hmac.New(sha256.New, key)
-	_, _ = mac.Write([]byte(path + "\n" + name)) // a hash fails at nothing
+	_, _ = mac.Write([]byte(path + "\n" + name)) // a hash never fails
 	return base64.RawURLEncoding.EncodeToString(mac.Sum(nil)[:16])
 }
 
-// ReceiptURL is where a provider tells what became of a message.
+// ReceiptURL returns the URL that a provider posts the receipts of a message to.
 func (l Links) ReceiptURL(messageID string) string { return l.URL(ReceiptPath, messageID) }
 
-// ReplyURL is where an account's own provider tells what somebody wrote back.
+// ReplyURL returns the URL that an account's own provider posts replies to.
 func (l Links) ReplyURL(accountID string) string { return l.URL(ReplyPath, accountID) }

@@ -1,5 +1,5 @@
-// Package number judges telephone numbers: what may be written to, and in which country it is.
+// Package number validates telephone numbers and determines their country.
 //
-// A number has to be written as E.164 says, and to have a length that its country has. Whether it
-// is given out is not asked: tables of numbers age, and a new one would be refused.
+// A number must be in E.164 format and have a length that is possible in its country. It need not be assigned:
+// tables of assigned numbers become outdated, and a new number would be refused.
 package number

@@ -1,3 +1,3 @@
-// Package optout keeps the numbers whose owners have said STOP. They are found by keyed hashes of the
-// number, so that a number that was erased is still known. START takes an opt-out back.
+// Package optout stores the numbers whose owners replied STOP. They are found by keyed hashes, so that an
+// erased number is still recognized. START removes an opt-out.
 package optout

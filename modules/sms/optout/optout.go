@@ -16,7 +16,7 @@ import (
 	"github.com/postrider/postrider/runtime/storage/db"
 )
 
-// Params of New.
+// Params are the dependencies of New.
 type Params struct {
 	fx.In
 
@@ -26,27 +26,27 @@ type Params struct {
 	Workers *worker.Metrics `optional:"true"`
 }
 
-// Service keeps opt-outs. Safe for concurrent use.
+// Service stores opt-outs. Safe for concurrent use.
 type Service struct {
 	db      *db.DB
 	numbers hasher
-	tasks   *worker.Tasks // the pass over older hashes
+	tasks   *worker.Tasks // rehashes numbers after a key rotation
 }
 
-// New makes the service; nothing runs before Start.
+// New returns a new Service. It does nothing before Start.
 func New(p Params) *Service {
 	return &Service{db: p.DB, numbers: hasher{p.Box.DeriveEach("sms numbers")}, tasks: worker.NewTasks(p.Logger, p.Workers)}
 }
 
-// Hash gives the hash of a number for a new row.
+// Hash returns the hash of a number for a new row.
 func (s *Service) Hash(number string) []byte { return s.numbers.fresh(number) }
 
-// Hashes gives every hash by which a number may be found.
+// Hashes returns all hashes that a number may be stored under.
 func (s *Service) Hashes(number string) [][]byte { return s.numbers.all(number) }
 
-// hasher makes the hashes that numbers are found by.
+// hasher computes the hashes that numbers are found by.
 type hasher struct {
-	keys [][]byte // the first one is for new rows; look-ups try all
+	keys [][]byte // the first key is for new rows; look-ups try all keys
 }
 
 func (h hasher) fresh(number string) []byte { return h.of(h.keys[0], number) }
@@ -61,15 +61,15 @@ func (h hasher) all(number string) [][]byte {
 
 func (hasher) of(key []byte, number string) []byte {
 	mac := hmac.New(sha256.New, key)
-	_, _ = mac.Write([]byte(number)) // a hash fails at nothing
+	_, _ = mac.Write([]byte(number)) // a hash never fails
 	return mac.Sum(nil)
 }
 
 const optedOutSQL = `SELECT EXISTS (SELECT FROM sms_opt_outs WHERE account_id = ANY($1::text[]) AND number_hash = ANY($2::bytea[]))`
 
-// Has tells whether the owner of a number wants no messages from an account. By the operator's
-// provider (own is false) nothing goes either to those who wrote STOP to it, whichever account they
-// meant.
+// Has reports whether a number has opted out of messages from an account. If own is false, the message goes
+// through the operator's provider, and numbers that replied STOP to that provider are opted out of all
+// accounts.
 func (s *Service) Has(ctx context.Context, from db.Execer, accountID, number string, own bool) (bool, error) {
 	of := []string{accountID}
 	if !own {
@@ -93,8 +93,7 @@ const (
 	ByProvider = "provider"
 )
 
-// Add stores that the owner of a number wants no messages from an account. A number that is there
-// stays as it is.
+// Add opts a number out of an account's messages. An existing opt-out is unchanged.
 func (s *Service) Add(ctx context.Context, on db.Execer, accountID, number, reason string) error {
 	if _, err := on.ExecContext(ctx, optOutSQL, accountID, s.numbers.fresh(number), number, reason); err != nil {
 		return fmt.Errorf("opt a number out: %w", err)
@@ -102,7 +101,7 @@ func (s *Service) Add(ctx context.Context, on db.Execer, accountID, number, reas
 	return nil
 }
 
-// Remove lets a number get messages again.
+// Remove removes the opt-out of a number.
 func (s *Service) Remove(ctx context.Context, accountID, number string) error {
 	if _, err := s.db.SQL.ExecContext(ctx, optInSQL, accountID, db.Array(s.numbers.all(number))); err != nil {
 		return fmt.Errorf("opt a number in: %w", err)
@@ -110,8 +109,8 @@ func (s *Service) Remove(ctx context.Context, accountID, number string) error {
 	return nil
 }
 
-// After a rotation of the master key the rows of numbers that are known are moved to the hash of the
-// first key. A number that was erased goes on being found while its key is configured.
+// After a rotation of the master key, rows with a known number are moved to the hash of the first key. An
+// erased number is found as long as its key is configured.
 const (
 	passSQL = `SELECT id, number, number_hash FROM sms_opt_outs WHERE id > $1 AND number IS NOT NULL ORDER BY id LIMIT $2`
 	moveSQL = `UPDATE sms_opt_outs o SET number_hash = $2 WHERE o.id = $1 AND NOT EXISTS (SELECT FROM sms_opt_outs h WHERE h.account_id = o.account_id AND h.number_hash = $2)`
@@ -121,12 +120,12 @@ const passBatch = 500
 
 var passRetry = worker.Backoff{Min: time.Minute, Max: time.Hour}
 
-// Start begins the pass over older hashes, if there is an older key.
+// Start starts rehashing if there is an older key.
 func (s *Service) Start() {
 	if len(s.numbers.keys) == 1 {
 		return
 	}
-	s.tasks.Start(worker.Task{Name: "pass over older hashes of numbers", Retry: passRetry, Step: func(ctx context.Context) (time.Duration, error) {
+	s.tasks.Start(worker.Task{Name: "rehashing of numbers", Retry: passRetry, Step: func(ctx context.Context) (time.Duration, error) {
 		if err := s.Rehash(ctx); err != nil {
 			return passRetry.Max, err
 		}
@@ -134,10 +133,10 @@ func (s *Service) Start() {
 	}})
 }
 
-// Stop lets the pass end while ctx lasts.
+// Stop waits for the rehashing until ctx ends.
 func (s *Service) Stop(ctx context.Context) { s.tasks.Stop(ctx) }
 
-// Rehash moves the rows of numbers that are known to the hash of the first key.
+// Rehash moves the rows of known numbers to the hash of the first key.
 func (s *Service) Rehash(ctx context.Context) error {
 	type row struct {
 		id     int64
@@ -147,13 +146,13 @@ func (s *Service) Rehash(ctx context.Context) error {
 	for after := int64(0); ; {
 		rows, err := db.All(ctx, s.db.SQL, func(r *row) []any { return []any{&r.id, &r.number, &r.hash} }, passSQL, after, passBatch)
 		if err != nil {
-			return fmt.Errorf("hash numbers anew: %w", err)
+			return fmt.Errorf("rehash numbers: %w", err)
 		}
 		for _, r := range rows {
 			after = r.id
 			if fresh := s.numbers.fresh(r.number); !hmac.Equal(fresh, r.hash) {
 				if _, err := s.db.SQL.ExecContext(ctx, moveSQL, r.id, fresh); err != nil {
-					return fmt.Errorf("hash numbers anew: %w", err)
+					return fmt.Errorf("rehash numbers: %w", err)
 				}
 			}
 		}

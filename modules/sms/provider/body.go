@@ -14,7 +14,7 @@ import (
 	"github.com/postrider/postrider/modules/templates/language"
 )
 
-// The content types that a body may have.
+// The content types of a body.
 const (
 	JSON = "application/json"
 	Form = "application/x-www-form-urlencoded"
@@ -22,21 +22,21 @@ const (
 	Text = "text/plain"
 )
 
-// standardBody is that of a gateway that describes none.
+// standardBody is the body for a gateway that defines none.
 const standardBody = `{"id": "{{id}}", "to": "{{to}}", "from": "{{from}}", "text": "{{text}}", "receipt_url": "{{receipt_url}}"}`
 
-// names are what the Liquid of a body may speak of.
+// names are the variables that the Liquid of a body may use.
 var names = []string{"id", "to", "from", "text", "encoding", "segments", "receipt_url"}
 
-// maxBody is the longest body of a gateway, in octets.
+// maxBody is the maximum length of a gateway's body, in bytes.
 const maxBody = 16 << 10
 
-// Body is a request body with gaps. What fills a gap is encoded as its place demands, so that no
-// text of a stranger ends the string, the field or the element that it stands in.
+// Body is a template of a request body. Each value is encoded for its position, so that foreign text cannot end
+// the string, field or element that contains it.
 type Body struct {
 	ContentType string
 
-	json  any            // the document, in which strings have gaps
+	json  any            // the document, with Liquid in its strings
 	form  []field        // of Form
 	whole *language.Part // of XML and Text
 	parts map[string]*language.Part
@@ -44,9 +44,9 @@ type Body struct {
 
 type field struct{ name, value string }
 
-// NewBody reads a body. Of JSON the strings are Liquid, of a form (a={{to}}&b={{text}}) the
-// values, of XML and text the whole. An empty content type is JSON, and an empty text the standard
-// body. The error continues a sentence that begins with the name of the field.
+// NewBody parses a body. Liquid is allowed in the strings of JSON, the values of a form (a={{to}}&b={{text}}),
+// and anywhere in XML and text. An empty content type means JSON, and an empty text means the standard body.
+// The error message follows the name of the field.
 func NewBody(contentType, text string) (*Body, error) {
 	b := &Body{ContentType: contentType, parts: map[string]*language.Part{}}
 	if contentType == "" {
@@ -56,25 +56,25 @@ func NewBody(contentType, text string) (*Body, error) {
 		text = standardBody
 	}
 	if len(text) > maxBody {
-		return nil, fmt.Errorf("has more than %d octets", maxBody)
+		return nil, fmt.Errorf("must be at most %d bytes", maxBody)
 	}
 	kind, _, err := mime.ParseMediaType(b.ContentType)
 	if err != nil {
-		return nil, errors.New("has no content type")
+		return nil, errors.New("requires a valid content type")
 	}
 	switch kind {
 	case JSON:
 		decoder := json.NewDecoder(strings.NewReader(text))
 		decoder.UseNumber()
 		if err := decoder.Decode(&b.json); err != nil || decoder.More() {
-			return nil, errors.New("is no JSON; Liquid stands in its strings")
+			return nil, errors.New("must be JSON, with Liquid only in its strings")
 		}
 		return b, b.compileJSON(b.json)
 	case Form:
 		for pair := range strings.SplitSeq(text, "&") {
 			name, value, found := strings.Cut(pair, "=")
 			if name = strings.TrimSpace(name); name == "" || !found {
-				return nil, errors.New("is no form; write it as to={{to}}&text={{text}}")
+				return nil, errors.New("must be a form, such as to={{to}}&text={{text}}")
 			}
 			b.form = append(b.form, field{name, value})
 			if err := b.compile(language.Text, value); err != nil {
@@ -87,7 +87,7 @@ func NewBody(contentType, text string) (*Body, error) {
 	case Text:
 		b.whole, err = compile(language.Text, text)
 	default:
-		return nil, fmt.Errorf("cannot be of the content type %s; there are %s", kind, strings.Join([]string{JSON, Form, XML, Text}, ", "))
+		return nil, fmt.Errorf("cannot have the content type %s; use one of %s", kind, strings.Join([]string{JSON, Form, XML, Text}, ", "))
 	}
 	return b, err
 }
@@ -99,7 +99,7 @@ func compile(engine *language.Engine, text string) (*language.Part, error) {
 	}
 	for _, variable := range part.Variables() {
 		if !slices.Contains(names, variable) {
-			return nil, fmt.Errorf("line %d: there is no %s; there are %s", part.Line(variable), variable, strings.Join(names, ", "))
+			return nil, fmt.Errorf("line %d: unknown variable %s; use one of %s", part.Line(variable), variable, strings.Join(names, ", "))
 		}
 	}
 	return part, nil
@@ -131,7 +131,7 @@ func (b *Body) compileJSON(value any) error {
 	return nil
 }
 
-// Fill gives the body of one message.
+// Fill returns the body for one message.
 func (b *Body) Fill(ctx context.Context, m Message) (string, error) {
 	f := filling{b, language.NewBudget(ctx), map[string]any{"id": m.ID, "to": m.To, "from": m.From, "text": m.Text, "encoding": m.Encoding, "segments": m.Segments, "receipt_url": m.ReceiptURL}}
 	switch {

@@ -2,9 +2,9 @@ package provider
 
 import "context"
 
-// Catcher keeps messages that are not to leave this machine.
+// Catcher stores messages that must not leave this machine.
 type Catcher interface {
-	// Catch keeps one. Catching the same again is harmless.
+	// Catch stores a message. Repeating it is harmless.
 	Catch(ctx context.Context, m Message) error
 }
 
@@ -14,16 +14,16 @@ type Capture struct{ Catcher Catcher }
 // Name implements Provider.
 func (Capture) Name() string { return "capture" }
 
-// Idempotent implements Provider: one message is kept once.
+// Idempotent implements Provider. A repeated message is stored once.
 func (Capture) Idempotent() bool { return true }
 
 // Submit implements Provider.
 func (c Capture) Submit(ctx context.Context, m Message) Answer {
 	if c.Catcher == nil {
-		return Answer{Outcome: Failed, Code: CodeSettings, Reason: "nothing is there that keeps text messages: the development inbox is off"}
+		return Answer{Outcome: Failed, Code: CodeSettings, Reason: "text messages cannot be captured: the development inbox is off"}
 	}
 	if err := c.Catcher.Catch(ctx, m); err != nil {
-		return Answer{Outcome: Temporary, Code: CodeUnreachable, Reason: "the development inbox could not keep it"}
+		return Answer{Outcome: Temporary, Code: CodeUnreachable, Reason: "the development inbox could not store the message"}
 	}
 	return Answer{Outcome: Delivered, ProviderID: m.ID}
 }

@@ -1,18 +1,17 @@
-// Package provider hands text messages to those who carry them, and reads what they tell later.
+// Package provider submits text messages to SMS providers, and parses their callbacks.
 //
-// There are three kinds: one that speaks Twilio's REST interface, as many others do as well; any
-// other that takes an HTTP request (Gateway); and Capture, which keeps everything on this machine.
+// There are three kinds: Twilio's REST API, which others implement as well; any other HTTP API (Gateway); and
+// Capture, which keeps messages on this machine.
 //
-// # What an answer says
+// # Outcomes
 //
-// Sent: the provider has taken the message. Failed: it refused it for good. Temporary: nobody was
-// reached, or the provider answered 429 or 5xx, and the same request may be made again. Unknown:
-// the request may have been written and no answer came. Providers have no keys of idempotency, so
-// the same request may send the message a second time: it is made again only where the owner of the
-// gateway says that it may be (Idempotent).
+// Sent: the provider accepted the message. Failed: it refused the message permanently. Temporary: the provider
+// was not reached, or answered 429 or 5xx, and the same request may be repeated. Unknown: the request may have
+// been written, but no answer came. Providers have no idempotency keys, so a repeated request may send the
+// message twice. It is repeated only if the owner of the gateway declares it safe (Idempotent).
 //
-// Each request has a connection of its own. On one that was used before, a request could fail
-// because the server has just closed it, and nobody knows then what was read of it.
+// Each request uses its own connection. On a reused connection, a request can fail because the server has just
+// closed it, and it would be unclear how much of the request was read.
 //
-// The package knows no database.
+// The package does not use the database.
 package provider

@@ -18,27 +18,27 @@ import (
 
 const (
 	userAgent = "Postrider-SMS/1"
-	// maxAnswer is how much of an answer is read, in octets.
+	// maxAnswer is how many bytes of a response are read.
 	maxAnswer = 64 << 10
-	// Timeout bounds one request with its answer.
+	// Timeout bounds one request with its response.
 	Timeout = 20 * time.Second
-	// maxWait is the longest Retry-After that is believed.
+	// maxWait is the longest Retry-After that is honored.
 	maxWait = time.Hour
 )
 
-// exchange is what HTTP came to.
+// exchange is the result of an HTTP request.
 type exchange struct {
 	status  int
 	body    []byte
 	wait    time.Duration // Retry-After
-	written bool          // something of the request may have been read
+	written bool          // part of the request may have been read
 	err     error
 }
 
-// do makes one request over a connection of its own.
+// do makes one request on its own connection.
 func do(ctx context.Context, client *http.Client, method, target string, body string, header http.Header) exchange {
 	var x exchange
-	var connected atomic.Bool // the transport tells it from a goroutine of its own
+	var connected atomic.Bool // set by the transport from its own goroutine
 	ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{GotConn: func(httptrace.GotConnInfo) { connected.Store(true) }})
 	r, err := http.NewRequestWithContext(ctx, method, target, strings.NewReader(body))
 	if err != nil {
@@ -47,7 +47,7 @@ func do(ctx context.Context, client *http.Client, method, target string, body st
 	r.Header = header
 	r.Header.Set("User-Agent", userAgent)
 	r.Header.Set("Accept", "application/json")
-	r.Close, r.GetBody = true, nil // nothing below makes it a second time
+	r.Close, r.GetBody = true, nil // so that the transport does not repeat the request
 	response, err := client.Do(r)
 	x.written = connected.Load()
 	if err != nil {
@@ -57,12 +57,12 @@ func do(ctx context.Context, client *http.Client, method, target string, body st
 	x.status, x.wait = response.StatusCode, retryAfter(response.Header.Get("Retry-After"))
 	x.body, err = io.ReadAll(io.LimitReader(response.Body, maxAnswer))
 	if closeErr := response.Body.Close(); err != nil || closeErr != nil {
-		x.body = nil // the status has decided already
+		x.body = nil // the status decides alone
 	}
 	return x
 }
 
-// retryAfter reads seconds or a date (RFC 9110 section 10.2.3).
+// retryAfter parses seconds or a date (RFC 9110 section 10.2.3).
 func retryAfter(text string) time.Duration {
 	wait := time.Duration(0)
 	if seconds, err := strconv.Atoi(text); err == nil {
@@ -73,13 +73,13 @@ func retryAfter(text string) time.Duration {
 	return min(max(wait, 0), maxWait)
 }
 
-// judge gives the answer as far as HTTP says it: what of a 2xx and of a refusal for good has to be
-// read in the body is left to the caller, who sees the Outcome Sent or Failed.
+// judge returns the answer that follows from HTTP alone. If the Outcome is Sent or Failed, the caller reads the
+// rest from the body.
 func (x exchange) judge() Answer {
 	a := Answer{Status: x.status, Wait: x.wait}
 	switch {
 	case x.err != nil && x.written:
-		a.Outcome, a.Code, a.Reason = Unknown, CodeNoAnswer, "the provider was reached and gave no answer ("+explain(x.err)+"); it may have sent the message"
+		a.Outcome, a.Code, a.Reason = Unknown, CodeNoAnswer, "the provider was reached but did not answer ("+explain(x.err)+"); it may have sent the message"
 	case x.err != nil && refusedForGood(x.err):
 		a.Outcome, a.Code, a.Reason = Failed, CodeSettings, explain(x.err)
 	case x.err != nil:
@@ -98,8 +98,8 @@ func refusedForGood(err error) bool {
 	return errors.Is(err, egress.ErrRefused) || errors.Is(err, egress.ErrPlainHTTP)
 }
 
-// explain says in words for the owner of the account why there was no answer. It names no address
-// and no URL, which may hold a password.
+// explain states for the owner of the account why there was no answer. It includes no address and no URL,
+// because a URL may contain a password.
 func explain(err error) string {
 	var where *url.Error
 	var dns *net.DNSError
@@ -109,22 +109,22 @@ func explain(err error) string {
 	}
 	switch {
 	case errors.Is(err, egress.ErrRefused):
-		return "the provider's host leads to a private, local or reserved address"
+		return "the provider's host resolves to a private, local or reserved address"
 	case errors.Is(err, egress.ErrPlainHTTP):
-		return "the provider's address must be https://"
+		return "the provider's URL must be https://"
 	case errors.As(err, &dns):
-		return "the provider's host name could not be looked up"
+		return "the provider's host name does not resolve"
 	case errors.As(err, &timeout) && timeout.Timeout(), errors.Is(err, context.DeadlineExceeded):
-		return "time is over"
+		return "the request timed out"
 	case errors.Is(err, context.Canceled):
-		return "this service was stopped"
+		return "this service stopped"
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, net.ErrClosed):
 		return "the connection was closed"
 	}
 	return "the connection failed"
 }
 
-// storable makes a text of a stranger one that a row takes, of at most 300 octets.
+// storable makes foreign text valid for a row, with at most 300 bytes.
 func storable(text string) string {
 	text = strings.ReplaceAll(strings.ToValidUTF8(text, "\uFFFD"), "\x00", "\uFFFD")
 	if len(text) > 300 {

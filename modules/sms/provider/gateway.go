@@ -12,25 +12,25 @@ import (
 	"github.com/postrider/postrider/ent/schema/shape"
 )
 
-// GatewayConfig says how a gateway takes messages.
+// GatewayConfig describes how a gateway accepts messages.
 type GatewayConfig struct {
 	URL         string
-	Headers     []shape.Header // may hold secrets
-	ContentType string         // "": JSON
-	Body        string         // Liquid; "": an object with id, to, from, text and receipt_url
-	From        string         // for messages that name no sender
-	IDPath      string         // where the provider's id stands in a JSON answer, as messages.0.id; "": nowhere
-	Idempotent  bool           // a request that is made again sends nothing twice
+	Headers     []shape.Header // may contain secrets
+	ContentType string         // empty for JSON
+	Body        string         // Liquid; if empty, an object with id, to, from, text and receipt_url
+	From        string         // for messages without a sender
+	IDPath      string         // path of the provider's ID in a JSON response, such as messages.0.id; empty if none
+	Idempotent  bool           // a repeated request does not send the message twice
 }
 
-// Gateway hands a message over by one POST, as its owner describes it.
+// Gateway submits a message with one POST, as its owner configured it.
 type Gateway struct {
 	config GatewayConfig
 	body   *Body
 	client *http.Client
 }
 
-// NewGateway makes a gateway. The error says what is wrong with the body.
+// NewGateway returns a new Gateway. The error states what is wrong with the body.
 func NewGateway(c GatewayConfig, client *http.Client) (*Gateway, error) {
 	body, err := NewBody(c.ContentType, c.Body)
 	if err != nil {
@@ -52,7 +52,7 @@ func (g *Gateway) Submit(ctx context.Context, m Message) Answer {
 	}
 	body, err := g.body.Fill(ctx, m)
 	if err != nil {
-		return Answer{Outcome: Failed, Code: CodeSettings, Reason: storable("the body of the gateway cannot be filled: " + err.Error())}
+		return Answer{Outcome: Failed, Code: CodeSettings, Reason: storable("cannot render the body of the gateway: " + err.Error())}
 	}
 	header := http.Header{}
 	for _, h := range g.config.Headers {
@@ -70,7 +70,7 @@ func (g *Gateway) Submit(ctx context.Context, m Message) Answer {
 	return a
 }
 
-// find gives the text or number at a path of a JSON answer; "": there is none.
+// find returns the text or number at a path of a JSON response, or an empty string if there is none.
 func find(answer []byte, path string) string {
 	decoder := json.NewDecoder(bytes.NewReader(answer))
 	decoder.UseNumber()
@@ -101,7 +101,7 @@ func find(answer []byte, path string) string {
 	return ""
 }
 
-// Basic gives the value of the header Authorization for a user and a password.
+// Basic returns the Authorization header for a user and a password.
 func Basic(user, password string) string {
 	return "Basic " + base64.StdEncoding.EncodeToString([]byte(user+":"+password))
 }

@@ -5,55 +5,55 @@ import (
 	"time"
 )
 
-// Message is one text message as a provider gets it.
+// Message is a text message as submitted to a provider.
 type Message struct {
 	ID         string // sms_…
 	To         string // E.164
-	From       string // a number, a word; "": the provider's own choice
+	From       string // a number or a word; empty to let the provider choose
 	Text       string
 	Encoding   string // gsm7, ucs2
 	Segments   int
-	ReceiptURL string // where the provider may tell what became of it
+	ReceiptURL string // where the provider may post receipts
 }
 
-// Outcome is what one request came to.
+// Outcome is the outcome of one request.
 type Outcome string
 
 // The outcomes.
 const (
 	Sent      Outcome = "sent"
-	Delivered Outcome = "delivered" // sent, and it is known to have arrived
+	Delivered Outcome = "delivered" // sent, and known to have arrived
 	Temporary Outcome = "temporary"
 	Failed    Outcome = "failed"
 	Unknown   Outcome = "unknown"
 )
 
-// Answer is what came of one request.
+// Answer is the result of one request.
 type Answer struct {
 	Outcome    Outcome
-	Status     int    // of HTTP; 0: there was no answer
-	ProviderID string // the provider's name for the message
-	Code       string // in one word why it is not sent
-	Reason     string // the same in a sentence
+	Status     int    // HTTP status; 0 if there was no response
+	ProviderID string // the provider's ID of the message
+	Code       string // why it was not sent, as a code
+	Reason     string // the same as a sentence
 	Wait       time.Duration
-	OptedOut   bool // the provider says that the person wrote STOP
+	OptedOut   bool // the provider reports that the recipient replied STOP
 }
 
-// Provider takes messages. It is safe for concurrent use.
+// Provider submits messages. Safe for concurrent use.
 type Provider interface {
-	// Name is the kind: twilio, http, capture.
+	// Name returns the kind: twilio, http or capture.
 	Name() string
-	// Idempotent tells whether a request may be made again after one without an answer.
+	// Idempotent reports whether a request without a response may be repeated.
 	Idempotent() bool
 	// Submit makes one request.
 	Submit(ctx context.Context, m Message) Answer
 }
 
-// The codes of answers that are no provider's own.
+// The codes of answers that do not come from the provider.
 const (
-	CodeUnreachable = "unreachable" // nobody was reached
+	CodeUnreachable = "unreachable" // the provider was not reached
 	CodeBusy        = "busy"        // 429, 5xx
 	CodeNoAnswer    = "no_answer"   // the request may have been written
-	CodeRefused     = "refused"     // for good
-	CodeSettings    = "settings"    // the provider cannot be used as it is set up
+	CodeRefused     = "refused"     // permanently
+	CodeSettings    = "settings"    // the provider cannot be used with its current settings
 )

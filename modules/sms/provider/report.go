@@ -9,25 +9,24 @@ import (
 	"unicode"
 )
 
-// Receipt is what a provider tells later of a message.
+// Receipt is a provider's later report about a message.
 type Receipt struct {
-	Outcome    Outcome // Sent, Delivered, Failed; "": nothing that changes the message
+	Outcome    Outcome // Sent, Delivered or Failed; empty if the message does not change
 	ProviderID string
 	Code       string
 	Reason     string
 	OptedOut   bool
 }
 
-// Reply is what somebody wrote back.
+// Reply is a reply of a recipient.
 type Reply struct {
 	From string
 	Text string
 }
 
-var errReport = errors.New("the body is neither a form nor a JSON object of texts")
+var errReport = errors.New("the body must be a form or a JSON object of strings")
 
-// Fields reads the body of a request by a provider: a form, or a JSON object whose texts and
-// numbers count.
+// Fields parses the body of a callback: a form, or a JSON object, of which strings and numbers are used.
 func Fields(contentType string, body []byte) (url.Values, error) {
 	kind, _, err := mime.ParseMediaType(contentType)
 	if err != nil {
@@ -58,19 +57,19 @@ func Fields(contentType string, body []byte) (url.Values, error) {
 	return values, nil
 }
 
-// statuses are the words of Twilio, of SMPP (its message states) and of gateways that were built on it.
+// statuses maps the statuses of Twilio, of SMPP (its message states) and of gateways based on it.
 var statuses = map[string]Outcome{
 	"sent": Sent, "accepted": Sent, "acceptd": Sent, "enroute": Sent,
 	"delivered": Delivered, "delivrd": Delivered, "read": Delivered,
 	"failed": Failed, "undelivered": Failed, "undeliv": Failed, "undeliverable": Failed, "rejected": Failed, "rejectd": Failed, "expired": Failed, "deleted": Failed,
 }
 
-// ReadReceipt reads the receipt of a gateway: status, and perhaps id, code and error.
+// ReadReceipt parses the receipt of a gateway: status, and optionally id, code and error.
 func ReadReceipt(fields url.Values) Receipt {
 	return receipt(fields.Get("status"), fields.Get("id"), fields.Get("code"), fields.Get("error"))
 }
 
-// ReadTwilioReceipt reads a status callback.
+// ReadTwilioReceipt parses a status callback.
 func ReadTwilioReceipt(fields url.Values) Receipt {
 	r := receipt(fields.Get("MessageStatus"), fields.Get("MessageSid"), fields.Get("ErrorCode"), fields.Get("ErrorMessage"))
 	r.OptedOut = r.Outcome == Failed && r.Code == "21610"
@@ -86,12 +85,12 @@ func receipt(status, id, code, reason string) Receipt {
 		r.Code = "not_delivered"
 	}
 	if r.Reason = storable(reason); r.Reason == "" {
-		r.Reason = "the provider says that it was not delivered"
+		r.Reason = "the provider reports that the message was not delivered"
 	}
 	return r
 }
 
-// word keeps what can be a code.
+// word removes everything that a code cannot contain.
 func word(text string) string {
 	if len(text) > 40 || strings.ContainsFunc(text, func(r rune) bool {
 		return r > unicode.MaxASCII || !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("_-.", r)
@@ -101,10 +100,10 @@ func word(text string) string {
 	return text
 }
 
-// ReadReply reads what somebody wrote back: from and text.
+// ReadReply parses a reply: from and text.
 func ReadReply(fields url.Values) Reply { return Reply{fields.Get("from"), fields.Get("text")} }
 
-// ReadTwilioReply reads an incoming message.
+// ReadTwilioReply parses an incoming message.
 func ReadTwilioReply(fields url.Values) Reply { return Reply{fields.Get("From"), fields.Get("Body")} }
 
 // Wish is what a reply asks for.
@@ -119,8 +118,8 @@ const (
 
 var wishes = map[string]Wish{"STOP": Stop, "UNSUBSCRIBE": Stop, "END": Stop, "QUIT": Stop, "CANCEL": Stop, "START": Start}
 
-// Wish tells whether the reply is one of the words that stop or start messages, in any case and
-// with or without a full stop.
+// Wish returns what the reply asks for: one of the keywords that stop or start messages, in any case and with
+// or without a full stop.
 func (r Reply) Wish() Wish {
 	return wishes[strings.ToUpper(strings.TrimFunc(r.Text, func(c rune) bool { return unicode.IsSpace(c) || unicode.IsPunct(c) }))]
 }

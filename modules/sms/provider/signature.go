@@ -11,14 +11,14 @@ import (
 	"github.com/postrider/postrider/runtime/base/secret"
 )
 
-// SignatureHeader is where Twilio puts its signature.
+// SignatureHeader is the header that contains Twilio's signature.
 const SignatureHeader = "X-Twilio-Signature"
 
-// Sign gives Twilio's signature of a form that is posted to a URL: HMAC-SHA1 over the URL and,
-// in the order of their names, the names and values of the fields.
+// Sign returns Twilio's signature of a form that is posted to a URL: HMAC-SHA1 over the URL, followed by the
+// names and values of the fields, sorted by name.
 func Sign(token secret.String, target string, fields url.Values) string {
 	mac := hmac.New(sha1.New, []byte(token.Reveal()))
-	_, _ = mac.Write([]byte(target)) // a hash fails at nothing
+	_, _ = mac.Write([]byte(target)) // a hash never fails
 	for _, name := range slices.Sorted(maps.Keys(fields)) {
 		for _, value := range slices.Compact(slices.Sorted(slices.Values(fields[name]))) {
 			_, _ = mac.Write([]byte(name + value))
@@ -27,7 +27,7 @@ func Sign(token secret.String, target string, fields url.Values) string {
 	return base64.StdEncoding.EncodeToString(mac.Sum(nil))
 }
 
-// Signed tells whether a signature is genuine.
+// Signed reports whether a signature is valid.
 func Signed(token secret.String, target string, fields url.Values, signature string) bool {
 	return !token.IsZero() && hmac.Equal([]byte(Sign(token, target, fields)), []byte(signature))
 }

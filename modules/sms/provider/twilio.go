@@ -12,25 +12,25 @@ import (
 	"github.com/postrider/postrider/runtime/base/secret"
 )
 
-// TwilioURL is where Twilio itself answers.
+// TwilioURL is the base URL of Twilio's API.
 const TwilioURL = "https://api.twilio.com"
 
-// Twilio speaks Twilio's REST interface, version 2010-04-01: one form to Messages.json.
+// Twilio implements Twilio's REST API, version 2010-04-01. It posts a form to Messages.json.
 type Twilio struct {
-	BaseURL    string // of one that is compatible; "": TwilioURL
+	BaseURL    string // of a compatible API; empty for TwilioURL
 	AccountSID string
 	AuthToken  secret.String
-	From       string // for messages that name no sender
+	From       string // for messages without a sender
 	Client     *http.Client
 }
 
 // Name implements Provider.
 func (*Twilio) Name() string { return "twilio" }
 
-// Idempotent implements Provider: the interface has no key of idempotency.
+// Idempotent implements Provider. The API has no idempotency keys.
 func (*Twilio) Idempotent() bool { return false }
 
-// optedOut is Twilio's error for a number that has said STOP.
+// optedOut is Twilio's error code for a number that replied STOP.
 const optedOut = 21610
 
 // Submit implements Provider.
@@ -56,13 +56,13 @@ func (t *Twilio) Submit(ctx context.Context, m Message) Answer {
 	return t.read(x)
 }
 
-// twilioMessage is a message as the interface shows it, or an error of it.
+// twilioMessage is a message or an error, as returned by the API.
 type twilioMessage struct {
 	SID          string `json:"sid"`
-	Status       any    `json:"status"` // a word of a message, a number of an error
+	Status       any    `json:"status"` // a word in a message, a number in an error
 	ErrorCode    *int   `json:"error_code"`
 	ErrorMessage string `json:"error_message"`
-	Code         int    `json:"code"` // of an error
+	Code         int    `json:"code"` // in an error
 	Message      string `json:"message"`
 }
 
@@ -70,7 +70,7 @@ func (t *Twilio) read(x exchange) Answer {
 	a := x.judge()
 	var said twilioMessage
 	if err := json.Unmarshal(x.body, &said); err != nil {
-		return a // what the status says is enough
+		return a // the status is enough
 	}
 	switch a.Outcome {
 	case Sent:
@@ -81,7 +81,7 @@ func (t *Twilio) read(x exchange) Answer {
 		}
 	case Failed:
 		if said.Code != 0 {
-			a.Code, a.Reason = strconv.Itoa(said.Code), storable(fmt.Sprintf("the provider refused it: %s", said.Message))
+			a.Code, a.Reason = strconv.Itoa(said.Code), storable(fmt.Sprintf("the provider refused the message: %s", said.Message))
 			a.OptedOut = said.Code == optedOut
 		}
 	}

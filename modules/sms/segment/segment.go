@@ -2,7 +2,7 @@ package segment
 
 import "unicode/utf16"
 
-// Encoding is how the characters of a text travel.
+// Encoding is the encoding of a text.
 type Encoding string
 
 // The encodings.
@@ -11,10 +11,10 @@ const (
 	UCS2 Encoding = "ucs2"
 )
 
-// Max is how many parts a text may have.
+// Max is the maximum number of parts of a text.
 const Max = 10
 
-// room is how many units a part has, alone and as one of several.
+// room is the number of units in a single part, and in each of several.
 type room struct{ alone, joined int }
 
 var rooms = map[Encoding]room{GSM7: {160, 153}, UCS2: {70, 67}}
@@ -59,8 +59,8 @@ func (e Encoding) width(r rune) int {
 	return utf16.RuneLen(r)
 }
 
-// Split returns the encoding of a text and its parts, which joined are the text. A text that is
-// no UTF-8 counts as if each wrong octet were U+FFFD.
+// Split returns the encoding of a text and its parts, which together are the text. In invalid UTF-8, each wrong
+// byte counts as U+FFFD.
 func Split(text string) (Encoding, []string) {
 	encoding, size := encodingOf(text)
 	has := rooms[encoding]
@@ -80,7 +80,7 @@ func Split(text string) (Encoding, []string) {
 	return encoding, append(parts, text[begin:])
 }
 
-// Count returns the encoding of a text, and how many parts it has.
+// Count returns the encoding of a text and its number of parts.
 func Count(text string) (Encoding, int) {
 	encoding, parts := Split(text)
 	return encoding, len(parts)

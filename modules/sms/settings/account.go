@@ -16,29 +16,29 @@ import (
 	"github.com/postrider/postrider/runtime/storage/db"
 )
 
-// Settings are those of an account, as it may see them: with masks in the place of secrets.
+// Settings are the settings of an account as shown to it, with masks in place of secrets.
 type Settings struct {
-	Provider  string // operator, none, twilio, http
+	Provider  string // operator, none, twilio or http
 	Config    shape.SMSProvider
 	Countries []string
 	DailyCap  int
-	UpdatedAt *time.Time // nil: they were never set
+	UpdatedAt *time.Time // nil if never set
 
-	HasSecret bool   // an own provider's
-	Usable    bool   // a message could be handed over
-	Carrier   string // the kind of provider that it would go to: capture, twilio, http; "": none
+	HasSecret bool   // of an own provider
+	Usable    bool   // a message could be submitted
+	Carrier   string // the kind of provider in use: capture, twilio or http; empty if none
 	ReplyURL  string // for the provider
 }
 
-// DefaultDailyCap holds for accounts that have set nothing.
+// DefaultDailyCap applies to accounts that have set no cap.
 const DefaultDailyCap = 100
 
 // credentials are the secrets of an own provider, sealed as JSON.
 type credentials struct {
-	AuthToken string            `json:"auth_token,omitempty"` // of twilio
-	Headers   map[string]string `json:"headers,omitempty"`    // of http
-	URL       string            `json:"url,omitempty"`        // of http, if it is sealed
-	Body      string            `json:"body,omitempty"`       // likewise
+	AuthToken string            `json:"auth_token,omitempty"` // for twilio
+	Headers   map[string]string `json:"headers,omitempty"`    // for http
+	URL       string            `json:"url,omitempty"`        // for http, if sealed
+	Body      string            `json:"body,omitempty"`       // for http, if sealed
 }
 
 func (c credentials) empty() bool {
@@ -47,7 +47,7 @@ func (c credentials) empty() bool {
 
 func sealedFor(accountID string) []byte { return []byte("sms/" + accountID + "/credentials") }
 
-// Settings gives the settings of an account.
+// Settings returns the settings of an account.
 func (s *Service) Settings(ctx context.Context, accountID string) (Settings, error) {
 	row, err := s.Row(ctx, s.db.SQL, accountID)
 	if err != nil {
@@ -58,8 +58,8 @@ func (s *Service) Settings(ctx context.Context, accountID string) (Settings, err
 
 const rowSQL = `SELECT id, provider, config, credentials, countries, daily_cap, created_at, updated_at FROM sms_settings WHERE id = $1`
 
-// Row gives the stored settings of an account; nil: it has set nothing. Within a transaction they are
-// read by it, and not by a second connection: many that wait for each other's would wait for ever.
+// Row returns the stored settings of an account, or nil if it has none. Within a transaction, they are read on
+// its connection, because transactions that wait for a second connection can deadlock.
 func (*Service) Row(ctx context.Context, from db.Execer, accountID string) (*ent.SMSSettings, error) {
 	type stored struct {
 		ent.SMSSettings
@@ -96,7 +96,7 @@ func (s *Service) shown(accountID string, row *ent.SMSSettings) Settings {
 	return out
 }
 
-// Route gives the way out of an account's messages.
+// Route returns the route of an account's messages.
 func (s *Service) Route(ctx context.Context, accountID string) (handover.Route, error) {
 	row, err := s.Row(ctx, s.db.SQL, accountID)
 	if err != nil {
@@ -105,8 +105,8 @@ func (s *Service) Route(ctx context.Context, accountID string) (handover.Route, 
 	return s.RouteOf(accountID, row)
 }
 
-// RouteOf makes the provider of an account from its settings. The error says that its secrets cannot be opened, or that
-// what is stored is not usable any more.
+// RouteOf creates the provider of an account from its settings. The error states that its secrets cannot be
+// opened, or that the stored settings can no longer be used.
 func (s *Service) RouteOf(accountID string, row *ent.SMSSettings) (handover.Route, error) {
 	if row == nil || row.Provider == smssettings.ProviderOperator {
 		return handover.Route{Provider: s.ways.operator}, nil
@@ -136,17 +136,17 @@ func (s *Service) RouteOf(accountID string, row *ent.SMSSettings) (handover.Rout
 	return out, nil
 }
 
-// open gives the secrets of an account's own provider.
+// open returns the secrets of an account's own provider.
 func (s *Service) open(accountID string, row *ent.SMSSettings) (held credentials, err error) {
 	if row == nil || row.Credentials == nil || len(*row.Credentials) == 0 {
 		return held, nil
 	}
 	opened, err := s.box.Open(*row.Credentials, sealedFor(accountID))
 	if err != nil {
-		return held, fmt.Errorf("open the secrets of a provider of text messages: %w", err)
+		return held, fmt.Errorf("open the secrets of an SMS provider: %w", err)
 	}
 	if err := json.Unmarshal(opened, &held); err != nil {
-		return held, fmt.Errorf("read the secrets of a provider of text messages: %w", err)
+		return held, fmt.Errorf("read the secrets of an SMS provider: %w", err)
 	}
 	return held, nil
 }

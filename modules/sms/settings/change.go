@@ -19,34 +19,34 @@ import (
 	"github.com/postrider/postrider/runtime/storage/db"
 )
 
-// Change is what the settings of an account become, all of them.
+// Change contains all settings of an account.
 type Change struct {
 	Provider  string
 	From      string
 	Countries []string
-	DailyCap  int // 0: DefaultDailyCap
+	DailyCap  int // 0 for DefaultDailyCap
 	Twilio    *TwilioChange
 	HTTP      *HTTPChange
 }
 
-// TwilioChange is an account at Twilio or at one that is compatible.
+// TwilioChange configures an account at Twilio or a compatible provider.
 type TwilioChange struct {
 	AccountSID string
-	AuthToken  secret.String // empty: as it is, if nothing else of the account changes
-	BaseURL    string        // "": Twilio's own
+	AuthToken  secret.String // empty to keep the current one, if the rest of the account is unchanged
+	BaseURL    string        // empty for Twilio
 }
 
-// HTTPChange is a gateway.
+// HTTPChange configures a gateway.
 type HTTPChange struct {
 	URL         string
-	Headers     map[string]string // nil: as they are, if the URL does not change
+	Headers     map[string]string // nil to keep the current ones, if the URL is unchanged
 	ContentType string
-	Body        string // a mask in it, or in the URL, is what is there, if the address does not change
+	Body        string // a mask in it or in the URL keeps the current text, if the address is unchanged
 	IDPath      string
 	Idempotent  bool
 }
 
-// MaxDailyCap bounds what an account may set.
+// MaxDailyCap is the highest cap that an account can set.
 const MaxDailyCap = 1_000_000
 
 const (
@@ -60,7 +60,7 @@ var (
 	sidForm    = regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`)
 )
 
-// ownHeaders are written by the service.
+// ownHeaders are set by the service.
 var ownHeaders = []string{"host", "content-length", "transfer-encoding", "connection", "te", "trailer", "upgrade", "content-type", "idempotency-key", "x-idempotency-key", "user-agent", "accept"}
 
 // SetSettings replaces the settings of an account. The error is Invalid and names every wrong field.
@@ -69,7 +69,7 @@ func (s *Service) SetSettings(ctx context.Context, accountID string, c Change) (
 	if err != nil {
 		return Settings{}, fmt.Errorf("change settings of text messages: %w", err)
 	}
-	targets := s.checkTargets(ctx, c) // before the transaction: it asks DNS
+	targets := s.checkTargets(ctx, c) // before the transaction, because it uses DNS
 	var stored *ent.SMSSettings
 	err = s.db.InTx(ctx, func(tx *ent.Tx) error {
 		if err := lock(ctx, tx, accountID); err != nil {
@@ -81,7 +81,7 @@ func (s *Service) SetSettings(ctx context.Context, accountID string, c Change) (
 		}
 		kept, err := s.open(accountID, before)
 		if err != nil {
-			kept = credentials{} // they can be replaced, and not kept
+			kept = credentials{} // the secrets can be replaced, but not kept
 		}
 		config, held, wrong := s.judge(c, before, kept)
 		maps.Copy(wrong, targets)
@@ -108,8 +108,7 @@ func (s *Service) SetSettings(ctx context.Context, accountID string, c Change) (
 	return s.shown(accountID, stored.Unwrap()), nil
 }
 
-// storeSQL takes the clock of the database: what an earlier attempt may still mean is decided by it.
-// checkTargets returns what is wrong with the provider's URL and with where it leads.
+// checkTargets returns what is wrong with the provider's URL and with its target.
 func (s *Service) checkTargets(ctx context.Context, c Change) fault.Fields {
 	wrong := fault.Fields{}
 	if c.Provider == string(smssettings.ProviderTwilio) && c.Twilio != nil && c.Twilio.BaseURL != "" {
@@ -159,15 +158,15 @@ func (s *Service) encode(accountID string, config shape.SMSProvider, held creden
 	return string(text), s.box.Seal(plain, sealedFor(accountID)), err
 }
 
-// judge gives what would be stored, and what is wrong with the change.
+// judge validates a change, and returns what would be stored.
 func (s *Service) judge(c Change, before *ent.SMSSettings, kept credentials) (config shape.SMSProvider, held credentials, wrong fault.Fields) {
 	wrong = fault.Fields{}
 	if err := smssettings.ProviderValidator(smssettings.Provider(c.Provider)); err != nil {
-		wrong.Add("provider", "must be operator, none, twilio or http")
+		wrong.Add("provider", "must be one of operator, none, twilio and http")
 	}
 	for i, region := range c.Countries {
 		if !number.IsRegion(region) && region != number.NoRegion {
-			wrong.Add(fmt.Sprintf("countries[%d]", i), "is no country; write two capital letters of ISO 3166, as DE, or 001 for numbers that belong to no country")
+			wrong.Add(fmt.Sprintf("countries[%d]", i), "must be two capital letters of ISO 3166, such as DE, or 001 for numbers that belong to no country")
 		}
 	}
 	if c.DailyCap < 0 || c.DailyCap > MaxDailyCap {
@@ -187,7 +186,7 @@ func (s *Service) judge(c Change, before *ent.SMSSettings, kept credentials) (co
 		case c.Provider == kind && !given:
 			wrong.Add(kind, "is required with this provider")
 		case c.Provider != kind && given:
-			wrong.Add(kind, "belongs to the provider %s", kind)
+			wrong.Add(kind, "requires the provider %s", kind)
 		}
 	}
 	switch {
@@ -196,7 +195,7 @@ func (s *Service) judge(c Change, before *ent.SMSSettings, kept credentials) (co
 	case c.Provider == KindHTTP && c.HTTP != nil:
 		held = s.judgeHTTP(*c.HTTP, &config, before.Config, kept, wrong)
 	case c.From != "":
-		wrong.Add("from", "belongs to an own provider: twilio or http")
+		wrong.Add("from", "requires an own provider: twilio or http")
 	}
 	return config, held, wrong
 }
@@ -209,7 +208,7 @@ func (s *Service) judgeTwilio(c Change, config *shape.SMSProvider, before shape.
 	}
 	if t.BaseURL != "" {
 		if strings.Contains(t.BaseURL, "?") {
-			wrong.Add("twilio.base_url", "must not have a query (?…)")
+			wrong.Add("twilio.base_url", "cannot have a query (?…)")
 		}
 	}
 	if c.From == "" {
@@ -218,9 +217,9 @@ func (s *Service) judgeTwilio(c Change, config *shape.SMSProvider, before shape.
 	held.AuthToken = t.AuthToken.Reveal()
 	switch {
 	case held.AuthToken != "" && !isHeaderValue(held.AuthToken):
-		wrong.Add("twilio.auth_token", "has characters that no token has")
+		wrong.Add("twilio.auth_token", "cannot contain spaces or control characters")
 	case held.AuthToken == "" && (kept.AuthToken == "" || before.AccountSID != config.AccountSID || before.BaseURL != config.BaseURL):
-		wrong.Add("twilio.auth_token", "is required: for a new account, and for another address")
+		wrong.Add("twilio.auth_token", "is required for a new account or address")
 	case held.AuthToken == "":
 		held.AuthToken = kept.AuthToken
 	}
@@ -232,7 +231,7 @@ func (s *Service) judgeHTTP(h HTTPChange, config *shape.SMSProvider, before shap
 	unmask(&h, before, wrong)
 	config.URL, config.Body, config.ContentType, config.IDPath, config.Idempotent = h.URL, h.Body, h.ContentType, h.IDPath, h.Idempotent
 	if h.IDPath != "" && !pathForm.MatchString(h.IDPath) {
-		wrong.Add("http.id_path", "must be names and positions joined by dots, as messages.0.id")
+		wrong.Add("http.id_path", "must be names and positions joined by dots, such as messages.0.id")
 	}
 	if _, err := provider.NewBody(h.ContentType, h.Body); err != nil && wrong["http.body"] == "" {
 		wrong.Add("http.body", "%s", err)
@@ -242,26 +241,26 @@ func (s *Service) judgeHTTP(h HTTPChange, config *shape.SMSProvider, before shap
 	case h.Headers == nil && before.URL == config.URL:
 		held.Headers = kept.Headers
 	case h.Headers == nil && len(kept.Headers) > 0:
-		wrong.Add("http.headers", "are required: they are not kept for another address")
+		wrong.Add("http.headers", "is required: headers are not kept for another address")
 	case len(h.Headers) > maxHeaders:
-		wrong.Add("http.headers", "has more than %d members", maxHeaders)
+		wrong.Add("http.headers", "cannot have more than %d members", maxHeaders)
 	}
 	for name, value := range h.Headers {
 		path := "http.headers." + name
 		switch {
 		case !headerName.MatchString(name):
-			wrong.Add("http.headers", "has a member whose name is no header name")
+			wrong.Add("http.headers", "must have valid header names")
 		case slices.Contains(ownHeaders, strings.ToLower(name)):
-			wrong.Add(path, "is written by the service")
+			wrong.Add(path, "cannot be set: the service sets this header")
 		case len(value) > maxHeaderValue || !isHeaderValue(value):
-			wrong.Add(path, "must be at most %d visible characters of ASCII", maxHeaderValue)
+			wrong.Add(path, "must be at most %d visible ASCII characters", maxHeaderValue)
 		}
 	}
 	config.HeaderNames = slices.Sorted(maps.Keys(held.Headers))
 	return held
 }
 
-// isHeaderValue tells whether a text may stand in a header: visible characters of ASCII and spaces.
+// isHeaderValue reports whether a text is a valid header value: visible ASCII characters and spaces.
 func isHeaderValue(text string) bool {
 	return !strings.ContainsFunc(text, func(r rune) bool { return r < ' ' || r > '~' })
 }

@@ -1,7 +1,7 @@
-// Package settings keeps what each account has set for its text messages: the provider with its
-// secrets, the countries and the cap for a day. It makes the provider that a message goes by, which
-// is the account's own or the operator's (POSTRIDER_SMS).
+// Package settings stores the settings of each account for text messages: the provider with its secrets, the
+// countries and the daily cap. It creates the provider for a message, either the account's own or the
+// operator's (POSTRIDER_SMS).
 //
-// Secrets are sealed. They stay while the provider and its address stay the same, and are needed
-// anew for another address.
+// Secrets are sealed. They are kept while the provider and its address stay the same, and must be entered again
+// for another address.
 package settings

@@ -13,23 +13,22 @@ import (
 	"github.com/postrider/postrider/runtime/base/secret"
 )
 
-// The body of a gateway often carries its user and password. Nothing tells them from other texts
-// that are always the same, so all of these are sealed, and shown as a mask. Names and Liquid are
-// shown, so that the owner sees what the body is like. A mask that comes back stands for the text
-// at the same place of the stored body.
+// The body of a gateway often contains its user and password. They cannot be distinguished from other constant
+// texts, so all constant texts are sealed and shown as a mask. Names and Liquid are shown, so that the owner
+// recognizes the body. A mask in a change keeps the stored text at the same position.
 
-// liquidTag matches a tag or an output of Liquid.
+// liquidTag matches a Liquid tag or output.
 var liquidTag = regexp.MustCompile(`(?s)\{\{.*?\}\}|\{%.*?%\}`)
 
-// constant is a text of a body that may be secret, at a place that keeps its name.
+// constant is a text of a body that may be secret, at a position that has a stable path.
 type constant struct {
 	path     string
-	from, to int    // where it is written in the body
+	from, to int    // its position in the body
 	text     string // decoded
 }
 
-// maskText hides the fixed parts of a template: those with letters or digits, outside of Liquid and
-// within its quotes.
+// maskText masks the constant parts of a template: parts with letters or digits, outside of Liquid and within
+// its quotes.
 func maskText(text string) string {
 	var out strings.Builder
 	fixed := func(part string) {
@@ -52,7 +51,7 @@ func maskText(text string) string {
 	return out.String()
 }
 
-// maskBody returns a body as it is shown.
+// maskBody returns a body as shown to its owner.
 func maskBody(contentType, body string) string {
 	list, encode := constants(contentType, body)
 	return replace(body, list, func(c constant) string {
@@ -63,8 +62,8 @@ func maskBody(contentType, body string) string {
 	})
 }
 
-// unmaskBody returns a body with the texts of another at the places where it shows masks. The error
-// names a place whose text is not known, and continues a sentence.
+// unmaskBody replaces the masks in a body with the texts at the same positions of the original. The error names
+// a position whose text is unknown, and follows the name of the field.
 func unmaskBody(contentType, body, original string) (string, error) {
 	if !strings.Contains(body, secret.Mask) {
 		return body, nil
@@ -84,16 +83,16 @@ func unmaskBody(contentType, body, original string) (string, error) {
 		case found && c.text == maskText(was.text):
 			return original[was.from:was.to]
 		}
-		err = fmt.Errorf("has a mask (%s) in the place of a value that is not known%s; enter the value again", secret.Mask, in(c.path))
+		err = fmt.Errorf("has a mask (%s) in place of an unknown value%s; enter the value again", secret.Mask, in(c.path))
 		return ""
 	})
 	if err == nil && strings.Contains(body, secret.Mask) {
-		err = fmt.Errorf("has a mask (%s) where no value is", secret.Mask)
+		err = fmt.Errorf("has a mask (%s) where no value is allowed", secret.Mask)
 	}
 	return body, err
 }
 
-// replace writes a body with other texts at the places of its constants.
+// replace returns a body with the texts of its constants replaced.
 func replace(body string, list []constant, with func(constant) string) string {
 	var out strings.Builder
 	at := 0
@@ -113,10 +112,10 @@ func in(path string) string {
 	return " (" + path + ")"
 }
 
-// constants lists the texts of a body in their order, and how one is written. A body of an unknown
-// form is one text.
+// constants lists the constant texts of a body in order, and returns the function that encodes one. A body of
+// an unknown type is a single text.
 func constants(contentType, body string) (list []constant, encode func(string) string) {
-	kind, _, _ := mime.ParseMediaType(contentType) // it was judged before
+	kind, _, _ := mime.ParseMediaType(contentType) // validated earlier
 	plain := func(text string) string { return text }
 	switch {
 	case body == "":
@@ -144,27 +143,27 @@ func formConstants(body string) (list []constant) {
 	return list
 }
 
-// quoted writes a string of JSON.
+// quoted returns a JSON string.
 func quoted(text string) string {
 	var out bytes.Buffer
 	encoder := json.NewEncoder(&out)
 	encoder.SetEscapeHTML(false)
 	if err := encoder.Encode(text); err != nil {
-		panic("settings: a string cannot be encoded: " + err.Error())
+		panic("settings: cannot encode a string: " + err.Error())
 	}
 	return strings.TrimSuffix(out.String(), "\n")
 }
 
-// jsonConstants lists the strings and numbers of a JSON document that are values. A path is the names
-// and positions that lead to one, and which it is where names are repeated.
+// jsonConstants lists the values of a JSON document that are strings or numbers. A path consists of the names
+// and positions that lead to a value, and a counter for repeated names.
 func jsonConstants(body string) (list []constant) {
 	decoder := json.NewDecoder(strings.NewReader(body))
 	decoder.UseNumber()
 	type level struct {
 		object bool
-		name   string // of the member that is read
+		name   string // of the current member
 		count  int
-		isName bool // the next string is one
+		isName bool // the next string is a name
 	}
 	var levels []level
 	counts := map[string]int{}
@@ -193,7 +192,7 @@ func jsonConstants(body string) (list []constant) {
 		before := int(decoder.InputOffset())
 		token, err := decoder.Token()
 		if err != nil {
-			return list // at the end: the document is valid
+			return list // at the end, because the document is valid
 		}
 		after := int(decoder.InputOffset())
 		n := len(levels)

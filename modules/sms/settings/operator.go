@@ -15,13 +15,13 @@ import (
 	"github.com/postrider/postrider/runtime/base/setting"
 )
 
-// Operator is the provider for accounts that have none of their own.
+// Operator is the provider for accounts without a provider of their own.
 type Operator struct {
-	Kind   string // "", capture, twilio, http
-	SID    string // of twilio
+	Kind   string // empty, capture, twilio or http
+	SID    string // for twilio
 	Secret secret.String
-	User   string // of http
-	URL    string // of twilio its base
+	User   string // for http
+	URL    string // for twilio, its base URL
 	From   string
 }
 
@@ -32,11 +32,11 @@ const (
 	KindHTTP    = "http"
 )
 
-// OperatorProvider is how text messages leave for accounts without a provider of their own.
+// OperatorProvider is the setting of the provider for accounts without a provider of their own.
 var OperatorProvider = setting.Declare(setting.Setting[Operator]{
 	Name: "POSTRIDER_SMS", Group: "Text messages", Secret: true, DefaultText: "none; capture in development",
-	Help: "The provider of text messages for accounts without one of their own: none, capture (development only), twilio://SID:TOKEN@host?from=%2B4915112345678 " +
-		"for Twilio (host api.twilio.com) and what is compatible with it, or https://user:password@host/path?from=… for a gateway that takes a JSON object.",
+	Help: "The SMS provider for accounts without one of their own: none, capture (development only), twilio://SID:TOKEN@host?from=%2B4915112345678 " +
+		"for Twilio (host api.twilio.com) or a compatible provider, or https://user:password@host/path?from=… for a gateway that accepts a JSON object.",
 	Form: setting.Form[Operator]{Placeholder: "URL", Parse: parseOperator},
 	From: func(v setting.Values) Operator {
 		if v.Mode == setting.Dev {
@@ -46,14 +46,14 @@ var OperatorProvider = setting.Declare(setting.Setting[Operator]{
 	},
 	Check: func(v setting.Values, o Operator) error {
 		if v.Mode == setting.Serve && o.Kind == KindCapture {
-			return errors.New("is capture, which keeps all messages on this machine: only for development mode")
+			return errors.New("cannot be capture outside of development mode: it keeps all messages on this machine")
 		}
 		return nil
 	},
 	Show: Operator.LogValue,
 })
 
-// parseOperator reads the setting. Errors never quote the text: it has a secret.
+// parseOperator parses the setting. Errors never quote the text, because it contains a secret.
 func parseOperator(text string) (Operator, error) {
 	switch text {
 	case "none":
@@ -63,17 +63,17 @@ func parseOperator(text string) (Operator, error) {
 	}
 	u, err := url.Parse(text)
 	if err != nil || u.Host == "" || u.Opaque != "" || u.Fragment != "" {
-		return Operator{}, errors.New("is none of none, capture, twilio://SID:TOKEN@host?from=…, https://… (characters such as @ and / in a secret are written %40, %2F)")
+		return Operator{}, errors.New("must be one of none, capture, twilio://SID:TOKEN@host?from=… and https://… (write characters such as @ and / in a secret as %40 and %2F)")
 	}
 	query := u.Query()
 	o := Operator{From: query.Get("from")}
-	if rest, space := strings.CutPrefix(o.From, " "); space { // a + that was not written %2B
+	if rest, space := strings.CutPrefix(o.From, " "); space { // a + that was not escaped as %2B
 		o.From = "+" + rest
 	}
 	var wrong []error
 	if o.From != "" {
 		if err := number.CheckSender(o.From); err != nil {
-			wrong = append(wrong, errors.New("has a from that "+err.Error()))
+			wrong = append(wrong, errors.New("has an invalid from: it "+err.Error()))
 		}
 	}
 	password, given := u.User.Password()
@@ -82,29 +82,29 @@ func parseOperator(text string) (Operator, error) {
 	case KindTwilio:
 		o.Kind, o.SID, o.URL = KindTwilio, u.User.Username(), "https://"+u.Host
 		if o.SID == "" || !given {
-			wrong = append(wrong, errors.New("has no account SID and token before the host"))
+			wrong = append(wrong, errors.New("requires an account SID and token before the host"))
 		}
 		if o.From == "" {
-			wrong = append(wrong, errors.New("has no ?from="))
+			wrong = append(wrong, errors.New("requires ?from="))
 		}
 		if u.Path != "" && u.Path != "/" || len(query) > 1 {
-			wrong = append(wrong, errors.New("has something beside the host and from"))
+			wrong = append(wrong, errors.New("cannot have anything but the host and from"))
 		}
 	case "http", "https":
 		o.Kind, o.User = KindHTTP, u.User.Username()
 		if u.User != nil && (o.User == "" || !given) {
-			wrong = append(wrong, errors.New("has a user name without a password, or the other way round"))
+			wrong = append(wrong, errors.New("requires both a user name and a password, or neither"))
 		}
 		query.Del("from")
 		u.User, u.RawQuery = nil, query.Encode()
 		o.URL = u.String()
 	default:
-		wrong = append(wrong, errors.New("begins with none of twilio://, https://, http://"))
+		wrong = append(wrong, errors.New("must begin with twilio://, https:// or http://"))
 	}
 	return o, errors.Join(wrong...)
 }
 
-// LogValue has no secret.
+// LogValue omits the secrets.
 func (o Operator) LogValue() slog.Value {
 	if o.Kind == "" || o.Kind == KindCapture {
 		return slog.StringValue(o.Kind)
@@ -116,7 +116,7 @@ func (o Operator) LogValue() slog.Value {
 	return slog.GroupValue(slog.String("how", o.Kind), slog.String("host", host), slog.String("from", o.From))
 }
 
-// provider makes the operator's provider; nil: there is none.
+// provider creates the operator's provider, or returns nil if there is none.
 func (o Operator) provider(catcher provider.Catcher) (provider.Provider, error) {
 	switch o.Kind {
 	case KindCapture:
@@ -133,8 +133,8 @@ func (o Operator) provider(catcher provider.Catcher) (provider.Provider, error) 
 	return nil, nil //nolint:nilnil // no provider is no error
 }
 
-// operatorClient reaches what the operator has set up, which may be beside this machine. Redirects
-// are not followed: they would lead elsewhere with the secrets.
+// operatorClient connects to the operator's provider, which may have a private address. It does not follow
+// redirects, because they would send the secrets elsewhere.
 func operatorClient() *http.Client {
 	return &http.Client{Timeout: provider.Timeout, Transport: &http.Transport{TLSHandshakeTimeout: 5 * time.Second, MaxResponseHeaderBytes: 64 << 10, DisableCompression: true},
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}

@@ -14,17 +14,16 @@ import (
 	"github.com/postrider/postrider/runtime/work/node"
 )
 
-// sealedBy is the migration that a program must have to read a URL and a body that are sealed, without
-// its time.
+// sealedBy is the migration, without its time, that a program must know to read a sealed URL and body.
 const sealedBy = "sealed_sms_gateways"
 
-// masked returns a configuration as it is shown.
+// masked returns a configuration as shown to its owner.
 func masked(c shape.SMSProvider) shape.SMSProvider {
 	c.URL, c.Body = secret.MaskURL(c.URL), maskBody(c.ContentType, c.Body)
 	return c
 }
 
-// revealed returns a configuration with what is sealed of it.
+// revealed returns a configuration with its sealed parts filled in.
 func revealed(c shape.SMSProvider, held credentials) shape.SMSProvider {
 	if c.Sealed {
 		c.URL, c.Body = held.URL, held.Body
@@ -32,13 +31,13 @@ func revealed(c shape.SMSProvider, held credentials) shape.SMSProvider {
 	return c
 }
 
-// unmask puts what is stored in the place of masks. It goes to no other address than before.
+// unmask replaces masks with the stored values, unless the address changes.
 func unmask(h *HTTPChange, before shape.SMSProvider, wrong fault.Fields) {
 	address, _, _ := strings.Cut(h.URL, "?")
 	known, _, _ := strings.Cut(before.URL, "?")
 	url, whole := secret.UnmaskURL(h.URL, before.URL)
 	if !whole {
-		wrong.Add("http.url", "has a mask (%s) in the place of a value that is not known for this address; enter the value again", secret.Mask)
+		wrong.Add("http.url", "has a mask (%s) in place of a value that is unknown for this address; enter the value again", secret.Mask)
 	}
 	original := before.Body
 	if address != known || known == "" {
@@ -52,7 +51,7 @@ func unmask(h *HTTPChange, before shape.SMSProvider, wrong fault.Fields) {
 	h.URL, h.Body = url, body
 }
 
-// seals reports whether the URL and the body of gateways may be sealed: every process can read them.
+// seals reports whether the URL and the body of gateways may be sealed because every process can read them.
 func (s *Service) seals(ctx context.Context) (bool, error) {
 	all, err := node.Processes(ctx, s.db)
 	if err != nil {
@@ -67,8 +66,8 @@ func (s *Service) seals(ctx context.Context) (bool, error) {
 	return true, nil
 }
 
-// seal moves the URL and the body to the credentials, if there is something to hide in them. Older
-// programs, which would send the masks, are refused from then on.
+// seal moves the URL and the body to the credentials if they contain anything to hide. From then on, older
+// programs, which would send the masks, are refused.
 func (s *Service) seal(ctx context.Context, tx db.Execer, config shape.SMSProvider, held credentials) (shape.SMSProvider, credentials, error) {
 	shown := masked(config)
 	if shown.URL == config.URL && shown.Body == config.Body {
@@ -80,7 +79,7 @@ func (s *Service) seal(ctx context.Context, tx db.Execer, config shape.SMSProvid
 }
 
 func lock(ctx context.Context, tx db.Execer, accountID string) error {
-	// One at a time: what is kept of the secrets has to be what is there.
+	// One change at a time, so that the secrets that are kept are the current ones.
 	_, err := tx.ExecContext(ctx, `SELECT pg_advisory_xact_lock(hashtextextended('sms/settings/' || $1, 0))`, accountID)
 	return err
 }
@@ -88,11 +87,11 @@ func lock(ctx context.Context, tx db.Execer, accountID string) error {
 const (
 	plainSQL = `SELECT id FROM sms_settings WHERE provider = 'http' AND NOT coalesce((config->>'sealed')::boolean, false) ORDER BY id`
 
-	// The time of the change stays: nothing else is different.
+	// The time of the change stays, because nothing else changes.
 	resealSQL = `UPDATE sms_settings SET config = $2, credentials = $3 WHERE id = $1`
 )
 
-// Seal seals what earlier programs have stored plainly, once every process can read it.
+// Seal seals gateways that earlier versions stored in plain text, once every process can read sealed ones.
 func (s *Service) Seal(ctx context.Context) error {
 	seals, err := s.seals(ctx)
 	if err != nil || !seals {
@@ -100,7 +99,7 @@ func (s *Service) Seal(ctx context.Context) error {
 	}
 	ids, err := db.All(ctx, s.db.SQL, db.Value[string], plainSQL)
 	if err != nil {
-		return fmt.Errorf("look for gateways of text messages: %w", err)
+		return fmt.Errorf("find gateways of text messages: %w", err)
 	}
 	for _, id := range ids {
 		if err := s.db.InTx(ctx, func(tx *ent.Tx) error { return s.sealOne(ctx, tx, id) }); err != nil {

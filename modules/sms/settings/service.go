@@ -18,22 +18,22 @@ import (
 	"github.com/postrider/postrider/runtime/web/egress"
 )
 
-// Config says which providers there may be.
+// Config defines which providers are allowed.
 type Config struct {
 	Operator Operator // the provider for accounts without one
 
-	// Where providers of accounts may be beside public addresses.
+	// Networks beyond public addresses that providers of accounts may be in.
 	Allow         []netip.Prefix
-	PlainLoopback bool // development: http:// too, to this machine
+	PlainLoopback bool // development: also http:// to this machine
 	Lookup        func(ctx context.Context, host string) ([]netip.Addr, error)
 }
 
-// ConfigOf takes what is needed here from the installation's configuration.
+// ConfigOf reads the settings.
 func ConfigOf(cfg setting.Values, resolver *dnsx.Resolver) Config {
 	return Config{Operator: OperatorProvider.Of(cfg), Allow: egress.Allow.Of(cfg), PlainLoopback: cfg.Mode == setting.Dev, Lookup: resolver.LookupIP}
 }
 
-// Params of New.
+// Params are the dependencies of New.
 type Params struct {
 	fx.In
 
@@ -41,10 +41,10 @@ type Params struct {
 	DB      *db.DB
 	Box     *secret.Box
 	Links   link.Links
-	Catcher provider.Catcher `optional:"true"` // nil: there is no development inbox
+	Catcher provider.Catcher `optional:"true"` // nil without a development inbox
 }
 
-// Service keeps the settings of accounts. Safe for concurrent use.
+// Service stores the settings of accounts. Safe for concurrent use.
 type Service struct {
 	db    *db.DB
 	box   *secret.Box
@@ -52,15 +52,15 @@ type Service struct {
 	ways  ways
 }
 
-// ways is how providers are reached.
+// ways are the connections to providers.
 type ways struct {
-	operator provider.Provider // nil: there is none
+	operator provider.Provider // nil if there is none
 	settings Operator
-	client   *http.Client // of accounts' own providers; it judges where it may go
+	client   *http.Client // of accounts' own providers; it checks every target address
 	targets  *egress.TargetChecker
 }
 
-// New makes the service. The error says that the operator's provider cannot be used.
+// New returns a new Service. The error states that the operator's provider cannot be used.
 func New(p Params) (*Service, error) {
 	operator, err := p.Config.Operator.provider(p.Catcher)
 	if err != nil {
@@ -73,23 +73,23 @@ func New(p Params) (*Service, error) {
 			Lookup: egress.WithLocalhost(p.Config.Lookup)})}}, nil
 }
 
-// Close ends the connections to providers that wait for another request.
+// Close closes idle connections to providers.
 func (s *Service) Close() { s.ways.client.CloseIdleConnections() }
 
-// Operator gives the provider for accounts without one of their own.
+// Operator returns the provider for accounts without one of their own.
 func (s *Service) Operator() Operator { return s.ways.settings }
 
-// AnyOwn tells whether some account has a provider of its own.
+// AnyOwn reports whether any account has its own provider.
 func (s *Service) AnyOwn(ctx context.Context) (bool, error) {
 	own, err := db.One(ctx, s.db.SQL, db.Value[bool], `SELECT EXISTS (SELECT FROM sms_settings WHERE provider IN ('twilio', 'http'))`)
 	if err != nil {
-		return false, fmt.Errorf("look for providers of text messages: %w", err)
+		return false, fmt.Errorf("look for own providers of text messages: %w", err)
 	}
 	return own, nil
 }
 
-// Token gives what Twilio signs with: the token of an account's own provider, or the operator's. It
-// is empty where there is none. The error is ErrSealed for secrets that do not open.
+// Token returns the token that Twilio signs with: that of an account's own provider, or the operator's. It is
+// empty if there is none. The error is ErrSealed if the secrets cannot be opened.
 func (s *Service) Token(ctx context.Context, accountID string, own bool) (secret.String, error) {
 	if !own {
 		return s.ways.settings.Secret, nil
@@ -105,5 +105,5 @@ func (s *Service) Token(ctx context.Context, accountID string, own bool) (secret
 	return secret.New(held.AuthToken), nil
 }
 
-// ErrSealed says that the secrets of an account's own provider do not open.
-var ErrSealed = errors.New("the secrets of a provider of text messages are sealed by another key")
+// ErrSealed is returned if the secrets of an account's own provider cannot be opened.
+var ErrSealed = errors.New("the secrets of an SMS provider are sealed with another key")

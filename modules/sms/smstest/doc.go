@@ -1,3 +1,3 @@
-// Package smstest has receivers of text messages for tests: Twilio, as its public description of the
-// REST interface has it, over real HTTP.
+// Package smstest has a double of an SMS provider for tests: Twilio, as described in its public API
+// description, over real HTTP.
 package smstest

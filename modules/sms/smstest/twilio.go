@@ -15,19 +15,19 @@ import (
 	"testing"
 )
 
-// What Twilio's double knows of its one account.
+// The one account of the double.
 const (
 	SID   = "ACaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
 	Token = "0123456789abcdef0123456789abcdef"
 )
 
-// The numbers that it treats as special.
+// Numbers that are treated specially.
 const (
-	Unsubscribed = "+15005550009" // has said STOP
-	Invalid      = "+15005550001" // is none
+	Unsubscribed = "+15005550009" // replied STOP
+	Invalid      = "+15005550001" // invalid
 )
 
-// Message is one that the double has taken.
+// Message is a message that the double has accepted.
 type Message struct {
 	SID                         string
 	To, From, Body, CallbackURL string
@@ -35,7 +35,7 @@ type Message struct {
 	IdempotencyKey              string
 }
 
-// Twilio is the double. It is made by NewTwilio.
+// Twilio is a double of Twilio. Create it with NewTwilio.
 type Twilio struct {
 	*httptest.Server
 
@@ -45,7 +45,7 @@ type Twilio struct {
 	answer   func(n int, w http.ResponseWriter, r *http.Request) bool
 }
 
-// NewTwilio starts a double that ends with the test.
+// NewTwilio starts a double that stops at the end of the test.
 func NewTwilio(t testing.TB) *Twilio {
 	t.Helper()
 	d := &Twilio{}
@@ -54,22 +54,22 @@ func NewTwilio(t testing.TB) *Twilio {
 	return d
 }
 
-// Answer has a function asked first, with the number of the request from 1; it returns true when it
-// has answered. It is called after the message was taken when it is not to be refused.
+// Answer sets a function that is called first, with the number of the request from 1. It returns true if it has
+// written the response. If the message is accepted, it is called after that.
 func (d *Twilio) Answer(f func(n int, w http.ResponseWriter, r *http.Request) bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.answer = f
 }
 
-// Messages gives what it has taken, in order.
+// Messages returns the accepted messages, in order.
 func (d *Twilio) Messages() []Message {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return append([]Message{}, d.messages...)
 }
 
-// Asked tells how many requests came.
+// Asked returns the number of requests.
 func (d *Twilio) Asked() int {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -117,7 +117,7 @@ func (d *Twilio) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// Take keeps the message of a request.
+// Take records the message of a request.
 func (d *Twilio) Take(r *http.Request) Message {
 	_ = r.ParseForm()
 	d.mu.Lock()
@@ -138,7 +138,7 @@ func send(w http.ResponseWriter, status int, v any) {
 	_ = json.NewEncoder(w).Encode(v) // the client has left
 }
 
-// Callback gives the form and the signature of a status callback of a message.
+// Callback returns the form and the signature of a status callback of a message.
 func (m Message) Callback(status, errorCode string) (form url.Values, signature string) {
 	form = url.Values{"MessageSid": {m.SID}, "MessageStatus": {status}, "To": {m.To}, "From": {m.From}, "AccountSid": {SID}, "ApiVersion": {"2010-04-01"}}
 	if errorCode != "" {
@@ -147,8 +147,8 @@ func (m Message) Callback(status, errorCode string) (form url.Values, signature 
 	return form, Signature(m.CallbackURL, form)
 }
 
-// Signature signs as the public description says: the URL, then the names and values of the fields
-// in the order of their names, HMAC-SHA1 with the token, in base64.
+// Signature signs as described in the public description: HMAC-SHA1 with the token over the URL and the names
+// and values of the fields, sorted by name, in base64.
 func Signature(target string, form url.Values) string {
 	names := make([]string, 0, len(form))
 	for name := range form {
