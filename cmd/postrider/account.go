@@ -12,20 +12,20 @@ import (
 )
 
 type accountCommand struct {
-	Create accountCreateCommand `cmd:"" help:"Make an account; print it as JSON."`
-	List   accountListCommand   `cmd:"" help:"Print all accounts as JSON, by email."`
-	Show   accountShowCommand   `cmd:"" help:"Print an account and what it has sent of its caps, as JSON."`
-	Update accountUpdateCommand `cmd:"" help:"Change an account; print it as JSON. Services follow within five seconds."`
+	Create accountCreateCommand `cmd:"" help:"Create an account and print it as JSON."`
+	List   accountListCommand   `cmd:"" help:"List all accounts as JSON, ordered by email."`
+	Show   accountShowCommand   `cmd:"" help:"Show an account and its usage as JSON."`
+	Update accountUpdateCommand `cmd:"" help:"Update an account and print it as JSON. Takes effect within 5 seconds."`
 }
 
 type accountCreateCommand struct {
 	moneySettings
 
-	Email              string `help:"Address of the account and of its owner." placeholder:"ADDRESS" required:""`
-	Name               string `help:"Name of the account."                     placeholder:"NAME"    required:""`
-	Plan               string `help:"free, pro, scale, pool, dedicated, or a plan of your own. Else POSTRIDER_DEFAULT_PLAN." placeholder:"PLAN"`
-	ProductionUnlocked bool   `help:"On the free plan: may send to anyone from a verified domain."`
-	Unmetered          bool   `help:"No plan caps and no rate limit."`
+	Email              string `help:"Email address of the account and of its owner." placeholder:"ADDRESS" required:""`
+	Name               string `help:"Name of the account." placeholder:"NAME" required:""`
+	Plan               string `help:"Plan of the account (default: POSTRIDER_DEFAULT_PLAN)." placeholder:"PLAN"`
+	ProductionUnlocked bool   `help:"On the free plan: allow any recipient from a verified domain."`
+	Unmetered          bool   `help:"Do not apply caps and rate limits of the plan."`
 }
 
 func (c *accountCreateCommand) account(cfg setting.Values) accounts.NewAccount {
@@ -75,7 +75,7 @@ func (c *accountListCommand) Run(s *session) error {
 type accountShowCommand struct {
 	toolSettings
 
-	Account string `arg:"" help:"Its email or its id." placeholder:"EMAIL"`
+	Account string `arg:"" help:"Email or id of the account." placeholder:"EMAIL"`
 }
 
 func (c *accountShowCommand) Run(s *session) error {
@@ -95,17 +95,17 @@ func (c *accountShowCommand) Run(s *session) error {
 type accountUpdateCommand struct {
 	toolSettings
 
-	Account         string  `arg:""     help:"Its email or its id."                                                               placeholder:"EMAIL"`
-	Name            *string `help:"Name of the account."                                                                          placeholder:"NAME"`
-	Plan            *string `help:"free, pro, scale, pool, dedicated, or a plan of your own."                                     placeholder:"PLAN"`
-	PaymentMethod   *bool   `help:"Whether a payment method is on file: with a verified domain it unlocks production on the free plan." negatable:""`
-	Unlock          *bool   `help:"Unlock production on the free plan whatever is on file, or take that back."                    negatable:""`
-	Suspend         *bool   `help:"Suspend the account: it can do everything but send, and its mail waits. --resume ends that."   negatable:"resume"`
-	BodyRetention   *int    `help:"Days after which bodies and attachments are deleted."                                          placeholder:"DAYS"`
-	MonthlyLimit    *int    `help:"Emails a month that the account allows itself; 0 takes the limit away."                        placeholder:"EMAILS"`
-	StoredBytes     **int   `help:"Cap of stored bytes in place of the plan's; none for the plan's."                        placeholder:"NUMBER"`
-	DailyBytes      **int   `help:"Cap of bytes stored in a day in place of the plan's; none for the plan's."               placeholder:"NUMBER"`
-	RecordRetention *int    `help:"Days after which whole emails are deleted."                                                    placeholder:"DAYS"`
+	Account         string  `arg:"" help:"Email or id of the account." placeholder:"EMAIL"`
+	Name            *string `help:"Name of the account." placeholder:"NAME"`
+	Plan            *string `help:"free, pro, scale, pool, dedicated, or a custom plan." placeholder:"PLAN"`
+	PaymentMethod   *bool   `help:"Whether a payment method is on file (free plan: unlocks production)." negatable:""`
+	Unlock          *bool   `help:"Unlock production on the free plan; --no-unlock reverts it." negatable:""`
+	Suspend         *bool   `help:"Suspend the account: its mail waits until --resume." negatable:"resume"`
+	BodyRetention   *int    `help:"Days until bodies and attachments are deleted." placeholder:"DAYS"`
+	MonthlyLimit    *int    `help:"Monthly email limit that the account sets for itself; 0 removes it." placeholder:"EMAILS"`
+	StoredBytes     **int   `help:"Cap of stored bytes that overrides the plan; none to follow the plan." placeholder:"NUMBER"`
+	DailyBytes      **int   `help:"Cap of bytes stored per day that overrides the plan; none to follow it." placeholder:"NUMBER"`
+	RecordRetention *int    `help:"Days until emails are deleted." placeholder:"DAYS"`
 }
 
 func (c *accountUpdateCommand) change() accounts.AccountChange {
@@ -122,7 +122,8 @@ func (c *accountUpdateCommand) change() accounts.AccountChange {
 
 func (c *accountUpdateCommand) Validate() error {
 	if c.change().Empty() {
-		return errors.New("nothing to update: give at least one of --name, --plan, --payment-method, --unlock, --suspend, --monthly-limit, --stored-bytes, --daily-bytes, --body-retention and --record-retention")
+		return errors.New("no fields to update: set at least one of --name, --plan, --payment-method, --unlock, --suspend, " +
+			"--monthly-limit, --stored-bytes, --daily-bytes, --body-retention and --record-retention")
 	}
 	return nil
 }

@@ -26,9 +26,9 @@ import (
 	"github.com/postrider/postrider/runtime/mail/dnsx/dnsxtest"
 )
 
-// With an address for HTTPS and no certificate of its own, the service gets one for the base
-// URL's host from an ACME authority, and has it after a restart without asking again.
-func TestTheBaseURLGetsACertificateByACME(t *testing.T) {
+// With an HTTPS address and no certificate files, the service obtains a certificate for the host of the base
+// URL from an ACME authority. After a restart it uses the stored certificate.
+func TestServeObtainsACMECertificate(t *testing.T) {
 	t.Parallel()
 	const host = "mail.acme.test"
 	plain, secure := freePort(t), freePort(t)
@@ -68,17 +68,17 @@ func TestTheBaseURLGetsACertificateByACME(t *testing.T) {
 			"--acme-ca="+authority.URL+wfe.DirectoryPath, "--acme-email=ops@acme.test")
 	}
 	first := start()
-	expect.Eventually(t, "the base URL is served with a certificate of the authority", answers)
+	expect.Eventually(t, "the base URL to be served with a certificate of the authority", answers)
 	first.signal(t, syscall.SIGTERM)
 	if err := first.ended(); err != nil {
-		t.Errorf("the first service ended with %v", err)
+		t.Errorf("the first service exited with %v", err)
 	}
 	authority.Close()
 	start()
-	expect.Eventually(t, "it is served after a restart, while no authority answers", answers)
+	expect.Eventually(t, "the base URL to be served after a restart while no authority answers", answers)
 }
 
-// freePort is one that nobody listens on now.
+// freePort returns a port that is free at the moment.
 func freePort(t *testing.T) int {
 	t.Helper()
 	port, err := strconv.Atoi(expect.FreePort(t))

@@ -8,16 +8,16 @@ import (
 )
 
 type automationCommand struct {
-	Push     automationPushCommand     `cmd:"" help:"Make the drafts of the account what files say, matched by name, and print what speaks against activating them. Exit code 1 if something does."`
+	Push     automationPushCommand     `cmd:"" help:"Push definitions from files to drafts by name. Exits with 1 on problems."`
 	Pull     automationPullCommand     `cmd:"" help:"Write the drafts of the account to files."`
-	Simulate automationSimulateCommand `cmd:"" help:"Play one run of a draft on a virtual clock, and print it as JSON. Nothing is stored or sent."`
-	List     automationListCommand     `cmd:"" help:"Print the automations of the account as JSON, without those that are archived."`
+	Simulate automationSimulateCommand `cmd:"" help:"Simulate a run of a draft and print it as JSON. Nothing is stored or sent."`
+	List     automationListCommand     `cmd:"" help:"List the automations of the account as JSON, except archived ones."`
 }
 
-// remote is a running Postrider, and the key that is used there.
+// remote is a running Postrider and the API key to use there.
 type remote struct {
-	BaseURL string `default:"http://127.0.0.1:8080" env:"POSTRIDER_BASE_URL"                                       help:"Where Postrider is reached." name:"base-url" placeholder:"URL"`
-	APIKey  string `env:"POSTRIDER_API_KEY"         help:"A full key of the account. Rather set it in the environment." name:"api-key"                     placeholder:"svc_…" required:""`
+	BaseURL string `default:"http://127.0.0.1:8080" env:"POSTRIDER_BASE_URL" help:"URL of Postrider." name:"base-url" placeholder:"URL"`
+	APIKey  string `env:"POSTRIDER_API_KEY" help:"API key with full access. Prefer the environment variable." name:"api-key" placeholder:"svc_…" required:""`
 }
 
 func (r remote) server() automate.Server {
@@ -27,8 +27,8 @@ func (r remote) server() automate.Server {
 type automationPushCommand struct {
 	remote
 
-	Paths    []string `arg:""                                                          help:"Files with one definition each, in JSON or YAML, or folders with such files." name:"path"`
-	Activate bool     `help:"Activate what has changed and has nothing against it."`
+	Paths    []string `arg:"" help:"JSON or YAML files with one definition each, or folders of such files." name:"path"`
+	Activate bool     `help:"Activate changed definitions that have no problems."`
 }
 
 func (c *automationPushCommand) Run(s *session) error {
@@ -45,9 +45,9 @@ func (c *automationPushCommand) Run(s *session) error {
 type automationPullCommand struct {
 	remote
 
-	Folder string   `arg:""           help:"Where the files are written."`
-	Name   []string `help:"Only the automations of these names (all)." placeholder:"NAME" sep:"none"`
-	Format string   `default:"json"   enum:"json,yaml"                                    help:"json or yaml, for files that are new."`
+	Folder string   `arg:"" help:"Folder to write files to."`
+	Name   []string `help:"Only automations with these names (default: all)." placeholder:"NAME" sep:"none"`
+	Format string   `default:"json" enum:"json,yaml" help:"Format of new files: json or yaml."`
 }
 
 func (c *automationPullCommand) Run(s *session) error {
@@ -57,9 +57,9 @@ func (c *automationPullCommand) Run(s *session) error {
 type automationSimulateCommand struct {
 	remote
 
-	Name   string `arg:""                                                               help:"Of the automation."`
-	Input  string `arg:""                                                               help:"File with the event and what happens later, as POST /automations/{id}/simulate takes it, in JSON or YAML." optional:""`
-	Expect string `enum:",completed,failed,cancelled,not_started"                       default:""                                                                                                       help:"Exit code 1 unless the run ends so: completed, failed, cancelled or not_started." placeholder:"STATUS"`
+	Name   string `arg:"" help:"Name of the automation."`
+	Input  string `arg:"" help:"JSON or YAML file with a body of POST /automations/{id}/simulate." optional:""`
+	Expect string `enum:",completed,failed,cancelled,not_started" default:"" help:"Exit with code 1 unless the run ends with this status." placeholder:"STATUS"`
 }
 
 func (c *automationSimulateCommand) Run(s *session) error {
@@ -71,7 +71,7 @@ func (c *automationSimulateCommand) Run(s *session) error {
 		return err
 	}
 	if c.Expect != "" && played.Status != c.Expect {
-		return fmt.Errorf("the run is %s, and was expected to be %s", played.Status, c.Expect)
+		return fmt.Errorf("the run is %s, want %s", played.Status, c.Expect)
 	}
 	return nil
 }

@@ -13,7 +13,7 @@ import (
 type backupCommand struct {
 	toolSettings
 
-	To string `help:"Folder in which the backup gets a folder of its own." placeholder:"DIR" required:"" type:"path"`
+	To string `help:"Folder that receives the backup in a folder of its own." placeholder:"DIR" required:"" type:"path"`
 }
 
 func (c *backupCommand) Run(s *session) error {
@@ -31,7 +31,8 @@ func (c *backupCommand) Run(s *session) error {
 	if err != nil {
 		return err
 	}
-	fmt.Fprintln(s.log, "The backup does not hold the master key: keep POSTRIDER_MASTER_KEY (or master.key of the data directory) in another safe place.")
+	fmt.Fprintln(s.log, "The backup does not contain the master key. "+
+		"Keep POSTRIDER_MASTER_KEY (or master.key of the data directory) in another safe place.")
 	return s.print(struct {
 		Folder string `json:"folder"`
 		backup.Manifest
@@ -41,8 +42,8 @@ func (c *backupCommand) Run(s *session) error {
 type restoreCommand struct {
 	toolSettings
 
-	From    string `help:"The backup: the folder that backup has printed." placeholder:"DIR" required:"" type:"existingdir"`
-	Replace bool   `help:"Embedded PostgreSQL: set a database aside that is there. It is kept beside the new one."`
+	From    string `help:"Folder that postrider backup printed." placeholder:"DIR" required:"" type:"existingdir"`
+	Replace bool   `help:"Embedded PostgreSQL: keep the existing database next to the new one."`
 }
 
 func (c *restoreCommand) Run(s *session) error {
@@ -56,13 +57,14 @@ func (c *restoreCommand) Run(s *session) error {
 		return err
 	}
 	if mark := store.KeyMark(cfg); mark != "" && from.Manifest.Keys != "" && mark != from.Manifest.Keys {
-		return fmt.Errorf("%s was sealed with another master key than the one set here: signing keys and secrets in it could not be opened. Set POSTRIDER_MASTER_KEY to the one of that time, with newer ones behind it", c.From)
+		return fmt.Errorf("the master key does not open %s, whose secrets were sealed with another one: "+
+			"set POSTRIDER_MASTER_KEY to the key of that time, followed by newer ones", c.From)
 	}
 	reason := fmt.Sprintf("restored from %s, taken %s", from.Folder, from.Manifest.TakenAt.UTC().Format(time.RFC3339))
 	target := struct {
 		Held     bool      `json:"held"`
 		TakenAt  time.Time `json:"taken_at"`
-		SetAside string    `json:"set_aside,omitempty"` // folder of the database that was there
+		SetAside string    `json:"set_aside,omitempty"` // folder of the previous database
 	}{Held: true, TakenAt: from.Manifest.TakenAt}
 	if config.Embedded(cfg) {
 		target.SetAside, err = from.IntoDataDir(s.ctx, store.Server(cfg, log), reason, c.Replace)
@@ -75,7 +77,8 @@ func (c *restoreCommand) Run(s *session) error {
 	if err != nil {
 		return err
 	}
-	fmt.Fprintln(s.log, "Restored, and held: nothing leaves until `postrider hold release`. What was sent after the backup still waits here, and would be sent again:\n"+
-		"look at it with `postrider hold show`, and end it with `postrider hold drop --due-before TIME`, where TIME is that of the failure.")
+	fmt.Fprintln(s.log, "Restored. The installation is on hold: nothing is sent until `postrider hold release`.\n"+
+		"Mail that was sent after the backup is queued again. List it with `postrider hold show`,\n"+
+		"and drop it with `postrider hold drop --due-before TIME`, where TIME is the time of the failure.")
 	return s.print(target)
 }

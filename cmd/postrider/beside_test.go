@@ -13,20 +13,20 @@ import (
 	"github.com/postrider/postrider/runtime/base/expect"
 )
 
-// While a service holds the data directory, commands work in its database; when
-// none runs they bring their own server, and leave none behind.
-func TestCommandsWorkBesideARunningService(t *testing.T) {
+// While a service uses the data directory, commands use its database. When no service runs, they start a
+// PostgreSQL server and stop it again.
+func TestCommandsWhileServiceRuns(t *testing.T) {
 	t.Parallel()
 	data := t.TempDir()
 	service := launch(t, data)
 	account, keyID, key := createKey(t, data, "beside@example.com")
 	if status, answer := service.do(t, http.MethodGet, "/api/emails", key, ""); status != http.StatusOK {
-		t.Errorf("the new key is answered %d %s", status, answer)
+		t.Errorf("a request with the new key returned %d %s", status, answer)
 	}
 	if code, _, stderr := postrider(t, "key", "revoke", "--data-dir", data, "--account", account, "--key", keyID); code != 0 {
 		t.Errorf("key revoke: code %d\n%s", code, stderr)
 	}
-	expect.Eventually(t, "the revoked key is refused", func() bool {
+	expect.Eventually(t, "the revoked key to be refused", func() bool {
 		status, _ := service.do(t, http.MethodGet, "/api/emails", key, "")
 		return status == http.StatusUnauthorized
 	})
@@ -36,9 +36,9 @@ func TestCommandsWorkBesideARunningService(t *testing.T) {
 	if code, _, stderr := postrider(t, "migrate", "--data-dir", data); code != 0 {
 		t.Errorf("migrate: code %d\n%s", code, stderr)
 	}
-	alive := func(args ...string) (code int, stdout, stderr string) { // what stands still for a while is silent for that long
+	alive := func(args ...string) (code int, stdout, stderr string) { // a machine that stalls reports no sign of life in that time
 		t.Helper()
-		expect.Eventually(t, "the process is alive", func() bool {
+		expect.Eventually(t, "the process to be alive", func() bool {
 			code, stdout, stderr = postrider(t, append([]string{"nodes", "--data-dir", data}, args...)...)
 			return code != 0 || strings.Contains(stdout, "alive")
 		})
@@ -63,32 +63,32 @@ func TestCommandsWorkBesideARunningService(t *testing.T) {
 		t.Errorf("migrate --plan: code %d\n%s%s", code, stdout, stderr)
 	}
 	splitBeside(t, service, data)
-	// A second service is refused, and the first one is named.
+	// A second service is refused with the process id of the first one.
 	code, _, stderr = postrider(t, "dev", "--data-dir", data, "--http-addr=127.0.0.1:0")
 	if code != 1 || !strings.Contains(stderr, fmt.Sprintf("%s is in use by process %d", data, service.PID)) {
 		t.Errorf("second service: code %d\n%s", code, stderr)
 	}
 	service.signal(t, syscall.SIGTERM)
 	if err := service.ended(); err != nil {
-		t.Fatalf("the service ended with %v", err)
+		t.Fatalf("the service exited with %v", err)
 	}
 	if err := syscall.Kill(service.PostgresPID, 0); err == nil {
-		t.Error("PostgreSQL still runs")
+		t.Error("PostgreSQL is still running")
 	}
 	checkEnd(t, service.log.String())
 	createKey(t, data, "alone@example.com")
 }
 
-// splitBeside splits tables beside a service that goes on taking mail, and makes them plain again.
+// splitBeside splits tables while a service keeps accepting mail, and reverts it.
 func splitBeside(t *testing.T, service *process, data string) {
 	t.Helper()
 	service.query(t, `INSERT INTO nodes (started_at, name, version, roles, seen_at, claims_from) VALUES (now(), 'older', 'v0.1', '[]', now() + interval '1 hour', now()) RETURNING name`)
 	code, stdout, stderr := postrider(t, "partition", "--data-dir", data, "webhook_deliveries")
 	if want := "the process older is of version v0.1"; code != 1 || !strings.Contains(stderr, want) || strings.Contains(stdout, "is split") {
-		t.Errorf("beside a process of before: code %d, want 1 and %q\n%s%s", code, want, stdout, stderr)
+		t.Errorf("with a process of an older version: code %d, want 1 and %q\n%s%s", code, want, stdout, stderr)
 	}
 	service.query(t, `DELETE FROM nodes WHERE name = 'older' RETURNING name`)
-	// It is asked what a program can do, and not what it is called.
+	// The check is about the schema that a process supports, not the name of its version.
 	service.query(t, `INSERT INTO nodes (started_at, name, version, schema, roles, seen_at, claims_from) SELECT now(), 'other', 'v9', schema, '[]', now() + interval '1 hour', now() FROM nodes RETURNING name`)
 	for _, step := range []struct {
 		arguments []string
@@ -97,10 +97,10 @@ func splitBeside(t *testing.T, service *process, data string) {
 	}{
 		{[]string{"--plan"}, "PARTITION BY RANGE (id)", "emails_rest  "},
 		{nil, "attempts is split; requests waited for ", "plain"},
-		{nil, "emails_rest", "is split"}, // nothing is left to do
+		{nil, "emails_rest", "is split"}, // already split
 		{[]string{"--undo", "facts"}, "facts is plain", "facts_rest"},
 		{[]string{"facts"}, "facts_rest", "emails"},
-		{[]string{"--undo", "emails"}, "what refers to emails does so as a whole", "emails_rest"}, // below recipients that stay split
+		{[]string{"--undo", "emails"}, "what refers to emails does so as a whole", "emails_rest"}, // recipients, below it, stays split
 		{[]string{"--undo"}, "recipients is plain", "rest"},
 	} {
 		code, stdout, stderr := postrider(t, append([]string{"partition", "--data-dir", data}, step.arguments...)...)
@@ -110,14 +110,14 @@ func splitBeside(t *testing.T, service *process, data string) {
 		service.send(t, "Hello", "")
 	}
 	if code, _, stderr := postrider(t, "partition", "--data-dir", data, "attachments"); code != 2 {
-		t.Errorf("a table that is never split: code %d\n%s", code, stderr)
+		t.Errorf("a table that cannot be split: code %d\n%s", code, stderr)
 	}
-	expect.Eventually(t, "mail from before and after is delivered", func() bool {
+	expect.Eventually(t, "mail from before and after the change to be delivered", func() bool {
 		return service.query(t, `SELECT count(*) FROM emails WHERE subject = 'Hello' AND status <> 'sent'`)[0] == "7"
 	})
 }
 
-// createKey makes an account and a key for it with the command line.
+// createKey creates an account and an API key with the command line.
 func createKey(t *testing.T, data, email string) (account, keyID, secret string) {
 	t.Helper()
 	code, stdout, stderr := postrider(t, "account", "create", "--data-dir", data, "--name=N", "--email", email)
@@ -136,7 +136,7 @@ func createKey(t *testing.T, data, email string) (account, keyID, secret string)
 	return made.Account.ID, made.APIKey.ID, made.Secret
 }
 
-// checkEnd holds that the last line of a life says that it is over.
+// checkEnd checks that the last log line reports the end of the process.
 func checkEnd(t *testing.T, log string) {
 	t.Helper()
 	lines := strings.Split(strings.TrimSpace(log), "\n")
@@ -145,36 +145,36 @@ func checkEnd(t *testing.T, log string) {
 	}
 }
 
-// A stop while it starts is a stop, not a failure, and the next start goes on; a
-// command waits for a service whose database is still being made.
-func TestStopDuringTheStart(t *testing.T) {
+// A process that is stopped during its start exits without an error, and the next start continues. A command
+// waits for a service whose database is still being created.
+func TestStopDuringStart(t *testing.T) {
 	t.Parallel()
 	data := t.TempDir()
 	for _, moment := range []string{"first start: making the database", "embedded postgres is ready", "migration applied"} {
 		service := begun(t, "dev", "--data-dir", data, "--http-addr=127.0.0.1:0")
-		expect.Eventually(t, moment, func() bool { // it may have gone further before it heard of the stop
+		expect.Eventually(t, moment, func() bool { // it may get further before the signal arrives
 			return strings.Contains(service.log.String(), moment) || strings.Contains(service.log.String(), "Postrider is ready")
 		})
 		service.signal(t, syscall.SIGTERM)
 		if err := service.ended(); err != nil {
-			t.Errorf("stopped at %q: it ended with %v", moment, err)
+			t.Errorf("stopped at %q: the service exited with %v", moment, err)
 		}
 	}
 	service := begun(t, "dev", "--data-dir", data, "--http-addr=127.0.0.1:0")
-	expect.Eventually(t, "the service has the data directory", func() bool {
+	expect.Eventually(t, "the service to lock the data directory", func() bool {
 		return strings.Contains(service.log.String(), "embedded postgres is ready")
 	})
 	createKey(t, data, "early@example.com")
 	service.signal(t, syscall.SIGTERM)
 	if err := service.ended(); err != nil {
-		t.Errorf("the last one ended with %v", err)
+		t.Errorf("the last service exited with %v", err)
 	}
 	away := begun(t, "dev", "--data-dir", t.TempDir(), "--http-addr=127.0.0.1:0", "--database-url=postgres://u@127.0.0.1:1/d?sslmode=disable")
-	expect.Eventually(t, "it waits for the database", func() bool {
+	expect.Eventually(t, "it to wait for the database", func() bool {
 		return strings.Contains(away.log.String(), "the database is away")
 	})
 	away.signal(t, os.Interrupt)
 	if err := away.ended(); err != nil {
-		t.Errorf("the one without a database ended with %v", err)
+		t.Errorf("the service without a database exited with %v", err)
 	}
 }

@@ -22,70 +22,70 @@ import (
 	"github.com/postrider/postrider/runtime/work/node"
 )
 
-const description = "Transactional email: an HTTP API that accepts, signs and delivers. " +
+const description = "Transactional email: an HTTP API that accepts, signs and delivers messages. " +
 	"Each setting is a flag, an environment variable and a key of the YAML file that --config names."
 
-// commandLine is all that can be said; kong reads the tags.
+// commandLine declares all commands and flags. Kong reads the tags.
 type commandLine struct {
-	Dev       devCommand       `cmd:"" help:"Run in development mode: loopback only, embedded PostgreSQL, mail caught in an inbox."`
+	Dev       devCommand       `cmd:"" help:"Run in development mode: local, embedded PostgreSQL, mail goes to an inbox."`
 	Serve     serveCommand     `cmd:"" help:"Run in production."`
-	Doctor    doctorCommand    `cmd:"" help:"Look at DNS, port 25, certificates, clock, disks, database and master key; say what is wrong and what to do. Exit code 0: all good, 1: warnings, 2: errors."`
-	Migrate   migrateCommand   `cmd:"" help:"Bring the database to this version's schema. serve and dev do it too."`
-	Partition partitionCommand `cmd:"" help:"Split the tables that grow with mail into months, beside the traffic; make months ahead, and drop empty ones. It moves no row, can be stopped, and goes on when it is run again."`
-	OpenAPI   openAPICommand   `cmd:"" help:"Print the OpenAPI document of the modules that are on."                   name:"openapi"`
-	Modules   modulesCommand   `cmd:"" help:"Print the modules: which are on, what they are for and what they need."`
+	Doctor    doctorCommand    `cmd:"" help:"Check DNS, ports, certificates, disks and the database, and suggest fixes."`
+	Migrate   migrateCommand   `cmd:"" help:"Migrate the database to the schema of this version, as serve and dev do."`
+	Partition partitionCommand `cmd:"" help:"Split tables that grow with mail into months. Runs next to traffic."`
+	OpenAPI   openAPICommand   `cmd:"" help:"Print the OpenAPI document of the enabled modules." name:"openapi"`
+	Modules   modulesCommand   `cmd:"" help:"List the modules, whether they are enabled, and what they require."`
 	Account   accountCommand   `cmd:"" help:"Accounts."`
 	Plan      struct {
-		List planListCommand `cmd:"" help:"Print the plans as JSON, from the least to the greatest."`
-		Set  planSetCommand  `cmd:"" help:"Change a plan, or make one; print it as JSON. Services follow within five seconds."`
-	} `cmd:"" help:"Plans: what accounts may do, and what is in their price."`
-	Billing billingCommand `cmd:"" help:"What customers pay: the payment provider, seen by the operator."`
-	User    userCommand    `cmd:"" help:"People who sign in."`
-	Key     keyCommand     `cmd:"" help:"API keys."`
-	Domain  domainCommand  `cmd:"" help:"Sending domains."`
+		List planListCommand `cmd:"" help:"List the plans as JSON, in ascending order."`
+		Set  planSetCommand  `cmd:"" help:"Create or update a plan and print it as JSON. Takes effect within 5 seconds."`
+	} `cmd:"" help:"Manage plans: their limits and included usage."`
+	Billing billingCommand `cmd:"" help:"Manage the payment provider."`
+	User    userCommand    `cmd:"" help:"Manage users."`
+	Key     keyCommand     `cmd:"" help:"Manage API keys."`
+	Domain  domainCommand  `cmd:"" help:"Check sending domains."`
 	Email   struct {
-		List emailListCommand `cmd:"" help:"Print an account's emails as JSON, the newest first; those that a search text finds, as the API and the dashboard take it: receipt to:bob@example.net is:bounced."`
-	} `cmd:"" help:"Emails of an account."`
-	Link       linkCommand  `cmd:"" help:"Stop tracked links of all accounts from redirecting to a target; print the flagged targets as JSON. Services follow within five seconds."`
-	Queue      queueCommand `cmd:"" help:"Mail that waits for delivery, of the whole installation."`
+		List emailListCommand `cmd:"" help:"List or search the emails of an account as JSON, newest first."`
+	} `cmd:"" help:"List emails of an account."`
+	Link       linkCommand  `cmd:"" help:"Stop tracked links from redirecting to a target, or list such targets."`
+	Queue      queueCommand `cmd:"" help:"Manage queued mail of the whole installation."`
 	Statistics struct {
-		Rebuild statisticsRebuildCommand `cmd:"" help:"Recompute statistics from stored events and print the progress. Where events were deleted since, the larger figure stays. Safe to repeat, while Postrider runs or not."`
-	} `cmd:"" help:"What became of mail, counted."`
-	Backup  backupCommand  `cmd:"" help:"Write the database to a folder, while Postrider runs or not. The master key is not in it."`
-	Restore restoreCommand `cmd:"" help:"Make a database of a backup. It is held: nothing leaves until postrider hold release."`
-	Hold    holdCommand    `cmd:"" help:"Keep the whole installation from sending: mail, scheduled mail and webhooks. Requests are accepted meanwhile."`
+		Rebuild statisticsRebuildCommand `cmd:"" help:"Recompute statistics from stored events. Safe to repeat while Postrider runs."`
+	} `cmd:"" help:"Manage statistics."`
+	Backup  backupCommand  `cmd:"" help:"Back up the database to a folder, without the master key."`
+	Restore restoreCommand `cmd:"" help:"Restore a backup. Nothing is sent until postrider hold release."`
+	Hold    holdCommand    `cmd:"" help:"Stop sending mail and webhooks while still accepting requests."`
 
-	Nodes nodesCommand `cmd:"" help:"Print the processes that share the database: version, what each does, addresses, last sign of life. Those that died are listed for an hour."`
+	Nodes nodesCommand `cmd:"" help:"List the processes that share the database, and those that died recently."`
 
-	SetupLink  setUpLinkCommand  `cmd:"" help:"Print the link by which the first person comes in, while nobody can sign in."`
-	Automation automationCommand `cmd:"" help:"Definitions of automations as files, for an account of a running Postrider."`
-	Listen     listenCommand     `cmd:"" help:"Print the events of an account as they happen, and forward them to a server of your own."`
+	SetupLink  setUpLinkCommand  `cmd:"" help:"Print the link that creates the first user, while no user can sign in."`
+	Automation automationCommand `cmd:"" help:"Manage automations of a running Postrider as files."`
+	Listen     listenCommand     `cmd:"" help:"Print the events of an account, and forward them to your server."`
 	Export     struct {
-		Status exportStatusCommand `cmd:"" help:"Print how far the export is, what waits and the latest error, as JSON."`
-		Rewind exportRewindCommand `cmd:"" help:"Send everything again that has happened since a time. Readers that have it get it twice."`
-	} `cmd:"" help:"The export of all events to NATS JetStream (POSTRIDER_EVENTS_TO)."`
+		Status exportStatusCommand `cmd:"" help:"Print the position, backlog and latest error of the export as JSON."`
+		Rewind exportRewindCommand `cmd:"" help:"Export all events since a time again. Consumers receive duplicates."`
+	} `cmd:"" help:"Manage the export of events to NATS JetStream (POSTRIDER_EVENTS_TO)."`
 
-	Smarthost smarthostCommand `cmd:"" help:"Servers that take the mail of an account or a domain."`
-	Source    sourceCommand    `cmd:"" help:"Addresses that mail leaves from."`
+	Smarthost smarthostCommand `cmd:"" help:"Manage mail servers that forward the mail of an account or domain."`
+	Source    sourceCommand    `cmd:"" help:"Manage source addresses of mail."`
 	Outbound  struct {
-		TLSReport tlsReportCommand `cmd:"" help:"Print how TLS went with receiving domains on a day: for each a report in the form of RFC 8460." name:"tls-report"`
-	} `cmd:"" help:"What was seen on the way out."`
+		TLSReport tlsReportCommand `cmd:"" help:"Print TLS reports (RFC 8460) about receiving domains for one day." name:"tls-report"`
+	} `cmd:"" help:"Report on outgoing connections."`
 
 	Version    versionCommand    `cmd:"" help:"Print the version."`
-	Help       helpCommand       `cmd:"" help:"Print what a command does, and its flags."`
-	Completion completionCommand `cmd:"" help:"Print a script that completes commands and flags in a shell."`
+	Help       helpCommand       `cmd:"" help:"Print help for a command."`
+	Completion completionCommand `cmd:"" help:"Print a shell completion script."`
 	Man        manCommand        `cmd:"" help:"Print the man page."`
 
 	PrintVersion kong.VersionFlag `help:"Print the version." name:"version"`
 }
 
-// session is what commands run in.
+// session is the environment of a command.
 type session struct {
 	ctx      context.Context //nolint:containedctx // kong calls Run without one
 	out, log io.Writer
 	version  string
-	machine  string // what the system calls this machine
-	// variables of the environment that commands read
+	machine  string // host name of this machine
+	// environment variables that commands read
 	variables []string
 }
 
@@ -99,7 +99,7 @@ func (s *session) print(value any) error {
 type devCommand struct {
 	settingFlags
 
-	ReadyFile string `help:"Write addresses, account and API key to this file, as JSON, once everything listens." name:"ready-file" placeholder:"FILE" type:"path"`
+	ReadyFile string `help:"Write addresses, account and API key to this file as JSON once ready." name:"ready-file" placeholder:"FILE" type:"path"`
 }
 
 func (c *devCommand) Run(s *session) error {
@@ -121,7 +121,7 @@ func (s *session) serve(mode setting.Mode, flags settingFlags, readyFile string)
 		Strays: setting.Strays(os.Environ(), s.variables)})
 }
 
-// toolSettings are those of commands that work on the database and end.
+// toolSettings are the settings of commands that use the database and exit.
 type toolSettings struct {
 	settingFlags `settings:"tool"`
 
@@ -133,8 +133,7 @@ func (t toolSettings) load() (setting.Values, error) {
 	return hushed(cfg, t.Verbose), err
 }
 
-// hushed keeps log lines from people who did not ask for them. What went wrong is the error
-// of the command.
+// hushed disables log lines unless the user asked for them. The error of the command reports a failure.
 func hushed(cfg setting.Values, verbose bool) setting.Values {
 	const nothing = slog.Level(100)
 	if verbose {
@@ -146,7 +145,7 @@ func hushed(cfg setting.Values, verbose bool) setting.Values {
 type migrateCommand struct {
 	toolSettings
 
-	Plan bool `help:"Say what would be done, and change nothing."`
+	Plan bool `help:"Print pending migrations and change nothing."`
 }
 
 func (c *migrateCommand) Run(s *session) error {
@@ -166,21 +165,25 @@ func (c *migrateCommand) Run(s *session) error {
 	return nil
 }
 
-// planMigrations prints what the database lacks, and what that does to programs of older versions.
+// planMigrations prints the pending migrations, and their effect on processes of older versions.
 func (s *session) planMigrations(cfg setting.Values) error {
 	planned, err := store.Plan(s.ctx, cfg)
 	if err != nil {
 		return err
 	}
 	if len(planned) == 0 {
-		fmt.Fprintln(s.out, "The database has the schema of this version: nothing to do.")
+		fmt.Fprintln(s.out, "The database has the schema of this version; there is nothing to do.")
 		return nil
 	}
-	means := map[string]string{"expand": "programs of the version before go on working", "contract": "only programs that do not need what goes may run", "": "programs of older versions do not start afterwards"}
+	means := map[string]string{
+		"expand":   "processes of the previous version keep working",
+		"contract": "stop processes of older versions that need the removed parts first",
+		"":         "processes of older versions cannot start afterwards",
+	}
 	for _, p := range planned {
 		alone := ""
 		if p.Alone {
-			alone = "; beside the traffic, may take long"
+			alone = "; runs next to traffic and may take long"
 		}
 		fmt.Fprintf(s.out, "%s: %s%s\n", p.Name, means[p.Kind], alone)
 	}
@@ -190,9 +193,9 @@ func (s *session) planMigrations(cfg setting.Values) error {
 type partitionCommand struct {
 	toolSettings
 
-	Tables []string `arg:"" enum:"facts,received_emails,webhook_deliveries,emails,recipients,attempts" help:"facts, received_emails, webhook_deliveries, emails, recipients, attempts; all of them." name:"table" optional:""`
-	Plan   bool     `help:"Say what would be done, in SQL, and change nothing."                xor:"way"`
-	Undo   bool     `help:"Make the tables plain again, while all rows are in the first month." xor:"way"`
+	Tables []string `arg:"" enum:"facts,received_emails,webhook_deliveries,emails,recipients,attempts" help:"Tables to split (default: all that grow with mail)." name:"table" optional:""`
+	Plan   bool     `help:"Print the SQL statements and change nothing." xor:"way"`
+	Undo   bool     `help:"Merge the tables again, while all rows are in the first month." xor:"way"`
 }
 
 func (c *partitionCommand) Run(s *session) error {
@@ -200,7 +203,7 @@ func (c *partitionCommand) Run(s *session) error {
 	if err != nil {
 		return err
 	}
-	if c.Undo { // the last one first
+	if c.Undo { // in reverse order
 		slices.Reverse(tables)
 	}
 	tell := func(what string) { fmt.Fprintln(s.out, what) }
@@ -229,7 +232,8 @@ func (c *partitionCommand) Run(s *session) error {
 	})
 }
 
-// maySplit refuses to split a table on which processes work whose programs do not know how.
+// maySplit refuses to split a table while a process of an older version, which cannot use split tables, is
+// running.
 func (of services) maySplit(s *session, t months.Table) error {
 	split, err := months.Split(s.ctx, of.store.DB.SQL, t.Name)
 	needs := t.Needs(of.store.DB)
@@ -242,29 +246,30 @@ func (of services) maySplit(s *session, t months.Table) error {
 	}
 	for _, p := range all {
 		if p.Alive && p.Schema < needs {
-			return fmt.Errorf("the process %s is of version %s, which is too old: once %s is split, it would do wrong there; bring it to this version (%s), or name the other tables", p.Name, p.Version, t.Name, s.version)
+			return fmt.Errorf("process %s runs version %s, which cannot use a split table %s: update it to this version (%s), "+
+				"or name the other tables", p.Name, p.Version, t.Name, s.version)
 		}
 	}
 	return nil
 }
 
-// planMonths prints what splitting a table would do.
+// planMonths prints the steps of splitting a table.
 func (of services) planMonths(s *session, t months.Table) error {
 	steps, err := months.Plan(s.ctx, of.store.DB, t)
 	if err != nil {
 		return err
 	}
 	for _, step := range steps {
-		how := "beside the traffic"
+		how := "next to traffic"
 		if step.Brief {
-			how = "one transaction, requests wait"
+			how = "in one transaction; requests wait"
 		}
 		fmt.Fprintf(s.out, "-- %s (%s)\n%s;\n\n", step.What, how, strings.Join(step.Statements, ";\n"))
 	}
 	return nil
 }
 
-// printMonths prints how tables stand.
+// printMonths prints whether tables are split, and their months.
 func (of services) printMonths(s *session, tables []months.Table) error {
 	var all []months.State
 	for _, t := range tables {
@@ -281,7 +286,7 @@ func (of services) printMonths(s *session, tables []months.Table) error {
 type openAPICommand struct {
 	settingFlags `settings:"POSTRIDER_MODULES"`
 
-	Format string `default:"json" enum:"json,yaml,json-3.0" help:"json or yaml (OpenAPI 3.1), or json-3.0."`
+	Format string `default:"json" enum:"json,yaml,json-3.0" help:"Output format: json or yaml (OpenAPI 3.1), or json-3.0."`
 }
 
 func (c *openAPICommand) Run(s *session) error {

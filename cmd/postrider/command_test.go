@@ -21,13 +21,13 @@ import (
 	"github.com/postrider/postrider/runtime/ops/config"
 )
 
-// said is what the command line made of its arguments.
+// said is the result of parsing a command line.
 type said struct {
 	line    commandLine
 	command string
 }
 
-// parsed parses arguments and runs nothing.
+// parsed parses arguments without running the command.
 func parsed(t *testing.T, args ...string) said {
 	t.Helper()
 	var got said
@@ -39,7 +39,7 @@ func parsed(t *testing.T, args ...string) said {
 	return got
 }
 
-// failing runs arguments that must end before anything is touched.
+// failing runs arguments that must fail before anything is changed.
 func failing(t *testing.T, args ...string) (code int, stdout, stderr string) {
 	t.Helper()
 	var out, log bytes.Buffer
@@ -47,7 +47,7 @@ func failing(t *testing.T, args ...string) (code int, stdout, stderr string) {
 	return code, out.String(), log.String()
 }
 
-// printed is what a command prints of a value.
+// printed returns what a command prints for a value.
 func printed(t *testing.T, value any) string {
 	t.Helper()
 	var out bytes.Buffer
@@ -74,7 +74,7 @@ func TestDevRunsInDevelopmentMode(t *testing.T) {
 	}
 }
 
-func TestFlagsWinOverEnvironmentWinsOverFile(t *testing.T) { //nolint:paralleltest // sets the environment
+func TestSettingPrecedence(t *testing.T) { //nolint:paralleltest // sets the environment
 	file := filepath.Join(t.TempDir(), "postrider.yaml")
 	if err := os.WriteFile(file, []byte("mx_port: 1\nhostname: file.example.com\nlog_level: debug\nallow_public: true\nhttp_addr: ':80'\n"), 0o600); err != nil {
 		t.Fatal(err)
@@ -94,11 +94,11 @@ func TestFlagsWinOverEnvironmentWinsOverFile(t *testing.T) { //nolint:parallelte
 	}
 	t.Setenv("POSTRIDER_ALLOW_PUBLIC", "false")
 	if code, _, _ := failing(t, "dev"); code != 2 {
-		t.Errorf("the file's allow_public wins over the environment: code %d, want 2", code)
+		t.Errorf("allow_public of the file overrides the environment: code %d, want 2", code)
 	}
 }
 
-func TestToolsTakeTheStoreOnly(t *testing.T) {
+func TestToolsHaveOnlyDatabaseSettings(t *testing.T) {
 	t.Parallel()
 	got := parsed(t, "migrate", "--database-url=postgres://u@h/d")
 	cfg, err := got.line.Migrate.load()
@@ -113,7 +113,7 @@ func TestToolsTakeTheStoreOnly(t *testing.T) {
 	}
 }
 
-func TestAccountsAndKeysArePrintedAsJSON(t *testing.T) {
+func TestPrintAccountsAndKeys(t *testing.T) {
 	t.Parallel()
 	create := parsed(t, "account", "create", "--email=a@example.com", "--name=A & B", "--plan=pro", "--unmetered").line.Account.Create
 	want := "{\n  \"account\": {\n    \"id\": \"acc_1\",\n    \"name\": \"A & B\",\n    \"email\": \"a@example.com\",\n    \"plan\": \"pro\"\n  }\n}\n"
@@ -137,7 +137,7 @@ func TestAccountsAndKeysArePrintedAsJSON(t *testing.T) {
 	}
 }
 
-func TestAccountUpdateChangesOnlyWhatIsGiven(t *testing.T) {
+func TestAccountUpdateChangesOnlyGivenFields(t *testing.T) {
 	t.Parallel()
 	for args, want := range map[string]accounts.AccountChange{
 		"--unlock":                               {ProductionUnlocked: new(true)},
@@ -177,9 +177,9 @@ func TestExitCodes(t *testing.T) {
 		{"run", 2, "unexpected argument run"},
 		{"", 2, "expected one of"},
 		{"serve", 2, "2 settings are wrong"},
-		{"account update a@example.com", 2, "nothing to update"},
-		{"plan set pro", 2, "nothing to set"},
-		{"plan set pro --daily-emails=many", 2, "neither a whole number nor none"},
+		{"account update a@example.com", 2, "no fields to update"},
+		{"plan set pro", 2, "no fields to update"},
+		{"plan set pro --daily-emails=many", 2, "must be a whole number or none"},
 		{"plan set pro --max-domains=0", 2, "max_domains: must be between 1"},
 		{"account create", 2, "missing flags: --email=ADDRESS, --name=NAME"},
 		{"key create --account=a --name=n --scope=all", 2, `--scope must be one of "full","sending","read"`},
@@ -202,7 +202,7 @@ func TestExitCodes(t *testing.T) {
 	} {
 		var stderr bytes.Buffer
 		if code := report(&stderr, test.err); code != test.code || !strings.Contains(stderr.String(), test.stderr) {
-			t.Errorf("a command that ends with %v gives code %d and says %q, want %d and %q", test.err, code, stderr.String(), test.code, test.stderr)
+			t.Errorf("a command that failed with %v exited with code %d and printed %q, want %d and %q", test.err, code, stderr.String(), test.code, test.stderr)
 		}
 	}
 }

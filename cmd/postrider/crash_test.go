@@ -15,39 +15,40 @@ import (
 	"github.com/postrider/postrider/runtime/mail/smtpclient/smtptest"
 )
 
-// What was answered 200 before a kill -9 is delivered after the next start. Only a
-// message whose attempt was cut off, and is recorded as unknown, may arrive twice.
+// Every message that was answered with 200 before kill -9 is delivered after the next start. Only a message
+// whose attempt was interrupted, and is recorded as unknown, may arrive twice.
 func TestKillUnderLoadLosesNothingAccepted(t *testing.T) {
 	t.Parallel()
 	mx := smtptest.New(t, smtptest.Config{})
-	const onTheWire = 20 // have reached the receiving server, which never answers
+	const onTheWire = 20 // arrived at the receiving server, which never replies
 	mx.On(smtptest.Dot, "", slices.Repeat([]smtptest.Action{smtptest.Stall()}, onTheWire)...)
 	outbound := fmt.Sprintf("--outbound=smtp://%s:%d", mx.Host(), mx.Port())
 	data := t.TempDir()
 	first := launch(t, data, outbound)
 	load := begin(t, first)
-	expect.Eventually(t, "a few hundred are accepted and some of them delivered", func() bool {
+	expect.Eventually(t, "a few hundred messages to be accepted and some delivered", func() bool {
 		s := mx.Stats()
 		return load.count() >= 300 && s.Accepted >= 50 && s.Stalled == onTheWire
 	})
 	first.signal(t, syscall.SIGKILL)
 	accepted := load.end()
 	if err := first.ended(); err == nil {
-		t.Fatal("the first run was not killed")
+		t.Fatal("the first process was not killed")
 	}
 	killed := time.Now()
 	before := arrivals(mx, 250)
 
 	second := launch(t, data, outbound)
-	// The leases of the first run end early, and not those of the second, which delivers already.
+	// Expire the leases of the first process early, but not those of the second one, which is already
+	// delivering.
 	second.query(t, fmt.Sprintf(`UPDATE recipients SET due_at = now() WHERE due_at > now()
 		AND id IN (SELECT recipient_id FROM attempts WHERE outcome IS NULL AND started_at < '%s') RETURNING id`, killed.Format(time.RFC3339Nano)))
 	ready := time.Now()
-	expect.Eventually(t, "all that was accepted has arrived", func() bool {
+	expect.Eventually(t, "all accepted messages to arrive", func() bool {
 		return missing(accepted, arrivals(mx, 250)) == 0
 	})
 	took := time.Since(ready)
-	expect.Eventually(t, "all outcomes are stored", func() bool {
+	expect.Eventually(t, "all outcomes to be stored", func() bool {
 		return second.query(t, `SELECT count(*) FROM recipients WHERE state <> 'delivered'`)[0] == "0"
 	})
 	unknown := second.query(t, `SELECT DISTINCT email_id FROM attempts WHERE outcome = 'unknown'`)
@@ -58,17 +59,17 @@ func TestKillUnderLoadLosesNothingAccepted(t *testing.T) {
 		}
 		twice++
 		if times > 2 || !slices.Contains(unknown, id) {
-			t.Errorf("%s arrived %d times, and no attempt is known to have been cut off", id, times)
+			t.Errorf("%s arrived %d times, but no attempt of it is unknown", id, times)
 		}
 	}
-	t.Logf("accepted %d: delivered before the kill %d, the rest within %s after the start; lost 0, twice %d, unknown attempts %d",
+	t.Logf("accepted %d: delivered before the kill %d, the rest within %s of the start; 0 lost, %d duplicates, %d unknown attempts",
 		len(accepted), len(accepted)-missing(accepted, before), took.Round(time.Millisecond), twice, len(unknown))
 	if twice < onTheWire {
-		t.Errorf("%d arrived twice: the test has lost its bite", twice)
+		t.Errorf("%d arrived twice, which is too many for the test to be meaningful", twice)
 	}
 }
 
-// load is callers that send as fast as they are answered.
+// load sends emails with clients that post as fast as the server responds.
 type load struct {
 	mu       sync.Mutex
 	accepted []string
@@ -89,7 +90,7 @@ func begin(t *testing.T, p *process) *load {
 				status, answer := p.do(t, http.MethodPost, "/api/emails", p.APIKey, `{"from":"ada@dev.test","to":"bob@example.net","subject":"s","text":"t"}`)
 				var receipt struct{ ID string }
 				if status != http.StatusOK || json.Unmarshal([]byte(answer), &receipt) != nil {
-					return // killed, or refused: then too few are accepted
+					return // killed, or refused, in which case too few are accepted
 				}
 				l.mu.Lock()
 				l.accepted = append(l.accepted, receipt.ID)
@@ -114,8 +115,8 @@ func (l *load) end() []string {
 
 var messageID = regexp.MustCompile(`(?mi)^message-id:\s*<(msg_[^@>]+)@`)
 
-// arrivals counts by message what the receiving server had in full and answered
-// with one of the codes; 0 is no answer.
+// arrivals counts by message how often the receiving server had all of it and replied with one of the codes;
+// code 0 is no reply.
 func arrivals(mx *smtptest.Server, codes ...int) map[string]int {
 	times := map[string]int{}
 	for _, m := range mx.Messages() {

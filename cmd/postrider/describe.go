@@ -9,12 +9,12 @@ import (
 )
 
 type helpCommand struct {
-	Command []string `arg:"" help:"The command." optional:""`
+	Command []string `arg:"" help:"Command to describe." optional:""`
 }
 
 func (c *helpCommand) Run(s *session) error {
 	var line commandLine
-	_, err := line.parse(append(c.Command, "--help"), s) // which prints and ends
+	_, err := line.parse(append(c.Command, "--help"), s) // prints the help and exits
 	return err
 }
 
@@ -22,19 +22,19 @@ type completionCommand struct {
 	Shell string `arg:"" enum:"bash,zsh,fish" help:"bash, zsh or fish."`
 }
 
-// Run prints the script: source <(postrider completion bash).
+// Run prints the script. Load it with: source <(postrider completion bash).
 func (c *completionCommand) Run(s *session) error {
 	return s.describe(func(root *kong.Node) (string, error) { return describe.Completion(root, c.Shell) })
 }
 
 type manCommand struct{}
 
-// Run prints the man page: postrider man > postrider.1.
+// Run prints the man page. Save it with: postrider man > postrider.1.
 func (*manCommand) Run(s *session) error {
 	return s.describe(func(root *kong.Node) (string, error) { return describe.Man(root, s.version), nil })
 }
 
-// describe prints what write makes of the declarations of the command line.
+// describe prints what write returns for the declarations of the command line.
 func (s *session) describe(write func(root *kong.Node) (string, error)) error {
 	var line commandLine
 	parser, err := line.parser(s)

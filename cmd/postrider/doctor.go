@@ -18,13 +18,12 @@ import (
 	"github.com/postrider/postrider/runtime/ops/store"
 )
 
-// doctorCommand takes the settings of the service, so that it looks at what the service
-// would run with.
+// doctorCommand has the settings of the service, so that it checks what the service would use.
 type doctorCommand struct {
 	settingFlags
 
 	JSON bool     `help:"Print the report as JSON." name:"json"`
-	Only []string `help:"Report only the checks whose names begin with these words, as database or dns.spf." name:"only" placeholder:"CHECK,..."`
+	Only []string `help:"Run only checks whose names begin with these words, such as dns.spf." name:"only" placeholder:"CHECK,..."`
 }
 
 func (c *doctorCommand) Run(s *session) error {
@@ -43,7 +42,7 @@ func (c *doctorCommand) Run(s *session) error {
 	return err
 }
 
-// look makes the report. Neither a database nor a file is made or changed.
+// look runs the checks. It creates and changes nothing.
 func (c *doctorCommand) look(s *session) (report doctor.Report, err error) {
 	cfg, err := config.Load(setting.Tool, s.machine, c.texts())
 	if err != nil {
@@ -57,20 +56,20 @@ func (c *doctorCommand) look(s *session) (report doctor.Report, err error) {
 	before := c.mistakes()
 	if store.HasKeys(cfg) {
 		if params.Box, err = store.Keys(cfg); err != nil {
-			before = append(before, doctor.Finding{Check: "master_key", Level: doctor.Error, Found: err.Error(), Expected: "a master key that can be read", Do: "Look at POSTRIDER_MASTER_KEY."})
+			before = append(before, doctor.Finding{Check: "master_key", Level: doctor.Error, Found: err.Error(), Expected: "a valid master key", Do: "Check POSTRIDER_MASTER_KEY."})
 		}
 	}
 	if params.DB, err = store.Peek(s.ctx, cfg); err != nil {
 		found := doctor.Unusable(err)
 		if errors.Is(err, store.ErrNotRunning) {
-			found[0].Level, found[0].Do = doctor.Skipped, "Start the service: its database is looked at while it runs."
+			found[0].Level, found[0].Do = doctor.Skipped, "Start the service: its database is checked while it runs."
 		}
 		before = append(before, found...)
 	} else {
 		defer func() { err = errors.Join(err, params.DB.Close()) }()
 	}
 	d, err := checks.New(s.ctx, params)
-	if err != nil { // as of a database that was never migrated
+	if err != nil { // for example because the database was never migrated
 		before = append(before, doctor.Finding{Check: "database", Level: doctor.Error, Found: err.Error(), Expected: "the tables of Postrider", Do: "Start the service once, or run postrider migrate."})
 	}
 	seen := d.Look(s.ctx)
@@ -80,7 +79,7 @@ func (c *doctorCommand) look(s *session) (report doctor.Report, err error) {
 	return c.selected(report)
 }
 
-// selected leaves out what --only does not name.
+// selected returns the report without the checks that --only does not select.
 func (c *doctorCommand) selected(whole doctor.Report) (doctor.Report, error) {
 	if len(c.Only) == 0 {
 		return whole, nil
@@ -89,7 +88,7 @@ func (c *doctorCommand) selected(whole doctor.Report) (doctor.Report, error) {
 	for _, word := range c.Only {
 		some := slices.DeleteFunc(slices.Clone(whole.Findings), func(f doctor.Finding) bool { return f.Check != word && !strings.HasPrefix(f.Check, word+".") })
 		if len(some) == 0 {
-			return doctor.Report{}, fmt.Errorf("--only: no check begins with %q; there are %s", word, strings.Join(checkNames(whole), ", "))
+			return doctor.Report{}, fmt.Errorf("--only: no check begins with %q; the checks are %s", word, strings.Join(checkNames(whole), ", "))
 		}
 		part.Add(some...)
 	}
@@ -105,16 +104,16 @@ func checkNames(r doctor.Report) []string {
 	return slices.Compact(names)
 }
 
-// mistakes are what keeps a service from starting with these settings.
+// mistakes returns the problems that keep a service from starting with these settings.
 func (c *doctorCommand) mistakes() []doctor.Finding {
 	_, err := config.Load(setting.Serve, "", c.texts())
 	var wrong setting.Mistakes
 	if !errors.As(err, &wrong) {
-		return []doctor.Finding{{Check: "settings", Found: "a service would start with them", Expected: "settings that a service starts with"}}
+		return []doctor.Finding{{Check: "settings", Found: "the settings are valid", Expected: "settings that a service can start with"}}
 	}
 	var all []doctor.Finding
 	for _, m := range wrong {
-		all = append(all, doctor.Finding{Check: "settings", Level: doctor.Error, Found: m.Setting + " " + m.Problem, Expected: "settings that a service starts with",
+		all = append(all, doctor.Finding{Check: "settings", Level: doctor.Error, Found: m.Setting + " " + m.Problem, Expected: "settings that a service can start with",
 			Do: "Run doctor with the same environment and flags as the service, and set " + m.Setting + "."})
 	}
 	return all

@@ -8,7 +8,7 @@ import (
 	"github.com/postrider/postrider/runtime/ops/doctor"
 )
 
-func TestDoctorReportsOnlyWhatIsAskedFor(t *testing.T) {
+func TestDoctorOnlySelectsChecks(t *testing.T) {
 	t.Parallel()
 	whole := doctor.Report{Records: []doctor.Record{{Name: "mail.example"}}}
 	whole.Add(doctor.Finding{Check: "database.fsync", Level: doctor.Error}, doctor.Finding{Check: "dns.spf"}, doctor.Finding{Check: "database.version"}, doctor.Finding{Check: "databases"})
@@ -17,12 +17,12 @@ func TestDoctorReportsOnlyWhatIsAskedFor(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got := checkNames(part); !slices.Equal(got, []string{"database.fsync", "database.version", "dns.spf"}) || part.ExitCode() != whole.ExitCode() {
-		t.Errorf("of all checks --only dns,database leaves %v with exit code %d, want those of dns and database and %d", got, part.ExitCode(), whole.ExitCode())
+		t.Errorf("--only dns,database reports %v with exit code %d, want the checks of dns and database and exit code %d", got, part.ExitCode(), whole.ExitCode())
 	}
 	if part, err = (&doctorCommand{Only: []string{"dns.spf"}}).selected(whole); err != nil || part.ExitCode() != 0 {
-		t.Errorf("--only dns.spf gives %+v and the error %v, want that check alone", part, err)
+		t.Errorf("--only dns.spf reports %+v with error %v, want only that check", part, err)
 	}
-	if _, err = (&doctorCommand{Only: []string{"dsn"}}).selected(whole); err == nil || !strings.Contains(err.Error(), `no check begins with "dsn"; there are database.fsync, `) {
-		t.Errorf("--only dsn gives the error %v, want one that names what there is", err)
+	if _, err = (&doctorCommand{Only: []string{"dsn"}}).selected(whole); err == nil || !strings.Contains(err.Error(), `no check begins with "dsn"; the checks are database.fsync, `) {
+		t.Errorf("--only dsn returns the error %v, want one that lists the checks", err)
 	}
 }

@@ -17,17 +17,17 @@ import (
 )
 
 type domainCommand struct {
-	Check domainCheckCommand `cmd:"" help:"Look up a domain's DNS records as verification does; print what is wrong and what to do. With a database and its master key a sample is signed and verified with each DKIM record. Exit code 0: all good."`
+	Check domainCheckCommand `cmd:"" help:"Check the DNS records of a domain as verification does, and suggest fixes."`
 }
 
 type domainCheckCommand struct {
 	settingFlags `settings:"tool,POSTRIDER_DNS,POSTRIDER_BASE_URL,POSTRIDER_RETURN_PATH_HOST,POSTRIDER_SPF_INCLUDE,POSTRIDER_SMTP_HOST,POSTRIDER_MASTER_KEY"`
 
 	Verbose  bool   `help:"Write log lines to stderr." name:"verbose"`
-	Account  string `help:"Whose domain it is, when several accounts have added it (the one that has it verified)." placeholder:"acc_…"`
-	Selector string `help:"Without a database: the DKIM selector to look at."                   placeholder:"NAME"`
-	DNSOnly  bool   `help:"Ask no database, even if there is one: without ownership and keys."  name:"dns-only"`
-	Name     string `arg:"" help:"The domain name."`
+	Account  string `help:"Account of the domain, if several accounts have added it." placeholder:"acc_…"`
+	Selector string `help:"DKIM selector to look up, if no database is used." placeholder:"NAME"`
+	DNSOnly  bool   `help:"Do not use a database: skips ownership and keys." name:"dns-only"`
+	Name     string `arg:"" help:"Domain name."`
 }
 
 var errDomainWrong = errors.New("DNS records are missing or wrong")
@@ -50,9 +50,9 @@ func (c *domainCheckCommand) Run(s *session) error {
 	return nil
 }
 
-// check looks the domain's records up and gives a table, and whether all that
-// verification needs is there. With a database the domain's own values are expected;
-// without one it is what DNS alone can tell.
+// check looks up the records of the domain. It returns a table, and reports whether every record that
+// verification requires was found. With a database, it expects the values stored for the domain; without one,
+// it checks what DNS alone can show.
 func (c *domainCheckCommand) check(ctx context.Context, cfg setting.Values) (columns string, sound bool, err error) {
 	inspection := domains.Inspection{Config: domains.ConfigOf(cfg), Name: c.Name, Selector: c.Selector, AccountID: c.Account}
 	if inspection.Resolver, err = dnsx.New(dnsx.Config{Server: config.DNSServer.Of(cfg), Logger: slog.New(slog.DiscardHandler)}); err != nil {
@@ -61,7 +61,7 @@ func (c *domainCheckCommand) check(ctx context.Context, cfg setting.Values) (col
 	var seen []dnscheck.Inspected
 	var notes []string
 	if c.DNSOnly || config.Embedded(cfg) && !store.HoldsData(config.DataDir.Of(cfg)) {
-		notes = append(notes, "Without a database: ownership and keys are not looked at.")
+		notes = append(notes, "No database: ownership and keys were not checked.")
 		seen, err = domains.Inspect(ctx, inspection)
 	} else {
 		sealed := store.HasKeys(cfg)
@@ -69,7 +69,7 @@ func (c *domainCheckCommand) check(ctx context.Context, cfg setting.Values) (col
 			inspection.DB = of.store.DB
 			if inspection.Box = of.store.Box; !sealed {
 				inspection.Box = nil
-				notes = append(notes, "Without POSTRIDER_MASTER_KEY: keys were compared with their records, no sample was signed.")
+				notes = append(notes, "No POSTRIDER_MASTER_KEY: keys were compared with their records, but no sample was signed.")
 			}
 			seen, err = domains.Inspect(ctx, inspection)
 			return err
@@ -78,8 +78,8 @@ func (c *domainCheckCommand) check(ctx context.Context, cfg setting.Values) (col
 	if err != nil {
 		return "", false, err
 	}
-	if strings.HasSuffix(config.ReturnPathHost.Of(cfg), ".test") { // RFC 2606: nobody's mail goes there
-		notes = append(notes, "The names expected are those of development mode: give POSTRIDER_BASE_URL as the service has it for its own.")
+	if strings.HasSuffix(config.ReturnPathHost.Of(cfg), ".test") { // reserved by RFC 2606
+		notes = append(notes, "The expected names are those of development mode. Set POSTRIDER_BASE_URL as for the service.")
 	}
 	return table.Domain(seen, notes)
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/postrider/postrider/runtime/ops/config"
 )
 
-func TestCheckDomainFromDNSAlone(t *testing.T) {
+func TestDomainCheckWithoutDatabase(t *testing.T) {
 	t.Parallel()
 	zone := dnsxtest.New(t, "rp.example.com. CNAME rp.mail.example.org.", `example.com. TXT "v=spf1 include:spf.mail.example.org ~all"`,
 		`spf.mail.example.org. TXT "v=spf1 ip4:192.0.2.25 -all"`, `rp.mail.example.org. TXT "v=spf1 include:spf.mail.example.org -all"`)
@@ -20,11 +20,11 @@ func TestCheckDomainFromDNSAlone(t *testing.T) {
 	}
 	table, sound, err := (&domainCheckCommand{Name: "Example.com"}).check(t.Context(), cfg)
 	if err != nil || !sound || strings.Count(table, " verified ") != 2 || !strings.Contains(table, "_dmarc.example.com") || strings.Contains(table, "_service") {
-		t.Errorf("the check says sound: %t, %v, want sound with two verified records, DMARC and no ownership:\n%s", sound, err, table)
+		t.Errorf("the check returned %t (error %v), want true with two verified records, DMARC and no ownership:\n%s", sound, err, table)
 	}
 	table, sound, err = (&domainCheckCommand{Name: "example.com", Selector: "pr1"}).check(t.Context(), cfg)
 	if err != nil || sound || !strings.Contains(table, "Publish a TXT record at pr1._domainkey.example.com") {
-		t.Errorf("without its key: %t, %v\n%s", sound, err, table)
+		t.Errorf("with a missing key: %t, %v\n%s", sound, err, table)
 	}
 	zone.Fault("example.com", dnsxtest.ServFail)
 	table, sound, err = (&domainCheckCommand{Name: "example.com"}).check(t.Context(), cfg)

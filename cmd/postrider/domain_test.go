@@ -13,8 +13,8 @@ import (
 	"github.com/postrider/postrider/runtime/mail/dnsx/dnsxtest"
 )
 
-// An operator looks at a customer's domain: beside the running service, which has
-// its data directory, and from anywhere with the database's address.
+// An operator checks a customer's domain: on the machine of the running service, through its data directory,
+// and from any machine, through the address of the database.
 func TestDomainCheckAgainstADatabase(t *testing.T) {
 	t.Parallel()
 	zone, data := dnsxtest.New(t), t.TempDir()
@@ -25,24 +25,24 @@ func TestDomainCheckAgainstADatabase(t *testing.T) {
 
 	out := checkDomain(t, 1, "postrider: DNS records are missing or wrong", beside...)
 	if n := strings.Count(out, " missing "); n != 5 || !strings.Contains(out, "Publish a TXT record at _service.customer.example") {
-		t.Errorf("nothing is published:\n%s", out)
+		t.Errorf("before anything is published:\n%s", out)
 	}
 	for _, r := range records {
 		zone.Add(t, r.zoneLine())
 	}
 	for _, command := range [][]string{beside, byURL} {
 		if out := checkDomain(t, 0, "", command...); strings.Count(out, " verified ") != 5 || strings.Contains(out, " missing ") {
-			t.Errorf("everything is published:\n%s", out)
+			t.Errorf("after everything is published:\n%s", out)
 		}
 	}
 
-	// A control panel has put quotation marks around the key: the values compare,
-	// and only a signature shows that receivers cannot use the record.
+	// A control panel added quotation marks around the key. The values still compare as equal, and only a
+	// signature shows that receivers cannot use the record.
 	key := records["dkim"]
 	key.Value = `"` + key.Value + `"`
 	zone.Set(t, key.Name, key.zoneLine())
 	if out := checkDomain(t, 1, "missing or wrong", beside...); !strings.Contains(out, "a sample signature could not be verified") || strings.Contains(out, "no sample was signed") {
-		t.Errorf("with the key beside the database:\n%s", out)
+		t.Errorf("with the master key of the data directory:\n%s", out)
 	}
 	if out := checkDomain(t, 0, "", byURL...); !strings.Contains(out, "no sample was signed") {
 		t.Errorf("without a master key:\n%s", out)
@@ -63,8 +63,7 @@ func TestDomainCheckAgainstADatabase(t *testing.T) {
 	}
 }
 
-// checkDomain runs the command and holds it to its exit code and the end of what
-// it says.
+// checkDomain runs the command, and checks its exit code and the end of its error output.
 func checkDomain(t *testing.T, code int, says string, args ...string) (table string) {
 	t.Helper()
 	got, stdout, stderr := postrider(t, args...)
@@ -83,7 +82,7 @@ func (r shownRecord) zoneLine() string {
 	return fmt.Sprintf("%s. 60 IN %s %s.", r.Name, r.Type, r.Value)
 }
 
-// addDomain adds a domain over the API and gives its records by purpose.
+// addDomain adds a domain over the API and returns its records by purpose.
 func addDomain(t *testing.T, p *process, name string) map[string]shownRecord {
 	t.Helper()
 	status, answer := p.do(t, http.MethodPost, "/api/domains", p.APIKey, `{"name":"`+name+`"}`)

@@ -12,8 +12,8 @@ import (
 	"github.com/postrider/postrider/runtime/storage/db/dbtest"
 )
 
-// The commands about the export of events say where it stands, and set it back but not forward.
-func TestTheExportIsShownAndRewound(t *testing.T) {
+// The commands of the event export print its position, and move it back but not forward.
+func TestExportStatusAndRewind(t *testing.T) {
 	t.Parallel()
 	url := dbtest.URL(t)
 	ask := func(args ...string) (is shown.Export, stderr string) {
@@ -23,12 +23,12 @@ func TestTheExportIsShownAndRewound(t *testing.T) {
 			return shown.Export{}, stderr
 		}
 		if err := json.Unmarshal([]byte(stdout), &is); err != nil {
-			t.Fatalf("export %s prints %s, which is no JSON: %v", args, stdout, err)
+			t.Fatalf("export %s printed %s, want JSON: %v", args, stdout, err)
 		}
 		return is, ""
 	}
 	if _, stderr := ask("status"); !strings.Contains(stderr, "POSTRIDER_EVENTS_TO") {
-		t.Errorf("without an export its status says %q, want the setting that makes one", stderr)
+		t.Errorf("without an export, status printed %q, want the setting that enables it", stderr)
 	}
 	at := time.Now().Add(-time.Hour).UTC().Truncate(time.Second)
 	d, err := sql.Open("postgres", url)
@@ -40,13 +40,13 @@ func TestTheExportIsShownAndRewound(t *testing.T) {
 		t.Fatal(err)
 	}
 	if is, stderr := ask("status"); !is.PositionAt.Equal(at) || is.Failures != 3 || is.LastError != "no servers" || is.LastErrorAt == nil || is.SendingAgain {
-		t.Errorf("the status is %+v %s, want the row", is, stderr)
+		t.Errorf("the status is %+v %s, want that of the row", is, stderr)
 	}
 	if _, stderr := ask("rewind", "--since", at.Add(time.Minute).Format(time.RFC3339)); !strings.Contains(stderr, "since") || !strings.Contains(stderr, at.Format(time.RFC3339)) {
-		t.Errorf("rewinding forward says %q, want that --since is to be before %s", stderr, at.Format(time.RFC3339))
+		t.Errorf("rewinding forward printed %q, want that --since must be before %s", stderr, at.Format(time.RFC3339))
 	}
 	before := at.Add(-24 * time.Hour)
 	if is, stderr := ask("rewind", "--since", before.Format(time.RFC3339)); !is.PositionAt.Equal(before) || !is.SendingAgain || is.Failures != 0 {
-		t.Errorf("rewound to %s the status is %+v %s", before, is, stderr)
+		t.Errorf("after rewinding to %s the status is %+v %s", before, is, stderr)
 	}
 }

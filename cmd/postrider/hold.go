@@ -10,13 +10,13 @@ import (
 )
 
 type holdCommand struct {
-	Show    holdShowCommand    `cmd:"" help:"Print the hold, and what waits, as JSON."`
-	Set     holdSetCommand     `cmd:"" help:"Begin it. Processes that run stop claiming within seconds; what they have begun ends as it would have."`
-	Release holdReleaseCommand `cmd:"" help:"End it. What waits leaves within seconds."`
-	Drop    holdDropCommand    `cmd:"" help:"End what was due before a time and has left before the restore: mail and scheduled mail fail with a reason, webhooks fail and can be replayed. Only while the hold stands."`
+	Show    holdShowCommand    `cmd:"" help:"Print the hold and the held work as JSON."`
+	Set     holdSetCommand     `cmd:"" help:"Set the hold. Processes stop claiming work within seconds."`
+	Release holdReleaseCommand `cmd:"" help:"Release the hold. Waiting mail leaves within seconds."`
+	Drop    holdDropCommand    `cmd:"" help:"Drop mail and webhooks that were due before a time. Requires the hold."`
 }
 
-// waiting counts what is due before a time.
+// waiting counts the work that is due before a time.
 func (of services) waiting(s *session, before time.Time) (shown.Waiting, error) {
 	mail, err := of.queue().Waiting(s.ctx, before)
 	if err != nil {
@@ -30,7 +30,7 @@ func (of services) waiting(s *session, before time.Time) (shown.Waiting, error) 
 	return shown.Waiting{Recipients: mail.Recipients, Scheduled: mail.Scheduled, Webhooks: told}, err
 }
 
-// printHold prints the hold as it stands.
+// printHold prints the current hold.
 func (of services) printHold(s *session) error {
 	found, err := hold.Read(s.ctx, of.store.DB.SQL)
 	if err != nil {
@@ -57,7 +57,7 @@ func (c *holdShowCommand) Run(s *session) error {
 	return c.withStore(s, func(of services) error { return of.printHold(s) })
 }
 
-// withStore opens the services of the installation.
+// withStore opens the services of the installation for do.
 func (t toolSettings) withStore(s *session, do func(services) error) error {
 	cfg, err := t.load()
 	if err != nil {
@@ -69,7 +69,7 @@ func (t toolSettings) withStore(s *session, do func(services) error) error {
 type holdSetCommand struct {
 	toolSettings
 
-	Reason string `help:"Why, for those who look later." placeholder:"TEXT" required:""`
+	Reason string `help:"Reason for the hold." placeholder:"TEXT" required:""`
 }
 
 func (c *holdSetCommand) Run(s *session) error {
@@ -101,9 +101,9 @@ func (c *holdReleaseCommand) Run(s *session) error {
 type holdDropCommand struct {
 	toolSettings
 
-	DueBefore time.Time `help:"What was due before this time is ended: the time of the failure." name:"due-before" placeholder:"2026-01-31T12:00:00Z" required:""`
-	Reason    string    `default:"the installation was restored from a backup; this was probably sent before" help:"Why; senders are told with email.failed." placeholder:"TEXT"`
-	DryRun    bool      `help:"Change nothing; print how much is selected." name:"dry-run"`
+	DueBefore time.Time `help:"Time of the failure: drop what was due before it." name:"due-before" placeholder:"2026-01-31T12:00:00Z" required:""`
+	Reason    string    `default:"the installation was restored from a backup; this was probably sent before" help:"Reason, which senders see in email.failed." placeholder:"TEXT"`
+	DryRun    bool      `help:"Change nothing; print how much would be dropped." name:"dry-run"`
 }
 
 func (c *holdDropCommand) Run(s *session) error {
@@ -129,7 +129,7 @@ func (c *holdDropCommand) Run(s *session) error {
 	})
 }
 
-// drop counts recipients of scheduled emails as scheduled.
+// drop drops the selected work. It counts recipients of scheduled emails as scheduled.
 func (c *holdDropCommand) drop(s *session, of services) (dropped shown.Waiting, err error) {
 	mail := of.queue()
 	queued, err := mail.Drop(s.ctx, queue.Change{Selection: queue.Selection{All: true, DueBefore: c.DueBefore, Begun: true}}, c.Reason)

@@ -8,15 +8,15 @@ import (
 )
 
 type keyCommand struct {
-	Create keyCreateCommand `cmd:"" help:"Make an API key; print it and its secret, which is shown this once, as JSON."`
-	Revoke keyRevokeCommand `cmd:"" help:"End an API key: no process accepts it five seconds later."`
+	Create keyCreateCommand `cmd:"" help:"Create an API key and print it as JSON. Its secret is shown only once."`
+	Revoke keyRevokeCommand `cmd:"" help:"Revoke an API key. It stops working within 5 seconds."`
 }
 
 type keyRevokeCommand struct {
 	toolSettings
 
-	Account string `help:"Whose key it is." placeholder:"acc_…" required:""`
-	Key     string `help:"The key's id."    placeholder:"key_…" required:""`
+	Account string `help:"Account of the key." placeholder:"acc_…" required:""`
+	Key     string `help:"Id of the key." placeholder:"key_…" required:""`
 }
 
 func (c *keyRevokeCommand) Run(s *session) error {
@@ -40,11 +40,11 @@ func (c *keyRevokeCommand) Run(s *session) error {
 type keyCreateCommand struct {
 	toolSettings
 
-	Account   string     `help:"Whose key it is."                           placeholder:"acc_…" required:""`
-	Name      string     `help:"To recognise the key by."                   placeholder:"NAME"  required:""`
-	Scope     string     `default:"full"                                    enum:"full,sending,read" help:"full, sending or read."`
-	DomainID  []string   `help:"Domains that it may send from (all)."       name:"domain-id"    placeholder:"dom_…"`
-	ExpiresAt *time.Time `help:"When it ends, as 2027-01-31T00:00:00Z (never)." name:"expires-at" placeholder:"TIME"`
+	Account   string     `help:"Account of the key." placeholder:"acc_…" required:""`
+	Name      string     `help:"Name that identifies the key." placeholder:"NAME" required:""`
+	Scope     string     `default:"full" enum:"full,sending,read" help:"full, sending or read."`
+	DomainID  []string   `help:"Domains that the key may send from (default: all)." name:"domain-id" placeholder:"dom_…"`
+	ExpiresAt *time.Time `help:"Expiry, such as 2027-01-31T00:00:00Z (default: never)." name:"expires-at" placeholder:"TIME"`
 }
 
 func (c *keyCreateCommand) key() accounts.NewKey {

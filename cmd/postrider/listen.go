@@ -11,11 +11,11 @@ import (
 )
 
 type listenCommand struct {
-	BaseURL   string   `default:"http://127.0.0.1:8080" env:"POSTRIDER_BASE_URL"                                        help:"Where Postrider is reached." name:"base-url" placeholder:"URL"`
-	APIKey    string   `env:"POSTRIDER_API_KEY"         help:"A key of the account. Rather set it in the environment."  name:"api-key"                     placeholder:"svc_…" required:""`
-	ForwardTo string   `help:"Post each event here too, signed like a webhook, with a secret that is printed at the start." name:"forward-to"              placeholder:"URL"`
-	Events    []string `help:"Only these types (all)."                                                                  placeholder:"TYPE,..."`
-	Since     string   `help:"Begin in the past: an event's id, a time as 2027-01-31T00:00:00Z, or an age as 2h; 30 days at most (now)." placeholder:"WHEN"`
+	BaseURL   string   `default:"http://127.0.0.1:8080" env:"POSTRIDER_BASE_URL" help:"URL of Postrider." name:"base-url" placeholder:"URL"`
+	APIKey    string   `env:"POSTRIDER_API_KEY" help:"API key of the account. Prefer the environment variable." name:"api-key" placeholder:"svc_…" required:""`
+	ForwardTo string   `help:"Also post each event to this URL, signed with a secret printed at start." name:"forward-to" placeholder:"URL"`
+	Events    []string `help:"Only events of these types (default: all)." placeholder:"TYPE,..."`
+	Since     string   `help:"Start with an event id, a time, or an age such as 2h; at most 30 days ago." placeholder:"WHEN"`
 }
 
 func (c *listenCommand) Run(s *session) error {
@@ -31,7 +31,7 @@ func (c *listenCommand) Run(s *session) error {
 		case timeErr == nil:
 			in.SinceTime = at
 		default:
-			return fmt.Errorf("--since: %q is neither an event's id, nor a time, nor an age", c.Since)
+			return fmt.Errorf("--since: %q must be an event id, a time or an age", c.Since)
 		}
 	}
 	return follow.Run(s.ctx, in)
@@ -52,7 +52,7 @@ func (c *exportStatusCommand) Run(s *session) error {
 type exportRewindCommand struct {
 	toolSettings
 
-	Since time.Time `help:"Everything that has happened since then is sent again." placeholder:"2026-01-31T12:00:00Z" required:""`
+	Since time.Time `help:"Export events since this time again." placeholder:"2026-01-31T12:00:00Z" required:""`
 }
 
 func (c *exportRewindCommand) Run(s *session) error {

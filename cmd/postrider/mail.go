@@ -15,10 +15,10 @@ import (
 type emailListCommand struct {
 	toolSettings
 
-	Account string   `help:"Whose emails: its email or its id." placeholder:"EMAIL" required:""`
-	Limit   int      `default:"25"                              help:"How many at most: 1 to 100."`
-	Cursor  string   `help:"Continue behind a page: its next_cursor." placeholder:"CURSOR"`
-	Query   []string `arg:""                                    help:"Words, and to:, from:, subject:, domain:, tag:, status:, is:, template:, automation:, after: and before:." optional:""`
+	Account string   `help:"Account, by email or id." placeholder:"EMAIL" required:""`
+	Limit   int      `default:"25" help:"Maximum number of emails: 1 to 100."`
+	Cursor  string   `help:"Continue after a page, with its next_cursor." placeholder:"CURSOR"`
+	Query   []string `arg:"" help:"Search text, as in the dashboard: receipt to:bob@example.net is:bounced." optional:""`
 }
 
 func (c *emailListCommand) Validate() error { return limited(c.Limit, page.MaxLimit) }
@@ -64,9 +64,9 @@ func (c *statisticsRebuildCommand) Run(s *session) error {
 			}
 			shown = time.Now()
 			if p.Whole > 0 {
-				fmt.Fprintf(s.log, "%d of %d accounts compared\n", p.Accounts, p.Whole)
+				fmt.Fprintf(s.log, "compared %d of %d accounts\n", p.Accounts, p.Whole)
 			} else {
-				fmt.Fprintf(s.log, "%d of about %d events counted (%d %%), %d skipped\n", p.Facts, p.About, 100*p.Facts/max(p.About, 1), p.Skipped)
+				fmt.Fprintf(s.log, "counted %d of about %d events (%d %%), skipped %d\n", p.Facts, p.About, 100*p.Facts/max(p.About, 1), p.Skipped)
 			}
 		})
 		if err != nil {

@@ -1,12 +1,11 @@
-// Command postrider is the whole of Postrider: the service in development and in
-// production, and the commands that look after it.
+// Command postrider is the complete program: the service in development and in production, and the commands
+// that operate it.
 //
-// A command is an edge, as an operation of REST is: its file is named like its noun,
-// opens the services that it needs, makes one call and prints. The service itself is
-// package assembly.
+// A command is an edge, like a REST operation: its file is named after its noun; it opens the services that
+// it needs, makes one call and prints the result. Package app assembles the service itself.
 //
-// Exit codes: 0 it worked, 1 it did not, 2 the command line or the settings are
-// wrong and nothing was touched. Of doctor: 0 all is well, 1 warnings, 2 errors.
+// Exit codes: 0: success; 1: failure; 2: the command line or the settings are invalid, and nothing was
+// changed. For doctor: 0: no problems, 1: warnings, 2: errors.
 package main
 
 import (
@@ -33,17 +32,17 @@ const (
 
 func main() {
 	ctx, restore := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	// The first signal drains, the second one ends the process at once.
+	// The first signal drains the process; the second one ends it immediately.
 	context.AfterFunc(ctx, restore)
 	os.Exit(run(ctx, os.Args[1:], os.Stdout, os.Stderr))
 }
 
-// run is a whole life of the process, less the process.
+// run runs a command and returns the exit code.
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	var line commandLine
 	machine, err := os.Hostname()
 	if err != nil {
-		machine = "" // the name is a default only
+		machine = "" // the name is only a default
 	}
 	s := &session{ctx: ctx, out: stdout, log: stderr, version: versionOf(), machine: machine}
 	command, err := line.parse(args, s)
@@ -54,7 +53,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	return report(stderr, command.Run(s))
 }
 
-// parse fills in the command line. Error: kong's, for usage.
+// parse parses the command line. The error is a usage error of kong.
 func (line *commandLine) parse(args []string, s *session) (*kong.Context, error) {
 	parser, err := line.parser(s)
 	if err != nil {
@@ -63,7 +62,7 @@ func (line *commandLine) parse(args []string, s *session) (*kong.Context, error)
 	return parser.Parse(args)
 }
 
-// parser reads the declarations.
+// parser creates the parser from the declarations.
 func (line *commandLine) parser(s *session) (*kong.Kong, error) {
 	addSettings(reflect.ValueOf(line).Elem(), setting.All())
 	parser, err := kong.New(line, kong.Name("postrider"), kong.Description(description), kong.Writers(s.out, s.log),
@@ -76,8 +75,8 @@ func (line *commandLine) parser(s *session) (*kong.Kong, error) {
 	return parser, nil
 }
 
-// variablesOf lists the variables of the environment that a command and those below it
-// read. A setting is declared once, by its tags.
+// variablesOf lists the environment variables that a command and its subcommands read. A setting is declared
+// only by its tags.
 func variablesOf(n *kong.Node) []string {
 	var all []string
 	for _, flag := range n.Flags {
@@ -89,12 +88,12 @@ func variablesOf(n *kong.Node) []string {
 	return all
 }
 
-// exitError ends a command that has said everything already.
+// exitError ends a command that has already printed its result.
 type exitError int
 
 func (e exitError) Error() string { return fmt.Sprintf("exit code %d", int(e)) }
 
-// report prints an error for people and gives the exit code.
+// report prints an error for people and returns the exit code.
 func report(stderr io.Writer, err error) int {
 	if err == nil {
 		return 0
@@ -108,7 +107,7 @@ func report(stderr io.Writer, err error) int {
 	var mistakes setting.Mistakes
 	switch {
 	case errors.As(err, &usage):
-		fmt.Fprintln(stderr, "postrider --help lists commands, postrider <command> --help its flags.")
+		fmt.Fprintln(stderr, "Run postrider --help for the commands, and postrider <command> --help for its flags.")
 		return exitUsage
 	case errors.As(err, &mistakes):
 		return exitUsage
@@ -120,7 +119,7 @@ func report(stderr io.Writer, err error) int {
 // version is set by the Makefile: -ldflags '-X main.version=…'.
 var version string //nolint:gochecknoglobals // the linker sets variables only
 
-// versionOf says what was built.
+// versionOf returns the version of the build.
 func versionOf() string {
 	if version != "" {
 		return version
@@ -131,7 +130,7 @@ func versionOf() string {
 	return "dev"
 }
 
-// platform says what with and what for.
+// platform describes the toolchain and the target of the build.
 func (*session) platform() string {
 	return fmt.Sprintf("%s %s/%s", runtime.Version(), runtime.GOOS, runtime.GOARCH)
 }

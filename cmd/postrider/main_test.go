@@ -11,7 +11,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	// The ACME authority of a test neither waits between its checks nor refuses nonces at random.
+	// The ACME authority of a test neither waits between its checks nor rejects nonces at random.
 	for name, value := range map[string]string{"PEBBLE_VA_NOSLEEP": "1", "PEBBLE_WFE_NONCEREJECT": "0"} {
 		if err := os.Setenv(name, value); err != nil {
 			log.Fatal(err)
@@ -20,7 +20,7 @@ func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){"postrider": main})
 }
 
-// Those under testdata/database each have one of their own.
+// Each script in testdata/database has its own database.
 func TestCommandLineWithADatabase(t *testing.T) {
 	t.Parallel()
 	testscript.Run(t, testscript.Params{Dir: "testdata/database", RequireExplicitExec: true, RequireUniqueNames: true,
@@ -30,8 +30,7 @@ func TestCommandLineWithADatabase(t *testing.T) {
 		}})
 }
 
-// One file under testdata/script is one behaviour of the command line. None of
-// them needs a database.
+// Each file in testdata/script tests one behavior of the command line, without a database.
 func TestCommandLine(t *testing.T) {
 	t.Parallel()
 	testscript.Run(t, testscript.Params{Dir: "testdata/script", RequireExplicitExec: true, RequireUniqueNames: true})

@@ -22,13 +22,13 @@ type sourceCommand struct {
 type sourceAddCommand struct {
 	toolSettings
 
-	Address  string `help:"IPv4 or IPv6 address of a machine that delivers."                           placeholder:"IP"   required:""`
+	Address  string `help:"IPv4 or IPv6 address of a machine that delivers." placeholder:"IP" required:""`
 	Node     string `help:"Name of the process that mail leaves from it by (any whose machine has the address): postrider nodes lists them." placeholder:"NAME"`
 	Hostname string `help:"The name in its PTR record, for EHLO. An IPv4 and an IPv6 address with the same name in the same pool are used as one." placeholder:"NAME" required:""`
-	Pool     string `help:"shared: for all plans; pool: for the plans pool and dedicated; dedicated: for one account of the plan dedicated."         placeholder:"POOL" required:""`
-	Account  string `help:"With --pool=dedicated: whose it is, email or id."                           placeholder:"acc_…"`
-	WarmUp   bool   `help:"Receivers do not know it yet: send little on the first days, what is more leaves by the next pool."                       name:"warm-up"`
-	Check    bool   `default:"true"                                                                    help:"Make sure that a process that runs has the address, or the one that --node names; --no-check adds it all the same, as for a machine that is planned." negatable:""`
+	Pool     string `help:"shared: for all plans; pool: for the plans pool and dedicated; dedicated: for one account of the plan dedicated." placeholder:"POOL" required:""`
+	Account  string `help:"With --pool=dedicated: whose it is, email or id." placeholder:"acc_…"`
+	WarmUp   bool   `help:"Receivers do not know it yet: send little on the first days, what is more leaves by the next pool." name:"warm-up"`
+	Check    bool   `default:"true" help:"Make sure that a process that runs has the address, or the one that --node names; --no-check adds it all the same, as for a machine that is planned." negatable:""`
 }
 
 func (c *sourceAddCommand) Run(s *session) error {
@@ -106,7 +106,7 @@ type sourceMoveCommand struct {
 	oneSource
 
 	Node  string `help:"Name of the process that mail leaves from it by: postrider nodes lists them." placeholder:"NAME" required:"" xor:"node"`
-	Any   bool   `help:"By any process whose machine has the address."                                required:""        xor:"node"`
+	Any   bool   `help:"By any process whose machine has the address." required:"" xor:"node"`
 	Check bool   `default:"true" help:"Make sure that the process has the address, or with --any some process; --no-check moves it all the same, as before its machine starts." negatable:""`
 }
 
@@ -142,9 +142,9 @@ func (s *session) printSource(service *outbound.Service, changed *ent.Source) er
 type tlsReportCommand struct {
 	toolSettings
 
-	Day          string `help:"UTC day, as 2026-11-22 (yesterday)."                  placeholder:"DAY"`
-	Domain       string `help:"Receiving domain (all)."                              placeholder:"NAME"`
-	Organization string `help:"Who reports (the machine's name)."                    placeholder:"NAME"`
+	Day          string `help:"UTC day, as 2026-11-22 (yesterday)." placeholder:"DAY"`
+	Domain       string `help:"Receiving domain (all)." placeholder:"NAME"`
+	Organization string `help:"Who reports (the machine's name)." placeholder:"NAME"`
 	Contact      string `help:"Address for questions (postmaster@ and who reports)." placeholder:"ADDRESS"`
 }
 
@@ -174,7 +174,7 @@ type linkCommand struct {
 	toolSettings
 
 	Target string `arg:"" help:"A host name, which covers the names below it, or the beginning of a URL." optional:"" placeholder:"TARGET"`
-	Reason string `help:"Why, for other operators."                                                     placeholder:"TEXT"`
+	Reason string `help:"Why, for other operators." placeholder:"TEXT"`
 	Unflag bool   `help:"Redirect to it again."`
 }
 

@@ -21,10 +21,10 @@ type queueCommand struct {
 
 // queueFilter names recipients in the queue.
 type queueFilter struct {
-	Destination string  `help:"Only those at this domain."                     placeholder:"DOMAIN"`
+	Destination string  `help:"Only those at this domain." placeholder:"DOMAIN"`
 	Account     string  `help:"Only those of this account: its email or its id." placeholder:"EMAIL"`
-	Email       string  `help:"Only those of this email."                      placeholder:"msg_…"`
-	Recipient   []int64 `help:"Only these, by the ids that list shows."        placeholder:"ID,..."`
+	Email       string  `help:"Only those of this email." placeholder:"msg_…"`
+	Recipient   []int64 `help:"Only these, by the ids that list shows." placeholder:"ID,..."`
 
 	DueBefore time.Time `help:"Only those whose next attempt is due before this time." name:"due-before" placeholder:"2026-01-31T12:00:00Z"`
 }

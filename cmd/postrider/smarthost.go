@@ -22,12 +22,12 @@ type smarthostCommand struct {
 type smarthostSetCommand struct {
 	settingFlags `settings:"tool,POSTRIDER_MASTER_KEY"`
 
-	Account       string `help:"Whose mail: email or id."                                     placeholder:"acc_…"                                                                                                                    required:""`
-	Domain        string `help:"Name or id of one of its domains (all its mail)."             placeholder:"NAME"`
+	Account       string `help:"Whose mail: email or id." placeholder:"acc_…" required:""`
+	Domain        string `help:"Name or id of one of its domains (all its mail)." placeholder:"NAME"`
 	URL           string `help:"smtp://user@host:587, smtps://user@host:465; ?verify=off at its end accepts any certificate. user:password@ works too, and stays in the history of your shell." name:"url" placeholder:"URL" required:""`
-	Password      string `env:"POSTRIDER_SMARTHOST_PASSWORD"                                  help:"Password of the user. Rather set it in the environment, or use --password-stdin, than on the command line."                       placeholder:"TEXT"`
+	Password      string `env:"POSTRIDER_SMARTHOST_PASSWORD" help:"Password of the user. Rather set it in the environment, or use --password-stdin, than on the command line." placeholder:"TEXT"`
 	PasswordStdin bool   `help:"Read the password from the first line of the standard input." name:"password-stdin"`
-	Use           string `default:"always"                                                    enum:"always,fallback"                                                                                                                 help:"always; or fallback: after a direct attempt that was refused because of who connects, or that reached nobody."`
+	Use           string `default:"always" enum:"always,fallback" help:"always; or fallback: after a direct attempt that was refused because of who connects, or that reached nobody."`
 }
 
 var (

@@ -78,7 +78,7 @@ func (c *userLinkCommand) Run(s *session) error {
 type userDisableCommand struct {
 	toolSettings
 
-	User   string `arg:""                     help:"Their email or id." placeholder:"EMAIL"`
+	User   string `arg:"" help:"Their email or id." placeholder:"EMAIL"`
 	Enable bool   `help:"Let them in again."`
 }
 
@@ -91,7 +91,7 @@ func (c *userDisableCommand) Run(s *session) error {
 type userOperatorCommand struct {
 	toolSettings
 
-	User   string `arg:""                help:"Their email or id." placeholder:"EMAIL"`
+	User   string `arg:"" help:"Their email or id." placeholder:"EMAIL"`
 	Revoke bool   `help:"Take it back."`
 }
 

@@ -30,11 +30,11 @@ steps:
     type: wait_until
     window: {from: "09:00", to: "12:00"}
 `
-	// broken names a sender that the account has no domain for.
+	// broken has a sender whose domain the account does not have.
 	broken = `{"name": "Broken", "trigger": {"event": "e"}, "steps": [{"type": "send_email", "from": "a@nobody.example", "subject": "s", "text": "t"}]}`
 )
 
-// folder has files with the contents.
+// folder creates a folder with the files.
 func folder(t *testing.T, files map[string]string) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -46,7 +46,7 @@ func folder(t *testing.T, files map[string]string) string {
 	return dir
 }
 
-// pushed gives what a push says, without ids.
+// pushed runs a push and returns its output without ids.
 func pushed(t *testing.T, server automate.Server, activate bool, paths ...string) (out, log string, failed int) {
 	t.Helper()
 	var said, problems bytes.Buffer
@@ -62,7 +62,7 @@ func pushed(t *testing.T, server automate.Server, activate bool, paths ...string
 	return strings.Join(lines, "; "), problems.String(), failed
 }
 
-func TestDefinitionsGoToTheServerAndComeBack(t *testing.T) {
+func TestPushAndPullRoundTrip(t *testing.T) {
 	t.Parallel()
 	app := harness.Start(t, nil)
 	server := automate.Server{BaseURL: app.BaseURL, APIKey: app.APIKey}
@@ -71,21 +71,21 @@ func TestDefinitionsGoToTheServerAndComeBack(t *testing.T) {
 		activate bool
 		want     string
 	}{
-		{false, "Welcome  made (draft); Later  made (draft)"},
+		{false, "Welcome  created (draft); Later  created (draft)"},
 		{false, "Welcome  unchanged (draft); Later  unchanged (draft)"},
 		{true, "Welcome  unchanged, activated (active, version 1); Later  unchanged, activated (active, version 1)"},
 		{true, "Welcome  unchanged (active, version 1); Later  unchanged (active, version 1)"},
 	} {
 		if out, log, failed := pushed(t, server, c.activate, dir); out != c.want || failed != 0 || log != "" {
-			t.Errorf("a push said %q and %q, and %d failed; want %q", out, log, failed, c.want)
+			t.Errorf("a push printed %q and logged %q, and %d failed; want %q", out, log, failed, c.want)
 		}
 	}
-	// A member that the file leaves out is taken away.
+	// A field that is missing from the file is cleared.
 	if err := os.WriteFile(filepath.Join(dir, "a.json"), []byte(strings.Replace(welcome, `"description": "Says hello.", `, "", 1)), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	if out, _, _ := pushed(t, server, true, filepath.Join(dir, "a.json")); out != "Welcome  changed, activated (active, version 2)" {
-		t.Errorf("a push of what has changed said %q", out)
+		t.Errorf("a push of a changed file printed %q", out)
 	}
 	for _, format := range []string{"json", "yaml"} {
 		back := t.TempDir()
@@ -95,7 +95,7 @@ func TestDefinitionsGoToTheServerAndComeBack(t *testing.T) {
 			t.Fatalf("pull: %v", err)
 		}
 		if said, _, failed := pushed(t, server, true, back); failed != 0 || strings.Count(said, "unchanged") != 2 {
-			t.Errorf("what was pulled as %s is pushed back as %q, want it unchanged", format, said)
+			t.Errorf("pushing the files pulled as %s printed %q, want no change", format, said)
 		}
 		before := files(t, back)
 		if err := pull.Run(t.Context()); err != nil {
@@ -124,25 +124,25 @@ func files(t *testing.T, dir string) map[string]string {
 	return out
 }
 
-// What speaks against a definition is told with its file, and the other files are done.
-func TestAPushTellsWhatIsWrong(t *testing.T) {
+// Problems of a definition are printed with its file, and the other files are still pushed.
+func TestPushPrintsProblems(t *testing.T) {
 	t.Parallel()
 	app := harness.Start(t, nil)
 	server := automate.Server{BaseURL: app.BaseURL, APIKey: app.APIKey}
 	dir := folder(t, map[string]string{"1.json": broken, "2.json": `{"name": "Wrong", "trigger": {"event": "e"}, "steps": [{"type": "delay", "duration": "P1M"}]}`, "3.yaml": later})
 	out, log, failed := pushed(t, server, true, dir)
-	if failed != 2 || !strings.Contains(out, "Later  made, activated (active, version 1)") || !strings.Contains(out, "Broken  made (draft)") {
-		t.Errorf("the push said %q, and %d failed; want 2, and the third one active", out, failed)
+	if failed != 2 || !strings.Contains(out, "Later  created, activated (active, version 1)") || !strings.Contains(out, "Broken  created (draft)") {
+		t.Errorf("the push printed %q, and %d failed; want 2 failures and the third one active", out, failed)
 	}
 	for _, want := range []string{"1.json: error: steps[0].from: ", "2.json: error: ", "  steps[0].duration: has years or months"} {
 		if !strings.Contains(log, want) {
-			t.Errorf("the problems are %q, want %q among them", log, want)
+			t.Errorf("the problems are %q, want them to contain %q", log, want)
 		}
 	}
 }
 
-// Nothing is sent while a file cannot be read, or two have one name.
-func TestFilesAreReadBeforeAnythingIsSent(t *testing.T) {
+// Nothing is sent if a file cannot be read or two files have the same name.
+func TestPushReadsAllFilesFirst(t *testing.T) {
 	t.Parallel()
 	app := harness.Start(t, nil)
 	server := automate.Server{BaseURL: app.BaseURL, APIKey: app.APIKey}
@@ -150,28 +150,28 @@ func TestFilesAreReadBeforeAnythingIsSent(t *testing.T) {
 		files map[string]string
 		want  string
 	}{
-		"no object":    {map[string]string{"a.json": welcome, "b.json": `[1]`}, "b.json: is no object"},
+		"no object":    {map[string]string{"a.json": welcome, "b.json": `[1]`}, "b.json: must be an object"},
 		"no name":      {map[string]string{"a.json": welcome, "b.yaml": "steps: []"}, "b.yaml: name: is required"},
 		"broken YAML":  {map[string]string{"a.json": welcome, "b.yaml": "a: [1"}, "b.yaml: yaml: "},
-		"one name":     {map[string]string{"a.json": welcome, "b.json": welcome}, "has the name \"Welcome\", as"},
-		"nothing":      {map[string]string{"a.txt": welcome}, "has no definitions"},
-		"empty file":   {map[string]string{"a.yaml": ""}, "a.yaml: is no object"},
-		"number names": {map[string]string{"a.yaml": "name: 1"}, "name: is required, as a text"},
+		"one name":     {map[string]string{"a.json": welcome, "b.json": welcome}, "has the same name \"Welcome\" as"},
+		"nothing":      {map[string]string{"a.txt": welcome}, "contains no definitions"},
+		"empty file":   {map[string]string{"a.yaml": ""}, "a.yaml: must be an object"},
+		"number names": {map[string]string{"a.yaml": "name: 1"}, "name: is required and must be a string"},
 	} {
 		_, err := automate.Push{Server: server, Paths: []string{folder(t, test.files)}, Out: &bytes.Buffer{}, Log: &bytes.Buffer{}}.Run(t.Context())
 		if err == nil || !strings.Contains(err.Error(), test.want) {
-			t.Errorf("%s: the push said %v, want %q", name, err, test.want)
+			t.Errorf("%s: the push returned the error %v, want %q", name, err, test.want)
 		}
 	}
 	if list, err := server.List(t.Context()); err != nil || len(list) != 0 {
-		t.Errorf("%d automations were made, %v; want none", len(list), err)
+		t.Errorf("%d automations exist (error %v), want none", len(list), err)
 	}
 	if _, err := (automate.Server{BaseURL: app.BaseURL, APIKey: "svc_wrong_wrong_wrong_wrong_wrong"}).List(t.Context()); err == nil || !strings.Contains(err.Error(), "Unauthorized") {
 		t.Errorf("with a wrong key: %v", err)
 	}
 }
 
-func TestADefinitionIsSimulated(t *testing.T) {
+func TestSimulateDefinition(t *testing.T) {
 	t.Parallel()
 	app := harness.Start(t, nil)
 	server := automate.Server{BaseURL: app.BaseURL, APIKey: app.APIKey}
@@ -187,7 +187,7 @@ func TestADefinitionIsSimulated(t *testing.T) {
 			t.Errorf("with %s the run is %q (%v), want %s", input, played.Status, err, want)
 		}
 		if want == "completed" && !strings.Contains(string(played.Whole), `"Hi Bob"`) {
-			t.Errorf("the simulation has no mail to Bob: %s", played.Whole)
+			t.Errorf("the simulation contains no email to Bob: %s", played.Whole)
 		}
 	}
 	if _, err := (automate.Simulate{Server: server, Name: "None"}).Run(t.Context()); err == nil || !strings.Contains(err.Error(), `no automation with the name "None"`) {
@@ -195,6 +195,6 @@ func TestADefinitionIsSimulated(t *testing.T) {
 	}
 	app.Do(t, http.MethodPost, "/api/automations", json.RawMessage(welcome))
 	if _, err := (automate.Simulate{Server: server, Name: "Welcome"}).Run(t.Context()); err == nil || !strings.Contains(err.Error(), "two automations with the name") {
-		t.Errorf("a name that two have: %v", err)
+		t.Errorf("a name of two automations: %v", err)
 	}
 }

@@ -17,10 +17,10 @@ import (
 	"github.com/postrider/postrider/runtime/base/fault"
 )
 
-// Server is a running Postrider and a key of one of its accounts.
+// Server is a running Postrider, with an API key of one of its accounts.
 type Server struct{ BaseURL, APIKey string }
 
-// Validate reports every wrong field.
+// Validate reports every invalid field.
 func (s Server) Validate() error {
 	wrong := fault.Fields{}
 	if u, err := url.Parse(s.BaseURL); err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
@@ -34,16 +34,16 @@ func (s Server) Validate() error {
 
 const (
 	timeout   = 30 * time.Second
-	maxAnswer = 32 << 20 // octets
+	maxAnswer = 32 << 20 // bytes
 )
 
 var client = &http.Client{Timeout: timeout}
 
-// refused is what the server says of a request that it did not take.
+// refused is an error response of the server.
 type refused struct {
 	Status  int
 	Message string
-	Fields  map[string]string // what is wrong, by the path in the body
+	Fields  map[string]string // problems by path in the body
 }
 
 func (r *refused) Error() string {
@@ -60,8 +60,8 @@ func lines(fields map[string]string) (out []string) {
 	return out
 }
 
-// call makes one request and decodes the answer into out, unless out is nil. The error is a
-// *refused where the server has answered.
+// call sends one request and decodes the response into out, unless out is nil. The error is a *refused if the
+// server responded.
 func (s Server) call(ctx context.Context, method, path string, body, out any) error {
 	var content io.Reader
 	if body != nil {
@@ -95,7 +95,7 @@ func (s Server) call(ctx context.Context, method, path string, body, out any) er
 		return nil
 	}
 	if err := json.Unmarshal(answer, out); err != nil {
-		return fmt.Errorf("the answer of %s %s cannot be read: %w", method, path, err)
+		return fmt.Errorf("decode the response of %s %s: %w", method, path, err)
 	}
 	return nil
 }
@@ -108,7 +108,7 @@ func refusalOf(status int, answer []byte) error {
 		} `json:"error"`
 	}
 	if err := json.Unmarshal(answer, &said); err != nil || said.Error.Message == "" {
-		return &refused{Status: status, Message: fmt.Sprintf("the server answers %d %s", status, http.StatusText(status))}
+		return &refused{Status: status, Message: fmt.Sprintf("the server returned %d %s", status, http.StatusText(status))}
 	}
 	fields := map[string]string{}
 	for path, found := range said.Error.Details {
@@ -125,7 +125,7 @@ func statusOf(err error) int {
 	return 0
 }
 
-// Automation is an automation as the server shows it.
+// Automation is an automation as the API returns it.
 type Automation struct {
 	ID                    string          `json:"id"`
 	Name                  string          `json:"name"`
@@ -140,7 +140,7 @@ type Automation struct {
 
 const statusArchived = "archived"
 
-// all lists the automations of the account, the newest first, without those that are archived.
+// all lists the automations of the account, newest first, except archived ones.
 func (s Server) all(ctx context.Context) (out []Automation, err error) {
 	for cursor := ""; ; {
 		query := url.Values{"limit": {"100"}}
@@ -167,8 +167,8 @@ func (s Server) all(ctx context.Context) (out []Automation, err error) {
 	}
 }
 
-// named gives the automation of a name; nil: there is none. Two of one name are an error: which of
-// them is meant is not for us to guess.
+// named returns the automation with a name, or nil if there is none. A name that two automations have is an
+// error, because it does not identify one of them.
 func named(list []Automation, name string) (found *Automation, err error) {
 	for i := range list {
 		switch {

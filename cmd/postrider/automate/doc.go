@@ -1,4 +1,4 @@
-// Package automate is the client behind `postrider automation`: it keeps definitions of
-// automations as files, one a file, in JSON or YAML, so that they can be reviewed and tested in
-// a repository. A definition is matched by its name.
+// Package automate implements `postrider automation`. It keeps definitions of automations in files, one
+// definition per file in JSON or YAML, so that they can be reviewed and tested in a repository. Definitions
+// are matched by name.
 package automate

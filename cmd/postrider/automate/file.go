@@ -14,17 +14,17 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// file is a definition as it stands in a file.
+// file is a definition in a file.
 type file struct {
 	path       string
 	name       string
 	definition map[string]any
 }
 
-// Extensions are those of files that are read as definitions.
+// Extensions of files that contain definitions.
 var extensions = []string{".json", ".yaml", ".yml"}
 
-// read reads the definitions of files, and of those in folders. All that is wrong is said at once.
+// read reads the definitions of files and of the files in folders. The error reports all problems.
 func read(paths []string) (files []file, err error) {
 	var wrong []error
 	for _, path := range paths {
@@ -40,7 +40,7 @@ func read(paths []string) (files []file, err error) {
 			}
 			for _, other := range files {
 				if other.name == f.name {
-					wrong = append(wrong, fmt.Errorf("%s: has the name %q, as %s has", p, f.name, other.path))
+					wrong = append(wrong, fmt.Errorf("%s: has the same name %q as %s", p, f.name, other.path))
 				}
 			}
 			files = append(files, f)
@@ -49,7 +49,7 @@ func read(paths []string) (files []file, err error) {
 	return files, errors.Join(wrong...)
 }
 
-// filesOf gives the file, or the files of a folder whose names end as definitions do.
+// filesOf returns the file, or the files of a folder that have the extension of a definition.
 func filesOf(path string) ([]string, error) {
 	about, err := os.Stat(path)
 	if err != nil {
@@ -66,7 +66,7 @@ func filesOf(path string) ([]string, error) {
 		return err
 	})
 	if err == nil && len(all) == 0 {
-		err = fmt.Errorf("%s: has no definitions (%s)", path, strings.Join(extensions, ", "))
+		err = fmt.Errorf("%s: contains no definitions (%s)", path, strings.Join(extensions, ", "))
 	}
 	return all, err
 }
@@ -82,30 +82,30 @@ func readFile(path string) (file, error) {
 	}
 	name, _ := definition["name"].(string)
 	if strings.TrimSpace(name) == "" {
-		return file{}, errors.New("name: is required, as a text")
+		return file{}, errors.New("name: is required and must be a string")
 	}
 	return file{path, name, definition}, nil
 }
 
-// decode reads an object from JSON or YAML, which has JSON in it.
+// decode decodes an object from JSON or YAML, which is a superset of JSON.
 func decode(content []byte) (map[string]any, error) {
 	var value map[string]any
 	if json.Valid(content) {
 		decoder := json.NewDecoder(bytes.NewReader(content))
 		decoder.UseNumber()
 		if err := decoder.Decode(&value); err != nil {
-			return nil, errors.New("is no object")
+			return nil, errors.New("must be an object")
 		}
 	} else if err := yaml.Unmarshal(content, &value); err != nil {
 		return nil, err
 	}
 	if value == nil {
-		return nil, errors.New("is no object")
+		return nil, errors.New("must be an object")
 	}
 	return value, nil
 }
 
-// definition gives what the server shows, in the order in which people write it.
+// definition returns the definition as JSON, with its fields in the order in which people write them.
 func (a Automation) definition() ([]byte, error) {
 	var out bytes.Buffer
 	out.WriteString(`{"name": `)
@@ -132,7 +132,7 @@ func (a Automation) definition() ([]byte, error) {
 	return out.Bytes(), nil
 }
 
-// written gives a definition in the form of a file's extension.
+// written encodes a definition in the format of a file extension.
 func written(definition []byte, extension string) ([]byte, error) {
 	var out bytes.Buffer
 	if extension == ".json" {
@@ -142,7 +142,7 @@ func written(definition []byte, extension string) ([]byte, error) {
 		out.WriteByte('\n')
 		return out.Bytes(), nil
 	}
-	var node yaml.Node // keeps the order
+	var node yaml.Node // preserves the order
 	if err := yaml.Unmarshal(definition, &node); err != nil {
 		return nil, err
 	}
@@ -155,7 +155,7 @@ func written(definition []byte, extension string) ([]byte, error) {
 	return out.Bytes(), encoder.Close()
 }
 
-// plain takes the style of JSON away.
+// plain removes the JSON style.
 func plain(n *yaml.Node) {
 	n.Style = 0
 	if n.Kind == yaml.ScalarNode && strings.Contains(n.Value, "\n") {
@@ -166,7 +166,7 @@ func plain(n *yaml.Node) {
 	}
 }
 
-// fileName is what a definition is called that has no file.
+// fileName returns the name of a new file for a definition.
 func fileName(name, extension string) string {
 	var out strings.Builder
 	dash := false

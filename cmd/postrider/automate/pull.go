@@ -12,19 +12,19 @@ import (
 	"strings"
 )
 
-// Pull says what is written where.
+// Pull writes definitions of the account to a folder.
 type Pull struct {
 	Server
 
 	Folder string
-	Names  []string // of automations; none: all
-	Format string   // json, yaml: of files that are new
+	Names  []string // of automations; empty means all
+	Format string   // json or yaml, for new files
 	Out    io.Writer
 }
 
-// Run writes the drafts of the account to files. A definition whose name a file of the folder has
-// goes to that file; the others get new ones. Files are never deleted. The error is that of a file, of
-// the server, or a wrong field.
+// Run writes the drafts of the account to files. A definition overwrites the file of the folder that has the
+// same name; other definitions get new files. No file is deleted. The error reports an invalid field, a file
+// or a response of the server.
 func (p Pull) Run(ctx context.Context) error {
 	if err := p.Validate(); err != nil {
 		return err
@@ -66,7 +66,7 @@ func orMissing(name string, err error) error {
 	return fmt.Errorf("the account has no automation with the name %q", name)
 }
 
-// places tells which file has which name.
+// places maps the names of the folder's definitions to their files.
 func (p Pull) places() (map[string]string, error) {
 	at := map[string]string{}
 	entries, err := os.ReadDir(p.Folder)
@@ -113,7 +113,7 @@ func (p Pull) write(a Automation, at map[string]string) error {
 	return err
 }
 
-// normal gives a definition as it is when JSON has brought it.
+// normal returns the definition as it is after a round trip through JSON.
 func normal(definition map[string]any) (map[string]any, error) {
 	encoded, err := json.Marshal(definition)
 	if err != nil {

@@ -9,27 +9,27 @@ import (
 	"reflect"
 )
 
-// Push says which definitions go to the server.
+// Push sends definitions to the server.
 type Push struct {
 	Server
 
 	Paths    []string // files, or folders with files
 	Activate bool
-	Out      io.Writer // a line for each definition
-	Log      io.Writer // what speaks against activating
+	Out      io.Writer // one line per definition
+	Log      io.Writer // problems that prevent activation
 }
 
-// problem is what `check` says of a draft.
+// problem is one result of checking a draft.
 type problem struct {
 	Path, Severity, Message string
 }
 
 const severityError = "error"
 
-// Run makes the drafts of the account those of the files, each matched by its name, and activates
-// those that have changed, if that is wanted. Nothing is sent unless all files can be read. It gives
-// how many of them have problems that speak against activating; the others are done. The error is
-// that of a file, of the server, or a wrong field.
+// Run makes the drafts of the account equal to the files, matched by name, and activates changed drafts if
+// requested. Nothing is sent unless all files can be read. Run returns the number of files with problems that
+// prevent activation; the others are still pushed. The error reports an invalid field, a file or a response
+// of the server.
 func (p Push) Run(ctx context.Context) (failed int, err error) {
 	if err := p.Validate(); err != nil {
 		return 0, err
@@ -54,7 +54,7 @@ func (p Push) Run(ctx context.Context) (failed int, err error) {
 	return failed, nil
 }
 
-// push brings one definition. It is good if nothing speaks against activating it.
+// push sends one definition and reports whether nothing prevents its activation.
 func (p Push) push(ctx context.Context, f file, list []Automation) (good bool, err error) {
 	draft, did, err := p.draft(ctx, f, list)
 	if err != nil {
@@ -84,7 +84,7 @@ func (p Push) push(ctx context.Context, f file, list []Automation) (good bool, e
 	return good, nil
 }
 
-// refusedDefinition says what the server finds wrong with a definition. Other errors are given back.
+// refusedDefinition prints what the server reports about an invalid definition. Other errors are returned.
 func (p Push) refusedDefinition(f file, err error) (bool, error) {
 	if statusOf(err) != http.StatusBadRequest {
 		return false, err
@@ -93,7 +93,7 @@ func (p Push) refusedDefinition(f file, err error) (bool, error) {
 	return false, nil
 }
 
-// draft makes the draft of the account what the file says, and tells what it did.
+// draft makes the draft of the account equal to the file, and describes the change.
 func (p Push) draft(ctx context.Context, f file, list []Automation) (draft Automation, did string, err error) {
 	known, err := named(list, f.name)
 	if err != nil {
@@ -102,7 +102,7 @@ func (p Push) draft(ctx context.Context, f file, list []Automation) (draft Autom
 	var answer struct{ Automation Automation }
 	if known == nil {
 		err = p.call(ctx, http.MethodPost, "/automations", f.definition, &answer)
-		return answer.Automation, "made", err
+		return answer.Automation, "created", err
 	}
 	if same, err := says(*known, f.definition); err != nil || same {
 		return *known, "unchanged", err
@@ -111,14 +111,14 @@ func (p Push) draft(ctx context.Context, f file, list []Automation) (draft Autom
 	return answer.Automation, "changed", err
 }
 
-// changes is the whole definition as a change: what the file leaves out is taken away.
+// changes returns an update to the whole definition. Fields missing from the file are cleared.
 func changes(definition map[string]any) map[string]any {
 	out := map[string]any{"description": nil, "timezone": nil}
 	maps.Copy(out, definition)
 	return out
 }
 
-// says tells whether a draft says what a definition says.
+// says reports whether a draft equals a definition.
 func says(a Automation, definition map[string]any) (bool, error) {
 	encoded, err := a.definition()
 	if err != nil {

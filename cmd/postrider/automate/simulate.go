@@ -8,22 +8,22 @@ import (
 	"os"
 )
 
-// Simulate says what is played.
+// Simulate runs a draft on the server's virtual clock.
 type Simulate struct {
 	Server
 
 	Name  string // of the automation
-	Input string // the file with the body of the operation; "": an event without a person
+	Input string // file with the request body; if empty, an event without a person
 }
 
-// Simulated is what the server says, and how the run ended.
+// Simulated is the response of the server, and the status in which the run ended.
 type Simulated struct {
 	Whole  json.RawMessage
 	Status string
 }
 
-// Run plays a run of the draft, unless the input names a version. The error is that of the file, of
-// the server, or a wrong field.
+// Run simulates a run of the draft, unless the input specifies a version. The error reports an invalid field,
+// the file or a response of the server.
 func (s Simulate) Run(ctx context.Context) (out Simulated, err error) {
 	if err := s.Validate(); err != nil {
 		return out, err
@@ -57,12 +57,12 @@ func (s Simulate) Run(ctx context.Context) (out Simulated, err error) {
 		Status string `json:"status"`
 	}
 	if err := json.Unmarshal(answer.Simulation, &ended); err != nil {
-		return out, fmt.Errorf("the simulation cannot be read: %w", err)
+		return out, fmt.Errorf("decode the simulation: %w", err)
 	}
 	return Simulated{answer.Simulation, ended.Status}, nil
 }
 
-// List gives the automations of the account, without those that are archived.
+// List returns the automations of the account, except archived ones.
 func (s Server) List(ctx context.Context) ([]Automation, error) {
 	if err := s.Validate(); err != nil {
 		return nil, err

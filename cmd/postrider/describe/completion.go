@@ -7,8 +7,8 @@ import (
 	"github.com/alecthomas/kong"
 )
 
-// Completion returns the script that completes the commands and flags of root in a shell:
-// bash, zsh or fish. The error names any other shell.
+// Completion returns a script that completes the commands and flags of root in bash, zsh or fish. Other
+// shells are an error.
 func Completion(root *kong.Node, shell string) (string, error) {
 	all := places(root)
 	switch shell {
@@ -19,11 +19,11 @@ func Completion(root *kong.Node, shell string) (string, error) {
 	case "fish":
 		return fishCompletion(all), nil
 	default:
-		return "", fmt.Errorf("shell %q is not bash, zsh or fish", shell)
+		return "", fmt.Errorf("shell %q: must be bash, zsh or fish", shell)
 	}
 }
 
-// paths lists the commands below the program as shell patterns.
+// paths lists the commands of the program as shell patterns.
 func paths(all []place) string {
 	var quoted []string
 	for _, p := range all[1:] {

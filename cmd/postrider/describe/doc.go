@@ -1,4 +1,3 @@
-// Package describe writes what a shell and a reader need to know of the command line: scripts
-// that complete commands and flags, and the man page. Both are made of the declarations that
-// kong reads, so that a command is described by being declared.
+// Package describe writes shell completion scripts and the man page. Both are derived from the declarations
+// that kong reads, so a new command needs nothing else.
 package describe

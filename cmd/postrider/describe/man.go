@@ -7,8 +7,8 @@ import (
 	"github.com/alecthomas/kong"
 )
 
-// Man returns the man page of the program root in the language of man(7). Settings have a
-// chapter of their own, because many commands take them.
+// Man returns the man page of the program root in the language of man(7). Settings have a section of their
+// own, because many commands use them.
 func Man(root *kong.Node, version string) string {
 	all := places(root)
 	var out strings.Builder
@@ -29,7 +29,7 @@ func Man(root *kong.Node, version string) string {
 			manCommandOf(&out, p, settings)
 		}
 	}
-	out.WriteString(".SH SETTINGS\nEach is a flag, an environment variable and a key of the file that \\-\\-config names. A flag wins over the environment, and the environment wins over the file.\n")
+	out.WriteString(".SH SETTINGS\nEach setting is a flag, an environment variable and a key of the file that \\-\\-config names. A flag overrides the environment, and the environment overrides the file.\n")
 	for _, p := range all {
 		if p.path == "postrider serve" {
 			for _, f := range p.flags {
@@ -39,11 +39,11 @@ func Man(root *kong.Node, version string) string {
 			}
 		}
 	}
-	out.WriteString(".SH EXIT STATUS\n0: it worked. 1: it did not. 2: the command line or the settings are wrong, and nothing was touched. Of doctor: 0 all is well, 1 warnings, 2 errors.\n")
+	out.WriteString(".SH EXIT STATUS\n0: success. 1: failure. 2: invalid command line or settings; nothing was changed. For doctor: 0: no problems, 1: warnings, 2: errors.\n")
 	return out.String()
 }
 
-// manCommandOf describes one command. Of settings it lists the names.
+// manCommandOf describes a command. Of its settings, it lists only the names.
 func manCommandOf(out *strings.Builder, p place, settings map[string]*kong.Flag) {
 	fmt.Fprintf(out, ".SS %s%s\n%s\n", roff(p.path), arguments(p.node), roff(p.node.Help))
 	var shared []string
@@ -80,7 +80,7 @@ func arguments(n *kong.Node) string {
 	return out.String()
 }
 
-// roff escapes what has a meaning to man(7).
+// roff escapes characters that are special in man(7).
 func roff(text string) string {
 	text = strings.NewReplacer(`\`, `\e`, "-", `\-`).Replace(strings.ReplaceAll(text, "\n", " "))
 	if strings.HasPrefix(text, ".") || strings.HasPrefix(text, "'") {

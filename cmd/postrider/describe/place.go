@@ -2,15 +2,15 @@ package describe
 
 import "github.com/alecthomas/kong"
 
-// place is a command with its path on the command line and its flags.
+// place is a command with its flags and its path on the command line.
 type place struct {
 	path  string // "postrider account create"
 	node  *kong.Node
 	below []*kong.Node
-	flags []*kong.Flag // of the command and of those above it
+	flags []*kong.Flag // of the command and its parents
 }
 
-// places lists the program and its commands, each before those below it.
+// places lists the program and its commands, parents first.
 func places(root *kong.Node) []place {
 	var all []place
 	var walk func(path string, n *kong.Node, above []*kong.Flag)
@@ -41,7 +41,7 @@ func visible(flags []*kong.Flag) []*kong.Flag {
 	return shown
 }
 
-// words are all that can follow a command.
+// words returns the words that can follow a command.
 func (p place) words() []string {
 	var all []string
 	for _, n := range p.below {

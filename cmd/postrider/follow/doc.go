@@ -1,3 +1,3 @@
-// Package follow is the client behind `postrider listen`: it reads the event stream of an
-// account, prints each event, and forwards it to a developer's server as a signed webhook.
+// Package follow implements `postrider listen`. It reads the event stream of an account, prints each event,
+// and forwards it to a developer's server as a signed webhook.
 package follow

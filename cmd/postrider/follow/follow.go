@@ -19,19 +19,19 @@ import (
 	"github.com/postrider/postrider/runtime/web/webhooksig"
 )
 
-// Request says what to follow and where to bring it.
+// Request describes which events to follow and where to forward them.
 type Request struct {
 	BaseURL   string
 	APIKey    string
-	ForwardTo string    // empty: events are only printed
-	Events    []string  // empty: all
-	Since     string    // an event's id, or empty
-	SinceTime time.Time // or a moment
+	ForwardTo string    // if empty, events are only printed
+	Events    []string  // all if empty
+	Since     string    // id of an event, or empty
+	SinceTime time.Time // alternative to Since
 	Out       io.Writer
 	Log       io.Writer
 }
 
-// Validate reports every wrong field.
+// Validate reports every invalid field.
 func (in Request) Validate() error {
 	wrong := fault.Fields{}
 	for name, address := range map[string]string{"--base-url": in.BaseURL, "--forward-to": in.ForwardTo} {
@@ -46,16 +46,14 @@ func (in Request) Validate() error {
 	return wrong.Err()
 }
 
-// silenceLimit is how long the stream may be silent before it is given up. The server says
-// something every 15 s.
+// silenceLimit is how long a stream may be silent before it is closed. The server sends something every 15 s.
 const silenceLimit = 45 * time.Second
 
 var errRefused = errors.New("refused")
 
-// Run follows the event log of a running Postrider, prints each event on a line, and posts
-// it to the developer's server signed as a webhook. A broken stream is connected to again
-// and goes on behind the last event. When ctx ends, Run returns nil. The error is a wrong
-// field, or what the server refused.
+// Run follows the event log of a running Postrider, prints each event on a line, and posts it to the
+// developer's server, signed as a webhook. It reconnects after a broken stream and continues after the last
+// event. When ctx ends, Run returns nil. The error is an invalid field or a refusal of the server.
 func Run(ctx context.Context, in Request) error {
 	if err := in.Validate(); err != nil {
 		return err
@@ -74,13 +72,13 @@ func Run(ctx context.Context, in Request) error {
 		err := l.follow(ctx)
 		switch {
 		case ctx.Err() != nil:
-			return nil //nolint:nilerr // to be stopped is how it ends
+			return nil //nolint:nilerr // the caller stopped it
 		case errors.Is(err, errRefused):
 			return fmt.Errorf("listen: %w", err)
 		case time.Since(began) > time.Minute:
 			wait = time.Second
 		}
-		fmt.Fprintf(in.Log, "The stream has ended (%v); connecting again in %s\n", err, wait)
+		fmt.Fprintf(in.Log, "The stream ended (%v). Reconnecting in %s.\n", err, wait)
 		select {
 		case <-ctx.Done():
 			return nil
@@ -97,7 +95,7 @@ type follower struct {
 	position string
 }
 
-// heard is an event as the stream has it.
+// heard is an event of the stream.
 type heard struct {
 	ID        string          `json:"id"`
 	Type      string          `json:"type"`
@@ -139,7 +137,7 @@ func (l *follower) follow(ctx context.Context) error {
 		switch field {
 		case "id":
 			if l.position == "" {
-				l.position = value // where the stream begins
+				l.position = value // start of the stream
 			}
 		case "data":
 			if err := l.hear(ctx, []byte(value)); err != nil {
@@ -153,24 +151,24 @@ func (l *follower) follow(ctx context.Context) error {
 	return io.EOF
 }
 
-// refusalOf tells what will not get better from what may.
+// refusalOf distinguishes refusals that are permanent from those worth a retry.
 func refusalOf(res *http.Response) error {
 	body, err := io.ReadAll(io.LimitReader(res.Body, 4<<10))
 	if err != nil {
 		return err
 	}
-	err = fmt.Errorf("%s is answered %s: %s", res.Request.URL.Path, res.Status, bytes.TrimSpace(body))
+	err = fmt.Errorf("%s returned %s: %s", res.Request.URL.Path, res.Status, bytes.TrimSpace(body))
 	if res.StatusCode < http.StatusInternalServerError && res.StatusCode != http.StatusTooManyRequests {
 		return errors.Join(errRefused, err)
 	}
 	return err
 }
 
-// hear prints an event and brings it to the developer's server, once.
+// hear prints an event and forwards it once to the developer's server.
 func (l *follower) hear(ctx context.Context, data []byte) error {
 	var e heard
 	if err := json.Unmarshal(data, &e); err != nil {
-		return fmt.Errorf("an event cannot be read: %w", err)
+		return fmt.Errorf("decode event: %w", err)
 	}
 	outcome := ""
 	if l.in.ForwardTo != "" {

@@ -21,7 +21,7 @@ type posted struct {
 	body   []byte
 }
 
-func TestListenForwardsEventsSignedAndEndsCleanly(t *testing.T) {
+func TestListenForwardsSignedEvents(t *testing.T) {
 	t.Parallel()
 	app := harness.Start(t, nil)
 	app.MailDomain(t, "example.net")
@@ -51,7 +51,7 @@ func TestListenForwardsEventsSignedAndEndsCleanly(t *testing.T) {
 		case got := <-came:
 			secret := regexp.MustCompile(`whsec_\w+`).FindString(log.String())
 			if err := webhooksig.Verify(secret, got.header.Get("Service-Signature"), got.body, time.Now()); err != nil {
-				t.Errorf("the signature of a forwarded event: %v, want a valid one in %s", err, got.header)
+				t.Errorf("verify the signature of a forwarded event: %v; headers %s", err, got.header)
 			}
 			if text := string(got.body); !strings.HasPrefix(text, `{"type":"`+typ+`","created_at":"`) || !strings.Contains(text, emailID) {
 				t.Errorf("forwarded %s, want %s of %s", text, typ, emailID)
@@ -60,20 +60,20 @@ func TestListenForwardsEventsSignedAndEndsCleanly(t *testing.T) {
 				t.Errorf("headers %v", got.header)
 			}
 		case err := <-ended:
-			t.Fatalf("listen ended with %v\n%s", err, log.String())
+			t.Fatalf("listen failed with %v\n%s", err, log.String())
 		case <-time.After(expect.Patience):
 			t.Fatalf("no %s was forwarded\n%s", typ, log.String())
 		}
 	}
-	harness.Eventually(t, "both are printed", func() bool {
+	harness.Eventually(t, "both events to be printed", func() bool {
 		return strings.Contains(out.String(), "email.sent") && strings.Contains(out.String(), "email.delivered") && strings.Contains(out.String(), "-> 200 OK")
 	})
 	stop()
 	if err := <-ended; err != nil {
-		t.Errorf("to be stopped is an error: %v", err)
+		t.Errorf("after a stop, listen returned %v, want no error", err)
 	}
 	err := follow.Run(t.Context(), follow.Request{BaseURL: app.BaseURL, APIKey: "svc_wrong", Out: &out, Log: &log})
 	if err == nil || !strings.Contains(err.Error(), "401") {
-		t.Errorf("a wrong key gives %v", err)
+		t.Errorf("a wrong key returned %v", err)
 	}
 }
