@@ -12,9 +12,8 @@ import (
 	"github.com/postrider/postrider/runtime/base/expect"
 )
 
-// Every metric of the dashboard and of the alert rules is served by a running Postrider that has
-// delivered one email.
-func TestDashboardAndAlertsAskForMetricsThatExist(t *testing.T) {
+// A running Postrider that has delivered one email serves every metric of the dashboard and the alert rules.
+func TestDashboardAndAlertMetricsExist(t *testing.T) {
 	t.Parallel()
 	used := map[string]string{}
 	name := regexp.MustCompile(`\b(postrider|process|go)_[a-z0-9_]+`)
@@ -47,7 +46,7 @@ func TestDashboardAndAlertsAskForMetricsThatExist(t *testing.T) {
 		}
 	}
 	if len(used) < 15 {
-		t.Fatalf("found %d metrics in dashboard and alerts, want 15 at least: the files have changed their form", len(used))
+		t.Fatalf("found %d metrics in dashboard and alerts, want at least 15: the format of the files has changed", len(used))
 	}
 	service := launch(t, t.TempDir())
 	service.send(t, "for the metrics", "")
@@ -65,10 +64,10 @@ func TestDashboardAndAlertsAskForMetricsThatExist(t *testing.T) {
 	}
 	defer func() {
 		for _, metric := range missing {
-			t.Errorf("%s asks for %s, which a running Postrider does not serve", used[metric], metric)
+			t.Errorf("%s uses %s, which a running Postrider does not serve", used[metric], metric)
 		}
 	}()
-	expect.Eventually(t, "all metrics of dashboard and alerts are served", found)
+	expect.Eventually(t, "all metrics of dashboard and alerts to be served", found)
 }
 
 var suffix = regexp.MustCompile(`_(bucket|sum|count)$`)

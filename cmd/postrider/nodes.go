@@ -11,7 +11,7 @@ import (
 type nodesCommand struct {
 	toolSettings
 
-	JSON bool `help:"Print them as JSON." name:"json"`
+	JSON bool `help:"Print JSON." name:"json"`
 }
 
 func (c *nodesCommand) Run(s *session) error {

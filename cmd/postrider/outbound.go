@@ -11,24 +11,24 @@ import (
 )
 
 type sourceCommand struct {
-	Add    sourceAddCommand    `cmd:"" help:"Let mail leave from an address of a machine that delivers; print it as JSON."`
-	List   sourceListCommand   `cmd:"" help:"Print the source addresses and how far their warm-up is, as JSON."`
-	Pause  sourcePauseCommand  `cmd:"" help:"Let no mail leave from an address for now."`
-	Resume sourceResumeCommand `cmd:"" help:"Let mail leave from it again."`
-	Move   sourceMoveCommand   `cmd:"" help:"Say by which process mail leaves from an address; its warm-up goes on."`
-	Remove sourceRemoveCommand `cmd:"" help:"Forget an address and what was counted of it."`
+	Add    sourceAddCommand    `cmd:"" help:"Add a source address of a delivering machine; print it as JSON."`
+	List   sourceListCommand   `cmd:"" help:"List source addresses and their warm-up as JSON."`
+	Pause  sourcePauseCommand  `cmd:"" help:"Pause sending from an address."`
+	Resume sourceResumeCommand `cmd:"" help:"Resume sending from an address."`
+	Move   sourceMoveCommand   `cmd:"" help:"Move an address to another process. Its warm-up continues."`
+	Remove sourceRemoveCommand `cmd:"" help:"Delete an address and its counters."`
 }
 
 type sourceAddCommand struct {
 	toolSettings
 
-	Address  string `help:"IPv4 or IPv6 address of a machine that delivers." placeholder:"IP" required:""`
-	Node     string `help:"Name of the process that mail leaves from it by (any whose machine has the address): postrider nodes lists them." placeholder:"NAME"`
-	Hostname string `help:"The name in its PTR record, for EHLO. An IPv4 and an IPv6 address with the same name in the same pool are used as one." placeholder:"NAME" required:""`
-	Pool     string `help:"shared: for all plans; pool: for the plans pool and dedicated; dedicated: for one account of the plan dedicated." placeholder:"POOL" required:""`
-	Account  string `help:"With --pool=dedicated: whose it is, email or id." placeholder:"acc_…"`
-	WarmUp   bool   `help:"Receivers do not know it yet: send little on the first days, what is more leaves by the next pool." name:"warm-up"`
-	Check    bool   `default:"true" help:"Make sure that a process that runs has the address, or the one that --node names; --no-check adds it all the same, as for a machine that is planned." negatable:""`
+	Address  string `help:"IPv4 or IPv6 address of a delivering machine." placeholder:"IP" required:""`
+	Node     string `help:"Process to send from (see postrider nodes; default: any with the address)." placeholder:"NAME"`
+	Hostname string `help:"Name in the PTR record, used in EHLO. IPv4 and IPv6 may share a name." placeholder:"NAME" required:""`
+	Pool     string `help:"shared (all plans), pool (plans pool, dedicated) or dedicated (one account)." placeholder:"POOL" required:""`
+	Account  string `help:"With --pool=dedicated: the account, by email or id." placeholder:"acc_…"`
+	WarmUp   bool   `help:"Send little on the first days; other mail uses the next pool." name:"warm-up"`
+	Check    bool   `default:"true" help:"Require that a running process has the address; --no-check skips this." negatable:""`
 }
 
 func (c *sourceAddCommand) Run(s *session) error {
@@ -65,11 +65,11 @@ func (c *sourceListCommand) Run(s *session) error {
 	})
 }
 
-// oneSource is a command about one that is there.
+// oneSource is a command about an existing source.
 type oneSource struct {
 	toolSettings
 
-	Source string `arg:"" help:"Its address or its id." placeholder:"IP"`
+	Source string `arg:"" help:"Address or id of the source." placeholder:"IP"`
 }
 
 type (
@@ -87,7 +87,7 @@ func (c *oneSource) pause(s *session, pause bool) error {
 	})
 }
 
-// change does something to the source, and prints how it stands then.
+// change applies a change to the source and prints the result.
 func (c *oneSource) change(s *session, do func(*outbound.Service) (*ent.Source, error)) error {
 	cfg, err := c.load()
 	if err != nil {
@@ -105,9 +105,9 @@ func (c *oneSource) change(s *session, do func(*outbound.Service) (*ent.Source, 
 type sourceMoveCommand struct {
 	oneSource
 
-	Node  string `help:"Name of the process that mail leaves from it by: postrider nodes lists them." placeholder:"NAME" required:"" xor:"node"`
-	Any   bool   `help:"By any process whose machine has the address." required:"" xor:"node"`
-	Check bool   `default:"true" help:"Make sure that the process has the address, or with --any some process; --no-check moves it all the same, as before its machine starts." negatable:""`
+	Node  string `help:"Process to send from (see postrider nodes)." placeholder:"NAME" required:"" xor:"node"`
+	Any   bool   `help:"Let any process send whose machine has the address." required:"" xor:"node"`
+	Check bool   `default:"true" help:"Require that a running process has the address; --no-check skips this." negatable:""`
 }
 
 func (c *sourceMoveCommand) Run(s *session) error {
@@ -124,7 +124,7 @@ func (c *sourceRemoveCommand) Run(s *session) error {
 	return withOutbound(s.ctx, cfg, func(service *outbound.Service) error { return service.RemoveSource(s.ctx, c.Source) })
 }
 
-// printSource prints how a source stands once something was done to it.
+// printSource prints a source after a change.
 func (s *session) printSource(service *outbound.Service, changed *ent.Source) error {
 	all, err := service.Sources(s.ctx)
 	if err != nil {
@@ -142,10 +142,10 @@ func (s *session) printSource(service *outbound.Service, changed *ent.Source) er
 type tlsReportCommand struct {
 	toolSettings
 
-	Day          string `help:"UTC day, as 2026-11-22 (yesterday)." placeholder:"DAY"`
-	Domain       string `help:"Receiving domain (all)." placeholder:"NAME"`
-	Organization string `help:"Who reports (the machine's name)." placeholder:"NAME"`
-	Contact      string `help:"Address for questions (postmaster@ and who reports)." placeholder:"ADDRESS"`
+	Day          string `help:"UTC day, such as 2026-11-22 (default: yesterday)." placeholder:"DAY"`
+	Domain       string `help:"Receiving domain (default: all)." placeholder:"NAME"`
+	Organization string `help:"Reporting organization (default: host name)." placeholder:"NAME"`
+	Contact      string `help:"Contact address (default: postmaster@ the organization)." placeholder:"ADDRESS"`
 }
 
 func (c *tlsReportCommand) Run(s *session) error {
@@ -169,13 +169,13 @@ func (c *tlsReportCommand) Run(s *session) error {
 	})
 }
 
-// linkCommand is postrider link.
+// linkCommand implements postrider link.
 type linkCommand struct {
 	toolSettings
 
-	Target string `arg:"" help:"A host name, which covers the names below it, or the beginning of a URL." optional:"" placeholder:"TARGET"`
-	Reason string `help:"Why, for other operators." placeholder:"TEXT"`
-	Unflag bool   `help:"Redirect to it again."`
+	Target string `arg:"" help:"Host name, which covers its subdomains, or the beginning of a URL." optional:"" placeholder:"TARGET"`
+	Reason string `help:"Reason, for other operators." placeholder:"TEXT"`
+	Unflag bool   `help:"Redirect to the target again."`
 }
 
 func (c *linkCommand) Run(s *session) error {

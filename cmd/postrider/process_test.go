@@ -20,8 +20,8 @@ import (
 	"github.com/postrider/postrider/runtime/base/expect"
 )
 
-// process is a Postrider that runs as users run it: in a process of its own, in
-// development mode, on the embedded PostgreSQL.
+// process is a Postrider that runs as its users run it: in a separate process, in development mode, with
+// embedded PostgreSQL.
 type process struct {
 	PID         int    `json:"pid"`
 	PostgresPID int    `json:"postgres_pid"`
@@ -34,17 +34,17 @@ type process struct {
 	ended   func() error // waits
 }
 
-// launch starts one and returns when it is ready. It ends with the test.
+// launch starts a process and waits until it is ready. The end of the test stops it.
 func launch(t *testing.T, dataDir string, args ...string) *process {
 	t.Helper()
 	ready := filepath.Join(t.TempDir(), "ready.json")
 	p := begun(t, append([]string{"dev", "--data-dir", dataDir, "--http-addr=127.0.0.1:0", "--ready-file", ready}, args...)...)
 	exited := make(chan error, 1)
 	go func() { exited <- p.ended() }()
-	expect.Eventually(t, "ready", func() bool {
+	expect.Eventually(t, "Postrider to be ready", func() bool {
 		select {
 		case err := <-exited:
-			t.Fatalf("postrider ended before it was ready: %v", err)
+			t.Fatalf("postrider exited before it was ready: %v", err)
 		default:
 		}
 		content, err := os.ReadFile(ready)
@@ -53,13 +53,13 @@ func launch(t *testing.T, dataDir string, args ...string) *process {
 	return p
 }
 
-// begun starts one and does not wait for anything.
+// begun starts a process without waiting for anything.
 func begun(t *testing.T, args ...string) *process {
 	t.Helper()
 	return begunIn(t, nil, args...)
 }
 
-// begunIn is begun with further variables of the environment, NAME=value.
+// begunIn is begun with additional environment variables, NAME=value.
 func begunIn(t *testing.T, environment []string, args ...string) *process {
 	t.Helper()
 	p := &process{log: &expect.Log{}}
@@ -72,7 +72,7 @@ func begunIn(t *testing.T, environment []string, args ...string) *process {
 	p.ended = sync.OnceValue(p.command.Wait)
 	t.Cleanup(func() {
 		if err := p.command.Process.Signal(syscall.SIGTERM); err == nil {
-			_ = p.ended() // what a stop is worth is the test's business
+			_ = p.ended() // tests that care check the exit themselves
 		}
 		if t.Failed() {
 			t.Logf("log of postrider:\n%s", p.log)
@@ -88,7 +88,7 @@ func (p *process) signal(t *testing.T, what os.Signal) {
 	}
 }
 
-// do calls the API; status 0 means that there was no answer.
+// do calls the API. Status 0 means that there was no response.
 func (p *process) do(t *testing.T, method, path, key, body string) (status int, answer string) {
 	t.Helper()
 	req, err := http.NewRequestWithContext(t.Context(), method, p.BaseURL+path, strings.NewReader(body))
@@ -108,7 +108,7 @@ func (p *process) do(t *testing.T, method, path, key, body string) (status int, 
 	return res.StatusCode, string(content)
 }
 
-// query asks the service's database for one column.
+// query runs a query of one column in the database of the service.
 func (p *process) query(t *testing.T, statement string, args ...any) (answer []string) {
 	t.Helper()
 	d, err := sql.Open("postgres", p.DatabaseURL)
@@ -124,12 +124,12 @@ func (p *process) query(t *testing.T, statement string, args ...any) (answer []s
 		err = rows.Err()
 	}
 	if err := errors.Join(err, d.Close()); err != nil {
-		t.Fatalf("the query %s failed: %v", statement, err)
+		t.Fatalf("query %s: %v", statement, err)
 	}
 	return answer
 }
 
-// postrider runs a command to its end.
+// postrider runs a command and waits until it exits.
 func postrider(t *testing.T, args ...string) (code int, stdout, stderr string) {
 	t.Helper()
 	var out, log bytes.Buffer

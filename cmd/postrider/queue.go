@@ -11,26 +11,25 @@ import (
 )
 
 type queueCommand struct {
-	List    queueListCommand    `cmd:"" help:"Print recipients that wait for delivery as JSON, the oldest first."`
-	Summary queueSummaryCommand `cmd:"" help:"Print what waits by destination as JSON, most first."`
-	Retry   queueRetryCommand   `cmd:"" help:"Try recipients now instead of at their next time; what runs or is held is left alone."`
-	Hold    queueHoldCommand    `cmd:"" help:"Keep recipients from being tried; an attempt that runs ends as it would have. Retries still end 72 hours after acceptance."`
-	Release queueReleaseCommand `cmd:"" help:"Try recipients again that are held."`
-	Drop    queueDropCommand    `cmd:"" help:"End recipients for good: they fail with a reason that the sender is told. Nobody is suppressed. A message that is just being handed over may arrive all the same."`
+	List    queueListCommand    `cmd:"" help:"List queued recipients as JSON, oldest first."`
+	Summary queueSummaryCommand `cmd:"" help:"Summarize the queue by destination as JSON, largest first."`
+	Retry   queueRetryCommand   `cmd:"" help:"Retry recipients now. Running and held ones are skipped."`
+	Hold    queueHoldCommand    `cmd:"" help:"Hold recipients. They still expire 72 hours after acceptance."`
+	Release queueReleaseCommand `cmd:"" help:"Release held recipients."`
+	Drop    queueDropCommand    `cmd:"" help:"Fail recipients for good with a reason. Does not suppress addresses."`
 }
 
-// queueFilter names recipients in the queue.
+// queueFilter selects recipients in the queue.
 type queueFilter struct {
-	Destination string  `help:"Only those at this domain." placeholder:"DOMAIN"`
-	Account     string  `help:"Only those of this account: its email or its id." placeholder:"EMAIL"`
-	Email       string  `help:"Only those of this email." placeholder:"msg_…"`
-	Recipient   []int64 `help:"Only these, by the ids that list shows." placeholder:"ID,..."`
+	Destination string  `help:"Only this recipient domain." placeholder:"DOMAIN"`
+	Account     string  `help:"Only this account, by email or id." placeholder:"EMAIL"`
+	Email       string  `help:"Only this email." placeholder:"msg_…"`
+	Recipient   []int64 `help:"Only these recipients, by the ids that list shows." placeholder:"ID,..."`
 
-	DueBefore time.Time `help:"Only those whose next attempt is due before this time." name:"due-before" placeholder:"2026-01-31T12:00:00Z"`
+	DueBefore time.Time `help:"Only if the next attempt is due before this time." name:"due-before" placeholder:"2026-01-31T12:00:00Z"`
 }
 
-// withQueue opens the queue of the installation and hands it to do, with what the filter
-// selects.
+// withQueue opens the queue of the installation and passes it to do, along with the selection of the filter.
 func (f queueFilter) withQueue(s *session, of toolSettings, do func(*queue.Service, queue.Selection) error) error {
 	cfg, err := of.load()
 	if err != nil {
@@ -61,9 +60,9 @@ type queueListCommand struct {
 	toolSettings
 	queueFilter
 
-	State string `default:"" enum:",queued,deferred,parked,held" help:"Only those in this state: queued, deferred, parked (waiting for room in a lane) or held."`
-	After int64  `help:"Continue behind this recipient." placeholder:"ID"`
-	Limit int    `default:"100" help:"How many at most."`
+	State string `default:"" enum:",queued,deferred,parked,held" help:"Only recipients in this state (parked: waiting for room in a lane)."`
+	After int64  `help:"Continue after this recipient." placeholder:"ID"`
+	Limit int    `default:"100" help:"Maximum number of recipients."`
 }
 
 func (c *queueListCommand) Validate() error { return limited(c.Limit, 10_000) }
@@ -90,7 +89,7 @@ type queueSummaryCommand struct {
 	toolSettings
 	queueFilter
 
-	Limit int `default:"100" help:"How many destinations at most."`
+	Limit int `default:"100" help:"Maximum number of destinations."`
 }
 
 func (c *queueSummaryCommand) Validate() error { return limited(c.Limit, 10_000) }
@@ -105,16 +104,16 @@ func (c *queueSummaryCommand) Run(s *session) error {
 	})
 }
 
-// queueChange is what the commands share that change the queue.
+// queueChange has the flags of commands that change the queue.
 type queueChange struct {
 	toolSettings
 	queueFilter
 
-	All    bool `help:"Everything in the queue."`
+	All    bool `help:"Select the whole queue."`
 	DryRun bool `help:"Change nothing; print how many recipients are selected." name:"dry-run"`
 }
 
-var errQueueSelection = errors.New("give at least one of --recipient, --email, --destination and --account, or --all")
+var errQueueSelection = errors.New("specify at least one of --recipient, --email, --destination and --account, or --all")
 
 func (c *queueChange) Validate() error {
 	if c.All != c.empty() {
@@ -123,13 +122,13 @@ func (c *queueChange) Validate() error {
 	return nil
 }
 
-// run makes the change and prints what came of it. Services see what became due within
-// their poll interval, a second.
+// run makes the change and prints its result. Services notice recipients that became due within their poll
+// interval of a second.
 func (c *queueChange) run(s *session, operation string, do func(*queue.Service, context.Context, queue.Change) (queue.Result, error)) error {
 	return c.withQueue(s, c.toolSettings, func(q *queue.Service, selection queue.Selection) error {
 		selection.All = c.All
 		done, err := do(q, s.ctx, queue.Change{Selection: selection, DryRun: c.DryRun, Progress: func(done, of int) {
-			if of > done || done > 1000 { // one step is over at once
+			if of > done || done > 1000 { // a single step is not worth reporting
 				fmt.Fprintf(s.log, "%s: %d of %d\n", operation, done, of)
 			}
 		}})
@@ -161,7 +160,7 @@ func (c *queueReleaseCommand) Run(s *session) error {
 type queueDropCommand struct {
 	queueChange
 
-	Reason string `help:"Why; the sender is told." placeholder:"TEXT" required:""`
+	Reason string `help:"Reason, which the sender receives." placeholder:"TEXT" required:""`
 }
 
 func (c *queueDropCommand) Run(s *session) error {

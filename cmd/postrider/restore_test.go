@@ -16,22 +16,22 @@ import (
 	"github.com/postrider/postrider/runtime/storage/db/dbtest"
 )
 
-// A backup that was taken while mail waited, and restored after that mail had left: nothing
-// leaves a second time before an operator has looked, and what is dropped never does.
-func TestRestoreHoldsWhatWasSentAfterTheBackup(t *testing.T) {
+// A backup is taken while mail is queued and restored after that mail was sent. Nothing is sent a second time
+// before an operator has decided, and dropped mail is never sent.
+func TestRestoreHoldsMailSentAfterBackup(t *testing.T) {
 	t.Parallel()
 	t.Run("embedded", func(t *testing.T) {
 		t.Parallel()
 		restoreDrill(t, nil, nil, "--replace")
 	})
-	t.Run("own PostgreSQL", func(t *testing.T) {
+	t.Run("external PostgreSQL", func(t *testing.T) {
 		t.Parallel()
 		restoreDrill(t, []string{"--database-url", dbtest.URL(t)}, []string{"--database-url", dbtest.EmptyURL(t)})
 	})
 }
 
-// restoreDrill has one installation before the failure and one after it; the arguments say
-// which database each has. flags are those of the restore.
+// restoreDrill has one installation before the failure and one after it, each with arguments that select its
+// database. flags are those of the restore.
 func restoreDrill(t *testing.T, before, after []string, flags ...string) {
 	mx := smtptest.New(t, smtptest.Config{})
 	data, folder := t.TempDir(), t.TempDir()
@@ -40,7 +40,7 @@ func restoreDrill(t *testing.T, before, after []string, flags ...string) {
 		return append(append(args, "--data-dir", data), database...)
 	}
 
-	// Mail waits: this process only accepts.
+	// Queue mail: this process only accepts.
 	first := launch(t, data, append(before, "--delivery-concurrency=0")...)
 	for i := range 3 {
 		first.send(t, fmt.Sprintf("waits-%d", i), "")
@@ -49,21 +49,21 @@ func restoreDrill(t *testing.T, before, after []string, flags ...string) {
 	code, stdout, stderr := postrider(t, tool(before, "backup", "--to", folder)...)
 	var made struct{ Folder string }
 	if err := json.Unmarshal([]byte(stdout), &made); code != 0 || err != nil {
-		t.Fatalf("backup beside the service: code %d, %v\n%s%s", code, err, stdout, stderr)
+		t.Fatalf("backup while the service runs: code %d, %v\n%s%s", code, err, stdout, stderr)
 	}
 	first.stop(t)
 
-	// It leaves after the backup, and more comes.
+	// The mail is sent after the backup, along with a new message.
 	second := launch(t, data, append(before, outbound)...)
 	second.send(t, "after the backup", "")
-	expect.Eventually(t, "all five have left", func() bool { return mx.Stats().Accepted == 5 })
+	expect.Eventually(t, "all five messages to be delivered", func() bool { return mx.Stats().Accepted == 5 })
 	second.stop(t)
 	failure := time.Now().UTC()
 
 	if len(flags) > 0 {
 		code, _, stderr = postrider(t, tool(after, "restore", "--from", made.Folder)...)
 		if code != 1 || !strings.Contains(stderr, "holds a database") {
-			t.Errorf("a restore over a database: code %d, want 1 and a word\n%s", code, stderr)
+			t.Errorf("a restore over a database: code %d, want 1 and an explanation\n%s", code, stderr)
 		}
 	}
 	code, _, stderr = postrider(t, append(tool(after, "restore", "--from", made.Folder), flags...)...)
@@ -71,19 +71,19 @@ func restoreDrill(t *testing.T, before, after []string, flags ...string) {
 		t.Fatalf("restore: code %d\n%s", code, stderr)
 	}
 
-	// It is held, and says so. New mail is accepted and waits with the rest.
+	// The installation is held and reports it. New mail is accepted and held too.
 	third := launch(t, data, append(after, outbound)...)
 	third.send(t, "after the restore", "")
 	_, health := third.do(t, http.MethodGet, "/readyz", "", "")
 	if !strings.Contains(health, `"delivery":"degraded"`) || !strings.Contains(health, "delivery_held_seconds") {
-		t.Errorf("/readyz says %s, want that delivery is held", health)
+		t.Errorf("/readyz returned %s, want it to report the hold", health)
 	}
 	third.beats(t, 3)
 	if got := mx.Stats().Accepted; got != 5 {
-		t.Errorf("%d messages have arrived while the installation was held, want the 5 from before", got)
+		t.Errorf("%d messages had arrived while the installation was held, want the 5 sent before", got)
 	}
 	if n := third.query(t, `SELECT count(*) FROM attempts`)[0]; n != "0" {
-		t.Errorf("%s attempts were begun while the installation was held, want none", n)
+		t.Errorf("%s attempts were started while the installation was held, want none", n)
 	}
 
 	code, stdout, stderr = postrider(t, tool(after, "hold", "drop", "--due-before", failure.Format(time.RFC3339Nano))...)
@@ -94,18 +94,18 @@ func restoreDrill(t *testing.T, before, after []string, flags ...string) {
 	if code != 0 || !strings.Contains(stdout, `"held": false`) {
 		t.Errorf("hold release: code %d\n%s%s", code, stdout, stderr)
 	}
-	expect.Eventually(t, "what came after the restore leaves", func() bool { return mx.Stats().Accepted == 6 })
+	expect.Eventually(t, "mail accepted after the restore to be delivered", func() bool { return mx.Stats().Accepted == 6 })
 	third.beats(t, 2)
 	if got := mx.Stats().Accepted; got != 6 {
-		t.Errorf("%d messages have arrived in all, want 6: what was dropped must not leave", got)
+		t.Errorf("%d messages arrived in total, want 6 without the dropped ones", got)
 	}
 	if n := third.query(t, `SELECT count(*) FROM emails WHERE status = 'failed'`)[0]; n != "4" {
-		t.Errorf("%s emails have failed, want the 4 that were dropped", n)
+		t.Errorf("%s emails failed, want the 4 dropped ones", n)
 	}
 	third.stop(t)
 }
 
-// send sends one email to an address of its own, at a time if there is one.
+// send sends one email to a unique address, scheduled if at is not empty.
 func (p *process) send(t *testing.T, subject, at string) {
 	t.Helper()
 	message := map[string]string{"from": "ada@dev.test", "to": "bob@example.net", "subject": subject, "text": "t"}
@@ -117,18 +117,17 @@ func (p *process) send(t *testing.T, subject, at string) {
 		t.Fatal(err)
 	}
 	if status, answer := p.do(t, http.MethodPost, "/api/emails", p.APIKey, string(body)); status != http.StatusOK {
-		t.Fatalf("the email %q was answered %d %s", subject, status, answer)
+		t.Fatalf("POST of the email %q returned %d %s", subject, status, answer)
 	}
 }
 
-// beats waits until the process has written its row so many times: it has claimed by then
-// what it may.
+// beats waits for n heartbeats of the process. It has then claimed all the work that it may claim.
 func (p *process) beats(t *testing.T, n int) {
 	t.Helper()
 	const seen = `SELECT max(seen_at)::text FROM nodes`
 	for range n {
 		last := p.query(t, seen)[0]
-		expect.Eventually(t, "the process beats", func() bool { return p.query(t, seen)[0] != last })
+		expect.Eventually(t, "a heartbeat of the process", func() bool { return p.query(t, seen)[0] != last })
 	}
 }
 
@@ -137,12 +136,12 @@ func (p *process) stop(t *testing.T) {
 	t.Helper()
 	p.signal(t, syscall.SIGTERM)
 	if err := p.ended(); err != nil {
-		t.Fatalf("the service ended with %v", err)
+		t.Fatalf("the service exited with %v", err)
 	}
 }
 
-// What cannot be restored is refused before anything is touched.
-func TestRestoreRefusesWhatIsNoBackup(t *testing.T) {
+// A restore with an invalid source or target is refused before anything is changed.
+func TestRestoreRefusesInvalidBackup(t *testing.T) {
 	t.Parallel()
 	empty, damaged := t.TempDir(), t.TempDir()
 	manifest := `{"taken_at":"2026-01-31T12:00:00Z","version":"v1","schema":"20260101000000","postgresql":15,"bytes":3,"sha256":"00"}`
@@ -156,7 +155,7 @@ func TestRestoreRefusesWhatIsNoBackup(t *testing.T) {
 	code, stdout, stderr := postrider(t, "backup", "--to", whole, "--database-url", full)
 	var made struct{ Folder string }
 	if err := json.Unmarshal([]byte(stdout), &made); code != 0 || err != nil {
-		t.Fatalf("backup of an own database: code %d, %v\n%s%s", code, err, stdout, stderr)
+		t.Fatalf("backup of an external database: code %d, %v\n%s%s", code, err, stdout, stderr)
 	}
 	for _, wrong := range []struct {
 		what, word string
@@ -165,21 +164,21 @@ func TestRestoreRefusesWhatIsNoBackup(t *testing.T) {
 		{"a folder without a manifest", "no whole backup", []string{"restore", "--from", empty}},
 		{"a dump that was changed", "is damaged", []string{"restore", "--from", damaged}},
 		{"a database that is not empty", "is not empty", []string{"restore", "--from", made.Folder, "--database-url", full}},
-		{"a backup of no database", "has no database", []string{"backup", "--to", whole, "--data-dir", empty}},
-		{"a release of what is not held", "is not held", []string{"hold", "release", "--database-url", full}},
-		{"a drop of what is not held", "is not held", []string{"hold", "drop", "--due-before", "2026-01-31T12:00:00Z", "--database-url", full}},
+		{"a backup without a database", "has no database", []string{"backup", "--to", whole, "--data-dir", empty}},
+		{"a release without a hold", "is not held", []string{"hold", "release", "--database-url", full}},
+		{"a drop without a hold", "is not held", []string{"hold", "drop", "--due-before", "2026-01-31T12:00:00Z", "--database-url", full}},
 	} {
 		if code, _, stderr := postrider(t, wrong.args...); code != 1 || !strings.Contains(stderr, wrong.word) {
 			t.Errorf("%s: code %d, want 1 and %q\n%s", wrong.what, code, wrong.word, stderr)
 		}
 	}
 	if _, err := os.Stat(filepath.Join(empty, "postgres")); err == nil {
-		t.Error("a command made a database in an empty folder")
+		t.Error("a command created a database in an empty folder")
 	}
 }
 
-// A restore into a data directory that a service has is refused, and names the service.
-func TestRestoreBesideAServiceIsRefused(t *testing.T) {
+// A restore into a data directory in use is refused with the process id of the service.
+func TestRestoreIntoUsedDirectoryIsRefused(t *testing.T) {
 	t.Parallel()
 	data, folder := t.TempDir(), t.TempDir()
 	service := launch(t, data)
@@ -190,6 +189,6 @@ func TestRestoreBesideAServiceIsRefused(t *testing.T) {
 	}
 	code, _, stderr := postrider(t, "restore", "--from", made.Folder, "--data-dir", data, "--replace")
 	if code != 1 || !strings.Contains(stderr, fmt.Sprintf("%s is in use by process %d", data, service.PID)) {
-		t.Errorf("a restore beside a service: code %d, want 1 and the process\n%s", code, stderr)
+		t.Errorf("a restore while a service runs: code %d, want 1 and the process id\n%s", code, stderr)
 	}
 }

@@ -22,14 +22,13 @@ import (
 	"github.com/postrider/postrider/runtime/work/bus"
 )
 
-// services opens the services of modules that a command needs, over a store that is
-// open. They run nothing in the background.
+// services opens the services that a command needs, on an open store. They run nothing in the background.
 type services struct {
 	store *store.Store
 	log   *slog.Logger
 }
 
-// withServices opens the store that is there, hands its services to do, and closes the store.
+// withServices opens the existing store, passes its services to do, and closes the store.
 func withServices(ctx context.Context, cfg setting.Values, do func(services) error) error {
 	log := telemetry.NewLogger(config.LogFormat.Of(cfg), config.LogLevel.Of(cfg), os.Stderr)
 	s, err := store.OpenExisting(ctx, cfg, log)
@@ -40,7 +39,7 @@ func withServices(ctx context.Context, cfg setting.Values, do func(services) err
 	return do(services{store: s, log: log})
 }
 
-// withAccounts is withServices for commands that need accounts alone.
+// withAccounts is withServices for commands that need only accounts.
 func withAccounts(ctx context.Context, cfg setting.Values, do func(*accounts.Service) error) error {
 	return withServices(ctx, cfg, func(of services) error {
 		service, err := of.accounts()
@@ -66,7 +65,7 @@ func withPlans(ctx context.Context, cfg setting.Values, do func(*plans.Service) 
 	})
 }
 
-// withBilling is withServices for the operator's commands about money.
+// withBilling is withServices for the operator's billing commands.
 func withBilling(ctx context.Context, cfg setting.Values, do func(services, *desk.Service) error) error {
 	return withServices(ctx, cfg, func(of services) error {
 		service, err := of.accounts()
@@ -91,9 +90,9 @@ func (of services) webhooks() (*webhooks.Service, error) {
 	return webhooks.New(webhooks.Params{Config: webhooks.Config{AcceptOnly: true}, DB: of.store.DB, Box: of.store.Box, Cursors: of.store.Cursors(), Logger: of.log})
 }
 
-// withOutbound opens the ways out, which know accounts and domains.
+// withOutbound opens the outbound service, which needs accounts and domains.
 func withOutbound(ctx context.Context, cfg setting.Values, do func(*outbound.Service) error) error {
-	resolver, err := dnsx.New(dnsx.Config{Server: config.DNSServer.Of(cfg), Logger: slog.New(slog.DiscardHandler)}) // nothing is looked up
+	resolver, err := dnsx.New(dnsx.Config{Server: config.DNSServer.Of(cfg), Logger: slog.New(slog.DiscardHandler)}) // no name is looked up
 	if err != nil {
 		return err
 	}

@@ -13,17 +13,16 @@ import (
 	"github.com/postrider/postrider/runtime/ops/config"
 )
 
-// settingFlags are the flags of settings in a command. The tag settings lists the
-// variables of those that the command reads, separated by commas; "tool" stands for
-// toolVariables. Without the tag they are all settings.
+// settingFlags are the flags of settings in a command. The tag settings lists the variables that the command
+// reads, separated by commas; "tool" means toolVariables. Without the tag, the command reads all settings.
 type settingFlags struct{ kong.Plugins }
 
-// toolVariables are the settings of commands that work on the database and end.
+// toolVariables are the settings of commands that use the database and exit.
 var toolVariables = []string{config.File.Name, config.DatabaseURL.Name, config.DataDir.Name, config.PostgresBin.Name, config.PostgresFallback.Name,
 	config.RiskLosingAcceptedMail.Name, config.Connections.Name, config.Standbys.Name, config.LogFormat.Name, config.LogLevel.Name}
 
-// onOff is the type of a flag that needs no value. It keeps the text, so that a bad one is
-// reported together with everything else that is wrong.
+// onOff is the type of a flag that needs no value. It keeps the text, so that an invalid one is reported
+// together with all other problems.
 type onOff string
 
 var (
@@ -31,9 +30,8 @@ var (
 	onOffType = reflect.TypeFor[onOff]()
 )
 
-// addSettings gives the commands below v the flags of their settings. Kong reads flags
-// off the fields of a struct, so the settings of a command become fields of a struct type
-// that is made for it.
+// addSettings adds the flags of their settings to the commands below v. Kong reads flags from the fields of a
+// struct, so the settings of a command become the fields of a struct type that is created for it.
 func addSettings(v reflect.Value, all []setting.Info) {
 	for i := range v.NumField() {
 		field, tag := v.Field(i), v.Type().Field(i).Tag
@@ -47,7 +45,7 @@ func addSettings(v reflect.Value, all []setting.Info) {
 	}
 }
 
-// fieldsOf describes the flags of those settings that are listed to kong.
+// fieldsOf describes the flags of the listed settings to kong.
 func fieldsOf(listed string, all []setting.Info) []reflect.StructField {
 	var names []string
 	for _, name := range setting.List(listed) {
@@ -77,7 +75,7 @@ func fieldsOf(listed string, all []setting.Info) []reflect.StructField {
 	return fields
 }
 
-// helpOf is what a setting is for, with its default and its bounds.
+// helpOf returns the description of a setting with its default and bounds.
 func helpOf(s setting.Info) string {
 	if s.Switch {
 		return s.Help
@@ -89,7 +87,7 @@ func helpOf(s setting.Info) string {
 	return strings.TrimSuffix(s.Help, ".") + " (" + more + ")."
 }
 
-// texts are the settings that were given as flags or in the environment.
+// texts returns the settings from flags and the environment.
 func (f settingFlags) texts() setting.Texts {
 	texts := setting.Texts{}
 	for _, plugin := range f.Plugins {
@@ -103,12 +101,12 @@ func (f settingFlags) texts() setting.Texts {
 	return texts
 }
 
-// load resolves the settings of a command that ends by itself.
+// load resolves the settings of a command that uses the database and exits.
 func (f settingFlags) load() (setting.Values, error) {
 	return config.Load(setting.Tool, "", f.texts())
 }
 
-// onOffMapper reads a flag that needs no value.
+// onOffMapper parses a flag that needs no value.
 type onOffMapper struct{}
 
 var _ kong.BoolMapper = onOffMapper{}

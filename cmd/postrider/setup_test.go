@@ -12,9 +12,9 @@ import (
 
 var setUpLink = regexp.MustCompile(`(http://\S+)/setup#(\S+)`)
 
-// A fresh service prints one link by which the first person comes in. It works once; afterwards
-// nobody comes in without credentials, and no start prints another.
-func TestAFreshServicePrintsOneSetUpLink(t *testing.T) {
+// A new service prints one setup link, which creates the first user. The link works once. Afterwards, access
+// requires credentials, and later starts print no link.
+func TestNewServicePrintsOneSetupLink(t *testing.T) {
 	t.Parallel()
 	port := freePort(t)
 	base, at := "http://mail.postrider.test:"+strconv.Itoa(port), "127.0.0.1:"+strconv.Itoa(port)
@@ -23,10 +23,10 @@ func TestAFreshServicePrintsOneSetUpLink(t *testing.T) {
 		"--modules=-relay,-inbound"}
 	p := begunIn(t, environment, arguments...)
 	p.BaseURL = "http://" + at
-	expect.Eventually(t, "the service prints a set-up link", func() bool { return setUpLink.MatchString(p.log.String()) })
+	expect.Eventually(t, "the service to print a setup link", func() bool { return setUpLink.MatchString(p.log.String()) })
 	links := setUpLink.FindAllStringSubmatch(p.log.String(), -1)
 	if len(links) != 1 || links[0][1] != base {
-		t.Fatalf("the service prints %v, want one link at %s", links, base)
+		t.Fatalf("the service printed %v, want one link at %s", links, base)
 	}
 	body := `{"token":"` + links[0][2] + `","email":"ada@example.com","password":"green paper horses run","account_name":"Acme"}`
 	for _, path := range []string{"/api/session", "/api/members", "/api/emails", "/api/account"} {
@@ -35,15 +35,15 @@ func TestAFreshServicePrintsOneSetUpLink(t *testing.T) {
 		}
 	}
 	if status, answer := p.do(t, http.MethodPost, "/api/setup", "", strings.Replace(body, links[0][2], "x"+links[0][2][1:], 1)); status != http.StatusNotFound {
-		t.Errorf("a link with another octet: %d %s, want 404", status, answer)
+		t.Errorf("a link with a wrong token: %d %s, want 404", status, answer)
 	}
 	if status, answer := p.do(t, http.MethodPost, "/api/setup", "", body); status != http.StatusOK || !strings.Contains(answer, `"operator":true`) {
-		t.Fatalf("the set-up: %d %s, want the operator", status, answer)
+		t.Fatalf("setup: %d %s, want the operator", status, answer)
 	}
 	if status, answer := p.do(t, http.MethodPost, "/api/setup", "", body); status != http.StatusNotFound {
 		t.Errorf("the link a second time: %d %s, want 404", status, answer)
 	}
 	if strings.Contains(strings.ReplaceAll(p.log.String(), links[0][0], ""), links[0][2]) {
-		t.Error("the token of the link stands in the log")
+		t.Error("the log contains the token of the link")
 	}
 }

@@ -14,25 +14,25 @@ import (
 )
 
 type smarthostCommand struct {
-	Set    smarthostSetCommand    `cmd:"" help:"Send the mail of an account, or of one of its domains, through a server of its own; print it as JSON, without the password."`
-	List   smarthostListCommand   `cmd:"" help:"Print the smarthosts as JSON, without passwords."`
+	Set    smarthostSetCommand    `cmd:"" help:"Send mail of an account or domain through a smarthost. Prints JSON."`
+	List   smarthostListCommand   `cmd:"" help:"List smarthosts as JSON, without passwords."`
 	Remove smarthostRemoveCommand `cmd:"" help:"Delete a smarthost."`
 }
 
 type smarthostSetCommand struct {
 	settingFlags `settings:"tool,POSTRIDER_MASTER_KEY"`
 
-	Account       string `help:"Whose mail: email or id." placeholder:"acc_…" required:""`
-	Domain        string `help:"Name or id of one of its domains (all its mail)." placeholder:"NAME"`
-	URL           string `help:"smtp://user@host:587, smtps://user@host:465; ?verify=off at its end accepts any certificate. user:password@ works too, and stays in the history of your shell." name:"url" placeholder:"URL" required:""`
-	Password      string `env:"POSTRIDER_SMARTHOST_PASSWORD" help:"Password of the user. Rather set it in the environment, or use --password-stdin, than on the command line." placeholder:"TEXT"`
-	PasswordStdin bool   `help:"Read the password from the first line of the standard input." name:"password-stdin"`
-	Use           string `default:"always" enum:"always,fallback" help:"always; or fallback: after a direct attempt that was refused because of who connects, or that reached nobody."`
+	Account       string `help:"Account, by email or id." placeholder:"acc_…" required:""`
+	Domain        string `help:"Name or id of a domain of the account (default: all)." placeholder:"NAME"`
+	URL           string `help:"smtp://user@host:587 or smtps://user@host:465; ?verify=off skips TLS checks." name:"url" placeholder:"URL" required:""`
+	Password      string `env:"POSTRIDER_SMARTHOST_PASSWORD" help:"Password of the user. Prefer the environment or --password-stdin." placeholder:"TEXT"`
+	PasswordStdin bool   `help:"Read the password from the first line of standard input." name:"password-stdin"`
+	Use           string `default:"always" enum:"always,fallback" help:"always, or fallback: after direct attempts that were refused or failed."`
 }
 
 var (
-	errTwoPasswords = errors.New("--password-stdin and --password (POSTRIDER_SMARTHOST_PASSWORD): give one of them")
-	errNoPassword   = errors.New("--password-stdin: the standard input has no password")
+	errTwoPasswords = errors.New("--password-stdin cannot be combined with --password (POSTRIDER_SMARTHOST_PASSWORD)")
+	errNoPassword   = errors.New("--password-stdin: standard input contains no password")
 )
 
 func (c *smarthostSetCommand) Run(s *session) error {
@@ -50,13 +50,13 @@ func (c *smarthostSetCommand) Run(s *session) error {
 		}
 	}
 	in := outbound.SmarthostInput{Account: c.Account, Domain: c.Domain, Use: c.Use, URL: secret.New(c.URL), Password: secret.New(c.Password)}
-	// Before the database is touched; and a password that nothing else can open is
-	// worth nothing.
+	// Check the input before the database is used, and require the master key: no other process could open
+	// the password without it.
 	if err := in.Validate(); err != nil {
 		return err
 	}
 	if !store.HasKeys(cfg) {
-		return setting.Mistakes{{Setting: "POSTRIDER_MASTER_KEY", Problem: "is required: the service's own, which seals passwords"}}
+		return setting.Mistakes{{Setting: "POSTRIDER_MASTER_KEY", Problem: "is required: set it to the key of the service, which seals passwords"}}
 	}
 	return withOutbound(s.ctx, cfg, func(service *outbound.Service) error {
 		stored, err := service.SetSmarthost(s.ctx, in)
@@ -70,7 +70,7 @@ func (c *smarthostSetCommand) Run(s *session) error {
 type smarthostListCommand struct {
 	toolSettings
 
-	Account string `help:"Whose: email or id (all)." placeholder:"acc_…"`
+	Account string `help:"Only this account, by email or id." placeholder:"acc_…"`
 }
 
 func (c *smarthostListCommand) Run(s *session) error {
@@ -90,7 +90,7 @@ func (c *smarthostListCommand) Run(s *session) error {
 type smarthostRemoveCommand struct {
 	toolSettings
 
-	ID string `arg:"" help:"Its id." placeholder:"smh_…"`
+	ID string `arg:"" help:"Id of the smarthost." placeholder:"smh_…"`
 }
 
 func (c *smarthostRemoveCommand) Run(s *session) error {

@@ -17,7 +17,7 @@ func (c *setUpLinkCommand) Run(s *session) error {
 	return c.with(s, func(people peopleServices) error {
 		link, err := people.signIn.SetUpLink(s.ctx)
 		if err == nil && link == "" {
-			err = errors.New("somebody can sign in already: `postrider user link EMAIL` makes a link for them, and `postrider user list` says who they are")
+			err = errors.New("setup is done: a user can already sign in. List users with `postrider user list`, and print a sign-in link with `postrider user link EMAIL`")
 		}
 		if err != nil {
 			return err
@@ -27,11 +27,11 @@ func (c *setUpLinkCommand) Run(s *session) error {
 }
 
 type userCommand struct {
-	List     userListCommand     `cmd:"" help:"Print every person of the installation as JSON, by email."`
-	Create   userCreateCommand   `cmd:"" help:"Make a person; print them as JSON. They get in by postrider user link, or by asking for a new password."`
-	Link     userLinkCommand     `cmd:"" help:"Print a link that lets a person in once, within an hour, whatever they have lost."`
-	Disable  userDisableCommand  `cmd:"" help:"Let a person in no more, and end what they are signed in with; --enable takes that back."`
-	Operator userOperatorCommand `cmd:"" help:"Make a person one who runs the installation; --revoke takes that back."`
+	List     userListCommand     `cmd:"" help:"List all users as JSON, ordered by email."`
+	Create   userCreateCommand   `cmd:"" help:"Create a user and print it as JSON."`
+	Link     userLinkCommand     `cmd:"" help:"Print a one-time sign-in link (valid for 1 hour)."`
+	Disable  userDisableCommand  `cmd:"" help:"Disable a user and end their sessions; --enable reverts it."`
+	Operator userOperatorCommand `cmd:"" help:"Make a user an operator; --revoke reverts it."`
 }
 
 type userListCommand struct{ toolSettings }
@@ -49,8 +49,8 @@ func (c *userListCommand) Run(s *session) error {
 type userCreateCommand struct {
 	toolSettings
 
-	Email string `help:"Of the person." placeholder:"ADDRESS" required:""`
-	Name  string `help:"Of the person." placeholder:"NAME"`
+	Email string `help:"Email address of the user." placeholder:"ADDRESS" required:""`
+	Name  string `help:"Name of the user." placeholder:"NAME"`
 }
 
 func (c *userCreateCommand) Run(s *session) error {
@@ -62,7 +62,7 @@ func (c *userCreateCommand) Run(s *session) error {
 type userLinkCommand struct {
 	toolSettings
 
-	User string `arg:"" help:"Their email or id." placeholder:"EMAIL"`
+	User string `arg:"" help:"Email or id of the user." placeholder:"EMAIL"`
 }
 
 func (c *userLinkCommand) Run(s *session) error {
@@ -78,8 +78,8 @@ func (c *userLinkCommand) Run(s *session) error {
 type userDisableCommand struct {
 	toolSettings
 
-	User   string `arg:"" help:"Their email or id." placeholder:"EMAIL"`
-	Enable bool   `help:"Let them in again."`
+	User   string `arg:"" help:"Email or id of the user." placeholder:"EMAIL"`
+	Enable bool   `help:"Enable the user again."`
 }
 
 func (c *userDisableCommand) Run(s *session) error {
@@ -91,8 +91,8 @@ func (c *userDisableCommand) Run(s *session) error {
 type userOperatorCommand struct {
 	toolSettings
 
-	User   string `arg:"" help:"Their email or id." placeholder:"EMAIL"`
-	Revoke bool   `help:"Take it back."`
+	User   string `arg:"" help:"Email or id of the user." placeholder:"EMAIL"`
+	Revoke bool   `help:"Revoke the operator role."`
 }
 
 func (c *userOperatorCommand) Run(s *session) error {
@@ -101,7 +101,7 @@ func (c *userOperatorCommand) Run(s *session) error {
 	})
 }
 
-// peopleServices are those that commands about people need.
+// peopleServices are the services of commands about users.
 type peopleServices struct {
 	teams  *team.Service
 	signIn *signin.Service
@@ -131,7 +131,7 @@ func (of services) people(cfg setting.Values) (out peopleServices, err error) {
 	return out, err
 }
 
-// userView is a person as these commands print them.
+// userView is the JSON of a user.
 type userView struct {
 	ID           string            `json:"id"`
 	Email        string            `json:"email"`
@@ -140,7 +140,7 @@ type userView struct {
 	DisabledAt   *time.Time        `json:"disabled_at"`
 	LastSignInAt *time.Time        `json:"last_sign_in_at"`
 	CreatedAt    time.Time         `json:"created_at"`
-	Memberships  map[string]string `json:"memberships"` // role by the id of the account
+	Memberships  map[string]string `json:"memberships"` // role by account id
 }
 
 func userViewOf(u *ent.User) userView {

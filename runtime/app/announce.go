@@ -11,7 +11,7 @@ import (
 	"github.com/postrider/postrider/runtime/ops/store"
 )
 
-// announce makes the installation's own domain, which every mode has, and says that the
+// announce creates the installation's own domain, which every mode has, and says that the
 // service is ready. Development mode says more.
 func announce(ctx context.Context, cfg setting.Values, o Options, opened *store.Store, seeds development.Seeder, log *slog.Logger) error {
 	if seeds.Domains != nil {

@@ -125,7 +125,7 @@ func newDiskWatch(lc fx.Lifecycle, cfg setting.Values, d *db.DB, reg prometheus.
 	return w, w, err
 }
 
-// newIntake makes the one budget of this process for what is large.
+// newIntake creates the one budget of this process for what is large.
 func newIntake(cfg setting.Values, reg prometheus.Registerer, log *slog.Logger) (*intake.Budget, error) {
 	b, err := intake.New(intake.Config{Dir: config.SpoolDir.Of(cfg), Spool: int64(config.SpoolBytes.Of(cfg)), Memory: usableMemory(), Logger: log})
 	if err != nil {

@@ -131,7 +131,7 @@ func (r request) readsBody(budget *intake.Budget) bool {
 	answered := make(chan struct{})
 	go func() {
 		defer close(answered)
-		// A refusal before the body is read comes at once, or ends with the connection.
+		// A refusal before the body is read comes immediately, or ends with the connection.
 		bufio.NewReader(c).ReadByte()
 	}()
 	held := false

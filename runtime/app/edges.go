@@ -40,7 +40,7 @@ import (
 )
 
 // edgeParams are what the modules that are on show, and what serves it. A module that is
-// off gives nothing to the groups, so nothing of it is served.
+// off returns nothing to the groups, so nothing of it is served.
 type edgeParams struct {
 	fx.In
 
@@ -172,7 +172,7 @@ func (p edgeParams) handler(on []string, health *probes.Probes, local *localMetr
 	return p.trackingHostsFirst(p.hooksFirst(apiFirst(api, p.linksFirst(mux)))), nil
 }
 
-// people tells who is signed in; nil: nobody signs in here.
+// people reports who is signed in; nil: nobody signs in here.
 func (p edgeParams) people() admission.Sessions {
 	if p.SignIn == nil {
 		return nil

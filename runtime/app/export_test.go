@@ -24,7 +24,7 @@ type Joined struct {
 	runs  map[string]int // constructors by name; how many would run
 }
 
-// Join tells whether the modules can be joined: whether each part that something asks for
+// Join reports whether the modules can be joined: whether each part that something asks for
 // is there once and needs no part that needs it in turn. Constructors that nothing
 // asks for are not looked at. more can ask for further parts.
 func Join(mode setting.Mode, modules []Module, more ...fx.Option) (Joined, error) {

@@ -79,7 +79,7 @@ func (p edgeParams) underOurName(served http.Handler) http.Handler {
 	})
 }
 
-// isOurs tells whether a request is for the host of the base URL or for an address: not
+// isOurs reports whether a request is for the host of the base URL or for an address: not
 // for a tracking host.
 func (p edgeParams) isOurs(r *http.Request) bool {
 	name := clientip.Name(r.Host)
@@ -87,7 +87,7 @@ func (p edgeParams) isOurs(r *http.Request) bool {
 	return err == nil || strings.EqualFold(name, config.BaseHost(p.Config)) || clientip.Host(r.Host)
 }
 
-// isLink tells whether a request is for a public link of a message.
+// isLink reports whether a request is for a public link of a message.
 func (p edgeParams) isLink(r *http.Request) bool {
 	for _, l := range p.Links {
 		if strings.HasPrefix(r.URL.Path, l.prefix) {

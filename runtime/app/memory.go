@@ -54,7 +54,7 @@ func usableMemory() int64 {
 	return memory
 }
 
-// returnMemory gives the memory of the start back to the system: migrations, the schema and the
+// returnMemory returns the memory of the start back to the system: migrations, the schema and the
 // templates take some 40 MiB that nothing needs any more, and the first collection of an idle process
 // comes late.
 func returnMemory() { go debug.FreeOSMemory() }

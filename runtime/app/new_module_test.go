@@ -33,7 +33,7 @@ const (
 
 const newFiles = "testdata/new_module" // its folder and its edge files
 
-// registryWith gives modules.go with the row of the new module.
+// registryWith returns modules.go with the row of the new module.
 func registryWith(t *testing.T) string {
 	t.Helper()
 	text, err := os.ReadFile("modules.go")

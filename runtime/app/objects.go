@@ -12,7 +12,7 @@ import (
 	"github.com/postrider/postrider/runtime/storage/blob"
 )
 
-// newObjects makes the object store, nil where there is none. A store that does not answer
+// newObjects creates the object store, nil where there is none. A store that does not answer
 // is told of and no reason not to start: mail goes in and out without it.
 func newObjects(lc fx.Lifecycle, cfg setting.Values, log *slog.Logger) (blob.Store, error) {
 	if blob.At.Of(cfg).Bucket == "" {

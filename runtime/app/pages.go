@@ -117,7 +117,7 @@ func newTrackedLinks(s *tracking.Service, cfg setting.Values, log *slog.Logger) 
 		handler: track.New(track.Options{Tracker: s, Proxies: config.TrustedProxies.Of(cfg), Logger: log})}
 }
 
-// hook tells whether a link is a path below the API that another service posts to.
+// hook reports whether a link is a path below the API that another service posts to.
 func (l link) hook() bool { return strings.HasPrefix(l.prefix, api.Prefix+"/") }
 
 // hooksFirst keeps what other services post to from the API, whose callers have a key or a session.

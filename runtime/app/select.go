@@ -9,7 +9,7 @@ import (
 	"github.com/postrider/postrider/runtime/ops/config"
 )
 
-// Select gives the modules that are to run: all that exist in the mode, less
+// Select returns the modules that are to run: all that exist in the mode, less
 // those that are off. Every reason why the set cannot run is in the error.
 func Select(on []string, dev bool) ([]Module, error) {
 	var chosen []Module

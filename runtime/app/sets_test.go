@@ -72,7 +72,7 @@ func (r registry) names(set uint) []string {
 	return on
 }
 
-// legal gives the set with all that its modules require.
+// legal returns the set with all that its modules require.
 func (r registry) legal(set uint) uint {
 	legal := r.needs[0]
 	for i := range r.rows {
@@ -238,7 +238,7 @@ func TestWhatIsMissingOrDoubledIsFound(t *testing.T) {
 }
 
 // A set that lacks what one of its modules requires is refused in a sentence that
-// names it, and no other set is. Select asks of each row by itself whether it and what it
+// names it, and no other set is. Select asks of each row automatically whether it and what it
 // requires are on, so each choice of these is tried, beside all other modules and beside
 // none; and many sets as they come.
 func TestSetsThatLackSomethingAreRefused(t *testing.T) {
@@ -375,7 +375,7 @@ func (c choice) states(r registry) []neighbours {
 
 func (c choice) decides(i int) bool { return (c.on|c.off)&(1<<i) != 0 }
 
-// coveringSets gives few legal sets that hold every state of two modules that any legal set
+// coveringSets returns few legal sets that hold every state of two modules that any legal set
 // does. The first is the full one.
 func (r registry) coveringSets() []uint {
 	open := map[neighbours]bool{}

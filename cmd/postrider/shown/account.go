@@ -7,26 +7,26 @@ import (
 	"github.com/postrider/postrider/modules/accounts"
 )
 
-// Account is an account as these commands print it.
+// Account is the JSON of an account.
 type Account struct {
 	ID                  string     `json:"id"`
 	Name                string     `json:"name"`
 	Email               string     `json:"email"`
 	Plan                string     `json:"plan"`
-	ProductionUnlocked  bool       `json:"production_unlocked"` // by the operator
+	ProductionUnlocked  bool       `json:"production_unlocked"` // set by the operator
 	PaymentMethodAt     *time.Time `json:"payment_method_at"`
 	SuspendedAt         *time.Time `json:"suspended_at"`
 	Unmetered           bool       `json:"unmetered"`
 	BodyRetentionDays   int        `json:"body_retention_days"`
 	RecordRetentionDays int        `json:"record_retention_days"`
 	MonthlyLimit        *int       `json:"monthly_limit"`
-	StoredBytes         *int       `json:"stored_bytes"` // cap that the operator set
+	StoredBytes         *int       `json:"stored_bytes"` // cap set by the operator
 	DailyBytes          *int       `json:"daily_bytes"`
 	CreatedAt           time.Time  `json:"created_at"`
-	Usage               *Usage     `json:"usage,omitempty"` // of one account alone
+	Usage               *Usage     `json:"usage,omitempty"` // only when a single account is shown
 }
 
-// Usage is what an account has sent of its caps; nil caps are none.
+// Usage is what an account has used of its caps. A nil cap means unlimited.
 type Usage struct {
 	Day        int64 `json:"day"`
 	Month      int64 `json:"month"`
@@ -39,7 +39,7 @@ type Usage struct {
 	DailyBytesCap  *int   `json:"daily_bytes_cap"`
 }
 
-// AccountOf shows one, without its usage.
+// AccountOf returns the JSON of an account, without its usage.
 func AccountOf(a *ent.Account) Account {
 	view := Account{ID: a.ID, Name: a.Name, Email: a.Email, Plan: a.PlanID, ProductionUnlocked: a.ProductionUnlocked,
 		PaymentMethodAt: a.PaymentMethodAt, SuspendedAt: a.SuspendedAt, Unmetered: a.Unmetered,
@@ -53,7 +53,7 @@ func AccountOf(a *ent.Account) Account {
 	return view
 }
 
-// UsageOf shows what an account has sent.
+// UsageOf returns the JSON of an account's usage.
 func UsageOf(u accounts.Usage) *Usage {
 	return &Usage{Day: u.Day, Month: u.Month, DailyCap: u.DailyCap, MonthlyCap: u.MonthlyCap,
 		StoredBytes: u.StoredBytes, StoredBytesCap: u.StoredBytesCap, DailyBytes: u.DailyBytes, DailyBytesCap: u.DailyBytesCap}

@@ -7,23 +7,23 @@ import (
 	"github.com/postrider/postrider/modules/billing/watch"
 )
 
-// Setup is what postrider billing setup made.
+// Setup is what postrider billing setup created.
 type Setup struct {
 	Made   []string `json:"made"`
-	Secret string   `json:"webhook_secret,omitempty"` // once
+	Secret string   `json:"webhook_secret,omitempty"` // shown once
 }
 
-// SetupOf shows it.
+// SetupOf returns the JSON of a setup.
 func SetupOf(d desk.Done) Setup { return Setup{append([]string{}, d.Made...), d.Secret} }
 
-// Finding is something that is missing or differs.
+// Finding is an object that is missing or differs at the payment provider.
 type Finding struct {
 	About string `json:"about"`
 	What  string `json:"what"`
 	Do    string `json:"do"`
 }
 
-// FindingsOf shows what was found.
+// FindingsOf returns the JSON of findings.
 func FindingsOf(list []desk.Finding) map[string][]Finding {
 	out := make([]Finding, len(list))
 	for i, f := range list {
@@ -32,7 +32,7 @@ func FindingsOf(list []desk.Finding) map[string][]Finding {
 	return map[string][]Finding{"findings": out}
 }
 
-// Billing is what waits, fails or is overdue.
+// Billing is the state of billing: waiting, failed and overdue work.
 type Billing struct {
 	Customers         int64        `json:"customers"`
 	Due               int64        `json:"due"`
@@ -45,7 +45,7 @@ type Billing struct {
 	Problems          []AccountHas `json:"problems"`
 }
 
-// StuckHour is one that the payment provider does not take.
+// StuckHour is an hour of usage that the payment provider does not accept.
 type StuckHour struct {
 	AccountID string    `json:"account_id"`
 	Hour      time.Time `json:"hour"`
@@ -53,13 +53,13 @@ type StuckHour struct {
 	Reason    string    `json:"reason"`
 }
 
-// AccountHas is a problem of an account.
+// AccountHas is the problem of an account.
 type AccountHas struct {
 	AccountID string `json:"account_id"`
 	What      string `json:"what"`
 }
 
-// BillingOf shows the state.
+// BillingOf returns the JSON of the state of billing.
 func BillingOf(s watch.State) map[string]Billing {
 	out := Billing{Customers: s.Customers, Due: s.Due, Failing: s.Failing, PastDue: s.PastDue, LastEventAt: s.LastEvent, UnreportedHours: s.Backlog.Hours,
 		OldestUnreportedS: int64(s.Backlog.Oldest.Seconds()), Stuck: []StuckHour{}, Problems: []AccountHas{}}

@@ -1,2 +1,2 @@
-// Package shown is the JSON that commands print about accounts, billing and queues.
+// Package shown defines the JSON that commands print about accounts, billing and queues.
 package shown

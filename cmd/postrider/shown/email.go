@@ -6,7 +6,7 @@ import (
 	"github.com/postrider/postrider/ent"
 )
 
-// Email is an email as `postrider email list` prints it.
+// Email is the JSON of an email in `postrider email list`.
 type Email struct {
 	ID           string    `json:"id"`
 	CreatedAt    time.Time `json:"created_at"`
@@ -18,7 +18,7 @@ type Email struct {
 	BounceReason *string   `json:"bounce_reason"`
 }
 
-// EmailOf shows one.
+// EmailOf returns the JSON of an email.
 func EmailOf(e *ent.Email) Email {
 	return Email{ID: e.ID, CreatedAt: e.CreatedAt.UTC(), From: e.From, To: e.To, Subject: e.Subject, Status: string(e.Status), LastEvent: e.LastEvent, BounceReason: e.BounceReason}
 }

@@ -6,21 +6,21 @@ import (
 	"github.com/postrider/postrider/modules/eventexport"
 )
 
-// Export is how far the export of events is.
+// Export is the state of the event export.
 type Export struct {
 	Position      string     `json:"position"`
 	PositionAt    time.Time  `json:"position_at"`
 	MovedAt       time.Time  `json:"moved_at"`
-	Waiting       int        `json:"waiting"` // counted to 100,000
+	Waiting       int        `json:"waiting"` // counted up to 100,000
 	BehindSeconds float64    `json:"behind_seconds"`
 	SendingAgain  bool       `json:"sending_again"`
 	Failures      int        `json:"failures"`
 	LastError     string     `json:"last_error"`
 	LastErrorAt   *time.Time `json:"last_error_at"`
-	Node          string     `json:"node"` // that publishes now
+	Node          string     `json:"node"` // current publisher
 }
 
-// ExportOf shows where the export stands.
+// ExportOf returns the JSON of the event export.
 func ExportOf(is eventexport.Standing) Export {
 	view := Export{Position: is.Position, PositionAt: is.PositionAt.UTC(), MovedAt: is.MovedAt.UTC(), Waiting: is.Waiting,
 		BehindSeconds: is.Behind.Round(time.Millisecond).Seconds(), SendingAgain: is.Again, Failures: is.Failures, LastError: is.Error, Node: is.Node}

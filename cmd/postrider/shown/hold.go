@@ -2,7 +2,7 @@ package shown
 
 import "time"
 
-// Hold is the hold of the installation and what waits.
+// Hold is the hold of the installation, and the work that it holds.
 type Hold struct {
 	Held    bool       `json:"held"`
 	Since   *time.Time `json:"since"`
@@ -11,7 +11,7 @@ type Hold struct {
 	DueNow  Waiting    `json:"due_now"`
 }
 
-// Waiting counts what would leave if nothing held it.
+// Waiting counts the work that would be sent without the hold.
 type Waiting struct {
 	Recipients int `json:"recipients"`
 	Scheduled  int `json:"scheduled_emails"`

@@ -6,7 +6,7 @@ import (
 	"github.com/postrider/postrider/runtime/work/node"
 )
 
-// Node is a process as `postrider nodes` prints it.
+// Node is the JSON of a process in `postrider nodes`.
 type Node struct {
 	Name       string    `json:"name"`
 	State      string    `json:"state"` // alive or silent
@@ -17,10 +17,10 @@ type Node struct {
 	StartedAt  time.Time `json:"started_at"`
 	SeenAt     time.Time `json:"seen_at"`
 	Silent     float64   `json:"silent_seconds"`
-	ClockAhead *int64    `json:"clock_ahead_ms"` // null: less than matters
+	ClockAhead *int64    `json:"clock_ahead_ms"` // null if negligible
 }
 
-// NodeOf shows one.
+// NodeOf returns the JSON of a process.
 func NodeOf(p node.Process) Node {
 	return Node{Name: p.Name, State: p.State(), Version: p.Version, Roles: append([]string{}, p.Roles...), Addresses: p.Addresses.Texts(), Egress: p.Egress,
 		StartedAt: p.StartedAt.UTC(), SeenAt: p.SeenAt.UTC(), Silent: p.Silent.Round(time.Millisecond).Seconds(), ClockAhead: p.ClockAhead}

@@ -7,28 +7,28 @@ import (
 	"github.com/postrider/postrider/modules/outbound"
 )
 
-// Source is a source address as `postrider source` prints it.
+// Source is the JSON of a source address in `postrider source`.
 type Source struct {
 	ID        string     `json:"id"`
 	Address   string     `json:"address"`
 	Hostname  string     `json:"hostname"`
 	Pool      string     `json:"pool"`
 	AccountID *string    `json:"account_id"`
-	Node      *string    `json:"node"`    // null: any process that has it
-	WarmUp    *WarmUp    `json:"warm_up"` // null: warm
+	Node      *string    `json:"node"`    // null if any process with the address
+	WarmUp    *WarmUp    `json:"warm_up"` // null if warmed up
 	PausedAt  *time.Time `json:"paused_at"`
 	CreatedAt time.Time  `json:"created_at"`
 }
 
-// WarmUp is how far a warm-up has come.
+// WarmUp is the progress of a warm-up.
 type WarmUp struct {
 	StartedAt  time.Time `json:"started_at"`
-	Day        int       `json:"day"`        // from 1
-	Allowance  int64     `json:"allowance"`  // of today
-	Deliveries int64     `json:"deliveries"` // of today
+	Day        int       `json:"day"`        // starts at 1
+	Allowance  int64     `json:"allowance"`  // today
+	Deliveries int64     `json:"deliveries"` // today
 }
 
-// SourceOf shows one.
+// SourceOf returns the JSON of a source address.
 func SourceOf(s outbound.SourceState) Source {
 	view := Source{ID: s.ID, Address: s.Address, Hostname: s.Hostname, Pool: string(s.Pool), AccountID: s.AccountID, Node: s.Node, CreatedAt: s.CreatedAt.UTC()}
 	if s.PausedAt != nil {
@@ -41,19 +41,19 @@ func SourceOf(s outbound.SourceState) Source {
 	return view
 }
 
-// Smarthost is a smarthost as `postrider smarthost` prints it.
+// Smarthost is the JSON of a smarthost in `postrider smarthost`.
 type Smarthost struct {
 	ID        string    `json:"id"`
 	AccountID string    `json:"account_id"`
-	DomainID  *string   `json:"domain_id"` // null: all mail of the account
+	DomainID  *string   `json:"domain_id"` // null if for all mail of the account
 	URL       string    `json:"url"`       // without the password
-	Password  bool      `json:"password"`  // whether there is one
+	Password  bool      `json:"password"`  // whether one is set
 	Use       string    `json:"use"`
 	CreatedAt time.Time `json:"created_at"`
 	UpdatedAt time.Time `json:"updated_at"`
 }
 
-// SmarthostOf shows one.
+// SmarthostOf returns the JSON of a smarthost.
 func SmarthostOf(h *ent.Smarthost) Smarthost {
 	return Smarthost{ID: h.ID, AccountID: h.AccountID, DomainID: h.DomainID, URL: outbound.SmarthostURL(h), Password: outbound.HasPassword(h), Use: string(h.Use),
 		CreatedAt: h.CreatedAt.UTC(), UpdatedAt: h.UpdatedAt.UTC()}

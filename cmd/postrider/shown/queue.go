@@ -6,7 +6,7 @@ import (
 	"github.com/postrider/postrider/modules/sending/queue"
 )
 
-// Queued is a recipient in the queue as `postrider queue list` prints it.
+// Queued is the JSON of a recipient in `postrider queue list`.
 type Queued struct {
 	RecipientID   int64      `json:"recipient_id"`
 	EmailID       string     `json:"email_id"`
@@ -22,7 +22,7 @@ type Queued struct {
 	Diagnostic    string     `json:"diagnostic"`
 }
 
-// Backlog is what waits for a destination as `postrider queue summary` prints it.
+// Backlog is the JSON of a destination's queued mail in `postrider queue summary`.
 type Backlog struct {
 	Destination      string `json:"destination"`
 	Total            int    `json:"total"`
@@ -35,7 +35,7 @@ type Backlog struct {
 	Diagnostic       string `json:"diagnostic"`
 }
 
-// QueuedOf shows one.
+// QueuedOf returns the JSON of a queued recipient.
 func QueuedOf(r queue.Queued) Queued {
 	view := Queued{RecipientID: r.RecipientID, EmailID: r.EmailID, AccountID: r.AccountID, Address: r.Address, State: string(r.State), Running: r.Running,
 		Lane: r.Lane, Attempts: r.Attempts, QueuedAt: r.QueuedAt.UTC(), AgeSeconds: int64(r.Age.Seconds()), Diagnostic: r.Diagnostic}
@@ -46,7 +46,7 @@ func QueuedOf(r queue.Queued) Queued {
 	return view
 }
 
-// BacklogOf shows one.
+// BacklogOf returns the JSON of a backlog.
 func BacklogOf(b queue.Backlog) Backlog {
 	return Backlog{Destination: b.Destination, Total: b.Total(), Due: b.Due, Running: b.Running, Parked: b.Parked, Deferred: b.Deferred,
 		Held: b.Held, OldestAgeSeconds: int64(b.Oldest.Seconds()), Diagnostic: b.Diagnostic}

@@ -8,11 +8,11 @@ import (
 	"github.com/postrider/postrider/runtime/ops/doctor"
 )
 
-// Report shows what the doctor saw, for people.
+// Report formats the doctor's report for people.
 func Report(r doctor.Report) string {
 	var out strings.Builder
 	if len(r.Records) > 0 {
-		fmt.Fprintln(&out, "DNS records that this installation needs:")
+		fmt.Fprintln(&out, "Required DNS records of this installation:")
 		fmt.Fprintln(&out)
 		table := tabwriter.NewWriter(&out, 0, 0, 2, ' ', 0)
 		for _, record := range r.Records {
@@ -22,7 +22,7 @@ func Report(r doctor.Report) string {
 			}
 			fmt.Fprintf(table, "  %s\t%s\t%s\t%s\n", record.Name, record.Type, value, record.For)
 		}
-		_ = table.Flush() // into memory
+		_ = table.Flush() // writes to memory
 		fmt.Fprintln(&out)
 	}
 	for _, f := range r.Findings {
@@ -35,6 +35,6 @@ func Report(r doctor.Report) string {
 			fmt.Fprintf(&out, "           expected: %s\n           do: %s\n", f.Expected, f.Do)
 		}
 	}
-	fmt.Fprintf(&out, "\n%d errors, %d warnings, %d not looked at, %d good.\n", r.Count(doctor.Error), r.Count(doctor.Warning), r.Count(doctor.Skipped), r.Count(doctor.OK))
+	fmt.Fprintf(&out, "\n%d errors, %d warnings, %d skipped, %d ok.\n", r.Count(doctor.Error), r.Count(doctor.Warning), r.Count(doctor.Skipped), r.Count(doctor.OK))
 	return out.String()
 }

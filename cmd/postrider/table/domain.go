@@ -1,4 +1,4 @@
-// Package table prints what was looked up in columns.
+// Package table formats results as text tables.
 package table
 
 import (
@@ -9,12 +9,11 @@ import (
 	"github.com/postrider/postrider/modules/domains/dnscheck"
 )
 
-// Domain prints what was looked up, and tells whether all that is required was
-// found.
+// Domain formats the records of a domain, and reports whether all required records were found.
 func Domain(seen []dnscheck.Inspected, notes []string) (string, bool, error) {
 	var out strings.Builder
 	w := tabwriter.NewWriter(&out, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "RECORD\tEXPECTED\tFOUND\tSTATE\tWHAT TO DO")
+	fmt.Fprintln(w, "RECORD\tEXPECTED\tFOUND\tSTATE\tACTION")
 	sound := true
 	for _, r := range seen {
 		state, what := string(r.Status), r.Error
@@ -44,7 +43,7 @@ func orNone(found []string) string {
 	return strings.Join(parts, " | ")
 }
 
-// short keeps a key from making the table unreadable.
+// short shortens a key, which would make the table unreadable.
 func short(value string) string {
 	if r := []rune(value); len(r) > 60 {
 		return string(r[:57]) + "..."

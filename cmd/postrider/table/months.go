@@ -10,7 +10,7 @@ import (
 	"github.com/postrider/postrider/runtime/storage/db/months"
 )
 
-// Months prints tables that grow with mail, and the months of those that are split, one a line.
+// Months formats the tables that grow with mail, and the months of those that are split, one per line.
 func Months(tables []months.State) string {
 	var out strings.Builder
 	w := tabwriter.NewWriter(&out, 0, 0, 2, ' ', tabwriter.AlignRight)
@@ -23,11 +23,11 @@ func Months(tables []months.State) string {
 			fmt.Fprintf(w, "%s\t%s\t%s\t%d\t\n", m.Name, day(m.From), day(m.Below), m.Bytes>>20)
 		}
 	}
-	_ = w.Flush() // into memory
+	_ = w.Flush() // writes to memory
 	return out.String()
 }
 
-// day is when ids of a bound begin to be made.
+// day returns the day on which ids reach a bound.
 func day(bound string) string {
 	if bound == "" {
 		return "-"

@@ -13,10 +13,10 @@ import (
 	"github.com/postrider/postrider/runtime/work/node/machine"
 )
 
-// mostShown is how many addresses a line names.
+// mostShown is the number of addresses listed in a line.
 const mostShown = 4
 
-// Nodes prints processes, one a line. Addresses that every machine has are left out.
+// Nodes formats processes, one per line, without addresses that every machine has.
 func Nodes(list []node.Process) string {
 	var out strings.Builder
 	w := tabwriter.NewWriter(&out, 0, 0, 2, ' ', 0)
@@ -25,7 +25,7 @@ func Nodes(list []node.Process) string {
 		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%s ago\n", n.Name, n.State(), n.Version, cmp.Or(strings.Join(n.Roles, ","), "-"), addresses(n.Addresses),
 			n.StartedAt.UTC().Format(time.RFC3339), n.Silent.Round(100*time.Millisecond))
 	}
-	_ = w.Flush() // into memory
+	_ = w.Flush() // writes to memory
 	for _, n := range list {
 		if n.ClockAhead != nil {
 			fmt.Fprintf(&out, "%s: its clock is %s ahead of the database's.\n", n.Name, time.Duration(*n.ClockAhead)*time.Millisecond)

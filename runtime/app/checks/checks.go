@@ -33,7 +33,7 @@ type Params struct {
 	Modules  []string    // the names that POSTRIDER_MODULES may have
 }
 
-// New makes the doctor of an installation. The error is that of the database, which holds
+// New creates the doctor of an installation. The error is that of the database, which holds
 // the source addresses; the doctor that comes with it looks at everything else.
 func New(ctx context.Context, p Params) (*doctor.Doctor, error) {
 	d := &doctor.Doctor{Config: configOf(p), DNS: p.Resolver.Uncached()}

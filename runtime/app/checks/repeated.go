@@ -62,7 +62,7 @@ func newVisits(lc fx.Lifecycle, modules moduleNames, cfg setting.Values, s *stor
 	return v, nil
 }
 
-// Bad gives what the latest look found that is not well.
+// Bad returns what the latest look found that is not well.
 func (v *visits) Bad() (all []graph.InstallationFinding) {
 	report := v.latest.Load()
 	if report == nil {

@@ -59,7 +59,7 @@ type seeded struct {
 	relay                            *Relay
 }
 
-// seed makes the account, a key and a domain that counts as verified, or finds them.
+// seed creates the account, a key and a domain that counts as verified, or finds them.
 func (s Seeder) seed(ctx context.Context, dataDir string) (seeded, error) {
 	account, err := s.Accounts.EnsureAccount(ctx, accounts.NewAccount{Name: devName, Email: devEmail, OwnerName: devName,
 		Plan: accounts.PlanPro, ProductionUnlocked: true, Unmetered: true})
@@ -105,7 +105,7 @@ func (s Seeder) seed(ctx context.Context, dataDir string) (seeded, error) {
 	return out, nil
 }
 
-// ensureOwner gives the account's owner, who may sign in by a password or by the link.
+// ensureOwner returns the account's owner, who may sign in by a password or by the link.
 func (s Seeder) ensureOwner(ctx context.Context, dataDir string) (*Owner, error) {
 	if s.SignIn == nil {
 		return nil, nil //nolint:nilnil // nobody signs in here

@@ -21,7 +21,7 @@ var Shown = fx.Provide(func() *Seeded { return &Seeded{} },
 
 var _ graph.Seeds = (*Seeded)(nil)
 
-// Seeded gives what was seeded; nil: nothing yet.
+// Seeded returns what was seeded; nil: nothing yet.
 func (s *Seeded) Seeded() *graph.Seeded { return s.latest.Load() }
 
 func (s *Seeded) take(r Ready, cfg setting.Values) {

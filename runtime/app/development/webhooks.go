@@ -15,7 +15,7 @@ import (
 // a proxy or of another machine, where webhooks of development mode do not go.
 type Reach string
 
-// ReachOf gives the Reach of a listener. One at all addresses is reached at loopback.
+// ReachOf returns the Reach of a listener. One at all addresses is reached at loopback.
 func ReachOf(l net.Listener) Reach {
 	at, err := netip.ParseAddrPort(l.Addr().String())
 	if err == nil && at.Addr().IsUnspecified() {

@@ -47,7 +47,7 @@ const (
 	inboundGrace = 10 * time.Second
 )
 
-// NewInbound makes the listener; Fx starts and stops it.
+// NewInbound creates the listener; Fx starts and stops it.
 func NewInbound(p inboundParams) (*Inbound, error) {
 	handler, cfg, log := handlerOf(p.Kinds), p.Config, p.Logger
 	if handler == nil {

@@ -44,7 +44,7 @@ func (h inboundHandler) NewSession(ctx context.Context, p smtpserver.Peer) (smtp
 	return s, nil
 }
 
-// inboundSession gives each transaction to the session of its first recipient. A
+// inboundSession returns each transaction to the session of its first recipient. A
 // recipient of another kind belongs into a transaction of its own, as RFC 5321 section
 // 4.5.3.1.10 has it for too many: no message has both in practice. Were one of them stored
 // and the other not, the message would come twice.

@@ -82,7 +82,7 @@ func cannotRelay(addr string, err error) error {
 	return fmt.Errorf("cannot listen on %s: %w%s", addr, err, listenAdvice(err, "", ""))
 }
 
-// RelayConfig tells records where programs connect: in development to this machine,
+// RelayConfig reports records where programs connect: in development to this machine,
 // else to the name that was chosen, at the port that is listened on, or the usual one
 // where a proxy stands in front.
 func RelayConfig(cfg setting.Values, s *RelaySockets) relay.Config {
@@ -119,7 +119,7 @@ type relayParams struct {
 	Logger    *slog.Logger
 }
 
-// NewRelayServers makes the servers of the sockets; Fx starts and stops them.
+// NewRelayServers creates the servers of the sockets; Fx starts and stops them.
 func NewRelayServers(p relayParams) (*RelayServers, error) {
 	r := &RelayServers{sockets: p.Sockets, servers: map[net.Listener]*smtpserver.Server{}, log: p.Logger}
 	for l, implicit := range map[net.Listener]bool{p.Sockets.StartTLS: false, p.Sockets.Implicit: true} {

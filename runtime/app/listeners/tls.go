@@ -65,7 +65,7 @@ func tlsFromFiles(certFile, keyFile string, log *slog.Logger) (*TLS, error) {
 	return &TLS{config: c}, nil
 }
 
-// FromFiles makes the configuration of a listener whose certificate a setting names. The
+// FromFiles creates the configuration of a listener whose certificate a setting names. The
 // files are read again when they change.
 func FromFiles(name, certFile, keyFile string, log *slog.Logger) (*tls.Config, error) {
 	files, err := newCertificateFiles(certFile, keyFile)

@@ -14,7 +14,7 @@ import (
 	"github.com/postrider/postrider/runtime/mail/smtpclient"
 )
 
-// newLanes makes the lanes of this process, with the operator's limits if there are any.
+// newLanes creates the lanes of this process, with the operator's limits if there are any.
 func newLanes(file string, connections int, smarthost *smtpclient.Smarthost, among func(way string) int, reg prometheus.Registerer) (*lane.Registry, error) {
 	c := lane.Config{Connections: max(1, connections), Profiles: lane.BuiltIn(), Among: among}
 	if file != "" {
@@ -109,7 +109,7 @@ func (m *laneMetrics) Collect(to chan<- prometheus.Metric) {
 		}
 		rest.Window, rest.Active, rest.Reserved = rest.Window+s.Window, rest.Active+s.Active, rest.Reserved+s.Reserved
 		pausedRest += paused
-		for i, before := range m.seen[id] { // a lane forgotten and begun anew counts from nothing
+		for i, before := range m.seen[id] { // a lane forgotten and begun again counts from nothing
 			m.other[i] += made[i] - min(before, made[i])
 		}
 	}

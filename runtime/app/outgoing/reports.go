@@ -16,7 +16,7 @@ func recordedToo(counter smtpclient.TLSReports, recorder *outbound.TLSRecorder) 
 
 type bothReports [2]smtpclient.TLSReports
 
-// Report tells both.
+// Report reports both.
 func (b bothReports) Report(r smtpclient.TLSReport) {
 	b[0].Report(r)
 	b[1].Report(r)

@@ -38,7 +38,7 @@ type transportParams struct {
 
 var errNoInbox = errors.New("POSTRIDER_OUTBOUND: capture needs the module devinbox: switch it on, or say where mail goes (mx, smtp://…)")
 
-// NewTransport makes the transport and the lanes that say how much goes where.
+// NewTransport creates the transport and the lanes that say how much goes where.
 func NewTransport(p transportParams) (*smtpclient.Transport, *lane.Registry, error) {
 	c, err := p.config()
 	if err != nil {

@@ -12,7 +12,7 @@ import (
 	"github.com/postrider/postrider/runtime/work/node"
 )
 
-// Hold tells on GET /readyz and in the metrics whether the whole installation is held.
+// Hold reports on GET /readyz and in the metrics whether the whole installation is held.
 var Hold = fx.Options(
 	module.Healths(func(n *node.Node) module.Health {
 		return module.Health{Name: "delivery", Ask: func(context.Context) (module.Condition, error) {

@@ -15,7 +15,7 @@ import (
 	"github.com/postrider/postrider/runtime/storage/db/failover"
 )
 
-// database tells whether it answers, and whether as many standbys follow it as are asked for.
+// database reports whether it answers, and whether as many standbys follow it as are asked for.
 type database interface {
 	Ping(ctx context.Context) error
 	Replicated(ctx context.Context) error
@@ -42,7 +42,7 @@ type Params struct {
 // not about to stop.
 type Probes struct{ Params }
 
-// New makes the handlers.
+// New creates the handlers.
 func New(p Params) *Probes { return &Probes{Params: p} }
 
 const readyTimeout = 3 * time.Second

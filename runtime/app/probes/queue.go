@@ -16,7 +16,7 @@ import (
 // lateLimit is from when on the queue is called degraded.
 const lateLimit = time.Minute
 
-// Queue tells on GET /readyz and in the metrics how late the queue is.
+// Queue reports on GET /readyz and in the metrics how late the queue is.
 var Queue = fx.Options(
 	module.Healths(func(q *queue.Service) module.Health {
 		return module.Health{Name: "queue", Ask: func(ctx context.Context) (module.Condition, error) {

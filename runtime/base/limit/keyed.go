@@ -70,7 +70,7 @@ func (k *Keyed[K]) TryAcquire(key K) bool {
 	return false
 }
 
-// Release gives a slot of the key back. It panics if none is held.
+// Release returns a slot of the key back. It panics if none is held.
 func (k *Keyed[K]) Release(key K) {
 	k.mu.Lock()
 	slots := k.keys[key]

@@ -49,7 +49,7 @@ type ticket struct {
 	in    bool
 }
 
-// NewQueue makes a Queue.
+// NewQueue creates a Queue.
 func NewQueue(l Limits) *Queue {
 	l.Inside = max(l.Inside, 1)
 	return &Queue{limits: l, used: map[string]usage{}}
@@ -127,7 +127,7 @@ func (q *Queue) leave() {
 	q.next()
 }
 
-// next gives the place of one who leaves to the best ticket that waits.
+// next returns the place of one who leaves to the best ticket that waits.
 func (q *Queue) next() {
 	q.inside--
 	if best := q.first(); best != nil {

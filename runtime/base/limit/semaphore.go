@@ -62,7 +62,7 @@ func (s *Semaphore) TryAcquire() bool {
 	}
 }
 
-// Release gives a slot back. It panics if none is held.
+// Release returns a slot back. It panics if none is held.
 func (s *Semaphore) Release() {
 	select {
 	case <-s.slots:

@@ -33,7 +33,7 @@ type Config struct {
 	Resolver dns.Resolver  // as dnsx.Resolver.SMTP gives it
 	Timeout  time.Duration // for all of a message, default 20 s
 	Logger   *slog.Logger  // default: none
-	// Memory waits for octets in which a message with very long lines is hashed, for who
+	// Memory waits for bytes in which a message with very long lines is hashed, for who
 	// brought it; nil: there is enough.
 	Memory func(ctx context.Context, from netip.Addr, octets int64) (release func(), err error)
 }
@@ -54,7 +54,7 @@ type Verifier struct {
 	memory   func(ctx context.Context, from netip.Addr, octets int64) (release func(), err error)
 }
 
-// New makes a Verifier.
+// New creates a Verifier.
 func New(cfg Config) *Verifier {
 	if cfg.Timeout <= 0 {
 		cfg.Timeout = 20 * time.Second

@@ -226,7 +226,7 @@ func TestPoliciesOfTheAuthor(t *testing.T) {
 	}
 }
 
-// TestNoAnswerIsNoFailure holds that a DNS that does not answer gives temperror, in time.
+// TestNoAnswerIsNoFailure checks that a DNS that does not answer gives temperror, in time.
 func TestNoAnswerIsNoFailure(t *testing.T) {
 	t.Parallel()
 	message := signed(t, "ann@example.com", "rsa example.com")

@@ -11,7 +11,7 @@ import (
 // Bounds on what the DNS of a stranger may make us work with.
 const (
 	maxNames = 10      // reverse names that are looked up again, as RFC 7208 section 5.5 has it
-	maxTXT   = 4 << 10 // octets of a record: room for a key of 16,384 bits
+	maxTXT   = 4 << 10 // bytes of a record: room for a key of 16,384 bits
 )
 
 // bounded is a resolver whose answers are no longer than they have to be.

@@ -42,7 +42,7 @@ func TestFiveSignaturesAreLookedAt(t *testing.T) {
 	}
 }
 
-// TestHeadersThatCostTooMuch holds that a header over the bounds gives permerror for its
+// TestHeadersThatCostTooMuch checks that a header over the bounds gives permerror for its
 // signatures, and nothing else suffers.
 func TestHeadersThatCostTooMuch(t *testing.T) {
 	t.Parallel()
@@ -245,7 +245,7 @@ func TestLongLinesAreHashedWithinMemory(t *testing.T) {
 	}
 }
 
-// asked tells of questions for keys.
+// asked reports of questions for keys.
 type asked struct {
 	moxdns.Resolver
 

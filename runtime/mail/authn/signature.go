@@ -72,7 +72,7 @@ const (
 	maxHashMemory  = hashCopies * 1 << 20 // of a message with longer lines no signature is verified
 )
 
-// hashMemory is how many octets the verifier will hold of a message at a time. The error
+// hashMemory is how many bytes the verifier will hold of a message at a time. The error
 // is that of raw.
 func hashMemory(raw io.ReaderAt, size int64) (int64, error) {
 	if size <= freeHashMemory/hashCopies {

@@ -142,7 +142,7 @@ func ascii(s string) string {
 	}, s)
 }
 
-// fold breaks a field at spaces, near 76 octets.
+// fold breaks a field at spaces, near 76 bytes.
 func fold(s string) string {
 	var b strings.Builder
 	column := 0

@@ -108,7 +108,7 @@ const (
 	maxData       = 2 << 20
 	maxText       = 256 << 10
 	maxRecipients = 1000
-	maxLine       = 1000 // octets of a diagnostic or any other string
+	maxLine       = 1000 // bytes of a diagnostic or any other string
 )
 
 // Parse parses a message. The error is only ever that of the reader; the Report covers everything before
@@ -122,7 +122,7 @@ func Parse(r io.Reader) (Report, error) {
 	return newExamination(read, string(raw)).report(), err
 }
 
-// prefix keeps the first octets written to it.
+// prefix keeps the first bytes written to it.
 type prefix []byte
 
 func (p *prefix) Write(b []byte) (int, error) {
@@ -136,7 +136,7 @@ func (p *prefix) Write(b []byte) (int, error) {
 type examination struct {
 	message    *message.Whole
 	parts      []part
-	raw        string // the first octets, for messages whose structure is broken
+	raw        string // the first bytes, for messages whose structure is broken
 	reportType string // parameter of multipart/report, lower case
 	subject    string // lower case, one space between words
 	text       string // for people, without the returned message

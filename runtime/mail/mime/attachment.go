@@ -57,7 +57,7 @@ func ValidateContentType(contentType string) error {
 // parseContentType brings a declared type into a form that cannot break out of
 // its field. Types that may not be base64 (RFC 2046 sections 5.1 and 5.2.1) and
 // would make a receiver parse the file as a part of this message become plain
-// octets.
+// bytes.
 func parseContentType(declared string) (string, []param, error) {
 	if len(declared) > 500 {
 		return "", nil, errors.New("is longer than 500 characters")
@@ -164,7 +164,7 @@ func percentEncode(s string) string {
 	return string(b)
 }
 
-// TypeByName gives the media type for a file name. The table is our own, since
+// TypeByName returns the media type for a file name. The table is our own, since
 // that of the standard library changes with the machine.
 func TypeByName(name string) string {
 	if contentType, ok := types[strings.ToLower(path.Ext(name))]; ok {

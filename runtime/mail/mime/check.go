@@ -32,7 +32,7 @@ func checkCustom(h Header) error {
 }
 
 // checkBytes is the last look at a message: it consists of CRLF lines of at most
-// 998 octets, 7-bit but for a header that may be UTF-8, no controls, and its
+// 998 bytes, 7-bit but for a header that may be UTF-8, no controls, and its
 // header has exactly the fields that were meant.
 func checkBytes(message []byte, names []string, utf8Header bool) error {
 	inHeader := true

@@ -114,7 +114,7 @@ type entity struct {
 	data        []byte                            // leaf, before encoding
 	read        func(use func(data []byte)) error // in place of data
 	length      int                               // of data or of what read will give
-	escapes     int                               // octets of data that quoted-printable encodes
+	escapes     int                               // bytes of data that quoted-printable encodes
 	boundary    string
 	children    []entity
 }
@@ -146,7 +146,7 @@ func structure(m Message) (entity, error) {
 	return top, nil
 }
 
-// sortAttachments tells those that the html shows from the rest. Without html
+// sortAttachments reports those that the html shows from the rest. Without html
 // nothing can show them.
 func sortAttachments(m Message) (inline, attached []entity, err error) {
 	for i, a := range m.Attachments {
@@ -200,7 +200,7 @@ func multipart(kind string, seed [sha256.Size]byte, children []entity, params ..
 		params: append([]param{{"boundary", boundary}}, params...)}
 }
 
-// size is how many octets the encoded entity has at most, but for oddities: a
+// size is how many bytes the encoded entity has at most, but for oddities: a
 // buffer that must grow for the last octet holds three times as much for a moment.
 func (e entity) size() int {
 	n := 500 + 8*len(e.name)

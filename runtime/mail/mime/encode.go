@@ -64,7 +64,7 @@ func canonicalText(text string) []byte {
 }
 
 // textEncoding takes quoted-printable while that stays readable and shorter, and
-// tells how many octets that would encode.
+// tells how many bytes that would encode.
 func textEncoding(text []byte) (encoding string, special int) {
 	for _, c := range text {
 		if c > '~' || c == '=' || c < ' ' && c != '\r' && c != '\n' && c != '\t' {
@@ -93,7 +93,7 @@ func writeEncoded(b *bytes.Buffer, encoding string, data []byte) {
 	panic("mime: a bytes.Buffer takes everything")
 }
 
-// base64Line is how many octets make a line of 76 characters (RFC 2045 section 6.8).
+// base64Line is how many bytes make a line of 76 characters (RFC 2045 section 6.8).
 const base64Line = 57
 
 func base64Size(n int) int { return (n + base64Line - 1) / base64Line * (lineWidth + 2) }

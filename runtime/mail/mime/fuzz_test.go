@@ -11,7 +11,7 @@ import (
 	"github.com/postrider/postrider/runtime/mail/mime"
 )
 
-// FuzzCompose holds that what the validators let in is composed, and reads back
+// FuzzCompose checks that what the validators let in is composed, and reads back
 // as it was given.
 func FuzzCompose(f *testing.F) {
 	f.Add("Ann <a@b.co>", "Subject", "X-Test", "value", "text", "<p>html</p>", "file.txt", "cid")

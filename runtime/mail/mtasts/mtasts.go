@@ -4,7 +4,7 @@
 //
 // A domain announces its policy by a TXT record whose id changes with the policy. The
 // record is looked up each time (the resolver caches it); the policy is kept for its
-// max_age in a bounded cache of this process, and fetched anew when the id changes or
+// max_age in a bounded cache of this process, and fetched again when the id changes or
 // a day has gone by. While a policy holds, neither a missing record nor a fetch that
 // fails takes it away: that is what an attacker would arrange (RFC 8461, 3.3). A fetch
 // that failed is not repeated for retryAfter.
@@ -36,7 +36,7 @@ type Policy struct {
 	hosts   []string
 }
 
-// Allows tells whether a mail host may speak for the domain (RFC 8461, 4.1).
+// Allows reports whether a mail host may speak for the domain (RFC 8461, 4.1).
 func (p *Policy) Allows(host string) bool {
 	host = canonical(host)
 	_, parent, _ := strings.Cut(host, ".")
@@ -68,7 +68,7 @@ type FetchFailure struct { //nolint:errname // it holds what TLS reports count, 
 
 func (e *FetchFailure) Error() string { return fmt.Sprintf("%s: %v", e.Problem, e.cause) }
 
-// Unwrap gives the cause.
+// Unwrap returns the cause.
 func (e *FetchFailure) Unwrap() error { return e.cause }
 
 // Resolver looks up TXT records; what it does not find is a dnsx.ErrNotFound.
@@ -117,7 +117,7 @@ type entry struct {
 	failure  *FetchFailure
 }
 
-// New makes a finder. Nothing is looked up yet.
+// New creates a finder. Nothing is looked up yet.
 func New(cfg Config) (*Finder, error) {
 	if cfg.Resolver == nil || cfg.Client == nil {
 		return nil, errors.New("mta-sts: a resolver and an http client are needed")
@@ -135,7 +135,7 @@ func New(cfg Config) (*Finder, error) {
 	return &Finder{cfg: cfg, cache: policies, turns: limit.NewKeyed[string](limit.Bounds{PerKey: 1, Waiting: limit.Unbounded})}, nil
 }
 
-// Policy gives the policy of a domain (A-labels), nil for none. The error, a
+// Policy returns the policy of a domain (A-labels), nil for none. The error, a
 // *FetchFailure or that of ctx, does not forbid anything: it says why a newer policy
 // than the returned one could not be had.
 func (f *Finder) Policy(ctx context.Context, domain string) (*Policy, error) {

@@ -245,7 +245,7 @@ func TestWhatIsServedMustBeAPolicy(t *testing.T) {
 			w.serve(c.answer)
 			w.find(t, "none", c.problem)
 			w.find(t, "none", c.problem)
-			w.fetched(t, 1) // and not again at once
+			w.fetched(t, 1) // and not again immediately
 		})
 	}
 }

@@ -35,7 +35,7 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m, goleak.IgnoreCurrent())
 }
 
-// find tells for which test a request is, by the credential in it.
+// find reports for which test a request is, by the credential in it.
 func (s *swapper) find(r *http.Request) *httptest.Server {
 	_, token, _ := strings.Cut(r.Header.Get("Authorization"), " ")
 	if scope, signed := strings.CutPrefix(token, "Credential="); signed {
@@ -119,7 +119,7 @@ func serve(t testing.TB, name string, api func(*book) http.Handler, entries ...e
 	return b, z
 }
 
-// intoDigitalOcean gives the library a client: it makes its own, with a transport
+// intoDigitalOcean returns the library a client: it makes its own, with a transport
 // of its own, and has no setting for either.
 func intoDigitalOcean(t testing.TB, p *digitalocean.Provider, token string) {
 	t.Helper()

@@ -53,7 +53,7 @@ func (p *primary) open(t testing.TB) *Zone {
 
 func allWanted() []Wanted {
 	dkim := wantDKIM
-	dkim.Value = "v=DKIM1; k=rsa; p=" + strings.Repeat("MIIBIjAN", 49) // 410 octets, as RSA-2048 has
+	dkim.Value = "v=DKIM1; k=rsa; p=" + strings.Repeat("MIIBIjAN", 49) // 410 bytes, as RSA-2048 has
 	return []Wanted{wantOwnership, dkim, wantPath, wantSPF, wantDMARC}
 }
 

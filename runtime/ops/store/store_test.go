@@ -16,7 +16,7 @@ import (
 	"github.com/postrider/postrider/runtime/storage/db/dbtest"
 )
 
-// One of two hosts is away while a service starts for the first time. It makes no tables, and goes on by itself when the
+// One of two hosts is away while a service starts for the first time. It makes no tables, and goes on automatically when the
 // host is back.
 func TestAnEmptyDatabaseWaitsForEveryHost(t *testing.T) {
 	t.Parallel()

@@ -80,7 +80,7 @@ func TestKillsAtRandomPointsLoseNoRun(t *testing.T) {
 	figure(t, "runs that ended, with one mail for each step", runs, "30 short, 200 long")
 }
 
-// activated makes an automation that starts runs.
+// activated creates an automation that starts runs.
 func activated(t *testing.T, server *faults.Server, definition string) string {
 	t.Helper()
 	answer := server.Do(t.Context(), http.MethodPost, "/api/automations", definition)

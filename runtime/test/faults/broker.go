@@ -89,7 +89,7 @@ func (b *Broker) StartAll() {
 	}
 }
 
-// Kill ends one at once, by its server_name.
+// Kill ends one immediately, by its server_name.
 func (b *Broker) Kill(name string) {
 	b.t.Helper()
 	b.mu.Lock()

@@ -69,7 +69,7 @@ func (r *receiver) ServeHTTP(_ http.ResponseWriter, req *http.Request) {
 	r.told[req.Header.Get("Service-Event-Id")]++
 }
 
-// subscribe makes an endpoint for every event, which is there for long already.
+// subscribe creates an endpoint for every event, which is there for long already.
 func subscribe(t *testing.T, server *faults.Server) *receiver {
 	t.Helper()
 	r := &receiver{told: map[string]int{}}

@@ -19,7 +19,7 @@ type Cgroup struct {
 	peak   string // file
 }
 
-// NewCgroup makes a cgroup with a limit in bytes, of version 2 or 1. It ends with the test, which is
+// NewCgroup creates a cgroup with a limit in bytes, of version 2 or 1. It ends with the test, which is
 // skipped where the machine lets it make none.
 func NewCgroup(t testing.TB, limit int64) *Cgroup {
 	t.Helper()

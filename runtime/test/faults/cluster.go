@@ -27,7 +27,7 @@ func StartClusterAs(t testing.TB, program, database string, n int, env ...string
 	return nodes
 }
 
-// KillNow ends the process at once, and does not wait until the database has noticed.
+// KillNow ends the process immediately, and does not wait until the database has noticed.
 func (s *Server) KillNow() {
 	s.t.Helper()
 	s.Signal(syscall.SIGKILL)

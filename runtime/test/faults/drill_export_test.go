@@ -98,7 +98,7 @@ func TestDrillEventExportToFullDisks(t *testing.T) {
 	for _, free := range undo {
 		free()
 	}
-	for _, name := range names { // a server whose disk was full does not take its stream up by itself
+	for _, name := range names { // a server whose disk was full does not take its stream up automatically
 		broker.Restart(name)
 	}
 	atMost(t, "room again, and all started again: going on", d.moves("events are exported again", 90*time.Second, time.Now()), 45*time.Second)

@@ -12,7 +12,7 @@ import (
 )
 
 // One of three processes is killed in the middle of a burst. The others take over what it
-// had claimed; started again under its name, it does so at once. What was cut off is
+// had claimed; started again under its name, it does so immediately. What was cut off is
 // recorded: what may have arrived as unknown, the rest as not started.
 func TestDrillKillOfOneInABurst(t *testing.T) {
 	expect.SkipWhenQuick(t, "make drill-short")

@@ -38,7 +38,7 @@ func newListener(t *testing.T) *listener {
 	return l
 }
 
-// counts gives how many events were heard, and how many POSTs there were beyond that.
+// counts returns how many events were heard, and how many POSTs there were beyond that.
 func (l *listener) counts() (heard, again int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -51,7 +51,7 @@ func (l *listener) heardAll() int {
 	return heard + again
 }
 
-// subscribe makes an endpoint; more is the rest of the request.
+// subscribe creates an endpoint; more is the rest of the request.
 func (l *listener) subscribe(t *testing.T, s *faults.Server, more string) (id string) {
 	t.Helper()
 	var made struct{ Webhook struct{ ID string } }
@@ -118,7 +118,7 @@ func TestDrillThreeNodesDoEverythingOnce(t *testing.T) {
 }
 
 // overRate is by how many attempts an endpoint was told more often than its rate and
-// four at once allow, in whatever time that was most, by the database clock.
+// four immediately allow, in whatever time that was most, by the database clock.
 func overRate(t *testing.T, s *faults.Server, webhookID string, rate float64) (over float64) {
 	t.Helper()
 	var times []float64

@@ -14,7 +14,7 @@ import (
 
 // The first host of DATABASE_URL is silent, as a machine that has vanished: it takes connections and says nothing,
 // or does not even take them. A process is ready in time all the same, and goes on when all its connections have
-// to be made anew under load.
+// to be made again under load.
 func TestDrillSilentFirstHost(t *testing.T) {
 	expect.SkipWhenQuick(t, "make drill-short")
 	t.Parallel()

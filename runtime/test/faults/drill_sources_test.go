@@ -127,7 +127,7 @@ func (s *sourced) audit(t *testing.T, open int) {
 }
 
 // The process that has the dedicated address of an account is killed in a burst. The mail of the account waits for the
-// address, whoever accepted it, and the doctor names it. Started again under its name the process goes on at once.
+// address, whoever accepted it, and the doctor names it. Started again under its name the process goes on immediately.
 func TestDrillKillWithADedicatedAddress(t *testing.T) {
 	expect.SkipWhenQuick(t, "make drill-short")
 	t.Parallel()

@@ -12,7 +12,7 @@ import (
 
 // A database that answers and stores nothing: readiness says so within ten seconds, with
 // requests or without, and liveness stays. Requests are refused in time, none is refused
-// for good under its key, and all goes on by itself.
+// for good under its key, and all goes on automatically.
 func TestDrillReadinessIsToldByWrites(t *testing.T) {
 	expect.SkipWhenQuick(t, "make drill-short")
 	t.Parallel()

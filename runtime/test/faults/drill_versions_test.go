@@ -78,7 +78,7 @@ func versionsSideBySide(t *testing.T, older, newer string, split ...string) {
 	}
 }
 
-// toldOnce holds that the endpoint heard of each event since it was made, and that no event has two deliveries.
+// toldOnce checks that the endpoint heard of each event since it was made, and that no event has two deliveries.
 func toldOnce(t *testing.T, server *faults.Server, endpoint *listener) {
 	t.Helper()
 	const untold = `SELECT count(*) FROM facts f, webhooks w WHERE f.account_id = w.account_id AND f.type IN ('email.sent', 'email.delivered') AND f.created_at > w.enabled_at + interval '1 second'

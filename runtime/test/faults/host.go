@@ -151,7 +151,7 @@ func (h *Host) close() {
 	}
 }
 
-// at gives the fault that a session meets now, and what ends it.
+// at returns the fault that a session meets now, and what ends it.
 func (h *Host) at(phase Phase) (Fault, <-chan struct{}) {
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -30,7 +30,7 @@ func TestAuditCountsWhatIsLostAndDoubled(t *testing.T) {
 	}
 }
 
-// hand gives the host one message.
+// hand returns the host one message.
 func hand(t *testing.T, host *faults.Host, id string) {
 	t.Helper()
 	conn, err := textproto.Dial("tcp", host.Addr())

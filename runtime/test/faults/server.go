@@ -112,7 +112,7 @@ func (s *Server) Fresh(database string) *Server {
 	return fresh
 }
 
-// newClient waits for as long as a test does: what is to be answered sooner, says so by itself.
+// newClient waits for as long as a test does: what is to be answered sooner, says so automatically.
 func newClient() *http.Client {
 	return &http.Client{Timeout: expect.Patience, Transport: &http.Transport{MaxIdleConnsPerHost: 64,
 		TLSClientConfig: &tls.Config{InsecureSkipVerify: true, MinVersion: tls.VersionTLS12}}} // certificates of tests sign themselves
@@ -175,7 +175,7 @@ func (s *Server) AwaitReady() {
 // Database is the URL of its database.
 func (s *Server) Database() string { return s.database }
 
-// Running tells whether the process has not ended.
+// Running reports whether the process has not ended.
 func (s *Server) Running() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -202,7 +202,7 @@ func (s *Server) Signal(what os.Signal) {
 // Ended waits for the end of the process.
 func (s *Server) Ended() error { return s.ended() }
 
-// Kill ends it at once, and waits until the database has noticed: a statement that
+// Kill ends it immediately, and waits until the database has noticed: a statement that
 // was on its way is then done or undone.
 func (s *Server) Kill() {
 	s.t.Helper()
@@ -254,7 +254,7 @@ func (s *Server) Do(ctx context.Context, method, path, body string, header ...st
 	return Answer{Status: res.StatusCode, Header: res.Header, Body: content}
 }
 
-// ClosesConnections tells whether the server ends a connection with its answer.
+// ClosesConnections reports whether the server ends a connection with its answer.
 func (s *Server) ClosesConnections(ctx context.Context) bool {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, s.BaseURL+"/healthz", http.NoBody)
 	if err != nil {

@@ -62,7 +62,7 @@ func (g *gateway) holds() int {
 	return g.held
 }
 
-// counts gives the messages that were posted, and how often beyond the first time.
+// counts returns the messages that were posted, and how often beyond the first time.
 func (g *gateway) counts() (messages, again int) {
 	g.mu.Lock()
 	defer g.mu.Unlock()

@@ -12,7 +12,7 @@ import (
 // of; without it, that is the latest tag.
 const OldVariable = "POSTRIDER_DRILL_OLD"
 
-// Versions gives a program of the version before and the one to test. Where nothing came
+// Versions returns a program of the version before and the one to test. Where nothing came
 // before, and the run may take long, the newer one is this one with a migration that only
 // adds; else the test is skipped.
 func Versions(t testing.TB, long bool) (older, newer string) {

@@ -50,13 +50,13 @@ func (u *unreliable) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// draw gives the same number below 100 for the same text.
+// draw returns the same number below 100 for the same text.
 func draw(text string) uint64 {
 	sum := sha256.Sum256([]byte(text))
 	return binary.BigEndian.Uint64(sum[:]) % 100
 }
 
-// counts gives the events that were taken, and how often beyond the first time.
+// counts returns the events that were taken, and how often beyond the first time.
 func (u *unreliable) counts() (taken, again int) {
 	u.mu.Lock()
 	defer u.mu.Unlock()

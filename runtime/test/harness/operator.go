@@ -14,7 +14,7 @@ import (
 	"github.com/postrider/postrider/runtime/work/bus"
 )
 
-// Operator has the services that the commands beside a running Postrider open, over the
+// Operator has the services that the commands next to a running Postrider open, over the
 // same database. They see and change what the app sees.
 type Operator struct {
 	Accounts *accounts.Service

@@ -18,7 +18,7 @@ type Person struct {
 	Account string // the header Postrider-Account; empty: none
 }
 
-// Browser gives a browser in which nobody is signed in.
+// Browser returns a browser in which nobody is signed in.
 func (a *App) Browser(t testing.TB) *Person {
 	t.Helper()
 	jar, err := cookiejar.New(nil)
@@ -28,7 +28,7 @@ func (a *App) Browser(t testing.TB) *Person {
 	return &Person{app: a, client: &http.Client{Jar: jar}}
 }
 
-// SignedIn gives a browser in which somebody has signed in by a password.
+// SignedIn returns a browser in which somebody has signed in by a password.
 func (a *App) SignedIn(t testing.TB, email, password string) *Person {
 	t.Helper()
 	p := a.Browser(t)
@@ -38,7 +38,7 @@ func (a *App) SignedIn(t testing.TB, email, password string) *Person {
 	return p
 }
 
-// Do makes a request as a page of the installation makes it. Headers come in pairs of name and value;
+// Do creates a request as a page of the installation makes it. Headers come in pairs of name and value;
 // an empty value takes one away.
 func (p *Person) Do(t testing.TB, method, path string, body any, headers ...string) Answer {
 	t.Helper()

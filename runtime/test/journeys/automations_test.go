@@ -174,7 +174,7 @@ func failsWith(t *testing.T, app *harness.App, automationID, event string) (reas
 	return reason
 }
 
-// What a send step refers to goes away after the activation: the run fails at once and says why.
+// What a send step refers to goes away after the activation: the run fails immediately and says why.
 func TestAStepWhoseTemplateOrDomainIsGoneFails(t *testing.T) {
 	t.Parallel()
 	app := harness.Start(t, nil)

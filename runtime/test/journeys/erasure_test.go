@@ -86,10 +86,10 @@ func seedRelayed(t *testing.T, app *harness.App) string {
 	return s.relayed("ada@dev.test", both, letter("", "Dear bob@example.net of SMTP"))
 }
 
-// octets is how PostgreSQL writes a bytea.
+// bytes is how PostgreSQL writes a bytea.
 var octets = regexp.MustCompile(`\\x([0-9a-f]+)`)
 
-// rowsWith looks through every table, also into octets.
+// rowsWith looks through every table, also into bytes.
 func rowsWith(t *testing.T, url, text string) []string {
 	t.Helper()
 	conn, err := sql.Open("postgres", url)

@@ -11,7 +11,7 @@ import (
 	"github.com/postrider/postrider/runtime/test/harness"
 )
 
-// exported gives the lines of an export, by a field of each.
+// exported returns the lines of an export, by a field of each.
 func exported(t *testing.T, app *harness.App, path, field string) (all []string) {
 	t.Helper()
 	got := app.Do(t, http.MethodGet, "/api"+path, nil)

@@ -52,7 +52,7 @@ func brings(app *harness.App, octets int) func() error {
 	}
 }
 
-// halfMessage brings 70,000 octets of a message and no more.
+// halfMessage brings 70,000 bytes of a message and no more.
 func halfMessage(c net.Conn, mail, rcpt string) error {
 	return errors.Join(dialogue(c, bufio.NewReader(c), "220", "250 EHLO mx.example.org\r\n", "250 "+mail+"\r\n", "250 "+rcpt+"\r\n", "354 DATA\r\n"), restOfHalf(c))
 }

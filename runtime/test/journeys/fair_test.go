@@ -92,7 +92,7 @@ type attack struct {
 	running sync.WaitGroup
 }
 
-// keep opens a connection with begin, waits for its end, and begins anew. It returns once
+// keep opens a connection with begin, waits for its end, and begins again. It returns once
 // the first one has begun.
 func (a *attack) keep(addr string, begin func(c net.Conn) error) {
 	a.t.Helper()
@@ -167,7 +167,7 @@ func half(app *harness.App, length int, body string) func(net.Conn) error {
 
 func hostOfApp(app *harness.App) string { return strings.TrimPrefix(app.BaseURL, "http://") }
 
-// sends is one send by the honest user, of a body with so many octets.
+// sends is one send by the honest user, of a body with so many bytes.
 func sends(t *testing.T, app *harness.App, from string, octets int) func() error {
 	body := fmt.Appendf(nil, `{"from":%q,"to":"bob@example.net","subject":"s","text":%q}`, from, strings.Repeat("x", max(octets-80, 1)))
 	if octets > 4<<20 {

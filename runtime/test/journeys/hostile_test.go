@@ -92,7 +92,7 @@ func checkRefusal(t *testing.T, what string, got harness.Answer) {
 	}
 }
 
-// changed gives the body with each hostile value in each of its places in turn,
+// changed returns the body with each hostile value in each of its places in turn,
 // and with each hostile text as the name of a field.
 func changed(body any) map[string]any {
 	out := map[string]any{}

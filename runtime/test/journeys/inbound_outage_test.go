@@ -14,7 +14,7 @@ import (
 
 // While the database is frozen or down senders are told to come again, in time and
 // never for good; nothing is stored that was not answered 250, and mail comes in
-// again by itself.
+// again automatically.
 func TestWithoutTheDatabaseSendersComeAgain(t *testing.T) {
 	t.Parallel()
 	for name, outage := range map[string]struct {

@@ -319,7 +319,7 @@ func waitForStatus(t *testing.T, app *harness.App, id, status string) emailAnswe
 	return got
 }
 
-// quotedStrings cuts a TXT value into the strings of at most 255 octets that a
+// quotedStrings cuts a TXT value into the strings of at most 255 bytes that a
 // zone file needs.
 func quotedStrings(value string) string {
 	var parts []string

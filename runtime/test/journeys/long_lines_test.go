@@ -27,7 +27,7 @@ func TestLinesOfAnyLengthAreReceived(t *testing.T) {
 	}
 }
 
-// The relay refuses a line over 998 octets for good and says why, however long it is, and
+// The relay refuses a line over 998 bytes for good and says why, however long it is, and
 // the connection goes on.
 func TestTheRelaySaysThatALineIsTooLong(t *testing.T) {
 	t.Parallel()

@@ -21,7 +21,7 @@ const outageLimit = time.Minute
 
 // While the database is frozen or down every request is refused as unavailable,
 // in time and with a hint when to come back; the process stays up, says that it
-// is not ready, and recovers by itself.
+// is not ready, and recovers automatically.
 func TestDatabaseAwayIs503AndRecovers(t *testing.T) {
 	t.Parallel()
 	for name, outage := range map[string]struct{ begin, end func(*dbtest.Server) }{

@@ -16,7 +16,7 @@ import (
 // one key for a service and the commands beside it, as passwords need.
 const sharedKey = "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8="
 
-// ways tells of each attempt of an email its outcome, its way, and the address that it
+// ways reports of each attempt of an email its outcome, its way, and the address that it
 // left from without the port.
 func (s *scenario) ways(t *testing.T, id string) []string {
 	t.Helper()
@@ -130,7 +130,7 @@ func TestSmarthostOfAnAccountTakesEffectAtOnce(t *testing.T) {
 }
 
 // A receiver that refuses whoever connects from here gets the message by the fallback
-// smarthost, with the next attempt, which is made at once.
+// smarthost, with the next attempt, which is made immediately.
 func TestBlockedMailLeavesByTheFallback(t *testing.T) {
 	t.Parallel()
 	relay := smtptest.New(t, smtptest.Config{})

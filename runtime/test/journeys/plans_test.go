@@ -168,7 +168,7 @@ type scan struct {
 	Below     []scan `json:"Plans"`
 }
 
-// plans gives the nodes that read tables, statement by statement.
+// plans returns the nodes that read tables, statement by statement.
 func (s session) plans(t *testing.T) [][]scan {
 	t.Helper()
 	all := make([][]scan, len(s.texts))

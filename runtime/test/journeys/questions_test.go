@@ -237,7 +237,7 @@ func (w *world) stable(t *testing.T, answer []byte) string {
 	return addrPattern.ReplaceAllString(timePattern.ReplaceAllString(text, "*"), "127.0.0.x")
 }
 
-// isNothing tells whether all numbers of a period are 0.
+// isNothing reports whether all numbers of a period are 0.
 func isNothing(v any) bool {
 	switch v := v.(type) {
 	case map[string]any:

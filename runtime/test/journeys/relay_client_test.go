@@ -15,7 +15,7 @@ import (
 	"github.com/postrider/postrider/runtime/test/harness"
 )
 
-// submitter is a program that hands in mail: it writes octets and reads lines, so that a
+// submitter is a program that hands in mail: it writes bytes and reads lines, so that a
 // test can say what no library would.
 type submitter struct {
 	net.Conn

@@ -77,7 +77,7 @@ func TestRelayedMessagesCountForTheRateOfTheAccount(t *testing.T) {
 			t.Errorf("answered %q", got)
 		}
 	}
-	// Two at once, of which meter has used one, and one more for every second since.
+	// Two immediately, of which meter has used one, and one more for every second since.
 	if limit := 1 + int(time.Since(begin).Seconds()); admitted > limit || refused == 0 {
 		t.Errorf("%d were admitted and %d refused, in which time one count admits %d", admitted, refused, limit)
 	}
@@ -91,7 +91,7 @@ func TestRelayedMessagesCountForTheRateOfTheAccount(t *testing.T) {
 	}
 }
 
-// A message may have MaxMessage octets and not one more, whether it says so or not; a
+// A message may have MaxMessage bytes and not one more, whether it says so or not; a
 // transaction has 50 recipients, and goes on with these when more are named.
 func TestRelayTakesMessagesUpToItsLimits(t *testing.T) {
 	t.Parallel()

@@ -81,7 +81,7 @@ func keyedMessage(to string) string {
 	return "X-Postrider-Idempotency-Key: to " + to + "\n" + plainMessage("ada@dev.test", to)
 }
 
-// mayBegin tells whether MAIL is accepted, and takes it back.
+// mayBegin reports whether MAIL is accepted, and takes it back.
 func (s *submitter) mayBegin() bool {
 	s.t.Helper()
 	s.say("MAIL FROM:<ada@dev.test>\r\n")
@@ -123,7 +123,7 @@ func storedEmails(t *testing.T, app *harness.App) []string {
 
 // A stop lets a message that is under way end: who is answered 250 finds it stored, also
 // when the stop comes in the middle of the commit. Clients that wait for nothing are
-// sent away at once.
+// sent away immediately.
 func TestAStopEndsMessagesUnderWayOverTheRelay(t *testing.T) {
 	t.Parallel()
 	for range 5 {

@@ -82,7 +82,7 @@ func converse(t *testing.T, app *harness.App) *conversation {
 	return talk
 }
 
-// say gives the last line of the answer.
+// say returns the last line of the answer.
 func (c *conversation) say(t *testing.T, text string) string {
 	t.Helper()
 	if _, err := fmt.Fprint(c, text); err != nil {

@@ -10,7 +10,7 @@ import (
 	"github.com/postrider/postrider/runtime/test/harness"
 )
 
-// limitBytes gives the account of the app byte quotas, as any account may have.
+// limitBytes returns the account of the app byte quotas, as any account may have.
 func limitBytes(t *testing.T, app *harness.App, stored, daily int) {
 	t.Helper()
 	if _, err := open(t, app).ExecContext(t.Context(), `UPDATE accounts SET unmetered = false, stored_bytes = NULLIF($2, 0), daily_bytes = NULLIF($3, 0) WHERE id = $1`, app.AccountID, stored, daily); err != nil {

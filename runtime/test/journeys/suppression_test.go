@@ -69,7 +69,7 @@ func unsubscribeLink(t *testing.T, app *harness.App, to, category string) string
 	return linkIn(t, app, send(t, app, `{"from":"ada@dev.test","to":"`+to+`","subject":"s","text":"stop: {{unsubscribe_url}}","unsubscribe":true`+category+`}`))
 }
 
-// linkIn gives the link of an email with managed unsubscribe.
+// linkIn returns the link of an email with managed unsubscribe.
 func linkIn(t *testing.T, app *harness.App, id string) (link string) {
 	t.Helper()
 	harness.Eventually(t, "the email arrives", func() bool {

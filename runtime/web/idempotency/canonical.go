@@ -11,7 +11,7 @@ import (
 	"unicode/utf8"
 )
 
-// Canonical gives the form in which bodies are compared: no white space, members
+// Canonical returns the form in which bodies are compared: no white space, members
 // sorted by name (of equal names the last one counts, as decoders take it),
 // strings without needless escapes. Numbers stay as they were written: 1 and 1.0
 // are different requests. An empty body is canonical.
@@ -33,7 +33,7 @@ func Canonical(jsonBody []byte, names *Names) ([]byte, error) {
 	return c.value(make([]byte, 0, min(len(jsonBody), 16<<10)), names), nil
 }
 
-// Names tells the names of the members of an object, or of the objects in an array.
+// Names reports the names of the members of an object, or of the objects in an array.
 type Names struct {
 	First  map[string]string // of each name, where there are several; also of itself
 	Within map[string]*Names // of what a member has, by its first name
@@ -214,7 +214,7 @@ func reorder(out []byte, begin int, members []member) []byte {
 	return append(out[:begin], sorted...)
 }
 
-// digestFrom is the length in octets from which a string is long.
+// digestFrom is the length in bytes from which a string is long.
 const digestFrom = 4096
 
 // appendString copies a string token as it is when it has no escapes, the case

@@ -88,7 +88,7 @@ func FuzzCanonical(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, body []byte) {
 		got, err := idempotency.Canonical(body, nil)
-		if len(body) == 0 || len(body) > 512 { // long strings have a form of their own; escapes make six octets of one
+		if len(body) == 0 || len(body) > 512 { // long strings have a form of their own; escapes make six bytes of one
 			return
 		}
 		if (err == nil) != json.Valid(body) {

@@ -15,7 +15,7 @@ type cable struct {
 	address string // of the machine
 }
 
-// newCables makes a bridge and a cable for each of n machines; nil: that cannot be done here.
+// newCables creates a bridge and a cable for each of n machines; nil: that cannot be done here.
 func newCables(t testing.TB, n int) []cable {
 	t.Helper()
 	if os.Getuid() != 0 {

@@ -65,7 +65,7 @@ func binaries() string {
 	return filepath.Dir(found[len(found)-1])
 }
 
-// Start makes the cluster and a database for Postrider, and waits until it has a leader and two standbys.
+// Start creates the cluster and a database for Postrider, and waits until it has a leader and two standbys.
 // config is the folder deploy/patroni.
 func Start(t testing.TB, config string) *Cluster {
 	t.Helper()
@@ -96,7 +96,7 @@ func Start(t testing.TB, config string) *Cluster {
 	return c
 }
 
-// unprivileged gives root's folder to who runs PostgreSQL.
+// unprivileged returns root's folder to who runs PostgreSQL.
 func unprivileged(t testing.TB, folder string) *syscall.Credential {
 	t.Helper()
 	if os.Getuid() != 0 {
@@ -114,7 +114,7 @@ func unprivileged(t testing.TB, folder string) *syscall.Credential {
 	return &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}
 }
 
-// Cables tells whether each machine has one, to be cut.
+// Cables reports whether each machine has one, to be cut.
 func (c *Cluster) Cables() bool { return c.Machines[0].cable != nil }
 
 // URL names all hosts to Postrider, which finds the primary among them.

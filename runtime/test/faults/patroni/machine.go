@@ -193,7 +193,7 @@ func (m *Machine) KillPostgres() {
 	}
 }
 
-// Kill ends everything of the machine at once.
+// Kill ends everything of the machine immediately.
 func (m *Machine) Kill() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -209,7 +209,7 @@ func (m *Machine) Kill() {
 	}
 }
 
-// Freeze makes the machine silent: its connections stay open, and nobody answers.
+// Freeze creates the machine silent: its connections stay open, and nobody answers.
 func (m *Machine) Freeze() { m.all(syscall.SIGSTOP) }
 
 // Thaw ends Freeze. The machine goes on with what it believed.

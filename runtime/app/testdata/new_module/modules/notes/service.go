@@ -12,10 +12,10 @@ type Service struct {
 	gone map[string]bool // accounts without their note
 }
 
-// New makes the service.
+// New creates the service.
 func New() *Service { return &Service{gone: map[string]bool{}} }
 
-// List gives the notes of an account.
+// List returns the notes of an account.
 func (s *Service) List(_ context.Context, accountID string) ([]string, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

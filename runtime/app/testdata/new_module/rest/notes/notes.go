@@ -21,7 +21,7 @@ type notesAnswer struct {
 	Notes []string `json:"notes" nullable:"false"`
 }
 
-// Routes makes the routes of notes.
+// Routes creates the routes of notes.
 func Routes(service Service) api.Routes {
 	return api.NewRoutes("notes", func(a *api.API) {
 		g := a.Tag("Notes", "What is not to be forgotten.")

@@ -32,10 +32,10 @@ func (c *planListCommand) Run(s *session) error {
 	})
 }
 
-// capType is a number that may be none.
+// capType is the type of a cap, which may be none.
 var capType = reflect.TypeFor[**int]()
 
-// capMapper reads a flag for a number that may be none.
+// capMapper parses a flag with a number or none.
 type capMapper struct{}
 
 // Decode implements kong.Mapper.
@@ -48,7 +48,7 @@ func (capMapper) Decode(ctx *kong.DecodeContext, target reflect.Value) error {
 	if text != "none" {
 		n, err := strconv.Atoi(text)
 		if err != nil {
-			return fmt.Errorf("%q is neither a whole number nor none", text)
+			return fmt.Errorf("%q must be a whole number or none", text)
 		}
 		given = &n
 	}
@@ -65,7 +65,7 @@ type planSetCommand struct {
 
 func (c *planSetCommand) Validate() error {
 	if c.Change.Empty() {
-		return errors.New("nothing to set: give at least one flag")
+		return errors.New("no fields to update: set at least one flag")
 	}
 	return c.Change.Validate().Err()
 }
@@ -85,13 +85,13 @@ func (c *planSetCommand) Run(s *session) error {
 }
 
 type billingCommand struct {
-	Setup billingSetupCommand `cmd:"" help:"Make what is missing at the payment provider: meter, products, prices, portal, webhook endpoint, whose secret is printed once. Safe to repeat."`
-	Check billingCheckCommand `cmd:"" help:"Compare plans here with prices at the payment provider. Exit code 1: something is missing or differs."`
-	Sync  billingSyncCommand  `cmd:"" help:"Have the payment provider asked about an account now."`
-	Usage billingUsageCommand `cmd:"" help:"Print what waits, fails or is overdue, and usage that was not told to the payment provider, as JSON."`
+	Setup billingSetupCommand `cmd:"" help:"Create missing objects at the payment provider. Safe to repeat."`
+	Check billingCheckCommand `cmd:"" help:"Compare plans with provider prices. Exit code 1 if they differ."`
+	Sync  billingSyncCommand  `cmd:"" help:"Update an account from the payment provider now."`
+	Usage billingUsageCommand `cmd:"" help:"Print waiting, failed and overdue billing work as JSON."`
 }
 
-// moneySettings are of commands that have to know who pays.
+// moneySettings are the settings of commands that need to know which customers pay.
 type moneySettings struct {
 	settingFlags `settings:"tool,POSTRIDER_STRIPE_KEY,POSTRIDER_STRIPE_URL,POSTRIDER_BASE_URL,POSTRIDER_DEFAULT_PLAN"`
 
@@ -106,7 +106,7 @@ func (m moneySettings) load() (setting.Values, error) {
 type billingSetupCommand struct {
 	moneySettings
 
-	Prices string `help:"YAML file with what plans cost: docs/billing.md has one." placeholder:"FILE" required:"" type:"existingfile"`
+	Prices string `help:"YAML file with the prices of plans (example: docs/billing.md)." placeholder:"FILE" required:"" type:"existingfile"`
 }
 
 func (c *billingSetupCommand) Run(s *session) error {
@@ -125,13 +125,13 @@ func (c *billingSetupCommand) Run(s *session) error {
 	return withBilling(s.ctx, cfg, func(_ services, d *desk.Service) error {
 		done, err := d.Setup(s.ctx, prices)
 		for _, made := range done.Made {
-			fmt.Fprintln(s.log, "made", made)
+			fmt.Fprintln(s.log, "created", made)
 		}
 		if err != nil {
 			return err
 		}
 		if done.Secret != "" {
-			fmt.Fprintln(s.log, "Set POSTRIDER_STRIPE_WEBHOOK_SECRET to the secret of the webhook endpoint; it is not shown again.")
+			fmt.Fprintln(s.log, "Set POSTRIDER_STRIPE_WEBHOOK_SECRET to the secret of the webhook endpoint; it will not be shown again.")
 		}
 		return s.print(shown.SetupOf(done))
 	})
@@ -162,7 +162,7 @@ func (c *billingCheckCommand) Run(s *session) error {
 type billingSyncCommand struct {
 	moneySettings
 
-	Account string `arg:"" help:"Its email or its id." placeholder:"EMAIL"`
+	Account string `arg:"" help:"Email or id of the account." placeholder:"EMAIL"`
 }
 
 func (c *billingSyncCommand) Run(s *session) error {
