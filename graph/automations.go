@@ -157,7 +157,7 @@ func toStepStats(step *model.AutomationStep, version *int) (*model.AutomationSte
 
 // toEmailStats gives the figures of the emails of a step; nil for a step that sends none.
 func toEmailStats(stats *model.AutomationStepStats) (*model.AutomationEmailStats, error) {
-	if stats.At.Type != definition.SendEmail {
+	if definition.Sends(stats.At.Type) != definition.MediumEmail {
 		return nil, nil //nolint:nilnil // null says it
 	}
 	all := stats.At.Of.Page
@@ -179,7 +179,7 @@ func toEmailStats(stats *model.AutomationStepStats) (*model.AutomationEmailStats
 
 // toTextStats gives the figures of the text messages of a step; nil for a step that sends none.
 func toTextStats(stats *model.AutomationStepStats) (*figures.Texts, error) {
-	if stats.At.Type != definition.SendSMS {
+	if definition.Sends(stats.At.Type) != definition.MediumText {
 		return nil, nil //nolint:nilnil // null says it
 	}
 	counted, err := stats.At.Of.Page.Figures()

@@ -1,8 +1,6 @@
 package automations
 
 import (
-	"net/http"
-
 	"github.com/postrider/postrider/modules/automations/steps"
 	"github.com/postrider/postrider/runtime/base/setting"
 	"github.com/postrider/postrider/runtime/mail/dnsx"
@@ -11,20 +9,15 @@ import (
 )
 
 // Config of the module.
-type Config struct {
-	Steps steps.Config
-
-	Client  *http.Client          // of webhook steps; it judges each address that it dials
-	Targets *egress.TargetChecker // checks their URLs before the activation; nil: accept all
-}
+type Config struct{ Steps steps.Config }
 
 // ConfigOf takes what the module needs from the installation's configuration. A process that
 // delivers no mail takes no steps either.
 func ConfigOf(cfg setting.Values, resolver *dnsx.Resolver) Config {
 	guard, plain := egress.NewGuard(egress.Allow.Of(cfg)), cfg.Mode == setting.Dev
-	return Config{
-		Steps:   steps.Config{Idle: config.DeliveryConcurrency.Of(cfg) == 0},
+	return Config{steps.Config{
+		Idle:    config.DeliveryConcurrency.Of(cfg) == 0,
 		Client:  egress.NewClient(egress.ClientConfig{Guard: guard, PlainLoopback: plain, Lookup: resolver.LookupIP}),
 		Targets: egress.NewTargetChecker(guard, resolver.LookupIP, plain),
-	}
+	}}
 }

@@ -16,6 +16,7 @@ import (
 
 	"github.com/postrider/postrider/ent"
 	"github.com/postrider/postrider/modules/automations/ingest"
+	"github.com/postrider/postrider/modules/automations/steps"
 	"github.com/postrider/postrider/modules/sending/sendingtest"
 	"github.com/postrider/postrider/runtime/web/egress"
 	"github.com/postrider/postrider/runtime/web/idempotency"
@@ -145,7 +146,7 @@ func TestAWebhookStepReachesNoPrivateAddress(t *testing.T) {
 		}
 		return []netip.Addr{here.Addr()}, nil
 	}
-	w.Service = w.configured(t, Config{Targets: egress.NewTargetChecker(guard, lookup, false), Client: egress.NewClient(egress.ClientConfig{Guard: guard, Lookup: lookup})})
+	w.Service = w.configured(t, Config{steps.Config{Targets: egress.NewTargetChecker(guard, lookup, false), Client: egress.NewClient(egress.ClientConfig{Guard: guard, Lookup: lookup})}})
 	w.active(t, `{"event": "start"}`, fmt.Sprintf(`{"key": "call", "type": "webhook", "url": "https://rebound.example:%d/"}`, here.Port()))
 	rebound.Store(true)
 	w.post(t, "start", `{}`)

@@ -6,42 +6,19 @@ import (
 
 	"go.uber.org/fx"
 
-	"github.com/postrider/postrider/ent"
-	"github.com/postrider/postrider/modules/accounts"
 	"github.com/postrider/postrider/modules/automations/drain"
 	"github.com/postrider/postrider/modules/automations/facts"
 	"github.com/postrider/postrider/modules/automations/ingest"
 	"github.com/postrider/postrider/modules/automations/proof"
 	"github.com/postrider/postrider/modules/automations/steps"
 	"github.com/postrider/postrider/modules/automations/versions"
-	"github.com/postrider/postrider/modules/domains"
-	"github.com/postrider/postrider/modules/sending"
-	"github.com/postrider/postrider/modules/sms"
-	"github.com/postrider/postrider/modules/templates"
 	"github.com/postrider/postrider/runtime/base/secret"
 	"github.com/postrider/postrider/runtime/base/worker"
-	"github.com/postrider/postrider/runtime/mail/address"
 	"github.com/postrider/postrider/runtime/storage/db"
 	"github.com/postrider/postrider/runtime/storage/page"
 	"github.com/postrider/postrider/runtime/work/bus"
 	"github.com/postrider/postrider/runtime/work/event"
 )
-
-// Domains tells under which identity an account may write as an address.
-type Domains interface {
-	Identity(ctx context.Context, accountID string, from address.Address) (domains.Identity, error)
-}
-
-// Templates looks templates up.
-type Templates interface {
-	Get(ctx context.Context, accountID, idOrAlias string) (templates.Template, error)
-	Version(ctx context.Context, accountID, idOrAlias string, number int) (*ent.TemplateVersion, error)
-}
-
-// Previewer says what would become of a message, and stores nothing.
-type Previewer interface {
-	Preview(ctx context.Context, caller accounts.Caller, m sending.Message) (sending.Preview, error)
-}
 
 // Timeline reads the facts of subjects of one account, oldest first.
 type Timeline interface {
@@ -54,43 +31,22 @@ type Bus interface {
 	Forget(ctx context.Context, tx db.Execer, accountID string, subjectIDs ...string) (int64, error)
 }
 
-// Texts sends text messages and says what speaks against it.
-type Texts interface {
-	steps.Texter
-	Problem(ctx context.Context, accountID string) (string, error)
-	Preview(ctx context.Context, accountID string, m sms.Message) (sms.Preview, error)
-}
-
 // Params is what the module needs.
 type Params struct {
 	fx.In
 
-	Config    Config
-	DB        *db.DB
-	Bus       Bus
-	Domains   Domains
-	Templates Templates
-	Sender    steps.Sender
-	Texts     Texts `optional:"true"` // nil: the module sms is off
-	Previewer Previewer
-	Timeline  Timeline
-	Answers   ingest.Answers
-	Signals   steps.Signals
-	Node      steps.Node
-	Box       *secret.Box
-	Cursors   *page.Codec
-	Logger    *slog.Logger
-	Workers   *worker.Metrics `optional:"true"`
-}
-
-// references are what definitions refer to, and what is asked about runs.
-type references struct {
-	config    Config
-	domains   Domains
-	templates Templates
-	texts     Texts // nil: the module sms is off
-	previewer Previewer
-	timeline  Timeline
+	Config   Config
+	DB       *db.DB
+	Bus      Bus
+	Modules  steps.Modules
+	Timeline Timeline
+	Answers  ingest.Answers
+	Signals  steps.Signals
+	Node     steps.Node
+	Box      *secret.Box
+	Cursors  *page.Codec
+	Logger   *slog.Logger
+	Workers  *worker.Metrics `optional:"true"`
 }
 
 // engine is what runs automations.
@@ -103,13 +59,13 @@ type engine struct {
 
 // Service keeps automations and lets them run. Safe for concurrent use.
 type Service struct {
-	references
 	engine
 
 	db       *db.DB
 	bus      Bus
 	cursors  *page.Codec
 	signals  steps.Signals
+	timeline Timeline
 	versions *versions.Store
 	tasks    *worker.Tasks
 	prover   *proof.Prover
@@ -120,12 +76,12 @@ func New(p Params) (*Service, error) {
 	store := versions.New()
 	prover := proof.New(p.Box)
 	events := ingest.New(ingest.Params{DB: p.DB, Bus: p.Bus, Answers: p.Answers, Signals: p.Signals, Versions: store, Box: p.Box, Prover: prover})
-	return &Service{references: references{p.Config, p.Domains, p.Templates, p.Texts, p.Previewer, p.Timeline}, db: p.DB, bus: p.Bus, cursors: p.Cursors, signals: p.Signals, versions: store,
+	return &Service{db: p.DB, bus: p.Bus, cursors: p.Cursors, signals: p.Signals, timeline: p.Timeline, versions: store,
 		tasks: worker.NewTasks(p.Logger, p.Workers), prover: prover,
 		engine: engine{
 			events: events,
-			steps: steps.New(steps.Params{Config: p.Config.Steps, DB: p.DB, Bus: p.Bus, Sender: p.Sender, Texter: p.Texts, Signals: p.Signals, Node: p.Node, Versions: store,
-				Client: p.Config.Client, Prover: prover, Logger: p.Logger, Workers: p.Workers}),
+			steps: steps.New(steps.Params{Config: p.Config.Steps, DB: p.DB, Bus: p.Bus, Modules: p.Modules, Signals: p.Signals, Node: p.Node, Versions: store,
+				Prover: prover, Logger: p.Logger, Workers: p.Workers}),
 			drain: drain.New(drain.Params{DB: p.DB, Bus: p.Bus, Signals: p.Signals, Versions: store}),
 			facts: facts.New(p.DB, p.Signals, events),
 		}}, nil

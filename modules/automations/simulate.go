@@ -17,15 +17,7 @@ import (
 	"github.com/postrider/postrider/modules/automations/ingest"
 	"github.com/postrider/postrider/modules/automations/machine"
 	"github.com/postrider/postrider/modules/automations/simulation"
-	"github.com/postrider/postrider/modules/automations/steps"
-	"github.com/postrider/postrider/modules/sms"
 	"github.com/postrider/postrider/runtime/base/fault"
-)
-
-// What a simulation lets a step come to, beside its success.
-const (
-	OutcomeSuppressed = "suppressed"
-	OutcomeError      = "error"
 )
 
 // MaxLater is how many events a simulation lets arrive after the first one.
@@ -104,8 +96,8 @@ func (s *Service) Simulate(ctx context.Context, caller accounts.Caller, automati
 	}
 	as := accounts.Caller{AccountID: caller.AccountID, Scope: rights.ScopeSending, DomainIDs: of.domainIDs}
 	result, err := simulation.Play(ctx, simulation.Input{Program: of.program, AccountID: caller.AccountID, Run: run, Later: later,
-		Perform: func(ctx context.Context, key string, e *machine.Effect) (simulation.Performed, error) {
-			return s.perform(ctx, as, key, e, in.Outcomes[key])
+		Perform: func(ctx context.Context, step *definition.Step, e machine.Effect) (simulation.Performed, error) {
+			return s.steps.Preview(ctx, as, step, e, in.Outcomes[step.Key])
 		}})
 	if err != nil {
 		return Simulated{}, fmt.Errorf("simulate: %w", err)
@@ -223,69 +215,12 @@ func (in SimulationInput) checkOutcomes(p *machine.Program, wrong fault.Fields) 
 		switch {
 		case i < 0:
 			wrong.Add(path, "names no step")
-		case outcome == OutcomeError && definition.IsEffect(p.Definition.Steps[i].Type):
-		case outcome == OutcomeSuppressed && strings.HasPrefix(p.Definition.Steps[i].Type, "send_"):
-		case outcome == OutcomeError, outcome == OutcomeSuppressed:
+		case outcome == simulation.OutcomeError && definition.IsEffect(p.Definition.Steps[i].Type):
+		case outcome == simulation.OutcomeSuppressed && definition.Sends(p.Definition.Steps[i].Type) != "":
+		case outcome == simulation.OutcomeError, outcome == simulation.OutcomeSuppressed:
 			wrong.Add(path, "is a step of the type %s, which cannot come to that", p.Definition.Steps[i].Type)
 		default:
-			wrong.Add(path, "must be %s or %s", OutcomeSuppressed, OutcomeError)
+			wrong.Add(path, "must be %s or %s", simulation.OutcomeSuppressed, simulation.OutcomeError)
 		}
 	}
-}
-
-// perform says what would come of an effect.
-func (s *Service) perform(ctx context.Context, as accounts.Caller, key string, e *machine.Effect, outcome string) (simulation.Performed, error) {
-	switch {
-	case e.Email != nil:
-		return s.performEmail(ctx, as, key, e.Email, outcome)
-	case e.SMS != nil:
-		return s.performSMS(ctx, as.AccountID, key, e.SMS, outcome)
-	}
-	out := simulation.Performed{Post: e.Post, Result: machine.Result{Status: machine.StatusDone, Output: map[string]any{"http_status": int64(200)}}}
-	if e.Post.Capture {
-		out.Result.Output["body"] = nil
-	}
-	if outcome == OutcomeError {
-		out.Result = machine.Result{Status: machine.StatusFailed, Error: "webhook_failed: " + e.Post.URL + " cannot be reached, as the simulation says"}
-	}
-	return out, nil
-}
-
-func (s *Service) performEmail(ctx context.Context, as accounts.Caller, key string, e *machine.Email, outcome string) (simulation.Performed, error) {
-	preview, err := s.previewer.Preview(ctx, as, steps.Message(e))
-	if err != nil {
-		return refusal(err)
-	}
-	return simulation.Performed{Email: &preview, Result: sent(outcome, "email", map[string]any{"email_id": "msg_simulated_" + key})}, nil
-}
-
-func (s *Service) performSMS(ctx context.Context, accountID, key string, e *machine.SMS, outcome string) (simulation.Performed, error) {
-	if s.texts == nil {
-		return simulation.Performed{Result: machine.Result{Status: machine.StatusFailed, Error: sms.CodeNoProvider + ": text messages are switched off on this service"}}, nil
-	}
-	preview, err := s.texts.Preview(ctx, accountID, sms.Message{To: e.To, From: e.From, Text: e.Text})
-	if err != nil {
-		return refusal(err)
-	}
-	return simulation.Performed{SMS: &preview, Result: sent(outcome, "text message", map[string]any{"sms_id": "sms_simulated_" + key, "segments": int64(preview.Segments)})}, nil
-}
-
-// refusal is what comes of a message that would not be stored. Other errors end the simulation.
-func refusal(err error) (simulation.Performed, error) {
-	refused := fault.From(err)
-	if refused.Kind == fault.Internal || refused.Kind == fault.Away {
-		return simulation.Performed{}, err
-	}
-	return simulation.Performed{Result: machine.Result{Status: machine.StatusFailed, Error: steps.Code(refused) + ": " + refused.Error()}}, nil
-}
-
-// sent is what comes of a message that would be stored.
-func sent(outcome, what string, output map[string]any) machine.Result {
-	switch outcome {
-	case OutcomeSuppressed:
-		return machine.Result{Status: machine.StatusSuppressed, Output: output}
-	case OutcomeError:
-		return machine.Result{Status: machine.StatusFailed, Error: "simulated: the " + what + " is refused, as the simulation says"}
-	}
-	return machine.Result{Status: machine.StatusSent, Output: output}
 }

@@ -18,6 +18,8 @@ import (
 	"github.com/postrider/postrider/ent/email"
 	"github.com/postrider/postrider/modules/automations/clock"
 	"github.com/postrider/postrider/modules/automations/ingest"
+	"github.com/postrider/postrider/modules/automations/machine"
+	"github.com/postrider/postrider/modules/sending"
 	"github.com/postrider/postrider/modules/sending/sendingtest"
 	"github.com/postrider/postrider/runtime/base/fault"
 )
@@ -85,7 +87,7 @@ func TestASimulationShowsWhatWouldHappen(t *testing.T) {
 		}
 	}
 	s := w.simulate(t, a, `{"n": 20, "name": "Bob"}`, nil)
-	if e := s.Steps[0].Performed.Email; e == nil || e.Subject != "Hi Bob" || e.From != "Ada <ada@example.com>" || !slices.Equal(e.To, []string{"bob@example.net"}) {
+	if e, _ := s.Steps[0].Performed.Preview.(*sending.Preview); e == nil || e.Subject != "Hi Bob" || e.From != "Ada <ada@example.com>" || !slices.Equal(e.To, []string{"bob@example.net"}) {
 		t.Errorf("the email is %+v, want one to Bob", e)
 	}
 	if wait := s.Steps[1].Waited; wait == nil || wait.Until.Sub(s.StartedAt) != 24*time.Hour || wait.Events[0] != "paid" {
@@ -94,7 +96,7 @@ func TestASimulationShowsWhatWouldHappen(t *testing.T) {
 	if c := s.Steps[2].Conditions; len(c) != 1 || !c[0].Result || c[0].Parts[1].Value != int64(20) {
 		t.Errorf("the condition is explained as %+v, want with event.data.n = 20", c)
 	}
-	if p := s.Steps[3].Performed.Post; p == nil || string(p.Body) != `{"n":20}` {
+	if p, _ := s.Steps[3].Performed.Preview.(*machine.Post); p == nil || string(p.Body) != `{"n":20}` {
 		t.Errorf("the request is %+v, want one with n = 20", p)
 	}
 	if n := w.Count(t, "emails") + w.Count(t, "automation_runs") + w.Count(t, "custom_events") + w.Count(t, "facts WHERE type LIKE 'automation.%'"); n != 0 {
@@ -315,7 +317,7 @@ func told(s Simulated) []string {
 		out = append(out, fact(string(f.Type), f.Data))
 	}
 	for _, step := range s.Steps {
-		if e := step.Performed.Email; e != nil {
+		if e, _ := step.Performed.Preview.(*sending.Preview); e != nil {
 			out = append(out, fmt.Sprintf("mail %s to %v", e.Subject, e.To))
 		}
 	}

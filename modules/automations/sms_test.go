@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/postrider/postrider/modules/accounts"
-	"github.com/postrider/postrider/modules/automations/steps"
+	"github.com/postrider/postrider/modules/automations/simulation"
 	"github.com/postrider/postrider/modules/sending/sendingtest"
 	"github.com/postrider/postrider/modules/sms"
 	"github.com/postrider/postrider/modules/sms/link"
@@ -292,8 +292,6 @@ func TestAStepOfAnAutomationWhoseModuleIsGone(t *testing.T) {
 	}
 }
 
-var _ steps.Texter = (*sms.Service)(nil)
-
 func TestASimulationShowsTextMessages(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -306,15 +304,15 @@ func TestASimulationShowsTextMessages(t *testing.T) {
 		want     string
 	}{
 		{to, nil, "text sent 0s, after completed 0s, completed"},
-		{to, map[string]string{"text": OutcomeSuppressed}, "text suppressed 0s, after completed 0s, completed"},
-		{to, map[string]string{"text": OutcomeError}, "text failed 0s, failed simulated: the text message is refused, as the simulation says"},
+		{to, map[string]string{"text": simulation.OutcomeSuppressed}, "text suppressed 0s, after completed 0s, completed"},
+		{to, map[string]string{"text": simulation.OutcomeError}, "text failed 0s, failed simulated: the text message is refused, as the simulation says"},
 		{`{"phone": "0151"}`, nil, "text failed 0s, failed invalid_recipient: to must be a number with its country code, such as +4915112345678, without spaces"},
 	} {
 		got := w.simulate(t, a, c.data, c.outcomes)
 		if played(got) != c.want {
 			t.Errorf("with %s and %v comes %q, want %q", c.data, c.outcomes, played(got), c.want)
 		}
-		if p := got.Steps[0].Performed.SMS; c.outcomes == nil && c.data == to && (p == nil || p.Text != "Invoice 7 is open." || p.To != "+4915112345678" || p.Segments != 1) {
+		if p, _ := got.Steps[0].Performed.Preview.(*sms.Preview); c.outcomes == nil && c.data == to && (p == nil || p.Text != "Invoice 7 is open." || p.To != "+4915112345678" || p.Segments != 1) {
 			t.Errorf("the message of the simulation is %+v", p)
 		}
 	}

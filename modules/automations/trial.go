@@ -9,6 +9,7 @@ import (
 	"github.com/postrider/postrider/ent/schema/shape"
 	"github.com/postrider/postrider/modules/accounts"
 	"github.com/postrider/postrider/modules/accounts/rights"
+	"github.com/postrider/postrider/modules/automations/definition"
 	"github.com/postrider/postrider/modules/automations/ingest"
 	"github.com/postrider/postrider/modules/automations/machine"
 	"github.com/postrider/postrider/modules/automations/runs"
@@ -96,8 +97,8 @@ func (t *trial) play(ctx context.Context) error {
 	}
 	as := accounts.Caller{AccountID: t.caller.AccountID, Scope: rights.ScopeSending, DomainIDs: t.of.domainIDs}
 	t.played.Result, err = simulation.Play(ctx, simulation.Input{Program: t.of.program, AccountID: t.caller.AccountID, Run: run, Hurry: true,
-		Perform: func(ctx context.Context, key string, e *machine.Effect) (simulation.Performed, error) {
-			return t.perform(ctx, as, key, e, "")
+		Perform: func(ctx context.Context, step *definition.Step, e machine.Effect) (simulation.Performed, error) {
+			return t.steps.Preview(ctx, as, step, e, "")
 		}})
 	if err != nil {
 		return fmt.Errorf("try an automation: %w", err)

@@ -14,6 +14,7 @@ import (
 	"github.com/postrider/postrider/modules/accounts"
 	"github.com/postrider/postrider/modules/accounts/rights"
 	"github.com/postrider/postrider/modules/automations/ingest"
+	"github.com/postrider/postrider/modules/automations/steps"
 	"github.com/postrider/postrider/modules/sending/sendingtest"
 	"github.com/postrider/postrider/modules/sending/sendingtest/rooms"
 	"github.com/postrider/postrider/modules/templates"
@@ -31,7 +32,7 @@ type world struct {
 	*Service
 	*rooms.Rooms
 
-	Texts Texts // nil: the module sms is off
+	Texts steps.Texter // nil: the module sms is off
 }
 
 // noTemplates has no template.
@@ -55,7 +56,7 @@ func newWorld(t *testing.T) *world {
 // another is one more process over the same database.
 func (w *world) another(t *testing.T) *Service {
 	t.Helper()
-	return w.configured(t, Config{Client: http.DefaultClient})
+	return w.configured(t, Config{steps.Config{Client: http.DefaultClient}})
 }
 
 // configured is a process with settings of its own.
@@ -65,7 +66,7 @@ func (w *world) configured(t *testing.T, c Config) *Service {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := New(Params{Config: c, DB: w.DB, Bus: w.Bus, Domains: w.Near, Templates: noTemplates{}, Sender: w.Sending, Texts: w.Texts, Previewer: w.Sending, Timeline: w.Bus.Log(), Answers: w.Idempotency,
+	s, err := New(Params{Config: c, DB: w.DB, Bus: w.Bus, Modules: steps.Modules{Domains: w.Near, Templates: noTemplates{}, Sender: w.Sending, Texter: w.Texts}, Timeline: w.Bus.Log(), Answers: w.Idempotency,
 		Signals: sendingtest.Nobody{}, Node: node.None{}, Box: box, Cursors: w.Pages, Logger: w.Logger})
 	if err != nil {
 		t.Fatal(err)

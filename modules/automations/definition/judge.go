@@ -45,7 +45,7 @@ func (d *Definition) judgeOfStep(path, key string, events Texts, before int, wro
 		wrong.Add(path, "names the step %s, and there is none", key)
 	case at >= before:
 		wrong.Add(path, "names a step that is not before this one")
-	case d.Steps[at].Type != SendEmail:
+	case Sends(d.Steps[at].Type) != MediumEmail:
 		wrong.Add(path, "names a step that sends no email")
 	}
 	for _, name := range events {

@@ -35,6 +35,7 @@ func (emailStep) members() []member {
 }
 
 func (emailStep) isEffect() bool { return true }
+func (emailStep) sends() Medium  { return MediumEmail }
 
 func (emailStep) together() map[string]any {
 	return map[string]any{"anyOf": []any{

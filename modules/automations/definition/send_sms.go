@@ -23,6 +23,7 @@ func (smsStep) members() []member {
 }
 
 func (smsStep) isEffect() bool { return true }
+func (smsStep) sends() Medium  { return MediumText }
 
 func (smsStep) ways(s *Step) []Way {
 	return []Way{way("on_suppressed", s.OnSuppressed, Continue), way("on_error", s.OnError, Fails)}

@@ -23,6 +23,8 @@ type stepType interface {
 
 	// isEffect reports whether such a step acts outside the run.
 	isEffect() bool
+	// sends returns what such a step sends to recipients; "" if it sends nothing.
+	sends() Medium
 	// isLast reports whether a run never continues after such a step, so that it has no next.
 	isLast() bool
 	// together returns what a schema can say about fields that depend on each other; judge
@@ -34,10 +36,20 @@ type stepType interface {
 	judge(s *Step, path string, wrong fault.Fields)
 }
 
+// Medium is what a step sends to recipients, who may be suppressed.
+type Medium string
+
+// The media.
+const (
+	MediumEmail Medium = "email"
+	MediumText  Medium = "text message"
+)
+
 // plainStep is a type that only waits or decides and whose fields are independent.
 type plainStep struct{}
 
 func (plainStep) isEffect() bool                    { return false }
+func (plainStep) sends() Medium                     { return "" }
 func (plainStep) isLast() bool                      { return false }
 func (plainStep) together() map[string]any          { return nil }
 func (plainStep) ways(*Step) []Way                  { return nil }
@@ -58,6 +70,19 @@ func Types() []string { return sortedKeys(stepTypes) }
 func IsEffect(name string) bool {
 	t, known := stepTypes[name]
 	return known && t.isEffect()
+}
+
+// Sends returns what steps of a type send to recipients; "" if they send nothing.
+func Sends(name string) Medium {
+	if t, known := stepTypes[name]; known {
+		return t.sends()
+	}
+	return ""
+}
+
+// TypesSending returns the names of the step types that send a medium.
+func TypesSending(m Medium) []string {
+	return slices.DeleteFunc(Types(), func(name string) bool { return Sends(name) != m })
 }
 
 // stepForms returns the form of the steps of each type. It is made on first use, after all

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/postrider/postrider/ent/smsmessage"
+	"github.com/postrider/postrider/modules/automations/definition"
 	"github.com/postrider/postrider/modules/automations/runs"
 	"github.com/postrider/postrider/runtime/storage/db"
 )
@@ -98,7 +99,7 @@ func (f *Figures) take(row counted) {
 
 const keysSQL = `
 SELECT automation_id, number, n - 1, s->>'key' FROM automation_versions, jsonb_array_elements(definition->'steps') WITH ORDINALITY AS e (s, n)
-WHERE account_id = $1 AND automation_id = ANY ($2::text[]) AND s->>'type' = 'send_sms'`
+WHERE account_id = $1 AND automation_id = ANY ($2::text[]) AND s->>'type' = ANY ($3::text[])`
 
 // keyed is where a step stands.
 type keyed struct {
@@ -122,7 +123,7 @@ func (s *Service) countTexts(ctx context.Context, accountID string, automationID
 		err := row.Scan(&at.automationID, &at.version, &at.index, &key)
 		keys[at] = key
 		return err
-	}, keysSQL, accountID, db.Array(automationIDs))
+	}, keysSQL, accountID, db.Array(automationIDs), db.Array(definition.TypesSending(definition.MediumText)))
 	if err != nil {
 		return fmt.Errorf("read the keys of steps: %w", err)
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/postrider/postrider/modules/automations/definition"
 	"github.com/postrider/postrider/modules/sending/records"
 	"github.com/postrider/postrider/modules/tracking"
 	"github.com/postrider/postrider/runtime/storage/db"
@@ -33,7 +34,7 @@ const emailsSQL = `
 WITH place AS (
 	SELECT v.number AS version, (e.n - 1)::int AS step_index, e.step->>'key' AS key
 	FROM automation_versions v, jsonb_array_elements(v.definition->'steps') WITH ORDINALITY AS e (step, n)
-	WHERE v.account_id = $1 AND v.automation_id = $2 AND ($3 = 0 OR v.number = $3) AND e.step->>'type' = 'send_email'
+	WHERE v.account_id = $1 AND v.automation_id = $2 AND ($3 = 0 OR v.number = $3) AND e.step->>'type' = ANY ($5::text[])
 )
 SELECT key, email_id FROM (
 	SELECT p.key, m.email_id, row_number() OVER (PARTITION BY p.key ORDER BY m.email_id DESC) AS nth
@@ -54,7 +55,8 @@ func (s *Service) countEmails(ctx context.Context, accountID, automationID strin
 		return err
 	}
 	type sent struct{ key, emailID string }
-	list, err := db.All(ctx, s.db.SQL, func(e *sent) []any { return []any{&e.key, &e.emailID} }, emailsSQL, accountID, automationID, version, MostEmails)
+	list, err := db.All(ctx, s.db.SQL, func(e *sent) []any { return []any{&e.key, &e.emailID} }, emailsSQL, accountID, automationID, version, MostEmails,
+		db.Array(definition.TypesSending(definition.MediumEmail)))
 	if err != nil {
 		return nil, fmt.Errorf("list the emails of steps: %w", err)
 	}

@@ -83,7 +83,7 @@ type Record struct {
 // Outcome is what Advance decided.
 type Outcome struct {
 	Records []Record
-	Effect  *Effect  // to be performed now
+	Effect  Effect   // to be performed now
 	Waiting *Waiting // to be waited for
 	Ended   string   // completed, failed; "": the run lives
 	Error   string   // of failed

@@ -37,7 +37,7 @@ func runOf(data map[string]any) machine.Run {
 }
 
 // play takes a run to its end: effects succeed, waits time out.
-func play(t *testing.T, p *machine.Program, run machine.Run, answer func(*machine.Effect) machine.Result) (records []string, ended string) {
+func play(t *testing.T, p *machine.Program, run machine.Run, answer func(machine.Effect) machine.Result) (records []string, ended string) {
 	t.Helper()
 	now := start
 	state, out := p.Advance(t.Context(), run, machine.State{}, machine.Input{Now: now})
@@ -60,7 +60,7 @@ func play(t *testing.T, p *machine.Program, run machine.Run, answer func(*machin
 	return nil, ""
 }
 
-func sent(*machine.Effect) machine.Result { return machine.Result{Status: machine.StatusSent} }
+func sent(machine.Effect) machine.Result { return machine.Result{Status: machine.StatusSent} }
 
 func TestRunsGoWhereTheirTargetsSay(t *testing.T) {
 	t.Parallel()
@@ -68,8 +68,8 @@ func TestRunsGoWhereTheirTargetsSay(t *testing.T) {
 		return `{"name": "N", "trigger": {"event": "e"}, "steps": [` + s + `]}`
 	}
 	email := `{"key": "mail", "type": "send_email", "from": "a@example.com", "subject": "S", "text": "T"`
-	result := func(status string) func(*machine.Effect) machine.Result {
-		return func(*machine.Effect) machine.Result {
+	result := func(status string) func(machine.Effect) machine.Result {
+		return func(machine.Effect) machine.Result {
 			r := machine.Result{Status: status}
 			if status == machine.StatusFailed {
 				r.Error = "template_not_published: the template is not published"
@@ -79,7 +79,7 @@ func TestRunsGoWhereTheirTargetsSay(t *testing.T) {
 	}
 	for name, test := range map[string]struct {
 		document string
-		answer   func(*machine.Effect) machine.Result
+		answer   func(machine.Effect) machine.Result
 		records  []string
 		ended    string
 	}{
@@ -118,10 +118,10 @@ func TestTextsAreFilledWithTheEvent(t *testing.T) {
 		"html": "<b>{{event.data.name}}</b>", "text": "{{event.data.gone}}{{ automation.name }}", "tags": [{"name": "plan", "value": "{{event.data.plan}}"}]}]}`)
 	run := runOf(map[string]any{"name": "<Ada>", "plan": "pro"})
 	_, out := p.Advance(t.Context(), run, machine.State{}, machine.Input{Now: start})
-	if out.Effect == nil || out.Effect.Email == nil {
-		t.Fatalf("there is no email to send: %+v", out)
+	e, is := out.Effect.(*machine.Email)
+	if !is {
+		t.Fatalf("the outcome is %+v, want an email to send", out)
 	}
-	e := out.Effect.Email
 	got := []string{strings.Join(e.To, " "), e.Subject, e.HTML, e.Text, e.Tags[0].Value}
 	if diff := cmp.Diff([]string{"ada@example.com b@example.com", "Hi <Ada>", "<b>&lt;Ada&gt;</b>", "N", "pro"}, got); diff != "" {
 		t.Errorf("filled texts (-want +got):\n%s", diff)
@@ -133,8 +133,8 @@ func TestOneOutputKeepsItsType(t *testing.T) {
 	p := program(t, `{"name": "N", "trigger": {"event": "e"}, "steps": [{"type": "webhook", "url": "https://example.com", "body": {"items": "{{ event.data.items }}", "n": "{{event.data.n}}", "text": "n={{event.data.n}}", "gone": "{{event.data.gone}}", "literal": 1}}]}`)
 	_, out := p.Advance(t.Context(), runOf(map[string]any{"items": []any{int64(1), "b"}, "n": int64(9007199254740993)}), machine.State{}, machine.Input{Now: start})
 	want := `{"gone":null,"items":[1,"b"],"literal":1,"n":9007199254740993,"text":"n=9007199254740993"}`
-	if out.Effect == nil || string(out.Effect.Post.Body) != want {
-		t.Errorf("the request's body is %s, want %s", out.Effect.Post.Body, want)
+	if post, is := out.Effect.(*machine.Post); !is || string(post.Body) != want {
+		t.Errorf("the effect is %+v, want a request with the body %s", out.Effect, want)
 	}
 }
 

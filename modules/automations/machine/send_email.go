@@ -51,12 +51,7 @@ func (emailStep) texts(s *definition.Step) (out []source) {
 	return out
 }
 
-func (emailStep) render(t *texts, s *definition.Step, e *Effect) (err error) {
-	e.Email, err = t.email(s)
-	return err
-}
-
-func (t *texts) email(s *definition.Step) (*Email, error) {
+func (emailStep) render(t *texts, s *definition.Step) (Effect, error) {
 	e := &Email{From: s.From, Category: s.Category, Unsubscribe: s.Unsubscribe}
 	var failed error
 	list := func(name string, texts definition.Texts) []string {

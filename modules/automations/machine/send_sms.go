@@ -23,12 +23,11 @@ func (smsStep) texts(s *definition.Step) (out []source) {
 	return addText(out, "text", s.Text)
 }
 
-func (smsStep) render(t *texts, s *definition.Step, e *Effect) error {
+func (smsStep) render(t *texts, s *definition.Step) (Effect, error) {
 	to, err := t.at("to[0]")
 	if err != nil {
-		return err
+		return nil, err
 	}
 	text, err := t.at("text")
-	e.SMS = &SMS{To: strings.TrimSpace(to), From: s.From, Text: text}
-	return err
+	return &SMS{To: strings.TrimSpace(to), From: s.From, Text: text}, err
 }

@@ -25,8 +25,8 @@ type stepType interface {
 	fired(a *advance, s *definition.Step)
 	// decisions returns the conditions that decide where a step leads.
 	decisions(c *compiledStep) []*expression.Program
-	// render fills the texts of what a step does outside the run.
-	render(t *texts, s *definition.Step, e *Effect) error
+	// render returns what a step does outside the run, with its texts filled in.
+	render(t *texts, s *definition.Step) (Effect, error)
 }
 
 // plainStep is a type without expressions, texts and effect.
@@ -35,7 +35,7 @@ type plainStep struct{}
 func (plainStep) compile(*compiler, string, *definition.Step, *compiledStep) {}
 func (plainStep) texts(*definition.Step) []source                            { return nil }
 func (plainStep) decisions(*compiledStep) []*expression.Program              { return nil }
-func (plainStep) render(*texts, *definition.Step, *Effect) error             { return errors.ErrUnsupported }
+func (plainStep) render(*texts, *definition.Step) (Effect, error)            { return nil, errors.ErrUnsupported }
 
 func (plainStep) fired(a *advance, _ *definition.Step) {
 	output := map[string]any{"until": a.state.Waiting.Until.UTC().Format(time.RFC3339)}

@@ -29,12 +29,7 @@ func (webhookStep) texts(s *definition.Step) []source {
 	return within("body", body)
 }
 
-func (webhookStep) render(t *texts, s *definition.Step, e *Effect) (err error) {
-	e.Post, err = t.post(s)
-	return err
-}
-
-func (t *texts) post(s *definition.Step) (*Post, error) {
+func (webhookStep) render(t *texts, s *definition.Step) (Effect, error) {
 	post := &Post{URL: s.URL, Method: s.Method, Headers: s.Headers, Capture: s.Capture}
 	if post.Method == "" {
 		post.Method = "POST"

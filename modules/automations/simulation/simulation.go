@@ -5,11 +5,10 @@ import (
 	"maps"
 	"time"
 
+	"github.com/postrider/postrider/modules/automations/definition"
 	"github.com/postrider/postrider/modules/automations/expression"
 	"github.com/postrider/postrider/modules/automations/machine"
 	"github.com/postrider/postrider/modules/automations/runs"
-	"github.com/postrider/postrider/modules/sending"
-	"github.com/postrider/postrider/modules/sms"
 	"github.com/postrider/postrider/runtime/work/event"
 )
 
@@ -24,6 +23,12 @@ const (
 	Nothing   = "nothing"
 )
 
+// The outcomes that a caller may choose for a step in place of success.
+const (
+	OutcomeSuppressed = "suppressed"
+	OutcomeError      = "error"
+)
+
 // Input is what is simulated.
 type Input struct {
 	Program   *machine.Program
@@ -32,15 +37,13 @@ type Input struct {
 	Later     []*machine.Event // of the same person, in the order of their times
 	Hurry     bool             // no wait takes time, and events that are awaited count as received
 	// Perform says what comes of an effect, instead of doing it. An error ends the simulation.
-	Perform func(ctx context.Context, key string, e *machine.Effect) (Performed, error)
+	Perform func(ctx context.Context, step *definition.Step, e machine.Effect) (Performed, error)
 }
 
-// Performed is what would come of an effect.
+// Performed is the result that an effect would have.
 type Performed struct {
-	Result machine.Result
-	Email  *sending.Preview // of send_email; nil: it would be refused
-	SMS    *sms.Preview     // of send_sms; nil: it would be refused
-	Post   *machine.Post    // of webhook
+	Result  machine.Result
+	Preview any // what would leave: *sending.Preview, *sms.Preview or *machine.Post; nil if it would be refused
 }
 
 // Step is a step that ended.
@@ -107,7 +110,7 @@ func Play(ctx context.Context, in Input) (Result, error) {
 			s.wait(ctx)
 			continue
 		}
-		done, err := in.Perform(ctx, in.Program.Definition.Steps[s.state.Step].Key, s.outcome.Effect)
+		done, err := in.Perform(ctx, &in.Program.Definition.Steps[s.state.Step], s.outcome.Effect)
 		if err != nil {
 			return Result{}, err
 		}

@@ -6,27 +6,14 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/postrider/postrider/modules/accounts"
 	"github.com/postrider/postrider/modules/automations/ingest"
 	"github.com/postrider/postrider/modules/automations/proof"
 	"github.com/postrider/postrider/modules/automations/runs"
 	"github.com/postrider/postrider/modules/automations/versions"
-	"github.com/postrider/postrider/modules/sending"
-	"github.com/postrider/postrider/modules/sms"
 	"github.com/postrider/postrider/runtime/base/worker"
 	"github.com/postrider/postrider/runtime/storage/db"
+	"github.com/postrider/postrider/runtime/web/egress"
 )
-
-// Sender accepts messages.
-type Sender interface {
-	Send(ctx context.Context, caller accounts.Caller, r sending.Request) (sending.Receipt, error)
-}
-
-// Texter stores text messages in a transaction, and has them handed over behind it.
-type Texter interface {
-	Send(ctx context.Context, tx db.Execer, accountID string, m sms.Message, guard sms.Guard) (sms.Receipt, error)
-	Wake()
-}
 
 // Signals wakes the stepping processes after a commit.
 type Signals interface {
@@ -45,7 +32,9 @@ const claimLease = time.Minute
 
 // Config of the worker.
 type Config struct {
-	Idle bool // this process leaves steps to others
+	Idle    bool                  // this process leaves steps to others
+	Client  *http.Client          // of webhook steps; it judges each address that it dials
+	Targets *egress.TargetChecker // checks the URLs of webhook steps before the activation; nil: accept all
 }
 
 // Params is what the service needs.
@@ -53,37 +42,13 @@ type Params struct {
 	Config   Config
 	DB       *db.DB
 	Bus      ingest.Bus
-	Sender   Sender
-	Texter   Texter // nil: the module sms is off
+	Modules  Modules
 	Signals  Signals
 	Node     Node
 	Versions *versions.Store
-	Client   *http.Client // of webhook steps; it judges where it may go
 	Prover   *proof.Prover
 	Logger   *slog.Logger
 	Workers  *worker.Metrics
-}
-
-// effects does what steps do outside of their run: emails, text messages, requests.
-type effects struct {
-	db     *db.DB
-	bus    ingest.Bus
-	sender Sender
-	texter Texter // nil: the module sms is off
-	client *http.Client
-	prover *proof.Prover
-	nudge  func() // has the worker look again
-}
-
-func (e *effects) perform(ctx context.Context, t *taken) result {
-	switch effect := t.outcome.Effect; {
-	case effect.Email != nil:
-		return e.sendEmail(ctx, t)
-	case effect.SMS != nil:
-		return e.sendSMS(ctx, t)
-	default:
-		return e.post(ctx, t)
-	}
 }
 
 // Service takes steps. Safe for concurrent use.
@@ -91,7 +56,7 @@ type Service struct {
 	config   Config
 	db       *db.DB
 	bus      ingest.Bus
-	effects  *effects
+	effects  map[string]effect // by step type
 	signals  Signals
 	node     Node
 	versions *versions.Store
@@ -105,7 +70,7 @@ func New(p Params) *Service {
 		tasks: worker.NewTasks(p.Logger, p.Workers)}
 	s.worker = worker.New(worker.Queue[*runs.Claimed, result]{Name: "automations", Claim: s.Claim, Run: s.step, Settle: s.settle, Release: s.release},
 		worker.Config{Lease: claimLease, Process: p.Node}, p.Logger, p.Workers)
-	s.effects = &effects{db: p.DB, bus: p.Bus, sender: p.Sender, texter: p.Texter, client: p.Client, prover: p.Prover, nudge: s.worker.Nudge}
+	s.effects = newEffects(&services{Modules: p.Modules, config: p.Config, db: p.DB, bus: p.Bus, prover: p.Prover, nudge: s.worker.Nudge})
 	return s
 }
 

@@ -62,7 +62,7 @@ func (s *Service) step(ctx context.Context, c *runs.Claimed, _ *worker.Lease) (o
 	if outcome.Effect == nil {
 		return result{settlement: taken.settlement()}
 	}
-	return s.effects.perform(ctx, taken)
+	return s.effects[taken.definition().Type].perform(ctx, taken)
 }
 
 // onward is how a run goes on: a trial waits for nothing.

@@ -8,6 +8,7 @@ import (
 	"github.com/postrider/postrider/modules/automations/clock"
 	"github.com/postrider/postrider/modules/automations/ingest"
 	"github.com/postrider/postrider/rest/api/body"
+	play "github.com/postrider/postrider/modules/automations/simulation"
 	restautomations "github.com/postrider/postrider/rest/automations"
 )
 
@@ -57,7 +58,7 @@ func simulationBody(s *simulation) body.Object {
 		}
 		for key, outcome := range s.Outcomes {
 			if _, is := outcome.(string); !is {
-				d.Refuse(body.Join("outcomes", body.Shown(key)), "must be %s or %s", automations.OutcomeSuppressed, automations.OutcomeError)
+				d.Refuse(body.Join("outcomes", body.Shown(key)), "must be %s or %s", play.OutcomeSuppressed, play.OutcomeError)
 			}
 		}
 		for i, l := range s.Then {

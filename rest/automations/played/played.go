@@ -8,6 +8,7 @@ import (
 	"github.com/postrider/postrider/modules/automations/machine"
 	play "github.com/postrider/postrider/modules/automations/simulation"
 	"github.com/postrider/postrider/modules/sending"
+	"github.com/postrider/postrider/modules/sms"
 	"github.com/postrider/postrider/rest/api/wire"
 )
 
@@ -110,20 +111,19 @@ func newWait(w *machine.Waiting) *AutomationWait {
 // StepOf shows a step.
 func StepOf(s play.Step) SimulatedStep {
 	out := SimulatedStep{Index: s.Index, Key: s.Key, Type: s.Type, Status: s.Status, Output: s.Output, Error: wire.OrNull(s.Error), StartedAt: wire.Time(s.Started), EndedAt: wire.Time(s.Ended),
-		Wait: wire.Maybe(newWait(s.Waited)), Conditions: wire.ListOf(s.Conditions, ExplanationOf), Email: wire.Maybe(newSimulatedEmail(s.Performed.Email))}
-	if p := s.Performed.SMS; p != nil {
+		Wait: wire.Maybe(newWait(s.Waited)), Conditions: wire.ListOf(s.Conditions, ExplanationOf)}
+	switch p := s.Performed.Preview.(type) {
+	case *sending.Preview:
+		out.Email = wire.Maybe(newSimulatedEmail(p))
+	case *sms.Preview:
 		out.SMS = wire.Maybe(&SimulatedSMS{p.To, p.From, p.Text, string(p.Encoding), p.Segments})
-	}
-	if p := s.Performed.Post; p != nil {
+	case *machine.Post:
 		out.Request = wire.Maybe(&SimulatedRequest{p.URL, p.Method, wire.List(p.Headers), wire.JSON(p.Body)})
 	}
 	return out
 }
 
 func newSimulatedEmail(e *sending.Preview) *SimulatedEmail {
-	if e == nil {
-		return nil
-	}
 	out := &SimulatedEmail{From: e.From, To: wire.List(e.To), CC: wire.List(e.CC), BCC: wire.List(e.BCC), ReplyTo: wire.List(e.ReplyTo), Subject: e.Subject, HTML: wire.OrNull(e.HTML),
 		Text: wire.OrNull(e.Text), Headers: wire.List(e.Headers), Tags: wire.List(e.Tags), Category: wire.OrNull(e.Category), Unsubscribe: e.Unsubscribe, TemplateID: wire.OrNull(e.TemplateID)}
 	if e.TemplateID != "" {

@@ -9,10 +9,13 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/postrider/postrider/modules/accounts"
+	"github.com/postrider/postrider/modules/automations/definition"
 	"github.com/postrider/postrider/modules/automations/expression"
 	"github.com/postrider/postrider/modules/automations/machine"
 	"github.com/postrider/postrider/modules/automations/proof"
 	"github.com/postrider/postrider/modules/automations/runs"
+	"github.com/postrider/postrider/modules/automations/simulation"
 	"github.com/postrider/postrider/runtime/web/egress"
 	"github.com/postrider/postrider/runtime/web/webhooksig"
 )
@@ -23,9 +26,37 @@ const maxCaptured = 16 << 10
 // postWaits are the waits after requests that may succeed later.
 var postWaits = []time.Duration{30 * time.Second, 2 * time.Minute, 10 * time.Minute, time.Hour, 3 * time.Hour}
 
-// post makes the request of a webhook step.
-func (e *effects) post(ctx context.Context, t *taken) result {
-	p := t.outcome.Effect.Post
+var _ = register(definition.Webhook, func(s *services) effect { return webhookEffect{s} })
+
+type webhookEffect struct{ *services }
+
+func (e webhookEffect) check(ctx context.Context, c Check) error {
+	if e.config.Targets == nil {
+		return nil
+	}
+	ctx, cancel := context.WithDeadline(ctx, c.LookUntil)
+	defer cancel()
+	if problem := e.config.Targets.Problem(ctx, c.Step.URL); problem != "" {
+		c.Report("url", problem)
+	}
+	return nil
+}
+
+func (webhookEffect) preview(_ context.Context, _ accounts.Caller, _ string, m machine.Effect, outcome string) (simulation.Performed, error) {
+	p := m.(*machine.Post) //nolint:forcetypeassert // rendered by this type
+	out := simulation.Performed{Preview: p, Result: machine.Result{Status: machine.StatusDone, Output: map[string]any{"http_status": int64(200)}}}
+	if p.Capture {
+		out.Result.Output["body"] = nil
+	}
+	if outcome == simulation.OutcomeError {
+		out.Result = machine.Result{Status: machine.StatusFailed, Error: "webhook_failed: " + p.URL + " cannot be reached, as the simulation says"}
+	}
+	return out, nil
+}
+
+// perform makes the request of a webhook step.
+func (e webhookEffect) perform(ctx context.Context, t *taken) result {
+	p := t.outcome.Effect.(*machine.Post) //nolint:forcetypeassert // rendered by this type
 	status, body, err := e.request(ctx, t, p)
 	switch {
 	case errors.Is(err, egress.ErrRefused):
@@ -50,7 +81,7 @@ func (e *effects) post(ctx context.Context, t *taken) result {
 
 // request makes one request, signed as deliveries to webhook endpoints are. Its
 // Idempotency-Key is the same at each try of the step.
-func (e *effects) request(ctx context.Context, t *taken, p *machine.Post) (status int, captured any, err error) {
+func (e webhookEffect) request(ctx context.Context, t *taken, p *machine.Post) (status int, captured any, err error) {
 	r, err := http.NewRequestWithContext(ctx, p.Method, p.URL, bytes.NewReader(p.Body))
 	if err != nil {
 		return 0, nil, err
@@ -63,7 +94,7 @@ func (e *effects) request(ctx context.Context, t *taken, p *machine.Post) (statu
 	r.Header.Set("Idempotency-Key", t.Run.ID+"/"+t.definition().Key)
 	r.Header.Set(webhooksig.Header, e.prover.Sign(t.AccountID, time.Now(), p.Body))
 	r.Header.Set(proof.CauseHeader, e.prover.Cause(t.AccountID, t.Run.ID, t.Depth))
-	response, err := e.client.Do(r)
+	response, err := e.config.Client.Do(r)
 	if err != nil {
 		return 0, nil, err
 	}

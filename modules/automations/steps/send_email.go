@@ -1,0 +1,172 @@
+package steps
+
+import (
+	"context"
+	"errors"
+	"strings"
+
+	"github.com/postrider/postrider/modules/accounts"
+	"github.com/postrider/postrider/modules/accounts/rights"
+	"github.com/postrider/postrider/modules/automations/definition"
+	"github.com/postrider/postrider/modules/automations/machine"
+	"github.com/postrider/postrider/modules/automations/runs"
+	"github.com/postrider/postrider/modules/automations/simulation"
+	"github.com/postrider/postrider/modules/sending"
+	"github.com/postrider/postrider/modules/templates/language"
+	"github.com/postrider/postrider/runtime/base/fault"
+	"github.com/postrider/postrider/runtime/mail/address"
+	"github.com/postrider/postrider/runtime/storage/db"
+)
+
+var _ = register(definition.SendEmail, func(s *services) effect { return emailEffect{s} })
+
+type emailEffect struct{ *services }
+
+func (e emailEffect) check(ctx context.Context, c Check) error {
+	from := c.Step.From
+	if t := c.Step.Template; t != nil {
+		ref := t.ID + t.Alias
+		found, err := e.Templates.Get(ctx, c.Caller.AccountID, ref)
+		switch {
+		case fault.KindOf(err) == fault.NotFound:
+			c.Report("template", "is not a template of this account")
+			return nil
+		case err != nil:
+			return err
+		case found.Version == nil:
+			c.Report("template", "is a template that was never published; publish it first")
+			return nil
+		}
+		version, err := e.Templates.Version(ctx, c.Caller.AccountID, found.ID, *found.Version)
+		if err != nil {
+			return err
+		}
+		for _, v := range version.Variables {
+			if _, given := language.LookUp(t.Variables, v.Key); v.Required && !given && !isEventVariable(v.Key) {
+				c.Report("template.variables."+v.Key, "is required by the template")
+			}
+		}
+		if from == "" {
+			from = version.From
+		}
+		if from == "" {
+			c.Report("from", "is required: the template names no sender")
+		}
+	}
+	if from == "" {
+		return nil
+	}
+	problem, err := e.senderProblem(ctx, c.Caller, from)
+	if problem != "" {
+		c.Report("from", problem)
+	}
+	return err
+}
+
+// isEventVariable reports whether a template variable is filled from the event itself.
+func isEventVariable(key string) bool { return key == "event" || len(key) > 6 && key[:6] == "event." }
+
+// senderProblem returns why the caller cannot send from an address; "" if it can.
+func (e emailEffect) senderProblem(ctx context.Context, caller accounts.Caller, from string) (string, error) {
+	parsed, err := address.Parse(from)
+	if err != nil {
+		return err.Error(), nil //nolint:nilerr // what is wrong with the address is the answer
+	}
+	identity, err := e.Domains.Identity(ctx, caller.AccountID, parsed)
+	var refused *fault.Error
+	switch {
+	case errors.As(err, &refused) && refused.Kind != fault.Away && refused.Kind != fault.Internal:
+		return refused.Message, nil
+	case err != nil:
+		return "", err
+	case !caller.MayUseDomain(identity.DomainID):
+		return "is on a domain that this API key may not send from", nil
+	}
+	return "", nil
+}
+
+func (e emailEffect) preview(ctx context.Context, caller accounts.Caller, key string, m machine.Effect, outcome string) (simulation.Performed, error) {
+	preview, err := e.Sender.Preview(ctx, caller, messageOf(m.(*machine.Email))) //nolint:forcetypeassert // rendered by this type
+	if err != nil {
+		return refusal(err)
+	}
+	return simulation.Performed{Preview: &preview, Result: simulateSend(outcome, definition.MediumEmail, map[string]any{"email_id": "msg_simulated_" + key})}, nil
+}
+
+// perform submits the email of a step. The transaction that stores it settles the step.
+func (e emailEffect) perform(ctx context.Context, t *taken) result {
+	m := messageOf(t.outcome.Effect.(*machine.Email)) //nolint:forcetypeassert // rendered by this type
+	caller := accounts.Caller{AccountID: t.AccountID, Scope: rights.ScopeSending, DomainIDs: t.version.DomainIDs}
+	_, err := e.Sender.Send(ctx, caller, sending.Request{Message: m,
+		Guard: &sending.Guarded{Guard: e, Subject: t, AutomationID: t.Run.AutomationID, RunID: t.Run.ID}})
+	f := refused(err)
+	switch {
+	case err == nil, errors.Is(err, sending.ErrNotHeld):
+		e.nudge()
+		return result{}
+	case fault.IsDatabaseAway(err):
+		return again(t.Claimed, waitAway, false)
+	case f == nil || f.Kind == fault.Internal:
+		return t.defect()
+	case f.Code == fault.CodeAccountSuspended:
+		return t.refused(f, waitSuspended)
+	case f.Kind == fault.Limit && f.RetryAfter > 0 && f.RetryAfter <= maxCapWait:
+		return t.refused(f, f.RetryAfter)
+	}
+	return t.failed(ctx, codeOf(f), f.Error())
+}
+
+// codeOf returns a code for why an email was refused.
+func codeOf(f *fault.Error) string {
+	if f.Code != fault.CodeValidation {
+		return f.Code
+	}
+	for field, reason := range f.Fields {
+		switch {
+		case strings.HasPrefix(field, "template.variables"):
+			return "template_variables"
+		case strings.HasPrefix(field, "template") && strings.Contains(reason, "published"):
+			return "template_not_published"
+		case strings.HasPrefix(field, "template"):
+			return "template_missing"
+		case strings.HasPrefix(field, "to"), strings.HasPrefix(field, "cc"), strings.HasPrefix(field, "bcc"):
+			return "invalid_recipient"
+		}
+	}
+	return f.Code
+}
+
+// Hold settles the steps of emails that are about to be stored (sending.Guard). An email whose
+// run is cancelled, or held by another claim, is not held.
+func (e emailEffect) Hold(ctx context.Context, tx db.Execer, list []sending.Held) ([]bool, error) {
+	settlements := make([]*runs.Settlement, 0, len(list))
+	for _, h := range list {
+		t := h.Subject.(*taken) //nolint:forcetypeassert // perform is the only caller that passes this guard
+		r := machine.Result{Status: machine.StatusSent, Output: map[string]any{"email_id": h.Receipt.ID}}
+		if len(h.Receipt.Suppressed) > 0 {
+			r.Status = machine.StatusSuppressed
+		}
+		settlements = append(settlements, t.after(ctx, r))
+	}
+	return runs.Settle(ctx, tx, e.bus, settlements)
+}
+
+// messageOf returns the email of a step in the form that module sending accepts.
+func messageOf(e *machine.Email) sending.Message {
+	m := sending.Message{To: mailboxes(e.To), CC: mailboxes(e.CC), BCC: mailboxes(e.BCC), ReplyTo: mailboxes(e.ReplyTo), Subject: e.Subject, HTML: e.HTML, Text: e.Text,
+		Tags: e.Tags, Headers: e.Headers, Category: e.Category, Unsubscribe: e.Unsubscribe}
+	if e.From != "" {
+		m.From = sending.Mailbox{Text: e.From}
+	}
+	if e.Template != nil {
+		m.Template = &sending.TemplateRef{ID: e.Template.ID, Alias: e.Template.Alias, Variables: e.Template.Variables}
+	}
+	return m
+}
+
+func mailboxes(texts []string) (out []sending.Mailbox) {
+	for _, text := range texts {
+		out = append(out, sending.Mailbox{Text: text})
+	}
+	return out
+}
