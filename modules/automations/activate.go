@@ -18,30 +18,29 @@ import (
 	"github.com/postrider/postrider/runtime/web/idempotency"
 )
 
-// Activation asks for a version to start runs.
+// Activation chooses the version that is to start runs.
 type Activation struct {
-	Version int  // an earlier one; 0: the draft becomes the next one
-	Cancel  bool // the live runs, instead of letting go those that are held
+	Version int  // an earlier version; 0 makes the draft the next version
+	Cancel  bool // cancels live runs instead of releasing those that are held
 	Keep    KeepActed
 }
 
-// Acted is an automation after an action, and how many live runs the action is about.
+// Acted is an automation after an action, with the number of live runs that the action affects.
 type Acted struct {
 	*ent.Automation
 
-	Held       *int // runs that the automation holds, or held until now; nil: it does not and did not
-	Cancelling *int // runs that are cancelled in the background; nil: none are to be
+	Held       *int // runs that are held, or were held until now; nil if the automation does not and did not hold runs
+	Cancelling *int // runs to be cancelled in the background; nil if none are
 
-	hears bool // of events about mail
+	hears bool // listens to events about mail
 }
 
 // KeepActed stores the caller's answer in the transaction of an action; nil for none.
 type KeepActed func(ctx context.Context, tx idempotency.Execer, a Acted) error
 
-// Activate makes the draft a version, or takes an earlier one, and lets it start runs. Runs
-// that live follow their versions. If they were held, the background lets them go. Errors:
-// NotFound, Invalid with the problems of Check, Conflict where nothing is new or the automation
-// is archived.
+// Activate makes the draft a version, or takes an earlier one, and lets it start runs. Live runs keep
+// following their versions. If they were held, a background task releases them. Errors: NotFound, Invalid
+// with the problems of Check, Conflict if there is nothing new to activate or the automation is archived.
 func (s *Service) Activate(ctx context.Context, caller accounts.Caller, automationID string, in Activation) (out Acted, err error) {
 	a, err := s.Get(ctx, caller.AccountID, automationID)
 	if err != nil {
@@ -56,7 +55,7 @@ func (s *Service) Activate(ctx context.Context, caller accounts.Caller, automati
 			return out, err
 		}
 	}
-	hash := a.DraftHash // what was checked
+	hash := a.DraftHash // the state that was checked
 	err = s.db.InTx(ctx, func(tx *ent.Tx) error {
 		if err := lockAccount(ctx, tx, caller.AccountID); err != nil {
 			return err
@@ -85,7 +84,7 @@ func (s *Service) Activate(ctx context.Context, caller accounts.Caller, automati
 	return s.told(out), nil
 }
 
-// acted counts the live runs that an action is about. Tests are not among them.
+// acted counts the live runs that an action affects, without trial runs.
 func acted(ctx context.Context, tx *ent.Tx, a *ent.Automation, held, cancels bool) (Acted, error) {
 	out := Acted{Automation: a}
 	if !held && !cancels {
@@ -110,7 +109,7 @@ func orKept(ctx context.Context, tx *ent.Tx, keep KeepActed, a Acted, err error)
 	return keep(ctx, tx, a)
 }
 
-// told wakes the background for what an action has left to it.
+// told wakes the background tasks for the work that an action has left to them.
 func (s *Service) told(a Acted) Acted {
 	if a.Draining != nil {
 		s.signals.Wake(drain.Channel)
@@ -119,7 +118,7 @@ func (s *Service) told(a Acted) Acted {
 	return a
 }
 
-// activate also tells whether the version hears of events about mail.
+// activate also reports whether the version listens to events about mail.
 func activate(ctx context.Context, tx *ent.Tx, caller accounts.Caller, a *ent.Automation, in Activation) (_ *ent.Automation, hears bool, _ error) {
 	if a.Status == automation.StatusArchived {
 		return nil, false, fault.Conflictf(fault.CodeConflict, "This automation is archived; duplicate it")
@@ -155,8 +154,8 @@ func activate(ctx context.Context, tx *ent.Tx, caller accounts.Caller, a *ent.Au
 	return a, hears, err
 }
 
-// chosen gives the version to activate: an earlier one, the present one if the draft says the
-// same, or a new one.
+// chosen returns the version to activate: an earlier one, the current one if the draft is identical, or a
+// new one.
 func chosen(ctx context.Context, tx *ent.Tx, caller accounts.Caller, a *ent.Automation, number int) (*ent.AutomationVersion, error) {
 	if number == 0 && a.Version != nil && a.VersionHash == a.DraftHash {
 		number = *a.Version
@@ -180,8 +179,8 @@ INSERT INTO automation_listens (account_id, event, automation_id, version, start
 VALUES ($1, $2, $3, $4, $5, $6, $7)
 ON CONFLICT (account_id, event, automation_id, version) DO UPDATE SET starts = excluded.starts`
 
-// listenTo lets a version hear of its events, and the versions before it start nothing more. It
-// tells whether there are events about mail among them.
+// listenTo subscribes a version to its events and unsubscribes the versions before it. It reports whether
+// events about mail are among them.
 func listenTo(ctx context.Context, tx *ent.Tx, a *ent.Automation, v *ent.AutomationVersion) (hears bool, _ error) {
 	if _, err := tx.ExecContext(ctx, `UPDATE automation_listens SET starts = false WHERE automation_id = $1`, a.ID); err != nil {
 		return false, err
@@ -200,9 +199,9 @@ func listenTo(ctx context.Context, tx *ent.Tx, a *ent.Automation, v *ent.Automat
 	return hears, nil
 }
 
-// Pause lets an automation start nothing. With hold no step of its live runs begins either;
-// their clocks run on, and events still end waits and cancel. Errors: NotFound, Conflict for
-// one that is not active.
+// Pause stops an automation from starting runs. With hold, its live runs begin no steps either; their
+// clocks keep running, and events still end waits and cancel runs. Errors: NotFound, Conflict if the
+// automation is not active.
 func (s *Service) Pause(ctx context.Context, accountID, automationID string, hold bool, keep KeepActed) (Acted, error) {
 	return s.move(ctx, accountID, automationID, keep, func(a *ent.Automation) (*ent.AutomationUpdateOne, error) {
 		if a.Status != automation.StatusActive {
@@ -216,12 +215,12 @@ func (s *Service) Pause(ctx context.Context, accountID, automationID string, hol
 	})
 }
 
-// Archive lets an automation start nothing any more. The background cancels its live runs, and
-// no step of them begins meanwhile. Errors: NotFound, Conflict for one that is archived.
+// Archive stops an automation from starting runs for good. A background task cancels its live runs, and
+// none of them begins another step. Errors: NotFound, Conflict if it is already archived.
 func (s *Service) Archive(ctx context.Context, accountID, automationID string, keep KeepActed) (Acted, error) {
 	return s.move(ctx, accountID, automationID, keep, func(a *ent.Automation) (*ent.AutomationUpdateOne, error) {
 		if a.Status == automation.StatusArchived {
-			return nil, fault.Conflictf(fault.CodeConflict, "This automation is archived already")
+			return nil, fault.Conflictf(fault.CodeConflict, "This automation is already archived")
 		}
 		return a.Update().SetStatus(automation.StatusArchived).SetHeld(true).SetDraining(automation.DrainingCancel).ClearDrainBefore(), nil
 	})

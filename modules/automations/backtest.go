@@ -13,44 +13,45 @@ import (
 	"github.com/postrider/postrider/runtime/base/id"
 )
 
-// The bounds of a backtest.
+// Limits of a backtest.
 const (
 	MaxBacktest    = 1000 // events
-	maxDifferences = 100  // that are shown
-	backtestPage   = 50   // events that are in memory at once
+	maxDifferences = 100  // in the result
+	backtestPage   = 50   // events in memory at a time
 )
 
-// BacktestInput says over which events the draft is judged.
+// BacktestInput selects the events against which the draft is tested.
 type BacktestInput struct {
 	Since time.Time
-	Limit int // 0: MaxBacktest
+	Limit int // 0 means MaxBacktest
 }
 
-// Verdict is what a trigger says of an event.
+// Verdict is the decision of a trigger about an event.
 type Verdict struct {
 	Starts bool
-	Error  string // of a condition without a value
+	Error  string // of a condition that could not be evaluated
 }
 
-// BacktestDifference is an event that the draft judges differently.
+// BacktestDifference is an event about which the draft decides differently.
 type BacktestDifference struct {
 	Event         *ent.CustomEvent
 	Draft, Active Verdict
 }
 
-// Backtest is what the draft's trigger says of stored events, beside the active version.
+// Backtest compares the decisions of the draft's trigger about stored events with those of the active
+// version.
 type Backtest struct {
-	Version      *int // that it is compared with; nil: there is none
-	Events       int  // that were judged, the newest ones
-	More         bool // there are more since then
+	Version      *int // the version compared with; nil if there is none
+	Events       int  // number of events tested, newest first
+	More         bool // whether there are older events since the given time
 	DraftStarts  int
 	ActiveStarts int
 	Differ       int
 	Differences  []BacktestDifference // the newest hundred
 }
 
-// Backtest judges stored events by the trigger of the draft and by the one of the active
-// version: the name and the condition, but not re-entry. Errors: NotFound, Invalid.
+// Backtest applies the triggers of the draft and of the active version to stored events: the event name
+// and the condition, but not re-entry. Errors: NotFound, Invalid.
 func (s *Service) Backtest(ctx context.Context, caller accounts.Caller, automationID string, in BacktestInput) (Backtest, error) {
 	a, err := s.Get(ctx, caller.AccountID, automationID)
 	if err != nil {
@@ -64,7 +65,7 @@ func (s *Service) Backtest(ctx context.Context, caller accounts.Caller, automati
 		in.Limit = MaxBacktest
 	}
 	if in.Limit < 1 || in.Limit > MaxBacktest {
-		wrong.Add("limit", "must be 1 to %d", MaxBacktest)
+		wrong.Add("limit", "must be between 1 and %d", MaxBacktest)
 	}
 	if err := wrong.Err(); err != nil {
 		return Backtest{}, err
@@ -106,7 +107,7 @@ func (b *Backtest) judge(stored *ent.CustomEvent, draft, active Verdict) {
 	}
 }
 
-// verdictOf judges one event. No program starts nothing.
+// verdictOf applies a trigger to one event. A nil program starts nothing.
 func verdictOf(ctx context.Context, p *machine.Program, e *machine.Event) Verdict {
 	if p == nil || p.Definition.Trigger.Event != e.Name {
 		return Verdict{}
@@ -118,7 +119,7 @@ func verdictOf(ctx context.Context, p *machine.Program, e *machine.Event) Verdic
 	return Verdict{Starts: is}
 }
 
-// eachEvent reads stored events of some names, newest first and a few at a time.
+// eachEvent reads stored events with the given names, newest first, a page at a time.
 func (s *Service) eachEvent(ctx context.Context, accountID string, names []string, in BacktestInput, out *Backtest, judge func(*ent.CustomEvent, *machine.Event)) error {
 	before := ""
 	for left := in.Limit; ; {

@@ -11,17 +11,17 @@ import (
 	"github.com/postrider/postrider/runtime/web/idempotency"
 )
 
-// The codes of what cannot be done with a run.
+// Codes of actions that a run does not allow.
 const (
 	CodeRunNotLive   = "run_not_live"
 	CodeRunNotFailed = "run_not_failed"
 )
 
-// KeepRun stores the caller's answer in the transaction of what was done with a run; nil for none.
+// KeepRun stores the caller's answer in the transaction of an action on a run. It may be nil.
 type KeepRun func(ctx context.Context, tx idempotency.Execer, r Run) error
 
-// Cancel ends a live run. From its commit on the run sends nothing. Errors: NotFound, Conflict
-// for one that has ended.
+// Cancel ends a live run. The run sends nothing once Cancel has committed. Errors: NotFound, Conflict if
+// the run has ended.
 func (s *Service) Cancel(ctx context.Context, accountID, runID string, keep KeepRun) (out Run, err error) {
 	err = s.db.InTx(ctx, func(tx *ent.Tx) error {
 		l, err := runs.LockOne(ctx, tx, accountID, runID)
@@ -41,7 +41,7 @@ func (s *Service) Cancel(ctx context.Context, accountID, runID string, keep Keep
 	return out, nil
 }
 
-// keepRun reads a run at the end of a transaction and keeps the answer.
+// keepRun reads a run at the end of a transaction and stores the answer.
 func (s *Service) keepRun(ctx context.Context, tx *ent.Tx, accountID, runID string, keep KeepRun) (Run, error) {
 	out, err := s.run(ctx, tx.Client(), accountID, runID)
 	if err == nil && keep != nil {
@@ -57,7 +57,7 @@ func orNil(err error, is bool, otherwise func() error) error {
 	return otherwise()
 }
 
-// notLive says why a run cannot be cancelled.
+// notLive returns why a run cannot be cancelled.
 func (s *Service) notLive(ctx context.Context, tx *ent.Tx, accountID, runID string) error {
 	run, err := tx.AutomationRun.Query().Where(automationrun.AccountID(accountID), automationrun.ID(runID)).Only(ctx)
 	switch {

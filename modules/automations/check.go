@@ -13,20 +13,20 @@ import (
 	"github.com/postrider/postrider/runtime/web/egress"
 )
 
-// Problem is what speaks against activating a draft, or should be known before.
+// Problem is something that prevents activating a draft, or that its author should know before.
 type Problem struct {
 	Path     string
 	Severity string // error, warning
 	Message  string
 }
 
-// The severities of problems.
+// Severities of problems.
 const (
 	SeverityError   = "error"
 	SeverityWarning = "warning"
 )
 
-// Check gives the problems of a draft, for the key that would activate it.
+// Check returns the problems of a draft, given the key that would activate it.
 func (s *Service) Check(ctx context.Context, caller accounts.Caller, automationID string) ([]Problem, error) {
 	a, err := s.Get(ctx, caller.AccountID, automationID)
 	if err != nil {
@@ -35,7 +35,7 @@ func (s *Service) Check(ctx context.Context, caller accounts.Caller, automationI
 	return s.problems(ctx, caller, a.Draft)
 }
 
-// problemsErr refuses a draft with errors; nil: it has none.
+// problemsErr returns an error for a draft with errors; nil if it has none.
 func problemsErr(problems []Problem) error {
 	wrong := fault.Fields{}
 	for _, p := range problems {
@@ -67,7 +67,7 @@ func (s *Service) problems(ctx context.Context, caller accounts.Caller, document
 	return problems, nil
 }
 
-// unreachable gives the steps to which no way leads.
+// unreachable returns the steps that no path reaches.
 func unreachable(d *definition.Definition) (out []int) {
 	reached := make([]bool, len(d.Steps)+1)
 	reached[0] = true

@@ -8,11 +8,11 @@ import (
 	"github.com/postrider/postrider/runtime/web/egress"
 )
 
-// Config of the module.
+// Config configures the module.
 type Config struct{ Steps steps.Config }
 
-// ConfigOf takes what the module needs from the installation's configuration. A process that
-// delivers no mail takes no steps either.
+// ConfigOf reads the module's configuration from the settings. A process that delivers no mail takes no
+// steps either.
 func ConfigOf(cfg setting.Values, resolver *dnsx.Resolver) Config {
 	guard, plain := egress.NewGuard(egress.Allow.Of(cfg)), cfg.Mode == setting.Dev
 	return Config{steps.Config{

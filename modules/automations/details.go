@@ -14,8 +14,8 @@ import (
 	"github.com/postrider/postrider/runtime/storage/db"
 )
 
-// Details gives runs of the account by their ids, each with its steps and what it does next. Runs
-// that the account does not have are left out.
+// Details returns runs of the account by id, each with its steps and its next action. Runs that do not
+// belong to the account are left out.
 func (s *Service) Details(ctx context.Context, accountID string, runIDs ...string) (map[string]Run, error) {
 	rows, err := s.db.Ent.AutomationRun.Query().Where(automationrun.AccountID(accountID), automationrun.IDIn(runIDs...)).All(ctx)
 	if err != nil {
@@ -32,7 +32,7 @@ func (s *Service) Details(ctx context.Context, accountID string, runIDs ...strin
 	return out, nil
 }
 
-// details adds to runs their steps and what they do next.
+// details adds steps and next actions to runs.
 func (s *Service) details(ctx context.Context, on *ent.Client, rows []*ent.AutomationRun) ([]Run, error) {
 	list, at, ids := make([]Run, len(rows)), map[string]*Run{}, make([]string, len(rows))
 	for i, row := range rows {
@@ -59,7 +59,7 @@ func (s *Service) details(ctx context.Context, on *ent.Client, rows []*ent.Autom
 	return list, nil
 }
 
-// next adds to a live run what it does next.
+// next adds the next action to a live run.
 func (s *Service) next(ctx context.Context, run *Run, work *ent.AutomationWork) error {
 	run.Next, run.Held = &work.DueAt, work.Parked
 	var err error
@@ -97,9 +97,9 @@ func (s *Service) programOf(ctx context.Context, run *Run) (*machine.Program, er
 	return v.Program, nil
 }
 
-// Origin says which step has sent an email.
+// Origin is the step that sent an email.
 type Origin struct {
-	AutomationName string // "": the automation is deleted
+	AutomationName string // empty if the automation was deleted
 	StepKey        string
 }
 
@@ -107,8 +107,8 @@ const originsSQL = `
 SELECT s.email_id, coalesce(a.name, ''), s.key FROM automation_steps s LEFT JOIN automations a ON a.id = s.automation_id
 WHERE s.account_id = $1 AND s.email_id = ANY ($2::text[])`
 
-// Origins gives the origins of emails of the account by the emails' ids. An email that no run has
-// sent, or whose run is deleted, has none.
+// Origins returns the origins of the account's emails by email id. Emails that no run sent, or whose run
+// was deleted, are left out.
 func (s *Service) Origins(ctx context.Context, accountID string, emailIDs ...string) (map[string]Origin, error) {
 	out := make(map[string]Origin, len(emailIDs))
 	err := db.Each(ctx, s.db.SQL, func(row db.Row) error {
@@ -124,7 +124,7 @@ func (s *Service) Origins(ctx context.Context, accountID string, emailIDs ...str
 	return out, nil
 }
 
-// Emails gives the ids of the emails that the run has sent, as far as its steps tell.
+// Emails returns the ids of the emails recorded as sent by the run's steps.
 func (r Run) Emails() (ids []string) {
 	for _, step := range r.Steps {
 		if step.EmailID != nil {

@@ -1,39 +1,39 @@
-// Package automations lets accounts describe what follows from events: sequences of steps that
-// send emails, wait and decide, for one person each.
+// Package automations runs sequences of steps that send messages, wait and decide, for one person at
+// a time, when the account's events start them.
 //
-// # Words
+// # Terms
 //
-// An automation (aut_…) is a draft that is edited, and versions that were activated of it. A
-// custom event (ae_…) is what an account's own programs say has happened. It starts runs
-// (run_…) of active automations, ends waits of live runs and cancels others. A run follows its
-// version to the end, whatever becomes of the draft.
+// An automation (aut_…) consists of a draft, which can be edited, and the versions that were activated
+// from it. A custom event (ae_…) is something that the account's own programs report. It starts
+// runs (run_…) of active automations, ends waits of live runs and cancels others. A run follows its
+// version to the end, whatever happens to the draft.
 //
-// # Rooms
+// # Packages
 //
-//	definition  what an automation is made of, and every way in which one can be wrong
+//	definition  the JSON form of an automation and its validation
 //	expression  conditions in CEL
 //	clock       times of day in time zones
-//	machine     what a run does next; pure
+//	machine     the next action of a run, as a pure function
 //	versions    compiled versions
 //	runs        live runs in the database: lock, claim, settle, begin, cancel
 //	ingest      POST /events
-//	steps       the worker that takes steps that are due
-//	facts       events of what happens to mail, as $email.clicked
+//	steps       the worker that takes due steps, and what steps do outside the run
+//	facts       events about mail, such as $email.clicked
 //	proof       signatures of webhook steps, and causes
-//	simulation  a run on a virtual clock, with nothing stored and nothing sent
-//	figures     how many runs came to each step, and what became of them there
-//	drain       live runs of whole automations, let go or cancelled in the background
+//	simulation  a run on a virtual clock, which stores and sends nothing
+//	figures     how many runs reached each step, and their outcomes there
+//	drain       live runs of whole automations, released or cancelled in the background
 //
-// This package keeps automations: drafts, activation, and what was recorded of runs and events.
+// This package stores automations: drafts, activation, and the records of runs and events.
 //
-// # What is promised
+// # Guarantees
 //
-//   - The counters of an event are true in the transaction that answers it.
-//   - A run sends one mail for each send step, whatever dies when: the mail and the step are one
-//     commit.
-//   - From the commit of an event that cancels a run on, the run sends nothing.
-//   - An event that a run waits for is not lost between the trigger and the wait: the wait looks
-//     back to the start of its run.
-//   - Facts (automation.started, step_completed, completed, failed) are written in the
-//     transaction that makes them true, so each is there once.
+//   - The counters of an event are exact in the transaction that answers it.
+//   - A run sends one message per send step, even after a crash, because one commit stores the
+//     message and the step.
+//   - Once an event that cancels a run is committed, the run sends nothing.
+//   - An event that a run waits for is not lost between the trigger and the wait, because the wait
+//     looks back to the start of its run.
+//   - Facts (automation.started, step_completed, completed, failed) are written in the transaction
+//     that makes them true, so each exists once.
 package automations

@@ -19,16 +19,16 @@ import (
 	"github.com/postrider/postrider/runtime/web/idempotency"
 )
 
-// The bounds of an account.
+// Limits per account.
 const (
 	MaxAutomations = 1000
 	MaxActive      = 200
 )
 
-// Keep stores the caller's answer in the transaction of a change; nil for none.
+// Keep stores the caller's answer in the transaction of a change. It may be nil.
 type Keep func(ctx context.Context, tx idempotency.Execer, a *ent.Automation) error
 
-// Judge reads a definition whole. The fields name everything that is wrong by its path.
+// Judge validates a whole definition. The returned fields name every error by its path.
 func Judge(document []byte) (definition.Definition, fault.Fields) {
 	d, wrong := definition.Decode(document)
 	if len(wrong) > 0 {
@@ -38,7 +38,7 @@ func Judge(document []byte) (definition.Definition, fault.Fields) {
 	return d, wrong
 }
 
-// draft is a definition as it is stored.
+// draft is a definition in the form in which it is stored.
 type draft struct {
 	definition definition.Definition
 	document   json.RawMessage
@@ -58,8 +58,8 @@ func newDraft(document []byte) (draft, error) {
 	return draft{d, canonical, hex.EncodeToString(sum[:])}, nil
 }
 
-// Create makes an automation: a draft that starts nothing until it is activated. Errors:
-// Invalid with all wrong fields, Conflict when the account has too many.
+// Create adds an automation as a draft, which starts nothing until it is activated. Errors: Invalid with
+// all wrong fields, Conflict if the account has too many automations.
 func (s *Service) Create(ctx context.Context, accountID string, document []byte, keep Keep) (*ent.Automation, error) {
 	d, err := newDraft(document)
 	if err != nil {
@@ -102,15 +102,14 @@ func orTooMany(err error, format string, limit int) error {
 	return fault.Conflictf(fault.CodeConflict, format, limit)
 }
 
-// lockAccount lets changes that count wait for each other.
+// lockAccount serializes changes that depend on the account's counts.
 func lockAccount(ctx context.Context, tx db.Execer, accountID string) error {
 	_, err := tx.ExecContext(ctx, `SELECT pg_advisory_xact_lock(hashtextextended('automations of ' || $1, 0))`, accountID)
 	return err
 }
 
-// Change replaces members of the draft. Versions and live runs stay as they are. Errors:
-// Invalid, NotFound, Conflict for an automation that is archived or that was changed since
-// the hash, where one is given.
+// Change replaces fields of the draft. Versions and live runs stay unchanged. Errors: Invalid, NotFound,
+// Conflict if the automation is archived, or if it has changed since the given hash.
 func (s *Service) Change(ctx context.Context, accountID, automationID string, members map[string]json.RawMessage, hash string) (changed *ent.Automation, err error) {
 	err = s.db.InTx(ctx, func(tx *ent.Tx) error {
 		a, err := locked(ctx, tx, accountID, automationID)
@@ -121,7 +120,7 @@ func (s *Service) Change(ctx context.Context, accountID, automationID string, me
 		case a.Status == automation.StatusArchived:
 			return fault.Conflictf(fault.CodeConflict, "This automation is archived")
 		case hash != "" && hash != a.DraftHash:
-			return fault.Conflictf(fault.CodeConflict, "The draft was changed since; read it again").With(fault.DetailChangedAt, a.UpdatedAt.UTC().Format(time.RFC3339Nano))
+			return fault.Conflictf(fault.CodeConflict, "The draft has changed since you read it. Read it again.").With(fault.DetailChangedAt, a.UpdatedAt.UTC().Format(time.RFC3339Nano))
 		}
 		document, err := merged(a.Draft, members)
 		if err != nil {
@@ -141,7 +140,7 @@ func (s *Service) Change(ctx context.Context, accountID, automationID string, me
 	return changed.Unwrap(), nil
 }
 
-// merged puts members in the place of those of a document.
+// merged replaces fields of a JSON object.
 func merged(document json.RawMessage, members map[string]json.RawMessage) ([]byte, error) {
 	whole := map[string]json.RawMessage{}
 	if err := json.Unmarshal(document, &whole); err != nil {
@@ -155,7 +154,7 @@ func merged(document json.RawMessage, members map[string]json.RawMessage) ([]byt
 	return json.Marshal(whole)
 }
 
-// locked gives an automation of the account, which nobody else changes until the transaction ends.
+// locked returns an automation of the account and locks its row until the transaction ends.
 func locked(ctx context.Context, tx *ent.Tx, accountID, automationID string) (*ent.Automation, error) {
 	a, err := tx.Automation.Query().Where(automation.AccountID(accountID), automation.ID(automationID)).ForUpdate().Only(ctx)
 	if ent.IsNotFound(err) {
@@ -164,9 +163,8 @@ func locked(ctx context.Context, tx *ent.Tx, accountID, automationID string) (*e
 	return a, err
 }
 
-// Delete takes an automation away that was never activated, or that is archived and has no
-// live run. What was recorded of its runs stays until retention, and a test that has begun goes
-// on to its end.
+// Delete removes an automation that was never activated, or that is archived and has no live run. Records
+// of its runs stay until retention deletes them, and a trial that has started runs to its end.
 func (s *Service) Delete(ctx context.Context, accountID, automationID string) error {
 	err := s.db.InTx(ctx, func(tx *ent.Tx) error {
 		a, err := locked(ctx, tx, accountID, automationID)
@@ -198,7 +196,7 @@ func whenTrue(is bool, err *fault.Error) error {
 	return err
 }
 
-// Duplicate makes a new automation of a draft.
+// Duplicate creates an automation from the draft of another one.
 func (s *Service) Duplicate(ctx context.Context, accountID, automationID string, keep Keep) (*ent.Automation, error) {
 	a, err := s.Get(ctx, accountID, automationID)
 	if err != nil {

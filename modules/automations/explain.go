@@ -20,45 +20,45 @@ import (
 	"github.com/postrider/postrider/runtime/base/fault"
 )
 
-// What an explanation says of automations that are not among the matches of the event.
+// Outcomes of automations that are not among the stored matches of the event.
 const (
-	ActivatedLater = "activated_later" // it has begun to listen after the event
-	NotKept        = "not_kept"        // the event keeps what the first automations did, and this was not among them
+	ActivatedLater = "activated_later" // it began to listen after the event
+	NotKept        = "not_kept"        // the event stores only the first matches, and this one was not among them
 )
 
-// The kinds of near misses.
+// Kinds of near misses.
 const (
-	WaitOfAnotherPerson   = "wait_of_another_person"  // a run waits for the name, and has the address under another user id
-	WaitConditionFalse    = "wait_condition_false"    // a run of the person waits for the name, and the condition is not true
-	EventOfAnotherPerson  = "event_of_another_person" // an event of the name has the address under another user id
-	NameSpelledOtherwise  = "name_spelled_otherwise"  // an automation listens to the name in other letter case
+	WaitOfAnotherPerson   = "wait_of_another_person"  // a run waits for this event name and has this address, but another user id
+	WaitConditionFalse    = "wait_condition_false"    // a run of the person waits for this event name, and its condition is not true
+	EventOfAnotherPerson  = "event_of_another_person" // an event with this name has this address, but another user id
+	NameSpelledOtherwise  = "name_spelled_otherwise"  // an automation listens to the name with different capitalization
 	maxNearMisses         = 50
 	maxMissesOfOneKind    = 10
 	maxWaitsOfOnePerson   = 100
 	maxListenersExplained = 100
 )
 
-// ExplainedMatch is what an automation did about an event, and why.
+// ExplainedMatch is an automation's reaction to an event, and the reason.
 type ExplainedMatch struct {
 	shape.EventMatch
 
-	AutomationName string // "": it is deleted
-	StepKey        string // of the wait that the event has ended
+	AutomationName string // empty if it was deleted
+	StepKey        string // the wait that the event ended
 	Conditions     []expression.Explanation
 }
 
-// NearMiss is what the event has almost done.
+// NearMiss is an effect that the event almost had.
 type NearMiss struct {
 	Kind         string
 	AutomationID string
 	RunID        string
 	StepKey      string
-	EventID      string // of the other event
-	Name         string // that is listened to
+	EventID      string // the other event
+	Name         string // the name that is listened to
 	Condition    *expression.Explanation
 }
 
-// Explained says why an event did what it did, and why not more.
+// Explained is why an event had its effects, and why it had no others.
 type Explained struct {
 	Event      *ent.CustomEvent
 	Matches    []ExplainedMatch
@@ -75,8 +75,8 @@ type explainer struct {
 	out    Explained
 }
 
-// Explain says what automations did about an event and why. The conditions are those of the
-// versions that judged the event, evaluated once more. The error is NotFound.
+// Explain returns how automations reacted to an event, and why. It evaluates the conditions of the
+// versions that handled the event again. The error is NotFound.
 func (s *Service) Explain(ctx context.Context, accountID, eventID string) (Explained, error) {
 	stored, err := s.Event(ctx, accountID, eventID)
 	if err != nil {
@@ -94,7 +94,7 @@ func (s *Service) Explain(ctx context.Context, accountID, eventID string) (Expla
 	return e.out, nil
 }
 
-// matches explains what was kept with the event.
+// matches explains the matches stored with the event.
 func (e *explainer) matches(ctx context.Context) error {
 	for _, m := range e.stored.Matches {
 		out := ExplainedMatch{EventMatch: m}
@@ -122,7 +122,7 @@ func (m *ExplainedMatch) start(ctx context.Context, v *versions.Version, e *mach
 	}
 }
 
-// explainRun explains what the event did to a run, in the state in which the run was then.
+// explainRun explains the event's effect on a run, in the state the run had then.
 func (e *explainer) explainRun(ctx context.Context, v *versions.Version, out *ExplainedMatch) error {
 	r, err := e.db.Ent.AutomationRun.Query().Where(automationrun.AccountID(e.stored.AccountID), automationrun.ID(out.RunID)).Only(ctx)
 	if ent.IsNotFound(err) {
@@ -147,7 +147,7 @@ func (e *explainer) explainRun(ctx context.Context, v *versions.Version, out *Ex
 	return nil
 }
 
-// stateThen gives a run as it was when the event arrived: with what its steps had given by then.
+// stateThen returns a run as it was when the event arrived, with the outputs its steps had by then.
 func (e *explainer) stateThen(ctx context.Context, r *ent.AutomationRun) (machine.Run, machine.State, error) {
 	trigger, err := runs.ReadEvent(string(r.Event))
 	if err != nil {
@@ -171,7 +171,7 @@ func (e *explainer) stateThen(ctx context.Context, r *ent.AutomationRun) (machin
 	return run, state, nil
 }
 
-// eventOf gives the id of the event that has ended a wait; "": none has.
+// eventOf returns the id of the event that ended a wait; "" if none did.
 func eventOf(output json.RawMessage) string {
 	var read struct {
 		Event struct {
@@ -184,7 +184,7 @@ func eventOf(output json.RawMessage) string {
 	return read.Event.ID
 }
 
-// listeners adds the automations that the name starts now and that the event says nothing of.
+// listeners adds the automations that this event name starts now but that are not among its matches.
 func (e *explainer) listeners(ctx context.Context) error {
 	list, err := e.db.Ent.AutomationListen.Query().Where(automationlisten.AccountID(e.stored.AccountID), automationlisten.Event(e.stored.Name), automationlisten.Starts(true)).
 		Order(ent.Asc(automationlisten.FieldAutomationID)).Limit(maxListenersExplained).All(ctx)
@@ -209,7 +209,7 @@ func (e *explainer) listeners(ctx context.Context) error {
 	return nil
 }
 
-// names gives the automations their names.
+// names fills in the names of the automations.
 func (e *explainer) names(ctx context.Context) error {
 	ids := make([]string, 0, len(e.out.Matches))
 	for _, m := range e.out.Matches {

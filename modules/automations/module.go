@@ -22,8 +22,8 @@ import (
 	"github.com/postrider/postrider/runtime/work/node"
 )
 
-// Module gives *Service, which takes events and lets automations run, and *figures.Service, which
-// counts what became of runs.
+// Module provides *Service, which accepts events and runs automations, and *figures.Service, which counts
+// the outcomes of runs.
 var Module = fx.Module("automations",
 	fx.Provide(ConfigOf, New, figures.New),
 	module.Keeps(func(s *Service) module.Kept {
@@ -53,7 +53,7 @@ var Module = fx.Module("automations",
 		func(s *db.Signals) steps.Signals { return s },
 		func(n *node.Node) steps.Node { return n },
 	),
-	// When Fx joins the modules, before the first hook runs: the bus has not started.
+	// This runs while Fx wires the modules, before the first hook, so the bus has not started yet.
 	fx.Invoke(func(lc fx.Lifecycle, s *Service, b *bus.Bus) {
 		b.Register(s.Consumer())
 		lc.Append(fx.Hook{

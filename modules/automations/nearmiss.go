@@ -11,8 +11,8 @@ import (
 	"github.com/postrider/postrider/runtime/storage/db"
 )
 
-// waits finds live runs that wait for the name and that the event has not gone on with: its
-// person has the address of the run under another user id, or the condition is not true.
+// waits finds live runs that wait for this event name and that the event did not resume: its person has
+// the run's address under another user id, or the condition is not true.
 func (e *explainer) waits(ctx context.Context) error {
 	live, err := runs.Waits(ctx, e.db.SQL, runs.Person{AccountID: e.stored.AccountID, UserID: e.who.UserID, EmailKey: e.who.EmailKey}, maxWaitsOfOnePerson)
 	if err != nil {
@@ -30,7 +30,7 @@ func (e *explainer) waits(ctx context.Context) error {
 		if l.Run.Identity.Matches(e.who) {
 			m.Kind, m.Condition = WaitConditionFalse, v.ExplainWait(ctx, l.Run, l.State, e.event)
 			if m.Condition == nil || m.Condition.Result {
-				continue // the event was used, or came before the wait looks back
+				continue // the event was already used, or is older than the wait accepts
 			}
 		}
 		if !slices.ContainsFunc(e.stored.Matches, func(known shape.EventMatch) bool { return known.RunID == m.RunID && known.Error == "" }) {
@@ -40,8 +40,8 @@ func (e *explainer) waits(ctx context.Context) error {
 	return nil
 }
 
-// others finds events of the same name and address whose user id is another one: for automations
-// they are other people's.
+// others finds events with the same name and address but another user id, which automations treat as
+// other people.
 func (e *explainer) others(ctx context.Context) error {
 	if e.who.EmailKey == "" || e.who.UserID == "" {
 		return nil
@@ -60,7 +60,7 @@ func (e *explainer) others(ctx context.Context) error {
 const spellingsSQL = `
 SELECT automation_id, event FROM automation_listens WHERE account_id = $1 AND lower(event) = lower($2) AND event <> $2 AND starts ORDER BY automation_id LIMIT $3`
 
-// spellings finds automations that a name starts which differs by the case of letters alone.
+// spellings finds automations whose trigger differs from the event name only in capitalization.
 func (e *explainer) spellings(ctx context.Context) error {
 	list, err := db.All(ctx, e.db.SQL, func(m *NearMiss) []any { return []any{&m.AutomationID, &m.Name} }, spellingsSQL, e.stored.AccountID, e.stored.Name, maxMissesOfOneKind)
 	if err != nil {

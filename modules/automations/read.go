@@ -16,7 +16,7 @@ import (
 	"github.com/postrider/postrider/runtime/storage/page"
 )
 
-// Get gives one automation of the account.
+// Get returns one automation of the account.
 func (s *Service) Get(ctx context.Context, accountID, automationID string) (*ent.Automation, error) {
 	if !id.Is(id.Automation, automationID) {
 		return nil, fault.Missing("automation", automationID)
@@ -28,7 +28,7 @@ func (s *Service) Get(ctx context.Context, accountID, automationID string) (*ent
 	return a, err
 }
 
-// IsWithin reports whether an automation sends from some of the domains alone. One that was never activated
+// IsWithin reports whether an automation sends only from the given domains. One that was never activated
 // sends from none. Error: NotFound.
 func (s *Service) IsWithin(ctx context.Context, accountID, automationID string, domainIDs []string) (bool, error) {
 	a, err := s.Get(ctx, accountID, automationID)
@@ -42,13 +42,13 @@ func (s *Service) IsWithin(ctx context.Context, accountID, automationID string, 
 	return rights.Within(v.DomainIds, domainIDs), nil
 }
 
-// Filter chooses automations. Empty members let everything pass.
+// Filter selects automations. Empty fields match everything.
 type Filter struct {
 	page.Request
 
 	Status string // draft, active, paused, archived
-	Event  string // that starts it
-	Name   string // a part of the name, in any case
+	Event  string // the event that starts it
+	Name   string // part of the name, ignoring case
 }
 
 // List returns one page of the account's automations, newest first.
@@ -61,7 +61,7 @@ func (s *Service) List(ctx context.Context, accountID string, f Filter) (out pag
 		func(a *ent.Automation) string { return a.ID })
 }
 
-// CountAutomations counts those that a filter lets pass, up to a number.
+// CountAutomations counts the automations that match a filter, up to a limit.
 func (s *Service) CountAutomations(ctx context.Context, accountID string, f Filter, most int) (int, error) {
 	q, err := s.matching(accountID, f)
 	if err != nil {
@@ -78,7 +78,7 @@ func (s *Service) matching(accountID string, f Filter) (*ent.AutomationQuery, er
 	q := s.db.Ent.Automation.Query().Where(automation.AccountID(accountID))
 	if f.Status != "" {
 		if err := automation.StatusValidator(automation.Status(f.Status)); err != nil {
-			return nil, fault.InvalidField("status", "must be draft, active, paused or archived")
+			return nil, fault.InvalidField("status", "must be one of draft, active, paused, archived")
 		}
 		q = q.Where(automation.StatusEQ(automation.Status(f.Status)))
 	}
@@ -91,7 +91,7 @@ func (s *Service) matching(accountID string, f Filter) (*ent.AutomationQuery, er
 	return q, nil
 }
 
-// Versions gives the newest hundred versions of an automation, newest first.
+// Versions returns the newest hundred versions of an automation, newest first.
 func (s *Service) Versions(ctx context.Context, accountID, automationID string) ([]*ent.AutomationVersion, error) {
 	if _, err := s.Get(ctx, accountID, automationID); err != nil {
 		return nil, err
@@ -104,7 +104,7 @@ func (s *Service) Versions(ctx context.Context, accountID, automationID string) 
 	return rows, nil
 }
 
-// Version gives one version of an automation.
+// Version returns one version of an automation.
 func (s *Service) Version(ctx context.Context, accountID, automationID string, number int) (*ent.AutomationVersion, error) {
 	v, err := s.db.Ent.AutomationVersion.Query().Where(automationversion.AccountID(accountID), automationversion.AutomationID(automationID), automationversion.Number(number)).Only(ctx)
 	if ent.IsNotFound(err) {
@@ -113,7 +113,7 @@ func (s *Service) Version(ctx context.Context, accountID, automationID string, n
 	return v, err
 }
 
-// EventFilter chooses custom events. Empty members let everything pass.
+// EventFilter selects custom events. Empty fields match everything.
 type EventFilter struct {
 	page.Request
 
@@ -121,7 +121,7 @@ type EventFilter struct {
 	UserID       string
 	Email        string
 	Source       string     // api, dashboard, system
-	Since, Until *time.Time // they have come then or later; before
+	Since, Until *time.Time // received at or after Since, and before Until
 }
 
 // Events returns one page of the account's custom events, newest first.
@@ -134,7 +134,7 @@ func (s *Service) Events(ctx context.Context, accountID string, f EventFilter) (
 		func(e *ent.CustomEvent) string { return e.ID })
 }
 
-// CountEvents counts those that a filter lets pass, up to a number.
+// CountEvents counts the events that match a filter, up to a limit.
 func (s *Service) CountEvents(ctx context.Context, accountID string, f EventFilter, most int) (int, error) {
 	q, err := s.matchingEvents(accountID, f)
 	if err != nil {
@@ -170,7 +170,7 @@ func (s *Service) matchingEvents(accountID string, f EventFilter) (*ent.CustomEv
 	return q, nil
 }
 
-// Event gives one custom event of the account.
+// Event returns one custom event of the account.
 func (s *Service) Event(ctx context.Context, accountID, eventID string) (*ent.CustomEvent, error) {
 	if !id.Is(id.CustomEvent, eventID) {
 		return nil, fault.Missing("event", eventID)

@@ -15,9 +15,9 @@ import (
 	"github.com/postrider/postrider/runtime/web/idempotency"
 )
 
-// Retry lets a run that has failed within 30 days go on from the step that failed. Errors:
-// NotFound, Conflict for one that has not failed, whose automation is archived, or whose
-// automation allows one run at a time and has another one of the person.
+// Retry resumes a run that failed within the last 30 days from the step that failed. Errors: NotFound,
+// Conflict if the run has not failed, if the automation is archived, or if it allows one run at a time
+// and the person has another live one.
 func (s *Service) Retry(ctx context.Context, accountID, runID string, keep KeepRun) (out Run, err error) {
 	run, err := s.Run(ctx, accountID, runID)
 	if err != nil {
@@ -43,7 +43,7 @@ func (s *Service) Retry(ctx context.Context, accountID, runID string, keep KeepR
 		case err != nil:
 			return err
 		case n == 0:
-			return fault.Conflictf(CodeRunNotFailed, "Only a run that has failed within 30 days can be tried again; this one is %s", run.Status).With("status", string(run.Status))
+			return fault.Conflictf(CodeRunNotFailed, "Only a run that failed within the last 30 days can be retried. This run is %s.", run.Status).With("status", string(run.Status))
 		}
 		out, err = s.keepRun(ctx, tx, accountID, runID, keep)
 		return err
@@ -55,24 +55,24 @@ func (s *Service) Retry(ctx context.Context, accountID, runID string, keep KeepR
 	return out, nil
 }
 
-// mayRetry refuses runs of an automation that cancels what lives.
+// mayRetry returns an error if the automation is archived, because its runs are cancelled.
 func (s *Service) mayRetry(ctx context.Context, accountID, automationID string) error {
 	a, err := s.Get(ctx, accountID, automationID)
 	if err == nil && a.Status == automation.StatusArchived {
-		return fault.Conflictf(fault.CodeConflict, "This automation is archived: its runs do not go on")
+		return fault.Conflictf(fault.CodeConflict, "This automation is archived, so its runs cannot be retried")
 	}
 	return err
 }
 
-// failed is a run that may go on.
+// failed is a run that may be retried.
 type failed struct {
 	id      string
 	version int
 	person  runs.Person
 }
 
-// freeToGoOn takes the locks of persons and gives the runs that may live: where the version
-// allows one run at a time, those whose person has no live one, and one for each person.
+// freeToGoOn locks persons and returns the runs that may continue. If the version allows one run at a
+// time, that is at most one for each person without a live run.
 func (s *Service) freeToGoOn(ctx context.Context, tx db.Execer, automationID string, list []failed) (free []failed, err error) {
 	persons := make([]runs.Person, len(list))
 	for i, f := range list {
@@ -107,10 +107,10 @@ func (s *Service) freeToGoOn(ctx context.Context, tx db.Execer, automationID str
 	return free, nil
 }
 
-// Failed says which runs are to be tried again.
+// Failed selects failed runs to retry.
 type Failed struct {
-	Since time.Time // they have failed then or later
-	Step  string    // the key of the step at which they failed; "": any
+	Since time.Time // failed at or after this time
+	Step  string    // the key of the step at which they failed; empty for any
 	Keep  func(ctx context.Context, tx idempotency.Execer, n int) error
 }
 
@@ -124,10 +124,10 @@ func (f *failed) columns() []any {
 	return []any{&f.id, &f.version, &f.person.AccountID, &f.person.UserID, &f.person.EmailKey}
 }
 
-// RetryFailed lets the failed runs of an automation go on, each from the step that failed, and
-// says how many there were. It works in transactions of 500; the last one keeps the answer. Runs
-// that fail again meanwhile are left. Errors: NotFound, Conflict for an archived automation,
-// Invalid for a step that no version has.
+// RetryFailed resumes the failed runs of an automation, each from the step that failed, and returns how
+// many there were. It works in transactions of 500 runs, and the last one stores the answer. Runs that
+// fail again meanwhile are not retried. Errors: NotFound, Conflict for an archived automation, Invalid
+// for a step that no version has.
 func (s *Service) RetryFailed(ctx context.Context, accountID, automationID string, in Failed) (restarted int, err error) {
 	if err := s.mayRetry(ctx, accountID, automationID); err != nil {
 		return 0, err

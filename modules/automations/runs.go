@@ -17,7 +17,7 @@ import (
 	"github.com/postrider/postrider/runtime/storage/page"
 )
 
-// RunFilter chooses runs. Empty members let everything pass.
+// RunFilter selects runs. Empty fields match everything.
 type RunFilter struct {
 	page.Request
 
@@ -25,22 +25,22 @@ type RunFilter struct {
 	Status       string
 	UserID       string
 	Email        string
-	Step         string // key of the step at which they are, or have ended; with AutomationID only
+	Step         string // key of the step at which they are or ended; requires AutomationID
 	Version      int
-	Since, Until *time.Time // they have started then or later; before
+	Since, Until *time.Time // started at or after Since, and before Until
 }
 
-// Validate names every wrong field.
+// Validate returns every wrong field.
 func (f RunFilter) Validate() fault.Fields {
 	wrong := fault.Fields{}
 	if f.Status != "" && automationrun.StatusValidator(automationrun.Status(f.Status)) != nil {
-		wrong.Add("status", "must be running, waiting, completed, failed or cancelled")
+		wrong.Add("status", "must be one of running, waiting, completed, failed, cancelled")
 	}
 	if f.AutomationID != "" && !id.Is(id.Automation, f.AutomationID) {
-		wrong.Add("automation_id", "is not the id of an automation")
+		wrong.Add("automation_id", "must be the id of an automation")
 	}
 	if f.Step != "" && f.AutomationID == "" {
-		wrong.Add("step", "needs automation_id: keys of steps mean something within one automation")
+		wrong.Add("step", "requires automation_id, because step keys are only unique within one automation")
 	}
 	if f.Version < 0 {
 		wrong.Add("version", "must be 1 or more")
@@ -51,8 +51,8 @@ func (f RunFilter) Validate() fault.Fields {
 	return wrong
 }
 
-// clocks is how far the clocks of processes, of which the ids are made, may be apart from that
-// of the database.
+// clocks bounds the difference between the clocks of processes, from which ids are derived, and that of
+// the database.
 const clocks = time.Hour
 
 func (f RunFilter) predicates() (where []predicate.AutomationRun) {
@@ -75,8 +75,8 @@ func (f RunFilter) predicates() (where []predicate.AutomationRun) {
 	return where
 }
 
-// Runs returns one page of the account's runs, newest first. Errors: NotFound for an automation
-// that the account does not have, Invalid with all wrong fields.
+// Runs returns one page of the account's runs, newest first. Errors: NotFound for an automation that does
+// not belong to the account, Invalid with all wrong fields.
 func (s *Service) Runs(ctx context.Context, accountID string, f RunFilter) (out page.Page[*ent.AutomationRun], err error) {
 	q, err := s.matchingRuns(ctx, accountID, f)
 	if err != nil {
@@ -86,7 +86,7 @@ func (s *Service) Runs(ctx context.Context, accountID string, f RunFilter) (out 
 		func(r *ent.AutomationRun) string { return r.ID })
 }
 
-// CountRuns counts those that a filter lets pass, up to a number. Errors as of Runs.
+// CountRuns counts the runs that match a filter, up to a limit. It returns the errors of Runs.
 func (s *Service) CountRuns(ctx context.Context, accountID string, f RunFilter, most int) (int, error) {
 	q, err := s.matchingRuns(ctx, accountID, f)
 	if err != nil {
@@ -123,39 +123,39 @@ func (s *Service) matchingRuns(ctx context.Context, accountID string, f RunFilte
 	return q, nil
 }
 
-// place is where a step stands in a version.
+// place is the position of a step in a version.
 type place struct{ version, index int }
 
 const placesSQL = `
 SELECT v.number, s.n - 1 FROM automation_versions v, jsonb_array_elements(v.definition->'steps') WITH ORDINALITY AS s (step, n)
 WHERE v.account_id = $1 AND v.automation_id = $2 AND s.step->>'key' = $3`
 
-// places gives where the step with a key stands in the versions of an automation. The error is
-// Invalid naming the step where it stands in none.
+// places returns the positions of the step with a key in all versions of an automation. The error is
+// Invalid if no version has the step.
 func (s *Service) places(ctx context.Context, accountID, automationID, key string) ([]place, error) {
 	list, err := db.All(ctx, s.db.SQL, func(p *place) []any { return []any{&p.version, &p.index} }, placesSQL, accountID, automationID, key)
 	if err != nil {
 		return nil, fmt.Errorf("look for the step in versions: %w", err)
 	}
 	if len(list) == 0 {
-		return nil, fault.InvalidField("step", "is the key of no step of a version of this automation")
+		return nil, fault.InvalidField("step", "must be the key of a step in a version of this automation")
 	}
 	return list, nil
 }
 
-// Run is a run with its steps, and what it does next if it lives.
+// Run is a run with its steps and, if it is live, its next action.
 type Run struct {
 	*ent.AutomationRun
 
 	Steps       []*ent.AutomationStep
-	Next        *time.Time       // when the next step begins, or the wait ends; nil: it has ended
-	Waiting     *machine.Waiting // what it waits for; nil: it does not
-	WaitingStep *definition.Step // that waits
-	Blocked     *runs.Blocked    // why the step that waits could not be finished yet; nil: it is a wait of the definition
-	Held        bool             // it came due while its automation is held
+	Next        *time.Time       // when the next step begins or the wait ends; nil if the run has ended
+	Waiting     *machine.Waiting // what it waits for; nil if it does not wait
+	WaitingStep *definition.Step // the step that waits
+	Blocked     *runs.Blocked    // why the step could not be finished yet; nil for a wait in the definition
+	Held        bool             // it came due while its automation was held
 }
 
-// Run gives one run of the account.
+// Run returns one run of the account.
 func (s *Service) Run(ctx context.Context, accountID, runID string) (Run, error) {
 	return s.run(ctx, s.db.Ent, accountID, runID)
 }

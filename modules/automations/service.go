@@ -31,7 +31,7 @@ type Bus interface {
 	Forget(ctx context.Context, tx db.Execer, accountID string, subjectIDs ...string) (int64, error)
 }
 
-// Params is what the module needs.
+// Params contains the dependencies of the module.
 type Params struct {
 	fx.In
 
@@ -49,7 +49,7 @@ type Params struct {
 	Workers  *worker.Metrics `optional:"true"`
 }
 
-// engine is what runs automations.
+// engine runs automations.
 type engine struct {
 	events *ingest.Service
 	steps  *steps.Service
@@ -57,7 +57,7 @@ type engine struct {
 	facts  *facts.Service
 }
 
-// Service keeps automations and lets them run. Safe for concurrent use.
+// Service stores automations and runs them. Safe for concurrent use.
 type Service struct {
 	engine
 
@@ -71,7 +71,7 @@ type Service struct {
 	prover   *proof.Prover
 }
 
-// New makes the service; nothing runs before Start.
+// New creates the service. Nothing runs before Start.
 func New(p Params) (*Service, error) {
 	store := versions.New()
 	prover := proof.New(p.Box)
@@ -87,13 +87,13 @@ func New(p Params) (*Service, error) {
 		}}, nil
 }
 
-// Consumer is the interest in facts about mail, of which events are made.
+// Consumer returns the consumer of facts about mail, which become events.
 func (s *Service) Consumer() bus.Consumer { return s.facts.Consumer() }
 
-// WebhookSecret is what an account checks the signatures of its webhook steps with.
+// WebhookSecret returns the secret that verifies the signatures of an account's webhook steps.
 func (s *Service) WebhookSecret(accountID string) secret.String { return s.prover.Secret(accountID) }
 
-// Start begins to take steps.
+// Start begins taking steps.
 func (s *Service) Start(ctx context.Context) error {
 	if err := s.steps.Start(ctx); err != nil {
 		return err
@@ -102,20 +102,20 @@ func (s *Service) Start(ctx context.Context) error {
 	return nil
 }
 
-// Stop takes no more events and lets steps that have begun end while ctx lasts.
+// Stop stops accepting events and waits for steps in progress while ctx lasts.
 func (s *Service) Stop(ctx context.Context) error {
 	s.events.Stop()
 	s.tasks.Stop(ctx)
 	return s.steps.Stop(ctx)
 }
 
-// Post takes a custom event (package ingest).
+// Post accepts a custom event (package ingest).
 func (s *Service) Post(ctx context.Context, p ingest.Post) (ingest.Answer, error) {
 	return s.events.Post(ctx, p)
 }
 
-// Sweep cancels runs that an event started while their automation was archived (package drain).
+// Sweep cancels runs that events started while their automation was being archived (package drain).
 func (s *Service) Sweep(ctx context.Context) (int64, error) { return s.drain.Sweep(ctx) }
 
-// Drain takes every step that is due now. It is for tests, where no worker runs.
+// Drain takes every step that is due now. It is for tests, in which no worker runs.
 func (s *Service) Drain(ctx context.Context) (int, error) { return s.steps.Drain(ctx) }

@@ -20,43 +20,43 @@ import (
 	"github.com/postrider/postrider/runtime/base/fault"
 )
 
-// MaxLater is how many events a simulation lets arrive after the first one.
+// MaxLater bounds the events that arrive after the first one.
 const MaxLater = 100
 
-// SimulationInput says what to simulate.
+// SimulationInput describes a simulation.
 type SimulationInput struct {
-	Draft    bool // the draft, else the active version; without one it is the draft, too
-	Version  int  // this version; 0: as Draft says
+	Draft    bool // simulate the draft; otherwise the active version, or the draft if there is none
+	Version  int  // simulate this version; 0 leaves the choice to Draft
 	Event    *ingest.Post
-	EventID  string     // a stored event, in the place of Event
-	At       *time.Time // when it happens; nil: now, or when the stored event happened
+	EventID  string     // a stored event, instead of Event
+	At       *time.Time // start time; nil for now, or for the time of the stored event
 	Later    []Later
-	Outcomes map[string]string // by the key of a step: suppressed, error
+	Outcomes map[string]string // chosen outcomes by step key: suppressed or error
 }
 
 // Later is an event of the same person after the first one.
 type Later struct {
-	After clock.Duration // since the start
+	After clock.Duration // since the start of the run
 	Post  ingest.Post
 }
 
-// Simulated is what would happen.
+// Simulated is the result of a simulation.
 type Simulated struct {
 	simulation.Result
 
 	AutomationID string
-	Version      *int // nil: the draft
+	Version      *int // nil for the draft
 }
 
-// subject is what is simulated, or judged in another way: a version or the draft.
+// subject is the version or the draft that is simulated or tested.
 type subject struct {
 	program   *machine.Program
-	number    int // 0: the draft
+	number    int // 0 for the draft
 	document  json.RawMessage
 	domainIDs []string
 }
 
-// subjectOf gives the version of an automation that is asked for.
+// subjectOf returns the requested version of an automation, or its draft.
 func (s *Service) subjectOf(ctx context.Context, caller accounts.Caller, a *ent.Automation, draft bool, number int) (subject, error) {
 	if number == 0 && !draft && a.Version != nil {
 		number = *a.Version
@@ -72,9 +72,8 @@ func (s *Service) subjectOf(ctx context.Context, caller accounts.Caller, a *ent.
 	return subject{v.Program, number, v.Document, v.DomainIDs}, nil
 }
 
-// Simulate plays one run on a virtual clock. It stores nothing and sends nothing. Errors:
-// NotFound for an automation, a version or an event that the account does not have, Invalid
-// with all wrong fields.
+// Simulate plays one run on a virtual clock. It stores and sends nothing. Errors: NotFound for an
+// automation, a version or an event that does not belong to the account, Invalid with all wrong fields.
 func (s *Service) Simulate(ctx context.Context, caller accounts.Caller, automationID string, in SimulationInput) (Simulated, error) {
 	a, err := s.Get(ctx, caller.AccountID, automationID)
 	if err != nil {
@@ -109,7 +108,7 @@ func (s *Service) Simulate(ctx context.Context, caller accounts.Caller, automati
 	return out, nil
 }
 
-// startOf fills in what starts the run, and when.
+// startOf fills in the event and the time that start the run.
 func (s *Service) startOf(ctx context.Context, accountID string, p *machine.Program, in SimulationInput, run *machine.Run, wrong fault.Fields) error {
 	path := "event.name"
 	switch {
@@ -137,7 +136,7 @@ func (s *Service) startOf(ctx context.Context, accountID string, p *machine.Prog
 		return nil
 	}
 	if want := p.Definition.Trigger.Event; run.Trigger.Name != want {
-		wrong.Add(path, "is an event %s, and the automation is started by %s", run.Trigger.Name, want)
+		wrong.Add(path, "is the event %s, but the automation starts with %s", run.Trigger.Name, want)
 	}
 	if in.At != nil {
 		run.Trigger.CreatedAt = *in.At
@@ -147,7 +146,7 @@ func (s *Service) startOf(ctx context.Context, accountID string, p *machine.Prog
 	return nil
 }
 
-// storedEvent gives a stored event as runs see it, and its person.
+// storedEvent converts a stored event to the form that runs use, and returns its person.
 func storedEvent(e *ent.CustomEvent) (*machine.Event, machine.Identity, error) {
 	data, err := expression.Decode(e.Data)
 	if err != nil {
@@ -167,8 +166,8 @@ func storedEvent(e *ent.CustomEvent) (*machine.Event, machine.Identity, error) {
 	return out, who, nil
 }
 
-// postedEvent judges an event of a simulation. What is wrong stands under the prefix; nil:
-// something is.
+// postedEvent validates an event of a simulation and reports errors under the prefix. It returns nil if
+// there are any.
 func postedEvent(p ingest.Post, id, prefix string, wrong fault.Fields) (*machine.Event, machine.Identity) {
 	e, who, err := ingest.EventOf(p)
 	if err != nil {
@@ -181,8 +180,7 @@ func postedEvent(p ingest.Post, id, prefix string, wrong fault.Fields) (*machine
 	return e, who
 }
 
-// later gives the events that arrive after the first one, in the order of their times. They
-// are of its person.
+// later returns the events that arrive after the first one, ordered by time. They belong to its person.
 func (in SimulationInput) later(run machine.Run, wrong fault.Fields) (events []*machine.Event) {
 	list := in.Later
 	if len(list) > MaxLater {
@@ -207,18 +205,18 @@ func (in SimulationInput) later(run machine.Run, wrong fault.Fields) (events []*
 	return events
 }
 
-// checkOutcomes refuses outcomes of steps that have none.
+// checkOutcomes rejects outcomes that a step cannot have.
 func (in SimulationInput) checkOutcomes(p *machine.Program, wrong fault.Fields) {
 	for key, outcome := range in.Outcomes {
 		path := "outcomes." + key
 		i := p.Definition.Step(key)
 		switch {
 		case i < 0:
-			wrong.Add(path, "names no step")
+			wrong.Add(path, "must be the key of a step")
 		case outcome == simulation.OutcomeError && definition.IsEffect(p.Definition.Steps[i].Type):
 		case outcome == simulation.OutcomeSuppressed && definition.Sends(p.Definition.Steps[i].Type) != "":
 		case outcome == simulation.OutcomeError, outcome == simulation.OutcomeSuppressed:
-			wrong.Add(path, "is a step of the type %s, which cannot come to that", p.Definition.Steps[i].Type)
+			wrong.Add(path, "is a %s step, which cannot have this outcome", p.Definition.Steps[i].Type)
 		default:
 			wrong.Add(path, "must be %s or %s", simulation.OutcomeSuppressed, simulation.OutcomeError)
 		}

@@ -14,31 +14,32 @@ import (
 	"github.com/postrider/postrider/runtime/work/event"
 )
 
-// Where an entry of a timeline comes from.
+// Sources of timeline entries.
 const (
-	SourceEvent = "event" // a custom event that did something to the run
+	SourceEvent = "event" // a custom event that affected the run
 	SourceRun   = "run"   // a fact of the run
 	SourceStep  = "step"  // a step that ended
 	SourceEmail = "email" // a fact of an email of the run
 	SourceSMS   = "sms"   // a fact of a text message of the run
-	SourceWait  = "wait"  // the step that is tried again later, and why
+	SourceWait  = "wait"  // a step that will be retried, and why
 )
 
-// maxTimelineEvents is how many events of a run its timeline has.
+// maxTimelineEvents bounds the events in a timeline.
 const maxTimelineEvents = 100
 
-// TimelineEntry is one thing that happened to a run. Exactly one of Event, Step, Fact and Blocked is set.
+// TimelineEntry is one entry in the history of a run. Exactly one of Event, Step, Fact and Blocked is
+// set.
 type TimelineEntry struct {
 	At      time.Time
 	Source  string
-	StepKey string // of a step, and of the step that has sent what the fact is about
+	StepKey string // the step, or the step whose email or text message the fact is about
 	Event   *TimelineEvent
 	Step    *ent.AutomationStep
 	Fact    *event.Fact
 	Blocked *BlockedStep
 }
 
-// BlockedStep is the step of a live run that could not be finished yet, in a timeline.
+// BlockedStep is a timeline entry for a step of a live run that could not be finished yet.
 type BlockedStep struct {
 	*runs.Blocked
 
@@ -47,14 +48,13 @@ type BlockedStep struct {
 
 // TimelineEvent is a custom event in a timeline.
 type TimelineEvent struct {
-	ID, Name, Outcome string // what it did to the run
+	ID, Name, Outcome string // the event's effect on the run
 	Data              json.RawMessage
 	At                time.Time
 }
 
-// Timeline gives what happened to a run in the order of time: events, steps, facts of the run and
-// of what it has sent. The facts that tell of single steps are left out, because the steps are
-// there. The error is NotFound.
+// Timeline returns the history of a run in order of time: events, steps, and facts of the run and of what
+// it sent. Facts about single steps are left out, because the steps are listed. The error is NotFound.
 func (s *Service) Timeline(ctx context.Context, accountID, runID string) ([]TimelineEntry, error) {
 	run, err := s.Run(ctx, accountID, runID)
 	if err != nil {
@@ -63,7 +63,7 @@ func (s *Service) Timeline(ctx context.Context, accountID, runID string) ([]Time
 	return s.TimelineOf(ctx, run)
 }
 
-// TimelineOf is Timeline of a run that was read.
+// TimelineOf returns the timeline of a run that was already read.
 func (s *Service) TimelineOf(ctx context.Context, run Run) ([]TimelineEntry, error) {
 	list, err := s.eventsOf(ctx, run)
 	if err != nil {
@@ -110,7 +110,7 @@ func entryOf(f *event.Fact, subject string, by *ent.AutomationStep) TimelineEntr
 	return out
 }
 
-// subjectsOf gives the ids of what a step has sent.
+// subjectsOf returns the ids of what a step sent.
 func subjectsOf(step *ent.AutomationStep) (ids []string) {
 	if step.EmailID != nil {
 		ids = append(ids, *step.EmailID)
@@ -124,7 +124,7 @@ func subjectsOf(step *ent.AutomationStep) (ids []string) {
 	return ids
 }
 
-// rank orders entries of one moment: what came in, the start, steps, what was sent, the end.
+// rank orders entries with the same time: events, the start, steps, sent messages, the end.
 func (e TimelineEntry) rank() int {
 	switch {
 	case e.Source == SourceEvent:
@@ -146,12 +146,12 @@ func (e TimelineEntry) id() string {
 	case e.Fact != nil:
 		return e.Fact.ID
 	case e.Blocked != nil:
-		return "" // there is one
+		return "" // exactly one is set
 	}
 	return fmt.Sprintf("%020d", e.Step.ID)
 }
 
-// eventsOfSQL finds the events that did something to a run, among those of its person.
+// eventsOfSQL finds the events of the run's person that affected the run.
 const eventsOfSQL = `
 SELECT e.id, e.name, coalesce(m->>'outcome', ''), coalesce(e.data::text, '{}'), e.created_at
 FROM custom_events e CROSS JOIN LATERAL jsonb_array_elements(e.matches) AS m
@@ -165,9 +165,9 @@ type eventRow struct {
 	data string
 }
 
-// eventsOf gives the event that started a run, and those that did something to it later.
+// eventsOf returns the event that started a run, and the events that affected it later.
 func (s *Service) eventsOf(ctx context.Context, run Run) ([]TimelineEntry, error) {
-	until := time.Now().Add(time.Hour) // by a clock that may be behind
+	until := time.Now().Add(time.Hour) // allows for a clock that is behind
 	if run.EndedAt != nil {
 		until = run.EndedAt.Add(time.Second)
 	}
@@ -191,7 +191,8 @@ func (s *Service) eventsOf(ctx context.Context, run Run) ([]TimelineEntry, error
 	return list, nil
 }
 
-// startOfRun is the run's own copy of the event that started it, which may be deleted before.
+// startOfRun returns the run's own copy of the event that started it, because the event may be deleted
+// first.
 func startOfRun(run Run) (TimelineEntry, error) {
 	var e struct {
 		Name string          `json:"name"`

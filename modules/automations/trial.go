@@ -19,28 +19,28 @@ import (
 	"github.com/postrider/postrider/runtime/web/idempotency"
 )
 
-// Trial says by what event a person tries one automation: its draft where that is newer than its
-// active version, whether it is active or not.
+// Trial tests one automation with an event, whether it is active or not. It uses the draft if that is
+// newer than the active version.
 type Trial struct {
 	ingest.Post
 
 	AutomationID string
-	Send         bool // else everything is only said
+	Send         bool // send for real; otherwise only report what would be sent
 	Render       func(Tried) idempotency.Answer
 }
 
-// Tried is what came of a trial.
+// Tried is the result of a trial.
 type Tried struct {
 	ingest.Answer
 
-	Played *Simulated // without Send
-	RunID  string     // with Send; "": the trigger or its condition did not hold
+	Played *Simulated // set without Send
+	RunID  string     // set with Send; empty if the trigger or its condition did not match
 }
 
-// Try tries an automation. No wait takes time, and an event that is awaited counts as received, empty.
-// Without Send nothing is sent, and the answer tells what would be; with Send a run begins that really
-// sends. Neither counts in figures, tells facts, or is seen by other events. Errors: NotFound; Conflict
-// for an archived automation; those of Post.
+// Try tests an automation. Waits take no time, and awaited events count as received, with empty data.
+// Without Send nothing is sent, and the answer reports what would be; with Send a run starts that really
+// sends. A trial does not appear in figures, publishes no facts, and is invisible to other events.
+// Errors: NotFound, Conflict for an archived automation, and those of Post.
 func (s *Service) Try(ctx context.Context, caller accounts.Caller, in Trial) (Tried, error) {
 	a, err := s.Get(ctx, caller.AccountID, in.AutomationID)
 	if err != nil {
@@ -81,7 +81,7 @@ type trial struct {
 
 func (t *trial) tried(a ingest.Answer) Tried { return Tried{a, t.played, t.runID} }
 
-// play says what would happen.
+// play simulates the run.
 func (t *trial) play(ctx context.Context) error {
 	e, who, err := ingest.EventOf(t.asked.Post)
 	if err != nil {
@@ -106,7 +106,7 @@ func (t *trial) play(ctx context.Context) error {
 	return nil
 }
 
-// begin gives the run of a trial that sends, and what the automation did about the event.
+// begin returns the run of a trial that sends, and the automation's reaction to the event.
 func (t *trial) begin(ctx context.Context, e *machine.Event, who machine.Identity) (*runs.Settlement, shape.EventMatch) {
 	match := shape.EventMatch{AutomationID: t.automation.ID, Version: t.of.number, Outcome: ingest.ConditionFalse}
 	if e.Name != t.of.program.Definition.Trigger.Event {

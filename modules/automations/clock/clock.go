@@ -8,19 +8,19 @@ import (
 	"strconv"
 	"strings"
 	"time"
-	_ "time/tzdata" // a machine may have no database of zones
+	_ "time/tzdata" // a machine may have no time zone database
 )
 
-// Days are the words for days of the week.
+// Days are the names of the days of the week.
 var Days = []string{"mon", "tue", "wed", "thu", "fri", "sat", "sun"}
 
 var zoneForm = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_+-]*(/[A-Za-z0-9_+-]+)*$`)
 
-// Zone gives the zone of a name of the IANA database. The error is a reason to stand beside
-// the field. "" and Local, which Go takes, are no names.
+// Zone returns the time zone with a name in the IANA database. The error explains what is wrong with the
+// field. Unlike Go, it rejects "" and Local.
 func Zone(name string) (*time.Location, error) {
 	if !zoneForm.MatchString(name) || strings.EqualFold(name, "local") {
-		return nil, errors.New("must be a name of the IANA time zone database, as Europe/Berlin")
+		return nil, errors.New("must be a name of the IANA time zone database, such as Europe/Berlin")
 	}
 	zone, err := time.LoadLocation(name)
 	if err != nil {
@@ -31,13 +31,13 @@ func Zone(name string) (*time.Location, error) {
 
 var timeForm = regexp.MustCompile(`^(\d\d):(\d\d)$`)
 
-// CheckTimeOfDay judges a time as 09:00.
+// CheckTimeOfDay validates a time of day such as 09:00.
 func CheckTimeOfDay(text string) error {
 	_, err := parseTimeOfDay(text)
 	return err
 }
 
-// parseTimeOfDay gives minutes since midnight; 24:00 is the end of the day.
+// parseTimeOfDay returns the minutes since midnight; 24:00 is the end of the day.
 func parseTimeOfDay(text string) (int, error) {
 	parts := timeForm.FindStringSubmatch(text)
 	if parts != nil {
@@ -50,12 +50,12 @@ func parseTimeOfDay(text string) (int, error) {
 	return 0, errors.New("must be a time of day from 00:00 to 24:00")
 }
 
-// At gives the instant of a local time. minutes count from midnight and may exceed a day.
+// At returns the instant of a local time. minutes count from midnight and may exceed a day.
 func At(year int, month time.Month, day, minutes int, zone *time.Location) time.Time {
-	// The wall clock, counted as if the zone were UTC.
+	// The wall clock time, counted as if the zone were UTC.
 	wall := time.Date(year, month, day, 0, minutes, 0, 0, time.UTC)
-	// Offsets that the zone can have around this time. Two days reach over every change,
-	// also that of Apia in 2011, which skipped a day.
+	// The offsets that the zone can have around this time. Two days cover every change, including that of
+	// Apia in 2011, which skipped a day.
 	_, before := wall.Add(-48 * time.Hour).In(zone).Zone()
 	_, after := wall.Add(48 * time.Hour).In(zone).Zone()
 	offsets := []int{before, after}
@@ -76,23 +76,23 @@ func At(year int, month time.Month, day, minutes int, zone *time.Location) time.
 	return endOfGap(wall, before, zone)
 }
 
-// endOfGap is the instant of the change that skips a wall clock time.
+// endOfGap returns the instant of the change that skips a wall clock time.
 func endOfGap(wall time.Time, before int, zone *time.Location) time.Time {
-	// By the offset from before the change, the time lies behind the change.
+	// By the offset before the change, the time is after the change.
 	behind := wall.Add(-time.Duration(before) * time.Second)
 	start, _ := behind.In(zone).ZoneBounds()
 	return start.UTC()
 }
 
-// Window is a part of the day. A To before From lies on the next day.
+// Window is a part of the day. If To is before From, the window ends on the next day.
 type Window struct {
-	From, To string   // as CheckTimeOfDay wants them
-	Days     []string // on which the window begins; none: every day
+	From, To string   // validated by CheckTimeOfDay
+	Days     []string // days on which the window begins; empty for every day
 }
 
-// Next gives the first instant from now on that is inside the window, by the clock of the
-// zone: now itself if now is inside. It looks at most 15 days ahead, in which every day of the
-// week occurs twice; ok is false if no window begins then.
+// Next returns the first instant inside the window that is not before now, by the clock of the zone. It
+// looks at most 15 days ahead, in which every day of the week occurs twice; ok is false if no window
+// begins in that time.
 func (w Window) Next(now time.Time, zone *time.Location) (at time.Time, ok bool) {
 	from, err := parseTimeOfDay(w.From)
 	if err != nil {
@@ -118,7 +118,7 @@ func (w Window) Next(now time.Time, zone *time.Location) (at time.Time, ok bool)
 		case !now.Before(closes): // over
 		case !now.Before(opens):
 			return now, true
-		case opens.Before(closes): // a window in a gap has no length
+		case opens.Before(closes): // a window inside a gap has no length
 			return opens, true
 		}
 	}

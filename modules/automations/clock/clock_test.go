@@ -11,14 +11,14 @@ func zone(t *testing.T, name string) *time.Location {
 	t.Helper()
 	z, err := clock.Zone(name)
 	if err != nil {
-		t.Fatalf("the zone %s is refused: %v", name, err)
+		t.Fatalf("the zone %s is rejected: %v", name, err)
 	}
 	return z
 }
 
-// The instants were read off the rules of the zones: a skipped time is the end of the gap, a
-// doubled one the first of the two.
-func TestTimesAtChangesOfOffset(t *testing.T) {
+// The instants follow from the rules of the zones: a skipped time is the end of the gap, and a repeated
+// time is its first occurrence.
+func TestAtAcrossOffsetChanges(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
 		zone             string
@@ -28,7 +28,7 @@ func TestTimesAtChangesOfOffset(t *testing.T) {
 	}{
 		"New York, skipped":          {"America/New_York", 2026, 3, 8, 2*60 + 30, "2026-03-08T07:00:00Z"},
 		"New York, before the gap":   {"America/New_York", 2026, 3, 8, 60 + 59, "2026-03-08T06:59:00Z"},
-		"New York, behind the gap":   {"America/New_York", 2026, 3, 8, 3 * 60, "2026-03-08T07:00:00Z"},
+		"New York, after the gap":    {"America/New_York", 2026, 3, 8, 3 * 60, "2026-03-08T07:00:00Z"},
 		"New York, doubled":          {"America/New_York", 2026, 11, 1, 60 + 30, "2026-11-01T05:30:00Z"},
 		"Berlin, skipped":            {"Europe/Berlin", 2026, 3, 29, 2*60 + 30, "2026-03-29T01:00:00Z"},
 		"Berlin, doubled":            {"Europe/Berlin", 2026, 10, 25, 2*60 + 30, "2026-10-25T00:30:00Z"},
@@ -46,7 +46,7 @@ func TestTimesAtChangesOfOffset(t *testing.T) {
 	}
 }
 
-func TestWindows(t *testing.T) {
+func TestWindowNext(t *testing.T) {
 	t.Parallel()
 	berlin := zone(t, "Europe/Berlin")
 	day := clock.Window{From: "09:00", To: "20:00"}
@@ -58,10 +58,10 @@ func TestWindows(t *testing.T) {
 	}{
 		"inside":                       {day, "2026-01-15T10:00:00+01:00", "2026-01-15T10:00:00+01:00"},
 		"before":                       {day, "2026-01-15T05:00:00+01:00", "2026-01-15T09:00:00+01:00"},
-		"behind":                       {day, "2026-01-15T20:00:00+01:00", "2026-01-16T09:00:00+01:00"},
+		"after":                        {day, "2026-01-15T20:00:00+01:00", "2026-01-16T09:00:00+01:00"},
 		"over a change":                {day, "2026-03-28T21:00:00+01:00", "2026-03-29T09:00:00+02:00"},
 		"over midnight, inside before": {night, "2026-01-15T23:00:00+01:00", "2026-01-15T23:00:00+01:00"},
-		"over midnight, inside behind": {night, "2026-01-15T05:59:00+01:00", "2026-01-15T05:59:00+01:00"},
+		"over midnight, inside after":  {night, "2026-01-15T05:59:00+01:00", "2026-01-15T05:59:00+01:00"},
 		"over midnight, outside":       {night, "2026-01-15T06:00:00+01:00", "2026-01-15T22:00:00+01:00"},
 		"the next Monday":              {mondays, "2026-01-13T09:30:00+01:00", "2026-01-19T09:00:00+01:00"},
 	} {
@@ -71,16 +71,16 @@ func TestWindows(t *testing.T) {
 		}
 		got, ok := test.window.Next(now, berlin)
 		if want, _ := time.Parse(time.RFC3339, test.want); !ok || !got.Equal(want) {
-			t.Errorf("%s: from %s the window gives %s, want %s", name, test.now, got.In(berlin).Format(time.RFC3339), test.want)
+			t.Errorf("%s: from %s the next instant is %s, want %s", name, test.now, got.In(berlin).Format(time.RFC3339), test.want)
 		}
 	}
 }
 
-func TestNamesThatAreNoZones(t *testing.T) {
+func TestZoneRejectsUnknownNames(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"", "Local", "local", "../etc/passwd", "/UTC", "Europe/Atlantis", "Europe//Berlin", "a b"} {
 		if _, err := clock.Zone(name); err == nil {
-			t.Errorf("%q is taken for a zone", name)
+			t.Errorf("%q is accepted as a zone", name)
 		}
 	}
 }

@@ -1,8 +1,8 @@
-// Package clock gives instants for times of day in a time zone, also where a change of the
-// zone's offset skips or doubles them.
+// Package clock computes instants for times of day in a time zone, including times that a change of the
+// zone's offset skips or repeats.
 //
-// A time of day that a change skips is the first instant after the gap. One that occurs twice
-// is its first occurrence. time.Date promises neither.
+// A skipped time of day becomes the first instant after the gap, and a repeated one its first occurrence.
+// time.Date guarantees neither.
 //
-// It also reads durations as authors write them (ISO 8601).
+// It also parses durations in ISO 8601 form.
 package clock

@@ -9,14 +9,14 @@ import (
 	"time"
 )
 
-// The bounds of a duration.
+// Limits of a duration.
 const (
 	MinDuration = time.Second
 	MaxDuration = 366 * 24 * time.Hour
 )
 
-// Duration is a length of time as its author wrote it, in the form of ISO 8601 without years
-// and months. A day has 24 hours.
+// Duration is a length of time in the form in which its author wrote it: ISO 8601 without years and
+// months. A day has 24 hours.
 type Duration struct {
 	Text string
 	time.Duration
@@ -25,17 +25,17 @@ type Duration struct {
 // The parts: weeks, days, hours, minutes, seconds.
 var durationForm = regexp.MustCompile(DurationPattern)
 
-// DurationPattern is the form of a duration, as a regular expression. Its bounds are not in it.
+// DurationPattern is a regular expression for durations. It does not check their limits.
 const DurationPattern = `^P(?:(\d{1,3})W)?(?:(\d{1,4})D)?(?:T(?:(\d{1,5})H)?(?:(\d{1,7})M)?(?:(\d{1,9}(?:\.\d{1,9})?)S)?)?$`
 
 var (
-	errDurationForm   = errors.New(`must be a duration of ISO 8601, as PT30M or P3D`)
-	errDurationMonths = errors.New(`has years or months, whose length differs; use days, as P30D`)
-	errDurationBounds = errors.New(`must be from 1 second to 366 days`)
+	errDurationForm   = errors.New(`must be an ISO 8601 duration, such as PT30M or P3D`)
+	errDurationMonths = errors.New(`cannot contain years or months, whose length varies; use days, such as P30D`)
+	errDurationBounds = errors.New(`must be between 1 second and 366 days`)
 )
 
-// ParseDuration reads P(nW)(nD)(T(nH)(nM)(nS)) with at least one part. The error is a reason
-// to stand beside the field.
+// ParseDuration parses P(nW)(nD)(T(nH)(nM)(nS)) with at least one part. The error explains what is wrong
+// with the field.
 func ParseDuration(text string) (Duration, error) {
 	parts := durationForm.FindStringSubmatch(text)
 	if parts == nil {
@@ -48,7 +48,7 @@ func ParseDuration(text string) (Duration, error) {
 	if text == "P" || strings.HasSuffix(text, "T") {
 		return Duration{}, errDurationForm
 	}
-	total := 0.0 // seconds; exact up to far more than the bounds, and cannot overflow
+	total := 0.0 // seconds; exact far beyond the limits, and cannot overflow
 	for i, unit := range []float64{7 * 86400, 86400, 3600, 60, 1} {
 		if parts[i+1] != "" {
 			number, err := strconv.ParseFloat(parts[i+1], 64)
@@ -64,7 +64,7 @@ func ParseDuration(text string) (Duration, error) {
 	return Duration{text, time.Duration(total * float64(time.Second))}, nil
 }
 
-// ParseOffset reads a duration that may have a minus in front.
+// ParseOffset parses a duration that may have a leading minus sign.
 func ParseOffset(text string) (Duration, error) {
 	positive, negative := strings.CutPrefix(text, "-")
 	d, err := ParseDuration(positive)
@@ -75,7 +75,7 @@ func ParseOffset(text string) (Duration, error) {
 	return d, err
 }
 
-// UnmarshalJSON reads either form.
+// UnmarshalJSON accepts either form.
 func (d *Duration) UnmarshalJSON(data []byte) error {
 	var text string
 	err := json.Unmarshal(data, &text)
@@ -85,5 +85,5 @@ func (d *Duration) UnmarshalJSON(data []byte) error {
 	return err
 }
 
-// MarshalJSON writes what was read.
+// MarshalJSON returns the text that was parsed.
 func (d Duration) MarshalJSON() ([]byte, error) { return json.Marshal(d.Text) }

@@ -10,13 +10,13 @@ import (
 	"github.com/postrider/postrider/runtime/base/fault"
 )
 
-// Decode reads a definition and judges it, but for its expressions and its Liquid. The
-// fields name everything that is wrong by its path, as steps[2].timeout; none: the
-// definition is good. Steps without a key get one.
+// Decode parses and validates a definition, except for its expressions and its Liquid. The returned
+// fields name every error by its path, such as steps[2].timeout; they are empty for a valid definition.
+// Steps without a key get one.
 func Decode(document []byte) (Definition, fault.Fields) {
 	wrong := fault.Fields{}
 	if len(document) > MaxBytes*4 {
-		wrong.Add("definition", "has %d octets; the limit is %d", len(document), MaxBytes)
+		wrong.Add("definition", "has %d bytes; the limit is %d", len(document), MaxBytes)
 		return Definition{}, wrong
 	}
 	value, err := decodeValue(document)
@@ -30,14 +30,14 @@ func Decode(document []byte) (Definition, fault.Fields) {
 	}
 	var d Definition
 	if err := json.Unmarshal(document, &d); err != nil {
-		wrong.Add("definition", "cannot be read: %s", err)
+		wrong.Add("definition", "is invalid: %s", err)
 		return Definition{}, wrong
 	}
 	d.nameSteps()
 	d.tidyBodies(wrong)
 	d.judge(wrong)
 	if canonical, err := json.Marshal(d); err != nil || len(canonical) > MaxBytes {
-		wrong.Add("definition", "has %d octets; the limit is %d", len(canonical), MaxBytes)
+		wrong.Add("definition", "has %d bytes; the limit is %d", len(canonical), MaxBytes)
 	}
 	return d, wrong
 }
@@ -47,16 +47,15 @@ func decodeValue(document []byte) (any, error) {
 	decoder.UseNumber()
 	var value any
 	if err := decoder.Decode(&value); err != nil {
-		return nil, errors.New("is not JSON")
+		return nil, errors.New("must be JSON")
 	}
 	if _, err := decoder.Token(); !errors.Is(err, io.EOF) {
-		return nil, errors.New("has something behind the JSON value")
+		return nil, errors.New("cannot contain data after the JSON value")
 	}
 	return value, nil
 }
 
-// tidyBodies writes the bodies of requests anew, so that the database takes what decoding made
-// of them.
+// tidyBodies re-encodes request bodies, because the database rejects some JSON that decoding repairs.
 func (d *Definition) tidyBodies(wrong fault.Fields) {
 	for i := range d.Steps {
 		step := &d.Steps[i]
@@ -73,8 +72,7 @@ func (d *Definition) tidyBodies(wrong fault.Fields) {
 	}
 }
 
-// nameSteps gives keys to the steps that have none: <type>_<n>, n the first number that is
-// free.
+// nameSteps assigns keys to steps without one: <type>_<n> with the first free number n.
 func (d *Definition) nameSteps() {
 	taken := map[string]bool{}
 	for i := range d.Steps {

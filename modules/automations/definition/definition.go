@@ -7,36 +7,36 @@ import (
 	"github.com/postrider/postrider/modules/automations/clock"
 )
 
-// The bounds of a definition.
+// Limits of a definition.
 const (
 	MaxSteps   = 50
-	MaxBytes   = 256 << 10 // octets of the whole document
-	MaxString  = 64 << 10  // octets of a string
-	MaxContent = 256 << 10 // octets of html and text
+	MaxBytes   = 256 << 10 // bytes of the whole document
+	MaxString  = 64 << 10  // bytes of a string
+	MaxContent = 256 << 10 // bytes of html and text
 	MaxName    = 200       // characters of a name
-	MaxEvents  = 10        // names that a wait or a cancel has
+	MaxEvents  = 10        // events of a wait or a cancellation
 	MaxCases   = 10
 	MaxHeaders = 10
 )
 
-// Definition is one automation as its author wrote it. Every step has a key.
+// Definition is an automation as its author wrote it. Every step has a key.
 type Definition struct {
 	Name        string  `json:"name"`
 	Description string  `json:"description,omitempty"`
 	Trigger     Trigger `json:"trigger"`
 	Steps       []Step  `json:"steps"`
-	Timezone    string  `json:"timezone,omitempty"` // of the IANA database; "": UTC
+	Timezone    string  `json:"timezone,omitempty"` // IANA name; empty for UTC
 }
 
-// Trigger says which events start a run, and which ones cancel it.
+// Trigger selects the events that start a run and those that cancel it.
 type Trigger struct {
 	Event      string   `json:"event"`
-	Conditions string   `json:"conditions,omitempty"` // CEL; "": always
+	Conditions string   `json:"conditions,omitempty"` // CEL; empty for always
 	Cancel     []Cancel `json:"cancel_on_events,omitempty"`
 	ReEntry    ReEntry  `json:"re_entry,omitzero"`
 }
 
-// Step is one step. Its type defines which of the fields it may have (step_type.go).
+// Step is one step. Its type determines which fields it may have (step_type.go).
 type Step struct {
 	Key  string `json:"key"`
 	Type string `json:"type"`
@@ -73,7 +73,7 @@ type Step struct {
 	Event      Texts          `json:"event,omitempty"`
 	Timeout    clock.Duration `json:"timeout,omitzero"`
 	Conditions string         `json:"conditions,omitempty"` // CEL
-	OfStep     string         `json:"step,omitempty"`       // own events count that are about the mail of this step
+	OfStep     string         `json:"step,omitempty"`       // only built-in events about the email of this step count
 	Since      string         `json:"since,omitempty"`
 	OnEvent    Target         `json:"on_event,omitzero"`
 	OnTimeout  Target         `json:"on_timeout,omitzero"`
@@ -96,35 +96,34 @@ type Step struct {
 	Outcome string `json:"outcome,omitempty"`
 }
 
-// Template names a published template and what stands in its gaps.
+// Template refers to a published template and contains the values of its variables.
 type Template struct {
 	ID        string         `json:"id,omitempty"`
 	Alias     string         `json:"alias,omitempty"`
 	Variables map[string]any `json:"variables,omitempty"`
 }
 
-// Window is a part of the day, by the clock of a time zone. A To before From lies on the
-// next day.
+// Window is a part of the day in a time zone. If To is before From, the window ends on the next day.
 type Window struct {
 	From string   `json:"from"` // 09:00
 	To   string   `json:"to"`
-	Days []string `json:"days,omitempty"` // mon to sun; none: every day
+	Days []string `json:"days,omitempty"` // mon to sun; empty for every day
 }
 
-// Case is one way of a branch.
+// Case is one path of a branch.
 type Case struct {
 	If   string `json:"if"`
 	Goto string `json:"goto"`
 }
 
-// Variant is one way of a split.
+// Variant is one path of a split.
 type Variant struct {
 	Key    string `json:"key"`
 	Weight int    `json:"weight"`
 	Goto   string `json:"goto,omitempty"`
 }
 
-// Step looks a step up by its key; -1: there is none.
+// Step returns the position of the step with a key; -1 if there is none.
 func (d *Definition) Step(key string) int {
 	for i := range d.Steps {
 		if d.Steps[i].Key == key {
@@ -134,13 +133,13 @@ func (d *Definition) Step(key string) int {
 	return -1
 }
 
-// Since says from when on the events of a wait count.
+// Values of Since: when the events of a wait begin to count.
 const (
-	SinceRun  = "run"  // from the start of the run; also if Since is empty
-	SinceStep = "step" // from the beginning of the wait
+	SinceRun  = "run"  // from the start of the run; the default
+	SinceStep = "step" // from the start of the wait
 )
 
-// Recipients are whom an email goes to: To, or the person of the event.
+// Recipients returns the addressees of an email: To, or the person of the event.
 func (s *Step) Recipients() Texts {
 	if len(s.To) == 0 {
 		return Texts{"{{event.email}}"}

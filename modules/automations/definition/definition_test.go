@@ -24,11 +24,11 @@ const verify = `{"name": "Verify", "timezone": "Europe/Berlin", "trigger": {"eve
            {"type": "send_email", "from": "hi@example.com", "subject": "S", "text": "T", "next": "end"},
            {"key": "over", "type": "end", "outcome": "failed"}]}`
 
-func TestDefinitionIsReadAndWrittenAsItIs(t *testing.T) {
+func TestDefinitionSurvivesEncoding(t *testing.T) {
 	t.Parallel()
 	d, wrong := definition.Decode([]byte(verify))
 	if len(wrong) > 0 {
-		t.Fatalf("a good definition is refused: %v", wrong)
+		t.Fatalf("a valid definition is rejected: %v", wrong)
 	}
 	var keys []string
 	for i := range d.Steps {
@@ -36,7 +36,7 @@ func TestDefinitionIsReadAndWrittenAsItIs(t *testing.T) {
 	}
 	want := []string{"send_email_1", "verified", "condition_1", "webhook_1", "wait_until_1", "split_1", "send_email_2", "over"}
 	if diff := cmp.Diff(want, keys); diff != "" {
-		t.Errorf("keys that were left out (-want +got):\n%s", diff)
+		t.Errorf("generated keys (-want +got):\n%s", diff)
 	}
 	written, err := json.Marshal(d)
 	if err != nil {
@@ -44,19 +44,19 @@ func TestDefinitionIsReadAndWrittenAsItIs(t *testing.T) {
 	}
 	again, wrong := definition.Decode(written)
 	if len(wrong) > 0 {
-		t.Fatalf("what was written is refused: %v\n%s", wrong, written)
+		t.Fatalf("the encoded definition is rejected: %v\n%s", wrong, written)
 	}
 	if diff := cmp.Diff(d, again); diff != "" {
-		t.Errorf("read, written and read again (-first +second):\n%s", diff)
+		t.Errorf("decoded, encoded and decoded again (-first +second):\n%s", diff)
 	}
 }
 
-// with is the definition of one step.
+// with returns the definition of an automation with one step.
 func with(step string) string {
 	return `{"name": "N", "trigger": {"event": "e"}, "steps": [` + step + `]}`
 }
 
-// refused are definitions that are wrong, with the paths of what is wrong.
+// refused are invalid definitions with the paths of their errors.
 var refused = map[string]struct {
 	document string
 	paths    []string
@@ -68,7 +68,7 @@ var refused = map[string]struct {
 	"unknown fields":       {`{"name": "N", "x": 1, "trigger": {"event": "e", "y": 1}, "steps": [{"type": "end", "z": 1}]}`, []string{"steps[0].z", "trigger.y", "x"}},
 	"no steps":             {with(``), []string{"steps"}},
 	"51 steps":             {with(strings.Repeat(`{"type": "end"},`, 50) + `{"type": "end"}`), []string{"steps"}},
-	"a type that is none":  {with(`{"type": "loop"}`), []string{"steps[0].type"}},
+	"an unknown type":      {with(`{"type": "loop"}`), []string{"steps[0].type"}},
 	"no type":              {with(`{}`), []string{"steps[0].type"}},
 	"null":                 {with(`{"type": "end", "key": null}`), []string{"steps[0].key"}},
 	"another type's field": {with(`{"type": "end", "duration": "P1D"}`), []string{"steps[0].duration"}},
@@ -78,7 +78,7 @@ var refused = map[string]struct {
 	"goto backward":        {with(`{"key": "a", "type": "delay", "duration": "P1D"}, {"type": "delay", "duration": "P1D", "next": {"goto": "a"}}`), []string{"steps[1].next.goto"}},
 	"goto itself":          {with(`{"key": "a", "type": "delay", "duration": "P1D", "next": {"goto": "a"}}`), []string{"steps[0].next.goto"}},
 	"goto unknown":         {with(`{"type": "wait_for_event", "event": "x", "timeout": "P1D", "on_timeout": {"goto": "b"}}`), []string{"steps[0].on_timeout.goto"}},
-	"a target that is none": {with(`{"type": "condition", "if": "true", "on_false": "stop"}, {"type": "condition", "if": "true", "on_true": {"go": 1}}`),
+	"an unknown target": {with(`{"type": "condition", "if": "true", "on_false": "stop"}, {"type": "condition", "if": "true", "on_true": {"go": 1}}`),
 		[]string{"steps[0].on_false", "steps[1].on_true.go", "steps[1].on_true.goto"}},
 	"case backward":     {with(`{"key": "a", "type": "end"}, {"type": "branch", "cases": [{"if": "true", "goto": "a"}]}`), []string{"steps[1].cases[0].goto"}},
 	"weights":           {with(`{"type": "split", "variants": [{"key": "a", "weight": 0}, {"key": "b", "weight": 1.5}]}`), []string{"steps[0].variants[0].weight", "steps[0].variants[1].weight"}},
@@ -89,7 +89,7 @@ var refused = map[string]struct {
 	"cancel": {`{"name": "a", "trigger": {"event": "e", "cancel_on_events": ["a", 3, {"conditions": "true"}], "re_entry": "twice"}, "steps": [{"type": "end"}]}`,
 		[]string{"trigger.cancel_on_events[1]", "trigger.cancel_on_events[2].event", "trigger.re_entry"}},
 	"an email without all":       {with(`{"type": "send_email"}`), []string{"steps[0].from", "steps[0].html", "steps[0].subject"}},
-	"a sender that is none":      {with(`{"type": "send_email", "from": "x", "subject": "s", "text": "t"}`), []string{"steps[0].from"}},
+	"an invalid sender":          {with(`{"type": "send_email", "from": "x", "subject": "s", "text": "t"}`), []string{"steps[0].from"}},
 	"line breaks in headers":     {with(`{"type": "send_email", "from": "a@example.com", "subject": "a\r\nBcc: x", "text": "t", "headers": {"X-A": "b\nc"}}`), []string{"steps[0].headers.X-A", "steps[0].subject"}},
 	"template and body":          {with(`{"type": "send_email", "template": {"id": "a", "alias": "b"}, "html": "x"}`), []string{"steps[0].html", "steps[0].template"}},
 	"URLs":                       {with(`{"type": "webhook", "url": "https://u:p@example.com"}, {"type": "webhook", "url": "ftp://example.com"}, {"type": "webhook", "url": "https://{{event.data.x}}/"}, {"type": "webhook", "url": "http://example.com"}`), []string{"steps[0].url", "steps[1].url", "steps[2].url", "steps[3].url"}},
@@ -103,7 +103,7 @@ var refused = map[string]struct {
 	"a next that an end has not": {with(`{"type": "end", "next": "end"}`), []string{"steps[0].next"}},
 }
 
-func TestEveryWrongFieldIsNamedByItsPath(t *testing.T) {
+func TestDecodeReportsErrorsByPath(t *testing.T) {
 	t.Parallel()
 	for name, test := range refused {
 		t.Run(name, func(t *testing.T) {
@@ -124,16 +124,16 @@ func TestDurations(t *testing.T) {
 	} {
 		got, err := clock.ParseDuration(text)
 		if err != nil || got.Duration != want {
-			t.Errorf("%s is read as %s (%v), want %s", text, got.Duration, err, want)
+			t.Errorf("%s is parsed as %s (%v), want %s", text, got.Duration, err, want)
 		}
 	}
 	for _, text := range []string{"", "P", "PT", "P1DT", "P1M", "P1Y", "PT0S", "PT0.5S", "-PT5S", "P-1D", "P1D1D", "PT9999999999H", "P367D", "PT1H1D", "1D", "pt1s", "P1.5D", " PT1S"} {
 		if got, err := clock.ParseDuration(text); err == nil {
-			t.Errorf("%q is read as %s, and should be refused", text, got.Duration)
+			t.Errorf("%q is parsed as %s, want an error", text, got.Duration)
 		}
 	}
 	if got, err := clock.ParseOffset("-P3D"); err != nil || got.Duration != -72*time.Hour {
-		t.Errorf("the offset -P3D is read as %s (%v)", got.Duration, err)
+		t.Errorf("the offset -P3D is parsed as %s (%v)", got.Duration, err)
 	}
 }
 
@@ -151,13 +151,13 @@ func FuzzDecode(f *testing.F) {
 		}
 		written, err := json.Marshal(d)
 		if err != nil {
-			t.Fatalf("a definition that was taken cannot be written: %v", err)
+			t.Fatalf("an accepted definition cannot be encoded: %v", err)
 		}
 		if _, wrong := definition.Decode(written); len(wrong) > 0 {
-			t.Errorf("what was written is refused: %v", wrong)
+			t.Errorf("the encoded definition is rejected: %v", wrong)
 		}
 		if err := schema.Validate(instance(t, document)); err != nil {
-			t.Errorf("the schema refuses what Decode takes: %v\n%s", err, document)
+			t.Errorf("the schema rejects a definition that Decode accepts: %v\n%s", err, document)
 		}
 	})
 }

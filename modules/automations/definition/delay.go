@@ -1,6 +1,6 @@
 package definition
 
-// Delay is the type of steps that wait for a span of time.
+// Delay is the type of steps that wait for a duration.
 const Delay = "delay"
 
 var _ = register(Delay, delayStep{})

@@ -10,14 +10,13 @@ import (
 	"github.com/postrider/postrider/modules/automations/clock"
 )
 
-// Target says where a run goes on. The zero Target is what the field means when it is left
-// out, which Or fills in.
+// Target is where a run continues. The zero Target means the default of its field, which Or fills in.
 type Target struct {
 	Kind string // continue, end, fail, goto
-	Key  string // of the step, with goto
+	Key  string // of the step to go to
 }
 
-// The kinds of targets.
+// Kinds of targets.
 const (
 	Continue = "continue"
 	Ends     = "end"
@@ -25,7 +24,7 @@ const (
 	Goto     = "goto"
 )
 
-// Or gives the target, or another one where it was left out.
+// Or returns the target, or the given default if the field was omitted.
 func (t Target) Or(kind string) Target {
 	if t.Kind == "" {
 		return Target{Kind: kind}
@@ -33,7 +32,7 @@ func (t Target) Or(kind string) Target {
 	return t
 }
 
-// MarshalJSON writes the form that UnmarshalJSON reads.
+// MarshalJSON returns the form that UnmarshalJSON accepts.
 func (t Target) MarshalJSON() ([]byte, error) {
 	if t.Kind == Goto {
 		return json.Marshal(map[string]string{Goto: t.Key})
@@ -41,7 +40,7 @@ func (t Target) MarshalJSON() ([]byte, error) {
 	return json.Marshal(t.Kind)
 }
 
-// UnmarshalJSON reads "continue", "end", "fail" or {"goto": key}.
+// UnmarshalJSON accepts "continue", "end", "fail" or {"goto": key}.
 func (t *Target) UnmarshalJSON(data []byte) error {
 	var to struct {
 		Goto string `json:"goto"`
@@ -53,15 +52,15 @@ func (t *Target) UnmarshalJSON(data []byte) error {
 	}
 	err := json.Unmarshal(data, &t.Kind)
 	if err == nil && !slices.Contains([]string{Continue, Ends, Fails}, t.Kind) {
-		err = errors.New("is no target")
+		err = errors.New("must be continue, end, fail or an object with goto")
 	}
 	return err
 }
 
-// Texts is one text or a list of them.
+// Texts is one string or a list of strings.
 type Texts []string
 
-// UnmarshalJSON reads a string or an array of strings.
+// UnmarshalJSON accepts a string or an array of strings.
 func (t *Texts) UnmarshalJSON(data []byte) error {
 	if bytes.HasPrefix(data, []byte("[")) {
 		return json.Unmarshal(data, (*[]string)(t))
@@ -72,7 +71,7 @@ func (t *Texts) UnmarshalJSON(data []byte) error {
 	return err
 }
 
-// MarshalJSON writes one text as a string.
+// MarshalJSON encodes a single text as a string.
 func (t Texts) MarshalJSON() ([]byte, error) {
 	if len(t) == 1 {
 		return json.Marshal(t[0])
@@ -80,10 +79,10 @@ func (t Texts) MarshalJSON() ([]byte, error) {
 	return json.Marshal([]string(t))
 }
 
-// Headers are header fields, as an object.
+// Headers are header fields, which JSON represents as an object.
 type Headers []shape.Header
 
-// UnmarshalJSON reads an object, whose members come in the order of their names.
+// UnmarshalJSON accepts an object and sorts its members by name.
 func (h *Headers) UnmarshalJSON(data []byte) error {
 	var members map[string]string
 	if err := json.Unmarshal(data, &members); err != nil {
@@ -96,7 +95,7 @@ func (h *Headers) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// MarshalJSON writes an object.
+// MarshalJSON returns an object.
 func (h Headers) MarshalJSON() ([]byte, error) {
 	members := make(map[string]string, len(h))
 	for _, field := range h {
@@ -109,10 +108,10 @@ func (h Headers) MarshalJSON() ([]byte, error) {
 type Cancel struct {
 	Event      string `json:"event"`
 	Conditions string `json:"conditions,omitempty"` // CEL
-	OfStep     string `json:"step,omitempty"`       // own events count that are about the mail of this step
+	OfStep     string `json:"step,omitempty"`       // only built-in events about the email of this step count
 }
 
-// UnmarshalJSON reads a name or an object.
+// UnmarshalJSON accepts an event name or an object.
 func (c *Cancel) UnmarshalJSON(data []byte) error {
 	if bytes.HasPrefix(data, []byte(`"`)) {
 		return json.Unmarshal(data, &c.Event)
@@ -121,7 +120,7 @@ func (c *Cancel) UnmarshalJSON(data []byte) error {
 	return json.Unmarshal(data, (*object)(c))
 }
 
-// MarshalJSON writes a name where there is nothing else.
+// MarshalJSON returns the event name if nothing else is set.
 func (c Cancel) MarshalJSON() ([]byte, error) {
 	if c.Conditions == "" && c.OfStep == "" {
 		return json.Marshal(c.Event)
@@ -130,7 +129,7 @@ func (c Cancel) MarshalJSON() ([]byte, error) {
 	return json.Marshal(object(c))
 }
 
-// The modes of ReEntry.
+// Modes of ReEntry.
 const (
 	EveryTime       = "every_time"
 	Once            = "once"
@@ -138,13 +137,13 @@ const (
 	AtMostEvery     = "at_most_every"
 )
 
-// ReEntry says whether a person who had a run may have another one.
+// ReEntry determines whether a person who had a run may have another one.
 type ReEntry struct {
-	Mode  string         // "": every_time
-	Every clock.Duration // of at_most_every
+	Mode  string         // empty for every_time
+	Every clock.Duration // with at_most_every
 }
 
-// UnmarshalJSON reads a mode or {"at_most_every": duration}.
+// UnmarshalJSON accepts a mode or {"at_most_every": duration}.
 func (r *ReEntry) UnmarshalJSON(data []byte) error {
 	if bytes.HasPrefix(data, []byte("{")) {
 		var object struct {
@@ -157,7 +156,7 @@ func (r *ReEntry) UnmarshalJSON(data []byte) error {
 	return json.Unmarshal(data, &r.Mode)
 }
 
-// MarshalJSON writes the form that UnmarshalJSON reads.
+// MarshalJSON returns the form that UnmarshalJSON accepts.
 func (r ReEntry) MarshalJSON() ([]byte, error) {
 	if r.Mode == AtMostEvery {
 		return json.Marshal(map[string]clock.Duration{AtMostEvery: r.Every})

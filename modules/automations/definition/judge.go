@@ -7,13 +7,13 @@ import (
 	"github.com/postrider/postrider/runtime/base/fault"
 )
 
-// judge holds the parts of a definition against each other.
+// judge checks the parts of a definition against each other.
 func (d *Definition) judge(wrong fault.Fields) {
 	positions := map[string]int{}
 	for i := range d.Steps {
 		key := d.Steps[i].Key
 		if first, known := positions[key]; known {
-			wrong.Add(fmt.Sprintf("steps[%d].key", i), "is the key of steps[%d] already", first)
+			wrong.Add(fmt.Sprintf("steps[%d].key", i), "is already the key of steps[%d]", first)
 			continue
 		}
 		positions[key] = i
@@ -38,19 +38,19 @@ func (d *Definition) judge(wrong fault.Fields) {
 	}
 }
 
-// judgeOfStep judges the step to whose mail events are limited: one that sends, before another.
+// judgeOfStep checks the step whose email events must be about: it must send email and come earlier.
 func (d *Definition) judgeOfStep(path, key string, events Texts, before int, wrong fault.Fields) {
 	switch at := d.Step(key); {
 	case at < 0:
-		wrong.Add(path, "names the step %s, and there is none", key)
+		wrong.Add(path, "must be the key of a step; there is no step %s", key)
 	case at >= before:
-		wrong.Add(path, "names a step that is not before this one")
+		wrong.Add(path, "must be the key of an earlier step")
 	case Sends(d.Steps[at].Type) != MediumEmail:
-		wrong.Add(path, "names a step that sends no email")
+		wrong.Add(path, "must be the key of a step that sends email")
 	}
 	for _, name := range events {
 		if name == "$email.received" || !strings.HasPrefix(name, "$") {
-			wrong.Add(path, "is for the service's own events about a mail, and %s is none", name)
+			wrong.Add(path, "requires built-in events about an email, and %s is not one", name)
 			return
 		}
 	}
@@ -59,21 +59,21 @@ func (d *Definition) judgeOfStep(path, key string, events Texts, before int, wro
 func checkGoto(path, key string, from int, positions map[string]int, wrong fault.Fields) {
 	switch to, known := positions[key]; {
 	case !known:
-		wrong.Add(path, "names the step %s, and there is none", key)
+		wrong.Add(path, "must be the key of a step; there is no step %s", key)
 	case to == from:
-		wrong.Add(path, "points at its own step; a run only goes forward")
+		wrong.Add(path, "cannot point at its own step, because runs only move forward")
 	case to < from:
-		wrong.Add(path, "points back at steps[%d]; a run only goes forward", to)
+		wrong.Add(path, "cannot point back at steps[%d], because runs only move forward", to)
 	}
 }
 
-// Way is one target of a step, with what it is where it was left out.
+// Way is one target of a step, with its default filled in.
 type Way struct {
 	Path   string // of the field within the step
 	Target Target
 }
 
-// way is the target in a field, with its meaning where the field was left out.
+// way returns the target of a field, or the default of the field if it was omitted.
 func way(field string, t Target, otherwise string) Way {
 	if t.Kind == Goto {
 		field += ".goto"

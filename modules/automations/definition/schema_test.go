@@ -12,7 +12,7 @@ import (
 	"github.com/postrider/postrider/modules/automations/definition"
 )
 
-// compiled is the JSON Schema as a validator of another project reads it.
+// compiled returns the JSON Schema compiled by a third-party validator.
 func compiled(tb testing.TB) *jsonschema.Schema {
 	tb.Helper()
 	document, err := json.Marshal(definition.Schema())
@@ -25,7 +25,7 @@ func compiled(tb testing.TB) *jsonschema.Schema {
 	}
 	schema, err := c.Compile("automation.json")
 	if err != nil {
-		tb.Fatalf("the schema is none of 2020-12: %v", err)
+		tb.Fatalf("the schema is not valid under 2020-12: %v", err)
 	}
 	return schema
 }
@@ -39,15 +39,15 @@ func instance(tb testing.TB, document []byte) any {
 	return value
 }
 
-// onlyDecoded are the wrong definitions that a schema cannot tell, because what is wrong lies
-// between two parts of them or in a language of its own.
+// onlyDecoded are invalid definitions that a schema cannot detect, because the error is a relation
+// between two parts or in an embedded language.
 var onlyDecoded = map[string]bool{
 	"key twice": true, "goto backward": true, "goto itself": true, "goto unknown": true, "case backward": true, "variant twice": true,
-	"name with NUL": true, "the service's own": true, "zones": true, "a sender that is none": true, "window without length": true, "headers of requests": true,
+	"name with NUL": true, "the service's own": true, "zones": true, "an invalid sender": true, "window without length": true, "headers of requests": true,
 }
 
-// Decode and the schema are made from one table. Both judge the same definitions.
-func TestTheSchemaRefusesWhatDecodeRefuses(t *testing.T) {
+// Decode and the schema are generated from one table, so they accept the same definitions.
+func TestSchemaRejectsWhatDecodeRejects(t *testing.T) {
 	t.Parallel()
 	schema := compiled(t)
 	for name, test := range refused {
@@ -56,12 +56,12 @@ func TestTheSchemaRefusesWhatDecodeRefuses(t *testing.T) {
 		}
 		err := schema.Validate(instance(t, []byte(test.document)))
 		if takes := err == nil; takes != onlyDecoded[name] {
-			t.Errorf("%s: the schema takes it: %t (%v), want %t\n%s", name, takes, err, onlyDecoded[name], test.document)
+			t.Errorf("%s: the schema accepts it: %t (%v), want %t\n%s", name, takes, err, onlyDecoded[name], test.document)
 		}
 	}
 }
 
-func TestTheSchemaTakesWhatDecodeTakes(t *testing.T) {
+func TestSchemaAcceptsWhatDecodeAccepts(t *testing.T) {
 	t.Parallel()
 	schema := compiled(t)
 	page, err := os.ReadFile("../../../docs/automations.md")
@@ -86,10 +86,10 @@ func TestTheSchemaTakesWhatDecodeTakes(t *testing.T) {
 		_, wrong := definition.Decode(document)
 		err := schema.Validate(instance(t, document))
 		if (len(wrong) == 0) != (err == nil) {
-			t.Errorf("Decode says %v and the schema %v, want that both take it or neither:\n%s", wrong, err, document)
+			t.Errorf("Decode returns %v and the schema %v, want both to accept or both to reject it:\n%s", wrong, err, document)
 		}
 	}
 	if len(documents) < 10 {
-		t.Errorf("%d definitions were judged, want the five recipes and more", len(documents))
+		t.Errorf("tested %d definitions, want more than the five recipes", len(documents))
 	}
 }

@@ -56,7 +56,7 @@ func (emailStep) judge(s *Step, path string, wrong fault.Fields) {
 		}
 		for name, body := range map[string]string{"html": s.HTML, "text": s.Text} {
 			if body != "" {
-				wrong.Add(join(path, name), "is given by the template; leave it out")
+				wrong.Add(join(path, name), "cannot be combined with a template")
 			}
 		}
 		return

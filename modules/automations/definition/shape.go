@@ -12,7 +12,7 @@ import (
 	"github.com/postrider/postrider/runtime/base/fault"
 )
 
-// form is what a value has to be: how it is judged, and its JSON Schema.
+// form is the expected form of a value: a check and its JSON Schema.
 type form struct {
 	judge  func(path string, value any, wrong fault.Fields)
 	schema map[string]any
@@ -28,7 +28,7 @@ type member struct {
 
 func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
 
-// object is the form of an object with these members and no others.
+// object returns the form of an object with these members and no others.
 func object(members ...member) form {
 	byName := map[string]member{}
 	properties := map[string]any{}
@@ -54,9 +54,9 @@ func object(members ...member) form {
 			m, known := byName[name]
 			switch {
 			case !known:
-				wrong.Add(join(path, name), "is not a field here; there are %s", strings.Join(sortedKeys(byName), ", "))
+				wrong.Add(join(path, name), "is not a known field; must be one of %s", strings.Join(sortedKeys(byName), ", "))
 			case given[name] == nil:
-				wrong.Add(join(path, name), "must not be null; leave it out")
+				wrong.Add(join(path, name), "cannot be null; omit it")
 			default:
 				m.form.judge(join(path, name), given[name], wrong)
 			}
@@ -77,10 +77,10 @@ func described(m member) map[string]any {
 	return schema
 }
 
-// maxMember is how long the name of a member may be that its author chose, in octets.
+// maxMember bounds the bytes of a member name that the author chooses.
 const maxMember = 200
 
-// shown is a name as a refusal repeats it: bounded, whatever it is.
+// shown returns a name as an error repeats it, bounded in length.
 func shown(name string) string {
 	if name = strings.ToValidUTF8(name, "�"); len(name) > maxMember {
 		return strings.ToValidUTF8(name[:maxMember], "") + "…"
@@ -103,7 +103,7 @@ func orDocument(path string) string {
 	return path
 }
 
-// text is a string with at most so many octets; check says what else is wrong with it.
+// text returns the form of a string with a maximum number of bytes; check finds other errors.
 func text(most int, check func(string) error) form {
 	return form{schema: map[string]any{"type": "string", "minLength": 1, "maxLength": most}, judge: func(path string, value any, wrong fault.Fields) {
 		s, is := value.(string)
@@ -111,13 +111,13 @@ func text(most int, check func(string) error) form {
 		case !is:
 			wrong.Add(path, "must be a string")
 		case s == "":
-			wrong.Add(path, "must not be empty")
+			wrong.Add(path, "cannot be empty")
 		case len(s) > most:
-			wrong.Add(path, "has %d octets; the limit is %d", len(s), most)
+			wrong.Add(path, "has %d bytes; the limit is %d", len(s), most)
 		case strings.ContainsRune(s, 0):
-			wrong.Add(path, "contains a NUL character")
+			wrong.Add(path, "cannot contain NUL characters")
 		case !utf8.ValidString(s):
-			wrong.Add(path, "is not UTF-8")
+			wrong.Add(path, "must be UTF-8")
 		case check != nil:
 			if err := check(s); err != nil {
 				wrong.Add(path, "%s", err)
@@ -126,7 +126,7 @@ func text(most int, check func(string) error) form {
 	}}
 }
 
-// as gives a form a narrower schema.
+// as returns the form with a narrower schema.
 func (f form) as(more map[string]any) form {
 	schema := maps.Clone(f.schema)
 	maps.Copy(schema, more)
@@ -154,12 +154,12 @@ func integer(least, most int64) form {
 		number, is := value.(json.Number)
 		n, err := number.Int64()
 		if !is || err != nil || n < least || n > most {
-			wrong.Add(path, "must be an integer from %d to %d", least, most)
+			wrong.Add(path, "must be an integer between %d and %d", least, most)
 		}
 	}}
 }
 
-// list is an array of so many elements.
+// list returns the form of an array with a bounded number of elements.
 func list(least, most int, element form) form {
 	return form{schema: map[string]any{"type": "array", "minItems": least, "maxItems": most, "items": element.schema},
 		judge: func(path string, value any, wrong fault.Fields) {
@@ -169,7 +169,7 @@ func list(least, most int, element form) form {
 				wrong.Add(path, "must be an array")
 				return
 			case len(elements) < least || len(elements) > most:
-				wrong.Add(path, "has %d elements; it must have %d to %d", len(elements), least, most)
+				wrong.Add(path, "has %d elements; must have %d to %d", len(elements), least, most)
 			}
 			for i, e := range elements {
 				if i >= most {
@@ -180,7 +180,7 @@ func list(least, most int, element form) form {
 		}}
 }
 
-// textOr is a string of one form, or something else of another.
+// textOr returns the form of a string, or of something else.
 func textOr(s, other form) form {
 	return form{schema: map[string]any{"oneOf": []any{s.schema, other.schema}}, judge: func(path string, value any, wrong fault.Fields) {
 		if _, is := value.(string); is {
@@ -191,7 +191,7 @@ func textOr(s, other form) form {
 	}}
 }
 
-// members is an object with any names and values of one form.
+// members returns the form of an object with arbitrary names and values of one form.
 func members(most int, name func(string) error, value form) form {
 	return form{schema: map[string]any{"type": "object", "maxProperties": most, "additionalProperties": value.schema},
 		judge: func(path string, given any, wrong fault.Fields) {
@@ -214,35 +214,35 @@ func members(most int, name func(string) error, value form) form {
 		}}
 }
 
-// maxNesting is how deep objects and arrays may stand in one another.
+// maxNesting bounds the depth of nested objects and arrays.
 const maxNesting = 16
 
-// checkMember judges a name that the author chose.
+// checkMember validates a name that the author chose.
 func checkMember(name string) error {
 	switch {
 	case strings.ContainsRune(name, 0):
-		return errors.New("contains a NUL character")
+		return errors.New("cannot contain NUL characters")
 	case len(name) > maxMember:
-		return fmt.Errorf("has a name of %d octets; the limit is %d", len(name), maxMember)
+		return fmt.Errorf("has a name of %d bytes; the limit is %d", len(name), maxMember)
 	}
 	return nil
 }
 
-// anyValue is any JSON whose strings are not too long.
+// anyValue returns the form of any JSON value whose strings are short enough.
 func anyValue() form {
 	var judge func(path string, value any, depth int, wrong fault.Fields)
 	judge = func(path string, value any, depth int, wrong fault.Fields) {
 		if depth > maxNesting {
-			wrong.Add(path, "is nested more than %d deep", maxNesting)
+			wrong.Add(path, "cannot be nested more than %d levels deep", maxNesting)
 			return
 		}
 		switch v := value.(type) {
 		case string:
 			if len(v) > MaxString {
-				wrong.Add(path, "has %d octets; the limit is %d", len(v), MaxString)
+				wrong.Add(path, "has %d bytes; the limit is %d", len(v), MaxString)
 			}
 			if strings.ContainsRune(v, 0) {
-				wrong.Add(path, "contains a NUL character")
+				wrong.Add(path, "cannot contain NUL characters")
 			}
 		case []any:
 			for i, e := range v {

@@ -7,7 +7,7 @@ import (
 	"github.com/postrider/postrider/runtime/base/fault"
 )
 
-// Split is the type of steps that choose a way by weight.
+// Split is the type of steps that choose a path by weight.
 const Split = "split"
 
 var _ = register(Split, splitStep{})
@@ -36,7 +36,7 @@ func (splitStep) judge(s *Step, path string, wrong fault.Fields) {
 	seen := map[string]bool{}
 	for i, v := range s.Variants {
 		if seen[v.Key] {
-			wrong.Add(fmt.Sprintf("%s.variants[%d].key", path, i), "is given twice")
+			wrong.Add(fmt.Sprintf("%s.variants[%d].key", path, i), "must be unique")
 		}
 		seen[v.Key] = true
 	}

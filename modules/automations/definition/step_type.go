@@ -27,8 +27,8 @@ type stepType interface {
 	sends() Medium
 	// isLast reports whether a run never continues after such a step, so that it has no next.
 	isLast() bool
-	// together returns what a schema can say about fields that depend on each other; judge
-	// says the same to the author.
+	// together returns the part of the schema about fields that depend on each other; judge reports the
+	// same errors to the author.
 	together() map[string]any
 	// ways returns the targets of a step, except next.
 	ways(s *Step) []Way
@@ -85,8 +85,8 @@ func TypesSending(m Medium) []string {
 	return slices.DeleteFunc(Types(), func(name string) bool { return Sends(name) != m })
 }
 
-// stepForms returns the form of the steps of each type. It is made on first use, after all
-// types have registered.
+// stepForms returns the form of the steps of each type. It is built on first use, after all types have
+// registered.
 var stepForms = sync.OnceValue(func() map[string]form {
 	forms := map[string]form{}
 	for name, t := range stepTypes {
@@ -103,7 +103,7 @@ var definitionForm = sync.OnceValue(func() form {
 	return object(append(slices.Clone(definitionMembers), member{"steps", list(1, MaxSteps, anyStep()), true, ""})...)
 })
 
-// anyStep is the form that the type of a step names.
+// anyStep returns the form of a step, which its type selects.
 func anyStep() form {
 	forms := stepForms()
 	var schemas []any
@@ -127,13 +127,13 @@ func anyStep() form {
 		}}
 }
 
-// Schema is the JSON Schema (2020-12) of a definition. It takes everything that Decode takes.
-// What it cannot say (targets, keys given twice, expressions) only Decode refuses.
+// Schema returns the JSON Schema (2020-12) of a definition. It accepts everything that Decode accepts.
+// Only Decode rejects what a schema cannot express: targets, duplicate keys, expressions.
 func Schema() map[string]any {
 	return definitionForm().as(map[string]any{"$schema": "https://json-schema.org/draft/2020-12/schema", "title": "Automation"}).schema
 }
 
-// TriggerSchema is the part of Schema about the trigger.
+// TriggerSchema returns the part of Schema about the trigger.
 func TriggerSchema() map[string]any { return properties(Schema())["trigger"].(map[string]any) } //nolint:forcetypeassert // made in object
 
 // StepSchema returns the part of Schema about steps of a type. The caller must not change it.

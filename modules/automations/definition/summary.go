@@ -2,10 +2,10 @@ package definition
 
 import "strings"
 
-// maxSummary is how many characters a summary has.
+// maxSummary bounds the characters of a summary.
 const maxSummary = 200
 
-// Summary says in a line what the step does.
+// Summary describes the step in one line.
 func (s *Step) Summary() string {
 	line := []rune(strings.Join(strings.Fields(s.summary()), " "))
 	if len(line) > maxSummary {

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-func TestSummariesSayWhatAStepDoes(t *testing.T) {
+func TestSummary(t *testing.T) {
 	t.Parallel()
 	for document, want := range map[string]string{
 		`{"type": "send_email", "subject": "Hi {{event.data.name}}"}`:                                                              `Send "Hi {{event.data.name}}"`,

@@ -15,43 +15,43 @@ import (
 
 var keyForm = regexp.MustCompile(`^[a-z][a-z0-9_]{0,39}$`)
 
-// CEL does not parse steps.in, and Liquid gives first, last and size of any object a meaning.
+// CEL cannot parse steps.in, and Liquid gives first, last and size a meaning on any object.
 var reservedKeys = []string{"in", "true", "false", "null", "first", "last", "size"}
 
 func checkKey(key string) error {
 	switch {
 	case !keyForm.MatchString(key):
-		return errors.New("must begin with a letter a-z and have at most 40 of a-z, 0-9 and _")
+		return errors.New("must start with a letter a-z and have at most 40 characters of a-z, 0-9 and _")
 	case slices.Contains(reservedKeys, key):
-		return errors.New("is a word of the expression languages; choose another key")
+		return errors.New("is a reserved word of the expression languages; choose another key")
 	}
 	return nil
 }
 
-// CheckEventName judges the name of an event that a caller may send.
+// CheckEventName validates the name of an event that a caller may send.
 func CheckEventName(name string) error {
 	switch n := utf8.RuneCountInString(name); {
 	case n == 0:
-		return errors.New("must not be empty")
+		return errors.New("cannot be empty")
 	case n > MaxName:
 		return fmt.Errorf("has %d characters; the limit is %d", n, MaxName)
 	case strings.ContainsFunc(name, unicode.IsControl):
-		return errors.New("contains a control character")
+		return errors.New("cannot contain control characters")
 	case strings.HasPrefix(name, "$"):
-		return errors.New("begins with $, as only the service's own events do")
+		return errors.New("cannot start with $, which is reserved for built-in events")
 	}
 	return nil
 }
 
-// OwnEvents are the service's own events to which an automation may listen: $ and the type of
-// the fact that they tell of.
+// OwnEvents are the built-in events to which an automation may listen: $ and the type of the fact they
+// report.
 var OwnEvents = []string{"$contact.unsubscribed", "$email.bounced", "$email.clicked", "$email.delivered", "$email.opened", "$email.received"}
 
-// CheckListened judges the name of an event that an automation listens to.
+// CheckListened validates the name of an event that an automation listens to.
 func CheckListened(name string) error {
 	if strings.HasPrefix(name, "$") {
 		if !slices.Contains(OwnEvents, name) {
-			return fmt.Errorf("is none of the service's own events; there are %s", strings.Join(OwnEvents, ", "))
+			return fmt.Errorf("is not a built-in event; must be one of %s", strings.Join(OwnEvents, ", "))
 		}
 		return nil
 	}
@@ -61,11 +61,11 @@ func CheckListened(name string) error {
 func checkName(name string) error {
 	switch n := utf8.RuneCountInString(name); {
 	case strings.TrimSpace(name) == "":
-		return errors.New("must not be empty")
+		return errors.New("cannot be empty")
 	case n > MaxName:
 		return fmt.Errorf("has %d characters; the limit is %d", n, MaxName)
 	case strings.ContainsFunc(name, unicode.IsControl):
-		return errors.New("contains a control character")
+		return errors.New("cannot contain control characters")
 	}
 	return nil
 }
@@ -74,7 +74,7 @@ func checkDuration(s string) error { _, err := clock.ParseDuration(s); return er
 func checkOffset(s string) error   { _, err := clock.ParseOffset(s); return err }
 func checkZone(s string) error     { _, err := clock.Zone(s); return err }
 
-// checkStepZone also lets Liquid pass, which is judged when it was rendered.
+// checkStepZone also accepts Liquid, which is validated once it is rendered.
 func checkStepZone(s string) error {
 	if strings.Contains(s, "{{") {
 		return nil
@@ -86,7 +86,7 @@ func checkSince(s string) error {
 	if s == SinceRun || s == SinceStep || checkDuration(s) == nil {
 		return nil
 	}
-	return errors.New("must be run, step or a duration before the start of the run, as P1D")
+	return errors.New("must be run, step or a duration before the start of the run, such as P1D")
 }
 
 func checkFrom(s string) error {
@@ -94,8 +94,8 @@ func checkFrom(s string) error {
 	return err
 }
 
-// checkSender lets pass what could be a number or a word; which ones a provider takes is judged
-// when the message is sent.
+// checkSender accepts anything that could be a number or a word; the provider decides when the message is
+// sent.
 func checkSender(s string) error {
 	if strings.TrimSpace(s) == "" || strings.ContainsFunc(s, func(r rune) bool { return r < ' ' || r > '~' }) {
 		return errors.New("must be a number or a word of ASCII characters")
@@ -105,14 +105,14 @@ func checkSender(s string) error {
 
 func checkSubject(s string) error {
 	if strings.ContainsAny(s, "\r\n") {
-		return errors.New("contains a line break")
+		return errors.New("cannot contain line breaks")
 	}
 	return nil
 }
 
 func checkHeader(name string) error { return address.ValidateHeader(name, "x") }
 
-// The forms of which the tables are made.
+// The forms that the tables consist of.
 var (
 	keyText    = text(40, checkKey).as(map[string]any{"pattern": keyForm.String(), "not": map[string]any{"enum": reservedKeys}})
 	title      = text(4*MaxName, checkName).as(map[string]any{"maxLength": MaxName, "pattern": `\S`})
@@ -130,7 +130,7 @@ var (
 
 const ofStep = "The key of a send_email step: only events of the service's own that are about its mail."
 
-// MaxExpression is how long a CEL expression may be, in octets.
+// MaxExpression bounds the bytes of a CEL expression.
 const MaxExpression = 4 << 10
 
 var definitionMembers = []member{

@@ -43,10 +43,10 @@ func (untilStep) judge(s *Step, path string, wrong fault.Fields) {
 		wrong.Add(join(path, "window"), "window or at is required")
 	}
 	if s.At == "" && s.Offset.Text != "" {
-		wrong.Add(join(path, "offset"), "is added to at, which is missing")
+		wrong.Add(join(path, "offset"), "requires at")
 	}
 	if s.Window != nil && s.Window.From == s.Window.To {
-		wrong.Add(join(path, "window.to"), "is the same as from; leave the window out")
+		wrong.Add(join(path, "window.to"), "cannot be the same as from; omit the window")
 	}
 }
 

@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// Webhook is the type of steps that call a URL of the author.
+// Webhook is the type of steps that call the author's URL.
 const Webhook = "webhook"
 
 var _ = register(Webhook, webhookStep{})
@@ -39,13 +39,13 @@ func checkURL(s string) error {
 	u, err := url.Parse(s)
 	switch {
 	case err != nil || u.Host == "" || u.Opaque != "":
-		return errors.New("is not a URL")
+		return errors.New("must be a URL")
 	case u.Scheme != "https" && (u.Scheme != "http" || !isLoopback(u.Hostname())):
-		return errors.New("must begin with https://") // http only to this machine, and there only in development: the activation judges
+		return errors.New("must start with https://") // http is only for this machine in development, which the activation checks
 	case u.User != nil:
-		return errors.New("has a user name or a password in it")
+		return errors.New("cannot contain a user name or password")
 	case u.Fragment != "":
-		return errors.New("has a fragment")
+		return errors.New("cannot contain a fragment")
 	case strings.Contains(s, "{{") || strings.Contains(s, "{%"):
 		return errors.New("must be literal; put values into the body")
 	}

@@ -10,32 +10,32 @@ import (
 	"github.com/postrider/postrider/modules/automations/definition"
 )
 
-// What became of a step from one definition to another.
+// Kinds of changes to a step.
 const (
 	Added   = "added"
 	Removed = "removed"
 	Changed = "changed"
-	Moved   = "moved" // it stands elsewhere among the steps that both have, and says the same
+	Moved   = "moved" // its place among the common steps changed, and nothing else
 )
 
-// FieldChange is a field that says something else. A nil value was left out.
+// FieldChange is a field that differs. A nil value was omitted.
 type FieldChange struct {
 	Path          string
 	Before, After any
 }
 
-// StepChange is a step that both definitions, or one of them, have by its key.
+// StepChange is a step, by key, of one or both definitions.
 type StepChange struct {
 	Key, Type     string
 	Change        string
-	Before, After int           // positions; -1: it is not there
-	Fields        []FieldChange // of one that changed
+	Before, After int           // positions; -1 if absent
+	Fields        []FieldChange // of a changed step
 }
 
-// Difference is what two definitions say differently.
+// Difference is the difference between two definitions.
 type Difference struct {
-	Fields []FieldChange // outside of the steps
-	Steps  []StepChange  // in the order of the newer definition, then those that were removed
+	Fields []FieldChange // outside the steps
+	Steps  []StepChange  // in the order of the newer definition, followed by the removed steps
 }
 
 // Of compares two definitions, step by step by their keys.
@@ -76,7 +76,7 @@ func Of(before, after *definition.Definition) Difference {
 	return out
 }
 
-// placesOf tells which of the steps that both definitions have stand elsewhere among them.
+// placesOf returns the common steps whose place among the common steps has changed.
 func placesOf(before, after *definition.Definition) map[string]bool {
 	common := func(d, other *definition.Definition) (keys []string) {
 		for i := range d.Steps {
@@ -94,7 +94,7 @@ func placesOf(before, after *definition.Definition) map[string]bool {
 	return moved
 }
 
-// fieldsOf gives the members of a value as its JSON has them.
+// fieldsOf returns the members of a value's JSON object.
 func fieldsOf(value any) map[string]any {
 	encoded, err := json.Marshal(value)
 	if err != nil {

@@ -1,2 +1,2 @@
-// Package diff says what two definitions of automations say differently, step by step.
+// Package diff compares two definitions of automations step by step.
 package diff

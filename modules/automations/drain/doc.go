@@ -1,12 +1,11 @@
-// Package drain lets go, or cancels, live runs of whole automations in the background: in
-// transactions of 1,000 runs, so that a million of them keep nobody waiting.
+// Package drain releases or cancels the live runs of whole automations in the background, in transactions
+// of 1,000 runs, so that a million runs delay nothing else.
 //
-// Whoever activates, pauses or archives an automation only writes down what is to be done
-// (automations.draining). Any process does it, goes on where another one died, and takes the
-// note away when nothing is left. While runs are to be cancelled, no step of the automation
-// begins.
+// Activating, pausing or archiving an automation only notes the pending work (automations.draining). Any
+// process does it, continues where another one died, and removes the note when nothing is left. While
+// runs are to be cancelled, no step of the automation begins.
 //
-// Runs that came due while their automation was held are parked. A claim may park a run at the
-// very moment at which the automation is let go, so parked runs are looked for by themselves
-// too: the partial index of parked work holds nothing in ordinary times.
+// Runs that came due while their automation was held are parked. A claim may park a run at the very
+// moment its automation is released, so this package also looks for parked runs without a note: the
+// partial index of parked work is normally empty.
 package drain

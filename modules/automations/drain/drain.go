@@ -13,22 +13,22 @@ import (
 	"github.com/postrider/postrider/runtime/storage/db"
 )
 
-// Channel is woken when an automation was told to drain.
+// Channel is woken when an automation has runs to drain.
 const Channel = "automation_drains"
 
 const (
-	step    = 1000             // runs of one transaction
-	every   = 10 * time.Second // so often it is looked what there is to do
-	shortly = time.Second      // then what other transactions held is looked at again
+	step    = 1000             // runs per transaction
+	every   = 10 * time.Second // interval between searches for work
+	shortly = time.Second      // delay before rows that other transactions locked are tried again
 )
 
-// Signals wakes other processes and is woken by them.
+// Signals wakes other processes, and reports their wake-ups.
 type Signals interface {
 	Wake(channel string)
 	worker.Signals
 }
 
-// Params is what the service needs.
+// Params contains the dependencies of the service.
 type Params struct {
 	DB       *db.DB
 	Bus      ingest.Bus
@@ -44,10 +44,10 @@ type Service struct {
 	versions *versions.Store
 }
 
-// New makes the service.
+// New creates the service.
 func New(p Params) *Service { return &Service{p.DB, p.Bus, p.Signals, p.Versions} }
 
-// Task drains what there is to drain, now and then and when it is woken.
+// Task drains automations periodically and when it is woken.
 func (s *Service) Task() worker.Task {
 	woken, unsubscribe := s.signals.Subscribe(Channel)
 	return worker.Task{Name: "held and cancelled runs of automations", Woken: woken, After: unsubscribe, Step: func(ctx context.Context) (time.Duration, error) {
@@ -59,16 +59,16 @@ func (s *Service) Task() worker.Task {
 	}}
 }
 
-// job is an automation with something to do.
+// job is an automation with pending work.
 type job struct {
 	automationID string
-	cancels      bool       // its runs; else they are let go
-	before       *time.Time // that have started before; nil: all
-	noted        bool       // it stands in automations.draining
+	cancels      bool       // cancel the runs; otherwise release them
+	before       *time.Time // only runs that started before; nil for all
+	noted        bool       // the automation has a note in automations.draining
 }
 
-// jobsSQL finds automations that were told to drain, and those with parked runs that nothing
-// holds any more. It steps from one automation to the next in the index of parked work.
+// jobsSQL finds automations that have a note, and those with parked runs that nothing holds any more. It
+// skips from one automation to the next in the index of parked work.
 const jobsSQL = `
 WITH RECURSIVE parked AS (
 	(SELECT automation_id FROM automation_works WHERE parked ORDER BY automation_id LIMIT 1)
@@ -82,12 +82,12 @@ SELECT p.automation_id, a.id IS NULL OR a.status = 'archived', NULL, false
 FROM parked p LEFT JOIN automations a ON a.id = p.automation_id
 WHERE p.automation_id IS NOT NULL AND a.draining IS NULL AND (a.id IS NULL OR a.status = 'archived' OR NOT a.held)`
 
-// Run does what there is to do: a step for each automation, and again until nothing is left.
-// It tells whether there is more, which other transactions hold at the moment.
+// Run does all pending work, one step per automation at a time. It reports whether there is more, locked
+// by other transactions at the moment.
 func (s *Service) Run(ctx context.Context) (more bool, err error) {
 	jobs, err := db.All(ctx, s.db.SQL, func(j *job) []any { return []any{&j.automationID, &j.cancels, &j.before, &j.noted} }, jobsSQL)
 	if err != nil {
-		return false, fmt.Errorf("look for automations to drain: %w", err)
+		return false, fmt.Errorf("find automations to drain: %w", err)
 	}
 	for len(jobs) > 0 {
 		var left []job
@@ -112,7 +112,7 @@ func (s *Service) Run(ctx context.Context) (more bool, err error) {
 	return more, nil
 }
 
-// step drains the next runs of an automation and says how many there were.
+// step drains the next runs of an automation and returns how many there were.
 func (s *Service) step(ctx context.Context, j job) (n int, err error) {
 	if !j.cancels {
 		released, err := runs.Unpark(ctx, s.db.SQL, j.automationID, step)
@@ -134,8 +134,8 @@ func (s *Service) step(ctx context.Context, j job) (n int, err error) {
 	return n, err
 }
 
-// finishedSQL takes the note away when no run is left that it speaks of. Runs that were parked
-// while others were cancelled are let go next.
+// finishedSQL removes the note when none of its runs is left. Runs that were parked while others were
+// cancelled are released next.
 const finishedSQL = `
 UPDATE automations a SET draining = CASE WHEN a.draining = 'cancel' AND NOT a.held THEN 'release' END, drain_before = NULL
 WHERE a.id = $1 AND CASE WHEN $2 THEN a.draining = 'cancel' AND a.drain_before IS NOT DISTINCT FROM $3 AND NOT EXISTS (
@@ -143,14 +143,14 @@ WHERE a.id = $1 AND CASE WHEN $2 THEN a.draining = 'cancel' AND a.drain_before I
 	ELSE a.draining = 'release' AND NOT EXISTS (SELECT FROM automation_works w WHERE w.automation_id = a.id AND w.parked) END
 RETURNING coalesce(a.draining, '')`
 
-// next is what remains when a step has found nothing.
+// next is the work that remains after a step that found nothing.
 type next struct {
 	jobs  []job
 	later bool // other transactions hold runs at the moment
 }
 
-// finish takes the note away. Of an automation without a note it reports whether it has parked
-// runs left: a step passes over those that other transactions hold.
+// finish removes the note. For an automation without a note, it reports whether parked runs are left,
+// because a step skips those that other transactions hold.
 func (s *Service) finish(ctx context.Context, j job) (next, error) {
 	if !j.noted {
 		left, err := db.One(ctx, s.db.SQL, db.Value[bool], `SELECT EXISTS (SELECT FROM automation_works WHERE automation_id = $1 AND parked)`, j.automationID)
@@ -168,7 +168,7 @@ func (s *Service) finish(ctx context.Context, j job) (next, error) {
 	return next{}, nil
 }
 
-// Cancel ends live runs whose rows the caller holds.
+// Cancel ends live runs whose rows the caller has locked.
 func (s *Service) Cancel(ctx context.Context, tx db.Execer, list []*runs.Live) error {
 	cancelled := make([]runs.Cancelled, 0, len(list))
 	for _, l := range list {
@@ -182,8 +182,8 @@ func (s *Service) Cancel(ctx context.Context, tx db.Execer, list []*runs.Live) e
 	return err
 }
 
-// strayed are automations that are archived or gone and have a live run: an event that was on
-// its way when they were archived has started it.
+// strayedSQL finds automations that are archived or deleted and have a live run, started by an event that
+// was in progress at that time.
 const strayedSQL = `
 WITH RECURSIVE live AS (
 	(SELECT automation_id FROM automation_works ORDER BY automation_id LIMIT 1)
@@ -194,12 +194,12 @@ WITH RECURSIVE live AS (
 SELECT l.automation_id FROM live l LEFT JOIN automations a ON a.id = l.automation_id
 WHERE l.automation_id IS NOT NULL AND (a.id IS NULL OR a.status = 'archived' AND a.draining IS NULL)`
 
-// Sweep cancels live runs of automations that were archived or deleted while an event that was
-// on its way started them. It says how many there were.
+// Sweep cancels live runs that events in progress started while their automation was archived or deleted.
+// It returns how many there were.
 func (s *Service) Sweep(ctx context.Context) (cancelled int64, err error) {
 	ids, err := db.All(ctx, s.db.SQL, db.Value[string], strayedSQL)
 	if err != nil {
-		return 0, fmt.Errorf("look for runs of archived automations: %w", err)
+		return 0, fmt.Errorf("find runs of archived automations: %w", err)
 	}
 	for _, id := range ids {
 		for {

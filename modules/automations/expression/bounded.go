@@ -14,43 +14,45 @@ import (
 	"cel.dev/cel-go/interpreter"
 )
 
-// The bounds of one call. CEL counts the cost of a call when it is over, and one call can make a text of
-// gigabytes, or look for an expression for minutes.
+// Limits of one call. CEL computes the cost of a call after it returns, and a single call could build
+// gigabytes of text or match an expression for minutes.
 const (
-	maxMade     = 256 << 10 // octets of a text that a call makes
-	maxPattern  = 1000      // octets of a regular expression
-	maxProgram  = 500       // its instructions, about one for each character that is looked for
-	maxMatching = 5_000_000 // instructions, times octets of the text: about 50 ms
+	maxMade     = 256 << 10 // bytes of text that a call builds
+	maxPattern  = 1000      // bytes of a regular expression
+	maxProgram  = 500       // its instructions, about one per character to match
+	maxMatching = 5_000_000 // instructions times bytes of text: about 50 ms
 )
 
 var (
-	errPattern = errors.New("the regular expression is too large, or too large for so long a text")
-	errMade    = errors.New("makes a text that is too long")
+	errPattern = errors.New("the regular expression is too large for this text")
+	errMade    = errors.New("builds a text that is too long")
 )
 
-// bounds are those of every program.
+// bounds are the options of every program.
 var bounds = []cel.ProgramOption{cel.CostTracking(costs{}), cel.CostLimit(maxCost), cel.InterruptCheckFrequency(everyLoops), cel.CustomDecoratorV2(bounded)}
 
-// allowance is what is left of a cost that several expressions share.
+// allowance is the remaining cost that several expressions share.
 type allowance struct{ left int64 }
 
 type allowanceKey struct{}
 
-// Together bounds the cost of all expressions that are evaluated under the context, one after another, by
-// that of the dearest five.
+// Together bounds the total cost of all expressions evaluated under the context to that of five of the
+// most expensive ones.
 func Together(ctx context.Context) context.Context {
 	return context.WithValue(ctx, allowanceKey{}, &allowance{5 * maxCost})
 }
 
-// IsDear tells whether the expressions under a context of Together have cost more than the dearest one may.
+// IsDear reports whether the expressions under a context of Together have cost more than one expression
+// may.
 func IsDear(ctx context.Context) bool {
 	a, _ := ctx.Value(allowanceKey{}).(*allowance)
 	return a != nil && a.left < 4*maxCost
 }
 
-var errTogether = errors.New("is not evaluated: the conditions before it took too much")
+var errTogether = errors.New("was not evaluated, because the conditions before it took too much")
 
-// allowanceOf returns what is left; nil: as much as wanted. Error: nothing is left.
+// allowanceOf returns the remaining allowance; nil if there is no limit. It is an error if nothing is
+// left.
 func allowanceOf(ctx context.Context) (*allowance, error) {
 	a, _ := ctx.Value(allowanceKey{}).(*allowance)
 	if a != nil && a.left <= 0 {
@@ -59,7 +61,7 @@ func allowanceOf(ctx context.Context) (*allowance, error) {
 	return a, nil
 }
 
-// spend takes away what an evaluation has cost; one that was cut off says nothing of it.
+// spend subtracts the cost of an evaluation. An interrupted evaluation reports no cost.
 func (a *allowance) spend(details *cel.EvalDetails) {
 	switch {
 	case a == nil:
@@ -70,8 +72,8 @@ func (a *allowance) spend(details *cel.EvalDetails) {
 	}
 }
 
-// boundedCalls are the functions of which one call may be too much, done within bounds. They return nil
-// for arguments that they do not know, which the library judges.
+// boundedCalls are the functions that can be too expensive in a single call, with limits. They return nil
+// for arguments that they do not handle, which leaves the call to the library.
 var boundedCalls = map[string]func(args []ref.Val) ref.Val{"matches": matches, "replace": replace, "join": join, "format": format}
 
 func bounded(i interpreter.InterpretableV2) (interpreter.InterpretableV2, error) {
@@ -104,7 +106,7 @@ func (c *boundedCall) Exec(frame *interpreter.ExecutionFrame) ref.Val {
 	return value
 }
 
-// textsOf gives arguments that are all texts.
+// textsOf returns the arguments if all of them are strings.
 func textsOf(args []ref.Val) []string {
 	var out []string
 	for _, arg := range args {
@@ -132,14 +134,15 @@ func matches(args []ref.Val) ref.Val {
 	return types.Bool(found)
 }
 
-// effort is what looking for a regular expression takes: more than maxMatching for one that is too large.
+// effort estimates the cost of matching a regular expression. It exceeds maxMatching if the expression is
+// too large.
 func effort(pattern string, octets int) int {
 	if len(pattern) > maxPattern {
 		return maxMatching + 1
 	}
 	parsed, err := syntax.Parse(pattern, syntax.Perl)
 	if err != nil {
-		return 0 // matches() says what is wrong with it
+		return 0 // matches reports the error
 	}
 	size := instructions(parsed)
 	if size > maxProgram {
@@ -148,8 +151,8 @@ func effort(pattern string, octets int) int {
 	return size * octets
 }
 
-// instructions tells how large a program becomes, without making it. It stops counting where it is too
-// large.
+// instructions estimates the size of a program without compiling it. It stops counting once the program
+// is too large.
 func instructions(re *syntax.Regexp) int {
 	n := 1
 	if re.Op == syntax.OpLiteral {
@@ -210,7 +213,7 @@ func join(args []ref.Val) ref.Val {
 	return types.String(made.String())
 }
 
-// format leaves the work to the library, unless what it is given is too much: an argument is written once.
+// format leaves the work to the library unless the arguments are too large, because each is written once.
 func format(args []ref.Val) ref.Val {
 	size := 0
 	for _, arg := range args {
@@ -222,10 +225,10 @@ func format(args []ref.Val) ref.Val {
 	return nil
 }
 
-// costs tells what calls cost that CEL takes for cheap however large their arguments are.
+// costs computes the cost of calls that CEL considers cheap whatever the size of their arguments.
 type costs struct{}
 
-// CallCost implements cost.ActualCostEstimator; nil leaves it to the library.
+// CallCost implements cost.ActualCostEstimator. It returns nil to use the library's estimate.
 func (costs) CallCost(function, _ string, args []ref.Val, _ ref.Val) *uint64 {
 	size := 0
 	switch function {
@@ -248,14 +251,14 @@ func (costs) CallCost(function, _ string, args []ref.Val, _ ref.Val) *uint64 {
 	return &cost
 }
 
-// isAsked tells whether a function looks at an argument without reading it.
+// isAsked reports whether a function examines an argument without reading all of it.
 func isAsked(function string, arg ref.Val) bool {
 	_, isMap := arg.(traits.Mapper)
 	_, isList := arg.(traits.Lister)
 	return function == "size" && (isMap || isList) || function == "@in" && isMap
 }
 
-// octets tells about how large a value is. It stops counting where it is too large for everything.
+// octets estimates the bytes of a value. It stops counting once the value is too large for every call.
 func octets(v any) int {
 	const enough, each = 2 * maxMade, 8
 	switch v := v.(type) {

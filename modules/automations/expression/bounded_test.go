@@ -10,7 +10,7 @@ import (
 	"github.com/postrider/postrider/runtime/base/expect"
 )
 
-func TestOneCallIsBounded(t *testing.T) { //nolint:paralleltest // memory is measured
+func TestSingleCallIsBounded(t *testing.T) { //nolint:paralleltest // memory is measured
 	values := scope(t, `{"data": {"s": "`+strings.Repeat("a", 150_000)+`", "l": [`+strings.TrimSuffix(strings.Repeat(`"a",`, 20_000), ",")+`], "p": "(a?){500}a{500}b"}}`)
 	for text, want := range map[string]string{
 		`event.data.s.matches(event.data.p)`:                                                                 "",
@@ -44,12 +44,12 @@ func TestOneCallIsBounded(t *testing.T) { //nolint:paralleltest // memory is mea
 			t.Errorf("%s ends with %v, want an error with %q", text, err, want)
 		}
 		if made := (after.TotalAlloc - before.TotalAlloc) >> 20; made > 50 || took > 5*time.Second {
-			t.Errorf("%s takes %d MB and %s", text, made, took)
+			t.Errorf("%s took %d MB and %s", text, made, took)
 		}
 	}
 }
 
-func TestExpressionsTogetherAreBounded(t *testing.T) {
+func TestTogetherBoundsTotalCost(t *testing.T) {
 	t.Parallel()
 	values := scope(t, `{"data": {"s": "`+strings.Repeat("a", 20_000)+`", "n": 1}}`)
 	dear, err := expression.Compile(`event.data.s.matches("(a?){9}(b|c|aa?)*a{20}b")`, expression.Boolean)
@@ -63,7 +63,7 @@ func TestExpressionsTogetherAreBounded(t *testing.T) {
 	ctx := expression.Together(t.Context())
 	for range 1000 {
 		if is, err := cheap.True(ctx, values); err != nil || !is {
-			t.Fatalf("one of a thousand cheap conditions gives %t and %v, want true", is, err)
+			t.Fatalf("one of a thousand cheap conditions returned %t and %v, want true", is, err)
 		}
 	}
 	done := 0
@@ -73,14 +73,14 @@ func TestExpressionsTogetherAreBounded(t *testing.T) {
 		}
 	}
 	if err == nil || !strings.Contains(err.Error(), "took too much") || done < 5 || done > 50 {
-		t.Errorf("after %d dear conditions came %v, want a few and then a refusal", done, err)
+		t.Errorf("after %d expensive conditions the error is %v, want an error after a few", done, err)
 	}
 	if is, err := cheap.True(t.Context(), values); err != nil || !is {
-		t.Errorf("by itself a condition gives %t and %v, want true", is, err)
+		t.Errorf("a condition on its own returned %t and %v, want true", is, err)
 	}
 }
 
-func TestBoundedCallsSayTheSame(t *testing.T) {
+func TestBoundedCallsMatchLibrary(t *testing.T) {
 	t.Parallel()
 	values := scope(t, `{"data": {"s": "Ada Lovelace", "list": ["a", "b"], "mixed": ["a", 1], "n": 1}}`)
 	for text, want := range map[string]string{
@@ -112,7 +112,7 @@ func TestBoundedCallsSayTheSame(t *testing.T) {
 		got, err := p.True(t.Context(), values)
 		switch {
 		case want == "" && (err != nil || !got):
-			t.Errorf("%s gives %t and %v, want true", text, got, err)
+			t.Errorf("%s returned %t and %v, want true", text, got, err)
 		case want != "" && (err == nil || !strings.Contains(err.Error(), want)):
 			t.Errorf("%s ends with %v, want an error with %q", text, err, want)
 		}

@@ -15,29 +15,29 @@ import (
 	"cel.dev/cel-go/interpreter"
 )
 
-// The bounds of an explanation.
+// Limits of an explanation.
 const (
 	maxParts = 50
-	maxValue = 1 << 10 // octets of a value as JSON
+	maxValue = 1 << 10 // bytes of a value as JSON
 )
 
-// Part is a part of an expression and what it came to.
+// Part is a part of an expression with its value.
 type Part struct {
 	Text  string
-	Value any    // as JSON has it
+	Value any    // in JSON form
 	Error string // why it has no value
 }
 
-// Explanation is an expression and what it came to, part by part.
+// Explanation is an expression with its value and those of its parts.
 type Explanation struct {
 	Text   string
 	Result bool
-	Error  string // why it has no value; it counts as false then
-	Parts  []Part // from the whole to its smallest parts, in the order of the text
+	Error  string // why it has no value, which counts as false
+	Parts  []Part // from the whole to the smallest parts, in the order of the text
 }
 
-// Explain evaluates a condition and every part of it, also those that could not change the
-// result. Parts of a loop over a list are left out: they have a value for each element.
+// Explain evaluates a condition and every part of it, including those that could not change the result.
+// Parts of a loop over a list are left out, because they have one value per element.
 func (p *Program) Explain(ctx context.Context, scope Scope) Explanation {
 	out := Explanation{Text: p.Text}
 	result, err := p.True(ctx, scope)
@@ -60,7 +60,7 @@ func (p *Program) Explain(ctx context.Context, scope Scope) Explanation {
 	return out
 }
 
-// exhaust evaluates every part; nil: not even that is possible.
+// exhaust evaluates every part. It returns nil if that is not possible.
 func (p *Program) exhaust(ctx context.Context, scope Scope) (state interpreter.EvalState) {
 	defer func() {
 		if recover() != nil {
@@ -71,15 +71,15 @@ func (p *Program) exhaust(ctx context.Context, scope Scope) (state interpreter.E
 	if err != nil {
 		return nil
 	}
-	_, details, _ := program.ContextEval(ctx, scope.values()) // an error stands with the part that has it
+	_, details, _ := program.ContextEval(ctx, scope.values()) // the part with the error shows it
 	if details == nil {
 		return nil
 	}
 	return details.State()
 }
 
-// parts gives the expressions within an expression that are worth a line: calls, operators and
-// whole paths, but no constants.
+// parts returns the parts of an expression that are worth a line: calls, operators and whole paths, but
+// no constants.
 func parts(e ast.Expr, list []ast.Expr) []ast.Expr {
 	switch e.Kind() {
 	case ast.CallKind:
@@ -119,7 +119,7 @@ func partOf(text string, value ref.Val) Part {
 	return part
 }
 
-// plain is a value as JSON has it. What is nested too deep is left out.
+// plain converts a value to JSON form. Values nested too deeply are left out.
 func plain(value ref.Val, depth int) any {
 	if depth > 16 {
 		return nil

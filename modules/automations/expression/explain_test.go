@@ -11,7 +11,7 @@ import (
 	"github.com/postrider/postrider/modules/automations/expression"
 )
 
-func TestAnExplanationShowsEveryPart(t *testing.T) {
+func TestExplainShowsEveryPart(t *testing.T) {
 	t.Parallel()
 	values := scope(t, `{"name": "e", "data": {"amount": 20, "plan": "pro", "list": [1, 2], "zero": 0}}`)
 	for text, want := range map[string]string{
@@ -39,14 +39,14 @@ func TestAnExplanationShowsEveryPart(t *testing.T) {
 	}
 }
 
-// line is an explanation in one line.
+// line formats an explanation in one line.
 func line(t *testing.T, e expression.Explanation) string {
 	t.Helper()
 	var list []string
 	for _, part := range e.Parts {
 		value, err := json.Marshal(part.Value)
 		if err != nil {
-			t.Fatalf("the value of %s is none of JSON: %v", part.Text, err)
+			t.Fatalf("the value of %s cannot be encoded as JSON: %v", part.Text, err)
 		}
 		if part.Error != "" {
 			list = append(list, part.Text+": "+part.Error)
@@ -61,8 +61,8 @@ func line(t *testing.T, e expression.Explanation) string {
 	return result + ": " + strings.Join(list, ", ")
 }
 
-// What an author writes and a caller sends does not make an explanation large.
-func TestAnExplanationIsBounded(t *testing.T) {
+// Neither the author's text nor the event can make an explanation large.
+func TestExplanationIsBounded(t *testing.T) {
 	t.Parallel()
 	values := scope(t, `{"data": {"text": "`+strings.Repeat("x", 100_000)+`"}}`)
 	p, err := expression.Compile(strings.Repeat(`event.data.text == "" || `, 100)+`false`, expression.Boolean)
@@ -71,6 +71,6 @@ func TestAnExplanationIsBounded(t *testing.T) {
 	}
 	encoded, err := json.Marshal(p.Explain(t.Context(), values))
 	if err != nil || len(encoded) > 256<<10 {
-		t.Errorf("the explanation has %d octets (%v), want at most 256 KB", len(encoded), err)
+		t.Errorf("the explanation has %d bytes (%v), want at most 256 KB", len(encoded), err)
 	}
 }

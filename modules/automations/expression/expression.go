@@ -14,18 +14,18 @@ import (
 	"cel.dev/cel-go/ext"
 )
 
-// The bounds of one expression.
+// Limits of an expression.
 const (
 	maxOctets  = 4 << 10
 	maxNesting = 50
 	maxCost    = 50_000
-	everyLoops = 100 // turns of a comprehension between two looks at the context
+	everyLoops = 100 // iterations of a comprehension between two checks of the context
 )
 
-// Names are what an expression can speak of.
+// Names are the variables that an expression can use.
 var Names = []string{"trigger", "event", "run", "steps", "now"}
 
-// environment is made at the first use: a process without automations needs none.
+// environment is created on first use, because a process without automations does not need it.
 var environment = sync.OnceValues(func() (*cel.Env, error) {
 	return cel.NewEnv(
 		cel.Variable("trigger", cel.MapType(cel.StringType, cel.DynType)),
@@ -39,7 +39,7 @@ var environment = sync.OnceValues(func() (*cel.Env, error) {
 	)
 })
 
-// Kind is what an expression gives.
+// Kind is the type of an expression's result.
 type Kind int
 
 // The kinds.
@@ -57,14 +57,14 @@ type Program struct {
 	env     *cel.Env
 }
 
-// Compile makes a program of an expression. The error is a sentence for its author.
+// Compile compiles an expression. The error is meant for its author.
 func Compile(text string, kind Kind) (*Program, error) {
 	env, err := environment()
 	if err != nil {
-		return nil, fmt.Errorf("the language CEL cannot be set up: %w", err)
+		return nil, fmt.Errorf("set up CEL: %w", err)
 	}
 	if len(text) > maxOctets {
-		return nil, fmt.Errorf("has %d octets; the limit is %d", len(text), maxOctets)
+		return nil, fmt.Errorf("has %d bytes; the limit is %d", len(text), maxOctets)
 	}
 	checked, issues := env.Compile(text)
 	if issues != nil && issues.Err() != nil {
@@ -72,7 +72,7 @@ func Compile(text string, kind Kind) (*Program, error) {
 	}
 	want := map[Kind]*cel.Type{Boolean: cel.BoolType, Timestamp: cel.TimestampType}[kind]
 	if got := checked.OutputType(); !got.IsExactType(want) && !got.IsExactType(cel.DynType) {
-		return nil, fmt.Errorf("gives a value of the type %s; it must give %s", got, map[Kind]string{Boolean: "true or false", Timestamp: "a timestamp"}[kind])
+		return nil, fmt.Errorf("has a value of type %s; must be %s", got, map[Kind]string{Boolean: "true or false", Timestamp: "a timestamp"}[kind])
 	}
 	program, err := env.Program(checked, bounds...)
 	if err != nil {
@@ -81,7 +81,7 @@ func Compile(text string, kind Kind) (*Program, error) {
 	return &Program{text, kind, program, checked, env}, nil
 }
 
-// firstIssue is the first message of the compiler in one line, with its place.
+// firstIssue returns the first message of the compiler in one line, with its position.
 func firstIssue(issues *cel.Issues) string {
 	list := issues.Errors()
 	if len(list) == 0 {
@@ -95,7 +95,7 @@ func firstIssue(issues *cel.Issues) string {
 	return fmt.Sprintf("line %d, column %d: %s", first.Location.Line(), first.Location.Column()+1, message)
 }
 
-// Scope is what the names of an expression stand for. Values are those of Decode.
+// Scope contains the values of an expression's variables, in the form that Decode returns.
 type Scope struct {
 	Trigger, Event, Run, Steps map[string]any
 	Now                        time.Time
@@ -112,8 +112,8 @@ func orEmpty(m map[string]any) map[string]any {
 	return m
 }
 
-// True evaluates a condition. The error says why it has no value: a field that is missing,
-// two types that do not compare, a division by zero.
+// True evaluates a condition. The error explains why it has no value: a missing field, two types that
+// cannot be compared, a division by zero.
 func (p *Program) True(ctx context.Context, scope Scope) (bool, error) {
 	value, err := p.evaluate(ctx, scope)
 	if err != nil {
@@ -121,12 +121,12 @@ func (p *Program) True(ctx context.Context, scope Scope) (bool, error) {
 	}
 	b, is := value.Value().(bool)
 	if !is {
-		return false, fmt.Errorf("gives a value of the type %s and not true or false", value.Type().TypeName())
+		return false, fmt.Errorf("has a value of type %s, not true or false", value.Type().TypeName())
 	}
 	return b, nil
 }
 
-// Time evaluates an expression of the kind Timestamp. A string in the form of RFC 3339 is one, too.
+// Time evaluates an expression of kind Timestamp. It also accepts a string in RFC 3339 form.
 func (p *Program) Time(ctx context.Context, scope Scope) (time.Time, error) {
 	value, err := p.evaluate(ctx, scope)
 	if err != nil {
@@ -138,11 +138,11 @@ func (p *Program) Time(ctx context.Context, scope Scope) (time.Time, error) {
 	case string:
 		at, err := time.Parse(time.RFC3339, v)
 		if err != nil {
-			return time.Time{}, errors.New("gives a string that is no time of RFC 3339")
+			return time.Time{}, errors.New("is a string that is not an RFC 3339 time")
 		}
 		return at, nil
 	default:
-		return time.Time{}, fmt.Errorf("gives a value of the type %s and not a timestamp", value.Type().TypeName())
+		return time.Time{}, fmt.Errorf("has a value of type %s, not a timestamp", value.Type().TypeName())
 	}
 }
 
@@ -167,7 +167,7 @@ func (p *Program) evaluate(ctx context.Context, scope Scope) (value ref.Val, err
 	return value, nil
 }
 
-// explained is an error in one short line.
+// explained shortens an error to one line.
 func explained(err error) error {
 	line, _, _ := strings.Cut(err.Error(), "\n")
 	if len(line) > 300 {

@@ -39,12 +39,12 @@ func TestConditions(t *testing.T) {
 			continue
 		}
 		if got, err := p.True(t.Context(), values); err != nil || got != want {
-			t.Errorf("%s gives %t (%v), want %t", text, got, err, want)
+			t.Errorf("%s is %t (%v), want %t", text, got, err, want)
 		}
 	}
 }
 
-func TestExpressionsWithoutAValueSayWhy(t *testing.T) {
+func TestEvaluationErrors(t *testing.T) {
 	t.Parallel()
 	values := scope(t, `{"data": {"n": 3, "zero": 0}}`)
 	for text, want := range map[string]string{
@@ -60,20 +60,20 @@ func TestExpressionsWithoutAValueSayWhy(t *testing.T) {
 			continue
 		}
 		if got, err := p.True(t.Context(), values); got || err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%s gives %t and the error %v, want false and one with %q", text, got, err, want)
+			t.Errorf("%s is %t with the error %v, want false and an error with %q", text, got, err, want)
 		}
 	}
 }
 
-func TestExpressionsThatAreRefused(t *testing.T) {
+func TestCompileRejectsExpressions(t *testing.T) {
 	t.Parallel()
 	for _, text := range []string{
 		``, `1 +`, `"text"`, `1`, `unknown.x`, `event.data.x = 1`, `steps.in.x`, strings.Repeat("(", 60) + "true" + strings.Repeat(")", 60), strings.Repeat(" ", 5000) + "true",
 	} {
 		if _, err := expression.Compile(text, expression.Boolean); err == nil {
-			t.Errorf("%.40q is taken for a condition", text)
+			t.Errorf("%.40q is accepted as a condition", text)
 		} else if strings.Contains(err.Error(), "\n") {
-			t.Errorf("the reason against %.40q has several lines: %v", text, err)
+			t.Errorf("the error for %.40q has several lines: %v", text, err)
 		}
 	}
 }
@@ -88,7 +88,7 @@ func TestTimes(t *testing.T) {
 			t.Fatalf("%s does not compile: %v", text, err)
 		}
 		if got, err := p.Time(t.Context(), values); err != nil || !got.Equal(want) {
-			t.Errorf("%s gives %s (%v), want %s", text, got, err, want)
+			t.Errorf("%s is %s (%v), want %s", text, got, err, want)
 		}
 	}
 	p, err := expression.Compile(`event.data.n`, expression.Timestamp)
@@ -96,7 +96,7 @@ func TestTimes(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got, err := p.Time(t.Context(), values); err == nil {
-		t.Errorf("a number is taken for the time %s", got)
+		t.Errorf("a number is accepted as the time %s", got)
 	}
 }
 

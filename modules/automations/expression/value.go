@@ -7,8 +7,8 @@ import (
 	"io"
 )
 
-// Decode reads a JSON object as the languages of automations see it: an integer of 64 bits
-// is an int64, every other number a float64.
+// Decode parses a JSON object for the languages of automations: a 64-bit integer becomes an int64, any
+// other number a float64.
 func Decode(document []byte) (map[string]any, error) {
 	decoder := json.NewDecoder(bytes.NewReader(document))
 	decoder.UseNumber()
@@ -17,14 +17,14 @@ func Decode(document []byte) (map[string]any, error) {
 		return nil, err
 	}
 	if _, err := decoder.Token(); !errors.Is(err, io.EOF) {
-		return nil, errors.New("there is something behind the JSON object")
+		return nil, errors.New("data after the JSON object")
 	}
 	out, _ := Value(object).(map[string]any)
 	return out, nil
 }
 
-// Value turns the numbers of decoded JSON into those that Decode gives. It changes objects
-// and arrays in place.
+// Value converts the numbers of decoded JSON to those that Decode returns. It changes objects and arrays
+// in place.
 func Value(v any) any {
 	switch v := v.(type) {
 	case json.Number:

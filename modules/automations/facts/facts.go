@@ -21,33 +21,33 @@ import (
 const (
 	// storedChannel is woken when events were stored.
 	storedChannel = "automation_facts"
-	// listenersChannel is woken when an account came to listen to such events.
+	// listenersChannel is woken when an account begins to listen to such events.
 	listenersChannel = "automation_fact_listeners"
 
-	poll = 5 * time.Second // stored events are looked for at least so often
+	poll = 5 * time.Second // maximum interval between searches for stored events
 )
 
-// Taker gives effect to events that were stored.
+// Taker applies events that were stored.
 type Taker interface {
 	TakeOwn(ctx context.Context) error
 }
 
-// Service makes events of facts. Safe for concurrent use.
+// Service turns facts into events. Safe for concurrent use.
 type Service struct {
 	interest *bus.Interest
 	signals  bus.Signals
 	taker    Taker
-	stored   atomic.Bool // events that the bus has not committed yet
+	stored   atomic.Bool // the bus has not yet committed events that were stored
 }
 
-// New makes the service.
+// New creates the service.
 func New(d *db.DB, signals bus.Signals, taker Taker) *Service {
 	s := &Service{signals: signals, taker: taker}
 	s.interest = bus.NewInterest("automations that listen to mail", listenersChannel, signals, func(ctx context.Context) (map[string]int, error) { return listeners(ctx, d) })
 	return s
 }
 
-// listenersSQL gives the accounts with an automation that listens to events of the service's own.
+// listenersSQL returns the accounts with an automation that listens to built-in events.
 const listenersSQL = `
 SELECT l.account_id, count(*) FROM automation_listens l JOIN automations a ON a.id = l.automation_id
 WHERE l.event LIKE '$%' AND a.status <> 'archived' GROUP BY 1`
@@ -65,10 +65,10 @@ func listeners(ctx context.Context, d *db.DB) (map[string]int, error) {
 	return accounts, err
 }
 
-// Listens is called after the commit with which an account came to listen to such events.
+// Listens must be called after the commit with which an account begins to listen to such events.
 func (s *Service) Listens(accountID string) { s.interest.Appeared(accountID) }
 
-// Consumer is the interest in facts.
+// Consumer returns the consumer of facts.
 func (s *Service) Consumer() bus.Consumer {
 	types := make([]event.Type, len(definition.OwnEvents))
 	for i, name := range definition.OwnEvents {
@@ -77,14 +77,14 @@ func (s *Service) Consumer() bus.Consumer {
 	return bus.Consumer{Group: "automations", Types: types, Handle: s.handle, Wants: s.interest.Wants, Refresh: s.interest.Refresh, Committed: s.committed}
 }
 
-// Tasks keep what is known of listeners fresh, and give effect to events.
+// Tasks keep the set of listening accounts current and apply stored events.
 func (s *Service) Tasks() []worker.Task {
 	woken, unsubscribe := s.signals.Subscribe(storedChannel)
 	return []worker.Task{s.interest.Task(), {Name: "events of automations about mail", Woken: woken, After: unsubscribe,
 		Step: func(ctx context.Context) (time.Duration, error) { return poll, s.taker.TakeOwn(ctx) }}}
 }
 
-// handle stores the event of a fact.
+// handle stores the event for a fact.
 func (s *Service) handle(ctx context.Context, tx db.Execer, fact event.Fact) error {
 	own, err := ownOf(fact)
 	if err != nil {
@@ -97,14 +97,14 @@ func (s *Service) handle(ctx context.Context, tx db.Execer, fact event.Fact) err
 	return err
 }
 
-// committed wakes the task once the events can be seen.
+// committed wakes the task once the events are visible.
 func (s *Service) committed() {
 	if s.stored.Swap(false) {
 		s.signals.Wake(storedChannel)
 	}
 }
 
-// ownOf says whom a fact is about, and which mail of ours it follows from.
+// ownOf returns the person that a fact is about, and the email that caused it.
 func ownOf(fact event.Fact) (ingest.Own, error) {
 	own := ingest.Own{Fact: fact}
 	var data struct {
@@ -123,7 +123,7 @@ func ownOf(fact event.Fact) (ingest.Own, error) {
 			own.Email = from.AddrSpec()
 		}
 		if answered, _, _ := strings.Cut(data.InReplyTo, "@"); id.Is(id.Email, answered) {
-			own.AboutID = answered // Message-IDs of ours begin with the id of the email
+			own.AboutID = answered // Message-IDs of this service begin with the id of the email
 		}
 	case event.ContactUnsubscribed:
 		own.Email, own.AboutID = data.Email, data.EmailID
