@@ -28,15 +28,8 @@ type Plural struct {
 	HasMore, NextCursor string // what the document says of them, where it is not the usual
 }
 
-// List adds the operation that lists everything of a kind, newest first. find is the
-// service's method, show makes the record of one item. The example is one record.
-func List[T, R any](g *Group, op Operation, as Plural, find func(ctx context.Context, accountID string, r page.Request) (page.Page[T], error), show func(T) R) {
-	ListBy(g, op, as, func(ctx context.Context, c *Call, in *Page) (page.Page[T], error) {
-		return find(ctx, c.AccountID, in.Request())
-	}, show)
-}
-
-// ListBy adds an operation that lists what its parameters ask for.
+// ListBy adds an operation that returns a page of a list, newest first. show converts one item to its record.
+// The example of op is one record.
 func ListBy[I, T, R any](g *Group, op Operation, as Plural, find func(context.Context, *Call, *I) (page.Page[T], error), show func(T) R) {
 	op.Method, op.Example = http.MethodGet, map[string]any{as.Member: []any{op.Example}, "has_more": false, "next_cursor": nil}
 	op.schema = as.schema(reflect.TypeFor[R]())

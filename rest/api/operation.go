@@ -152,13 +152,6 @@ func (g *Group) Bind(of Noun, service any) {
 // Describe adds to the document what is no operation.
 func (a *API) Describe(add func(*huma.OpenAPI)) { add(a.huma.OpenAPI()) }
 
-// Raw adds an operation whose handler makes the whole answer, or an error by
-// [Call.Fail].
-func Raw[I, O any](g *Group, op Operation, handle func(context.Context, *Call, *I) (*O, error)) {
-	op.Slow = true // an answer may be read slowly
-	add(g, op, nil, handle)
-}
-
 // add registers an operation with Huma, behind the guard.
 func add[I, O any](g *Group, op Operation, schema *huma.Schema, handle func(context.Context, *Call, *I) (*O, error)) {
 	op.query = queryParameters(reflect.TypeFor[I]())
