@@ -27,16 +27,16 @@ const tagAccount = "Account"
 type accountRecord struct {
 	ID                  string        `json:"id" example:"acc_01kf0m4w7he6x8q2v5b3n9c1ta"`
 	Name                string        `json:"name" example:"Acme"`
-	Email               string        `json:"email" doc:"The only address that the sandbox sender may write to." example:"ada@example.com"`
+	Email               string        `json:"email" doc:"The only address that the sandbox sender may send to." example:"ada@example.com"`
 	Plan                accountPlan   `json:"plan"`
-	Limits              accountLimits `json:"limits" doc:"Of the plan."`
+	Limits              accountLimits `json:"limits" doc:"The limits of the plan."`
 	Usage               accountUsage  `json:"usage"`
-	ProductionUnlocked  bool          `json:"production_unlocked" doc:"Whether the account may write to others than itself from a verified domain. On the plan Free that needs a payment method on file."`
+	ProductionUnlocked  bool          `json:"production_unlocked" doc:"Whether the account may send from a verified domain to any recipient. The Free plan requires a payment method on file for this."`
 	PaymentMethod       bool          `json:"payment_method" doc:"Whether a payment method is on file."`
-	RequireSecondFactor bool          `json:"require_second_factor" doc:"Members without a second factor may only set one up."`
-	Suspended           bool          `json:"suspended" doc:"A suspended account cannot send: 403 account_suspended."`
-	BodyRetentionDays   int           `json:"body_retention_days" doc:"Bodies and attachments of emails are deleted so many days after sending."`
-	RecordRetentionDays int           `json:"record_retention_days" doc:"What is left of an email is deleted so many days after sending."`
+	RequireSecondFactor bool          `json:"require_second_factor" doc:"Whether members must have a second factor. Members without one can only set one up."`
+	Suspended           bool          `json:"suspended" doc:"Whether the account is suspended. A suspended account cannot send: 403 account_suspended."`
+	BodyRetentionDays   int           `json:"body_retention_days" doc:"Number of days after sending when the bodies and attachments of an email are deleted."`
+	RecordRetentionDays int           `json:"record_retention_days" doc:"Number of days after sending when the rest of an email is deleted."`
 	CreatedAt           wire.Time     `json:"created_at"`
 	UpdatedAt           wire.Time     `json:"updated_at"`
 }
@@ -49,14 +49,14 @@ type accountPlan struct {
 type accountLimits accounts.Limits
 
 type accountUsage struct {
-	Day            int64     `json:"day" doc:"Emails of the present day (UTC). With a cap, scheduled ones that are due in it count as well."`
-	Month          int64     `json:"month" doc:"Emails of the present month (UTC), likewise."`
+	Day            int64     `json:"day" doc:"Emails sent today (UTC). If a cap applies, scheduled emails due today also count."`
+	Month          int64     `json:"month" doc:"Emails sent this month (UTC). If a cap applies, scheduled emails due this month also count."`
 	DailyCap       *int      `json:"daily_cap"`
 	MonthlyCap     *int      `json:"monthly_cap"`
-	StoredBytes    *int64    `json:"stored_bytes" doc:"Bytes that the account has stored, deleted data excluded within a day; null if neither the plan nor the operator limits them."`
-	StoredBytesCap *int      `json:"stored_bytes_cap" doc:"Of the plan, or as the operator has set it; null if unlimited."`
-	DailyBytes     *int64    `json:"daily_bytes" doc:"Bytes that were stored today (UTC); null if neither the plan nor the operator limits them."`
-	DailyBytesCap  *int      `json:"daily_bytes_cap" doc:"Of the plan, or as the operator has set it; null if unlimited."`
+	StoredBytes    *int64    `json:"stored_bytes" doc:"Bytes that the account stores. Deleted data stops counting within a day. null if neither the plan nor the operator limits them."`
+	StoredBytesCap *int      `json:"stored_bytes_cap" doc:"Cap on stored bytes, from the plan or set by the operator; null if unlimited."`
+	DailyBytes     *int64    `json:"daily_bytes" doc:"Bytes stored today (UTC); null if neither the plan nor the operator limits them."`
+	DailyBytesCap  *int      `json:"daily_bytes_cap" doc:"Cap on bytes stored in a day, from the plan or set by the operator; null if unlimited."`
 	DayResetsAt    wire.Time `json:"day_resets_at"`
 	MonthResetsAt  wire.Time `json:"month_resets_at"`
 }
@@ -71,18 +71,20 @@ type edge struct{ accounts Service }
 func Routes(service Service) api.Routes {
 	return api.NewRoutes("account", func(a *api.API) {
 		e := &edge{accounts: service}
-		g := a.Tag(tagAccount, "The account that the API key belongs to: its plan, what it has used of it, and its settings.")
+		g := a.Tag(tagAccount, "The account that the API key belongs to: its plan, usage and settings.")
 		api.Handle(g, api.Operation{
 			Method: http.MethodGet, Path: "/account", ID: "getAccount", Needs: rights.ReadAccount,
-			Summary: "Retrieve the account", Description: "With its plan, and what it has sent of the plan's caps.",
+			Summary: "Retrieve the account", Description: "Returns the account with its plan and its usage of the " +
+				"plan's caps.",
 			Example: map[string]any{"account": accountExample()},
 		}, e.get)
 		api.HandleBody(g, api.Operation{
 			Method: http.MethodPatch, Path: "/account", ID: "updateAccount", Needs: rights.Settings,
-			Summary: "Change the account's settings",
-			Description: "A field that is left out stays as it is; `null` is refused. An email is not kept shorter than its body. A shorter retention applies to what " +
-				"is stored already, too.",
-			Body:    &api.Body{About: "The settings to change, at least one.", Examples: map[string]any{"retention": map[string]any{"body_retention_days": 14, "record_retention_days": 180}}},
+			Summary: "Update the account's settings",
+			Description: "Updates the settings that you send. Omitted fields keep their value; `null` is refused. " +
+				"An email cannot be kept for a shorter time than its body. A shorter retention also applies to " +
+				"stored emails.",
+			Body:    &api.Body{About: "The settings to change. At least one is required.", Examples: map[string]any{"retention": map[string]any{"body_retention_days": 14, "record_retention_days": 180}}},
 			Example: map[string]any{"account": accountExample()},
 		}, changeBody, e.update)
 	})
@@ -90,13 +92,16 @@ func Routes(service Service) api.Routes {
 
 func changeBody(c *accounts.AccountChange) body.Object {
 	return body.Object{Name: "UpdateAccount", Change: true, Fields: []body.Field{
-		{Name: "name", Type: body.Maybe(&c.Name, name), About: "The name that people know the account by."},
-		{Name: "email", Type: body.Maybe(&c.Email, body.Text), About: "The address of a member: the only one that the sandbox sender may write to."},
-		{Name: "require_second_factor", Type: body.Maybe(&c.RequireSecondFactor, body.Boolean), About: "Whether every member needs a second factor. For owners."},
+		{Name: "name", Type: body.Maybe(&c.Name, name), About: "The display name of the account."},
+		{Name: "email", Type: body.Maybe(&c.Email, body.Text), About: "The address of a member. The sandbox sender " +
+			"may send only to this address."},
+		{Name: "require_second_factor", Type: body.Maybe(&c.RequireSecondFactor, body.Boolean), About: "Whether " +
+			"every member must have a second factor. Only owners can change this."},
 		{Name: "body_retention_days", Type: body.Maybe(&c.BodyRetentionDays, days(accounts.MaxBodyRetention)),
-			About: "Bodies and attachments are deleted so many days after sending."},
+			About: "Number of days after sending when bodies and attachments are deleted."},
 		{Name: "record_retention_days", Type: body.Maybe(&c.RecordRetentionDays, days(accounts.MaxRecordRetention)),
-			About: "The whole email; at least `body_retention_days`."},
+			About: "Number of days after sending when the whole email is deleted. Must be at least " +
+				"`body_retention_days`."},
 	}, Check: func(d *body.Decoder) { d.Also(c.Validate()) }}
 }
 

@@ -23,9 +23,9 @@ var _ Brands = (*brand.Service)(nil)
 
 type brandRecord struct {
 	Name      *string           `json:"name"`
-	Color     *string           `json:"color" doc:"# and six hexadecimal digits."`
-	Logo      *string           `json:"logo" encoding:"base64" doc:"A PNG in base64."`
-	UpdatedAt wire.OptionalTime `json:"updated_at" doc:"null: nothing was set yet."`
+	Color     *string           `json:"color" doc:"A color as # and six hexadecimal digits."`
+	Logo      *string           `json:"logo" encoding:"base64" doc:"A PNG image in base64."`
+	UpdatedAt wire.OptionalTime `json:"updated_at" doc:"null if the brand has never been set."`
 }
 
 type brandAnswer struct {
@@ -45,12 +45,14 @@ func BrandRoutes(service Brands) api.Routes {
 		one := map[string]any{"brand": brandExample()}
 		api.Handle(g, api.Operation{
 			Method: http.MethodGet, Path: "/account/brand", ID: "getAccountBrand", Needs: rights.ReadAccount,
-			Summary: "Retrieve the brand", Description: "What recipients see of the account on the page where they unsubscribe. What is not set is null.", Example: one,
+			Summary: "Retrieve the brand", Description: "Returns what recipients see of the account on the " +
+				"unsubscribe page. Fields that are not set are `null`.", Example: one,
 		}, e.get)
 		api.HandleBody(g, api.Operation{
 			Method: http.MethodPut, Path: "/account/brand", ID: "putAccountBrand", Needs: rights.Settings,
-			Summary:     "Replace the brand",
-			Description: "All of it: a field that is left out is not shown any more. The page shows the brand beside the domain that the email came from, and its text stays readable on any color.",
+			Summary: "Replace the brand",
+			Description: "Replaces the whole brand: omitted fields are cleared. The page shows the brand next to " +
+				"the domain that sent the email, and its text stays readable on any color.",
 			Body: &api.Body{About: "The brand.", Limit: maxBrandBody, Examples: map[string]any{
 				"color": map[string]any{"name": "Acme", "color": "#1f5fbf"},
 				"logo":  map[string]any{"name": "Acme", "color": "#1f5fbf", "logo": exampleLogo}}},
@@ -61,9 +63,10 @@ func BrandRoutes(service Brands) api.Routes {
 
 func brandBody(b *brand.Brand) body.Object {
 	return body.Object{Name: "PutAccountBrand", Fields: []body.Field{
-		{Name: "name", Type: body.Text(&b.Name).Length(0, 200), About: "Stands above the text of the page."},
-		{Name: "color", Type: body.Text(&b.Color).Pattern("^(#[0-9a-fA-F]{6})?$"), About: "Of the button."},
-		{Name: "logo", Type: body.Base64(&b.Logo), About: "A PNG of at most 65,536 octets and 1024 x 1024 pixels. It is shown at most 48 pixels high, on white."},
+		{Name: "name", Type: body.Text(&b.Name).Length(0, 200), About: "The name, shown above the text of the page."},
+		{Name: "color", Type: body.Text(&b.Color).Pattern("^(#[0-9a-fA-F]{6})?$"), About: "The color of the button."},
+		{Name: "logo", Type: body.Base64(&b.Logo), About: "A PNG image of at most 65,536 bytes and 1024 x 1024 " +
+			"pixels. It is shown at most 48 pixels high on a white background."},
 	}, Check: func(d *body.Decoder) { d.Also(b.Validate()) }}
 }
 

@@ -38,17 +38,17 @@ const needsForKeys = rights.Write
 type keyRecord struct {
 	ID         string            `json:"id" example:"key_01kf0m4w7he6x8q2v5b3n9c1ta"`
 	Name       string            `json:"name" example:"web shop"`
-	Prefix     string            `json:"prefix" doc:"The first characters of the secret, to recognise it by." example:"svc_Zk3v9QpA"`
+	Prefix     string            `json:"prefix" doc:"The first characters of the secret, to recognize the key by." example:"svc_Zk3v9QpA"`
 	Scope      string            `json:"scope" enum:"full,sending,read"`
-	DomainIDs  []string          `json:"domain_ids" nullable:"false" doc:"The domains that it may send from; empty is all."`
-	ExpiresAt  wire.OptionalTime `json:"expires_at" doc:"null: never."`
-	LastUsedAt wire.OptionalTime `json:"last_used_at" doc:"To within a minute; null: never."`
+	DomainIDs  []string          `json:"domain_ids" nullable:"false" doc:"The domains that the key may send from. All if empty."`
+	ExpiresAt  wire.OptionalTime `json:"expires_at" doc:"null if it never expires."`
+	LastUsedAt wire.OptionalTime `json:"last_used_at" doc:"When the key was last used, accurate to a minute; null if never."`
 	CreatedAt  wire.Time         `json:"created_at"`
-	RevokedAt  wire.OptionalTime `json:"revoked_at" doc:"null: not revoked."`
-	CreatedBy  *string           `json:"created_by" doc:"Id of the person who created it, or who created the key that did; null if the operator of the service did." example:"usr_01kf0m4w7he6x8q2v5b3n9c1ta"`
+	RevokedAt  wire.OptionalTime `json:"revoked_at" doc:"null if the key is active."`
+	CreatedBy  *string           `json:"created_by" doc:"ID of the user who created the key, or who created the key that did; null if the operator created it." example:"usr_01kf0m4w7he6x8q2v5b3n9c1ta"`
 
-	CreatorRole *string `json:"creator_role" enum:"owner,admin,developer,billing,viewer" doc:"The role of that person in the account now, or when they left it. The key can do only what this role allows; null if there is no such person."`
-	CreatorLeft bool    `json:"creator_left" doc:"Whether that person has left the account. The key can then only send emails and events, and read those."`
+	CreatorRole *string `json:"creator_role" enum:"owner,admin,developer,billing,viewer" doc:"The current role of the creator, or the role they had when they left. The key can do only what it allows. null if there is no such user."`
+	CreatorLeft bool    `json:"creator_left" doc:"Whether the creator has left the account. The key can then only send emails and events, and read them."`
 }
 
 type keyAnswer struct {
@@ -57,10 +57,10 @@ type keyAnswer struct {
 
 type newKeyAnswer struct {
 	APIKey keyRecord `json:"api_key"`
-	Secret string    `json:"secret" doc:"Shown this once." example:"svc_Zk3v9QpA…"`
+	Secret string    `json:"secret" doc:"The secret. It is shown only once." example:"svc_Zk3v9QpA…"`
 }
 
-var key = api.Noun{Name: "API key", About: "Id of the API key.", Example: "key_01kf0m4w7he6x8q2v5b3n9c1ta",
+var key = api.Noun{Name: "API key", About: "ID of the API key.", Example: "key_01kf0m4w7he6x8q2v5b3n9c1ta",
 	Is: func(word string) bool { return id.Is(id.APIKey, word) }}
 
 type keyEdge struct{ keys KeyService }
@@ -69,42 +69,49 @@ type keyEdge struct{ keys KeyService }
 func KeyRoutes(service KeyService) api.Routes {
 	return api.NewRoutes("api-keys", func(a *api.API) {
 		e := &keyEdge{keys: service}
-		g := a.Tag(tagKeys, "Credentials of the API. A secret is shown when it is made and never again: only its hash is kept.")
+		g := a.Tag(tagKeys, "Credentials for the API. A secret is shown only when the key is created, because only "+
+			"its hash is stored.")
 		g.Bind(key, service)
 		api.OnceBody(g, api.Operation{
 			Path: "/api-keys", ID: "createAPIKey", Needs: needsForKeys,
 			Summary: "Create an API key",
-			Description: "`full` allows everything that your role allows; `sending` allows sending emails and events, and reading those; `read` allows only reading. A key never allows more than the current role of its " +
-				"creator: it shrinks with the role, and once its creator has left the account it only sends, and reads what was sent. With `domain_ids` it is limited to these domains, their mail and " +
-				"what sending needs; it neither adds nor deletes domains. A key creates no key for other domains than its own, or that expires later. Under an Idempotency-Key the answer is kept encrypted.",
-			Body:    &api.Body{About: "The key to make.", Examples: map[string]any{"sending": map[string]any{"name": "web shop", "scope": "sending"}}},
+			Description: "Creates an API key. `full` allows everything that your role allows. `sending` allows " +
+				"sending emails and events, and reading them. `read` allows only reading. A key never allows more " +
+				"than the current role of its creator: its rights shrink with the role, and once the creator has " +
+				"left the account, the key can only send and read what was sent. `domain_ids` limits the key to " +
+				"these domains, their mail and what sending requires; such a key cannot add or delete domains. A " +
+				"key cannot create a key for other domains than its own, or one that expires later. An answer " +
+				"stored under an Idempotency-Key is encrypted.",
+			Body:    &api.Body{About: "The API key to create.", Examples: map[string]any{"sending": map[string]any{"name": "web shop", "scope": "sending"}}},
 			Example: map[string]any{"api_key": keyExample(), "secret": "svc_Zk3v9QpA1mW5rT8yB2nC4xE6uH7jK0sLd3fG9aVqIo"}, Secret: true,
 		}, keyBody, e.create)
 		api.List(g, api.Operation{
 			Path: "/api-keys", ID: "listAPIKeys", Needs: needsForKeys,
-			Summary: "List API keys", Description: "Newest first, also those that are revoked or have expired.",
+			Summary: "List API keys", Description: "Lists API keys, newest first, including revoked and expired " +
+				"ones.",
 			Example: keyExample(),
 		}, api.Plural{Member: "api_keys", Schema: "ApiKeyList"}, e.list, newKeyRecord)
 		api.Get(g, api.Operation{
 			Path: "/api-keys/{id}", ID: "getAPIKey", Needs: needsForKeys,
-			Summary: "Retrieve an API key", Description: "Without its secret.",
+			Summary: "Retrieve an API key", Description: "Returns an API key without its secret.",
 			Example: map[string]any{"api_key": keyExample()}, Of: key,
 		}, e.get, newKeyRecordAnswer)
 		api.Delete(g, api.Operation{
 			Path: "/api-keys/{id}", ID: "revokeAPIKey", Needs: needsForKeys,
 			Summary: "Revoke an API key",
-			Description: "It stops working within five seconds, for good. It stays in the list with the time of its end. Revoking it again changes nothing. " +
-				"A key may revoke itself.", Of: key,
+			Description: "Revokes an API key permanently. It stops working within 5 seconds and remains in the list " +
+				"with its revocation time. Revoking it again has no effect. A key may revoke itself.", Of: key,
 		}, e.revoke)
 	})
 }
 
 func keyBody(in *accounts.NewKey) body.Object {
 	return body.Object{Name: "CreateAPIKey", Fields: []body.Field{
-		{Name: "name", Type: body.Text(&in.Name).Length(1, 200), Need: body.RequiredByService, About: "To recognise the key by.", Example: "web shop"},
-		{Name: "scope", Type: scope{&in.Scope}, Default: "full", About: "What it may do."},
-		{Name: "domain_ids", Type: body.List(&in.DomainIDs, body.Text).Count(0, 100), About: "The domains that it may send from; left out or empty is all."},
-		{Name: "expires_at", Type: body.Maybe(&in.ExpiresAt, body.Time), About: "When it ends; left out is never."},
+		{Name: "name", Type: body.Text(&in.Name).Length(1, 200), Need: body.RequiredByService, About: "A name to recognize the key by.", Example: "web shop"},
+		{Name: "scope", Type: scope{&in.Scope}, Default: "full", About: "What the key may do."},
+		{Name: "domain_ids", Type: body.List(&in.DomainIDs, body.Text).Count(0, 100), About: "The domains that the " +
+			"key may send from. Defaults to all; an empty list also means all."},
+		{Name: "expires_at", Type: body.Maybe(&in.ExpiresAt, body.Time), About: "When the key expires. Defaults to never."},
 	}, Check: func(d *body.Decoder) { d.Also(fault.From(in.Validate()).Fields) }}
 }
 

@@ -31,14 +31,14 @@ const tagSMTPCredentials = "SMTP credentials"
 type smtpCredentialRecord struct {
 	ID         string            `json:"id" example:"smtp_01kf0m4w7he6x8q2v5b3n9c1ta"`
 	Name       string            `json:"name" example:"web shop"`
-	Username   string            `json:"username" doc:"The same for every credential." example:"postrider"`
-	Host       string            `json:"host" doc:"Where to connect." example:"smtp.mail.example.com"`
+	Username   string            `json:"username" doc:"The user name, which is the same for every credential." example:"postrider"`
+	Host       string            `json:"host" doc:"The host to connect to." example:"smtp.mail.example.com"`
 	Port       int               `json:"port" example:"587"`
-	TLS        string            `json:"tls" enum:"starttls,implicit" doc:"How TLS begins at that port; without TLS nobody signs in."`
-	DomainIDs  []string          `json:"domain_ids" nullable:"false" doc:"The domains that it may send from; empty is all."`
-	LastUsedAt wire.OptionalTime `json:"last_used_at" doc:"To within a minute; null: never."`
+	TLS        string            `json:"tls" enum:"starttls,implicit" doc:"How TLS starts on this port. Signing in requires TLS."`
+	DomainIDs  []string          `json:"domain_ids" nullable:"false" doc:"The domains that the credential may send from. All if empty."`
+	LastUsedAt wire.OptionalTime `json:"last_used_at" doc:"When the credential was last used, accurate to a minute; null if never."`
 	CreatedAt  wire.Time         `json:"created_at"`
-	RevokedAt  wire.OptionalTime `json:"revoked_at" doc:"null: not revoked."`
+	RevokedAt  wire.OptionalTime `json:"revoked_at" doc:"null if the credential is active."`
 }
 
 type smtpCredentialAnswer struct {
@@ -47,10 +47,10 @@ type smtpCredentialAnswer struct {
 
 type newSMTPCredentialAnswer struct {
 	SMTPCredential smtpCredentialRecord `json:"smtp_credential"`
-	Password       string               `json:"password" doc:"Shown this once." example:"svs_Zk3v9QpA…"`
+	Password       string               `json:"password" doc:"The password. It is shown only once." example:"svs_Zk3v9QpA…"`
 }
 
-var credential = api.Noun{Name: "SMTP credential", About: "Id of the SMTP credential.", Example: "smtp_01kf0m4w7he6x8q2v5b3n9c1ta",
+var credential = api.Noun{Name: "SMTP credential", About: "ID of the SMTP credential.", Example: "smtp_01kf0m4w7he6x8q2v5b3n9c1ta",
 	Is: func(word string) bool { return id.Is(id.SMTPCredential, word) }}
 
 type smtpCredentialEdge struct{ credentials SMTPCredentialService }
@@ -60,41 +60,47 @@ type smtpCredentialEdge struct{ credentials SMTPCredentialService }
 func SMTPCredentialRoutes(service SMTPCredentialService) api.Routes {
 	return api.NewRoutes("smtp-credentials", func(a *api.API) {
 		e := &smtpCredentialEdge{credentials: service}
-		g := a.Tag(tagSMTPCredentials, "What programs sign in with at the SMTP relay: the user name `postrider` and a password, which is shown when it is made and never again. "+
-			"The relay takes mail under the rules of POST /emails; `X-Postrider-Unsubscribe: true`, `X-Postrider-Category`, `X-Postrider-Tag: name=value`, `X-Postrider-Scheduled-At`, "+
-			"`X-Postrider-Expires-At` and `X-Postrider-Idempotency-Key` in the header of a message say what those fields say there. Its `250` names the id of the email.")
+		g := a.Tag(tagSMTPCredentials, "Credentials for the SMTP relay: the user name `postrider` and a password, "+
+			"which is shown only when the credential is created. The relay applies the rules of POST /emails. The "+
+			"header fields `X-Postrider-Unsubscribe: true`, `X-Postrider-Category`, `X-Postrider-Tag: name=value`, "+
+			"`X-Postrider-Scheduled-At`, `X-Postrider-Expires-At` and `X-Postrider-Idempotency-Key` of a message "+
+			"have the meaning of the API fields. The `250` reply contains the ID of the email.")
 		g.Bind(credential, service)
 		api.OnceBody(g, api.Operation{
 			Path: "/smtp-credentials", ID: "createSMTPCredential", Needs: needsForKeys,
 			Summary: "Create an SMTP credential",
-			Description: "With `domain_ids` it sends from those domains alone. A key that may send from some domains only makes no credential for others. " +
-				"It sends as long as the role of its creator allows sending, or did when they left the account. Under an Idempotency-Key the answer is kept encrypted.",
-			Body:    &api.Body{About: "The credential to make.", Examples: map[string]any{"named": map[string]any{"name": "web shop", "domain_ids": []any{}}}},
+			Description: "Creates an SMTP credential. `domain_ids` limits it to these domains. An API key that is " +
+				"limited to domains cannot create a credential for other domains. The credential can send as long " +
+				"as the role of its creator allows sending, or allowed it when they left the account. An answer " +
+				"stored under an Idempotency-Key is encrypted.",
+			Body:    &api.Body{About: "The SMTP credential to create.", Examples: map[string]any{"named": map[string]any{"name": "web shop", "domain_ids": []any{}}}},
 			Example: map[string]any{"smtp_credential": smtpCredentialExample(), "password": "svs_Zk3v9QpA1mW5rT8yB2nC4xE6uH7jK0sLd3fG9aVqIo"}, Secret: true,
 		}, credentialBody, e.create)
 		api.List(g, api.Operation{
 			Path: "/smtp-credentials", ID: "listSMTPCredentials", Needs: needsForKeys,
-			Summary: "List SMTP credentials", Description: "Newest first, also those that are revoked.",
+			Summary: "List SMTP credentials", Description: "Lists SMTP credentials, newest first, including revoked ones.",
 			Example: smtpCredentialExample(),
 		}, api.Plural{Member: "smtp_credentials", Schema: "SmtpCredentialList"}, e.credentials.List, e.record)
 		api.Get(g, api.Operation{
 			Path: "/smtp-credentials/{id}", ID: "getSMTPCredential", Needs: needsForKeys,
-			Summary: "Retrieve an SMTP credential", Description: "Without its password.",
+			Summary: "Retrieve an SMTP credential", Description: "Returns an SMTP credential without its password.",
 			Example: map[string]any{"smtp_credential": smtpCredentialExample()}, Of: credential,
 		}, e.credentials.Get, e.answer)
 		api.Delete(g, api.Operation{
 			Path: "/smtp-credentials/{id}", ID: "revokeSMTPCredential", Needs: needsForKeys,
 			Summary: "Revoke an SMTP credential",
-			Description: "Nobody signs in with it any more, and connections that are open send no further message with it. It stays in the list with the time of its end. " +
-				"Revoking it again changes nothing.", Of: credential,
+			Description: "Revokes an SMTP credential. It can no longer sign in, and open connections cannot send " +
+				"another message with it. It remains in the list with its revocation time. Revoking it again has no " +
+				"effect.", Of: credential,
 		}, e.revoke)
 	})
 }
 
 func credentialBody(in *relay.NewCredential) body.Object {
 	return body.Object{Name: "CreateSMTPCredential", Fields: []body.Field{
-		{Name: "name", Type: body.Text(&in.Name).Length(1, 200), Need: body.RequiredByService, About: "To recognise the credential by.", Example: "web shop"},
-		{Name: "domain_ids", Type: body.List(&in.DomainIDs, body.Text).Count(0, 100), About: "The domains that it may send from; left out or empty is all."},
+		{Name: "name", Type: body.Text(&in.Name).Length(1, 200), Need: body.RequiredByService, About: "A name to recognize the credential by.", Example: "web shop"},
+		{Name: "domain_ids", Type: body.List(&in.DomainIDs, body.Text).Count(0, 100), About: "The domains that the " +
+			"credential may send from. Defaults to all; an empty list also means all."},
 	}, Check: func(d *body.Decoder) { d.Also(fault.From(in.Validate()).Fields) }}
 }
 

@@ -127,7 +127,7 @@ func (a *API) record(ctx context.Context, c *Call, op Operation, status int, tar
 		return
 	}
 	if err := a.audit.Record(context.WithoutCancel(ctx), c.Caller, op.ID, target); err != nil {
-		a.log.ErrorContext(ctx, "an operation is missing in the audit log", "operation", op.ID, telemetry.KeyRequestID, c.RequestID, telemetry.KeyError, err)
+		a.log.ErrorContext(ctx, "audit log entry lost", "operation", op.ID, telemetry.KeyRequestID, c.RequestID, telemetry.KeyError, err)
 	}
 }
 
@@ -139,7 +139,7 @@ func (c *Call) LastBy(ctx context.Context, operation, target string, since time.
 	}
 	by, err := c.api.audit.LastBy(ctx, c.AccountID, operation, target, since)
 	if err != nil {
-		c.api.log.WarnContext(ctx, "the audit log does not say who was last", "operation", operation, telemetry.KeyError, err)
+		c.api.log.WarnContext(ctx, "cannot read the last actor from the audit log", "operation", operation, telemetry.KeyError, err)
 	}
 	return by.Name
 }
@@ -301,9 +301,9 @@ func checkQuery(raw string, known []string) error {
 		case !slices.Contains(known, name):
 			wrong.Add(body.Shown(name), "is not a known query parameter")
 		case len(values) > 1:
-			wrong.Add(name, "is given more than once")
+			wrong.Add(name, "cannot be given more than once")
 		case values[0] == "":
-			wrong.Add(name, "is empty")
+			wrong.Add(name, "cannot be empty")
 		}
 	}
 	return wrong.Err()

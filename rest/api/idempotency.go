@@ -27,7 +27,7 @@ var _ Idempotency = (*idempotency.Store)(nil)
 type stored struct {
 	Status      int
 	ContentType string `header:"Content-Type" hidden:"true"`
-	Replayed    string `header:"Idempotent-Replayed" doc:"\"true\" when this is the answer that an earlier request with the same Idempotency-Key got." enum:"true"`
+	Replayed    string `header:"Idempotent-Replayed" doc:"\"true\" if this is the stored answer to an earlier request with the same Idempotency-Key." enum:"true"`
 	Body        []byte
 }
 
@@ -46,7 +46,8 @@ func idempotencyKey(header http.Header) (string, error) {
 	case len(values) == 0:
 		return "", nil
 	case len(values) > 1 || values[0] == "":
-		return "", fault.InvalidField(idempotency.Header, "must be one key of 1 to 255 printable ASCII characters")
+		return "", fault.InvalidField(idempotency.Header, "must be a single key of 1 to 255 printable ASCII "+
+			"characters")
 	default:
 		return values[0], nil
 	}

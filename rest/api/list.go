@@ -13,8 +13,8 @@ import (
 
 // Page is the input of every list. Lists with filters embed it.
 type Page struct {
-	Limit  int    `query:"limit" minimum:"1" maximum:"100" default:"25" doc:"How many to return."`
-	Cursor string `query:"cursor" doc:"next_cursor of the page before; opaque. Left out: the newest."`
+	Limit  int    `query:"limit" minimum:"1" maximum:"100" default:"25" doc:"Maximum number of items to return."`
+	Cursor string `query:"cursor" doc:"The next_cursor of the previous page, an opaque string. Defaults to the first page."`
 }
 
 // Request is the page that is asked for.
@@ -72,7 +72,7 @@ func (p Plural) schema(record reflect.Type) func(huma.Registry) *huma.Schema {
 	return func(schemas huma.Registry) *huma.Schema {
 		next := p.NextCursor
 		if next == "" {
-			next = "Give it as cursor to get the next page; null on the last."
+			next = "Send it as `cursor` to get the next page. `null` on the last page."
 		}
 		schemas.Map()[p.Schema] = &huma.Schema{Type: huma.TypeObject, Required: []string{p.Member, "has_more", "next_cursor"}, Properties: map[string]*huma.Schema{
 			p.Member:      {Type: huma.TypeArray, Items: schemas.Schema(record, true, "")},

@@ -13,7 +13,7 @@ func QueryTime(wrong fault.Fields, field, text string) *time.Time {
 	}
 	moment, err := time.Parse(time.RFC3339Nano, text)
 	if err != nil {
-		wrong.Add(field, "must be a time as 2026-01-15T09:30:00Z, with Z or an offset")
+		wrong.Add(field, "must be a time with Z or an offset, for example 2026-01-15T09:30:00Z")
 		return nil
 	}
 	return &moment

@@ -48,7 +48,7 @@ func bodyError(ctx context.Context, err error, limit int64) error {
 	switch {
 	case errors.Is(err, intake.ErrTooLarge):
 		return &fault.Error{Kind: fault.TooLarge, Code: fault.CodePayloadTooLarge,
-			Message: fmt.Sprintf("The body is larger than the %d octets that this operation takes", limit)}
+			Message: fmt.Sprintf("The body is larger than the limit of %d bytes", limit)}
 	case errors.Is(err, intake.ErrSlow):
 		return tooSlow()
 	case errors.Is(err, intake.ErrCut):
@@ -60,7 +60,7 @@ func bodyError(ctx context.Context, err error, limit int64) error {
 	case ctx.Err() != nil:
 		return ctx.Err()
 	}
-	return fault.Invalidf("The body ended early")
+	return fault.Invalidf("The body ended unexpectedly")
 }
 
 // RoomError is the answer where something of ours found no room.
@@ -76,7 +76,7 @@ func RoomError(ctx context.Context, err error) error {
 
 func noRoom(cause error) *fault.Error {
 	refused := &fault.Error{Kind: fault.Away, Code: fault.CodeUnavailable, RetryAfter: retryBody,
-		Message: "Too many large requests at once; retry with the same Idempotency-Key"}
+		Message: "Too many large requests in progress. Retry with the same Idempotency-Key"}
 	return refused.Because(cause)
 }
 
@@ -104,7 +104,7 @@ func (c *Call) working(ctx context.Context, do func(context.Context) (*stored, e
 
 func checkContentType(header http.Header) error {
 	if encoding := header.Get("Content-Encoding"); encoding != "" && !strings.EqualFold(encoding, "identity") {
-		return problem.New(http.StatusUnsupportedMediaType, fault.CodeUnsupportedMediaType, "Content-Encoding is not supported; send the body as it is")
+		return problem.New(http.StatusUnsupportedMediaType, fault.CodeUnsupportedMediaType, "Content-Encoding is not supported. Send the body uncompressed")
 	}
 	given := header.Get("Content-Type")
 	mediaType, params, err := mime.ParseMediaType(given)
@@ -138,7 +138,7 @@ func (a *API) refuseBody(w http.ResponseWriter, r *http.Request, c *Call) error 
 		}
 	}
 	if errors.Is(err, intake.ErrTooLarge) {
-		return fault.Invalidf("This operation takes no body")
+		return fault.Invalidf("This operation does not accept a body")
 	}
 	return bodyError(r.Context(), err, emptyLimit)
 }

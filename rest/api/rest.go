@@ -237,7 +237,7 @@ func (a *API) route(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	problem.New(http.StatusMethodNotAllowed, fault.CodeMethodNotAllowed,
-		fmt.Sprintf("%s is not allowed here; use %s", body.Shown(r.Method), strings.Join(allowed, ", "))).Write(w)
+		fmt.Sprintf("Method %s not allowed: use %s", body.Shown(r.Method), strings.Join(allowed, ", "))).Write(w)
 }
 
 // methods lists what a path allows; nothing when the path does not exist.

@@ -67,7 +67,8 @@ func (s sealedAnswers) Lookup(ctx context.Context, claim *idempotency.Claim) (*i
 func (s sealedAnswers) open(a *idempotency.Answer) (*idempotency.Answer, error) {
 	body, err := s.box.Open(a.Body, s.context)
 	if err != nil { // the master key that it was sealed with has been taken away since
-		return nil, fault.Conflictf(fault.CodeConflict, "A request with this Idempotency-Key has succeeded, and its answer can no longer be read").Because(err)
+		return nil, fault.Conflictf(fault.CodeConflict, "A request with this Idempotency-Key succeeded, but its "+
+			"answer can no longer be decrypted").Because(err)
 	}
 	return &idempotency.Answer{Status: a.Status, Body: body, Replayed: a.Replayed}, nil
 }

@@ -52,7 +52,7 @@ func (d *Decoder) Base64(path string, v Value) []byte {
 	// The decoder writes behind where it reads, so both may be one buffer.
 	n, err := base64.RawStdEncoding.Decode(text, text)
 	if err != nil {
-		d.Refuse(path, "is not valid base64")
+		d.Refuse(path, "must be valid base64")
 		return nil
 	}
 	return text[:n]

@@ -30,14 +30,14 @@ type Decoder struct {
 // ParseObject checks that a body is one JSON object.
 func ParseObject(body []byte) (Value, error) {
 	if len(bytes.TrimSpace(body)) == 0 {
-		return Value{}, fault.Invalidf("The body is empty; a JSON object is expected")
+		return Value{}, fault.Invalidf("The body is empty. It must be a JSON object")
 	}
 	root, err := parseJSON(body)
 	if err != nil {
 		return Value{}, fault.Invalidf("The body is not valid JSON: %s", err)
 	}
 	if root.Kind() != KindObject {
-		return Value{}, fault.Invalidf("The body is %s; a JSON object is expected", root.Kind())
+		return Value{}, fault.Invalidf("The body is %s. It must be a JSON object", root.Kind())
 	}
 	return root, nil
 }
@@ -78,10 +78,10 @@ func (d *Decoder) Members(path string, v Value) func(func(string, Value) bool) {
 			case d.Full():
 				return
 			case len(seen) == maxElements:
-				d.Refuse(path, "has more than %d fields", maxElements)
+				d.Refuse(path, "must have at most %d fields", maxElements)
 				return
 			case seen[name]:
-				d.Refuse(Join(path, Shown(name)), "is given twice")
+				d.Refuse(Join(path, Shown(name)), "appears more than once")
 				continue
 			}
 			seen[name] = true
@@ -97,7 +97,7 @@ func (d *Decoder) Items(path string, v Value) func(func(string, Value) bool) {
 	return func(yield func(string, Value) bool) {
 		for i, item := range v.Items() {
 			if i == maxElements {
-				d.Refuse(path, "has more than %d items", maxElements)
+				d.Refuse(path, "must have at most %d items", maxElements)
 				return
 			}
 			if d.Full() || !yield(fmt.Sprintf("%s[%d]", path, i), item) {
@@ -157,7 +157,7 @@ func (d *Decoder) Plain(path string, v Value) any {
 			}
 			at := Join(path, Shown(name))
 			if _, twice := fields[name]; twice {
-				d.Refuse(at, "is given twice")
+				d.Refuse(at, "appears more than once")
 			}
 			fields[name] = d.Plain(at, member)
 		}

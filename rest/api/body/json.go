@@ -72,7 +72,7 @@ func (v Value) Text() string {
 	}
 	var s string
 	if err := json.Unmarshal(v.raw, &s); err != nil {
-		panic(fmt.Sprintf("body: a string that parseJSON accepted does not decode: %v", err))
+		panic(fmt.Sprintf("body: decode a string that parseJSON accepted: %v", err))
 	}
 	return s
 }
@@ -188,7 +188,7 @@ func parseJSON(data []byte) (Value, error) {
 	}
 	end := p.pos
 	if p.pos = skipSpace(data, end); p.pos != len(data) {
-		return Value{}, p.fail(p.pos, "something follows the JSON value")
+		return Value{}, p.fail(p.pos, "unexpected data after the JSON value")
 	}
 	return Value{data[start:end]}, nil
 }

@@ -74,7 +74,7 @@ func Decode[T any](root Value, declare func(*T) Object) (T, error) {
 		return into, err
 	}
 	if o.Change && len(d.given) == 0 {
-		return into, fault.Invalidf("The body changes nothing: give at least one %s", o.choice())
+		return into, fault.Invalidf("No fields to update. Send at least one %s", o.choice())
 	}
 	return into, nil
 }
@@ -110,7 +110,7 @@ func (o Object) read(d *Decoder, path string, v Value) (given []string) {
 		f := &o.Fields[i]
 		switch {
 		case member.Kind() != KindNull && called[i] != "":
-			d.Refuse(Join(path, name), "means the same as %s, which is given too", called[i])
+			d.Refuse(Join(path, name), "is an alias of %s; send only one", called[i])
 		case member.Kind() != KindNull:
 			called[i], given = name, append(given, f.Name)
 			f.Type.Read(d, Join(path, f.Name), member)
@@ -118,7 +118,7 @@ func (o Object) read(d *Decoder, path string, v Value) (given []string) {
 			given = append(given, f.Name)
 			f.Null()
 		case f.Null == nil && d.refuseNull:
-			d.Refuse(Join(path, name), "must not be null; leave it out to keep what is set")
+			d.Refuse(Join(path, name), "cannot be null; omit it to keep the current value")
 		}
 	}
 	for i, f := range o.Fields {

@@ -40,7 +40,7 @@ func (p *parser) space() { p.pos = skipSpace(p.data, p.pos) }
 
 func (p *parser) value(depth int) error {
 	if depth > maxDepth {
-		return p.fail(p.pos, "nested more than %d deep", maxDepth)
+		return p.fail(p.pos, "nested more than %d levels deep", maxDepth)
 	}
 	if p.values++; p.values > maxValues {
 		return p.fail(p.pos, "more than %d values", maxValues)
@@ -161,7 +161,7 @@ func (p *parser) escape() error {
 	case 'u':
 		return p.unicode()
 	default:
-		return p.unexpected("an escape that JSON knows")
+		return p.unexpected("a valid JSON escape")
 	}
 }
 
@@ -183,7 +183,7 @@ func (p *parser) unicode() error {
 			return nil
 		}
 	}
-	return p.fail(start, "half of a surrogate pair is not a character")
+	return p.fail(start, "an unpaired surrogate is not a character")
 }
 
 // hex4 leaves the position on its last digit.

@@ -44,7 +44,7 @@ func (o Object) describe(c Components) *huma.Schema {
 		if len(f.Aliases) > 0 {
 			alias := *p
 			p.Description = strings.TrimSpace(p.Description + " Aliases: `" + strings.Join(f.Aliases, "`, `") + "`.")
-			alias.Description = "Another name for `" + f.Name + "`; give one of them."
+			alias.Description = "An alias of `" + f.Name + "`. Send only one of them."
 			for i, other := range f.Aliases {
 				s.Properties[other] = withGoName(alias, f.Name, i)
 			}

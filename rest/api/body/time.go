@@ -28,10 +28,10 @@ func (d *Decoder) Time(path string, v Value) (time.Time, bool) {
 	}
 	for _, layout := range []string{"2006-01-02T15:04:05", "2006-01-02T15:04"} {
 		if _, err := time.Parse(layout, upper); err == nil {
-			d.Refuse(path, "needs an offset from UTC, as in %sZ", Shown(text))
+			d.Refuse(path, "must include a UTC offset, for example %sZ", Shown(text))
 			return time.Time{}, false
 		}
 	}
-	d.Refuse(path, "must be a time in ISO 8601 with an offset or Z, as 2026-01-15T09:30:00Z")
+	d.Refuse(path, "must be an ISO 8601 time with an offset or Z, for example 2026-01-15T09:30:00Z")
 	return time.Time{}, false
 }

@@ -28,7 +28,7 @@ var _ Turns = (*exports.Service)(nil)
 
 // Input is the parameter of every export. The input of an export embeds it beside the filters of its list.
 type Input struct {
-	Format string `query:"format" enum:"jsonl,csv" default:"jsonl" doc:"jsonl: JSON Lines, one record a line, each as the list has it. csv: CSV with a line of names (RFC 4180)."`
+	Format string `query:"format" enum:"jsonl,csv" default:"jsonl" doc:"jsonl: JSON Lines, one record per line, as in the list. csv: CSV with a header line (RFC 4180)."`
 }
 
 func (i *Input) form() string { return i.Format }
@@ -49,12 +49,13 @@ type answer struct {
 	Body        func(huma.Context)
 }
 
-const about = " Newest first, as the list has them, and without a limit.\n\n" +
-	"The answer is written while it is read, so its status says only that it has begun. An export that cannot be brought to its end breaks the connection off: " +
-	"one that ends as HTTP has it (the last chunk, the end of the stream) is whole. What arrives meanwhile is not in it.\n\n" +
-	"In CSV null is an empty cell, and a cell that begins with `=`, `+`, `-`, `@`, a tab or a carriage return has an apostrophe before it, so that a spreadsheet does " +
-	"not take it for a formula.\n\n" +
-	"An account has one export at a time; another is answered 429 `export_in_progress`. A key that may only send may not export."
+const about = "Records are in the order of the list, newest first, and their number is not limited.\n\nThe response " +
+	"is streamed, so its status only confirms that the export has started. If an export fails, the connection is " +
+	"aborted: a response that ends properly (last chunk or end of stream) is complete. Records that are created in " +
+	"the meantime are not included.\n\nIn CSV, `null` is an empty cell. A cell that starts with `=`, `+`, `-`, `@`, " +
+	"a tab or a carriage return is prefixed with an apostrophe, so that spreadsheets do not interpret it as a " +
+	"formula.\n\nAn account can run one export at a time; another one fails with 429 `export_in_progress`. Keys " +
+	"with the scope `sending` cannot export."
 
 // Add adds the operation that exports a list.
 func Add[I, T, R any](g *api.Group, op api.Operation, of List[I, T, R]) {

@@ -57,10 +57,12 @@ func New(version, server, cookie string) *huma.OpenAPI {
 			Headers:    responseHeaders(),
 			Parameters: map[string]*huma.Param{"IdempotencyKey": idempotencyParameter()},
 			SecuritySchemes: map[string]*huma.SecurityScheme{"bearer": {Type: "http", Scheme: "bearer",
-				Description: "An API key. Its secret starts with `svc_` and is shown once, when the key is made. For servers only."},
+				Description: "An API key for use on servers. Its secret starts with `svc_` and is shown only once, " +
+					"when the key is created."},
 				"session": {Type: "apiKey", In: "cookie", Name: cookie,
-					Description: "The cookie of somebody who is signed in. A request that changes something must come from a page of this installation. " +
-						"The header Postrider-Account names the team that is meant, where it is not the session's."}},
+					Description: "The session cookie of a signed-in user. A request that changes data must come " +
+						"from a page of this installation. The header Postrider-Account selects an account other " +
+						"than the session's."}},
 		},
 		Security: []map[string][]string{{"bearer": {}}},
 	}
@@ -84,8 +86,10 @@ func schemaName(t reflect.Type, hint string) string {
 func idempotencyParameter() *huma.Param {
 	one, most := 1, 255
 	return &huma.Param{Name: idempotency.Header, In: "header", Example: "order-1742-receipt",
-		Description: "1 to 255 printable ASCII characters, unique in your account, kept for 24 hours. The same key with the same body gives the first " +
-			"answer again, byte for byte, with `Idempotent-Replayed: true`; with another body it is 409 `idempotency_conflict`. Answers of 2xx are kept; a request that was refused is judged anew.",
+		Description: "1 to 255 printable ASCII characters, unique in your account, kept for 24 hours. The same key " +
+			"with the same body returns the first answer again, byte for byte, with `Idempotent-Replayed: true`. " +
+			"With a different body it fails with 409 `idempotency_conflict`. Only 2xx answers are stored; a request " +
+			"that failed is processed again.",
 		Schema: &huma.Schema{Type: huma.TypeString, MinLength: &one, MaxLength: &most, Pattern: "^[ -~]+$"}}
 }
 
@@ -97,11 +101,12 @@ var headerNames = map[string]string{
 func responseHeaders() map[string]*huma.Header {
 	integer := &huma.Schema{Type: huma.TypeInteger}
 	return map[string]*huma.Header{
-		"RequestId":          {Description: "Names this request in our logs.", Schema: &huma.Schema{Type: huma.TypeString}},
-		"RateLimitLimit":     {Description: "Requests that may be made at once: two seconds' worth of the plan's rate.", Schema: integer},
-		"RateLimitRemaining": {Description: "How many of them are left.", Schema: integer},
-		"RateLimitReset":     {Description: "Seconds until all of them are there again.", Schema: integer},
-		"RetryAfter":         {Description: "Seconds to wait before the request is repeated.", Schema: integer},
+		"RequestId": {Description: "Identifies this request in the server logs.", Schema: &huma.Schema{Type: huma.TypeString}},
+		"RateLimitLimit": {Description: "The number of requests allowed in a burst: two seconds' worth of the " +
+			"plan's rate.", Schema: integer},
+		"RateLimitRemaining": {Description: "The number of requests left in the burst.", Schema: integer},
+		"RateLimitReset":     {Description: "Seconds until the whole burst is available again.", Schema: integer},
+		"RetryAfter":         {Description: "Seconds to wait before you retry.", Schema: integer},
 	}
 }
 
@@ -127,7 +132,7 @@ type PathParameter struct{ About, Example string }
 // describeRights says who may ask: keys by their scope, people by their role.
 func (o Operation) describeRights(op *huma.Operation) {
 	if o.Public {
-		op.Description += "\n\nNeeds no credential."
+		op.Description += "\n\nRequires no authentication."
 		op.Security = []map[string][]string{}
 		return
 	}
@@ -138,7 +143,7 @@ func (o Operation) describeRights(op *huma.Operation) {
 	if len(o.Roles) > 0 {
 		op.Description += "\n\nRoles: `" + strings.Join(o.Roles, "`, `") + "`."
 	} else {
-		op.Description += "\n\nFor operators of the installation."
+		op.Description += "\n\nRequires an operator of the installation."
 	}
 	op.Security = append(op.Security, map[string][]string{"session": {}})
 }

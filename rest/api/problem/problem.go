@@ -144,9 +144,9 @@ func init() { //nolint:gochecknoinits // Huma offers these variables only, and r
 	validation.MsgExpectedMinimumNumber = "must be at least %v"
 	validation.MsgExpectedMaximumNumber = "must be at most %v"
 	validation.MsgExpectedOneOf = "must be one of %s"
-	validation.MsgExpectedMaxLength = "is longer than %d characters"
+	validation.MsgExpectedMaxLength = "must have at most %d characters"
 	validation.MsgExpectedMatchPattern = "must match %s"
-	validation.MsgExpectedRFC3339DateTime = "must be a time as 2026-01-15T09:30:00Z, with Z or an offset"
+	validation.MsgExpectedRFC3339DateTime = "must be a time with Z or an offset, for example 2026-01-15T09:30:00Z"
 }
 
 // ourWords are what we say for messages of Huma that are no variables.

@@ -98,7 +98,7 @@ func Marshal(v any) ([]byte, error) {
 func Encode(v any) json.RawMessage {
 	encoded, err := Marshal(v)
 	if err != nil {
-		panic("rest: a record cannot be encoded: " + err.Error())
+		panic("rest: encode a record: " + err.Error())
 	}
 	return encoded
 }
