@@ -27,8 +27,8 @@ type claimRecord struct {
 	ID            string            `json:"id" example:"clm_01kf0m4w7he6x8q2v5b3n9c1ta"`
 	Name          string            `json:"name" example:"example.com"`
 	Status        string            `json:"status" enum:"pending,completed,expired"`
-	Record        proofRecord       `json:"record" doc:"Publish it beside the records that are there: it proves that you control the domain."`
-	Error         *string           `json:"error" doc:"What the look-up just made found wrong, in one sentence; otherwise null."`
+	Record        proofRecord       `json:"record" doc:"The record to publish in addition to the existing ones. It proves that you control the domain."`
+	Error         *string           `json:"error" doc:"The problem that the latest lookup found, in one sentence; null if there is none."`
 	ExpiresAt     wire.Time         `json:"expires_at"`
 	CreatedAt     wire.Time         `json:"created_at"`
 	LastCheckedAt wire.OptionalTime `json:"last_checked_at"`
@@ -37,8 +37,8 @@ type claimRecord struct {
 
 type proofRecord struct {
 	Type  string `json:"type" enum:"TXT"`
-	Name  string `json:"name" doc:"In full, without a final dot."`
-	Value string `json:"value" doc:"What to publish, without quotes."`
+	Name  string `json:"name" doc:"The full name, without a trailing dot."`
+	Value string `json:"value" doc:"The value to publish, without quotes."`
 }
 
 type claimAnswer struct {
@@ -47,10 +47,10 @@ type claimAnswer struct {
 
 type claimVerified struct {
 	Claim  claimRecord                 `json:"claim"`
-	Domain wire.Optional[domainRecord] `json:"domain" doc:"Your new domain with its records to publish, once the claim is completed; null before."`
+	Domain wire.Optional[domainRecord] `json:"domain" doc:"Your new domain with its records to publish; null if the claim is not completed."`
 }
 
-var claim = api.Noun{Name: "claim", About: "Id of the claim.", Example: "clm_01kf0m4w7he6x8q2v5b3n9c1ta",
+var claim = api.Noun{Name: "claim", About: "ID of the claim.", Example: "clm_01kf0m4w7he6x8q2v5b3n9c1ta",
 	Is: func(word string) bool { return id.Is(id.Claim, word) }}
 
 func (e *edge) claims(g *api.Group) {
@@ -58,26 +58,29 @@ func (e *edge) claims(g *api.Group) {
 	api.OnceBody(g, api.Operation{
 		Path: "/domains/claims", ID: "startDomainClaim", Needs: rights.Write, Slow: true,
 		Summary: "Claim a domain",
-		Description: "For a domain that another account has verified and that you control. Publish the TXT record of the answer, then verify the claim within 7 days. " +
-			"Starting again while a claim for the name is open answers that one. 409 `conflict` when no other account has the domain verified: add it, then.",
+		Description: "Starts a claim for a domain that you control and another account has verified. Publish the " +
+			"TXT record in the response, then verify the claim within 7 days. If a claim for the name is open, it " +
+			"is returned. Fails with 409 `conflict` if no other account has verified the domain: add it instead.",
 		Body:    &api.Body{About: "The domain to claim.", Examples: map[string]any{"domain": map[string]any{"name": "example.com"}}},
 		Example: pending, Problems: []int{http.StatusConflict},
 	}, claimBody, e.startClaim)
 	api.List(g, api.Operation{
 		Path: "/domains/claims", ID: "listDomainClaims", Needs: rights.Read,
-		Summary: "List claims", Description: "Newest first.",
+		Summary: "List claims", Description: "Lists claims, newest first.",
 		Example: claimExample(false),
 	}, api.Plural{Member: "claims", Schema: "ClaimList"}, e.service.ListClaims, newClaimRecord)
 	api.Get(g, api.Operation{
 		Path: "/domains/claims/{id}", ID: "getDomainClaim", Needs: rights.Read,
-		Summary: "Retrieve a claim", Description: "It cannot be verified any more once it is `expired`.",
+		Summary: "Retrieve a claim", Description: "Returns a claim. An `expired` claim can no longer be verified.",
 		Example: pending, Of: claim,
 	}, e.service.GetClaim, newClaimAnswer)
 	api.Handle(g, api.Operation{
 		Method: http.MethodPost, Path: "/domains/claims/{id}/verify", ID: "verifyDomainClaim", Needs: rights.Write, Slow: true, Stores: api.StoresNothing,
 		Summary: "Verify a claim",
-		Description: "Looks the TXT record up in DNS now. When it is there, the domain moves to your account, with new signing keys and status `pending`: publish its " +
-			"records and verify it. The other account cannot send from it any more. When it is not, the claim stays `pending` and `error` says what to do.",
+		Description: "Looks up the TXT record of a claim immediately. If it is found, the domain moves to your " +
+			"account with new signing keys and the status `pending`: publish its records and verify it. The other " +
+			"account can then no longer send from it. Otherwise the claim remains `pending`, and `error` explains " +
+			"what to do.",
 		Example:  map[string]any{"claim": claimExample(true), "domain": domainExample()},
 		Problems: []int{http.StatusNotFound, http.StatusConflict}, Of: claim,
 	}, e.verifyClaim)

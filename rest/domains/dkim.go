@@ -16,11 +16,12 @@ func (e *edge) rotateDKIM(g *api.Group) {
 	api.Once(g, api.Operation{
 		Path: "/domains/{id}/dkim/rotate", ID: "rotateDomainDKIM", Needs: rights.Write,
 		Summary: "Rotate the DKIM key",
-		Description: "Makes a new signing key and lists its record beside the present one. Mail goes on being signed with the present key until the new " +
-			"record was found and a sample signature verified with it, by `verify` or by the checks in the background; then the new key signs and the " +
-			"earlier one retires, without a gap. The record of a retired key stays listed for 7 days, because mail signed with it may still be under " +
-			"way: remove it after `keep_until`. A domain that signs with Ed25519 too gets a new key of both. While a key waits for its record, " +
-			"another rotation is 409 `conflict` with its selector in `details`.",
+		Description: "Creates a new signing key and lists its record next to the current one. The current key signs " +
+			"mail until `verify` or a background check finds the new record and verifies a sample signature with " +
+			"it. Then the new key takes over and the old one retires, without a gap. The record of a retired key " +
+			"remains listed for 7 days, because mail signed with it may still be in transit: remove it after " +
+			"`keep_until`. A domain that also signs with Ed25519 gets a new key of both types. While a key waits " +
+			"for its record, another rotation fails with 409 `conflict` and its selector in `details`.",
 		Example:  map[string]any{"domain": domainExample()},
 		Problems: []int{http.StatusNotFound, http.StatusConflict}, Of: Noun,
 	}, e.rotate)
@@ -34,19 +35,19 @@ func (e *edge) rotate(ctx context.Context, c *api.Call, in *api.Item, keep api.K
 type domainDKIM struct {
 	Selector  string `json:"selector"`
 	Algorithm string `json:"algorithm" enum:"rsa-sha256"`
-	Ready     bool   `json:"ready" doc:"Whether the published key was seen to verify our signatures."`
+	Ready     bool   `json:"ready" doc:"Whether a check verified our signatures with the published key."`
 }
 
 // domainKey is any key of a domain.
 type domainKey struct {
 	Selector    string            `json:"selector"`
 	Algorithm   string            `json:"algorithm" enum:"rsa-sha256,ed25519-sha256"`
-	Status      string            `json:"status" enum:"pending,active,retired" doc:"pending: waits for its record; active: signs; retired: does not sign any more."`
-	Ready       bool              `json:"ready" doc:"Whether the published key was seen to verify our signatures."`
+	Status      string            `json:"status" enum:"pending,active,retired" doc:"pending: waiting for its record. active: signing. retired: no longer signing."`
+	Ready       bool              `json:"ready" doc:"Whether a check verified our signatures with the published key."`
 	CreatedAt   wire.Time         `json:"created_at"`
 	ActivatedAt wire.OptionalTime `json:"activated_at"`
 	RetiredAt   wire.OptionalTime `json:"retired_at"`
-	KeepUntil   wire.OptionalTime `json:"keep_until" doc:"Of a retired key: its record may be removed after this, because mail signed with it may still be under way."`
+	KeepUntil   wire.OptionalTime `json:"keep_until" doc:"For a retired key, when its record may be removed. Mail signed with it may be in transit until then."`
 }
 
 func signingKey(d *ent.Domain) domainDKIM {

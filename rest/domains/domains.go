@@ -34,21 +34,21 @@ var _ Service = (*domains.Service)(nil)
 const Tag = "Domains"
 
 // Noun is what the {id} of a path below /domains names.
-var Noun = api.Noun{Name: "domain", About: "Id of the domain.", Example: "dom_01kf0m4w7he6x8q2v5b3n9c1ta",
+var Noun = api.Noun{Name: "domain", About: "ID of the domain.", Example: "dom_01kf0m4w7he6x8q2v5b3n9c1ta",
 	Is: func(word string) bool { return id.Is(id.Domain, word) }}
 
 // domainRecord is a domain as callers see it.
 type domainRecord struct {
 	ID             string            `json:"id" example:"dom_01kf0m4w7he6x8q2v5b3n9c1ta"`
 	Name           string            `json:"name" example:"example.com"`
-	Status         string            `json:"status" enum:"pending,verified,temporary_failure,failed" doc:"temporary_failure: was verified, records broke, still sends for 72 hours."`
-	Records        []dnsRecord       `json:"records" nullable:"false" doc:"What to publish in DNS, and what the last check saw."`
+	Status         string            `json:"status" enum:"pending,verified,temporary_failure,failed" doc:"temporary_failure: the domain was verified and its records are now missing or wrong. It can still send for 72 hours."`
+	Records        []dnsRecord       `json:"records" nullable:"false" doc:"The records to publish in DNS, and the result of the last check."`
 	OpenTracking   bool              `json:"open_tracking"`
 	ClickTracking  bool              `json:"click_tracking"`
 	TLSMode        string            `json:"tls_mode" enum:"opportunistic,enforced"`
 	InboundEnabled bool              `json:"inbound_enabled"`
 	DKIM           domainDKIM        `json:"dkim"`
-	DKIMKeys       []domainKey       `json:"dkim_keys" nullable:"false" doc:"Every key with a record: the RSA key that signs first."`
+	DKIMKeys       []domainKey       `json:"dkim_keys" nullable:"false" doc:"Every key that has a record, the active RSA key first."`
 	LastCheckedAt  wire.OptionalTime `json:"last_checked_at"`
 	VerifiedAt     wire.OptionalTime `json:"verified_at"`
 	CreatedAt      wire.Time         `json:"created_at"`
@@ -58,14 +58,14 @@ type domainRecord struct {
 type dnsRecord struct {
 	Purpose  string   `json:"purpose" enum:"ownership,dkim,return_path,spf,dmarc,inbound_mx"`
 	Type     string   `json:"type" enum:"TXT,CNAME,MX"`
-	Name     string   `json:"name" doc:"In full, without a final dot."`
-	Value    string   `json:"value" doc:"What to publish, without quotes."`
-	Priority *int     `json:"priority,omitempty" doc:"MX records only."`
-	TTL      int      `json:"ttl" doc:"Proposed, in seconds."`
-	Required bool     `json:"required" doc:"Whether verification needs it."`
+	Name     string   `json:"name" doc:"The full name, without a trailing dot."`
+	Value    string   `json:"value" doc:"The value to publish, without quotes."`
+	Priority *int     `json:"priority,omitempty" doc:"Priority of an MX record; null for other types."`
+	TTL      int      `json:"ttl" doc:"The recommended TTL in seconds."`
+	Required bool     `json:"required" doc:"Whether verification requires this record."`
 	Status   string   `json:"status" enum:"missing,mismatch,verified"`
-	Found    []string `json:"found" nullable:"false" doc:"What the last check found there."`
-	Error    *string  `json:"error" doc:"One sentence on what to do; null when verified."`
+	Found    []string `json:"found" nullable:"false" doc:"The values that the last check found."`
+	Error    *string  `json:"error" doc:"What to do, in one sentence; null if the record is verified."`
 }
 
 type domainAnswer struct {
@@ -78,7 +78,7 @@ type edge struct{ service Service }
 func Routes(service Service) api.Routes {
 	return api.NewRoutes("domains", func(a *api.API) {
 		e := &edge{service: service}
-		g := a.Tag(Tag, "Domains that you send from: the DNS records to publish, and whether they were found.")
+		g := a.Tag(Tag, "Domains that you send from, with the DNS records to publish and their status.")
 		g.Bind(Noun, domainIDs{})
 		e.domains(g)
 		e.settings(g)
@@ -91,36 +91,38 @@ func (e *edge) domains(g *api.Group) {
 	api.OnceBody(g, api.Operation{
 		Path: "/domains", ID: "addDomain", Needs: rights.Write, Slow: true,
 		Summary: "Add a domain",
-		Description: "Makes a signing key for the domain and answers the DNS records to publish. Then verify it. The same domain twice is 409 " +
-			"`conflict`; one that another account has verified is 409 `domain_claimed`, and `details.claim` has the TXT record that proves control of " +
-			"it and how to start a claim.",
+		Description: "Adds a domain: creates its signing key and returns the DNS records to publish. Verify the " +
+			"domain afterwards. Adding it twice fails with 409 `conflict`. If another account has verified it, the " +
+			"error is 409 `domain_claimed`, and `details.claim` contains the TXT record that proves control of the " +
+			"domain and explains how to start a claim.",
 		Body:     &api.Body{About: "The domain to add.", Examples: map[string]any{"domain": map[string]any{"name": "example.com"}}},
 		Example:  map[string]any{"domain": domainExample()},
 		Problems: []int{http.StatusConflict},
 	}, addBody, e.add)
 	api.ListBy(g, api.Operation{
 		Path: "/domains", ID: "listDomains", Needs: rights.Read,
-		Summary: "List domains", Description: "Newest first.",
+		Summary: "List domains", Description: "Lists domains, newest first.",
 		Example: domainExample(),
 	}, api.Plural{Member: "domains", Schema: "DomainList"}, e.list, e.record)
 	api.Get(g, api.Operation{
 		Path: "/domains/{id}", ID: "getDomain", Needs: rights.Read,
-		Summary: "Retrieve a domain", Description: "With its DNS records as the last check saw them.",
+		Summary: "Retrieve a domain", Description: "Returns a domain with its DNS records, as of the last check.",
 		Example: map[string]any{"domain": domainExample()}, Of: Noun,
 	}, e.service.Get, e.answer)
 	api.Handle(g, api.Operation{
 		Method: http.MethodPost, Path: "/domains/{id}/verify", ID: "verifyDomain", Needs: rights.Write, Slow: true, Stores: api.StoresNothing,
 		Summary: "Verify a domain",
-		Description: "Looks its records up in DNS now and answers the domain as it stands after that. Ownership, DKIM, return path and SPF are " +
-			"required. A domain that is not verified yet is checked again by itself as well.",
+		Description: "Looks up the DNS records of a domain immediately and returns the updated domain. Ownership, " +
+			"DKIM, return path and SPF are required. A pending domain is also checked automatically.",
 		Example: map[string]any{"domain": domainExample()}, Problems: []int{http.StatusNotFound, http.StatusConflict, http.StatusBadGateway}, Of: Noun,
 	}, e.verify)
 }
 
 func addBody(in *domains.AddInput) body.Object {
 	return body.Object{Name: "AddDomain", Fields: []body.Field{
-		{Name: "name", Type: body.Text(&in.Name), Need: body.Required, About: "A domain name that is yours; not a public suffix.", Example: "example.com"},
-		{Name: "inbound_enabled", Type: body.Boolean(&in.InboundEnabled), Default: false, About: "Whether the domain receives mail as well."},
+		{Name: "name", Type: body.Text(&in.Name), Need: body.Required, About: "A domain name that you own. It " +
+			"cannot be a public suffix.", Example: "example.com"},
+		{Name: "inbound_enabled", Type: body.Boolean(&in.InboundEnabled), Default: false, About: "Whether the domain also receives mail."},
 	}}
 }
 

@@ -23,33 +23,37 @@ const zoneType = "text/plain; charset=utf-8"
 func (e *edge) settings(g *api.Group) {
 	api.Raw(g, api.Operation{
 		Method: http.MethodGet, Path: "/domains/{id}/zone-file", ID: "getDomainZoneFile", Needs: rights.Read,
-		Summary:     "Export a domain's DNS records",
-		Description: "The records to publish as lines of a zone file (RFC 1035), for DNS servers that import one. Names are given in full.",
-		Media:       "text/plain", Example: zoneExample, Problems: []int{http.StatusNotFound}, Of: Noun,
+		Summary: "Export a domain's DNS records",
+		Description: "Returns the records to publish as a zone file (RFC 1035), for DNS servers that can import " +
+			"one. All names are fully qualified.",
+		Media: "text/plain", Example: zoneExample, Problems: []int{http.StatusNotFound}, Of: Noun,
 	}, e.zoneFile)
 	api.HandleBody(g, api.Operation{
 		Method: http.MethodPatch, Path: "/domains/{id}", ID: "updateDomain", Needs: rights.Write, Stores: api.StoresNothing,
 		Summary: "Change a domain's settings",
-		Description: "A field that is left out stays as it is; `null` is refused. `open_tracking`, `click_tracking` and `tls_mode` are set after the domain is verified, " +
-			"before that they are 409 `domain_not_verified`. With `inbound_enabled` a verified domain has an MX record to publish.",
+		Description: "Updates the settings that you send. Omitted fields keep their value; `null` is refused. " +
+			"`open_tracking`, `click_tracking` and `tls_mode` require a verified domain and otherwise fail with 409 " +
+			"`domain_not_verified`. A verified domain with `inbound_enabled` has an MX record to publish.",
 		Body:    &api.Body{About: "The settings to change, at least one.", Examples: map[string]any{"tls": map[string]any{"tls_mode": "enforced"}}},
 		Example: map[string]any{"domain": domainExample()}, Problems: []int{http.StatusNotFound, http.StatusConflict}, Of: Noun,
 	}, changeBody, e.update)
 	api.Delete(g, api.Operation{
 		Path: "/domains/{id}", ID: "deleteDomain", Needs: rights.Write,
 		Summary: "Delete a domain",
-		Description: "Takes the domain away with its signing keys. Its emails can still be read. Mail of it that is not delivered yet fails at its next attempt, with " +
-			"a reason that says so. To send from it again, add it anew: it then has new keys and records.", Of: Noun,
+		Description: "Deletes a domain and its signing keys. Its emails remain readable. Undelivered mail fails at " +
+			"the next attempt with a reason. If you add the domain again, it gets new keys and records.", Of: Noun,
 	}, e.service.Delete)
 }
 
 func changeBody(c *domains.Change) body.Object {
 	return body.Object{Name: "UpdateDomain", Change: true, Fields: []body.Field{
-		{Name: "open_tracking", Type: body.Maybe(&c.OpenTracking, body.Boolean), About: "Whether opens are counted."},
-		{Name: "click_tracking", Type: body.Maybe(&c.ClickTracking, body.Boolean), About: "Whether clicks are counted."},
-		{Name: "tls_mode", Type: body.Maybe(&c.TLSMode, tlsMode), About: "enforced: a verified certificate, or no delivery."},
+		{Name: "open_tracking", Type: body.Maybe(&c.OpenTracking, body.Boolean), About: "Whether opens are tracked."},
+		{Name: "click_tracking", Type: body.Maybe(&c.ClickTracking, body.Boolean), About: "Whether clicks are tracked."},
+		{Name: "tls_mode", Type: body.Maybe(&c.TLSMode, tlsMode), About: "`enforced` requires TLS with a verified " +
+			"certificate; otherwise the message is not delivered."},
 		{Name: "inbound_enabled", Type: body.Maybe(&c.InboundEnabled, body.Boolean), About: "Whether the domain receives mail."},
-		{Name: "ed25519", Type: body.Maybe(&c.Ed25519, body.Boolean), About: "Whether mail is signed with an Ed25519 key beside RSA (RFC 8463). Its record is listed and used once it is found."},
+		{Name: "ed25519", Type: body.Maybe(&c.Ed25519, body.Boolean), About: "Whether mail is signed with Ed25519 " +
+			"in addition to RSA (RFC 8463). The record is used once it is found."},
 	}, Check: func(d *body.Decoder) { d.Also(c.Validate()) }}
 }
 

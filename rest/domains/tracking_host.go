@@ -24,9 +24,9 @@ var _ TrackingHostService = (*hosts.Service)(nil)
 
 type trackingHost struct {
 	Host          string              `json:"host" example:"links.example.com"`
-	Status        string              `json:"status" enum:"pending,verified,failed" doc:"verified: its CNAME record points here. failed: it was verified, and the record has been gone for 72 hours."`
-	Record        trackingRecord      `json:"record" doc:"What to publish in DNS, and what the last check saw."`
-	Certificate   trackingCertificate `json:"certificate" doc:"Links of new mail stand under the host once it is verified and can be served over TLS; until then under this service's own host."`
+	Status        string              `json:"status" enum:"pending,verified,failed" doc:"verified: the CNAME record points to this service. failed: the record was verified, but has been missing for 72 hours."`
+	Record        trackingRecord      `json:"record" doc:"The record to publish in DNS, and the result of the last check."`
+	Certificate   trackingCertificate `json:"certificate" doc:"TLS state. Links in new mail use the host once it is verified and has a certificate; until then they use this service's host."`
 	VerifiedAt    wire.OptionalTime   `json:"verified_at"`
 	LastCheckedAt wire.OptionalTime   `json:"last_checked_at"`
 	CreatedAt     wire.Time           `json:"created_at"`
@@ -34,17 +34,17 @@ type trackingHost struct {
 
 type trackingRecord struct {
 	Type   string   `json:"type" enum:"CNAME"`
-	Name   string   `json:"name" doc:"In full, without a final dot."`
-	Value  string   `json:"value" doc:"Where it has to point."`
+	Name   string   `json:"name" doc:"The full name, without a trailing dot."`
+	Value  string   `json:"value" doc:"The name that the record must point to."`
 	Status string   `json:"status" enum:"missing,mismatch,verified"`
-	Found  []string `json:"found" nullable:"false" doc:"Where the last check found it to point, alias by alias."`
-	Error  *string  `json:"error" doc:"One sentence on what to do; null when there is nothing."`
+	Found  []string `json:"found" nullable:"false" doc:"The target that the last check found, with all aliases."`
+	Error  *string  `json:"error" doc:"What to do, in one sentence; null if nothing is needed."`
 }
 
 type trackingCertificate struct {
-	Status    string            `json:"status" enum:"not_needed,unavailable,pending,issued,failed" doc:"not_needed: this service is reached without TLS (development). unavailable: this service gets no certificates."`
+	Status    string            `json:"status" enum:"not_needed,unavailable,pending,issued,failed" doc:"not_needed: this service does not use TLS (development). unavailable: this service does not obtain certificates."`
 	ExpiresAt wire.OptionalTime `json:"expires_at"`
-	Error     *string           `json:"error" doc:"Why it failed; null otherwise."`
+	Error     *string           `json:"error" doc:"Why it failed; null if it did not fail."`
 }
 
 type trackingHostAnswer struct {
@@ -63,27 +63,31 @@ func TrackingHostRoutes(service TrackingHostService) api.Routes {
 		api.HandleBody(g, api.Operation{
 			Method: http.MethodPut, Path: "/domains/{id}/tracking-host", ID: "setDomainTrackingHost", Needs: rights.Write, Slow: true,
 			Summary: "Set a domain's tracking host",
-			Description: "Links in mail of the domain stand under a name of its own, instead of this service's. The name lies below the domain, which has to be " +
-				"verified. Publish the CNAME record of the answer, then verify it. Another name replaces the one before; the same one changes nothing. A name " +
-				"that is in use already is 409 `conflict`.",
+			Description: "Sets the host name of links in mail from the domain. The name must be below the domain, " +
+				"which must be verified. Publish the CNAME record in the response, then verify it. A different name " +
+				"replaces the current one; the same name changes nothing. A name that is already in use fails with " +
+				"409 `conflict`.",
 			Body:    &api.Body{About: "The name.", Examples: map[string]any{"host": map[string]any{"host": "links.example.com"}}},
 			Example: example, Problems: []int{http.StatusNotFound, http.StatusConflict}, Of: Noun,
 		}, hostBody, e.set)
 		api.Get(g, api.Operation{
 			Path: "/domains/{id}/tracking-host", ID: "getDomainTrackingHost", Needs: rights.Read,
-			Summary: "Retrieve a domain's tracking host", Description: "With its CNAME record as the last check saw it. 404 when the domain has none.",
+			Summary: "Retrieve a domain's tracking host", Description: "Returns the tracking host with its CNAME " +
+				"record, as of the last check. 404 if the domain has none.",
 			Example: example, Of: Noun,
 		}, e.hosts.Get, newTrackingHostAnswer)
 		api.Handle(g, api.Operation{
 			Method: http.MethodPost, Path: "/domains/{id}/tracking-host/verify", ID: "verifyDomainTrackingHost", Needs: rights.Write, Slow: true, Stores: api.StoresNothing,
 			Summary: "Verify a domain's tracking host",
-			Description: "Looks its CNAME record up now and answers the host as it stands after that. It is checked by itself as well; a verified host whose " +
-				"record is gone for 72 hours is `failed`, and links of new mail stand under this service's own host until the record is back.",
+			Description: "Looks up the CNAME record immediately and returns the updated tracking host. It is also " +
+				"checked automatically. A verified host whose record is missing for 72 hours becomes `failed`, and " +
+				"links in new mail use this service's host until the record returns.",
 			Example: example, Problems: []int{http.StatusNotFound}, Of: Noun,
 		}, e.verify)
 		api.Delete(g, api.Operation{
 			Path: "/domains/{id}/tracking-host", ID: "deleteDomainTrackingHost", Needs: rights.Write,
-			Summary: "Remove a domain's tracking host", Description: "Links of new mail stand under this service's own host again. Keep the CNAME record as long as links that were sent are to work.", Of: Noun,
+			Summary: "Remove a domain's tracking host", Description: "Deletes the tracking host. Links in new mail " +
+				"use this service's host again. Keep the CNAME record as long as links in sent mail must work.", Of: Noun,
 		}, e.hosts.Delete)
 	})
 }

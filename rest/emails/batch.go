@@ -23,10 +23,10 @@ type batchAnswer struct {
 }
 
 type batchResult struct {
-	Index  int                  `json:"index" doc:"Place in the request, from 0."`
-	ID     *string              `json:"id" doc:"Of the email; null when there is none." example:"msg_01kf0m4w7he6x8q2v5b3n9c1ta"`
-	Status string               `json:"status" enum:"sent,scheduled,failed" doc:"As in the answer of a single send. failed without an id: the item was refused, error says why."`
-	Error  *problem.ProblemBody `json:"error,omitempty" doc:"As a single send would have been answered; paths in details are those of the item."`
+	Index  int                  `json:"index" doc:"Position in the request, starting at 0."`
+	ID     *string              `json:"id" doc:"ID of the email; null if the item was rejected." example:"msg_01kf0m4w7he6x8q2v5b3n9c1ta"`
+	Status string               `json:"status" enum:"sent,scheduled,failed" doc:"Status as returned by POST /emails. failed without an id: the item was rejected, and error contains the reason."`
+	Error  *problem.ProblemBody `json:"error,omitempty" doc:"The error that POST /emails would return. Paths in details are relative to the item."`
 }
 
 // batchItems is the array of a batch. Each email is read by itself: its errors are its

@@ -30,19 +30,28 @@ const maxLine = 998
 func sendBody(m *sending.Message) body.Object {
 	tagNames := map[int]string{}
 	return body.Object{
-		Name:  "SendEmail",
-		About: "A field given as `null` is the same as one that is left out. `from`, `subject` and `html` or `text` are required unless a template gives them.",
+		Name: "SendEmail",
+		About: "A field with the value `null` is treated as omitted. `from`, `subject` and `html` or `text` are " +
+			"required unless a template provides them.",
 		Fields: append(ContentFields(m, bodyText(&m.HTML), plainText{readableText{&m.Text}, &m.NoText}, tagNames),
 			body.Field{Name: "scheduled_at", Aliases: scheduledAtAliases, Type: body.Maybe(&m.ScheduledAt, body.Time),
-				About: "Sends at this time instead of at once. Needs an offset or `Z`; at most 365 days ahead and not more than 60 seconds in the past. Not together with `attachments`."},
+				About: "When to send the email. Defaults to immediately. Requires an offset or `Z`, at most 365 " +
+					"days in the future and 60 seconds in the past. Cannot be combined with `attachments`."},
 			body.Field{Name: "expires_at", Type: body.Maybe(&m.ExpiresAt, body.Time),
-				About: "Until when the message is of use: what has not been delivered by then is not delivered late. The recipients that are still open fail with `email.failed` and " +
-					"`failure.code` `expired`; nobody is suppressed for it. Needs an offset or `Z`; in the future, after `scheduled_at`, and at most 72 hours after the message is sent. Left out: when retries end."},
-			body.Field{Name: "template", Type: templateType{&m.Template}, About: "Sends a published template. It gives what is left out here: `subject`, `from`, `reply_to`, " +
-				"`unsubscribe` and `category` of the request win over the template's. The bodies are the template's if it has any: `html` and `text` are then refused."},
-			body.Field{Name: "category", Type: body.Text(&m.Category).Length(1, suppression.MaxCategory).NotEmpty("is empty; leave it out for none"),
-				About: "What kind of mail this is, in your words, on one line. An unsubscribe then stops this category only, and who has opted out of it is suppressed. Left out: as the template says, else none."},
-			body.Field{Name: "unsubscribe", Type: body.Maybe(&m.Unsubscribe, body.Boolean), About: "Managed unsubscribe. Left out: as the template says, else off. `html` and `text` may have `{{unsubscribe_url}}` 100 times each."},
+				About: "Delivery deadline. Recipients not delivered by then fail with `email.failed` and " +
+					"`failure.code` `expired`, and are not suppressed. Requires an offset or `Z`; must be in the " +
+					"future, after `scheduled_at`, and at most 72 hours after the message is sent. Defaults to the " +
+					"end of retries."},
+			body.Field{Name: "template", Type: templateType{&m.Template}, About: "Sends a published template. " +
+				"`subject`, `from`, `reply_to`, `unsubscribe` and `category` of the request override those of the " +
+				"template. If the template has a body, `html` and `text` are refused."},
+			body.Field{Name: "category", Type: body.Text(&m.Category).Length(1, suppression.MaxCategory).NotEmpty("cannot be empty; omit it for none"),
+				About: "The kind of mail, in your own words, on one line. An unsubscribe then applies to this " +
+					"category only, and recipients who opted out of it are suppressed. Defaults to the category of " +
+					"the template, if any."},
+			body.Field{Name: "unsubscribe", Type: body.Maybe(&m.Unsubscribe, body.Boolean), About: "Whether " +
+				"Postrider manages unsubscribes. Defaults to the setting of the template, or false. `html` and " +
+				"`text` may each contain `{{unsubscribe_url}}` up to 100 times."},
 		),
 		AnyOf: [][]string{{"template"}, {"from", "subject", "html"}, {"from", "subject", "text"}},
 		Check: func(d *body.Decoder) {
@@ -75,14 +84,16 @@ func ContentFields(m *sending.Message, html, text body.Type, tagNames map[int]st
 		{Name: "from", Type: body.Mailbox(&m.From), About: "The sender, on a verified domain."},
 		{Name: "to", Type: body.Mailboxes(&m.To), Need: body.RequiredByService, About: "At least one recipient."},
 		{Name: "cc", Type: body.Mailboxes(&m.CC), About: "Copies."},
-		{Name: "bcc", Type: body.Mailboxes(&m.BCC), About: "Copies that other recipients do not see."},
-		{Name: "reply_to", Aliases: ReplyToAliases, Type: body.Mailboxes(&m.ReplyTo), About: "Where replies go."},
-		{Name: "subject", Type: body.Text(&m.Subject).Length(0, maxLine), About: "Without line breaks."},
-		{Name: "html", Aliases: HTMLAliases, Type: html, About: "The body as HTML, at most 5 MB. `html`, `text` or both are required."},
-		{Name: "text", Aliases: TextAliases, Type: text, About: "The body as plain text, at most 5 MB. Left out, one is made from `html`; an empty one says that there is to be none."},
-		{Name: "tags", Type: tagsType{&m.Tags, tagNames}, About: "At most 10 pairs that are stored with the email."},
+		{Name: "bcc", Type: body.Mailboxes(&m.BCC), About: "Recipients of blind copies, hidden from other recipients."},
+		{Name: "reply_to", Aliases: ReplyToAliases, Type: body.Mailboxes(&m.ReplyTo), About: "Addresses that replies are sent to."},
+		{Name: "subject", Type: body.Text(&m.Subject).Length(0, maxLine), About: "The subject. It cannot contain line breaks."},
+		{Name: "html", Aliases: HTMLAliases, Type: html, About: "The HTML body, at most 5 MB. At least one of " +
+			"`html` and `text` is required."},
+		{Name: "text", Aliases: TextAliases, Type: text, About: "The plain text body, at most 5 MB. Generated from " +
+			"`html` if omitted. Send an empty string for no text part."},
+		{Name: "tags", Type: tagsType{&m.Tags, tagNames}, About: "Up to 10 pairs that are stored with the email."},
 		{Name: "headers", Type: headersType{&m.Headers}, About: "Custom header fields. Refused are: `" + strings.Join(sending.RefusedHeaders(), "`, `") + "`."},
-		{Name: "attachments", Type: body.List(&m.Attachments, attachment).Count(0, sending.MaxAttachments), About: "At most 10 files of 10 MB each."},
+		{Name: "attachments", Type: body.List(&m.Attachments, attachment).Count(0, sending.MaxAttachments), About: "Up to 10 files of 10 MB each."},
 	}
 }
 
@@ -90,25 +101,29 @@ func attachment(f *sending.Attachment) body.Object {
 	return body.Object{Name: "AttachmentInput", Fields: []body.Field{
 		{Name: "name", Aliases: nameAliases, Type: body.Text(&f.Name), About: "File name; of a path its last element. Refused, whatever the letter case, are files that can run code: `" +
 			strings.Join(sending.BlockedExtensions(), "`, `") + "`."},
-		{Name: "content_type", Aliases: typeAliases, Type: body.Text(&f.ContentType), About: "Default: from the name.", Example: "application/pdf"},
+		{Name: "content_type", Aliases: typeAliases, Type: body.Text(&f.ContentType), About: "Media type of the " +
+			"file. Defaults to the type of the file name extension.", Example: "application/pdf"},
 		{Name: "data", Aliases: dataAliases, Type: body.Base64(&f.Data), Need: body.RequiredByService,
 			About: "The file in base64: standard or URL alphabet, padding optional, white space tolerated. A file may be empty."},
-		{Name: "content_id", Aliases: contentIDAliases, Type: body.Text(&f.ContentID), About: "Makes the part inline; `cid:` links to it resolve."},
+		{Name: "content_id", Aliases: contentIDAliases, Type: body.Text(&f.ContentID), About: "Makes the part " +
+			"inline, so that `cid:` links resolve to it."},
 	}}
 }
 
 func tag(t *shape.Tag) body.Object {
 	return body.Object{Name: "TagInput", Fields: []body.Field{
-		{Name: "name", Type: body.Text(&t.Name).Pattern(tagPattern), Need: body.RequiredByService, About: "Unique in the email."},
+		{Name: "name", Type: body.Text(&t.Name).Pattern(tagPattern), Need: body.RequiredByService, About: "The name " +
+			"of the tag, unique within the email."},
 		{Name: "value", Type: body.Text(&t.Value).Pattern(tagPattern), Need: body.RequiredByService},
 	}}
 }
 
 func templateReference(t *sending.TemplateRef) body.Object {
 	return body.Object{Name: "TemplateReference", OneOf: [][]string{{"id"}, {"alias"}}, Fields: []body.Field{
-		{Name: "id", Type: body.Text(&t.ID), About: "Of the template.", Example: "tpl_01kf0m4w7he6x8q2v5b3n9c1ta"},
-		{Name: "alias", Type: body.Text(&t.Alias), About: "The template's alias, instead of its id.", Example: "receipt"},
+		{Name: "id", Type: body.Text(&t.ID), About: "ID of the template.", Example: "tpl_01kf0m4w7he6x8q2v5b3n9c1ta"},
+		{Name: "alias", Type: body.Text(&t.Alias), About: "Alias of the template, as an alternative to its ID.", Example: "receipt"},
 		{Name: "variables", Type: body.AnyObject(&t.Variables),
-			About: "Values for its variables, by key; a key with dots may be nested instead. A required one that is missing is named as `template.variables.<key>`."},
+			About: "Values of the variables by key. A key with dots may also be nested. A missing required variable " +
+				"is reported as `template.variables.<key>`."},
 	}}
 }

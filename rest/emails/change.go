@@ -26,8 +26,10 @@ func (e *edge) changing(g *api.Group) {
 	api.HandleBody(g, api.Operation{
 		Method: http.MethodPatch, Path: "/emails/{id}", ID: "updateEmail", Needs: rights.Write, Stores: api.StoresNothing,
 		Summary: "Reschedule or cancel an email",
-		Description: "Only while its status is `scheduled`; any other is 409 `email_not_scheduled`, and `details.status` says which. The body is exactly one of " +
-			"`scheduled_at`, with the same limits as when sending and before `expires_at`, and `cancel`. An email whose cancellation was answered 200 is never sent.",
+		Description: "Reschedules or cancels an email whose status is `scheduled`. Any other status fails with 409 " +
+			"`email_not_scheduled` and is reported in `details.status`. Send either `scheduled_at`, with the limits " +
+			"of a new email and before `expires_at`, or `cancel`. Once a cancellation returns 200, the email is " +
+			"never sent.",
 		Body: &api.Body{About: "The new time, or `cancel`.", Examples: map[string]any{
 			"reschedule": map[string]any{"scheduled_at": openapi.Tomorrow + "T09:30:00Z"},
 			"cancel":     map[string]any{"cancel": true},
@@ -51,14 +53,15 @@ type change struct {
 
 func changeBody(in *change) body.Object {
 	return body.Object{Name: "UpdateEmail", Single: true, Fields: []body.Field{
-		{Name: "scheduled_at", Aliases: scheduledAtAliases, Type: body.Time(&in.at), About: "When to send: with an offset or `Z`, at most 365 days ahead and 60 seconds ago."},
-		{Name: "cancel", Type: onlyTrue{&in.cancel}, About: "Never send it."},
+		{Name: "scheduled_at", Aliases: scheduledAtAliases, Type: body.Time(&in.at), About: "When to send the " +
+			"email: with an offset or `Z`, at most 365 days in the future and 60 seconds in the past."},
+		{Name: "cancel", Type: onlyTrue{&in.cancel}, About: "Cancels the email. Must be true."},
 	}, Check: func(d *body.Decoder) {
 		switch len(d.Given()) {
 		case 0:
-			d.Refuse("scheduled_at", "is required, unless cancel is true")
+			d.Refuse("scheduled_at", "is required unless cancel is true")
 		case 2:
-			d.Refuse("cancel", "must not be given together with scheduled_at")
+			d.Refuse("cancel", "cannot be combined with scheduled_at")
 		}
 	}}
 }
@@ -68,7 +71,7 @@ type onlyTrue struct{ to *bool }
 
 func (t onlyTrue) Read(d *body.Decoder, path string, v body.Value) {
 	if d.Expect(path, v, body.KindBoolean) && !v.IsTrue() {
-		d.Refuse(path, "must be true, or left out")
+		d.Refuse(path, "must be true if present")
 	}
 	*t.to = true
 }

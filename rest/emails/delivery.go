@@ -20,17 +20,17 @@ type delivery interface {
 
 // recipientRecord is one address of an email, and where delivery to it stands.
 type recipientRecord struct {
-	Address       string            `json:"address" doc:"An internationalised domain is in A-labels (xn--…)." example:"bob@example.net"`
-	Kind          string            `json:"kind" enum:"to,cc,bcc" doc:"The list of the request that named it."`
-	State         string            `json:"state" enum:"queued,deferred,delivered,bounced,failed" doc:"queued: not tried yet. deferred: refused for now, and tried again. delivered: its server took the message. bounced: its server refused for good, or retries ran out. failed: no attempt could succeed for another reason."`
-	Held          bool              `json:"held" doc:"Whether the operator of the service holds it back: nothing is attempted until that ends."`
-	Attempts      int               `json:"attempts" doc:"How many attempts were begun."`
-	NextAttemptAt wire.OptionalTime `json:"next_attempt_at" doc:"When the next attempt is due; null once settled, and while it is held."`
-	Code          *int              `json:"code" doc:"The last SMTP reply code (RFC 5321); null when there was none."`
-	EnhancedCode  *string           `json:"enhanced_code" doc:"The last enhanced status code (RFC 3463); null when there was none." example:"4.7.1"`
-	Diagnostic    *string           `json:"diagnostic" doc:"The last words of the receiving server, or why none was reached."`
-	RemoteMTA     *string           `json:"remote_mta" doc:"The server that the last attempt spoke to." example:"mx1.example.net"`
-	SettledAt     wire.OptionalTime `json:"settled_at" doc:"When its final state was reached; null before that."`
+	Address       string            `json:"address" doc:"The recipient's address, with an internationalized domain in A-labels (xn--…)." example:"bob@example.net"`
+	Kind          string            `json:"kind" enum:"to,cc,bcc" doc:"The field of the request that contains the address."`
+	State         string            `json:"state" enum:"queued,deferred,delivered,bounced,failed" doc:"queued: not attempted yet. deferred: temporarily refused, will be retried. delivered: accepted by its server. bounced: permanently refused, or retries ran out. failed: another reason prevents delivery."`
+	Held          bool              `json:"held" doc:"Whether the operator holds the recipient. A held recipient is not attempted until it is released."`
+	Attempts      int               `json:"attempts" doc:"Number of attempts that were started."`
+	NextAttemptAt wire.OptionalTime `json:"next_attempt_at" doc:"When the next attempt is due; null if the recipient is settled or held."`
+	Code          *int              `json:"code" doc:"The last SMTP reply code (RFC 5321); null if there was none."`
+	EnhancedCode  *string           `json:"enhanced_code" doc:"The last enhanced status code (RFC 3463); null if there was none." example:"4.7.1"`
+	Diagnostic    *string           `json:"diagnostic" doc:"The last reply of the receiving server, or why no server was reached."`
+	RemoteMTA     *string           `json:"remote_mta" doc:"The server of the last attempt." example:"mx1.example.net"`
+	SettledAt     wire.OptionalTime `json:"settled_at" doc:"When the final state was reached; null if it is not final yet."`
 }
 
 func newRecipientRecord(r *ent.Recipient) recipientRecord {
@@ -40,22 +40,22 @@ func newRecipientRecord(r *ent.Recipient) recipientRecord {
 
 // attemptRecord is one try to hand the message to a server for one recipient.
 type attemptRecord struct {
-	Recipient    string            `json:"recipient" doc:"The address that it was for." example:"bob@example.net"`
-	Number       int               `json:"number" doc:"Which attempt for this recipient, from 1."`
+	Recipient    string            `json:"recipient" doc:"The recipient's address." example:"bob@example.net"`
+	Number       int               `json:"number" doc:"Number of the attempt for this recipient, starting at 1."`
 	StartedAt    wire.Time         `json:"started_at"`
-	FinishedAt   wire.OptionalTime `json:"finished_at" doc:"null while it runs, and when it was cut off."`
-	Outcome      *string           `json:"outcome" enum:"delivered,deferred,bounced,failed,unknown,not_started" doc:"null while it runs. unknown: the whole message had gone out and the answer never came, or the service was cut off in the middle: the recipient may have it, and may get a second copy with the same Message-ID. not_started: the service was cut off before the message had gone out."`
-	Phase        *string           `json:"phase" doc:"The step where it ended: dns, connect, greeting, ehlo, starttls, auth, mail, rcpt, data, body, or wait when no connection was made because the receiving servers had just failed." example:"rcpt"`
-	Code         *int              `json:"code" doc:"The SMTP reply code (RFC 5321); null when there was none."`
-	EnhancedCode *string           `json:"enhanced_code" doc:"The enhanced status code (RFC 3463); null when there was none." example:"4.7.1"`
-	Reply        *string           `json:"reply" doc:"The words of the receiving server, or why none was reached."`
-	Class        *string           `json:"class" doc:"What the answer is about: bad_address, bad_domain, mailbox_full, system, block, throttle, greylist, size, content, policy, challenge or unknown; null when it was delivered." example:"greylist"`
-	RemoteHost   *string           `json:"remote_host" doc:"Name of the receiving server; null when none was reached." example:"mx1.example.net"`
-	RemoteAddr   *string           `json:"remote_addr" doc:"Its IP address; null when none was reached." example:"192.0.2.25"`
-	LocalAddr    *string           `json:"local_addr" doc:"The IP address that the connection came from; null when none was made." example:"198.51.100.7"`
-	Way          *string           `json:"way" doc:"By which way out: a source address, or smarthost:host:port; null for the machine's own address."`
-	TLS          *string           `json:"tls" doc:"TLS version of the connection; null when it was clear text." example:"TLS 1.3"`
-	TLSPolicy    *string           `json:"tls_policy" doc:"Whose demand decided about TLS: opportunistic (nobody's), enforced (the sending domain's tls_mode), mta-sts or dane (the receiver's)."`
+	FinishedAt   wire.OptionalTime `json:"finished_at" doc:"null if the attempt is running or was interrupted."`
+	Outcome      *string           `json:"outcome" enum:"delivered,deferred,bounced,failed,unknown,not_started" doc:"null if running. unknown: interrupted after the whole message was sent, or no reply; the recipient may get a second copy with the same Message-ID. not_started: interrupted before the whole message was sent."`
+	Phase        *string           `json:"phase" doc:"The step where the attempt ended: dns, connect, greeting, ehlo, starttls, auth, mail, rcpt, data, body, or wait if the receiving servers had just failed and no connection was made." example:"rcpt"`
+	Code         *int              `json:"code" doc:"The SMTP reply code (RFC 5321); null if there was none."`
+	EnhancedCode *string           `json:"enhanced_code" doc:"The enhanced status code (RFC 3463); null if there was none." example:"4.7.1"`
+	Reply        *string           `json:"reply" doc:"The reply of the receiving server, or why no server was reached."`
+	Class        *string           `json:"class" doc:"The subject of the reply: bad_address, bad_domain, mailbox_full, system, block, throttle, greylist, size, content, policy, challenge or unknown; null if delivered." example:"greylist"`
+	RemoteHost   *string           `json:"remote_host" doc:"Name of the receiving server; null if none was reached." example:"mx1.example.net"`
+	RemoteAddr   *string           `json:"remote_addr" doc:"IP address of the receiving server; null if none was reached." example:"192.0.2.25"`
+	LocalAddr    *string           `json:"local_addr" doc:"Local IP address of the connection; null if no connection was made." example:"198.51.100.7"`
+	Way          *string           `json:"way" doc:"The route: a source address, or smarthost:host:port; null if the default address of the host was used."`
+	TLS          *string           `json:"tls" doc:"TLS version of the connection; null if it was not encrypted." example:"TLS 1.3"`
+	TLSPolicy    *string           `json:"tls_policy" doc:"The policy that decided about TLS: opportunistic (none), enforced (tls_mode of the sending domain), mta-sts or dane (of the receiver)."`
 }
 
 func newAttemptRecord(a records.RecipientAttempt) attemptRecord {
@@ -71,7 +71,7 @@ func newAttemptRecord(a records.RecipientAttempt) attemptRecord {
 
 type recipientList struct {
 	Recipients []recipientRecord `json:"recipients" nullable:"false"`
-	HasMore    bool              `json:"has_more" doc:"Always false: an email has at most 50 recipients, and all are here."`
+	HasMore    bool              `json:"has_more" doc:"Always false: an email has at most 50 recipients, and all are returned."`
 	NextCursor *string           `json:"next_cursor" doc:"Always null."`
 }
 
@@ -86,16 +86,17 @@ func (e *edge) delivery(g *api.Group) {
 	api.Handle(g, api.Operation{
 		Method: http.MethodGet, Path: "/emails/{id}/recipients", ID: "listEmailRecipients", Needs: rights.ReadSent,
 		Summary:     "List the recipients of an email",
-		Description: "Every address that the email goes to, each with its own state, in the order of the request.",
+		Description: "Lists the recipients of an email, each with its own state, in the order of the request.",
 		Problems:    []int{http.StatusNotFound},
 		Example:     map[string]any{"recipients": []any{recipientExample()}, "has_more": false, "next_cursor": nil}, Of: email,
 	}, e.recipients)
 	api.ListBy(g, api.Operation{
 		Path: "/emails/{id}/attempts", ID: "listEmailAttempts", Needs: rights.ReadSent,
-		Summary:     "List the delivery attempts of an email",
-		Description: "Newest first, those of all recipients together. Each is recorded before it begins, so one that was cut off is here too, as `unknown` or `not_started`.",
-		Problems:    []int{http.StatusNotFound},
-		Example:     attemptExample(), Of: email,
+		Summary: "List the delivery attempts of an email",
+		Description: "Lists the attempts for all recipients of an email, newest first. Each attempt is recorded " +
+			"before it starts, so an interrupted attempt is listed as `unknown` or `not_started`.",
+		Problems: []int{http.StatusNotFound},
+		Example:  attemptExample(), Of: email,
 	}, api.Plural{Member: "attempts", Schema: "AttemptList"}, e.attempts, newAttemptRecord)
 }
 

@@ -48,7 +48,7 @@ type emailAnswer struct {
 // EmailReceipt is what a send is answered.
 type EmailReceipt struct {
 	ID     string `json:"id" example:"msg_01kf0m4w7he6x8q2v5b3n9c1ta"`
-	Status string `json:"status" enum:"sent,scheduled,failed" doc:"sent: stored durably and on its way. scheduled: stored, and sent at its time. failed: recorded and not sent, because a recipient is suppressed."`
+	Status string `json:"status" enum:"sent,scheduled,failed" doc:"sent: stored durably, delivery begins. scheduled: stored, will be sent at its time. failed: recorded but not sent, because a recipient is suppressed."`
 }
 
 func newEmailAnswer(e *ent.Email) emailAnswer { return emailAnswer{newEmailRecord(e)} }
@@ -63,7 +63,7 @@ type edge struct {
 func Routes(sender Sender, records Records, turns export.Turns) api.Routes {
 	return api.NewRoutes("emails", func(a *api.API) {
 		e := &edge{sender: sender, records: records, turns: turns}
-		g := a.Tag(Tag, "Send emails and see what became of them.")
+		g := a.Tag(Tag, "Send emails and track their delivery.")
 		g.Bind(email, records)
 		e.sending(g)
 		e.reading(g)
@@ -77,15 +77,15 @@ func (e *edge) reading(g *api.Group) {
 	api.ListBy(g, api.Operation{
 		Path: "/emails", ID: "listEmails", Needs: rights.ReadSent,
 		Summary: "List emails",
-		Description: "Newest first. Emails that arrive while you page do not move what you have not seen yet. Filters can be combined; " +
-			"give the same ones with each cursor.",
+		Description: "Lists emails, newest first. New emails do not shift the pages. Filters can be combined; send " +
+			"the same filters with each cursor.",
 		Example: emailExample(),
 	}, api.Plural{Member: "emails", Schema: "EmailList"}, e.list, newEmailRecord)
 	api.Get(g, api.Operation{
 		Path: "/emails/{id}", ID: "getEmail", Needs: rights.ReadSent,
 		Summary: "Retrieve an email",
-		Description: "With its bodies, header fields, files and recipients, which lists leave out. An unset timestamp is `null`. Another account's email is answered like one that " +
-			"does not exist.",
+		Description: "Returns an email with its bodies, header fields, attachments and recipients, which lists " +
+			"omit. A timestamp that is not set is `null`. An email of another account is reported as not found.",
 		Problems: []int{http.StatusNotFound},
 		Example:  map[string]any{"email": wholeExample()}, Of: email,
 	}, e.records.Whole, newWholeAnswer)

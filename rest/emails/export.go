@@ -18,7 +18,7 @@ type exportQuery struct {
 func (e *edge) exporting(g *api.Group) {
 	export.Add(g, api.Operation{
 		Path: "/emails/export", ID: "exportEmails", Needs: rights.Read,
-		Summary: "Export emails", Description: "All emails that the filters leave, without their bodies.",
+		Summary: "Export emails", Description: "Exports all emails that match the filters, without their bodies.",
 	}, export.List[exportQuery, *ent.Email, EmailRecord]{
 		Turns: e.turns, Name: "emails", Show: newEmailRecord, Columns: exportColumns, Example: exportExample(),
 		Page: func(ctx context.Context, c *api.Call, in *exportQuery, r page.Request) (page.Page[*ent.Email], error) {

@@ -12,14 +12,14 @@ import (
 
 // Filters are what narrows the list. It is embedded, and so exported.
 type Filters struct {
-	Status string `query:"status" enum:"queued,scheduled,sent,delivered,bounced,failed,cancelled" doc:"Only emails of this status."`
-	To     string `query:"to" doc:"Only emails with this address in to, cc or bcc." example:"bob@example.net"`
-	From   string `query:"from" doc:"Only emails from this address." example:"ada@example.com"`
-	Tag    string `query:"tag" doc:"Only emails with this tag, as name:value." example:"kind:receipt"`
-	Domain string `query:"domain" doc:"Only emails from this domain: its name or its id." example:"example.com"`
-	Since  string `query:"since" doc:"Only emails created at this time or later. RFC 3339, with Z or an offset." example:"2026-01-15T09:30:00Z"`
-	Until  string `query:"until" doc:"Only emails created before this time. RFC 3339, with Z or an offset." example:"2026-01-16T00:00:00Z"`
-	Q      string `query:"q" doc:"Words to look for in subject, names, addresses and tags; all have to be found, each as the beginning of a word. At most 200 characters and 10 words. Also to:, from:, subject:, domain:, tag:name=value, status:, is:opened, is:clicked, is:bounced, template:, automation:, after:2026-01-31 and before:, each with a value; in quotes a text is taken as it is." example:"receipt to:ada@example.net"`
+	Status string `query:"status" enum:"queued,scheduled,sent,delivered,bounced,failed,cancelled" doc:"Return only emails with this status."`
+	To     string `query:"to" doc:"Return only emails with this address in to, cc or bcc." example:"bob@example.net"`
+	From   string `query:"from" doc:"Return only emails from this address." example:"ada@example.com"`
+	Tag    string `query:"tag" doc:"Return only emails with this tag, written as name:value." example:"kind:receipt"`
+	Domain string `query:"domain" doc:"Return only emails from this domain, given by name or ID." example:"example.com"`
+	Since  string `query:"since" doc:"Return only emails created at or after this time. RFC 3339 with Z or an offset." example:"2026-01-15T09:30:00Z"`
+	Until  string `query:"until" doc:"Return only emails created before this time. RFC 3339 with Z or an offset." example:"2026-01-16T00:00:00Z"`
+	Q      string `query:"q" doc:"Words to find in subject, names, addresses and tags. Every word must match the beginning of a word. At most 200 characters and 10 words. Quoted text is matched literally. Also accepts to:, from:, subject:, domain:, tag:name=value, status:, is:opened, is:clicked, is:bounced, template:, automation:, after:2026-01-31 and before:." example:"receipt to:ada@example.net"`
 }
 
 // query is a page of the list.

@@ -13,26 +13,26 @@ import (
 
 // EmailRecord is an email as callers see it.
 type EmailRecord struct {
-	ID           string            `json:"id" doc:"Public id, opaque." example:"msg_01kf0m4w7he6x8q2v5b3n9c1ta"`
+	ID           string            `json:"id" doc:"The public ID, an opaque string." example:"msg_01kf0m4w7he6x8q2v5b3n9c1ta"`
 	From         string            `json:"from" example:"Ada <ada@example.com>"`
 	To           []string          `json:"to" nullable:"false"`
 	CC           []string          `json:"cc" nullable:"false"`
 	BCC          []string          `json:"bcc" nullable:"false"`
 	ReplyTo      []string          `json:"reply_to" nullable:"false"`
 	Subject      string            `json:"subject"`
-	Status       string            `json:"status" enum:"queued,scheduled,sent,delivered,bounced,failed,cancelled" doc:"sent: accepted and on its way. delivered: every recipient's server took it. bounced, failed: the worst that became of a recipient, once all are settled."`
-	LastEvent    string            `json:"last_event" doc:"Type of the latest lifecycle event." example:"email.delivered"`
-	BounceReason *string           `json:"bounce_reason" doc:"The receiving server's words, for bounces."`
+	Status       string            `json:"status" enum:"queued,scheduled,sent,delivered,bounced,failed,cancelled" doc:"sent: accepted, delivery in progress. delivered: accepted by every recipient's server. bounced, failed: the worst outcome, once all recipients are settled."`
+	LastEvent    string            `json:"last_event" doc:"Type of the most recent lifecycle event." example:"email.delivered"`
+	BounceReason *string           `json:"bounce_reason" doc:"For bounces, the reply of the receiving server."`
 	Tags         []emailTag        `json:"tags" nullable:"false"`
 	ScheduledAt  wire.OptionalTime `json:"scheduled_at"`
-	ExpiresAt    wire.OptionalTime `json:"expires_at" doc:"Not delivered after this time; null when the request named none."`
+	ExpiresAt    wire.OptionalTime `json:"expires_at" doc:"Delivery deadline; null if the request set none."`
 	CancelledAt  wire.OptionalTime `json:"cancelled_at"`
 	CreatedAt    wire.Time         `json:"created_at"`
 	SentAt       wire.OptionalTime `json:"sent_at"`
 	DeliveredAt  wire.OptionalTime `json:"delivered_at"`
 	BouncedAt    wire.OptionalTime `json:"bounced_at"`
-	AutomationID *string           `json:"automation_id,omitempty" doc:"The automation whose run has sent it; left out for all others." example:"aut_01kf0m4w7he6x8q2v5b3n9c1ta"`
-	RunID        *string           `json:"run_id,omitempty" doc:"The run that has sent it." example:"run_01kf0m4w7he6x8q2v5b3n9c1ta"`
+	AutomationID *string           `json:"automation_id,omitempty" doc:"ID of the automation that sent the email. Absent for other emails." example:"aut_01kf0m4w7he6x8q2v5b3n9c1ta"`
+	RunID        *string           `json:"run_id,omitempty" doc:"ID of the automation run that sent the email." example:"run_01kf0m4w7he6x8q2v5b3n9c1ta"`
 }
 
 type emailTag struct {

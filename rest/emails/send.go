@@ -22,12 +22,15 @@ func (e *edge) sending(g *api.Group) {
 	api.Claimed(g, api.Operation{
 		Path: "/emails", ID: "sendEmail", Needs: rights.Send, Stores: api.StoresItself,
 		Summary: "Send an email",
-		Description: "Stores the message durably, then answers; delivery follows at once. `from` must be on a verified domain of the account, or on the sandbox " +
-			"domain if every recipient is the account email. At most 50 recipients over `to`, `cc` and `bcc`.\n\n" +
-			"With `scheduled_at` the message is stored and sent at that time; until then it can be changed with `PATCH /emails/{id}`. Attachments are refused with it.\n\n" +
-			"If a recipient is suppressed, the message is recorded and sent to nobody: the answer is 200 with the status `failed`, and the event is `email.suppressed`. It costs no quota.\n\n" +
-			"With `unsubscribe` the message gets the header fields `List-Unsubscribe` and `List-Unsubscribe-Post` (RFC 8058), and `{{unsubscribe_url}}` in `subject`, `html` and `text` " +
-			"becomes a link of the first address in `to`.",
+		Description: "Sends an email: stores the message durably, responds, and starts delivery immediately. `from` " +
+			"must be on a verified domain of the account, or on the sandbox domain if every recipient is the " +
+			"account email. An email has at most 50 recipients in `to`, `cc` and `bcc`.\n\nWith `scheduled_at`, the " +
+			"message is sent at that time and can be changed with `PATCH /emails/{id}` until then. It cannot have " +
+			"attachments.\n\nIf a recipient is suppressed, the message is recorded but sent to no recipient: the " +
+			"response is 200 with the status `failed`, and the event is `email.suppressed`. It does not count " +
+			"against the quota.\n\nWith `unsubscribe`, the message gets the header fields `List-Unsubscribe` and " +
+			"`List-Unsubscribe-Post` (RFC 8058), and `{{unsubscribe_url}}` in `subject`, `html` and `text` is " +
+			"replaced by the link of the first address in `to`.",
 		Body:    &api.Body{Limit: BodyLimit, Large: true, About: "The email to send.", Examples: sendExamples()},
 		Example: map[string]any{"id": "msg_01kf0m4w7he6x8q2v5b3n9c1ta", "status": "sent"},
 		Answer:  EmailReceipt{}, Problems: []int{http.StatusBadGateway},
@@ -35,9 +38,10 @@ func (e *edge) sending(g *api.Group) {
 	api.Claimed(g, api.Operation{
 		Path: "/emails/batch", ID: "sendBatch", Needs: rights.Send, Stores: api.StoresItself,
 		Summary: "Send up to 100 emails",
-		Description: "Every item is an email as in `POST /emails`, without attachments, and is judged by itself: the answer is 200 whenever the envelope is valid, " +
-			"and has one result for each item, in the same order. An item that was refused has `id` null, the status `failed` and an `error`; the others are stored, " +
-			"in one transaction. An `Idempotency-Key` is for the batch as a whole.",
+		Description: "Sends up to 100 emails. Each item is an email as in `POST /emails`, without attachments, and " +
+			"is validated separately. The response is 200 if the request itself is valid, and has one result per " +
+			"item in the same order. A rejected item has a null `id`, the status `failed` and an `error`; the " +
+			"others are stored in one transaction. An `Idempotency-Key` applies to the whole batch.",
 		Body: &api.Body{Limit: batchBodyLimit, Large: true, About: "The emails to send.", Examples: map[string]any{
 			"two": map[string]any{"emails": []any{
 				map[string]any{"from": "Ada <ada@example.com>", "to": "bob@example.net", "subject": "Your receipt", "text": "Thank you."},
@@ -48,12 +52,12 @@ func (e *edge) sending(g *api.Group) {
 		Example: map[string]any{"data": []any{
 			map[string]any{"index": 0, "id": "msg_01kf0m4w7he6x8q2v5b3n9c1ta", "status": "sent"},
 			map[string]any{"index": 1, "id": nil, "status": "failed", "error": map[string]any{
-				"message": "Invalid field: to[0]", "code": fault.CodeValidation, "details": map[string]any{"to[0]": "has no @"}}},
+				"message": "Invalid field: to[0]", "code": fault.CodeValidation, "details": map[string]any{"to[0]": "must contain @"}}},
 		}}, Answer: batchAnswer{},
 	}, batchBody, e.sendBatch)
 	api.Claimed(g, api.Operation{
 		Path: "/emails/{id}/resend", ID: "resendEmail", Needs: rights.Send, Stores: api.StoresItself,
-		Summary: "Send a stored email once more",
+		Summary: "Resend a stored email",
 		Description: "Makes a new email, with an id of its own, of what the stored one said: " + resentFields + " It is sent at once, whatever became of the stored one and whenever that was to be sent, and all rules of a send apply anew. " +
 			"409 `conflict` when the body has been deleted.",
 		Problems: []int{http.StatusNotFound, http.StatusBadGateway},

@@ -13,19 +13,19 @@ import (
 type EmailWhole struct {
 	EmailRecord
 
-	HTML        *string            `json:"html" doc:"The body as HTML; null when there is none, and once it is deleted for its age."`
-	Text        *string            `json:"text" doc:"The body as plain text; null when none was given, and once it is deleted. Where there is HTML alone, a text part is made from it on the way out."`
+	HTML        *string            `json:"html" doc:"The HTML body; null if there is none or it was deleted by retention."`
+	Text        *string            `json:"text" doc:"The plain text body; null if none was sent or it was deleted by retention. If there is only HTML, a text part is generated during delivery."`
 	Headers     map[string]string  `json:"headers" nullable:"false" doc:"The custom header fields of the request."`
-	Attachments []attachmentRecord `json:"attachments" nullable:"false" doc:"Its files, without their data."`
-	Recipients  []recipientRecord  `json:"recipients" nullable:"false" doc:"Every address that it goes to, in the order of the request, and where delivery to it stands."`
+	Attachments []attachmentRecord `json:"attachments" nullable:"false" doc:"The attachments, without their data."`
+	Recipients  []recipientRecord  `json:"recipients" nullable:"false" doc:"Every recipient with its delivery state, in the order of the request."`
 }
 
 // attachmentRecord describes a file of an email.
 type attachmentRecord struct {
 	Name        string  `json:"name" example:"logo.png"`
 	ContentType string  `json:"content_type" example:"image/png"`
-	ContentID   *string `json:"content_id" doc:"null when the file is not inline." example:"logo"`
-	Size        int     `json:"size" doc:"In octets, decoded." example:"8"`
+	ContentID   *string `json:"content_id" doc:"null if the file is not inline." example:"logo"`
+	Size        int     `json:"size" doc:"Decoded size in bytes." example:"8"`
 }
 
 type wholeAnswer struct {
