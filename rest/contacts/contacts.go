@@ -20,8 +20,8 @@ var _ Service = (*retention.Service)(nil)
 const tagContacts = "Contacts"
 
 type contactAddress struct {
-	Email  string `path:"email" doc:"The address, percent-encoded where it has to be." example:"bob@example.net"`
-	UserID string `query:"user_id" doc:"The person's user_id in custom events: its events, and runs of automations, are deleted too." example:"user-17"`
+	Email  string `path:"email" doc:"The address, percent-encoded if necessary." example:"bob@example.net"`
+	UserID string `query:"user_id" doc:"The user_id in custom events. Events and automation runs of this user are deleted too." example:"user-17"`
 }
 
 type erasedAnswer struct {
@@ -30,23 +30,25 @@ type erasedAnswer struct {
 }
 
 type erasedCounts struct {
-	Emails       int `json:"emails" doc:"Emails that went to nobody else: they are gone, with everything about them."`
-	Redacted     int `json:"redacted" doc:"Emails that went to others too: the address, the body and the attachments are gone."`
-	Suppressions int `json:"suppressions" doc:"Suppressions and opt-outs that forgot the address. They go on blocking it, by a keyed hash."`
-	Received     int `json:"received" doc:"Received emails from the address or to it: they are gone, with their content."`
-	Events       int `json:"events" doc:"Events about the address apart from its emails."`
+	Emails       int `json:"emails" doc:"Emails only to this address, deleted with all their data."`
+	Redacted     int `json:"redacted" doc:"Emails that also went to others. The address, the body and the attachments were deleted."`
+	Suppressions int `json:"suppressions" doc:"Suppressions and opt-outs whose address was deleted. They still block it by a keyed hash."`
+	Received     int `json:"received" doc:"Received emails from or to the address, deleted with their content."`
+	Events       int `json:"events" doc:"Events about the address that do not belong to its emails."`
 }
 
 // Routes makes the routes about people who are written to.
 func Routes(service Service) api.Routes {
 	return api.NewRoutes("contacts", func(a *api.API) {
-		g := a.Tag(tagContacts, "People that you write to.")
+		g := a.Tag(tagContacts, "Recipients that you send to.")
 		api.Handle(g, api.Operation{
 			Method: http.MethodDelete, Path: "/contacts/{email}/data", ID: "eraseContact", Needs: rights.Write, Slow: true, Private: true,
 			Summary: "Erase a recipient's data",
-			Description: "Deletes what is stored of an address as a recipient, at once and for good: emails to it, their attempts, events, opens and " +
-				"clicks, the mail that came from it or to it, its custom events and its runs of automations. Mail to it that is not sent yet is not sent any more. An email to several people loses the address and its body. A suppressed " +
-				"address stays suppressed. Repeating it is harmless; an address that nothing is known of is answered with zeros.",
+			Description: "Deletes all data about a recipient immediately and permanently: emails to the address, " +
+				"their attempts, events, opens and clicks, received mail from or to it, its custom events and its " +
+				"automation runs. Unsent mail to it is cancelled. An email to several recipients loses the address " +
+				"and its body. A suppressed address remains suppressed. Repeating the request is safe; an unknown " +
+				"address returns zeros.",
 			Example: map[string]any{"ok": true, "erased": map[string]any{"emails": 3, "redacted": 1, "suppressions": 1, "received": 2, "events": 0}},
 		}, func(ctx context.Context, c *api.Call, in *contactAddress) (erasedAnswer, error) {
 			if in.UserID != "" {

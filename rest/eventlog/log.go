@@ -25,28 +25,28 @@ var _ Service = (*eventlog.Service)(nil)
 const tagEventLog = "Event log"
 
 type loggedEvent struct {
-	ID        string      `json:"id" example:"evt_01kf0m4w7he6x8q2v5b3n9c1ta" doc:"As in the header Service-Event-Id of webhooks."`
+	ID        string      `json:"id" example:"evt_01kf0m4w7he6x8q2v5b3n9c1ta" doc:"The event ID, as in the webhook header Service-Event-Id."`
 	Type      string      `json:"type" example:"email.delivered"`
 	CreatedAt wire.Time   `json:"created_at"`
-	Data      events.Data `json:"data" doc:"The payload of the type, as webhooks carry it."`
+	Data      events.Data `json:"data" doc:"The payload of the type, as in webhooks."`
 }
 
 type eventLogPage struct {
 	Events     []loggedEvent `json:"events" nullable:"false"`
-	HasMore    bool          `json:"has_more" doc:"More can be read now. There may be more even when no event of this page had a wanted type."`
-	NextCursor string        `json:"next_cursor" doc:"Give it as after to go on, now or later; never null."`
+	HasMore    bool          `json:"has_more" doc:"Whether more events can be read now. May be true even if no event of this page has a requested type."`
+	NextCursor string        `json:"next_cursor" doc:"Send it as after to continue, now or later. Never null."`
 }
 
 type eventLogQuery struct {
-	After string `query:"after" example:"evt_01kf0m4w7he6x8q2v5b3n9c1ta" doc:"Go on behind this event: its id, or next_cursor of an earlier answer. latest: behind the newest. Left out: from the beginning, 30 days ago."`
-	Types string `query:"types" example:"email.delivered,email.bounced" doc:"Only these types, separated by commas. Left out: all that webhooks can have."`
-	Limit int    `query:"limit" minimum:"1" maximum:"100" default:"25" doc:"How many to return."`
+	After string `query:"after" example:"evt_01kf0m4w7he6x8q2v5b3n9c1ta" doc:"Return events after this one: an event ID, or next_cursor of an earlier response. latest: after the newest event. Defaults to the beginning, 30 days ago."`
+	Types string `query:"types" example:"email.delivered,email.bounced" doc:"Return only these types, separated by commas. Defaults to all webhook types."`
+	Limit int    `query:"limit" minimum:"1" maximum:"100" default:"25" doc:"Maximum number of events to return."`
 }
 
 type eventStreamQuery struct {
-	After       string `query:"after" example:"evt_01kf0m4w7he6x8q2v5b3n9c1ta" doc:"Begin behind this event. Left out or latest: what happens from now on."`
-	Types       string `query:"types" example:"email.delivered,email.bounced" doc:"Only these types, separated by commas. Left out: all that webhooks can have."`
-	LastEventID string `header:"Last-Event-ID" example:"evt_01kf0m4w7he6x8q2v5b3n9c1ta" doc:"Of the last event that was received: go on behind it. It wins over after."`
+	After       string `query:"after" example:"evt_01kf0m4w7he6x8q2v5b3n9c1ta" doc:"Stream events after this one. Defaults to new events only, like latest."`
+	Types       string `query:"types" example:"email.delivered,email.bounced" doc:"Stream only these types, separated by commas. Defaults to all webhook types."`
+	LastEventID string `header:"Last-Event-ID" example:"evt_01kf0m4w7he6x8q2v5b3n9c1ta" doc:"ID of the last event that was received. The stream continues after it. Overrides after."`
 }
 
 type edge struct{ log Service }
@@ -55,19 +55,23 @@ type edge struct{ log Service }
 func Routes(service Service) api.Routes {
 	return api.NewRoutes("event-log", func(a *api.API) {
 		e := &edge{log: service}
-		g := a.Tag(tagEventLog, "What has happened, in order, for 30 days: the same events as webhooks carry, to be fetched instead of received. "+
-			"Who goes on from where the last answer ended misses no event and gets none twice. An event is shown within a second after it has happened.")
+		g := a.Tag(tagEventLog, "Events of the last 30 days, in order: the events that webhooks deliver, for "+
+			"clients that poll. A client that continues from the last cursor receives each event exactly once. An "+
+			"event appears within a second.")
 		api.Handle(g, api.Operation{
 			Method: http.MethodGet, Path: "/event-log", ID: "listEvents", Needs: rights.Read,
-			Summary: "Read the event log", Description: "Oldest first. Keep `next_cursor`, handle the events, and ask again behind it.",
+			Summary: "Read the event log", Description: "Lists events, oldest first. Store `next_cursor`, process " +
+				"the events, and continue from there.",
 			Example: map[string]any{"events": []any{loggedEventExample()}, "has_more": false, "next_cursor": "evt_01kf0m4w7he6x8q2v5b3n9c1ta"},
 		}, e.list)
 		api.Raw(g, api.Operation{
 			Method: http.MethodGet, Path: "/event-log/stream", ID: "streamEvents", Needs: rights.Read,
 			Summary: "Follow the event log",
-			Description: "The same as Server-Sent Events that go on until one side ends them. The `data` of each is the JSON of an event, its `id` the event's. " +
-				"Comments keep the connection alive every 15 seconds. The stream ends when the service is stopped or the key revoked: connect again with `Last-Event-ID`. " +
-				"An account may have 10 streams, GraphQL subscriptions among them; one more is answered 429.",
+			Description: "Streams events as Server-Sent Events until one side closes the connection. The `data` " +
+				"field is the JSON of an event, and `id` is its ID. Comments keep the connection alive every 15 " +
+				"seconds. The stream ends when the service stops or the key is revoked: reconnect with " +
+				"`Last-Event-ID`. An account can have 10 streams, including GraphQL subscriptions; another one " +
+				"fails with 429.",
 			Media:   "text/event-stream",
 			Example: "retry: 2000\n\nid: evt_01kf0m4w7he6x8q2v5b3n9c1ta\ndata: {\"id\":\"evt_01kf0m4w7he6x8q2v5b3n9c1ta\",\"type\":\"email.delivered\",\"created_at\":\"2026-01-15T09:30:00.000Z\",\"data\":{}}\n\n",
 		}, e.stream)

@@ -45,16 +45,18 @@ func webhook(r huma.Registry, entry event.Entry, tag, promise string) *huma.Oper
 			Schema:  &huma.Schema{Ref: "#/components/schemas/" + name},
 			Example: map[string]any{"type": string(entry.Type), "created_at": sampleAt, "data": entry.Sample},
 		}}},
-		Responses: map[string]*huma.Response{"2XX": {Description: "Any status of 200 to 299 within ten seconds: the event has arrived."},
-			"4XX": {Description: "Any other status: it is tried again. After 410 the endpoint is switched off."}},
+		Responses: map[string]*huma.Response{"2XX": {Description: "A status of 200 to 299 within ten seconds " +
+			"acknowledges the event."},
+			"4XX": {Description: "Any other status causes a retry. 410 disables the endpoint."}},
 	}
 }
 
 func parameters() []*huma.Param {
 	text := &huma.Schema{Type: huma.TypeString}
 	return []*huma.Param{
-		{Name: headerEvent, In: "header", Required: true, Schema: text, Example: "evt_01kf0m4w7he6x8q2v5b3n9c1ta", Description: "The same in each attempt. Pass over what you have handled."},
-		{Name: headerAttempt, In: "header", Required: true, Schema: &huma.Schema{Type: huma.TypeInteger}, Example: 1, Description: "Number of the attempt, from 1."},
+		{Name: headerEvent, In: "header", Required: true, Schema: text, Example: "evt_01kf0m4w7he6x8q2v5b3n9c1ta", Description: "The " +
+			"event ID, the same in each attempt. Use it to skip duplicates."},
+		{Name: headerAttempt, In: "header", Required: true, Schema: &huma.Schema{Type: huma.TypeInteger}, Example: 1, Description: "Number of the attempt, starting at 1."},
 		{Name: headerSignature, In: "header", Required: true, Schema: text, Example: fmt.Sprintf("t=1768469400,v1=%064x", 0),
 			Description: "`t=<unix seconds>,v1=<hexadecimal HMAC-SHA256 of \"<t>.<body>\" by the endpoint's secret>`. There are two `v1` for 24 hours after the secret was rotated. " +
 				"The scheme is Stripe's."},

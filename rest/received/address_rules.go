@@ -19,8 +19,8 @@ type addressRule struct {
 }
 
 type addressRules struct {
-	Rules    []addressRule `json:"rules" nullable:"false" doc:"The first that matches decides."`
-	CatchAll bool          `json:"catch_all" doc:"Whether an address that no rule matches is taken."`
+	Rules    []addressRule `json:"rules" nullable:"false" doc:"The first rule that matches decides."`
+	CatchAll bool          `json:"catch_all" doc:"Whether addresses that match no rule are accepted."`
 }
 
 type addressRulesAnswer struct {
@@ -33,14 +33,17 @@ func (e *edge) rules(g *api.Group) {
 	answer := map[string]any{"address_rules": example}
 	api.Get(g, api.Operation{
 		Path: "/domains/{id}/address-rules", ID: "getAddressRules", Needs: rights.Read,
-		Summary: "Retrieve a domain's address rules", Description: "Which addresses of the domain receive. A domain without rules takes mail for every address.",
+		Summary: "Retrieve a domain's address rules", Description: "Returns the rules for which addresses of the " +
+			"domain receive mail. A domain without rules accepts mail for every address.",
 		Example: answer, Of: domains.Noun,
 	}, e.mail.Rules, newRulesAnswer)
 	api.HandleBody(g, api.Operation{
 		Method: http.MethodPut, Path: "/domains/{id}/address-rules", ID: "putAddressRules", Needs: rights.Write,
 		Summary: "Replace a domain's address rules",
-		Description: "The first rule that matches the part before the @ decides; `*` stands for any characters, and capitals do not matter. What is not taken is refused when it is brought " +
-			"(`550 5.1.1`), so that senders learn it at once. `postmaster` is always taken. Other processes of the installation follow within seconds.",
+		Description: "Replaces the address rules of a domain. The first rule that matches the part before the @ " +
+			"decides; `*` matches any characters, and case is ignored. Other addresses are refused during SMTP " +
+			"(`550 5.1.1`), so that senders learn it immediately. `postmaster` is always accepted. Other processes " +
+			"of the installation follow within seconds.",
 		Body:    &api.Body{About: "All rules.", Examples: map[string]any{"some": example, "all": map[string]any{"rules": []any{}, "catch_all": true}}},
 		Example: answer, Problems: []int{http.StatusNotFound}, Of: domains.Noun,
 	}, rulesBody, e.putRules)
@@ -49,13 +52,14 @@ func (e *edge) rules(g *api.Group) {
 func rulesBody(r *addressrules.Rules) body.Object {
 	return body.Object{Name: "AddressRulesInput", NoNull: true, Fields: []body.Field{
 		{Name: "rules", Type: body.List(&r.Rules, rule).Count(0, addressrules.MaxRules), Need: body.Required},
-		{Name: "catch_all", Type: body.Boolean(&r.CatchAll), Need: body.Required, About: "Whether an address that no rule matches is taken."},
+		{Name: "catch_all", Type: body.Boolean(&r.CatchAll), Need: body.Required, About: "Whether addresses that match no rule are accepted."},
 	}}
 }
 
 func rule(r *shape.AddressRule) body.Object {
 	return body.Object{Fields: []body.Field{
-		{Name: "match", Type: body.Text(&r.Match).Length(0, addressrules.MaxMatch), Need: body.RequiredByService, About: "The part before the @; * stands for any characters."},
+		{Name: "match", Type: body.Text(&r.Match).Length(0, addressrules.MaxMatch), Need: body.RequiredByService, About: "The " +
+			"part before the @. * matches any characters."},
 		{Name: "action", Type: body.Choice(&r.Action, addressrules.Accept, addressrules.Reject), Need: body.RequiredByService},
 	}}
 }

@@ -23,9 +23,11 @@ func (e *edge) answers(g *api.Group) {
 	api.Claimed(g, api.Operation{
 		Path: "/received-emails/{id}/reply", ID: "replyToReceivedEmail", Needs: rights.Write, Stores: api.StoresItself,
 		Summary: "Reply to a received email",
-		Description: "Sends an answer in the thread of the email: `In-Reply-To` and `References` are written as RFC 5322 section 3.6.4 says. Left out, `from` is the address that the email " +
-			"came to, `to` its Reply-To or else its From, and `subject` its subject after `Re: `. All rules of `POST /emails` apply.",
-		Body: &api.Body{Limit: emails.BodyLimit, Large: true, About: "The answer.", Examples: map[string]any{
+		Description: "Sends a reply in the thread of a received email, with `In-Reply-To` and `References` as " +
+			"defined in RFC 5322 section 3.6.4. `from` defaults to the address that received the email, `to` to its " +
+			"Reply-To or From address, and `subject` to its subject after `Re: `. All rules of `POST /emails` " +
+			"apply.",
+		Body: &api.Body{Limit: emails.BodyLimit, Large: true, About: "The reply.", Examples: map[string]any{
 			"simple": map[string]any{"text": "We are on it."},
 			"more":   map[string]any{"from": "Support <support@example.com>", "html": "<p>We are on it.</p>", "cc": []any{"carol@example.net"}, "tags": map[string]any{"kind": "answer"}}}},
 		Example: receipt, Problems: problems, Answer: emails.EmailReceipt{}, Of: received,
@@ -33,10 +35,11 @@ func (e *edge) answers(g *api.Group) {
 	api.Claimed(g, api.Operation{
 		Path: "/received-emails/{id}/forward", ID: "forwardReceivedEmail", Needs: rights.Write, Stores: api.StoresItself,
 		Summary: "Forward a received email",
-		Description: "Sends the email on: its text and HTML below yours, and its files, for which the rules of attachments hold (10 files of 10 MB, blocked extensions); " +
-			"`with_attachments: false` leaves them out. Left out, `from` is the address that the email came to and `subject` its subject after `Fwd: `. All rules of `POST /emails` apply. " +
-			"409 `conflict` when the content has been deleted.",
-		Body: &api.Body{Limit: emails.BodyLimit, Large: true, About: "To whom, and what to say.", Examples: map[string]any{
+		Description: "Forwards a received email: its text and HTML follow yours, and its files are attached under " +
+			"the rules for attachments (10 files of 10 MB, blocked extensions) unless `with_attachments` is false. " +
+			"`from` defaults to the address that received the email, and `subject` to its subject after `Fwd: `. " +
+			"All rules of `POST /emails` apply. Fails with 409 `conflict` if the content was deleted.",
+		Body: &api.Body{Limit: emails.BodyLimit, Large: true, About: "The recipients and the message.", Examples: map[string]any{
 			"simple": map[string]any{"to": "carol@example.net"},
 			"more":   map[string]any{"to": []any{"carol@example.net"}, "from": "Support <support@example.com>", "text": "Please have a look.", "with_attachments": false}}},
 		Example: receipt, Problems: problems, Answer: emails.EmailReceipt{}, Of: received,
@@ -54,7 +57,7 @@ func replyBody(a *inbound.Answer) body.Object {
 
 func forwardBody(a *inbound.Answer) body.Object {
 	o := answerBody("ForwardReceivedEmail", a)
-	o.Fields = append(o.Fields, body.Field{Name: "with_attachments", Type: without{&a.WithoutFiles}, Default: true, About: "Whether the files of the email go along."})
+	o.Fields = append(o.Fields, body.Field{Name: "with_attachments", Type: without{&a.WithoutFiles}, Default: true, About: "Whether to include the files of the email."})
 	return o
 }
 
@@ -62,7 +65,7 @@ func forwardBody(a *inbound.Answer) body.Object {
 // refuse it says itself.
 func answerBody(name string, a *inbound.Answer) body.Object {
 	m := &a.Message
-	return body.Object{Name: name, About: "A field given as `null` is the same as one that is left out.",
+	return body.Object{Name: name, About: "A field with the value `null` is treated as omitted.",
 		Fields: emails.ContentFields(m, body.Text(&m.HTML), body.Text(&m.Text), map[int]string{})}
 }
 

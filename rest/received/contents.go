@@ -31,14 +31,14 @@ type receivedField struct {
 
 // ReceivedBody is what is read from the content. It is embedded, and so exported.
 type ReceivedBody struct { //nolint:revive // the document has the name of the type
-	HTML    *string         `json:"html" doc:"The first HTML body, at most 5 MB; null without one. It is a stranger's: show it in a sandbox without scripts."`
-	Text    *string         `json:"text" doc:"The first text body, at most 5 MB; null without one."`
-	Headers []receivedField `json:"headers" nullable:"false" doc:"The header fields in their order, unfolded and decoded. Authentication-Results fields that claim to come from this installation are left out."`
+	HTML    *string         `json:"html" doc:"The first HTML body, at most 5 MB; null if there is none. It is untrusted: show it in a sandbox without scripts."`
+	Text    *string         `json:"text" doc:"The first text body, at most 5 MB; null if there is none."`
+	Headers []receivedField `json:"headers" nullable:"false" doc:"The header fields in order, unfolded and decoded, without Authentication-Results fields that claim to be from this installation."`
 }
 
 type receivedFileData struct {
 	ReceivedFile
-	Data *string `json:"data" doc:"The octets in base64 (standard alphabet, padded); null once the content was deleted by age."`
+	Data *string `json:"data" doc:"The file in base64 (standard alphabet, padded); null if it was deleted by retention."`
 }
 
 // receivedWhole is for the document; contents are written piece by piece.
@@ -62,16 +62,18 @@ func (e *edge) contents(g *api.Group) {
 	api.Raw(g, api.Operation{
 		Method: http.MethodGet, Path: "/received-emails/{id}", ID: "getReceivedEmail", Needs: rights.Read,
 		Summary: "Retrieve a received email",
-		Description: "With its bodies, its header and its files in base64. Once the content is older than the account keeps bodies, `html`, `text` and the `data` of the files are " +
-			"`null` and `headers` is empty. 503 when the content is in an object store that does not answer.",
+		Description: "Returns a received email with its bodies, header fields and files in base64. After the " +
+			"retention period, `html`, `text` and the `data` of files are `null`, and `headers` is empty. Fails " +
+			"with 503 if the content is in an object store that is unavailable.",
 		Problems: []int{http.StatusNotFound},
 		Example:  map[string]any{"received_email": receivedExample(true)}, Answer: receivedAnswer{}, Of: received,
 	}, e.get)
 	api.Raw(g, api.Operation{
 		Method: http.MethodGet, Path: "/received-emails/{id}/raw", ID: "getReceivedEmailRaw", Needs: rights.Read,
-		Summary:     "Download a received email",
-		Description: "The message as it came in, octet for octet. 409 `conflict` once its content was deleted by age.",
-		Media:       "message/rfc822", Example: "From: Bob <bob@example.net>\r\nTo: support@example.com\r\nSubject: Re: Your receipt\r\n\r\nThank you.\r\n",
+		Summary: "Download a received email",
+		Description: "Returns the message exactly as received. Fails with 409 `conflict` if its content was deleted " +
+			"by retention.",
+		Media: "message/rfc822", Example: "From: Bob <bob@example.net>\r\nTo: support@example.com\r\nSubject: Re: Your receipt\r\n\r\nThank you.\r\n",
 		Problems: []int{http.StatusNotFound, http.StatusConflict}, Of: received,
 	}, e.raw)
 }

@@ -37,26 +37,26 @@ const tagReceived = "Received emails"
 // struct only if its type is exported.
 type ReceivedHead struct { //nolint:revive // the document has the name of the type
 	ID              string       `json:"id" example:"inb_01kf0m4w7he6x8q2v5b3n9c1ta"`
-	EmailID         string       `json:"email_id" doc:"The same as id, as the event email.received has it."`
-	DomainID        string       `json:"domain_id" doc:"The domain that it came in for."`
+	EmailID         string       `json:"email_id" doc:"The same as id, as in the event email.received."`
+	DomainID        string       `json:"domain_id" doc:"ID of the domain that received it."`
 	Status          string       `json:"status" enum:"received"`
-	RcptTo          string       `json:"rcpt_to" doc:"The envelope recipient: which of your addresses it came to." example:"support@example.com"`
-	MailFrom        string       `json:"mail_from" doc:"The envelope sender; empty for bounces and the like."`
-	From            string       `json:"from" doc:"As the message says; see auth for what that is worth." example:"Bob <bob@example.net>"`
+	RcptTo          string       `json:"rcpt_to" doc:"The envelope recipient: the address that received it." example:"support@example.com"`
+	MailFrom        string       `json:"mail_from" doc:"The envelope sender; empty for bounces."`
+	From            string       `json:"from" doc:"The From header field, which can be forged; see auth." example:"Bob <bob@example.net>"`
 	To              []string     `json:"to" nullable:"false"`
 	CC              []string     `json:"cc" nullable:"false"`
 	ReplyTo         []string     `json:"reply_to" nullable:"false"`
 	Subject         string       `json:"subject"`
-	MessageID       string       `json:"message_id" doc:"Without angle brackets; empty when the message has none."`
+	MessageID       string       `json:"message_id" doc:"The message ID without angle brackets; empty if there is none."`
 	InReplyTo       *string      `json:"in_reply_to"`
 	References      []string     `json:"references" nullable:"false"`
 	Auth            receivedAuth `json:"auth"`
-	SpamStatus      string       `json:"spam_status" enum:"ham,spam,unknown" doc:"unknown: there is no spam filter, or it did not answer."`
-	SpamScore       *float64     `json:"spam_score" doc:"The filter's; null when there is none."`
-	AutoSubmitted   bool         `json:"auto_submitted" doc:"An answering machine or a report sent it (RFC 3834). Do not answer those by machine."`
-	Size            int64        `json:"size" doc:"Octets of the raw message."`
+	SpamStatus      string       `json:"spam_status" enum:"ham,spam,unknown" doc:"unknown: there is no spam filter, or it did not respond."`
+	SpamScore       *float64     `json:"spam_score" doc:"Score from the spam filter; null if there is none."`
+	AutoSubmitted   bool         `json:"auto_submitted" doc:"Whether an auto-responder or a report sent it (RFC 3834). Do not reply to such mail automatically."`
+	Size            int64        `json:"size" doc:"Size of the raw message in bytes."`
 	AttachmentCount int          `json:"attachment_count"`
-	Defects         []string     `json:"defects" nullable:"false" doc:"What of the message could not be read, in words."`
+	Defects         []string     `json:"defects" nullable:"false" doc:"Parts of the message that could not be read, in sentences."`
 	ReceivedAt      wire.Time    `json:"received_at"`
 }
 
@@ -65,22 +65,22 @@ type receivedAuth struct {
 	DKIM        string   `json:"dkim"`
 	DMARC       string   `json:"dmarc"`
 	IPRev       string   `json:"iprev"`
-	DMARCPolicy string   `json:"dmarc_policy" doc:"What the domain of From asks for: none, quarantine or reject; empty without a policy."`
-	SPFDomain   string   `json:"spf_domain" doc:"The domain that spf is about."`
-	DKIMDomains []string `json:"dkim_domains" nullable:"false" doc:"Domains whose signatures are valid."`
-	RemoteIP    string   `json:"remote_ip" doc:"The address of the server that brought it."`
-	Helo        string   `json:"helo" doc:"The name that it gave."`
-	ReverseName string   `json:"reverse_name" doc:"The name that its address leads to and back; empty when there is none."`
-	TLS         string   `json:"tls" doc:"The version of TLS that it came by; empty: in clear."`
+	DMARCPolicy string   `json:"dmarc_policy" doc:"The policy of the From domain: none, quarantine or reject; empty if there is none."`
+	SPFDomain   string   `json:"spf_domain" doc:"The domain that spf was checked for."`
+	DKIMDomains []string `json:"dkim_domains" nullable:"false" doc:"Domains with a valid signature."`
+	RemoteIP    string   `json:"remote_ip" doc:"IP address of the sending server."`
+	Helo        string   `json:"helo" doc:"The name that the sending server gave in HELO or EHLO."`
+	ReverseName string   `json:"reverse_name" doc:"The verified reverse DNS name of the address; empty if there is none."`
+	TLS         string   `json:"tls" doc:"TLS version of the connection; empty if it was not encrypted."`
 }
 
 // ReceivedFile is a file of a list, without its octets. It is embedded, and so exported.
 type ReceivedFile struct { //nolint:revive // the document has the name of the type
 	Filename    string  `json:"filename"`
 	ContentType string  `json:"content_type"`
-	ContentID   *string `json:"content_id" doc:"What cid: links of the html name it by; null for a file that has none."`
-	Inline      bool    `json:"inline" doc:"Meant to be shown inside the html."`
-	Size        int64   `json:"size" doc:"Octets, decoded."`
+	ContentID   *string `json:"content_id" doc:"The ID that cid: links in html refer to; null if the file has none."`
+	Inline      bool    `json:"inline" doc:"Whether the file is shown within html."`
+	Size        int64   `json:"size" doc:"Decoded size in bytes."`
 }
 
 type receivedItem struct {
@@ -91,11 +91,11 @@ type receivedItem struct {
 type query struct {
 	api.Page
 
-	To     string `query:"to" doc:"Only emails that came to this address, or name it in To or Cc." example:"support@example.com"`
-	From   string `query:"from" doc:"Only emails whose From is this address." example:"bob@example.net"`
-	Domain string `query:"domain" doc:"Only emails to this domain: its name or its id." example:"example.com"`
-	Since  string `query:"since" doc:"Only emails received at this time or later. RFC 3339, with Z or an offset." example:"2026-01-15T09:30:00Z"`
-	Until  string `query:"until" doc:"Only emails received before this time. RFC 3339, with Z or an offset." example:"2026-01-16T00:00:00Z"`
+	To     string `query:"to" doc:"Return only emails received at this address, or with it in To or Cc." example:"support@example.com"`
+	From   string `query:"from" doc:"Return only emails with this From address." example:"bob@example.net"`
+	Domain string `query:"domain" doc:"Return only emails to this domain, given by name or ID." example:"example.com"`
+	Since  string `query:"since" doc:"Return only emails received at or after this time. RFC 3339 with Z or an offset." example:"2026-01-15T09:30:00Z"`
+	Until  string `query:"until" doc:"Return only emails received before this time. RFC 3339 with Z or an offset." example:"2026-01-16T00:00:00Z"`
 	Q      string `query:"q" doc:"Words to look for in subject, names, addresses and the beginning of the text; all have to be found, each as the beginning of a word. At most 200 characters and 10 words. Also to:, from:, subject:, domain:, after:2026-01-31 and before:, each with a value; in quotes a text is taken as it is." example:"receipt bob"`
 }
 
@@ -109,7 +109,8 @@ type edge struct{ mail Service }
 func Routes(service Service, answers bool) api.Routes {
 	return api.NewRoutes("received-emails", func(a *api.API) {
 		e := &edge{mail: service}
-		g := a.Tag(tagReceived, "Mail that came in for domains of yours with `inbound_enabled`, each announced by the event `email.received`.")
+		g := a.Tag(tagReceived, "Mail received for your domains with `inbound_enabled`. Each email is announced by "+
+			"the event `email.received`.")
 		g.Bind(received, service)
 		e.reading(g)
 		e.contents(g)
@@ -124,14 +125,16 @@ func (e *edge) reading(g *api.Group) {
 	api.ListBy(g, api.Operation{
 		Path: "/received-emails", ID: "listReceivedEmails", Needs: rights.Read,
 		Summary: "List received emails",
-		Description: "Newest first, without bodies and the octets of files. Of an email's `to`, `cc`, `reply_to`, `references` (the last ones), `defects` and `attachments` a list has what fits into 8 KiB each: " +
-			"`attachment_count` says how many files there are, and the email by itself has all. Emails that arrive while you page do not move what you have not seen yet. Filters can be " +
-			"combined; give the same ones with each cursor.",
+		Description: "Lists received emails, newest first, without bodies and file data. A list contains up to 8 " +
+			"KiB of each of `to`, `cc`, `reply_to`, `references` (the last ones), `defects` and `attachments`. " +
+			"`attachment_count` is the number of files, and retrieving the email returns all values. New emails do " +
+			"not shift the pages. Filters can be combined; send the same filters with each cursor.",
 		Example: receivedExample(false),
 	}, api.Plural{Member: "received_emails", Schema: "ReceivedList"}, e.list, newReceivedItem)
 	api.Delete(g, api.Operation{
 		Path: "/received-emails/{id}", ID: "deleteReceivedEmail", Needs: rights.Write,
-		Summary: "Delete a received email", Description: "With its content, at once and for good.", Of: received,
+		Summary: "Delete a received email", Description: "Deletes a received email and its content immediately and " +
+			"permanently.", Of: received,
 	}, e.mail.Delete)
 }
 

@@ -23,11 +23,11 @@ const tagOptOuts = "Category opt-outs"
 
 type optOutRecord struct {
 	ID            string    `json:"id" example:"opt_01kf0m4w7he6x8q2v5b3n9c1ta"`
-	Email         *string   `json:"email" example:"bob@example.net" doc:"Lower case, an internationalised domain in A-labels; null once it was erased, it is opted out all the same."`
-	Category      string    `json:"category" example:"product-news" doc:"What emails are compared by."`
-	CategoryLabel string    `json:"category_label" example:"Product news" doc:"As the email wrote it whose link was used."`
-	Source        string    `json:"source" enum:"one_click,page" doc:"one_click: the mail client's own button (RFC 8058); page: the page behind the link."`
-	EmailID       *string   `json:"email_id" example:"msg_01kf0m4w7he6x8q2v5b3n9c1ta" doc:"The email whose link was used."`
+	Email         *string   `json:"email" example:"bob@example.net" doc:"The address in lower case, with an internationalized domain in A-labels; null if it was erased. It remains opted out."`
+	Category      string    `json:"category" example:"product-news" doc:"The key that emails are matched by."`
+	CategoryLabel string    `json:"category_label" example:"Product news" doc:"The category as written in the email whose link was used."`
+	Source        string    `json:"source" enum:"one_click,page" doc:"one_click: the unsubscribe button of the mail client (RFC 8058). page: the page that the link opens."`
+	EmailID       *string   `json:"email_id" example:"msg_01kf0m4w7he6x8q2v5b3n9c1ta" doc:"ID of the email whose link was used."`
 	CreatedAt     wire.Time `json:"created_at"`
 }
 
@@ -38,30 +38,33 @@ type optOutAnswer struct {
 type optOutQuery struct {
 	api.Page
 
-	Email    string `query:"email" doc:"Only this address." example:"bob@example.net"`
-	Category string `query:"category" doc:"Only this category: its key or a label of it." example:"product-news"`
+	Email    string `query:"email" doc:"Return only this address." example:"bob@example.net"`
+	Category string `query:"category" doc:"Return only this category, given by its key or a label." example:"product-news"`
 }
 
 var optOut = api.Noun{Name: "category opt-out", About: "Id of the opt-out.", Example: "opt_01kf0m4w7he6x8q2v5b3n9c1ta",
 	Is: func(word string) bool { return id.Is(id.OptOut, word) }}
 
 func (e *edge) optOuts(a *api.API) {
-	g := a.Tag(tagOptOuts, "Addresses that do not want one category of your mail. Other mail is sent to them.")
+	g := a.Tag(tagOptOuts, "Addresses that opted out of one category of your mail. They still receive other mail.")
 	api.ListBy(g, api.Operation{
 		Path: "/category-opt-outs", ID: "listCategoryOptOuts", Needs: rights.Read,
-		Summary: "List category opt-outs", Description: "Newest first. Filters can be combined; give the same ones with each cursor.",
+		Summary: "List category opt-outs", Description: "Lists category opt-outs, newest first. Filters can be " +
+			"combined; send the same filters with each cursor.",
 		Example: optOutExample(),
 	}, api.Plural{Member: "category_opt_outs", Schema: "OptOutList"}, e.findOptOuts, newOptOutRecord)
 	api.Get(g, api.Operation{
 		Path: "/category-opt-outs/{id}", ID: "getCategoryOptOut", Needs: rights.Read,
-		Summary: "Retrieve a category opt-out", Description: "Who wants no mail of a category any more, and through which email they said so.",
+		Summary: "Retrieve a category opt-out", Description: "Returns the address and category of an opt-out, and " +
+			"the email through which it was requested.",
 		Example: map[string]any{"category_opt_out": optOutExample()}, Of: optOut,
 	}, e.list.OptOut, newOptOutAnswer)
 	api.Delete(g, api.Operation{
 		Path: "/category-opt-outs/{id}", ID: "deleteCategoryOptOut", Needs: rights.Write,
-		Summary:     "Delete a category opt-out",
-		Description: "Emails of the category may be sent to the address again. Do so only when the person asks for it.",
-		Example:     map[string]any{"ok": true}, Of: optOut,
+		Summary: "Delete a category opt-out",
+		Description: "Deletes a category opt-out, so that emails of the category can be sent to the address again. " +
+			"Do this only at the recipient's request.",
+		Example: map[string]any{"ok": true}, Of: optOut,
 	}, e.list.RemoveOptOut)
 }
 

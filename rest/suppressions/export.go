@@ -21,7 +21,8 @@ func (e *edge) exporting(g *api.Group) {
 	address, about := "bob@example.net", "msg_01kf0m4w7he6x8q2v5b3n9c1ta"
 	export.Add(g, api.Operation{
 		Path: "/suppressions/export", ID: "exportSuppressions", Needs: rights.Read,
-		Summary: "Export suppressions", Description: "All suppressions that the filters leave. The dashboard imports the CSV elsewhere.",
+		Summary: "Export suppressions", Description: "Exports all suppressions that match the filters. The " +
+			"dashboard of another installation can import the CSV.",
 	}, export.List[exportQuery, *ent.Suppression, suppressionRecord]{
 		Turns: e.turns, Name: "suppressions", Show: newSuppressionRecord, Columns: exportColumns,
 		Example: suppressionRecord{ID: "sup_01kf0m4w7he6x8q2v5b3n9c1ta", Email: &address, Reason: "bounce", EmailID: &about,

@@ -34,9 +34,9 @@ const tagSuppressions = "Suppressions"
 
 type suppressionRecord struct {
 	ID        string    `json:"id" example:"sup_01kf0m4w7he6x8q2v5b3n9c1ta"`
-	Email     *string   `json:"email" example:"bob@example.net" doc:"Lower case, an internationalised domain in A-labels; null once it was erased, it is blocked all the same."`
+	Email     *string   `json:"email" example:"bob@example.net" doc:"The address in lower case, with an internationalized domain in A-labels; null if it was erased. It remains blocked."`
 	Reason    string    `json:"reason" enum:"bounce,failure,complaint,unsubscribe,manual"`
-	EmailID   *string   `json:"email_id" example:"msg_01kf0m4w7he6x8q2v5b3n9c1ta" doc:"The email that led to it, if one did."`
+	EmailID   *string   `json:"email_id" example:"msg_01kf0m4w7he6x8q2v5b3n9c1ta" doc:"ID of the email that caused the suppression, if any."`
 	CreatedAt wire.Time `json:"created_at"`
 }
 
@@ -45,20 +45,20 @@ type suppressionAnswer struct {
 }
 
 type suppressionBatch struct {
-	Data []suppressionItem `json:"data" nullable:"false" doc:"One item for each address, in their order."`
+	Data []suppressionItem `json:"data" nullable:"false" doc:"One item per address, in the order of the request."`
 }
 
 type suppressionItem struct {
 	Index  int                  `json:"index"`
-	ID     *string              `json:"id" example:"sup_01kf0m4w7he6x8q2v5b3n9c1ta" doc:"Of the suppression; null when the item failed."`
-	Status string               `json:"status" enum:"added,existing,failed" doc:"existing: the address was suppressed already and stays as it is."`
-	Error  *problem.ProblemBody `json:"error,omitempty" doc:"Why the item failed; absent otherwise."`
+	ID     *string              `json:"id" example:"sup_01kf0m4w7he6x8q2v5b3n9c1ta" doc:"ID of the suppression; null if the item failed."`
+	Status string               `json:"status" enum:"added,existing,failed" doc:"existing: the address was already suppressed and did not change."`
+	Error  *problem.ProblemBody `json:"error,omitempty" doc:"Why the item failed. Absent otherwise."`
 }
 
 // Filters are what narrows the list. It is embedded, and so exported.
 type Filters struct {
-	Email  string `query:"email" doc:"Only this address." example:"bob@example.net"`
-	Reason string `query:"reason" enum:"bounce,failure,complaint,unsubscribe,manual" doc:"Only this reason."`
+	Email  string `query:"email" doc:"Return only this address." example:"bob@example.net"`
+	Reason string `query:"reason" enum:"bounce,failure,complaint,unsubscribe,manual" doc:"Return only suppressions with this reason."`
 }
 
 type query struct {
@@ -66,7 +66,7 @@ type query struct {
 	Filters
 }
 
-var suppressed = api.Noun{Name: "suppression", About: "Id of the suppression, or the address, URL-encoded.", Example: "bob@example.net"}
+var suppressed = api.Noun{Name: "suppression", About: "ID of the suppression, or the URL-encoded address.", Example: "bob@example.net"}
 
 type edge struct {
 	list  Service
@@ -77,7 +77,8 @@ type edge struct {
 func Routes(service Service, turns export.Turns) api.Routes {
 	return api.NewRoutes("suppressions", func(a *api.API) {
 		e := &edge{list: service, turns: turns}
-		g := a.Tag(tagSuppressions, "Addresses that must not be written to. An email with a suppressed recipient is not sent to anybody.")
+		g := a.Tag(tagSuppressions, "Addresses that you cannot send to. An email with a suppressed recipient is not "+
+			"sent to any of its recipients.")
 		e.adding(g)
 		e.reading(g)
 		e.exporting(g)
@@ -89,19 +90,21 @@ func (e *edge) reading(g *api.Group) {
 	one := map[string]any{"suppression": suppressionExample()}
 	api.ListBy(g, api.Operation{
 		Path: "/suppressions", ID: "listSuppressions", Needs: rights.Read,
-		Summary: "List suppressions", Description: "Newest first. Filters can be combined; give the same ones with each cursor.",
+		Summary: "List suppressions", Description: "Lists suppressions, newest first. Filters can be combined; send " +
+			"the same filters with each cursor.",
 		Example: suppressionExample(),
 	}, api.Plural{Member: "suppressions", Schema: "SuppressionList"}, e.find, newSuppressionRecord)
 	api.Get(g, api.Operation{
 		Path: "/suppressions/{id}", ID: "getSuppression", Needs: rights.Read,
-		Summary: "Retrieve a suppression", Description: "By its id or by the address, which may be written in any case and with the domain in Unicode.",
+		Summary: "Retrieve a suppression", Description: "Returns a suppression by its ID or address. The address " +
+			"may be in any case and its domain in Unicode.",
 		Example: one, Of: suppressed,
 	}, e.get, newSuppressionAnswer)
 	api.Delete(g, api.Operation{
 		Path: "/suppressions/{id}", ID: "deleteSuppression", Needs: rights.Write,
 		Summary: "Delete a suppression",
-		Description: "By its id or by the address. Emails may be sent to it again. A person who has unsubscribed or complained should be written to again only " +
-			"when they ask for it. Opt-outs from categories stay.", Of: suppressed,
+		Description: "Deletes a suppression by its ID or address, so that you can send to the address again. If the " +
+			"recipient unsubscribed or complained, do this only at their request. Category opt-outs remain.", Of: suppressed,
 	}, e.remove)
 }
 
@@ -109,35 +112,38 @@ func (e *edge) adding(g *api.Group) {
 	api.OnceBody(g, api.Operation{
 		Path: "/suppressions", ID: "addSuppression", Needs: rights.Write,
 		Summary: "Suppress an address",
-		Description: "Its reason is `manual`. An address that is suppressed already is answered as it is, with the reason that it has. " +
-			"Bounces, complaints and unsubscribes get here by themselves.",
+		Description: "Suppresses an address with the reason `manual`. An address that is already suppressed is " +
+			"returned unchanged. Bounces, complaints and unsubscribes create suppressions automatically.",
 		Body:    &api.Body{About: "The address to suppress.", Examples: map[string]any{"address": map[string]any{"email": "bob@example.net"}}},
 		Example: map[string]any{"suppression": suppressionExample()},
 	}, addBody, e.add)
 	api.OnceBody(g, api.Operation{
 		Path: "/suppressions/batch", ID: "addSuppressions", Needs: rights.Write,
 		Summary: "Suppress many addresses",
-		Description: "Up to 1,000, as from another service's list. The answer is 200 whenever the list has the right form: an address that is not valid is an " +
-			"error of its item, and the others are suppressed.",
+		Description: "Suppresses up to 1,000 addresses, for example from the list of another service. The response " +
+			"is 200 if the request is well-formed. An invalid address is an error of its item; the others are " +
+			"suppressed.",
 		Body: &api.Body{About: "The addresses to suppress.", Examples: map[string]any{"addresses": map[string]any{"emails": []any{"bob@example.net", "carol@example.net"}}}},
 		Example: map[string]any{"data": []any{
 			map[string]any{"index": 0, "id": "sup_01kf0m4w7he6x8q2v5b3n9c1ta", "status": "added"},
 			map[string]any{"index": 1, "id": nil, "status": "failed", "error": map[string]any{
-				"message": "Invalid field: email", "code": "validation_error", "details": map[string]any{"email": "has no @"}}},
+				"message": "Invalid field: email", "code": "validation_error", "details": map[string]any{"email": "must contain @"}}},
 		}},
 	}, batchBody, e.addBatch)
 }
 
 func addBody(in *suppression.AddInput) body.Object {
 	return body.Object{Name: "AddSuppression", Fields: []body.Field{
-		{Name: "email", Type: body.Text(&in.Email), Need: body.Required, About: "A bare address. Its domain may be in Unicode.", Example: "bob@example.net"},
-		{Name: "email_id", Type: body.Text(&in.EmailID), About: "The email that is the reason, for your own reference.", Example: "msg_01kf0m4w7he6x8q2v5b3n9c1ta"},
+		{Name: "email", Type: body.Text(&in.Email), Need: body.Required, About: "An address without a display name. " +
+			"Its domain may be in Unicode.", Example: "bob@example.net"},
+		{Name: "email_id", Type: body.Text(&in.EmailID), About: "ID of the email that is the reason, for your own " +
+			"reference.", Example: "msg_01kf0m4w7he6x8q2v5b3n9c1ta"},
 	}}
 }
 
 func batchBody(emails *[]string) body.Object {
 	return body.Object{Name: "AddSuppressions", Fields: []body.Field{
-		{Name: "emails", Type: addresses{emails}, Need: body.Required, About: "Bare addresses."},
+		{Name: "emails", Type: addresses{emails}, Need: body.Required, About: "Addresses without display names."},
 	}}
 }
 
@@ -150,7 +156,7 @@ func (t addresses) Read(d *body.Decoder, path string, v body.Value) {
 	}
 	for i, item := range v.Items() {
 		if i == suppression.MaxBatch {
-			d.Refuse(path, "has more than %d items", suppression.MaxBatch)
+			d.Refuse(path, "must have at most %d items", suppression.MaxBatch)
 		}
 		if d.Full() || i == suppression.MaxBatch {
 			return
@@ -159,7 +165,7 @@ func (t addresses) Read(d *body.Decoder, path string, v body.Value) {
 		*t.to = append(*t.to, email)
 	}
 	if len(*t.to) == 0 {
-		d.Refuse(path, "is empty")
+		d.Refuse(path, "cannot be empty")
 	}
 }
 

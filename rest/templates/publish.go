@@ -24,13 +24,13 @@ type publishing interface {
 
 type publicationAnswer struct {
 	Template templateRecord `json:"template"`
-	Warnings []string       `json:"warnings" nullable:"false" doc:"What was left undone, in sentences; empty when all went well."`
+	Warnings []string       `json:"warnings" nullable:"false" doc:"Problems that did not prevent publishing, in sentences. Empty if there are none."`
 }
 
 type renderedTemplate struct {
-	Subject *string `json:"subject" doc:"null where the template has none."`
-	HTML    *string `json:"html" doc:"null where the template has none."`
-	Text    *string `json:"text" doc:"null where the template has none: each email gets a text part generated from its HTML."`
+	Subject *string `json:"subject" doc:"null if the template has none."`
+	HTML    *string `json:"html" doc:"null if the template has none."`
+	Text    *string `json:"text" doc:"null if the template has none. Each email then gets a text part generated from its HTML."`
 }
 
 type renderedAnswer struct {
@@ -46,37 +46,41 @@ func (e *edge) publishing(g *api.Group) {
 	api.Once(g, api.Operation{
 		Path: "/templates/{id}/publish", ID: "publishTemplate", Needs: rights.Write, Slow: true,
 		Summary: "Publish a template",
-		Description: "Makes the draft the version that sends use: at once in this process, within a second in others. `html` or `text` is required, and every variable " +
-			"that is used must be declared. CSS in `<style>` is inlined where that leaves the structure of the HTML alone, otherwise `warnings` says why not; rules of media queries stay " +
-			"in `<style>`. If the template has no text, each email gets a text part generated from its HTML. A draft without changes makes no new version.",
+		Description: "Publishes the draft as the version that sends use: immediately in this process and within a " +
+			"second in others. `html` or `text` is required, and every variable used must be declared. CSS in " +
+			"`<style>` is inlined if that does not change the structure of the HTML; otherwise `warnings` contains " +
+			"the reason. Media query rules stay in `<style>`. If the template has no text, each email gets a text " +
+			"part generated from its HTML. A draft without changes creates no new version.",
 		Example: published, Problems: []int{http.StatusNotFound}, Of: template,
 	}, e.publish)
 	api.OnceBody(g, api.Operation{
 		Path: "/templates/{id}/rollback", ID: "rollbackTemplate", Needs: rights.Write,
 		Summary: "Roll a template back",
-		Description: "Publishes what an earlier version said once more, as a new version, and makes it the draft: changes that were not published are gone. " +
-			"`alias` and `name` stay.",
-		Body:    &api.Body{About: "Which version.", Examples: map[string]any{"first": map[string]any{"version": 1}}},
+		Description: "Publishes the content of an earlier version as a new version and replaces the draft with it. " +
+			"Unpublished changes are lost.",
+		Body:    &api.Body{About: "The version to restore.", Examples: map[string]any{"first": map[string]any{"version": 1}}},
 		Example: published, Problems: []int{http.StatusNotFound}, Of: template,
 	}, rollbackBody, e.rollback)
 	api.HandleBody(g, api.Operation{
 		Method: http.MethodPost, Path: "/templates/{id}/render", ID: "renderTemplate", Needs: rights.Write, Slow: true, Stores: api.StoresNothing,
 		Summary: "Render a template",
-		Description: "Fills the gaps and sends nothing: the draft, or a version as it would be sent. Variables are judged as for a send. `{{unsubscribe_url}}` stays as it is, " +
-			"because only a send has a link.",
-		Body:     &api.Body{About: "Values, and which version.", Examples: map[string]any{"draft": map[string]any{"variables": renderVariablesExample()}, "version": map[string]any{"version": 1, "variables": renderVariablesExample()}}},
+		Description: "Renders the draft or a version as it would be sent, without sending it. Variables are checked " +
+			"as for a send. `{{unsubscribe_url}}` is not replaced, because only a sent email has a link.",
+		Body:     &api.Body{About: "The values and the version.", Examples: map[string]any{"draft": map[string]any{"variables": renderVariablesExample()}, "version": map[string]any{"version": 1, "variables": renderVariablesExample()}}},
 		Example:  map[string]any{"rendered": map[string]any{"subject": "Your receipt, Ada", "html": "<p>Thank you, Ada.</p>", "text": "Thank you, Ada."}},
 		Problems: []int{http.StatusNotFound}, Of: template,
 	}, renderBody, e.render)
 	api.ListBy(g, api.Operation{
 		Path: "/templates/{id}/versions", ID: "listTemplateVersions", Needs: rights.Read,
-		Summary: "List a template's versions", Description: "Newest first, without `html` and `text`.",
+		Summary: "List a template's versions", Description: "Lists the versions of a template, newest first, " +
+			"without `html` and `text`.",
 		Example:  versionExample(false),
 		Problems: []int{http.StatusNotFound}, Of: template,
 	}, api.Plural{Member: "versions", Schema: "VersionList"}, e.versions, newVersionSummary)
 	api.Handle(g, api.Operation{
 		Method: http.MethodGet, Path: "/templates/{id}/versions/{version}", ID: "getTemplateVersion", Needs: rights.Read,
-		Summary: "Retrieve a version of a template", Description: "As it is sent. It never changes.",
+		Summary: "Retrieve a version of a template", Description: "Returns a version of a template as it is sent. A " +
+			"version never changes.",
 		Example: map[string]any{"version": versionExample(true)}, Problems: []int{http.StatusNotFound}, Of: template,
 	}, e.version)
 }

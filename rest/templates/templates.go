@@ -32,18 +32,18 @@ const tagTemplates = "Templates"
 // TemplateSummary is a template in a list. It is embedded, and so exported.
 type TemplateSummary struct {
 	ID                    string             `json:"id" example:"tpl_01kf0m4w7he6x8q2v5b3n9c1ta"`
-	Alias                 *string            `json:"alias" doc:"Your own name for it, for programs; null without one."`
+	Alias                 *string            `json:"alias" doc:"Your own name for the template in code; null if there is none."`
 	Name                  string             `json:"name"`
-	Subject               *string            `json:"subject" doc:"null leaves it to the send."`
-	From                  *string            `json:"from" doc:"null leaves it to the send."`
+	Subject               *string            `json:"subject" doc:"null if the send must provide it."`
+	From                  *string            `json:"from" doc:"null if the send must provide it."`
 	ReplyTo               []string           `json:"reply_to" nullable:"false"`
 	Variables             []templateVariable `json:"variables" nullable:"false"`
-	UnsubscribeEnabled    bool               `json:"unsubscribe_enabled" doc:"What holds for sends that do not say unsubscribe themselves."`
-	Category              *string            `json:"category" doc:"What holds for sends that name none."`
-	Status                string             `json:"status" enum:"draft,published" doc:"draft: never published, no send can use it."`
+	UnsubscribeEnabled    bool               `json:"unsubscribe_enabled" doc:"Whether unsubscribes are managed for sends that do not set unsubscribe."`
+	Category              *string            `json:"category" doc:"The category of sends that do not set one."`
+	Status                string             `json:"status" enum:"draft,published" doc:"draft: never published, so sends cannot use it."`
 	Version               *int               `json:"version" doc:"Number of the published version; null for a draft."`
 	PublishedAt           wire.OptionalTime  `json:"published_at"`
-	HasUnpublishedChanges bool               `json:"has_unpublished_changes" doc:"Whether the fields here say something else than the published version."`
+	HasUnpublishedChanges bool               `json:"has_unpublished_changes" doc:"Whether the draft differs from the published version."`
 	CreatedAt             wire.Time          `json:"created_at"`
 	UpdatedAt             wire.Time          `json:"updated_at"`
 }
@@ -52,16 +52,16 @@ type TemplateSummary struct {
 type templateRecord struct {
 	TemplateSummary
 
-	HTML *string `json:"html" doc:"As it was written; null without one."`
-	Text *string `json:"text" doc:"As it was written; null without one: publishing makes it from html then."`
-	Etag string  `json:"etag" doc:"Of the draft, its name and its alias; give it in If-Match to change only what you have read."`
+	HTML *string `json:"html" doc:"The HTML source; null if there is none."`
+	Text *string `json:"text" doc:"The text source; null if there is none, and each email then gets a text part generated from its HTML."`
+	Etag string  `json:"etag" doc:"Version tag of the draft, name and alias. Send it in If-Match to update only the state that you have read."`
 }
 
 type templateVariable struct {
 	Key      string `json:"key" example:"customer.name"`
 	Type     string `json:"type" enum:"string,number,boolean,list,object"`
-	Required bool   `json:"required" doc:"A send without it is refused."`
-	Fallback any    `json:"fallback" doc:"What stands there when a send does not give it."`
+	Required bool   `json:"required" doc:"Whether a send without the variable is refused."`
+	Fallback any    `json:"fallback" doc:"The value used if a send does not provide one."`
 }
 
 func newTemplateSummary(t templates.Template) TemplateSummary {
@@ -90,20 +90,20 @@ type templateAnswer struct {
 type query struct {
 	api.Page
 
-	Alias  string `query:"alias" doc:"The template of exactly this alias."`
-	Status string `query:"status" enum:"draft,published" doc:"Only those."`
-	Q      string `query:"q" doc:"A part of the name, in upper or lower case."`
+	Alias  string `query:"alias" doc:"Return only the template with exactly this alias."`
+	Status string `query:"status" enum:"draft,published" doc:"Return only templates with this status."`
+	Q      string `query:"q" doc:"Part of the name, ignoring case."`
 }
 
 type changeItem struct {
 	api.Item
 
-	IfMatch string `header:"If-Match" doc:"The etag of the draft that you have read; 409 conflict if it was changed since, with details.changed_at and, for people, details.changed_by."`
+	IfMatch string `header:"If-Match" doc:"The etag of the draft that you read. If it has changed since, the request fails with 409 conflict, with details.changed_at and details.changed_by (a display name)."`
 }
 
 const updateTemplate = "updateTemplate"
 
-var template = api.Noun{Name: "template", About: "Id or alias of the template.", Example: "tpl_01kf0m4w7he6x8q2v5b3n9c1ta", Is: templates.IsRef}
+var template = api.Noun{Name: "template", About: "ID or alias of the template.", Example: "tpl_01kf0m4w7he6x8q2v5b3n9c1ta", Is: templates.IsRef}
 
 type edge struct{ templates Service }
 
@@ -116,35 +116,40 @@ func Routes(service Service) api.Routes {
 		api.OnceBody(g, api.Operation{
 			Path: "/templates", ID: "addTemplate", Needs: rights.Write,
 			Summary: "Create a template",
-			Description: "Makes a draft; publish it before a send uses it. The sources are judged: `details` names the line of what is wrong. " +
-				"An `alias` that another template of the account has is 409 `conflict`.",
+			Description: "Creates a draft, which must be published before a send can use it. The sources are " +
+				"checked: `details` contains the line of each error. An `alias` that another template of the " +
+				"account uses fails with 409 `conflict`.",
 			Body:    &api.Body{Limit: bodyLimit, About: "The template.", Examples: map[string]any{"receipt": addTemplateExample()}},
 			Example: one,
 		}, addBody, e.add)
 		api.ListBy(g, api.Operation{
 			Path: "/templates", ID: "listTemplates", Needs: rights.Read,
-			Summary: "List templates", Description: "Newest first, without `html` and `text`.",
+			Summary: "List templates", Description: "Lists templates, newest first, without `html` and `text`.",
 			Example: templateSummaryExample(),
 		}, api.Plural{Member: "templates", Schema: "TemplateList"}, e.list, newTemplateSummary)
 		api.Get(g, api.Operation{
 			Path: "/templates/{id}", ID: "getTemplate", Needs: rights.Read,
-			Summary: "Retrieve a template", Description: "The draft. What is published is among the versions.", Example: one, Of: template,
+			Summary: "Retrieve a template", Description: "Returns the draft of a template. List its versions for " +
+				"the published content.", Example: one, Of: template,
 		}, e.templates.Get, newTemplateAnswer)
 		api.HandleBody(g, api.Operation{
 			Method: http.MethodPatch, Path: "/templates/{id}", ID: updateTemplate, Needs: rights.Write,
 			Summary: "Change a template",
-			Description: "Changes the draft; sends go on with the published version until it is published. `alias` and `name` change at once. A field that is left out stays. " +
-				"`null` takes `alias`, `subject`, `from`, `reply_to`, `html`, `text` or `category` away; for others it is refused.",
+			Description: "Updates the draft. Sends use the published version until you publish again. `alias` and " +
+				"`name` change immediately. Omitted fields keep their value. `null` clears `alias`, `subject`, " +
+				"`from`, `reply_to`, `html`, `text` or `category`, and is refused for other fields.",
 			Body:    &api.Body{Limit: bodyLimit, About: "What to change, at least one field.", Examples: map[string]any{"subject": map[string]any{"subject": "Your receipt for {{order}}"}}},
 			Example: one, Problems: []int{http.StatusNotFound, http.StatusConflict}, Of: template,
 		}, changeBody, e.update)
 		api.Delete(g, api.Operation{
 			Path: "/templates/{id}", ID: "deleteTemplate", Needs: rights.Write,
-			Summary: "Delete a template", Description: "Takes it away with its versions. Emails that were sent with it stay as they are.", Of: template,
+			Summary: "Delete a template", Description: "Deletes a template and its versions. Emails that were sent " +
+				"with it do not change.", Of: template,
 		}, e.templates.Delete)
 		api.Once(g, api.Operation{
 			Path: "/templates/{id}/duplicate", ID: "duplicateTemplate", Needs: rights.Write,
-			Summary: "Duplicate a template", Description: "Makes a new draft of the draft: without an alias, and with `(copy)` behind its name.",
+			Summary: "Duplicate a template", Description: "Creates a new draft from the draft of a template, " +
+				"without an alias and with `(copy)` appended to its name.",
 			Example: one, Problems: []int{http.StatusNotFound}, Of: template,
 		}, e.duplicate)
 		e.publishing(g)

@@ -55,8 +55,8 @@ func versionNumber(text string) (int, error) {
 type versionRecord struct {
 	VersionSummary
 
-	HTML *string `json:"html" doc:"As it is sent, with its CSS inlined."`
-	Text *string `json:"text" doc:"The text as it is sent. null if the template has none: each email gets a text part generated from its HTML."`
+	HTML *string `json:"html" doc:"The HTML as it is sent, with its CSS inlined."`
+	Text *string `json:"text" doc:"The text as it is sent; null if the template has none, and each email then gets a text part generated from its HTML."`
 }
 
 // VersionSummary is a version in a list. It is embedded, and so exported.

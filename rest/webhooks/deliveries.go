@@ -35,26 +35,26 @@ var _ Log = (*webhooks.Service)(nil)
 type WebhookDelivery struct {
 	ID            string            `json:"id" example:"whd_01kf0m4w7he6x8q2v5b3n9c1ta"`
 	WebhookID     string            `json:"webhook_id" example:"wh_01kf0m4w7he6x8q2v5b3n9c1ta"`
-	EventID       string            `json:"event_id" doc:"The same in each attempt, as Service-Event-Id." example:"evt_01kf0m4w7he6x8q2v5b3n9c1ta"`
+	EventID       string            `json:"event_id" doc:"The event ID, the same in each attempt (header Service-Event-Id)." example:"evt_01kf0m4w7he6x8q2v5b3n9c1ta"`
 	EventType     string            `json:"event_type" example:"email.bounced"`
 	State         string            `json:"state" enum:"pending,delivered,failed"`
-	AttemptCount  int               `json:"attempt_count" doc:"All that were begun."`
-	NextAttemptAt wire.OptionalTime `json:"next_attempt_at" doc:"null when no more is to come."`
-	Replays       int               `json:"replays" doc:"How often it was queued again."`
-	StatusCode    *int              `json:"status_code" doc:"Of the latest answer; null when there was none."`
-	Error         *string           `json:"error" doc:"Why the latest attempt had no answer." example:"no answer within 10s"`
+	AttemptCount  int               `json:"attempt_count" doc:"Number of attempts that were started."`
+	NextAttemptAt wire.OptionalTime `json:"next_attempt_at" doc:"null if no attempt is due."`
+	Replays       int               `json:"replays" doc:"Number of times the delivery was replayed."`
+	StatusCode    *int              `json:"status_code" doc:"HTTP status of the latest response; null if there was none."`
+	Error         *string           `json:"error" doc:"Why the latest attempt got no response." example:"no answer within 10s"`
 	CreatedAt     wire.Time         `json:"created_at"`
 	SettledAt     wire.OptionalTime `json:"settled_at"`
 }
 
 type webhookAttempt struct {
-	Number     int               `json:"number" doc:"From 1, as Service-Delivery-Attempt."`
+	Number     int               `json:"number" doc:"Number of the attempt, starting at 1 (header Service-Delivery-Attempt)."`
 	StartedAt  wire.Time         `json:"started_at"`
-	FinishedAt wire.OptionalTime `json:"finished_at" doc:"null while it runs."`
-	Outcome    *string           `json:"outcome" doc:"null while it runs. unknown: it was cut off, and whether the endpoint has heard it is not known." enum:"delivered,failed,unknown"`
+	FinishedAt wire.OptionalTime `json:"finished_at" doc:"null if the attempt is running."`
+	Outcome    *string           `json:"outcome" doc:"null if running. unknown: interrupted, so the endpoint may or may not have received the event." enum:"delivered,failed,unknown"`
 	StatusCode *int              `json:"status_code"`
-	Error      *string           `json:"error" doc:"What happened instead of an answer."`
-	Response   string            `json:"response" doc:"The first 4 KiB of the answer's body."`
+	Error      *string           `json:"error" doc:"Why there was no response."`
+	Response   string            `json:"response" doc:"The first 4 KiB of the response body."`
 	RemoteAddr *string           `json:"remote_addr" example:"203.0.113.7:443"`
 	DurationMS *int              `json:"duration_ms"`
 }
@@ -63,7 +63,7 @@ type webhookAttempt struct {
 type webhookDeliveryDetail struct {
 	WebhookDelivery
 
-	Body     webhookBody      `json:"body" doc:"What is sent; null when the event was erased."`
+	Body     webhookBody      `json:"body" doc:"The request body; null if the event was erased."`
 	Attempts []webhookAttempt `json:"attempts" nullable:"false"`
 }
 
@@ -94,8 +94,8 @@ type webhookReplayAnswer struct {
 }
 
 type webhookRecovered struct {
-	Recovered int  `json:"recovered" doc:"Deliveries that were queued."`
-	HasMore   bool `json:"has_more" doc:"There are more than one request queues: send it again."`
+	Recovered int  `json:"recovered" doc:"Number of deliveries that were queued."`
+	HasMore   bool `json:"has_more" doc:"Whether more deliveries remain. Send the request again."`
 }
 
 // deliveryQuery is a page of what was delivered to an endpoint.
@@ -103,7 +103,7 @@ type deliveryQuery struct {
 	api.Item
 	api.Page
 
-	State string `query:"state" enum:"pending,delivered,failed" doc:"Only those in this state."`
+	State string `query:"state" enum:"pending,delivered,failed" doc:"Return only deliveries in this state."`
 }
 
 var delivery = api.Noun{Name: "webhook delivery", About: "Id of the delivery.", Example: "whd_01kf0m4w7he6x8q2v5b3n9c1ta",
@@ -118,28 +118,33 @@ func DeliveryRoutes(service Log) api.Routes {
 		g := a.Tag(tagWebhooks, "")
 		api.ListBy(g, api.Operation{
 			Path: "/webhooks/{id}/deliveries", ID: "listWebhookDeliveries", Needs: rights.Read,
-			Summary: "List the deliveries to a webhook endpoint", Description: "Those of the newest events first, of the last 30 days.",
+			Summary: "List the deliveries to a webhook endpoint", Description: "Lists the deliveries of the last 30 " +
+				"days to an endpoint, newest event first.",
 			Example:  webhookDeliveryExample(),
 			Problems: []int{http.StatusNotFound}, Of: endpoint,
 		}, api.Plural{Member: "deliveries", Schema: "WebhookDeliveryList"}, e.list, newWebhookDelivery)
 		api.Handle(g, api.Operation{
 			Method: http.MethodGet, Path: "/webhook-deliveries/{id}", ID: "getWebhookDelivery", Needs: rights.Read,
-			Summary: "Retrieve a webhook delivery", Description: "With what is sent and every attempt.",
+			Summary: "Retrieve a webhook delivery", Description: "Returns a webhook delivery with its request body " +
+				"and all attempts.",
 			Example: map[string]any{"delivery": webhookDetailExample()}, Problems: []int{http.StatusNotFound}, Of: delivery,
 		}, e.get)
 		api.Once(g, api.Operation{
 			Path: "/webhook-deliveries/{id}/replay", ID: "replayWebhookDelivery", Needs: rights.Write, Stores: api.StoresNothing,
 			Summary: "Replay a webhook delivery",
-			Description: "Queues it again, whatever became of it, with all five attempts before it and the same event id. 409 while it is still on its way, when the endpoint is " +
-				"switched off or deleted, and when the event was erased.",
+			Description: "Queues a delivery again, whatever its outcome, with five new attempts and the same event " +
+				"ID. Fails with 409 if the delivery is still in progress, the endpoint is disabled or deleted, or " +
+				"the event was erased.",
 			Example: map[string]any{"delivery": webhookDeliveryExample()}, Problems: []int{http.StatusNotFound, http.StatusConflict}, Of: delivery,
 		}, e.replay)
 		api.OnceBody(g, api.Operation{
 			Path: "/webhooks/{id}/recover", ID: "recoverWebhook", Needs: rights.Write, Stores: api.StoresNothing,
-			Summary: "Bring a webhook endpoint what it has missed",
-			Description: "Queues the events since a time, of the last 30 days, that the endpoint subscribes to and has not got: deliveries that failed and, unless `only_failed` is true, " +
-				"events for which none was made because it was switched off. Nothing is queued twice. 409 while the endpoint is switched off.",
-			Body: &api.Body{About: "From when on.", Examples: map[string]any{
+			Summary: "Recover missed webhook deliveries",
+			Description: "Queues events of the last 30 days that the endpoint subscribes to and has not received " +
+				"since a given time: failed deliveries and, unless `only_failed` is true, events without a delivery " +
+				"because the endpoint was disabled. No event is queued twice. Fails with 409 while the endpoint is " +
+				"disabled.",
+			Body: &api.Body{About: "The time range to recover.", Examples: map[string]any{
 				"outage": map[string]any{"since": "2026-01-15T09:00:00Z", "until": "2026-01-15T12:00:00Z"}}},
 			Example: map[string]any{"recovered": 42, "has_more": false}, Problems: []int{http.StatusNotFound, http.StatusConflict}, Of: endpoint,
 		}, recoveryBody, e.recover)
@@ -148,9 +153,10 @@ func DeliveryRoutes(service Log) api.Routes {
 
 func recoveryBody(r *webhooks.Recovery) body.Object {
 	return body.Object{Name: "RecoverWebhook", Fields: []body.Field{
-		{Name: "since", Type: body.Time(&r.Since), Need: body.Required, About: "Events from then on; 30 days back at most."},
-		{Name: "until", Type: body.Maybe(&r.Until, body.Time), About: "Events until then; left out: until now."},
-		{Name: "only_failed", Type: body.Boolean(&r.OnlyFailed), Default: false, About: "Only what was tried and failed."},
+		{Name: "since", Type: body.Time(&r.Since), Need: body.Required, About: "Recover events from this time on, " +
+			"at most 30 days ago."},
+		{Name: "until", Type: body.Maybe(&r.Until, body.Time), About: "Recover events before this time. Defaults to now."},
+		{Name: "only_failed", Type: body.Boolean(&r.OnlyFailed), Default: false, About: "Whether to recover only failed deliveries."},
 	}}
 }
 

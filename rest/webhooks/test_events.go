@@ -38,13 +38,13 @@ type Delivery interface {
 // testEventAnswer has the event in the form of a delivery's body.
 type testEventAnswer struct {
 	Event      testEvent `json:"event"`
-	Deliveries []string  `json:"deliveries" nullable:"false" doc:"Ids of the deliveries that were queued. Empty where nobody subscribes to the type."`
+	Deliveries []string  `json:"deliveries" nullable:"false" doc:"IDs of the queued deliveries. Empty if no endpoint subscribes to the type."`
 }
 
 type testEvent struct {
 	Type      string      `json:"type" example:"email.delivered"`
 	CreatedAt wire.Time   `json:"created_at"`
-	Data      events.Data `json:"data" doc:"The payload of the type, with sample values; those of the email where one was named."`
+	Data      events.Data `json:"data" doc:"The payload of the type, with sample values or those of the email in the request."`
 }
 
 // Schema implements huma.SchemaProvider. The component TestEvent is the request.
@@ -69,10 +69,11 @@ func TestEventRoutes(reader EmailReader, delivery Delivery, offer event.Offer) a
 		g := a.Tag(emails.Tag, "")
 		api.HandleBody(g, api.Operation{
 			Method: http.MethodPost, Path: "/emails/test", ID: "testEvent", Needs: rights.Write,
-			Summary: "Make a test event",
-			Description: "Builds the body that a webhook endpoint would get for an event, with sample values or with those of one of your emails, and queues its delivery to the " +
-				"endpoints that subscribe to the type, unless `deliver` is false. Nothing happens to the email. `GET /webhook-deliveries/{id}` shows what became of a delivery.",
-			Body: &api.Body{About: "Which event.", Examples: map[string]any{
+			Summary: "Create a test event",
+			Description: "Builds the body of an event, with sample values or those of one of your emails, and " +
+				"queues its delivery to the endpoints that subscribe to the type, unless `deliver` is false. The " +
+				"email itself does not change. `GET /webhook-deliveries/{id}` returns the state of a delivery.",
+			Body: &api.Body{About: "The event to build.", Examples: map[string]any{
 				"sample": map[string]any{"event": "email.bounced"},
 				"email":  map[string]any{"event": "email.delivered", "email_id": "msg_01kf0m4w7he6x8q2v5b3n9c1ta", "deliver": false}}},
 			Example: testEventExample(), Problems: []int{http.StatusNotFound},
@@ -99,9 +100,11 @@ func (e *testEventEdge) body(in *testEventRequest) body.Object {
 	in.deliver = true
 	return body.Object{Name: "TestEvent", Fields: []body.Field{
 		{Name: "event", Type: eventType(&in.name), Need: body.RequiredByService, About: "The type of the event."},
-		{Name: "email_id", Type: body.Text(&in.emailID).NotEmpty("is empty; leave it out, or give null, for none"), Example: "msg_01kf0m4w7he6x8q2v5b3n9c1ta",
-			About: "An email of yours, whose fields the payload gets: for events of emails and for `contact.unsubscribed`."},
-		{Name: "deliver", Type: body.Boolean(&in.deliver), Default: true, About: "false only builds the payload."},
+		{Name: "email_id", Type: body.Text(&in.emailID).NotEmpty("cannot be empty; omit it or send null for none"), Example: "msg_01kf0m4w7he6x8q2v5b3n9c1ta",
+			About: "ID of an email whose values fill the payload. Accepted for email events and " +
+				"`contact.unsubscribed`."},
+		{Name: "deliver", Type: body.Boolean(&in.deliver), Default: true, About: "Whether to deliver the event. If " +
+			"false, the payload is only built."},
 	}, Check: func(d *body.Decoder) { in.check(d, e.offer) }}
 }
 
@@ -117,7 +120,7 @@ func (in *testEventRequest) check(d *body.Decoder, offer event.Offer) {
 	case offer.Refusal(entry.Type) != "":
 		d.Refuse("event", "%s", offer.Refusal(entry.Type))
 	case in.emailID != "" && !aboutEmail(entry):
-		d.Refuse("email_id", "does not go with %s, which is not about an email that was sent", in.name)
+		d.Refuse("email_id", "cannot be combined with %s, which is not about a sent email", in.name)
 	}
 }
 

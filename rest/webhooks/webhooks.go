@@ -40,11 +40,11 @@ const tagWebhooks = "Webhooks"
 type webhookRecord struct {
 	ID             string            `json:"id" example:"wh_01kf0m4w7he6x8q2v5b3n9c1ta"`
 	URL            string            `json:"url" example:"https://example.com/hooks"`
-	Events         []string          `json:"events" nullable:"false" doc:"The event types that it gets."`
+	Events         []string          `json:"events" nullable:"false" doc:"The event types that the endpoint receives."`
 	Enabled        bool              `json:"enabled"`
 	DisabledAt     wire.OptionalTime `json:"disabled_at"`
-	DisabledReason *string           `json:"disabled_reason" doc:"null while it is enabled. caller: you switched it off; gone: it answered 410; failing: its last 30 deliveries failed." example:"failing"`
-	RateLimit      *int              `json:"rate_limit" doc:"Deliveries per second, over all processes; null: no limit." example:"20"`
+	DisabledReason *string           `json:"disabled_reason" doc:"null if enabled. caller: you disabled it. gone: it answered 410. failing: its last 30 deliveries failed." example:"failing"`
+	RateLimit      *int              `json:"rate_limit" doc:"Deliveries per second over all processes; null if unlimited." example:"20"`
 	CreatedAt      wire.Time         `json:"created_at"`
 	UpdatedAt      wire.Time         `json:"updated_at"`
 }
@@ -55,7 +55,7 @@ type webhookAnswer struct {
 
 type newWebhookAnswer struct {
 	Webhook webhookRecord `json:"webhook"`
-	Secret  string        `json:"secret" doc:"Signs the deliveries. Shown this once." example:"whsec_Zk3v9QpA…"`
+	Secret  string        `json:"secret" doc:"The secret that signs deliveries. It is shown only once." example:"whsec_Zk3v9QpA…"`
 }
 
 var endpoint = api.Noun{Name: "webhook", About: "Id of the webhook endpoint.", Example: "wh_01kf0m4w7he6x8q2v5b3n9c1ta",
@@ -67,15 +67,17 @@ type edge struct{ hooks Service }
 func Routes(service Service) api.Routes {
 	return api.NewRoutes("webhooks", func(a *api.API) {
 		e := &edge{hooks: service}
-		g := a.Tag(tagWebhooks, "Endpoints of yours that are told what happens, over signed POST requests, and the log of what they were told. "+retries())
+		g := a.Tag(tagWebhooks, "Your endpoints, which receive events as signed POST requests, and the log of their "+
+			"deliveries."+retries())
 		a.Describe(func(d *huma.OpenAPI) { events.Webhooks(d, tagWebhooks, retries()) })
 		one := map[string]any{"webhook": webhookExample()}
 		withSecret := map[string]any{"webhook": webhookExample(), "secret": "whsec_Zk3v9QpA1mW5rT8yB2nC4xE6uH7jK0sLd3fG9aVqIo"}
 		api.OnceBody(g, api.Operation{
 			Path: "/webhooks", ID: "createWebhook", Needs: rights.Write,
 			Summary: "Create a webhook endpoint",
-			Description: "The answer has the secret that signs its deliveries, this once. The URL must be `https` and lead to a public address. An account can have 50. Under an " +
-				"Idempotency-Key the answer is kept encrypted.",
+			Description: "Creates a webhook endpoint. The response contains the secret that signs deliveries, which " +
+				"is shown only once. The URL must be `https` and lead to a public address. An account can have 50 " +
+				"endpoints. An answer stored under an Idempotency-Key is encrypted.",
 			Body: &api.Body{About: "The endpoint.", Examples: map[string]any{
 				"all":  map[string]any{"url": "https://example.com/hooks"},
 				"some": map[string]any{"url": "https://example.com/hooks", "events": []any{"email.bounced", "email.complained"}, "rate_limit": 20}}},
@@ -83,30 +85,33 @@ func Routes(service Service) api.Routes {
 		}, newBody, e.create)
 		api.List(g, api.Operation{
 			Path: "/webhooks", ID: "listWebhooks", Needs: rights.Read,
-			Summary: "List webhook endpoints", Description: "Newest first.",
+			Summary: "List webhook endpoints", Description: "Lists webhook endpoints, newest first.",
 			Example: webhookExample(),
 		}, api.Plural{Member: "webhooks", Schema: "WebhookList"}, e.hooks.List, e.record)
 		api.Get(g, api.Operation{
 			Path: "/webhooks/{id}", ID: "getWebhook", Needs: rights.Read,
-			Summary: "Retrieve a webhook endpoint", Description: "Without its secret.", Example: one, Of: endpoint,
+			Summary: "Retrieve a webhook endpoint", Description: "Returns a webhook endpoint without its secret.", Example: one, Of: endpoint,
 		}, e.hooks.Get, e.answer)
 		api.HandleBody(g, api.Operation{
 			Method: http.MethodPatch, Path: "/webhooks/{id}", ID: "updateWebhook", Needs: rights.Write, Stores: api.StoresNothing,
 			Summary: "Change a webhook endpoint",
-			Description: "A field that is left out stays as it is. While `enabled` is false nothing is delivered and no deliveries are made; what was waiting goes on when it is true " +
-				"again, and what was missed is brought by `POST /webhooks/{id}/recover`.",
+			Description: "Updates the fields that you send. Omitted fields keep their value. While `enabled` is " +
+				"false, no deliveries are created or attempted. Pending deliveries continue once it is true again, " +
+				"and `POST /webhooks/{id}/recover` queues the missed events.",
 			Body:    &api.Body{About: "What to change, at least one field.", Examples: map[string]any{"off": map[string]any{"enabled": false}}},
 			Example: one, Problems: []int{http.StatusNotFound}, Of: endpoint,
 		}, changeBody, e.update)
 		api.Delete(g, api.Operation{
 			Path: "/webhooks/{id}", ID: "deleteWebhook", Needs: rights.Write,
-			Summary: "Delete a webhook endpoint", Description: "What waits for it is not delivered any more.", Of: endpoint,
+			Summary: "Delete a webhook endpoint", Description: "Deletes a webhook endpoint. Its pending deliveries " +
+				"are not sent.", Of: endpoint,
 		}, e.hooks.Delete)
 		api.Once(g, api.Operation{
 			Path: "/webhooks/{id}/rotate-secret", ID: "rotateWebhookSecret", Needs: rights.Write, Stores: api.StoresNothing,
 			Summary: "Rotate the secret of a webhook endpoint",
-			Description: "For 24 hours deliveries are signed with the new secret and the one before it: `Service-Signature` then has two `v1`. A secret before those ends at once. " +
-				"Under an Idempotency-Key the answer is kept encrypted.",
+			Description: "Creates a new secret. For 24 hours, deliveries are signed with both the new and the " +
+				"previous secret: `Service-Signature` then has two `v1`. Any older secret ends immediately. An " +
+				"answer stored under an Idempotency-Key is encrypted.",
 			Example: withSecret, Problems: []int{http.StatusNotFound}, Secret: true, Of: endpoint,
 		}, e.rotate)
 	})
@@ -120,28 +125,32 @@ func retries() string {
 		words[i] = fmt.Sprintf("%d", int(wait.Seconds()))
 	}
 	last := len(words) - 1
-	return fmt.Sprintf("A delivery that is not answered with 2xx within ten seconds is tried again after %s and %s seconds: %d attempts in all. "+
-		"It can be replayed for 30 days.", strings.Join(words[:last], ", "), words[last], len(words)+1)
+	return fmt.Sprintf("A delivery that does not get a 2xx response within ten seconds is retried after %s and %s "+
+		"seconds: %d attempts in all. It can be replayed for 30 days.", strings.Join(words[:last], ", "), words[last], len(words)+1)
 }
 
 func newBody(in *webhooks.NewEndpoint) body.Object {
 	return body.Object{Name: "CreateWebhook", Fields: []body.Field{
 		{Name: "url", Type: address(&in.URL), Need: body.Required, About: aboutURL, Example: "https://example.com/hooks"},
-		{Name: "events", Type: body.List(&in.Events, eventType), About: "The event types that it gets; left out or empty is all, those that come in later versions too."},
-		{Name: "rate_limit", Type: body.Maybe(&in.RateLimit, rateLimit(1)), About: "Deliveries per second, over all processes; left out: no limit."},
+		{Name: "events", Type: body.List(&in.Events, eventType), About: "The event types that the endpoint " +
+			"receives. Defaults to all, including types of later versions; an empty list also means all."},
+		{Name: "rate_limit", Type: body.Maybe(&in.RateLimit, rateLimit(1)), About: "Deliveries per second over all " +
+			"processes. Defaults to unlimited."},
 	}}
 }
 
 func changeBody(c *webhooks.Change) body.Object {
 	return body.Object{Name: "UpdateWebhook", Change: true, Fields: []body.Field{
 		{Name: "url", Type: body.Maybe(&c.URL, address), About: aboutURL, Example: "https://example.com/hooks"},
-		{Name: "events", Type: body.Maybe(&c.Events, eventTypes), About: "The event types that it gets; empty is all."},
-		{Name: "enabled", Type: body.Maybe(&c.Enabled, body.Boolean), About: "Whether it is delivered to."},
-		{Name: "rate_limit", Type: body.Maybe(&c.RateLimit, rateLimit(0)), About: "Deliveries per second, over all processes; 0: no limit."},
+		{Name: "events", Type: body.Maybe(&c.Events, eventTypes), About: "The event types that the endpoint " +
+			"receives. An empty list means all."},
+		{Name: "enabled", Type: body.Maybe(&c.Enabled, body.Boolean), About: "Whether events are delivered to the endpoint."},
+		{Name: "rate_limit", Type: body.Maybe(&c.RateLimit, rateLimit(0)), About: "Deliveries per second over all " +
+			"processes; 0 means unlimited."},
 	}}
 }
 
-const aboutURL = "Where to POST: `https`, without user name and fragment."
+const aboutURL = "The URL that receives the POST requests: `https`, without user name and fragment."
 
 func address(to *string) body.TextType { return body.Text(to).Length(0, 2048).Format("uri") }
 
