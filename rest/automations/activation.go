@@ -13,8 +13,8 @@ import (
 
 type actionAnswer struct {
 	Automation     automationRecord `json:"automation"`
-	HeldRuns       *int             `json:"held_runs,omitempty" doc:"With pause: live runs in which no step begins. With activate: those for which that was so, and which go on."`
-	CancellingRuns *int             `json:"cancelling_runs,omitempty" doc:"Live runs that are cancelled in the background; no step of them begins any more."`
+	HeldRuns       *int             `json:"held_runs,omitempty" doc:"With pause, the live runs that are held. With activate, the held runs that continue."`
+	CancellingRuns *int             `json:"cancelling_runs,omitempty" doc:"Live runs that are being cancelled in the background. None of their steps will start."`
 }
 
 func newActionAnswer(a automations.Acted) actionAnswer {
@@ -27,10 +27,13 @@ func (e *edge) activation(g *api.Group) {
 	api.OnceBody(g, api.Operation{
 		Path: "/automations/{id}", ID: "actOnAutomation", Needs: rights.Write, Stores: api.StoresNothing,
 		Summary: "Activate, pause, archive or duplicate an automation",
-		Description: "`activate` makes the draft the next version, which starts runs from now on, or goes back to an earlier `version`; live runs keep theirs, and go on if they were held. " +
-			"400 with the problems of the check, 409 where there is nothing new. `pause` starts nothing more. `archive` also cancels the live runs. `duplicate` makes " +
-			"a new draft, which is the answer. Runs are let go and cancelled in the background: `draining` says so while it lasts. An account can have 200 active ones.",
-		Body: &api.Body{About: "What to do.", Examples: map[string]any{
+		Description: "Activates, pauses, archives or duplicates an automation. `activate` publishes the draft as " +
+			"the next version, which starts new runs, or returns to an earlier `version`. Live runs keep their " +
+			"version and continue if they were held. It fails with 400 if the check finds errors, and with 409 if " +
+			"nothing has changed. `pause` starts no new runs. `archive` also cancels live runs. `duplicate` returns " +
+			"a new draft. Runs are released and cancelled in the background, as `draining` shows. An account can " +
+			"have 200 active automations.",
+		Body: &api.Body{About: "The action.", Examples: map[string]any{
 			"activate": map[string]any{"action": "activate"}, "back": map[string]any{"action": "activate", "version": 1}, "pause": map[string]any{"action": "pause", "runs": "continue"}}},
 		Example: map[string]any{"automation": example()}, Problems: []int{http.StatusNotFound, http.StatusConflict}, Of: OfAutomation,
 	}, actionBody, e.act)

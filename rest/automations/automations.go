@@ -63,13 +63,13 @@ type automationRecord struct {
 	Name                  string            `json:"name"`
 	Description           *string           `json:"description"`
 	Status                string            `json:"status" enum:"draft,active,paused,archived"`
-	Trigger               wire.JSON         `json:"trigger" doc:"Of the draft."`
-	Steps                 wire.JSON         `json:"steps" doc:"Of the draft."`
-	Timezone              *string           `json:"timezone" doc:"Of the draft; null: UTC."`
-	Version               *int              `json:"version" doc:"The version that starts runs, or did before the automation was paused; null while there is none."`
-	HasUnpublishedChanges bool              `json:"has_unpublished_changes" doc:"The draft says something else than that version."`
-	Draining              *string           `json:"draining" enum:"release,cancel" doc:"What goes on in the background: release lets runs go that were held, cancel cancels live runs; null when it is done."`
-	Etag                  string            `json:"etag" doc:"Of the draft; give it in If-Match to change only what you have read."`
+	Trigger               wire.JSON         `json:"trigger" doc:"The trigger of the draft."`
+	Steps                 wire.JSON         `json:"steps" doc:"The steps of the draft."`
+	Timezone              *string           `json:"timezone" doc:"The time zone of the draft; null for UTC."`
+	Version               *int              `json:"version" doc:"The version that starts runs, or did before the automation was paused; null if it was never activated."`
+	HasUnpublishedChanges bool              `json:"has_unpublished_changes" doc:"Whether the draft differs from that version."`
+	Draining              *string           `json:"draining" enum:"release,cancel" doc:"The work in progress. release: held runs continue. cancel: live runs are cancelled. null if there is none."`
+	Etag                  string            `json:"etag" doc:"Version tag of the draft. Send it in If-Match to update only the state that you have read."`
 	CreatedAt             wire.Time         `json:"created_at"`
 	UpdatedAt             wire.Time         `json:"updated_at"`
 	ActivatedAt           wire.OptionalTime `json:"activated_at"`
@@ -105,7 +105,7 @@ func newVersion(v *ent.AutomationVersion) automationVersion {
 }
 
 type automationVersionsAnswer struct {
-	Versions []automationVersion `json:"versions" nullable:"false" doc:"The newest hundred, newest first."`
+	Versions []automationVersion `json:"versions" nullable:"false" doc:"The latest hundred versions, newest first."`
 }
 
 type automationVersionAnswer struct {
@@ -114,7 +114,7 @@ type automationVersionAnswer struct {
 
 type automationProblem struct {
 	Path     string `json:"path" example:"steps[2].template"`
-	Severity string `json:"severity" enum:"error,warning" doc:"Errors speak against activating."`
+	Severity string `json:"severity" enum:"error,warning" doc:"An error prevents activation."`
 	Message  string `json:"message"`
 }
 
@@ -125,9 +125,9 @@ type automationCheckAnswer struct {
 type query struct {
 	api.Page
 
-	Status string `query:"status" enum:"draft,active,paused,archived" doc:"Only those."`
-	Event  string `query:"event" doc:"Only those that events of this name start."`
-	Q      string `query:"q" doc:"A part of the name, in any case."`
+	Status string `query:"status" enum:"draft,active,paused,archived" doc:"Return only automations with this status."`
+	Event  string `query:"event" doc:"Return only automations that this event name starts."`
+	Q      string `query:"q" doc:"Part of the name, ignoring case."`
 }
 
 type versionItem struct {
@@ -139,7 +139,7 @@ type versionItem struct {
 type changeItem struct {
 	api.Item
 
-	IfMatch string `header:"If-Match" doc:"The etag of the draft that you have read; 409 conflict if it was changed since, with details.changed_at and, for people, details.changed_by."`
+	IfMatch string `header:"If-Match" doc:"The etag of the draft that you read. If it has changed since, the request fails with 409 conflict, with details.changed_at and details.changed_by (a display name)."`
 }
 
 const updateAutomation = "updateAutomation"
@@ -156,8 +156,9 @@ const Tag = "Automations"
 func Routes(service Service, turns export.Turns) api.Routes {
 	return api.NewRoutes("automations", func(a *api.API) {
 		e := &edge{service, turns}
-		g := a.Tag(Tag, "Sequences of steps that your custom events start, for one person each: send an email, wait, decide, call a URL. "+
-			"An automation is a draft until it is activated; a run follows the version with which it has started. Types of steps: "+strings.Join(definition.Types(), ", ")+
+		g := a.Tag(Tag, "Sequences of steps, each started by a custom event for one person: send an email, wait, "+
+			"decide, or call a URL. An automation is a draft until it is activated. A run keeps the version that it "+
+			"started with. Types of steps:"+strings.Join(definition.Types(), ", ")+
 			". The JSON Schema of a definition is at `"+api.Prefix+schemaPath+"`.")
 		g.Bind(OfAutomation, service)
 		serveSchema(a)
@@ -172,14 +173,15 @@ func (e *edge) definitions(g *api.Group) {
 	one := map[string]any{"automation": example()}
 	api.OnceBody(g, api.Operation{
 		Path: "/automations", ID: "createAutomation", Needs: rights.Write,
-		Summary:     "Create an automation",
-		Description: "A draft, which starts nothing until it is activated. The answer to a definition that cannot work names every wrong field by its path. An account can have 1,000.",
-		Body:        &api.Body{Limit: BodyLimit, About: "The definition.", Examples: map[string]any{"welcome": exampleDefinition()}},
-		Example:     one, Problems: []int{http.StatusConflict},
+		Summary: "Create an automation",
+		Description: "Creates a draft, which starts no runs until it is activated. For an invalid definition, " +
+			"`details` contains the path of each wrong field. An account can have 1,000 automations.",
+		Body:    &api.Body{Limit: BodyLimit, About: "The definition.", Examples: map[string]any{"welcome": exampleDefinition()}},
+		Example: one, Problems: []int{http.StatusConflict},
 	}, newBody, e.create)
 	api.ListBy(g, api.Operation{
 		Path: "/automations", ID: "listAutomations", Needs: rights.Read,
-		Summary: "List automations", Description: "Newest first.", Example: example(),
+		Summary: "List automations", Description: "Lists automations, newest first.", Example: example(),
 	}, api.Plural{Member: "automations", Schema: "AutomationList"}, e.list, newRecord)
 	api.Get(g, api.Operation{
 		Path: "/automations/{id}", ID: "getAutomation", Needs: rights.Read,
@@ -187,31 +189,37 @@ func (e *edge) definitions(g *api.Group) {
 	}, e.service.Get, newAnswer)
 	api.HandleBody(g, api.Operation{
 		Method: http.MethodPatch, Path: "/automations/{id}", ID: updateAutomation, Needs: rights.Write,
-		Summary:     "Change the draft of an automation",
-		Description: "A member that is given replaces the one of the draft whole. Runs and the active version stay as they are until the draft is activated. 409 for one that is archived.",
-		Body:        &api.Body{Limit: BodyLimit, About: "What to change, at least one field.", Examples: map[string]any{"name": map[string]any{"name": "Welcome, twice"}}},
-		Example:     one, Problems: []int{http.StatusNotFound, http.StatusConflict}, Of: OfAutomation,
+		Summary: "Change the draft of an automation",
+		Description: "Updates the draft. Each field you send replaces that field of the draft. Runs and the active " +
+			"version do not change until the draft is activated. An archived automation fails with 409.",
+		Body:    &api.Body{Limit: BodyLimit, About: "What to change, at least one field.", Examples: map[string]any{"name": map[string]any{"name": "Welcome, twice"}}},
+		Example: one, Problems: []int{http.StatusNotFound, http.StatusConflict}, Of: OfAutomation,
 	}, changeBody, e.change)
 	api.Delete(g, api.Operation{
 		Path: "/automations/{id}", ID: "deleteAutomation", Needs: rights.Write,
-		Summary: "Delete an automation", Description: "Of a draft, or of one that is archived and has no live run; 409 otherwise. What was recorded of its runs stays.", Of: OfAutomation,
+		Summary: "Delete an automation", Description: "Deletes a draft, or an archived automation without live " +
+			"runs; otherwise fails with 409. The history of its runs remains.", Of: OfAutomation,
 		Problems: []int{http.StatusConflict},
 	}, e.service.Delete)
 	api.Handle(g, api.Operation{
 		Method: http.MethodGet, Path: "/automations/{id}/check", ID: "checkAutomation", Needs: rights.Read,
-		Summary: "Check the draft of an automation", Description: "What speaks against activating it now, for the key that asks: templates, senders; and what should be known before.",
-		Example: map[string]any{"problems": []any{map[string]any{"path": "steps[0].template", "severity": "error", "message": "is a template that was never published; publish it first"}}},
-		Of:      OfAutomation, Problems: []int{http.StatusNotFound},
+		Summary: "Check the draft of an automation", Description: "Returns the problems that prevent activating the " +
+			"draft with the current key, such as missing templates or senders, and warnings.",
+		Example: map[string]any{"problems": []any{map[string]any{"path": "steps[0].template", "severity": "error", "message": "uses " +
+			"a template that is not published; publish it first"}}},
+		Of: OfAutomation, Problems: []int{http.StatusNotFound},
 	}, e.check)
 	version := map[string]any{"number": 1, "definition": exampleDefinition(), "created_at": "2026-01-15T09:30:00.000Z"}
 	api.Handle(g, api.Operation{
 		Method: http.MethodGet, Path: "/automations/{id}/versions", ID: "listAutomationVersions", Needs: rights.Read,
-		Summary: "List the versions of an automation", Description: "A version is made by activating, and never changes.",
+		Summary: "List the versions of an automation", Description: "Lists the versions of an automation. " +
+			"Activating creates a version, which never changes.",
 		Example: map[string]any{"versions": []any{version}}, Of: OfAutomation, Problems: []int{http.StatusNotFound},
 	}, e.versions)
 	api.Handle(g, api.Operation{
 		Method: http.MethodGet, Path: "/automations/{id}/versions/{number}", ID: "getAutomationVersion", Needs: rights.Read,
-		Summary: "Retrieve a version of an automation", Description: "As it was activated.",
+		Summary: "Retrieve a version of an automation", Description: "Returns a version of an automation as it was " +
+			"activated.",
 		Example: map[string]any{"version": version}, Of: OfAutomation, Problems: []int{http.StatusNotFound},
 	}, e.version)
 }

@@ -39,7 +39,7 @@ func (m member) Read(d *body.Decoder, path string, v body.Value) {
 	}
 	encoded, err := json.Marshal(value)
 	if err != nil {
-		d.Refuse(path, "cannot be read")
+		d.Refuse(path, "is not readable")
 		return
 	}
 	m.set(m.name, encoded)
@@ -53,14 +53,15 @@ func fields(m *members, need body.Need, none func(name string) func()) []body.Fi
 		return member{m, name, func(body.Components) *huma.Schema { return &huma.Schema{Type: huma.TypeString} }}
 	}
 	return []body.Field{
-		{Name: "name", Type: text("name"), Need: need, About: "For people.", Example: "Welcome"},
-		{Name: "description", Type: text("description"), Null: none("description"), About: "For people."},
+		{Name: "name", Type: text("name"), Need: need, About: "A name for humans.", Example: "Welcome"},
+		{Name: "description", Type: text("description"), Null: none("description"), About: "A description for humans."},
 		{Name: "trigger", Type: member{m, "trigger", triggerSchema}, Need: need,
 			About: "`event`, the name of the events that start a run; `conditions`, a CEL expression; `cancel_on_events`, names or objects with `event` and `conditions`; `re_entry`: " +
 				"`every_time`, `once`, `after_completion` or `{\"at_most_every\": \"P7D\"}`."},
 		{Name: "steps", Type: member{m, "steps", stepsSchema}, Need: need,
 			About: "1 to 50. Each has a `type`, a `key` by which others name it, and the fields of its type; a target is `continue`, `end`, `fail` or `{\"goto\": key}`, forward only."},
-		{Name: "timezone", Type: text("timezone"), Null: none("timezone"), About: "A name of the IANA database; UTC if left out.", Example: "Europe/Berlin"},
+		{Name: "timezone", Type: text("timezone"), Null: none("timezone"), About: "A time zone of the IANA " +
+			"database. Defaults to UTC.", Example: "Europe/Berlin"},
 	}
 }
 
@@ -119,8 +120,9 @@ func number(to *int) body.IntegerType { return body.Integer(to).From(1) }
 
 func actionBody(a *action) body.Object {
 	return body.Object{Name: "AutomationAction", Fields: []body.Field{
-		{Name: "action", Type: body.Choice(&a.Action, actions...), Need: body.Required, About: "What to do."},
-		{Name: "version", Type: body.Maybe(&a.Version, number), About: "With activate: go back to this version instead of making one of the draft."},
+		{Name: "action", Type: body.Choice(&a.Action, actions...), Need: body.Required, About: "The action."},
+		{Name: "version", Type: body.Maybe(&a.Version, number), About: "With activate, return to this version " +
+			"instead of creating one from the draft."},
 		{Name: "runs", Type: body.Choice(&a.Runs, runsHold, runsContinue, runsCancel), About: "With pause: hold (if left out) lets no step of live runs begin, continue lets them go on. " +
 			"With activate: continue (if left out) lets runs go that were held, cancel cancels all runs that live now."},
 	}, Check: func(d *body.Decoder) {
@@ -153,20 +155,25 @@ type event struct {
 
 func eventBody(e *event) body.Object {
 	return body.Object{Name: "CustomEventInput", Fields: []body.Field{
-		{Name: "name", Type: body.Text(&e.Name), About: "1 to 200 characters; this or type is required.", Example: "user.created"},
-		{Name: "type", Means: "name", Type: body.Text(&e.Type), About: "The same as name."},
-		{Name: "user_id", Type: body.Text(&e.UserID).Length(0, 255), About: "By which runs of the person are found.", Example: "user-17"},
-		{Name: "email", Type: body.Text(&e.Email), About: "By which runs of the person are found where there is no user_id, and where emails go to.", Example: "bob@example.net"},
-		{Name: "data", Type: body.AnyObject(&e.Data), About: "At most 256 KB. Conditions and texts see it as event.data."},
-		{Name: "dry_run", Type: body.Maybe(&e.DryRun, body.Boolean), About: "Plays automation_id and answers with what would be sent." + sessionOnlyAbout},
-		{Name: "test_send", Type: body.Maybe(&e.TestSend, body.Boolean), About: "Lets automation_id run, really sending, without its delays and waits. A test also runs while the automation is paused; pausing, activating and archiving do not hold or cancel it." + sessionOnlyAbout},
-		{Name: "automation_id", Type: body.Maybe(&e.AutomationID, body.Text), About: "The one that is tried, also a draft or a paused one." + sessionOnlyAbout},
+		{Name: "name", Type: body.Text(&e.Name), About: "1 to 200 characters. Either name or type is required.", Example: "user.created"},
+		{Name: "type", Means: "name", Type: body.Text(&e.Type), About: "An alias of name."},
+		{Name: "user_id", Type: body.Text(&e.UserID).Length(0, 255), About: "The ID that identifies the person.", Example: "user-17"},
+		{Name: "email", Type: body.Text(&e.Email), About: "The address that emails are sent to. It also identifies " +
+			"the person if there is no user_id.", Example: "bob@example.net"},
+		{Name: "data", Type: body.AnyObject(&e.Data), About: "At most 256 KB. Conditions and texts can use it as " +
+			"event.data."},
+		{Name: "dry_run", Type: body.Maybe(&e.DryRun, body.Boolean), About: "Simulates automation_id and returns what it would send." + sessionOnlyAbout},
+		{Name: "test_send", Type: body.Maybe(&e.TestSend, body.Boolean), About: "Runs automation_id and sends its " +
+			"messages, without its delays and waits. A test also runs while the automation is paused. Pausing, " +
+			"activating and archiving do not hold or cancel it." + sessionOnlyAbout},
+		{Name: "automation_id", Type: body.Maybe(&e.AutomationID, body.Text), About: "ID of the automation to try, " +
+			"which can be a draft or paused." + sessionOnlyAbout},
 	}, Check: func(d *body.Decoder) {
 		switch {
 		case e.Name == "" && e.Type == "" && !d.Wrong():
 			d.Refuse("name", "is required")
 		case e.Name != "" && e.Type != "" && e.Name != e.Type:
-			d.Refuse("type", "means the same as name and says something else")
+			d.Refuse("type", "is an alias of name; send only one")
 		}
 		if e.Name == "" {
 			e.Name = e.Type
@@ -189,11 +196,11 @@ func (e *event) trial(person bool) (bool, error) {
 	switch {
 	case len(wrong) > 0:
 	case dry && send:
-		wrong.Add("test_send", "and dry_run do not go together")
+		wrong.Add("test_send", "cannot be combined with dry_run")
 	case (dry || send) && e.AutomationID == nil:
 		wrong.Add("automation_id", "is required with dry_run and test_send")
 	case e.AutomationID != nil && !dry && !send:
-		wrong.Add("automation_id", "is for dry_run and test_send")
+		wrong.Add("automation_id", "requires dry_run or test_send")
 	}
 	return dry || send, wrong.Err()
 }

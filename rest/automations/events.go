@@ -35,13 +35,13 @@ type eventMatch struct {
 	Version      int     `json:"version"`
 	Outcome      string  `json:"outcome" enum:"started,resumed,cancelled,condition_false,condition_error,re_entry,too_many_runs,paused,loop_guard"`
 	RunID        *string `json:"run_id"`
-	Error        *string `json:"error" doc:"Of a condition that has no value."`
+	Error        *string `json:"error" doc:"Why the condition could not be evaluated."`
 }
 
 type customEventDetail struct {
 	CustomEvent
 
-	Matches []eventMatch `json:"matches" nullable:"false" doc:"What automations did about it, the first 20."`
+	Matches []eventMatch `json:"matches" nullable:"false" doc:"The effects on automations, up to 20."`
 }
 
 type customEventAnswer struct {
@@ -51,11 +51,11 @@ type customEventAnswer struct {
 // EventReceipt is what POST /events is answered.
 type EventReceipt struct {
 	Event              CustomEvent `json:"event"`
-	MatchedAutomations int         `json:"matched_automations" doc:"Active automations whose trigger matched, so that a run was started."`
-	ResumedRuns        int         `json:"resumed_runs" doc:"Waiting runs that go on."`
-	CancelledRuns      int         `json:"cancelled_runs" doc:"Live runs that the event has cancelled: they send nothing any more."`
-	DryRun             *dryRun     `json:"dry_run,omitempty" doc:"With dry_run: what would happen."`
-	Run                *startedRun `json:"run,omitempty" doc:"With test_send: the run that has begun; left out where the trigger or its condition does not hold."`
+	MatchedAutomations int         `json:"matched_automations" doc:"Number of active automations whose trigger matched and that started a run."`
+	ResumedRuns        int         `json:"resumed_runs" doc:"Number of waiting runs that continue."`
+	CancelledRuns      int         `json:"cancelled_runs" doc:"Number of live runs that the event cancelled. They send nothing more."`
+	DryRun             *dryRun     `json:"dry_run,omitempty" doc:"With dry_run, the simulated result."`
+	Run                *startedRun `json:"run,omitempty" doc:"With test_send, the run that started. Absent if the trigger or its condition did not match."`
 }
 
 func newEvent(e *ent.CustomEvent) CustomEvent {
@@ -72,12 +72,12 @@ func newMatch(m shape.EventMatch) eventMatch {
 
 // EventFilters are what narrows the list of custom events. It is embedded, and so exported.
 type EventFilters struct {
-	Name   string `query:"name" doc:"Only of this name."`
-	UserID string `query:"user_id" doc:"Only of this person."`
-	Email  string `query:"email" doc:"Only of this address, in any case."`
-	Source string `query:"source" enum:"api,dashboard,system" doc:"Only those that came by a key, from a session, or are the service's own."`
-	Since  string `query:"since" doc:"Only events of this time or later. RFC 3339, with Z or an offset." example:"2026-01-15T09:30:00Z"`
-	Until  string `query:"until" doc:"Only events from before this time. RFC 3339, with Z or an offset." example:"2026-01-16T00:00:00Z"`
+	Name   string `query:"name" doc:"Return only events with this name."`
+	UserID string `query:"user_id" doc:"Return only events of this user."`
+	Email  string `query:"email" doc:"Return only events with this address, ignoring case."`
+	Source string `query:"source" enum:"api,dashboard,system" doc:"Return only events from this source: an API key, a session, or the service itself."`
+	Since  string `query:"since" doc:"Return only events at or after this time. RFC 3339 with Z or an offset." example:"2026-01-15T09:30:00Z"`
+	Until  string `query:"until" doc:"Return only events before this time. RFC 3339 with Z or an offset." example:"2026-01-16T00:00:00Z"`
 }
 
 type eventQuery struct {
@@ -94,28 +94,29 @@ func (e *edge) events(g *api.Group) {
 	api.Claimed(g, api.Operation{
 		Path: "/events", ID: "postCustomEvent", Needs: rights.Send, Status: http.StatusAccepted,
 		Summary: "Report a custom event",
-		Description: "In the transaction that stores it, the event cancels runs of its person, ends their waits and starts runs, in this order; the counters are true when they are answered. " +
-			"A person is known by `user_id`, and by `email` where one of the two sides has no `user_id`.",
+		Description: "Stores a custom event. In the same transaction, it cancels runs of the person, ends their " +
+			"waits and starts runs, in this order, and the response counts them. A person is identified by " +
+			"`user_id`, or by `email` if either side has no `user_id`.",
 		Body: &api.Body{Limit: BodyLimit, About: "The event.", Examples: map[string]any{
 			"event": map[string]any{"name": "user.created", "user_id": "user-17", "email": "bob@example.net", "data": map[string]any{"name": "Bob"}}}},
 		Example: receipt, Answer: EventReceipt{},
 	}, eventBody, e.post)
 	api.ListBy(g, api.Operation{
 		Path: "/events", ID: "listCustomEvents", Needs: rights.ReadSent,
-		Summary: "List custom events", Description: "Newest first.", Example: eventExample(),
+		Summary: "List custom events", Description: "Lists custom events, newest first.", Example: eventExample(),
 	}, api.Plural{Member: "events", Schema: "CustomEventList"}, e.listEvents, newEvent)
 	e.exporting(g)
 	detail := eventExample()
 	detail["matches"] = []any{map[string]any{"automation_id": "aut_01kf0m4w7he6x8q2v5b3n9c1ta", "version": 1, "outcome": "started", "run_id": "run_01kf0m4w7he6x8q2v5b3n9c1ta", "error": nil}}
 	api.Get(g, api.Operation{
 		Path: "/events/{id}", ID: "getCustomEvent", Needs: rights.ReadSent,
-		Summary: "Retrieve a custom event", Description: "With what automations did about it.", Example: map[string]any{"event": detail}, Of: OfEvent,
+		Summary: "Retrieve a custom event", Description: "Returns a custom event with its effects on automations.", Example: map[string]any{"event": detail}, Of: OfEvent,
 	}, e.service.Event, newEventAnswer)
 }
 
 // causeItem says which run an event comes from.
 type causeItem struct {
-	Cause string `header:"Postrider-Cause" doc:"What the request of a webhook step had under this name, where the event is posted in answer to one: automations that cause one another end after ten rounds."`
+	Cause string `header:"Postrider-Cause" doc:"The value of this header in the request of a webhook step. Send it if you report an event in response. Automations that trigger each other stop after ten rounds."`
 }
 
 // Data is the data of an event as services read it; nil for none.

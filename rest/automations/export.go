@@ -21,7 +21,7 @@ func (e *edge) exporting(g *api.Group) {
 	person, address := "user-17", "bob@example.net"
 	export.Add(g, api.Operation{
 		Path: "/events/export", ID: "exportCustomEvents", Needs: rights.Read,
-		Summary: "Export custom events", Description: "All custom events that the filters leave.",
+		Summary: "Export custom events", Description: "Exports all custom events that match the filters.",
 	}, export.List[eventExport, *ent.CustomEvent, CustomEvent]{
 		Turns: e.turns, Name: "events", Show: newEvent, Columns: eventColumns,
 		Example: CustomEvent{ID: OfEvent.Example, Name: "user.created", UserID: &person, Email: &address, Data: wire.JSON(`{"name":"Bob"}`), Source: "api",

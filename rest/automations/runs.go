@@ -21,13 +21,13 @@ import (
 type AutomationRun struct {
 	ID           string            `json:"id" example:"run_01kf0m4w7he6x8q2v5b3n9c1ta"`
 	AutomationID string            `json:"automation_id" example:"aut_01kf0m4w7he6x8q2v5b3n9c1ta"`
-	Version      int               `json:"version" doc:"That the run follows; 0: the run is a test of a person."`
-	EventID      string            `json:"event_id" doc:"The event that started it." example:"ae_01kf0m4w7he6x8q2v5b3n9c1ta"`
+	Version      int               `json:"version" doc:"The version that the run follows; 0 for a test run."`
+	EventID      string            `json:"event_id" doc:"The event that started the run." example:"ae_01kf0m4w7he6x8q2v5b3n9c1ta"`
 	UserID       *string           `json:"user_id"`
-	Email        *string           `json:"email" doc:"Of the event, as addresses are compared."`
+	Email        *string           `json:"email" doc:"The address of the event in normalized form."`
 	Status       string            `json:"status" enum:"running,waiting,completed,failed,cancelled"`
-	StepIndex    int               `json:"step_index" doc:"The step that is next, that waits, or at which the run ended; from 0."`
-	Error        *string           `json:"error" doc:"Why it failed: a code, a colon and a sentence."`
+	StepIndex    int               `json:"step_index" doc:"Index of the next or waiting step, or of the step where the run ended, starting at 0."`
+	Error        *string           `json:"error" doc:"Why the run failed: a code, a colon and a sentence."`
 	StartedAt    wire.Time         `json:"started_at"`
 	EndedAt      wire.OptionalTime `json:"ended_at"`
 }
@@ -37,9 +37,9 @@ type automationStep struct {
 	Key       string    `json:"key"`
 	Type      string    `json:"type"`
 	Status    string    `json:"status" example:"sent" doc:"completed, sent, suppressed, expired, received, timed_out or failed."`
-	Output    wire.JSON `json:"output" doc:"What expressions see as steps.<key>."`
+	Output    wire.JSON `json:"output" doc:"The value that expressions see as steps.<key>."`
 	EmailID   *string   `json:"email_id"`
-	Error     *string   `json:"error" doc:"Also of a step whose on_error went on."`
+	Error     *string   `json:"error" doc:"The error of the step, even if on_error continued."`
 	StartedAt wire.Time `json:"started_at"`
 	EndedAt   wire.Time `json:"ended_at"`
 }
@@ -47,28 +47,28 @@ type automationStep struct {
 type automationRunDetail struct {
 	AutomationRun
 
-	Event      wire.JSON                 `json:"event" doc:"The event that started it."`
-	Steps      []automationStep          `json:"steps" nullable:"false" doc:"That have ended, in their order."`
-	WaitingFor wire.Optional[waitingFor] `json:"waiting_for" doc:"What the run waits for; null for one that does not wait."`
-	NextAt     wire.OptionalTime         `json:"next_at" doc:"When the next step begins, or the wait ends; null for a run that has ended."`
-	Held       bool                      `json:"held" doc:"It is due, and its automation is paused and holds its runs."`
+	Event      wire.JSON                 `json:"event" doc:"The event that started the run."`
+	Steps      []automationStep          `json:"steps" nullable:"false" doc:"The completed steps, in order."`
+	WaitingFor wire.Optional[waitingFor] `json:"waiting_for" doc:"What the run waits for; null if it does not wait."`
+	NextAt     wire.OptionalTime         `json:"next_at" doc:"When the next step starts or the wait ends; null if the run has ended."`
+	Held       bool                      `json:"held" doc:"Whether the run is due, but held because its automation is paused."`
 }
 
 // waitingFor is what a run waits for.
 type waitingFor struct {
-	Step   string            `json:"step" doc:"The key of the step that waits."`
-	Events []string          `json:"events" nullable:"false" doc:"Of the person, the first of which ends the wait; none where no event does."`
-	Since  wire.OptionalTime `json:"since" doc:"Events count from here on."`
-	Until  wire.Time         `json:"until" doc:"When the wait is over, at the latest."`
+	Step   string            `json:"step" doc:"Key of the waiting step."`
+	Events []string          `json:"events" nullable:"false" doc:"Events of the person that end the wait. Empty if only time ends it."`
+	Since  wire.OptionalTime `json:"since" doc:"Events count from this time on."`
+	Until  wire.Time         `json:"until" doc:"When the wait ends at the latest."`
 
-	Reason wire.Optional[waitReason] `json:"reason" doc:"Why the step could not be finished and is tried again. null: the definition says to wait."`
+	Reason wire.Optional[waitReason] `json:"reason" doc:"Why the step will be retried; null if it is a wait of the definition."`
 }
 
 // waitReason is why a step is tried again later.
 type waitReason struct {
-	Code    string    `json:"code" example:"plan_limit" doc:"plan_limit, account_suspended, rate_limit_exceeded, webhook_failed or internal. A change to the plan, the limits or the state of the account ends the first two early."`
-	Message string    `json:"message" example:"The plan Free allows 100 emails a day, and they are sent; the next day begins at 2026-01-16T00:00:00Z" doc:"For people."`
-	Since   wire.Time `json:"since" doc:"When the step was first tried."`
+	Code    string    `json:"code" example:"plan_limit" doc:"plan_limit, account_suspended, rate_limit_exceeded, webhook_failed or internal. The first two end early if the plan, the limits or the state of the account change."`
+	Message string    `json:"message" example:"The plan Free allows 100 emails a day, and they are sent; the next day begins at 2026-01-16T00:00:00Z" doc:"A message for humans."`
+	Since   wire.Time `json:"since" doc:"When the step was first attempted."`
 }
 
 func newWaitReason(b *runs.Blocked) *waitReason {
@@ -113,19 +113,19 @@ func newRunAnswer(r automations.Run) automationRunAnswer {
 type RunQuery struct {
 	api.Page
 
-	Status  string `query:"status" enum:"running,waiting,completed,failed,cancelled" doc:"Only those."`
-	UserID  string `query:"user_id" doc:"Only of this person."`
-	Email   string `query:"email" doc:"Only of this address, in any case."`
-	Step    string `query:"step" doc:"Only runs that are at the step with this key, wait there or have ended there." example:"hello"`
-	Version int    `query:"version" minimum:"1" doc:"Only runs that follow this version." example:"1"`
-	Since   string `query:"since" doc:"Only runs that have started at this time or later. RFC 3339, with Z or an offset." example:"2026-01-15T09:30:00Z"`
-	Until   string `query:"until" doc:"Only runs that have started before this time. RFC 3339, with Z or an offset." example:"2026-01-16T00:00:00Z"`
+	Status  string `query:"status" enum:"running,waiting,completed,failed,cancelled" doc:"Return only runs with this status."`
+	UserID  string `query:"user_id" doc:"Return only runs of this user."`
+	Email   string `query:"email" doc:"Return only runs with this address, ignoring case."`
+	Step    string `query:"step" doc:"Return only runs that are waiting at, or ended at, the step with this key." example:"hello"`
+	Version int    `query:"version" minimum:"1" doc:"Return only runs that follow this version." example:"1"`
+	Since   string `query:"since" doc:"Return only runs that started at or after this time. RFC 3339 with Z or an offset." example:"2026-01-15T09:30:00Z"`
+	Until   string `query:"until" doc:"Return only runs that started before this time. RFC 3339 with Z or an offset." example:"2026-01-16T00:00:00Z"`
 }
 
 type allRunsQuery struct {
 	RunQuery
 
-	AutomationID string `query:"automation_id" doc:"Only of this automation; step needs it." example:"aut_01kf0m4w7he6x8q2v5b3n9c1ta"`
+	AutomationID string `query:"automation_id" doc:"Return only runs of this automation. Required by step." example:"aut_01kf0m4w7he6x8q2v5b3n9c1ta"`
 }
 
 type runsOfQuery struct {
@@ -154,27 +154,31 @@ func (e *edge) runs(g *api.Group) {
 	}, e.service.Run, newRunAnswer)
 	api.Once(g, api.Operation{
 		Path: "/automation-runs/{id}/cancel", ID: "cancelAutomationRun", Needs: rights.Write, Stores: api.StoresNothing,
-		Summary: "Cancel a run", Description: "From the answer on it sends nothing. 409 `run_not_live` for one that has ended.",
+		Summary: "Cancel a run", Description: "Cancels a run. After the response it sends nothing more. Fails with " +
+			"409 `run_not_live` if the run has ended.",
 		Example: one, Of: OfRun, Problems: []int{http.StatusNotFound, http.StatusConflict},
 	}, e.cancel)
 	api.Once(g, api.Operation{
 		Path: "/automation-runs/{id}/retry", ID: "retryAutomationRun", Needs: rights.Write, Stores: api.StoresNothing,
-		Summary: "Try a failed run again", Description: "It goes on from the step that failed, with the version that it follows. 409 `run_not_failed` for one that has not failed within 30 days.",
+		Summary: "Retry a failed run", Description: "Retries a run from the step that failed, with the version " +
+			"that it follows. Fails with 409 `run_not_failed` if the run did not fail within the last 30 days.",
 		Example: one, Of: OfRun, Problems: []int{http.StatusNotFound, http.StatusConflict},
 	}, e.retry)
 	api.OnceBody(g, api.Operation{
 		Path: "/automations/{id}/retry-failed", ID: "retryFailedRuns", Needs: rights.Write, Stores: api.StoresNothing,
-		Summary: "Try the failed runs of an automation again",
-		Description: "After a broken template, for instance: each goes on from the step that failed, with the version that it follows. Persons who have a live run of an automation " +
-			"that allows one at a time are passed over.",
-		Body:    &api.Body{About: "Which ones.", Examples: map[string]any{"since": map[string]any{"since": "2026-01-15T09:30:00Z", "step": "tips"}}},
+		Summary: "Retry the failed runs of an automation",
+		Description: "Retries failed runs, for example after you fix a template. Each run continues from the step " +
+			"that failed, with the version that it follows. Skips persons with a live run if the automation allows " +
+			"one run at a time.",
+		Body:    &api.Body{About: "The runs to retry.", Examples: map[string]any{"since": map[string]any{"since": "2026-01-15T09:30:00Z", "step": "tips"}}},
 		Example: map[string]any{"runs": 17}, Of: OfAutomation, Problems: []int{http.StatusNotFound},
 	}, againBody, e.retryFailed)
 	api.Handle(g, api.Operation{
 		Method: http.MethodGet, Path: "/automation-webhook-secret", ID: "getAutomationWebhookSecret", Needs: rights.Write,
-		Summary:     "Retrieve the secret of webhook steps",
-		Description: "Requests of webhook steps have a `Service-Signature` by this secret, as deliveries to webhook endpoints have by theirs. It is the same for all automations of the account.",
-		Example:     map[string]any{"secret": "whsec_Zk3v9QpA1mW5rT8yB2nC4xE6uH7jK0sLd3fG9aVqIo"},
+		Summary: "Retrieve the secret of webhook steps",
+		Description: "Returns the secret that signs requests of webhook steps in `Service-Signature`, as the secret " +
+			"of a webhook endpoint signs its deliveries. All automations of the account share it.",
+		Example: map[string]any{"secret": "whsec_Zk3v9QpA1mW5rT8yB2nC4xE6uH7jK0sLd3fG9aVqIo"},
 	}, e.secret)
 }
 
@@ -221,13 +225,14 @@ type again struct {
 
 func againBody(a *again) body.Object {
 	return body.Object{Name: "RetryFailedRuns", Fields: []body.Field{
-		{Name: "since", Type: body.Time(&a.Since), Need: body.Required, About: "Runs that have failed at this time or later, of the last 30 days.", Example: "2026-01-15T09:30:00Z"},
-		{Name: "step", Type: body.Text(&a.Step), About: "Only runs that have failed at the step with this key.", Example: "tips"},
+		{Name: "since", Type: body.Time(&a.Since), Need: body.Required, About: "Retry only runs that failed at or " +
+			"after this time, within the last 30 days.", Example: "2026-01-15T09:30:00Z"},
+		{Name: "step", Type: body.Text(&a.Step), About: "Retry only runs that failed at the step with this key.", Example: "tips"},
 	}}
 }
 
 type retriedAnswer struct {
-	Runs int `json:"runs" doc:"How many go on."`
+	Runs int `json:"runs" doc:"Number of runs that continue."`
 }
 
 func newRetriedAnswer(n int) retriedAnswer { return retriedAnswer{n} }

@@ -140,25 +140,29 @@ func Routes(service Service, usage Usage) api.Routes {
 		one := map[string]any{"billing": billingExample()}
 		api.Handle(g, api.Operation{
 			Method: http.MethodGet, Path: "/plans", ID: "listPlans", Needs: rights.ReadAccount, Slow: true,
-			Summary: "List plans", Description: "Those that a customer may choose, and the account's own, from the least to the greatest.",
+			Summary: "List plans", Description: "Lists the plans that you can choose and your current plan, " +
+				"smallest first.",
 			Example: map[string]any{"plans": []any{planExample()}},
 		}, e.plans)
 		api.Handle(g, api.Operation{
 			Method: http.MethodGet, Path: "/billing", ID: "getBilling", Needs: rights.ReadBilling, Slow: true,
-			Summary: "Retrieve billing", Description: "What the account has, uses and pays, and what keeps it from writing to others.", Example: one,
+			Summary: "Retrieve billing", Description: "Returns the plan, usage and payment state of the account, " +
+				"and what prevents it from sending to any recipient.", Example: one,
 		}, e.get)
 		api.HandleBody(g, api.Operation{
 			Method: http.MethodPatch, Path: "/billing", ID: "updateBilling", Needs: rights.Billing, Slow: true, Problems: []int{http.StatusConflict},
 			Summary: "Change billing",
-			Description: "`monthly_limit` is a limit that the account sets itself: emails beyond it are 429 `plan_limit` with `details.cap` `own`. What was sent this month counts. " +
-				"`billing_email` needs billing to be on: else 409 `billing_disabled`.",
+			Description: "Updates billing settings. `monthly_limit` is the account's own limit: further emails fail " +
+				"with 429 `plan_limit` and `details.cap` `own`. Emails already sent this month count. " +
+				"`billing_email` fails with 409 `billing_disabled` if billing is disabled.",
 			Body: &api.Body{About: "The settings to change, at least one.", Examples: map[string]any{
 				"limit": map[string]any{"monthly_limit": 50000}, "no_limit": map[string]any{"monthly_limit": nil}}},
 			Example: one,
 		}, changeBody, e.update)
 		api.Handle(g, api.Operation{
 			Method: http.MethodGet, Path: "/billing/usage", ID: "getUsage", Needs: rights.ReadBilling,
-			Summary: "Retrieve usage", Description: "Emails that were handed over to delivery, whatever the plan: a scheduled one counts at its time, one that was suppressed never. It is kept for 13 months.",
+			Summary: "Retrieve usage", Description: "Returns the number of emails handed to delivery, whatever the " +
+				"plan. A scheduled email counts at its time, a suppressed one never. Kept for 13 months.",
 			Example: map[string]any{"usage": []any{map[string]any{"period": at(1, 15, 0), "emails": 340}}, "total": 340},
 		}, e.getUsage)
 	})

@@ -81,7 +81,8 @@ func PaymentRoutes(service Payments) api.Routes {
 		hosted := map[string]any{"url": "https://checkout.stripe.com/c/pay/cs_live_a1", "expires_at": at(1, 16, 9)}
 		api.HandleBody(g, api.Operation{
 			Method: http.MethodPost, Path: "/billing/payment-method", ID: "addPaymentMethod", Needs: rights.Billing, Slow: true, Confirmed: true, Problems: problems,
-			Summary: "Give a payment method", Description: "Makes a page of the payment provider. While one is open, it is given again.",
+			Summary: "Create a payment method page", Description: "Creates a page of the payment provider, or returns the " +
+				"open one.",
 			Body:    &api.Body{About: "Where the page leads back to.", Examples: map[string]any{"back": map[string]any{"return_path": "/settings/billing"}}},
 			Example: hosted,
 		}, backBody("AddPaymentMethod"), func(ctx context.Context, c *api.Call, _ *api.None, in asks) (pageAnswer, error) {
@@ -89,8 +90,9 @@ func PaymentRoutes(service Payments) api.Routes {
 		})
 		api.HandleBody(g, api.Operation{
 			Method: http.MethodPost, Path: "/billing/checkout", ID: "checkOut", Needs: rights.Billing, Slow: true, Confirmed: true, Problems: problems,
-			Summary: "Buy a plan", Description: "Makes a page of the payment provider for an account that pays for nothing yet; else 409 `conflict`: change the plan by `PUT /billing/plan`. " +
-				"The plan holds when it is paid.",
+			Summary: "Create a plan checkout page", Description: "Creates a page of the payment provider for an account without a " +
+				"subscription. Otherwise fails with 409 `conflict`: use `PUT /billing/plan`. The plan takes effect " +
+				"after payment.",
 			Body:    &api.Body{About: "The plan.", Examples: map[string]any{"pro": map[string]any{"plan": "pro"}}},
 			Example: hosted,
 		}, planBody("CheckOut", true), func(ctx context.Context, c *api.Call, _ *api.None, in asks) (pageAnswer, error) {
@@ -98,7 +100,8 @@ func PaymentRoutes(service Payments) api.Routes {
 		})
 		api.HandleBody(g, api.Operation{
 			Method: http.MethodPost, Path: "/billing/plan/preview", ID: "previewPlan", Needs: rights.Billing, Slow: true, Problems: problems, Quiet: true,
-			Summary: "Preview a change of plan", Description: "What it costs now, and when it holds.",
+			Summary: "Preview a change of plan", Description: "Returns the cost of a plan change and when it takes " +
+				"effect.",
 			Body: &api.Body{About: "The plan.", Examples: map[string]any{"pool": map[string]any{"plan": "pool"}}},
 			Example: map[string]any{"amount_due": 1234, "currency": "eur", "lines": []any{map[string]any{"description": "Remaining time on Pool", "amount": 1234}},
 				"effective": "now", "effective_at": nil},
@@ -106,33 +109,38 @@ func PaymentRoutes(service Payments) api.Routes {
 		api.HandleBody(g, api.Operation{
 			Method: http.MethodPut, Path: "/billing/plan", ID: "changePlan", Needs: rights.Billing, Slow: true, Confirmed: true, Problems: problems,
 			Summary: "Change the plan",
-			Description: "Up: at once, when the difference is paid. Down, and to `free`: at the end of the period. More domains than the plan allows, or another change at this moment: 409 `conflict`. " +
-				"While a payment is overdue: 409 `payment_due`.",
+			Description: "Changes the plan. An upgrade takes effect once the difference is paid; a downgrade, " +
+				"including to `free`, at the end of the period. Fails with 409 `conflict` if the account has more " +
+				"domains than the plan allows or another change is in progress, and with 409 `payment_due` while a " +
+				"payment is overdue.",
 			Body:    &api.Body{About: "The plan.", Examples: map[string]any{"pool": map[string]any{"plan": "pool"}}},
 			Example: map[string]any{"billing": billingExample(), "effective": "now"},
 		}, planBody("ChangePlan", false), e.change)
 		one := map[string]any{"billing": billingExample()}
 		api.Handle(g, api.Operation{
 			Method: http.MethodDelete, Path: "/billing/plan/pending", ID: "keepPlan", Needs: rights.Billing, Slow: true, Confirmed: true, Problems: problems,
-			Summary: "Keep the plan", Description: "Takes back a change that was to come at the end of the period.", Example: one,
+			Summary: "Keep the plan", Description: "Cancels a plan change that is scheduled for the end of the " +
+				"period.", Example: one,
 		}, func(ctx context.Context, c *api.Call, _ *api.None) (billingAnswer, error) {
 			return api.As(newBilling)(e.pay.KeepPlan(ctx, c.AccountID))
 		})
 		api.HandleBody(g, api.Operation{
 			Method: http.MethodPost, Path: "/billing/portal", ID: "openPortal", Needs: rights.Billing, Slow: true, Confirmed: true, Problems: problems, Quiet: true,
-			Summary: "Open the portal", Description: "Makes a page of the payment provider with invoices, cards and tax ids. Plans are not changed there.",
+			Summary: "Create a billing portal page", Description: "Creates a page of the payment provider for invoices, cards " +
+				"and tax IDs. Plans cannot be changed there.",
 			Body:    &api.Body{About: "Where the page leads back to.", Examples: map[string]any{"back": map[string]any{"return_path": "/settings/billing"}}},
 			Example: map[string]any{"url": "https://billing.stripe.com/p/session/a1"},
 		}, backBody("OpenPortal"), e.portal)
 		api.Handle(g, api.Operation{
 			Method: http.MethodPost, Path: "/billing/sync", ID: "syncBilling", Needs: rights.Billing, Slow: true, Problems: problems, Quiet: true,
-			Summary: "Ask the payment provider now", Description: "On the way back from its pages. At most once in five seconds; in between the answer is what is known.", Example: one,
+			Summary: "Synchronize with the payment provider", Description: "Fetches the billing state after a return from " +
+				"the provider's pages. At most once in five seconds; further requests return the stored state.", Example: one,
 		}, func(ctx context.Context, c *api.Call, _ *api.None) (billingAnswer, error) {
 			return api.As(newBilling)(e.pay.Sync(ctx, c.AccountID))
 		})
 		api.List(g, api.Operation{
 			Path: "/billing/invoices", ID: "listInvoices", Needs: rights.ReadBilling, Slow: true, Problems: []int{http.StatusBadGateway},
-			Summary: "List invoices", Description: "The newest first, as the payment provider has them.",
+			Summary: "List invoices", Description: "Lists invoices of the payment provider, newest first.",
 			Example: invoiceExample(),
 		}, api.Plural{Member: "invoices", Schema: "InvoiceList"}, func(ctx context.Context, accountID string, r page.Request) (page.Page[provider.Invoice], error) {
 			return service.Invoices(ctx, accountID, r)

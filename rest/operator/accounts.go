@@ -84,11 +84,12 @@ type edge struct{ desk Desk }
 func Routes(service Desk, log people.AuditLog) api.Routes {
 	return api.NewRoutes("operator", func(a *api.API) {
 		e := &edge{service}
-		g := a.Tag(tagOperator, "The installation, for the people who run it. An operator who is signed in may ask, whatever their role in a team is; API keys never. "+
-			"Changes must have been confirmed of late, and are in the audit log of the account and of the installation.")
+		g := a.Tag(tagOperator, "Administration of the installation. Requires a signed-in operator, whatever their "+
+			"role in a team; API keys are never accepted. Changes require a recently confirmed session and are "+
+			"recorded in the audit logs of the account and the installation.")
 		api.ListBy(g, api.Operation{
 			Path: "/operator/accounts", ID: "listAccountsAsOperator", Needs: rights.Operate,
-			Summary: "List the installation's accounts", Description: "The newest first.", Example: accountExample(),
+			Summary: "List the installation's accounts", Description: "Lists accounts, newest first.", Example: accountExample(),
 		}, api.Plural{Member: "accounts", Schema: "OperatorAccountList"}, func(ctx context.Context, _ *api.Call, in *listInput) (page.Page[*ent.Account], error) {
 			return e.desk.Accounts(ctx, desk.Filter{Text: in.Text, Plan: in.Plan, Status: desk.Status(in.Status)}, in.Request())
 		}, newAccount)
@@ -96,14 +97,16 @@ func Routes(service Desk, log people.AuditLog) api.Routes {
 			"stored_bytes": 2_400_000_000, "stored_bytes_cap": 50_000_000_000, "daily_bytes": 31_000_000, "daily_bytes_cap": 5_000_000_000}}
 		api.Handle(g, api.Operation{
 			Method: http.MethodGet, Path: "/operator/accounts/{id}", ID: "getAccountAsOperator", Needs: rights.Operate, Of: accountNoun, Problems: []int{http.StatusNotFound},
-			Summary: "Retrieve an account of the installation", Description: "With what it has sent of its caps.", Example: one,
+			Summary: "Retrieve an account of the installation", Description: "Returns an account and its usage of " +
+				"its caps.", Example: one,
 		}, func(ctx context.Context, _ *api.Call, in *api.Item) (operatorAccountAnswer, error) {
 			return api.As(newAccountAnswer)(e.desk.Account(ctx, in.ID))
 		})
 		api.HandleBody(g, api.Operation{
 			Method: http.MethodPatch, Path: "/operator/accounts/{id}", ID: "updateAccountAsOperator", Needs: rights.Operate, Confirmed: true, Audited: true, Of: accountNoun,
 			Problems: []int{http.StatusNotFound}, Summary: "Change an account of the installation",
-			Description: "What the payment provider says later about plan and payment method holds again from then on. A suspended account does everything but send, and its mail waits.",
+			Description: "Updates an account. Later updates from the payment provider override the plan and payment " +
+				"method. A suspended account can do everything except send, and its queued mail waits.",
 			Body: &api.Body{About: "What to change, at least one.", Examples: map[string]any{
 				"plan": map[string]any{"plan": "dedicated"}, "suspend": map[string]any{"suspended": true}, "unlock": map[string]any{"production_unlocked": true}}},
 			Example: one,
@@ -113,7 +116,8 @@ func Routes(service Desk, log people.AuditLog) api.Routes {
 		e.planRoutes(g)
 		people.ListAudit(g, api.Operation{
 			Path: "/operator/audit-log", ID: "listAuditLogAsOperator", Needs: rights.Operate,
-			Summary: "List the installation's audit log", Description: "What operators did, and what is about no single account, the newest first. Entries are kept for 400 days.",
+			Summary: "List the installation's audit log", Description: "Lists operator actions and changes that " +
+				"belong to no single account, newest first. Entries are kept for 400 days.",
 		}, log, func(*api.Call) string { return "" })
 	})
 }

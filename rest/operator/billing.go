@@ -55,7 +55,8 @@ func BillingRoutes(service Billing) api.Routes {
 	return api.NewRoutes("operator-billing", func(a *api.API) {
 		api.Handle(a.Tag(tagOperator, ""), api.Operation{
 			Method: http.MethodGet, Path: "/operator/billing", ID: "getBillingAsOperator", Needs: rights.Operate, Slow: true,
-			Summary: "Look after billing", Description: "What waits, fails, or wants to be looked at. The payment provider is not asked.",
+			Summary: "Retrieve the billing state", Description: "Returns pending, failed and disputed billing items without " +
+				"contacting the payment provider.",
 			Example: map[string]any{"billing": map[string]any{"enabled": true, "mode": "live", "customers": 12, "due": 0, "failing": 0, "past_due": 1, "last_event_at": exampleTime,
 				"unreported_hours": 0, "oldest_unreported_seconds": 0, "stuck": []any{}, "problems": []any{map[string]any{"account_id": exampleAccount, "what": "A payment is disputed."}}}},
 		}, func(ctx context.Context, _ *api.Call, _ *api.None) (operatorBillingAnswer, error) {

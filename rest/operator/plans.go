@@ -29,7 +29,8 @@ func (e *edge) planRoutes(g *api.Group) {
 	one := map[string]any{"plan": openapi.Example(accounts.ExamplePro)}
 	api.Handle(g, api.Operation{
 		Method: http.MethodGet, Path: "/operator/plans", ID: "listPlansAsOperator", Needs: rights.Operate,
-		Summary: "List the installation's plans", Description: "From the least to the greatest, also those that customers cannot choose.",
+		Summary: "List the installation's plans", Description: "Lists plans, smallest first, including those that " +
+			"customers cannot choose.",
 		Example: map[string]any{"plans": []any{openapi.Example(accounts.ExamplePro)}},
 	}, func(ctx context.Context, _ *api.Call, _ *api.None) (operatorPlansAnswer, error) {
 		list, err := e.desk.Plans(ctx)
@@ -37,16 +38,17 @@ func (e *edge) planRoutes(g *api.Group) {
 	})
 	api.Handle(g, api.Operation{
 		Method: http.MethodGet, Path: "/operator/plans/{id}", ID: "getPlanAsOperator", Needs: rights.Operate, Of: planNoun, Problems: []int{http.StatusNotFound},
-		Summary: "Retrieve a plan of the installation", Description: "With all that it allows.", Example: one,
+		Summary: "Retrieve a plan of the installation", Description: "Returns a plan with everything that it allows.", Example: one,
 	}, func(ctx context.Context, _ *api.Call, in *api.Item) (operatorPlanAnswer, error) {
 		return api.As(newPlanAnswer)(e.desk.Plan(ctx, in.ID))
 	})
 	api.HandleBody(g, api.Operation{
 		Method: http.MethodPatch, Path: "/operator/plans/{id}", ID: "updatePlanAsOperator", Needs: rights.Operate, Confirmed: true, Audited: true, Of: planNoun,
 		Problems: []int{http.StatusNotFound}, Summary: "Change a plan of the installation",
-		Description: "Services follow within five seconds. What accounts on it have sent this month counts against a new cap. New plans are made by `postrider plan set`.",
-		Body:        &api.Body{About: "What to change, at least one.", Examples: plans.ExampleChanges},
-		Example:     one,
+		Description: "Updates a plan. Services apply it within 5 seconds. Emails already sent this month count " +
+			"against a new cap. Create plans with `postrider plan set`.",
+		Body:    &api.Body{About: "What to change, at least one.", Examples: plans.ExampleChanges},
+		Example: one,
 	}, planBody, func(ctx context.Context, c *api.Call, in *api.Item, change plans.Change) (operatorPlanAnswer, error) {
 		return api.As(newPlanAnswer)(e.desk.UpdatePlan(ctx, c.Caller, in.ID, change))
 	})

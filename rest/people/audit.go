@@ -57,7 +57,8 @@ func AuditRoutes(service AuditLog, turns export.Turns) api.Routes {
 		g := a.Tag(tagTeam, "")
 		ListAudit(g, api.Operation{
 			Path: "/audit-log", ID: "listAuditLog", Needs: rights.Team,
-			Summary: "List the audit log", Description: "Who did what to the account, the newest first: members, invitations, settings, keys, and every other operation that changes something. " +
+			Summary: "Lists changes to the account, newest first: members, invitations, settings, keys, and every " +
+				"other operation that changes something. Entries are kept for 400 days.", Description: "Who did what to the account, the newest first: members, invitations, settings, keys, and every other operation that changes something. " +
 				"Entries are kept for 400 days.",
 		}, service, func(c *api.Call) string { return c.AccountID })
 		exportAudit(g, service, turns)

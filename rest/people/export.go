@@ -20,7 +20,7 @@ type auditExport struct {
 func exportAudit(g *api.Group, service AuditLog, turns export.Turns) {
 	export.Add(g, api.Operation{
 		Path: "/audit-log/export", ID: "exportAuditLog", Needs: rights.Team,
-		Summary: "Export the audit log", Description: "All entries that the filters leave.",
+		Summary: "Export the audit log", Description: "Exports all entries that match the filters.",
 	}, export.List[auditExport, *ent.AuditEntry, auditRecord]{
 		Turns: turns, Name: "audit-log", Show: newAuditRecord, Columns: auditColumns,
 		Example: auditRecord{ID: "aud_01kf0m4w7he6x8q2v5b3n9c1ta", Actor: auditActor{"user", exampleUser, "ada@example.com"}, Action: "member.removed", Target: exampleUser,

@@ -82,47 +82,52 @@ type edge struct{ teams Teams }
 func Routes(service Teams) api.Routes {
 	return api.NewRoutes("team", func(a *api.API) {
 		e := &edge{service}
-		g := a.Tag(tagTeam, "The people of the account: members with a role, and invitations. Owners do everything; admins all but what touches owners and money; "+
-			"developers what API keys of the scope `full` do; billing plan, usage and invoices; viewers read.")
+		g := a.Tag(tagTeam, "The users of the account: members with a role, and invitations. Owners can do "+
+			"everything; admins everything except changes to owners and billing; developers the same as API keys "+
+			"with the scope `full`; billing members manage plan, usage and invoices; viewers read.")
 		api.Handle(g, api.Operation{
 			Method: http.MethodGet, Path: "/members", ID: "listMembers", Needs: rights.Read,
-			Summary: "List members", Description: "The people of the account, the oldest membership first.",
+			Summary: "List members", Description: "Lists members, oldest membership first.",
 			Example: map[string]any{"members": []any{memberExample()}},
 		}, e.members)
 		api.HandleBody(g, api.Operation{
 			Method: http.MethodPatch, Path: "/members/{id}", ID: "updateMember", Needs: rights.Team, Confirmed: true, Audited: true, Of: personNoun,
 			Problems: []int{http.StatusNotFound, http.StatusConflict}, Summary: "Change a member's role",
-			Description: "Nobody gives a role above their own, and only owners touch owners: 403 `insufficient_role`. An account keeps at least one owner: 409.",
-			Body:        &api.Body{About: "The new role.", Examples: map[string]any{"admin": map[string]any{"role": "admin"}}},
-			Example:     map[string]any{"member": memberExample()},
+			Description: "Changes the role of a member. You cannot grant a role above your own, and only owners can " +
+				"change owners: 403 `insufficient_role`. An account must keep at least one owner: 409.",
+			Body:    &api.Body{About: "The new role.", Examples: map[string]any{"admin": map[string]any{"role": "admin"}}},
+			Example: map[string]any{"member": memberExample()},
 		}, roleBody, e.setRole)
 		api.Handle(g, api.Operation{
 			Method: http.MethodDelete, Path: "/members/{id}", ID: "removeMember", Needs: rights.Person, Confirmed: true, Audited: true, Of: personNoun,
 			Problems: []int{http.StatusNotFound, http.StatusConflict}, Summary: "Remove a member",
-			Description: "Oneself: leaving. Others: by the rules of changing a role. What they were signed in with sees nothing of the account within five seconds; " +
-				"the keys they made belong to the account and go on working.",
+			Description: "Removes a member, or lets you leave the account. Removing others follows the rules for " +
+				"changing a role. Their sessions lose access within 5 seconds. Keys that they created belong to the " +
+				"account and keep working.",
 			Example: map[string]any{"ok": true},
 		}, e.remove)
 		api.Handle(g, api.Operation{
 			Method: http.MethodGet, Path: "/invitations", ID: "listInvitations", Needs: rights.Team,
-			Summary: "List invitations", Description: "Those that are open, the newest first; at most 50.",
+			Summary: "List invitations", Description: "Lists open invitations, newest first; at most 50.",
 			Example: map[string]any{"invitations": []any{invitationExample()}},
 		}, e.invitations)
 		api.OnceBody(g, api.Operation{
 			Path: "/invitations", ID: "createInvitation", Needs: rights.Team, Confirmed: true, Audited: true, Problems: []int{http.StatusConflict},
-			Summary: "Invite somebody", Description: "They get a mail with a link that works once, for seven days. Who is a member, or invited, already: 409.",
-			Body:    &api.Body{About: "Whom, and as what.", Examples: map[string]any{"developer": map[string]any{"email": "bob@example.com", "role": "developer"}}},
+			Summary: "Invite a member", Description: "Sends a link that works once within seven days. Fails with " +
+				"409 if the person is already a member or invited.",
+			Body:    &api.Body{About: "The address and the role.", Examples: map[string]any{"developer": map[string]any{"email": "bob@example.com", "role": "developer"}}},
 			Example: map[string]any{"invitation": invitationExample()},
 		}, inviteBody, e.invite)
 		api.Handle(g, api.Operation{
 			Method: http.MethodDelete, Path: "/invitations/{id}", ID: "revokeInvitation", Needs: rights.Team, Audited: true, Of: invitationNoun,
 			Problems: []int{http.StatusNotFound, http.StatusConflict}, Summary: "Revoke an invitation",
-			Description: "Its link opens nothing any more. Repeating it changes nothing; what was accepted is 409.", Example: map[string]any{"ok": true},
+			Description: "Revokes an invitation, so that its link no longer works. Repeating it has no effect; an " +
+				"accepted invitation fails with 409.", Example: map[string]any{"ok": true},
 		}, e.revoke)
 		api.Handle(g, api.Operation{
 			Method: http.MethodPost, Path: "/invitations/{id}/resend", ID: "resendInvitation", Needs: rights.Team, Audited: true, Of: invitationNoun,
-			Problems: []int{http.StatusNotFound, http.StatusConflict}, Summary: "Send an invitation again",
-			Description: "With a new link, for seven days from now. The old link ends.", Example: map[string]any{"invitation": invitationExample()},
+			Problems: []int{http.StatusNotFound, http.StatusConflict}, Summary: "Resend an invitation",
+			Description: "Sends a new link, valid for seven days. The old link stops working.", Example: map[string]any{"invitation": invitationExample()},
 		}, e.resend)
 	})
 }

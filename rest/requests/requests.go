@@ -73,8 +73,8 @@ func (in *input) filter() (f apilog.Filter, err error) {
 	return f, wrong.Err()
 }
 
-const about = "What keys and people asked of the API in the last seven days, and what they were answered. Where there is much, failures are kept before successes. " +
-	"Passwords, tokens, keys and the content of attachments are never in it."
+const about = "API requests of keys and users in the last seven days, with their responses. At high volume, " +
+	"failures are kept before successes. Passwords, tokens, keys and attachment contents are never included."
 
 // Routes makes the routes of the log.
 func Routes(service Service) api.Routes {
@@ -82,8 +82,9 @@ func Routes(service Service) api.Routes {
 		g := a.Tag("API requests", about)
 		api.ListBy(g, api.Operation{
 			Path: "/requests", ID: "listAPIRequests", Needs: rights.Read, Unlogged: true, Summary: "List API requests",
-			Description: "The newest first. A request is in the list about a second after its answer. Requests that were refused with 401 belong to nobody and are in no list.",
-			Example:     example(),
+			Description: "Lists API requests, newest first. A request appears about a second after its response. " +
+				"Requests refused with 401 are not listed, because they belong to no account.",
+			Example: example(),
 		}, api.Plural{Member: "requests", Schema: "APIRequestList"}, func(ctx context.Context, c *api.Call, in *input) (page.Page[apilog.Request], error) {
 			f, err := in.filter()
 			if err != nil {
@@ -92,8 +93,8 @@ func Routes(service Service) api.Routes {
 			return service.List(ctx, c.AccountID, f, in.Request())
 		}, newRecord)
 		api.Get(g, api.Operation{
-			Path: "/requests/{id}", ID: "getAPIRequest", Needs: rights.Read, Unlogged: true, Summary: "Get an API request",
-			Description: "The newest one of the id.",
+			Path: "/requests/{id}", ID: "getAPIRequest", Needs: rights.Read, Unlogged: true, Summary: "Retrieve an API request",
+			Description: "Returns the newest request with the ID.",
 			Of:          api.Noun{Name: "API request", About: "The X-Request-Id of its answer.", Example: exampleID, Is: apilog.IsID},
 			Example:     map[string]any{"request": example()},
 		}, service.Get, func(r apilog.Request) answer { return answer{newRecord(r)} })

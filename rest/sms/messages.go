@@ -68,13 +68,13 @@ var message = api.Noun{Name: "text message", About: "Id of the text message.", E
 func (e *edge) messages(g *api.Group) {
 	api.ListBy(g, api.Operation{
 		Path: "/sms-messages", ID: "listSMSMessages", Needs: rights.Read,
-		Summary: "List text messages", Description: "Newest first.", Example: messageExample(),
+		Summary: "List text messages", Description: "Lists text messages, newest first.", Example: messageExample(),
 	}, api.Plural{Member: "sms_messages", Schema: "SMSMessageList"}, e.list, newMessage)
 	detail := messageExample()
 	detail["attempts"] = []any{map[string]any{"number": 1, "provider": "twilio", "outcome": "sent", "status_code": 201, "error": nil, "started_at": "2026-01-15T09:30:01.000Z", "finished_at": "2026-01-15T09:30:02.000Z"}}
 	api.Get(g, api.Operation{
 		Path: "/sms-messages/{id}", ID: "getSMSMessage", Needs: rights.Read,
-		Summary: "Retrieve a text message", Description: "With its attempts.", Example: map[string]any{"sms_message": detail}, Of: message,
+		Summary: "Retrieve a text message", Description: "Returns a text message with its attempts.", Example: map[string]any{"sms_message": detail}, Of: message,
 	}, e.sms.Get, newDetail)
 }
 

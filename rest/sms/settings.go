@@ -88,18 +88,22 @@ type edge struct {
 func Routes(chosen Settings, messages Messages) api.Routes {
 	return api.NewRoutes("sms", func(a *api.API) {
 		e := &edge{chosen: chosen, sms: messages}
-		g := a.Tag("SMS", "Text messages, which steps of automations send: by which provider, to which countries, and what became of each. A message that was handed over without an answer is "+
-			"`unknown` and is not sent again.")
+		g := a.Tag("SMS", "Text messages sent by automation steps: the provider, the allowed countries, and the "+
+			"outcome of each message. A message handed over without a response is `unknown` and is not sent again.")
 		one := map[string]any{"sms_settings": settingsExample()}
 		api.Handle(g, api.Operation{
 			Method: http.MethodGet, Path: "/sms-settings", ID: "getSMSSettings", Needs: rights.Read, Unlogged: true,
-			Summary: "Retrieve the settings of text messages", Description: "Secrets of the provider are never shown: `********` is in their place.", Example: one,
+			Summary: "Retrieve the settings of text messages", Description: "Returns the settings. Provider secrets " +
+				"are replaced by `********`.", Example: one,
 		}, e.settings)
 		api.HandleBody(g, api.Operation{
 			Method: http.MethodPut, Path: "/sms-settings", ID: "putSMSSettings", Needs: rights.Write, Stores: api.StoresNothing, Private: true,
 			Summary: "Replace the settings of text messages",
-			Description: "All of them: a field that is left out gets its default. Secrets are encrypted and never shown. A secret that you omit, or send as its mask `********`, " +
-				"stays in place as long as the provider, its account and its address do not change. A URL must be `https` and lead to a public address. No country is allowed until some are given: who can have you write to numbers of his choice may earn by it.",
+			Description: "Replaces all settings: omitted fields get their default. Secrets are encrypted and never " +
+				"returned. A secret that you omit or send as its mask `********` is kept as long as the provider, " +
+				"its account and its address do not change. A URL must be `https` and lead to a public address. No " +
+				"country is allowed by default, because fraudsters can earn from messages to numbers of their " +
+				"choice.",
 			Body: &api.Body{About: "The settings.", Examples: map[string]any{
 				"operator": map[string]any{"provider": "operator", "countries": []any{"DE", "AT", "CH"}},
 				"twilio": map[string]any{"provider": "twilio", "from": "+15005550006", "countries": []any{"US"}, "daily_cap": 500,

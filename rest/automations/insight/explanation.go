@@ -26,17 +26,17 @@ type fieldChange struct {
 type stepChange struct {
 	Key    string        `json:"key"`
 	Type   string        `json:"type"`
-	Change string        `json:"change" enum:"added,removed,changed,moved" doc:"moved: it says the same and stands elsewhere among the steps that both have."`
-	From   *int          `json:"from_index" doc:"Its position before; null: it was not there."`
-	To     *int          `json:"to_index" doc:"Its position after; null: it is not there."`
-	Fields []fieldChange `json:"fields" nullable:"false" doc:"What differs, of a step that changed."`
+	Change string        `json:"change" enum:"added,removed,changed,moved" doc:"moved: the content is the same, but its position among the common steps differs."`
+	From   *int          `json:"from_index" doc:"The position before; null if the step did not exist."`
+	To     *int          `json:"to_index" doc:"The position after; null if the step was removed."`
+	Fields []fieldChange `json:"fields" nullable:"false" doc:"The changed fields of the step."`
 }
 
 type automationDiff struct {
 	From   *int          `json:"from" doc:"The older version."`
-	To     *int          `json:"to" doc:"The newer version; null: the draft."`
-	Fields []fieldChange `json:"fields" nullable:"false" doc:"What differs outside of the steps."`
-	Steps  []stepChange  `json:"steps" nullable:"false" doc:"Steps that differ, by their keys."`
+	To     *int          `json:"to" doc:"The newer version; null for the draft."`
+	Fields []fieldChange `json:"fields" nullable:"false" doc:"Differences outside the steps."`
+	Steps  []stepChange  `json:"steps" nullable:"false" doc:"Steps that differ, matched by key."`
 }
 
 type automationDiffAnswer struct {
@@ -64,14 +64,14 @@ type diffQuery struct {
 	api.Item
 
 	Number  int    `path:"number" minimum:"1" doc:"Number of the version." example:"2"`
-	Against string `query:"against" doc:"The number of another version, or draft; the version before if left out." example:"draft"`
+	Against string `query:"against" doc:"A version number, or draft. Defaults to the previous version." example:"draft"`
 }
 
 type explainedMatch struct {
 	AutomationID   string                         `json:"automation_id"`
-	AutomationName *string                        `json:"automation_name" doc:"null: it is deleted."`
-	Version        int                            `json:"version" doc:"That judged the event."`
-	Outcome        string                         `json:"outcome" enum:"started,resumed,cancelled,condition_false,condition_error,re_entry,too_many_runs,paused,loop_guard,activated_later,not_kept" doc:"activated_later: it listens since after the event. not_kept: the event keeps what the first 20 did."`
+	AutomationName *string                        `json:"automation_name" doc:"null if the automation was deleted."`
+	Version        int                            `json:"version" doc:"The version that evaluated the event."`
+	Outcome        string                         `json:"outcome" enum:"started,resumed,cancelled,condition_false,condition_error,re_entry,too_many_runs,paused,loop_guard,activated_later,not_kept" doc:"activated_later: it was activated after the event. not_kept: the event stores only its first 20 effects."`
 	RunID          *string                        `json:"run_id"`
 	StepKey        *string                        `json:"step_key" doc:"The wait that it was about."`
 	Error          *string                        `json:"error"`
@@ -90,8 +90,8 @@ type nearMiss struct {
 
 type eventExplanation struct {
 	EventID    string           `json:"event_id"`
-	Matches    []explainedMatch `json:"matches" nullable:"false" doc:"What automations did about the event, and why."`
-	NearMisses []nearMiss       `json:"near_misses" nullable:"false" doc:"What it has almost done."`
+	Matches    []explainedMatch `json:"matches" nullable:"false" doc:"The effects of the event on automations, with the reasons."`
+	NearMisses []nearMiss       `json:"near_misses" nullable:"false" doc:"Automations and runs that the event almost matched."`
 }
 
 type explanationAnswer struct {
@@ -173,9 +173,10 @@ func (e *edge) explanation(g *api.Group) {
 	}, e.diff)
 	api.HandleBody(g, api.Operation{
 		Method: http.MethodPost, Path: "/automations/{id}/backtest", ID: "backtestAutomation", Needs: rights.Write, Stores: api.StoresNothing,
-		Summary:     "Judge stored events by the draft of an automation",
-		Description: "The draft's trigger, its name and condition, beside those of the active version: how many events each would have started a run for, and which they judge differently. Re-entry is not judged. Nothing is changed.",
-		Body:        &api.Body{About: "Which events.", Examples: map[string]any{"since": map[string]any{"since": "2026-01-01T00:00:00Z", "limit": 500}}},
+		Summary: "Judge stored events by the draft of an automation",
+		Description: "Compares the draft's trigger with that of the active version: for how many stored events each " +
+			"would have started a run, and where they differ. Re-entry is not evaluated. Changes no data.",
+		Body: &api.Body{About: "Which events.", Examples: map[string]any{"since": map[string]any{"since": "2026-01-01T00:00:00Z", "limit": 500}}},
 		Example: map[string]any{"backtest": map[string]any{"version": 1, "events": 2, "has_more": false, "draft_starts": 1, "active_starts": 2, "differ": 1, "differences": []any{map[string]any{
 			"event_id": "ae_01kf0m4w7he6x8q2v5b3n9c1ta", "name": "user.created", "created_at": "2026-01-15T09:30:00.000Z", "draft": map[string]any{"starts": false, "error": nil},
 			"active": map[string]any{"starts": true, "error": nil}}}}},
@@ -184,8 +185,9 @@ func (e *edge) explanation(g *api.Group) {
 	api.Get(g, api.Operation{
 		Path: "/events/{id}/explanation", ID: "explainCustomEvent", Needs: rights.Read,
 		Summary: "Explain what automations did about an event", Of: restautomations.OfEvent,
-		Description: "Why a run was started, resumed or cancelled, and why not: the conditions are those of the version that judged the event, evaluated once more, each part with its value. " +
-			"`near_misses` are other identities, conditions of waits and spellings by which the event has missed something.",
+		Description: "Explains why an event started, resumed or cancelled a run, or did not. The conditions of the " +
+			"version that handled the event are evaluated again, and each part is returned with its value. " +
+			"`near_misses` lists other identities, wait conditions and spellings that the event did not match.",
 		Example: map[string]any{"explanation": map[string]any{"event_id": "ae_01kf0m4w7he6x8q2v5b3n9c1ta", "matches": []any{map[string]any{"automation_id": "aut_01kf0m4w7he6x8q2v5b3n9c1ta",
 			"automation_name": "Welcome", "version": 1, "outcome": "condition_false", "run_id": nil, "step_key": nil, "error": nil, "conditions": []any{conditionExample()}}},
 			"near_misses": []any{map[string]any{"kind": "wait_of_another_person", "automation_id": "aut_01kf0m4w7he6x8q2v5b3n9c1ta", "run_id": "run_01kf0m4w7he6x8q2v5b3n9c1ta",

@@ -61,9 +61,10 @@ func (e *edge) simulation(g *api.Group) {
 	api.HandleBody(g, api.Operation{
 		Method: http.MethodPost, Path: "/automations/{id}/simulate", ID: "simulateAutomation", Needs: rights.Write, Stores: api.StoresNothing,
 		Summary: "Simulate a run of an automation",
-		Description: "Plays one run on a virtual clock with the machine of live runs, and answers with each step, its moments, the rendered emails and the facts. Nothing is stored, " +
-			"nothing is sent, and nobody is called: an email to a suppressed recipient is one that you say in `outcomes`. Re-entry is not judged.",
-		Body: &api.Body{Limit: restautomations.BodyLimit, About: "The event that starts it, and what happens later.", Examples: map[string]any{"verified": map[string]any{
+		Description: "Simulates one run on a virtual clock with the engine of live runs, and returns each step with " +
+			"its times, the rendered emails and the events. Nothing is stored or sent, and no URL is called. " +
+			"Suppressed recipients are simulated only as given in `outcomes`. Re-entry is not evaluated.",
+		Body: &api.Body{Limit: restautomations.BodyLimit, About: "The event that starts the run, and later events.", Examples: map[string]any{"verified": map[string]any{
 			"event": map[string]any{"user_id": "user-17", "email": "bob@example.net", "data": map[string]any{"name": "Bob"}},
 			"then":  []any{map[string]any{"after": "PT3H", "name": "user.verified"}}, "draft": true}}},
 		Example: map[string]any{"simulation": simulationExample()}, Of: restautomations.OfAutomation, Problems: []int{http.StatusNotFound},

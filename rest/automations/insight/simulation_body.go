@@ -38,23 +38,27 @@ type laterEvent struct {
 
 func simulationBody(s *simulation) body.Object {
 	return body.Object{Name: "SimulateAutomation", Fields: []body.Field{
-		{Name: "event", Type: body.Maybe(&s.Event, simulatedEvent), About: "The event that starts the run; this or event_id is required."},
-		{Name: "event_id", Type: body.Text(&s.EventID), About: "A stored event, which is played again.", Example: "ae_01kf0m4w7he6x8q2v5b3n9c1ta"},
-		{Name: "at", Type: body.Maybe(&s.At, body.Time), About: "When it happens; now if left out, or when the stored event happened."},
-		{Name: "then", Type: body.List(&s.Then, laterBody).Count(0, automations.MaxLater), About: "Events of the same person that arrive later."},
-		{Name: "draft", Type: body.Boolean(&s.Draft), About: "Simulate the draft. Left out: the active version, or the draft where there is none."},
+		{Name: "event", Type: body.Maybe(&s.Event, simulatedEvent), About: "The event that starts the run. Either " +
+			"event or event_id is required."},
+		{Name: "event_id", Type: body.Text(&s.EventID), About: "ID of a stored event to use instead.", Example: "ae_01kf0m4w7he6x8q2v5b3n9c1ta"},
+		{Name: "at", Type: body.Maybe(&s.At, body.Time), About: "When the event happens. Defaults to now, or to the " +
+			"time of the stored event."},
+		{Name: "then", Type: body.List(&s.Then, laterBody).Count(0, automations.MaxLater), About: "Later events of the same person."},
+		{Name: "draft", Type: body.Boolean(&s.Draft), About: "Whether to simulate the draft. Defaults to the active " +
+			"version, or the draft if there is none."},
 		{Name: "version", Type: body.Maybe(&s.Version, func(n *int) body.IntegerType { return body.Integer(n).From(1) }), About: "Simulate this version."},
 		{Name: "outcomes", Type: body.AnyObject(&s.Outcomes), Example: map[string]any{"hello": "suppressed"},
-			About: "What steps come to, by their keys: `suppressed` (a recipient is suppressed) or `error` (it is refused, or the URL does not answer). Steps that are not named succeed."},
+			About: "Outcomes of steps by key: `suppressed` (a recipient is suppressed) or `error` (the message is " +
+				"refused, or the URL does not respond). Other steps succeed."},
 	}, Check: func(d *body.Decoder) {
 		switch {
 		case s.Event == nil && s.EventID == "" && !d.Wrong():
-			d.Refuse("event", "event or event_id is required")
+			d.Refuse("event", "is required unless event_id is given")
 		case s.Event != nil && s.EventID != "":
-			d.Refuse("event_id", "is given beside event; give one of them")
+			d.Refuse("event_id", "cannot be combined with event")
 		}
 		if s.Draft && s.Version != nil {
-			d.Refuse("version", "is given beside draft; give one of them")
+			d.Refuse("version", "cannot be combined with draft")
 		}
 		for key, outcome := range s.Outcomes {
 			if _, is := outcome.(string); !is {
@@ -71,7 +75,7 @@ func simulationBody(s *simulation) body.Object {
 
 func simulatedEvent(e *event) body.Object {
 	return body.Object{Name: "SimulatedEvent", Fields: []body.Field{
-		{Name: "name", Type: body.Text(&e.Name), About: "That of the trigger if left out.", Example: "user.created"},
+		{Name: "name", Type: body.Text(&e.Name), About: "Defaults to the name of the trigger.", Example: "user.created"},
 		{Name: "user_id", Type: body.Text(&e.UserID).Length(0, ingest.MaxUserID), Example: "user-17"},
 		{Name: "email", Type: body.Text(&e.Email), Example: "bob@example.net"},
 		{Name: "data", Type: body.AnyObject(&e.Data), About: "At most 256 KB."},
@@ -80,7 +84,8 @@ func simulatedEvent(e *event) body.Object {
 
 func laterBody(l *laterEvent) body.Object {
 	return body.Object{Name: "LaterEvent", Fields: []body.Field{
-		{Name: "after", Type: body.Text(&l.After), About: "A duration since the first event, as PT3H; at once if left out.", Example: "PT3H"},
+		{Name: "after", Type: body.Text(&l.After), About: "A duration after the first event, for example PT3H. " +
+			"Defaults to 0.", Example: "PT3H"},
 		{Name: "name", Type: body.Text(&l.Name), Need: body.Required, Example: "user.verified"},
 		{Name: "data", Type: body.AnyObject(&l.Data), About: "At most 256 KB."},
 	}}
