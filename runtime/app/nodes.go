@@ -37,7 +37,7 @@ func newNode(lc fx.Lifecycle, cfg setting.Values, o Options, on modulesOn, d *db
 	return n, err
 }
 
-// rolesOf says what a process does with these modules and so many deliveries immediately.
+// rolesOf says what a process does with these modules and so many concurrent deliveries.
 func rolesOf(on modulesOn, concurrency int) []string {
 	roles := []string{node.Accepts}
 	if concurrency == 0 {

@@ -238,7 +238,7 @@ func TestWhatIsMissingOrDoubledIsFound(t *testing.T) {
 }
 
 // A set that lacks what one of its modules requires is refused in a sentence that
-// names it, and no other set is. Select asks of each row automatically whether it and what it
+// names it, and no other set is. Select asks of each row alone whether it and what it
 // requires are on, so each choice of these is tried, beside all other modules and beside
 // none; and many sets as they come.
 func TestSetsThatLackSomethingAreRefused(t *testing.T) {

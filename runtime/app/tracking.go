@@ -26,7 +26,7 @@ func newAnnouncer(near module.Optional[records.Service]) tracking.Announcer {
 	return announcer{near.Service}
 }
 
-// announcer reports of opens and clicks with the email's own data, which the records have.
+// announcer tells of opens and clicks with the email's own data, which the records have.
 type announcer struct{ records *records.Service }
 
 func (a announcer) Announce(ctx context.Context, tx db.Execer, seen []tracking.Seen) (int, error) {

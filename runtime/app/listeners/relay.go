@@ -82,7 +82,7 @@ func cannotRelay(addr string, err error) error {
 	return fmt.Errorf("cannot listen on %s: %w%s", addr, err, listenAdvice(err, "", ""))
 }
 
-// RelayConfig reports records where programs connect: in development to this machine,
+// RelayConfig records where programs connect: in development to this machine,
 // else to the name that was chosen, at the port that is listened on, or the usual one
 // where a proxy stands in front.
 func RelayConfig(cfg setting.Values, s *RelaySockets) relay.Config {

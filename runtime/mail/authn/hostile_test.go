@@ -245,7 +245,7 @@ func TestLongLinesAreHashedWithinMemory(t *testing.T) {
 	}
 }
 
-// asked reports of questions for keys.
+// asked returns the questions for keys.
 type asked struct {
 	moxdns.Resolver
 

@@ -48,7 +48,7 @@ func (v *Verifier) verify(ctx context.Context, c Client, raw io.ReaderAt, size i
 	return a
 }
 
-// independent runs the three methods immediately. A quarter of the time is left for the
+// independent runs the three methods concurrently. A quarter of the time is left for the
 // policy, which needs their results.
 func (v *Verifier) independent(ctx context.Context, c Client, raw io.ReaderAt, size int64, f *found) {
 	ctx, cancel := context.WithTimeout(ctx, v.timeout*3/4)

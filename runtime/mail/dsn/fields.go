@@ -175,7 +175,7 @@ func date(s string) time.Time {
 	return t
 }
 
-// oneLine creates a stranger's text fit for records.
+// oneLine makes a stranger's text fit for records.
 func oneLine(s string) string {
 	s = strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) || unicode.IsSpace(r) {

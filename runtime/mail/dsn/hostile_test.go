@@ -91,7 +91,7 @@ func TestHostileMessagesAreCheap(t *testing.T) {
 			t.Errorf("%s: Parse failed: %v", name, err)
 		}
 		checkReport(t, name, r)
-		// Everything ever taken, not only what was held immediately.
+		// Everything ever taken, not only what was held at the same time.
 		if mb := (after.TotalAlloc - before.TotalAlloc) >> 20; mb > 300 {
 			t.Errorf("%s: took %d MB", name, mb)
 		} else if testing.Verbose() {

@@ -146,7 +146,7 @@ func structure(m Message) (entity, error) {
 	return top, nil
 }
 
-// sortAttachments reports those that the html shows from the rest. Without html
+// sortAttachments separates attachments that the HTML shows from the rest. Without html
 // nothing can show them.
 func sortAttachments(m Message) (inline, attached []entity, err error) {
 	for i, a := range m.Attachments {

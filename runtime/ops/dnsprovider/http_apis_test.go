@@ -109,7 +109,7 @@ func atoi(s string) int {
 	return n
 }
 
-// badStrings reports what a provider refuses that wants zone file texts.
+// badStrings returns what a provider refuses that wants zone file texts.
 func badStrings(e entry) string {
 	if e.Type != "TXT" {
 		return ""

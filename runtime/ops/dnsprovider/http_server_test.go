@@ -35,7 +35,7 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m, goleak.IgnoreCurrent())
 }
 
-// find reports for which test a request is, by the credential in it.
+// find returns the test that a request belongs to, by the credential in it.
 func (s *swapper) find(r *http.Request) *httptest.Server {
 	_, token, _ := strings.Cut(r.Header.Get("Authorization"), " ")
 	if scope, signed := strings.CutPrefix(token, "Credential="); signed {

@@ -242,7 +242,7 @@ func TestPort25InBothDirections(t *testing.T) {
 	}
 }
 
-// issue creates a certificate and what trusts it.
+// issue creates a certificate and a pool that trusts it.
 func issue(t *testing.T, name string, from, until time.Time) (tls.Certificate, *x509.CertPool) {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)

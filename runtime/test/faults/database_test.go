@@ -18,7 +18,7 @@ import (
 // answerLimit is the promise of six seconds, and a little for a loaded machine.
 const answerLimit = 6*time.Second + 500*time.Millisecond
 
-// A database that stops immediately under load costs 503s while it is away.
+// A database in immediate shutdown under load costs 503s while it is away.
 func TestDatabaseStoppedAtOnceLosesNothing(t *testing.T) {
 	t.Parallel()
 	sink := faults.NewSink(t)

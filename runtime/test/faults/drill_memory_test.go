@@ -83,7 +83,7 @@ func large(t *testing.T, domain string, bytes int) string {
 }
 
 // A burst of ordinary batches, or of the largest messages, does not end a process that has the least
-// memory that is promised, or more; what is too much immediately is told to come again.
+// memory that is promised, or more; requests that exceed the memory are told to retry.
 func TestDrillMemoryOfSends(t *testing.T) { //nolint:tparallel // each case needs the machine for itself
 	expect.SkipWhenQuick(t, "make drill-short")
 	t.Parallel()

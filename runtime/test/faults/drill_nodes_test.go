@@ -118,7 +118,7 @@ func TestDrillThreeNodesDoEverythingOnce(t *testing.T) {
 }
 
 // overRate is by how many attempts an endpoint was told more often than its rate and
-// four immediately allow, in whatever time that was most, by the database clock.
+// four concurrent deliveries allow, in whatever time that was most, by the database clock.
 func overRate(t *testing.T, s *faults.Server, webhookID string, rate float64) (over float64) {
 	t.Helper()
 	var times []float64

@@ -31,7 +31,7 @@ func at(workers, n int, do func(i int)) {
 	all.Wait()
 }
 
-// One key is one message, however many ask immediately, and all are told the same.
+// One key is one message, however many clients send it concurrently, and all get the same response.
 func TestEqualRequestsAtOnceAreOneMessage(t *testing.T) {
 	t.Parallel()
 	sink := faults.NewSink(t)
@@ -77,7 +77,7 @@ func TestEqualRequestsAtOnceAreOneMessage(t *testing.T) {
 	audit(t, ledger.Audit(sink, nil, nil))
 }
 
-// With ten left of the cap, ten are accepted of as many as come immediately.
+// With ten left of the cap, ten are accepted of any number of concurrent requests.
 func TestSendsAtOnceStopAtTheCap(t *testing.T) {
 	expect.SkipWhenQuick(t, "make drill-short")
 	t.Parallel()

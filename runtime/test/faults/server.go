@@ -112,7 +112,7 @@ func (s *Server) Fresh(database string) *Server {
 	return fresh
 }
 
-// newClient waits for as long as a test does: what is to be answered sooner, says so automatically.
+// newClient waits for as long as a test does: tests that expect an earlier answer set their own limit.
 func newClient() *http.Client {
 	return &http.Client{Timeout: expect.Patience, Transport: &http.Transport{MaxIdleConnsPerHost: 64,
 		TLSClientConfig: &tls.Config{InsecureSkipVerify: true, MinVersion: tls.VersionTLS12}}} // certificates of tests sign themselves

@@ -69,7 +69,7 @@ func NewSink(t testing.TB) *Sink {
 	return s
 }
 
-// write flushes lines to the disk, those that wait together immediately.
+// write flushes lines to the disk, waiting lines together.
 func (s *Sink) write(file *os.File) {
 	defer close(s.ended)
 	for first := range s.joining {

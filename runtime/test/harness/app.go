@@ -191,7 +191,7 @@ func (a *App) Do(t testing.TB, method, path string, body any, headers ...string)
 	return Answer{Status: res.StatusCode, Header: res.Header, Body: got}
 }
 
-// Send has an email accepted that goes immediately, and gives its id.
+// Send posts an email for immediate delivery and returns its id.
 func (a *App) Send(t testing.TB, body string) string {
 	t.Helper()
 	answer := a.Do(t, http.MethodPost, "/api/emails", body)

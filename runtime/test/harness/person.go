@@ -38,7 +38,7 @@ func (a *App) SignedIn(t testing.TB, email, password string) *Person {
 	return p
 }
 
-// Do creates a request as a page of the installation makes it. Headers come in pairs of name and value;
+// Do sends a request as a page of the installation makes it. Headers come in pairs of name and value;
 // an empty value takes one away.
 func (p *Person) Do(t testing.TB, method, path string, body any, headers ...string) Answer {
 	t.Helper()

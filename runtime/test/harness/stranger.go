@@ -24,7 +24,7 @@ func (a *App) Stranger(t testing.TB, name string) *App {
 	return &other
 }
 
-// WithKey creates a key of the scope and gives the app as it sees it.
+// WithKey creates a key of the scope and returns the app as a client with that key.
 func (a *App) WithKey(t testing.TB, scope rights.Scope) *App {
 	t.Helper()
 	other := *a

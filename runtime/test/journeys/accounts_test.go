@@ -141,7 +141,7 @@ func TestSuspendedAccount(t *testing.T) {
 	}
 }
 
-// A free account sends a hundred emails a day, however many it tries immediately, and
+// A free account sends a hundred emails a day, however many requests it sends concurrently, and
 // is told when it may go on.
 func TestDailyCapOfTheFreePlan(t *testing.T) {
 	t.Parallel()

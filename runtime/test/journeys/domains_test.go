@@ -11,7 +11,7 @@ import (
 )
 
 // A change of a domain and the answer under its key are one commit: whoever
-// repeats the request, immediately or later, gets the same bytes and no second change.
+// repeats the request, concurrently or later, gets the same bytes and no second change.
 func TestOneKeyOneChangeOfADomainUnderConcurrency(t *testing.T) {
 	t.Parallel()
 	app := harness.Start(t, nil)

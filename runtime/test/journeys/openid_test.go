@@ -222,7 +222,7 @@ func eventually(t *testing.T, b *visitor) {
 	})
 }
 
-// noPKCE reports the provider to take a sign-in without PKCE, which it refuses.
+// noPKCE tells the provider to accept a sign-in without PKCE, which it refuses.
 func noPKCE(t *testing.T, b *visitor) {
 	t.Helper()
 	still := &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}

@@ -16,7 +16,7 @@ import (
 // one key for a service and the commands beside it, as passwords need.
 const sharedKey = "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8="
 
-// ways reports of each attempt of an email its outcome, its way, and the address that it
+// ways returns, for each attempt of an email its outcome, its way, and the address that it
 // left from without the port.
 func (s *scenario) ways(t *testing.T, id string) []string {
 	t.Helper()

@@ -77,7 +77,7 @@ func TestRelayedMessagesCountForTheRateOfTheAccount(t *testing.T) {
 			t.Errorf("answered %q", got)
 		}
 	}
-	// Two immediately, of which meter has used one, and one more for every second since.
+	// Two at first, of which meter has used one, and one more for every second since.
 	if limit := 1 + int(time.Since(begin).Seconds()); admitted > limit || refused == 0 {
 		t.Errorf("%d were admitted and %d refused, in which time one count admits %d", admitted, refused, limit)
 	}

@@ -232,7 +232,7 @@ func TestTrackingChangesTheHTMLOfARelayedMessageOnly(t *testing.T) {
 	}
 }
 
-// Programs that write many commands immediately, or in chunks, or in raw UTF-8, are served;
+// Programs that pipeline commands, or in chunks, or in raw UTF-8, are served;
 // net/smtp of Go is one that others use.
 func TestTheRelayServesEveryKindOfClient(t *testing.T) {
 	t.Parallel()

@@ -18,7 +18,7 @@ import (
 )
 
 // What goes wrong between two mail servers, one file each: scenario_<what>_test.go.
-// Each reports what the sender is told (states, attempts, events) and what the receiving
+// Each states what the sender is told (states, attempts, events) and what the receiving
 // side saw. Cases of a file share a Postrider; each has a domain, and where it is
 // scripted a receiving server, of its own.
 
@@ -62,7 +62,7 @@ func (s *scenario) server(t *testing.T, n int, c smtptest.Config) *smtptest.Serv
 
 func (s *scenario) at(n int) string { return fmt.Sprintf("127.0.0.%d:%d", n, s.MX.Port()) }
 
-// mailHosts creates the servers at 127.0.0.n the mail hosts of a domain, the first the
+// mailHosts makes the servers at 127.0.0.n the mail hosts of a domain, the first the
 // most preferred.
 func (s *scenario) mailHosts(t *testing.T, domain string, at ...int) {
 	t.Helper()

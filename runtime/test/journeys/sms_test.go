@@ -55,7 +55,7 @@ func TestATextMessageOfAnAutomationIsInTheDevelopmentInbox(t *testing.T) {
 	}
 	var shown struct{ Texts []shownText }
 	app.Do(t, http.MethodGet, "/dev/inbox/sms.json", nil).JSON(t, &shown)
-	// Two messages that were sent immediately arrive in any order.
+	// Two messages that were sent concurrently arrive in any order.
 	want := shownText{MessageID: messageID, To: "+4915112345678", Text: "Your code is 4711. Ваш код.", Encoding: "ucs2", Segments: 1}
 	if len(shown.Texts) != 2 || !slices.Contains(shown.Texts, want) {
 		t.Errorf("the development inbox shows %+v, want two messages, one of them %+v", shown.Texts, want)

@@ -88,7 +88,7 @@ func (e *ear) mail(t *testing.T, to string, more ...string) string {
 	return got.ID
 }
 
-// ask creates a request that has to succeed.
+// ask sends a request that must succeed.
 func (e *ear) ask(t *testing.T, method, path, body string) []byte {
 	t.Helper()
 	var given any

@@ -23,7 +23,7 @@ func (f sourceFile) code(t *testing.T) string {
 	return string(b)
 }
 
-// generated reports files that no person edits.
+// generated matches files that no person edits.
 func (f sourceFile) generated(t *testing.T) bool {
 	t.Helper()
 	head, _, _ := strings.Cut(f.code(t), "\npackage ")

@@ -33,7 +33,7 @@ func Canonical(jsonBody []byte, names *Names) ([]byte, error) {
 	return c.value(make([]byte, 0, min(len(jsonBody), 16<<10)), names), nil
 }
 
-// Names reports the names of the members of an object, or of the objects in an array.
+// Names returns the names of the members of an object, or of the objects in an array.
 type Names struct {
 	First  map[string]string // of each name, where there are several; also of itself
 	Within map[string]*Names // of what a member has, by its first name

@@ -209,7 +209,7 @@ func (m *Machine) Kill() {
 	}
 }
 
-// Freeze creates the machine silent: its connections stay open, and nobody answers.
+// Freeze makes the machine silent: its connections stay open, and nobody answers.
 func (m *Machine) Freeze() { m.all(syscall.SIGSTOP) }
 
 // Thaw ends Freeze. The machine goes on with what it believed.
