@@ -273,7 +273,7 @@ func TestCheckSaysWhenTextMessagesCannotBeSent(t *testing.T) {
 	if _, err := texts.chosen.SetSettings(t.Context(), sendingtest.Account, smssettings.Change{Provider: "none"}); err != nil {
 		t.Fatal(err)
 	}
-	if got := problems(); !strings.Contains(got, "switched off for this account") {
+	if got := problems(); !strings.Contains(got, "disabled for this account") {
 		t.Errorf("without a provider the problems are %q", got)
 	}
 }
