@@ -84,7 +84,7 @@ func splitBeside(t *testing.T, service *process, data string) {
 	t.Helper()
 	service.query(t, `INSERT INTO nodes (started_at, name, version, roles, seen_at, claims_from) VALUES (now(), 'older', 'v0.1', '[]', now() + interval '1 hour', now()) RETURNING name`)
 	code, stdout, stderr := postrider(t, "partition", "--data-dir", data, "webhook_deliveries")
-	if want := "the process older is of version v0.1"; code != 1 || !strings.Contains(stderr, want) || strings.Contains(stdout, "is split") {
+	if want := "process older runs version v0.1"; code != 1 || !strings.Contains(stderr, want) || strings.Contains(stdout, "is split") {
 		t.Errorf("with a process of an older version: code %d, want 1 and %q\n%s%s", code, want, stdout, stderr)
 	}
 	service.query(t, `DELETE FROM nodes WHERE name = 'older' RETURNING name`)

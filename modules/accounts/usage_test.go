@@ -140,7 +140,7 @@ func TestRefusalNamesTheCapAndItsReset(t *testing.T) {
 		t.Fatalf("the use over the daily cap got %+v, want plan_limit with the link to %s", refused[102], UpgradeURL)
 	}
 	if daily.RetryAfter <= 0 || daily.RetryAfter > 24*time.Hour || daily.Details["cap"] != "daily" || daily.Details["limit"] != 100 ||
-		!strings.Contains(daily.Message, "Free allows 100 emails a day") || !strings.HasSuffix(daily.Message, "T00:00:00Z") {
+		!strings.Contains(daily.Message, "Free allows 100 emails per day") || !strings.HasSuffix(daily.Message, "T00:00:00Z") {
 		t.Errorf("daily refusal: %s, %v, retry after %s", daily.Message, daily.Details, daily.RetryAfter)
 	}
 
@@ -152,7 +152,7 @@ func TestRefusalNamesTheCapAndItsReset(t *testing.T) {
 		t.Fatalf("%d granted, then %v", granted, refused[29])
 	}
 	if monthly.RetryAfter != 0 || monthly.Details["cap"] != "monthly" || monthly.Details["limit"] != 3000 ||
-		!strings.Contains(monthly.Message, "Free allows 3000 emails a month") || !strings.HasSuffix(monthly.Message, "-01T00:00:00Z") {
+		!strings.Contains(monthly.Message, "Free allows 3000 emails per month") || !strings.HasSuffix(monthly.Message, "-01T00:00:00Z") {
 		t.Errorf("monthly refusal: %s, %v, retry after %s", monthly.Message, monthly.Details, monthly.RetryAfter)
 	}
 	wantCounted(t, s, made.ID, 10, 3000) // emails refused by the month are not counted in the day

@@ -594,7 +594,7 @@ func TestStatisticsThatWereOffGoOn(t *testing.T) {
 		t.Fatal(err)
 	}
 	check("the facts are gone, and statistics of 700 days are not")
-	tr.exec(`UPDATE statistics_days SET start = start - interval '3 months' WHERE start < $1`, now.AddDate(0, 0, -600))
+	tr.exec(`UPDATE statistics_days SET start = start - interval '92 days' WHERE start < $1`, now.AddDate(0, 0, -600))
 	if n, err := tr.sweep(t.Context()); err != nil || n == 0 {
 		t.Fatalf("of more than 25 months %d rows were deleted, %v", n, err)
 	}

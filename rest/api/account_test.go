@@ -215,7 +215,7 @@ func TestStoredAnswerWithASecretIsSealed(t *testing.T) {
 		t.Errorf("stored: %q", kept.Body)
 	}
 	b.store.answers["k1"] = idempotency.Answer{Status: 200, Body: []byte("under a key that is gone")}
-	if got := b.do(t, q); got.status != 409 || !strings.Contains(got.body, "can no longer be read") {
+	if got := b.do(t, q); got.status != 409 || !strings.Contains(got.body, "can no longer be decrypted") {
 		t.Errorf("unreadable: %d %s", got.status, got.body)
 	}
 }

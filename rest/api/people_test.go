@@ -175,7 +175,7 @@ func operations(t *testing.T, b *bundle) (list []operation) {
 	for path, methods := range document.Paths {
 		for method, op := range methods {
 			o := operation{strings.ToUpper(method), "/api" + strings.NewReplacer("{id}", "x").Replace(path), op.OperationID, named(op.Description, "Roles"), named(op.Description, "Scopes"),
-				op.Security != nil && len(op.Security) == 0, strings.Contains(op.Description, "\n\nFor operators of the installation.")}
+				op.Security != nil && len(op.Security) == 0, strings.Contains(op.Description, "\n\nRequires an operator of the installation.")}
 			if !o.public && (len(o.roles) == 0) != o.operators {
 				t.Errorf("%s says of no role that it may ask", o.id)
 			}

@@ -134,7 +134,7 @@ func TestPushPrintsProblems(t *testing.T) {
 	if failed != 2 || !strings.Contains(out, "Later  created, activated (active, version 1)") || !strings.Contains(out, "Broken  created (draft)") {
 		t.Errorf("the push printed %q, and %d failed; want 2 failures and the third one active", out, failed)
 	}
-	for _, want := range []string{"1.json: error: steps[0].from: ", "2.json: error: ", "  steps[0].duration: has years or months"} {
+	for _, want := range []string{"1.json: error: steps[0].from: ", "2.json: error: ", "  steps[0].duration: cannot contain years or months"} {
 		if !strings.Contains(log, want) {
 			t.Errorf("the problems are %q, want them to contain %q", log, want)
 		}

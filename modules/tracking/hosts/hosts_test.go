@@ -102,7 +102,7 @@ func TestAHostIsVerifiedByItsCNAMERecord(t *testing.T) {
 		t.Errorf("without a record: %+v", h)
 	}
 	w.zone.Set(t, "links.shop.example", "links.shop.example. 60 IN CNAME elsewhere.example.")
-	if h = w.verify(t, w.ada, shop); h.Status != trackinghost.StatusPending || !cmp.Equal(h.Found, []string{"elsewhere.example"}) || !strings.Contains(h.Error, "it points to elsewhere.example now") {
+	if h = w.verify(t, w.ada, shop); h.Status != trackinghost.StatusPending || !cmp.Equal(h.Found, []string{"elsewhere.example"}) || !strings.Contains(h.Error, "It currently points to elsewhere.example") {
 		t.Errorf("with another record: %+v", h)
 	}
 	w.zone.Set(t, "elsewhere.example", "elsewhere.example. 60 IN CNAME "+strings.ToUpper(testTarget)+".")

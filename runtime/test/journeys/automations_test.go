@@ -251,7 +251,7 @@ func TestARunThatWaitsForItsPlanGoesOnAfterAnUpgrade(t *testing.T) {
 		return got
 	}
 	expect.Eventually(t, "the run waits", func() bool { return run().Run.Status == "waiting" })
-	if w := run().Run.WaitingFor; w == nil || w.Step != "hello" || w.Reason == nil || w.Reason.Code != "plan_limit" || !strings.Contains(w.Reason.Message, "100 emails a day") {
+	if w := run().Run.WaitingFor; w == nil || w.Step != "hello" || w.Reason == nil || w.Reason.Code != "plan_limit" || !strings.Contains(w.Reason.Message, "100 emails per day") {
 		t.Errorf("the run waits for %+v, want the step hello and the plan", w)
 	}
 	var graph struct {

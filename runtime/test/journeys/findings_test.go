@@ -62,7 +62,7 @@ func TestFindingA6ThePlaceOfALinkIsSeenInEveryEncoding(t *testing.T) {
 	// Each place becomes a link ten times as long, in every text of the message.
 	part := "--b\nContent-Type: text/plain\n\n" + strings.Repeat("{{unsubscribe_url}}\n", 60)
 	many := "From: ada@dev.test\nTo: bob@example.net\nSubject: s\nX-Postrider-Unsubscribe: true\nMIME-Version: 1.0\nContent-Type: multipart/mixed; boundary=b\n\n" + part + part + "--b--\n"
-	if got := signIn(t, app).submit("ada@dev.test", []string{"bob@example.net"}, many); !strings.HasPrefix(got, "550 5.6.0 X-Postrider-Unsubscribe: is refused: the message contains {{unsubscribe_url}} more than 100 times") {
+	if got := signIn(t, app).submit("ada@dev.test", []string{"bob@example.net"}, many); !strings.HasPrefix(got, "550 5.6.0 X-Postrider-Unsubscribe: cannot be true: the message cannot contain {{unsubscribe_url}} more than 100 times") {
 		t.Errorf("two texts with 60 places for the link each are answered %q, want 550 5.6.0", got)
 	}
 }

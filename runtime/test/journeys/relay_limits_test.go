@@ -44,7 +44,7 @@ func TestRelayedMessagesCountForThePlan(t *testing.T) {
 	}
 	keyed := "X-Postrider-Idempotency-Key: k\n" + plainMessage("ada@dev.test", to[0])
 	for _, message := range []string{plainMessage("ada@dev.test", to[0]), keyed, keyed} {
-		if got := s.submit("ada@dev.test", to, message); !strings.HasPrefix(got, "450 4.2.1 ") || !strings.Contains(got, "2 emails a day") {
+		if got := s.submit("ada@dev.test", to, message); !strings.HasPrefix(got, "450 4.2.1 ") || !strings.Contains(got, "2 emails per day") {
 			t.Errorf("over the cap: %q", got)
 		}
 	}
