@@ -25,7 +25,7 @@ func TestBase64Forms(t *testing.T) {
 	}
 	for _, bad := range []string{"!", "A", "QUJD=====", "QU=JD", "Q Q Q Q Q", "QUJDé", "data:;base64,QUJD"} {
 		d := newDecoder()
-		if got := d.Base64("data", parsed(t, `"`+bad+`"`)); d.wrong["data"] != "is not valid base64" {
+		if got := d.Base64("data", parsed(t, `"`+bad+`"`)); d.wrong["data"] != "must be valid base64" {
 			t.Errorf("base64 of %q: %x with errors %v, want it refused", bad, got, d.wrong)
 		}
 	}
