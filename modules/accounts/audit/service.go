@@ -29,6 +29,7 @@ type Service struct {
 	cursors *page.Codec
 }
 
+// New returns a new Service.
 func New(d *db.DB, cursors *page.Codec) *Service { return &Service{d, cursors} }
 
 const recordSQL = `

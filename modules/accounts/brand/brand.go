@@ -29,6 +29,7 @@ type Brand struct {
 // Service reads and stores brands. It is safe for concurrent use.
 type Service struct{ db *db.DB }
 
+// New returns a new Service.
 func New(d *db.DB) *Service { return &Service{d} }
 
 // Brand returns the brand of an account, or the zero Brand if it has none.

@@ -28,6 +28,7 @@ type Service struct {
 	cursors  *page.Codec
 }
 
+// New returns a new Service.
 func New(d *db.DB, a *accounts.Service, p *plans.Service, cursors *page.Codec) *Service {
 	return &Service{d, a, p, cursors}
 }

@@ -33,6 +33,7 @@ type Service struct {
 	pages *limit.Semaphore
 }
 
+// New returns a new Service.
 func New(d *db.DB) *Service { return &Service{d, limit.NewSemaphore(atOnce, mostWait)} }
 
 // beginSQL takes the turn if no other turn is current. A turn that ends later than any new one could was

@@ -38,8 +38,8 @@ type effect interface {
 var constructors = map[string]func(*services) effect{}
 
 // register adds the effect of a step type.
-func register(name string, make func(*services) effect) bool { //nolint:unparam // the result lets `var _ =` call it
-	constructors[name] = make
+func register(name string, create func(*services) effect) bool { //nolint:unparam // the result lets `var _ =` call it
+	constructors[name] = create
 	return true
 }
 

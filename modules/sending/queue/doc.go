@@ -4,7 +4,7 @@
 //	queued    in the common queue and not tried yet
 //	deferred  in the common queue after an unsuccessful attempt
 //	parked    waiting for room in the lane of its destination
-//	held      held by the operator or its account until it is released
+//	held      stopped by the operator or its account until it is released
 //
 // and may also be running: a worker has claimed it, and an attempt with its current fence is open. Scheduled
 // mail is not in the queue before its time.

@@ -7,8 +7,8 @@ import (
 	"github.com/postrider/postrider/modules/automations"
 	"github.com/postrider/postrider/modules/automations/clock"
 	"github.com/postrider/postrider/modules/automations/ingest"
-	"github.com/postrider/postrider/rest/api/body"
 	play "github.com/postrider/postrider/modules/automations/simulation"
+	"github.com/postrider/postrider/rest/api/body"
 	restautomations "github.com/postrider/postrider/rest/automations"
 )
 
