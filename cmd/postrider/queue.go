@@ -113,7 +113,8 @@ type queueChange struct {
 	DryRun bool `help:"Change nothing; print how many recipients are selected." name:"dry-run"`
 }
 
-var errQueueSelection = errors.New("specify at least one of --recipient, --email, --destination and --account, or --all")
+var errQueueSelection = errors.New(
+	"specify at least one of --recipient, --email, --destination and --account, or --all")
 
 func (c *queueChange) Validate() error {
 	if c.All != c.empty() {

@@ -104,7 +104,8 @@ func (c *Content) Files(to func(n int) io.Writer) error {
 }
 
 // ErrPurged is returned if the record exists and its content has been deleted.
-var ErrPurged = fault.Conflictf(fault.CodeConflict, "The content of this email has been deleted, because the account's retention period for bodies is over")
+var ErrPurged = fault.Conflictf(fault.CodeConflict,
+	"The content of this email has been deleted, because the account's retention period for bodies is over")
 
 const (
 	// smallContent is the size up to which a content is read into memory by one statement.

@@ -68,7 +68,7 @@ func refuse(kind fault.Kind, code, format string, args ...any) error {
 	return &fault.Error{Kind: kind, Code: code, Message: fmt.Sprintf(format, args...)}
 }
 
-// accepted is a message that is valid by itself, regardless of its account.
+// accepted is a message that is valid, regardless of its account.
 type accepted struct {
 	Message
 

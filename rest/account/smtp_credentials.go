@@ -50,8 +50,9 @@ type newSMTPCredentialAnswer struct {
 	Password       string               `json:"password" doc:"The password. It is shown only once." example:"svs_Zk3v9QpA…"`
 }
 
-var credential = api.Noun{Name: "SMTP credential", About: "ID of the SMTP credential.", Example: "smtp_01kf0m4w7he6x8q2v5b3n9c1ta",
-	Is: func(word string) bool { return id.Is(id.SMTPCredential, word) }}
+var credential = api.Noun{Name: "SMTP credential", About: "ID of the SMTP credential.",
+	Example: "smtp_01kf0m4w7he6x8q2v5b3n9c1ta",
+	Is:      func(word string) bool { return id.Is(id.SMTPCredential, word) }}
 
 type smtpCredentialEdge struct{ credentials SMTPCredentialService }
 

@@ -17,7 +17,9 @@ func Handle[I, O any](g *Group, op Operation, handle func(context.Context, *Call
 
 // OnceBody is Claimed for a service that takes a callback instead of the claim. run calls Keep in the
 // transaction of its effect, and the stored answer is the response.
-func OnceBody[I, B, O any](g *Group, op Operation, declare func(*B) body.Object, run func(context.Context, *Call, *I, B, Keep) (O, error)) {
+func OnceBody[I, B, O any](
+	g *Group, op Operation, declare func(*B) body.Object, run func(context.Context, *Call, *I, B, Keep) (O, error),
+) {
 	op.Answer = *new(O)
 	Claimed(g, op, declare, func(ctx context.Context, c *Call, in *I, b B, claim *idempotency.Claim) (idempotency.Answer, error) {
 		var kept *idempotency.Answer
@@ -55,7 +57,9 @@ func Keeping[T, O any](keep Keep, answer func(T) O) func(context.Context, idempo
 }
 
 // Get is Handle for an operation that returns one item. find is the service's method.
-func Get[T, O any](g *Group, op Operation, find func(ctx context.Context, accountID, id string) (T, error), answer func(T) O) {
+func Get[T, O any](
+	g *Group, op Operation, find func(ctx context.Context, accountID, id string) (T, error), answer func(T) O,
+) {
 	op.Method, op.Problems = http.MethodGet, append(op.Problems, http.StatusNotFound)
 	Handle(g, op, func(ctx context.Context, c *Call, in *Item) (out O, err error) {
 		found, err := find(ctx, c.AccountID, in.ID)
@@ -68,7 +72,10 @@ func Get[T, O any](g *Group, op Operation, find func(ctx context.Context, accoun
 
 // List is ListBy for an operation without filters. find is the service's method, and show converts one item
 // to its record. The example of op is one record.
-func List[T, R any](g *Group, op Operation, as Plural, find func(ctx context.Context, accountID string, r page.Request) (page.Page[T], error), show func(T) R) {
+func List[T, R any](
+	g *Group, op Operation, as Plural,
+	find func(ctx context.Context, accountID string, r page.Request) (page.Page[T], error), show func(T) R,
+) {
 	ListBy(g, op, as, func(ctx context.Context, c *Call, in *Page) (page.Page[T], error) {
 		return find(ctx, c.AccountID, in.Request())
 	}, show)

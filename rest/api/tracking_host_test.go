@@ -43,7 +43,7 @@ func (f *fakeHosts) Get(_ context.Context, account, domain string) (hosts.Host, 
 		h.Certificate = hosts.Certificate{Status: hosts.CertificateIssued, Expires: &expires}
 	case trackinghost.StatusFailed:
 		h.Status, h.Found, h.VerifiedAt, h.LastCheckedAt = f.status, []string{"elsewhere.example.net"}, &created, &checked
-		h.TrackingHost.Error = "Point the CNAME record at links.example.com to mail.example.org; it points to elsewhere.example.net now."
+		h.TrackingHost.Error = "Point the CNAME record at links.example.com to mail.example.org. It currently points to elsewhere.example.net."
 		h.Certificate = hosts.Certificate{Status: hosts.CertificateFailed, Error: "The certificate authority refused: no address"}
 	}
 	return h, f.fail

@@ -46,7 +46,7 @@ func Routes(service Service) api.Routes {
 			Summary: "Erase a recipient's data",
 			Description: "Deletes all data about a recipient immediately and permanently: emails to the address, " +
 				"their attempts, events, opens and clicks, received mail from or to it, its custom events and its " +
-				"automation runs. Unsent mail to it is cancelled. An email to several recipients loses the address " +
+				"automation runs. Mail to it that is not sent yet is never sent. An email to several recipients loses the address " +
 				"and its body. A suppressed address remains suppressed. Repeating the request is safe; an unknown " +
 				"address returns zeros.",
 			Example: map[string]any{"ok": true, "erased": map[string]any{"emails": 3, "redacted": 1, "suppressions": 1, "received": 2, "events": 0}},

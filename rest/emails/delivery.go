@@ -44,7 +44,7 @@ type attemptRecord struct {
 	Number       int               `json:"number" doc:"Number of the attempt for this recipient, starting at 1."`
 	StartedAt    wire.Time         `json:"started_at"`
 	FinishedAt   wire.OptionalTime `json:"finished_at" doc:"null if the attempt is running or was interrupted."`
-	Outcome      *string           `json:"outcome" enum:"delivered,deferred,bounced,failed,unknown,not_started" doc:"null if running. unknown: interrupted after the whole message was sent, or no reply; the recipient may get a second copy with the same Message-ID. not_started: interrupted before the whole message was sent."`
+	Outcome      *string           `json:"outcome" enum:"delivered,deferred,bounced,failed,unknown,not_started" doc:"null if running. unknown: the whole message was sent but no reply arrived, or the service was interrupted during the attempt. The recipient may have the message, and may get a second copy with the same Message-ID. not_started: the service was interrupted before the whole message was sent."`
 	Phase        *string           `json:"phase" doc:"The step where the attempt ended: dns, connect, greeting, ehlo, starttls, auth, mail, rcpt, data, body, or wait if the receiving servers had just failed and no connection was made." example:"rcpt"`
 	Code         *int              `json:"code" doc:"The SMTP reply code (RFC 5321); null if there was none."`
 	EnhancedCode *string           `json:"enhanced_code" doc:"The enhanced status code (RFC 3463); null if there was none." example:"4.7.1"`

@@ -56,8 +56,8 @@ func Routes(service Service) api.Routes {
 	return api.NewRoutes("event-log", func(a *api.API) {
 		e := &edge{log: service}
 		g := a.Tag(tagEventLog, "Events of the last 30 days, in order: the events that webhooks deliver, for "+
-			"clients that poll. A client that continues from the last cursor receives each event exactly once. An "+
-			"event appears within a second.")
+			"clients that poll. A client that continues from the last cursor misses no event and receives none "+
+			"twice. An event appears within a second.")
 		api.Handle(g, api.Operation{
 			Method: http.MethodGet, Path: "/event-log", ID: "listEvents", Needs: rights.Read,
 			Summary: "Read the event log", Description: "Lists events, oldest first. Store `next_cursor`, process " +

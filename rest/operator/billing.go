@@ -24,26 +24,26 @@ type operatorStuckRecord struct {
 	AccountID string    `json:"account_id" example:"acc_01kf0m4w7he6x8q2v5b3n9c1ta"`
 	Hour      wire.Time `json:"hour"`
 	Emails    int64     `json:"emails" example:"340"`
-	Reason    string    `json:"reason" doc:"In the words of the payment provider."`
+	Reason    string    `json:"reason" doc:"The error message of the payment provider."`
 }
 
 type operatorProblemRecord struct {
 	AccountID string `json:"account_id" example:"acc_01kf0m4w7he6x8q2v5b3n9c1ta"`
-	What      string `json:"what" doc:"As two subscriptions, an unknown price, a dispute."`
+	What      string `json:"what" doc:"The problem, such as two subscriptions, an unknown price or a dispute."`
 }
 
 type operatorBillingRecord struct {
-	Enabled           bool                    `json:"enabled" doc:"Whether this installation takes payments."`
-	Mode              *string                 `json:"mode" doc:"test or live; null where billing is off." example:"live"`
-	Customers         int64                   `json:"customers" doc:"Accounts that have bought something, or have begun to." example:"12"`
-	Due               int64                   `json:"due" doc:"Customers about whom the payment provider is to be asked now." example:"0"`
-	Failing           int64                   `json:"failing" doc:"Customers for whom the last tries to ask failed." example:"0"`
-	PastDue           int64                   `json:"past_due" doc:"Subscriptions with an overdue payment." example:"0"`
-	LastEventAt       wire.OptionalTime       `json:"last_event_at" doc:"When the payment provider posted an event last."`
-	UnreportedHours   int64                   `json:"unreported_hours" doc:"Hours of usage that were not told to the payment provider yet." example:"0"`
-	UnreportedSeconds int64                   `json:"oldest_unreported_seconds" doc:"Age of the oldest of them." example:"0"`
-	Stuck             []operatorStuckRecord   `json:"stuck" nullable:"false" doc:"Hours that the payment provider does not take; at most 100."`
-	Problems          []operatorProblemRecord `json:"problems" nullable:"false" doc:"Accounts that want to be looked at; at most 100."`
+	Enabled           bool                    `json:"enabled" doc:"Whether billing is enabled on this installation."`
+	Mode              *string                 `json:"mode" doc:"test or live; null if billing is disabled." example:"live"`
+	Customers         int64                   `json:"customers" doc:"Number of accounts that have started or completed a checkout." example:"12"`
+	Due               int64                   `json:"due" doc:"Number of customers that are due for synchronization with the payment provider." example:"0"`
+	Failing           int64                   `json:"failing" doc:"Number of customers whose last synchronization failed." example:"0"`
+	PastDue           int64                   `json:"past_due" doc:"Number of subscriptions with an overdue payment." example:"0"`
+	LastEventAt       wire.OptionalTime       `json:"last_event_at" doc:"When the payment provider last sent an event; null if never."`
+	UnreportedHours   int64                   `json:"unreported_hours" doc:"Number of hours whose usage has not been reported to the payment provider." example:"0"`
+	UnreportedSeconds int64                   `json:"oldest_unreported_seconds" doc:"Age of the oldest unreported hour, in seconds." example:"0"`
+	Stuck             []operatorStuckRecord   `json:"stuck" nullable:"false" doc:"Hours whose usage the payment provider rejects; at most 100."`
+	Problems          []operatorProblemRecord `json:"problems" nullable:"false" doc:"Accounts that need attention; at most 100."`
 }
 
 type operatorBillingAnswer struct {
@@ -55,8 +55,8 @@ func BillingRoutes(service Billing) api.Routes {
 	return api.NewRoutes("operator-billing", func(a *api.API) {
 		api.Handle(a.Tag(tagOperator, ""), api.Operation{
 			Method: http.MethodGet, Path: "/operator/billing", ID: "getBillingAsOperator", Needs: rights.Operate, Slow: true,
-			Summary: "Retrieve the billing state", Description: "Returns pending, failed and disputed billing items without " +
-				"contacting the payment provider.",
+			Summary: "Retrieve the billing state", Description: "Returns customers and usage that are not synchronized, and " +
+				"accounts that need attention, as stored. Does not contact the payment provider.",
 			Example: map[string]any{"billing": map[string]any{"enabled": true, "mode": "live", "customers": 12, "due": 0, "failing": 0, "past_due": 1, "last_event_at": exampleTime,
 				"unreported_hours": 0, "oldest_unreported_seconds": 0, "stuck": []any{}, "problems": []any{map[string]any{"account_id": exampleAccount, "what": "A payment is disputed."}}}},
 		}, func(ctx context.Context, _ *api.Call, _ *api.None) (operatorBillingAnswer, error) {

@@ -88,7 +88,7 @@ func (e *edge) enter(g *api.Group) {
 	api.Handle(g, api.Operation{
 		Method: http.MethodGet, Path: "/sign-in", ID: "getSignIn", Public: true,
 		Summary: "Retrieve the sign-in options", Description: "Returns how users can sign in. With `setup`, no user " +
-			"exists yet, and the log of the service contains a setup link.",
+			"can sign in yet, and the log of the service contains a setup link.",
 		Example: map[string]any{"sign_in": map[string]any{"setup": false, "sign_up": "invite", "passwords": true, "passkeys": true, "oidc": map[string]any{"name": "Example"}}},
 	}, e.options)
 	api.HandleBody(g, api.Operation{
@@ -200,7 +200,7 @@ func (e *edge) sessions(g *api.Group) {
 	}, switchBody, e.switchAccount)
 	api.Handle(g, api.Operation{
 		Method: http.MethodGet, Path: "/sessions", ID: "listSessions", Needs: rights.Person,
-		Summary: "List your sessions", Description: "Lists open sessions, most recently used first; at most 200.", Example: map[string]any{"sessions": []any{sessionExample()}},
+		Summary: "List your sessions", Description: "Lists your open sessions, newest first; at most 200.", Example: map[string]any{"sessions": []any{sessionExample()}},
 	}, e.list)
 	api.Handle(g, api.Operation{
 		Method: http.MethodDelete, Path: "/sessions", ID: "endOtherSessions", Needs: rights.Person, Audited: true,

@@ -66,7 +66,8 @@ type query struct {
 	Filters
 }
 
-var suppressed = api.Noun{Name: "suppression", About: "ID of the suppression, or the URL-encoded address.", Example: "bob@example.net"}
+var suppressed = api.Noun{Name: "suppression", About: "ID of the suppression, or the URL-encoded address.",
+	Example: "bob@example.net"}
 
 type edge struct {
 	list  Service

@@ -103,7 +103,8 @@ type changeItem struct {
 
 const updateTemplate = "updateTemplate"
 
-var template = api.Noun{Name: "template", About: "ID or alias of the template.", Example: "tpl_01kf0m4w7he6x8q2v5b3n9c1ta", Is: templates.IsRef}
+var template = api.Noun{Name: "template", About: "ID or alias of the template.",
+	Example: "tpl_01kf0m4w7he6x8q2v5b3n9c1ta", Is: templates.IsRef}
 
 type edge struct{ templates Service }
 

@@ -11,14 +11,14 @@ import (
 	"github.com/postrider/postrider/runtime/base/fault"
 )
 
-// everybody accepts any cookie and any key, and returns the requested account.
-type everybody struct{}
+// acceptAll accepts any cookie and any key, and returns the requested account.
+type acceptAll struct{}
 
-func (everybody) Authenticate(context.Context, string) (accounts.Caller, error) {
+func (acceptAll) Authenticate(context.Context, string) (accounts.Caller, error) {
 	return accounts.Caller{AccountID: "of the key"}, nil
 }
 
-func (everybody) Person(_ context.Context, _, accountID string) (accounts.Caller, error) {
+func (acceptAll) Person(_ context.Context, _, accountID string) (accounts.Caller, error) {
 	return accounts.Caller{AccountID: accountID}, nil
 }
 
@@ -30,7 +30,7 @@ const (
 
 func newDoor(t *testing.T) *admission.Door {
 	t.Helper()
-	door, err := admission.New(everybody{}, everybody{}, base)
+	door, err := admission.New(acceptAll{}, acceptAll{}, base)
 	if err != nil {
 		t.Fatal(err)
 	}

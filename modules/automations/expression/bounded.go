@@ -136,7 +136,7 @@ func matches(args []ref.Val) ref.Val {
 
 // effort estimates the cost of matching a regular expression. It exceeds maxMatching if the expression is
 // too large.
-func effort(pattern string, octets int) int {
+func effort(pattern string, length int) int {
 	if len(pattern) > maxPattern {
 		return maxMatching + 1
 	}
@@ -148,7 +148,7 @@ func effort(pattern string, octets int) int {
 	if size > maxProgram {
 		return maxMatching + 1
 	}
-	return size * octets
+	return size * length
 }
 
 // instructions estimates the size of a program without compiling it. It stops counting once the program
@@ -217,7 +217,7 @@ func join(args []ref.Val) ref.Val {
 func format(args []ref.Val) ref.Val {
 	size := 0
 	for _, arg := range args {
-		size += octets(arg)
+		size += estimateBytes(arg)
 	}
 	if size > maxMade {
 		return types.WrapErr(errMade)
@@ -233,7 +233,7 @@ func (costs) CallCost(function, _ string, args []ref.Val, _ ref.Val) *uint64 {
 	size := 0
 	switch function {
 	case "_==_", "_!=_":
-		size = min(octets(args[0]), octets(args[1]))
+		size = min(estimateBytes(args[0]), estimateBytes(args[1]))
 	case "matches":
 		if texts := textsOf(args); len(texts) == 2 {
 			size = min(effort(texts[1], len(texts[0])), maxMatching)/10 + 10*len(texts[1])
@@ -241,7 +241,7 @@ func (costs) CallCost(function, _ string, args []ref.Val, _ ref.Val) *uint64 {
 	case "size", "bytes", "string", "format", "replace", "join", "@in":
 		for _, arg := range args {
 			if !isAsked(function, arg) {
-				size += octets(arg)
+				size += estimateBytes(arg)
 			}
 		}
 	default:
@@ -258,8 +258,8 @@ func isAsked(function string, arg ref.Val) bool {
 	return function == "size" && (isMap || isList) || function == "@in" && isMap
 }
 
-// octets estimates the bytes of a value. It stops counting once the value is too large for every call.
-func octets(v any) int {
+// estimateBytes estimates the bytes of a value. It stops counting once the value is too large for every call.
+func estimateBytes(v any) int {
 	const enough, each = 2 * maxMade, 8
 	switch v := v.(type) {
 	case types.String:
@@ -271,33 +271,33 @@ func octets(v any) int {
 	case []any:
 		n := each
 		for i := 0; i < len(v) && n < enough; i++ {
-			n += octets(v[i])
+			n += estimateBytes(v[i])
 		}
 		return n
 	case []ref.Val:
 		n := each
 		for i := 0; i < len(v) && n < enough; i++ {
-			n += octets(v[i])
+			n += estimateBytes(v[i])
 		}
 		return n
 	case map[string]any:
 		n := each
 		for name, member := range v {
-			if n += len(name) + octets(member); n > enough {
+			if n += len(name) + estimateBytes(member); n > enough {
 				break
 			}
 		}
 		return n
 	case traits.Lister:
-		return octetsOf(v.Iterator(), func(item ref.Val) int { return octets(item) })
+		return sumBytes(v.Iterator(), func(item ref.Val) int { return estimateBytes(item) })
 	case traits.Mapper:
-		return octetsOf(v.Iterator(), func(key ref.Val) int { return octets(key) + octets(v.Get(key)) })
+		return sumBytes(v.Iterator(), func(key ref.Val) int { return estimateBytes(key) + estimateBytes(v.Get(key)) })
 	default:
 		return each
 	}
 }
 
-func octetsOf(at traits.Iterator, of func(ref.Val) int) int {
+func sumBytes(at traits.Iterator, of func(ref.Val) int) int {
 	n := 8
 	for at.HasNext() == types.True && n < 2*maxMade {
 		n += of(at.Next())

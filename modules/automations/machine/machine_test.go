@@ -37,7 +37,9 @@ func runOf(data map[string]any) machine.Run {
 }
 
 // play takes a run to its end: effects succeed, waits time out.
-func play(t *testing.T, p *machine.Program, run machine.Run, answer func(machine.Effect) machine.Result) (records []string, ended string) {
+func play(
+	t *testing.T, p *machine.Program, run machine.Run, answer func(machine.Effect) machine.Result,
+) (records []string, ended string) {
 	t.Helper()
 	now := start
 	state, out := p.Advance(t.Context(), run, machine.State{}, machine.Input{Now: now})

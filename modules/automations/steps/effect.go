@@ -30,7 +30,9 @@ type effect interface {
 	check(ctx context.Context, c Check) error
 	// preview returns what the effect of the step with a key would do. The outcome replaces
 	// success: "", simulation.OutcomeSuppressed or simulation.OutcomeError.
-	preview(ctx context.Context, caller accounts.Caller, key string, e machine.Effect, outcome string) (simulation.Performed, error)
+	preview(
+		ctx context.Context, caller accounts.Caller, key string, e machine.Effect, outcome string,
+	) (simulation.Performed, error)
 	// perform performs the effect of a taken step.
 	perform(ctx context.Context, t *taken) result
 }
@@ -116,7 +118,9 @@ func (s *Service) Check(ctx context.Context, c Check) error {
 
 // Preview returns what the effect of a step would do. The outcome replaces success: "",
 // simulation.OutcomeSuppressed or simulation.OutcomeError.
-func (s *Service) Preview(ctx context.Context, caller accounts.Caller, step *definition.Step, e machine.Effect, outcome string) (simulation.Performed, error) {
+func (s *Service) Preview(
+	ctx context.Context, caller accounts.Caller, step *definition.Step, e machine.Effect, outcome string,
+) (simulation.Performed, error) {
 	return s.effects[step.Type].preview(ctx, caller, step.Key, e, outcome)
 }
 

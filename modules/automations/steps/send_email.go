@@ -85,7 +85,9 @@ func (e emailEffect) senderProblem(ctx context.Context, caller accounts.Caller, 
 	return "", nil
 }
 
-func (e emailEffect) preview(ctx context.Context, caller accounts.Caller, key string, m machine.Effect, outcome string) (simulation.Performed, error) {
+func (e emailEffect) preview(
+	ctx context.Context, caller accounts.Caller, key string, m machine.Effect, outcome string,
+) (simulation.Performed, error) {
 	preview, err := e.Sender.Preview(ctx, caller, messageOf(m.(*machine.Email))) //nolint:forcetypeassert // rendered by this type
 	if err != nil {
 		return refusal(err)

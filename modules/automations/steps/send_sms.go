@@ -32,7 +32,9 @@ func (e smsEffect) check(ctx context.Context, c Check) error {
 	return err
 }
 
-func (e smsEffect) preview(ctx context.Context, caller accounts.Caller, key string, m machine.Effect, outcome string) (simulation.Performed, error) {
+func (e smsEffect) preview(
+	ctx context.Context, caller accounts.Caller, key string, m machine.Effect, outcome string,
+) (simulation.Performed, error) {
 	if e.Texter == nil {
 		return simulation.Performed{Result: machine.Result{Status: machine.StatusFailed, Error: sms.CodeNoProvider + ": " + smsOff}}, nil
 	}

@@ -42,7 +42,9 @@ func (e webhookEffect) check(ctx context.Context, c Check) error {
 	return nil
 }
 
-func (webhookEffect) preview(_ context.Context, _ accounts.Caller, _ string, m machine.Effect, outcome string) (simulation.Performed, error) {
+func (webhookEffect) preview(
+	_ context.Context, _ accounts.Caller, _ string, m machine.Effect, outcome string,
+) (simulation.Performed, error) {
 	p := m.(*machine.Post) //nolint:forcetypeassert // rendered by this type
 	out := simulation.Performed{Preview: p, Result: machine.Result{Status: machine.StatusDone, Output: map[string]any{"http_status": int64(200)}}}
 	if p.Capture {

@@ -41,8 +41,8 @@ func onNode(n numbered, connections int) func(*Params) {
 	}
 }
 
-// beside returns another process on the same database, which is not running.
-func (f *fixture) beside(t *testing.T, n numbered) *Service {
+// newNode returns another process on the same database, which is not running.
+func (f *fixture) newNode(t *testing.T, n numbered) *Service {
 	t.Helper()
 	p := f.params
 	onNode(n, 10)(&p)
@@ -118,7 +118,7 @@ func TestDeliveriesOfADeadNodeAreHandedBack(t *testing.T) {
 			if c.before != nil {
 				c.before(t, f, jobs)
 			}
-			other := f.beside(t, numbered{id: 8})
+			other := f.newNode(t, numbered{id: 8})
 			if taken, err := other.claimer.claim(t.Context(), 100, testLease); err != nil || len(taken) != 2 {
 				t.Fatalf("another process claimed %d, %v; want the remaining 2", len(taken), err)
 			}
@@ -163,7 +163,7 @@ func TestLateClaimTakesNothing(t *testing.T) {
 		until time.Duration
 		want  int
 	}{{-time.Second, 0}, {time.Minute, 1}} {
-		if jobs, err := f.beside(t, numbered{until: time.Now().Add(c.until)}).claimer.claim(t.Context(), 10, testLease); err != nil || len(jobs) != c.want {
+		if jobs, err := f.newNode(t, numbered{until: time.Now().Add(c.until)}).claimer.claim(t.Context(), 10, testLease); err != nil || len(jobs) != c.want {
 			t.Errorf("a claim valid until %s from now took %d, %v; want %d", c.until, len(jobs), err, c.want)
 		}
 	}

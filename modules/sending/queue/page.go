@@ -22,14 +22,14 @@ func (s *Service) QueueOf(ctx context.Context, accountID string, of Selection, r
 	if err != nil {
 		return page.Page[Queued]{}, err
 	}
-	var beside int64
+	var boundary int64
 	if at.ID != "" {
-		beside, _ = s.pages.Reveal(list, at.ID) // Open has validated it
+		boundary, _ = s.pages.Reveal(list, at.ID) // Open has validated it
 	} else if at.Back {
-		beside = math.MaxInt64
+		boundary = math.MaxInt64
 	}
 	of.AccountID = accountID
-	rows, err := s.list(ctx, of, beside, at.Back, at.Rows())
+	rows, err := s.list(ctx, of, boundary, at.Back, at.Rows())
 	if err != nil {
 		return page.Page[Queued]{}, err
 	}

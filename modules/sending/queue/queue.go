@@ -129,7 +129,7 @@ func (s *Service) List(ctx context.Context, of Selection, after int64, limit int
 }
 
 // list reads the recipients after the given one, or before it if back is set.
-func (s *Service) list(ctx context.Context, of Selection, beside int64, back bool, limit int) ([]Queued, error) {
+func (s *Service) list(ctx context.Context, of Selection, boundary int64, back bool, limit int) ([]Queued, error) {
 	var query db.Query
 	beyond, order := ` WHERE r.id > `, ` ORDER BY r.id LIMIT `
 	if back {
@@ -137,7 +137,7 @@ func (s *Service) list(ctx context.Context, of Selection, beside int64, back boo
 	}
 	query.Text = `SELECT r.id, r.email_id, r.account_id, r.address, r.destination, ` + queueStateSQL + `, r.running, coalesce(r.lane, ''), r.attempts,
 	CASE WHEN NOT r.running AND r.held_by IS NULL THEN r.due_at END, r.queued_at, (extract(epoch FROM now() - r.queued_at) * 1000000)::bigint, coalesce(r.diagnostic, '')
-FROM ` + of.from(&query, queueColumns) + beyond + query.Arg(beside) + order + strconv.Itoa(limit)
+FROM ` + of.from(&query, queueColumns) + beyond + query.Arg(boundary) + order + strconv.Itoa(limit)
 	list, err := db.All(ctx, s.db.SQL, func(r *Queued) []any {
 		return []any{&r.RecipientID, &r.EmailID, &r.AccountID, &r.Address, &r.Destination, &r.State, &r.Running, &r.Lane, &r.Attempts,
 			&r.NextAttempt, &r.QueuedAt, db.ScanMicroseconds(&r.Age), &r.Diagnostic}

@@ -16,8 +16,8 @@ import (
 	"github.com/postrider/postrider/runtime/storage/db/dbtest"
 )
 
-// One of two hosts is away while a service starts for the first time. It makes no tables, and goes on automatically when the
-// host is back.
+// If one of two hosts is unreachable when a service starts for the first time, it creates no tables, and
+// continues automatically when the host is back.
 func TestAnEmptyDatabaseWaitsForEveryHost(t *testing.T) {
 	t.Parallel()
 	primary := dbtest.NewServer(t)
