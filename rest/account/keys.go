@@ -44,7 +44,7 @@ type keyRecord struct {
 	ExpiresAt  wire.OptionalTime `json:"expires_at" doc:"null if it never expires."`
 	LastUsedAt wire.OptionalTime `json:"last_used_at" doc:"When the key was last used, accurate to a minute; null if never."`
 	CreatedAt  wire.Time         `json:"created_at"`
-	RevokedAt  wire.OptionalTime `json:"revoked_at" doc:"null if the key is active."`
+	RevokedAt  wire.OptionalTime `json:"revoked_at" doc:"null if the key is not revoked."`
 	CreatedBy  *string           `json:"created_by" doc:"ID of the user who created the key, or who created the key that did; null if the operator created it." example:"usr_01kf0m4w7he6x8q2v5b3n9c1ta"`
 
 	CreatorRole *string `json:"creator_role" enum:"owner,admin,developer,billing,viewer" doc:"The current role of the creator, or the role they had when they left. The key can do only what it allows. null if there is no such user."`

@@ -38,7 +38,7 @@ type smtpCredentialRecord struct {
 	DomainIDs  []string          `json:"domain_ids" nullable:"false" doc:"The domains that the credential may send from. All if empty."`
 	LastUsedAt wire.OptionalTime `json:"last_used_at" doc:"When the credential was last used, accurate to a minute; null if never."`
 	CreatedAt  wire.Time         `json:"created_at"`
-	RevokedAt  wire.OptionalTime `json:"revoked_at" doc:"null if the credential is active."`
+	RevokedAt  wire.OptionalTime `json:"revoked_at" doc:"null if the credential is not revoked."`
 }
 
 type smtpCredentialAnswer struct {

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"runtime"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -42,7 +43,13 @@ func TestOpenAPIDocument(t *testing.T) {
 	if strings.Contains(string(document.JSON), "422") {
 		t.Error("the document has a 422")
 	}
+	if joined := unspaced.FindAllString(string(document.JSON), -1); joined != nil {
+		t.Errorf("sentences without a space between them: %q", joined)
+	}
 }
+
+// unspaced matches two sentences of a description that were joined without a space.
+var unspaced = regexp.MustCompile(`[a-z`+"`"+`)]\.[A-Z][a-z]+ `)
 
 func TestDocumentsAreServed(t *testing.T) {
 	t.Parallel()

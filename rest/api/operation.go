@@ -89,7 +89,7 @@ func (b *Body) document(schema *huma.Schema) *huma.RequestBody {
 		media.Examples[name] = &huma.Example{Value: example}
 	}
 	return &huma.RequestBody{Required: true, Content: map[string]*huma.MediaType{jsonType: media},
-		Description: fmt.Sprintf("%s At most %d octets.", b.About, b.limit())}
+		Description: fmt.Sprintf("%s At most %d bytes.", b.About, b.limit())}
 }
 
 // Noun is what the {id} of a path names.

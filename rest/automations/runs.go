@@ -116,7 +116,7 @@ type RunQuery struct {
 	Status  string `query:"status" enum:"running,waiting,completed,failed,cancelled" doc:"Return only runs with this status."`
 	UserID  string `query:"user_id" doc:"Return only runs of this user."`
 	Email   string `query:"email" doc:"Return only runs with this address, ignoring case."`
-	Step    string `query:"step" doc:"Return only runs that are waiting at, or ended at, the step with this key." example:"hello"`
+	Step    string `query:"step" doc:"Return only runs whose next step has this key, or that wait or ended at it." example:"hello"`
 	Version int    `query:"version" minimum:"1" doc:"Return only runs that follow this version." example:"1"`
 	Since   string `query:"since" doc:"Return only runs that started at or after this time. RFC 3339 with Z or an offset." example:"2026-01-15T09:30:00Z"`
 	Until   string `query:"until" doc:"Return only runs that started before this time. RFC 3339 with Z or an offset." example:"2026-01-16T00:00:00Z"`

@@ -113,7 +113,7 @@ func (e *edge) domains(g *api.Group) {
 		Method: http.MethodPost, Path: "/domains/{id}/verify", ID: "verifyDomain", Needs: rights.Write, Slow: true, Stores: api.StoresNothing,
 		Summary: "Verify a domain",
 		Description: "Looks up the DNS records of a domain immediately and returns the updated domain. Ownership, " +
-			"DKIM, return path and SPF are required. A pending domain is also checked automatically.",
+			"DKIM, return path and SPF are required. An unverified domain is also checked automatically.",
 		Example: map[string]any{"domain": domainExample()}, Problems: []int{http.StatusNotFound, http.StatusConflict, http.StatusBadGateway}, Of: Noun,
 	}, e.verify)
 }

@@ -26,7 +26,7 @@ type trackingHost struct {
 	Host          string              `json:"host" example:"links.example.com"`
 	Status        string              `json:"status" enum:"pending,verified,failed" doc:"verified: the CNAME record points to this service. failed: the record was verified, but has been missing for 72 hours."`
 	Record        trackingRecord      `json:"record" doc:"The record to publish in DNS, and the result of the last check."`
-	Certificate   trackingCertificate `json:"certificate" doc:"TLS state. Links in new mail use the host once it is verified and has a certificate; until then they use this service's host."`
+	Certificate   trackingCertificate `json:"certificate" doc:"TLS state. Links in new mail use the host once it is verified and can be served over TLS; until then they use this service's host."`
 	VerifiedAt    wire.OptionalTime   `json:"verified_at"`
 	LastCheckedAt wire.OptionalTime   `json:"last_checked_at"`
 	CreatedAt     wire.Time           `json:"created_at"`

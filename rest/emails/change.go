@@ -27,8 +27,8 @@ func (e *edge) changing(g *api.Group) {
 		Method: http.MethodPatch, Path: "/emails/{id}", ID: "updateEmail", Needs: rights.Write, Stores: api.StoresNothing,
 		Summary: "Reschedule or cancel an email",
 		Description: "Reschedules or cancels an email whose status is `scheduled`. Any other status fails with 409 " +
-			"`email_not_scheduled` and is reported in `details.status`. Send either `scheduled_at`, with the limits " +
-			"of a new email and before `expires_at`, or `cancel`. Once a cancellation returns 200, the email is " +
+			"`email_not_scheduled` and is reported in `details.status`. Send exactly one of `scheduled_at`, with the " +
+			"limits of a new email and before `expires_at`, and `cancel`. Once a cancellation returns 200, the email is " +
 			"never sent.",
 		Body: &api.Body{About: "The new time, or `cancel`.", Examples: map[string]any{
 			"reschedule": map[string]any{"scheduled_at": openapi.Tomorrow + "T09:30:00Z"},

@@ -65,25 +65,31 @@ type departureAnswer struct {
 func (e *edge) openID(g *api.Group) {
 	api.Raw(g, api.Operation{
 		Method: http.MethodGet, Path: "/session/oidc", ID: "signInByOpenID", Public: true, Status: http.StatusFound, Problems: []int{http.StatusNotFound},
-		Summary: "Sign in by the OpenID Connect provider", Description: "For a link in a browser. 404 where no provider is set up. A provider that is away leads back to the sign-in page.",
+		Summary: "Sign in with the OpenID Connect provider",
+		Description: "Redirects a browser to the provider. Returns 404 if no provider is configured. Redirects to the sign-in " +
+			"page if the provider is unavailable.",
 	}, e.depart)
 	api.Raw(g, api.Operation{
 		Method: http.MethodGet, Path: "/session/oidc/callback", ID: "finishSignInByOpenID", Public: true, OpenQuery: true, Status: http.StatusFound, Problems: []int{http.StatusNotFound},
-		Summary: "Come back from the OpenID Connect provider",
-		Description: "The redirect URI of the provider's client. It sets the cookie of a session and leads to `return_to`. Who does not get in is led to the sign-in page, which says why. " +
-			"It works once, in the browser that began, within five minutes.",
+		Summary: "Complete the sign-in with the OpenID Connect provider",
+		Description: "The redirect URI of the provider's client. Sets a session cookie and redirects to `return_to`. If the sign-in " +
+			"fails, redirects to the sign-in page, which shows the reason. Works once, within five minutes, in the " +
+			"browser that started.",
 	}, e.arrive)
 }
 
 func (e *edge) linkOpenID(g *api.Group) {
 	api.Handle(g, api.Operation{
 		Method: http.MethodPost, Path: "/user/oidc", ID: "linkOpenID", Needs: rights.Person, Slow: true, Confirmed: true, Quiet: true, Problems: []int{http.StatusNotFound},
-		Summary: "Begin to link the OpenID Connect provider", Description: "Send the browser to `url`: who they are there signs them in from then on, in place of who was linked before.",
+		Summary: "Start linking the OpenID Connect provider",
+		Description: "Returns the `url` to open in the browser. The identity that the user signs in with there is linked, and " +
+			"replaces the one linked before.",
 		Example: map[string]any{"url": "https://id.example.com/authorize?client_id=postrider"},
 	}, e.departToLink)
 	api.Handle(g, api.Operation{
 		Method: http.MethodDelete, Path: "/user/oidc", ID: "unlinkOpenID", Needs: rights.Person, Slow: true, Confirmed: true, Audited: true,
-		Summary: "Unlink the OpenID Connect provider", Description: "A verified email may link it again at the next sign-in. All other sessions and links of the person end.", Example: map[string]any{"ok": true},
+		Summary: "Unlink the OpenID Connect provider", Description: "Unlinks the provider. A verified email can link it again at the next sign-in. " +
+			"All other sessions and links of the user end.", Example: map[string]any{"ok": true},
 	}, e.unlink)
 }
 

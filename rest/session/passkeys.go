@@ -88,12 +88,14 @@ var passkeyNoun = api.Noun{Name: "passkey", About: "Id of the passkey.", Example
 func (e *edge) byPasskeys(g *api.Group) {
 	api.Handle(g, api.Operation{
 		Method: http.MethodPost, Path: "/session/passkey/options", ID: "beginSignInByPasskey", Public: true, Problems: []int{http.StatusConflict},
-		Summary: "Begin to sign in by passkey", Description: "Hand `options.publicKey` to `navigator.credentials.get`. 409 where the base URL has no host name.",
+		Summary: "Start a passkey sign-in", Description: "Returns options: pass `options.publicKey` to " +
+			"`navigator.credentials.get`. Fails with 409 if the base URL has no host name.",
 		Example: ceremonyExample(map[string]any{"challenge": "AQID", "rpId": "mail.example.com", "timeout": 300000, "userVerification": "required"}),
 	}, e.beginPasskey)
 	api.HandleBody(g, api.Operation{
 		Method: http.MethodPost, Path: "/session/passkey", ID: "signInByPasskey", Public: true, Problems: []int{http.StatusConflict},
-		Summary: "Sign in by passkey", Description: "It counts as both factors, and wrong passwords do not lock it.",
+		Summary: "Sign in with a passkey", Description: "Signs in a user. A passkey counts as both factors, and " +
+			"wrong passwords do not lock it.",
 		Body:    &api.Body{About: "What the browser has made.", Examples: map[string]any{"passkey": map[string]any{"challenge_id": "c2VhbGVk", "credential": credentialExample}}},
 		Example: enteredExample(),
 	}, passkeyBody, e.byPasskey)
@@ -102,23 +104,26 @@ func (e *edge) byPasskeys(g *api.Group) {
 func (e *edge) passkeys(g *api.Group) {
 	api.Handle(g, api.Operation{
 		Method: http.MethodGet, Path: "/user/passkeys", ID: "listPasskeys", Needs: rights.Person,
-		Summary: "List one's passkeys", Description: "The oldest first; at most 20.", Example: map[string]any{"passkeys": []any{passkeyExample()}},
+		Summary: "List your passkeys", Description: "Lists your passkeys, oldest first; at most 20.", Example: map[string]any{"passkeys": []any{passkeyExample()}},
 	}, e.listPasskeys)
 	api.Handle(g, api.Operation{
 		Method: http.MethodPost, Path: "/user/passkeys/options", ID: "beginPasskey", Needs: rights.Person, Confirmed: true, Quiet: true, Problems: []int{http.StatusConflict},
-		Summary: "Begin to make a passkey", Description: "Hand `options.publicKey` to `navigator.credentials.create`. 409 over 20 passkeys, and where the base URL has no host name.",
+		Summary: "Start creating a passkey", Description: "Returns options: pass `options.publicKey` to " +
+			"`navigator.credentials.create`. Fails with 409 if the user has 20 passkeys, or if the base URL has no host name.",
 		Example: ceremonyExample(map[string]any{"challenge": "AQID", "rp": map[string]any{"id": "mail.example.com", "name": "Postrider"}, "user": map[string]any{"id": "AQID", "name": "ada@example.com", "displayName": "ada@example.com"}}),
 	}, e.beginNewPasskey)
 	api.HandleBody(g, api.Operation{
 		Method: http.MethodPost, Path: "/user/passkeys", ID: "createPasskey", Needs: rights.Person, Confirmed: true, Audited: true, Problems: []int{http.StatusConflict},
-		Summary: "Make a passkey", Description: "Stores what the browser has made. All other sessions and links of the person end.",
+		Summary: "Create a passkey", Description: "Stores the passkey that the browser created. All other sessions and links " +
+			"of the user end.",
 		Body: &api.Body{About: "What the browser has made, and a name.", Examples: map[string]any{"laptop": map[string]any{"challenge_id": "c2VhbGVk", "name": "Laptop",
 			"credential": map[string]any{"id": "AQID", "rawId": "AQID", "type": "public-key", "response": map[string]any{"clientDataJSON": "e30", "attestationObject": "AQID"}}}}},
 		Example: map[string]any{"passkey": passkeyExample()},
 	}, newPasskeyBody, e.addPasskey)
 	api.Handle(g, api.Operation{
 		Method: http.MethodDelete, Path: "/user/passkeys/{id}", ID: "deletePasskey", Needs: rights.Person, Confirmed: true, Audited: true, Of: passkeyNoun, Problems: []int{http.StatusNotFound},
-		Summary: "Remove a passkey", Description: "It signs nobody in any more. All other sessions and links of the person end.", Example: map[string]any{"ok": true},
+		Summary: "Remove a passkey", Description: "Removes a passkey, which can then no longer sign in. All other sessions and " +
+			"links of the user end.", Example: map[string]any{"ok": true},
 	}, e.removePasskey)
 }
 

@@ -139,8 +139,8 @@ func (e *edge) links(g *api.Group) {
 	api.HandleBody(g, api.Operation{
 		Method: http.MethodPost, Path: "/password/reset", ID: "resetPassword", Public: true, Problems: []int{http.StatusNotFound},
 		Summary: "Reset the password", Description: "Sets a new password, ends all sessions and other links of the " +
-			"user, clears failed sign-in attempts, and sets a new session cookie. A user with a second factor must " +
-			"still sign in.",
+			"user, and clears failed sign-in attempts. Also sets a new session cookie, unless the user has a second " +
+			"factor and must sign in with it.",
 		Body:    &api.Body{About: "The token of the link, and the new password.", Examples: map[string]any{"reset": map[string]any{"token": exampleToken, "password": examplePassword}}},
 		Example: map[string]any{"ok": true, "signed_in": true},
 	}, resetBody, e.reset)

@@ -57,7 +57,7 @@ func (e *edge) publishing(g *api.Group) {
 		Path: "/templates/{id}/rollback", ID: "rollbackTemplate", Needs: rights.Write,
 		Summary: "Roll a template back",
 		Description: "Publishes the content of an earlier version as a new version and replaces the draft with it. " +
-			"Unpublished changes are lost.",
+			"Unpublished changes are lost. `alias` and `name` do not change.",
 		Body:    &api.Body{About: "The version to restore.", Examples: map[string]any{"first": map[string]any{"version": 1}}},
 		Example: published, Problems: []int{http.StatusNotFound}, Of: template,
 	}, rollbackBody, e.rollback)

@@ -60,7 +60,7 @@ const about = "Records are in the order of the list, newest first, and their num
 // Add adds the operation that exports a list.
 func Add[I, T, R any](g *api.Group, op api.Operation, of List[I, T, R]) {
 	op.Method, op.Unlogged = http.MethodGet, true
-	op.Description += about
+	op.Description += " " + about
 	op.Forms = of.forms()
 	api.Raw(g, op, func(ctx context.Context, c *api.Call, in *I) (*answer, error) {
 		turn, err := of.Turns.Begin(ctx, c.AccountID)
