@@ -6,8 +6,8 @@ import (
 	"encoding/json"
 	"net/http"
 	"net/http/httptest"
-	"runtime"
 	"regexp"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -49,7 +49,7 @@ func TestOpenAPIDocument(t *testing.T) {
 }
 
 // unspaced matches two sentences of a description that were joined without a space.
-var unspaced = regexp.MustCompile(`[a-z`+"`"+`)]\.[A-Z][a-z]+ `)
+var unspaced = regexp.MustCompile(`[a-z` + "`" + `)]\.[A-Z][a-z]+ `)
 
 func TestDocumentsAreServed(t *testing.T) {
 	t.Parallel()
