@@ -10,7 +10,7 @@ import (
 	"github.com/postrider/postrider/runtime/storage/db"
 )
 
-// What a counted row is about.
+// Kinds of counted rows.
 const (
 	ofStarted = "started" // runs
 	ofEnded   = "ended"   // runs, by status
@@ -18,9 +18,9 @@ const (
 	ofLive    = "live"    // runs at a step, by the state of their work
 )
 
-// countSQL counts everything in one snapshot, within index ranges of the automations. Those of
-// other accounts are left out at the end: their rows tell the account in no index. Runs that
-// completed are what the others leave. Trials do not count.
+// countSQL counts everything in one snapshot, within index ranges of the automations. Automations of
+// other accounts are removed at the end, because no index has the account. Completed runs are those that
+// the other counts leave. Trials are not counted.
 const countSQL = `
 WITH counted AS (
 	SELECT 'started' AS what, automation_id, 0 AS version, 0 AS step_index, '' AS status, count(*) AS n
@@ -51,7 +51,7 @@ func (c *counted) columns() []any {
 	return []any{&c.what, &c.automationID, &c.version, &c.index, &c.status, &c.n, &c.key}
 }
 
-// count counts what became of runs and steps of automations. Those of others are left out.
+// count counts the outcomes of runs and steps of automations. Automations of other accounts are left out.
 func (s *Service) count(ctx context.Context, accountID string, automationIDs []string) (map[string]*Figures, error) {
 	rows, err := db.All(ctx, s.db.SQL, (*counted).columns, countSQL, accountID, db.Array(automationIDs))
 	if err != nil {
@@ -78,7 +78,7 @@ func (f *Figures) take(row counted) {
 		f.Runs.Started += row.n
 		return
 	case ofEnded:
-		if row.status == runs.StatusFailed { // its step is among those that ended
+		if row.status == runs.StatusFailed { // the step is counted among those that ended
 			f.Runs.Failed += row.n
 			return
 		}
@@ -101,7 +101,7 @@ const keysSQL = `
 SELECT automation_id, number, n - 1, s->>'key' FROM automation_versions, jsonb_array_elements(definition->'steps') WITH ORDINALITY AS e (s, n)
 WHERE account_id = $1 AND automation_id = ANY ($2::text[]) AND s->>'type' = ANY ($3::text[])`
 
-// keyed is where a step stands.
+// keyed is the position of a step.
 type keyed struct {
 	automationID   string
 	version, index int
@@ -136,7 +136,7 @@ func (s *Service) countTexts(ctx context.Context, accountID string, automationID
 			t.Delivered += c.Count
 		case smsmessage.StatusFailed:
 			t.Failed += c.Count
-		default: // on its way, or nobody knows
+		default: // not final, or the outcome is unknown
 		}
 		f.Messages[at] = t
 	}

@@ -2,16 +2,15 @@
 //
 // # What is counted
 //
-// Runs and steps are counted from the rows that retention has left, by one statement for all
-// automations that are asked for, so that the figures of one answer fit together. The statement
-// reads index ranges of these automations. The figures of emails come from the newest 10,000 of
-// a step: the modules that own emails and visits count them.
+// Runs and steps are counted from the rows that retention has left, by one statement for all requested
+// automations, so that the figures of one answer are consistent. The statement reads index ranges of
+// these automations. The figures of emails cover the newest 10,000 of a step, and the modules that own
+// emails and visits count them.
 //
-// A step is known by its key, so a step that moved, or that another version has too, has the
-// figures of all its places together. Figures of one version are kept apart as well.
+// A step is identified by its key, so a step that was moved, or that several versions have, has one total
+// over all its positions. Figures of single versions are available as well.
 //
-// # How fresh
+// # Freshness
 //
-// What was counted is given again for ten seconds. Who asks while others count waits for their
-// result.
+// Results are cached for ten seconds. Concurrent callers share one count.
 package figures

@@ -10,26 +10,26 @@ import (
 	"github.com/postrider/postrider/runtime/storage/db"
 )
 
-// MostEmails is of how many emails of a step the figures tell: of the newest ones.
+// MostEmails bounds the emails counted per step to the newest ones.
 const MostEmails = 10_000
 
-// atOnce is of how many emails their owners are asked at once.
+// atOnce bounds the emails per request to the modules that own them.
 const atOnce = 50_000
 
-// Emails says what became of the emails of a step.
+// Emails counts the outcomes of the emails of a step.
 type Emails struct {
 	records.Counts
 	tracking.Reach
 }
 
-// ByStep are the figures of the emails of an automation, by the key of the step.
+// ByStep contains the figures of an automation's emails by step key.
 type ByStep struct{ Steps map[string]Emails }
 
-// Step gives the figures of a step.
+// Step returns the figures of a step.
 func (b *ByStep) Step(key string) Emails { return b.Steps[key] }
 
-// emailsSQL gives the newest emails of each step that sends some, of all versions or of one. The
-// ids of emails are in the order of time.
+// emailsSQL lists the newest emails of each step that sends email, in all versions or in one. Email ids
+// are ordered by time.
 const emailsSQL = `
 WITH place AS (
 	SELECT v.number AS version, (e.n - 1)::int AS step_index, e.step->>'key' AS key
@@ -45,7 +45,7 @@ SELECT key, email_id FROM (
 	) AS m
 ) AS newest WHERE nth <= $4`
 
-// countEmails counts what became of the emails of an automation.
+// countEmails counts the outcomes of an automation's emails.
 func (s *Service) countEmails(ctx context.Context, accountID, automationID string, version int) (*ByStep, error) {
 	out := &ByStep{map[string]Emails{}}
 	var keys, ids []string
@@ -70,7 +70,7 @@ func (s *Service) countEmails(ctx context.Context, accountID, automationID strin
 	return out, flush()
 }
 
-// addEmails has emails counted by their owners; ids[i] is an email of the step keys[i].
+// addEmails adds the counts of the modules that own emails; ids[i] is an email of the step keys[i].
 func (s *Service) addEmails(ctx context.Context, accountID string, keys, ids []string, out *ByStep) error {
 	if len(ids) == 0 {
 		return nil

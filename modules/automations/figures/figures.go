@@ -2,23 +2,23 @@ package figures
 
 import "github.com/postrider/postrider/modules/automations/machine"
 
-// Runs says what became of runs.
+// Runs counts the outcomes of runs.
 type Runs struct {
 	Started, Running, Waiting, Completed, Failed, Cancelled int
 }
 
-// Step says how many runs came to a step and what became of them there. A run that was tried
-// again counts once for each time that the step ended.
+// Step counts the runs that reached a step and their outcomes there. A retried run counts once for each
+// time the step ended.
 type Step struct {
-	Waiting   int // live runs that are there: the step waits, or begins next
-	Completed int // the step did what it says, or its wait was over
-	TimedOut  int // of these: no event came in time
-	Skipped   int // suppressed or expired: nothing was sent
-	Failed    int // it ended with an error, also where the run went on
-	Cancelled int // runs that were cancelled there
+	Waiting   int // live runs there: the step waits, or is next
+	Completed int // the step succeeded, or its wait ended
+	TimedOut  int // of these, waits that no event ended in time
+	Skipped   int // suppressed or expired, so nothing was sent
+	Failed    int // the step ended with an error, even if the run continued
+	Cancelled int // runs cancelled there
 }
 
-// Entered is how often the step was entered.
+// Entered returns how often runs reached the step.
 func (s Step) Entered() int { return s.Waiting + s.Completed + s.Skipped + s.Failed + s.Cancelled }
 
 func (s Step) plus(o Step) Step {
@@ -26,7 +26,7 @@ func (s Step) plus(o Step) Step {
 		Failed: s.Failed + o.Failed, Cancelled: s.Cancelled + o.Cancelled}
 }
 
-// Texts says what became of text messages of a step.
+// Texts counts the outcomes of a step's text messages.
 type Texts struct{ Sent, Delivered, Failed int }
 
 // Place is a step in a version.
@@ -35,14 +35,14 @@ type Place struct {
 	Key     string
 }
 
-// Figures are those of one automation.
+// Figures are the figures of one automation.
 type Figures struct {
 	Runs     Runs
 	Steps    map[Place]Step
 	Messages map[Place]Texts
 }
 
-// Step gives the figures of the step with a key, in all versions, or in one; 0: all.
+// Step returns the figures of the step with a key in one version; 0 means all versions.
 func (f *Figures) Step(key string, version int) (sum Step) {
 	for p, s := range f.Steps {
 		if p.Key == key && (version == 0 || p.Version == version) {
@@ -52,7 +52,7 @@ func (f *Figures) Step(key string, version int) (sum Step) {
 	return sum
 }
 
-// Texts gives the figures of the text messages of a step, as Step does.
+// Texts returns the figures of a step's text messages, like Step.
 func (f *Figures) Texts(key string, version int) (sum Texts) {
 	for p, t := range f.Messages {
 		if p.Key == key && (version == 0 || p.Version == version) {
@@ -64,7 +64,7 @@ func (f *Figures) Texts(key string, version int) (sum Texts) {
 	return sum
 }
 
-// ended is n steps that ended with a status.
+// ended counts n steps that ended with a status.
 func ended(status string, n int) Step {
 	switch status {
 	case machine.StatusFailed:

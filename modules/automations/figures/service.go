@@ -17,16 +17,16 @@ import (
 
 const (
 	keptFor = 10 * time.Second
-	most    = 10_000           // automations whose figures are kept
-	patient = 20 * time.Second // for one count, which goes on when who asked has gone
+	most    = 10_000           // cached automations
+	patient = 20 * time.Second // for one count, which continues after the caller has left
 )
 
-// Mails counts what became of emails, by group.
+// Mails counts the outcomes of emails by group.
 type Mails interface {
 	GroupCounts(ctx context.Context, accountID string, groups, emailIDs []string) (map[string]records.Counts, error)
 }
 
-// Visits counts the emails that somebody opened or whose links somebody used, by group.
+// Visits counts opened and clicked emails by group.
 type Visits interface {
 	GroupReach(ctx context.Context, accountID string, groups, emailIDs []string) (map[string]tracking.Reach, error)
 }
@@ -36,16 +36,16 @@ type TextMessages interface {
 	StepCounts(ctx context.Context, accountID string, automationIDs ...string) ([]sms.StepCount, error)
 }
 
-// Near are the modules that own what automations send.
+// Near are the modules that own the messages of automations.
 type Near struct {
 	fx.In
 
 	Emails Mails
-	Visits Visits       `optional:"true"` // nil: the module tracking is off
-	Texts  TextMessages `optional:"true"` // nil: the module sms is off
+	Visits Visits       `optional:"true"` // nil if the module tracking is off
+	Texts  TextMessages `optional:"true"` // nil if the module sms is off
 }
 
-// Service counts, and keeps what it counted for ten seconds. Safe for concurrent use.
+// Service counts outcomes and caches the results for ten seconds. Safe for concurrent use.
 type Service struct {
 	db     *db.DB
 	near   Near
@@ -53,18 +53,18 @@ type Service struct {
 	emails *cache.Cache[string, *ByStep]
 }
 
-// New makes a service.
+// New creates a service.
 func New(d *db.DB, near Near) *Service {
 	return &Service{db: d, near: near,
 		counts: cache.New(cache.Config[string, *Figures]{Max: most, TTL: keptFor, LoadTimeout: patient}),
 		emails: cache.New(cache.Config[string, *ByStep]{Max: most, TTL: keptFor, LoadTimeout: patient})}
 }
 
-// Tracked tells whether opens and clicks are counted.
+// Tracked reports whether opens and clicks are counted.
 func (s *Service) Tracked() bool { return s.near.Visits != nil }
 
-// Of gives the figures of automations of an account by their ids. An automation that the account
-// does not have has none: all are 0.
+// Of returns the figures of an account's automations by id. The figures of an automation of another
+// account are all 0.
 func (s *Service) Of(ctx context.Context, accountID string, automationIDs ...string) (map[string]*Figures, error) {
 	keys := make([]string, len(automationIDs))
 	for i, id := range automationIDs {
@@ -92,8 +92,8 @@ func (s *Service) Of(ctx context.Context, accountID string, automationIDs ...str
 	return out, nil
 }
 
-// Emails gives the figures of the emails of automations of an account by the automations' ids,
-// of all versions or of one; 0: all.
+// Emails returns the figures of the emails of an account's automations by automation id, in one version;
+// 0 means all versions.
 func (s *Service) Emails(ctx context.Context, accountID string, version int, automationIDs ...string) (map[string]*ByStep, error) {
 	out := make(map[string]*ByStep, len(automationIDs))
 	for _, id := range automationIDs {
@@ -108,7 +108,7 @@ func (s *Service) Emails(ctx context.Context, accountID string, version int, aut
 	return out, nil
 }
 
-const separator = " " // is in no id
+const separator = " " // appears in no id
 
-// owned names what is kept: who is no owner finds nothing of others.
+// owned returns a cache key that includes the account, so that no account can read another's figures.
 func owned(accountID, automationID string) string { return accountID + separator + automationID }

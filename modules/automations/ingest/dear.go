@@ -2,11 +2,11 @@ package ingest
 
 import "sync"
 
-// dearFor is for how many of its events an account is remembered for conditions that take long.
+// dearFor is how many events an account stays in dearAccounts.
 const dearFor = 100
 
-// dearAccounts are those whose conditions took long a few events ago. Their events share no transaction
-// with those of others, who would wait for them. Safe for concurrent use.
+// dearAccounts are the accounts whose conditions recently took long. Their events share no transaction
+// with those of others, which would have to wait for them. Safe for concurrent use.
 type dearAccounts struct {
 	mutex sync.Mutex
 	left  map[string]int // events
@@ -21,7 +21,7 @@ func (d *dearAccounts) note(accountID string) {
 	d.left[accountID] = dearFor
 }
 
-// next tells whether the next event of an account is to go apart.
+// next reports whether the next event of an account needs a transaction of its own.
 func (d *dearAccounts) next(accountID string) bool {
 	d.mutex.Lock()
 	defer d.mutex.Unlock()

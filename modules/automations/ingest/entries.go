@@ -13,31 +13,31 @@ import (
 	"github.com/postrider/postrider/runtime/storage/db/batch"
 )
 
-// entries are the last runs of persons, by automation and hash.
+// entries are the most recent runs of persons, by automation and hash.
 type entries struct {
 	hashes [][]byte
 	known  map[entryName]time.Time
 	fresh  []entry
-	asked  map[string]bool // automations whose re-entry asks for them
+	asked  map[string]bool // automations whose re-entry rule needs them
 }
 
 type entryName struct{ automationID, hash string }
 
-// entry is a run that a person has begun.
+// entry is a run that a person has started.
 type entry struct {
 	accountID, automationID string
 	hash                    []byte
 	at                      time.Time
 }
 
-// hash is by what a name of a person is found, under a key.
+// hash returns the keyed hash of one of a person's names.
 func hash(key []byte, accountID, kind, name string) []byte {
 	mac := hmac.New(sha256.New, key)
 	mac.Write([]byte(accountID + "\x00" + kind + "\x00" + name))
 	return mac.Sum(nil)
 }
 
-// hashesOf are the hashes of a person under one key: one for each name.
+// hashesOf returns the hashes of a person under one key, one per name.
 func hashesOf(key []byte, p runs.Person) (out [][]byte) {
 	if p.UserID != "" {
 		out = append(out, hash(key, p.AccountID, "user", p.UserID))
@@ -50,7 +50,7 @@ func hashesOf(key []byte, p runs.Person) (out [][]byte) {
 
 const entriesSQL = `SELECT automation_id, person, last_at FROM automation_entries WHERE automation_id = ANY($1::text[]) AND person = ANY($2::bytea[])`
 
-// readEntries reads when the persons had runs, of automations that ask for it.
+// readEntries reads when the persons last had runs of automations whose re-entry rule needs to know.
 func (r *round) readEntries(ctx context.Context, persons []runs.Person) error {
 	r.entries = entries{hashes: r.hashes, known: map[entryName]time.Time{}, asked: map[string]bool{}}
 	var automations []string
@@ -88,7 +88,7 @@ func (r *round) readEntries(ctx context.Context, persons []runs.Person) error {
 	return nil
 }
 
-// last gives when a person had the last run of an automation, under any of its names.
+// last returns when a person last had a run of an automation, under any name.
 func (e *entries) last(automationID string, p *posting) (last time.Time, had bool) {
 	for _, key := range e.hashes {
 		for _, h := range hashesOf(key, p.person()) {
@@ -103,7 +103,7 @@ func (e *entries) last(automationID string, p *posting) (last time.Time, had boo
 	return last, had
 }
 
-// enter notes a run.
+// enter records a run.
 func (e *entries) enter(automationID string, p *posting) {
 	if !e.asked[automationID] {
 		return
@@ -125,7 +125,7 @@ var entryRows = batch.New("v",
 var entrySQL = db.Compile(entryRows.Insert("automation_entries AS e") + `
 ON CONFLICT (automation_id, person) DO UPDATE SET runs = e.runs + 1, last_at = greatest(e.last_at, excluded.last_at)`)
 
-// storeEntries stores the runs that persons have begun, each person's newest one.
+// storeEntries stores the runs that persons have started, only the newest per person.
 func (r *round) storeEntries(ctx context.Context) error {
 	var list []entry
 	place := map[entryName]int{}

@@ -20,10 +20,10 @@ import (
 	"github.com/postrider/postrider/runtime/web/idempotency"
 )
 
-// The bounds of an event.
+// Limits of an event.
 const (
 	MaxUserID = 255
-	MaxData   = 256 << 10 // octets
+	MaxData   = 256 << 10 // bytes
 	maxDepth  = 16
 	maxValues = 50_000
 )
@@ -34,20 +34,20 @@ type Post struct {
 	Name      string
 	UserID    string
 	Email     string
-	Data      json.RawMessage // an object; none: {}
+	Data      json.RawMessage // an object; empty for {}
 	Source    string          // api
-	Depth     int             // how many runs have caused one another up to it
-	Cause     string          // what a webhook step was given, which decides Depth; "": nothing
+	Depth     int             // number of runs in the chain of causes before it
+	Cause     string          // from the webhook step that caused it, which determines Depth; may be empty
 
 	Claim  *idempotency.Claim
-	Render func(Answer) idempotency.Answer // the answer that is kept under the Claim
+	Render func(Answer) idempotency.Answer // encodes the answer that is stored under the Claim
 }
 
-// Answer says what came of an event.
+// Answer is the result of an event.
 type Answer struct {
 	Event                       Event
 	Matched, Resumed, Cancelled int
-	// Replay is set when an earlier request with the same key has won.
+	// Replay is set if an earlier request with the same key succeeded.
 	Replay *idempotency.Answer
 }
 
@@ -65,14 +65,14 @@ type posting struct {
 
 	event    *machine.Event
 	emailKey string
-	data     json.RawMessage // as it is stored
+	data     json.RawMessage // in stored form
 	matches  []shape.EventMatch
 	answer   Answer
 	at       time.Time
 	trial    bool
 }
 
-// shown is the event as it is answered.
+// shown returns the event in the form of the answer.
 func (p *posting) shown() Event {
 	return Event{ID: p.event.ID, Name: p.Name, UserID: p.UserID, Email: p.Email, Source: p.Source, Data: p.data, Matches: p.matches, CreatedAt: p.at}
 }
@@ -85,8 +85,8 @@ func (p *posting) identity() machine.Identity {
 	return machine.Identity{UserID: p.UserID, EmailKey: p.emailKey}
 }
 
-// EventOf judges an event and gives it as runs see it, with the person of it. It stores nothing.
-// It may be one of the service's own. The error is Invalid with all wrong fields.
+// EventOf validates an event and returns it in the form that runs use, with its person. It stores
+// nothing. Built-in events are allowed. The error is Invalid with all wrong fields.
 func EventOf(p Post) (*machine.Event, machine.Identity, error) {
 	judged, err := judgeAs(p, definition.CheckListened)
 	if err != nil {
@@ -95,7 +95,7 @@ func EventOf(p Post) (*machine.Event, machine.Identity, error) {
 	return judged.event, judged.identity(), nil
 }
 
-// judge validates an event; the fields name everything that is wrong.
+// judge validates an event. The fields name every error.
 func judge(p Post) (*posting, error) { return judgeAs(p, definition.CheckEventName) }
 
 func judgeAs(p Post, checkName func(string) error) (*posting, error) {
@@ -107,7 +107,7 @@ func judgeAs(p Post, checkName func(string) error) (*posting, error) {
 	if n := utf8.RuneCountInString(p.UserID); n > MaxUserID {
 		wrong.Add("user_id", "has %d characters; the limit is %d", n, MaxUserID)
 	} else if strings.ContainsFunc(p.UserID, unicode.IsControl) {
-		wrong.Add("user_id", "contains a control character")
+		wrong.Add("user_id", "cannot contain control characters")
 	}
 	if p.Email != "" {
 		parsed, err := address.New("", p.Email)
@@ -125,8 +125,8 @@ func judgeAs(p Post, checkName func(string) error) (*posting, error) {
 	return out, wrong.Err()
 }
 
-// judgeData reads the data of an event and writes it anew, so that what the database would
-// refuse (a lone surrogate) is what decoding makes of it.
+// judgeData parses the data of an event and re-encodes it, because the database rejects some JSON (a lone
+// surrogate) that decoding repairs.
 func judgeData(raw json.RawMessage) (map[string]any, json.RawMessage, error) {
 	trimmed := bytes.TrimSpace(raw)
 	if len(trimmed) == 0 || string(trimmed) == "null" {
@@ -136,14 +136,14 @@ func judgeData(raw json.RawMessage) (map[string]any, json.RawMessage, error) {
 		return nil, nil, errors.New("must be an object")
 	}
 	if len(trimmed) > MaxData {
-		return nil, nil, fmt.Errorf("has %d octets; the limit is %d", len(trimmed), MaxData)
+		return nil, nil, fmt.Errorf("has %d bytes; the limit is %d", len(trimmed), MaxData)
 	}
 	if nesting(trimmed) > maxDepth {
-		return nil, nil, fmt.Errorf("is nested more than %d deep", maxDepth)
+		return nil, nil, fmt.Errorf("cannot be nested more than %d levels deep", maxDepth)
 	}
 	data, err := expression.Decode(trimmed)
 	if err != nil {
-		return nil, nil, errors.New("is not a JSON object")
+		return nil, nil, errors.New("must be a JSON object")
 	}
 	left := maxValues
 	if err := judgeValue(data, &left); err != nil {
@@ -158,7 +158,7 @@ func judgeData(raw json.RawMessage) (map[string]any, json.RawMessage, error) {
 	return data, bytes.TrimSpace(out.Bytes()), nil
 }
 
-// nesting counts how deep objects and arrays stand in one another.
+// nesting returns the depth of nested objects and arrays.
 func nesting(document []byte) (deepest int) {
 	depth, quoted := 0, false
 	for i := 0; i < len(document); i++ {
@@ -180,12 +180,12 @@ func nesting(document []byte) (deepest int) {
 
 func judgeValue(value any, left *int) error {
 	if *left--; *left < 0 {
-		return fmt.Errorf("holds more than %d values", maxValues)
+		return fmt.Errorf("cannot contain more than %d values", maxValues)
 	}
 	switch v := value.(type) {
 	case string:
 		if strings.ContainsRune(v, 0) {
-			return errors.New("contains a NUL character")
+			return errors.New("cannot contain NUL characters")
 		}
 	case []any:
 		for _, element := range v {
@@ -196,7 +196,7 @@ func judgeValue(value any, left *int) error {
 	case map[string]any:
 		for name, member := range v {
 			if strings.ContainsRune(name, 0) {
-				return errors.New("contains a NUL character")
+				return errors.New("cannot contain NUL characters")
 			}
 			if err := judgeValue(member, left); err != nil {
 				return err

@@ -17,18 +17,18 @@ import (
 	"github.com/postrider/postrider/runtime/work/event"
 )
 
-// SourceSystem is the source of the service's own events.
+// SourceSystem is the source of built-in events.
 const SourceSystem = "system"
 
-// Own is an event that the service makes of a fact.
+// Own is an event that the service derives from a fact.
 type Own struct {
 	Fact    event.Fact
-	Email   string // of the person; "": of nobody
-	AboutID string // the email that a run may have sent; "": none
+	Email   string // of the person; may be empty
+	AboutID string // the email, possibly sent by a run; may be empty
 }
 
-// storeOwnSQL stores an event if anybody listens to it. A mail that a run has sent makes the
-// event one deeper than the run.
+// storeOwnSQL stores an event if an automation listens to it. If a run sent the email, the event is one
+// deeper in the chain of causes than the run.
 const storeOwnSQL = `
 INSERT INTO custom_events (id, account_id, name, email, email_key, data, source, depth, matches, pending, created_at)
 SELECT $1::text, $2::text, $3::text, NULLIF($4::text, ''), NULLIF($5::text, ''), $6::jsonb, '` + SourceSystem + `', coalesce((
@@ -36,26 +36,25 @@ SELECT $1::text, $2::text, $3::text, NULLIF($4::text, ''), NULLIF($5::text, ''),
 WHERE EXISTS (SELECT FROM automation_listens WHERE account_id = $2::text AND event = $3::text)
 ON CONFLICT (id) DO NOTHING`
 
-// StoreOwn stores an event of the service's own in the transaction of its caller. It takes
-// effect in TakeOwn. Its id is made of that of the fact, so that a repetition stores nothing. It
-// tells whether something was stored.
+// StoreOwn stores a built-in event in the caller's transaction. It takes effect in TakeOwn. Its id is
+// derived from that of the fact, so a repetition stores nothing. It reports whether an event was stored.
 func StoreOwn(ctx context.Context, tx db.Execer, o Own) (bool, error) {
 	n, err := db.Exec(ctx, tx, storeOwnSQL, ownID(o.Fact.ID), o.Fact.AccountID, OwnName(o.Fact.Type), o.Email, runs.EmailKey(o.Email), string(o.Fact.Data), o.AboutID)
 	if err != nil {
-		return false, fmt.Errorf("store an event of the service's own: %w", err)
+		return false, fmt.Errorf("store a built-in event: %w", err)
 	}
 	return n > 0, nil
 }
 
-// OwnName is the name of the event that tells of facts of a type.
+// OwnName returns the name of the event for facts of a type.
 func OwnName(t event.Type) string { return "$" + string(t) }
 
-// ownID is the id of the event that tells of a fact.
+// ownID returns the id of the event for a fact.
 func ownID(factID string) string {
 	return string(id.CustomEvent) + factID[len(id.Fact):]
 }
 
-// ownBatch is how many events of the service's own take effect in one transaction.
+// ownBatch bounds the built-in events that take effect in one transaction.
 const ownBatch = 128
 
 const waitsSQL = `SELECT EXISTS (SELECT FROM custom_events WHERE pending)`
@@ -64,15 +63,14 @@ const pendingSQL = `
 SELECT id, account_id, name, coalesce(email, ''), coalesce(email_key, ''), data::text, depth FROM custom_events
 WHERE pending AND id > $1 ORDER BY id LIMIT $2`
 
-// stillSQL gives those that nobody has erased meanwhile.
+// stillSQL selects the events that were not erased in the meantime.
 const stillSQL = `SELECT id FROM custom_events WHERE id = ANY($1::text[]) AND pending`
 
-// turnSQL lets one process at a time give effect to events of the service's own, so that they
-// take effect in their order.
+// turnSQL lets only one process at a time apply built-in events, so that they take effect in order.
 const turnSQL = `SELECT pg_try_advisory_xact_lock(hashtextextended('own events of automations', 0))`
 
-// TakeOwn gives effect to the events of the service's own that were stored, oldest first. One
-// that cannot take effect keeps no other waiting: it is tried again at the next call.
+// TakeOwn applies stored built-in events, oldest first. One that fails does not delay the others and is
+// retried at the next call.
 func (s *Service) TakeOwn(ctx context.Context) error {
 	waits, err := db.One(ctx, s.db.SQL, db.Value[bool], waitsSQL)
 	if err != nil || !waits {
@@ -100,14 +98,14 @@ func (s *Service) TakeOwn(ctx context.Context) error {
 	}
 }
 
-// takeSome gives effect to the next events after one, in a transaction. It gives those that it
-// has found, also beside an error.
+// takeSome applies the next events after an id in one transaction. It returns the events it found, even
+// with an error.
 func (s *Service) takeSome(ctx context.Context, after string, limit int) (list []*posting, err error) {
 	err = s.db.InPreparedTx(ctx, func(tx *db.PreparedTx) (err error) {
 		list = nil
 		defer func() {
 			if cause := recover(); cause != nil {
-				err = fmt.Errorf("panic: %v", cause) // else this event would keep all others waiting
+				err = fmt.Errorf("panic: %v", cause) // otherwise this event would block all others
 			}
 		}()
 		if mine, err := db.One(ctx, tx, db.Value[bool], turnSQL); err != nil || !mine {
@@ -119,7 +117,7 @@ func (s *Service) takeSome(ctx context.Context, after string, limit int) (list [
 		return s.takeOwn(ctx, tx, list)
 	})
 	if err != nil {
-		return list, fmt.Errorf("take events of the service's own: %w", err)
+		return list, fmt.Errorf("apply built-in events: %w", err)
 	}
 	if len(list) > 0 {
 		s.bus.Wake()
@@ -165,8 +163,7 @@ var takenSQL = db.Compile(`
 UPDATE custom_events e SET pending = false, matches = v.matches::jsonb, created_at = v.created_at::timestamptz
 FROM ` + takenRows.Source() + ` WHERE e.id = v.id`)
 
-// takeOwn does what stored events mean. Of those that were erased before the locks of their
-// persons were taken nothing is done.
+// takeOwn applies stored events, except those that were erased before their persons were locked.
 func (s *Service) takeOwn(ctx context.Context, tx db.Execer, list []*posting) error {
 	r, err := s.round(ctx, tx, list)
 	if err != nil {
@@ -197,7 +194,7 @@ func (s *Service) takeOwn(ctx context.Context, tx db.Execer, list []*posting) er
 		return err
 	}
 	if _, err := tx.ExecContext(ctx, takenSQL.Text, takenSQL.Args(takenRows.Rows(found))...); err != nil {
-		return fmt.Errorf("store what came of events: %w", err)
+		return fmt.Errorf("store the effects of events: %w", err)
 	}
 	return r.apply(ctx)
 }

@@ -16,7 +16,7 @@ import (
 	"github.com/postrider/postrider/runtime/storage/db"
 )
 
-// What an automation did about an event.
+// Outcomes of an event for an automation.
 const (
 	Started        = "started"
 	Resumed        = "resumed"
@@ -29,14 +29,14 @@ const (
 	Paused         = "paused"
 )
 
-// The bounds of what an event does.
+// Limits on the effects of an event.
 const (
-	maxDepthOfCause = 10  // runs that cause one another
-	maxLive         = 100 // runs of one automation and person
-	maxMatches      = 20  // that are kept with an event
+	maxDepthOfCause = 10  // length of a chain of runs that cause one another
+	maxLive         = 100 // live runs per automation and person
+	maxMatches      = 20  // stored with an event
 )
 
-// listen is a version that does something about events of a name.
+// listen is a version that reacts to events with a name.
 type listen struct {
 	accountID, event, automationID string
 	version                        int
@@ -54,7 +54,7 @@ ORDER BY l.automation_id, l.version`
 // named is a name of events of an account.
 type named struct{ accountID, event string }
 
-// listens gives who listens, by account and name.
+// listens returns the listening versions by account and event name.
 func (s *Service) listens(ctx context.Context, tx db.Execer, list []*posting) (map[named][]listen, error) {
 	var accounts, names []string
 	for _, p := range list {
@@ -64,7 +64,7 @@ func (s *Service) listens(ctx context.Context, tx db.Execer, list []*posting) (m
 		return []any{&l.accountID, &l.event, &l.automationID, &l.version, &l.starts, &l.waits, &l.cancels, &l.paused}
 	}, listensSQL, db.Array(accounts), db.Array(names))
 	if err != nil {
-		return nil, fmt.Errorf("read who listens: %w", err)
+		return nil, fmt.Errorf("read listening versions: %w", err)
 	}
 	out := map[named][]listen{}
 	for _, l := range rows {
@@ -73,7 +73,7 @@ func (s *Service) listens(ctx context.Context, tx db.Execer, list []*posting) (m
 	return out, nil
 }
 
-// round is what the events of one transaction do. Nothing of it is stored before apply.
+// round contains the effects of the events of one transaction. apply stores them.
 type round struct {
 	*Service
 
@@ -81,21 +81,21 @@ type round struct {
 	listens map[named][]listen
 	now     time.Time // by the database clock, after the locks
 	entries entries
-	live    []*tracked // runs of the persons, in the order of their ids
+	live    []*tracked // runs of the persons, ordered by id
 	started []*runs.Settlement
 }
 
-// tracked is a live run and what this round does with it.
+// tracked is a live run and its changes in this round.
 type tracked struct {
 	*runs.Live
 
 	version   *versions.Version
 	fresh     bool           // started in this round
-	resumedBy *machine.Event // ends its wait
+	resumedBy *machine.Event // the event that ends its wait
 	cancelled bool
 }
 
-// round begins the round of some events: it reads who listens, and takes the locks.
+// round prepares the effects of some events: it reads the listening versions and takes the locks.
 func (s *Service) round(ctx context.Context, tx db.Execer, list []*posting) (*round, error) {
 	listens, err := s.listens(ctx, tx, list)
 	if err != nil {
@@ -105,7 +105,7 @@ func (s *Service) round(ctx context.Context, tx db.Execer, list []*posting) (*ro
 	return r, r.prepare(ctx, list)
 }
 
-// takeAll does what events mean, one after another.
+// takeAll applies events one after another.
 func (r *round) takeAll(ctx context.Context, list []*posting) error {
 	for i, p := range list {
 		p.at = r.now.Add(time.Duration(i) * time.Microsecond)
@@ -117,8 +117,8 @@ func (r *round) takeAll(ctx context.Context, list []*posting) error {
 	return nil
 }
 
-// prepare takes the locks of the persons whose events somebody listens to, then reads their
-// runs. A statement after the locks has a snapshot with everything that was done under them.
+// prepare locks the persons whose events have listeners, then reads their runs. A statement after the
+// locks has a snapshot with every change made under them.
 func (r *round) prepare(ctx context.Context, list []*posting) error {
 	var persons []runs.Person
 	for _, p := range list {
@@ -131,7 +131,7 @@ func (r *round) prepare(ctx context.Context, list []*posting) error {
 	}
 	now, err := db.One(ctx, r.tx, db.Value[time.Time], `SELECT clock_timestamp()`)
 	if err != nil {
-		return fmt.Errorf("ask the time: %w", err)
+		return fmt.Errorf("read the time: %w", err)
 	}
 	r.now = now
 	if len(persons) == 0 {
@@ -151,8 +151,8 @@ func (r *round) prepare(ctx context.Context, list []*posting) error {
 	return r.readEntries(ctx, persons)
 }
 
-// take does what one event means: it cancels, ends waits, starts, in this order. Others wait for the
-// round, so all conditions together may take what few may.
+// take applies one event: it cancels runs, ends waits and starts runs, in this order. Other events wait
+// for the round, so all conditions share the cost limit of a few.
 func (r *round) take(ctx context.Context, p *posting) error {
 	ctx = expression.Together(ctx)
 	defer func() {
@@ -176,7 +176,7 @@ func (r *round) take(ctx context.Context, p *posting) error {
 	return nil
 }
 
-// touch lets an event cancel a run of its person, or end its wait.
+// touch lets an event cancel a run of its person or end its wait.
 func (r *round) touch(ctx context.Context, t *tracked, p *posting) {
 	l := listen{automationID: t.Run.AutomationID, version: t.Run.Version}
 	is, err := t.version.Cancels(ctx, t.Run, t.State, p.event)
@@ -203,7 +203,7 @@ func (r *round) touch(ctx context.Context, t *tracked, p *posting) {
 	}
 }
 
-// note keeps what an automation did about the event.
+// note records an automation's reaction to the event.
 func (p *posting) note(l listen, outcome, runID string, err error) {
 	if len(p.matches) == maxMatches {
 		return
@@ -215,7 +215,7 @@ func (p *posting) note(l listen, outcome, runID string, err error) {
 	p.matches = append(p.matches, m)
 }
 
-// start starts a run, unless something speaks against it.
+// start starts a run unless a rule prevents it.
 func (r *round) start(ctx context.Context, l listen, p *posting) error {
 	if l.paused {
 		p.note(l, Paused, "", nil)
@@ -246,7 +246,7 @@ func (r *round) start(ctx context.Context, l listen, p *posting) error {
 	return nil
 }
 
-// refusesEntry tells why a person may not have another run; "": it may.
+// refusesEntry returns why a person cannot have another run; "" if allowed.
 func (r *round) refusesEntry(v *versions.Version, l listen, p *posting) string {
 	live := 0
 	for _, t := range r.live {
@@ -267,7 +267,7 @@ func (r *round) refusesEntry(v *versions.Version, l listen, p *posting) string {
 	return ""
 }
 
-// begin starts a run and takes the steps that need nobody.
+// begin starts a run and takes the steps that need nothing external.
 func (r *round) begin(ctx context.Context, v *versions.Version, l listen, p *posting) {
 	run := machine.Run{ID: id.New(id.Run), AutomationID: l.automationID, Version: l.version, Trigger: p.event, Identity: p.identity(), StartedAt: p.at}
 	state, outcome := v.Advance(ctx, run, machine.State{}, machine.Input{Now: p.at})
@@ -284,7 +284,7 @@ func (r *round) begin(ctx context.Context, v *versions.Version, l listen, p *pos
 	p.note(l, Started, run.ID, nil)
 }
 
-// apply stores what the round has decided.
+// apply stores the decisions of the round.
 func (r *round) apply(ctx context.Context) error {
 	if err := runs.Begin(ctx, r.tx, r.bus, r.started); err != nil {
 		return err

@@ -21,7 +21,7 @@ type Bus interface {
 	Wake()
 }
 
-// Answers gives the stored answer of a used idempotency key.
+// Answers returns the stored answer of a used idempotency key.
 type Answers interface {
 	Replay(ctx context.Context, claim *idempotency.Claim) (*idempotency.Answer, error)
 }
@@ -34,7 +34,7 @@ type Signals interface {
 // WorkChannel is woken when runs have something to do.
 const WorkChannel = "automations"
 
-// Params is what the service needs.
+// Params contains the dependencies of the service.
 type Params struct {
 	DB       *db.DB
 	Bus      Bus
@@ -45,7 +45,7 @@ type Params struct {
 	Prover   *proof.Prover
 }
 
-// Service takes events. Safe for concurrent use.
+// Service accepts events. Safe for concurrent use.
 type Service struct {
 	db       *db.DB
 	bus      Bus
@@ -53,19 +53,19 @@ type Service struct {
 	signals  Signals
 	versions *versions.Store
 	prover   *proof.Prover
-	hashes   [][]byte // keys of the hashes of persons; the first one is for new rows
+	hashes   [][]byte // keys for hashing persons; the first is for new rows
 	ways     ways
 	dear     dearAccounts
 }
 
-// ways are those by which events get into the database.
+// ways are the ways in which events are stored.
 type ways struct {
 	joint *db.Joiner[*posting] // many in one transaction
-	apart *db.Joiner[*posting] // one by one: those that met a key which another request holds
-	slow  *db.Joiner[*posting] // one by one: those of accounts whose conditions take long
+	apart *db.Joiner[*posting] // one at a time: events whose key another request holds
+	slow  *db.Joiner[*posting] // one at a time: events of accounts whose conditions take long
 }
 
-// New makes the service.
+// New creates the service.
 func New(p Params) *Service {
 	s := &Service{db: p.DB, bus: p.Bus, answers: p.Answers, signals: p.Signals, versions: p.Versions, prover: p.Prover, hashes: p.Box.DeriveEach("automation entries")}
 	most := p.DB.FlushTime()
@@ -78,16 +78,15 @@ func New(p Params) *Service {
 	return s
 }
 
-// Stop takes no more events and returns when those that wait are stored.
+// Stop stops accepting events and returns when waiting ones are stored.
 func (s *Service) Stop() {
 	s.ways.joint.Close()
 	s.ways.slow.Close()
 	s.ways.apart.Close()
 }
 
-// Post stores an event and does what it means. Errors: Invalid with all wrong fields, Conflict
-// for a concurrent request with the same key and another body, Away when it could not be
-// stored, in which case nothing was.
+// Post stores an event and applies it. Errors: Invalid with all wrong fields, Conflict for a concurrent
+// request with the same key and another body, Away if nothing was stored.
 func (s *Service) Post(ctx context.Context, in Post) (Answer, error) {
 	if in.Cause != "" {
 		depth, err := s.prover.Depth(in.AccountID, in.Cause)
@@ -129,14 +128,14 @@ var errTaken = errors.New("idempotency key was used by another request")
 const (
 	// keyPatience is how long a batch waits for a key that another request holds.
 	keyPatience = 50 * time.Millisecond
-	// keyWaits is for how many such keys this process waits, each on a connection of the database.
+	// keyWaits bounds the keys this process waits for, each on a database connection.
 	keyWaits = 4
-	// slowWaits is how many events of accounts whose conditions take long may wait.
+	// slowWaits bounds the waiting events of accounts whose conditions take long.
 	slowWaits = 64
 )
 
-// flush stores events in one transaction. While another request holds the key of one, those
-// without a key are stored and the others have ErrBusy.
+// flush stores events in one transaction. If another request holds the key of one, the events without a
+// key are stored, and the others get ErrBusy.
 func (s *Service) flush(ctx context.Context, list []*posting) []error {
 	errs := s.flushWith(ctx, list, keyPatience)
 	if !errors.Is(errs[0], idempotency.ErrBusy) {
@@ -157,8 +156,8 @@ func (s *Service) flush(ctx context.Context, list []*posting) []error {
 	return errs
 }
 
-// flushWith stores events in one transaction, which waits so long for a key that another
-// request holds; 0: as long as the database lets it.
+// flushWith stores events in one transaction, which waits for a key that another request holds; 0 means
+// as long as the database allows.
 func (s *Service) flushWith(ctx context.Context, list []*posting, patience time.Duration) []error {
 	errs := make([]error, len(list))
 	err := s.db.InPreparedTx(ctx, func(tx *db.PreparedTx) error {
@@ -180,8 +179,8 @@ func (s *Service) flushWith(ctx context.Context, list []*posting, patience time.
 	return errs
 }
 
-// takeKeys takes idempotency keys, before anything is locked, and gives the postings that
-// have theirs. Their answers follow when the counters are known.
+// takeKeys claims idempotency keys before anything is locked, and returns the postings that got theirs.
+// Their answers are stored when the counters are known.
 func (s *Service) takeKeys(ctx context.Context, tx db.Execer, list []*posting, errs []error, patience time.Duration) ([]*posting, error) {
 	empty := idempotency.Answer{Status: 202, Body: []byte("{}")}
 	store := idempotency.StoreMany
@@ -215,7 +214,7 @@ func claims(list []*posting, answer func(*posting) idempotency.Answer) []idempot
 	return out
 }
 
-// store stores events and does what they mean.
+// store stores events and applies them.
 func (s *Service) store(ctx context.Context, tx db.Execer, list []*posting) error {
 	for _, p := range list {
 		p.matches, p.answer = nil, Answer{}

@@ -15,16 +15,15 @@ import (
 	"github.com/postrider/postrider/runtime/web/idempotency"
 )
 
-// Trial is an event by which somebody tries one automation. Nothing else takes notice of it.
+// Trial is an event with which a person tests one automation. No other automation sees it.
 type Trial struct {
 	Post
 
-	// Run gives the run that begins with the event, and what the automation did about it; nil: none
-	// begins.
+	// Run returns the run that the event starts, and the automation's reaction; nil if none starts.
 	Run func(e *machine.Event, who machine.Identity) (*runs.Settlement, shape.EventMatch)
 }
 
-// Try stores an event that is tried, and begins its run. Errors as Post.
+// Try stores the event of a trial and starts its run. It returns the errors of Post.
 func (s *Service) Try(ctx context.Context, t Trial) (Answer, error) {
 	p, err := judgeAs(t.Post, definition.CheckListened)
 	if err != nil {

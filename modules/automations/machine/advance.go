@@ -10,7 +10,7 @@ import (
 	"github.com/postrider/postrider/modules/automations/expression"
 )
 
-// Run is what a run is, apart from how far it has come.
+// Run is the part of a run that never changes.
 type Run struct {
 	ID           string
 	AutomationID string
@@ -20,36 +20,36 @@ type Run struct {
 	StartedAt    time.Time
 }
 
-// State is how far a run has come.
+// State is the progress of a run.
 type State struct {
-	Step    int                       // the step that is taken next, or that waits
+	Step    int                       // the next step, or the one that waits
 	Ready   time.Time                 // when that step became due
-	Waiting *Waiting                  // nil: the step has not begun
+	Waiting *Waiting                  // nil if the step has not begun
 	Outputs map[string]map[string]any // of the steps that ended, by key
 }
 
 // Waiting is what a step waits for.
 type Waiting struct {
 	Until  time.Time `json:"until"`
-	Events []string  `json:"events,omitempty"` // names; none: for the time alone
-	Since  time.Time `json:"since"`            // events count from here on; zero: none before the wait
+	Events []string  `json:"events,omitempty"` // names; empty to wait for time only
+	Since  time.Time `json:"since"`            // earliest event that counts; zero for none before the wait
 	Began  time.Time `json:"began"`
 }
 
-// Awaits tells whether events of a name can end the wait.
+// Awaits reports whether events with a name can end the wait.
 func (w *Waiting) Awaits(name string) bool { return slices.Contains(w.Events, name) }
 
-// Input is what Advance goes on from. At most one of Event, Result and Fired is set; none: the
-// step is begun.
+// Input is what Advance continues from. At most one of Event, Result and Fired is set; with none, the
+// step begins.
 type Input struct {
 	Now     time.Time
-	Fired   bool    // the wait is over
+	Fired   bool    // the time of the wait has come
 	Event   *Event  // arrived for a wait
 	Result  *Result // of the effect
-	Assumed bool    // the event did not arrive: a trial goes on as if it had
+	Assumed bool    // the event did not arrive, but a trial continues as if it had
 }
 
-// The statuses with which a step ends.
+// Statuses with which a step ends.
 const (
 	StatusDone       = "completed"
 	StatusSent       = "sent"
@@ -60,11 +60,11 @@ const (
 	StatusFailed     = "failed"
 )
 
-// Result is what came of an effect.
+// Result is the result of an effect.
 type Result struct {
 	Status string // sent, suppressed, completed or failed
 	Output map[string]any
-	Error  string // of failed: code: sentence
+	Error  string // of a failure, as code: sentence
 }
 
 // Record is one step that ended.
@@ -74,18 +74,18 @@ type Record struct {
 	Type    string
 	Status  string
 	Output  map[string]any
-	Error   string // why it failed, also where on_error went on
+	Error   string // why it failed, even if on_error continued the run
 	Failed  bool   // the run ended here, because of this step
 	Started time.Time
 	Ended   time.Time
 }
 
-// Outcome is what Advance decided.
+// Outcome is the decision of Advance.
 type Outcome struct {
 	Records []Record
 	Effect  Effect   // to be performed now
 	Waiting *Waiting // to be waited for
-	Ended   string   // completed, failed; "": the run lives
+	Ended   string   // completed or failed; empty while the run is live
 	Error   string   // of failed
 }
 
@@ -101,8 +101,7 @@ func (p *Program) scope(run Run, s State, event *Event, now time.Time) expressio
 		"id": run.ID, "automation_id": run.AutomationID, "version": int64(run.Version), "started_at": run.StartedAt.UTC().Format(time.RFC3339Nano)}}
 }
 
-// Advance takes a run as far as it comes without anybody's help. It changes nothing of the
-// state that it is given.
+// Advance takes a run as far as it can go without external input. It does not modify the given state.
 func (p *Program) Advance(ctx context.Context, run Run, before State, in Input) (State, Outcome) {
 	a := &advance{Program: p, ctx: ctx, run: run, state: before, now: in.Now}
 	a.state.Outputs = make(map[string]map[string]any, len(before.Outputs)+1)
@@ -133,7 +132,7 @@ type advance struct {
 
 func (a *advance) step() *definition.Step { return &a.Definition.Steps[a.state.Step] }
 
-// answer ends the step that waited, or whose effect is done.
+// answer ends the step that waited or whose effect is done.
 func (a *advance) answer(in Input) {
 	s := a.step()
 	switch {
@@ -192,7 +191,7 @@ func (a *advance) beginEffect(s *definition.Step) {
 	a.outcome.Effect = effect
 }
 
-// condition evaluates; an error counts as false and is kept in the output.
+// condition evaluates a condition. An error counts as false and is stored in the output.
 func (a *advance) condition(c *expression.Program, output map[string]any) bool {
 	is, err := c.True(a.ctx, a.scope(a.run, a.state, nil, a.now))
 	if err != nil {
@@ -201,8 +200,7 @@ func (a *advance) condition(c *expression.Program, output map[string]any) bool {
 	return is
 }
 
-// finish ends the step and goes where the target says. A target that continues goes where
-// next says.
+// finish ends the step and follows the target. The target continue follows next.
 func (a *advance) finish(r Record, target definition.Target) {
 	s := a.step()
 	if target.Kind == definition.Continue {

@@ -1,14 +1,14 @@
-// Package machine says what a run of an automation does next. It reads no clock, no database
-// and no network: live runs, dry runs, simulations and tests use the same machine.
+// Package machine decides the next action of an automation run. It uses no clock, database or network, so
+// live runs, dry runs, simulations and tests share it.
 //
-// A Program is a definition with its expressions and its Liquid compiled. Advance takes a
-// state and an input (the run has started, a timer fired, an event arrived, an effect is done)
-// and gives the next state, the steps that ended on the way, and what has to happen now: an
-// effect, a wait, or nothing, because the run is over.
+// A Program is a definition with its expressions and its Liquid compiled. Advance takes a state and an
+// input (the run has started, a timer fired, an event arrived, an effect is done). It returns the next
+// state, the steps that ended, and what must happen now: an effect, a wait, or nothing, because the run
+// is over.
 //
-// Steps that need nobody (conditions, branches, splits) are taken within one call. Targets
-// only point forward, so a call ends after at most as many steps as there are.
+// Steps that need nothing external (conditions, branches, splits) are taken within one call. Targets only
+// point forward, so a call takes each step at most once.
 //
-// Who drives the machine performs the effect, tells Advance of its result, and looks among
-// earlier events of the person when a wait for an event begins.
+// The caller performs the effect and passes its result to Advance. When a wait for an event begins, the
+// caller looks for a matching earlier event of the person.
 package machine

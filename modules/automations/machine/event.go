@@ -11,12 +11,12 @@ type Event struct {
 	Name      string         `json:"name"`
 	UserID    string         `json:"user_id,omitempty"`
 	Email     string         `json:"email,omitempty"`
-	Data      map[string]any `json:"data,omitempty"` // of package expression: Decode
+	Data      map[string]any `json:"data,omitempty"` // decoded by package expression
 	Source    string         `json:"source,omitempty"`
 	CreatedAt time.Time      `json:"created_at"`
 }
 
-// values is the event as expressions and Liquid see it.
+// values returns the event in the form that expressions and Liquid see.
 func (e *Event) values() map[string]any {
 	if e == nil {
 		return map[string]any{}
@@ -35,14 +35,14 @@ func (e *Event) values() map[string]any {
 	return values
 }
 
-// Identity is by what a person is known.
+// Identity identifies a person.
 type Identity struct {
 	UserID   string
-	EmailKey string // the address as it is compared; "": none
+	EmailKey string // the address in comparable form; may be empty
 }
 
-// Matches tells whether two identities are of one person. User ids decide where both have
-// one, whatever the addresses say; else the addresses do.
+// Matches reports whether two identities belong to one person. If both have a user id, only the user ids
+// decide; otherwise the addresses do.
 func (i Identity) Matches(other Identity) bool {
 	if i.UserID != "" && other.UserID != "" {
 		return i.UserID == other.UserID
@@ -50,10 +50,10 @@ func (i Identity) Matches(other Identity) bool {
 	return i.EmailKey != "" && i.EmailKey == other.EmailKey
 }
 
-// IsZero tells whether nothing is known, so that nobody matches.
+// IsZero reports whether the identity is empty, so that it matches no person.
 func (i Identity) IsZero() bool { return i == Identity{} }
 
-// splitSeed is what decides the variant of a split for a person.
+// splitSeed returns the seed that selects a person's variant of a split.
 func (i Identity) splitSeed(runID string) string {
 	switch {
 	case i.UserID != "":

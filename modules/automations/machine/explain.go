@@ -7,7 +7,7 @@ import (
 	"github.com/postrider/postrider/modules/automations/expression"
 )
 
-// ExplainStart explains the condition of the trigger for an event; nil: the trigger has none.
+// ExplainStart explains the trigger condition for an event; nil if the trigger has none.
 func (p *Program) ExplainStart(ctx context.Context, e *Event) *expression.Explanation {
 	return explain(ctx, p.start, expression.Scope{Trigger: e.values(), Event: e.values(), Now: e.CreatedAt})
 }
@@ -23,14 +23,13 @@ func (p *Program) ExplainCancel(ctx context.Context, run Run, s State, e *Event)
 	return list
 }
 
-// ExplainWait explains the condition of the step at which a run waits, for an event that
-// arrives; nil: the wait has none.
+// ExplainWait explains the condition of the waiting step for an arriving event; nil if it has none.
 func (p *Program) ExplainWait(ctx context.Context, run Run, s State, e *Event) *expression.Explanation {
 	return explain(ctx, p.steps[s.Step].condition, p.scope(run, s, e, e.CreatedAt))
 }
 
-// ExplainStep explains what a condition or a branch has decided. The state is the one from
-// before the step. Of a branch it explains the cases up to the first one that was true.
+// ExplainStep explains the decision of a condition or a branch, given the state before the step. For a
+// branch it explains the cases up to the first true one.
 func (p *Program) ExplainStep(ctx context.Context, run Run, before State, now time.Time) (list []expression.Explanation) {
 	programs := typeOf(&p.Definition.Steps[before.Step]).decisions(&p.steps[before.Step])
 	for _, program := range programs {

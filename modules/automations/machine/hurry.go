@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// Hurry is Advance for a trial, which waits for nothing: delays take no time, and an event that is
-// awaited counts as received, with empty data.
+// Hurry is Advance for a trial, which never waits: delays take no time, and awaited events count as
+// received, with empty data.
 func (p *Program) Hurry(ctx context.Context, run Run, before State, in Input) (State, Outcome) {
 	state, outcome := p.Advance(ctx, run, before, in)
 	for outcome.Waiting != nil {
@@ -18,7 +18,7 @@ func (p *Program) Hurry(ctx context.Context, run Run, before State, in Input) (S
 	return state, outcome
 }
 
-// Assume gives what ends a wait at once, and the state for which it does.
+// Assume returns an input that ends the wait immediately, and the state to apply it to.
 func Assume(s State, now time.Time) (State, Input) {
 	if len(s.Waiting.Events) > 0 {
 		return s, Input{Now: now, Assumed: true, Event: &Event{Name: s.Waiting.Events[0], Data: map[string]any{}, Source: "dashboard", CreatedAt: now}}

@@ -11,17 +11,17 @@ import (
 	"github.com/postrider/postrider/modules/templates/language"
 )
 
-// roots are the names that Liquid may speak of.
+// roots are the variables that Liquid may use.
 var roots = []string{"event", "run", "steps", "automation"}
 
 // gap is a text with Liquid in it.
 type gap struct {
 	literal string // without Liquid
 	part    *language.Part
-	path    []string // of the value, where the text is exactly one output without a filter
+	path    []string // of the value, if the text is exactly one output without a filter
 }
 
-// oneOutput is a text that is one output of a path.
+// oneOutput matches a text that is a single output of a path.
 var oneOutput = regexp.MustCompile(`^\{\{-?\s*([A-Za-z_][A-Za-z0-9_]*(?:\.[A-Za-z_][A-Za-z0-9_]*)*)\s*-?\}\}$`)
 
 func (c *compiler) gap(path, text string, html, typed bool) *gap {
@@ -50,20 +50,20 @@ func (c *compiler) gap(path, text string, html, typed bool) *gap {
 	return g
 }
 
-// refused says why Liquid must not speak of a variable; "": it may.
+// refused returns why Liquid cannot use a variable; "" if it can.
 func (c *compiler) refused(variable string) string {
 	parts := strings.Split(variable, ".")
 	if !slices.Contains(roots, parts[0]) {
-		return fmt.Sprintf("there is no %s; there are %s", parts[0], strings.Join(roots, ", "))
+		return fmt.Sprintf("unknown variable %s; must be one of %s", parts[0], strings.Join(roots, ", "))
 	}
 	if parts[0] == "steps" && len(parts) > 1 && !slices.Contains(c.known, parts[1]) {
-		return fmt.Sprintf("steps.%s is no step before this one", parts[1])
+		return fmt.Sprintf("steps.%s must be an earlier step", parts[1])
 	}
 	return ""
 }
 
-// liquidValues are what the roots stand for. What Liquid cannot take is left out, and empty
-// then.
+// liquidValues returns the values of the roots. Values that Liquid does not support are left out and
+// render empty.
 func liquidValues(scope expression.Scope, name, id string) map[string]any {
 	return map[string]any{
 		"event": liquidObject(scope.Trigger), "run": liquidObject(scope.Run), "steps": liquidObject(scope.Steps),
@@ -71,7 +71,7 @@ func liquidValues(scope expression.Scope, name, id string) map[string]any {
 	}
 }
 
-// liquidObject converts member by member: the bounds hold for each.
+// liquidObject converts each member separately, because the limits apply to each.
 func liquidObject(values map[string]any) language.Object {
 	out := language.Object{}
 	for name, value := range values {
@@ -82,7 +82,7 @@ func liquidObject(values map[string]any) language.Object {
 	return out
 }
 
-// render gives the text with its gaps filled.
+// render returns the text with its outputs filled in.
 func (g *gap) render(budget *language.Budget, values map[string]any) (string, error) {
 	if g.part == nil {
 		return g.literal, nil
@@ -90,7 +90,7 @@ func (g *gap) render(budget *language.Budget, values map[string]any) (string, er
 	return g.part.Render(budget, values)
 }
 
-// value gives the JSON value of a text that is one output, else the text.
+// value returns the JSON value of a text that is a single output, otherwise the text.
 func (g *gap) value(budget *language.Budget, values map[string]any, scope expression.Scope) (any, error) {
 	if g.path == nil {
 		return g.render(budget, values)

@@ -6,7 +6,7 @@ import (
 	"github.com/postrider/postrider/modules/automations/expression"
 )
 
-// Starts tells whether an event starts a run. The error is that of the condition.
+// Starts reports whether an event starts a run. An error comes from the condition.
 func (p *Program) Starts(ctx context.Context, e *Event) (bool, error) {
 	if p.start == nil {
 		return true, nil
@@ -14,7 +14,7 @@ func (p *Program) Starts(ctx context.Context, e *Event) (bool, error) {
 	return p.start.True(ctx, expression.Scope{Trigger: e.values(), Event: e.values(), Now: e.CreatedAt})
 }
 
-// Cancels tells whether an event of the person cancels a run.
+// Cancels reports whether an event of the person cancels a run.
 func (p *Program) Cancels(ctx context.Context, run Run, s State, e *Event) (bool, error) {
 	var first error
 	for _, c := range p.cancel[e.Name] {
@@ -35,7 +35,7 @@ func (p *Program) Cancels(ctx context.Context, run Run, s State, e *Event) (bool
 	return false, first
 }
 
-// Awaits tells whether a run waits for this event.
+// Awaits reports whether a run waits for this event.
 func (p *Program) Awaits(ctx context.Context, run Run, s State, e *Event) (bool, error) {
 	if s.Waiting == nil || !s.Waiting.Awaits(e.Name) || run.Trigger != nil && e.ID == run.Trigger.ID || p.used(s, e) ||
 		!s.isAbout(p.Definition.Steps[s.Step].OfStep, e) {
@@ -48,7 +48,7 @@ func (p *Program) Awaits(ctx context.Context, run Run, s State, e *Event) (bool,
 	return condition.True(ctx, p.scope(run, s, e, e.CreatedAt))
 }
 
-// isAbout tells whether an event is about the mail of a step; "": of any.
+// isAbout reports whether an event is about the email of a step; "" means any.
 func (s State) isAbout(step string, e *Event) bool {
 	if step == "" {
 		return true
@@ -57,7 +57,7 @@ func (s State) isAbout(step string, e *Event) bool {
 	return is && sent != "" && e.Data["email_id"] == sent
 }
 
-// used tells whether another wait of the run had the event.
+// used reports whether another wait of the run already consumed the event.
 func (p *Program) used(s State, e *Event) bool {
 	for _, output := range s.Outputs {
 		if had, is := output["event"].(map[string]any); is && had["id"] == e.ID && e.ID != "" {

@@ -11,7 +11,7 @@ import (
 	"github.com/postrider/postrider/runtime/base/fault"
 )
 
-// Program is a definition that is ready to run. It is safe for concurrent use.
+// Program is a definition ready to run. Safe for concurrent use.
 type Program struct {
 	Definition definition.Definition
 
@@ -23,10 +23,10 @@ type Program struct {
 // cancellation is one way in which an event cancels a run.
 type cancellation struct {
 	condition *expression.Program // nil: always
-	ofStep    string              // the event is about the mail of this step; "": whatever it is about
+	ofStep    string              // only events about the email of this step; empty for any
 }
 
-// compiledStep is what the author's texts of a step were made into.
+// compiledStep contains the compiled texts of a step.
 type compiledStep struct {
 	condition *expression.Program // of a wait or a condition; nil: always
 	at        *expression.Program
@@ -34,14 +34,14 @@ type compiledStep struct {
 	texts     map[string]*gap // by the path within the step
 }
 
-// compiler collects what is wrong.
+// compiler collects errors.
 type compiler struct {
 	wrong fault.Fields
 	known []string // keys of the steps before this one
 }
 
-// Compile makes a program of a definition that Decode found good. The fields name the
-// expressions and the Liquid that cannot be compiled, by their paths.
+// Compile compiles a definition that Decode accepted. The fields name expressions and Liquid that do not
+// compile, by path.
 func Compile(d definition.Definition) (*Program, fault.Fields) {
 	c := &compiler{wrong: fault.Fields{}}
 	p := &Program{Definition: d, cancel: map[string][]cancellation{}}
@@ -57,7 +57,7 @@ func Compile(d definition.Definition) (*Program, fault.Fields) {
 	return p, c.wrong
 }
 
-// Parse reads a stored definition and compiles it.
+// Parse decodes and compiles a stored definition.
 func Parse(document []byte) (*Program, error) {
 	var d definition.Definition
 	if err := json.Unmarshal(document, &d); err != nil {
@@ -91,11 +91,11 @@ func (c *compiler) step(path string, s *definition.Step) compiledStep {
 	return out
 }
 
-// source is one text of a step in which Liquid may stand.
+// source is a text of a step that may contain Liquid.
 type source struct {
 	path, source string
 	html         bool
-	json         bool // a string that is one output gives the value with its type
+	json         bool // a string that is a single output becomes a value with its type
 }
 
 func addText(list []source, path, text string) []source {
@@ -105,7 +105,7 @@ func addText(list []source, path, text string) []source {
 	return append(list, source{path: path, source: text})
 }
 
-// within finds the strings of a JSON value that have Liquid in them.
+// within returns the strings of a JSON value that contain Liquid.
 func within(path string, value any) (out []source) {
 	switch v := value.(type) {
 	case string:
@@ -124,7 +124,7 @@ func within(path string, value any) (out []source) {
 	return out
 }
 
-// Listens tells for which events runs of the program do something: start, wait, cancel.
+// Listens returns the events to which runs of the program react: start, wait, cancel.
 func (p *Program) Listens() map[string][]string {
 	kinds := map[string][]string{}
 	add := func(event, kind string) {

@@ -12,7 +12,7 @@ var _ = register(definition.SendEmail, emailStep{})
 
 type emailStep struct{ effectStep }
 
-// Email is a message with its gaps filled, but for those of its template.
+// Email is an email with its texts filled in, except those of its template.
 type Email struct {
 	From                 string
 	To, CC, BCC, ReplyTo []string

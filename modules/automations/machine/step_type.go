@@ -47,7 +47,7 @@ type effectStep struct{ plainStep }
 
 func (effectStep) begin(a *advance, s *definition.Step) { a.beginEffect(s) }
 
-// unknownStep is a type that a stored definition has and this program does not.
+// unknownStep is a type of a stored definition that this program does not know.
 type unknownStep struct{ plainStep }
 
 func (unknownStep) begin(a *advance, s *definition.Step) {

@@ -20,7 +20,7 @@ func (eventStep) begin(a *advance, s *definition.Step) {
 	a.wait(Waiting{Until: a.now.Add(s.Timeout.Duration), Events: s.Event, Since: a.since(s)})
 }
 
-// since gives from when on events count for a wait.
+// since returns the time from which events count for a wait.
 func (a *advance) since(s *definition.Step) time.Time {
 	switch s.Since {
 	case definition.SinceStep:

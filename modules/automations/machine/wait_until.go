@@ -60,8 +60,8 @@ func (untilStep) begin(a *advance, s *definition.Step) {
 	a.wait(Waiting{Until: at})
 }
 
-// zone gives the zone of the step, else that of the automation, else UTC. A rendered name
-// that is in no database is noted in the output and falls to the next.
+// zone returns the zone of the step, else that of the automation, else UTC. An unknown rendered name is
+// noted in the output and skipped.
 func (a *advance) zone(s *definition.Step, output map[string]any) *time.Location {
 	name := s.Timezone
 	if a.steps[a.state.Step].texts["timezone"] != nil {

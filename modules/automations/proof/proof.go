@@ -20,16 +20,16 @@ const CauseHeader = "Postrider-Cause"
 
 // Prover signs and checks. Safe for concurrent use.
 type Prover struct {
-	secrets [][]byte // keys of the accounts' secrets, that of the newest master key first
+	secrets [][]byte // keys of the accounts' secrets, newest master key first
 	causes  [][]byte
 }
 
-// New makes a prover.
+// New creates a prover.
 func New(box *secret.Box) *Prover {
 	return &Prover{box.DeriveEach("automation webhook steps"), box.DeriveEach("automation causes")}
 }
 
-// Secret is what an account checks the signatures of webhook steps with.
+// Secret returns the secret that verifies an account's webhook signatures.
 func (p *Prover) Secret(accountID string) secret.String {
 	return secret.New(secretOf(p.secrets[0], accountID))
 }
@@ -38,7 +38,7 @@ func secretOf(key []byte, accountID string) string {
 	return "whsec_" + base64.RawURLEncoding.EncodeToString(sum(key, accountID))
 }
 
-// Sign makes the signature of a body (webhooksig.Header).
+// Sign returns the signature of a body (webhooksig.Header).
 func (p *Prover) Sign(accountID string, at time.Time, body []byte) string {
 	secrets := make([]string, len(p.secrets))
 	for i, key := range p.secrets {
@@ -47,14 +47,13 @@ func (p *Prover) Sign(accountID string, at time.Time, body []byte) string {
 	return webhooksig.Sign(secrets, at, body)
 }
 
-// Cause says that something comes from a run of an account.
+// Cause returns a token that names a run of an account as the cause of a request.
 func (p *Prover) Cause(accountID, runID string, depth int) string {
 	text := runID + "." + strconv.Itoa(depth)
 	return text + "." + mac(p.causes[0], accountID, text)
 }
 
-// Depth gives how many runs have caused one another up to what has this cause. The error names
-// the header.
+// Depth returns the length of the chain of runs that ends with a cause. The error names the header.
 func (p *Prover) Depth(accountID, cause string) (int, error) {
 	end := strings.LastIndexByte(cause, '.')
 	run, depth, _ := strings.Cut(cause[:max(end, 0)], ".")

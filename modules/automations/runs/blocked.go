@@ -8,18 +8,18 @@ import (
 	"github.com/postrider/postrider/runtime/storage/db"
 )
 
-// Blocked is why a step was tried and not finished. The run waits, and the step is tried again.
+// Blocked is why a step was tried but not finished. The run waits, and the step is retried.
 type Blocked struct {
 	Code    string    `json:"code"`
 	Message string    `json:"message"`
-	Since   time.Time `json:"since"` // of the first of the tries in a row
+	Since   time.Time `json:"since"` // of the first of consecutive tries
 
 	Until     time.Time `json:"-"` // when the step is tried again
 	ByAccount bool      `json:"-"` // a change to the account or its plan makes the step due earlier
-	Counted   bool      `json:"-"` // the try counts among those after which the run fails
+	Counted   bool      `json:"-"` // the try counts toward the limit after which the run fails
 }
 
-// String returns a code, a colon and a sentence, as errors of runs are.
+// String returns a code, a colon and a sentence, like the errors of runs.
 func (b *Blocked) String() string { return b.Code + ": " + b.Message }
 
 // document encodes the reason; "" for a step that is not blocked.
@@ -34,7 +34,7 @@ func (b *Blocked) document() string {
 	return string(text)
 }
 
-// ReadBlocked decodes what a row of work says; nil for no document.
+// ReadBlocked decodes the reason stored in a row of work; nil for no document.
 func ReadBlocked(document []byte) (*Blocked, error) {
 	if len(document) == 0 {
 		return nil, nil //nolint:nilnil // the step is not blocked
@@ -43,13 +43,13 @@ func ReadBlocked(document []byte) (*Blocked, error) {
 	return b, json.Unmarshal(document, b)
 }
 
-// believed is how long a process may act on an account as it was before a change.
+// believed is how long a process may use an outdated account.
 const believed = `interval '5 seconds'`
 
-// retryRefusedSQL makes steps due that were refused because of their account, once the account or
-// its plan has changed. Steps that were refused before the change are due at once, and those that
-// were refused shortly after it, by a process that did not know of it yet, when every process does.
-// It steps from one account to the next in the index of refused work.
+// retryRefusedSQL makes steps due that were refused because of their account, once the account or its
+// plan has changed. Steps refused before the change are due immediately. Steps refused shortly after it,
+// by a process that did not know of it yet, are due when every process does. It skips from one account to
+// the next in the index of refused work.
 const retryRefusedSQL = `
 WITH RECURSIVE refused AS (
 	(SELECT account_id FROM automation_works WHERE refused_at IS NOT NULL ORDER BY account_id LIMIT 1)

@@ -53,7 +53,7 @@ var (
 	insertWorksSQL = db.Compile(workRows.Insert("automation_works"))
 )
 
-// found is by what events find the run; nothing finds a trial.
+// found returns the identity by which events find the run; a trial has none.
 func (s *Settlement) found() machine.Identity {
 	if s.Live.Trial != nil {
 		return machine.Identity{}
@@ -61,7 +61,7 @@ func (s *Settlement) found() machine.Identity {
 	return s.Live.Run.Identity
 }
 
-// told is a fact of the run; a trial tells nobody.
+// told returns a fact of the run; a trial publishes none.
 func (s *Settlement) told(fact func(*Settlement) event.Fact) []event.Fact {
 	if s.Live.Trial != nil {
 		return nil
@@ -69,8 +69,8 @@ func (s *Settlement) told(fact func(*Settlement) event.Fact) []event.Fact {
 	return []event.Fact{fact(s)}
 }
 
-// Begin stores runs that have just started, with the steps that they have taken already. A
-// wait with which one begins looks back as every wait does.
+// Begin stores runs that have just started, with the steps they have already taken. If one begins with a
+// wait, it looks back like every wait.
 func Begin(ctx context.Context, tx db.Execer, bus Bus, list []*Settlement) error {
 	if len(list) == 0 {
 		return nil
@@ -100,7 +100,7 @@ func Begin(ctx context.Context, tx db.Execer, bus Bus, list []*Settlement) error
 		return err
 	}
 	return lookBack(ctx, tx, slices.DeleteFunc(living, func(s *Settlement) bool {
-		w := s.Outcome.Waiting // the events since the start are those of the same transaction, which the caller knows
+		w := s.Outcome.Waiting // the caller knows the events since the start, which belong to this transaction
 		return w != nil && !w.Since.Before(s.Live.Run.StartedAt)
 	}))
 }
@@ -113,8 +113,8 @@ WITH run AS (
 INSERT INTO automation_works (id, account_id, automation_id, version, user_id, email_key, step_index, state, ready_at, parked, due_at, lane, fence, claims)
 SELECT id, account_id, automation_id, version, user_id, email_key, step_index, 'ready', now(), false, now(), $3, 0, 0 FROM run`
 
-// Restart lets runs that have failed go on, each from the step that failed. It says how many
-// of them had failed within 30 days.
+// Restart resumes failed runs, each from the step that failed. It returns how many of them had failed
+// within 30 days.
 func Restart(ctx context.Context, tx db.Execer, accountID string, runIDs ...string) (int, error) {
 	made, err := db.Exec(ctx, tx, restartSQL, accountID, db.Array(runIDs), lane(accountID))
 	return made, wrapped(err, "restart runs")
@@ -124,14 +124,14 @@ const cancelSQL = `
 WITH gone AS (DELETE FROM automation_works WHERE id = ANY($1::text[]) RETURNING id)
 UPDATE automation_runs r SET status = 'cancelled', ended_at = clock_timestamp() FROM gone g WHERE r.id = g.id RETURNING r.id`
 
-// Cancelled is a run to be cancelled, with the program that it follows.
+// Cancelled is a run to cancel, with its program.
 type Cancelled struct {
 	Live    *Live
 	Program *machine.Program
 }
 
-// Cancel ends runs whose rows the caller holds. From its commit on they send nothing: a send
-// commits only if its row of work is still there.
+// Cancel ends runs whose rows the caller has locked. Once it has committed they send nothing, because a
+// send only commits if its row of work exists.
 func Cancel(ctx context.Context, tx db.Execer, bus Bus, list []Cancelled, at time.Time) (int, error) {
 	if len(list) == 0 {
 		return 0, nil

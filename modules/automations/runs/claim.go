@@ -8,12 +8,11 @@ import (
 	"github.com/postrider/postrider/runtime/storage/db"
 )
 
-// claimSQL takes due runs, of each lane one before of any lane the next: however many runs of
-// one account are due, those of others are taken at once.
-// A wait whose time has come is decided here: from now on no event ends it. Work of an
-// automation that is held, or whose runs are being cancelled, is parked, once, and not read
-// again until it is let go. A test, which has the version 0, is never held: it follows a
-// definition of its own, and a person waits for it.
+// claimSQL takes due runs, one of each lane before the second of any lane, so that an account with many
+// due runs does not delay others. A wait whose time has come is decided here: from now on no event ends
+// it. Work of an automation that is held, or whose runs are being cancelled, is parked once and not read
+// again until it is released. A trial has version 0 and is never held, because it follows a definition of
+// its own and a person waits for it.
 const claimSQL = `
 WITH due AS MATERIALIZED (
 	SELECT d.id, d.due_at, d.automation_id, d.version, l.lane FROM generate_series(0, ` + lanesText + ` - 1) AS l (lane) CROSS JOIN LATERAL (
@@ -36,7 +35,7 @@ WITH due AS MATERIALIZED (
 )
 SELECT ` + liveColumns + `, now() FROM w JOIN automation_runs r ON r.id = w.id`
 
-// Lanes is among how many lanes accounts are spread.
+// Lanes is the number of lanes over which accounts are spread.
 const Lanes = 64
 
 const lanesText = `64`
@@ -46,14 +45,14 @@ type Claimed struct {
 	*Live
 
 	at   time.Time // by the database clock, when it was claimed
-	here time.Time // by this process's, the same moment or a little later
+	here time.Time // by this process's clock, at the same moment or a little later
 }
 
-// Now gives the time by the database clock.
+// Now returns the time by the database clock.
 func (c *Claimed) Now() time.Time { return c.at.Add(time.Since(c.here)) }
 
-// Claim takes due runs under a lease. until is the time by the database clock from which on
-// nothing is taken; nil: none.
+// Claim takes due runs under a lease. until is the time, by the database clock, after which nothing is
+// taken; nil for no limit.
 func Claim(ctx context.Context, on db.Execer, limit int, lease time.Duration, until *time.Time) ([]*Claimed, error) {
 	rows, err := db.All(ctx, on, func(r *row) []any { return append(r.columns(), &r.now) }, claimSQL, limit, lease.Microseconds(), until)
 	if err != nil {
@@ -110,8 +109,8 @@ UPDATE automation_works SET parked = false WHERE id IN (
 	SELECT w.id FROM automation_works w JOIN automations a ON a.id = w.automation_id
 	WHERE w.automation_id = $1 AND w.parked AND NOT a.held AND a.draining IS DISTINCT FROM 'cancel' ORDER BY w.id LIMIT $2 FOR UPDATE OF w SKIP LOCKED)`
 
-// Unpark makes up to limit runs due again that came due while their automation was held, if it
-// is held no more. It says how many there were.
+// Unpark makes up to limit runs due that came due while their automation was held, if it is no longer
+// held. It returns how many there were.
 func Unpark(ctx context.Context, on db.Execer, automationID string, limit int) (int, error) {
 	n, err := db.Exec(ctx, on, unparkSQL, automationID, limit)
 	return n, wrapped(err, "let runs go")

@@ -19,7 +19,7 @@ import (
 const (
 	Ready    = "ready"     // the step begins
 	Waiting  = "waiting"   // for an event or for its time
-	TimedOut = "timed_out" // its time has come; no event ends the wait any more
+	TimedOut = "timed_out" // its time has come, and no event ends the wait any more
 )
 
 // Live is a run that has not ended.
@@ -28,18 +28,18 @@ type Live struct {
 	AccountID string
 	State     machine.State
 	Work      string         // Ready, Waiting, TimedOut
-	Input     *machine.Event // that has ended the wait
+	Input     *machine.Event // the event that ended the wait
 	Fence     int64
-	Claims    int // since something was settled
+	Claims    int // since the last settlement
 	Depth     int
-	Trial     json.RawMessage // the definition that a trial follows; nil: it follows its version
-	Blocked   *Blocked        // why the step was not finished when it was tried; nil: it was not tried
+	Trial     json.RawMessage // the definition that a trial follows; nil for a run that follows its version
+	Blocked   *Blocked        // why the last try did not finish the step; nil if there was none
 }
 
-// Person is by what events and runs of one person find each other.
+// Person identifies a person, so that events and runs find each other.
 type Person struct{ AccountID, UserID, EmailKey string }
 
-// IsAny tells whether it is one of some persons.
+// IsAny reports whether the person matches one of a list.
 func (p Person) IsAny(list []Person) bool {
 	identity := machine.Identity{UserID: p.UserID, EmailKey: p.EmailKey}
 	return slices.ContainsFunc(list, func(other Person) bool {
@@ -47,20 +47,20 @@ func (p Person) IsAny(list []Person) bool {
 	})
 }
 
-// Locks gives the numbers of the person's advisory locks: one for each name.
+// Locks returns the person's advisory lock numbers, one per name.
 func (p Person) Locks() []int64 {
 	var keys []int64
 	for kind, name := range map[string]string{"user": p.UserID, "email": p.EmailKey} {
 		if name != "" {
 			h := fnv.New64a()
-			_, _ = h.Write([]byte("automations\x00" + p.AccountID + "\x00" + kind + "\x00" + name)) // a hash fails at nothing
+			_, _ = h.Write([]byte("automations\x00" + p.AccountID + "\x00" + kind + "\x00" + name)) // a hash cannot fail
 			keys = append(keys, int64(h.Sum64()))                                                   // any 64 bits are a key
 		}
 	}
 	return keys
 }
 
-// EmailKey is the form of an address in which persons are compared; "" for what is none.
+// EmailKey returns the form in which addresses are compared; "" for an invalid one.
 func EmailKey(email string) string {
 	parsed, err := address.New("", email)
 	if err != nil {
@@ -69,7 +69,7 @@ func EmailKey(email string) string {
 	return strings.ToLower(parsed.AddrSpec())
 }
 
-// liveColumns are what Live is read from, of works w and runs r.
+// liveColumns are the columns of Live, from works w and runs r.
 const liveColumns = `w.id, w.account_id, w.automation_id, w.version, coalesce(r.user_id, ''), coalesce(r.email_key, ''), w.step_index, w.state,
 	coalesce(w.waiting::text, ''), coalesce(w.input::text, ''), coalesce(w.blocked::text, ''), w.ready_at, w.fence, w.claims, r.event::text, r.started_at, r.depth,
 	coalesce(r.definition::text, '')`
@@ -126,7 +126,7 @@ func (r *row) live() (*Live, error) {
 	return l, nil
 }
 
-// ReadEvent reads the event that a run keeps, with numbers as expressions want them.
+// ReadEvent decodes the event stored with a run.
 func ReadEvent(document string) (*machine.Event, error) {
 	e := &machine.Event{}
 	var raw struct {
@@ -139,7 +139,7 @@ func ReadEvent(document string) (*machine.Event, error) {
 		return e, err
 	}
 	var err error
-	e.Data, err = expression.Decode(raw.Data) // numbers as expressions want them
+	e.Data, err = expression.Decode(raw.Data) // numbers in the form that expressions need
 	return e, err
 }
 
@@ -147,7 +147,7 @@ const outputsSQL = `SELECT run_id, key, output::text FROM automation_steps WHERE
 
 type output struct{ runID, key, value string }
 
-// readOutputs gives runs what their steps gave.
+// readOutputs reads the outputs of the runs' steps.
 func readOutputs(ctx context.Context, on db.Execer, list []*Live) error {
 	if len(list) == 0 {
 		return nil
@@ -185,7 +185,7 @@ SELECT id FROM automation_works WHERE id IN (SELECT id FROM found) ORDER BY id F
 
 const byIDSQL = `SELECT ` + liveColumns + ` FROM automation_works w JOIN automation_runs r ON r.id = w.id WHERE w.id = ANY($1::text[]) ORDER BY w.id`
 
-// Lock gives the live runs of persons. Nobody else changes them until the transaction ends.
+// Lock returns the live runs of persons and locks them until the transaction ends.
 func Lock(ctx context.Context, tx db.Execer, persons []Person) ([]*Live, error) {
 	var accounts, users, emails []string
 	for _, p := range persons {
@@ -201,8 +201,8 @@ func Lock(ctx context.Context, tx db.Execer, persons []Person) ([]*Live, error) 
 const waitingSQL = `
 SELECT id FROM automation_works WHERE account_id = $1 AND (user_id = $2 AND $2 <> '' OR email_key = $3 AND $3 <> '') AND state = 'waiting' ORDER BY id LIMIT $4`
 
-// Waits gives up to limit runs that wait and share the user id or the address with a person.
-// Nothing is locked.
+// Waits returns up to limit waiting runs that share the user id or the address of a person. It locks
+// nothing.
 func Waits(ctx context.Context, on db.Execer, p Person, limit int) ([]*Live, error) {
 	ids, err := db.All(ctx, on, db.Value[string], waitingSQL, p.AccountID, p.UserID, p.EmailKey, limit)
 	if err != nil || len(ids) == 0 {
@@ -215,10 +215,9 @@ const lockSomeSQL = `
 SELECT w.id FROM automation_works w JOIN automation_runs r ON r.id = w.id
 WHERE w.automation_id = $1 AND w.version > 0 AND ($2::timestamptz IS NULL OR r.started_at < $2) ORDER BY w.id LIMIT $3 FOR UPDATE OF w SKIP LOCKED`
 
-// LockSome gives up to limit live runs of an automation that have started before a time; nil:
-// at any time. Those that another transaction holds are left out. Nobody else changes the
-// others until the transaction ends. Tests are left out, as everywhere where the runs of an
-// automation are meant.
+// LockSome locks and returns up to limit live runs of an automation that started before a time; nil for
+// any time. Runs that another transaction holds are skipped, and so are trials, as everywhere an
+// automation's runs are counted.
 func LockSome(ctx context.Context, tx db.Execer, automationID string, before *time.Time, limit int) ([]*Live, error) {
 	ids, err := db.All(ctx, tx, db.Value[string], lockSomeSQL, automationID, before, limit)
 	if err != nil || len(ids) == 0 {
@@ -227,7 +226,7 @@ func LockSome(ctx context.Context, tx db.Execer, automationID string, before *ti
 	return read(ctx, tx, ids)
 }
 
-// LockOne gives a live run of an account; nil: it is none.
+// LockOne locks and returns a live run of an account; nil if it is not live.
 func LockOne(ctx context.Context, tx db.Execer, accountID, runID string) (*Live, error) {
 	ids, err := db.All(ctx, tx, db.Value[string], `SELECT id FROM automation_works WHERE account_id = $1 AND id = $2 FOR UPDATE`, accountID, runID)
 	if err != nil || len(ids) == 0 {
@@ -273,8 +272,8 @@ func wrapped(err error, doing string) error {
 
 const lockSQL = `SELECT pg_advisory_xact_lock(k) FROM (SELECT DISTINCT k FROM unnest($1::bigint[]) AS l (k) ORDER BY k) AS l`
 
-// LockPerson takes the locks of persons until the transaction ends. Nobody else starts runs of
-// them meanwhile.
+// LockPerson locks persons until the transaction ends. No other transaction starts runs for them
+// meanwhile.
 func LockPerson(ctx context.Context, tx db.Execer, persons ...Person) error {
 	var locks []int64
 	for _, p := range persons {

@@ -18,13 +18,13 @@ type Bus interface {
 	Publish(ctx context.Context, tx db.Execer, facts ...event.Fact) error
 }
 
-// Settlement is what the machine decided of a run.
+// Settlement is a decision of the machine about a run.
 type Settlement struct {
 	Live    *Live
 	Program *machine.Program
 	State   machine.State
 	Outcome machine.Outcome
-	Blocked *Blocked // the effect of Outcome could not be had yet; nil: nothing is in its way
+	Blocked *Blocked // why the effect of Outcome could not be finished yet; may be nil
 	EmailID string   // of the step that has sent one
 	Now     time.Time
 }
@@ -68,7 +68,7 @@ func (s *Settlement) due() time.Time {
 	return s.Now
 }
 
-// claims is how many tries count so far.
+// claims returns how many tries count so far.
 func (s *Settlement) claims() int {
 	switch {
 	case s.Blocked == nil:
@@ -100,7 +100,7 @@ func (s *Settlement) waiting() string {
 // lane spreads accounts.
 func lane(accountID string) int {
 	h := fnv.New32a()
-	_, _ = h.Write([]byte(accountID)) // a hash fails at nothing
+	_, _ = h.Write([]byte(accountID)) // a hash cannot fail
 	return int(h.Sum32() % Lanes)
 }
 
@@ -120,8 +120,8 @@ var settledRows = batch.New("v",
 	batch.Int("claims", func(s *Settlement) int { return s.claims() }),
 )
 
-// settleSQL stores what is next under the fencing number of the claim. The rows of work are
-// locked by id, as everywhere. It gives the runs that were still held.
+// settleSQL stores the next action under the fencing number of the claim. Rows of work are locked by id.
+// It returns the runs that were still held.
 var settleSQL = db.Compile(`
 WITH v AS MATERIALIZED (SELECT * FROM ` + settledRows.Source() + `),
 held AS MATERIALIZED (
@@ -139,8 +139,8 @@ held AS MATERIALIZED (
 )
 SELECT id FROM held`)
 
-// Settle stores outcomes of claimed runs. held[i] tells whether list[i] was still ours; of
-// the others nothing is stored. On an error nothing may be committed.
+// Settle stores outcomes of claimed runs. held[i] reports whether list[i] was still held; nothing is
+// stored for the others. After an error, the caller must not commit.
 func Settle(ctx context.Context, tx db.Execer, bus Bus, list []*Settlement) (held []bool, err error) {
 	held = make([]bool, len(list))
 	if len(list) == 0 {
@@ -222,8 +222,8 @@ func (s *Settlement) Cancelled() event.Fact {
 	return s.fact(event.AutomationCancelled, StatusCancelled, s.State.Step, s.Program.Definition.Steps[s.State.Step].Type, "")
 }
 
-// Facts are what a settlement tells: each step that did not end the run as failed, and the end. A
-// trial tells nothing.
+// Facts returns the facts of a settlement: each step that did not fail the run, and the end. A trial has
+// none.
 func (s *Settlement) Facts() (facts []event.Fact) {
 	if s.Live.Trial != nil {
 		return nil

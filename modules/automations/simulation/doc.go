@@ -1,7 +1,6 @@
-// Package simulation plays one run of an automation on a virtual clock, with the machine that
-// live runs use. Nothing is stored and nothing is sent: waits take no time, effects are
-// performed by a function that the caller gives, and events arrive when the caller says.
+// Package simulation plays one run of an automation on a virtual clock, with the machine that live runs
+// use. It stores and sends nothing: waits take no time, the caller's function replaces effects, and
+// events arrive at the times the caller chooses.
 //
-// The records of a simulated run are those that a live run would have, if every step began
-// at the moment at which it was due.
+// The records are those of a live run in which every step began exactly when it was due.
 package simulation

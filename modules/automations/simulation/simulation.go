@@ -12,14 +12,14 @@ import (
 	"github.com/postrider/postrider/runtime/work/event"
 )
 
-// NotStarted is the status of a run whose trigger has a condition that is not true.
+// NotStarted is the status of a run whose trigger condition is not true.
 const NotStarted = "not_started"
 
-// What an event that arrives does.
+// Effects of an arriving event.
 const (
 	Resumed   = "resumed"   // it ends the wait
 	Cancelled = "cancelled" // it cancels the run
-	Kept      = "kept"      // a later wait finds it when it looks back
+	Kept      = "kept"      // a later wait finds it when looking back
 	Nothing   = "nothing"
 )
 
@@ -29,14 +29,14 @@ const (
 	OutcomeError      = "error"
 )
 
-// Input is what is simulated.
+// Input describes a simulation.
 type Input struct {
 	Program   *machine.Program
 	AccountID string
 	Run       machine.Run      // its trigger happens when it starts
 	Later     []*machine.Event // of the same person, in the order of their times
-	Hurry     bool             // no wait takes time, and events that are awaited count as received
-	// Perform says what comes of an effect, instead of doing it. An error ends the simulation.
+	Hurry     bool             // waits take no time, and awaited events count as received
+	// Perform returns the result of an effect instead of performing it. An error ends the simulation.
 	Perform func(ctx context.Context, step *definition.Step, e machine.Effect) (Performed, error)
 }
 
@@ -64,7 +64,7 @@ type Arrival struct {
 	Starts    bool // it would also start a run of its own, which is not played
 }
 
-// Result is what would happen.
+// Result is the result of a simulation.
 type Result struct {
 	Status    string // completed, failed, cancelled, NotStarted
 	Error     string // of failed
@@ -88,7 +88,7 @@ type simulation struct {
 	result  Result
 }
 
-// Play plays a run to its end. The error is that of Perform, or of ctx.
+// Play plays a run to its end. An error comes from Perform or ctx.
 func Play(ctx context.Context, in Input) (Result, error) {
 	s := &simulation{Input: in, now: in.Run.StartedAt}
 	s.result = Result{Condition: in.Program.ExplainStart(ctx, in.Run.Trigger), StartedAt: s.now, EndedAt: s.now, Steps: []Step{}, Arrivals: []Arrival{}, Facts: []event.Fact{}}
@@ -121,7 +121,7 @@ func Play(ctx context.Context, in Input) (Result, error) {
 	return s.result, ctx.Err()
 }
 
-// advance lets the machine go on, and keeps what it says.
+// advance advances the machine and records the outcome.
 func (s *simulation) advance(ctx context.Context, in machine.Input) {
 	waited, before := s.state.Waiting, s.state
 	in.Now = s.now
@@ -153,8 +153,8 @@ func (s *simulation) settlement() *runs.Settlement {
 	return &runs.Settlement{Live: &runs.Live{Run: s.Run, AccountID: s.AccountID, State: s.state}, Program: s.Program, State: s.state, Outcome: s.outcome, Now: s.now}
 }
 
-// wait lets time go by until something happens: an event from before the wait ends it, one that
-// arrives now, or its time is over.
+// wait advances the clock to the end of the wait: an earlier event ends it, one that arrives, or its
+// time.
 func (s *simulation) wait(ctx context.Context) {
 	w := s.outcome.Waiting
 	for i, e := range s.Later[:s.next] {
@@ -178,7 +178,7 @@ func (s *simulation) wait(ctx context.Context) {
 
 func (s *simulation) key() string { return s.Program.Definition.Steps[s.state.Step].Key }
 
-// arrive lets an event arrive at a run that waits. It tells whether the wait is over.
+// arrive delivers an event to a waiting run. It reports whether the wait is over.
 func (s *simulation) arrive(ctx context.Context, e *machine.Event) bool {
 	s.next++
 	s.now = e.CreatedAt
@@ -204,7 +204,7 @@ func (s *simulation) arrive(ctx context.Context, e *machine.Event) bool {
 	return a.Outcome == Resumed
 }
 
-// arriveAfterTheEnd tells of the events that find no run any more.
+// arriveAfterTheEnd records the events that arrive after the run has ended.
 func (s *simulation) arriveAfterTheEnd(ctx context.Context) {
 	for ; s.next < len(s.Later); s.next++ {
 		e := s.Later[s.next]
@@ -212,7 +212,7 @@ func (s *simulation) arriveAfterTheEnd(ctx context.Context) {
 	}
 }
 
-// starts tells whether an event would start a run of its own.
+// starts reports whether an event would start a run of its own.
 func (s *simulation) starts(ctx context.Context, e *machine.Event) bool {
 	if e.Name != s.Program.Definition.Trigger.Event {
 		return false

@@ -24,20 +24,20 @@ type Signals interface {
 // Node is this process among those that share the database.
 type Node interface {
 	worker.Process
-	Until() time.Time // by the database clock, for claims; zero: any time
+	Until() time.Time // by the database clock, for claims; zero for no limit
 }
 
 // claimLease is how long a process holds a run that it claimed.
 const claimLease = time.Minute
 
-// Config of the worker.
+// Config configures the worker.
 type Config struct {
 	Idle    bool                  // this process leaves steps to others
 	Client  *http.Client          // of webhook steps; it judges each address that it dials
 	Targets *egress.TargetChecker // checks the URLs of webhook steps before the activation; nil: accept all
 }
 
-// Params is what the service needs.
+// Params contains the dependencies of the service.
 type Params struct {
 	Config   Config
 	DB       *db.DB
@@ -64,7 +64,7 @@ type Service struct {
 	tasks    *worker.Tasks
 }
 
-// New makes the service; nothing runs before Start.
+// New creates the service. Nothing runs before Start.
 func New(p Params) *Service {
 	s := &Service{config: p.Config, db: p.DB, bus: p.Bus, signals: p.Signals, node: p.Node, versions: p.Versions,
 		tasks: worker.NewTasks(p.Logger, p.Workers)}
@@ -74,7 +74,7 @@ func New(p Params) *Service {
 	return s
 }
 
-// Start begins to take steps, unless this process leaves them to others.
+// Start begins taking steps, unless this process leaves them to others.
 func (s *Service) Start(ctx context.Context) error {
 	if s.config.Idle {
 		return nil
@@ -106,7 +106,7 @@ func (s *Service) RetryRefused(ctx context.Context) error {
 	return err
 }
 
-// Stop lets the steps that have begun end while ctx lasts.
+// Stop waits for steps in progress while ctx lasts.
 func (s *Service) Stop(ctx context.Context) error {
 	s.tasks.Stop(ctx)
 	return s.worker.Stop(ctx)

@@ -15,10 +15,10 @@ import (
 	"github.com/postrider/postrider/runtime/storage/db"
 )
 
-// maxClaims is how often a run is claimed without a settlement before it fails.
+// maxClaims bounds how often a run is claimed without a settlement before it fails.
 const maxClaims = 20
 
-// What a step waits before it is tried again.
+// Delays before a step is retried.
 const (
 	waitAway      = 2 * time.Second // the database is away
 	waitDefect    = 10 * time.Second
@@ -26,8 +26,7 @@ const (
 	maxCapWait    = 24 * time.Hour // for a cap to be reset
 )
 
-// result is what came of a claimed run: a settlement, a release, or nothing, because the
-// guard has settled.
+// result is the result of a claimed run: a settlement, a release, or nothing if the guard has settled it.
 type result struct {
 	settlement *runs.Settlement
 	back       *runs.Return
@@ -65,7 +64,7 @@ func (s *Service) step(ctx context.Context, c *runs.Claimed, _ *worker.Lease) (o
 	return s.effects[taken.definition().Type].perform(ctx, taken)
 }
 
-// onward is how a run goes on: a trial waits for nothing.
+// onward returns the function that advances a run; a trial does not wait.
 func onward(l *runs.Live, v *versions.Version) func(context.Context, machine.Run, machine.State, machine.Input) (machine.State, machine.Outcome) {
 	if l.Trial != nil {
 		return v.Hurry
@@ -73,7 +72,7 @@ func onward(l *runs.Live, v *versions.Version) func(context.Context, machine.Run
 	return v.Advance
 }
 
-// given gives up a run that was claimed again and again.
+// given fails a run that was claimed too often.
 func given(c *runs.Claimed, v *versions.Version, now time.Time) *runs.Settlement {
 	const reason = "internal: the step was tried 20 times and could not be finished"
 	step := v.Definition.Steps[c.State.Step]
@@ -82,7 +81,7 @@ func given(c *runs.Claimed, v *versions.Version, now time.Time) *runs.Settlement
 			Output: map[string]any{"status": machine.StatusFailed}}}}}
 }
 
-// taken is how far a claimed run has come.
+// taken is a claimed run with its progress.
 type taken struct {
 	*runs.Claimed
 
@@ -96,7 +95,7 @@ func (t *taken) settlement() *runs.Settlement {
 	return &runs.Settlement{Live: t.Live, Program: t.version.Program, State: t.state, Outcome: t.outcome, Now: t.now}
 }
 
-// after is the settlement when the effect is done, with the steps from before it.
+// after returns the settlement of a finished effect, including the steps before it.
 func (t *taken) after(ctx context.Context, r machine.Result) *runs.Settlement {
 	now := t.Now()
 	state, outcome := onward(t.Live, t.version)(ctx, t.Run, t.state, machine.Input{Now: now, Result: &r})
@@ -104,8 +103,8 @@ func (t *taken) after(ctx context.Context, r machine.Result) *runs.Settlement {
 	return &runs.Settlement{Live: t.Live, Program: t.version.Program, State: state, Outcome: outcome, Now: now}
 }
 
-// blocked stores that the step could not be finished, and how far the run has come before it. The
-// step is tried again after a wait.
+// blocked records why the step could not be finished, and the run's progress before it. The step is
+// retried after a wait.
 func (t *taken) blocked(b runs.Blocked, wait time.Duration) result {
 	now := t.Now()
 	b.Since, b.Until = now, now.Add(wait)
@@ -117,12 +116,12 @@ func (t *taken) blocked(b runs.Blocked, wait time.Duration) result {
 	return result{settlement: s}
 }
 
-// defect is an error of ours, which may be gone at the next try.
+// defect is an internal error, which may be gone at the next try.
 func (t *taken) defect() result {
 	return t.blocked(runs.Blocked{Code: "internal", Message: "The step could not be finished because of an internal error", Counted: true}, waitDefect)
 }
 
-// refused is a refusal that is about the account at this moment.
+// refused is a refusal that depends on the current state of the account.
 func (t *taken) refused(f *fault.Error, wait time.Duration) result {
 	return t.blocked(runs.Blocked{Code: f.Code, Message: f.Error(), ByAccount: f.Code == fault.CodeAccountSuspended || f.Code == fault.CodePlanLimit}, wait)
 }
@@ -133,7 +132,7 @@ func (t *taken) failed(ctx context.Context, code, sentence string) result {
 
 func (t *taken) definition() *definition.Step { return &t.version.Definition.Steps[t.state.Step] }
 
-// settle stores what came of claims.
+// settle stores the results of claims.
 func (s *Service) settle(ctx context.Context, results []worker.Result[*runs.Claimed, result]) error {
 	var list []*runs.Settlement
 	var back []runs.Return
@@ -158,12 +157,11 @@ func (s *Service) settle(ctx context.Context, results []worker.Result[*runs.Clai
 		}
 		s.bus.Wake()
 	}
-	s.worker.Nudge() // most runs have a next step at once
+	s.worker.Nudge() // most runs have another step immediately
 	return nil
 }
 
-// refused tells an answer of sending that is about the message from one that is about the
-// moment.
+// refused returns the fault in an error; nil if there is none.
 func refused(err error) *fault.Error {
 	var f *fault.Error
 	if errors.As(err, &f) {

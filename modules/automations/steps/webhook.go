@@ -20,10 +20,10 @@ import (
 	"github.com/postrider/postrider/runtime/web/webhooksig"
 )
 
-// maxCaptured is how much of an answer a step keeps, in octets.
+// maxCaptured bounds the bytes of a response that a step keeps.
 const maxCaptured = 16 << 10
 
-// postWaits are the waits after requests that may succeed later.
+// postWaits are the delays before failed requests are retried.
 var postWaits = []time.Duration{30 * time.Second, 2 * time.Minute, 10 * time.Minute, time.Hour, 3 * time.Hour}
 
 var _ = register(definition.Webhook, func(s *services) effect { return webhookEffect{s} })
@@ -81,8 +81,8 @@ func (e webhookEffect) perform(ctx context.Context, t *taken) result {
 	return t.failed(ctx, code, reason)
 }
 
-// request makes one request, signed as deliveries to webhook endpoints are. Its
-// Idempotency-Key is the same at each try of the step.
+// request makes one request, signed like deliveries to webhook endpoints. Every try of the step uses the
+// same Idempotency-Key.
 func (e webhookEffect) request(ctx context.Context, t *taken, p *machine.Post) (status int, captured any, err error) {
 	r, err := http.NewRequestWithContext(ctx, p.Method, p.URL, bytes.NewReader(p.Body))
 	if err != nil {

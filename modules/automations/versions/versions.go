@@ -1,5 +1,5 @@
-// Package versions gives the versions of automations, ready to run. A version never changes,
-// so what was compiled once is kept.
+// Package versions returns compiled versions of automations. Versions never change, so compiled ones are
+// cached.
 package versions
 
 import (
@@ -17,15 +17,15 @@ import (
 	"github.com/postrider/postrider/runtime/storage/db"
 )
 
-// Version is an activated state of an automation.
+// Version is an activated version of an automation.
 type Version struct {
 	*machine.Program
 
 	AccountID    string
 	AutomationID string
 	Number       int
-	Document     json.RawMessage // the definition as it is stored
-	DomainIDs    []string        // from which it may send; none: all of the account
+	Document     json.RawMessage // the stored definition
+	DomainIDs    []string        // from which it may send; empty for all of the account
 }
 
 type name struct {
@@ -38,15 +38,15 @@ type Store struct {
 	compiled *cache.Cache[name, *Version]
 }
 
-// most is how many versions are kept compiled.
+// most bounds the cached versions.
 const most = 5_000
 
-// New makes a store.
+// New creates a store.
 func New() *Store {
 	return &Store{cache.New(cache.Config[name, *Version]{Max: most, TTL: time.Hour, Sliding: true})}
 }
 
-// Of gives what a live run follows: its version, or the definition of a trial.
+// Of returns the program of a live run: its version, or the definition of a trial.
 func (s *Store) Of(ctx context.Context, on db.Execer, l *runs.Live) (*Version, error) {
 	if l.Trial == nil {
 		return s.Get(ctx, on, l.Run.AutomationID, l.Run.Version)
@@ -65,8 +65,8 @@ type row struct {
 	domainIDs             []string
 }
 
-// Get gives a version. It reads over on, which may be a transaction. The error is NotFound
-// for one that does not exist.
+// Get returns a version. It reads through on, which may be a transaction. The error is NotFound if it
+// does not exist.
 func (s *Store) Get(ctx context.Context, on db.Execer, automationID string, number int) (*Version, error) {
 	key := name{automationID, number}
 	if known, ok := s.compiled.GetIfPresent(key); ok {
