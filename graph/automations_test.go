@@ -77,7 +77,7 @@ func oneOfThem[T any](rows []T, key func(T) (accountID, id string), noun, accoun
 			return row, nil
 		}
 	}
-	return none, fault.Missing(noun, id)
+	return none, fault.NoSuch(noun, id)
 }
 
 func automationKey(a *ent.Automation) (string, string) { return a.AccountID, a.ID }
@@ -121,7 +121,7 @@ func (f fakeAutomations) Runs(_ context.Context, accountID string, q module.RunF
 		return page.Page[*ent.AutomationRun]{}, err
 	}
 	if q.AutomationID == "aut_999" {
-		return page.Page[*ent.AutomationRun]{}, fault.Missing("automation", q.AutomationID)
+		return page.Page[*ent.AutomationRun]{}, fault.NoSuch("automation", q.AutomationID)
 	}
 	rows := slices.DeleteFunc(someRuns(), func(r *ent.AutomationRun) bool {
 		return q.Status != "" && string(r.Status) != q.Status || q.UserID != "" && (r.UserID == nil || *r.UserID != q.UserID)
@@ -231,8 +231,8 @@ func (f fakeFigures) Of(_ context.Context, accountID string, ids ...string) (map
 	}
 	if counted := out["aut_001"]; counted != nil && accountID == ada {
 		counted.Runs = figures.Runs{Started: 15, Running: 1, Waiting: 2, Completed: 3, Failed: 4, Cancelled: 5}
-		counted.Steps = map[figures.Place]figures.Step{{Version: 1, Key: "hello"}: {Completed: 1}, {Version: 2, Key: "hello"}: {Waiting: 1, Completed: 2, TimedOut: 1, Skipped: 3, Failed: 4, Cancelled: 5}}
-		counted.Messages = map[figures.Place]figures.Texts{{Version: 2, Key: "text"}: {Sent: 3, Delivered: 2, Failed: 1}}
+		counted.Steps = map[figures.StepPosition]figures.Step{{Version: 1, Key: "hello"}: {Completed: 1}, {Version: 2, Key: "hello"}: {Waiting: 1, Completed: 2, TimedOut: 1, Skipped: 3, Failed: 4, Cancelled: 5}}
+		counted.Messages = map[figures.StepPosition]figures.Texts{{Version: 2, Key: "text"}: {Sent: 3, Delivered: 2, Failed: 1}}
 	}
 	return out, f.call("Of")
 }

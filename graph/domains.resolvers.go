@@ -52,7 +52,7 @@ func (r *queryResolver) Domain(ctx context.Context, id string) (*model.Domain, e
 		return nil, err
 	}
 	if !caller.MayUseDomain(found.ID) {
-		return nil, accounts.OtherDomain()
+		return nil, accounts.ErrOtherDomain()
 	}
 	return r.domainPage(ctx, caller.AccountID, []*ent.Domain{found})[0], nil
 }

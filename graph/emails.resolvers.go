@@ -128,7 +128,7 @@ func (r *queryResolver) Email(ctx context.Context, id string) (*model.Email, err
 		return nil, err
 	}
 	if !caller.MayUseDomain(found.DomainID) {
-		return nil, accounts.OtherDomain()
+		return nil, accounts.ErrOtherDomain()
 	}
 	email := r.emailPage(ctx, caller.AccountID, []*ent.Email{found})[0]
 	if found.HTML == nil && found.Text == nil { // they may have to be read from what came over SMTP

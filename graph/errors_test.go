@@ -53,7 +53,7 @@ func TestFieldErrorNamesItsPlaceAndLeavesTheRest(t *testing.T) {
 func TestDatabaseAwayIs503(t *testing.T) {
 	t.Parallel()
 	for name, err := range map[string]error{
-		"by the service":  fault.Unavailable(driver.ErrBadConn),
+		"by the service":  fault.DatabaseUnavailable(driver.ErrBadConn),
 		"by the database": fmt.Errorf("list: %w", driver.ErrBadConn),
 	} {
 		for _, method := range []string{"List", "Timeline"} {
@@ -74,7 +74,7 @@ func TestNoRoomForBodiesIs503(t *testing.T) {
 	t.Parallel()
 	s := newServer(t, setup{emails: 1})
 	for n, full := 0, false; !full; n++ { // the memory stays full until the end of the test
-		_, err := s.held.Work(t.Context(), intake.Owner{Account: fmt.Sprint("acc_", n)}, 1<<20, time.Millisecond)
+		_, err := s.held.AcquireWork(t.Context(), intake.Tenant{Account: fmt.Sprint("acc_", n)}, 1<<20, time.Millisecond)
 		full = err != nil
 	}
 	a := s.ask(t, `{ email(id: "msg_001") { content { html } } }`, nil)

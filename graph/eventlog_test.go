@@ -34,8 +34,8 @@ func someFacts() []event.Fact {
 
 func (fakeFacts) Horizon(context.Context) (time.Time, error) { return day.Add(time.Hour), nil }
 
-func (f fakeFacts) Read(_ context.Context, s bus.Stretch) (bus.Read, error) {
-	read := bus.Read{Next: id.Since(id.Fact, day.Add(time.Hour))}
+func (f fakeFacts) Read(_ context.Context, s bus.AccountFeed) (bus.FeedPage, error) {
+	read := bus.FeedPage{Next: id.Since(id.Fact, day.Add(time.Hour))}
 	for _, fact := range someFacts() {
 		if fact.AccountID != s.AccountID || fact.ID <= s.After || !strings.Contains(strings.Join(typeNames(s.Types), " "), string(fact.Type)) {
 			continue

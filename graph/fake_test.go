@@ -122,7 +122,7 @@ func (f fakeAccounts) Key(_ context.Context, accountID, keyID string) (*ent.APIK
 			return k, f.call("Key")
 		}
 	}
-	return nil, fault.Missing("API key", keyID)
+	return nil, fault.NoSuch("API key", keyID)
 }
 
 func (f fakeAccounts) SeveralKeys(_ context.Context, accountID string, ids ...string) (out []*ent.APIKey, err error) {
@@ -172,7 +172,7 @@ func (f fakeDomains) Get(_ context.Context, accountID, domainID string) (*ent.Do
 			return d, f.call("domains.Get")
 		}
 	}
-	return nil, fault.Missing("domain", domainID)
+	return nil, fault.NoSuch("domain", domainID)
 }
 
 func (f fakeDomains) Several(_ context.Context, accountID string, ids ...string) (out []*ent.Domain, err error) {
@@ -238,7 +238,7 @@ func (f fakeEmails) Get(_ context.Context, accountID, emailID string) (*ent.Emai
 			return e, err
 		}
 	}
-	return nil, orElse(err, fault.Missing("email", emailID))
+	return nil, orElse(err, fault.NoSuch("email", emailID))
 }
 
 func (f fakeEmails) Several(_ context.Context, accountID string, ids ...string) (out []*ent.Email, err error) {

@@ -49,7 +49,7 @@ type Accounts interface {
 	FilteredKeys(ctx context.Context, accountID string, f accounts.KeyFilter, r page.Request) (page.Page[*ent.APIKey], error)
 	CountKeys(ctx context.Context, accountID string, f accounts.KeyFilter, most int) (int, error)
 	Key(ctx context.Context, accountID, keyID string) (*ent.APIKey, error)
-	SeveralKeys(ctx context.Context, accountID string, keyIDs ...string) ([]*ent.APIKey, error)
+	KeysByID(ctx context.Context, accountID string, keyIDs ...string) ([]*ent.APIKey, error)
 }
 
 // Domains reads sending domains.

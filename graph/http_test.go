@@ -43,7 +43,7 @@ func TestAuthenticationFaultsKeepTheirMeaning(t *testing.T) {
 		want   string
 	}{
 		{fault.Forbiddenf(fault.CodeAccountSuspended, "This account is suspended"), 403, `{"error":{"message":"This account is suspended","code":"account_suspended"}}`},
-		{fault.Unavailable(errors.New("dial tcp 10.0.0.5: refused")), 503, `{"error":{"message":"The service cannot read this right now; try again","code":"delivery_unavailable"}}`},
+		{fault.DatabaseUnavailable(errors.New("dial tcp 10.0.0.5: refused")), 503, `{"error":{"message":"The service cannot read this right now; try again","code":"delivery_unavailable"}}`},
 		{errors.New("column hash does not exist"), 500, `{"error":{"message":"Internal error"}}`},
 	} {
 		s := newServer(t, setup{auth: fakeAuth{err: c.err}})

@@ -34,14 +34,14 @@ func TestLargeAnswersLieOnDiskWhileTheyAreTaken(t *testing.T) {
 	if _, err := io.ReadFull(c, make([]byte, 1000)); err != nil {
 		t.Fatal(err)
 	}
-	if got := s.held.Held(); got.Working != 0 || got.Arriving != 0 || got.Spool < 4<<20 {
+	if got := s.held.Usage(); got.Working != 0 || got.Arriving != 0 || got.Spool < 4<<20 {
 		t.Errorf("while the client takes 5 MB %+v is held, want octets of the spool only", got)
 	}
 	rest, err := io.Copy(io.Discard, c)
 	if err != nil || rest < 4<<20 {
 		t.Errorf("then %d octets came, %v\n%s", rest, err, s.log)
 	}
-	expect.Within(t, 10*time.Second, "nothing is held", func() bool { return s.held.Held() == intake.Held{} })
+	expect.EventuallyWithin(t, 10*time.Second, "nothing is held", func() bool { return s.held.Usage() == intake.Usage{} })
 }
 
 // One request reads bodies up to a bound; that is told in words.
@@ -62,7 +62,7 @@ func TestTheBodiesOfARequestAreBounded(t *testing.T) {
 // A body that does not come ends with an answer.
 func TestABodyThatDoesNotComeIsGivenUp(t *testing.T) {
 	t.Parallel()
-	s := newServer(t, setup{pace: intake.Pace{Octets: 60 << 10, Within: 100 * time.Millisecond}})
+	s := newServer(t, setup{pace: intake.Rate{Bytes: 60 << 10, Period: 100 * time.Millisecond}})
 	r := request(t, s.url, "svc_full", "")
 	in, out := io.Pipe()
 	defer out.Close()

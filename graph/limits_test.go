@@ -141,7 +141,7 @@ func TestLargeResultsAreRefused(t *testing.T) {
 			t.Errorf("%d of 1 MB: got status %d and %.300s, want 400 %s without data", count, a.status, a.body, refusal.CodeResultTooLarge)
 		}
 	}
-	if left := s.held.Held(); left != (intake.Held{}) {
+	if left := s.held.Usage(); left != (intake.Usage{}) {
 		t.Errorf("afterwards %+v is held", left)
 	}
 }

@@ -33,7 +33,7 @@ func (r *Resolver) linksOf(ctx context.Context, accountID string, rows []*ent.Em
 		return byID(r.domainPage(ctx, accountID, found), func(d *model.Domain) string { return d.ID }), err
 	})
 	page.Keys = linked(ctx, rights.Write, "Query.apiKeys", func(e *ent.Email) string { return given(e.APIKeyID) }, rows, func(ids []string) (map[string]*ent.APIKey, error) {
-		found, err := r.parts.Accounts.SeveralKeys(ctx, accountID, ids...)
+		found, err := r.parts.Accounts.KeysByID(ctx, accountID, ids...)
 		return byID(found, func(k *ent.APIKey) string { return k.ID }), err
 	})
 	page.Templates = linked(ctx, rights.Read, "Query.templates", func(e *ent.Email) string { return given(e.TemplateID) }, rows, func(ids []string) (map[string]*model.Template, error) {
@@ -51,7 +51,7 @@ func (r *Resolver) linksOf(ctx context.Context, accountID string, rows []*ent.Em
 
 // deliveriesOf gives what endpoints were told of the emails of a page, by the event's id.
 func (r *Resolver) deliveriesOf(ctx context.Context, accountID string, page *model.EmailPage) (map[string][]*model.WebhookDelivery, error) {
-	if caller, err := inquiry.Caller(ctx); err != nil || !caller.Follows(rights.Read, "Query.webhookDeliveries") {
+	if caller, err := inquiry.Caller(ctx); err != nil || !caller.MayFollow(rights.Read, "Query.webhookDeliveries") {
 		return nil, err
 	}
 	timelines, err := page.Timeline()
@@ -64,7 +64,7 @@ func (r *Resolver) deliveriesOf(ctx context.Context, accountID string, page *mod
 			events = append(events, f.ID)
 		}
 	}
-	found, err := r.parts.Webhooks.OfEvents(ctx, accountID, events...)
+	found, err := r.parts.Webhooks.DeliveriesOfEvents(ctx, accountID, events...)
 	if err != nil {
 		return nil, err
 	}
@@ -94,7 +94,7 @@ func emailDeliveries(e *model.Email) ([]*model.WebhookDelivery, error) {
 func linked[R, T any](ctx context.Context, right rights.Operation, field string, of func(R) string, rows []R, ask func(ids []string) (map[string]T, error)) func() (map[string]T, error) {
 	return sync.OnceValues(func() (map[string]T, error) {
 		caller, err := inquiry.Caller(ctx)
-		if err != nil || !caller.Follows(right, field) {
+		if err != nil || !caller.MayFollow(right, field) {
 			return nil, err
 		}
 		var ids []string
@@ -142,7 +142,7 @@ func (r *Resolver) runsOf(ctx context.Context, accountID string, ids []string) m
 
 // suppressedOf gives the suppressions of the recipients of a page, by their addresses.
 func (r *Resolver) suppressedOf(ctx context.Context, accountID string, page *model.EmailPage) (map[string]*model.Suppression, error) {
-	if caller, err := inquiry.Caller(ctx); err != nil || !caller.Follows(rights.Read, "Query.suppressions") {
+	if caller, err := inquiry.Caller(ctx); err != nil || !caller.MayFollow(rights.Read, "Query.suppressions") {
 		return nil, err
 	}
 	recipients, err := page.Recipients()

@@ -27,8 +27,8 @@ func (fakeStatistics) AskReceived(_ context.Context, accountID string, q statist
 	figures := statistics.ReceivedFigures{Received: 3, Ham: 2, Spam: 1, Octets: 5_000_000_000}
 	buckets := []statistics.ReceivedBucket{{Start: day, Figures: figures}}
 	group := statistics.ReceivedGroup{Key: string(q.GroupBy), Label: "a label", Totals: figures, Buckets: buckets}
-	answer := timeseries.Answer[statistics.ReceivedFigures]{Totals: figures, Buckets: buckets, Groups: []statistics.ReceivedGroup{group}, Other: &statistics.ReceivedGroup{Totals: figures}}
-	return statistics.ReceivedAnswer{Answer: answer, AsOf: day}, nil
+	answer := timeseries.Result[statistics.ReceivedFigures]{Totals: figures, Buckets: buckets, Groups: []statistics.ReceivedGroup{group}, Other: &statistics.ReceivedGroup{Totals: figures}}
+	return statistics.ReceivedAnswer{Result: answer, AsOf: day}, nil
 }
 
 func TestReceivedMailIsCounted(t *testing.T) {

@@ -45,7 +45,7 @@ func (f fakeInstallation) Count(ctx context.Context, of desk.Filter, most int) (
 
 func (fakeInstallation) Account(_ context.Context, id string) (desk.Account, error) {
 	if id != ada {
-		return desk.Account{}, fault.Missing("account", id)
+		return desk.Account{}, fault.NoSuch("account", id)
 	}
 	return desk.Account{Account: someAccount(), Usage: accounts.Usage{Day: 1, Month: 2, DayEnds: day, MonthEnds: day}}, nil
 }

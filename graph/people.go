@@ -43,7 +43,7 @@ func toViewer(c accounts.Caller) *model.Viewer {
 			v.Role = &role
 		}
 	}
-	for _, op := range c.Can() {
+	for _, op := range c.AllowedOperations() {
 		v.Can = append(v.Can, model.Right(strings.ToUpper(op.String())))
 	}
 	return v

@@ -23,15 +23,15 @@ type fakePeople struct{}
 
 func (fakePeople) Person(_ context.Context, token, _ string) (accounts.Caller, error) {
 	if token == "nobody" {
-		return accounts.Caller{Person: &accounts.Someone{UserID: "usr_2", Email: "eve@example.com"}}, nil
+		return accounts.Caller{Person: &accounts.Person{UserID: "usr_2", Email: "eve@example.com"}}, nil
 	}
 	if token == "operator" {
-		return accounts.Caller{AccountID: ada, Person: &accounts.Someone{UserID: "usr_3", Email: "op@example.com", Role: rights.RoleViewer, Operator: true}}, nil
+		return accounts.Caller{AccountID: ada, Person: &accounts.Person{UserID: "usr_3", Email: "op@example.com", Role: rights.RoleViewer, Operator: true}}, nil
 	}
 	if !rights.Role(token).Known() {
 		return accounts.Caller{}, fault.Unauthenticated()
 	}
-	return accounts.Caller{AccountID: ada, Person: &accounts.Someone{UserID: "usr_1", SessionID: "ses_1", Email: "ada@example.com", Name: "Ada", Role: rights.Role(token)}}, nil
+	return accounts.Caller{AccountID: ada, Person: &accounts.Person{UserID: "usr_1", SessionID: "ses_1", Email: "ada@example.com", Name: "Ada", Role: rights.Role(token)}}, nil
 }
 
 type fakeTeams struct{}

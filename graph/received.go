@@ -67,7 +67,7 @@ func (r *Resolver) receivedPage(ctx context.Context, accountID string, rows []*e
 			return byID(r.domainPage(ctx, accountID, found), func(d *model.Domain) string { return d.ID }), err
 		}),
 		Deliveries: linked(ctx, rights.Read, "Query.webhookDeliveries", func(e *ent.ReceivedEmail) string { return e.ID }, rows, func(ids []string) (map[string][]*model.WebhookDelivery, error) {
-			found, err := r.parts.Webhooks.OfSubjects(ctx, accountID, ids...)
+			found, err := r.parts.Webhooks.DeliveriesOfSubjects(ctx, accountID, ids...)
 			return r.deliveriesBy(ctx, accountID, found), err
 		}),
 	}

@@ -64,7 +64,7 @@ func (f fakeReceived) Get(_ context.Context, accountID, id string) (*ent.Receive
 			return e, nil
 		}
 	}
-	return nil, fault.Missing("received email", id)
+	return nil, fault.NoSuch("received email", id)
 }
 
 func (f fakeReceived) Open(_ context.Context, e *ent.ReceivedEmail) (*inbound.Content, error) {
@@ -76,7 +76,7 @@ func (f fakeReceived) Open(_ context.Context, e *ent.ReceivedEmail) (*inbound.Co
 
 func (f fakeReceived) Rules(_ context.Context, accountID, domainID string) (addressrules.Rules, error) {
 	if accountID != ada || domainID != "dom_001" {
-		return addressrules.Rules{}, fault.Missing("domain", domainID)
+		return addressrules.Rules{}, fault.NoSuch("domain", domainID)
 	}
 	return addressrules.Rules{Rules: []shape.AddressRule{{Match: "support*", Action: addressrules.Accept}, {Match: "x", Action: addressrules.Reject}}}, nil
 }

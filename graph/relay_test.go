@@ -44,7 +44,7 @@ func (f fakeSMTPCredentials) Get(_ context.Context, accountID, id string) (*ent.
 			return c, f.call("SMTPCredentials.Get")
 		}
 	}
-	return nil, fault.Missing("SMTP credential", id)
+	return nil, fault.NoSuch("SMTP credential", id)
 }
 
 func (f fakeSMTPCredentials) Endpoint() (host string, port int, tls string) {

@@ -52,7 +52,7 @@ func requestFilter(in *model.APIRequestFilter) (out apilog.Filter) {
 func (r *Resolver) requestPage(ctx context.Context, accountID string, rows []apilog.Request) []*model.APIRequest {
 	shared := &model.APIRequestPage{
 		Keys: linked(ctx, rights.Write, "Query.apiKeys", func(q apilog.Request) string { return q.APIKeyID }, rows, func(ids []string) (map[string]*ent.APIKey, error) {
-			found, err := r.parts.Accounts.SeveralKeys(ctx, accountID, ids...)
+			found, err := r.parts.Accounts.KeysByID(ctx, accountID, ids...)
 			return byID(found, func(k *ent.APIKey) string { return k.ID }), err
 		}),
 		Emails: linked(ctx, rights.ReadSent, "Query.emails", func(q apilog.Request) string { return q.EmailID }, rows, func(ids []string) (map[string]*model.Email, error) {

@@ -48,7 +48,7 @@ func (f fakeRequests) Get(_ context.Context, accountID, id string) (apilog.Reque
 			return one, f.call("requests.Get")
 		}
 	}
-	return apilog.Request{}, fault.Missing("API request", id)
+	return apilog.Request{}, fault.NoSuch("API request", id)
 }
 
 // fakeRaw composes no mail.

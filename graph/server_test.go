@@ -49,7 +49,7 @@ type setup struct {
 	on     []string // allModules when nil
 	emails int      // of the asking account
 	html   string   // of theirs; "" is a short one
-	pace   intake.Pace
+	pace   intake.Rate
 	auth   fakeAuth
 	rate   transport.RateLimit
 	hook   map[string]func() error
@@ -69,7 +69,7 @@ func newServer(t testing.TB, s setup) *testServer {
 			e.HTML = &s.html
 		}
 	}
-	held, err := intake.New(intake.Config{Dir: t.TempDir(), Floor: s.pace, Logger: slog.New(slog.DiscardHandler)})
+	held, err := intake.New(intake.Config{Dir: t.TempDir(), MinRate: s.pace, Logger: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -102,7 +102,7 @@ func newServer(t testing.TB, s setup) *testServer {
 	if err != nil {
 		t.Fatal(err)
 	}
-	listener := httptest.NewServer(held.Bound(handler, func(*http.Request) intake.Owner { return intake.Owner{} }, func(w http.ResponseWriter) { w.WriteHeader(http.StatusServiceUnavailable) }))
+	listener := httptest.NewServer(held.Bound(handler, func(*http.Request) intake.Tenant { return intake.Tenant{} }, func(w http.ResponseWriter) { w.WriteHeader(http.StatusServiceUnavailable) }))
 	t.Cleanup(listener.Close)
 	srv.url, srv.held = listener.URL, held
 	return srv

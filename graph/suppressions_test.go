@@ -67,7 +67,7 @@ func (f fakeSuppressions) Get(_ context.Context, accountID, id string) (*ent.Sup
 			return s, f.call("suppressions.Get")
 		}
 	}
-	return nil, fault.Missing("suppression", id)
+	return nil, fault.NoSuch("suppression", id)
 }
 
 // Of finds those of addresses that are on the list.
@@ -96,7 +96,7 @@ func (f fakeSuppressions) OptOut(_ context.Context, accountID, id string) (*ent.
 			return o, f.call("OptOut")
 		}
 	}
-	return nil, fault.Missing("category opt-out", id)
+	return nil, fault.NoSuch("category opt-out", id)
 }
 
 func TestSuppressionsAnswerEveryField(t *testing.T) {

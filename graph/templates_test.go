@@ -61,7 +61,7 @@ func (f fakeTemplates) Get(_ context.Context, accountID, ref string) (templates.
 		return templates.Template{Template: &ent.Template{ID: ref, Name: "Bob's"}}, f.call("Templates.Get")
 	}
 	if accountID != ada || ref != "receipt" && ref != "tpl_2" {
-		return templates.Template{}, fault.Missing("template", ref)
+		return templates.Template{}, fault.NoSuch("template", ref)
 	}
 	return someTemplates()[0], f.call("Templates.Get")
 }

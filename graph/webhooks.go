@@ -19,7 +19,7 @@ import (
 // Webhooks reads endpoints and what was delivered to them.
 type Webhooks interface {
 	List(ctx context.Context, accountID string, r page.Request) (page.Page[*ent.Webhook], error)
-	Filtered(ctx context.Context, accountID string, f webhooks.EndpointFilter, r page.Request) (page.Page[*ent.Webhook], error)
+	ListFiltered(ctx context.Context, accountID string, f webhooks.EndpointFilter, r page.Request) (page.Page[*ent.Webhook], error)
 	Count(ctx context.Context, accountID string, f webhooks.EndpointFilter, most int) (int, error)
 	Get(ctx context.Context, accountID, webhookID string) (*ent.Webhook, error)
 	Events(endpoint *ent.Webhook) []string
@@ -27,14 +27,14 @@ type Webhooks interface {
 	CountDeliveries(ctx context.Context, accountID, webhookID string, f webhooks.Filter, most int) (int, error)
 	Delivery(ctx context.Context, accountID, deliveryID string) (*ent.WebhookDelivery, error)
 	Attempts(ctx context.Context, accountID string, deliveryIDs ...string) (map[string][]*ent.WebhookAttempt, error)
-	Several(ctx context.Context, accountID string, webhookIDs ...string) (map[string]*ent.Webhook, error)
-	// OfEvents gives deliveries by the id of their event.
-	OfEvents(ctx context.Context, accountID string, eventIDs ...string) (map[string][]*ent.WebhookDelivery, error)
-	// OfSubjects gives deliveries by the id of what their event is about.
-	OfSubjects(ctx context.Context, accountID string, subjectIDs ...string) (map[string][]*ent.WebhookDelivery, error)
+	GetMany(ctx context.Context, accountID string, webhookIDs ...string) (map[string]*ent.Webhook, error)
+	// DeliveriesOfEvents gives deliveries by the id of their event.
+	DeliveriesOfEvents(ctx context.Context, accountID string, eventIDs ...string) (map[string][]*ent.WebhookDelivery, error)
+	// DeliveriesOfSubjects gives deliveries by the id of what their event is about.
+	DeliveriesOfSubjects(ctx context.Context, accountID string, subjectIDs ...string) (map[string][]*ent.WebhookDelivery, error)
 	// Latest gives the latest deliveries by endpoint.
 	Latest(ctx context.Context, accountID, state string, most int, webhookIDs ...string) (map[string][]*ent.WebhookDelivery, error)
-	Ask(ctx context.Context, accountID, webhookID string, q timeseries.Question) (webhooks.Answer, error)
+	Ask(ctx context.Context, accountID, webhookID string, q timeseries.Query) (webhooks.Answer, error)
 }
 
 var _ Webhooks = (*webhooks.Service)(nil)
@@ -66,7 +66,7 @@ func (r *Resolver) deliveryPage(ctx context.Context, accountID string, rows []*e
 			wanted = append(wanted, row.WebhookID)
 		}
 		slices.Sort(wanted)
-		found, err := r.parts.Webhooks.Several(ctx, accountID, slices.Compact(wanted)...)
+		found, err := r.parts.Webhooks.GetMany(ctx, accountID, slices.Compact(wanted)...)
 		return byID(r.webhookPage(ctx, accountID, slices.Collect(maps.Values(found))), func(w *model.Webhook) string { return w.ID }), err
 	})
 	for i, row := range rows {

@@ -24,7 +24,7 @@ import (
 func (r *queryResolver) Webhooks(ctx context.Context, first *int, after *string, last *int, before *string, filter *model.WebhookFilter) (*model.WebhookConnection, error) {
 	service := r.parts.Webhooks
 	found, err := connection.Listed[model.WebhookEdge](ctx, rights.Read, connection.At(first, after, last, before), endpointFilter(filter),
-		service.Filtered, service.Count, r.webhookPage)
+		service.ListFiltered, service.Count, r.webhookPage)
 	return &model.WebhookConnection{Connection: found}, err
 }
 
@@ -73,7 +73,7 @@ func (r *queryResolver) WebhookStatistics(ctx context.Context, rangeArg model.Ti
 	if err != nil {
 		return nil, err
 	}
-	found, err := r.parts.Webhooks.Ask(ctx, caller.AccountID, given(webhookID), timeseries.Question{Range: statisticsRange(rangeArg),
+	found, err := r.parts.Webhooks.Ask(ctx, caller.AccountID, given(webhookID), timeseries.Query{Range: statisticsRange(rangeArg),
 		Interval: timeseries.Interval(strings.ToLower(string(interval))), Timezone: timezone})
 	if err != nil {
 		return nil, err

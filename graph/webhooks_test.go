@@ -63,7 +63,7 @@ func (f fakeWebhooks) Get(_ context.Context, accountID, id string) (*ent.Webhook
 			return w, f.call("webhooks.Get")
 		}
 	}
-	return nil, fault.Missing("webhook", id)
+	return nil, fault.NoSuch("webhook", id)
 }
 
 func (f fakeWebhooks) Several(_ context.Context, accountID string, ids ...string) (map[string]*ent.Webhook, error) {
@@ -105,7 +105,7 @@ func (f fakeWebhooks) Latest(_ context.Context, accountID, state string, most in
 	return out, f.call("Latest")
 }
 
-func (f fakeWebhooks) Ask(_ context.Context, _, _ string, q timeseries.Question) (module.Answer, error) {
+func (f fakeWebhooks) Ask(_ context.Context, _, _ string, q timeseries.Query) (module.Answer, error) {
 	figures := module.Figures{Deliveries: 4, Succeeded: 2, Failed: 1, Attempts: 5, Half: time.Second, Most: 2 * time.Second}
 	return module.Answer{Totals: figures, Buckets: []timeseries.Bucket[module.Figures]{{Start: q.Range.Since, Figures: figures}},
 		Endpoints: []module.EndpointFigures{{Webhook: someWebhooks()[0], Figures: figures}}}, f.call("Ask")
@@ -141,7 +141,7 @@ func (f fakeWebhooks) Delivery(_ context.Context, accountID, id string) (*ent.We
 				StatusCode: &status, CreatedAt: day, SettledAt: &at}, f.call("Delivery")
 		}
 	}
-	return nil, fault.Missing("webhook delivery", id)
+	return nil, fault.NoSuch("webhook delivery", id)
 }
 
 func (f fakeWebhooks) Attempts(_ context.Context, _ string, ids ...string) (map[string][]*ent.WebhookAttempt, error) {

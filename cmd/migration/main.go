@@ -54,13 +54,13 @@ func main() {
 func run(ctx context.Context, check, hash bool, arguments []string) error {
 	switch {
 	case hash && !check && len(arguments) == 0:
-		return rehash(directory)
+		return writeHash(directory)
 	case check && !hash && len(arguments) == 0:
 		return verify(ctx)
 	case !check && !hash && len(arguments) == 1:
 		written, err := write(ctx, directory, arguments[0])
 		if err == nil {
-			err = mark(written)
+			err = markExpand(written)
 		}
 		for _, name := range written {
 			fmt.Println(filepath.Join(directory, name))
@@ -73,8 +73,8 @@ func run(ctx context.Context, check, hash bool, arguments []string) error {
 	return errors.New("give a name for the migration, or -hash, or -check")
 }
 
-// mark has new files say that they only add, which a test then looks at.
-func mark(names []string) error {
+// markExpand has new files say that they only add, which a test then looks at.
+func markExpand(names []string) error {
 	for _, name := range names {
 		file := filepath.Join(directory, name)
 		content, err := os.ReadFile(file)
@@ -85,11 +85,11 @@ func mark(names []string) error {
 			return err
 		}
 	}
-	return rehash(directory)
+	return writeHash(directory)
 }
 
-// rehash makes atlas.sum agree with the files.
-func rehash(path string) error {
+// writeHash makes atlas.sum agree with the files.
+func writeHash(path string) error {
 	local, err := migrate.NewLocalDir(path)
 	if err != nil {
 		return err

@@ -28,7 +28,7 @@ func TestHashAfterAFileByHand(t *testing.T) {
 	if _, err := write(t.Context(), folder, "next"); err == nil || !strings.Contains(err.Error(), "checksum") {
 		t.Errorf("with a stale atlas.sum: %v", err)
 	}
-	if err := rehash(folder); err != nil {
+	if err := writeHash(folder); err != nil {
 		t.Fatal(err)
 	}
 	written, err := write(t.Context(), folder, "next")

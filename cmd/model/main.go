@@ -32,7 +32,7 @@ func generateMigrate() error {
 	gen.GraphTemplates = slices.DeleteFunc(slices.Clone(graphs), func(t gen.GraphTemplate) bool {
 		return t.Name != "migrate" && t.Name != "schema"
 	})
-	if err := generate(gen.Migrate); err != nil {
+	if err := generateCode(gen.Migrate); err != nil {
 		return err
 	}
 	return removeEmptyDirectories(".")
@@ -62,10 +62,10 @@ func generateClient() error {
 			gen.Templates[i].Cond = func(t *gen.Type) bool { return wanted(buildersOf(t)) }
 		}
 	}
-	return generate(0, omitEntities, omitBuilders)
+	return generateCode(0, omitEntities, omitBuilders)
 }
 
-func generate(migrate gen.SchemaMode, hooks ...gen.Hook) error {
+func generateCode(migrate gen.SchemaMode, hooks ...gen.Hook) error {
 	driver, err := gen.NewStorage("sql")
 	if err != nil {
 		return err

@@ -28,7 +28,7 @@ type accountCreateCommand struct {
 	Unmetered          bool   `help:"Do not apply caps and rate limits of the plan."`
 }
 
-func (c *accountCreateCommand) account(cfg setting.Values) accounts.NewAccount {
+func (c *accountCreateCommand) newAccount(cfg setting.Values) accounts.NewAccount {
 	return accounts.NewAccount{Name: c.Name, Email: c.Email, Plan: cmp.Or(c.Plan, billing.DefaultPlan(cfg)), ProductionUnlocked: c.ProductionUnlocked, Unmetered: c.Unmetered}
 }
 
@@ -38,15 +38,15 @@ func (c *accountCreateCommand) Run(s *session) error {
 		return err
 	}
 	return withAccounts(s.ctx, cfg, func(service *accounts.Service) error {
-		made, err := service.CreateAccount(s.ctx, c.account(cfg))
+		made, err := service.CreateAccount(s.ctx, c.newAccount(cfg))
 		if err != nil {
 			return err
 		}
-		return s.print(accountMade(made))
+		return s.print(createdAccount(made))
 	})
 }
 
-func accountMade(made *ent.Account) any {
+func createdAccount(made *ent.Account) any {
 	type account struct {
 		ID    string `json:"id"`
 		Name  string `json:"name"`
@@ -108,7 +108,7 @@ type accountUpdateCommand struct {
 	RecordRetention *int    `help:"Days until emails are deleted." placeholder:"DAYS"`
 }
 
-func (c *accountUpdateCommand) change() accounts.AccountChange {
+func (c *accountUpdateCommand) accountChange() accounts.AccountChange {
 	var limit **int
 	if c.MonthlyLimit != nil {
 		limit = &c.MonthlyLimit
@@ -121,7 +121,7 @@ func (c *accountUpdateCommand) change() accounts.AccountChange {
 }
 
 func (c *accountUpdateCommand) Validate() error {
-	if c.change().Empty() {
+	if c.accountChange().Empty() {
 		return errors.New("no fields to update: set at least one of --name, --plan, --payment-method, --unlock, --suspend, " +
 			"--monthly-limit, --stored-bytes, --daily-bytes, --body-retention and --record-retention")
 	}
@@ -138,7 +138,7 @@ func (c *accountUpdateCommand) Run(s *session) error {
 		if err != nil {
 			return err
 		}
-		if found, err = service.UpdateAccount(s.ctx, found.ID, c.change()); err != nil {
+		if found, err = service.UpdateAccount(s.ctx, found.ID, c.accountChange()); err != nil {
 			return err
 		}
 		return s.printAccount(service, found)

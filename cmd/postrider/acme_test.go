@@ -63,7 +63,7 @@ func TestServeObtainsACMECertificate(t *testing.T) {
 	}
 	data := t.TempDir()
 	start := func() *process {
-		return begunIn(t, []string{"SSL_CERT_FILE=" + trusted}, "dev", "--data-dir", data, "--base-url=https://"+host,
+		return startProcessIn(t, []string{"SSL_CERT_FILE=" + trusted}, "dev", "--data-dir", data, "--base-url=https://"+host,
 			fmt.Sprintf("--http-addr=127.0.0.1:%d", plain), fmt.Sprintf("--http-tls-addr=127.0.0.1:%d", secure),
 			"--acme-ca="+authority.URL+wfe.DirectoryPath, "--acme-email=ops@acme.test")
 	}

@@ -100,7 +100,7 @@ type moneySettings struct {
 
 func (m moneySettings) load() (setting.Values, error) {
 	cfg, err := m.settingFlags.load()
-	return hushed(cfg, m.Verbose), err
+	return silenceLogs(cfg, m.Verbose), err
 }
 
 type billingSetupCommand struct {

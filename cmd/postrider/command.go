@@ -113,12 +113,12 @@ func (c *serveCommand) Run(s *session) error {
 }
 
 func (s *session) serve(mode setting.Mode, flags settingFlags, readyFile string) error {
-	cfg, err := config.Load(mode, s.machine, flags.texts())
+	cfg, err := config.Load(mode, s.machine, flags.settingTexts())
 	if err != nil {
 		return err
 	}
 	return app.Run(s.ctx, cfg, app.Options{Version: s.version, ReadyFile: readyFile, Out: s.out, Log: s.log,
-		Strays: setting.Strays(os.Environ(), s.variables)})
+		Strays: setting.UnknownVariables(os.Environ(), s.variables)})
 }
 
 // toolSettings are the settings of commands that use the database and exit.
@@ -130,11 +130,11 @@ type toolSettings struct {
 
 func (t toolSettings) load() (setting.Values, error) {
 	cfg, err := t.settingFlags.load()
-	return hushed(cfg, t.Verbose), err
+	return silenceLogs(cfg, t.Verbose), err
 }
 
-// hushed disables log lines unless the user asked for them. The error of the command reports a failure.
-func hushed(cfg setting.Values, verbose bool) setting.Values {
+// silenceLogs disables log lines unless the user asked for them. The error of the command reports a failure.
+func silenceLogs(cfg setting.Values, verbose bool) setting.Values {
 	const nothing = slog.Level(100)
 	if verbose {
 		return cfg
@@ -224,7 +224,7 @@ func (c *partitionCommand) Run(s *session) error {
 			}
 		}
 		if !c.Plan && !c.Undo {
-			if _, err := months.Keep(s.ctx, of.store.DB, of.log); err != nil {
+			if _, err := months.Maintain(s.ctx, of.store.DB, of.log); err != nil {
 				return err
 			}
 		}

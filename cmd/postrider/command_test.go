@@ -21,16 +21,16 @@ import (
 	"github.com/postrider/postrider/runtime/ops/config"
 )
 
-// said is the result of parsing a command line.
-type said struct {
+// parseResult is the result of parsing a command line.
+type parseResult struct {
 	line    commandLine
 	command string
 }
 
-// parsed parses arguments without running the command.
-func parsed(t *testing.T, args ...string) said {
+// parseArguments parses arguments without running the command.
+func parseArguments(t *testing.T, args ...string) parseResult {
 	t.Helper()
-	var got said
+	var got parseResult
 	command, err := got.line.parse(args, &session{out: io.Discard, log: io.Discard})
 	if err != nil {
 		t.Fatalf("parsing %q gave %v, want no error", args, err)
@@ -39,16 +39,16 @@ func parsed(t *testing.T, args ...string) said {
 	return got
 }
 
-// failing runs arguments that must fail before anything is changed.
-func failing(t *testing.T, args ...string) (code int, stdout, stderr string) {
+// runFailing runs arguments that must fail before anything is changed.
+func runFailing(t *testing.T, args ...string) (code int, stdout, stderr string) {
 	t.Helper()
 	var out, log bytes.Buffer
 	code = run(t.Context(), args, &out, &log)
 	return code, out.String(), log.String()
 }
 
-// printed returns what a command prints for a value.
-func printed(t *testing.T, value any) string {
+// printValue returns what a command prints for a value.
+func printValue(t *testing.T, value any) string {
 	t.Helper()
 	var out bytes.Buffer
 	if err := (&session{out: &out}).print(value); err != nil {
@@ -59,17 +59,17 @@ func printed(t *testing.T, value any) string {
 
 func TestDevRunsInDevelopmentMode(t *testing.T) {
 	t.Parallel()
-	got := parsed(t, "dev", "--http-addr=127.0.0.1:0", "--ready-file", "/x/ready.json", "--mx-port", "2525", "--allow-public")
-	cfg, err := config.Load(setting.Dev, "laptop", got.line.Dev.texts())
+	got := parseArguments(t, "dev", "--http-addr=127.0.0.1:0", "--ready-file", "/x/ready.json", "--mx-port", "2525", "--allow-public")
+	cfg, err := config.Load(setting.Dev, "laptop", got.line.Dev.settingTexts())
 	if err != nil || got.command != "dev" || cfg.Mode != setting.Dev || config.HTTPAddr.Of(cfg) != "127.0.0.1:0" ||
 		outgoing.MXPort.Of(cfg) != 2525 || got.line.Dev.ReadyFile != "/x/ready.json" || config.Hostname.Of(cfg) == "" {
 		t.Errorf("dev gave %v, %s %+v", err, got.command, cfg)
 	}
-	public := parsed(t, "dev", "--http-addr=:8080", "--allow-public")
-	if _, err := config.Load(setting.Dev, "", public.line.Dev.texts()); err != nil {
+	public := parseArguments(t, "dev", "--http-addr=:8080", "--allow-public")
+	if _, err := config.Load(setting.Dev, "", public.line.Dev.settingTexts()); err != nil {
 		t.Errorf("--allow-public gave %v, want no error", err)
 	}
-	if code, _, stderr := failing(t, "dev", "--http-addr=:8080", "--allow-public=false"); code != 2 {
+	if code, _, stderr := runFailing(t, "dev", "--http-addr=:8080", "--allow-public=false"); code != 2 {
 		t.Errorf("--allow-public=false gave code %d, want 2: %s", code, stderr)
 	}
 }
@@ -84,7 +84,7 @@ func TestSettingPrecedence(t *testing.T) { //nolint:paralleltest // sets the env
 	t.Setenv("POSTRIDER_HOSTNAME", "env.example.com")
 	t.Setenv("POSTRIDER_DNS", "")
 	t.Setenv("OTEL_EXPORTER_OTLP_ENDPOINT", "http://collector:4318")
-	cfg, err := config.Load(setting.Dev, "", parsed(t, "dev", "--mx-port=3").line.Dev.texts())
+	cfg, err := config.Load(setting.Dev, "", parseArguments(t, "dev", "--mx-port=3").line.Dev.settingTexts())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -93,46 +93,46 @@ func TestSettingPrecedence(t *testing.T) { //nolint:paralleltest // sets the env
 		t.Errorf("dev --mx-port=3 gave the configuration %+v", cfg)
 	}
 	t.Setenv("POSTRIDER_ALLOW_PUBLIC", "false")
-	if code, _, _ := failing(t, "dev"); code != 2 {
+	if code, _, _ := runFailing(t, "dev"); code != 2 {
 		t.Errorf("allow_public of the file overrides the environment: code %d, want 2", code)
 	}
 }
 
 func TestToolsHaveOnlyDatabaseSettings(t *testing.T) {
 	t.Parallel()
-	got := parsed(t, "migrate", "--database-url=postgres://u@h/d")
+	got := parseArguments(t, "migrate", "--database-url=postgres://u@h/d")
 	cfg, err := got.line.Migrate.load()
 	if err != nil || got.command != "migrate" || cfg.Mode != setting.Tool || config.DatabaseURL.Of(cfg).Reveal() != "postgres://u@h/d" {
 		t.Errorf("migrate gave %v, %s %+v", err, got.command, cfg)
 	}
-	if code, _, stderr := failing(t, "migrate", "--mx-port=1"); code != 2 || !strings.Contains(stderr, "unknown flag --mx-port") {
+	if code, _, stderr := runFailing(t, "migrate", "--mx-port=1"); code != 2 || !strings.Contains(stderr, "unknown flag --mx-port") {
 		t.Errorf("migrate --mx-port=1 gave code %d, want 2: %s", code, stderr)
 	}
-	if got := parsed(t, "openapi", "--format=yaml", "--modules=-x"); got.command != "openapi" || got.line.OpenAPI.Format != "yaml" || got.line.OpenAPI.texts()["POSTRIDER_MODULES"] != "-x" {
+	if got := parseArguments(t, "openapi", "--format=yaml", "--modules=-x"); got.command != "openapi" || got.line.OpenAPI.Format != "yaml" || got.line.OpenAPI.settingTexts()["POSTRIDER_MODULES"] != "-x" {
 		t.Errorf("openapi gave %s %+v", got.command, got.line.OpenAPI)
 	}
 }
 
 func TestPrintAccountsAndKeys(t *testing.T) {
 	t.Parallel()
-	create := parsed(t, "account", "create", "--email=a@example.com", "--name=A & B", "--plan=pro", "--unmetered").line.Account.Create
+	create := parseArguments(t, "account", "create", "--email=a@example.com", "--name=A & B", "--plan=pro", "--unmetered").line.Account.Create
 	want := "{\n  \"account\": {\n    \"id\": \"acc_1\",\n    \"name\": \"A & B\",\n    \"email\": \"a@example.com\",\n    \"plan\": \"pro\"\n  }\n}\n"
-	if diff := cmp.Diff(want, printed(t, accountMade(&ent.Account{ID: "acc_1", Name: "A & B", Email: "a@example.com", PlanID: "pro"}))); diff != "" {
+	if diff := cmp.Diff(want, printValue(t, createdAccount(&ent.Account{ID: "acc_1", Name: "A & B", Email: "a@example.com", PlanID: "pro"}))); diff != "" {
 		t.Errorf("account create printed (-want +got):\n%s", diff)
 	}
-	if got := create.account(setting.Values{}); !got.Unmetered || got.ProductionUnlocked || got.Plan != "pro" || got.Name != "A & B" || got.Email != "a@example.com" {
+	if got := create.newAccount(setting.Values{}); !got.Unmetered || got.ProductionUnlocked || got.Plan != "pro" || got.Name != "A & B" || got.Email != "a@example.com" {
 		t.Errorf("account create would make %+v", got)
 	}
-	key := parsed(t, "key", "create", "--account=acc_1", "--name=ci", "--scope=sending", "--domain-id=dom_1,dom_2", "--expires-at=2027-01-31T00:00:00Z").line.Key.Create
+	key := parseArguments(t, "key", "create", "--account=acc_1", "--name=ci", "--scope=sending", "--domain-id=dom_1,dom_2", "--expires-at=2027-01-31T00:00:00Z").line.Key.Create
 	want = "{\n  \"api_key\": {\n    \"id\": \"key_1\",\n    \"name\": \"ci\",\n    \"scope\": \"sending\"\n  },\n  \"secret\": \"svc_secret\"\n}\n"
-	if diff := cmp.Diff(want, printed(t, keyMade("key_1", "svc_secret", &key))); diff != "" {
+	if diff := cmp.Diff(want, printValue(t, createdKey("key_1", "svc_secret", &key))); diff != "" {
 		t.Errorf("key create printed (-want +got):\n%s", diff)
 	}
-	if got := key.key(); len(got.DomainIDs) != 2 || got.ExpiresAt == nil || got.ExpiresAt.Year() != 2027 || got.AccountID != "acc_1" {
+	if got := key.newKey(); len(got.DomainIDs) != 2 || got.ExpiresAt == nil || got.ExpiresAt.Year() != 2027 || got.AccountID != "acc_1" {
 		t.Errorf("key create would make %+v", got)
 	}
-	plain := parsed(t, "key", "create", "--account=acc_1", "--name=ci").line.Key.Create
-	if got := plain.key(); got.ExpiresAt != nil || got.Scope != "full" {
+	plain := parseArguments(t, "key", "create", "--account=acc_1", "--name=ci").line.Key.Create
+	if got := plain.newKey(); got.ExpiresAt != nil || got.Scope != "full" {
 		t.Errorf("key create without options would make %+v", got)
 	}
 }
@@ -146,20 +146,20 @@ func TestAccountUpdateChangesOnlyGivenFields(t *testing.T) {
 		"--plan=pro --payment-method --body-retention=1 --record-retention=2": {Plan: new("pro"), PaymentMethod: new(true),
 			BodyRetentionDays: new(1), RecordRetentionDays: new(2)},
 	} {
-		update := parsed(t, append([]string{"account", "update", "ada@example.com"}, strings.Fields(args)...)...).line.Account.Update
-		if diff := cmp.Diff(want, update.change()); update.Account != "ada@example.com" || diff != "" {
+		update := parseArguments(t, append([]string{"account", "update", "ada@example.com"}, strings.Fields(args)...)...).line.Account.Update
+		if diff := cmp.Diff(want, update.accountChange()); update.Account != "ada@example.com" || diff != "" {
 			t.Errorf("account update %s of %q changes (-want +got):\n%s", args, update.Account, diff)
 		}
 	}
-	if got := printed(t, map[string][]shown.Account{"accounts": shown.List(nil, shown.AccountOf)}); got != "{\n  \"accounts\": []\n}\n" {
+	if got := printValue(t, map[string][]shown.Account{"accounts": shown.List(nil, shown.AccountOf)}); got != "{\n  \"accounts\": []\n}\n" {
 		t.Errorf("account list without accounts printed %s", got)
 	}
-	set := parsed(t, "plan", "set", "pool", "--included-emails=100000", "--monthly-emails=none", "--no-sandboxed").line.Plan.Set
+	set := parseArguments(t, "plan", "set", "pool", "--included-emails=100000", "--monthly-emails=none", "--no-sandboxed").line.Plan.Set
 	plan := set.Change
 	if !cmp.Equal(plan, plans.Change{IncludedEmails: new(new(100_000)), MonthlyEmails: new((*int)(nil)), Sandboxed: new(false)}) {
 		t.Errorf("plan set changes %+v", plan)
 	}
-	if got := parsed(t, "account", "show", "acc_1"); got.line.Account.Show.Account != "acc_1" {
+	if got := parseArguments(t, "account", "show", "acc_1"); got.line.Account.Show.Account != "acc_1" {
 		t.Errorf("account show acc_1 is about %q", got.line.Account.Show.Account)
 	}
 }
@@ -186,7 +186,7 @@ func TestExitCodes(t *testing.T) {
 		{"key create --account=a --name=n --expires-at=soon", 2, "--expires-at"},
 		{"openapi --format=xml", 2, "--format must be one of"},
 	} {
-		code, stdout, stderr := failing(t, strings.Fields(test.args)...)
+		code, stdout, stderr := runFailing(t, strings.Fields(test.args)...)
 		if code != test.code || !strings.Contains(stderr, test.stderr) || (code != 0 && stdout != "") {
 			t.Errorf("postrider %s: code %d\nstdout %s\nstderr %s", test.args, code, stdout, stderr)
 		}
@@ -201,7 +201,7 @@ func TestExitCodes(t *testing.T) {
 		{mistake, 2, "POSTRIDER_MODULES is wrong"},
 	} {
 		var stderr bytes.Buffer
-		if code := report(&stderr, test.err); code != test.code || !strings.Contains(stderr.String(), test.stderr) {
+		if code := reportError(&stderr, test.err); code != test.code || !strings.Contains(stderr.String(), test.stderr) {
 			t.Errorf("a command that failed with %v exited with code %d and printed %q, want %d and %q", test.err, code, stderr.String(), test.code, test.stderr)
 		}
 	}

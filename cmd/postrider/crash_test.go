@@ -24,8 +24,8 @@ func TestKillUnderLoadLosesNothingAccepted(t *testing.T) {
 	mx.On(smtptest.Dot, "", slices.Repeat([]smtptest.Action{smtptest.Stall()}, onTheWire)...)
 	outbound := fmt.Sprintf("--outbound=smtp://%s:%d", mx.Host(), mx.Port())
 	data := t.TempDir()
-	first := launch(t, data, outbound)
-	load := begin(t, first)
+	first := launchProcess(t, data, outbound)
+	load := startLoad(t, first)
 	expect.Eventually(t, "a few hundred messages to be accepted and some delivered", func() bool {
 		s := mx.Stats()
 		return load.count() >= 300 && s.Accepted >= 50 && s.Stalled == onTheWire
@@ -36,16 +36,16 @@ func TestKillUnderLoadLosesNothingAccepted(t *testing.T) {
 		t.Fatal("the first process was not killed")
 	}
 	killed := time.Now()
-	before := arrivals(mx, 250)
+	before := countArrivals(mx, 250)
 
-	second := launch(t, data, outbound)
+	second := launchProcess(t, data, outbound)
 	// Expire the leases of the first process early, but not those of the second one, which is already
 	// delivering.
 	second.query(t, fmt.Sprintf(`UPDATE recipients SET due_at = now() WHERE due_at > now()
 		AND id IN (SELECT recipient_id FROM attempts WHERE outcome IS NULL AND started_at < '%s') RETURNING id`, killed.Format(time.RFC3339Nano)))
 	ready := time.Now()
 	expect.Eventually(t, "all accepted messages to arrive", func() bool {
-		return missing(accepted, arrivals(mx, 250)) == 0
+		return countMissing(accepted, countArrivals(mx, 250)) == 0
 	})
 	took := time.Since(ready)
 	expect.Eventually(t, "all outcomes to be stored", func() bool {
@@ -53,7 +53,7 @@ func TestKillUnderLoadLosesNothingAccepted(t *testing.T) {
 	})
 	unknown := second.query(t, `SELECT DISTINCT email_id FROM attempts WHERE outcome = 'unknown'`)
 	twice := 0
-	for id, times := range arrivals(mx, 250, 0) {
+	for id, times := range countArrivals(mx, 250, 0) {
 		if times == 1 {
 			continue
 		}
@@ -63,7 +63,7 @@ func TestKillUnderLoadLosesNothingAccepted(t *testing.T) {
 		}
 	}
 	t.Logf("accepted %d: delivered before the kill %d, the rest within %s of the start; 0 lost, %d duplicates, %d unknown attempts",
-		len(accepted), len(accepted)-missing(accepted, before), took.Round(time.Millisecond), twice, len(unknown))
+		len(accepted), len(accepted)-countMissing(accepted, before), took.Round(time.Millisecond), twice, len(unknown))
 	if twice < onTheWire {
 		t.Errorf("%d arrived twice, which is too many for the test to be meaningful", twice)
 	}
@@ -77,7 +77,7 @@ type load struct {
 	callers  sync.WaitGroup
 }
 
-func begin(t *testing.T, p *process) *load {
+func startLoad(t *testing.T, p *process) *load {
 	l := &load{stop: make(chan struct{})}
 	for range 8 {
 		l.callers.Go(func() {
@@ -115,9 +115,9 @@ func (l *load) end() []string {
 
 var messageID = regexp.MustCompile(`(?mi)^message-id:\s*<(msg_[^@>]+)@`)
 
-// arrivals counts by message how often the receiving server had all of it and replied with one of the codes;
+// countArrivals counts by message how often the receiving server had all of it and replied with one of the codes;
 // code 0 is no reply.
-func arrivals(mx *smtptest.Server, codes ...int) map[string]int {
+func countArrivals(mx *smtptest.Server, codes ...int) map[string]int {
 	times := map[string]int{}
 	for _, m := range mx.Messages() {
 		if found := messageID.FindSubmatch(m.Data); found != nil && slices.Contains(codes, m.Code) {
@@ -127,7 +127,7 @@ func arrivals(mx *smtptest.Server, codes ...int) map[string]int {
 	return times
 }
 
-func missing(accepted []string, arrived map[string]int) int {
+func countMissing(accepted []string, arrived map[string]int) int {
 	count := 0
 	for _, id := range accepted {
 		if arrived[id] == 0 {

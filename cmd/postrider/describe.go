@@ -37,7 +37,7 @@ func (*manCommand) Run(s *session) error {
 // describe prints what write returns for the declarations of the command line.
 func (s *session) describe(write func(root *kong.Node) (string, error)) error {
 	var line commandLine
-	parser, err := line.parser(s)
+	parser, err := line.newParser(s)
 	if err != nil {
 		return err
 	}

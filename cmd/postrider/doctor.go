@@ -27,7 +27,7 @@ type doctorCommand struct {
 }
 
 func (c *doctorCommand) Run(s *session) error {
-	report, err := c.look(s)
+	report, err := c.runChecks(s)
 	if err != nil {
 		return err
 	}
@@ -42,9 +42,9 @@ func (c *doctorCommand) Run(s *session) error {
 	return err
 }
 
-// look runs the checks. It creates and changes nothing.
-func (c *doctorCommand) look(s *session) (report doctor.Report, err error) {
-	cfg, err := config.Load(setting.Tool, s.machine, c.texts())
+// runChecks runs the checks. It creates and changes nothing.
+func (c *doctorCommand) runChecks(s *session) (report doctor.Report, err error) {
+	cfg, err := config.Load(setting.Tool, s.machine, c.settingTexts())
 	if err != nil {
 		return doctor.Report{}, err
 	}
@@ -53,7 +53,7 @@ func (c *doctorCommand) look(s *session) (report doctor.Report, err error) {
 		return doctor.Report{}, err
 	}
 	params := checks.Params{Config: cfg, Resolver: resolver, Modules: app.ModuleNames(false)}
-	before := c.mistakes()
+	before := c.settingFindings()
 	if store.HasKeys(cfg) {
 		if params.Box, err = store.Keys(cfg); err != nil {
 			before = append(before, doctor.Finding{Check: "master_key", Level: doctor.Error, Found: err.Error(), Expected: "a valid master key", Do: "Check POSTRIDER_MASTER_KEY."})
@@ -76,11 +76,11 @@ func (c *doctorCommand) look(s *session) (report doctor.Report, err error) {
 	report = doctor.Report{Records: seen.Records, Findings: []doctor.Finding{}}
 	report.Add(before...)
 	report.Add(seen.Findings...)
-	return c.selected(report)
+	return c.selectChecks(report)
 }
 
-// selected returns the report without the checks that --only does not select.
-func (c *doctorCommand) selected(whole doctor.Report) (doctor.Report, error) {
+// selectChecks returns the report without the checks that --only does not select.
+func (c *doctorCommand) selectChecks(whole doctor.Report) (doctor.Report, error) {
 	if len(c.Only) == 0 {
 		return whole, nil
 	}
@@ -104,9 +104,9 @@ func checkNames(r doctor.Report) []string {
 	return slices.Compact(names)
 }
 
-// mistakes returns the problems that keep a service from starting with these settings.
-func (c *doctorCommand) mistakes() []doctor.Finding {
-	_, err := config.Load(setting.Serve, "", c.texts())
+// settingFindings returns the problems that keep a service from starting with these settings.
+func (c *doctorCommand) settingFindings() []doctor.Finding {
+	_, err := config.Load(setting.Serve, "", c.settingTexts())
 	var wrong setting.Mistakes
 	if !errors.As(err, &wrong) {
 		return []doctor.Finding{{Check: "settings", Found: "the settings are valid", Expected: "settings that a service can start with"}}

@@ -37,7 +37,7 @@ func (c *domainCheckCommand) Run(s *session) error {
 	if err != nil {
 		return err
 	}
-	columns, sound, err := c.check(s.ctx, hushed(cfg, c.Verbose))
+	columns, sound, err := c.check(s.ctx, silenceLogs(cfg, c.Verbose))
 	if err != nil {
 		return err
 	}

@@ -13,7 +13,7 @@ func TestDomainCheckWithoutDatabase(t *testing.T) {
 	t.Parallel()
 	zone := dnsxtest.New(t, "rp.example.com. CNAME rp.mail.example.org.", `example.com. TXT "v=spf1 include:spf.mail.example.org ~all"`,
 		`spf.mail.example.org. TXT "v=spf1 ip4:192.0.2.25 -all"`, `rp.mail.example.org. TXT "v=spf1 include:spf.mail.example.org -all"`)
-	cfg, err := config.Load(setting.Tool, "", setting.Texts{"POSTRIDER_DATA_DIR": t.TempDir(), "POSTRIDER_DNS": zone.Addr(), "POSTRIDER_SANDBOX_DOMAIN": "sandbox.mail.example.org",
+	cfg, err := config.Load(setting.Tool, "", setting.RawValues{"POSTRIDER_DATA_DIR": t.TempDir(), "POSTRIDER_DNS": zone.Addr(), "POSTRIDER_SANDBOX_DOMAIN": "sandbox.mail.example.org",
 		"POSTRIDER_RETURN_PATH_HOST": "rp.mail.example.org", "POSTRIDER_SPF_INCLUDE": "spf.mail.example.org"})
 	if err != nil {
 		t.Fatal(err)

@@ -18,7 +18,7 @@ import (
 func TestDomainCheckAgainstADatabase(t *testing.T) {
 	t.Parallel()
 	zone, data := dnsxtest.New(t), t.TempDir()
-	service := launch(t, data, "--dns", zone.Addr())
+	service := launchProcess(t, data, "--dns", zone.Addr())
 	records := addDomain(t, service, "customer.example")
 	beside := []string{"domain", "check", "--data-dir", data, "--dns", zone.Addr(), "customer.example"}
 	byURL := []string{"domain", "check", "--data-dir", t.TempDir(), "--database-url", service.DatabaseURL, "--dns", zone.Addr(), "customer.example"}
@@ -66,7 +66,7 @@ func TestDomainCheckAgainstADatabase(t *testing.T) {
 // checkDomain runs the command, and checks its exit code and the end of its error output.
 func checkDomain(t *testing.T, code int, says string, args ...string) (table string) {
 	t.Helper()
-	got, stdout, stderr := postrider(t, args...)
+	got, stdout, stderr := runPostrider(t, args...)
 	if got != code || !strings.Contains(stderr, says) {
 		t.Errorf("%v: code %d, want %d\n%s%s", args, got, code, stdout, stderr)
 	}

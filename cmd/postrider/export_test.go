@@ -18,7 +18,7 @@ func TestExportStatusAndRewind(t *testing.T) {
 	url := dbtest.URL(t)
 	ask := func(args ...string) (is shown.Export, stderr string) {
 		t.Helper()
-		code, stdout, stderr := postrider(t, append(append([]string{"export"}, args...), "--database-url", url)...)
+		code, stdout, stderr := runPostrider(t, append(append([]string{"export"}, args...), "--database-url", url)...)
 		if code != 0 {
 			return shown.Export{}, stderr
 		}

@@ -16,8 +16,8 @@ type holdCommand struct {
 	Drop    holdDropCommand    `cmd:"" help:"Drop mail and webhooks that were due before a time. Requires the hold."`
 }
 
-// waiting counts the work that is due before a time.
-func (of services) waiting(s *session, before time.Time) (shown.Waiting, error) {
+// countWaiting counts the work that is due before a time.
+func (of services) countWaiting(s *session, before time.Time) (shown.Waiting, error) {
 	mail, err := of.queue().Waiting(s.ctx, before)
 	if err != nil {
 		return shown.Waiting{}, err
@@ -42,10 +42,10 @@ func (of services) printHold(s *session) error {
 		view.Held, view.Since, view.Reason = true, &since, found.Reason
 	}
 	now := time.Now()
-	if view.Waiting, err = of.waiting(s, now.AddDate(100, 0, 0)); err != nil {
+	if view.Waiting, err = of.countWaiting(s, now.AddDate(100, 0, 0)); err != nil {
 		return err
 	}
-	if view.DueNow, err = of.waiting(s, now); err != nil {
+	if view.DueNow, err = of.countWaiting(s, now); err != nil {
 		return err
 	}
 	return s.print(view)
@@ -115,9 +115,9 @@ func (c *holdDropCommand) Run(s *session) error {
 		if err != nil {
 			return err
 		}
-		dropped, err := of.waiting(s, c.DueBefore)
+		dropped, err := of.countWaiting(s, c.DueBefore)
 		if err == nil && !c.DryRun {
-			dropped, err = c.drop(s, of)
+			dropped, err = c.dropWaiting(s, of)
 		}
 		if err != nil {
 			return err
@@ -129,8 +129,8 @@ func (c *holdDropCommand) Run(s *session) error {
 	})
 }
 
-// drop drops the selected work. It counts recipients of scheduled emails as scheduled.
-func (c *holdDropCommand) drop(s *session, of services) (dropped shown.Waiting, err error) {
+// dropWaiting drops the selected work. It counts recipients of scheduled emails as scheduled.
+func (c *holdDropCommand) dropWaiting(s *session, of services) (dropped shown.Waiting, err error) {
 	mail := of.queue()
 	queued, err := mail.Drop(s.ctx, queue.Change{Selection: queue.Selection{All: true, DueBefore: c.DueBefore, Begun: true}}, c.Reason)
 	if err != nil {

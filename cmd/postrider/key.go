@@ -47,7 +47,7 @@ type keyCreateCommand struct {
 	ExpiresAt *time.Time `help:"Expiry, such as 2027-01-31T00:00:00Z (default: never)." name:"expires-at" placeholder:"TIME"`
 }
 
-func (c *keyCreateCommand) key() accounts.NewKey {
+func (c *keyCreateCommand) newKey() accounts.NewKey {
 	return accounts.NewKey{AccountID: c.Account, Name: c.Name, Scope: rights.Scope(c.Scope), DomainIDs: c.DomainID, ExpiresAt: c.ExpiresAt}
 }
 
@@ -57,15 +57,15 @@ func (c *keyCreateCommand) Run(s *session) error {
 		return err
 	}
 	return withAccounts(s.ctx, cfg, func(service *accounts.Service) error {
-		made, secret, err := service.CreateKey(s.ctx, c.key())
+		made, secret, err := service.CreateKey(s.ctx, c.newKey())
 		if err != nil {
 			return err
 		}
-		return s.print(keyMade(made.ID, secret.Reveal(), c))
+		return s.print(createdKey(made.ID, secret.Reveal(), c))
 	})
 }
 
-func keyMade(id, secret string, c *keyCreateCommand) any {
+func createdKey(id, secret string, c *keyCreateCommand) any {
 	type key struct {
 		ID    string `json:"id"`
 		Name  string `json:"name"`

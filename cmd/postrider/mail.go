@@ -21,7 +21,7 @@ type emailListCommand struct {
 	Query   []string `arg:"" help:"Search text, as in the dashboard: receipt to:bob@example.net is:bounced." optional:""`
 }
 
-func (c *emailListCommand) Validate() error { return limited(c.Limit, page.MaxLimit) }
+func (c *emailListCommand) Validate() error { return checkLimit(c.Limit, page.MaxLimit) }
 
 func (c *emailListCommand) Run(s *session) error {
 	cfg, err := c.load()

@@ -47,23 +47,23 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	s := &session{ctx: ctx, out: stdout, log: stderr, version: versionOf(), machine: machine}
 	command, err := line.parse(args, s)
 	if err != nil {
-		return report(stderr, err)
+		return reportError(stderr, err)
 	}
 	s.variables = variablesOf(command.Model.Node)
-	return report(stderr, command.Run(s))
+	return reportError(stderr, command.Run(s))
 }
 
 // parse parses the command line. The error is a usage error of kong.
 func (line *commandLine) parse(args []string, s *session) (*kong.Context, error) {
-	parser, err := line.parser(s)
+	parser, err := line.newParser(s)
 	if err != nil {
 		return nil, err
 	}
 	return parser.Parse(args)
 }
 
-// parser creates the parser from the declarations.
-func (line *commandLine) parser(s *session) (*kong.Kong, error) {
+// newParser creates the newParser from the declarations.
+func (line *commandLine) newParser(s *session) (*kong.Kong, error) {
 	addSettings(reflect.ValueOf(line).Elem(), setting.All())
 	parser, err := kong.New(line, kong.Name("postrider"), kong.Description(description), kong.Writers(s.out, s.log),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true, WrapUpperBound: 120}),
@@ -93,8 +93,8 @@ type exitError int
 
 func (e exitError) Error() string { return fmt.Sprintf("exit code %d", int(e)) }
 
-// report prints an error for people and returns the exit code.
-func report(stderr io.Writer, err error) int {
+// reportError prints an error for people and returns the exit code.
+func reportError(stderr io.Writer, err error) int {
 	if err == nil {
 		return 0
 	}

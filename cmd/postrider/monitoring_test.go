@@ -48,7 +48,7 @@ func TestDashboardAndAlertMetricsExist(t *testing.T) {
 	if len(used) < 15 {
 		t.Fatalf("found %d metrics in dashboard and alerts, want at least 15: the format of the files has changed", len(used))
 	}
-	service := launch(t, t.TempDir())
+	service := launchProcess(t, t.TempDir())
 	service.send(t, "for the metrics", "")
 	var missing []string
 	found := func() bool {

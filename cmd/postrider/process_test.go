@@ -34,11 +34,11 @@ type process struct {
 	ended   func() error // waits
 }
 
-// launch starts a process and waits until it is ready. The end of the test stops it.
-func launch(t *testing.T, dataDir string, args ...string) *process {
+// launchProcess starts a process and waits until it is ready. The end of the test stops it.
+func launchProcess(t *testing.T, dataDir string, args ...string) *process {
 	t.Helper()
 	ready := filepath.Join(t.TempDir(), "ready.json")
-	p := begun(t, append([]string{"dev", "--data-dir", dataDir, "--http-addr=127.0.0.1:0", "--ready-file", ready}, args...)...)
+	p := startProcess(t, append([]string{"dev", "--data-dir", dataDir, "--http-addr=127.0.0.1:0", "--ready-file", ready}, args...)...)
 	exited := make(chan error, 1)
 	go func() { exited <- p.ended() }()
 	expect.Eventually(t, "Postrider to be ready", func() bool {
@@ -53,14 +53,14 @@ func launch(t *testing.T, dataDir string, args ...string) *process {
 	return p
 }
 
-// begun starts a process without waiting for anything.
-func begun(t *testing.T, args ...string) *process {
+// startProcess starts a process without waiting for anything.
+func startProcess(t *testing.T, args ...string) *process {
 	t.Helper()
-	return begunIn(t, nil, args...)
+	return startProcessIn(t, nil, args...)
 }
 
-// begunIn is begun with additional environment variables, NAME=value.
-func begunIn(t *testing.T, environment []string, args ...string) *process {
+// startProcessIn is begun with additional environment variables, NAME=value.
+func startProcessIn(t *testing.T, environment []string, args ...string) *process {
 	t.Helper()
 	p := &process{log: &expect.Log{}}
 	p.command = exec.Command("postrider", args...)
@@ -129,8 +129,8 @@ func (p *process) query(t *testing.T, statement string, args ...any) (answer []s
 	return answer
 }
 
-// postrider runs a command and waits until it exits.
-func postrider(t *testing.T, args ...string) (code int, stdout, stderr string) {
+// runPostrider runs a command and waits until it exits.
+func runPostrider(t *testing.T, args ...string) (code int, stdout, stderr string) {
 	t.Helper()
 	var out, log bytes.Buffer
 	command := exec.CommandContext(t.Context(), "postrider", args...)

@@ -52,7 +52,7 @@ func (f queueFilter) withQueue(s *session, of toolSettings, do func(*queue.Servi
 	})
 }
 
-func (f queueFilter) empty() bool {
+func (f queueFilter) isEmpty() bool {
 	return f.Destination == "" && f.Account == "" && f.Email == "" && len(f.Recipient) == 0
 }
 
@@ -65,9 +65,9 @@ type queueListCommand struct {
 	Limit int    `default:"100" help:"Maximum number of recipients."`
 }
 
-func (c *queueListCommand) Validate() error { return limited(c.Limit, 10_000) }
+func (c *queueListCommand) Validate() error { return checkLimit(c.Limit, 10_000) }
 
-func limited(limit, most int) error {
+func checkLimit(limit, most int) error {
 	if limit < 1 || limit > most {
 		return fmt.Errorf("--limit: must be between 1 and %d", most)
 	}
@@ -92,7 +92,7 @@ type queueSummaryCommand struct {
 	Limit int `default:"100" help:"Maximum number of destinations."`
 }
 
-func (c *queueSummaryCommand) Validate() error { return limited(c.Limit, 10_000) }
+func (c *queueSummaryCommand) Validate() error { return checkLimit(c.Limit, 10_000) }
 
 func (c *queueSummaryCommand) Run(s *session) error {
 	return c.withQueue(s, c.toolSettings, func(q *queue.Service, selection queue.Selection) error {
@@ -117,7 +117,7 @@ var errQueueSelection = errors.New(
 	"specify at least one of --recipient, --email, --destination and --account, or --all")
 
 func (c *queueChange) Validate() error {
-	if c.All != c.empty() {
+	if c.All != c.isEmpty() {
 		return errQueueSelection
 	}
 	return nil

@@ -41,12 +41,12 @@ func restoreDrill(t *testing.T, before, after []string, flags ...string) {
 	}
 
 	// Queue mail: this process only accepts.
-	first := launch(t, data, append(before, "--delivery-concurrency=0")...)
+	first := launchProcess(t, data, append(before, "--delivery-concurrency=0")...)
 	for i := range 3 {
 		first.send(t, fmt.Sprintf("waits-%d", i), "")
 	}
 	first.send(t, "scheduled", time.Now().Add(15*time.Second).UTC().Format(time.RFC3339Nano))
-	code, stdout, stderr := postrider(t, tool(before, "backup", "--to", folder)...)
+	code, stdout, stderr := runPostrider(t, tool(before, "backup", "--to", folder)...)
 	var made struct{ Folder string }
 	if err := json.Unmarshal([]byte(stdout), &made); code != 0 || err != nil {
 		t.Fatalf("backup while the service runs: code %d, %v\n%s%s", code, err, stdout, stderr)
@@ -54,31 +54,31 @@ func restoreDrill(t *testing.T, before, after []string, flags ...string) {
 	first.stop(t)
 
 	// The mail is sent after the backup, along with a new message.
-	second := launch(t, data, append(before, outbound)...)
+	second := launchProcess(t, data, append(before, outbound)...)
 	second.send(t, "after the backup", "")
 	expect.Eventually(t, "all five messages to be delivered", func() bool { return mx.Stats().Accepted == 5 })
 	second.stop(t)
 	failure := time.Now().UTC()
 
 	if len(flags) > 0 {
-		code, _, stderr = postrider(t, tool(after, "restore", "--from", made.Folder)...)
+		code, _, stderr = runPostrider(t, tool(after, "restore", "--from", made.Folder)...)
 		if code != 1 || !strings.Contains(stderr, "holds a database") {
 			t.Errorf("a restore over a database: code %d, want 1 and an explanation\n%s", code, stderr)
 		}
 	}
-	code, _, stderr = postrider(t, append(tool(after, "restore", "--from", made.Folder), flags...)...)
+	code, _, stderr = runPostrider(t, append(tool(after, "restore", "--from", made.Folder), flags...)...)
 	if code != 0 {
 		t.Fatalf("restore: code %d\n%s", code, stderr)
 	}
 
 	// The installation is held and reports it. New mail is accepted and held too.
-	third := launch(t, data, append(after, outbound)...)
+	third := launchProcess(t, data, append(after, outbound)...)
 	third.send(t, "after the restore", "")
 	_, health := third.do(t, http.MethodGet, "/readyz", "", "")
 	if !strings.Contains(health, `"delivery":"degraded"`) || !strings.Contains(health, "delivery_held_seconds") {
 		t.Errorf("/readyz returned %s, want it to report the hold", health)
 	}
-	third.beats(t, 3)
+	third.awaitHeartbeats(t, 3)
 	if got := mx.Stats().Accepted; got != 5 {
 		t.Errorf("%d messages had arrived while the installation was held, want the 5 sent before", got)
 	}
@@ -86,16 +86,16 @@ func restoreDrill(t *testing.T, before, after []string, flags ...string) {
 		t.Errorf("%s attempts were started while the installation was held, want none", n)
 	}
 
-	code, stdout, stderr = postrider(t, tool(after, "hold", "drop", "--due-before", failure.Format(time.RFC3339Nano))...)
+	code, stdout, stderr = runPostrider(t, tool(after, "hold", "drop", "--due-before", failure.Format(time.RFC3339Nano))...)
 	if code != 0 || !strings.Contains(stdout, `"recipients": 3`) || !strings.Contains(stdout, `"scheduled_emails": 1`) {
 		t.Errorf("hold drop: code %d, want 3 recipients and 1 scheduled email\n%s%s", code, stdout, stderr)
 	}
-	code, stdout, stderr = postrider(t, tool(after, "hold", "release")...)
+	code, stdout, stderr = runPostrider(t, tool(after, "hold", "release")...)
 	if code != 0 || !strings.Contains(stdout, `"held": false`) {
 		t.Errorf("hold release: code %d\n%s%s", code, stdout, stderr)
 	}
 	expect.Eventually(t, "mail accepted after the restore to be delivered", func() bool { return mx.Stats().Accepted == 6 })
-	third.beats(t, 2)
+	third.awaitHeartbeats(t, 2)
 	if got := mx.Stats().Accepted; got != 6 {
 		t.Errorf("%d messages arrived in total, want 6 without the dropped ones", got)
 	}
@@ -121,8 +121,8 @@ func (p *process) send(t *testing.T, subject, at string) {
 	}
 }
 
-// beats waits for n heartbeats of the process. It has then claimed all the work that it may claim.
-func (p *process) beats(t *testing.T, n int) {
+// awaitHeartbeats waits for n heartbeats of the process. It has then claimed all the work that it may claim.
+func (p *process) awaitHeartbeats(t *testing.T, n int) {
 	t.Helper()
 	const seen = `SELECT max(seen_at)::text FROM nodes`
 	for range n {
@@ -152,7 +152,7 @@ func TestRestoreRefusesInvalidBackup(t *testing.T) {
 	}
 	full := dbtest.URL(t)
 	whole := t.TempDir()
-	code, stdout, stderr := postrider(t, "backup", "--to", whole, "--database-url", full)
+	code, stdout, stderr := runPostrider(t, "backup", "--to", whole, "--database-url", full)
 	var made struct{ Folder string }
 	if err := json.Unmarshal([]byte(stdout), &made); code != 0 || err != nil {
 		t.Fatalf("backup of an external database: code %d, %v\n%s%s", code, err, stdout, stderr)
@@ -168,7 +168,7 @@ func TestRestoreRefusesInvalidBackup(t *testing.T) {
 		{"a release without a hold", "is not held", []string{"hold", "release", "--database-url", full}},
 		{"a drop without a hold", "is not held", []string{"hold", "drop", "--due-before", "2026-01-31T12:00:00Z", "--database-url", full}},
 	} {
-		if code, _, stderr := postrider(t, wrong.args...); code != 1 || !strings.Contains(stderr, wrong.word) {
+		if code, _, stderr := runPostrider(t, wrong.args...); code != 1 || !strings.Contains(stderr, wrong.word) {
 			t.Errorf("%s: code %d, want 1 and %q\n%s", wrong.what, code, wrong.word, stderr)
 		}
 	}
@@ -181,13 +181,13 @@ func TestRestoreRefusesInvalidBackup(t *testing.T) {
 func TestRestoreIntoUsedDirectoryIsRefused(t *testing.T) {
 	t.Parallel()
 	data, folder := t.TempDir(), t.TempDir()
-	service := launch(t, data)
-	_, stdout, stderr := postrider(t, "backup", "--to", folder, "--data-dir", data)
+	service := launchProcess(t, data)
+	_, stdout, stderr := runPostrider(t, "backup", "--to", folder, "--data-dir", data)
 	var made struct{ Folder string }
 	if err := json.Unmarshal([]byte(stdout), &made); err != nil {
 		t.Fatalf("backup: %v\n%s%s", err, stdout, stderr)
 	}
-	code, _, stderr := postrider(t, "restore", "--from", made.Folder, "--data-dir", data, "--replace")
+	code, _, stderr := runPostrider(t, "restore", "--from", made.Folder, "--data-dir", data, "--replace")
 	if code != 1 || !strings.Contains(stderr, fmt.Sprintf("%s is in use by process %d", data, service.PID)) {
 		t.Errorf("a restore while a service runs: code %d, want 1 and the process id\n%s", code, stderr)
 	}

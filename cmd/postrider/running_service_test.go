@@ -18,28 +18,28 @@ import (
 func TestCommandsWhileServiceRuns(t *testing.T) {
 	t.Parallel()
 	data := t.TempDir()
-	service := launch(t, data)
+	service := launchProcess(t, data)
 	account, keyID, key := createKey(t, data, "beside@example.com")
 	if status, answer := service.do(t, http.MethodGet, "/api/emails", key, ""); status != http.StatusOK {
 		t.Errorf("a request with the new key returned %d %s", status, answer)
 	}
-	if code, _, stderr := postrider(t, "key", "revoke", "--data-dir", data, "--account", account, "--key", keyID); code != 0 {
+	if code, _, stderr := runPostrider(t, "key", "revoke", "--data-dir", data, "--account", account, "--key", keyID); code != 0 {
 		t.Errorf("key revoke: code %d\n%s", code, stderr)
 	}
 	expect.Eventually(t, "the revoked key to be refused", func() bool {
 		status, _ := service.do(t, http.MethodGet, "/api/emails", key, "")
 		return status == http.StatusUnauthorized
 	})
-	if code, _, stderr := postrider(t, "key", "revoke", "--data-dir", data, "--account", "acc_x", "--key", keyID); code != 1 || !strings.Contains(stderr, "No such") {
+	if code, _, stderr := runPostrider(t, "key", "revoke", "--data-dir", data, "--account", "acc_x", "--key", keyID); code != 1 || !strings.Contains(stderr, "No such") {
 		t.Errorf("another account's key: code %d\n%s", code, stderr)
 	}
-	if code, _, stderr := postrider(t, "migrate", "--data-dir", data); code != 0 {
+	if code, _, stderr := runPostrider(t, "migrate", "--data-dir", data); code != 0 {
 		t.Errorf("migrate: code %d\n%s", code, stderr)
 	}
 	alive := func(args ...string) (code int, stdout, stderr string) { // a machine that stalls reports no sign of life in that time
 		t.Helper()
 		expect.Eventually(t, "the process to be alive", func() bool {
-			code, stdout, stderr = postrider(t, append([]string{"nodes", "--data-dir", data}, args...)...)
+			code, stdout, stderr = runPostrider(t, append([]string{"nodes", "--data-dir", data}, args...)...)
 			return code != 0 || strings.Contains(stdout, "alive")
 		})
 		return code, stdout, stderr
@@ -59,12 +59,12 @@ func TestCommandsWhileServiceRuns(t *testing.T) {
 	if err := json.Unmarshal([]byte(text), &list); code != 0 || err != nil || len(list.Nodes) != 1 || list.Nodes[0].State != "alive" || !slices.Contains(list.Nodes[0].Addresses, "127.0.0.0/8") || list.Nodes[0].Silent > 6 {
 		t.Errorf("nodes --json: code %d, %v\n%s%s", code, err, text, stderr)
 	}
-	if code, stdout, stderr := postrider(t, "migrate", "--plan", "--data-dir", data); code != 0 || !strings.Contains(stdout, "nothing to do") {
+	if code, stdout, stderr := runPostrider(t, "migrate", "--plan", "--data-dir", data); code != 0 || !strings.Contains(stdout, "nothing to do") {
 		t.Errorf("migrate --plan: code %d\n%s%s", code, stdout, stderr)
 	}
 	splitBeside(t, service, data)
 	// A second service is refused with the process id of the first one.
-	code, _, stderr = postrider(t, "dev", "--data-dir", data, "--http-addr=127.0.0.1:0")
+	code, _, stderr = runPostrider(t, "dev", "--data-dir", data, "--http-addr=127.0.0.1:0")
 	if code != 1 || !strings.Contains(stderr, fmt.Sprintf("%s is in use by process %d", data, service.PID)) {
 		t.Errorf("second service: code %d\n%s", code, stderr)
 	}
@@ -83,7 +83,7 @@ func TestCommandsWhileServiceRuns(t *testing.T) {
 func splitBeside(t *testing.T, service *process, data string) {
 	t.Helper()
 	service.query(t, `INSERT INTO nodes (started_at, name, version, roles, seen_at, claims_from) VALUES (now(), 'older', 'v0.1', '[]', now() + interval '1 hour', now()) RETURNING name`)
-	code, stdout, stderr := postrider(t, "partition", "--data-dir", data, "webhook_deliveries")
+	code, stdout, stderr := runPostrider(t, "partition", "--data-dir", data, "webhook_deliveries")
 	if want := "process older runs version v0.1"; code != 1 || !strings.Contains(stderr, want) || strings.Contains(stdout, "is split") {
 		t.Errorf("with a process of an older version: code %d, want 1 and %q\n%s%s", code, want, stdout, stderr)
 	}
@@ -103,13 +103,13 @@ func splitBeside(t *testing.T, service *process, data string) {
 		{[]string{"--undo", "emails"}, "what refers to emails does so as a whole", "emails_rest"}, // recipients, below it, stays split
 		{[]string{"--undo"}, "recipients is plain", "rest"},
 	} {
-		code, stdout, stderr := postrider(t, append([]string{"partition", "--data-dir", data}, step.arguments...)...)
+		code, stdout, stderr := runPostrider(t, append([]string{"partition", "--data-dir", data}, step.arguments...)...)
 		if code != 0 || !strings.Contains(stdout, step.want) || strings.Contains(stdout, step.not) {
 			t.Errorf("partition %v: code %d, want %q and not %q\n%s%s", step.arguments, code, step.want, step.not, stdout, stderr)
 		}
 		service.send(t, "Hello", "")
 	}
-	if code, _, stderr := postrider(t, "partition", "--data-dir", data, "attachments"); code != 2 {
+	if code, _, stderr := runPostrider(t, "partition", "--data-dir", data, "attachments"); code != 2 {
 		t.Errorf("a table that cannot be split: code %d\n%s", code, stderr)
 	}
 	expect.Eventually(t, "mail from before and after the change to be delivered", func() bool {
@@ -120,7 +120,7 @@ func splitBeside(t *testing.T, service *process, data string) {
 // createKey creates an account and an API key with the command line.
 func createKey(t *testing.T, data, email string) (account, keyID, secret string) {
 	t.Helper()
-	code, stdout, stderr := postrider(t, "account", "create", "--data-dir", data, "--name=N", "--email", email)
+	code, stdout, stderr := runPostrider(t, "account", "create", "--data-dir", data, "--name=N", "--email", email)
 	var made struct {
 		Account struct{ ID string }
 		APIKey  struct{ ID string } `json:"api_key"`
@@ -129,7 +129,7 @@ func createKey(t *testing.T, data, email string) (account, keyID, secret string)
 	if err := json.Unmarshal([]byte(stdout), &made); code != 0 || err != nil {
 		t.Fatalf("account create: code %d, %v\n%s%s", code, err, stdout, stderr)
 	}
-	code, stdout, stderr = postrider(t, "key", "create", "--data-dir", data, "--name=n", "--account", made.Account.ID)
+	code, stdout, stderr = runPostrider(t, "key", "create", "--data-dir", data, "--name=n", "--account", made.Account.ID)
 	if err := json.Unmarshal([]byte(stdout), &made); code != 0 || err != nil || !strings.HasPrefix(made.Secret, "svc_") {
 		t.Fatalf("key create: code %d, %v\n%s%s", code, err, stdout, stderr)
 	}
@@ -151,7 +151,7 @@ func TestStopDuringStart(t *testing.T) {
 	t.Parallel()
 	data := t.TempDir()
 	for _, moment := range []string{"first start: making the database", "embedded postgres is ready", "migration applied"} {
-		service := begun(t, "dev", "--data-dir", data, "--http-addr=127.0.0.1:0")
+		service := startProcess(t, "dev", "--data-dir", data, "--http-addr=127.0.0.1:0")
 		expect.Eventually(t, moment, func() bool { // it may get further before the signal arrives
 			return strings.Contains(service.log.String(), moment) || strings.Contains(service.log.String(), "Postrider is ready")
 		})
@@ -160,7 +160,7 @@ func TestStopDuringStart(t *testing.T) {
 			t.Errorf("stopped at %q: the service exited with %v", moment, err)
 		}
 	}
-	service := begun(t, "dev", "--data-dir", data, "--http-addr=127.0.0.1:0")
+	service := startProcess(t, "dev", "--data-dir", data, "--http-addr=127.0.0.1:0")
 	expect.Eventually(t, "the service to lock the data directory", func() bool {
 		return strings.Contains(service.log.String(), "embedded postgres is ready")
 	})
@@ -169,7 +169,7 @@ func TestStopDuringStart(t *testing.T) {
 	if err := service.ended(); err != nil {
 		t.Errorf("the last service exited with %v", err)
 	}
-	away := begun(t, "dev", "--data-dir", t.TempDir(), "--http-addr=127.0.0.1:0", "--database-url=postgres://u@127.0.0.1:1/d?sslmode=disable")
+	away := startProcess(t, "dev", "--data-dir", t.TempDir(), "--http-addr=127.0.0.1:0", "--database-url=postgres://u@127.0.0.1:1/d?sslmode=disable")
 	expect.Eventually(t, "it to wait for the database", func() bool {
 		return strings.Contains(away.log.String(), "the database is away")
 	})

@@ -87,9 +87,9 @@ func helpOf(s setting.Info) string {
 	return strings.TrimSuffix(s.Help, ".") + " (" + more + ")."
 }
 
-// texts returns the settings from flags and the environment.
-func (f settingFlags) texts() setting.Texts {
-	texts := setting.Texts{}
+// settingTexts returns the settings from flags and the environment.
+func (f settingFlags) settingTexts() setting.RawValues {
+	texts := setting.RawValues{}
 	for _, plugin := range f.Plugins {
 		fields := reflect.ValueOf(plugin).Elem()
 		for i := range fields.NumField() {
@@ -103,7 +103,7 @@ func (f settingFlags) texts() setting.Texts {
 
 // load resolves the settings of a command that uses the database and exits.
 func (f settingFlags) load() (setting.Values, error) {
-	return config.Load(setting.Tool, "", f.texts())
+	return config.Load(setting.Tool, "", f.settingTexts())
 }
 
 // onOffMapper parses a flag that needs no value.

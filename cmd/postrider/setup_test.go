@@ -21,7 +21,7 @@ func TestNewServicePrintsOneSetupLink(t *testing.T) {
 	environment := []string{"POSTRIDER_MASTER_KEY=" + strings.Repeat("QUFB", 10) + "QUE="}
 	arguments := []string{"serve", "--data-dir", t.TempDir(), "--http-addr=" + at, "--base-url=" + base, "--hostname=postrider.test",
 		"--modules=-relay,-inbound"}
-	p := begunIn(t, environment, arguments...)
+	p := startProcessIn(t, environment, arguments...)
 	p.BaseURL = "http://" + at
 	expect.Eventually(t, "the service to print a setup link", func() bool { return setUpLink.MatchString(p.log.String()) })
 	links := setUpLink.FindAllStringSubmatch(p.log.String(), -1)

@@ -14,7 +14,7 @@ import (
 type setUpLinkCommand struct{ toolSettings }
 
 func (c *setUpLinkCommand) Run(s *session) error {
-	return c.with(s, func(people peopleServices) error {
+	return c.withPeople(s, func(people peopleServices) error {
 		link, err := people.signIn.SetUpLink(s.ctx)
 		if err == nil && link == "" {
 			err = errors.New("setup is done: a user can already sign in. List users with `postrider user list`, and print a sign-in link with `postrider user link EMAIL`")
@@ -37,7 +37,7 @@ type userCommand struct {
 type userListCommand struct{ toolSettings }
 
 func (c *userListCommand) Run(s *session) error {
-	return c.with(s, func(people peopleServices) error {
+	return c.withPeople(s, func(people peopleServices) error {
 		all, err := people.teams.Users(s.ctx)
 		if err != nil {
 			return err
@@ -54,7 +54,7 @@ type userCreateCommand struct {
 }
 
 func (c *userCreateCommand) Run(s *session) error {
-	return c.with(s, func(people peopleServices) error {
+	return c.withPeople(s, func(people peopleServices) error {
 		return s.printUser(people.teams.CreateUser(s.ctx, c.Email, c.Name))
 	})
 }
@@ -66,7 +66,7 @@ type userLinkCommand struct {
 }
 
 func (c *userLinkCommand) Run(s *session) error {
-	return c.with(s, func(people peopleServices) error {
+	return c.withPeople(s, func(people peopleServices) error {
 		link, err := people.signIn.UserLink(s.ctx, c.User)
 		if err != nil {
 			return err
@@ -83,7 +83,7 @@ type userDisableCommand struct {
 }
 
 func (c *userDisableCommand) Run(s *session) error {
-	return c.with(s, func(people peopleServices) error {
+	return c.withPeople(s, func(people peopleServices) error {
 		return s.printUser(people.signIn.ChangeAsOperator(s.ctx, c.User, team.UserChange{Disabled: new(!c.Enable)}))
 	})
 }
@@ -96,7 +96,7 @@ type userOperatorCommand struct {
 }
 
 func (c *userOperatorCommand) Run(s *session) error {
-	return c.with(s, func(people peopleServices) error {
+	return c.withPeople(s, func(people peopleServices) error {
 		return s.printUser(people.signIn.ChangeAsOperator(s.ctx, c.User, team.UserChange{Operator: new(!c.Revoke)}))
 	})
 }
@@ -107,13 +107,13 @@ type peopleServices struct {
 	signIn *signin.Service
 }
 
-func (t toolSettings) with(s *session, do func(peopleServices) error) error {
+func (t toolSettings) withPeople(s *session, do func(peopleServices) error) error {
 	cfg, err := t.load()
 	if err != nil {
 		return err
 	}
 	return withServices(s.ctx, cfg, func(of services) error {
-		people, err := of.people(cfg)
+		people, err := of.openPeople(cfg)
 		if err != nil {
 			return err
 		}
@@ -121,7 +121,7 @@ func (t toolSettings) with(s *session, do func(peopleServices) error) error {
 	})
 }
 
-func (of services) people(cfg setting.Values) (out peopleServices, err error) {
+func (of services) openPeople(cfg setting.Values) (out peopleServices, err error) {
 	holders, err := of.accounts()
 	if err != nil {
 		return out, err

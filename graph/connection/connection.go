@@ -83,8 +83,8 @@ func Of[E interface{ ~struct{ model.Edge[N] } }, N any](found page.Page[N], coun
 	return out
 }
 
-// Place is the arguments of a connection.
-type Place struct {
+// Arguments is the arguments of a connection.
+type Arguments struct {
 	First  *int
 	After  *string
 	Last   *int
@@ -92,13 +92,13 @@ type Place struct {
 }
 
 // At is the place that arguments give.
-func At(first *int, after *string, last *int, before *string) Place {
-	return Place{First: first, After: after, Last: last, Before: before}
+func At(first *int, after *string, last *int, before *string) Arguments {
+	return Arguments{First: first, After: after, Last: last, Before: before}
 }
 
 // Listed answers a connection with edges E: what a service lists and counts under a filter F, as it is
 // shown. Errors name arguments as GraphQL callers know them; names are pairs as of ArgumentError.
-func Listed[E interface{ ~struct{ model.Edge[N] } }, N, R, F any](ctx context.Context, op rights.Operation, at Place, filter F,
+func Listed[E interface{ ~struct{ model.Edge[N] } }, N, R, F any](ctx context.Context, op rights.Operation, at Arguments, filter F,
 	list func(context.Context, string, F, page.Request) (page.Page[R], error), count func(context.Context, string, F, int) (int, error),
 	show func(context.Context, string, []R) []N, names ...string,
 ) (model.Connection[N, *E], error) {

@@ -56,7 +56,7 @@ func CheckReach(ctx context.Context, next graphql.Resolver) (any, error) {
 	case "Query", "Mutation", "Subscription":
 		caller, err := Caller(ctx)
 		if err == nil && !strings.HasPrefix(field.Field.Name, "__") {
-			err = caller.Reaches(field.Object + "." + field.Field.Name)
+			err = caller.RequireReach(field.Object + "." + field.Field.Name)
 		}
 		if err != nil {
 			return nil, err

@@ -53,7 +53,7 @@ func (p Presenter) Present(ctx context.Context, err error) *gqlerror.Error {
 	}
 	known := fault.From(err)
 	switch {
-	case known.Kind == fault.Away && known.Code != fault.CodeBodyUnavailable, errors.Is(err, context.Canceled) && ctx.Err() != nil: // or the caller has left
+	case known.Kind == fault.Unavailable && known.Code != fault.CodeBodyUnavailable, errors.Is(err, context.Canceled) && ctx.Err() != nil: // or the caller has left
 		out.Message, out.Extensions = AwayMessage, map[string]any{"code": fault.CodeUnavailable}
 	case known.Kind == fault.Internal:
 		out.Message, out.Extensions = InternalMessage(ctx), map[string]any{"code": CodeInternal}

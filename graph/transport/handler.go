@@ -52,7 +52,7 @@ type Accounts interface {
 
 // Options is what New needs.
 type Options struct {
-	Door     *admission.Door
+	Door     *admission.Authenticator
 	Rate     RateLimit // nil: requests are not counted
 	Accounts Accounts
 	Budget   *intake.Budget // of bodies, and of answers that are large
@@ -75,7 +75,7 @@ func New(o Options) http.Handler {
 // handler is the HTTP side. It stands in for gqlgen's own, which echoes bodies
 // that it cannot decode, accepts more transports than we do and answers 422.
 type handler struct {
-	door     *admission.Door
+	door     *admission.Authenticator
 	rate     RateLimit
 	accounts Accounts
 	budget   *intake.Budget
@@ -113,13 +113,13 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			Message: "The body must not be compressed: send it without Content-Encoding"})
 		return
 	}
-	owner := intake.Owner{Account: caller.AccountID}
+	owner := intake.Tenant{Account: caller.AccountID}
 	body, err := h.budget.RequestBody(w, r, owner, limits.Body)
 	if err != nil {
 		h.refuseBody(w, r, err)
 		return
 	}
-	origin := audit.Origin{Addr: clientip.Of(r, h.proxies), Agent: r.UserAgent(), RequestID: w.Header().Get(telemetry.RequestIDHeader)}
+	origin := audit.Origin{Addr: clientip.From(r, h.proxies), Agent: r.UserAgent(), RequestID: w.Header().Get(telemetry.RequestIDHeader)}
 	ctx := graphql.StartOperationTrace(inquiry.WithCaller(audit.WithOrigin(r.Context(), origin), caller))
 	timed, cancel := context.WithTimeout(ctx, left)
 	defer cancel()
@@ -153,12 +153,12 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 func (h *handler) admit(w http.ResponseWriter, r *http.Request) (accounts.Caller, error) {
 	ctx, cancel := context.WithTimeout(r.Context(), fault.AnswerWithin)
 	defer cancel()
-	caller, err := h.door.Who(r.WithContext(ctx))
+	caller, err := h.door.Authenticate(r.WithContext(ctx))
 	if err != nil {
 		return accounts.Caller{}, err
 	}
 	telemetry.SetCaller(r.Context(), caller.AccountID, caller.ID())
-	intake.SetOwner(w, intake.Owner{Account: caller.AccountID})
+	intake.SetTenant(w, intake.Tenant{Account: caller.AccountID})
 	if h.rate == nil || caller.AccountID == "" {
 		return caller, nil
 	}
@@ -166,7 +166,7 @@ func (h *handler) admit(w http.ResponseWriter, r *http.Request) (accounts.Caller
 	if err != nil {
 		return accounts.Caller{}, err
 	}
-	return caller, h.rate.Admit(ctx, caller.Counted(account), w.Header())
+	return caller, h.rate.Admit(ctx, caller.RateAccount(account), w.Header())
 }
 
 // prepare reads and validates one GraphQL request. An answer is a refusal.
@@ -202,7 +202,7 @@ func (h *handler) run(ctx context.Context, operation *graphql.OperationContext) 
 	responses, ctx := h.exec.DispatchOperation(ctx, operation)
 	answer = responses(ctx)
 	if answer == nil { // the time was up before it began
-		answer = &graphql.Response{Errors: gqlerror.List{h.errors.Present(ctx, fault.Unavailable(ctx.Err()))}}
+		answer = &graphql.Response{Errors: gqlerror.List{h.errors.Present(ctx, fault.DatabaseUnavailable(ctx.Err()))}}
 	}
 	if refusal.Has(answer.Errors, fault.CodeUnavailable) {
 		return http.StatusServiceUnavailable, answer
@@ -267,7 +267,7 @@ func firstOctet(body *bufio.Reader) (byte, error) {
 
 func (h *handler) answer(w http.ResponseWriter, r *http.Request, status int, answer *graphql.Response) {
 	if status == http.StatusServiceUnavailable {
-		w.Header().Set("Retry-After", fault.WholeSeconds(retryAfter))
+		w.Header().Set("Retry-After", fault.FormatSeconds(retryAfter))
 	}
 	h.write(w, r, status, mediaFor(r), answer)
 }

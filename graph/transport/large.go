@@ -35,10 +35,10 @@ func selectsBodies(operation *graphql.OperationContext) bool {
 
 // runBodies runs an operation that asks for bodies, and gives its answer as octets that
 // hold no memory any more when they are many.
-func (h *handler) runBodies(ctx context.Context, owner intake.Owner, operation *graphql.OperationContext) (status int, answer *graphql.Response, release func()) {
-	release, err := h.budget.Work(ctx, owner, bodiesMemory, bodiesWait)
+func (h *handler) runBodies(ctx context.Context, owner intake.Tenant, operation *graphql.OperationContext) (status int, answer *graphql.Response, release func()) {
+	release, err := h.budget.AcquireWork(ctx, owner, bodiesMemory, bodiesWait)
 	if err != nil {
-		away := fault.Unavailable(err)
+		away := fault.DatabaseUnavailable(err)
 		return http.StatusServiceUnavailable, &graphql.Response{Errors: gqlerror.List{h.errors.Present(ctx, away)}}, func() {}
 	}
 	status, answer = h.run(inquiry.WithAllowance(ctx), operation)

@@ -38,14 +38,14 @@ func (h *handler) refuseError(w http.ResponseWriter, r *http.Request, err error)
 	case fault.Forbidden:
 		h.refuse(w, r, http.StatusForbidden, known)
 	case fault.Limit:
-		w.Header().Set("Retry-After", fault.WholeSeconds(known.RetryAfter))
+		w.Header().Set("Retry-After", fault.FormatSeconds(known.RetryAfter))
 		h.refuse(w, r, http.StatusTooManyRequests, known)
-	case fault.Away:
-		w.Header().Set("Retry-After", fault.WholeSeconds(retryAfter))
-		h.refuse(w, r, http.StatusServiceUnavailable, (&fault.Error{Code: fault.CodeUnavailable, Message: refusal.AwayMessage}).Because(err))
+	case fault.Unavailable:
+		w.Header().Set("Retry-After", fault.FormatSeconds(retryAfter))
+		h.refuse(w, r, http.StatusServiceUnavailable, (&fault.Error{Code: fault.CodeUnavailable, Message: refusal.AwayMessage}).WithCause(err))
 	default:
 		telemetry.LogFailure(loglimit.Collapse(r.Context(), "caller"), h.logger, "GraphQL caller cannot be admitted", telemetry.KeyError, err)
-		h.refuse(w, r, http.StatusInternalServerError, (&fault.Error{Message: refusal.InternalMessage(r.Context())}).Because(err))
+		h.refuse(w, r, http.StatusInternalServerError, (&fault.Error{Message: refusal.InternalMessage(r.Context())}).WithCause(err))
 	}
 }
 
@@ -59,8 +59,8 @@ func (h *handler) refuseBody(w http.ResponseWriter, r *http.Request, err error) 
 		h.refuse(w, r, http.StatusRequestTimeout, &fault.Error{Code: refusal.CodeRequestTimeout, Message: "The body did not arrive in time"})
 	case errors.Is(err, intake.ErrCut), errors.Is(err, intake.ErrFull):
 		w.Header().Set("Connection", "close")
-		h.refuseError(w, r, fault.Unavailable(err))
+		h.refuseError(w, r, fault.DatabaseUnavailable(err))
 	default:
-		h.refuse(w, r, http.StatusBadRequest, (&fault.Error{Code: fault.CodeValidation, Message: "The body ended early"}).Because(err))
+		h.refuse(w, r, http.StatusBadRequest, (&fault.Error{Code: fault.CodeValidation, Message: "The body ended early"}).WithCause(err))
 	}
 }

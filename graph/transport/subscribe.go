@@ -131,7 +131,7 @@ func (h *handler) follow(ctx context.Context, w *server.Writer, r *http.Request,
 
 // stillAllowed ends the subscriptions of keys that were revoked, and of people who have left.
 func (h *handler) stillAllowed(r *http.Request) error {
-	caller, err := h.door.Who(r)
+	caller, err := h.door.Authenticate(r)
 	if err != nil {
 		return err
 	}

@@ -238,7 +238,7 @@ func (s *Service) AccountByEmail(ctx context.Context, email string) (*ent.Accoun
 	case err != nil:
 		return nil, fmt.Errorf("account by email: %w", err)
 	case len(found) == 0:
-		return nil, fault.Missing("account", email)
+		return nil, fault.NoSuch("account", email)
 	case len(found) > 1:
 		ids := make([]string, len(found))
 		for i, a := range found {
@@ -270,9 +270,9 @@ const maxFreeTeams = 5
 // maxTeams is the number of accounts that one person may own, unless that person is an operator.
 const maxTeams = 50
 
-// MayMakeTeam returns a Conflict if a person already owns as many accounts as they may, on sandboxed plans or
+// CheckTeamLimit returns a Conflict if a person already owns as many accounts as they may, on sandboxed plans or
 // in total. The caller must hold a lock on the row of the user.
-func (s *Service) MayMakeTeam(ctx context.Context, tx *ent.Tx, userID string) error {
+func (s *Service) CheckTeamLimit(ctx context.Context, tx *ent.Tx, userID string) error {
 	all, err := tx.Membership.Query().Where(membership.UserID(userID), membership.RoleEQ(membership.RoleOwner), membership.HasUserWith(user.Operator(false))).Count(ctx)
 	switch {
 	case err != nil:
@@ -288,17 +288,17 @@ func (s *Service) MayMakeTeam(ctx context.Context, tx *ent.Tx, userID string) er
 	return err
 }
 
-// MakeTeam creates an account for a person within a transaction, on the default plan.
-func (s *Service) MakeTeam(ctx context.Context, tx *ent.Tx, email, name, ownerID string) (*ent.Account, error) {
+// CreateTeam creates an account for a person within a transaction, on the default plan.
+func (s *Service) CreateTeam(ctx context.Context, tx *ent.Tx, email, name, ownerID string) (*ent.Account, error) {
 	return s.CreateAccountIn(ctx, tx, NewAccount{Name: name, Email: email, Plan: s.config.DefaultPlan}, ownerID)
 }
 
-// Adopt makes a person the owner of the oldest account that has their email, or of a new account, within a
+// EnsureOwnedTeam makes a person the owner of the oldest account that has their email, or of a new account, within a
 // transaction.
-func (s *Service) Adopt(ctx context.Context, tx *ent.Tx, email, name, userID string) error {
+func (s *Service) EnsureOwnedTeam(ctx context.Context, tx *ent.Tx, email, name, userID string) error {
 	found, err := tx.Account.Query().Where(account.Email(email), account.System(false)).Order(ent.Asc(account.FieldID)).First(ctx)
 	if ent.IsNotFound(err) {
-		_, err = s.MakeTeam(ctx, tx, email, name, userID)
+		_, err = s.CreateTeam(ctx, tx, email, name, userID)
 		return err
 	}
 	if err != nil {

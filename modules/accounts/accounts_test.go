@@ -166,7 +166,7 @@ func TestCachedAccountPicksUpChanges(t *testing.T) {
 		t.Fatal(before, err)
 	}
 	dbtest.Exec(t, s.db, `UPDATE accounts SET suspended_at = now(), plan_id = 'scale' WHERE id = $1`, made.ID)
-	expect.Within(t, 5*time.Second, "the cache shows the suspension and the new plan", func() bool {
+	expect.EventuallyWithin(t, 5*time.Second, "the cache shows the suspension and the new plan", func() bool {
 		now, err := s.Account(t.Context(), made.ID)
 		return err == nil && now.Suspended && now.Plan.MaxDomains == 1000
 	})

@@ -28,8 +28,8 @@ const (
 // keyHash is the SHA-256 of a secret. The cache never holds the secret itself.
 type keyHash [sha256.Size]byte
 
-// credential is the cached answer of the database for a hash, including "unknown".
-type credential struct {
+// cachedCredential is the cached answer of the database for a hash, including "unknown".
+type cachedCredential struct {
 	caller    Caller
 	known     bool // exists and is not revoked
 	expires   bool
@@ -80,9 +80,9 @@ SELECT k.id, k.account_id, k.scope, coalesce(k.domain_ids, '[]'::jsonb)::text, a
   FROM api_keys k JOIN accounts a ON a.id = k.account_id ` + creators.Joins + `
  WHERE k.hash = $1 AND k.revoked_at IS NULL`
 
-func (s *Service) loadCredential(ctx context.Context, hash keyHash) (credential, error) {
+func (s *Service) loadCredential(ctx context.Context, hash keyHash) (cachedCredential, error) {
 	askedAt := time.Now()
-	found := credential{known: true}
+	found := cachedCredential{known: true}
 	var domainIDs string
 	var expiresIn sql.NullFloat64
 	var by creators.Row
@@ -90,13 +90,13 @@ func (s *Service) loadCredential(ctx context.Context, hash keyHash) (credential,
 		&found.caller.Scope, &domainIDs, &found.caller.Suspended, &expiresIn}, by.Into()...)...)
 	switch {
 	case errors.Is(err, sql.ErrNoRows):
-		return credential{}, nil
+		return cachedCredential{}, nil
 	case err != nil:
-		return credential{}, fault.OrAway(err)
+		return cachedCredential{}, fault.OrUnavailable(err)
 	}
 	found.caller.Creator = by.Creator()
 	if err := json.Unmarshal([]byte(domainIDs), &found.caller.DomainIDs); err != nil {
-		return credential{}, fmt.Errorf("domains of key %s: %w", found.caller.KeyID, err)
+		return cachedCredential{}, fmt.Errorf("domains of key %s: %w", found.caller.KeyID, err)
 	}
 	if expiresIn.Valid {
 		// A key may live longer than a Duration can represent. A limit beyond the life of the cache entry

@@ -15,7 +15,7 @@ type Caller struct {
 	Scope     rights.Scope
 	Suspended bool     // the account is suspended and may do everything but send
 	DomainIDs []string // domains that the key is limited to; empty means all. Read-only.
-	Person    *Someone // nil if an API key calls. Read-only.
+	Person    *Person  // nil if an API key calls. Read-only.
 
 	Creator *rights.Creator // current state of the key's creator; nil if the operator of the installation created it
 }
@@ -55,31 +55,31 @@ func (c Caller) authorize(op rights.Operation) error {
 // suspension.
 func (c Caller) May(op rights.Operation) bool { return c.authorize(op) == nil }
 
-// Reaches returns an error if an operation covers the whole account and the key is limited to some domains.
+// RequireReach returns an error if an operation covers the whole account and the key is limited to some domains.
 // Operations on one domain or its mail are checked with [Caller.MayUseDomain].
-func (c Caller) Reaches(operation string) error {
+func (c Caller) RequireReach(operation string) error {
 	if c.IsLimited() && rights.ReachOf(operation) == rights.WholeAccount {
 		return fault.Forbiddenf(fault.CodeInsufficientScope, "This API key is limited to some domains, and this operation covers the whole account")
 	}
 	return nil
 }
 
-// Follows reports whether the caller may read the results of an operation through a record that links to
+// MayFollow reports whether the caller may read the results of an operation through a record that links to
 // them.
-func (c Caller) Follows(right rights.Operation, operation string) bool {
-	return c.Authorize(right) == nil && c.Reaches(operation) == nil
+func (c Caller) MayFollow(right rights.Operation, operation string) bool {
+	return c.Authorize(right) == nil && c.RequireReach(operation) == nil
 }
 
 // IsLimited reports whether a key is limited to some domains.
 func (c Caller) IsLimited() bool { return len(c.DomainIDs) > 0 }
 
-// OtherDomain is the error for a key that is limited to domains other than the one it tries to use.
-func OtherDomain() *fault.Error {
+// ErrOtherDomain is the error for a key that is limited to domains other than the one it tries to use.
+func ErrOtherDomain() *fault.Error {
 	return fault.Forbiddenf(fault.CodeInsufficientScope, "This API key is limited to other domains")
 }
 
-// Can lists what the caller may do.
-func (c Caller) Can() (list []rights.Operation) {
+// AllowedOperations lists what the caller may do.
+func (c Caller) AllowedOperations() (list []rights.Operation) {
 	for _, op := range rights.Operations() {
 		if c.Authorize(op) == nil {
 			list = append(list, op)
@@ -101,8 +101,8 @@ func (c Caller) MayUseDomain(domainID string) bool {
 // ConfirmedFor is how long a session may perform sensitive operations after a password, passkey or code.
 const ConfirmedFor = 10 * time.Minute
 
-// Someone is a person who is signed in.
-type Someone struct {
+// Person is a person who is signed in.
+type Person struct {
 	UserID    string
 	SessionID string
 	Email     string
@@ -115,7 +115,7 @@ type Someone struct {
 	ConfirmedAt  time.Time // by the clock of this process
 }
 
-func (p *Someone) authorize(op rights.Operation, member bool) error {
+func (p *Person) authorize(op rights.Operation, member bool) error {
 	switch {
 	case op == rights.Person:
 		return nil
@@ -134,9 +134,9 @@ func (p *Someone) authorize(op rights.Operation, member bool) error {
 	return nil
 }
 
-// Confirmed returns an error if a person has not entered a password, passkey or code recently. API keys need
+// RequireConfirmation returns an error if a person has not entered a password, passkey or code recently. API keys need
 // no confirmation.
-func (c Caller) Confirmed() error {
+func (c Caller) RequireConfirmation() error {
 	if c.Person == nil || time.Since(c.Person.ConfirmedAt) < ConfirmedFor {
 		return nil
 	}
@@ -155,9 +155,9 @@ func (c Caller) ID() string {
 // from the account, whose keys are used by programs.
 const sessionRate = 20
 
-// Counted returns the account with the id and rate under which the caller's requests are counted: those of
+// RateAccount returns the account with the id and rate under which the caller's requests are counted: those of
 // the account, or those of the session.
-func (c Caller) Counted(a Account) Account {
+func (c Caller) RateAccount(a Account) Account {
 	if c.Person != nil {
 		a.ID, a.Plan.RequestsPerSecond = c.Person.SessionID, sessionRate
 	}

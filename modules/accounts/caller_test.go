@@ -34,7 +34,7 @@ func TestWhoMayDoWhat(t *testing.T) {
 	for op, r := range want {
 		for role, may := range map[rights.Role]bool{rights.RoleOwner: r.owner, rights.RoleAdmin: r.admin, rights.RoleDeveloper: r.developer, rights.RoleBilling: r.billing,
 			rights.RoleViewer: r.viewer, "": false, "Owner": false} {
-			err := Caller{AccountID: "acc_1", Person: &Someone{Role: role}}.Authorize(op)
+			err := Caller{AccountID: "acc_1", Person: &Person{Role: role}}.Authorize(op)
 			if may = may || op == rights.Person; (err == nil) != may || err != nil && fault.From(err).Code != fault.CodeInsufficientRole {
 				t.Errorf("a member with the role %q who wants to %s gets %v, want allowed %t", role, op, err, may)
 			}
@@ -67,7 +67,7 @@ func TestWhoMayGiveARole(t *testing.T) {
 // Operators run the installation whatever their role is, even without a team. Other users cannot.
 func TestOperatorsMayOperate(t *testing.T) {
 	t.Parallel()
-	for _, c := range []Caller{{Person: &Someone{Operator: true}}, {AccountID: "acc_1", Person: &Someone{Operator: true, Role: rights.RoleViewer}}} {
+	for _, c := range []Caller{{Person: &Person{Operator: true}}, {AccountID: "acc_1", Person: &Person{Operator: true, Role: rights.RoleViewer}}} {
 		if err := c.Authorize(rights.Operate); err != nil {
 			t.Errorf("an operator in the account %q is refused: %v", c.AccountID, err)
 		}
@@ -75,7 +75,7 @@ func TestOperatorsMayOperate(t *testing.T) {
 			t.Errorf("an operator in the account %q who wants to write gets %v, want a refusal: the role decides", c.AccountID, err)
 		}
 	}
-	if err := (Caller{Person: &Someone{Operator: true, SetUpFirst: true}}).Authorize(rights.Operate); fault.From(err).Code != fault.CodeSecondFactorRequired {
+	if err := (Caller{Person: &Person{Operator: true, SetUpFirst: true}}).Authorize(rights.Operate); fault.From(err).Code != fault.CodeSecondFactorRequired {
 		t.Errorf("an operator who lacks a required second factor gets %v, want second_factor_required", err)
 	}
 }
@@ -83,7 +83,7 @@ func TestOperatorsMayOperate(t *testing.T) {
 // In a team that requires a second factor, a session without one can do nothing but set one up.
 func TestASecondFactorComesFirst(t *testing.T) {
 	t.Parallel()
-	c := Caller{AccountID: "acc_1", Person: &Someone{Role: rights.RoleOwner, SetUpFirst: true}}
+	c := Caller{AccountID: "acc_1", Person: &Person{Role: rights.RoleOwner, SetUpFirst: true}}
 	for _, op := range rights.Operations() {
 		err := c.Authorize(op)
 		if (err == nil) != (op == rights.Person) || err != nil && fault.From(err).Code != fault.CodeSecondFactorRequired {
@@ -107,10 +107,10 @@ func TestDomainsOfAKey(t *testing.T) {
 func TestSessionsAreCountedSeparately(t *testing.T) {
 	t.Parallel()
 	account := Account{ID: "acc_1", Plan: Plan{RequestsPerSecond: 7}}
-	if got := (Caller{AccountID: "acc_1", KeyID: "key_1"}).Counted(account); got.ID != "acc_1" || got.Plan.RequestsPerSecond != 7 {
+	if got := (Caller{AccountID: "acc_1", KeyID: "key_1"}).RateAccount(account); got.ID != "acc_1" || got.Plan.RequestsPerSecond != 7 {
 		t.Errorf("requests by a key count for %s at %d a second, want its account at 7", got.ID, got.Plan.RequestsPerSecond)
 	}
-	if got := (Caller{AccountID: "acc_1", Person: &Someone{SessionID: "ses_1"}}).Counted(account); got.ID != "ses_1" || got.Plan.RequestsPerSecond != 20 {
+	if got := (Caller{AccountID: "acc_1", Person: &Person{SessionID: "ses_1"}}).RateAccount(account); got.ID != "ses_1" || got.Plan.RequestsPerSecond != 20 {
 		t.Errorf("requests by a session count for %s at %d a second, want the session at 20", got.ID, got.Plan.RequestsPerSecond)
 	}
 }

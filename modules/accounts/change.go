@@ -98,11 +98,11 @@ func (c AccountChange) checkRetention(wrong fault.Fields, current *ent.Account) 
 // UpdateAccount changes an account: immediately in this process, within CacheTTL in others. Emails sent under
 // the old plan count against the caps of the new one.
 func (s *Service) UpdateAccount(ctx context.Context, accountID string, c AccountChange) (*ent.Account, error) {
-	return s.UpdateAccountAnd(ctx, accountID, c, func(*ent.Tx) error { return nil })
+	return s.UpdateAccountWith(ctx, accountID, c, func(*ent.Tx) error { return nil })
 }
 
-// UpdateAccountAnd is UpdateAccount with an additional function in its transaction.
-func (s *Service) UpdateAccountAnd(ctx context.Context, accountID string, c AccountChange, also func(*ent.Tx) error) (*ent.Account, error) {
+// UpdateAccountWith is UpdateAccount with an additional function in its transaction.
+func (s *Service) UpdateAccountWith(ctx context.Context, accountID string, c AccountChange, also func(*ent.Tx) error) (*ent.Account, error) {
 	err := s.db.InTx(ctx, func(tx *ent.Tx) error {
 		if err := s.UpdateAccountIn(ctx, tx, accountID, c); err != nil {
 			return err
@@ -111,7 +111,7 @@ func (s *Service) UpdateAccountAnd(ctx context.Context, accountID string, c Acco
 	})
 	switch {
 	case ent.IsNotFound(err):
-		return nil, fault.Missing("account", accountID)
+		return nil, fault.NoSuch("account", accountID)
 	case err != nil:
 		return nil, fmt.Errorf("update account: %w", err)
 	}
@@ -148,7 +148,7 @@ func (s *Service) UpdateAccountIn(ctx context.Context, tx *ent.Tx, accountID str
 	if err := c.apply(tx.Account.UpdateOneID(accountID)).Exec(ctx); err != nil || !c.changesCaps(current) {
 		return err
 	}
-	return planChanged(ctx, tx, accountID)
+	return recountForNewPlan(ctx, tx, accountID)
 }
 
 // checkMember rejects an email that no member has: a sandboxed account must not be able to write to a
@@ -190,9 +190,9 @@ func (c AccountChange) apply(u *ent.AccountUpdateOne) *ent.AccountUpdateOne {
 	u.Modify(func(b *entsql.UpdateBuilder) { b.Set(account.FieldChangedAt, entsql.Expr("clock_timestamp()")) })
 	u.SetNillableRequireSecondFactor(c.RequireSecondFactor).SetNillablePlanID(c.Plan).SetNillableProductionUnlocked(c.ProductionUnlocked).
 		SetNillableBodyRetentionDays(c.BodyRetentionDays).SetNillableRecordRetentionDays(c.RecordRetentionDays)
-	since(u, account.FieldPaymentMethodAt, c.PaymentMethod)
-	since(u, account.FieldSuspendedAt, c.Suspended)
-	since(u, account.FieldPaymentDueAt, c.PaymentDue)
+	setSince(u, account.FieldPaymentMethodAt, c.PaymentMethod)
+	setSince(u, account.FieldSuspendedAt, c.Suspended)
+	setSince(u, account.FieldPaymentDueAt, c.PaymentDue)
 	switch {
 	case c.MonthlyLimit == nil:
 	case *c.MonthlyLimit == nil:
@@ -209,9 +209,9 @@ func (c AccountChange) apply(u *ent.AccountUpdateOne) *ent.AccountUpdateOne {
 	return u
 }
 
-// since sets a timestamp column to the time, by the database clock, at which a condition became true, or
+// setSince sets a timestamp column to the time, by the database clock, at which a condition became true, or
 // clears it. A time that is already set stays.
-func since(u *ent.AccountUpdateOne, field string, so *bool) {
+func setSince(u *ent.AccountUpdateOne, field string, so *bool) {
 	if so == nil {
 		return
 	}

@@ -151,7 +151,7 @@ func TestOldCountersAreSwept(t *testing.T) {
 	dbtest.Exec(t, d, `INSERT INTO usages (account_id, period, emails)
 		SELECT 'acc_1', to_char((now() AT TIME ZONE 'UTC') - make_interval(months => m), f), 1 FROM generate_series(0, 20) m, (VALUES ('YYYY-MM'), ('YYYY-MM-DD')) AS v (f)`)
 	s := start(t, d, Config{SweepEvery: 10 * time.Millisecond})
-	expect.Within(t, 5*time.Second, "the counters of 7 months are deleted", func() bool { return dbtest.Count(t, s.db, `SELECT count(*) FROM usages`) <= 28 })
+	expect.EventuallyWithin(t, 5*time.Second, "the counters of 7 months are deleted", func() bool { return dbtest.Count(t, s.db, `SELECT count(*) FROM usages`) <= 28 })
 	if err := s.sweepUsage(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -186,14 +186,14 @@ func TestKeysCannotExceedTheirMaker(t *testing.T) {
 		wrong string
 	}{
 		"the operator, anything":                  {NewKey{}, ""},
-		"an unbound key, anything":                {NewKey{MadeBy: free.ID, DomainIDs: []string{first, second}, ExpiresAt: &later}, ""},
-		"an unbound key, without an expiry":       {NewKey{MadeBy: free.ID}, ""},
-		"another account's domain":                {NewKey{MadeBy: free.ID, DomainIDs: []string{first, foreign}}, "domain_ids[1]"},
-		"a bound key, with the same limits":       {NewKey{MadeBy: bound.ID, DomainIDs: []string{first}, ExpiresAt: &soon}, ""},
-		"a bound key, for another domain":         {NewKey{MadeBy: bound.ID, DomainIDs: []string{second}, ExpiresAt: &soon}, "domain_ids[0]"},
-		"a bound key, for all domains":            {NewKey{MadeBy: bound.ID, ExpiresAt: &soon}, "domain_ids"},
-		"a key that expires, with a later expiry": {NewKey{MadeBy: bound.ID, DomainIDs: []string{first}, ExpiresAt: &later}, "expires_at"},
-		"a key that expires, without an expiry":   {NewKey{MadeBy: bound.ID, DomainIDs: []string{first}}, "expires_at"},
+		"an unbound key, anything":                {NewKey{MakerKeyID: free.ID, DomainIDs: []string{first, second}, ExpiresAt: &later}, ""},
+		"an unbound key, without an expiry":       {NewKey{MakerKeyID: free.ID}, ""},
+		"another account's domain":                {NewKey{MakerKeyID: free.ID, DomainIDs: []string{first, foreign}}, "domain_ids[1]"},
+		"a bound key, with the same limits":       {NewKey{MakerKeyID: bound.ID, DomainIDs: []string{first}, ExpiresAt: &soon}, ""},
+		"a bound key, for another domain":         {NewKey{MakerKeyID: bound.ID, DomainIDs: []string{second}, ExpiresAt: &soon}, "domain_ids[0]"},
+		"a bound key, for all domains":            {NewKey{MakerKeyID: bound.ID, ExpiresAt: &soon}, "domain_ids"},
+		"a key that expires, with a later expiry": {NewKey{MakerKeyID: bound.ID, DomainIDs: []string{first}, ExpiresAt: &later}, "expires_at"},
+		"a key that expires, without an expiry":   {NewKey{MakerKeyID: bound.ID, DomainIDs: []string{first}}, "expires_at"},
 		"an unknown domain, by the operator":      {NewKey{DomainIDs: []string{id.New(id.Domain)}}, "domain_ids[0]"},
 	} {
 		c.in.AccountID, c.in.Name = ada.ID, name
@@ -205,7 +205,7 @@ func TestKeysCannotExceedTheirMaker(t *testing.T) {
 			t.Errorf("%s: CreateKey returned %v, want an error for the field %s", name, err, c.wrong)
 		}
 	}
-	_, _, err := s.CreateKey(t.Context(), NewKey{AccountID: ada.ID, Name: "x", MadeBy: revoked.ID})
+	_, _, err := s.CreateKey(t.Context(), NewKey{AccountID: ada.ID, Name: "x", MakerKeyID: revoked.ID})
 	wantKind(t, err, fault.Unauthorized)
 }
 

@@ -19,25 +19,25 @@ const (
 	monthLayout = "2006-01"
 )
 
-// counter names one row of usages.
-type counter struct{ accountID, period string }
+// usageKey names one row of usages.
+type usageKey struct{ accountID, period string }
 
-// tally holds counter values, and the current day by the database clock.
-type tally struct {
-	emails map[counter]int64
+// usageCounts holds counter values, and the current day by the database clock.
+type usageCounts struct {
+	emails map[usageKey]int64
 	today  string
 	now    time.Time
 }
 
-// add counts n emails in a day and in its month.
-func (t tally) add(accountID, day string, n int64) {
-	t.emails[counter{accountID, day}] += n
-	t.emails[counter{accountID, monthOf(day)}] += n
+// addEmails counts n emails in a day and in its month.
+func (t usageCounts) addEmails(accountID, day string, n int64) {
+	t.emails[usageKey{accountID, day}] += n
+	t.emails[usageKey{accountID, monthOf(day)}] += n
 }
 
-// of returns the counts of a day and its month.
-func (t tally) of(accountID, day string) count {
-	return count{day: t.emails[counter{accountID, day}], month: t.emails[counter{accountID, monthOf(day)}], date: day, today: day == t.today, now: t.now}
+// ofDay returns the counts ofDay a day and its month.
+func (t usageCounts) ofDay(accountID, day string) periodCount {
+	return periodCount{day: t.emails[usageKey{accountID, day}], month: t.emails[usageKey{accountID, monthOf(day)}], date: day, today: day == t.today, now: t.now}
 }
 
 func monthOf(day string) string { return day[:len(monthLayout)] }
@@ -62,8 +62,8 @@ ON CONFLICT (account_id, period) DO UPDATE SET emails = u.emails + excluded.emai
 RETURNING u.account_id, u.period, u.emails)
 SELECT account_id, period, emails, ` + dayNow + `, now() FROM used`)
 
-func (s *Service) addUses(ctx context.Context, tx db.Execer, list []cappedUse) (tally, error) {
-	return tallied(ctx, tx, addUsesSQL.Text, addUsesSQL.Args(useRows.Rows(list))...)
+func (s *Service) addUses(ctx context.Context, tx db.Execer, list []cappedUse) (usageCounts, error) {
+	return queryCounters(ctx, tx, addUsesSQL.Text, addUsesSQL.Args(useRows.Rows(list))...)
 }
 
 // subtractUsesSQL locks in the same order as addUsesSQL.
@@ -105,16 +105,16 @@ const countSQL = `
 SELECT $1::text, p.period, coalesce(u.emails, 0), ` + dayNow + `, now()
   FROM (VALUES (` + dayNow + `), (` + monthNow + `)) p (period) LEFT JOIN usages u ON u.account_id = $1 AND u.period = p.period`
 
-// count returns the counters of an account for the current day and month.
-func (s *Service) count(ctx context.Context, from db.Execer, accountID string) (count, error) {
-	found, err := tallied(ctx, from, countSQL, accountID)
-	return found.of(accountID, found.today), err
+// readCounters returns the counters of an account for the current day and month.
+func (s *Service) readCounters(ctx context.Context, from db.Execer, accountID string) (periodCount, error) {
+	found, err := queryCounters(ctx, from, countSQL, accountID)
+	return found.ofDay(accountID, found.today), err
 }
 
-func tallied(ctx context.Context, from db.Execer, query string, args ...any) (tally, error) {
-	found := tally{emails: map[counter]int64{}, today: time.Now().UTC().Format(dayLayout)}
+func queryCounters(ctx context.Context, from db.Execer, query string, args ...any) (usageCounts, error) {
+	found := usageCounts{emails: map[usageKey]int64{}, today: time.Now().UTC().Format(dayLayout)}
 	err := db.Each(ctx, from, func(row db.Row) error {
-		var of counter
+		var of usageKey
 		var n int64
 		if err := row.Scan(&of.accountID, &of.period, &n, &found.today, &found.now); err != nil {
 			return err

@@ -122,13 +122,13 @@ func sentArgs(accountID string, now time.Time) []any {
 	return []any{accountID, day, month, id.Since(id.Fact, day), id.Since(id.Fact, month)}
 }
 
-// sent returns the number of emails that an account without caps has handed to delivery.
-func (s *Service) sent(ctx context.Context, accountID string) (count, error) {
+// countSent returns the number of emails that an account without caps has handed to delivery.
+func (s *Service) countSent(ctx context.Context, accountID string) (periodCount, error) {
 	now, err := db.Now(ctx, s.db.Hot)
 	if err != nil {
-		return count{}, err
+		return periodCount{}, err
 	}
-	found, err := db.One(ctx, s.db.Hot, func(c *count) []any { return []any{&c.day, &c.month} }, sentSQL, sentArgs(accountID, now)...)
+	found, err := db.One(ctx, s.db.Hot, func(c *periodCount) []any { return []any{&c.day, &c.month} }, sentSQL, sentArgs(accountID, now)...)
 	found.now, found.date, found.today = now, now.UTC().Format(dayLayout), true
 	return found, err
 }

@@ -26,9 +26,9 @@ type NewKey struct {
 	Scope     rights.Scope // empty means full
 	DomainIDs []string     // domains that the key may send from; empty means all
 	ExpiresAt *time.Time   // nil means never
-	// MadeBy is the id of the key that makes the request, whose own limits the new key cannot exceed; empty
+	// MakerKeyID is the id of the key that makes the request, whose own limits the new key cannot exceed; empty
 	// for the operator.
-	MadeBy string
+	MakerKeyID string
 	// CreatedBy is the id of the person who creates the key. Empty if a key does, whose creator the new key
 	// inherits, or the operator.
 	CreatedBy string
@@ -149,7 +149,7 @@ func (s *Service) requireAccount(ctx context.Context, accountID string) error {
 	case err != nil:
 		return fmt.Errorf("look up account: %w", err)
 	case !known:
-		return fault.Missing("account", accountID)
+		return fault.NoSuch("account", accountID)
 	}
 	return nil
 }
@@ -175,7 +175,7 @@ func (s *Service) Key(ctx context.Context, accountID, keyID string) (*ent.APIKey
 	found, err := s.db.Ent.APIKey.Query().Where(apikey.ID(keyID), apikey.AccountID(accountID)).Only(ctx)
 	switch {
 	case ent.IsNotFound(err):
-		return nil, fault.Missing("API key", keyID)
+		return nil, fault.NoSuch("API key", keyID)
 	case err != nil:
 		return nil, fmt.Errorf("key: %w", err)
 	}

@@ -12,15 +12,15 @@ import (
 	"github.com/postrider/postrider/runtime/base/fault"
 )
 
-// bounds are the limits of a key, and of the keys that it creates.
-type bounds struct {
+// keyBounds are the limits of a key, and of the keys that it creates.
+type keyBounds struct {
 	domainIDs []string // empty means all
 	expiresAt *time.Time
 }
 
-// check is pure. A key cannot create a key that may do more than itself, or that lives longer. owned are
+// checkKey is pure. A key cannot create a key that may do more than itself, or that lives longer. owned are
 // those of the requested domains that belong to the account.
-func (b bounds) check(in NewKey, owned []string) fault.Fields {
+func (b keyBounds) checkKey(in NewKey, owned []string) fault.Fields {
 	wrong := fault.Fields{}
 	for i, domainID := range in.DomainIDs {
 		switch {
@@ -42,16 +42,16 @@ func (b bounds) check(in NewKey, owned []string) fault.Fields {
 // checkBounds checks the new key against its maker's limits and the account's domains, and returns the key
 // that makes it, if any.
 func (in NewKey) checkBounds(ctx context.Context, tx *ent.Tx) (maker *ent.APIKey, err error) {
-	var b bounds
-	if in.MadeBy != "" {
-		maker, err = tx.APIKey.Query().Where(apikey.ID(in.MadeBy), apikey.AccountID(in.AccountID), apikey.RevokedAtIsNil()).Only(ctx)
+	var b keyBounds
+	if in.MakerKeyID != "" {
+		maker, err = tx.APIKey.Query().Where(apikey.ID(in.MakerKeyID), apikey.AccountID(in.AccountID), apikey.RevokedAtIsNil()).Only(ctx)
 		switch {
 		case ent.IsNotFound(err):
 			return nil, fault.Unauthenticated() // revoked a moment ago
 		case err != nil:
 			return nil, err
 		}
-		b = bounds{domainIDs: maker.DomainIds, expiresAt: maker.ExpiresAt}
+		b = keyBounds{domainIDs: maker.DomainIds, expiresAt: maker.ExpiresAt}
 	}
 	var owned []string
 	if len(in.DomainIDs) > 0 {
@@ -59,5 +59,5 @@ func (in NewKey) checkBounds(ctx context.Context, tx *ent.Tx) (maker *ent.APIKey
 			return nil, err
 		}
 	}
-	return maker, b.check(in, owned).Err()
+	return maker, b.checkKey(in, owned).Err()
 }

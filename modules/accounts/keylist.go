@@ -46,7 +46,7 @@ func (s *Service) CountKeys(ctx context.Context, accountID string, f KeyFilter, 
 }
 
 func (s *Service) keyQuery(accountID string, f KeyFilter) (*ent.APIKeyQuery, error) {
-	if err := fault.Texts(map[string]string{"query": f.Text}); err != nil {
+	if err := fault.CheckTexts(map[string]string{"query": f.Text}); err != nil {
 		return nil, err
 	}
 	query := s.db.Ent.APIKey.Query().Where(apikey.AccountID(accountID))
@@ -82,8 +82,8 @@ func (s *Service) IsWithin(ctx context.Context, accountID, keyID string, domainI
 	return rights.Within(found.DomainIds, domainIDs), nil
 }
 
-// SeveralKeys returns those of the given keys that belong to the account, in no particular order.
-func (s *Service) SeveralKeys(ctx context.Context, accountID string, keyIDs ...string) ([]*ent.APIKey, error) {
+// KeysByID returns those of the given keys that belong to the account, in no particular order.
+func (s *Service) KeysByID(ctx context.Context, accountID string, keyIDs ...string) ([]*ent.APIKey, error) {
 	found, err := s.db.Ent.APIKey.Query().Where(apikey.AccountID(accountID), apikey.IDIn(keyIDs...)).All(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("keys: %w", err)

@@ -55,12 +55,12 @@ func (s *Service) Usage(ctx context.Context, accountID string) (Usage, error) {
 
 func (s *Service) usageOf(ctx context.Context, a Account) (Usage, error) {
 	c := a.caps()
-	var used count
+	var used periodCount
 	var err error
-	if c.none() {
-		used, err = s.sent(ctx, a.ID)
+	if c.isUnlimited() {
+		used, err = s.countSent(ctx, a.ID)
 	} else {
-		used, err = s.count(ctx, s.db.Hot, a.ID)
+		used, err = s.readCounters(ctx, s.db.Hot, a.ID)
 	}
 	if err != nil {
 		return Usage{}, fmt.Errorf("usage: %w", err)
@@ -112,7 +112,7 @@ func (s *Service) accountRow(ctx context.Context, accountID string) (*ent.Accoun
 	row, err := s.db.Ent.Account.Query().Where(account.ID(accountID)).WithPlan().Only(ctx)
 	switch {
 	case ent.IsNotFound(err):
-		return nil, fault.Missing("account", accountID)
+		return nil, fault.NoSuch("account", accountID)
 	case err != nil:
 		return nil, fmt.Errorf("account: %w", err)
 	}

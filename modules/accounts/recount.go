@@ -21,23 +21,23 @@ INSERT INTO usages AS u (account_id, period, emails)
 SELECT $1::text, period, 0 FROM (
 	SELECT ` + dayNow + ` AS period UNION SELECT ` + monthNow + `
 	UNION SELECT period FROM usages WHERE account_id = $1
-	UNION SELECT to_char(scheduled_at AT TIME ZONE 'UTC', 'YYYY-MM-DD') FROM emails WHERE ` + waiting + `
-	UNION SELECT to_char(scheduled_at AT TIME ZONE 'UTC', 'YYYY-MM') FROM emails WHERE ` + waiting + `) p
+	UNION SELECT to_char(scheduled_at AT TIME ZONE 'UTC', 'YYYY-MM-DD') FROM emails WHERE ` + pendingEmails + `
+	UNION SELECT to_char(scheduled_at AT TIME ZONE 'UTC', 'YYYY-MM') FROM emails WHERE ` + pendingEmails + `) p
  WHERE period = ` + monthNow + ` OR period COLLATE "C" >= ` + dayNow + ` COLLATE "C"
  ORDER BY period COLLATE "C"
 ON CONFLICT (account_id, period) DO UPDATE SET emails = u.emails
 RETURNING u.period`
 
-// waiting matches the pending emails of an account: scheduled ones, and those to be sent when the account is
+// pendingEmails matches the pending emails of an account: scheduled ones, and those to be sent when the account is
 // no longer suspended.
-const waiting = `account_id = $1 AND uncommon IN ('scheduled', 'queued') AND scheduled_at IS NOT NULL`
+const pendingEmails = `account_id = $1 AND uncommon IN ('scheduled', 'queued') AND scheduled_at IS NOT NULL`
 
 // recountSQL sets locked counters. One statement sees one snapshot: an email counts as pending or as sent,
 // and never as both.
 const recountSQL = `
 WITH sent AS (` + sentSQL + `
 ), due AS (
-	SELECT to_char(scheduled_at AT TIME ZONE 'UTC', 'YYYY-MM-DD') AS day FROM emails WHERE ` + waiting + `
+	SELECT to_char(scheduled_at AT TIME ZONE 'UTC', 'YYYY-MM-DD') AS day FROM emails WHERE ` + pendingEmails + `
 ), counted AS (
 	SELECT ` + dayNow + ` AS period, day AS emails FROM sent UNION ALL SELECT ` + monthNow + `, month FROM sent
 	UNION ALL SELECT day, count(*) FROM due GROUP BY day
@@ -46,9 +46,9 @@ WITH sent AS (` + sentSQL + `
 UPDATE usages u SET emails = coalesce((SELECT sum(c.emails) FROM counted c WHERE c.period = u.period), 0)::bigint
  WHERE u.account_id = $1 AND u.period = ANY($6)`
 
-// recount recomputes the counters of an account in tx. The locks keep others from counting for the account
+// recountAccount recomputes the counters of an account in tx. The locks keep others from counting for the account
 // meanwhile.
-func recount(ctx context.Context, tx db.Execer, accountID string) error {
+func recountAccount(ctx context.Context, tx db.Execer, accountID string) error {
 	now, err := db.Now(ctx, tx)
 	if err != nil {
 		return err
@@ -77,18 +77,18 @@ INSERT INTO usage_recounts (account_id) VALUES ($1) ON CONFLICT (account_id) DO 
 	SELECT account_id FROM usage_recounts WHERE account_id = $1 AND ready_at < $2 FOR UPDATE SKIP LOCKED) RETURNING account_id`
 )
 
-// planChanged computes the counters that the account's new plan needs, in the transaction that changes the
+// recountForNewPlan computes the counters that the account's new plan needs, in the transaction that changes the
 // plan.
-func planChanged(ctx context.Context, tx db.Execer, accountID string) error {
+func recountForNewPlan(ctx context.Context, tx db.Execer, accountID string) error {
 	limits, err := loadCaps(ctx, tx, []string{accountID})
-	if err != nil || limits[accountID].none() {
+	if err != nil || limits[accountID].isUnlimited() {
 		return err
 	}
 	// First, because recountDue locks in this order.
 	if _, err := tx.ExecContext(ctx, askRecountSQL, accountID); err != nil {
 		return fmt.Errorf("schedule a recount: %w", err)
 	}
-	if err := recount(ctx, tx, accountID); err != nil {
+	if err := recountAccount(ctx, tx, accountID); err != nil {
 		return fmt.Errorf("count sent emails: %w", err)
 	}
 	return nil
@@ -121,10 +121,10 @@ func (s *Service) recountDue(ctx context.Context) error {
 				return err
 			}
 			limits, err := loadCaps(ctx, tx, taken)
-			if err != nil || limits[accountID].none() {
+			if err != nil || limits[accountID].isUnlimited() {
 				return err
 			}
-			return recount(ctx, tx, accountID)
+			return recountAccount(ctx, tx, accountID)
 		})
 		if err != nil {
 			return fmt.Errorf("recount account %s: %w", accountID, err)

@@ -126,11 +126,11 @@ func TestEmailsInFlightAtAPlanChangeAreCounted(t *testing.T) {
 		t.Fatal(err)
 	}
 	all.Wait()
-	expect.Within(t, 30*time.Second, "the emails in flight are counted", func() bool {
-		got, err := s.count(t.Context(), s.db.SQL, made.ID)
+	expect.EventuallyWithin(t, 30*time.Second, "the emails in flight are counted", func() bool {
+		got, err := s.readCounters(t.Context(), s.db.SQL, made.ID)
 		return err == nil && got.day == 50 && got.month == 50
 	})
-	expect.Within(t, 30*time.Second, "no recounts are left", func() bool {
+	expect.EventuallyWithin(t, 30*time.Second, "no recounts are left", func() bool {
 		n, err := db.One(t.Context(), s.db.SQL, db.Value[int], `SELECT count(*) FROM usage_recounts WHERE account_id = $1`, made.ID)
 		return err == nil && n == 0
 	})

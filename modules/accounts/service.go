@@ -34,7 +34,7 @@ type Service struct {
 	db      *db.DB
 	cursors *page.Codec
 
-	keys     *cache.Cache[keyHash, credential]
+	keys     *cache.Cache[keyHash, cachedCredential]
 	accounts *cache.Cache[string, Account]
 	used     *lastuse.Recorder
 	facts    *bus.Log
@@ -49,7 +49,7 @@ func New(p Params) (*Service, error) {
 		return nil, err
 	}
 	config := p.Config.withDefaults()
-	keys := cache.New(cache.Config[keyHash, credential]{Max: config.CacheSize, TTL: config.CacheTTL, LoadTimeout: lookupTimeout})
+	keys := cache.New(cache.Config[keyHash, cachedCredential]{Max: config.CacheSize, TTL: config.CacheTTL, LoadTimeout: lookupTimeout})
 	accounts := cache.New(cache.Config[string, Account]{Max: config.CacheSize, TTL: config.CacheTTL, LoadTimeout: lookupTimeout})
 	return &Service{config: config, db: p.DB, facts: bus.NewLog(p.DB), used: lastuse.New(p.DB.SQL, "api_keys"), cursors: p.Cursors, keys: keys, accounts: accounts,
 		tasks: worker.NewTasks(p.Logger, p.Workers)}, nil

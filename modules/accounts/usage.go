@@ -19,16 +19,16 @@ type Use struct {
 	Due time.Time
 }
 
-// day returns the day that the use counts in, or "" for today by the database clock.
-func (u Use) day() string {
+// dayName returns the dayName that the use counts in, or "" for today by the database clock.
+func (u Use) dayName() string {
 	if u.Due.IsZero() {
 		return ""
 	}
 	return u.Due.UTC().Format(dayLayout)
 }
 
-// caps are the hard limits of an account; nil means unlimited.
-type caps struct {
+// planCaps are the hard limits of an account; nil means unlimited.
+type planCaps struct {
 	plan           string // its name, for people
 	daily, monthly *int
 	cause          string // of the monthly cap: capMonthly, capOwn, capPaymentDue
@@ -41,8 +41,8 @@ const (
 	capPaymentDue = "payment_due" // a payment is overdue, so there is no overage
 )
 
-// lower returns the caps with the monthly cap reduced to limit, if limit is lower.
-func (c caps) lower(limit *int, cause string) caps {
+// withMonthlyCap returns the caps with the monthly cap reduced to limit, if limit is withMonthlyCap.
+func (c planCaps) withMonthlyCap(limit *int, cause string) planCaps {
 	if limit != nil && (c.monthly == nil || *limit < *c.monthly) {
 		c.monthly, c.cause = limit, cause
 	}
@@ -50,30 +50,30 @@ func (c caps) lower(limit *int, cause string) caps {
 }
 
 // capsOf returns the caps that a plan and the account's own limit impose.
-func capsOf(p Plan, own *int, paymentDue bool) caps {
-	c := caps{plan: p.Name, daily: p.DailyEmails}.lower(p.MonthlyEmails, capMonthly).lower(own, capOwn)
+func capsOf(p Plan, own *int, paymentDue bool) planCaps {
+	c := planCaps{plan: p.Name, daily: p.DailyEmails}.withMonthlyCap(p.MonthlyEmails, capMonthly).withMonthlyCap(own, capOwn)
 	if paymentDue {
-		c = c.lower(p.IncludedEmails, capPaymentDue)
+		c = c.withMonthlyCap(p.IncludedEmails, capPaymentDue)
 	}
 	return c
 }
 
-func (c caps) none() bool { return c.daily == nil && c.monthly == nil }
+func (c planCaps) isUnlimited() bool { return c.daily == nil && c.monthly == nil }
 
-// count is the number of emails counted in a day and in its month.
-type count struct {
+// periodCount is the number of emails counted in a day and in its month.
+type periodCount struct {
 	day, month int64
 	date       string // of the day
 	today      bool   // the day is today
 	now        time.Time
 }
 
-func (c count) dayEndsAt() time.Time { return c.begin(dayLayout).AddDate(0, 0, 1) }
+func (c periodCount) dayEndsAt() time.Time { return c.periodStart(dayLayout).AddDate(0, 0, 1) }
 
-func (c count) monthEndsAt() time.Time { return c.begin(monthLayout).AddDate(0, 1, 0) }
+func (c periodCount) monthEndsAt() time.Time { return c.periodStart(monthLayout).AddDate(0, 1, 0) }
 
-// begin returns the start of the day or of the month, depending on the layout.
-func (c count) begin(layout string) time.Time {
+// periodStart returns the start of the day or of the month, depending on the layout.
+func (c periodCount) periodStart(layout string) time.Time {
 	at, err := time.Parse(layout, c.date[:len(layout)])
 	if err != nil {
 		panic("accounts: a counter has an invalid date: " + err.Error())
@@ -81,8 +81,8 @@ func (c count) begin(layout string) time.Time {
 	return at
 }
 
-// room returns how many more emails the caps allow. If there is no room, refusal returns the reason.
-func (c caps) room(used count) int64 {
+// remaining returns how many more emails the caps allow. If there is no remaining, refusal returns the reason.
+func (c planCaps) remaining(used periodCount) int64 {
 	room := int64(1 << 62)
 	if c.daily != nil {
 		room = min(room, int64(*c.daily)-used.day)
@@ -93,15 +93,15 @@ func (c caps) room(used count) int64 {
 	return max(room, 0)
 }
 
-// refusal returns the error for the cap that is reached. The month comes first: the end of the day does not
+// refusalError returns the error for the cap that is reached. The month comes first: the end of the day does not
 // help when the month is used up.
-func (c caps) refusal(used count) *fault.Error {
+func (c planCaps) refusalError(used periodCount) *fault.Error {
 	refused := &fault.Error{Kind: fault.Limit, Code: fault.CodePlanLimit, UpgradeURL: UpgradeURL}
 	if c.monthly != nil && used.month >= int64(*c.monthly) {
 		resets := used.monthEndsAt().Format(time.RFC3339)
-		refused.Message = fmt.Sprintf("%s, all of which are used. The next month begins at %s", c.allowance(), resets)
+		refused.Message = fmt.Sprintf("%s, all of which are used. The next month begins at %s", c.describeMonthlyCap(), resets)
 		if monthOf(used.date) != used.now.UTC().Format(monthLayout) {
-			refused.Message = fmt.Sprintf("%s, all of which are used in %s. Scheduled emails count in the month in which they are due", c.allowance(), monthOf(used.date))
+			refused.Message = fmt.Sprintf("%s, all of which are used in %s. Scheduled emails count in the month in which they are due", c.describeMonthlyCap(), monthOf(used.date))
 		}
 		return refused.With("cap", c.cause).With("limit", *c.monthly).With("resets_at", resets)
 	}
@@ -115,8 +115,8 @@ func (c caps) refusal(used count) *fault.Error {
 	return refused.With("cap", "daily").With("limit", *c.daily).With("resets_at", resets)
 }
 
-// allowance describes the monthly cap.
-func (c caps) allowance() string {
+// describeMonthlyCap describes the monthly cap.
+func (c planCaps) describeMonthlyCap() string {
 	switch c.cause {
 	case capOwn:
 		return fmt.Sprintf("The account's own limit is %d emails per month", *c.monthly)
@@ -134,7 +134,7 @@ func (c caps) allowance() string {
 // than the cap. Accounts without a cap cost no statement.
 func (s *Service) Consume(ctx context.Context, tx db.Execer, uses []Use) ([]error, error) {
 	refused := make([]error, len(uses))
-	wanted, limits, err := s.capped(ctx, tx, uses)
+	wanted, limits, err := s.sumCappedUses(ctx, tx, uses)
 	if err != nil || len(wanted) == 0 {
 		return refused, err
 	}
@@ -143,7 +143,7 @@ func (s *Service) Consume(ctx context.Context, tx db.Execer, uses []Use) ([]erro
 		return nil, fmt.Errorf("count emails: %w", err)
 	}
 	for _, w := range wanted { // back to the counts before this call
-		used.add(w.accountID, cmp.Or(w.day, used.today), -w.emails)
+		used.addEmails(w.accountID, cmp.Or(w.day, used.today), -w.emails)
 	}
 	excess := map[cappedUse]int64{}
 	for i, u := range uses {
@@ -151,15 +151,15 @@ func (s *Service) Consume(ctx context.Context, tx db.Execer, uses []Use) ([]erro
 		if !capped {
 			continue
 		}
-		day := cmp.Or(u.day(), used.today)
-		if at := used.of(u.AccountID, day); c.room(at) > 0 {
-			used.add(u.AccountID, day, 1)
+		day := cmp.Or(u.dayName(), used.today)
+		if at := used.ofDay(u.AccountID, day); c.remaining(at) > 0 {
+			used.addEmails(u.AccountID, day, 1)
 		} else {
-			refused[i] = c.refusal(at)
+			refused[i] = c.refusalError(at)
 			excess[cappedUse{accountID: u.AccountID, day: day}]++
 		}
 	}
-	if err := s.subtractUses(ctx, tx, summed(excess)); err != nil {
+	if err := s.subtractUses(ctx, tx, listUses(excess)); err != nil {
 		return nil, fmt.Errorf("count emails: %w", err)
 	}
 	return refused, nil
@@ -168,7 +168,7 @@ func (s *Service) Consume(ctx context.Context, tx db.Execer, uses []Use) ([]erro
 // Refund takes back uses that Consume granted, in the same transaction or for scheduled emails that will not
 // be sent.
 func (s *Service) Refund(ctx context.Context, tx db.Execer, uses []Use) error {
-	capped, _, err := s.capped(ctx, tx, uses)
+	capped, _, err := s.sumCappedUses(ctx, tx, uses)
 	if err == nil {
 		err = s.subtractUses(ctx, tx, capped)
 	}
@@ -182,14 +182,14 @@ func (s *Service) Refund(ctx context.Context, tx db.Execer, uses []Use) error {
 // caller must then roll back tx.
 func (s *Service) Move(ctx context.Context, tx db.Execer, accountID string, from, to time.Time) error {
 	before, after := Use{AccountID: accountID, Due: from}, Use{AccountID: accountID, Due: to}
-	if before.day() == after.day() {
+	if before.dayName() == after.dayName() {
 		return nil
 	}
-	capped, _, err := s.capped(ctx, tx, []Use{before})
+	capped, _, err := s.sumCappedUses(ctx, tx, []Use{before})
 	if err != nil || len(capped) == 0 {
 		return err
 	}
-	if err := lockCounters(ctx, tx, accountID, before.day(), monthOf(before.day()), after.day(), monthOf(after.day())); err != nil {
+	if err := lockCounters(ctx, tx, accountID, before.dayName(), monthOf(before.dayName()), after.dayName(), monthOf(after.dayName())); err != nil {
 		return fmt.Errorf("move the count of an email: %w", err)
 	}
 	if err := s.subtractUses(ctx, tx, capped); err != nil {
@@ -208,12 +208,12 @@ func (s *Service) Capped(ctx context.Context, accountID string) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	return !account.caps().none(), nil
+	return !account.caps().isUnlimited(), nil
 }
 
-func (a Account) caps() caps {
+func (a Account) caps() planCaps {
 	if a.Unmetered {
-		return caps{}
+		return planCaps{}
 	}
 	return capsOf(a.Plan, a.MonthlyLimit, a.PaymentDue)
 }
@@ -225,10 +225,10 @@ type cappedUse struct {
 	emails    int64
 }
 
-// capped sums the uses of each account that has a cap by day, and returns them with the caps of these
+// sumCappedUses sums the uses of each account that has a cap by day, and returns them with the caps of these
 // accounts.
-func (s *Service) capped(ctx context.Context, tx db.Execer, uses []Use) ([]cappedUse, map[string]caps, error) {
-	limits := map[string]caps{}
+func (s *Service) sumCappedUses(ctx context.Context, tx db.Execer, uses []Use) ([]cappedUse, map[string]planCaps, error) {
+	limits := map[string]planCaps{}
 	var unknown []string
 	for _, u := range uses {
 		if _, seen := limits[u.AccountID]; seen {
@@ -246,17 +246,17 @@ func (s *Service) capped(ctx context.Context, tx db.Execer, uses []Use) ([]cappe
 		}
 		maps.Copy(limits, loaded)
 	}
-	maps.DeleteFunc(limits, func(_ string, c caps) bool { return c.none() })
+	maps.DeleteFunc(limits, func(_ string, c planCaps) bool { return c.isUnlimited() })
 	emails := map[cappedUse]int64{}
 	for _, u := range uses {
 		if _, capped := limits[u.AccountID]; capped {
-			emails[cappedUse{accountID: u.AccountID, day: u.day()}]++
+			emails[cappedUse{accountID: u.AccountID, day: u.dayName()}]++
 		}
 	}
-	return summed(emails), limits, nil
+	return listUses(emails), limits, nil
 }
 
-func summed(emails map[cappedUse]int64) []cappedUse {
+func listUses(emails map[cappedUse]int64) []cappedUse {
 	list := make([]cappedUse, 0, len(emails))
 	for u, n := range emails {
 		u.emails = n
@@ -266,8 +266,8 @@ func summed(emails map[cappedUse]int64) []cappedUse {
 }
 
 // loadCaps queries inside the transaction: waiting for a second connection while holding one could deadlock.
-func loadCaps(ctx context.Context, tx db.Execer, accountIDs []string) (map[string]caps, error) {
-	found := map[string]caps{}
+func loadCaps(ctx context.Context, tx db.Execer, accountIDs []string) (map[string]planCaps, error) {
+	found := map[string]planCaps{}
 	err := db.Each(ctx, tx, func(row db.Row) error {
 		var accountID string
 		var p Plan

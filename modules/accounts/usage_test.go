@@ -54,7 +54,7 @@ func consume(t testing.TB, s *Service, list []Use) (granted int, refused []error
 
 func wantCounted(t testing.TB, s *Service, accountID string, day, month int64) {
 	t.Helper()
-	got, err := s.count(t.Context(), s.db.Hot, accountID)
+	got, err := s.readCounters(t.Context(), s.db.Hot, accountID)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -191,7 +191,7 @@ func TestPeriodsFollowTheDatabaseClock(t *testing.T) {
 	if want := now.Format("2006-01") + " " + now.Format("2006-01-02"); err != nil || periods != want {
 		t.Errorf("periods %q, %v, want %q", periods, err, want)
 	}
-	used, err := s.count(t.Context(), s.db.SQL, made.ID)
+	used, err := s.readCounters(t.Context(), s.db.SQL, made.ID)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -259,7 +259,7 @@ func TestOverloadDropsRatherThanWaits(t *testing.T) {
 			t.Error(err)
 		}
 	}()
-	expect.Within(t, 10*time.Second, "the first batch is being stored", func() bool {
+	expect.EventuallyWithin(t, 10*time.Second, "the first batch is being stored", func() bool {
 		s.sampler.mu.Lock()
 		defer s.sampler.mu.Unlock()
 		return len(s.sampler.rows) == 0
@@ -279,11 +279,11 @@ func TestOverloadDropsRatherThanWaits(t *testing.T) {
 	if err := tx.Rollback(); err != nil {
 		t.Fatal(err)
 	}
-	expect.Within(t, 20*time.Second, "what was held is stored", func() bool {
+	expect.EventuallyWithin(t, 20*time.Second, "what was held is stored", func() bool {
 		n, err := db.One(t.Context(), s.db.SQL, db.Value[int], `SELECT count(*) FROM api_requests`)
 		return err == nil && n == bufferRows+1
 	})
-	expect.Within(t, 10*time.Second, "all that was stored is counted", func() bool { return countedAs(t, registry, "stored") == bufferRows+1 }) // after the commit
+	expect.EventuallyWithin(t, 10*time.Second, "all that was stored is counted", func() bool { return countedAs(t, registry, "stored") == bufferRows+1 }) // after the commit
 }
 
 // Every filter of a page is answered by an index, however many rows an account has.

@@ -162,13 +162,13 @@ func (s *Service) Count(ctx context.Context, accountID string, f Filter, most in
 // Get gives the newest request of an account that has the id. Error: NotFound.
 func (s *Service) Get(ctx context.Context, accountID, id string) (Request, error) {
 	if !IsID(id) {
-		return Request{}, fault.Missing("API request", clean(id, maxID))
+		return Request{}, fault.NoSuch("API request", clean(id, maxID))
 	}
 	q := Filter{RequestID: id}.query(columnsSQL, accountID, 0, false, 1)
 	r, err := db.One(ctx, s.db.SQL, (*Request).columns, q.Text, q.Args...)
 	switch {
 	case errors.Is(err, sql.ErrNoRows):
-		return Request{}, fault.Missing("API request", id)
+		return Request{}, fault.NoSuch("API request", id)
 	case err != nil:
 		return Request{}, fmt.Errorf("read API request: %w", err)
 	}

@@ -22,8 +22,8 @@ var Module = fx.Module("apilog",
 	fx.Provide(ConfigOf, New),
 	fx.Provide(fx.Private, func(s *accounts.Service) Accounts { return s }),
 	module.Sweeps(func(s *Service) module.Sweep { return module.Sweep{What: "old API requests", Run: s.Sweep} }),
-	module.Keeps(func(s *Service) module.Kept {
-		return module.Kept{What: "API requests", Purge: s.Purge, Erase: s.Erase, EraseUser: s.EraseUser}
+	module.Retains(func(s *Service) module.PersonalData {
+		return module.PersonalData{What: "API requests", Purge: s.Purge, Erase: s.Erase, EraseUser: s.EraseUser}
 	}),
 	fx.Invoke(func(lc fx.Lifecycle, s *Service) {
 		lc.Append(fx.Hook{OnStart: s.Start, OnStop: s.Stop})

@@ -60,14 +60,14 @@ func (s *Service) Activate(ctx context.Context, caller accounts.Caller, automati
 		if err := lockAccount(ctx, tx, caller.AccountID); err != nil {
 			return err
 		}
-		if a, err = locked(ctx, tx, caller.AccountID, automationID); err != nil {
+		if a, err = lockAutomation(ctx, tx, caller.AccountID, automationID); err != nil {
 			return err
 		}
 		if in.Version == 0 && a.DraftHash != hash {
 			return fault.Conflictf(fault.CodeConflict, "The draft was changed while it was activated; try again")
 		}
 		held := a.Held
-		a, hears, err := activate(ctx, tx, caller, a, in)
+		a, hears, err := activateVersion(ctx, tx, caller, a, in)
 		if err != nil {
 			return err
 		}
@@ -81,7 +81,7 @@ func (s *Service) Activate(ctx context.Context, caller accounts.Caller, automati
 	if out.hears {
 		s.facts.Listens(caller.AccountID)
 	}
-	return s.told(out), nil
+	return s.wakeBackground(out), nil
 }
 
 // acted counts the live runs that an action affects, without trial runs.
@@ -109,8 +109,8 @@ func orKept(ctx context.Context, tx *ent.Tx, keep KeepActed, a Acted, err error)
 	return keep(ctx, tx, a)
 }
 
-// told wakes the background tasks for the work that an action has left to them.
-func (s *Service) told(a Acted) Acted {
+// wakeBackground wakes the background tasks for the work that an action has left to them.
+func (s *Service) wakeBackground(a Acted) Acted {
 	if a.Draining != nil {
 		s.signals.Wake(drain.Channel)
 	}
@@ -118,8 +118,8 @@ func (s *Service) told(a Acted) Acted {
 	return a
 }
 
-// activate also reports whether the version listens to events about mail.
-func activate(ctx context.Context, tx *ent.Tx, caller accounts.Caller, a *ent.Automation, in Activation) (_ *ent.Automation, hears bool, _ error) {
+// activateVersion also reports whether the version listens to events about mail.
+func activateVersion(ctx context.Context, tx *ent.Tx, caller accounts.Caller, a *ent.Automation, in Activation) (_ *ent.Automation, hears bool, _ error) {
 	if a.Status == automation.StatusArchived {
 		return nil, false, fault.Conflictf(fault.CodeConflict, "This automation is archived; duplicate it")
 	}
@@ -129,7 +129,7 @@ func activate(ctx context.Context, tx *ent.Tx, caller accounts.Caller, a *ent.Au
 		}
 	}
 	update := a.Update().SetStatus(automation.StatusActive).SetHeld(false)
-	v, err := chosen(ctx, tx, caller, a, in.Version)
+	v, err := chooseVersion(ctx, tx, caller, a, in.Version)
 	if err != nil {
 		return nil, false, err
 	}
@@ -154,16 +154,16 @@ func activate(ctx context.Context, tx *ent.Tx, caller accounts.Caller, a *ent.Au
 	return a, hears, err
 }
 
-// chosen returns the version to activate: an earlier one, the current one if the draft is identical, or a
+// chooseVersion returns the version to activate: an earlier one, the current one if the draft is identical, or a
 // new one.
-func chosen(ctx context.Context, tx *ent.Tx, caller accounts.Caller, a *ent.Automation, number int) (*ent.AutomationVersion, error) {
+func chooseVersion(ctx context.Context, tx *ent.Tx, caller accounts.Caller, a *ent.Automation, number int) (*ent.AutomationVersion, error) {
 	if number == 0 && a.Version != nil && a.VersionHash == a.DraftHash {
 		number = *a.Version
 	}
 	if number != 0 {
 		v, err := tx.AutomationVersion.Query().Where(automationversion.AutomationID(a.ID), automationversion.AccountID(a.AccountID), automationversion.Number(number)).Only(ctx)
 		if ent.IsNotFound(err) {
-			return nil, fault.Missing("version", fmt.Sprintf("%d of %s", number, a.ID))
+			return nil, fault.NoSuch("version", fmt.Sprintf("%d of %s", number, a.ID))
 		}
 		return v, err
 	}
@@ -229,7 +229,7 @@ func (s *Service) Archive(ctx context.Context, accountID, automationID string, k
 // move changes the status of an automation.
 func (s *Service) move(ctx context.Context, accountID, automationID string, keep KeepActed, change func(*ent.Automation) (*ent.AutomationUpdateOne, error)) (out Acted, err error) {
 	err = s.db.InTx(ctx, func(tx *ent.Tx) error {
-		a, err := locked(ctx, tx, accountID, automationID)
+		a, err := lockAutomation(ctx, tx, accountID, automationID)
 		if err != nil {
 			return err
 		}
@@ -252,5 +252,5 @@ func (s *Service) move(ctx context.Context, accountID, automationID string, keep
 	if err != nil {
 		return Acted{}, fmt.Errorf("change the status of an automation: %w", err)
 	}
-	return s.told(out), nil
+	return s.wakeBackground(out), nil
 }

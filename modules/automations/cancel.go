@@ -62,7 +62,7 @@ func (s *Service) notLive(ctx context.Context, tx *ent.Tx, accountID, runID stri
 	run, err := tx.AutomationRun.Query().Where(automationrun.AccountID(accountID), automationrun.ID(runID)).Only(ctx)
 	switch {
 	case ent.IsNotFound(err):
-		return fault.Missing("automation run", runID)
+		return fault.NoSuch("automation run", runID)
 	case err != nil:
 		return err
 	}

@@ -112,7 +112,7 @@ func lockAccount(ctx context.Context, tx db.Execer, accountID string) error {
 // Conflict if the automation is archived, or if it has changed since the given hash.
 func (s *Service) Change(ctx context.Context, accountID, automationID string, members map[string]json.RawMessage, hash string) (changed *ent.Automation, err error) {
 	err = s.db.InTx(ctx, func(tx *ent.Tx) error {
-		a, err := locked(ctx, tx, accountID, automationID)
+		a, err := lockAutomation(ctx, tx, accountID, automationID)
 		if err != nil {
 			return err
 		}
@@ -122,7 +122,7 @@ func (s *Service) Change(ctx context.Context, accountID, automationID string, me
 		case hash != "" && hash != a.DraftHash:
 			return fault.Conflictf(fault.CodeConflict, "The draft has changed since you read it. Read it again.").With(fault.DetailChangedAt, a.UpdatedAt.UTC().Format(time.RFC3339Nano))
 		}
-		document, err := merged(a.Draft, members)
+		document, err := mergeFields(a.Draft, members)
 		if err != nil {
 			return err
 		}
@@ -140,8 +140,8 @@ func (s *Service) Change(ctx context.Context, accountID, automationID string, me
 	return changed.Unwrap(), nil
 }
 
-// merged replaces fields of a JSON object.
-func merged(document json.RawMessage, members map[string]json.RawMessage) ([]byte, error) {
+// mergeFields replaces fields of a JSON object.
+func mergeFields(document json.RawMessage, members map[string]json.RawMessage) ([]byte, error) {
 	whole := map[string]json.RawMessage{}
 	if err := json.Unmarshal(document, &whole); err != nil {
 		return nil, fmt.Errorf("read the draft: %w", err)
@@ -154,11 +154,11 @@ func merged(document json.RawMessage, members map[string]json.RawMessage) ([]byt
 	return json.Marshal(whole)
 }
 
-// locked returns an automation of the account and locks its row until the transaction ends.
-func locked(ctx context.Context, tx *ent.Tx, accountID, automationID string) (*ent.Automation, error) {
+// lockAutomation returns an automation of the account and locks its row until the transaction ends.
+func lockAutomation(ctx context.Context, tx *ent.Tx, accountID, automationID string) (*ent.Automation, error) {
 	a, err := tx.Automation.Query().Where(automation.AccountID(accountID), automation.ID(automationID)).ForUpdate().Only(ctx)
 	if ent.IsNotFound(err) {
-		return nil, fault.Missing("automation", automationID)
+		return nil, fault.NoSuch("automation", automationID)
 	}
 	return a, err
 }
@@ -167,7 +167,7 @@ func locked(ctx context.Context, tx *ent.Tx, accountID, automationID string) (*e
 // of its runs stay until retention deletes them, and a trial that has started runs to its end.
 func (s *Service) Delete(ctx context.Context, accountID, automationID string) error {
 	err := s.db.InTx(ctx, func(tx *ent.Tx) error {
-		a, err := locked(ctx, tx, accountID, automationID)
+		a, err := lockAutomation(ctx, tx, accountID, automationID)
 		if err != nil {
 			return err
 		}
@@ -207,7 +207,7 @@ func (s *Service) Duplicate(ctx context.Context, accountID, automationID string,
 	if err != nil {
 		return nil, fmt.Errorf("duplicate automation: %w", err)
 	}
-	document, err := merged(a.Draft, map[string]json.RawMessage{"name": encoded})
+	document, err := mergeFields(a.Draft, map[string]json.RawMessage{"name": encoded})
 	if err != nil {
 		return nil, err
 	}

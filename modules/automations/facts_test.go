@@ -221,7 +221,7 @@ func TestFactsThatTheBusLostTakeEffectOnce(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	expect.Within(t, 60*time.Second, "every fact has started its run", func() bool {
+	expect.EventuallyWithin(t, 60*time.Second, "every fact has started its run", func() bool {
 		if err := w.events.TakeOwn(t.Context()); err != nil {
 			t.Error(err)
 		}

@@ -26,8 +26,8 @@ import (
 // the outcomes of runs.
 var Module = fx.Module("automations",
 	fx.Provide(ConfigOf, New, figures.New),
-	module.Keeps(func(s *Service) module.Kept {
-		return module.Kept{What: "custom events and runs", Acts: true, Purge: s.Purge, Erase: s.Erase, EraseUser: s.EraseUser}
+	module.Retains(func(s *Service) module.PersonalData {
+		return module.PersonalData{What: "custom events and runs", Active: true, Purge: s.Purge, Erase: s.Erase, EraseUser: s.EraseUser}
 	}),
 	module.Repairs(func(s *Service) clockstep.Repair {
 		lease := s.steps.Lease()

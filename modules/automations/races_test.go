@@ -245,8 +245,8 @@ func TestEqualEventsWithOneKey(t *testing.T) {
 				bodies[i] = string(earlier.Body)
 				return
 			}
-			render := func(a ingest.Answer) idempotency.Answer {
-				return idempotency.Answer{Status: 202, Body: []byte(a.Event.ID + " " + counters(a))}
+			render := func(a ingest.Answer) idempotency.Response {
+				return idempotency.Response{Status: 202, Body: []byte(a.Event.ID + " " + counters(a))}
 			}
 			answer, err := w.Post(t.Context(), ingest.Post{AccountID: sendingtest.Account, Name: "start", Source: "api", Claim: claim, Render: render})
 			switch {

@@ -19,11 +19,11 @@ import (
 // Get returns one automation of the account.
 func (s *Service) Get(ctx context.Context, accountID, automationID string) (*ent.Automation, error) {
 	if !id.Is(id.Automation, automationID) {
-		return nil, fault.Missing("automation", automationID)
+		return nil, fault.NoSuch("automation", automationID)
 	}
 	a, err := s.db.Ent.Automation.Query().Where(automation.AccountID(accountID), automation.ID(automationID)).Only(ctx)
 	if ent.IsNotFound(err) {
-		return nil, fault.Missing("automation", automationID)
+		return nil, fault.NoSuch("automation", automationID)
 	}
 	return a, err
 }
@@ -72,7 +72,7 @@ func (s *Service) CountAutomations(ctx context.Context, accountID string, f Filt
 }
 
 func (s *Service) matching(accountID string, f Filter) (*ent.AutomationQuery, error) {
-	if err := fault.Texts(map[string]string{"event": f.Event, "q": f.Name}); err != nil {
+	if err := fault.CheckTexts(map[string]string{"event": f.Event, "q": f.Name}); err != nil {
 		return nil, err
 	}
 	q := s.db.Ent.Automation.Query().Where(automation.AccountID(accountID))
@@ -108,7 +108,7 @@ func (s *Service) Versions(ctx context.Context, accountID, automationID string) 
 func (s *Service) Version(ctx context.Context, accountID, automationID string, number int) (*ent.AutomationVersion, error) {
 	v, err := s.db.Ent.AutomationVersion.Query().Where(automationversion.AccountID(accountID), automationversion.AutomationID(automationID), automationversion.Number(number)).Only(ctx)
 	if ent.IsNotFound(err) {
-		return nil, fault.Missing("version", fmt.Sprintf("%d of %s", number, automationID))
+		return nil, fault.NoSuch("version", fmt.Sprintf("%d of %s", number, automationID))
 	}
 	return v, err
 }
@@ -145,7 +145,7 @@ func (s *Service) CountEvents(ctx context.Context, accountID string, f EventFilt
 }
 
 func (s *Service) matchingEvents(accountID string, f EventFilter) (*ent.CustomEventQuery, error) {
-	if err := fault.Texts(map[string]string{"name": f.Name, "user_id": f.UserID, "source": f.Source}); err != nil {
+	if err := fault.CheckTexts(map[string]string{"name": f.Name, "user_id": f.UserID, "source": f.Source}); err != nil {
 		return nil, err
 	}
 	q := s.db.Ent.CustomEvent.Query().Where(customevent.AccountID(accountID))
@@ -173,11 +173,11 @@ func (s *Service) matchingEvents(accountID string, f EventFilter) (*ent.CustomEv
 // Event returns one custom event of the account.
 func (s *Service) Event(ctx context.Context, accountID, eventID string) (*ent.CustomEvent, error) {
 	if !id.Is(id.CustomEvent, eventID) {
-		return nil, fault.Missing("event", eventID)
+		return nil, fault.NoSuch("event", eventID)
 	}
 	e, err := s.db.Ent.CustomEvent.Query().Where(customevent.AccountID(accountID), customevent.ID(eventID)).Only(ctx)
 	if ent.IsNotFound(err) {
-		return nil, fault.Missing("event", eventID)
+		return nil, fault.NoSuch("event", eventID)
 	}
 	return e, err
 }

@@ -29,9 +29,9 @@ func (s *Service) Retry(ctx context.Context, accountID, runID string, keep KeepR
 	if run.Version == 0 {
 		return Run{}, fault.Conflictf(fault.CodeConflict, "This run was a test; test again instead")
 	}
-	f := failed{id: runID, version: run.Version, person: runs.Person{AccountID: run.AccountID, UserID: orEmpty(run.UserID), EmailKey: orEmpty(run.EmailKey)}}
+	f := failedRun{id: runID, version: run.Version, person: runs.Person{AccountID: run.AccountID, UserID: orEmpty(run.UserID), EmailKey: orEmpty(run.EmailKey)}}
 	err = s.db.InTx(ctx, func(tx *ent.Tx) error {
-		free, err := s.freeToGoOn(ctx, tx, run.AutomationID, []failed{f})
+		free, err := s.freeToGoOn(ctx, tx, run.AutomationID, []failedRun{f})
 		switch {
 		case err != nil:
 			return err
@@ -64,8 +64,8 @@ func (s *Service) mayRetry(ctx context.Context, accountID, automationID string) 
 	return err
 }
 
-// failed is a run that may be retried.
-type failed struct {
+// failedRun is a run that may be retried.
+type failedRun struct {
 	id      string
 	version int
 	person  runs.Person
@@ -73,7 +73,7 @@ type failed struct {
 
 // freeToGoOn locks persons and returns the runs that may continue. If the version allows one run at a
 // time, that is at most one for each person without a live run.
-func (s *Service) freeToGoOn(ctx context.Context, tx db.Execer, automationID string, list []failed) (free []failed, err error) {
+func (s *Service) freeToGoOn(ctx context.Context, tx db.Execer, automationID string, list []failedRun) (free []failedRun, err error) {
 	persons := make([]runs.Person, len(list))
 	for i, f := range list {
 		persons[i] = f.person
@@ -120,7 +120,7 @@ WHERE account_id = $1 AND automation_id = $2 AND status = 'failed' AND version >
 	AND (cardinality($6::bigint[]) = 0 OR (version, step_index) IN (SELECT * FROM unnest($6::bigint[], $7::bigint[])))
 ORDER BY id LIMIT $8`
 
-func (f *failed) columns() []any {
+func (f *failedRun) columns() []any {
 	return []any{&f.id, &f.version, &f.person.AccountID, &f.person.UserID, &f.person.EmailKey}
 }
 
@@ -150,7 +150,7 @@ func (s *Service) RetryFailed(ctx context.Context, accountID, automationID strin
 	for !done {
 		n := 0
 		err := s.db.InTx(ctx, func(tx *ent.Tx) error {
-			list, err := db.All(ctx, tx, (*failed).columns, failedSQL, accountID, automationID, after, in.Since, until, db.Array(versions), db.Array(indexes), rowsAtOnce)
+			list, err := db.All(ctx, tx, (*failedRun).columns, failedSQL, accountID, automationID, after, in.Since, until, db.Array(versions), db.Array(indexes), rowsAtOnce)
 			if err != nil {
 				return err
 			}
@@ -174,7 +174,7 @@ func (s *Service) RetryFailed(ctx context.Context, accountID, automationID strin
 	return restarted, nil
 }
 
-func (s *Service) restart(ctx context.Context, tx db.Execer, accountID, automationID string, list []failed) (int, error) {
+func (s *Service) restart(ctx context.Context, tx db.Execer, accountID, automationID string, list []failedRun) (int, error) {
 	free, err := s.freeToGoOn(ctx, tx, automationID, list)
 	if err != nil || len(free) == 0 {
 		return 0, err

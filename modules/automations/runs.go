@@ -100,7 +100,7 @@ func (s *Service) matchingRuns(ctx context.Context, accountID string, f RunFilte
 	if err := f.Validate().Err(); err != nil {
 		return nil, err
 	}
-	if err := fault.Texts(map[string]string{"user_id": f.UserID, "step": f.Step}); err != nil {
+	if err := fault.CheckTexts(map[string]string{"user_id": f.UserID, "step": f.Step}); err != nil {
 		return nil, err
 	}
 	q := s.db.Ent.AutomationRun.Query().Where(automationrun.AccountID(accountID)).Where(f.predicates()...)
@@ -123,8 +123,8 @@ func (s *Service) matchingRuns(ctx context.Context, accountID string, f RunFilte
 	return q, nil
 }
 
-// place is the position of a step in a version.
-type place struct{ version, index int }
+// stepPosition is the position of a step in a version.
+type stepPosition struct{ version, index int }
 
 const placesSQL = `
 SELECT v.number, s.n - 1 FROM automation_versions v, jsonb_array_elements(v.definition->'steps') WITH ORDINALITY AS s (step, n)
@@ -132,8 +132,8 @@ WHERE v.account_id = $1 AND v.automation_id = $2 AND s.step->>'key' = $3`
 
 // places returns the positions of the step with a key in all versions of an automation. The error is
 // Invalid if no version has the step.
-func (s *Service) places(ctx context.Context, accountID, automationID, key string) ([]place, error) {
-	list, err := db.All(ctx, s.db.SQL, func(p *place) []any { return []any{&p.version, &p.index} }, placesSQL, accountID, automationID, key)
+func (s *Service) places(ctx context.Context, accountID, automationID, key string) ([]stepPosition, error) {
+	list, err := db.All(ctx, s.db.SQL, func(p *stepPosition) []any { return []any{&p.version, &p.index} }, placesSQL, accountID, automationID, key)
 	if err != nil {
 		return nil, fmt.Errorf("look for the step in versions: %w", err)
 	}
@@ -162,11 +162,11 @@ func (s *Service) Run(ctx context.Context, accountID, runID string) (Run, error)
 
 func (s *Service) run(ctx context.Context, on *ent.Client, accountID, runID string) (out Run, err error) {
 	if !id.Is(id.Run, runID) {
-		return out, fault.Missing("automation run", runID)
+		return out, fault.NoSuch("automation run", runID)
 	}
 	out.AutomationRun, err = on.AutomationRun.Query().Where(automationrun.AccountID(accountID), automationrun.ID(runID)).Only(ctx)
 	if ent.IsNotFound(err) {
-		return out, fault.Missing("automation run", runID)
+		return out, fault.NoSuch("automation run", runID)
 	}
 	if err != nil {
 		return out, fmt.Errorf("read run: %w", err)

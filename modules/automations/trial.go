@@ -26,7 +26,7 @@ type Trial struct {
 
 	AutomationID string
 	Send         bool // send for real; otherwise only report what would be sent
-	Render       func(Tried) idempotency.Answer
+	Render       func(Tried) idempotency.Response
 }
 
 // Tried is the result of a trial.
@@ -60,7 +60,7 @@ func (s *Service) Try(ctx context.Context, caller accounts.Caller, in Trial) (Tr
 		}
 	}
 	post := in.Post
-	post.Render = func(answer ingest.Answer) idempotency.Answer { return in.Render(t.tried(answer)) }
+	post.Render = func(answer ingest.Answer) idempotency.Response { return in.Render(t.tried(answer)) }
 	answer, err := s.events.Try(ctx, ingest.Trial{Post: post, Run: func(e *machine.Event, who machine.Identity) (*runs.Settlement, shape.EventMatch) {
 		return t.begin(ctx, e, who)
 	}})

@@ -32,7 +32,7 @@ func (w *world) draftOf(t *testing.T, trigger, list string) *ent.Automation {
 
 func (w *world) try(t *testing.T, automationID, name, data string, send bool) (Tried, error) {
 	t.Helper()
-	return w.Try(t.Context(), w.caller(), Trial{AutomationID: automationID, Send: send, Render: func(Tried) idempotency.Answer { return idempotency.Answer{} },
+	return w.Try(t.Context(), w.caller(), Trial{AutomationID: automationID, Send: send, Render: func(Tried) idempotency.Response { return idempotency.Response{} },
 		Post: ingest.Post{AccountID: sendingtest.Account, Name: name, UserID: "u1", Email: "bob@example.net", Data: json.RawMessage(data), Source: "dashboard"}})
 }
 

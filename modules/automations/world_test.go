@@ -39,11 +39,11 @@ type world struct {
 type noTemplates struct{}
 
 func (noTemplates) Get(_ context.Context, _, ref string) (templates.Template, error) {
-	return templates.Template{}, fault.Missing("template", ref)
+	return templates.Template{}, fault.NoSuch("template", ref)
 }
 
 func (noTemplates) Version(_ context.Context, _, ref string, _ int) (*ent.TemplateVersion, error) {
-	return nil, fault.Missing("template", ref)
+	return nil, fault.NoSuch("template", ref)
 }
 
 func newWorld(t *testing.T) *world {
@@ -202,7 +202,7 @@ func codeOf(err error) string {
 	return f.Code
 }
 
-func claimOf(t *testing.T, store *idempotency.Store, key, body string) (*idempotency.Claim, *idempotency.Answer) {
+func claimOf(t *testing.T, store *idempotency.Store, key, body string) (*idempotency.Claim, *idempotency.Response) {
 	t.Helper()
 	claim, earlier, err := store.Begin(t.Context(), sendingtest.Account, "POST /events", key, []byte(body))
 	if err != nil {

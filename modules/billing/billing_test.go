@@ -83,7 +83,7 @@ func (w *world) serve() (url string) {
 			w.t.Error(err)
 		}
 		if err := w.Take(r.Context(), body, r.Header.Get("Stripe-Signature")); err != nil {
-			rw.WriteHeader(map[fault.Kind]int{fault.Invalid: 400, fault.Away: 503}[fault.KindOf(err)])
+			rw.WriteHeader(map[fault.Kind]int{fault.Invalid: 400, fault.Unavailable: 503}[fault.KindOf(err)])
 			rw.Write([]byte(err.Error())) // returned to the poster of the event
 		}
 	}))
@@ -127,7 +127,7 @@ func (w *world) overview() Overview {
 
 func (w *world) customerID() string {
 	w.t.Helper()
-	c, err := w.customer(w.t.Context(), w.ada)
+	c, err := w.lookupCustomer(w.t.Context(), w.ada)
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -829,7 +829,7 @@ func TestDeletedCustomerDoesNotDelayOthers(t *testing.T) {
 	}
 	w.stripe.Set(w.customerID(), "deleted", true, "customer.deleted")
 	w.told(url)
-	if _, err := w.customer(t.Context(), w.ada); fault.KindOf(err) != fault.Conflict {
+	if _, err := w.lookupCustomer(t.Context(), w.ada); fault.KindOf(err) != fault.Conflict {
 		t.Fatalf("the customer was deleted at the provider, but still exists here: %v", err)
 	}
 	gone := w.ada
@@ -959,35 +959,35 @@ func TestBestSubscriptionDeterminesEntitlement(t *testing.T) {
 	t.Parallel()
 	now := time.Now()
 	const week = 7 * 24 * time.Hour
-	pro := seen{id: "sub_1", plan: "pro", status: "active", rank: 10, accessible: true}
-	pool := seen{id: "sub_2", plan: "pool", status: "active", rank: 30, accessible: true}
-	with := func(s seen, status string, ago time.Duration) seen {
+	pro := subscriptionState{id: "sub_1", plan: "pro", status: "active", rank: 10, accessible: true}
+	pool := subscriptionState{id: "sub_2", plan: "pool", status: "active", rank: 30, accessible: true}
+	with := func(s subscriptionState, status string, ago time.Duration) subscriptionState {
 		s.status, s.pastDue = status, now.Add(-ago)
 		return s
 	}
-	unknown := seen{id: "sub_3", status: "active"}
+	unknown := subscriptionState{id: "sub_3", status: "active"}
 	for name, c := range map[string]struct {
-		all    []seen
+		all    []subscriptionState
 		before string
 		plan   string
 		due    bool
 	}{
 		"none":                                  {nil, "", "", false},
 		"deleted at the provider":               {nil, "pro", "free", false},
-		"active":                                {[]seen{pro}, "", "pro", false},
-		"trialing":                              {[]seen{with(pro, "trialing", 0)}, "", "pro", false},
-		"two":                                   {[]seen{pro, pool}, "pro", "pool", false},
-		"incomplete":                            {[]seen{with(pro, "incomplete", 0)}, "", "", false},
-		"incomplete and an active one":          {[]seen{with(pool, "incomplete", 0), pro}, "pro", "pro", false},
-		"overdue":                               {[]seen{with(pro, "past_due", time.Hour)}, "pro", "pro", true},
-		"overdue, and the grace period is over": {[]seen{with(pro, "past_due", week)}, "pro", "free", false},
-		"overdue and a better one":              {[]seen{with(pro, "past_due", time.Hour), pool}, "pro", "pool", false},
-		"unpaid":                                {[]seen{with(pro, "unpaid", 0)}, "pro", "free", false},
-		"paused":                                {[]seen{with(pro, "paused", 0)}, "pro", "free", false},
-		"never paid":                            {[]seen{with(pro, "incomplete_expired", 0)}, "", "free", false},
-		"unknown plan":                          {[]seen{unknown}, "pro", "pro", false},
-		"unknown plan, the first":               {[]seen{unknown}, "", "", false},
-		"ended and an active one":               {[]seen{with(pool, "canceled", 0), pro}, "pool", "pro", false},
+		"active":                                {[]subscriptionState{pro}, "", "pro", false},
+		"trialing":                              {[]subscriptionState{with(pro, "trialing", 0)}, "", "pro", false},
+		"two":                                   {[]subscriptionState{pro, pool}, "pro", "pool", false},
+		"incomplete":                            {[]subscriptionState{with(pro, "incomplete", 0)}, "", "", false},
+		"incomplete and an active one":          {[]subscriptionState{with(pool, "incomplete", 0), pro}, "pro", "pro", false},
+		"overdue":                               {[]subscriptionState{with(pro, "past_due", time.Hour)}, "pro", "pro", true},
+		"overdue, and the grace period is over": {[]subscriptionState{with(pro, "past_due", week)}, "pro", "free", false},
+		"overdue and a better one":              {[]subscriptionState{with(pro, "past_due", time.Hour), pool}, "pro", "pool", false},
+		"unpaid":                                {[]subscriptionState{with(pro, "unpaid", 0)}, "pro", "free", false},
+		"paused":                                {[]subscriptionState{with(pro, "paused", 0)}, "pro", "free", false},
+		"never paid":                            {[]subscriptionState{with(pro, "incomplete_expired", 0)}, "", "free", false},
+		"unknown plan":                          {[]subscriptionState{unknown}, "pro", "pro", false},
+		"unknown plan, the first":               {[]subscriptionState{unknown}, "", "", false},
+		"ended and an active one":               {[]subscriptionState{with(pool, "canceled", 0), pro}, "pool", "pro", false},
 	} {
 		for range 4 {
 			got := entitle(c.all, c.before, week, now)

@@ -19,11 +19,11 @@ const answerLimit = 5 * time.Second
 
 const emailSQL = `UPDATE billing_customers SET billing_email = $2, updated_at = now() WHERE id = $1`
 
-// late returns the error of an operation that did not finish in time. Whichever step was running when the
+// upstreamOnTimeout returns the error of an operation that did not finish in time. Whichever step was running when the
 // deadline passed, the cause is a slow provider.
-func late(asking context.Context, err error) error {
+func upstreamOnTimeout(asking context.Context, err error) error {
 	switch kind := fault.KindOf(err); {
-	case err == nil, kind != fault.Internal && kind != fault.Away, !errors.Is(asking.Err(), context.DeadlineExceeded):
+	case err == nil, kind != fault.Internal && kind != fault.Unavailable, !errors.Is(asking.Err(), context.DeadlineExceeded):
 		return err
 	}
 	return provider.Upstream(err)
@@ -39,7 +39,7 @@ func (s *Service) Update(ctx context.Context, accountID string, c Change) (o Ove
 	if c.BillingEmail != nil {
 		asking, cancel := context.WithTimeout(ctx, s.config.Answer)
 		defer cancel()
-		defer func() { err = late(asking, err) }()
+		defer func() { err = upstreamOnTimeout(asking, err) }()
 		w, err := s.customers.begin(asking, accountID)
 		if err != nil {
 			return Overview{}, err
@@ -49,7 +49,7 @@ func (s *Service) Update(ctx context.Context, accountID string, c Change) (o Ove
 		if err := s.stripe.SetEmail(asking, w.customer, email, w.key("email")); err != nil {
 			return Overview{}, provider.Upstream(err)
 		}
-		if err := s.customers.note(ctx, emailSQL, accountID, email); err != nil {
+		if err := s.customers.storeResult(ctx, emailSQL, accountID, email); err != nil {
 			return Overview{}, err
 		}
 	}
@@ -75,8 +75,8 @@ type choice struct {
 	up     bool
 }
 
-// effective returns when the change takes effect.
-func (c choice) effective() string {
+// effectiveAt returns when the change takes effect.
+func (c choice) effectiveAt() string {
 	if c.up {
 		return Now
 	}
@@ -85,9 +85,9 @@ func (c choice) effective() string {
 
 const countDomainsSQL = `SELECT count(*) FROM domains WHERE account_id = $1`
 
-// choose decides whether an account may change to a plan. Errors: Invalid, Conflict, Upstream.
-func (s *Service) choose(ctx context.Context, accountID, customer, planID string) (c choice, err error) {
-	if c.to, c.prices, err = s.wanted(ctx, planID); err != nil {
+// checkPlanChange decides whether an account may change to a plan. Errors: Invalid, Conflict, Upstream.
+func (s *Service) checkPlanChange(ctx context.Context, accountID, customer, planID string) (c choice, err error) {
+	if c.to, c.prices, err = s.findOffer(ctx, planID); err != nil {
 		return c, err
 	}
 	account, err := s.accounts.Profile(ctx, accountID)
@@ -131,28 +131,28 @@ func (s *Service) choose(ctx context.Context, accountID, customer, planID string
 func (s *Service) SetPlan(ctx context.Context, accountID, planID string) (o Overview, effective string, err error) {
 	asking, cancel := context.WithTimeout(ctx, s.config.Answer)
 	defer cancel()
-	defer func() { err = late(asking, err) }()
-	if _, err := s.changeable(asking, accountID, planID); err != nil {
+	defer func() { err = upstreamOnTimeout(asking, err) }()
+	if _, err := s.checkCustomer(asking, accountID, planID); err != nil {
 		return Overview{}, "", err
 	}
 	w, err := s.customers.begin(asking, accountID)
 	if err != nil {
 		return Overview{}, "", err
 	}
-	c, err := s.choose(asking, accountID, w.customer, planID)
+	c, err := s.checkPlanChange(asking, accountID, w.customer, planID)
 	if err == nil {
-		err = provider.Upstream(s.move(asking, w, c))
+		err = provider.Upstream(s.orderPlanChange(asking, w, c))
 	}
 	s.customers.end(ctx, w)
 	if err != nil {
 		return Overview{}, "", err
 	}
-	o, err = s.asked(ctx, asking, accountID)
-	return o, c.effective(), err
+	o, err = s.syncAndRead(ctx, asking, accountID)
+	return o, c.effectiveAt(), err
 }
 
-// move orders a change of plan. It first discards any planned change.
-func (s *Service) move(ctx context.Context, w *writing, c choice) error {
+// orderPlanChange orders a change of plan. It first discards any planned change.
+func (s *Service) orderPlanChange(ctx context.Context, w *pendingChange, c choice) error {
 	if c.from.Schedule != "" && (c.up || c.to.ID == accounts.PlanFree) {
 		if err := s.stripe.Release(ctx, c.from.Schedule, w.key("release")); err != nil {
 			return err
@@ -177,30 +177,30 @@ func (s *Service) move(ctx context.Context, w *writing, c choice) error {
 func (s *Service) KeepPlan(ctx context.Context, accountID string) (o Overview, err error) {
 	asking, cancel := context.WithTimeout(ctx, s.config.Answer)
 	defer cancel()
-	defer func() { err = late(asking, err) }()
-	if _, err := s.customer(asking, accountID); err != nil {
+	defer func() { err = upstreamOnTimeout(asking, err) }()
+	if _, err := s.lookupCustomer(asking, accountID); err != nil {
 		return Overview{}, err
 	}
 	w, err := s.customers.begin(asking, accountID)
 	if err != nil {
 		return Overview{}, err
 	}
-	err = s.keep(asking, w)
+	err = s.cancelPlanChange(asking, w)
 	s.customers.end(ctx, w)
 	if err != nil {
 		return Overview{}, err
 	}
-	return s.asked(ctx, asking, accountID)
+	return s.syncAndRead(ctx, asking, accountID)
 }
 
-func (s *Service) keep(ctx context.Context, w *writing) error {
+func (s *Service) cancelPlanChange(ctx context.Context, w *pendingChange) error {
 	list, err := s.stripe.Subscriptions(ctx, w.customer)
 	if err != nil {
 		return provider.Upstream(err)
 	}
 	for _, b := range list {
 		switch {
-		case !alive(b.Status):
+		case !isAlive(b.Status):
 		case b.Schedule != "":
 			return provider.Upstream(s.stripe.Release(ctx, b.Schedule, w.key("release")))
 		case b.CancelAt != nil:
@@ -222,16 +222,16 @@ type Quote struct {
 func (s *Service) Preview(ctx context.Context, accountID, planID string) (q Quote, err error) {
 	ctx, cancel := context.WithTimeout(ctx, s.config.Answer)
 	defer cancel()
-	defer func() { err = late(ctx, err) }()
-	customer, err := s.changeable(ctx, accountID, planID)
+	defer func() { err = upstreamOnTimeout(ctx, err) }()
+	customer, err := s.checkCustomer(ctx, accountID, planID)
 	if err != nil {
 		return Quote{}, err
 	}
-	c, err := s.choose(ctx, accountID, customer, planID)
+	c, err := s.checkPlanChange(ctx, accountID, customer, planID)
 	if err != nil {
 		return Quote{}, err
 	}
-	q = Quote{Effective: c.effective(), Preview: provider.Preview{Currency: c.prices.Currency}}
+	q = Quote{Effective: c.effectiveAt(), Preview: provider.Preview{Currency: c.prices.Currency}}
 	if !c.up {
 		q.At = c.from.PeriodEnd
 		return q, nil
@@ -240,24 +240,24 @@ func (s *Service) Preview(ctx context.Context, accountID, planID string) (q Quot
 	return q, provider.Upstream(err)
 }
 
-// changeable returns the customer of an account that may change to a plan. It creates nothing at the provider
+// checkCustomer returns the customer of an account that may change to a plan. It creates nothing at the provider
 // if the plan is not for sale or the account has bought nothing. Errors: Invalid, Conflict, Upstream.
-func (s *Service) changeable(ctx context.Context, accountID, planID string) (customer string, err error) {
+func (s *Service) checkCustomer(ctx context.Context, accountID, planID string) (customer string, err error) {
 	if !s.config.on() {
-		return "", disabled()
+		return "", errDisabled()
 	}
-	if _, _, err := s.wanted(ctx, planID); err != nil {
+	if _, _, err := s.findOffer(ctx, planID); err != nil {
 		return "", err
 	}
-	return s.customer(ctx, accountID)
+	return s.lookupCustomer(ctx, accountID)
 }
 
 const customerSQL = `SELECT coalesce((SELECT customer_id FROM billing_customers WHERE id = $1), '')`
 
-// customer returns the customer ID of an account. It returns Conflict if the account has none.
-func (s *Service) customer(ctx context.Context, accountID string) (string, error) {
+// lookupCustomer returns the lookupCustomer ID of an account. It returns Conflict if the account has none.
+func (s *Service) lookupCustomer(ctx context.Context, accountID string) (string, error) {
 	if !s.config.on() {
-		return "", disabled()
+		return "", errDisabled()
 	}
 	id, err := db.One(ctx, s.db.SQL, db.Value[string], customerSQL, accountID)
 	switch {

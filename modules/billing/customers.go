@@ -45,8 +45,8 @@ type customers struct {
 	log      *slog.Logger
 }
 
-// writing is a change in progress for an account.
-type writing struct {
+// pendingChange is a change in progress for an account.
+type pendingChange struct {
 	accountID string
 	customer  string
 	number    int64
@@ -56,20 +56,20 @@ type writing struct {
 }
 
 // key returns the idempotency key of one call of a change.
-func (w *writing) key(kind string) string {
+func (w *pendingChange) key(kind string) string {
 	return fmt.Sprintf("%s:%s:%d", kind, w.accountID, w.number)
 }
 
 // begin claims the customer's row of an account for a change, and creates the customer if there is none.
 // Errors: Conflict while another change is in progress; Upstream.
-func (s *customers) begin(ctx context.Context, accountID string) (*writing, error) {
+func (s *customers) begin(ctx context.Context, accountID string) (*pendingChange, error) {
 	if !s.config.on() {
-		return nil, disabled()
+		return nil, errDisabled()
 	}
 	if _, err := s.db.SQL.ExecContext(ctx, makeRowSQL, accountID); err != nil {
 		return nil, fmt.Errorf("billing: %w", err)
 	}
-	w, err := db.One(ctx, s.db.SQL, func(w *writing) []any {
+	w, err := db.One(ctx, s.db.SQL, func(w *pendingChange) []any {
 		return []any{&w.customer, &w.number, &w.email, &w.checkout.ID, &w.kind, &w.checkout.URL, &w.checkout.Expires}
 	}, beginSQL, accountID)
 	switch {
@@ -87,7 +87,7 @@ func (s *customers) begin(ctx context.Context, accountID string) (*writing, erro
 		w.customer, err = s.makeCustomer(ctx, &w, p.Email, p.Name)
 	}
 	if err == nil {
-		err = s.note(ctx, nameSQL, accountID, w.customer)
+		err = s.storeResult(ctx, nameSQL, accountID, w.customer)
 	}
 	if err != nil {
 		s.end(ctx, &w)
@@ -98,7 +98,7 @@ func (s *customers) begin(ctx context.Context, accountID string) (*writing, erro
 
 // makeCustomer creates the customer of an account. It first looks for one that an earlier change created
 // without receiving the response.
-func (s *customers) makeCustomer(ctx context.Context, w *writing, email, name string) (id string, err error) {
+func (s *customers) makeCustomer(ctx context.Context, w *pendingChange, email, name string) (id string, err error) {
 	if w.number > 1 {
 		if id, err = s.stripe.FindCustomer(ctx, w.accountID, email); id != "" || err != nil {
 			return id, provider.Upstream(err)
@@ -112,7 +112,7 @@ func (s *customers) makeCustomer(ctx context.Context, w *writing, email, name st
 // its deadline passes.
 const noteLimit = 5 * time.Second
 
-func (s *customers) note(ctx context.Context, statement string, args ...any) error {
+func (s *customers) storeResult(ctx context.Context, statement string, args ...any) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), noteLimit)
 	defer cancel()
 	if _, err := s.db.SQL.ExecContext(ctx, statement, args...); err != nil {
@@ -122,8 +122,8 @@ func (s *customers) note(ctx context.Context, statement string, args ...any) err
 }
 
 // end releases the row and schedules a sync that reads the result of the change.
-func (s *customers) end(ctx context.Context, w *writing) {
-	if err := s.note(ctx, endSQL, w.accountID, w.number); err != nil {
+func (s *customers) end(ctx context.Context, w *pendingChange) {
+	if err := s.storeResult(ctx, endSQL, w.accountID, w.number); err != nil {
 		s.log.WarnContext(ctx, "cannot release a billing change; the account's next change must wait 20 seconds", "account_id", w.accountID, "error", err)
 	}
 }

@@ -8,8 +8,8 @@ import (
 	"github.com/postrider/postrider/modules/accounts"
 )
 
-// seen is a subscription as the provider returned it, with the plan that its prices belong to.
-type seen struct {
+// subscriptionState is a subscription as the provider returned it, with the plan that its prices belong to.
+type subscriptionState struct {
 	id         string
 	plan       string // empty if the price belongs to no known plan
 	status     string
@@ -29,8 +29,8 @@ type entitlement struct {
 
 // entitle is a pure function that evaluates subscriptions, in any order. before is the plan of the last
 // evaluation.
-func entitle(all []seen, before string, grace time.Duration, now time.Time) (e entitlement) {
-	var best *seen
+func entitle(all []subscriptionState, before string, grace time.Duration, now time.Time) (e entitlement) {
+	var best *subscriptionState
 	live, ended := 0, false
 	for i := range all {
 		s := &all[i]
@@ -72,7 +72,7 @@ func entitle(all []seen, before string, grace time.Duration, now time.Time) (e e
 	return e
 }
 
-func (s *seen) above(other *seen) bool {
+func (s *subscriptionState) above(other *subscriptionState) bool {
 	switch {
 	case s.rank != other.rank:
 		return s.rank > other.rank
@@ -82,8 +82,8 @@ func (s *seen) above(other *seen) bool {
 	return s.id > other.id
 }
 
-// alive reports whether a subscription with this status is still in force.
-func alive(status string) bool {
+// isAlive reports whether a subscription with this status is still in force.
+func isAlive(status string) bool {
 	switch status {
 	case "active", "trialing", "past_due", "incomplete":
 		return true
@@ -91,30 +91,30 @@ func alive(status string) bool {
 	return false
 }
 
-// chosen returns the subscription to show: the best that is alive, else the latest.
-func chosen(all []*ent.BillingSubscription) (best *ent.BillingSubscription) {
+// bestSubscription returns the subscription to show: the best that is alive, else the latest.
+func bestSubscription(all []*ent.BillingSubscription) (best *ent.BillingSubscription) {
 	for _, b := range all {
-		if best == nil || better(b, best) {
+		if best == nil || isBetter(b, best) {
 			best = b
 		}
 	}
 	return best
 }
 
-func better(a, b *ent.BillingSubscription) bool {
-	if grade(a.Status) != grade(b.Status) {
-		return grade(a.Status) > grade(b.Status)
+func isBetter(a, b *ent.BillingSubscription) bool {
+	if rankStatus(a.Status) != rankStatus(b.Status) {
+		return rankStatus(a.Status) > rankStatus(b.Status)
 	}
 	return a.ID > b.ID
 }
 
-func grade(status string) int {
+func rankStatus(status string) int {
 	switch {
 	case status == "active" || status == "trialing":
 		return 3
 	case status == "past_due":
 		return 2
-	case alive(status):
+	case isAlive(status):
 		return 1
 	}
 	return 0

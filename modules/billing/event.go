@@ -40,8 +40,8 @@ DELETE FROM billing_events WHERE id IN (SELECT id FROM billing_events WHERE rece
 // tolerance is how far the time of a signature may differ from ours.
 const tolerance = 5 * time.Minute
 
-// held is how long an invoice may wait for usage. Stripe finalizes it after 72 hours in any case.
-const held = 60 * time.Hour
+// maxInvoiceDelay is how long an invoice may wait for usage. Stripe finalizes it after 72 hours in any case.
+const maxInvoiceDelay = 60 * time.Hour
 
 // events processes the events of the provider.
 type events struct {
@@ -49,7 +49,7 @@ type events struct {
 	db      *db.DB
 	stripe  *provider.Client  // nil if billing is off
 	meter   *metering.Service // nil if billing is off
-	figures figures
+	figures metricSet
 	log     *slog.Logger
 }
 
@@ -60,19 +60,19 @@ func (s *events) Take(ctx context.Context, body []byte, signature string) error 
 	if !s.config.on() {
 		return &fault.Error{Kind: fault.NotFound, Code: fault.CodeNotFound, Message: "Not found"}
 	}
-	event, err := s.genuine(body, signature)
+	event, err := s.verifySignature(body, signature)
 	if err != nil {
-		s.count(eventRefused)
+		s.countEvent(eventRefused)
 		return err
 	}
 	customer := ""
 	if event.Livemode == s.config.live() {
-		if customer, err = s.about(ctx, event); err != nil {
+		if customer, err = s.findCustomer(ctx, event); err != nil {
 			return err
 		}
 	}
 	if customer == "" {
-		s.count(eventForeign)
+		s.countEvent(eventForeign)
 		return nil
 	}
 	accountID := ""
@@ -86,9 +86,9 @@ func (s *events) Take(ctx context.Context, body []byte, signature string) error 
 	})
 	switch {
 	case err != nil:
-		return fmt.Errorf("billing event: %w", fault.Unavailable(err))
+		return fmt.Errorf("billing event: %w", fault.DatabaseUnavailable(err))
 	case accountID == "":
-		s.count(eventForeign)
+		s.countEvent(eventForeign)
 		return nil
 	case event.Type == stripe.EventTypeChargeDisputeCreated:
 		s.log.ErrorContext(ctx, "a customer disputes a payment; respond at the payment provider", "account_id", accountID, "event_id", event.ID)
@@ -96,20 +96,20 @@ func (s *events) Take(ctx context.Context, body []byte, signature string) error 
 		err := s.Settled(ctx, accountID, event)
 		switch {
 		case err == nil:
-		case time.Since(time.Unix(event.Created, 0)) < held:
-			s.count(eventHeld)
+		case time.Since(time.Unix(event.Created, 0)) < maxInvoiceDelay:
+			s.countEvent(eventHeld)
 			return err
 		default:
 			s.log.ErrorContext(ctx, "invoice released although usage of its period was not reported; see postrider billing usage",
 				"account_id", accountID, "event_id", event.ID, "error", err)
 		}
 	}
-	s.count(eventTaken)
+	s.countEvent(eventTaken)
 	return nil
 }
 
-// genuine verifies the signature with each secret.
-func (s *events) genuine(body []byte, signature string) (stripe.Event, error) {
+// verifySignature verifies the signature with each secret.
+func (s *events) verifySignature(body []byte, signature string) (stripe.Event, error) {
 	if at := signedAt(signature); at.After(time.Now().Add(tolerance)) { // the library accepts future times
 		return stripe.Event{}, fault.Invalidf("The signature's time is in the future")
 	}
@@ -146,10 +146,10 @@ func signedAt(signature string) time.Time {
 	return time.Time{}
 }
 
-// about returns the customer of an event, or an empty string if it has none. A dispute contains only a charge,
+// findCustomer returns the customer of an event, or an empty string if it has none. A dispute contains only a charge,
 // so the provider is asked for the customer. If it does not answer, the error is unavailable, and the event is
 // sent again.
-func (s *events) about(ctx context.Context, e stripe.Event) (string, error) {
+func (s *events) findCustomer(ctx context.Context, e stripe.Event) (string, error) {
 	if !strings.HasPrefix(string(e.Type), "charge.dispute.") || e.Data == nil {
 		return customerOf(e), nil
 	}
@@ -159,7 +159,7 @@ func (s *events) about(ctx context.Context, e stripe.Event) (string, error) {
 	if json.Unmarshal(e.Data.Raw, &dispute) != nil {
 		return "", nil
 	}
-	charge := idIn(dispute.Charge)
+	charge := parseID(dispute.Charge)
 	if charge == "" {
 		return "", nil
 	}
@@ -167,7 +167,7 @@ func (s *events) about(ctx context.Context, e stripe.Event) (string, error) {
 	defer cancel()
 	customer, err := s.stripe.Payer(asking, charge)
 	if err != nil {
-		return "", &fault.Error{Kind: fault.Away, Code: fault.CodeUnavailable, RetryAfter: time.Minute, Message: "Cannot look up the customer of the charge. Send the event again."}
+		return "", &fault.Error{Kind: fault.Unavailable, Code: fault.CodeUnavailable, RetryAfter: time.Minute, Message: "Cannot look up the customer of the charge. Send the event again."}
 	}
 	return customer, nil
 }
@@ -188,7 +188,7 @@ func customerOf(e stripe.Event) string {
 	if object.Object == "customer" {
 		return object.ID
 	}
-	if id := idIn(object.Customer); id != "" {
+	if id := parseID(object.Customer); id != "" {
 		return id
 	}
 	// An object that was detached from a customer names it in its previous attributes.
@@ -196,11 +196,11 @@ func customerOf(e stripe.Event) string {
 	if err != nil {
 		return ""
 	}
-	return idIn(before)
+	return parseID(before)
 }
 
-// idIn returns an ID, which may be given directly or as the ID of an expanded object.
-func idIn(raw json.RawMessage) string {
+// parseID returns an ID, which may be given directly or as the ID of an expanded object.
+func parseID(raw json.RawMessage) string {
 	var id string
 	if json.Unmarshal(raw, &id) == nil {
 		return id

@@ -10,18 +10,18 @@ import (
 	"github.com/postrider/postrider/runtime/storage/db"
 )
 
-// figures are the metrics of billing.
-type figures struct {
+// metricSet are the metrics of billing.
+type metricSet struct {
 	events      *prometheus.CounterVec
 	due, hours  prometheus.Gauge
 	oldestHours prometheus.Gauge // in seconds
 }
 
-func newFigures() figures {
+func newFigures() metricSet {
 	gauge := func(name, help string) prometheus.Gauge {
 		return prometheus.NewGauge(prometheus.GaugeOpts{Namespace: telemetry.Namespace, Subsystem: "billing", Name: name, Help: help})
 	}
-	f := figures{
+	f := metricSet{
 		events: prometheus.NewCounterVec(prometheus.CounterOpts{Namespace: telemetry.Namespace, Subsystem: "billing", Name: "events_total",
 			Help: "Events of the payment provider, by result: foreign (no customer of this installation), held (an invoice that waits for usage), refused, taken."}, []string{"result"}),
 		due:         gauge("sync_due", "Customers that are due for a sync with the payment provider."),
@@ -34,7 +34,7 @@ func newFigures() figures {
 	return f
 }
 
-func (f figures) register(reg prometheus.Registerer) error {
+func (f metricSet) registerMetrics(reg prometheus.Registerer) error {
 	if reg == nil {
 		return nil
 	}
@@ -46,12 +46,12 @@ func (f figures) register(reg prometheus.Registerer) error {
 	return nil
 }
 
-func (s *events) count(result string) { s.figures.events.WithLabelValues(result).Inc() }
+func (s *events) countEvent(result string) { s.figures.events.WithLabelValues(result).Inc() }
 
 const syncDueSQL = `SELECT count(*) FROM billing_customers WHERE sync_due_at <= now()`
 
-// observe updates the gauges.
-func (s *events) observe(ctx context.Context) error {
+// updateGauges updates the gauges.
+func (s *events) updateGauges(ctx context.Context) error {
 	due, err := db.One(ctx, s.db.SQL, db.Value[float64], syncDueSQL)
 	if err != nil {
 		return fmt.Errorf("billing metrics: %w", err)

@@ -36,10 +36,10 @@ func (s *events) Settled(ctx context.Context, accountID string, e stripe.Event) 
 	}
 	asking, cancel := context.WithTimeout(ctx, settleLimit)
 	defer cancel()
-	settled, err := s.meter.Settled(asking, accountID, idIn(invoice.Customer), start, end)
+	settled, err := s.meter.Settled(asking, accountID, parseID(invoice.Customer), start, end)
 	switch {
-	case err != nil && (asking.Err() != nil || !fault.IsDatabaseAway(err)):
-		s.log.WarnContext(ctx, "invoice delayed: cannot settle the usage of its period", "account_id", accountID, "error", provider.Words(err))
+	case err != nil && (asking.Err() != nil || !fault.IsDatabaseUnavailable(err)):
+		s.log.WarnContext(ctx, "invoice delayed: cannot settle the usage of its period", "account_id", accountID, "error", provider.ErrorMessage(err))
 		return waits()
 	case err != nil:
 		return fmt.Errorf("settle usage: %w", err)
@@ -50,5 +50,5 @@ func (s *events) Settled(ctx context.Context, accountID string, e stripe.Event) 
 }
 
 func waits() error {
-	return &fault.Error{Kind: fault.Away, Code: fault.CodeUnavailable, RetryAfter: time.Minute, Message: "The usage of the invoice's period is not reported yet. Send the event again."}
+	return &fault.Error{Kind: fault.Unavailable, Code: fault.CodeUnavailable, RetryAfter: time.Minute, Message: "The usage of the invoice's period is not reported yet. Send the event again."}
 }

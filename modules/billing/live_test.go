@@ -153,8 +153,8 @@ func TestStripeAndDoubleAgree(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	expect.Within(t, patience, "the meter to have 140 emails, the latest report of the hour", func() bool {
-		told, err := w.Service.stripe.Told(t.Context(), meter, customer, hour, hour.Add(time.Hour))
+	expect.EventuallyWithin(t, patience, "the meter to have 140 emails, the latest report of the hour", func() bool {
+		told, err := w.Service.stripe.ReportedUsage(t.Context(), meter, customer, hour, hour.Add(time.Hour))
 		return err == nil && told[hour] == 140
 	})
 

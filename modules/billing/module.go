@@ -33,7 +33,7 @@ var Module = fx.Module("billing",
 // usage.
 func (s *Service) Start(context.Context) error {
 	if s.tell != nil {
-		s.tasks.Start(worker.Every("mails about plans and payments", tellEvery, s.tell.Run))
+		s.tasks.Start(worker.Every("mails about plans and payments", notifyEvery, s.tell.Run))
 	}
 	if !s.config.on() {
 		return nil
@@ -41,14 +41,14 @@ func (s *Service) Start(context.Context) error {
 	s.tasks.Start(
 		worker.Every("customers of the payment provider", time.Second, s.customers.syncDue),
 		worker.Every("usage for the payment provider", 30*time.Second, s.events.meter.Run).Soon(0),
-		worker.Every("billing metrics", time.Minute, s.events.observe),
+		worker.Every("billing metrics", time.Minute, s.events.updateGauges),
 		worker.Every("reconciliation of usage", daily, s.events.meter.Reconcile),
 	)
 	return nil
 }
 
-// tellEvery is the maximum delay of a mail about a limit.
-const tellEvery = 5 * time.Minute
+// notifyEvery is the maximum delay of a mail about a limit.
+const notifyEvery = 5 * time.Minute
 
 // Stop stops the tasks.
 func (s *Service) Stop(ctx context.Context) error {

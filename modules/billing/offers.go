@@ -76,7 +76,7 @@ func (s *offers) Offers(ctx context.Context, accountID string) ([]Offer, error) 
 		defer cancel()
 		known, err := s.catalog.get(asking)
 		if err != nil {
-			s.log.WarnContext(ctx, "listing plans without prices: the payment provider does not answer", "error", provider.Words(err))
+			s.log.WarnContext(ctx, "listing plans without prices: the payment provider does not answer", "error", provider.ErrorMessage(err))
 		}
 		prices = known.Plans
 	}
@@ -100,8 +100,8 @@ func (s *offers) Offers(ctx context.Context, accountID string) ([]Offer, error) 
 	return out, nil
 }
 
-// wanted returns a plan that a customer may choose. Its error is Invalid and names the field plan.
-func (s *offers) wanted(ctx context.Context, planID string) (accounts.Plan, provider.Prices, error) {
+// findOffer returns a plan that a customer may choose. Its error is Invalid and names the field plan.
+func (s *offers) findOffer(ctx context.Context, planID string) (accounts.Plan, provider.Prices, error) {
 	all, err := s.plans.Plans(ctx)
 	if err != nil {
 		return accounts.Plan{}, provider.Prices{}, err

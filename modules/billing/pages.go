@@ -21,14 +21,14 @@ type Page struct {
 const (
 	keepPageSQL = `UPDATE billing_customers SET checkout_id = $2, checkout_kind = $3, checkout_url = $4, checkout_expires_at = $5 WHERE id = $1`
 
-	// left is the remaining lifetime that an open page must have to be returned again.
-	left = 5 * time.Minute
-	card = "card" // the kind of a page that collects a payment method
+	// minPageLifetime is the remaining lifetime that an open page must have to be returned again.
+	minPageLifetime = 5 * time.Minute
+	card            = "card" // the kind of a page that collects a payment method
 )
 
-// back returns the URL that a page links back to. Only a path of this service is allowed, never another host,
+// returnURL returns the URL that a page links returnURL to. Only a path of this service is allowed, never another host,
 // whatever slashes it contains.
-func (s *Service) back(path string) (string, error) {
+func (s *Service) returnURL(path string) (string, error) {
 	if path == "" {
 		path = accounts.UpgradeURL
 	}
@@ -40,14 +40,14 @@ func (s *Service) back(path string) (string, error) {
 
 // CardPage creates a page that collects a payment method from an account.
 func (s *Service) CardPage(ctx context.Context, accountID, returnPath string) (p Page, err error) {
-	back, err := s.back(returnPath)
+	back, err := s.returnURL(returnPath)
 	if err != nil {
 		return Page{}, err
 	}
 	ctx, cancel := context.WithTimeout(ctx, s.config.Answer)
 	defer cancel()
-	defer func() { err = late(ctx, err) }()
-	return s.hosted(ctx, accountID, card, func(w *writing) (provider.Session, error) {
+	defer func() { err = upstreamOnTimeout(ctx, err) }()
+	return s.openPage(ctx, accountID, card, func(w *pendingChange) (provider.Session, error) {
 		return s.stripe.CardPage(ctx, w.customer, back, w.key("page"))
 	})
 }
@@ -55,30 +55,30 @@ func (s *Service) CardPage(ctx context.Context, accountID, returnPath string) (p
 // PlanPage creates a page where an account without a subscription buys a plan. Errors: Invalid; Conflict if the
 // account has a subscription.
 func (s *Service) PlanPage(ctx context.Context, accountID, planID, returnPath string) (p Page, err error) {
-	back, err := s.back(returnPath)
+	back, err := s.returnURL(returnPath)
 	if err != nil {
 		return Page{}, err
 	}
 	if !s.config.on() {
-		return Page{}, disabled()
+		return Page{}, errDisabled()
 	}
 	ctx, cancel := context.WithTimeout(ctx, s.config.Answer)
 	defer cancel()
-	defer func() { err = late(ctx, err) }()
-	plan, prices, err := s.wanted(ctx, planID)
+	defer func() { err = upstreamOnTimeout(ctx, err) }()
+	plan, prices, err := s.findOffer(ctx, planID)
 	if err != nil {
 		return Page{}, err
 	}
 	if plan.ID == accounts.PlanFree {
 		return Page{}, fault.InvalidField("plan", "is free and cannot be bought")
 	}
-	return s.hosted(ctx, accountID, plan.ID, func(w *writing) (provider.Session, error) {
+	return s.openPage(ctx, accountID, plan.ID, func(w *pendingChange) (provider.Session, error) {
 		list, err := s.stripe.Subscriptions(ctx, w.customer)
 		if err != nil {
 			return provider.Session{}, err
 		}
 		for _, b := range list {
-			if alive(b.Status) && b.Status != "incomplete" {
+			if isAlive(b.Status) && b.Status != "incomplete" {
 				return provider.Session{}, fault.Conflictf(fault.CodeConflict, "The account already has a subscription: change its plan with PUT /billing/plan")
 			}
 		}
@@ -86,15 +86,15 @@ func (s *Service) PlanPage(ctx context.Context, accountID, planID, returnPath st
 	})
 }
 
-// hosted returns the open page if it is of the same kind, or ends it and creates a new one.
-func (s *Service) hosted(ctx context.Context, accountID, kind string, open func(*writing) (provider.Session, error)) (Page, error) {
+// openPage returns the open page if it is of the same kind, or ends it and creates a new one.
+func (s *Service) openPage(ctx context.Context, accountID, kind string, open func(*pendingChange) (provider.Session, error)) (Page, error) {
 	w, err := s.customers.begin(ctx, accountID)
 	if err != nil {
 		return Page{}, err
 	}
 	defer s.customers.end(ctx, w)
-	if at := w.checkout.Expires; at != nil && time.Until(*at) > left {
-		still, err := s.stays(ctx, w, kind)
+	if at := w.checkout.Expires; at != nil && time.Until(*at) > minPageLifetime {
+		still, err := s.keepPage(ctx, w, kind)
 		if err != nil {
 			return Page{}, provider.Upstream(err)
 		}
@@ -109,15 +109,15 @@ func (s *Service) hosted(ctx context.Context, accountID, kind string, open func(
 		}
 		return Page{}, provider.Upstream(err)
 	}
-	if err := s.customers.note(ctx, keepPageSQL, accountID, made.ID, kind, made.URL, made.Expires); err != nil {
+	if err := s.customers.storeResult(ctx, keepPageSQL, accountID, made.ID, kind, made.URL, made.Expires); err != nil {
 		return Page{}, err
 	}
 	return Page{made.URL, made.Expires}, nil
 }
 
-// stays reports whether the page in w is of the same kind and still open, so neither completed nor expired at
+// keepPage reports whether the page in w is of the same kind and still open, so neither completed nor expired at
 // the provider. It ends a page of another kind.
-func (s *Service) stays(ctx context.Context, w *writing, kind string) (bool, error) {
+func (s *Service) keepPage(ctx context.Context, w *pendingChange, kind string) (bool, error) {
 	if w.kind == kind && w.checkout.URL != "" {
 		if still, err := s.stripe.PageOpen(ctx, w.checkout.ID); still || err != nil {
 			return still, err
@@ -128,17 +128,17 @@ func (s *Service) stays(ctx context.Context, w *writing, kind string) (bool, err
 
 // Portal creates a page with an account's invoices, cards and tax IDs.
 func (s *Service) Portal(ctx context.Context, accountID, returnPath string) (url string, err error) {
-	back, err := s.back(returnPath)
+	back, err := s.returnURL(returnPath)
 	if err != nil {
 		return "", err
 	}
-	customer, err := s.customer(ctx, accountID)
+	customer, err := s.lookupCustomer(ctx, accountID)
 	if err != nil {
 		return "", err
 	}
 	ctx, cancel := context.WithTimeout(ctx, s.config.Answer)
 	defer cancel()
-	defer func() { err = late(ctx, err) }()
+	defer func() { err = upstreamOnTimeout(ctx, err) }()
 	url, err = s.stripe.Portal(ctx, customer, back)
 	return url, provider.Upstream(err)
 }
@@ -150,7 +150,7 @@ func (s *Service) Invoices(ctx context.Context, accountID string, r page.Request
 	if err != nil || !s.config.on() {
 		return found, err
 	}
-	customer, err := s.customer(ctx, accountID)
+	customer, err := s.lookupCustomer(ctx, accountID)
 	if fault.KindOf(err) == fault.Conflict { // it has bought nothing
 		return found, nil
 	}
@@ -159,7 +159,7 @@ func (s *Service) Invoices(ctx context.Context, accountID string, r page.Request
 	}
 	ctx, cancel := context.WithTimeout(ctx, s.config.Answer)
 	defer cancel()
-	defer func() { err = late(ctx, err) }()
+	defer func() { err = upstreamOnTimeout(ctx, err) }()
 	found.Items, found.HasMore, err = s.stripe.Invoices(ctx, customer, at.ID, at.Limit)
 	if err != nil {
 		return found, provider.Upstream(err)
@@ -179,7 +179,7 @@ UPDATE billing_customers SET asked_at = now(), sync_due_at = clock_timestamp()
 // Sync syncs an account with the provider now, at most once in five seconds.
 func (s *Service) Sync(ctx context.Context, accountID string) (o Overview, err error) {
 	if !s.config.on() {
-		return Overview{}, disabled()
+		return Overview{}, errDisabled()
 	}
 	result, err := s.db.SQL.ExecContext(ctx, askedSQL, accountID)
 	if err != nil {
@@ -190,19 +190,19 @@ func (s *Service) Sync(ctx context.Context, accountID string) (o Overview, err e
 	}
 	asking, cancel := context.WithTimeout(ctx, s.config.Answer)
 	defer cancel()
-	defer func() { err = late(asking, err) }()
-	return s.asked(ctx, asking, accountID)
+	defer func() { err = upstreamOnTimeout(asking, err) }()
+	return s.syncAndRead(ctx, asking, accountID)
 }
 
-// asked syncs an account that is due, unless another process is doing so, and returns the account's state
+// syncAndRead syncs an account that is due, unless another process is doing so, and returns the account's state
 // afterwards. The sync ends with asking.
-func (s *Service) asked(ctx, asking context.Context, accountID string) (Overview, error) {
-	claims, err := s.customers.claims(ctx, accountID)
+func (s *Service) syncAndRead(ctx, asking context.Context, accountID string) (Overview, error) {
+	claims, err := s.customers.claimDue(ctx, accountID)
 	if err != nil {
 		return Overview{}, err
 	}
 	for _, c := range claims {
-		if err := s.customers.sync(ctx, asking, c); err != nil {
+		if err := s.customers.syncCustomer(ctx, asking, c); err != nil {
 			return Overview{}, err
 		}
 	}

@@ -159,7 +159,7 @@ func (l *life) subscription() string {
 }
 
 func (l *life) standing() stripetest.Standing {
-	customer, err := l.customer(l.t.Context(), l.ada)
+	customer, err := l.lookupCustomer(l.t.Context(), l.ada)
 	if err != nil {
 		return stripetest.Standing{} // no customer yet
 	}
@@ -196,7 +196,7 @@ func (l *life) step() {
 			}
 		}
 	case 5:
-		if customer, err := l.customer(l.t.Context(), l.ada); err == nil {
+		if customer, err := l.lookupCustomer(l.t.Context(), l.ada); err == nil {
 			year := 2020 + 79*l.dice.IntN(2)
 			l.note("a card of %d: %s", year, l.stripe.AddCard(customer, "1111", 1, year))
 		}

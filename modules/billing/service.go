@@ -70,14 +70,14 @@ func New(p Params) (*Service, error) {
 	if p.Notices != nil && p.Notices.Sends() {
 		s.tell = tell.New(p.DB, p.Notices, config.BaseURL)
 	}
-	return s, s.events.figures.register(p.Registry)
+	return s, s.events.figures.registerMetrics(p.Registry)
 }
 
 // Enabled reports whether billing is on.
 func (s *Service) Enabled() bool { return s.config.on() }
 
-// disabled returns the error of an operation that requires billing.
-func disabled() error {
+// errDisabled returns the error of an operation that requires billing.
+func errDisabled() error {
 	return fault.Conflictf(fault.CodeBillingDisabled, "This installation takes no payments. Its operator assigns plans.")
 }
 
@@ -140,15 +140,15 @@ func (s *Service) Overview(ctx context.Context, accountID string) (Overview, err
 	}
 	o.Unlocked = p.Unlocked(o.Verified)
 	if o.Enabled {
-		if err := s.paid(ctx, accountID, &o); err != nil {
+		if err := s.addSubscription(ctx, accountID, &o); err != nil {
 			return Overview{}, fmt.Errorf("billing: %w", err)
 		}
 	}
 	return o, nil
 }
 
-// paid adds the provider's state.
-func (s *Service) paid(ctx context.Context, accountID string, o *Overview) error {
+// addSubscription adds the provider's state.
+func (s *Service) addSubscription(ctx context.Context, accountID string, o *Overview) error {
 	o.Mode = s.mode()
 	c, err := s.db.Ent.BillingCustomer.Get(ctx, accountID)
 	if ent.IsNotFound(err) {
@@ -167,7 +167,7 @@ func (s *Service) paid(ctx context.Context, accountID string, o *Overview) error
 	if err != nil {
 		return err
 	}
-	if b := chosen(subs); b != nil {
+	if b := bestSubscription(subs); b != nil {
 		o.Status = b.Status
 		if b.PeriodStart != nil && b.PeriodEnd != nil {
 			o.PeriodStart, o.PeriodEnd = *b.PeriodStart, *b.PeriodEnd

@@ -74,13 +74,13 @@ type claim struct {
 // syncDue syncs every customer that is due. Several processes may run it.
 func (s *customers) syncDue(ctx context.Context) error {
 	for n := syncBatch; n == syncBatch; {
-		claims, err := s.claims(ctx, "")
+		claims, err := s.claimDue(ctx, "")
 		if err != nil {
 			return err
 		}
 		var failed []error
 		for _, c := range claims {
-			failed = append(failed, s.sync(ctx, ctx, c))
+			failed = append(failed, s.syncCustomer(ctx, ctx, c))
 		}
 		if err := errors.Join(failed...); err != nil {
 			return err
@@ -90,7 +90,7 @@ func (s *customers) syncDue(ctx context.Context) error {
 	return nil
 }
 
-func (s *customers) claims(ctx context.Context, accountID string) ([]claim, error) {
+func (s *customers) claimDue(ctx context.Context, accountID string) ([]claim, error) {
 	list, err := db.All(ctx, s.db.SQL, func(c *claim) []any {
 		return []any{&c.accountID, &c.customer, &c.fence, &c.failures, &c.due, &c.entitled, &c.onFile, &c.number, &c.fresh}
 	}, claimSQL, syncBatch, accountID)
@@ -100,20 +100,20 @@ func (s *customers) claims(ctx context.Context, accountID string) ([]claim, erro
 	return list, nil
 }
 
-// sync reads one customer from the provider and stores its state. An unavailable provider is not an error: the
-// sync is repeated later. The calls to the provider end with asking.
-func (s *customers) sync(ctx, asking context.Context, c claim) error {
-	state, err := s.ask(asking, c)
+// syncCustomer reads one customer from the provider and stores its state. An unavailable provider is not an error: the
+// syncCustomer is repeated later. The calls to the provider end with asking.
+func (s *customers) syncCustomer(ctx, asking context.Context, c claim) error {
+	state, err := s.readState(asking, c)
 	if err != nil {
 		wait := math.Min(math.Pow(2, float64(c.failures)), maxWait.Seconds())
 		if provider.KindOf(err) == provider.Refused {
 			wait = refusedWait.Seconds()
 		}
-		s.log.WarnContext(ctx, "cannot read a customer from the payment provider", "account_id", c.accountID, "error", provider.Words(err), "again_in_seconds", wait)
+		s.log.WarnContext(ctx, "cannot read a customer from the payment provider", "account_id", c.accountID, "error", provider.ErrorMessage(err), "again_in_seconds", wait)
 		_, stored := s.db.SQL.ExecContext(ctx, failedSQL, c.accountID, c.fence, wait)
 		return stored
 	}
-	return s.store(ctx, c, state)
+	return s.storeState(ctx, c, state)
 }
 
 const (
@@ -127,11 +127,11 @@ const (
 type state struct {
 	customer provider.Customer
 	card     *provider.Card // charged by default, and not expired
-	subs     []shown
+	subs     []plannedSubscription
 }
 
-// shown is a subscription with its plan and its planned change.
-type shown struct {
+// plannedSubscription is a subscription with its plan and its planned change.
+type plannedSubscription struct {
 	provider.Subscription
 
 	plan      string
@@ -139,9 +139,9 @@ type shown struct {
 	pendingAt *time.Time
 }
 
-// ask reads the complete state of a customer. If the default payment method is missing or expired and another
+// readState reads the complete state of a customer. If the default payment method is missing or expired and another
 // one exists, that one becomes the default.
-func (s *customers) ask(ctx context.Context, c claim) (state, error) {
+func (s *customers) readState(ctx context.Context, c claim) (state, error) {
 	customer, err := s.stripe.Customer(ctx, c.customer)
 	if err != nil || customer.Deleted {
 		return state{customer: customer}, err
@@ -157,11 +157,11 @@ func (s *customers) ask(ctx context.Context, c claim) (state, error) {
 	}
 	charged := map[string]bool{customer.Default: true}
 	for _, b := range list {
-		one, err := s.show(ctx, b, known)
+		one, err := s.readSubscription(ctx, b, known)
 		if err != nil {
 			return state{}, err
 		}
-		if alive(b.Status) {
+		if isAlive(b.Status) {
 			charged[b.Default] = true
 		}
 		out.subs = append(out.subs, one)
@@ -169,8 +169,8 @@ func (s *customers) ask(ctx context.Context, c claim) (state, error) {
 	return out, s.chooseCard(ctx, c, &out, charged)
 }
 
-// show returns a subscription with its plan and its planned change.
-func (s *customers) show(ctx context.Context, b provider.Subscription, known provider.Catalog) (one shown, err error) {
+// readSubscription returns a subscription with its plan and its planned change.
+func (s *customers) readSubscription(ctx context.Context, b provider.Subscription, known provider.Catalog) (one plannedSubscription, err error) {
 	one.Subscription = b
 	if i := slices.IndexFunc(b.Items, func(i provider.Item) bool { return !i.Metered }); i >= 0 {
 		if one.plan = known.ByID[b.Items[i].Price]; one.plan == "" && b.Items[i].Product != "" {
@@ -179,7 +179,7 @@ func (s *customers) show(ctx context.Context, b provider.Subscription, known pro
 			}
 		}
 	}
-	if b.Schedule == "" || !alive(b.Status) {
+	if b.Schedule == "" || !isAlive(b.Status) {
 		return one, nil
 	}
 	price, when, err := s.stripe.Planned(ctx, b.Schedule, time.Now())
@@ -212,8 +212,8 @@ func (s *customers) chooseCard(ctx context.Context, c claim, out *state, charged
 	return s.stripe.SetDefault(ctx, c.customer, out.card.ID, fmt.Sprintf("default:%s:%s:%d", c.accountID, out.card.ID, c.fence))
 }
 
-// store writes the state and the resulting entitlement in one transaction, unless another sync has taken over.
-func (s *customers) store(ctx context.Context, c claim, seen state) error {
+// storeState writes the state and the resulting entitlement in one transaction, unless another sync has taken over.
+func (s *customers) storeState(ctx context.Context, c claim, seen state) error {
 	all, err := s.plans.Plans(ctx)
 	if err != nil {
 		return err
@@ -242,7 +242,7 @@ func (s *customers) store(ctx context.Context, c claim, seen state) error {
 		if err := s.storeCustomer(ctx, tx, c, seen, e, now); err != nil {
 			return err
 		}
-		changed, err = s.apply(ctx, tx, c, seen, e)
+		changed, err = s.applyEntitlement(ctx, tx, c, seen, e)
 		return err
 	})
 	if err != nil {
@@ -254,8 +254,8 @@ func (s *customers) store(ctx context.Context, c claim, seen state) error {
 	return nil
 }
 
-func storeSubscriptions(ctx context.Context, tx *ent.Tx, accountID string, list []shown, plans map[string]accounts.Plan) ([]seen, error) {
-	ids, judged := make([]string, len(list)), make([]seen, len(list))
+func storeSubscriptions(ctx context.Context, tx *ent.Tx, accountID string, list []plannedSubscription, plans map[string]accounts.Plan) ([]subscriptionState, error) {
+	ids, judged := make([]string, len(list)), make([]subscriptionState, len(list))
 	for i, b := range list {
 		ids[i] = b.ID
 		item, meteredSince := "", (*time.Time)(nil)
@@ -274,7 +274,7 @@ func storeSubscriptions(ctx context.Context, tx *ent.Tx, accountID string, list 
 			return nil, err
 		}
 		p, known := plans[b.plan]
-		judged[i] = seen{id: b.ID, plan: b.plan, status: b.Status, created: b.Created, rank: p.Rank, accessible: known}
+		judged[i] = subscriptionState{id: b.ID, plan: b.plan, status: b.Status, created: b.Created, rank: p.Rank, accessible: known}
 		if since != nil {
 			judged[i].pastDue = *since
 		}
@@ -307,9 +307,9 @@ func (s *customers) storeCustomer(ctx context.Context, tx *ent.Tx, c claim, seen
 	return err
 }
 
-// apply updates the account if the entitlement differs from the last one. A decision of the operator in between
+// applyEntitlement updates the account if the entitlement differs from the last one. A decision of the operator in between
 // therefore holds until something changes at the provider.
-func (s *customers) apply(ctx context.Context, tx *ent.Tx, c claim, seen state, e entitlement) (bool, error) {
+func (s *customers) applyEntitlement(ctx context.Context, tx *ent.Tx, c claim, seen state, e entitlement) (bool, error) {
 	current, err := tx.Account.Get(ctx, c.accountID)
 	if ent.IsNotFound(err) {
 		return false, nil

@@ -20,8 +20,8 @@ type judgement struct {
 	status, diagnostic, class, reporter string
 }
 
-// judge is pure: what a report says about the recipient with this address.
-func judge(r dsn.Report, address string) judgement {
+// judgeReport is pure: what a report says about the recipient with this address.
+func judgeReport(r dsn.Report, address string) judgement {
 	switch r.Kind {
 	case dsn.Failed, dsn.Delayed, dsn.Delivered:
 		return judgeDelivery(r, address)
@@ -44,7 +44,7 @@ func judgeDelivery(r dsn.Report, address string) judgement {
 		j.kind = deliveryreport.KindBounce
 		class := bounce.Classify(bounce.Reply{Code: line.Code, Enhanced: line.Status, Text: line.Diagnostic})
 		j.class = string(class)
-		j.bounce = &records.LateBounce{Class: class, Permanent: permanent(line, class), Code: line.Code, EnhancedCode: line.Status, Diagnostic: line.Diagnostic,
+		j.bounce = &records.LateBounce{Class: class, Permanent: isPermanent(line, class), Code: line.Code, EnhancedCode: line.Status, Diagnostic: line.Diagnostic,
 			RemoteMTA: firstOf(line.RemoteMTA, r.ReportingMTA)}
 	case dsn.ActionDelivered, dsn.ActionRelayed, dsn.ActionExpanded:
 	}
@@ -67,9 +67,9 @@ func lineFor(lines []dsn.RecipientReport, address string) dsn.RecipientReport {
 	return worst
 }
 
-// permanent goes by the status (RFC 3463), then by the reply's first digit. A server
+// isPermanent goes by the status (RFC 3463), then by the reply's first digit. A server
 // that gave up after trying long enough says 4.
-func permanent(line dsn.RecipientReport, class bounce.Class) bool {
+func isPermanent(line dsn.RecipientReport, class bounce.Class) bool {
 	switch {
 	case strings.HasPrefix(line.Status, "5."):
 		return true

@@ -35,7 +35,7 @@ func TestWhatADeliveryReportMeans(t *testing.T) {
 		"our line of several": {dsn.Failed, []dsn.RecipientReport{line("x@example.net", dsn.ActionFailed, "5.1.1", 550, ""), line("BOB@example.net", dsn.ActionExpanded, "2.0.0", 0, "")}, deliveryreport.KindDelivered, false, ""},
 		"worst of strangers":  {dsn.Failed, []dsn.RecipientReport{line("x@a.example", dsn.ActionDelivered, "2.0.0", 0, ""), line("y@a.example", dsn.ActionFailed, "5.1.1", 550, "")}, deliveryreport.KindBounce, true, "bad_address"},
 	} {
-		j := judge(dsn.Report{Kind: c.kind, Recipients: c.lines, ReportingMTA: "mx.example.net"}, bob)
+		j := judgeReport(dsn.Report{Kind: c.kind, Recipients: c.lines, ReportingMTA: "mx.example.net"}, bob)
 		if j.kind != c.want || (j.bounce != nil) != (c.want == deliveryreport.KindBounce) || c.class != "" && j.class != c.class {
 			t.Errorf("%s: judged as %+v, want %s of class %q", what, j, c.want, c.class)
 			continue
@@ -50,12 +50,12 @@ func TestWhatOtherMailMeans(t *testing.T) {
 	t.Parallel()
 	for kind, want := range map[dsn.Kind]deliveryreport.Kind{dsn.AutoReply: deliveryreport.KindAutomatic, dsn.Challenge: deliveryreport.KindAutomatic,
 		dsn.Receipt: deliveryreport.KindAutomatic, dsn.Ordinary: deliveryreport.KindUnreadable} {
-		if j := judge(dsn.Report{Kind: kind}, "bob@example.net"); j.kind != want || j.bounce != nil || j.complaint != nil {
+		if j := judgeReport(dsn.Report{Kind: kind}, "bob@example.net"); j.kind != want || j.bounce != nil || j.complaint != nil {
 			t.Errorf("a report of kind %s is judged as %+v, want %s without bounce or complaint", kind, j, want)
 		}
 	}
 	for given, want := range map[string]string{"abuse": "abuse", "": "abuse", "not-spam": "not-spam", "virus": "virus", "opt-out": "other", "auth-failure": ""} {
-		j := judge(dsn.Report{Kind: dsn.Complaint, Feedback: &dsn.Feedback{Type: given, UserAgent: "X/1"}}, "bob@example.net")
+		j := judgeReport(dsn.Report{Kind: dsn.Complaint, Feedback: &dsn.Feedback{Type: given, UserAgent: "X/1"}}, "bob@example.net")
 		if j.kind != deliveryreport.KindComplaint || j.bounce != nil || (j.complaint != nil) != (want != "") {
 			t.Errorf("feedback of type %q is judged as %+v, want a complaint of type %q (none for an empty type)", given, j, want)
 		} else if want != "" && (j.complaint.Type != want || j.complaint.Reporter != "X/1") {

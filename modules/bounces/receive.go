@@ -39,7 +39,7 @@ func (s *Service) Receive(ctx context.Context, mark Mark, remote netip.Addr, raw
 	digest := sha256.Sum256(text)
 	var done outcome
 	err = s.db.InTx(ctx, func(tx *ent.Tx) error {
-		done, err = s.apply(ctx, tx, arrival{mark, remote, parsed, digest[:]})
+		done, err = s.applyReport(ctx, tx, arrival{mark, remote, parsed, digest[:]})
 		return err
 	})
 	if err != nil {
@@ -70,7 +70,7 @@ type outcome struct {
 	effective, repeated bool
 }
 
-func (s *Service) apply(ctx context.Context, tx *ent.Tx, a arrival) (outcome, error) {
+func (s *Service) applyReport(ctx context.Context, tx *ent.Tx, a arrival) (outcome, error) {
 	to, known, err := s.mail.LockAddressee(ctx, tx, a.mark.EmailID, a.mark.RecipientID)
 	if err != nil {
 		return outcome{}, err
@@ -78,7 +78,7 @@ func (s *Service) apply(ctx context.Context, tx *ent.Tx, a arrival) (outcome, er
 	if !known {
 		return outcome{}, ErrGone
 	}
-	o := outcome{judgement: judge(a.report, to.Address), accountID: to.AccountID}
+	o := outcome{judgement: judgeReport(a.report, to.Address), accountID: to.AccountID}
 	// The recipient is locked: nobody else stores a report about it meanwhile.
 	o.repeated, err = tx.DeliveryReport.Query().
 		Where(deliveryreport.AccountID(to.AccountID), deliveryreport.RecipientID(a.mark.RecipientID), deliveryreport.Digest(a.digest)).Exist(ctx)
@@ -87,7 +87,7 @@ func (s *Service) apply(ctx context.Context, tx *ent.Tx, a arrival) (outcome, er
 	}
 	// Before the report, which refers to the email: locks are taken in the order of
 	// the other writers, recipient and then email.
-	if o.effective, err = s.effect(ctx, tx, a.mark, to, o.judgement); err != nil {
+	if o.effective, err = s.applyEffect(ctx, tx, a.mark, to, o.judgement); err != nil {
 		return o, err
 	}
 	return o, tx.DeliveryReport.Create().SetAccountID(to.AccountID).SetEmailID(a.mark.EmailID).SetRecipientID(a.mark.RecipientID).
@@ -95,8 +95,8 @@ func (s *Service) apply(ctx context.Context, tx *ent.Tx, a arrival) (outcome, er
 		SetClass(o.class).SetReporter(forRecord(o.reporter)).SetRemoteAddr(a.remote.String()).Exec(ctx)
 }
 
-// effect changes what the report is a reason to change.
-func (s *Service) effect(ctx context.Context, tx *ent.Tx, mark Mark, to records.Addressee, j judgement) (bool, error) {
+// applyEffect changes what the report is a reason to change.
+func (s *Service) applyEffect(ctx context.Context, tx *ent.Tx, mark Mark, to records.Addressee, j judgement) (bool, error) {
 	switch {
 	case j.bounce != nil:
 		b := *j.bounce

@@ -74,9 +74,9 @@ func (s *session) Data(ctx context.Context, body io.Reader) error {
 		return err
 	}
 	defer text.Close()
-	owner := intake.Owner{Remote: s.peer.Remote}
+	owner := intake.Tenant{Remote: s.peer.Remote}
 	if text.Size() > smallReport {
-		release, err := s.service.budget.Work(ctx, owner, reportMemory, receivePatience)
+		release, err := s.service.budget.AcquireWork(ctx, owner, reportMemory, receivePatience)
 		if err != nil {
 			return noRoom(err)
 		}
@@ -105,8 +105,8 @@ const (
 func (s *session) take(ctx context.Context, body io.Reader) (*intake.Content, error) {
 	// RFC 5321, 4.4: who takes the final delivery says what the sender was.
 	raw := io.MultiReader(strings.NewReader("Return-Path: <"+s.from.String()+">\r\n"), body)
-	c := s.service.budget.Content(intake.Terms{Owner: intake.Owner{Remote: s.peer.Remote}, Small: smallReport, Most: maxRead, Patience: receivePatience})
-	err := c.Arrive(ctx, intake.Arrival{From: io.LimitReader(raw, maxRead), Limit: maxRead, Size: -1, Cut: func() { smtpserver.Cut(body, replyNoRoom) }})
+	c := s.service.budget.NewContent(intake.Terms{Tenant: intake.Tenant{Remote: s.peer.Remote}, MaxMemory: smallReport, MaxSize: maxRead, Patience: receivePatience})
+	err := c.Receive(ctx, intake.Upload{From: io.LimitReader(raw, maxRead), Limit: maxRead, Size: -1, Cut: func() { smtpserver.Cut(body, replyNoRoom) }})
 	if err == nil {
 		_, err = io.Copy(io.Discard, raw)
 	}

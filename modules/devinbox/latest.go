@@ -22,8 +22,8 @@ const MaxWait = time.Minute
 // lookAgain is for mail that another process with the same database has stored.
 const lookAgain = time.Second
 
-// Wanted says which mail Latest looks for.
-type Wanted struct {
+// LatestQuery says which mail Latest looks for.
+type LatestQuery struct {
 	To      string        // a whole address of the envelope, in any case; empty: anybody
 	Subject string        // part of the subject, in any case; empty: any
 	Wait    time.Duration // how long to wait for one, 0 to MaxWait
@@ -33,7 +33,7 @@ type Wanted struct {
 const maxSubject = 1000
 
 // Validate names every wrong field: to, subject, wait.
-func (w Wanted) Validate() error {
+func (w LatestQuery) Validate() error {
 	wrong := fault.Fields{}
 	if w.To != "" {
 		switch parsed, err := address.Parse(w.To); {
@@ -55,7 +55,7 @@ func (w Wanted) Validate() error {
 // Latest gives the newest mail that matches, with its content, and waits for one while
 // there is none. Errors: Invalid, NotFound when the wait is over, Away when a stop begins
 // meanwhile, and that of ctx.
-func (s *Service) Latest(ctx context.Context, w Wanted) (*ent.CapturedMail, error) {
+func (s *Service) Latest(ctx context.Context, w LatestQuery) (*ent.CapturedMail, error) {
 	if err := w.Validate(); err != nil {
 		return nil, err
 	}
@@ -65,7 +65,7 @@ func (s *Service) Latest(ctx context.Context, w Wanted) (*ent.CapturedMail, erro
 	defer again.Stop()
 	for {
 		stored := s.waits.stored.next() // taken before the look: what comes after it is heard
-		found, err := s.newest(ctx, w)
+		found, err := s.findNewest(ctx, w)
 		if err != nil || found != nil {
 			return found, err
 		}
@@ -73,17 +73,17 @@ func (s *Service) Latest(ctx context.Context, w Wanted) (*ent.CapturedMail, erro
 		case <-stored:
 		case <-again.C:
 		case <-over.C:
-			return nil, &fault.Error{Kind: fault.NotFound, Code: fault.CodeNotFound, Message: w.nothing()}
+			return nil, &fault.Error{Kind: fault.NotFound, Code: fault.CodeNotFound, Message: w.notFoundMessage()}
 		case <-s.waits.draining:
-			return nil, &fault.Error{Kind: fault.Away, Code: fault.CodeUnavailable, RetryAfter: time.Second, Message: "The service is stopping"}
+			return nil, &fault.Error{Kind: fault.Unavailable, Code: fault.CodeUnavailable, RetryAfter: time.Second, Message: "The service is stopping"}
 		case <-ctx.Done():
 			return nil, ctx.Err()
 		}
 	}
 }
 
-// nothing is a sentence about what was looked for.
-func (w Wanted) nothing() string {
+// notFoundMessage is a sentence about what was looked for.
+func (w LatestQuery) notFoundMessage() string {
 	said := "No mail"
 	if w.To != "" {
 		said += " to " + w.To
@@ -97,8 +97,8 @@ func (w Wanted) nothing() string {
 	return said
 }
 
-// newest gives nil when nothing matches.
-func (s *Service) newest(ctx context.Context, w Wanted) (*ent.CapturedMail, error) {
+// findNewest gives nil when nothing matches.
+func (s *Service) findNewest(ctx context.Context, w LatestQuery) (*ent.CapturedMail, error) {
 	query := s.db.Ent.CapturedMail.Query().Order(capturedmail.ByID(sql.OrderDesc()))
 	if parsed, err := address.Parse(w.To); err == nil {
 		query.Where(func(sel *sql.Selector) {
@@ -148,7 +148,7 @@ func (b *broadcast) next() <-chan struct{} {
 	return b.waiting
 }
 
-func (b *broadcast) tell() {
+func (b *broadcast) notify() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.waiting != nil {

@@ -18,23 +18,23 @@ func TestLatestFindsTheNewestThatMatches(t *testing.T) {
 	deliver(t, s, []string{"bob@example.net"}, hello+"again\r\n")
 	deliver(t, s, []string{"notbob@example.net"}, "Subject: Other\r\n\r\nx\r\n")
 	for _, c := range []struct {
-		wanted Wanted
+		wanted LatestQuery
 		raw    string // "" for none
 	}{
-		{Wanted{}, "Subject: Other\r\n\r\nx\r\n"},
-		{Wanted{To: "bob@example.net"}, hello + "again\r\n"},
-		{Wanted{To: "BOB@EXAMPLE.NET"}, hello + "again\r\n"},
-		{Wanted{To: "carol+1@example.net"}, hello},
-		{Wanted{To: "carol@example.net"}, ""},
-		{Wanted{To: "ob@example.net"}, ""},
-		{Wanted{Subject: "YOUR CODE"}, hello + "again\r\n"},
-		{Wanted{Subject: "100%"}, hello + "again\r\n"},
-		{Wanted{Subject: "A_B"}, hello + "again\r\n"},
-		{Wanted{Subject: "AxB"}, ""},
-		{Wanted{Subject: "%"}, hello + "again\r\n"},
-		{Wanted{Subject: `\`}, ""},
-		{Wanted{To: "carol+1@example.net", Subject: "code"}, hello},
-		{Wanted{To: "notbob@example.net", Subject: "code"}, ""},
+		{LatestQuery{}, "Subject: Other\r\n\r\nx\r\n"},
+		{LatestQuery{To: "bob@example.net"}, hello + "again\r\n"},
+		{LatestQuery{To: "BOB@EXAMPLE.NET"}, hello + "again\r\n"},
+		{LatestQuery{To: "carol+1@example.net"}, hello},
+		{LatestQuery{To: "carol@example.net"}, ""},
+		{LatestQuery{To: "ob@example.net"}, ""},
+		{LatestQuery{Subject: "YOUR CODE"}, hello + "again\r\n"},
+		{LatestQuery{Subject: "100%"}, hello + "again\r\n"},
+		{LatestQuery{Subject: "A_B"}, hello + "again\r\n"},
+		{LatestQuery{Subject: "AxB"}, ""},
+		{LatestQuery{Subject: "%"}, hello + "again\r\n"},
+		{LatestQuery{Subject: `\`}, ""},
+		{LatestQuery{To: "carol+1@example.net", Subject: "code"}, hello},
+		{LatestQuery{To: "notbob@example.net", Subject: "code"}, ""},
 	} {
 		found, err := s.Latest(t.Context(), c.wanted)
 		switch {
@@ -55,7 +55,7 @@ func TestLatestWaitsForAMail(t *testing.T) {
 	}
 	got := make(chan answer, 1)
 	go func() {
-		found, err := s.Latest(t.Context(), Wanted{To: "bob@example.net", Wait: MaxWait})
+		found, err := s.Latest(t.Context(), LatestQuery{To: "bob@example.net", Wait: MaxWait})
 		a := answer{err: err}
 		if err == nil {
 			a.raw = string(found.Raw)
@@ -81,7 +81,7 @@ func TestLatestSeesMailOfOtherProcesses(t *testing.T) {
 	if err := s.insert(t.Context(), newMail("", []string{"bob@example.net"}, []byte(hello)), nil, false, nil); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := s.Latest(t.Context(), Wanted{To: "bob@example.net", Wait: MaxWait}); err != nil {
+	if _, err := s.Latest(t.Context(), LatestQuery{To: "bob@example.net", Wait: MaxWait}); err != nil {
 		t.Errorf("a mail that is there is not found: %v", err)
 	}
 }
@@ -89,17 +89,17 @@ func TestLatestSeesMailOfOtherProcesses(t *testing.T) {
 func TestWaitsEnd(t *testing.T) {
 	t.Parallel()
 	s := startInbox(t)
-	if _, err := s.Latest(t.Context(), Wanted{Wait: time.Millisecond}); fault.KindOf(err) != fault.NotFound {
+	if _, err := s.Latest(t.Context(), LatestQuery{Wait: time.Millisecond}); fault.KindOf(err) != fault.NotFound {
 		t.Errorf("a wait that is over ends with %v, want NotFound", err)
 	}
 	left, leave := context.WithCancel(t.Context())
 	leave()
-	if _, err := s.Latest(left, Wanted{Wait: MaxWait}); !errors.Is(err, context.Canceled) {
+	if _, err := s.Latest(left, LatestQuery{Wait: MaxWait}); !errors.Is(err, context.Canceled) {
 		t.Errorf("who has left is answered with %v, want that he has left", err)
 	}
 	s.Drain()
 	s.Drain()
-	if _, err := s.Latest(t.Context(), Wanted{Wait: MaxWait}); fault.KindOf(err) != fault.Away {
+	if _, err := s.Latest(t.Context(), LatestQuery{Wait: MaxWait}); fault.KindOf(err) != fault.Unavailable {
 		t.Errorf("a wait during a stop ends with %v, want Away", err)
 	}
 }

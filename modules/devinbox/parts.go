@@ -64,8 +64,8 @@ func (s *Service) insert(ctx context.Context, m mail, buffer []byte, more bool, 
 	})
 }
 
-// complete adds the other parts to a mail that has them.
-func (s *Service) complete(ctx context.Context, m *ent.CapturedMail) (err error) {
+// loadParts adds the other parts to a mail that has them.
+func (s *Service) loadParts(ctx context.Context, m *ent.CapturedMail) (err error) {
 	if len(m.Raw) >= m.Size {
 		return nil
 	}

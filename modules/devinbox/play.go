@@ -14,18 +14,18 @@ type Config struct {
 	Domains []string
 }
 
-// part is what the sink plays for a recipient.
-type part string
+// scenario is what the sink plays for a recipient.
+type scenario string
 
 // The parts. Each is the local part of an address, alone or with +anything behind it: who
 // has bounced or complained is suppressed, so each test needs an address of its own.
 const (
-	takes       part = ""
-	bounces     part = "bounce"      // refused for good
-	softBounces part = "soft-bounce" // taken, then sent back as a report: the mailbox was full too long
-	delays      part = "delay"       // refused for now, and taken at the next attempt
-	complains   part = "complain"    // taken, then reported as spam through the feedback loop
-	slow        part = "slow"        // taken, after slowness
+	scenarioAccept     scenario = ""
+	scenarioBounce     scenario = "bounce"      // refused for good
+	scenarioSoftBounce scenario = "soft-bounce" // taken, then sent back as a report: the mailbox was full too long
+	scenarioDelay      scenario = "delay"       // refused for now, and taken at the next attempt
+	scenarioComplain   scenario = "complain"    // taken, then reported as spam through the feedback loop
+	scenarioSlow       scenario = "slow"        // taken, after slowness
 )
 
 // Suppressed is the local part whose addresses are on the suppression list. The sink has
@@ -35,23 +35,23 @@ const Suppressed = "suppress"
 // slowness is long enough to notice, and short enough for a test to wait for.
 const slowness = 10 * time.Second
 
-// Parts are the local parts of the addresses that something goes wrong with, for people.
-func Parts() []string {
-	return []string{string(bounces), string(softBounces), string(delays), string(complains), Suppressed, string(slow)}
+// ScenarioAddresses are the local parts of the addresses that something goes wrong with, for people.
+func ScenarioAddresses() []string {
+	return []string{string(scenarioBounce), string(scenarioSoftBounce), string(scenarioDelay), string(scenarioComplain), Suppressed, string(scenarioSlow)}
 }
 
-// plays is pure: the part of a recipient, as RCPT names it.
-func (c Config) plays(recipient string) part {
+// scenarioOf is pure: the part of a recipient, as RCPT names it.
+func (c Config) scenarioOf(recipient string) scenario {
 	at := strings.LastIndexByte(recipient, '@')
 	if at < 0 || !slices.ContainsFunc(c.Domains, func(d string) bool { return strings.EqualFold(d, recipient[at+1:]) }) {
-		return takes
+		return scenarioAccept
 	}
 	local, _, _ := strings.Cut(recipient[:at], "+")
-	switch p := part(strings.ToLower(local)); p {
-	case bounces, softBounces, delays, complains, slow:
+	switch p := scenario(strings.ToLower(local)); p {
+	case scenarioBounce, scenarioSoftBounce, scenarioDelay, scenarioComplain, scenarioSlow:
 		return p
 	}
-	return takes
+	return scenarioAccept
 }
 
 // SuppressedAddresses are those that stand for all that are on the list.
@@ -63,8 +63,8 @@ func (c Config) SuppressedAddresses() []string {
 	return all
 }
 
-// stage is what failures are played with.
-type stage struct {
+// simulator is what failures are played with.
+type simulator struct {
 	Config
 
 	greylist greylist
@@ -74,11 +74,11 @@ type stage struct {
 	stopping chan struct{} // is closed at the stop
 }
 
-func newStage(c Config) stage {
-	return stage{Config: c, slowness: slowness, later: reportAfter, stopping: make(chan struct{})}
+func newStage(c Config) simulator {
+	return simulator{Config: c, slowness: slowness, later: reportAfter, stopping: make(chan struct{})}
 }
 
-func (s *stage) stop() { s.stopped.Do(func() { close(s.stopping) }) }
+func (s *simulator) stop() { s.stopped.Do(func() { close(s.stopping) }) }
 
 // maxGreylisted bounds what greylist remembers.
 const maxGreylisted = 10_000
@@ -91,8 +91,8 @@ type greylist struct {
 	order []string // oldest first; those that came back are still in it
 }
 
-// admits tells whether an envelope came before, and forgets it then.
-func (g *greylist) admits(from, to string) bool {
+// admit tells whether an envelope came before, and forgets it then.
+func (g *greylist) admit(from, to string) bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	envelope := from + "\n" + to

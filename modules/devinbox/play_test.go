@@ -24,35 +24,35 @@ var played = Config{Domains: []string{"dev.test", "sandbox.dev.test"}}
 
 func TestWhatIsPlayedForWhom(t *testing.T) {
 	t.Parallel()
-	for recipient, want := range map[string]part{
-		"bounce@dev.test":                 bounces,
-		"BOUNCE@Dev.Test":                 bounces,
-		"bounce+1@dev.test":               bounces,
-		"bounce+@dev.test":                bounces,
-		"bounce+a+b@sandbox.dev.test":     bounces,
-		"soft-bounce+x@dev.test":          softBounces,
-		"delay@sandbox.dev.test":          delays,
-		"complain+spam@dev.test":          complains,
-		"slow@dev.test":                   slow,
-		"suppress@dev.test":               takes, // the list stops it before
-		"bob@dev.test":                    takes,
-		"bounces@dev.test":                takes,
-		"bounce-1@dev.test":               takes,
-		"bounce@other.test":               takes,
-		"bounce@mail.dev.test":            takes,
-		"bounce@dev.test.example":         takes,
-		"bounce+token@rp.dev.test":        takes,
-		`"bounce@x"@dev.test`:             takes,
-		"bounce":                          takes,
-		"":                                takes,
-		"+bounce@dev.test":                takes,
-		"bounce@dev.test@sandbox.example": takes,
+	for recipient, want := range map[string]scenario{
+		"bounce@dev.test":                 scenarioBounce,
+		"BOUNCE@Dev.Test":                 scenarioBounce,
+		"bounce+1@dev.test":               scenarioBounce,
+		"bounce+@dev.test":                scenarioBounce,
+		"bounce+a+b@sandbox.dev.test":     scenarioBounce,
+		"soft-bounce+x@dev.test":          scenarioSoftBounce,
+		"delay@sandbox.dev.test":          scenarioDelay,
+		"complain+spam@dev.test":          scenarioComplain,
+		"slow@dev.test":                   scenarioSlow,
+		"suppress@dev.test":               scenarioAccept, // the list stops it before
+		"bob@dev.test":                    scenarioAccept,
+		"bounces@dev.test":                scenarioAccept,
+		"bounce-1@dev.test":               scenarioAccept,
+		"bounce@other.test":               scenarioAccept,
+		"bounce@mail.dev.test":            scenarioAccept,
+		"bounce@dev.test.example":         scenarioAccept,
+		"bounce+token@rp.dev.test":        scenarioAccept,
+		`"bounce@x"@dev.test`:             scenarioAccept,
+		"bounce":                          scenarioAccept,
+		"":                                scenarioAccept,
+		"+bounce@dev.test":                scenarioAccept,
+		"bounce@dev.test@sandbox.example": scenarioAccept,
 	} {
-		if got := played.plays(recipient); got != want {
+		if got := played.scenarioOf(recipient); got != want {
 			t.Errorf("for %s the sink plays %q, want %q", recipient, got, want)
 		}
 	}
-	if got := (Config{}).plays("bounce@dev.test"); got != takes {
+	if got := (Config{}).scenarioOf("bounce@dev.test"); got != scenarioAccept {
 		t.Errorf("without a domain the sink plays %q, want nothing", got)
 	}
 	if diff := cmp.Diff([]string{"suppress@dev.test", "suppress@sandbox.dev.test"}, played.SuppressedAddresses()); diff != "" {
@@ -64,17 +64,17 @@ func TestGreylistKnowsWhoComesBack(t *testing.T) {
 	t.Parallel()
 	var g greylist
 	for i, want := range []bool{false, true, false, true} {
-		if got := g.admits("a@b.c", "delay@dev.test"); got != want {
+		if got := g.admit("a@b.c", "delay@dev.test"); got != want {
 			t.Errorf("attempt %d is admitted: %t, want %t", i+1, got, want)
 		}
 	}
 	for i := range maxGreylisted + 10 {
-		g.admits("a@b.c", strconv.Itoa(i))
+		g.admit("a@b.c", strconv.Itoa(i))
 	}
 	if len(g.seen) > maxGreylisted || len(g.order) > maxGreylisted {
 		t.Errorf("the greylist remembers %d envelopes in a list of %d, want %d at most", len(g.seen), len(g.order), maxGreylisted)
 	}
-	if g.admits("a@b.c", "0") {
+	if g.admit("a@b.c", "0") {
 		t.Error("the oldest envelope is remembered, want it forgotten")
 	}
 }
@@ -159,7 +159,7 @@ func TestSlownessEndsAtTheStop(t *testing.T) {
 // reportsAt waits for so many reports that the server took.
 func reportsAt(t *testing.T, server *smtptest.Server, n int) []smtptest.Message {
 	t.Helper()
-	expect.Within(t, time.Minute, strconv.Itoa(n)+" reports are handed in", func() bool { return len(server.Messages()) >= n })
+	expect.EventuallyWithin(t, time.Minute, strconv.Itoa(n)+" reports are handed in", func() bool { return len(server.Messages()) >= n })
 	return server.Messages()
 }
 
@@ -226,7 +226,7 @@ func TestReportsThatAreGivenUp(t *testing.T) {
 	s.ReportTo(server.Addr())
 	start(t, s)
 	tryTo(t, s, "complain@dev.test")
-	expect.Within(t, time.Minute, "the log says that a report was given up", func() bool {
+	expect.EventuallyWithin(t, time.Minute, "the log says that a report was given up", func() bool {
 		return strings.Contains(log.String(), "was given up") && strings.Contains(log.String(), "is over")
 	})
 	// Without a server there is nowhere to report to; without a return path, nobody.
@@ -235,7 +235,7 @@ func TestReportsThatAreGivenUp(t *testing.T) {
 	if err := smtp.SendMail(s.Addr(), nil, "", []string{"complain+3@dev.test"}, []byte(hello)); err != nil {
 		t.Error(err)
 	}
-	expect.Within(t, time.Minute, "the log says why nothing is reported", func() bool { return strings.Contains(log.String(), "bounces is off") })
+	expect.EventuallyWithin(t, time.Minute, "the log says why nothing is reported", func() bool { return strings.Contains(log.String(), "bounces is off") })
 	if n := strings.Count(log.String(), "was given up"); n != 2 {
 		t.Errorf("%d reports were given up, want 2:\n%s", n, &log)
 	}
@@ -246,17 +246,17 @@ func TestReportsAreBounded(t *testing.T) {
 	q := newReports()
 	now := time.Now()
 	for i := range maxReports {
-		if !q.put(report{due: now.Add(time.Duration(i) * time.Second)}) {
+		if !q.addReports(report{due: now.Add(time.Duration(i) * time.Second)}) {
 			t.Fatalf("the queue takes %d reports, want %d", i, maxReports)
 		}
 	}
-	if q.put(report{}) {
+	if q.addReports(report{}) {
 		t.Errorf("the queue takes more than %d reports", maxReports)
 	}
-	if due := q.take(now.Add(9 * time.Second)); len(due) != 10 {
+	if due := q.takeDue(now.Add(9 * time.Second)); len(due) != 10 {
 		t.Errorf("after 9 seconds %d reports are due, want 10", len(due))
 	}
-	if wait := q.wait(now); wait != 10*time.Second {
+	if wait := q.untilNextDue(now); wait != 10*time.Second {
 		t.Errorf("the next report is due in %s, want 10s", wait)
 	}
 }
@@ -276,7 +276,7 @@ func TestHeadersThatComeBack(t *testing.T) {
 		if len(header) > maxReturned+2 || bytes.Contains(header, []byte("body")) {
 			t.Errorf("%s: %d octets of the header go back, want %d at most and nothing of the body", what, len(header), maxReturned)
 		}
-		for _, p := range []part{softBounces, complains} {
+		for _, p := range []scenario{scenarioSoftBounce, scenarioComplain} {
 			raw, err := report{part: p, mailFrom: returnPath, recipient: "bob@dev.test", header: header}.compose(time.Now())
 			if err != nil {
 				t.Errorf("%s: no report of %s: %v", what, p, err)

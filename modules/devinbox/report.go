@@ -18,8 +18,8 @@ import (
 
 // report is what a played receiver has to say of a mail that it took.
 type report struct {
-	part      part   // softBounces or complains
-	mailFrom  string // the return path of the mail: where the report goes
+	part      scenario // softBounces or complains
+	mailFrom  string   // the return path of the mail: where the report goes
 	recipient string
 	header    []byte // of the mail
 	arrived   time.Time
@@ -52,7 +52,7 @@ func (r report) compose(now time.Time) (raw []byte, err error) {
 	}
 	domain := r.domain()
 	messageID := strings.ToLower(rand.Text()) + "@" + domain
-	if r.part == complains {
+	if r.part == scenarioComplain {
 		return dsn.ComposeComplaint(dsn.ComplaintReport{From: address.Address{Name: "Feedback Loop", Local: "feedback", Domain: domain}, To: to,
 			Subject: "A reader complains", MessageID: messageID, Date: now, Headers: r.header,
 			Text:     "A reader marked a message as spam. Development mode plays this for " + r.recipient + ".\n",
@@ -90,21 +90,21 @@ func (r report) hand(ctx context.Context, server string) error {
 	defer stop()
 	client := smtp.NewClient(conn)
 	client.CommandTimeout, client.SubmissionTimeout = reportTimeout, reportTimeout
-	err = r.talk(client, raw)
+	err = r.sendReport(client, raw)
 	if refusal, is := errors.AsType[*smtp.SMTPError](err); is && !refusal.Temporary() {
 		err = permanentError{err}
 	}
 	return err
 }
 
-// talk is one transaction: a bounce from nobody (RFC 5321, 4.5.5), a complaint from the
+// sendReport is one transaction: a bounce from nobody (RFC 5321, 4.5.5), a complaint from the
 // feedback loop.
-func (r report) talk(client *smtp.Client, raw []byte) error {
+func (r report) sendReport(client *smtp.Client, raw []byte) error {
 	if err := client.Hello("mx." + r.domain()); err != nil {
 		return err
 	}
 	from := ""
-	if r.part == complains {
+	if r.part == scenarioComplain {
 		from = "feedback@" + r.domain()
 	}
 	if err := client.SendMail(from, []string{r.mailFrom}, bytes.NewReader(raw)); err != nil {

@@ -36,14 +36,14 @@ func (s *Service) ReportTo(server string) {
 	s.reports.server = server
 }
 
-func (q *reports) to() (server string) {
+func (q *reports) reportServer() (server string) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	return q.server
 }
 
-// put adds reports; false: there is no room for them.
-func (q *reports) put(list ...report) bool {
+// addReports adds reports; false: there is no room for them.
+func (q *reports) addReports(list ...report) bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	if len(q.waiting)+len(list) > maxReports {
@@ -57,8 +57,8 @@ func (q *reports) put(list ...report) bool {
 	return true
 }
 
-// take gives what is due.
-func (q *reports) take(now time.Time) (due []report) {
+// takeDue gives what is due.
+func (q *reports) takeDue(now time.Time) (due []report) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	q.waiting = slices.DeleteFunc(q.waiting, func(r report) bool {
@@ -71,8 +71,8 @@ func (q *reports) take(now time.Time) (due []report) {
 	return due
 }
 
-// wait is how long it is until one is due.
-func (q *reports) wait(now time.Time) time.Duration {
+// untilNextDue is how long it is until one is due.
+func (q *reports) untilNextDue(now time.Time) time.Duration {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	wait := worker.UntilWoken
@@ -82,28 +82,28 @@ func (q *reports) wait(now time.Time) time.Duration {
 	return wait
 }
 
-// reporting hands in the reports that are due.
-func (s *Service) reporting() worker.Task {
+// reportTask hands in the reports that are due.
+func (s *Service) reportTask() worker.Task {
 	return worker.Task{Name: "reports of development mode", First: worker.UntilWoken, Woken: s.reports.woken,
 		Step: func(ctx context.Context) (time.Duration, error) {
 			var failed error
-			for _, r := range s.reports.take(time.Now()) {
+			for _, r := range s.reports.takeDue(time.Now()) {
 				failed = errors.Join(failed, s.handIn(ctx, r))
 			}
-			return s.reports.wait(time.Now()), failed
+			return s.reports.untilNextDue(time.Now()), failed
 		}}
 }
 
 // handIn gives one report to the server. One that is not taken now comes again after 4, 8,
 // 16 … seconds, sooner than those of real systems.
 func (s *Service) handIn(ctx context.Context, r report) error {
-	err := r.hand(ctx, s.reports.to())
+	err := r.hand(ctx, s.reports.reportServer())
 	if err == nil {
 		return nil
 	}
 	r.tries++
 	r.due = time.Now().Add(reportAfter << r.tries)
-	if _, final := errors.AsType[permanentError](err); final || r.tries == reportTries || !s.reports.put(r) {
+	if _, final := errors.AsType[permanentError](err); final || r.tries == reportTries || !s.reports.addReports(r) {
 		s.log.WarnContext(ctx, "a report that development mode plays was given up", "part", string(r.part), telemetry.KeyError, err)
 		return nil
 	}

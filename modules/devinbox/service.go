@@ -42,7 +42,7 @@ type Service struct {
 	served   chan struct{}
 	trimmed  counter
 	waits    waits
-	stage    stage
+	stage    simulator
 	reports  *reports
 	tasks    *worker.Tasks
 }
@@ -70,7 +70,7 @@ func (s *Service) Start(context.Context) error {
 			s.log.Error("the development inbox has ended", telemetry.KeyError, err)
 		}
 	}()
-	s.tasks.Start(s.reporting())
+	s.tasks.Start(s.reportTask())
 	return nil
 }
 
@@ -90,12 +90,12 @@ func (s *Service) Stop(ctx context.Context) error {
 func (s *Service) Get(ctx context.Context, id int64) (*ent.CapturedMail, error) {
 	found, err := s.db.Ent.CapturedMail.Get(ctx, id)
 	if ent.IsNotFound(err) {
-		return nil, fault.Missing("captured mail", fmt.Sprint(id))
+		return nil, fault.NoSuch("captured mail", fmt.Sprint(id))
 	}
 	if err != nil {
 		return nil, fmt.Errorf("get captured mail: %w", err)
 	}
-	if err := s.complete(ctx, found); err != nil {
+	if err := s.loadParts(ctx, found); err != nil {
 		return nil, fmt.Errorf("get captured mail: %w", err)
 	}
 	return found, nil

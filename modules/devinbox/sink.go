@@ -52,11 +52,11 @@ func (s *session) Mail(from string, _ *smtp.MailOptions) error {
 }
 
 func (s *session) Rcpt(to string, _ *smtp.RcptOptions) error {
-	switch s.inbox.stage.plays(to) {
-	case bounces:
+	switch s.inbox.stage.scenarioOf(to) {
+	case scenarioBounce:
 		return &smtp.SMTPError{Code: 550, EnhancedCode: smtp.EnhancedCode{5, 1, 1}, Message: "<" + to + ">: no such mailbox (development mode plays this)"}
-	case delays:
-		if !s.inbox.stage.greylist.admits(s.from, to) {
+	case scenarioDelay:
+		if !s.inbox.stage.greylist.admit(s.from, to) {
 			return &smtp.SMTPError{Code: 451, EnhancedCode: smtp.EnhancedCode{4, 7, 1}, Message: "<" + to + ">: greylisted, come back in a minute (development mode plays this)"}
 		}
 	}
@@ -74,7 +74,7 @@ func (s *session) Data(r io.Reader) error {
 		return err
 	}
 	said := s.reports(head)
-	if slices.ContainsFunc(s.to, func(to string) bool { return s.inbox.stage.plays(to) == slow }) {
+	if slices.ContainsFunc(s.to, func(to string) bool { return s.inbox.stage.scenarioOf(to) == scenarioSlow }) {
 		select {
 		case <-time.After(s.inbox.stage.slowness):
 		case <-s.inbox.stage.stopping:
@@ -85,7 +85,7 @@ func (s *session) Data(r io.Reader) error {
 		s.inbox.log.Error("captured mail could not be stored", telemetry.KeyError, err)
 		return &smtp.SMTPError{Code: 451, EnhancedCode: smtp.EnhancedCode{4, 3, 0}, Message: "The inbox cannot store it now"}
 	}
-	if !s.inbox.reports.put(said...) {
+	if !s.inbox.reports.addReports(said...) {
 		s.inbox.log.Warn("too many reports wait: development mode does not play the rest", "reports", len(said))
 	}
 	return nil
@@ -96,7 +96,7 @@ func (s *session) Data(r io.Reader) error {
 func (s *session) reports(head []byte) (list []report) {
 	now := time.Now()
 	for _, to := range s.to {
-		if p := s.inbox.stage.plays(to); s.from != "" && (p == softBounces || p == complains) {
+		if p := s.inbox.stage.scenarioOf(to); s.from != "" && (p == scenarioSoftBounce || p == scenarioComplain) {
 			list = append(list, report{part: p, mailFrom: s.from, recipient: to, header: headerOf(head), arrived: now, due: now.Add(s.inbox.stage.later)})
 		}
 	}
@@ -135,7 +135,7 @@ func (s *Service) capture(m mail, buffer []byte, more bool, r io.Reader) error {
 	if err := s.insert(ctx, m, buffer, more, r); err != nil {
 		return fmt.Errorf("store: %w", err)
 	}
-	s.waits.stored.tell()
+	s.waits.stored.notify()
 	if s.trimmed.due() {
 		return s.trim(ctx)
 	}

@@ -16,7 +16,7 @@ const (
 // snippet takes the first octets of a mail and gives how its text begins, on one line: of
 // its text part, else of its HTML. It is empty for a mail without either.
 func snippet(beginning []byte) string {
-	read, err := message.ReadWhole(bytes.NewReader(beginning), message.Bounds{Text: snippetRead, Contents: 1})
+	read, err := message.ReadFull(bytes.NewReader(beginning), message.Bounds{Text: snippetRead, Contents: 1})
 	if err != nil { // never of a bytes.Reader
 		return ""
 	}

@@ -72,7 +72,7 @@ func (s *Service) Add(ctx context.Context, accountID string, in AddInput) (*ent.
 		return in.Keep(ctx, tx, made)
 	})
 	if ent.IsConstraintError(err) {
-		return nil, alreadyAdded(name).Because(err)
+		return nil, alreadyAdded(name).WithCause(err)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("add domain: %w", s.explain(ctx, err, accountID, name))

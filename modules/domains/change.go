@@ -177,7 +177,7 @@ func lockDomain(ctx context.Context, tx *ent.Tx, accountID, domainID string) (*e
 	locked, err := db.One(ctx, tx, db.Value[string], `SELECT id FROM domains WHERE id = $1 AND account_id = $2 FOR UPDATE`, domainID, accountID)
 	switch {
 	case errors.Is(err, sql.ErrNoRows):
-		return nil, fault.Missing("domain", domainID)
+		return nil, fault.NoSuch("domain", domainID)
 	case err != nil:
 		return nil, err
 	}

@@ -170,12 +170,12 @@ func (s *claims) GetClaim(ctx context.Context, accountID, claimID string) (Claim
 
 func (s *claims) findClaim(ctx context.Context, accountID, claimID string) (*ent.DomainClaim, time.Time, error) {
 	if !id.Is(id.Claim, claimID) {
-		return nil, time.Time{}, fault.Missing("claim", claimID)
+		return nil, time.Time{}, fault.NoSuch("claim", claimID)
 	}
 	found, err := s.db.Ent.DomainClaim.Query().Where(domainclaim.AccountID(accountID), domainclaim.ID(claimID)).Only(ctx)
 	switch {
 	case ent.IsNotFound(err):
-		return nil, time.Time{}, fault.Missing("claim", claimID)
+		return nil, time.Time{}, fault.NoSuch("claim", claimID)
 	case err != nil:
 		return nil, time.Time{}, fmt.Errorf("get claim: %w", err)
 	}

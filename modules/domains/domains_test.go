@@ -187,5 +187,5 @@ func wantFault(t testing.TB, err error, kind fault.Kind, code string) *fault.Err
 // eventually asks again until the answer is yes or the time is over.
 func eventually(t testing.TB, within time.Duration, ask func() bool) {
 	t.Helper()
-	expect.Within(t, within, "the answer is yes", ask)
+	expect.EventuallyWithin(t, within, "the answer is yes", ask)
 }

@@ -76,7 +76,7 @@ func (in Inspection) find(ctx context.Context, name string) (*ent.Domain, error)
 	case err != nil:
 		return nil, fmt.Errorf("read domain: %w", err)
 	case len(rows) == 0:
-		return nil, fault.Missing("domain", name)
+		return nil, fault.NoSuch("domain", name)
 	}
 	for _, row := range rows {
 		if Sends(row.Status) {

@@ -17,12 +17,12 @@ import (
 // Get gives one domain of the account.
 func (s *Service) Get(ctx context.Context, accountID, domainID string) (*ent.Domain, error) {
 	if !id.Is(id.Domain, domainID) { // nor could every string be asked for: PostgreSQL has no NUL
-		return nil, fault.Missing("domain", domainID)
+		return nil, fault.NoSuch("domain", domainID)
 	}
 	found, err := s.db.Ent.Domain.Query().Where(domain.AccountID(accountID), domain.ID(domainID)).WithKeys(signing.Shown).Only(ctx)
 	switch {
 	case ent.IsNotFound(err):
-		return nil, fault.Missing("domain", domainID)
+		return nil, fault.NoSuch("domain", domainID)
 	case err != nil:
 		return nil, fmt.Errorf("get domain: %w", err)
 	}
@@ -63,7 +63,7 @@ type Filter struct {
 }
 
 func (s *Service) query(accountID string, f Filter) (*ent.DomainQuery, error) {
-	if err := fault.Texts(map[string]string{"query": f.Text}); err != nil {
+	if err := fault.CheckTexts(map[string]string{"query": f.Text}); err != nil {
 		return nil, err
 	}
 	query := s.db.Ent.Domain.Query().Where(domain.AccountID(accountID))
@@ -94,7 +94,7 @@ func (s *Service) Find(ctx context.Context, accountID, nameOrID string) (*ent.Do
 	found, err := s.db.Ent.Domain.Query().Where(domain.AccountID(accountID), domain.Name(name)).Only(ctx)
 	switch {
 	case ent.IsNotFound(err):
-		return nil, fault.Missing("domain", name)
+		return nil, fault.NoSuch("domain", name)
 	case err != nil:
 		return nil, fmt.Errorf("find domain: %w", err)
 	}

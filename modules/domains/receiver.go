@@ -39,7 +39,7 @@ func (l *lookups) Receiver(ctx context.Context, rcpt address.Address) (Receiver,
 		return Receiver{}, fmt.Errorf("receiver: %w", err)
 	}
 	if found.receiver.DomainID == "" {
-		return Receiver{}, fault.Missing("receiving domain", address.ReadableDomain(rcpt.Domain))
+		return Receiver{}, fault.NoSuch("receiving domain", address.ReadableDomain(rcpt.Domain))
 	}
 	return found.receiver, nil
 }

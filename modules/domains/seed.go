@@ -57,7 +57,7 @@ func (s *Service) ensureSeeded(ctx context.Context, accountID *string, name stri
 		})
 	})
 	if ent.IsConstraintError(err) {
-		return nil, fault.Conflictf(fault.CodeConflict, "The domain %s is verified by an account of this installation and cannot be seeded", name).Because(err)
+		return nil, fault.Conflictf(fault.CodeConflict, "The domain %s is verified by an account of this installation and cannot be seeded", name).WithCause(err)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("seed domain %s: %w", name, err)

@@ -66,7 +66,7 @@ func (s *Service) claim(ctx context.Context, _ int, lease time.Duration) ([]curs
 		return nil, err
 	}
 	var until *time.Time
-	if at := s.node.Until(); !at.IsZero() {
+	if at := s.node.ClaimsUntil(); !at.IsZero() {
 		until = &at
 	}
 	claimed, err := db.All(ctx, s.db.Hot, func(c *cursor) []any { return []any{&c.position, &c.fence, &c.open, &c.again, &c.failures} }, claimSQL.Text,

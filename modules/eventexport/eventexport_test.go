@@ -53,7 +53,7 @@ func TestAServerThatWasAwayGetsWhatHappenedMeanwhile(t *testing.T) {
 	w.caughtUp()
 	w.server.Stop()
 	w.happen(60, "acc_a", "acc_b")
-	expect.Within(t, patience, "the export fails and says so", func() bool {
+	expect.EventuallyWithin(t, patience, "the export fails and says so", func() bool {
 		is := w.standing()
 		return is.Failures > 1 && is.Error != "" && is.FailedAt != nil && is.Waiting == 60 && is.Behind > 0
 	})
@@ -88,7 +88,7 @@ func TestAPageThatWasCutOffIsFinishedByAnother(t *testing.T) {
 	w.happen(40, "acc_a", "acc_b", "acc_c")
 	dead, other := w.service(numbered{id: 1}), w.service(numbered{id: 2})
 	var claimed []cursor
-	expect.Within(t, patience, "all facts are behind the horizon, and the page is claimed", func() bool {
+	expect.EventuallyWithin(t, patience, "all facts are behind the horizon, and the page is claimed", func() bool {
 		horizon, err := w.bus.Log().Horizon(t.Context())
 		if err != nil || horizon.Before(w.facts[39].CreatedAt.Add(time.Second)) {
 			return false
@@ -139,7 +139,7 @@ func forgotten(t *testing.T, w *world) {
 		return ack
 	}
 	first, again := probe(), (*nats.PubAck)(nil)
-	expect.Within(t, patience, "the window of duplicates is over", func() bool { again = probe(); return !again.Duplicate })
+	expect.EventuallyWithin(t, patience, "the window of duplicates is over", func() bool { again = probe(); return !again.Duplicate })
 	for _, ack := range []*nats.PubAck{first, again} {
 		if err := js.DeleteMsg(streamName, ack.Sequence); err != nil {
 			t.Fatal(err)
@@ -158,7 +158,7 @@ func TestAFullStreamLosesNothing(t *testing.T) {
 	js := w.server.JetStream()
 	resize(t, js, 8<<10)
 	w.happen(120, "acc_a", "acc_b")
-	expect.Within(t, patience, "the stream is full and refuses", func() bool { return strings.Contains(w.standing().Error, "maximum bytes exceeded") })
+	expect.EventuallyWithin(t, patience, "the stream is full and refuses", func() bool { return strings.Contains(w.standing().Error, "maximum bytes exceeded") })
 	stuck := w.standing()
 	if stuck.Waiting == 0 || stuck.Waiting > 119 {
 		t.Errorf("%d facts wait while the stream is full, want some, and not those that it took", stuck.Waiting)
@@ -179,7 +179,7 @@ func TestAFullDiskOfTheServerLosesNothing(t *testing.T) {
 	w.caughtUp()
 	undo := dbtest.Fill(t, folder)
 	w.happen(400, "acc_a", "acc_b")
-	expect.Within(t, patience, "the export fails and says so", func() bool {
+	expect.EventuallyWithin(t, patience, "the export fails and says so", func() bool {
 		is := w.standing()
 		return is.Waiting > 0 && strings.Contains(is.Error, "the server does not acknowledge; its disk is full")
 	})
@@ -228,7 +228,7 @@ func TestRewindSendsAgain(t *testing.T) {
 	if _, err := Rewind(t.Context(), w.db, since); err != nil {
 		t.Fatal(err)
 	}
-	expect.Within(t, patience, "everything was sent again", func() bool { is := w.standing(); return is.Waiting == 0 && !is.Again })
+	expect.EventuallyWithin(t, patience, "everything was sent again", func() bool { is := w.standing(); return is.Waiting == 0 && !is.Again })
 	messages := jetstreamtest.Messages(t, w.server.JetStream(), streamName)
 	seen := map[string]int{}
 	for _, m := range messages {

@@ -19,7 +19,7 @@ const (
 
 // run publishes one page.
 func (s *Service) run(ctx context.Context, c cursor, lease *worker.Lease) page {
-	read, err := s.facts.ReadWhole(ctx, bus.Whole{After: c.position, Before: c.horizon, Limit: s.config.Page, Octets: pageOctets})
+	read, err := s.facts.ReadFeed(ctx, bus.Feed{After: c.position, Before: c.horizon, Limit: s.config.Page, Octets: pageOctets})
 	if err != nil {
 		return failed(ctx, c.position, 0, err)
 	}

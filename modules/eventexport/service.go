@@ -47,7 +47,7 @@ const lease = 12 * time.Second
 // Facts reads what has happened.
 type Facts interface {
 	Horizon(ctx context.Context) (time.Time, error)
-	ReadWhole(ctx context.Context, w bus.Whole) (bus.Read, error)
+	ReadFeed(ctx context.Context, w bus.Feed) (bus.FeedPage, error)
 }
 
 var _ Facts = (*bus.Log)(nil)
@@ -55,9 +55,9 @@ var _ Facts = (*bus.Log)(nil)
 // Node is this process among those that share the database.
 type Node interface {
 	worker.Process
-	ID() int32        // 0: none
-	Until() time.Time // by the database clock, for claims; zero: any time
-	OnGone(what string, f node.HandBack)
+	ID() int32              // 0: none
+	ClaimsUntil() time.Time // by the database clock, for claims; zero: any time
+	OnDead(what string, f node.ReleaseFunc)
 }
 
 // Params of New.
@@ -97,7 +97,7 @@ func New(p Params) (*Service, error) {
 	s.worker = worker.New(worker.Queue[cursor, page]{
 		Name: "event export", Claim: s.claim, Run: s.run, Settle: s.settle, Extend: s.extend, Release: s.release,
 	}, worker.Config{Concurrency: 1, Batch: 1, Lease: lease, Poll: s.config.Poll, Process: p.Node}, p.Logger, p.Workers)
-	p.Node.OnGone("event export", s.handBackOf)
+	p.Node.OnDead("event export", s.handBackOf)
 	return s, s.measure(p.Registry)
 }
 

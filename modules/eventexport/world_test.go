@@ -152,7 +152,7 @@ func (w *world) standing() Standing {
 func (w *world) caughtUp() {
 	w.t.Helper()
 	last := w.facts[len(w.facts)-1].ID
-	expect.Within(w.t, patience, "the position is behind the last fact", func() bool {
+	expect.EventuallyWithin(w.t, patience, "the position is behind the last fact", func() bool {
 		is := w.standing()
 		return is.Position >= last && is.Waiting == 0
 	})

@@ -33,7 +33,7 @@ func (r *registry) enter(stream *Stream) error {
 	defer r.mutex.Unlock()
 	switch {
 	case r.ended:
-		return fault.Unavailable(errDraining)
+		return fault.DatabaseUnavailable(errDraining)
 	case len(r.open[stream.accountID]) >= maxAccountStreams:
 		return tooMany("The account has %d event streams open, which is the most; close one", maxAccountStreams)
 	case r.all >= maxStreams:

@@ -32,7 +32,7 @@ const (
 // Log reads facts in the order of their ids.
 type Log interface {
 	Horizon(ctx context.Context) (time.Time, error)
-	Read(ctx context.Context, s bus.Stretch) (bus.Read, error)
+	Read(ctx context.Context, s bus.AccountFeed) (bus.FeedPage, error)
 	Active(ctx context.Context, since, before time.Time, accountIDs []string) ([]string, error)
 }
 
@@ -134,7 +134,7 @@ func (s *Service) read(ctx context.Context, accountID string, q Query, horizon t
 	if q.After == Latest {
 		return page.Page[event.Fact]{NextCursor: id.Since(id.Fact, horizon)}, nil
 	}
-	got, err := s.log.Read(ctx, bus.Stretch{AccountID: accountID, After: max(q.After, id.Since(id.Fact, horizon.Add(-Reach))),
+	got, err := s.log.Read(ctx, bus.AccountFeed{AccountID: accountID, After: max(q.After, id.Since(id.Fact, horizon.Add(-Reach))),
 		Before: horizon, Types: types(q.Types), Limit: q.Limit})
 	if err != nil {
 		return page.Page[event.Fact]{}, err

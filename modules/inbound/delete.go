@@ -14,11 +14,11 @@ import (
 // Error: NotFound.
 func (s *Service) Delete(ctx context.Context, accountID, emailID string) error {
 	if !id.Is(id.ReceivedEmail, emailID) {
-		return fault.Missing("received email", emailID)
+		return fault.NoSuch("received email", emailID)
 	}
 	deleted, err := s.deleteAll(ctx, accountID, []string{emailID})
 	if err == nil && len(deleted) == 0 {
-		return fault.Missing("received email", emailID)
+		return fault.NoSuch("received email", emailID)
 	}
 	return err
 }

@@ -88,7 +88,7 @@ func (c *criteria) mark(wrong fault.Fields, field, mark, text string) {
 		wrong.Add(field, "%s", err)
 		return
 	}
-	c.Marks = append(c.Marks, mark+fold(parsed.AddrSpec()))
+	c.Marks = append(c.Marks, mark+foldAddress(parsed.AddrSpec()))
 }
 
 func (c *criteria) isEmpty() bool { return c.domainID == "" && len(c.domainIDs) == 0 && c.IsEmpty() }

@@ -13,7 +13,7 @@ import (
 // Forward forwards a received email: its text and HTML follow the caller's, and its files are attached. All
 // rules of a send apply. Errors: NotFound, Conflict if the content has been deleted, Away as for Open, and
 // those of a send.
-func (s *Service) Forward(ctx context.Context, caller accounts.Caller, a Answer) (sending.Receipt, error) {
+func (s *Service) Forward(ctx context.Context, caller accounts.Caller, a ReplyRequest) (sending.Receipt, error) {
 	e, err := s.Get(ctx, caller.AccountID, a.EmailID)
 	if err != nil {
 		return sending.Receipt{}, err
@@ -23,14 +23,14 @@ func (s *Service) Forward(ctx context.Context, caller accounts.Caller, a Answer)
 		return sending.Receipt{}, err
 	}
 	defer content.Close()
-	files := s.contents.budget.Content(intake.Terms{Owner: intake.Owner{Account: e.AccountID}, Small: smallContent, Most: e.Size, Patience: readPatience})
+	files := s.contents.budget.NewContent(intake.Terms{Tenant: intake.Tenant{Account: e.AccountID}, MaxMemory: smallContent, MaxSize: e.Size, Patience: readPatience})
 	defer files.Close()
 	if err := files.Reserve(ctx, e.Size); err != nil { // decoded files are smaller
-		return sending.Receipt{}, busy(ctx, err)
+		return sending.Receipt{}, unavailableIfFull(ctx, err)
 	}
-	release, err := work(ctx, s.contents.budget, intake.Owner{Account: e.AccountID}, e.Size, readPatience)
+	release, err := waitForMemory(ctx, s.contents.budget, intake.Tenant{Account: e.AccountID}, e.Size, readPatience)
 	if err != nil {
-		return sending.Receipt{}, busy(ctx, err)
+		return sending.Receipt{}, unavailableIfFull(ctx, err)
 	}
 	defer release()
 	read, err := content.Message()
@@ -48,7 +48,7 @@ func (s *Service) Forward(ctx context.Context, caller accounts.Caller, a Answer)
 	if !a.WithoutFiles {
 		found, err := answer.Files(ctx, content, read, files)
 		if err != nil {
-			return sending.Receipt{}, busy(ctx, err)
+			return sending.Receipt{}, unavailableIfFull(ctx, err)
 		}
 		m.Attachments = append(append([]sending.Attachment{}, m.Attachments...), found...)
 	}

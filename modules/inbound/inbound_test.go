@@ -178,7 +178,7 @@ func TestTheSenderThatHasLeftLeavesNothing(t *testing.T) {
 	w := newWorld(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	raw, err := w.reception.take(t.Context(), netip.MustParseAddr("192.0.2.1"), strings.NewReader(hello))
+	raw, err := w.reception.readMessage(t.Context(), netip.MustParseAddr("192.0.2.1"), strings.NewReader(hello))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -226,7 +226,7 @@ func TestLargeMessagesAreKeptWhole(t *testing.T) {
 		}
 	}
 	cut := errors.New("cut")
-	if _, err := w.reception.take(t.Context(), netip.MustParseAddr("192.0.2.1"), io.MultiReader(bytes.NewReader(make([]byte, 70<<10)), brokenReader{cut})); !errors.Is(err, cut) {
+	if _, err := w.reception.readMessage(t.Context(), netip.MustParseAddr("192.0.2.1"), io.MultiReader(bytes.NewReader(make([]byte, 70<<10)), brokenReader{cut})); !errors.Is(err, cut) {
 		t.Errorf("a message that is cut: %v", err)
 	}
 }
@@ -242,25 +242,25 @@ func TestAFullShareRefusesForNow(t *testing.T) {
 	w := newWorld(t, func(p *Params) { p.Budget = held })
 	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
 	defer cancel()
-	blocking := held.Content(intake.Terms{Owner: intake.Owner{Remote: netip.MustParseAddr("203.0.113.9")}, Most: 1 << 20, Patience: time.Second})
+	blocking := held.NewContent(intake.Terms{Tenant: intake.Tenant{Remote: netip.MustParseAddr("203.0.113.9")}, MaxSize: 1 << 20, Patience: time.Second})
 	defer blocking.Close()
 	if err := blocking.Reserve(t.Context(), 1<<20); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := w.reception.take(ctx, netip.MustParseAddr("203.0.113.1"), strings.NewReader(large(70_000))); !errors.Is(err, context.DeadlineExceeded) {
+	if _, err := w.reception.readMessage(ctx, netip.MustParseAddr("203.0.113.1"), strings.NewReader(large(70_000))); !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("of the same network: %v, want that it waits", err)
 	}
-	if answered(refused(intake.ErrFull)) != "452 4.3.1" || answered(refused(intake.ErrCut)) != "452 4.3.1" {
+	if answered(replyForError(intake.ErrFull)) != "452 4.3.1" || answered(replyForError(intake.ErrCut)) != "452 4.3.1" {
 		t.Error("a lack of room is not answered 452 4.3.1")
 	}
 	for _, small := range []string{"203.0.113.1", "198.51.100.1"} {
-		c, err := w.reception.take(t.Context(), netip.MustParseAddr(small), strings.NewReader(hello))
+		c, err := w.reception.readMessage(t.Context(), netip.MustParseAddr(small), strings.NewReader(hello))
 		if err != nil {
 			t.Fatalf("a small one from %s: %v", small, err)
 		}
 		c.Close()
 	}
-	c, err := w.reception.take(t.Context(), netip.MustParseAddr("198.51.100.1"), strings.NewReader(large(70_000)))
+	c, err := w.reception.readMessage(t.Context(), netip.MustParseAddr("198.51.100.1"), strings.NewReader(large(70_000)))
 	if err != nil {
 		t.Fatalf("a large one from elsewhere: %v", err)
 	}
@@ -271,9 +271,9 @@ func TestAFullShareRefusesForNow(t *testing.T) {
 func TestALargeMessageHoldsNoMemoryWhileOthersAreAsked(t *testing.T) {
 	t.Parallel()
 	var w *world
-	seen := make(chan intake.Held, 1)
+	seen := make(chan intake.Usage, 1)
 	w = newWorld(t, func(p *Params) {
-		p.Verifier = verifying(func() { seen <- w.contents.budget.Held() })
+		p.Verifier = verifying(func() { seen <- w.contents.budget.Usage() })
 	})
 	w.took(t, large(1<<20), "support@ada.example")
 	if got := <-seen; got.Arriving != 0 || got.Working != 0 || got.Spool < 1<<20 {

@@ -25,7 +25,7 @@ var Module = fx.Module("inbound",
 			{Table: "received_contents", Name: "due_at", Limit: moveLease, Reset: moveLease},
 		}}
 	}),
-	module.Receives(func(s *Service) module.Recipients { return module.Recipients{Handler: s.Listening()} }),
+	module.Receives(func(s *Service) module.Recipients { return module.Recipients{Handler: s.SMTPHandler()} }),
 	fx.Provide(
 		fx.Private,
 		func(s *accounts.Service) Accounts { return s },

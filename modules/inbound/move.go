@@ -28,26 +28,26 @@ type move struct {
 	attempts int
 }
 
-// moved is the result of a move; a nil error means success.
-type moved struct{ err error }
+// moveResult is the result of a move; a nil error means success.
+type moveResult struct{ err error }
 
 const (
-	moveLease   = 5 * time.Minute // enough to upload 32 MB at 4 Mbit/s and read it back
-	movesAtOnce = 2
+	moveLease       = 5 * time.Minute // enough to upload 32 MB at 4 Mbit/s and read it back
+	concurrentMoves = 2
 )
 
 // mover moves contents to the object store, and deletes objects.
 type mover struct {
-	*contents
+	*contentReader
 
 	log    *slog.Logger
-	worker *worker.Worker[move, moved]
+	worker *worker.Worker[move, moveResult]
 }
 
-func newMover(c *contents, log *slog.Logger, metrics *worker.Metrics) *mover {
-	v := &mover{contents: c, log: log}
-	v.worker = worker.New(worker.Queue[move, moved]{Name: "received contents", Claim: v.claim, Run: v.run, Settle: v.settle},
-		worker.Config{Concurrency: movesAtOnce, Batch: 20, Lease: moveLease, Poll: time.Second}, log, metrics)
+func newMover(c *contentReader, log *slog.Logger, metrics *worker.Metrics) *mover {
+	v := &mover{contentReader: c, log: log}
+	v.worker = worker.New(worker.Queue[move, moveResult]{Name: "received contents", Claim: v.claim, Run: v.run, Settle: v.settle},
+		worker.Config{Concurrency: concurrentMoves, Batch: 20, Lease: moveLease, Poll: time.Second}, log, metrics)
 	return v
 }
 
@@ -69,7 +69,7 @@ func (v *mover) claim(ctx context.Context, limit int, lease time.Duration) ([]mo
 	return jobs, nil
 }
 
-func (v *mover) run(ctx context.Context, m move, l *worker.Lease) moved {
+func (v *mover) run(ctx context.Context, m move, l *worker.Lease) moveResult {
 	var err error
 	switch {
 	case !l.Valid():
@@ -83,24 +83,24 @@ func (v *mover) run(ctx context.Context, m move, l *worker.Lease) moved {
 		v.log.WarnContext(ctx, "cannot move a received message, the object store request is retried", "object", m.key, telemetry.KeyBytes, m.size, "delete", m.remove,
 			telemetry.KeyAttempt, m.attempts, telemetry.KeyError, err)
 	}
-	return moved{err}
+	return moveResult{err}
 }
 
 const uploadSQL = `SELECT substring(data FROM $3::int FOR $4::int) FROM received_contents WHERE id = $1 AND fence = $2 AND data IS NOT NULL`
 
 // moveOwner is the owner of memory that the process uses for its own background work.
-var moveOwner = intake.Owner{Account: "uploads to the object store"}
+var moveOwner = intake.Tenant{Account: "uploads to the object store"}
 
 // upload uploads the object and reads it back before it counts as stored.
 func (v *mover) upload(ctx context.Context, m move) error {
-	data := v.budget.Content(intake.Terms{Owner: moveOwner, Small: smallContent, Most: m.size, Patience: moveLease})
+	data := v.budget.NewContent(intake.Terms{Tenant: moveOwner, MaxMemory: smallContent, MaxSize: m.size, Patience: moveLease})
 	defer data.Close()
 	if err := data.Reserve(ctx, m.size); err != nil {
 		return err
 	}
 	for first := true; first || data.Size() < m.size; first = false {
 		before := data.Size()
-		err := v.slice(ctx, uploadSQL, func(row db.Row) error {
+		err := v.readSlice(ctx, uploadSQL, func(row db.Row) error {
 			var piece sql.RawBytes
 			if err := row.Scan(&piece); err != nil {
 				return err
@@ -114,8 +114,8 @@ func (v *mover) upload(ctx context.Context, m move) error {
 			return fmt.Errorf("the content has %d bytes instead of %d", before, m.size)
 		}
 	}
-	data.Whole()
-	return blob.Keep(ctx, v.objects, m.key, data, data.Size())
+	data.Finish()
+	return blob.PutVerified(ctx, v.objects, m.key, data, data.Size())
 }
 
 // settleMovesSQL increases the fencing number, so that a batch can be repeated if the result of its commit
@@ -135,9 +135,9 @@ UPDATE received_contents c SET fence = c.fence + 1,
 FROM v WHERE c.id = v.id AND c.fence = v.fence AND v.id NOT IN (SELECT id FROM gone)`)
 
 var movedRows = batch.New("v",
-	batch.Int("id", func(r worker.Result[move, moved]) int64 { return r.Job.id }),
-	batch.Int("fence", func(r worker.Result[move, moved]) int64 { return r.Job.fence }),
-	batch.Text("outcome", func(r worker.Result[move, moved]) string {
+	batch.Int("id", func(r worker.Result[move, moveResult]) int64 { return r.Job.id }),
+	batch.Int("fence", func(r worker.Result[move, moveResult]) int64 { return r.Job.fence }),
+	batch.Text("outcome", func(r worker.Result[move, moveResult]) string {
 		switch {
 		case r.Value.err != nil:
 			return "failed"
@@ -147,12 +147,12 @@ var movedRows = batch.New("v",
 			return "stored"
 		}
 	}),
-	batch.Int("wait", func(r worker.Result[move, moved]) int64 { return moveBackoff.Delay(r.Job.attempts).Microseconds() }),
+	batch.Int("wait", func(r worker.Result[move, moveResult]) int64 { return moveBackoff.Delay(r.Job.attempts).Microseconds() }),
 )
 
 var moveBackoff = worker.Backoff{Min: 5 * time.Second, Max: 30 * time.Minute}
 
-func (v *mover) settle(ctx context.Context, results []worker.Result[move, moved]) error {
+func (v *mover) settle(ctx context.Context, results []worker.Result[move, moveResult]) error {
 	if _, err := v.db.Hot.ExecContext(ctx, settleMovesSQL.Text, settleMovesSQL.Args(movedRows.Rows(results))...); err != nil {
 		return fmt.Errorf("store results of content moves: %w", err)
 	}

@@ -91,15 +91,15 @@ func (w *world) run(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	results := make([]worker.Result[move, moved], 0, len(jobs))
+	results := make([]worker.Result[move, moveResult], 0, len(jobs))
 	for _, j := range jobs {
-		var m moved
+		var m moveResult
 		if j.remove {
 			m.err = w.contents.objects.Delete(t.Context(), j.key)
 		} else {
 			m.err = w.mover.upload(t.Context(), j)
 		}
-		results = append(results, worker.Result[move, moved]{Job: j, Value: m})
+		results = append(results, worker.Result[move, moveResult]{Job: j, Value: m})
 	}
 	if err := w.mover.settle(t.Context(), results); err != nil {
 		t.Fatal(err)
@@ -116,19 +116,19 @@ func TestContentsGoToTheObjectStore(t *testing.T) {
 	if err := w.Start(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	expect.Within(t, 20*time.Second, "it was tried", func() bool { return w.count(t, `SELECT count(*) FROM received_contents WHERE attempts > 0`) == 1 })
+	expect.EventuallyWithin(t, 20*time.Second, "it was tried", func() bool { return w.count(t, `SELECT count(*) FROM received_contents WHERE attempts > 0`) == 1 })
 	e := w.records(t, ada)[0]
 	if w.raw(t, e) != hello || w.inStore(t) != 0 {
 		t.Error("the content is not in the database")
 	}
 	b.with(func() { b.away = nil })
-	expect.Within(t, 20*time.Second, "it is in the store", func() bool { w.soon(t); return w.inStore(t) == 1 })
+	expect.EventuallyWithin(t, 20*time.Second, "it is in the store", func() bool { w.soon(t); return w.inStore(t) == 1 })
 	if w.raw(t, e) != hello || b.size() != 1 {
 		t.Errorf("%d objects", b.size())
 	}
 
 	b.with(func() { b.away = errors.New("connection refused") })
-	if _, err := w.Open(t.Context(), e); fault.KindOf(err) != fault.Away {
+	if _, err := w.Open(t.Context(), e); fault.KindOf(err) != fault.Unavailable {
 		t.Errorf("read while the store is away: %v", err)
 	}
 	for _, e := range w.records(t, ada) {
@@ -140,7 +140,7 @@ func TestContentsGoToTheObjectStore(t *testing.T) {
 		t.Error("nobody remembers the object")
 	}
 	b.with(func() { b.away = nil })
-	expect.Within(t, 20*time.Second, "the object and its row are gone", func() bool {
+	expect.EventuallyWithin(t, 20*time.Second, "the object and its row are gone", func() bool {
 		w.soon(t)
 		return b.size() == 0 && w.count(t, `SELECT count(*) FROM received_contents`) == 0
 	})
@@ -168,7 +168,7 @@ func TestAMoverThatDiesLosesNothing(t *testing.T) {
 		t.Errorf("%d in the store, %d objects", w.inStore(t), b.size())
 	}
 	// The dead one comes back: its fence is old.
-	if err := w.mover.settle(t.Context(), []worker.Result[move, moved]{{Job: dead[0], Value: moved{errors.New("cut")}}}); err != nil || w.inStore(t) != 1 {
+	if err := w.mover.settle(t.Context(), []worker.Result[move, moveResult]{{Job: dead[0], Value: moveResult{errors.New("cut")}}}); err != nil || w.inStore(t) != 1 {
 		t.Errorf("settling with an old fence gives %v, want no error and the message still in the store", err)
 	}
 
@@ -187,7 +187,7 @@ func TestAMoverThatDiesLosesNothing(t *testing.T) {
 	if n := w.count(t, `SELECT count(*) FROM received_contents WHERE due_at > now() + interval '1 minute' AND data IS NULL`); n != 1 {
 		t.Errorf("%d deletions wait for the lease", n)
 	}
-	if err := w.mover.settle(t.Context(), []worker.Result[move, moved]{{Job: running[0]}}); err != nil {
+	if err := w.mover.settle(t.Context(), []worker.Result[move, moveResult]{{Job: running[0]}}); err != nil {
 		t.Fatal(err)
 	}
 	w.soon(t)

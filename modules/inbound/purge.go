@@ -75,7 +75,7 @@ const namingSQL = `SELECT id FROM received_emails WHERE search @@ $1::tsquery AN
 // Erase deletes mail from or to the address, and returns the ids. It is safe to repeat, even after it failed
 // halfway. It does not find mail that contains the address elsewhere.
 func (s *Service) Erase(ctx context.Context, accountID, addr string) (erased []string, err error) {
-	addr = fold(addr)
+	addr = foldAddress(addr)
 	query := search.Lexeme(search.MarkAccount+accountID) + " & (" + search.Lexeme(markFrom+addr) + " | " + search.Lexeme(markEnvelope+addr) + " | " + search.Lexeme(markTo+addr) + ")"
 	for {
 		ids, err := db.All(ctx, s.db.SQL, db.Value[string], namingSQL, query, accountID, eraseBatch)

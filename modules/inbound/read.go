@@ -24,12 +24,12 @@ import (
 // Get returns one record of the account. Error: NotFound, including records of other accounts.
 func (s *Service) Get(ctx context.Context, accountID, emailID string) (*ent.ReceivedEmail, error) {
 	if !id.Is(id.ReceivedEmail, emailID) {
-		return nil, fault.Missing("received email", emailID)
+		return nil, fault.NoSuch("received email", emailID)
 	}
 	found, err := s.db.Ent.ReceivedEmail.Query().Where(receivedemail.ID(emailID), receivedemail.AccountID(accountID)).Select(listColumns...).Only(ctx)
 	switch {
 	case ent.IsNotFound(err):
-		return nil, fault.Missing("received email", emailID)
+		return nil, fault.NoSuch("received email", emailID)
 	case err != nil:
 		return nil, fmt.Errorf("get received email: %w", err)
 	}
@@ -83,7 +83,7 @@ func (c *Content) Reader() *io.SectionReader { return io.NewSectionReader(c.raw,
 // sent to a client. Error: Away if there is too much concurrent work.
 func (c *Content) Work(ctx context.Context) (release func(), err error) {
 	release, err = c.work(ctx)
-	return release, busy(ctx, err)
+	return release, unavailableIfFull(ctx, err)
 }
 
 // Message parses the message. Unlike the bytes of Reader, its header contains no Authentication-Results that
@@ -116,17 +116,17 @@ const (
 	readPatience = 5 * time.Second
 )
 
-// busy converts a lack of room to an API error.
-func busy(ctx context.Context, err error) error {
+// unavailableIfFull converts a lack of room to an API error.
+func unavailableIfFull(ctx context.Context, err error) error {
 	switch {
 	case errors.Is(ctx.Err(), context.Canceled): // the client disconnected; for an expired deadline the error below is better
 		return ctx.Err()
 	case !errors.Is(err, intake.ErrFull) && !errors.Is(err, intake.ErrCut):
 		return err
 	}
-	refused := &fault.Error{Kind: fault.Away, Code: fault.CodeUnavailable, RetryAfter: readPatience,
+	refused := &fault.Error{Kind: fault.Unavailable, Code: fault.CodeUnavailable, RetryAfter: readPatience,
 		Message: "Too many large messages are being read concurrently. Retry in 5 seconds."}
-	return refused.Because(err)
+	return refused.WithCause(err)
 }
 
 // Open opens the content of a record. Errors: ErrPurged; Away if the object store is unavailable or too many
@@ -135,18 +135,18 @@ func (s *Service) Open(ctx context.Context, e *ent.ReceivedEmail) (*Content, err
 	return s.contents.open(ctx, e)
 }
 
-// contents reads raw messages from the database or the object store.
-type contents struct {
+// contentReader reads raw messages from the database or the object store.
+type contentReader struct {
 	db      *db.DB
-	objects Objects        // nil: contents stay in the database
-	prompt  *blob.Prompt   // reads objects for waiting clients
-	budget  *intake.Budget // for contents being read
-	hosts   []string       // names of this installation (see Content.Message)
+	objects Objects                // nil: contents stay in the database
+	prompt  *blob.InteractiveStore // reads objects for waiting clients
+	budget  *intake.Budget         // for contents being read
+	hosts   []string               // names of this installation (see Content.Message)
 }
 
-func (s *contents) open(ctx context.Context, e *ent.ReceivedEmail) (_ *Content, err error) {
-	owner := intake.Owner{Account: e.AccountID}
-	c := s.budget.Content(intake.Terms{Owner: owner, Small: smallContent, Most: e.Size, Patience: readPatience})
+func (s *contentReader) open(ctx context.Context, e *ent.ReceivedEmail) (_ *Content, err error) {
+	owner := intake.Tenant{Account: e.AccountID}
+	c := s.budget.NewContent(intake.Terms{Tenant: owner, MaxMemory: smallContent, MaxSize: e.Size, Patience: readPatience})
 	defer func() {
 		if err != nil {
 			c.Close()
@@ -154,23 +154,23 @@ func (s *contents) open(ctx context.Context, e *ent.ReceivedEmail) (_ *Content, 
 	}()
 	if e.Size > smallContent {
 		if err := c.Reserve(ctx, e.Size); err != nil {
-			return nil, busy(ctx, err)
+			return nil, unavailableIfFull(ctx, err)
 		}
-		turn, err := s.budget.Read(ctx, owner, readPatience)
+		turn, err := s.budget.AcquireRead(ctx, owner, readPatience)
 		if err != nil {
-			return nil, busy(ctx, err)
+			return nil, unavailableIfFull(ctx, err)
 		}
 		defer turn()
 	}
-	if err := s.fill(ctx, c, e); err != nil {
-		return nil, busy(ctx, err)
+	if err := s.fillContent(ctx, c, e); err != nil {
+		return nil, unavailableIfFull(ctx, err)
 	}
-	c.Whole()
+	c.Finish()
 	work := func(ctx context.Context) (func(), error) {
 		if e.Size <= smallContent {
 			return func() {}, nil
 		}
-		return s.budget.Work(ctx, owner, 2*min(3*e.Size, mostTexts), readPatience)
+		return s.budget.AcquireWork(ctx, owner, 2*min(3*e.Size, maxTextMemory), readPatience)
 	}
 	return &Content{raw: c, held: c, size: c.Size(), hosts: s.hosts, work: work, close: c.Close}, nil
 }
@@ -179,14 +179,14 @@ func (s *contents) open(ctx context.Context, e *ent.ReceivedEmail) (_ *Content, 
 const sliceSQL = `
 SELECT substring(data FROM $3::int FOR $4::int), coalesce(object_key, ''), data IS NULL FROM received_contents WHERE id = $1 AND account_id = $2`
 
-// fill reads a content in slices. If it moves to the object store in the meantime, the rest is read from
+// fillContent reads a content in slices. If it moves to the object store in the meantime, the rest is read from
 // there.
-func (s *contents) fill(ctx context.Context, c *intake.Content, e *ent.ReceivedEmail) error {
+func (s *contentReader) fillContent(ctx context.Context, c *intake.Content, e *ent.ReceivedEmail) error {
 	for first := true; first || c.Size() < e.Size; first = false {
 		var key string
 		moved := false
 		n := 0
-		err := s.slice(ctx, sliceSQL, func(row db.Row) error {
+		err := s.readSlice(ctx, sliceSQL, func(row db.Row) error {
 			var data sql.RawBytes
 			if err := row.Scan(&data, &key, &moved); err != nil {
 				return err
@@ -200,7 +200,7 @@ func (s *contents) fill(ctx context.Context, c *intake.Content, e *ent.ReceivedE
 		case err != nil:
 			return fmt.Errorf("read content: %w", err)
 		case moved:
-			return s.fetch(ctx, c, key, e.Size)
+			return s.fetchObject(ctx, c, key, e.Size)
 		case n == 0 && e.Size > 0:
 			return fmt.Errorf("read content: it has %d bytes instead of %d", c.Size(), e.Size)
 		}
@@ -208,9 +208,9 @@ func (s *contents) fill(ctx context.Context, c *intake.Content, e *ent.ReceivedE
 	return nil
 }
 
-// slice runs a statement that returns one row. Values scanned by use are valid until it returns. The error is
+// readSlice runs a statement that returns one row. Values scanned by use are valid until it returns. The error is
 // sql.ErrNoRows if there is no row.
-func (s *contents) slice(ctx context.Context, query string, use func(db.Row) error, args ...any) error {
+func (s *contentReader) readSlice(ctx context.Context, query string, use func(db.Row) error, args ...any) error {
 	found := false
 	// Only prepared statements make lib/pq use binary results.
 	err := db.Each(ctx, s.db.Prepared, func(row db.Row) error {
@@ -225,8 +225,8 @@ func (s *contents) slice(ctx context.Context, query string, use func(db.Row) err
 
 var errNoStore = errors.New("no object store is configured")
 
-// fetch reads the missing rest from the object store.
-func (s *contents) fetch(ctx context.Context, c *intake.Content, key string, size int64) (err error) {
+// fetchObject reads the missing rest from the object store.
+func (s *contentReader) fetchObject(ctx context.Context, c *intake.Content, key string, size int64) (err error) {
 	defer func() {
 		if err != nil && !errors.Is(err, intake.ErrFull) {
 			err = fault.BodyUnavailable(err)

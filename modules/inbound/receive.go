@@ -43,26 +43,26 @@ func (r *reception) receive(ctx context.Context, e envelope, raw *intake.Content
 		return replyLoop
 	}
 	a := newArrival(e, raw, clock.Now())
-	if err := r.charge(ctx, a); err != nil {
+	if err := r.chargeStorage(ctx, a); err != nil {
 		return err
 	}
 	stored := false
 	defer func() {
 		if !stored {
-			r.refund(ctx, a, a.contents)
+			r.refundStorage(ctx, a, a.contents)
 		}
 	}()
-	r.examiner.examine(ctx, a)
+	r.examiner.examineMessage(ctx, a)
 	if err := ctx.Err(); err != nil {
 		return err // the client disconnected and will retry
 	}
-	release, err := work(ctx, r.budget, intake.Owner{Remote: e.remote}, raw.Size(), receivePatience)
+	release, err := waitForMemory(ctx, r.budget, intake.Tenant{Remote: e.remote}, raw.Size(), receivePatience)
 	if err != nil {
-		return refused(err)
+		return replyForError(err)
 	}
 	defer release()
-	if err := intake.Guarded(func() error { return r.keep(ctx, a) }); err != nil {
-		return refused(err)
+	if err := intake.RecoverDiskFault(func() error { return r.storeMessage(ctx, a) }); err != nil {
+		return replyForError(err)
 	}
 	stored = true
 	r.bus.WakeFor(a.facts...)
@@ -74,16 +74,16 @@ func (r *reception) receive(ctx context.Context, e envelope, raw *intake.Content
 	return nil
 }
 
-// keep parses a message and stores it.
-func (r *reception) keep(ctx context.Context, a *arrival) (err error) {
+// storeMessage parses a message and stores it.
+func (r *reception) storeMessage(ctx context.Context, a *arrival) (err error) {
 	if a.message, err = message.Read(a.content.Reader()); err != nil {
 		return fmt.Errorf("read a message: %w", err)
 	}
 	if a.raw, err = a.content.Bytes(); err != nil {
 		return err
 	}
-	a.tell()
-	if err := r.writer.line(len(a.raw)).Do(ctx, a); err != nil {
+	a.createFacts()
+	if err := r.writer.joinerFor(len(a.raw)).Do(ctx, a); err != nil {
 		return fmt.Errorf("store a message: %w", err)
 	}
 	return nil
@@ -100,8 +100,8 @@ type examiner struct {
 	log      *slog.Logger
 }
 
-// examine authenticates the sender and runs the spam filter, concurrently.
-func (x *examiner) examine(ctx context.Context, a *arrival) {
+// examineMessage authenticates the sender and runs the spam filter, concurrently.
+func (x *examiner) examineMessage(ctx context.Context, a *arrival) {
 	ctx, cancel := context.WithTimeout(ctx, examineWithin)
 	defer cancel()
 	var both sync.WaitGroup
@@ -110,7 +110,7 @@ func (x *examiner) examine(ctx context.Context, a *arrival) {
 			a.content, a.content.Size())
 	})
 	if x.spam != nil {
-		both.Go(func() { a.spam = x.judge(ctx, a) })
+		both.Go(func() { a.spam = x.checkSpam(ctx, a) })
 	}
 	both.Wait()
 }
@@ -121,7 +121,7 @@ type spamVerdict struct {
 	score  *float64
 }
 
-func (x *examiner) judge(ctx context.Context, a *arrival) spamVerdict {
+func (x *examiner) checkSpam(ctx context.Context, a *arrival) spamVerdict {
 	unknown := spamVerdict{status: receivedemail.SpamStatusUnknown}
 	rcpt := make([]string, 0, len(a.to))
 	for _, to := range a.to {
@@ -154,12 +154,12 @@ type arrival struct {
 	spam    spamVerdict
 
 	contents []string // account ids: each account stores the content once
-	records  []record
+	records  []recipientRecord
 	facts    []event.Fact
 }
 
-// record is the message for one recipient.
-type record struct {
+// recipientRecord is the message for one recipient.
+type recipientRecord struct {
 	id, accountID, domainID, domain, rcpt string
 	content                               int // index of contents
 }
@@ -173,7 +173,7 @@ func newArrival(e envelope, content *intake.Content, at time.Time) *arrival {
 			place[account] = len(a.contents)
 			a.contents = append(a.contents, account)
 		}
-		a.records = append(a.records, record{id: id.New(id.ReceivedEmail), accountID: account, domainID: to.receiver.DomainID,
+		a.records = append(a.records, recipientRecord{id: id.New(id.ReceivedEmail), accountID: account, domainID: to.receiver.DomainID,
 			domain: to.receiver.Domain, rcpt: to.address, content: place[account]})
 	}
 	return a
@@ -183,24 +183,26 @@ func newArrival(e envelope, content *intake.Content, at time.Time) *arrival {
 // complete lists.
 const maxListed = 100
 
-// tell creates the facts.
-func (a *arrival) tell() {
+// createFacts creates the facts.
+func (a *arrival) createFacts() {
 	m := a.message
 	files := make([]event.AttachmentInfo, 0, min(len(m.Files), maxListed))
 	for _, f := range m.Files[:min(len(m.Files), maxListed)] {
 		files = append(files, event.AttachmentInfo{Filename: f.Filename, ContentType: f.ContentType, Size: int(f.Size)})
 	}
 	for _, r := range a.records {
-		a.facts = append(a.facts, event.New(r.accountID, event.EmailReceived, a.at, event.Inbound{EmailID: r.id, To: head(m.To), From: m.From,
-			Subject: m.Subject, Status: "received", RcptTo: r.rcpt, CC: head(m.CC), MessageID: m.MessageID, InReplyTo: m.InReplyTo, References: tail(m.References),
+		a.facts = append(a.facts, event.New(r.accountID, event.EmailReceived, a.at, event.Inbound{EmailID: r.id, To: firstListed(m.To), From: m.From,
+			Subject: m.Subject, Status: "received", RcptTo: r.rcpt, CC: firstListed(m.CC), MessageID: m.MessageID, InReplyTo: m.InReplyTo, References: lastListed(m.References),
 			SpamStatus: string(a.spam.status), AttachmentCount: len(m.Files), Attachments: files, ReceivedAt: event.At(a.at)}))
 	}
 }
 
-// head returns the beginning of a list, never nil.
-func head(list []string) []string { return append([]string{}, list[:min(len(list), maxListed)]...) }
+// firstListed returns the beginning of a list, never nil.
+func firstListed(list []string) []string {
+	return append([]string{}, list[:min(len(list), maxListed)]...)
+}
 
-// tail returns the end of a list: the latest references matter most.
-func tail(list []string) []string {
+// lastListed returns the end of a list: the latest references matter most.
+func lastListed(list []string) []string {
 	return append([]string{}, list[max(0, len(list)-maxListed):]...)
 }

@@ -10,15 +10,15 @@ import (
 	"github.com/postrider/postrider/runtime/web/idempotency"
 )
 
-// Answer is a request to reply to a received email or to forward it. Fields that the message omits are filled
+// ReplyRequest is a request to reply to a received email or to forward it. Fields that the message omits are filled
 // in: the sender is the address that received the email.
-type Answer struct {
+type ReplyRequest struct {
 	EmailID string
 	Message sending.Message
 	// WithoutFiles omits the files of a forwarded email.
 	WithoutFiles bool
 	Claim        *idempotency.Claim
-	Render       func(sending.Receipt) idempotency.Answer
+	Render       func(sending.Receipt) idempotency.Response
 }
 
 // errNoSender is for edges that offer an operation of a module that is off.
@@ -26,7 +26,7 @@ var errNoSender = fault.Conflictf(fault.CodeConflict, "Sending is disabled on th
 
 // Reply answers a received email in its thread, to its Reply-To address or else its From address. All rules
 // of a send apply. Errors: NotFound, Invalid if the email has no address to reply to, and those of a send.
-func (s *Service) Reply(ctx context.Context, caller accounts.Caller, a Answer) (sending.Receipt, error) {
+func (s *Service) Reply(ctx context.Context, caller accounts.Caller, a ReplyRequest) (sending.Receipt, error) {
 	e, err := s.Get(ctx, caller.AccountID, a.EmailID)
 	if err != nil {
 		return sending.Receipt{}, err
@@ -43,13 +43,13 @@ func (s *Service) Reply(ctx context.Context, caller accounts.Caller, a Answer) (
 	if m.Subject == "" {
 		m.Subject = answer.Subject("Re", e.Subject)
 	}
-	if m.Headers, err = answer.Threaded(m.Headers, e); err != nil {
+	if m.Headers, err = answer.WithThreadHeaders(m.Headers, e); err != nil {
 		return sending.Receipt{}, err
 	}
 	return s.send(ctx, caller, m, a)
 }
 
-func (s *Service) send(ctx context.Context, caller accounts.Caller, m sending.Message, a Answer) (sending.Receipt, error) {
+func (s *Service) send(ctx context.Context, caller accounts.Caller, m sending.Message, a ReplyRequest) (sending.Receipt, error) {
 	if s.sender == nil {
 		return sending.Receipt{}, errNoSender
 	}

@@ -30,12 +30,12 @@ func (a *arrival) words() string {
 	var words strings.Builder
 	add := func(text string) {
 		if room := maxWords - words.Len(); room > 1 {
-			words.WriteString(clip(text, room-1))
+			words.WriteString(clipText(text, room-1))
 			words.WriteByte(' ')
 		}
 	}
 	add(m.Subject)
-	add(clip(m.Text, maxText)) // words of HTML would include its tags
+	add(clipText(m.Text, maxText)) // words of HTML would include its tags
 	for _, list := range [][]string{{m.From}, m.To, m.CC} {
 		for _, text := range list {
 			add(text)
@@ -48,21 +48,21 @@ func (a *arrival) words() string {
 // marks returns the marks that all records of a message have in common.
 func (a *arrival) marks() []string {
 	m := a.message
-	list := []string{markFrom + fold(m.FromAddress), markEnvelope + fold(a.from)}
+	list := []string{markFrom + foldAddress(m.FromAddress), markEnvelope + foldAddress(a.from)}
 	for _, display := range append(append([]string{}, m.To...), m.CC...) {
 		if len(list) == maxMarks {
 			break
 		}
 		if parsed, err := address.Parse(display); err == nil {
-			list = append(list, markTo+fold(parsed.AddrSpec()))
+			list = append(list, markTo+foldAddress(parsed.AddrSpec()))
 		}
 	}
 	return list
 }
 
 // document returns the search marks of a record.
-func (r record) document(common []string) string {
-	marks := []string{search.MarkAccount + r.accountID, markTo + fold(r.rcpt), markDomain + r.domain}
+func (r recipientRecord) document(common []string) string {
+	marks := []string{search.MarkAccount + r.accountID, markTo + foldAddress(r.rcpt), markDomain + r.domain}
 	for _, mark := range common {
 		if len(mark) > len(markFrom) && len(mark) <= maxMark {
 			marks = append(marks, mark)
@@ -71,11 +71,11 @@ func (r record) document(common []string) string {
 	return search.JoinMarks(marks)
 }
 
-// fold makes addresses comparable: they are rarely written in consistent case.
-func fold(address string) string { return strings.ToLower(address) }
+// foldAddress makes addresses comparable: they are rarely written in consistent case.
+func foldAddress(address string) string { return strings.ToLower(address) }
 
-// clip truncates a text to at most the given number of bytes.
-func clip(text string, most int) string {
+// clipText truncates a text to at most the given number of bytes.
+func clipText(text string, most int) string {
 	if len(text) <= most {
 		return text
 	}

@@ -109,7 +109,7 @@ type Service struct {
 
 	rules     *addressrules.Book
 	reception *reception
-	contents  *contents
+	contents  *contentReader
 	mover     *mover // nil: no object store, or another process moves contents
 }
 
@@ -121,7 +121,7 @@ func New(p Params) (*Service, error) {
 	if p.Budget == nil {
 		return nil, errors.New("inbound: Budget is required")
 	}
-	s := &Service{db: p.DB, pages: p.Pages, bus: p.Bus, counts: p.Statistics, sender: p.Sender, contents: &contents{db: p.DB, objects: p.Objects, prompt: blob.NewPrompt(p.Objects), budget: p.Budget,
+	s := &Service{db: p.DB, pages: p.Pages, bus: p.Bus, counts: p.Statistics, sender: p.Sender, contents: &contentReader{db: p.DB, objects: p.Objects, prompt: blob.NewInteractiveStore(p.Objects), budget: p.Budget,
 		hosts: []string{p.Config.Hostname, p.Config.SMTPHost}}}
 	s.rules = addressrules.NewBook(p.DB, p.Domains)
 	s.reception = &reception{domains: p.Domains, accounts: p.Accounts, storage: p.Storage, rules: s.rules, bus: p.Bus, budget: p.Budget, log: p.Logger,
@@ -133,8 +133,8 @@ func New(p Params) (*Service, error) {
 	return s, nil
 }
 
-// Answers reports whether received mail can be replied to and forwarded.
-func (s *Service) Answers() bool { return s.sender != nil }
+// CanReply reports whether received mail can be replied to and forwarded.
+func (s *Service) CanReply() bool { return s.sender != nil }
 
 // Rules returns the address rules of a domain of the account. Error: NotFound for the domain.
 func (s *Service) Rules(ctx context.Context, accountID, domainID string) (addressrules.Rules, error) {

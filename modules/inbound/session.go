@@ -14,8 +14,8 @@ import (
 	"github.com/postrider/postrider/runtime/mail/smtpserver"
 )
 
-// Listening returns the handler of an SMTP listener. It refuses unknown addresses.
-func (s *Service) Listening() smtpserver.Handler { return handler{s.reception} }
+// SMTPHandler returns the handler of an SMTP listener. It refuses unknown addresses.
+func (s *Service) SMTPHandler() smtpserver.Handler { return handler{s.reception} }
 
 type handler struct{ reception *reception }
 
@@ -70,7 +70,7 @@ func (s *session) Mail(_ context.Context, from smtpserver.Path, _ smtpserver.Mai
 }
 
 func (s *session) Rcpt(ctx context.Context, to smtpserver.Path) error {
-	found, err := s.reception.find(ctx, to)
+	found, err := s.reception.lookUpRecipient(ctx, to)
 	if err != nil {
 		return err
 	}
@@ -88,8 +88,8 @@ func (s *session) Rcpt(ctx context.Context, to smtpserver.Path) error {
 	return nil
 }
 
-// find looks up the account and domain of an address. Refusals are SMTP replies.
-func (r *reception) find(ctx context.Context, to smtpserver.Path) (addressee, error) {
+// lookUpRecipient looks up the account and domain of an address. Refusals are SMTP replies.
+func (r *reception) lookUpRecipient(ctx context.Context, to smtpserver.Path) (addressee, error) {
 	domain, err := address.ParseDomain(to.Domain)
 	if err != nil { // an address literal such as [192.0.2.1]
 		return addressee{}, replyNoDomain
@@ -120,7 +120,7 @@ func (r *reception) find(ctx context.Context, to smtpserver.Path) (addressee, er
 }
 
 func (s *session) Data(ctx context.Context, body io.Reader) error {
-	raw, err := s.reception.take(ctx, s.peer.Remote, body)
+	raw, err := s.reception.readMessage(ctx, s.peer.Remote, body)
 	if err != nil {
 		return err
 	}

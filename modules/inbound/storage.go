@@ -19,9 +19,9 @@ func (a *arrival) storedBytes(accountID string) int64 {
 	return a.content.Size() + rows*storage.RowBytes
 }
 
-// charge counts a message for each of its accounts before it is stored. If one of them has no room, none is
+// chargeStorage counts a message for each of its accounts before it is stored. If one of them has no room, none is
 // charged, because the sender retries for all recipients.
-func (r *reception) charge(ctx context.Context, a *arrival) error {
+func (r *reception) chargeStorage(ctx context.Context, a *arrival) error {
 	if r.storage == nil {
 		return nil
 	}
@@ -30,7 +30,7 @@ func (r *reception) charge(ctx context.Context, a *arrival) error {
 		if err == nil {
 			continue
 		}
-		r.refund(ctx, a, a.contents[:i])
+		r.refundStorage(ctx, a, a.contents[:i])
 		switch {
 		case fault.KindOf(err) == fault.Limit:
 			return replyFull
@@ -42,7 +42,7 @@ func (r *reception) charge(ctx context.Context, a *arrival) error {
 	return nil
 }
 
-func (r *reception) refund(ctx context.Context, a *arrival, accounts []string) {
+func (r *reception) refundStorage(ctx context.Context, a *arrival, accounts []string) {
 	if r.storage == nil {
 		return
 	}

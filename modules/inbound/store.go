@@ -49,8 +49,8 @@ func (w *writer) close() {
 	w.heavy.Close()
 }
 
-// line returns the joiner for a message of the given size.
-func (w *writer) line(size int) *db.Joiner[*arrival] {
+// joinerFor returns the joiner for a message of the given size.
+func (w *writer) joinerFor(size int) *db.Joiner[*arrival] {
 	if size >= heavyFrom {
 		return w.heavy
 	}
@@ -89,7 +89,7 @@ var contentRows = batch.New("c",
 // storedRecord is a message as stored for one recipient.
 type storedRecord struct {
 	*arrival
-	record
+	recipientRecord
 
 	content      int // index of the content, from 1
 	words, marks string
@@ -106,7 +106,7 @@ var recordRows = batch.New("v",
 	batch.Text("rcpt_to", func(r *storedRecord) string { return r.rcpt }),
 	batch.Text("mail_from", func(r *storedRecord) string { return r.from }),
 	batch.Text("from", func(r *storedRecord) string { return r.message.From }),
-	batch.Text("from_address", func(r *storedRecord) string { return clip(r.message.FromAddress, maxMark) }),
+	batch.Text("from_address", func(r *storedRecord) string { return clipText(r.message.FromAddress, maxMark) }),
 	batch.JSON("to", func(r *storedRecord) []string { return orEmpty(r.message.To) }),
 	batch.JSON("cc", func(r *storedRecord) []string { return orEmpty(r.message.CC) }),
 	batch.JSON("reply_to", func(r *storedRecord) []string { return orEmpty(r.message.ReplyTo) }),
@@ -172,7 +172,7 @@ func (w *writer) store(ctx context.Context, arrivals []*arrival) error {
 		}
 		common, words := a.marks(), a.words()
 		for _, r := range a.records {
-			records = append(records, &storedRecord{arrival: a, record: r, content: before + r.content + 1, words: words, marks: r.document(common)})
+			records = append(records, &storedRecord{arrival: a, recipientRecord: r, content: before + r.content + 1, words: words, marks: r.document(common)})
 		}
 		facts = append(facts, a.facts...)
 	}

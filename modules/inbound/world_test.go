@@ -47,7 +47,7 @@ func (r *registry) Receiver(_ context.Context, rcpt address.Address) (domains.Re
 		return domains.Receiver{}, r.away
 	}
 	if owner == "" {
-		return domains.Receiver{}, fault.Missing("receiving domain", rcpt.Domain)
+		return domains.Receiver{}, fault.NoSuch("receiving domain", rcpt.Domain)
 	}
 	return domains.Receiver{AccountID: owner, DomainID: domainOf(owner), Domain: rcpt.Domain}, nil
 }
@@ -56,7 +56,7 @@ func domainOf(account string) string { return "dom_" + strings.TrimPrefix(accoun
 
 func (r *registry) Get(_ context.Context, account, id string) (*ent.Domain, error) {
 	if id != domainOf(account) {
-		return nil, fault.Missing("domain", id)
+		return nil, fault.NoSuch("domain", id)
 	}
 	return &ent.Domain{ID: id}, nil
 }
@@ -109,7 +109,7 @@ func newWorld(t *testing.T, change ...func(*Params)) *world {
 		if err := w.Stop(context.Background()); err != nil {
 			t.Error(err)
 		}
-		if got := w.contents.budget.Held(); got != (intake.Held{}) {
+		if got := w.contents.budget.Usage(); got != (intake.Usage{}) {
 			t.Errorf("after the test %+v is held, want nothing", got)
 		}
 	})
@@ -119,7 +119,7 @@ func newWorld(t *testing.T, change ...func(*Params)) *world {
 // bring talks to a session: the error of the first recipient that is refused, or of the message.
 func (w *world) bring(t *testing.T, message string, to ...string) error {
 	t.Helper()
-	s, err := w.Listening().NewSession(t.Context(), smtpserver.Peer{Remote: netip.MustParseAddr("192.0.2.1")})
+	s, err := w.SMTPHandler().NewSession(t.Context(), smtpserver.Peer{Remote: netip.MustParseAddr("192.0.2.1")})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -131,7 +131,7 @@ func (w *world) bring(t *testing.T, message string, to ...string) error {
 			return err
 		}
 	}
-	raw, err := w.reception.take(t.Context(), netip.MustParseAddr("192.0.2.1"), strings.NewReader(message))
+	raw, err := w.reception.readMessage(t.Context(), netip.MustParseAddr("192.0.2.1"), strings.NewReader(message))
 	if err != nil {
 		return err
 	}

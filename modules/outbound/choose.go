@@ -32,7 +32,7 @@ func (w *Ways) Choose(ctx context.Context, questions []Question) ([]smtpclient.W
 	if w.config.Captured || len(questions) == 0 {
 		return ways, nil
 	}
-	plans, err := w.plans(ctx, questions)
+	plans, err := w.loadPlans(ctx, questions)
 	if err != nil {
 		return nil, err
 	}
@@ -42,7 +42,7 @@ func (w *Ways) Choose(ctx context.Context, questions []Question) ([]smtpclient.W
 		return nil, errNotStarted
 	}
 	for i, q := range questions {
-		if relay := w.relay(q); relay != nil {
+		if relay := w.smarthostFor(q); relay != nil {
 			ways[i] = *relay
 			continue
 		}
@@ -63,7 +63,7 @@ func (w *Ways) Return(labels []string) {
 	w.mutex.Lock()
 	defer w.mutex.Unlock()
 	for _, label := range labels {
-		if o := w.known.outlet(label); o != nil {
+		if o := w.known.findOutlet(label); o != nil {
 			o.pending = max(0, o.pending-1)
 		}
 	}
@@ -78,15 +78,15 @@ func (w *Ways) HasFallback(accountID, domainID string) bool {
 		return false
 	}
 	q := Question{AccountID: accountID, DomainID: domainID}
-	if w.relay(q) != nil {
+	if w.smarthostFor(q) != nil {
 		return false // no attempt is direct
 	}
 	q.Via = ViaFallback
-	return w.relay(q) != nil
+	return w.smarthostFor(q) != nil
 }
 
-// relay is the smarthost of a delivery, nil for none.
-func (w *Ways) relay(q Question) *smtpclient.Way {
+// smarthostFor is the smarthost of a delivery, nil for none.
+func (w *Ways) smarthostFor(q Question) *smtpclient.Way {
 	ofDomain, ofAccount := relays{}, w.known.relays[owner{accountID: q.AccountID}]
 	if q.DomainID != "" {
 		ofDomain = w.known.relays[owner{q.AccountID, q.DomainID}]
@@ -110,9 +110,9 @@ func (w *Ways) relay(q Question) *smtpclient.Way {
 	return nil
 }
 
-// plans are those of the accounts that ask, where they matter. An account that does
+// loadPlans are those of the accounts that ask, where they matter. An account that does
 // not exist any more has none.
-func (w *Ways) plans(ctx context.Context, questions []Question) (map[string]string, error) {
+func (w *Ways) loadPlans(ctx context.Context, questions []Question) (map[string]string, error) {
 	w.mutex.Lock()
 	asks := w.known != nil && w.known.asksPlan() && !w.config.Relayed
 	w.mutex.Unlock()
@@ -136,49 +136,49 @@ func (w *Ways) plans(ctx context.Context, questions []Question) (map[string]stri
 // outletFor goes through the pools that the plan opens, in the order of overflow.
 func (s *snapshot) outletFor(q Question, plan string) *outlet {
 	if plan == accounts.PlanDedicated {
-		if o := nearest(s.dedicated[q.AccountID], gone, q); o != nil {
+		if o := nearestOutlets(s.dedicated[q.AccountID], gone, q); o != nil {
 			return o
 		}
 	}
 	if plan == accounts.PlanDedicated || plan == accounts.PlanPool {
-		if o := nearest(s.pool, absent, q); o != nil {
+		if o := nearestOutlets(s.pool, absent, q); o != nil {
 			return o
 		}
 	}
-	return nearest(s.shared, absent, q)
+	return nearestOutlets(s.shared, absent, q)
 }
 
-// nearest picks among the outlets of a pool that are nearest, and not farther than a reach:
+// nearestOutlets picks among the outlets of a pool that are nearestOutlets, and not farther than a reach:
 // those of this process, else those of others.
-func nearest(pool tiers, farthest reach, q Question) *outlet {
+func nearestOutlets(pool tiers, farthest reach, q Question) *outlet {
 	for _, some := range pool[:farthest+1] {
-		if o := pick(some, q.AccountID, q.Destination); o != nil {
+		if o := pickOutlet(some, q.AccountID, q.Destination); o != nil {
 			return o
 		}
 	}
 	return nil
 }
 
-// pick chooses among the outlets of a pool by weighted rendezvous hashing: the same
+// pickOutlet chooses among the outlets of a pool by weighted rendezvous hashing: the same
 // account and destination keep their outlet as long as it is there, whatever comes or
 // goes beside it. Addresses that warm up weigh what they have left of the day, so that
 // none is used up long before the others; one that is warm weighs as much as the one
 // with the most left, so that those that warm up get mail where little is sent.
-func pick(pool []*outlet, accountID, destination string) *outlet {
+func pickOutlet(pool []*outlet, accountID, destination string) *outlet {
 	most := int64(1)
 	warming := false
 	for _, o := range pool {
-		if !o.warm() {
+		if !o.isWarm() {
 			warming = true
-			most = max(most, o.left())
+			most = max(most, o.remainingToday())
 		}
 	}
 	var best *outlet
 	highest := -1.0
 	for _, o := range pool {
 		weight := most
-		if warming && !o.warm() {
-			weight = o.left()
+		if warming && !o.isWarm() {
+			weight = o.remainingToday()
 		}
 		if weight <= 0 {
 			continue

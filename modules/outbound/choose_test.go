@@ -88,7 +88,7 @@ func outlets(limits ...int64) []*outlet {
 		addr := netip.AddrFrom4([4]byte{192, 0, 2, byte(i)})
 		s.sources = append(s.sources, source{id: addr.String(), addr: addr, hostname: addr.String(), pool: entsource.PoolShared, warm: limit < 0, limit: limit})
 	}
-	s.arrange()
+	s.arrangeSources()
 	return s.shared[here]
 }
 
@@ -100,12 +100,12 @@ func TestTheSameMailHasTheSameAddress(t *testing.T) {
 	const n = 2000
 	for i := range n {
 		destination := fmt.Sprintf("example%d.net", i)
-		first := pick(four, "acc_a", destination)
-		if again := pick(outlets(-1, -1, -1, -1), "acc_a", destination); again.way.Label != first.way.Label {
+		first := pickOutlet(four, "acc_a", destination)
+		if again := pickOutlet(outlets(-1, -1, -1, -1), "acc_a", destination); again.way.Label != first.way.Label {
 			t.Fatalf("%s: %s, then %s", destination, first.way.Label, again.way.Label)
 		}
 		used[first.way.Label]++
-		if now := pick(five, "acc_a", destination).way.Label; now != first.way.Label {
+		if now := pickOutlet(five, "acc_a", destination).way.Label; now != first.way.Label {
 			moved++
 			if now != "192.0.2.4" {
 				t.Errorf("%s moved from one old address to another", destination)
@@ -127,7 +127,7 @@ func TestAllowanceLeftWeighs(t *testing.T) {
 	pool := outlets(1000, 3000, 0)
 	used := map[string]int{}
 	for i := range 1000 {
-		used[pick(pool, "acc_a", fmt.Sprint(i)).way.Label]++
+		used[pickOutlet(pool, "acc_a", fmt.Sprint(i)).way.Label]++
 	}
 	if part := used["192.0.2.1"]; part < 680 || part > 820 || used["192.0.2.2"] != 0 {
 		t.Errorf("three times the allowance, and used %v", used)
@@ -135,14 +135,14 @@ func TestAllowanceLeftWeighs(t *testing.T) {
 	// A warm one beside it: the one that warms up gets mail as long as it may.
 	pool, used = outlets(50, -1), map[string]int{}
 	for i := range 1000 {
-		o := pick(pool, "acc_a", fmt.Sprint(i))
+		o := pickOutlet(pool, "acc_a", fmt.Sprint(i))
 		o.pending++
 		used[o.way.Label]++
 	}
 	if used["192.0.2.0"] != 50 || used["192.0.2.1"] != 950 {
 		t.Errorf("used %v", used)
 	}
-	if pick(outlets(0), "acc_a", "example.net") != nil || pick(nil, "acc_a", "example.net") != nil {
+	if pickOutlet(outlets(0), "acc_a", "example.net") != nil || pickOutlet(nil, "acc_a", "example.net") != nil {
 		t.Error("an address was chosen where none is usable")
 	}
 }

@@ -21,7 +21,7 @@ RETURNING source_id, day, deliveries`
 // part of tx. Ways that do not warm up cost nothing; without others there is no
 // statement. The counters stay locked until tx ends.
 func (w *Ways) Count(ctx context.Context, tx db.Execer, labels []string) error {
-	counts := w.begin(labels)
+	counts := w.beginDeliveries(labels)
 	if len(counts) == 0 {
 		return nil
 	}
@@ -44,18 +44,18 @@ func (w *Ways) Count(ctx context.Context, tx db.Execer, labels []string) error {
 	if err != nil {
 		return fmt.Errorf("count deliveries by source: %w", err)
 	}
-	w.learn(day, used)
+	w.learnCounts(day, used)
 	return nil
 }
 
-// begin takes deliveries from those that were chosen and gives the numbers to count by
+// beginDeliveries takes deliveries from those that were chosen and gives the numbers to count by
 // source.
-func (w *Ways) begin(labels []string) map[string]int64 {
+func (w *Ways) beginDeliveries(labels []string) map[string]int64 {
 	w.mutex.Lock()
 	defer w.mutex.Unlock()
 	var counts map[string]int64
 	for _, label := range labels {
-		o := w.known.outlet(label)
+		o := w.known.findOutlet(label)
 		if o == nil {
 			continue
 		}
@@ -75,9 +75,9 @@ func (w *Ways) begin(labels []string) map[string]int64 {
 	return counts
 }
 
-// learn takes over what the database counts, which other processes have a part in. If
+// learnCounts takes over what the database counts, which other processes have a part in. If
 // the transaction is rolled back it is too much, until the next reading.
-func (w *Ways) learn(day string, used map[string]int64) {
+func (w *Ways) learnCounts(day string, used map[string]int64) {
 	w.mutex.Lock()
 	defer w.mutex.Unlock()
 	if w.known.day != day {
@@ -92,8 +92,8 @@ func (w *Ways) learn(day string, used map[string]int64) {
 	}
 }
 
-// outlet finds the one that a label names, nil when it is none or is not used any more.
-func (s *snapshot) outlet(label string) *outlet {
+// findOutlet finds the one that a label names, nil when it is none or is not used any more.
+func (s *snapshot) findOutlet(label string) *outlet {
 	if s == nil || len(s.byAddress) == 0 || label == "" {
 		return nil
 	}

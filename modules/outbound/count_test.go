@@ -16,11 +16,11 @@ import (
 func TestAWarmUpFollowsTheSchedule(t *testing.T) {
 	t.Parallel()
 	for day, want := range map[int]int64{-3: 50, 0: 50, 1: 100, 4: 5_000, 9: 100_000} {
-		if limit, warm := allowance(day); limit != want || warm {
+		if limit, warm := allowanceOn(day); limit != want || warm {
 			t.Errorf("day %d: %d, %v", day, limit, warm)
 		}
 	}
-	if _, warm := allowance(10); !warm {
+	if _, warm := allowanceOn(10); !warm {
 		t.Error("it never ends")
 	}
 	for i := 1; i < len(warmup); i++ {
@@ -191,7 +191,7 @@ func TestAChangeReachesEveryProcess(t *testing.T) {
 			t.Fatal(err)
 		}
 		for n, s := range append(notified, slow) {
-			expect.Within(t, 10*time.Second, fmt.Sprintf("change %d reaches process %d", i, n), func() bool { return by(s) == want })
+			expect.EventuallyWithin(t, 10*time.Second, fmt.Sprintf("change %d reaches process %d", i, n), func() bool { return by(s) == want })
 		}
 	}
 }

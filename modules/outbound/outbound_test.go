@@ -76,7 +76,7 @@ func (k *knownDomains) Find(_ context.Context, accountID, name string) (*ent.Dom
 			return d, nil
 		}
 	}
-	return nil, fault.Missing("domain", name)
+	return nil, fault.NoSuch("domain", name)
 }
 
 func (w *world) box(t testing.TB) *secret.Box {

@@ -17,24 +17,24 @@ type Nodes interface {
 	Self() node.Process
 	Others() []node.Process
 	Has(addr netip.Addr) bool
-	Tried(addresses map[netip.Addr]bool)
+	RecordTrials(addresses map[netip.Addr]bool)
 }
 
 var _ Nodes = (*node.Node)(nil)
 
-// Place says who takes what waits for a way.
-type Place int
+// Routing says who takes what waits for a way.
+type Routing int
 
 const (
 	// Open is one that this process may take: it has the way, or there is no such way any more.
-	Open Place = iota
-	// Adrift is one whose way nobody has, and this process may choose another for what waits there.
-	Adrift
-	// Elsewhere is one whose way another process has, or had a short time ago.
-	Elsewhere
-	// Stranded is one whose way nobody has had for long, without another: an account leaves from
+	Open Routing = iota
+	// Orphaned is one whose way nobody has, and this process may choose another for what waits there.
+	Orphaned
+	// OnOtherNode is one whose way another process has, or had a short time ago.
+	OnOtherNode
+	// Unroutable is one whose way nobody has had for long, without another: an account leaves from
 	// its own addresses alone.
-	Stranded
+	Unroutable
 )
 
 // reach is how near an address is, the nearest first.
@@ -51,10 +51,10 @@ const (
 type tiers [gone + 1][]*outlet
 
 // Place tells who takes what waits for the way of a label.
-func (w *Ways) Place(label string) Place {
+func (w *Ways) Place(label string) Routing {
 	w.mutex.Lock()
 	defer w.mutex.Unlock()
-	o := w.known.outlet(label)
+	o := w.known.findOutlet(label)
 	if o == nil || o.reach == here {
 		return Open
 	}
@@ -62,27 +62,27 @@ func (w *Ways) Place(label string) Place {
 	switch o.sources[0].pool {
 	case entsource.PoolDedicated:
 		if o.reach == gone {
-			return Stranded
+			return Unroutable
 		}
-		return Elsewhere
+		return OnOtherNode
 	case entsource.PoolPool:
 		pool = w.known.pool
 	}
 	if o.reach == gone || o.reach == absent && len(pool[here]) > 0 {
-		return Adrift
+		return Orphaned
 	}
-	return Elsewhere
+	return OnOtherNode
 }
 
-// locate finds out how near the sources are and how many processes share them, and tells the node which of them connections
+// locateSources finds out how near the sources are and how many processes share them, and tells the node which of them connections
 // can leave from.
-func (r *reader) locate(ctx context.Context, into *snapshot) {
+func (r *reader) locateSources(ctx context.Context, into *snapshot) {
 	if r.nodes == nil {
 		return // everything is here
 	}
 	self, others, now := r.nodes.Self(), r.nodes.Others(), time.Now()
 	sources := into.sources
-	into.among = sharing(self, others, func(node.Process) bool { return true })
+	into.among = countSharing(self, others, func(node.Process) bool { return true })
 	tried, had := map[netip.Addr]bool{}, map[string]time.Time{}
 	for i := range sources {
 		src := &sources[i]
@@ -92,7 +92,7 @@ func (r *reader) locate(ctx context.Context, into *snapshot) {
 		}
 		has := r.nodes.Has(src.addr)
 		tried[src.addr] = has
-		src.among = sharing(self, others, func(p node.Process) bool { return p.DeliversFrom(src.addr, src.node) })
+		src.among = countSharing(self, others, func(p node.Process) bool { return p.DeliversFrom(src.addr, src.node) })
 		switch {
 		case has && (src.node == "" || src.node == self.Name):
 			src.reach, last = here, now
@@ -108,7 +108,7 @@ func (r *reader) locate(ctx context.Context, into *snapshot) {
 		}
 		had[src.id] = last
 	}
-	r.nodes.Tried(tried)
+	r.nodes.RecordTrials(tried)
 	r.had, r.isGone = had, map[string]bool{}
 	for _, src := range sources {
 		r.isGone[src.id] = src.reach == gone
@@ -126,8 +126,8 @@ func (src source) lastSeen(others []node.Process, now time.Time) time.Time {
 	return last
 }
 
-// near gives the outlets by how near they are.
-func near(all []*outlet) (by tiers) {
+// byReach gives the outlets by how byReach they are.
+func byReach(all []*outlet) (by tiers) {
 	for _, o := range all {
 		by[o.reach] = append(by[o.reach], o)
 	}
@@ -142,15 +142,15 @@ func (w *Ways) Among(label string) int {
 	if w.known == nil {
 		return 1
 	}
-	if o := w.known.outlet(label); o != nil {
+	if o := w.known.findOutlet(label); o != nil {
 		return max(1, o.among)
 	}
 	return max(1, w.known.among)
 }
 
-// sharing counts this process and the others that deliver behind the same public address, and
+// countSharing counts this process and the others that deliver behind the same public address, and
 // are counted by a test of the caller's.
-func sharing(self node.Process, others []node.Process, too func(node.Process) bool) int {
+func countSharing(self node.Process, others []node.Process, too func(node.Process) bool) int {
 	n := 1
 	for _, p := range others {
 		if p.Alive && p.Is(node.Delivers) && p.Egress == self.Egress && too(p) {
@@ -160,9 +160,9 @@ func sharing(self node.Process, others []node.Process, too func(node.Process) bo
 	return n
 }
 
-// has tells whether a process that lives can deliver from an address: the one of a name, or
-// any; where none runs, whether this machine has it.
-func has(list []node.Process, addr netip.Addr, name string) bool {
+// hasAddress tells whether a process that lives can deliver from an address: the one of a name, or
+// any; where none runs, whether this machine hasAddress it.
+func hasAddress(list []node.Process, addr netip.Addr, name string) bool {
 	if len(list) == 0 && name == "" {
 		return machine.Interfaces{}.Has(addr)
 	}

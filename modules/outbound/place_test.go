@@ -19,10 +19,10 @@ type fleet struct {
 	tried  map[netip.Addr]bool
 }
 
-func (f *fleet) Self() node.Process                  { return f.self }
-func (f *fleet) Others() []node.Process              { return f.others }
-func (f *fleet) Has(addr netip.Addr) bool            { return f.self.Addresses.Has(addr) }
-func (f *fleet) Tried(addresses map[netip.Addr]bool) { f.tried = addresses }
+func (f *fleet) Self() node.Process                         { return f.self }
+func (f *fleet) Others() []node.Process                     { return f.others }
+func (f *fleet) Has(addr netip.Addr) bool                   { return f.self.Addresses.Has(addr) }
+func (f *fleet) RecordTrials(addresses map[netip.Addr]bool) { f.tried = addresses }
 
 func process(name string, addresses ...string) node.Process {
 	p := node.Process{Name: name, Roles: []string{node.Delivers}, Egress: "here", Alive: true}
@@ -63,12 +63,12 @@ func TestTheNearestAddressOfAPoolIsChosen(t *testing.T) {
 	if !from["192.0.2.1"] || !from["192.0.2.6"] || len(from) != 2 {
 		t.Errorf("mail leaves from %v, want the addresses here alone: 192.0.2.1 and the pair", from)
 	}
-	for label, want := range map[string]Place{"192.0.2.1": Open, "192.0.2.2": Elsewhere, "192.0.2.3": Elsewhere, "192.0.2.4": Elsewhere, "192.0.2.5": Elsewhere, "192.0.2.6": Open, "": Open, "smarthost:a:25": Open, "192.0.2.99": Open} {
+	for label, want := range map[string]Routing{"192.0.2.1": Open, "192.0.2.2": OnOtherNode, "192.0.2.3": OnOtherNode, "192.0.2.4": OnOtherNode, "192.0.2.5": OnOtherNode, "192.0.2.6": Open, "": Open, "smarthost:a:25": Open, "192.0.2.99": Open} {
 		if got := s.Place(label); got != want {
 			t.Errorf("what waits for %q is in place %d, want %d", label, got, want)
 		}
 	}
-	if got := s.known.outlet("192.0.2.6").way.LocalAddrs; !slices.Equal(got, []netip.Addr{netip.MustParseAddr("2001:db8::6")}) {
+	if got := s.known.findOutlet("192.0.2.6").way.LocalAddrs; !slices.Equal(got, []netip.Addr{netip.MustParseAddr("2001:db8::6")}) {
 		t.Errorf("a pair of which only IPv6 is here leaves from %v", got)
 	}
 	if got := choose(t, s, 1, Question{AccountID: w.dedicated}); got[0] != "192.0.2.5" {
@@ -93,10 +93,10 @@ func TestAnAddressThatIsGoneIsPassedOver(t *testing.T) {
 	f := &fleet{self: process("one"), others: []node.Process{dead}}
 	s := w.among(t, f, 10*time.Minute)
 	reread(t, s)
-	if got := choose(t, s, 1, Question{AccountID: w.free}); got[0] != "" || s.Place("192.0.2.1") != Adrift {
+	if got := choose(t, s, 1, Question{AccountID: w.free}); got[0] != "" || s.Place("192.0.2.1") != Orphaned {
 		t.Errorf("mail leaves from %q (place %d), want the machine's own address", got[0], s.Place("192.0.2.1"))
 	}
-	if got := choose(t, s, 1, Question{AccountID: w.dedicated}); got[0] != "192.0.2.5" || s.Place("192.0.2.5") != Stranded {
+	if got := choose(t, s, 1, Question{AccountID: w.dedicated}); got[0] != "192.0.2.5" || s.Place("192.0.2.5") != Unroutable {
 		t.Errorf("mail of an address of an account leaves from %q (place %d), want that it waits", got[0], s.Place("192.0.2.5"))
 	}
 	if n := strings.Count(w.logged.String(), "no process has a source address"); n != 2 {
@@ -104,19 +104,19 @@ func TestAnAddressThatIsGoneIsPassedOver(t *testing.T) {
 	}
 	f.others[0].Alive, f.others[0].Silent = true, 0
 	reread(t, s)
-	if s.Place("192.0.2.1") != Elsewhere || s.Place("192.0.2.5") != Elsewhere {
+	if s.Place("192.0.2.1") != OnOtherNode || s.Place("192.0.2.5") != OnOtherNode {
 		t.Error("a process is back, and what waits for its addresses is not left to it")
 	}
 	f.others = nil
 	reread(t, s)
-	if got := choose(t, s, 1, Question{AccountID: w.free}); got[0] != "192.0.2.1" || s.Place("192.0.2.1") != Elsewhere {
+	if got := choose(t, s, 1, Question{AccountID: w.free}); got[0] != "192.0.2.1" || s.Place("192.0.2.1") != OnOtherNode {
 		t.Errorf("right after the process has ended mail leaves from %q, want that its address is waited for", got[0])
 	}
 	// Unless there is another of the pool here: then what waits is chosen anew at once.
 	w.add(t, SourceInput{Address: "192.0.2.2", Pool: "shared"})
 	f.self = process("one", "192.0.2.2")
 	reread(t, s)
-	if got := choose(t, s, 1, Question{AccountID: w.free}); got[0] != "192.0.2.2" || s.Place("192.0.2.1") != Adrift || s.Place("192.0.2.5") != Elsewhere {
+	if got := choose(t, s, 1, Question{AccountID: w.free}); got[0] != "192.0.2.2" || s.Place("192.0.2.1") != Orphaned || s.Place("192.0.2.5") != OnOtherNode {
 		t.Errorf("with an address here mail leaves from %q, and what waits is in places %d and %d", got[0], s.Place("192.0.2.1"), s.Place("192.0.2.5"))
 	}
 }

@@ -183,10 +183,10 @@ func (s *Service) Smarthosts(ctx context.Context, account string) ([]*ent.Smarth
 func (s *Service) RemoveSmarthost(ctx context.Context, smarthostID string) error {
 	return s.change(ctx, "remove smarthost", func(tx *ent.Tx) error {
 		if !id.Is(id.Smarthost, smarthostID) {
-			return fault.Missing("smarthost", smarthostID)
+			return fault.NoSuch("smarthost", smarthostID)
 		}
 		if err := tx.Smarthost.DeleteOneID(smarthostID).Exec(ctx); ent.IsNotFound(err) {
-			return fault.Missing("smarthost", smarthostID)
+			return fault.NoSuch("smarthost", smarthostID)
 		} else if err != nil {
 			return err
 		}

@@ -45,14 +45,14 @@ type outlet struct {
 	pending int64
 }
 
-// warm tells whether there is no limit.
-func (o *outlet) warm() bool {
+// isWarm tells whether there is no limit.
+func (o *outlet) isWarm() bool {
 	return !slices.ContainsFunc(o.sources, func(s source) bool { return !s.warm })
 }
 
-// left is what may still begin today. Which address of a pair a delivery leaves from
+// remainingToday is what may still begin today. Which address of a pair a delivery leaves from
 // is known later only, so both count it and the smaller allowance holds.
-func (o *outlet) left() int64 {
+func (o *outlet) remainingToday() int64 {
 	left := int64(1 << 62)
 	for _, s := range o.sources {
 		if !s.warm {
@@ -85,9 +85,9 @@ type snapshot struct {
 // asksPlan tells whether the plan of an account matters.
 func (s *snapshot) asksPlan() bool { return len(s.dedicated) > 0 || s.shares }
 
-// arrange makes outlets of sources: those of one pool, account and hostname are one
+// arrangeSources makes outlets of sources: those of one pool, account and hostname are one
 // as long as they have different families.
-func (s *snapshot) arrange() {
+func (s *snapshot) arrangeSources() {
 	s.dedicated, s.byAddress = map[string]tiers{}, map[netip.Addr]*outlet{}
 	var all []*outlet
 	for _, src := range s.sources {
@@ -138,9 +138,9 @@ func (s *snapshot) pools(all []*outlet) {
 		}
 	}
 	for accountID, own := range dedicated {
-		s.dedicated[accountID] = near(own)
+		s.dedicated[accountID] = byReach(own)
 	}
-	s.pool, s.shared, s.shares = near(pool), near(shared), len(pool) > 0
+	s.pool, s.shared, s.shares = byReach(pool), byReach(shared), len(pool) > 0
 }
 
 // opened is a password, kept so that it is not opened every few seconds.
@@ -179,7 +179,7 @@ func (w *Ways) read(ctx context.Context) error {
 		}
 	}
 	w.known = next
-	if before != nil && next.gains(before) {
+	if before != nil && next.hasGained(before) {
 		select {
 		case w.gained <- struct{}{}:
 		default: // one wake is waiting there already
@@ -188,8 +188,8 @@ func (w *Ways) read(ctx context.Context) error {
 	return nil
 }
 
-// gains tells whether a way that another process had before may be for this one now.
-func (s *snapshot) gains(before *snapshot) bool {
+// hasGained tells whether a way that another process had before may be for this one now.
+func (s *snapshot) hasGained(before *snapshot) bool {
 	for addr, o := range s.byAddress {
 		if was := before.byAddress[addr]; was != nil && was.reach != o.reach && o.reach != away {
 			return true
@@ -219,8 +219,8 @@ func (r *reader) next(ctx context.Context, before *snapshot) (*snapshot, error) 
 	if err := r.readSmarthosts(ctx, next, before); err != nil {
 		return nil, err
 	}
-	r.locate(ctx, next)
-	next.arrange()
+	r.locateSources(ctx, next)
+	next.arrangeSources()
 	return next, nil
 }
 
@@ -242,7 +242,7 @@ func readSources(ctx context.Context, d *db.DB, into *snapshot) error {
 			return fmt.Errorf("source %s: %w", src.id, err)
 		}
 		if !src.warm {
-			src.limit, src.warm = allowance(src.day)
+			src.limit, src.warm = allowanceOn(src.day)
 			src.day++
 		}
 		into.sources = append(into.sources, src)

@@ -98,7 +98,7 @@ func (s *Service) AddSource(ctx context.Context, in SourceInput) (*ent.Source, e
 		}
 		stored, err = add.Save(ctx)
 		if ent.IsConstraintError(err) {
-			return fault.Conflictf(fault.CodeConflict, "There is already a source with the address %s", parsed.addr).Because(err)
+			return fault.Conflictf(fault.CodeConflict, "There is already a source with the address %s", parsed.addr).WithCause(err)
 		}
 		return err
 	})
@@ -120,7 +120,7 @@ func (s *Service) checkSource(ctx context.Context, in source) error {
 		names[i] = p.Name
 	}
 	switch {
-	case has(list, in.addr, in.node):
+	case hasAddress(list, in.addr, in.node):
 		return nil
 	case len(list) == 0 && in.node == "":
 		return fault.InvalidField("address", "this machine does not have %s, and no process that delivers runs", in.addr)
@@ -219,13 +219,13 @@ func findSource(ctx context.Context, tx *ent.Tx, addressOrID string) (*ent.Sourc
 	if !id.Is(id.Source, addressOrID) {
 		addr, err := netip.ParseAddr(addressOrID)
 		if err != nil {
-			return nil, fault.Missing("source", addressOrID)
+			return nil, fault.NoSuch("source", addressOrID)
 		}
 		which = entsource.Address(addr.Unmap().String())
 	}
 	found, err := tx.Source.Query().Where(which).Only(ctx)
 	if ent.IsNotFound(err) {
-		return nil, fault.Missing("source", addressOrID)
+		return nil, fault.NoSuch("source", addressOrID)
 	}
 	return found, err
 }

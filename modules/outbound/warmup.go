@@ -9,9 +9,9 @@ package outbound
 // that needs no warming is added warm.
 var warmup = []int64{50, 100, 500, 1_000, 5_000, 10_000, 20_000, 40_000, 70_000, 100_000}
 
-// allowance is what an address may send on a day of its warm-up, the first being day
+// allowanceOn is what an address may send on a day of its warm-up, the first being day
 // 0; warm when the warm-up is over.
-func allowance(day int) (limit int64, warm bool) {
+func allowanceOn(day int) (limit int64, warm bool) {
 	if day >= len(warmup) {
 		return 0, true
 	}

@@ -18,7 +18,7 @@ func (s *session) Mechanisms() []string { return []string{sasl.Plain, sasl.Login
 
 // Auth begins an exchange.
 func (s *session) Auth(ctx context.Context, mechanism string) (sasl.Server, error) {
-	if !s.service.guard.allows(s.peer.Remote) {
+	if !s.service.guard.isAllowed(s.peer.Remote) {
 		return nil, replyFailures
 	}
 	switch mechanism {
@@ -42,7 +42,7 @@ func (s *session) signIn(ctx context.Context, username, password string) error {
 		s.signedIn, s.password = true, with
 		return nil
 	case fault.KindOf(err) == fault.Unauthorized:
-		s.service.guard.failed(s.peer.Remote)
+		s.service.guard.recordFailure(s.peer.Remote)
 		return replyCredentials
 	}
 	s.service.log.WarnContext(loglimit.Collapse(ctx, "lookup"), "a password could not be looked up", slog.Any(telemetry.KeyError, err))

@@ -50,7 +50,7 @@ func (s *Credentials) authenticate(ctx context.Context, username, password strin
 	var err error
 	if with.apiKey {
 		found, err = s.byKey(ctx, with.hash)
-	} else if found, err = s.load(ctx, with.hash); err == nil {
+	} else if found, err = s.loadCredential(ctx, with.hash); err == nil {
 		s.known.Set(with.hash, found)
 	}
 	switch {
@@ -82,12 +82,12 @@ func (s *Credentials) markUsed(c credential) {
 	}
 }
 
-// again asks whether what signed in still holds.
-func (s *Credentials) again(ctx context.Context, with signedInWith) (found credential, err error) {
+// recheckCredential asks whether what signed in still holds.
+func (s *Credentials) recheckCredential(ctx context.Context, with signedInWith) (found credential, err error) {
 	if with.apiKey {
 		found, err = s.byKey(ctx, with.hash)
 	} else {
-		found, err = s.known.Get(ctx, with.hash, s.load)
+		found, err = s.known.Get(ctx, with.hash, s.loadCredential)
 	}
 	switch {
 	case err != nil:
@@ -103,7 +103,7 @@ SELECT k.id, k.account_id, coalesce(k.domain_ids, '[]'::jsonb)::text, a.suspende
   FROM smtp_credentials k JOIN accounts a ON a.id = k.account_id ` + creators.Joins + `
  WHERE k.hash = $1 AND k.revoked_at IS NULL`
 
-func (s *Credentials) load(ctx context.Context, hash passwordHash) (credential, error) {
+func (s *Credentials) loadCredential(ctx context.Context, hash passwordHash) (credential, error) {
 	found := credential{known: true}
 	var domainIDs string
 	var by creators.Row

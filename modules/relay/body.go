@@ -19,17 +19,17 @@ const (
 
 // take reads a whole message into a content, which the caller closes.
 func (s *Service) take(ctx context.Context, accountID string, body io.Reader) (*intake.Content, error) {
-	c := s.budget.Content(intake.Terms{Owner: intake.Owner{Account: accountID}, Small: light, Most: MaxMessage, Patience: roomWait})
-	err := c.Arrive(ctx, intake.Arrival{From: body, Limit: MaxMessage, Size: -1, Cut: func() { smtpserver.Cut(body, replyRoom) }})
+	c := s.budget.NewContent(intake.Terms{Tenant: intake.Tenant{Account: accountID}, MaxMemory: light, MaxSize: MaxMessage, Patience: roomWait})
+	err := c.Receive(ctx, intake.Upload{From: body, Limit: MaxMessage, Size: -1, Cut: func() { smtpserver.Cut(body, replyRoom) }})
 	if err != nil {
 		c.Close()
-		return nil, refused(err)
+		return nil, refusalFor(err)
 	}
 	return c, nil
 }
 
-// refused makes a lack of room an answer.
-func refused(err error) error {
+// refusalFor makes a lack of room an answer.
+func refusalFor(err error) error {
 	if errors.Is(err, intake.ErrFull) || errors.Is(err, intake.ErrCut) {
 		return replyRoom
 	}
@@ -42,7 +42,7 @@ func (s *Service) work(ctx context.Context, accountID string, size int64) (relea
 	if size <= light {
 		return func() {}, nil
 	}
-	return s.budget.Work(ctx, intake.Owner{Account: accountID}, 3*size+min(size, mostTexts), roomWait)
+	return s.budget.AcquireWork(ctx, intake.Tenant{Account: accountID}, 3*size+min(size, mostTexts), roomWait)
 }
 
 // mostTexts is what is made of the texts of a message: text and html of 5 MB, twice.

@@ -98,7 +98,7 @@ func (in NewCredential) checkBounds(ctx context.Context, tx *ent.Tx) (maker *ent
 		return nil, err
 	}
 	if !known {
-		return nil, fault.Missing("account", in.AccountID)
+		return nil, fault.NoSuch("account", in.AccountID)
 	}
 	var allowed []string
 	if in.MadeBy != "" {
@@ -117,11 +117,11 @@ func (in NewCredential) checkBounds(ctx context.Context, tx *ent.Tx) (maker *ent
 			return nil, err
 		}
 	}
-	return maker, bounds(in.DomainIDs, owned, allowed).Err()
+	return maker, boundDomains(in.DomainIDs, owned, allowed).Err()
 }
 
-// bounds is pure: a key makes no credential that may send from more than itself.
-func bounds(asked, owned, allowed []string) fault.Fields {
+// boundDomains is pure: a key makes no credential that may send from more than itself.
+func boundDomains(asked, owned, allowed []string) fault.Fields {
 	wrong := fault.Fields{}
 	for i, domainID := range asked {
 		switch {
@@ -189,7 +189,7 @@ func (s *Credentials) Get(ctx context.Context, accountID, credentialID string) (
 	found, err := s.db.Ent.SMTPCredential.Query().Where(smtpcredential.ID(credentialID), smtpcredential.AccountID(accountID)).Only(ctx)
 	switch {
 	case ent.IsNotFound(err):
-		return nil, fault.Missing("SMTP credential", credentialID)
+		return nil, fault.NoSuch("SMTP credential", credentialID)
 	case err != nil:
 		return nil, fmt.Errorf("smtp credential: %w", err)
 	}
@@ -228,17 +228,17 @@ type Filter struct {
 
 // Filtered is List for the credentials that a filter lets pass.
 func (s *Credentials) Filtered(ctx context.Context, accountID string, f Filter, r page.Request) (page.Page[*ent.SMTPCredential], error) {
-	return page.Newest(ctx, s.cursors, page.List{Name: "smtp_credentials", AccountID: accountID}, r, s.query(accountID, f),
+	return page.Newest(ctx, s.cursors, page.List{Name: "smtp_credentials", AccountID: accountID}, r, s.queryCredential(accountID, f),
 		func(c *ent.SMTPCredential) string { return c.ID })
 }
 
 // Count counts the account's credentials that a filter lets pass, up to a number.
 func (s *Credentials) Count(ctx context.Context, accountID string, f Filter, most int) (int, error) {
-	found, err := s.query(accountID, f).Limit(most).IDs(ctx)
+	found, err := s.queryCredential(accountID, f).Limit(most).IDs(ctx)
 	return len(found), err
 }
 
-func (s *Credentials) query(accountID string, f Filter) *ent.SMTPCredentialQuery {
+func (s *Credentials) queryCredential(accountID string, f Filter) *ent.SMTPCredentialQuery {
 	query := s.db.Ent.SMTPCredential.Query().Where(smtpcredential.AccountID(accountID))
 	switch {
 	case f.Revoked == nil:

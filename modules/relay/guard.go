@@ -30,19 +30,19 @@ func newGuard(most int, within time.Duration) *guard {
 	return &guard{most: most, time: within, counts: map[netip.Prefix]failures{}}
 }
 
-// allows tells whether the address may try a password.
-func (g *guard) allows(addr netip.Addr) bool {
+// isAllowed tells whether the address may try a password.
+func (g *guard) isAllowed(addr netip.Addr) bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	f, found := g.counts[intake.Neighbourhoods(addr)[0]]
+	f, found := g.counts[intake.ContainingPrefixes(addr)[0]]
 	return !found || f.n < g.most || time.Since(f.since) >= g.time
 }
 
-// failed counts a wrong password.
-func (g *guard) failed(addr netip.Addr) {
+// recordFailure counts a wrong password.
+func (g *guard) recordFailure(addr netip.Addr) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	key := intake.Neighbourhoods(addr)[0]
+	key := intake.ContainingPrefixes(addr)[0]
 	f, found := g.counts[key]
 	if !found || time.Since(f.since) >= g.time {
 		f = failures{since: time.Now()}

@@ -58,8 +58,8 @@ type header struct {
 	options   options
 }
 
-// take judges one field and keeps it, or what it asks for. Its error is the answer.
-func (h *header) take(f verbatim.Field) error {
+// takeField judges one field and keeps it, or what it asks for. Its error is the answer.
+func (h *header) takeField(f verbatim.Field) error {
 	name := strings.ToLower(f.Name)
 	if removed[name] {
 		return nil
@@ -77,13 +77,13 @@ func (h *header) take(f verbatim.Field) error {
 		return badHeader(f.Name, "has a line break or another control character")
 	}
 	if strings.HasPrefix(name, strings.ToLower(headerPrefix)) {
-		return h.options.take(f.Name, name, decoded)
+		return h.options.takeOption(f.Name, name, decoded)
 	}
 	if !written[name] && !strings.HasPrefix(name, "content-") {
 		if err := address.ValidateHeader(f.Name, ""); err != nil {
-			return forbidden(f.Name + ": " + err.Error())
+			return forbiddenReply(f.Name + ": " + err.Error())
 		}
-		h.custom = custom(h.custom, f.Name, decoded)
+		h.custom = customHeaders(h.custom, f.Name, decoded)
 	}
 	if err := h.understand(name, &f, value, decoded); err != nil || f.Raw == nil {
 		return err
@@ -159,8 +159,8 @@ func isASCII(s string) bool {
 	return !strings.ContainsFunc(s, func(r rune) bool { return r >= utf8.RuneSelf })
 }
 
-// take reads one of the fields that are for us.
-func (o *options) take(shown, name, value string) error {
+// takeOption reads one of the fields that are for us.
+func (o *options) takeOption(shown, name, value string) error {
 	moment := func() (*time.Time, error) {
 		at, err := time.Parse(time.RFC3339, value)
 		if err != nil {

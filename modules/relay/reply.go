@@ -38,15 +38,15 @@ func badHeader(name, reason string) *smtpserver.Reply {
 	return r
 }
 
-// forbidden refuses what is not allowed to this sender.
-func forbidden(text string) *smtpserver.Reply {
+// forbiddenReply refuses what is not allowed to this sender.
+func forbiddenReply(text string) *smtpserver.Reply {
 	r := smtpserver.Refuse(550, "5.7.1", text)
 	r.Reason = "policy"
 	return r
 }
 
-// suppressed refuses a message that was recorded and goes to nobody.
-func suppressed(r sending.Receipt) *smtpserver.Reply {
+// suppressedReply refuses a message that was recorded and goes to nobody.
+func suppressedReply(r sending.Receipt) *smtpserver.Reply {
 	answer := smtpserver.Refuse(550, "5.7.1", "Not sent, recorded as "+r.ID+": suppressed "+strings.Join(r.Suppressed, ", "))
 	answer.Reason = "suppressed"
 	return answer
@@ -61,16 +61,16 @@ func replyTo(err error) error {
 	refused := fault.From(err)
 	switch refused.Kind {
 	case fault.Invalid:
-		return invalid(refused)
+		return invalidReply(refused)
 	case fault.Unauthorized:
 		return replyCredentials
 	case fault.Forbidden, fault.NotFound:
-		return forbidden(refused.Message)
+		return forbiddenReply(refused.Message)
 	case fault.Conflict:
 		if refused.Code == fault.CodeIdempotencyInProgress {
 			return smtpserver.Refuse(451, "4.3.0", refused.Message)
 		}
-		return forbidden(refused.Message)
+		return forbiddenReply(refused.Message)
 	case fault.TooLarge:
 		return smtpserver.Refuse(552, "5.3.4", refused.Message)
 	case fault.Limit:
@@ -80,13 +80,13 @@ func replyTo(err error) error {
 		}
 		r.Reason = refused.Code
 		return r
-	case fault.Away, fault.Internal, fault.Upstream:
+	case fault.Unavailable, fault.Internal, fault.Upstream:
 	}
 	return err
 }
 
-// invalid names one wrong field by what a client knows it by.
-func invalid(refused *fault.Error) *smtpserver.Reply {
+// invalidReply names one wrong field by what a client knows it by.
+func invalidReply(refused *fault.Error) *smtpserver.Reply {
 	if len(refused.Fields) == 0 {
 		return smtpserver.Refuse(550, "5.6.0", refused.Message)
 	}
@@ -95,9 +95,9 @@ func invalid(refused *fault.Error) *smtpserver.Reply {
 	base, _, _ := strings.Cut(strings.ReplaceAll(field, ".", "["), "[")
 	switch base {
 	case "headers":
-		return forbidden(strings.TrimPrefix(field, "headers.") + ": " + reason)
+		return forbiddenReply(strings.TrimPrefix(field, "headers.") + ": " + reason)
 	case "attachments":
-		return forbidden("An attachment " + reason)
+		return forbiddenReply("An attachment " + reason)
 	case "to", "cc", "bcc":
 		return smtpserver.Refuse(550, "5.1.3", "A recipient "+reason)
 	}

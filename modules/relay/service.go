@@ -56,7 +56,7 @@ type Rate interface {
 
 // Answers remembers what was answered under an idempotency key.
 type Answers interface {
-	Begin(ctx context.Context, accountID, operation, key string, canonicalBody []byte) (*idempotency.Claim, *idempotency.Answer, error)
+	Begin(ctx context.Context, accountID, operation, key string, canonicalBody []byte) (*idempotency.Claim, *idempotency.Response, error)
 }
 
 // Params is what taking messages needs.

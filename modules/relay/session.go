@@ -59,7 +59,7 @@ func (s *session) Mail(ctx context.Context, from smtpserver.Path, _ smtpserver.M
 	}
 	ctx, cancel := context.WithTimeout(ctx, fault.AnswerWithin)
 	defer cancel()
-	found, err := s.service.credentials.again(ctx, s.password)
+	found, err := s.service.credentials.recheckCredential(ctx, s.password)
 	if err != nil {
 		return replyTo(err)
 	}
@@ -118,7 +118,7 @@ func (s *session) Data(ctx context.Context, body io.Reader) error {
 		return err
 	}
 	defer content.Close()
-	receipt, err := s.submit(ctx, content)
+	receipt, err := s.submitMessage(ctx, content)
 	if err != nil {
 		return err
 	}
@@ -127,20 +127,20 @@ func (s *session) Data(ctx context.Context, body io.Reader) error {
 		slog.String("credential_id", s.credential.id), slog.String(telemetry.KeyEmailID, receipt.ID), slog.String("status", receipt.Status),
 		slog.String("remote", s.peer.Remote.String()), slog.Int64("size", content.Size()), slog.Int("recipients", len(s.to)), slog.Duration("duration", time.Since(begin)))
 	if len(receipt.Suppressed) > 0 {
-		return suppressed(receipt)
+		return suppressedReply(receipt)
 	}
 	return smtpserver.Accept("OK " + receipt.ID)
 }
 
-// submit judges a message that has come whole, and hands it to sending. Its error is the
+// submitMessage judges a message that has come whole, and hands it to sending. Its error is the
 // answer.
-func (s *session) submit(ctx context.Context, content *intake.Content) (receipt sending.Receipt, err error) {
+func (s *session) submitMessage(ctx context.Context, content *intake.Content) (receipt sending.Receipt, err error) {
 	release, err := s.service.work(ctx, s.credential.caller.AccountID, content.Size())
 	if err != nil {
-		return receipt, refused(err)
+		return receipt, refusalFor(err)
 	}
 	defer release()
-	err = intake.Guarded(func() error {
+	err = intake.RecoverDiskFault(func() error {
 		raw, err := content.Bytes()
 		if err != nil {
 			return err
@@ -149,10 +149,10 @@ func (s *session) submit(ctx context.Context, content *intake.Content) (receipt 
 		if err != nil {
 			return err
 		}
-		receipt, err = s.send(ctx, sub, raw)
+		receipt, err = s.sendMessage(ctx, sub, raw)
 		return replyTo(err)
 	})
-	return receipt, refused(err)
+	return receipt, refusalFor(err)
 }
 
 // operation is what idempotency keys of the relay are for: one that was used on another
@@ -166,7 +166,7 @@ type kept struct {
 	Suppressed []string `json:"suppressed,omitempty"`
 }
 
-func (s *session) send(ctx context.Context, sub submission, raw []byte) (sending.Receipt, error) {
+func (s *session) sendMessage(ctx context.Context, sub submission, raw []byte) (sending.Receipt, error) {
 	ctx, cancel := context.WithTimeout(ctx, fault.AnswerWithin)
 	defer cancel()
 	r := sending.Request{Message: sub.message}
@@ -199,15 +199,15 @@ func (s *session) fingerprint(raw []byte) []byte {
 	return h.Sum(nil)
 }
 
-func render(r sending.Receipt) idempotency.Answer {
+func render(r sending.Receipt) idempotency.Response {
 	body, err := json.Marshal(kept{r.ID, r.Status, r.Suppressed})
 	if err != nil {
 		panic("relay: strings cannot be encoded: " + err.Error())
 	}
-	return idempotency.Answer{Status: http.StatusOK, Body: body}
+	return idempotency.Response{Status: http.StatusOK, Body: body}
 }
 
-func replayed(a *idempotency.Answer) (sending.Receipt, error) {
+func replayed(a *idempotency.Response) (sending.Receipt, error) {
 	var earlier kept
 	if err := json.Unmarshal(a.Body, &earlier); err != nil {
 		return sending.Receipt{}, fmt.Errorf("read the answer of an earlier submission: %w", err)

@@ -34,7 +34,7 @@ func newSubmission(raw []byte, envelope []address.Address) (submission, error) {
 	}
 	h := header{seen: map[string]bool{}}
 	for _, f := range fields {
-		if err := h.take(f); err != nil {
+		if err := h.takeField(f); err != nil {
 			return submission{}, err
 		}
 	}
@@ -46,7 +46,7 @@ func newSubmission(raw []byte, envelope []address.Address) (submission, error) {
 	*m = h.options.message
 	m.From, m.Subject, m.Headers, m.ReplyTo = mailbox(*h.from), h.subject, h.custom, mailboxes(h.replyTo)
 	for _, a := range envelope {
-		switch to, cc := named(h.to, a), named(h.cc, a); {
+		switch to, cc := findMailbox(h.to, a), findMailbox(h.cc, a); {
 		case to != nil:
 			m.To = append(m.To, mailbox(*to))
 		case cc != nil:
@@ -57,17 +57,17 @@ func newSubmission(raw []byte, envelope []address.Address) (submission, error) {
 	}
 	m.Relayed = &sending.Relayed{MIME: verbatim.Join(h.kept, body), MessageID: h.messageID}
 	changed := m.Unsubscribe != nil && *m.Unsubscribe
-	if m.Relayed.Places, err = places(m.Relayed.MIME, changed); err != nil {
+	if m.Relayed.Places, err = countPlaces(m.Relayed.MIME, changed); err != nil {
 		return sub, err
 	}
 	err = readFiles(m.Relayed, h.kept)
 	return sub, err
 }
 
-// places counts {{unsubscribe_url}} in the texts of a message: in those that the link is put
+// countPlaces counts {{unsubscribe_url}} in the texts of a message: in those that the link is put
 // into, if it is, else in those that a reader sees. Only texts that are encoded have to be read
 // for that, and those that have the word.
-func places(raw []byte, changed bool) (n int, err error) {
+func countPlaces(raw []byte, changed bool) (n int, err error) {
 	if !encodedText.Match(raw) && !bytes.Contains(raw, []byte("unsubscribe_url")) {
 		return 0, nil
 	}
@@ -109,8 +109,8 @@ func readFiles(r *sending.Relayed, fields []verbatim.Field) error {
 	return nil
 }
 
-// named finds an address of the envelope in a field, which may give it a name.
-func named(list []address.Address, a address.Address) *address.Address {
+// findMailbox finds an address of the envelope in a field, which may give it a name.
+func findMailbox(list []address.Address, a address.Address) *address.Address {
 	i := slices.IndexFunc(list, func(other address.Address) bool { return strings.EqualFold(other.AddrSpec(), a.AddrSpec()) })
 	if i < 0 {
 		return nil
@@ -135,8 +135,8 @@ type options struct {
 	key     string
 }
 
-// custom are the fields that a caller of the API could have given in headers, once each.
-func custom(list []shape.Header, name, value string) []shape.Header {
+// customHeaders are the fields that a caller of the API could have given in headers, once each.
+func customHeaders(list []shape.Header, name, value string) []shape.Header {
 	if len(list) >= sending.MaxHeaders || address.ValidateHeader(name, value) != nil ||
 		slices.ContainsFunc(list, func(h shape.Header) bool { return strings.EqualFold(h.Name, name) }) {
 		return list

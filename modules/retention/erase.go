@@ -79,7 +79,7 @@ func (s *Service) Erase(ctx context.Context, accountID, email string) (Erased, e
 // eraseKept erases what other modules keep of an address: all, or only what acts by itself.
 func (s *Service) eraseKept(ctx context.Context, accountID, addr string, actingOnly bool) error {
 	for _, kept := range s.kept {
-		if actingOnly && !kept.Acts {
+		if actingOnly && !kept.Active {
 			continue
 		}
 		if _, err := kept.Erase(ctx, accountID, addr); err != nil {

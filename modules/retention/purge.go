@@ -97,12 +97,12 @@ func (s *Service) purgeAccount(ctx context.Context, a accounts.Retention, now ti
 	if s.near.Mail == nil {
 		return nil
 	}
-	n, err := s.pass(ctx, a.AccountID, records.Records, forRecords, s.deleteEmails)
+	n, err := s.walkEmails(ctx, a.AccountID, records.Records, forRecords, s.deleteEmails)
 	total.Records += n
 	if err != nil {
 		return fmt.Errorf("records: %w", err)
 	}
-	n, err = s.pass(ctx, a.AccountID, records.Bodies, forBodies, s.near.Mail.PurgeBodies)
+	n, err = s.walkEmails(ctx, a.AccountID, records.Bodies, forBodies, s.near.Mail.PurgeBodies)
 	total.Bodies += n
 	if err != nil {
 		return fmt.Errorf("bodies: %w", err)
@@ -124,7 +124,7 @@ func (s *Service) purgeReceived(ctx context.Context, accountID string, records, 
 			break
 		}
 	}
-	after, err := s.mark(ctx, accountID, receivedKind)
+	after, err := s.loadMark(ctx, accountID, receivedKind)
 	for err == nil {
 		var n int
 		var last string
@@ -151,12 +151,12 @@ func (s *Service) deleteEmails(ctx context.Context, accountID string, ids []stri
 	return s.near.Mail.Delete(ctx, accountID, ids)
 }
 
-// pass walks the account's old emails from its mark on, and then those whose time
+// walkEmails walks the account's old emails from its mark on, and then those whose time
 // came late.
-func (s *Service) pass(ctx context.Context, accountID string, keep records.Keep, cutoff time.Time,
+func (s *Service) walkEmails(ctx context.Context, accountID string, keep records.Keep, cutoff time.Time,
 	purge func(context.Context, string, []string) (int, error)) (total int, err error) {
 	kind := map[records.Keep]string{records.Records: "records", records.Bodies: "bodies"}[keep]
-	after, err := s.mark(ctx, accountID, kind)
+	after, err := s.loadMark(ctx, accountID, kind)
 	if err != nil {
 		return 0, err
 	}
@@ -208,7 +208,7 @@ ON CONFLICT (account_id, kind) DO UPDATE SET until_id = excluded.until_id,
 	updated_at = CASE WHEN m.updated_at > now() - $4 * interval '1 second' THEN m.updated_at ELSE now() END`
 )
 
-func (s *Service) mark(ctx context.Context, accountID, kind string) (until string, err error) {
+func (s *Service) loadMark(ctx context.Context, accountID, kind string) (until string, err error) {
 	err = s.db.SQL.QueryRowContext(ctx, markSQL, accountID, kind, markLife.Seconds()).Scan(&until)
 	if errors.Is(err, sql.ErrNoRows) {
 		return "", nil

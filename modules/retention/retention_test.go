@@ -196,8 +196,8 @@ func TestErasingFollowsTheEmailsAlsoAfterAnError(t *testing.T) {
 func TestWhatActsIsErasedBeforeAllElseAndAgain(t *testing.T) {
 	t.Parallel()
 	mail := &stock{}
-	keep := func(what string, acts bool) module.Kept {
-		return module.Kept{What: what, Acts: acts, Erase: func(_ context.Context, _, address string) (int64, error) {
+	keep := func(what string, acts bool) module.PersonalData {
+		return module.PersonalData{What: what, Active: acts, Erase: func(_ context.Context, _, address string) (int64, error) {
 			mail.calls = append(mail.calls, "erase "+what+" of "+address)
 			return 1, nil
 		}, EraseUser: func(_ context.Context, _, userID string) (int64, error) {
@@ -206,7 +206,7 @@ func TestWhatActsIsErasedBeforeAllElseAndAgain(t *testing.T) {
 		}}
 	}
 	d, log := dbtest.New(t), slog.New(slog.DiscardHandler)
-	s := New(Params{DB: d, Neighbours: Neighbours{Mail: mail, Follower: mail}, Kept: []module.Kept{keep("texts", false), keep("notes", false), keep("runs", true)}, Facts: bus.New(d, log, bus.Options{}), Logger: log})
+	s := New(Params{DB: d, Neighbours: Neighbours{Mail: mail, Follower: mail}, Kept: []module.PersonalData{keep("texts", false), keep("notes", false), keep("runs", true)}, Facts: bus.New(d, log, bus.Options{}), Logger: log})
 	if _, err := s.Erase(t.Context(), "acc_a", "bob@example.net"); err != nil {
 		t.Fatal(err)
 	}

@@ -86,7 +86,7 @@ type Params struct {
 	DB         *db.DB
 	Accounts   Accounts
 	Neighbours Neighbours
-	Kept       []module.Kept `group:"kept"` // by other modules
+	Kept       []module.PersonalData `group:"kept"` // by other modules
 	Facts      Facts
 	Logger     *slog.Logger
 	Workers    *worker.Metrics `optional:"true"`
@@ -95,7 +95,7 @@ type Params struct {
 // Service purges in the background and erases on demand.
 type Service struct {
 	near Neighbours
-	kept []module.Kept
+	kept []module.PersonalData
 
 	db       *db.DB
 	accounts Accounts
@@ -106,15 +106,15 @@ type Service struct {
 
 // New makes the service; nothing runs before Start.
 func New(p Params) *Service {
-	kept := slices.SortedFunc(slices.Values(p.Kept), func(a, b module.Kept) int { // Fx gives them in any order
-		return cmp.Or(cmp.Compare(rank(a), rank(b)), strings.Compare(a.What, b.What))
+	kept := slices.SortedFunc(slices.Values(p.Kept), func(a, b module.PersonalData) int { // Fx gives them in any order
+		return cmp.Or(cmp.Compare(eraseOrder(a), eraseOrder(b)), strings.Compare(a.What, b.What))
 	})
 	return &Service{db: p.DB, accounts: p.Accounts, near: p.Neighbours, kept: kept, facts: p.Facts, log: p.Logger, tasks: worker.NewTasks(p.Logger, p.Workers)}
 }
 
-// rank is 0 for what acts by itself, which is erased first.
-func rank(kept module.Kept) int {
-	if kept.Acts {
+// eraseOrder is 0 for what acts by itself, which is erased first.
+func eraseOrder(kept module.PersonalData) int {
+	if kept.Active {
 		return 0
 	}
 	return 1

@@ -25,7 +25,7 @@ type submission struct {
 	claim *idempotency.Claim
 	// answer returns the answer to the request. It is called inside the transaction, after suppression and
 	// caps were checked, and only with a claim.
-	answer func() idempotency.Answer
+	answer func() idempotency.Response
 	// each means that items can fail one by one. Otherwise, a refusal of the only item refuses the
 	// submission.
 	each bool
@@ -35,9 +35,9 @@ type submission struct {
 // errTaken marks a submission whose idempotency key another request used first.
 var errTaken = errors.New("idempotency key was used by another request")
 
-// joiner returns the writer for a submission. Large messages and batches have their own, so that single
+// joinerFor returns the writer for a submission. Large messages and batches have their own, so that single
 // messages do not wait for them.
-func (w *writer) joiner(sub *submission) *db.Joiner[*submission] {
+func (w *writer) joinerFor(sub *submission) *db.Joiner[*submission] {
 	switch {
 	case sub.size >= HeavyFrom && len(sub.items) == 1:
 		return w.lines.heavy
@@ -48,9 +48,9 @@ func (w *writer) joiner(sub *submission) *db.Joiner[*submission] {
 	}
 }
 
-// accept stores the submission along with others that are waiting. If another request used the key first, it
+// acceptSubmission stores the submission along with others that are waiting. If another request used the key first, it
 // returns the stored answer to replay.
-func (w *writer) accept(ctx context.Context, sub *submission) (*idempotency.Answer, error) {
+func (w *writer) acceptSubmission(ctx context.Context, sub *submission) (*idempotency.Response, error) {
 	began := w.tracing.Now()
 	err := w.chargeAndSubmit(ctx, sub)
 	switch {
@@ -66,12 +66,12 @@ func (w *writer) accept(ctx context.Context, sub *submission) (*idempotency.Answ
 		return nil, fmt.Errorf("store email: %w", err)
 	}
 	w.counters.count(sub.items)
-	w.traced(ctx, began, sub.items)
+	w.recordSpans(ctx, began, sub.items)
 	for _, a := range sub.items {
 		w.bus.WakeFor(a.fact)
 	}
 	for _, a := range sub.items {
-		if a.due() {
+		if a.isDue() {
 			w.signals.Wake(lifecycle.DueChannel)
 			break
 		}
@@ -87,7 +87,7 @@ func (w *writer) chargeAndSubmit(ctx context.Context, sub *submission) error {
 	accountID := sub.items[0].email.accountID // one caller, one account
 	var charged int64
 	for _, a := range sub.items {
-		a.begin()
+		a.reset()
 		charged += a.storedBytes()
 	}
 	if err := w.storage.Charge(ctx, accountID, storage.Mail, charged); err != nil {
@@ -115,11 +115,11 @@ func (w *writer) flushAccepts(ctx context.Context, batch []*submission) []error 
 	errs := make([]error, len(batch))
 	stored, err := w.storeOnce(ctx, batch)
 	if stored || err != nil && !refusedByDatabase(err) {
-		return repeat(errs, err)
+		return repeatError(errs, err)
 	}
 	err = w.db.InPreparedTx(ctx, func(tx *db.PreparedTx) error {
 		clear(errs)
-		items := begin(batch)
+		items := beginItems(batch)
 		if err := w.judgeItems(ctx, tx, items); err != nil {
 			return err
 		}
@@ -129,7 +129,7 @@ func (w *writer) flushAccepts(ctx context.Context, batch []*submission) []error 
 		if err := w.askGuards(ctx, tx, batch, errs); err != nil {
 			return err
 		}
-		return w.insertAccepted(ctx, tx, accepted(batch, errs))
+		return w.insertAccepted(ctx, tx, acceptedItems(batch, errs))
 	})
 	switch {
 	case errors.Is(err, idempotency.ErrBusy):
@@ -138,25 +138,25 @@ func (w *writer) flushAccepts(ctx context.Context, batch []*submission) []error 
 		err = w.flushItems(ctx, batch[0])
 		return []error{err}
 	case err != nil:
-		return repeat(errs, err)
+		return repeatError(errs, err)
 	}
 	return errs
 }
 
-// repeat sets every error to err.
-func repeat(errs []error, err error) []error {
+// repeatError sets every error to err.
+func repeatError(errs []error, err error) []error {
 	for i := range errs {
 		errs[i] = err
 	}
 	return errs
 }
 
-// begin discards the results of an earlier flush of the same submissions, and returns their items.
-func begin(batch []*submission) []*acceptance {
+// beginItems discards the results of an earlier flush of the same submissions, and returns their items.
+func beginItems(batch []*submission) []*acceptance {
 	items := make([]*acceptance, 0, len(batch))
 	for _, sub := range batch {
 		for _, a := range sub.items {
-			a.begin()
+			a.reset()
 			items = append(items, a)
 		}
 	}
@@ -168,7 +168,7 @@ func (w *writer) judgeItems(ctx context.Context, tx db.Execer, items []*acceptan
 	if len(items) == 0 {
 		return nil
 	}
-	blocks, err := w.suppression.Blocked(ctx, tx, addressees(items))
+	blocks, err := w.suppression.Blocked(ctx, tx, addressesOf(items))
 	if err != nil {
 		return fmt.Errorf("check suppression: %w", err)
 	}
@@ -180,8 +180,8 @@ func (w *writer) judgeItems(ctx context.Context, tx db.Execer, items []*acceptan
 	var uses []accounts.Use
 	var counted []*acceptance
 	for _, a := range items {
-		if a.counts() {
-			uses, counted = append(uses, a.use()), append(counted, a)
+		if a.countsAgainstCaps() {
+			uses, counted = append(uses, a.capUse()), append(counted, a)
 		}
 	}
 	if len(uses) == 0 {
@@ -200,7 +200,7 @@ func (w *writer) judgeItems(ctx context.Context, tx db.Execer, items []*acceptan
 // storeAnswers claims the idempotency keys. A submission whose key is taken gets errTaken, and its caps are
 // refunded.
 func (w *writer) storeAnswers(ctx context.Context, tx db.Execer, batch []*submission, errs []error) error {
-	var claimed []idempotency.ClaimedAnswer
+	var claimed []idempotency.ClaimedResponse
 	var position []int
 	for i, sub := range batch {
 		if !sub.each && sub.items[0].err != nil {
@@ -208,7 +208,7 @@ func (w *writer) storeAnswers(ctx context.Context, tx db.Execer, batch []*submis
 			continue
 		}
 		if sub.claim != nil {
-			claimed = append(claimed, idempotency.ClaimedAnswer{Claim: sub.claim, Answer: sub.answer()})
+			claimed = append(claimed, idempotency.ClaimedResponse{Claim: sub.claim, Answer: sub.answer()})
 			position = append(position, i)
 		}
 	}
@@ -226,8 +226,8 @@ func (w *writer) storeAnswers(ctx context.Context, tx db.Execer, batch []*submis
 		}
 		errs[position[j]] = errTaken
 		for _, a := range batch[position[j]].items {
-			if a.counts() && a.err == nil {
-				back = append(back, a.use())
+			if a.countsAgainstCaps() && a.err == nil {
+				back = append(back, a.capUse())
 			}
 		}
 	}
@@ -240,8 +240,8 @@ func (w *writer) storeAnswers(ctx context.Context, tx db.Execer, batch []*submis
 	return nil
 }
 
-// accepted returns the messages to insert.
-func accepted(batch []*submission, errs []error) []*acceptance {
+// acceptedItems returns the messages to insert.
+func acceptedItems(batch []*submission, errs []error) []*acceptance {
 	fresh := make([]*acceptance, 0, len(batch))
 	for i, sub := range batch {
 		if errs[i] != nil {

@@ -28,12 +28,12 @@ const nobodyBlocked = `NOT EXISTS (SELECT FROM blocked)`
 // storeOnce stores the submissions with one statement if they are all simple.
 func (w *writer) storeOnce(ctx context.Context, batch []*submission) (stored bool, err error) {
 	for _, sub := range batch {
-		simple, err := w.simple(ctx, sub)
+		simple, err := w.isSimple(ctx, sub)
 		if err != nil || !simple {
 			return false, err
 		}
 	}
-	items := begin(batch)
+	items := beginItems(batch)
 	facts := make([]event.Fact, 0, len(items))
 	for _, a := range items {
 		facts = append(facts, a.fact)
@@ -42,7 +42,7 @@ func (w *writer) storeOnce(ctx context.Context, batch []*submission) (stored boo
 	if err != nil {
 		return false, err
 	}
-	args := append(insertArgs(items), w.suppression.BlockingArg(addressees(items)))
+	args := append(insertArgs(items), w.suppression.BlockingArg(addressesOf(items)))
 	blocked, err := db.All(ctx, w.db.Prepared, db.Value[int], w.storeOnceSQL.Text, w.storeOnceSQL.Args(append(args, published...)...)...)
 	if err == nil && len(blocked) != 1 {
 		err = errors.New("the statement did not return one row")
@@ -53,8 +53,8 @@ func (w *writer) storeOnce(ctx context.Context, batch []*submission) (stored boo
 	return blocked[0] == 0, nil
 }
 
-// simple reports whether storing a submission takes only its rows.
-func (w *writer) simple(ctx context.Context, sub *submission) (bool, error) {
+// isSimple reports whether storing a submission takes only its rows.
+func (w *writer) isSimple(ctx context.Context, sub *submission) (bool, error) {
 	if sub.claim != nil || len(sub.items) == 0 {
 		return false, nil
 	}
@@ -67,7 +67,7 @@ func (w *writer) simple(ctx context.Context, sub *submission) (bool, error) {
 	return !capped, err
 }
 
-func addressees(items []*acceptance) (list []suppression.Address) {
+func addressesOf(items []*acceptance) (list []suppression.Address) {
 	for _, a := range items {
 		for _, r := range a.recipients {
 			list = append(list, suppression.Address{AccountID: a.email.accountID, Email: r.address, Category: a.email.category})

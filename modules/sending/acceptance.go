@@ -35,7 +35,7 @@ func newAcceptance(caller accounts.Caller, identity domains.Identity, msg parsed
 	a := &acceptance{files: msg.Attachments}
 	a.email = newEmailRow(caller, identity, msg, now.UTC().Truncate(time.Millisecond))
 	a.recipients = recipientRows(a.email, msg)
-	a.welcome()
+	a.setUnblocked()
 	a.size = len(a.email.html) + len(a.email.text)
 	for _, f := range a.files {
 		a.size += len(f.Data)
@@ -48,28 +48,28 @@ func (a *acceptance) receipt() Receipt {
 	return Receipt{ID: a.email.id, Status: string(a.email.status), Suppressed: a.suppressed}
 }
 
-// due reports whether its recipients are to be delivered to from now on.
-func (a *acceptance) due() bool { return a.err == nil && a.email.status == email.StatusSent }
+// isDue reports whether its recipients are to be delivered to from now on.
+func (a *acceptance) isDue() bool { return a.err == nil && a.email.status == email.StatusSent }
 
-// counts reports whether the message counts against the caps. Blocked messages do not.
-func (a *acceptance) counts() bool { return !a.blocked }
+// countsAgainstCaps reports whether the message countsAgainstCaps against the caps. Blocked messages do not.
+func (a *acceptance) countsAgainstCaps() bool { return !a.blocked }
 
-// use returns how the caps count the message: a scheduled one on the day it is due.
-func (a *acceptance) use() accounts.Use {
+// capUse returns how the caps count the message: a scheduled one on the day it is due.
+func (a *acceptance) capUse() accounts.Use {
 	return accounts.Use{AccountID: a.email.accountID, Due: orZero(a.email.scheduledAt)}
 }
 
-// begin discards the result of an earlier transaction.
-func (a *acceptance) begin() {
+// reset discards the result of an earlier transaction.
+func (a *acceptance) reset() {
 	a.err = nil
 	if a.blocked {
 		a.blocked, a.suppressed = false, nil
-		a.welcome()
+		a.setUnblocked()
 	}
 }
 
-// welcome sets the states of a message that is not blocked.
-func (a *acceptance) welcome() {
+// setUnblocked sets the states of a message that is not blocked.
+func (a *acceptance) setUnblocked() {
 	e := &a.email
 	e.status, e.lastEvent = email.StatusSent, event.EmailSent
 	if e.scheduledAt != nil {
@@ -140,7 +140,7 @@ func recipientRows(e emailRow, msg parsed) []recipientRow {
 	return rows
 }
 
-func display(list []address.Address) []string {
+func displayAddresses(list []address.Address) []string {
 	out := make([]string, 0, len(list))
 	for _, a := range list {
 		out = append(out, a.String())

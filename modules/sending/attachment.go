@@ -123,11 +123,11 @@ type Relayed struct {
 	Places int
 }
 
-// asksForAll reports whether subject and to are required. Over SMTP they are not.
-func (m Message) asksForAll() bool { return m.Relayed == nil }
+// requiresAllFields reports whether subject and to are required. Over SMTP they are not.
+func (m Message) requiresAllFields() bool { return m.Relayed == nil }
 
-// files returns the number of attachments.
-func (m Message) files() int {
+// fileCount returns the number of attachments.
+func (m Message) fileCount() int {
 	if m.Relayed != nil {
 		return len(m.Relayed.Files)
 	}

@@ -21,7 +21,7 @@ type Batch struct {
 	// Claim is the caller's idempotency key for all of them; nil without one.
 	Claim *idempotency.Claim
 	// Render returns the answer that is stored under the Claim. It is called only with a Claim.
-	Render func([]BatchResult) idempotency.Answer
+	Render func([]BatchResult) idempotency.Response
 }
 
 // BatchItem is one message, or the reason why the edge could not decode it.
@@ -41,7 +41,7 @@ type BatchReceipt struct {
 	Results []BatchResult
 	// Replay is set if an earlier request used the same key: its stored answer applies, and nothing was sent
 	// for this request.
-	Replay *idempotency.Answer
+	Replay *idempotency.Response
 }
 
 // SendBatch is Send for every item. Items are stored in one transaction; if the database refuses that, those
@@ -58,7 +58,7 @@ func (s *Service) SendBatch(ctx context.Context, caller accounts.Caller, b Batch
 	for i, item := range b.Items {
 		a, err := s.prepareItem(ctx, caller, item, now)
 		switch {
-		case err != nil && fault.KindOf(err) == fault.Away:
+		case err != nil && fault.KindOf(err) == fault.Unavailable:
 			return BatchReceipt{}, err
 		case err != nil:
 			results[i].Err = err
@@ -80,11 +80,11 @@ func (s *Service) SendBatch(ctx context.Context, caller accounts.Caller, b Batch
 		return results
 	}
 	if b.Claim != nil {
-		sub.answer = func() idempotency.Answer { return b.Render(collect()) }
+		sub.answer = func() idempotency.Response { return b.Render(collect()) }
 	} else if len(sub.items) == 0 {
 		return BatchReceipt{Results: results}, nil
 	}
-	replay, err := s.writer.accept(ctx, sub)
+	replay, err := s.writer.acceptSubmission(ctx, sub)
 	switch {
 	case err != nil:
 		return BatchReceipt{}, err
@@ -110,7 +110,7 @@ func (s *Service) prepareItem(ctx context.Context, caller accounts.Caller, item 
 // refusedByDatabase distinguishes an error about the data that was written from an unavailable database and
 // from our own refusals.
 func refusedByDatabase(err error) bool {
-	return err != nil && !fault.IsDatabaseAway(err) && fault.KindOf(err) == fault.Internal
+	return err != nil && !fault.IsDatabaseUnavailable(err) && fault.KindOf(err) == fault.Internal
 }
 
 // flushItems stores a submission that the database refused as a whole: each item under a savepoint, so that a
@@ -118,7 +118,7 @@ func refusedByDatabase(err error) bool {
 func (w *writer) flushItems(ctx context.Context, sub *submission) error {
 	errs := make([]error, 1)
 	err := w.db.InPreparedTx(ctx, func(tx *db.PreparedTx) error {
-		if err := w.judgeItems(ctx, tx, begin([]*submission{sub})); err != nil {
+		if err := w.judgeItems(ctx, tx, beginItems([]*submission{sub})); err != nil {
 			return err
 		}
 		for _, a := range sub.items {
@@ -154,8 +154,8 @@ func (w *writer) insertItem(ctx context.Context, tx *db.PreparedTx, a *acceptanc
 	if _, err := tx.Tx.ExecContext(ctx, "ROLLBACK TO SAVEPOINT item"); err != nil {
 		return fmt.Errorf("roll back to savepoint: %w", err)
 	}
-	if a.counts() {
-		if err := w.quota.Refund(ctx, tx, []accounts.Use{a.use()}); err != nil {
+	if a.countsAgainstCaps() {
+		if err := w.quota.Refund(ctx, tx, []accounts.Use{a.capUse()}); err != nil {
 			return fmt.Errorf("refund the caps: %w", err)
 		}
 	}

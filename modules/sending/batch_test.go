@@ -42,12 +42,12 @@ func outcomes(results []BatchResult) []string {
 	return out
 }
 
-func renderResults(results []BatchResult) idempotency.Answer {
+func renderResults(results []BatchResult) idempotency.Response {
 	var ids []string
 	for _, r := range results {
 		ids = append(ids, r.Receipt.ID)
 	}
-	return idempotency.Answer{Status: 200, Body: []byte(strings.Join(outcomes(results), " ") + " " + strings.Join(ids, " "))}
+	return idempotency.Response{Status: 200, Body: []byte(strings.Join(outcomes(results), " ") + " " + strings.Join(ids, " "))}
 }
 
 func TestBatchItemsSucceedAndFailOneByOne(t *testing.T) {
@@ -222,8 +222,8 @@ func TestBatchOfRefusedItemsIsKeptUnderItsKey(t *testing.T) {
 func TestBatchThatCannotBeStoredIsAway(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
-	f.Near.SenderErr = fault.Unavailable(errors.New("no database"))
-	if _, err := f.SendBatch(t.Context(), f.Caller(), batchOf(simple("a@example.net"), simple("b@example.net"))); fault.KindOf(err) != fault.Away {
+	f.Near.SenderErr = fault.DatabaseUnavailable(errors.New("no database"))
+	if _, err := f.SendBatch(t.Context(), f.Caller(), batchOf(simple("a@example.net"), simple("b@example.net"))); fault.KindOf(err) != fault.Unavailable {
 		t.Errorf("a batch without a database gives %v, want the kind away", err)
 	}
 }

@@ -43,7 +43,7 @@ func keyIsBusy(err error) bool { return errors.Is(err, idempotency.ErrBusy) }
 // key.
 func (w *writer) submit(ctx context.Context, sub *submission) error {
 	if sub.claim == nil {
-		return w.joiner(sub).Do(ctx, sub)
+		return w.joinerFor(sub).Do(ctx, sub)
 	}
 	err := w.submitWithKey(ctx, sub)
 	if !keyIsBusy(err) {
@@ -53,7 +53,7 @@ func (w *writer) submit(ctx context.Context, sub *submission) error {
 		return err
 	}
 	if err = w.lines.apart.Do(ctx, sub); keyIsBusy(err) {
-		return idempotency.InProgress().Because(err)
+		return idempotency.InProgress().WithCause(err)
 	}
 	return err
 }
@@ -67,7 +67,7 @@ func (w *writer) submitWithKey(ctx context.Context, sub *submission) error {
 		}
 		return w.lines.apart.Do(ctx, sub)
 	}
-	joiner := w.joiner(sub)
+	joiner := w.joinerFor(sub)
 	if joiner != w.lines.single { // the others have slow transactions
 		defer w.busyKeys.begin(key)(nil)
 	}
@@ -89,10 +89,10 @@ func (w *writer) awaitKey(ctx context.Context, claim *idempotency.Claim) (err er
 	if equal := w.busyKeys.find(key); equal != nil {
 		return equal.wait(ctx)
 	}
-	if !w.busyKeys.enter() {
+	if !w.busyKeys.acquireWait() {
 		return idempotency.InProgress()
 	}
-	defer w.busyKeys.leave()
+	defer w.busyKeys.releaseWait()
 	end := w.busyKeys.begin(key)
 	defer func() {
 		var refusal *fault.Error
@@ -103,7 +103,7 @@ func (w *writer) awaitKey(ctx context.Context, claim *idempotency.Claim) (err er
 		end(nil) // other waiters need not know, for example, that this caller has left
 	}()
 	err = w.db.InHotTx(ctx, func(tx *sql.Tx) error {
-		if err := claim.Store(ctx, tx, idempotency.Answer{Status: http.StatusOK}); err != nil {
+		if err := claim.Store(ctx, tx, idempotency.Response{Status: http.StatusOK}); err != nil {
 			return err
 		}
 		return errKeyFree
@@ -116,7 +116,7 @@ func (w *writer) awaitKey(ctx context.Context, claim *idempotency.Claim) (err er
 
 // flushWithoutKeys stores the submissions of a batch that have no key. The others get the error busy.
 func (w *writer) flushWithoutKeys(ctx context.Context, batch []*submission, busy error) []error {
-	errs := repeat(make([]error, len(batch)), busy)
+	errs := repeatError(make([]error, len(batch)), busy)
 	var free []*submission
 	var places []int
 	for i, sub := range batch {
@@ -184,8 +184,8 @@ func (b *busyKeys) begin(key idempotency.Key) (end func(error)) {
 	}
 }
 
-// enter takes one of the places for waiting. It returns false if none is free.
-func (b *busyKeys) enter() bool {
+// acquireWait takes one of the places for waiting. It returns false if none is free.
+func (b *busyKeys) acquireWait() bool {
 	b.mutex.Lock()
 	defer b.mutex.Unlock()
 	if b.waiting == keyWaits {
@@ -195,7 +195,7 @@ func (b *busyKeys) enter() bool {
 	return true
 }
 
-func (b *busyKeys) leave() {
+func (b *busyKeys) releaseWait() {
 	b.mutex.Lock()
 	defer b.mutex.Unlock()
 	b.waiting--

@@ -27,7 +27,7 @@ func (f *fixture) holdKey(t *testing.T, key string, body []byte) *sql.Tx {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = tx.Rollback() }) // unless the test has ended it
-	if err := claim.Store(t.Context(), tx, idempotency.Answer{Status: 200, Body: []byte(`"first"`)}); err != nil {
+	if err := claim.Store(t.Context(), tx, idempotency.Response{Status: 200, Body: []byte(`"first"`)}); err != nil {
 		t.Fatal(err)
 	}
 	return tx
@@ -128,7 +128,7 @@ func TestARequestWaitsForItsBusyKey(t *testing.T) {
 		_, err := f.sendWithKey(t, "busy", []byte(`{}`))
 		sent <- err
 	}()
-	expect.Within(t, 20*time.Second, "the request waits by itself", func() bool {
+	expect.EventuallyWithin(t, 20*time.Second, "the request waits by itself", func() bool {
 		f.writer.busyKeys.mutex.Lock()
 		defer f.writer.busyKeys.mutex.Unlock()
 		return f.writer.busyKeys.waiting == 1

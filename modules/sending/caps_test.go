@@ -261,7 +261,7 @@ func TestFindingA9CountsAreExactWhilePlansChange(t *testing.T) {
 	})
 	change(c.quotas[0], accounts.PlanPro)
 	change(c.quotas[1], accounts.PlanFree)
-	expect.Within(t, 30*time.Second, "the last change of plan is counted through", func() bool {
+	expect.EventuallyWithin(t, 30*time.Second, "the last change of plan is counted through", func() bool {
 		left, err := db.One(t.Context(), c.DB.SQL, db.Value[int], `SELECT count(*) FROM usage_recounts WHERE account_id = $1`, c.caller.AccountID)
 		return err == nil && left == 0
 	})

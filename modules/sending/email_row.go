@@ -48,12 +48,12 @@ func newEmailRow(caller accounts.Caller, identity domains.Identity, msg parsed, 
 		id: id.New(id.Email), accountID: caller.AccountID, domainID: identity.DomainID, keyID: caller.KeyID,
 		templateID: msg.templateID, templateVersion: msg.templateVersion,
 		from: msg.from.String(), fromAddress: msg.from.AddrSpec(),
-		to: display(msg.to), cc: display(msg.cc), bcc: display(msg.bcc), replyTo: display(msg.replyTo),
+		to: displayAddresses(msg.to), cc: displayAddresses(msg.cc), bcc: displayAddresses(msg.bcc), replyTo: displayAddresses(msg.replyTo),
 		subject: msg.Subject, html: msg.HTML, text: msg.Text, noText: msg.NoText && msg.Text == "", headers: msg.Headers, tags: msg.Tags,
-		attachments: msg.files(), unsubscribe: msg.Unsubscribe != nil && *msg.Unsubscribe, category: msg.Category,
+		attachments: msg.fileCount(), unsubscribe: msg.Unsubscribe != nil && *msg.Unsubscribe, category: msg.Category,
 		createdAt: now,
 	}
-	row.scheduledAt, row.expiresAt = moment(msg.ScheduledAt), moment(msg.ExpiresAt)
+	row.scheduledAt, row.expiresAt = truncateTime(msg.ScheduledAt), truncateTime(msg.ExpiresAt)
 	if row.scheduledAt != nil {
 		*row.scheduledAt = dueAt(*row.scheduledAt, now)
 	}
@@ -70,8 +70,8 @@ func newEmailRow(caller accounts.Caller, identity domains.Identity, msg parsed, 
 	return row
 }
 
-// moment returns a time with the precision of the database.
-func moment(at *time.Time) *time.Time {
+// truncateTime returns a time with the precision of the database.
+func truncateTime(at *time.Time) *time.Time {
 	if at == nil {
 		return nil
 	}
@@ -102,8 +102,8 @@ var emailRows = batch.New("v",
 	batch.JSON("bcc", func(a *acceptance) []string { return a.email.bcc }),
 	batch.JSON("reply_to", func(a *acceptance) []string { return a.email.replyTo }),
 	batch.Text("subject", func(a *acceptance) string { return a.email.subject }),
-	batch.Text("html", func(a *acceptance) string { return a.kept(a.email.html) }).OrNull(),
-	batch.Text("plain", func(a *acceptance) string { return a.kept(a.email.text) }).SourceOnly(),
+	batch.Text("html", func(a *acceptance) string { return a.keptBody(a.email.html) }).OrNull(),
+	batch.Text("plain", func(a *acceptance) string { return a.keptBody(a.email.text) }).SourceOnly(),
 	batch.Bool("no_text", func(a *acceptance) bool { return a.email.noText }).SourceOnly(),
 	batch.Computed[*acceptance]("text", `CASE WHEN v.no_text THEN '' ELSE NULLIF(v.plain, '') END`),
 	batch.Bytes("mime", func(a *acceptance) []byte {
@@ -140,7 +140,7 @@ var emailRows = batch.New("v",
 // messageOf returns the message of a stored email, for a resend. TestResendCopiesEveryField compares it with
 // Message.
 func messageOf(e *ent.Email) Message {
-	m := Message{From: Mailbox{Text: e.From}, To: mailboxes(e.To), CC: mailboxes(e.Cc), BCC: mailboxes(e.Bcc), ReplyTo: mailboxes(e.ReplyTo),
+	m := Message{From: Mailbox{Text: e.From}, To: toMailboxes(e.To), CC: toMailboxes(e.Cc), BCC: toMailboxes(e.Bcc), ReplyTo: toMailboxes(e.ReplyTo),
 		Subject: e.Subject, Headers: e.Headers, Tags: e.Tags, Unsubscribe: &e.Unsubscribe}
 	if e.HTML != nil {
 		m.HTML = *e.HTML
@@ -154,7 +154,7 @@ func messageOf(e *ent.Email) Message {
 	return m
 }
 
-func mailboxes(list []string) []Mailbox {
+func toMailboxes(list []string) []Mailbox {
 	out := make([]Mailbox, 0, len(list))
 	for _, text := range list {
 		out = append(out, Mailbox{Text: text})

@@ -97,8 +97,8 @@ func simple(to ...string) Message {
 	return m
 }
 
-func render(r Receipt) idempotency.Answer {
-	return idempotency.Answer{Status: 200, Body: fmt.Appendf(nil, `{"id":%q,"status":%q}`, r.ID, r.Status)}
+func render(r Receipt) idempotency.Response {
+	return idempotency.Response{Status: 200, Body: fmt.Appendf(nil, `{"id":%q,"status":%q}`, r.ID, r.Status)}
 }
 
 func (f *fixture) send(t *testing.T, m Message) string {

@@ -35,8 +35,8 @@ type Held struct {
 	Receipt Receipt
 }
 
-// guarded puts a message under a guard.
-func (a *acceptance) guarded(g *Guarded) {
+// setGuard puts a message under a guard.
+func (a *acceptance) setGuard(g *Guarded) {
 	if a.guard = g; g != nil {
 		a.email.automationID, a.email.runID = g.AutomationID, g.RunID
 	}
@@ -71,8 +71,8 @@ func (w *writer) askGuards(ctx context.Context, tx db.Execer, batch []*submissio
 		for j, i := range positions[g] {
 			if a := batch[i].items[0]; !held[j] {
 				errs[i], a.err = ErrNotHeld, ErrNotHeld
-				if a.counts() {
-					back = append(back, a.use())
+				if a.countsAgainstCaps() {
+					back = append(back, a.capUse())
 				}
 			}
 		}

@@ -104,7 +104,7 @@ func (m Message) parse(now time.Time) (parsed, fault.Fields) {
 	p.cc = parseList("cc", m.CC, wrong)
 	p.bcc = parseList("bcc", m.BCC, wrong)
 	p.replyTo = parseList("reply_to", m.ReplyTo, wrong)
-	if len(m.To) == 0 && (m.asksForAll() || len(m.CC)+len(m.BCC) == 0) {
+	if len(m.To) == 0 && (m.requiresAllFields() || len(m.CC)+len(m.BCC) == 0) {
 		wrong.Add("to", "is required")
 	}
 	if n := len(m.To) + len(m.CC) + len(m.BCC); n > MaxRecipients {
@@ -122,9 +122,9 @@ func (m Message) parse(now time.Time) (parsed, fault.Fields) {
 	return p, wrong
 }
 
-// filled returns the message completed by a rendered template. The request's own subject, from, reply_to,
+// fillFrom returns the message completed by a rendered template. The request's own subject, from, reply_to,
 // unsubscribe and category win. Bodies come from either the request or the template, not both.
-func (m Message) filled(t templates.Rendered, wrong fault.Fields) Message {
+func (m Message) fillFrom(t templates.Rendered, wrong fault.Fields) Message {
 	if m.From.IsZero() && t.From != "" {
 		m.From = Mailbox{Text: t.From}
 	}
@@ -182,7 +182,7 @@ func parseList(field string, list []Mailbox, wrong fault.Fields) []address.Addre
 
 func (m Message) validateContent(wrong fault.Fields) {
 	if strings.TrimSpace(m.Subject) == "" {
-		if m.Template == nil && m.asksForAll() {
+		if m.Template == nil && m.requiresAllFields() {
 			wrong.Add("subject", "is required")
 		}
 	} else if err := address.ValidateSubject(m.Subject); err != nil {

@@ -48,7 +48,7 @@ func (m Message) validateSchedule(now time.Time, wrong fault.Fields) {
 	if err := ValidateSchedule(*m.ScheduledAt, now); err != nil {
 		wrong.Add("scheduled_at", "%s", err)
 	}
-	if m.files() > 0 {
+	if m.fileCount() > 0 {
 		wrong.Add("attachments", "cannot be combined with scheduled_at")
 	}
 }
@@ -71,7 +71,7 @@ func (m Message) validateUnsubscribe(wrong fault.Fields) {
 		}
 		return
 	}
-	m.refuseCrowd(wrong)
+	m.refuseManyTokens(wrong)
 	for _, h := range m.Headers {
 		if strings.EqualFold(h.Name, unsubscribe.Field) || strings.EqualFold(h.Name, unsubscribe.FieldPost) {
 			wrong.Add("headers."+h.Name, "cannot be set when unsubscribe is true")
@@ -97,9 +97,9 @@ func (m Message) refuseToken(wrong fault.Fields) {
 	}
 }
 
-// refuseCrowd refuses a message with too many placeholders for the link. The subject has its own limit, which
+// refuseManyTokens refuses a message with too many placeholders for the link. The subject has its own limit, which
 // includes the link.
-func (m Message) refuseCrowd(wrong fault.Fields) {
+func (m Message) refuseManyTokens(wrong fault.Fields) {
 	reason := fmt.Sprintf("cannot contain {{unsubscribe_url}} more than %d times", unsubscribe.MaxPlaces)
 	if unsubscribe.PlacesInMarkup(m.HTML) > unsubscribe.MaxPlaces {
 		wrong.Add("html", "%s", reason)

@@ -15,7 +15,7 @@ import (
 type Resend struct {
 	EmailID string
 	Claim   *idempotency.Claim
-	Render  func(Receipt) idempotency.Answer
+	Render  func(Receipt) idempotency.Response
 }
 
 // Resend sends the content of a stored email to the same recipients, whatever its outcome was. Attachments
@@ -39,16 +39,16 @@ func (s *Service) Resend(ctx context.Context, caller accounts.Caller, r Resend) 
 	}
 	m := messageOf(stored)
 	if m.HTML == "" && m.Text == "" {
-		if m, err = s.resendable(ctx, stored, m); err != nil {
+		if m, err = s.completeRelayed(ctx, stored, m); err != nil {
 			return Receipt{}, err
 		}
 	}
 	return s.Send(ctx, caller, Request{Message: m, Claim: r.Claim, Render: r.Render})
 }
 
-// resendable completes a message that was submitted over SMTP with its bodies. It is then composed like any
+// completeRelayed completes a message that was submitted over SMTP with its bodies. It is then composed like any
 // other message, and attachments are left out as always.
-func (s *Service) resendable(ctx context.Context, stored *ent.Email, m Message) (Message, error) {
+func (s *Service) completeRelayed(ctx context.Context, stored *ent.Email, m Message) (Message, error) {
 	read, err := s.records.Relayed(ctx, stored.AccountID, stored.ID)
 	if err != nil {
 		return m, fmt.Errorf("read relayed email: %w", err)

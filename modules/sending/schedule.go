@@ -72,7 +72,7 @@ func (s *Service) Cancel(ctx context.Context, accountID, emailID string) (*ent.E
 func (s *Service) changeScheduled(ctx context.Context, accountID, emailID string, typ event.Type, count func(tx db.Execer, due time.Time) error,
 	statement string, args ...any) (*ent.Email, error) {
 	if !id.Is(id.Email, emailID) {
-		return nil, fault.Missing("email", emailID)
+		return nil, fault.NoSuch("email", emailID)
 	}
 	var changed *ent.Email
 	err := s.db.InTx(ctx, func(tx *ent.Tx) error {
@@ -84,7 +84,7 @@ func (s *Service) changeScheduled(ctx context.Context, accountID, emailID string
 		found, err := tx.Email.Query().Where(email.ID(emailID), email.AccountID(accountID)).Select(records.ListColumns...).Only(ctx)
 		switch {
 		case ent.IsNotFound(err):
-			return fault.Missing("email", emailID)
+			return fault.NoSuch("email", emailID)
 		case err != nil:
 			return err
 		case len(before) == 0 && found.Status == email.StatusScheduled: // the only other reason why the row was not changed

@@ -21,7 +21,7 @@ type Request struct {
 	// Claim is the caller's idempotency key; nil without one.
 	Claim *idempotency.Claim
 	// Render returns the answer that is stored under the Claim. It is called only with a Claim.
-	Render func(Receipt) idempotency.Answer
+	Render func(Receipt) idempotency.Response
 	// Guard decides, in the transaction that stores the message, whether it is stored; nil: it is stored.
 	Guard *Guarded
 }
@@ -34,7 +34,7 @@ type Receipt struct {
 	Suppressed []string
 	// Replay is set if an earlier request used the same key: its stored answer applies, and nothing was sent
 	// for this request.
-	Replay *idempotency.Answer
+	Replay *idempotency.Response
 }
 
 // Send stores a message for delivery and returns once it is durable. A message to a suppressed recipient is
@@ -46,12 +46,12 @@ func (s *Service) Send(ctx context.Context, caller accounts.Caller, r Request) (
 	if err != nil {
 		return Receipt{}, err
 	}
-	a.guarded(r.Guard)
+	a.setGuard(r.Guard)
 	sub := &submission{items: []*acceptance{a}, claim: r.Claim, size: a.size}
 	if r.Claim != nil {
-		sub.answer = func() idempotency.Answer { return r.Render(a.receipt()) }
+		sub.answer = func() idempotency.Response { return r.Render(a.receipt()) }
 	}
-	replay, err := s.writer.accept(ctx, sub)
+	replay, err := s.writer.acceptSubmission(ctx, sub)
 	switch {
 	case err != nil:
 		return Receipt{}, err
@@ -64,7 +64,7 @@ func (s *Service) Send(ctx context.Context, caller accounts.Caller, r Request) (
 
 // prepare does everything that needs no transaction: template, validation and policy.
 func (s *Service) prepare(ctx context.Context, caller accounts.Caller, m Message, now time.Time) (*acceptance, error) {
-	msg, err := s.complete(ctx, caller.AccountID, m, now)
+	msg, err := s.completeMessage(ctx, caller.AccountID, m, now)
 	if err != nil {
 		return nil, err
 	}
@@ -76,7 +76,7 @@ func (s *Service) prepare(ctx context.Context, caller accounts.Caller, m Message
 	if err != nil {
 		return nil, err
 	}
-	if err := (policy.Input{Caller: caller, Account: account, Identity: identity, Recipients: msg.envelope()}).Check(); err != nil {
+	if err := (policy.Input{Caller: caller, Account: account, Identity: identity, Recipients: msg.envelopeRecipients()}).Check(); err != nil {
 		return nil, err
 	}
 	a := newAcceptance(caller, identity, msg, now)
@@ -88,8 +88,8 @@ func (s *Service) prepare(ctx context.Context, caller accounts.Caller, m Message
 	return a, nil
 }
 
-// complete renders the template and validates the message. It reports the errors of both together.
-func (s *Service) complete(ctx context.Context, accountID string, m Message, now time.Time) (parsed, error) {
+// completeMessage renders the template and validates the message. It reports the errors of both together.
+func (s *Service) completeMessage(ctx context.Context, accountID string, m Message, now time.Time) (parsed, error) {
 	msg, wrong := m.parse(now)
 	if m.Template == nil || wrong["template"] != "" {
 		return msg, wrong.Err()
@@ -104,14 +104,14 @@ func (s *Service) complete(ctx context.Context, accountID string, m Message, now
 		return parsed{}, wrong.Err()
 	}
 	whole := fault.Fields{}
-	msg, wrong = m.filled(rendered, whole).parse(now)
+	msg, wrong = m.fillFrom(rendered, whole).parse(now)
 	maps.Copy(wrong, whole)
 	msg.templateID, msg.templateVersion = rendered.TemplateID, rendered.Version
 	return msg, wrong.Err()
 }
 
-// envelope returns all recipients of the message.
-func (p parsed) envelope() []address.Address {
+// envelopeRecipients returns all recipients of the message.
+func (p parsed) envelopeRecipients() []address.Address {
 	all := make([]address.Address, 0, len(p.to)+len(p.cc)+len(p.bcc))
 	return append(append(append(all, p.to...), p.cc...), p.bcc...)
 }

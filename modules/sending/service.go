@@ -76,7 +76,7 @@ type Bus interface {
 
 // Answers returns the stored answer of a used idempotency key.
 type Answers interface {
-	Replay(ctx context.Context, claim *idempotency.Claim) (*idempotency.Answer, error)
+	Replay(ctx context.Context, claim *idempotency.Claim) (*idempotency.Response, error)
 }
 
 // Signals wakes the delivering processes after a commit.

@@ -13,8 +13,8 @@ import (
 // The hot path in hand-written SQL over the tables of ent/schema: one statement with constant text for any
 // number of rows.
 
-// kept returns a body if the message is stored with it, otherwise "".
-func (a *acceptance) kept(body string) string {
+// keptBody returns a body if the message is stored with it, otherwise "".
+func (a *acceptance) keptBody(body string) string {
 	if a.withoutBody() {
 		return ""
 	}

@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// traced creates the spans of emails accepted since began. It does nothing without tracing.
-func (w *writer) traced(ctx context.Context, began time.Time, items []*acceptance) {
+// recordSpans creates the spans of emails accepted since began. It does nothing without tracing.
+func (w *writer) recordSpans(ctx context.Context, began time.Time, items []*acceptance) {
 	if !w.tracing.On() {
 		return
 	}

@@ -198,13 +198,13 @@ func TestAnAlertIsMailedOnce(t *testing.T) {
 		if _, err := w.db.SQL.ExecContext(t.Context(), `UPDATE security_alerts SET due_at = now() - interval '1 second' WHERE due_at IS NOT NULL`); err != nil {
 			t.Fatal(err)
 		}
-		taken, err := alerts.Take(t.Context(), w.db.SQL, 10)
+		taken, err := alerts.Claim(t.Context(), w.db.SQL, 10)
 		if err != nil {
 			t.Fatal(err)
 		}
 		for _, d := range taken {
 			for i, want := range []bool{true, false} {
-				if held, err := alerts.Mailed(t.Context(), w.db.SQL, d); err != nil || held != want {
+				if held, err := alerts.MarkMailed(t.Context(), w.db.SQL, d); err != nil || held != want {
 					t.Errorf("settling an alert, time %d: %t, %v; want %t", i+1, held, err, want)
 				}
 			}

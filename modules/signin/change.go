@@ -37,7 +37,7 @@ func (s *Service) ChangeUser(ctx context.Context, c accounts.Caller, change User
 		return Profile{}, err
 	}
 	if change.Email != nil || change.Password != nil {
-		if err := c.Confirmed(); err != nil {
+		if err := c.RequireConfirmation(); err != nil {
 			return Profile{}, err
 		}
 	}

@@ -39,7 +39,7 @@ func TestACrowdThatGuessesLeavesTheDatabaseAlone(t *testing.T) {
 	}
 	hashed := came[fault.Unauthorized]
 	const most, least = 5, 3 // of an email, of a pair and a wide one; two who are of one network share its two
-	if hashed == 0 || came[fault.Away] == 0 || hashed+came[fault.Away] != crowd || rows > most*hashed || rows < least*hashed || w.Hashes() != int64(hashed) {
+	if hashed == 0 || came[fault.Unavailable] == 0 || hashed+came[fault.Unavailable] != crowd || rows > most*hashed || rows < least*hashed || w.Hashes() != int64(hashed) {
 		t.Errorf("%d attempts came to %v, with %d hashes and %d rows; want wrong passwords and refusals for want of room, with rows and a hash for the former alone", crowd, came, w.Hashes(), rows)
 	}
 }

@@ -19,5 +19,5 @@ func (s *Service) EnterAs(ctx context.Context, method string, admit func(ctx con
 		entered, err = s.start(ctx, tx, who, method, secondFactor)
 		return err
 	})
-	return s.signedIn(ctx, entered, fault.OrAway(fault.Wrap("sign in", err)))
+	return s.signedIn(ctx, entered, fault.OrUnavailable(fault.Wrap("sign in", err)))
 }

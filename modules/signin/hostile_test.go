@@ -209,7 +209,7 @@ func TestACodeUsedTwiceAtOnce(t *testing.T) {
 			_, err := w.SignIn(from(t, fmt.Sprintf("192.0.%d.1", i)), signin.Credentials{Email: "ada@example.com", Password: adasPassword, Code: given})
 			return err
 		})
-		if ended[succeeded] != 1 || ended[succeeded]+ended[fault.Unauthorized]+ended[fault.Away] != 4 {
+		if ended[succeeded] != 1 || ended[succeeded]+ended[fault.Unauthorized]+ended[fault.Unavailable] != 4 {
 			t.Errorf("%s given four times at once: %v, want one let in", what, ended)
 		}
 	}

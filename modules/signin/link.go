@@ -41,7 +41,7 @@ const (
 
 // wrongLink is what every token gets that opens nothing: wrong, spent, expired or for another
 // purpose.
-func wrongLink() error { return fault.Missing("link", "it is wrong, was used, or has expired") }
+func wrongLink() error { return fault.NoSuch("link", "it is wrong, was used, or has expired") }
 
 // takeLink uses a link up, in a transaction. Of two at once one does. Error: NotFound.
 func takeLink(ctx context.Context, tx *ent.Tx, purpose signinlink.Purpose, token string) (*ent.SignInLink, error) {
@@ -247,7 +247,7 @@ func (s *Service) ask(ctx context.Context, purpose signinlink.Purpose, email str
 		}
 		return db.Notify(ctx, tx, channel)
 	})
-	return fault.OrAway(fault.Wrap("ask for a link", err))
+	return fault.OrUnavailable(fault.Wrap("ask for a link", err))
 }
 
 // emailOf reads whom a link was mailed to, without using it up. Error: NotFound.

@@ -34,10 +34,10 @@ func (s *Service) NewTeam(ctx context.Context, c accounts.Caller, name string) (
 		if err := trust.Lock(ctx, tx, c.Person.UserID); err != nil {
 			return err
 		}
-		if err := s.accounts.MayMakeTeam(ctx, tx, c.Person.UserID); err != nil {
+		if err := s.accounts.CheckTeamLimit(ctx, tx, c.Person.UserID); err != nil {
 			return err
 		}
-		made, err := s.accounts.MakeTeam(ctx, tx, c.Person.Email, name, c.Person.UserID)
+		made, err := s.accounts.CreateTeam(ctx, tx, c.Person.Email, name, c.Person.UserID)
 		if err != nil {
 			return err
 		}

@@ -99,7 +99,7 @@ func (s *Service) knownBy(ctx context.Context, email string) (known, error) {
 		_, err := s.knownUser(ctx, &ent.User{})
 		return known{}, err
 	case err != nil:
-		return known{}, fault.OrAway(fmt.Errorf("sign in: %w", err))
+		return known{}, fault.OrUnavailable(fmt.Errorf("sign in: %w", err))
 	}
 	return s.knownUser(ctx, who)
 }
@@ -111,10 +111,10 @@ func (s *Service) knownUser(ctx context.Context, who *ent.User) (k known, err er
 	case err == nil:
 		k.hash = row.Hash
 	case !ent.IsNotFound(err):
-		return known{}, fault.OrAway(fmt.Errorf("sign in: %w", err))
+		return known{}, fault.OrUnavailable(fmt.Errorf("sign in: %w", err))
 	}
 	if k.factor, err = activeFactor(ctx, s.db.Ent.SecondFactor, who.ID); err != nil {
-		return known{}, fault.OrAway(fmt.Errorf("sign in: %w", err))
+		return known{}, fault.OrUnavailable(fmt.Errorf("sign in: %w", err))
 	}
 	return k, nil
 }

@@ -138,7 +138,7 @@ func (p *post) link(ctx context.Context, d due) error {
 }
 
 func (p *post) alerts(ctx context.Context) (int, error) {
-	list, err := alerts.Take(ctx, p.db.SQL, postBatch)
+	list, err := alerts.Claim(ctx, p.db.SQL, postBatch)
 	if err != nil {
 		return 0, err
 	}
@@ -150,19 +150,19 @@ func (p *post) alerts(ctx context.Context) (int, error) {
 }
 
 // alert has the mail of an alert sent. Where a person has had many of a kind today, the audit log has the rest.
-func (p *post) alert(ctx context.Context, d alerts.Due) error {
+func (p *post) alert(ctx context.Context, d alerts.Claimed) error {
 	if d.Kind == alerts.Locked {
 		return p.db.InTx(ctx, func(tx *ent.Tx) error { return alerts.SettleLock(ctx, tx, d) })
 	}
-	if p.mailer == nil || d.Enough || d.Attempts > postAttempts {
-		p.log.WarnContext(ctx, "security alert not mailed", "kind", d.Kind, "user_id", d.UserID, "attempts", d.Attempts, "limit_reached", d.Enough)
+	if p.mailer == nil || d.OverDailyLimit || d.Attempts > postAttempts {
+		p.log.WarnContext(ctx, "security alert not mailed", "kind", d.Kind, "user_id", d.UserID, "attempts", d.Attempts, "limit_reached", d.OverDailyLimit)
 		return alerts.GiveUp(ctx, p.db.SQL, d)
 	}
 	m := notices.Notice{To: d.Email, Kind: notices.Kind(d.Kind), Names: d.Names, BaseURL: p.baseURL}
 	if m.Kind.Security() {
 		m.Path = PathReset
 	}
-	return p.mailer.Send(ctx, m, func(ctx context.Context, tx db.Execer) (bool, error) { return alerts.Mailed(ctx, tx, d) })
+	return p.mailer.Send(ctx, m, func(ctx context.Context, tx db.Execer) (bool, error) { return alerts.MarkMailed(ctx, tx, d) })
 }
 
 func (p *post) invitations(ctx context.Context) (int, error) {

@@ -141,7 +141,7 @@ func (s *Service) Options(ctx context.Context) (Options, error) {
 	if !somebody {
 		var err error
 		if somebody, err = anybody(ctx, s.db.SQL); err != nil {
-			return Options{}, fault.OrAway(fmt.Errorf("sign-in options: %w", err))
+			return Options{}, fault.OrUnavailable(fmt.Errorf("sign-in options: %w", err))
 		}
 		s.seen.somebody.Store(somebody)
 	}

@@ -65,7 +65,7 @@ type belonging struct {
 // found is what the database said of a token, also that it knows none.
 type found struct {
 	known     bool
-	person    accounts.Someone
+	person    accounts.Person
 	accountID string // the session's own
 	belongs   []belonging
 	endsAt    time.Time // on this process's clock
@@ -109,7 +109,7 @@ func (f found) in(accountID string) (accounts.Caller, error) {
 		}
 	}
 	if accountID != "" {
-		return accounts.Caller{}, fault.Missing("account", accountID)
+		return accounts.Caller{}, fault.NoSuch("account", accountID)
 	}
 	return accounts.Caller{Person: &who}, nil
 }
@@ -136,8 +136,8 @@ func (s *Service) load(ctx context.Context, hash tokenHash) (found, error) {
 	switch {
 	case errors.Is(err, sql.ErrNoRows):
 		return found{}, nil
-	case fault.IsDatabaseAway(err):
-		return found{}, fault.Unavailable(err)
+	case fault.IsDatabaseUnavailable(err):
+		return found{}, fault.DatabaseUnavailable(err)
 	case err != nil:
 		return found{}, err
 	}
@@ -278,7 +278,7 @@ func (s *Service) EndSession(ctx context.Context, c accounts.Caller, sessionID s
 		row, err := tx.Session.Query().Where(session.ID(sessionID), session.UserID(c.Person.UserID)).Only(ctx)
 		switch {
 		case ent.IsNotFound(err):
-			return fault.Missing("session", sessionID)
+			return fault.NoSuch("session", sessionID)
 		case err != nil:
 			return err
 		case row.RevokedAt != nil:
@@ -322,7 +322,7 @@ func (s *Service) SwitchAccount(ctx context.Context, c accounts.Caller, accountI
 		s.seen.sessions.InvalidateAll()
 		return s.Session(ctx, c)
 	}
-	return View{}, fault.Missing("account", accountID)
+	return View{}, fault.NoSuch("account", accountID)
 }
 
 const sweepSessionsSQL = `

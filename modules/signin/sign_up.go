@@ -58,7 +58,7 @@ func (s *Service) SetUp(ctx context.Context, in SetUp) (Entered, error) {
 		if err := team.MakeOperator(ctx, tx, who.ID); err != nil {
 			return err
 		}
-		if err := s.accounts.Adopt(ctx, tx, in.Email, in.AccountName, who.ID); err != nil {
+		if err := s.accounts.EnsureOwnedTeam(ctx, tx, in.Email, in.AccountName, who.ID); err != nil {
 			return err
 		}
 		entered, err = s.start(ctx, tx, who, ByPassword, false)
@@ -78,7 +78,7 @@ func orMissing(err error) error {
 // for an address that may not.
 func (s *Service) AskSignUp(ctx context.Context, email string) error {
 	if !s.config.SignUp.Open {
-		return fault.Missing("path", "sign-up is not open here: ask for an invitation")
+		return fault.NoSuch("path", "sign-up is not open here: ask for an invitation")
 	}
 	wrong := fault.Fields{}
 	if stored := checkEmail(wrong, email); wrong.Err() == nil && !s.config.SignUp.Admits(stored) {
@@ -121,7 +121,7 @@ func (s *Service) CompleteSignUp(ctx context.Context, in SignUpCompleted) (Enter
 		if err := trust.End(ctx, tx, who.ID, "", email, ""); err != nil {
 			return err
 		}
-		if _, err := s.accounts.MakeTeam(ctx, tx, email, in.AccountName, who.ID); err != nil {
+		if _, err := s.accounts.CreateTeam(ctx, tx, email, in.AccountName, who.ID); err != nil {
 			return err
 		}
 		entered, err = s.start(ctx, tx, who, ByPassword, false)

@@ -187,7 +187,7 @@ func TestOneSetUpWins(t *testing.T) {
 		_, err := w.SetUp(t.Context(), signin.SetUp{Token: token, Email: fmt.Sprintf("p%d@example.com", i), Password: adasPassword, AccountName: "Acme"})
 		return err
 	})
-	if ended[succeeded] != 1 || ended[fault.NotFound]+ended[fault.Away] != 19 {
+	if ended[succeeded] != 1 || ended[fault.NotFound]+ended[fault.Unavailable] != 19 {
 		t.Errorf("of 20 who set up at once the ends are %v, want one that succeeds; others find no link, or that too many hash", ended)
 	}
 	if users := w.db.Ent.User.Query().CountX(t.Context()); users != 1 {

@@ -52,7 +52,7 @@ func (s *Service) NewFactor(ctx context.Context, c accounts.Caller) (Key, error)
 		}
 		err := tx.SecondFactor.Create().SetID(c.Person.UserID).SetSecret(sealed).Exec(ctx)
 		if ent.IsConstraintError(err) {
-			return fault.Conflictf(fault.CodeConflict, "An authenticator app is set up already: remove it first").Because(err)
+			return fault.Conflictf(fault.CodeConflict, "An authenticator app is set up already: remove it first").WithCause(err)
 		}
 		return err
 	})
@@ -86,7 +86,7 @@ func (s *Service) activate(ctx context.Context, tx *ent.Tx, c accounts.Caller, c
 	row, err := tx.SecondFactor.Query().Where(secondfactor.ID(c.Person.UserID), secondfactor.ActiveAtIsNil()).ForUpdate().Only(ctx)
 	switch {
 	case ent.IsNotFound(err):
-		return nil, fault.Missing("authenticator app", "ask for a secret first")
+		return nil, fault.NoSuch("authenticator app", "ask for a secret first")
 	case err != nil:
 		return nil, err
 	}

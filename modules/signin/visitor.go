@@ -35,7 +35,7 @@ func (s *Service) visitor(ctx context.Context, email string) (guessing.Visitor, 
 	}
 	holds, err := db.One(ctx, s.db.SQL, db.Value[bool], deviceHoldsSQL, email, device.At)
 	if err != nil {
-		return v, fault.OrAway(fmt.Errorf("known device: %w", err))
+		return v, fault.OrUnavailable(fmt.Errorf("known device: %w", err))
 	}
 	if holds {
 		v.Device = device.ID
@@ -44,7 +44,7 @@ func (s *Service) visitor(ctx context.Context, email string) (guessing.Visitor, 
 }
 
 // proven is whose turn it is for work that a link has authorized: strangers cannot make it happen.
-var proven = limit.Owner{Name: "link", Known: true}
+var proven = limit.Caller{Name: "link", Known: true}
 
 // judged lets somebody make an attempt, unless they have failed too often. An attempt that came to no
 // judgement is not counted. email is whose lock is noted; empty: nobody's. Errors: Limit; Away; those of try.
@@ -89,7 +89,7 @@ func (s *Service) judgedInSession(ctx context.Context, c accounts.Caller, try fu
 	if err := s.guard.Locked(attempt); err != nil {
 		return err
 	}
-	return s.hasher.InTurn(ctx, limit.Owner{Name: "session " + c.Person.SessionID, Known: true}, func(turn *passwords.Turn) error {
+	return s.hasher.InTurn(ctx, limit.Caller{Name: "session " + c.Person.SessionID, Known: true}, func(turn *passwords.Turn) error {
 		return s.judged(ctx, attempt, c.Person.Email, func() error { return try(turn) })
 	})
 }

@@ -22,8 +22,8 @@ SELECT count(*) FROM (
 	ORDER BY id DESC LIMIT $3
 ) recent`
 
-// count counts one message against the caps. It returns a Limit error if a cap is reached.
-func (s *Service) count(ctx context.Context, tx db.Execer, accountID string, a accepted, w way) error {
+// countMessage counts one message against the caps. It returns a Limit error if a cap is reached.
+func (s *Service) countMessage(ctx context.Context, tx db.Execer, accountID string, a validMessage, w routeLimits) error {
 	type day struct{ messages, byOperator int }
 	operator := 0
 	if !w.Own {
@@ -35,16 +35,16 @@ func (s *Service) count(ctx context.Context, tx db.Execer, accountID string, a a
 	}
 	switch {
 	case used.messages > w.dailyCap:
-		return refuse(fault.Limit, CodeCap, "the account sends at most %d text messages per day", w.dailyCap)
+		return refusal(fault.Limit, CodeCap, "the account sends at most %d text messages per day", w.dailyCap)
 	case w.planCap != nil && used.byOperator > *w.planCap:
-		return refuse(fault.Limit, CodeCap, "the plan %s allows %d text messages per day through the operator's provider", w.plan, *w.planCap)
+		return refusal(fault.Limit, CodeCap, "the plan %s allows %d text messages per day through the operator's provider", w.plan, *w.planCap)
 	}
 	recent, err := db.One(ctx, tx, db.Value[int], lastHourSQL, accountID, db.Array(s.optOuts.Hashes(a.number.E164)), perHour)
 	if err != nil {
 		return fmt.Errorf("count text messages to a number: %w", err)
 	}
 	if recent >= perHour {
-		return refuse(fault.Limit, CodeCap, "a number can receive at most %d text messages per hour", perHour)
+		return refusal(fault.Limit, CodeCap, "a number can receive at most %d text messages per hour", perHour)
 	}
 	return nil
 }

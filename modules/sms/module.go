@@ -36,8 +36,8 @@ func linksOf(cfg setting.Values, box *secret.Box) link.Links {
 // settings of accounts, opt-outs, and the callbacks of providers.
 var Module = fx.Module("sms",
 	fx.Provide(settings.ConfigOf, settings.New, optout.New, callback.New, New),
-	module.Keeps(func(s *Service) module.Kept {
-		return module.Kept{What: "text messages", Purge: s.Purge, Erase: s.Erase, EraseUser: s.EraseUser}
+	module.Retains(func(s *Service) module.PersonalData {
+		return module.PersonalData{What: "text messages", Purge: s.Purge, Erase: s.Erase, EraseUser: s.EraseUser}
 	}),
 	module.Sweeps(func(s *Service) module.Sweep {
 		return module.Sweep{What: "counters of text messages", Run: s.Sweep}
@@ -50,7 +50,7 @@ var Module = fx.Module("sms",
 			{Table: "sms_messages", Name: "expires_at", Limit: triesFor, Reset: triesFor},
 		}}
 	}),
-	module.Healths(func(s *Service) module.Health { return module.Health{Name: "sms", Ask: s.condition} }),
+	module.Healths(func(s *Service) module.Health { return module.Health{Name: "sms", Ask: s.queueCondition} }),
 	fx.Provide(
 		fx.Private,
 		configOf, linksOf,

@@ -19,7 +19,7 @@ func (s *Service) Preview(ctx context.Context, accountID string, m Message) (Pre
 	if len(m.Text) > maxText {
 		return Preview{}, tooLong()
 	}
-	a, err := accept(m)
+	a, err := validateMessage(m)
 	if err != nil {
 		return Preview{}, err
 	}

@@ -70,12 +70,12 @@ type Stored struct {
 // Get returns one message of the account.
 func (s *Service) Get(ctx context.Context, accountID, messageID string) (out Stored, err error) {
 	if !id.Is(id.SMS, messageID) {
-		return out, fault.Missing("text message", messageID)
+		return out, fault.NoSuch("text message", messageID)
 	}
 	out.SMSMessage, err = s.db.Ent.SMSMessage.Query().Where(smsmessage.AccountID(accountID), smsmessage.ID(messageID)).Only(ctx)
 	switch {
 	case ent.IsNotFound(err):
-		return out, fault.Missing("text message", messageID)
+		return out, fault.NoSuch("text message", messageID)
 	case err != nil:
 		return out, fmt.Errorf("read a text message: %w", err)
 	}

@@ -53,15 +53,15 @@ SELECT id FROM gone`
 
 // Erase deletes the messages that runs have sent to the person with an email address.
 func (s *Service) Erase(ctx context.Context, accountID, address string) (deleted int64, err error) {
-	return s.erase(ctx, accountID, strings.ToLower(address), "")
+	return s.eraseMessages(ctx, accountID, strings.ToLower(address), "")
 }
 
 // EraseUser deletes the messages of a person by the account's ID of that person.
 func (s *Service) EraseUser(ctx context.Context, accountID, userID string) (deleted int64, err error) {
-	return s.erase(ctx, accountID, "", userID)
+	return s.eraseMessages(ctx, accountID, "", userID)
 }
 
-func (s *Service) erase(ctx context.Context, accountID, emailKey, userID string) (deleted int64, err error) {
+func (s *Service) eraseMessages(ctx context.Context, accountID, emailKey, userID string) (deleted int64, err error) {
 	if strings.ContainsRune(emailKey+userID, 0) { // no row can contain it
 		return 0, nil
 	}

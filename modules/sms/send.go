@@ -64,12 +64,12 @@ const triesFor = 4 * time.Hour
 // perHour is how many messages from one account a number can receive per hour.
 const perHour = 10
 
-func refuse(kind fault.Kind, code, format string, args ...any) error {
+func refusal(kind fault.Kind, code, format string, args ...any) error {
 	return &fault.Error{Kind: kind, Code: code, Message: fmt.Sprintf(format, args...)}
 }
 
-// accepted is a message that is valid, regardless of its account.
-type accepted struct {
+// validMessage is a message that is valid, regardless of its account.
+type validMessage struct {
 	Message
 
 	id       string
@@ -78,25 +78,25 @@ type accepted struct {
 	segments int
 }
 
-func accept(m Message) (accepted, error) {
-	a := accepted{Message: m, id: id.New(id.SMS)}
+func validateMessage(m Message) (validMessage, error) {
+	a := validMessage{Message: m, id: id.New(id.SMS)}
 	var err error
 	if a.number, err = number.Parse(m.To); err != nil {
-		return a, refuse(fault.Invalid, CodeRecipient, "to %s", err)
+		return a, refusal(fault.Invalid, CodeRecipient, "to %s", err)
 	}
 	if m.From != "" {
 		if err := number.CheckSender(m.From); err != nil {
-			return a, refuse(fault.Invalid, CodeSender, "from %s", err)
+			return a, refusal(fault.Invalid, CodeSender, "from %s", err)
 		}
 	}
 	switch {
 	case strings.TrimSpace(m.Text) == "":
-		return a, refuse(fault.Invalid, CodeText, "text cannot be empty")
+		return a, refusal(fault.Invalid, CodeText, "text cannot be empty")
 	case !utf8.ValidString(m.Text) || strings.ContainsFunc(m.Text, isControl):
-		return a, refuse(fault.Invalid, CodeText, "text cannot contain control characters or invalid UTF-8")
+		return a, refusal(fault.Invalid, CodeText, "text cannot contain control characters or invalid UTF-8")
 	}
 	if a.encoding, a.segments = segment.Count(m.Text); a.segments > segment.Max {
-		return a, refuse(fault.Invalid, CodeTooLong, "text has %d parts in the encoding %s, and must have at most %d", a.segments, a.encoding, segment.Max)
+		return a, refusal(fault.Invalid, CodeTooLong, "text has %d parts in the encoding %s, and must have at most %d", a.segments, a.encoding, segment.Max)
 	}
 	return a, nil
 }
@@ -107,7 +107,7 @@ func isControl(r rune) bool { return unicode.IsControl(r) && !strings.ContainsRu
 const maxText = 64 << 10
 
 func tooLong() error {
-	return refuse(fault.Invalid, CodeTooLong, "text must be at most %d bytes", maxText)
+	return refusal(fault.Invalid, CodeTooLong, "text must be at most %d bytes", maxText)
 }
 
 // Send stores a message in a transaction. Call Wake after the commit to submit it. The error is ErrNotHeld, or
@@ -117,7 +117,7 @@ func (s *Service) Send(ctx context.Context, tx db.Execer, accountID string, m Me
 	if len(m.Text) > maxText {
 		return Receipt{}, tooLong()
 	}
-	a, err := accept(m)
+	a, err := validateMessage(m)
 	if err != nil {
 		return Receipt{}, err
 	}
@@ -130,7 +130,7 @@ func (s *Service) Send(ctx context.Context, tx db.Execer, accountID string, m Me
 		return Receipt{}, err
 	}
 	if !receipt.Suppressed {
-		if err := s.count(ctx, tx, accountID, a, way); err != nil {
+		if err := s.countMessage(ctx, tx, accountID, a, way); err != nil {
 			return Receipt{}, err
 		}
 	}
@@ -143,11 +143,11 @@ func (s *Service) Send(ctx context.Context, tx db.Execer, accountID string, m Me
 			return Receipt{}, ErrNotHeld
 		}
 	}
-	return receipt, s.insert(ctx, tx, accountID, a, way, receipt.Suppressed)
+	return receipt, s.insertMessage(ctx, tx, accountID, a, way, receipt.Suppressed)
 }
 
-// way is the route of a message, with its limits.
-type way struct {
+// routeLimits is the route of a message, with its limits.
+type routeLimits struct {
 	handover.Route
 
 	dailyCap int
@@ -157,40 +157,40 @@ type way struct {
 
 // wayOf returns the route of a message and its limits. The error states that there is no provider, that the
 // country is not allowed, or that the account is suspended.
-func (s *Service) wayOf(ctx context.Context, tx db.Execer, accountID string, to number.Number) (way, error) {
+func (s *Service) wayOf(ctx context.Context, tx db.Execer, accountID string, to number.Number) (routeLimits, error) {
 	account, err := s.accounts.Account(ctx, accountID)
 	if err != nil {
-		return way{}, err
+		return routeLimits{}, err
 	}
 	if account.Suspended {
-		return way{}, fault.Forbiddenf(fault.CodeAccountSuspended, "This account is suspended and cannot send; contact the operator of this service")
+		return routeLimits{}, fault.Forbiddenf(fault.CodeAccountSuspended, "This account is suspended and cannot send; contact the operator of this service")
 	}
 	row, err := s.settings.Row(ctx, tx, accountID)
 	if err != nil {
-		return way{}, err
+		return routeLimits{}, err
 	}
 	route, err := s.settings.RouteOf(accountID, row)
 	if err != nil {
-		return way{}, err
+		return routeLimits{}, err
 	}
-	if reason := unusable(row, route); reason != "" {
-		return way{}, refuse(fault.Invalid, CodeNoProvider, "%s", reason)
+	if reason := whyUnusable(row, route); reason != "" {
+		return routeLimits{}, refusal(fault.Invalid, CodeNoProvider, "%s", reason)
 	}
 	if !route.Own && !account.Unlocked(true) {
-		return way{}, fault.Forbiddenf(fault.CodeProductionLocked, "Production is not unlocked for this account, so it cannot send text messages through the operator's provider")
+		return routeLimits{}, fault.Forbiddenf(fault.CodeProductionLocked, "Production is not unlocked for this account, so it cannot send text messages through the operator's provider")
 	}
 	if row == nil || !slices.Contains(row.Countries, to.Region) {
-		return way{}, refuse(fault.Invalid, CodeCountry, "to is a number of %s, which is not one of the countries that this account sends text messages to", to.Region)
+		return routeLimits{}, refusal(fault.Invalid, CodeCountry, "to is a number of %s, which is not one of the countries that this account sends text messages to", to.Region)
 	}
-	w := way{Route: route, dailyCap: row.DailyCap, plan: account.Plan.Name}
+	w := routeLimits{Route: route, dailyCap: row.DailyCap, plan: account.Plan.Name}
 	if !route.Own {
 		w.planCap = account.Plan.DailySMS
 	}
 	return w, nil
 }
 
-// unusable returns why no message can be sent, or an empty string.
-func unusable(row *ent.SMSSettings, route handover.Route) string {
+// whyUnusable returns why no message can be sent, or an empty string.
+func whyUnusable(row *ent.SMSSettings, route handover.Route) string {
 	switch {
 	case route.Provider != nil:
 		return ""
@@ -210,7 +210,7 @@ func (s *Service) Problem(ctx context.Context, accountID string) (string, error)
 	if err != nil {
 		return "the provider of text messages cannot be used with its current settings; set it up again", nil //nolint:nilerr // this is the answer
 	}
-	if reason := unusable(row, route); reason != "" {
+	if reason := whyUnusable(row, route); reason != "" {
 		return reason, nil
 	}
 	if row == nil || len(row.Countries) == 0 {
@@ -227,7 +227,7 @@ VALUES (@id, @account, @to, @hash, @region, @from, @text, @encoding, @segments, 
 	CASE WHEN NOT @suppressed THEN now() END, now() + @tries * interval '1 second',
 	NULLIF(@automation, ''), NULLIF(@run, ''), @version, @step, NULLIF(@user, ''), NULLIF(@email, ''), now(), CASE WHEN @suppressed THEN now() END)`)
 
-func (s *Service) insert(ctx context.Context, tx db.Execer, accountID string, a accepted, w way, suppressed bool) error {
+func (s *Service) insertMessage(ctx context.Context, tx db.Execer, accountID string, a validMessage, w routeLimits, suppressed bool) error {
 	_, err := tx.ExecContext(ctx, insertSQL.Text, insertSQL.Args(db.Arg("id", a.id), db.Arg("account", accountID), db.Arg("to", a.number.E164), db.Arg("hash", s.optOuts.Hash(a.number.E164)),
 		db.Arg("region", a.number.Region), db.Arg("from", a.From), db.Arg("text", a.Text), db.Arg("encoding", string(a.encoding)), db.Arg("segments", a.segments),
 		db.Arg("own", w.Own), db.Arg("provider", w.Provider.Name()), db.Arg("suppressed", suppressed), db.Arg("tries", triesFor.Seconds()),

@@ -338,7 +338,7 @@ func FuzzMessage(f *testing.F) {
 		f.Add(c[0], c[1], c[2])
 	}
 	f.Fuzz(func(t *testing.T, to, from, text string) {
-		a, err := accept(Message{To: to, From: from, Text: text})
+		a, err := validateMessage(Message{To: to, From: from, Text: text})
 		if err != nil {
 			return
 		}

@@ -56,7 +56,7 @@ type Service struct {
 
 // New returns a new Service. It does nothing before Start.
 func New(p Params) (*Service, error) {
-	account := owner{Service: p.Settings, Links: p.Links, db: p.DB, accounts: p.Accounts, optOuts: p.OptOuts}
+	account := handoverAccount{Service: p.Settings, Links: p.Links, db: p.DB, accounts: p.Accounts, optOuts: p.OptOuts}
 	h, err := handover.New(handover.Params{Config: p.Config, DB: p.DB, Account: account, Signals: p.Signals, Node: p.Node, Logger: p.Logger, Workers: p.Workers, Registry: p.Registry})
 	return &Service{db: p.DB, accounts: p.Accounts, settings: p.Settings, optOuts: p.OptOuts, links: p.Links, cursors: p.Cursors, handover: h, tasks: worker.NewTasks(p.Logger, p.Workers)}, err
 }
@@ -87,9 +87,9 @@ func (s *Service) Wake() { s.handover.Wake() }
 // Drain submits every message that is due now. It is for tests without a worker.
 func (s *Service) Drain(ctx context.Context) (int, error) { return s.handover.Drain(ctx) }
 
-// condition returns how late the queue is, and shows the operator the URL for replies. Without a provider and
+// queueCondition returns how late the queue is, and shows the operator the URL for replies. Without a provider and
 // queued messages, text messages are off.
-func (s *Service) condition(ctx context.Context) (module.Condition, error) {
+func (s *Service) queueCondition(ctx context.Context) (module.Condition, error) {
 	c, err := s.handover.Condition(ctx)
 	if err != nil {
 		return c, err
@@ -107,8 +107,8 @@ func (s *Service) condition(ctx context.Context) (module.Condition, error) {
 	return c, nil
 }
 
-// owner implements handover.Account: it returns the route of an account's messages, and whether it may send.
-type owner struct {
+// handoverAccount implements handover.Account: it returns the route of an account's messages, and whether it may send.
+type handoverAccount struct {
 	*settings.Service
 	link.Links
 
@@ -117,20 +117,20 @@ type owner struct {
 	optOuts  *optout.Service
 }
 
-var _ handover.Account = owner{}
+var _ handover.Account = handoverAccount{}
 
 // Suspended implements handover.Account.
-func (o owner) Suspended(ctx context.Context, accountID string) (bool, error) {
+func (o handoverAccount) Suspended(ctx context.Context, accountID string) (bool, error) {
 	account, err := o.accounts.Account(ctx, accountID)
 	return err == nil && account.Suspended, err
 }
 
 // OptedOut implements handover.Account.
-func (o owner) OptedOut(ctx context.Context, accountID, number string, own bool) (bool, error) {
+func (o handoverAccount) OptedOut(ctx context.Context, accountID, number string, own bool) (bool, error) {
 	return o.optOuts.Has(ctx, o.db.SQL, accountID, number, own)
 }
 
 // OptOut implements handover.Account.
-func (o owner) OptOut(ctx context.Context, tx db.Execer, accountID, number string) error {
+func (o handoverAccount) OptOut(ctx context.Context, tx db.Execer, accountID, number string) error {
 	return o.optOuts.Add(ctx, tx, accountID, number, optout.ByProvider)
 }

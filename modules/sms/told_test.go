@@ -192,7 +192,7 @@ func TestWithoutAProviderTextMessagesAreOff(t *testing.T) {
 	w := newWorld(t)
 	is := func(when string, off bool) {
 		t.Helper()
-		if c, err := w.condition(t.Context()); err != nil || c.Off != off {
+		if c, err := w.queueCondition(t.Context()); err != nil || c.Off != off {
 			t.Errorf("%s the condition is %+v, %v; want off: %t", when, c, err, off)
 		}
 	}
@@ -212,7 +212,7 @@ func TestStopToTheOperatorStopsAllWhoSendByHim(t *testing.T) {
 	w.set(t, ours, settings.Change{Provider: "operator", Countries: []string{"DE"}})
 	w.byTwilio(t, theirs)
 	target := w.URL(link.ReplyPath, link.OperatorName)
-	if c, err := w.condition(t.Context()); err != nil || len(c.Details) != 1 || !strings.Contains(c.Details[0], target) {
+	if c, err := w.queueCondition(t.Context()); err != nil || len(c.Details) != 1 || !strings.Contains(c.Details[0], target) {
 		t.Errorf("the condition is %+v, %v; want the address for replies in its details", c, err)
 	}
 	form := url.Values{"From": {german}, "Body": {"STOP"}}

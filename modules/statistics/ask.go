@@ -140,7 +140,7 @@ type Group = timeseries.Group[Figures]
 
 // Answer is what a question is answered.
 type Answer struct {
-	timeseries.Answer[Figures]
+	timeseries.Result[Figures]
 
 	AsOf time.Time // all that happened before is counted
 }
@@ -194,7 +194,7 @@ func (q Question) plan() (axis timeseries.Axis, kind rollup.Kind, err error) {
 	if q.GroupBy != "" {
 		groups = checkTop(wrong, q.Top)
 	}
-	axis = timeseries.Question{Range: q.Range, Interval: q.Interval, Timezone: q.Timezone}.Axis(wrong, groups)
+	axis = timeseries.Query{Range: q.Range, Interval: q.Interval, Timezone: q.Timezone}.Axis(wrong, groups)
 	return axis, kind, wrong.Err()
 }
 

@@ -71,7 +71,7 @@ func (p *pace) failed(err error) (poison bool) {
 		p.size = max(1, p.size/4)
 		return false
 	}
-	if fault.IsDatabaseAway(err) {
+	if fault.IsDatabaseUnavailable(err) {
 		return false
 	}
 	p.failures++
@@ -112,7 +112,7 @@ func (s *Service) Count(ctx context.Context) error {
 // recover decides what follows a batch that failed: nil if a smaller one, or one behind a fact that cannot be
 // counted, may be tried now.
 func (s *Service) recover(ctx context.Context, b stretch, err error) error {
-	if ctx.Err() != nil || b.to == "" || fault.IsDatabaseAway(err) && !timedOut(err) {
+	if ctx.Err() != nil || b.to == "" || fault.IsDatabaseUnavailable(err) && !timedOut(err) {
 		return err
 	}
 	single := s.batch.size == 1

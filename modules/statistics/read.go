@@ -318,7 +318,7 @@ func (s sums) largest(most int) []string {
 
 // answer puts sums into the periods of an answer: groups that are shown under their names, and the sum of others as
 // the rest, if it is not nil.
-func (r *reading) answer(whole []sum, s sums, shown []string, rest []sum) (out timeseries.Answer[Figures]) {
+func (r *reading) answer(whole []sum, s sums, shown []string, rest []sum) (out timeseries.Result[Figures]) {
 	all := r.group("", whole)
 	out.Totals, out.Buckets = all.Totals, all.Buckets
 	for _, key := range shown {

@@ -60,7 +60,7 @@ func (s *Service) Rebuild(ctx context.Context, progress func(Progress)) (err err
 	if _, err := s.db.SQL.ExecContext(ctx, createMarkSQL); err != nil {
 		return fmt.Errorf("rebuild statistics: %w", err)
 	}
-	handle, err := s.db.Patient()
+	handle, err := s.db.OpenPatient()
 	if err != nil {
 		return fmt.Errorf("rebuild statistics: %w", err)
 	}
@@ -108,7 +108,7 @@ func (r *rebuild) count(ctx context.Context) (err error) {
 		case err == nil:
 			r.is.Facts += int64(r.batch.size)
 			r.batch.took(time.Since(began))
-		case ctx.Err() != nil || fault.IsDatabaseAway(err):
+		case ctx.Err() != nil || fault.IsDatabaseUnavailable(err):
 			return err
 		case r.batch.size > 1:
 			r.batch.failed(err)
@@ -185,7 +185,7 @@ func (r *rebuild) compare(ctx context.Context) error {
 
 // compareSome compares some rows of an account. The mark stands still meanwhile, and the tables of the session have
 // what the account did up to it.
-func (r *rebuild) compareSome(ctx context.Context, tx db.Execer, account string, counted *string, place *store.Place) (more bool, err error) {
+func (r *rebuild) compareSome(ctx context.Context, tx db.Execer, account string, counted *string, place *store.Cursor) (more bool, err error) {
 	mark, err := holdMark(ctx, tx, account)
 	if err != nil {
 		return false, err

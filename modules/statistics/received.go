@@ -49,7 +49,7 @@ func (f *ReceivedFigures) Size() int64 { return f.Received }
 
 // ReceivedAnswer is what was asked for.
 type ReceivedAnswer struct {
-	timeseries.Answer[ReceivedFigures]
+	timeseries.Result[ReceivedFigures]
 
 	AsOf time.Time // all that happened before is counted
 }
@@ -127,7 +127,7 @@ func (s *Service) AskReceived(ctx context.Context, accountID string, q ReceivedQ
 	if q.GroupBy != "" {
 		groups = checkTop(wrong, q.Top)
 	}
-	axis := timeseries.Question{Range: q.Range, Interval: q.Interval, Timezone: q.Timezone}.Axis(wrong, groups)
+	axis := timeseries.Query{Range: q.Range, Interval: q.Interval, Timezone: q.Timezone}.Axis(wrong, groups)
 	if err := wrong.Err(); err != nil {
 		return ReceivedAnswer{}, err
 	}

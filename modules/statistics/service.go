@@ -33,8 +33,8 @@ var Module = fx.Module("statistics",
 
 // dropMonths has the months of a table that is split dropped once they are older than what is kept.
 func dropMonths(table string) fx.Option {
-	return module.Drops(func() months.Unneeded {
-		return months.Unneeded{Table: table, Ask: func(_ context.Context, _ db.Execer, below string, now time.Time) (bool, error) {
+	return module.DropRules(func() months.DropRule {
+		return months.DropRule{Table: table, Ask: func(_ context.Context, _ db.Execer, below string, now time.Time) (bool, error) {
 			end, err := time.Parse(time.RFC3339, below)
 			return err == nil && !end.After(now.AddDate(0, -KeptMonths, 0)), err
 		}}

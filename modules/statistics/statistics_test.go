@@ -478,7 +478,7 @@ func TestDeletedMailStaysCounted(t *testing.T) {
 	same := func(what string) {
 		t.Helper()
 		got, err := tr.Ask(t.Context(), tr.account[0], q)
-		if diff := gocmp.Diff(want.Answer, got.Answer, gocmp.AllowUnexported(Figures{})); err != nil || diff != "" {
+		if diff := gocmp.Diff(want.Result, got.Result, gocmp.AllowUnexported(Figures{})); err != nil || diff != "" {
 			t.Errorf("%s: %v: before (-) and after (+):\n%s", what, err, diff)
 		}
 	}
@@ -541,7 +541,7 @@ func TestErasedRecipientsStayCounted(t *testing.T) {
 	}
 	for _, what := range []string{"erased", "counted to the end"} {
 		got, err := tr.Ask(t.Context(), tr.account[0], q)
-		if diff := gocmp.Diff(want.Answer, got.Answer, gocmp.AllowUnexported(Figures{})); err != nil || diff != "" {
+		if diff := gocmp.Diff(want.Result, got.Result, gocmp.AllowUnexported(Figures{})); err != nil || diff != "" {
 			t.Errorf("%s: %v: before (-) and after (+):\n%s", what, err, diff)
 		}
 		tr.horizon.at = start.AddDate(0, 0, 9)

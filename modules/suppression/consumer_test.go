@@ -49,7 +49,7 @@ func TestBounceReachesTheListOverTheBus(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	expect.Within(t, 10*time.Second, "all facts are handled", func() bool {
+	expect.EventuallyWithin(t, 10*time.Second, "all facts are handled", func() bool {
 		return w.count(t, `SELECT count(*) FROM bus_messages`) == 0
 	})
 	for email, reason := range map[string]string{"bob@example.net": "bounce", "nowhere@example.net": "failure", "cross@example.net": "complaint"} {

@@ -53,12 +53,12 @@ func (s *Service) putOptOut(ctx context.Context, tx db.Execer, u Unsubscribe, so
 // OptOut gives one opt-out.
 func (s *Service) OptOut(ctx context.Context, accountID, optOutID string) (*ent.CategoryOptOut, error) {
 	if !id.Is(id.OptOut, optOutID) {
-		return nil, fault.Missing("category opt-out", optOutID)
+		return nil, fault.NoSuch("category opt-out", optOutID)
 	}
 	found, err := s.db.Ent.CategoryOptOut.Query().Where(categoryoptout.AccountID(accountID), categoryoptout.ID(optOutID)).Only(ctx)
 	switch {
 	case ent.IsNotFound(err):
-		return nil, fault.Missing("category opt-out", optOutID)
+		return nil, fault.NoSuch("category opt-out", optOutID)
 	case err != nil:
 		return nil, fmt.Errorf("get category opt-out: %w", err)
 	}
@@ -107,14 +107,14 @@ func (s *Service) matchingOptOuts(accountID string, f OptOutFilter) (*ent.Catego
 // RemoveOptOut lets mail of the category go to the address again.
 func (s *Service) RemoveOptOut(ctx context.Context, accountID, optOutID string) error {
 	if !id.Is(id.OptOut, optOutID) {
-		return fault.Missing("category opt-out", optOutID)
+		return fault.NoSuch("category opt-out", optOutID)
 	}
 	n, err := db.Exec(ctx, s.db.SQL, `DELETE FROM category_opt_outs WHERE account_id = $1 AND id = $2`, accountID, optOutID)
 	switch {
 	case err != nil:
 		return fmt.Errorf("remove category opt-out: %w", err)
 	case n == 0:
-		return fault.Missing("category opt-out", optOutID)
+		return fault.NoSuch("category opt-out", optOutID)
 	}
 	return nil
 }

@@ -73,7 +73,7 @@ func (s *Service) named(idOrAddress string) (predicate.Suppression, error) {
 	return entsuppression.AddressHashIn(s.hashes.all(spec)...), nil
 }
 
-func missing(idOrAddress string) error { return fault.Missing("suppression", idOrAddress) }
+func missing(idOrAddress string) error { return fault.NoSuch("suppression", idOrAddress) }
 
 // List returns one page of the account's suppressions, newest first. Error: Invalid.
 func (s *Service) List(ctx context.Context, accountID string, f Filter) (page.Page[*ent.Suppression], error) {

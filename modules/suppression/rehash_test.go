@@ -68,7 +68,7 @@ func TestStartHashesKnownAddressesAnew(t *testing.T) {
 	}
 	after := w.process(t, newer)
 	list := []Address{{ada, "a@example.net", ""}, {ada, "b@example.net", ""}, {ada, "c@example.net", ""}, {ada, "twice@example.net", ""}, {eve, "a@example.net", ""}, {ada, "choosy@example.net", "News"}}
-	expect.Within(t, 10*time.Second, "every address is found under the new key alone", func() bool {
+	expect.EventuallyWithin(t, 10*time.Second, "every address is found under the new key alone", func() bool {
 		return cmp.Equal([]string{"manual", "manual", "manual", "manual", "manual", "category"}, reasons(t, after, list...))
 	})
 	if err := rotated.Stop(t.Context()); err != nil {

@@ -22,7 +22,7 @@ const (
 func (s *Service) Read(token string) (Unsubscribe, error) {
 	u, err := s.links.parse(token)
 	if err != nil {
-		return Unsubscribe{}, (&fault.Error{Kind: fault.NotFound, Code: fault.CodeNotFound, Message: "No such link"}).Because(err)
+		return Unsubscribe{}, (&fault.Error{Kind: fault.NotFound, Code: fault.CodeNotFound, Message: "No such link"}).WithCause(err)
 	}
 	return u, nil
 }

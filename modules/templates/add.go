@@ -77,7 +77,7 @@ func (s *Service) add(ctx context.Context, accountID, alias, name string, c cont
 		return keep(ctx, tx, made)
 	})
 	if fault.IsDuplicate(err) {
-		return Template{}, aliasTaken(alias).Because(err)
+		return Template{}, aliasTaken(alias).WithCause(err)
 	}
 	if err != nil {
 		return Template{}, fmt.Errorf("add template: %w", err)

@@ -121,7 +121,7 @@ func (s *Service) Update(ctx context.Context, accountID, idOrAlias string, c Cha
 		return err
 	})
 	if fault.IsDuplicate(err) {
-		return Template{}, aliasTaken(*c.Alias).Because(err)
+		return Template{}, aliasTaken(*c.Alias).WithCause(err)
 	}
 	if err != nil {
 		return Template{}, fmt.Errorf("update template: %w", err)

@@ -175,7 +175,7 @@ func TestPublishingAtOnce(t *testing.T) {
 	if *now.Version != versions || now.LastVersion != versions {
 		t.Errorf("version %d of %d", *now.Version, versions)
 	}
-	expect.Within(t, 3*CacheTTL, "the other process sees it", func() bool {
+	expect.EventuallyWithin(t, 3*CacheTTL, "the other process sees it", func() bool {
 		got, err := other.Render(t.Context(), ada, Ref{ID: made.ID}, nil)
 		return err == nil && got.Version == versions && got.Text == *now.Text
 	})
@@ -195,7 +195,7 @@ func TestDeletedTemplateIsGoneEverywhere(t *testing.T) {
 	}
 	_, err := w.Render(t.Context(), ada, Ref{Alias: "a"}, nil)
 	wantFields(t, err, "template.alias")
-	expect.Within(t, 3*CacheTTL, "the other process knows", func() bool {
+	expect.EventuallyWithin(t, 3*CacheTTL, "the other process knows", func() bool {
 		_, err := other.Render(t.Context(), ada, Ref{ID: made.ID}, nil)
 		return err != nil
 	})

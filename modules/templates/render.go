@@ -181,7 +181,7 @@ func (s *Service) find(ctx context.Context, c *ent.TemplateClient, accountID, id
 	return found, nil
 }
 
-func missing(idOrAlias string) *fault.Error { return fault.Missing("template", shown(idOrAlias)) }
+func missing(idOrAlias string) *fault.Error { return fault.NoSuch("template", shown(idOrAlias)) }
 
 // shown is a caller's own word, fit to be repeated.
 func shown(s string) string {

@@ -17,7 +17,7 @@ func (s *Service) Versions(ctx context.Context, accountID, idOrAlias string, r p
 	if err != nil {
 		return page.Page[*ent.TemplateVersion]{}, err
 	}
-	return page.Read(s.cursors, page.List{Name: "templates/" + t.ID + "/versions", AccountID: accountID}, r, func(at page.Place) ([]*ent.TemplateVersion, error) {
+	return page.Read(s.cursors, page.List{Name: "templates/" + t.ID + "/versions", AccountID: accountID}, r, func(at page.Range) ([]*ent.TemplateVersion, error) {
 		return s.db.Ent.TemplateVersion.Query().Where(templateversion.AccountID(accountID), templateversion.TemplateID(t.ID), at.Newest(templateversion.FieldNumber)).
 			Order(at.Order(templateversion.FieldNumber)).Limit(at.Rows()).Select(withoutBodies(templateversion.Columns)...).All(ctx)
 	}, func(v *ent.TemplateVersion) string { return strconv.Itoa(v.Number) })
@@ -37,7 +37,7 @@ func (s *Service) Version(ctx context.Context, accountID, idOrAlias string, numb
 	}
 	v, err := s.version(ctx, s.db.Ent.TemplateVersion, accountID, t.ID, number)
 	if err != nil && fault.KindOf(err) == fault.Invalid {
-		return nil, fault.Missing("version", strconv.Itoa(number))
+		return nil, fault.NoSuch("version", strconv.Itoa(number))
 	}
 	return v, err
 }

@@ -22,7 +22,7 @@ type bursts struct {
 
 func visitorOf(h hit) visitor { return visitor{h.mark.EmailID, h.ip} }
 
-func (b *bursts) add(h hit) {
+func (b *bursts) addClick(h hit) {
 	who := visitorOf(h)
 	if len(b.byVisitor[who]) < burstKept {
 		b.byVisitor[who] = append(b.byVisitor[who], h)
@@ -30,8 +30,8 @@ func (b *bursts) add(h hit) {
 	}
 }
 
-// scan reports whether a click is part of a burst, counting clicks before and after it.
-func (b *bursts) scan(h hit) bool {
+// isBurst reports whether a click is part of a burst, counting clicks before and after it.
+func (b *bursts) isBurst(h hit) bool {
 	links := map[string]bool{}
 	for _, other := range b.byVisitor[visitorOf(h)] {
 		if distance := other.at.Sub(h.at); -burstWindow < distance && distance < burstWindow {
@@ -41,8 +41,8 @@ func (b *bursts) scan(h hit) bool {
 	return len(links) >= burstLinks
 }
 
-// forget drops the clicks before a time.
-func (b *bursts) forget(before time.Time) {
+// dropBefore drops the clicks before a time.
+func (b *bursts) dropBefore(before time.Time) {
 	count := 0
 	for count < len(b.order) && b.order[count].at.Before(before) {
 		who := visitorOf(b.order[count])

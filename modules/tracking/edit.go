@@ -8,8 +8,8 @@ type edit struct {
 	with       string
 }
 
-// apply applies the edits, which must be sorted and must not overlap. All other bytes are copied unchanged.
-func apply(source string, edits []edit) string {
+// applyEdits applies the edits, which must be sorted and must not overlap. All other bytes are copied unchanged.
+func applyEdits(source string, edits []edit) string {
 	if len(edits) == 0 {
 		return source
 	}

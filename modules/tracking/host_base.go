@@ -19,8 +19,8 @@ import (
 // linkBase is the scheme and host of a domain's links, and the host that their tokens are issued for.
 type linkBase struct{ url, host string }
 
-// bases determines the scheme and host for links in new mail of a domain.
-type bases struct {
+// linkBases determines the scheme and host for links in new mail of a domain.
+type linkBases struct {
 	config       Config
 	db           *db.DB
 	certificates hosts.Certificates
@@ -32,16 +32,16 @@ type domainKey struct{ accountID, domainID string }
 
 const maxBases = 50_000
 
-func newBases(config Config, d *db.DB, certificates hosts.Certificates, log *slog.Logger) *bases {
-	return &bases{config: config, db: d, certificates: certificates, log: log,
+func newBases(config Config, d *db.DB, certificates hosts.Certificates, log *slog.Logger) *linkBases {
+	return &linkBases{config: config, db: d, certificates: certificates, log: log,
 		known: cache.New(cache.Config[domainKey, linkBase]{Max: maxBases, TTL: config.HostTTL, LoadTimeout: hostTimeout})}
 }
 
-// of returns the domain's tracking host if the latest check found its CNAME and the host can be served.
-// Otherwise, and if the database is unavailable, it returns the base URL of the installation, whose links
+// baseFor returns the domain's tracking host if the latest check found its CNAME and the host can be served.
+// Otherwise, and if the database is unavailable, it returns the base URL baseFor the installation, whose links
 // always work.
-func (b *bases) of(ctx context.Context, accountID, domainID string) linkBase {
-	base, err := b.known.Get(ctx, domainKey{accountID, domainID}, b.load)
+func (b *linkBases) baseFor(ctx context.Context, accountID, domainID string) linkBase {
+	base, err := b.known.Get(ctx, domainKey{accountID, domainID}, b.loadBase)
 	if err != nil {
 		b.log.WarnContext(ctx, "cannot look up the tracking host, links use the base URL", telemetry.KeyDomainID, domainID, telemetry.KeyError, err)
 		return linkBase{b.config.BaseURL, ownHost}
@@ -51,7 +51,7 @@ func (b *bases) of(ctx context.Context, accountID, domainID string) linkBase {
 
 const hostTimeout = 3 * time.Second
 
-func (b *bases) load(ctx context.Context, key domainKey) (linkBase, error) {
+func (b *linkBases) loadBase(ctx context.Context, key domainKey) (linkBase, error) {
 	row, err := b.db.Ent.TrackingHost.Query().Where(trackinghost.AccountID(key.accountID), trackinghost.DomainID(key.domainID),
 		trackinghost.StatusEQ(trackinghost.StatusVerified), trackinghost.FailingSinceIsNil()).Only(ctx)
 	switch {
@@ -60,15 +60,15 @@ func (b *bases) load(ctx context.Context, key domainKey) (linkBase, error) {
 	case err != nil:
 		return linkBase{}, fmt.Errorf("tracking host: %w", err)
 	case !weburl.Secure(b.config.BaseURL):
-		return linkBase{b.config.under(row.Host), row.Host}, nil
+		return linkBase{b.config.withHost(row.Host), row.Host}, nil
 	case b.certificates != nil && b.certificates.Ready(ctx, row.Host):
 		return linkBase{weburl.TLS + row.Host, row.Host}, nil
 	}
 	return linkBase{b.config.BaseURL, ownHost}, nil
 }
 
-// under returns the base URL with another host, for development mode: the port stays, and there is no TLS.
-func (c Config) under(host string) string {
+// withHost returns the base URL with another host, for development mode: the port stays, and there is no TLS.
+func (c Config) withHost(host string) string {
 	base, err := url.Parse(c.BaseURL)
 	if err != nil {
 		return c.BaseURL

@@ -58,7 +58,7 @@ func editLink(tag string, z *html.Tokenizer, track tracker) (edit, bool) {
 	if element := atom.Lookup(name); !more || (element != atom.A && element != atom.Area) {
 		return edit{}, false
 	}
-	before := attributes(z)
+	before := readAttributes(z)
 	target := slices.IndexFunc(before, isHref) // the first one counts, as in browsers
 	if target < 0 || slices.ContainsFunc(before, func(a html.Attribute) bool { return a.Key == noTrack }) {
 		return edit{}, false
@@ -72,7 +72,7 @@ func editLink(tag string, z *html.Tokenizer, track tracker) (edit, bool) {
 		return edit{}, false
 	}
 	change := edit{start, end, tracked}
-	after := html.NewTokenizer(strings.NewReader(apply(tag, []edit{change})))
+	after := html.NewTokenizer(strings.NewReader(applyEdits(tag, []edit{change})))
 	if kind := after.Next(); kind != html.StartTagToken && kind != html.SelfClosingTagToken {
 		return edit{}, false
 	}
@@ -80,7 +80,7 @@ func editLink(tag string, z *html.Tokenizer, track tracker) (edit, bool) {
 		return edit{}, false
 	}
 	before[target].Val = tracked
-	if !slices.Equal(before, attributes(after)) || after.Next() != html.ErrorToken {
+	if !slices.Equal(before, readAttributes(after)) || after.Next() != html.ErrorToken {
 		return edit{}, false
 	}
 	return change, true
@@ -88,8 +88,8 @@ func editLink(tag string, z *html.Tokenizer, track tracker) (edit, bool) {
 
 func isHref(a html.Attribute) bool { return a.Key == "href" }
 
-// attributes reads the attributes of the tokenizer's current tag.
-func attributes(z *html.Tokenizer) []html.Attribute {
+// readAttributes reads the readAttributes of the tokenizer's current tag.
+func readAttributes(z *html.Tokenizer) []html.Attribute {
 	var all []html.Attribute
 	for more := true; more; {
 		var key, value []byte

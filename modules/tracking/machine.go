@@ -12,32 +12,32 @@ import (
 //go:embed machines.txt
 var machinesFile string
 
-// machines distinguishes programs from people.
-type machines struct{ rules []rule }
+// classifier distinguishes programs from people.
+type classifier struct{ rules []rule }
 
 type rule struct {
 	reason string
 	fits   func(v Visit) bool
 }
 
-func newMachines(table string) (machines, error) {
-	var m machines
+func newMachines(table string) (classifier, error) {
+	var m classifier
 	for number, line := range strings.Split(table, "\n") {
 		if line = strings.TrimSpace(line); line == "" || line[0] == '#' {
 			continue
 		}
 		reason, rest, _ := strings.Cut(line, " ")
 		how, rest, _ := strings.Cut(strings.TrimSpace(rest), " ")
-		fits, err := condition(how, strings.TrimSpace(rest))
+		fits, err := parseCondition(how, strings.TrimSpace(rest))
 		if err != nil {
-			return machines{}, fmt.Errorf("table of machines, line %d: %w", number+1, err)
+			return classifier{}, fmt.Errorf("table of machines, line %d: %w", number+1, err)
 		}
 		m.rules = append(m.rules, rule{reason, fits})
 	}
 	return m, nil
 }
 
-func condition(how, rest string) (func(Visit) bool, error) {
+func parseCondition(how, rest string) (func(Visit) bool, error) {
 	if how == "network" {
 		text, _, _ := strings.Cut(rest, " ")
 		network, err := netip.ParsePrefix(text)
@@ -69,8 +69,8 @@ func condition(how, rest string) (func(Visit) bool, error) {
 	return nil, fmt.Errorf("unknown method %q", how)
 }
 
-// reason returns why a visit counts as a program's, or "" for a person's.
-func (m machines) reason(v Visit) string {
+// classify returns why a visit counts as a program's, or "" for a person's.
+func (m classifier) classify(v Visit) string {
 	for _, r := range m.rules {
 		if r.fits(v) {
 			return r.reason

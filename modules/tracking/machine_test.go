@@ -42,7 +42,7 @@ func TestProgramsAreToldFromPeople(t *testing.T) {
 		if c.header != "" {
 			v.Header.Set(c.header, c.value)
 		}
-		if got := m.hitOf(v, time.Now()).machine; got != c.want {
+		if got := m.newHit(v, time.Now()).machine; got != c.want {
 			t.Errorf("%+v is classified as %q", c, got)
 		}
 	}

@@ -27,7 +27,7 @@ type recorder struct {
 	held     []hit // clicks, by time
 	stopping chan struct{}
 	done     chan struct{}
-	hurry    context.Context // ends when the time limit of stop is over
+	storeCtx context.Context // ends when the time limit of stop is over
 	cut      context.CancelFunc
 	once     sync.Once
 	dropped  *prometheus.CounterVec
@@ -47,7 +47,7 @@ func newRecorder(store func(context.Context, []hit) error, log *slog.Logger, reg
 		dropped: prometheus.NewCounterVec(prometheus.CounterOpts{Namespace: telemetry.Namespace, Subsystem: "tracking", Name: "dropped_total",
 			Help: "Opens and clicks that were not recorded: the queue was full, or the database refused them."}, []string{"reason"}),
 	}
-	r.hurry, r.cut = context.WithCancel(context.Background()) // lives as long as the recorder
+	r.storeCtx, r.cut = context.WithCancel(context.Background()) // lives as long as the recorder
 	if registry != nil {
 		if err := registry.Register(r.dropped); err != nil {
 			return nil, err
@@ -110,32 +110,32 @@ func (r *recorder) next() (ready []hit, more bool) {
 	}
 	select {
 	case h := <-r.queue:
-		ready = r.take(h, ready)
+		ready = r.hold(h, ready)
 	case <-due:
 	case <-r.stopping:
 		for len(r.queue) > 0 {
-			ready = r.take(<-r.queue, ready)
+			ready = r.hold(<-r.queue, ready)
 		}
 		return append(ready, r.release(len(r.held))...), false
 	}
 	for range min(len(r.queue), batchSize) {
-		ready = r.take(<-r.queue, ready)
+		ready = r.hold(<-r.queue, ready)
 	}
-	return append(ready, r.release(max(r.matured(time.Now()), len(r.held)-maxHeld))...), true
+	return append(ready, r.release(max(r.countMatured(time.Now()), len(r.held)-maxHeld))...), true
 }
 
-// take holds a click, and adds an open to ready.
-func (r *recorder) take(h hit, ready []hit) []hit {
+// hold holds a click, and adds an open to ready.
+func (r *recorder) hold(h hit, ready []hit) []hit {
 	if h.mark.Kind != Click {
 		return append(ready, h)
 	}
-	r.bursts.add(h)
+	r.bursts.addClick(h)
 	r.held = append(r.held, h)
 	return ready
 }
 
-// matured counts the held clicks whose window has passed.
-func (r *recorder) matured(now time.Time) int {
+// countMatured counts the held clicks whose window has passed.
+func (r *recorder) countMatured(now time.Time) int {
 	count := 0
 	for count < len(r.held) && now.Sub(r.held[count].at) >= burstWindow {
 		count++
@@ -152,11 +152,11 @@ func (r *recorder) release(count int) []hit {
 	copy(ready, r.held)
 	r.held = append(r.held[:0], r.held[count:]...)
 	for i, h := range ready {
-		if h.machine == "" && r.bursts.scan(h) {
+		if h.machine == "" && r.bursts.isBurst(h) {
 			ready[i].machine = reasonBurst
 		}
 	}
-	r.bursts.forget(ready[count-1].at.Add(-burstWindow))
+	r.bursts.dropBefore(ready[count-1].at.Add(-burstWindow))
 	return ready
 }
 
@@ -164,17 +164,17 @@ func (r *recorder) release(count int) []hit {
 // hits are stored one by one, so that a bad one does not affect the others.
 func (r *recorder) flush(batch []hit) {
 	for wait := retryMin; ; wait = min(2*wait, retryMax) {
-		err := r.store(r.hurry, batch)
+		err := r.store(r.storeCtx, batch)
 		switch {
 		case err == nil:
 			return
-		case r.hurry.Err() != nil:
+		case r.storeCtx.Err() != nil:
 			r.drop("stopping", batch, err)
 			return
-		case !fault.IsDatabaseAway(err) && len(batch) == 1:
+		case !fault.IsDatabaseUnavailable(err) && len(batch) == 1:
 			r.drop("refused", batch, err)
 			return
-		case !fault.IsDatabaseAway(err):
+		case !fault.IsDatabaseUnavailable(err):
 			for i := range batch {
 				r.flush(batch[i : i+1])
 			}
@@ -183,7 +183,7 @@ func (r *recorder) flush(batch []hit) {
 		r.log.Warn("database unavailable, retrying to record opens and clicks", telemetry.KeyCount, len(batch), telemetry.KeyError, err)
 		select {
 		case <-time.After(wait):
-		case <-r.hurry.Done():
+		case <-r.storeCtx.Done():
 		}
 	}
 }

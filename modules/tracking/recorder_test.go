@@ -163,7 +163,7 @@ func TestVisitsWaitForTheDatabaseAndTheRestIsCounted(t *testing.T) {
 		r := startRecorder(t, s)
 		r.offer(openBy("192.0.2.1"))
 		synctest.Wait() // the recorder is retrying
-		if !fault.IsDatabaseAway(s.store(t.Context(), nil)) {
+		if !fault.IsDatabaseUnavailable(s.store(t.Context(), nil)) {
 			t.Fatal("the test double's error does not count as an unavailable database")
 		}
 		for range queueSize + 5 {

@@ -41,7 +41,7 @@ type RewriterParams struct {
 type Rewriter struct {
 	config Config
 	tokens tokens
-	bases  *bases
+	bases  *linkBases
 }
 
 // NewRewriter returns a new Rewriter.
@@ -63,7 +63,7 @@ func (r *Rewriter) Rewrite(ctx context.Context, m Message, html, text string) (n
 	if err != nil {
 		return "", "", err
 	}
-	base := r.bases.of(ctx, m.AccountID, m.DomainID)
+	base := r.bases.baseFor(ctx, m.AccountID, m.DomainID)
 	tokens.host = base.host
 	w := rewriting{message: m, minter: tokens, base: base.url}
 	for _, base := range []string{r.config.BaseURL, w.base} {
@@ -88,23 +88,23 @@ func (w *rewriting) html(source string) string {
 	}
 	var track tracker
 	if w.message.Clicks {
-		track = w.track
+		track = w.trackLink
 	}
 	edits, end := scanHTML(source, track)
 	if w.message.Opens {
-		edits = insert(edits, edit{end, end, w.pixel()})
+		edits = insertEdit(edits, edit{end, end, w.openPixel()})
 	}
-	return apply(source, edits)
+	return applyEdits(source, edits)
 }
 
 func (w *rewriting) text(source string) string {
 	if !w.message.Clicks {
 		return source
 	}
-	return apply(source, scanText(source, w.track))
+	return applyEdits(source, scanText(source, w.trackLink))
 }
 
-func (w *rewriting) track(written string) (string, bool) {
+func (w *rewriting) trackLink(written string) (string, bool) {
 	if w.links >= maxLinks {
 		return "", false
 	}
@@ -129,14 +129,14 @@ func (w *rewriting) track(written string) (string, bool) {
 	return link, true
 }
 
-// pixel returns an image that takes no space: a negative margin compensates its height.
-func (w *rewriting) pixel() string {
+// openPixel returns an image that takes no space: a negative margin compensates its height.
+func (w *rewriting) openPixel() string {
 	return `<img src="` + w.base + OpenPath + w.minter.open() + PixelSuffix +
 		`" width="1" height="1" alt="" style="display:block;width:1px;height:1px;margin:-1px 0 0;padding:0;border:0">`
 }
 
-// insert inserts an edit in order, because links may follow the end of the body.
-func insert(edits []edit, e edit) []edit {
+// insertEdit inserts an edit in order, because links may follow the end of the body.
+func insertEdit(edits []edit, e edit) []edit {
 	at := len(edits)
 	for at > 0 && edits[at-1].start >= e.start {
 		at--

@@ -17,8 +17,8 @@ import (
 	"github.com/postrider/postrider/runtime/work/event"
 )
 
-// Seen is a recorded open or click.
-type Seen struct {
+// Announcement is a recorded open or click.
+type Announcement struct {
 	AccountID, EmailID string
 	Type               event.Type
 	Fill               func(*event.Email) // sets the fields specific to the event
@@ -27,7 +27,7 @@ type Seen struct {
 // Announcer publishes facts of emails as part of a transaction. Emails that do not exist are skipped; told is
 // the number of published facts.
 type Announcer interface {
-	Announce(ctx context.Context, tx db.Execer, seen []Seen) (told int, err error)
+	Announce(ctx context.Context, tx db.Execer, seen []Announcement) (told int, err error)
 }
 
 // Bus wakes the consumers of facts after a commit.
@@ -54,7 +54,7 @@ type Service struct {
 	announcer Announcer
 	rules     *linkrules.Rules
 	tokens    tokens
-	machines  machines
+	machines  classifier
 	recorder  *recorder
 	refused   *prometheus.CounterVec
 }
@@ -76,7 +76,7 @@ func New(p Params) (*Service, error) {
 			return nil, err
 		}
 	}
-	if s.recorder, err = newRecorder(s.record, p.Logger, p.Registry); err != nil {
+	if s.recorder, err = newRecorder(s.storeHits, p.Logger, p.Registry); err != nil {
 		return nil, err
 	}
 	return s, nil
@@ -106,7 +106,7 @@ const reasonHost = "other_host"
 func (s *Service) Read(ctx context.Context, kind Kind, token, host string) (Mark, error) {
 	own, name := s.rules.IsOwn(host), ownHost
 	if !own {
-		name = clientip.Name(host)
+		name = clientip.HostName(host)
 	}
 	mark, err := s.tokens.parse(token, name)
 	if err != nil || mark.Kind != kind {
@@ -124,7 +124,7 @@ func (s *Service) Read(ctx context.Context, kind Kind, token, host string) (Mark
 	if kind == Open {
 		return mark, nil
 	}
-	if reason := s.rules.Withholds(mark.AccountID, mark.Target); reason != linkrules.None {
+	if reason := s.rules.WithholdReason(mark.AccountID, mark.Target); reason != linkrules.None {
 		s.refused.WithLabelValues(string(reason)).Inc()
 		return Mark{}, ErrWithheld
 	}
@@ -132,4 +132,4 @@ func (s *Service) Read(ctx context.Context, kind Kind, token, host string) (Mark
 }
 
 // Record queues a visit for recording. It never waits (see recorder).
-func (s *Service) Record(v Visit) { s.recorder.offer(s.machines.hitOf(v, time.Now())) }
+func (s *Service) Record(v Visit) { s.recorder.offer(s.machines.newHit(v, time.Now())) }

@@ -33,26 +33,26 @@ WITH hit AS (
 SELECT n FROM admitted ORDER BY n`)
 
 var hitRows = batch.New("h",
-	batch.Text("account_id", func(h aged) string { return h.mark.AccountID }),
-	batch.Text("email_id", func(h aged) string { return h.mark.EmailID }),
-	batch.Text("kind", func(h aged) Kind { return h.mark.Kind }),
-	batch.Text("url", func(h aged) string { return h.mark.Target }).OrNull(),
-	batch.Text("ip", func(h aged) string { return h.ip }),
-	batch.Text("user_agent", func(h aged) string { return h.agent }),
-	batch.Text("machine", func(h aged) string { return h.machine }),
-	batch.Float("age", func(h aged) float64 { return h.age.Seconds() }).SourceOnly(),
-	batch.Computed[aged]("created_at", "now() - make_interval(secs => h.age)"),
+	batch.Text("account_id", func(h agedHit) string { return h.mark.AccountID }),
+	batch.Text("email_id", func(h agedHit) string { return h.mark.EmailID }),
+	batch.Text("kind", func(h agedHit) Kind { return h.mark.Kind }),
+	batch.Text("url", func(h agedHit) string { return h.mark.Target }).OrNull(),
+	batch.Text("ip", func(h agedHit) string { return h.ip }),
+	batch.Text("user_agent", func(h agedHit) string { return h.agent }),
+	batch.Text("machine", func(h agedHit) string { return h.machine }),
+	batch.Float("age", func(h agedHit) float64 { return h.age.Seconds() }).SourceOnly(),
+	batch.Computed[agedHit]("created_at", "now() - make_interval(secs => h.age)"),
 )
 
-// aged is a hit with its age, because created_at is computed by the database clock.
-type aged struct {
+// agedHit is a hit with its age, because created_at is computed by the database clock.
+type agedHit struct {
 	hit
 
 	age time.Duration
 }
 
-// record stores hits and announces them in one transaction.
-func (s *Service) record(ctx context.Context, hits []hit) error {
+// storeHits stores hits and announces them in one transaction.
+func (s *Service) storeHits(ctx context.Context, hits []hit) error {
 	told := 0
 	err := s.db.InTx(ctx, func(tx *ent.Tx) error {
 		admitted, err := insertHits(ctx, tx, hits, time.Now())
@@ -71,10 +71,10 @@ func (s *Service) record(ctx context.Context, hits []hit) error {
 	return nil
 }
 
-func insertHits(ctx context.Context, tx *ent.Tx, hits []hit, now time.Time) (admitted []Seen, err error) {
-	rows := make([]aged, len(hits))
+func insertHits(ctx context.Context, tx *ent.Tx, hits []hit, now time.Time) (admitted []Announcement, err error) {
+	rows := make([]agedHit, len(hits))
 	for i, h := range hits {
-		rows[i] = aged{h, max(now.Sub(h.at), 0)}
+		rows[i] = agedHit{h, max(now.Sub(h.at), 0)}
 	}
 	numbers, err := db.All(ctx, tx, db.Value[int], recordSQL.Text, recordSQL.Args(hitRows.Rows(rows), db.Arg("most", maxEngagements))...)
 	for _, n := range numbers {
@@ -84,8 +84,8 @@ func insertHits(ctx context.Context, tx *ent.Tx, hits []hit, now time.Time) (adm
 }
 
 // seen returns the hit as an announcement.
-func (h hit) seen() Seen {
-	told := Seen{AccountID: h.mark.AccountID, EmailID: h.mark.EmailID, Type: event.EmailOpened}
+func (h hit) seen() Announcement {
+	told := Announcement{AccountID: h.mark.AccountID, EmailID: h.mark.EmailID, Type: event.EmailOpened}
 	told.Fill = func(e *event.Email) { e.Open = &event.Open{IP: h.ip, UserAgent: h.agent, Machine: h.machine != ""} }
 	if h.mark.Kind == Click {
 		told.Type = event.EmailClicked

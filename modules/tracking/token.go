@@ -134,7 +134,7 @@ func (t tokens) parse(token, host string) (Mark, error) {
 	if !t.genuine(body, sum, host) {
 		return Mark{}, ErrForged
 	}
-	return decode(body)
+	return decodeMark(body)
 }
 
 // genuine reports whether a key verifies the signature. It tries every key, in constant time.
@@ -148,12 +148,12 @@ func (t tokens) genuine(body, sum []byte, host string) bool {
 	return fits
 }
 
-// decode decodes a body with a valid signature, and validates it nevertheless.
-func decode(body []byte) (m Mark, err error) {
-	if m.AccountID, err = idOf(id.Account, body[1:1+uuidSize]); err != nil {
+// decodeMark decodes a body with a valid signature, and validates it nevertheless.
+func decodeMark(body []byte) (m Mark, err error) {
+	if m.AccountID, err = formatID(id.Account, body[1:1+uuidSize]); err != nil {
 		return Mark{}, err
 	}
-	if m.EmailID, err = idOf(id.Email, body[1+uuidSize:headSize]); err != nil {
+	if m.EmailID, err = formatID(id.Email, body[1+uuidSize:headSize]); err != nil {
 		return Mark{}, err
 	}
 	rest := string(body[headSize:])
@@ -176,7 +176,7 @@ func decode(body []byte) (m Mark, err error) {
 	return m, nil
 }
 
-func idOf(prefix id.Prefix, raw []byte) (string, error) {
+func formatID(prefix id.Prefix, raw []byte) (string, error) {
 	made, err := typeid.FromUUIDBytesWithPrefix(string(prefix), raw)
 	if err != nil {
 		return "", ErrForged

@@ -30,7 +30,7 @@ type listener struct {
 	fails error
 }
 
-func (l *listener) Announce(_ context.Context, _ db.Execer, seen []Seen) (int, error) {
+func (l *listener) Announce(_ context.Context, _ db.Execer, seen []Announcement) (int, error) {
 	l.mutex.Lock()
 	defer l.mutex.Unlock()
 	if l.fails != nil {
@@ -113,7 +113,7 @@ func TestVisitsAreRecordedAndToldTogether(t *testing.T) {
 		mark := hitFor(kind, w.ada, emailID).mark
 		w.Record(Visit{Mark: mark, IP: netip.MustParseAddr("::ffff:192.0.2.7"), UserAgent: "curl/8"})
 	}
-	expect.Within(t, 20*time.Second, "both visits are announced", func() bool {
+	expect.EventuallyWithin(t, 20*time.Second, "both visits are announced", func() bool {
 		w.mutex.Lock()
 		defer w.mutex.Unlock()
 		return len(w.told) == 2 && w.woken > 0
@@ -145,7 +145,7 @@ func TestNothingIsRecordedOfEmailsThatAreNotThere(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	emailID := w.email(t, w.ada)
-	err := w.record(t.Context(), []hit{hitFor(Open, w.ada, id.New(id.Email)), hitFor(Click, w.eve, emailID), hitFor(Open, w.ada, emailID)})
+	err := w.storeHits(t.Context(), []hit{hitFor(Open, w.ada, id.New(id.Email)), hitFor(Click, w.eve, emailID), hitFor(Open, w.ada, emailID)})
 	if rows := w.stored(t); err != nil || len(rows) != 1 || rows[0].EmailID != emailID || rows[0].AccountID != w.ada || len(w.told) != 1 {
 		t.Errorf("%v: stored %+v, announced %v; want only the open of Ada's email", err, rows, w.told)
 	}
@@ -160,7 +160,7 @@ func TestAnEmailHasABoundedNumberOfVisits(t *testing.T) {
 		for range 240 {
 			batch = append(batch, hitFor(Open, w.ada, emailID))
 		}
-		if err := w.record(t.Context(), batch); err != nil {
+		if err := w.storeHits(t.Context(), batch); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -177,7 +177,7 @@ func TestWhatCannotBeToldIsNotRecorded(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.fails = fmt.Errorf("no")
-	if err := w.record(t.Context(), []hit{hitFor(Open, w.ada, w.email(t, w.ada))}); err == nil || len(w.stored(t)) != 0 || w.woken != 0 {
+	if err := w.storeHits(t.Context(), []hit{hitFor(Open, w.ada, w.email(t, w.ada))}); err == nil || len(w.stored(t)) != 0 || w.woken != 0 {
 		t.Errorf("record with a failing announcer: %v, %d stored; want an error and nothing stored", err, len(w.stored(t)))
 	}
 }
@@ -194,7 +194,7 @@ func TestProcessesRecordTheSameEmailsAtOnce(t *testing.T) {
 				for i := range ids {
 					batch[i] = hitFor(Open, w.ada, ids[(i+process+round)%len(ids)])
 				}
-				if err := w.record(t.Context(), batch); err != nil {
+				if err := w.storeHits(t.Context(), batch); err != nil {
 					t.Error(err)
 				}
 			}
@@ -210,7 +210,7 @@ func TestDeletionKeepsToTheAccount(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	mine, other, eves := w.email(t, w.ada), w.email(t, w.ada), w.email(t, w.eve)
-	if err := w.record(t.Context(), []hit{hitFor(Open, w.ada, mine), hitFor(Click, w.ada, mine), hitFor(Open, w.ada, other), hitFor(Open, w.eve, eves)}); err != nil {
+	if err := w.storeHits(t.Context(), []hit{hitFor(Open, w.ada, mine), hitFor(Click, w.ada, mine), hitFor(Open, w.ada, other), hitFor(Open, w.eve, eves)}); err != nil {
 		t.Fatal(err)
 	}
 	if n, err := w.DeleteFor(t.Context(), w.ada, []string{mine, eves, "msg_none"}); n != 2 || err != nil {
@@ -230,7 +230,7 @@ func TestVisitsAreReadByEmailAndAccount(t *testing.T) {
 	mine, other, eves := w.email(t, w.ada), w.email(t, w.ada), w.email(t, w.eve)
 	machine := hitFor(Click, w.ada, mine)
 	machine.machine = "bot"
-	if err := w.record(t.Context(), []hit{hitFor(Open, w.ada, mine), hitFor(Open, w.ada, mine), machine, hitFor(Click, w.ada, other), hitFor(Open, w.eve, eves)}); err != nil {
+	if err := w.storeHits(t.Context(), []hit{hitFor(Open, w.ada, mine), hitFor(Open, w.ada, mine), machine, hitFor(Click, w.ada, other), hitFor(Open, w.eve, eves)}); err != nil {
 		t.Fatal(err)
 	}
 	counts, err := w.Counts(t.Context(), w.ada, mine, other, eves)

@@ -28,10 +28,10 @@ type hit struct {
 // maxAgent is the maximum length of a stored User-Agent, in bytes.
 const maxAgent = 512
 
-// hitOf classifies a visit and returns the data to store.
-func (m machines) hitOf(v Visit, at time.Time) hit {
+// newHit classifies a visit and returns the data to store.
+func (m classifier) newHit(v Visit, at time.Time) hit {
 	v.UserAgent = cleanAgent(v.UserAgent)
-	h := hit{mark: v.Mark, agent: v.UserAgent, machine: m.reason(v), at: at}
+	h := hit{mark: v.Mark, agent: v.UserAgent, machine: m.classify(v), at: at}
 	if v.IP.IsValid() {
 		h.ip = v.IP.Unmap().WithZone("").String()
 	}

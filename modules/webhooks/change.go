@@ -29,11 +29,11 @@ func (s *Service) Update(ctx context.Context, accountID, webhookID string, c Cha
 	}
 	var changed *ent.Webhook
 	err := s.db.InTx(ctx, func(tx *ent.Tx) error {
-		row, err := lock(ctx, tx, accountID, webhookID)
+		row, err := lockEndpoint(ctx, tx, accountID, webhookID)
 		if err != nil {
 			return err
 		}
-		update := c.onto(row, events)
+		update := c.applyTo(row, events)
 		if _, err := update.Save(ctx); err != nil {
 			return err
 		}
@@ -54,8 +54,8 @@ func (s *Service) Update(ctx context.Context, accountID, webhookID string, c Cha
 	return changed.Unwrap(), nil
 }
 
-// onto returns an update of row with the change. events are the validated event types of c.
-func (c Change) onto(row *ent.Webhook, events []string) *ent.WebhookUpdateOne {
+// applyTo returns an update of row with the change. events are the validated event types of c.
+func (c Change) applyTo(row *ent.Webhook, events []string) *ent.WebhookUpdateOne {
 	update := row.Update()
 	if c.URL != nil {
 		update.SetURL(*c.URL)
@@ -80,29 +80,29 @@ func (c Change) onto(row *ent.Webhook, events []string) *ent.WebhookUpdateOne {
 	return update
 }
 
-// lock locks the endpoint's row until the end of the transaction.
-func lock(ctx context.Context, tx *ent.Tx, accountID, webhookID string) (*ent.Webhook, error) {
+// lockEndpoint locks the endpoint's row until the end of the transaction.
+func lockEndpoint(ctx context.Context, tx *ent.Tx, accountID, webhookID string) (*ent.Webhook, error) {
 	row, err := tx.Webhook.Query().Where(webhook.ID(webhookID), webhook.AccountID(accountID)).ForUpdate().Only(ctx)
 	if ent.IsNotFound(err) {
-		return nil, fault.Missing("webhook", webhookID)
+		return nil, fault.NoSuch("webhook", webhookID)
 	}
 	return row, err
 }
 
-// deleted is the error of deliveries whose endpoint was deleted.
-const deleted = "the endpoint has been deleted"
+// endpointDeleted is the error of deliveries whose endpoint was endpointDeleted.
+const endpointDeleted = "the endpoint has been deleted"
 
 // Delete removes an endpoint. Its pending deliveries fail. Its log stays for 30 days.
 func (s *Service) Delete(ctx context.Context, accountID, webhookID string) error {
 	err := s.db.InTx(ctx, func(tx *ent.Tx) error {
-		if _, err := lock(ctx, tx, accountID, webhookID); err != nil {
+		if _, err := lockEndpoint(ctx, tx, accountID, webhookID); err != nil {
 			return err
 		}
 		const endSQL = `
 WITH over AS (DELETE FROM webhook_works WHERE webhook_id = $1 RETURNING id)
 UPDATE webhook_deliveries d SET state = 'failed', failed = true, due_at = NULL, settled_at = now(), error = $3
 FROM over WHERE d.id = over.id AND d.account_id = $2`
-		if _, err := tx.ExecContext(ctx, endSQL, webhookID, accountID, deleted); err != nil {
+		if _, err := tx.ExecContext(ctx, endSQL, webhookID, accountID, endpointDeleted); err != nil {
 			return err
 		}
 		_, err := tx.Webhook.Delete().Where(webhook.ID(webhookID), webhook.AccountID(accountID)).Exec(ctx)
@@ -121,11 +121,11 @@ WHERE id = $1 AND account_id = $2`
 
 // RotateSecret replaces the secret of an endpoint. The previous secret also signs for 24 hours; the one
 // before it stops immediately.
-func (s *Service) RotateSecret(ctx context.Context, accountID, webhookID string, keep Keep) (*ent.Webhook, secret.String, error) {
+func (s *Service) RotateSecret(ctx context.Context, accountID, webhookID string, keep StoreResponse) (*ent.Webhook, secret.String, error) {
 	token, _ := secret.NewToken(SecretPrefix)
 	var changed *ent.Webhook
 	err := s.db.InTx(ctx, func(tx *ent.Tx) error {
-		if _, err := lock(ctx, tx, accountID, webhookID); err != nil {
+		if _, err := lockEndpoint(ctx, tx, accountID, webhookID); err != nil {
 			return err
 		}
 		sealed := s.box.Seal([]byte(token.Reveal()), secretContext(webhookID))

@@ -120,19 +120,19 @@ var roomRows = batch.New("k",
 
 // claim claims due deliveries under a lease, along with the data to send.
 func (s *deliverer) claim(ctx context.Context, limit int, length time.Duration) ([]delivery, error) {
-	l := s.flights.limits(time.Now())
+	l := s.flights.claimLimits(time.Now())
 	if limit = min(limit, l.most); limit <= 0 {
 		return nil, nil
 	}
 	var until *time.Time
-	if at := s.node.Until(); !at.IsZero() {
+	if at := s.node.ClaimsUntil(); !at.IsZero() {
 		until = &at
 	}
 	jobs, err := db.All(ctx, s.db.Prepared, func(d *delivery) []any {
 		return []any{&d.id, &d.fence, &d.accountID, &d.webhookID, &d.eventID, &d.eventType, &d.eventAt, &d.attempt, &d.round, (*[]byte)(&d.data),
 			&d.url, &d.secret, &d.previous, &d.again}
-	}, claimSQL.Text, claimSQL.Args(roomRows.Rows(l.rooms), db.Arg("room", l.room), db.Arg("shared", l.shared), db.Arg("per_endpoint", perEndpoint), db.Arg("delay", clockstep.StatementDelay.Microseconds()),
-		db.Arg("limit", limit), db.Arg("lease", length.Microseconds()), db.Arg("deleted", deleted), db.Arg("until", until), db.Arg("node", s.node.ID()))...)
+	}, claimSQL.Text, claimSQL.Args(roomRows.Rows(l.rooms), db.Arg("room", l.room), db.Arg("shared", l.shared), db.Arg("per_endpoint", maxPerEndpoint), db.Arg("delay", clockstep.StatementDelay.Microseconds()),
+		db.Arg("limit", limit), db.Arg("lease", length.Microseconds()), db.Arg("deleted", endpointDeleted), db.Arg("until", until), db.Arg("node", s.node.ID()))...)
 	if err != nil {
 		return nil, fmt.Errorf("claim webhook deliveries: %w", err)
 	}
@@ -150,8 +150,8 @@ WITH back AS (
 )
 DELETE FROM webhook_attempts a USING back WHERE a.delivery_id = back.id AND a.fence = back.fence`
 
-// release hands back deliveries that were claimed but not started.
-func (s *deliverer) release(ctx context.Context, jobs []delivery) error {
+// releaseClaims hands back deliveries that were claimed but not started.
+func (s *deliverer) releaseClaims(ctx context.Context, jobs []delivery) error {
 	ids, fences := make([]string, len(jobs)), make([]int64, len(jobs))
 	for i, d := range jobs {
 		ids[i], fences[i] = d.id, d.fence

@@ -10,9 +10,9 @@ import (
 	"github.com/postrider/postrider/runtime/ops/config"
 )
 
-// Brief is the URL prefix of endpoints whose retries follow within seconds, so that developers see how a
+// BriefURLPrefix is the URL prefix of endpoints whose retries follow within seconds, so that developers see how a
 // delivery fails. It is only for development. Empty means no endpoints.
-type Brief string
+type BriefURLPrefix string
 
 // Config configures the module. The zero value of a duration or number means its default; that of Timeout is
 // 10 s.

@@ -19,7 +19,7 @@ func TestDeletingAnEndpointWhileEventsAreFannedOut(t *testing.T) {
 	stays, _ := w.endpoint(t, ada, r.URL)
 	fact := w.happens(t, ada, event.EmailSent)
 	err := w.db.InHotTx(t.Context(), func(tx *sql.Tx) error {
-		if err := w.handle(t.Context(), tx, fact); err != nil {
+		if err := w.handleFact(t.Context(), tx, fact); err != nil {
 			return err
 		}
 		return w.Delete(t.Context(), ada, made.ID) // cannot see uncommitted deliveries
@@ -37,7 +37,7 @@ func TestDeletingAnEndpointWhileEventsAreFannedOut(t *testing.T) {
 	if err != nil || len(jobs) != 1 || jobs[0].webhookID != stays.ID {
 		t.Fatalf("claimed %+v, %v", jobs, err)
 	}
-	if waiting() != 0 || w.count(t, `SELECT count(*) FROM webhook_deliveries WHERE webhook_id = $1 AND state = 'failed' AND due_at IS NULL AND error = $2`, made.ID, deleted) != 1 {
+	if waiting() != 0 || w.count(t, `SELECT count(*) FROM webhook_deliveries WHERE webhook_id = $1 AND state = 'failed' AND due_at IS NULL AND error = $2`, made.ID, endpointDeleted) != 1 {
 		t.Error("the delivery of the deleted endpoint is not failed")
 	}
 }

@@ -12,20 +12,20 @@ import (
 	"github.com/postrider/postrider/runtime/work/event"
 )
 
-// erased is the error of a delivery whose event was erased.
-const erased = "the event has been erased"
+// eventErased is the error of a delivery whose event was eventErased.
+const eventErased = "the event has been erased"
 
 // deliver makes one attempt.
 func (s *deliverer) deliver(ctx context.Context, d delivery, l *worker.Lease) (a answer) {
 	defer func() { s.flights.end(d, &a) }()
 	if d.data == nil {
-		return answer{Answer: post.Answer{Failure: erased}, final: true}
+		return answer{Answer: post.Answer{Failure: eventErased}, final: true}
 	}
 	body, err := event.Encode("", d.eventType, d.eventAt, d.data)
 	if err != nil {
 		return answer{Answer: post.Answer{Failure: "the event cannot be encoded"}, final: true}
 	}
-	secrets, err := s.secrets(d)
+	secrets, err := s.openSecrets(d)
 	if err != nil {
 		s.log.ErrorContext(ctx, "cannot decrypt webhook secret", telemetry.KeyWebhookID, d.webhookID, telemetry.KeyError, err)
 		return answer{Answer: post.Answer{Failure: "the signing secret cannot be read; rotate it"}}
@@ -34,19 +34,19 @@ func (s *deliverer) deliver(ctx context.Context, d delivery, l *worker.Lease) (a
 		return answer{cut: true}
 	}
 	began := time.Now()
-	posting, end := s.traced(ctx, d)
+	posting, end := s.startSpan(ctx, d)
 	a.Answer = s.poster.Post(posting, post.Message{URL: d.url, DeliveryID: d.id, EventID: d.eventID, Attempt: d.attempt, Body: body, Secrets: secrets})
 	end(a)
 	a.took = time.Since(began)
 	if a.Status == 0 && ctx.Err() != nil {
 		a.cut = true
 	}
-	s.tell(ctx, d, a)
+	s.logAttempt(ctx, d, a)
 	return a
 }
 
-// secrets returns the signing secrets, newest first.
-func (s *deliverer) secrets(d delivery) ([]secret.String, error) {
+// openSecrets returns the signing openSecrets, newest first.
+func (s *deliverer) openSecrets(d delivery) ([]secret.String, error) {
 	var all []secret.String
 	for _, sealed := range [][]byte{d.secret, d.previous} {
 		if sealed == nil {
@@ -61,8 +61,8 @@ func (s *deliverer) secrets(d delivery) ([]secret.String, error) {
 	return all, nil
 }
 
-// tell logs an attempt as one wide line. The URL is left out, because it may contain a token.
-func (s *deliverer) tell(ctx context.Context, d delivery, a answer) {
+// logAttempt logs an attempt as one wide line. The URL is left out, because it may contain a token.
+func (s *deliverer) logAttempt(ctx context.Context, d delivery, a answer) {
 	level := slog.LevelInfo
 	if !a.Delivered() {
 		level = slog.LevelWarn

@@ -8,13 +8,13 @@ import (
 	"github.com/postrider/postrider/runtime/storage/db"
 )
 
-// dueOrBegunSQL matches work q that was due before $1, or had an attempt that started before $1 and had no
+// dueOrStartedSQL matches work q that was due before $1, or had an attempt that started before $1 and had no
 // stored outcome by then. A database restored to a point in time contains the claims of that time, which are
 // due when their leases end or they are handed back.
-const dueOrBegunSQL = `(q.due_at < $1 OR EXISTS (SELECT FROM webhook_attempts a WHERE a.delivery_id = q.id
+const dueOrStartedSQL = `(q.due_at < $1 OR EXISTS (SELECT FROM webhook_attempts a WHERE a.delivery_id = q.id
 	AND a.started_at < $1 AND (a.outcome IS NULL OR a.outcome = 'unknown' AND a.finished_at >= $1)))`
 
-const countDueSQL = `SELECT count(*) FROM webhook_works q WHERE ` + dueOrBegunSQL
+const countDueSQL = `SELECT count(*) FROM webhook_works q WHERE ` + dueOrStartedSQL
 
 // CountDue counts the deliveries of all accounts that are due before a time.
 func (s *Service) CountDue(ctx context.Context, before time.Time) (int, error) {
@@ -29,7 +29,7 @@ func (s *Service) CountDue(ctx context.Context, before time.Time) (int, error) {
 // these failures do not disable any of them.
 const dropDueSQL = `
 WITH due AS (
-	SELECT id FROM webhook_works q WHERE ` + dueOrBegunSQL + ` ORDER BY id LIMIT $3 FOR UPDATE SKIP LOCKED
+	SELECT id FROM webhook_works q WHERE ` + dueOrStartedSQL + ` ORDER BY id LIMIT $3 FOR UPDATE SKIP LOCKED
 ), over AS (
 	DELETE FROM webhook_works q USING due WHERE q.id = due.id
 ), ended AS (

@@ -17,7 +17,7 @@ func TestDropEndsWhatWasDueBefore(t *testing.T) {
 	const old = failingAfter + 5
 	for range old + 3 {
 		fact := w.happens(t, ada, event.EmailSent)
-		if err := w.db.InHotTx(t.Context(), func(tx *sql.Tx) error { return w.handle(t.Context(), tx, fact) }); err != nil {
+		if err := w.db.InHotTx(t.Context(), func(tx *sql.Tx) error { return w.handleFact(t.Context(), tx, fact) }); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -36,16 +36,16 @@ const (
 	MaxRateLimit = 1000
 )
 
-// Keep stores the caller's response in the transaction that changes an endpoint, so that both are committed
+// StoreResponse stores the caller's response in the transaction that changes an endpoint, so that both are committed
 // or neither is. Its error rolls back both and is returned.
-type Keep func(ctx context.Context, tx idempotency.Execer, endpoint *ent.Webhook, secret secret.String) error
+type StoreResponse func(ctx context.Context, tx idempotency.Execer, endpoint *ent.Webhook, secret secret.String) error
 
 // NewEndpoint is the input of Create.
 type NewEndpoint struct {
 	URL       string
-	Events    []string // empty: all types
-	RateLimit *int     // deliveries per second; nil: no limit
-	Keep      Keep     // optional
+	Events    []string      // empty: all types
+	RateLimit *int          // deliveries per second; nil: no limit
+	Keep      StoreResponse // optional
 }
 
 // Change is the input of Update. Nil fields are not changed.
@@ -86,7 +86,7 @@ func checkRate(wrong fault.Fields, rate *int) {
 }
 
 func (s *Service) checkAddress(ctx context.Context, wrong fault.Fields, text string) {
-	if reason := s.poster.Refusal(ctx, text); reason != "" {
+	if reason := s.poster.CheckURL(ctx, text); reason != "" {
 		wrong.Add("url", "%s", reason)
 	}
 }
@@ -103,7 +103,7 @@ func (s *Service) Create(ctx context.Context, accountID string, in NewEndpoint) 
 	token, _ := secret.NewToken(SecretPrefix)
 	var made *ent.Webhook
 	err := s.db.InTx(ctx, func(tx *ent.Tx) error {
-		if err := room(ctx, tx, accountID); err != nil {
+		if err := checkEndpointLimit(ctx, tx, accountID); err != nil {
 			return err
 		}
 		endpointID := id.New(id.Webhook)
@@ -125,9 +125,9 @@ func (s *Service) Create(ctx context.Context, accountID string, in NewEndpoint) 
 // secretContext binds a sealed secret to its endpoint.
 func secretContext(webhookID string) []byte { return []byte("webhook secret/" + webhookID) }
 
-// room returns an error if the account has reached its limit of endpoints. Concurrent creations of one
+// checkEndpointLimit returns an error if the account has reached its limit of endpoints. Concurrent creations of one
 // account wait for each other.
-func room(ctx context.Context, tx *ent.Tx, accountID string) error {
+func checkEndpointLimit(ctx context.Context, tx *ent.Tx, accountID string) error {
 	if _, err := tx.ExecContext(ctx, `SELECT pg_advisory_xact_lock(hashtextextended('webhooks/' || $1, 0))`, accountID); err != nil {
 		return err
 	}
@@ -146,12 +146,12 @@ type EndpointFilter struct {
 
 // List returns one page of the account's endpoints, newest first. Error: Invalid.
 func (s *Service) List(ctx context.Context, accountID string, r page.Request) (page.Page[*ent.Webhook], error) {
-	return s.Filtered(ctx, accountID, EndpointFilter{}, r)
+	return s.ListFiltered(ctx, accountID, EndpointFilter{}, r)
 }
 
-// Filtered is List for the endpoints that match a filter.
-func (s *Service) Filtered(ctx context.Context, accountID string, f EndpointFilter, r page.Request) (page.Page[*ent.Webhook], error) {
-	query, err := s.endpoints(accountID, f)
+// ListFiltered is List for the endpoints that match a filter.
+func (s *Service) ListFiltered(ctx context.Context, accountID string, f EndpointFilter, r page.Request) (page.Page[*ent.Webhook], error) {
+	query, err := s.queryEndpoints(accountID, f)
 	if err != nil {
 		return page.Page[*ent.Webhook]{}, err
 	}
@@ -160,7 +160,7 @@ func (s *Service) Filtered(ctx context.Context, accountID string, f EndpointFilt
 
 // Count counts the account's endpoints that match a filter, up to most.
 func (s *Service) Count(ctx context.Context, accountID string, f EndpointFilter, most int) (int, error) {
-	query, err := s.endpoints(accountID, f)
+	query, err := s.queryEndpoints(accountID, f)
 	if err != nil {
 		return 0, err
 	}
@@ -168,7 +168,7 @@ func (s *Service) Count(ctx context.Context, accountID string, f EndpointFilter,
 	return len(found), err
 }
 
-func (s *Service) endpoints(accountID string, f EndpointFilter) (*ent.WebhookQuery, error) {
+func (s *Service) queryEndpoints(accountID string, f EndpointFilter) (*ent.WebhookQuery, error) {
 	query := s.db.Ent.Webhook.Query().Where(webhook.AccountID(accountID))
 	if f.Enabled != nil {
 		query.Where(webhook.Enabled(*f.Enabled))
@@ -189,15 +189,15 @@ func (s *Service) Get(ctx context.Context, accountID, webhookID string) (*ent.We
 	found, err := s.db.Ent.Webhook.Query().Where(webhook.ID(webhookID), webhook.AccountID(accountID)).Only(ctx)
 	switch {
 	case ent.IsNotFound(err):
-		return nil, fault.Missing("webhook", webhookID)
+		return nil, fault.NoSuch("webhook", webhookID)
 	case err != nil:
 		return nil, fmt.Errorf("get webhook: %w", err)
 	}
 	return found, nil
 }
 
-// Several returns the account's endpoints with the given ids, by id.
-func (s *Service) Several(ctx context.Context, accountID string, webhookIDs ...string) (map[string]*ent.Webhook, error) {
+// GetMany returns the account's endpoints with the given ids, by id.
+func (s *Service) GetMany(ctx context.Context, accountID string, webhookIDs ...string) (map[string]*ent.Webhook, error) {
 	rows, err := s.db.Ent.Webhook.Query().Where(webhook.AccountID(accountID), webhook.IDIn(webhookIDs...)).All(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("read webhooks: %w", err)
@@ -217,14 +217,14 @@ func (s *Service) SignedBy(ctx context.Context, accountID, path, signature strin
 	if err != nil {
 		return "", fmt.Errorf("read webhooks: %w", err)
 	}
-	refused := error(fault.Missing("webhook", path))
+	refused := error(fault.NoSuch("webhook", path))
 	now := time.Now()
 	for _, row := range rows {
 		job := delivery{webhookID: row.ID, secret: row.Secret}
 		if row.PreviousSecret != nil && row.PreviousSecretUntil != nil && now.Before(*row.PreviousSecretUntil) {
 			job.previous = *row.PreviousSecret
 		}
-		secrets, err := s.secrets(job)
+		secrets, err := s.openSecrets(job)
 		if err != nil {
 			return "", fmt.Errorf("open the secret of a webhook: %w", err)
 		}

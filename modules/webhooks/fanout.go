@@ -14,39 +14,39 @@ import (
 	"github.com/postrider/postrider/runtime/work/event"
 )
 
-// consumer returns the module's subscription to facts.
-func (s *Service) consumer() bus.Consumer {
+// newConsumer returns the module's subscription to facts.
+func (s *Service) newConsumer() bus.Consumer {
 	offered := s.offer.Types()
 	types := make([]event.Type, len(offered))
 	for i, name := range offered {
 		types[i] = event.Type(name)
 	}
-	return bus.Consumer{Group: "webhooks", Types: types, Handle: s.handle, HandleAll: s.handleAll,
-		Wants: s.interest.Wants, Refresh: s.interest.Refresh, Committed: s.committed}
+	return bus.Consumer{Group: "webhooks", Types: types, Handle: s.handleFact, HandleAll: s.handleFacts,
+		Wants: s.interest.Wants, Refresh: s.interest.Refresh, Committed: s.wakeAfterCommit}
 }
 
-// handle creates the deliveries of a fact. Handling a fact again creates no duplicates. A fact older than the
+// handleFact creates the deliveries of a fact. Handling a fact again creates no duplicates. A fact older than the
 // retention of deliveries gets none.
-func (s *Service) handle(ctx context.Context, tx db.Execer, fact event.Fact) error {
-	return s.handleAll(ctx, tx, []event.Fact{fact})
+func (s *Service) handleFact(ctx context.Context, tx db.Execer, fact event.Fact) error {
+	return s.handleFacts(ctx, tx, []event.Fact{fact})
 }
 
-// handleAll is handle for many facts, in one statement. Late facts are inserted first, by a statement of
+// handleFacts is handle for many facts, in one statement. Late facts are inserted first, by a statement of
 // their own, because pairs are created in the order of events.
-func (s *Service) handleAll(ctx context.Context, tx db.Execer, facts []event.Fact) error {
-	var fresh, late []told
+func (s *Service) handleFacts(ctx context.Context, tx db.Execer, facts []event.Fact) error {
+	var fresh, late []queuedEvent
 	for _, f := range facts {
 		switch age := time.Since(id.Time(f.ID)); {
-		case age > Kept:
+		case age > Retention:
 		case age > lateAfter:
-			late = append(late, told{fact: f})
+			late = append(late, queuedEvent{fact: f})
 		default:
-			fresh = append(fresh, told{fact: f})
+			fresh = append(fresh, queuedEvent{fact: f})
 		}
 	}
 	for _, some := range []struct {
 		statement *db.Statement
-		events    []told
+		events    []queuedEvent
 	}{{fanOutLateSQL, late}, {fanOutSQL, fresh}} {
 		made, err := fanOut(ctx, tx, some.statement, some.events)
 		if err != nil {
@@ -59,28 +59,28 @@ func (s *Service) handleAll(ctx context.Context, tx db.Execer, facts []event.Fac
 	return nil
 }
 
-// committed wakes the deliverer once the deliveries are visible. If woken earlier, it would miss them until
+// wakeAfterCommit wakes the deliverer once the deliveries are visible. If woken earlier, it would miss them until
 // the next poll.
-func (s *Service) committed() {
+func (s *Service) wakeAfterCommit() {
 	if s.queued.Swap(false) {
 		s.signals.Wake(deliveryChannel)
 	}
 }
 
-// told is an event to deliver to endpoints.
-type told struct {
+// queuedEvent is an event to deliver to endpoints.
+type queuedEvent struct {
 	fact event.Fact
 	data json.RawMessage // of an event that is not a fact; nil: the fact has it
 }
 
-var toldRows = batch.New("e",
-	batch.Text("id", func(t told) string { return t.fact.ID }),
-	batch.Text("account_id", func(t told) string { return t.fact.AccountID }),
-	batch.Text("type", func(t told) event.Type { return t.fact.Type }),
-	batch.Time("at", func(t told) time.Time { return t.fact.CreatedAt }),
+var queuedEventRows = batch.New("e",
+	batch.Text("id", func(t queuedEvent) string { return t.fact.ID }),
+	batch.Text("account_id", func(t queuedEvent) string { return t.fact.AccountID }),
+	batch.Text("type", func(t queuedEvent) event.Type { return t.fact.Type }),
+	batch.Time("at", func(t queuedEvent) time.Time { return t.fact.CreatedAt }),
 	// The time of an id may be this much before that of its transaction.
-	batch.Time("begun", func(t told) time.Time { return id.Time(t.fact.ID).Add(bus.HoldBack) }),
-	batch.Text("data", func(t told) string { return string(t.data) }),
+	batch.Time("begun", func(t queuedEvent) time.Time { return id.Time(t.fact.ID).Add(bus.HoldBack) }),
+	batch.Text("data", func(t queuedEvent) string { return string(t.data) }),
 )
 
 // lateAfter is the age from which an event may already have a delivery with an id that is not derived from
@@ -104,7 +104,7 @@ func fanOutOf(condition string) *db.Statement {
 WITH made AS (
 	INSERT INTO webhook_deliveries (id, account_id, webhook_id, event_id, event_type, event_created_at, data, state, due_at, attempts, replays, error, created_at)
 	SELECT ` + idOf("e.id", "w.id") + `, e.account_id, w.id, e.id, e.type, e.at::timestamptz, NULLIF(e.data, '')::jsonb, 'pending', now(), 0, 0, '', now()
-	FROM ` + toldRows.Source() + ` JOIN webhooks w ON w.account_id = e.account_id AND w.enabled
+	FROM ` + queuedEventRows.Source() + ` JOIN webhooks w ON w.account_id = e.account_id AND w.enabled
 		AND (jsonb_array_length(w.events) = 0 OR w.events ? e.type)
 		AND (w.enabled_at IS NULL OR w.enabled_at <= e.begun::timestamptz OR w.enabled_at > now() + interval '10 seconds')` + condition + `
 	ORDER BY e.id, w.id
@@ -138,19 +138,19 @@ WITH made AS (
 SELECT id FROM made`
 
 // fanOut creates one delivery for each pair of event and subscribed endpoint.
-func fanOut(ctx context.Context, tx db.Execer, statement *db.Statement, events []told) (made []string, err error) {
+func fanOut(ctx context.Context, tx db.Execer, statement *db.Statement, events []queuedEvent) (made []string, err error) {
 	if len(events) == 0 {
 		return nil, nil
 	}
-	made, err = db.All(ctx, tx, db.Value[string], statement.Text, statement.Args(toldRows.Rows(events))...)
+	made, err = db.All(ctx, tx, db.Value[string], statement.Text, statement.Args(queuedEventRows.Rows(events))...)
 	if err != nil {
 		return nil, fmt.Errorf("queue webhook deliveries: %w", err)
 	}
 	return made, nil
 }
 
-// queue creates the delivery of a fact to one endpoint.
-func queue(ctx context.Context, tx db.Execer, fact event.Fact, endpoint string) ([]string, error) {
+// queueDelivery creates the delivery of a fact to one endpoint.
+func queueDelivery(ctx context.Context, tx db.Execer, fact event.Fact, endpoint string) ([]string, error) {
 	made, err := db.All(ctx, tx, db.Value[string], queueSQL, fact.ID, endpoint, fact.AccountID, string(fact.Type), fact.CreatedAt)
 	if err != nil {
 		return nil, fmt.Errorf("queue webhook deliveries: %w", err)
@@ -163,7 +163,7 @@ func queue(ctx context.Context, tx db.Execer, fact event.Fact, endpoint string) 
 func (s *Service) Deliver(ctx context.Context, accountID string, fact event.Fact) (made []string, err error) {
 	fact.AccountID, fact.CreatedAt = accountID, fact.CreatedAt.Truncate(time.Millisecond)
 	err = s.db.InTx(ctx, func(tx *ent.Tx) error {
-		made, err = fanOut(ctx, tx, fanOutSQL, []told{{fact, fact.Data}})
+		made, err = fanOut(ctx, tx, fanOutSQL, []queuedEvent{{fact, fact.Data}})
 		return err
 	})
 	if err != nil {

@@ -66,10 +66,10 @@ func TestFactsAtOnceMakeTheDeliveriesOfSingleOnes(t *testing.T) {
 		t.Helper()
 		err := w.db.InHotTx(t.Context(), func(tx *sql.Tx) error {
 			if atOnce {
-				return w.handleAll(t.Context(), tx, some)
+				return w.handleFacts(t.Context(), tx, some)
 			}
 			for _, f := range some {
-				if err := w.handle(t.Context(), tx, f); err != nil {
+				if err := w.handleFact(t.Context(), tx, f); err != nil {
 					return err
 				}
 			}

@@ -42,7 +42,7 @@ func TestFiguresOfEndpoints(t *testing.T) {
 	put(eve, theirs.ID, "delivered", 1, time.Hour, time.Second)
 
 	ask := func(webhookID string, since time.Time) (Answer, error) {
-		return w.Ask(t.Context(), ada, webhookID, timeseries.Question{Range: timeseries.Range{Since: since, Until: now}, Interval: timeseries.Hour, Timezone: "UTC"})
+		return w.Ask(t.Context(), ada, webhookID, timeseries.Query{Range: timeseries.Range{Since: since, Until: now}, Interval: timeseries.Hour, Timezone: "UTC"})
 	}
 	got, err := ask("", now.Add(-24*time.Hour))
 	all, each := got.Totals, got.Endpoints
@@ -89,7 +89,7 @@ func TestFiguresByPeriod(t *testing.T) {
 	} {
 		w.delivered(t, d.account, d.webhook, d.state, d.attempts, d.at, d.took)
 	}
-	q := timeseries.Question{Range: timeseries.Range{Since: day.Add(9 * time.Hour), Until: day.Add(48*time.Hour + time.Minute)}, Interval: timeseries.Day, Timezone: "Europe/Vienna"}
+	q := timeseries.Query{Range: timeseries.Range{Since: day.Add(9 * time.Hour), Until: day.Add(48*time.Hour + time.Minute)}, Interval: timeseries.Day, Timezone: "Europe/Vienna"}
 	got, err := w.Ask(t.Context(), ada, "", q)
 	want := Answer{
 		Totals: Figures{Deliveries: 4, Succeeded: 2, Failed: 1, Attempts: 12, Half: time.Second, Most: 3 * time.Second},
@@ -114,11 +114,11 @@ func TestFiguresByPeriod(t *testing.T) {
 	if _, err := w.Ask(t.Context(), ada, theirs.ID, q); fault.KindOf(err) != fault.NotFound {
 		t.Errorf("Ask for another account's endpoint: %v, want not found", err)
 	}
-	for field, change := range map[string]func(*timeseries.Question){
-		"range":    func(q *timeseries.Question) { q.Range.Until = q.Range.Since },
-		"range ":   func(q *timeseries.Question) { q.Range.Since = q.Range.Until.AddDate(0, 0, -32) },
-		"interval": func(q *timeseries.Question) { q.Interval = "minute" },
-		"timezone": func(q *timeseries.Question) { q.Timezone = "Mars/Olympus" },
+	for field, change := range map[string]func(*timeseries.Query){
+		"range":    func(q *timeseries.Query) { q.Range.Until = q.Range.Since },
+		"range ":   func(q *timeseries.Query) { q.Range.Since = q.Range.Until.AddDate(0, 0, -32) },
+		"interval": func(q *timeseries.Query) { q.Interval = "minute" },
+		"timezone": func(q *timeseries.Query) { q.Timezone = "Mars/Olympus" },
 	} {
 		asked := q
 		change(&asked)

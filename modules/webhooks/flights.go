@@ -6,34 +6,34 @@ import (
 	"time"
 )
 
-// perEndpoint is the maximum number of concurrent POSTs of a process to one endpoint.
-const perEndpoint = 4
+// maxPerEndpoint is the maximum number of concurrent POSTs of a process to one endpoint.
+const maxPerEndpoint = 4
 
-// promptly is the response time below which an endpoint gets its full room.
-const promptly = 2 * time.Second
+// promptTime is the response time below which an endpoint gets its full room.
+const promptTime = 2 * time.Second
 
 // forgetAfter is how long an idle endpoint is remembered.
 const forgetAfter = time.Hour
 
-// flights counts the POSTs in flight of this process, so that endpoints that hang leave room for the others.
+// inFlight counts the POSTs in flight of this process, so that endpoints that hang leave room for the others.
 // Each endpoint has a few at a time; a slow or untested one has only one. All slow endpoints together have at
 // most half. A POST in flight for longer than promptly no longer takes room from others: if many healthy
 // endpoints start to hang at the same moment, the others wait at most that long. It is safe for concurrent
 // use.
-type flights struct {
+type inFlight struct {
 	most     int // total of POSTs that are not late
 	per      int // concurrent POSTs per endpoint
 	doubtful int // maximum for slow endpoints
 	nudge    func()
 
 	mu       sync.Mutex
-	byID     map[string]*flight
+	byID     map[string]*endpointState
 	unproven int  // in flight to endpoints that were slow at the start
 	full     bool // the latest claim was limited by most
 }
 
-// flight is the state of one endpoint.
-type flight struct {
+// endpointState is the state of one endpoint.
+type endpointState struct {
 	begun  []time.Time // start times of POSTs in flight, oldest first
 	tried  bool        // this process has had an answer or a failure
 	prompt bool        // the latest answer was prompt
@@ -42,19 +42,21 @@ type flight struct {
 	timer  *time.Timer // calls nudge when the endpoint's rate admits another delivery
 }
 
-// doubtful reports whether the endpoint did not answer promptly the last time, or is not doing so now.
-func (e *flight) doubtful(now time.Time) bool { return e.tried && !e.prompt || e.late(now) > 0 }
+// isSlow reports whether the endpoint did not answer promptly the last time, or is not doing so now.
+func (e *endpointState) isSlow(now time.Time) bool {
+	return e.tried && !e.prompt || e.countLate(now) > 0
+}
 
-// late returns the number of POSTs in flight for longer than promptly.
-func (e *flight) late(now time.Time) (n int) {
-	for n < len(e.begun) && now.Sub(e.begun[n]) >= promptly {
+// countLate returns the number of POSTs in flight for longer than promptly.
+func (e *endpointState) countLate(now time.Time) (n int) {
+	for n < len(e.begun) && now.Sub(e.begun[n]) >= promptTime {
 		n++
 	}
 	return n
 }
 
-func newFlights(most, per int) *flights {
-	return &flights{most: most, per: per, doubtful: max(1, most/2), nudge: func() {}, byID: map[string]*flight{}}
+func newFlights(most, per int) *inFlight {
+	return &inFlight{most: most, per: per, doubtful: max(1, most/2), nudge: func() {}, byID: map[string]*endpointState{}}
 }
 
 // limits are what a claim may take.
@@ -72,33 +74,33 @@ type allowance struct {
 	doubtful  bool // counts against the room of slow endpoints
 }
 
-func (f *flights) limits(now time.Time) limits {
+func (f *inFlight) claimLimits(now time.Time) limits {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	l := limits{room: 1, most: f.most, shared: max(0, f.doubtful-f.unproven)}
 	for id, e := range f.byID {
 		if len(e.begun) == 0 && now.Sub(e.used) > forgetAfter {
-			e.stop()
+			e.stopTimer()
 			delete(f.byID, id)
 			continue
 		}
-		l.rooms = append(l.rooms, allowance{id, f.roomOf(e, now), e.doubtful(now)})
-		l.most -= len(e.begun) - e.late(now)
+		l.rooms = append(l.rooms, allowance{id, f.roomOf(e, now), e.isSlow(now)})
+		l.most -= len(e.begun) - e.countLate(now)
 	}
 	f.full = l.most <= 0
 	return l
 }
 
-func (f *flights) roomOf(e *flight, now time.Time) int {
+func (f *inFlight) roomOf(e *endpointState, now time.Time) int {
 	room := f.per
-	if !e.prompt || e.late(now) > 0 {
+	if !e.prompt || e.countLate(now) > 0 {
 		room = 1
 	}
 	return max(0, room-len(e.begun))
 }
 
 // begin registers the deliveries of a claim.
-func (f *flights) begin(l limits, jobs []delivery, now time.Time) {
+func (f *inFlight) begin(l limits, jobs []delivery, now time.Time) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	taken := map[string]int{}
@@ -106,10 +108,10 @@ func (f *flights) begin(l limits, jobs []delivery, now time.Time) {
 		j := &jobs[i]
 		e := f.byID[j.webhookID]
 		if e == nil {
-			e = &flight{}
+			e = &endpointState{}
 			f.byID[j.webhookID] = e
 		}
-		if j.doubtful = e.doubtful(now); j.doubtful {
+		if j.doubtful = e.isSlow(now); j.doubtful {
 			f.unproven++
 		}
 		e.begun = append(e.begun, now)
@@ -128,14 +130,14 @@ func (f *flights) begin(l limits, jobs []delivery, now time.Time) {
 	}
 	for _, j := range jobs {
 		if e := f.byID[j.webhookID]; j.again > 0 {
-			e.stop()
+			e.stopTimer()
 			e.timer = time.AfterFunc(time.Duration(j.again)*time.Microsecond+time.Millisecond, f.nudge)
 		}
 	}
 }
 
 // end removes a delivery. answered is nil if it was not started.
-func (f *flights) end(j delivery, answered *answer) {
+func (f *inFlight) end(j delivery, answered *answer) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if j.doubtful {
@@ -149,23 +151,23 @@ func (f *flights) end(j delivery, answered *answer) {
 		e.begun = slices.Delete(e.begun, i, i+1)
 	}
 	if answered != nil && !answered.cut {
-		e.tried, e.prompt = true, answered.Status != 0 && answered.took < promptly
+		e.tried, e.prompt = true, answered.Status != 0 && answered.took < promptTime
 	}
 	if e.more || j.doubtful || f.full {
 		f.nudge()
 	}
 }
 
-func (e *flight) stop() {
+func (e *endpointState) stopTimer() {
 	if e.timer != nil {
 		e.timer.Stop()
 	}
 }
 
-func (f *flights) close() {
+func (f *inFlight) close() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	for _, e := range f.byID {
-		e.stop()
+		e.stopTimer()
 	}
 }

@@ -6,10 +6,10 @@ import (
 	"fmt"
 )
 
-// handBackOfSQL makes deliveries claimed by a dead node due again. Claimed rows are due when their leases
+// handBackNodeSQL makes deliveries claimed by a dead node due again. Claimed rows are due when their leases
 // end, so they are found among the rows due within the next minute. Whether the endpoint received an attempt
 // is unknown. The fencing number rises, so that the node can store no outcome if it is alive after all.
-const handBackOfSQL = waitingSQL + `, held AS (
+const handBackNodeSQL = waitingSQL + `, held AS (
 	SELECT q.id, a.id AS attempt FROM waiting w JOIN webhook_works q ON q.webhook_id = w.webhook_id
 	JOIN webhook_attempts a ON a.delivery_id = q.id AND a.fence = q.fence
 	WHERE q.due_at > now() AND q.due_at <= now() + interval '1 minute' AND a.outcome IS NULL AND a.node = $1
@@ -21,10 +21,10 @@ const handBackOfSQL = waitingSQL + `, held AS (
 )
 SELECT count(*) FROM back`
 
-// handBackOf hands back the deliveries of a dead node.
-func (s *deliverer) handBackOf(ctx context.Context, gone int32) (count int64, err error) {
+// handBackNode hands back the deliveries of a dead node.
+func (s *deliverer) handBackNode(ctx context.Context, gone int32) (count int64, err error) {
 	err = s.db.InHotTx(ctx, func(tx *sql.Tx) error {
-		return tx.QueryRowContext(ctx, handBackOfSQL, gone).Scan(&count)
+		return tx.QueryRowContext(ctx, handBackNodeSQL, gone).Scan(&count)
 	})
 	if err != nil {
 		return 0, fmt.Errorf("hand back webhook deliveries of node %d: %w", gone, err)

@@ -87,11 +87,11 @@ func TestAnEndpointIsToldOfWhatHappensFromThenOn(t *testing.T) {
 		"just now":                           {0, []string{there.ID, later.ID, off.ID, legacy.ID}},
 		"before two were created or enabled": {30 * time.Second, []string{there.ID, legacy.ID}},
 		"before all with a time":             {2 * time.Minute, []string{legacy.ID}},
-		"older than the retention":           {Kept + time.Hour, nil},
+		"older than the retention":           {Retention + time.Hour, nil},
 	} {
 		fact := event.New(ada, event.EmailDelivered, time.Now().Add(-test.age), sample(event.EmailDelivered))
 		fact.ID = id.Since(id.Fact, time.Now().Add(-test.age))[:14] + fact.ID[14:]
-		if err := w.db.InTx(t.Context(), func(tx *ent.Tx) error { return w.handle(t.Context(), tx, fact) }); err != nil {
+		if err := w.db.InTx(t.Context(), func(tx *ent.Tx) error { return w.handleFact(t.Context(), tx, fact) }); err != nil {
 			t.Fatal(err)
 		}
 		got := w.count(t, `SELECT count(*) FROM webhook_deliveries WHERE event_id = $1`, fact.ID)

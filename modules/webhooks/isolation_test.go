@@ -77,7 +77,7 @@ func hangingHoldUpNobody(t *testing.T) (undisturbed bool) {
 	if late() {
 		return false
 	}
-	if after := w.taken(hanging); after > 4*perEndpoint || after < before || before > w.config.Concurrency {
+	if after := w.taken(hanging); after > 4*maxPerEndpoint || after < before || before > w.config.Concurrency {
 		t.Errorf("hanging POSTs: %d, then %d", before, after)
 	}
 	within(t, "only hanging POSTs have no outcome", func() bool { return late() || open() == w.taken(hanging) })
@@ -133,18 +133,18 @@ func TestHangingFlightsGiveTheirRoomBack(t *testing.T) {
 	for i := range jobs {
 		jobs[i].webhookID = []string{"a", "b"}[i/4]
 	}
-	f.begin(f.limits(now), jobs, now)
-	if l := f.limits(now.Add(promptly - 1)); l.most != 0 || !f.full {
+	f.begin(f.claimLimits(now), jobs, now)
+	if l := f.claimLimits(now.Add(promptTime - 1)); l.most != 0 || !f.full {
 		t.Errorf("room %d while all slots are taken, want 0 and full", l.most)
 	}
-	l := f.limits(now.Add(promptly))
+	l := f.claimLimits(now.Add(promptTime))
 	if l.most != 8 || l.rooms[0].more != 0 || l.rooms[1].more != 0 || !l.rooms[0].doubtful || !l.rooms[1].doubtful {
 		t.Errorf("limits after two seconds: %+v", l)
 	}
 	for _, j := range jobs {
 		f.end(j, &answer{})
 	}
-	if l := f.limits(now.Add(promptly)); l.most != 8 || l.rooms[0].more != 1 {
+	if l := f.claimLimits(now.Add(promptTime)); l.most != 8 || l.rooms[0].more != 1 {
 		t.Errorf("limits after all POSTs ended: %+v", l)
 	}
 }
@@ -155,9 +155,9 @@ func TestFlightsKeepTheirLimits(t *testing.T) {
 	now := time.Unix(1_000_000, 0)
 	job := func(webhook string) delivery { return delivery{webhookID: webhook} }
 	jobs := []delivery{job("a"), job("a"), job("b")}
-	f.begin(f.limits(now), jobs, now)
+	f.begin(f.claimLimits(now), jobs, now)
 	room := func(webhook string, now time.Time) int {
-		l := f.limits(now)
+		l := f.claimLimits(now)
 		for _, known := range l.rooms {
 			if known.webhookID == webhook {
 				return known.more
@@ -165,7 +165,7 @@ func TestFlightsKeepTheirLimits(t *testing.T) {
 		}
 		return l.room
 	}
-	if got := []int{room("a", now), room("b", now), room("c", now), f.limits(now).shared}; got[0] != 0 || got[1] != 0 || got[2] != 1 || got[3] != 6 {
+	if got := []int{room("a", now), room("b", now), room("c", now), f.claimLimits(now).shared}; got[0] != 0 || got[1] != 0 || got[2] != 1 || got[3] != 6 {
 		t.Errorf("room of a, b, c and shared: %v, want 0, 0, 1, 6", got)
 	}
 	f.end(jobs[0], &answer{Answer: post.Answer{Failure: "no answer"}})
@@ -174,7 +174,7 @@ func TestFlightsKeepTheirLimits(t *testing.T) {
 	}
 	f.end(jobs[1], &answer{Answer: post.Answer{Status: 200}, took: time.Millisecond})
 	f.end(jobs[2], &answer{Answer: post.Answer{Status: 500}, took: time.Millisecond})
-	if got := []int{room("a", now), room("b", now), f.limits(now).shared}; got[0] != 4 || got[1] != 4 || got[2] != 6 {
+	if got := []int{room("a", now), room("b", now), f.claimLimits(now).shared}; got[0] != 4 || got[1] != 4 || got[2] != 6 {
 		t.Errorf("after the answers: room of a, b and shared %v, want 4, 4, 6", got)
 	}
 	f.close()

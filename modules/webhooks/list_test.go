@@ -31,7 +31,7 @@ func TestEndpointsByFilter(t *testing.T) {
 		"with another event":     {EndpointFilter{Event: "email.opened"}, all.ID},
 		"disabled with an event": {EndpointFilter{Event: "email.opened", Enabled: &no}, ""},
 	} {
-		found, err := w.Filtered(t.Context(), ada, c.filter, page.Request{Limit: 10})
+		found, err := w.ListFiltered(t.Context(), ada, c.filter, page.Request{Limit: 10})
 		var ids []string
 		for _, e := range found.Items {
 			ids = append(ids, e.ID)
@@ -44,7 +44,7 @@ func TestEndpointsByFilter(t *testing.T) {
 		}
 	}
 	for _, event := range []string{"email.nothing", "\x00"} {
-		if _, err := w.Filtered(t.Context(), ada, EndpointFilter{Event: event}, page.Request{Limit: 10}); fault.From(err).Fields["event"] == "" {
+		if _, err := w.ListFiltered(t.Context(), ada, EndpointFilter{Event: event}, page.Request{Limit: 10}); fault.From(err).Fields["event"] == "" {
 			t.Errorf("event %q: %v, want an error of field event", event, err)
 		}
 	}
@@ -94,7 +94,7 @@ func TestDeliveriesByFilterEndpointAndSubject(t *testing.T) {
 	subject := id.New(id.ReceivedEmail)
 	w.exec(t, `INSERT INTO facts (id, account_id, subject_id, type, data, created_at) SELECT event_id, account_id, $1, 'email.received', '{}', now() FROM webhook_deliveries WHERE webhook_id = $2`, subject, b.ID)
 	of := func(ctx context.Context, account string) int {
-		found, err := w.OfSubjects(ctx, account, subject, id.New(id.ReceivedEmail))
+		found, err := w.DeliveriesOfSubjects(ctx, account, subject, id.New(id.ReceivedEmail))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -35,9 +35,9 @@ type Filter struct {
 	Since, Until *time.Time // of the event's time, from Since inclusive to Until exclusive
 }
 
-// oldest returns the smallest id of readable deliveries. In a table split by month, expired rows remain until
+// oldestID returns the smallest id of readable deliveries. In a table split by month, expired rows remain until
 // their month is dropped.
-func oldest() string { return id.Since(id.WebhookDelivery, time.Now().Add(-gone)) }
+func oldestID() string { return id.Since(id.WebhookDelivery, time.Now().Add(-deleteAfter)) }
 
 // Deliveries returns one page of the deliveries to an endpoint of the account, newest events first. Errors:
 // NotFound and Invalid.
@@ -45,7 +45,7 @@ func (s *Service) Deliveries(ctx context.Context, accountID, webhookID string, f
 	if _, err := s.Get(ctx, accountID, webhookID); err != nil {
 		return page.Page[*ent.WebhookDelivery]{}, err
 	}
-	query, err := s.deliveries(accountID, webhookID, f)
+	query, err := s.queryDeliveries(accountID, webhookID, f)
 	if err != nil {
 		return page.Page[*ent.WebhookDelivery]{}, err
 	}
@@ -57,8 +57,8 @@ func (s *Service) Deliveries(ctx context.Context, accountID, webhookID string, f
 	return found, s.countRunning(ctx, found.Items...)
 }
 
-func (s *Service) deliveries(accountID, webhookID string, f Filter) (*ent.WebhookDeliveryQuery, error) {
-	query := s.db.Ent.WebhookDelivery.Query().Where(webhookdelivery.WebhookID(webhookID), webhookdelivery.AccountID(accountID), webhookdelivery.IDGTE(oldest()))
+func (s *Service) queryDeliveries(accountID, webhookID string, f Filter) (*ent.WebhookDeliveryQuery, error) {
+	query := s.db.Ent.WebhookDelivery.Query().Where(webhookdelivery.WebhookID(webhookID), webhookdelivery.AccountID(accountID), webhookdelivery.IDGTE(oldestID()))
 	if f.State != "" {
 		if webhookdelivery.StateValidator(webhookdelivery.State(f.State)) != nil {
 			return nil, fault.InvalidField("state", "must be pending, delivered or failed")
@@ -66,7 +66,7 @@ func (s *Service) deliveries(accountID, webhookID string, f Filter) (*ent.Webhoo
 		query.Where(ofState(webhookdelivery.State(f.State), webhookID))
 	}
 	if f.Event != "" {
-		if err := fault.Texts(map[string]string{"event": f.Event}); err != nil {
+		if err := fault.CheckTexts(map[string]string{"event": f.Event}); err != nil {
 			return nil, err
 		}
 		query.Where(webhookdelivery.EventType(f.Event))
@@ -102,7 +102,7 @@ func ofState(state webhookdelivery.State, webhookID string) predicate.WebhookDel
 
 // CountDeliveries counts the deliveries that match a filter, up to most.
 func (s *Service) CountDeliveries(ctx context.Context, accountID, webhookID string, f Filter, most int) (int, error) {
-	query, err := s.deliveries(accountID, webhookID, f)
+	query, err := s.queryDeliveries(accountID, webhookID, f)
 	if err != nil {
 		return 0, err
 	}
@@ -137,10 +137,10 @@ func (s *Service) countRunning(ctx context.Context, rows ...*ent.WebhookDelivery
 
 // Delivery returns one delivery, including those of deleted endpoints.
 func (s *Service) Delivery(ctx context.Context, accountID, deliveryID string) (*ent.WebhookDelivery, error) {
-	found, err := s.db.Ent.WebhookDelivery.Query().Where(webhookdelivery.ID(deliveryID), webhookdelivery.AccountID(accountID), webhookdelivery.IDGTE(oldest())).Only(ctx)
+	found, err := s.db.Ent.WebhookDelivery.Query().Where(webhookdelivery.ID(deliveryID), webhookdelivery.AccountID(accountID), webhookdelivery.IDGTE(oldestID())).Only(ctx)
 	switch {
 	case ent.IsNotFound(err):
-		return nil, fault.Missing("webhook delivery", deliveryID)
+		return nil, fault.NoSuch("webhook delivery", deliveryID)
 	case err != nil:
 		return nil, fmt.Errorf("get webhook delivery: %w", err)
 	}
@@ -180,9 +180,9 @@ LEFT JOIN facts f ON f.id = d.event_id AND f.account_id = d.account_id WHERE d.i
 	return event.Encode("", event.Type(d.EventType), found.at, found.data)
 }
 
-// OfEvents returns the account's deliveries of events by event id, oldest first.
-func (s *Service) OfEvents(ctx context.Context, accountID string, eventIDs ...string) (map[string][]*ent.WebhookDelivery, error) {
-	rows, err := s.db.Ent.WebhookDelivery.Query().Where(webhookdelivery.EventIDIn(eventIDs...), webhookdelivery.AccountID(accountID), webhookdelivery.IDGTE(oldest())).Order(webhookdelivery.ByID()).All(ctx)
+// DeliveriesOfEvents returns the account's deliveries of events by event id, oldest first.
+func (s *Service) DeliveriesOfEvents(ctx context.Context, accountID string, eventIDs ...string) (map[string][]*ent.WebhookDelivery, error) {
+	rows, err := s.db.Ent.WebhookDelivery.Query().Where(webhookdelivery.EventIDIn(eventIDs...), webhookdelivery.AccountID(accountID), webhookdelivery.IDGTE(oldestID())).Order(webhookdelivery.ByID()).All(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("read webhook deliveries: %w", err)
 	}
@@ -209,16 +209,16 @@ SELECT f.subject_id, d.id FROM facts f JOIN webhook_deliveries d ON d.event_id =
 // at most `most`, and only those in state unless it is empty. Only the latest 10,000 deliveries of each
 // endpoint are searched, because none of them may be in that state.
 func (s *Service) Latest(ctx context.Context, accountID, state string, most int, webhookIDs ...string) (map[string][]*ent.WebhookDelivery, error) {
-	found, err := s.deliveriesBy(ctx, accountID, latestSQL, db.Array(webhookIDs), accountID, state, most, latestAmong, oldest())
+	found, err := s.deliveriesBy(ctx, accountID, latestSQL, db.Array(webhookIDs), accountID, state, most, latestAmong, oldestID())
 	for _, list := range found {
 		slices.SortFunc(list, func(x, y *ent.WebhookDelivery) int { return strings.Compare(y.ID, x.ID) })
 	}
 	return found, err
 }
 
-// OfSubjects returns the account's deliveries of events about the given subjects by subject id, oldest first.
-func (s *Service) OfSubjects(ctx context.Context, accountID string, subjectIDs ...string) (map[string][]*ent.WebhookDelivery, error) {
-	return s.deliveriesBy(ctx, accountID, ofSubjectsSQL, db.Array(subjectIDs), accountID, oldest())
+// DeliveriesOfSubjects returns the account's deliveries of events about the given subjects by subject id, oldest first.
+func (s *Service) DeliveriesOfSubjects(ctx context.Context, accountID string, subjectIDs ...string) (map[string][]*ent.WebhookDelivery, error) {
+	return s.deliveriesBy(ctx, accountID, ofSubjectsSQL, db.Array(subjectIDs), accountID, oldestID())
 }
 
 // deliveriesBy reads the deliveries that a statement selects, grouped by the key that it returns.
@@ -283,7 +283,7 @@ SELECT coalesce(webhook_id, ''), coalesce(period, -1), count(*), count(*) FILTER
 
 // Ask returns how the account's endpoints answered the events of a range of at most 31 days: in total, by
 // period and by endpoint. With a webhook id it covers only that endpoint. Errors: NotFound and Invalid.
-func (s *Service) Ask(ctx context.Context, accountID, webhookID string, q timeseries.Question) (Answer, error) {
+func (s *Service) Ask(ctx context.Context, accountID, webhookID string, q timeseries.Query) (Answer, error) {
 	wrong := fault.Fields{}
 	if q.Range.Until.Sub(q.Range.Since) > longestRange {
 		wrong.Add("range", "must span at most 31 days")

@@ -50,7 +50,7 @@ func newResults(reg prometheus.Registerer, d *db.DB) (results, error) {
 	}
 	for _, c := range []prometheus.Collector{all,
 		gauge("webhook_queue_deliveries", "Pending webhook deliveries, at most 100,000. All processes report the same database value: use the maximum in dashboards.", waitingCountSQL),
-		gauge("webhook_queue_late_seconds", "How long the oldest webhook delivery has been due. All processes report the same database value: use the maximum in dashboards.", oldestWaitingSQL)} {
+		gauge("webhook_queue_late_seconds", "How long the oldest webhook delivery has been due. All processes report the same database value: use the maximum in dashboards.", oldestPendingSQL)} {
 		if err := reg.Register(c); err != nil {
 			return nil, err
 		}
@@ -60,7 +60,7 @@ func newResults(reg prometheus.Registerer, d *db.DB) (results, error) {
 
 const (
 	waitingCountSQL  = `SELECT count(*)::float8 FROM (SELECT FROM webhook_works LIMIT 100000) waiting`
-	oldestWaitingSQL = `SELECT coalesce(greatest(extract(epoch FROM now() - min(due_at)), 0), 0)::float8
+	oldestPendingSQL = `SELECT coalesce(greatest(extract(epoch FROM now() - min(due_at)), 0), 0)::float8
 		FROM (SELECT due_at FROM webhook_works LIMIT 100000) waiting`
 )
 

@@ -24,7 +24,7 @@ var Module = fx.Module("webhooks",
 			{Table: "webhooks", Name: "previous_secret_until", Limit: 24 * time.Hour, Reset: 24 * time.Hour},
 		}}
 	}),
-	module.Drops(unneeded),
+	module.DropRules(unneededMonths),
 	fx.Provide(
 		fx.Private,
 		func(s *db.Signals) Signals { return s },
@@ -32,7 +32,7 @@ var Module = fx.Module("webhooks",
 	),
 	// Fx runs this before the first hook, so the bus has not started.
 	fx.Invoke(func(lc fx.Lifecycle, s *Service, b *bus.Bus) {
-		if c := s.consumer(); len(c.Types) > 0 { // otherwise no enabled module publishes events
+		if c := s.newConsumer(); len(c.Types) > 0 { // otherwise no enabled module publishes events
 			b.Register(c)
 		}
 		lc.Append(fx.Hook{

@@ -47,7 +47,7 @@ func eachForm(t *testing.T, test func(t *testing.T, w *world)) {
 
 func (w *world) tell(t *testing.T, facts ...event.Fact) {
 	t.Helper()
-	if err := w.db.InHotTx(t.Context(), func(tx *sql.Tx) error { return w.handleAll(t.Context(), tx, facts) }); err != nil {
+	if err := w.db.InHotTx(t.Context(), func(tx *sql.Tx) error { return w.handleFacts(t.Context(), tx, facts) }); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -150,7 +150,7 @@ func TestOldDeliveriesOfASplitTableAreNotSeen(t *testing.T) {
 	w := newWorld(t).byMonth(t)
 	made, _ := w.endpoint(t, ada, "https://hooks.example.com")
 	now := time.Now()
-	old, older, young := now.Add(-gone-time.Hour), now.Add(-monthWaits-32*24*time.Hour), now.Add(-Kept)
+	old, older, young := now.Add(-deleteAfter-time.Hour), now.Add(-monthWaits-32*24*time.Hour), now.Add(-Retention)
 	for _, at := range []time.Time{old, older, young} {
 		w.delivered(t, ada, made.ID, "failed", 1, at, time.Second)
 	}
@@ -190,17 +190,17 @@ func TestWhichMonthsOfDeliveriesAreUnneeded(t *testing.T) {
 	now := time.Now()
 	ask := func(below time.Time) bool {
 		t.Helper()
-		yes, err := unneeded().Ask(t.Context(), w.db.SQL, id.Since(id.WebhookDelivery, below), now)
+		yes, err := unneededMonths().Ask(t.Context(), w.db.SQL, id.Since(id.WebhookDelivery, below), now)
 		if err != nil {
 			t.Fatal(err)
 		}
 		return yes
 	}
-	if ask(now.Add(-gone+time.Hour)) || !ask(now.Add(-gone-time.Hour)) {
+	if ask(now.Add(-deleteAfter+time.Hour)) || !ask(now.Add(-deleteAfter-time.Hour)) {
 		t.Error("only deliveries of the last 31 days must be needed")
 	}
-	w.exec(t, `INSERT INTO webhook_works (id, webhook_id, due_at, fence, attempts, round) VALUES ($1, 'wh_1', now(), 0, 0, 0)`, id.Since(id.WebhookDelivery, now.Add(-gone-2*time.Hour)))
-	if ask(now.Add(-gone-time.Hour)) || !ask(now.Add(-gone-3*time.Hour)) {
+	w.exec(t, `INSERT INTO webhook_works (id, webhook_id, due_at, fence, attempts, round) VALUES ($1, 'wh_1', now(), 0, 0, 0)`, id.Since(id.WebhookDelivery, now.Add(-deleteAfter-2*time.Hour)))
+	if ask(now.Add(-deleteAfter-time.Hour)) || !ask(now.Add(-deleteAfter-3*time.Hour)) {
 		t.Error("a month with pending work must be needed, and the one before it must not")
 	}
 }

@@ -21,8 +21,8 @@ type numbered struct {
 	until time.Time
 }
 
-func (n numbered) ID() int32        { return n.id }
-func (n numbered) Until() time.Time { return n.until }
+func (n numbered) ID() int32              { return n.id }
+func (n numbered) ClaimsUntil() time.Time { return n.until }
 
 // beside returns a service of another process on the same database, not started.
 func (w *world) beside(t *testing.T, n numbered) *Service {
@@ -86,7 +86,7 @@ func TestARateHoldsOverAllProcesses(t *testing.T) {
 	}
 	for i, from := range taken {
 		for j, to := range taken[i:] {
-			if most := float64(perEndpoint) + (to-from)*rate + 0.001; float64(j+1) > most {
+			if most := float64(maxPerEndpoint) + (to-from)*rate + 0.001; float64(j+1) > most {
 				t.Errorf("%d deliveries claimed within %.3f s, want at most %.1f", j+1, to-from, most)
 			}
 		}
@@ -136,7 +136,7 @@ func TestDeliveriesOfADeadNodeAreHandedBack(t *testing.T) {
 		gone int32
 		want int64
 	}{{8, 0}, {7, 1}, {7, 0}} {
-		if n, err := other.handBackOf(t.Context(), c.gone); err != nil || n != c.want {
+		if n, err := other.handBackNode(t.Context(), c.gone); err != nil || n != c.want {
 			t.Errorf("handBackOf(%d) = %d, %v; want %d", c.gone, n, err, c.want)
 		}
 	}

@@ -26,13 +26,13 @@ WITH again AS (
 INSERT INTO webhook_works (id, webhook_id, due_at, fence, attempts, round)
 SELECT id, webhook_id, due_at, (SELECT coalesce(max(a.fence), 0) + 1 FROM webhook_attempts a WHERE a.delivery_id = again.id), attempts, 0 FROM again`
 
-// KeepReplay stores the caller's response in the transaction that queues a delivery again. Its error rolls
+// StoreReplayResponse stores the caller's response in the transaction that queues a delivery again. Its error rolls
 // back both and is returned.
-type KeepReplay func(ctx context.Context, tx idempotency.Execer, queued *ent.WebhookDelivery) error
+type StoreReplayResponse func(ctx context.Context, tx idempotency.Execer, queued *ent.WebhookDelivery) error
 
 // Replay delivers an event again, whatever the earlier outcome. keep may be nil. Errors: Conflict while the
 // delivery is pending, or if its endpoint is disabled or deleted, or if the event was erased.
-func (s *Service) Replay(ctx context.Context, accountID, deliveryID string, keep KeepReplay) (*ent.WebhookDelivery, error) {
+func (s *Service) Replay(ctx context.Context, accountID, deliveryID string, keep StoreReplayResponse) (*ent.WebhookDelivery, error) {
 	found, err := s.Delivery(ctx, accountID, deliveryID)
 	if err != nil {
 		return nil, err
@@ -45,17 +45,17 @@ func (s *Service) Replay(ctx context.Context, accountID, deliveryID string, keep
 		return nil, fault.Conflictf(fault.CodeConflict, "The event of this delivery has been erased")
 	}
 	err = s.db.InTx(ctx, func(tx *ent.Tx) error {
-		endpoint, err := lock(ctx, tx, accountID, found.WebhookID)
+		endpoint, err := lockEndpoint(ctx, tx, accountID, found.WebhookID)
 		switch {
 		case fault.KindOf(err) == fault.NotFound && err != nil:
 			return fault.Conflictf(fault.CodeConflict, "The endpoint of this delivery has been deleted")
 		case err != nil:
 			return err
 		case !endpoint.Enabled:
-			return switchedOff()
+			return errDisabled()
 		}
 		if n, err := db.Exec(ctx, tx, replaySQL, db.Array([]string{deliveryID}), accountID); err != nil || n == 0 {
-			return orConflict(err)
+			return pendingConflict(err)
 		}
 		found, err = tx.WebhookDelivery.Query().Where(webhookdelivery.ID(deliveryID), webhookdelivery.AccountID(accountID)).Only(ctx)
 		if err != nil || keep == nil {
@@ -70,11 +70,11 @@ func (s *Service) Replay(ctx context.Context, accountID, deliveryID string, keep
 	return found.Unwrap(), nil
 }
 
-func switchedOff() error {
+func errDisabled() error {
 	return fault.Conflictf(fault.CodeConflict, "The endpoint is disabled; enable it first")
 }
 
-func orConflict(err error) error {
+func pendingConflict(err error) error {
 	if err != nil {
 		return err
 	}
@@ -82,11 +82,11 @@ func orConflict(err error) error {
 }
 
 const (
-	// Kept is how long after their events deliveries can be read and replayed, and how far back Recover goes.
-	Kept = 30 * 24 * time.Hour
-	// gone is the age at which deliveries are deleted. The last ones that Recover creates have a day for
+	// Retention is how long after their events deliveries can be read and replayed, and how far back Recover goes.
+	Retention = 30 * 24 * time.Hour
+	// deleteAfter is the age at which deliveries are deleted. The last ones that Recover creates have a day for
 	// their attempts.
-	gone = Kept + 24*time.Hour
+	deleteAfter = Retention + 24*time.Hour
 	// recoverMost is the maximum number of deliveries per call of Recover; a further call continues.
 	recoverMost = 10_000
 	recoverPage = 500
@@ -129,9 +129,9 @@ func (s *Service) Recover(ctx context.Context, accountID, webhookID string, in R
 		return done, err
 	}
 	if !endpoint.Enabled {
-		return done, switchedOff()
+		return done, errDisabled()
 	}
-	if oldest := now.Add(-Kept); in.Since.Before(oldest) {
+	if oldest := now.Add(-Retention); in.Since.Before(oldest) {
 		in.Since = oldest
 	}
 	if in.Until == nil {
@@ -174,7 +174,7 @@ func (s *Service) recoverPage(ctx context.Context, endpoint *ent.Webhook, in Rec
 		// The lock keeps the endpoint from being disabled or deleted in the meantime.
 		if _, err := tx.Webhook.Query().Where(webhook.ID(endpoint.ID), webhook.AccountID(endpoint.AccountID), webhook.Enabled(true)).ForShare().Only(ctx); err != nil {
 			if ent.IsNotFound(err) {
-				return switchedOff()
+				return errDisabled()
 			}
 			return err
 		}
@@ -184,7 +184,7 @@ func (s *Service) recoverPage(ctx context.Context, endpoint *ent.Webhook, in Rec
 		if err != nil {
 			return err
 		}
-		queued, err := s.bring(ctx, tx, endpoint, list)
+		queued, err := s.queueMissed(ctx, tx, endpoint, list)
 		if err != nil {
 			return err
 		}
@@ -201,8 +201,8 @@ func (s *Service) recoverPage(ctx context.Context, endpoint *ent.Webhook, in Rec
 	return next, last, err
 }
 
-// bring queues the missed events of an endpoint and returns the number of queued deliveries.
-func (s *Service) bring(ctx context.Context, tx *ent.Tx, endpoint *ent.Webhook, list []missed) (queued int, err error) {
+// queueMissed queues the missed events of an endpoint and returns the number of queued deliveries.
+func (s *Service) queueMissed(ctx context.Context, tx *ent.Tx, endpoint *ent.Webhook, list []missed) (queued int, err error) {
 	var again []string
 	for _, m := range list {
 		if m.deliveryID != "" {
@@ -210,7 +210,7 @@ func (s *Service) bring(ctx context.Context, tx *ent.Tx, endpoint *ent.Webhook, 
 			continue
 		}
 		m.fact.AccountID = endpoint.AccountID
-		made, err := queue(ctx, tx, m.fact, endpoint.ID)
+		made, err := queueDelivery(ctx, tx, m.fact, endpoint.ID)
 		if err != nil {
 			return 0, err
 		}

@@ -10,23 +10,23 @@ import (
 	"github.com/postrider/postrider/modules/webhooks/post"
 )
 
-// waits are the pauses after each failed attempt. The first attempt is made immediately.
-var waits = []time.Duration{5 * time.Second, 30 * time.Second, 2 * time.Minute, 2 * time.Minute}
+// retryPauses are the pauses after each failed attempt. The first attempt is made immediately.
+var retryPauses = []time.Duration{5 * time.Second, 30 * time.Second, 2 * time.Minute, 2 * time.Minute}
 
-// briefWaits are the pauses for endpoints that match Brief: all five attempts fit into ten seconds.
-var briefWaits = []time.Duration{time.Second, 2 * time.Second, 3 * time.Second, 3 * time.Second}
+// briefRetryPauses are the pauses for endpoints that match Brief: all five attempts fit into ten seconds.
+var briefRetryPauses = []time.Duration{time.Second, 2 * time.Second, 3 * time.Second, 3 * time.Second}
 
-// waitsOf returns the pauses for an endpoint URL. Both schedules have the same length.
-func (s *deliverer) waitsOf(url string) []time.Duration {
+// pausesFor returns the pauses for an endpoint URL. Both schedules have the same length.
+func (s *deliverer) pausesFor(url string) []time.Duration {
 	if s.brief != "" && strings.HasPrefix(url, s.brief) {
-		return briefWaits
+		return briefRetryPauses
 	}
-	return waits
+	return retryPauses
 }
 
 // Retries returns the pauses before the second, third, … attempt of a delivery. The API documentation
 // publishes them.
-func Retries() []time.Duration { return slices.Clone(waits) }
+func Retries() []time.Duration { return slices.Clone(retryPauses) }
 
 // answer is the result of one attempt.
 type answer struct {
@@ -44,9 +44,9 @@ type verdict struct {
 	wait    time.Duration // until the next attempt, if pending
 }
 
-// judge returns the verdict. round is the number of attempts since the delivery was queued or replayed,
+// decideVerdict returns the verdict. round is the number of attempts since the delivery was queued or replayed,
 // including this one.
-func judge(a answer, round int, waits []time.Duration) verdict {
+func decideVerdict(a answer, round int, waits []time.Duration) verdict {
 	switch {
 	case a.Delivered():
 		return verdict{state: webhookdelivery.StateDelivered, outcome: webhookattempt.OutcomeDelivered}

@@ -29,9 +29,9 @@ type Signals interface {
 // Node is this process among those that share the database.
 type Node interface {
 	worker.Process
-	ID() int32        // 0: no node
-	Until() time.Time // by the database clock, for claims; zero: no limit
-	OnGone(what string, f node.HandBack)
+	ID() int32              // 0: no node
+	ClaimsUntil() time.Time // by the database clock, for claims; zero: no limit
+	OnDead(what string, f node.ReleaseFunc)
 }
 
 // deliveryChannel is woken when deliveries become due.
@@ -49,8 +49,8 @@ type Params struct {
 	Cursors *page.Codec
 	Logger  *slog.Logger
 	Workers *worker.Metrics
-	Offer   event.Offer `optional:"true"` // nil: all events are possible
-	Brief   Brief       `optional:"true"`
+	Offer   event.Offer    `optional:"true"` // nil: all events are possible
+	Brief   BriefURLPrefix `optional:"true"`
 
 	Registry prometheus.Registerer `optional:"true"`
 	Tracing  *telemetry.Tracing    `optional:"true"`
@@ -77,7 +77,7 @@ type deliverer struct {
 	signals Signals
 	node    Node
 	poster  *post.Poster
-	flights *flights
+	flights *inFlight
 	worker  *worker.Worker[delivery, answer]
 	idle    bool // this process makes no deliveries
 	brief   string
@@ -91,8 +91,8 @@ type observed struct {
 	tracing *telemetry.Tracing // nil: off
 }
 
-// lateToo is the factor by which POSTs in flight may exceed the concurrency, because late ones do not count.
-const lateToo = 4
+// lateFactor is the factor by which POSTs in flight may exceed the concurrency, because late ones do not count.
+const lateFactor = 4
 
 // New creates the service. Nothing runs before Start.
 func New(p Params) (*Service, error) {
@@ -113,12 +113,12 @@ func New(p Params) (*Service, error) {
 }
 
 func newDeliverer(p Params, c Config, poster *post.Poster, told observed) *deliverer {
-	d := &deliverer{db: p.DB, box: p.Box, signals: p.Signals, node: p.Node, poster: poster, flights: newFlights(c.Concurrency, perEndpoint), idle: c.AcceptOnly, brief: string(p.Brief), observed: told}
+	d := &deliverer{db: p.DB, box: p.Box, signals: p.Signals, node: p.Node, poster: poster, flights: newFlights(c.Concurrency, maxPerEndpoint), idle: c.AcceptOnly, brief: string(p.Brief), observed: told}
 	d.worker = worker.New(worker.Queue[delivery, answer]{
-		Name: "webhooks", Claim: d.claim, Run: d.deliver, Settle: d.settle, Release: d.release,
-	}, worker.Config{Concurrency: lateToo * c.Concurrency, Batch: min(c.Concurrency, 100), Lease: lease, Poll: c.Poll, Process: p.Node}, p.Logger, p.Workers)
+		Name: "webhooks", Claim: d.claim, Run: d.deliver, Settle: d.settle, Release: d.releaseClaims,
+	}, worker.Config{Concurrency: lateFactor * c.Concurrency, Batch: min(c.Concurrency, 100), Lease: lease, Poll: c.Poll, Process: p.Node}, p.Logger, p.Workers)
 	d.flights.nudge = d.worker.Nudge
-	p.Node.OnGone("webhook deliveries", d.handBackOf)
+	p.Node.OnDead("webhook deliveries", d.handBackNode)
 	return d
 }
 

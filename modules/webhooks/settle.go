@@ -78,7 +78,7 @@ SELECT count(*) = $2 AND bool_and(latest.state = 'failed') FROM webhooks w CROSS
 	WHERE d.webhook_id = w.id AND d.state <> 'pending' AND d.settled_at > w.updated_at ORDER BY d.id DESC LIMIT $2
 ) latest WHERE w.id = $1 AND w.enabled`
 
-type settled struct{ webhookID, state string }
+type settledDelivery struct{ webhookID, state string }
 
 // settle stores the outcomes of a batch of attempts. Usually no delivery has failed permanently, and a single
 // statement suffices.
@@ -94,8 +94,8 @@ func (s *deliverer) settle(ctx context.Context, results []worker.Result[delivery
 	return nil
 }
 
-func storeOutcomes(ctx context.Context, on db.Execer, attempts []*attempt) ([]settled, error) {
-	stored, err := db.All(ctx, on, func(x *settled) []any { return []any{&x.webhookID, &x.state} },
+func storeOutcomes(ctx context.Context, on db.Execer, attempts []*attempt) ([]settledDelivery, error) {
+	stored, err := db.All(ctx, on, func(x *settledDelivery) []any { return []any{&x.webhookID, &x.state} },
 		settleSQL.Text, settleSQL.Args(attemptRows.Rows(attempts))...)
 	if err != nil {
 		return nil, fmt.Errorf("store webhook outcomes: %w", err)
@@ -168,7 +168,7 @@ func (s *deliverer) switchOff(ctx context.Context, tx *sql.Tx, webhookID string,
 func (s *deliverer) judgeAll(results []worker.Result[delivery, answer]) (attempts []*attempt, failures bool) {
 	attempts = make([]*attempt, len(results))
 	for i, r := range results {
-		attempts[i] = &attempt{r.Job, r.Value, judge(r.Value, r.Job.round, s.waitsOf(r.Job.url))}
+		attempts[i] = &attempt{r.Job, r.Value, decideVerdict(r.Value, r.Job.round, s.pausesFor(r.Job.url))}
 		failures = failures || string(attempts[i].state) == failed
 	}
 	return attempts, failures

@@ -17,7 +17,7 @@ const sweepBatch = 500
 
 // monthWaits is how long after the end of a month its deliveries are deleted one by one, for example if the
 // processes may not drop the partition.
-const monthWaits = gone + 9*24*time.Hour
+const monthWaits = deleteAfter + 9*24*time.Hour
 
 // Sweep deletes deliveries, with their attempts, whose events are more than 31 days old by the database
 // clock. This includes deliveries that are still pending because their endpoint is disabled. If the table is
@@ -41,7 +41,7 @@ DELETE FROM webhook_attempts WHERE id IN (SELECT id FROM webhook_attempts WHERE 
 	if err != nil {
 		return 0, fmt.Errorf("sweep webhook deliveries: %w", err)
 	}
-	before := id.Since(id.WebhookDelivery, now.Add(-gone))
+	before := id.Since(id.WebhookDelivery, now.Add(-deleteAfter))
 	rows := before
 	if split {
 		rows = id.Since(id.WebhookDelivery, months.Begin(now.Add(-monthWaits)))
@@ -72,11 +72,11 @@ func (s *Service) sweep(ctx context.Context, statement, before string) (swept in
 
 const deliveriesTable = "webhook_deliveries"
 
-// unneeded reports whether a month of deliveries can be dropped. All accounts keep them equally long, and
+// unneededMonths reports whether a month of deliveries can be dropped. All accounts keep them equally long, and
 // everything that refers to a row is deleted separately.
-func unneeded() months.Unneeded {
-	return months.Unneeded{Table: deliveriesTable, Ask: func(ctx context.Context, on db.Execer, below string, now time.Time) (bool, error) {
-		if below > id.Since(id.WebhookDelivery, now.Add(-gone)) {
+func unneededMonths() months.DropRule {
+	return months.DropRule{Table: deliveriesTable, Ask: func(ctx context.Context, on db.Execer, below string, now time.Time) (bool, error) {
+		if below > id.Since(id.WebhookDelivery, now.Add(-deleteAfter)) {
 			return false, nil
 		}
 		waits, err := db.One(ctx, on, db.Value[bool], `SELECT EXISTS (SELECT FROM webhook_works WHERE id < $1)`, below)

@@ -11,19 +11,19 @@ import (
 	"github.com/postrider/postrider/runtime/base/telemetry"
 )
 
-func untraced(answer) {}
+func endNoSpan(answer) {}
 
-// traced starts the span of an attempt in the trace of the event's email; end ends the span. Without tracing,
+// startSpan starts the span of an attempt in the trace of the event's email; end ends the span. Without tracing,
 // or if the event has no email, it does nothing.
-func (s *deliverer) traced(ctx context.Context, d delivery) (_ context.Context, end func(answer)) {
+func (s *deliverer) startSpan(ctx context.Context, d delivery) (_ context.Context, end func(answer)) {
 	if !s.tracing.On() {
-		return ctx, untraced
+		return ctx, endNoSpan
 	}
 	var about struct {
 		EmailID string `json:"email_id"`
 	}
 	if err := json.Unmarshal(d.data, &about); err != nil || about.EmailID == "" {
-		return ctx, untraced
+		return ctx, endNoSpan
 	}
 	ctx, span := s.tracing.Message(ctx, about.EmailID, "webhook attempt", time.Now())
 	return ctx, func(a answer) {

@@ -68,7 +68,7 @@ func newWorld(t testing.TB, change ...func(*Config)) *world {
 		Workers: (*worker.Metrics)(nil)}); err != nil {
 		t.Fatal(err)
 	}
-	w.bus.Register(w.consumer())
+	w.bus.Register(w.newConsumer())
 	t.Cleanup(func() { // every failed delivery must be in the index of failed ones
 		var astray int
 		if err := w.db.SQL.QueryRowContext(context.Background(), `SELECT count(*) FROM webhook_deliveries WHERE (failed IS NOT NULL) <> (state = 'failed')`).Scan(&astray); err != nil || astray > 0 {
@@ -147,7 +147,7 @@ func (w *world) only(t testing.TB, webhookID string) *ent.WebhookDelivery {
 
 func within(t testing.TB, what string, holds func() bool) {
 	t.Helper()
-	expect.Within(t, 20*time.Second, what, holds)
+	expect.EventuallyWithin(t, 20*time.Second, what, holds)
 }
 
 // heard is a received POST.
@@ -283,7 +283,7 @@ func TestAFactIsToldOnce(t *testing.T) {
 	made, _ := w.endpoint(t, ada, newReceiver(t).URL)
 	fact := w.happens(t, ada, event.EmailSent)
 	for range 2 {
-		if err := w.db.InHotTx(t.Context(), func(tx *sql.Tx) error { return w.handle(t.Context(), tx, fact) }); err != nil {
+		if err := w.db.InHotTx(t.Context(), func(tx *sql.Tx) error { return w.handleFact(t.Context(), tx, fact) }); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -145,7 +145,7 @@ func newKeyRecord(k createdKey) keyRecord {
 func newKeyRecordAnswer(k createdKey) keyAnswer { return keyAnswer{newKeyRecord(k)} }
 
 func (e *keyEdge) create(ctx context.Context, c *api.Call, _ *api.None, in accounts.NewKey, keep api.Keep) (out newKeyAnswer, err error) {
-	in.AccountID, in.MadeBy = c.AccountID, c.KeyID
+	in.AccountID, in.MakerKeyID = c.AccountID, c.KeyID
 	if c.Person != nil {
 		in.CreatedBy = c.Person.UserID
 	}

@@ -94,7 +94,7 @@ func (f *fakeAccounts) Keys(_ context.Context, _ string, r page.Request) (page.P
 
 func (f *fakeAccounts) Key(_ context.Context, _, id string) (*ent.APIKey, error) {
 	if id != keyID {
-		return nil, fault.Missing("API key", id)
+		return nil, fault.NoSuch("API key", id)
 	}
 	return f.key(), f.fail
 }
@@ -191,7 +191,7 @@ func TestNewKeyKnowsItsMaker(t *testing.T) {
 	t.Parallel()
 	b, service := newAccountBundle(t)
 	b.do(t, request{method: "POST", path: "/api/api-keys", body: `{"name":"x","domain_ids":["` + domainID + `"]}`})
-	if in := service.asked; in.MadeBy != "key_1" || in.AccountID != accountID || !slices.Equal(in.DomainIDs, []string{domainID}) || in.Scope != "" {
+	if in := service.asked; in.MakerKeyID != "key_1" || in.AccountID != accountID || !slices.Equal(in.DomainIDs, []string{domainID}) || in.Scope != "" {
 		t.Errorf("the service was asked for the key %+v, want one made by key_1 for the domain %s without a scope", in, domainID)
 	}
 }
@@ -214,7 +214,7 @@ func TestStoredAnswerWithASecretIsSealed(t *testing.T) {
 	if len(kept.Body) == 0 || strings.Contains(string(kept.Body), shown.Secret) || strings.Contains(string(kept.Body), "web shop") {
 		t.Errorf("stored: %q", kept.Body)
 	}
-	b.store.answers["k1"] = idempotency.Answer{Status: 200, Body: []byte("under a key that is gone")}
+	b.store.answers["k1"] = idempotency.Response{Status: 200, Body: []byte("under a key that is gone")}
 	if got := b.do(t, q); got.status != 409 || !strings.Contains(got.body, "can no longer be decrypted") {
 		t.Errorf("unreadable: %d %s", got.status, got.body)
 	}

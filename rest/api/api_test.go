@@ -22,7 +22,7 @@ const simple = `{"from":"Ada <ada@example.com>","to":"bob@example.net","subject"
 
 func TestAnswers(t *testing.T) {
 	t.Parallel()
-	away := fault.Unavailable(io.ErrUnexpectedEOF)
+	away := fault.DatabaseUnavailable(io.ErrUnexpectedEOF)
 	for name, c := range map[string]struct {
 		request request
 		fail    error // of the services
@@ -254,7 +254,7 @@ func TestARefusalIsNotKeptUnderItsKey(t *testing.T) {
 		"403": fault.Forbiddenf(fault.CodeDomainNotVerified, "No verified domain"),
 		"409": idempotency.InProgress(),
 		"429": &fault.Error{Kind: fault.Limit, Code: fault.CodePlanLimit},
-		"503": fault.Unavailable(io.EOF),
+		"503": fault.DatabaseUnavailable(io.EOF),
 	} {
 		b := newBundle(t)
 		b.sending.fail = refusal
@@ -281,7 +281,7 @@ func TestARefusalGivesWayToAnEqualRequestThatWasFaster(t *testing.T) {
 	t.Parallel()
 	b := newBundle(t)
 	b.sending.fail = fault.Conflictf(fault.CodeConflict, "It is there already")
-	b.store.winner = &idempotency.Answer{Status: 200, Body: []byte(`{"id":"msg_first"}`)}
+	b.store.winner = &idempotency.Response{Status: 200, Body: []byte(`{"id":"msg_first"}`)}
 	got := b.do(t, request{method: "POST", path: "/api/emails", body: simple, header: map[string]string{"Idempotency-Key": "k"}})
 	if got.status != 200 || got.body != `{"id":"msg_first"}` || got.header.Get("Idempotent-Replayed") != "true" {
 		t.Errorf("the slower of two equal requests was answered %d %s, want the answer of the faster", got.status, got.body)

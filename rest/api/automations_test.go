@@ -76,7 +76,7 @@ func (f *fakeAutomations) event() *ent.CustomEvent {
 
 func (f *fakeAutomations) known(id string) error {
 	if id != automationID && id != runID && id != customEventID {
-		return fault.Missing("automation", id)
+		return fault.NoSuch("automation", id)
 	}
 	return f.fail
 }

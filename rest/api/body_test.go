@@ -105,7 +105,7 @@ func TestBodyBudget(t *testing.T) {
 	unfinished := dial(t, b)
 	fmt.Fprintf(unfinished, "POST /api/emails HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer svc_full\r\nContent-Type: application/json\r\nContent-Length: 157000000\r\n\r\n%s",
 		strings.Repeat(" ", 10<<20))
-	expect.Eventually(t, "10 MB are held", func() bool { return held.Held().Spool >= 10<<20 })
+	expect.Eventually(t, "10 MB are held", func() bool { return held.Usage().Spool >= 10<<20 })
 	start := time.Now()
 	refused := post(t, b, bytes.NewReader(largeSend(1)))
 	if refused.status != 503 || refused.header.Get("Retry-After") == "" {
@@ -120,7 +120,7 @@ func TestBodyBudget(t *testing.T) {
 	if err := unfinished.Close(); err != nil {
 		t.Fatal(err)
 	}
-	expect.Eventually(t, "what the upload held is given back", func() bool { return held.Held() == (intake.Held{}) })
+	expect.Eventually(t, "what the upload held is given back", func() bool { return held.Usage() == (intake.Usage{}) })
 	if got := post(t, b, bytes.NewReader(largeSend(1))); got.status != 200 {
 		t.Errorf("after the upload was given up: %d %s", got.status, got.body)
 	}
@@ -135,8 +135,8 @@ func TestADeclaredBodyHoldsNothing(t *testing.T) {
 		c := dial(t, b)
 		fmt.Fprint(c, "POST /api/emails HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer svc_full\r\nContent-Type: application/json\r\nContent-Length: 130000000\r\n\r\n{")
 	}
-	expect.Eventually(t, "100 bodies arrive", func() bool { return held.Held().Bodies == 100 })
-	if got := held.Held(); got.Spool != 0 || got.Arriving > 100*16<<10 {
+	expect.Eventually(t, "100 bodies arrive", func() bool { return held.Usage().Bodies == 100 })
+	if got := held.Usage(); got.Spool != 0 || got.Arriving > 100*16<<10 {
 		t.Errorf("100 bodies of which one octet has come hold %+v", got)
 	}
 	if got := post(t, b, bytes.NewReader(largeSend(1))); got.status != 200 {
@@ -160,7 +160,7 @@ func TestBodyIsNotReadBeforeTheCallerIsKnown(t *testing.T) {
 
 func TestASmallBodyThatDoesNotArriveIsGivenUp(t *testing.T) {
 	t.Parallel()
-	held := budget(t, intake.Config{Floor: intake.Pace{Octets: 60 << 10, Within: 100 * time.Millisecond}})
+	held := budget(t, intake.Config{MinRate: intake.Rate{Bytes: 60 << 10, Period: 100 * time.Millisecond}})
 	b := newBundle(t, func(o *api.Options) { o.Budget = held })
 	c := dial(t, b)
 	fmt.Fprint(c, "POST /api/emails HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer svc_full\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{")

@@ -143,7 +143,7 @@ func newFakes(t *testing.T) *bundle {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &bundle{limits: &fakeLimits{perSecond: 10, unmetered: true}, store: &fakeStore{answers: map[string]idempotency.Answer{}}, box: box,
+	return &bundle{limits: &fakeLimits{perSecond: 10, unmetered: true}, store: &fakeStore{answers: map[string]idempotency.Response{}}, box: box,
 		sending: &fakeSending{}, domains: &fakeDomains{}, dns: &fakeDNS{}, accounts: &fakeAccounts{}, suppression: &fakeSuppression{}, templates: &fakeTemplates{},
 		hosts: &fakeHosts{}, contacts: &fakeContacts{}, webhooks: &fakeWebhooks{}, received: &fakeReceived{}, relay: &fakeRelay{}, automations: &fakeAutomations{}, sms: &fakeSMS{}, billing: &fakeBilling{}, turns: newTurns(), events: eventlog.New(eventlog.Params{Log: fakeFacts{}, Logger: slog.New(slog.DiscardHandler)})}
 }

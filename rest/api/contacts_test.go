@@ -53,7 +53,7 @@ func TestContactAnswers(t *testing.T) {
 		"contact_scope_sending":  {request: request{method: "DELETE", path: "/api/contacts/bob@example.net/data", key: "sending"}, status: 403},
 		"contact_unauthorized":   {request: request{method: "DELETE", path: "/api/contacts/bob@example.net/data", key: "-"}, status: 401},
 		"contact_method":         {request: request{method: "GET", path: "/api/contacts/bob@example.net/data"}, status: 405},
-		"contact_away":           {request: request{method: "DELETE", path: "/api/contacts/bob@example.net/data"}, fail: fault.Unavailable(errors.New("connection refused")), status: 503},
+		"contact_away":           {request: request{method: "DELETE", path: "/api/contacts/bob@example.net/data"}, fail: fault.DatabaseUnavailable(errors.New("connection refused")), status: 503},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -92,11 +92,11 @@ func TestALargeBodyWaitsForItsRoomBeforeItsTimeBegins(t *testing.T) {
 	routes := api.NewRoutes("work", func(a *api.API) {
 		api.Claimed(a.Tag("Work", "What takes time."), api.Operation{Path: "/work", ID: "work", Needs: rights.Send, Summary: "Work", Example: map[string]any{"ok": true},
 			Body: &api.Body{Large: true, Limit: 4 << 20, About: "The note.", Examples: map[string]any{"milk": map[string]any{"title": "Milk"}}}}, newNoteBody,
-			func(ctx context.Context, _ *api.Call, _ *api.None, _ newNote, _ *idempotency.Claim) (idempotency.Answer, error) {
+			func(ctx context.Context, _ *api.Call, _ *api.None, _ newNote, _ *idempotency.Claim) (idempotency.Response, error) {
 				began := time.Now()
 				err := wait(ctx, time.Hour)
 				took <- time.Since(began)
-				return idempotency.Answer{}, err
+				return idempotency.Response{}, err
 			})
 	})
 	b := newFakes(t)
@@ -107,7 +107,7 @@ func TestALargeBodyWaitsForItsRoomBeforeItsTimeBegins(t *testing.T) {
 	}
 	synctest.Test(t, func(t *testing.T) {
 		for _, another := range []string{"a", "b", "c", "d"} { // each has a quarter
-			release, err := held.Work(t.Context(), intake.Owner{Account: another}, 1<<40, time.Minute)
+			release, err := held.AcquireWork(t.Context(), intake.Tenant{Account: another}, 1<<40, time.Minute)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -25,7 +25,7 @@ type fakeDNS struct {
 
 func (f *fakeDNS) Provider(_ context.Context, _, id string) (publish.Provider, error) {
 	if id != domainID {
-		return publish.Provider{}, fault.Missing("domain", id)
+		return publish.Provider{}, fault.NoSuch("domain", id)
 	}
 	return publish.Provider{Name: "gandi", Supported: true, Zone: "example.com", NameServers: []string{"ns-1-a.gandi.net"}, Credentials: []string{"bearer_token"}}, f.fail
 }
@@ -159,10 +159,10 @@ type forgetful struct {
 	lost bool
 }
 
-func (f *forgetful) Record(ctx context.Context, c *idempotency.Claim, a idempotency.Answer) (idempotency.Answer, error) {
+func (f *forgetful) Record(ctx context.Context, c *idempotency.Claim, a idempotency.Response) (idempotency.Response, error) {
 	if !f.lost {
 		f.lost = true
-		return idempotency.Answer{}, errors.New("the connection was lost")
+		return idempotency.Response{}, errors.New("the connection was lost")
 	}
 	return f.fakeStore.Record(ctx, c, a)
 }
@@ -174,7 +174,7 @@ func TestApplyWhoseAnswerWasLostIsDoneAgain(t *testing.T) {
 	dns := &fakeDNS{}
 	b := newBundle(t, func(o *api.Options) {
 		o.Routes = []api.Routes{restdomains.DNSRoutes(dns)}
-		o.Answers = &forgetful{fakeStore: fakeStore{answers: map[string]idempotency.Answer{}}}
+		o.Answers = &forgetful{fakeStore: fakeStore{answers: map[string]idempotency.Response{}}}
 	})
 	q := request{method: "POST", path: applyPath, body: `{"provider":"gandi","credentials":{"bearer_token":"abcdefgh"}}`, header: map[string]string{"Idempotency-Key": "k"}}
 	if first := b.do(t, q); first.status < 500 || len(dns.asked) != 1 {

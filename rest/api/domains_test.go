@@ -46,7 +46,7 @@ func (f *fakeDomains) StartClaim(ctx context.Context, _, _ string, keep func(con
 
 func (f *fakeDomains) GetClaim(_ context.Context, _, id string) (domains.Claim, error) {
 	if id != claimID {
-		return domains.Claim{}, fault.Missing("claim", id)
+		return domains.Claim{}, fault.NoSuch("claim", id)
 	}
 	return sampleClaim(domains.ClaimPending), f.fail
 }
@@ -58,7 +58,7 @@ func (f *fakeDomains) ListClaims(context.Context, string, page.Request) (page.Pa
 func (f *fakeDomains) VerifyClaim(_ context.Context, _, id string) (domains.Claim, *ent.Domain, error) {
 	switch {
 	case id != claimID:
-		return domains.Claim{}, nil, fault.Missing("claim", id)
+		return domains.Claim{}, nil, fault.NoSuch("claim", id)
 	case f.unproven:
 		c := sampleClaim(domains.ClaimPending)
 		c.Record.Error = "Publish a TXT record at _service.example.com."

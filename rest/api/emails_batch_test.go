@@ -35,7 +35,7 @@ func TestBatchResendAndScheduleAnswers(t *testing.T) {
 		"batch_over_100":         {request: post("/batch", items(strings.Split(strings.Repeat("{},", 100)+"{}", ",")...)), status: 400},
 		"batch_unknown_field":    {request: post("/batch", `{"emails":[`+simple+`],"email":1}`), status: 400},
 		"batch_bare_array":       {request: post("/batch", `[`+simple+`]`), status: 400},
-		"batch_away":             {request: post("/batch", items(simple)), fail: fault.Unavailable(http.ErrServerClosed), status: 503},
+		"batch_away":             {request: post("/batch", items(simple)), fail: fault.DatabaseUnavailable(http.ErrServerClosed), status: 503},
 		"batch_too_large":        {request: post("/batch", items(strings.Repeat(" ", 20<<20))), status: 413},
 		"resend":                 {request: post("/"+emailID+"/resend", ""), status: 200},
 		"resend_empty_object":    {request: post("/"+emailID+"/resend", "{}"), status: 200},

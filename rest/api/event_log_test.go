@@ -17,12 +17,12 @@ type fakeFacts struct{}
 
 func (fakeFacts) Horizon(context.Context) (time.Time, error) { return hookTime.Add(time.Hour), nil }
 
-func (fakeFacts) Read(_ context.Context, s bus.Stretch) (bus.Read, error) {
+func (fakeFacts) Read(_ context.Context, s bus.AccountFeed) (bus.FeedPage, error) {
 	if s.AccountID != accountID {
-		return bus.Read{}, errors.New("facts of another account are asked for")
+		return bus.FeedPage{}, errors.New("facts of another account are asked for")
 	}
 	const latest = "evt_01kf0m4w7he6x8q2v5b3n9c1ta"
-	read := bus.Read{Next: latest}
+	read := bus.FeedPage{Next: latest}
 	if s.After >= latest {
 		return read, nil
 	}
@@ -34,7 +34,7 @@ func (fakeFacts) Read(_ context.Context, s bus.Stretch) (bus.Read, error) {
 		entry, _ := event.Lookup(t)
 		data, err := json.Marshal(entry.Sample)
 		if err != nil {
-			return bus.Read{}, err
+			return bus.FeedPage{}, err
 		}
 		read.Facts = append(read.Facts, event.Fact{ID: latest, AccountID: s.AccountID, Type: t, Data: data, CreatedAt: hookTime})
 	}

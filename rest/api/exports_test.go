@@ -144,7 +144,7 @@ func TestExportsThatAreRefused(t *testing.T) {
 		"export_format":      {path: "/api/suppressions/export?format=xml&reason=spite", status: 400},
 		"export_limit":       {path: "/api/suppressions/export?limit=10&cursor=x", status: 400},
 		"export_scope":       {path: "/api/suppressions/export", key: "sending", status: 403},
-		"export_away":        {path: "/api/suppressions/export", fail: fault.Unavailable(io.EOF), status: 503},
+		"export_away":        {path: "/api/suppressions/export", fail: fault.DatabaseUnavailable(io.EOF), status: 503},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -198,7 +198,7 @@ func TestAnExportThatFailsMidwayIsCutOff(t *testing.T) {
 	for name, c := range map[string]struct {
 		second, keep error
 	}{
-		"the second page cannot be read": {second: fault.Unavailable(io.EOF)},
+		"the second page cannot be read": {second: fault.DatabaseUnavailable(io.EOF)},
 		"another export took the turn":   {keep: errors.New("the turn has gone")},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -42,7 +42,7 @@ func (fakeAuth) Authenticate(_ context.Context, bearer string) (accounts.Caller,
 	case "svc_limited":
 		return accounts.Caller{AccountID: accountID, KeyID: "key_1", Scope: rights.ScopeFull, DomainIDs: []string{domainID}}, nil
 	case "svc_away":
-		return accounts.Caller{}, fault.Unavailable(io.ErrUnexpectedEOF)
+		return accounts.Caller{}, fault.DatabaseUnavailable(io.ErrUnexpectedEOF)
 	default:
 		return accounts.Caller{}, fault.Unauthenticated()
 	}
@@ -130,7 +130,7 @@ func (f *fakeSending) Resend(_ context.Context, _ accounts.Caller, r sending.Res
 		return sending.Receipt{}, f.fail
 	}
 	if r.EmailID != emailID {
-		return sending.Receipt{}, fault.Missing("email", r.EmailID)
+		return sending.Receipt{}, fault.NoSuch("email", r.EmailID)
 	}
 	return sending.Receipt{ID: "msg_01kf0m4w7he6x8q2v5b3n9c1tz", Status: "sent"}, nil
 }
@@ -140,19 +140,19 @@ func (f *fakeSending) Get(_ context.Context, account, id string) (*ent.Email, er
 		return nil, f.fail
 	}
 	if account != accountID || id != emailID {
-		return nil, fault.Missing("email", id)
+		return nil, fault.NoSuch("email", id)
 	}
 	return sampleEmail(), nil
 }
 
-func (f *fakeSending) Whole(ctx context.Context, account, id string) (records.Whole, error) {
+func (f *fakeSending) Whole(ctx context.Context, account, id string) (records.EmailDetail, error) {
 	e, err := f.Get(ctx, account, id)
 	if err != nil {
-		return records.Whole{}, err
+		return records.EmailDetail{}, err
 	}
 	e.HTML, e.Text, e.Headers = new("<p>Grüße & <b>mehr</b></p>"), nil, []shape.Header{{Name: "X-Order", Value: "1742"}}
 	recipients, err := f.RecipientsOf(ctx, account, id)
-	return records.Whole{Email: e, Recipients: recipients, Files: []*ent.Attachment{
+	return records.EmailDetail{Email: e, Recipients: recipients, Files: []*ent.Attachment{
 		{Name: "logo.png", ContentType: "image/png", ContentID: "logo", Size: 8}, {Name: "empty.txt", ContentType: "text/plain"}}}, err
 }
 
@@ -230,7 +230,7 @@ func (f *fakeDomains) Filtered(context.Context, string, domains.Filter, page.Req
 
 func (f *fakeDomains) Get(_ context.Context, _, id string) (*ent.Domain, error) {
 	if id != domainID {
-		return nil, fault.Missing("domain", id)
+		return nil, fault.NoSuch("domain", id)
 	}
 	return sampleDomain(), f.fail
 }
@@ -268,13 +268,13 @@ func sampleDomain() *ent.Domain {
 // fakeStore is the idempotency store in memory, by the contract of the real one.
 type fakeStore struct {
 	mu      sync.Mutex
-	answers map[string]idempotency.Answer // by key
+	answers map[string]idempotency.Response // by key
 	bodies  map[string]string
-	busy    bool                // the first request with any key is still running
-	winner  *idempotency.Answer // of an equal request that was faster than any that is refused
+	busy    bool                  // the first request with any key is still running
+	winner  *idempotency.Response // of an equal request that was faster than any that is refused
 }
 
-func (f *fakeStore) Begin(_ context.Context, _, _, key string, canonical []byte) (*idempotency.Claim, *idempotency.Answer, error) {
+func (f *fakeStore) Begin(_ context.Context, _, _, key string, canonical []byte) (*idempotency.Claim, *idempotency.Response, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.busy {
@@ -295,7 +295,7 @@ func (f *fakeStore) Begin(_ context.Context, _, _, key string, canonical []byte)
 }
 
 // Keep is what a service's transaction calls.
-func (f *fakeStore) Keep(_ context.Context, _ idempotency.Execer, _ *idempotency.Claim, a idempotency.Answer) error {
+func (f *fakeStore) Keep(_ context.Context, _ idempotency.Execer, _ *idempotency.Claim, a idempotency.Response) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.keep(a)
@@ -303,13 +303,13 @@ func (f *fakeStore) Keep(_ context.Context, _ idempotency.Execer, _ *idempotency
 }
 
 // Replay has nothing to give: the fake never loses a key to another request.
-func (f *fakeStore) Replay(context.Context, *idempotency.Claim) (*idempotency.Answer, error) {
+func (f *fakeStore) Replay(context.Context, *idempotency.Claim) (*idempotency.Response, error) {
 	return nil, errors.New("nobody else had the key")
 }
 
 // Lookup is asked after a refusal: the keys that have begun and have no answer are free
 // again.
-func (f *fakeStore) Lookup(context.Context, *idempotency.Claim) (*idempotency.Answer, error) {
+func (f *fakeStore) Lookup(context.Context, *idempotency.Claim) (*idempotency.Response, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	for key := range f.bodies {
@@ -321,14 +321,14 @@ func (f *fakeStore) Lookup(context.Context, *idempotency.Claim) (*idempotency.An
 }
 
 // Record keeps an answer for every key that has begun and has none.
-func (f *fakeStore) Record(_ context.Context, _ *idempotency.Claim, a idempotency.Answer) (idempotency.Answer, error) {
+func (f *fakeStore) Record(_ context.Context, _ *idempotency.Claim, a idempotency.Response) (idempotency.Response, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.keep(a)
 	return a, nil
 }
 
-func (f *fakeStore) keep(a idempotency.Answer) {
+func (f *fakeStore) keep(a idempotency.Response) {
 	for key := range f.bodies {
 		if _, has := f.answers[key]; !has {
 			f.answers[key] = a

@@ -44,7 +44,7 @@ type Call struct {
 }
 
 // Owner is whose share of the budget this call uses.
-func (c *Call) Owner() intake.Owner { return intake.Owner{Account: c.AccountID, Remote: c.remote} }
+func (c *Call) Owner() intake.Tenant { return intake.Tenant{Account: c.AccountID, Remote: c.remote} }
 
 // Budget bounds answers that are large.
 func (c *Call) Budget() *intake.Budget { return c.api.budget }
@@ -89,7 +89,7 @@ var slowWork = limit.NewKeyed[string](limit.Bounds{PerKey: 1, Total: max(1, runt
 func (a *API) guard(op Operation) func(huma.Context, func(huma.Context)) {
 	return func(hc huma.Context, next func(huma.Context)) {
 		r, w := humago.Unwrap(hc)
-		origin := audit.Origin{Addr: clientip.Of(r, a.proxies), Agent: r.UserAgent(), RequestID: w.Header().Get(headerRequestID),
+		origin := audit.Origin{Addr: clientip.From(r, a.proxies), Agent: r.UserAgent(), RequestID: w.Header().Get(headerRequestID),
 			Languages: r.Header.Get("Accept-Language"), Device: admission.Device(r, a.base)}
 		c := &Call{RequestID: origin.RequestID, api: a, operation: r.Method + " " + r.URL.Path, header: w.Header(), remote: origin.Addr}
 		known(w, c, &op, origin)
@@ -169,7 +169,7 @@ func (c *Call) guarded(handle func()) error {
 		handle()
 		return nil
 	}
-	err := intake.Guarded(func() error { handle(); return nil })
+	err := intake.RecoverDiskFault(func() error { handle(); return nil })
 	if err != nil {
 		return noRoom(err)
 	}
@@ -185,7 +185,7 @@ func (a *API) admit(w http.ResponseWriter, r *http.Request, op Operation, c *Cal
 		return err
 	}
 	telemetry.SetCaller(ctx, c.AccountID, c.Caller.ID())
-	intake.SetOwner(w, c.Owner())
+	intake.SetTenant(w, c.Owner())
 	if err := a.mayAsk(ctx, c, op); err != nil {
 		return err
 	}
@@ -231,7 +231,7 @@ func (a *API) mayTouch(ctx context.Context, c *Call, op Operation, item string) 
 		}
 	}
 	if !within {
-		return accounts.OtherDomain()
+		return accounts.ErrOtherDomain()
 	}
 	return nil
 }
@@ -239,17 +239,17 @@ func (a *API) mayTouch(ctx context.Context, c *Call, op Operation, item string) 
 // identify tells who calls. A public operation may be called by nobody.
 func (a *API) identify(c *Call, r *http.Request, op Operation) (err error) {
 	if !op.Public {
-		c.Caller, err = a.door.Who(r)
+		c.Caller, err = a.door.Authenticate(r)
 		return err
 	}
-	if err := a.door.Foreign(r); err != nil {
+	if err := a.door.RejectForeign(r); err != nil {
 		return err
 	}
 	if _, given := r.Header["Authorization"]; given {
 		return nil
 	}
-	caller, err := a.door.Who(r)
-	if fault.KindOf(err) == fault.Away {
+	caller, err := a.door.Authenticate(r)
+	if fault.KindOf(err) == fault.Unavailable {
 		return err
 	}
 	if err == nil {
@@ -268,18 +268,18 @@ func (a *API) mayAsk(ctx context.Context, c *Call, op Operation) error {
 		if err != nil {
 			return err
 		}
-		if err := a.rate.Admit(ctx, c.Counted(account), c.header); err != nil {
+		if err := a.rate.Admit(ctx, c.RateAccount(account), c.header); err != nil {
 			return err
 		}
 	}
 	if err := c.Authorize(op.Needs); err != nil {
 		return err
 	}
-	if err := c.Reaches(op.ID); err != nil {
+	if err := c.RequireReach(op.ID); err != nil {
 		return err
 	}
 	if op.Confirmed {
-		return c.Confirmed()
+		return c.RequireConfirmation()
 	}
 	return nil
 }
@@ -311,7 +311,7 @@ func checkQuery(raw string, known []string) error {
 
 // StillAllowed asks again whether the caller may, for answers that go on for long.
 func (c *Call) StillAllowed(r *http.Request, needs rights.Operation) error {
-	caller, err := c.api.door.Who(r)
+	caller, err := c.api.door.Authenticate(r)
 	if err != nil {
 		return err
 	}

@@ -59,7 +59,7 @@ func read[I, B any](op Operation, in *I, given body.Value, declare func(*B) body
 // Claimed adds an operation that accepts an Idempotency-Key and passes the claim to its service, which stores
 // the answer itself. The body is always parsed, but decoded only if no answer is stored under the key.
 func Claimed[I, B any](g *Group, op Operation, declare func(*B) body.Object,
-	run func(context.Context, *Call, *I, B, *idempotency.Claim) (idempotency.Answer, error)) {
+	run func(context.Context, *Call, *I, B, *idempotency.Claim) (idempotency.Response, error)) {
 	op.idempotent, op.Method = true, http.MethodPost
 	var names *idempotency.Names
 	if declare != nil {
@@ -71,13 +71,13 @@ func Claimed[I, B any](g *Group, op Operation, declare func(*B) body.Object,
 			if err != nil {
 				return nil, c.Fail(ctx, err)
 			}
-			return c.once(ctx, c.api.answers.storeFor(c, op.Secret), names, func(claim *idempotency.Claim) (idempotency.Answer, error) {
+			return c.once(ctx, c.api.answers.storeFor(c, op.Secret), names, func(claim *idempotency.Claim) (idempotency.Response, error) {
 				b, err := read(op, in, given, declare)
 				if err == nil {
 					err = c.chargeBody(ctx, op)
 				}
 				if err != nil {
-					return idempotency.Answer{}, err
+					return idempotency.Response{}, err
 				}
 				return run(ctx, c, in, b, claim)
 			})

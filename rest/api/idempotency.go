@@ -13,11 +13,11 @@ import (
 
 // Idempotency remembers answers by the caller's Idempotency-Key.
 type Idempotency interface {
-	Begin(ctx context.Context, accountID, operation, key string, canonicalBody []byte) (*idempotency.Claim, *idempotency.Answer, error)
-	Lookup(ctx context.Context, claim *idempotency.Claim) (*idempotency.Answer, error)
-	Keep(ctx context.Context, tx idempotency.Execer, claim *idempotency.Claim, answer idempotency.Answer) error
-	Replay(ctx context.Context, claim *idempotency.Claim) (*idempotency.Answer, error)
-	Record(ctx context.Context, claim *idempotency.Claim, answer idempotency.Answer) (idempotency.Answer, error)
+	Begin(ctx context.Context, accountID, operation, key string, canonicalBody []byte) (*idempotency.Claim, *idempotency.Response, error)
+	Lookup(ctx context.Context, claim *idempotency.Claim) (*idempotency.Response, error)
+	Keep(ctx context.Context, tx idempotency.Execer, claim *idempotency.Claim, answer idempotency.Response) error
+	Replay(ctx context.Context, claim *idempotency.Claim) (*idempotency.Response, error)
+	Record(ctx context.Context, claim *idempotency.Claim, answer idempotency.Response) (idempotency.Response, error)
 }
 
 var _ Idempotency = (*idempotency.Store)(nil)
@@ -31,7 +31,7 @@ type stored struct {
 	Body        []byte
 }
 
-func answered(a idempotency.Answer) *stored {
+func answered(a idempotency.Response) *stored {
 	s := &stored{Status: a.Status, ContentType: jsonType, Body: a.Body}
 	if a.Replayed {
 		s.Replayed = "true"
@@ -81,7 +81,7 @@ func (c *Call) replay(ctx context.Context, store Idempotency, claim *idempotency
 // answered. run keeps its success under the claim, in the transaction of its effect. A
 // refusal is kept nowhere; it gives way to the success of an equal request that was
 // faster, which may be why this one was refused.
-func (c *Call) once(ctx context.Context, store Idempotency, names *idempotency.Names, run func(*idempotency.Claim) (idempotency.Answer, error)) (*stored, error) {
+func (c *Call) once(ctx context.Context, store Idempotency, names *idempotency.Names, run func(*idempotency.Claim) (idempotency.Response, error)) (*stored, error) {
 	claim, earlier, err := c.claim(ctx, store, names)
 	if err != nil {
 		return nil, c.Fail(ctx, err)
@@ -127,7 +127,7 @@ func namesOf(n *body.Names) *idempotency.Names {
 // claim takes the key of the call, if it has one, or gives the answer that was kept
 // under it. A call without a body is compared as if it had an empty one, a field under an
 // alias as if it had its own name, and a list of one address as that address.
-func (c *Call) claim(ctx context.Context, store Idempotency, names *idempotency.Names) (*idempotency.Claim, *idempotency.Answer, error) {
+func (c *Call) claim(ctx context.Context, store Idempotency, names *idempotency.Names) (*idempotency.Claim, *idempotency.Response, error) {
 	if c.idempotencyKey == "" {
 		return nil, nil, nil
 	}
@@ -137,20 +137,20 @@ func (c *Call) claim(ctx context.Context, store Idempotency, names *idempotency.
 	}
 	canonical, err := idempotency.Canonical(given, names)
 	if err != nil {
-		return nil, nil, fault.Invalidf("The body is not valid JSON").Because(err)
+		return nil, nil, fault.Invalidf("The body is not valid JSON").WithCause(err)
 	}
 	return store.Begin(ctx, c.AccountID, c.operation, c.idempotencyKey, canonical)
 }
 
 // Answer is the successful answer of an operation, to be kept under its key.
-func Answer(of any) (idempotency.Answer, error) {
+func Answer(of any) (idempotency.Response, error) {
 	encoded, err := wire.Marshal(of)
-	return idempotency.Answer{Status: http.StatusOK, Body: encoded}, err
+	return idempotency.Response{Status: http.StatusOK, Body: encoded}, err
 }
 
 // Record keeps the answer of work that shares no transaction with anything here, and
 // returns the one that is kept.
-func (c *Call) Record(ctx context.Context, claim *idempotency.Claim, of any) (idempotency.Answer, error) {
+func (c *Call) Record(ctx context.Context, claim *idempotency.Claim, of any) (idempotency.Response, error) {
 	answer, err := Answer(of)
 	if err != nil || claim == nil {
 		return answer, err

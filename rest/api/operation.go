@@ -105,7 +105,7 @@ func (n Noun) Check(id string) error {
 	if n.Is == nil || n.Is(id) {
 		return nil
 	}
-	return fault.Missing(n.Name, body.Shown(id))
+	return fault.NoSuch(n.Name, body.Shown(id))
 }
 
 // None is the input of an operation without parameters, or the body of one without.

@@ -33,9 +33,9 @@ func (fakePeople) Person(_ context.Context, token, wanted string) (accounts.Call
 		return accounts.Caller{}, fault.Unauthenticated()
 	}
 	if wanted == otherAccount {
-		return accounts.Caller{}, fault.Missing("account", wanted)
+		return accounts.Caller{}, fault.NoSuch("account", wanted)
 	}
-	who := &accounts.Someone{UserID: "usr_01kf0m4w7he6x8q2v5b3n9c1ta", SessionID: "ses_1", Email: "ada@example.com", Role: rights.Role(role), ConfirmedAt: time.Now(), SetUpFirst: special == "factor", Operator: special == "operator"}
+	who := &accounts.Person{UserID: "usr_01kf0m4w7he6x8q2v5b3n9c1ta", SessionID: "ses_1", Email: "ada@example.com", Role: rights.Role(role), ConfirmedAt: time.Now(), SetUpFirst: special == "factor", Operator: special == "operator"}
 	if special == "unconfirmed" {
 		who.ConfirmedAt = time.Now().Add(-accounts.ConfirmedFor)
 	}

@@ -75,9 +75,9 @@ func RoomError(ctx context.Context, err error) error {
 }
 
 func noRoom(cause error) *fault.Error {
-	refused := &fault.Error{Kind: fault.Away, Code: fault.CodeUnavailable, RetryAfter: retryBody,
+	refused := &fault.Error{Kind: fault.Unavailable, Code: fault.CodeUnavailable, RetryAfter: retryBody,
 		Message: "Too many large requests in progress. Retry with the same Idempotency-Key"}
-	return refused.Because(cause)
+	return refused.WithCause(cause)
 }
 
 func tooSlow() *problem.Problem {

@@ -49,7 +49,7 @@ dHdv
 type fakeReceived struct {
 	purged bool
 	query  inbound.ListQuery
-	answer inbound.Answer
+	answer inbound.ReplyRequest
 	rules  addressrules.Rules
 	closed int
 }
@@ -75,7 +75,7 @@ func (f *fakeReceived) Get(_ context.Context, _, id string) (*ent.ReceivedEmail,
 
 func (f *fakeReceived) known(id string) error {
 	if id != receivedEmailID {
-		return fault.Missing("received email", id)
+		return fault.NoSuch("received email", id)
 	}
 	return nil
 }
@@ -89,12 +89,12 @@ func (f *fakeReceived) Open(context.Context, *ent.ReceivedEmail) (*inbound.Conte
 
 func (f *fakeReceived) Delete(_ context.Context, _, id string) error { return f.known(id) }
 
-func (f *fakeReceived) Reply(_ context.Context, _ accounts.Caller, a inbound.Answer) (sending.Receipt, error) {
+func (f *fakeReceived) Reply(_ context.Context, _ accounts.Caller, a inbound.ReplyRequest) (sending.Receipt, error) {
 	f.answer = a
 	return sending.Receipt{ID: emailID, Status: "sent"}, f.known(a.EmailID)
 }
 
-func (f *fakeReceived) Forward(ctx context.Context, c accounts.Caller, a inbound.Answer) (sending.Receipt, error) {
+func (f *fakeReceived) Forward(ctx context.Context, c accounts.Caller, a inbound.ReplyRequest) (sending.Receipt, error) {
 	return f.Reply(ctx, c, a)
 }
 
@@ -157,7 +157,7 @@ func TestAnAnswerArrivesAsItWasAsked(t *testing.T) {
 	b := newBundleFor(t, "/api/received-emails")
 	b.do(t, request{method: "POST", path: "/api/received-emails/" + receivedEmailID + "/forward",
 		body: `{"from":"a@example.com","to":["b@example.net",{"email":"c@example.net","name":"C"}],"subject":"S","html_body":"<p>","with_attachments":false}`})
-	want := inbound.Answer{EmailID: receivedEmailID, WithoutFiles: true, Message: sending.Message{From: sending.Mailbox{Text: "a@example.com"},
+	want := inbound.ReplyRequest{EmailID: receivedEmailID, WithoutFiles: true, Message: sending.Message{From: sending.Mailbox{Text: "a@example.com"},
 		To: []sending.Mailbox{{Text: "b@example.net"}, {Email: "c@example.net", Name: "C"}}, Subject: "S", HTML: "<p>"}}
 	got := b.received.answer
 	got.Render = nil

@@ -140,7 +140,7 @@ func (c *Call) beginning(most int) []byte {
 		return bytes.Clone(part)
 	}
 	var copied []byte
-	if err := intake.Guarded(func() error { copied = bytes.Clone(part); return nil }); err != nil {
+	if err := intake.RecoverDiskFault(func() error { copied = bytes.Clone(part); return nil }); err != nil {
 		return nil
 	}
 	return copied

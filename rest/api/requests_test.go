@@ -34,7 +34,7 @@ func (f *fakeRequests) List(_ context.Context, account string, filter apilog.Fil
 
 func (f *fakeRequests) Get(_ context.Context, account, id string) (apilog.Request, error) {
 	if account != accountID || id != "req_1" {
-		return apilog.Request{}, fault.Missing("API request", id)
+		return apilog.Request{}, fault.NoSuch("API request", id)
 	}
 	return oneRequest, nil
 }

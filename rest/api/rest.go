@@ -106,7 +106,7 @@ func NewRoutes(name string, add func(*API)) Routes { return Routes{name: name, a
 type API struct {
 	mux     *router
 	huma    huma.API
-	door    *admission.Door
+	door    *admission.Authenticator
 	audit   Recorder
 	seen    RequestLog
 	limits  Limits

@@ -31,7 +31,7 @@ func sealAnswers(k keeper, c *Call) sealedAnswers {
 }
 
 // Begin opens what an earlier request was answered.
-func (s sealedAnswers) Begin(ctx context.Context, accountID, operation, key string, canonical []byte) (*idempotency.Claim, *idempotency.Answer, error) {
+func (s sealedAnswers) Begin(ctx context.Context, accountID, operation, key string, canonical []byte) (*idempotency.Claim, *idempotency.Response, error) {
 	claim, earlier, err := s.Idempotency.Begin(ctx, accountID, operation, key, canonical)
 	if err != nil || earlier == nil {
 		return claim, nil, err
@@ -41,13 +41,13 @@ func (s sealedAnswers) Begin(ctx context.Context, accountID, operation, key stri
 }
 
 // Keep seals.
-func (s sealedAnswers) Keep(ctx context.Context, tx idempotency.Execer, claim *idempotency.Claim, a idempotency.Answer) error {
+func (s sealedAnswers) Keep(ctx context.Context, tx idempotency.Execer, claim *idempotency.Claim, a idempotency.Response) error {
 	a.Body = s.box.Seal(a.Body, s.context)
 	return s.Idempotency.Keep(ctx, tx, claim, a)
 }
 
 // Replay opens the answer of the request that was first.
-func (s sealedAnswers) Replay(ctx context.Context, claim *idempotency.Claim) (*idempotency.Answer, error) {
+func (s sealedAnswers) Replay(ctx context.Context, claim *idempotency.Claim) (*idempotency.Response, error) {
 	winner, err := s.Idempotency.Replay(ctx, claim)
 	if err != nil {
 		return nil, err
@@ -56,7 +56,7 @@ func (s sealedAnswers) Replay(ctx context.Context, claim *idempotency.Claim) (*i
 }
 
 // Lookup opens the answer of another request, if there is one.
-func (s sealedAnswers) Lookup(ctx context.Context, claim *idempotency.Claim) (*idempotency.Answer, error) {
+func (s sealedAnswers) Lookup(ctx context.Context, claim *idempotency.Claim) (*idempotency.Response, error) {
 	winner, err := s.Idempotency.Lookup(ctx, claim)
 	if err != nil || winner == nil {
 		return nil, err
@@ -64,11 +64,11 @@ func (s sealedAnswers) Lookup(ctx context.Context, claim *idempotency.Claim) (*i
 	return s.open(winner)
 }
 
-func (s sealedAnswers) open(a *idempotency.Answer) (*idempotency.Answer, error) {
+func (s sealedAnswers) open(a *idempotency.Response) (*idempotency.Response, error) {
 	body, err := s.box.Open(a.Body, s.context)
 	if err != nil { // the master key that it was sealed with has been taken away since
 		return nil, fault.Conflictf(fault.CodeConflict, "A request with this Idempotency-Key succeeded, but its "+
-			"answer can no longer be decrypted").Because(err)
+			"answer can no longer be decrypted").WithCause(err)
 	}
-	return &idempotency.Answer{Status: a.Status, Body: body, Replayed: a.Replayed}, nil
+	return &idempotency.Response{Status: a.Status, Body: body, Replayed: a.Replayed}, nil
 }

@@ -21,8 +21,8 @@ func OnceBody[I, B, O any](
 	g *Group, op Operation, declare func(*B) body.Object, run func(context.Context, *Call, *I, B, Keep) (O, error),
 ) {
 	op.Answer = *new(O)
-	Claimed(g, op, declare, func(ctx context.Context, c *Call, in *I, b B, claim *idempotency.Claim) (idempotency.Answer, error) {
-		var kept *idempotency.Answer
+	Claimed(g, op, declare, func(ctx context.Context, c *Call, in *I, b B, claim *idempotency.Claim) (idempotency.Response, error) {
+		var kept *idempotency.Response
 		keep := func(ctx context.Context, tx idempotency.Execer, answer any) error {
 			a, err := Answer(answer)
 			if err != nil || claim == nil {
@@ -34,7 +34,7 @@ func OnceBody[I, B, O any](
 		out, err := run(ctx, c, in, b, keep)
 		switch {
 		case err != nil:
-			return idempotency.Answer{}, err
+			return idempotency.Response{}, err
 		case kept != nil:
 			return *kept, nil
 		}

@@ -49,7 +49,7 @@ func (f *fakeSMS) List(_ context.Context, _ string, filter sms.Filter) (page.Pag
 
 func (f *fakeSMS) Get(_ context.Context, _, id string) (sms.Stored, error) {
 	if id != smsID {
-		return sms.Stored{}, fault.Missing("text message", id)
+		return sms.Stored{}, fault.NoSuch("text message", id)
 	}
 	sent, status := smsattempt.OutcomeSent, 201
 	return sms.Stored{SMSMessage: f.message(), Attempts: []*ent.SMSAttempt{{Number: 1, Provider: "twilio", Outcome: &sent, StatusCode: &status, StartedAt: hookTime, FinishedAt: &hookTime}}}, nil

@@ -44,7 +44,7 @@ func (f *fakeRelay) List(_ context.Context, _ string, r page.Request) (page.Page
 
 func (f *fakeRelay) Get(_ context.Context, _, id string) (*ent.SMTPCredential, error) {
 	if id != smtpCredentialID {
-		return nil, fault.Missing("SMTP credential", id)
+		return nil, fault.NoSuch("SMTP credential", id)
 	}
 	return f.credential(), f.fail
 }

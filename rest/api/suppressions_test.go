@@ -88,7 +88,7 @@ func (f *fakeSuppression) List(ctx context.Context, _ string, filter suppression
 
 func (f *fakeSuppression) Get(_ context.Context, _, idOrAddress string) (*ent.Suppression, error) {
 	if idOrAddress != suppressionID && idOrAddress != "bob+x@example.net" {
-		return nil, fault.Missing("suppression", idOrAddress)
+		return nil, fault.NoSuch("suppression", idOrAddress)
 	}
 	return f.sample(), f.fail
 }
@@ -106,7 +106,7 @@ func (f *fakeSuppression) OptOuts(_ context.Context, _ string, filter suppressio
 
 func (f *fakeSuppression) OptOut(_ context.Context, _, id string) (*ent.CategoryOptOut, error) {
 	if id != optOutID {
-		return nil, fault.Missing("category opt-out", id)
+		return nil, fault.NoSuch("category opt-out", id)
 	}
 	address, about := "bob@example.net", emailID
 	return &ent.CategoryOptOut{ID: optOutID, Email: &address, Category: "product-news", CategoryLabel: "Product news", Source: "one_click", EmailID: &about,
@@ -137,7 +137,7 @@ func TestSuppressionAnswers(t *testing.T) {
 		"suppression_shape":          {request: request{method: "POST", path: "/api/suppressions", body: `{"emial":"bob@example.net","email_id":5}`}, status: 400},
 		"suppression_empty":          {request: request{method: "POST", path: "/api/suppressions", body: `{}`}, status: 400},
 		"suppression_add_scope":      {request: request{method: "POST", path: "/api/suppressions", body: `{"email":"bob@example.net"}`, key: "sending"}, status: 403},
-		"suppression_add_away":       {request: request{method: "POST", path: "/api/suppressions", body: `{"email":"bob@example.net"}`}, fake: fakeSuppression{fail: fault.Unavailable(io.EOF)}, status: 503},
+		"suppression_add_away":       {request: request{method: "POST", path: "/api/suppressions", body: `{"email":"bob@example.net"}`}, fake: fakeSuppression{fail: fault.DatabaseUnavailable(io.EOF)}, status: 503},
 		"suppression":                {request: request{method: "GET", path: one, key: "read"}, status: 200},
 		"suppression_erased":         {request: request{method: "GET", path: one}, fake: fakeSuppression{erased: true}, status: 200},
 		"suppression_by_address":     {request: request{method: "GET", path: "/api/suppressions/bob%2Bx%40example.net"}, status: 200},

@@ -50,7 +50,7 @@ func sampleVersion() *ent.TemplateVersion {
 
 func (f *fakeTemplates) find(ref string) (templates.Template, error) {
 	if ref != templateID && ref != "receipt" {
-		return templates.Template{}, fault.Missing("template", ref)
+		return templates.Template{}, fault.NoSuch("template", ref)
 	}
 	return sampleTemplate(), f.fail
 }
@@ -131,7 +131,7 @@ func (f *fakeTemplates) Versions(_ context.Context, _, ref string, _ page.Reques
 
 func (f *fakeTemplates) Version(_ context.Context, _, _ string, number int) (*ent.TemplateVersion, error) {
 	if number != 3 {
-		return nil, fault.Missing("version", "4")
+		return nil, fault.NoSuch("version", "4")
 	}
 	return sampleVersion(), f.fail
 }

@@ -31,7 +31,7 @@ func (f *fakeHosts) Set(ctx context.Context, account, domain string, in hosts.In
 
 func (f *fakeHosts) Get(_ context.Context, account, domain string) (hosts.Host, error) {
 	if account != accountID || domain != domainID {
-		return hosts.Host{}, fault.Missing("domain", domain)
+		return hosts.Host{}, fault.NoSuch("domain", domain)
 	}
 	created := time.Date(2026, 1, 15, 9, 30, 0, 0, time.UTC)
 	checked, expires := created.Add(time.Minute), created.AddDate(0, 3, 0)
@@ -63,7 +63,7 @@ func TestTrackingHostAnswers(t *testing.T) {
 	const one = "/api/domains/" + domainID + "/tracking-host"
 	const other = "/api/domains/dom_01kf0m4w7he6x8q2v5b3n9c1tb/tracking-host"
 	const good = `{"host":"links.example.com"}`
-	none := fault.Missing("tracking host of domain", domainID)
+	none := fault.NoSuch("tracking host of domain", domainID)
 	early := fault.Conflictf(fault.CodeDomainNotVerified, "Verify the domain example.com before you set its tracking host")
 	taken := fault.Conflictf(fault.CodeConflict, "The host links.example.com is already the tracking host of another domain")
 	for name, c := range map[string]struct {

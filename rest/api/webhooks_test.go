@@ -48,7 +48,7 @@ func (f *fakeWebhooks) delivery() *ent.WebhookDelivery {
 
 func (f *fakeWebhooks) known(webhook string) error {
 	if webhook != webhookID {
-		return fault.Missing("webhook", webhook)
+		return fault.NoSuch("webhook", webhook)
 	}
 	return f.fail
 }
@@ -64,7 +64,7 @@ func (f *fakeWebhooks) Create(ctx context.Context, account string, in webhooks.N
 	return f.sample(), secret.New(webhookToken), nil
 }
 
-func (f *fakeWebhooks) RotateSecret(ctx context.Context, _, webhook string, keep webhooks.Keep) (*ent.Webhook, secret.String, error) {
+func (f *fakeWebhooks) RotateSecret(ctx context.Context, _, webhook string, keep webhooks.StoreResponse) (*ent.Webhook, secret.String, error) {
 	if err := f.known(webhook); err != nil {
 		return nil, secret.String{}, err
 	}
@@ -102,7 +102,7 @@ func (f *fakeWebhooks) Deliveries(_ context.Context, _, webhook string, filter w
 
 func (f *fakeWebhooks) Delivery(_ context.Context, _, delivery string) (*ent.WebhookDelivery, error) {
 	if delivery != webhookDeliveryID {
-		return nil, fault.Missing("webhook delivery", delivery)
+		return nil, fault.NoSuch("webhook delivery", delivery)
 	}
 	return f.delivery(), f.fail
 }
@@ -118,7 +118,7 @@ func (f *fakeWebhooks) Body(context.Context, *ent.WebhookDelivery) (json.RawMess
 		`"scope":"category","category":"product-news","category_label":"Product news","suppression_id":null,"category_opt_out_id":"opt_01kf0m4w7he6x8q2v5b3n9c1ta","email_id":null}}`), nil
 }
 
-func (f *fakeWebhooks) Replay(ctx context.Context, account, delivery string, keep webhooks.KeepReplay) (*ent.WebhookDelivery, error) {
+func (f *fakeWebhooks) Replay(ctx context.Context, account, delivery string, keep webhooks.StoreReplayResponse) (*ent.WebhookDelivery, error) {
 	d, err := f.Delivery(ctx, account, delivery)
 	if f.queued++; err == nil && keep != nil {
 		err = keep(ctx, nil, d)

@@ -127,14 +127,14 @@ func Data(given map[string]any) (json.RawMessage, error) {
 	return json.Marshal(given)
 }
 
-func (e *edge) post(ctx context.Context, c *api.Call, from *causeItem, in event, claim *idempotency.Claim) (idempotency.Answer, error) {
+func (e *edge) post(ctx context.Context, c *api.Call, from *causeItem, in event, claim *idempotency.Claim) (idempotency.Response, error) {
 	data, err := Data(in.Data)
 	if err != nil {
-		return idempotency.Answer{}, err
+		return idempotency.Response{}, err
 	}
 	trial, err := in.trial(c.Person != nil)
 	if err != nil {
-		return idempotency.Answer{}, err
+		return idempotency.Response{}, err
 	}
 	post := ingest.Post{AccountID: c.AccountID, Name: in.Name, UserID: in.UserID, Email: in.Email, Data: data, Source: "api", Cause: from.Cause, Claim: claim, Render: receiptOf}
 	if c.Person != nil {
@@ -146,7 +146,7 @@ func (e *edge) post(ctx context.Context, c *api.Call, from *causeItem, in event,
 	answer, err := e.service.Post(ctx, post)
 	switch {
 	case err != nil:
-		return idempotency.Answer{}, err
+		return idempotency.Response{}, err
 	case answer.Replay != nil:
 		answer.Replay.Replayed = true
 		return *answer.Replay, nil
@@ -156,8 +156,8 @@ func (e *edge) post(ctx context.Context, c *api.Call, from *causeItem, in event,
 }
 
 // receiptOf is what an event is answered.
-func receiptOf(a ingest.Answer) idempotency.Answer {
-	return idempotency.Answer{Status: http.StatusAccepted, Body: wire.Encode(newReceipt(a))}
+func receiptOf(a ingest.Answer) idempotency.Response {
+	return idempotency.Response{Status: http.StatusAccepted, Body: wire.Encode(newReceipt(a))}
 }
 
 func newReceipt(a ingest.Answer) EventReceipt {

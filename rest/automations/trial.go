@@ -33,10 +33,10 @@ func newDryRun(p *automations.Simulated) *dryRun {
 }
 
 // try lets an event try one automation.
-func (e *edge) try(ctx context.Context, c *api.Call, post ingest.Post, in event) (idempotency.Answer, error) {
+func (e *edge) try(ctx context.Context, c *api.Call, post ingest.Post, in event) (idempotency.Response, error) {
 	tried, err := e.service.Try(ctx, c.Caller, automations.Trial{Post: post, AutomationID: *in.AutomationID, Send: in.TestSend != nil && *in.TestSend, Render: trialReceipt})
 	if err != nil {
-		return idempotency.Answer{}, err
+		return idempotency.Response{}, err
 	}
 	if tried.Replay != nil {
 		tried.Replay.Replayed = true
@@ -46,11 +46,11 @@ func (e *edge) try(ctx context.Context, c *api.Call, post ingest.Post, in event)
 }
 
 // trialReceipt is what an event is answered that tries an automation.
-func trialReceipt(t automations.Tried) idempotency.Answer {
+func trialReceipt(t automations.Tried) idempotency.Response {
 	receipt := newReceipt(t.Answer)
 	receipt.DryRun = newDryRun(t.Played)
 	if t.RunID != "" {
 		receipt.Run = &startedRun{t.RunID}
 	}
-	return idempotency.Answer{Status: http.StatusAccepted, Body: wire.Encode(receipt)}
+	return idempotency.Response{Status: http.StatusAccepted, Body: wire.Encode(receipt)}
 }

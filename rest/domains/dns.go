@@ -162,10 +162,10 @@ func (e *dnsEdge) provider(ctx context.Context, c *api.Call, in *api.Item) (answ
 // does no harm: asked again, it finds what it wrote and says that it is unchanged.
 // A key that were taken before the work would say after a crash that what was
 // never written had been. Of the body only a hash is stored.
-func (e *dnsEdge) apply(ctx context.Context, c *api.Call, in *api.Item, input publish.Input, claim *idempotency.Claim) (idempotency.Answer, error) {
+func (e *dnsEdge) apply(ctx context.Context, c *api.Call, in *api.Item, input publish.Input, claim *idempotency.Claim) (idempotency.Response, error) {
 	applied, err := e.dns.Apply(ctx, c.AccountID, in.ID, input)
 	if err != nil {
-		return idempotency.Answer{}, err
+		return idempotency.Response{}, err
 	}
 	return c.Record(ctx, claim, dnsApplied{DryRun: input.DryRun, Applied: dnsChanges(applied.Applied), Unchanged: dnsChanges(applied.Unchanged),
 		Conflicts: dnsChanges(applied.Conflicts)})

@@ -75,12 +75,12 @@ func readItem(v body.Value) sending.BatchItem {
 	return sending.BatchItem{Message: message, Err: err}
 }
 
-func (e *edge) sendBatch(ctx context.Context, c *api.Call, _ *api.None, items []sending.BatchItem, claim *idempotency.Claim) (idempotency.Answer, error) {
-	render := func(results []sending.BatchResult) idempotency.Answer { return renderBatch(results, c.RequestID) }
+func (e *edge) sendBatch(ctx context.Context, c *api.Call, _ *api.None, items []sending.BatchItem, claim *idempotency.Claim) (idempotency.Response, error) {
+	render := func(results []sending.BatchResult) idempotency.Response { return renderBatch(results, c.RequestID) }
 	receipt, err := e.sender.SendBatch(ctx, c.Caller, sending.Batch{Items: items, Claim: claim, Render: render})
 	switch {
 	case err != nil:
-		return idempotency.Answer{}, err
+		return idempotency.Response{}, err
 	case receipt.Replay != nil:
 		receipt.Replay.Replayed = true
 		return *receipt.Replay, nil
@@ -93,7 +93,7 @@ func (e *edge) sendBatch(ctx context.Context, c *api.Call, _ *api.None, items []
 	return render(receipt.Results), nil
 }
 
-func renderBatch(results []sending.BatchResult, requestID string) idempotency.Answer {
+func renderBatch(results []sending.BatchResult, requestID string) idempotency.Response {
 	answer := batchAnswer{Data: make([]batchResult, len(results))}
 	for i, r := range results {
 		answer.Data[i] = batchResult{Index: i, ID: &r.Receipt.ID, Status: r.Receipt.Status}
@@ -101,5 +101,5 @@ func renderBatch(results []sending.BatchResult, requestID string) idempotency.An
 			answer.Data[i] = batchResult{Index: i, Status: "failed", Error: &problem.From(r.Err, requestID).Body}
 		}
 	}
-	return idempotency.Answer{Status: http.StatusOK, Body: wire.Encode(answer)}
+	return idempotency.Response{Status: http.StatusOK, Body: wire.Encode(answer)}
 }

@@ -25,7 +25,7 @@ type Sender interface {
 
 // Records is what they need of the room that reads emails.
 type Records interface {
-	Whole(ctx context.Context, accountID, emailID string) (records.Whole, error)
+	Whole(ctx context.Context, accountID, emailID string) (records.EmailDetail, error)
 	List(ctx context.Context, accountID string, q records.ListQuery) (page.Page[*ent.Email], error)
 	delivery
 }

@@ -66,24 +66,24 @@ func (e *edge) sending(g *api.Group) {
 }
 
 // send names all that is wrong with a request in one answer, before it sends.
-func (e *edge) send(ctx context.Context, c *api.Call, _ *api.None, m sending.Message, claim *idempotency.Claim) (idempotency.Answer, error) {
+func (e *edge) send(ctx context.Context, c *api.Call, _ *api.None, m sending.Message, claim *idempotency.Claim) (idempotency.Response, error) {
 	return AnswerOf(e.sender.Send(ctx, c.Caller, sending.Request{Message: m, Claim: claim, Render: Render}))
 }
 
-func (e *edge) resend(ctx context.Context, c *api.Call, in *api.Item, _ api.None, claim *idempotency.Claim) (idempotency.Answer, error) {
+func (e *edge) resend(ctx context.Context, c *api.Call, in *api.Item, _ api.None, claim *idempotency.Claim) (idempotency.Response, error) {
 	return AnswerOf(e.sender.Resend(ctx, c.Caller, sending.Resend{EmailID: in.ID, Claim: claim, Render: Render}))
 }
 
 // Render makes the answer of a send.
-func Render(r sending.Receipt) idempotency.Answer {
-	return idempotency.Answer{Status: http.StatusOK, Body: wire.Encode(EmailReceipt{ID: r.ID, Status: r.Status})}
+func Render(r sending.Receipt) idempotency.Response {
+	return idempotency.Response{Status: http.StatusOK, Body: wire.Encode(EmailReceipt{ID: r.ID, Status: r.Status})}
 }
 
 // AnswerOf is what a send is answered: anew, or as an earlier one with the same key was.
-func AnswerOf(receipt sending.Receipt, err error) (idempotency.Answer, error) {
+func AnswerOf(receipt sending.Receipt, err error) (idempotency.Response, error) {
 	switch {
 	case err != nil:
-		return idempotency.Answer{}, err
+		return idempotency.Response{}, err
 	case receipt.Replay != nil:
 		receipt.Replay.Replayed = true
 		return *receipt.Replay, nil

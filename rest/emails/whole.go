@@ -32,7 +32,7 @@ type wholeAnswer struct {
 	Email EmailWhole `json:"email"`
 }
 
-func newWholeAnswer(w records.Whole) wholeAnswer {
+func newWholeAnswer(w records.EmailDetail) wholeAnswer {
 	return wholeAnswer{EmailWhole{EmailRecord: newEmailRecord(w.Email), HTML: w.HTML, Text: w.Text, Headers: headersOf(w.Headers),
 		Attachments: wire.ListOf(w.Files, newAttachmentRecord), Recipients: wire.ListOf(w.Recipients, newRecipientRecord)}}
 }

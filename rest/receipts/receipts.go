@@ -105,18 +105,18 @@ func (h *handler) take(w http.ResponseWriter, r *http.Request, token string, tak
 		return fault.Invalidf("%s", err)
 	}
 	about, _, _ := strings.Cut(token, ".")
-	release, err := h.turn.Take(r.Context(), intake.Owner{Account: about}, 1, patience)
+	release, err := h.turn.Take(r.Context(), intake.Tenant{Account: about}, 1, patience)
 	if err != nil {
-		return fault.Unavailable(err)
+		return fault.DatabaseUnavailable(err)
 	}
 	defer release()
 	return take(r.Context(), callback.Request{Token: token, URI: r.URL.RequestURI(), Signature: r.Header.Get(provider.SignatureHeader), Fields: fields})
 }
 
 func (h *handler) refuse(w http.ResponseWriter, r *http.Request, err error) {
-	if fault.KindOf(err) == fault.Away {
-		later := &fault.Error{Kind: fault.Away, Code: fault.From(err).Code, RetryAfter: 10 * time.Second, Message: "Try again later"}
-		err = later.Because(err)
+	if fault.KindOf(err) == fault.Unavailable {
+		later := &fault.Error{Kind: fault.Unavailable, Code: fault.From(err).Code, RetryAfter: 10 * time.Second, Message: "Try again later"}
+		err = later.WithCause(err)
 	}
 	posted.Refuse(w, r, h.Logger, "what a provider of text messages tells could not be stored", err)
 }

@@ -85,7 +85,7 @@ func TestWhatProvidersTell(t *testing.T) {
 
 func TestProvidersRepeatWhatCouldNotBeStored(t *testing.T) {
 	t.Parallel()
-	f := &fakeMessages{fail: fault.Unavailable(errors.New("away"))}
+	f := &fakeMessages{fail: fault.DatabaseUnavailable(errors.New("away"))}
 	got := ask(t, f, "POST", "/s/r/good", form, "a=b")
 	if got.Code != http.StatusServiceUnavailable || got.Header().Get("Retry-After") == "" {
 		t.Errorf("with the database away a receipt is answered %d, want 503 with Retry-After", got.Code)

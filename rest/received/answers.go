@@ -46,7 +46,7 @@ func (e *edge) answers(g *api.Group) {
 	}, forwardBody, e.forward)
 }
 
-func replyBody(a *inbound.Answer) body.Object {
+func replyBody(a *inbound.ReplyRequest) body.Object {
 	o := answerBody("ReplyToReceivedEmail", a)
 	o.About += " `html`, `text` or both are required."
 	for i := range o.Fields {
@@ -55,7 +55,7 @@ func replyBody(a *inbound.Answer) body.Object {
 	return o
 }
 
-func forwardBody(a *inbound.Answer) body.Object {
+func forwardBody(a *inbound.ReplyRequest) body.Object {
 	o := answerBody("ForwardReceivedEmail", a)
 	o.Fields = append(o.Fields, body.Field{Name: "with_attachments", Type: without{&a.WithoutFiles}, Default: true, About: "Whether to include the files of the email."})
 	return o
@@ -63,7 +63,7 @@ func forwardBody(a *inbound.Answer) body.Object {
 
 // answerBody declares the fields of a send that an answer can have. What sending would
 // refuse it says itself.
-func answerBody(name string, a *inbound.Answer) body.Object {
+func answerBody(name string, a *inbound.ReplyRequest) body.Object {
 	m := &a.Message
 	return body.Object{Name: name, About: "A field with the value `null` is treated as omitted.",
 		Fields: emails.ContentFields(m, body.Text(&m.HTML), body.Text(&m.Text), map[int]string{})}
@@ -76,16 +76,16 @@ func (t without) Read(d *body.Decoder, path string, v body.Value) { *t.to = !d.B
 
 func (t without) Schema(c body.Components) *huma.Schema { return body.Boolean(t.to).Schema(c) }
 
-func (e *edge) reply(ctx context.Context, c *api.Call, in *api.Item, a inbound.Answer, claim *idempotency.Claim) (idempotency.Answer, error) {
+func (e *edge) reply(ctx context.Context, c *api.Call, in *api.Item, a inbound.ReplyRequest, claim *idempotency.Claim) (idempotency.Response, error) {
 	return answer(ctx, c, in, a, claim, e.mail.Reply)
 }
 
-func (e *edge) forward(ctx context.Context, c *api.Call, in *api.Item, a inbound.Answer, claim *idempotency.Claim) (idempotency.Answer, error) {
+func (e *edge) forward(ctx context.Context, c *api.Call, in *api.Item, a inbound.ReplyRequest, claim *idempotency.Claim) (idempotency.Response, error) {
 	return answer(ctx, c, in, a, claim, e.mail.Forward)
 }
 
-func answer(ctx context.Context, c *api.Call, in *api.Item, a inbound.Answer, claim *idempotency.Claim,
-	send func(context.Context, accounts.Caller, inbound.Answer) (sending.Receipt, error)) (idempotency.Answer, error) {
+func answer(ctx context.Context, c *api.Call, in *api.Item, a inbound.ReplyRequest, claim *idempotency.Claim,
+	send func(context.Context, accounts.Caller, inbound.ReplyRequest) (sending.Receipt, error)) (idempotency.Response, error) {
 	a.EmailID, a.Claim, a.Render = in.ID, claim, emails.Render
 	return emails.AnswerOf(send(ctx, c.Caller, a))
 }

@@ -100,7 +100,7 @@ func (e *edge) raw(ctx context.Context, c *api.Call, in *api.Item) (*streamed, e
 		defer content.Close()
 		_, w := humago.Unwrap(hc)
 		w.Header().Set("Content-Disposition", `attachment; filename="`+in.ID+`.eml"`)
-		answer := c.Budget().Answer(w, content.Held()...)
+		answer := c.Budget().NewWriter(w, content.Held()...)
 		_, err := io.Copy(answer, content.Reader())
 		tell(ctx, answer, err)
 	}}, nil
@@ -112,7 +112,7 @@ func (e *edge) get(ctx context.Context, c *api.Call, in *api.Item) (*streamed, e
 	case errors.Is(err, inbound.ErrPurged):
 		return &streamed{ContentType: "application/json", Body: func(hc huma.Context) {
 			_, w := humago.Unwrap(hc)
-			answer := c.Budget().Answer(w)
+			answer := c.Budget().NewWriter(w)
 			_, err := answer.Write(purged(found))
 			tell(ctx, answer, err)
 		}}, nil
@@ -128,13 +128,13 @@ func (e *edge) get(ctx context.Context, c *api.Call, in *api.Item) (*streamed, e
 		defer content.Close()
 		defer whole.head.Close()
 		_, w := humago.Unwrap(hc)
-		answer := c.Budget().Answer(w, append(content.Held(), whole.head)...)
+		answer := c.Budget().NewWriter(w, append(content.Held(), whole.head)...)
 		tell(ctx, answer, whole.write(answer, content))
 	}}, nil
 }
 
 // tell ends an answer, and leaves a broken one in the request's line of the log.
-func tell(ctx context.Context, a *intake.Answer, err error) {
+func tell(ctx context.Context, a *intake.PacedWriter, err error) {
 	if ended := a.End(); ended != nil {
 		err = ended
 	}
@@ -177,7 +177,7 @@ func whole(ctx context.Context, c *api.Call, found *ent.ReceivedEmail, content *
 	if err != nil {
 		return nil, err
 	}
-	out := &wholeAnswer{head: c.Budget().Content(intake.Terms{Owner: c.Owner(), Small: smallHead, Most: mostHead, Patience: headPatience})}
+	out := &wholeAnswer{head: c.Budget().NewContent(intake.Terms{Tenant: c.Owner(), MaxMemory: smallHead, MaxSize: mostHead, Patience: headPatience})}
 	defer func() {
 		if err != nil {
 			out.head.Close()

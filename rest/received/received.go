@@ -23,8 +23,8 @@ type Service interface {
 	Get(ctx context.Context, accountID, emailID string) (*ent.ReceivedEmail, error)
 	Open(ctx context.Context, e *ent.ReceivedEmail) (*inbound.Content, error)
 	Delete(ctx context.Context, accountID, emailID string) error
-	Reply(ctx context.Context, caller accounts.Caller, a inbound.Answer) (sending.Receipt, error)
-	Forward(ctx context.Context, caller accounts.Caller, a inbound.Answer) (sending.Receipt, error)
+	Reply(ctx context.Context, caller accounts.Caller, a inbound.ReplyRequest) (sending.Receipt, error)
+	Forward(ctx context.Context, caller accounts.Caller, a inbound.ReplyRequest) (sending.Receipt, error)
 	Rules(ctx context.Context, accountID, domainID string) (addressrules.Rules, error)
 	PutRules(ctx context.Context, accountID, domainID string, r addressrules.Rules) (addressrules.Rules, error)
 }

@@ -107,7 +107,7 @@ func (e *edge) departToLink(ctx context.Context, c *api.Call, _ *api.None) (depa
 	var refusal *openid.Refusal
 	switch {
 	case errors.As(err, &refusal):
-		return departureAnswer{}, (&fault.Error{Kind: fault.Upstream, Code: fault.CodeUpstream, Message: "The OpenID Connect provider cannot be asked right now"}).Because(err)
+		return departureAnswer{}, (&fault.Error{Kind: fault.Upstream, Code: fault.CodeUpstream, Message: "The OpenID Connect provider cannot be asked right now"}).WithCause(err)
 	case err != nil:
 		return departureAnswer{}, err
 	}

@@ -230,7 +230,7 @@ func (e *edge) remove(ctx context.Context, accountID, name string) error {
 // orMissing repeats only what is fit to be repeated of a name that is not found.
 func orMissing(name string, err error) error {
 	if err != nil && fault.KindOf(err) == fault.NotFound {
-		return fault.Missing("suppression", body.Shown(name))
+		return fault.NoSuch("suppression", body.Shown(name))
 	}
 	return err
 }

@@ -47,7 +47,7 @@ func (e *edge) version(ctx context.Context, c *api.Call, in *versionInput) (out 
 func versionNumber(text string) (int, error) {
 	number, err := strconv.Atoi(text)
 	if err != nil || number < 1 || number > 1<<30 || strconv.Itoa(number) != text {
-		return 0, fault.Missing("version", body.Shown(text))
+		return 0, fault.NoSuch("version", body.Shown(text))
 	}
 	return number, nil
 }

@@ -24,7 +24,7 @@ type Log interface {
 	Delivery(ctx context.Context, accountID, deliveryID string) (*ent.WebhookDelivery, error)
 	Attempts(ctx context.Context, accountID string, deliveryIDs ...string) (map[string][]*ent.WebhookAttempt, error)
 	Body(ctx context.Context, d *ent.WebhookDelivery) (json.RawMessage, error)
-	Replay(ctx context.Context, accountID, deliveryID string, keep webhooks.KeepReplay) (*ent.WebhookDelivery, error)
+	Replay(ctx context.Context, accountID, deliveryID string, keep webhooks.StoreReplayResponse) (*ent.WebhookDelivery, error)
 	Recover(ctx context.Context, accountID, webhookID string, in webhooks.Recovery) (webhooks.Recovered, error)
 }
 

@@ -136,7 +136,7 @@ func (e *testEventEdge) create(ctx context.Context, c *api.Call, _ *api.None, in
 	payload := in.entry.Sample
 	if in.emailID != "" {
 		if !id.Is(id.Email, in.emailID) {
-			return out, fault.Missing("email", body.Shown(in.emailID))
+			return out, fault.NoSuch("email", body.Shown(in.emailID))
 		}
 		email, err := e.emails.Get(ctx, c.AccountID, in.emailID)
 		if err != nil {

@@ -29,7 +29,7 @@ type Service interface {
 	Get(ctx context.Context, accountID, webhookID string) (*ent.Webhook, error)
 	Update(ctx context.Context, accountID, webhookID string, c webhooks.Change) (*ent.Webhook, error)
 	Delete(ctx context.Context, accountID, webhookID string) error
-	RotateSecret(ctx context.Context, accountID, webhookID string, keep webhooks.Keep) (*ent.Webhook, secret.String, error)
+	RotateSecret(ctx context.Context, accountID, webhookID string, keep webhooks.StoreResponse) (*ent.Webhook, secret.String, error)
 	Events(endpoint *ent.Webhook) []string
 }
 
@@ -174,7 +174,7 @@ func (e *edge) secretAnswer(w *ent.Webhook, token secret.String) newWebhookAnswe
 }
 
 // keeping keeps an answer that shows a secret.
-func (e *edge) keeping(keep api.Keep) webhooks.Keep {
+func (e *edge) keeping(keep api.Keep) webhooks.StoreResponse {
 	return func(ctx context.Context, tx idempotency.Execer, w *ent.Webhook, token secret.String) error {
 		return keep(ctx, tx, e.secretAnswer(w, token))
 	}

@@ -11,9 +11,9 @@ import (
 	"github.com/postrider/postrider/runtime/ops/store"
 )
 
-// announce creates the installation's own domain, which every mode has, and says that the
+// announceReady creates the installation's own domain, which every mode has, and says that the
 // service is ready. Development mode says more.
-func announce(ctx context.Context, cfg setting.Values, o Options, opened *store.Store, seeds development.Seeder, log *slog.Logger) error {
+func announceReady(ctx context.Context, cfg setting.Values, o Options, opened *store.Store, seeds development.Seeder, log *slog.Logger) error {
 	if seeds.Domains != nil {
 		if _, err := seeds.Domains.EnsureSandbox(ctx); err != nil {
 			return fmt.Errorf("sandbox domain: %w", err)
@@ -21,14 +21,14 @@ func announce(ctx context.Context, cfg setting.Values, o Options, opened *store.
 	}
 	if cfg.Mode != setting.Dev {
 		log.InfoContext(ctx, "ready", "base_url", config.BaseURL.Of(cfg))
-		return sayHowToBegin(ctx, o, seeds)
+		return printSetupLink(ctx, o, seeds)
 	}
 	return seeds.Announce(ctx, cfg, opened, development.Readers{File: o.ReadyFile, Called: o.OnReady, Out: o.Out})
 }
 
-// sayHowToBegin prints the set-up link while nobody can sign in. It is for the operator's eyes, so it
+// printSetupLink prints the set-up link while nobody can sign in. It is for the operator's eyes, so it
 // is not in the log.
-func sayHowToBegin(ctx context.Context, o Options, seeds development.Seeder) error {
+func printSetupLink(ctx context.Context, o Options, seeds development.Seeder) error {
 	if seeds.SignIn == nil || o.Out == nil {
 		return nil
 	}

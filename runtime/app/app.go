@@ -92,7 +92,7 @@ func (f Foundation) options(more ...fx.Option) []fx.Option {
 		options = append(options, m.options(f.names()))
 	}
 	// 5. The listener for mail servers, and the edges over the modules that are on; HTTP last.
-	return append(append(options, fx.Invoke(func(*listeners.Inbound) {}), edges(f)), more...)
+	return append(append(options, fx.Invoke(func(*listeners.Inbound) {}), provideEdges(f)), more...)
 }
 
 func newRegistry(o Options) (*prometheus.Registry, prometheus.Registerer) {

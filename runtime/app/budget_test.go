@@ -65,7 +65,7 @@ func TestEveryRouteIsWithinTheBudget(t *testing.T) {
 		for _, method := range methods {
 			for _, as := range []string{"Authorization: Bearer " + app.APIKey, session} {
 				tried++
-				r := request{t: t, app: app, pattern: pattern, method: method, path: example(path), as: as}
+				r := request{t: t, app: app, pattern: pattern, method: method, path: examplePath(path), as: as}
 				if method != http.MethodGet && r.readsBody(budget) {
 					read++
 				}
@@ -87,8 +87,8 @@ func TestEveryRouteIsWithinTheBudget(t *testing.T) {
 
 var parameter = regexp.MustCompile(`\{[^}]*\}`)
 
-// example is a path of a pattern. What the parameters name need not be there.
-func example(pattern string) string {
+// examplePath is a path of a pattern. What the parameters name need not be there.
+func examplePath(pattern string) string {
 	path := parameter.ReplaceAllString(pattern, "x")
 	if strings.HasSuffix(path, "/") && path != "/" {
 		path += "x/y"
@@ -126,7 +126,7 @@ func (r request) readsBody(budget *intake.Budget) bool {
 	c := r.begin("Content-Type: " + media + "\r\nContent-Length: 1000\r\n\r\n{")
 	defer func() {
 		c.Close()
-		expect.Eventually(r.t, r.method+" "+r.path+" gives its place back", func() bool { return budget.Held().Bodies == 0 })
+		expect.Eventually(r.t, r.method+" "+r.path+" gives its place back", func() bool { return budget.Usage().Bodies == 0 })
 	}()
 	answered := make(chan struct{})
 	go func() {
@@ -140,7 +140,7 @@ func (r request) readsBody(budget *intake.Budget) bool {
 		case <-answered:
 			return true
 		default:
-			held = budget.Held().Bodies > 0
+			held = budget.Usage().Bodies > 0
 			return held
 		}
 	})

@@ -101,7 +101,7 @@ func columnsOf(t *testing.T, d *db.DB) map[string][]column {
 // A new column that schedules something needs a clockstep.Column in its module, or a reason above.
 func TestEveryScheduledTimeIsRepaired(t *testing.T) {
 	t.Parallel()
-	cfg, err := config.Load(setting.Dev, "", setting.Texts{"DATABASE_URL": dbtest.URL(t), "POSTRIDER_DATA_DIR": t.TempDir(), "POSTRIDER_HTTP_ADDR": "127.0.0.1:0"})
+	cfg, err := config.Load(setting.Dev, "", setting.RawValues{"DATABASE_URL": dbtest.URL(t), "POSTRIDER_DATA_DIR": t.TempDir(), "POSTRIDER_HTTP_ADDR": "127.0.0.1:0"})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -75,12 +75,12 @@ type edgeParams struct {
 	Secured *secured
 }
 
-// edges serves HTTP over everything that is on.
-func edges(f Foundation) fx.Option {
+// provideEdges serves HTTP over everything that is on.
+func provideEdges(f Foundation) fx.Option {
 	return fx.Invoke(func(p edgeParams) error {
 		fronted := p.fronted(f.Listener)
-		health := probes.New(probes.Params{DB: p.DB, Stored: p.Node.Stored, Draining: f.Draining, Logger: p.Logger, Parts: p.Health,
-			Local: func(r *http.Request) bool { return !fronted && clientip.Direct(r) }})
+		health := probes.New(probes.Params{DB: p.DB, Stored: p.Node.SinceStored, Draining: f.Draining, Logger: p.Logger, Parts: p.Health,
+			Local: func(r *http.Request) bool { return !fronted && clientip.IsDirectLocalRequest(r) }})
 		local, err := p.serveMetrics(fronted)
 		if err != nil {
 			return err

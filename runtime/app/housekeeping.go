@@ -38,7 +38,7 @@ type factSweeper interface {
 type housekeeping struct {
 	facts  factSweeper
 	sweeps []module.Sweep
-	months func(context.Context) (months.Kept, error)
+	months func(context.Context) (months.Maintenance, error)
 	log    *slog.Logger
 	tasks  *worker.Tasks
 }
@@ -50,14 +50,16 @@ type housekeepingParams struct {
 	Bus       *bus.Bus
 	DB        *db.DB
 	Sweeps    []module.Sweep    `group:"sweeps"`
-	Unneeded  []months.Unneeded `group:"unneeded"`
+	Unneeded  []months.DropRule `group:"unneeded"`
 	Logger    *slog.Logger
 	Workers   *worker.Metrics
 }
 
 func keepHouse(p housekeepingParams) {
 	h := &housekeeping{facts: p.Bus, sweeps: p.Sweeps, log: p.Logger, tasks: worker.NewTasks(p.Logger, p.Workers),
-		months: func(ctx context.Context) (months.Kept, error) { return months.Keep(ctx, p.DB, p.Logger, p.Unneeded...) }}
+		months: func(ctx context.Context) (months.Maintenance, error) {
+			return months.Maintain(ctx, p.DB, p.Logger, p.Unneeded...)
+		}}
 	p.Lifecycle.Append(fx.StartStopHook(h.Start, h.Stop))
 }
 
@@ -80,8 +82,8 @@ func (h *housekeeping) Stop(ctx context.Context) error {
 // keepMonths makes and drops months of tables, and logs which.
 func (h *housekeeping) keepMonths(ctx context.Context) error {
 	kept, err := h.months(ctx)
-	if len(kept.Made) > 0 || len(kept.Dropped) > 0 {
-		h.log.InfoContext(ctx, "months of tables", "made", kept.Made, "dropped", kept.Dropped)
+	if len(kept.Created) > 0 || len(kept.Dropped) > 0 {
+		h.log.InfoContext(ctx, "months of tables", "made", kept.Created, "dropped", kept.Dropped)
 	}
 	if len(kept.Full) > 0 {
 		h.log.WarnContext(ctx, "rows are past the last month of their table: run postrider partition", "tables", kept.Full)

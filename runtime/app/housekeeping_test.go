@@ -29,7 +29,10 @@ func TestOldFactsAreSweptForAsLongAsTheProcessRuns(t *testing.T) {
 		sweeps, began := &countedSweeps{}, time.Now()
 		others, kept := 0, 0
 		h := &housekeeping{facts: sweeps, log: slog.New(slog.DiscardHandler), tasks: worker.NewTasks(slog.New(slog.DiscardHandler), nil),
-			months: func(context.Context) (months.Kept, error) { kept++; return months.Kept{}, errors.New("away") },
+			months: func(context.Context) (months.Maintenance, error) {
+				kept++
+				return months.Maintenance{}, errors.New("away")
+			},
 			sweeps: []module.Sweep{{What: "counters", Run: func(context.Context) (int64, error) { others++; return 0, nil }}}}
 		if err := h.Start(t.Context()); err != nil {
 			t.Fatal(err)

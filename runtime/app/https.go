@@ -51,7 +51,7 @@ func (p edgeParams) serve(f Foundation, l net.Listener, c *tls.Config, handler h
 // so are the links of tracking hosts, which have certificates of their own or none.
 func (p edgeParams) toTLS(served http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.URL.Path == "/healthz" || r.URL.Path == "/readyz" || clientip.Request(r) || !p.isOurs(r) && p.isLink(r) {
+		if r.URL.Path == "/healthz" || r.URL.Path == "/readyz" || clientip.IsLocalRequest(r) || !p.isOurs(r) && p.isLink(r) {
 			served.ServeHTTP(w, r)
 			return
 		}
@@ -82,9 +82,9 @@ func (p edgeParams) underOurName(served http.Handler) http.Handler {
 // isOurs reports whether a request is for the host of the base URL or for an address: not
 // for a tracking host.
 func (p edgeParams) isOurs(r *http.Request) bool {
-	name := clientip.Name(r.Host)
+	name := clientip.HostName(r.Host)
 	_, err := netip.ParseAddr(name)
-	return err == nil || strings.EqualFold(name, config.BaseHost(p.Config)) || clientip.Host(r.Host)
+	return err == nil || strings.EqualFold(name, config.BaseHost(p.Config)) || clientip.IsLocalHost(r.Host)
 }
 
 // isLink reports whether a request is for a public link of a message.

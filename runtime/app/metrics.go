@@ -47,7 +47,7 @@ func (p edgeParams) metrics(local *localMetrics) http.Handler {
 	serve := telemetry.MetricsHandler(p.Registry, p.Logger)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch {
-		case !clientip.Direct(r):
+		case !clientip.IsDirectLocalRequest(r):
 			http.Error(w, "Metrics are for this machine only. Ask for them at 127.0.0.1 without a proxy, or set POSTRIDER_METRICS_ADDR.", http.StatusForbidden)
 		case local == nil:
 			serve.ServeHTTP(w, r)
@@ -88,7 +88,7 @@ func (p edgeParams) serveMetrics(fronted bool) (*localMetrics, error) {
 		return nil, nil
 	}
 	address, err := p.listenForScrapers("127.0.0.1:0", http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if !clientip.Direct(r) { // a page of a stranger whose name leads here
+		if !clientip.IsDirectLocalRequest(r) { // a page of a stranger whose name leads here
 			http.Error(w, "Metrics are for this machine only.", http.StatusForbidden)
 			return
 		}

@@ -137,8 +137,8 @@ func (m Module) Operations(on []string) []api.Routes {
 // part returns the constructor of a graph.Part for the module of the name.
 type part func(name string) any
 
-// shows returns a part in which a service *S serves fields of the schema.
-func shows[S any](set func(*graph.Parts, *S)) part {
+// provideGraph returns a part in which a service *S serves fields of the schema.
+func provideGraph[S any](set func(*graph.Parts, *S)) part {
 	return func(name string) any {
 		return func(service *S) graph.Part {
 			return graph.Part{Module: name, Set: func(p *graph.Parts) { set(p, service) }}
@@ -172,8 +172,8 @@ var registry = []Module{
 		Name: "accounts", Line: "accounts, users, API keys, plans and their limits", Always: true,
 		Option: fx.Options(fx.Provide(accountsConfig), accounts.Module, team.Module, audit.Module, brand.Module, plans.Module, exports.Module, storage.Module),
 		Graph: []part{
-			shows(func(p *graph.Parts, s *plans.Service) { p.Usage = s }),
-			shows(func(p *graph.Parts, s *node.Node) { p.Processes = s }),
+			provideGraph(func(p *graph.Parts, s *plans.Service) { p.Usage = s }),
+			provideGraph(func(p *graph.Parts, s *node.Node) { p.Processes = s }),
 		},
 		Routes: []route{
 			routesOf(func(s *accounts.Service) api.Routes { return restaccount.Routes(s) }),
@@ -189,7 +189,7 @@ var registry = []Module{
 			routesOf(func(s *domains.Service) api.Routes { return restdomains.Routes(s) }),
 			routesOf(func(p *publish.Service) api.Routes { return restdomains.DNSRoutes(p) }),
 		},
-		Graph: []part{shows(func(p *graph.Parts, s *domains.Service) { p.Domains = s })},
+		Graph: []part{provideGraph(func(p *graph.Parts, s *domains.Service) { p.Domains = s })},
 	},
 	{
 		Name: "suppression", Line: "addresses that must not be written to, and the page where recipients unsubscribe",
@@ -198,7 +198,7 @@ var registry = []Module{
 		Routes: []route{routesOf2(func(s *suppression.Service, turns *exports.Service) api.Routes {
 			return restsuppressions.Routes(s, turns)
 		})},
-		Graph: []part{shows(func(p *graph.Parts, s *suppression.Service) { p.Suppressions = s })},
+		Graph: []part{provideGraph(func(p *graph.Parts, s *suppression.Service) { p.Suppressions = s })},
 		Edges: unsubscribeLinks,
 	},
 	{
@@ -206,27 +206,27 @@ var registry = []Module{
 		Requires: []string{"accounts"},
 		Option:   templates.Module,
 		Routes:   []route{routesOf(func(s *templates.Service) api.Routes { return resttemplates.Routes(s) })},
-		Graph:    []part{shows(func(p *graph.Parts, s *templates.Service) { p.Templates = s })},
+		Graph:    []part{provideGraph(func(p *graph.Parts, s *templates.Service) { p.Templates = s })},
 	},
 	{
 		Name: "tracking", Line: "counts opens and clicks, under a host of the sender's own if wanted",
 		Requires: []string{"accounts", "domains"},
 		Option:   tracking.Module,
 		Routes:   []route{routesOf(func(h *hosts.Service) api.Routes { return restdomains.TrackingHostRoutes(h) })},
-		Graph:    []part{shows(func(p *graph.Parts, s *tracking.Service) { p.Engagements = s })},
+		Graph:    []part{provideGraph(func(p *graph.Parts, s *tracking.Service) { p.Engagements = s })},
 		Edges:    trackedLinks,
 	},
 	{
 		Name: "statistics", Line: "counts what became of mail, for 25 months",
 		Requires: []string{"accounts"},
 		Option:   statistics.Module,
-		Graph:    []part{shows(func(p *graph.Parts, s *statistics.Service) { p.Statistics = s })},
+		Graph:    []part{provideGraph(func(p *graph.Parts, s *statistics.Service) { p.Statistics = s })},
 	},
 	{
 		Name: "outbound", Line: "the ways out: smarthosts, source addresses and their warm-up",
 		Requires: []string{"accounts", "domains"},
 		Option:   outbound.Module,
-		Graph:    []part{shows(func(p *graph.Parts, s *outbound.Service) { p.Sources = s })},
+		Graph:    []part{provideGraph(func(p *graph.Parts, s *outbound.Service) { p.Sources = s })},
 	},
 	{
 		Name: "sending", Line: "accepts messages, signs them and delivers them over SMTP",
@@ -242,10 +242,10 @@ var registry = []Module{
 			return restwebhooks.TestEventRoutes(r, d, offer)
 		})}},
 		Graph: []part{
-			shows(func(p *graph.Parts, s *records.Service) { p.Emails = s }),
-			shows(func(p *graph.Parts, s *compose.Composer) { p.RawMail = s }),
-			shows(func(p *graph.Parts, s *queue.Service) { p.Queue, p.WholeQueue = s, s }),
-			shows(func(p *graph.Parts, s *delivery.Service) { p.Lanes = s }),
+			provideGraph(func(p *graph.Parts, s *records.Service) { p.Emails = s }),
+			provideGraph(func(p *graph.Parts, s *compose.Composer) { p.RawMail = s }),
+			provideGraph(func(p *graph.Parts, s *queue.Service) { p.Queue, p.WholeQueue = s, s }),
+			provideGraph(func(p *graph.Parts, s *delivery.Service) { p.Lanes = s }),
 		},
 		Edges: probes.Queue,
 	},
@@ -259,9 +259,9 @@ var registry = []Module{
 		Requires: []string{"accounts"}, Uses: []string{"notices"},
 		Option: fx.Options(signin.Module, openid.Module, desk.Module), Edges: signInPages,
 		Graph: []part{
-			shows(func(p *graph.Parts, s *team.Service) { p.Teams = s }),
-			shows(func(p *graph.Parts, s *audit.Service) { p.AuditLog = s }),
-			shows(func(p *graph.Parts, s *desk.Service) { p.Desk = s }),
+			provideGraph(func(p *graph.Parts, s *team.Service) { p.Teams = s }),
+			provideGraph(func(p *graph.Parts, s *audit.Service) { p.AuditLog = s }),
+			provideGraph(func(p *graph.Parts, s *desk.Service) { p.Desk = s }),
 		},
 		Routes: []route{
 			routesOf2(func(s *signin.Service, o *openid.Service) api.Routes { return restsession.Routes(s, o) }),
@@ -275,7 +275,7 @@ var registry = []Module{
 		Name: "billing", Line: "what accounts use and pay: plans, limits of their own, the payment provider",
 		Requires: []string{"accounts"}, Uses: []string{"notices"},
 		Option: billing.Module,
-		Graph:  []part{shows(func(p *graph.Parts, s *billing.Service) { p.Billing, p.BillingWatch = s, s })},
+		Graph:  []part{provideGraph(func(p *graph.Parts, s *billing.Service) { p.Billing, p.BillingWatch = s, s })},
 		Routes: []route{
 			routesOf2(func(s *billing.Service, p *plans.Service) api.Routes { return restbilling.Routes(s, p) }),
 			routesOf(func(s *billing.Service) api.Routes { return restbilling.PaymentRoutes(s) }),
@@ -301,8 +301,8 @@ var registry = []Module{
 			routesOf(func(s *automations.Service) api.Routes { return restinsight.Routes(s) }),
 		},
 		Graph: []part{
-			shows(func(p *graph.Parts, s *automations.Service) { p.Automations = s }),
-			shows(func(p *graph.Parts, s *figures.Service) { p.AutomationFigures = s }),
+			provideGraph(func(p *graph.Parts, s *automations.Service) { p.Automations = s }),
+			provideGraph(func(p *graph.Parts, s *figures.Service) { p.AutomationFigures = s }),
 		},
 	},
 	{
@@ -315,16 +315,16 @@ var registry = []Module{
 		Requires: []string{"accounts", "domains"}, Uses: []string{"sending", "statistics"},
 		Option: fx.Options(inbound.Module, inboundPeers),
 		Routes: []route{routesOf(func(s *inbound.Service) api.Routes {
-			return restreceived.Routes(s, s == nil || s.Answers())
+			return restreceived.Routes(s, s == nil || s.CanReply())
 		})},
-		Graph: []part{shows(func(p *graph.Parts, s *inbound.Service) { p.Received = s })},
+		Graph: []part{provideGraph(func(p *graph.Parts, s *inbound.Service) { p.Received = s })},
 	},
 	{
 		Name: "relay", Line: "takes mail from programs over SMTP, under the rules of the API",
 		Requires: []string{"accounts", "sending"},
 		Option:   relay.Module,
 		Routes:   []route{routesOf(func(c *relay.Credentials) api.Routes { return restaccount.SMTPCredentialRoutes(c) })},
-		Graph:    []part{shows(func(p *graph.Parts, s *relay.Credentials) { p.SMTPCredentials = s })},
+		Graph:    []part{provideGraph(func(p *graph.Parts, s *relay.Credentials) { p.SMTPCredentials = s })},
 		Edges: fx.Options(
 			fx.Provide(listeners.NewRelaySockets, listeners.RelayConfig, listeners.NewRelayServers, func(l *ratelimit.Limiter) relay.Rate { return accountRate{l} }),
 			fx.Invoke(func(*listeners.RelayServers) {}),
@@ -338,7 +338,7 @@ var registry = []Module{
 			routesOf(func(s *webhooks.Service) api.Routes { return restwebhooks.Routes(s) }),
 			routesOf(func(s *webhooks.Service) api.Routes { return restwebhooks.DeliveryRoutes(s) }),
 		},
-		Graph: []part{shows(func(p *graph.Parts, s *webhooks.Service) { p.Webhooks = s })},
+		Graph: []part{provideGraph(func(p *graph.Parts, s *webhooks.Service) { p.Webhooks = s })},
 	},
 	{
 		Name: "retention", Line: "deletes what is older than an account keeps it, and erases a recipient on demand",
@@ -351,7 +351,7 @@ var registry = []Module{
 		Requires: []string{"accounts"},
 		Option:   eventlog.Module,
 		Routes:   []route{routesOf(func(s *eventlog.Service) api.Routes { return resteventlog.Routes(s) })},
-		Graph:    []part{shows(func(p *graph.Parts, s *eventlog.Service) { p.EventLog = s })},
+		Graph:    []part{provideGraph(func(p *graph.Parts, s *eventlog.Service) { p.EventLog = s })},
 	},
 	{
 		Name: "eventexport", Line: "hands every event to a stream of NATS JetStream, for other programs of the operator",
@@ -362,7 +362,7 @@ var registry = []Module{
 		Name: "apilog", Line: "keeps what was asked of the API for seven days, without secrets",
 		Requires: []string{"accounts"},
 		Option:   apilog.Module,
-		Graph:    []part{shows(func(p *graph.Parts, s *apilog.Service) { p.APIRequests = s })},
+		Graph:    []part{provideGraph(func(p *graph.Parts, s *apilog.Service) { p.APIRequests = s })},
 		Routes:   []route{routesOf(func(s *apilog.Service) api.Routes { return restrequests.Routes(s) })},
 	},
 	{

@@ -113,11 +113,11 @@ func TestANewModuleIsOneRow(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	goes(t, tree, "generate", "./graph")
+	runGo(t, tree, "generate", "./graph")
 	program := filepath.Join(t.TempDir(), "postrider")
-	goes(t, tree, "build", "-trimpath", "-o", program, "./cmd/postrider")
+	runGo(t, tree, "build", "-trimpath", "-o", program, "./cmd/postrider")
 
-	on := starts(t, program)
+	on := startProgram(t, program)
 	if got := on.get(t, http.MethodGet, "/api/notes", ""); !strings.Contains(got, "remember the milk") {
 		t.Errorf("GET /api/notes answered %s, want the note", got)
 	}
@@ -138,7 +138,7 @@ func TestANewModuleIsOneRow(t *testing.T) {
 		t.Errorf("after a person was erased GET /api/notes answered %s, want no note", got)
 	}
 
-	off := starts(t, program, "--modules=-notes")
+	off := startProgram(t, program, "--modules=-notes")
 	if got := off.get(t, http.MethodGet, "/api/notes", ""); !strings.Contains(got, "not_found") {
 		t.Errorf("without the module GET /api/notes answered %s, want not_found", got)
 	}
@@ -148,7 +148,7 @@ func TestANewModuleIsOneRow(t *testing.T) {
 	if got := off.get(t, http.MethodGet, "/readyz", ""); strings.Contains(got, "notes") {
 		t.Errorf("without the module GET /readyz answered %s, want nothing about notes", got)
 	}
-	expect.Within(t, 10*time.Minute, "the first sweep, five minutes after the start, which has notes in it", func() bool {
+	expect.EventuallyWithin(t, 10*time.Minute, "the first sweep, five minutes after the start, which has notes in it", func() bool {
 		return strings.Contains(on.log.String(), "old notes swept")
 	})
 }
@@ -188,8 +188,8 @@ func copyOfTheTree(t *testing.T) string {
 	return to
 }
 
-// goes runs a go command in the tree.
-func goes(t *testing.T, tree string, args ...string) {
+// runGo runs a go command in the tree.
+func runGo(t *testing.T, tree string, args ...string) {
 	t.Helper()
 	command := exec.CommandContext(t.Context(), "go", args...)
 	command.Dir = tree
@@ -206,7 +206,7 @@ type started struct {
 	log expect.Log
 }
 
-func starts(t *testing.T, program string, more ...string) *started {
+func startProgram(t *testing.T, program string, more ...string) *started {
 	t.Helper()
 	s := &started{}
 	data := t.TempDir()

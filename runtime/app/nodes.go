@@ -29,7 +29,7 @@ type modulesOn []string
 // that it starts before them and ends after them.
 func newNode(lc fx.Lifecycle, cfg setting.Values, o Options, on modulesOn, d *db.DB, signals *db.Signals, clockWatch *clockstep.Watch, workers *worker.Metrics, reg prometheus.Registerer, log *slog.Logger) (*node.Node, error) {
 	n, err := node.New(node.Params{DB: d, Signals: signals, Name: config.Node.Of(cfg), Version: o.Version, Roles: rolesOf(on, config.DeliveryConcurrency.Of(cfg)), Egress: config.Egress.Of(cfg),
-		Machine: o.Machine, Logger: log, Workers: workers, Correct: clock.Correct, Observe: clockWatch.Observe})
+		Machine: o.Machine, Logger: log, Workers: workers, Correct: clock.SetOffset, Observe: clockWatch.Observe})
 	if err == nil {
 		err = n.Register(reg)
 		lc.Append(fx.StartStopHook(n.Start, n.Stop))

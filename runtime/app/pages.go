@@ -50,16 +50,16 @@ type link struct {
 	tracked bool // is served under the tracking hosts of accounts too
 }
 
-func pages(constructor any) fx.Option {
+func providePages(constructor any) fx.Option {
 	return fx.Provide(fx.Annotate(constructor, fx.ResultTags(`group:"pages"`)))
 }
 
-func links(constructor any) fx.Option {
+func provideLinks(constructor any) fx.Option {
 	return fx.Provide(fx.Annotate(constructor, fx.ResultTags(`group:"links"`)))
 }
 
 // inboxPages show what development mode has caught.
-var inboxPages = pages(func(s *devinbox.Service, cfg setting.Values, log *slog.Logger) webPage {
+var inboxPages = providePages(func(s *devinbox.Service, cfg setting.Values, log *slog.Logger) webPage {
 	return webPage{paths: []string{inboxpages.Prefix, inboxpages.Prefix + "/", inboxpages.JSONPath},
 		handler: inboxpages.New(s, log, config.BaseHost(cfg)),
 		home:    dashboard.Link{Path: inboxpages.Prefix, Name: "Development inbox", Line: "the mail that was sent"}}
@@ -80,18 +80,18 @@ var signInPages = fx.Provide(fx.Annotate(func(s *signin.Service, o *openid.Servi
 // unsubscribeLinks are where recipients unsubscribe.
 var unsubscribeLinks = fx.Options(
 	fx.Provide(module.Nearby[unsubscribe.Senders, records.Service]),
-	links(func(s *suppression.Service, senders unsubscribe.Senders, brands *brand.Service, log *slog.Logger) link {
+	provideLinks(func(s *suppression.Service, senders unsubscribe.Senders, brands *brand.Service, log *slog.Logger) link {
 		return link{prefix: unsubscribe.Prefix, handler: unsubscribe.New(unsubscribe.Options{Links: s, Senders: senders, Brands: brands, Logger: log})}
 	}),
 )
 
 // stripeEvents are where the payment provider tells what has happened.
-var stripeEvents = links(func(s *billing.Service, log *slog.Logger) link {
+var stripeEvents = provideLinks(func(s *billing.Service, log *slog.Logger) link {
 	return link{prefix: stripe.Path, handler: stripe.New(s, log)}
 })
 
 // textReceipts are where providers of text messages tell what became of them.
-var textReceipts = links(func(s *callback.Service, log *slog.Logger) link {
+var textReceipts = provideLinks(func(s *callback.Service, log *slog.Logger) link {
 	return link{prefix: receipts.Prefix, handler: receipts.New(receipts.Options{Messages: s, Logger: log})}
 })
 

@@ -21,7 +21,7 @@ var inboundPeers = fx.Provide(newVerifier, newSpamFilter)
 
 func newVerifier(resolver *dnsx.Resolver, budget *intake.Budget, log *slog.Logger) inbound.Verifier {
 	return authn.New(authn.Config{Resolver: resolver.SMTP(), Logger: log, Memory: func(ctx context.Context, from netip.Addr, octets int64) (func(), error) {
-		return budget.Work(ctx, intake.Owner{Remote: from}, octets, hashPatience)
+		return budget.AcquireWork(ctx, intake.Tenant{Remote: from}, octets, hashPatience)
 	}})
 }
 

@@ -26,14 +26,14 @@ import (
 // Options are what a run needs beside its configuration.
 type Options struct {
 	Version   string
-	ReadyFile string                  // development mode: written once everything listens
-	OnReady   func(development.Ready) // development mode: called then; may be nil
-	Out       io.Writer               // for people
-	Log       io.Writer               // for the log
-	Strays    []setting.Stray         // variables of the environment to warn of
-	Tracing   *telemetry.Tracing      // nil: as the configuration says
-	Machine   machine.Addresses       // nil: the interfaces of this machine
-	More      []fx.Option             // of tests: joined last
+	ReadyFile string                    // development mode: written once everything listens
+	OnReady   func(development.Ready)   // development mode: called then; may be nil
+	Out       io.Writer                 // for people
+	Log       io.Writer                 // for the log
+	Strays    []setting.UnknownVariable // variables of the environment to warn of
+	Tracing   *telemetry.Tracing        // nil: as the configuration says
+	Machine   machine.Addresses         // nil: the interfaces of this machine
+	More      []fx.Option               // of tests: joined last
 }
 
 const (
@@ -90,7 +90,7 @@ func Run(parent context.Context, cfg setting.Values, o Options) (err error) {
 		return cutShort(parent, log, fmt.Errorf("start: %w", err))
 	}
 	// 5. Say where everything is; in development mode there is an account to use.
-	if err := announce(ctx, cfg, o, opened, seeds, log); err != nil {
+	if err := announceReady(ctx, cfg, o, opened, seeds, log); err != nil {
 		return errors.Join(cutShort(parent, log, err), stopApp(app, drainTimeout))
 	}
 	returnMemory()

@@ -113,10 +113,10 @@ var everything = fx.Invoke(func(struct {
 	Shutdowner  fx.Shutdowner
 	Graph       fx.DotGraph
 	Exports     *exports.Service
-	Reach       development.Reach  `optional:"true"`
-	Brief       webhooks.Brief     `optional:"true"`
-	Rewriter    *tracking.Rewriter `optional:"true"`
-	Kept        []module.Kept      `group:"kept"`
+	Reach       development.Reach       `optional:"true"`
+	Brief       webhooks.BriefURLPrefix `optional:"true"`
+	Rewriter    *tracking.Rewriter      `optional:"true"`
+	Kept        []module.PersonalData   `group:"kept"`
 }) {
 })
 
@@ -329,7 +329,7 @@ func TestChosenSetsOfModulesStart(t *testing.T) {
 		on := strings.Join(r.names(set), ",")
 		t.Run("starts "+on, func(t *testing.T) {
 			t.Parallel()
-			app := harness.Start(t, func(s setting.Texts) { s["POSTRIDER_MODULES"] = on })
+			app := harness.Start(t, func(s setting.RawValues) { s["POSTRIDER_MODULES"] = on })
 			harness.Eventually(t, "it is ready", func() bool { return app.Do(t, http.MethodGet, "/readyz", nil).Status == http.StatusOK })
 		})
 	}

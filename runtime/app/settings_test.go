@@ -34,9 +34,9 @@ import (
 
 const masterKey = "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8="
 
-// production is the least that serve takes.
-func production() setting.Texts {
-	return setting.Texts{"POSTRIDER_BASE_URL": "https://mail.example.com", "POSTRIDER_MASTER_KEY": masterKey}
+// productionSettings is the least that serve takes.
+func productionSettings() setting.RawValues {
+	return setting.RawValues{"POSTRIDER_BASE_URL": "https://mail.example.com", "POSTRIDER_MASTER_KEY": masterKey}
 }
 
 // sameValues lets cmp compare values by what they reveal.
@@ -45,8 +45,8 @@ var sameValues = cmp.Options{
 	cmp.Comparer(func(a, b secret.Key) bool { return a.Setting().Equal(b.Setting()) }),
 }
 
-// effective is what the parts of the program read of the settings.
-func effective(v setting.Values) map[string]any {
+// effectiveValues is what the parts of the program read of the settings.
+func effectiveValues(v setting.Values) map[string]any {
 	return map[string]any{
 		"DATABASE_URL": config.DatabaseURL.Of(v), "POSTRIDER_DATA_DIR": config.DataDir.Of(v), "POSTRIDER_POSTGRES_BIN": config.PostgresBin.Of(v),
 		"POSTRIDER_POSTGRES_FALLBACK": config.PostgresFallback.Of(v), "POSTRIDER_UNSAFE_MAY_LOSE_ACCEPTED_MAIL": config.RiskLosingAcceptedMail.Of(v),
@@ -67,8 +67,8 @@ func effective(v setting.Values) map[string]any {
 	}
 }
 
-// defaults are the values that are the same in all modes, with others in their place.
-func defaults(others map[string]any) map[string]any {
+// defaultValues are the values that are the same in all modes, with others in their place.
+func defaultValues(others map[string]any) map[string]any {
 	var none []netip.Prefix
 	want := map[string]any{
 		"DATABASE_URL": secret.String{}, "POSTRIDER_POSTGRES_BIN": "", "POSTRIDER_POSTGRES_FALLBACK": "", "POSTRIDER_UNSAFE_MAY_LOSE_ACCEPTED_MAIL": false,
@@ -86,7 +86,7 @@ func defaults(others map[string]any) map[string]any {
 func TestDefaultsOfDevelopment(t *testing.T) {
 	t.Parallel()
 	got, err := config.Load(setting.Dev, "laptop", nil)
-	want := defaults(map[string]any{
+	want := defaultValues(map[string]any{
 		"POSTRIDER_DATA_DIR": "data", "POSTRIDER_SPOOL_DIR": "data/spool", "POSTRIDER_BASE_URL": "http://127.0.0.1:8080", "POSTRIDER_NODE": "laptop", "POSTRIDER_EGRESS": "laptop",
 		"POSTRIDER_HOSTNAME": "laptop", "POSTRIDER_OUTBOUND": outbound.Exit{How: outbound.Capture}, "POSTRIDER_INBOUND_ADDR": "127.0.0.1:2525",
 		"POSTRIDER_RELAY_ADDR": "127.0.0.1:2587", "POSTRIDER_RELAY_TLS_ADDR": "127.0.0.1:2465", "POSTRIDER_TRACKING_HOST": "links.postrider.test",
@@ -94,7 +94,7 @@ func TestDefaultsOfDevelopment(t *testing.T) {
 		"POSTRIDER_SMTP_HOST": "smtp.postrider.test", "POSTRIDER_LOG_FORMAT": telemetry.Text,
 		"POSTRIDER_WEBHOOK_ALLOW": []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8"), netip.MustParsePrefix("::1/128")},
 	})
-	if diff := cmp.Diff(want, effective(got), sameValues); err != nil || diff != "" {
+	if diff := cmp.Diff(want, effectiveValues(got), sameValues); err != nil || diff != "" {
 		t.Errorf("without settings development gave the error %v and other values (-want +got):\n%s", err, diff)
 	}
 	if !config.Embedded(got) {
@@ -104,19 +104,19 @@ func TestDefaultsOfDevelopment(t *testing.T) {
 
 func TestDefaultsOfProduction(t *testing.T) {
 	t.Parallel()
-	got, err := config.Load(setting.Serve, "box7", production())
+	got, err := config.Load(setting.Serve, "box7", productionSettings())
 	keys, keyErr := secret.ParseKeys(secret.New(masterKey))
 	if keyErr != nil {
 		t.Fatal(keyErr)
 	}
-	want := defaults(map[string]any{
+	want := defaultValues(map[string]any{
 		"POSTRIDER_DATA_DIR": "/var/lib/postrider", "POSTRIDER_SPOOL_DIR": "/var/lib/postrider/spool", "POSTRIDER_BASE_URL": "https://mail.example.com",
 		"POSTRIDER_NODE": "box7", "POSTRIDER_EGRESS": "box7", "POSTRIDER_HOSTNAME": "box7", "POSTRIDER_MASTER_KEY": keys, "POSTRIDER_OUTBOUND": outbound.Exit{How: outbound.MX},
 		"POSTRIDER_INBOUND_ADDR": ":25", "POSTRIDER_RELAY_ADDR": ":587", "POSTRIDER_RELAY_TLS_ADDR": ":465", "POSTRIDER_TRACKING_HOST": "mail.example.com",
 		"POSTRIDER_SANDBOX_DOMAIN": "sandbox.mail.example.com", "POSTRIDER_RETURN_PATH_HOST": "rp.mail.example.com", "POSTRIDER_SPF_INCLUDE": "spf.mail.example.com",
 		"POSTRIDER_SMTP_HOST": "smtp.mail.example.com", "POSTRIDER_LOG_FORMAT": telemetry.JSON,
 	})
-	if diff := cmp.Diff(want, effective(got), sameValues); err != nil || diff != "" {
+	if diff := cmp.Diff(want, effectiveValues(got), sameValues); err != nil || diff != "" {
 		t.Errorf("with the least settings production gave the error %v and other values (-want +got):\n%s", err, diff)
 	}
 }
@@ -133,7 +133,7 @@ func TestEverySettingArrives(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	given := setting.Texts{}
+	given := setting.RawValues{}
 	want := map[string]any{}
 	for name, s := range map[string]struct {
 		text string
@@ -190,13 +190,13 @@ func TestEverySettingArrives(t *testing.T) {
 		given[name], want[name] = s.text, s.want
 	}
 	got, err := config.Load(setting.Dev, "unused", given)
-	if diff := cmp.Diff(want, effective(got), sameValues); err != nil || diff != "" {
+	if diff := cmp.Diff(want, effectiveValues(got), sameValues); err != nil || diff != "" {
 		t.Errorf("the settings given led to the error %v and to other values (-want +got):\n%s", err, diff)
 	}
 }
 
-// mistaken is the settings named by the error, in its order.
-func mistaken(t *testing.T, err error) []string {
+// mistakenSettings is the settings named by the error, in its order.
+func mistakenSettings(t *testing.T, err error) []string {
 	t.Helper()
 	var all setting.Mistakes
 	if err == nil {
@@ -217,22 +217,22 @@ func mistaken(t *testing.T, err error) []string {
 
 func TestServeSaysEverythingThatIsMissing(t *testing.T) {
 	t.Parallel()
-	_, err := config.Load(setting.Serve, "", setting.Texts{})
-	got := mistaken(t, err)
+	_, err := config.Load(setting.Serve, "", setting.RawValues{})
+	got := mistakenSettings(t, err)
 	if diff := cmp.Diff([]string{"POSTRIDER_MASTER_KEY", "POSTRIDER_BASE_URL"}, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 	if !strings.HasPrefix(err.Error(), "2 settings are wrong:\n") {
 		t.Errorf("text %q", err)
 	}
-	if _, err := config.Load(setting.Tool, "", setting.Texts{}); err != nil {
+	if _, err := config.Load(setting.Tool, "", setting.RawValues{}); err != nil {
 		t.Errorf("a command that ends by itself: %v", err)
 	}
 }
 
 func TestEveryMistakeIsReportedAtOnceAndNoSecretIsShown(t *testing.T) {
 	t.Parallel()
-	wrong := setting.Texts{"DATABASE_URL": "postgres://u:hush@host:99999999/x", "POSTRIDER_UNSAFE_MAY_LOSE_ACCEPTED_MAIL": "perhaps",
+	wrong := setting.RawValues{"DATABASE_URL": "postgres://u:hush@host:99999999/x", "POSTRIDER_UNSAFE_MAY_LOSE_ACCEPTED_MAIL": "perhaps",
 		"POSTRIDER_LOG_FORMAT": "xml", "POSTRIDER_LOG_LEVEL": "loud", "POSTRIDER_HTTP_ADDR": "8080", "POSTRIDER_ALLOW_PUBLIC": "maybe", "POSTRIDER_BASE_URL": "ftp://x",
 		"POSTRIDER_MASTER_KEY": "hush,hush", "POSTRIDER_OUTBOUND": "smtp://user:hush@:25:25", "POSTRIDER_MX_PORT": "0", "POSTRIDER_MX_ALLOW": "10.0.0.0/8,10.0.0.0/99,x",
 		"POSTRIDER_DNS": "dns.example.com:53", "POSTRIDER_HOSTNAME": "a_b", "POSTRIDER_DELIVERY_CONCURRENCY": "-1", "POSTRIDER_INBOUND_ADDR": "25",
@@ -243,7 +243,7 @@ func TestEveryMistakeIsReportedAtOnceAndNoSecretIsShown(t *testing.T) {
 		"POSTRIDER_TRACKING_HOST": "a_b", "POSTRIDER_TRACKING_TLS_ADDR": "x", "POSTRIDER_TRUSTED_PROXIES": "x", "POSTRIDER_WEBHOOK_ALLOW": "x", "POSTRIDER_SMTP_TLS_KEY": "key.pem",
 		"POSTRIDER_PUBLIC_ADDRESSES": "x"}
 	_, err := config.Load(setting.Serve, "", wrong)
-	got := mistaken(t, err)
+	got := mistakenSettings(t, err)
 	want := []string{"POSTRIDER_MX_ALLOW", "POSTRIDER_ACME_EMAIL", "POSTRIDER_SMTP_TLS_CERT"} // two ranges are wrong; two others are missing
 	for name := range wrong {
 		if name != "POSTRIDER_SMTP_TLS_KEY" {
@@ -264,53 +264,53 @@ func TestSettingsThatAreRefused(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
 		mode   setting.Mode
-		change func(s setting.Texts)
+		change func(s setting.RawValues)
 		want   string // part of the text
 	}{
-		"capture in production": {setting.Serve, func(s setting.Texts) { s["POSTRIDER_OUTBOUND"] = "capture" }, "POSTRIDER_OUTBOUND is capture"},
-		"dev on all addresses":  {setting.Dev, func(s setting.Texts) { s["POSTRIDER_HTTP_ADDR"] = ":8080" }, "--allow-public"},
-		"dev on 0.0.0.0":        {setting.Dev, func(s setting.Texts) { s["POSTRIDER_HTTP_ADDR"] = "0.0.0.0:8080" }, "--allow-public"},
-		"dev on a name":         {setting.Dev, func(s setting.Texts) { s["POSTRIDER_HTTP_ADDR"] = "mail.example.com:8080" }, "--allow-public"},
-		"dev on the LAN": {setting.Dev, func(s setting.Texts) {
+		"capture in production": {setting.Serve, func(s setting.RawValues) { s["POSTRIDER_OUTBOUND"] = "capture" }, "POSTRIDER_OUTBOUND is capture"},
+		"dev on all addresses":  {setting.Dev, func(s setting.RawValues) { s["POSTRIDER_HTTP_ADDR"] = ":8080" }, "--allow-public"},
+		"dev on 0.0.0.0":        {setting.Dev, func(s setting.RawValues) { s["POSTRIDER_HTTP_ADDR"] = "0.0.0.0:8080" }, "--allow-public"},
+		"dev on a name":         {setting.Dev, func(s setting.RawValues) { s["POSTRIDER_HTTP_ADDR"] = "mail.example.com:8080" }, "--allow-public"},
+		"dev on the LAN": {setting.Dev, func(s setting.RawValues) {
 			s["POSTRIDER_HTTP_ADDR"] = "192.168.1.5:80"
 			s["POSTRIDER_ALLOW_PUBLIC"] = "false"
 		}, "--allow-public"},
-		"dev, relay for all":   {setting.Dev, func(s setting.Texts) { s["POSTRIDER_RELAY_ADDR"] = ":587" }, "POSTRIDER_RELAY_ADDR is"},
-		"a certificate alone":  {setting.Serve, func(s setting.Texts) { s["POSTRIDER_SMTP_TLS_CERT"] = "cert.pem" }, "POSTRIDER_SMTP_TLS_KEY go together"},
-		"dev, mail from all":   {setting.Dev, func(s setting.Texts) { s["POSTRIDER_INBOUND_ADDR"] = ":25" }, "POSTRIDER_INBOUND_ADDR is"},
-		"port too high":        {setting.Serve, func(s setting.Texts) { s["POSTRIDER_HTTP_ADDR"] = ":65536" }, `port "65536"`},
-		"port by name":         {setting.Serve, func(s setting.Texts) { s["POSTRIDER_HTTP_ADDR"] = ":http" }, `port "http"`},
-		"base URL with a path": {setting.Serve, func(s setting.Texts) { s["POSTRIDER_BASE_URL"] += "/mail" }, "more than scheme, host and port"},
-		"base URL with a user": {setting.Serve, func(s setting.Texts) { s["POSTRIDER_BASE_URL"] = "https://u:p@example.com" }, "more than scheme"},
-		"base URL on an address": {setting.Serve, func(s setting.Texts) { s["POSTRIDER_BASE_URL"] = "https://192.0.2.1" },
+		"dev, relay for all":   {setting.Dev, func(s setting.RawValues) { s["POSTRIDER_RELAY_ADDR"] = ":587" }, "POSTRIDER_RELAY_ADDR is"},
+		"a certificate alone":  {setting.Serve, func(s setting.RawValues) { s["POSTRIDER_SMTP_TLS_CERT"] = "cert.pem" }, "POSTRIDER_SMTP_TLS_KEY go together"},
+		"dev, mail from all":   {setting.Dev, func(s setting.RawValues) { s["POSTRIDER_INBOUND_ADDR"] = ":25" }, "POSTRIDER_INBOUND_ADDR is"},
+		"port too high":        {setting.Serve, func(s setting.RawValues) { s["POSTRIDER_HTTP_ADDR"] = ":65536" }, `port "65536"`},
+		"port by name":         {setting.Serve, func(s setting.RawValues) { s["POSTRIDER_HTTP_ADDR"] = ":http" }, `port "http"`},
+		"base URL with a path": {setting.Serve, func(s setting.RawValues) { s["POSTRIDER_BASE_URL"] += "/mail" }, "more than scheme, host and port"},
+		"base URL with a user": {setting.Serve, func(s setting.RawValues) { s["POSTRIDER_BASE_URL"] = "https://u:p@example.com" }, "more than scheme"},
+		"base URL on an address": {setting.Serve, func(s setting.RawValues) { s["POSTRIDER_BASE_URL"] = "https://192.0.2.1" },
 			"POSTRIDER_SANDBOX_DOMAIN is required: the base URL's host 192.0.2.1"},
-		"smarthost with a path":   {setting.Serve, func(s setting.Texts) { s["POSTRIDER_OUTBOUND"] = "smtp://h/x" }, "after host and port"},
-		"smarthost without host":  {setting.Serve, func(s setting.Texts) { s["POSTRIDER_OUTBOUND"] = "smtp://" }, "POSTRIDER_OUTBOUND has"},
-		"smarthost, half a login": {setting.Serve, func(s setting.Texts) { s["POSTRIDER_OUTBOUND"] = "smtp://u@h" }, "user name without a password"},
-		"smarthost port":          {setting.Serve, func(s setting.Texts) { s["POSTRIDER_OUTBOUND"] = "smtp://h:0" }, "want a number from 1"},
-		"fallback that is none":   {setting.Serve, func(s setting.Texts) { s["POSTRIDER_FALLBACK"] = "mx" }, "POSTRIDER_FALLBACK is no smtp://"},
-		"fallback, half a login":  {setting.Serve, func(s setting.Texts) { s["POSTRIDER_FALLBACK"] = "smtp://u@h" }, "POSTRIDER_FALLBACK has a user name without a password"},
-		"another way out":         {setting.Serve, func(s setting.Texts) { s["POSTRIDER_OUTBOUND"] = "https://h" }, "none of mx, capture"},
-		"a key twice":             {setting.Serve, func(s setting.Texts) { s["POSTRIDER_MASTER_KEY"] += "," + masterKey }, "key 2 is key 1 again"},
-		"DNS server on port 0":    {setting.Serve, func(s setting.Texts) { s["POSTRIDER_DNS"] = "127.0.0.1:0" }, "POSTRIDER_DNS"},
-		"a node with a space":     {setting.Serve, func(s setting.Texts) { s["POSTRIDER_NODE"] = "box 7" }, `POSTRIDER_NODE is "box 7"`},
-		"a drain beyond the stop": {setting.Serve, func(s setting.Texts) { s["POSTRIDER_DRAIN_DELAY"] = "16s" }, "from 0 to 15s"},
-		"a drain before it":       {setting.Serve, func(s setting.Texts) { s["POSTRIDER_DRAIN_DELAY"] = "-1" }, "from 0 to 15s"},
-		"a drain of no time":      {setting.Serve, func(s setting.Texts) { s["POSTRIDER_DRAIN_DELAY"] = "soon" }, "POSTRIDER_DRAIN_DELAY"},
-		"an issuer alone": {setting.Serve, func(s setting.Texts) { s["POSTRIDER_OIDC_ISSUER"] = "https://id.example.com" },
+		"smarthost with a path":   {setting.Serve, func(s setting.RawValues) { s["POSTRIDER_OUTBOUND"] = "smtp://h/x" }, "after host and port"},
+		"smarthost without host":  {setting.Serve, func(s setting.RawValues) { s["POSTRIDER_OUTBOUND"] = "smtp://" }, "POSTRIDER_OUTBOUND has"},
+		"smarthost, half a login": {setting.Serve, func(s setting.RawValues) { s["POSTRIDER_OUTBOUND"] = "smtp://u@h" }, "user name without a password"},
+		"smarthost port":          {setting.Serve, func(s setting.RawValues) { s["POSTRIDER_OUTBOUND"] = "smtp://h:0" }, "want a number from 1"},
+		"fallback that is none":   {setting.Serve, func(s setting.RawValues) { s["POSTRIDER_FALLBACK"] = "mx" }, "POSTRIDER_FALLBACK is no smtp://"},
+		"fallback, half a login":  {setting.Serve, func(s setting.RawValues) { s["POSTRIDER_FALLBACK"] = "smtp://u@h" }, "POSTRIDER_FALLBACK has a user name without a password"},
+		"another way out":         {setting.Serve, func(s setting.RawValues) { s["POSTRIDER_OUTBOUND"] = "https://h" }, "none of mx, capture"},
+		"a key twice":             {setting.Serve, func(s setting.RawValues) { s["POSTRIDER_MASTER_KEY"] += "," + masterKey }, "key 2 is key 1 again"},
+		"DNS server on port 0":    {setting.Serve, func(s setting.RawValues) { s["POSTRIDER_DNS"] = "127.0.0.1:0" }, "POSTRIDER_DNS"},
+		"a node with a space":     {setting.Serve, func(s setting.RawValues) { s["POSTRIDER_NODE"] = "box 7" }, `POSTRIDER_NODE is "box 7"`},
+		"a drain beyond the stop": {setting.Serve, func(s setting.RawValues) { s["POSTRIDER_DRAIN_DELAY"] = "16s" }, "from 0 to 15s"},
+		"a drain before it":       {setting.Serve, func(s setting.RawValues) { s["POSTRIDER_DRAIN_DELAY"] = "-1" }, "from 0 to 15s"},
+		"a drain of no time":      {setting.Serve, func(s setting.RawValues) { s["POSTRIDER_DRAIN_DELAY"] = "soon" }, "POSTRIDER_DRAIN_DELAY"},
+		"an issuer alone": {setting.Serve, func(s setting.RawValues) { s["POSTRIDER_OIDC_ISSUER"] = "https://id.example.com" },
 			"POSTRIDER_OIDC_ISSUER is given without POSTRIDER_OIDC_CLIENT_ID"},
-		"an issuer without secret": {setting.Serve, func(s setting.Texts) {
+		"an issuer without secret": {setting.Serve, func(s setting.RawValues) {
 			s["POSTRIDER_OIDC_ISSUER"], s["POSTRIDER_OIDC_CLIENT_ID"] = "https://id.example.com", "x"
 		}, "POSTRIDER_OIDC_ISSUER is given without POSTRIDER_OIDC_CLIENT_SECRET"},
-		"a client without issuer":   {setting.Serve, func(s setting.Texts) { s["POSTRIDER_OIDC_CLIENT_ID"] = "x" }, "POSTRIDER_OIDC_CLIENT_ID is given without POSTRIDER_OIDC_ISSUER"},
-		"a secret without issuer":   {setting.Serve, func(s setting.Texts) { s["POSTRIDER_OIDC_CLIENT_SECRET"] = "x" }, "POSTRIDER_OIDC_CLIENT_SECRET is given without POSTRIDER_OIDC_ISSUER"},
-		"a plain issuer":            {setting.Serve, func(s setting.Texts) { s["POSTRIDER_OIDC_ISSUER"] = "http://id.example.com" }, "POSTRIDER_OIDC_ISSUER must be https://"},
-		"all join as owners":        {setting.Serve, func(s setting.Texts) { s["POSTRIDER_OIDC_JOIN"] = "acc_01kf0m4w7he6x8q2v5b3n9c1ta:owner" }, "POSTRIDER_OIDC_JOIN cannot make owners"},
-		"production names, no host": {setting.Serve, func(s setting.Texts) { s["POSTRIDER_BASE_URL"] = "https://localhost" }, "POSTRIDER_RETURN_PATH_HOST is required"},
+		"a client without issuer":   {setting.Serve, func(s setting.RawValues) { s["POSTRIDER_OIDC_CLIENT_ID"] = "x" }, "POSTRIDER_OIDC_CLIENT_ID is given without POSTRIDER_OIDC_ISSUER"},
+		"a secret without issuer":   {setting.Serve, func(s setting.RawValues) { s["POSTRIDER_OIDC_CLIENT_SECRET"] = "x" }, "POSTRIDER_OIDC_CLIENT_SECRET is given without POSTRIDER_OIDC_ISSUER"},
+		"a plain issuer":            {setting.Serve, func(s setting.RawValues) { s["POSTRIDER_OIDC_ISSUER"] = "http://id.example.com" }, "POSTRIDER_OIDC_ISSUER must be https://"},
+		"all join as owners":        {setting.Serve, func(s setting.RawValues) { s["POSTRIDER_OIDC_JOIN"] = "acc_01kf0m4w7he6x8q2v5b3n9c1ta:owner" }, "POSTRIDER_OIDC_JOIN cannot make owners"},
+		"production names, no host": {setting.Serve, func(s setting.RawValues) { s["POSTRIDER_BASE_URL"] = "https://localhost" }, "POSTRIDER_RETURN_PATH_HOST is required"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s := production()
+			s := productionSettings()
 			test.change(s)
 			if _, err := config.Load(test.mode, "box7", s); err == nil || !strings.Contains(err.Error(), test.want) {
 				t.Errorf("error %v, want %q", err, test.want)
@@ -324,12 +324,12 @@ func TestDevelopmentAddresses(t *testing.T) {
 	for addr, base := range map[string]string{
 		"127.0.0.1:0": "", "localhost:9": "http://localhost:9", "[::1]:8080": "http://[::1]:8080", "127.9.9.9:1": "http://127.9.9.9:1",
 	} {
-		got, err := config.Load(setting.Dev, "", setting.Texts{"POSTRIDER_HTTP_ADDR": addr})
+		got, err := config.Load(setting.Dev, "", setting.RawValues{"POSTRIDER_HTTP_ADDR": addr})
 		if err != nil || config.BaseURL.Of(got) != base || config.HTTPAddr.Of(got) != addr {
 			t.Errorf("%s: %v, %v, want base URL %q", addr, config.BaseURL.Of(got), err, base)
 		}
 	}
-	got, err := config.Load(setting.Dev, "", setting.Texts{"POSTRIDER_HTTP_ADDR": ":8080", "POSTRIDER_ALLOW_PUBLIC": "true"})
+	got, err := config.Load(setting.Dev, "", setting.RawValues{"POSTRIDER_HTTP_ADDR": ":8080", "POSTRIDER_ALLOW_PUBLIC": "true"})
 	if err != nil || config.BaseURL.Of(got) != "http://127.0.0.1:8080" {
 		t.Errorf("public on purpose: %v, %v", config.BaseURL.Of(got), err)
 	}
@@ -338,7 +338,7 @@ func TestDevelopmentAddresses(t *testing.T) {
 func TestEffectiveValuesAreLoggedWithoutSecrets(t *testing.T) {
 	t.Parallel()
 	for _, database := range []string{"postgres://app:hush@db.example.com:6543/mail?sslpassword=hush", "host=db.example.com port=6543 user=app password=hush dbname=mail"} {
-		s := production()
+		s := productionSettings()
 		s["POSTRIDER_FALLBACK"] = "smtp://fallbackuser:hush@fallback.example.com"
 		s["DATABASE_URL"], s["POSTRIDER_OUTBOUND"], s["POSTRIDER_OTLP_ENDPOINT"] = database, "smtp://relayuser:hush@relay.example.com", "https://k:hush@otel.example.com"
 		cfg, err := config.Load(setting.Serve, "box7", s)
@@ -377,7 +377,7 @@ log_level: warn
 dns: ~
 allow_public: true
 `)
-	cfg, err := config.Load(setting.Serve, "", setting.Texts{"POSTRIDER_CONFIG": path, "POSTRIDER_LOG_LEVEL": "error"})
+	cfg, err := config.Load(setting.Serve, "", setting.RawValues{"POSTRIDER_CONFIG": path, "POSTRIDER_LOG_LEVEL": "error"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -394,7 +394,7 @@ func TestMistakesOfTheFileComeWithTheOthers(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "postrider.yaml")
 	load := func(content string) error {
 		write(t, path, content)
-		_, err := config.Load(setting.Serve, "", setting.Texts{"POSTRIDER_CONFIG": path, "POSTRIDER_BASE_URL": "https://example.com"})
+		_, err := config.Load(setting.Serve, "", setting.RawValues{"POSTRIDER_CONFIG": path, "POSTRIDER_BASE_URL": "https://example.com"})
 		return err
 	}
 	for content, want := range map[string][]string{
@@ -408,12 +408,12 @@ func TestMistakesOfTheFileComeWithTheOthers(t *testing.T) {
 		"a: [":                              {path, "POSTRIDER_MASTER_KEY"},
 		"\x00":                              {path, "POSTRIDER_MASTER_KEY"},
 	} {
-		if diff := cmp.Diff(want, mistaken(t, load(content))); diff != "" {
+		if diff := cmp.Diff(want, mistakenSettings(t, load(content))); diff != "" {
 			t.Errorf("%q (-want +got):\n%s", content, diff)
 		}
 	}
-	_, err := config.Load(setting.Dev, "", setting.Texts{"POSTRIDER_CONFIG": path + ".none", "POSTRIDER_HTTP_ADDR": "x"})
-	if diff := cmp.Diff([]string{"POSTRIDER_CONFIG", "POSTRIDER_HTTP_ADDR"}, mistaken(t, err)); diff != "" {
+	_, err := config.Load(setting.Dev, "", setting.RawValues{"POSTRIDER_CONFIG": path + ".none", "POSTRIDER_HTTP_ADDR": "x"})
+	if diff := cmp.Diff([]string{"POSTRIDER_CONFIG", "POSTRIDER_HTTP_ADDR"}, mistakenSettings(t, err)); diff != "" {
 		t.Errorf("missing file (-want +got):\n%s", diff)
 	}
 }
@@ -429,7 +429,7 @@ func FuzzSettings(f *testing.F) {
 	f.Add("smtp://u:p@h:25", "127.0.0.1:80", "https://x.example", "10.0.0.0/8", "a: b")
 	f.Add("mx", "[::1]:0", "http://[::1]:8", "fd00::", "modules: [a, b]")
 	f.Fuzz(func(t *testing.T, exit, addr, base, allow, file string) {
-		s := setting.Texts{"POSTRIDER_OUTBOUND": exit, "POSTRIDER_HTTP_ADDR": addr, "POSTRIDER_BASE_URL": base, "POSTRIDER_MX_ALLOW": allow, "POSTRIDER_MASTER_KEY": masterKey}
+		s := setting.RawValues{"POSTRIDER_OUTBOUND": exit, "POSTRIDER_HTTP_ADDR": addr, "POSTRIDER_BASE_URL": base, "POSTRIDER_MX_ALLOW": allow, "POSTRIDER_MASTER_KEY": masterKey}
 		wrong := s.Fill("f", []byte(file), config.File.Name)
 		cfg, err := setting.Read(setting.Serve, "box7", s)
 		if err != nil {

@@ -68,7 +68,7 @@ func newSecured(lc fx.Lifecycle, cfg setting.Values, on modulesOn, d *db.DB, box
 		return fmt.Errorf("%s is no name of this installation", host)
 	}
 	if slices.Contains(on, "tracking") {
-		allowed = hosts.Served(d)
+		allowed = hosts.AllowServed(d)
 	}
 	s.keeper = certificate.New(certificate.Params{DB: d, Box: box, Logger: log, Config: certificate.Config{
 		CA: tracking.ACMECA.Of(cfg), Email: tracking.ACMEEmail.Of(cfg), HTTPPort: portOf(cfg), TLSPort: port.Addr().(*net.TCPAddr).Port},

@@ -38,7 +38,7 @@ func TestRegistryIsOrderedAndNamesExist(t *testing.T) {
 // Webhooks beside nothing that has events have nothing to tell, and start all the same.
 func TestWebhooksStartWithoutEvents(t *testing.T) {
 	t.Parallel()
-	app := harness.Start(t, func(s setting.Texts) { s["POSTRIDER_MODULES"] = "accounts,webhooks" })
+	app := harness.Start(t, func(s setting.RawValues) { s["POSTRIDER_MODULES"] = "accounts,webhooks" })
 	if got := app.Do(t, http.MethodGet, "/api/webhooks", nil); got.Status != http.StatusOK {
 		t.Errorf("GET /api/webhooks answered %d %s", got.Status, got.Body)
 	}
@@ -48,7 +48,7 @@ func TestWebhooksStartWithoutEvents(t *testing.T) {
 // in introspection; and what stays on works.
 func TestModuleThatIsOffIsNowhere(t *testing.T) {
 	t.Parallel()
-	app := harness.Start(t, func(s setting.Texts) { s["POSTRIDER_MODULES"] = "-sending,-bounces,-relay,-automations" })
+	app := harness.Start(t, func(s setting.RawValues) { s["POSTRIDER_MODULES"] = "-sending,-bounces,-relay,-automations" })
 	if got := app.Do(t, http.MethodGet, "/api/emails", nil); got.Status != http.StatusNotFound {
 		t.Errorf("GET /api/emails answered %d %s", got.Status, got.Body)
 	}
@@ -88,7 +88,7 @@ func TestModuleThatIsOffIsNowhere(t *testing.T) {
 
 func TestIllegalSetIsRefusedAtStart(t *testing.T) {
 	t.Parallel()
-	cfg, err := config.Load(setting.Dev, "", setting.Texts{"POSTRIDER_HTTP_ADDR": "127.0.0.1:0", "POSTRIDER_MODULES": "-domains",
+	cfg, err := config.Load(setting.Dev, "", setting.RawValues{"POSTRIDER_HTTP_ADDR": "127.0.0.1:0", "POSTRIDER_MODULES": "-domains",
 		"POSTRIDER_DATA_DIR": t.TempDir()})
 	if err != nil {
 		t.Fatal(err)

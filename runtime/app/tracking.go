@@ -15,7 +15,7 @@ import (
 // tracking.
 var trackedLinks = fx.Options(
 	fx.Provide(certificatesOf, newAnnouncer),
-	links(newTrackedLinks),
+	provideLinks(newTrackedLinks),
 )
 
 // newAnnouncer is nil where nothing is sent.
@@ -29,7 +29,7 @@ func newAnnouncer(near module.Optional[records.Service]) tracking.Announcer {
 // announcer tells of opens and clicks with the email's own data, which the records have.
 type announcer struct{ records *records.Service }
 
-func (a announcer) Announce(ctx context.Context, tx db.Execer, seen []tracking.Seen) (int, error) {
+func (a announcer) Announce(ctx context.Context, tx db.Execer, seen []tracking.Announcement) (int, error) {
 	notices := make([]records.Notice, len(seen))
 	for i, s := range seen {
 		notices[i] = records.Notice{AccountID: s.AccountID, EmailID: s.EmailID, Type: s.Type, Fill: s.Fill}

@@ -34,8 +34,8 @@ steps:
 	broken = `{"name": "Broken", "trigger": {"event": "e"}, "steps": [{"type": "send_email", "from": "a@nobody.example", "subject": "s", "text": "t"}]}`
 )
 
-// folder creates a folder with the files.
-func folder(t *testing.T, files map[string]string) string {
+// writeFolder creates a writeFolder with the files.
+func writeFolder(t *testing.T, files map[string]string) string {
 	t.Helper()
 	dir := t.TempDir()
 	for name, content := range files {
@@ -46,8 +46,8 @@ func folder(t *testing.T, files map[string]string) string {
 	return dir
 }
 
-// pushed runs a push and returns its output without ids.
-func pushed(t *testing.T, server automate.Server, activate bool, paths ...string) (out, log string, failed int) {
+// runPush runs a push and returns its output without ids.
+func runPush(t *testing.T, server automate.Server, activate bool, paths ...string) (out, log string, failed int) {
 	t.Helper()
 	var said, problems bytes.Buffer
 	failed, err := automate.Push{Server: server, Paths: paths, Activate: activate, Out: &said, Log: &problems}.Run(t.Context())
@@ -66,7 +66,7 @@ func TestPushAndPullRoundTrip(t *testing.T) {
 	t.Parallel()
 	app := harness.Start(t, nil)
 	server := automate.Server{BaseURL: app.BaseURL, APIKey: app.APIKey}
-	dir := folder(t, map[string]string{"a.json": welcome, "b.yaml": later, "notes.txt": "no definition"})
+	dir := writeFolder(t, map[string]string{"a.json": welcome, "b.yaml": later, "notes.txt": "no definition"})
 	for _, c := range []struct {
 		activate bool
 		want     string
@@ -76,7 +76,7 @@ func TestPushAndPullRoundTrip(t *testing.T) {
 		{true, "Welcome  unchanged, activated (active, version 1); Later  unchanged, activated (active, version 1)"},
 		{true, "Welcome  unchanged (active, version 1); Later  unchanged (active, version 1)"},
 	} {
-		if out, log, failed := pushed(t, server, c.activate, dir); out != c.want || failed != 0 || log != "" {
+		if out, log, failed := runPush(t, server, c.activate, dir); out != c.want || failed != 0 || log != "" {
 			t.Errorf("a push printed %q and logged %q, and %d failed; want %q", out, log, failed, c.want)
 		}
 	}
@@ -84,7 +84,7 @@ func TestPushAndPullRoundTrip(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "a.json"), []byte(strings.Replace(welcome, `"description": "Says hello.", `, "", 1)), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if out, _, _ := pushed(t, server, true, filepath.Join(dir, "a.json")); out != "Welcome  changed, activated (active, version 2)" {
+	if out, _, _ := runPush(t, server, true, filepath.Join(dir, "a.json")); out != "Welcome  changed, activated (active, version 2)" {
 		t.Errorf("a push of a changed file printed %q", out)
 	}
 	for _, format := range []string{"json", "yaml"} {
@@ -94,20 +94,20 @@ func TestPushAndPullRoundTrip(t *testing.T) {
 		if err := pull.Run(t.Context()); err != nil {
 			t.Fatalf("pull: %v", err)
 		}
-		if said, _, failed := pushed(t, server, true, back); failed != 0 || strings.Count(said, "unchanged") != 2 {
+		if said, _, failed := runPush(t, server, true, back); failed != 0 || strings.Count(said, "unchanged") != 2 {
 			t.Errorf("pushing the files pulled as %s printed %q, want no change", format, said)
 		}
-		before := files(t, back)
+		before := readFolder(t, back)
 		if err := pull.Run(t.Context()); err != nil {
 			t.Fatalf("pull again: %v", err)
 		}
-		if diff := cmp.Diff(before, files(t, back)); diff != "" || !strings.Contains(before["welcome."+format], "Hi {{event.data.name}}") {
+		if diff := cmp.Diff(before, readFolder(t, back)); diff != "" || !strings.Contains(before["welcome."+format], "Hi {{event.data.name}}") {
 			t.Errorf("a second pull changes files (-before +after):\n%s", diff)
 		}
 	}
 }
 
-func files(t *testing.T, dir string) map[string]string {
+func readFolder(t *testing.T, dir string) map[string]string {
 	t.Helper()
 	entries, err := os.ReadDir(dir)
 	if err != nil {
@@ -129,8 +129,8 @@ func TestPushPrintsProblems(t *testing.T) {
 	t.Parallel()
 	app := harness.Start(t, nil)
 	server := automate.Server{BaseURL: app.BaseURL, APIKey: app.APIKey}
-	dir := folder(t, map[string]string{"1.json": broken, "2.json": `{"name": "Wrong", "trigger": {"event": "e"}, "steps": [{"type": "delay", "duration": "P1M"}]}`, "3.yaml": later})
-	out, log, failed := pushed(t, server, true, dir)
+	dir := writeFolder(t, map[string]string{"1.json": broken, "2.json": `{"name": "Wrong", "trigger": {"event": "e"}, "steps": [{"type": "delay", "duration": "P1M"}]}`, "3.yaml": later})
+	out, log, failed := runPush(t, server, true, dir)
 	if failed != 2 || !strings.Contains(out, "Later  created, activated (active, version 1)") || !strings.Contains(out, "Broken  created (draft)") {
 		t.Errorf("the push printed %q, and %d failed; want 2 failures and the third one active", out, failed)
 	}
@@ -158,7 +158,7 @@ func TestPushReadsAllFilesFirst(t *testing.T) {
 		"empty file":   {map[string]string{"a.yaml": ""}, "a.yaml: must be an object"},
 		"number names": {map[string]string{"a.yaml": "name: 1"}, "name: is required and must be a string"},
 	} {
-		_, err := automate.Push{Server: server, Paths: []string{folder(t, test.files)}, Out: &bytes.Buffer{}, Log: &bytes.Buffer{}}.Run(t.Context())
+		_, err := automate.Push{Server: server, Paths: []string{writeFolder(t, test.files)}, Out: &bytes.Buffer{}, Log: &bytes.Buffer{}}.Run(t.Context())
 		if err == nil || !strings.Contains(err.Error(), test.want) {
 			t.Errorf("%s: the push returned the error %v, want %q", name, err, test.want)
 		}
@@ -175,13 +175,13 @@ func TestSimulateDefinition(t *testing.T) {
 	t.Parallel()
 	app := harness.Start(t, nil)
 	server := automate.Server{BaseURL: app.BaseURL, APIKey: app.APIKey}
-	dir := folder(t, map[string]string{"a.json": welcome})
-	pushed(t, server, false, dir)
+	dir := writeFolder(t, map[string]string{"a.json": welcome})
+	runPush(t, server, false, dir)
 	for input, want := range map[string]string{
 		"event: {user_id: u1, email: bob@example.net, data: {n: 5, name: Bob}}\nthen: [{after: PT1H, name: order.paid}]": "completed",
 		`{"event": {"data": {"n": 1}}}`: "not_started",
 	} {
-		file := filepath.Join(folder(t, map[string]string{"in.yaml": input}), "in.yaml")
+		file := filepath.Join(writeFolder(t, map[string]string{"in.yaml": input}), "in.yaml")
 		played, err := automate.Simulate{Server: server, Name: "Welcome", Input: file}.Run(t.Context())
 		if err != nil || played.Status != want || !json.Valid(played.Whole) {
 			t.Errorf("with %s the run is %q (%v), want %s", input, played.Status, err, want)

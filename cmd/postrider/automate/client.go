@@ -39,30 +39,30 @@ const (
 
 var client = &http.Client{Timeout: timeout}
 
-// refused is an error response of the server.
-type refused struct {
+// refusal is an error response of the server.
+type refusal struct {
 	Status  int
 	Message string
 	Fields  map[string]string // problems by path in the body
 }
 
-func (r *refused) Error() string {
+func (r *refusal) Error() string {
 	if len(r.Fields) == 0 {
 		return r.Message
 	}
-	return r.Message + "\n" + strings.Join(lines(r.Fields), "\n")
+	return r.Message + "\n" + strings.Join(formatFields(r.Fields), "\n")
 }
 
-func lines(fields map[string]string) (out []string) {
+func formatFields(fields map[string]string) (out []string) {
 	for _, path := range slices.Sorted(maps.Keys(fields)) {
 		out = append(out, "  "+path+": "+fields[path])
 	}
 	return out
 }
 
-// call sends one request and decodes the response into out, unless out is nil. The error is a *refused if the
+// sendRequest sends one request and decodes the response into out, unless out is nil. The error is a *refused if the
 // server responded.
-func (s Server) call(ctx context.Context, method, path string, body, out any) error {
+func (s Server) sendRequest(ctx context.Context, method, path string, body, out any) error {
 	var content io.Reader
 	if body != nil {
 		encoded, err := json.Marshal(body)
@@ -108,17 +108,17 @@ func refusalOf(status int, answer []byte) error {
 		} `json:"error"`
 	}
 	if err := json.Unmarshal(answer, &said); err != nil || said.Error.Message == "" {
-		return &refused{Status: status, Message: fmt.Sprintf("the server returned %d %s", status, http.StatusText(status))}
+		return &refusal{Status: status, Message: fmt.Sprintf("the server returned %d %s", status, http.StatusText(status))}
 	}
 	fields := map[string]string{}
 	for path, found := range said.Error.Details {
 		fields[path] = fmt.Sprint(found)
 	}
-	return &refused{Status: status, Message: said.Error.Message, Fields: fields}
+	return &refusal{Status: status, Message: said.Error.Message, Fields: fields}
 }
 
 func statusOf(err error) int {
-	var r *refused
+	var r *refusal
 	if errors.As(err, &r) {
 		return r.Status
 	}
@@ -140,8 +140,8 @@ type Automation struct {
 
 const statusArchived = "archived"
 
-// all lists the automations of the account, newest first, except archived ones.
-func (s Server) all(ctx context.Context) (out []Automation, err error) {
+// listAll lists the automations of the account, newest first, except archived ones.
+func (s Server) listAll(ctx context.Context) (out []Automation, err error) {
 	for cursor := ""; ; {
 		query := url.Values{"limit": {"100"}}
 		if cursor != "" {
@@ -152,7 +152,7 @@ func (s Server) all(ctx context.Context) (out []Automation, err error) {
 			HasMore     bool         `json:"has_more"`
 			NextCursor  *string      `json:"next_cursor"`
 		}
-		if err := s.call(ctx, http.MethodGet, "/automations?"+query.Encode(), nil, &page); err != nil {
+		if err := s.sendRequest(ctx, http.MethodGet, "/automations?"+query.Encode(), nil, &page); err != nil {
 			return nil, fmt.Errorf("list automations: %w", err)
 		}
 		for _, a := range page.Automations {
@@ -167,9 +167,9 @@ func (s Server) all(ctx context.Context) (out []Automation, err error) {
 	}
 }
 
-// named returns the automation with a name, or nil if there is none. A name that two automations have is an
+// findByName returns the automation with a name, or nil if there is none. A name that two automations have is an
 // error, because it does not identify one of them.
-func named(list []Automation, name string) (found *Automation, err error) {
+func findByName(list []Automation, name string) (found *Automation, err error) {
 	for i := range list {
 		switch {
 		case list[i].Name != name:

@@ -132,8 +132,8 @@ func (a Automation) definition() ([]byte, error) {
 	return out.Bytes(), nil
 }
 
-// written encodes a definition in the format of a file extension.
-func written(definition []byte, extension string) ([]byte, error) {
+// encodeDefinition encodes a definition in the format of a file extension.
+func encodeDefinition(definition []byte, extension string) ([]byte, error) {
 	var out bytes.Buffer
 	if extension == ".json" {
 		if err := json.Indent(&out, definition, "", "  "); err != nil {
@@ -146,7 +146,7 @@ func written(definition []byte, extension string) ([]byte, error) {
 	if err := yaml.Unmarshal(definition, &node); err != nil {
 		return nil, err
 	}
-	plain(&node)
+	clearStyle(&node)
 	encoder := yaml.NewEncoder(&out)
 	encoder.SetIndent(2)
 	if err := encoder.Encode(&node); err != nil {
@@ -155,14 +155,14 @@ func written(definition []byte, extension string) ([]byte, error) {
 	return out.Bytes(), encoder.Close()
 }
 
-// plain removes the JSON style.
-func plain(n *yaml.Node) {
+// clearStyle removes the JSON style.
+func clearStyle(n *yaml.Node) {
 	n.Style = 0
 	if n.Kind == yaml.ScalarNode && strings.Contains(n.Value, "\n") {
 		n.Style = yaml.LiteralStyle
 	}
 	for _, below := range n.Content {
-		plain(below)
+		clearStyle(below)
 	}
 }
 

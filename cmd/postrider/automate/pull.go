@@ -32,16 +32,16 @@ func (p Pull) Run(ctx context.Context) error {
 	if err := os.MkdirAll(p.Folder, 0o750); err != nil {
 		return err
 	}
-	at, err := p.places()
+	at, err := p.pathsByName()
 	if err != nil {
 		return err
 	}
-	list, err := p.all(ctx)
+	list, err := p.listAll(ctx)
 	if err != nil {
 		return err
 	}
 	for _, name := range p.Names {
-		if a, err := named(list, name); err != nil || a == nil {
+		if a, err := findByName(list, name); err != nil || a == nil {
 			return orMissing(name, err)
 		}
 	}
@@ -49,7 +49,7 @@ func (p Pull) Run(ctx context.Context) error {
 		if len(p.Names) > 0 && !slices.Contains(p.Names, a.Name) {
 			continue
 		}
-		if _, err := named(list, a.Name); err != nil {
+		if _, err := findByName(list, a.Name); err != nil {
 			return err
 		}
 		if err := p.write(a, at); err != nil {
@@ -66,8 +66,8 @@ func orMissing(name string, err error) error {
 	return fmt.Errorf("the account has no automation with the name %q", name)
 }
 
-// places maps the names of the folder's definitions to their files.
-func (p Pull) places() (map[string]string, error) {
+// pathsByName maps the names of the folder's definitions to their files.
+func (p Pull) pathsByName() (map[string]string, error) {
 	at := map[string]string{}
 	entries, err := os.ReadDir(p.Folder)
 	if err != nil {
@@ -99,7 +99,7 @@ func (p Pull) write(a Automation, at map[string]string) error {
 	if err != nil {
 		return err
 	}
-	content, err := written(definition, strings.ToLower(filepath.Ext(path)))
+	content, err := encodeDefinition(definition, strings.ToLower(filepath.Ext(path)))
 	if err != nil {
 		return err
 	}
@@ -113,8 +113,8 @@ func (p Pull) write(a Automation, at map[string]string) error {
 	return err
 }
 
-// normal returns the definition as it is after a round trip through JSON.
-func normal(definition map[string]any) (map[string]any, error) {
+// normalizeDefinition returns the definition as it is after a round trip through JSON.
+func normalizeDefinition(definition map[string]any) (map[string]any, error) {
 	encoded, err := json.Marshal(definition)
 	if err != nil {
 		return nil, err

@@ -38,7 +38,7 @@ func (p Push) Run(ctx context.Context) (failed int, err error) {
 	if err != nil {
 		return 0, err
 	}
-	list, err := p.all(ctx)
+	list, err := p.listAll(ctx)
 	if err != nil {
 		return 0, err
 	}
@@ -56,12 +56,12 @@ func (p Push) Run(ctx context.Context) (failed int, err error) {
 
 // push sends one definition and reports whether nothing prevents its activation.
 func (p Push) push(ctx context.Context, f file, list []Automation) (good bool, err error) {
-	draft, did, err := p.draft(ctx, f, list)
+	draft, did, err := p.updateDraft(ctx, f, list)
 	if err != nil {
 		return p.refusedDefinition(f, err)
 	}
 	var checked struct{ Problems []problem }
-	if err := p.call(ctx, http.MethodGet, "/automations/"+draft.ID+"/check", nil, &checked); err != nil {
+	if err := p.sendRequest(ctx, http.MethodGet, "/automations/"+draft.ID+"/check", nil, &checked); err != nil {
 		return false, err
 	}
 	good = true
@@ -71,7 +71,7 @@ func (p Push) push(ctx context.Context, f file, list []Automation) (good bool, e
 	}
 	if p.Activate && good && (draft.Status != "active" || draft.HasUnpublishedChanges) {
 		var acted struct{ Automation Automation }
-		if err := p.call(ctx, http.MethodPost, "/automations/"+draft.ID, map[string]string{"action": "activate"}, &acted); err != nil {
+		if err := p.sendRequest(ctx, http.MethodPost, "/automations/"+draft.ID, map[string]string{"action": "activate"}, &acted); err != nil {
 			return p.refusedDefinition(f, err)
 		}
 		draft, did = acted.Automation, did+", activated"
@@ -93,33 +93,33 @@ func (p Push) refusedDefinition(f file, err error) (bool, error) {
 	return false, nil
 }
 
-// draft makes the draft of the account equal to the file, and describes the change.
-func (p Push) draft(ctx context.Context, f file, list []Automation) (draft Automation, did string, err error) {
-	known, err := named(list, f.name)
+// updateDraft makes the updateDraft of the account equal to the file, and describes the change.
+func (p Push) updateDraft(ctx context.Context, f file, list []Automation) (draft Automation, did string, err error) {
+	known, err := findByName(list, f.name)
 	if err != nil {
 		return draft, "", err
 	}
 	var answer struct{ Automation Automation }
 	if known == nil {
-		err = p.call(ctx, http.MethodPost, "/automations", f.definition, &answer)
+		err = p.sendRequest(ctx, http.MethodPost, "/automations", f.definition, &answer)
 		return answer.Automation, "created", err
 	}
-	if same, err := says(*known, f.definition); err != nil || same {
+	if same, err := equalsDraft(*known, f.definition); err != nil || same {
 		return *known, "unchanged", err
 	}
-	err = p.call(ctx, http.MethodPatch, "/automations/"+known.ID, changes(f.definition), &answer)
+	err = p.sendRequest(ctx, http.MethodPatch, "/automations/"+known.ID, changesOf(f.definition), &answer)
 	return answer.Automation, "changed", err
 }
 
-// changes returns an update to the whole definition. Fields missing from the file are cleared.
-func changes(definition map[string]any) map[string]any {
+// changesOf returns an update to the whole definition. Fields missing from the file are cleared.
+func changesOf(definition map[string]any) map[string]any {
 	out := map[string]any{"description": nil, "timezone": nil}
 	maps.Copy(out, definition)
 	return out
 }
 
-// says reports whether a draft equals a definition.
-func says(a Automation, definition map[string]any) (bool, error) {
+// equalsDraft reports whether a draft equals a definition.
+func equalsDraft(a Automation, definition map[string]any) (bool, error) {
 	encoded, err := a.definition()
 	if err != nil {
 		return false, err
@@ -128,7 +128,7 @@ func says(a Automation, definition map[string]any) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	wanted, err := normal(definition)
+	wanted, err := normalizeDefinition(definition)
 	if err != nil {
 		return false, err
 	}

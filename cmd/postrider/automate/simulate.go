@@ -41,16 +41,16 @@ func (s Simulate) Run(ctx context.Context) (out Simulated, err error) {
 	if _, given := input["version"]; !given {
 		input["draft"] = true
 	}
-	list, err := s.all(ctx)
+	list, err := s.listAll(ctx)
 	if err != nil {
 		return out, err
 	}
-	a, err := named(list, s.Name)
+	a, err := findByName(list, s.Name)
 	if err != nil || a == nil {
 		return out, orMissing(s.Name, err)
 	}
 	var answer struct{ Simulation json.RawMessage }
-	if err := s.call(ctx, http.MethodPost, "/automations/"+a.ID+"/simulate", input, &answer); err != nil {
+	if err := s.sendRequest(ctx, http.MethodPost, "/automations/"+a.ID+"/simulate", input, &answer); err != nil {
 		return out, fmt.Errorf("simulate: %w", err)
 	}
 	var ended struct {
@@ -67,5 +67,5 @@ func (s Server) List(ctx context.Context) ([]Automation, error) {
 	if err := s.Validate(); err != nil {
 		return nil, err
 	}
-	return s.all(ctx)
+	return s.listAll(ctx)
 }

@@ -2,21 +2,21 @@ package describe
 
 import "github.com/alecthomas/kong"
 
-// place is a command with its flags and its path on the command line.
-type place struct {
+// commandPath is a command with its flags and its path on the command line.
+type commandPath struct {
 	path  string // "postrider account create"
 	node  *kong.Node
 	below []*kong.Node
 	flags []*kong.Flag // of the command and its parents
 }
 
-// places lists the program and its commands, parents first.
-func places(root *kong.Node) []place {
-	var all []place
+// listCommands lists the program and its commands, parents first.
+func listCommands(root *kong.Node) []commandPath {
+	var all []commandPath
 	var walk func(path string, n *kong.Node, above []*kong.Flag)
 	walk = func(path string, n *kong.Node, above []*kong.Flag) {
 		flags := append(append([]*kong.Flag{}, above...), n.Flags...)
-		p := place{path: path, node: n, flags: visible(flags)}
+		p := commandPath{path: path, node: n, flags: visibleFlags(flags)}
 		for _, child := range n.Children {
 			if child.Type == kong.CommandNode && !child.Hidden {
 				p.below = append(p.below, child)
@@ -31,7 +31,7 @@ func places(root *kong.Node) []place {
 	return all
 }
 
-func visible(flags []*kong.Flag) []*kong.Flag {
+func visibleFlags(flags []*kong.Flag) []*kong.Flag {
 	var shown []*kong.Flag
 	for _, f := range flags {
 		if !f.Hidden {
@@ -42,7 +42,7 @@ func visible(flags []*kong.Flag) []*kong.Flag {
 }
 
 // words returns the words that can follow a command.
-func (p place) words() []string {
+func (p commandPath) words() []string {
 	var all []string
 	for _, n := range p.below {
 		all = append(all, n.Name)

@@ -10,7 +10,7 @@ import (
 // Completion returns a script that completes the commands and flags of root in bash, zsh or fish. Other
 // shells are an error.
 func Completion(root *kong.Node, shell string) (string, error) {
-	all := places(root)
+	all := listCommands(root)
 	switch shell {
 	case "bash":
 		return bashCompletion(all), nil
@@ -23,8 +23,8 @@ func Completion(root *kong.Node, shell string) (string, error) {
 	}
 }
 
-// paths lists the commands of the program as shell patterns.
-func paths(all []place) string {
+// pathPatterns lists the commands of the program as shell patterns.
+func pathPatterns(all []commandPath) string {
 	var quoted []string
 	for _, p := range all[1:] {
 		quoted = append(quoted, "'"+p.path+"'")
@@ -32,10 +32,10 @@ func paths(all []place) string {
 	return strings.Join(quoted, "|")
 }
 
-func bashCompletion(all []place) string {
+func bashCompletion(all []commandPath) string {
 	var out strings.Builder
 	fmt.Fprintf(&out, "# bash completion of postrider: source <(postrider completion bash)\n_postrider() {\n    local at=postrider word\n"+
-		"    for word in \"${COMP_WORDS[@]:1:COMP_CWORD-1}\"; do\n        case \"$at $word\" in %s) at=\"$at $word\" ;; esac\n    done\n    case \"$at\" in\n", paths(all))
+		"    for word in \"${COMP_WORDS[@]:1:COMP_CWORD-1}\"; do\n        case \"$at $word\" in %s) at=\"$at $word\" ;; esac\n    done\n    case \"$at\" in\n", pathPatterns(all))
 	for _, p := range all {
 		fmt.Fprintf(&out, "    '%s') COMPREPLY=($(compgen -W '%s' -- \"${COMP_WORDS[COMP_CWORD]}\")) ;;\n", p.path, strings.Join(p.words(), " "))
 	}
@@ -43,10 +43,10 @@ func bashCompletion(all []place) string {
 	return out.String()
 }
 
-func zshCompletion(all []place) string {
+func zshCompletion(all []commandPath) string {
 	var out strings.Builder
 	fmt.Fprintf(&out, "#compdef postrider\n# zsh completion of postrider: postrider completion zsh > \"${fpath[1]}/_postrider\"\n_postrider() {\n    local at=postrider word\n    local -a names\n"+
-		"    for word in ${words[2,CURRENT-1]}; do\n        case \"$at $word\" in %s) at=\"$at $word\" ;; esac\n    done\n    case \"$at\" in\n", paths(all))
+		"    for word in ${words[2,CURRENT-1]}; do\n        case \"$at $word\" in %s) at=\"$at $word\" ;; esac\n    done\n    case \"$at\" in\n", pathPatterns(all))
 	for _, p := range all {
 		fmt.Fprintf(&out, "    '%s') names=(", p.path)
 		for _, n := range p.below {
@@ -61,11 +61,11 @@ func zshCompletion(all []place) string {
 	return out.String()
 }
 
-func fishCompletion(all []place) string {
+func fishCompletion(all []commandPath) string {
 	var out strings.Builder
 	fmt.Fprintf(&out, "# fish completion of postrider: postrider completion fish > ~/.config/fish/completions/postrider.fish\nfunction __postrider_at\n    set -l at postrider\n"+
 		"    for word in (commandline -opc)[2..-1]\n        if contains -- \"$at $word\" %s\n            set at \"$at $word\"\n        end\n"+
-		"    end\n    test \"$at\" = \"$argv[1]\"\nend\n", strings.ReplaceAll(paths(all), "|", " "))
+		"    end\n    test \"$at\" = \"$argv[1]\"\nend\n", strings.ReplaceAll(pathPatterns(all), "|", " "))
 	for _, p := range all {
 		at := fmt.Sprintf("complete -c postrider -n \"__postrider_at '%s'\"", p.path)
 		for _, n := range p.below {

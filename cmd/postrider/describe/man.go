@@ -10,10 +10,10 @@ import (
 // Man returns the man page of the program root in the language of man(7). Settings have a section of their
 // own, because many commands use them.
 func Man(root *kong.Node, version string) string {
-	all := places(root)
+	all := listCommands(root)
 	var out strings.Builder
-	fmt.Fprintf(&out, ".TH POSTRIDER 1 \"\" \"postrider %s\" \"Postrider\"\n.SH NAME\npostrider \\- transactional email: an HTTP API that accepts, signs and delivers\n", roff(version))
-	fmt.Fprintf(&out, ".SH SYNOPSIS\n.B postrider\n.I command\n.RI [ flags ]\n.SH DESCRIPTION\n%s\n.SH COMMANDS\n", roff(root.Help))
+	fmt.Fprintf(&out, ".TH POSTRIDER 1 \"\" \"postrider %s\" \"Postrider\"\n.SH NAME\npostrider \\- transactional email: an HTTP API that accepts, signs and delivers\n", escapeRoff(version))
+	fmt.Fprintf(&out, ".SH SYNOPSIS\n.B postrider\n.I command\n.RI [ flags ]\n.SH DESCRIPTION\n%s\n.SH COMMANDS\n", escapeRoff(root.Help))
 	settings := map[string]*kong.Flag{}
 	for _, p := range all {
 		if p.path == "postrider serve" {
@@ -44,13 +44,13 @@ func Man(root *kong.Node, version string) string {
 }
 
 // manCommandOf describes a command. Of its settings, it lists only the names.
-func manCommandOf(out *strings.Builder, p place, settings map[string]*kong.Flag) {
-	fmt.Fprintf(out, ".SS %s%s\n%s\n", roff(p.path), arguments(p.node), roff(p.node.Help))
+func manCommandOf(out *strings.Builder, p commandPath, settings map[string]*kong.Flag) {
+	fmt.Fprintf(out, ".SS %s%s\n%s\n", escapeRoff(p.path), formatArguments(p.node), escapeRoff(p.node.Help))
 	var shared []string
 	for _, f := range p.flags {
 		switch {
 		case settings[f.Name] != nil:
-			shared = append(shared, "\\-\\-"+roff(f.Name))
+			shared = append(shared, "\\-\\-"+escapeRoff(f.Name))
 		case f.Name != "help" && f.Name != "version":
 			manFlag(out, f)
 		}
@@ -63,25 +63,25 @@ func manCommandOf(out *strings.Builder, p place, settings map[string]*kong.Flag)
 func manFlag(out *strings.Builder, f *kong.Flag) {
 	value := ""
 	if !f.IsBool() && f.PlaceHolder != "" {
-		value = "=\\fI" + roff(f.PlaceHolder) + "\\fR"
+		value = "=\\fI" + escapeRoff(f.PlaceHolder) + "\\fR"
 	}
-	fmt.Fprintf(out, ".TP\n\\fB\\-\\-%s\\fR%s\n%s", roff(f.Name), value, roff(f.Help))
+	fmt.Fprintf(out, ".TP\n\\fB\\-\\-%s\\fR%s\n%s", escapeRoff(f.Name), value, escapeRoff(f.Help))
 	if len(f.Envs) > 0 {
-		fmt.Fprintf(out, " (%s)", roff(strings.Join(f.Envs, ", ")))
+		fmt.Fprintf(out, " (%s)", escapeRoff(strings.Join(f.Envs, ", ")))
 	}
 	out.WriteString("\n")
 }
 
-func arguments(n *kong.Node) string {
+func formatArguments(n *kong.Node) string {
 	var out strings.Builder
 	for _, p := range n.Positional {
-		out.WriteString(" " + roff("<"+p.Name+">"))
+		out.WriteString(" " + escapeRoff("<"+p.Name+">"))
 	}
 	return out.String()
 }
 
-// roff escapes characters that are special in man(7).
-func roff(text string) string {
+// escapeRoff escapes characters that are special in man(7).
+func escapeRoff(text string) string {
 	text = strings.NewReplacer(`\`, `\e`, "-", `\-`).Replace(strings.ReplaceAll(text, "\n", " "))
 	if strings.HasPrefix(text, ".") || strings.HasPrefix(text, "'") {
 		text = `\&` + text

@@ -69,7 +69,7 @@ func Run(ctx context.Context, in Request) error {
 	}
 	for wait := time.Second; ; wait = min(2*wait, 30*time.Second) {
 		began := time.Now()
-		err := l.follow(ctx)
+		err := l.readStream(ctx)
 		switch {
 		case ctx.Err() != nil:
 			return nil //nolint:nilerr // the caller stopped it
@@ -95,15 +95,15 @@ type follower struct {
 	position string
 }
 
-// heard is an event of the stream.
-type heard struct {
+// streamEvent is an event of the stream.
+type streamEvent struct {
 	ID        string          `json:"id"`
 	Type      string          `json:"type"`
 	CreatedAt string          `json:"created_at"`
 	Data      json.RawMessage `json:"data"`
 }
 
-func (l *follower) follow(ctx context.Context) error {
+func (l *follower) readStream(ctx context.Context) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	silence := time.AfterFunc(silenceLimit, cancel)
@@ -140,7 +140,7 @@ func (l *follower) follow(ctx context.Context) error {
 				l.position = value // start of the stream
 			}
 		case "data":
-			if err := l.hear(ctx, []byte(value)); err != nil {
+			if err := l.forwardEvent(ctx, []byte(value)); err != nil {
 				return err
 			}
 		}
@@ -164,9 +164,9 @@ func refusalOf(res *http.Response) error {
 	return err
 }
 
-// hear prints an event and forwards it once to the developer's server.
-func (l *follower) hear(ctx context.Context, data []byte) error {
-	var e heard
+// forwardEvent prints an event and forwards it once to the developer's server.
+func (l *follower) forwardEvent(ctx context.Context, data []byte) error {
+	var e streamEvent
 	if err := json.Unmarshal(data, &e); err != nil {
 		return fmt.Errorf("decode event: %w", err)
 	}
@@ -182,7 +182,7 @@ func (l *follower) hear(ctx context.Context, data []byte) error {
 	return err
 }
 
-func (l *follower) post(ctx context.Context, e heard) string {
+func (l *follower) post(ctx context.Context, e streamEvent) string {
 	var body bytes.Buffer
 	encoder := json.NewEncoder(&body)
 	encoder.SetEscapeHTML(false)

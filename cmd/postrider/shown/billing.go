@@ -14,7 +14,7 @@ type Setup struct {
 }
 
 // SetupOf returns the JSON of a setup.
-func SetupOf(d desk.Done) Setup { return Setup{append([]string{}, d.Made...), d.Secret} }
+func SetupOf(d desk.SetupResult) Setup { return Setup{append([]string{}, d.Made...), d.Secret} }
 
 // Finding is an object that is missing or differs at the payment provider.
 type Finding struct {

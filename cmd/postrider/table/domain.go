@@ -23,7 +23,7 @@ func Domain(seen []dnscheck.Inspected, notes []string) (string, bool, error) {
 		if r.Required && r.Status != dnscheck.Verified {
 			sound = false
 		}
-		fmt.Fprintf(w, "%s %s\t%s\t%s\t%s\t%s\n", r.Type, r.Name, short(r.Value), orNone(r.Found), state, what)
+		fmt.Fprintf(w, "%s %s\t%s\t%s\t%s\t%s\n", r.Type, r.Name, shorten(r.Value), orNone(r.Found), state, what)
 	}
 	err := w.Flush()
 	for _, note := range notes {
@@ -35,7 +35,7 @@ func Domain(seen []dnscheck.Inspected, notes []string) (string, bool, error) {
 func orNone(found []string) string {
 	var parts []string
 	for _, value := range found {
-		parts = append(parts, short(value))
+		parts = append(parts, shorten(value))
 	}
 	if len(parts) == 0 {
 		return "-"
@@ -43,8 +43,8 @@ func orNone(found []string) string {
 	return strings.Join(parts, " | ")
 }
 
-// short shortens a key, which would make the table unreadable.
-func short(value string) string {
+// shorten shortens a key, which would make the table unreadable.
+func shorten(value string) string {
 	if r := []rune(value); len(r) > 60 {
 		return string(r[:57]) + "..."
 	}

@@ -20,15 +20,15 @@ func Months(tables []months.State) string {
 			fmt.Fprintf(w, "%s\tplain\t\t%d\t\n", t.Table.Name, t.Bytes>>20)
 		}
 		for _, m := range t.Months {
-			fmt.Fprintf(w, "%s\t%s\t%s\t%d\t\n", m.Name, day(m.From), day(m.Below), m.Bytes>>20)
+			fmt.Fprintf(w, "%s\t%s\t%s\t%d\t\n", m.Name, formatDay(m.From), formatDay(m.Below), m.Bytes>>20)
 		}
 	}
 	_ = w.Flush() // writes to memory
 	return out.String()
 }
 
-// day returns the day on which ids reach a bound.
-func day(bound string) string {
+// formatDay returns the formatDay on which ids reach a bound.
+func formatDay(bound string) string {
 	if bound == "" {
 		return "-"
 	}

@@ -22,7 +22,7 @@ func Nodes(list []node.Process) string {
 	w := tabwriter.NewWriter(&out, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "NAME\tSTATE\tVERSION\tROLES\tADDRESSES\tSTARTED\tLAST BEAT")
 	for _, n := range list {
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%s ago\n", n.Name, n.State(), n.Version, cmp.Or(strings.Join(n.Roles, ","), "-"), addresses(n.Addresses),
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%s ago\n", n.Name, n.State(), n.Version, cmp.Or(strings.Join(n.Roles, ","), "-"), formatAddresses(n.Addresses),
 			n.StartedAt.UTC().Format(time.RFC3339), n.Silent.Round(100*time.Millisecond))
 	}
 	_ = w.Flush() // writes to memory
@@ -34,7 +34,7 @@ func Nodes(list []node.Process) string {
 	return out.String()
 }
 
-func addresses(all machine.Networks) string {
+func formatAddresses(all machine.Networks) string {
 	list := slices.DeleteFunc(slices.Clone(all), func(p netip.Prefix) bool { return p.Addr().IsLoopback() }).Texts()
 	if more := len(list) - mostShown; more > 0 {
 		list = append(list[:mostShown], fmt.Sprintf("%d more", more))

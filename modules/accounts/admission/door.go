@@ -26,8 +26,8 @@ type Sessions interface {
 	Person(ctx context.Context, token, accountID string) (accounts.Caller, error)
 }
 
-// Door authenticates requests. The zero value rejects every request.
-type Door struct {
+// Authenticator authenticates requests. The zero value rejects every request.
+type Authenticator struct {
 	keys     Keys
 	sessions Sessions // nil if people cannot sign in
 	cookie   string
@@ -52,8 +52,8 @@ func CookieName(baseURL string) string {
 
 // New returns a new Door. sessions may be nil. origins are the URLs under which pages of this installation
 // are served, the base URL first.
-func New(keys Keys, sessions Sessions, origins ...string) (*Door, error) {
-	d := &Door{keys: keys, sessions: sessions, guard: http.NewCrossOriginProtection()}
+func New(keys Keys, sessions Sessions, origins ...string) (*Authenticator, error) {
+	d := &Authenticator{keys: keys, sessions: sessions, guard: http.NewCrossOriginProtection()}
 	for _, origin := range origins {
 		if origin = strings.TrimSuffix(origin, "/"); origin == "" {
 			continue
@@ -69,9 +69,9 @@ func New(keys Keys, sessions Sessions, origins ...string) (*Door, error) {
 	return d, nil
 }
 
-// Who authenticates a request and returns its caller. Errors: Unauthorized; Forbidden for a request from
+// Authenticate authenticates a request and returns its caller. Errors: Unauthorized; Forbidden for a request from
 // another site; NotFound for an account that the person does not belong to; Away.
-func (d *Door) Who(r *http.Request) (accounts.Caller, error) {
+func (d *Authenticator) Authenticate(r *http.Request) (accounts.Caller, error) {
 	if _, given := r.Header["Authorization"]; given || d.sessions == nil {
 		bearer, err := accounts.Bearer(r.Header)
 		if err != nil {
@@ -83,7 +83,7 @@ func (d *Door) Who(r *http.Request) (accounts.Caller, error) {
 	if err != nil {
 		return accounts.Caller{}, err
 	}
-	if err := d.SameSite(r); err != nil {
+	if err := d.RequireSameSite(r); err != nil {
 		return accounts.Caller{}, err
 	}
 	wanted := r.Header.Values(HeaderAccount)
@@ -104,7 +104,7 @@ const maxToken = 256 // bytes
 
 // Token returns the session cookie of a request. Two cookies of that name are rejected, because they are
 // ambiguous. Error: Unauthorized.
-func (d *Door) Token(r *http.Request) (string, error) {
+func (d *Authenticator) Token(r *http.Request) (string, error) {
 	found := r.CookiesNamed(d.cookie)
 	if d.cookie == "" || len(found) != 1 || found[0].Value == "" || len(found[0].Value) > maxToken {
 		return "", fault.Unauthenticated()
@@ -112,33 +112,33 @@ func (d *Door) Token(r *http.Request) (string, error) {
 	return found[0].Value, nil
 }
 
-// SameSite returns an error if a request may change something and does not come from a page of this
+// RequireSameSite returns an error if a request may change something and does not come from a page of this
 // installation. The standard library allows requests with neither header, and origins with another scheme.
-// SameSite rejects those first.
-func (d *Door) SameSite(r *http.Request) error {
+// RequireSameSite rejects those first.
+func (d *Authenticator) RequireSameSite(r *http.Request) error {
 	if r.Method == http.MethodGet || r.Method == http.MethodHead {
 		return nil
 	}
 	origins := r.Header.Values("Origin")
 	ours := len(origins) == 1 && slices.Contains(d.origins, origins[0])
 	if !ours && r.Header.Get("Sec-Fetch-Site") != "same-origin" || d.guard.Check(r) != nil {
-		return CrossOrigin()
+		return ErrCrossOrigin()
 	}
 	return nil
 }
 
-// Foreign returns an error if a browser sent the request from a page of another site. Requests of programs,
+// RejectForeign returns an error if a browser sent the request from a page of another site. Requests of programs,
 // which have neither header, pass: they carry no cookie.
-func (d *Door) Foreign(r *http.Request) error {
+func (d *Authenticator) RejectForeign(r *http.Request) error {
 	origins := r.Header.Values("Origin")
 	if len(origins) > 1 || len(origins) == 1 && !slices.Contains(d.origins, origins[0]) || d.guard.Check(r) != nil {
-		return CrossOrigin()
+		return ErrCrossOrigin()
 	}
 	return nil
 }
 
-// CrossOrigin is the error for a request from a page of another site.
-func CrossOrigin() *fault.Error {
+// ErrCrossOrigin is the error for a request from a page of another site.
+func ErrCrossOrigin() *fault.Error {
 	return fault.Forbiddenf(fault.CodeCrossOrigin, "A request with a session cookie must come from a page of this installation: its Origin must be the base URL")
 }
 

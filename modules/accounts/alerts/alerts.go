@@ -67,7 +67,7 @@ func Add(ctx context.Context, tx *ent.Tx, a Alert) error {
 	names := map[string]string{}
 	maps.Copy(names, a.Names)
 	if o := audit.OriginOf(ctx); a.Kind != RoleChanged && a.Kind != MemberRemoved {
-		names["ip"], names["browser"], names["time"] = o.IP(), browser(o.Agent), time.Now().UTC().Format(timeFormat)
+		names["ip"], names["browser"], names["time"] = o.IP(), describeBrowser(o.Agent), time.Now().UTC().Format(timeFormat)
 	}
 	encoded, err := json.Marshal(names)
 	if err != nil {
@@ -81,14 +81,14 @@ func Add(ctx context.Context, tx *ent.Tx, a Alert) error {
 
 const timeFormat = "2006-01-02 15:04"
 
-// Due is an alert whose email is due, claimed until Until.
-type Due struct {
+// Claimed is an alert whose email is due, claimed until Until.
+type Claimed struct {
 	Alert
 
-	ID       int64
-	Until    time.Time
-	Attempts int
-	Enough   bool // the person has had the daily maximum of the kind
+	ID             int64
+	Until          time.Time
+	Attempts       int
+	OverDailyLimit bool // the person has had the daily maximum of the kind
 }
 
 const mailsADay = 5 // of one kind to one person
@@ -99,23 +99,23 @@ UPDATE security_alerts a SET attempts = attempts + 1, due_at = now() + least(int
 RETURNING a.id, coalesce(a.user_id, ''), a.email, a.kind, a.names::text, a.attempts, a.due_at,
 	(SELECT count(*) FROM security_alerts b WHERE b.user_id = a.user_id AND b.kind = a.kind AND b.mailed_at > now() - interval '1 day') >= $2`
 
-// Take claims alerts whose emails are due. An alert that is not settled is claimed again, after a growing
+// Claim claims alerts whose emails are due. An alert that is not settled is claimed again, after a growing
 // delay.
-func Take(ctx context.Context, on db.Execer, limit int) ([]Due, error) {
-	return db.All(ctx, on, func(d *Due) []any {
-		return []any{&d.ID, &d.UserID, &d.Email, &d.Kind, db.ScanJSON(&d.Names), &d.Attempts, &d.Until, &d.Enough}
+func Claim(ctx context.Context, on db.Execer, limit int) ([]Claimed, error) {
+	return db.All(ctx, on, func(d *Claimed) []any {
+		return []any{&d.ID, &d.UserID, &d.Email, &d.Kind, db.ScanJSON(&d.Names), &d.Attempts, &d.Until, &d.OverDailyLimit}
 	}, takeSQL, limit, mailsADay)
 }
 
-// Mailed settles an alert in the transaction that stores its email. It returns false if another process has
+// MarkMailed settles an alert in the transaction that stores its email. It returns false if another process has
 // settled it.
-func Mailed(ctx context.Context, tx db.Execer, d Due) (bool, error) {
+func MarkMailed(ctx context.Context, tx db.Execer, d Claimed) (bool, error) {
 	n, err := db.Exec(ctx, tx, `UPDATE security_alerts SET due_at = NULL, mailed_at = now() WHERE id = $1 AND due_at = $2`, d.ID, d.Until)
 	return n > 0, err
 }
 
 // GiveUp stops the attempts to send an alert.
-func GiveUp(ctx context.Context, on db.Execer, d Due) error {
+func GiveUp(ctx context.Context, on db.Execer, d Claimed) error {
 	_, err := db.Exec(ctx, on, `UPDATE security_alerts SET due_at = NULL WHERE id = $1 AND due_at = $2`, d.ID, d.Until)
 	return err
 }
@@ -127,7 +127,7 @@ SELECT u.id FROM users u
 
 // SettleLock records a lock in the audit log of the teams of the person with the email, at most once an hour.
 // If no one has the email, it deletes the alert.
-func SettleLock(ctx context.Context, tx *ent.Tx, d Due) error {
+func SettleLock(ctx context.Context, tx *ent.Tx, d Claimed) error {
 	who, err := db.All(ctx, tx, db.Value[string], lockedSQL, d.Email)
 	if err != nil {
 		return err

@@ -10,11 +10,11 @@ var (
 	systems = [][2]string{{"iPhone", "iOS"}, {"iPad", "iPadOS"}, {"Android", "Android"}, {"CrOS", "ChromeOS"}, {"Windows", "Windows"}, {"Mac OS X", "macOS"}, {"Linux", "Linux"}}
 )
 
-// browser returns a name for the browser and its system, for example "Firefox, Linux", or "" if it is
+// describeBrowser returns a name for the describeBrowser and its system, for example "Firefox, Linux", or "" if it is
 // unknown.
-func browser(agent string) string {
+func describeBrowser(agent string) string {
 	agent = agent[:min(len(agent), 1000)]
-	name, system := first(browsers, agent), first(systems, agent)
+	name, system := firstMatch(browsers, agent), firstMatch(systems, agent)
 	switch {
 	case name == "":
 		return system
@@ -24,7 +24,7 @@ func browser(agent string) string {
 	return name + ", " + system
 }
 
-func first(marks [][2]string, agent string) string {
+func firstMatch(marks [][2]string, agent string) string {
 	for _, m := range marks {
 		if strings.Contains(agent, m[0]) {
 			return m[1]

@@ -20,7 +20,9 @@ import (
 
 // Module provides *Service and its sweep.
 var Module = fx.Module("audit", fx.Provide(New),
-	module.Sweeps(func(s *Service) module.Sweep { return module.Sweep{What: "entries of the audit log", Run: s.sweep} }),
+	module.Sweeps(func(s *Service) module.Sweep {
+		return module.Sweep{What: "entries of the audit log", Run: s.sweepEntries}
+	}),
 )
 
 // Service reads the log, and records operations that an edge has performed. It is safe for concurrent use.
@@ -58,7 +60,7 @@ type Filter struct {
 // List returns one page of an account's entries, newest first. An empty account lists the entries about the
 // installation. Error: Invalid.
 func (s *Service) List(ctx context.Context, accountID string, f Filter, r page.Request) (page.Page[*ent.AuditEntry], error) {
-	query, err := s.matching(accountID, f)
+	query, err := s.buildQuery(accountID, f)
 	if err != nil {
 		return page.Page[*ent.AuditEntry]{}, err
 	}
@@ -68,7 +70,7 @@ func (s *Service) List(ctx context.Context, accountID string, f Filter, r page.R
 
 // Count counts the entries that match a filter, up to most.
 func (s *Service) Count(ctx context.Context, accountID string, f Filter, most int) (int, error) {
-	query, err := s.matching(accountID, f)
+	query, err := s.buildQuery(accountID, f)
 	if err != nil {
 		return 0, err
 	}
@@ -76,7 +78,7 @@ func (s *Service) Count(ctx context.Context, accountID string, f Filter, most in
 	return len(found), err
 }
 
-func (s *Service) matching(accountID string, f Filter) (*ent.AuditEntryQuery, error) {
+func (s *Service) buildQuery(accountID string, f Filter) (*ent.AuditEntryQuery, error) {
 	if !f.Since.IsZero() && !f.Until.IsZero() && !f.Since.Before(f.Until) {
 		return nil, fault.InvalidField("until", "must be after since")
 	}
@@ -120,8 +122,8 @@ DELETE FROM audit_entries WHERE id IN (SELECT id FROM audit_entries WHERE id COL
 
 const sweepBatch = 1000
 
-// sweep deletes entries older than 400 days. Ids are ordered by time.
-func (s *Service) sweep(ctx context.Context) (deleted int64, err error) {
+// sweepEntries deletes entries older than 400 days. Ids are ordered by time.
+func (s *Service) sweepEntries(ctx context.Context) (deleted int64, err error) {
 	now, err := db.Now(ctx, s.db.SQL)
 	if err != nil {
 		return 0, fmt.Errorf("sweep audit entries: %w", err)

@@ -19,7 +19,7 @@ func TestOldEntriesAreSwept(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if n, err := s.sweep(t.Context()); err != nil || n != 2 {
+	if n, err := s.sweepEntries(t.Context()); err != nil || n != 2 {
 		t.Errorf("of entries of 0, 399, 401 and 500 days the sweep deletes %d with the error %v, want 2", n, err)
 	}
 	if left := d.Ent.AuditEntry.Query().CountX(t.Context()); left != 2 {

@@ -34,7 +34,7 @@ func New(d *db.DB) *Service { return &Service{d} }
 
 // Brand returns the brand of an account, or the zero Brand if it has none.
 func (s *Service) Brand(ctx context.Context, accountID string) (Brand, error) {
-	found, err := db.All(ctx, s.db.SQL, columns, `SELECT name, color, logo, updated_at FROM account_brands WHERE id = $1`, accountID)
+	found, err := db.All(ctx, s.db.SQL, brandFields, `SELECT name, color, logo, updated_at FROM account_brands WHERE id = $1`, accountID)
 	if err != nil {
 		return Brand{}, fmt.Errorf("brand: %w", err)
 	}
@@ -58,14 +58,14 @@ func (s *Service) SetBrand(ctx context.Context, accountID string, b Brand) (Bran
 	if len(b.Logo) > 0 {
 		logo = b.Logo
 	}
-	stored, err := db.One(ctx, s.db.SQL, columns, setSQL, accountID, strings.TrimSpace(b.Name), strings.ToLower(b.Color), logo)
+	stored, err := db.One(ctx, s.db.SQL, brandFields, setSQL, accountID, strings.TrimSpace(b.Name), strings.ToLower(b.Color), logo)
 	if err != nil {
 		return Brand{}, fmt.Errorf("set brand: %w", err)
 	}
 	return stored, nil
 }
 
-func columns(b *Brand) []any { return []any{&b.Name, &b.Color, &b.Logo, &b.UpdatedAt} }
+func brandFields(b *Brand) []any { return []any{&b.Name, &b.Color, &b.Logo, &b.UpdatedAt} }
 
 var colorForm = regexp.MustCompile(`^#[0-9a-fA-F]{6}$`)
 

@@ -19,8 +19,8 @@ import (
 	"github.com/postrider/postrider/runtime/storage/db/dbtest"
 )
 
-// picture returns a PNG of a size, filled with noise if it must be large.
-func picture(t *testing.T, width, height int, noise bool) []byte {
+// newPNG returns a PNG of a size, filled with noise if it must be large.
+func newPNG(t *testing.T, width, height int, noise bool) []byte {
 	t.Helper()
 	canvas := image.NewGray(image.Rect(0, 0, width, height))
 	if noise {
@@ -35,10 +35,10 @@ func picture(t *testing.T, width, height int, noise bool) []byte {
 	return out.Bytes()
 }
 
-// claiming returns a small PNG whose header claims another size.
-func claiming(t *testing.T, width, height uint32) []byte {
+// newPNGClaiming returns a small PNG whose header claims another size.
+func newPNGClaiming(t *testing.T, width, height uint32) []byte {
 	t.Helper()
-	file := picture(t, 1, 1, false)
+	file := newPNG(t, 1, 1, false)
 	const header = 8 + 4 // the signature, the length of the first chunk
 	binary.BigEndian.PutUint32(file[header+4:], width)
 	binary.BigEndian.PutUint32(file[header+8:], height)
@@ -50,7 +50,7 @@ func TestSetBrandReplacesAllFields(t *testing.T) {
 	t.Parallel()
 	s := New(dbtest.New(t))
 	const ours, theirs = "acc_01kf0m4w7he6x8q2v5b3n9c1ta", "acc_01kf0m4w7he6x8q2v5b3n9c1tb"
-	logo := picture(t, 120, 40, false)
+	logo := newPNG(t, 120, 40, false)
 	for _, step := range []struct{ set, want Brand }{
 		{Brand{Name: " Acme ", Color: "#1F5FBF", Logo: logo}, Brand{Name: "Acme", Color: "#1f5fbf", Logo: logo}},
 		{Brand{Name: "Acme"}, Brand{Name: "Acme"}},
@@ -98,7 +98,7 @@ func TestConcurrentSetBrandStoresOneOfThem(t *testing.T) {
 func TestInvalidBrandReportsEveryField(t *testing.T) {
 	t.Parallel()
 	s := New(dbtest.New(t))
-	whole := picture(t, 64, 64, true)
+	whole := newPNG(t, 64, 64, true)
 	for name, c := range map[string]struct {
 		brand  Brand
 		fields []string
@@ -112,10 +112,10 @@ func TestInvalidBrandReportsEveryField(t *testing.T) {
 		"color of two lines":      {Brand{Color: "#ffffff\n"}, []string{"color"}},
 		"logo as text":            {Brand{Logo: []byte("<svg onload=alert(1)>")}, []string{"logo"}},
 		"logo as GIF":             {Brand{Logo: []byte("GIF89a\x01\x00\x01\x00\x00\x00\x00")}, []string{"logo"}},
-		"logo too large":          {Brand{Logo: picture(t, 300, 300, true)}, []string{"logo"}},
-		"logo too wide":           {Brand{Logo: picture(t, MaxLogoSide+1, 1, false)}, []string{"logo"}},
-		"logo too high":           {Brand{Logo: picture(t, 1, MaxLogoSide+1, false)}, []string{"logo"}},
-		"logo with a false size":  {Brand{Logo: claiming(t, 60_000, 60_000)}, []string{"logo"}},
+		"logo too large":          {Brand{Logo: newPNG(t, 300, 300, true)}, []string{"logo"}},
+		"logo too wide":           {Brand{Logo: newPNG(t, MaxLogoSide+1, 1, false)}, []string{"logo"}},
+		"logo too high":           {Brand{Logo: newPNG(t, 1, MaxLogoSide+1, false)}, []string{"logo"}},
+		"logo with a false size":  {Brand{Logo: newPNGClaiming(t, 60_000, 60_000)}, []string{"logo"}},
 		"logo cut off":            {Brand{Logo: whole[:len(whole)/2]}, []string{"logo"}},
 		"everything is wrong":     {Brand{Name: "\x00", Color: "x", Logo: []byte("x")}, []string{"color", "logo", "name"}},
 	} {

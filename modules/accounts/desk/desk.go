@@ -52,20 +52,20 @@ type Filter struct {
 
 // Accounts returns one page of the installation's accounts, newest first. Error: Invalid.
 func (s *Service) Accounts(ctx context.Context, f Filter, r page.Request) (page.Page[*ent.Account], error) {
-	if err := fault.Texts(map[string]string{"q": f.Text, "plan": f.Plan}); err != nil {
+	if err := fault.CheckTexts(map[string]string{"q": f.Text, "plan": f.Plan}); err != nil {
 		return page.Page[*ent.Account]{}, err
 	}
-	return page.Newest(ctx, s.cursors, page.List{Name: "operator_accounts"}, r.OrDefault(), s.matching(f),
+	return page.Newest(ctx, s.cursors, page.List{Name: "operator_accounts"}, r.OrDefault(), s.buildQuery(f),
 		func(a *ent.Account) string { return a.ID })
 }
 
 // Count counts the accounts that match a filter, up to most.
 func (s *Service) Count(ctx context.Context, f Filter, most int) (int, error) {
-	found, err := s.matching(f).Limit(most).IDs(ctx)
+	found, err := s.buildQuery(f).Limit(most).IDs(ctx)
 	return len(found), err
 }
 
-func (s *Service) matching(f Filter) *ent.AccountQuery {
+func (s *Service) buildQuery(f Filter) *ent.AccountQuery {
 	query := s.db.Ent.Account.Query().Where(account.System(false))
 	if f.Text != "" {
 		query.Where(account.Or(account.EmailContainsFold(f.Text), account.NameContainsFold(f.Text), account.ID(f.Text)))
@@ -96,7 +96,7 @@ func (s *Service) Account(ctx context.Context, accountID string) (found Account,
 	found.Account, err = s.db.Ent.Account.Query().Where(account.ID(accountID), account.System(false)).Only(ctx)
 	switch {
 	case ent.IsNotFound(err):
-		return found, fault.Missing("account", accountID)
+		return found, fault.NoSuch("account", accountID)
 	case err != nil:
 		return found, fmt.Errorf("account: %w", err)
 	}
@@ -110,13 +110,13 @@ func (s *Service) UpdateAccount(ctx context.Context, c accounts.Caller, accountI
 	if err != nil {
 		return before, err
 	}
-	_, err = s.accounts.UpdateAccountAnd(ctx, accountID, change, func(tx *ent.Tx) error {
+	_, err = s.accounts.UpdateAccountWith(ctx, accountID, change, func(tx *ent.Tx) error {
 		after, err := tx.Account.Get(ctx, accountID)
 		if err != nil {
 			return err
 		}
 		e := audit.Entry{AccountID: accountID, Actor: audit.Actor{Kind: audit.ByOperator, ID: c.ID(), Name: c.Person.Email}, Action: "operator.account_updated", Target: accountID,
-			Changes: differences(accountFields(before.Account), accountFields(after))}
+			Changes: diffFields(accountFields(before.Account), accountFields(after))}
 		if err := audit.Write(ctx, tx, e); err != nil {
 			return err
 		}
@@ -149,13 +149,13 @@ func (s *Service) UpdatePlan(ctx context.Context, c accounts.Caller, planID stri
 		}
 		changed = after
 		return audit.Write(ctx, tx, audit.Entry{Actor: audit.Actor{Kind: audit.ByOperator, ID: c.ID(), Name: c.Person.Email}, Action: "operator.plan_updated", Target: planID,
-			Changes: differences(planFields(before), planFields(after))})
+			Changes: diffFields(planFields(before), planFields(after))})
 	})
 	return changed, err
 }
 
-// differences returns the changed fields, with both values.
-func differences(before, after map[string]any) map[string]any {
+// diffFields returns the changed fields, with both values.
+func diffFields(before, after map[string]any) map[string]any {
 	out := map[string]any{}
 	for field, now := range after {
 		if now != before[field] {
@@ -167,8 +167,8 @@ func differences(before, after map[string]any) map[string]any {
 
 func accountFields(a *ent.Account) map[string]any {
 	return map[string]any{"plan": a.PlanID, "production_unlocked": a.ProductionUnlocked, "payment_method": a.PaymentMethodAt != nil,
-		"suspended": a.SuspendedAt != nil, "payment_due": a.PaymentDueAt != nil, "monthly_limit": number(a.MonthlyLimit),
-		"stored_bytes": number(a.StoredBytes), "daily_bytes": number(a.DailyBytes)}
+		"suspended": a.SuspendedAt != nil, "payment_due": a.PaymentDueAt != nil, "monthly_limit": capValue(a.MonthlyLimit),
+		"stored_bytes": capValue(a.StoredBytes), "daily_bytes": capValue(a.DailyBytes)}
 }
 
 // planFields returns the fields of a plan by their JSON names, with comparable values.
@@ -177,15 +177,15 @@ func planFields(p accounts.Plan) map[string]any {
 	for i := range v.NumField() {
 		value := v.Field(i).Interface()
 		if n, isCap := value.(*int); isCap {
-			value = number(n)
+			value = capValue(n)
 		}
 		fields[v.Type().Field(i).Tag.Get("json")] = value
 	}
 	return fields
 }
 
-// number returns a comparable value: nil stays nil.
-func number(n *int) any {
+// capValue returns a comparable value: nil stays nil.
+func capValue(n *int) any {
 	if n == nil {
 		return nil
 	}

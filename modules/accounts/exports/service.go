@@ -61,8 +61,8 @@ func (s *Service) Begin(ctx context.Context, accountID string) (turn string, err
 // a half goes to the next export.
 func (s *Service) Every() time.Duration { return every }
 
-// Keep extends a turn. Error: ErrLost.
-func (s *Service) Keep(ctx context.Context, accountID, turn string) error {
+// Extend extends a turn. Error: ErrLost.
+func (s *Service) Extend(ctx context.Context, accountID, turn string) error {
 	kept, err := db.Exec(ctx, s.db.SQL, `UPDATE exports SET until = now() + make_interval(secs => $3) WHERE account_id = $1 AND turn = $2`,
 		accountID, turn, lasts.Seconds())
 	if err == nil && kept == 0 {

@@ -26,7 +26,7 @@ func TestAnAccountHasOneTurnAcrossProcesses(t *testing.T) {
 	if _, err := there.Begin(t.Context(), theirs); err != nil {
 		t.Errorf("an export of another account got %v", err)
 	}
-	if err := here.Keep(t.Context(), ours, turn); err != nil {
+	if err := here.Extend(t.Context(), ours, turn); err != nil {
 		t.Errorf("the turn cannot be extended: %v", err)
 	}
 	if err := here.End(t.Context(), ours, turn); err != nil {
@@ -52,7 +52,7 @@ func TestExpiredTurnGoesToTheNextExport(t *testing.T) {
 		}
 	}
 	overdue()
-	if err := here.Keep(t.Context(), ours, first); err != nil {
+	if err := here.Extend(t.Context(), ours, first); err != nil {
 		t.Errorf("an expired turn that is still free cannot be extended: %v", err)
 	}
 	overdue()
@@ -60,13 +60,13 @@ func TestExpiredTurnGoesToTheNextExport(t *testing.T) {
 	if err != nil {
 		t.Fatalf("the turn of a dead process is not granted again: %v", err)
 	}
-	if err := here.Keep(t.Context(), ours, first); !errors.Is(err, ErrLost) {
+	if err := here.Extend(t.Context(), ours, first); !errors.Is(err, ErrLost) {
 		t.Errorf("extending a turn that another export took over returned %v, want ErrLost", err)
 	}
 	if err := here.End(t.Context(), ours, first); err != nil {
 		t.Error(err)
 	}
-	if err := there.Keep(t.Context(), ours, second); err != nil {
+	if err := there.Extend(t.Context(), ours, second); err != nil {
 		t.Errorf("ending the first export released the turn of the second: %v", err)
 	}
 }

@@ -55,7 +55,7 @@ func (r *Recorder) Mark(id string) {
 func (r *Recorder) Flush(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, writeTime)
 	defer cancel()
-	taken := r.take()
+	taken := r.takeUses()
 	if len(taken) == 0 {
 		return nil
 	}
@@ -71,7 +71,7 @@ func (r *Recorder) Flush(ctx context.Context) error {
 	return nil
 }
 
-func (r *Recorder) take() map[string]time.Time {
+func (r *Recorder) takeUses() map[string]time.Time {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	taken := r.last

@@ -10,14 +10,14 @@ import (
 	"github.com/postrider/postrider/runtime/storage/db"
 )
 
-// refusing is an unavailable database; a row is used while its write fails.
-type refusing struct {
+// failingDB is an unavailable database; a row is used while its write fails.
+type failingDB struct {
 	db.Execer
 
 	meanwhile func()
 }
 
-func (r refusing) ExecContext(context.Context, string, ...any) (sql.Result, error) {
+func (r failingDB) ExecContext(context.Context, string, ...any) (sql.Result, error) {
 	r.meanwhile()
 	return nil, errors.New("away")
 }
@@ -26,7 +26,7 @@ func TestFailedWriteKeepsUses(t *testing.T) {
 	t.Parallel()
 	var r *Recorder
 	var older, newer time.Time
-	r = New(refusing{meanwhile: func() {
+	r = New(failingDB{meanwhile: func() {
 		r.Mark("key_b")
 		newer = r.last["key_b"]
 	}}, "keys")

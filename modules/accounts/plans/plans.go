@@ -46,7 +46,7 @@ func (s *Service) Plan(ctx context.Context, planID string) (accounts.Plan, error
 	row, err := s.db.Ent.Plan.Get(ctx, planID)
 	switch {
 	case ent.IsNotFound(err):
-		return accounts.Plan{}, fault.Missing("plan", planID)
+		return accounts.Plan{}, fault.NoSuch("plan", planID)
 	case err != nil:
 		return accounts.Plan{}, fmt.Errorf("plan: %w", err)
 	}

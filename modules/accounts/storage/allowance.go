@@ -195,7 +195,7 @@ func (s *Service) borrow(ctx context.Context, a *allowance, quota accounts.ByteQ
 	if err != nil {
 		a.left.Add(left)
 		a.received.putBack(received)
-		return state, fault.Unavailable(fmt.Errorf("borrow stored bytes: %w", err))
+		return state, fault.DatabaseUnavailable(fmt.Errorf("borrow stored bytes: %w", err))
 	}
 	a.day = state.today
 	a.received.set(state.today, state.received)

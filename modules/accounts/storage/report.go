@@ -70,7 +70,7 @@ func (s *Service) giveBack(ctx context.Context, a *allowance) error {
 	if err != nil {
 		a.left.Add(left)
 		a.received.putBack(received)
-		return fault.Unavailable(fmt.Errorf("return stored bytes: %w", err))
+		return fault.DatabaseUnavailable(fmt.Errorf("return stored bytes: %w", err))
 	}
 	a.received.set(state.today, state.received)
 	if _, err := s.db.Hot.ExecContext(ctx, dropAllowanceSQL, a.accountID, s.holder); err != nil {

@@ -204,7 +204,7 @@ var errDiskFull = errors.New("the disk of the database is nearly full")
 func IsDiskFull(err error) bool { return errors.Is(err, errDiskFull) }
 
 func diskFull() error {
-	refused := &fault.Error{Kind: fault.Away, Code: fault.CodeUnavailable, RetryAfter: diskRetry,
+	refused := &fault.Error{Kind: fault.Unavailable, Code: fault.CodeUnavailable, RetryAfter: diskRetry,
 		Message: "The service is low on disk space and cannot store this now; retry with the same Idempotency-Key"}
-	return refused.Because(errDiskFull)
+	return refused.WithCause(errDiskFull)
 }

@@ -411,7 +411,7 @@ func TestAFullDiskStopsFreeAccountsFirstAndMailLast(t *testing.T) {
 				got = c.name
 			case err == nil:
 				got += ", " + c.name
-			case !storage.IsDiskFull(err) || fault.KindOf(err) != fault.Away || fault.From(err).RetryAfter == 0:
+			case !storage.IsDiskFull(err) || fault.KindOf(err) != fault.Unavailable || fault.From(err).RetryAfter == 0:
 				t.Errorf("at level %s %s is refused with %v, want 503 with Retry-After", level, c.name, err)
 			}
 		}

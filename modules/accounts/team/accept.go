@@ -26,7 +26,7 @@ func OpenInvitation(ctx context.Context, tx *ent.Tx, token string) (*ent.Invitat
 		ForUpdate().Only(ctx)
 	switch {
 	case ent.IsNotFound(err):
-		return nil, fault.Missing("invitation", "the link is wrong, was used, or has expired")
+		return nil, fault.NoSuch("invitation", "the link is wrong, was used, or has expired")
 	case err != nil:
 		return nil, err
 	}
@@ -35,7 +35,7 @@ func OpenInvitation(ctx context.Context, tx *ent.Tx, token string) (*ent.Invitat
 		return nil, err
 	}
 	if !now.Before(found.ExpiresAt) {
-		return nil, fault.Missing("invitation", "the link has expired: ask for another")
+		return nil, fault.NoSuch("invitation", "the link has expired: ask for another")
 	}
 	return found, nil
 }

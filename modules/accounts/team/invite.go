@@ -219,7 +219,7 @@ func (s *Service) changeable(ctx context.Context, tx *ent.Tx, c accounts.Caller,
 	row, err := tx.Invitation.Query().Where(invitation.ID(invitationID), invitation.AccountID(c.AccountID)).Only(ctx)
 	switch {
 	case ent.IsNotFound(err):
-		return nil, fault.Missing("invitation", invitationID)
+		return nil, fault.NoSuch("invitation", invitationID)
 	case err != nil:
 		return nil, err
 	case !own.MayGive(rights.Role(row.Role)):

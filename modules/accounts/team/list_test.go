@@ -76,7 +76,7 @@ func TestMembersAndInvitationsByPages(t *testing.T) {
 		}
 	}
 
-	caller := accounts.Caller{AccountID: ada.ID, Person: &accounts.Someone{UserID: owner.Items[0].User.ID, Email: want[0], Role: rights.RoleOwner}}
+	caller := accounts.Caller{AccountID: ada.ID, Person: &accounts.Person{UserID: owner.Items[0].User.ID, Email: want[0], Role: rights.RoleOwner}}
 	for n := range 3 {
 		if _, err := teams.Invite(t.Context(), caller, team.NewInvitation{Email: fmt.Sprintf("i%d@example.com", n), Role: rights.RoleViewer}); err != nil {
 			t.Fatal(err)

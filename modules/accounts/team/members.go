@@ -44,7 +44,7 @@ func (s *Service) Members(ctx context.Context, accountID string) ([]Member, erro
 func member(ctx context.Context, tx *ent.Tx, accountID, userID string) (*ent.Membership, error) {
 	found, err := tx.Membership.Query().Where(membership.AccountID(accountID), membership.UserID(userID)).WithUser().Only(ctx)
 	if ent.IsNotFound(err) {
-		return nil, fault.Missing("member", userID)
+		return nil, fault.NoSuch("member", userID)
 	}
 	return found, err
 }
@@ -255,7 +255,7 @@ func ChangeUser(ctx context.Context, tx *ent.Tx, userID string, c Change) error 
 	update := tx.User.UpdateOneID(userID).SetNillableName(c.Name).SetNillableEmail(c.Email)
 	if err := update.Exec(ctx); err != nil {
 		if ent.IsConstraintError(err) {
-			return fault.Conflictf(fault.CodeConflict, "There is already a user with the email %s", *c.Email).Because(err)
+			return fault.Conflictf(fault.CodeConflict, "There is already a user with the email %s", *c.Email).WithCause(err)
 		}
 		return err
 	}

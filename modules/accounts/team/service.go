@@ -66,7 +66,7 @@ func New(p Params) *Service { return &Service{p.DB, p.Accounts, p.Signals, p.Cur
 func lockAccount(ctx context.Context, tx *ent.Tx, accountID string) (*ent.Account, error) {
 	found, err := tx.Account.Query().Where(account.ID(accountID)).ForUpdate().Only(ctx)
 	if ent.IsNotFound(err) {
-		return nil, fault.Missing("account", accountID)
+		return nil, fault.NoSuch("account", accountID)
 	}
 	return found, err
 }
@@ -124,7 +124,7 @@ func (s *Service) User(ctx context.Context, emailOrID string) (*ent.User, error)
 	found, err := s.db.Ent.User.Query().Where(user.Or(user.ID(emailOrID), user.Email(stored(emailOrID)))).Only(ctx)
 	switch {
 	case ent.IsNotFound(err):
-		return nil, fault.Missing("user", emailOrID)
+		return nil, fault.NoSuch("user", emailOrID)
 	case err != nil:
 		return nil, fmt.Errorf("user: %w", err)
 	}

@@ -42,9 +42,9 @@ func Together(ctx context.Context) context.Context {
 	return context.WithValue(ctx, allowanceKey{}, &allowance{5 * maxCost})
 }
 
-// IsDear reports whether the expressions under a context of Together have cost more than one expression
+// IsExpensive reports whether the expressions under a context of Together have cost more than one expression
 // may.
-func IsDear(ctx context.Context) bool {
+func IsExpensive(ctx context.Context) bool {
 	a, _ := ctx.Value(allowanceKey{}).(*allowance)
 	return a != nil && a.left < 4*maxCost
 }
@@ -124,7 +124,7 @@ func matches(args []ref.Val) ref.Val {
 	if len(texts) != 2 {
 		return nil
 	}
-	if effort(texts[1], len(texts[0])) > maxMatching {
+	if estimateMatching(texts[1], len(texts[0])) > maxMatching {
 		return types.WrapErr(errPattern)
 	}
 	found, err := regexp.MatchString(texts[1], texts[0])
@@ -134,9 +134,9 @@ func matches(args []ref.Val) ref.Val {
 	return types.Bool(found)
 }
 
-// effort estimates the cost of matching a regular expression. It exceeds maxMatching if the expression is
+// estimateMatching estimates the cost of matching a regular expression. It exceeds maxMatching if the expression is
 // too large.
-func effort(pattern string, length int) int {
+func estimateMatching(pattern string, length int) int {
 	if len(pattern) > maxPattern {
 		return maxMatching + 1
 	}
@@ -236,7 +236,7 @@ func (costs) CallCost(function, _ string, args []ref.Val, _ ref.Val) *uint64 {
 		size = min(estimateBytes(args[0]), estimateBytes(args[1]))
 	case "matches":
 		if texts := textsOf(args); len(texts) == 2 {
-			size = min(effort(texts[1], len(texts[0])), maxMatching)/10 + 10*len(texts[1])
+			size = min(estimateMatching(texts[1], len(texts[0])), maxMatching)/10 + 10*len(texts[1])
 		}
 	case "size", "bytes", "string", "format", "replace", "join", "@in":
 		for _, arg := range args {

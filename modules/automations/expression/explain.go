@@ -108,19 +108,19 @@ func partOf(text string, value ref.Val) Part {
 	if types.IsUnknownOrError(value) {
 		part.Error = "has no value"
 		if err, is := value.Value().(error); is {
-			part.Error = explained(err).Error()
+			part.Error = shortenError(err).Error()
 		}
 		return part
 	}
-	part.Value = plain(value, 0)
+	part.Value = toJSON(value, 0)
 	if encoded, err := json.Marshal(part.Value); err != nil || len(encoded) > maxValue {
 		part.Value = fmt.Sprintf("%.200s…", encoded)
 	}
 	return part
 }
 
-// plain converts a value to JSON form. Values nested too deeply are left out.
-func plain(value ref.Val, depth int) any {
+// toJSON converts a value to JSON form. Values nested too deeply are left out.
+func toJSON(value ref.Val, depth int) any {
 	if depth > 16 {
 		return nil
 	}
@@ -129,18 +129,18 @@ func plain(value ref.Val, depth int) any {
 		if !v.HasValue() {
 			return nil
 		}
-		return plain(v.GetValue(), depth+1)
+		return toJSON(v.GetValue(), depth+1)
 	case traits.Lister:
 		list := []any{}
 		for it := v.Iterator(); it.HasNext() == types.True && len(list) < maxParts; {
-			list = append(list, plain(it.Next(), depth+1))
+			list = append(list, toJSON(it.Next(), depth+1))
 		}
 		return list
 	case traits.Mapper:
 		object := map[string]any{}
 		for it := v.Iterator(); it.HasNext() == types.True && len(object) < maxParts; {
 			key := it.Next()
-			object[fmt.Sprint(key.Value())] = plain(v.Get(key), depth+1)
+			object[fmt.Sprint(key.Value())] = toJSON(v.Get(key), depth+1)
 		}
 		return object
 	}

@@ -159,7 +159,7 @@ func (p *Program) evaluate(ctx context.Context, scope Scope) (value ref.Val, err
 	value, details, err := p.program.ContextEval(ctx, scope.values())
 	shared.spend(details)
 	if err != nil {
-		return nil, explained(err)
+		return nil, shortenError(err)
 	}
 	if types.IsUnknownOrError(value) {
 		return nil, errors.New("has no value")
@@ -167,8 +167,8 @@ func (p *Program) evaluate(ctx context.Context, scope Scope) (value ref.Val, err
 	return value, nil
 }
 
-// explained shortens an error to one line.
-func explained(err error) error {
+// shortenError shortens an error to one line.
+func shortenError(err error) error {
 	line, _, _ := strings.Cut(err.Error(), "\n")
 	if len(line) > 300 {
 		line = strings.ToValidUTF8(line[:300], "") + "…"

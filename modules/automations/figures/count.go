@@ -59,7 +59,7 @@ func (s *Service) count(ctx context.Context, accountID string, automationIDs []s
 	}
 	out := make(map[string]*Figures, len(automationIDs))
 	for _, id := range automationIDs {
-		out[id] = &Figures{Steps: map[Place]Step{}, Messages: map[Place]Texts{}}
+		out[id] = &Figures{Steps: map[StepPosition]Step{}, Messages: map[StepPosition]Texts{}}
 	}
 	for _, row := range rows {
 		out[row.automationID].take(row)
@@ -71,7 +71,7 @@ func (s *Service) count(ctx context.Context, accountID string, automationIDs []s
 }
 
 func (f *Figures) take(row counted) {
-	at := Place{row.version, row.key}
+	at := StepPosition{row.version, row.key}
 	step := f.Steps[at]
 	switch row.what {
 	case ofStarted:
@@ -85,7 +85,7 @@ func (f *Figures) take(row counted) {
 		f.Runs.Cancelled += row.n
 		step.Cancelled += row.n
 	case ofSteps:
-		step = step.plus(ended(row.status, row.n))
+		step = step.plus(countEnded(row.status, row.n))
 	case ofLive:
 		if row.status == runs.Waiting {
 			f.Runs.Waiting += row.n
@@ -128,7 +128,7 @@ func (s *Service) countTexts(ctx context.Context, accountID string, automationID
 		return fmt.Errorf("read the keys of steps: %w", err)
 	}
 	for _, c := range counts {
-		f, at := out[c.AutomationID], Place{c.Version, keys[keyed{c.AutomationID, c.Version, c.StepIndex}]}
+		f, at := out[c.AutomationID], StepPosition{c.Version, keys[keyed{c.AutomationID, c.Version, c.StepIndex}]}
 		t := f.Messages[at]
 		t.Sent += c.Count
 		switch c.Status {

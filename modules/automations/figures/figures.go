@@ -29,8 +29,8 @@ func (s Step) plus(o Step) Step {
 // Texts counts the outcomes of a step's text messages.
 type Texts struct{ Sent, Delivered, Failed int }
 
-// Place is a step in a version.
-type Place struct {
+// StepPosition is a step in a version.
+type StepPosition struct {
 	Version int
 	Key     string
 }
@@ -38,8 +38,8 @@ type Place struct {
 // Figures are the figures of one automation.
 type Figures struct {
 	Runs     Runs
-	Steps    map[Place]Step
-	Messages map[Place]Texts
+	Steps    map[StepPosition]Step
+	Messages map[StepPosition]Texts
 }
 
 // Step returns the figures of the step with a key in one version; 0 means all versions.
@@ -64,8 +64,8 @@ func (f *Figures) Texts(key string, version int) (sum Texts) {
 	return sum
 }
 
-// ended counts n steps that ended with a status.
-func ended(status string, n int) Step {
+// countEnded counts n steps that countEnded with a status.
+func countEnded(status string, n int) Step {
 	switch status {
 	case machine.StatusFailed:
 		return Step{Failed: n}

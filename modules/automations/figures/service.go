@@ -68,7 +68,7 @@ func (s *Service) Tracked() bool { return s.near.Visits != nil }
 func (s *Service) Of(ctx context.Context, accountID string, automationIDs ...string) (map[string]*Figures, error) {
 	keys := make([]string, len(automationIDs))
 	for i, id := range automationIDs {
-		keys[i] = owned(accountID, id)
+		keys[i] = cacheKey(accountID, id)
 	}
 	found, err := s.counts.BulkGet(ctx, keys, func(ctx context.Context, keys []string) (map[string]*Figures, error) {
 		ids := make([]string, len(keys))
@@ -78,7 +78,7 @@ func (s *Service) Of(ctx context.Context, accountID string, automationIDs ...str
 		counted, err := s.count(ctx, accountID, ids)
 		out := make(map[string]*Figures, len(counted))
 		for id, f := range counted {
-			out[owned(accountID, id)] = f
+			out[cacheKey(accountID, id)] = f
 		}
 		return out, err
 	})
@@ -97,7 +97,7 @@ func (s *Service) Of(ctx context.Context, accountID string, automationIDs ...str
 func (s *Service) Emails(ctx context.Context, accountID string, version int, automationIDs ...string) (map[string]*ByStep, error) {
 	out := make(map[string]*ByStep, len(automationIDs))
 	for _, id := range automationIDs {
-		found, err := s.emails.Get(ctx, owned(accountID, id)+separator+strconv.Itoa(version), func(ctx context.Context, _ string) (*ByStep, error) {
+		found, err := s.emails.Get(ctx, cacheKey(accountID, id)+separator+strconv.Itoa(version), func(ctx context.Context, _ string) (*ByStep, error) {
 			return s.countEmails(ctx, accountID, id, version)
 		})
 		if err != nil {
@@ -110,5 +110,5 @@ func (s *Service) Emails(ctx context.Context, accountID string, version int, aut
 
 const separator = " " // appears in no id
 
-// owned returns a cache key that includes the account, so that no account can read another's figures.
-func owned(accountID, automationID string) string { return accountID + separator + automationID }
+// cacheKey returns a cache key that includes the account, so that no account can read another's figures.
+func cacheKey(accountID, automationID string) string { return accountID + separator + automationID }

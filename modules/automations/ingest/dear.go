@@ -2,27 +2,27 @@ package ingest
 
 import "sync"
 
-// dearFor is how many events an account stays in dearAccounts.
-const dearFor = 100
+// slowFor is how many events an account stays in dearAccounts.
+const slowFor = 100
 
-// dearAccounts are the accounts whose conditions recently took long. Their events share no transaction
+// slowAccounts are the accounts whose conditions recently took long. Their events share no transaction
 // with those of others, which would have to wait for them. Safe for concurrent use.
-type dearAccounts struct {
+type slowAccounts struct {
 	mutex sync.Mutex
 	left  map[string]int // events
 }
 
-func (d *dearAccounts) note(accountID string) {
+func (d *slowAccounts) note(accountID string) {
 	d.mutex.Lock()
 	defer d.mutex.Unlock()
 	if d.left == nil {
 		d.left = map[string]int{}
 	}
-	d.left[accountID] = dearFor
+	d.left[accountID] = slowFor
 }
 
 // next reports whether the next event of an account needs a transaction of its own.
-func (d *dearAccounts) next(accountID string) bool {
+func (d *slowAccounts) next(accountID string) bool {
 	d.mutex.Lock()
 	defer d.mutex.Unlock()
 	left := d.left[accountID]

@@ -40,7 +40,7 @@ type Post struct {
 	Cause     string          // from the webhook step that caused it, which determines Depth; may be empty
 
 	Claim  *idempotency.Claim
-	Render func(Answer) idempotency.Answer // encodes the answer that is stored under the Claim
+	Render func(Answer) idempotency.Response // encodes the answer that is stored under the Claim
 }
 
 // Answer is the result of an event.
@@ -48,7 +48,7 @@ type Answer struct {
 	Event                       Event
 	Matched, Resumed, Cancelled int
 	// Replay is set if an earlier request with the same key succeeded.
-	Replay *idempotency.Answer
+	Replay *idempotency.Response
 }
 
 // Event is a stored custom event.

@@ -80,7 +80,7 @@ func (s *Service) TakeOwn(ctx context.Context) error {
 	for after := ""; ; {
 		taken, err := s.takeSome(ctx, after, ownBatch)
 		switch {
-		case err != nil && (len(taken) == 0 || fault.IsDatabaseAway(err)):
+		case err != nil && (len(taken) == 0 || fault.IsDatabaseUnavailable(err)):
 			return errors.Join(failed, err)
 		case err != nil:
 			for range taken {

@@ -156,7 +156,7 @@ func (r *round) prepare(ctx context.Context, list []*posting) error {
 func (r *round) take(ctx context.Context, p *posting) error {
 	ctx = expression.Together(ctx)
 	defer func() {
-		if expression.IsDear(ctx) {
+		if expression.IsExpensive(ctx) {
 			r.dear.note(p.AccountID)
 		}
 	}()

@@ -23,7 +23,7 @@ type Bus interface {
 
 // Answers returns the stored answer of a used idempotency key.
 type Answers interface {
-	Replay(ctx context.Context, claim *idempotency.Claim) (*idempotency.Answer, error)
+	Replay(ctx context.Context, claim *idempotency.Claim) (*idempotency.Response, error)
 }
 
 // Signals wakes the stepping processes after a commit.
@@ -55,7 +55,7 @@ type Service struct {
 	prover   *proof.Prover
 	hashes   [][]byte // keys for hashing persons; the first is for new rows
 	ways     ways
-	dear     dearAccounts
+	dear     slowAccounts
 }
 
 // ways are the ways in which events are stored.
@@ -111,7 +111,7 @@ func (s *Service) Post(ctx context.Context, in Post) (Answer, error) {
 		replay, err := s.answers.Replay(ctx, in.Claim)
 		return Answer{Replay: replay}, err
 	case errors.Is(err, idempotency.ErrBusy):
-		return Answer{}, idempotency.InProgress().Because(err)
+		return Answer{}, idempotency.InProgress().WithCause(err)
 	case err != nil:
 		return Answer{}, fmt.Errorf("store event: %w", err)
 	}
@@ -169,7 +169,7 @@ func (s *Service) flushWith(ctx context.Context, list []*posting, patience time.
 		if err := s.store(ctx, tx, fresh); err != nil {
 			return err
 		}
-		return idempotency.Complete(ctx, tx, claims(fresh, func(p *posting) idempotency.Answer { return p.Render(p.answer) }))
+		return idempotency.Complete(ctx, tx, claims(fresh, func(p *posting) idempotency.Response { return p.Render(p.answer) }))
 	})
 	if err != nil {
 		for i := range errs {
@@ -182,14 +182,14 @@ func (s *Service) flushWith(ctx context.Context, list []*posting, patience time.
 // takeKeys claims idempotency keys before anything is locked, and returns the postings that got theirs.
 // Their answers are stored when the counters are known.
 func (s *Service) takeKeys(ctx context.Context, tx db.Execer, list []*posting, errs []error, patience time.Duration) ([]*posting, error) {
-	empty := idempotency.Answer{Status: 202, Body: []byte("{}")}
+	empty := idempotency.Response{Status: 202, Body: []byte("{}")}
 	store := idempotency.StoreMany
 	if patience > 0 {
-		store = func(ctx context.Context, tx db.Execer, answers []idempotency.ClaimedAnswer) ([]bool, error) {
+		store = func(ctx context.Context, tx db.Execer, answers []idempotency.ClaimedResponse) ([]bool, error) {
 			return idempotency.TryStoreMany(ctx, tx, answers, patience)
 		}
 	}
-	taken, err := store(ctx, tx, claims(list, func(*posting) idempotency.Answer { return empty }))
+	taken, err := store(ctx, tx, claims(list, func(*posting) idempotency.Response { return empty }))
 	if err != nil {
 		return nil, fmt.Errorf("take idempotency keys: %w", err)
 	}
@@ -204,11 +204,11 @@ func (s *Service) takeKeys(ctx context.Context, tx db.Execer, list []*posting, e
 	return fresh, nil
 }
 
-func claims(list []*posting, answer func(*posting) idempotency.Answer) []idempotency.ClaimedAnswer {
-	out := make([]idempotency.ClaimedAnswer, len(list))
+func claims(list []*posting, answer func(*posting) idempotency.Response) []idempotency.ClaimedResponse {
+	out := make([]idempotency.ClaimedResponse, len(list))
 	for i, p := range list {
 		if p.Claim != nil {
-			out[i] = idempotency.ClaimedAnswer{Claim: p.Claim, Answer: answer(p)}
+			out[i] = idempotency.ClaimedResponse{Claim: p.Claim, Answer: answer(p)}
 		}
 	}
 	return out

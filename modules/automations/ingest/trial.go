@@ -44,7 +44,7 @@ func (s *Service) Try(ctx context.Context, t Trial) (Answer, error) {
 		replay, err := s.answers.Replay(ctx, t.Claim)
 		return Answer{Replay: replay}, err
 	case errors.Is(err, idempotency.ErrBusy):
-		return Answer{}, idempotency.InProgress().Because(err)
+		return Answer{}, idempotency.InProgress().WithCause(err)
 	case err != nil:
 		return Answer{}, fmt.Errorf("store the event of a trial: %w", err)
 	}
@@ -73,5 +73,5 @@ func (s *Service) storeTrial(ctx context.Context, tx *db.PreparedTx, t Trial, p 
 		}
 	}
 	p.answer.Event = p.shown()
-	return idempotency.Complete(ctx, tx, claims([]*posting{p}, func(p *posting) idempotency.Answer { return p.Render(p.answer) }))
+	return idempotency.Complete(ctx, tx, claims([]*posting{p}, func(p *posting) idempotency.Response { return p.Render(p.answer) }))
 }

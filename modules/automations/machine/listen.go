@@ -37,7 +37,7 @@ func (p *Program) Cancels(ctx context.Context, run Run, s State, e *Event) (bool
 
 // Awaits reports whether a run waits for this event.
 func (p *Program) Awaits(ctx context.Context, run Run, s State, e *Event) (bool, error) {
-	if s.Waiting == nil || !s.Waiting.Awaits(e.Name) || run.Trigger != nil && e.ID == run.Trigger.ID || p.used(s, e) ||
+	if s.Waiting == nil || !s.Waiting.Awaits(e.Name) || run.Trigger != nil && e.ID == run.Trigger.ID || p.hasUsed(s, e) ||
 		!s.isAbout(p.Definition.Steps[s.Step].OfStep, e) {
 		return false, nil
 	}
@@ -57,8 +57,8 @@ func (s State) isAbout(step string, e *Event) bool {
 	return is && sent != "" && e.Data["email_id"] == sent
 }
 
-// used reports whether another wait of the run already consumed the event.
-func (p *Program) used(s State, e *Event) bool {
+// hasUsed reports whether another wait of the run already consumed the event.
+func (p *Program) hasUsed(s State, e *Event) bool {
 	for _, output := range s.Outputs {
 		if had, is := output["event"].(map[string]any); is && had["id"] == e.ID && e.ID != "" {
 			return true

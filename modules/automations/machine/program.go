@@ -105,8 +105,8 @@ func addText(list []source, path, text string) []source {
 	return append(list, source{path: path, source: text})
 }
 
-// within returns the strings of a JSON value that contain Liquid.
-func within(path string, value any) (out []source) {
+// findLiquid returns the strings of a JSON value that contain Liquid.
+func findLiquid(path string, value any) (out []source) {
 	switch v := value.(type) {
 	case string:
 		if strings.Contains(v, "{{") || strings.Contains(v, "{%") {
@@ -114,11 +114,11 @@ func within(path string, value any) (out []source) {
 		}
 	case []any:
 		for i, element := range v {
-			out = append(out, within(fmt.Sprintf("%s[%d]", path, i), element)...)
+			out = append(out, findLiquid(fmt.Sprintf("%s[%d]", path, i), element)...)
 		}
 	case map[string]any:
 		for name, member := range v {
-			out = append(out, within(path+"."+name, member)...)
+			out = append(out, findLiquid(path+"."+name, member)...)
 		}
 	}
 	return out

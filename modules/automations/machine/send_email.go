@@ -46,7 +46,7 @@ func (emailStep) texts(s *definition.Step) (out []source) {
 		out = addText(out, "headers."+header.Name, header.Value)
 	}
 	if s.Template != nil {
-		out = append(out, within("template.variables", s.Template.Variables)...)
+		out = append(out, findLiquid("template.variables", s.Template.Variables)...)
 	}
 	return out
 }

@@ -26,7 +26,7 @@ func (webhookStep) texts(s *definition.Step) []source {
 	if len(s.Body) == 0 || json.Unmarshal(s.Body, &body) != nil {
 		return nil
 	}
-	return within("body", body)
+	return findLiquid("body", body)
 }
 
 func (webhookStep) render(t *texts, s *definition.Step) (Effect, error) {

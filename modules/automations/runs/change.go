@@ -35,8 +35,8 @@ var workRows = batch.New("w",
 	batch.Text("account_id", func(s *Settlement) string { return s.Live.AccountID }),
 	batch.Text("automation_id", func(s *Settlement) string { return s.Live.Run.AutomationID }),
 	batch.Int("version", func(s *Settlement) int { return s.Live.Run.Version }),
-	batch.Text("user_id", func(s *Settlement) string { return s.found().UserID }).OrNull(),
-	batch.Text("email_key", func(s *Settlement) string { return s.found().EmailKey }).OrNull(),
+	batch.Text("user_id", func(s *Settlement) string { return s.findIdentity().UserID }).OrNull(),
+	batch.Text("email_key", func(s *Settlement) string { return s.findIdentity().EmailKey }).OrNull(),
 	batch.Int("step_index", func(s *Settlement) int { return s.State.Step }),
 	batch.Text("state", func(s *Settlement) string { return s.work() }),
 	batch.Text("waiting", func(s *Settlement) string { return s.waiting() }).OrNull().As("jsonb"),
@@ -53,16 +53,16 @@ var (
 	insertWorksSQL = db.Compile(workRows.Insert("automation_works"))
 )
 
-// found returns the identity by which events find the run; a trial has none.
-func (s *Settlement) found() machine.Identity {
+// findIdentity returns the identity by which events find the run; a trial has none.
+func (s *Settlement) findIdentity() machine.Identity {
 	if s.Live.Trial != nil {
 		return machine.Identity{}
 	}
 	return s.Live.Run.Identity
 }
 
-// told returns a fact of the run; a trial publishes none.
-func (s *Settlement) told(fact func(*Settlement) event.Fact) []event.Fact {
+// publicFacts returns a fact of the run; a trial publishes none.
+func (s *Settlement) publicFacts(fact func(*Settlement) event.Fact) []event.Fact {
 	if s.Live.Trial != nil {
 		return nil
 	}
@@ -81,7 +81,7 @@ func Begin(ctx context.Context, tx db.Execer, bus Bus, list []*Settlement) error
 		if !s.ended() {
 			living = append(living, s)
 		}
-		facts = append(facts, s.told((*Settlement).Began)...)
+		facts = append(facts, s.publicFacts((*Settlement).Began)...)
 	}
 	if _, err := tx.ExecContext(ctx, insertRunsSQL.Text, insertRunsSQL.Args(runRows.Rows(list))...); err != nil {
 		return wrapped(err, "store runs")
@@ -148,7 +148,7 @@ func Cancel(ctx context.Context, tx db.Execer, bus Bus, list []Cancelled, at tim
 	facts := make([]event.Fact, 0, len(gone))
 	for _, id := range gone {
 		c := byID[id]
-		facts = append(facts, (&Settlement{Live: c.Live, Program: c.Program, State: c.Live.State, Now: at}).told((*Settlement).Cancelled)...)
+		facts = append(facts, (&Settlement{Live: c.Live, Program: c.Program, State: c.Live.State, Now: at}).publicFacts((*Settlement).Cancelled)...)
 	}
 	if len(facts) == 0 {
 		return len(gone), nil

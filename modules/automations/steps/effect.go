@@ -124,10 +124,10 @@ func (s *Service) Preview(
 	return s.effects[step.Type].preview(ctx, caller, step.Key, e, outcome)
 }
 
-// refusal is the result of a message that would not be stored. Other errors end the simulation.
-func refusal(err error) (simulation.Performed, error) {
+// refusedPreview is the result of a message that would not be stored. Other errors end the simulation.
+func refusedPreview(err error) (simulation.Performed, error) {
 	refused := fault.From(err)
-	if refused.Kind == fault.Internal || refused.Kind == fault.Away {
+	if refused.Kind == fault.Internal || refused.Kind == fault.Unavailable {
 		return simulation.Performed{}, err
 	}
 	return simulation.Performed{Result: machine.Result{Status: machine.StatusFailed, Error: codeOf(refused) + ": " + refused.Error()}}, nil

@@ -75,7 +75,7 @@ func (e emailEffect) senderProblem(ctx context.Context, caller accounts.Caller, 
 	identity, err := e.Domains.Identity(ctx, caller.AccountID, parsed)
 	var refused *fault.Error
 	switch {
-	case errors.As(err, &refused) && refused.Kind != fault.Away && refused.Kind != fault.Internal:
+	case errors.As(err, &refused) && refused.Kind != fault.Unavailable && refused.Kind != fault.Internal:
 		return refused.Message, nil
 	case err != nil:
 		return "", err
@@ -90,7 +90,7 @@ func (e emailEffect) preview(
 ) (simulation.Performed, error) {
 	preview, err := e.Sender.Preview(ctx, caller, messageOf(m.(*machine.Email))) //nolint:forcetypeassert // rendered by this type
 	if err != nil {
-		return refusal(err)
+		return refusedPreview(err)
 	}
 	return simulation.Performed{Preview: &preview, Result: simulateSend(outcome, definition.MediumEmail, map[string]any{"email_id": "msg_simulated_" + key})}, nil
 }
@@ -101,13 +101,13 @@ func (e emailEffect) perform(ctx context.Context, t *taken) result {
 	caller := accounts.Caller{AccountID: t.AccountID, Scope: rights.ScopeSending, DomainIDs: t.version.DomainIDs}
 	_, err := e.Sender.Send(ctx, caller, sending.Request{Message: m,
 		Guard: &sending.Guarded{Guard: e, Subject: t, AutomationID: t.Run.AutomationID, RunID: t.Run.ID}})
-	f := refused(err)
+	f := faultOf(err)
 	switch {
 	case err == nil, errors.Is(err, sending.ErrNotHeld):
 		e.nudge()
 		return result{}
-	case fault.IsDatabaseAway(err):
-		return again(t.Claimed, waitAway, false)
+	case fault.IsDatabaseUnavailable(err):
+		return retryLater(t.Claimed, waitAway, false)
 	case f == nil || f.Kind == fault.Internal:
 		return t.defect()
 	case f.Code == fault.CodeAccountSuspended:

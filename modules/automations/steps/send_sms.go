@@ -41,7 +41,7 @@ func (e smsEffect) preview(
 	text := m.(*machine.SMS) //nolint:forcetypeassert // rendered by this type
 	preview, err := e.Texter.Preview(ctx, caller.AccountID, sms.Message{To: text.To, From: text.From, Text: text.Text})
 	if err != nil {
-		return refusal(err)
+		return refusedPreview(err)
 	}
 	output := map[string]any{"sms_id": "sms_simulated_" + key, "segments": int64(preview.Segments)}
 	return simulation.Performed{Preview: &preview, Result: simulateSend(outcome, definition.MediumText, output)}, nil
@@ -60,7 +60,7 @@ func (e smsEffect) perform(ctx context.Context, t *taken) result {
 		_, err := e.Texter.Send(ctx, tx, t.AccountID, m, func(ctx context.Context, tx db.Execer, r sms.Receipt) (bool, error) { return e.hold(ctx, tx, t, r) })
 		return err
 	})
-	f := refused(err)
+	f := faultOf(err)
 	switch {
 	case err == nil:
 		e.bus.Wake()
@@ -69,8 +69,8 @@ func (e smsEffect) perform(ctx context.Context, t *taken) result {
 		return result{}
 	case errors.Is(err, sms.ErrNotHeld):
 		return result{}
-	case fault.IsDatabaseAway(err):
-		return again(t.Claimed, waitAway, false)
+	case fault.IsDatabaseUnavailable(err):
+		return retryLater(t.Claimed, waitAway, false)
 	case f == nil || f.Kind == fault.Internal:
 		return t.defect()
 	case f.Code == fault.CodeAccountSuspended:

@@ -24,7 +24,7 @@ type Signals interface {
 // Node is this process among those that share the database.
 type Node interface {
 	worker.Process
-	Until() time.Time // by the database clock, for claims; zero for no limit
+	ClaimsUntil() time.Time // by the database clock, for claims; zero for no limit
 }
 
 // claimLease is how long a process holds a run that it claimed.
@@ -118,7 +118,7 @@ func (s *Service) Lease() time.Duration { return claimLease }
 // Claim takes due runs under a lease.
 func (s *Service) Claim(ctx context.Context, limit int, lease time.Duration) ([]*runs.Claimed, error) {
 	var until *time.Time
-	if at := s.node.Until(); !at.IsZero() {
+	if at := s.node.ClaimsUntil(); !at.IsZero() {
 		until = &at
 	}
 	return runs.Claim(ctx, s.db.Prepared, limit, lease, until)

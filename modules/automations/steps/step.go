@@ -32,7 +32,7 @@ type result struct {
 	back       *runs.Return
 }
 
-func again(c *runs.Claimed, wait time.Duration, counted bool) result {
+func retryLater(c *runs.Claimed, wait time.Duration, counted bool) result {
 	return result{back: &runs.Return{Live: c.Live, Wait: wait, Counted: counted}}
 }
 
@@ -40,23 +40,23 @@ func again(c *runs.Claimed, wait time.Duration, counted bool) result {
 func (s *Service) step(ctx context.Context, c *runs.Claimed, _ *worker.Lease) (out result) {
 	defer func() {
 		if r := recover(); r != nil {
-			out = again(c, waitDefect, true)
+			out = retryLater(c, waitDefect, true)
 		}
 	}()
 	v, err := s.versions.Of(ctx, s.db.SQL, c.Live)
 	if err != nil {
-		return again(c, waitAway, false)
+		return retryLater(c, waitAway, false)
 	}
 	in := machine.Input{Now: c.Now()}
 	switch {
 	case c.Claims > maxClaims:
-		return result{settlement: given(c, v, in.Now)}
+		return result{settlement: failRun(c, v, in.Now)}
 	case c.Input != nil:
 		in.Event = c.Input
 	case c.Work == runs.TimedOut:
 		in.Fired = true
 	}
-	state, outcome := onward(c.Live, v)(ctx, c.Run, c.State, in)
+	state, outcome := advanceFunc(c.Live, v)(ctx, c.Run, c.State, in)
 	taken := &taken{Claimed: c, version: v, state: state, outcome: outcome, now: in.Now}
 	if outcome.Effect == nil {
 		return result{settlement: taken.settlement()}
@@ -64,16 +64,16 @@ func (s *Service) step(ctx context.Context, c *runs.Claimed, _ *worker.Lease) (o
 	return s.effects[taken.definition().Type].perform(ctx, taken)
 }
 
-// onward returns the function that advances a run; a trial does not wait.
-func onward(l *runs.Live, v *versions.Version) func(context.Context, machine.Run, machine.State, machine.Input) (machine.State, machine.Outcome) {
+// advanceFunc returns the function that advances a run; a trial does not wait.
+func advanceFunc(l *runs.Live, v *versions.Version) func(context.Context, machine.Run, machine.State, machine.Input) (machine.State, machine.Outcome) {
 	if l.Trial != nil {
 		return v.Hurry
 	}
 	return v.Advance
 }
 
-// given fails a run that was claimed too often.
-func given(c *runs.Claimed, v *versions.Version, now time.Time) *runs.Settlement {
+// failRun fails a run that was claimed too often.
+func failRun(c *runs.Claimed, v *versions.Version, now time.Time) *runs.Settlement {
 	const reason = "internal: the step was tried 20 times and could not be finished"
 	step := v.Definition.Steps[c.State.Step]
 	return &runs.Settlement{Live: c.Live, Program: v.Program, State: c.State, Now: now, Outcome: machine.Outcome{Ended: runs.StatusFailed, Error: reason,
@@ -98,7 +98,7 @@ func (t *taken) settlement() *runs.Settlement {
 // after returns the settlement of a finished effect, including the steps before it.
 func (t *taken) after(ctx context.Context, r machine.Result) *runs.Settlement {
 	now := t.Now()
-	state, outcome := onward(t.Live, t.version)(ctx, t.Run, t.state, machine.Input{Now: now, Result: &r})
+	state, outcome := advanceFunc(t.Live, t.version)(ctx, t.Run, t.state, machine.Input{Now: now, Result: &r})
 	outcome.Records = append(append([]machine.Record{}, t.outcome.Records...), outcome.Records...)
 	return &runs.Settlement{Live: t.Live, Program: t.version.Program, State: state, Outcome: outcome, Now: now}
 }
@@ -161,8 +161,8 @@ func (s *Service) settle(ctx context.Context, results []worker.Result[*runs.Clai
 	return nil
 }
 
-// refused returns the fault in an error; nil if there is none.
-func refused(err error) *fault.Error {
+// faultOf returns the fault in an error; nil if there is none.
+func faultOf(err error) *fault.Error {
 	var f *fault.Error
 	if errors.As(err, &f) {
 		return f

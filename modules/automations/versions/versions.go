@@ -74,7 +74,7 @@ func (s *Store) Get(ctx context.Context, on db.Execer, automationID string, numb
 	}
 	found, err := db.One(ctx, on, func(r *row) []any { return []any{&r.accountID, &r.definition, db.ScanJSON(&r.domainIDs)} }, selectSQL, automationID, number)
 	if errors.Is(err, sql.ErrNoRows) {
-		return nil, fault.Missing("version", fmt.Sprintf("%d of %s", number, automationID))
+		return nil, fault.NoSuch("version", fmt.Sprintf("%d of %s", number, automationID))
 	}
 	if err != nil {
 		return nil, fmt.Errorf("read version %d of %s: %w", number, automationID, err)

@@ -79,15 +79,15 @@ func ReadPrices(content []byte) (p Prices, err error) {
 		if price.Amount < 1 {
 			wrong.Add("plans."+plan+".amount", "must be a number of minor units, such as 2000 for 20.00")
 		}
-		if _, err := price.overage(); price.Overage != "" && err != nil {
+		if _, err := price.parseOverage(); price.Overage != "" && err != nil {
 			wrong.Add("plans."+plan+".overage", "must be a number of minor units for 1,000 emails, such as 40 or 12.5")
 		}
 	}
 	return p, wrong.Err()
 }
 
-// overage returns the price of one email.
-func (p Price) overage() (float64, error) {
+// parseOverage returns the price of one email.
+func (p Price) parseOverage() (float64, error) {
 	n, err := strconv.ParseFloat(p.Overage, 64)
 	if err != nil || n < 0 || n > 1e9 {
 		return 0, errors.New("no amount")
@@ -95,15 +95,15 @@ func (p Price) overage() (float64, error) {
 	return n / 1000, nil
 }
 
-// Done lists what Setup created.
-type Done struct {
+// SetupResult lists what Setup created.
+type SetupResult struct {
 	Made   []string // empty if everything existed
 	Secret string   // of the webhook endpoint; empty if the endpoint existed
 }
 
-// wanted returns the prices that the plans of a file must have at the payment provider. Its error is Invalid
+// wantedPrices returns the prices that the plans of a file must have at the payment provider. Its error is Invalid
 // and names unknown plans.
-func (p Prices) wanted(all []accounts.Plan) (out []provider.Wanted, err error) {
+func (p Prices) wantedPrices(all []accounts.Plan) (out []provider.Wanted, err error) {
 	wrong := fault.Fields{}
 	for _, name := range slices.Sorted(maps.Keys(p.Plans)) {
 		i := slices.IndexFunc(all, func(have accounts.Plan) bool { return have.ID == name })
@@ -114,7 +114,7 @@ func (p Prices) wanted(all []accounts.Plan) (out []provider.Wanted, err error) {
 		price := p.Plans[name]
 		w := provider.Wanted{Plan: name, Name: all[i].Name, Currency: p.Currency, Amount: price.Amount, Metered: all[i].Overage}
 		if w.Metered {
-			if w.Overage, err = price.overage(); err != nil {
+			if w.Overage, err = price.parseOverage(); err != nil {
 				wrong.Add("plans."+name+".overage", "is required: this plan sends emails beyond the included ones")
 			}
 			if all[i].IncludedEmails != nil {
@@ -128,12 +128,12 @@ func (p Prices) wanted(all []accounts.Plan) (out []provider.Wanted, err error) {
 
 // Setup creates or completes what billing needs at the payment provider. It is safe to repeat. Its error is
 // Invalid and names unknown plans.
-func (s *Service) Setup(ctx context.Context, p Prices) (done Done, err error) {
+func (s *Service) Setup(ctx context.Context, p Prices) (done SetupResult, err error) {
 	all, err := s.plans.Plans(ctx)
 	if err != nil {
 		return done, err
 	}
-	wanted, err := p.wanted(all)
+	wanted, err := p.wantedPrices(all)
 	if err != nil {
 		return done, err
 	}
@@ -248,7 +248,7 @@ func (s *Service) Sync(ctx context.Context, accountID string) error {
 		return fmt.Errorf("sync: %w", err)
 	}
 	if n == 0 {
-		return fault.Missing("customer of the payment provider", accountID)
+		return fault.NoSuch("customer of the payment provider", accountID)
 	}
 	return nil
 }

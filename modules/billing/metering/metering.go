@@ -26,24 +26,24 @@ func New(d *db.DB, stripe *provider.Client, log *slog.Logger) *Service {
 // oldest is the maximum age of usage that is reported: one day less than the provider's limit of 35 days.
 const oldest = "34 days"
 
-// billing selects subscriptions whose usage is billed.
-const billing = `metered AND status IN ('active', 'trialing', 'past_due')`
+// billedSQL selects subscriptions whose usage is billed.
+const billedSQL = `metered AND status IN ('active', 'trialing', 'past_due')`
 
 // Bills reports whether usage is billed for a subscription with this status. It must agree with billing.
 func Bills(status string) bool {
 	return status == "active" || status == "trialing" || status == "past_due"
 }
 
-// metered selects the accounts whose usage is reported, and their range of hours: from the hour in which the
-// metered price began to the hour in which it ended. Earlier hours are not billed at that price. An hour is
+// meteredSQL selects the accounts whose usage is reported, and their range of hours: from the hour in which the
+// meteredSQL price began to the hour in which it ended. Earlier hours are not billed at that price. An hour is
 // reported once it has ended, and usage until then is on the last invoice.
-const metered = `(SELECT account_id, min(date_trunc('hour', metered_since)) AS since, max(CASE WHEN ` + billing + ` THEN 'infinity' ELSE metered_until END) AS until
-	FROM billing_subscriptions WHERE ` + billing + ` OR metered_until > now() - interval '` + oldest + `' GROUP BY account_id)`
+const meteredSQL = `(SELECT account_id, min(date_trunc('hour', metered_since)) AS since, max(CASE WHEN ` + billedSQL + ` THEN 'infinity' ELSE metered_until END) AS until
+	FROM billing_subscriptions WHERE ` + billedSQL + ` OR metered_until > now() - interval '` + oldest + `' GROUP BY account_id)`
 
 // queueSQL creates rows for closed hours, and queues corrected hours again.
 const queueSQL = `
 INSERT INTO usage_reports AS r (account_id, hour, emails, due_at)
-SELECT u.account_id, u.hour, u.emails, now() FROM usage_hours u JOIN ` + metered + ` m ON m.account_id = u.account_id
+SELECT u.account_id, u.hour, u.emails, now() FROM usage_hours u JOIN ` + meteredSQL + ` m ON m.account_id = u.account_id
  WHERE u.hour >= m.since AND u.hour < m.until AND u.hour >= now() - interval '` + oldest + `' AND u.hour < (SELECT hour FROM usage_marks)
  ORDER BY u.account_id, u.hour
 ON CONFLICT (account_id, hour) DO UPDATE SET emails = excluded.emails, revision = r.revision + 1, due_at = now(), tries = 0, stuck_reason = NULL
@@ -112,10 +112,10 @@ func (s *Service) Run(ctx context.Context) error {
 	if err := s.Queue(ctx); err != nil {
 		return err
 	}
-	return s.tell(ctx, "")
+	return s.reportAccount(ctx, "")
 }
 
-func (s *Service) tell(ctx context.Context, accountID string) error {
+func (s *Service) reportAccount(ctx context.Context, accountID string) error {
 	for n := batch; n == batch; {
 		list, err := db.All(ctx, s.db.SQL, func(r *report) []any {
 			return []any{&r.accountID, &r.hour, &r.emails, &r.revision, &r.fence, &r.tries, &r.customer, &r.tooOld}
@@ -124,7 +124,7 @@ func (s *Service) tell(ctx context.Context, accountID string) error {
 			return fmt.Errorf("due usage: %w", err)
 		}
 		for _, r := range list {
-			if paused, err := s.one(ctx, r); err != nil || paused {
+			if paused, err := s.reportHour(ctx, r); err != nil || paused {
 				return err
 			}
 		}
@@ -133,30 +133,30 @@ func (s *Service) tell(ctx context.Context, accountID string) error {
 	return nil
 }
 
-// one reports an hour. It returns paused if no report can succeed now.
-func (s *Service) one(ctx context.Context, r report) (paused bool, err error) {
+// reportHour reports an hour. It returns paused if no report can succeed now.
+func (s *Service) reportHour(ctx context.Context, r report) (paused bool, err error) {
 	if r.tooOld {
-		return false, s.stuck(ctx, r, "the hour is older than the provider accepts")
+		return false, s.markStuck(ctx, r, "the hour is older than the provider accepts")
 	}
-	said := s.stripe.Tell(ctx, r.customer, r.identifier(), r.hour, r.emails)
+	said := s.stripe.ReportUsage(ctx, r.customer, r.identifier(), r.hour, r.emails)
 	switch {
 	case said == nil, provider.Duplicate(said):
 		_, err = s.db.SQL.ExecContext(ctx, toldSQL, r.accountID, r.hour, r.fence, r.revision, r.emails)
 	case provider.KindOf(said) == provider.Away:
 		wait := waits[min(r.tries, len(waits)-1)]
 		_, err = s.db.SQL.ExecContext(ctx, laterSQL, r.accountID, r.hour, r.fence, wait.Seconds())
-		s.log.WarnContext(ctx, "cannot report usage to the payment provider", "account_id", r.accountID, "hour", r.hour, "error", provider.Words(said), "again_in", wait)
+		s.log.WarnContext(ctx, "cannot report usage to the payment provider", "account_id", r.accountID, "hour", r.hour, "error", provider.ErrorMessage(said), "again_in", wait)
 	case provider.KindOf(said) == provider.Refused:
-		s.log.ErrorContext(ctx, "the payment provider rejects the key; usage reports are paused for 5 minutes", "error", provider.Words(said))
+		s.log.ErrorContext(ctx, "the payment provider rejects the key; usage reports are paused for 5 minutes", "error", provider.ErrorMessage(said))
 		_, err = s.db.SQL.ExecContext(ctx, pauseSQL)
 		return true, err
 	default:
-		err = s.stuck(ctx, r, provider.Words(said))
+		err = s.markStuck(ctx, r, provider.ErrorMessage(said))
 	}
 	return false, err
 }
 
-func (s *Service) stuck(ctx context.Context, r report, reason string) error {
+func (s *Service) markStuck(ctx context.Context, r report, reason string) error {
 	s.log.ErrorContext(ctx, "usage of an hour cannot be reported to the payment provider; see postrider billing usage", "account_id", r.accountID, "hour", r.hour, "reason", reason)
 	_, err := s.db.SQL.ExecContext(ctx, stuckSQL, r.accountID, r.hour, r.fence, reason)
 	return err
@@ -172,7 +172,7 @@ func (s *Service) Settled(ctx context.Context, accountID, customer string, since
 	if err := s.Queue(ctx); err != nil {
 		return false, err
 	}
-	if err := s.tell(ctx, accountID); err != nil {
+	if err := s.reportAccount(ctx, accountID); err != nil {
 		return false, err
 	}
 	open, err := db.One(ctx, s.db.SQL, db.Value[bool], openSQL, accountID, since, until)
@@ -183,7 +183,7 @@ func (s *Service) Settled(ctx context.Context, accountID, customer string, since
 	if err != nil || repaired == 0 {
 		return err == nil, err
 	}
-	if err := s.tell(ctx, accountID); err != nil {
+	if err := s.reportAccount(ctx, accountID); err != nil {
 		return false, err
 	}
 	open, err = db.One(ctx, s.db.SQL, db.Value[bool], openSQL, accountID, since, until)
@@ -199,11 +199,11 @@ UPDATE usage_reports SET revision = revision + 1, repairs = repairs + 1, due_at 
  WHERE account_id = $1 AND hour = $2 AND reported_revision = revision`
 
 	customersSQL = `
-SELECT c.id, c.customer_id FROM billing_customers c JOIN ` + metered + ` m ON m.account_id = c.id WHERE c.customer_id IS NOT NULL AND c.id > $1 ORDER BY c.id LIMIT 100`
+SELECT c.id, c.customer_id FROM billing_customers c JOIN ` + meteredSQL + ` m ON m.account_id = c.id WHERE c.customer_id IS NOT NULL AND c.id > $1 ORDER BY c.id LIMIT 100`
 )
 
-// asynchronous is how long the provider may take to count a report.
-const asynchronous = 30 * time.Minute
+// countingDelay is how long the provider may take to count a report.
+const countingDelay = 30 * time.Minute
 
 // reconcile queues hours again whose totals at the provider differ from ours.
 func (s *Service) reconcile(ctx context.Context, accountID, customer string, since, until time.Time) (repaired int, err error) {
@@ -213,7 +213,7 @@ func (s *Service) reconcile(ctx context.Context, accountID, customer string, sin
 		repairs int
 	}
 	since, until = since.UTC().Truncate(time.Hour), until.UTC().Truncate(time.Hour)
-	if limit := time.Now().UTC().Add(-asynchronous).Truncate(time.Hour); until.After(limit) {
+	if limit := time.Now().UTC().Add(-countingDelay).Truncate(time.Hour); until.After(limit) {
 		until = limit
 	}
 	if !since.Before(until) {
@@ -227,7 +227,7 @@ func (s *Service) reconcile(ctx context.Context, accountID, customer string, sin
 	if err != nil || meter == "" {
 		return 0, err
 	}
-	told, err := s.stripe.Told(ctx, meter, customer, since, until)
+	told, err := s.stripe.ReportedUsage(ctx, meter, customer, since, until)
 	if err != nil {
 		return 0, err
 	}

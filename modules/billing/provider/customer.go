@@ -32,7 +32,7 @@ func (c Card) Expired(now time.Time) bool {
 
 // CreateCustomer creates the customer of an account, once per key.
 func (c *Client) CreateCustomer(ctx context.Context, accountID, email, name, key string) (string, error) {
-	made, err := c.stripe.V1Customers.Create(ctx, &stripe.CustomerCreateParams{Params: once(key),
+	made, err := c.stripe.V1Customers.Create(ctx, &stripe.CustomerCreateParams{Params: idempotentParams(key),
 		Email: stripe.String(email), Name: stripe.String(name), Metadata: map[string]string{accountKey: accountID}})
 	if err != nil {
 		return "", err
@@ -72,7 +72,7 @@ func (c *Client) Customer(ctx context.Context, id string) (Customer, error) {
 	if s := found.InvoiceSettings; s != nil && s.DefaultPaymentMethod != nil {
 		out.Default = s.DefaultPaymentMethod.ID
 	}
-	out.Cards, err = all(ctx, c.stripe.V1Customers.ListPaymentMethods(ctx, &stripe.CustomerListPaymentMethodsParams{Customer: stripe.String(id)}), cardOf)
+	out.Cards, err = collectAll(ctx, c.stripe.V1Customers.ListPaymentMethods(ctx, &stripe.CustomerListPaymentMethodsParams{Customer: stripe.String(id)}), cardOf)
 	return out, err
 }
 
@@ -104,14 +104,14 @@ func (c *Client) Payer(ctx context.Context, charge string) (string, error) {
 
 // SetDefault makes a payment method the one that is charged.
 func (c *Client) SetDefault(ctx context.Context, customer, method, key string) error {
-	_, err := c.stripe.V1Customers.Update(ctx, customer, &stripe.CustomerUpdateParams{Params: once(key),
+	_, err := c.stripe.V1Customers.Update(ctx, customer, &stripe.CustomerUpdateParams{Params: idempotentParams(key),
 		InvoiceSettings: &stripe.CustomerUpdateInvoiceSettingsParams{DefaultPaymentMethod: stripe.String(method)}})
 	return err
 }
 
 // SetEmail changes the address that invoices are sent to.
 func (c *Client) SetEmail(ctx context.Context, customer, email, key string) error {
-	_, err := c.stripe.V1Customers.Update(ctx, customer, &stripe.CustomerUpdateParams{Params: once(key), Email: stripe.String(email)})
+	_, err := c.stripe.V1Customers.Update(ctx, customer, &stripe.CustomerUpdateParams{Params: idempotentParams(key), Email: stripe.String(email)})
 	return err
 }
 
@@ -126,7 +126,7 @@ const currencyOfSetup = "usd"
 
 // CardPage creates a page that collects a payment method.
 func (c *Client) CardPage(ctx context.Context, customer, back, key string) (Session, error) {
-	return session(c.stripe.V1CheckoutSessions.Create(ctx, &stripe.CheckoutSessionCreateParams{Params: once(key), Mode: stripe.String("setup"), Customer: stripe.String(customer),
+	return sessionOf(c.stripe.V1CheckoutSessions.Create(ctx, &stripe.CheckoutSessionCreateParams{Params: idempotentParams(key), Mode: stripe.String("setup"), Customer: stripe.String(customer),
 		Currency: stripe.String(currencyOfSetup), SuccessURL: stripe.String(back), CancelURL: stripe.String(back)}))
 }
 
@@ -137,7 +137,7 @@ func (c *Client) PlanPage(ctx context.Context, customer string, o Prices, back, 
 	if o.Metered != "" {
 		items = append(items, &stripe.CheckoutSessionCreateLineItemParams{Price: stripe.String(o.Metered)})
 	}
-	return session(c.stripe.V1CheckoutSessions.Create(ctx, &stripe.CheckoutSessionCreateParams{Params: once(key), Mode: stripe.String("subscription"), Customer: stripe.String(customer),
+	return sessionOf(c.stripe.V1CheckoutSessions.Create(ctx, &stripe.CheckoutSessionCreateParams{Params: idempotentParams(key), Mode: stripe.String("subscription"), Customer: stripe.String(customer),
 		LineItems: items, SuccessURL: stripe.String(back), CancelURL: stripe.String(back),
 		SubscriptionData: &stripe.CheckoutSessionCreateSubscriptionDataParams{
 			BillingMode: &stripe.CheckoutSessionCreateSubscriptionDataBillingModeParams{Type: stripe.String("flexible")},
@@ -146,11 +146,11 @@ func (c *Client) PlanPage(ctx context.Context, customer string, o Prices, back, 
 		}}))
 }
 
-func session(made *stripe.CheckoutSession, err error) (Session, error) {
+func sessionOf(made *stripe.CheckoutSession, err error) (Session, error) {
 	if err != nil {
 		return Session{}, err
 	}
-	return Session{ID: made.ID, URL: made.URL, Expires: at(made.ExpiresAt)}, nil
+	return Session{ID: made.ID, URL: made.URL, Expires: timeOf(made.ExpiresAt)}, nil
 }
 
 // EndPage expires an open page. A page that has already ended is not an error.
@@ -178,7 +178,7 @@ func (c *Client) Portal(ctx context.Context, customer, back string) (string, err
 		if err != nil {
 			return "", err
 		}
-		if found.Metadata[ours] != "" {
+		if found.Metadata[setupKey] != "" {
 			params.Configuration = stripe.String(found.ID)
 			break
 		}
@@ -196,8 +196,8 @@ func (c *Client) Portal(ctx context.Context, customer, back string) (string, err
 // ErrNotSetUp is returned if the operator has not run the setup.
 var ErrNotSetUp = errors.New("billing is not set up at the payment provider: run postrider billing setup")
 
-// ours is the metadata key that marks objects created by the setup.
-const ours = "postrider"
+// setupKey is the metadata key that marks objects created by the setup.
+const setupKey = "postrider"
 
 // Invoice is an invoice of a customer.
 type Invoice struct {
@@ -221,7 +221,7 @@ func (c *Client) Invoices(ctx context.Context, customer, after string, limit int
 	}
 	for _, i := range found.Data() {
 		list = append(list, Invoice{ID: i.ID, Number: i.Number, Status: string(i.Status), Currency: string(i.Currency), Total: i.Total,
-			PeriodStart: at(i.PeriodStart), PeriodEnd: at(i.PeriodEnd), URL: i.HostedInvoiceURL, PDF: i.InvoicePDF, Created: at(i.Created)})
+			PeriodStart: timeOf(i.PeriodStart), PeriodEnd: timeOf(i.PeriodEnd), URL: i.HostedInvoiceURL, PDF: i.InvoicePDF, Created: timeOf(i.Created)})
 	}
 	return list, found.Meta().HasMore, nil
 }

@@ -14,9 +14,9 @@ const MeterEvent = "postrider_emails"
 
 var alreadyTold = regexp.MustCompile(`(?i)already exists with (the )?identifier`)
 
-// Tell reports the total number of emails that a customer has sent in an hour. It replaces earlier reports of
+// ReportUsage reports the total number of emails that a customer has sent in an hour. It replaces earlier reports of
 // that hour.
-func (c *Client) Tell(ctx context.Context, customer, identifier string, hour time.Time, emails int64) error {
+func (c *Client) ReportUsage(ctx context.Context, customer, identifier string, hour time.Time, emails int64) error {
 	_, err := c.stripe.V1BillingMeterEvents.Create(ctx, &stripe.BillingMeterEventCreateParams{
 		EventName: stripe.String(MeterEvent), Identifier: stripe.String(identifier), Timestamp: new(hour.Add(30 * time.Minute).Unix()),
 		Payload: map[string]string{"stripe_customer_id": customer, "value": strconv.FormatInt(emails, 10)},
@@ -37,8 +37,8 @@ func (c *Client) Meter(ctx context.Context) (string, error) {
 	return "", nil
 }
 
-// Told returns what Stripe has counted for a customer, by hour.
-func (c *Client) Told(ctx context.Context, meter, customer string, since, until time.Time) (map[time.Time]int64, error) {
+// ReportedUsage returns what Stripe has counted for a customer, by hour.
+func (c *Client) ReportedUsage(ctx context.Context, meter, customer string, since, until time.Time) (map[time.Time]int64, error) {
 	out := map[time.Time]int64{}
 	params := &stripe.BillingMeterEventSummaryListParams{ID: stripe.String(meter), Customer: stripe.String(customer), StartTime: new(since.Unix()), EndTime: new(until.Unix()),
 		ValueGroupingWindow: stripe.String("hour")}

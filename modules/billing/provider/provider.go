@@ -61,8 +61,8 @@ func KindOf(err error) Kind {
 	}
 }
 
-// Words returns Stripe's error message, for the log and the operator.
-func Words(err error) string {
+// ErrorMessage returns Stripe's error message, for the log and the operator.
+func ErrorMessage(err error) string {
 	var said *stripe.Error
 	if errors.As(err, &said) {
 		return fmt.Sprintf("%d %s %s %s", said.HTTPStatusCode, said.Type, said.Code, said.Msg)
@@ -86,12 +86,12 @@ func Upstream(err error) error {
 	}
 	f := &fault.Error{Kind: fault.Upstream, Code: fault.CodeUpstream, Message: "The payment provider does not answer, and nothing was changed here. Try again."}
 	if kind := KindOf(err); kind == Wrong || kind == Missing {
-		f.Message = "The payment provider refused the request: " + Words(err)
+		f.Message = "The payment provider refused the request: " + ErrorMessage(err)
 	}
-	return f.Because(err)
+	return f.WithCause(err)
 }
 
-func at(unix int64) *time.Time {
+func timeOf(unix int64) *time.Time {
 	if unix == 0 {
 		return nil
 	}
@@ -99,11 +99,13 @@ func at(unix int64) *time.Time {
 	return &t
 }
 
-// once returns the parameters of a write that takes effect once per key, however often it is sent.
-func once(key string) stripe.Params { return stripe.Params{IdempotencyKey: stripe.String(key)} }
+// idempotentParams returns the parameters of a write that takes effect idempotentParams per key, however often it is sent.
+func idempotentParams(key string) stripe.Params {
+	return stripe.Params{IdempotencyKey: stripe.String(key)}
+}
 
-// all collects every page of a list.
-func all[T, R any](ctx context.Context, list *stripe.V1List[T], as func(T) R) (out []R, err error) {
+// collectAll collects every page of a list.
+func collectAll[T, R any](ctx context.Context, list *stripe.V1List[T], as func(T) R) (out []R, err error) {
 	for one, err := range list.All(ctx) {
 		if err != nil {
 			return nil, err

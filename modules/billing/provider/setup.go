@@ -94,11 +94,11 @@ func (c *Client) EnsurePortal(ctx context.Context) (made bool, err error) {
 		if err != nil {
 			return false, err
 		}
-		if p.Metadata[ours] != "" {
+		if p.Metadata[setupKey] != "" {
 			return false, nil
 		}
 	}
-	_, err = c.stripe.V1BillingPortalConfigurations.Create(ctx, &stripe.BillingPortalConfigurationCreateParams{Metadata: map[string]string{ours: "1"},
+	_, err = c.stripe.V1BillingPortalConfigurations.Create(ctx, &stripe.BillingPortalConfigurationCreateParams{Metadata: map[string]string{setupKey: "1"},
 		Features: &stripe.BillingPortalConfigurationCreateFeaturesParams{
 			CustomerUpdate:      &stripe.BillingPortalConfigurationCreateFeaturesCustomerUpdateParams{Enabled: new(true), AllowedUpdates: stripe.StringSlice([]string{"address", "name", "tax_id"})},
 			InvoiceHistory:      &stripe.BillingPortalConfigurationCreateFeaturesInvoiceHistoryParams{Enabled: new(true)},
@@ -107,8 +107,8 @@ func (c *Client) EnsurePortal(ctx context.Context) (made bool, err error) {
 	return err == nil, err
 }
 
-// told lists the events that are posted to the endpoint.
-var told = []string{
+// endpointEvents lists the events that are posted to the endpoint.
+var endpointEvents = []string{
 	"checkout.session.completed", "checkout.session.async_payment_succeeded", "checkout.session.async_payment_failed", "checkout.session.expired",
 	"customer.subscription.created", "customer.subscription.updated", "customer.subscription.deleted", "customer.subscription.paused", "customer.subscription.resumed",
 	"customer.subscription.pending_update_applied", "customer.subscription.pending_update_expired",
@@ -137,7 +137,7 @@ func (c *Client) EnsureEndpoint(ctx context.Context, url string) (secret string,
 		return "", err
 	}
 	made, err := c.stripe.V1WebhookEndpoints.Create(ctx, &stripe.WebhookEndpointCreateParams{URL: stripe.String(url), APIVersion: stripe.String(stripe.APIVersion),
-		EnabledEvents: stripe.StringSlice(told), Description: stripe.String("Postrider")})
+		EnabledEvents: stripe.StringSlice(endpointEvents), Description: stripe.String("Postrider")})
 	if err != nil {
 		return "", err
 	}

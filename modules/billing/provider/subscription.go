@@ -32,11 +32,11 @@ type Item struct {
 func (c *Client) Subscriptions(ctx context.Context, customer string) ([]Subscription, error) {
 	params := &stripe.SubscriptionListParams{Customer: stripe.String(customer), Status: stripe.String("all")}
 	params.Limit = stripe.Int64(100)
-	return all(ctx, c.stripe.V1Subscriptions.List(ctx, params), subscriptionOf)
+	return collectAll(ctx, c.stripe.V1Subscriptions.List(ctx, params), subscriptionOf)
 }
 
 func subscriptionOf(s *stripe.Subscription) Subscription {
-	out := Subscription{ID: s.ID, Status: string(s.Status), CancelAt: at(s.CancelAt), Ended: at(s.EndedAt), Created: time.Unix(s.Created, 0).UTC()}
+	out := Subscription{ID: s.ID, Status: string(s.Status), CancelAt: timeOf(s.CancelAt), Ended: timeOf(s.EndedAt), Created: time.Unix(s.Created, 0).UTC()}
 	if s.Schedule != nil {
 		out.Schedule = s.Schedule.ID
 	}
@@ -57,7 +57,7 @@ func subscriptionOf(s *stripe.Subscription) Subscription {
 		}
 		out.Items = append(out.Items, item)
 		if !item.Metered || out.PeriodEnd == nil {
-			out.PeriodStart, out.PeriodEnd = at(i.CurrentPeriodStart), at(i.CurrentPeriodEnd)
+			out.PeriodStart, out.PeriodEnd = timeOf(i.CurrentPeriodStart), timeOf(i.CurrentPeriodEnd)
 		}
 	}
 	if s.CancelAtPeriodEnd && out.CancelAt == nil {
@@ -66,9 +66,9 @@ func subscriptionOf(s *stripe.Subscription) Subscription {
 	return out
 }
 
-// changed returns the item changes that move a subscription to other prices: it keeps common items, deletes
+// itemChanges returns the item changes that move a subscription to other prices: it keeps common items, deletes
 // extra ones and adds missing ones.
-func (s Subscription) changed(to Prices) (items []Order) {
+func (s Subscription) itemChanges(to Prices) (items []Order) {
 	base, metered := "", ""
 	for _, i := range s.Items {
 		switch {
@@ -93,7 +93,7 @@ func (s Subscription) changed(to Prices) (items []Order) {
 }
 
 // Fits reports whether a subscription has exactly the prices of a plan.
-func (s Subscription) Fits(p Prices) bool { return len(s.changed(p)) == 0 }
+func (s Subscription) Fits(p Prices) bool { return len(s.itemChanges(p)) == 0 }
 
 // Order is the change of one item of a subscription.
 type Order struct {
@@ -105,8 +105,8 @@ type Order struct {
 // Upgrade changes the prices of a subscription now and bills the difference immediately. If the payment fails,
 // nothing changes.
 func (c *Client) Upgrade(ctx context.Context, s Subscription, to Prices, key string) error {
-	params := &stripe.SubscriptionUpdateParams{Params: once(key), ProrationBehavior: stripe.String("always_invoice"), PaymentBehavior: stripe.String("pending_if_incomplete")}
-	for _, o := range s.changed(to) {
+	params := &stripe.SubscriptionUpdateParams{Params: idempotentParams(key), ProrationBehavior: stripe.String("always_invoice"), PaymentBehavior: stripe.String("pending_if_incomplete")}
+	for _, o := range s.itemChanges(to) {
 		item := &stripe.SubscriptionUpdateItemParams{}
 		if o.Item != "" {
 			item.ID = stripe.String(o.Item)
@@ -127,7 +127,7 @@ func (c *Client) Upgrade(ctx context.Context, s Subscription, to Prices, key str
 
 // EndAtPeriod cancels a subscription at the end of its period, or takes the cancellation back.
 func (c *Client) EndAtPeriod(ctx context.Context, id string, end bool, key string) error {
-	_, err := c.stripe.V1Subscriptions.Update(ctx, id, &stripe.SubscriptionUpdateParams{Params: once(key), CancelAtPeriodEnd: new(end)})
+	_, err := c.stripe.V1Subscriptions.Update(ctx, id, &stripe.SubscriptionUpdateParams{Params: idempotentParams(key), CancelAtPeriodEnd: new(end)})
 	return err
 }
 
@@ -135,7 +135,7 @@ func (c *Client) EndAtPeriod(ctx context.Context, id string, end bool, key strin
 func (c *Client) Downgrade(ctx context.Context, s Subscription, to Prices, key string) error {
 	schedule := s.Schedule
 	if schedule == "" {
-		made, err := c.stripe.V1SubscriptionSchedules.Create(ctx, &stripe.SubscriptionScheduleCreateParams{Params: once(key + ":schedule"), FromSubscription: stripe.String(s.ID)})
+		made, err := c.stripe.V1SubscriptionSchedules.Create(ctx, &stripe.SubscriptionScheduleCreateParams{Params: idempotentParams(key + ":schedule"), FromSubscription: stripe.String(s.ID)})
 		if err != nil {
 			return err
 		}
@@ -145,24 +145,24 @@ func (c *Client) Downgrade(ctx context.Context, s Subscription, to Prices, key s
 	if err != nil {
 		return err
 	}
-	present := &stripe.SubscriptionScheduleUpdatePhaseParams{EndDate: unix(s.PeriodEnd)}
+	present := &stripe.SubscriptionScheduleUpdatePhaseParams{EndDate: unixOf(s.PeriodEnd)}
 	if len(found.Phases) > 0 {
 		present.StartDate = new(found.Phases[0].StartDate)
 	}
 	for _, i := range s.Items {
 		present.Items = append(present.Items, phaseItem(i.Price, i.Metered))
 	}
-	next := &stripe.SubscriptionScheduleUpdatePhaseParams{StartDate: unix(s.PeriodEnd), Items: []*stripe.SubscriptionScheduleUpdatePhaseItemParams{phaseItem(to.Base, false)},
+	next := &stripe.SubscriptionScheduleUpdatePhaseParams{StartDate: unixOf(s.PeriodEnd), Items: []*stripe.SubscriptionScheduleUpdatePhaseItemParams{phaseItem(to.Base, false)},
 		Duration: &stripe.SubscriptionScheduleUpdatePhaseDurationParams{Interval: stripe.String("month"), IntervalCount: stripe.Int64(1)}}
 	if to.Metered != "" {
 		next.Items = append(next.Items, phaseItem(to.Metered, true))
 	}
-	_, err = c.stripe.V1SubscriptionSchedules.Update(ctx, schedule, &stripe.SubscriptionScheduleUpdateParams{Params: once(key), EndBehavior: stripe.String("release"),
+	_, err = c.stripe.V1SubscriptionSchedules.Update(ctx, schedule, &stripe.SubscriptionScheduleUpdateParams{Params: idempotentParams(key), EndBehavior: stripe.String("release"),
 		ProrationBehavior: stripe.String("none"), Phases: []*stripe.SubscriptionScheduleUpdatePhaseParams{present, next}})
 	return err
 }
 
-func unix(t *time.Time) *int64 {
+func unixOf(t *time.Time) *int64 {
 	if t == nil {
 		return nil
 	}
@@ -179,7 +179,7 @@ func phaseItem(price string, metered bool) *stripe.SubscriptionScheduleUpdatePha
 
 // Release discards the schedule of a subscription.
 func (c *Client) Release(ctx context.Context, schedule, key string) error {
-	_, err := c.stripe.V1SubscriptionSchedules.Release(ctx, schedule, &stripe.SubscriptionScheduleReleaseParams{Params: once(key)})
+	_, err := c.stripe.V1SubscriptionSchedules.Release(ctx, schedule, &stripe.SubscriptionScheduleReleaseParams{Params: idempotentParams(key)})
 	return err
 }
 
@@ -195,7 +195,7 @@ func (c *Client) Planned(ctx context.Context, schedule string, now time.Time) (p
 		}
 		for _, i := range phase.Items {
 			if i.Price != nil && i.Quantity > 0 {
-				return i.Price.ID, at(phase.StartDate), nil
+				return i.Price.ID, timeOf(phase.StartDate), nil
 			}
 		}
 	}
@@ -218,7 +218,7 @@ type Line struct {
 // PreviewUpgrade returns what Upgrade would bill now.
 func (c *Client) PreviewUpgrade(ctx context.Context, customer string, s Subscription, to Prices) (Preview, error) {
 	details := &stripe.InvoiceCreatePreviewSubscriptionDetailsParams{ProrationBehavior: stripe.String("always_invoice")}
-	for _, o := range s.changed(to) {
+	for _, o := range s.itemChanges(to) {
 		item := &stripe.InvoiceCreatePreviewSubscriptionDetailsItemParams{}
 		if o.Item != "" {
 			item.ID = stripe.String(o.Item)

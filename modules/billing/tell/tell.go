@@ -58,7 +58,7 @@ const noteSQL = `INSERT INTO billing_notices (account_id, kind, period) VALUES (
 
 const batch = 100
 
-type due struct {
+type dueNotice struct {
 	accountID, kind, period  string
 	number                   int64
 	team, plan, email, named string
@@ -72,7 +72,7 @@ var kinds = map[string]notices.Kind{
 
 // Run sends the notices that are due.
 func (s *Service) Run(ctx context.Context) error {
-	list, err := db.All(ctx, s.db.SQL, func(d *due) []any {
+	list, err := db.All(ctx, s.db.SQL, func(d *dueNotice) []any {
 		return []any{&d.accountID, &d.kind, &d.period, &d.number, &d.team, &d.plan, &d.email, &d.named}
 	}, dueSQL, batch)
 	if err != nil {
@@ -80,12 +80,12 @@ func (s *Service) Run(ctx context.Context) error {
 	}
 	var failed []error
 	for _, d := range list {
-		failed = append(failed, s.one(ctx, d))
+		failed = append(failed, s.sendNotice(ctx, d))
 	}
 	return errors.Join(failed...)
 }
 
-func (s *Service) one(ctx context.Context, d due) error {
+func (s *Service) sendNotice(ctx context.Context, d dueNotice) error {
 	n := notices.Notice{To: d.email, Kind: kinds[d.kind], BaseURL: s.baseURL, Path: accounts.UpgradeURL,
 		Names: map[string]string{"name": d.named, "team": d.team, "plan": d.plan, "number": strconv.FormatInt(d.number, 10)}}
 	return s.mailer.Send(ctx, n, func(ctx context.Context, tx db.Execer) (bool, error) {

@@ -21,7 +21,7 @@ type signatures struct{ accountID, secret string }
 
 func (s signatures) SignedBy(_ context.Context, accountID, path, signature string, body []byte) (string, error) {
 	if accountID != s.accountID {
-		return "", fault.Missing("webhook", path)
+		return "", fault.NoSuch("webhook", path)
 	}
 	return "wh_1", webhooksig.Verify(s.secret, signature, body, time.Now())
 }
@@ -182,7 +182,7 @@ func TestWhoWaitsIsToldOfTheNextRequest(t *testing.T) {
 		t.Error("of three requests one is given, and has_more is false")
 	}
 	s.Drain()
-	if _, err := s.List(t.Context(), "acc_a", Query{After: 1000, Wait: MaxWait}); fault.KindOf(err) != fault.Away {
+	if _, err := s.List(t.Context(), "acc_a", Query{After: 1000, Wait: MaxWait}); fault.KindOf(err) != fault.Unavailable {
 		t.Errorf("waiting during a stop ends with %v, want Away", err)
 	}
 }

@@ -91,7 +91,7 @@ type Received struct {
 // account's.
 func (s *Service) Receive(ctx context.Context, in Received) (int, error) {
 	if !s.knows(in) {
-		return 0, fault.Missing("receiver", in.AccountID)
+		return 0, fault.NoSuch("receiver", in.AccountID)
 	}
 	r := newRequest(in, time.Now())
 	r.WebhookID, r.Unsigned = s.signer(ctx, in)
@@ -205,7 +205,7 @@ func (s *Service) List(ctx context.Context, accountID string, q Query) (Shown, e
 		case <-over.C:
 			return out, nil
 		case <-s.draining:
-			return Shown{}, &fault.Error{Kind: fault.Away, Code: fault.CodeUnavailable, RetryAfter: time.Second, Message: "The service is stopping"}
+			return Shown{}, &fault.Error{Kind: fault.Unavailable, Code: fault.CodeUnavailable, RetryAfter: time.Second, Message: "The service is stopping"}
 		case <-ctx.Done():
 			return Shown{}, ctx.Err()
 		}

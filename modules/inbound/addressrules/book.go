@@ -23,11 +23,11 @@ type Domains interface {
 type Book struct {
 	db      *db.DB
 	domains Domains
-	known   *cache.Cache[owned, Rules]
+	known   *cache.Cache[accountDomain, Rules]
 }
 
-// owned is a domain as one account has it.
-type owned struct{ accountID, domainID string }
+// accountDomain is a domain as one account has it.
+type accountDomain struct{ accountID, domainID string }
 
 const (
 	knownFor      = 5 * time.Second // how long another process may go by old rules
@@ -37,7 +37,7 @@ const (
 // NewBook returns a new book.
 func NewBook(d *db.DB, domains Domains) *Book {
 	return &Book{db: d, domains: domains,
-		known: cache.New(cache.Config[owned, Rules]{Max: 20_000, TTL: knownFor, LoadTimeout: lookupTimeout})}
+		known: cache.New(cache.Config[accountDomain, Rules]{Max: 20_000, TTL: knownFor, LoadTimeout: lookupTimeout})}
 }
 
 // Get returns the rules of a domain of the account. Error: NotFound for the domain.
@@ -45,7 +45,7 @@ func (b *Book) Get(ctx context.Context, accountID, domainID string) (Rules, erro
 	if _, err := b.domains.Get(ctx, accountID, domainID); err != nil {
 		return Rules{}, err
 	}
-	return b.read(ctx, owned{accountID, domainID})
+	return b.read(ctx, accountDomain{accountID, domainID})
 }
 
 const putSQL = `
@@ -71,21 +71,21 @@ func (b *Book) Put(ctx context.Context, accountID, domainID string, r Rules) (Ru
 	if _, err := b.db.Hot.ExecContext(ctx, putSQL, accountID, domainID, string(text), r.CatchAll); err != nil {
 		return Rules{}, fmt.Errorf("put address rules: %w", err)
 	}
-	b.known.Invalidate(owned{accountID, domainID})
+	b.known.Invalidate(accountDomain{accountID, domainID})
 	return r, nil
 }
 
 // Accepts tells whether the address with the local part exists at the domain of the account.
 func (b *Book) Accepts(ctx context.Context, accountID, domainID, local string) (bool, error) {
-	rules, err := b.known.Get(ctx, owned{accountID, domainID}, b.read)
+	rules, err := b.known.Get(ctx, accountDomain{accountID, domainID}, b.read)
 	return err == nil && rules.Accepts(local), err
 }
 
-func (b *Book) read(ctx context.Context, of owned) (Rules, error) {
+func (b *Book) read(ctx context.Context, of accountDomain) (Rules, error) {
 	row, err := b.db.Ent.AddressRuleSet.Query().Where(addressruleset.DomainID(of.domainID), addressruleset.AccountID(of.accountID)).Only(ctx)
 	switch {
 	case ent.IsNotFound(err):
-		return anything, nil
+		return acceptAll, nil
 	case err != nil:
 		return Rules{}, fmt.Errorf("read address rules: %w", err)
 	}

@@ -23,7 +23,7 @@ type registry struct{}
 
 func (registry) Get(_ context.Context, accountID, id string) (*ent.Domain, error) {
 	if accountID != account || id != domainID {
-		return nil, fault.Missing("domain", id)
+		return nil, fault.NoSuch("domain", id)
 	}
 	return &ent.Domain{ID: id}, nil
 }

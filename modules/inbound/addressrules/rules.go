@@ -27,8 +27,8 @@ type Rules struct {
 	CatchAll bool
 }
 
-// anything is the rules of a domain that has none.
-var anything = Rules{CatchAll: true}
+// acceptAll is the rules of a domain that has none.
+var acceptAll = Rules{CatchAll: true}
 
 // Validate reports every wrong field.
 func (r Rules) Validate() error {
@@ -68,16 +68,16 @@ func (r Rules) Accepts(local string) bool {
 		return true
 	}
 	for _, rule := range r.Rules {
-		if matches(strings.ToLower(rule.Match), local) {
+		if matchPattern(strings.ToLower(rule.Match), local) {
 			return rule.Action == Accept
 		}
 	}
 	return r.CatchAll
 }
 
-// matches compares a text with a pattern in which * stands for any characters. It
+// matchPattern compares a text with a pattern in which * stands for any characters. It
 // takes each part between two stars at its first place, which is enough.
-func matches(pattern, text string) bool {
+func matchPattern(pattern, text string) bool {
 	first, rest, starred := strings.Cut(pattern, "*")
 	if !starred {
 		return pattern == text

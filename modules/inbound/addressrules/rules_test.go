@@ -15,12 +15,12 @@ func TestRulesMatch(t *testing.T) {
 		"*x*": {"x axb", "ab"}, "a**b": {"ab a-b", "a"}, "a*a": {"aa aba", "a"},
 	} {
 		for text := range strings.FieldsSeq(texts[0]) {
-			if !matches(pattern, text) {
+			if !matchPattern(pattern, text) {
 				t.Errorf("%s does not match %s", pattern, text)
 			}
 		}
 		for text := range strings.FieldsSeq(texts[1]) {
-			if matches(pattern, text) {
+			if matchPattern(pattern, text) {
 				t.Errorf("%s matches %s", pattern, text)
 			}
 		}

@@ -36,29 +36,29 @@ func Bodies(text, htmlText string, e *ent.ReceivedEmail, m *message.Message) (ne
 		if original == "" {
 			original = plaintext.Of(m.HTML)
 		}
-		newText = separated(text, "\n\n") + plain.String() + original
+		newText = appendSeparated(text, "\n\n") + plain.String() + original
 	}
 	if htmlText == "" && m.HTML == "" {
 		return newText, ""
 	}
 	below := m.HTML
 	if below == "" {
-		below = preformatted(m.Text)
+		below = formatPreformatted(m.Text)
 	}
 	if htmlText == "" && text != "" {
-		htmlText = preformatted(text)
+		htmlText = formatPreformatted(text)
 	}
-	return newText, separated(htmlText, "<br>\n") + rich.String() + below
+	return newText, appendSeparated(htmlText, "<br>\n") + rich.String() + below
 }
 
-func separated(text, by string) string {
+func appendSeparated(text, by string) string {
 	if text == "" {
 		return ""
 	}
 	return text + by
 }
 
-func preformatted(text string) string {
+func formatPreformatted(text string) string {
 	return `<div style="white-space: pre-wrap">` + html.EscapeString(text) + "</div>"
 }
 
@@ -102,13 +102,13 @@ func Files(ctx context.Context, content Content, m *message.Message, into *intak
 		if f.Size > 0 {
 			data = octets[begin:ends[i]:ends[i]]
 		}
-		files = append(files, attached(i, f, data))
+		files = append(files, newAttachment(i, f, data))
 		begin = ends[i]
 	}
 	return files, nil
 }
 
-func attached(i int, f message.File, data []byte) sending.Attachment {
+func newAttachment(i int, f message.File, data []byte) sending.Attachment {
 	out := sending.Attachment{Name: f.Filename, ContentType: f.ContentType, Data: data}
 	if out.Name == "" {
 		out.Name = fmt.Sprintf("file-%d%s", i+1, extensionOf(f.ContentType))

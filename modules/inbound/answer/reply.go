@@ -25,10 +25,10 @@ func To(e *ent.ReceivedEmail) (to []sending.Mailbox) {
 	return nil
 }
 
-// Threaded adds the fields that join a reply to its thread, unless the email has
+// WithThreadHeaders adds the fields that join a reply to its thread, unless the email has
 // nothing to join to.
-func Threaded(headers []shape.Header, e *ent.ReceivedEmail) ([]shape.Header, error) {
-	inReplyTo, references := thread(e)
+func WithThreadHeaders(headers []shape.Header, e *ent.ReceivedEmail) ([]shape.Header, error) {
+	inReplyTo, references := threadHeaders(e)
 	if inReplyTo == "" {
 		return headers, nil
 	}
@@ -43,22 +43,22 @@ func Threaded(headers []shape.Header, e *ent.ReceivedEmail) ([]shape.Header, err
 // maxReferences keeps a field below what a header value may have, 998 characters.
 const maxReferences = 900
 
-// thread gives the fields of a reply (RFC 5322 section 3.6.4): the ids of the parent's
+// threadHeaders gives the fields of a reply (RFC 5322 section 3.6.4): the ids of the parent's
 // References, or of its In-Reply-To when it has none, then its own. When they are too
-// many the first, where the thread began, and the last stay.
-func thread(e *ent.ReceivedEmail) (inReplyTo, references string) {
-	own := bracketed(e.MessageID)
+// many the first, where the threadHeaders began, and the last stay.
+func threadHeaders(e *ent.ReceivedEmail) (inReplyTo, references string) {
+	own := formatMessageID(e.MessageID)
 	if own == "" {
 		return "", ""
 	}
 	var before []string
 	for _, id := range e.References {
-		if id = bracketed(id); id != "" {
+		if id = formatMessageID(id); id != "" {
 			before = append(before, id)
 		}
 	}
 	if len(before) == 0 && e.InReplyTo != nil {
-		if id := bracketed(*e.InReplyTo); id != "" {
+		if id := formatMessageID(*e.InReplyTo); id != "" {
 			before = []string{id}
 		}
 	}
@@ -77,9 +77,9 @@ func thread(e *ent.ReceivedEmail) (inReplyTo, references string) {
 	return own, references + own
 }
 
-// bracketed is a message id as a field has it; empty when a stranger's id could not
+// formatMessageID is a message id as a field has it; empty when a stranger's id could not
 // stand there.
-func bracketed(id string) string {
+func formatMessageID(id string) string {
 	if id == "" || len(id) > 250 || strings.ContainsFunc(id, func(r rune) bool { return r <= ' ' || r >= 0x7f || r == '<' || r == '>' }) {
 		return ""
 	}

@@ -28,7 +28,7 @@ func TestThreads(t *testing.T) {
 		"an id that is huge":  {ent.ReceivedEmail{MessageID: strings.Repeat("x", 300)}, "", ""},
 		"references too many": {ent.ReceivedEmail{MessageID: "3@x", References: long}, "<3@x>", ""},
 	} {
-		answer, references := thread(&c.email)
+		answer, references := threadHeaders(&c.email)
 		if answer != c.answer || c.thread_ != "" && references != c.thread_ || len(references) > maxReferences {
 			t.Errorf("%s: %q and %q", name, answer, references)
 		}

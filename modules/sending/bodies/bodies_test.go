@@ -100,7 +100,7 @@ func (w *world) moved(t *testing.T) int {
 
 // seen is all that a reader gets of an email.
 type seen struct {
-	Whole   records.Whole
+	Whole   records.EmailDetail
 	Body    *ent.Email
 	Snippet string
 	Raw     string
@@ -279,7 +279,7 @@ func TestTheServiceMovesByItself(t *testing.T) {
 	if err := w.Mover.Start(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	expect.Within(t, 30*time.Second, "it was tried", func() bool { return w.Count(t, `body_moves WHERE attempts > 0`) > 0 })
+	expect.EventuallyWithin(t, 30*time.Second, "it was tried", func() bool { return w.Count(t, `body_moves WHERE attempts > 0`) > 0 })
 	if w.moved(t) != 0 {
 		t.Error("moved while the store is away")
 	}
@@ -287,7 +287,7 @@ func TestTheServiceMovesByItself(t *testing.T) {
 		t.Errorf("while the store is away the oldest is behind by %s, %v", behind, err)
 	}
 	w.back()
-	expect.Within(t, 60*time.Second, "all bodies are in the store", func() bool { w.due(t); return w.moved(t) == 20 })
+	expect.EventuallyWithin(t, 60*time.Second, "all bodies are in the store", func() bool { w.due(t); return w.moved(t) == 20 })
 	if needed, err := bodies.Needed(t.Context(), w.DB); err != nil || !needed {
 		t.Errorf("the store is needed: %v, %v", needed, err)
 	}
@@ -297,7 +297,7 @@ func TestTheServiceMovesByItself(t *testing.T) {
 	if _, err := w.Records.Erase(t.Context(), sendingtest.Account, "bob@example.net"); err != nil {
 		t.Fatal(err)
 	}
-	expect.Within(t, 60*time.Second, "no object is left", func() bool {
+	expect.EventuallyWithin(t, 60*time.Second, "no object is left", func() bool {
 		w.due(t)
 		return len(w.store.Objects(t)) == 0 && w.Count(t, "body_moves") == 0
 	})

@@ -37,7 +37,7 @@ func TestTheStoreIsAwayForAWhile(t *testing.T) {
 		t.Errorf("right after failures %d moves are claimed", len(moves))
 	}
 	w.back()
-	expect.Within(t, 20*time.Second, "one move is tried after the wait", func() bool {
+	expect.EventuallyWithin(t, 20*time.Second, "one move is tried after the wait", func() bool {
 		moves := w.claim(t)
 		if len(moves) > 1 {
 			t.Fatalf("%d moves are claimed to find out whether the store is back", len(moves))
@@ -55,7 +55,7 @@ func TestTheStoreIsAwayForAWhile(t *testing.T) {
 		"raw":    second1(w.Composer.Raw(t.Context(), sendingtest.Account, first)),
 		"resend": second1(w.Sending.Resend(t.Context(), w.Caller(), sending.Resend{EmailID: first})),
 	} {
-		if fault.KindOf(err) != fault.Away || !strings.Contains(fault.From(err).Message, "object store") {
+		if fault.KindOf(err) != fault.Unavailable || !strings.Contains(fault.From(err).Message, "object store") {
 			t.Errorf("%s while the store is away: %v, want Away that names the object store", what, err)
 		}
 	}
@@ -174,7 +174,7 @@ func TestAnObjectThatIsLostOrChanged(t *testing.T) {
 			id := w.delivered(t, m)
 			w.work(t)
 			w.store.Fault(answer)
-			if whole, err := w.Records.Whole(t.Context(), sendingtest.Account, id); fault.KindOf(err) != fault.Away {
+			if whole, err := w.Records.Whole(t.Context(), sendingtest.Account, id); fault.KindOf(err) != fault.Unavailable {
 				t.Errorf("%s: the email %s is read as %v, %v; want that the store is away", name, kind, whole.HTML, err)
 			}
 			w.back()

@@ -154,7 +154,7 @@ const (
 )
 
 // owner has a share of the budget for what the process does by itself.
-var owner = intake.Owner{Account: "bodies on their way to the object store"}
+var owner = intake.Tenant{Account: "bodies on their way to the object store"}
 
 // upload writes the object of an email, if it is finished and has a body.
 func (s *Service) upload(ctx context.Context, m move) (out moved, err error) {
@@ -172,7 +172,7 @@ func (s *Service) upload(ctx context.Context, m move) (out moved, err error) {
 		return moved{outcome: unfinished}, nil
 	}
 	out = moved{outcome: stored, size: b.texts + b.mime}
-	packed := s.budget.Content(intake.Terms{Owner: owner, Small: smallBody, Most: 2*out.size + smallBody, Patience: moveLease})
+	packed := s.budget.NewContent(intake.Terms{Tenant: owner, MaxMemory: smallBody, MaxSize: 2*out.size + smallBody, Patience: moveLease})
 	defer packed.Close()
 	switch {
 	case m.file != nil:
@@ -185,6 +185,6 @@ func (s *Service) upload(ctx context.Context, m move) (out moved, err error) {
 	if err != nil {
 		return out, fmt.Errorf("read the body of email %s: %w", m.emailID, err)
 	}
-	packed.Whole()
-	return out, s.ask(ctx, m, func() error { return blob.Keep(ctx, s.objects, m.key, packed, packed.Size()) })
+	packed.Finish()
+	return out, s.ask(ctx, m, func() error { return blob.PutVerified(ctx, s.objects, m.key, packed, packed.Size()) })
 }

@@ -18,7 +18,7 @@ const (
 
 func (s *Service) packTexts(ctx context.Context, m move, b body, to io.Writer) (snippet string, err error) {
 	if b.texts > smallBody {
-		release, err := s.budget.Work(ctx, owner, 2*b.texts, moveLease)
+		release, err := s.budget.AcquireWork(ctx, owner, 2*b.texts, moveLease)
 		if err != nil {
 			return "", err
 		}
@@ -80,7 +80,7 @@ func (s *Service) packRelayed(ctx context.Context, m move, b body, to io.Writer)
 
 func (s *Service) packFile(ctx context.Context, m move, b body, to io.Writer) error {
 	if b.texts > smallBody {
-		release, err := s.budget.Work(ctx, owner, 2*b.texts, moveLease)
+		release, err := s.budget.AcquireWork(ctx, owner, 2*b.texts, moveLease)
 		if err != nil {
 			return err
 		}

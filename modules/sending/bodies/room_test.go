@@ -37,7 +37,7 @@ func TestMovedBodiesLeaveLittleRoomTaken(t *testing.T) {
 	if err := w.Delivery.Start(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	expect.Within(t, time.Minute, "all are delivered", func() bool { return w.Count(t, `emails WHERE status = 'delivered'`) == n })
+	expect.EventuallyWithin(t, time.Minute, "all are delivered", func() bool { return w.Count(t, `emails WHERE status = 'delivered'`) == n })
 	size := func() (octets int) {
 		w.Exec(t, `VACUUM FULL emails`)
 		if err := w.DB.SQL.QueryRowContext(t.Context(), `SELECT pg_total_relation_size('emails')`).Scan(&octets); err != nil {
@@ -50,7 +50,7 @@ func TestMovedBodiesLeaveLittleRoomTaken(t *testing.T) {
 		w.work(t)
 	}
 	var after int
-	expect.Within(t, time.Minute, "less than half is left, once no open transaction needs the rows of before", func() bool {
+	expect.EventuallyWithin(t, time.Minute, "less than half is left, once no open transaction needs the rows of before", func() bool {
 		after = size()
 		return after <= before/2
 	})

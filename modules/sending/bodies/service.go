@@ -55,7 +55,7 @@ type Service struct {
 type objects struct {
 	blob.Store
 
-	prompt *blob.Prompt
+	prompt *blob.InteractiveStore
 }
 
 const (
@@ -75,7 +75,7 @@ func New(p Params) (*Service, error) {
 	}
 	s := &Service{config: p.Config, db: p.DB, budget: p.Budget, node: p.Node, log: p.Logger, tasks: worker.NewTasks(p.Logger, p.Workers)}
 	if p.Objects != nil {
-		s.objects = &objects{p.Objects, blob.NewPrompt(p.Objects)}
+		s.objects = &objects{p.Objects, blob.NewInteractiveStore(p.Objects)}
 	}
 	if err := s.measure(p.Registry); err != nil {
 		return nil, err

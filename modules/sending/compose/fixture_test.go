@@ -73,10 +73,10 @@ func (f *fixture) load(t *testing.T, id string) *Email {
 }
 
 // free tells whether nothing of the budget is held.
-func (f *fixture) free() bool { return f.Budget.Held() == intake.Held{} }
+func (f *fixture) free() bool { return f.Budget.Usage() == intake.Usage{} }
 
 // wire gives the message as it goes out, verified.
-func (f *fixture) wire(t *testing.T, id string) *message.Whole {
+func (f *fixture) wire(t *testing.T, id string) *message.FullMessage {
 	t.Helper()
 	signed, done, err := f.Sign(t.Context(), f.load(t, id))
 	if err != nil {
@@ -90,7 +90,7 @@ func (f *fixture) wire(t *testing.T, id string) *message.Whole {
 			t.Errorf("%s is not signed: %s", name, signature)
 		}
 	}
-	parsed, err := message.ReadWhole(bytes.NewReader(signed.Raw), message.Bounds{})
+	parsed, err := message.ReadFull(bytes.NewReader(signed.Raw), message.Bounds{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -53,7 +53,7 @@ func (c *Composer) signHeavy(ctx context.Context, o *Email) (msg Signed, err err
 			o.held.close()
 		}
 	}()
-	owner := intake.Owner{Account: o.accountID}
+	owner := intake.Tenant{Account: o.accountID}
 	// Files first and memory then, everywhere: so nobody waits for who waits for him.
 	out, err := c.roomFor(ctx, o, o.composedSize())
 	if err != nil {
@@ -66,17 +66,17 @@ func (c *Composer) signHeavy(ctx context.Context, o *Email) (msg Signed, err err
 		}
 		defer func() { o.mime = nil; in.Close() }()
 	}
-	release, err := c.budget.Work(ctx, owner, o.composeMemory(), composePatience)
+	release, err := c.budget.AcquireWork(ctx, owner, o.composeMemory(), composePatience)
 	if err != nil {
 		return Signed{}, lackOfRoom(ctx, o, err)
 	}
 	defer release()
-	err = intake.Guarded(func() error {
-		msg, err = c.composeAndSign(ctx, o, func(size int) ([]byte, error) { return out.Blank(ctx, int64(size)) })
+	err = intake.RecoverDiskFault(func() error {
+		msg, err = c.composeAndSign(ctx, o, func(size int) ([]byte, error) { return out.Extend(ctx, int64(size)) })
 		return err
 	})
-	out.Whole()
-	out.Rest() // it is read again as the server takes it
+	out.Finish()
+	out.EvictPages() // it is read again as the server takes it
 	switch {
 	case errors.Is(err, intake.ErrFull), errors.Is(err, intake.ErrCut):
 		return Signed{}, lackOfRoom(ctx, o, err)
@@ -88,7 +88,7 @@ func (c *Composer) signHeavy(ctx context.Context, o *Email) (msg Signed, err err
 
 // roomFor is a content of the message with room for so many octets.
 func (c *Composer) roomFor(ctx context.Context, o *Email, octets int64) (*intake.Content, error) {
-	content := c.budget.Content(intake.Terms{Owner: intake.Owner{Account: o.accountID}, Most: octets, Patience: composePatience})
+	content := c.budget.NewContent(intake.Terms{Tenant: intake.Tenant{Account: o.accountID}, MaxSize: octets, Patience: composePatience})
 	o.held = append(o.held, content)
 	if err := content.Reserve(ctx, octets); err != nil {
 		return nil, lackOfRoom(ctx, o, err)
@@ -101,7 +101,7 @@ func lackOfRoom(ctx context.Context, o *Email, err error) error {
 	if ctx.Err() != nil {
 		return fmt.Errorf("wait for room to compose email %s: %w", o.id, context.Cause(ctx))
 	}
-	return fault.Unavailable(fmt.Errorf("room to compose email %s: %w", o.id, err))
+	return fault.DatabaseUnavailable(fmt.Errorf("room to compose email %s: %w", o.id, err))
 }
 
 // heavySevenBit makes the other form of a heavy message in a file as well, once.
@@ -117,7 +117,7 @@ func (c *Composer) heavySevenBit(ctx context.Context, o *Email, compose func() (
 		if err != nil {
 			return nil, err
 		}
-		release, err := c.budget.Work(ctx, intake.Owner{Account: o.accountID}, 4*int64(o.Size), composePatience)
+		release, err := c.budget.AcquireWork(ctx, intake.Tenant{Account: o.accountID}, 4*int64(o.Size), composePatience)
 		if err != nil {
 			return nil, lackOfRoom(ctx, o, err)
 		}
@@ -129,7 +129,7 @@ func (c *Composer) heavySevenBit(ctx context.Context, o *Email, compose func() (
 		if err := content.Append(ctx, raw); err != nil {
 			return nil, lackOfRoom(ctx, o, err)
 		}
-		content.Whole()
+		content.Finish()
 		done, err = content.Bytes()
 		return done, err
 	}

@@ -62,11 +62,11 @@ func TestAHeavyRelayedMessageLeavesFromAFile(t *testing.T) {
 			t.Errorf("for a server without 8BITMIME: %d octets, %v", len(seven), err)
 		}
 	}
-	if held := f.Budget.Held(); held.Working != 0 || held.Reads != 0 {
+	if held := f.Budget.Usage(); held.Working != 0 || held.Reads != 0 {
 		t.Errorf("while it is sent %+v is held", held)
 	}
 	done()
 	if !f.free() {
-		t.Errorf("after it %+v is held", f.Budget.Held())
+		t.Errorf("after it %+v is held", f.Budget.Usage())
 	}
 }

@@ -35,7 +35,7 @@ func (c *Composer) Raw(ctx context.Context, accountID, emailID string) (raw []by
 	if content.Size() > records.MaxBodies {
 		return nil, records.TooManyBodies()
 	}
-	err = intake.Guarded(func() error {
+	err = intake.RecoverDiskFault(func() error {
 		lies, err := content.Bytes()
 		raw = slices.Clone(lies)
 		return err
@@ -47,7 +47,7 @@ func (c *Composer) Raw(ctx context.Context, accountID, emailID string) (raw []by
 // the way put in front. Where its domain sends no more, nothing is tracked in it. The content is nil once
 // the body was deleted; the caller closes it. Errors: NotFound, and Away while too many are looked at.
 func (c *Composer) RawContent(ctx context.Context, accountID, emailID string) (*intake.Content, error) {
-	missing := fault.Missing("email", emailID)
+	missing := fault.NoSuch("email", emailID)
 	emails, err := Load(ctx, c.db.Prepared, []string{emailID})
 	if err != nil {
 		return nil, fmt.Errorf("load email %s: %w", emailID, err)
@@ -78,8 +78,8 @@ func (c *Composer) RawContent(ctx context.Context, accountID, emailID string) (*
 // composeAgain gives an unsigned message in a content of its own. Files come first and memory then, as
 // for heavy messages that leave.
 func (c *Composer) composeAgain(ctx context.Context, o *Email) (_ *intake.Content, err error) {
-	owner := intake.Owner{Account: o.accountID}
-	out := c.budget.Content(intake.Terms{Owner: owner, Small: smallRaw, Most: o.composedSize(), Patience: rawPatience})
+	owner := intake.Tenant{Account: o.accountID}
+	out := c.budget.NewContent(intake.Terms{Tenant: owner, MaxMemory: smallRaw, MaxSize: o.composedSize(), Patience: rawPatience})
 	var drafts contents
 	defer func() {
 		drafts.close()
@@ -89,12 +89,12 @@ func (c *Composer) composeAgain(ctx context.Context, o *Email) (_ *intake.Conten
 	}()
 	where := inMemory
 	if o.Heavy() {
-		draft := c.budget.Content(intake.Terms{Owner: owner, Most: o.composedSize(), Patience: rawPatience})
+		draft := c.budget.NewContent(intake.Terms{Tenant: owner, MaxSize: o.composedSize(), Patience: rawPatience})
 		drafts = append(drafts, draft)
 		if err := errors.Join(draft.Reserve(ctx, o.composedSize()), out.Reserve(ctx, o.composedSize())); err != nil {
 			return nil, lackOfRoom(ctx, o, err)
 		}
-		where = func(size int) ([]byte, error) { return draft.Blank(ctx, int64(size)) }
+		where = func(size int) ([]byte, error) { return draft.Extend(ctx, int64(size)) }
 	}
 	if o.relayed && !o.loaded {
 		in, err := c.loadMIME(ctx, o, rawPatience)
@@ -103,12 +103,12 @@ func (c *Composer) composeAgain(ctx context.Context, o *Email) (_ *intake.Conten
 		}
 		drafts = append(drafts, in)
 	}
-	release, err := c.budget.Work(ctx, owner, o.composeMemory(), rawPatience)
+	release, err := c.budget.AcquireWork(ctx, owner, o.composeMemory(), rawPatience)
 	if err != nil {
 		return nil, lackOfRoom(ctx, o, err)
 	}
 	defer release()
-	err = intake.Guarded(func() error {
+	err = intake.RecoverDiskFault(func() error {
 		raw, err := c.unsigned(ctx, o, where)
 		if err == nil {
 			err = out.Append(ctx, raw)
@@ -118,7 +118,7 @@ func (c *Composer) composeAgain(ctx context.Context, o *Email) (_ *intake.Conten
 	if errors.Is(err, intake.ErrFull) || errors.Is(err, intake.ErrCut) {
 		err = lackOfRoom(ctx, o, err)
 	}
-	out.Whole()
+	out.Finish()
 	return out, err
 }
 

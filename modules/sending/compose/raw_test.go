@@ -86,7 +86,7 @@ func TestRawIsWhatLeftWithoutItsSignature(t *testing.T) {
 		}
 	}
 	if !f.free() {
-		t.Errorf("%+v is held afterwards", f.Budget.Held())
+		t.Errorf("%+v is held afterwards", f.Budget.Usage())
 	}
 }
 
@@ -140,6 +140,6 @@ func TestRawInMemoryIsBounded(t *testing.T) {
 	}
 	content.Close()
 	if !f.free() {
-		t.Errorf("%+v is held afterwards", f.Budget.Held())
+		t.Errorf("%+v is held afterwards", f.Budget.Usage())
 	}
 }

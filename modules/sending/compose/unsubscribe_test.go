@@ -20,7 +20,7 @@ func (r *tracker) Rewrite(_ context.Context, m tracking.Message, html, text stri
 	return html + "<!-- tracked -->", text + " (tracked)", nil
 }
 
-func header(m *message.Whole, name string) (values []string) {
+func header(m *message.FullMessage, name string) (values []string) {
 	for _, h := range m.Header {
 		if strings.EqualFold(h.Name, name) {
 			values = append(values, h.Value)

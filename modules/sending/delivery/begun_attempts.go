@@ -19,12 +19,12 @@ import (
 // when they were claimed, which is all of them unless a lane is full, count as begun from their claim and
 // need no record.
 
-// begunPace is the minimum time between two such statements.
-const begunPace = 10 * time.Millisecond
+// begunInterval is the minimum time between two such statements.
+const begunInterval = 10 * time.Millisecond
 
-// begun tracks the deliveries of this process that were claimed ahead, reached their final dot, and are not
+// begunAttempts tracks the deliveries of this process that were claimed ahead, reached their final dot, and are not
 // settled yet.
-type begun struct {
+type begunAttempts struct {
 	node Node
 	db   *db.DB
 	// store writes all of them. Rounds are numbered from 1, so that a late round does not overwrite a newer
@@ -44,14 +44,14 @@ type round struct {
 	err  error
 }
 
-// note records that a recipient reached its final dot, and returns once the record is stored.
-func (b *begun) note(ctx context.Context, recipientID int64) error {
+// recordFinalDot records that a recipient reached its final dot, and returns once the record is stored.
+func (b *begunAttempts) recordFinalDot(ctx context.Context, recipientID int64) error {
 	b.mutex.Lock()
 	if b.held == nil {
 		b.held = map[int64]struct{}{}
 	}
 	b.held[recipientID] = struct{}{}
-	r := b.join()
+	r := b.joinRound()
 	b.mutex.Unlock()
 	select {
 	case <-r.over:
@@ -61,25 +61,25 @@ func (b *begun) note(ctx context.Context, recipientID int64) error {
 	}
 }
 
-// show stores the current state unless that has been done before. Until then, all deliveries of this process
+// storeInitialState stores the current state unless that has been done before. Until then, all deliveries of this process
 // count as begun.
-func (b *begun) show() {
+func (b *begunAttempts) storeInitialState() {
 	b.mutex.Lock()
 	defer b.mutex.Unlock()
 	if b.number == 0 && b.next == nil {
-		b.join()
+		b.joinRound()
 	}
 }
 
-// shown reports whether the state has ever been stored.
-func (b *begun) shown() bool {
+// hasStoredState reports whether the state has ever been stored.
+func (b *begunAttempts) hasStoredState() bool {
 	b.mutex.Lock()
 	defer b.mutex.Unlock()
 	return b.number > 0
 }
 
-// forget drops deliveries whose outcomes are stored or whose claims were undone.
-func (b *begun) forget(jobs ...Job) {
+// forgetJobs drops deliveries whose outcomes are stored or whose claims were undone.
+func (b *begunAttempts) forgetJobs(jobs ...Job) {
 	b.mutex.Lock()
 	defer b.mutex.Unlock()
 	for _, d := range jobs {
@@ -87,20 +87,20 @@ func (b *begun) forget(jobs ...Job) {
 	}
 }
 
-// join returns the round that is collecting waiters. The lock is held.
-func (b *begun) join() *round {
+// joinRound returns the round that is collecting waiters. The lock is held.
+func (b *begunAttempts) joinRound() *round {
 	if b.next == nil {
 		b.next = &round{over: make(chan struct{})}
 	}
 	if !b.running {
 		b.running = true
-		go b.run()
+		go b.storeRounds()
 	}
 	return b.next
 }
 
-// run stores rounds until no delivery waits for one.
-func (b *begun) run() {
+// storeRounds stores rounds until no delivery waits for one.
+func (b *begunAttempts) storeRounds() {
 	for {
 		b.mutex.Lock()
 		r := b.next
@@ -116,7 +116,7 @@ func (b *begun) run() {
 		// The database's own timeouts end the statement; each caller waits with its own context.
 		r.err = b.store(context.Background(), number, recipients)
 		close(r.over)
-		<-time.After(begunPace)
+		<-time.After(begunInterval)
 	}
 }
 
@@ -124,13 +124,13 @@ const begunSQL = `
 INSERT INTO begun_attempts AS b (node, round, recipients) VALUES ($1, $2, $3)
 ON CONFLICT (node) DO UPDATE SET round = excluded.round, recipients = excluded.recipients WHERE b.round < excluded.round`
 
-func newBegun(d *db.DB, n Node) *begun {
-	b := &begun{node: n, db: d}
-	b.store = b.write
+func newBegunAttempts(d *db.DB, n Node) *begunAttempts {
+	b := &begunAttempts{node: n, db: d}
+	b.store = b.writeRound
 	return b
 }
 
-func (b *begun) write(ctx context.Context, round int64, recipients []int64) error {
+func (b *begunAttempts) writeRound(ctx context.Context, round int64, recipients []int64) error {
 	if _, err := b.db.Prepared.ExecContext(ctx, begunSQL, b.node.ID(), round, db.Array(recipients)); err != nil {
 		return fmt.Errorf("record deliveries at their final dot: %w", err)
 	}
@@ -138,7 +138,7 @@ func (b *begun) write(ctx context.Context, round int64, recipients []int64) erro
 }
 
 // forgetNode removes the record of a node.
-func (b *begun) forgetNode(ctx context.Context, nodeID int32) error {
+func (b *begunAttempts) forgetNode(ctx context.Context, nodeID int32) error {
 	if _, err := b.db.Hot.ExecContext(ctx, `DELETE FROM begun_attempts WHERE node = $1`, nodeID); err != nil {
 		return fmt.Errorf("delete the record of deliveries at their final dot: %w", err)
 	}

@@ -41,7 +41,7 @@ func TestOnlyRefusalsOfTheRecipientAreBounces(t *testing.T) {
 		"no attempt could succeed":            {fresh, smtpclient.Outcome{Kind: smtpclient.Failed, Reason: smtpclient.ReasonNullMX}, recipient.StateFailed},
 		"no attempt could succeed, at RCPT 5": {fresh, smtpclient.Outcome{Kind: smtpclient.Failed, Reason: smtpclient.ReasonSMTPUTF8Required, Code: 553, EnhancedCode: "5.6.7"}, recipient.StateFailed},
 	} {
-		if got := judge(c.job, c.out); got.state != c.want {
+		if got := judgeOutcome(c.job, c.out); got.state != c.want {
 			t.Errorf("%s: the recipient is %s, want %s", name, got.state, c.want)
 		}
 	}
@@ -51,9 +51,9 @@ func TestFailureNamesItsClass(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	f.Peer.Answers["bob@example.net"] = smtpclient.Outcome{Kind: smtpclient.Permanent, Code: 550, EnhancedCode: "5.7.26", Reply: "550 5.7.26 Unauthenticated email"}
-	id := f.send(t, simple("bob@example.net"))
+	id := f.send(t, simpleMessage("bob@example.net"))
 	f.deliverDue(t)
-	e, recipients, attempts, types := f.state(t, id)
+	e, recipients, attempts, types := f.loadState(t, id)
 	if e.Status != email.StatusFailed || e.BounceReason != nil || recipients[0].State != recipient.StateFailed || *attempts[0].Outcome != "failed" || types[len(types)-1] != "email.failed" {
 		t.Fatalf("after a policy refusal: email %s, bounce reason %v, recipient %s, events %v; want all failed", e.Status, e.BounceReason, recipients[0].State, types)
 	}
@@ -68,12 +68,12 @@ func TestStatusOfAnEventMatchesItsType(t *testing.T) {
 	f.Peer.Answers["bad@example.net"] = smtpclient.Outcome{Kind: smtpclient.Permanent, Code: 550, EnhancedCode: "5.1.1", Reply: "550 5.1.1 unknown"}
 	f.Peer.Answers["none@example.net"] = smtpclient.Outcome{Kind: smtpclient.Failed, Reason: smtpclient.ReasonNullMX}
 	f.Peer.Answers["late@example.net"] = smtpclient.Outcome{Kind: smtpclient.Temporary, Code: 451, Reply: "451 later"}
-	id := f.send(t, simple("bad@example.net", "none@example.net", "late@example.net", "good@example.net"))
+	id := f.send(t, simpleMessage("bad@example.net", "none@example.net", "late@example.net", "good@example.net"))
 	f.deliverDue(t)
 	delete(f.Peer.Answers, "late@example.net")
 	f.MakeDue(t)
 	f.deliverDue(t)
-	_, _, _, types := f.state(t, id)
+	_, _, _, types := f.loadState(t, id)
 	want := map[string]string{"email.sent": "sent", "email.bounced": "bounced", "email.failed": "failed", "email.delivery_delayed": "sent", "email.delivered": "delivered"}
 	seen := map[string]bool{}
 	for i, typ := range types {

@@ -69,8 +69,8 @@ SELECT id, fence, email_id, account_id, address, attempts,
 FROM claimed`
 )
 
-// claim claims up to limit deliveries under a lease, along with their messages.
-func (c *claimer) claim(ctx context.Context, limit int, lease time.Duration) ([]Job, error) {
+// claimJobs claims up to limit deliveries under a lease, along with their messages.
+func (c *claimer) claimJobs(ctx context.Context, limit int, lease time.Duration) ([]Job, error) {
 	if err := c.findLanes(ctx); err != nil {
 		return nil, err
 	}
@@ -100,8 +100,8 @@ func (c *claimer) claimOnce(ctx context.Context, limit int, lease time.Duration)
 	var chosen []Job
 	var others bool // whether recipients were parked for other processes
 	defer func() {
-		end(list, jobs)
-		c.load.finish(slices.DeleteFunc(chosen, func(d Job) bool { return contains(jobs, d.recipientID) })...)
+		releaseUnused(list, jobs)
+		c.load.releaseSlots(slices.DeleteFunc(chosen, func(d Job) bool { return containsRecipient(jobs, d.recipientID) })...)
 	}()
 	draws, more := c.chooseDraws((limit + 1) / 2)
 	common := limit
@@ -109,11 +109,11 @@ func (c *claimer) claimOnce(ctx context.Context, limit int, lease time.Duration)
 		common -= d.room
 	}
 	common = max(common, 1) // otherwise a lane that turns out to be empty would keep the claim from finding anything
-	if c.parking.backlogged() {
+	if c.parking.hasBacklog() {
 		common += pickAhead
 	}
 	err = c.db.InPreparedTx(ctx, func(tx *db.PreparedTx) error {
-		if list, err = pick(ctx, tx, common, draws, c.node.Until()); err != nil {
+		if list, err = pickRows(ctx, tx, common, draws, c.node.ClaimsUntil()); err != nil {
 			return fmt.Errorf("pick recipients: %w", err)
 		}
 		if len(list) == 0 {
@@ -129,8 +129,8 @@ func (c *claimer) claimOnce(ctx context.Context, limit int, lease time.Duration)
 		}
 		c.parking.addParked(parked) // before the commit: tracking a lane without need only costs a draw
 		others = parked.others
-		more = more || parked.any() && countCommon(list) >= common
-		jobs, err = c.take(ctx, tx, list, lease)
+		more = more || parked.hasRows() && countCommon(list) >= common
+		jobs, err = c.takeRows(ctx, tx, list, lease)
 		chosen = slices.Clone(jobs)
 		return err
 	})
@@ -147,21 +147,21 @@ func (c *claimer) claimOnce(ctx context.Context, limit int, lease time.Duration)
 	return jobs, more, nil
 }
 
-// end releases the lane reservations of rows that did not become deliveries.
-func end(list []pickedRow, jobs []Job) {
+// releaseUnused releases the lane reservations of rows that did not become deliveries.
+func releaseUnused(list []pickedRow, jobs []Job) {
 	for _, c := range list {
-		if c.ticket != nil && !contains(jobs, c.id) {
+		if c.ticket != nil && !containsRecipient(jobs, c.id) {
 			c.ticket.End()
 		}
 	}
 }
 
-func contains(jobs []Job, recipientID int64) bool {
+func containsRecipient(jobs []Job, recipientID int64) bool {
 	return slices.ContainsFunc(jobs, func(d Job) bool { return d.recipientID == recipientID })
 }
 
-// take turns the rows that were granted into deliveries.
-func (c *claimer) take(ctx context.Context, tx *db.PreparedTx, list []pickedRow, lease time.Duration) ([]Job, error) {
+// takeRows turns the rows that were granted into deliveries.
+func (c *claimer) takeRows(ctx context.Context, tx *db.PreparedTx, list []pickedRow, lease time.Duration) ([]Job, error) {
 	var ids []int64
 	var emails, labels []string
 	var ahead []bool
@@ -170,7 +170,7 @@ func (c *claimer) take(ctx context.Context, tx *db.PreparedTx, list []pickedRow,
 	for _, row := range list {
 		if row.verdict == take || row.verdict == untried {
 			ids, labels, byID[row.id] = append(ids, row.id), append(labels, row.way.Label), row
-			emails, ahead = append(emails, row.emailID), append(ahead, row.ahead())
+			emails, ahead = append(emails, row.emailID), append(ahead, row.isAhead())
 			if row.attempts > 0 {
 				statement = takeAgainSQL
 			}
@@ -191,15 +191,15 @@ func (c *claimer) take(ctx context.Context, tx *db.PreparedTx, list []pickedRow,
 	for i := range jobs {
 		row := byID[jobs[i].recipientID]
 		jobs[i].way, jobs[i].destination, jobs[i].via, jobs[i].ticket, jobs[i].untried = row.way, row.Destination, row.Via, row.ticket, row.reason
-		jobs[i].ahead, jobs[i].due = row.ahead(), row.due
+		jobs[i].ahead, jobs[i].due = row.isAhead(), row.due
 	}
 	if slices.Contains(ahead, true) {
-		c.begun.show()
+		c.begun.storeInitialState()
 	}
 	if err := attachMessages(ctx, tx, jobs); err != nil {
 		return nil, fmt.Errorf("load claimed emails: %w", err)
 	}
-	if jobs, err = c.putOff(ctx, tx.Tx, jobs); err != nil {
+	if jobs, err = c.postponeHeavy(ctx, tx.Tx, jobs); err != nil {
 		return nil, fmt.Errorf("postpone heavy emails: %w", err)
 	}
 	return jobs, nil
@@ -227,9 +227,9 @@ FROM unnest($1::text[], $2::bigint[], $3::bigint[]) AS v (email_id, id, fence)
 WHERE ` + lifecycle.RecipientSQL + ` AND r.fence = v.fence AND r.due_at IS NOT NULL
 RETURNING r.id`
 
-// extend extends the leases of running deliveries.
-func (c *claimer) extend(ctx context.Context, jobs []Job, lease time.Duration) ([]bool, error) {
-	emails, ids, fences := fencing(jobs)
+// extendLeases extends the leases of running deliveries.
+func (c *claimer) extendLeases(ctx context.Context, jobs []Job, lease time.Duration) ([]bool, error) {
+	emails, ids, fences := fencingArgs(jobs)
 	ours, err := db.All(ctx, c.db.Hot, db.Value[int64], extendSQL, emails, ids, fences, lease.Microseconds())
 	if err != nil {
 		return nil, fmt.Errorf("extend leases: %w", err)
@@ -241,20 +241,20 @@ func (c *claimer) extend(ctx context.Context, jobs []Job, lease time.Duration) (
 	return held, nil
 }
 
-// release returns deliveries that were claimed but never begun.
-func (c *claimer) release(ctx context.Context, jobs []Job) error {
+// releaseJobs returns deliveries that were claimed but never begun.
+func (c *claimer) releaseJobs(ctx context.Context, jobs []Job) error {
 	for _, d := range jobs {
-		c.over(d)
+		c.releaseHeld(d)
 	}
-	if err := undo(ctx, c.db.Hot, jobs, 0, nil); err != nil {
+	if err := undoClaims(ctx, c.db.Hot, jobs, 0, nil); err != nil {
 		return err
 	}
 	c.signals.Wake(lifecycle.DueChannel)
 	return nil
 }
 
-// fencing returns the emails, ids and fences of jobs as statement arguments.
-func fencing(jobs []Job) (emails, ids, fences any) {
+// fencingArgs returns the emails, ids and fences of jobs as statement arguments.
+func fencingArgs(jobs []Job) (emails, ids, fences any) {
 	emailID, id, fence := make([]string, len(jobs)), make([]int64, len(jobs)), make([]int64, len(jobs))
 	for i, j := range jobs {
 		emailID[i], id[i], fence[i] = j.emailID, j.recipientID, j.fence

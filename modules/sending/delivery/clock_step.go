@@ -28,10 +28,10 @@ func (s *Service) repairDueTimes(ctx context.Context, _ clockstep.Step) (int64, 
 		pauses[i] = pause.Microseconds()
 	}
 	rows, err := db.ExecAll(ctx, s.claimer.db.SQL, repairDueSQL.Text, repairDueSQL.Args(db.Arg("lease", claimLease.Microseconds()),
-		db.Arg("put_off", suspendedFor.Microseconds()), db.Arg("pauses", db.Array(pauses)))...)
+		db.Arg("put_off", suspendedRetryDelay.Microseconds()), db.Arg("pauses", db.Array(pauses)))...)
 	if rows > 0 {
 		s.signals.Wake(lifecycle.DueChannel)
-		s.claimer.lookSoon() // parked recipients were not due, so their lanes seemed empty
+		s.claimer.searchSoon() // parked recipients were not due, so their lanes seemed empty
 	}
 	if err != nil {
 		return rows, fmt.Errorf("repair due times of recipients: %w", err)

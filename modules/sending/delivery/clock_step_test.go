@@ -20,7 +20,7 @@ func TestRecipientsAreDueAfterTheClockStepsBack(t *testing.T) {
 			f := newFixture(t, onNode(numbered{id: 7}, 10))
 			f.neverSearch()
 			for _, name := range []string{"new", "parked", "claimed", "retried", "later", "scheduled"} {
-				f.send(t, simple(name+"@"+name+".test"))
+				f.send(t, simpleMessage(name+"@"+name+".test"))
 			}
 			claimed := f.claimAll(t)
 			var keep []Job
@@ -29,7 +29,7 @@ func TestRecipientsAreDueAfterTheClockStepsBack(t *testing.T) {
 					keep = append(keep, j)
 				}
 			}
-			if err := f.claimer.release(t.Context(), keep); err != nil {
+			if err := f.claimer.releaseJobs(t.Context(), keep); err != nil {
 				t.Fatal(err)
 			}
 			ahead := fmt.Sprintf("interval '%d seconds'", int(step.Seconds()))
@@ -45,7 +45,7 @@ func TestRecipientsAreDueAfterTheClockStepsBack(t *testing.T) {
 				f.Exec(t, statement)
 			}
 			if jobs := f.claimAll(t); len(jobs) != 0 {
-				t.Fatalf("claimed %v before the repair, want none", destinations(jobs))
+				t.Fatalf("claimed %v before the repair, want none", countDestinations(jobs))
 			}
 			rows, err := f.repairDueTimes(t.Context(), clockstep.Step{})
 			if err != nil || rows != 4 {
@@ -55,7 +55,7 @@ func TestRecipientsAreDueAfterTheClockStepsBack(t *testing.T) {
 				t.Errorf("repaired %d recipients again, %v; want none", n, err)
 			}
 			f.claimer.parking.looked = time.Time{}
-			if got := destinations(f.claimAll(t)); len(got) != 2 || got["new.test"] != 1 || got["parked.test"] != 1 {
+			if got := countDestinations(f.claimAll(t)); len(got) != 2 || got["new.test"] != 1 || got["parked.test"] != 1 {
 				t.Errorf("claimed %v, want the recipients that were never tried", got)
 			}
 			// The others become due when their lease would end, unless a process hands them back.
@@ -63,7 +63,7 @@ func TestRecipientsAreDueAfterTheClockStepsBack(t *testing.T) {
 			if err != nil || !slices.Equal(late, []string{"claimed.test", "retried.test"}) {
 				t.Errorf("recipients due within a lease: %v, %v; want the claimed one and the tried one", late, err)
 			}
-			if n, err := f.claimer.handBackOf(t.Context(), 7); err != nil || n != 3 {
+			if n, err := f.claimer.handBackClaimsOf(t.Context(), 7); err != nil || n != 3 {
 				t.Errorf("handed back %d recipients of the claiming process, %v; want 1 claimed before the step and 2 after", n, err)
 			}
 			if n := f.Count(t, "recipients WHERE queued_at > now()"); n != 0 {

@@ -9,7 +9,7 @@ import (
 func TestAgeCountsFromRelease(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
-	f.send(t, simple("a@example.net"))
+	f.send(t, simpleMessage("a@example.net"))
 	f.Exec(t, `UPDATE emails SET created_at = created_at - interval '5 days'`)
 	f.Exec(t, `UPDATE recipients SET created_at = created_at - interval '5 days'`)
 	jobs := f.claimAll(t)

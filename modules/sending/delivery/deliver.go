@@ -20,9 +20,9 @@ import (
 // deliver makes one attempt: compose, sign, SMTP. It stores nothing; its outcome is settled along with others
 // in one transaction.
 func (s *Service) deliver(ctx context.Context, d Job, lease *worker.Lease) smtpclient.Outcome {
-	defer s.claimer.over(d)
-	ctx, end := s.traced(ctx, d)
-	out := s.attempt(ctx, d, lease)
+	defer s.claimer.releaseHeld(d)
+	ctx, end := s.startSpan(ctx, d)
+	out := s.makeAttempt(ctx, d, lease)
 	end(out)
 	s.logger.LogAttrs(ctx, slog.LevelInfo, "delivery attempt",
 		slog.String(telemetry.KeyAccountID, d.accountID), slog.String(telemetry.KeyEmailID, d.emailID), slog.Int64(telemetry.KeyRecipientID, d.recipientID),
@@ -32,18 +32,18 @@ func (s *Service) deliver(ctx context.Context, d Job, lease *worker.Lease) smtpc
 	return out
 }
 
-// over releases what a delivery held in memory in addition to its row.
-func (c *claimer) over(d Job) {
-	c.load.finish(d)
+// releaseHeld releases what a delivery held in memory in addition to its row.
+func (c *claimer) releaseHeld(d Job) {
+	c.load.releaseSlots(d)
 	if d.ticket != nil {
 		d.ticket.End()
 	}
 }
 
-func (s *Service) attempt(ctx context.Context, d Job, lease *worker.Lease) smtpclient.Outcome {
+func (s *Service) makeAttempt(ctx context.Context, d Job, lease *worker.Lease) smtpclient.Outcome {
 	switch {
 	case d.message == nil:
-		return refusal("the email was deleted before it could be sent")
+		return refusedOutcome("the email was deleted before it could be sent")
 	case d.message.Expires && d.message.Life <= 0:
 		return smtpclient.Outcome{Kind: smtpclient.Failed, Reason: lifecycle.CodeExpired, Phase: smtpclient.PhaseEnvelope, Err: errors.New(lifecycle.ExpiredDiagnostic)}
 	case d.untried != "":
@@ -52,19 +52,19 @@ func (s *Service) attempt(ctx context.Context, d Job, lease *worker.Lease) smtpc
 	}
 	msg, done, err := s.composer.Sign(ctx, d.message)
 	if err != nil {
-		return s.unsendable(ctx, d, err)
+		return s.unsendableOutcome(ctx, d, err)
 	}
 	defer done()
 	from, err := s.returnPath(d, msg.Identity)
 	if err != nil {
-		return s.unsendable(ctx, d, err)
+		return s.unsendableOutcome(ctx, d, err)
 	}
 	envelope := smtpclient.Envelope{From: from, To: d.address, SMTPUTF8: msg.UTF8, TLSMode: msg.Identity.TLSMode, Way: d.way, SevenBit: msg.SevenBit}
-	if !d.heavy() {
+	if !d.isHeavy() {
 		return s.transport.Deliver(ctx, envelope, msg.Raw, s.beforeFinalDot(ctx, d, lease))
 	}
 	var out smtpclient.Outcome
-	if err := intake.Guarded(func() error {
+	if err := intake.RecoverDiskFault(func() error {
 		out = s.transport.Deliver(ctx, envelope, msg.Raw, s.beforeFinalDot(ctx, d, lease))
 		return nil
 	}); err != nil {
@@ -79,7 +79,7 @@ func (s *Service) attempt(ctx context.Context, d Job, lease *worker.Lease) smtpc
 func (s *Service) beforeFinalDot(ctx context.Context, d Job, lease *worker.Lease) func() error {
 	return func() error {
 		if d.ahead {
-			if err := s.claimer.begun.note(ctx, d.recipientID); err != nil {
+			if err := s.claimer.begun.recordFinalDot(ctx, d.recipientID); err != nil {
 				return err
 			}
 		}
@@ -99,22 +99,22 @@ func (s *Service) returnPath(d Job, i domains.Identity) (string, error) {
 	return s.returnPaths.Address(mark, i.Domain, time.Now().Add(-d.age))
 }
 
-// unsendable distinguishes an email that can never be sent from one that cannot be sent now.
-func (s *Service) unsendable(ctx context.Context, d Job, err error) smtpclient.Outcome {
+// unsendableOutcome distinguishes an email that can never be sent from one that cannot be sent now.
+func (s *Service) unsendableOutcome(ctx context.Context, d Job, err error) smtpclient.Outcome {
 	if ctx.Err() != nil {
 		return smtpclient.Outcome{Kind: smtpclient.Temporary, Err: context.Cause(ctx)}
 	}
 	switch fault.KindOf(err) {
 	case fault.Forbidden:
-		return refusal(err.Error())
-	case fault.Away:
+		return refusedOutcome(err.Error())
+	case fault.Unavailable:
 		return smtpclient.Outcome{Kind: smtpclient.Temporary, Err: errors.New("the message could not be read from the database")}
 	default:
 		s.logger.ErrorContext(ctx, "email cannot be composed", telemetry.KeyEmailID, d.emailID, telemetry.KeyError, err)
-		return refusal("the message could not be composed")
+		return refusedOutcome("the message could not be composed")
 	}
 }
 
-func refusal(text string) smtpclient.Outcome {
+func refusedOutcome(text string) smtpclient.Outcome {
 	return smtpclient.Outcome{Kind: smtpclient.Failed, Reason: smtpclient.ReasonPolicy, Err: errors.New(text)}
 }

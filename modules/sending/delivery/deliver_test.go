@@ -19,7 +19,7 @@ import (
 // claimAll claims all due recipients, without a worker.
 func (f *fixture) claimAll(t *testing.T) []Job {
 	t.Helper()
-	jobs, err := f.claimer.claim(t.Context(), 100, time.Minute)
+	jobs, err := f.claimer.claimJobs(t.Context(), 100, time.Minute)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -32,7 +32,7 @@ func (f *fixture) settleWith(t *testing.T, jobs []Job, out smtpclient.Outcome) {
 	for _, j := range jobs {
 		results = append(results, worker.Result[Job, smtpclient.Outcome]{Job: j, Value: out})
 	}
-	if err := f.settler.settle(t.Context(), results); err != nil {
+	if err := f.settler.settleResults(t.Context(), results); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -40,9 +40,9 @@ func (f *fixture) settleWith(t *testing.T, jobs []Job, out smtpclient.Outcome) {
 func TestAttemptRowExistsBeforeTheAttempt(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
-	id := f.send(t, simple("bob@example.net"))
+	id := f.send(t, simpleMessage("bob@example.net"))
 	jobs := f.claimAll(t)
-	_, recipients, attempts, _ := f.state(t, id)
+	_, recipients, attempts, _ := f.loadState(t, id)
 	if len(jobs) != 1 || len(attempts) != 1 || attempts[0].Outcome != nil || attempts[0].Fence != recipients[0].Fence || recipients[0].Attempts != 1 {
 		t.Fatalf("jobs %+v attempts %+v", jobs, attempts)
 	}
@@ -54,18 +54,18 @@ func TestAttemptRowExistsBeforeTheAttempt(t *testing.T) {
 func TestCutOffAttemptIsUnknown(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
-	id := f.send(t, simple("bob@example.net"))
+	id := f.send(t, simpleMessage("bob@example.net"))
 	first := f.claimAll(t)
 	f.MakeDue(t) // the lease is over
 	second := f.claimAll(t)
-	_, _, attempts, _ := f.state(t, id)
+	_, _, attempts, _ := f.loadState(t, id)
 	if len(attempts) != 2 || attempts[0].Outcome == nil || *attempts[0].Outcome != attempt.OutcomeUnknown || attempts[1].Outcome != nil {
 		t.Fatalf("attempts: %+v", attempts)
 	}
 	// The first owner continues: its attempt row gets the outcome, but the recipient stays with the second
 	// owner.
 	f.settleWith(t, first, smtpclient.Outcome{Kind: smtpclient.Permanent, Code: 550, Reply: "550 late"})
-	e, recipients, attempts, types := f.state(t, id)
+	e, recipients, attempts, types := f.loadState(t, id)
 	if e.Status != email.StatusSent || recipients[0].State != recipient.StateQueued || len(types) != 1 {
 		t.Errorf("a stale owner changed the email: %v %v %v", e.Status, recipients[0].State, types)
 	}
@@ -73,7 +73,7 @@ func TestCutOffAttemptIsUnknown(t *testing.T) {
 		t.Errorf("the late attempt's outcome is %v", *attempts[0].Outcome)
 	}
 	f.settleWith(t, second, smtpclient.Outcome{Kind: smtpclient.Delivered, Code: 250, Reply: "250 Ok"})
-	if e, _, _, _ := f.state(t, id); e.Status != email.StatusDelivered {
+	if e, _, _, _ := f.loadState(t, id); e.Status != email.StatusDelivered {
 		t.Errorf("status is %s", e.Status)
 	}
 }
@@ -81,15 +81,15 @@ func TestCutOffAttemptIsUnknown(t *testing.T) {
 func TestOutcomesSettleTheEmailOnce(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
-	id := f.send(t, simple("a@example.net", "b@example.net", "c@example.net"))
+	id := f.send(t, simpleMessage("a@example.net", "b@example.net", "c@example.net"))
 	jobs := f.claimAll(t)
 	f.settleWith(t, jobs[:1], smtpclient.Outcome{Kind: smtpclient.Delivered, Code: 250, Reply: "250 Ok"})
-	if e, _, _, _ := f.state(t, id); e.Status != email.StatusSent || e.LastEvent != "email.delivered" || e.DeliveredAt != nil {
+	if e, _, _, _ := f.loadState(t, id); e.Status != email.StatusSent || e.LastEvent != "email.delivered" || e.DeliveredAt != nil {
 		t.Errorf("after the first: %s %s %v", e.Status, e.LastEvent, e.DeliveredAt)
 	}
 	f.settleWith(t, jobs[1:], smtpclient.Outcome{Kind: smtpclient.Permanent, Code: 550, EnhancedCode: "5.1.1", Reply: "550 5.1.1 no such user", RemoteHost: "mx.example.net"})
 	f.settleWith(t, jobs, smtpclient.Outcome{Kind: smtpclient.Delivered}) // settled twice: nothing to do
-	e, recipients, _, types := f.state(t, id)
+	e, recipients, _, types := f.loadState(t, id)
 	if e.Status != email.StatusBounced || e.BounceReason == nil || *e.BounceReason != "550 5.1.1 no such user" || e.BouncedAt == nil || e.DeliveredAt != nil {
 		t.Errorf("email: %+v", e)
 	}
@@ -104,7 +104,7 @@ func TestOutcomesSettleTheEmailOnce(t *testing.T) {
 func TestDeferralsAreAnnouncedOnceInFourHours(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
-	id := f.send(t, simple("bob@example.net"))
+	id := f.send(t, simpleMessage("bob@example.net"))
 	busy := smtpclient.Outcome{Kind: smtpclient.Temporary, Code: 451, EnhancedCode: "4.7.1", Reply: "451 4.7.1 later"}
 	for range 3 {
 		f.settleWith(t, f.claimAll(t), busy)
@@ -114,7 +114,7 @@ func TestDeferralsAreAnnouncedOnceInFourHours(t *testing.T) {
 		t.Fatal(err)
 	}
 	f.settleWith(t, f.claimAll(t), busy)
-	_, recipients, attempts, types := f.state(t, id)
+	_, recipients, attempts, types := f.loadState(t, id)
 	if diff := cmp.Diff([]string{"email.sent", "email.delivery_delayed", "email.delivery_delayed"}, types); diff != "" {
 		t.Errorf("facts (-want +got):\n%s", diff)
 	}
@@ -129,12 +129,12 @@ func TestDeferralsAreAnnouncedOnceInFourHours(t *testing.T) {
 func TestRetriesEndAfterSeventyTwoHours(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
-	id := f.send(t, simple("bob@example.net"))
+	id := f.send(t, simpleMessage("bob@example.net"))
 	if _, err := f.DB.SQL.ExecContext(t.Context(), `UPDATE recipients SET queued_at = now() - interval '73 hours'`); err != nil {
 		t.Fatal(err)
 	}
 	f.settleWith(t, f.claimAll(t), smtpclient.Outcome{Kind: smtpclient.Temporary, Code: 451, Reply: "451 still later"})
-	if e, _, _, types := f.state(t, id); e.Status != email.StatusBounced || types[len(types)-1] != "email.bounced" {
+	if e, _, _, types := f.loadState(t, id); e.Status != email.StatusBounced || types[len(types)-1] != "email.bounced" {
 		t.Errorf("status %s, facts %v", e.Status, types)
 	}
 }
@@ -142,11 +142,11 @@ func TestRetriesEndAfterSeventyTwoHours(t *testing.T) {
 func TestReleasedDeliveryIsAsIfNeverClaimed(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
-	id := f.send(t, simple("bob@example.net"))
-	if err := f.claimer.release(t.Context(), f.claimAll(t)); err != nil {
+	id := f.send(t, simpleMessage("bob@example.net"))
+	if err := f.claimer.releaseJobs(t.Context(), f.claimAll(t)); err != nil {
 		t.Fatal(err)
 	}
-	_, recipients, attempts, _ := f.state(t, id)
+	_, recipients, attempts, _ := f.loadState(t, id)
 	if recipients[0].Attempts != 0 || len(attempts) != 0 {
 		t.Errorf("recipient %+v, attempts %+v", recipients[0], attempts)
 	}
@@ -158,10 +158,10 @@ func TestReleasedDeliveryIsAsIfNeverClaimed(t *testing.T) {
 func TestExtendReportsLostLeases(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
-	f.send(t, simple("a@example.net", "b@example.net"))
+	f.send(t, simpleMessage("a@example.net", "b@example.net"))
 	jobs := f.claimAll(t)
 	f.settleWith(t, jobs[:1], smtpclient.Outcome{Kind: smtpclient.Delivered})
-	held, err := f.claimer.extend(t.Context(), jobs, time.Hour)
+	held, err := f.claimer.extendLeases(t.Context(), jobs, time.Hour)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -173,12 +173,12 @@ func TestExtendReportsLostLeases(t *testing.T) {
 func TestWorkerDeliversEverything(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
-	big := simple("big@example.net")
+	big := simpleMessage("big@example.net")
 	big.HTML = "<p>" + longText(300<<10) + "</p>"
 	big.Attachments = []sending.Attachment{{Name: "a.txt", Data: []byte("attached")}}
 	ids := []string{f.send(t, big)}
 	for range 30 {
-		ids = append(ids, f.send(t, simple("a@example.net", "b@example.net")))
+		ids = append(ids, f.send(t, simpleMessage("a@example.net", "b@example.net")))
 	}
 	if err := f.Start(context.WithoutCancel(t.Context())); err != nil {
 		t.Fatal(err)

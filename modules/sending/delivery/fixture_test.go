@@ -62,7 +62,7 @@ func newFixture(t *testing.T, change ...func(*Params)) *fixture {
 	return f
 }
 
-func simple(to ...string) sending.Message {
+func simpleMessage(to ...string) sending.Message {
 	m := sending.Message{From: sending.Mailbox{Text: "Ada <ada@example.com>"}, Subject: "Hello", Text: "Hello"}
 	for _, a := range to {
 		m.To = append(m.To, sending.Mailbox{Text: a})
@@ -79,7 +79,7 @@ func (f *fixture) send(t *testing.T, m sending.Message) string {
 	return f.Spread(t, receipt.ID)
 }
 
-func (f *fixture) state(t *testing.T, id string) (*ent.Email, []*ent.Recipient, []*ent.Attempt, []string) {
+func (f *fixture) loadState(t *testing.T, id string) (*ent.Email, []*ent.Recipient, []*ent.Attempt, []string) {
 	t.Helper()
 	return sendingtest.State(t, f.records, id)
 }

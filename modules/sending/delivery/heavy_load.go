@@ -20,11 +20,11 @@ func newHeavyLoad(most int) heavyLoad {
 	return heavyLoad{limit.NewKeyed[string](limit.Bounds{PerKey: max(1, most/4), Total: most})}
 }
 
-// choose takes a slot for each heavy delivery while slots are free. It returns the deliveries that may run
+// admitJobs takes a slot for each heavy delivery while slots are free. It returns the deliveries that may run
 // and those that have to wait.
-func (l heavyLoad) choose(jobs []Job) (kept, off []Job) {
+func (l heavyLoad) admitJobs(jobs []Job) (kept, off []Job) {
 	for _, j := range jobs {
-		if j.heavy() && !l.slots.TryAcquire(j.accountID) {
+		if j.isHeavy() && !l.slots.TryAcquire(j.accountID) {
 			off = append(off, j)
 		} else {
 			kept = append(kept, j)
@@ -33,26 +33,26 @@ func (l heavyLoad) choose(jobs []Job) (kept, off []Job) {
 	return kept, off
 }
 
-// finish releases the slots of deliveries that ended or were handed back.
-func (l heavyLoad) finish(jobs ...Job) {
+// releaseSlots releases the slots of deliveries that ended or were handed back.
+func (l heavyLoad) releaseSlots(jobs ...Job) {
 	for _, j := range jobs {
-		if j.heavy() {
+		if j.isHeavy() {
 			l.slots.Release(j.accountID)
 		}
 	}
 }
 
-func (d Job) heavy() bool { return d.message != nil && d.message.Heavy() }
+func (d Job) isHeavy() bool { return d.message != nil && d.message.Heavy() }
 
-// putOffFor is how long a heavy message without a slot waits before it is claimed again.
-const putOffFor = time.Second
+// heavyRetryDelay is how long a heavy message without a slot waits before it is claimed again.
+const heavyRetryDelay = time.Second
 
-// putOff hands back the heavy deliveries of a claim that found no slot, in the transaction of the claim, and
+// postponeHeavy hands back the heavy deliveries of a claim that found no slot, in the transaction of the claim, and
 // returns the others.
-func (c *claimer) putOff(ctx context.Context, tx *sql.Tx, jobs []Job) ([]Job, error) {
-	kept, off := c.load.choose(jobs)
-	if err := undo(ctx, tx, off, putOffFor, nil); err != nil {
-		c.load.finish(kept...)
+func (c *claimer) postponeHeavy(ctx context.Context, tx *sql.Tx, jobs []Job) ([]Job, error) {
+	kept, off := c.load.admitJobs(jobs)
+	if err := undoClaims(ctx, tx, off, heavyRetryDelay, nil); err != nil {
+		c.load.releaseSlots(kept...)
 		return nil, err
 	}
 	return kept, nil

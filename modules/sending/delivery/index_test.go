@@ -11,7 +11,7 @@ import (
 func TestClaimsUseTheirIndexes(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
-	f.send(t, simple("due@example.net"))
+	f.send(t, simpleMessage("due@example.net"))
 	f.Exec(t, `INSERT INTO recipients (email_id, account_id, kind, address, destination, state, settled_at)
 		SELECT email_id, account_id, kind, n || address, destination, 'delivered', now() FROM recipients, generate_series(1, 20000) n`)
 	f.Exec(t, `VACUUM ANALYZE recipients`)
@@ -23,7 +23,7 @@ func TestClaimsUseTheirIndexes(t *testing.T) {
 		"claim":      {pickSQL, []any{100, nil}, []string{"recipient_due"}},
 		"with lanes": {pickDrawnSQL, []any{100, nil, `{" example.net"}`, `{10}`, `{0}`}, []string{"recipient_due", "recipient_lane"}},
 		"find lanes": {findLanesSQL, nil, []string{"recipient_lane"}},
-		"hand back":  {handBackOfSQL, []any{7}, []string{"recipient_due"}},
+		"hand back":  {handBackClaimsSQL, []any{7}, []string{"recipient_due"}},
 	} {
 		lines, err := db.All(t.Context(), f.DB.SQL, db.Value[string], `EXPLAIN `+c.statement, c.args...)
 		if err != nil {

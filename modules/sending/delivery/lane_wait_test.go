@@ -44,7 +44,7 @@ func (f *fixture) claimDue(t *testing.T, limit int) (all []Job) {
 	nudged := false
 	f.claimer.nudge = func() { nudged = true }
 	for {
-		jobs, err := f.claimer.claim(t.Context(), limit, time.Minute)
+		jobs, err := f.claimer.claimJobs(t.Context(), limit, time.Minute)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -80,7 +80,7 @@ func TestNoRecipientWaitsWhileItsLaneHasRoom(t *testing.T) {
 			if random.IntN(2) == 0 {
 				d = random.IntN(shared) // a few that are always full
 			}
-			f.send(t, simple(fmt.Sprintf("n%d@d%d.test", sent, d)))
+			f.send(t, simpleMessage(fmt.Sprintf("n%d@d%d.test", sent, d)))
 			sent++
 		}
 		jobs := f.claimDue(t, 1+random.IntN(30))
@@ -101,14 +101,14 @@ func TestNoRecipientWaitsWhileItsLaneHasRoom(t *testing.T) {
 		random.Shuffle(len(running), func(i, j int) { running[i], running[j] = running[j], running[i] })
 		over := random.IntN(len(running) + 1)
 		for _, j := range running[:over] {
-			f.claimer.over(j)
+			f.claimer.releaseHeld(j)
 		}
 		f.settleWith(t, running[:over], smtpclient.Outcome{Kind: smtpclient.Delivered, Phase: smtpclient.PhaseDot, Code: 250, Reply: "250 OK"})
 		running = running[over:]
 	}
 	for more := true; more; more = len(running) > 0 {
 		for _, j := range running {
-			f.claimer.over(j)
+			f.claimer.releaseHeld(j)
 		}
 		running = f.claimDue(t, 100)
 	}
@@ -130,11 +130,11 @@ func TestFullClaimKeepsTrackOfParkedLanes(t *testing.T) {
 	for i := range 8 {
 		f.sendMany(t, 3, fmt.Sprintf("d%d.test", i))
 	}
-	if jobs, err := f.claimer.claim(t.Context(), 10, time.Minute); err != nil || len(jobs) != 10 {
-		t.Fatalf("claimed %v, %v, want 10", destinations(jobs), err)
+	if jobs, err := f.claimer.claimJobs(t.Context(), 10, time.Minute); err != nil || len(jobs) != 10 {
+		t.Fatalf("claimed %v, %v, want 10", countDestinations(jobs), err)
 	}
 	f.claimDue(t, 10)
-	if n := f.parked(t, " slow.test"); n != 0 {
+	if n := f.countParked(t, " slow.test"); n != 0 {
 		t.Errorf("%d recipients are stuck in a lane that has room", n)
 	}
 }
@@ -148,13 +148,13 @@ func TestLaneIsFirstInFirstOut(t *testing.T) {
 	room := f.claimer.lanes.Room("", "slow.test")
 	f.sendMany(t, room+3, "slow.test")
 	running := f.claimDue(t, room+10)
-	if len(running) != room || f.parked(t, " slow.test") != 3 {
-		t.Fatalf("claimed %d and parked %d, want %d and 3", len(running), f.parked(t, " slow.test"), room)
+	if len(running) != room || f.countParked(t, " slow.test") != 3 {
+		t.Fatalf("claimed %d and parked %d, want %d and 3", len(running), f.countParked(t, " slow.test"), room)
 	}
 	var order []string
 	for i := range 5 {
-		f.send(t, simple(fmt.Sprintf("r%d@slow.test", room+3+i)))
-		f.claimer.over(running[i])
+		f.send(t, simpleMessage(fmt.Sprintf("r%d@slow.test", room+3+i)))
+		f.claimer.releaseHeld(running[i])
 		jobs := f.claimDue(t, 10)
 		if len(jobs) != 1 {
 			t.Fatalf("claimed %d after one connection became free, want 1", len(jobs))
@@ -175,17 +175,17 @@ func TestReturnedRecipientKeepsItsPlace(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	f.toMX()
-	f.send(t, simple("first@slow.test"))
-	f.send(t, simple("first@fast.test"))
+	f.send(t, simpleMessage("first@slow.test"))
+	f.send(t, simpleMessage("first@fast.test"))
 	jobs := f.claimDue(t, 10)
-	f.send(t, simple("second@slow.test"))
-	f.send(t, simple("second@fast.test"))
+	f.send(t, simpleMessage("second@slow.test"))
+	f.send(t, simpleMessage("second@fast.test"))
 	f.Exec(t, `UPDATE recipients SET lane = ' slow.test' WHERE address = 'second@slow.test'`)
 	for _, j := range jobs {
 		if j.destination == "slow.test" {
 			f.settleWith(t, []Job{j}, noRoomFor)
-			f.claimer.over(j)
-		} else if err := f.claimer.release(t.Context(), []Job{j}); err != nil {
+			f.claimer.releaseHeld(j)
+		} else if err := f.claimer.releaseJobs(t.Context(), []Job{j}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -221,7 +221,7 @@ func TestClaimKeepsTrackOfLanesWithRecipients(t *testing.T) {
 		"the claim fails": func(*testing.T, *fixture) error { return errors.New("the database has gone") },
 		"a delivery is parked meanwhile": func(t *testing.T, f *fixture) error {
 			t.Helper()
-			id := f.send(t, simple("late@slow.test"))
+			id := f.send(t, simpleMessage("late@slow.test"))
 			f.Exec(t, `UPDATE recipients SET lane = ' slow.test' WHERE email_id = $1`, id)
 			f.claimer.parking.add([]string{" slow.test"})
 			return nil
@@ -237,9 +237,9 @@ func TestClaimKeepsTrackOfLanesWithRecipients(t *testing.T) {
 			f.Exec(t, `UPDATE recipients SET lane = ' slow.test'`)
 			f.claimer.parking.add([]string{" slow.test"})
 			ways.call = func() error { return call(t, f) }
-			_, _ = f.claimer.claim(t.Context(), 10, time.Minute) // it may fail
+			_, _ = f.claimer.claimJobs(t.Context(), 10, time.Minute) // it may fail
 			f.claimDue(t, 10)
-			if n := f.parked(t, " slow.test"); n != 0 {
+			if n := f.countParked(t, " slow.test"); n != 0 {
 				t.Errorf("%d recipients are stuck in a lane that has room", n)
 			}
 		})
@@ -261,9 +261,9 @@ func TestLaneWithRoomIsFoundAmongFullOnes(t *testing.T) {
 	f.sendMany(t, 2, "open.test")
 	f.Exec(t, `UPDATE recipients SET lane = ' open.test'`)
 	f.claimer.parking.add(append(lanes, " open.test"))
-	jobs, err := f.claimer.claim(t.Context(), 100, time.Minute)
-	if err != nil || destinations(jobs)["open.test"] != 2 {
-		t.Errorf("claimed %v, %v, want both recipients of the lane with room", destinations(jobs), err)
+	jobs, err := f.claimer.claimJobs(t.Context(), 100, time.Minute)
+	if err != nil || countDestinations(jobs)["open.test"] != 2 {
+		t.Errorf("claimed %v, %v, want both recipients of the lane with room", countDestinations(jobs), err)
 	}
 }
 
@@ -279,12 +279,12 @@ func TestEmptyLanesDoNotBlockAClaim(t *testing.T) {
 		lanes = append(lanes, laneLabel("", fmt.Sprintf("empty%d.test", i)))
 	}
 	f.claimer.parking.add(lanes)
-	f.send(t, simple("r@new.test"))
-	f.send(t, simple("r@parked.test"))
+	f.send(t, simpleMessage("r@new.test"))
+	f.send(t, simpleMessage("r@parked.test"))
 	f.Exec(t, `UPDATE recipients SET lane = ' parked.test' WHERE address = 'r@parked.test'`)
 	f.claimer.parking.add([]string{" parked.test"})
 	for _, limit := range []int{1, 1, 10} {
-		if _, err := f.claimer.claim(t.Context(), limit, time.Minute); err != nil {
+		if _, err := f.claimer.claimJobs(t.Context(), limit, time.Minute); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -300,11 +300,11 @@ func TestRoomSignaledBeforeParkingIsNoticed(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	f.toMX()
-	f.send(t, simple("r@busy.test"))
+	f.send(t, simpleMessage("r@busy.test"))
 	jobs := f.claimDue(t, 10)
 	nudged := 0
 	f.settler.nudge = func() { nudged++ }
-	f.claimer.over(jobs[0])
+	f.claimer.releaseHeld(jobs[0])
 	f.settleWith(t, jobs, noRoomFor)
 	if nudged != 1 {
 		t.Errorf("the worker was nudged %d times, want once", nudged)

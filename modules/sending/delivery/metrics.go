@@ -37,7 +37,7 @@ func newResults(reg prometheus.Registerer) (results, error) {
 }
 
 // count counts attempts whose outcome is stored.
-func (r results) count(list []*finished) {
+func (r results) count(list []*finishedJob) {
 	for _, f := range list {
 		if counter := r[result{f.verdict.state, classOf(f.out)}]; counter != nil {
 			counter.Inc()

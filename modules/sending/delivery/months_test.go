@@ -50,10 +50,10 @@ func (f *fixture) deliverEverything(t *testing.T) (all []string) {
 	delivered := smtpclient.Outcome{Kind: smtpclient.Delivered, Phase: smtpclient.PhaseDot, Code: 250, Reply: "250 2.0.0 OK"}
 	var ids []string
 	for i := range 12 {
-		ids = append(ids, f.send(t, simple(fmt.Sprintf("one%d@example.net", i))), f.send(t, simple(fmt.Sprintf("two%d@example.net", i), fmt.Sprintf("three%d@example.org", i))))
+		ids = append(ids, f.send(t, simpleMessage(fmt.Sprintf("one%d@example.net", i))), f.send(t, simpleMessage(fmt.Sprintf("two%d@example.net", i), fmt.Sprintf("three%d@example.org", i))))
 	}
-	jobs := f.claimed(t, 36)
-	if held, err := f.claimer.extend(t.Context(), jobs, time.Minute); err != nil || slices.Contains(held, false) {
+	jobs := f.claimExactly(t, 36)
+	if held, err := f.claimer.extendLeases(t.Context(), jobs, time.Minute); err != nil || slices.Contains(held, false) {
 		t.Errorf("extend: %v, %v", held, err)
 	}
 	of := func(prefixes ...string) (some []Job) {
@@ -67,14 +67,14 @@ func (f *fixture) deliverEverything(t *testing.T) (all []string) {
 	f.settleWith(t, of("one0", "one1", "one2", "one3", "two"), delivered)
 	f.settleWith(t, of("one5@", "one6", "three0", "three1", "three2", "three3"), temporary)
 	f.settleWith(t, of("one7", "three4", "three5", "three6", "three7"), refused)
-	if err := f.claimer.release(t.Context(), of("one8", "three8")); err != nil {
+	if err := f.claimer.releaseJobs(t.Context(), of("one8", "three8")); err != nil {
 		t.Error(err)
 	}
 	if err := parkAgainOf(t.Context(), f, of("one9", "three9")); err != nil {
 		t.Error(err)
 	}
 	f.Exec(t, `UPDATE attempts SET node = 7, ahead = false WHERE outcome IS NULL`)
-	if n, err := f.claimer.handBackOf(t.Context(), 7); err != nil || n == 0 {
+	if n, err := f.claimer.handBackClaimsOf(t.Context(), 7); err != nil || n == 0 {
 		t.Errorf("handed back %d, %v", n, err)
 	}
 	f.MakeDue(t)
@@ -84,7 +84,7 @@ func (f *fixture) deliverEverything(t *testing.T) (all []string) {
 		f.settleWith(t, jobs, delivered)
 	}
 	for _, id := range ids {
-		e, recipients, attempts, facts := f.state(t, id)
+		e, recipients, attempts, facts := f.loadState(t, id)
 		slices.Sort(facts)
 		line := []string{fmt.Sprint(e.Status, e.LastEvent, facts)}
 		for _, r := range recipients {
@@ -100,8 +100,8 @@ func (f *fixture) deliverEverything(t *testing.T) (all []string) {
 	return all
 }
 
-// claimed claims recipients and checks their number.
-func (f *fixture) claimed(t *testing.T, want int) []Job {
+// claimExactly claims recipients and checks their number.
+func (f *fixture) claimExactly(t *testing.T, want int) []Job {
 	t.Helper()
 	jobs := f.claimAll(t)
 	if len(jobs) != want {
@@ -111,7 +111,7 @@ func (f *fixture) claimed(t *testing.T, want int) []Job {
 }
 
 func parkAgainOf(ctx context.Context, f *fixture, jobs []Job) error {
-	return undo(ctx, f.DB.Hot, jobs, 0, labelsOf(jobs))
+	return undoClaims(ctx, f.DB.Hot, jobs, 0, labelsOf(jobs))
 }
 
 // A statement that runs for every message reads only the month of the message.
@@ -120,11 +120,11 @@ func TestStatementsReadTheMonthOfTheirMessage(t *testing.T) {
 	f := newFixture(t)
 	f.ByMonth(t)
 	for i := range 8 {
-		f.send(t, simple(fmt.Sprintf("r%d@example.net", i)))
+		f.send(t, simpleMessage(fmt.Sprintf("r%d@example.net", i)))
 	}
-	jobs := f.claimed(t, 8)[2:3]
-	emails, ids, fences := fencing(jobs)
-	done := &finished{job: jobs[0], out: smtpclient.Outcome{Kind: smtpclient.Delivered}, factID: "evt_00000000000000000000000000"}
+	jobs := f.claimExactly(t, 8)[2:3]
+	emails, ids, fences := fencingArgs(jobs)
+	done := &finishedJob{job: jobs[0], out: smtpclient.Outcome{Kind: smtpclient.Delivered}, factID: "evt_00000000000000000000000000"}
 	conn, err := f.DB.Hot.Conn(t.Context())
 	if err != nil {
 		t.Fatal(err)
@@ -140,7 +140,7 @@ func TestStatementsReadTheMonthOfTheirMessage(t *testing.T) {
 		"extend":     {extendSQL, []any{emails, ids, fences, 1}},
 		"park":       {parkSQL, []any{emails, ids, none}},
 		"undo":       {undoSQL, []any{emails, ids, fences, 0, none, db.Array([]int64{0})}},
-		"settle":     {settleSQL.Text, settleSQL.Args(ended.Rows([]*finished{done}))},
+		"settle":     {settleSQL.Text, settleSQL.Args(finishedColumns.Rows([]*finishedJob{done}))},
 		"tally":      {tallySQL, []any{emails}},
 	} {
 		tx, err := conn.BeginTx(t.Context(), nil)

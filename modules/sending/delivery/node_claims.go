@@ -8,10 +8,10 @@ import (
 	"github.com/postrider/postrider/modules/sending/lifecycle"
 )
 
-// handBackOfSQL makes the recipients that a dead node had claimed due again. Claimed rows are due at the end
+// handBackClaimsSQL makes the recipients that a dead node had claimed due again. Claimed rows are due at the end
 // of their lease, so it searches the rows due within the next minute. The fence goes up: if the node is alive
 // after all, its outcomes change nothing.
-const handBackOfSQL = `
+const handBackClaimsSQL = `
 WITH held AS (
 	SELECT r.email_id, r.id, r.fence FROM recipients r JOIN attempts a ON a.email_id BETWEEN r.email_id AND r.email_id AND a.recipient_id = r.id AND a.fence = r.fence
 	WHERE r.due_at > now() AND r.due_at <= now() + interval '1 minute' AND r.lane IS NULL AND r.held_by IS NULL AND a.outcome IS NULL AND a.node = $1
@@ -23,15 +23,15 @@ WITH held AS (
 )
 SELECT count(*) FROM back`
 
-// handBackOf hands back the deliveries of a dead node.
-func (c *claimer) handBackOf(ctx context.Context, gone int32) (count int64, err error) {
+// handBackClaimsOf hands back the deliveries of a dead node.
+func (c *claimer) handBackClaimsOf(ctx context.Context, gone int32) (count int64, err error) {
 	err = c.db.InHotTx(ctx, func(tx *sql.Tx) error {
-		return tx.QueryRowContext(ctx, handBackOfSQL, gone).Scan(&count)
+		return tx.QueryRowContext(ctx, handBackClaimsSQL, gone).Scan(&count)
 	})
 	if err != nil {
 		return 0, fmt.Errorf("hand back deliveries of node %d: %w", gone, err)
 	}
-	c.lookSoon()    // the node may have parked recipients that this process can deliver
+	c.searchSoon()  // the node may have parked recipients that this process can deliver
 	if count == 0 { // all its claims are handed back
 		return 0, c.begun.forgetNode(ctx, gone)
 	}

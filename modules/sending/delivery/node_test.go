@@ -28,8 +28,8 @@ type numbered struct {
 	until time.Time
 }
 
-func (n numbered) ID() int32        { return n.id }
-func (n numbered) Until() time.Time { return n.until }
+func (n numbered) ID() int32              { return n.id }
+func (n numbered) ClaimsUntil() time.Time { return n.until }
 
 const testLease = 55 * time.Second // handed-back claims are searched among those that end within a minute
 
@@ -53,8 +53,8 @@ func (f *fixture) newNode(t *testing.T, n numbered) *Service {
 	return s
 }
 
-// outcomes counts attempts by outcome; those without one count as open.
-func (f *fixture) outcomes(t *testing.T) map[string]int {
+// countOutcomes counts attempts by outcome; those without one count as open.
+func (f *fixture) countOutcomes(t *testing.T) map[string]int {
 	t.Helper()
 	type counted struct {
 		outcome string
@@ -86,7 +86,7 @@ func TestDeliveriesOfADeadNodeAreHandedBack(t *testing.T) {
 			before: func(t *testing.T, f *fixture, jobs []Job) {
 				t.Helper()
 				lastOf := jobs[slices.IndexFunc(jobs, func(d Job) bool { return d.ahead })]
-				if err := f.claimer.begun.note(t.Context(), lastOf.recipientID); err != nil {
+				if err := f.claimer.begun.recordFinalDot(t.Context(), lastOf.recipientID); err != nil {
 					t.Fatal(err)
 				}
 			},
@@ -108,18 +108,18 @@ func TestDeliveriesOfADeadNodeAreHandedBack(t *testing.T) {
 			t.Parallel()
 			f := newFixture(t, onNode(numbered{id: 7}, 4))
 			for i := range 8 {
-				f.send(t, simple(fmt.Sprintf("n%d@example.net", i)))
+				f.send(t, simpleMessage(fmt.Sprintf("n%d@example.net", i)))
 			}
-			jobs, err := f.claimer.claim(t.Context(), 100, testLease)
+			jobs, err := f.claimer.claimJobs(t.Context(), 100, testLease)
 			if err != nil || len(jobs) != 6 {
 				t.Fatalf("claimed %d with 4 connections, %v; want 6", len(jobs), err)
 			}
-			expect.Within(t, 20*time.Second, "the deliveries at their final dot are recorded", func() bool { return f.Count(t, "begun_attempts") == 1 })
+			expect.EventuallyWithin(t, 20*time.Second, "the deliveries at their final dot are recorded", func() bool { return f.Count(t, "begun_attempts") == 1 })
 			if c.before != nil {
 				c.before(t, f, jobs)
 			}
 			other := f.newNode(t, numbered{id: 8})
-			if taken, err := other.claimer.claim(t.Context(), 100, testLease); err != nil || len(taken) != 2 {
+			if taken, err := other.claimer.claimJobs(t.Context(), 100, testLease); err != nil || len(taken) != 2 {
 				t.Fatalf("another process claimed %d, %v; want the remaining 2", len(taken), err)
 			}
 			if c.end != nil {
@@ -129,21 +129,21 @@ func TestDeliveriesOfADeadNodeAreHandedBack(t *testing.T) {
 					gone int32
 					want int64
 				}{{99, 0}, {7, 6}, {7, 0}} {
-					if n, err := other.claimer.handBackOf(t.Context(), back.gone); err != nil || n != back.want {
+					if n, err := other.claimer.handBackClaimsOf(t.Context(), back.gone); err != nil || n != back.want {
 						t.Errorf("handed back %[2]d recipients of node %[1]d, %[3]v; want %[4]d", back.gone, n, err, back.want)
 					}
 				}
 			}
 			f.Exec(t, `DELETE FROM attempts WHERE node = 8`) // not part of this test
-			again, err := other.claimer.claim(t.Context(), 100, testLease)
+			again, err := other.claimer.claimJobs(t.Context(), 100, testLease)
 			if err != nil || len(again) < 6 {
 				t.Fatalf("claimed %d afterwards, %v; want the 6", len(again), err)
 			}
 			f.Exec(t, `DELETE FROM attempts a WHERE node = 8 AND NOT EXISTS (SELECT FROM attempts b WHERE b.node = 7 AND b.recipient_id = a.recipient_id)`)
-			if diff := cmp.Diff(c.want, f.outcomes(t)); diff != "" {
+			if diff := cmp.Diff(c.want, f.countOutcomes(t)); diff != "" {
 				t.Errorf("attempts by outcome (-want +got):\n%s", diff)
 			}
-			if err := f.settler.settle(t.Context(), []worker.Result[Job, smtpclient.Outcome]{{Job: jobs[0], Value: smtpclient.Outcome{Kind: smtpclient.Delivered, Code: 250}}}); err != nil {
+			if err := f.settler.settleResults(t.Context(), []worker.Result[Job, smtpclient.Outcome]{{Job: jobs[0], Value: smtpclient.Outcome{Kind: smtpclient.Delivered, Code: 250}}}); err != nil {
 				t.Fatal(err)
 			}
 			var settled int
@@ -158,12 +158,12 @@ func TestDeliveriesOfADeadNodeAreHandedBack(t *testing.T) {
 func TestLateClaimTakesNothing(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
-	f.send(t, simple("bob@example.net"))
+	f.send(t, simpleMessage("bob@example.net"))
 	for _, c := range []struct {
 		until time.Duration
 		want  int
 	}{{-time.Second, 0}, {time.Minute, 1}} {
-		if jobs, err := f.newNode(t, numbered{until: time.Now().Add(c.until)}).claimer.claim(t.Context(), 10, testLease); err != nil || len(jobs) != c.want {
+		if jobs, err := f.newNode(t, numbered{until: time.Now().Add(c.until)}).claimer.claimJobs(t.Context(), 10, testLease); err != nil || len(jobs) != c.want {
 			t.Errorf("a claim valid until %s from now took %d, %v; want %d", c.until, len(jobs), err, c.want)
 		}
 	}
@@ -174,9 +174,9 @@ func TestLateClaimTakesNothing(t *testing.T) {
 func TestDeliveryClaimedAheadIsRecordedBeforeItsFinalDot(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, onNode(numbered{id: 7}, 1))
-	f.send(t, simple("a@example.net"))
-	f.send(t, simple("b@example.net"))
-	jobs, err := f.claimer.claim(t.Context(), 10, testLease)
+	f.send(t, simpleMessage("a@example.net"))
+	f.send(t, simpleMessage("b@example.net"))
+	jobs, err := f.claimer.claimJobs(t.Context(), 10, testLease)
 	if err != nil || len(jobs) != 2 || jobs[0].ahead == jobs[1].ahead {
 		t.Fatalf("claimed %+v, %v; want one of two ahead", jobs, err)
 	}
@@ -194,10 +194,10 @@ func TestDeliveryClaimedAheadIsRecordedBeforeItsFinalDot(t *testing.T) {
 	if !errors.Is(out.Err, refused) {
 		t.Errorf("beforeFinalDot of a delivery claimed ahead that cannot be recorded: %v", out.Err)
 	}
-	if v := judge(jobs[1], out); v.wait > heldBackWait || v.event != "" || v.state != "deferred" {
+	if v := judgeOutcome(jobs[1], out); v.wait > heldBackWait || v.event != "" || v.state != "deferred" {
 		t.Errorf("verdict when held back: %+v, want a retry soon and no notice", v)
 	}
-	if v := judge(Job{attempt: heldBackTries + 1, noticeDue: true}, out); v.wait < time.Minute || v.event == "" {
+	if v := judgeOutcome(Job{attempt: heldBackTries + 1, noticeDue: true}, out); v.wait < time.Minute || v.event == "" {
 		t.Errorf("verdict when held back repeatedly: %+v, want the usual wait and notice", v)
 	}
 	f.claimer.begun.store = store
@@ -208,7 +208,7 @@ func TestDeliveryClaimedAheadIsRecordedBeforeItsFinalDot(t *testing.T) {
 	if err := f.DB.SQL.QueryRowContext(t.Context(), `SELECT count(*) FROM begun_attempts WHERE node = 7 AND recipients = ARRAY[$1::bigint]`, jobs[1].recipientID).Scan(&noted); err != nil || noted != 1 {
 		t.Errorf("recorded: %d, %v; want 1", noted, err)
 	}
-	if err := f.settler.settle(t.Context(), []worker.Result[Job, smtpclient.Outcome]{{Job: jobs[1], Value: smtpclient.Outcome{Kind: smtpclient.Delivered, Code: 250}}}); err != nil {
+	if err := f.settler.settleResults(t.Context(), []worker.Result[Job, smtpclient.Outcome]{{Job: jobs[1], Value: smtpclient.Outcome{Kind: smtpclient.Delivered, Code: 250}}}); err != nil {
 		t.Fatal(err)
 	}
 	if len(f.claimer.begun.held) != 0 {
@@ -221,7 +221,7 @@ func TestDeliveriesAtTheirFinalDotShareAStatement(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		var rounds [][]int64
-		var b begun
+		var b begunAttempts
 		b.store = func(_ context.Context, round int64, recipients []int64) error {
 			if slices.Sort(recipients); round != int64(len(rounds)+1) {
 				t.Errorf("round %d after %d", round, len(rounds))
@@ -234,7 +234,7 @@ func TestDeliveriesAtTheirFinalDotShareAStatement(t *testing.T) {
 		for i := range 100 {
 			all.Go(func() {
 				<-time.After(time.Duration(i) * time.Millisecond / 5)
-				if err := b.note(t.Context(), int64(i)); err != nil {
+				if err := b.recordFinalDot(t.Context(), int64(i)); err != nil {
 					t.Error(err)
 				}
 			})

@@ -17,7 +17,7 @@ import (
 type oneWay struct {
 	Ways
 	label string
-	place outbound.Place
+	place outbound.Routing
 }
 
 func (o *oneWay) Choose(_ context.Context, questions []outbound.Question) ([]smtpclient.Way, error) {
@@ -28,33 +28,33 @@ func (o *oneWay) Choose(_ context.Context, questions []outbound.Question) ([]smt
 	return ways, nil
 }
 
-func (o *oneWay) Place(label string) outbound.Place {
+func (o *oneWay) Place(label string) outbound.Routing {
 	if label == o.label {
 		return o.place
 	}
 	return outbound.Open
 }
 
-// told counts wake-ups by channel.
-type told map[string]int
+// wakeCounter counts wake-ups by channel.
+type wakeCounter map[string]int
 
-func (c told) Wake(channel string)                      { c[channel]++ }
-func (told) Subscribe(string) (<-chan struct{}, func()) { return nil, func() {} }
+func (c wakeCounter) Wake(channel string)                      { c[channel]++ }
+func (wakeCounter) Subscribe(string) (<-chan struct{}, func()) { return nil, func() {} }
 
 // A recipient whose way out another process has is parked in its lane without an attempt, and the other
 // process is woken. It stays there until that process, or one that gains the way, draws it.
 func TestMailForAnotherProcessIsParked(t *testing.T) {
 	t.Parallel()
-	ways, signals := &oneWay{label: "198.51.100.7", place: outbound.Elsewhere}, told{}
+	ways, signals := &oneWay{label: "198.51.100.7", place: outbound.OnOtherNode}, wakeCounter{}
 	f := newFixture(t, func(p *Params) { ways.Ways, p.Ways, p.Signals = p.Ways, ways, signals })
-	id := f.send(t, simple("r@away.test"))
+	id := f.send(t, simpleMessage("r@away.test"))
 	for range 2 { // and again, when this process searches for lanes that it does not track
 		if jobs := f.claimAll(t); len(jobs) != 0 {
 			t.Fatalf("claimed %+v, want none: another process has the way", jobs)
 		}
 		f.claimer.parking.looked = time.Time{}
 	}
-	_, recipients, attempts, _ := f.state(t, id)
+	_, recipients, attempts, _ := f.loadState(t, id)
 	if r := recipients[0]; r.State != recipient.StateQueued || r.Attempts != 0 || r.Lane == nil || *r.Lane != "198.51.100.7 away.test" || len(attempts) != 0 {
 		t.Errorf("recipient %+v, attempts %+v, want it parked without an attempt", r, attempts)
 	}
@@ -72,7 +72,7 @@ func TestMailForAnotherProcessIsParked(t *testing.T) {
 	}
 	// The machine loses the address before the attempt, so no attempt counts.
 	f.settleWith(t, jobs, smtpclient.Outcome{Kind: smtpclient.Temporary, Phase: smtpclient.PhaseConnect, Err: fmt.Errorf("dial: %w", errors.Join(smtpclient.ErrAddressGone))})
-	_, recipients, attempts, _ = f.state(t, id)
+	_, recipients, attempts, _ = f.loadState(t, id)
 	if r := recipients[0]; r.State != recipient.StateQueued || r.Attempts != 0 || r.Lane != nil || len(attempts) != 0 {
 		t.Errorf("recipient %+v, attempts %+v, want it in the common queue without an attempt", r, attempts)
 	}
@@ -82,15 +82,15 @@ func TestMailForAnotherProcessIsParked(t *testing.T) {
 // it, and stays there otherwise.
 func TestMailForAnUnboundAddressIsRerouted(t *testing.T) {
 	t.Parallel()
-	ways := &oneWay{label: "198.51.100.7", place: outbound.Adrift}
+	ways := &oneWay{label: "198.51.100.7", place: outbound.Orphaned}
 	f := newFixture(t, func(p *Params) { ways.Ways, p.Ways = p.Ways, ways })
-	f.send(t, simple("r@gone.test"))
+	f.send(t, simpleMessage("r@gone.test"))
 	for range 3 {
 		if jobs := f.claimAll(t); len(jobs) != 0 {
 			t.Fatalf("claimed %+v by a way that no process has", jobs)
 		}
 	}
-	if n := f.parked(t, "198.51.100.7 gone.test"); n != 1 {
+	if n := f.countParked(t, "198.51.100.7 gone.test"); n != 1 {
 		t.Errorf("%d recipients are in the lane, want 1", n)
 	}
 	ways.label, ways.place = "198.51.100.8", outbound.Open
@@ -104,9 +104,9 @@ func TestMailForAnUnboundAddressIsRerouted(t *testing.T) {
 // reason, as in a paused lane.
 func TestMailForALostAddressIsPostponed(t *testing.T) {
 	t.Parallel()
-	ways := &oneWay{label: "198.51.100.7", place: outbound.Stranded}
+	ways := &oneWay{label: "198.51.100.7", place: outbound.Unroutable}
 	f := newFixture(t, func(p *Params) { ways.Ways, p.Ways = p.Ways, ways })
-	id := f.send(t, simple("r@gone.test"))
+	id := f.send(t, simpleMessage("r@gone.test"))
 	for range 2 {
 		if jobs := f.claimAll(t); len(jobs) != 0 {
 			t.Fatalf("claimed %+v, want none yet", jobs)
@@ -119,7 +119,7 @@ func TestMailForALostAddressIsPostponed(t *testing.T) {
 		t.Fatalf("claimed %+v, want the recipient that has waited too long", jobs)
 	}
 	f.settleWith(t, jobs, f.deliver(t.Context(), jobs[0], &worker.Lease{}))
-	_, recipients, attempts, facts := f.state(t, id)
+	_, recipients, attempts, facts := f.loadState(t, id)
 	if r := recipients[0]; r.State != recipient.StateDeferred || *r.Diagnostic != "not tried: no running process has the source address 198.51.100.7" || len(attempts) != 1 || facts[len(facts)-1] != "email.delivery_delayed" {
 		t.Errorf("recipient %+v, attempts %+v, facts %v", r, attempts, facts)
 	}

@@ -23,14 +23,14 @@ type verdict struct {
 	via     string     // of the next attempt
 }
 
-// judge is pure: it decides by the receiving server's answer, the number of attempts and the age of the
+// judgeOutcome is pure: it decides by the receiving server's answer, the number of attempts and the age of the
 // message.
-func judge(d Job, out smtpclient.Outcome) verdict {
+func judgeOutcome(d Job, out smtpclient.Outcome) verdict {
 	switch out.Kind {
 	case smtpclient.Delivered:
 		return verdict{state: recipient.StateDelivered, outcome: attempt.OutcomeDelivered, event: event.EmailDelivered}
 	case smtpclient.Permanent, smtpclient.Failed:
-		return final(out)
+		return finalVerdict(out)
 	}
 	return judgeTemporary(d, out)
 }
@@ -41,7 +41,7 @@ func judgeTemporary(d Job, out smtpclient.Outcome) verdict {
 		wait = min(wait, max(d.message.Life, 0)) // due again when it expires at the latest
 	}
 	if !again {
-		return final(out)
+		return finalVerdict(out)
 	}
 	v := verdict{state: recipient.StateDeferred, wait: wait, outcome: attempt.OutcomeDeferred, via: d.via}
 	if out.Ambiguous {
@@ -56,9 +56,9 @@ func judgeTemporary(d Job, out smtpclient.Outcome) verdict {
 	return v
 }
 
-// final returns the verdict if nothing more is tried. It is a bounce if the recipient was refused or was
+// finalVerdict returns the verdict if nothing more is tried. It is a bounce if the recipient was refused or was
 // never reached. Otherwise the delivery failed, because the message or its sender was refused.
-func final(out smtpclient.Outcome) verdict {
+func finalVerdict(out smtpclient.Outcome) verdict {
 	if out.Kind != smtpclient.Failed && classOf(out).Bounces() {
 		return verdict{state: recipient.StateBounced, outcome: attempt.OutcomeBounced, event: event.EmailBounced}
 	}
@@ -73,9 +73,9 @@ const (
 	heldBackTries = 3
 )
 
-// divert returns the verdict if the sender has a smarthost as a fallback for failures of the direct way: the
+// divertToFallback returns the verdict if the sender has a smarthost as a fallback for failures of the direct way: the
 // next attempt is made immediately, through the smarthost.
-func divert(out smtpclient.Outcome) (verdict, bool) {
+func divertToFallback(out smtpclient.Outcome) (verdict, bool) {
 	blocked := out.Kind == smtpclient.Permanent || out.Kind == smtpclient.Temporary
 	blocked = blocked && out.Code != 0 && classOf(out) == bounce.Block
 	nobody := out.Kind == smtpclient.Temporary && out.Phase == smtpclient.PhaseConnect

@@ -39,7 +39,7 @@ func TestJudge(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			if diff := cmp.Diff(c.want, judge(c.d, c.out), cmp.AllowUnexported(verdict{})); diff != "" {
+			if diff := cmp.Diff(c.want, judgeOutcome(c.d, c.out), cmp.AllowUnexported(verdict{})); diff != "" {
 				t.Errorf("verdict (-want +got):\n%s", diff)
 			}
 		})

@@ -29,12 +29,12 @@ func splitLabel(label string) (way, destination string, ok bool) {
 }
 
 const (
-	// lookForLanes is how often a process searches for parked rows that it does not track: those of another
+	// laneSearchInterval is how often a process searches for parked rows that it does not track: those of another
 	// process, which may be dead, or its own from before a restart.
-	lookForLanes = 10 * time.Second
-	// lookWhenTold is the minimum time between two searches when another process reports that it parked
+	laneSearchInterval = 10 * time.Second
+	// laneSearchFactor is the minimum time between two searches when another process reports that it parked
 	// recipients for others, as a multiple of the duration of the latest search.
-	lookWhenTold = 20
+	laneSearchFactor = 20
 	// untriedAfter is how long a row waits in a paused lane past its due time before it is postponed as after
 	// an attempt, with the lane's reason. Senders are thus notified of the delay, and retries end on time.
 	untriedAfter = 5 * time.Minute
@@ -86,7 +86,7 @@ func (p *parking) addParked(rows parkedRows) {
 	p.add(rows.lanes)
 	p.mutex.Lock()
 	defer p.mutex.Unlock()
-	p.backlog = rows.any()
+	p.backlog = rows.hasRows()
 }
 
 // remove drops a lane that other processes draw from.
@@ -115,43 +115,43 @@ func (p *parking) removeEmptied(draws []draw) {
 	}
 }
 
-// lookSoon makes the next claim search for lanes, and returns how long that claim has to wait.
-func (p *parking) lookSoon() time.Duration {
+// requestSearch makes the next claim search for lanes, and returns how long that claim has to wait.
+func (p *parking) requestSearch() time.Duration {
 	p.mutex.Lock()
 	defer p.mutex.Unlock()
 	p.soon = true
-	return p.untilLook()
+	return p.untilSearch()
 }
 
-// lookTook records how long a search took, which bounds the frequency of searches that other processes ask
+// setSearchDuration records how long a search took, which bounds the frequency of searches that other processes ask
 // for.
-func (p *parking) lookTook(d time.Duration) {
+func (p *parking) setSearchDuration(d time.Duration) {
 	p.mutex.Lock()
 	defer p.mutex.Unlock()
 	p.took = d
 }
 
-// look reports whether it is time to search for lanes, and records the time of that search.
-func (p *parking) look() bool {
+// claimSearch reports whether it is time to search for lanes, and records the time of that search.
+func (p *parking) claimSearch() bool {
 	p.mutex.Lock()
 	defer p.mutex.Unlock()
-	if p.untilLook() > 0 {
+	if p.untilSearch() > 0 {
 		return false
 	}
 	p.looked, p.soon = time.Now(), false
 	return true
 }
 
-// untilLook returns how long to wait before the next search. The lock is held.
-func (p *parking) untilLook() time.Duration {
-	every := lookForLanes
+// untilSearch returns how long to wait before the next search. The lock is held.
+func (p *parking) untilSearch() time.Duration {
+	every := laneSearchInterval
 	if p.soon {
-		every = min(every, lookWhenTold*p.took)
+		every = min(every, laneSearchFactor*p.took)
 	}
 	return max(0, every-time.Since(p.looked))
 }
 
-func (p *parking) backlogged() bool {
+func (p *parking) hasBacklog() bool {
 	p.mutex.Lock()
 	defer p.mutex.Unlock()
 	return p.backlog
@@ -186,8 +186,8 @@ func (p *parking) setPaused(label string, paused bool) {
 	}
 }
 
-// visit returns the least recently visited lane, with its adds.
-func (p *parking) visit() (label string, adds uint64) {
+// visitNext returns the least recently visited lane, with its adds.
+func (p *parking) visitNext() (label string, adds uint64) {
 	p.mutex.Lock()
 	defer p.mutex.Unlock()
 	element := p.order.Front()
@@ -204,13 +204,13 @@ func (p *parking) visit() (label string, adds uint64) {
 // more reports that lanes are left to visit.
 func (c *claimer) chooseDraws(limit int) (draws []draw, more bool) {
 	p := c.parking
-	late := p.time(&p.putOff, untriedEvery)
+	late := p.isDue(&p.putOff, untriedEvery)
 	for range p.size() {
 		if len(draws) == min(limit, mostDraws) {
 			more = true
 			break
 		}
-		label, adds := p.visit()
+		label, adds := p.visitNext()
 		way, destination, ok := splitLabel(label)
 		if !ok {
 			continue
@@ -218,10 +218,10 @@ func (c *claimer) chooseDraws(limit int) (draws []draw, more bool) {
 		var room int
 		var paused bool
 		switch c.ways.Place(way) {
-		case outbound.Elsewhere:
+		case outbound.OnOtherNode:
 			p.remove(label)
 			continue
-		case outbound.Stranded:
+		case outbound.Unroutable:
 			paused = true
 		default:
 			room = c.lanes.Room(way, destination)
@@ -253,8 +253,8 @@ func shareLimit(draws []draw, limit int) {
 	}
 }
 
-// time reports whether every has passed since last, and if so sets last to now.
-func (p *parking) time(last *time.Time, every time.Duration) bool {
+// isDue reports whether every has passed since last, and if so sets last to now.
+func (p *parking) isDue(last *time.Time, every time.Duration) bool {
 	p.mutex.Lock()
 	defer p.mutex.Unlock()
 	now := time.Now()
@@ -275,12 +275,12 @@ WITH RECURSIVE found AS (
 )
 SELECT lane FROM found WHERE lane IS NOT NULL LIMIT 10000`
 
-// lookSoon makes the worker search for lanes and claim as soon as the search interval permits.
-func (c *claimer) lookSoon() { time.AfterFunc(c.parking.lookSoon(), c.nudge) }
+// searchSoon makes the worker search for lanes and claim as soon as the search interval permits.
+func (c *claimer) searchSoon() { time.AfterFunc(c.parking.requestSearch(), c.nudge) }
 
 // findLanes searches for lanes with parked rows if a search is due.
 func (c *claimer) findLanes(ctx context.Context) error {
-	if !c.parking.look() {
+	if !c.parking.claimSearch() {
 		return nil
 	}
 	begun := time.Now()
@@ -288,10 +288,10 @@ func (c *claimer) findLanes(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("find lanes: %w", err)
 	}
-	c.parking.lookTook(time.Since(begun))
+	c.parking.setSearchDuration(time.Since(begun))
 	c.parking.add(slices.DeleteFunc(lanes, func(label string) bool {
 		way, _, ok := splitLabel(label)
-		return ok && c.ways.Place(way) == outbound.Elsewhere
+		return ok && c.ways.Place(way) == outbound.OnOtherNode
 	}))
 	return nil
 }

@@ -14,8 +14,8 @@ import (
 	"github.com/postrider/postrider/runtime/mail/smtpclient"
 )
 
-// parked counts the parked recipients of a lane.
-func (f *fixture) parked(t *testing.T, label string) int {
+// countParked counts the countParked recipients of a lane.
+func (f *fixture) countParked(t *testing.T, label string) int {
 	t.Helper()
 	n, err := f.DB.Ent.Recipient.Query().Where(recipient.Lane(label)).Count(t.Context())
 	if err != nil {
@@ -32,11 +32,11 @@ func (f *fixture) toMX() {
 func (f *fixture) sendMany(t *testing.T, n int, domain string) {
 	t.Helper()
 	for i := range n {
-		f.send(t, simple(fmt.Sprintf("r%d@%s", i, domain)))
+		f.send(t, simpleMessage(fmt.Sprintf("r%d@%s", i, domain)))
 	}
 }
 
-func destinations(jobs []Job) map[string]int {
+func countDestinations(jobs []Job) map[string]int {
 	counts := map[string]int{}
 	for _, j := range jobs {
 		counts[j.destination]++
@@ -51,25 +51,25 @@ func TestFullLaneDoesNotBlockOthers(t *testing.T) {
 	room := f.claimer.lanes.Room("", "slow.test")
 	f.sendMany(t, room+30, "slow.test")
 	f.sendMany(t, 1, "other.test")
-	claimed, err := f.claimer.claim(t.Context(), room+10, time.Minute)
-	if err != nil || destinations(claimed)["slow.test"] != room {
-		t.Fatalf("claimed %v of a lane with room for %d, %v", destinations(claimed), room, err)
+	claimed, err := f.claimer.claimJobs(t.Context(), room+10, time.Minute)
+	if err != nil || countDestinations(claimed)["slow.test"] != room {
+		t.Fatalf("claimed %v of a lane with room for %d, %v", countDestinations(claimed), room, err)
 	}
 	// The recipients before the other destination's are parked, and then its recipient is claimed.
-	other, err := f.claimer.claim(t.Context(), 10, time.Minute)
-	if err != nil || destinations(other)["other.test"] != 1 || len(other) != 1 {
-		t.Fatalf("claimed %v, %v", destinations(other), err)
+	other, err := f.claimer.claimJobs(t.Context(), 10, time.Minute)
+	if err != nil || countDestinations(other)["other.test"] != 1 || len(other) != 1 {
+		t.Fatalf("claimed %v, %v", countDestinations(other), err)
 	}
-	if n := f.parked(t, " slow.test"); n != 30 {
+	if n := f.countParked(t, " slow.test"); n != 30 {
 		t.Errorf("%d recipients are parked, want 30", n)
 	}
 	// Two reservations end, and two of the parked recipients are drawn.
 	for _, j := range claimed[:2] {
-		f.claimer.over(j)
+		f.claimer.releaseHeld(j)
 	}
-	drawn, err := f.claimer.claim(t.Context(), 10, time.Minute)
-	if err != nil || len(drawn) != 2 || f.parked(t, " slow.test") != 28 {
-		t.Errorf("drew %v, %d left, %v", destinations(drawn), f.parked(t, " slow.test"), err)
+	drawn, err := f.claimer.claimJobs(t.Context(), 10, time.Minute)
+	if err != nil || len(drawn) != 2 || f.countParked(t, " slow.test") != 28 {
+		t.Errorf("drew %v, %d left, %v", countDestinations(drawn), f.countParked(t, " slow.test"), err)
 	}
 	if attempts := f.Count(t, "attempts"); attempts != room+3 {
 		t.Errorf("%d attempts, want one for each of the %d deliveries", attempts, room+3)
@@ -101,10 +101,10 @@ func TestUntrackedParkedRowsAreFound(t *testing.T) {
 	f.toMX()
 	f.sendMany(t, 3, "slow.test")
 	f.Exec(t, `UPDATE recipients SET lane = ' slow.test'`)
-	f.send(t, simple("held@slow.test"))
+	f.send(t, simpleMessage("held@slow.test"))
 	f.Exec(t, `UPDATE recipients SET held_by = 'operator' WHERE address = 'held@slow.test'`)
 	if got := f.claimAll(t); len(got) != 3 {
-		t.Errorf("claimed %v, want the three that are not held", destinations(got))
+		t.Errorf("claimed %v, want the three that are not held", countDestinations(got))
 	}
 }
 
@@ -132,12 +132,12 @@ func TestPausedLanePostponesMailThatWaitsTooLong(t *testing.T) {
 	f := newFixture(t)
 	f.toMX()
 	pauseLane(t, f.claimer.lanes, "dead.test")
-	id := f.send(t, simple("r@dead.test"))
-	if got := f.claimAll(t); len(got) != 0 || f.parked(t, " dead.test") != 1 {
-		t.Fatalf("claimed %v", destinations(got))
+	id := f.send(t, simpleMessage("r@dead.test"))
+	if got := f.claimAll(t); len(got) != 0 || f.countParked(t, " dead.test") != 1 {
+		t.Fatalf("claimed %v", countDestinations(got))
 	}
 	if got := f.claimAll(t); len(got) != 0 {
-		t.Fatalf("claimed %v before it had waited too long", destinations(got))
+		t.Fatalf("claimed %v before it had waited too long", countDestinations(got))
 	}
 	f.Exec(t, `UPDATE recipients SET due_at = now() - interval '6 minutes'`)
 	f.claimer.parking.putOff = time.Time{}
@@ -150,7 +150,7 @@ func TestPausedLanePostponesMailThatWaitsTooLong(t *testing.T) {
 	if len(f.Peer.Seen) != 0 {
 		t.Error("an attempt was made")
 	}
-	_, recipients, attempts, facts := f.state(t, id)
+	_, recipients, attempts, facts := f.loadState(t, id)
 	if recipients[0].State != recipient.StateDeferred || *recipients[0].Diagnostic != "not tried: connections to this destination are suspended: connection refused" {
 		t.Errorf("recipient %+v", recipients[0])
 	}
@@ -164,14 +164,14 @@ func TestTurnedAwayDeliveryIsNotAnAttempt(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	f.toMX()
-	id := f.send(t, simple("r@busy.test"))
+	id := f.send(t, simpleMessage("r@busy.test"))
 	jobs := f.claimAll(t)
 	f.settleWith(t, jobs, smtpclient.Outcome{Kind: smtpclient.Temporary, Phase: smtpclient.PhaseWait, Err: fmt.Errorf("enter: %w", lane.ErrNoRoom)})
-	_, recipients, attempts, facts := f.state(t, id)
+	_, recipients, attempts, facts := f.loadState(t, id)
 	if r := recipients[0]; r.State != recipient.StateQueued || r.Attempts != 0 || *r.Lane != " busy.test" || len(attempts) != 0 || len(facts) != 1 {
 		t.Errorf("recipient %+v, attempts %+v, facts %v", r, attempts, facts)
 	}
-	f.claimer.over(jobs[0])
+	f.claimer.releaseHeld(jobs[0])
 	if again := f.claimAll(t); len(again) != 1 || again[0].attempt != 1 {
 		t.Errorf("claimed again: %+v", again)
 	}
@@ -181,7 +181,7 @@ func TestBlockedMailIsRetriedThroughTheSmarthost(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	f.Near.Fallback = true
-	id := f.send(t, simple("r@picky.test"))
+	id := f.send(t, simpleMessage("r@picky.test"))
 	f.settleWith(t, f.claimAll(t), smtpclient.Outcome{Kind: smtpclient.Permanent, Phase: smtpclient.PhaseGreeting, Code: 554, EnhancedCode: "5.7.1",
 		Reply: "554 5.7.1 Service unavailable; Client host [192.0.2.1] blocked using zen.example.org", Err: errors.New("blocked")})
 	jobs := f.claimAll(t)
@@ -191,7 +191,7 @@ func TestBlockedMailIsRetriedThroughTheSmarthost(t *testing.T) {
 	// It is not diverted twice.
 	f.settleWith(t, jobs, smtpclient.Outcome{Kind: smtpclient.Permanent, Phase: smtpclient.PhaseRcpt, Code: 554, EnhancedCode: "5.7.1",
 		Reply: "554 5.7.1 Client host blocked using zen.example.org", Err: errors.New("blocked")})
-	_, recipients, attempts, facts := f.state(t, id)
+	_, recipients, attempts, facts := f.loadState(t, id)
 	if recipients[0].State != recipient.StateFailed || len(attempts) != 2 || attempts[0].Class != "block" || len(facts) != 2 {
 		t.Errorf("recipient %+v, attempts %+v, facts %v", recipients[0], attempts, facts)
 	}
@@ -200,7 +200,7 @@ func TestBlockedMailIsRetriedThroughTheSmarthost(t *testing.T) {
 func TestExpiredMessageIsNotDelivered(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
-	m := simple("r@example.net")
+	m := simpleMessage("r@example.net")
 	m.ExpiresAt = sendingtest.At(30 * time.Minute)
 	id := f.send(t, m)
 	f.settleWith(t, f.claimAll(t), smtpclient.Outcome{Kind: smtpclient.Temporary, Phase: smtpclient.PhaseRcpt, Code: 451, Reply: "451 later", Err: errors.New("later")})
@@ -215,7 +215,7 @@ func TestExpiredMessageIsNotDelivered(t *testing.T) {
 	f.MakeDue(t)
 	jobs := f.claimAll(t)
 	f.settleWith(t, jobs, f.deliver(t.Context(), jobs[0], &worker.Lease{}))
-	e, recipients, _, facts := f.state(t, id)
+	e, recipients, _, facts := f.loadState(t, id)
 	if string(e.Status) != "failed" || recipients[0].State != recipient.StateFailed || facts[len(facts)-1] != "email.failed" {
 		t.Errorf("email %s, recipient %+v, facts %v", e.Status, recipients[0], facts)
 	}

@@ -38,8 +38,8 @@ type pickedRow struct {
 	away    bool   // for park: another process will draw it
 }
 
-// ahead reports whether the row is claimed before a connection is free for it.
-func (c pickedRow) ahead() bool { return c.ticket != nil && c.ticket.Ahead() }
+// isAhead reports whether the row is claimed before a connection is free for it.
+func (c pickedRow) isAhead() bool { return c.ticket != nil && c.ticket.Ahead() }
 
 // grant is the decision about a pickedRow.
 type grant int
@@ -90,9 +90,9 @@ type draw struct {
 	emptied bool          // it returned all rows of the lane, and none of them stays there
 }
 
-// pick locks up to common rows of the common queue and the rows of the draws, before the time until by the
+// pickRows locks up to common rows of the common queue and the rows of the draws, before the time until by the
 // database clock. Drawn rows come first, then those that have been due longest.
-func pick(ctx context.Context, tx *db.PreparedTx, common int, draws []draw, until time.Time) ([]pickedRow, error) {
+func pickRows(ctx context.Context, tx *db.PreparedTx, common int, draws []draw, until time.Time) ([]pickedRow, error) {
 	statement, args := pickSQL, []any{common, orNull(until)}
 	lanes, rooms, late := make([]string, len(draws)), make([]int64, len(draws)), make([]int64, len(draws))
 	for i, d := range draws {
@@ -170,13 +170,13 @@ type judgedLanes struct {
 	joined  map[string]bool // lanes in which this claim parks a row
 }
 
-// occupied reports whether a row of the common queue has to wait for others of its lane.
-func (l *judgedLanes) occupied(label string) bool {
+// isOccupied reports whether a row of the common queue has to wait for others of its lane.
+func (l *judgedLanes) isOccupied(label string) bool {
 	return l.joined[label] || l.parking.contains(label) && !l.emptied[label]
 }
 
-// join records that this claim parks a row in a lane.
-func (l *judgedLanes) join(label string) {
+// joinLane records that this claim parks a row in a lane.
+func (l *judgedLanes) joinLane(label string) {
 	if l.joined == nil {
 		l.joined = map[string]bool{}
 	}
@@ -212,7 +212,7 @@ func (c *claimer) judgeRow(row *pickedRow, lanes *judgedLanes, limit *int) {
 		return
 	}
 	label := laneLabel(row.way.Label, row.Destination)
-	if !row.lane.Valid && lanes.occupied(label) {
+	if !row.lane.Valid && lanes.isOccupied(label) {
 		row.verdict = park
 		return
 	}
@@ -223,7 +223,7 @@ func (c *claimer) judgeRow(row *pickedRow, lanes *judgedLanes, limit *int) {
 	}
 	if !row.lane.Valid {
 		row.verdict = park
-		lanes.join(label)
+		lanes.joinLane(label)
 		return
 	}
 	if _, reason, paused := c.lanes.Paused(row.way.Label, row.Destination); paused && c.parking.isPaused(row.lane.String) {
@@ -239,11 +239,11 @@ func (c *claimer) judgeRow(row *pickedRow, lanes *judgedLanes, limit *int) {
 // judgeAway decides on a row whose way out this process does not have. The row waits in its lane, without an
 // attempt, until the process that has the way draws it. If no process has had the way for long, the row is
 // postponed as after an attempt, as in a paused lane.
-func (c *claimer) judgeAway(row *pickedRow, place outbound.Place, limit *int) {
+func (c *claimer) judgeAway(row *pickedRow, place outbound.Routing, limit *int) {
 	switch {
 	case !row.lane.Valid || row.lane.String != laneLabel(row.way.Label, row.Destination):
-		row.verdict, row.away = park, place == outbound.Elsewhere
-	case place == outbound.Stranded && c.parking.isPaused(row.lane.String):
+		row.verdict, row.away = park, place == outbound.OnOtherNode
+	case place == outbound.Unroutable && c.parking.isPaused(row.lane.String):
 		row.verdict, row.reason = untried, "no running process has the source address "+row.way.Label
 		*limit--
 	}
@@ -255,7 +255,7 @@ type parkedRows struct {
 	others bool     // whether rows were parked for other processes
 }
 
-func (p parkedRows) any() bool { return p.others || len(p.lanes) > 0 }
+func (p parkedRows) hasRows() bool { return p.others || len(p.lanes) > 0 }
 
 // parkSQL moves picked rows into their lanes.
 const parkSQL = `

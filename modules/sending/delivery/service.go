@@ -47,7 +47,7 @@ type Bus interface {
 type Ways interface {
 	Choose(ctx context.Context, questions []outbound.Question) ([]smtpclient.Way, error)
 	Return(labels []string) // chosen, but not used
-	Place(label string) outbound.Place
+	Place(label string) outbound.Routing
 	Gained() <-chan struct{} // receives when mail parked for other processes may now be deliverable here
 	Count(ctx context.Context, tx db.Execer, labels []string) error
 	HasFallback(accountID, domainID string) bool
@@ -62,9 +62,9 @@ type Transport interface {
 // Node is this process among those that share the database.
 type Node interface {
 	worker.Process
-	ID() int32        // 0: no node
-	Until() time.Time // by the database clock, for claims; zero: no limit
-	OnGone(what string, f node.HandBack)
+	ID() int32              // 0: no node
+	ClaimsUntil() time.Time // by the database clock, for claims; zero: no limit
+	OnDead(what string, f node.ReleaseFunc)
 }
 
 // Signals wakes the delivering processes after a commit.
@@ -123,7 +123,7 @@ type claimer struct {
 	node     Node
 	signals  Signals
 	parking  *parking
-	begun    *begun // for deliveries claimed ahead
+	begun    *begunAttempts // for deliveries claimed ahead
 	load     heavyLoad
 	nudge    func() // makes the worker claim again
 }
@@ -134,7 +134,7 @@ type settler struct {
 	bus     Bus
 	ways    Ways
 	parking *parking
-	begun   *begun
+	begun   *begunAttempts
 	results results
 	nudge   func() // makes the worker claim again
 }
@@ -159,7 +159,7 @@ func New(p Params) (*Service, error) {
 	if err != nil {
 		return nil, err
 	}
-	parked, begun := &parking{}, newBegun(p.DB, p.Node)
+	parked, begun := &parking{}, newBegunAttempts(p.DB, p.Node)
 	s := &Service{
 		claimer: &claimer{db: p.DB, accounts: p.Accounts, ways: p.Ways, lanes: p.Lanes, node: p.Node, signals: p.Signals, parking: parked, begun: begun,
 			load: newHeavyLoad(max(1, p.Config.Concurrency/4))},
@@ -168,7 +168,7 @@ func New(p Params) (*Service, error) {
 		transport: p.Transport, returnPaths: p.ReturnPaths, signals: p.Signals, idle: p.Config.Concurrency == 0,
 		tasks: worker.NewTasks(p.Logger, p.Workers), observed: observed{p.Logger, p.Tracing},
 	}
-	p.Node.OnGone("deliveries", s.claimer.handBackOf)
+	p.Node.OnDead("deliveries", s.claimer.handBackClaimsOf)
 	s.worker = worker.New(s.Work(), worker.Config{
 		// The lanes admit no more than this: deliveries with a connection, and half as many that wait for
 		// one.
@@ -199,7 +199,7 @@ func (s *Service) Lanes() []LaneState {
 // Stop.
 func (s *Service) Work() worker.Queue[Job, smtpclient.Outcome] {
 	return worker.Queue[Job, smtpclient.Outcome]{
-		Name: "delivery", Claim: s.claimer.claim, Run: s.deliver, Settle: s.settler.settle, Extend: s.claimer.extend, Release: s.claimer.release,
+		Name: "delivery", Claim: s.claimer.claimJobs, Run: s.deliver, Settle: s.settler.settleResults, Extend: s.claimer.extendLeases, Release: s.claimer.releaseJobs,
 	}
 }
 
@@ -217,11 +217,11 @@ func (s *Service) Start(ctx context.Context) error {
 		return nil
 	}))
 	s.tasks.Start(worker.OnWake("wakes of what was parked for others", s.signals, parkedChannel, func(context.Context) error {
-		s.claimer.lookSoon()
+		s.claimer.searchSoon()
 		return nil
 	}))
 	s.tasks.Start(worker.Task{Name: "wakes of ways that others had", First: worker.UntilWoken, Woken: s.claimer.ways.Gained(), Step: func(context.Context) (time.Duration, error) {
-		s.claimer.lookSoon()
+		s.claimer.searchSoon()
 		return worker.UntilWoken, nil
 	}})
 	return nil
@@ -231,7 +231,7 @@ func (s *Service) Start(ctx context.Context) error {
 func (s *Service) Stop(ctx context.Context) error {
 	s.tasks.Stop(ctx)
 	err := s.worker.Stop(ctx)
-	if err == nil && s.claimer.begun.shown() { // otherwise another process has to determine the outcomes of the rest
+	if err == nil && s.claimer.begun.hasStoredState() { // otherwise another process has to determine the outcomes of the rest
 		err = s.claimer.begun.forgetNode(ctx, s.claimer.node.ID())
 	}
 	return err

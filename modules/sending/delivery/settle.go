@@ -23,20 +23,20 @@ import (
 	"github.com/postrider/postrider/runtime/work/event"
 )
 
-// finished is a delivery with its outcome.
-type finished struct {
+// finishedJob is a delivery with its outcome.
+type finishedJob struct {
 	job     Job
 	out     smtpclient.Outcome
 	verdict verdict
 	factID  string // only of a plain delivery
 }
 
-// settle stores the outcomes of a batch of attempts: plain ones in one statement, the others in one
+// settleResults stores the outcomes of a batch of attempts: plain ones in one statement, the others in one
 // transaction. Attempt rows are always updated, everything else only if the fence of the claim still holds.
 // It can be repeated, because the fence of stored outcomes has changed.
-func (s *settler) settle(ctx context.Context, results []worker.Result[Job, smtpclient.Outcome]) error {
+func (s *settler) settleResults(ctx context.Context, results []worker.Result[Job, smtpclient.Outcome]) error {
 	now := clock.Now()
-	plain, batch, turnedAway, unbound := s.sorted(results)
+	plain, batch, turnedAway, unbound := s.sortResults(results)
 	if len(plain) > 0 {
 		facts, err := s.settlePlain(ctx, plain, now)
 		if err != nil {
@@ -44,18 +44,18 @@ func (s *settler) settle(ctx context.Context, results []worker.Result[Job, smtpc
 		}
 		s.results.count(plain)
 		s.bus.WakeFor(facts...)
-		s.begun.forget(deliveriesOf(plain)...)
+		s.begun.forgetJobs(deliveriesOf(plain)...)
 	}
 	if len(batch) == 0 && len(turnedAway) == 0 && len(unbound) == 0 {
 		return nil
 	}
 	var facts []event.Fact
-	var stored []*finished
+	var stored []*finishedJob
 	err := s.db.InHotTx(ctx, func(tx *sql.Tx) error {
 		if err := parkAgain(ctx, tx, turnedAway); err != nil {
 			return fmt.Errorf("park recipients: %w", err)
 		}
-		if err := undo(ctx, tx, unbound, unboundFor, nil); err != nil {
+		if err := undoClaims(ctx, tx, unbound, unboundRetryDelay, nil); err != nil {
 			return fmt.Errorf("return recipients: %w", err)
 		}
 		if len(batch) == 0 {
@@ -70,7 +70,7 @@ func (s *settler) settle(ctx context.Context, results []worker.Result[Job, smtpc
 		if err != nil {
 			return fmt.Errorf("lock emails: %w", err)
 		}
-		facts = changes.apply(held, now)
+		facts = changes.applyOutcomes(held, now)
 		if err := changes.store(ctx, tx); err != nil {
 			return fmt.Errorf("store email states: %w", err)
 		}
@@ -86,14 +86,14 @@ func (s *settler) settle(ctx context.Context, results []worker.Result[Job, smtpc
 			s.nudge() // the lane may have room since it turned them away
 		}
 		s.bus.WakeFor(facts...)
-		s.begun.forget(deliveriesOf(batch)...)
+		s.begun.forgetJobs(deliveriesOf(batch)...)
 	}
 	return err
 }
 
-// sorted separates deliveries that one statement can store (plain) from others (batch), and both from those
+// sortResults separates deliveries that one statement can store (plain) from others (batch), and both from those
 // that were not tried because their lane had no room or their source address was gone.
-func (s *settler) sorted(results []worker.Result[Job, smtpclient.Outcome]) (plain, batch []*finished, turnedAway, unbound []Job) {
+func (s *settler) sortResults(results []worker.Result[Job, smtpclient.Outcome]) (plain, batch []*finishedJob, turnedAway, unbound []Job) {
 	for _, r := range results {
 		switch {
 		case errors.Is(r.Value.Err, smtpclient.ErrAddressGone):
@@ -101,7 +101,7 @@ func (s *settler) sorted(results []worker.Result[Job, smtpclient.Outcome]) (plai
 		case errors.Is(r.Value.Err, lane.ErrNoRoom):
 			turnedAway = append(turnedAway, r.Job)
 		default:
-			if f := (&finished{job: r.Job, out: r.Value, verdict: s.judge(r.Job, r.Value)}); f.plain() {
+			if f := (&finishedJob{job: r.Job, out: r.Value, verdict: s.judgeDelivery(r.Job, r.Value)}); f.isPlain() {
 				plain = append(plain, f)
 			} else {
 				batch = append(batch, f)
@@ -111,11 +111,11 @@ func (s *settler) sorted(results []worker.Result[Job, smtpclient.Outcome]) (plai
 	return plain, batch, turnedAway, unbound
 }
 
-// unboundFor is how soon mail is claimed again whose source address had left this machine. By then, every
+// unboundRetryDelay is how soon mail is claimed again whose source address had left this machine. By then, every
 // process knows which one has the address.
-const unboundFor = 6 * time.Second
+const unboundRetryDelay = 6 * time.Second
 
-func deliveriesOf(list []*finished) []Job {
+func deliveriesOf(list []*finishedJob) []Job {
 	jobs := make([]Job, len(list))
 	for i, f := range list {
 		jobs[i] = f.job
@@ -123,20 +123,20 @@ func deliveriesOf(list []*finished) []Job {
 	return jobs
 }
 
-// judge first checks whether a fallback is left.
-func (s *settler) judge(d Job, out smtpclient.Outcome) verdict {
+// judgeDelivery first checks whether a fallback is left.
+func (s *settler) judgeDelivery(d Job, out smtpclient.Outcome) verdict {
 	if d.via == "" && d.message != nil {
-		if v, possible := divert(out); possible && s.ways.HasFallback(d.accountID, d.message.DomainID) {
+		if v, possible := divertToFallback(out); possible && s.ways.HasFallback(d.accountID, d.message.DomainID) {
 			return v
 		}
 	}
-	return judge(d, out)
+	return judgeOutcome(d, out)
 }
 
 // parkAgain undoes the claims of deliveries that their lane turned away once their mail host was known. No
 // attempt was made, so none remains in the records.
 func parkAgain(ctx context.Context, tx *sql.Tx, jobs []Job) error {
-	return undo(ctx, tx, jobs, 0, labelsOf(jobs))
+	return undoClaims(ctx, tx, jobs, 0, labelsOf(jobs))
 }
 
 func labelsOf(jobs []Job) []string {
@@ -147,26 +147,26 @@ func labelsOf(jobs []Job) []string {
 	return labels
 }
 
-// ended is the columns of finished deliveries.
-var ended = batch.New("v",
-	batch.Text("email_id", func(f *finished) string { return f.job.emailID }),
-	batch.Int("id", func(f *finished) int64 { return f.job.recipientID }),
-	batch.Int("fence", func(f *finished) int64 { return f.job.fence }),
-	batch.Text("state", func(f *finished) recipient.State { return f.verdict.state }),
-	batch.Int("wait", func(f *finished) int64 { return f.verdict.wait.Microseconds() }),
-	batch.Bool("notify", func(f *finished) bool { return f.verdict.event == event.EmailDeliveryDelayed }),
-	batch.Text("via", func(f *finished) string { return f.verdict.via }),
-	batch.Text("outcome", func(f *finished) attempt.Outcome { return f.verdict.outcome }),
-	batch.Text("class", func(f *finished) bounce.Class { return classOf(f.out) }),
-	batch.Text("phase", func(f *finished) smtpclient.Phase { return f.out.Phase }),
-	batch.Int("code", func(f *finished) int { return f.out.Code }),
-	batch.Text("enhanced_code", func(f *finished) string { return f.out.EnhancedCode }),
-	batch.Text("reply", func(f *finished) string { return f.out.Diagnostic() }),
-	batch.Text("remote_host", func(f *finished) string { return f.out.RemoteHost }),
-	batch.Text("remote_addr", func(f *finished) string { return f.out.RemoteAddr }),
-	batch.Text("tls", func(f *finished) string { return f.out.TLS }),
-	batch.Text("tls_policy", func(f *finished) smtpclient.TLSPolicy { return f.out.TLSPolicy }),
-	batch.Text("local_addr", func(f *finished) string { return f.out.LocalAddr }),
+// finishedColumns is the columns of finished deliveries.
+var finishedColumns = batch.New("v",
+	batch.Text("email_id", func(f *finishedJob) string { return f.job.emailID }),
+	batch.Int("id", func(f *finishedJob) int64 { return f.job.recipientID }),
+	batch.Int("fence", func(f *finishedJob) int64 { return f.job.fence }),
+	batch.Text("state", func(f *finishedJob) recipient.State { return f.verdict.state }),
+	batch.Int("wait", func(f *finishedJob) int64 { return f.verdict.wait.Microseconds() }),
+	batch.Bool("notify", func(f *finishedJob) bool { return f.verdict.event == event.EmailDeliveryDelayed }),
+	batch.Text("via", func(f *finishedJob) string { return f.verdict.via }),
+	batch.Text("outcome", func(f *finishedJob) attempt.Outcome { return f.verdict.outcome }),
+	batch.Text("class", func(f *finishedJob) bounce.Class { return classOf(f.out) }),
+	batch.Text("phase", func(f *finishedJob) smtpclient.Phase { return f.out.Phase }),
+	batch.Int("code", func(f *finishedJob) int { return f.out.Code }),
+	batch.Text("enhanced_code", func(f *finishedJob) string { return f.out.EnhancedCode }),
+	batch.Text("reply", func(f *finishedJob) string { return f.out.Diagnostic() }),
+	batch.Text("remote_host", func(f *finishedJob) string { return f.out.RemoteHost }),
+	batch.Text("remote_addr", func(f *finishedJob) string { return f.out.RemoteAddr }),
+	batch.Text("tls", func(f *finishedJob) string { return f.out.TLS }),
+	batch.Text("tls_policy", func(f *finishedJob) smtpclient.TLSPolicy { return f.out.TLSPolicy }),
+	batch.Text("local_addr", func(f *finishedJob) string { return f.out.LocalAddr }),
 )
 
 // The attempt's outcome is stored regardless of which claim holds the recipient by now. The recipient changes
@@ -174,7 +174,7 @@ var ended = batch.New("v",
 // was not confirmed can be repeated.
 var settleSQL = db.Compile(`
 WITH done AS (
-	SELECT * FROM ` + ended.Source() + `
+	SELECT * FROM ` + finishedColumns.Source() + `
 ), tried AS (
 	UPDATE attempts a SET finished_at = clock_timestamp(), outcome = v.outcome, phase = v.phase, code = NULLIF(v.code, 0),
 		enhanced_code = NULLIF(v.enhanced_code, ''), reply = v.reply, remote_host = v.remote_host, remote_addr = v.remote_addr, tls = v.tls, tls_policy = v.tls_policy, local_addr = v.local_addr, class = v.class
@@ -189,13 +189,13 @@ FROM done v WHERE ` + lifecycle.RecipientSQL + ` AND r.fence = v.fence AND r.due
 RETURNING r.id`)
 
 // updateRecipients stores the outcomes and returns the deliveries whose fence held.
-func updateRecipients(ctx context.Context, tx *sql.Tx, batch []*finished) ([]*finished, error) {
-	byID := make(map[int64]*finished, len(batch))
+func updateRecipients(ctx context.Context, tx *sql.Tx, batch []*finishedJob) ([]*finishedJob, error) {
+	byID := make(map[int64]*finishedJob, len(batch))
 	for _, f := range batch {
 		byID[f.job.recipientID] = f
 	}
-	updated, err := db.All(ctx, tx, db.Value[int64], settleSQL.Text, settleSQL.Args(ended.Rows(batch))...)
-	ours := make([]*finished, 0, len(updated))
+	updated, err := db.All(ctx, tx, db.Value[int64], settleSQL.Text, settleSQL.Args(finishedColumns.Rows(batch))...)
+	ours := make([]*finishedJob, 0, len(updated))
 	for _, id := range updated {
 		ours = append(ours, byID[id])
 	}
@@ -220,7 +220,7 @@ const (
 
 // lockEmails locks the emails' rows, in id order so that two batches cannot deadlock, and counts their
 // recipients by their current states.
-func lockEmails(ctx context.Context, tx *sql.Tx, held []*finished) (emailChanges, error) {
+func lockEmails(ctx context.Context, tx *sql.Tx, held []*finishedJob) (emailChanges, error) {
 	changes := emailChanges{}
 	for _, f := range held {
 		changes[f.job.emailID] = nil
@@ -246,8 +246,8 @@ func lockEmails(ctx context.Context, tx *sql.Tx, held []*finished) (emailChanges
 	return changes, err
 }
 
-// apply updates the emails' states with the batch and returns the facts to publish.
-func (c emailChanges) apply(held []*finished, now time.Time) []event.Fact {
+// applyOutcomes updates the emails' states with the batch and returns the facts to publish.
+func (c emailChanges) applyOutcomes(held []*finishedJob, now time.Time) []event.Fact {
 	var facts []event.Fact
 	for _, f := range held {
 		e := c[f.job.emailID]
@@ -268,8 +268,8 @@ func (c emailChanges) apply(held []*finished, now time.Time) []event.Fact {
 	return facts
 }
 
-// changed is the columns of emails whose recipients have settled.
-var changed = batch.New("v",
+// changedColumns is the columns of emails whose recipients have settled.
+var changedColumns = batch.New("v",
 	batch.Text("id", func(e *emailChange) string { return e.id }),
 	batch.Text("status", func(e *emailChange) email.Status { return e.status }),
 	batch.Text("uncommon", func(e *emailChange) string { return lifecycle.Uncommon(e.status) }),
@@ -281,13 +281,13 @@ var storeEmailsSQL = db.Compile(`
 UPDATE emails e SET status = v.status, uncommon = NULLIF(v.uncommon, ''), last_event = v.last_event, bounce_reason = NULLIF(v.bounce_reason, ''),
 	delivered_at = CASE WHEN v.status = 'delivered' THEN coalesce(e.delivered_at, now()) END,
 	bounced_at = CASE WHEN v.status = 'bounced' THEN coalesce(e.bounced_at, now()) END
-FROM ` + changed.Source() + `
+FROM ` + changedColumns.Source() + `
 WHERE e.id = v.id`)
 
 func (c emailChanges) store(ctx context.Context, tx *sql.Tx) error {
 	if len(c) == 0 {
 		return nil
 	}
-	_, err := tx.ExecContext(ctx, storeEmailsSQL.Text, storeEmailsSQL.Args(changed.Rows(slices.Collect(maps.Values(c))))...)
+	_, err := tx.ExecContext(ctx, storeEmailsSQL.Text, storeEmailsSQL.Args(changedColumns.Rows(slices.Collect(maps.Values(c))))...)
 	return err
 }

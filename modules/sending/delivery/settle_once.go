@@ -18,19 +18,19 @@ import (
 
 // plainRows is the columns of finished deliveries that are plain.
 var plainRows = batch.New("v",
-	batch.Text("email_id", func(f *finished) string { return f.job.emailID }),
-	batch.Int("id", func(f *finished) int64 { return f.job.recipientID }),
-	batch.Int("fence", func(f *finished) int64 { return f.job.fence }),
-	batch.Int("code", func(f *finished) int { return f.out.Code }),
-	batch.Text("phase", func(f *finished) smtpclient.Phase { return f.out.Phase }),
-	batch.Text("enhanced_code", func(f *finished) string { return f.out.EnhancedCode }),
-	batch.Text("reply", func(f *finished) string { return f.out.Diagnostic() }),
-	batch.Text("remote_host", func(f *finished) string { return f.out.RemoteHost }),
-	batch.Text("remote_addr", func(f *finished) string { return f.out.RemoteAddr }),
-	batch.Text("tls", func(f *finished) string { return f.out.TLS }),
-	batch.Text("tls_policy", func(f *finished) smtpclient.TLSPolicy { return f.out.TLSPolicy }),
-	batch.Text("local_addr", func(f *finished) string { return f.out.LocalAddr }),
-	batch.Text("fact_id", func(f *finished) string { return f.factID }),
+	batch.Text("email_id", func(f *finishedJob) string { return f.job.emailID }),
+	batch.Int("id", func(f *finishedJob) int64 { return f.job.recipientID }),
+	batch.Int("fence", func(f *finishedJob) int64 { return f.job.fence }),
+	batch.Int("code", func(f *finishedJob) int { return f.out.Code }),
+	batch.Text("phase", func(f *finishedJob) smtpclient.Phase { return f.out.Phase }),
+	batch.Text("enhanced_code", func(f *finishedJob) string { return f.out.EnhancedCode }),
+	batch.Text("reply", func(f *finishedJob) string { return f.out.Diagnostic() }),
+	batch.Text("remote_host", func(f *finishedJob) string { return f.out.RemoteHost }),
+	batch.Text("remote_addr", func(f *finishedJob) string { return f.out.RemoteAddr }),
+	batch.Text("tls", func(f *finishedJob) string { return f.out.TLS }),
+	batch.Text("tls_policy", func(f *finishedJob) smtpclient.TLSPolicy { return f.out.TLSPolicy }),
+	batch.Text("local_addr", func(f *finishedJob) string { return f.out.LocalAddr }),
+	batch.Text("fact_id", func(f *finishedJob) string { return f.factID }),
 )
 
 // Most attempts deliver a message with one recipient. Its result is known without reading the email, so this
@@ -55,16 +55,16 @@ WITH done AS (
 ), ` + bus.PublishSQL(`fact.id IN (SELECT fact_id FROM settled)`, `message.fact_id IN (SELECT fact_id FROM settled)`) + `
 SELECT count(*) FROM settled`)
 
-// plain reports whether settlePlain can store the delivery.
-func (f *finished) plain() bool {
+// isPlain reports whether settlePlain can store the delivery.
+func (f *finishedJob) isPlain() bool {
 	m := f.job.message
 	return f.out.Kind == smtpclient.Delivered && m != nil && m.OneRecipient && f.job.via == ""
 }
 
 // settlePlain stores plain deliveries and returns the facts to wake consumers for.
-func (s *settler) settlePlain(ctx context.Context, list []*finished, now time.Time) ([]event.Fact, error) {
+func (s *settler) settlePlain(ctx context.Context, list []*finishedJob, now time.Time) ([]event.Fact, error) {
 	// Lock emails in id order, as every multi-email update does.
-	slices.SortFunc(list, func(a, b *finished) int { return strings.Compare(a.job.emailID, b.job.emailID) })
+	slices.SortFunc(list, func(a, b *finishedJob) int { return strings.Compare(a.job.emailID, b.job.emailID) })
 	facts := make([]event.Fact, 0, len(list))
 	for _, f := range list {
 		data := f.job.message.Payload(string(email.StatusDelivered))

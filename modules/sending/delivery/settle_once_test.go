@@ -15,7 +15,7 @@ func TestStatementSettlesAsTheTransactionDoes(t *testing.T) {
 	f := newFixture(t)
 	stored := map[bool][]string{}
 	for _, once := range []bool{true, false} {
-		id := f.send(t, simple("bob@example.net"))
+		id := f.send(t, simpleMessage("bob@example.net"))
 		jobs := f.claimAll(t)
 		if !jobs[0].message.OneRecipient {
 			t.Fatal("OneRecipient is false for a message with one recipient")
@@ -47,14 +47,14 @@ func TestStatementSettlesAsTheTransactionDoes(t *testing.T) {
 func TestSettleStatementRespectsItsFence(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
-	id := f.send(t, simple("bob@example.net"))
+	id := f.send(t, simpleMessage("bob@example.net"))
 	jobs := f.claimAll(t)
 	f.MakeDue(t)
 	if len(f.claimAll(t)) != 1 {
 		t.Fatal("not claimed again")
 	}
 	f.settleWith(t, jobs, taken250)
-	e, recipients, attempts, facts := f.state(t, id)
+	e, recipients, attempts, facts := f.loadState(t, id)
 	if e.Status != "sent" || recipients[0].State != "queued" || len(facts) != 1 {
 		t.Errorf("email %s, recipient %s, facts %v", e.Status, recipients[0].State, facts)
 	}

@@ -8,12 +8,12 @@ import (
 	"github.com/postrider/postrider/runtime/base/fault"
 )
 
-// suspendedFor is how long mail of a suspended account waits before it is claimed again.
-const suspendedFor = time.Minute
+// suspendedRetryDelay is how long mail of a suspended account waits before it is claimed again.
+const suspendedRetryDelay = time.Minute
 
-// suspended reports whether the account's mail has to wait. A deleted account is not suspended: its mail
+// isSuspended reports whether the account's mail has to wait. A deleted account is not isSuspended: its mail
 // fails for a reason of its own.
-func (c *claimer) suspended(ctx context.Context, accountID string) (bool, error) {
+func (c *claimer) isSuspended(ctx context.Context, accountID string) (bool, error) {
 	account, err := c.accounts.Account(ctx, accountID)
 	if err != nil && fault.KindOf(err) != fault.NotFound {
 		return false, err
@@ -31,8 +31,8 @@ func (c *claimer) holdSuspended(ctx context.Context, jobs []Job) ([]Job, error) 
 		suspended, known := byAccount[j.accountID]
 		if !known {
 			var err error
-			if suspended, err = c.suspended(ctx, j.accountID); err != nil {
-				return nil, errors.Join(err, undo(ctx, c.db.Hot, jobs, 0, nil))
+			if suspended, err = c.isSuspended(ctx, j.accountID); err != nil {
+				return nil, errors.Join(err, undoClaims(ctx, c.db.Hot, jobs, 0, nil))
 			}
 			byAccount[j.accountID] = suspended
 		}
@@ -45,8 +45,8 @@ func (c *claimer) holdSuspended(ctx context.Context, jobs []Job) ([]Job, error) 
 	if len(off) == 0 {
 		return jobs, nil
 	}
-	if err := undo(ctx, c.db.Hot, off, suspendedFor, nil); err != nil {
-		return nil, errors.Join(err, undo(ctx, c.db.Hot, kept, 0, nil))
+	if err := undoClaims(ctx, c.db.Hot, off, suspendedRetryDelay, nil); err != nil {
+		return nil, errors.Join(err, undoClaims(ctx, c.db.Hot, kept, 0, nil))
 	}
 	return kept, nil
 }

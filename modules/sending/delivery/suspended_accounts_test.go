@@ -11,13 +11,13 @@ import (
 func TestMailOfSuspendedAccountsWaits(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
-	id := f.send(t, simple("a@example.net", "b@example.net"))
+	id := f.send(t, simpleMessage("a@example.net", "b@example.net"))
 	f.Near.Owner.Suspended = true
 	begin := time.Now()
 	if jobs := f.claimAll(t); len(jobs) != 0 {
 		t.Fatalf("mail of a suspended account was claimed: %+v", jobs)
 	}
-	e, recipients, attempts, types := f.state(t, id)
+	e, recipients, attempts, types := f.loadState(t, id)
 	if e.Status != "sent" || len(attempts) != 0 || len(types) != 1 || recipients[0].Attempts != 0 {
 		t.Errorf("status %s, attempts %+v, facts %v, recipient %+v", e.Status, attempts, types, recipients[0])
 	}
@@ -27,7 +27,7 @@ func TestMailOfSuspendedAccountsWaits(t *testing.T) {
 	f.Near.Owner.Suspended = false
 	f.MakeDue(t)
 	f.settleWith(t, f.claimAll(t), smtpclient.Outcome{Kind: smtpclient.Delivered, Code: 250})
-	if e, _, attempts, _ := f.state(t, id); e.Status != "delivered" || len(attempts) != 2 || attempts[0].Number != 1 {
+	if e, _, attempts, _ := f.loadState(t, id); e.Status != "delivered" || len(attempts) != 2 || attempts[0].Number != 1 {
 		t.Errorf("after the account was resumed: %s %+v", e.Status, attempts)
 	}
 }
@@ -35,16 +35,16 @@ func TestMailOfSuspendedAccountsWaits(t *testing.T) {
 func TestClaimIsReturnedWhenAccountLookupFails(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
-	id := f.send(t, simple("bob@example.net"))
+	id := f.send(t, simpleMessage("bob@example.net"))
 	f.Near.OwnerErr = errors.New("not now")
-	if jobs, err := f.claimer.claim(t.Context(), 10, time.Minute); err == nil || len(jobs) != 0 {
+	if jobs, err := f.claimer.claimJobs(t.Context(), 10, time.Minute); err == nil || len(jobs) != 0 {
 		t.Errorf("claimed %+v, %v", jobs, err)
 	}
 	f.Near.OwnerErr = nil
 	if jobs := f.claimAll(t); len(jobs) != 1 || jobs[0].attempt != 1 {
 		t.Errorf("claimed again: %+v", jobs)
 	}
-	if _, _, attempts, _ := f.state(t, id); len(attempts) != 1 {
+	if _, _, attempts, _ := f.loadState(t, id); len(attempts) != 1 {
 		t.Errorf("attempts: %+v", attempts)
 	}
 }

@@ -11,13 +11,13 @@ import (
 	"github.com/postrider/postrider/runtime/mail/smtpclient"
 )
 
-func untraced(smtpclient.Outcome) {}
+func endNoSpan(smtpclient.Outcome) {}
 
-// traced starts the span of an attempt in the trace of its email; end ends it. The first attempt also creates
+// startSpan starts the span of an attempt in the trace of its email; end ends it. The first attempt also creates
 // a span for the time that the recipient has waited. Without tracing, nothing is created.
-func (s *Service) traced(ctx context.Context, d Job) (_ context.Context, end func(smtpclient.Outcome)) {
+func (s *Service) startSpan(ctx context.Context, d Job) (_ context.Context, end func(smtpclient.Outcome)) {
 	if !s.tracing.On() {
-		return ctx, untraced
+		return ctx, endNoSpan
 	}
 	now := time.Now()
 	if d.attempt == 1 {

@@ -22,9 +22,9 @@ WITH back AS (
 )
 DELETE FROM attempts a USING back WHERE a.email_id BETWEEN back.email_id AND back.email_id AND a.recipient_id = back.id AND a.fence = back.fence`
 
-// undo undoes claims whose attempts were not made. Lanes names the lane of each job; nil means the common
+// undoClaims undoes claims whose attempts were not made. Lanes names the lane of each job; nil means the common
 // queue. Jobs whose claim is over stay as they are.
-func undo(ctx context.Context, tx db.Execer, jobs []Job, wait time.Duration, lanes []string) error {
+func undoClaims(ctx context.Context, tx db.Execer, jobs []Job, wait time.Duration, lanes []string) error {
 	if len(jobs) == 0 {
 		return nil
 	}
@@ -35,7 +35,7 @@ func undo(ctx context.Context, tx db.Execer, jobs []Job, wait time.Duration, lan
 	for i, j := range jobs {
 		due[i] = j.due
 	}
-	emails, ids, fences := fencing(jobs)
+	emails, ids, fences := fencingArgs(jobs)
 	_, err := tx.ExecContext(ctx, undoSQL, emails, ids, fences, wait.Microseconds(), db.Array(lanes), db.Array(due))
 	return err
 }

@@ -54,7 +54,7 @@ func (c AccountChange) Validate() fault.Fields {
 // ChangeQueueOf applies the change. Recipients of other accounts match nothing.
 func (s *Service) ChangeQueueOf(ctx context.Context, accountID string, c AccountChange) (Result, error) {
 	if accountID == "" { // would match all accounts
-		return Result{}, fault.Missing("account", accountID)
+		return Result{}, fault.NoSuch("account", accountID)
 	}
 	if err := c.Validate().Err(); err != nil {
 		return Result{}, err
@@ -68,9 +68,9 @@ func (s *Service) ChangeQueueOf(ctx context.Context, accountID string, c Account
 	change := Change{Selection: c.Selection, DryRun: c.DryRun}
 	switch c.Operation {
 	case Hold:
-		return s.change(ctx, "hold", change, s.update(holdForAccountSQL))
+		return s.applyChange(ctx, "hold", change, s.updateStep(holdForAccountSQL))
 	case Release:
-		return s.change(ctx, "release", change, s.update(releaseForAccountSQL))
+		return s.applyChange(ctx, "release", change, s.updateStep(releaseForAccountSQL))
 	case Drop:
 		return s.Drop(ctx, change, c.Reason)
 	default:

@@ -19,22 +19,22 @@ func TestAccountChangesItsOwnPartOfTheQueueOnly(t *testing.T) {
 	for _, op := range []Operation{Retry, Hold, Release, Drop} {
 		for _, s := range []Selection{{All: true}, {EmailID: id}, {Destination: "example.net"}, {AccountID: sendingtest.Account, EmailID: id}} {
 			c := AccountChange{Operation: op, Selection: s, Reason: "not mine"}
-			if got := changed(t)(f.ChangeQueueOf(t.Context(), stranger, c)); got != (Result{}) {
+			if got := mustChange(t)(f.ChangeQueueOf(t.Context(), stranger, c)); got != (Result{}) {
 				t.Errorf("%s of %+v by another account: %+v", op, s, got)
 			}
 			c.DryRun = true
-			if got := changed(t)(f.ChangeQueueOf(t.Context(), sendingtest.Account, c)); got.Matched == 0 || got.Changed != 0 {
+			if got := mustChange(t)(f.ChangeQueueOf(t.Context(), sendingtest.Account, c)); got.Matched == 0 || got.Changed != 0 {
 				t.Errorf("dry run of %s of %+v: %+v", op, s, got)
 			}
 		}
 	}
-	if got := changed(t)(f.ChangeQueueOf(t.Context(), sendingtest.Account, AccountChange{Operation: Retry, Selection: Selection{Destination: "example.net"}})); got != (Result{Matched: 1, Changed: 1}) {
+	if got := mustChange(t)(f.ChangeQueueOf(t.Context(), sendingtest.Account, AccountChange{Operation: Retry, Selection: Selection{Destination: "example.net"}})); got != (Result{Matched: 1, Changed: 1}) {
 		t.Errorf("retry: %+v", got)
 	}
 	if jobs := f.ClaimAll(t); len(jobs) != 1 || jobs[0].Address() != "a@example.net" {
 		t.Errorf("claimed %+v", jobs)
 	}
-	if got := changed(t)(f.ChangeQueueOf(t.Context(), sendingtest.Account, AccountChange{Operation: Drop, Selection: Selection{All: true}, Reason: "enough"})); got != (Result{Matched: 2, Changed: 2}) {
+	if got := mustChange(t)(f.ChangeQueueOf(t.Context(), sendingtest.Account, AccountChange{Operation: Drop, Selection: Selection{All: true}, Reason: "enough"})); got != (Result{Matched: 2, Changed: 2}) {
 		t.Errorf("drop: %+v", got)
 	}
 }
@@ -56,10 +56,10 @@ func TestQueueIDsHideTheRecipientNumber(t *testing.T) {
 			t.Errorf("recipient %s has the account's id %q, want one that hides the number", number, q.ID)
 		}
 		change := AccountChange{Operation: Retry, Selection: Selection{IDs: []string{q.ID, "7", "unknown"}}, DryRun: true}
-		if got := changed(t)(f.ChangeQueueOf(t.Context(), sendingtest.Account, change)); got != (Result{Matched: 1}) {
+		if got := mustChange(t)(f.ChangeQueueOf(t.Context(), sendingtest.Account, change)); got != (Result{Matched: 1}) {
 			t.Errorf("change of %q among unknown ids: %+v, want 1 matched", q.ID, got)
 		}
-		if got := changed(t)(f.ChangeQueueOf(t.Context(), "acc_01kf0m4w7he6x8q2v5b3n9c1tb", change)); got != (Result{}) {
+		if got := mustChange(t)(f.ChangeQueueOf(t.Context(), "acc_01kf0m4w7he6x8q2v5b3n9c1tb", change)); got != (Result{}) {
 			t.Errorf("change of %q by another account: %+v, want 0 matched", q.ID, got)
 		}
 	}
@@ -71,13 +71,13 @@ func TestAccountCannotReleaseOperatorHolds(t *testing.T) {
 	f.Send(t, rooms.Simple("operator@example.net", "account@example.org"))
 	q, all := f.Service, Selection{All: true}
 	ask := func(op Operation) Result {
-		return changed(t)(f.ChangeQueueOf(t.Context(), sendingtest.Account, AccountChange{Operation: op, Selection: all}))
+		return mustChange(t)(f.ChangeQueueOf(t.Context(), sendingtest.Account, AccountChange{Operation: op, Selection: all}))
 	}
-	changed(t)(q.Hold(t.Context(), Change{Selection: Selection{Destination: "example.net"}}))
+	mustChange(t)(q.Hold(t.Context(), Change{Selection: Selection{Destination: "example.net"}}))
 	if got := ask(Hold); got != (Result{Matched: 2, Changed: 1}) {
 		t.Errorf("hold: %+v", got)
 	}
-	if held := f.queued(t, Selection{State: OnHold}); len(held) != 2 || held[1].Lane != "" || held[1].NextAttempt != nil {
+	if held := f.listQueued(t, Selection{State: OnHold}); len(held) != 2 || held[1].Lane != "" || held[1].NextAttempt != nil {
 		t.Errorf("held: %+v", held)
 	}
 	if sums, err := q.Summary(t.Context(), all, 10); err != nil || len(sums) != 2 || sums[0].Held != 1 || sums[1].Held != 1 || sums[1].Total() != 1 {
@@ -97,13 +97,13 @@ func TestAccountCannotReleaseOperatorHolds(t *testing.T) {
 	}
 	// The operator takes over recipients that the account holds, and releases both kinds.
 	ask(Hold)
-	if got := changed(t)(q.Hold(t.Context(), Change{Selection: all})); got.Changed != 1 {
+	if got := mustChange(t)(q.Hold(t.Context(), Change{Selection: all})); got.Changed != 1 {
 		t.Errorf("taken over: %+v", got)
 	}
 	if got := ask(Release); got.Changed != 0 {
 		t.Errorf("release of recipients taken over by the operator: %+v", got)
 	}
-	if got := changed(t)(q.Release(t.Context(), Change{Selection: all})); got.Changed != 2 {
+	if got := mustChange(t)(q.Release(t.Context(), Change{Selection: all})); got.Changed != 2 {
 		t.Errorf("release by the operator: %+v", got)
 	}
 }

@@ -75,24 +75,24 @@ FROM (SELECT r.email_id, r.id FROM ` + stepSQL + ` WHERE r.due_at IS NOT NULL OR
 // Retry makes recipients due now, in the common queue. Held recipients stay held; those that are already due
 // or running are not changed.
 func (s *Service) Retry(ctx context.Context, c Change) (Result, error) {
-	return s.change(ctx, "retry", c, s.update(retrySQL))
+	return s.applyChange(ctx, "retry", c, s.updateStep(retrySQL))
 }
 
 // Hold keeps recipients from being tried until Release or Drop. Their deadlines stay: retries still end 72
 // hours after acceptance, and expires_at still applies.
 func (s *Service) Hold(ctx context.Context, c Change) (Result, error) {
-	return s.change(ctx, "hold", c, s.update(holdSQL))
+	return s.applyChange(ctx, "hold", c, s.updateStep(holdSQL))
 }
 
 // Release releases recipients, whether the operator or the account holds them, and makes them due now.
 func (s *Service) Release(ctx context.Context, c Change) (Result, error) {
-	return s.change(ctx, "release", c, s.update(releaseHeldSQL))
+	return s.applyChange(ctx, "release", c, s.updateStep(releaseHeldSQL))
 }
 
-// update returns a step that changes only recipients.
-func (s *Service) update(statement string) step {
+// updateStep returns a step that changes only recipients.
+func (s *Service) updateStep(statement string) step {
 	return func(ctx context.Context, all []found) (changed []int64, err error) {
-		emails, ids := numbers(all)
+		emails, ids := stepArgs(all)
 		err = s.db.InHotTx(ctx, func(tx *sql.Tx) error {
 			changed, err = db.All(ctx, tx, db.Value[int64], statement, emails, ids)
 			return err
@@ -110,8 +110,8 @@ type found struct {
 	id      int64
 }
 
-// numbers returns the emails and ids as statement arguments.
-func numbers(all []found) (emails, ids any) {
+// stepArgs returns the emails and ids as statement arguments.
+func stepArgs(all []found) (emails, ids any) {
 	emailIDs, numbers := make([]string, len(all)), make([]int64, len(all))
 	for i, f := range all {
 		emailIDs[i], numbers[i] = f.emailID, f.id
@@ -119,11 +119,11 @@ func numbers(all []found) (emails, ids any) {
 	return db.Array(emailIDs), db.Array(numbers)
 }
 
-func (s *Service) change(ctx context.Context, name string, c Change, do step) (Result, error) {
+func (s *Service) applyChange(ctx context.Context, name string, c Change, do step) (Result, error) {
 	if err := c.Selection.Validate().Err(); err != nil {
 		return Result{}, err
 	}
-	all, err := s.find(ctx, c.Selection)
+	all, err := s.findRecipients(ctx, c.Selection)
 	result := Result{Matched: len(all)}
 	if err != nil || c.DryRun {
 		return result, err
@@ -138,7 +138,7 @@ func (s *Service) change(ctx context.Context, name string, c Change, do step) (R
 			}
 			result.Changed += len(changed)
 			done += len(chunk)
-			left = append(left, without(chunk, changed)...)
+			left = append(left, excludeIDs(chunk, changed)...)
 			if pass == 0 && c.Progress != nil {
 				c.Progress(done, result.Matched)
 			}
@@ -148,11 +148,11 @@ func (s *Service) change(ctx context.Context, name string, c Change, do step) (R
 	return result, nil
 }
 
-// find returns the recipients of the selection. It runs once, because every step would otherwise read the
+// findRecipients returns the recipients of the selection. It runs once, because every step would otherwise read the
 // whole queue.
-func (s *Service) find(ctx context.Context, of Selection) ([]found, error) {
+func (s *Service) findRecipients(ctx context.Context, of Selection) ([]found, error) {
 	var query db.Query
-	query.Text = `SELECT r.email_id, r.id FROM ` + of.from(&query, `r.email_id, r.id`) + ` ORDER BY r.id`
+	query.Text = `SELECT r.email_id, r.id FROM ` + of.fromSQL(&query, `r.email_id, r.id`) + ` ORDER BY r.id`
 	all, err := db.All(ctx, s.db.SQL, columnsOfFound, query.Text, query.Args...)
 	if err != nil {
 		return nil, fmt.Errorf("find in queue: %w", err)
@@ -162,7 +162,7 @@ func (s *Service) find(ctx context.Context, of Selection) ([]found, error) {
 
 func columnsOfFound(f *found) []any { return []any{&f.emailID, &f.id} }
 
-func without(all []found, some []int64) []found {
+func excludeIDs(all []found, some []int64) []found {
 	gone := make(map[int64]bool, len(some))
 	for _, id := range some {
 		gone[id] = true
@@ -183,10 +183,10 @@ func (s *Service) Drop(ctx context.Context, c Change, reason string) (Result, er
 	if err := validateReason(reason); err != nil {
 		return Result{}, err
 	}
-	return s.change(ctx, "drop", c, func(ctx context.Context, all []found) (changed []int64, err error) {
+	return s.applyChange(ctx, "drop", c, func(ctx context.Context, all []found) (changed []int64, err error) {
 		var facts []event.Fact
 		err = s.db.InHotTx(ctx, func(tx *sql.Tx) error {
-			changed, facts, err = s.drop(ctx, tx, all, reason)
+			changed, facts, err = s.dropRecipients(ctx, tx, all, reason)
 			return err
 		})
 		if err == nil {

@@ -30,10 +30,10 @@ type dropping struct {
 	counts    lifecycle.Tally
 }
 
-// drop settles those of the recipients that are not settled yet. It locks recipients before emails, and
+// dropRecipients settles those of the recipients that are not settled yet. It locks recipients before emails, and
 // emails in id order, as every multi-email update does.
-func (s *Service) drop(ctx context.Context, tx *sql.Tx, all []found, reason string) (changed []int64, facts []event.Fact, err error) {
-	numbered, ids := numbers(all)
+func (s *Service) dropRecipients(ctx context.Context, tx *sql.Tx, all []found, reason string) (changed []int64, facts []event.Fact, err error) {
+	numbered, ids := stepArgs(all)
 	gone, err := db.All(ctx, tx, func(d *dropped) []any { return []any{&d.id, &d.emailID, &d.address} }, dropSQL, numbered, ids, reason)
 	if err != nil || len(gone) == 0 {
 		return nil, nil, err

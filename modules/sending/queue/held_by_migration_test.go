@@ -25,10 +25,10 @@ func TestMigrationKeepsHolders(t *testing.T) {
 		t.Fatal(err)
 	}
 	f.Exec(t, string(migration))
-	if diff := cmp.Diff([]string{"queued queued", "parked parked", "operator held", "account held"}, f.standing(t, Selection{All: true})); diff != "" {
+	if diff := cmp.Diff([]string{"queued queued", "parked parked", "operator held", "account held"}, f.listStates(t, Selection{All: true})); diff != "" {
 		t.Errorf("after the migration the queue is (-want +got):\n%s", diff)
 	}
-	if got := changed(t)(f.ChangeQueueOf(t.Context(), sendingtest.Account, AccountChange{Operation: Release, Selection: Selection{All: true}})); got.Changed != 1 {
+	if got := mustChange(t)(f.ChangeQueueOf(t.Context(), sendingtest.Account, AccountChange{Operation: Release, Selection: Selection{All: true}})); got.Changed != 1 {
 		t.Errorf("the account released %d recipients, want the 1 that it holds", got.Changed)
 	}
 	if n := f.Count(t, `recipients WHERE lane IS NOT NULL AND lane <> ' example.net'`); n != 0 {

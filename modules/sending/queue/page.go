@@ -15,7 +15,7 @@ import (
 // is ignored. Error: Invalid naming `limit` or `cursor`.
 func (s *Service) QueueOf(ctx context.Context, accountID string, of Selection, r page.Request) (page.Page[Queued], error) {
 	if accountID == "" { // would match all accounts
-		return page.Page[Queued]{}, fault.Missing("account", accountID)
+		return page.Page[Queued]{}, fault.NoSuch("account", accountID)
 	}
 	list := listOf(accountID)
 	at, err := s.pages.Open(list, r)
@@ -29,7 +29,7 @@ func (s *Service) QueueOf(ctx context.Context, accountID string, of Selection, r
 		boundary = math.MaxInt64
 	}
 	of.AccountID = accountID
-	rows, err := s.list(ctx, of, boundary, at.Back, at.Rows())
+	rows, err := s.listAround(ctx, of, boundary, at.Back, at.Rows())
 	if err != nil {
 		return page.Page[Queued]{}, err
 	}
@@ -42,11 +42,11 @@ func (s *Service) QueueOf(ctx context.Context, accountID string, of Selection, r
 // CountOf counts the account's recipients of a selection in the queue, up to most.
 func (s *Service) CountOf(ctx context.Context, accountID string, of Selection, most int) (int, error) {
 	if accountID == "" { // would match all accounts
-		return 0, fault.Missing("account", accountID)
+		return 0, fault.NoSuch("account", accountID)
 	}
 	of.AccountID = accountID
 	var query db.Query
-	query.Text = `SELECT count(*) FROM (SELECT FROM ` + of.from(&query, `r.id`) + ` LIMIT ` + strconv.Itoa(most) + `) counted`
+	query.Text = `SELECT count(*) FROM (SELECT FROM ` + of.fromSQL(&query, `r.id`) + ` LIMIT ` + strconv.Itoa(most) + `) counted`
 	found, err := db.One(ctx, s.db.SQL, db.Value[int], query.Text, query.Args...)
 	if err != nil {
 		return 0, fmt.Errorf("count queue: %w", err)
@@ -59,7 +59,7 @@ func listOf(accountID string) page.List { return page.List{Name: "queue", Accoun
 // BacklogOf returns the account's backlog by destination, largest first, at most page.MaxLimit of them.
 func (s *Service) BacklogOf(ctx context.Context, accountID string, of Selection) ([]Backlog, error) {
 	if accountID == "" { // would match all accounts
-		return nil, fault.Missing("account", accountID)
+		return nil, fault.NoSuch("account", accountID)
 	}
 	of.AccountID = accountID
 	return s.Summary(ctx, of, page.MaxLimit)

@@ -46,13 +46,13 @@ func (s Selection) Validate() fault.Fields {
 	default:
 		wrong.Add("state", "must be queued, deferred, parked or held")
 	}
-	if s.narrows() == s.All {
+	if s.isNarrowed() == s.All {
 		wrong.Add("selection", "requires recipients, an email, a destination, an account, a state or all")
 	}
 	return wrong
 }
 
-func (s Selection) narrows() bool {
+func (s Selection) isNarrowed() bool {
 	return s.AccountID != "" || s.EmailID != "" || s.Destination != "" || len(s.RecipientIDs) > 0 || len(s.IDs) > 0 || s.State != ""
 }
 
@@ -82,10 +82,10 @@ const runningSQL = `(r.due_at > now() AND r.attempts > 0 AND coalesce((SELECT a.
 
 const queueStateSQL = `CASE WHEN r.held_by IS NOT NULL THEN 'held' WHEN r.lane IS NOT NULL THEN 'parked' ELSE r.state END`
 
-// from returns the rows of the selection as a subquery named r. Its three parts match the three partial
+// fromSQL returns the rows of the selection as a subquery named r. Its three parts match the three partial
 // indexes of the queue; without them, PostgreSQL would read settled recipients, which are far more.
-func (s Selection) from(q *db.Query, columns string) string {
-	conditions := s.conditions(q)
+func (s Selection) fromSQL(q *db.Query, columns string) string {
+	conditions := s.conditionsSQL(q)
 	if s.EmailID != "" || len(s.RecipientIDs) > 0 {
 		return `(SELECT ` + columns + ` FROM recipients r WHERE r.due_at IS NOT NULL` + conditions + `) r`
 	}
@@ -93,7 +93,7 @@ func (s Selection) from(q *db.Query, columns string) string {
 	return `(` + part + `r.lane IS NULL AND r.held_by IS NULL UNION ALL ` + part + `r.lane IS NOT NULL UNION ALL ` + part + `r.held_by IS NOT NULL) r`
 }
 
-func (s Selection) conditions(q *db.Query) string {
+func (s Selection) conditionsSQL(q *db.Query) string {
 	var out strings.Builder
 	for column, value := range map[string]string{"account_id": s.AccountID, "email_id": s.EmailID, "destination": strings.ToLower(s.Destination)} {
 		if value != "" {
@@ -106,7 +106,7 @@ func (s Selection) conditions(q *db.Query) string {
 	switch before := s.DueBefore; {
 	case before.IsZero():
 	case s.Begun:
-		out.WriteString(` AND ` + dueOrBegun(q.Arg(before)))
+		out.WriteString(` AND ` + dueOrBegunSQL(q.Arg(before)))
 	default:
 		out.WriteString(` AND r.due_at < ` + q.Arg(before))
 	}
@@ -116,8 +116,8 @@ func (s Selection) conditions(q *db.Query) string {
 	return out.String()
 }
 
-// dueOrBegun returns the condition of Selection.Begun on r, given the placeholder of the time.
-func dueOrBegun(before string) string {
+// dueOrBegunSQL returns the condition of Selection.Begun on r, given the placeholder of the time.
+func dueOrBegunSQL(before string) string {
 	return `(r.due_at < ` + before + ` OR EXISTS (SELECT FROM attempts a WHERE a.recipient_id = r.id AND a.email_id = r.email_id
 		AND a.started_at < ` + before + ` AND (a.outcome IS NULL OR a.outcome IN ('unknown', 'not_started') AND a.finished_at >= ` + before + `)))`
 }
@@ -125,11 +125,11 @@ func dueOrBegun(before string) string {
 // List returns up to limit recipients of the selection after the given one (0: from the start), in order of
 // acceptance, oldest first.
 func (s *Service) List(ctx context.Context, of Selection, after int64, limit int) ([]Queued, error) {
-	return s.list(ctx, of, after, false, limit)
+	return s.listAround(ctx, of, after, false, limit)
 }
 
-// list reads the recipients after the given one, or before it if back is set.
-func (s *Service) list(ctx context.Context, of Selection, boundary int64, back bool, limit int) ([]Queued, error) {
+// listAround reads the recipients after the given one, or before it if back is set.
+func (s *Service) listAround(ctx context.Context, of Selection, boundary int64, back bool, limit int) ([]Queued, error) {
 	var query db.Query
 	beyond, order := ` WHERE r.id > `, ` ORDER BY r.id LIMIT `
 	if back {
@@ -137,7 +137,7 @@ func (s *Service) list(ctx context.Context, of Selection, boundary int64, back b
 	}
 	query.Text = `SELECT r.id, r.email_id, r.account_id, r.address, r.destination, ` + queueStateSQL + `, r.running, coalesce(r.lane, ''), r.attempts,
 	CASE WHEN NOT r.running AND r.held_by IS NULL THEN r.due_at END, r.queued_at, (extract(epoch FROM now() - r.queued_at) * 1000000)::bigint, coalesce(r.diagnostic, '')
-FROM ` + of.from(&query, queueColumns) + beyond + query.Arg(boundary) + order + strconv.Itoa(limit)
+FROM ` + of.fromSQL(&query, queueColumns) + beyond + query.Arg(boundary) + order + strconv.Itoa(limit)
 	list, err := db.All(ctx, s.db.SQL, func(r *Queued) []any {
 		return []any{&r.RecipientID, &r.EmailID, &r.AccountID, &r.Address, &r.Destination, &r.State, &r.Running, &r.Lane, &r.Attempts,
 			&r.NextAttempt, &r.QueuedAt, db.ScanMicroseconds(&r.Age), &r.Diagnostic}
@@ -172,7 +172,7 @@ func (s *Service) Summary(ctx context.Context, of Selection, limit int) ([]Backl
 	count(*) FILTER (WHERE NOT r.running AND r.lane IS NOT NULL), count(*) FILTER (WHERE ` + waiting + ` > now()), count(*) FILTER (WHERE r.held_by IS NOT NULL),
 	(extract(epoch FROM now() - min(r.queued_at)) * 1000000)::bigint,
 	coalesce((array_agg(r.diagnostic ORDER BY r.due_at DESC) FILTER (WHERE r.diagnostic IS NOT NULL))[1], '')
-FROM ` + of.from(&query, queueColumns) + ` GROUP BY 1 ORDER BY count(*) DESC, 1 LIMIT ` + strconv.Itoa(limit)
+FROM ` + of.fromSQL(&query, queueColumns) + ` GROUP BY 1 ORDER BY count(*) DESC, 1 LIMIT ` + strconv.Itoa(limit)
 	list, err := db.All(ctx, s.db.SQL, func(b *Backlog) []any {
 		return []any{&b.Destination, &b.Due, &b.Running, &b.Parked, &b.Deferred, &b.Held, db.ScanMicroseconds(&b.Oldest), &b.Diagnostic}
 	}, query.Text, query.Args...)

@@ -25,8 +25,8 @@ func greylisted() smtpclient.Outcome {
 	return smtpclient.Outcome{Kind: smtpclient.Temporary, Phase: smtpclient.PhaseRcpt, Code: 451, EnhancedCode: "4.7.1", Reply: "451 4.7.1 Greylisted", RemoteHost: "mx.example.net"}
 }
 
-// changed fails the test if an operation fails.
-func changed(t *testing.T) func(Result, error) Result {
+// mustChange fails the test if an operation fails.
+func mustChange(t *testing.T) func(Result, error) Result {
 	t.Helper()
 	return func(r Result, err error) Result {
 		t.Helper()
@@ -37,7 +37,7 @@ func changed(t *testing.T) func(Result, error) Result {
 	}
 }
 
-func (f *fixture) queued(t *testing.T, s Selection) []Queued {
+func (f *fixture) listQueued(t *testing.T, s Selection) []Queued {
 	t.Helper()
 	list, err := f.Service.List(t.Context(), s, 0, 100)
 	if err != nil {
@@ -46,10 +46,10 @@ func (f *fixture) queued(t *testing.T, s Selection) []Queued {
 	return list
 }
 
-func (f *fixture) standing(t *testing.T, s Selection) []string {
+func (f *fixture) listStates(t *testing.T, s Selection) []string {
 	t.Helper()
 	var out []string
-	for _, r := range f.queued(t, s) {
+	for _, r := range f.listQueued(t, s) {
 		line := strings.TrimSuffix(r.Address, "@"+r.Destination) + " " + string(r.State)
 		if r.Running {
 			line += " running"
@@ -74,7 +74,7 @@ func TestQueueListsStatesOfRecipients(t *testing.T) {
 	f.Exec(t, `UPDATE recipients SET queued_at = now() - interval '90 seconds' WHERE address = 'deferred@example.net'`)
 
 	want := []string{"deferred deferred", "running queued running", "queued queued", "parked parked", "held held"}
-	if diff := cmp.Diff(want, f.standing(t, Selection{All: true})); diff != "" {
+	if diff := cmp.Diff(want, f.listStates(t, Selection{All: true})); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 	for name, c := range map[string]struct {
@@ -92,11 +92,11 @@ func TestQueueListsStatesOfRecipients(t *testing.T) {
 		"parked":                {Selection{State: Parked}, want[3:4]},
 		"held":                  {Selection{State: OnHold}, want[4:]},
 	} {
-		if diff := cmp.Diff(c.want, f.standing(t, c.s)); diff != "" {
+		if diff := cmp.Diff(c.want, f.listStates(t, c.s)); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", name, diff)
 		}
 	}
-	list := f.queued(t, Selection{All: true})
+	list := f.listQueued(t, Selection{All: true})
 	if d := list[0]; d.Attempts != 1 || d.NextAttempt == nil || d.Diagnostic != "451 4.7.1 Greylisted" || d.Age < 90*time.Second || d.AccountID != sendingtest.Account || d.EmailID != id {
 		t.Errorf("deferred: %+v", d)
 	}
@@ -135,10 +135,10 @@ func TestRetrySkipsRunningAndHeldRecipients(t *testing.T) {
 	f.Exec(t, `UPDATE recipients SET lane = 'parked' WHERE address ~ '^parked'`)
 	f.Exec(t, `UPDATE recipients SET held_by = 'operator' WHERE address ~ '^held'`)
 	q := f.Service
-	if got := changed(t)(q.Retry(t.Context(), Change{Selection: Selection{All: true}, DryRun: true})); got != (Result{Matched: 4}) || len(f.ClaimAll(t)) != 0 {
+	if got := mustChange(t)(q.Retry(t.Context(), Change{Selection: Selection{All: true}, DryRun: true})); got != (Result{Matched: 4}) || len(f.ClaimAll(t)) != 0 {
 		t.Errorf("dry run: %+v", got)
 	}
-	if got := changed(t)(q.Retry(t.Context(), Change{Selection: Selection{Destination: "example.net"}})); got != (Result{Matched: 4, Changed: 2}) {
+	if got := mustChange(t)(q.Retry(t.Context(), Change{Selection: Selection{Destination: "example.net"}})); got != (Result{Matched: 4, Changed: 2}) {
 		t.Errorf("retry: %+v", got)
 	}
 	var again []string
@@ -157,7 +157,7 @@ func TestHeldRecipientWaitsForItsRelease(t *testing.T) {
 	f.Exec(t, `UPDATE recipients SET due_at = now() + interval '1 hour' WHERE address ~ '^idle'`)
 	running := f.ClaimAll(t)
 	q := f.Service
-	if got := changed(t)(q.Hold(t.Context(), Change{Selection: Selection{EmailID: id}})); got.Changed != 2 {
+	if got := mustChange(t)(q.Hold(t.Context(), Change{Selection: Selection{EmailID: id}})); got.Changed != 2 {
 		t.Fatalf("hold: %+v", got)
 	}
 	// The running attempt ends as it would without the hold.
@@ -170,7 +170,7 @@ func TestHeldRecipientWaitsForItsRelease(t *testing.T) {
 	if jobs := f.ClaimAll(t); len(jobs) != 0 {
 		t.Fatalf("held recipients were claimed: %+v", jobs)
 	}
-	if got := changed(t)(q.Release(t.Context(), Change{Selection: Selection{EmailID: id}})); got.Changed != 2 {
+	if got := mustChange(t)(q.Release(t.Context(), Change{Selection: Selection{EmailID: id}})); got.Changed != 2 {
 		t.Errorf("release: %+v", got)
 	}
 	jobs := f.ClaimAll(t)
@@ -178,8 +178,8 @@ func TestHeldRecipientWaitsForItsRelease(t *testing.T) {
 		t.Fatalf("claimed %+v", jobs)
 	}
 	// A running recipient that is released keeps its lease.
-	changed(t)(q.Hold(t.Context(), Change{Selection: Selection{EmailID: id}}))
-	changed(t)(q.Release(t.Context(), Change{Selection: Selection{EmailID: id}}))
+	mustChange(t)(q.Hold(t.Context(), Change{Selection: Selection{EmailID: id}}))
+	mustChange(t)(q.Release(t.Context(), Change{Selection: Selection{EmailID: id}}))
 	if again := f.ClaimAll(t); len(again) != 0 {
 		t.Errorf("claimed twice: %+v", again)
 	}
@@ -197,7 +197,7 @@ func TestDroppedRecipientFailsWhateverItsAttemptReturns(t *testing.T) {
 	f.SettleWith(t, jobs[:1], delivered)
 	q := f.Service
 	var steps []string
-	got := changed(t)(q.Drop(t.Context(), Change{Selection: Selection{EmailID: id}, Progress: func(done, of int) { steps = append(steps, fmt.Sprint(done, "/", of)) }}, "the customer asked for it"))
+	got := mustChange(t)(q.Drop(t.Context(), Change{Selection: Selection{EmailID: id}, Progress: func(done, of int) { steps = append(steps, fmt.Sprint(done, "/", of)) }}, "the customer asked for it"))
 	if got != (Result{Matched: 1, Changed: 1}) || len(steps) != 1 || steps[0] != "1/1" {
 		t.Errorf("drop: %+v, %v", got, steps)
 	}
@@ -222,7 +222,7 @@ func TestDroppedRecipientFailsWhateverItsAttemptReturns(t *testing.T) {
 	if data.Recipient != "b@example.net" || data.Status != "failed" || data.Failure.Code != CodeDropped || data.Failure.Reason != "the customer asked for it" || data.CC == nil {
 		t.Errorf("payload: %+v", data)
 	}
-	if again := changed(t)(q.Drop(t.Context(), Change{Selection: Selection{EmailID: id}}, "again")); again.Matched != 0 {
+	if again := mustChange(t)(q.Drop(t.Context(), Change{Selection: Selection{EmailID: id}}, "again")); again.Matched != 0 {
 		t.Errorf("dropped twice: %+v", again)
 	}
 }
@@ -232,7 +232,7 @@ func TestDropKeepsOtherRecipientsOpen(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	id := f.Send(t, rooms.Simple("a@example.net", "b@example.org"))
-	changed(t)(f.Service.Drop(t.Context(), Change{Selection: Selection{Destination: "example.org"}}, "no such customer"))
+	mustChange(t)(f.Service.Drop(t.Context(), Change{Selection: Selection{Destination: "example.org"}}, "no such customer"))
 	if e, _, _, _ := f.State(t, id); e.Status != email.StatusSent {
 		t.Errorf("email is %s while a recipient is open", e.Status)
 	}
@@ -250,7 +250,7 @@ func TestLargeChangesRunInSteps(t *testing.T) {
 		SELECT email_id, account_id, kind, n || address, destination, state, due_at + interval '1 hour', created_at FROM recipients, generate_series(1, 2500) n`)
 	var steps []int
 	q := f.Service
-	got := changed(t)(q.Retry(t.Context(), Change{Selection: Selection{AccountID: sendingtest.Account}, Progress: func(done, of int) {
+	got := mustChange(t)(q.Retry(t.Context(), Change{Selection: Selection{AccountID: sendingtest.Account}, Progress: func(done, of int) {
 		if of != 2501 {
 			t.Errorf("total is %d, want 2501", of)
 		}
@@ -259,7 +259,7 @@ func TestLargeChangesRunInSteps(t *testing.T) {
 	if diff := cmp.Diff([]int{1000, 2000, 2501}, steps); diff != "" || got != (Result{Matched: 2501, Changed: 2500}) {
 		t.Errorf("%+v, steps (-want +got):\n%s", got, diff)
 	}
-	if got := changed(t)(q.Drop(t.Context(), Change{Selection: Selection{EmailID: id}}, "enough")); got.Changed != 2501 {
+	if got := mustChange(t)(q.Drop(t.Context(), Change{Selection: Selection{EmailID: id}}, "enough")); got.Changed != 2501 {
 		t.Errorf("drop: %+v", got)
 	}
 	if e, _, _, types := f.State(t, id); e.Status != email.StatusFailed || len(types) != 2502 {

@@ -17,7 +17,7 @@ type Waiting struct {
 }
 
 var waitingSQL = `
-SELECT (SELECT count(*) FROM recipients r WHERE r.due_at IS NOT NULL AND ` + dueOrBegun("$1") + `), (SELECT count(*) FROM emails WHERE release_at < $1)`
+SELECT (SELECT count(*) FROM recipients r WHERE r.due_at IS NOT NULL AND ` + dueOrBegunSQL("$1") + `), (SELECT count(*) FROM emails WHERE release_at < $1)`
 
 // Waiting counts the mail that is due before a time, including recipients with an attempt that had begun by
 // then.
@@ -57,7 +57,7 @@ func (s *Service) DropScheduled(ctx context.Context, before time.Time, reason st
 				ended = nil
 				return err
 			}
-			ended, facts, err = s.drop(ctx, tx, all, reason)
+			ended, facts, err = s.dropRecipients(ctx, tx, all, reason)
 			return err
 		})
 		if err != nil {

@@ -24,7 +24,7 @@ type RecipientAttempt struct {
 // are at most MaxRecipients. Error: NotFound, also for another account's email.
 func (s *Service) RecipientsOf(ctx context.Context, accountID, emailID string) ([]*ent.Recipient, error) {
 	if !id.Is(id.Email, emailID) {
-		return nil, fault.Missing("email", emailID)
+		return nil, fault.NoSuch("email", emailID)
 	}
 	rows, err := s.db.Ent.Recipient.Query().
 		Where(recipient.AccountID(accountID), recipient.EmailID(emailID)).Order(recipient.ByID()).All(ctx)
@@ -32,7 +32,7 @@ func (s *Service) RecipientsOf(ctx context.Context, accountID, emailID string) (
 		return nil, fmt.Errorf("list recipients: %w", err)
 	}
 	if len(rows) == 0 { // no email is without one
-		return nil, fault.Missing("email", emailID)
+		return nil, fault.NoSuch("email", emailID)
 	}
 	return rows, nil
 }

@@ -74,7 +74,7 @@ func (s *Service) Relayed(ctx context.Context, accountID, emailID string) (*mess
 	}
 	defer c.Close()
 	if c.Size() > smallMIME {
-		release, err := s.budget.Work(ctx, intake.Owner{Account: accountID}, 2*min(3*c.Size(), mostTexts), readPatience)
+		release, err := s.budget.AcquireWork(ctx, intake.Tenant{Account: accountID}, 2*min(3*c.Size(), mostTexts), readPatience)
 		if err != nil {
 			return nil, tooManyReads(ctx, err)
 		}
@@ -87,9 +87,9 @@ func tooManyReads(ctx context.Context, err error) error {
 	if ctx.Err() != nil || !errors.Is(err, intake.ErrFull) && !errors.Is(err, intake.ErrCut) {
 		return err
 	}
-	refused := &fault.Error{Kind: fault.Away, Code: fault.CodeUnavailable, RetryAfter: readPatience,
+	refused := &fault.Error{Kind: fault.Unavailable, Code: fault.CodeUnavailable, RetryAfter: readPatience,
 		Message: "Too many large messages are being read at once; try again"}
-	return refused.Because(err)
+	return refused.WithCause(err)
 }
 
 // mimePlace is where a message is that came over SMTP.
@@ -115,8 +115,8 @@ func (s *Service) Content(ctx context.Context, accountID, emailID string, patien
 	if err != nil || !found {
 		return nil, err
 	}
-	owner := intake.Owner{Account: accountID}
-	c := s.budget.Content(intake.Terms{Owner: owner, Small: smallMIME, Most: at.size, Patience: patience})
+	owner := intake.Tenant{Account: accountID}
+	c := s.budget.NewContent(intake.Terms{Tenant: owner, MaxMemory: smallMIME, MaxSize: at.size, Patience: patience})
 	defer func() {
 		if err != nil {
 			c.Close()
@@ -127,7 +127,7 @@ func (s *Service) Content(ctx context.Context, accountID, emailID string, patien
 		if err := c.Reserve(ctx, at.size); err != nil {
 			return nil, err
 		}
-		turn, err := s.budget.Read(ctx, owner, patience)
+		turn, err := s.budget.AcquireRead(ctx, owner, patience)
 		if err != nil {
 			return nil, err
 		}
@@ -137,7 +137,7 @@ func (s *Service) Content(ctx context.Context, accountID, emailID string, patien
 		c.Close()
 		return nil, err
 	}
-	c.Whole()
+	c.Finish()
 	return c, nil
 }
 

@@ -53,7 +53,7 @@ const mentioningSQL = `SELECT id FROM emails WHERE search @@ $1::tsquery AND acc
 // error in the middle.
 func (s *Service) Erase(ctx context.Context, accountID, addr string) (Erasure, error) {
 	var total Erasure
-	release, err := s.budget.Work(ctx, intake.Owner{Account: accountID}, eraseMemory, erasePatience)
+	release, err := s.budget.AcquireWork(ctx, intake.Tenant{Account: accountID}, eraseMemory, erasePatience)
 	if err != nil {
 		return total, tooManyReads(ctx, err)
 	}

@@ -94,7 +94,7 @@ func (s *Lists) Count(ctx context.Context, accountID string, f Filter, most int)
 		if c.isEmpty() {
 			found, err = on.Email.Query().Where(email.AccountID(accountID)).Limit(most).IDs(ctx)
 		} else {
-			found, err = find(ctx, on, accountID, c, page.Place{}, most)
+			found, err = find(ctx, on, accountID, c, page.Range{}, most)
 		}
 		return err
 	})
@@ -104,8 +104,8 @@ func (s *Lists) Count(ctx context.Context, accountID string, f Filter, most int)
 var emails = search.Table{Name: "emails", Prefix: id.Email, Time: "created_at", Columns: "status, domain_id, uncommon, api_key_id, template_id, template_version, automation_id, last_event"}
 
 // find gives the ids of up to n emails from a place on.
-func find(ctx context.Context, on db.Execer, accountID string, c criteria, at page.Place, n int) ([]string, error) {
-	return emails.Find(ctx, on, search.Page{AccountID: accountID, Beside: at.ID, Back: at.Back, Limit: n, Terms: c.Terms,
+func find(ctx context.Context, on db.Execer, accountID string, c criteria, at page.Range, n int) ([]string, error) {
+	return emails.Find(ctx, on, search.Page{AccountID: accountID, StartAfter: at.ID, Back: at.Back, Limit: n, Terms: c.Terms,
 		Conditions: c.conditions, Index: func(q *db.Query) []string { return c.rare(q, accountID) }})
 }
 

@@ -25,7 +25,7 @@ func (s *Service) IsWithin(ctx context.Context, accountID, emailID string, domai
 	case err != nil:
 		return false, fmt.Errorf("domain of an email: %w", err)
 	case len(found) == 0:
-		return false, fault.Missing("email", emailID)
+		return false, fault.NoSuch("email", emailID)
 	}
 	return slices.Contains(domainIDs, found[0]), nil
 }
@@ -34,11 +34,11 @@ func (s *Service) IsWithin(ctx context.Context, accountID, emailID string, domai
 // moved to the object store: LoadTexts, Relayed and Bodies read them there. Error: NotFound, also for another account's email.
 func (s *Service) Get(ctx context.Context, accountID, emailID string) (*ent.Email, error) {
 	if !id.Is(id.Email, emailID) {
-		return nil, fault.Missing("email", emailID)
+		return nil, fault.NoSuch("email", emailID)
 	}
 	found, err := s.db.Ent.Email.Query().Where(email.ID(emailID), email.AccountID(accountID)).Select(recordColumns...).Only(ctx)
 	if ent.IsNotFound(err) {
-		return nil, fault.Missing("email", emailID)
+		return nil, fault.NoSuch("email", emailID)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("get email: %w", err)
@@ -46,8 +46,8 @@ func (s *Service) Get(ctx context.Context, accountID, emailID string) (*ent.Emai
 	return found, nil
 }
 
-// Whole is an email with all that is kept of it.
-type Whole struct {
+// EmailDetail is an email with all that is kept of it.
+type EmailDetail struct {
 	*ent.Email
 
 	Files      []*ent.Attachment // without their data
@@ -57,19 +57,19 @@ type Whole struct {
 // Whole gives one email of the account with its bodies, also where it came over SMTP, with its
 // files and its recipients. Errors: NotFound, also for another account's email, and Away when
 // too many large messages are being read, or the object store does not give the body.
-func (s *Service) Whole(ctx context.Context, accountID, emailID string) (Whole, error) {
+func (s *Service) Whole(ctx context.Context, accountID, emailID string) (EmailDetail, error) {
 	found, err := s.Get(ctx, accountID, emailID)
 	if err != nil {
-		return Whole{}, err
+		return EmailDetail{}, err
 	}
 	if err := s.LoadTexts(ctx, found); err != nil {
-		return Whole{}, err
+		return EmailDetail{}, err
 	}
-	whole := Whole{Email: found}
+	whole := EmailDetail{Email: found}
 	if found.HTML == nil && found.Text == nil && found.BodyPurgedAt == nil {
 		m, err := s.Relayed(ctx, accountID, emailID)
 		if err != nil {
-			return Whole{}, fmt.Errorf("read relayed email: %w", err)
+			return EmailDetail{}, fmt.Errorf("read relayed email: %w", err)
 		}
 		if m != nil {
 			found.HTML, found.Text, whole.Files = filled(m.HTML), filled(m.Text), filesOf(accountID, emailID, m)
@@ -77,7 +77,7 @@ func (s *Service) Whole(ctx context.Context, accountID, emailID string) (Whole, 
 	} else {
 		files, err := s.Attachments(ctx, accountID, emailID)
 		if err != nil {
-			return Whole{}, err
+			return EmailDetail{}, err
 		}
 		whole.Files = files[emailID]
 	}

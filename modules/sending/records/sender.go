@@ -17,7 +17,7 @@ import (
 func (s *Service) Sender(ctx context.Context, accountID, emailID string) (name, domain string, err error) {
 	found, err := s.db.Ent.Email.Query().Where(email.ID(emailID), email.AccountID(accountID)).Select(email.FieldFrom, email.FieldFromAddress).Only(ctx)
 	if ent.IsNotFound(err) {
-		return "", "", fault.Missing("email", emailID)
+		return "", "", fault.NoSuch("email", emailID)
 	}
 	if err != nil {
 		return "", "", fmt.Errorf("read sender: %w", err)

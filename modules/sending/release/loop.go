@@ -40,7 +40,7 @@ func nextLimit(limit int, err error) int {
 // releasePass releases what is due and tells how long nothing more is. It releases nothing
 // while the whole installation is held.
 func (s *Service) releasePass(ctx context.Context, limit int) (wait time.Duration, err error) {
-	if s.holder != nil && s.holder.Held() != nil {
+	if s.holder != nil && s.holder.CurrentHold() != nil {
 		return releasePoll, nil
 	}
 	var next *int64

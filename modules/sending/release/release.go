@@ -60,7 +60,7 @@ func (s *Service) Release(ctx context.Context, limit int) (more bool, err error)
 		switch err := s.senders.vet(ctx, &c); {
 		case err == nil:
 			ready = append(ready, c)
-		case fault.KindOf(err) == fault.Away || ctx.Err() != nil:
+		case fault.KindOf(err) == fault.Unavailable || ctx.Err() != nil:
 			return false, err
 		default:
 			if err := s.lookAgain(ctx, c, err); err != nil {
@@ -69,7 +69,7 @@ func (s *Service) Release(ctx context.Context, limit int) (more bool, err error)
 		}
 	}
 	err = s.releaseTogether(ctx, ready)
-	if err != nil && fault.KindOf(err) != fault.Away && ctx.Err() == nil {
+	if err != nil && fault.KindOf(err) != fault.Unavailable && ctx.Err() == nil {
 		err = s.releaseOneByOne(ctx, ready)
 	}
 	return len(due) == limit, err
@@ -135,7 +135,7 @@ func (s *Service) releaseOneByOne(ctx context.Context, candidates []candidate) e
 		err := s.releaseTogether(ctx, []candidate{c})
 		switch {
 		case err == nil:
-		case fault.KindOf(err) == fault.Away || ctx.Err() != nil:
+		case fault.KindOf(err) == fault.Unavailable || ctx.Err() != nil:
 			return err
 		default:
 			if err := s.lookAgain(ctx, c, err); err != nil {

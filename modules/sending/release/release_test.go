@@ -65,7 +65,7 @@ func TestReleaseAsksEverythingAgain(t *testing.T) {
 		diagnostic string // of the first recipient
 	}{
 		"domain is gone":    {change: func(n *sendingtest.Neighbours) { n.SenderErr = fmt.Errorf("identity: %w", gone) }, code: fault.CodeDomainNotVerified, event: "email.failed", diagnostic: gone.Message},
-		"account is gone":   {change: func(n *sendingtest.Neighbours) { n.OwnerErr = fault.Missing("account", sendingtest.Account) }, code: fault.CodeNotFound, event: "email.failed", diagnostic: "No such account: " + sendingtest.Account},
+		"account is gone":   {change: func(n *sendingtest.Neighbours) { n.OwnerErr = fault.NoSuch("account", sendingtest.Account) }, code: fault.CodeNotFound, event: "email.failed", diagnostic: "No such account: " + sendingtest.Account},
 		"sandbox sender":    {change: func(n *sendingtest.Neighbours) { n.Sender.Sandbox = true }, code: fault.CodeSandboxRecipient, event: "email.failed"},
 		"production locked": {change: func(n *sendingtest.Neighbours) { n.Owner.Plan = accounts.Plan{Sandboxed: true} }, code: fault.CodeProductionLocked, event: "email.failed"},
 		"suppressed": {change: func(n *sendingtest.Neighbours) { n.Suppressed["b@example.net"] = "bounce" }, event: "email.suppressed",
@@ -166,8 +166,8 @@ func TestReleaseThatIsCutOffHasNotHappened(t *testing.T) {
 	f := newFixture(t)
 	id := f.schedule(t, -time.Second, "bob@example.net")
 	before, _, _, _ := f.State(t, id)
-	f.Near.BlockedErr = fault.Unavailable(nil)
-	if _, err := f.Release(t.Context(), releaseBatch); fault.KindOf(err) != fault.Away {
+	f.Near.BlockedErr = fault.DatabaseUnavailable(nil)
+	if _, err := f.Release(t.Context(), releaseBatch); fault.KindOf(err) != fault.Unavailable {
 		t.Fatalf("the database was away: %v", err)
 	}
 	e, recipients, _, types := f.State(t, id)
@@ -283,7 +283,7 @@ func TestCancelAndReleaseHaveOneWinner(t *testing.T) {
 		})
 	}
 	cancelling.Wait()
-	expect.Within(t, 20*time.Second, "nothing is scheduled any more", func() bool {
+	expect.EventuallyWithin(t, 20*time.Second, "nothing is scheduled any more", func() bool {
 		var left int
 		err := f.DB.SQL.QueryRowContext(t.Context(), `SELECT count(*) FROM emails WHERE status = 'scheduled'`).Scan(&left)
 		return err == nil && left == 0
@@ -332,7 +332,7 @@ func TestTheLoopReleasesInTimeAndNeverEarly(t *testing.T) {
 		t.Fatal(err)
 	}
 	stays := f.schedule(t, time.Hour, "stays@example.net")
-	expect.Within(t, 20*time.Second, "all are delivered", func() bool {
+	expect.EventuallyWithin(t, 20*time.Second, "all are delivered", func() bool {
 		var n int
 		err := f.DB.SQL.QueryRowContext(t.Context(), `SELECT count(*) FROM emails WHERE status = 'delivered'`).Scan(&n)
 		return err == nil && n == len(ids)+1
@@ -370,9 +370,9 @@ func TestReleasingGoesOnAfterTheDatabaseWasAway(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	id := f.schedule(t, -time.Second, "bob@example.net")
-	f.Near.BlockedErr = errors.Join(errors.New("count"), fault.Unavailable(nil))
+	f.Near.BlockedErr = errors.Join(errors.New("count"), fault.DatabaseUnavailable(nil))
 	f.start(t)
-	expect.Within(t, 10*time.Second, "it is delivered", func() bool {
+	expect.EventuallyWithin(t, 10*time.Second, "it is delivered", func() bool {
 		e, err := f.Records.Get(t.Context(), sendingtest.Account, id)
 		return err == nil && e.Status == email.StatusDelivered
 	})
@@ -388,7 +388,7 @@ func TestBatchesThatAreTooLargeAreMadeSmaller(t *testing.T) {
 		f.schedule(t, -time.Second, "bob@example.net")
 	}
 	f.start(t)
-	expect.Within(t, 20*time.Second, "all are released", func() bool {
+	expect.EventuallyWithin(t, 20*time.Second, "all are released", func() bool {
 		var left int
 		err := f.DB.SQL.QueryRowContext(t.Context(), `SELECT count(*) FROM emails WHERE status = 'scheduled'`).Scan(&left)
 		return err == nil && left == 0

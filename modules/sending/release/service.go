@@ -49,7 +49,7 @@ type Signals interface {
 
 // Holder tells whether the whole installation is held.
 type Holder interface {
-	Held() *hold.Hold
+	CurrentHold() *hold.Hold
 }
 
 // Config sets what this process does.

@@ -57,7 +57,7 @@ func (n *Neighbours) Blocked(_ context.Context, _ db.Execer, list []suppression.
 		return nil, err
 	}
 	if n.BlockedMost > 0 && len(list) > n.BlockedMost {
-		return nil, fault.Unavailable(context.DeadlineExceeded)
+		return nil, fault.DatabaseUnavailable(context.DeadlineExceeded)
 	}
 	blocks := make([]suppression.Block, len(list))
 	for i, a := range list {
@@ -94,7 +94,7 @@ func (n *Neighbours) Count(context.Context, db.Execer, []string) error { return 
 
 func (n *Neighbours) Return([]string) {}
 
-func (n *Neighbours) Place(string) outbound.Place { return outbound.Open }
+func (n *Neighbours) Place(string) outbound.Routing { return outbound.Open }
 
 // Gained never holds a wake: there is no other process.
 func (n *Neighbours) Gained() <-chan struct{} { return nil }

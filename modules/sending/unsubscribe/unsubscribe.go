@@ -26,13 +26,13 @@ var (
 )
 
 // InSubjectOrText reports whether a subject or text contains a placeholder for the link.
-func InSubjectOrText(text string) bool { return has(token, text) }
+func InSubjectOrText(text string) bool { return hasToken(token, text) }
 
 // InMarkup reports whether HTML contains one.
-func InMarkup(text string) bool { return has(tokenHTML, text) }
+func InMarkup(text string) bool { return hasToken(tokenHTML, text) }
 
-// has first searches for the word, which is cheap and which few texts contain.
-func has(token *regexp.Regexp, text string) bool {
+// hasToken first searches for the word, which is cheap and which few texts contain.
+func hasToken(token *regexp.Regexp, text string) bool {
 	return strings.Contains(text, "unsubscribe_url") && token.MatchString(text)
 }
 
@@ -41,12 +41,12 @@ func has(token *regexp.Regexp, text string) bool {
 const MaxPlaces = 100
 
 // PlacesInText counts the placeholders in a text, up to MaxPlaces+1.
-func PlacesInText(text string) int { return places(token, text) }
+func PlacesInText(text string) int { return countTokens(token, text) }
 
 // PlacesInMarkup counts the placeholders in HTML.
-func PlacesInMarkup(text string) int { return places(tokenHTML, text) }
+func PlacesInMarkup(text string) int { return countTokens(tokenHTML, text) }
 
-func places(token *regexp.Regexp, text string) int {
+func countTokens(token *regexp.Regexp, text string) int {
 	if !strings.Contains(text, "unsubscribe_url") {
 		return 0
 	}
@@ -65,12 +65,12 @@ func Link(links Links, accountID, emailID string, first address.Address, categor
 }
 
 // InText replaces the placeholders {{unsubscribe_url}} in a subject or a text with the link.
-func InText(text, link string) string { return replaced(token, text, link) }
+func InText(text, link string) string { return replaceTokens(token, text, link) }
 
 // InHTML replaces the placeholders in HTML.
-func InHTML(text, link string) string { return replaced(tokenHTML, text, html.EscapeString(link)) }
+func InHTML(text, link string) string { return replaceTokens(tokenHTML, text, html.EscapeString(link)) }
 
-func replaced(token *regexp.Regexp, text, link string) string {
+func replaceTokens(token *regexp.Regexp, text, link string) string {
 	if !strings.Contains(text, "unsubscribe_url") {
 		return text
 	}

@@ -47,7 +47,7 @@ type bound struct {
 // Attempt is what is counted, each with its limit.
 type Attempt struct {
 	bounds []bound
-	owner  limit.Owner // whose turn it takes
+	owner  limit.Caller // whose turn it takes
 }
 
 // Visitor is where an attempt comes from.
@@ -57,12 +57,12 @@ type Visitor struct {
 }
 
 // Owner is whose turn it is where work is shared out: that of a browser that is known, or of a network.
-func (v Visitor) Owner() limit.Owner {
+func (v Visitor) Owner() limit.Caller {
 	if v.Device != "" {
-		return limit.Owner{Name: "device " + v.Device, Known: true}
+		return limit.Caller{Name: "device " + v.Device, Known: true}
 	}
 	narrow, _ := networksOf(v.Addr)
-	return limit.Owner{Name: narrow}
+	return limit.Caller{Name: narrow}
 }
 
 // SignIn is an attempt to show that one is the person with the email, in its stored form. A browser that
@@ -88,7 +88,7 @@ func (g *Guard) Code(userID string, v Visitor) Attempt {
 
 // Confirm is an attempt, in a session, to show that one is still its person.
 func (g *Guard) Confirm(sessionID string) Attempt {
-	return Attempt{[]bound{{name: g.hash("session", sessionID), most: failuresOfConfirming, window: day, then: short, ofOne: true}}, limit.Owner{Name: "session " + sessionID, Known: true}}
+	return Attempt{[]bound{{name: g.hash("session", sessionID), most: failuresOfConfirming, window: day, then: short, ofOne: true}}, limit.Caller{Name: "session " + sessionID, Known: true}}
 }
 
 // Mail is a request for a mail to a mailbox, known or not. How many are sent to one mailbox is bounded
@@ -113,7 +113,7 @@ func (g *Guard) Times(kind, of string, most int, window time.Duration) Attempt {
 // networksOf are what an address is counted by: the network that one person may have (/24, /56), and the
 // wider one around it that a site or a provider has (/16, /48).
 func networksOf(addr netip.Addr) (narrow, wide string) {
-	levels := intake.Neighbourhoods(addr)
+	levels := intake.ContainingPrefixes(addr)
 	return levels[1].String(), levels[2].String()
 }
 

@@ -97,9 +97,9 @@ func (g *Guard) Begin(ctx context.Context, a Attempt) (last bool, err error) {
 		})
 	})
 	if errors.Is(err, limit.ErrFull) {
-		return false, fault.Crowded(retryAfter)
+		return false, fault.Overloaded(retryAfter)
 	}
-	return last, fault.OrAway(err)
+	return last, fault.OrUnavailable(err)
 }
 
 // Locked refuses an attempt that is known here to be over a limit, without asking the database. Error:

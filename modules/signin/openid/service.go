@@ -87,7 +87,7 @@ func (s *Service) BeginLink(ctx context.Context, c accounts.Caller) (Departure, 
 	if c.Person == nil {
 		return Departure{}, fault.Unauthenticated()
 	}
-	if err := c.Confirmed(); err != nil {
+	if err := c.RequireConfirmation(); err != nil {
 		return Departure{}, err
 	}
 	return s.begin(ctx, newPending(signin.PathSignIn+"?"+Parameter+"="+string(Linked), c.Person.UserID, time.Now()))
@@ -95,7 +95,7 @@ func (s *Service) BeginLink(ctx context.Context, c accounts.Caller) (Departure, 
 
 func (s *Service) begin(ctx context.Context, p pending) (Departure, error) {
 	if s.provider == nil {
-		return Departure{}, fault.Missing("path", "no OpenID Connect provider is set up here")
+		return Departure{}, fault.NoSuch("path", "no OpenID Connect provider is set up here")
 	}
 	address, err := s.provider.address(ctx, p.State, codesOf(s.keys[0], p.State))
 	if err != nil {
@@ -134,7 +134,7 @@ type Arrival struct {
 // provider; a Refusal; Away. With a Refusal it gives the ReturnTo of who may try again.
 func (s *Service) Finish(ctx context.Context, r Return) (Arrival, error) {
 	if s.provider == nil {
-		return Arrival{}, fault.Missing("path", "no OpenID Connect provider is set up here")
+		return Arrival{}, fault.NoSuch("path", "no OpenID Connect provider is set up here")
 	}
 	p, c, err := s.keys.open(pick(s.config.BaseURL, r.Cookies), r.State, time.Now())
 	if err != nil {

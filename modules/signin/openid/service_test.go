@@ -444,7 +444,7 @@ func TestAProviderThatIsAwayIsAskedAgain(t *testing.T) {
 	mu.Lock()
 	up = true
 	mu.Unlock()
-	expect.Within(t, 20*time.Second, "somebody can begin to sign in after the provider has come back", func() bool {
+	expect.EventuallyWithin(t, 20*time.Second, "somebody can begin to sign in after the provider has come back", func() bool {
 		_, err := w.Begin(t.Context(), "/")
 		return err == nil
 	})

@@ -118,7 +118,7 @@ func (s *Service) Judge(ctx context.Context, in Answer, then func(tx *ent.Tx, wh
 	if err != nil {
 		return fault.InvalidField("credential", "is no answer of a passkey")
 	}
-	return fault.OrAway(s.db.InTx(ctx, func(tx *ent.Tx) error {
+	return fault.OrUnavailable(s.db.InTx(ctx, func(tx *ent.Tx) error {
 		who, err := s.verify(ctx, tx, session, answer)
 		if err != nil {
 			return err
@@ -144,9 +144,9 @@ func (s *Service) verify(ctx context.Context, tx *ent.Tx, session webauthn.Sessi
 	case met != nil:
 		return nil, met
 	case err != nil:
-		return nil, fault.Unauthenticated().Because(err)
+		return nil, fault.Unauthenticated().WithCause(err)
 	case key.Authenticator.CloneWarning: // the counter went back: two devices have the key
-		return nil, fault.Unauthenticated().Because(errors.New("the counter of the passkey went back"))
+		return nil, fault.Unauthenticated().WithCause(errors.New("the counter of the passkey went back"))
 	}
 	h, is := found.(*holder)
 	if !is {
@@ -166,7 +166,7 @@ func spend(ctx context.Context, tx *ent.Tx, session webauthn.SessionData) error 
 	err := tx.SignInChallenge.Create().SetID(string(id.Challenge) + "_" + hex.EncodeToString(sum[:])).SetKind(signinchallenge.KindPasskey).
 		SetData([]byte("{}")).SetExpiresAt(session.Expires.Add(time.Minute)).Exec(ctx)
 	if ent.IsConstraintError(err) {
-		return fault.Unauthenticated().Because(errors.New("the challenge was used already"))
+		return fault.Unauthenticated().WithCause(errors.New("the challenge was used already"))
 	}
 	return err
 }
@@ -256,7 +256,7 @@ func (s *Service) add(ctx context.Context, tx *ent.Tx, c accounts.Caller, sessio
 	made, err := tx.Passkey.Create().SetID(id.New(id.Passkey)).SetUserID(h.who.ID).SetCredentialID(key.ID).SetCredential(encoded).SetName(name).Save(ctx)
 	switch {
 	case ent.IsConstraintError(err):
-		return nil, fault.Conflictf(fault.CodeConflict, "This passkey is in use already").Because(err)
+		return nil, fault.Conflictf(fault.CodeConflict, "This passkey is in use already").WithCause(err)
 	case err != nil:
 		return nil, err
 	}
@@ -283,7 +283,7 @@ func (s *Service) Remove(ctx context.Context, c accounts.Caller, passkeyID strin
 		gone, err := tx.Passkey.Query().Where(passkey.ID(passkeyID), passkey.UserID(c.Person.UserID)).Only(ctx)
 		switch {
 		case ent.IsNotFound(err):
-			return fault.Missing("passkey", passkeyID)
+			return fault.NoSuch("passkey", passkeyID)
 		case err != nil:
 			return err
 		}

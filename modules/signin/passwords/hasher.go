@@ -55,7 +55,7 @@ func nobodysHash() string {
 func (h *Hasher) Done() int64 { return h.done.Load() }
 
 // Hash returns what is stored of a password. Error: Away where too many wait.
-func (h *Hasher) Hash(ctx context.Context, of limit.Owner, password string) (hash string, err error) {
+func (h *Hasher) Hash(ctx context.Context, of limit.Caller, password string) (hash string, err error) {
 	err = h.InTurn(ctx, of, func(*Turn) (err error) {
 		h.done.Add(1)
 		hash, err = argon2id.CreateHash(password, cost)
@@ -69,10 +69,10 @@ type Turn struct{ h *Hasher }
 
 // InTurn runs what needs a hash when it is the owner's turn, so that what comes before the hash is not
 // done for those who will find no room. Errors: Away where too many wait; those of run.
-func (h *Hasher) InTurn(ctx context.Context, of limit.Owner, run func(*Turn) error) error {
+func (h *Hasher) InTurn(ctx context.Context, of limit.Caller, run func(*Turn) error) error {
 	err := h.queue.Do(ctx, of, func() error { return run(&Turn{h}) })
 	if errors.Is(err, limit.ErrFull) {
-		return fault.Crowded(retryAfter)
+		return fault.Overloaded(retryAfter)
 	}
 	return err
 }

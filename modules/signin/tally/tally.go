@@ -52,7 +52,7 @@ func result(err error) string {
 		return "refused"
 	case fault.Limit:
 		return "limited"
-	case fault.Away:
+	case fault.Unavailable:
 		return "busy"
 	default:
 		return "failed"

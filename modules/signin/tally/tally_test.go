@@ -19,7 +19,7 @@ func TestAttemptsAreCountedByTheirEnd(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, err := range []error{nil, fault.Unauthenticated(), &openid.Refusal{Problem: openid.Unverified}, &openid.Refusal{Problem: openid.Failed},
-		fault.Forbiddenf(fault.CodeSecondFactorRequired, "give the code"), &fault.Error{Kind: fault.Limit}, &fault.Error{Kind: fault.Away}, errors.New("a defect")} {
+		fault.Forbiddenf(fault.CodeSecondFactorRequired, "give the code"), &fault.Error{Kind: fault.Limit}, &fault.Error{Kind: fault.Unavailable}, errors.New("a defect")} {
 		results.Count(err)
 	}
 	families, err := reg.Gather()

@@ -88,7 +88,7 @@ func (s *Service) Receipt(ctx context.Context, t Request) error {
 	}
 	var r provider.Receipt
 	if of := found[0]; of.provider == settings.KindTwilio {
-		if err := s.signed(ctx, of.accountID, of.own, t); err != nil {
+		if err := s.checkSignature(ctx, of.accountID, of.own, t); err != nil {
 			return err
 		}
 		r = provider.ReadTwilioReceipt(t.Fields)
@@ -112,8 +112,8 @@ func (s *Service) Receipt(ctx context.Context, t Request) error {
 	return nil
 }
 
-// signed refuses a request without Twilio's signature, made with the token of the account or of the operator.
-func (s *Service) signed(ctx context.Context, accountID string, own bool, t Request) error {
+// checkSignature refuses a request without Twilio's signature, made with the token of the account or of the operator.
+func (s *Service) checkSignature(ctx context.Context, accountID string, own bool, t Request) error {
 	token, err := s.settings.Token(ctx, accountID, own)
 	switch {
 	case errors.Is(err, settings.ErrSealed):
@@ -148,7 +148,7 @@ func (s *Service) Reply(ctx context.Context, t Request) error {
 	}
 	r := provider.ReadReply(t.Fields)
 	if kind == settings.KindTwilio {
-		if err := s.signed(ctx, of, own, t); err != nil {
+		if err := s.checkSignature(ctx, of, own, t); err != nil {
 			return err
 		}
 		r = provider.ReadTwilioReply(t.Fields)

@@ -60,7 +60,7 @@ var busyRows = batch.New("b",
 // claim claims due messages under a lease.
 func (s *Service) claim(ctx context.Context, limit int, lease time.Duration) ([]*job, error) {
 	var until *time.Time
-	if at := s.node.Until(); !at.IsZero() {
+	if at := s.node.ClaimsUntil(); !at.IsZero() {
 		until = &at
 	}
 	type row struct {

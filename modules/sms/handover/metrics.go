@@ -13,16 +13,16 @@ import (
 	"github.com/postrider/postrider/runtime/storage/db"
 )
 
-// results counts settled claims by the new status of the message.
-type results map[string]prometheus.Counter
+// outcomeCounters counts settled claims by the new status of the message.
+type outcomeCounters map[string]prometheus.Counter
 
 const scrapeLimit = 3 * time.Second
 
 // newResults registers the counters and the queue gauges. Without a registry, the counters are not exported.
-func newResults(reg prometheus.Registerer, d *db.DB) (results, error) {
+func newResults(reg prometheus.Registerer, d *db.DB) (outcomeCounters, error) {
 	all := prometheus.NewCounterVec(prometheus.CounterOpts{Namespace: telemetry.Namespace, Name: "sms_attempts_total",
 		Help: "Attempts to submit text messages, by the resulting status: queued is tried again, unknown may have been sent."}, []string{"result"})
-	counters := results{}
+	counters := outcomeCounters{}
 	for _, name := range []string{"queued", "sent", "delivered", "failed", "unknown"} {
 		counters[name] = all.WithLabelValues(name)
 	}
@@ -56,7 +56,7 @@ const (
 		FROM (SELECT account_id, due_at FROM sms_messages WHERE due_at IS NOT NULL LIMIT 100000) waiting`
 )
 
-func (r results) count(status string) {
+func (r outcomeCounters) count(status string) {
 	if c := r[status]; c != nil {
 		c.Inc()
 	}

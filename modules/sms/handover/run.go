@@ -44,27 +44,27 @@ const (
 // waits are the pauses after the first, second, … attempt that may be repeated.
 var waits = []time.Duration{time.Minute, 5 * time.Minute, 15 * time.Minute, 30 * time.Minute, time.Hour, 2 * time.Hour}
 
-// pause returns how long a message waits after its n-th attempt.
-func pause(n int, asked time.Duration) time.Duration {
+// retryPause returns how long a message waits after its n-th attempt.
+func retryPause(n int, asked time.Duration) time.Duration {
 	return max(waits[min(max(n, 1), len(waits))-1], asked)
 }
 
-func refused(code, sentence string) result {
+func failWith(code, sentence string) result {
 	return result{Answer: provider.Answer{Outcome: provider.Failed, Code: code, Reason: sentence}}
 }
 
-func later(code, sentence string, wait time.Duration) result {
+func retryLater(code, sentence string, wait time.Duration) result {
 	return result{Answer: provider.Answer{Outcome: provider.Temporary, Code: code, Reason: sentence, Wait: wait}}
 }
 
-// run submits one message.
-func (s *Service) run(ctx context.Context, j *job, lease *worker.Lease) (r result) {
+// submitMessage submits one message.
+func (s *Service) submitMessage(ctx context.Context, j *job, lease *worker.Lease) (r result) {
 	defer s.finish(j)
 	begun := false
 	defer func() {
 		if cause := recover(); cause != nil {
 			s.log.ErrorContext(ctx, "cannot submit a text message", telemetry.KeySMSID, j.ID, telemetry.KeyError, cause)
-			if r = later(CodeInternal, "internal", waitDefect); begun {
+			if r = retryLater(CodeInternal, "internal", waitDefect); begun {
 				r = result{Answer: provider.Answer{Outcome: provider.Unknown, Code: CodeInternal, Reason: "the request was interrupted within this service; the provider may have sent the message"}, begun: true}
 			}
 		}
@@ -72,15 +72,15 @@ func (s *Service) run(ctx context.Context, j *job, lease *worker.Lease) (r resul
 	route, err := s.account.Route(ctx, j.accountID)
 	if err != nil {
 		s.log.WarnContext(ctx, "cannot use the provider of an account", telemetry.KeyAccountID, j.accountID, telemetry.KeyError, err)
-		return later(provider.CodeSettings, "the provider cannot be used with its current settings", waitDefect)
+		return retryLater(provider.CodeSettings, "the provider cannot be used with its current settings", waitDefect)
 	}
-	if stop := s.before(ctx, j, route); stop != nil {
+	if stop := s.checkBeforeRequest(ctx, j, route); stop != nil {
 		return *stop
 	}
 	if lease != nil && !lease.Valid() {
 		return result{lost: true}
 	}
-	number, err := s.begin(ctx, j, route)
+	number, err := s.beginAttempt(ctx, j, route)
 	if err != nil {
 		return result{lost: true} // the lease ends, and a later claim takes the message
 	}
@@ -90,18 +90,18 @@ func (s *Service) run(ctx context.Context, j *job, lease *worker.Lease) (r resul
 	answer := route.Provider.Submit(submitting, j.Message)
 	cancel()
 	if answer.Outcome == provider.Temporary {
-		answer.Wait = pause(number, answer.Wait)
+		answer.Wait = retryPause(number, answer.Wait)
 	}
 	if answer.Outcome == provider.Unknown && route.Provider.Idempotent() {
-		answer.Outcome, answer.Wait = provider.Temporary, pause(number, 0)
+		answer.Outcome, answer.Wait = provider.Temporary, retryPause(number, 0)
 	}
 	r = result{Answer: answer, provider: route.Provider.Name(), own: route.Own, begun: true, took: time.Since(started)}
-	s.tell(ctx, j, r, number)
+	s.logAttempt(ctx, j, r, number)
 	return r
 }
 
-// before returns the result of a claim that ends without a request, or nil if a request may be made.
-func (s *Service) before(ctx context.Context, j *job, route Route) *result {
+// checkBeforeRequest returns the result of a claim that ends without a request, or nil if a request may be made.
+func (s *Service) checkBeforeRequest(ctx context.Context, j *job, route Route) *result {
 	end := func(r result) *result { return &r }
 	repeatable := route.Provider != nil && route.Provider.Idempotent() && route.Since.Before(j.cutOff)
 	if !j.cutOff.IsZero() && (!repeatable || j.expired) {
@@ -109,24 +109,24 @@ func (s *Service) before(ctx context.Context, j *job, route Route) *result {
 			Reason: "this service stopped during the request; the provider may have sent the message"}})
 	}
 	if j.expired {
-		return end(refused(CodeExpired, "no provider accepted the message in time"))
+		return end(failWith(CodeExpired, "no provider accepted the message in time"))
 	}
 	if route.Provider == nil {
-		return end(refused(CodeNoProvider, "the account no longer has a provider of text messages"))
+		return end(failWith(CodeNoProvider, "the account no longer has a provider of text messages"))
 	}
 	suspended, err := s.account.Suspended(ctx, j.accountID)
 	if err != nil {
 		return end(result{lost: true})
 	}
 	if suspended {
-		return end(later(CodeSuspended, "the account is suspended", SuspendedPause))
+		return end(retryLater(CodeSuspended, "the account is suspended", SuspendedPause))
 	}
 	out, err := s.account.OptedOut(ctx, j.accountID, j.To, route.Own)
 	if err != nil {
 		return end(result{lost: true})
 	}
 	if out {
-		return end(refused(CodeSuppressed, "the recipient replied STOP"))
+		return end(failWith(CodeSuppressed, "the recipient replied STOP"))
 	}
 	return nil
 }
@@ -146,8 +146,8 @@ INSERT INTO sms_attempts (message_id, account_id, number, fence, provider, start
 SELECT id, account_id, attempts, fence, @provider, clock_timestamp(), '', NULLIF(@node::int, 0) FROM ours
 RETURNING number`)
 
-// begin commits the attempt. After an error, no request may be made.
-func (s *Service) begin(ctx context.Context, j *job, route Route) (number int, err error) {
+// beginAttempt commits the attempt. After an error, no request may be made.
+func (s *Service) beginAttempt(ctx context.Context, j *job, route Route) (number int, err error) {
 	number, err = db.One(ctx, s.db.Hot, db.Value[int], beginSQL.Text, beginSQL.Args(db.Arg("provider", route.Provider.Name()), db.Arg("own", route.Own),
 		db.Arg("id", j.ID), db.Arg("fence", j.fence), db.Arg("margin", (provider.Timeout+5*time.Second).Microseconds()), db.Arg("node", s.node.ID()))...)
 	if errors.Is(err, sql.ErrNoRows) {
@@ -159,8 +159,8 @@ func (s *Service) begin(ctx context.Context, j *job, route Route) (number int, e
 	return number, nil
 }
 
-// tell writes the wide log line of an attempt, without the number and the text.
-func (s *Service) tell(ctx context.Context, j *job, r result, number int) {
+// logAttempt writes the wide log line of an attempt, without the number and the text.
+func (s *Service) logAttempt(ctx context.Context, j *job, r result, number int) {
 	level := slog.LevelInfo
 	if r.Outcome != provider.Sent && r.Outcome != provider.Delivered {
 		level = slog.LevelWarn

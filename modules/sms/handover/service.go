@@ -46,8 +46,8 @@ type Signals interface {
 // Node is this process among those that share the database.
 type Node interface {
 	worker.Process
-	ID() int32        // 0 if it has none
-	Until() time.Time // by the database clock, for claims; zero if unlimited
+	ID() int32              // 0 if it has none
+	ClaimsUntil() time.Time // by the database clock, for claims; zero if unlimited
 }
 
 const (
@@ -92,7 +92,7 @@ type Service struct {
 	signals Signals
 	node    Node
 	log     *slog.Logger
-	results results
+	results outcomeCounters
 	held    *limit.Keyed[string] // claimed messages, by account
 	worker  *worker.Worker[*job, result]
 	tasks   *worker.Tasks
@@ -107,7 +107,7 @@ func New(p Params) (*Service, error) {
 	s := &Service{config: p.Config.withDefaults(), db: p.DB, account: p.Account, signals: p.Signals, node: p.Node, log: p.Logger, results: counters,
 		tasks: worker.NewTasks(p.Logger, p.Workers)}
 	s.held = limit.NewKeyed[string](limit.Bounds{PerKey: s.config.PerAccount})
-	s.worker = worker.New(worker.Queue[*job, result]{Name: "sms", Claim: s.claim, Run: s.run, Settle: s.settle, Release: s.release},
+	s.worker = worker.New(worker.Queue[*job, result]{Name: "sms", Claim: s.claim, Run: s.submitMessage, Settle: s.settleMessages, Release: s.release},
 		worker.Config{Concurrency: parallel, Poll: s.config.Poll, Lease: claimLease, Process: p.Node}, p.Logger, p.Workers)
 	return s, nil
 }
@@ -149,9 +149,9 @@ func (s *Service) Drain(ctx context.Context) (taken int, err error) {
 		}
 		results := make([]worker.Result[*job, result], 0, len(jobs))
 		for _, j := range jobs {
-			results = append(results, worker.Result[*job, result]{Job: j, Value: s.run(ctx, j, nil)})
+			results = append(results, worker.Result[*job, result]{Job: j, Value: s.submitMessage(ctx, j, nil)})
 		}
-		if err := s.settle(ctx, results); err != nil {
+		if err := s.settleMessages(ctx, results); err != nil {
 			return taken, err
 		}
 		taken += len(jobs)

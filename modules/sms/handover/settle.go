@@ -69,8 +69,8 @@ UPDATE sms_messages m SET status = v.becomes, fence = m.fence + 1, provider_id =
 FROM judged v WHERE m.id = v.id AND m.fence = v.fence AND m.due_at IS NOT NULL
 RETURNING m.id, m.status`)
 
-// settle stores the results of claims.
-func (s *Service) settle(ctx context.Context, results []worker.Result[*job, result]) error {
+// settleMessages stores the results of claims.
+func (s *Service) settleMessages(ctx context.Context, results []worker.Result[*job, result]) error {
 	list := make([]settlement, 0, len(results))
 	for _, r := range results {
 		if !r.Value.lost {

@@ -36,7 +36,7 @@ func (l Links) At(uri string) string { return l.base + uri }
 
 // URL returns the URL of a path with the token of a name.
 func (l Links) URL(path, name string) string {
-	return l.base + path + name + "." + token(l.keys[0], path, name)
+	return l.base + path + name + "." + makeToken(l.keys[0], path, name)
 }
 
 // Read returns the name in a token, or an empty string if the token is forged.
@@ -44,7 +44,7 @@ func (l Links) Read(path, text string) string {
 	name, given, _ := strings.Cut(text, ".")
 	genuine := false
 	for _, key := range l.keys { // compare with all keys, even after a match
-		genuine = hmac.Equal([]byte(given), []byte(token(key, path, name))) || genuine
+		genuine = hmac.Equal([]byte(given), []byte(makeToken(key, path, name))) || genuine
 	}
 	if !genuine {
 		return ""
@@ -52,7 +52,7 @@ func (l Links) Read(path, text string) string {
 	return name
 }
 
-func token(key []byte, path, name string) string {
+func makeToken(key []byte, path, name string) string {
 	mac := hmac.New(sha256.New, key)
 	_, _ = mac.Write([]byte(path + "\n" + name)) // a hash never fails
 	return base64.RawURLEncoding.EncodeToString(mac.Sum(nil)[:16])

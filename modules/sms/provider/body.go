@@ -133,7 +133,7 @@ func (b *Body) compileJSON(value any) error {
 
 // Fill returns the body for one message.
 func (b *Body) Fill(ctx context.Context, m Message) (string, error) {
-	f := filling{b, language.NewBudget(ctx), map[string]any{"id": m.ID, "to": m.To, "from": m.From, "text": m.Text, "encoding": m.Encoding, "segments": m.Segments, "receipt_url": m.ReceiptURL}}
+	f := bodyRenderer{b, language.NewBudget(ctx), map[string]any{"id": m.ID, "to": m.To, "from": m.From, "text": m.Text, "encoding": m.Encoding, "segments": m.Segments, "receipt_url": m.ReceiptURL}}
 	switch {
 	case b.whole != nil:
 		return b.whole.Render(f.budget, f.values)
@@ -159,17 +159,17 @@ func (b *Body) Fill(ctx context.Context, m Message) (string, error) {
 	return strings.TrimSuffix(encoded.String(), "\n"), err
 }
 
-type filling struct {
+type bodyRenderer struct {
 	body   *Body
 	budget *language.Budget
 	values map[string]any
 }
 
-func (f filling) text(text string) (string, error) {
+func (f bodyRenderer) text(text string) (string, error) {
 	return f.body.parts[text].Render(f.budget, f.values)
 }
 
-func (f filling) json(value any) (any, error) {
+func (f bodyRenderer) json(value any) (any, error) {
 	switch v := value.(type) {
 	case string:
 		return f.text(v)

@@ -35,8 +35,8 @@ type exchange struct {
 	err     error
 }
 
-// do makes one request on its own connection.
-func do(ctx context.Context, client *http.Client, method, target string, body string, header http.Header) exchange {
+// doRequest makes one request on its own connection.
+func doRequest(ctx context.Context, client *http.Client, method, target string, body string, header http.Header) exchange {
 	var x exchange
 	var connected atomic.Bool // set by the transport from its own goroutine
 	ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{GotConn: func(httptrace.GotConnInfo) { connected.Store(true) }})
@@ -73,17 +73,17 @@ func retryAfter(text string) time.Duration {
 	return min(max(wait, 0), maxWait)
 }
 
-// judge returns the answer that follows from HTTP alone. If the Outcome is Sent or Failed, the caller reads the
+// answerOf returns the answer that follows from HTTP alone. If the Outcome is Sent or Failed, the caller reads the
 // rest from the body.
-func (x exchange) judge() Answer {
+func (x exchange) answerOf() Answer {
 	a := Answer{Status: x.status, Wait: x.wait}
 	switch {
 	case x.err != nil && x.written:
-		a.Outcome, a.Code, a.Reason = Unknown, CodeNoAnswer, "the provider was reached but did not answer ("+explain(x.err)+"); it may have sent the message"
+		a.Outcome, a.Code, a.Reason = Unknown, CodeNoAnswer, "the provider was reached but did not answer ("+explainError(x.err)+"); it may have sent the message"
 	case x.err != nil && refusedForGood(x.err):
-		a.Outcome, a.Code, a.Reason = Failed, CodeSettings, explain(x.err)
+		a.Outcome, a.Code, a.Reason = Failed, CodeSettings, explainError(x.err)
 	case x.err != nil:
-		a.Outcome, a.Code, a.Reason = Temporary, CodeUnreachable, explain(x.err)
+		a.Outcome, a.Code, a.Reason = Temporary, CodeUnreachable, explainError(x.err)
 	case x.status == http.StatusTooManyRequests || x.status >= 500:
 		a.Outcome, a.Code, a.Reason = Temporary, CodeBusy, "the provider answered "+strconv.Itoa(x.status)
 	case x.status >= 200 && x.status <= 299:
@@ -98,9 +98,9 @@ func refusedForGood(err error) bool {
 	return errors.Is(err, egress.ErrRefused) || errors.Is(err, egress.ErrPlainHTTP)
 }
 
-// explain states for the owner of the account why there was no answer. It includes no address and no URL,
+// explainError states for the owner of the account why there was no answer. It includes no address and no URL,
 // because a URL may contain a password.
-func explain(err error) string {
+func explainError(err error) string {
 	var where *url.Error
 	var dns *net.DNSError
 	var timeout net.Error
@@ -124,8 +124,8 @@ func explain(err error) string {
 	return "the connection failed"
 }
 
-// storable makes foreign text valid for a row, with at most 300 bytes.
-func storable(text string) string {
+// sanitizeText makes foreign text valid for a row, with at most 300 bytes.
+func sanitizeText(text string) string {
 	text = strings.ReplaceAll(strings.ToValidUTF8(text, "\uFFFD"), "\x00", "\uFFFD")
 	if len(text) > 300 {
 		text = strings.ToValidUTF8(text[:300], "")

@@ -52,7 +52,7 @@ func (g *Gateway) Submit(ctx context.Context, m Message) Answer {
 	}
 	body, err := g.body.Fill(ctx, m)
 	if err != nil {
-		return Answer{Outcome: Failed, Code: CodeSettings, Reason: storable("cannot render the body of the gateway: " + err.Error())}
+		return Answer{Outcome: Failed, Code: CodeSettings, Reason: sanitizeText("cannot render the body of the gateway: " + err.Error())}
 	}
 	header := http.Header{}
 	for _, h := range g.config.Headers {
@@ -62,16 +62,16 @@ func (g *Gateway) Submit(ctx context.Context, m Message) Answer {
 	if g.config.Idempotent {
 		header.Set("Idempotency-Key", m.ID)
 	}
-	x := do(ctx, g.client, http.MethodPost, g.config.URL, body, header)
-	a := x.judge()
+	x := doRequest(ctx, g.client, http.MethodPost, g.config.URL, body, header)
+	a := x.answerOf()
 	if a.Outcome == Sent && g.config.IDPath != "" {
-		a.ProviderID = find(x.body, g.config.IDPath)
+		a.ProviderID = findPath(x.body, g.config.IDPath)
 	}
 	return a
 }
 
-// find returns the text or number at a path of a JSON response, or an empty string if there is none.
-func find(answer []byte, path string) string {
+// findPath returns the text or number at a path of a JSON response, or an empty string if there is none.
+func findPath(answer []byte, path string) string {
 	decoder := json.NewDecoder(bytes.NewReader(answer))
 	decoder.UseNumber()
 	var at any
@@ -94,7 +94,7 @@ func find(answer []byte, path string) string {
 	}
 	switch v := at.(type) {
 	case string:
-		return storable(v)
+		return sanitizeText(v)
 	case json.Number:
 		return v.String()
 	}

@@ -66,32 +66,32 @@ var statuses = map[string]Outcome{
 
 // ReadReceipt parses the receipt of a gateway: status, and optionally id, code and error.
 func ReadReceipt(fields url.Values) Receipt {
-	return receipt(fields.Get("status"), fields.Get("id"), fields.Get("code"), fields.Get("error"))
+	return newReceipt(fields.Get("status"), fields.Get("id"), fields.Get("code"), fields.Get("error"))
 }
 
 // ReadTwilioReceipt parses a status callback.
 func ReadTwilioReceipt(fields url.Values) Receipt {
-	r := receipt(fields.Get("MessageStatus"), fields.Get("MessageSid"), fields.Get("ErrorCode"), fields.Get("ErrorMessage"))
+	r := newReceipt(fields.Get("MessageStatus"), fields.Get("MessageSid"), fields.Get("ErrorCode"), fields.Get("ErrorMessage"))
 	r.OptedOut = r.Outcome == Failed && r.Code == "21610"
 	return r
 }
 
-func receipt(status, id, code, reason string) Receipt {
-	r := Receipt{Outcome: statuses[strings.ToLower(strings.TrimSpace(status))], ProviderID: storable(id)}
+func newReceipt(status, id, code, reason string) Receipt {
+	r := Receipt{Outcome: statuses[strings.ToLower(strings.TrimSpace(status))], ProviderID: sanitizeText(id)}
 	if r.Outcome != Failed {
 		return r
 	}
-	if r.Code = word(code); r.Code == "" {
+	if r.Code = sanitizeCode(code); r.Code == "" {
 		r.Code = "not_delivered"
 	}
-	if r.Reason = storable(reason); r.Reason == "" {
+	if r.Reason = sanitizeText(reason); r.Reason == "" {
 		r.Reason = "the provider reports that the message was not delivered"
 	}
 	return r
 }
 
-// word removes everything that a code cannot contain.
-func word(text string) string {
+// sanitizeCode removes everything that a code cannot contain.
+func sanitizeCode(text string) string {
 	if len(text) > 40 || strings.ContainsFunc(text, func(r rune) bool {
 		return r > unicode.MaxASCII || !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("_-.", r)
 	}) {

@@ -52,7 +52,7 @@ func (t *Twilio) Submit(ctx context.Context, m Message) Answer {
 	target := strings.TrimSuffix(base, "/") + "/2010-04-01/Accounts/" + url.PathEscape(t.AccountSID) + "/Messages.json"
 	header := http.Header{"Content-Type": {"application/x-www-form-urlencoded"}}
 	header.Set("Authorization", Basic(t.AccountSID, t.AuthToken.Reveal()))
-	x := do(ctx, t.Client, http.MethodPost, target, form.Encode(), header)
+	x := doRequest(ctx, t.Client, http.MethodPost, target, form.Encode(), header)
 	return t.read(x)
 }
 
@@ -67,21 +67,21 @@ type twilioMessage struct {
 }
 
 func (t *Twilio) read(x exchange) Answer {
-	a := x.judge()
+	a := x.answerOf()
 	var said twilioMessage
 	if err := json.Unmarshal(x.body, &said); err != nil {
 		return a // the status is enough
 	}
 	switch a.Outcome {
 	case Sent:
-		a.ProviderID = storable(said.SID)
+		a.ProviderID = sanitizeText(said.SID)
 		if said.ErrorCode != nil && (said.Status == "failed" || said.Status == "undelivered") {
-			a.Outcome, a.Code, a.Reason = Failed, strconv.Itoa(*said.ErrorCode), storable(said.ErrorMessage)
+			a.Outcome, a.Code, a.Reason = Failed, strconv.Itoa(*said.ErrorCode), sanitizeText(said.ErrorMessage)
 			a.OptedOut = *said.ErrorCode == optedOut
 		}
 	case Failed:
 		if said.Code != 0 {
-			a.Code, a.Reason = strconv.Itoa(said.Code), storable(fmt.Sprintf("the provider refused the message: %s", said.Message))
+			a.Code, a.Reason = strconv.Itoa(said.Code), sanitizeText(fmt.Sprintf("the provider refused the message: %s", said.Message))
 			a.OptedOut = said.Code == optedOut
 		}
 	}

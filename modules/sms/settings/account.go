@@ -53,7 +53,7 @@ func (s *Service) Settings(ctx context.Context, accountID string) (Settings, err
 	if err != nil {
 		return Settings{}, err
 	}
-	return s.shown(accountID, row), nil
+	return s.settingsOf(accountID, row), nil
 }
 
 const rowSQL = `SELECT id, provider, config, credentials, countries, daily_cap, created_at, updated_at FROM sms_settings WHERE id = $1`
@@ -82,10 +82,10 @@ func (*Service) Row(ctx context.Context, from db.Execer, accountID string) (*ent
 	return &row, nil
 }
 
-func (s *Service) shown(accountID string, row *ent.SMSSettings) Settings {
+func (s *Service) settingsOf(accountID string, row *ent.SMSSettings) Settings {
 	out := Settings{Provider: string(smssettings.ProviderOperator), Countries: []string{}, DailyCap: DefaultDailyCap}
 	if row != nil {
-		out = Settings{Provider: string(row.Provider), Config: masked(row.Config), Countries: row.Countries, DailyCap: row.DailyCap, UpdatedAt: &row.UpdatedAt, HasSecret: row.Credentials != nil && len(*row.Credentials) > 0}
+		out = Settings{Provider: string(row.Provider), Config: maskConfig(row.Config), Countries: row.Countries, DailyCap: row.DailyCap, UpdatedAt: &row.UpdatedAt, HasSecret: row.Credentials != nil && len(*row.Credentials) > 0}
 	}
 	if route, err := s.RouteOf(accountID, row); err == nil && route.Provider != nil {
 		out.Usable, out.Carrier = true, route.Provider.Name()
@@ -123,7 +123,7 @@ func (s *Service) RouteOf(accountID string, row *ent.SMSSettings) (handover.Rout
 		out.Provider = &provider.Twilio{BaseURL: row.Config.BaseURL, AccountSID: row.Config.AccountSID, AuthToken: secret.New(held.AuthToken), From: row.Config.From, Client: s.ways.client}
 		return out, nil
 	}
-	config := revealed(row.Config, held)
+	config := revealConfig(row.Config, held)
 	c := provider.GatewayConfig{URL: config.URL, ContentType: config.ContentType, Body: config.Body, From: config.From, IDPath: config.IDPath, Idempotent: config.Idempotent}
 	for _, name := range config.HeaderNames {
 		c.Headers = append(c.Headers, shape.Header{Name: name, Value: held.Headers[name]})

@@ -65,14 +65,14 @@ var ownHeaders = []string{"host", "content-length", "transfer-encoding", "connec
 
 // SetSettings replaces the settings of an account. The error is Invalid and names every wrong field.
 func (s *Service) SetSettings(ctx context.Context, accountID string, c Change) (Settings, error) {
-	seals, err := s.seals(ctx)
+	seals, err := s.canSeal(ctx)
 	if err != nil {
 		return Settings{}, fmt.Errorf("change settings of text messages: %w", err)
 	}
 	targets := s.checkTargets(ctx, c) // before the transaction, because it uses DNS
 	var stored *ent.SMSSettings
 	err = s.db.InTx(ctx, func(tx *ent.Tx) error {
-		if err := lock(ctx, tx, accountID); err != nil {
+		if err := lockSettings(ctx, tx, accountID); err != nil {
 			return err
 		}
 		before, err := tx.SMSSettings.Query().Where(smssettings.ID(accountID)).Only(ctx)
@@ -83,13 +83,13 @@ func (s *Service) SetSettings(ctx context.Context, accountID string, c Change) (
 		if err != nil {
 			kept = credentials{} // the secrets can be replaced, but not kept
 		}
-		config, held, wrong := s.judge(c, before, kept)
+		config, held, wrong := s.validateChange(c, before, kept)
 		maps.Copy(wrong, targets)
 		if err := wrong.Err(); err != nil {
 			return err
 		}
 		if seals {
-			if config, held, err = s.seal(ctx, tx, config, held); err != nil {
+			if config, held, err = s.sealGateway(ctx, tx, config, held); err != nil {
 				return err
 			}
 		}
@@ -105,7 +105,7 @@ func (s *Service) SetSettings(ctx context.Context, accountID string, c Change) (
 	case err != nil:
 		return Settings{}, fmt.Errorf("change settings of text messages: %w", err)
 	}
-	return s.shown(accountID, stored.Unwrap()), nil
+	return s.settingsOf(accountID, stored.Unwrap()), nil
 }
 
 // checkTargets returns what is wrong with the provider's URL and with its target.
@@ -129,7 +129,7 @@ INSERT INTO sms_settings (id, provider, config, credentials, countries, daily_ca
 ON CONFLICT (id) DO UPDATE SET provider = $2, config = $3, credentials = $4, countries = $5, daily_cap = $6, updated_at = clock_timestamp()`
 
 func (s *Service) store(ctx context.Context, tx db.Execer, accountID string, c Change, config shape.SMSProvider, held credentials) error {
-	described, sealed, err := s.encode(accountID, config, held)
+	described, sealed, err := s.encodeColumns(accountID, config, held)
 	if err != nil {
 		return err
 	}
@@ -148,8 +148,8 @@ func (s *Service) store(ctx context.Context, tx db.Execer, accountID string, c C
 	return err
 }
 
-// encode returns the columns config and credentials.
-func (s *Service) encode(accountID string, config shape.SMSProvider, held credentials) (described string, sealed []byte, err error) {
+// encodeColumns returns the columns config and credentials.
+func (s *Service) encodeColumns(accountID string, config shape.SMSProvider, held credentials) (described string, sealed []byte, err error) {
 	text, err := json.Marshal(config)
 	if err != nil || held.empty() {
 		return string(text), nil, err
@@ -158,8 +158,8 @@ func (s *Service) encode(accountID string, config shape.SMSProvider, held creden
 	return string(text), s.box.Seal(plain, sealedFor(accountID)), err
 }
 
-// judge validates a change, and returns what would be stored.
-func (s *Service) judge(c Change, before *ent.SMSSettings, kept credentials) (config shape.SMSProvider, held credentials, wrong fault.Fields) {
+// validateChange validates a change, and returns what would be stored.
+func (s *Service) validateChange(c Change, before *ent.SMSSettings, kept credentials) (config shape.SMSProvider, held credentials, wrong fault.Fields) {
 	wrong = fault.Fields{}
 	if err := smssettings.ProviderValidator(smssettings.Provider(c.Provider)); err != nil {
 		wrong.Add("provider", "must be one of operator, none, twilio and http")
@@ -191,16 +191,16 @@ func (s *Service) judge(c Change, before *ent.SMSSettings, kept credentials) (co
 	}
 	switch {
 	case c.Provider == KindTwilio && c.Twilio != nil:
-		held = s.judgeTwilio(c, &config, before.Config, kept, wrong)
+		held = s.validateTwilio(c, &config, before.Config, kept, wrong)
 	case c.Provider == KindHTTP && c.HTTP != nil:
-		held = s.judgeHTTP(*c.HTTP, &config, before.Config, kept, wrong)
+		held = s.validateHTTP(*c.HTTP, &config, before.Config, kept, wrong)
 	case c.From != "":
 		wrong.Add("from", "requires an own provider: twilio or http")
 	}
 	return config, held, wrong
 }
 
-func (s *Service) judgeTwilio(c Change, config *shape.SMSProvider, before shape.SMSProvider, kept credentials, wrong fault.Fields) (held credentials) {
+func (s *Service) validateTwilio(c Change, config *shape.SMSProvider, before shape.SMSProvider, kept credentials, wrong fault.Fields) (held credentials) {
 	t := *c.Twilio
 	config.AccountSID, config.BaseURL = t.AccountSID, strings.TrimSuffix(t.BaseURL, "/")
 	if !sidForm.MatchString(t.AccountSID) {
@@ -226,9 +226,9 @@ func (s *Service) judgeTwilio(c Change, config *shape.SMSProvider, before shape.
 	return held
 }
 
-func (s *Service) judgeHTTP(h HTTPChange, config *shape.SMSProvider, before shape.SMSProvider, kept credentials, wrong fault.Fields) (held credentials) {
-	before = revealed(before, kept)
-	unmask(&h, before, wrong)
+func (s *Service) validateHTTP(h HTTPChange, config *shape.SMSProvider, before shape.SMSProvider, kept credentials, wrong fault.Fields) (held credentials) {
+	before = revealConfig(before, kept)
+	unmaskGateway(&h, before, wrong)
 	config.URL, config.Body, config.ContentType, config.IDPath, config.Idempotent = h.URL, h.Body, h.ContentType, h.IDPath, h.Idempotent
 	if h.IDPath != "" && !pathForm.MatchString(h.IDPath) {
 		wrong.Add("http.id_path", "must be names and positions joined by dots, such as messages.0.id")

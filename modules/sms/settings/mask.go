@@ -53,8 +53,8 @@ func maskText(text string) string {
 
 // maskBody returns a body as shown to its owner.
 func maskBody(contentType, body string) string {
-	list, encode := constants(contentType, body)
-	return replace(body, list, func(c constant) string {
+	list, encode := listConstants(contentType, body)
+	return replaceConstants(body, list, func(c constant) string {
 		if masked := maskText(c.text); masked != c.text {
 			return encode(masked)
 		}
@@ -69,13 +69,13 @@ func unmaskBody(contentType, body, original string) (string, error) {
 		return body, nil
 	}
 	known := map[string]constant{}
-	originals, _ := constants(contentType, original)
+	originals, _ := listConstants(contentType, original)
 	for _, c := range originals {
 		known[c.path] = c
 	}
-	list, _ := constants(contentType, body)
+	list, _ := listConstants(contentType, body)
 	var err error
-	body = replace(body, list, func(c constant) string {
+	body = replaceConstants(body, list, func(c constant) string {
 		was, found := known[c.path]
 		switch {
 		case !strings.Contains(c.text, secret.Mask):
@@ -83,7 +83,7 @@ func unmaskBody(contentType, body, original string) (string, error) {
 		case found && c.text == maskText(was.text):
 			return original[was.from:was.to]
 		}
-		err = fmt.Errorf("has a mask (%s) in place of an unknown value%s; enter the value again", secret.Mask, in(c.path))
+		err = fmt.Errorf("has a mask (%s) in place of an unknown value%s; enter the value again", secret.Mask, atPath(c.path))
 		return ""
 	})
 	if err == nil && strings.Contains(body, secret.Mask) {
@@ -92,8 +92,8 @@ func unmaskBody(contentType, body, original string) (string, error) {
 	return body, err
 }
 
-// replace returns a body with the texts of its constants replaced.
-func replace(body string, list []constant, with func(constant) string) string {
+// replaceConstants returns a body with the texts of its constants replaced.
+func replaceConstants(body string, list []constant, with func(constant) string) string {
 	var out strings.Builder
 	at := 0
 	for _, c := range list {
@@ -105,16 +105,16 @@ func replace(body string, list []constant, with func(constant) string) string {
 	return out.String()
 }
 
-func in(path string) string {
+func atPath(path string) string {
 	if path == "" {
 		return ""
 	}
 	return " (" + path + ")"
 }
 
-// constants lists the constant texts of a body in order, and returns the function that encodes one. A body of
+// listConstants lists the constant texts of a body in order, and returns the function that encodes one. A body of
 // an unknown type is a single text.
-func constants(contentType, body string) (list []constant, encode func(string) string) {
+func listConstants(contentType, body string) (list []constant, encode func(string) string) {
 	kind, _, _ := mime.ParseMediaType(contentType) // validated earlier
 	plain := func(text string) string { return text }
 	switch {
@@ -122,7 +122,7 @@ func constants(contentType, body string) (list []constant, encode func(string) s
 		return nil, plain
 	case kind == "", kind == provider.JSON:
 		if json.Valid([]byte(body)) {
-			return jsonConstants(body), quoted
+			return jsonConstants(body), quoteJSON
 		}
 	case kind == provider.Form:
 		return formConstants(body), plain
@@ -143,8 +143,8 @@ func formConstants(body string) (list []constant) {
 	return list
 }
 
-// quoted returns a JSON string.
-func quoted(text string) string {
+// quoteJSON returns a JSON string.
+func quoteJSON(text string) string {
 	var out bytes.Buffer
 	encoder := json.NewEncoder(&out)
 	encoder.SetEscapeHTML(false)

@@ -17,22 +17,22 @@ import (
 // sealedBy is the migration, without its time, that a program must know to read a sealed URL and body.
 const sealedBy = "sealed_sms_gateways"
 
-// masked returns a configuration as shown to its owner.
-func masked(c shape.SMSProvider) shape.SMSProvider {
+// maskConfig returns a configuration as shown to its owner.
+func maskConfig(c shape.SMSProvider) shape.SMSProvider {
 	c.URL, c.Body = secret.MaskURL(c.URL), maskBody(c.ContentType, c.Body)
 	return c
 }
 
-// revealed returns a configuration with its sealed parts filled in.
-func revealed(c shape.SMSProvider, held credentials) shape.SMSProvider {
+// revealConfig returns a configuration with its sealed parts filled in.
+func revealConfig(c shape.SMSProvider, held credentials) shape.SMSProvider {
 	if c.Sealed {
 		c.URL, c.Body = held.URL, held.Body
 	}
 	return c
 }
 
-// unmask replaces masks with the stored values, unless the address changes.
-func unmask(h *HTTPChange, before shape.SMSProvider, wrong fault.Fields) {
+// unmaskGateway replaces masks with the stored values, unless the address changes.
+func unmaskGateway(h *HTTPChange, before shape.SMSProvider, wrong fault.Fields) {
 	address, _, _ := strings.Cut(h.URL, "?")
 	known, _, _ := strings.Cut(before.URL, "?")
 	url, whole := secret.UnmaskURL(h.URL, before.URL)
@@ -51,8 +51,8 @@ func unmask(h *HTTPChange, before shape.SMSProvider, wrong fault.Fields) {
 	h.URL, h.Body = url, body
 }
 
-// seals reports whether the URL and the body of gateways may be sealed because every process can read them.
-func (s *Service) seals(ctx context.Context) (bool, error) {
+// canSeal reports whether the URL and the body of gateways may be sealed because every process can read them.
+func (s *Service) canSeal(ctx context.Context) (bool, error) {
 	all, err := node.Processes(ctx, s.db)
 	if err != nil {
 		return false, err
@@ -66,10 +66,10 @@ func (s *Service) seals(ctx context.Context) (bool, error) {
 	return true, nil
 }
 
-// seal moves the URL and the body to the credentials if they contain anything to hide. From then on, older
+// sealGateway moves the URL and the body to the credentials if they contain anything to hide. From then on, older
 // programs, which would send the masks, are refused.
-func (s *Service) seal(ctx context.Context, tx db.Execer, config shape.SMSProvider, held credentials) (shape.SMSProvider, credentials, error) {
-	shown := masked(config)
+func (s *Service) sealGateway(ctx context.Context, tx db.Execer, config shape.SMSProvider, held credentials) (shape.SMSProvider, credentials, error) {
+	shown := maskConfig(config)
 	if shown.URL == config.URL && shown.Body == config.Body {
 		return config, held, nil
 	}
@@ -78,7 +78,7 @@ func (s *Service) seal(ctx context.Context, tx db.Execer, config shape.SMSProvid
 	return shown, held, s.db.Require(ctx, tx, sealedBy)
 }
 
-func lock(ctx context.Context, tx db.Execer, accountID string) error {
+func lockSettings(ctx context.Context, tx db.Execer, accountID string) error {
 	// One change at a time, so that the secrets that are kept are the current ones.
 	_, err := tx.ExecContext(ctx, `SELECT pg_advisory_xact_lock(hashtextextended('sms/settings/' || $1, 0))`, accountID)
 	return err
@@ -93,7 +93,7 @@ const (
 
 // Seal seals gateways that earlier versions stored in plain text, once every process can read sealed ones.
 func (s *Service) Seal(ctx context.Context) error {
-	seals, err := s.seals(ctx)
+	seals, err := s.canSeal(ctx)
 	if err != nil || !seals {
 		return err
 	}
@@ -110,7 +110,7 @@ func (s *Service) Seal(ctx context.Context) error {
 }
 
 func (s *Service) sealOne(ctx context.Context, tx *ent.Tx, accountID string) error {
-	if err := lock(ctx, tx, accountID); err != nil {
+	if err := lockSettings(ctx, tx, accountID); err != nil {
 		return err
 	}
 	row, err := s.Row(ctx, tx, accountID)
@@ -121,11 +121,11 @@ func (s *Service) sealOne(ctx context.Context, tx *ent.Tx, accountID string) err
 	if err != nil {
 		return err
 	}
-	config, held, err := s.seal(ctx, tx, row.Config, held)
+	config, held, err := s.sealGateway(ctx, tx, row.Config, held)
 	if err != nil || !config.Sealed {
 		return err
 	}
-	described, sealed, err := s.encode(accountID, config, held)
+	described, sealed, err := s.encodeColumns(accountID, config, held)
 	if err != nil {
 		return err
 	}

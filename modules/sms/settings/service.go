@@ -49,11 +49,11 @@ type Service struct {
 	db    *db.DB
 	box   *secret.Box
 	links link.Links
-	ways  ways
+	ways  providerAccess
 }
 
-// ways are the connections to providers.
-type ways struct {
+// providerAccess are the connections to providers.
+type providerAccess struct {
 	operator provider.Provider // nil if there is none
 	settings Operator
 	client   *http.Client // of accounts' own providers; it checks every target address
@@ -67,7 +67,7 @@ func New(p Params) (*Service, error) {
 		return nil, err
 	}
 	guard := egress.NewGuard(p.Config.Allow)
-	return &Service{db: p.DB, box: p.Box, links: p.Links, ways: ways{operator: operator, settings: p.Config.Operator,
+	return &Service{db: p.DB, box: p.Box, links: p.Links, ways: providerAccess{operator: operator, settings: p.Config.Operator,
 		targets: egress.NewTargetChecker(guard, p.Config.Lookup, p.Config.PlainLoopback),
 		client: egress.NewClient(egress.ClientConfig{Guard: guard, PlainLoopback: p.Config.PlainLoopback, Timeout: provider.Timeout,
 			Lookup: egress.WithLocalhost(p.Config.Lookup)})}}, nil

@@ -13,11 +13,11 @@ import (
 // RebuiltSQL makes the table of a rebuild, in the session.
 const RebuiltSQL = `CREATE TEMPORARY TABLE ` + Rebuilt + ` (LIKE statistics_days INCLUDING ALL)`
 
-// Place is where the comparison of an account goes on: behind a row of the rebuild.
-type Place struct{ row rollup.Row }
+// Cursor is where the comparison of an account goes on: behind a row of the rebuild.
+type Cursor struct{ row rollup.Row }
 
 // Beginning is before the first row.
-var Beginning = Place{rollup.Row{Kind: -1}}
+var Beginning = Cursor{rollup.Row{Kind: -1}}
 
 const (
 	comparedStep = 1000
@@ -28,7 +28,7 @@ const (
 
 // Complete compares the next rows of an account's rebuild with what is stored, and adds what is missing there:
 // where the stored figure is larger, facts were deleted since, and it stays. False: there are no more rows.
-func Complete(ctx context.Context, tx db.Execer, accountID string, from *Place) (more bool, err error) {
+func Complete(ctx context.Context, tx db.Execer, accountID string, from *Cursor) (more bool, err error) {
 	var rebuilt []*dayRow
 	same := func(slot int) int { return slot }
 	at := from.row
@@ -54,7 +54,7 @@ func Complete(ctx context.Context, tx db.Execer, accountID string, from *Place) 
 	if err != nil || len(rebuilt) == 0 {
 		return false, wrapped(err)
 	}
-	*from = Place{rebuilt[len(rebuilt)-1].Row}
+	*from = Cursor{rebuilt[len(rebuilt)-1].Row}
 	missing, err := missingOf(ctx, tx, rebuilt)
 	if err != nil {
 		return false, wrapped(err)

@@ -72,7 +72,7 @@ func New(p Params) *Keeper {
 	quiet := zap.NewNop()                                      // relevant messages arrive as events
 	k.cache = certmagic.NewCache(certmagic.CacheOptions{Capacity: maxRemembered, Logger: quiet,
 		GetConfigForCert: func(certmagic.Certificate) (*certmagic.Config, error) { return k.magic, nil }})
-	k.magic = certmagic.New(k.cache, certmagic.Config{Storage: k.files, Logger: quiet, OnEvent: k.event,
+	k.magic = certmagic.New(k.cache, certmagic.Config{Storage: k.files, Logger: quiet, OnEvent: k.logEvent,
 		OnDemand: &certmagic.OnDemandConfig{DecisionFunc: p.Allowed}, OCSP: certmagic.OCSPConfig{DisableStapling: true}})
 	k.issuer = certmagic.NewACMEIssuer(k.magic, certmagic.ACMEIssuer{CA: p.Config.CA, Email: p.Config.Email, Agreed: true, TrustedRoots: p.Config.Roots,
 		AltHTTPPort: p.Config.HTTPPort, AltTLSALPNPort: p.Config.TLSPort, Logger: quiet})
@@ -109,13 +109,13 @@ func (k *Keeper) Challenge(next http.Handler) http.Handler {
 
 // Ready reports whether the host has a valid certificate.
 func (k *Keeper) Ready(ctx context.Context, host string) bool {
-	expires, err := k.expires(ctx, host)
+	expires, err := k.loadExpiry(ctx, host)
 	return err == nil && time.Now().Before(expires)
 }
 
 // Certificate returns the state of the host's certificate.
 func (k *Keeper) Certificate(ctx context.Context, host string) hosts.Certificate {
-	if expires, err := k.expires(ctx, host); err == nil && time.Now().Before(expires) {
+	if expires, err := k.loadExpiry(ctx, host); err == nil && time.Now().Before(expires) {
 		return hosts.Certificate{Status: hosts.CertificateIssued, Expires: &expires}
 	}
 	k.tries.mutex.Lock()
@@ -126,7 +126,7 @@ func (k *Keeper) Certificate(ctx context.Context, host string) hosts.Certificate
 	return hosts.Certificate{Status: hosts.CertificatePending}
 }
 
-func (k *Keeper) expires(ctx context.Context, host string) (time.Time, error) {
+func (k *Keeper) loadExpiry(ctx context.Context, host string) (time.Time, error) {
 	chain, err := k.files.Load(ctx, certmagic.StorageKeys.SiteCert(k.issuer.IssuerKey(), host))
 	if err != nil {
 		return time.Time{}, err
@@ -149,14 +149,14 @@ func (k *Keeper) Obtain(hosts ...string) {
 	defer k.tries.mutex.Unlock()
 	for _, host := range hosts {
 		if k.ctx.Err() == nil && k.tries.hosts.TryAcquire(host) {
-			k.tries.running.Go(func() { k.obtain(host) })
+			k.tries.running.Go(func() { k.obtainOne(host) })
 		}
 	}
 }
 
 const obtainTime = 3 * time.Minute
 
-func (k *Keeper) obtain(host string) {
+func (k *Keeper) obtainOne(host string) {
 	ctx, cancel := context.WithTimeout(k.ctx, obtainTime)
 	defer cancel()
 	var err error
@@ -167,15 +167,15 @@ func (k *Keeper) obtain(host string) {
 	defer k.tries.mutex.Unlock()
 	k.tries.hosts.Release(host)
 	if err != nil && len(k.tries.failed) < maxRemembered {
-		k.tries.failed[host] = "The certificate authority refused or could not reach the host:" + clip(err.Error())
+		k.tries.failed[host] = "The certificate authority refused or could not reach the host:" + clipText(err.Error())
 		return
 	}
 	delete(k.tries.failed, host)
 }
 
-func clip(text string) string { return text[:min(len(text), 300)] }
+func clipText(text string) string { return text[:min(len(text), 300)] }
 
-func (k *Keeper) event(ctx context.Context, name string, data map[string]any) error {
+func (k *Keeper) logEvent(ctx context.Context, name string, data map[string]any) error {
 	switch name {
 	case "cert_obtained":
 		k.log.InfoContext(ctx, "certificate obtained", slog.Any("host", data["identifier"]), slog.Any("renewal", data["renewal"]))

@@ -46,22 +46,22 @@ func (s *storage) Store(ctx context.Context, name string, value []byte) error {
 	_, err := s.db.SQL.ExecContext(ctx, `INSERT INTO certificate_files (name, sealed, size) VALUES ($1, $2, $3)
 		ON CONFLICT (name) DO UPDATE SET sealed = EXCLUDED.sealed, size = EXCLUDED.size, updated_at = now()`,
 		name, s.box.Seal(value, sealedFor(name)), len(value))
-	return wrap("store", name, err)
+	return wrapError("store", name, err)
 }
 
 func (s *storage) Load(ctx context.Context, name string) ([]byte, error) {
 	var sealed []byte
 	if err := s.db.SQL.QueryRowContext(ctx, `SELECT sealed FROM certificate_files WHERE name = $1`, name).Scan(&sealed); err != nil {
-		return nil, wrap("load", name, err)
+		return nil, wrapError("load", name, err)
 	}
 	value, err := s.box.Open(sealed, sealedFor(name))
-	return value, wrap("open", name, err)
+	return value, wrapError("open", name, err)
 }
 
 // Delete deletes a file, or a folder with all of its contents.
 func (s *storage) Delete(ctx context.Context, name string) error {
 	_, err := s.db.SQL.ExecContext(ctx, `DELETE FROM certificate_files WHERE name = $1 OR name LIKE $2`, name, escapeLike.Replace(name)+"/%")
-	return wrap("delete", name, err)
+	return wrapError("delete", name, err)
 }
 
 func (s *storage) Exists(ctx context.Context, name string) bool {
@@ -79,7 +79,7 @@ func (s *storage) List(ctx context.Context, folder string, recursive bool) (name
 	files, err := db.All(ctx, s.db.SQL, db.Value[string],
 		`SELECT name FROM certificate_files WHERE name LIKE $1 AND locked_until IS NULL ORDER BY name`, escapeLike.Replace(prefix)+"%")
 	if err != nil {
-		return nil, wrap("list", folder, err)
+		return nil, wrapError("list", folder, err)
 	}
 	seen := map[string]bool{}
 	for _, name := range files {
@@ -103,7 +103,7 @@ func (s *storage) Stat(ctx context.Context, name string) (certmagic.KeyInfo, err
 	if errors.Is(err, sql.ErrNoRows) && s.Exists(ctx, name) {
 		return certmagic.KeyInfo{Key: name}, nil // a folder
 	}
-	return info, wrap("stat", name, err)
+	return info, wrapError("stat", name, err)
 }
 
 // Lock waits until the lock is free or has expired.
@@ -126,7 +126,7 @@ func (s *storage) tryLock(ctx context.Context, name string) (bool, error) {
 		ON CONFLICT (name) DO UPDATE SET locked_until = EXCLUDED.locked_until, updated_at = now() WHERE f.locked_until < now() OR f.locked_until > now() + make_interval(secs => $3)`,
 		lockPrefix+name, lockTime.Seconds(), longestLock.Seconds())
 	if err != nil {
-		return false, wrap("lock", name, err)
+		return false, wrapError("lock", name, err)
 	}
 	count, err := result.RowsAffected()
 	return count == 1, err
@@ -134,18 +134,18 @@ func (s *storage) tryLock(ctx context.Context, name string) (bool, error) {
 
 func (s *storage) Unlock(ctx context.Context, name string) error {
 	_, err := s.db.SQL.ExecContext(ctx, `DELETE FROM certificate_files WHERE name = $1`, lockPrefix+name)
-	return wrap("unlock", name, err)
+	return wrapError("unlock", name, err)
 }
 
 // RenewLockLease extends a lock during long operations.
 func (s *storage) RenewLockLease(ctx context.Context, name string, lease time.Duration) error {
 	_, err := s.db.SQL.ExecContext(ctx, `UPDATE certificate_files SET locked_until = now() + make_interval(secs => $2) WHERE name = $1`,
 		lockPrefix+name, max(lease, lockTime).Seconds())
-	return wrap("extend the lock of", name, err)
+	return wrapError("extend the lock of", name, err)
 }
 
-// wrap adds the operation and the file to an error. A missing file is fs.ErrNotExist, as certmagic expects.
-func wrap(what, name string, err error) error {
+// wrapError adds the operation and the file to an error. A missing file is fs.ErrNotExist, as certmagic expects.
+func wrapError(what, name string, err error) error {
 	switch {
 	case err == nil:
 		return nil

@@ -34,10 +34,10 @@ const (
 	CertificateFailed      = "failed"
 )
 
-// Served returns a function that decides which hosts may have a certificate: tracking hosts whose CNAME
+// AllowServed returns a function that decides which hosts may have a certificate: tracking hosts whose CNAME
 // record was seen once. They include hosts whose record has since disappeared, for links that were already
 // sent.
-func Served(d *db.DB) func(ctx context.Context, host string) error {
+func AllowServed(d *db.DB) func(ctx context.Context, host string) error {
 	return func(ctx context.Context, host string) error {
 		found, err := d.Ent.TrackingHost.Query().Where(trackinghost.Host(host), trackinghost.VerifiedAtNotNil()).Exist(ctx)
 		switch {

@@ -29,8 +29,8 @@ type sighting struct {
 	advice     string
 }
 
-// look follows the CNAME chain one alias at a time, because the target may appear anywhere in it.
-func (s *Service) look(ctx context.Context, host string) sighting {
+// lookUp follows the CNAME chain one alias at a time, because the target may appear anywhere in it.
+func (s *Service) lookUp(ctx context.Context, host string) sighting {
 	ctx, cancel := context.WithTimeout(ctx, checkTimeout)
 	defer cancel()
 	var chain []string
@@ -47,10 +47,10 @@ func (s *Service) look(ctx context.Context, host string) sighting {
 			break
 		}
 	}
-	return compare(host, s.config.Target, chain)
+	return compareChain(host, s.config.Target, chain)
 }
 
-func compare(host, target string, chain []string) sighting {
+func compareChain(host, target string, chain []string) sighting {
 	seen := sighting{chain: chain}
 	switch {
 	case slices.Contains(chain, target):
@@ -107,9 +107,9 @@ UPDATE tracking_hosts t SET
           FROM tracking_hosts h WHERE h.id = @id AND h.account_id = @account_id AND h.host = @host AND (@fence::bigint IS NULL OR h.fence = @fence) FOR UPDATE) v
  WHERE t.id = v.id RETURNING v.before, v.next`)
 
-// store stores checks in one transaction. It skips hosts that were changed or checked by another process in
+// storeChecks stores checks in one transaction. It skips hosts that were changed or checked by another process in
 // the meantime.
-func (s *Service) store(ctx context.Context, checks []checked) error {
+func (s *Service) storeChecks(ctx context.Context, checks []checked) error {
 	var verified []string
 	err := s.db.InTx(ctx, func(tx *ent.Tx) error {
 		for _, c := range checks {
@@ -149,7 +149,7 @@ func (s *Service) storeOne(ctx context.Context, tx *ent.Tx, c checked) (before, 
 func (s *Service) queue() worker.Queue[job, sighting] {
 	return worker.Queue[job, sighting]{Name: "tracking_hosts", Claim: s.claim, Release: s.release,
 		Run: func(ctx context.Context, j job, _ *worker.Lease) sighting {
-			seen := s.look(ctx, j.host.Host)
+			seen := s.lookUp(ctx, j.host.Host)
 			if ctx.Err() != nil {
 				return sighting{unanswered: true} // a canceled lookup says nothing about DNS
 			}
@@ -160,7 +160,7 @@ func (s *Service) queue() worker.Queue[job, sighting] {
 			for i, r := range results {
 				checks[i] = checked{r.Job, r.Value}
 			}
-			return s.store(ctx, checks)
+			return s.storeChecks(ctx, checks)
 		}}
 }
 

@@ -29,7 +29,7 @@ func (r registry) Get(_ context.Context, accountID, domainID string) (*ent.Domai
 	if d := r[domainID]; d != nil && *d.AccountID == accountID {
 		return d, nil
 	}
-	return nil, fault.Missing("domain", domainID)
+	return nil, fault.NoSuch("domain", domainID)
 }
 
 func (r registry) add(accountID, name string, status domain.Status) string {
@@ -168,7 +168,7 @@ func TestChecksInTheBackgroundVerify(t *testing.T) {
 		t.Fatal(err)
 	}
 	var h Host
-	expect.Within(t, 20*time.Second, "it is verified", func() (done bool) {
+	expect.EventuallyWithin(t, 20*time.Second, "it is verified", func() (done bool) {
 		var err error
 		if h, err = w.Get(t.Context(), w.ada, shop); err != nil {
 			t.Fatal(err)
@@ -211,7 +211,7 @@ func TestAnOvertakenCheckStoresNothing(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if err := w.store(t.Context(), []checked{{jobs[0], sighting{points: true}}}); err != nil {
+		if err := w.storeChecks(t.Context(), []checked{{jobs[0], sighting{points: true}}}); err != nil {
 			t.Fatal(err)
 		}
 		if h, err := w.Get(t.Context(), w.ada, shop); err != nil || h.Status != trackinghost.StatusPending {

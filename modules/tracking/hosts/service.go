@@ -93,7 +93,7 @@ func (s *Service) Set(ctx context.Context, accountID, domainID string, in Input)
 	if err != nil {
 		return Host{}, err
 	}
-	name, reason := s.parse(d.Name, in.Host)
+	name, reason := s.parseHost(d.Name, in.Host)
 	switch {
 	case reason != "":
 		return Host{}, fault.InvalidField("host", "%s", reason)
@@ -102,10 +102,10 @@ func (s *Service) Set(ctx context.Context, accountID, domainID string, in Input)
 	case !domains.Sends(d.Status):
 		return Host{}, fault.Conflictf(fault.CodeDomainNotVerified, "Verify the domain %s before you set its tracking host", d.Name)
 	}
-	err = s.put(ctx, accountID, domainID, name)
+	err = s.storeHost(ctx, accountID, domainID, name)
 	if fault.IsDuplicate(err) {
-		if err = s.evict(ctx, name); err == nil {
-			err = s.put(ctx, accountID, domainID, name)
+		if err = s.evictHolder(ctx, name); err == nil {
+			err = s.storeHost(ctx, accountID, domainID, name)
 		}
 	}
 	switch {
@@ -124,14 +124,14 @@ ON CONFLICT (domain_id) DO UPDATE SET account_id = $1, host = $3, status = 'pend
        failing_since = NULL, due_at = now() + interval '1 minute', fence = t.fence + 1, created_at = now(), updated_at = now()
  WHERE t.host <> $3 OR t.account_id <> $1`
 
-func (s *Service) put(ctx context.Context, accountID, domainID, host string) error {
+func (s *Service) storeHost(ctx context.Context, accountID, domainID, host string) error {
 	_, err := s.db.SQL.ExecContext(ctx, putSQL, accountID, domainID, host)
 	return err
 }
 
-// evict frees a name whose holder may no longer use it, because its domain was deleted or is not verified and
+// evictHolder frees a name whose holder may no longer use it, because its domain was deleted or is not verified and
 // another account now has it.
-func (s *Service) evict(ctx context.Context, host string) error {
+func (s *Service) evictHolder(ctx context.Context, host string) error {
 	held, err := s.db.Ent.TrackingHost.Query().Where(trackinghost.Host(host)).Only(ctx)
 	if err != nil {
 		return ignoreMissing(err)
@@ -147,8 +147,8 @@ func (s *Service) evict(ctx context.Context, host string) error {
 	return err
 }
 
-// parse returns the name to store, or a sentence fragment that describes the error.
-func (s *Service) parse(domain, input string) (host, reason string) {
+// parseHost returns the name to store, or a sentence fragment that describes the error.
+func (s *Service) parseHost(domain, input string) (host, reason string) {
 	input = strings.Trim(input, " ")
 	if input == "" {
 		return "", "is required"
@@ -177,14 +177,14 @@ func (s *Service) Get(ctx context.Context, accountID, domainID string) (Host, er
 	row, err := s.db.Ent.TrackingHost.Query().Where(trackinghost.AccountID(accountID), trackinghost.DomainID(domainID)).Only(ctx)
 	switch {
 	case ent.IsNotFound(err):
-		return Host{}, fault.Missing("tracking host of domain", domainID)
+		return Host{}, fault.NoSuch("tracking host of domain", domainID)
 	case err != nil:
 		return Host{}, fmt.Errorf("get tracking host: %w", err)
 	}
-	return s.shown(ctx, row), nil
+	return s.withCertificate(ctx, row), nil
 }
 
-func (s *Service) shown(ctx context.Context, row *ent.TrackingHost) Host {
+func (s *Service) withCertificate(ctx context.Context, row *ent.TrackingHost) Host {
 	h := Host{TrackingHost: row, Target: s.config.Target}
 	switch {
 	case !weburl.Secure(s.config.BaseURL):
@@ -208,7 +208,7 @@ func (s *Service) Delete(ctx context.Context, accountID, domainID string) error 
 		return fmt.Errorf("delete tracking host: %w", err)
 	}
 	if count == 0 {
-		return fault.Missing("tracking host of domain", domainID)
+		return fault.NoSuch("tracking host of domain", domainID)
 	}
 	return nil
 }
@@ -220,11 +220,11 @@ func (s *Service) Verify(ctx context.Context, accountID, domainID string) (Host,
 	if err != nil {
 		return Host{}, err
 	}
-	seen := s.look(ctx, h.Host)
+	seen := s.lookUp(ctx, h.Host)
 	if err := ctx.Err(); err != nil {
 		return Host{}, fmt.Errorf("verify tracking host: %w", err) // the caller canceled the lookup
 	}
-	if err := s.store(ctx, []checked{{job: job{host: h.TrackingHost}, seen: seen}}); err != nil {
+	if err := s.storeChecks(ctx, []checked{{job: job{host: h.TrackingHost}, seen: seen}}); err != nil {
 		return Host{}, fmt.Errorf("verify tracking host: %w", err)
 	}
 	return s.Get(ctx, accountID, domainID)

@@ -62,7 +62,7 @@ func (f Flags) Remove(ctx context.Context, written string) error {
 		return fmt.Errorf("remove the flag of a link: %w", err)
 	}
 	if count == 0 {
-		return fault.Missing("flagged link", target)
+		return fault.NoSuch("flagged link", target)
 	}
 	return nil
 }
@@ -93,7 +93,7 @@ func parseTarget(written string) (string, error) {
 	if !ok {
 		return "", fault.InvalidField("target", "must be a host name or a URL that begins with http:// or https://")
 	}
-	if host, _ := split(target); host == "" {
+	if host, _ := splitURL(target); host == "" {
 		return "", fault.InvalidField("target", "must contain a host name")
 	}
 	return target, nil
@@ -123,7 +123,7 @@ func (s flagSet) add(target string) {
 		s.hosts[target] = true
 		return
 	}
-	host, path := split(target)
+	host, path := splitURL(target)
 	s.paths[host] = append(s.paths[host], path)
 }
 
@@ -131,7 +131,7 @@ func (s flagSet) match(target string) bool {
 	if len(s.hosts) == 0 && len(s.paths) == 0 {
 		return false
 	}
-	host, path := split(target)
+	host, path := splitURL(target)
 	if s.hosts[host] {
 		return true
 	}
@@ -148,10 +148,10 @@ func (s flagSet) match(target string) bool {
 	return false
 }
 
-// split returns the host of a URL, and path and query without escapes. Both are in lower case, and scheme,
+// splitURL returns the host of a URL, and path and query without escapes. Both are in lower case, and scheme,
 // user and port are left out, so that they cannot evade a flag. It accepts every URL that weburl.Normalize
 // returns, including URLs that net/url rejects.
-func split(target string) (host, path string) {
+func splitURL(target string) (host, path string) {
 	_, rest, _ := strings.Cut(target, "://")
 	end := strings.IndexAny(rest, "/?#")
 	if end < 0 {

@@ -48,7 +48,7 @@ type Rules struct {
 	refresh time.Duration
 	own     map[string]bool
 	current atomic.Pointer[state]
-	former  *cache.Cache[holding, bool]
+	former  *cache.Cache[holdingKey, bool]
 	tasks   *worker.Tasks
 }
 
@@ -59,8 +59,8 @@ type state struct {
 	flags     flagSet
 }
 
-// holding is a question: is a host below a domain of an account?
-type holding struct{ accountID, host string }
+// holdingKey is a question: is a host below a domain of an account?
+type holdingKey struct{ accountID, host string }
 
 const (
 	defaultRefresh = 5 * time.Second
@@ -78,7 +78,7 @@ func New(p Params) *Rules {
 		r.own[strings.ToLower(host)] = true
 	}
 	r.current.Store(&state{})
-	r.former = cache.New(cache.Config[holding, bool]{Max: maxFormer, TTL: r.refresh, LoadTimeout: queryTimeout})
+	r.former = cache.New(cache.Config[holdingKey, bool]{Max: maxFormer, TTL: r.refresh, LoadTimeout: queryTimeout})
 	return r
 }
 
@@ -99,24 +99,24 @@ func (r *Rules) Stop(ctx context.Context) error {
 
 // IsOwn reports whether a Host header names the installation itself rather than a customer.
 func (r *Rules) IsOwn(host string) bool {
-	name := clientip.Name(host)
+	name := clientip.HostName(host)
 	_, notAddress := netip.ParseAddr(name)
-	return r.own[name] || notAddress == nil || !strings.Contains(name, ".") || clientip.Host(host)
+	return r.own[name] || notAddress == nil || !strings.Contains(name, ".") || clientip.IsLocalHost(host)
 }
 
 // IsTrackingHost reports whether a Host header names the tracking host of an account.
 func (r *Rules) IsTrackingHost(host string) bool {
-	_, found := r.current.Load().hosts[clientip.Name(host)]
+	_, found := r.current.Load().hosts[clientip.HostName(host)]
 	return found
 }
 
 // Holds reports whether a host belongs to an account.
 func (r *Rules) Holds(ctx context.Context, accountID, host string) (bool, error) {
-	name := clientip.Name(host)
+	name := clientip.HostName(host)
 	if r.current.Load().hosts[name] == accountID {
 		return true, nil
 	}
-	return r.former.Get(ctx, holding{accountID, name}, r.loadHolding)
+	return r.former.Get(ctx, holdingKey{accountID, name}, r.loadHolding)
 }
 
 // Reason is why a link does not redirect.
@@ -129,8 +129,8 @@ const (
 	Flagged   Reason = "flagged"
 )
 
-// Withholds returns why a click of an account must not redirect to a target, or None.
-func (r *Rules) Withholds(accountID, target string) Reason {
+// WithholdReason returns why a click of an account must not redirect to a target, or None.
+func (r *Rules) WithholdReason(accountID, target string) Reason {
 	now := r.current.Load()
 	switch {
 	case now.suspended[accountID]:
@@ -178,7 +178,7 @@ func (r *Rules) Reload(ctx context.Context) error {
 	return nil
 }
 
-func (r *Rules) loadHolding(ctx context.Context, of holding) (bool, error) {
+func (r *Rules) loadHolding(ctx context.Context, of holdingKey) (bool, error) {
 	found, err := db.One(ctx, r.db.SQL, db.Value[bool], holdsSQL, of.accountID, db.Array(parentNames(of.host)))
 	if err != nil {
 		return false, fmt.Errorf("look up the holder of %s: %w", of.host, err)

@@ -40,7 +40,7 @@ func Normalize(written string) (target string, ok bool) {
 	if !ok {
 		return "", false
 	}
-	target = scheme + authority + escape(rest[end:])
+	target = scheme + authority + escapeUnsafe(rest[end:])
 	return target, len(target) <= Longest
 }
 
@@ -67,7 +67,7 @@ func authorityOf(text string) (string, bool) {
 			return "", false
 		}
 	}
-	if host == "" || strings.ContainsAny(host, " %<>\"^`{|}") || strings.ContainsFunc(host, control) || escape(user) != user {
+	if host == "" || strings.ContainsAny(host, " %<>\"^`{|}") || strings.ContainsFunc(host, isControl) || escapeUnsafe(user) != user {
 		return "", false
 	}
 	if strings.ContainsFunc(host, func(r rune) bool { return r >= 0x80 }) {
@@ -80,12 +80,12 @@ func authorityOf(text string) (string, bool) {
 	return user + host + port, true
 }
 
-func control(r rune) bool { return r < ' ' || r == 0x7f }
+func isControl(r rune) bool { return r < ' ' || r == 0x7f }
 
 const upperHex = "0123456789ABCDEF"
 
-// escape percent-encodes characters that are not safe in a header field or an attribute.
-func escape(text string) string {
+// escapeUnsafe percent-encodes characters that are not safe in a header field or an attribute.
+func escapeUnsafe(text string) string {
 	plain := func(c byte) bool {
 		return c > ' ' && c < 0x7f && c != '"' && c != '<' && c != '>' && c != '`'
 	}

@@ -58,10 +58,10 @@ func (p *Poster) Post(ctx context.Context, m Message) Answer {
 	request.Header.Set("User-Agent", userAgent)
 	request.Header.Set("Service-Event-Id", m.EventID)
 	request.Header.Set("Service-Delivery-Attempt", strconv.Itoa(m.Attempt))
-	request.Header.Set(webhooksig.Header, sign(time.Now(), m.Body, m.Secrets...))
+	request.Header.Set(webhooksig.Header, signBody(time.Now(), m.Body, m.Secrets...))
 	response, err := p.client.Do(request)
 	if err != nil {
-		a.Failure = explain(err, p.timeout)
+		a.Failure = explainFailure(err, p.timeout)
 		return a
 	}
 	a.Status = response.StatusCode
@@ -70,18 +70,18 @@ func (p *Poster) Post(ctx context.Context, m Message) Answer {
 	if closeErr := response.Body.Close(); readErr != nil || closeErr != nil {
 		p.log.DebugContext(ctx, "cannot read the whole response of a webhook endpoint", telemetry.KeyDeliveryID, m.DeliveryID)
 	}
-	a.Response = storable(kept)
+	a.Response = makeStorable(kept)
 	return a
 }
 
-// storable returns text that PostgreSQL can store.
-func storable(text []byte) string {
+// makeStorable returns text that PostgreSQL can store.
+func makeStorable(text []byte) string {
 	return strings.ReplaceAll(strings.ToValidUTF8(string(text), "\uFFFD"), "\x00", "\uFFFD")
 }
 
-// explain tells the endpoint's owner why there was no answer. It does not reveal our DNS servers or private
+// explainFailure tells the endpoint's owner why there was no answer. It does not reveal our DNS servers or private
 // addresses.
-func explain(err error, timeout time.Duration) string {
+func explainFailure(err error, timeout time.Duration) string {
 	var dnsError *net.DNSError
 	var netError net.Error
 	var certificate *x509.UnknownAuthorityError
@@ -99,11 +99,11 @@ func explain(err error, timeout time.Duration) string {
 	case errors.As(err, &dnsError):
 		return "the host name could not be looked up"
 	case errors.As(err, &hostname), errors.As(err, &invalid), errors.As(err, &certificate):
-		return "the certificate is not valid for the host: " + storable([]byte(err.Error()))
+		return "the certificate is not valid for the host: " + makeStorable([]byte(err.Error()))
 	case where != nil && where.Timeout(), errors.As(err, &netError) && netError.Timeout(), errors.Is(err, context.DeadlineExceeded):
 		return fmt.Sprintf("no answer within %s", timeout)
 	}
-	return clip(storable([]byte(err.Error())), 300)
+	return clip(makeStorable([]byte(err.Error())), 300)
 }
 
 func clip(text string, most int) string {

@@ -7,8 +7,8 @@ import (
 	"github.com/postrider/postrider/runtime/web/webhooksig"
 )
 
-// sign returns the value of the header webhooksig.Header, newest secret first.
-func sign(at time.Time, body []byte, secrets ...secret.String) string {
+// signBody returns the value of the header webhooksig.Header, newest secret first.
+func signBody(at time.Time, body []byte, secrets ...secret.String) string {
 	plain := make([]string, len(secrets))
 	for i, s := range secrets {
 		plain[i] = s.Reveal()

@@ -2,7 +2,7 @@ package post
 
 import "context"
 
-// Refusal returns why the URL of an endpoint is not allowed, or "".
-func (p *Poster) Refusal(ctx context.Context, text string) string {
+// CheckURL returns why the URL of an endpoint is not allowed, or "".
+func (p *Poster) CheckURL(ctx context.Context, text string) string {
 	return p.targets.Problem(ctx, text)
 }

@@ -19,7 +19,7 @@ import (
 type Turns interface {
 	Begin(ctx context.Context, accountID string) (turn string, err error)
 	Every() time.Duration // how often a turn is to be kept
-	Keep(ctx context.Context, accountID, turn string) error
+	Extend(ctx context.Context, accountID, turn string) error
 	End(ctx context.Context, accountID, turn string) error
 	Read(ctx context.Context, read func() error) error
 }

@@ -57,7 +57,7 @@ func (x *export[I, T, R]) read(ctx context.Context, cursor string) (found page.P
 // write writes the first page and those behind it.
 func (x *export[I, T, R]) write(r *http.Request, w http.ResponseWriter, found page.Page[T]) error {
 	w.Header().Set("Content-Disposition", `attachment; filename="`+x.fileName()+`"`)
-	to, flush := x.call.Budget().Answer(w), http.NewResponseController(w).Flush
+	to, flush := x.call.Budget().NewWriter(w), http.NewResponseController(w).Flush
 	var out []byte
 	if x.csv {
 		out = x.of.head()
@@ -69,7 +69,7 @@ func (x *export[I, T, R]) write(r *http.Request, w http.ResponseWriter, found pa
 				return err
 			}
 		}
-		release, err := x.call.Budget().Hold(r.Context(), x.call.Owner(), int64(cap(out)))
+		release, err := x.call.Budget().AcquireMemory(r.Context(), x.call.Owner(), int64(cap(out)))
 		if err != nil {
 			return err
 		}
@@ -101,7 +101,7 @@ func (x *export[I, T, R]) append(out []byte, record R) ([]byte, error) {
 }
 
 // send writes a page in pieces. Before each it looks whether the export may go on.
-func (x *export[I, T, R]) send(r *http.Request, to *intake.Answer, out []byte) error {
+func (x *export[I, T, R]) send(r *http.Request, to *intake.PacedWriter, out []byte) error {
 	for len(out) > 0 {
 		if err := x.keep(r); err != nil {
 			return err
@@ -124,7 +124,7 @@ func (x *export[I, T, R]) keep(r *http.Request) error {
 		return err
 	}
 	x.kept = time.Now()
-	return x.of.Turns.Keep(r.Context(), x.call.AccountID, x.turn)
+	return x.of.Turns.Extend(r.Context(), x.call.AccountID, x.turn)
 }
 
 // end gives the turn back, whether or not anybody still waits for the answer.

@@ -26,7 +26,7 @@ func Body(w http.ResponseWriter, r *http.Request, limit int64) ([]byte, error) {
 	case errors.Is(err, intake.ErrSlow):
 		return nil, err
 	case errors.Is(err, intake.ErrFull), errors.Is(err, intake.ErrCut):
-		return nil, fault.Unavailable(err)
+		return nil, fault.DatabaseUnavailable(err)
 	case err != nil:
 		return nil, fault.Invalidf("The body could not be read")
 	}
@@ -48,8 +48,8 @@ func Refuse(w http.ResponseWriter, r *http.Request, log *slog.Logger, what strin
 		http.Error(w, f.Message, http.StatusBadRequest)
 	case fault.TooLarge:
 		http.Error(w, f.Message, http.StatusRequestEntityTooLarge)
-	case fault.Away:
-		w.Header().Set("Retry-After", fault.WholeSeconds(max(f.RetryAfter, time.Second)))
+	case fault.Unavailable:
+		w.Header().Set("Retry-After", fault.FormatSeconds(max(f.RetryAfter, time.Second)))
 		http.Error(w, f.Message, http.StatusServiceUnavailable)
 	default:
 		telemetry.LogFailure(loglimit.Collapse(r.Context(), "posted"), log, what, telemetry.KeyError, err)

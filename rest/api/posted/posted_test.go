@@ -87,12 +87,12 @@ func TestRefusals(t *testing.T) {
 		said, retry  string
 		loggedAsOurs bool
 	}{
-		"not there":      {fault.Missing("receipt", "of a stranger"), 404, "Not found", "", false},
+		"not there":      {fault.NoSuch("receipt", "of a stranger"), 404, "Not found", "", false},
 		"wrong":          {fault.Invalidf("The signature is not one of theirs"), 400, "The signature is not one of theirs", "", false},
 		"wrapped":        {fmt.Errorf("take: %w", fault.Invalidf("The body must be a Stripe event")), 400, "The body must be a Stripe event", "", false},
 		"too large":      {&fault.Error{Kind: fault.TooLarge, Message: "The body is too large"}, 413, "The body is too large", "", false},
-		"away":           {&fault.Error{Kind: fault.Away, Message: "Later", RetryAfter: 1500 * time.Millisecond}, 503, "Later", "2", false},
-		"away, no time":  {&fault.Error{Kind: fault.Away, Message: "Later"}, 503, "Later", "1", false},
+		"away":           {&fault.Error{Kind: fault.Unavailable, Message: "Later", RetryAfter: 1500 * time.Millisecond}, 503, "Later", "2", false},
+		"away, no time":  {&fault.Error{Kind: fault.Unavailable, Message: "Later"}, 503, "Later", "1", false},
 		"a defect":       {cause, 500, "Internal error", "", true},
 		"not for posted": {fault.Forbiddenf(fault.CodeInsufficientRole, "A secret"), 500, "Internal error", "", true},
 	} {

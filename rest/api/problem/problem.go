@@ -72,7 +72,7 @@ var statusOf = map[fault.Kind]int{
 	fault.TooLarge:     http.StatusRequestEntityTooLarge,
 	fault.Limit:        http.StatusTooManyRequests,
 	fault.Upstream:     http.StatusBadGateway,
-	fault.Away:         http.StatusServiceUnavailable,
+	fault.Unavailable:  http.StatusServiceUnavailable,
 }
 
 // From makes the answer of an error. It is the only place where an error of a service
@@ -102,7 +102,7 @@ func From(err error, requestID string) *Problem {
 		p.Body.Code = CodeInternal
 	}
 	if f.RetryAfter > 0 {
-		p.Header.Set("Retry-After", fault.WholeSeconds(f.RetryAfter))
+		p.Header.Set("Retry-After", fault.FormatSeconds(f.RetryAfter))
 	}
 	if p.Status >= http.StatusInternalServerError {
 		p.Body.Message += " (request id " + requestID + ")"

@@ -74,9 +74,9 @@ func (h *handler) take(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	// Strangers can post too. The turn comes after the body, so that none of them holds it by silence.
-	release, err := h.turn.Take(r.Context(), intake.Owner{Account: "stripe"}, 1, patience)
+	release, err := h.turn.Take(r.Context(), intake.Tenant{Account: "stripe"}, 1, patience)
 	if err != nil {
-		return fault.Unavailable(err)
+		return fault.DatabaseUnavailable(err)
 	}
 	defer release()
 	return h.events.Take(r.Context(), body, r.Header.Get("Stripe-Signature"))

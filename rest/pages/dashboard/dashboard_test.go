@@ -48,13 +48,13 @@ func newBoundApp(t *testing.T, files fstest.MapFS, c intake.Config) (http.Handle
 	if err != nil {
 		t.Fatal(err)
 	}
-	return budget.Bound(a, func(*http.Request) intake.Owner { return intake.Owner{} }, func(w http.ResponseWriter) { w.WriteHeader(http.StatusServiceUnavailable) }), budget
+	return budget.Bound(a, func(*http.Request) intake.Tenant { return intake.Tenant{} }, func(w http.ResponseWriter) { w.WriteHeader(http.StatusServiceUnavailable) }), budget
 }
 
 // byCookie lets in the person whose name is in a cookie, and any key.
 type byCookie struct{}
 
-func (byCookie) Who(r *http.Request) (accounts.Caller, error) {
+func (byCookie) Authenticate(r *http.Request) (accounts.Caller, error) {
 	if r.Header.Get("Authorization") != "" {
 		return accounts.Caller{AccountID: "acc_1", KeyID: "key_1"}, nil
 	}
@@ -63,9 +63,9 @@ func (byCookie) Who(r *http.Request) (accounts.Caller, error) {
 	case err != nil:
 		return accounts.Caller{}, fault.Unauthenticated()
 	case r.Header.Get("Sec-Fetch-Site") != "same-origin":
-		return accounts.Caller{}, admission.CrossOrigin()
+		return accounts.Caller{}, admission.ErrCrossOrigin()
 	}
-	return accounts.Caller{AccountID: "acc_1", Person: &accounts.Someone{UserID: c.Value}}, nil
+	return accounts.Caller{AccountID: "acc_1", Person: &accounts.Person{UserID: c.Value}}, nil
 }
 
 func built(t *testing.T) fstest.MapFS {
@@ -281,7 +281,7 @@ func TestPreviewsAreForWhoIsSignedIn(t *testing.T) {
 // An upload that does not come holds up no other preview, and ends with the pace.
 func TestPreviewsThatDoNotComeHoldUpNobody(t *testing.T) {
 	t.Parallel()
-	h, budget := newBoundApp(t, built(t), intake.Config{Floor: intake.Pace{Octets: 60 << 10, Within: 2 * time.Second}})
+	h, budget := newBoundApp(t, built(t), intake.Config{MinRate: intake.Rate{Bytes: 60 << 10, Period: 2 * time.Second}})
 	srv := httptest.NewServer(h)
 	defer srv.Close()
 	const silent = 20
@@ -293,11 +293,11 @@ func TestPreviewsThatDoNotComeHoldUpNobody(t *testing.T) {
 		defer c.Close()
 		fmt.Fprint(c, "POST /preview HTTP/1.1\r\nHost: x\r\nSec-Fetch-Site: same-origin\r\nCookie: postrider=usr_2\r\nContent-Type: multipart/form-data; boundary=x\r\nContent-Length: 900\r\n\r\n--x")
 	}
-	expect.Eventually(t, "each silent upload has a place", func() bool { return budget.Held().Bodies == silent })
+	expect.Eventually(t, "each silent upload has a place", func() bool { return budget.Usage().Bodies == silent })
 	if r := post(t, h, map[string]string{"html": "<p>x</p>"}, here); r.StatusCode != http.StatusOK {
 		t.Errorf("beside silent uploads a preview got %d, want 200", r.StatusCode)
 	}
-	expect.Eventually(t, "the silent uploads are ended", func() bool { return budget.Held() == intake.Held{} })
+	expect.Eventually(t, "the silent uploads are ended", func() bool { return budget.Usage() == intake.Usage{} })
 }
 
 // What strangers write takes time and memory in proportion to its size, and is never shown blank.

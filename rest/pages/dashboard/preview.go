@@ -31,7 +31,7 @@ const (
 
 // Door authenticates a request.
 type Door interface {
-	Who(r *http.Request) (accounts.Caller, error)
+	Authenticate(r *http.Request) (accounts.Caller, error)
 }
 
 // preview returns HTML as a document that can do nothing: it has an origin of its own, runs no
@@ -64,15 +64,15 @@ func (p *preview) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 func (p *preview) serve(w http.ResponseWriter, r *http.Request) error {
-	caller, err := p.door.Who(r)
+	caller, err := p.door.Authenticate(r)
 	if err != nil {
 		return err
 	}
 	if caller.Person == nil {
 		return fault.Unauthenticated()
 	}
-	owner := intake.Owner{Account: caller.Person.UserID}
-	intake.SetOwner(w, owner)
+	owner := intake.Tenant{Account: caller.Person.UserID}
+	intake.SetTenant(w, owner)
 	body, err := p.budget.RequestBody(w, r, owner, maxPreview)
 	if err != nil {
 		return err
@@ -80,7 +80,7 @@ func (p *preview) serve(w http.ResponseWriter, r *http.Request) error {
 	defer body.Close()
 	_, parameters, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
 	if err != nil {
-		return fault.Invalidf("The preview must be a form").Because(err)
+		return fault.Invalidf("The preview must be a form").WithCause(err)
 	}
 	if err := p.turns.Acquire(r.Context(), owner.Account); err != nil {
 		return err
@@ -100,13 +100,13 @@ func show(w http.ResponseWriter, form *multipart.Reader) error {
 	for {
 		part, err := form.NextRawPart()
 		if err != nil {
-			return fault.Invalidf("The form has no email").Because(err)
+			return fault.Invalidf("The form has no email").WithCause(err)
 		}
 		switch part.FormName() {
 		case "pictures":
 			n, err := io.CopyN(io.Discard, part, 1)
 			if err != nil && !errors.Is(err, io.EOF) {
-				return fault.Invalidf("The form cannot be read").Because(err)
+				return fault.Invalidf("The form cannot be read").WithCause(err)
 			}
 			pictures = n > 0
 		case "html":
@@ -132,8 +132,8 @@ func (p *preview) refuse(w http.ResponseWriter, r *http.Request, err error) {
 		http.Error(w, "This email is too large to preview. The HTML source shows all of it.", http.StatusRequestEntityTooLarge)
 	case errors.Is(err, intake.ErrSlow):
 		http.Error(w, "The email did not arrive in time.", http.StatusRequestTimeout)
-	case errors.Is(err, intake.ErrFull), errors.Is(err, intake.ErrCut), errors.Is(err, limit.ErrFull), f.Kind == fault.Away:
-		header.Set("Retry-After", fault.WholeSeconds(max(f.RetryAfter, time.Second)))
+	case errors.Is(err, intake.ErrFull), errors.Is(err, intake.ErrCut), errors.Is(err, limit.ErrFull), f.Kind == fault.Unavailable:
+		header.Set("Retry-After", fault.FormatSeconds(max(f.RetryAfter, time.Second)))
 		http.Error(w, "Too many previews are being made. Try again in a moment.", http.StatusServiceUnavailable)
 	case f.Kind == fault.Unauthorized, f.Kind == fault.NotFound:
 		http.Error(w, "Sign in again to see this preview.", http.StatusUnauthorized)

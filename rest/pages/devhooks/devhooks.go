@@ -41,10 +41,10 @@ var _ Receivers = (*hooks.Service)(nil)
 
 // Door tells who makes a request.
 type Door interface {
-	Who(r *http.Request) (accounts.Caller, error)
+	Authenticate(r *http.Request) (accounts.Caller, error)
 }
 
-var _ Door = (*admission.Door)(nil)
+var _ Door = (*admission.Authenticator)(nil)
 
 type edge struct {
 	receivers Receivers
@@ -81,7 +81,7 @@ func New(receivers Receivers, door Door, log *slog.Logger) http.Handler {
 // as lets in who may do an operation, and tells in which account.
 func (e *edge) as(op rights.Operation, handle func(http.ResponseWriter, *http.Request, string) error) func(http.ResponseWriter, *http.Request) error {
 	return func(w http.ResponseWriter, r *http.Request) error {
-		caller, err := e.door.Who(r)
+		caller, err := e.door.Authenticate(r)
 		if err != nil {
 			return err
 		}
@@ -129,7 +129,7 @@ func (e *edge) answer(w http.ResponseWriter, r *http.Request, accountID string) 
 	decoder := json.NewDecoder(http.MaxBytesReader(w, r.Body, maxBody))
 	decoder.DisallowUnknownFields()
 	if err := decoder.Decode(&in); err != nil || decoder.More() {
-		return fault.Invalidf(`The body must be JSON, as {"status": 500}`).Because(err)
+		return fault.Invalidf(`The body must be JSON, as {"status": 500}`).WithCause(err)
 	}
 	if in.Status == nil {
 		return fault.InvalidField("status", "is required")

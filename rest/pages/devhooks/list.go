@@ -71,7 +71,7 @@ func newRequest(r *hooks.Request) request {
 func queryOf(text string) (q hooks.Query, err error) {
 	values, err := url.ParseQuery(text)
 	if err != nil {
-		return q, fault.Invalidf("The query cannot be read").Because(err)
+		return q, fault.Invalidf("The query cannot be read").WithCause(err)
 	}
 	wrong := fault.Fields{}
 	for name, given := range values {

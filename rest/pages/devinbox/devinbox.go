@@ -41,7 +41,7 @@ const (
 // Inbox is what the pages need of the module.
 type Inbox interface {
 	List(ctx context.Context, q inbox.Query) ([]inbox.Line, error)
-	Latest(ctx context.Context, w inbox.Wanted) (*ent.CapturedMail, error)
+	Latest(ctx context.Context, w inbox.LatestQuery) (*ent.CapturedMail, error)
 	Get(ctx context.Context, id int64) (*ent.CapturedMail, error)
 	Texts(ctx context.Context, q inbox.Query) ([]*ent.CapturedSMS, error)
 	Clear(ctx context.Context) error
@@ -99,10 +99,10 @@ func New(service Inbox, log *slog.Logger, hosts ...string) http.Handler {
 // this is. A name that a stranger owns may resolve to 127.0.0.1 (DNS rebinding),
 // and then the stranger's page would be of one origin with ours.
 func isLocal(host string, also []string) bool {
-	if clientip.Host(host) {
+	if clientip.IsLocalHost(host) {
 		return true
 	}
-	name := clientip.Name(host)
+	name := clientip.HostName(host)
 	if _, err := netip.ParseAddr(name); err == nil {
 		return true
 	}
@@ -119,7 +119,7 @@ func (p *pages) refuse(w http.ResponseWriter, r *http.Request, err error) {
 		status = http.StatusBadRequest
 	case fault.NotFound:
 		status = http.StatusNotFound
-	case fault.Away:
+	case fault.Unavailable:
 		status = http.StatusServiceUnavailable
 	default:
 		telemetry.LogFailure(r.Context(), p.log, "development inbox", telemetry.KeyError, err)

@@ -37,7 +37,7 @@ const sample = "From: =?utf-8?q?Gr=C3=BCn?= <gruen@dev.test>\r\n" +
 // fakeInbox holds mails newest last.
 type fakeInbox struct {
 	mails  []*ent.CapturedMail
-	wanted []inbox.Wanted // what Latest was asked for
+	wanted []inbox.LatestQuery // what Latest was asked for
 
 	messages []*ent.CapturedSMS // newest first
 	fail     error              // of Latest
@@ -54,7 +54,7 @@ func (f *fakeInbox) List(_ context.Context, q inbox.Query) ([]inbox.Line, error)
 	return found, nil
 }
 
-func (f *fakeInbox) Latest(_ context.Context, w inbox.Wanted) (*ent.CapturedMail, error) {
+func (f *fakeInbox) Latest(_ context.Context, w inbox.LatestQuery) (*ent.CapturedMail, error) {
 	f.wanted = append(f.wanted, w)
 	if f.fail != nil {
 		return nil, f.fail
@@ -65,7 +65,7 @@ func (f *fakeInbox) Latest(_ context.Context, w inbox.Wanted) (*ent.CapturedMail
 func (f *fakeInbox) Get(_ context.Context, id int64) (*ent.CapturedMail, error) {
 	i, found := slices.BinarySearchFunc(f.mails, id, func(m *ent.CapturedMail, id int64) int { return cmp.Compare(m.ID, id) })
 	if !found {
-		return nil, fault.Missing("captured mail", "x")
+		return nil, fault.NoSuch("captured mail", "x")
 	}
 	return f.mails[i], nil
 }

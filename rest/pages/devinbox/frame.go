@@ -86,7 +86,7 @@ func (p *pages) html(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	if parsed.HTML == "" {
-		return fault.Missing("HTML of this mail", r.PathValue("id"))
+		return fault.NoSuch("HTML of this mail", r.PathValue("id"))
 	}
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	w.Header().Set("Content-Security-Policy", mailPolicy)
@@ -97,7 +97,7 @@ var cidReference = regexp.MustCompile(`(?i)\bcid:([^"'\s<>()\\]+)`)
 
 // inlinePictures turns references to parts of the message (RFC 2392) into data
 // URLs: the frame may load nothing.
-func inlinePictures(m *message.Whole) string {
+func inlinePictures(m *message.FullMessage) string {
 	pictures := map[string]int{} // in Files
 	for i, part := range m.Files {
 		if part.ContentID != "" && strings.HasPrefix(part.ContentType, "image/") {

@@ -48,7 +48,7 @@ func TestLatestForTests(t *testing.T) {
 		!strings.Contains(got.Mail.HTML, "cid:logo") || len(got.Mail.Headers) < 5 || len(got.Mail.RcptTo) != 2 {
 		t.Errorf("the latest mail was answered with %d, %v and\n%s\nwant the whole mail", response.StatusCode, response.Header, body)
 	}
-	want := []inbox.Wanted{{To: "bob+1@example.net", Subject: "Your code", Wait: 10 * time.Second}}
+	want := []inbox.LatestQuery{{To: "bob+1@example.net", Subject: "Your code", Wait: 10 * time.Second}}
 	if diff := cmp.Diff(want, f.wanted); diff != "" {
 		t.Errorf("the module was asked for (-want +got):\n%s", diff)
 	}
@@ -108,7 +108,7 @@ func TestLatestThatDoesNotCome(t *testing.T) {
 		code   string
 	}{
 		{&fault.Error{Kind: fault.NotFound, Code: fault.CodeNotFound, Message: "No mail within 10s"}, http.StatusNotFound, "not_found"},
-		{&fault.Error{Kind: fault.Away, Code: fault.CodeUnavailable, Message: "The service is stopping", RetryAfter: time.Second}, http.StatusServiceUnavailable, fault.CodeUnavailable},
+		{&fault.Error{Kind: fault.Unavailable, Code: fault.CodeUnavailable, Message: "The service is stopping", RetryAfter: time.Second}, http.StatusServiceUnavailable, fault.CodeUnavailable},
 		{errors.New("pq: secret detail"), http.StatusInternalServerError, "internal_error"},
 	} {
 		f := newInbox(1)

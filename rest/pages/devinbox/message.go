@@ -93,12 +93,12 @@ func (m *messagePage) choose(name string) {
 func (p *pages) load(r *http.Request) (*ent.CapturedMail, error) {
 	id, err := strconv.ParseInt(r.PathValue("id"), 10, 64)
 	if err != nil || id < 1 {
-		return nil, fault.Missing("captured mail", strings.ToValidUTF8(r.PathValue("id"), "\uFFFD"))
+		return nil, fault.NoSuch("captured mail", strings.ToValidUTF8(r.PathValue("id"), "\uFFFD"))
 	}
 	return p.inbox.Get(r.Context(), id)
 }
 
-func (p *pages) open(r *http.Request) (*ent.CapturedMail, *message.Whole, error) {
+func (p *pages) open(r *http.Request) (*ent.CapturedMail, *message.FullMessage, error) {
 	mail, err := p.load(r)
 	if err != nil {
 		return nil, nil, err
@@ -108,15 +108,15 @@ func (p *pages) open(r *http.Request) (*ent.CapturedMail, *message.Whole, error)
 }
 
 // read takes a mail apart.
-func read(mail *ent.CapturedMail) (*message.Whole, error) {
-	parsed, err := message.ReadWhole(bytes.NewReader(mail.Raw), message.Bounds{Contents: len(mail.Raw) + 1})
+func read(mail *ent.CapturedMail) (*message.FullMessage, error) {
+	parsed, err := message.ReadFull(bytes.NewReader(mail.Raw), message.Bounds{Contents: len(mail.Raw) + 1})
 	if err != nil {
 		return nil, fmt.Errorf("parse captured mail %d: %w", mail.ID, err)
 	}
 	return parsed, nil
 }
 
-func signatureOf(m *message.Whole) *signature {
+func signatureOf(m *message.FullMessage) *signature {
 	field := m.Get("DKIM-Signature")
 	if field == "" {
 		return nil
@@ -161,7 +161,7 @@ func (p *pages) file(w http.ResponseWriter, r *http.Request) error {
 	}
 	i, err := strconv.Atoi(r.PathValue("file"))
 	if err != nil || i < 0 || i >= len(parsed.Files) {
-		return fault.Missing("attachment", strings.ToValidUTF8(r.PathValue("file"), "\uFFFD"))
+		return fault.NoSuch("attachment", strings.ToValidUTF8(r.PathValue("file"), "\uFFFD"))
 	}
 	part := parsed.Files[i]
 	return download(w, part.ContentType, nameOf(part, i), parsed.Contents[i])

@@ -60,10 +60,10 @@ func (p *pages) sendLatest(w http.ResponseWriter, r *http.Request) error {
 
 // wantedOf reads to=, subject= and wait= of a query. The error is Invalid and names every
 // wrong field.
-func wantedOf(query string) (inbox.Wanted, error) {
+func wantedOf(query string) (inbox.LatestQuery, error) {
 	values, err := url.ParseQuery(query)
 	if err != nil {
-		return inbox.Wanted{}, fault.Invalidf("The query cannot be read").Because(err)
+		return inbox.LatestQuery{}, fault.Invalidf("The query cannot be read").WithCause(err)
 	}
 	wrong := fault.Fields{}
 	for name, given := range values {
@@ -74,7 +74,7 @@ func wantedOf(query string) (inbox.Wanted, error) {
 			wrong.Add(name, "is given more than once")
 		}
 	}
-	wanted := inbox.Wanted{To: values.Get("to"), Subject: values.Get("subject")}
+	wanted := inbox.LatestQuery{To: values.Get("to"), Subject: values.Get("subject")}
 	// In a query + stands for a space, and few remember: to=bob+1@dev.test is what they mean.
 	if !strings.Contains(wanted.To, `"`) {
 		wanted.To = strings.ReplaceAll(wanted.To, " ", "+")

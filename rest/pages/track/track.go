@@ -129,7 +129,7 @@ func (l links) reads(w http.ResponseWriter, r *http.Request) bool {
 // record counts a GET; a HEAD only looks whether there is something.
 func (l links) record(r *http.Request, mark tracking.Mark) {
 	if r.Method == http.MethodGet {
-		l.Tracker.Record(tracking.Visit{Mark: mark, IP: clientip.Of(r, l.Proxies), UserAgent: r.UserAgent(), Header: r.Header})
+		l.Tracker.Record(tracking.Visit{Mark: mark, IP: clientip.From(r, l.Proxies), UserAgent: r.UserAgent(), Header: r.Header})
 	}
 }
 

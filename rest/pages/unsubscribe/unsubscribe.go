@@ -125,7 +125,7 @@ func (p *pages) post(w http.ResponseWriter, r *http.Request, said *words, u supp
 		p.write(w, r, http.StatusRequestEntityTooLarge, page{Words: said, Title: said.WrongWay, Notice: said.WrongWayAdvice})
 		return
 	case errors.Is(err, intake.ErrFull), errors.Is(err, intake.ErrCut):
-		p.fail(w, r, said, fault.Unavailable(err))
+		p.fail(w, r, said, fault.DatabaseUnavailable(err))
 		return
 	case err != nil:
 		form := p.form(r.Context(), said, u)
@@ -174,9 +174,9 @@ func choice(w http.ResponseWriter, r *http.Request) (everything bool, source str
 }
 
 func (p *pages) unsubscribe(ctx context.Context, u suppression.Unsubscribe, everything bool, source string) error {
-	release, err := p.turn.Take(ctx, intake.Owner{Account: u.AccountID}, 1, patience)
+	release, err := p.turn.Take(ctx, intake.Tenant{Account: u.AccountID}, 1, patience)
 	if err != nil {
-		return fault.Unavailable(err)
+		return fault.DatabaseUnavailable(err)
 	}
 	defer release()
 	return p.Links.Unsubscribe(ctx, u, everything, source)
@@ -188,7 +188,7 @@ func (p *pages) sender(ctx context.Context, u suppression.Unsubscribe) (Sender, 
 	if p.Senders == nil || u.EmailID == "" {
 		return Sender{}, look{}
 	}
-	release, ok := p.turn.TryTake(intake.Owner{Account: u.AccountID}, 1)
+	release, ok := p.turn.TryTake(intake.Tenant{Account: u.AccountID}, 1)
 	if !ok {
 		return Sender{}, look{}
 	}
@@ -211,12 +211,12 @@ func (p *pages) fail(w http.ResponseWriter, r *http.Request, said *words, err er
 	f := fault.From(err)
 	telemetry.SetError(r.Context(), f.Code, err)
 	status, retry := http.StatusInternalServerError, time.Minute
-	if f.Kind == fault.Away {
+	if f.Kind == fault.Unavailable {
 		status, retry = http.StatusServiceUnavailable, f.RetryAfter
 	} else {
 		telemetry.LogFailure(loglimit.Collapse(r.Context(), "failed"), p.Logger, "unsubscribe", telemetry.KeyError, err)
 	}
-	w.Header().Set("Retry-After", fault.WholeSeconds(retry))
+	w.Header().Set("Retry-After", fault.FormatSeconds(retry))
 	p.write(w, r, status, page{Words: said, Title: said.Failed, Notice: said.FailedAdvice})
 }
 

@@ -69,7 +69,7 @@ const hostile = "\"><script>alert(1)</script>{email}\u202e\u2066 'evil'\u0000\u0
 func (*fakeLinks) Sender(_ context.Context, _, emailID string) (name, domain string, err error) {
 	switch emailID {
 	case "msg_gone":
-		return "", "", fault.Missing("email", emailID)
+		return "", "", fault.NoSuch("email", emailID)
 	case "msg_broken":
 		return "", "", errors.New("pq: secret detail")
 	case "msg_nameless":
@@ -128,7 +128,7 @@ func TestPages(t *testing.T) {
 		"no_token":          {method: "GET", path: "/u/", status: 404},
 		"more_path":         {method: "GET", path: "/u/all/", status: 404},
 		"method":            {method: "DELETE", path: "/u/all", status: 405},
-		"away":              {method: "POST", path: "/u/all", contentType: form, body: "choice=all", fail: fault.Unavailable(io.EOF), status: 503, asked: "all page"},
+		"away":              {method: "POST", path: "/u/all", contentType: form, body: "choice=all", fail: fault.DatabaseUnavailable(io.EOF), status: 503, asked: "all page"},
 		"defect":            {method: "POST", path: "/u/all", contentType: form, body: "choice=all", fail: errors.New("pq: secret detail"), status: 500, asked: "all page"},
 	} {
 		t.Run(name, func(t *testing.T) {

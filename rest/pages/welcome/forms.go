@@ -143,7 +143,7 @@ func (p *pages) signIn(r *http.Request) (done, error) {
 	g := r.PostForm.Get
 	switch {
 	case g("sign_out") != "":
-		if caller, err := p.door.Who(r); err == nil {
+		if caller, err := p.door.Authenticate(r); err == nil {
 			if err := p.People.SignOut(r.Context(), caller); err != nil {
 				return done{}, err
 			}
@@ -187,7 +187,7 @@ func told(err error) (done, error) {
 func (p *pages) email(r *http.Request) (done, error) {
 	g := r.PostForm.Get
 	in := signin.EmailConfirmation{Token: g("token"), Password: g("password"), Code: g(fieldCode)}
-	if caller, err := p.door.Who(r); err == nil {
+	if caller, err := p.door.Authenticate(r); err == nil {
 		in.Caller = &caller
 	}
 	who, err := p.People.ConfirmEmail(r.Context(), in)
@@ -208,7 +208,7 @@ func (p *pages) stopEmail(r *http.Request) (done, error) {
 func (p *pages) accept(r *http.Request) (done, error) {
 	g := r.PostForm.Get
 	in := signin.Acceptance{Token: g("token"), Name: g("name"), Password: g("password")}
-	if caller, err := p.door.Who(r); err == nil {
+	if caller, err := p.door.Authenticate(r); err == nil {
 		in.Caller = &caller
 	}
 	e, err := p.People.Accept(r.Context(), in)

@@ -53,7 +53,7 @@ func (p *pages) back(r *http.Request, v view) view {
 // answer to a form would be stopped by our form-action (Content Security Policy Level 3 section
 // 6.4.1), so the way on is a link.
 func (p *pages) linkOpenID(r *http.Request) (done, error) {
-	caller, err := p.door.Who(r)
+	caller, err := p.door.Authenticate(r)
 	if err != nil {
 		return done{}, err
 	}

@@ -67,7 +67,7 @@ func Paths() []string {
 type pages struct {
 	Options
 
-	door *admission.Door
+	door *admission.Authenticator
 }
 
 // New makes the handler of all Paths.
@@ -110,7 +110,7 @@ func (p *pages) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	header.Set("Cache-Control", "no-store")
-	origin := audit.Origin{Addr: clientip.Of(r, p.Proxies), Agent: r.UserAgent(), RequestID: header.Get(telemetry.RequestIDHeader),
+	origin := audit.Origin{Addr: clientip.From(r, p.Proxies), Agent: r.UserAgent(), RequestID: header.Get(telemetry.RequestIDHeader),
 		Languages: r.Header.Get("Accept-Language"), Device: admission.Device(r, p.BaseURL)}
 	r = r.WithContext(audit.WithOrigin(r.Context(), origin))
 	f := forms[r.URL.Path]
@@ -142,17 +142,17 @@ func (p *pages) asset(w http.ResponseWriter, r *http.Request, name string) {
 // post does what a form asks for. A refusal is shown with the form, and nothing typed is lost but
 // passwords.
 func (p *pages) post(w http.ResponseWriter, r *http.Request, f form) {
-	if err := p.door.SameSite(r); err != nil {
+	if err := p.door.RequireSameSite(r); err != nil {
 		p.refuse(w, r, f, err)
 		return
 	}
 	r.Body = http.MaxBytesReader(w, r.Body, maxForm)
 	switch err := r.ParseForm(); {
 	case errors.Is(err, intake.ErrFull), errors.Is(err, intake.ErrCut):
-		p.refuse(w, r, f, fault.Unavailable(err))
+		p.refuse(w, r, f, fault.DatabaseUnavailable(err))
 		return
 	case err != nil:
-		p.refuse(w, r, f, fault.Invalidf("Invalid form data").Because(err))
+		p.refuse(w, r, f, fault.Invalidf("Invalid form data").WithCause(err))
 		return
 	}
 	done, err := f.do(p, r)
@@ -182,7 +182,7 @@ func (p *pages) post(w http.ResponseWriter, r *http.Request, f form) {
 }
 
 var statuses = map[fault.Kind]int{fault.Invalid: http.StatusBadRequest, fault.Unauthorized: http.StatusUnauthorized, fault.Forbidden: http.StatusForbidden,
-	fault.NotFound: http.StatusNotFound, fault.Conflict: http.StatusConflict, fault.Limit: http.StatusTooManyRequests, fault.Away: http.StatusServiceUnavailable}
+	fault.NotFound: http.StatusNotFound, fault.Conflict: http.StatusConflict, fault.Limit: http.StatusTooManyRequests, fault.Unavailable: http.StatusServiceUnavailable}
 
 // refuse shows the form again, with what is wrong.
 func (p *pages) refuse(w http.ResponseWriter, r *http.Request, f form, err error) {
@@ -203,7 +203,7 @@ func (p *pages) refuse(w http.ResponseWriter, r *http.Request, f form, err error
 		v.Wrong = known.Message
 	}
 	if known.RetryAfter > 0 {
-		w.Header().Set("Retry-After", fault.WholeSeconds(known.RetryAfter))
+		w.Header().Set("Retry-After", fault.FormatSeconds(known.RetryAfter))
 	}
 	for i := range v.Fields {
 		v.Fields[i].Wrong = known.Fields[v.Fields[i].Name]
@@ -225,7 +225,7 @@ func (p *pages) show(w http.ResponseWriter, r *http.Request, status int, v view)
 		return
 	}
 	v.Options, v.OpenID = options, p.OpenID.Name()
-	if caller, err := p.door.Who(r); err == nil && caller.Person != nil && status == http.StatusOK {
+	if caller, err := p.door.Authenticate(r); err == nil && caller.Person != nil && status == http.StatusOK {
 		v.Email = caller.Person.Email
 	}
 	var page bytes.Buffer

@@ -52,7 +52,7 @@ func New(ctx context.Context, p Params) (*doctor.Doctor, error) {
 		d.Config.Addresses = nil
 	}
 	if len(sources) > 0 && outbound.MainExit.Of(p.Config).How == outbound.MX {
-		d.Others = append(d.Others, sourcesAreSomewhere(p.DB, sources))
+		d.Others = append(d.Others, checkSources(p.DB, sources))
 	}
 	for _, s := range sources {
 		if ip, err := netip.ParseAddr(s.Address); err == nil {
@@ -72,12 +72,12 @@ func New(ctx context.Context, p Params) (*doctor.Doctor, error) {
 		if err != nil {
 			return d, err
 		}
-		d.Others = append(d.Others, payments(service))
+		d.Others = append(d.Others, checkPayments(service))
 	}
 	if !eventexport.To.Of(p.Config).IsZero() {
-		d.Others = append(d.Others, export(p))
+		d.Others = append(d.Others, checkExport(p))
 	}
-	d.Others = append(d.Others, counting(p), objects(p), unknownResults(p.DB))
+	d.Others = append(d.Others, checkStatistics(p), checkObjectStore(p), unknownResults(p.DB))
 	if !config.Embedded(p.Config) || config.DatabaseBytes.Of(p.Config) > 0 { // disk.data_dir is that of the embedded server
 		d.Others = append(d.Others, doctor.DatabaseDisk(diskroom.Params{Config: DiskConfig(p.Config), DB: p.DB, DatabaseURL: config.DatabaseURL.Of(p.Config).Reveal()}))
 	}

@@ -10,8 +10,8 @@ import (
 	"github.com/postrider/postrider/runtime/ops/doctor"
 )
 
-// export looks whether the stream of events is there, and how far behind it is.
-func export(p Params) doctor.Check {
+// checkExport looks whether the stream of events is there, and how far behind it is.
+func checkExport(p Params) doctor.Check {
 	return func(ctx context.Context) []doctor.Finding {
 		all := []doctor.Finding{exportStream(ctx, p)}
 		is, err := eventexport.Look(ctx, p.DB)

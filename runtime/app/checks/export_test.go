@@ -22,12 +22,12 @@ func TestTheDoctorLooksAtTheEventExport(t *testing.T) {
 	broker, d := jetstreamtest.Start(t, nil), dbtest.New(t)
 	look := func(to string) string {
 		t.Helper()
-		cfg, err := config.Load(setting.Tool, "here", setting.Texts{"POSTRIDER_EVENTS_TO": to, "POSTRIDER_EVENTS_REPLICAS": "1"})
+		cfg, err := config.Load(setting.Tool, "here", setting.RawValues{"POSTRIDER_EVENTS_TO": to, "POSTRIDER_EVENTS_REPLICAS": "1"})
 		if err != nil {
 			t.Fatal(err)
 		}
 		var seen []string
-		for _, f := range export(Params{Config: cfg, DB: d})(t.Context()) {
+		for _, f := range checkExport(Params{Config: cfg, DB: d})(t.Context()) {
 			seen = append(seen, f.Check+" "+f.Level.String()+": "+f.Found)
 			if f.Level > doctor.OK && f.Do == "" {
 				t.Errorf("%+v does not say what to do", f)

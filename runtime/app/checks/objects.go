@@ -8,8 +8,8 @@ import (
 	"github.com/postrider/postrider/runtime/storage/blob"
 )
 
-// objects looks whether the object store answers, and whether one is needed where there is none.
-func objects(p Params) doctor.Check {
+// checkObjectStore looks whether the object store answers, and whether one is needed where there is none.
+func checkObjectStore(p Params) doctor.Check {
 	return func(ctx context.Context) []doctor.Finding {
 		if cfg := blob.At.Of(p.Config); cfg.Bucket != "" {
 			return []doctor.Finding{objectStore(ctx, cfg)}

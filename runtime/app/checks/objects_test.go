@@ -27,12 +27,12 @@ func TestTheDoctorLooksAtTheObjectStore(t *testing.T) {
 	r := rooms.WithObjects(t, bucket, bodies.Config{After: time.Second})
 	look := func(at string) string {
 		t.Helper()
-		cfg, err := config.Load(setting.Tool, "here", setting.Texts{"POSTRIDER_BLOBS": at})
+		cfg, err := config.Load(setting.Tool, "here", setting.RawValues{"POSTRIDER_BLOBS": at})
 		if err != nil {
 			t.Fatal(err)
 		}
 		var seen []string
-		for _, f := range objects(Params{Config: cfg, DB: r.DB})(t.Context()) {
+		for _, f := range checkObjectStore(Params{Config: cfg, DB: r.DB})(t.Context()) {
 			seen = append(seen, f.Check+" "+f.Level.String()+": "+f.Found)
 			if f.Level > doctor.OK && f.Do == "" {
 				t.Errorf("%+v does not say what to do", f)

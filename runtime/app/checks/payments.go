@@ -22,8 +22,8 @@ func billingDesk(p Params) (*desk.Service, error) {
 	return desk.New(p.DB, plans.New(p.DB, service), billing.StripeKey.Of(p.Config), billing.StripeURL.Of(p.Config), config.BaseURL.Of(p.Config))
 }
 
-// payments looks whether plans and prices agree, and whether usage is told in time.
-func payments(service *desk.Service) doctor.Check {
+// checkPayments looks whether plans and prices agree, and whether usage is told in time.
+func checkPayments(service *desk.Service) doctor.Check {
 	return func(ctx context.Context) []doctor.Finding {
 		const expected = "plans here and prices at the payment provider agree, and its events come here"
 		found, err := service.Check(ctx)

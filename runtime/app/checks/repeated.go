@@ -25,8 +25,8 @@ const (
 	lookSoon  = 10 * time.Minute // while something is wrong
 )
 
-// visits are the looks of a doctor at the service that it is part of.
-type visits struct {
+// periodicChecks are the looks of a doctor at the service that it is part of.
+type periodicChecks struct {
 	params Params
 	log    *slog.Logger
 	latest atomic.Pointer[doctor.Report]
@@ -39,17 +39,17 @@ func Repeated(modules []string) fx.Option {
 	return fx.Options(
 		fx.Supply(moduleNames(modules)),
 		fx.Provide(newVisits),
-		fx.Provide(fx.Annotate(func(v *visits) graph.Part {
+		fx.Provide(fx.Annotate(func(v *periodicChecks) graph.Part {
 			return graph.Part{Module: "accounts", Set: func(p *graph.Parts) { p.Doctor = v }}
 		}, fx.ResultTags(`group:"graph"`))),
-		module.Healths(func(v *visits) module.Health { return module.Health{Name: "doctor", Ask: v.condition} }),
+		module.Healths(func(v *periodicChecks) module.Health { return module.Health{Name: "doctor", Ask: v.condition} }),
 	)
 }
 
 type moduleNames []string
 
-func newVisits(lc fx.Lifecycle, modules moduleNames, cfg setting.Values, s *store.Store, resolver *dnsx.Resolver, reg prometheus.Registerer, workers *worker.Metrics, log *slog.Logger) (*visits, error) {
-	v := &visits{params: Params{Config: cfg, Resolver: resolver, DB: s.DB, Box: s.Box, Modules: modules}, log: log}
+func newVisits(lc fx.Lifecycle, modules moduleNames, cfg setting.Values, s *store.Store, resolver *dnsx.Resolver, reg prometheus.Registerer, workers *worker.Metrics, log *slog.Logger) (*periodicChecks, error) {
+	v := &periodicChecks{params: Params{Config: cfg, Resolver: resolver, DB: s.DB, Box: s.Box, Modules: modules}, log: log}
 	for _, level := range []doctor.Level{doctor.Warning, doctor.Error} {
 		gauge := prometheus.NewGaugeFunc(prometheus.GaugeOpts{Namespace: telemetry.Namespace, Name: "doctor_findings", Help: "What the checks of postrider doctor found at their latest look that is not well.",
 			ConstLabels: prometheus.Labels{"level": level.String()}}, func() float64 { return float64(v.count(level)) })
@@ -63,7 +63,7 @@ func newVisits(lc fx.Lifecycle, modules moduleNames, cfg setting.Values, s *stor
 }
 
 // Bad returns what the latest look found that is not well.
-func (v *visits) Bad() (all []graph.InstallationFinding) {
+func (v *periodicChecks) Bad() (all []graph.InstallationFinding) {
 	report := v.latest.Load()
 	if report == nil {
 		return nil
@@ -74,7 +74,7 @@ func (v *visits) Bad() (all []graph.InstallationFinding) {
 	return all
 }
 
-func (v *visits) count(l doctor.Level) int {
+func (v *periodicChecks) count(l doctor.Level) int {
 	report := v.latest.Load()
 	if report == nil {
 		return 0
@@ -82,7 +82,7 @@ func (v *visits) count(l doctor.Level) int {
 	return report.Count(l)
 }
 
-func (v *visits) step(ctx context.Context) (time.Duration, error) {
+func (v *periodicChecks) step(ctx context.Context) (time.Duration, error) {
 	d, err := New(ctx, v.params)
 	if err != nil {
 		return lookSoon, err
@@ -114,7 +114,7 @@ func (v *visits) step(ctx context.Context) (time.Duration, error) {
 }
 
 // condition is the line of GET /readyz. A finding takes nothing out of a load balancer.
-func (v *visits) condition(context.Context) (module.Condition, error) {
+func (v *periodicChecks) condition(context.Context) (module.Condition, error) {
 	report := v.latest.Load()
 	if report == nil {
 		return module.Condition{}, nil

@@ -29,13 +29,13 @@ func TestTheDoctorSpeaksAtTheStartAndOnReadyz(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	cfg, err := config.Load(setting.Serve, "mx1.example.com", setting.Texts{"POSTRIDER_BASE_URL": "https://mail.example.com", "POSTRIDER_MASTER_KEY": "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAE=",
+	cfg, err := config.Load(setting.Serve, "mx1.example.com", setting.RawValues{"POSTRIDER_BASE_URL": "https://mail.example.com", "POSTRIDER_MASTER_KEY": "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAE=",
 		"POSTRIDER_PUBLIC_ADDRESSES": "203.0.113.9", "DATABASE_URL": dbtest.URL(t), "POSTRIDER_DATA_DIR": t.TempDir()})
 	if err != nil {
 		t.Fatal(err)
 	}
 	var log bytes.Buffer
-	v := &visits{params: Params{Config: cfg, Resolver: resolver, DB: dbtest.New(t)}, log: slog.New(slog.NewTextHandler(&log, nil))}
+	v := &periodicChecks{params: Params{Config: cfg, Resolver: resolver, DB: dbtest.New(t)}, log: slog.New(slog.NewTextHandler(&log, nil))}
 	if c, err := v.condition(t.Context()); err != nil || c.Degraded || len(c.Figures) != 0 {
 		t.Errorf("before the first look the condition is %+v, %v, want nothing", c, err)
 	}
@@ -51,7 +51,7 @@ func TestTheDoctorSpeaksAtTheStartAndOnReadyz(t *testing.T) {
 		t.Errorf("after a second look the line stands %d times in the log (%v), want once", strings.Count(log.String(), line), err)
 	}
 	h := probes.New(probes.Params{DB: answering{}, Stored: func() time.Duration { return 0 }, Draining: &atomic.Bool{}, Logger: slog.New(slog.DiscardHandler),
-		Parts: []module.Health{{Name: "doctor", Ask: v.condition}}, Local: clientip.Direct})
+		Parts: []module.Health{{Name: "doctor", Ask: v.condition}}, Local: clientip.IsDirectLocalRequest})
 	for host, details := range map[string]bool{"127.0.0.1:8080": true, "mail.example.com": false} {
 		r := httptest.NewRequest("GET", "http://"+host+"/readyz", nil)
 		r.RemoteAddr = "127.0.0.1:5000"

@@ -13,9 +13,9 @@ import (
 	"github.com/postrider/postrider/runtime/work/node"
 )
 
-// sourcesAreSomewhere looks whether a process that lives can deliver from each source
+// checkSources looks whether a process that lives can deliver from each source
 // address that is in use.
-func sourcesAreSomewhere(d *db.DB, sources []*ent.Source) doctor.Check {
+func checkSources(d *db.DB, sources []*ent.Source) doctor.Check {
 	const expected = "a process that runs can deliver from every source address that is in use"
 	return func(ctx context.Context) []doctor.Finding {
 		list, err := node.Processes(ctx, d)

@@ -23,7 +23,7 @@ func TestSourcesThatNoProcessHasAreTold(t *testing.T) {
 	}
 	here, other := "here", "other"
 	sources := []*ent.Source{{Address: "198.51.100.7", Pool: source.PoolShared}, {Address: "198.51.100.8", Pool: source.PoolShared, Node: &here}}
-	look := func() []doctor.Finding { return sourcesAreSomewhere(d, sources)(t.Context()) }
+	look := func() []doctor.Finding { return checkSources(d, sources)(t.Context()) }
 	if got := look(); len(got) != 1 || got[0].Level != doctor.Skipped {
 		t.Errorf("without a process: %+v, want that it is skipped", got)
 	}

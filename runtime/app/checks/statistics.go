@@ -9,8 +9,8 @@ import (
 	"github.com/postrider/postrider/runtime/ops/doctor"
 )
 
-// counting checks how far statistics are behind the events.
-func counting(p Params) doctor.Check {
+// checkStatistics checks how far statistics are behind the events.
+func checkStatistics(p Params) doctor.Check {
 	return func(ctx context.Context) []doctor.Finding {
 		f := doctor.Finding{Check: "statistics.behind", Expected: fmt.Sprintf("no event waits for longer than %s to be counted", statistics.BehindLimit)}
 		is, err := statistics.Look(ctx, p.DB.SQL)

@@ -15,7 +15,7 @@ func TestDoctorReportsStatisticsThatAreBehind(t *testing.T) {
 	d := dbtest.New(t)
 	look := func(level doctor.Level, found string) {
 		t.Helper()
-		f := counting(Params{DB: d})(t.Context())[0]
+		f := checkStatistics(Params{DB: d})(t.Context())[0]
 		if f.Level != level || !strings.Contains(f.Found, found) || f.Level > doctor.OK && f.Do == "" {
 			t.Errorf("doctor reports %+v, want level %s and %q", f, level, found)
 		}

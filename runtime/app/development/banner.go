@@ -70,7 +70,7 @@ func (r Ready) print(w io.Writer, cfg setting.Values) error {
 	}
 	played := ""
 	if domains := playedConfig(cfg).Domains; r.InboxURL != nil && len(domains) > 0 {
-		played = "    failures   " + strings.Join(devinbox.Parts(), "@ ") + "@ at " + domains[0] + ", with +anything behind the name\n"
+		played = "    failures   " + strings.Join(devinbox.ScenarioAddresses(), "@ ") + "@ at " + domains[0] + ", with +anything behind the name\n"
 	}
 	inbox, smtp, received, signIn, domain := "(off)", "(off)", "(off)", "(off)", "your-verified-domain"
 	if r.Relay != nil {

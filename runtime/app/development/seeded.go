@@ -36,7 +36,7 @@ func (s *Seeded) take(r Ready, cfg setting.Values) {
 		out.Domain = *r.VerifiedDomain
 	}
 	if len(playedConfig(cfg).Domains) > 0 && r.InboxURL != nil {
-		out.Failures = devinbox.Parts()
+		out.Failures = devinbox.ScenarioAddresses()
 	}
 	s.latest.Store(out)
 }

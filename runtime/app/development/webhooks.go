@@ -30,6 +30,6 @@ var ReceivedWebhooks = fx.Options(
 	fx.Provide(
 		func(r Reach) hooks.Config { return hooks.Config{BaseURL: string(r)} },
 		module.Nearby[hooks.Signatures, webhooks.Service],
-		func(r Reach) webhooks.Brief { return webhooks.Brief(string(r) + hooks.Path + "/") },
+		func(r Reach) webhooks.BriefURLPrefix { return webhooks.BriefURLPrefix(string(r) + hooks.Path + "/") },
 	),
 )

@@ -46,7 +46,7 @@ func NewTLS(lc fx.Lifecycle, p tlsParams) (*TLS, error) {
 	case p.Keeper != nil:
 		names := Names(p.Config)
 		lc.Append(fx.StartHook(func() { p.Keeper.Obtain(names...) }))
-		return &TLS{config: &tls.Config{MinVersion: tls.VersionTLS12, GetCertificate: named(names, p.Keeper.TLS().GetCertificate)}}, nil
+		return &TLS{config: &tls.Config{MinVersion: tls.VersionTLS12, GetCertificate: matchNames(names, p.Keeper.TLS().GetCertificate)}}, nil
 	case p.Config.Mode == setting.Dev:
 		file := filepath.Join(config.DataDir.Of(p.Config), "smtp-certificate.pem")
 		if err := ensureSelfMade(file, Names(p.Config)); err != nil {
@@ -88,9 +88,9 @@ func Names(cfg setting.Values) []string {
 	return slices.Compact([]string{config.Hostname.Of(cfg), config.SMTPHost.Of(cfg)})
 }
 
-// named asks for a certificate of one of our names: mail servers mostly name none, and
+// matchNames asks for a certificate of one of our names: mail servers mostly name none, and
 // whatever else a handshake names is nobody's.
-func named(names []string, get func(*tls.ClientHelloInfo) (*tls.Certificate, error)) func(*tls.ClientHelloInfo) (*tls.Certificate, error) {
+func matchNames(names []string, get func(*tls.ClientHelloInfo) (*tls.Certificate, error)) func(*tls.ClientHelloInfo) (*tls.Certificate, error) {
 	return func(hello *tls.ClientHelloInfo) (*tls.Certificate, error) {
 		asked := *hello
 		if asked.ServerName = strings.ToLower(strings.TrimSuffix(hello.ServerName, ".")); !slices.Contains(names, asked.ServerName) {

@@ -55,7 +55,7 @@ func TestHandshakesGetACertificateOfOurNamesOnly(t *testing.T) {
 	t.Parallel()
 	for asked, want := range map[string]string{"": "mx.test", "evil.example": "mx.test", "SMTP.test.": "smtp.test", "smtp.test": "smtp.test"} {
 		var got string
-		get := named([]string{"mx.test", "smtp.test"}, func(h *tls.ClientHelloInfo) (*tls.Certificate, error) {
+		get := matchNames([]string{"mx.test", "smtp.test"}, func(h *tls.ClientHelloInfo) (*tls.Certificate, error) {
 			got = h.ServerName
 			return nil, nil //nolint:nilnil // only the name is looked at
 		})

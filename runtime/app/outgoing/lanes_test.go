@@ -16,7 +16,7 @@ import (
 	"github.com/postrider/postrider/runtime/mail/lane"
 )
 
-func scrape(reg *prometheus.Registry) string {
+func scrapeMetrics(reg *prometheus.Registry) string {
 	answer := httptest.NewRecorder()
 	promhttp.HandlerFor(reg, promhttp.HandlerOpts{}).ServeHTTP(answer, httptest.NewRequest("GET", "/metrics", http.NoBody))
 	return answer.Body.String()
@@ -25,7 +25,7 @@ func scrape(reg *prometheus.Registry) string {
 // attempts finds how many deliveries the metrics count for a lane; -1: it is not named.
 func attempts(t *testing.T, reg *prometheus.Registry, name string) float64 {
 	t.Helper()
-	for line := range strings.Lines(scrape(reg)) {
+	for line := range strings.Lines(scrapeMetrics(reg)) {
 		labels, value, _ := strings.Cut(strings.TrimSpace(line), "} ")
 		if !strings.HasPrefix(labels, "postrider_lane_attempts_total{") || !strings.Contains(labels, `lane="`+name+`"`) || !strings.Contains(labels, `result="delivered"`) {
 			continue
@@ -48,7 +48,7 @@ func TestLaneMetricsNameTheBusiestAndSumTheRest(t *testing.T) {
 	states = append(states, lane.State{Name: "provisional.test", Provisional: true, Window: 3, Reserved: 2})
 	reg := prometheus.NewRegistry()
 	reg.MustRegister(newLaneMetrics(func() []lane.State { return append([]lane.State(nil), states...) }))
-	if n := strings.Count(scrape(reg), "postrider_lane_window{"); n != 201 {
+	if n := strings.Count(scrapeMetrics(reg), "postrider_lane_window{"); n != 201 {
 		t.Errorf("%d lanes are named", n)
 	}
 	if a, b := attempts(t, reg, "mx199.test"), attempts(t, reg, "mx200.test"); a != 801 || b != -1 {

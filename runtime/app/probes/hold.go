@@ -16,7 +16,7 @@ import (
 var Hold = fx.Options(
 	module.Healths(func(n *node.Node) module.Health {
 		return module.Health{Name: "delivery", Ask: func(context.Context) (module.Condition, error) {
-			held := n.Held()
+			held := n.CurrentHold()
 			if held == nil {
 				return module.Condition{}, nil
 			}
@@ -26,7 +26,7 @@ var Hold = fx.Options(
 	fx.Invoke(func(n *node.Node, registry prometheus.Registerer) error {
 		return registry.Register(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "postrider_delivery_held",
 			Help: "1 while the whole installation is held and nothing leaves it (postrider hold), else 0."}, func() float64 {
-			if n.Held() != nil {
+			if n.CurrentHold() != nil {
 				return 1
 			}
 			return 0

@@ -37,12 +37,12 @@ func gaugeQueue(q *queue.Service, registry prometheus.Registerer) error {
 	if err := registry.Register(queueDepth{q}); err != nil {
 		return err
 	}
-	late := gauge("postrider_queue_late_seconds", "How long the oldest recipient has been due that nobody has begun to deliver to; held ones and those that wait for a lane are left out.",
+	late := registerGauge("postrider_queue_late_seconds", "How long the oldest recipient has been due that nobody has begun to deliver to; held ones and those that wait for a lane are left out.",
 		func(ctx context.Context) (float64, error) {
 			late, err := q.Late(ctx)
 			return late.Seconds(), err
 		})
-	unknown := gauge("postrider_attempts_unknown", "Attempts of the last 24 hours without a known result, up to 100,000. Each of their recipients may have received the email twice. It describes the database: use the maximum across processes.",
+	unknown := registerGauge("postrider_attempts_unknown", "Attempts of the last 24 hours without a known result, up to 100,000. Each of their recipients may have received the email twice. It describes the database: use the maximum across processes.",
 		func(ctx context.Context) (float64, error) {
 			n, err := q.CountUnknown(ctx)
 			return float64(n), err
@@ -50,8 +50,8 @@ func gaugeQueue(q *queue.Service, registry prometheus.Registerer) error {
 	return errors.Join(registry.Register(late), registry.Register(unknown))
 }
 
-// gauge returns a gauge that is not a number while the database does not answer.
-func gauge(name, help string, ask func(ctx context.Context) (float64, error)) prometheus.GaugeFunc {
+// registerGauge returns a registerGauge that is not a number while the database does not answer.
+func registerGauge(name, help string, ask func(ctx context.Context) (float64, error)) prometheus.GaugeFunc {
 	return prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: name, Help: help}, func() float64 {
 		ctx, cancel := context.WithTimeout(context.Background(), readyTimeout)
 		defer cancel()

@@ -24,7 +24,7 @@ func Replica(set bool) fx.Option {
 		}),
 		module.Healths(func(s *store.Store) module.Health {
 			return module.Health{Name: "replica", Ask: func(context.Context) (module.Condition, error) {
-				if why := s.Replica.Standing().PassedOver; why != "" {
+				if why := s.Replica.Status().PassedOver; why != "" {
 					return module.Condition{Degraded: true, Details: []string{"the primary answers lists, search and statistics: " + why}}, nil
 				}
 				return module.Condition{}, nil

@@ -60,16 +60,16 @@ func newTable(maxWeight int, ttl time.Duration, sliding bool, loadTimeout time.D
 func (t *table) lookup(key any) (any, bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return t.find(key, time.Now())
+	return t.lookupLocked(key, time.Now())
 }
 
-// find returns a value that has not expired. The caller holds the lock.
-func (t *table) find(key any, now time.Time) (any, bool) {
+// lookupLocked returns a value that has not expired. The caller holds the lock.
+func (t *table) lookupLocked(key any, now time.Time) (any, bool) {
 	e, ok := t.lru.Get(key)
 	switch {
 	case !ok:
 		return nil, false
-	case e.expired(now):
+	case e.isExpired(now):
 		t.lru.Remove(key)
 		return nil, false
 	case t.sliding:
@@ -89,7 +89,7 @@ func (t *table) load(ctx context.Context, keys []any, loader func(context.Contex
 
 	t.mu.Lock()
 	for _, key := range keys {
-		if value, ok := t.find(key, now); ok {
+		if value, ok := t.lookupLocked(key, now); ok {
 			found[key] = value
 			continue
 		}
@@ -110,7 +110,7 @@ func (t *table) load(ctx context.Context, keys []any, loader func(context.Contex
 	// The caller's own load comes first, so that two callers waiting for each other's keys both make
 	// progress.
 	if own != nil {
-		t.run(ctx, own, missing, loader, now)
+		t.runLoader(ctx, own, missing, loader, now)
 		if own.err != nil {
 			return nil, own.err
 		}
@@ -136,8 +136,8 @@ func (t *table) load(ctx context.Context, keys []any, loader func(context.Contex
 	return found, nil
 }
 
-// run calls the loader and stores the values of keys that were not changed in the meantime.
-func (t *table) run(ctx context.Context, own *load, keys []any, loader func(context.Context, []any) (map[any]any, error), began time.Time) {
+// runLoader calls the loader and stores the values of keys that were not changed in the meantime.
+func (t *table) runLoader(ctx context.Context, own *load, keys []any, loader func(context.Context, []any) (map[any]any, error), began time.Time) {
 	ctx = context.WithoutCancel(ctx)
 	if t.loadTimeout > 0 {
 		var cancel context.CancelFunc
@@ -152,7 +152,7 @@ func (t *table) run(ctx context.Context, own *load, keys []any, loader func(cont
 			}
 			delete(t.loads, key)
 			if value, ok := own.values[key]; ok && own.err == nil {
-				t.store(key, value, began)
+				t.storeLocked(key, value, began)
 			}
 		}
 		t.mu.Unlock()
@@ -165,7 +165,7 @@ func (t *table) set(key, value any) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	delete(t.loads, key)
-	t.store(key, value, time.Now())
+	t.storeLocked(key, value, time.Now())
 }
 
 func (t *table) remove(key any) {
@@ -182,9 +182,9 @@ func (t *table) clear() {
 	t.lru.Purge()
 }
 
-// store stores a value whose lifetime started at began. The caller holds the lock. An entry that exceeds
+// storeLocked stores a value whose lifetime started at began. The caller holds the lock. An entry that exceeds
 // the bound on its own is not stored.
-func (t *table) store(key, value any, began time.Time) {
+func (t *table) storeLocked(key, value any, began time.Time) {
 	t.lru.Remove(key)
 	e := &entry{value: value, weight: 1}
 	if t.weigh != nil {
@@ -198,7 +198,7 @@ func (t *table) store(key, value any, began time.Time) {
 		e.expires = began.Add(ttl)
 	}
 	now := time.Now()
-	if e.weight > t.max || e.expired(now) {
+	if e.weight > t.max || e.isExpired(now) {
 		return
 	}
 	t.evictExpired(now)
@@ -207,20 +207,20 @@ func (t *table) store(key, value any, began time.Time) {
 	}
 	t.lru.Add(key, e)
 	t.weight += e.weight
-	t.arm(now)
+	t.scheduleSweep(now)
 }
 
-func (e *entry) expired(now time.Time) bool { return !e.expires.IsZero() && !now.Before(e.expires) }
+func (e *entry) isExpired(now time.Time) bool { return !e.expires.IsZero() && !now.Before(e.expires) }
 
 // evictExpired removes expired entries from the end of the LRU order.
 func (t *table) evictExpired(now time.Time) {
-	for _, oldest, ok := t.lru.GetOldest(); ok && oldest.expired(now); _, oldest, ok = t.lru.GetOldest() {
+	for _, oldest, ok := t.lru.GetOldest(); ok && oldest.isExpired(now); _, oldest, ok = t.lru.GetOldest() {
 		t.lru.RemoveOldest()
 	}
 }
 
-// arm schedules the removal of the least recently used entry for when it expires.
-func (t *table) arm(now time.Time) {
+// scheduleSweep schedules the removal of the least recently used entry for when it expires.
+func (t *table) scheduleSweep(now time.Time) {
 	_, oldest, ok := t.lru.GetOldest()
 	if t.armed || !ok || oldest.expires.IsZero() {
 		return
@@ -228,17 +228,17 @@ func (t *table) arm(now time.Time) {
 	t.armed = true
 	wait := max(oldest.expires.Sub(now), sweepPause)
 	if t.sweeper == nil {
-		t.sweeper = time.AfterFunc(wait, t.sweep)
+		t.sweeper = time.AfterFunc(wait, t.removeExpired)
 		return
 	}
 	t.sweeper.Reset(wait)
 }
 
-func (t *table) sweep() {
+func (t *table) removeExpired() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	now := time.Now()
 	t.armed = false
 	t.evictExpired(now)
-	t.arm(now)
+	t.scheduleSweep(now)
 }

@@ -11,11 +11,11 @@ import (
 // ahead is how far this machine's clock is ahead of the shared one.
 var ahead atomic.Int64
 
-// Correct sets how far this machine's clock is ahead of the shared one; negative if it is behind.
-func Correct(by time.Duration) { ahead.Store(int64(by)) }
+// SetOffset sets how far this machine's clock is ahead of the shared one; negative if it is behind.
+func SetOffset(by time.Duration) { ahead.Store(int64(by)) }
 
-// Ahead returns the value set by Correct.
-func Ahead() time.Duration { return time.Duration(ahead.Load()) }
+// Offset returns the value set by Correct.
+func Offset() time.Duration { return time.Duration(ahead.Load()) }
 
 // Now returns the shared time. Use it for times that are stored or that clients send. Use time.Now for
 // measuring and signing.

@@ -30,12 +30,12 @@ const Patience = 2 * time.Minute
 // true once it holds.
 func Eventually(t testing.TB, what string, holds func() bool) {
 	t.Helper()
-	Within(t, Patience, what, holds)
+	EventuallyWithin(t, Patience, what, holds)
 }
 
-// Within is Eventually with a limit for conditions that may take longer than Patience; it never waits less
+// EventuallyWithin is Eventually with a limit for conditions that may take longer than Patience; it never waits less
 // than Patience.
-func Within(t testing.TB, limit time.Duration, what string, holds func() bool) {
+func EventuallyWithin(t testing.TB, limit time.Duration, what string, holds func() bool) {
 	t.Helper()
 	limit = max(limit, Patience)
 	for begin := time.Now(); ; {

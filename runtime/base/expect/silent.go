@@ -10,9 +10,9 @@ import (
 	"time"
 )
 
-// Deaf returns a loopback port that accepts connections and never answers. It counts the connections in
+// SilentPort returns a loopback port that accepts connections and never answers. It counts the connections in
 // met.
-func Deaf(t testing.TB, met *atomic.Int64) (port string) {
+func SilentPort(t testing.TB, met *atomic.Int64) (port string) {
 	t.Helper()
 	listener, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	if err != nil {
@@ -48,15 +48,15 @@ func Deaf(t testing.TB, met *atomic.Int64) (port string) {
 	return port
 }
 
-// Unplugged returns a loopback port that does not accept connections: its backlog is full, and the kernel
+// UnreachablePort returns a loopback port that does not accept connections: its backlog is full, and the kernel
 // drops further packets. The test is skipped where the system does not support this.
-func Unplugged(t testing.TB) (port string) {
+func UnreachablePort(t testing.TB) (port string) {
 	t.Helper()
 	fd, err := syscall.Socket(syscall.AF_INET, syscall.SOCK_STREAM, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { closed(t, syscall.Close(fd)) })
+	t.Cleanup(func() { checkClose(t, syscall.Close(fd)) })
 	if err := errors.Join(syscall.Bind(fd, &syscall.SockaddrInet4{Addr: [4]byte{127, 0, 0, 1}}), syscall.Listen(fd, 0)); err != nil {
 		t.Fatal(err)
 	}
@@ -69,7 +69,7 @@ func Unplugged(t testing.TB) (port string) {
 		conn, err := (&net.Dialer{Timeout: 300 * time.Millisecond}).DialContext(t.Context(), "tcp", "127.0.0.1:"+port)
 		if err == nil {
 			taken, dropped = taken+1, 0
-			t.Cleanup(func() { closed(t, conn.Close()) })
+			t.Cleanup(func() { checkClose(t, conn.Close()) })
 			continue
 		}
 		if dropped++; dropped == 3 { // a single drop may be due to a stall of this process
@@ -80,7 +80,7 @@ func Unplugged(t testing.TB) (port string) {
 	return ""
 }
 
-func closed(t testing.TB, err error) {
+func checkClose(t testing.TB, err error) {
 	t.Helper()
 	if err != nil {
 		t.Error(err)

@@ -7,9 +7,9 @@ import (
 	"time"
 )
 
-// Work returns the processor time that f takes in its own goroutine. Load from other processes and stalls
+// MeasureCPU returns the processor time that f takes in its own goroutine. Load from other processes and stalls
 // of the machine do not count.
-func Work(t testing.TB, f func()) time.Duration {
+func MeasureCPU(t testing.TB, f func()) time.Duration {
 	t.Helper()
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()

@@ -14,22 +14,22 @@ import (
 	"github.com/lib/pq/pqerror"
 )
 
-// IsDatabaseAway reports whether an error means that the database cannot work right now: it is down,
+// IsDatabaseUnavailable reports whether an error means that the database cannot work right now: it is down,
 // frozen, full, read-only, overloaded or shutting down, or the connection or transaction ended early. The
 // statement itself was not at fault, so nothing was stored and the work can be retried. An *Error is judged
 // by its kind alone: for example, a lock that another request holds is a conflict of that request and says
 // nothing about other work.
-func IsDatabaseAway(err error) bool {
+func IsDatabaseUnavailable(err error) bool {
 	if err == nil {
 		return false
 	}
 	var known *Error
 	if errors.As(err, &known) {
-		return known.Kind == Away
+		return known.Kind == Unavailable
 	}
 	var server *pq.Error
 	if errors.As(err, &server) {
-		return isServerAway(server)
+		return isServerUnavailable(server)
 	}
 	var network net.Error
 	var system *net.OpError
@@ -99,7 +99,7 @@ var awayCodes = map[pqerror.Code]bool{
 	pqerror.TransactionTimeout:              true, // 25P04
 }
 
-func isServerAway(err *pq.Error) bool {
+func isServerUnavailable(err *pq.Error) bool {
 	return awayClasses[err.Code.Class()] || awayCodes[err.Code] || isOutOfTransactionIDs(err)
 }
 

@@ -31,12 +31,12 @@ func TestEachClassOfSQLStateIsAnOutageOrADefect(t *testing.T) {
 		"72": outage, "F0": outage, "HV": defect, "P0": defect, "XX": outage,
 	} {
 		err := fmt.Errorf("store: %w", &pq.Error{Code: pqerror.Code(class + "000")})
-		if got := fault.IsDatabaseAway(err); got != want {
+		if got := fault.IsDatabaseUnavailable(err); got != want {
 			t.Errorf("class %s (%s) is taken for an outage: %t, want %t", class, class.Name(), got, want)
 		}
 		wantKind := fault.Internal
 		if want {
-			wantKind = fault.Away
+			wantKind = fault.Unavailable
 		}
 		if got := fault.From(err); got.Kind != wantKind || want && got.RetryAfter <= 0 {
 			t.Errorf("class %s is answered as kind %d with Retry-After %s, want kind %d", class, got.Kind, got.RetryAfter, wantKind)
@@ -69,7 +69,7 @@ func TestCodesOfSQLStateThatAreOutages(t *testing.T) {
 		"a column that does not exist":               {&pq.Error{Code: "42703"}, false},
 		"a table that may not be read":               {&pq.Error{Code: "42501"}, false},
 	} {
-		if got := fault.IsDatabaseAway(c.err); got != c.want {
+		if got := fault.IsDatabaseUnavailable(c.err); got != c.want {
 			t.Errorf("%s (%s) is taken for an outage: %t, want %t", name, c.err.Code, got, c.want)
 		}
 	}
@@ -104,12 +104,12 @@ func TestErrorsOfConnectionsAreOutages(t *testing.T) {
 		"no such host":                               dial(&net.DNSError{Err: "no such host", Name: "db1"}),
 		"a connection that could not be opened":      dial(x509.UnknownAuthorityError{}),
 	} {
-		if !fault.IsDatabaseAway(fmt.Errorf("commit: %w", err)) {
+		if !fault.IsDatabaseUnavailable(fmt.Errorf("commit: %w", err)) {
 			t.Errorf("%s (%v) is taken for a defect, want an outage", name, err)
 		}
 	}
 	for name, err := range map[string]error{"no row": sql.ErrNoRows, "a caller that has left": context.Canceled, "anything else": errors.New("boom")} {
-		if fault.IsDatabaseAway(err) {
+		if fault.IsDatabaseUnavailable(err) {
 			t.Errorf("%s (%v) is taken for an outage", name, err)
 		}
 	}

@@ -22,7 +22,7 @@ func ExampleFields() {
 
 // An edge asks for the kind of an error and answers in its own words.
 func ExampleKindOf() {
-	err := fmt.Errorf("send: %w", fault.Missing("email", "msg_1"))
+	err := fmt.Errorf("send: %w", fault.NoSuch("email", "msg_1"))
 	fmt.Println(fault.KindOf(err) == fault.NotFound)
 	// Output: true
 }

@@ -30,7 +30,7 @@ const (
 	TooLarge                 // 413: body or message too large
 	Limit                    // 429: plan cap or rate limit
 	Upstream                 // 502: an external service that the request needs refused it
-	Away                     // 503: cannot be stored durably right now, retry
+	Unavailable              // 503: cannot be stored durably right now, retry
 )
 
 // The error codes of the public contract.
@@ -90,8 +90,8 @@ func (e *Error) Error() string {
 // Unwrap returns the cause, which is logged and never shown to clients.
 func (e *Error) Unwrap() error { return e.cause }
 
-// Because attaches the cause for the log.
-func (e *Error) Because(cause error) *Error {
+// WithCause attaches the cause for the log.
+func (e *Error) WithCause(cause error) *Error {
 	e.cause = cause
 	return e
 }
@@ -118,8 +118,8 @@ func (f Fields) Add(path, format string, args ...any) {
 	}
 }
 
-// Texts rejects values, by field, that PostgreSQL cannot store: NUL characters and invalid UTF-8.
-func Texts(values map[string]string) error {
+// CheckTexts rejects values, by field, that PostgreSQL cannot store: NUL characters and invalid UTF-8.
+func CheckTexts(values map[string]string) error {
 	wrong := Fields{}
 	for name, value := range values {
 		if strings.ContainsRune(value, 0) || !utf8.ValidString(value) {
@@ -165,8 +165,8 @@ func Forbiddenf(code, format string, args ...any) *Error {
 	return &Error{Kind: Forbidden, Code: code, Message: fmt.Sprintf(format, args...)}
 }
 
-// Missing reports that the account has no such resource, whether or not another account has it.
-func Missing(resource, id string) *Error {
+// NoSuch reports that the account has no such resource, whether or not another account has it.
+func NoSuch(resource, id string) *Error {
 	return &Error{Kind: NotFound, Code: CodeNotFound, Message: fmt.Sprintf("No such %s: %s", resource, id)}
 }
 
@@ -179,27 +179,27 @@ func Conflictf(code, format string, args ...any) *Error {
 // seconds while the database is down; the sixth is left for writing the response.
 const AnswerWithin = 5 * time.Second
 
-// Unavailable reports that nothing can be stored right now.
-func Unavailable(cause error) *Error {
-	return &Error{Kind: Away, Code: CodeUnavailable, RetryAfter: 5 * time.Second, cause: cause,
+// DatabaseUnavailable reports that nothing can be stored right now.
+func DatabaseUnavailable(cause error) *Error {
+	return &Error{Kind: Unavailable, Code: CodeUnavailable, RetryAfter: 5 * time.Second, cause: cause,
 		Message: "The service cannot reach its storage right now; try again, and repeat a write with the same Idempotency-Key"}
 }
 
 // BodyUnavailable returns the error for an email body that the object store does not deliver.
 func BodyUnavailable(cause error) *Error {
-	return &Error{Kind: Away, Code: CodeBodyUnavailable, RetryAfter: 5 * time.Second, cause: fmt.Errorf("object store: %w", cause),
+	return &Error{Kind: Unavailable, Code: CodeBodyUnavailable, RetryAfter: 5 * time.Second, cause: fmt.Errorf("object store: %w", cause),
 		Message: "The email body is temporarily unavailable, because the object store does not respond. Retry in 5 seconds"}
 }
 
-// Crowded asks the client to retry after a wait, because too many requests are being served right now.
-func Crowded(wait time.Duration) *Error {
-	return &Error{Kind: Away, Code: CodeUnavailable, RetryAfter: wait, Message: "Too many ask for this right now; try again in a moment"}
+// Overloaded asks the client to retry after a wait, because too many requests are being served right now.
+func Overloaded(wait time.Duration) *Error {
+	return &Error{Kind: Unavailable, Code: CodeUnavailable, RetryAfter: wait, Message: "Too many ask for this right now; try again in a moment"}
 }
 
-// OrAway returns Unavailable if err means that the database is away, and err itself otherwise.
-func OrAway(err error) error {
-	if IsDatabaseAway(err) {
-		return Unavailable(err)
+// OrUnavailable returns Unavailable if err means that the database is away, and err itself otherwise.
+func OrUnavailable(err error) error {
+	if IsDatabaseUnavailable(err) {
+		return DatabaseUnavailable(err)
 	}
 	return err
 }
@@ -212,9 +212,9 @@ func Wrap(doing string, err error) error {
 	return fmt.Errorf("%s: %w", doing, err)
 }
 
-// WholeSeconds formats a wait for Retry-After and similar headers. It rounds up, because a client that
+// FormatSeconds formats a wait for Retry-After and similar headers. It rounds up, because a client that
 // returns too early is refused again.
-func WholeSeconds(wait time.Duration) string {
+func FormatSeconds(wait time.Duration) string {
 	return strconv.FormatInt(int64((wait+time.Second-1)/time.Second), 10)
 }
 
@@ -225,8 +225,8 @@ func From(err error) *Error {
 	switch {
 	case errors.As(err, &known):
 		return known
-	case IsDatabaseAway(err):
-		return Unavailable(err)
+	case IsDatabaseUnavailable(err):
+		return DatabaseUnavailable(err)
 	default:
 		return &Error{Kind: Internal, Message: "Internal error", cause: err}
 	}

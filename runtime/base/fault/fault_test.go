@@ -14,7 +14,7 @@ import (
 func TestWaitsAreRoundedUpToWholeSeconds(t *testing.T) {
 	t.Parallel()
 	for wait, want := range map[time.Duration]string{0: "0", 1: "1", time.Second - 1: "1", time.Second: "1", time.Second + 1: "2", time.Hour: "3600"} {
-		if got := fault.WholeSeconds(wait); got != want {
+		if got := fault.FormatSeconds(wait); got != want {
 			t.Errorf("%s is said as %s, want %s", wait, got, want)
 		}
 	}
@@ -30,11 +30,11 @@ func TestAFaultIsAwayByItsKindAndNotByItsCause(t *testing.T) {
 		want bool
 	}{
 		"a lock that is held, as the server says it": {held, true},
-		"a conflict because of it":                   {fault.Conflictf(fault.CodeIdempotencyInProgress, "still running").Because(held), false},
-		"the conflict, wrapped":                      {fmt.Errorf("store: %w", fault.Conflictf(fault.CodeConflict, "no").Because(held)), false},
-		"a refusal of storage, whatever the cause":   {fault.Unavailable(errors.New("shutting down")), true},
+		"a conflict because of it":                   {fault.Conflictf(fault.CodeIdempotencyInProgress, "still running").WithCause(held), false},
+		"the conflict, wrapped":                      {fmt.Errorf("store: %w", fault.Conflictf(fault.CodeConflict, "no").WithCause(held)), false},
+		"a refusal of storage, whatever the cause":   {fault.DatabaseUnavailable(errors.New("shutting down")), true},
 	} {
-		if got := fault.IsDatabaseAway(c.err); got != c.want {
+		if got := fault.IsDatabaseUnavailable(c.err); got != c.want {
 			t.Errorf("IsDatabaseAway of %s is %v, want %v", name, got, c.want)
 		}
 	}

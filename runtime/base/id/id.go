@@ -67,7 +67,7 @@ func New(p Prefix) string {
 // newV7 uses the time that all processes share, so that ids of several machines are in order of time.
 func newV7() []byte {
 	u := uuid.Must(uuid.NewV7())
-	if by := clock.Ahead(); by != 0 {
+	if by := clock.Offset(); by != 0 {
 		setMilliseconds(&u, milliseconds(u[:])-by.Milliseconds())
 	}
 	return u[:]

@@ -40,9 +40,9 @@ func TestTimeIsTheInverseOfSince(t *testing.T) {
 
 // Not parallel: the correction is one for the whole process.
 func TestAWrongClockIsCorrected(t *testing.T) {
-	defer clock.Correct(0)
+	defer clock.SetOffset(0)
 	for _, by := range []time.Duration{time.Hour, -time.Hour} {
-		clock.Correct(by)
+		clock.SetOffset(by)
 		before := time.Now().Truncate(time.Millisecond).Add(-by)
 		if now := clock.Now(); now.Before(before) || now.After(time.Now().Add(-by)) {
 			t.Errorf("with a clock that is %s ahead it is %s, want about %s", by, now, before)

@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// Arrival defines how a content is read from a connection.
-type Arrival struct {
+// Upload defines how a content is read from a connection.
+type Upload struct {
 	From  io.Reader
 	Limit int64 // maximum number of bytes
 	Size  int64 // as declared by the client, -1 if undeclared; memory is only allocated for bytes that have arrived
@@ -25,16 +25,16 @@ type Arrival struct {
 // firstPiece is the amount of memory allocated before any bytes have arrived.
 const firstPiece = 16 << 10
 
-// Arrive reads all of From. The errors are ErrTooLarge, ErrSlow, those of Append, and those of From, which
+// Receive reads all of From. The errors are ErrTooLarge, ErrSlow, those of Append, and those of From, which
 // include io.ErrUnexpectedEOF if fewer bytes arrived than declared.
-func (c *Content) Arrive(ctx context.Context, a Arrival) error {
-	in := arrival{Arrival: a, content: c, meter: NewMeter(c.budget.floor), end: time.Now().Add(a.Within)}
-	c.Cut(a.Cut)
-	err := in.read(ctx)
-	if cut := c.Uncut(); cut != nil {
+func (c *Content) Receive(ctx context.Context, a Upload) error {
+	in := upload{Upload: a, content: c, meter: NewMeter(c.budget.floor), end: time.Now().Add(a.Within)}
+	c.AllowCut(a.Cut)
+	err := in.readAll(ctx)
+	if cut := c.DisallowCut(); cut != nil {
 		err = cut
 	}
-	c.Whole()
+	c.Finish()
 	switch {
 	case errors.Is(err, os.ErrDeadlineExceeded):
 		c.budget.slow.Add(1)
@@ -45,8 +45,8 @@ func (c *Content) Arrive(ctx context.Context, a Arrival) error {
 	return err
 }
 
-type arrival struct {
-	Arrival
+type upload struct {
+	Upload
 
 	content *Content
 	meter   Meter
@@ -54,15 +54,15 @@ type arrival struct {
 	limit   time.Time // the deadline that is set
 }
 
-func (a *arrival) read(ctx context.Context) error {
-	err := a.small()
+func (a *upload) readAll(ctx context.Context) error {
+	err := a.readIntoMemory()
 	if !errors.Is(err, errSpill) {
 		return ignoreEOF(err)
 	}
 	piece := pieces.Get().(*[]byte) //nolint:forcetypeassert // the pool has no others
 	defer pieces.Put(piece)
 	for {
-		n, err := a.next(*piece)
+		n, err := a.readNext(*piece)
 		if a.content.size+int64(n) > a.Limit {
 			return ErrTooLarge
 		}
@@ -71,7 +71,7 @@ func (a *arrival) read(ctx context.Context) error {
 			if err := a.content.Append(ctx, (*piece)[:n]); err != nil {
 				return err
 			}
-			a.content.Moved(n)
+			a.content.CountMoved(n)
 			if time.Since(began) > 100*time.Millisecond { // not the client's fault
 				a.limit = time.Time{}
 			}
@@ -86,21 +86,21 @@ var pieces = sync.Pool{New: func() any { b := make([]byte, 16<<10); return &b }}
 
 var errSpill = errors.New("it goes on in the spool")
 
-// small reads into memory, as long as there is room.
-func (a *arrival) small() error {
+// readIntoMemory reads into memory, as long as there is room.
+func (a *upload) readIntoMemory() error {
 	c := a.content
-	first := min(firstPiece, c.terms.Small)
+	first := min(firstPiece, c.terms.MaxMemory)
 	if a.Size >= 0 {
 		first = min(first, a.Size+1)
 	}
-	if first <= 0 || !c.grow(int(first)) {
+	if first <= 0 || !c.growMemory(int(first)) {
 		return errSpill
 	}
 	for {
-		if len(c.memory) == cap(c.memory) && (c.size >= c.terms.Small || !c.grow(1)) {
+		if len(c.memory) == cap(c.memory) && (c.size >= c.terms.MaxMemory || !c.growMemory(1)) {
 			return errSpill
 		}
-		n, err := a.next(c.memory[len(c.memory):cap(c.memory)])
+		n, err := a.readNext(c.memory[len(c.memory):cap(c.memory)])
 		c.memory = c.memory[:len(c.memory)+n]
 		c.size += int64(n)
 		switch {
@@ -114,13 +114,13 @@ func (a *arrival) small() error {
 	}
 }
 
-// next reads once, for no longer than the pace allows.
-func (a *arrival) next(b []byte) (int, error) {
+// readNext reads once, for no longer than the pace allows.
+func (a *upload) readNext(b []byte) (int, error) {
 	if a.Deadline == nil {
 		return a.From.Read(b)
 	}
 	now := time.Now()
-	if limit := a.meter.Left(); a.limit.IsZero() || a.meter.moved == 0 && a.meter.left == a.meter.pace.Within {
+	if limit := a.meter.Left(); a.limit.IsZero() || a.meter.moved == 0 && a.meter.left == a.meter.pace.Period {
 		a.limit = now.Add(limit)
 		if a.end.Before(a.limit) {
 			a.limit = a.end

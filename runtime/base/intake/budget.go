@@ -40,7 +40,7 @@ type Config struct {
 
 	Arriving, Working, Bodies, Reads int64         // for tests
 	Connections                      int64         // for tests
-	Floor                            Pace          // for tests
+	MinRate                          Rate          // for tests
 	Patience                         time.Duration // for tests: how long requests wait for room
 	Grace                            time.Duration // for tests: how long a newcomer waits before another holder is ended
 }
@@ -57,7 +57,7 @@ type Budget struct {
 	large       [ways]atomic.Uint64 // responses of more than a few KB
 	connections int
 
-	floor                                   Pace
+	floor                                   Rate
 	patience                                time.Duration
 	arriving, working, spool, bodies, reads *Pool
 }
@@ -83,16 +83,16 @@ func New(c Config) (*Budget, error) {
 	orElse(&c.Working, memory/workingPart)
 	orElse(&c.Bodies, c.Connections)
 	orElse(&c.Reads, readsSize)
-	if c.Floor == (Pace{}) {
-		c.Floor = Floor
+	if c.MinRate == (Rate{}) {
+		c.MinRate = Floor
 	}
 	if c.Patience == 0 {
 		c.Patience = callerPatience
 	}
-	if err := prepare(c.Dir); err != nil {
+	if err := prepareFolder(c.Dir); err != nil {
 		return nil, err
 	}
-	b := &Budget{dir: c.Dir, log: c.Logger, floor: c.Floor, patience: c.Patience, arriving: NewPool(c.Arriving), working: NewPool(c.Working), spool: NewPool(c.Spool),
+	b := &Budget{dir: c.Dir, log: c.Logger, floor: c.MinRate, patience: c.Patience, arriving: NewPool(c.Arriving), working: NewPool(c.Working), spool: NewPool(c.Spool),
 		bodies: NewPool(c.Bodies), reads: NewPool(c.Reads), connections: int(c.Connections)}
 	if c.Grace > 0 {
 		b.spool.grace = c.Grace
@@ -104,25 +104,25 @@ func New(c Config) (*Budget, error) {
 // HTTP/2 streams.
 func (b *Budget) Connections() int { return b.connections }
 
-// Pace returns the minimum speed of clients.
-func (b *Budget) Pace() Pace { return b.floor }
+// MinRate returns the minimum speed of clients.
+func (b *Budget) MinRate() Rate { return b.floor }
 
 // CountRefused counts a connection or a request that was rejected for lack of a place.
 func (b *Budget) CountRefused() { b.refused.Add(1) }
 
-// Work waits for the memory to process a large content that has arrived completely. The work must not wait
+// AcquireWork waits for the memory to process a large content that has arrived completely. The work must not wait
 // for a client or for DNS: its duration depends on this process alone. Call release once at most. The
 // errors are those of Pool.Take.
-func (b *Budget) Work(ctx context.Context, o Owner, octets int64, patience time.Duration) (release func(), err error) {
+func (b *Budget) AcquireWork(ctx context.Context, o Tenant, octets int64, patience time.Duration) (release func(), err error) {
 	return b.working.Take(ctx, o, octets, patience)
 }
 
-// Body waits for a place for an HTTP body that is about to arrive.
-func (b *Budget) Body(ctx context.Context, o Owner, patience time.Duration) (release func(), err error) {
+// AcquireBody waits for a place for an HTTP body that is about to arrive.
+func (b *Budget) AcquireBody(ctx context.Context, o Tenant, patience time.Duration) (release func(), err error) {
 	return b.bodies.Take(ctx, o, 1, patience)
 }
 
-// Read waits for a place to read a large content from the database.
-func (b *Budget) Read(ctx context.Context, o Owner, patience time.Duration) (release func(), err error) {
+// AcquireRead waits for a place to read a large content from the database.
+func (b *Budget) AcquireRead(ctx context.Context, o Tenant, patience time.Duration) (release func(), err error) {
 	return b.reads.Take(ctx, o, 1, patience)
 }

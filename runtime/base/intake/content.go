@@ -26,17 +26,17 @@ type Content struct {
 
 // Terms define how a content is held.
 type Terms struct {
-	Owner    Owner
-	Small    int64         // bytes that may be held in memory
-	Most     int64         // upper bound of the size
-	Patience time.Duration // how long to wait for room in the spool
+	Tenant    Tenant
+	MaxMemory int64         // bytes that may be held in memory
+	MaxSize   int64         // upper bound of the size
+	Patience  time.Duration // how long to wait for room in the spool
 }
 
-// Content returns a new, empty content.
-func (b *Budget) Content(t Terms) *Content {
+// NewContent returns a new, empty content.
+func (b *Budget) NewContent(t Terms) *Content {
 	c := &Content{budget: b, terms: t}
-	if t.Small > 0 {
-		b.arriving.enter(&c.near, t.Owner, t.Small)
+	if t.MaxMemory > 0 {
+		b.arriving.addHold(&c.near, t.Tenant, t.MaxMemory)
 	}
 	return c
 }
@@ -51,20 +51,20 @@ func (c *Content) Size() int64 { return c.size }
 
 // Reserve reserves room for n bytes in one step, when the size is known. The errors are those of Append.
 func (c *Content) Reserve(ctx context.Context, n int64) error {
-	if n <= c.terms.Small && c.file == nil && c.grow(int(n)) {
+	if n <= c.terms.MaxMemory && c.file == nil && c.growMemory(int(n)) {
 		return nil
 	}
-	return c.room(ctx, n)
+	return c.reserveSpool(ctx, n)
 }
 
 // Append adds bytes. The errors are ErrFull, ErrCut and that of ctx. A disk error is ErrFull as well.
 func (c *Content) Append(ctx context.Context, p []byte) error {
-	if c.file == nil && c.far.held == 0 && c.size+int64(len(p)) <= c.terms.Small && c.grow(len(p)) {
+	if c.file == nil && c.far.held == 0 && c.size+int64(len(p)) <= c.terms.MaxMemory && c.growMemory(len(p)) {
 		c.memory = append(c.memory, p...)
 		c.size += int64(len(p))
 		return nil
 	}
-	if err := c.spill(ctx, int64(len(p))); err != nil {
+	if err := c.spillToFile(ctx, int64(len(p))); err != nil {
 		return err
 	}
 	if _, err := c.file.WriteAt(p, c.size); err != nil {
@@ -89,29 +89,29 @@ func (a appender) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// grow makes room for n more bytes in memory, without waiting.
-func (c *Content) grow(n int) bool {
+// growMemory makes room for n more bytes in memory, without waiting.
+func (c *Content) growMemory(n int) bool {
 	need := len(c.memory) + n
 	if need <= cap(c.memory) {
 		return true
 	}
-	larger := min(max(need, 2*cap(c.memory)), int(c.terms.Small))
-	if !c.near.try(int64(larger - cap(c.memory))) {
+	larger := min(max(need, 2*cap(c.memory)), int(c.terms.MaxMemory))
+	if !c.near.tryTake(int64(larger - cap(c.memory))) {
 		return false
 	}
 	c.memory = append(make([]byte, 0, larger), c.memory...)
 	return true
 }
 
-// spill makes room for n more bytes in the file, and moves the bytes in memory there.
-func (c *Content) spill(ctx context.Context, n int64) error {
-	if err := c.room(ctx, c.size+n); err != nil {
+// spillToFile makes room for n more bytes in the file, and moves the bytes in memory there.
+func (c *Content) spillToFile(ctx context.Context, n int64) error {
+	if err := c.reserveSpool(ctx, c.size+n); err != nil {
 		return err
 	}
 	if c.file != nil {
 		return nil
 	}
-	file, err := c.budget.create()
+	file, err := c.budget.createFile()
 	if err != nil {
 		return err
 	}
@@ -124,12 +124,12 @@ func (c *Content) spill(ctx context.Context, n int64) error {
 	return nil
 }
 
-// room reserves a total of n bytes in the spool.
-func (c *Content) room(ctx context.Context, n int64) error {
+// reserveSpool reserves a total of n bytes in the spool.
+func (c *Content) reserveSpool(ctx context.Context, n int64) error {
 	if c.far.pool == nil {
-		c.budget.spool.enter(&c.far, c.terms.Owner, roundUp(max(n, c.terms.Most)))
+		c.budget.spool.addHold(&c.far, c.terms.Tenant, roundUp(max(n, c.terms.MaxSize)))
 		if c.end != nil {
-			c.far.moving(c.end)
+			c.far.startTransfer(c.end)
 		}
 	}
 	more := roundUp(n) - c.far.held
@@ -139,13 +139,13 @@ func (c *Content) room(ctx context.Context, n int64) error {
 	if err := c.budget.diskHas(more); err != nil {
 		return err
 	}
-	return c.far.take(ctx, more, c.terms.Patience)
+	return c.far.takeUnits(ctx, more, c.terms.Patience)
 }
 
-// Blank adds n zero bytes in the file and returns them for writing: a place for large output of this
+// Extend adds n zero bytes in the file and returns them for writing: a place for large output of this
 // process. It may be called once, on an empty content.
-func (c *Content) Blank(ctx context.Context, n int64) ([]byte, error) {
-	if err := c.spill(ctx, n); err != nil {
+func (c *Content) Extend(ctx context.Context, n int64) ([]byte, error) {
+	if err := c.spillToFile(ctx, n); err != nil {
 		return nil, err
 	}
 	zeros := make([]byte, min(n, step))
@@ -169,7 +169,7 @@ func (c *Content) Trim(n int64) error {
 		return c.budget.diskError(err)
 	}
 	c.size = n
-	c.far.give(c.far.held - roundUp(n))
+	c.far.releaseUnits(c.far.held - roundUp(n))
 	return nil
 }
 
@@ -211,8 +211,8 @@ func (c *Content) Bytes() ([]byte, error) {
 	return slices.Clip(c.mapped), nil
 }
 
-// Rest lets the kernel evict the memory of the mapped file. The addresses stay valid.
-func (c *Content) Rest() {
+// EvictPages lets the kernel evict the memory of the mapped file. The addresses stay valid.
+func (c *Content) EvictPages() {
 	if c.mapped != nil {
 		restFile(c.mapped)
 	}
@@ -228,12 +228,12 @@ func (c *Content) unmap() {
 // InMemory reports whether the bytes are in memory.
 func (c *Content) InMemory() bool { return c.file == nil }
 
-// Whole ends writing and releases what was reserved but not used.
-func (c *Content) Whole() {
+// Finish ends writing and releases what was reserved but not used.
+func (c *Content) Finish() {
 	if spare := c.far.held - roundUp(c.size); c.far.pool != nil && spare > 0 {
-		c.far.give(spare)
+		c.far.releaseUnits(spare)
 	}
-	c.far.settle()
+	c.far.stopGrowing()
 }
 
 // Close releases everything. It may be called more than once.
@@ -247,25 +247,25 @@ func (c *Content) Close() {
 	c.far.leave()
 }
 
-// Cut registers end, which is called when another client needs the room and this client is the slowest of
+// AllowCut registers end, which is called when another client needs the room and this client is the slowest of
 // its share. end must not block. Moved counts the bytes that the client has sent or received. Uncut says
 // that this process no longer waits for the client; end is not called afterwards.
-func (c *Content) Cut(end func()) {
+func (c *Content) AllowCut(end func()) {
 	if c.end = end; end != nil && c.far.pool != nil {
-		c.far.moving(end)
+		c.far.startTransfer(end)
 	}
 }
 
-// Moved counts bytes that a client has sent or received.
-func (c *Content) Moved(n int) {
+// CountMoved counts bytes that a client has sent or received.
+func (c *Content) CountMoved(n int) {
 	if c.far.pool != nil {
-		c.far.moves(n)
+		c.far.countTransfer(n)
 	}
 }
 
-// Uncut reverts Cut, and returns ErrCut if the client was ended.
-func (c *Content) Uncut() error {
-	if c.end = nil; c.far.still() {
+// DisallowCut reverts Cut, and returns ErrCut if the client was ended.
+func (c *Content) DisallowCut() error {
+	if c.end = nil; c.far.endTransfer() {
 		return ErrCut
 	}
 	return nil

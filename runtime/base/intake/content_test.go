@@ -39,7 +39,7 @@ func newBudget(t testing.TB, change ...func(*Config)) *Budget {
 
 func (b *Budget) content(t testing.TB, small int64) *Content {
 	t.Helper()
-	c := b.Content(Terms{Owner: account("a"), Small: small, Most: 10 << 20, Patience: time.Second})
+	c := b.NewContent(Terms{Tenant: account("a"), MaxMemory: small, MaxSize: 10 << 20, Patience: time.Second})
 	t.Cleanup(c.Close)
 	return c
 }
@@ -109,7 +109,7 @@ func TestBlankIsRoomToWriteTo(t *testing.T) {
 	t.Parallel()
 	b := newBudget(t)
 	c := b.content(t, 0)
-	room, err := c.Blank(t.Context(), 700_000)
+	room, err := c.Extend(t.Context(), 700_000)
 	if err != nil || len(room) != 700_000 || bytes.Trim(room, "\x00") != nil && len(bytes.Trim(room, "\x00")) > 0 {
 		t.Fatalf("%d octets, %v", len(room), err)
 	}
@@ -133,12 +133,12 @@ func TestASpoolWithoutRoomIsFull(t *testing.T) {
 	if err := first.Append(t.Context(), sample(2<<20)); err != nil {
 		t.Fatal(err)
 	}
-	second := b.Content(Terms{Owner: account("a"), Most: 1 << 20, Patience: 10 * time.Millisecond})
+	second := b.NewContent(Terms{Tenant: account("a"), MaxSize: 1 << 20, Patience: 10 * time.Millisecond})
 	defer second.Close()
 	if err := second.Append(t.Context(), sample(100)); !errors.Is(err, ErrFull) {
 		t.Errorf("in a share that is full: %v, want ErrFull", err)
 	}
-	other := b.Content(Terms{Owner: account("b"), Most: 1 << 20, Patience: 10 * time.Millisecond})
+	other := b.NewContent(Terms{Tenant: account("b"), MaxSize: 1 << 20, Patience: 10 * time.Millisecond})
 	defer other.Close()
 	if err := other.Append(t.Context(), sample(1<<20)); err != nil {
 		t.Errorf("another share: %v", err)
@@ -218,7 +218,7 @@ func TestAFaultOfTheDiskIsAnError(t *testing.T) {
 	if err := c.file.Truncate(0); err != nil { // what a disk does that loses a file
 		t.Fatal(err)
 	}
-	err = Guarded(func() error {
+	err = RecoverDiskFault(func() error {
 		for i := range octets {
 			octets[i]++
 		}
@@ -232,7 +232,7 @@ func TestAFaultOfTheDiskIsAnError(t *testing.T) {
 			t.Errorf("another panic came through as %v", problem)
 		}
 	}()
-	Guarded(func() error { panic("mine") }) // it panics
+	RecoverDiskFault(func() error { panic("mine") }) // it panics
 }
 
 // reader gives pieces, and then fails.
@@ -282,7 +282,7 @@ func TestArrivals(t *testing.T) {
 		"slow":               {[]string{"abc"}, os.ErrDeadlineExceeded, -1, ErrSlow, 0},
 	} {
 		content := b.content(t, 20_000)
-		err := content.Arrive(t.Context(), Arrival{From: &reader{pieces: c.pieces, err: c.err}, Limit: 100_000, Size: c.declared, Deadline: noDeadline, Within: time.Minute})
+		err := content.Receive(t.Context(), Upload{From: &reader{pieces: c.pieces, err: c.err}, Limit: 100_000, Size: c.declared, Deadline: noDeadline, Within: time.Minute})
 		if !errors.Is(err, c.want) || c.want == nil && (err != nil || content.Size() != c.size) {
 			t.Errorf("%s: %d octets and %v, want %d and %v", name, content.Size(), err, c.size, c.want)
 		}
@@ -297,7 +297,7 @@ func TestADeclaredSizeHoldsNothing(t *testing.T) {
 	var memory, spool int64
 	in := &reader{pieces: []string{"{"}, err: io.EOF}
 	in.before = func() { memory, spool = b.arriving.used, b.spool.used }
-	if err := content.Arrive(t.Context(), Arrival{From: in, Limit: 10 << 20, Size: 10 << 20, Deadline: noDeadline, Within: time.Minute}); !errors.Is(err, io.ErrUnexpectedEOF) {
+	if err := content.Receive(t.Context(), Upload{From: in, Limit: 10 << 20, Size: 10 << 20, Deadline: noDeadline, Within: time.Minute}); !errors.Is(err, io.ErrUnexpectedEOF) {
 		t.Error(err)
 	}
 	if memory > firstPiece || spool != 0 {
@@ -308,7 +308,7 @@ func TestADeclaredSizeHoldsNothing(t *testing.T) {
 // Each 60 KB have their time; the time of the whole ends it too.
 func TestThePaceMovesWithTheOctets(t *testing.T) {
 	t.Parallel()
-	m := NewMeter(Pace{Octets: 100, Within: 10 * time.Second})
+	m := NewMeter(Rate{Bytes: 100, Period: 10 * time.Second})
 	for i, c := range []struct {
 		n      int
 		waited time.Duration
@@ -326,7 +326,7 @@ func TestAnArrivalIsCutForOthers(t *testing.T) {
 	t.Parallel()
 	b := newBudget(t, func(c *Config) { c.Spool, c.Grace = 16<<20, 10*time.Millisecond })
 	for _, name := range []string{"b", "c", "d"} {
-		c := b.Content(Terms{Owner: account(name), Most: 4 << 20, Patience: time.Second})
+		c := b.NewContent(Terms{Tenant: account(name), MaxSize: 4 << 20, Patience: time.Second})
 		defer c.Close()
 		if err := c.Append(t.Context(), sample(4<<20)); err != nil {
 			t.Fatal(err)
@@ -342,14 +342,14 @@ func TestAnArrivalIsCutForOthers(t *testing.T) {
 		}
 	}
 	go func() {
-		c := b.Content(Terms{Owner: account("slow"), Most: 4 << 20, Patience: time.Second})
-		err := c.Arrive(t.Context(), Arrival{From: in, Limit: 8 << 20, Size: -1, Deadline: noDeadline, Within: time.Minute, Cut: func() { close(cut) }})
+		c := b.NewContent(Terms{Tenant: account("slow"), MaxSize: 4 << 20, Patience: time.Second})
+		err := c.Receive(t.Context(), Upload{From: in, Limit: 8 << 20, Size: -1, Deadline: noDeadline, Within: time.Minute, Cut: func() { close(cut) }})
 		c.Close()
 		ended <- err
 	}()
 	<-full
 	honest := b.content(t, 0)
-	honest.terms.Owner, honest.terms.Patience = account("honest"), time.Minute
+	honest.terms.Tenant, honest.terms.Patience = account("honest"), time.Minute
 	if err := honest.Append(t.Context(), sample(1<<20)); err != nil {
 		t.Errorf("the newcomer: %v", err)
 	}
@@ -364,12 +364,12 @@ func BenchmarkSmallArrival(b *testing.B) {
 	o := account("acc_01kf0m4w7he6x8q2v5b3n9c1ta")
 	b.ReportAllocs()
 	for b.Loop() {
-		release, err := budget.Body(context.Background(), o, time.Second)
+		release, err := budget.AcquireBody(context.Background(), o, time.Second)
 		if err != nil {
 			b.Fatal(err)
 		}
-		c := budget.Content(Terms{Owner: o, Small: 256 << 10, Most: 150 << 20, Patience: time.Minute})
-		if err := c.Arrive(context.Background(), Arrival{From: bytes.NewReader(body), Limit: 150 << 20, Size: int64(len(body)), Deadline: noDeadline, Within: time.Minute}); err != nil {
+		c := budget.NewContent(Terms{Tenant: o, MaxMemory: 256 << 10, MaxSize: 150 << 20, Patience: time.Minute})
+		if err := c.Receive(context.Background(), Upload{From: bytes.NewReader(body), Limit: 150 << 20, Size: int64(len(body)), Deadline: noDeadline, Within: time.Minute}); err != nil {
 			b.Fatal(err)
 		}
 		c.Close()

@@ -11,7 +11,7 @@ import (
 // No owner has more than a quarter of a pool, and a full share holds up nobody else.
 func ExamplePool() {
 	pool := intake.NewPool(8)
-	ada, bob := intake.Owner{Account: "acc_ada"}, intake.Owner{Account: "acc_bob"}
+	ada, bob := intake.Tenant{Account: "acc_ada"}, intake.Tenant{Account: "acc_bob"}
 	for range 3 {
 		_, err := pool.Take(context.Background(), ada, 1, time.Millisecond)
 		fmt.Println("ada:", err)

@@ -11,16 +11,16 @@ import (
 // its other holders can still finish.
 func (p *Pool) inShares(h *hold, n int64) bool {
 	for _, s := range h.shares[:h.n] {
-		if s.held+n > p.each || !p.ends(s, h, n) {
+		if s.held+n > p.each || !p.canAllFinish(s, h, n) {
 			return false
 		}
 	}
 	return true
 }
 
-// ends reports whether all holders of a share can get what they may still need, one after the other and the
+// canAllFinish reports whether all holders of a share can get what they may still need, one after the other and the
 // oldest first, if h gets n more. Without this check, holders that reserve in steps could deadlock.
-func (p *Pool) ends(s *share, h *hold, n int64) bool {
+func (p *Pool) canAllFinish(s *share, h *hold, n int64) bool {
 	free := p.each - s.held - n
 	if free >= p.largest {
 		return true
@@ -39,25 +39,25 @@ func (p *Pool) ends(s *share, h *hold, n int64) bool {
 	return true
 }
 
-// moving says that the process waits for a client to send or receive, and how to end that. end is called
+// startTransfer says that the process waits for a client to send or receive, and how to end that. end is called
 // with the pool's mutex held, once at most and never after still has returned; it must not block.
-func (h *hold) moving(end func()) {
+func (h *hold) startTransfer(end func()) {
 	p := h.pool
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	h.end, h.since, h.moved = end, time.Now(), 0
 }
 
-// moves counts bytes that the client has sent or received.
-func (h *hold) moves(n int) {
+// countTransfer counts bytes that the client has sent or received.
+func (h *hold) countTransfer(n int) {
 	p := h.pool
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	h.moved += int64(n)
 }
 
-// still says that the process no longer waits for the client. It reports whether the client was ended.
-func (h *hold) still() (ended bool) {
+// endTransfer says that the process no longer waits for the client. It reports whether the client was ended.
+func (h *hold) endTransfer() (ended bool) {
 	p := h.pool
 	if p == nil {
 		return false
@@ -93,7 +93,7 @@ func (p *Pool) makeRoom(w *waiter) {
 		}
 	}
 	for lacking > 0 {
-		victim := p.slowest(w.hold.fullest() + w.n)
+		victim := p.findSlowest(w.hold.fullestShare() + w.n)
 		if victim == nil {
 			return
 		}
@@ -102,8 +102,8 @@ func (p *Pool) makeRoom(w *waiter) {
 	}
 }
 
-// slowest returns the holder to end, among the shares that hold more than others.
-func (p *Pool) slowest(than int64) *hold {
+// findSlowest returns the holder to end, among the shares that hold more than others.
+func (p *Pool) findSlowest(than int64) *hold {
 	var found *hold
 	var most int64
 	least := math.Inf(1)
@@ -121,7 +121,7 @@ func (p *Pool) slowest(than int64) *hold {
 			if h.ended || h.held == 0 || h.end == nil && h.waits == nil {
 				continue
 			}
-			if rate := h.rate(); left > most || rate < least {
+			if rate := h.transferRate(); left > most || rate < least {
 				found, most, least = h, left, rate
 			}
 		}
@@ -129,9 +129,9 @@ func (p *Pool) slowest(than int64) *hold {
 	return found
 }
 
-// rate returns the speed in bytes per second. A holder that waits for this process is not slow, and so
+// transferRate returns the speed in bytes per second. A holder that waits for this process is not slow, and so
 // comes last.
-func (h *hold) rate() float64 {
+func (h *hold) transferRate() float64 {
 	if h.end == nil {
 		return math.MaxFloat64
 	}
@@ -146,7 +146,7 @@ func (p *Pool) endHold(h *hold) {
 		h.end = nil
 	}
 	if w := h.waits; w != nil {
-		p.remove(w)
+		p.removeWaiter(w)
 		w.done <- ErrCut
 	}
 }

@@ -9,8 +9,8 @@ import (
 
 // The errors of a gate.
 var (
-	ErrCrowded = errors.New("too many connections")
-	ErrTooMany = errors.New("too many connections from this address")
+	ErrOverloaded  = errors.New("too many connections")
+	ErrClientLimit = errors.New("too many connections from this address")
 )
 
 // The limits of a gate that is more than half full: the places that a network (/24, /56) and a wider
@@ -37,7 +37,7 @@ type Gate struct {
 	most, each int
 
 	mu      sync.Mutex
-	places  map[*Place]struct{}
+	places  map[*Slot]struct{}
 	leaving int // places of connections that were ended but have not left yet
 	more    int // concurrent requests beyond the first of each connection
 	count   map[netip.Prefix]int
@@ -46,11 +46,11 @@ type Gate struct {
 // NewGate returns a gate with most places, of which one client (an IPv4 address, a /64) has at most each; 0
 // means no limit.
 func NewGate(most, each int) *Gate {
-	return &Gate{most: most, each: each, places: map[*Place]struct{}{}, count: map[netip.Prefix]int{}}
+	return &Gate{most: most, each: each, places: map[*Slot]struct{}{}, count: map[netip.Prefix]int{}}
 }
 
-// Place is one connection.
-type Place struct {
+// Slot is one connection.
+type Slot struct {
 	gate     *Gate
 	end      func()
 	levels   [3]netip.Prefix
@@ -66,39 +66,39 @@ type Place struct {
 
 // Enter admits a connection, or returns ErrCrowded or ErrTooMany. end ends the connection when another
 // takes its place; it must not block, and is called once at most. With a zero address, call From later.
-func (g *Gate) Enter(from netip.Addr, end func()) (*Place, error) {
-	return g.enter(from, &Place{counted: !own(from)}, end)
+func (g *Gate) Enter(from netip.Addr, end func()) (*Slot, error) {
+	return g.enterPlace(from, &Slot{counted: !isLocal(from)}, end)
 }
 
 // EnterPeer admits the connection of a peer. A shared peer forwards the connections or requests of others,
 // as a proxy does: its network has no share, but its silent connections have one. Every other peer has the
 // share of its network, also on this machine. Errors and end are those of Enter.
-func (g *Gate) EnterPeer(from netip.Addr, shared bool, end func()) (*Place, error) {
-	return g.enter(from, &Place{counted: !shared, shared: shared}, end)
+func (g *Gate) EnterPeer(from netip.Addr, shared bool, end func()) (*Slot, error) {
+	return g.enterPlace(from, &Slot{counted: !shared, shared: shared}, end)
 }
 
-func (g *Gate) enter(from netip.Addr, p *Place, end func()) (*Place, error) {
+func (g *Gate) enterPlace(from netip.Addr, p *Slot, end func()) (*Slot, error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	p.gate, p.end, p.since = g, end, time.Now()
 	if !from.IsValid() {
 		p.counted = false
 		if len(g.places)-g.leaving >= g.most+proxiedRoom {
-			return nil, ErrCrowded
+			return nil, ErrOverloaded
 		}
 		g.places[p] = struct{}{}
 		return p, nil
 	}
-	if err := g.admit(p, from); err != nil {
+	if err := g.admitPlace(p, from); err != nil {
 		return nil, err
 	}
 	g.places[p] = struct{}{}
 	return p, nil
 }
 
-// From sets the origin of a connection that was admitted without one. After an error the connection must
+// SetOrigin sets the origin of a connection that was admitted without one. After an error the connection must
 // leave.
-func (p *Place) From(a netip.Addr) error {
+func (p *Slot) SetOrigin(a netip.Addr) error {
 	g := p.gate
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -107,68 +107,68 @@ func (p *Place) From(a netip.Addr) error {
 	}
 	delete(g.places, p) // a connection must not displace itself
 	defer func() { g.places[p] = struct{}{} }()
-	p.counted = !own(a)
-	return g.admit(p, a)
+	p.counted = !isLocal(a)
+	return g.admitPlace(p, a)
 }
 
-// admit decides about a newcomer, and makes room for it.
-func (g *Gate) admit(p *Place, from netip.Addr) error {
-	p.levels = Neighbourhoods(from)
+// admitPlace decides about a newcomer, and makes room for it.
+func (g *Gate) admitPlace(p *Slot, from netip.Addr) error {
+	p.levels = ContainingPrefixes(from)
 	if g.each > 0 && g.count[p.levels[0]] >= g.each {
-		return ErrTooMany
+		return ErrClientLimit
 	}
-	if g.all() >= g.most/2 && p.shared && g.silentOf(p.levels[0]) >= g.most/networkPart {
-		g.displace(g.find(func(o *Place) bool { return o.silentFrom(p.levels[0]) }))
+	if g.countPlaces() >= g.most/2 && p.shared && g.silentOf(p.levels[0]) >= g.most/networkPart {
+		g.displacePlace(g.findPlace(func(o *Slot) bool { return o.silentFrom(p.levels[0]) }))
 	}
-	if g.all() >= g.most/2 && p.counted {
+	if g.countPlaces() >= g.most/2 && p.counted {
 		for level, most := range map[int]int{1: g.most / networkPart, 2: g.most / widerPart} {
 			if g.count[p.levels[level]] < most {
 				continue
 			}
-			rival := g.find(func(o *Place) bool { return o.counted && o.levels[level] == p.levels[level] })
+			rival := g.findPlace(func(o *Slot) bool { return o.counted && o.levels[level] == p.levels[level] })
 			if rival == nil {
-				return ErrTooMany
+				return ErrClientLimit
 			}
-			g.displace(rival)
+			g.displacePlace(rival)
 		}
 	}
-	if g.all() >= g.most {
-		rival := g.rival(p)
+	if g.countPlaces() >= g.most {
+		rival := g.findRival(p)
 		if rival == nil {
-			return ErrCrowded
+			return ErrOverloaded
 		}
-		g.displace(rival)
+		g.displacePlace(rival)
 	}
 	p.known = true
-	g.add(p, 1)
+	g.addConnections(p, 1)
 	return nil
 }
 
-// Begin admits a request on the connection and returns a function that ends it, which must be called once.
+// BeginRequest admits a request on the connection and returns a function that ends it, which must be called once.
 // A connection may have several requests at a time (HTTP/2 streams): each beyond the first counts as a
 // connection. client is the address that the request comes from; if it differs from that of the connection,
 // the request counts for the client's network. The errors are those of Enter, and end nothing.
-func (p *Place) Begin(client netip.Addr) (end func(), err error) {
+func (p *Slot) BeginRequest(client netip.Addr) (end func(), err error) {
 	g := p.gate
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	more := p.requests > 0
-	if more && g.all() >= g.most {
-		return nil, ErrCrowded
+	if more && g.countPlaces() >= g.most {
+		return nil, ErrOverloaded
 	}
 	var levels [3]netip.Prefix
 	switch {
-	case client.IsValid() && Neighbourhoods(client)[0] != p.levels[0] && !own(client):
-		levels = Neighbourhoods(client)
+	case client.IsValid() && ContainingPrefixes(client)[0] != p.levels[0] && !isLocal(client):
+		levels = ContainingPrefixes(client)
 	case more && p.counted:
 		levels = p.levels
 	}
 	charged := levels != [3]netip.Prefix{}
 	if charged {
-		if g.all() >= g.most/2 && (g.count[levels[1]] >= g.most/networkPart || g.count[levels[2]] >= g.most/widerPart) {
-			return nil, ErrTooMany
+		if g.countPlaces() >= g.most/2 && (g.count[levels[1]] >= g.most/networkPart || g.count[levels[2]] >= g.most/widerPart) {
+			return nil, ErrClientLimit
 		}
-		g.charge(levels, 1)
+		g.chargeNetworks(levels, 1)
 	}
 	p.requests++
 	if more {
@@ -177,12 +177,12 @@ func (p *Place) Begin(client netip.Addr) (end func(), err error) {
 	return func() { p.endRequest(charged, levels) }, nil
 }
 
-func (p *Place) endRequest(charged bool, levels [3]netip.Prefix) {
+func (p *Slot) endRequest(charged bool, levels [3]netip.Prefix) {
 	g := p.gate
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if charged {
-		g.charge(levels, -1)
+		g.chargeNetworks(levels, -1)
 	}
 	if p.requests--; p.requests > 0 {
 		g.more--
@@ -190,8 +190,8 @@ func (p *Place) endRequest(charged bool, levels [3]netip.Prefix) {
 	p.spoken, p.since = true, time.Now()
 }
 
-// charge adds n connections, or requests that count as such, to the networks of their origin.
-func (g *Gate) charge(levels [3]netip.Prefix, n int) {
+// chargeNetworks adds n connections, or requests that count as such, to the networks of their origin.
+func (g *Gate) chargeNetworks(levels [3]netip.Prefix, n int) {
 	for _, l := range levels {
 		if g.count[l] += n; g.count[l] <= 0 {
 			delete(g.count, l)
@@ -200,11 +200,11 @@ func (g *Gate) charge(levels [3]netip.Prefix, n int) {
 }
 
 // silentFrom reports whether the connection is a silent one of a shared peer.
-func (p *Place) silentFrom(peer netip.Prefix) bool {
-	return p.known && p.shared && p.interruptible() && !p.spoken && p.levels[0] == peer
+func (p *Slot) silentFrom(peer netip.Prefix) bool {
+	return p.known && p.shared && p.isInterruptible() && !p.spoken && p.levels[0] == peer
 }
 
-func (p *Place) interruptible() bool { return !p.busy && p.requests == 0 && !p.ended }
+func (p *Slot) isInterruptible() bool { return !p.busy && p.requests == 0 && !p.ended }
 
 func (g *Gate) silentOf(peer netip.Prefix) (n int) {
 	for o := range g.places {
@@ -215,11 +215,11 @@ func (g *Gate) silentOf(peer netip.Prefix) (n int) {
 	return n
 }
 
-func (g *Gate) all() int { return len(g.places) - g.leaving + g.more }
+func (g *Gate) countPlaces() int { return len(g.places) - g.leaving + g.more }
 
-func (g *Gate) add(p *Place, n int) {
+func (g *Gate) addConnections(p *Slot, n int) {
 	if p.counted {
-		g.charge(p.levels, n)
+		g.chargeNetworks(p.levels, n)
 		return
 	}
 	if g.count[p.levels[0]] += n; g.count[p.levels[0]] <= 0 {
@@ -227,10 +227,10 @@ func (g *Gate) add(p *Place, n int) {
 	}
 }
 
-// rival returns the connection that must yield its place to a newcomer: a silent one in a share that is
+// findRival returns the connection that must yield its place to a newcomer: a silent one in a share that is
 // larger than the newcomer's, or one that has been silent for long; then idle connections by the same
 // rules.
-func (g *Gate) rival(p *Place) *Place {
+func (g *Gate) findRival(p *Slot) *Slot {
 	own := 0
 	if p.counted {
 		own = g.count[p.levels[2]]
@@ -240,15 +240,15 @@ func (g *Gate) rival(p *Place) *Place {
 		if spoken {
 			patience = waitingFor
 		}
-		share := g.shares(spoken)
+		share := g.shareSizes(spoken)
 		most := own + 1
 		for o := range g.places {
 			most = max(most, share(o))
 		}
 		if most > own+1 {
-			return g.find(func(o *Place) bool { return share(o) == most })
+			return g.findPlace(func(o *Slot) bool { return share(o) == most })
 		}
-		long := g.find(func(o *Place) bool { return o.spoken == spoken && time.Since(o.since) > patience })
+		long := g.findPlace(func(o *Slot) bool { return o.spoken == spoken && time.Since(o.since) > patience })
 		if long != nil {
 			return long
 		}
@@ -256,18 +256,18 @@ func (g *Gate) rival(p *Place) *Place {
 	return nil
 }
 
-// shares returns a function that returns the size of a connection's share, or 0 for one that cannot be
+// shareSizes returns a function that returns the size of a connection's share, or 0 for one that cannot be
 // ended now. The share of a shared peer is its silent connections.
-func (g *Gate) shares(spoken bool) func(*Place) int {
+func (g *Gate) shareSizes(spoken bool) func(*Slot) int {
 	silent := map[netip.Prefix]int{}
 	for o := range g.places {
 		if o.silentFrom(o.levels[0]) {
 			silent[o.levels[0]]++
 		}
 	}
-	return func(o *Place) int {
+	return func(o *Slot) int {
 		switch {
-		case o.spoken != spoken || !o.interruptible():
+		case o.spoken != spoken || !o.isInterruptible():
 			return 0
 		case o.counted:
 			return g.count[o.levels[2]]
@@ -276,12 +276,12 @@ func (g *Gate) shares(spoken bool) func(*Place) int {
 	}
 }
 
-// find returns the place, among those that match, that is yielded first: the oldest silent one, else the
+// findPlace returns the place, among those that match, that is yielded first: the oldest silent one, else the
 // one that has been idle longest.
-func (g *Gate) find(asked func(*Place) bool) (found *Place) {
+func (g *Gate) findPlace(asked func(*Slot) bool) (found *Slot) {
 	for o := range g.places {
 		switch {
-		case !o.interruptible() || !asked(o):
+		case !o.isInterruptible() || !asked(o):
 		case found == nil, found.spoken && !o.spoken, found.spoken == o.spoken && o.since.Before(found.since):
 			found = o
 		}
@@ -289,24 +289,24 @@ func (g *Gate) find(asked func(*Place) bool) (found *Place) {
 	return found
 }
 
-// displace ends a connection. Its place counts as free.
-func (g *Gate) displace(p *Place) {
+// displacePlace ends a connection. Its place counts as free.
+func (g *Gate) displacePlace(p *Slot) {
 	p.ended = true
 	g.leaving++
 	if p.known {
-		g.add(p, -1)
+		g.addConnections(p, -1)
 	}
 	p.end()
 }
 
-// Busy marks the connection as doing something that must not be interrupted.
-func (p *Place) Busy() { p.set(true, p.spoken) }
+// MarkBusy marks the connection as doing something that must not be interrupted.
+func (p *Slot) MarkBusy() { p.setState(true, p.spoken) }
 
-// Waits marks the connection as waiting for a command or a request. spoken says whether the client has
+// MarkWaiting marks the connection as waiting for a command or a request. spoken says whether the client has
 // identified itself; if not, it counts as silent since it connected.
-func (p *Place) Waits(spoken bool) { p.set(false, spoken) }
+func (p *Slot) MarkWaiting(spoken bool) { p.setState(false, spoken) }
 
-func (p *Place) set(busy, spoken bool) {
+func (p *Slot) setState(busy, spoken bool) {
 	p.gate.mu.Lock()
 	defer p.gate.mu.Unlock()
 	p.busy = busy
@@ -316,7 +316,7 @@ func (p *Place) set(busy, spoken bool) {
 }
 
 // Leave releases the place. It may be called more than once.
-func (p *Place) Leave() {
+func (p *Slot) Leave() {
 	g := p.gate
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -328,6 +328,6 @@ func (p *Place) Leave() {
 	case p.ended:
 		g.leaving--
 	case p.known:
-		g.add(p, -1)
+		g.addConnections(p, -1)
 	}
 }

@@ -18,15 +18,15 @@ type guests struct {
 	ended []string
 }
 
-func (g *guests) enter(from string) (*Place, error) {
-	var p *Place
+func (g *guests) enter(from string) (*Slot, error) {
+	var p *Slot
 	p, err := g.Enter(netip.MustParseAddr(from), func() {
 		g.ended = append(g.ended, from)
 	})
 	return p, err
 }
 
-func (g *guests) let(from string) *Place {
+func (g *guests) let(from string) *Slot {
 	g.t.Helper()
 	p, err := g.enter(from)
 	if err != nil {
@@ -40,7 +40,7 @@ func TestAClientHasItsPlaces(t *testing.T) {
 	g := &guests{Gate: NewGate(100, 2), t: t}
 	first := g.let("2001:db8::1")
 	g.let("2001:db8::2")
-	if _, err := g.enter("2001:db8::3"); !errors.Is(err, ErrTooMany) {
+	if _, err := g.enter("2001:db8::3"); !errors.Is(err, ErrClientLimit) {
 		t.Errorf("a third connection of a /64: %v, want ErrTooMany", err)
 	}
 	first.Leave()
@@ -61,14 +61,14 @@ func TestSilentConnectionsOfOneNetworkLeaveRoom(t *testing.T) {
 		for i := range 1000 {
 			g.enter(from(i))
 		}
-		if all := g.all(); all > 500 {
+		if all := g.countPlaces(); all > 500 {
 			t.Errorf("%s: %d of 1000 places are taken, want half at most", name, all)
 		}
 		for i := range 990 { // each from a network of its own
-			g.let(fmt.Sprintf("%d.%d.7.1", 1+i%100, 50+i/100)).Busy()
+			g.let(fmt.Sprintf("%d.%d.7.1", 1+i%100, 50+i/100)).MarkBusy()
 		}
-		if g.all() > 1000 {
-			t.Errorf("%s: %d connections are open", name, g.all())
+		if g.countPlaces() > 1000 {
+			t.Errorf("%s: %d connections are open", name, g.countPlaces())
 		}
 	}
 }
@@ -79,13 +79,13 @@ func TestTheSilentOldestOfTheLargestShareGoes(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		g := &guests{Gate: NewGate(8, 0), t: t}
-		var crowd []*Place
+		var crowd []*Slot
 		for i := range 4 {
 			crowd = append(crowd, g.let(fmt.Sprintf("203.0.%d.1", i)))
 			time.Sleep(time.Millisecond)
 		}
-		crowd[0].Busy() // spared, for it does something
-		crowd[1].Waits(true)
+		crowd[0].MarkBusy() // spared, for it does something
+		crowd[1].MarkWaiting(true)
 		for i := range 4 {
 			g.let(fmt.Sprintf("198.%d.0.1", i))
 			time.Sleep(time.Millisecond)
@@ -99,7 +99,7 @@ func TestTheSilentOldestOfTheLargestShareGoes(t *testing.T) {
 		if got := g.ended[len(g.ended)-1]; got != "203.0.1.1" {
 			t.Errorf("then %s, want the one of it that waits", got)
 		}
-		if _, err := g.enter("192.3.2.1"); !errors.Is(err, ErrCrowded) {
+		if _, err := g.enter("192.3.2.1"); !errors.Is(err, ErrOverloaded) {
 			t.Errorf("among equals: %v, want ErrCrowded", err)
 		}
 		time.Sleep(silentFor + time.Second)
@@ -115,7 +115,7 @@ func TestANetworkOverItsPartExchanges(t *testing.T) {
 	t.Parallel()
 	g := &guests{Gate: NewGate(80, 0), t: t}
 	for i := range 30 {
-		g.let(fmt.Sprintf("198.%d.0.1", i)).Busy()
+		g.let(fmt.Sprintf("198.%d.0.1", i)).MarkBusy()
 	}
 	for range 10 {
 		g.let("203.0.113.1")
@@ -127,7 +127,7 @@ func TestANetworkOverItsPartExchanges(t *testing.T) {
 	for p := range g.places {
 		p.busy = true
 	}
-	if _, err := g.enter("203.0.113.3"); !errors.Is(err, ErrTooMany) {
+	if _, err := g.enter("203.0.113.3"); !errors.Is(err, ErrClientLimit) {
 		t.Errorf("where all of the network are at work: %v, want ErrTooMany", err)
 	}
 }
@@ -142,7 +142,7 @@ func TestOwnAddressesAreNoShares(t *testing.T) {
 	if len(g.ended) != 0 {
 		t.Errorf("%d were ended", len(g.ended))
 	}
-	if _, err := g.enter("10.1.2.3"); !errors.Is(err, ErrCrowded) {
+	if _, err := g.enter("10.1.2.3"); !errors.Is(err, ErrOverloaded) {
 		t.Errorf("with all places taken: %v, want ErrCrowded", err)
 	}
 }
@@ -156,7 +156,7 @@ func TestTheAddressMayBeToldLater(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := p.From(netip.MustParseAddr("203.0.113.1")); (err == nil) != (i == 0) {
+		if err := p.SetOrigin(netip.MustParseAddr("203.0.113.1")); (err == nil) != (i == 0) {
 			t.Errorf("connection %d of an address that has one place: %v", i+1, err)
 		}
 		defer p.Leave()
@@ -166,7 +166,7 @@ func TestTheAddressMayBeToldLater(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if _, err := g.Enter(netip.Addr{}, func() {}); !errors.Is(err, ErrCrowded) {
+	if _, err := g.Enter(netip.Addr{}, func() {}); !errors.Is(err, ErrOverloaded) {
 		t.Errorf("one more: %v, want ErrCrowded", err)
 	}
 }
@@ -177,7 +177,7 @@ func TestTheGateCountsWhatIsThere(t *testing.T) {
 	for seed := range uint64(8) {
 		random := rand.New(rand.NewPCG(seed, 1))
 		g := NewGate(60, 5)
-		var open []*Place
+		var open []*Slot
 		var requests []func()
 		for range 5000 {
 			switch random.IntN(7) {
@@ -196,14 +196,14 @@ func TestTheGateCountsWhatIsThere(t *testing.T) {
 				if err != nil {
 					continue
 				}
-				if !from.IsValid() && random.IntN(2) == 0 && p.From(netip.AddrFrom4([4]byte{204, byte(random.IntN(3)), 1, 1})) != nil {
+				if !from.IsValid() && random.IntN(2) == 0 && p.SetOrigin(netip.AddrFrom4([4]byte{204, byte(random.IntN(3)), 1, 1})) != nil {
 					p.Leave()
 					continue
 				}
 				open = append(open, p)
 			case 3:
 				if len(open) > 0 {
-					open[random.IntN(len(open))].set(random.IntN(2) == 0, random.IntN(2) == 0)
+					open[random.IntN(len(open))].setState(random.IntN(2) == 0, random.IntN(2) == 0)
 				}
 			case 4:
 				if len(open) > 0 {
@@ -213,7 +213,7 @@ func TestTheGateCountsWhatIsThere(t *testing.T) {
 				}
 			case 5:
 				if len(open) > 0 {
-					end, err := open[random.IntN(len(open))].Begin(netip.AddrFrom4([4]byte{203, byte(random.IntN(3)), 9, 1}))
+					end, err := open[random.IntN(len(open))].BeginRequest(netip.AddrFrom4([4]byte{203, byte(random.IntN(3)), 9, 1}))
 					if err == nil {
 						requests = append(requests, end)
 					}
@@ -224,8 +224,8 @@ func TestTheGateCountsWhatIsThere(t *testing.T) {
 					requests = requests[1:]
 				}
 			}
-			if g.all() > 60+proxiedRoom || g.all() < 0 || g.leaving < 0 {
-				t.Fatalf("seed %d: %d are open and %d leaving", seed, g.all(), g.leaving)
+			if g.countPlaces() > 60+proxiedRoom || g.countPlaces() < 0 || g.leaving < 0 {
+				t.Fatalf("seed %d: %d are open and %d leaving", seed, g.countPlaces(), g.leaving)
 			}
 		}
 		for _, p := range open {

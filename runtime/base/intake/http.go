@@ -16,7 +16,7 @@ const (
 // RequestBody reads the body of a request, at most limit bytes. It waits for a place among the arriving
 // bodies in the share of the owner, and reserves room as the bytes arrive. The errors are ErrFull, ErrCut,
 // ErrSlow, ErrTooLarge and those of the connection.
-func (b *Budget) RequestBody(w http.ResponseWriter, r *http.Request, o Owner, limit int64) (*Content, error) {
+func (b *Budget) RequestBody(w http.ResponseWriter, r *http.Request, o Tenant, limit int64) (*Content, error) {
 	ctx, from := r.Context(), r.Body
 	bounded, _ := from.(*requestBody)
 	if bounded != nil {
@@ -25,14 +25,14 @@ func (b *Budget) RequestBody(w http.ResponseWriter, r *http.Request, o Owner, li
 	if r.ContentLength > limit {
 		return nil, ErrTooLarge
 	}
-	leave, err := b.Body(ctx, o, min(bodyPatience, b.patience))
+	leave, err := b.AcquireBody(ctx, o, min(bodyPatience, b.patience))
 	if err != nil {
 		return nil, err
 	}
 	defer leave()
 	deadline := readDeadline(w)
-	c := b.Content(Terms{Owner: o, Small: smallContent, Most: limit, Patience: b.patience})
-	err = c.Arrive(ctx, Arrival{From: from, Limit: limit, Size: r.ContentLength, Deadline: deadline, Within: bodyWithin,
+	c := b.NewContent(Terms{Tenant: o, MaxMemory: smallContent, MaxSize: limit, Patience: b.patience})
+	err = c.Receive(ctx, Upload{From: from, Limit: limit, Size: r.ContentLength, Deadline: deadline, Within: bodyWithin,
 		Cut: func() { deadline(time.Unix(1, 0)) }}) //nolint:errcheck // a connection that is gone says so when it is read
 	if err != nil {
 		c.Close()
@@ -55,52 +55,52 @@ func readDeadline(w http.ResponseWriter) func(time.Time) error {
 	}
 }
 
-// Answer writes a response that may be large to a client that may be slow. A client slower than the pace is
+// PacedWriter writes a response that may be large to a client that may be slow. A client slower than the pace is
 // ended. The contents of the response are held meanwhile, on disk if they are large.
-type Answer struct {
+type PacedWriter struct {
 	to         http.ResponseWriter
-	pace       Pace
+	pace       Rate
 	controller *http.ResponseController
 	holding    []*Content
 	err        error
 }
 
-// Answer begins a response. The contents are what it is made of: they are given up if other clients need
+// NewWriter begins a response. The contents are what it is made of: they are given up if other clients need
 // the room and this client is the slowest.
-func (b *Budget) Answer(w http.ResponseWriter, made ...*Content) *Answer {
+func (b *Budget) NewWriter(w http.ResponseWriter, made ...*Content) *PacedWriter {
 	if x := responseOf(w); x != nil {
-		x.stream()
+		x.startStreaming()
 	}
 	return b.newAnswer(w, made...)
 }
 
-func (b *Budget) newAnswer(w http.ResponseWriter, made ...*Content) *Answer {
-	a := &Answer{to: w, pace: b.floor, controller: http.NewResponseController(w), holding: made}
+func (b *Budget) newAnswer(w http.ResponseWriter, made ...*Content) *PacedWriter {
+	a := &PacedWriter{to: w, pace: b.floor, controller: http.NewResponseController(w), holding: made}
 	for _, c := range made {
-		c.Cut(func() { a.controller.SetWriteDeadline(time.Unix(1, 0)) }) //nolint:errcheck // a connection that is gone says so when it is written to
+		c.AllowCut(func() { a.controller.SetWriteDeadline(time.Unix(1, 0)) }) //nolint:errcheck // a connection that is gone says so when it is written to
 	}
 	return a
 }
 
 // Write remembers the first error: the client has left, and the rest is skipped.
-func (a *Answer) Write(b []byte) (n int, err error) {
+func (a *PacedWriter) Write(b []byte) (n int, err error) {
 	for len(b) > 0 && a.err == nil {
-		piece := b[:min(int64(len(b)), a.pace.Octets)]
-		if a.err = a.deadline(time.Now().Add(a.pace.Within)); a.err != nil {
+		piece := b[:min(int64(len(b)), a.pace.Bytes)]
+		if a.err = a.setDeadline(time.Now().Add(a.pace.Period)); a.err != nil {
 			break
 		}
 		var wrote int
 		wrote, a.err = a.to.Write(piece)
 		n, b = n+wrote, b[wrote:]
 		for _, c := range a.holding {
-			c.Moved(wrote)
+			c.CountMoved(wrote)
 		}
 	}
 	return n, a.err
 }
 
-// deadline does not override the deadline set by a content that was cut.
-func (a *Answer) deadline(at time.Time) error {
+// setDeadline does not override the setDeadline set by a content that was cut.
+func (a *PacedWriter) setDeadline(at time.Time) error {
 	for _, c := range a.holding {
 		if c.isCut() {
 			return ErrCut
@@ -113,14 +113,14 @@ func (a *Answer) deadline(at time.Time) error {
 }
 
 // End returns the first error, and clears the deadline for what follows on the connection.
-func (a *Answer) End() error {
+func (a *PacedWriter) End() error {
 	for _, c := range a.holding {
-		if err := c.Uncut(); a.err == nil {
+		if err := c.DisallowCut(); a.err == nil {
 			a.err = err
 		}
 	}
 	if a.err == nil {
-		a.err = a.deadline(time.Time{})
+		a.err = a.setDeadline(time.Time{})
 	}
 	return a.err
 }
@@ -128,11 +128,11 @@ func (a *Answer) End() error {
 // WorkOnBody waits for the memory to process a body that has arrived: for the texts built from it for the
 // database, and for the part of the body that the kernel keeps in memory meanwhile. A body in memory needs
 // none.
-func (b *Budget) WorkOnBody(ctx context.Context, o Owner, c *Content) (release func(), err error) {
+func (b *Budget) WorkOnBody(ctx context.Context, o Tenant, c *Content) (release func(), err error) {
 	if c.Size() <= workFrom {
 		return func() {}, nil
 	}
-	return b.Work(ctx, o, 4*min(c.Size(), mostText)+c.Size()/2, b.patience)
+	return b.AcquireWork(ctx, o, 4*min(c.Size(), mostText)+c.Size()/2, b.patience)
 }
 
 const (

@@ -2,16 +2,16 @@ package intake
 
 import "github.com/prometheus/client_golang/prometheus"
 
-// Held is the amount held of each part, in bytes or places.
-type Held struct{ Arriving, Working, Spool, Bodies, Reads int64 }
+// Usage is the amount held of each part, in bytes or places.
+type Usage struct{ Arriving, Working, Spool, Bodies, Reads int64 }
 
-// Held returns what is held now.
-func (b *Budget) Held() Held {
+// Usage returns what is held now.
+func (b *Budget) Usage() Usage {
 	used := func(p *Pool) (n int64) {
-		p.look(func() float64 { n = p.used; return 0 })
+		p.readLocked(func() float64 { n = p.used; return 0 })
 		return n
 	}
-	return Held{used(b.arriving), used(b.working), used(b.spool), used(b.bodies), used(b.reads)}
+	return Usage{used(b.arriving), used(b.working), used(b.spool), used(b.bodies), used(b.reads)}
 }
 
 // LargeResponses returns how many responses of more than a few KB were sent so far, by kind: "held",
@@ -37,8 +37,8 @@ func (b *Budget) Register(reg prometheus.Registerer) error {
 	pools := map[string]*Pool{"arriving": b.arriving, "working": b.working, "spool": b.spool, "bodies": b.bodies, "reads": b.reads}
 	all := []prometheus.Collector{counter("slow", func() float64 { return float64(b.slow.Load()) }), counter("disk", func() float64 { return float64(b.disk.Load()) }),
 		counter("crowded", func() float64 { return float64(b.refused.Load()) }),
-		counter("full", func() float64 { return sum(pools, func(p *Pool) uint64 { return p.refused }) }),
-		counter("cut", func() float64 { return sum(pools, func(p *Pool) uint64 { return p.cut }) })}
+		counter("full", func() float64 { return sumPools(pools, func(p *Pool) uint64 { return p.refused }) }),
+		counter("cut", func() float64 { return sumPools(pools, func(p *Pool) uint64 { return p.cut }) })}
 	for by := range ways {
 		all = append(all, prometheus.NewCounterFunc(prometheus.CounterOpts{Namespace: "postrider", Subsystem: "intake", Name: "large_responses_total",
 			Help:        "Responses of more than 8 KB, by how they left: held by the budget until the client had taken them, streamed, or from memory that all responses share.",
@@ -46,8 +46,8 @@ func (b *Budget) Register(reg prometheus.Registerer) error {
 	}
 	for name, p := range pools {
 		all = append(all,
-			gauge("held", "What is held of each part of the budget: octets, and places.", name, func() float64 { return p.look(func() float64 { return float64(p.used) }) }),
-			gauge("waiting", "How many wait for each part of the budget.", name, func() float64 { return p.look(func() float64 { return float64(len(p.queue)) }) }))
+			gauge("held", "What is held of each part of the budget: octets, and places.", name, func() float64 { return p.readLocked(func() float64 { return float64(p.used) }) }),
+			gauge("waiting", "How many wait for each part of the budget.", name, func() float64 { return p.readLocked(func() float64 { return float64(len(p.queue)) }) }))
 	}
 	for _, c := range all {
 		if err := reg.Register(c); err != nil {
@@ -57,15 +57,15 @@ func (b *Budget) Register(reg prometheus.Registerer) error {
 	return nil
 }
 
-func (p *Pool) look(at func() float64) float64 {
+func (p *Pool) readLocked(at func() float64) float64 {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return at()
 }
 
-func sum(pools map[string]*Pool, of func(*Pool) uint64) (n float64) {
+func sumPools(pools map[string]*Pool, of func(*Pool) uint64) (n float64) {
 	for _, p := range pools {
-		n += p.look(func() float64 { return float64(of(p)) })
+		n += p.readLocked(func() float64 { return float64(of(p)) })
 	}
 	return n
 }

@@ -2,9 +2,9 @@ package intake
 
 import "net/netip"
 
-// Owner identifies the client that something is held for: an account if the caller is known, else the
+// Tenant identifies the client that something is held for: an account if the caller is known, else the
 // network of its address.
-type Owner struct {
+type Tenant struct {
 	Account string
 	Remote  netip.Addr // only used without an account
 }
@@ -18,14 +18,14 @@ type label struct {
 // maxShares is how many shares one owner belongs to.
 const maxShares = 2
 
-// labels returns the shares of an owner: the account, or its network and the wider one around it.
-func (o Owner) labels() (list [maxShares]label, n int) {
+// shareLabels returns the shares of an owner: the account, or its network and the wider one around it.
+func (o Tenant) shareLabels() (list [maxShares]label, n int) {
 	if o.Account != "" {
 		list[0].account = o.Account
 		return list, 1
 	}
-	levels := Neighbourhoods(o.Remote)
-	if own(o.Remote) {
+	levels := ContainingPrefixes(o.Remote)
+	if isLocal(o.Remote) {
 		list[0].prefix = levels[0]
 		return list, 1
 	}
@@ -33,10 +33,10 @@ func (o Owner) labels() (list [maxShares]label, n int) {
 	return list, maxShares
 }
 
-// Neighbourhoods returns the ranges that contain an address, the narrowest first: one client, one network,
+// ContainingPrefixes returns the ranges that contain an address, the narrowest first: one client, one network,
 // and one customer of a provider. For IPv4 these are the address, its /24 and its /16. For IPv6 they are
 // the /64, the /56 and the /48. An invalid address yields three equal ranges.
-func Neighbourhoods(a netip.Addr) [3]netip.Prefix {
+func ContainingPrefixes(a netip.Addr) [3]netip.Prefix {
 	a = a.Unmap().WithZone("")
 	bits := [3]int{32, 24, 16}
 	if a.Is6() {
@@ -51,9 +51,9 @@ func Neighbourhoods(a netip.Addr) [3]netip.Prefix {
 	return levels
 }
 
-// own reports whether an address belongs to this machine or a private network. Ranges of such addresses say
+// isLocal reports whether an address belongs to this machine or a private network. Ranges of such addresses say
 // nothing about who shares them, because one address may be a proxy.
-func own(a netip.Addr) bool {
+func isLocal(a netip.Addr) bool {
 	a = a.Unmap()
 	return a.IsLoopback() || a.IsPrivate() || a.IsLinkLocalUnicast()
 }

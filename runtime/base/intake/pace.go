@@ -5,16 +5,16 @@ import (
 	"time"
 )
 
-// Pace is the minimum speed of a client for which something is held: each next Octets bytes, or all that is
+// Rate is the minimum speed of a client for which something is held: each next Octets bytes, or all that is
 // left, must move Within a time.
-type Pace struct {
-	Octets int64
-	Within time.Duration
+type Rate struct {
+	Bytes  int64
+	Period time.Duration
 }
 
 // Floor is 2 KB a second. A phone at 100 kbit/s is six times as fast, and may stall for 25 seconds. A
 // client must keep sending to keep what is held for it.
-var Floor = Pace{Octets: 60 << 10, Within: 30 * time.Second}
+var Floor = Rate{Bytes: 60 << 10, Period: 30 * time.Second}
 
 // The errors of a client that sends something.
 var (
@@ -25,13 +25,13 @@ var (
 // Meter measures a client against a pace. It counts only the time spent waiting for the client. It is not
 // safe for concurrent use.
 type Meter struct {
-	pace  Pace
+	pace  Rate
 	left  time.Duration
 	moved int64
 }
 
 // NewMeter returns a meter that starts now.
-func NewMeter(p Pace) Meter { return Meter{pace: p, left: p.Within} }
+func NewMeter(p Rate) Meter { return Meter{pace: p, left: p.Period} }
 
 // Left returns how long to wait for the next bytes.
 func (m *Meter) Left() time.Duration { return max(m.left, 0) }
@@ -39,7 +39,7 @@ func (m *Meter) Left() time.Duration { return max(m.left, 0) }
 // Count records n bytes that moved after waiting.
 func (m *Meter) Count(n int, waited time.Duration) {
 	m.left -= waited
-	if m.moved += int64(n); m.moved >= m.pace.Octets {
-		m.moved, m.left = 0, m.pace.Within
+	if m.moved += int64(n); m.moved >= m.pace.Bytes {
+		m.moved, m.left = 0, m.pace.Period
 	}
 }

@@ -52,10 +52,10 @@ type share struct {
 	holds []*hold
 }
 
-func (s *share) add(h *hold) { s.holds = append(s.holds, h) }
+func (s *share) addHold(h *hold) { s.holds = append(s.holds, h) }
 
-// remove replaces the hold with the last one.
-func (s *share) remove(h *hold) {
+// removeHold replaces the hold with the last one.
+func (s *share) removeHold(h *hold) {
 	last := len(s.holds) - 1
 	s.holds[slices.Index(s.holds, h)] = s.holds[last]
 	s.holds[last] = nil
@@ -91,11 +91,11 @@ type waiter struct {
 
 // Take waits for n units of the pool. The error is ErrFull after patience, or that of ctx. More than a
 // share counts as a whole share. Call release once at most.
-func (p *Pool) Take(ctx context.Context, o Owner, n int64, patience time.Duration) (release func(), err error) {
+func (p *Pool) Take(ctx context.Context, o Tenant, n int64, patience time.Duration) (release func(), err error) {
 	h := new(hold)
 	n = min(n, p.each)
-	p.enter(h, o, n)
-	if err := h.take(ctx, n, patience); err != nil {
+	p.addHold(h, o, n)
+	if err := h.takeUnits(ctx, n, patience); err != nil {
 		h.leave()
 		return nil, err
 	}
@@ -103,23 +103,23 @@ func (p *Pool) Take(ctx context.Context, o Owner, n int64, patience time.Duratio
 }
 
 // TryTake is Take without waiting.
-func (p *Pool) TryTake(o Owner, n int64) (release func(), ok bool) {
+func (p *Pool) TryTake(o Tenant, n int64) (release func(), ok bool) {
 	h := new(hold)
 	n = min(n, p.each)
-	p.enter(h, o, n)
-	if !h.try(n) {
+	p.addHold(h, o, n)
+	if !h.tryTake(n) {
 		h.leave()
 		return nil, false
 	}
 	return h.leave, true
 }
 
-// enter adds an empty hold to the pool.
-func (p *Pool) enter(h *hold, o Owner, most int64) {
+// addHold adds an empty hold to the pool.
+func (p *Pool) addHold(h *hold, o Tenant, most int64) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	h.pool, h.most = p, min(most, p.each)
-	h.labels, h.n = o.labels()
+	h.labels, h.n = o.shareLabels()
 	p.count++
 	h.born = p.count
 	p.largest = max(p.largest, h.most)
@@ -129,7 +129,7 @@ func (p *Pool) enter(h *hold, o Owner, most int64) {
 			s = new(share)
 			p.shares[l] = s
 		}
-		s.add(h)
+		s.addHold(h)
 		h.shares[i] = s
 	}
 }
@@ -145,28 +145,28 @@ func (h *hold) leave() {
 	if h.n == 0 {
 		return
 	}
-	p.add(h, -h.held)
+	p.addUnits(h, -h.held)
 	for i, s := range h.shares[:h.n] {
-		s.remove(h)
+		s.removeHold(h)
 		if len(s.holds) == 0 && p.shares[h.labels[i]] == s {
 			delete(p.shares, h.labels[i])
 		}
 	}
 	h.n, h.end = 0, nil
-	p.serve()
+	p.serveWaiters()
 }
 
-// give releases n units.
-func (h *hold) give(n int64) {
+// releaseUnits releases n units.
+func (h *hold) releaseUnits(n int64) {
 	p := h.pool
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.add(h, -n)
-	p.serve()
+	p.addUnits(h, -n)
+	p.serveWaiters()
 }
 
-// settle says that the hold grows no further.
-func (h *hold) settle() {
+// stopGrowing says that the hold grows no further.
+func (h *hold) stopGrowing() {
 	p := h.pool
 	if p == nil {
 		return
@@ -174,10 +174,10 @@ func (h *hold) settle() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	h.most = h.held
-	p.serve()
+	p.serveWaiters()
 }
 
-func (p *Pool) add(h *hold, n int64) {
+func (p *Pool) addUnits(h *hold, n int64) {
 	h.held += n
 	p.used += n
 	for _, s := range h.shares[:h.n] {
@@ -185,21 +185,21 @@ func (p *Pool) add(h *hold, n int64) {
 	}
 }
 
-// try takes n more if no waiter is affected.
-func (h *hold) try(n int64) bool {
+// tryTake takes n more if no waiter is affected.
+func (h *hold) tryTake(n int64) bool {
 	p := h.pool
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if h.ended || p.tight || !p.inShares(h, n) || p.used+n > p.size {
 		return false
 	}
-	p.add(h, n)
+	p.addUnits(h, n)
 	return true
 }
 
-// take waits for n more.
-func (h *hold) take(ctx context.Context, n int64, patience time.Duration) error {
-	if h.try(n) {
+// takeUnits waits for n more.
+func (h *hold) takeUnits(ctx context.Context, n int64, patience time.Duration) error {
+	if h.tryTake(n) {
 		return nil
 	}
 	p := h.pool
@@ -211,7 +211,7 @@ func (h *hold) take(ctx context.Context, n int64, patience time.Duration) error 
 	}
 	h.waits = w
 	p.queue = append(p.queue, w)
-	p.serve()
+	p.serveWaiters()
 	p.mu.Unlock()
 	late, room := time.NewTimer(patience), time.NewTicker(p.grace)
 	defer late.Stop()
@@ -221,17 +221,17 @@ func (h *hold) take(ctx context.Context, n int64, patience time.Duration) error 
 		case err := <-w.done:
 			return err
 		case <-ctx.Done():
-			return p.withdraw(w, ctx.Err())
+			return p.withdrawWaiter(w, ctx.Err())
 		case <-late.C:
-			return p.withdraw(w, ErrFull)
+			return p.withdrawWaiter(w, ErrFull)
 		case <-room.C:
 			p.makeRoom(w)
 		}
 	}
 }
 
-// withdraw removes a waiter from the queue. A waiter that was served in the meantime keeps its n.
-func (p *Pool) withdraw(w *waiter, reason error) error {
+// withdrawWaiter removes a waiter from the queue. A waiter that was served in the meantime keeps its n.
+func (p *Pool) withdrawWaiter(w *waiter, reason error) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if w.hold.waits != w {
@@ -240,24 +240,24 @@ func (p *Pool) withdraw(w *waiter, reason error) error {
 	if errors.Is(reason, ErrFull) {
 		p.refused++
 	}
-	p.remove(w)
-	p.serve()
+	p.removeWaiter(w)
+	p.serveWaiters()
 	return reason
 }
 
-func (p *Pool) remove(w *waiter) {
+func (p *Pool) removeWaiter(w *waiter) {
 	w.hold.waits = nil
 	p.queue = slices.DeleteFunc(p.queue, func(other *waiter) bool { return other == w })
 }
 
-// serve distributes free units to waiters.
-func (p *Pool) serve() {
+// serveWaiters distributes free units to waiters.
+func (p *Pool) serveWaiters() {
 	p.tight = false
 	if len(p.queue) == 0 {
 		return
 	}
 	slices.SortFunc(p.queue, func(a, b *waiter) int {
-		return cmp.Or(cmp.Compare(a.hold.fullest(), b.hold.fullest()), cmp.Compare(a.hold.born, b.hold.born))
+		return cmp.Or(cmp.Compare(a.hold.fullestShare(), b.hold.fullestShare()), cmp.Compare(a.hold.born, b.hold.born))
 	})
 	var full []*share // shares in which an older waiter waits
 	for _, w := range slices.Clone(p.queue) {
@@ -271,14 +271,14 @@ func (p *Pool) serve() {
 			p.tight = true
 			return
 		}
-		p.add(h, w.n)
-		p.remove(w)
+		p.addUnits(h, w.n)
+		p.removeWaiter(w)
 		w.done <- nil
 	}
 }
 
-// fullest returns what the fullest share of the hold holds.
-func (h *hold) fullest() (most int64) {
+// fullestShare returns what the fullestShare share of the hold holds.
+func (h *hold) fullestShare() (most int64) {
 	for _, s := range h.shares[:h.n] {
 		most = max(most, s.held)
 	}

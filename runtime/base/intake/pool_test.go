@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-func account(name string) Owner { return Owner{Account: name} }
+func account(name string) Tenant { return Tenant{Account: name} }
 
 // empty wants a pool to hold nothing, and to remember nobody.
 func empty(t *testing.T, p *Pool) {
@@ -61,15 +61,15 @@ func TestStrangersShareByTheirNetworks(t *testing.T) {
 		{"::ffff:203.0.113.1", "203.0.113.9", true}, {"10.0.0.1", "10.0.0.2", false}, {"127.0.0.1", "127.0.0.1", true},
 	} {
 		p := NewPool(400)
-		if _, ok := p.TryTake(Owner{Remote: netip.MustParseAddr(c.one)}, 100); !ok {
+		if _, ok := p.TryTake(Tenant{Remote: netip.MustParseAddr(c.one)}, 100); !ok {
 			t.Fatalf("%s got no quarter of an empty pool", c.one)
 		}
-		if _, ok := p.TryTake(Owner{Remote: netip.MustParseAddr(c.other)}, 100); ok == c.together {
+		if _, ok := p.TryTake(Tenant{Remote: netip.MustParseAddr(c.other)}, 100); ok == c.together {
 			t.Errorf("beside %s, which has a quarter, %s got one: %v, want %v", c.one, c.other, ok, !c.together)
 		}
 	}
 	p := NewPool(4)
-	if _, ok := p.TryTake(Owner{}, 1); !ok {
+	if _, ok := p.TryTake(Tenant{}, 1); !ok {
 		t.Error("an owner without account and address got nothing of an empty pool")
 	}
 }
@@ -177,10 +177,10 @@ func TestHoldersInStepsDoNotWaitForEachOther(t *testing.T) {
 		for i := range 20 {
 			all.Go(func() {
 				var h hold
-				p.enter(&h, account("a"), 40)
+				p.addHold(&h, account("a"), 40)
 				defer h.leave()
 				for range 40 {
-					if err := h.take(t.Context(), 1, time.Hour); err != nil {
+					if err := h.takeUnits(t.Context(), 1, time.Hour); err != nil {
 						t.Errorf("holder %d, which has %d of 40: %v", i, h.held, err)
 						return
 					}
@@ -202,14 +202,14 @@ func TestASlowClientOfTheLargestShareMakesRoom(t *testing.T) {
 		cut := make(chan string, 10)
 		holder := func(name string, n int64, moved int) *hold {
 			h := new(hold)
-			p.enter(h, account(name), n)
-			if !h.try(n) {
+			p.addHold(h, account(name), n)
+			if !h.tryTake(n) {
 				t.Fatalf("%s got no %d", name, n)
 			}
-			h.moving(func() {
+			h.startTransfer(func() {
 				go func() { cut <- fmt.Sprint(name, moved); h.leave() }()
 			})
-			h.moves(moved)
+			h.countTransfer(moved)
 			return h
 		}
 		for _, name := range []string{"a", "b", "c"} {
@@ -259,30 +259,30 @@ func wander(t *testing.T, p *Pool, random *rand.Rand) {
 	for range 60 {
 		o := account(fmt.Sprint(random.IntN(7)))
 		if random.IntN(3) == 0 {
-			o = Owner{Remote: netip.AddrFrom4([4]byte{203, byte(random.IntN(3)), byte(random.IntN(3)), byte(random.IntN(250))})}
+			o = Tenant{Remote: netip.AddrFrom4([4]byte{203, byte(random.IntN(3)), byte(random.IntN(3)), byte(random.IntN(250))})}
 		}
 		ctx, cancel := context.WithTimeout(t.Context(), time.Duration(1+random.IntN(20))*time.Millisecond)
 		var h hold
-		p.enter(&h, o, random.Int64N(250))
+		p.addHold(&h, o, random.Int64N(250))
 		if random.IntN(2) == 0 {
-			h.moving(func() {})
+			h.startTransfer(func() {})
 		}
 		for range random.IntN(6) {
 			n := random.Int64N(60)
 			if h.held+n > h.most {
 				continue
 			}
-			if err := h.take(ctx, n, time.Duration(random.IntN(10))*time.Millisecond); err != nil {
+			if err := h.takeUnits(ctx, n, time.Duration(random.IntN(10))*time.Millisecond); err != nil {
 				break
 			}
 			if random.IntN(4) == 0 && h.held > 0 {
-				h.give(random.Int64N(h.held))
+				h.releaseUnits(random.Int64N(h.held))
 			}
 			p.check(t)
 		}
 		if random.IntN(2) == 0 {
-			h.still()
-			h.settle()
+			h.endTransfer()
+			h.stopGrowing()
 		}
 		cancel()
 		h.leave()

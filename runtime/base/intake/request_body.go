@@ -30,7 +30,7 @@ func (b *requestBody) Read(p []byte) (int, error) {
 	if b.err != nil {
 		return 0, b.err
 	}
-	if b.err = b.take(); b.err != nil {
+	if b.err = b.reserveRead(); b.err != nil {
 		return 0, b.err
 	}
 	p = p[:min(int64(len(p)), b.spare)]
@@ -43,33 +43,33 @@ func (b *requestBody) Read(p []byte) (int, error) {
 	b.meter.Count(n, time.Since(began))
 	b.spare -= int64(n)
 	if err != nil {
-		b.end(err)
+		b.finishRead(err)
 	}
 	return n, b.err
 }
 
-// take reserves a place for the body, and memory for the next read.
-func (b *requestBody) take() error {
+// reserveRead reserves a place for the body, and memory for the next read.
+func (b *requestBody) reserveRead() error {
 	x := b.response
 	if b.leave == nil {
-		leave, err := x.budget.Body(x.request.Context(), x.owner, min(bodyPatience, x.budget.patience))
+		leave, err := x.budget.AcquireBody(x.request.Context(), x.owner, min(bodyPatience, x.budget.patience))
 		if err != nil {
 			return err
 		}
 		b.leave = leave
-		x.budget.arriving.enter(&b.near, x.owner, smallContent)
+		x.budget.arriving.addHold(&b.near, x.owner, smallContent)
 	}
 	if b.spare > 0 {
 		return nil
 	}
-	if err := b.near.take(x.request.Context(), bodyStep, bodyPatience); err != nil {
+	if err := b.near.takeUnits(x.request.Context(), bodyStep, bodyPatience); err != nil {
 		return err
 	}
 	b.spare = bodyStep
 	return nil
 }
 
-func (b *requestBody) end(err error) {
+func (b *requestBody) finishRead(err error) {
 	b.ended, b.err = true, err
 	if errors.Is(err, os.ErrDeadlineExceeded) {
 		b.response.budget.slow.Add(1)
@@ -79,10 +79,10 @@ func (b *requestBody) end(err error) {
 	b.leave()
 }
 
-// abandon gives up the rest of a body that the handler has not read. net/http would read up to 256 KB of it
-// before it sends the response, and wait for them forever. If the rest has arrived, abandon reads it;
+// abandonRest gives up the rest of a body that the handler has not read. net/http would read up to 256 KB of it
+// before it sends the response, and wait for them forever. If the rest has arrived, abandonRest reads it;
 // otherwise the connection ends with the response, because later bytes must not be read as another request.
-func (b *requestBody) abandon() {
+func (b *requestBody) abandonRest() {
 	x := b.response
 	if b.ended || x.request.ProtoMajor >= 2 {
 		return
@@ -96,7 +96,7 @@ func (b *requestBody) abandon() {
 		}
 	}
 	x.Header().Set("Connection", "close")
-	deadline(time.Now().Add(x.budget.floor.Within)) //nolint:errcheck // as above
+	deadline(time.Now().Add(x.budget.floor.Period)) //nolint:errcheck // as above
 }
 
 func (b *requestBody) release() {

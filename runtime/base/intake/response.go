@@ -20,17 +20,17 @@ const (
 	responsePatience = 5 * time.Second
 )
 
-// way is how a response of more than a few KB is sent.
-type way int
+// sendMode is how a response of more than a few KB is sent.
+type sendMode int
 
 const (
-	wayHeld     way = iota // by the budget, until the client has received it
-	wayStreamed            // by the handler, which counts each part
-	wayShared              // from memory that all responses share
+	wayHeld     sendMode = iota // by the budget, until the client has received it
+	wayStreamed                 // by the handler, which counts each part
+	wayShared                   // from memory that all responses share
 	ways
 )
 
-func (w way) String() string { return [...]string{"held", "streamed", "shared"}[w] }
+func (w sendMode) String() string { return [...]string{"held", "streamed", "shared"}[w] }
 
 // Bound returns a handler whose requests and responses stay within the budget, whatever next does:
 //
@@ -42,7 +42,7 @@ func (w way) String() string { return [...]string{"held", "streamed", "shared"}[
 //
 // The owner function names the owner until SetOwner names an account. refuse responds if there is no room
 // for a response.
-func (b *Budget) Bound(next http.Handler, owner func(*http.Request) Owner, refuse func(http.ResponseWriter)) http.Handler {
+func (b *Budget) Bound(next http.Handler, owner func(*http.Request) Tenant, refuse func(http.ResponseWriter)) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		out := &response{ResponseWriter: w, budget: b, request: r, refuse: refuse, owner: owner(r), direct: r.Method == http.MethodHead}
 		if r.Body != nil && r.Body != http.NoBody {
@@ -67,7 +67,7 @@ type response struct {
 	budget  *Budget
 	request *http.Request
 	refuse  func(http.ResponseWriter)
-	owner   Owner
+	owner   Tenant
 	body    *requestBody // nil if the request has none
 
 	status  int
@@ -98,19 +98,19 @@ func (x *response) WriteHeader(status int) {
 	}
 }
 
-func (x *response) begin() {
+func (x *response) writeHeader() {
 	if x.begun {
 		return
 	}
 	x.begun = true
 	if x.body != nil {
-		x.body.abandon()
+		x.body.abandonRest()
 	}
 	if x.status == 0 {
 		x.status = http.StatusOK
 	}
 	x.ResponseWriter.WriteHeader(x.status)
-	x.expire()
+	x.limitStream()
 }
 
 // Write implements io.Writer.
@@ -121,14 +121,14 @@ func (x *response) Write(p []byte) (int, error) {
 	case x.direct:
 		return x.writeDirect(p)
 	case x.content == nil && x.passed+int64(len(p)) <= smallResponse:
-		x.begin()
+		x.writeHeader()
 		n, err := x.ResponseWriter.Write(p)
 		x.passed += int64(n)
 		return n, err
 	}
 	if x.content == nil {
 		x.budget.large[wayHeld].Add(1)
-		x.content = x.budget.Content(Terms{Owner: x.owner, Small: smallContent, Most: largestResponse, Patience: min(responsePatience, x.budget.patience)})
+		x.content = x.budget.NewContent(Terms{Tenant: x.owner, MaxMemory: smallContent, MaxSize: largestResponse, Patience: min(responsePatience, x.budget.patience)})
 	}
 	if err := x.content.Append(x.request.Context(), p); err != nil {
 		x.fail(err)
@@ -153,15 +153,15 @@ func (x *response) fail(err error) {
 	}
 	x.begun = true
 	if x.body != nil {
-		x.body.abandon()
+		x.body.abandonRest()
 	}
 	x.refuse(x.ResponseWriter)
-	x.expire()
+	x.limitStream()
 }
 
 // writeDirect writes to the connection. A large write is counted until it returns.
 func (x *response) writeDirect(p []byte) (int, error) {
-	x.begin()
+	x.writeHeader()
 	if x.passed <= smallResponse && x.passed+int64(len(p)) > smallResponse {
 		by := wayStreamed
 		if x.shared {
@@ -171,7 +171,7 @@ func (x *response) writeDirect(p []byte) (int, error) {
 	}
 	x.passed += int64(len(p))
 	if !x.counted && len(p) > smallResponse {
-		release, err := x.budget.Hold(x.request.Context(), x.owner, int64(len(p)))
+		release, err := x.budget.AcquireMemory(x.request.Context(), x.owner, int64(len(p)))
 		if err != nil {
 			return 0, err
 		}
@@ -188,7 +188,7 @@ func (x *response) Flush() {
 // FlushError sends what was written, and everything that follows immediately.
 func (x *response) FlushError() error {
 	if x.err == nil {
-		x.err = x.pass()
+		x.err = x.passThrough()
 	}
 	if x.err != nil {
 		return x.err
@@ -196,9 +196,9 @@ func (x *response) FlushError() error {
 	return http.NewResponseController(x.ResponseWriter).Flush()
 }
 
-// pass sends what the budget holds of the response. All further writes go to the connection.
-func (x *response) pass() error {
-	x.begin()
+// passThrough sends what the budget holds of the response. All further writes go to the connection.
+func (x *response) passThrough() error {
+	x.writeHeader()
 	x.direct = true
 	content := x.content
 	if content == nil {
@@ -206,7 +206,7 @@ func (x *response) pass() error {
 	}
 	defer content.Close()
 	x.content = nil
-	content.Whole()
+	content.Finish()
 	answer := x.budget.newAnswer(x.ResponseWriter, content)
 	_, err := content.WriteTo(answer)
 	if ended := answer.End(); err == nil {
@@ -221,33 +221,33 @@ func (x *response) finish() {
 		if h := x.Header(); !x.begun && h.Get("Content-Length") == "" {
 			h.Set("Content-Length", strconv.FormatInt(x.content.Size(), 10))
 		}
-		x.err = x.pass()
+		x.err = x.passThrough()
 	}
 	if x.status != 0 && x.err == nil {
-		x.begin()
+		x.writeHeader()
 	}
 	// net/http sends its own buffer after this.
-	x.expire()
+	x.limitStream()
 	if x.body != nil {
-		x.body.abandon()
+		x.body.abandonRest()
 	}
 }
 
-// expire limits how long an HTTP/2 stream waits for a client that reads nothing. HTTP/1.1 connections have
+// limitStream limits how long an HTTP/2 stream waits for a client that reads nothing. HTTP/1.1 connections have
 // the pace of their gate.
-func (x *response) expire() {
+func (x *response) limitStream() {
 	if x.request.ProtoMajor < 2 {
 		return
 	}
 	// A stream that has ended needs no deadline.
-	http.NewResponseController(x.ResponseWriter).SetWriteDeadline(time.Now().Add(x.budget.floor.Within)) //nolint:errcheck // as above
+	http.NewResponseController(x.ResponseWriter).SetWriteDeadline(time.Now().Add(x.budget.floor.Period)) //nolint:errcheck // as above
 }
 
-// stream lets the handler write to the connection itself. The handler counts what it holds.
-func (x *response) stream() {
+// startStreaming lets the handler write to the connection itself. The handler counts what it holds.
+func (x *response) startStreaming() {
 	x.counted = true
 	if x.content != nil && x.err == nil {
-		x.err = x.pass()
+		x.err = x.passThrough()
 	}
 	x.direct = true
 }
@@ -276,8 +276,8 @@ func responseOf(w http.ResponseWriter) *response {
 	}
 }
 
-// SetOwner assigns the response to an account from now on.
-func SetOwner(w http.ResponseWriter, o Owner) {
+// SetTenant assigns the response to an account from now on.
+func SetTenant(w http.ResponseWriter, o Tenant) {
 	if x := responseOf(w); x != nil && o.Account != "" {
 		x.owner = o
 	}
@@ -292,15 +292,15 @@ func WriteShared(w http.ResponseWriter, p []byte) error {
 		return err
 	}
 	x.shared = true
-	answer := x.budget.Answer(w)
+	answer := x.budget.NewWriter(w)
 	if _, err := answer.Write(p); err != nil {
 		return err
 	}
 	return answer.End()
 }
 
-// Hold counts memory that a request keeps until a client has received something. The errors are those of
+// AcquireMemory counts memory that a request keeps until a client has received something. The errors are those of
 // Pool.Take.
-func (b *Budget) Hold(ctx context.Context, o Owner, bytes int64) (release func(), err error) {
+func (b *Budget) AcquireMemory(ctx context.Context, o Tenant, bytes int64) (release func(), err error) {
 	return b.arriving.Take(ctx, o, bytes, responsePatience)
 }

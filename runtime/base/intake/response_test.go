@@ -18,7 +18,7 @@ import (
 // bound serves a handler within a budget.
 func bound(t *testing.T, b *Budget, h http.HandlerFunc) *httptest.Server {
 	t.Helper()
-	srv := httptest.NewServer(b.Bound(h, func(*http.Request) Owner { return account("a") }, func(w http.ResponseWriter) { http.Error(w, "no room", http.StatusServiceUnavailable) }))
+	srv := httptest.NewServer(b.Bound(h, func(*http.Request) Tenant { return account("a") }, func(w http.ResponseWriter) { http.Error(w, "no room", http.StatusServiceUnavailable) }))
 	t.Cleanup(srv.Close)
 	return srv
 }
@@ -116,14 +116,14 @@ func TestABodyThatItsHandlerReadsIsCounted(t *testing.T) {
 		if _, err := io.ReadFull(r.Body, first); err != nil {
 			t.Errorf("reading failed: %v", err)
 		}
-		held := b.Held()
+		held := b.Usage()
 		rest, err := io.ReadAll(r.Body)
-		fmt.Fprintf(w, "%d place, %t; then %d place, %d bytes, %v", held.Bodies, held.Arriving >= 1000, b.Held().Bodies, len(first)+len(rest), err)
+		fmt.Fprintf(w, "%d place, %t; then %d place, %d bytes, %v", held.Bodies, held.Arriving >= 1000, b.Usage().Bodies, len(first)+len(rest), err)
 	}), http.MethodPost, body)
 	if want := "1 place, true; then 0 place, 100000 bytes, <nil>"; string(got) != want {
 		t.Errorf("a body of 100,000 bytes was read with %s, want %s", got, want)
 	}
-	if held := b.Held(); held != (Held{}) {
+	if held := b.Usage(); held != (Usage{}) {
 		t.Errorf("after the request %+v is held, want nothing", held)
 	}
 }

@@ -17,9 +17,9 @@ import (
 
 const filePattern = "postrider-spool-*"
 
-// prepare creates the folder and removes files of a process that was killed between the two steps of
+// prepareFolder creates the folder and removes files of a process that was killed between the two steps of
 // create.
-func prepare(dir string) error {
+func prepareFolder(dir string) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return fmt.Errorf("spool: %w", err)
 	}
@@ -28,28 +28,28 @@ func prepare(dir string) error {
 		return fmt.Errorf("spool: %w", err)
 	}
 	for _, name := range left {
-		if err := remove(name); err != nil && !errors.Is(err, fs.ErrPermission) { // belongs to another user
+		if err := removeFile(name); err != nil && !errors.Is(err, fs.ErrPermission) { // belongs to another user
 			return fmt.Errorf("spool: %w", err)
 		}
 	}
 	return nil
 }
 
-// remove ignores files that another process removed first: processes may share the folder.
-func remove(name string) error {
+// removeFile ignores files that another process removed first: processes may share the folder.
+func removeFile(name string) error {
 	if err := os.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
 	return nil
 }
 
-// create opens a file without a name.
-func (b *Budget) create() (*os.File, error) {
+// createFile opens a file without a name.
+func (b *Budget) createFile() (*os.File, error) {
 	f, err := os.CreateTemp(b.dir, filePattern)
 	if err != nil {
 		return nil, b.diskError(err)
 	}
-	if err := remove(f.Name()); err != nil {
+	if err := removeFile(f.Name()); err != nil {
 		return nil, b.diskError(errors.Join(err, f.Close()))
 	}
 	return f, nil
@@ -100,10 +100,10 @@ func unmapFile(mapped []byte) {
 	}
 }
 
-// Guarded calls do, which uses slices returned by Bytes. If the disk fails, accessing those bytes is a
-// memory fault; Guarded returns ErrFull for it instead of crashing. It protects the goroutine of the
+// RecoverDiskFault calls do, which uses slices returned by Bytes. If the disk fails, accessing those bytes is a
+// memory fault; RecoverDiskFault returns ErrFull for it instead of crashing. It protects the goroutine of the
 // caller.
-func Guarded(do func() error) (err error) {
+func RecoverDiskFault(do func() error) (err error) {
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	defer func() {
 		problem := recover()

@@ -41,9 +41,9 @@ func NewKeyed[K comparable](b Bounds) *Keyed[K] {
 // Acquire waits for a slot of the key, which Release gives back. It returns ErrFull if too many callers
 // wait for the key, or the cause of ctx if ctx ends first.
 func (k *Keyed[K]) Acquire(ctx context.Context, key K) error {
-	slots := k.join(key)
+	slots := k.joinKey(key)
 	if err := slots.Acquire(ctx); err != nil {
-		k.leave(key, slots)
+		k.leaveKey(key, slots)
 		return err
 	}
 	if k.total == nil {
@@ -51,7 +51,7 @@ func (k *Keyed[K]) Acquire(ctx context.Context, key K) error {
 	}
 	if err := k.total.Acquire(ctx); err != nil {
 		slots.Release()
-		k.leave(key, slots)
+		k.leaveKey(key, slots)
 		return err
 	}
 	return nil
@@ -59,14 +59,14 @@ func (k *Keyed[K]) Acquire(ctx context.Context, key K) error {
 
 // TryAcquire takes a slot of the key if one is free, and reports whether it did.
 func (k *Keyed[K]) TryAcquire(key K) bool {
-	slots := k.join(key)
+	slots := k.joinKey(key)
 	if slots.TryAcquire() {
 		if k.total == nil || k.total.TryAcquire() {
 			return true
 		}
 		slots.Release()
 	}
-	k.leave(key, slots)
+	k.leaveKey(key, slots)
 	return false
 }
 
@@ -82,7 +82,7 @@ func (k *Keyed[K]) Release(key K) {
 		k.total.Release()
 	}
 	slots.Release()
-	k.leave(key, slots)
+	k.leaveKey(key, slots)
 }
 
 // Held returns how many slots each key holds. Keys without one are absent.
@@ -98,7 +98,7 @@ func (k *Keyed[K]) Held() map[K]int {
 	return held
 }
 
-func (k *Keyed[K]) join(key K) *keySlots {
+func (k *Keyed[K]) joinKey(key K) *keySlots {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	slots := k.keys[key]
@@ -110,7 +110,7 @@ func (k *Keyed[K]) join(key K) *keySlots {
 	return slots
 }
 
-func (k *Keyed[K]) leave(key K, slots *keySlots) {
+func (k *Keyed[K]) leaveKey(key K, slots *keySlots) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if slots.users--; slots.users == 0 {

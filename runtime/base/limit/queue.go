@@ -26,8 +26,8 @@ type Limits struct {
 	Patience time.Duration // how long a ticket waits; 0: as long as its context
 }
 
-// Owner is whose work it is.
-type Owner struct {
+// Caller is whose work it is.
+type Caller struct {
 	Name  string
 	Known bool // goes before all who are not
 }
@@ -44,7 +44,7 @@ type usage struct {
 }
 
 type ticket struct {
-	owner Owner
+	owner Caller
 	done  chan struct{} // closed when it is let in, or turned away
 	in    bool
 }
@@ -57,24 +57,24 @@ func NewQueue(l Limits) *Queue {
 
 // Do runs something when it is the owner's turn. Its error is that of run; ErrFull where too many wait, or
 // the wait took too long; or that of the context, which ended the wait.
-func (q *Queue) Do(ctx context.Context, of Owner, run func() error) error {
-	t, err := q.enter(of)
+func (q *Queue) Do(ctx context.Context, of Caller, run func() error) error {
+	t, err := q.enterQueue(of)
 	if err != nil {
 		return err
 	}
-	if err := q.wait(ctx, t); err != nil {
+	if err := q.waitForTicket(ctx, t); err != nil {
 		return err
 	}
-	defer q.leave()
+	defer q.leaveQueue()
 	return run()
 }
 
-func (q *Queue) enter(of Owner) (*ticket, error) {
+func (q *Queue) enterQueue(of Caller) (*ticket, error) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	t := &ticket{owner: of, done: make(chan struct{})}
 	if q.inside < q.limits.Inside {
-		q.admit(t)
+		q.admitTicket(t)
 		return t, nil
 	}
 	own := 0
@@ -83,15 +83,15 @@ func (q *Queue) enter(of Owner) (*ticket, error) {
 			own++
 		}
 	}
-	if own >= q.limits.PerOwner || len(q.waiting) >= q.limits.Waiting && !q.displace(t) {
+	if own >= q.limits.PerOwner || len(q.waiting) >= q.limits.Waiting && !q.displaceLast(t) {
 		return nil, ErrFull
 	}
 	q.waiting = append(q.waiting, t)
 	return t, nil
 }
 
-// wait returns nil once the ticket is let in.
-func (q *Queue) wait(ctx context.Context, t *ticket) error {
+// waitForTicket returns nil once the ticket is let in.
+func (q *Queue) waitForTicket(ctx context.Context, t *ticket) error {
 	var late <-chan time.Time
 	if q.limits.Patience > 0 {
 		timer := time.NewTimer(q.limits.Patience)
@@ -110,38 +110,38 @@ func (q *Queue) wait(ctx context.Context, t *ticket) error {
 	defer q.mu.Unlock()
 	switch {
 	case t.in && ctx.Err() != nil: // it was let in meanwhile, and nobody is there any more
-		q.next()
+		q.admitNext()
 		return context.Cause(ctx)
 	case t.in:
 		return nil
 	case err == nil: // it was turned away for another
 		return ErrFull
 	}
-	q.remove(t)
+	q.removeTicket(t)
 	return err
 }
 
-func (q *Queue) leave() {
+func (q *Queue) leaveQueue() {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	q.next()
+	q.admitNext()
 }
 
-// next returns the place of one who leaves to the best ticket that waits.
-func (q *Queue) next() {
+// admitNext returns the place of one who leaves to the best ticket that waits.
+func (q *Queue) admitNext() {
 	q.inside--
-	if best := q.first(); best != nil {
-		q.remove(best)
-		q.admit(best)
+	if best := q.firstTicket(); best != nil {
+		q.removeTicket(best)
+		q.admitTicket(best)
 	}
 }
 
-func (q *Queue) admit(t *ticket) {
+func (q *Queue) admitTicket(t *ticket) {
 	q.inside++
 	t.in = true
 	close(t.done)
 	now := time.Now()
-	u := q.usage(t.owner.Name, now)
+	u := q.recentUsage(t.owner.Name, now)
 	u.count++
 	if len(q.used) >= mostUsages {
 		for name, old := range q.used {
@@ -155,7 +155,7 @@ func (q *Queue) admit(t *ticket) {
 	}
 }
 
-func (q *Queue) usage(owner string, now time.Time) usage {
+func (q *Queue) recentUsage(owner string, now time.Time) usage {
 	u, is := q.used[owner]
 	if !is || now.Sub(u.since) >= usageWindow {
 		u = usage{since: now}
@@ -163,48 +163,48 @@ func (q *Queue) usage(owner string, now time.Time) usage {
 	return u
 }
 
-// first returns the ticket that is let in next; nil: none waits.
-func (q *Queue) first() (found *ticket) {
+// firstTicket returns the ticket that is let in next; nil: none waits.
+func (q *Queue) firstTicket() (found *ticket) {
 	now := time.Now()
 	for _, t := range q.waiting {
-		if found == nil || q.before(t, found, now) {
+		if found == nil || q.isBefore(t, found, now) {
 			found = t
 		}
 	}
 	return found
 }
 
-// last returns the ticket that would be let in last; nil: none waits.
-func (q *Queue) last() (found *ticket) {
+// lastTicket returns the ticket that would be let in lastTicket; nil: none waits.
+func (q *Queue) lastTicket() (found *ticket) {
 	now := time.Now()
 	for _, t := range q.waiting {
-		if found == nil || !q.before(t, found, now) {
+		if found == nil || !q.isBefore(t, found, now) {
 			found = t
 		}
 	}
 	return found
 }
 
-// before reports whether a is let in before b although b came earlier.
-func (q *Queue) before(a, b *ticket, now time.Time) bool {
+// isBefore reports whether a is let in isBefore b although b came earlier.
+func (q *Queue) isBefore(a, b *ticket, now time.Time) bool {
 	if a.owner.Known != b.owner.Known {
 		return a.owner.Known
 	}
-	return q.usage(a.owner.Name, now).count < q.usage(b.owner.Name, now).count
+	return q.recentUsage(a.owner.Name, now).count < q.recentUsage(b.owner.Name, now).count
 }
 
-// displace turns the ticket away that would be let in last, for one that goes before it.
-func (q *Queue) displace(t *ticket) bool {
-	worst := q.last()
-	if worst == nil || !q.before(t, worst, time.Now()) {
+// displaceLast turns the ticket away that would be let in last, for one that goes before it.
+func (q *Queue) displaceLast(t *ticket) bool {
+	worst := q.lastTicket()
+	if worst == nil || !q.isBefore(t, worst, time.Now()) {
 		return false
 	}
-	q.remove(worst)
+	q.removeTicket(worst)
 	close(worst.done)
 	return true
 }
 
-func (q *Queue) remove(t *ticket) {
+func (q *Queue) removeTicket(t *ticket) {
 	for i, w := range q.waiting {
 		if w == t {
 			q.waiting = append(q.waiting[:i], q.waiting[i+1:]...)

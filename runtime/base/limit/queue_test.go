@@ -27,7 +27,7 @@ func TestManyWhoComeAgainDoNotStarveThoseWhoComeOnce(t *testing.T) {
 			for range 4 {
 				all.Go(func() {
 					for ctx.Err() == nil {
-						if err := queue.Do(ctx, limit.Owner{Name: fmt.Sprint("guesser ", i)}, func() error { time.Sleep(work); return nil }); err != nil {
+						if err := queue.Do(ctx, limit.Caller{Name: fmt.Sprint("guesser ", i)}, func() error { time.Sleep(work); return nil }); err != nil {
 							time.Sleep(work)
 						}
 					}
@@ -39,7 +39,7 @@ func TestManyWhoComeAgainDoNotStarveThoseWhoComeOnce(t *testing.T) {
 		var slowest atomic.Int64
 		for i := range honest {
 			begun := time.Now()
-			if err := queue.Do(ctx, limit.Owner{Name: fmt.Sprint("honest ", i)}, func() error { time.Sleep(work); return nil }); err != nil {
+			if err := queue.Do(ctx, limit.Caller{Name: fmt.Sprint("honest ", i)}, func() error { time.Sleep(work); return nil }); err != nil {
 				refused.Add(1)
 			}
 			slowest.Store(max(slowest.Load(), int64(time.Since(begun))))
@@ -62,7 +62,7 @@ func TestThoseWhoAreKnownGoFirst(t *testing.T) {
 		var mu sync.Mutex
 		var order []string
 		var all sync.WaitGroup
-		come := func(of limit.Owner, want error) {
+		come := func(of limit.Caller, want error) {
 			all.Go(func() {
 				err := queue.Do(t.Context(), of, func() error {
 					mu.Lock()
@@ -77,12 +77,12 @@ func TestThoseWhoAreKnownGoFirst(t *testing.T) {
 			})
 			synctest.Wait()
 		}
-		come(limit.Owner{Name: "a"}, nil)
-		come(limit.Owner{Name: "b"}, nil)
-		come(limit.Owner{Name: "a"}, limit.ErrFull) // gives way to d, as a is inside already
-		come(limit.Owner{Name: "c"}, nil)
-		come(limit.Owner{Name: "d"}, limit.ErrFull) // gives way to k
-		come(limit.Owner{Name: "k", Known: true}, nil)
+		come(limit.Caller{Name: "a"}, nil)
+		come(limit.Caller{Name: "b"}, nil)
+		come(limit.Caller{Name: "a"}, limit.ErrFull) // gives way to d, as a is inside already
+		come(limit.Caller{Name: "c"}, nil)
+		come(limit.Caller{Name: "d"}, limit.ErrFull) // gives way to k
+		come(limit.Caller{Name: "k", Known: true}, nil)
 		close(release)
 		all.Wait()
 		if diff := cmp.Diff([]string{"a", "k", "b", "c"}, order); diff != "" {
@@ -101,7 +101,7 @@ func TestAWaitInAQueueEnds(t *testing.T) {
 		wait := func(ctx context.Context, name string) <-chan error {
 			done := make(chan error, 1)
 			all.Go(func() {
-				done <- queue.Do(ctx, limit.Owner{Name: name}, func() error { <-release; return nil })
+				done <- queue.Do(ctx, limit.Caller{Name: name}, func() error { <-release; return nil })
 			})
 			synctest.Wait()
 			return done

@@ -24,10 +24,12 @@ const (
 // message, level and reason, the first is written immediately. Those of each following second are collapsed
 // into one line, which has the attributes of the last of them and their number. The reason must come from a
 // small set.
-func Collapse(ctx context.Context, reason string) context.Context { return After(ctx, 1, reason) }
+func Collapse(ctx context.Context, reason string) context.Context {
+	return CollapseAfter(ctx, 1, reason)
+}
 
-// After is Collapse with several lines a second written individually.
-func After(ctx context.Context, lines int, reason string) context.Context {
+// CollapseAfter is Collapse with several lines a second written individually.
+func CollapseAfter(ctx context.Context, lines int, reason string) context.Context {
 	return context.WithValue(ctx, markKey{}, mark{lines, reason})
 }
 
@@ -50,7 +52,7 @@ type handler struct {
 }
 
 func (h handler) Handle(ctx context.Context, record slog.Record) error {
-	if m, is := ctx.Value(markKey{}).(mark); is && h.limiter.hold(h.Handler, m, record) {
+	if m, is := ctx.Value(markKey{}).(mark); is && h.limiter.holdBack(h.Handler, m, record) {
 		return nil
 	}
 	return h.Handler.Handle(ctx, record)
@@ -85,8 +87,8 @@ type limiter struct {
 	entries map[entryKey]*entry
 }
 
-// hold reports whether the record is held back; if not, the caller writes it.
-func (l *limiter) hold(to slog.Handler, m mark, record slog.Record) bool {
+// holdBack reports whether the record is held back; if not, the caller writes it.
+func (l *limiter) holdBack(to slog.Handler, m mark, record slog.Record) bool {
 	key := entryKey{record.Level, record.Message, m.reason}
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -98,7 +100,7 @@ func (l *limiter) hold(to slog.Handler, m mark, record slog.Record) bool {
 	if e == nil {
 		e = &entry{}
 		l.entries[key] = e
-		time.AfterFunc(window, func() { l.flush(key) })
+		time.AfterFunc(window, func() { l.flushEntry(key) })
 	}
 	if e.written < m.lines {
 		e.written++
@@ -109,9 +111,9 @@ func (l *limiter) hold(to slog.Handler, m mark, record slog.Record) bool {
 	return true
 }
 
-// flush writes the line for the records held back in the last second. That line counts towards the next
+// flushEntry writes the line for the records held back in the last second. That line counts towards the next
 // second.
-func (l *limiter) flush(key entryKey) {
+func (l *limiter) flushEntry(key entryKey) {
 	l.mu.Lock()
 	e := l.entries[key]
 	if e.held == 0 {
@@ -122,7 +124,7 @@ func (l *limiter) flush(key entryKey) {
 	last, to := e.last, e.to
 	last.AddAttrs(slog.Int(KeyCount, e.held))
 	*e = entry{written: 1}
-	time.AfterFunc(window, func() { l.flush(key) })
+	time.AfterFunc(window, func() { l.flushEntry(key) })
 	l.mu.Unlock()
 	// The only possible error is that the log cannot be written, and the log is where it would be reported.
 	_ = to.Handle(context.Background(), last)

@@ -110,7 +110,7 @@ func TestAFewLinesASecondMayBeWritten(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		log, j := newLog()
 		for i := range 50 {
-			log.InfoContext(loglimit.After(t.Context(), 20, "a"), "request", "n", i)
+			log.InfoContext(loglimit.CollapseAfter(t.Context(), 20, "a"), "request", "n", i)
 		}
 		if got := len(j.lines(t)); got != 20 {
 			t.Errorf("of 50 lines %d are written immediately, want 20", got)

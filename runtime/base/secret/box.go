@@ -41,11 +41,11 @@ func NewBox(keys ...Key) (*Box, error) {
 		if len(key.material.Reveal()) != KeySize {
 			return nil, fmt.Errorf("master key %d is not %d octets long", i+1, KeySize)
 		}
-		id := binary.BigEndian.Uint32(derive(key.material, "key id", 4))
+		id := binary.BigEndian.Uint32(deriveKey(key.material, "key id", 4))
 		if _, taken := box.ciphers[id]; taken {
 			return nil, fmt.Errorf("master key %d has the id of an earlier one; make another", i+1)
 		}
-		cipher, err := aead.NewAESGCM(derive(key.material, "seal", KeySize))
+		cipher, err := aead.NewAESGCM(deriveKey(key.material, "seal", KeySize))
 		if err != nil {
 			return nil, fmt.Errorf("master key %d: %w", i+1, err)
 		}
@@ -94,7 +94,7 @@ func (b *Box) Open(sealed, associatedData []byte) ([]byte, error) {
 // reveal neither that key nor the bytes of another purpose. Values made with them become invalid when the
 // first key is rotated.
 func (b *Box) Derive(purpose string) []byte {
-	return derive(b.materials[0], "purpose/"+purpose, KeySize)
+	return deriveKey(b.materials[0], "purpose/"+purpose, KeySize)
 }
 
 // DeriveEach returns the bytes of one purpose for every key, the first key's first, so that values made
@@ -102,7 +102,7 @@ func (b *Box) Derive(purpose string) []byte {
 func (b *Box) DeriveEach(purpose string) [][]byte {
 	each := make([][]byte, 0, len(b.materials))
 	for _, material := range b.materials {
-		each = append(each, derive(material, "purpose/"+purpose, KeySize))
+		each = append(each, deriveKey(material, "purpose/"+purpose, KeySize))
 	}
 	return each
 }
@@ -114,8 +114,8 @@ func keyID(sealed []byte) (uint32, bool) {
 	return binary.BigEndian.Uint32(sealed[1:headerSize]), true
 }
 
-// derive is HKDF-SHA256 (RFC 5869) without salt: a master key is uniformly random.
-func derive(material String, info string, size int) []byte {
+// deriveKey is HKDF-SHA256 (RFC 5869) without salt: a master key is uniformly random.
+func deriveKey(material String, info string, size int) []byte {
 	out, err := hkdf.Key(sha256.New, []byte(material.Reveal()), nil, "postrider/"+info, size)
 	if err != nil {
 		// Fails only for a size over 255 hashes, or under a FIPS policy against short keys.

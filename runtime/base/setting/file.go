@@ -13,7 +13,7 @@ import (
 // Fill adds values from a YAML file for settings that are not set otherwise. The file is one mapping of
 // setting names (such as base_url) to scalars, or to lists where the setting takes a comma-separated list.
 // An unknown key is a mistake, and so is the setting except, which names the file itself.
-func (t Texts) Fill(file string, content []byte, except string) Mistakes {
+func (t RawValues) Fill(file string, content []byte, except string) Mistakes {
 	var wrong Mistakes
 	var document yaml.Node
 	decoder := yaml.NewDecoder(bytes.NewReader(content))

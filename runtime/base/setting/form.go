@@ -47,14 +47,14 @@ func Duration(least, most time.Duration) Form[time.Duration] {
 			d, err = time.Duration(seconds)*time.Second, nil
 		}
 		if err != nil || d < least || d > most {
-			return 0, fmt.Errorf("is %q; want a time from %s to %s, as 5s", text, plain(least), plain(most))
+			return 0, fmt.Errorf("is %q; want a time from %s to %s, as 5s", text, formatDuration(least), formatDuration(most))
 		}
 		return d, nil
 	}}
 }
 
-// plain formats a duration, with 0 instead of 0s.
-func plain(d time.Duration) string {
+// formatDuration formats a duration, with 0 instead of 0s.
+func formatDuration(d time.Duration) string {
 	if d == 0 {
 		return "0"
 	}

@@ -93,7 +93,7 @@ type Info struct {
 // All describes all settings, section by section.
 func All() []Info {
 	all := make([]Info, 0, len(declarations))
-	for _, d := range sorted() {
+	for _, d := range sortDeclarations() {
 		all = append(all, d.info())
 	}
 	return all
@@ -112,9 +112,9 @@ type declaration interface {
 // declarations is filled while packages are initialized, and only read afterwards.
 var declarations []declaration
 
-// sorted returns the declarations with the groups in alphabetical order. Within a group they keep the order
+// sortDeclarations returns the declarations with the groups in alphabetical order. Within a group they keep the order
 // of declaration.
-func sorted() []declaration {
+func sortDeclarations() []declaration {
 	return slices.SortedStableFunc(slices.Values(declarations), func(a, b declaration) int {
 		return strings.Compare(a.group(), b.group())
 	})

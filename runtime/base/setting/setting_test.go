@@ -48,7 +48,7 @@ var (
 
 // A setting is declared beside the code that reads it, and read from the values of a start.
 func Example() {
-	values, err := setting.Read(setting.Dev, "host.example", setting.Texts{"POSTRIDER_TEST_PORT": "2525"})
+	values, err := setting.Read(setting.Dev, "host.example", setting.RawValues{"POSTRIDER_TEST_PORT": "2525"})
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -62,7 +62,7 @@ func Example() {
 
 // All that is wrong is said at once, each by the name of its setting.
 func ExampleRead_mistakes() {
-	_, err := setting.Read(setting.Serve, "host.example", setting.Texts{"POSTRIDER_TEST_PORT": "70000", "POSTRIDER_TEST_NEAR": "10.0.0.0/8, next door, 10.0.0.0/99"})
+	_, err := setting.Read(setting.Serve, "host.example", setting.RawValues{"POSTRIDER_TEST_PORT": "70000", "POSTRIDER_TEST_NEAR": "10.0.0.0/8, next door, 10.0.0.0/99"})
 	for line := range strings.Lines(err.Error()) {
 		if strings.Contains(line, "TEST") { // the program's own settings are required too
 			fmt.Print(line)
@@ -100,17 +100,17 @@ func TestReadRefusesWhatIsWrong(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
 		mode  setting.Mode
-		given setting.Texts
+		given setting.RawValues
 		want  setting.Mistakes
 	}{
 		"nothing given":                           {setting.Dev, nil, nil},
-		"an empty text is not given":              {setting.Dev, setting.Texts{"POSTRIDER_TEST_PORT": ""}, nil},
+		"an empty text is not given":              {setting.Dev, setting.RawValues{"POSTRIDER_TEST_PORT": ""}, nil},
 		"required in production":                  {setting.Serve, nil, setting.Mistakes{{"POSTRIDER_TEST_TOKEN", "is required: the test signs with it"}}},
-		"no number":                               {setting.Dev, setting.Texts{"POSTRIDER_TEST_PORT": "smtp"}, setting.Mistakes{{"POSTRIDER_TEST_PORT", `is "smtp"; want a number from 1 to 65535`}}},
-		"a number out of bounds":                  {setting.Dev, setting.Texts{"POSTRIDER_TEST_PORT": "0"}, setting.Mistakes{{"POSTRIDER_TEST_PORT", `is "0"; want a number from 1 to 65535`}}},
-		"a time out of bounds":                    {setting.Dev, setting.Texts{"POSTRIDER_TEST_PATIENCE": "2h"}, setting.Mistakes{{"POSTRIDER_TEST_PATIENCE", `is "2h"; want a time from 1s to 1h0m0s, as 5s`}}},
-		"one that does not go with another":       {setting.Dev, setting.Texts{"POSTRIDER_TEST_TOKEN": "x", "POSTRIDER_TEST_PORT": "1"}, setting.Mistakes{{"POSTRIDER_TEST_TOKEN", "does not go with port 1"}}},
-		"unknown ones, in the order of the names": {setting.Dev, setting.Texts{"POSTRIDER_TEST_Z": "1", "POSTRIDER_TEST_A": "1"}, setting.Mistakes{{"POSTRIDER_TEST_A", "is not a setting"}, {"POSTRIDER_TEST_Z", "is not a setting"}}},
+		"no number":                               {setting.Dev, setting.RawValues{"POSTRIDER_TEST_PORT": "smtp"}, setting.Mistakes{{"POSTRIDER_TEST_PORT", `is "smtp"; want a number from 1 to 65535`}}},
+		"a number out of bounds":                  {setting.Dev, setting.RawValues{"POSTRIDER_TEST_PORT": "0"}, setting.Mistakes{{"POSTRIDER_TEST_PORT", `is "0"; want a number from 1 to 65535`}}},
+		"a time out of bounds":                    {setting.Dev, setting.RawValues{"POSTRIDER_TEST_PATIENCE": "2h"}, setting.Mistakes{{"POSTRIDER_TEST_PATIENCE", `is "2h"; want a time from 1s to 1h0m0s, as 5s`}}},
+		"one that does not go with another":       {setting.Dev, setting.RawValues{"POSTRIDER_TEST_TOKEN": "x", "POSTRIDER_TEST_PORT": "1"}, setting.Mistakes{{"POSTRIDER_TEST_TOKEN", "does not go with port 1"}}},
+		"unknown ones, in the order of the names": {setting.Dev, setting.RawValues{"POSTRIDER_TEST_Z": "1", "POSTRIDER_TEST_A": "1"}, setting.Mistakes{{"POSTRIDER_TEST_A", "is not a setting"}, {"POSTRIDER_TEST_Z", "is not a setting"}}},
 	} {
 		_, err := setting.Read(test.mode, "host.example", test.given)
 		var got setting.Mistakes
@@ -124,12 +124,12 @@ func TestReadRefusesWhatIsWrong(t *testing.T) {
 
 func TestFillTakesFromAFileWhatWasNotGiven(t *testing.T) {
 	t.Parallel()
-	texts := setting.Texts{"POSTRIDER_TEST_PORT": "2525"}
+	texts := setting.RawValues{"POSTRIDER_TEST_PORT": "2525"}
 	wrong := texts.Fill("postrider.yaml", []byte("test_port: 25\ntest_near: [10.0.0.0/8, 192.0.2.1]\ntest_patience:\n"), "")
 	if wrong != nil {
 		t.Fatalf("a good file has the mistakes %v", wrong)
 	}
-	if diff := cmp.Diff(setting.Texts{"POSTRIDER_TEST_PORT": "2525", "POSTRIDER_TEST_NEAR": "10.0.0.0/8,192.0.2.1", "POSTRIDER_TEST_PATIENCE": ""}, texts); diff != "" {
+	if diff := cmp.Diff(setting.RawValues{"POSTRIDER_TEST_PORT": "2525", "POSTRIDER_TEST_NEAR": "10.0.0.0/8,192.0.2.1", "POSTRIDER_TEST_PATIENCE": ""}, texts); diff != "" {
 		t.Errorf("the texts differ (-want +got):\n%s", diff)
 	}
 }
@@ -148,7 +148,7 @@ func TestFillNamesThePlaceOfWhatIsWrong(t *testing.T) {
 		"test_patience: 5s\ntest_token: x\n": "f:1: test_patience is not a setting", // the one that names the file
 	} {
 		var got string
-		if wrong := (setting.Texts{}).Fill("f", []byte(content), "POSTRIDER_TEST_PATIENCE"); wrong != nil {
+		if wrong := (setting.RawValues{}).Fill("f", []byte(content), "POSTRIDER_TEST_PATIENCE"); wrong != nil {
 			got = strings.TrimPrefix(wrong.Error(), "1 setting is wrong:\n  ")
 		}
 		if !strings.HasPrefix(got, want) || want == "" && got != "" {
@@ -159,7 +159,7 @@ func TestFillNamesThePlaceOfWhatIsWrong(t *testing.T) {
 
 func TestSecretsAreShownNowhere(t *testing.T) {
 	t.Parallel()
-	values, err := setting.Read(setting.Dev, "host.example", setting.Texts{"POSTRIDER_TEST_TOKEN": "hunter2", "POSTRIDER_TEST_PORT": "77"})
+	values, err := setting.Read(setting.Dev, "host.example", setting.RawValues{"POSTRIDER_TEST_TOKEN": "hunter2", "POSTRIDER_TEST_PORT": "77"})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -9,37 +9,37 @@ import (
 // prefix starts the names of the settings that are not shared with other programs.
 const prefix = "POSTRIDER_"
 
-// Stray is an environment variable that is named like a setting but is not one.
-type Stray struct {
+// UnknownVariable is an environment variable that is named like a setting but is not one.
+type UnknownVariable struct {
 	Name    string
 	Nearest string // the setting with the most similar name
 }
 
-func (s Stray) String() string {
+func (s UnknownVariable) String() string {
 	return fmt.Sprintf("%s is not a setting and has no effect; the nearest one is %s", s.Name, s.Nearest)
 }
 
-// Strays lists the variables that begin with POSTRIDER_ and are unknown. environ has lines of the form
+// UnknownVariables lists the variables that begin with POSTRIDER_ and are unknown. environ has lines of the form
 // NAME=value, as returned by os.Environ. The result is sorted by name.
-func Strays(environ, known []string) []Stray {
-	var found []Stray
+func UnknownVariables(environ, known []string) []UnknownVariable {
+	var found []UnknownVariable
 	for _, line := range environ {
 		name, _, _ := strings.Cut(line, "=")
 		if strings.HasPrefix(name, prefix) && len(known) > 0 && !slices.Contains(known, name) {
-			found = append(found, Stray{Name: name, Nearest: nearest(name, known)})
+			found = append(found, UnknownVariable{Name: name, Nearest: nearestName(name, known)})
 		}
 	}
-	slices.SortFunc(found, func(a, b Stray) int { return strings.Compare(a.Name, b.Name) })
+	slices.SortFunc(found, func(a, b UnknownVariable) int { return strings.Compare(a.Name, b.Name) })
 	return found
 }
 
-// nearest returns the known name with the smallest edit distance; the first of several.
-func nearest(name string, known []string) string {
-	return slices.MinFunc(known, func(a, b string) int { return distance(name, a) - distance(name, b) })
+// nearestName returns the known name with the smallest edit distance; the first of several.
+func nearestName(name string, known []string) string {
+	return slices.MinFunc(known, func(a, b string) int { return editDistance(name, a) - editDistance(name, b) })
 }
 
-// distance returns the Levenshtein distance of two names in bytes.
-func distance(a, b string) int {
+// editDistance returns the Levenshtein editDistance of two names in bytes.
+func editDistance(a, b string) int {
 	row := make([]int, len(b)+1) // of the bytes of a so far, against each prefix of b
 	for j := range row {
 		row[j] = j

@@ -13,20 +13,20 @@ func TestStrayVariablesAreNamedWithTheNearestSetting(t *testing.T) {
 	known := []string{"DATABASE_URL", "POSTRIDER_BASE_URL", "POSTRIDER_MX_ALLOW", "POSTRIDER_MX_PORT", "POSTRIDER_MODULES"}
 	for name, test := range map[string]struct {
 		environ []string
-		want    []setting.Stray
+		want    []setting.UnknownVariable
 	}{
-		"letters that changed places":    {[]string{"POSTRIDER_MX_PROT=25"}, []setting.Stray{{Name: "POSTRIDER_MX_PROT", Nearest: "POSTRIDER_MX_PORT"}}},
-		"a letter less":                  {[]string{"POSTRIDER_MODULE=-relay"}, []setting.Stray{{Name: "POSTRIDER_MODULE", Nearest: "POSTRIDER_MODULES"}}},
-		"the prefix of another setting":  {[]string{"POSTRIDER_DATABASE_URL=x"}, []setting.Stray{{Name: "POSTRIDER_DATABASE_URL", Nearest: "POSTRIDER_BASE_URL"}}},
-		"two, in the order of the names": {[]string{"POSTRIDER_MX_PORTS=1", "POSTRIDER_BASEURL=x"}, []setting.Stray{{Name: "POSTRIDER_BASEURL", Nearest: "POSTRIDER_BASE_URL"}, {Name: "POSTRIDER_MX_PORTS", Nearest: "POSTRIDER_MX_PORT"}}},
+		"letters that changed places":    {[]string{"POSTRIDER_MX_PROT=25"}, []setting.UnknownVariable{{Name: "POSTRIDER_MX_PROT", Nearest: "POSTRIDER_MX_PORT"}}},
+		"a letter less":                  {[]string{"POSTRIDER_MODULE=-relay"}, []setting.UnknownVariable{{Name: "POSTRIDER_MODULE", Nearest: "POSTRIDER_MODULES"}}},
+		"the prefix of another setting":  {[]string{"POSTRIDER_DATABASE_URL=x"}, []setting.UnknownVariable{{Name: "POSTRIDER_DATABASE_URL", Nearest: "POSTRIDER_BASE_URL"}}},
+		"two, in the order of the names": {[]string{"POSTRIDER_MX_PORTS=1", "POSTRIDER_BASEURL=x"}, []setting.UnknownVariable{{Name: "POSTRIDER_BASEURL", Nearest: "POSTRIDER_BASE_URL"}, {Name: "POSTRIDER_MX_PORTS", Nearest: "POSTRIDER_MX_PORT"}}},
 		"settings and other programs":    {[]string{"POSTRIDER_MX_PORT=25", "PATH=/bin", "MX_PORT=1"}, nil},
-		"an empty value":                 {[]string{"POSTRIDER_BASE_URI="}, []setting.Stray{{Name: "POSTRIDER_BASE_URI", Nearest: "POSTRIDER_BASE_URL"}}},
+		"an empty value":                 {[]string{"POSTRIDER_BASE_URI="}, []setting.UnknownVariable{{Name: "POSTRIDER_BASE_URI", Nearest: "POSTRIDER_BASE_URL"}}},
 	} {
-		if diff := cmp.Diff(test.want, setting.Strays(test.environ, known)); diff != "" {
+		if diff := cmp.Diff(test.want, setting.UnknownVariables(test.environ, known)); diff != "" {
 			t.Errorf("%s: the strays of %v differ (-want +got):\n%s", name, test.environ, diff)
 		}
 	}
-	if got := setting.Strays([]string{"POSTRIDER_X=1"}, nil); got != nil {
+	if got := setting.UnknownVariables([]string{"POSTRIDER_X=1"}, nil); got != nil {
 		t.Errorf("without any known setting the strays are %v, want none", got)
 	}
 }

@@ -18,8 +18,8 @@ const (
 	Tool  Mode = "tool"  // a command that terminates: migrate, key create
 )
 
-// Texts are setting values as given, by variable name.
-type Texts map[string]string
+// RawValues are setting values as given, by variable name.
+type RawValues map[string]string
 
 // Values are the settings of one start. The zero Values has the defaults.
 type Values struct {
@@ -29,11 +29,11 @@ type Values struct {
 }
 
 // Read parses texts into values. The error is a Mistakes.
-func Read(mode Mode, machine string, given Texts) (Values, error) {
+func Read(mode Mode, machine string, given RawValues) (Values, error) {
 	v := Values{Mode: mode, Machine: machine, given: map[string]any{}}
 	wrong := map[string][]error{} // by name
 	unknown := maps.Clone(given)
-	all := sorted()
+	all := sortDeclarations()
 	for _, d := range all {
 		name := d.info().Name
 		delete(unknown, name)
@@ -45,7 +45,7 @@ func Read(mode Mode, machine string, given Texts) (Values, error) {
 		}
 		value, err := d.parse(given[name])
 		if err != nil {
-			wrong[name] = each(err)
+			wrong[name] = splitErrors(err)
 		}
 		v.given[name] = value
 	}
@@ -53,7 +53,7 @@ func Read(mode Mode, machine string, given Texts) (Values, error) {
 	for _, d := range all {
 		name := d.info().Name
 		if err := d.check(v); err != nil && wrong[name] == nil {
-			wrong[name] = each(err)
+			wrong[name] = splitErrors(err)
 		}
 		for _, err := range wrong[name] {
 			mistakes.Add(name, "%s", err)
@@ -65,8 +65,8 @@ func Read(mode Mode, machine string, given Texts) (Values, error) {
 	return v, mistakes.Err()
 }
 
-// each returns the errors that were joined.
-func each(err error) []error {
+// splitErrors returns the errors that were joined.
+func splitErrors(err error) []error {
 	if joined, several := err.(interface{ Unwrap() []error }); several { // only the outermost join: a form joins the errors of the items of a list
 		return joined.Unwrap()
 	}
@@ -76,7 +76,7 @@ func each(err error) []error {
 // LogValue returns the effective values without secrets.
 func (v Values) LogValue() slog.Value {
 	shown := []slog.Attr{slog.String("mode", string(v.Mode))}
-	for _, d := range sorted() {
+	for _, d := range sortDeclarations() {
 		shown = append(shown, slog.Attr{Key: d.info().Key, Value: d.show(v)})
 	}
 	return slog.GroupValue(shown...)

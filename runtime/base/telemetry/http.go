@@ -76,7 +76,7 @@ func NewHTTP(p HTTPParams) (*HTTP, error) {
 // Wrap observes the requests to next, which must be the outermost mux: the route is the pattern that it
 // matched. A panic is logged and answered with a 500.
 func (h *HTTP) Wrap(next http.Handler) http.Handler {
-	observed := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { h.serve(w, r, next) })
+	observed := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { h.serveRequest(w, r, next) })
 	if !h.tracing.On() {
 		return observed
 	}
@@ -89,25 +89,25 @@ func (h *HTTP) Wrap(next http.Handler) http.Handler {
 		otelhttp.WithSpanNameFormatter(func(_ string, r *http.Request) string { return r.Method }))
 }
 
-func (h *HTTP) serve(w http.ResponseWriter, r *http.Request, next http.Handler) {
+func (h *HTTP) serveRequest(w http.ResponseWriter, r *http.Request, next http.Handler) {
 	record := &Request{id: requestID(r)}
 	r = r.WithContext(withRequest(r.Context(), record))
 	w.Header().Set(RequestIDHeader, record.id)
-	seen := observe(r)
+	seen := observeRequest(r)
 	record.clientLeft = seen.clientLeft
 	h.inFlight.Inc()
 	start := time.Now()
 	// Deferred, so that an aborted connection (http.ErrAbortHandler) is logged too.
 	defer func() {
 		h.inFlight.Dec()
-		h.finish(r, record, seen, time.Since(start))
+		h.finishRequest(r, record, seen, time.Since(start))
 	}()
-	h.recovering(seen.wrap(w), r, record, seen, next)
+	h.recoverPanic(seen.wrapWriter(w), r, record, seen, next)
 }
 
-// recovering answers a panic in next with a 500. If the response has already begun, it cuts the connection
+// recoverPanic answers a panic in next with a 500. If the response has already begun, it cuts the connection
 // instead, so that the client does not mistake a partial response for a complete one.
-func (h *HTTP) recovering(w http.ResponseWriter, r *http.Request, record *Request, seen *observation, next http.Handler) {
+func (h *HTTP) recoverPanic(w http.ResponseWriter, r *http.Request, record *Request, seen *observation, next http.Handler) {
 	defer func() {
 		value := recover()
 		if value == nil {
@@ -131,8 +131,8 @@ func (h *HTTP) recovering(w http.ResponseWriter, r *http.Request, record *Reques
 	next.ServeHTTP(w, r)
 }
 
-func (h *HTTP) finish(r *http.Request, record *Request, seen *observation, took time.Duration) {
-	route, attrs := record.line()
+func (h *HTTP) finishRequest(r *http.Request, record *Request, seen *observation, took time.Duration) {
+	route, attrs := record.logLine()
 	if route == "" {
 		route = r.Pattern // set by ServeMux on the request it received
 	}
@@ -140,8 +140,8 @@ func (h *HTTP) finish(r *http.Request, record *Request, seen *observation, took 
 		route = unmatched
 	}
 	status := seen.finalStatus()
-	h.requests.WithLabelValues(method(r), route, strconv.Itoa(status)).Inc()
-	h.duration.WithLabelValues(method(r), route).Observe(took.Seconds())
+	h.requests.WithLabelValues(methodLabel(r), route, strconv.Itoa(status)).Inc()
+	h.duration.WithLabelValues(methodLabel(r), route).Observe(took.Seconds())
 	if span := trace.SpanFromContext(r.Context()); span.IsRecording() {
 		span.SetName(spanName(r, route))
 		span.SetAttributes(attribute.String("http.route", route), attribute.String(KeyRequestID, record.id))
@@ -154,9 +154,9 @@ func (h *HTTP) finish(r *http.Request, record *Request, seen *observation, took 
 		level = slog.LevelDebug
 	}
 	h.logger.LogAttrs(collapseRequest(r.Context(), record, route, status), level, "request", append([]slog.Attr{
-		slog.String(KeyMethod, method(r)), slog.String(KeyRoute, route), slog.Int(KeyStatus, status),
-		slog.Duration(KeyDuration, took), slog.Int64(KeyBytes, seen.written), slog.String(KeyRemote, remote(r)),
-		slog.String(KeyUserAgent, clip(r.UserAgent(), 200)),
+		slog.String(KeyMethod, methodLabel(r)), slog.String(KeyRoute, route), slog.Int(KeyStatus, status),
+		slog.Duration(KeyDuration, took), slog.Int64(KeyBytes, seen.written), slog.String(KeyRemote, remoteHost(r)),
+		slog.String(KeyUserAgent, truncate(r.UserAgent(), 200)),
 	}, attrs...)...)
 }
 
@@ -167,12 +167,12 @@ const strangersBurst = 20 // lines
 // collapseRequest limits the log lines of requests that have no other limit: those of unauthenticated
 // clients, and those rejected by a rate or concurrency limit.
 func collapseRequest(ctx context.Context, record *Request, route string, status int) context.Context {
-	by := record.caller()
+	by := record.callerID()
 	switch {
 	case by != "" && status != http.StatusTooManyRequests:
 		return ctx
 	case by == "" && status < http.StatusBadRequest:
-		return loglimit.After(ctx, strangersBurst, route)
+		return loglimit.CollapseAfter(ctx, strangersBurst, route)
 	}
 	return loglimit.Collapse(ctx, route+" "+strconv.Itoa(status)+" "+record.errorCode()+" "+by)
 }
@@ -180,13 +180,13 @@ func collapseRequest(ctx context.Context, record *Request, route string, status 
 // requestID returns the id sent by a proxy or client if it is well formed, so that both sides can search
 // for it, and a new one otherwise.
 func requestID(r *http.Request) string {
-	if given := r.Header.Get(RequestIDHeader); sane(given) {
+	if given := r.Header.Get(RequestIDHeader); isValidRequestID(given) {
 		return given
 	}
 	return "req_" + strings.ReplaceAll(uuid.Must(uuid.NewV7()).String(), "-", "")
 }
 
-func sane(id string) bool {
+func isValidRequestID(id string) bool {
 	if len(id) == 0 || len(id) > 64 {
 		return false
 	}
@@ -200,8 +200,8 @@ func sane(id string) bool {
 	return true
 }
 
-// method keeps unknown methods out of metric labels.
-func method(r *http.Request) string {
+// methodLabel keeps unknown methods out of metric labels.
+func methodLabel(r *http.Request) string {
 	switch r.Method {
 	case http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete, http.MethodOptions:
 		return r.Method
@@ -214,10 +214,10 @@ func spanName(r *http.Request, route string) string {
 	if strings.Contains(route, " ") { // the pattern starts with the method
 		return route
 	}
-	return method(r) + " " + route
+	return methodLabel(r) + " " + route
 }
 
-func remote(r *http.Request) string {
+func remoteHost(r *http.Request) string {
 	host, _, err := net.SplitHostPort(r.RemoteAddr)
 	if err != nil {
 		return r.RemoteAddr
@@ -225,7 +225,7 @@ func remote(r *http.Request) string {
 	return host
 }
 
-func clip(s string, limit int) string {
+func truncate(s string, limit int) string {
 	if len(s) > limit {
 		return s[:limit]
 	}

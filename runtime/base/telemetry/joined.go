@@ -42,7 +42,7 @@ func (j *JoinedWriter) Write(line []byte) (int, error) {
 	defer j.mutex.Unlock()
 	j.waiting = append(j.waiting, line...)
 	if len(j.waiting) >= lineRoom {
-		j.flush()
+		j.flushWaiting()
 	} else if !j.armed {
 		j.armed = true
 		j.timer.Reset(lineAge)
@@ -54,11 +54,11 @@ func (j *JoinedWriter) Write(line []byte) (int, error) {
 func (j *JoinedWriter) Flush() error {
 	j.mutex.Lock()
 	defer j.mutex.Unlock()
-	j.flush()
+	j.flushWaiting()
 	return j.failed
 }
 
-func (j *JoinedWriter) flush() {
+func (j *JoinedWriter) flushWaiting() {
 	j.armed = false
 	if len(j.waiting) == 0 {
 		return

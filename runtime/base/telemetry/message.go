@@ -34,10 +34,10 @@ func messageIDs(emailID string) (id trace.TraceID, accepted trace.SpanID) {
 
 type messageKey struct{}
 
-// ids generates random ids, except for message spans, which use the trace id of their message.
-type ids struct{}
+// idGenerator generates random idGenerator, except for message spans, which use the trace id of their message.
+type idGenerator struct{}
 
-var _ sdktrace.IDGenerator = ids{}
+var _ sdktrace.IDGenerator = idGenerator{}
 
 // messageSpan is the context value that requests a span in the trace of a message.
 type messageSpan struct {
@@ -46,7 +46,7 @@ type messageSpan struct {
 }
 
 // NewIDs returns the ids of a span without a parent.
-func (g ids) NewIDs(ctx context.Context) (id trace.TraceID, span trace.SpanID) {
+func (g idGenerator) NewIDs(ctx context.Context) (id trace.TraceID, span trace.SpanID) {
 	m, ok := ctx.Value(messageKey{}).(messageSpan)
 	if !ok {
 		crand.Read(id[:]) // never fails
@@ -59,7 +59,7 @@ func (g ids) NewIDs(ctx context.Context) (id trace.TraceID, span trace.SpanID) {
 }
 
 // NewSpanID returns the id of a child span.
-func (ids) NewSpanID(context.Context, trace.TraceID) (span trace.SpanID) {
+func (idGenerator) NewSpanID(context.Context, trace.TraceID) (span trace.SpanID) {
 	crand.Read(span[:]) // never fails
 	return span
 }
@@ -79,7 +79,7 @@ func (t *Tracing) Accepted(ctx context.Context, emailID string, began time.Time)
 		return
 	}
 	request := trace.SpanFromContext(ctx)
-	_, span := t.start(ctx, messageSpan{emailID, true}, acceptedSpan, trace.WithTimestamp(began), trace.WithLinks(linksTo(request.SpanContext())...))
+	_, span := t.startSpan(ctx, messageSpan{emailID, true}, acceptedSpan, trace.WithTimestamp(began), trace.WithLinks(linksTo(request.SpanContext())...))
 	span.End()
 	request.SetAttributes(attribute.String(KeyEmailID, emailID))
 	request.AddLink(trace.Link{SpanContext: span.SpanContext()})
@@ -93,10 +93,10 @@ func (t *Tracing) Message(ctx context.Context, emailID, name string, began time.
 	}
 	id, accepted := messageIDs(emailID)
 	link := trace.NewSpanContext(trace.SpanContextConfig{TraceID: id, SpanID: accepted, TraceFlags: trace.FlagsSampled, Remote: true})
-	return t.start(ctx, messageSpan{emailID, false}, name, trace.WithTimestamp(began), trace.WithLinks(linksTo(link)...))
+	return t.startSpan(ctx, messageSpan{emailID, false}, name, trace.WithTimestamp(began), trace.WithLinks(linksTo(link)...))
 }
 
-func (t *Tracing) start(ctx context.Context, m messageSpan, name string, options ...trace.SpanStartOption) (context.Context, trace.Span) {
+func (t *Tracing) startSpan(ctx context.Context, m messageSpan, name string, options ...trace.SpanStartOption) (context.Context, trace.Span) {
 	options = append(options, trace.WithNewRoot(), trace.WithAttributes(attribute.String(KeyEmailID, m.emailID)))
 	return t.Provider().Tracer(tracer).Start(context.WithValue(ctx, messageKey{}, m), name, options...) //nolint:spancheck // the caller ends it
 }

@@ -29,8 +29,8 @@ type observation struct {
 	timedOut bool // reading the body exceeded the server's timeout
 }
 
-// observe starts observing a request and replaces its body.
-func observe(r *http.Request) *observation {
+// observeRequest starts observing a request and replaces its body.
+func observeRequest(r *http.Request) *observation {
 	o := &observation{request: r.Context(), status: http.StatusOK, ReadCloser: r.Body}
 	if r.Body != nil && r.Body != http.NoBody {
 		r.Body = o
@@ -62,19 +62,19 @@ func (o *observation) finalStatus() int {
 	return o.status
 }
 
-func (o *observation) begin(status int) {
+func (o *observation) beginResponse(status int) {
 	if !o.begun {
 		o.status, o.begun, o.early = status, true, o.clientLeft()
 	}
 }
 
-// wrap preserves the optional interfaces of w (http.Flusher and others).
-func (o *observation) wrap(w http.ResponseWriter) http.ResponseWriter {
+// wrapWriter preserves the optional interfaces of w (http.Flusher and others).
+func (o *observation) wrapWriter(w http.ResponseWriter) http.ResponseWriter {
 	return httpsnoop.Wrap(w, httpsnoop.Hooks{
 		WriteHeader: func(next httpsnoop.WriteHeaderFunc) httpsnoop.WriteHeaderFunc {
 			return func(status int) {
 				if status >= http.StatusOK { // 1xx are interim responses
-					o.begin(status)
+					o.beginResponse(status)
 				}
 				if o.early && status >= http.StatusInternalServerError {
 					status = StatusClientClosed // for the span, where any 5xx counts as an error
@@ -84,30 +84,30 @@ func (o *observation) wrap(w http.ResponseWriter) http.ResponseWriter {
 		},
 		Write: func(next httpsnoop.WriteFunc) httpsnoop.WriteFunc {
 			return func(b []byte) (int, error) {
-				o.begin(http.StatusOK)
+				o.beginResponse(http.StatusOK)
 				n, err := next(b)
-				o.count(int64(n), err)
+				o.countBytes(int64(n), err)
 				return n, err
 			}
 		},
 		ReadFrom: func(next httpsnoop.ReadFromFunc) httpsnoop.ReadFromFunc {
 			return func(src io.Reader) (int64, error) {
-				o.begin(http.StatusOK)
+				o.beginResponse(http.StatusOK)
 				n, err := next(src)
-				o.count(n, err)
+				o.countBytes(n, err)
 				return n, err
 			}
 		},
 		Flush: func(next httpsnoop.FlushFunc) httpsnoop.FlushFunc {
 			return func() {
-				o.begin(http.StatusOK)
+				o.beginResponse(http.StatusOK)
 				o.streamed = true
 				next()
 			}
 		},
 		FlushError: func(next httpsnoop.FlushErrorFunc) httpsnoop.FlushErrorFunc {
 			return func() error {
-				o.begin(http.StatusOK)
+				o.beginResponse(http.StatusOK)
 				o.streamed = true
 				err := next()
 				o.failed = o.failed || err != nil
@@ -117,7 +117,7 @@ func (o *observation) wrap(w http.ResponseWriter) http.ResponseWriter {
 	})
 }
 
-func (o *observation) count(written int64, err error) {
+func (o *observation) countBytes(written int64, err error) {
 	o.written += written
 	o.failed = o.failed || err != nil
 }

@@ -26,7 +26,7 @@ func withRequest(ctx context.Context, r *Request) context.Context {
 	return context.WithValue(ctx, requestKey{}, r)
 }
 
-func change(ctx context.Context, to func(r *Request)) {
+func changeRequest(ctx context.Context, to func(r *Request)) {
 	r, ok := ctx.Value(requestKey{}).(*Request)
 	if !ok {
 		return
@@ -63,29 +63,29 @@ func LogFailure(ctx context.Context, log *slog.Logger, message string, attrs ...
 
 // SetCaller records the authenticated caller.
 func SetCaller(ctx context.Context, accountID, keyID string) {
-	change(ctx, func(r *Request) { r.accountID, r.keyID = accountID, keyID })
+	changeRequest(ctx, func(r *Request) { r.accountID, r.keyID = accountID, keyID })
 }
 
 // SetRoute records the matched pattern where it differs from that of the outer ServeMux (a GraphQL
 // operation, a nested mux). It must come from a small fixed set, because it becomes a metric label.
 func SetRoute(ctx context.Context, route string) {
-	change(ctx, func(r *Request) { r.route = route })
+	changeRequest(ctx, func(r *Request) { r.route = route })
 }
 
 // SetError records the error code returned to the client and its cause, which may contain details that the
 // client must not see.
 func SetError(ctx context.Context, code string, err error) {
-	change(ctx, func(r *Request) { r.code, r.err = code, err })
+	changeRequest(ctx, func(r *Request) { r.code, r.err = code, err })
 }
 
 // IsStranger reports whether the caller is unauthenticated.
 func IsStranger(ctx context.Context) bool {
 	r, ok := ctx.Value(requestKey{}).(*Request)
-	return ok && r.caller() == ""
+	return ok && r.callerID() == ""
 }
 
-// caller returns the account, or else the user, set with SetCaller; "" if unauthenticated.
-func (r *Request) caller() string {
+// callerID returns the account, or else the user, set with SetCaller; "" if unauthenticated.
+func (r *Request) callerID() string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.accountID != "" {
@@ -101,8 +101,8 @@ func (r *Request) errorCode() string {
 	return r.code
 }
 
-// line returns the route and the log attributes of the request.
-func (r *Request) line() (route string, attrs []slog.Attr) {
+// logLine returns the route and the log attributes of the request.
+func (r *Request) logLine() (route string, attrs []slog.Attr) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for _, a := range []slog.Attr{

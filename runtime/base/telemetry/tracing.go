@@ -45,7 +45,7 @@ func TracingTo(exporter sdktrace.SpanExporter) *Tracing {
 }
 
 func newTracing(options ...sdktrace.TracerProviderOption) *Tracing {
-	return &Tracing{provider: sdktrace.NewTracerProvider(append(options, sdktrace.WithIDGenerator(ids{}))...)}
+	return &Tracing{provider: sdktrace.NewTracerProvider(append(options, sdktrace.WithIDGenerator(idGenerator{}))...)}
 }
 
 // On reports whether spans are exported.

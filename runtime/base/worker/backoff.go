@@ -26,8 +26,8 @@ func (b Backoff) Delay(failures int) time.Duration {
 	return full/2 + rand.N(full/2+1)
 }
 
-// spread varies a period by up to a tenth either way, so that replicas started together do not poll
+// varyPeriod varies a period by up to a tenth either way, so that replicas started together do not poll
 // together.
-func spread(period time.Duration) time.Duration {
+func varyPeriod(period time.Duration) time.Duration {
 	return period - period/10 + rand.N(period/5+1)
 }

@@ -20,32 +20,32 @@ func (w *Worker[J, R]) claimLoop() {
 			return
 		}
 		sent := time.Now()
-		jobs, err := w.claim(limit)
+		jobs, err := w.claimJobs(limit)
 		w.cfg.Process.Report(err)
 		if err == nil {
-			health.worked()
+			health.recordSuccess()
 			w.claiming.open()
 		}
 		switch {
 		case err != nil:
 			w.metrics.claimErrors.Inc()
-			health.failed(err)
-			if fault.IsDatabaseAway(err) {
+			health.recordFailure(err)
+			if fault.IsDatabaseUnavailable(err) {
 				w.claiming.close()
 			}
-			ok = pause(w.cfg.Retry.Delay(health.failures), w.stopping)
+			ok = waitOrStop(w.cfg.Retry.Delay(health.failures), w.stopping)
 		case len(jobs) == 0:
 			var nudged bool
-			if nudged, ok = w.idle(empty); nudged {
+			if nudged, ok = w.waitForWork(empty); nudged {
 				empty = 0
 			} else {
 				empty++
 			}
 		default:
 			empty = 0
-			w.enqueue(jobs, sent)
+			w.enqueueJobs(jobs, sent)
 			if len(jobs) < limit {
-				ok = pause(spacing-time.Since(sent), w.stopping)
+				ok = waitOrStop(spacing-time.Since(sent), w.stopping)
 			}
 		}
 		if !ok {
@@ -57,8 +57,8 @@ func (w *Worker[J, R]) claimLoop() {
 // waitForRoom blocks until a claim is worthwhile, which is half a prefetch: with all runners busy that
 // keeps claims large, and a free runner implies it.
 func (w *Worker[J, R]) waitForRoom() (int, bool) {
-	free, ok := w.room.wait(max(1, w.cfg.prefetch()/2), w.stopping)
-	if !ok || !w.storing.pass(w.stopping) || !w.cfg.Process.AwaitClaim(w.stopping) {
+	free, ok := w.room.waitForRoom(max(1, w.cfg.prefetchLimit()/2), w.stopping)
+	if !ok || !w.storing.waitUntilOpen(w.stopping) || !w.cfg.Process.AwaitClaim(w.stopping) {
 		return 0, false
 	}
 	select {
@@ -70,9 +70,9 @@ func (w *Worker[J, R]) waitForRoom() (int, bool) {
 	return min(free, w.cfg.Batch), true
 }
 
-// idle waits for a nudge or the next poll.
-func (w *Worker[J, R]) idle(empty int) (nudged, ok bool) {
-	poll := time.NewTimer(spread(w.cfg.untilPoll(empty)))
+// waitForWork waits for a nudge or the next poll.
+func (w *Worker[J, R]) waitForWork(empty int) (nudged, ok bool) {
+	poll := time.NewTimer(varyPeriod(w.cfg.untilPoll(empty)))
 	defer poll.Stop()
 	select {
 	case <-w.nudged:
@@ -101,28 +101,28 @@ func (c Config) untilPoll(empty int) time.Duration {
 	return wait
 }
 
-func (w *Worker[J, R]) claim(limit int) (jobs []J, err error) {
+func (w *Worker[J, R]) claimJobs(limit int) (jobs []J, err error) {
 	defer w.claiming.closeAfter(w.cfg.Stall)()
-	defer recovered(&err)
+	defer recoverPanic(&err)
 	return w.queue.Claim(w.writes, limit, w.cfg.Lease)
 }
 
-func (w *Worker[J, R]) enqueue(jobs []J, sent time.Time) {
+func (w *Worker[J, R]) enqueueJobs(jobs []J, sent time.Time) {
 	w.metrics.claimed.Add(float64(len(jobs)))
-	w.room.take(len(jobs))
+	w.room.takePlaces(len(jobs))
 	for _, job := range jobs {
 		it := &item[J]{job: job, sent: sent, lease: newLease(sent, w.cfg)}
 		select {
 		case w.waiting <- it:
 		case <-w.stopping: // full only if Claim exceeded its limit, and no runner receives any more
-			w.release(it)
+			w.releaseJob(it)
 		}
 	}
 }
 
-// recovered turns a panic in a function of the queue into an error: one bad row must not crash the process
+// recoverPanic turns a panic in a function of the queue into an error: one bad row must not crash the process
 // and with it every other queue.
-func recovered(err *error) {
+func recoverPanic(err *error) {
 	if cause := recover(); cause != nil {
 		*err = fmt.Errorf("panic: %v", cause)
 	}

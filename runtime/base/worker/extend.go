@@ -19,22 +19,22 @@ func (w *Worker[J, R]) extendLoop() {
 		case <-back: // leases claimed before the outage may be in doubt
 			upTo, back = w.cfg.Lease, w.cfg.Process.Back()
 		}
-		if err := w.extend(upTo); err != nil {
+		if err := w.extendLeases(upTo); err != nil {
 			w.metrics.extendErrors.Inc()
-			health.failed(err)
+			health.recordFailure(err)
 		} else {
-			health.worked()
+			health.recordSuccess()
 		}
 	}
 }
 
-// extend extends the leases that have at most upTo left; mostly those that have used a third. It holds the
+// extendLeases extends the leases that have at most upTo left; mostly those that have used a third. It holds the
 // writing lock while it selects and while it writes: a job settled in between would get a new due_at and
 // run again.
-func (w *Worker[J, R]) extend(upTo time.Duration) error {
+func (w *Worker[J, R]) extendLeases(upTo time.Duration) error {
 	w.writing.Lock()
 	defer w.writing.Unlock()
-	due := w.held.where(func(it *item[J]) bool {
+	due := w.held.findItems(func(it *item[J]) bool {
 		left := it.lease.Remaining()
 		return left > 0 && left < upTo
 	})
@@ -49,7 +49,7 @@ func (w *Worker[J, R]) extend(upTo time.Duration) error {
 		}
 		for i, it := range batch {
 			if held[i] {
-				it.lease.prolong(sent, w.cfg.Lease)
+				it.lease.extendFrom(sent, w.cfg.Lease)
 			} else {
 				it.lease.revoke()
 			}
@@ -59,7 +59,7 @@ func (w *Worker[J, R]) extend(upTo time.Duration) error {
 }
 
 func (w *Worker[J, R]) callExtend(batch []*item[J]) (held []bool, err error) {
-	defer recovered(&err)
+	defer recoverPanic(&err)
 	jobs := make([]J, len(batch))
 	for i, it := range batch {
 		jobs[i] = it.job
@@ -73,5 +73,5 @@ func (w *Worker[J, R]) callExtend(batch []*item[J]) (held []bool, err error) {
 
 // heldBefore returns how many jobs are held under leases from before t.
 func (w *Worker[J, R]) heldBefore(t time.Time) int {
-	return len(w.held.where(func(it *item[J]) bool { return it.lease.before(t) }))
+	return len(w.held.findItems(func(it *item[J]) bool { return it.lease.isRenewedBefore(t) }))
 }

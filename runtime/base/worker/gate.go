@@ -14,10 +14,10 @@ type gate struct {
 func (g *gate) close() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	g.shut()
+	g.closeLocked()
 }
 
-func (g *gate) shut() {
+func (g *gate) closeLocked() {
 	if g.opened == nil {
 		g.opened = make(chan struct{})
 	}
@@ -40,7 +40,7 @@ func (g *gate) closeAfter(wait time.Duration) (inTime func()) {
 		g.mu.Lock()
 		defer g.mu.Unlock()
 		if !over {
-			g.shut()
+			g.closeLocked()
 		}
 	})
 	return func() {
@@ -51,8 +51,8 @@ func (g *gate) closeAfter(wait time.Duration) (inTime func()) {
 	}
 }
 
-// pass waits until the gate is open. It returns false if stop is closed first.
-func (g *gate) pass(stop <-chan struct{}) bool {
+// waitUntilOpen waits until the gate is open. It returns false if stop is closed first.
+func (g *gate) waitUntilOpen(stop <-chan struct{}) bool {
 	for {
 		g.mu.Lock()
 		opened := g.opened

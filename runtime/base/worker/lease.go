@@ -34,13 +34,13 @@ func newLease(sent time.Time, cfg Config) *Lease {
 // can have taken the job early.
 func (l *Lease) Valid() bool {
 	l.mu.Lock()
-	since, left := l.since, l.remaining()
+	since, left := l.since, l.timeLeft()
 	l.mu.Unlock()
 	return left > 0 && l.process.Holds(since)
 }
 
-// before reports whether the lease was taken or extended by a statement sent before t.
-func (l *Lease) before(t time.Time) bool {
+// isRenewedBefore reports whether the lease was taken or extended by a statement sent isRenewedBefore t.
+func (l *Lease) isRenewedBefore(t time.Time) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.since.Before(t)
@@ -50,26 +50,26 @@ func (l *Lease) before(t time.Time) bool {
 func (l *Lease) Remaining() time.Duration {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.remaining()
+	return l.timeLeft()
 }
 
-// remaining uses the stricter of the two clocks: CLOCK_MONOTONIC does not advance while the machine is
+// timeLeft uses the stricter of the two clocks: CLOCK_MONOTONIC does not advance while the machine is
 // suspended, and the wall clock may be set back.
-func (l *Lease) remaining() time.Duration {
+func (l *Lease) timeLeft() time.Duration {
 	now := time.Now()
 	return min(l.end.Sub(now), l.end.Round(0).Sub(now.Round(0)))
 }
 
-// bind returns the context of a Run, which is cancelled with ErrLeaseOver at the end of the lease, even if
+// bindContext returns the context of a Run, which is cancelled with ErrLeaseOver at the end of the lease, even if
 // that end moves.
-func (l *Lease) bind(parent context.Context) (context.Context, func()) {
+func (l *Lease) bindContext(parent context.Context) (context.Context, func()) {
 	ctx, cancel := context.WithCancelCause(parent)
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.alarm = time.AfterFunc(l.remaining(), func() {
+	l.alarm = time.AfterFunc(l.timeLeft(), func() {
 		l.mu.Lock()
 		defer l.mu.Unlock()
-		if left := l.remaining(); left > 0 { // extended while the timer fired
+		if left := l.timeLeft(); left > 0 { // extended while the timer fired
 			l.alarm.Reset(left)
 			return
 		}
@@ -83,7 +83,7 @@ func (l *Lease) bind(parent context.Context) (context.Context, func()) {
 	}
 }
 
-func (l *Lease) prolong(sent time.Time, length time.Duration) {
+func (l *Lease) extendFrom(sent time.Time, length time.Duration) {
 	l.moveEnd(sent, sent.Add(length-l.margin))
 }
 
@@ -95,6 +95,6 @@ func (l *Lease) moveEnd(since, end time.Time) {
 	defer l.mu.Unlock()
 	l.since, l.end = since, end
 	if l.alarm != nil {
-		l.alarm.Reset(max(0, l.remaining()))
+		l.alarm.Reset(max(0, l.timeLeft()))
 	}
 }

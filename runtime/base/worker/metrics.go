@@ -51,7 +51,7 @@ type series struct {
 	duration                                    prometheus.Observer
 }
 
-func (m *Metrics) of(queue string) series {
+func (m *Metrics) seriesOf(queue string) series {
 	if m == nil {
 		m = NewMetrics(nil)
 	}
@@ -86,7 +86,7 @@ type condition struct {
 	since    time.Time
 }
 
-func (c *condition) failed(err error) {
+func (c *condition) recordFailure(err error) {
 	c.failures++
 	if c.failures == 1 {
 		c.since = time.Now()
@@ -94,7 +94,7 @@ func (c *condition) failed(err error) {
 	}
 }
 
-func (c *condition) worked() {
+func (c *condition) recordSuccess() {
 	if c.failures == 0 {
 		return
 	}

@@ -29,25 +29,25 @@ type Process interface {
 	Back() <-chan struct{}
 }
 
-// Alone is a Process without other processes.
-type Alone struct{}
+// Standalone is a Process without other processes.
+type Standalone struct{}
 
-var _ Process = Alone{}
+var _ Process = Standalone{}
 
 // AwaitClaim does not wait.
-func (Alone) AwaitClaim(<-chan struct{}) bool { return true }
+func (Standalone) AwaitClaim(<-chan struct{}) bool { return true }
 
 // AwaitRun does not wait.
-func (Alone) AwaitRun(<-chan struct{}) bool { return true }
+func (Standalone) AwaitRun(<-chan struct{}) bool { return true }
 
 // Holds is always true.
-func (Alone) Holds(time.Time) bool { return true }
+func (Standalone) Holds(time.Time) bool { return true }
 
 // Watch does nothing.
-func (Alone) Watch(func(time.Time) int) {}
+func (Standalone) Watch(func(time.Time) int) {}
 
 // Report does nothing.
-func (Alone) Report(error) {}
+func (Standalone) Report(error) {}
 
 // Back returns a nil channel, which is never closed.
-func (Alone) Back() <-chan struct{} { return nil }
+func (Standalone) Back() <-chan struct{} { return nil }

@@ -73,7 +73,7 @@ func (c Config) withDefaults() Config {
 	orElse(&c.Retry.Min, 100*time.Millisecond)
 	orElse(&c.Retry.Max, max(c.Retry.Min, RetryMax))
 	if c.Process == nil {
-		c.Process = Alone{}
+		c.Process = Standalone{}
 	}
 	return c
 }
@@ -102,10 +102,10 @@ func (c Config) Validate() error {
 	return wrong.Err()
 }
 
-// prefetch returns how many claimed jobs may wait in this process, so that a free runner finds the next job
+// prefetchLimit returns how many claimed jobs may wait in this process, so that a free runner finds the next job
 // immediately: half the number of runners. Their leases run meanwhile, and if the process dies they are
 // blocked until the leases end.
-func (c Config) prefetch() int { return min(c.Batch, max(1, c.Concurrency/2)) }
+func (c Config) prefetchLimit() int { return min(c.Batch, max(1, c.Concurrency/2)) }
 
 // startWithin returns how long a claimed job may wait in this process.
 func (c Config) startWithin() time.Duration { return c.Lease / 2 }

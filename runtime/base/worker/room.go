@@ -11,9 +11,9 @@ type room struct {
 
 func newRoom(size int) room { return room{free: size, freed: make(chan struct{}, 1)} }
 
-// wait blocks until at least n more jobs may be claimed and returns how many. It returns false if stop is
+// waitForRoom blocks until at least n more jobs may be claimed and returns how many. It returns false if stop is
 // closed first. Only one goroutine waits.
-func (r *room) wait(n int, stop <-chan struct{}) (int, bool) {
+func (r *room) waitForRoom(n int, stop <-chan struct{}) (int, bool) {
 	for {
 		r.mu.Lock()
 		free := r.free
@@ -29,13 +29,13 @@ func (r *room) wait(n int, stop <-chan struct{}) (int, bool) {
 	}
 }
 
-func (r *room) take(n int) {
+func (r *room) takePlaces(n int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.free -= n
 }
 
-func (r *room) give() {
+func (r *room) returnPlace() {
 	r.mu.Lock()
 	r.free++
 	r.mu.Unlock()
@@ -69,7 +69,7 @@ func (r *registry[J]) size() int {
 	return len(r.items)
 }
 
-func (r *registry[J]) where(chosen func(*item[J]) bool) []*item[J] {
+func (r *registry[J]) findItems(chosen func(*item[J]) bool) []*item[J] {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	var found []*item[J]

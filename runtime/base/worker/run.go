@@ -11,29 +11,29 @@ func (w *Worker[J, R]) runLoop() {
 		case <-w.stopping:
 			return
 		case it := <-w.waiting:
-			w.begin(it)
+			w.beginJob(it)
 		}
 	}
 }
 
-// begin starts the job, unless its lease is invalid or it has waited too long.
-func (w *Worker[J, R]) begin(it *item[J]) {
-	defer w.room.give()
-	open := w.storing.pass(w.stopping) && w.claiming.pass(w.stopping) && w.cfg.Process.AwaitRun(w.stopping)
+// beginJob starts the job, unless its lease is invalid or it has waited too long.
+func (w *Worker[J, R]) beginJob(it *item[J]) {
+	defer w.room.returnPlace()
+	open := w.storing.waitUntilOpen(w.stopping) && w.claiming.waitUntilOpen(w.stopping) && w.cfg.Process.AwaitRun(w.stopping)
 	if !open || w.isStopping() || time.Since(it.sent) > w.cfg.startWithin() || !it.lease.Valid() {
-		w.release(it)
+		w.releaseJob(it)
 		return
 	}
 	w.held.add(it)
-	if value, ok := w.run(it); ok {
+	if value, ok := w.runJob(it); ok {
 		w.outcomes <- outcome[J, R]{item: it, value: value}
 	} else {
 		w.held.remove(it)
 	}
 }
 
-func (w *Worker[J, R]) run(it *item[J]) (value R, ok bool) {
-	ctx, unbind := it.lease.bind(w.runs)
+func (w *Worker[J, R]) runJob(it *item[J]) (value R, ok bool) {
+	ctx, unbind := it.lease.bindContext(w.runs)
 	began := time.Now()
 	w.metrics.running.Inc()
 	defer func() {
@@ -61,8 +61,8 @@ func (w *Worker[J, R]) isStopping() bool {
 	}
 }
 
-// release hands a job back through the goroutine that writes.
-func (w *Worker[J, R]) release(it *item[J]) {
+// releaseJob hands a job back through the goroutine that writes.
+func (w *Worker[J, R]) releaseJob(it *item[J]) {
 	w.outcomes <- outcome[J, R]{item: it, released: true}
 }
 
@@ -71,7 +71,7 @@ func (w *Worker[J, R]) releaseWaiting() {
 	for {
 		select {
 		case it := <-w.waiting:
-			w.release(it)
+			w.releaseJob(it)
 		default:
 			return
 		}

@@ -14,9 +14,9 @@ func (w *Worker[J, R]) settleLoop() {
 	defer close(w.settled)
 	health := condition{log: w.log, step: "settle"}
 	for first := range w.outcomes {
-		ran, released := w.collect(first)
+		ran, released := w.collectOutcomes(first)
 		if len(ran) > 0 {
-			w.settle(ran, &health)
+			w.settleBatch(ran, &health)
 		}
 		if len(released) > 0 {
 			w.handBack(released)
@@ -29,8 +29,8 @@ func (w *Worker[J, R]) settleLoop() {
 	}
 }
 
-// collect takes all outcomes that are ready, so that they share a commit.
-func (w *Worker[J, R]) collect(first outcome[J, R]) (ran []outcome[J, R], released []*item[J]) {
+// collectOutcomes takes all outcomes that are ready, so that they share a commit.
+func (w *Worker[J, R]) collectOutcomes(first outcome[J, R]) (ran []outcome[J, R], released []*item[J]) {
 	for next, more := first, true; more; {
 		if next.released {
 			released = append(released, next.item)
@@ -49,35 +49,35 @@ func (w *Worker[J, R]) collect(first outcome[J, R]) (ran []outcome[J, R], releas
 	return ran, released
 }
 
-// settle stores a batch. While the database is away it retries until the database is back. A batch that is
+// settleBatch stores a batch. While the database is away it retries until the database is back. A batch that is
 // rejected is split, to isolate the bad results.
-func (w *Worker[J, R]) settle(batch []outcome[J, R], health *condition) {
+func (w *Worker[J, R]) settleBatch(batch []outcome[J, R], health *condition) {
 	for try := 1; ; try++ {
 		back := w.cfg.Process.Back()
-		err := w.store(batch)
+		err := w.storeBatch(batch)
 		w.cfg.Process.Report(err)
 		if err == nil {
-			health.worked()
+			health.recordSuccess()
 			w.metrics.settled.Add(float64(len(batch)))
-			w.forget(batch)
+			w.forgetBatch(batch)
 			return
 		}
 		w.metrics.settleErrors.Inc()
 		switch {
-		case fault.IsDatabaseAway(err):
+		case fault.IsDatabaseUnavailable(err):
 			w.storing.close()
-			health.failed(err)
+			health.recordFailure(err)
 		case len(batch) > 1:
 			for i := range batch {
-				w.settle(batch[i:i+1], health)
+				w.settleBatch(batch[i:i+1], health)
 			}
 			return
 		case try == settleTries:
-			w.abandon(batch, err)
+			w.abandonBatch(batch, err)
 			return
 		}
 		if !w.pauseUntilBack(w.cfg.Retry.Delay(try), back) {
-			w.abandon(batch, err)
+			w.abandonBatch(batch, err)
 			return
 		}
 	}
@@ -97,8 +97,8 @@ func (w *Worker[J, R]) pauseUntilBack(wait time.Duration, back <-chan struct{}) 
 	return true
 }
 
-// store calls Settle.
-func (w *Worker[J, R]) store(batch []outcome[J, R]) (err error) {
+// storeBatch calls Settle.
+func (w *Worker[J, R]) storeBatch(batch []outcome[J, R]) (err error) {
 	results := make([]Result[J, R], len(batch))
 	for i, o := range batch {
 		results[i] = Result[J, R]{Job: o.item.job, Value: o.value}
@@ -106,21 +106,21 @@ func (w *Worker[J, R]) store(batch []outcome[J, R]) (err error) {
 	defer w.storing.closeAfter(w.cfg.Stall)()
 	w.writing.Lock()
 	defer w.writing.Unlock()
-	defer recovered(&err)
+	defer recoverPanic(&err)
 	return w.queue.Settle(w.writes, results)
 }
 
-func (w *Worker[J, R]) forget(batch []outcome[J, R]) {
+func (w *Worker[J, R]) forgetBatch(batch []outcome[J, R]) {
 	for _, o := range batch {
 		w.held.remove(o.item)
 	}
 }
 
-// abandon gives up on results; their rows are due again when their leases end.
-func (w *Worker[J, R]) abandon(batch []outcome[J, R], err error) {
+// abandonBatch gives up on results; their rows are due again when their leases end.
+func (w *Worker[J, R]) abandonBatch(batch []outcome[J, R], err error) {
 	w.metrics.abandoned.Add(float64(len(batch)))
 	w.log.Error("worker: results could not be stored, the jobs will run again", "jobs", len(batch), "job", batch[0].item.job, "error", err)
-	w.forget(batch)
+	w.forgetBatch(batch)
 }
 
 func (w *Worker[J, R]) handBack(items []*item[J]) {
@@ -141,6 +141,6 @@ func (w *Worker[J, R]) handBack(items []*item[J]) {
 func (w *Worker[J, R]) callRelease(jobs []J) (err error) {
 	w.writing.Lock()
 	defer w.writing.Unlock()
-	defer recovered(&err)
+	defer recoverPanic(&err)
 	return w.queue.Release(w.writes, jobs)
 }

@@ -202,7 +202,7 @@ func TestStressEveryJobIsSettledExactlyOnce(t *testing.T) {
 		}
 		return n
 	}
-	expect.Within(t, 5*time.Minute, "all jobs are done", func() bool { return open() == 0 })
+	expect.EventuallyWithin(t, 5*time.Minute, "all jobs are done", func() bool { return open() == 0 })
 	for _, w := range group {
 		if err := w.Stop(t.Context()); err != nil {
 			t.Error(err)

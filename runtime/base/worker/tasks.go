@@ -49,13 +49,13 @@ func (t *Tasks) Start(tasks ...Task) {
 		if task.Name == "" || task.Step == nil {
 			panic(fmt.Sprintf("worker: task %q needs a name and a step", task.Name))
 		}
-		if !t.start(task) && task.After != nil {
+		if !t.startTask(task) && task.After != nil {
 			task.After()
 		}
 	}
 }
 
-func (t *Tasks) start(task Task) bool {
+func (t *Tasks) startTask(task Task) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.stopped {
@@ -111,13 +111,13 @@ func (r *repeater) run(ctx context.Context) {
 	if r.task.After != nil {
 		defer r.task.After()
 	}
-	for wait := r.task.First; r.pause(wait); wait = r.step(ctx) {
+	for wait := r.task.First; r.waitForNextStep(wait); wait = r.runStep(ctx) {
 	}
 }
 
-// pause waits until the time is over or the task is woken. It returns false after the stop, which takes
+// waitForNextStep waits until the time is over or the task is woken. It returns false after the stop, which takes
 // precedence.
-func (r *repeater) pause(wait time.Duration) bool {
+func (r *repeater) waitForNextStep(wait time.Duration) bool {
 	timer := time.NewTimer(wait)
 	defer timer.Stop()
 	select {
@@ -133,13 +133,13 @@ func (r *repeater) pause(wait time.Duration) bool {
 	}
 }
 
-// step does the work once and returns the wait before the next time.
-func (r *repeater) step(ctx context.Context) (wait time.Duration) {
+// runStep does the work once and returns the wait before the next time.
+func (r *repeater) runStep(ctx context.Context) (wait time.Duration) {
 	defer func() {
 		if cause := recover(); cause != nil {
 			r.metrics.panicked.Inc()
 			r.log.Error("worker: a task panicked", "panic", cause, "stack", string(debug.Stack()))
-			wait = max(r.failed(fmt.Errorf("panic: %v", cause)), panicPause)
+			wait = max(r.recordFailure(fmt.Errorf("panic: %v", cause)), panicPause)
 		}
 	}()
 	wait, err := r.task.Step(ctx)
@@ -147,17 +147,17 @@ func (r *repeater) step(ctx context.Context) (wait time.Duration) {
 	switch {
 	case err == nil:
 		r.metrics.done.Inc()
-		r.working.worked()
+		r.working.recordSuccess()
 		return wait
 	case ctx.Err() != nil: // cancelled by the stop
 		return wait
 	}
 	r.metrics.failed.Inc()
-	return r.failed(err)
+	return r.recordFailure(err)
 }
 
-func (r *repeater) failed(err error) (wait time.Duration) {
-	r.working.failed(err)
+func (r *repeater) recordFailure(err error) (wait time.Duration) {
+	r.working.recordFailure(err)
 	if r.task.Retry != (Backoff{}) {
 		return r.task.Retry.Delay(r.working.failures)
 	}

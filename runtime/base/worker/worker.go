@@ -63,11 +63,11 @@ func New[J, R any](q Queue[J, R], cfg Config, log *slog.Logger, metrics *Metrics
 	}
 	cfg = cfg.withDefaults()
 	w := &Worker[J, R]{
-		queue: q, cfg: cfg, log: log.With("queue", q.Name), metrics: metrics.of(q.Name),
+		queue: q, cfg: cfg, log: log.With("queue", q.Name), metrics: metrics.seriesOf(q.Name),
 		nudged:   make(chan struct{}, 1),
 		waiting:  make(chan *item[J], cfg.Concurrency+cfg.Batch),
 		outcomes: make(chan outcome[J, R], cfg.Batch),
-		room:     newRoom(cfg.Concurrency + cfg.prefetch()),
+		room:     newRoom(cfg.Concurrency + cfg.prefetchLimit()),
 		held:     registry[J]{items: map[*item[J]]struct{}{}},
 		stopping: make(chan struct{}), settled: make(chan struct{}), done: make(chan struct{}),
 	}
@@ -154,8 +154,8 @@ func untilGrace(ctx context.Context) (context.Context, context.CancelFunc) {
 	return context.WithDeadline(ctx, deadline.Add(-min(settleGrace, time.Until(deadline)/2)))
 }
 
-// pause waits. It returns false if stop is closed first.
-func pause(wait time.Duration, stop <-chan struct{}) bool {
+// waitOrStop waits. It returns false if stop is closed first.
+func waitOrStop(wait time.Duration, stop <-chan struct{}) bool {
 	timer := time.NewTimer(wait)
 	defer timer.Stop()
 	select {

@@ -45,12 +45,12 @@ type Address struct {
 // An encoded word (RFC 2047) in an unquoted name is decoded, because headers from the relay contain them;
 // an invalid one, and one inside quotes, is kept as text. String and Parse are inverse.
 func Parse(s string) (Address, error) {
-	a, _, err := parse(s)
+	a, _, err := parseAddress(s)
 	return a, err
 }
 
-// parse also reports whether the address was bare, without angle brackets.
-func parse(s string) (a Address, bare bool, err error) {
+// parseAddress also reports whether the address was bare, without angle brackets.
+func parseAddress(s string) (a Address, bare bool, err error) {
 	if len(s) > maxInput {
 		return Address{}, false, fmt.Errorf("is longer than %d octets", maxInput)
 	}
@@ -58,16 +58,16 @@ func parse(s string) (a Address, bare bool, err error) {
 		return Address{}, false, err
 	}
 	p := &parser{rest: s}
-	p.space()
+	p.skipSpace()
 	if p.rest == "" {
 		return Address{}, false, errors.New("is empty")
 	}
-	a, err = p.mailbox()
+	a, err = p.parseMailbox()
 	if err != nil {
 		return Address{}, false, err
 	}
-	p.space()
-	if err := p.end(); err != nil {
+	p.skipSpace()
+	if err := p.expectEnd(); err != nil {
 		return Address{}, false, err
 	}
 	return a, !p.angled, nil
@@ -80,7 +80,7 @@ func New(name, email string) (Address, error) {
 		return Address{}, err
 	}
 	name = strings.TrimSpace(name)
-	a, bare, err := parse(email)
+	a, bare, err := parseAddress(email)
 	if err != nil {
 		return Address{}, err
 	}
@@ -117,7 +117,7 @@ func quoteLocal(local string) string {
 	if checkDotString(local) == nil {
 		return local
 	}
-	return quote(local)
+	return quoteString(local)
 }
 
 // quoteName quotes a display name so that Parse returns the same name. Text that looks like an encoded word
@@ -130,10 +130,10 @@ func quoteName(name string) string {
 	if plain {
 		return name
 	}
-	return quote(name)
+	return quoteString(name)
 }
 
-func quote(s string) string {
+func quoteString(s string) string {
 	var b strings.Builder
 	b.Grow(len(s) + 2)
 	b.WriteByte('"')

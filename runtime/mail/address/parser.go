@@ -16,7 +16,7 @@ type parser struct {
 	angled bool // the address is in angle brackets
 }
 
-func (p *parser) space() { p.rest = strings.TrimLeft(p.rest, " \t") }
+func (p *parser) skipSpace() { p.rest = strings.TrimLeft(p.rest, " \t") }
 
 func (p *parser) peek() byte {
 	if p.rest == "" {
@@ -25,15 +25,15 @@ func (p *parser) peek() byte {
 	return p.rest[0]
 }
 
-// mailbox reads words until it is clear whether they are a display name (an angle bracket follows) or a
+// parseMailbox reads words until it is clear whether they are a display name (an angle bracket follows) or a
 // local part (an @ follows).
-func (p *parser) mailbox() (Address, error) {
+func (p *parser) parseMailbox() (Address, error) {
 	if p.peek() == '<' {
-		return p.angle("")
+		return p.parseAngle("")
 	}
 	var phrase phrase
 	for {
-		w, err := p.word()
+		w, err := p.parseWord()
 		if err != nil {
 			return Address{}, err
 		}
@@ -41,17 +41,17 @@ func (p *parser) mailbox() (Address, error) {
 			if len(phrase.words) > 0 {
 				return Address{}, nameWithAt(p.rest)
 			}
-			return p.bare(w)
+			return p.parseBare(w)
 		}
 		phrase.words = append(phrase.words, w)
-		p.space()
+		p.skipSpace()
 		switch c := p.peek(); {
 		case c == '<':
-			name, err := phrase.name()
+			name, err := phrase.displayName()
 			if err != nil {
 				return Address{}, err
 			}
-			return p.angle(name)
+			return p.parseAngle(name)
 		case c == '@':
 			return Address{}, errors.New("has a space before the @")
 		case c == 0:
@@ -69,30 +69,30 @@ func nameWithAt(rest string) error {
 	return errors.New("has a name but no angle brackets around the address")
 }
 
-// bare parses the rest of `a@b`, whose local part is w.
-func (p *parser) bare(w word) (Address, error) {
-	local, err := w.local()
+// parseBare parses the rest of `a@b`, whose local part is w.
+func (p *parser) parseBare(w word) (Address, error) {
+	local, err := w.localPart()
 	if err != nil {
 		return Address{}, err
 	}
 	p.rest = p.rest[1:]
-	domain, err := p.domain()
+	domain, err := p.parseDomain()
 	if err != nil {
 		return Address{}, err
 	}
 	before := p.rest
-	p.space()
+	p.skipSpace()
 	if p.peek() == '<' && before != "" {
 		return Address{}, errors.New("has an @ in the display name: put the name in double quotes")
 	}
-	return finish("", local, domain)
+	return finishAddress("", local, domain)
 }
 
-// angle parses `<a@b>`.
-func (p *parser) angle(name string) (Address, error) {
+// parseAngle parses `<a@b>`.
+func (p *parser) parseAngle(name string) (Address, error) {
 	p.angled = true
 	p.rest = p.rest[1:]
-	p.space()
+	p.skipSpace()
 	switch p.peek() {
 	case '>':
 		return Address{}, errors.New("has nothing between the angle brackets")
@@ -102,7 +102,7 @@ func (p *parser) angle(name string) (Address, error) {
 			return Address{}, errors.New("has a source route, which is not allowed")
 		}
 	}
-	w, err := p.word()
+	w, err := p.parseWord()
 	if err != nil {
 		return Address{}, err
 	}
@@ -112,28 +112,28 @@ func (p *parser) angle(name string) (Address, error) {
 		}
 		return Address{}, errors.New("has no @")
 	}
-	local, err := w.local()
+	local, err := w.localPart()
 	if err != nil {
 		return Address{}, err
 	}
 	p.rest = p.rest[1:]
-	domain, err := p.domain()
+	domain, err := p.parseDomain()
 	if err != nil {
 		return Address{}, err
 	}
-	p.space()
+	p.skipSpace()
 	if p.peek() != '>' {
 		if p.rest == "" {
 			return Address{}, errors.New("has no closing angle bracket")
 		}
-		return Address{}, p.end()
+		return Address{}, p.expectEnd()
 	}
 	p.rest = p.rest[1:]
-	return finish(name, local, domain)
+	return finishAddress(name, local, domain)
 }
 
-// finish checks what depends on the whole address.
-func finish(name, local, domain string) (Address, error) {
+// finishAddress checks what depends on the whole address.
+func finishAddress(name, local, domain string) (Address, error) {
 	a := Address{Name: name, Local: local, Domain: domain}
 	if n := len(quoteLocal(local)); n > MaxLocal {
 		return Address{}, fmt.Errorf("local part is longer than %d octets", MaxLocal)
@@ -144,8 +144,8 @@ func finish(name, local, domain string) (Address, error) {
 	return a, nil
 }
 
-// end rejects anything after a complete mailbox.
-func (p *parser) end() error {
+// expectEnd rejects anything after a complete mailbox.
+func (p *parser) expectEnd() error {
 	switch c := p.peek(); c {
 	case 0:
 		return nil
@@ -170,9 +170,9 @@ type word struct {
 	quoted bool
 }
 
-func (p *parser) word() (word, error) {
+func (p *parser) parseWord() (word, error) {
 	if p.peek() == '"' {
-		return p.quoted()
+		return p.parseQuoted()
 	}
 	end := 0
 	for end < len(p.rest) && (p.rest[end] == '.' || isAtom(p.rest[end])) {
@@ -199,9 +199,9 @@ func (p *parser) word() (word, error) {
 	}
 }
 
-// quoted parses a quoted string. Its content is any text; restrictions of a local part are checked
+// parseQuoted parses a parseQuoted string. Its content is any text; restrictions of a local part are checked
 // elsewhere.
-func (p *parser) quoted() (word, error) {
+func (p *parser) parseQuoted() (word, error) {
 	var b strings.Builder
 	for i := 1; i < len(p.rest); i++ {
 		switch c := p.rest[i]; c {
@@ -224,8 +224,8 @@ func (p *parser) quoted() (word, error) {
 	return word{}, errors.New("has an unclosed double quote")
 }
 
-// local converts a word to a local part.
-func (w word) local() (string, error) {
+// localPart converts a word to a localPart part.
+func (w word) localPart() (string, error) {
 	text := norm.NFC.String(w.text)
 	if text == "" {
 		return "", errors.New("has nothing before the @")
@@ -260,8 +260,8 @@ func checkDotString(s string) error {
 	return nil
 }
 
-// domain parses the rest as a domain and converts it to A-labels.
-func (p *parser) domain() (string, error) {
+// parseDomain parses the rest as a parseDomain and converts it to A-labels.
+func (p *parser) parseDomain() (string, error) {
 	if p.peek() == '[' {
 		return "", errors.New("has an IP address instead of a domain, which is not allowed")
 	}
@@ -283,9 +283,9 @@ func (p *parser) domain() (string, error) {
 // phrase is the list of words before the angle bracket.
 type phrase struct{ words []word }
 
-// name joins the words with one space each, decodes encoded words, and validates the result like an
-// unencoded name.
-func (p phrase) name() (string, error) {
+// displayName joins the words with one space each, decodes encoded words, and validates the result like an
+// unencoded displayName.
+func (p phrase) displayName() (string, error) {
 	var b strings.Builder
 	encodedBefore := false
 	for i, w := range p.words {

@@ -65,7 +65,7 @@ func New(cfg Config) *Verifier {
 	if cfg.Memory == nil {
 		cfg.Memory = func(context.Context, netip.Addr, int64) (func(), error) { return func() {}, nil }
 	}
-	return &Verifier{resolver: bounded{cfg.Resolver}, timeout: cfg.Timeout, log: cfg.Logger, memory: cfg.Memory}
+	return &Verifier{resolver: boundedResolver{cfg.Resolver}, timeout: cfg.Timeout, log: cfg.Logger, memory: cfg.Memory}
 }
 
 // The words of RFC 8601 that are given here and not by a library.
@@ -78,5 +78,5 @@ const (
 func (v *Verifier) Verify(ctx context.Context, c Client, raw io.ReaderAt, size int64) shape.Authentication {
 	ctx, cancel := context.WithTimeout(ctx, v.timeout)
 	defer cancel()
-	return v.verify(ctx, c, raw, size)
+	return v.verifyMessage(ctx, c, raw, size)
 }

@@ -31,9 +31,9 @@ var rsaKey = sync.OnceValue(func() *rsa.PrivateKey {
 
 var edKey = ed25519.NewKeyFromSeed(bytes.Repeat([]byte{7}, ed25519.SeedSize))
 
-// world is a DNS in which example.com sends mail from 192.0.2.1 and 2001:db8::1, signs
+// newZone is a DNS in which example.com sends mail from 192.0.2.1 and 2001:db8::1, signs
 // it with rsa and ed, and publishes a policy.
-func world(t *testing.T) *dnsxtest.Server {
+func newZone(t *testing.T) *dnsxtest.Server {
 	t.Helper()
 	s := dnsxtest.New(t,
 		`example.com. 300 IN TXT "v=spf1 ip4:192.0.2.1 ip6:2001:db8::/64 -all"`,
@@ -192,7 +192,7 @@ func TestWhoSentAMessage(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			got := verifier(t, world(t), 0).Verify(t.Context(), c.client, strings.NewReader(c.message), int64(len(c.message)))
+			got := verifier(t, newZone(t), 0).Verify(t.Context(), c.client, strings.NewReader(c.message), int64(len(c.message)))
 			if diff := cmp.Diff(c.want, got); diff != "" {
 				t.Error(diff)
 			}
@@ -215,7 +215,7 @@ func TestPoliciesOfTheAuthor(t *testing.T) {
 	} {
 		t.Run(record, func(t *testing.T) {
 			t.Parallel()
-			s := world(t)
+			s := newZone(t)
 			s.Set(t, "_dmarc.example.com.", fmt.Sprintf("_dmarc.example.com. 300 IN TXT %q", record))
 			message := signed(t, "ann@example.com", "ed news.example.com")
 			got := verifier(t, s, 0).Verify(t.Context(), client("203.0.113.9", "x", "x@example.org"), strings.NewReader(message), int64(len(message)))
@@ -249,7 +249,7 @@ func TestNoAnswerIsNoFailure(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s := world(t)
+			s := newZone(t)
 			for _, n := range c.names {
 				s.Fault(n, c.fault)
 			}

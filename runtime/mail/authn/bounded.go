@@ -14,15 +14,15 @@ const (
 	maxTXT   = 4 << 10 // bytes of a record: room for a key of 16,384 bits
 )
 
-// bounded is a resolver whose answers are no longer than they have to be.
-type bounded struct{ dns.Resolver }
+// boundedResolver is a resolver whose answers are no longer than they have to be.
+type boundedResolver struct{ dns.Resolver }
 
-func (b bounded) LookupAddr(ctx context.Context, addr string) ([]string, adns.Result, error) {
+func (b boundedResolver) LookupAddr(ctx context.Context, addr string) ([]string, adns.Result, error) {
 	names, result, err := b.Resolver.LookupAddr(ctx, addr)
 	return names[:min(len(names), maxNames)], result, err
 }
 
-func (b bounded) LookupTXT(ctx context.Context, name string) ([]string, adns.Result, error) {
+func (b boundedResolver) LookupTXT(ctx context.Context, name string) ([]string, adns.Result, error) {
 	records, result, err := b.Resolver.LookupTXT(ctx, name)
 	modest := slices.DeleteFunc(slices.Clone(records), func(s string) bool { return len(s) > maxTXT })
 	if err == nil && len(modest) == 0 {

@@ -22,7 +22,7 @@ import (
 
 func TestFiveSignaturesAreLookedAt(t *testing.T) {
 	t.Parallel()
-	s := world(t)
+	s := newZone(t)
 	var by []string
 	for i := range 8 {
 		by = append(by, fmt.Sprintf("ed d%d.example.net", i))
@@ -46,7 +46,7 @@ func TestFiveSignaturesAreLookedAt(t *testing.T) {
 // signatures, and nothing else suffers.
 func TestHeadersThatCostTooMuch(t *testing.T) {
 	t.Parallel()
-	v := verifier(t, world(t), 0)
+	v := verifier(t, newZone(t), 0)
 	for name, field := range map[string]string{
 		"fields": strings.Repeat("X: y\r\n", 20000),
 		"octets": "X: " + strings.Repeat("y", 300<<10) + "\r\n",
@@ -68,7 +68,7 @@ func TestHeadersThatCostTooMuch(t *testing.T) {
 
 func TestTenReverseNamesAreLookedUp(t *testing.T) {
 	t.Parallel()
-	s := world(t)
+	s := newZone(t)
 	for i := range 50 {
 		s.Add(t, fmt.Sprintf("9.113.0.203.in-addr.arpa. 300 IN PTR n%d.example.net.", i), fmt.Sprintf("n%d.example.net. 300 IN A 203.0.113.1", i))
 	}
@@ -84,7 +84,7 @@ func TestTenReverseNamesAreLookedUp(t *testing.T) {
 
 func TestSPFThatNeverEndsIsAnError(t *testing.T) {
 	t.Parallel()
-	s := world(t)
+	s := newZone(t)
 	s.Set(t, "example.com.", `example.com. 300 IN TXT "v=spf1 include:example.com -all"`)
 	got := verifier(t, s, 0).Verify(t.Context(), own, strings.NewReader(head), int64(len(head)))
 	if got.SPF != "permerror" {
@@ -96,7 +96,7 @@ func TestSPFThatNeverEndsIsAnError(t *testing.T) {
 // sender chooses it.
 func TestKeysThatAreTooLargeAreNotTried(t *testing.T) {
 	t.Parallel()
-	s := world(t)
+	s := newZone(t)
 	s.Remove("ed._domainkey.example.com.")
 	publish(s, "ed._domainkey.example.com.", dkim.PublicRecord(edKey)+"; n="+strings.Repeat("x", 5000))
 	message := signed(t, "ann@example.com", "ed example.com")
@@ -116,7 +116,7 @@ func TestAPanicIsTemporary(t *testing.T) {
 	want := but(func(a *shape.Authentication) {
 		a.DKIM, a.DKIMDomains, a.DMARC, a.DMARCPolicy = "temperror", nil, "temperror", ""
 	})
-	if diff := cmp.Diff(want, verifier(t, world(t), 0).Verify(t.Context(), own, panicking{}, 1000)); diff != "" {
+	if diff := cmp.Diff(want, verifier(t, newZone(t), 0).Verify(t.Context(), own, panicking{}, 1000)); diff != "" {
 		t.Error(diff)
 	}
 }
@@ -133,7 +133,7 @@ func (p panickingDNS) LookupTXT(ctx context.Context, name string) ([]string, adn
 
 func TestAPanicOverASignatureCondemnsNobody(t *testing.T) {
 	t.Parallel()
-	r, err := dnsx.New(dnsx.Config{Server: world(t).Addr()})
+	r, err := dnsx.New(dnsx.Config{Server: newZone(t).Addr()})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -158,7 +158,7 @@ func TestWhenTheTimeIsOverNothingIsKnown(t *testing.T) {
 	cancel()
 	message := signed(t, "ann@example.com", "ed example.com")
 	want := shape.Authentication{SPF: "temperror", DKIM: "temperror", DMARC: "temperror", IPRev: "temperror", SPFDomain: "example.com"}
-	if diff := cmp.Diff(want, verifier(t, world(t), 0).Verify(ctx, own, strings.NewReader(message), int64(len(message)))); diff != "" {
+	if diff := cmp.Diff(want, verifier(t, newZone(t), 0).Verify(ctx, own, strings.NewReader(message), int64(len(message)))); diff != "" {
 		t.Error(diff)
 	}
 }
@@ -184,7 +184,7 @@ func TestALongBodyIsLeftWhenTheTimeIsOver(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	got := verifier(t, world(t), 0).Verify(ctx, own, impatient{strings.NewReader(string(message)), cancel}, int64(len(message)))
+	got := verifier(t, newZone(t), 0).Verify(ctx, own, impatient{strings.NewReader(string(message)), cancel}, int64(len(message)))
 	if got.DKIM != "temperror" {
 		t.Errorf("a body that outlasts its time gives %+v, want DKIM temperror", got)
 	}
@@ -192,7 +192,7 @@ func TestALongBodyIsLeftWhenTheTimeIsOver(t *testing.T) {
 
 func TestAClientWithoutAnAddress(t *testing.T) {
 	t.Parallel()
-	got := verifier(t, world(t), 2*time.Second).Verify(t.Context(), authn.Client{MailFrom: "ann@example.com"}, strings.NewReader(head), int64(len(head)))
+	got := verifier(t, newZone(t), 2*time.Second).Verify(t.Context(), authn.Client{MailFrom: "ann@example.com"}, strings.NewReader(head), int64(len(head)))
 	if got.IPRev != "permerror" || got.SPF == "pass" {
 		t.Errorf("a client without an address gives %+v, want iprev permerror and no pass of SPF", got)
 	}
@@ -202,7 +202,7 @@ func TestAClientWithoutAnAddress(t *testing.T) {
 // is waited for, and given back before DNS is asked; longer ones are not verified.
 func TestLongLinesAreHashedWithinMemory(t *testing.T) {
 	t.Parallel()
-	s := world(t)
+	s := newZone(t)
 	r, err := dnsx.New(dnsx.Config{Server: s.Addr()})
 	if err != nil {
 		t.Fatal(err)

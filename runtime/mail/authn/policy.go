@@ -43,8 +43,8 @@ func authorDomains(raw io.ReaderAt, size int64) (domains []dns.Domain, problem s
 // strictest policy applies (RFC 7489, 6.6.1).
 var severity = []dmarc.Status{dmarc.StatusFail, dmarc.StatusPermerror, dmarc.StatusTemperror, dmarc.StatusNone, dmarc.StatusPass}
 
-// dmarc evaluates each author's domain and gives the worst result with its policy.
-func (v *Verifier) dmarc(ctx context.Context, authors []dns.Domain, f found) (word, policy string) {
+// evaluateDMARC evaluates each author's domain and gives the worst result with its policy.
+func (v *Verifier) evaluateDMARC(ctx context.Context, authors []dns.Domain, f findings) (word, policy string) {
 	worst := dmarc.StatusPass
 	for i, author := range authors {
 		identity := &f.spfDomain
@@ -56,15 +56,15 @@ func (v *Verifier) dmarc(ctx context.Context, authors []dns.Domain, f found) (wo
 			result.Status = dmarc.StatusTemperror // a signature may have passed
 		}
 		if i == 0 || slices.Index(severity, result.Status) < slices.Index(severity, worst) {
-			worst, policy = result.Status, published(author, result)
+			worst, policy = result.Status, publishedPolicy(author, result)
 		}
 	}
 	return string(worst), policy
 }
 
-// published is the policy for the author's domain: that for subdomains (sp=) when the
+// publishedPolicy is the policy for the author's domain: that for subdomains (sp=) when the
 // record is the one of the organisation (RFC 7489, 6.3).
-func published(author dns.Domain, result dmarc.Result) string {
+func publishedPolicy(author dns.Domain, result dmarc.Result) string {
 	switch {
 	case result.Record == nil:
 		return ""

@@ -9,9 +9,9 @@ import (
 	"github.com/mjl-/mox/dns"
 )
 
-// iprev says whether a name of the address leads back to it (RFC 8601, 3), and the
+// checkReverse says whether a name of the address leads back to it (RFC 8601, 3), and the
 // first that does. It is our own because mox's writes every lookup to standard error.
-func (v *Verifier) iprev(ctx context.Context, ip netip.Addr) (word, name string) {
+func (v *Verifier) checkReverse(ctx context.Context, ip netip.Addr) (word, name string) {
 	names, _, err := v.resolver.LookupAddr(ctx, ip.Unmap().WithZone("").String())
 	switch {
 	case dns.IsNotFound(err):
@@ -22,7 +22,7 @@ func (v *Verifier) iprev(ctx context.Context, ip netip.Addr) (word, name string)
 	word = "fail"
 	for _, name := range names {
 		ips, _, err := v.resolver.LookupIP(ctx, "ip", name)
-		if slices.ContainsFunc(ips, octets(ip).Equal) {
+		if slices.ContainsFunc(ips, addressBytes(ip).Equal) {
 			return "pass", strings.TrimSuffix(name, ".")
 		}
 		if err != nil && !dns.IsNotFound(err) {

@@ -26,33 +26,33 @@ const (
 
 var errTooMany = errors.New("more signatures than are looked at")
 
-// dkim verifies the first signatures. A signature in test mode (t=y) counts like any
+// verifyDKIM verifies the first signatures. A signature in test mode (t=y) counts like any
 // other: it is a result, and nothing is refused for it here.
-func (v *Verifier) dkim(ctx context.Context, from netip.Addr, raw io.ReaderAt, size int64) ([]dkim.Result, string) {
+func (v *Verifier) verifyDKIM(ctx context.Context, from netip.Addr, raw io.ReaderAt, size int64) ([]dkim.Result, string) {
 	if !modestHeader(io.NewSectionReader(raw, 0, min(size, maxHeader))) {
 		return nil, permerror
 	}
-	needed, err := hashMemory(timely{ctx: ctx, raw: raw}, size)
+	needed, err := hashMemory(timedReader{ctx: ctx, raw: raw}, size)
 	switch {
 	case err != nil:
 		return nil, temperror
 	case needed > maxHashMemory:
 		return nil, permerror
 	}
-	t := turn{wait: func() (func(), error) { return v.memory(ctx, from, needed) }}
+	t := memoryTurn{wait: func() (func(), error) { return v.memory(ctx, from, needed) }}
 	if needed <= freeHashMemory {
 		t.wait = nil
 	}
-	defer t.end()
+	defer t.endTurn()
 	looked := 0
 	policy := func(*dkim.Sig) error {
-		t.end() // the key is looked up next
+		t.endTurn() // the key is looked up next
 		if looked++; looked > maxSignatures {
 			return errTooMany
 		}
 		return nil
 	}
-	results, err := dkim.Verify(ctx, quiet, v.resolver, true, policy, timely{ctx, io.NewSectionReader(raw, 0, size), &t}, true)
+	results, err := dkim.Verify(ctx, quiet, v.resolver, true, policy, timedReader{ctx, io.NewSectionReader(raw, 0, size), &t}, true)
 	switch {
 	case err != nil && (ctx.Err() != nil || t.refused):
 		return nil, temperror
@@ -97,15 +97,15 @@ func hashMemory(raw io.ReaderAt, size int64) (int64, error) {
 	}
 }
 
-// turn is the memory for hashing. It is waited for when the message is read, and given
+// memoryTurn is the memory for hashing. It is waited for when the message is read, and given
 // back before each question to DNS: the sender's server may take its time to answer.
-type turn struct {
+type memoryTurn struct {
 	wait    func() (release func(), err error) // nil: none is needed
 	release func()
 	refused bool
 }
 
-func (t *turn) begin() error {
+func (t *memoryTurn) beginTurn() error {
 	if t == nil || t.wait == nil || t.release != nil {
 		return nil
 	}
@@ -114,26 +114,26 @@ func (t *turn) begin() error {
 	return err
 }
 
-func (t *turn) end() {
+func (t *memoryTurn) endTurn() {
 	if t.release != nil {
 		t.release()
 		t.release = nil
 	}
 }
 
-// timely is a message that cannot be read any more when the time is over: hashing a
+// timedReader is a message that cannot be read any more when the time is over: hashing a
 // large one several times may take longer than that, and asks for no context.
-type timely struct {
+type timedReader struct {
 	ctx  context.Context //nolint:containedctx // it lives as long as the call
 	raw  io.ReaderAt
-	turn *turn // nil: no memory is needed
+	turn *memoryTurn // nil: no memory is needed
 }
 
-func (t timely) ReadAt(b []byte, off int64) (int, error) {
+func (t timedReader) ReadAt(b []byte, off int64) (int, error) {
 	if err := t.ctx.Err(); err != nil {
 		return 0, err
 	}
-	if err := t.turn.begin(); err != nil {
+	if err := t.turn.beginTurn(); err != nil {
 		return 0, err
 	}
 	return t.raw.ReadAt(b, off)
@@ -166,9 +166,9 @@ var ranks = []dkim.Status{
 	dkim.StatusPass, dkim.StatusTemperror, dkim.StatusFail, dkim.StatusPolicy, dkim.StatusNeutral, dkim.StatusPermerror, dkim.StatusNone,
 }
 
-// best is the result of the best signature, and the domains of those that pass: the
+// bestSignature is the result of the bestSignature signature, and the domains of those that pass: the
 // author's own first, then those of the same registrant.
-func best(f found, authors []dns.Domain) (word string, domains []string) {
+func bestSignature(f findings, authors []dns.Domain) (word string, domains []string) {
 	if f.dkimWord != "" {
 		return f.dkimWord, nil
 	}
@@ -181,12 +181,12 @@ func best(f found, authors []dns.Domain) (word string, domains []string) {
 			domains = append(domains, r.Sig.Domain.ASCII)
 		}
 	}
-	slices.SortStableFunc(domains, func(a, b string) int { return distance(a, authors) - distance(b, authors) })
+	slices.SortStableFunc(domains, func(a, b string) int { return domainDistance(a, authors) - domainDistance(b, authors) })
 	return string(status), domains
 }
 
-// distance of a domain from the nearest author's.
-func distance(domain string, authors []dns.Domain) int {
+// domainDistance of a domain from the nearest author's.
+func domainDistance(domain string, authors []dns.Domain) int {
 	nearest := 2
 	for _, author := range authors {
 		switch registered := address.RegistrableDomain(domain); {

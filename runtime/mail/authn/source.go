@@ -12,47 +12,47 @@ import (
 	"github.com/postrider/postrider/runtime/mail/spf"
 )
 
-// source is a resolver in the form that SPF needs.
-type source struct{ dns.Resolver }
+// spfResolver is a resolver in the form that SPF needs.
+type spfResolver struct{ dns.Resolver }
 
-var _ spf.Source = source{}
+var _ spf.Source = spfResolver{}
 
-func (s source) LookupTXT(ctx context.Context, name string) ([]string, error) {
-	values, _, err := s.Resolver.LookupTXT(ctx, absolute(name))
-	return values, missing(err)
+func (s spfResolver) LookupTXT(ctx context.Context, name string) ([]string, error) {
+	values, _, err := s.Resolver.LookupTXT(ctx, absoluteName(name))
+	return values, classifyMissing(err)
 }
 
-func (s source) LookupMX(ctx context.Context, name string) ([]*net.MX, error) {
-	hosts, _, err := s.Resolver.LookupMX(ctx, absolute(name))
-	return hosts, missing(err)
+func (s spfResolver) LookupMX(ctx context.Context, name string) ([]*net.MX, error) {
+	hosts, _, err := s.Resolver.LookupMX(ctx, absoluteName(name))
+	return hosts, classifyMissing(err)
 }
 
-func (s source) LookupIP(ctx context.Context, name string) ([]netip.Addr, error) {
-	found, _, err := s.Resolver.LookupIP(ctx, "ip", absolute(name))
+func (s spfResolver) LookupIP(ctx context.Context, name string) ([]netip.Addr, error) {
+	found, _, err := s.Resolver.LookupIP(ctx, "ip", absoluteName(name))
 	addrs := make([]netip.Addr, 0, len(found))
 	for _, ip := range found {
 		if addr, ok := netip.AddrFromSlice(ip); ok {
 			addrs = append(addrs, addr)
 		}
 	}
-	return addrs, missing(err)
+	return addrs, classifyMissing(err)
 }
 
-func (s source) LookupAddr(ctx context.Context, addr string) ([]string, error) {
+func (s spfResolver) LookupAddr(ctx context.Context, addr string) ([]string, error) {
 	names, _, err := s.Resolver.LookupAddr(ctx, addr)
-	return names, missing(err)
+	return names, classifyMissing(err)
 }
 
-// absolute ends with a dot, so that no search list is tried.
-func absolute(name string) string {
+// absoluteName ends with a dot, so that no search list is tried.
+func absoluteName(name string) string {
 	if len(name) > 0 && name[len(name)-1] == '.' {
 		return name
 	}
 	return name + "."
 }
 
-// missing says in the words of our resolver that a name is not there.
-func missing(err error) error {
+// classifyMissing says in the words of our resolver that a name is not there.
+func classifyMissing(err error) error {
 	if dns.IsNotFound(err) {
 		return fmt.Errorf("%w: %w", dnsx.ErrNotFound, err)
 	}

@@ -18,9 +18,9 @@ import (
 	"github.com/postrider/postrider/runtime/mail/spf"
 )
 
-// found is what the three methods say that need no other. They begin as what a
+// findings is what the three methods say that need no other. They begin as what a
 // method has that never came to its end.
-type found struct {
+type findings struct {
 	spf        spf.Result
 	spfDomain  dns.Domain
 	signatures []dkim.Result
@@ -29,12 +29,12 @@ type found struct {
 	reverse    string
 }
 
-func (v *Verifier) verify(ctx context.Context, c Client, raw io.ReaderAt, size int64) shape.Authentication {
-	f := found{spf: temperror, dkimWord: temperror, iprev: temperror}
-	v.independent(ctx, c, raw, size, &f)
+func (v *Verifier) verifyMessage(ctx context.Context, c Client, raw io.ReaderAt, size int64) shape.Authentication {
+	f := findings{spf: temperror, dkimWord: temperror, iprev: temperror}
+	v.runIndependent(ctx, c, raw, size, &f)
 	var authors []dns.Domain
 	problem := temperror
-	v.guard("from", func() { authors, problem = authorDomains(raw, size) })
+	v.recoverPanic("from", func() { authors, problem = authorDomains(raw, size) })
 	a := shape.Authentication{
 		SPF: string(f.spf), SPFDomain: f.spfDomain.ASCII,
 		IPRev: f.iprev, ReverseName: f.reverse,
@@ -42,30 +42,30 @@ func (v *Verifier) verify(ctx context.Context, c Client, raw io.ReaderAt, size i
 	}
 	if problem == "" {
 		a.DMARC = temperror
-		v.guard("dmarc", func() { a.DMARC, a.DMARCPolicy = v.dmarc(ctx, authors, f) })
+		v.recoverPanic("dmarc", func() { a.DMARC, a.DMARCPolicy = v.evaluateDMARC(ctx, authors, f) })
 	}
-	a.DKIM, a.DKIMDomains = best(f, authors)
+	a.DKIM, a.DKIMDomains = bestSignature(f, authors)
 	return a
 }
 
-// independent runs the three methods concurrently. A quarter of the time is left for the
+// runIndependent runs the three methods concurrently. A quarter of the time is left for the
 // policy, which needs their results.
-func (v *Verifier) independent(ctx context.Context, c Client, raw io.ReaderAt, size int64, f *found) {
+func (v *Verifier) runIndependent(ctx context.Context, c Client, raw io.ReaderAt, size int64, f *findings) {
 	ctx, cancel := context.WithTimeout(ctx, v.timeout*3/4)
 	defer cancel()
 	var methods sync.WaitGroup
 	for name, method := range map[string]func(){
-		"spf":   func() { f.spf, f.spfDomain = v.spf(ctx, c) },
-		"dkim":  func() { f.signatures, f.dkimWord = v.dkim(ctx, c.IP, raw, size) },
-		"iprev": func() { f.iprev, f.reverse = v.iprev(ctx, c.IP) },
+		"spf":   func() { f.spf, f.spfDomain = v.checkSPF(ctx, c) },
+		"dkim":  func() { f.signatures, f.dkimWord = v.verifyDKIM(ctx, c.IP, raw, size) },
+		"iprev": func() { f.iprev, f.reverse = v.checkReverse(ctx, c.IP) },
 	} {
-		methods.Go(func() { v.guard(name, method) })
+		methods.Go(func() { v.recoverPanic(name, method) })
 	}
 	methods.Wait()
 }
 
-// guard keeps a panic over a stranger's message from ending the process.
-func (v *Verifier) guard(method string, f func()) {
+// recoverPanic keeps a panic over a stranger's message from ending the process.
+func (v *Verifier) recoverPanic(method string, f func()) {
 	defer func() {
 		if problem := recover(); problem != nil {
 			v.log.Error("sender authentication panicked", "method", method, "panic", fmt.Sprint(problem), "stack", string(debug.Stack()))
@@ -77,10 +77,10 @@ func (v *Verifier) guard(method string, f func()) {
 // quiet is what mox logs to: it is told everything, and says it at debug level.
 var quiet = slog.New(slog.DiscardHandler)
 
-// spf checks the domain of the envelope sender, or that of the greeting when the return
+// checkSPF checks the domain of the envelope sender, or that of the greeting when the return
 // path is null.
-func (v *Verifier) spf(ctx context.Context, c Client) (spf.Result, dns.Domain) {
-	client := spf.Client{IP: octets(c.IP)}
+func (v *Verifier) checkSPF(ctx context.Context, c Client) (spf.Result, dns.Domain) {
+	client := spf.Client{IP: addressBytes(c.IP)}
 	hello, err := dns.ParseDomainLax(strings.TrimSuffix(c.Hello, "."))
 	if err == nil {
 		client.Hello = hello.ASCII
@@ -97,11 +97,11 @@ func (v *Verifier) spf(ctx context.Context, c Client) (spf.Result, dns.Domain) {
 	if domain.IsZero() {
 		return spf.None, dns.Domain{}
 	}
-	result, _ := (&spf.Evaluation{Source: source{v.resolver}}).Check(ctx, client) // the result is always set
+	result, _ := (&spf.Evaluation{Source: spfResolver{v.resolver}}).Check(ctx, client) // the result is always set
 	return result, domain
 }
 
-func octets(ip netip.Addr) net.IP { return net.IP(ip.Unmap().AsSlice()) }
+func addressBytes(ip netip.Addr) net.IP { return net.IP(ip.Unmap().AsSlice()) }
 
 func cutAddress(spec string) (local, domain string, ok bool) {
 	at := strings.LastIndexByte(spec, '@')

@@ -70,19 +70,19 @@ type Reply struct {
 
 // Classify returns the class of a reply. Replies that are not rejections (2yz, 3yz) are Unknown.
 func Classify(r Reply) Class {
-	class, _ := decide(r)
+	class, _ := decideClass(r)
 	return class
 }
 
 // maxText is how much of a text is examined; a reply line has at most 512 bytes.
 const maxText = 4000
 
-// decide also returns the row that decided, for the tests: every row has an example.
-func decide(r Reply) (class Class, row string) {
+// decideClass also returns the row that decided, for the tests: every row has an example.
+func decideClass(r Reply) (class Class, row string) {
 	if r.Code/100 == 2 || r.Code/100 == 3 || r.Code == 0 && strings.HasPrefix(r.Enhanced, "2.") {
 		return Unknown, "no refusal"
 	}
-	text := plain(r.Text)
+	text := normalizeText(r.Text)
 	subject, detail, known := splitEnhanced(r.Enhanced)
 	for _, p := range phrases {
 		if (p.code == "" || p.code == subject+"."+detail) && strings.Contains(text, p.text) {
@@ -111,8 +111,8 @@ func decide(r Reply) (class Class, row string) {
 // content.example.net.
 var addresses = regexp.MustCompile(`<[^<> ]*@[^<> ]*>`)
 
-// plain converts a text to the form of the tables: lower case, one space between words and at both ends.
-func plain(text string) string {
+// normalizeText converts a text to the form of the tables: lower case, one space between words and at both ends.
+func normalizeText(text string) string {
 	text = strings.ToLower(text[:min(len(text), maxText)])
 	if host, reply, found := strings.Cut(text, " said: "); found && strings.HasPrefix(strings.TrimSpace(host), "host ") {
 		text = reply

@@ -24,7 +24,7 @@ func TestReplies(t *testing.T) {
 		none := func(s string) string { return strings.TrimPrefix(s, "-") }
 		code, _ := strconv.Atoi(fields[1])
 		reply := Reply{Code: code, Enhanced: none(fields[2]), Text: none(strings.Join(fields[3:], " "))}
-		class, row := decide(reply)
+		class, row := decideClass(reply)
 		if string(class) != fields[0] {
 			t.Errorf("%s is %s by row %q, want %s", strings.TrimSpace(line), class, row, fields[0])
 		}
@@ -45,7 +45,7 @@ func TestEveryRowDecides(t *testing.T) {
 	t.Parallel()
 	check := func(r Reply, class Class, row string) {
 		t.Helper()
-		if gotClass, gotRow := decide(r); gotClass != class || gotRow != row {
+		if gotClass, gotRow := decideClass(r); gotClass != class || gotRow != row {
 			t.Errorf("%+v: class %s by row %q, want %s by %q", r, gotClass, gotRow, class, row)
 		}
 	}

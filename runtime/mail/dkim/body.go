@@ -20,9 +20,9 @@ func hashBody(body []byte) ([sha256.Size]byte, error) {
 		if bytes.IndexByte(line, '\r') >= 0 {
 			return [sha256.Size]byte{}, ErrNotCanonical
 		}
-		h.line(line)
+		h.writeLine(line)
 	}
-	return h.sum(), nil
+	return h.sumHash(), nil
 }
 
 // relaxedBody collects the canonical body in a buffer that stays in the CPU cache.
@@ -33,7 +33,7 @@ type relaxedBody struct {
 	empty int // empty lines not yet followed by text
 }
 
-func (h *relaxedBody) line(line []byte) {
+func (h *relaxedBody) writeLine(line []byte) {
 	line = bytes.TrimRight(line, " \t")
 	if len(line) == 0 {
 		h.empty++
@@ -77,7 +77,7 @@ func (h *relaxedBody) flush() {
 	h.used = 0
 }
 
-func (h *relaxedBody) sum() (sum [sha256.Size]byte) {
+func (h *relaxedBody) sumHash() (sum [sha256.Size]byte) {
 	h.flush()
 	h.hash.Sum(sum[:0])
 	return sum

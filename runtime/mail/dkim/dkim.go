@@ -52,7 +52,7 @@ func Fields(message []byte, signers ...Signer) ([]byte, error) {
 	if len(signers) == 0 {
 		return nil, errors.New("sign: no signer")
 	}
-	fields, body, err := split(message)
+	fields, body, err := splitMessage(message)
 	if err != nil {
 		return nil, fmt.Errorf("sign: %w", err)
 	}
@@ -80,7 +80,7 @@ func canonicalHeader(fields []field, names []string) []byte {
 	canonical := make([]byte, 0, 2048)
 	picker := newPicker(fields)
 	for _, name := range names {
-		if f, ok := picker.pick(name); ok {
+		if f, ok := picker.pickField(name); ok {
 			canonical = appendRelaxedField(canonical, f)
 		}
 	}
@@ -88,11 +88,11 @@ func canonicalHeader(fields []field, names []string) []byte {
 }
 
 func (s Signer) appendField(out, header []byte, names []string, bodyHash [sha256.Size]byte) ([]byte, error) {
-	algorithm, err := s.validate()
+	algorithm, err := s.validateKey()
 	if err != nil {
 		return nil, err
 	}
-	unsigned := s.unsigned(algorithm, names, bodyHash)
+	unsigned := s.unsignedField(algorithm, names, bodyHash)
 	// RFC 6376 section 3.7: the signature field itself comes last, with b= empty
 	// and without its CRLF.
 	last := appendRelaxedField(make([]byte, 0, 1024), unsigned)
@@ -112,8 +112,8 @@ func (s Signer) appendField(out, header []byte, names []string, bodyHash [sha256
 	return append(out, appendSignature(unsigned.raw, signature)...), nil
 }
 
-// validate also returns the algorithm.
-func (s Signer) validate() (string, error) {
+// validateKey also returns the algorithm.
+func (s Signer) validateKey() (string, error) {
 	switch {
 	case s.Domain == "":
 		return "", errors.New("no domain")
@@ -122,14 +122,14 @@ func (s Signer) validate() (string, error) {
 	case s.Key == nil:
 		return "", errors.New("no key")
 	}
-	if !plain(s.Domain) || !plain(s.Selector) {
+	if !isPlainName(s.Domain) || !isPlainName(s.Selector) {
 		return "", errors.New("domain or selector is not a host name")
 	}
 	return Algorithm(s.Key.Public())
 }
 
-// plain reports whether a name contains no tag separators and line breaks.
-func plain(name string) bool {
+// isPlainName reports whether a name contains no tag separators and line breaks.
+func isPlainName(name string) bool {
 	for i := range len(name) {
 		c := name[i]
 		if c != '.' && c != '-' && c != '_' && (c < '0' || c > '9') && (c < 'a' || c > 'z') && (c < 'A' || c > 'Z') {
@@ -142,8 +142,8 @@ func plain(name string) bool {
 // field is a header field of the message, without its final CRLF.
 type field struct{ name, raw []byte }
 
-// split returns the fields and the body.
-func split(raw []byte) ([]field, []byte, error) {
+// splitMessage returns the fields and the body.
+func splitMessage(raw []byte) ([]field, []byte, error) {
 	fields := make([]field, 0, 24)
 	for len(raw) > 0 {
 		next, rest, ok := message.NextField(raw)

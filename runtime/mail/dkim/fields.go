@@ -23,7 +23,7 @@ var whenPresent = []string{
 func selectFields(fields []field) []string {
 	names := make([]string, 0, 40)
 	for _, name := range oversigned {
-		n := count(fields, name)
+		n := countFields(fields, name)
 		if n == 0 && name == "From" {
 			return nil
 		}
@@ -32,7 +32,7 @@ func selectFields(fields []field) []string {
 		}
 	}
 	for _, name := range whenPresent {
-		if n := count(fields, name); n > 0 {
+		if n := countFields(fields, name); n > 0 {
 			for range n + 1 {
 				names = append(names, name)
 			}
@@ -41,7 +41,7 @@ func selectFields(fields []field) []string {
 	return names
 }
 
-func count(fields []field, name string) int {
+func countFields(fields []field, name string) int {
 	n := 0
 	for _, f := range fields {
 		if equalFold(f.name, name) {
@@ -65,7 +65,7 @@ func newPicker(fields []field) *picker {
 	return &picker{fields: fields, taken: make([]bool, len(fields))}
 }
 
-func (p *picker) pick(name string) (field, bool) {
+func (p *picker) pickField(name string) (field, bool) {
 	for i := len(p.fields) - 1; i >= 0; i-- {
 		if !p.taken[i] && equalFold(p.fields[i].name, name) {
 			p.taken[i] = true

@@ -9,8 +9,8 @@ import (
 // lineWidth is the width at which the field is folded (RFC 5322 section 2.1.1).
 const lineWidth = 76
 
-// unsigned returns the field with an empty b=. It folds only where the tag-list syntax allows white space.
-func (s Signer) unsigned(algorithm string, names []string, bodyHash [sha256.Size]byte) field {
+// unsignedField returns the field with an empty b=. It folds only where the tag-list syntax allows white space.
+func (s Signer) unsignedField(algorithm string, names []string, bodyHash [sha256.Size]byte) field {
 	b := make([]byte, 0, 1024)
 	b = append(b, "DKIM-Signature: v=1; a="...)
 	b = append(b, algorithm...)

@@ -53,13 +53,13 @@ func newQuestion(name string, qtype uint16) (question, error) {
 	if labels, ok := dns.IsDomainName(name); !ok || labels == 0 && name != "." {
 		return q, notFound(q, "", true)
 	}
-	q.name = presentation(strings.ToLower(dns.Fqdn(name)))
+	q.name = escapeName(strings.ToLower(dns.Fqdn(name)))
 	return q, nil
 }
 
-// presentation escapes what the DNS library escapes in the names that it reads,
+// escapeName escapes what the DNS library escapes in the names that it reads,
 // so that a reply to an odd name is seen to be one.
-func presentation(name string) string {
+func escapeName(name string) string {
 	if !strings.ContainsFunc(name, func(c rune) bool { return strings.ContainsRune(" '@;()\"\\", c) || c < ' ' || c == 0x7f }) {
 		return name
 	}
@@ -74,13 +74,13 @@ func presentation(name string) string {
 	return name
 }
 
-// ask gives what is known of exactly this name and type, from the cache or a server.
-func (r *Resolver) ask(ctx context.Context, name string, qtype uint16) (*answer, error) {
+// askExact gives what is known of exactly this name and type, from the cache or a server.
+func (r *Resolver) askExact(ctx context.Context, name string, qtype uint16) (*answer, error) {
 	q, err := newQuestion(name, qtype)
 	if err != nil {
 		return &answer{}, err
 	}
-	a, err := r.answer(ctx, q)
+	a, err := r.cachedAnswer(ctx, q)
 	if err != nil {
 		return &answer{}, err
 	}
@@ -90,13 +90,13 @@ func (r *Resolver) ask(ctx context.Context, name string, qtype uint16) (*answer,
 	return a, nil
 }
 
-func (r *Resolver) answer(ctx context.Context, q question) (*answer, error) {
+func (r *Resolver) cachedAnswer(ctx context.Context, q question) (*answer, error) {
 	if r.cache != nil {
 		if a, ok := r.cache.GetIfPresent(q); ok {
 			return a, nil
 		}
 	}
-	a, err := r.exchange(ctx, q)
+	a, err := r.exchangeQuestion(ctx, q)
 	if err != nil {
 		return nil, err
 	}
@@ -106,17 +106,17 @@ func (r *Resolver) answer(ctx context.Context, q question) (*answer, error) {
 	return a, nil
 }
 
-// follow is ask, going on where a server left a chain of aliases unfinished.
-func (r *Resolver) follow(ctx context.Context, name string, qtype uint16) (*answer, error) {
-	a, err := r.ask(ctx, name, qtype)
+// askFollowing is ask, going on where a server left a chain of aliases unfinished.
+func (r *Resolver) askFollowing(ctx context.Context, name string, qtype uint16) (*answer, error) {
+	a, err := r.askExact(ctx, name, qtype)
 	authentic, links := a.authentic, a.links
 	for err == nil && a.alias != "" && links <= maxChain {
-		a, err = r.ask(ctx, a.alias, qtype)
+		a, err = r.askExact(ctx, a.alias, qtype)
 		authentic = authentic && a.authentic
 		links += a.links
 	}
 	if links > maxChain {
-		return &answer{}, temporary(question{name, qtype}, "", "too many aliases, or a loop of them", nil)
+		return &answer{}, newTemporaryError(question{name, qtype}, "", "too many aliases, or a loop of them", nil)
 	}
 	result := *a
 	result.authentic = authentic

@@ -77,28 +77,28 @@ func (r *Resolver) Servers() []string { return r.servers }
 
 // LookupTXT returns the TXT records of a name, each with its strings joined.
 func (r *Resolver) LookupTXT(ctx context.Context, name string) ([]string, error) {
-	a, err := r.follow(ctx, name, dns.TypeTXT)
-	return a.txt(), err
+	a, err := r.askFollowing(ctx, name, dns.TypeTXT)
+	return a.txtRecords(), err
 }
 
 // LookupCNAME returns the target of an alias, with a trailing dot, or ErrNotFound if the name is not an
 // alias.
 func (r *Resolver) LookupCNAME(ctx context.Context, name string) (string, error) {
-	a, err := r.ask(ctx, name, dns.TypeCNAME)
-	return a.cname(), err
+	a, err := r.askExact(ctx, name, dns.TypeCNAME)
+	return a.cnameTarget(), err
 }
 
 // LookupMX returns the mail hosts of a domain, by preference, in random order within one preference (RFC
 // 5321, 5.1). A null MX (RFC 7505) is one record with the host ".".
 func (r *Resolver) LookupMX(ctx context.Context, name string) ([]*net.MX, error) {
-	a, err := r.follow(ctx, name, dns.TypeMX)
-	return a.mx(), err
+	a, err := r.askFollowing(ctx, name, dns.TypeMX)
+	return a.mxRecords(), err
 }
 
 // LookupNS returns the name servers of a zone.
 func (r *Resolver) LookupNS(ctx context.Context, name string) ([]string, error) {
-	a, err := r.follow(ctx, name, dns.TypeNS)
-	return a.ns(), err
+	a, err := r.askFollowing(ctx, name, dns.TypeNS)
+	return a.nsHosts(), err
 }
 
 // LookupIP returns the addresses of a host, IPv4 first. If one family fails, the addresses of the other are
@@ -114,8 +114,8 @@ func (r *Resolver) LookupAddr(ctx context.Context, addr string) ([]string, error
 	if err != nil {
 		return nil, notFound(question{addr, dns.TypePTR}, "", true)
 	}
-	a, err := r.follow(ctx, name, dns.TypePTR)
-	return a.ptr(), err
+	a, err := r.askFollowing(ctx, name, dns.TypePTR)
+	return a.ptrNames(), err
 }
 
 // lookupIP queries the families of a network: "ip", "ip4" or "ip6".
@@ -130,9 +130,9 @@ func (r *Resolver) lookupIP(ctx context.Context, network, name string) ([]netip.
 		if network != "ip" && network != family.network {
 			continue
 		}
-		a, err := r.follow(ctx, name, family.qtype)
+		a, err := r.askFollowing(ctx, name, family.qtype)
 		authentic = authentic && a.authentic
-		addrs = append(addrs, a.addrs()...)
+		addrs = append(addrs, a.addrRecords()...)
 		// "No such records" of one family is less severe than a failure of the other.
 		if err != nil && (failed == nil || errors.Is(failed, ErrNotFound)) {
 			failed = err

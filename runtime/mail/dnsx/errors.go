@@ -44,6 +44,6 @@ func notFound(q question, server string, nxdomain bool) *Error {
 	return &Error{Name: q.name, Type: dns.TypeToString[q.qtype], Server: server, NXDomain: nxdomain, Reason: reason, kind: ErrNotFound}
 }
 
-func temporary(q question, server, reason string, cause error) *Error {
+func newTemporaryError(q question, server, reason string, cause error) *Error {
 	return &Error{Name: q.name, Type: dns.TypeToString[q.qtype], Server: server, Reason: reason, kind: ErrTemporary, cause: cause}
 }

@@ -14,13 +14,13 @@ import (
 // 1232 bytes pass every path without fragmentation (DNS flag day 2020).
 const udpSize = 1232
 
-// exchange queries the servers in turn until one answers.
-func (r *Resolver) exchange(ctx context.Context, q question) (*answer, error) {
+// exchangeQuestion queries the servers in turn until one answers.
+func (r *Resolver) exchangeQuestion(ctx context.Context, q question) (*answer, error) {
 	var failure *Error
 	for range r.cfg.Rounds {
 		for _, server := range r.servers {
 			if err := ctx.Err(); err != nil {
-				return nil, temporary(q, server, "the lookup was stopped", err)
+				return nil, newTemporaryError(q, server, "the lookup was stopped", err)
 			}
 			a, err := r.askServer(ctx, q, server)
 			if err == nil {
@@ -35,36 +35,36 @@ func (r *Resolver) exchange(ctx context.Context, q question) (*answer, error) {
 }
 
 func (r *Resolver) askServer(ctx context.Context, q question, server string) (*answer, *Error) {
-	reply, err := r.query(ctx, q, server, true)
+	reply, err := r.queryServer(ctx, q, server, true)
 	if err == nil && (reply.Rcode == dns.RcodeFormatError || reply.Rcode == dns.RcodeNotImplemented) {
-		reply, err = r.query(ctx, q, server, false) // a server from before EDNS0 (RFC 6891, 7)
+		reply, err = r.queryServer(ctx, q, server, false) // a server from before EDNS0 (RFC 6891, 7)
 	}
 	if err != nil {
-		return nil, temporary(q, server, reasonOf(err, server), err)
+		return nil, newTemporaryError(q, server, reasonOf(err, server), err)
 	}
 	switch reply.Rcode {
 	case dns.RcodeSuccess, dns.RcodeNameError:
-		return r.read(q, reply, server)
+		return r.readReply(q, reply, server)
 	}
-	return nil, temporary(q, server, fmt.Sprintf("%s answered %s", server, dns.RcodeToString[reply.Rcode]), nil)
+	return nil, newTemporaryError(q, server, fmt.Sprintf("%s answered %s", server, dns.RcodeToString[reply.Rcode]), nil)
 }
 
-// query uses UDP, and then TCP if the reply did not fit.
-func (r *Resolver) query(ctx context.Context, q question, server string, edns bool) (*dns.Msg, error) {
+// queryServer uses UDP, and then TCP if the reply did not fit.
+func (r *Resolver) queryServer(ctx context.Context, q question, server string, edns bool) (*dns.Msg, error) {
 	msg := new(dns.Msg)
 	msg.SetQuestion(q.name, q.qtype)
 	msg.AuthenticatedData = true // asks for the AD bit (RFC 6840, 5.7)
 	if edns {
 		msg.SetEdns0(udpSize, false)
 	}
-	reply, err := r.send(ctx, msg, server, "udp")
+	reply, err := r.sendQuery(ctx, msg, server, "udp")
 	if err == nil && reply.Truncated {
-		reply, err = r.send(ctx, msg, server, "tcp")
+		reply, err = r.sendQuery(ctx, msg, server, "tcp")
 	}
 	return reply, err
 }
 
-func (r *Resolver) send(ctx context.Context, msg *dns.Msg, server, network string) (*dns.Msg, error) {
+func (r *Resolver) sendQuery(ctx context.Context, msg *dns.Msg, server, network string) (*dns.Msg, error) {
 	client := &dns.Client{Net: network, Timeout: r.cfg.Timeout, UDPSize: dns.MinMsgSize}
 	conn, err := client.DialContext(ctx, server)
 	if err != nil {

@@ -11,23 +11,23 @@ import (
 	"github.com/miekg/dns"
 )
 
-// read returns the records of a reply at the end of its chain of aliases.
-func (r *Resolver) read(q question, reply *dns.Msg, server string) (*answer, *Error) {
+// readReply returns the records of a reply at the end of its chain of aliases.
+func (r *Resolver) readReply(q question, reply *dns.Msg, server string) (*answer, *Error) {
 	a := &answer{authentic: reply.AuthenticatedData && r.trustAD, ttl: r.cfg.MaxTTL}
 	name := q.name
 	for {
-		if a.records = r.pick(reply, name, q.qtype, a); len(a.records) > 0 {
+		if a.records = r.pickRecords(reply, name, q.qtype, a); len(a.records) > 0 {
 			return a, nil
 		}
 		if q.qtype == dns.TypeCNAME {
 			break
 		}
-		aliases := r.pick(reply, name, dns.TypeCNAME, a)
+		aliases := r.pickRecords(reply, name, dns.TypeCNAME, a)
 		if len(aliases) == 0 {
 			break
 		}
 		if a.links++; a.links > maxChain {
-			return nil, temporary(q, server, "too many aliases, or a loop of them", nil)
+			return nil, newTemporaryError(q, server, "too many aliases, or a loop of them", nil)
 		}
 		name = strings.ToLower(aliases[0].(*dns.CNAME).Target)
 	}
@@ -45,8 +45,8 @@ func (r *Resolver) read(q question, reply *dns.Msg, server string) (*answer, *Er
 	return a, nil
 }
 
-// pick returns the records of a name and type, and lowers the answer's TTL to theirs.
-func (r *Resolver) pick(reply *dns.Msg, name string, qtype uint16, a *answer) []dns.RR {
+// pickRecords returns the records of a name and type, and lowers the answer's TTL to theirs.
+func (r *Resolver) pickRecords(reply *dns.Msg, name string, qtype uint16, a *answer) []dns.RR {
 	var records []dns.RR
 	for _, rr := range reply.Answer {
 		h := rr.Header()
@@ -69,18 +69,18 @@ func (r *Resolver) negativeTTL(reply *dns.Msg, a *answer) (found bool) {
 	return false
 }
 
-func (a *answer) txt() []string {
+func (a *answer) txtRecords() []string {
 	var texts []string
 	for _, rr := range a.records {
 		if t, ok := rr.(*dns.TXT); ok {
 			// The strings of one record are one text (RFC 7208, 3.3; RFC 6376, 3.6.2.2).
-			texts = append(texts, unescape(strings.Join(t.Txt, "")))
+			texts = append(texts, unescapeText(strings.Join(t.Txt, "")))
 		}
 	}
 	return texts
 }
 
-func (a *answer) cname() string {
+func (a *answer) cnameTarget() string {
 	for _, rr := range a.records {
 		if c, ok := rr.(*dns.CNAME); ok {
 			return strings.ToLower(c.Target)
@@ -89,7 +89,7 @@ func (a *answer) cname() string {
 	return ""
 }
 
-func (a *answer) mx() []*net.MX {
+func (a *answer) mxRecords() []*net.MX {
 	var hosts []*net.MX
 	for _, rr := range a.records {
 		if mx, ok := rr.(*dns.MX); ok {
@@ -105,7 +105,7 @@ func (a *answer) mx() []*net.MX {
 	return hosts
 }
 
-func (a *answer) ns() []string {
+func (a *answer) nsHosts() []string {
 	var hosts []string
 	for _, rr := range a.records {
 		if ns, ok := rr.(*dns.NS); ok {
@@ -116,7 +116,7 @@ func (a *answer) ns() []string {
 	return hosts
 }
 
-func (a *answer) ptr() []string {
+func (a *answer) ptrNames() []string {
 	var names []string
 	for _, rr := range a.records {
 		if ptr, ok := rr.(*dns.PTR); ok {
@@ -126,7 +126,7 @@ func (a *answer) ptr() []string {
 	return names
 }
 
-func (a *answer) addrs() []netip.Addr {
+func (a *answer) addrRecords() []netip.Addr {
 	var addrs []netip.Addr
 	for _, rr := range a.records {
 		var ip net.IP
@@ -143,8 +143,8 @@ func (a *answer) addrs() []netip.Addr {
 	return addrs
 }
 
-// unescape decodes the library's presentation form of character strings: \" \\ and \DDD.
-func unescape(s string) string {
+// unescapeText decodes the library's presentation form of character strings: \" \\ and \DDD.
+func unescapeText(s string) string {
 	if !strings.Contains(s, `\`) {
 		return s
 	}

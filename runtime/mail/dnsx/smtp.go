@@ -15,13 +15,13 @@ import (
 // SMTP returns the resolver in the form of mox's delivery code: errors are its DNSError, and answers say
 // whether they were authenticated by DNSSEC (the AD bit, trusted from resolvers on this machine or by
 // setting), which DANE needs.
-func (r *Resolver) SMTP() moxdns.Resolver { return forSMTP{r} }
+func (r *Resolver) SMTP() moxdns.Resolver { return smtpResolver{r} }
 
-type forSMTP struct{ r *Resolver }
+type smtpResolver struct{ r *Resolver }
 
-var _ moxdns.Resolver = forSMTP{}
+var _ moxdns.Resolver = smtpResolver{}
 
-func result(a *answer) adns.Result { return adns.Result{Authentic: a.authentic} }
+func resultOf(a *answer) adns.Result { return adns.Result{Authentic: a.authentic} }
 
 func dnsError(err error) error {
 	var e *Error
@@ -35,31 +35,31 @@ func dnsError(err error) error {
 	}
 }
 
-func (f forSMTP) LookupCNAME(ctx context.Context, host string) (string, adns.Result, error) {
-	a, err := f.r.ask(ctx, host, dns.TypeCNAME)
-	return a.cname(), result(a), dnsError(err)
+func (f smtpResolver) LookupCNAME(ctx context.Context, host string) (string, adns.Result, error) {
+	a, err := f.r.askExact(ctx, host, dns.TypeCNAME)
+	return a.cnameTarget(), resultOf(a), dnsError(err)
 }
 
-func (f forSMTP) LookupMX(ctx context.Context, name string) ([]*net.MX, adns.Result, error) {
-	a, err := f.r.follow(ctx, name, dns.TypeMX)
-	return a.mx(), result(a), dnsError(err)
+func (f smtpResolver) LookupMX(ctx context.Context, name string) ([]*net.MX, adns.Result, error) {
+	a, err := f.r.askFollowing(ctx, name, dns.TypeMX)
+	return a.mxRecords(), resultOf(a), dnsError(err)
 }
 
-func (f forSMTP) LookupTXT(ctx context.Context, name string) ([]string, adns.Result, error) {
-	a, err := f.r.follow(ctx, name, dns.TypeTXT)
-	return a.txt(), result(a), dnsError(err)
+func (f smtpResolver) LookupTXT(ctx context.Context, name string) ([]string, adns.Result, error) {
+	a, err := f.r.askFollowing(ctx, name, dns.TypeTXT)
+	return a.txtRecords(), resultOf(a), dnsError(err)
 }
 
-func (f forSMTP) LookupNS(ctx context.Context, name string) ([]*net.NS, adns.Result, error) {
-	a, err := f.r.follow(ctx, name, dns.TypeNS)
+func (f smtpResolver) LookupNS(ctx context.Context, name string) ([]*net.NS, adns.Result, error) {
+	a, err := f.r.askFollowing(ctx, name, dns.TypeNS)
 	var hosts []*net.NS
-	for _, host := range a.ns() {
+	for _, host := range a.nsHosts() {
 		hosts = append(hosts, &net.NS{Host: host})
 	}
-	return hosts, result(a), dnsError(err)
+	return hosts, resultOf(a), dnsError(err)
 }
 
-func (f forSMTP) LookupIP(ctx context.Context, network, host string) ([]net.IP, adns.Result, error) {
+func (f smtpResolver) LookupIP(ctx context.Context, network, host string) ([]net.IP, adns.Result, error) {
 	addrs, authentic, err := f.r.lookupIP(ctx, network, host)
 	ips := make([]net.IP, 0, len(addrs))
 	for _, addr := range addrs {
@@ -68,7 +68,7 @@ func (f forSMTP) LookupIP(ctx context.Context, network, host string) ([]net.IP, 
 	return ips, adns.Result{Authentic: authentic}, dnsError(err)
 }
 
-func (f forSMTP) LookupIPAddr(ctx context.Context, host string) ([]net.IPAddr, adns.Result, error) {
+func (f smtpResolver) LookupIPAddr(ctx context.Context, host string) ([]net.IPAddr, adns.Result, error) {
 	ips, res, err := f.LookupIP(ctx, "ip", host)
 	addrs := make([]net.IPAddr, 0, len(ips))
 	for _, ip := range ips {
@@ -77,7 +77,7 @@ func (f forSMTP) LookupIPAddr(ctx context.Context, host string) ([]net.IPAddr, a
 	return addrs, res, err
 }
 
-func (f forSMTP) LookupHost(ctx context.Context, host string) ([]string, adns.Result, error) {
+func (f smtpResolver) LookupHost(ctx context.Context, host string) ([]string, adns.Result, error) {
 	ips, res, err := f.LookupIP(ctx, "ip", host)
 	hosts := make([]string, 0, len(ips))
 	for _, ip := range ips {
@@ -86,36 +86,36 @@ func (f forSMTP) LookupHost(ctx context.Context, host string) ([]string, adns.Re
 	return hosts, res, err
 }
 
-func (f forSMTP) LookupAddr(ctx context.Context, addr string) ([]string, adns.Result, error) {
+func (f smtpResolver) LookupAddr(ctx context.Context, addr string) ([]string, adns.Result, error) {
 	name, err := dns.ReverseAddr(addr)
 	if err != nil {
 		return nil, adns.Result{}, &adns.DNSError{Err: "not an address", Name: addr, IsNotFound: true}
 	}
-	a, err := f.r.follow(ctx, name, dns.TypePTR)
-	return a.ptr(), result(a), dnsError(err)
+	a, err := f.r.askFollowing(ctx, name, dns.TypePTR)
+	return a.ptrNames(), resultOf(a), dnsError(err)
 }
 
-func (f forSMTP) LookupSRV(ctx context.Context, service, proto, name string) (string, []*net.SRV, adns.Result, error) {
+func (f smtpResolver) LookupSRV(ctx context.Context, service, proto, name string) (string, []*net.SRV, adns.Result, error) {
 	target := name
 	if service != "" || proto != "" {
 		target = "_" + service + "._" + proto + "." + name
 	}
-	a, err := f.r.follow(ctx, target, dns.TypeSRV)
+	a, err := f.r.askFollowing(ctx, target, dns.TypeSRV)
 	var records []*net.SRV
 	for _, rr := range a.records {
 		if srv, ok := rr.(*dns.SRV); ok {
 			records = append(records, &net.SRV{Target: srv.Target, Port: srv.Port, Priority: srv.Priority, Weight: srv.Weight})
 		}
 	}
-	return target, records, result(a), dnsError(err)
+	return target, records, resultOf(a), dnsError(err)
 }
 
-func (f forSMTP) LookupTLSA(ctx context.Context, port int, protocol, host string) ([]adns.TLSA, adns.Result, error) {
+func (f smtpResolver) LookupTLSA(ctx context.Context, port int, protocol, host string) ([]adns.TLSA, adns.Result, error) {
 	name := host
 	if port != 0 || protocol != "" {
 		name = fmt.Sprintf("_%d._%s.%s", port, protocol, host)
 	}
-	a, err := f.r.follow(ctx, name, dns.TypeTLSA)
+	a, err := f.r.askFollowing(ctx, name, dns.TypeTLSA)
 	var records []adns.TLSA
 	for _, rr := range a.records {
 		tlsa, ok := rr.(*dns.TLSA)
@@ -131,9 +131,9 @@ func (f forSMTP) LookupTLSA(ctx context.Context, port int, protocol, host string
 			MatchType: adns.TLSAMatchType(tlsa.MatchingType), CertAssoc: data,
 		})
 	}
-	return records, result(a), dnsError(err)
+	return records, resultOf(a), dnsError(err)
 }
 
-func (f forSMTP) LookupPort(ctx context.Context, network, service string) (int, error) {
+func (f smtpResolver) LookupPort(ctx context.Context, network, service string) (int, error) {
 	return net.DefaultResolver.LookupPort(ctx, network, service)
 }

@@ -18,7 +18,7 @@ func (r *Resolver) LookupZone(ctx context.Context, name string) (string, error) 
 		return "", err
 	}
 	for at := strings.TrimSuffix(asked.name, "."); at != "" && !address.IsPublicSuffix(at); _, at, _ = strings.Cut(at, ".") {
-		a, err := r.ask(ctx, at, dns.TypeSOA)
+		a, err := r.askExact(ctx, at, dns.TypeSOA)
 		switch {
 		case err == nil && a.links == 0 && len(a.records) > 0:
 			return at, nil

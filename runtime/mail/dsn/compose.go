@@ -33,7 +33,7 @@ func Compose(n Notification) ([]byte, error) {
 	if len(n.Recipients) == 0 {
 		return nil, errors.New("a delivery status notification needs a recipient")
 	}
-	status, err := n.status()
+	status, err := n.statusPart()
 	if err != nil {
 		return nil, err
 	}
@@ -72,21 +72,21 @@ func multipartReport(reportType string, m mime.Message, parts ...reportPart) ([]
 	// A boundary with an underscore after "=" occurs in neither base64 nor our fields.
 	boundary := "=_" + strings.ReplaceAll(reportType, "-", "_")
 	out.WriteString("Content-Type: multipart/report; report-type=" + reportType + ";\r\n boundary=\"" + boundary + "\"\r\n")
-	for _, p := range append([]reportPart{{"text/plain; charset=utf-8", "base64", inBase64([]byte(crlf(m.Text)))}}, parts...) {
+	for _, p := range append([]reportPart{{"text/plain; charset=utf-8", "base64", inBase64([]byte(toCRLF(m.Text)))}}, parts...) {
 		fmt.Fprintf(&out, "\r\n--%s\r\nContent-Type: %s\r\nContent-Transfer-Encoding: %s\r\n\r\n%s", boundary, p.contentType, p.encoding, p.body)
 	}
 	out.WriteString("\r\n--" + boundary + "--\r\n")
 	return out.Bytes(), nil
 }
 
-// status is the machine's part. It must be 7-bit whatever is in it (RFC 3464, 2.1.1),
+// statusPart is the machine's part. It must be 7-bit whatever is in it (RFC 3464, 2.1.1),
 // so addresses are in the encoding of RFC 6533, 3, and diagnostics lose what is not
 // ASCII.
-func (n Notification) status() (string, error) {
+func (n Notification) statusPart() (string, error) {
 	var b strings.Builder
 	put := func(name, value string) {
 		if value = oneLine(value); value != "" {
-			b.WriteString(fold(name + ": " + value))
+			b.WriteString(foldText(name + ": " + value))
 		}
 	}
 	when := func(name string, t time.Time) {
@@ -94,11 +94,11 @@ func (n Notification) status() (string, error) {
 			put(name, t.UTC().Format("Mon, 02 Jan 2006 15:04:05 -0700"))
 		}
 	}
-	put("Original-Envelope-Id", ascii(n.EnvelopeID))
-	put("Reporting-MTA", "dns; "+ascii(n.ReportingMTA))
+	put("Original-Envelope-Id", toASCII(n.EnvelopeID))
+	put("Reporting-MTA", "dns; "+toASCII(n.ReportingMTA))
 	when("Arrival-Date", n.ArrivalDate)
 	for _, one := range n.Recipients {
-		if one.Address == "" || action(string(one.Action)) != one.Action || one.Action == "" || status(one.Status) != one.Status || one.Status == "" {
+		if one.Address == "" || parseAction(string(one.Action)) != one.Action || one.Action == "" || parseStatus(one.Status) != one.Status || one.Status == "" {
 			return "", fmt.Errorf("recipient %q with action %q and status %q cannot be reported", one.Address, one.Action, one.Status)
 		}
 		b.WriteString("\r\n")
@@ -109,10 +109,10 @@ func (n Notification) status() (string, error) {
 		put("Action", string(one.Action))
 		put("Status", one.Status)
 		if one.RemoteMTA != "" {
-			put("Remote-MTA", "dns; "+ascii(one.RemoteMTA))
+			put("Remote-MTA", "dns; "+toASCII(one.RemoteMTA))
 		}
 		if one.Diagnostic != "" {
-			put("Diagnostic-Code", "smtp; "+ascii(one.Diagnostic))
+			put("Diagnostic-Code", "smtp; "+toASCII(one.Diagnostic))
 		}
 		when("Will-Retry-Until", one.WillRetryUntil)
 	}
@@ -133,7 +133,7 @@ func typedAddress(spec string) string {
 	return kind + b.String()
 }
 
-func ascii(s string) string {
+func toASCII(s string) string {
 	return strings.Map(func(r rune) rune {
 		if r > '~' {
 			return '?'
@@ -142,8 +142,8 @@ func ascii(s string) string {
 	}, s)
 }
 
-// fold breaks a field at spaces, near 76 bytes.
-func fold(s string) string {
+// foldText breaks a field at spaces, near 76 bytes.
+func foldText(s string) string {
 	var b strings.Builder
 	column := 0
 	for i, word := range strings.Split(s, " ") {
@@ -171,6 +171,6 @@ func inBase64(data []byte) string {
 	return b.String()
 }
 
-func crlf(s string) string {
+func toCRLF(s string) string {
 	return strings.ReplaceAll(strings.ReplaceAll(s, "\r\n", "\n"), "\n", "\r\n")
 }

@@ -29,15 +29,15 @@ func ComposeComplaint(c ComplaintReport) ([]byte, error) {
 		return nil, errors.New("a feedback report needs a type, a user agent and the header of the message")
 	}
 	return multipartReport("feedback-report", mime.Message{From: c.From, To: []address.Address{c.To}, Subject: c.Subject, MessageID: c.MessageID, Date: c.Date, Text: c.Text},
-		reportPart{"message/feedback-report", "7bit", c.Feedback.fields()}, returnedHeaders(c.Headers))
+		reportPart{"message/feedback-report", "7bit", c.Feedback.feedbackFields()}, returnedHeaders(c.Headers))
 }
 
-// fields is the machine's part (RFC 5965, 3).
-func (f *Feedback) fields() string {
+// feedbackFields is the machine's part (RFC 5965, 3).
+func (f *Feedback) feedbackFields() string {
 	var b strings.Builder
 	put := func(name, value string) {
-		if value = oneLine(ascii(value)); value != "" {
-			b.WriteString(fold(name + ": " + value))
+		if value = oneLine(toASCII(value)); value != "" {
+			b.WriteString(foldText(name + ": " + value))
 		}
 	}
 	put("Feedback-Type", f.Type)

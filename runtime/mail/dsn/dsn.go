@@ -114,27 +114,27 @@ const (
 // Parse parses a message. The error is only ever that of the reader; the Report covers everything before
 // it.
 func Parse(r io.Reader) (Report, error) {
-	var raw prefix
-	read, err := message.ReadWhole(io.TeeReader(r, &raw), message.Bounds{Text: maxText, Contents: maxData, Total: maxTotal})
+	var raw prefixWriter
+	read, err := message.ReadFull(io.TeeReader(r, &raw), message.Bounds{Text: maxText, Contents: maxData, Total: maxTotal})
 	if err != nil {
 		err = fmt.Errorf("read report: %w", err)
 	}
-	return newExamination(read, string(raw)).report(), err
+	return newExamination(read, string(raw)).classify(), err
 }
 
-// prefix keeps the first bytes written to it.
-type prefix []byte
+// prefixWriter keeps the first bytes written to it.
+type prefixWriter []byte
 
-func (p *prefix) Write(b []byte) (int, error) {
+func (p *prefixWriter) Write(b []byte) (int, error) {
 	if room := maxText - len(*p); room > 0 {
 		*p = append(*p, b[:min(room, len(b))]...)
 	}
 	return len(b), nil
 }
 
-// examination is one message with everything that more than one question needs.
-type examination struct {
-	message    *message.Whole
+// reportParser is one message with everything that more than one question needs.
+type reportParser struct {
+	message    *message.FullMessage
 	parts      []part
 	raw        string // the first bytes, for messages whose structure is broken
 	reportType string // parameter of multipart/report, lower case
@@ -150,8 +150,8 @@ type part struct {
 	data        []byte
 }
 
-func newExamination(read *message.Whole, raw string) *examination {
-	e := &examination{message: read, raw: raw, subject: squeeze(read.Subject)}
+func newExamination(read *message.FullMessage, raw string) *reportParser {
+	e := &reportParser{message: read, raw: raw, subject: squeezeSpace(read.Subject)}
 	for i, file := range read.Files {
 		e.parts = append(e.parts, part{file.ContentType, read.Contents[i]})
 	}
@@ -165,21 +165,21 @@ func newExamination(read *message.Whole, raw string) *examination {
 	return e
 }
 
-// report decides, the surest sign first.
-func (e *examination) report() Report {
-	r := Report{Original: e.original()}
+// classify decides, the surest sign first.
+func (e *reportParser) classify() Report {
+	r := Report{Original: e.readOriginal()}
 	switch {
-	case e.feedback(&r), e.receipt(&r), e.deliveryStatus(&r):
+	case e.readFeedback(&r), e.readReceipt(&r), e.deliveryStatus(&r):
 		r.Structured = true
-	case e.origin.personal(): // its text may well say "could not be delivered"
+	case e.origin.isPersonal(): // its text may well say "could not be delivered"
 		r.Kind = AutoReply
-		if e.challenges() {
+		if e.isChallenge() {
 			r.Kind = Challenge
 		}
 	case e.embeddedStatus(&r), e.microsoftComplaint(&r):
 		r.Structured = true
-	case e.qmail(&r), e.plainText(&r):
-	case e.challenges():
+	case e.readQmail(&r), e.plainText(&r):
+	case e.isChallenge():
 		r.Kind = Challenge
 	case (e.origin.replied || e.origin.null && e.origin.answers) && !e.origin.daemon:
 		r.Kind = AutoReply

@@ -26,13 +26,13 @@ type Feedback struct {
 	Incidents        int // reports that this one stands for, at least 1
 }
 
-// feedback reads message/feedback-report, or its fields where they stand otherwise.
-func (e *examination) feedback(r *Report) bool {
+// readFeedback reads message/readFeedback-report, or its fields where they stand otherwise.
+func (e *reportParser) readFeedback(r *Report) bool {
 	var fields []field
 	for _, part := range e.parts {
-		if declares(part.contentType, "feedback-report") ||
+		if declaresType(part.contentType, "feedback-report") ||
 			e.reportType != "" && !isMessage(part.contentType) && len(part.data) < maxText && feedbackType.Match(part.data) {
-			fields = readFields(text(part.data))
+			fields = readFields(decodeText(part.data))
 			break
 		}
 	}
@@ -45,36 +45,36 @@ func (e *examination) feedback(r *Report) bool {
 		return false
 	}
 	r.Kind, r.Feedback = Complaint, readFeedback(fields)
-	r.ReportingMTA, r.EnvelopeID = host(value(fields, "reporting-mta")), r.Feedback.EnvelopeID
+	r.ReportingMTA, r.EnvelopeID = hostName(firstValue(fields, "reporting-mta")), r.Feedback.EnvelopeID
 	return true
 }
 
 var feedbackType = regexp.MustCompile(`(?im)^Feedback-Type[ \t]*:`)
 
 func readFeedback(fields []field) *Feedback {
-	kind, _, _ := strings.Cut(strings.ToLower(oneLine(value(fields, "feedback-type"))), " ")
+	kind, _, _ := strings.Cut(strings.ToLower(oneLine(firstValue(fields, "feedback-type"))), " ")
 	f := Feedback{
 		Type:             strings.Trim(kind, ";\""),
-		UserAgent:        oneLine(value(fields, "user-agent")),
-		OriginalMailFrom: addressOf(value(fields, "original-mail-from")),
-		ArrivalDate:      date(value(fields, "arrival-date")),
-		ReportedDomains:  values(fields, "reported-domain"),
-		ReportedURIs:     values(fields, "reported-uri"),
-		EnvelopeID:       oneLine(value(fields, "original-envelope-id")),
+		UserAgent:        oneLine(firstValue(fields, "user-agent")),
+		OriginalMailFrom: addressOf(firstValue(fields, "original-mail-from")),
+		ArrivalDate:      parseDate(firstValue(fields, "arrival-date")),
+		ReportedDomains:  allValues(fields, "reported-domain"),
+		ReportedURIs:     allValues(fields, "reported-uri"),
+		EnvelopeID:       oneLine(firstValue(fields, "original-envelope-id")),
 		Incidents:        1,
 	}
 	if f.ArrivalDate.IsZero() {
-		f.ArrivalDate = date(value(fields, "received-date")) // the name before the RFC
+		f.ArrivalDate = parseDate(firstValue(fields, "received-date")) // the name before the RFC
 	}
-	source, _, _ := strings.Cut(strings.Trim(value(fields, "source-ip"), "[]<> "), " ")
+	source, _, _ := strings.Cut(strings.Trim(firstValue(fields, "source-ip"), "[]<> "), " ")
 	if ip, err := netip.ParseAddr(strings.TrimPrefix(strings.ToLower(source), "ipv6:")); err == nil {
 		f.SourceIP = ip.WithZone("")
 	}
-	if n, err := strconv.Atoi(value(fields, "incidents")); err == nil && n > 0 {
+	if n, err := strconv.Atoi(firstValue(fields, "incidents")); err == nil && n > 0 {
 		f.Incidents = n
 	}
 	for _, name := range []string{"original-rcpt-to", "removal-recipient"} {
-		for _, v := range values(fields, name) {
+		for _, v := range allValues(fields, name) {
 			f.addRecipient(v)
 		}
 	}
@@ -96,8 +96,8 @@ var blackedOut = regexp.MustCompile(`(?i)redact|\*{2,}|^<?x+@|\[removed\]|^<?(?:
 
 // microsoftComplaint is the consumer service's junk mail report, which has no fields:
 // the message comes back as a part, the recipient stands in its header.
-func (e *examination) microsoftComplaint(r *Report) bool {
-	if !strings.HasPrefix(e.subject, "complaint about message from") || !r.Original.known() {
+func (e *reportParser) microsoftComplaint(r *Report) bool {
+	if !strings.HasPrefix(e.subject, "complaint about message from") || !r.Original.isKnown() {
 		return false
 	}
 	f := Feedback{Type: "abuse", Incidents: 1, UserAgent: "JMRP"}
@@ -111,17 +111,17 @@ func (e *examination) microsoftComplaint(r *Report) bool {
 	return true
 }
 
-// receipt reads a disposition notification (RFC 8098).
-func (e *examination) receipt(r *Report) bool {
+// readReceipt reads a disposition notification (RFC 8098).
+func (e *reportParser) readReceipt(r *Report) bool {
 	for _, part := range e.parts {
-		if !declares(part.contentType, "disposition-notification") {
+		if !declaresType(part.contentType, "disposition-notification") {
 			continue
 		}
-		fields := readFields(text(part.data))
-		one := RecipientReport{Address: addressOf(value(fields, "final-recipient")), OriginalAddress: addressOf(value(fields, "original-recipient"))}
-		one.Diagnostic = oneLine(value(fields, "disposition"))
+		fields := readFields(decodeText(part.data))
+		one := RecipientReport{Address: addressOf(firstValue(fields, "final-recipient")), OriginalAddress: addressOf(firstValue(fields, "original-recipient"))}
+		one.Diagnostic = oneLine(firstValue(fields, "disposition"))
 		r.Kind, r.Recipients = Receipt, []RecipientReport{one}
-		r.Original.MessageID = firstOf(r.Original.MessageID, oneLine(strings.Trim(value(fields, "original-message-id"), "<> ")))
+		r.Original.MessageID = firstOf(r.Original.MessageID, oneLine(strings.Trim(firstValue(fields, "original-message-id"), "<> ")))
 		return true
 	}
 	return false
@@ -134,5 +134,5 @@ func firstOf(a, b string) string {
 	return b
 }
 
-// text is a part's data as it should have been.
-func text(data []byte) string { return message.UTF8(data) }
+// decodeText is a part's data as it should have been.
+func decodeText(data []byte) string { return message.UTF8(data) }

@@ -38,11 +38,11 @@ func readFields(data string) []field {
 			if len(fields) == maxFields {
 				return fields
 			}
-			fields = append(fields, field{name, bounded(strings.TrimSpace(value)), gap})
+			fields = append(fields, field{name, boundText(strings.TrimSpace(value)), gap})
 			gap = false
 		case len(fields) > 0 && !gap:
 			if last := &fields[len(fields)-1]; len(last.value) < maxLine {
-				last.value = bounded(strings.TrimSpace(last.value + " " + strings.TrimSpace(line)))
+				last.value = boundText(strings.TrimSpace(last.value + " " + strings.TrimSpace(line)))
 			}
 		}
 	}
@@ -64,8 +64,8 @@ func fieldName(name string) bool {
 	return strings.Contains(name, "-")
 }
 
-// value is the first of a name.
-func value(fields []field, name string) string {
+// firstValue is the first of a name.
+func firstValue(fields []field, name string) string {
 	for _, f := range fields {
 		if f.name == name {
 			return f.value
@@ -74,7 +74,7 @@ func value(fields []field, name string) string {
 	return ""
 }
 
-func values(fields []field, name string) []string {
+func allValues(fields []field, name string) []string {
 	var all []string
 	for _, f := range fields {
 		if f.name == name && f.value != "" && len(all) < maxRecipients {
@@ -84,8 +84,8 @@ func values(fields []field, name string) []string {
 	return all
 }
 
-// typed splits "type; value" (RFC 3464, 2.1.2). Without a type everything is value.
-func typed(s string) (kind, rest string) {
+// splitTyped splits "type; value" (RFC 3464, 2.1.2). Without a type everything is value.
+func splitTyped(s string) (kind, rest string) {
 	before, after, found := strings.Cut(s, ";")
 	before = strings.ToLower(strings.TrimSpace(before))
 	if !found || before == "" || strings.ContainsAny(before, " \t@<\"") {
@@ -94,9 +94,9 @@ func typed(s string) (kind, rest string) {
 	return before, strings.TrimSpace(after)
 }
 
-// host is an MTA name: "dns; mx.example.net (192.0.2.1, the server …)".
-func host(s string) string {
-	_, rest := typed(s)
+// hostName is an MTA name: "dns; mx.example.net (192.0.2.1, the server …)".
+func hostName(s string) string {
+	_, rest := splitTyped(s)
 	rest, _, _ = strings.Cut(rest, "(")
 	rest = strings.TrimSpace(rest)
 	if i := strings.IndexAny(rest, " \t"); i > 0 {
@@ -108,7 +108,7 @@ func host(s string) string {
 // addressOf takes the address from a recipient field. What is no address at all is
 // left as it is when it may be a local one, and dropped when it cannot be.
 func addressOf(s string) string {
-	kind, rest := typed(oneLine(s))
+	kind, rest := splitTyped(oneLine(s))
 	if _, inner, found := strings.Cut(rest, "<"); found {
 		rest, _, _ = strings.Cut(inner, ">")
 	}
@@ -166,8 +166,8 @@ func decodeXtext(s string) string {
 	return s
 }
 
-// date is zero when it cannot be read.
-func date(s string) time.Time {
+// parseDate is zero when it cannot be read.
+func parseDate(s string) time.Time {
 	t, err := mail.ParseDate(s)
 	if err != nil {
 		return time.Time{}
@@ -183,13 +183,15 @@ func oneLine(s string) string {
 		}
 		return r
 	}, strings.ToValidUTF8(s, "\ufffd"))
-	return bounded(strings.Join(strings.Fields(s), " "))
+	return boundText(strings.Join(strings.Fields(s), " "))
 }
 
-// squeeze is for looking things up.
-func squeeze(s string) string { return strings.ToLower(oneLine(strings.ReplaceAll(s, "’", "'"))) }
+// squeezeSpace is for looking things up.
+func squeezeSpace(s string) string {
+	return strings.ToLower(oneLine(strings.ReplaceAll(s, "’", "'")))
+}
 
-func bounded(s string) string {
+func boundText(s string) string {
 	if len(s) <= maxLine {
 		return s
 	}

@@ -20,12 +20,12 @@ type origin struct {
 	answers   bool // refers to an earlier message
 }
 
-// reports says that a mail system may have written the message. Its text decides
+// isReporter says that a mail system may have written the message. Its text decides
 // then.
-func (o origin) reports() bool { return o.daemon || o.null || o.bounce || o.failed }
+func (o origin) isReporter() bool { return o.daemon || o.null || o.bounce || o.failed }
 
-// personal: an automatic reply on somebody's behalf.
-func (o origin) personal() bool {
+// isPersonal: an automatic reply on somebody's behalf.
+func (o origin) isPersonal() bool {
 	return !o.daemon && (o.reply || o.replied && !o.bounce && !o.failed)
 }
 
@@ -46,7 +46,7 @@ var (
 		`自动回复|自動回覆|自動返信|自動応答|otomatik yanıt|αυτόματη απάντηση)`)
 )
 
-func originOf(m *message.Whole, subject string) origin {
+func originOf(m *message.FullMessage, subject string) origin {
 	var o origin
 	for _, from := range m.Authors {
 		local, _, _ := strings.Cut(from.Address, "@")
@@ -88,7 +88,7 @@ func autoSubmitted(s string) string {
 func reportType(contentType string) string {
 	mediaType, params, err := stdmime.ParseMediaType(contentType[:min(len(contentType), 2000)])
 	if err != nil {
-		mediaType = squeeze(contentType)
+		mediaType = squeezeSpace(contentType)
 	}
 	if !strings.HasPrefix(mediaType, "multipart/report") {
 		return ""
@@ -103,9 +103,9 @@ func reportType(contentType string) string {
 var challenge = regexp.MustCompile(`spam ?arrest|boxbe|\btmda\b|challenge[ /-]response|sender (?:verification|confirmation)|(?:verify|confirm|prove) (?:that )?you(?:'re| are) (?:a |not a )?(?:real |live )?(?:human|person|robot|spammer|machine)|` +
 	`(?:held|waiting|quarantined|queued)[^.]{0,80}(?:until|unless|pending) (?:you|your) |(?:reply to|click|follow|visit)[^.]{0,80}(?:so that|to have|in order to|to) (?:your message|your e-?mail|deliver(?:y of)? your)|one-time (?:verification|confirmation)|added to (?:my|the) (?:guest|approved|allowed) (?:list|senders)`)
 
-// challenges: the words alone are in many a newsletter, so the message must be an
+// isChallenge: the words alone are in many a newsletter, so the message must be an
 // answer, too.
-func (e *examination) challenges() bool {
+func (e *reportParser) isChallenge() bool {
 	return (e.origin.replied || e.origin.null || e.origin.answers && e.origin.automatic || strings.HasPrefix(e.subject, "re: ") && e.origin.automatic) &&
 		challenge.MatchString(e.subject+" . "+squeezeLong(e.text))
 }

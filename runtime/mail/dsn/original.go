@@ -16,18 +16,18 @@ func isMessage(contentType string) bool {
 	return false
 }
 
-// original reads what came back of the message: a part of its own, or the end of the
+// readOriginal reads what came back of the message: a part of its own, or the end of the
 // text. Failing that, a reply tells at least what it replies to.
-func (e *examination) original() Original {
+func (e *reportParser) readOriginal() Original {
 	o := Original{}
 	for _, part := range e.parts {
 		if isMessage(part.contentType) {
-			if o = readOriginal(part.data); o.known() {
+			if o = readOriginal(part.data); o.isKnown() {
 				break
 			}
 		}
 	}
-	if !o.known() && e.returned != "" {
+	if !o.isKnown() && e.returned != "" {
 		o = readOriginal([]byte(e.returned))
 	}
 	if o.MessageID == "" && e.message.InReplyTo != nil {
@@ -39,7 +39,7 @@ func (e *examination) original() Original {
 	return o
 }
 
-func (o Original) known() bool { return o.MessageID != "" || o.From != "" || o.Subject != "" }
+func (o Original) isKnown() bool { return o.MessageID != "" || o.From != "" || o.Subject != "" }
 
 // maxHeaders bounds what is kept of a returned header.
 const maxHeaders = 200
@@ -51,17 +51,17 @@ func readOriginal(data []byte) Original {
 	if err != nil {
 		return Original{} // a string has no errors
 	}
-	o := Original{MessageID: bounded(m.MessageID), Subject: bounded(m.Subject)}
+	o := Original{MessageID: boundText(m.MessageID), Subject: boundText(m.Subject)}
 	if len(m.Authors) > 0 {
-		o.From = bounded(m.Authors[0].Address)
+		o.From = boundText(m.Authors[0].Address)
 	}
 	for _, to := range m.Recipients[:min(len(m.Recipients), maxRecipients)] {
 		if to.Address != "" {
-			o.To = append(o.To, bounded(to.Address))
+			o.To = append(o.To, boundText(to.Address))
 		}
 	}
 	for _, f := range m.Header[:min(len(m.Header), maxHeaders)] {
-		o.Headers = append(o.Headers, message.Field{Name: f.Name, Value: bounded(f.Value)})
+		o.Headers = append(o.Headers, message.Field{Name: f.Name, Value: boundText(f.Value)})
 	}
 	return o
 }
@@ -77,17 +77,17 @@ var (
 // cutReturned parts a text from the message that it returns.
 func cutReturned(text string) (explanation, returned string) {
 	if at := returnedMark.FindStringIndex(text); at != nil {
-		return text[:at[0]], unquote(text[at[1]:])
+		return text[:at[0]], removeQuoteMarks(text[at[1]:])
 	}
 	if at := returnedHead.FindStringIndex(text); at != nil {
-		return text[:at[0]], unquote(text[at[0]:])
+		return text[:at[0]], removeQuoteMarks(text[at[0]:])
 	}
 	return text, ""
 }
 
-// unquote takes the marks away behind which the copy stands. Lines of hyphens and
+// removeQuoteMarks takes the marks away behind which the copy stands. Lines of hyphens and
 // empty ones before the first field go, too.
-func unquote(s string) string {
+func removeQuoteMarks(s string) string {
 	var out strings.Builder
 	for line := range strings.Lines(s) {
 		line = strings.TrimPrefix(strings.TrimPrefix(strings.TrimPrefix(line, ">"), "|"), " ")

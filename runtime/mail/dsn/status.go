@@ -10,19 +10,19 @@ import (
 // deliveryStatus reads the parts that carry fields of RFC 3464, whatever their type is
 // called: message/delivery-status, message/global-delivery-status (RFC 6533), or what a
 // mail system attached with the fields in it.
-func (e *examination) deliveryStatus(r *Report) bool {
-	system := e.origin.reports() || e.reportType != ""
+func (e *reportParser) deliveryStatus(r *Report) bool {
+	system := e.origin.isReporter() || e.reportType != ""
 	for _, part := range e.parts {
-		if declares(part.contentType, "delivery-status") ||
+		if declaresType(part.contentType, "delivery-status") ||
 			system && !isMessage(part.contentType) && len(part.data) < maxText && finalRecipient.Match(part.data) {
-			r.take(readFields(text(part.data)))
+			r.addRecipients(readFields(decodeText(part.data)))
 		}
 	}
-	return e.finish(r)
+	return e.completeRecipients(r)
 }
 
-// declares finds a type also where only its second half is right.
-func declares(contentType, name string) bool {
+// declaresType finds a type also where only its second half is right.
+func declaresType(contentType, name string) bool {
 	_, subtype, _ := strings.Cut(contentType, "/")
 	return strings.TrimPrefix(subtype, "global-") == name
 }
@@ -31,8 +31,8 @@ var finalRecipient = regexp.MustCompile(`(?im)^[ \t>|]*Final-Recipient[ \t]*:`)
 
 // embeddedStatus reads the fields from where they have no place: the text, or the raw
 // message when its parts could not be told apart.
-func (e *examination) embeddedStatus(r *Report) bool {
-	if !e.origin.reports() && e.reportType == "" {
+func (e *reportParser) embeddedStatus(r *Report) bool {
+	if !e.origin.isReporter() && e.reportType == "" {
 		return false
 	}
 	for _, source := range []string{e.text, e.returned, e.raw} {
@@ -49,8 +49,8 @@ func (e *examination) embeddedStatus(r *Report) bool {
 		if end := endOfFields.FindStringIndex(block); end != nil {
 			block = block[:end[0]]
 		}
-		r.take(readFields(block))
-		return e.finish(r)
+		r.addRecipients(readFields(block))
+		return e.completeRecipients(r)
 	}
 	return false
 }
@@ -61,8 +61,8 @@ var reportField = regexp.MustCompile(`(?im)^([ \t>|]*)(?:Reporting-MTA|Original-
 // endOfFields is where the returned message begins behind fields in a text.
 var endOfFields = regexp.MustCompile(`(?im)^[ \t>|]*(?:Return-Path|Received|Message-ID|MIME-Version|DKIM-Signature|Content-Type)[ \t]*:|^--`)
 
-// finish completes the recipients from the text and each other.
-func (e *examination) finish(r *Report) bool {
+// completeRecipients completes the recipients from the text and each other.
+func (e *reportParser) completeRecipients(r *Report) bool {
 	if len(r.Recipients) == 0 {
 		return false
 	}
@@ -73,7 +73,7 @@ func (e *examination) finish(r *Report) bool {
 			if told == nil {
 				told = scanRecipients(e.text)
 			}
-			one.complete(told, len(r.Recipients) == 1)
+			one.completeFrom(told, len(r.Recipients) == 1)
 		}
 		if one.Action == "" {
 			one.Action = actionBy(one.Status, one.Code, e.textAction())
@@ -89,8 +89,8 @@ func (e *examination) finish(r *Report) bool {
 	return true
 }
 
-// complete takes over what the text tells about the same address.
-func (one *RecipientReport) complete(told []RecipientReport, only bool) {
+// completeFrom takes over what the text tells about the same address.
+func (one *RecipientReport) completeFrom(told []RecipientReport, only bool) {
 	for _, t := range told {
 		if !strings.EqualFold(t.Address, one.Address) && !(only && len(told) == 1) {
 			continue
@@ -107,13 +107,13 @@ func (one *RecipientReport) complete(told []RecipientReport, only bool) {
 	}
 }
 
-// take adds the recipients of one block of fields. Groups should be parted by empty
+// addRecipients adds the recipients of one block of fields. Groups should be parted by empty
 // lines; a field that the group has already begins the next one, and an empty line
 // within a group does not.
-func (r *Report) take(fields []field) {
+func (r *Report) addRecipients(fields []field) {
 	var group map[string]string
 	flush := func() {
-		if one, found := recipient(group); found && len(r.Recipients) < maxRecipients {
+		if one, found := parseRecipient(group); found && len(r.Recipients) < maxRecipients {
 			r.Recipients = append(r.Recipients, one)
 		}
 		group = nil
@@ -121,7 +121,7 @@ func (r *Report) take(fields []field) {
 	for i, f := range fields {
 		switch f.name {
 		case "reporting-mta":
-			r.ReportingMTA = host(f.value)
+			r.ReportingMTA = hostName(f.value)
 		case "original-envelope-id":
 			r.EnvelopeID = oneLine(f.value)
 		case "original-recipient", "final-recipient", "x-actual-recipient", "action", "status", "remote-mta", "diagnostic-code",
@@ -143,8 +143,8 @@ func (r *Report) take(fields []field) {
 	flush()
 }
 
-// recipient makes sense of one group.
-func recipient(group map[string]string) (RecipientReport, bool) {
+// parseRecipient makes sense of one group.
+func parseRecipient(group map[string]string) (RecipientReport, bool) {
 	final, original := addressOf(group["final-recipient"]), addressOf(group["original-recipient"])
 	if group["final-recipient"] == "" && group["original-recipient"] == "" && group["x-actual-recipient"] == "" {
 		return RecipientReport{}, false
@@ -155,18 +155,18 @@ func recipient(group map[string]string) (RecipientReport, bool) {
 			one.Address = other
 		}
 	}
-	_, diagnostic := typed(group["diagnostic-code"])
+	_, diagnostic := splitTyped(group["diagnostic-code"])
 	one.Diagnostic = withoutRepeats(oneLine(diagnostic))
-	one.RemoteMTA = host(group["remote-mta"])
-	one.WillRetryUntil = date(group["will-retry-until"])
+	one.RemoteMTA = hostName(group["remote-mta"])
+	one.WillRetryUntil = parseDate(group["will-retry-until"])
 	code, enhanced := findCodes(one.Diagnostic)
-	one.Code, one.Status = code, status(group["status"])
+	one.Code, one.Status = code, parseStatus(group["status"])
 	// X.0.0 says nothing: what the other server said is more. Not if it contradicts:
 	// a message that expired with 5.4.7 quotes the last 4yz.
 	if vagueStatus(one.Status) && enhanced != "" && (one.Status == "" || one.Status[0] == enhanced[0]) {
 		one.Status = enhanced
 	}
-	one.Action = action(group["action"])
+	one.Action = parseAction(group["action"])
 	if one.Action == "" {
 		one.Action = actionBy(one.Status, one.Code, "")
 	}
@@ -191,8 +191,8 @@ func withoutRepeats(s string) string {
 
 func vagueStatus(s string) bool { return s == "" || strings.HasSuffix(s, ".0.0") }
 
-// action reads the first word, in the spellings that are about.
-func action(s string) Action {
+// parseAction reads the first word, in the spellings that are about.
+func parseAction(s string) Action {
 	word, _, _ := strings.Cut(strings.ToLower(strings.TrimSpace(s)), " ")
 	switch strings.Trim(word, "();,.\"") {
 	case "failed", "failure", "fail", "error", "undeliverable", "undelivered", "rejected", "bounced", "permanent-failure", "expired":
@@ -231,13 +231,13 @@ var (
 	undotted = regexp.MustCompile(`^#?([245])([0-9])([0-9])\b`)
 )
 
-// status reads a Status field: "5.1.1", "5.1.1 (bad mailbox)", "#5.1.1", "511", "5.1".
-func status(s string) string {
+// parseStatus reads a Status field: "5.1.1", "5.1.1 (bad mailbox)", "#5.1.1", "511", "5.1".
+func parseStatus(s string) string {
 	if m := dotted.FindStringSubmatch(s); m != nil {
 		if m[3] == "" {
 			m[3] = "0"
 		}
-		return m[1] + "." + number(m[2]) + "." + number(m[3])
+		return m[1] + "." + trimZeros(m[2]) + "." + trimZeros(m[3])
 	}
 	if m := undotted.FindStringSubmatch(strings.TrimSpace(s)); m != nil {
 		return m[1] + "." + m[2] + "." + m[3]
@@ -245,7 +245,7 @@ func status(s string) string {
 	return ""
 }
 
-func number(s string) string {
+func trimZeros(s string) string {
 	if s = strings.TrimLeft(s, "0"); s == "" {
 		return "0"
 	}

@@ -7,8 +7,8 @@ import (
 
 // plainText reads a report that only people were meant to read. Somebody's word that
 // a mail system wrote it is needed, and the words of a report.
-func (e *examination) plainText(r *Report) bool {
-	if !e.origin.reports() && e.reportType != "report" && e.reportType != "delivery-status" {
+func (e *reportParser) plainText(r *Report) bool {
+	if !e.origin.isReporter() && e.reportType != "report" && e.reportType != "delivery-status" {
 		return false
 	}
 	action := e.textAction()
@@ -52,7 +52,7 @@ var textActions = []struct {
 }
 
 // textAction asks the subject before the text.
-func (e *examination) textAction() Action {
+func (e *reportParser) textAction() Action {
 	for _, s := range []string{e.subject, squeezeLong(e.text)} {
 		for _, t := range textActions {
 			if t.pattern.MatchString(s) {
@@ -80,23 +80,23 @@ var (
 // scanRecipients takes each line that is an address for the start of what is said
 // about it, to the empty line behind the first code.
 func scanRecipients(text string) []RecipientReport {
-	s := scan{current: -1}
+	s := textScan{current: -1}
 	lines := 0
 	for line := range strings.Lines(text) {
 		if lines++; lines > maxLines {
 			break
 		}
-		line = strings.TrimRight(bounded(line), " \t\r\n")
+		line = strings.TrimRight(boundText(line), " \t\r\n")
 		if m := transcriptLine.FindStringSubmatch(line); m != nil {
-			s.begin(m[2], m[1]+m[3])
+			s.beginRecipient(m[2], m[1]+m[3])
 		} else if m := recipientLine.FindStringSubmatch(line); m != nil {
-			s.begin(m[1], m[2]+m[3]+m[4])
+			s.beginRecipient(m[1], m[2]+m[3]+m[4])
 		} else if s.current >= 0 {
-			s.line(strings.TrimSpace(line))
+			s.readLine(strings.TrimSpace(line))
 		}
 	}
 	for i := range s.list {
-		s.list[i].read(s.said[i].String())
+		s.list[i].readDiagnostic(s.said[i].String())
 	}
 	return s.list
 }
@@ -104,14 +104,14 @@ func scanRecipients(text string) []RecipientReport {
 // maxLines is how much of a text is scanned.
 const maxLines = 5000
 
-type scan struct {
+type textScan struct {
 	list    []RecipientReport
 	said    []*strings.Builder // of each
 	current int                // the one that lines are about, or -1
 }
 
-// begin goes back to an address that was named before.
-func (s *scan) begin(address, reason string) {
+// beginRecipient goes back to an address that was named before.
+func (s *textScan) beginRecipient(address, reason string) {
 	s.current = -1
 	address = strings.Trim(address, "'.")
 	if local, _, _ := strings.Cut(address, "@"); daemonName.MatchString(local) {
@@ -127,22 +127,22 @@ func (s *scan) begin(address, reason string) {
 		s.current = len(s.list) - 1
 	}
 	if s.current >= 0 {
-		add(s.said[s.current], reason)
+		appendText(s.said[s.current], reason)
 	}
 }
 
-func (s *scan) line(line string) {
+func (s *textScan) readLine(line string) {
 	switch {
 	case line == "":
 		if code, enhanced := findCodes(s.said[s.current].String()); code != 0 || enhanced != "" {
 			s.current = -1
 		}
 	case !strings.HasPrefix(line, "-----"):
-		add(s.said[s.current], line)
+		appendText(s.said[s.current], line)
 	}
 }
 
-func add(b *strings.Builder, s string) {
+func appendText(b *strings.Builder, s string) {
 	if b.Len() < maxLine && s != "" {
 		if b.Len() > 0 {
 			b.WriteByte(' ')
@@ -151,8 +151,8 @@ func add(b *strings.Builder, s string) {
 	}
 }
 
-// read takes the parts of a diagnostic from what is said about a recipient.
-func (one *RecipientReport) read(said string) {
+// readDiagnostic takes the parts of a diagnostic from what is said about a recipient.
+func (one *RecipientReport) readDiagnostic(said string) {
 	one.Diagnostic = oneLine(said)
 	one.Code, one.Status = findCodes(one.Diagnostic)
 	if m := remoteHost.FindStringSubmatch(one.Diagnostic); m != nil {
@@ -161,14 +161,14 @@ func (one *RecipientReport) read(said string) {
 }
 
 // withFailedRecipients adds those of Exim's and Gmail's field.
-func (e *examination) withFailedRecipients(list []RecipientReport) []RecipientReport {
+func (e *reportParser) withFailedRecipients(list []RecipientReport) []RecipientReport {
 	for _, h := range e.message.Header {
 		if !strings.EqualFold(h.Name, "X-Failed-Recipients") {
 			continue
 		}
 		for address := range strings.FieldsFuncSeq(h.Value, func(r rune) bool { return r == ',' || r == ' ' || r == '\t' }) {
 			address = addressOf(address)
-			if address == "" || !strings.Contains(address, "@") || has(list, address) || len(list) >= maxRecipients {
+			if address == "" || !strings.Contains(address, "@") || hasRecipient(list, address) || len(list) >= maxRecipients {
 				continue
 			}
 			list = append(list, RecipientReport{Address: address})
@@ -177,7 +177,7 @@ func (e *examination) withFailedRecipients(list []RecipientReport) []RecipientRe
 	return list
 }
 
-func has(list []RecipientReport, address string) bool {
+func hasRecipient(list []RecipientReport, address string) bool {
 	for _, one := range list {
 		if strings.EqualFold(one.Address, address) {
 			return true
@@ -213,9 +213,9 @@ func reasonOf(text string) string {
 	return text
 }
 
-// qmail reads QSBMF (cr.yp.to/proto/qsbmf.txt): a greeting, paragraphs that begin with
+// readQmail reads QSBMF (cr.yp.to/proto/qsbmf.txt): a greeting, paragraphs that begin with
 // "<address>:", and a line of hyphens before the message.
-func (e *examination) qmail(r *Report) bool {
+func (e *reportParser) readQmail(r *Report) bool {
 	text := strings.TrimLeft(e.text, " \n")
 	if !strings.HasPrefix(text, "Hi. ") {
 		return false
@@ -227,7 +227,7 @@ func (e *examination) qmail(r *Report) bool {
 			continue
 		}
 		one := RecipientReport{Address: addressOf(recipient), Action: ActionFailed}
-		one.read(reason)
+		one.readDiagnostic(reason)
 		if one.Status != "" && one.Status[0] == '2' {
 			one.Action = ActionDelivered
 		}

@@ -26,7 +26,7 @@ func (r *Registry) Enter(ctx context.Context, way, destination string, set Set) 
 	if err := ctx.Err(); err != nil {
 		return nil, context.Cause(ctx)
 	}
-	pass, w, l, err := r.enter(way, destination, set)
+	pass, w, l, err := r.enterLane(way, destination, set)
 	if w == nil {
 		return pass, err
 	}
@@ -41,30 +41,30 @@ func (r *Registry) Enter(ctx context.Context, way, destination string, set Set) 
 		return pass, nil
 	}
 	r.mu.Lock()
-	defer r.unlock()
+	defer r.unlockAndNotify()
 	return r.giveUp(ctx, l, w)
 }
 
-// enter takes a pass, or queues for one.
-func (r *Registry) enter(way, destination string, set Set) (*Pass, *waiter, *lane, error) {
+// enterLane takes a pass, or queues for one.
+func (r *Registry) enterLane(way, destination string, set Set) (*Pass, *waiter, *lane, error) {
 	r.mu.Lock()
-	defer r.unlock()
+	defer r.unlockAndNotify()
 	now := time.Now()
-	l := r.arrive(way, destination, set, now)
-	if l.pace.paused(now) {
+	l := r.arriveAt(way, destination, set, now)
+	if l.pace.isPaused(now) {
 		l.refused = true
-		r.arm(l, now)
+		r.scheduleCheck(l, now)
 		return nil, nil, nil, fmt.Errorf("%w: paused: %s", ErrNoRoom, l.pace.reason)
 	}
 	if len(l.waiters) == 0 {
-		if pass := r.take(l, now); pass != nil {
+		if pass := r.takePass(l, now); pass != nil {
 			return pass, nil, nil, nil
 		}
 	}
 	w := &waiter{turn: make(chan *Pass, 1)}
 	l.waiters = append(l.waiters, w)
 	r.waiting[l] = struct{}{}
-	r.arm(l, now)
+	r.scheduleCheck(l, now)
 	return nil, w, l, nil
 }
 
@@ -85,19 +85,19 @@ func (r *Registry) giveUp(ctx context.Context, l *lane, w *waiter) (*Pass, error
 	}
 	now := time.Now()
 	l.used = now
-	defer r.changed(l, now)
+	defer r.notifyRoom(l, now)
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)
 	}
-	if l.pace.paused(now) {
+	if l.pace.isPaused(now) {
 		l.refused = true
 		return nil, fmt.Errorf("%w: paused: %s", ErrNoRoom, l.pace.reason)
 	}
-	if l.active >= l.pace.limit() {
+	if l.active >= l.pace.connectionLimit() {
 		l.refused, l.stuck = true, true
-		return nil, fmt.Errorf("%w: all %d connections are in use", ErrNoRoom, l.pace.limit())
+		return nil, fmt.Errorf("%w: all %d connections are in use", ErrNoRoom, l.pace.connectionLimit())
 	}
-	if l.pace.rate.next(now) > 0 {
+	if l.pace.rate.timeToNext(now) > 0 {
 		l.refused = true
 		return nil, fmt.Errorf("%w: %.0f messages per minute", ErrNoRoom, l.pace.rate.rate)
 	}
@@ -109,11 +109,11 @@ func (r *Registry) giveUp(ctx context.Context, l *lane, w *waiter) (*Pass, error
 	return nil, fmt.Errorf("%w: too many connections to other destinations", ErrNoRoom)
 }
 
-// arrive returns the lane of a set, and remembers that the destination leads there.
-func (r *Registry) arrive(way, destination string, set Set, now time.Time) *lane {
-	k, known := r.locate(way, destination) // remembered routes expire after an hour
+// arriveAt returns the lane of a set, and remembers that the destination leads there.
+func (r *Registry) arriveAt(way, destination string, set Set, now time.Time) *lane {
+	k, known := r.locateLane(way, destination) // remembered routes expire after an hour
 	if known != nil && (known.Own || known.Name == set.Name) {
-		return r.lane(k, known, now)
+		return r.laneOf(k, known, now)
 	}
 	home := key{way: way, name: set.Name}
 	if l := r.lanes[home]; l != nil {
@@ -121,34 +121,34 @@ func (r *Registry) arrive(way, destination string, set Set, now time.Time) *lane
 	} else {
 		known = &set
 	}
-	l := r.lane(home, known, now)
-	destination = canonical(destination)
+	l := r.laneOf(home, known, now)
+	destination = canonicalHost(destination)
 	r.routes.Set(route{way, destination}, known)
 	if provisional := r.lanes[key{way: way, name: destination, provisional: true}]; provisional != nil {
-		r.prove(provisional, l.proven)
+		r.setProven(provisional, l.proven)
 		if provisional.refused { // callers refused there now wait for this lane
 			provisional.refused, l.refused = false, true
 		}
-		r.changed(l, now)
+		r.notifyRoom(l, now)
 	}
 	return l
 }
 
-// take returns a pass if the window, the rate and the total allow one.
-func (r *Registry) take(l *lane, now time.Time) *Pass {
-	if l.pace.paused(now) || l.active >= l.pace.limit() || r.active >= r.cfg.Connections ||
-		!l.proven && r.newActive >= r.half() || !l.pace.rate.take(now) {
+// takePass returns a pass if the window, the rate and the total allow one.
+func (r *Registry) takePass(l *lane, now time.Time) *Pass {
+	if l.pace.isPaused(now) || l.active >= l.pace.connectionLimit() || r.active >= r.cfg.Connections ||
+		!l.proven && r.newActive >= r.unprovenLimit() || !l.pace.rate.takeToken(now) {
 		return nil
 	}
-	r.count(l, 1, 0)
+	r.countUse(l, 1, 0)
 	return &Pass{r: r, l: l, entered: now}
 }
 
-// grant admits the first waiters of a lane.
-func (r *Registry) grant(l *lane, now time.Time) {
+// grantWaiters admits the first waiters of a lane.
+func (r *Registry) grantWaiters(l *lane, now time.Time) {
 	for len(l.waiters) > 0 {
-		pass := r.take(l, now)
-		if pass == nil && !l.pace.paused(now) {
+		pass := r.takePass(l, now)
+		if pass == nil && !l.pace.isPaused(now) {
 			break
 		}
 		l.waiters[0].turn <- pass
@@ -163,60 +163,60 @@ func (r *Registry) grant(l *lane, now time.Time) {
 func (p *Pass) Leave(f Feedback) {
 	p.once.Do(func() {
 		p.r.mu.Lock()
-		defer p.r.unlock()
-		p.r.leave(p, f, time.Now())
+		defer p.r.unlockAndNotify()
+		p.r.leaveLane(p, f, time.Now())
 	})
 }
 
-func (r *Registry) leave(p *Pass, f Feedback, now time.Time) {
+func (r *Registry) leaveLane(p *Pass, f Feedback, now time.Time) {
 	l := p.l
 	p.left = true
-	r.count(l, -1, 0)
+	r.countUse(l, -1, 0)
 	l.used, l.stuck = now, false
 	switch {
 	case f.Delivered:
 		l.delivered++
-		l.pace.delivered(now)
-		r.prove(l, true)
+		l.pace.recordDelivery(now)
+		r.setProven(l, true)
 	case f.Refused:
 		l.refusals++
-		l.pace.answered()
+		l.pace.recordAnswer()
 	case f.Throttled:
 		l.throttled++
-		l.pace.throttled(now, p.entered, f.Reason)
+		l.pace.recordThrottle(now, p.entered, f.Reason)
 	case f.Unreachable:
 		l.unreachable++
-		l.pace.unreachable(now, p.entered, f.Reason)
+		l.pace.recordUnreachable(now, p.entered, f.Reason)
 		if l.pace.probing {
-			r.prove(l, false)
+			r.setProven(l, false)
 		}
 	}
-	r.changed(l, now)
+	r.notifyRoom(l, now)
 }
 
 // Window returns how many connections may be kept open, used or not.
 func (p *Pass) Window() int {
 	p.r.mu.Lock()
-	defer p.r.unlock()
-	if p.l.pace.paused(time.Now()) {
+	defer p.r.unlockAndNotify()
+	if p.l.pace.isPaused(time.Now()) {
 		return 0
 	}
-	return p.l.pace.limit()
+	return p.l.pace.connectionLimit()
 }
 
 // Idle returns how many unused connections are allowed in addition to those that are, or are about to be,
 // in use.
 func (p *Pass) Idle() int {
 	p.r.mu.Lock()
-	defer p.r.unlock()
-	if p.l.pace.paused(time.Now()) {
+	defer p.r.unlockAndNotify()
+	if p.l.pace.isPaused(time.Now()) {
 		return 0
 	}
 	others := p.l.active
 	if !p.left {
 		others--
 	}
-	return max(0, p.l.pace.limit()-others)
+	return max(0, p.l.pace.connectionLimit()-others)
 }
 
 // Messages returns how many messages may be sent over one connection.

@@ -74,7 +74,7 @@ type Set struct {
 func NewSet(hosts ...string) Set {
 	names := make([]string, 0, len(hosts))
 	for _, h := range hosts {
-		names = append(names, canonical(h))
+		names = append(names, canonicalHost(h))
 	}
 	slices.Sort(names)
 	name := strings.Join(slices.Compact(names), ",")
@@ -85,7 +85,7 @@ func NewSet(hosts ...string) Set {
 	return Set{Name: name, Hosts: hosts}
 }
 
-func canonical(host string) string { return strings.ToLower(strings.TrimSuffix(host, ".")) }
+func canonicalHost(host string) string { return strings.ToLower(strings.TrimSuffix(host, ".")) }
 
 // smarthostPrefix starts the label of every way through a smarthost.
 const smarthostPrefix = "smarthost:"

@@ -59,7 +59,7 @@ func TestReservationsAreTheWindowAndHalfAndOnRoomTellsOfMore(t *testing.T) {
 	r := registry(t, 256, "default 4 4 100 10m -")
 	calls, ahead := 0, 0
 	r.OnRoom(func() { calls++ })
-	var tickets []*lane.Ticket
+	var tickets []*lane.Reservation
 	for ticket, ok := r.Reserve("", domain); ok; ticket, ok = r.Reserve("", domain) {
 		if tickets = append(tickets, ticket); ticket.Ahead() {
 			ahead++
@@ -152,7 +152,7 @@ func TestDeadDestinationsLeaveHalfToTheOthers(t *testing.T) {
 		calls := 0
 		r.OnRoom(func() { calls++ })
 		pass(t, r, lane.Feedback{Delivered: true})
-		var tickets []*lane.Ticket
+		var tickets []*lane.Reservation
 		var passes []*lane.Pass
 		for i := range 20 {
 			destination := fmt.Sprintf("%d.test", i)

@@ -33,29 +33,29 @@ func newPace(p Profile, connections int, now time.Time) pace {
 	return pace{profile: p, most: most, window: min(max(1, p.Start), most), rate: newBucket(p.Rate, now)}
 }
 
-// share uses one of among equal shares of the profile's limits.
-func (p *pace) share(among, connections int, now time.Time) {
+// setShare uses one of among equal shares of the profile's limits.
+func (p *pace) setShare(among, connections int, now time.Time) {
 	p.most = max(1, min(p.profile.Connections/among, connections))
 	p.window = min(p.window, p.most)
-	p.rate.share(p.profile.Rate/float64(among), now)
+	p.rate.setShare(p.profile.Rate/float64(among), now)
 }
 
-func (p *pace) paused(now time.Time) bool { return now.Before(p.pausedUntil) }
+func (p *pace) isPaused(now time.Time) bool { return now.Before(p.pausedUntil) }
 
-// limit returns the current limit of connections.
-func (p *pace) limit() int {
+// connectionLimit returns the current connectionLimit of connections.
+func (p *pace) connectionLimit() int {
 	if p.probing {
 		return 1
 	}
 	return p.window
 }
 
-// delivered widens the window: by one for every two deliveries until it was too wide for the first time,
+// recordDelivery widens the window: by one for every two deliveries until it was too wide for the first time,
 // slowly afterwards.
-func (p *pace) delivered(now time.Time) {
-	p.answered()
+func (p *pace) recordDelivery(now time.Time) {
+	p.recordAnswer()
 	p.throttles = 0
-	p.rate.delivered(now)
+	p.rate.recordDelivery(now)
 	need := 2
 	if !p.setback.IsZero() {
 		need = max(10, 2*p.window)
@@ -68,33 +68,33 @@ func (p *pace) delivered(now time.Time) {
 	p.credit = min(p.credit, need)
 }
 
-// answered records that the server responds.
-func (p *pace) answered() {
+// recordAnswer records that the server responds.
+func (p *pace) recordAnswer() {
 	p.failures, p.pauses, p.probing = 0, 0, false
 }
 
-// throttled halves window and rate and pauses briefly. Connections from before the last time are ignored.
-func (p *pace) throttled(now, entered time.Time, reason string) {
-	p.answered()
+// recordThrottle halves window and rate and pauses briefly. Connections from before the last time are ignored.
+func (p *pace) recordThrottle(now, entered time.Time, reason string) {
+	p.recordAnswer()
 	if !entered.After(p.setback) && !p.setback.IsZero() {
 		return
 	}
-	p.halve(now)
-	p.rate.halve(now)
-	p.pause(now, min(firstThrottle<<min(p.throttles, 10), longestThrottle), reason)
+	p.halveWindow(now)
+	p.rate.halveRate(now)
+	p.pauseFor(now, min(firstThrottle<<min(p.throttles, 10), longestThrottle), reason)
 	p.throttles++
 }
 
-func (p *pace) halve(now time.Time) {
+func (p *pace) halveWindow(now time.Time) {
 	p.window = max(1, p.window/2)
 	p.credit = 0
 	p.setback = now
 }
 
-// unreachable narrows the window, and pauses if the server seems to be down. Connections from before the
+// recordUnreachable narrows the window, and pauses if the server seems to be down. Connections from before the
 // pause are ignored.
-func (p *pace) unreachable(now, entered time.Time, reason string) {
-	if p.paused(now) && !p.probing {
+func (p *pace) recordUnreachable(now, entered time.Time, reason string) {
+	if p.isPaused(now) && !p.probing {
 		return // a pause of a throttling server
 	}
 	p.window = max(1, p.window-1)
@@ -107,11 +107,11 @@ func (p *pace) unreachable(now, entered time.Time, reason string) {
 	if !probeFailed && (p.probing || p.failures < failuresToPause) {
 		return
 	}
-	p.pause(now, min(firstPause<<min(p.pauses, 10), longestPause), reason)
+	p.pauseFor(now, min(firstPause<<min(p.pauses, 10), longestPause), reason)
 	p.pauses++
 	p.probing = true
 }
 
-func (p *pace) pause(now time.Time, d time.Duration, reason string) {
+func (p *pace) pauseFor(now time.Time, d time.Duration, reason string) {
 	p.pausedUntil, p.reason = now.Add(d), reason
 }

@@ -38,7 +38,7 @@ const standardProvider = "default"
 var builtIn string
 
 var parseBuiltIn = sync.OnceValue(func() *Profiles {
-	p, err := parse(&Profiles{byName: map[string]Profile{}, bySuffix: map[string]string{}}, strings.NewReader(builtIn))
+	p, err := parseProfiles(&Profiles{byName: map[string]Profile{}, bySuffix: map[string]string{}}, strings.NewReader(builtIn))
 	if err != nil {
 		panic("lane: the built-in profiles: " + err.Error())
 	}
@@ -48,8 +48,8 @@ var parseBuiltIn = sync.OnceValue(func() *Profiles {
 // BuiltIn returns the built-in profiles.
 func BuiltIn() *Profiles { return parseBuiltIn() }
 
-// own returns the profile of an operator's own server.
-func own(connections int) Profile {
+// ownProfile returns the profile of an operator's ownProfile server.
+func ownProfile(connections int) Profile {
 	return Profile{Provider: "smarthost", Start: connections, Connections: connections, Messages: 100, Age: 10 * time.Minute}
 }
 
@@ -57,7 +57,7 @@ func own(connections int) Profile {
 // provider; the longest suffix wins.
 func (p *Profiles) Find(hosts []string) Profile {
 	for _, h := range hosts {
-		for name := canonical(h); name != ""; _, name, _ = strings.Cut(name, ".") {
+		for name := canonicalHost(h); name != ""; _, name, _ = strings.Cut(name, ".") {
 			if provider, ok := p.bySuffix[name]; ok {
 				return p.byName[provider]
 			}
@@ -71,9 +71,9 @@ func (p *Profiles) Find(hosts []string) Profile {
 //	provider start connections messages age rate suffix…
 //
 // The error lists every mistake with its line.
-func (p *Profiles) With(r io.Reader) (*Profiles, error) { return parse(p, r) }
+func (p *Profiles) With(r io.Reader) (*Profiles, error) { return parseProfiles(p, r) }
 
-func parse(base *Profiles, r io.Reader) (*Profiles, error) {
+func parseProfiles(base *Profiles, r io.Reader) (*Profiles, error) {
 	result := &Profiles{byName: map[string]Profile{}, bySuffix: map[string]string{}}
 	maps.Copy(result.byName, base.byName)
 	rows := map[string]int{} // provider → line of this file
@@ -98,16 +98,16 @@ func parse(base *Profiles, r io.Reader) (*Profiles, error) {
 	if err := lines.Err(); err != nil {
 		return nil, err
 	}
-	mistakes = append(mistakes, result.index(rows)...)
+	mistakes = append(mistakes, result.indexRows(rows)...)
 	if err := errors.Join(mistakes...); err != nil {
 		return nil, err
 	}
 	return result, nil
 }
 
-// index indexes rows by suffix. A suffix in this file is removed from built-in rows; two rows of one file
+// indexRows indexes rows by suffix. A suffix in this file is removed from built-in rows; two rows of one file
 // cannot share it.
-func (p *Profiles) index(rows map[string]int) (mistakes []error) {
+func (p *Profiles) indexRows(rows map[string]int) (mistakes []error) {
 	standard, ok := p.byName[standardProvider]
 	if !ok {
 		mistakes = append(mistakes, errors.New("there is no row for the provider "+standardProvider))
@@ -154,7 +154,7 @@ func parseRow(fields []string) (row Profile, mistakes []error) {
 		mistakes = append(mistakes, fmt.Errorf("start %d is more than connections %d", row.Start, row.Connections))
 	}
 	for _, s := range fields[6:] {
-		s = canonical(strings.TrimPrefix(s, "."))
+		s = canonicalHost(strings.TrimPrefix(s, "."))
 		if s == "" || strings.ContainsAny(s, "*/:@") {
 			mistakes = append(mistakes, fmt.Errorf("%q is no suffix of a host name", s))
 			continue

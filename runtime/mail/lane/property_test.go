@@ -24,7 +24,7 @@ type world struct {
 	r       *lane.Registry
 	told    atomic.Bool // of room, since a destination was refused
 	refused map[string]bool
-	tickets []*lane.Ticket
+	tickets []*lane.Reservation
 	passes  []*lane.Pass
 	entered chan *lane.Pass
 	calls   int // of Enter, not answered yet

@@ -21,49 +21,49 @@ type bucket struct {
 
 func newBucket(perMinute float64, now time.Time) bucket {
 	b := bucket{most: perMinute, rate: perMinute, filled: now}
-	b.tokens = b.capacity()
+	b.tokens = b.maxTokens()
 	return b
 }
 
-func (b *bucket) capacity() float64 { return max(1, b.rate*burst) }
+func (b *bucket) maxTokens() float64 { return max(1, b.rate*burst) }
 
-func (b *bucket) fill(now time.Time) {
+func (b *bucket) fillTokens(now time.Time) {
 	if gone := now.Sub(b.filled); gone > 0 {
-		b.tokens = min(b.capacity(), b.tokens+b.rate*gone.Minutes())
+		b.tokens = min(b.maxTokens(), b.tokens+b.rate*gone.Minutes())
 		b.filled = now
 	}
 }
 
-// share sets another rate as the profile's, at least one message a minute. A halved rate keeps its ratio.
-func (b *bucket) share(most float64, now time.Time) {
+// setShare sets another rate as the profile's, at least one message a minute. A halved rate keeps its ratio.
+func (b *bucket) setShare(most float64, now time.Time) {
 	if b.most == 0 {
 		return
 	}
-	b.fill(now)
+	b.fillTokens(now)
 	most = max(1, most)
 	b.rate *= most / b.most
 	b.most = most
-	b.tokens = min(b.tokens, b.capacity())
+	b.tokens = min(b.tokens, b.maxTokens())
 }
 
-// take counts one message, if allowed.
-func (b *bucket) take(now time.Time) bool {
+// takeToken counts one message, if allowed.
+func (b *bucket) takeToken(now time.Time) bool {
 	if b.most == 0 {
 		return true
 	}
-	if b.fill(now); b.tokens < 1 {
+	if b.fillTokens(now); b.tokens < 1 {
 		return false
 	}
 	b.tokens--
 	return true
 }
 
-// room returns how many more messages could be sent shortly, in addition to those already waiting.
-func (b *bucket) room(now time.Time, waiting int) int {
+// tokenRoom returns how many more messages could be sent shortly, in addition to those already waiting.
+func (b *bucket) tokenRoom(now time.Time, waiting int) int {
 	if b.most == 0 {
 		return math.MaxInt
 	}
-	b.fill(now)
+	b.fillTokens(now)
 	return max(0, int(b.tokens+b.rate*(patience/2).Minutes())-waiting)
 }
 
@@ -72,49 +72,49 @@ func (b *bucket) nextRoom(now time.Time) time.Duration {
 	if b.most == 0 {
 		return 0
 	}
-	if b.fill(now); b.tokens >= b.capacity() {
+	if b.fillTokens(now); b.tokens >= b.maxTokens() {
 		return 0
 	}
 	there := b.tokens + b.rate*(patience/2).Minutes()
-	return b.takes(math.Floor(there) + 1 - there)
+	return b.timeFor(math.Floor(there) + 1 - there)
 }
 
-// takes returns how long it takes to get a number of tokens.
-func (b *bucket) takes(tokens float64) time.Duration {
+// timeFor returns how long it timeFor to get a number of tokens.
+func (b *bucket) timeFor(tokens float64) time.Duration {
 	return time.Duration(tokens/b.rate*float64(time.Minute)) + time.Microsecond
 }
 
-// next returns the time until there is a token.
-func (b *bucket) next(now time.Time) time.Duration {
+// timeToNext returns the time until there is a token.
+func (b *bucket) timeToNext(now time.Time) time.Duration {
 	if b.most == 0 {
 		return 0
 	}
-	b.fill(now)
+	b.fillTokens(now)
 	missing := 1 - b.tokens
 	if missing <= 0 {
 		return 0
 	}
-	return b.takes(missing)
+	return b.timeFor(missing)
 }
 
-func (b *bucket) halve(now time.Time) {
+func (b *bucket) halveRate(now time.Time) {
 	if b.most == 0 {
 		return
 	}
-	b.fill(now)
+	b.fillTokens(now)
 	b.rate = max(b.rate/2, min(b.most, max(1, b.most/16)))
-	b.tokens = min(b.tokens, b.capacity())
+	b.tokens = min(b.tokens, b.maxTokens())
 	b.credit = 0
 }
 
-func (b *bucket) delivered(now time.Time) {
+func (b *bucket) recordDelivery(now time.Time) {
 	if b.most == 0 || b.rate >= b.most {
 		return
 	}
 	if b.credit++; b.credit < deliveriesPerStep {
 		return
 	}
-	b.fill(now)
+	b.fillTokens(now)
 	b.credit = 0
 	b.rate = min(b.most, b.rate+b.most/rateSteps)
 }

@@ -78,8 +78,8 @@ func (r *Registry) OnRoom(tell func()) {
 	r.onRoom = append(r.onRoom, tell)
 }
 
-// unlock releases the lock and runs the callbacks that became due.
-func (r *Registry) unlock() {
+// unlockAndNotify releases the lock and runs the callbacks that became due.
+func (r *Registry) unlockAndNotify() {
 	roomy := r.roomy
 	r.roomy = false
 	tell := r.onRoom
@@ -92,9 +92,9 @@ func (r *Registry) unlock() {
 	}
 }
 
-// locate returns the lane that a destination leads to, as far as known.
-func (r *Registry) locate(way, destination string) (key, *Set) {
-	destination = canonical(destination)
+// locateLane returns the lane that a destination leads to, as far as known.
+func (r *Registry) locateLane(way, destination string) (key, *Set) {
+	destination = canonicalHost(destination)
 	if address, ok := strings.CutPrefix(way, smarthostPrefix); ok {
 		return key{way: way, name: address}, &Set{Name: address, Hosts: []string{address}, Own: true}
 	}
@@ -107,16 +107,16 @@ func (r *Registry) locate(way, destination string) (key, *Set) {
 	return key{way: way, name: destination, provisional: true}, nil
 }
 
-// lane returns the lane of a key, creating it if necessary.
-func (r *Registry) lane(k key, set *Set, now time.Time) *lane {
-	r.sweep(now)
+// laneOf returns the laneOf of a key, creating it if necessary.
+func (r *Registry) laneOf(k key, set *Set, now time.Time) *lane {
+	r.removeUnused(now)
 	l := r.lanes[k]
 	if l == nil {
 		l = &lane{key: k, set: set, among: 1}
 		profile := r.cfg.Profiles.standard
 		switch {
 		case set != nil && set.Own:
-			profile = own(r.cfg.Connections)
+			profile = ownProfile(r.cfg.Connections)
 			l.proven = true
 		case set != nil:
 			profile = r.cfg.Profiles.Find(set.Hosts)
@@ -125,27 +125,27 @@ func (r *Registry) lane(k key, set *Set, now time.Time) *lane {
 		r.lanes[k] = l
 	}
 	l.used = now
-	r.divide(l, now)
+	r.divideShare(l, now)
 	return l
 }
 
 // askAmong is how long the number of processes that share a lane's limits is cached.
 const askAmong = time.Second
 
-// divide updates the share of the provider's limits.
-func (r *Registry) divide(l *lane, now time.Time) {
+// divideShare updates the share of the provider's limits.
+func (r *Registry) divideShare(l *lane, now time.Time) {
 	if r.cfg.Among == nil || l.set != nil && l.set.Own || now.Sub(l.divided) < askAmong {
 		return
 	}
 	l.divided = now
 	if among := max(1, r.cfg.Among(l.key.way)); among != l.among {
 		l.among = among
-		l.pace.share(among, r.cfg.Connections, now)
+		l.pace.setShare(among, r.cfg.Connections, now)
 	}
 }
 
-// sweep forgets unused lanes: there are as many as domains in the world.
-func (r *Registry) sweep(now time.Time) {
+// removeUnused forgets unused lanes: there are as many as domains in the world.
+func (r *Registry) removeUnused(now time.Time) {
 	if now.Sub(r.swept) < time.Minute {
 		return
 	}
@@ -161,14 +161,14 @@ func (r *Registry) sweep(now time.Time) {
 	}
 }
 
-// half returns what unproven lanes may use together.
-func (r *Registry) half() int { return max(1, r.cfg.Connections/2) }
+// unprovenLimit returns what unproven lanes may use together.
+func (r *Registry) unprovenLimit() int { return max(1, r.cfg.Connections/2) }
 
 // newRoom returns what is left of it.
-func (r *Registry) newRoom() int { return r.half() - max(r.newHeld, r.newActive) }
+func (r *Registry) newRoom() int { return r.unprovenLimit() - max(r.newHeld, r.newActive) }
 
-// count changes what a lane uses.
-func (r *Registry) count(l *lane, active, reserved int) {
+// countUse changes what a lane uses.
+func (r *Registry) countUse(l *lane, active, reserved int) {
 	l.active += active
 	l.reserved += reserved
 	r.active += active
@@ -179,14 +179,14 @@ func (r *Registry) count(l *lane, active, reserved int) {
 	}
 }
 
-func (r *Registry) prove(l *lane, proven bool) {
+func (r *Registry) setProven(l *lane, proven bool) {
 	if l.proven == proven {
 		return
 	}
 	active, reserved := l.active, l.reserved
-	r.count(l, -active, -reserved)
+	r.countUse(l, -active, -reserved)
 	l.proven = proven
-	r.count(l, active, reserved)
+	r.countUse(l, active, reserved)
 	if proven && l.outside {
 		l.outside, r.roomy = false, true
 	}
@@ -199,23 +199,23 @@ func withAhead(connections int) int { return connections + (connections+1)/2 }
 
 // ownRoom returns the room of a lane by its own limits.
 func (l *lane) ownRoom(now time.Time) int {
-	if l.pace.paused(now) {
+	if l.pace.isPaused(now) {
 		return 0
 	}
-	most := withAhead(l.pace.limit())
+	most := withAhead(l.pace.connectionLimit())
 	if l.pace.probing || l.stuck {
-		most = l.pace.limit()
+		most = l.pace.connectionLimit()
 	}
 	n := most - max(l.reserved, l.active+len(l.waiters))
-	return max(0, min(n, l.pace.rate.room(now, max(0, l.reserved-l.active))))
+	return max(0, min(n, l.pace.rate.tokenRoom(now, max(0, l.reserved-l.active))))
 }
 
-// room returns how many more reservations are possible, and records a refusal.
-func (r *Registry) room(l *lane, now time.Time) int {
+// laneRoom returns how many more reservations are possible, and records a refusal.
+func (r *Registry) laneRoom(l *lane, now time.Time) int {
 	n := l.ownRoom(now)
 	if n == 0 {
 		l.refused = true
-		r.arm(l, now)
+		r.scheduleCheck(l, now)
 		return 0
 	}
 	if !l.proven {
@@ -231,15 +231,15 @@ func (r *Registry) room(l *lane, now time.Time) int {
 	return n
 }
 
-// changed must be called when a lane may have more room than before.
-func (r *Registry) changed(l *lane, now time.Time) {
-	r.grant(l, now)
+// notifyRoom must be called when a lane may have more room than before.
+func (r *Registry) notifyRoom(l *lane, now time.Time) {
+	r.grantWaiters(l, now)
 	if len(r.waiting) > 0 && r.active < r.cfg.Connections { // the total may have been the obstacle
 		for other := range r.waiting {
 			if r.active >= r.cfg.Connections {
 				break
 			}
-			r.grant(other, now)
+			r.grantWaiters(other, now)
 		}
 	}
 	if l.refused && l.ownRoom(now) > 0 {
@@ -254,20 +254,20 @@ func (r *Registry) changed(l *lane, now time.Time) {
 	if r.newCrowded && r.newRoom() > 0 {
 		r.newCrowded, r.roomy = false, true
 	}
-	r.arm(l, now)
+	r.scheduleCheck(l, now)
 }
 
-// arm schedules a check of a lane with waiters for when time alone makes room: a pause ends, the rate
+// scheduleCheck schedules a check of a lane with waiters for when time alone makes room: a pause ends, the rate
 // allows a message.
-func (r *Registry) arm(l *lane, now time.Time) {
+func (r *Registry) scheduleCheck(l *lane, now time.Time) {
 	if !l.refused && len(l.waiters) == 0 {
 		return
 	}
 	wait := l.pace.rate.nextRoom(now)
-	if next := l.pace.rate.next(now); len(l.waiters) > 0 && next > 0 && (wait == 0 || next < wait) {
+	if next := l.pace.rate.timeToNext(now); len(l.waiters) > 0 && next > 0 && (wait == 0 || next < wait) {
 		wait = next
 	}
-	if l.pace.paused(now) {
+	if l.pace.isPaused(now) {
 		wait = l.pace.pausedUntil.Sub(now)
 	}
 	if wait <= 0 {
@@ -278,7 +278,7 @@ func (r *Registry) arm(l *lane, now time.Time) {
 	}
 	l.timer = time.AfterFunc(wait, func() {
 		r.mu.Lock()
-		defer r.unlock()
-		r.changed(l, time.Now())
+		defer r.unlockAndNotify()
+		r.notifyRoom(l, time.Now())
 	})
 }

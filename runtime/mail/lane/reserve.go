@@ -9,14 +9,14 @@ import (
 // paused, and OnRoom reports a change.
 func (r *Registry) Room(way, destination string) int {
 	r.mu.Lock()
-	defer r.unlock()
+	defer r.unlockAndNotify()
 	now := time.Now()
-	k, set := r.locate(way, destination)
-	return r.room(r.lane(k, set, now), now)
+	k, set := r.locateLane(way, destination)
+	return r.laneRoom(r.laneOf(k, set, now), now)
 }
 
-// Ticket is one reservation.
-type Ticket struct {
+// Reservation is one reservation.
+type Reservation struct {
 	once  sync.Once
 	r     *Registry
 	l     *lane
@@ -25,41 +25,41 @@ type Ticket struct {
 
 // Ahead reports whether there were more reservations than connections, including this one: it probably has
 // to wait.
-func (t *Ticket) Ahead() bool { return t.ahead }
+func (t *Reservation) Ahead() bool { return t.ahead }
 
 // Reserve counts one claimed delivery, if there is room.
-func (r *Registry) Reserve(way, destination string) (*Ticket, bool) {
+func (r *Registry) Reserve(way, destination string) (*Reservation, bool) {
 	r.mu.Lock()
-	defer r.unlock()
+	defer r.unlockAndNotify()
 	now := time.Now()
-	k, set := r.locate(way, destination)
-	l := r.lane(k, set, now)
-	if r.room(l, now) == 0 {
+	k, set := r.locateLane(way, destination)
+	l := r.laneOf(k, set, now)
+	if r.laneRoom(l, now) == 0 {
 		return nil, false
 	}
-	r.count(l, 0, 1)
-	return &Ticket{r: r, l: l, ahead: l.reserved > l.pace.limit() || r.reserved > r.cfg.Connections}, true
+	r.countUse(l, 0, 1)
+	return &Reservation{r: r, l: l, ahead: l.reserved > l.pace.connectionLimit() || r.reserved > r.cfg.Connections}, true
 }
 
 // End releases the reservation when the delivery is over or handed back. Further calls have no effect.
-func (t *Ticket) End() {
+func (t *Reservation) End() {
 	t.once.Do(func() {
 		t.r.mu.Lock()
-		defer t.r.unlock()
+		defer t.r.unlockAndNotify()
 		now := time.Now()
-		t.r.count(t.l, 0, -1)
+		t.r.countUse(t.l, 0, -1)
 		t.l.used = now
-		t.r.changed(t.l, now)
+		t.r.notifyRoom(t.l, now)
 	})
 }
 
 // Paused returns until when, and why, nothing is attempted for a destination.
 func (r *Registry) Paused(way, destination string) (until time.Time, reason string, paused bool) {
 	r.mu.Lock()
-	defer r.unlock()
-	k, _ := r.locate(way, destination)
+	defer r.unlockAndNotify()
+	k, _ := r.locateLane(way, destination)
 	l := r.lanes[k]
-	if l == nil || !l.pace.paused(time.Now()) {
+	if l == nil || !l.pace.isPaused(time.Now()) {
 		return time.Time{}, "", false
 	}
 	return l.pace.pausedUntil, l.pace.reason, true
@@ -68,17 +68,17 @@ func (r *Registry) Paused(way, destination string) (until time.Time, reason stri
 // Snapshot returns all lanes, in no particular order.
 func (r *Registry) Snapshot() []State {
 	r.mu.Lock()
-	defer r.unlock()
+	defer r.unlockAndNotify()
 	now := time.Now()
-	r.sweep(now)
+	r.removeUnused(now)
 	states := make([]State, 0, len(r.lanes))
 	for _, l := range r.lanes {
 		s := State{
 			Way: l.key.way, Name: l.key.name, Provisional: l.key.provisional, Provider: l.pace.profile.Provider,
-			Window: l.pace.limit(), Active: l.active, Reserved: l.reserved, Rate: l.pace.rate.rate, Used: l.used,
+			Window: l.pace.connectionLimit(), Active: l.active, Reserved: l.reserved, Rate: l.pace.rate.rate, Used: l.used,
 			Delivered: l.delivered, Refused: l.refusals, Throttled: l.throttled, Unreachable: l.unreachable,
 		}
-		if l.pace.paused(now) {
+		if l.pace.isPaused(now) {
 			s.PausedUntil, s.Reason = l.pace.pausedUntil, l.pace.reason
 		}
 		states = append(states, s)

@@ -38,7 +38,7 @@ func TestAProvidersLimitsAreDivided(t *testing.T) {
 		state := func(way string, set Set) *lane {
 			r.mu.Lock()
 			defer r.mu.Unlock()
-			return r.lane(key{way: way, name: set.Name}, &set, now)
+			return r.laneOf(key{way: way, name: set.Name}, &set, now)
 		}
 		big, small, alone := state("", NewSet("mx.big.test")), state("", NewSet("mx.small.test")), state("198.51.100.7", NewSet("mx.big.test"))
 		own := state("smarthost:relay:25", Set{Name: "relay:25", Hosts: []string{"relay:25"}, Own: true})
@@ -54,8 +54,8 @@ func TestAProvidersLimitsAreDivided(t *testing.T) {
 	}
 	// A rate that a server had halved stays halved.
 	b := newBucket(600, time.Now())
-	b.halve(time.Now())
-	if b.share(200, time.Now()); b.rate != 100 || b.most != 200 || b.tokens > b.capacity() {
+	b.halveRate(time.Now())
+	if b.setShare(200, time.Now()); b.rate != 100 || b.most != 200 || b.tokens > b.maxTokens() {
 		t.Errorf("a third of a halved rate is %+v, want 100 of 200", b)
 	}
 }

@@ -55,12 +55,12 @@ func toUTF8(octets []byte, name string) string {
 			}
 		}
 	}
-	return clean(octets)
+	return cleanText(octets)
 }
 
-// clean returns valid UTF-8 without NUL. Bytes that are not UTF-8 are read as windows-1252, which is what
+// cleanText returns valid UTF-8 without NUL. Bytes that are not UTF-8 are read as windows-1252, which is what
 // undeclared 8-bit text most often is, unless the text contains UTF-8 characters.
-func clean(octets []byte) string {
+func cleanText(octets []byte) string {
 	text, _ := cleanUpTo(octets, 3*len(octets))
 	return text
 }
@@ -102,8 +102,8 @@ func hasWideRune(octets []byte) bool {
 	return false
 }
 
-// decode decodes the charset of a body, up to the limit.
-func (p *parser) decode(b *body, which string) string {
+// decodeBody decodes the charset of a body, up to the limit.
+func (p *parser) decodeBody(b *body, which string) string {
 	data, over := b.data, b.over
 	b.data = nil
 	if over {
@@ -116,7 +116,7 @@ func (p *parser) decode(b *body, which string) string {
 	case unicodeName(name):
 	default:
 		if enc = encodingOf(name); enc == nil {
-			p.defect("%s has the unknown charset %s.", which, quote(name))
+			p.recordDefect("%s has the unknown charset %s.", which, quoteText(name))
 		}
 	}
 	if enc != nil {
@@ -126,14 +126,14 @@ func (p *parser) decode(b *body, which string) string {
 			data, over = out.data, over || out.over
 		}
 	} else if !utf8.Valid(data) {
-		p.defect("%s is not in the charset that it names.", which)
+		p.recordDefect("%s is not in the charset that it names.", which)
 	}
 	if over {
 		data = wholeRunes(data)
 	}
 	text, more := cleanUpTo(data, p.maxText)
 	if over || more {
-		p.defect("%s is longer than %d octets, the rest was left out.", which, p.maxText)
+		p.recordDefect("%s is longer than %d octets, the rest was left out.", which, p.maxText)
 	}
 	return text
 }
@@ -161,13 +161,13 @@ func oneLine(s string) string {
 	}, s)
 }
 
-// bounded truncates a string to a number of bytes.
-func bounded(s string, limit int) string {
+// truncateText truncates a string to a number of bytes.
+func truncateText(s string, limit int) string {
 	if len(s) <= limit {
 		return s
 	}
 	return string(wholeRunes([]byte(s[:limit])))
 }
 
-// quote quotes an untrusted text in a sentence.
-func quote(s string) string { return strconv.Quote(bounded(decodeWords(s), 60)) }
+// quoteText quotes an untrusted text in a sentence.
+func quoteText(s string) string { return strconv.Quote(truncateText(decodeWords(s), 60)) }

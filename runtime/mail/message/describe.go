@@ -6,69 +6,69 @@ import (
 	"time"
 )
 
-// describe extracts the common fields from the header.
-func (p *parser) describe(h header) {
+// describeHeader extracts the common fields from the header.
+func (p *parser) describeHeader(h header) {
 	m := p.out
-	m.Header = h.decoded()
-	m.Subject = bounded(m.Get("Subject"), maxSubject)
-	if from, _ := mailboxes(h.get("From")); len(from) > 0 {
-		m.From, m.FromAddress = from[0].display(), from[0].addrSpec()
+	m.Header = h.decodedFields()
+	m.Subject = truncateText(m.Get("Subject"), maxSubject)
+	if from, _ := parseMailboxes(h.firstValue("From")); len(from) > 0 {
+		m.From, m.FromAddress = from[0].displayForm(), from[0].addrSpec()
 	} else {
-		m.From = bounded(m.Get("From"), maxDisplay)
+		m.From = truncateText(m.Get("From"), maxDisplay)
 	}
 	switch {
-	case h.get("From") == "":
-		p.defect("The message has no From.")
+	case h.firstValue("From") == "":
+		p.recordDefect("The message has no From.")
 	case m.FromAddress == "":
-		p.defect("From is not an address.")
-	case len(h.all("From")) > 1:
-		p.defect("The message has more than one From, the first is shown.")
+		p.recordDefect("From is not an address.")
+	case len(h.allValues("From")) > 1:
+		p.recordDefect("The message has more than one From, the first is shown.")
 	}
-	m.To = p.list(h, "To")
-	m.CC = p.list(h, "Cc")
-	m.ReplyTo = p.list(h, "Reply-To")
-	m.MessageID = firstID(h.get("Message-ID"))
-	if id := firstID(h.get("In-Reply-To")); id != "" {
+	m.To = p.addressList(h, "To")
+	m.CC = p.addressList(h, "Cc")
+	m.ReplyTo = p.addressList(h, "Reply-To")
+	m.MessageID = firstID(h.firstValue("Message-ID"))
+	if id := firstID(h.firstValue("In-Reply-To")); id != "" {
 		m.InReplyTo = &id
 	}
-	m.References = ids(h.get("References"))
-	m.Date = p.date(h.get("Date"))
-	m.AutoSubmitted = automatic(h)
+	m.References = messageIDs(h.firstValue("References"))
+	m.Date = p.parseDate(h.firstValue("Date"))
+	m.AutoSubmitted = isAutomatic(h)
 }
 
-// list returns the display forms of the addresses in all fields of a name.
-func (p *parser) list(h header, name string) []string {
+// addressList returns the display forms of the addresses in all fields of a name.
+func (p *parser) addressList(h header, name string) []string {
 	list := []string{}
-	for _, value := range h.all(name) {
-		boxes, more := mailboxes(value)
+	for _, value := range h.allValues(name) {
+		boxes, more := parseMailboxes(value)
 		for _, box := range boxes {
 			if more = more || len(list) == maxList; len(list) < maxList {
-				list = append(list, box.display())
+				list = append(list, box.displayForm())
 			}
 		}
 		if more {
-			p.defect("%s has more than %d addresses, the rest was left out.", name, maxList)
+			p.recordDefect("%s has more than %d addresses, the rest was left out.", name, maxList)
 			break
 		}
 	}
 	return list
 }
 
-// automatic reports whether the message is automatic by RFC 3834, 5 or by older signs. Reports (RFC 6522)
-// are automatic, too.
-func automatic(h header) bool {
-	for _, value := range h.all("Auto-Submitted") {
+// isAutomatic reports whether the message is isAutomatic by RFC 3834, 5 or by older signs. Reports (RFC 6522)
+// are isAutomatic, too.
+func isAutomatic(h header) bool {
+	for _, value := range h.allValues("Auto-Submitted") {
 		if word := firstWord(value); word != "" && word != "no" {
 			return true
 		}
 	}
-	for _, value := range h.all("Precedence") {
+	for _, value := range h.allValues("Precedence") {
 		switch firstWord(value) {
 		case "bulk", "junk", "auto_reply":
 			return true
 		}
 	}
-	return readContentType(h.get("Content-Type")).name == "multipart/report"
+	return readContentType(h.firstValue("Content-Type")).name == "multipart/report"
 }
 
 func firstWord(value string) string {
@@ -85,8 +85,8 @@ func withoutComment(value string) string {
 	return value
 }
 
-// ids returns the message ids in a field, whatever is between them.
-func ids(value string) []string {
+// messageIDs returns the message messageIDs in a field, whatever is between them.
+func messageIDs(value string) []string {
 	list := []string{}
 	for len(list) < maxList {
 		_, rest, found := strings.Cut(value, "<")
@@ -107,14 +107,14 @@ func ids(value string) []string {
 
 // firstID also accepts an id without angle brackets.
 func firstID(value string) string {
-	if list := ids(bounded(value, 4*maxID)); len(list) > 0 {
+	if list := messageIDs(truncateText(value, 4*maxID)); len(list) > 0 {
 		return list[0]
 	}
 	return tidyID(strings.Trim(value, "<> \t"))
 }
 
 func tidyID(id string) string {
-	return bounded(strings.TrimSpace(oneLine(clean([]byte(bounded(id, maxID))))), maxID)
+	return truncateText(strings.TrimSpace(oneLine(cleanText([]byte(truncateText(id, maxID))))), maxID)
 }
 
 func contentID(value string) string { return tidyID(strings.Trim(value, "<> \t")) }
@@ -122,13 +122,13 @@ func contentID(value string) string { return tidyID(strings.Trim(value, "<> \t")
 // maxDate is longer than any date.
 const maxDate = 200
 
-func (p *parser) date(value string) time.Time {
+func (p *parser) parseDate(value string) time.Time {
 	if value == "" {
 		return time.Time{}
 	}
 	date, err := mail.ParseDate(value[:min(len(value), maxDate)])
 	if err != nil {
-		p.defect("Date is not a date.")
+		p.recordDefect("Date is not a date.")
 		return time.Time{}
 	}
 	return date

@@ -30,7 +30,7 @@ func FuzzReadWhole(f *testing.F) {
 	f.Add([]byte("Content-Type: multipart/mixed; boundary=b\r\n\r\n--b\r\nContent-Type: text/html; charset=utf-16\r\nContent-Transfer-Encoding: base64\r\n\r\nAAA\r\n--b\r\nbroken"))
 	f.Add([]byte("From: \xff\x00<>\nTo: (((\nContent-Disposition: attachment; filename*0*=utf-8''%; filename*1=x\n\n=\x00"))
 	f.Fuzz(func(t *testing.T, raw []byte) {
-		p, err := message.ReadWhole(bytes.NewReader(raw), message.Bounds{Text: 1000, Contents: 1000, Total: 100000})
+		p, err := message.ReadFull(bytes.NewReader(raw), message.Bounds{Text: 1000, Contents: 1000, Total: 100000})
 		if err != nil {
 			t.Fatal(err)
 		}

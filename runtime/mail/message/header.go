@@ -11,8 +11,8 @@ type header struct {
 	received int // including those beyond the limit
 }
 
-// get returns the first value of a field.
-func (h header) get(name string) string {
+// firstValue returns the first value of a field.
+func (h header) firstValue(name string) string {
 	for _, f := range h.fields {
 		if strings.EqualFold(f.Name, name) {
 			return f.Value
@@ -21,7 +21,7 @@ func (h header) get(name string) string {
 	return ""
 }
 
-func (h header) all(name string) []string {
+func (h header) allValues(name string) []string {
 	var values []string
 	for _, f := range h.fields {
 		if strings.EqualFold(f.Name, name) {
@@ -31,8 +31,8 @@ func (h header) all(name string) []string {
 	return values
 }
 
-// decoded returns the decoded header.
-func (h header) decoded() []Field {
+// decodedFields returns the decodedFields header.
+func (h header) decodedFields() []Field {
 	fields := make([]Field, len(h.fields))
 	for i, f := range h.fields {
 		fields[i] = Field{Name: f.Name, Value: decodeWords(f.Value)}
@@ -40,36 +40,36 @@ func (h header) decoded() []Field {
 	return fields
 }
 
-// header reads up to the empty line, or to a line that cannot be in a header: as in most readers such a
+// readHeader reads up to the empty line, or to a line that cannot be in a readHeader: as in most readers such a
 // line starts the body, so that a stray line does not lose the message. cut reports whether parts were
 // dropped.
-func (p *parser) header(room int) (h header, cut bool) {
+func (p *parser) readHeader(room int) (h header, cut bool) {
 	r := headerReader{room: room}
 	for first := true; ; first = false {
-		piece, begins, ok := p.lines.next()
+		piece, begins, ok := p.lines.nextLine()
 		if !ok {
-			return r.end()
+			return r.endHeader()
 		}
 		line := withoutLineEnd(piece)
 		switch {
 		case begins && len(line) == 0:
-			return r.end()
+			return r.endHeader()
 		case !begins:
-			r.extend(line)
+			r.extendField(line)
 		case line[0] == ' ' || line[0] == '\t':
 			if r.open || r.skipping {
-				r.extend(line)
+				r.extendField(line)
 			} else if len(bytes.TrimSpace(line)) == 0 {
-				return r.end() // an empty line to whoever looks at it
+				return r.endHeader() // an empty line to whoever looks at it
 			}
 		case first && bytes.HasPrefix(line, []byte("From ")), bytes.HasPrefix(line, []byte(">From ")):
 			// The envelope line of an mbox file, possibly forwarded.
 		case len(fieldName(line)) > 0:
-			r.begin(line)
+			r.beginField(line)
 		default:
-			p.lines.back(piece)
-			p.defect("A header does not end in an empty line.")
-			return r.end()
+			p.lines.pushBack(piece)
+			p.recordDefect("A header does not end in an empty line.")
+			return r.endHeader()
 		}
 	}
 }
@@ -83,8 +83,8 @@ type headerReader struct {
 	open, skipping, cut bool
 }
 
-func (r *headerReader) begin(line []byte) {
-	r.flush()
+func (r *headerReader) beginField(line []byte) {
+	r.flushField()
 	if bytes.EqualFold(fieldName(line), []byte("Received")) {
 		r.header.received++
 	}
@@ -93,27 +93,27 @@ func (r *headerReader) begin(line []byte) {
 		return
 	}
 	r.open, r.skipping = true, false
-	r.add(line)
+	r.addBytes(line)
 }
 
-func (r *headerReader) extend(line []byte) {
+func (r *headerReader) extendField(line []byte) {
 	switch {
 	case !r.open:
 	case len(line) > r.room:
-		r.add(line[:r.room])
-		r.flush()
+		r.addBytes(line[:r.room])
+		r.flushField()
 		r.skipping, r.cut = true, true
 	default:
-		r.add(line)
+		r.addBytes(line)
 	}
 }
 
-func (r *headerReader) add(line []byte) {
+func (r *headerReader) addBytes(line []byte) {
 	r.room -= len(line)
 	r.current.Write(line)
 }
 
-func (r *headerReader) flush() {
+func (r *headerReader) flushField() {
 	if !r.open {
 		return
 	}
@@ -123,8 +123,8 @@ func (r *headerReader) flush() {
 	r.open = false
 }
 
-func (r *headerReader) end() (header, bool) {
-	r.flush()
+func (r *headerReader) endHeader() (header, bool) {
+	r.flushField()
 	return r.header, r.cut
 }
 

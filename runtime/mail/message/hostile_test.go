@@ -198,7 +198,7 @@ func cost(t *testing.T, f func()) (memory uint64, work time.Duration) {
 	t.Helper()
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
-	work = expect.Work(t, f)
+	work = expect.MeasureCPU(t, f)
 	runtime.ReadMemStats(&after)
 	return after.TotalAlloc - before.TotalAlloc, work
 }

@@ -39,9 +39,9 @@ func linesOf(raw []byte) lines {
 	return lines{in: bufio.NewReaderSize(bytes.NewReader(raw), min(pieceSize, len(raw)+1))}
 }
 
-// next returns a line with its line end, or a piece of a long line; begins reports whether it is the start.
-// The bytes are valid until the next call. It returns nothing at a boundary or at the end.
-func (l *lines) next() (piece []byte, begins, ok bool) {
+// nextLine returns a line with its line end, or a piece of a long line; begins reports whether it is the start.
+// The bytes are valid until the nextLine call. It returns nothing at a boundary or at the end.
+func (l *lines) nextLine() (piece []byte, begins, ok bool) {
 	if l.held != nil {
 		piece, l.held = l.held, nil
 		return piece, true, true
@@ -56,11 +56,11 @@ func (l *lines) next() (piece []byte, begins, ok bool) {
 		l.err = err
 	}
 	if len(piece) == 0 {
-		l.stop()
+		l.stopMessage()
 		return nil, false, false
 	}
 	l.seen += len(piece)
-	if begins && !l.inside && l.boundary(piece) {
+	if begins && !l.inside && l.matchBoundary(piece) {
 		l.hitAt, l.hitEnd = l.seen-len(piece), l.lastEnd
 		return nil, false, false
 	}
@@ -68,8 +68,8 @@ func (l *lines) next() (piece []byte, begins, ok bool) {
 	return piece, begins, true
 }
 
-// back returns the last piece, which must be the start of a line, to the reader.
-func (l *lines) back(piece []byte) { l.held = piece }
+// pushBack returns the last piece, which must be the start of a line, to the reader.
+func (l *lines) pushBack(piece []byte) { l.held = piece }
 
 // position returns the offset of the next piece.
 func (l *lines) position() int { return l.seen - len(l.held) }
@@ -83,14 +83,14 @@ func (l *lines) contentEnd() int {
 	return l.hitAt - l.hitEnd
 }
 
-// stop ends the message here.
-func (l *lines) stop() { l.hit, l.halted, l.held = ended, true, nil }
+// stopMessage ends the message here.
+func (l *lines) stopMessage() { l.hit, l.halted, l.held = ended, true, nil }
 
-// enter continues after the boundary.
-func (l *lines) enter() { l.halted = l.hit == ended }
+// enterPart continues after the boundary.
+func (l *lines) enterPart() { l.halted = l.hit == ended }
 
-// boundary compares a line with the open boundaries, innermost first.
-func (l *lines) boundary(line []byte) bool {
+// matchBoundary compares a line with the open boundaries, innermost first.
+func (l *lines) matchBoundary(line []byte) bool {
 	if len(l.boundaries) == 0 || !bytes.HasPrefix(line, []byte("--")) {
 		return false
 	}
@@ -110,32 +110,32 @@ func (l *lines) boundary(line []byte) bool {
 func (l *lines) copyTo(w io.Writer) error {
 	end := make([]byte, 0, 2) // held back
 	for {
-		piece, _, ok := l.next()
+		piece, _, ok := l.nextLine()
 		if !ok {
 			break
 		}
 		if string(end) != "\r" || string(piece) != "\n" { // otherwise a line end that was split into two pieces
-			if err := write(w, end); err != nil {
+			if err := writeNonEmpty(w, end); err != nil {
 				return err
 			}
 			end = end[:0]
 		}
 		content := withoutLineEnd(piece)
-		if err := write(w, content); err != nil {
+		if err := writeNonEmpty(w, content); err != nil {
 			return err
 		}
 		end = append(end, piece[len(content):]...)
 	}
 	if l.hit == ended {
-		return write(w, end)
+		return writeNonEmpty(w, end)
 	}
 	return nil
 }
 
-// skip skips to the next boundary or the end.
-func (l *lines) skip() {
+// skipToBoundary skips to the next boundary or the end.
+func (l *lines) skipToBoundary() {
 	for ok := true; ok; {
-		_, _, ok = l.next()
+		_, _, ok = l.nextLine()
 	}
 }
 
@@ -145,7 +145,7 @@ func withoutLineEnd(piece []byte) []byte {
 	return bytes.TrimSuffix(bytes.TrimSuffix(piece, []byte("\n")), []byte("\r"))
 }
 
-func write(w io.Writer, b []byte) error {
+func writeNonEmpty(w io.Writer, b []byte) error {
 	if len(b) == 0 {
 		return nil
 	}

@@ -24,9 +24,9 @@ func readContentType(value string) contentType {
 	}
 	return contentType{
 		name:     name,
-		boundary: strings.TrimRight(params.raw("boundary", maxID), " \t"),
-		charset:  charsetName(params.raw("charset", 100)),
-		filename: params.filename("name"),
+		boundary: strings.TrimRight(params.rawParam("boundary", maxID), " \t"),
+		charset:  charsetName(params.rawParam("charset", 100)),
+		filename: params.displayFilename("name"),
 	}
 }
 
@@ -41,7 +41,7 @@ func charsetName(s string) string {
 
 func readDisposition(value string) disposition {
 	kind, params := readParams(value)
-	return disposition{kind: kind, filename: params.filename("filename")}
+	return disposition{kind: kind, filename: params.displayFilename("filename")}
 }
 
 // notToken reports whether a character cannot be in a token (RFC 2045, 5.1).
@@ -75,22 +75,22 @@ var wanted = []string{"boundary", "charset", "name", "filename"}
 // counts.
 func readParams(field string) (string, params) {
 	s := scanner{rest: field}
-	first := strings.ToLower(strings.TrimSpace(s.until(";", false)))
+	first := strings.ToLower(strings.TrimSpace(s.scanUntil(";", false)))
 	found := params{}
 	for n := 0; s.rest != "" && n < maxParams; n++ {
 		s.rest = s.rest[1:] // the semicolon
-		name := strings.ToLower(strings.TrimSpace(s.until("=;", false)))
+		name := strings.ToLower(strings.TrimSpace(s.scanUntil("=;", false)))
 		if !strings.HasPrefix(s.rest, "=") {
 			continue
 		}
 		s.rest = s.rest[1:]
-		found.add(name, strings.TrimSpace(s.until(";", true)))
+		found.addParam(name, strings.TrimSpace(s.scanUntil(";", true)))
 	}
 	return first, found
 }
 
-// add stores name, name*, name*0 or name*0*.
-func (p params) add(name, value string) {
+// addParam stores name, name*, name*0 or name*0*.
+func (p params) addParam(name, value string) {
 	base, suffix, sectioned := strings.Cut(name, "*")
 	if !slices.Contains(wanted, base) {
 		return
@@ -116,36 +116,36 @@ func (p params) add(name, value string) {
 	have.sections = append(have.sections, section{number, value, extended})
 }
 
-// raw returns an ASCII parameter, truncated to a limit.
-func (p params) raw(name string, bound int) string {
+// rawParam returns an ASCII parameter, truncated to a limit.
+func (p params) rawParam(name string, bound int) string {
 	have := p[name]
 	if have == nil {
 		return ""
 	}
 	value := have.whole
 	if !have.given {
-		value, _ = have.joined()
+		value, _ = have.joinSections()
 	}
 	return value[:min(len(value), bound)]
 }
 
-// filename returns a parameter for display. Encoded words are invalid in parameters (RFC 2047, 5), but many
+// displayFilename returns a parameter for display. Encoded words are invalid in parameters (RFC 2047, 5), but many
 // programs write them; RFC 2231 takes precedence if both are used.
-func (p params) filename(name string) string {
+func (p params) displayFilename(name string) string {
 	have := p[name]
 	if have == nil {
 		return ""
 	}
-	value, plain := have.joined()
+	value, plain := have.joinSections()
 	if !plain {
 		value = decodeWords(value)
 	}
-	return bounded(strings.TrimSpace(oneLine(value)), maxName)
+	return truncateText(strings.TrimSpace(oneLine(value)), maxName)
 }
 
-// joined joins the sections in order, up to the first missing one; plain reports whether the charset is
+// joinSections joins the sections in order, up to the first missing one; plain reports whether the charset is
 // already decoded.
-func (p *param) joined() (value string, plain bool) {
+func (p *param) joinSections() (value string, plain bool) {
 	sections := p.sections
 	slices.SortStableFunc(sections, func(a, b section) int { return a.number - b.number })
 	if len(sections) == 0 || sections[0].number > 1 {
@@ -168,7 +168,7 @@ func (p *param) joined() (value string, plain bool) {
 					charset, value = parts[0], parts[2]
 				}
 			}
-			value = percent(value)
+			value = decodePercent(value)
 		}
 		joined = append(joined, value...)
 		next++
@@ -179,8 +179,8 @@ func (p *param) joined() (value string, plain bool) {
 	return toUTF8(joined, charset), true
 }
 
-// percent decodes %XX, and leaves anything else unchanged.
-func percent(s string) string {
+// decodePercent decodes %XX, and leaves anything else unchanged.
+func decodePercent(s string) string {
 	if !strings.Contains(s, "%") {
 		return s
 	}
@@ -203,9 +203,9 @@ func percent(s string) string {
 // scanner reads a structured field: delimiters inside quoted strings and comments are ignored.
 type scanner struct{ rest string }
 
-// until returns everything up to one of the bytes in ends, without comments, and without the quotes of
+// scanUntil returns everything up to one of the bytes in ends, without comments, and without the quotes of
 // quoted strings if unquote is set.
-func (s *scanner) until(ends string, unquote bool) string {
+func (s *scanner) scanUntil(ends string, unquote bool) string {
 	var out strings.Builder
 	depth, blank, quoted := 0, true, false
 	for i := 0; i < len(s.rest); i++ {

@@ -16,20 +16,20 @@ type mailbox struct {
 	raw  string // unchanged
 }
 
-// mailboxes parses an address field (RFC 5322, 3.4), reading each byte once or twice. Groups are flattened.
+// parseMailboxes parses an address field (RFC 5322, 3.4), reading each byte once or twice. Groups are flattened.
 // An invalid address does not affect the others. more reports whether there are over maxList.
-func mailboxes(value string) (list []mailbox, more bool) {
+func parseMailboxes(value string) (list []mailbox, more bool) {
 	s := listScanner{quotes: strings.Count(value, `"`)%2 == 0 || strings.Contains(value, `\"`)}
 	for i := 0; i < len(value); i++ {
-		i += s.octet(value[i:])
+		i += s.scanByte(value[i:])
 		if len(s.list) > maxList {
 			return s.list[:maxList], true
 		}
 	}
 	if s.quoted { // to the end: it was a mere character
-		return mailboxes(strings.ReplaceAll(value, `"`, ""))
+		return parseMailboxes(strings.ReplaceAll(value, `"`, ""))
 	}
-	s.end()
+	s.endAddress()
 	return s.list, false
 }
 
@@ -50,14 +50,14 @@ type listScanner struct {
 	noted   bool            // the first comment has ended
 }
 
-// octet processes one byte and returns how many more it has consumed.
-func (s *listScanner) octet(rest string) int {
+// scanByte processes one byte and returns how many more it has consumed.
+func (s *listScanner) scanByte(rest string) int {
 	c := rest[0]
 	switch {
 	case c == '\\' && (s.quoted || s.depth > 0) && len(rest) > 1:
 		if s.depth == 0 {
 			s.raw.WriteString(rest[:2])
-			s.inner(rest[1])
+			s.scanQuoted(rest[1])
 		}
 		return 1
 	case c == '"' && s.depth == 0 && !s.quotes: // one that is not closed
@@ -69,7 +69,7 @@ func (s *listScanner) octet(rest string) int {
 		}
 	case s.quoted:
 		s.raw.WriteByte(c)
-		s.inner(c)
+		s.scanQuoted(c)
 	case c == '(':
 		s.depth++
 	case c == ')' && s.depth > 0:
@@ -80,13 +80,13 @@ func (s *listScanner) octet(rest string) int {
 			s.comment.WriteByte(c)
 		}
 	default:
-		s.plain(c)
+		s.scanPlain(c)
 	}
 	return 0
 }
 
-// inner processes a byte of a quoted string.
-func (s *listScanner) inner(c byte) {
+// scanQuoted processes a byte of a quoted string.
+func (s *listScanner) scanQuoted(c byte) {
 	if s.angled {
 		s.spec.WriteByte(c)
 	} else {
@@ -94,7 +94,7 @@ func (s *listScanner) inner(c byte) {
 	}
 }
 
-func (s *listScanner) plain(c byte) {
+func (s *listScanner) scanPlain(c byte) {
 	switch {
 	case c == '<' && !s.hasSpec:
 		s.angled, s.hasSpec = true, true
@@ -103,9 +103,9 @@ func (s *listScanner) plain(c byte) {
 		s.angled = false
 		s.raw.WriteByte(c)
 	case (c == ',' || c == ';') && (!s.angled || s.spec.Len() == 0 || s.spec.String()[0] != '@'):
-		s.end()
+		s.endAddress()
 	case c == ':' && !s.hasSpec && !s.hasAt: // the name of a group
-		s.reset()
+		s.resetAddress()
 	case s.angled:
 		s.spec.WriteByte(c)
 		s.raw.WriteByte(c)
@@ -116,8 +116,8 @@ func (s *listScanner) plain(c byte) {
 	}
 }
 
-// end ends an address.
-func (s *listScanner) end() {
+// endAddress ends an address.
+func (s *listScanner) endAddress() {
 	raw := strings.TrimSpace(s.raw.String())
 	box := mailbox{raw: raw}
 	switch {
@@ -132,10 +132,10 @@ func (s *listScanner) end() {
 	if raw != "" && raw != "<>" {
 		s.list = append(s.list, box)
 	}
-	s.reset()
+	s.resetAddress()
 }
 
-func (s *listScanner) reset() {
+func (s *listScanner) resetAddress() {
 	*s = listScanner{list: s.list, quotes: s.quotes}
 }
 
@@ -165,15 +165,15 @@ func tidyName(s string) string {
 	return s
 }
 
-// display returns the form for display.
-func (m mailbox) display() string {
+// displayForm returns the form for displayForm.
+func (m mailbox) displayForm() string {
 	if a, err := address.New(m.name, m.spec); err == nil {
 		return a.String()
 	}
 	spec := m.addrSpec()
 	switch {
 	case spec == "":
-		return bounded(strings.TrimSpace(decodeWords(m.raw)), maxDisplay)
+		return truncateText(strings.TrimSpace(decodeWords(m.raw)), maxDisplay)
 	case m.name == "":
 		return spec
 	}
@@ -190,7 +190,7 @@ func (m mailbox) addrSpec() string {
 	if a, err := address.New("", m.spec); err == nil {
 		return a.AddrSpec()
 	}
-	spec := clean([]byte(m.spec[:min(len(m.spec), maxSpec+1)]))
+	spec := cleanText([]byte(m.spec[:min(len(m.spec), maxSpec+1)]))
 	at := strings.LastIndexByte(spec, '@')
 	if at <= 0 || len(spec) > maxSpec {
 		return ""

@@ -11,10 +11,10 @@ import (
 // is never nil.
 func Read(r io.Reader) (*Message, error) {
 	p := newParser(newLines(r))
-	root := p.root()
-	p.describe(root)
-	p.entity(root, 0)
-	p.finish()
+	root := p.readRoot()
+	p.describeHeader(root)
+	p.readEntity(root, 0)
+	p.decodeBodies()
 	if p.lines.err != nil {
 		return p.out, fmt.Errorf("read message: %w", p.lines.err)
 	}
@@ -28,7 +28,7 @@ func ReadFile(r io.Reader, n int, w io.Writer) (File, error) {
 	}
 	p := newParser(newLines(r))
 	p.wanted, p.to = n, w
-	p.entity(p.root(), 0)
+	p.readEntity(p.readRoot(), 0)
 	switch files := p.out.Files; {
 	case p.writeErr != nil:
 		return File{}, fmt.Errorf("write file: %w", p.writeErr)
@@ -45,7 +45,7 @@ func ReadFile(r io.Reader, n int, w io.Writer) (File, error) {
 func ReadFiles(r io.Reader, to func(n int) io.Writer) error {
 	p := newParser(newLines(r))
 	p.each = to
-	p.entity(p.root(), 0)
+	p.readEntity(p.readRoot(), 0)
 	switch {
 	case p.writeErr != nil:
 		return fmt.Errorf("write file: %w", p.writeErr)
@@ -58,7 +58,7 @@ func ReadFiles(r io.Reader, to func(n int) io.Writer) error {
 // Header reads only the header of a message.
 func Header(r io.Reader) ([]Field, error) {
 	p := newParser(newLines(r))
-	decoded := p.root().decoded()
+	decoded := p.readRoot().decodedFields()
 	if p.lines.err != nil {
 		return decoded, fmt.Errorf("read header: %w", p.lines.err)
 	}
@@ -69,7 +69,7 @@ func Header(r io.Reader) ([]Field, error) {
 // that of r.
 func Hops(r io.Reader) (int, error) {
 	p := newParser(newLines(r))
-	n := p.root().received
+	n := p.readRoot().received
 	if p.lines.err != nil {
 		return n, fmt.Errorf("read header: %w", p.lines.err)
 	}
@@ -81,8 +81,8 @@ func Hops(r io.Reader) (int, error) {
 func Authors(r io.Reader) ([]string, error) {
 	p := newParser(newLines(r))
 	var authors []string
-	for _, value := range p.root().all("From") {
-		boxes, _ := mailboxes(value)
+	for _, value := range p.readRoot().allValues("From") {
+		boxes, _ := parseMailboxes(value)
 		for _, box := range boxes {
 			authors = append(authors, box.addrSpec())
 		}
@@ -127,43 +127,43 @@ func newParser(lines lines) *parser {
 	}
 }
 
-// root reads the header of the message.
-func (p *parser) root() header {
-	h, cut := p.header(maxHeader)
+// readRoot reads the header of the message.
+func (p *parser) readRoot() header {
+	h, cut := p.readHeader(maxHeader)
 	if cut {
-		p.defect("The header is longer than %d octets, the rest of it was not read.", maxHeader)
+		p.recordDefect("The header is longer than %d octets, the rest of it was not read.", maxHeader)
 	}
 	p.out.Received = h.received
 	return h
 }
 
-// finish decodes the bodies.
-func (p *parser) finish() {
+// decodeBodies decodes the bodies.
+func (p *parser) decodeBodies() {
 	if len(p.text)+len(p.html)+len(p.out.Files) == 0 && len(p.preamble.data) > 0 {
 		p.text = []*body{{buffer: p.preamble}}
 	}
-	p.out.Text = p.joined(p.text, "The text")
-	p.out.HTML = p.joined(p.html, "The HTML")
+	p.out.Text = p.joinBodies(p.text, "The text")
+	p.out.HTML = p.joinBodies(p.html, "The HTML")
 }
 
-// joined decodes the bodies of a kind; usually there is one.
-func (p *parser) joined(bodies []*body, which string) string {
+// joinBodies decodes the bodies of a kind; usually there is one.
+func (p *parser) joinBodies(bodies []*body, which string) string {
 	if len(bodies) == 1 {
-		return p.decode(bodies[0], which)
+		return p.decodeBody(bodies[0], which)
 	}
 	var text strings.Builder
 	for _, b := range bodies {
-		next := p.decode(b, which)
+		next := p.decodeBody(b, which)
 		if text.Len() > 0 && next != "" {
 			text.WriteByte('\n')
 		}
 		text.WriteString(next)
 	}
-	return bounded(text.String(), p.maxText)
+	return truncateText(text.String(), p.maxText)
 }
 
-// defect records a sentence, once.
-func (p *parser) defect(format string, args ...any) {
+// recordDefect records a sentence, once.
+func (p *parser) recordDefect(format string, args ...any) {
 	sentence := fmt.Sprintf(format, args...)
 	if len(p.out.Defects) < maxDefects && !slices.Contains(p.out.Defects, sentence) {
 		p.out.Defects = append(p.out.Defects, sentence)

@@ -18,7 +18,7 @@ func Structure(raw []byte) (root *Part, complete bool) {
 	p.place = &Part{End: len(raw)}
 	p.maxText, p.preamble.limit = 0, 0
 	root = p.place
-	p.entity(p.root(), 0)
+	p.readEntity(p.readRoot(), 0)
 	return root, !p.beyond
 }
 
@@ -29,8 +29,8 @@ func (p *parser) multipartAt(boundary string) {
 	}
 }
 
-// placed reads a part and records its position.
-func (p *parser) placed(read func()) {
+// recordPosition reads a part and records its position.
+func (p *parser) recordPosition(read func()) {
 	outer := p.place
 	if outer == nil {
 		read()
@@ -43,11 +43,11 @@ func (p *parser) placed(read func()) {
 	p.place = outer
 }
 
-// skip skips to the next boundary if only positions are wanted.
-func (p *parser) skip() bool {
+// skipContent skips to the next boundary if only positions are wanted.
+func (p *parser) skipContent() bool {
 	if p.place == nil {
 		return false
 	}
-	p.lines.skip()
+	p.lines.skipToBoundary()
 	return true
 }

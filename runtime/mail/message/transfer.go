@@ -38,14 +38,14 @@ func (d *base64Writer) Write(b []byte) (int, error) {
 				d.bits, d.have = 0, 0
 			}
 		case c == '=':
-			d.group()
+			d.writeGroup()
 		}
 	}
 	return len(b), d.flush()
 }
 
-// group writes the bytes of an incomplete group.
-func (d *base64Writer) group() {
+// writeGroup writes the bytes of an incomplete writeGroup.
+func (d *base64Writer) writeGroup() {
 	switch d.have {
 	case 2:
 		d.out = append(d.out, byte(d.bits>>4))
@@ -57,14 +57,14 @@ func (d *base64Writer) group() {
 
 func (d *base64Writer) flush() error {
 	if d.err == nil {
-		d.err = write(d.to, d.out)
+		d.err = writeNonEmpty(d.to, d.out)
 	}
 	return d.err
 }
 
 func (d *base64Writer) end() {
 	d.out = d.out[:0]
-	d.group()
+	d.writeGroup()
 	d.flush() //nolint:errcheck // the writer remembers it
 }
 
@@ -83,15 +83,15 @@ const maxHeld = 1024
 func (d *quotedWriter) Write(b []byte) (int, error) {
 	d.out = d.out[:0]
 	for _, c := range b {
-		d.octet(c)
+		d.writeByte(c)
 	}
 	if d.total == nil {
-		d.total = write(d.to, d.out)
+		d.total = writeNonEmpty(d.to, d.out)
 	}
 	return len(b), d.total
 }
 
-func (d *quotedWriter) octet(c byte) {
+func (d *quotedWriter) writeByte(c byte) {
 	switch {
 	case len(d.held) == 0:
 	case d.held[0] == '=':
@@ -101,7 +101,7 @@ func (d *quotedWriter) octet(c byte) {
 	case c == '\r' || c == '\n':
 		d.held = d.held[:0]
 	case c != ' ' && c != '\t' || len(d.held) == maxHeld:
-		d.release()
+		d.releaseHeld()
 	}
 	switch c {
 	case '=', ' ', '\t':
@@ -137,11 +137,11 @@ func (d *quotedWriter) afterEquals(c byte) bool {
 		d.held = append(d.held, c)
 		return true
 	}
-	d.release()
+	d.releaseHeld()
 	return false
 }
 
-func (d *quotedWriter) release() {
+func (d *quotedWriter) releaseHeld() {
 	d.out = append(d.out, d.held...)
 	d.held = d.held[:0]
 }
@@ -151,11 +151,11 @@ func (d *quotedWriter) end() {
 	d.out = d.out[:0]
 	if len(d.held) > 1 && d.held[0] == '=' {
 		if _, digit := hexValue(d.held[1]); digit {
-			d.release()
+			d.releaseHeld()
 		}
 	}
 	if d.total == nil {
-		d.total = write(d.to, d.out)
+		d.total = writeNonEmpty(d.to, d.out)
 	}
 }
 

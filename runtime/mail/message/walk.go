@@ -5,28 +5,28 @@ import (
 	"strings"
 )
 
-// entity reads the message or a part of it, up to the next boundary.
-func (p *parser) entity(h header, depth int) {
-	kind := readContentType(h.get("Content-Type"))
+// readEntity reads the message or a part of it, up to the next boundary.
+func (p *parser) readEntity(h header, depth int) {
+	kind := readContentType(h.firstValue("Content-Type"))
 	if strings.HasPrefix(kind.name, "multipart/") {
 		switch {
 		case kind.boundary == "":
-			p.defect("A multipart has no boundary.")
+			p.recordDefect("A multipart has no boundary.")
 			kind.name = "text/plain"
 		case depth >= maxDepth:
-			p.defect("Parts are nested deeper than %d, what is deeper is one file.", maxDepth)
+			p.recordDefect("Parts are nested deeper than %d, what is deeper is one file.", maxDepth)
 			p.beyond = true
 		default:
-			p.multipart(kind, depth)
+			p.readMultipart(kind, depth)
 			return
 		}
 	}
-	p.leaf(h, kind, depth == 0)
+	p.readLeaf(h, kind, depth == 0)
 }
 
-// multipart reads the parts between the boundaries. Text before the first and after the last is for
+// readMultipart reads the parts between the boundaries. Text before the first and after the last is for
 // programs without MIME, and is dropped unless there is nothing else.
-func (p *parser) multipart(kind contentType, depth int) {
+func (p *parser) readMultipart(kind contentType, depth int) {
 	p.multipartAt(kind.boundary)
 	p.lines.boundaries = append(p.lines.boundaries, kind.boundary)
 	level := len(p.lines.boundaries) - 1
@@ -36,74 +36,74 @@ func (p *parser) multipart(kind contentType, depth int) {
 	for p.lines.hit == level && !p.lines.closing {
 		began = true
 		p.preamble.reset()
-		p.lines.enter()
+		p.lines.enterPart()
 		if p.parts++; p.parts > maxParts {
-			p.defect("The message has more than %d parts, the rest was not read.", maxParts)
-			p.lines.stop()
+			p.recordDefect("The message has more than %d parts, the rest was not read.", maxParts)
+			p.lines.stopMessage()
 			p.beyond = true
 			return
 		}
-		p.placed(func() { p.part(kind, depth) })
+		p.recordPosition(func() { p.readPart(kind, depth) })
 	}
 	if p.place != nil {
 		p.place.Closed = p.lines.hit == level
 	}
 	switch {
 	case p.lines.hit == ended:
-		p.defect("A multipart ends without its last boundary.")
+		p.recordDefect("A multipart ends without its last boundary.")
 	case p.lines.hit < level:
-		p.defect("A multipart ends at the boundary of another.")
+		p.recordDefect("A multipart ends at the boundary of another.")
 	}
 	p.lines.boundaries = p.lines.boundaries[:level]
 	if p.lines.hit == level { // closed
-		p.lines.enter()
+		p.lines.enterPart()
 		p.copyTo(io.Discard)
 	}
 	if !began && len(p.preamble.data) > 0 && len(p.text) == 0 {
-		p.defect("A multipart has no parts.")
+		p.recordDefect("A multipart has no parts.")
 		p.text = []*body{{buffer: p.preamble}}
 		p.preamble = buffer{limit: p.maxText}
 	}
 }
 
-func (p *parser) part(within contentType, depth int) {
-	h, cut := p.header(p.headerLeft)
+func (p *parser) readPart(within contentType, depth int) {
+	h, cut := p.readHeader(p.headerLeft)
 	for _, f := range h.fields {
 		p.headerLeft -= len(f.Name) + len(f.Value)
 	}
 	if cut {
 		p.headerLeft = 0
-		p.defect("The headers of the parts are longer than %d octets, the rest of them was not read.", maxHeader)
+		p.recordDefect("The headers of the parts are longer than %d octets, the rest of them was not read.", maxHeader)
 	}
-	if within.name == "multipart/digest" && h.get("Content-Type") == "" { // RFC 2046, 5.1.5
+	if within.name == "multipart/digest" && h.firstValue("Content-Type") == "" { // RFC 2046, 5.1.5
 		h.fields = append(h.fields, Field{Name: "Content-Type", Value: "message/rfc822"})
 	}
-	p.entity(h, depth+1)
+	p.readEntity(h, depth+1)
 }
 
-// leaf reads a part with content: as the text or HTML of the message if it is the first of its kind, else
+// readLeaf reads a part with content: as the text or HTML of the message if it is the first of its kind, else
 // as a file.
-func (p *parser) leaf(h header, kind contentType, root bool) {
-	if p.skip() {
+func (p *parser) readLeaf(h header, kind contentType, root bool) {
+	if p.skipContent() {
 		return
 	}
-	disposition := readDisposition(h.get("Content-Disposition"))
+	disposition := readDisposition(h.firstValue("Content-Disposition"))
 	name := disposition.filename
 	if name == "" {
 		name = kind.filename
 	}
-	encoding := h.get("Content-Transfer-Encoding")
+	encoding := h.firstValue("Content-Transfer-Encoding")
 	attached := disposition.kind == "attachment" || name != "" && !root
 	switch {
 	case attached:
 	case kind.name == "text/plain" && (p.joins || len(p.text) == 0):
-		p.text = append(p.text, p.body(kind, p.text, encoding))
+		p.text = append(p.text, p.readBody(kind, p.text, encoding))
 		return
 	case kind.name == "text/html" && (p.joins || len(p.html) == 0):
-		p.html = append(p.html, p.body(kind, p.html, encoding))
+		p.html = append(p.html, p.readBody(kind, p.html, encoding))
 		return
 	}
-	id := contentID(h.get("Content-Id"))
+	id := contentID(h.firstValue("Content-Id"))
 	file := File{
 		Filename: name, ContentType: kind.name, ContentID: id,
 		Inline: disposition.kind != "attachment" && (id != "" || disposition.kind == "inline"),
@@ -120,14 +120,14 @@ func (p *parser) leaf(h header, kind contentType, root bool) {
 	p.out.Files = append(p.out.Files, file)
 	if size.failed != nil {
 		p.writeErr = size.failed
-		p.lines.stop()
+		p.lines.stopMessage()
 	} else if len(p.out.Files) == p.wanted+1 {
-		p.lines.stop() // nothing else was requested
+		p.lines.stopMessage() // nothing else was requested
 	}
 }
 
-// body reads a body of the message, within the room left by earlier ones.
-func (p *parser) body(kind contentType, before []*body, encoding string) *body {
+// readBody reads a readBody of the message, within the room left by earlier ones.
+func (p *parser) readBody(kind contentType, before []*body, encoding string) *body {
 	b := &body{buffer: buffer{limit: p.maxText}, charset: kind.charset, html: kind.name == "text/html"}
 	for _, other := range before {
 		b.limit -= len(other.data)
@@ -150,7 +150,7 @@ func (p *parser) decodeTo(w io.Writer, encoding string) {
 		p.copyTo(d)
 		d.end()
 	default:
-		p.defect("A part has the unknown transfer encoding %s.", quote(encoding))
+		p.recordDefect("A part has the unknown transfer encoding %s.", quoteText(encoding))
 		p.copyTo(w)
 	}
 }
@@ -158,6 +158,6 @@ func (p *parser) decodeTo(w io.Writer, encoding string) {
 // copyTo copies up to the next boundary. Only a counter's writer can fail, and it records its error.
 func (p *parser) copyTo(w io.Writer) {
 	if p.lines.copyTo(w) != nil {
-		p.lines.stop()
+		p.lines.stopMessage()
 	}
 }

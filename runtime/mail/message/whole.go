@@ -8,9 +8,9 @@ import (
 	"strings"
 )
 
-// Whole is a message with the contents of its files, for messages that fit into memory: reports, and those
+// FullMessage is a message with the contents of its files, for messages that fit into memory: reports, and those
 // of the platform itself.
-type Whole struct {
+type FullMessage struct {
 	*Message
 	Authors    []Mailbox // of the first From
 	Recipients []Mailbox // of the first To
@@ -32,10 +32,10 @@ type Bounds struct {
 
 const maxContents = 50 << 20
 
-// ReadWhole parses a message to its end, with the contents of its files. Unlike Read it joins all bodies of
+// ReadFull parses a message to its end, with the contents of its files. Unlike Read it joins all bodies of
 // a kind, because the footer of a mailing list is one. The error is that of r; everything before it is in
 // the Whole, which is never nil.
-func ReadWhole(r io.Reader, bounds Bounds) (*Whole, error) {
+func ReadFull(r io.Reader, bounds Bounds) (*FullMessage, error) {
 	if bounds.Total <= 0 {
 		bounds.Total = math.MaxInt64
 	}
@@ -57,9 +57,9 @@ func ReadWhole(r io.Reader, bounds Bounds) (*Whole, error) {
 		contents = append(contents, &buffer{limit: room})
 		return contents[len(contents)-1]
 	}
-	whole := p.head()
-	p.entity(p.top, 0)
-	p.finish()
+	whole := p.readHead()
+	p.readEntity(p.top, 0)
+	p.decodeBodies()
 	whole.Contents = make([][]byte, len(contents))
 	for i, c := range contents {
 		whole.Contents[i] = c.data
@@ -72,7 +72,7 @@ func ReadWhole(r io.Reader, bounds Bounds) (*Whole, error) {
 	}
 	switch n, err := io.ReadFull(r, make([]byte, 1)); {
 	case n > 0:
-		p.defect("The message is longer than %d octets, the rest was not read.", bounds.Total)
+		p.recordDefect("The message is longer than %d octets, the rest was not read.", bounds.Total)
 	case !errors.Is(err, io.EOF):
 		return whole, fmt.Errorf("read message: %w", err)
 	}
@@ -80,35 +80,35 @@ func ReadWhole(r io.Reader, bounds Bounds) (*Whole, error) {
 }
 
 // ReadHead reads only the header of a message. The error is that of r.
-func ReadHead(r io.Reader) (*Whole, error) {
+func ReadHead(r io.Reader) (*FullMessage, error) {
 	p := newParser(newLines(r))
-	whole := p.head()
+	whole := p.readHead()
 	if p.lines.err != nil {
 		return whole, fmt.Errorf("read header: %w", p.lines.err)
 	}
 	return whole, nil
 }
 
-// head reads the header of the message and describes it.
-func (p *parser) head() *Whole {
-	p.top = p.root()
-	p.describe(p.top)
-	return &Whole{Message: p.out, Authors: p.top.mailboxes("From"), Recipients: p.top.mailboxes("To")}
+// readHead reads the header of the message and describes it.
+func (p *parser) readHead() *FullMessage {
+	p.top = p.readRoot()
+	p.describeHeader(p.top)
+	return &FullMessage{Message: p.out, Authors: p.top.fieldMailboxes("From"), Recipients: p.top.fieldMailboxes("To")}
 }
 
-// mailboxes parses the first field of a name. A field without any address is one name, so that readers can
+// fieldMailboxes parses the first field of a name. A field without any address is one name, so that readers can
 // still see the claimed sender.
-func (h header) mailboxes(name string) []Mailbox {
-	value := h.get(name)
-	boxes, _ := mailboxes(value)
+func (h header) fieldMailboxes(name string) []Mailbox {
+	value := h.firstValue(name)
+	boxes, _ := parseMailboxes(value)
 	list := make([]Mailbox, 0, len(boxes))
 	readable := false
 	for _, box := range boxes {
-		m := Mailbox{Name: bounded(strings.TrimSpace(decodeWords(bounded(box.said, 8*maxDisplay))), maxDisplay)}
+		m := Mailbox{Name: truncateText(strings.TrimSpace(decodeWords(truncateText(box.said, 8*maxDisplay))), maxDisplay)}
 		if strings.Contains(box.spec, "@") {
-			m.Address, readable = oneLine(clean([]byte(bounded(box.spec, maxID)))), true
+			m.Address, readable = oneLine(cleanText([]byte(truncateText(box.spec, maxID)))), true
 		} else {
-			m.Name = bounded(decodeWords(bounded(box.raw, maxDisplay)), maxDisplay)
+			m.Name = truncateText(decodeWords(truncateText(box.raw, maxDisplay)), maxDisplay)
 		}
 		list = append(list, m)
 	}
@@ -118,8 +118,8 @@ func (h header) mailboxes(name string) []Mailbox {
 	case value == "":
 		return nil
 	}
-	return []Mailbox{{Name: bounded(decodeWords(bounded(value, maxDisplay)), maxDisplay)}}
+	return []Mailbox{{Name: truncateText(decodeWords(truncateText(value, maxDisplay)), maxDisplay)}}
 }
 
 // UTF8 converts bytes of an undeclared charset to valid UTF-8 without NUL.
-func UTF8(octets []byte) string { return clean(octets) }
+func UTF8(octets []byte) string { return cleanText(octets) }

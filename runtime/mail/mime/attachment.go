@@ -98,19 +98,19 @@ func plainParam(value string) bool {
 	return len(value) <= 60 && !needsEncoding(value) && !strings.ContainsAny(value, "\t") && !strings.Contains(value, "=?")
 }
 
-// params writes parameters, those that are not plain in the form of RFC 2231,
+// writeParams writes parameters, those that are not plain in the form of RFC 2231,
 // cut into numbered pieces where they are long.
-func (w *writer) params(params []param) {
+func (w *writer) writeParams(params []param) {
 	for _, p := range params {
 		w.b.WriteByte(';')
 		w.column++
 		switch {
 		case isToken(p.value):
-			w.word(" ", p.name+"="+p.value)
+			w.writeWord(" ", p.name+"="+p.value)
 		case plainParam(p.value):
-			w.word(" ", p.name+`="`+quoteEscaper.Replace(p.value)+`"`)
+			w.writeWord(" ", p.name+`="`+quoteEscaper.Replace(p.value)+`"`)
 		default:
-			w.extended(p)
+			w.writeExtended(p)
 		}
 	}
 }
@@ -125,7 +125,7 @@ func isToken(s string) bool {
 	return s != "" && len(s) <= 60
 }
 
-func (w *writer) extended(p param) {
+func (w *writer) writeExtended(p param) {
 	const room = 50
 	var pieces []string
 	piece := "utf-8''"
@@ -139,14 +139,14 @@ func (w *writer) extended(p param) {
 	}
 	pieces = append(pieces, piece)
 	if len(pieces) == 1 {
-		w.word(" ", p.name+"*="+piece)
+		w.writeWord(" ", p.name+"*="+piece)
 		return
 	}
 	for i, piece := range pieces {
 		if i < len(pieces)-1 {
 			piece += ";"
 		}
-		w.word(" ", p.name+"*"+strconv.Itoa(i)+"*="+piece)
+		w.writeWord(" ", p.name+"*"+strconv.Itoa(i)+"*="+piece)
 	}
 }
 

@@ -23,21 +23,21 @@ func Compose(m Message) ([]byte, error) {
 // and returns the error of buffer as its own. The message begins at the offset room, which
 // leaves space for a field that is made from the message. So a large message is never copied.
 func ComposeInto(m Message, room int, buffer func(size int) ([]byte, error)) ([]byte, error) {
-	top, err := structure(m)
+	top, err := buildStructure(m)
 	if err != nil {
 		return nil, fmt.Errorf("compose: %w", err)
 	}
-	place, err := buffer(room + 2048 + 2*len(m.Subject) + top.size())
+	place, err := buffer(room + 2048 + 2*len(m.Subject) + top.maxSize())
 	if err != nil {
 		return nil, fmt.Errorf("compose: %w", err)
 	}
 	w := &writer{b: *bytes.NewBuffer(place[:0])}
 	w.b.Write(make([]byte, room))
-	if err := w.header(m); err != nil {
+	if err := w.writeHeader(m); err != nil {
 		return nil, fmt.Errorf("compose: %w", err)
 	}
-	w.field("MIME-Version").word(" ", "1.0").end()
-	if err := w.entity(top); err != nil {
+	w.beginField("MIME-Version").writeWord(" ", "1.0").endLine()
+	if err := w.writeEntity(top); err != nil {
 		return nil, fmt.Errorf("compose: %w", err)
 	}
 	out := w.b.Bytes()
@@ -56,19 +56,19 @@ func Field(name, value string) ([]byte, error) {
 		return nil, err
 	}
 	w := &writer{}
-	w.text(name, trimSpace(value))
+	w.writeText(name, trimSpace(value))
 	return w.b.Bytes(), nil
 }
 
 // AddressField likewise; an empty list gives nothing.
 func AddressField(name string, list []address.Address) []byte {
 	w := &writer{}
-	w.addresses(name, list)
+	w.writeAddresses(name, list)
 	return w.b.Bytes()
 }
 
-// header writes the fields of the message itself.
-func (w *writer) header(m Message) error {
+// writeHeader writes the fields of the message itself.
+func (w *writer) writeHeader(m Message) error {
 	for _, a := range slices.Concat([]address.Address{m.From}, m.ReplyTo, m.To, m.CC) {
 		// An Address may have been put together by hand.
 		if again, err := address.New(a.Name, a.AddrSpec()); err != nil {
@@ -86,19 +86,19 @@ func (w *writer) header(m Message) error {
 	if err := address.ValidateSubject(m.Subject); err != nil {
 		return fmt.Errorf("subject: %w", err)
 	}
-	w.addresses("From", []address.Address{m.From})
-	w.addresses("Reply-To", m.ReplyTo)
-	w.addresses("To", m.To)
-	w.addresses("Cc", m.CC)
-	w.text("Subject", m.Subject)
+	w.writeAddresses("From", []address.Address{m.From})
+	w.writeAddresses("Reply-To", m.ReplyTo)
+	w.writeAddresses("To", m.To)
+	w.writeAddresses("Cc", m.CC)
+	w.writeText("Subject", m.Subject)
 	// RFC 5322 section 3.3, zone as digits.
-	w.text("Date", m.Date.UTC().Format("Mon, 02 Jan 2006 15:04:05 -0700"))
-	w.field("Message-ID").word(" ", "<"+m.MessageID+">").end()
+	w.writeText("Date", m.Date.UTC().Format("Mon, 02 Jan 2006 15:04:05 -0700"))
+	w.beginField("Message-ID").writeWord(" ", "<"+m.MessageID+">").endLine()
 	for _, h := range m.Headers {
 		if err := checkCustom(h); err != nil {
 			return fmt.Errorf("headers[%s]: %w", h.Name, err)
 		}
-		w.text(h.Name, trimSpace(h.Value))
+		w.writeText(h.Name, trimSpace(h.Value))
 	}
 	return nil
 }
@@ -119,8 +119,8 @@ type entity struct {
 	children    []entity
 }
 
-// structure decides on the shape of the message.
-func structure(m Message) (entity, error) {
+// buildStructure decides on the shape of the message.
+func buildStructure(m Message) (entity, error) {
 	if !utf8.ValidString(m.HTML) || !utf8.ValidString(m.Text) {
 		return entity{}, errors.New("html or text is not valid UTF-8")
 	}
@@ -134,14 +134,14 @@ func structure(m Message) (entity, error) {
 		top = textEntity("text/html", m.HTML)
 		if len(inline) > 0 {
 			// RFC 2387 section 3.1: the type parameter is required.
-			top = multipart("related", seed, append([]entity{top}, inline...), param{"type", "text/html"})
+			top = newMultipart("related", seed, append([]entity{top}, inline...), param{"type", "text/html"})
 		}
 		if m.Text != "" {
-			top = multipart("alternative", seed, []entity{textEntity("text/plain", m.Text), top})
+			top = newMultipart("alternative", seed, []entity{textEntity("text/plain", m.Text), top})
 		}
 	}
 	if len(attached) > 0 {
-		top = multipart("mixed", seed, append([]entity{top}, attached...))
+		top = newMultipart("mixed", seed, append([]entity{top}, attached...))
 	}
 	return top, nil
 }
@@ -192,17 +192,17 @@ func textEntity(contentType, text string) entity {
 		length: len(data), escapes: escapes}
 }
 
-// multipart derives the boundary from the message id. It cannot occur in a part:
+// newMultipart derives the boundary from the message id. It cannot occur in a part:
 // "=_" is impossible in quoted-printable and in base64, and nothing else is used.
-func multipart(kind string, seed [sha256.Size]byte, children []entity, params ...param) entity {
+func newMultipart(kind string, seed [sha256.Size]byte, children []entity, params ...param) entity {
 	boundary := "=_" + kind + "_" + hex.EncodeToString(seed[:10])
 	return entity{contentType: "multipart/" + kind, boundary: boundary, children: children,
 		params: append([]param{{"boundary", boundary}}, params...)}
 }
 
-// size is how many bytes the encoded entity has at most, but for oddities: a
+// maxSize is how many bytes the encoded entity has at most, but for oddities: a
 // buffer that must grow for the last octet holds three times as much for a moment.
-func (e entity) size() int {
+func (e entity) maxSize() int {
 	n := 500 + 8*len(e.name)
 	switch e.encoding {
 	case "base64":
@@ -212,33 +212,33 @@ func (e entity) size() int {
 		n += encoded + encoded/20 // soft line breaks
 	}
 	for _, child := range e.children {
-		n += child.size()
+		n += child.maxSize()
 	}
 	return n
 }
 
-// entity writes the Content fields and what they describe. At the top they
+// writeEntity writes the Content fields and what they describe. At the top they
 // complete the header of the message.
-func (w *writer) entity(e entity) error {
-	w.field("Content-Type").word(" ", e.contentType).params(e.params)
+func (w *writer) writeEntity(e entity) error {
+	w.beginField("Content-Type").writeWord(" ", e.contentType).writeParams(e.params)
 	// RFC 2183 wants file names in Content-Disposition; this copy serves readers
 	// that look here only, as far as plain ASCII goes.
 	if e.name != "" && plainParam(e.name) {
-		w.params([]param{{"name", e.name}})
+		w.writeParams([]param{{"name", e.name}})
 	}
-	w.end()
+	w.endLine()
 	if e.encoding != "" {
-		w.field("Content-Transfer-Encoding").word(" ", e.encoding).end()
+		w.beginField("Content-Transfer-Encoding").writeWord(" ", e.encoding).endLine()
 	}
 	if e.disposition != "" {
-		w.field("Content-Disposition").word(" ", e.disposition)
+		w.beginField("Content-Disposition").writeWord(" ", e.disposition)
 		if e.name != "" {
-			w.params([]param{{"filename", e.name}})
+			w.writeParams([]param{{"filename", e.name}})
 		}
-		w.end()
+		w.endLine()
 	}
 	if e.contentID != "" {
-		w.field("Content-ID").word(" ", "<"+e.contentID+">").end()
+		w.beginField("Content-ID").writeWord(" ", "<"+e.contentID+">").endLine()
 	}
 	w.b.WriteString("\r\n")
 	w.inBody = true
@@ -254,7 +254,7 @@ func (w *writer) entity(e entity) error {
 			w.b.WriteString("\r\n")
 		}
 		w.b.WriteString("--" + e.boundary + "\r\n")
-		if err := w.entity(child); err != nil {
+		if err := w.writeEntity(child); err != nil {
 			return err
 		}
 	}

@@ -14,8 +14,8 @@ const (
 	lineLimit = 998
 )
 
-// field begins a header field.
-func (w *writer) field(name string) *writer {
+// beginField begins a header beginField.
+func (w *writer) beginField(name string) *writer {
 	if !w.inBody {
 		w.names = append(w.names, name)
 	}
@@ -26,13 +26,13 @@ func (w *writer) field(name string) *writer {
 	return w
 }
 
-// word adds white space and a word that cannot be broken. The line is folded
+// writeWord adds white space and a writeWord that cannot be broken. The line is folded
 // before it where it would get too long, but a first line with nothing beside
 // the name only where nothing else helps: some software drops such fields.
-func (w *writer) word(space, word string) *writer {
+func (w *writer) writeWord(space, word string) *writer {
 	next := w.column + len(space) + len(word)
 	if next > lineLimit || (next > lineWidth && !w.fresh) {
-		w.fold()
+		w.foldLine()
 	}
 	w.b.WriteString(space)
 	w.b.WriteString(word)
@@ -41,41 +41,41 @@ func (w *writer) word(space, word string) *writer {
 	return w
 }
 
-func (w *writer) fold() {
+func (w *writer) foldLine() {
 	w.b.WriteString("\r\n")
 	w.column = 0
 	w.fresh = false
 }
 
-func (w *writer) end() {
+func (w *writer) endLine() {
 	w.b.WriteString("\r\n")
 }
 
-// addresses writes an address field, or nothing for an empty list.
-func (w *writer) addresses(name string, list []address.Address) {
+// writeAddresses writes an address field, or nothing for an empty list.
+func (w *writer) writeAddresses(name string, list []address.Address) {
 	if len(list) == 0 {
 		return
 	}
-	w.field(name)
+	w.beginField(name)
 	for i, a := range list {
 		spec := a.AddrSpec()
 		if a.Name != "" {
-			w.phrase(a.Name)
+			w.writePhrase(a.Name)
 			spec = "<" + spec + ">"
 		}
 		if i < len(list)-1 {
 			spec += ","
 		}
-		w.word(" ", spec)
+		w.writeWord(" ", spec)
 	}
-	w.end()
+	w.endLine()
 }
 
-// phrase writes a display name: atoms, a quoted string, or encoded words for
+// writePhrase writes a display name: atoms, a quoted string, or encoded words for
 // everything that neither of them can say plainly.
-func (w *writer) phrase(name string) {
+func (w *writer) writePhrase(name string) {
 	if needsEncoding(name) || strings.Contains(name, "=?") {
-		w.encoded(" ", name)
+		w.writeEncoded(" ", name)
 		return
 	}
 	atoms := strings.Split(name, " ")
@@ -83,15 +83,15 @@ func (w *writer) phrase(name string) {
 		if !isAtom(atom) {
 			quoted := `"` + quoteEscaper.Replace(name) + `"`
 			if len(quoted) > lineWidth-2 {
-				w.encoded(" ", name)
+				w.writeEncoded(" ", name)
 				return
 			}
-			w.word(" ", quoted)
+			w.writeWord(" ", quoted)
 			return
 		}
 	}
 	for _, atom := range atoms {
-		w.word(" ", atom)
+		w.writeWord(" ", atom)
 	}
 }
 
@@ -108,32 +108,32 @@ func isAtom(s string) bool {
 	return s != ""
 }
 
-// text writes an unstructured field. Words in plain ASCII stay as they are; from
+// writeText writes an unstructured field. Words in plain ASCII stay as they are; from
 // the first to the last that is not, everything becomes encoded words, so that
 // the receiver sees each character and each space of the value.
-func (w *writer) text(name, value string) {
-	w.field(name)
-	defer w.end()
+func (w *writer) writeText(name, value string) {
+	w.beginField(name)
+	defer w.endLine()
 	if value == "" {
 		// RFC 5322 allows an empty value; the space keeps old parsers content.
 		w.b.WriteByte(' ')
 		return
 	}
-	if structured(name) && !needsEncoding(value) {
-		w.plain(value, " ")
+	if isStructured(name) && !needsEncoding(value) {
+		w.writePlain(value, " ")
 		return
 	}
 	cut := splitEncoded(value)
-	w.plain(cut.before, " ")
+	w.writePlain(cut.before, " ")
 	if cut.middle != "" {
-		w.encoded(cut.space, cut.middle)
+		w.writeEncoded(cut.space, cut.middle)
 	}
-	w.plain(cut.after, "")
+	w.writePlain(cut.after, "")
 }
 
-// structured are the fields in which an encoded word has no place, also where
+// isStructured are the fields in which an encoded word has no place, also where
 // something in a URL or an id looks like one.
-func structured(name string) bool {
+func isStructured(name string) bool {
 	switch lower := strings.ToLower(name); lower {
 	case "in-reply-to", "references", "feedback-id":
 		return true
@@ -142,15 +142,15 @@ func structured(name string) bool {
 	}
 }
 
-// cut is a value in three: plain text, text to encode after one character of
+// splitValue is a value in three: plain text, text to encode after one character of
 // white space, plain text with its white space in front.
-type cut struct{ before, space, middle, after string }
+type splitValue struct{ before, space, middle, after string }
 
 // splitEncoded finds the first and the last word that need encoding. Of the white
 // space around them one character stays outside, where every reader keeps it.
-func splitEncoded(value string) cut {
+func splitEncoded(value string) splitValue {
 	if trimSpace(value) != value {
-		return cut{space: " ", middle: value}
+		return splitValue{space: " ", middle: value}
 	}
 	first, last := -1, -1
 	for start := 0; start < len(value); {
@@ -167,10 +167,10 @@ func splitEncoded(value string) cut {
 		start = end + 1
 	}
 	if first < 0 {
-		return cut{before: value}
+		return splitValue{before: value}
 	}
 	before, after := value[:first], value[last:]
-	c := cut{before: strings.TrimRight(before, " \t"), space: " ", after: after}
+	c := splitValue{before: strings.TrimRight(before, " \t"), space: " ", after: after}
 	if len(c.before) < len(before) {
 		c.space = before[len(c.before) : len(c.before)+1]
 		c.middle = before[len(c.before)+1:]
@@ -183,8 +183,8 @@ func splitEncoded(value string) cut {
 	return c
 }
 
-// plain writes words with the white space that stands between them.
-func (w *writer) plain(s, space string) {
+// writePlain writes words with the white space that stands between them.
+func (w *writer) writePlain(s, space string) {
 	for s != "" {
 		wordStart := len(s) - len(strings.TrimLeft(s, " \t"))
 		if wordStart > 0 {
@@ -195,20 +195,20 @@ func (w *writer) plain(s, space string) {
 		if end < 0 {
 			end = len(s)
 		}
-		w.word(space, s[:end])
+		w.writeWord(space, s[:end])
 		s = s[end:]
 	}
 }
 
-// encoded writes text as encoded words (RFC 2047), each with whole characters,
+// writeEncoded writes text as writeEncoded words (RFC 2047), each with whole characters,
 // in whichever of the two encodings is shorter.
-func (w *writer) encoded(space, text string) {
+func (w *writer) writeEncoded(space, text string) {
 	const around = len("=?utf-8?q?") + len("?=")
 	useQ := 3*qLength(text) <= 4*len(text)
 	for text != "" {
 		room := lineWidth - w.column - len(space) - around
 		if room < 24 {
-			w.fold()
+			w.foldLine()
 			room = lineWidth - len(space) - around
 		}
 		room = min(room, 75-around)
@@ -225,9 +225,9 @@ func (w *writer) encoded(space, text string) {
 			n += size
 		}
 		if useQ {
-			w.word(space, "=?utf-8?q?"+qEncode(text[:n])+"?=")
+			w.writeWord(space, "=?utf-8?q?"+qEncode(text[:n])+"?=")
 		} else {
-			w.word(space, "=?utf-8?b?"+base64.StdEncoding.EncodeToString([]byte(text[:n]))+"?=")
+			w.writeWord(space, "=?utf-8?b?"+base64.StdEncoding.EncodeToString([]byte(text[:n]))+"?=")
 		}
 		text = text[n:]
 		space = " "

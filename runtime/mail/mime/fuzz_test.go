@@ -36,7 +36,7 @@ func FuzzCompose(f *testing.F) {
 		if err != nil {
 			t.Fatalf("Compose: %v", err)
 		}
-		p, err := reader.ReadWhole(bytes.NewReader(raw), reader.Bounds{})
+		p, err := reader.ReadFull(bytes.NewReader(raw), reader.Bounds{})
 		if err != nil || len(p.Defects) > 0 {
 			t.Fatalf("the composed message is read with error %v and defects %q, want none:\n%s", err, p.Defects, raw)
 		}

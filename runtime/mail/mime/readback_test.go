@@ -40,7 +40,7 @@ func TestReaderReadsWhatComposeWrote(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		p, err := reader.ReadWhole(iotest.OneByteReader(bytes.NewReader(raw)), reader.Bounds{})
+		p, err := reader.ReadFull(iotest.OneByteReader(bytes.NewReader(raw)), reader.Bounds{})
 		if err != nil || len(p.Defects) > 0 {
 			t.Errorf("%s: reading it back gave %v and the defects %q, want neither", name, err, p.Defects)
 		}
@@ -87,7 +87,7 @@ func TestReaderReadsWhatComposeWrote(t *testing.T) {
 	}
 }
 
-func sameAttachments(t *testing.T, name string, m mime.Message, p *reader.Whole) {
+func sameAttachments(t *testing.T, name string, m mime.Message, p *reader.FullMessage) {
 	t.Helper()
 	want, got := map[string]string{}, map[string]string{}
 	for _, a := range m.Attachments {

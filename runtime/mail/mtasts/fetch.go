@@ -18,12 +18,12 @@ import (
 // maxPolicy is how large a policy may be (RFC 8461, 3.3).
 const maxPolicy = 64 << 10
 
-// fetch gets the policy of a domain (RFC 8461, 3.3). Its error is a *FetchFailure,
+// fetchPolicy gets the policy of a domain (RFC 8461, 3.3). Its error is a *FetchFailure,
 // except when ctx has ended: that says nothing about the domain.
-func (f *Finder) fetch(ctx context.Context, domain string) (*mox.Policy, error) {
+func (f *Finder) fetchPolicy(ctx context.Context, domain string) (*mox.Policy, error) {
 	limited, cancel := context.WithTimeout(ctx, f.cfg.FetchTimeout)
 	defer cancel()
-	text, err := f.get(limited, domain)
+	text, err := f.fetchText(limited, domain)
 	if err == nil {
 		var policy *mox.Policy
 		if policy, err = mox.ParsePolicy(strings.TrimRight(text, "\r\n")); err == nil {
@@ -45,7 +45,7 @@ func (f *Finder) fetch(ctx context.Context, domain string) (*mox.Policy, error) 
 	return nil, &FetchFailure{FetchError, err}
 }
 
-func (f *Finder) get(ctx context.Context, domain string) (text string, err error) {
+func (f *Finder) fetchText(ctx context.Context, domain string) (text string, err error) {
 	host := "mta-sts." + domain
 	if f.cfg.Port != 443 {
 		host = net.JoinHostPort(host, strconv.Itoa(f.cfg.Port))

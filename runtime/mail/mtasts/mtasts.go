@@ -38,7 +38,7 @@ type Policy struct {
 
 // Allows reports whether a mail host may speak for the domain (RFC 8461, 4.1).
 func (p *Policy) Allows(host string) bool {
-	host = canonical(host)
+	host = canonicalName(host)
 	_, parent, _ := strings.Cut(host, ".")
 	for _, pattern := range p.hosts {
 		// A wildcard stands for exactly one label.
@@ -139,10 +139,10 @@ func New(cfg Config) (*Finder, error) {
 // *FetchFailure or that of ctx, does not forbid anything: it says why a newer policy
 // than the returned one could not be had.
 func (f *Finder) Policy(ctx context.Context, domain string) (*Policy, error) {
-	domain = canonical(domain)
-	id := f.announced(ctx, domain)
-	known := f.known(domain)
-	if id == "" || f.current(known, id) {
+	domain = canonicalName(domain)
+	id := f.lookupID(ctx, domain)
+	known := f.cachedEntry(domain)
+	if id == "" || f.isCurrent(known, id) {
 		return known.policy, nil
 	}
 	if f.failedLately(known, id) {
@@ -152,18 +152,18 @@ func (f *Finder) Policy(ctx context.Context, domain string) (*Policy, error) {
 		return known.policy, err
 	}
 	defer f.turns.Release(domain)
-	if known = f.known(domain); f.current(known, id) { // another caller has fetched it meanwhile
+	if known = f.cachedEntry(domain); f.isCurrent(known, id) { // another caller has fetched it meanwhile
 		return known.policy, nil
 	}
 	if f.failedLately(known, id) {
 		return known.policy, known.failure
 	}
-	return f.renew(ctx, domain, id, known)
+	return f.renewPolicy(ctx, domain, id, known)
 }
 
-// renew fetches a policy and keeps what came of it.
-func (f *Finder) renew(ctx context.Context, domain, id string, known entry) (*Policy, error) {
-	fetched, err := f.fetch(ctx, domain)
+// renewPolicy fetches a policy and keeps what came of it.
+func (f *Finder) renewPolicy(ctx context.Context, domain, id string, known entry) (*Policy, error) {
+	fetched, err := f.fetchPolicy(ctx, domain)
 	now := f.cfg.Now()
 	var failure *FetchFailure
 	switch {
@@ -181,8 +181,8 @@ func (f *Finder) renew(ctx context.Context, domain, id string, known entry) (*Po
 	return known.policy, err
 }
 
-// known is what the cache has of a domain; a policy only while it holds.
-func (f *Finder) known(domain string) entry {
+// cachedEntry is what the cache has of a domain; a policy only while it holds.
+func (f *Finder) cachedEntry(domain string) entry {
 	e, found := f.cache.GetIfPresent(domain)
 	if !found {
 		return entry{}
@@ -194,7 +194,7 @@ func (f *Finder) known(domain string) entry {
 	return known
 }
 
-func (f *Finder) current(e entry, id string) bool {
+func (f *Finder) isCurrent(e entry, id string) bool {
 	return e.id == id && f.cfg.Now().Before(e.fetched.Add(refreshInterval))
 }
 
@@ -202,9 +202,9 @@ func (f *Finder) failedLately(e entry, id string) bool {
 	return e.failedID == id && f.cfg.Now().Before(e.retry)
 }
 
-// announced is the id of a domain's record, or empty: there is none, there are
+// lookupID is the id of a domain's record, or empty: there is none, there are
 // several, it is broken, or the DNS does not say (RFC 8461, 3.1).
-func (f *Finder) announced(ctx context.Context, domain string) string {
+func (f *Finder) lookupID(ctx context.Context, domain string) string {
 	texts, err := f.cfg.Resolver.LookupTXT(ctx, "_mta-sts."+domain)
 	if err != nil {
 		return ""
@@ -232,7 +232,7 @@ func policyOf(fetched *mox.Policy, id string) *Policy {
 	}
 	p := &Policy{ID: id, Enforce: fetched.Mode == mox.ModeEnforce}
 	for _, mx := range fetched.MX {
-		pattern := canonical(mx.Domain.ASCII)
+		pattern := canonicalName(mx.Domain.ASCII)
 		if mx.Wildcard {
 			pattern = "*." + pattern
 		}
@@ -249,4 +249,4 @@ func sizeOf(p *mox.Policy) int {
 	return size
 }
 
-func canonical(name string) string { return strings.ToLower(strings.TrimSuffix(name, ".")) }
+func canonicalName(name string) string { return strings.ToLower(strings.TrimSuffix(name, ".")) }

@@ -106,7 +106,7 @@ func (w *world) serve(answer http.HandlerFunc) {
 	w.answer = answer
 }
 
-func policy(lines ...string) http.HandlerFunc {
+func servePolicy(lines ...string) http.HandlerFunc {
 	return func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "text/plain; charset=utf-8")
 		fmt.Fprint(w, "version: STSv1\r\n"+strings.Join(lines, "\r\n")+"\r\n")
@@ -115,7 +115,7 @@ func policy(lines ...string) http.HandlerFunc {
 
 func broken(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusServiceUnavailable) }
 
-var enforce = policy("mode: enforce", "mx: mx1.example.com", "mx: *.mail.example.com", "max_age: 604800")
+var enforce = servePolicy("mode: enforce", "mx: mx1.example.com", "mx: *.mail.example.com", "max_age: 604800")
 
 // find wants a policy (enforce, or testing, or none) and a problem.
 func (w *world) find(t *testing.T, mode string, problem mtasts.Problem) *mtasts.Policy {
@@ -204,10 +204,10 @@ func TestTestingAndNone(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.announce(t, "1")
-	w.serve(policy("mode: testing", "mx: mx1.example.com", "max_age: 86400"))
+	w.serve(servePolicy("mode: testing", "mx: mx1.example.com", "max_age: 86400"))
 	w.find(t, "testing", "")
 	w.announce(t, "2")
-	w.serve(policy("mode: none", "max_age: 86400"))
+	w.serve(servePolicy("mode: none", "max_age: 86400"))
 	w.find(t, "none", "")
 	w.find(t, "none", "")
 	w.fetched(t, 2)

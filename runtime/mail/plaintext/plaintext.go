@@ -26,12 +26,12 @@ func Of(source string) string {
 		case html.ErrorToken: // the end: no other error is possible
 			return strings.TrimSpace(w.out.String())
 		case html.TextToken:
-			w.text(string(z.Text()))
+			w.writeText(string(z.Text()))
 		case html.StartTagToken, html.SelfClosingTagToken:
-			w.start(z.Token())
+			w.startElement(z.Token())
 		case html.EndTagToken:
 			name, _ := z.TagName()
-			w.end(atom.Lookup(name))
+			w.endElement(atom.Lookup(name))
 		case html.CommentToken, html.DoctypeToken:
 		}
 	}
@@ -60,7 +60,7 @@ type writer struct {
 	pre    int
 }
 
-func (w *writer) start(t html.Token) {
+func (w *writer) startElement(t html.Token) {
 	if w.hidden != 0 {
 		return
 	}
@@ -75,22 +75,22 @@ func (w *writer) start(t html.Token) {
 	case atom.Td, atom.Th:
 		w.space = true
 	case atom.Li:
-		w.word("- ")
+		w.writeWord("- ")
 	case atom.Hr:
 		w.breaks = max(w.breaks, 1)
-		w.word("---")
+		w.writeWord("---")
 		w.breaks = 1
 	case atom.Pre:
 		w.pre++
 	case atom.Img:
-		w.text(attribute(t, "alt"))
+		w.writeText(attributeValue(t, "alt"))
 	case atom.A:
 		w.closeLink()
-		w.href = target(attribute(t, "href"))
+		w.href = linkTarget(attributeValue(t, "href"))
 	}
 }
 
-func (w *writer) end(name atom.Atom) {
+func (w *writer) endElement(name atom.Atom) {
 	switch {
 	case w.hidden == name:
 		w.hidden = 0
@@ -107,8 +107,8 @@ func (w *writer) end(name atom.Atom) {
 	w.breaks = max(w.breaks, gap[name])
 }
 
-// text writes the words of a visible text.
-func (w *writer) text(s string) {
+// writeText writes the words of a visible writeText.
+func (w *writer) writeText(s string) {
 	switch {
 	case w.hidden != 0 || s == "":
 		return
@@ -118,7 +118,7 @@ func (w *writer) text(s string) {
 				w.breaks = min(w.breaks+1, 2)
 			}
 			if strings.TrimSpace(line) != "" {
-				w.word(strings.TrimRight(line, " \t\r"))
+				w.writeWord(strings.TrimRight(line, " \t\r"))
 			}
 		}
 		return
@@ -128,13 +128,13 @@ func (w *writer) text(s string) {
 	w.space = w.space || unicode.IsSpace(first)
 	for i, word := range strings.Fields(s) {
 		w.space = w.space || i > 0
-		w.word(word)
+		w.writeWord(word)
 	}
 	w.space = w.space || unicode.IsSpace(last)
 }
 
-// word writes a word after the pending gap.
-func (w *writer) word(s string) {
+// writeWord writes a writeWord after the pending gap.
+func (w *writer) writeWord(s string) {
 	switch {
 	case !w.begun:
 	case w.breaks > 0:
@@ -164,11 +164,11 @@ func (w *writer) closeLink() {
 		return
 	}
 	w.space = label != ""
-	w.word("(" + href + ")")
+	w.writeWord("(" + href + ")")
 }
 
-// target returns the address of a link, if it is useful to a reader of text.
-func target(href string) string {
+// linkTarget returns the address of a link, if it is useful to a reader of text.
+func linkTarget(href string) string {
 	href = strings.TrimSpace(href)
 	lower := strings.ToLower(href)
 	switch {
@@ -181,7 +181,7 @@ func target(href string) string {
 	return ""
 }
 
-func attribute(t html.Token, name string) string {
+func attributeValue(t html.Token, name string) string {
 	for _, a := range t.Attr {
 		if a.Key == name {
 			return a.Val

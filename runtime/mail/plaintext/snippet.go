@@ -15,18 +15,18 @@ import (
 func Snippet(text, source string, most int) string {
 	line := &line{most: most}
 	for row := range strings.Lines(text) {
-		if strings.ContainsFunc(row, speaks) {
-			line.write(row)
+		if strings.ContainsFunc(row, isTextual) {
+			line.writeText(row)
 		}
 	}
 	if line.out.Len() == 0 && source != "" {
-		line.html(source)
+		line.writeHTML(source)
 	}
 	return line.out.String()
 }
 
-// speaks reports whether a character belongs to words or pictures, as opposed to line drawing.
-func speaks(c rune) bool {
+// isTextual reports whether a character belongs to words or pictures, as opposed to line drawing.
+func isTextual(c rune) bool {
 	return unicode.IsLetter(c) || unicode.IsNumber(c) || unicode.Is(unicode.So, c) && !('\u2500' <= c && c <= '\u259f')
 }
 
@@ -39,20 +39,20 @@ type line struct {
 	joint rune // likewise, if there is no space
 }
 
-func (l *line) full() bool { return l.n >= l.most }
+func (l *line) isFull() bool { return l.n >= l.most }
 
-// html writes what a browser shows. It builds no tree: memory is limited by the line.
-func (l *line) html(source string) {
+// writeHTML writes what a browser shows. It builds no tree: memory is limited by the line.
+func (l *line) writeHTML(source string) {
 	z := html.NewTokenizer(strings.NewReader(source))
 	var hidden atom.Atom
-	for !l.full() {
+	for !l.isFull() {
 		kind := z.Next()
 		switch kind {
 		case html.ErrorToken: // the end, possibly within a tag
 			return
 		case html.TextToken:
 			if hidden == 0 {
-				l.write(string(z.Text()))
+				l.writeText(string(z.Text()))
 			}
 		case html.StartTagToken, html.SelfClosingTagToken, html.EndTagToken:
 			tag, _ := z.TagName()
@@ -77,9 +77,9 @@ const (
 	grapheme  = '\u034f' // always invisible
 )
 
-func (l *line) write(s string) {
+func (l *line) writeText(s string) {
 	for _, c := range s {
-		if l.full() {
+		if l.isFull() {
 			return
 		}
 		switch {
@@ -89,15 +89,15 @@ func (l *line) write(s string) {
 			l.joint = c
 		case unicode.In(c, unicode.Cc, unicode.Cf, unicode.Co, unicode.Cs) || c == grapheme || c == unicode.ReplacementChar:
 		default:
-			l.visible(c)
+			l.writeVisible(c)
 		}
 	}
 }
 
-// visible writes a character after the pending space or joiner.
-func (l *line) visible(c rune) {
-	if before := l.before(); before != 0 && l.n > 0 {
-		if l.n++; l.full() { // no room behind it
+// writeVisible writes a character after the pending space or joiner.
+func (l *line) writeVisible(c rune) {
+	if before := l.pendingRune(); before != 0 && l.n > 0 {
+		if l.n++; l.isFull() { // no room behind it
 			return
 		}
 		l.out.WriteRune(before)
@@ -107,7 +107,7 @@ func (l *line) visible(c rune) {
 	l.space, l.joint = false, 0
 }
 
-func (l *line) before() rune {
+func (l *line) pendingRune() rune {
 	if l.space {
 		return ' '
 	}

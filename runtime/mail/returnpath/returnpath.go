@@ -92,19 +92,19 @@ func New(keys ...[]byte) (*Signer, error) {
 
 // Address returns the envelope sender for one recipient of one email from a domain.
 func (s *Signer) Address(m Mark, domain string, issued time.Time) (string, error) {
-	body, err := encode(m, issued)
+	body, err := encodeMark(m, issued)
 	if err != nil {
 		return "", err
 	}
-	host := Label + canonical(domain)
-	return Prefix + alphabet.EncodeToString(append(body, mac(s.keys[0], body, host)...)) + "@" + host, nil
+	host := Label + canonicalDomain(domain)
+	return Prefix + alphabet.EncodeToString(append(body, computeMAC(s.keys[0], body, host)...)) + "@" + host, nil
 }
 
 // Parse parses an address that a report was sent to. Errors are ErrNotReturnPath, ErrForged or ErrExpired;
 // the Mark of an expired token is returned along with the error.
 func (s *Signer) Parse(address string, now time.Time) (Mark, error) {
 	local, host, found := cutLast(address, "@")
-	host = canonical(host)
+	host = canonicalDomain(host)
 	if !found || !strings.HasPrefix(host, Label) || len(local) <= len(Prefix) || !strings.EqualFold(local[:len(Prefix)], Prefix) {
 		return Mark{}, ErrNotReturnPath
 	}
@@ -115,23 +115,23 @@ func (s *Signer) Parse(address string, now time.Time) (Mark, error) {
 		return Mark{}, ErrForged
 	}
 	body, sum := raw[:len(raw)-macSize], raw[len(raw)-macSize:]
-	if !s.genuine(body, sum, host) {
+	if !s.isGenuine(body, sum, host) {
 		return Mark{}, ErrForged
 	}
-	return decode(body, now)
+	return decodeMark(body, now)
 }
 
-// genuine checks all keys, in time independent of which one matches.
-func (s *Signer) genuine(body, sum []byte, host string) bool {
+// isGenuine checks all keys, in time independent of which one matches.
+func (s *Signer) isGenuine(body, sum []byte, host string) bool {
 	fits := false
 	for _, key := range s.keys {
-		fits = hmac.Equal(sum, mac(key, body, host)) || fits
+		fits = hmac.Equal(sum, computeMAC(key, body, host)) || fits
 	}
 	return fits
 }
 
-// mac covers the host, so that a token is invalid under another domain.
-func mac(key, body []byte, host string) []byte {
+// computeMAC covers the host, so that a token is invalid under another domain.
+func computeMAC(key, body []byte, host string) []byte {
 	h := hmac.New(sha256.New, key)
 	h.Write([]byte{byte(len(body))}) // delimits the body
 	h.Write(body)
@@ -139,7 +139,7 @@ func mac(key, body []byte, host string) []byte {
 	return h.Sum(nil)[:macSize]
 }
 
-func encode(m Mark, issued time.Time) ([]byte, error) {
+func encodeMark(m Mark, issued time.Time) ([]byte, error) {
 	id, err := typeid.FromString(m.EmailID)
 	if err != nil || id.Prefix() != emailID {
 		return nil, fmt.Errorf("return path: %q is no email id", m.EmailID)
@@ -157,8 +157,8 @@ func encode(m Mark, issued time.Time) ([]byte, error) {
 	return append(body, number...), nil
 }
 
-// decode parses an authenticated body; it fails only for a later version.
-func decode(body []byte, now time.Time) (Mark, error) {
+// decodeMark parses an authenticated body; it fails only for a later version.
+func decodeMark(body []byte, now time.Time) (Mark, error) {
 	head, number := binary.BigEndian.Uint16(body), body[dateSize+uuidSize:]
 	if head>>12 != version || len(number) > numberSize || number[0] == 0 {
 		return Mark{}, ErrForged
@@ -187,7 +187,7 @@ func dayOf(t time.Time) int {
 	return (int(t.Sub(epoch).Hours()/24)%days + days) % days
 }
 
-func canonical(domain string) string {
+func canonicalDomain(domain string) string {
 	return strings.ToLower(strings.TrimSuffix(domain, "."))
 }
 

@@ -100,20 +100,20 @@ type answer struct {
 func (c *Client) Check(ctx context.Context, e Envelope, raw io.ReaderAt, size int64) (Verdict, error) {
 	ctx, cancel := context.WithTimeout(ctx, c.timeout)
 	defer cancel()
-	said, err := c.ask(ctx, e, raw, size)
+	said, err := c.checkMessage(ctx, e, raw, size)
 	if err != nil {
 		return Verdict{Status: Unknown}, fmt.Errorf("ask rspamd: %w", err)
 	}
-	return verdict(said), nil
+	return verdictOf(said), nil
 }
 
-func (c *Client) ask(ctx context.Context, e Envelope, raw io.ReaderAt, size int64) (said answer, err error) {
+func (c *Client) checkMessage(ctx context.Context, e Envelope, raw io.ReaderAt, size int64) (said answer, err error) {
 	whole := func() io.ReadCloser { return io.NopCloser(io.NewSectionReader(raw, 0, size)) }
 	request, err := http.NewRequestWithContext(ctx, http.MethodPost, c.url, whole())
 	if err != nil {
 		return said, err
 	}
-	request.ContentLength, request.Header = size, e.header()
+	request.ContentLength, request.Header = size, e.requestHeader()
 	request.GetBody = func() (io.ReadCloser, error) { return whole(), nil } // to retry on a connection that had been closed
 	if size == 0 {
 		request.Body = http.NoBody
@@ -141,8 +141,8 @@ func (c *Client) ask(ctx context.Context, e Envelope, raw io.ReaderAt, size int6
 	return said, nil
 }
 
-// header returns the request header, with the field names of rspamd's protocol.
-func (e Envelope) header() http.Header {
+// requestHeader returns the request requestHeader, with the field names of rspamd's protocol.
+func (e Envelope) requestHeader() http.Header {
 	h := http.Header{"Content-Type": {"message/rfc822"}}
 	from := e.From
 	if from == "" {
@@ -150,17 +150,17 @@ func (e Envelope) header() http.Header {
 	}
 	for _, field := range [][2]string{{"IP", e.IP}, {"Helo", e.Hello}, {"From", from}, {"Queue-Id", e.QueueID}} {
 		if field[1] != "" {
-			h.Set(field[0], printable(field[1]))
+			h.Set(field[0], stripControls(field[1]))
 		}
 	}
 	for _, rcpt := range e.Rcpt {
-		h.Add("Rcpt", printable(rcpt))
+		h.Add("Rcpt", stripControls(rcpt))
 	}
 	return h
 }
 
-// printable removes control characters: clients may send anything in EHLO.
-func printable(s string) string {
+// stripControls removes control characters: clients may send anything in EHLO.
+func stripControls(s string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) {
 			return -1
@@ -169,12 +169,12 @@ func printable(s string) string {
 	}, strings.ToValidUTF8(s, "?"))
 }
 
-// verdict maps rspamd's actions. Greylist and soft reject ask to retry later, which says little about the
+// verdictOf maps rspamd's actions. Greylist and soft reject ask to retry later, which says little about the
 // message; a custom action of the operator has no meaning here.
 //
 // A message that rspamd does not scan is skipped with "no action". It is also skipped if the result was
 // certain before the scan (GTUBE, a list of the operator), and that counts.
-func verdict(said answer) Verdict {
+func verdictOf(said answer) Verdict {
 	v := Verdict{Status: Unknown}
 	if said.Skipped && (said.Action == "" || said.Action == "no action") {
 		return v

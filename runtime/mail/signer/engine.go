@@ -41,7 +41,7 @@ type native struct {
 
 // handle is a key held by a native implementation. It frees itself.
 type handle interface {
-	sign(digest []byte, size int) ([]byte, error)
+	signDigest(digest []byte, size int) ([]byte, error)
 }
 
 // Open returns the engine for a mode. With Libcrypto it fails if libcrypto is not found or disagrees with
@@ -110,7 +110,7 @@ type nativeKey struct {
 // it, so that mail is still sent.
 func (k *nativeKey) Sign(random io.Reader, digest []byte, opts crypto.SignerOpts) ([]byte, error) {
 	if _, pss := opts.(*rsa.PSSOptions); !pss && opts.HashFunc() == crypto.SHA256 && len(digest) == sha256.Size {
-		if signature, err := k.handle.sign(digest, k.Size()); err == nil {
+		if signature, err := k.handle.signDigest(digest, k.Size()); err == nil {
 			return signature, nil
 		}
 	}
@@ -147,7 +147,7 @@ func selfTest(n *native) error {
 		return fmt.Errorf("%s: %w", n.name, err)
 	}
 	digest := sha256.Sum256([]byte("both sign this"))
-	got, err := held.sign(digest[:], key.Size())
+	got, err := held.signDigest(digest[:], key.Size())
 	if err != nil {
 		return fmt.Errorf("%s: %w", n.name, err)
 	}

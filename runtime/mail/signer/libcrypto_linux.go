@@ -41,17 +41,17 @@ func openLibcrypto() (*native, error) {
 			failed = append(failed, err)
 			continue
 		}
-		lib, err := bind(handle)
+		lib, err := bindLibrary(handle)
 		if err != nil {
 			failed = append(failed, fmt.Errorf("%s: %w", name, err))
 			continue
 		}
-		return lib.native(), nil
+		return lib.newNative(), nil
 	}
 	return nil, errors.Join(failed...)
 }
 
-func bind(handle uintptr) (*libcrypto, error) {
+func bindLibrary(handle uintptr) (*libcrypto, error) {
 	lib := &libcrypto{}
 	for name, function := range map[string]any{
 		"OpenSSL_version":       &lib.versionText,
@@ -73,17 +73,17 @@ func bind(handle uintptr) (*libcrypto, error) {
 	return lib, nil
 }
 
-func (l *libcrypto) native() *native {
-	return &native{name: l.versionText(0), load: func(der []byte) (handle, error) { return l.load(der) }}
+func (l *libcrypto) newNative() *native {
+	return &native{name: l.versionText(0), load: func(der []byte) (handle, error) { return l.loadKey(der) }}
 }
 
-// loaded is an EVP_PKEY. OpenSSL only reads it, so many threads may sign with it concurrently.
-type loaded struct {
+// opensslKey is an EVP_PKEY. OpenSSL only reads it, so many threads may sign with it concurrently.
+type opensslKey struct {
 	lib *libcrypto
 	key uintptr
 }
 
-func (l *libcrypto) load(der []byte) (*loaded, error) {
+func (l *libcrypto) loadKey(der []byte) (*opensslKey, error) {
 	// OpenSSL gets the address of a pointer to the bytes: neither may move.
 	var pin runtime.Pinner
 	defer pin.Unpin()
@@ -97,7 +97,7 @@ func (l *libcrypto) load(der []byte) (*loaded, error) {
 		return nil, errors.New("libcrypto cannot read the key")
 	}
 	l.held.Add(1)
-	k := &loaded{lib: l, key: key}
+	k := &opensslKey{lib: l, key: key}
 	runtime.AddCleanup(k, func(key uintptr) {
 		l.freeKey(key)
 		l.held.Add(-1)
@@ -105,8 +105,8 @@ func (l *libcrypto) load(der []byte) (*loaded, error) {
 	return k, nil
 }
 
-// sign returns the PKCS #1 v1.5 signature, size bytes, of a SHA-256 digest.
-func (k *loaded) sign(digest []byte, size int) ([]byte, error) {
+// signDigest returns the PKCS #1 v1.5 signature, size bytes, of a SHA-256 digest.
+func (k *opensslKey) signDigest(digest []byte, size int) ([]byte, error) {
 	defer runtime.KeepAlive(k) // otherwise the key could be freed during the call
 	signature, err := k.lib.signWith(k.key, digest, size)
 	if err != nil {

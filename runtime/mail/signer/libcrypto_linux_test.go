@@ -15,7 +15,7 @@ func TestKeysAreFreed(t *testing.T) {
 	t.Parallel()
 	opened(t)
 	lib := bound(t)
-	engine := &Engine{native: lib.native()}
+	engine := &Engine{native: lib.newNative()}
 	for range 50 {
 		if got := signature(t, load(t, engine, testKey()), "x"); len(got) != 256 {
 			t.Fatalf("the signature has %d bytes, want 256", len(got))
@@ -36,7 +36,7 @@ func TestDamagedKeysAreRefused(t *testing.T) {
 	opened(t)
 	lib := bound(t)
 	for name, der := range map[string][]byte{"no bytes": {}, "noise": []byte("not a key"), "cut": {0x30, 0x82, 0x04, 0xbd}} {
-		if _, err := lib.load(der); err == nil {
+		if _, err := lib.loadKey(der); err == nil {
 			t.Errorf("%s: was read as a key, want an error", name)
 		}
 	}
@@ -52,7 +52,7 @@ func bound(t *testing.T) *libcrypto {
 		if err != nil {
 			continue
 		}
-		lib, err := bind(handle)
+		lib, err := bindLibrary(handle)
 		if err != nil {
 			t.Fatalf("%s was opened and lacks a function: %s", name, err)
 		}

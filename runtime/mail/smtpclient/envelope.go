@@ -27,8 +27,8 @@ type Envelope struct {
 	SevenBit func() ([]byte, error)
 }
 
-// consignment is a validated envelope and message.
-type consignment struct {
+// mailRequest is a validated envelope and message.
+type mailRequest struct {
 	from, to string // as written between the angle brackets
 	domain   string // of the recipient, A-labels
 	smtputf8 bool
@@ -39,23 +39,23 @@ type consignment struct {
 	sevenBit func() ([]byte, error)
 }
 
-// consign rejects anything that must never be sent. Addresses are parsed and written again: an unparsed one
+// newConsignment rejects anything that must never be sent. Addresses are parsed and written again: an unparsed one
 // could contain parameters or commands.
-func consign(env Envelope, msg []byte) (consignment, error) {
-	c := consignment{msg: msg, smtputf8: env.SMTPUTF8, enforced: env.TLSMode == TLSEnforced, way: env.Way, sevenBit: env.SevenBit}
+func newConsignment(env Envelope, msg []byte) (mailRequest, error) {
+	c := mailRequest{msg: msg, smtputf8: env.SMTPUTF8, enforced: env.TLSMode == TLSEnforced, way: env.Way, sevenBit: env.SevenBit}
 	switch env.TLSMode {
 	case "", TLSOpportunistic, TLSEnforced:
 	default:
 		return c, fmt.Errorf("unknown tls mode %q", env.TLSMode)
 	}
 	if env.From != "" {
-		from, err := parse(env.From)
+		from, err := parseAddress(env.From)
 		if err != nil {
 			return c, fmt.Errorf("sender: %w", err)
 		}
 		c.from = from.Pack(false)
 	}
-	to, err := parse(env.To)
+	to, err := parseAddress(env.To)
 	if err != nil {
 		return c, fmt.Errorf("recipient: %w", err)
 	}
@@ -71,7 +71,7 @@ func consign(env Envelope, msg []byte) (consignment, error) {
 }
 
 // inSevenBit returns the consignment without 8-bit content (RFC 6152, 3), if possible.
-func (c consignment) inSevenBit() consignment {
+func (c mailRequest) inSevenBit() mailRequest {
 	msg, err := c.sevenBit()
 	if err != nil {
 		return c
@@ -82,7 +82,7 @@ func (c consignment) inSevenBit() consignment {
 	return c
 }
 
-func parse(address string) (smtp.Address, error) {
+func parseAddress(address string) (smtp.Address, error) {
 	a, err := smtp.ParseAddress(address)
 	if err == nil && a.Domain.ASCII == "" {
 		err = errors.New("no domain after the @")

@@ -8,13 +8,13 @@ import (
 	"github.com/postrider/postrider/runtime/mail/lane"
 )
 
-// feedback returns the feedback of an attempt for its lane. The failure of one of several hosts does not
+// laneFeedback returns the laneFeedback of an attempt for its lane. The failure of one of several hosts does not
 // count if another host answered.
-func (d *delivery) feedback(ctx context.Context, out Outcome) lane.Feedback {
+func (d *delivery) laneFeedback(ctx context.Context, out Outcome) lane.Feedback {
 	switch {
 	case out.Kind == Delivered:
 		return lane.Feedback{Delivered: true}
-	case out.throttles():
+	case out.isThrottling():
 		return lane.Feedback{Throttled: true, Reason: out.Diagnostic()}
 	case d.greeted:
 		return lane.Feedback{Refused: true}
@@ -24,10 +24,10 @@ func (d *delivery) feedback(ctx context.Context, out Outcome) lane.Feedback {
 	return lane.Feedback{Unreachable: true, Reason: out.Diagnostic()}
 }
 
-// throttles reports whether the server wants less traffic from us altogether: 421, any 4xx before a message
+// isThrottling reports whether the server wants less traffic from us altogether: 421, any 4xx before a message
 // was involved, and replies known to be about too much traffic. A 5xx about reputation refers to one
 // message; in a greeting, to all of them.
-func (o Outcome) throttles() bool {
+func (o Outcome) isThrottling() bool {
 	if o.Code < 400 || o.Phase == PhaseStartTLS || o.Phase == PhaseAuth {
 		return false
 	}

@@ -17,37 +17,37 @@ const (
 	maxRemembered = 10_000
 )
 
-// memory holds keys for a limited time. Its size is limited: if all entries are still valid, the oldest are
+// expiringSet holds keys for a limited time. Its size is limited: if all entries are still valid, the oldest are
 // dropped.
-type memory[K comparable] struct {
+type expiringSet[K comparable] struct {
 	keep time.Duration
 
 	mu   sync.Mutex
 	ends map[K]time.Time
 }
 
-func newMemory[K comparable](keep time.Duration) *memory[K] {
-	return &memory[K]{keep: keep, ends: map[K]time.Time{}}
+func newMemory[K comparable](keep time.Duration) *expiringSet[K] {
+	return &expiringSet[K]{keep: keep, ends: map[K]time.Time{}}
 }
 
-func (m *memory[K]) has(k K) bool {
+func (m *expiringSet[K]) isRemembered(k K) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return time.Now().Before(m.ends[k])
 }
 
-func (m *memory[K]) add(k K) {
+func (m *expiringSet[K]) remember(k K) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	now := time.Now()
 	if len(m.ends) >= maxRemembered {
-		m.shrink(now)
+		m.removeOldest(now)
 	}
 	m.ends[k] = now.Add(m.keep)
 }
 
-// shrink removes expired entries, or the older half if there are none.
-func (m *memory[K]) shrink(now time.Time) {
+// removeOldest removes expired entries, or the older half if there are none.
+func (m *expiringSet[K]) removeOldest(now time.Time) {
 	limit := now
 	for range 2 {
 		for k, end := range m.ends {
@@ -79,9 +79,9 @@ var errNoLocal = errors.New("the way out has no address of that family")
 
 var errNoRoute = errors.New("this machine has no route to addresses of that family")
 
-// family returns the key by which a missing route is remembered; ok is false for targets on this machine
+// familyKeyOf returns the key by which a missing route is remembered; ok is false for targets on this machine
 // and in private networks, whose routes differ from the general ones.
-func family(target, local netip.Addr) (k familyKey, ok bool) {
+func familyKeyOf(target, local netip.Addr) (k familyKey, ok bool) {
 	if !target.IsGlobalUnicast() || target.IsPrivate() {
 		return k, false
 	}

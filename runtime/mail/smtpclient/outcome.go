@@ -92,16 +92,16 @@ func (o Outcome) Diagnostic() string {
 	return ""
 }
 
-func failed(phase Phase, reason Reason, format string, args ...any) Outcome {
+func newFailure(phase Phase, reason Reason, format string, args ...any) Outcome {
 	return Outcome{Kind: Failed, Phase: phase, Reason: reason, Err: fmt.Errorf(format, args...)}
 }
 
-func temporary(phase Phase, err error) Outcome {
+func newTemporary(phase Phase, err error) Outcome {
 	return Outcome{Kind: Temporary, Phase: phase, Err: err}
 }
 
-// from adds the host to an outcome.
-func (o Outcome) from(host target, addr string) Outcome {
+// withHost adds the host to an outcome.
+func (o Outcome) withHost(host target, addr string) Outcome {
 	o.RemoteHost, o.RemoteAddr = host.name, addr
 	return o
 }

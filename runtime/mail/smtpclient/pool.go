@@ -30,21 +30,21 @@ func newPool(idleAge time.Duration, quit func(*session)) *pool {
 	return &pool{idleAge: idleAge, quit: quit, idle: map[laneKey][]*session{}}
 }
 
-// take returns the most recently used idle connection of a route, if there is one.
-func (p *pool) take(l laneKey, key routeKey) *session {
+// takeIdle returns the most recently used idle connection of a route, if there is one.
+func (p *pool) takeIdle(l laneKey, key routeKey) *session {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for i, s := range slices.Backward(p.idle[l]) {
 		if s.key == key {
-			p.remove(l, i)
+			p.removeIdle(l, i)
 			return s
 		}
 	}
 	return nil
 }
 
-// remove removes a connection. If its timer can no longer be stopped, expire will not find it.
-func (p *pool) remove(l laneKey, i int) {
+// removeIdle removes a connection. If its timer can no longer be stopped, expire will not find it.
+func (p *pool) removeIdle(l laneKey, i int) {
 	p.idle[l][i].expiry.Stop()
 	p.idle[l] = slices.Delete(p.idle[l], i, i+1)
 	if len(p.idle[l]) == 0 {
@@ -52,8 +52,8 @@ func (p *pool) remove(l laneKey, i int) {
 	}
 }
 
-// park keeps a connection for the next message, at most a given number per lane.
-func (p *pool) park(l laneKey, s *session, most int) {
+// parkSession keeps a connection for the next message, at most a given number per lane.
+func (p *pool) parkSession(l laneKey, s *session, most int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.closed {
@@ -62,12 +62,12 @@ func (p *pool) park(l laneKey, s *session, most int) {
 	}
 	s.kept = true
 	p.idle[l] = append(p.idle[l], s)
-	s.expiry = time.AfterFunc(p.idleAge, func() { p.expire(l, s) })
+	s.expiry = time.AfterFunc(p.idleAge, func() { p.expireSession(l, s) })
 	p.trimLocked(l, most)
 }
 
-// trim closes idle connections above a number.
-func (p *pool) trim(l laneKey, most int) {
+// trimIdle closes idle connections above a number.
+func (p *pool) trimIdle(l laneKey, most int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.trimLocked(l, most)
@@ -76,22 +76,22 @@ func (p *pool) trim(l laneKey, most int) {
 func (p *pool) trimLocked(l laneKey, most int) {
 	for len(p.idle[l]) > max(0, most) {
 		s := p.idle[l][0]
-		p.remove(l, 0)
+		p.removeIdle(l, 0)
 		p.retireLocked(s)
 	}
 }
 
-func (p *pool) expire(l laneKey, s *session) {
+func (p *pool) expireSession(l laneKey, s *session) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if i := slices.Index(p.idle[l], s); i >= 0 {
-		p.remove(l, i)
+		p.removeIdle(l, i)
 		p.retireLocked(s)
 	}
 }
 
-// retire closes a connection in the background.
-func (p *pool) retire(s *session) {
+// retireSession closes a connection in the background.
+func (p *pool) retireSession(s *session) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.retireLocked(s)

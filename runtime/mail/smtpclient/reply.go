@@ -23,7 +23,7 @@ type reply struct {
 	text     string // including codes, on one line
 }
 
-func (r reply) positive() bool { return r.code/100 == 2 }
+func (r reply) isPositive() bool { return r.code/100 == 2 }
 
 // readReply reads all lines of one reply. The reader's buffer limits a line.
 func readReply(br *bufio.Reader) (reply, error) {
@@ -61,16 +61,16 @@ func readLine(br *bufio.Reader) (string, error) {
 // splitLine returns the code of a line and whether more lines follow (RFC 5321, 4.2).
 func splitLine(line string) (code int, more bool, err error) {
 	if len(line) < 3 {
-		return 0, false, fmt.Errorf("%w: %q is no reply", errProtocol, clean(line))
+		return 0, false, fmt.Errorf("%w: %q is no reply", errProtocol, cleanText(line))
 	}
 	for _, c := range []byte(line[:3]) {
 		if c < '0' || c > '9' {
-			return 0, false, fmt.Errorf("%w: %q is no reply", errProtocol, clean(line))
+			return 0, false, fmt.Errorf("%w: %q is no reply", errProtocol, cleanText(line))
 		}
 		code = code*10 + int(c-'0')
 	}
 	if len(line) > 3 && line[3] != ' ' && line[3] != '-' || code < 200 || code > 599 {
-		return 0, false, fmt.Errorf("%w: %q is no reply", errProtocol, clean(line))
+		return 0, false, fmt.Errorf("%w: %q is no reply", errProtocol, cleanText(line))
 	}
 	return code, len(line) > 3 && line[3] == '-', nil
 }
@@ -103,7 +103,7 @@ func parseReply(lines []string) (reply, error) {
 			r.text += " " + text
 		}
 	}
-	r.text = clean(r.text)
+	r.text = cleanText(r.text)
 	return r, nil
 }
 
@@ -123,8 +123,8 @@ func splitEnhanced(code int, text string) (enhanced, rest string) {
 	return word, rest
 }
 
-// clean makes an untrusted text fit for records and logs.
-func clean(s string) string {
+// cleanText makes an untrusted text fit for records and logs.
+func cleanText(s string) string {
 	s = strings.Map(func(r rune) rune {
 		if r < ' ' || r == 0x7f {
 			return ' '

@@ -48,8 +48,8 @@ type target struct {
 
 var silent = slog.New(slog.DiscardHandler)
 
-func (t *Transport) route(ctx context.Context, c consignment) (route, *Outcome) {
-	way := t.way(c.way)
+func (t *Transport) routeOf(ctx context.Context, c mailRequest) (route, *Outcome) {
+	way := t.completeWay(c.way)
 	if way.Smarthost != nil {
 		return t.smarthostRoute(c, way), nil
 	}
@@ -57,7 +57,7 @@ func (t *Transport) route(ctx context.Context, c consignment) (route, *Outcome) 
 	if out != nil {
 		return route{}, out
 	}
-	rt := route{hosts: hosts, set: setOf(hosts), way: way, destination: to, sts: t.sts(ctx, c.domain)}
+	rt := route{hosts: hosts, set: setOf(hosts), way: way, destination: to, sts: t.stsPolicy(ctx, c.domain)}
 	rt.tls = demandOf(c, rt.sts)
 	rt.key = keyOf("mx", rt)
 	return rt, nil
@@ -71,18 +71,18 @@ func setOf(hosts []target) lane.Set {
 	return lane.NewSet(names...)
 }
 
-func (t *Transport) smarthostRoute(c consignment, way Way) route {
+func (t *Transport) smarthostRoute(c mailRequest, way Way) route {
 	h := way.Smarthost
 	c.enforced = c.enforced && !h.InProcess
 	demand := tlsDemand{policy: PolicyOpportunistic, mode: mox.TLSOpportunistic, enforced: c.enforced}
 	switch {
 	case h.Implicit:
 		demand.mode = mox.TLSImmediate
-	case c.enforced || h.Username != "" && !h.local():
+	case c.enforced || h.Username != "" && !h.isLocal():
 		demand.mode = mox.TLSRequiredStartTLS
 	}
 	demand.clearAllowed = demand.mode == mox.TLSOpportunistic
-	demand.verify = !h.Unverified && (c.enforced || !h.local() && demand.mode != mox.TLSOpportunistic)
+	demand.verify = !h.Unverified && (c.enforced || !h.isLocal() && demand.mode != mox.TLSOpportunistic)
 	if c.enforced || demand.verify {
 		demand.policy = PolicyEnforced
 	}
@@ -107,7 +107,7 @@ func keyOf(kind string, rt route) routeKey {
 		hosts = append(hosts, name)
 	}
 	slices.Sort(hosts)
-	return routeKey{hosts: kind + " " + strings.Join(hosts, " "), tls: fmt.Sprintf("%s secure=%v", rt.tls.key(), rt.secure), way: rt.way.key()}
+	return routeKey{hosts: kind + " " + strings.Join(hosts, " "), tls: fmt.Sprintf("%s secure=%v", rt.tls.demandKey(), rt.secure), way: rt.way.wayKey()}
 }
 
 // mailHosts returns the hosts of a domain (RFC 5321, 5.1).
@@ -116,14 +116,14 @@ func (t *Transport) mailHosts(ctx context.Context, domain string) ([]target, des
 	haveMX, secure, expandedSecure, expanded, prefs, permanent, err := mox.GatherDestinations(ctx, silent, t.resolver,
 		moxdns.IPDomain{Domain: to.domain})
 	if err != nil && permanent && t.isNullMX(ctx, expanded.ASCII) {
-		out := failed(PhaseDNS, ReasonNullMX, "%s accepts no mail (null MX)", domain) // RFC 7505
+		out := newFailure(PhaseDNS, ReasonNullMX, "%s accepts no mail (null MX)", domain) // RFC 7505
 		return nil, to, &out
 	}
 	if err != nil {
 		if ctx.Err() != nil {
 			err = fmt.Errorf("%w: %w", context.Cause(ctx), err)
 		}
-		out := temporary(PhaseDNS, err)
+		out := newTemporary(PhaseDNS, err)
 		return nil, to, &out
 	}
 	hosts := make([]target, 0, len(prefs))
@@ -149,15 +149,15 @@ type addresses struct {
 	expandedAuthentic bool
 }
 
-// reach returns the addresses of a host and the TLS requirement there.
-func (t *Transport) reach(ctx context.Context, rt route, host target) ([]netip.AddrPort, tlsDemand, *Outcome) {
-	found, err := t.lookup(ctx, rt, host.name)
+// resolveHost returns the addresses of a host and the TLS requirement there.
+func (t *Transport) resolveHost(ctx context.Context, rt route, host target) ([]netip.AddrPort, tlsDemand, *Outcome) {
+	found, err := t.lookupHost(ctx, rt, host.name)
 	if err != nil {
-		return nil, tlsDemand{}, t.unreachable(ctx, host, err)
+		return nil, tlsDemand{}, t.lookupFailure(ctx, host, err)
 	}
 	demand, out := t.hostDemand(ctx, rt, host, found)
 	if out != nil {
-		from := out.from(host, "")
+		from := out.withHost(host, "")
 		return nil, tlsDemand{}, &from
 	}
 	addrs := make([]netip.AddrPort, 0, len(found.ips))
@@ -167,22 +167,22 @@ func (t *Transport) reach(ctx context.Context, rt route, host target) ([]netip.A
 	return addrs, demand, nil
 }
 
-func (t *Transport) unreachable(ctx context.Context, host target, err error) *Outcome {
+func (t *Transport) lookupFailure(ctx context.Context, host target, err error) *Outcome {
 	var out Outcome
 	switch {
 	case ctx.Err() != nil:
-		out = temporary(PhaseDNS, fmt.Errorf("%w: %w", context.Cause(ctx), err))
+		out = newTemporary(PhaseDNS, fmt.Errorf("%w: %w", context.Cause(ctx), err))
 	case moxdns.IsNotFound(err) && host.implicit:
 		// Neither mail host nor address: delivery is impossible (RFC 5321, 5.1).
-		out = failed(PhaseDNS, ReasonNoSuchDomain, "%s has no mail host and no address", host.name)
+		out = newFailure(PhaseDNS, ReasonNoSuchDomain, "%s has no mail host and no address", host.name)
 	default:
-		out = temporary(PhaseDNS, fmt.Errorf("mail host %s: %w", host.name, err))
+		out = newTemporary(PhaseDNS, fmt.Errorf("mail host %s: %w", host.name, err))
 	}
-	out = out.from(host, "")
+	out = out.withHost(host, "")
 	return &out
 }
 
-func (t *Transport) lookup(ctx context.Context, rt route, name string) (addresses, error) {
+func (t *Transport) lookupHost(ctx context.Context, rt route, name string) (addresses, error) {
 	if addr, err := netip.ParseAddr(name); err == nil && rt.smarthost != nil {
 		return addresses{ips: []netip.Addr{addr}}, nil
 	}

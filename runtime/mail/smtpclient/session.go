@@ -46,10 +46,10 @@ type refusedTargetError struct{ error }
 
 func (e refusedTargetError) Unwrap() error { return e.error }
 
-// dial connects to one address of a host.
-func (t *Transport) dial(ctx context.Context, rt route, addr netip.AddrPort) (net.Conn, *Outcome) {
+// dialAddress connects to one address of a host.
+func (t *Transport) dialAddress(ctx context.Context, rt route, addr netip.AddrPort) (net.Conn, *Outcome) {
 	dialer := net.Dialer{Timeout: t.cfg.Timeouts.Connect}
-	local, _ := rt.way.local(addr.Addr())
+	local, _ := rt.way.localAddr(addr.Addr())
 	if local.IsValid() {
 		dialer.LocalAddr = net.TCPAddrFromAddrPort(netip.AddrPortFrom(local, 0))
 	}
@@ -67,30 +67,30 @@ func (t *Transport) dial(ctx context.Context, rt route, addr netip.AddrPort) (ne
 	}
 	var refused refusedTargetError
 	if errors.As(err, &refused) {
-		out := failed(PhaseConnect, ReasonPolicy, "mail host address refused: %w", refused.error)
+		out := newFailure(PhaseConnect, ReasonPolicy, "mail host address refused: %w", refused.error)
 		return nil, &out
 	}
 	if local.IsValid() && errors.Is(err, syscall.EADDRNOTAVAIL) {
-		t.goneLocals.add(local)
-		out := temporary(PhaseConnect, fmt.Errorf("%w: %w", ErrAddressGone, err))
+		t.goneLocals.remember(local)
+		out := newTemporary(PhaseConnect, fmt.Errorf("%w: %w", ErrAddressGone, err))
 		return nil, &out
 	}
-	if k, ok := family(addr.Addr(), local); ok && noRoute(err) {
-		t.noRoutes.add(k)
+	if k, ok := familyKeyOf(addr.Addr(), local); ok && noRoute(err) {
+		t.noRoutes.remember(k)
 	}
 	if ctx.Err() != nil {
 		err = fmt.Errorf("%w: %w", context.Cause(ctx), err)
 	}
-	out := temporary(PhaseConnect, err)
+	out := newTemporary(PhaseConnect, err)
 	return nil, &out
 }
 
-// open dials and opens a session. If opportunistic TLS fails, it retries once in plaintext on a new
+// openSession dials and opens a session. If opportunistic TLS fails, it retries once in plaintext on a new
 // connection. If that works, TLS is not tried for a while, because otherwise every message would need two
 // connections.
-func (t *Transport) open(ctx context.Context, rt route, host target, addr netip.AddrPort, demand tlsDemand) (*session, *Outcome) {
+func (t *Transport) openSession(ctx context.Context, rt route, host target, addr netip.AddrPort, demand tlsDemand) (*session, *Outcome) {
 	first, broken := demand, hostKey{keyOfLane(rt.way, rt.set), host.name}
-	if demand.clearAllowed && t.brokenTLS.has(broken) {
+	if demand.clearAllowed && t.brokenTLS.isRemembered(broken) {
 		first.mode = mox.TLSSkip
 	}
 	s, out, tlsFailed := t.openOnce(ctx, rt, host, addr, first)
@@ -101,12 +101,12 @@ func (t *Transport) open(ctx context.Context, rt route, host target, addr netip.
 		inTheClear.mode = mox.TLSSkip
 		s, out, _ = t.openOnce(ctx, rt, host, addr, inTheClear)
 		if out == nil {
-			t.brokenTLS.add(broken)
+			t.brokenTLS.remember(broken)
 		}
 	}
 	if out != nil {
-		from := out.from(host, addr.String())
-		if local, _ := rt.way.local(addr.Addr()); local.IsValid() && from.LocalAddr == "" {
+		from := out.withHost(host, addr.String())
+		if local, _ := rt.way.localAddr(addr.Addr()); local.IsValid() && from.LocalAddr == "" {
 			from.LocalAddr = local.String()
 		}
 		from.TLSPolicy = demand.policy
@@ -119,7 +119,7 @@ func (t *Transport) open(ctx context.Context, rt route, host target, addr netip.
 }
 
 func (t *Transport) openOnce(ctx context.Context, rt route, host target, addr netip.AddrPort, demand tlsDemand) (s *session, out *Outcome, tlsFailed bool) {
-	conn, out := t.dial(ctx, rt, addr)
+	conn, out := t.dialAddress(ctx, rt, addr)
 	if out != nil {
 		return nil, out, false
 	}
@@ -127,8 +127,8 @@ func (t *Transport) openOnce(ctx context.Context, rt route, host target, addr ne
 	stop := context.AfterFunc(ctx, func() { conn.Close() })
 	defer stop()
 
-	w.within(t.cfg.Timeouts.Greeting)
-	ear := &tap{command: func() { w.within(t.cfg.Timeouts.Command) }, refuse: w.refuse}
+	w.limitTo(t.cfg.Timeouts.Greeting)
+	ear := &tap{command: func() { w.limitTo(t.cfg.Timeouts.Command) }, refuse: w.refuseWrites}
 	var results sessionResults
 	opts := mox.Opts{RootCAs: t.cfg.RootCAs, TLSConfig: demand.config, DANERecords: demand.records,
 		RecipientDomainResult: &results.pkix, HostResult: &results.dane}
@@ -137,7 +137,7 @@ func (t *Transport) openOnce(ctx context.Context, rt route, host target, addr ne
 		name, opts.DANEMoreHostnames = demand.names[0], demand.names[1:]
 	}
 	if rt.smarthost != nil && rt.smarthost.Username != "" {
-		opts.Auth = rt.smarthost.authenticate
+		opts.Auth = rt.smarthost.chooseMechanism
 	}
 	client, err := mox.New(ctx, slog.New(ear), w, demand.mode, demand.verify, moxdns.Domain{ASCII: rt.way.Hostname}, name, opts)
 	if demand.mode != mox.TLSSkip {
@@ -163,7 +163,7 @@ func (t *Transport) takeOver(client *mox.Client, w *wire, host target, addr neti
 	}
 	s := &session{
 		host: host, addr: addr.String(), wire: w, conn: conn, opened: time.Now(),
-		r: bufio.NewReaderSize(conn, 4096), ext: ear.extensions(), timeouts: t.cfg.Timeouts,
+		r: bufio.NewReaderSize(conn, 4096), ext: ear.parseExtensions(), timeouts: t.cfg.Timeouts,
 	}
 	s.w = bufio.NewWriterSize(blockWriter{s}, 32<<10)
 	if state := client.TLSConnectionState(); state != nil {
@@ -180,7 +180,7 @@ func (d tlsDemand) openFailure(ctx context.Context, err error, w *wire, ear *tap
 		err = fmt.Errorf("%w: %w", mox.ErrTLS, errNotOffered)
 	}
 	err = plainError(err)
-	out = temporary(openPhase(smtpErr.Command), err)
+	out = newTemporary(openPhase(smtpErr.Command), err)
 	if isSMTP && smtpErr.Line != "" {
 		if r, parseErr := parseReply(append([]string{smtpErr.Line}, smtpErr.MoreLines...)); parseErr == nil {
 			out.Code, out.EnhancedCode, out.Reply = r.code, r.enhanced, r.text
@@ -226,7 +226,7 @@ func openPhase(command string) Phase {
 type blockWriter struct{ s *session }
 
 func (b blockWriter) Write(p []byte) (int, error) {
-	b.s.wire.within(b.s.timeouts.Block)
+	b.s.wire.limitTo(b.s.timeouts.Block)
 	return b.s.conn.Write(p)
 }
 
@@ -236,7 +236,7 @@ func (s *session) quit() {
 	if s.broken {
 		return
 	}
-	s.wire.within(s.timeouts.Quit)
+	s.wire.limitTo(s.timeouts.Quit)
 	if _, err := s.conn.Write([]byte("QUIT\r\n")); err != nil {
 		return // already closed
 	}
@@ -252,7 +252,7 @@ func (s *session) cut() {
 	s.wire.Conn.Close()
 }
 
-// describe returns the remote host for errors.
-func (s *session) describe() string {
+// remoteName returns the remote host for errors.
+func (s *session) remoteName() string {
 	return strings.TrimSpace(s.host.name + " " + s.addr)
 }

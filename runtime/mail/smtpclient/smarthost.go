@@ -84,7 +84,7 @@ func (s Smarthost) String() string {
 // GoString returns the same as String, for %#v.
 func (s Smarthost) GoString() string { return s.String() }
 
-func (s Smarthost) local() bool {
+func (s Smarthost) isLocal() bool {
 	if strings.EqualFold(s.Host, "localhost") {
 		return true
 	}
@@ -92,9 +92,9 @@ func (s Smarthost) local() bool {
 	return err == nil && addr.IsLoopback()
 }
 
-// authenticate selects a mechanism. Credentials are sent over TLS only, except to this machine.
-func (s Smarthost) authenticate(mechanisms []string, state *tls.ConnectionState) (sasl.Client, error) {
-	if state == nil && !s.local() {
+// chooseMechanism selects a mechanism. Credentials are sent over TLS only, except to this machine.
+func (s Smarthost) chooseMechanism(mechanisms []string, state *tls.ConnectionState) (sasl.Client, error) {
+	if state == nil && !s.isLocal() {
 		return nil, errors.New("the connection is not encrypted")
 	}
 	for _, m := range []struct {

@@ -31,7 +31,7 @@ func (t *tap) Handle(_ context.Context, record slog.Record) error {
 		t.listening = verb == "EHLO" || verb == "HELO"
 		if verb == "STARTTLS" {
 			// If TLS is required, mox sends STARTTLS even to a server that does not offer it (RFC 3207, 4).
-			t.starttls, t.missing = true, !t.extensions().starttls
+			t.starttls, t.missing = true, !t.parseExtensions().starttls
 			if t.missing && t.refuse != nil {
 				t.refuse(errNotOffered)
 			}
@@ -62,8 +62,8 @@ type extensions struct {
 	mailMax    int   // transactions per connection (RFC 9422); 0: no known limit
 }
 
-// extensions parses the last EHLO reply.
-func (t *tap) extensions() extensions {
+// parseExtensions parses the last EHLO reply.
+func (t *tap) parseExtensions() extensions {
 	var ext extensions
 	for i, line := range strings.Split(t.heard.String(), "\n") {
 		line = strings.TrimRight(line, "\r")
@@ -72,7 +72,7 @@ func (t *tap) extensions() extensions {
 			break
 		}
 		if i > 0 && len(line) > 4 { // the first line is a greeting
-			ext.add(strings.Fields(strings.ToUpper(line[4:])))
+			ext.addExtension(strings.Fields(strings.ToUpper(line[4:])))
 		}
 		if !more {
 			break
@@ -81,7 +81,7 @@ func (t *tap) extensions() extensions {
 	return ext
 }
 
-func (ext *extensions) add(words []string) {
+func (ext *extensions) addExtension(words []string) {
 	if len(words) == 0 {
 		return
 	}

@@ -46,8 +46,8 @@ type tlsDemand struct {
 	names   []moxdns.Domain // allowed names in a certificate; the first is requested (SNI)
 }
 
-// key distinguishes requirements: a session may be reused only under the same one.
-func (d tlsDemand) key() string {
+// demandKey distinguishes requirements: a session may be reused only under the same one.
+func (d tlsDemand) demandKey() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s %s verify=%v", d.policy, d.mode, d.verify)
 	for _, r := range d.records {
@@ -61,7 +61,7 @@ func (d tlsDemand) key() string {
 
 // demandOf returns the requirement for all hosts of a recipient's domain. A policy in testing mode requires
 // nothing (RFC 8461, 5).
-func demandOf(c consignment, sts *mtasts.Policy) tlsDemand {
+func demandOf(c mailRequest, sts *mtasts.Policy) tlsDemand {
 	switch {
 	case c.enforced:
 		return tlsDemand{policy: PolicyEnforced, mode: mox.TLSRequiredStartTLS, verify: true, enforced: true}
@@ -71,15 +71,15 @@ func demandOf(c consignment, sts *mtasts.Policy) tlsDemand {
 	return tlsDemand{policy: PolicyOpportunistic, mode: mox.TLSOpportunistic, clearAllowed: true}
 }
 
-// sts returns the MTA-STS policy of the recipient's domain itself, not of the target if it is an alias (RFC
+// stsPolicy returns the MTA-STS policy of the recipient's domain itself, not of the target if it is an alias (RFC
 // 8461, 3.4).
-func (t *Transport) sts(ctx context.Context, domain string) *mtasts.Policy {
+func (t *Transport) stsPolicy(ctx context.Context, domain string) *mtasts.Policy {
 	if t.cfg.STS == nil {
 		return nil
 	}
 	policy, err := t.cfg.STS.Policy(ctx, domain)
 	if err != nil && ctx.Err() == nil {
-		t.report(TLSReport{Domain: domain, Policy: PolicySTS, Result: resultOf(err)})
+		t.reportTLS(TLSReport{Domain: domain, Policy: PolicySTS, Result: resultOf(err)})
 	}
 	return policy
 }
@@ -97,9 +97,9 @@ func (t *Transport) hostDemand(ctx context.Context, rt route, host target, found
 		rt.tls = demand
 	}
 	if rt.sts != nil && !rt.sts.Allows(host.name) {
-		t.report(TLSReport{Domain: rt.domain.ASCII, Host: host.name, Policy: PolicySTS, Testing: !rt.sts.Enforce, Result: "validation-failure"})
+		t.reportTLS(TLSReport{Domain: rt.domain.ASCII, Host: host.name, Policy: PolicySTS, Testing: !rt.sts.Enforce, Result: "validation-failure"})
 		if rt.sts.Enforce { // RFC 8461, 4.1 and 5
-			out := temporary(PhaseDNS, fmt.Errorf("the MTA-STS policy of %s does not name the mail host %s", rt.domain.ASCII, host.name))
+			out := newTemporary(PhaseDNS, fmt.Errorf("the MTA-STS policy of %s does not name the mail host %s", rt.domain.ASCII, host.name))
 			out.TLSPolicy = PolicySTS
 			return tlsDemand{}, &out
 		}
@@ -114,10 +114,10 @@ func (t *Transport) daneDemand(ctx context.Context, rt route, host target, found
 	required, records, base, err := mox.GatherTLSA(ctx, silent, t.resolver, name, rt.expandedSecure && found.expandedAuthentic, found.expanded)
 	switch {
 	case err != nil: // a failed lookup may be an attack: do not use this host now (RFC 7672, 2.1.2)
-		failure := temporary(PhaseDNS, fmt.Errorf("TLSA records of %s: %w", host.name, err))
+		failure := newTemporary(PhaseDNS, fmt.Errorf("TLSA records of %s: %w", host.name, err))
 		failure.TLSPolicy = PolicyDANE
 		if ctx.Err() == nil {
-			t.report(TLSReport{Domain: rt.domain.ASCII, Host: host.name, Policy: PolicyDANE, Result: "tlsa-invalid"})
+			t.reportTLS(TLSReport{Domain: rt.domain.ASCII, Host: host.name, Policy: PolicyDANE, Result: "tlsa-invalid"})
 		}
 		return tlsDemand{}, false, &failure
 	case !required:

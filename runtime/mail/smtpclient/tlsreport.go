@@ -23,7 +23,7 @@ type TLSReports interface {
 	Report(r TLSReport)
 }
 
-func (t *Transport) report(r TLSReport) {
+func (t *Transport) reportTLS(r TLSReport) {
 	if t.cfg.Reports != nil {
 		t.cfg.Reports.Report(r)
 	}
@@ -56,7 +56,7 @@ func (t *Transport) reportSession(rt route, host target, d tlsDemand, r *session
 	case result.Summary.TotalSuccessfulSessionCount <= 0:
 		return
 	}
-	t.report(report)
+	t.reportTLS(report)
 }
 
 func resultOf(err error) string {

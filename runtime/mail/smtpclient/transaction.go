@@ -22,50 +22,50 @@ type progress struct {
 	accepted bool // the server accepted MAIL: the connection was alive
 }
 
-// deliver runs one transaction. The session can be used again unless broken is set.
-func (s *session) deliver(c consignment, beforeFinalDot func() error) (Outcome, progress) {
+// deliverMessage runs one transaction. The session can be used again unless broken is set.
+func (s *session) deliverMessage(c mailRequest, beforeFinalDot func() error) (Outcome, progress) {
 	if c.eightBit && !s.ext.eightBit && c.sevenBit != nil {
 		c = c.inSevenBit()
 	}
-	if out := s.unfit(c); out != nil {
-		return s.outcome(*out), progress{}
+	if out := s.findUnsupported(c); out != nil {
+		return s.withLocation(*out), progress{}
 	}
 	s.messages++
-	s.wire.refill()
-	commands := s.commands(c)
-	out, p := s.talk(commands)
+	s.wire.resetBudget()
+	commands := s.buildCommands(c)
+	out, p := s.sendEnvelope(commands)
 	if out != nil {
-		return s.outcome(*out), p
+		return s.withLocation(*out), p
 	}
 	if err := s.writeBody(c.msg); err != nil {
-		return s.outcome(s.bodyFailed(err)), p
+		return s.withLocation(s.bodyFailed(err)), p
 	}
 	if beforeFinalDot != nil {
 		if err := beforeFinalDot(); err != nil {
 			s.broken = true
-			return s.outcome(temporary(PhaseDot, fmt.Errorf("%w: %w", ErrHeldBack, err))), p
+			return s.withLocation(newTemporary(PhaseDot, fmt.Errorf("%w: %w", ErrHeldBack, err))), p
 		}
 	}
-	return s.outcome(s.finish()), p
+	return s.withLocation(s.sendFinalDot()), p
 }
 
-// unfit reports what this server cannot accept, before sending anything.
-func (s *session) unfit(c consignment) *Outcome {
+// findUnsupported reports what this server cannot accept, before sending anything.
+func (s *session) findUnsupported(c mailRequest) *Outcome {
 	var out Outcome
 	switch {
 	case c.smtputf8 && !s.ext.smtputf8: // RFC 6531, 3.2
-		out = failed(PhaseMail, ReasonSMTPUTF8Required, "%s does not support internationalized addresses (SMTPUTF8)", s.host.name)
+		out = newFailure(PhaseMail, ReasonSMTPUTF8Required, "%s does not support internationalized addresses (SMTPUTF8)", s.host.name)
 	case s.ext.size && s.ext.maxSize > 0 && int64(len(c.msg)) > s.ext.maxSize: // RFC 1870, 6.1
-		out = failed(PhaseMail, ReasonMessageTooLarge, "message of %d octets, %s takes at most %d", len(c.msg), s.host.name, s.ext.maxSize)
+		out = newFailure(PhaseMail, ReasonMessageTooLarge, "message of %d octets, %s takes at most %d", len(c.msg), s.host.name, s.ext.maxSize)
 	case c.eightBit && !s.ext.eightBit: // RFC 6152, 3
-		out = failed(PhaseMail, ReasonPolicy, "message with 8-bit content, %s takes 7-bit only", s.host.name)
+		out = newFailure(PhaseMail, ReasonPolicy, "message with 8-bit content, %s takes 7-bit only", s.host.name)
 	default:
 		return nil
 	}
 	return &out
 }
 
-func (s *session) commands(c consignment) []command {
+func (s *session) buildCommands(c mailRequest) []command {
 	mail := "MAIL FROM:<" + c.from + ">"
 	if s.ext.size {
 		mail += " SIZE=" + strconv.Itoa(len(c.msg))
@@ -77,19 +77,19 @@ func (s *session) commands(c consignment) []command {
 		mail += " SMTPUTF8"
 	}
 	list := []command{
-		{PhaseMail, mail, s.timeouts.Mail, reply.positive},
-		{PhaseRcpt, "RCPT TO:<" + c.to + ">", s.timeouts.Rcpt, reply.positive}, // 251 too (RFC 5321, 3.4)
+		{PhaseMail, mail, s.timeouts.Mail, reply.isPositive},
+		{PhaseRcpt, "RCPT TO:<" + c.to + ">", s.timeouts.Rcpt, reply.isPositive}, // 251 too (RFC 5321, 3.4)
 		{PhaseData, "DATA", s.timeouts.Data, func(r reply) bool { return r.code == 354 }},
 	}
 	if s.needReset {
-		list = append([]command{{PhaseReset, "RSET", s.timeouts.Command, reply.positive}}, list...)
+		list = append([]command{{PhaseReset, "RSET", s.timeouts.Command, reply.isPositive}}, list...)
 	}
 	return list
 }
 
-// talk sends the commands, pipelined if the server allows it (RFC 2920), and reads their replies. The first
+// sendEnvelope sends the commands, pipelined if the server allows it (RFC 2920), and reads their replies. The first
 // rejection is the outcome; nil means to continue with the body.
-func (s *session) talk(commands []command) (*Outcome, progress) {
+func (s *session) sendEnvelope(commands []command) (*Outcome, progress) {
 	var refusal *Outcome
 	var p progress
 	for i, cmd := range commands {
@@ -98,24 +98,24 @@ func (s *session) talk(commands []command) (*Outcome, progress) {
 			if s.ext.pipelining {
 				batch = commands
 			}
-			if err := s.send(batch); err != nil {
+			if err := s.sendCommands(batch); err != nil {
 				out := s.hungUp(cmd, err)
 				return &out, p
 			}
 		}
-		s.wire.within(cmd.wait)
+		s.wire.limitTo(cmd.wait)
 		r, err := readReply(s.r)
 		if err != nil {
 			s.broken = true
 			if refusal == nil {
-				out := temporary(cmd.phase, err)
+				out := newTemporary(cmd.phase, err)
 				refusal = &out
 			}
 			return refusal, p
 		}
-		s.note(cmd, r, &p)
+		s.recordReply(cmd, r, &p)
 		if refusal == nil && !cmd.ok(r) {
-			out := refused(cmd.phase, r)
+			out := interpretRefusal(cmd.phase, r)
 			refusal = &out
 			if !s.ext.pipelining {
 				return refusal, p
@@ -130,21 +130,21 @@ func (s *session) talk(commands []command) (*Outcome, progress) {
 	return refusal, p
 }
 
-// note tracks the state of the session.
-func (s *session) note(cmd command, r reply, p *progress) {
+// recordReply tracks the state of the session.
+func (s *session) recordReply(cmd command, r reply, p *progress) {
 	switch {
 	case r.code == 421 || !cmd.ok(r) && r.code < 400: // closing, or out of sync
 		s.broken = true
 	case cmd.phase == PhaseReset:
 		s.needReset = false
-		s.broken = s.broken || !r.positive()
-	case cmd.phase == PhaseMail && r.positive():
+		s.broken = s.broken || !r.isPositive()
+	case cmd.phase == PhaseMail && r.isPositive():
 		p.accepted = true
 		s.needReset = true
 	}
 }
 
-func (s *session) send(commands []command) error {
+func (s *session) sendCommands(commands []command) error {
 	for _, cmd := range commands {
 		if _, err := s.w.WriteString(cmd.line + "\r\n"); err != nil {
 			return err
@@ -157,14 +157,14 @@ func (s *session) send(commands []command) error {
 func (s *session) hungUp(cmd command, err error) Outcome {
 	s.broken = true
 	if r, ok := s.lastWords(); ok {
-		return refused(cmd.phase, r)
+		return interpretRefusal(cmd.phase, r)
 	}
-	return temporary(cmd.phase, err)
+	return newTemporary(cmd.phase, err)
 }
 
 // lastWords reads a rejection that arrived before the connection broke.
 func (s *session) lastWords() (reply, bool) {
-	s.wire.within(time.Second)
+	s.wire.limitTo(time.Second)
 	r, err := readReply(s.r)
 	return r, err == nil && r.code >= 400
 }
@@ -202,34 +202,34 @@ func (s *session) writeBody(msg []byte) error {
 func (s *session) bodyFailed(err error) Outcome {
 	s.broken = true
 	if r, ok := s.lastWords(); ok {
-		return refused(PhaseBody, r)
+		return interpretRefusal(PhaseBody, r)
 	}
-	return temporary(PhaseBody, err)
+	return newTemporary(PhaseBody, err)
 }
 
-// finish sends the dot. From the moment it is sent until a reply is read, it is unknown whether the message
+// sendFinalDot sends the dot. From the moment it is sent until a reply is read, it is unknown whether the message
 // was delivered.
-func (s *session) finish() Outcome {
+func (s *session) sendFinalDot() Outcome {
 	if _, err := s.w.WriteString(".\r\n"); err != nil {
 		return s.bodyFailed(err)
 	}
 	if err := s.w.Flush(); err != nil {
 		return s.bodyFailed(err) // a partially sent dot does not count
 	}
-	s.wire.within(s.timeouts.Dot)
+	s.wire.limitTo(s.timeouts.Dot)
 	r, err := readReply(s.r)
 	switch {
 	case err != nil:
 		s.broken = true
-		out := temporary(PhaseDot, fmt.Errorf("no reply to the final dot: %w", err))
+		out := newTemporary(PhaseDot, fmt.Errorf("no reply to the final dot: %w", err))
 		out.Ambiguous = true
 		return out
-	case r.positive():
+	case r.isPositive():
 		s.needReset = false
-		return Outcome{Kind: Delivered, Phase: PhaseDot}.reply(r)
+		return Outcome{Kind: Delivered, Phase: PhaseDot}.withReply(r)
 	}
 	s.needReset = false // the transaction has ended either way (RFC 5321, 4.1.1.4)
-	out := refused(PhaseDot, r)
+	out := interpretRefusal(PhaseDot, r)
 	if r.code == 421 || r.code < 400 {
 		s.broken = true
 		out.Ambiguous = r.code < 400
@@ -237,12 +237,12 @@ func (s *session) finish() Outcome {
 	return out
 }
 
-// outcome adds the location to an outcome.
-func (s *session) outcome(o Outcome) Outcome {
-	o = o.from(s.host, s.addr)
+// withLocation adds the location to an withLocation.
+func (s *session) withLocation(o Outcome) Outcome {
+	o = o.withHost(s.host, s.addr)
 	o.TLS, o.TLSPolicy, o.LocalAddr = s.tls, s.demand.policy, s.wire.LocalAddr().String()
 	if o.Err != nil {
-		o.Err = fmt.Errorf("%s: %s: %w", s.describe(), o.Phase, o.Err)
+		o.Err = fmt.Errorf("%s: %s: %w", s.remoteName(), o.Phase, o.Err)
 	}
 	return o
 }

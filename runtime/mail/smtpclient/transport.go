@@ -25,9 +25,9 @@ type Transport struct {
 	resolver moxdns.Resolver
 	pool     *pool
 
-	brokenTLS  *memory[hostKey]
-	noRoutes   *memory[familyKey]
-	goneLocals *memory[netip.Addr] // this machine does not have them
+	brokenTLS  *expiringSet[hostKey]
+	noRoutes   *expiringSet[familyKey]
+	goneLocals *expiringSet[netip.Addr] // this machine does not have them
 
 	mu         sync.Mutex
 	closed     bool
@@ -56,34 +56,34 @@ func New(cfg Config) (*Transport, error) {
 // Deliver makes one attempt, see the package comment. msg is the message as signed, with CRLF line endings,
 // including the last. Cancelling ctx cuts the connection immediately.
 func (t *Transport) Deliver(ctx context.Context, env Envelope, msg []byte, beforeFinalDot func() error) Outcome {
-	ctx, end, err := t.begin(ctx)
+	ctx, end, err := t.beginDelivery(ctx)
 	if err != nil {
-		return temporary(PhaseWait, err)
+		return newTemporary(PhaseWait, err)
 	}
 	defer end()
-	c, err := consign(env, msg)
+	c, err := newConsignment(env, msg)
 	if err != nil {
-		return failed(PhaseEnvelope, ReasonPolicy, "%w", err)
+		return newFailure(PhaseEnvelope, ReasonPolicy, "%w", err)
 	}
-	rt, out := t.route(ctx, c)
+	rt, out := t.routeOf(ctx, c)
 	if out != nil {
 		return *out
 	}
 	pass, err := t.cfg.Lanes.Enter(ctx, rt.way.Label, c.domain, rt.set)
 	if err != nil {
-		return temporary(PhaseWait, fmt.Errorf("wait for a connection: %w", err))
+		return newTemporary(PhaseWait, fmt.Errorf("wait for a connection: %w", err))
 	}
 	d := delivery{t: t, rt: rt, lane: keyOfLane(rt.way, rt.set), pass: pass, c: c, beforeFinalDot: beforeFinalDot}
-	result := d.run(ctx)
-	pass.Leave(d.feedback(ctx, result))
+	result := d.runAttempts(ctx)
+	pass.Leave(d.laneFeedback(ctx, result))
 	if result.Kind != Delivered {
-		t.pool.trim(d.lane, pass.Window()) // the window may have shrunk
+		t.pool.trimIdle(d.lane, pass.Window()) // the window may have shrunk
 	}
 	return result
 }
 
-// begin ties a delivery to the lifetime of the transport.
-func (t *Transport) begin(ctx context.Context) (context.Context, func(), error) {
+// beginDelivery ties a delivery to the lifetime of the transport.
+func (t *Transport) beginDelivery(ctx context.Context) (context.Context, func(), error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.closed {
@@ -123,7 +123,7 @@ type delivery struct {
 	rt             route
 	lane           laneKey
 	pass           *lane.Pass
-	c              consignment
+	c              mailRequest
 	beforeFinalDot func() error
 
 	addresses    int // tried
@@ -133,21 +133,21 @@ type delivery struct {
 	earlier      *Outcome
 }
 
-func (d *delivery) run(ctx context.Context) Outcome {
+func (d *delivery) runAttempts(ctx context.Context) Outcome {
 	hosts := d.rt.hosts
-	if s := d.take(ctx); s != nil {
-		out, stale := d.use(ctx, s)
+	if s := d.takeSession(ctx); s != nil {
+		out, stale := d.useSession(ctx, s)
 		if !stale {
-			if d.final(ctx, out) {
+			if d.isFinal(ctx, out) {
 				return out
 			}
 			d.earlier = &out
-			hosts = after(hosts, s.host)
+			hosts = hostsAfter(hosts, s.host)
 		}
 	}
 	for _, host := range hosts {
 		out := d.tryHost(ctx, host)
-		if d.final(ctx, out) {
+		if d.isFinal(ctx, out) {
 			return out
 		}
 		out = out.orEarlier(d.earlier)
@@ -157,42 +157,42 @@ func (d *delivery) run(ctx context.Context) Outcome {
 		}
 	}
 	if d.earlier == nil {
-		return temporary(PhaseDNS, errors.New("no mail host to try"))
+		return newTemporary(PhaseDNS, errors.New("no mail host to try"))
 	}
 	return *d.earlier
 }
 
-// take returns a kept session, if it still meets the requirement for its host. TLSA records belong to the
+// takeSession returns a kept session, if it still meets the requirement for its host. TLSA records belong to the
 // host and may have been added since it was opened.
-func (d *delivery) take(ctx context.Context) *session {
-	s := d.t.pool.take(d.lane, d.rt.key)
+func (d *delivery) takeSession(ctx context.Context) *session {
+	s := d.t.pool.takeIdle(d.lane, d.rt.key)
 	if s == nil || !d.rt.secure {
 		return s
 	}
-	if _, demand, out := d.t.reach(ctx, d.rt, s.host); out == nil && demand.key() == s.demand.key() {
+	if _, demand, out := d.t.resolveHost(ctx, d.rt, s.host); out == nil && demand.demandKey() == s.demand.demandKey() {
 		return s
 	}
-	d.t.pool.retire(s)
+	d.t.pool.retireSession(s)
 	return nil
 }
 
 // tryHost tries the addresses of a host until one takes part in a transaction.
 func (d *delivery) tryHost(ctx context.Context, host target) Outcome {
-	addrs, demand, out := d.t.reach(ctx, d.rt, host)
+	addrs, demand, out := d.t.resolveHost(ctx, d.rt, host)
 	if out != nil {
 		return *out
 	}
 	var earlier *Outcome
 	for _, addr := range addrs {
-		out := d.unfit(addr)
+		out := d.checkTarget(addr)
 		if out == nil {
 			var s *session
-			if s, out = d.open(ctx, host, addr, demand); out == nil {
-				done, _ := d.use(ctx, s)
+			if s, out = d.openSession(ctx, host, addr, demand); out == nil {
+				done, _ := d.useSession(ctx, s)
 				return done
 			}
 		} else {
-			*out = out.from(host, addr.String())
+			*out = out.withHost(host, addr.String())
 		}
 		merged := out.orEarlier(earlier)
 		earlier = &merged
@@ -201,44 +201,44 @@ func (d *delivery) tryHost(ctx context.Context, host target) Outcome {
 		}
 	}
 	if earlier == nil {
-		return temporary(PhaseDNS, fmt.Errorf("mail host %s has no address", host.name)).from(host, "")
+		return newTemporary(PhaseDNS, fmt.Errorf("mail host %s has no address", host.name)).withHost(host, "")
 	}
 	return *earlier
 }
 
-// unfit reports targets that are not worth dialling.
-func (d *delivery) unfit(addr netip.AddrPort) *Outcome {
-	local, ok := d.rt.way.local(addr.Addr())
+// checkTarget reports targets that are not worth dialling.
+func (d *delivery) checkTarget(addr netip.AddrPort) *Outcome {
+	local, ok := d.rt.way.localAddr(addr.Addr())
 	if !ok {
-		out := temporary(PhaseConnect, fmt.Errorf("mail host address %s: %w", addr.Addr(), errNoLocal))
+		out := newTemporary(PhaseConnect, fmt.Errorf("mail host address %s: %w", addr.Addr(), errNoLocal))
 		return &out
 	}
-	if d.t.goneLocals.has(local) {
-		out := temporary(PhaseConnect, fmt.Errorf("mail host address %s: %w", addr.Addr(), ErrAddressGone))
+	if d.t.goneLocals.isRemembered(local) {
+		out := newTemporary(PhaseConnect, fmt.Errorf("mail host address %s: %w", addr.Addr(), ErrAddressGone))
 		return &out
 	}
-	if k, ok := family(addr.Addr(), local); ok && d.t.noRoutes.has(k) {
-		out := temporary(PhaseConnect, fmt.Errorf("mail host address %s: %w", addr.Addr(), errNoRoute))
+	if k, ok := familyKeyOf(addr.Addr(), local); ok && d.t.noRoutes.isRemembered(k) {
+		out := newTemporary(PhaseConnect, fmt.Errorf("mail host address %s: %w", addr.Addr(), errNoRoute))
 		return &out
 	}
 	return nil
 }
 
-// open opens a session. If the lane has no room, it replaces an idle one of another route.
-func (d *delivery) open(ctx context.Context, host target, addr netip.AddrPort, demand tlsDemand) (*session, *Outcome) {
+// openSession opens a session. If the lane has no room, it replaces an idle one of another route.
+func (d *delivery) openSession(ctx context.Context, host target, addr netip.AddrPort, demand tlsDemand) (*session, *Outcome) {
 	d.addresses++
 	d.dialled = true
-	d.t.pool.trim(d.lane, d.pass.Idle()-1)
-	s, out := d.t.open(ctx, d.rt, host, addr, demand)
+	d.t.pool.trimIdle(d.lane, d.pass.Idle()-1)
+	s, out := d.t.openSession(ctx, d.rt, host, addr, demand)
 	d.greeted = d.greeted || out == nil || out.Code != 0 || out.Phase != PhaseConnect && out.Phase != PhaseGreeting
 	return s, out
 }
 
-// use runs the transaction on a session and keeps or closes the session. stale reports that a kept session
+// useSession runs the transaction on a session and keeps or closes the session. stale reports that a kept session
 // was dead, so nothing was attempted.
-func (d *delivery) use(ctx context.Context, s *session) (out Outcome, stale bool) {
+func (d *delivery) useSession(ctx context.Context, s *session) (out Outcome, stale bool) {
 	stop := context.AfterFunc(ctx, func() { s.wire.Conn.Close() })
-	out, p := s.deliver(d.c, d.beforeFinalDot)
+	out, p := s.deliverMessage(d.c, d.beforeFinalDot)
 	if !stop() {
 		s.broken = true
 		if out.Err != nil {
@@ -246,8 +246,8 @@ func (d *delivery) use(ctx context.Context, s *session) (out Outcome, stale bool
 		}
 	}
 	reused := s.kept
-	d.keep(s)
-	if reused && dead(out, p) && ctx.Err() == nil {
+	d.keepSession(s)
+	if reused && isDead(out, p) && ctx.Err() == nil {
 		return out, true
 	}
 	d.transactions++
@@ -258,16 +258,16 @@ func (d *delivery) use(ctx context.Context, s *session) (out Outcome, stale bool
 	return out, false
 }
 
-// dead reports whether the server was gone before it accepted anything.
-func dead(out Outcome, p progress) bool {
+// isDead reports whether the server was gone before it accepted anything.
+func isDead(out Outcome, p progress) bool {
 	if out.Kind != Temporary {
 		return false
 	}
 	return out.Phase == PhaseReset || !p.accepted && (out.Code == 0 || out.Code == 421)
 }
 
-// final reports whether no other host could change the result safely.
-func (d *delivery) final(ctx context.Context, out Outcome) bool {
+// isFinal reports whether no other host could change the result safely.
+func (d *delivery) isFinal(ctx context.Context, out Outcome) bool {
 	switch {
 	case out.Kind == Delivered, out.Kind == Permanent, out.Ambiguous, errors.Is(out.Err, ErrHeldBack), ctx.Err() != nil:
 		return true
@@ -277,7 +277,7 @@ func (d *delivery) final(ctx context.Context, out Outcome) bool {
 	return false
 }
 
-func after(hosts []target, used target) []target {
+func hostsAfter(hosts []target, used target) []target {
 	for i, h := range hosts {
 		if h == used {
 			return hosts[i+1:]
@@ -286,7 +286,7 @@ func after(hosts []target, used target) []target {
 	return hosts
 }
 
-func (d *delivery) keep(s *session) {
+func (d *delivery) keepSession(s *session) {
 	most := d.pass.Messages()
 	if s.ext.mailMax > 0 {
 		most = min(most, s.ext.mailMax)
@@ -295,8 +295,8 @@ func (d *delivery) keep(s *session) {
 	case s.broken || s.r.Buffered() > 0: // it sends unexpected data
 		s.cut()
 	case s.messages >= most, time.Since(s.opened) >= d.pass.Age():
-		d.t.pool.retire(s)
+		d.t.pool.retireSession(s)
 	default:
-		d.t.pool.park(d.lane, s, d.pass.Window()) // open strictly limits new ones
+		d.t.pool.parkSession(d.lane, s, d.pass.Window()) // open strictly limits new ones
 	}
 }

@@ -19,25 +19,25 @@ func plainError(err error) error {
 	for _, word := range []string{", transient", ", permanent"} {
 		text = strings.ReplaceAll(strings.ReplaceAll(text, word+": ", ": "), word, "")
 	}
-	return worded{text, err}
+	return rewordedError{text, err}
 }
 
-// worded is an error with another text.
-type worded struct {
+// rewordedError is an error with another text.
+type rewordedError struct {
 	text string
 	error
 }
 
-func (e worded) Error() string { return e.text }
-func (e worded) Unwrap() error { return e.error }
+func (e rewordedError) Error() string { return e.text }
+func (e rewordedError) Unwrap() error { return e.error }
 
-func (o Outcome) reply(r reply) Outcome {
+func (o Outcome) withReply(r reply) Outcome {
 	o.Code, o.EnhancedCode, o.Reply = r.code, r.enhanced, r.text
 	return o
 }
 
-// refused interprets a reply that is not the expected one (RFC 5321, 4.2.1).
-func refused(phase Phase, r reply) Outcome {
+// interpretRefusal interprets a reply that is not the expected one (RFC 5321, 4.2.1).
+func interpretRefusal(phase Phase, r reply) Outcome {
 	out := Outcome{Kind: Temporary, Phase: phase, Err: fmt.Errorf("the server answered %s", r.text)}
 	switch {
 	case r.code/100 != 5 || phase == PhaseReset:
@@ -49,7 +49,7 @@ func refused(phase Phase, r reply) Outcome {
 	default:
 		out.Kind = Permanent
 	}
-	return out.reply(r)
+	return out.withReply(r)
 }
 
 // tooLarge reports whether a 552 is about the message (RFC 1870, 6.1). At RCPT, and with another enhanced

@@ -19,28 +19,28 @@ type Way struct {
 	Smarthost  *Smarthost   // receives the message instead of the recipient's mail hosts
 }
 
-// way fills in the values of Config. If nothing else names the way, it is named after the host and port of
+// completeWay fills in the values of Config. If nothing else names the completeWay, it is named after the host and port of
 // its smarthost.
-func (t *Transport) way(w Way) Way {
+func (t *Transport) completeWay(w Way) Way {
 	w.Hostname = cmp.Or(w.Hostname, t.cfg.Hostname)
 	if w.Smarthost == nil {
 		w.Smarthost = t.cfg.Smarthost
 	} else if w.Label == "" {
-		w.Label = lane.SmarthostWay(w.Smarthost.address())
+		w.Label = lane.SmarthostWay(w.Smarthost.hostPort())
 	}
 	return w
 }
 
-// key distinguishes ways whose connections differ.
-func (w Way) key() string {
+// wayKey distinguishes ways whose connections differ.
+func (w Way) wayKey() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s %s %v", w.Label, w.Hostname, w.LocalAddrs)
 	return b.String()
 }
 
-// local returns the address to send from to a target; ok is false if there is none of its family. The zero
+// localAddr returns the address to send from to a target; ok is false if there is none of its family. The zero
 // address leaves the choice to the system.
-func (w Way) local(target netip.Addr) (addr netip.Addr, ok bool) {
+func (w Way) localAddr(target netip.Addr) (addr netip.Addr, ok bool) {
 	if len(w.LocalAddrs) == 0 {
 		return netip.Addr{}, true
 	}
@@ -52,9 +52,9 @@ func (w Way) local(target netip.Addr) (addr netip.Addr, ok bool) {
 	return netip.Addr{}, false
 }
 
-func (s Smarthost) address() string { return net.JoinHostPort(s.Host, strconv.Itoa(s.Port)) }
+func (s Smarthost) hostPort() string { return net.JoinHostPort(s.Host, strconv.Itoa(s.Port)) }
 
 // Set returns the lane set of the smarthost.
 func (s Smarthost) Set() lane.Set {
-	return lane.Set{Name: s.address(), Hosts: []string{s.Host}, Own: true}
+	return lane.Set{Name: s.hostPort(), Hosts: []string{s.Host}, Own: true}
 }

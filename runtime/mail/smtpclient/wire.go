@@ -49,14 +49,14 @@ func (w *wire) SetDeadline(time.Time) error      { return nil }
 func (w *wire) SetReadDeadline(time.Time) error  { return nil }
 func (w *wire) SetWriteDeadline(time.Time) error { return nil }
 
-// within sets the deadline for the next operations. An error appears in those.
-func (w *wire) within(d time.Duration) {
+// limitTo sets the deadline for the next operations. An error appears in those.
+func (w *wire) limitTo(d time.Duration) {
 	if err := w.Conn.SetDeadline(time.Now().Add(d)); err != nil && w.failed == nil {
 		w.failed = err
 	}
 }
 
-// refuse ends all writing.
-func (w *wire) refuse(why error) { w.closed = why }
+// refuseWrites ends all writing.
+func (w *wire) refuseWrites(why error) { w.closed = why }
 
-func (w *wire) refill() { w.left = maxRead }
+func (w *wire) resetBudget() { w.left = maxRead }

@@ -48,7 +48,7 @@ func TestDeadlinesFromAboveAreIgnored(t *testing.T) {
 	if _, err := w.Read(make([]byte, 1)); err != nil {
 		t.Errorf("read: %v", err)
 	}
-	w.within(-time.Second)
+	w.limitTo(-time.Second)
 	if _, err := w.Read(make([]byte, 1)); !errors.Is(err, os.ErrDeadlineExceeded) || !errors.Is(w.failed, os.ErrDeadlineExceeded) {
 		t.Errorf("our own deadline: %v, kept %v", err, w.failed)
 	}
@@ -76,11 +76,11 @@ func TestAuthenticateWantsTLSOrThisMachine(t *testing.T) {
 	t.Parallel()
 	for host, want := range map[string]bool{"mail.example": false, "192.0.2.1": false, "127.0.0.1.example": false, "localhost": true, "127.0.0.1": true, "::1": true} {
 		s := &Smarthost{Host: host, Username: "u", Password: "p"}
-		client, err := s.authenticate([]string{"PLAIN"}, nil)
+		client, err := s.chooseMechanism([]string{"PLAIN"}, nil)
 		if got := err == nil && client != nil; got != want {
 			t.Errorf("%s in the clear: %v, %v", host, client, err)
 		}
-		if _, err := s.authenticate([]string{"LOGIN"}, &tls.ConnectionState{}); err != nil {
+		if _, err := s.chooseMechanism([]string{"LOGIN"}, &tls.ConnectionState{}); err != nil {
 			t.Errorf("%s over TLS: %v", host, err)
 		}
 	}

@@ -14,9 +14,9 @@ import (
 // runtime/base/intake decides which connections are admitted, and which yield to others. The wire reports
 // the origin and the state of a connection.
 
-// crowded returns the reply for an error of the gate.
-func crowded(err error) *Reply {
-	if errors.Is(err, intake.ErrTooMany) {
+// overloadReply returns the reply for an error of the gate.
+func overloadReply(err error) *Reply {
+	if errors.Is(err, intake.ErrClientLimit) {
 		return replyTooManyFrom
 	}
 	return replyTooMany
@@ -30,9 +30,9 @@ func (w *wire) knownRemote() netip.Addr {
 	return addressOf(w.base.RemoteAddr())
 }
 
-// displace ends a connection whose place another gets. It has no work in progress: it has sent nothing, or
+// displaceConnection ends a connection whose place another gets. It has no work in progress: it has sent nothing, or
 // waits for a command.
-func (w *wire) displace() {
+func (w *wire) displaceConnection() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.displaced = true; !w.body {
@@ -40,16 +40,16 @@ func (w *wire) displace() {
 	}
 }
 
-// waits records that go-smtp waits for a command.
-func (w *wire) waits() {
+// startWaiting records that go-smtp startWaiting for a command.
+func (w *wire) startWaiting() {
 	if w.place != nil && !w.inBody() {
-		w.place.Waits(w.greeted)
+		w.place.MarkWaiting(w.greeted)
 	}
 }
 
-func (w *wire) busy() {
+func (w *wire) markBusy() {
 	if w.place != nil {
-		w.place.Busy()
+		w.place.MarkBusy()
 	}
 }
 

@@ -11,8 +11,8 @@ import (
 	"github.com/pires/go-proxyproto"
 )
 
-func (r *Reply) line() string {
-	return fmt.Sprintf("%d %s %s\r\n", r.Code, r.enhanced(), oneLine(r.Text))
+func (r *Reply) formatLine() string {
+	return fmt.Sprintf("%d %s %s\r\n", r.Code, r.enhancedCode(), oneLine(r.Text))
 }
 
 // Write sends a reply of go-smtp, which writes line by line. The first is the greeting; it triggers the
@@ -20,11 +20,11 @@ func (r *Reply) line() string {
 func (w *wire) Write(p []byte) (int, error) {
 	if !w.greeting {
 		w.greeting = true
-		if refusal := w.admitted(); refusal != nil {
-			w.finish(refusal)
+		if refusal := w.admissionRefusal(); refusal != nil {
+			w.writeLastReply(refusal)
 		}
 	}
-	if w.get(func() bool { return w.mute }) {
+	if w.readLocked(func() bool { return w.mute }) {
 		return len(p), nil
 	}
 	line := string(p)
@@ -32,14 +32,14 @@ func (w *wire) Write(p []byte) (int, error) {
 		w.swallow = len(line) < 4 || line[3] != ' '
 		return len(p), nil
 	}
-	if err := w.write(w.amended(line)); err != nil {
+	if err := w.writeLine(w.amendReply(line)); err != nil {
 		return 0, err
 	}
-	w.judge(line)
+	w.countReply(line)
 	return len(p), nil
 }
 
-func (w *wire) write(line string) error {
+func (w *wire) writeLine(line string) error {
 	if err := w.base.SetWriteDeadline(time.Now().Add(w.server.config.WriteTime)); err != nil {
 		return err
 	}
@@ -50,9 +50,9 @@ func (w *wire) write(line string) error {
 // noTLS is the reply of go-smtp, which does not know about TLS, to a STARTTLS that the wire passes on.
 const noTLS = "502 5.5.1 TLS not supported\r\n"
 
-// amended corrects go-smtp's EHLO reply: our own name first (RFC 5321, 4.1.1.1), STARTTLS, and the real
+// amendReply corrects go-smtp's EHLO reply: our own name first (RFC 5321, 4.1.1.1), STARTTLS, and the real
 // size limit. It also replaces noTLS.
-func (w *wire) amended(line string) string {
+func (w *wire) amendReply(line string) string {
 	if rest, ok := strings.CutPrefix(line, "250-Hello "); ok {
 		line = "250-" + w.server.config.Hostname + " Hello " + rest
 		if w.server.config.TLS != nil && w.state == nil {
@@ -62,9 +62,9 @@ func (w *wire) amended(line string) string {
 	}
 	if line == noTLS && w.server.config.TLS != nil {
 		if w.state != nil {
-			return replyTLSAlready.line()
+			return replyTLSAlready.formatLine()
 		}
-		return replyTLSSyntax.line()
+		return replyTLSSyntax.formatLine()
 	}
 	for _, prefix := range []string{"250-SIZE ", "250 SIZE "} {
 		if strings.HasPrefix(line, prefix) {
@@ -74,18 +74,18 @@ func (w *wire) amended(line string) string {
 	return line
 }
 
-// judge counts a reply that was sent.
-func (w *wire) judge(line string) {
+// countReply counts a reply that was sent.
+func (w *wire) countReply(line string) {
 	if len(line) < 4 || line[3] != ' ' {
 		return
 	}
 	c := w.server.config
 	w.answers++
-	if w.get(func() bool { renew := w.renew; w.renew = false; return renew }) {
+	if w.readLocked(func() bool { renew := w.renew; w.renew = false; return renew }) {
 		w.answers = 0
 	}
 	if strings.HasPrefix(line, "221 ") {
-		w.bye()
+		w.closeTLS()
 	}
 	if line[0] == '4' || line[0] == '5' {
 		w.errors++
@@ -95,37 +95,37 @@ func (w *wire) judge(line string) {
 	}
 	switch {
 	case w.errors >= c.MaxErrors || w.authFailures >= c.MaxAuthFailures:
-		w.finish(replyErrors)
+		w.writeLastReply(replyErrors)
 	case w.answers >= c.MaxCommands:
-		w.finish(replyChatter)
+		w.writeLastReply(replyChatter)
 	}
 }
 
-// admitted decides before the greeting; nil means admitted.
-func (w *wire) admitted() *Reply {
+// admissionRefusal decides before the greeting; nil means admissionRefusal.
+func (w *wire) admissionRefusal() *Reply {
 	w.remote = addressOf(w.base.RemoteAddr())
 	if p, ok := w.base.(*proxyproto.Conn); ok && p.ProxyHeader() == nil {
 		return replyNoProxy
 	}
-	if err := w.place.From(w.remote); err != nil {
-		return w.quietly(crowded(err))
+	if err := w.place.SetOrigin(w.remote); err != nil {
+		return w.refuseQuietly(overloadReply(err))
 	}
 	if w.server.config.ImplicitTLS {
-		if w.handshake() != nil {
-			return w.quietly(replyHandshake)
+		if w.runHandshake() != nil {
+			return w.refuseQuietly(replyHandshake)
 		}
 		return nil
 	}
 	return w.earlyTalk()
 }
 
-// quietly ends a connection without a plaintext reply if TLS was to come first.
-func (w *wire) quietly(r *Reply) *Reply {
+// refuseQuietly ends a connection without a plaintext reply if TLS was to come first.
+func (w *wire) refuseQuietly(r *Reply) *Reply {
 	if w.server.config.ImplicitTLS {
 		w.mu.Lock()
 		w.over, w.mute = true, true
 		w.mu.Unlock()
-		w.server.metrics.refused(r)
+		w.server.metrics.countRefusal(r)
 	}
 	return r
 }

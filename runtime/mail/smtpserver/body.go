@@ -35,7 +35,7 @@ func (b *body) Read(p []byte) (int, error) {
 	case err == nil:
 		return n, nil
 	case errors.Is(err, io.EOF) && b.wire.isOver(): // the last line was not a proper end
-		b.err = b.wire.verdict()
+		b.err = b.wire.incompleteReply()
 	case errors.Is(err, io.EOF) && (b.bare || b.lastCR || b.wire.sawBare()):
 		b.err = replyBareNewline
 	case errors.Is(err, io.EOF):
@@ -43,7 +43,7 @@ func (b *body) Read(p []byte) (int, error) {
 	case errors.Is(err, smtp.ErrDataTooLarge):
 		b.err = replyTooLarge
 	default:
-		b.err = b.wire.verdict()
+		b.err = b.wire.incompleteReply()
 	}
 	return n, b.err
 }
@@ -52,12 +52,12 @@ func (b *body) Read(p []byte) (int, error) {
 // answers the message, and the connection ends.
 func Cut(given io.Reader, r *Reply) {
 	if b, ok := given.(*body); ok {
-		b.wire.cut(r)
+		b.wire.abortMessage(r)
 	}
 }
 
-// accepted resets the count of commands.
-func (w *wire) accepted() { w.get(func() bool { w.renew = true; return true }) }
+// resetCommands resets the count of commands.
+func (w *wire) resetCommands() { w.readLocked(func() bool { w.renew = true; return true }) }
 
 // closeAfterAnswer sends the reply and reads nothing more.
 func (w *wire) closeAfterAnswer() {

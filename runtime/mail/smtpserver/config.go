@@ -31,7 +31,7 @@ type Config struct {
 	MessageTime    time.Duration // a whole message
 	ConnectionTime time.Duration // a whole connection
 	WriteTime      time.Duration
-	Pace           intake.Pace   // of a message, once it is over 64 KB
+	Pace           intake.Rate   // of a message, once it is over 64 KB
 	GreetPause     time.Duration // a client that sends anything during this pause is rejected; 0: no pause
 
 	TLS          *tls.Config    // enables STARTTLS; nil: not offered
@@ -47,7 +47,7 @@ var Defaults = Config{
 	Pace: intake.Floor,
 }
 
-func (c Config) complete() (Config, error) {
+func (c Config) withDefaults() (Config, error) {
 	var wrong error
 	if c.Handler == nil || c.Logger == nil || c.Name == "" || c.Hostname == "" {
 		wrong = errors.New("smtp server: name, host name, handler and logger are needed")
@@ -57,7 +57,7 @@ func (c Config) complete() (Config, error) {
 	}
 	d := Defaults
 	orElse(&c.MaxMessageBytes, d.MaxMessageBytes)
-	if c.Pace == (intake.Pace{}) {
+	if c.Pace == (intake.Rate{}) {
 		c.Pace = d.Pace
 	}
 	for limit, def := range map[*int]int{&c.MaxRecipients: d.MaxRecipients, &c.Connections: d.Connections, &c.PerAddress: d.PerAddress,

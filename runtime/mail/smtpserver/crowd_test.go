@@ -87,7 +87,7 @@ func TestADisplacedConnectionIsToldSo(t *testing.T) {
 func TestALargeMessageKeepsItsPace(t *testing.T) {
 	t.Parallel()
 	k := &keeper{}
-	s := start(t, k, func(c *smtpserver.Config) { c.Pace = intake.Pace{Octets: 10_000, Within: time.Second} })
+	s := start(t, k, func(c *smtpserver.Config) { c.Pace = intake.Rate{Bytes: 10_000, Period: time.Second} })
 	much := strings.Repeat(strings.Repeat("x", 98)+"\r\n", 700)
 	data := s.dial(t).hello().transaction()
 	data.send("%s", much)
@@ -166,5 +166,5 @@ func TestLinesOfCommandsMayNotBeLong(t *testing.T) {
 	c := s.dial(t).hello()
 	go fmt.Fprintf(c, "NOOP %s\r\n", strings.Repeat("x", 200_000)) // it may be gone already
 	c.expect("500 5.5.2 The line is too long")
-	expect.Within(t, 10*time.Second, "the connection ends", func() bool { return c.line() == "" })
+	expect.EventuallyWithin(t, 10*time.Second, "the connection ends", func() bool { return c.line() == "" })
 }

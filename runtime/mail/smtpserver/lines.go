@@ -9,9 +9,9 @@ import (
 	"time"
 )
 
-// scan processes complete command lines and passes them on.
-func (w *wire) scan() {
-	w.busy()
+// scanLines processes complete command lines and passes them on.
+func (w *wire) scanLines() {
+	w.markBusy()
 	for {
 		end := bytes.IndexByte(w.held, '\n')
 		if end < 0 {
@@ -19,7 +19,7 @@ func (w *wire) scan() {
 		}
 		line := w.held[:end+1]
 		if !bytes.HasSuffix(line, []byte("\r\n")) || bytes.IndexByte(line[:end-1], '\r') >= 0 {
-			w.finish(replyBareNewline)
+			w.writeLastReply(replyBareNewline)
 			return
 		}
 		text := strings.TrimRight(string(line), "\r\n \t")
@@ -32,7 +32,7 @@ func (w *wire) scan() {
 		case verb == "DATA" || verb == "BDAT":
 			// Also individually: go-smtp waiting for another command would end the mode.
 			if len(w.ready) == 0 {
-				w.raw(verb, end+1)
+				w.passData(verb, end+1)
 			}
 			return
 		case verb == "EHLO" || verb == "HELO":
@@ -46,22 +46,22 @@ func (w *wire) scan() {
 	}
 }
 
-// raw passes on a command with the data after it, which is not a command.
-func (w *wire) raw(verb string, line int) {
+// passData passes on a command with the data after it, which is not a command.
+func (w *wire) passData(verb string, line int) {
 	rest := w.held[line:]
 	w.lastCR = false
 	if verb == "BDAT" {
 		w.setMode(chunk)
 	} else {
 		w.setMode(data)
-		w.watch(rest)
+		w.watchLineEnds(rest)
 	}
 	w.ready, w.held = append(w.ready, w.held...), nil
 }
 
-// watch detects bare CR and LF in the data of a DATA command. The body's reader checks too, but go-smtp
+// watchLineEnds detects bare CR and LF in the data of a DATA command. The body's reader checks too, but go-smtp
 // loses a CR after a dot.
-func (w *wire) watch(b []byte) {
+func (w *wire) watchLineEnds(b []byte) {
 	for _, c := range b {
 		if (c == '\n') != w.lastCR {
 			w.mu.Lock()
@@ -72,7 +72,7 @@ func (w *wire) watch(b []byte) {
 	}
 }
 
-func (w *wire) sawBare() bool { return w.get(func() bool { return w.bare }) }
+func (w *wire) sawBare() bool { return w.readLocked(func() bool { return w.bare }) }
 
 var errDisplaced = errors.New("another connection has its place")
 
@@ -82,11 +82,11 @@ const handshakeTime = 30 * time.Second
 // startTLS replies to STARTTLS and starts over under TLS (RFC 3207, 4.2).
 func (w *wire) startTLS(behind []byte) {
 	if len(behind) > 0 {
-		w.finish(replyPlainTLS)
+		w.writeLastReply(replyPlainTLS)
 		return
 	}
 	w.held = nil
-	if w.write("220 2.0.0 Ready to start TLS\r\n") != nil || w.handshake() != nil {
+	if w.writeLine("220 2.0.0 Ready to start TLS\r\n") != nil || w.runHandshake() != nil {
 		w.mu.Lock()
 		w.over, w.mute = true, true // nothing continues in plaintext
 		w.mu.Unlock()
@@ -96,16 +96,16 @@ func (w *wire) startTLS(behind []byte) {
 	w.ready = append(w.ready, "RSET\r\n"...) // discards the client's plaintext state
 }
 
-func (w *wire) handshake() error {
+func (w *wire) runHandshake() error {
 	if err := w.base.SetDeadline(time.Now().Add(handshakeTime)); err != nil {
 		return err
 	}
-	if w.get(func() bool { return w.displaced }) { // possibly before that deadline was set
+	if w.readLocked(func() bool { return w.displaced }) { // possibly before that deadline was set
 		return errDisplaced
 	}
 	c := tls.Server(w.base, w.server.config.TLS)
 	if err := c.HandshakeContext(context.Background()); err != nil { // limited by the deadline above
-		w.server.metrics.refused(replyHandshake)
+		w.server.metrics.countRefusal(replyHandshake)
 		return err
 	}
 	state := c.ConnectionState()

@@ -35,11 +35,13 @@ type series struct {
 	listener              string
 }
 
-func (m *Metrics) of(listener string) series {
+func (m *Metrics) seriesOf(listener string) series {
 	if m == nil {
 		m = NewMetrics(nil)
 	}
 	return series{m.connections.WithLabelValues(listener), m.messages.WithLabelValues(listener), m.open.WithLabelValues(listener), m.refusals, listener}
 }
 
-func (s series) refused(r *Reply) { s.refusals.WithLabelValues(s.listener, r.reason()).Inc() }
+func (s series) countRefusal(r *Reply) {
+	s.refusals.WithLabelValues(s.listener, r.refusalReason()).Inc()
+}

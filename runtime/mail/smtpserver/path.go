@@ -24,7 +24,7 @@ func (p Path) String() string {
 }
 
 // ASCII reports whether the address can be sent to a server without SMTPUTF8.
-func (p Path) ASCII() bool { return ascii(p.Local) && ascii(p.Domain) }
+func (p Path) ASCII() bool { return isASCII(p.Local) && isASCII(p.Domain) }
 
 // parsePath parses an address that go-smtp has unquoted: `"a b"@x` is passed as `a b@x`. go-smtp's own
 // grammar accepts nearly everything, so this is the strict one of RFC 5321, 4.1.2.
@@ -76,7 +76,7 @@ func quoteLocal(local string) string {
 	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(local) + `"`
 }
 
-func ascii(s string) bool {
+func isASCII(s string) bool {
 	for i := range len(s) {
 		if s[i] >= utf8.RuneSelf {
 			return false

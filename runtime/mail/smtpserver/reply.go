@@ -18,18 +18,18 @@ type Reply struct {
 }
 
 func (r *Reply) Error() string {
-	return fmt.Sprintf("%d %s %s", r.Code, r.enhanced(), r.Text)
+	return fmt.Sprintf("%d %s %s", r.Code, r.enhancedCode(), r.Text)
 }
 
-func (r *Reply) enhanced() string {
+func (r *Reply) enhancedCode() string {
 	return fmt.Sprintf("%d.%d.%d", r.Enhanced[0], r.Enhanced[1], r.Enhanced[2])
 }
 
-func (r *Reply) reason() string {
+func (r *Reply) refusalReason() string {
 	if r.Reason != "" {
 		return r.Reason
 	}
-	return r.enhanced()
+	return r.enhancedCode()
 }
 
 // Refuse returns a permanent or temporary rejection; enhanced is, for example, "5.1.1".
@@ -46,7 +46,7 @@ func Accept(text string) *Reply {
 	return &Reply{Code: 250, Enhanced: smtp.EnhancedCode{2, 0, 0}, Text: text}
 }
 
-func acceptance(err error) (r *Reply, ok bool) {
+func asAcceptance(err error) (r *Reply, ok bool) {
 	ok = errors.As(err, &r) && r.Code == 250
 	return r, ok
 }

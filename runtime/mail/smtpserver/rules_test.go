@@ -97,7 +97,7 @@ func TestConnectionsAreCounted(t *testing.T) {
 		c.end()
 	}
 	// Room is given back; the server hears of the end a moment later.
-	expect.Within(t, 10*time.Second, "there is room again", func() bool {
+	expect.EventuallyWithin(t, 10*time.Second, "there is room again", func() bool {
 		c := s.dial(t)
 		defer c.Close()
 		return strings.HasPrefix(c.line(), "220 ")

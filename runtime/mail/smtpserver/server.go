@@ -34,11 +34,11 @@ type Server struct {
 
 // New returns a server. It does nothing before Serve.
 func New(c Config) (*Server, error) {
-	c, err := c.complete()
+	c, err := c.withDefaults()
 	if err != nil {
 		return nil, err
 	}
-	s := &Server{config: c, gate: intake.NewGate(c.Connections, c.PerAddress), metrics: c.Metrics.of(c.Name),
+	s := &Server{config: c, gate: intake.NewGate(c.Connections, c.PerAddress), metrics: c.Metrics.seriesOf(c.Name),
 		wires: map[*wire]struct{}{}, empty: make(chan struct{})}
 	s.base, s.cut = context.WithCancel(context.Background()) // sessions live as long as their connections
 	s.smtp = smtp.NewServer(smtp.BackendFunc(s.newSession))
@@ -71,9 +71,9 @@ func (s *Server) Serve(l net.Listener) error {
 // Stop accepts no new connections, sends 421 to those that wait for a command, and waits for messages in
 // progress. When ctx ends they are cut, and Stop returns the error of ctx.
 func (s *Server) Stop(ctx context.Context) error {
-	wires := s.drain()
+	wires := s.drainConnections()
 	for _, w := range wires {
-		w.interrupt()
+		w.interruptWait()
 	}
 	closing, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -86,8 +86,8 @@ func (s *Server) Stop(ctx context.Context) error {
 		err = fmt.Errorf("smtp listener %s: messages were cut: %w", s.config.Name, ctx.Err())
 	}
 	s.cut()
-	for _, w := range s.drain() {
-		w.kill()
+	for _, w := range s.drainConnections() {
+		w.closeNow()
 	}
 	cancel()
 	if closed := <-done; closed != nil && !errors.Is(closed, context.Canceled) && !errors.Is(closed, net.ErrClosed) && !errors.Is(closed, smtp.ErrServerClosed) && err == nil {
@@ -96,8 +96,8 @@ func (s *Server) Stop(ctx context.Context) error {
 	return err
 }
 
-// drain returns the open connections and admits no others.
-func (s *Server) drain() []*wire {
+// drainConnections returns the open connections and admits no others.
+func (s *Server) drainConnections() []*wire {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if !s.draining {
@@ -127,8 +127,8 @@ func (s *Server) isDraining() bool {
 	return s.draining
 }
 
-// enter registers a connection. It returns false while the server stops.
-func (s *Server) enter(w *wire) bool {
+// addConnection registers a connection. It returns false while the server stops.
+func (s *Server) addConnection(w *wire) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.draining {
@@ -138,7 +138,7 @@ func (s *Server) enter(w *wire) bool {
 	return true
 }
 
-func (s *Server) leave(w *wire) {
+func (s *Server) removeConnection(w *wire) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	delete(s.wires, w)
@@ -160,14 +160,14 @@ func (l *listener) Accept() (net.Conn, error) {
 		}
 		s := l.server
 		s.metrics.connections.Inc()
-		w := newWire(s, s.proxied(c))
-		if w.place, err = s.gate.Enter(w.knownRemote(), w.displace); err != nil {
-			s.turnAway(c, crowded(err))
+		w := newWire(s, s.wrapProxied(c))
+		if w.place, err = s.gate.Enter(w.knownRemote(), w.displaceConnection); err != nil {
+			s.turnAway(c, overloadReply(err))
 			continue
 		}
 		s.metrics.open.Inc()
-		if !s.enter(w) {
-			w.kill()
+		if !s.addConnection(w) {
+			w.closeNow()
 			continue
 		}
 		return w, nil
@@ -176,16 +176,16 @@ func (l *listener) Accept() (net.Conn, error) {
 
 // turnAway replies immediately: a new socket has room for a line.
 func (s *Server) turnAway(c net.Conn, r *Reply) {
-	s.metrics.refused(r)
+	s.metrics.countRefusal(r)
 	if !s.config.ImplicitTLS && c.SetWriteDeadline(time.Now().Add(time.Second)) == nil {
-		fmt.Fprint(c, r.line()) // the connection closes either way
+		fmt.Fprint(c, r.formatLine()) // the connection closes either way
 	}
 	c.Close() // likewise
 }
 
-// proxied requires the header of a trusted proxy, and accepts it from no one else: from others it is an
+// wrapProxied requires the header of a trusted proxy, and accepts it from no one else: from others it is an
 // invalid command.
-func (s *Server) proxied(c net.Conn) net.Conn {
+func (s *Server) wrapProxied(c net.Conn) net.Conn {
 	peer := addressOf(c.RemoteAddr())
 	for _, trusted := range s.config.ProxyTrusted {
 		if trusted.Contains(peer) {

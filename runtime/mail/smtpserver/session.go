@@ -90,18 +90,18 @@ func (s *Server) newSession(c *smtp.Conn) (smtp.Session, error) {
 	own, err := s.config.Handler.NewSession(ctx, Peer{Remote: w.remote, hello: c.Hostname, state: func() *tls.ConnectionState { return w.state }})
 	if err != nil {
 		end()
-		return nil, s.answer(ctx, err)
+		return nil, s.answerError(ctx, err)
 	}
 	return &session{server: s, wire: w, own: own, ctx: ctx, end: end}, nil
 }
 
-// answer converts an error for go-smtp and counts it.
-func (s *Server) answer(ctx context.Context, err error) error {
+// answerError converts an error for go-smtp and counts it.
+func (s *Server) answerError(ctx context.Context, err error) error {
 	r, known := asReply(err)
 	if !known {
 		s.config.Logger.WarnContext(loglimit.Collapse(ctx, s.config.Name), "smtp: a session could not do its work", telemetryListener, s.config.Name, "error", err)
 	}
-	s.metrics.refused(r)
+	s.metrics.countRefusal(r)
 	return wireError(r)
 }
 
@@ -115,20 +115,20 @@ func (s *session) Mail(from string, o *smtp.MailOptions) error {
 	}
 	switch {
 	case s.wire.isOver() || s.wire.isStopping():
-		return s.server.answer(s.ctx, replyShutdown)
+		return s.server.answerError(s.ctx, replyShutdown)
 	case !s.wire.greeted:
-		return s.server.answer(s.ctx, replyGreet)
+		return s.server.answerError(s.ctx, replyGreet)
 	case s.transaction:
-		return s.server.answer(s.ctx, replyNested)
+		return s.server.answerError(s.ctx, replyNested)
 	case !valid:
-		return s.server.answer(s.ctx, replySender)
+		return s.server.answerError(s.ctx, replySender)
 	case !path.ASCII() && !o.UTF8:
-		return s.server.answer(s.ctx, replyUTF8)
+		return s.server.answerError(s.ctx, replyUTF8)
 	case o.Size > s.server.config.MaxMessageBytes:
-		return s.server.answer(s.ctx, replyTooLarge)
+		return s.server.answerError(s.ctx, replyTooLarge)
 	}
 	if err := s.own.Mail(s.ctx, path, MailOptions{Size: o.Size, UTF8: o.UTF8}); err != nil {
-		return s.server.answer(s.ctx, err)
+		return s.server.answerError(s.ctx, err)
 	}
 	s.transaction, s.utf8 = true, o.UTF8
 	return nil
@@ -140,16 +140,16 @@ func (s *session) Rcpt(to string, _ *smtp.RcptOptions) error {
 	path, valid := parsePath(to)
 	switch {
 	case s.wire.isOver():
-		return s.server.answer(s.ctx, replyShutdown)
+		return s.server.answerError(s.ctx, replyShutdown)
 	case !s.transaction:
-		return s.server.answer(s.ctx, replyNoTransfer)
+		return s.server.answerError(s.ctx, replyNoTransfer)
 	case !valid:
-		return s.server.answer(s.ctx, replyRecipient)
+		return s.server.answerError(s.ctx, replyRecipient)
 	case !path.ASCII() && !s.utf8:
-		return s.server.answer(s.ctx, replyUTF8)
+		return s.server.answerError(s.ctx, replyUTF8)
 	}
 	if err := s.own.Rcpt(s.ctx, path); err != nil {
-		return s.server.answer(s.ctx, err)
+		return s.server.answerError(s.ctx, err)
 	}
 	s.recipient = true
 	return nil
@@ -159,10 +159,10 @@ func (s *session) Data(r io.Reader) error {
 	s.calls.Lock()
 	defer s.calls.Unlock()
 	if s.wire.isOver() {
-		return s.server.answer(s.ctx, replyShutdown)
+		return s.server.answerError(s.ctx, replyShutdown)
 	}
 	if !s.transaction || !s.recipient {
-		return s.server.answer(s.ctx, replyNoTransfer)
+		return s.server.answerError(s.ctx, replyNoTransfer)
 	}
 	ctx, abort := context.WithCancel(s.ctx)
 	defer abort()
@@ -175,23 +175,23 @@ func (s *session) Data(r io.Reader) error {
 	if b.err != nil && !errors.Is(b.err, io.EOF) {
 		err = b.err // whatever the session returned
 	}
-	if words, ok := acceptance(err); ok {
-		s.taken()
+	if words, ok := asAcceptance(err); ok {
+		s.countMessage()
 		return wireError(words)
 	}
 	if err != nil {
 		if errors.Is(err, replyBareNewline) { // such clients are disconnected
 			defer s.wire.closeAfterAnswer()
 		}
-		return s.server.answer(ctx, err)
+		return s.server.answerError(ctx, err)
 	}
-	s.taken()
+	s.countMessage()
 	return nil
 }
 
-func (s *session) taken() {
+func (s *session) countMessage() {
 	s.server.metrics.messages.Inc()
-	s.wire.accepted()
+	s.wire.resetCommands()
 }
 
 func (s *session) setAbort(f context.CancelFunc) {
@@ -239,29 +239,29 @@ func (s *session) Auth(mechanism string) (sasl.Server, error) {
 	case !ok:
 		return nil, smtp.ErrAuthUnsupported
 	case s.wire.state == nil:
-		return nil, s.server.answer(s.ctx, replyNeedsTLS)
+		return nil, s.server.answerError(s.ctx, replyNeedsTLS)
 	case s.transaction:
-		return nil, s.server.answer(s.ctx, replyNested) // RFC 4954, 4
+		return nil, s.server.answerError(s.ctx, replyNested) // RFC 4954, 4
 	case s.wire.isOver():
-		return nil, s.server.answer(s.ctx, replyShutdown)
+		return nil, s.server.answerError(s.ctx, replyShutdown)
 	}
 	exchange, err := a.Auth(s.ctx, mechanism)
 	if err != nil {
-		return nil, s.server.answer(s.ctx, err)
+		return nil, s.server.answerError(s.ctx, err)
 	}
-	return answering{s, exchange}, nil
+	return saslExchange{s, exchange}, nil
 }
 
-// answering converts a mechanism's errors into replies.
-type answering struct {
+// saslExchange converts a mechanism's errors into replies.
+type saslExchange struct {
 	session  *session
 	exchange sasl.Server
 }
 
-func (a answering) Next(response []byte) (challenge []byte, done bool, err error) {
+func (a saslExchange) Next(response []byte) (challenge []byte, done bool, err error) {
 	challenge, done, err = a.exchange.Next(response)
 	if err != nil {
-		err = a.session.server.answer(a.session.ctx, err)
+		err = a.session.server.answerError(a.session.ctx, err)
 	}
 	return challenge, done, err
 }

@@ -30,7 +30,7 @@ type wire struct {
 	base   net.Conn // for deadlines
 	conn   net.Conn // base, or TLS over it
 
-	place  *intake.Place
+	place  *intake.Slot
 	remote netip.Addr
 	state  *tls.ConnectionState
 
@@ -79,15 +79,15 @@ func (w *wire) Read(b []byte) (int, error) {
 			return n, nil
 		}
 		if w.isOver() {
-			return 0, w.ended()
+			return 0, w.endError()
 		}
 		if w.modeNow() == command && bytes.IndexByte(w.held, '\n') >= 0 {
-			w.scan()
+			w.scanLines()
 			continue
 		}
-		n, err := w.next(b)
+		n, err := w.readNext(b)
 		if err != nil {
-			return 0, w.failed(err)
+			return 0, w.handleReadError(err)
 		}
 		if n > 0 {
 			return n, nil
@@ -97,9 +97,9 @@ func (w *wire) Read(b []byte) (int, error) {
 
 var errTooMuch = errors.New("more octets than a message may have")
 
-// next reads once. Within a message the bytes go to b, otherwise to held.
-func (w *wire) next(b []byte) (int, error) {
-	m, err := w.arm()
+// readNext reads once. Within a message the bytes go to b, otherwise to held.
+func (w *wire) readNext(b []byte) (int, error) {
+	m, err := w.armDeadline()
 	if err != nil {
 		return 0, err
 	}
@@ -108,9 +108,9 @@ func (w *wire) next(b []byte) (int, error) {
 			w.ready, w.held = append(w.ready, w.held...), nil
 			return 0, nil
 		}
-		n, err := w.read(b)
+		n, err := w.readOnce(b)
 		if m == data {
-			w.watch(b[:n])
+			w.watchLineEnds(b[:n])
 		}
 		if n > 0 {
 			return n, nil // a persistent error occurs again
@@ -118,7 +118,7 @@ func (w *wire) next(b []byte) (int, error) {
 		return 0, err
 	}
 	var line [4096]byte
-	n, err := w.read(line[:])
+	n, err := w.readOnce(line[:])
 	w.held = append(w.held, line[:n]...)
 	if errors.Is(err, os.ErrDeadlineExceeded) && w.wasWoken() {
 		return 0, nil
@@ -132,8 +132,8 @@ func (w *wire) next(b []byte) (int, error) {
 	return 0, err
 }
 
-// read reads once and counts the bytes and the time.
-func (w *wire) read(b []byte) (int, error) {
+// readOnce reads once and counts the bytes and the time.
+func (w *wire) readOnce(b []byte) (int, error) {
 	began := time.Now()
 	n, err := w.conn.Read(b)
 	waited := time.Since(began)
@@ -141,22 +141,22 @@ func (w *wire) read(b []byte) (int, error) {
 	defer w.mu.Unlock()
 	w.turn += int64(n)
 	if w.body {
-		if w.came += int64(n); w.paced() {
+		if w.came += int64(n); w.isPaced() {
 			w.meter.Count(n, waited)
 		}
 	}
 	return n, err
 }
 
-// paced reports whether the message must keep a minimum speed: it is so large that it is stored outside of
+// isPaced reports whether the message must keep a minimum speed: it is so large that it is stored outside of
 // this connection's own memory.
-func (w *wire) paced() bool { return w.body && w.came > unpaced }
+func (w *wire) isPaced() bool { return w.body && w.came > unpaced }
 
 // unpaced is how many bytes of a message may arrive arbitrarily slowly, within the time limits of Config.
 const unpaced = 64 << 10
 
-// arm sets the deadline of the next read.
-func (w *wire) arm() (mode, error) {
+// armDeadline sets the deadline of the next read.
+func (w *wire) armDeadline() (mode, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	switch {
@@ -172,49 +172,49 @@ func (w *wire) arm() (mode, error) {
 	}
 	end := w.lineEnd
 	if w.mode != command {
-		end = earliest(time.Now().Add(w.server.config.BodyRead), w.turnEnd)
+		end = earlierOf(time.Now().Add(w.server.config.BodyRead), w.turnEnd)
 	}
 	if w.body {
-		end = earliest(end, w.bodyEnd)
+		end = earlierOf(end, w.bodyEnd)
 	}
-	if w.paced() {
-		end = earliest(end, time.Now().Add(w.meter.Left()))
+	if w.isPaced() {
+		end = earlierOf(end, time.Now().Add(w.meter.Left()))
 	}
 	w.woken = false
-	return w.mode, w.base.SetReadDeadline(earliest(end, w.end))
+	return w.mode, w.base.SetReadDeadline(earlierOf(end, w.end))
 }
 
-func earliest(a, b time.Time) time.Time {
+func earlierOf(a, b time.Time) time.Time {
 	if b.Before(a) {
 		return b
 	}
 	return a
 }
 
-// failed ends the reading, and sends the reason if a command was expected.
-func (w *wire) failed(err error) error {
+// handleReadError ends the reading, and sends the reason if a command was expected.
+func (w *wire) handleReadError(err error) error {
 	var reply *Reply
 	switch late := errors.Is(err, os.ErrDeadlineExceeded); {
 	case errors.As(err, &reply):
 	case late && w.modeNow() == command && !w.inBody():
-		reply = w.goodbye()
+		reply = w.waitEndReply()
 	case late || errors.Is(err, errTooMuch):
-		w.server.metrics.refused(w.stalled())
+		w.server.metrics.countRefusal(w.stallReply())
 		if w.modeNow() == command { // between two chunks no reader exists whose error would become the reply
-			reply = w.verdict()
+			reply = w.incompleteReply()
 		}
 	}
 	if reply != nil {
-		w.finish(reply)
+		w.writeLastReply(reply)
 	}
 	w.mu.Lock()
 	w.over = true
 	w.mu.Unlock()
-	return w.ended()
+	return w.endError()
 }
 
-// goodbye returns the reason why waiting for a command ended.
-func (w *wire) goodbye() *Reply {
+// waitEndReply returns the reason why waiting for a command ended.
+func (w *wire) waitEndReply() *Reply {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	switch {
@@ -226,11 +226,11 @@ func (w *wire) goodbye() *Reply {
 	return replyIdle
 }
 
-// stalled returns the reason why a message was not completed.
-func (w *wire) stalled() *Reply {
+// stallReply returns the reason why a message was not completed.
+func (w *wire) stallReply() *Reply {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if w.why == nil && w.paced() && w.meter.Left() == 0 {
+	if w.why == nil && w.isPaced() && w.meter.Left() == 0 {
 		w.why = replySlow
 	}
 	if w.why != nil {
@@ -239,8 +239,8 @@ func (w *wire) stalled() *Reply {
 	return replyStalled
 }
 
-// verdict returns the reply for an incomplete message.
-func (w *wire) verdict() *Reply {
+// incompleteReply returns the reply for an incomplete message.
+func (w *wire) incompleteReply() *Reply {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.why != nil {
@@ -249,8 +249,8 @@ func (w *wire) verdict() *Reply {
 	return replyIncomplete
 }
 
-// cut aborts the message being received.
-func (w *wire) cut(r *Reply) {
+// abortMessage aborts the message being received.
+func (w *wire) abortMessage(r *Reply) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.body && w.why == nil {
@@ -259,17 +259,17 @@ func (w *wire) cut(r *Reply) {
 	}
 }
 
-// ended returns the error of every read after the last. Within a message it is not EOF: go-smtp treats a
+// endError returns the error of every read after the last. Within a message it is not EOF: go-smtp treats a
 // truncated chunk as complete, and replies 554 to other errors.
-func (w *wire) ended() error {
+func (w *wire) endError() error {
 	if w.modeNow() == command {
 		return io.EOF
 	}
-	return wireError(w.verdict())
+	return wireError(w.incompleteReply())
 }
 
-// finish writes a last reply; nothing follows it in either direction.
-func (w *wire) finish(r *Reply) {
+// writeLastReply writes a last reply; nothing follows it in either direction.
+func (w *wire) writeLastReply(r *Reply) {
 	w.mu.Lock()
 	already := w.mute
 	w.over, w.mute = true, true
@@ -277,14 +277,14 @@ func (w *wire) finish(r *Reply) {
 	if already {
 		return
 	}
-	w.server.metrics.refused(r)
-	if w.write(r.line()) == nil {
-		w.bye()
+	w.server.metrics.countRefusal(r)
+	if w.writeLine(r.formatLine()) == nil {
+		w.closeTLS()
 	}
 }
 
-// bye closes TLS properly, for clients that treat anything else as an attack.
-func (w *wire) bye() {
+// closeTLS closes TLS properly, for clients that treat anything else as an attack.
+func (w *wire) closeTLS() {
 	if c, ok := w.conn.(*tls.Conn); ok {
 		c.CloseWrite() //nolint:errcheck // the connection ends either way
 	}
@@ -292,7 +292,7 @@ func (w *wire) bye() {
 
 // SetReadDeadline is called by go-smtp when it waits for a command.
 func (w *wire) SetReadDeadline(t time.Time) error {
-	w.waits()
+	w.startWaiting()
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.mode, w.turn, w.lineEnd, w.turnEnd = command, 0, t, time.Now().Add(w.server.config.MessageTime)
@@ -314,7 +314,7 @@ func (w *wire) RemoteAddr() net.Addr { return w.base.RemoteAddr() }
 // beginBody and endBody enclose Data. With BDAT, Data starts in another goroutine, possibly while the chunk
 // is already being read as if it were a line.
 func (w *wire) beginBody() {
-	w.busy()
+	w.markBusy()
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.body, w.bodyEnd, w.bare = true, time.Now().Add(w.server.config.MessageTime), false
@@ -331,8 +331,8 @@ func (w *wire) endBody() {
 	w.body = false
 }
 
-// interrupt ends the wait for a command.
-func (w *wire) interrupt() {
+// interruptWait ends the wait for a command.
+func (w *wire) interruptWait() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.stopping = true
@@ -341,7 +341,7 @@ func (w *wire) interrupt() {
 	}
 }
 
-func (w *wire) kill() {
+func (w *wire) closeNow() {
 	w.mu.Lock()
 	w.over, w.mute = true, true
 	w.mu.Unlock()
@@ -358,21 +358,21 @@ func (w *wire) Close() error {
 		return nil
 	}
 	w.place.Leave()
-	w.server.leave(w)
+	w.server.removeConnection(w)
 	w.server.metrics.open.Dec()
 	return w.base.Close()
 }
 
-func (w *wire) get(of func() bool) bool {
+func (w *wire) readLocked(of func() bool) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return of()
 }
 
-func (w *wire) isOver() bool     { return w.get(func() bool { return w.over }) }
-func (w *wire) isStopping() bool { return w.get(func() bool { return w.stopping }) }
-func (w *wire) inBody() bool     { return w.get(func() bool { return w.body }) }
-func (w *wire) wasWoken() bool   { return w.get(func() bool { return w.woken }) }
+func (w *wire) isOver() bool     { return w.readLocked(func() bool { return w.over }) }
+func (w *wire) isStopping() bool { return w.readLocked(func() bool { return w.stopping }) }
+func (w *wire) inBody() bool     { return w.readLocked(func() bool { return w.body }) }
+func (w *wire) wasWoken() bool   { return w.readLocked(func() bool { return w.woken }) }
 
 func (w *wire) modeNow() (m mode) {
 	w.mu.Lock()

@@ -110,7 +110,7 @@ func (d *resolver) LookupTXT(ctx context.Context, name string) ([]string, error)
 	if !known {
 		var err error
 		if values, err = d.Source.LookupTXT(ctx, name); err != nil {
-			return nil, d.failed(name, err)
+			return nil, d.convertError(name, err)
 		}
 	}
 	records := Records(values)
@@ -128,7 +128,7 @@ func (d *resolver) LookupTXT(ctx context.Context, name string) ([]string, error)
 // LookupMX returns the mail hosts of a name.
 func (d *resolver) LookupMX(ctx context.Context, name string) ([]*net.MX, error) {
 	hosts, err := d.Source.LookupMX(ctx, name)
-	return hosts, d.failed(name, err)
+	return hosts, d.convertError(name, err)
 }
 
 // LookupIPAddr returns the addresses of a host.
@@ -141,7 +141,7 @@ func (d *resolver) LookupIPAddr(ctx context.Context, host string) ([]net.IPAddr,
 	for _, addr := range found {
 		addrs = append(addrs, net.IPAddr{IP: addr.AsSlice()})
 	}
-	return addrs, d.failed(host, err)
+	return addrs, d.convertError(host, err)
 }
 
 // LookupAddr returns the names of an address.
@@ -150,11 +150,11 @@ func (d *resolver) LookupAddr(ctx context.Context, addr string) ([]string, error
 		return d.Reverse, nil
 	}
 	names, err := d.Source.LookupAddr(ctx, addr)
-	return names, d.failed(addr, err)
+	return names, d.convertError(addr, err)
 }
 
-// failed converts an error to the form that the library recognizes.
-func (d *resolver) failed(name string, err error) error {
+// convertError converts an error to the form that the library recognizes.
+func (d *resolver) convertError(name string, err error) error {
 	if err == nil {
 		return nil
 	}

@@ -13,7 +13,7 @@ var ErrNotSevenBit = errors.New("the message has 8-bit content that cannot be en
 // SevenBit returns the message with its 8-bit bodies encoded, for a server without 8BITMIME (RFC 6152
 // section 3). The header of the message is unchanged.
 func SevenBit(message []byte) ([]byte, error) {
-	s, err := read(message)
+	s, err := parseMessage(message)
 	if err != nil {
 		return nil, err
 	}
@@ -36,7 +36,7 @@ func SevenBit(message []byte) ([]byte, error) {
 		case p.opaque, p.enclosed, p.contentType == "message/rfc822", p.encoding == "quoted-printable", p.encoding == "base64":
 			return nil, ErrNotSevenBit
 		case p.contentType == "text/plain", p.contentType == "text/html":
-			encoding, encoded := encode(body)
+			encoding, encoded := encodeText(body)
 			edits = append(edits, edit{at: p, body: encoded, fields: map[string]string{"Content-Transfer-Encoding": encoding}})
 		default:
 			edits = append(edits, edit{at: p, body: encodeBase64(body), fields: map[string]string{"Content-Transfer-Encoding": "base64"}})
@@ -47,7 +47,7 @@ func SevenBit(message []byte) ([]byte, error) {
 			edits = append(edits, edit{at: p, fields: map[string]string{"Content-Transfer-Encoding": "7bit"}})
 		}
 	}
-	out := s.apply(make([]byte, 0, s.size(s.fields, edits)), s.fields, edits)
+	out := s.applyEdits(make([]byte, 0, s.maxSize(s.fields, edits)), s.fields, edits)
 	if _, body, err := splitFields(out); err != nil || !isSevenBit(body) {
 		return nil, ErrNotSevenBit // in the header of a part, or between parts
 	}

@@ -29,8 +29,8 @@ type structure struct {
 	broken  bool // a part could not be parsed
 }
 
-// read parses a whole message.
-func read(raw []byte) (*structure, error) {
+// parseMessage parses a whole message.
+func parseMessage(raw []byte) (*structure, error) {
 	fields, body, err := splitFields(raw)
 	if err != nil {
 		return nil, err
@@ -38,14 +38,14 @@ func read(raw []byte) (*structure, error) {
 	s := &structure{message: raw, fields: fields, body: len(raw) - len(body)}
 	root, complete := message.Structure(raw)
 	s.broken = !complete
-	s.entity(part{fields: fields, begin: s.body, end: len(raw)}, root)
+	s.readEntity(part{fields: fields, begin: s.body, end: len(raw)}, root)
 	return s, nil
 }
 
 // Names returns all file names of the message's parts, including those of parts that only some readers
 // treat as bodies.
 func Names(raw []byte) []string {
-	s, err := read(raw)
+	s, err := parseMessage(raw)
 	if err != nil {
 		return nil
 	}
@@ -61,9 +61,9 @@ func Names(raw []byte) []string {
 	return names
 }
 
-// entity reads a part that package message has found. If a strict reading of its header leads to different
+// readEntity reads a part that package message has found. If a strict reading of its header leads to different
 // parts, it stays one part.
-func (s *structure) entity(p part, place *message.Part) {
+func (s *structure) readEntity(p part, place *message.Part) {
 	p.contentType, p.params = mediaType(Get(p.fields, "Content-Type"))
 	p.disposition, _, _ = strings.Cut(strings.ToLower(Get(p.fields, "Content-Disposition")), ";")
 	p.disposition = strings.TrimSpace(p.disposition)
@@ -83,12 +83,12 @@ func (s *structure) entity(p part, place *message.Part) {
 	s.holders = append(s.holders, p)
 	s.broken = s.broken || len(place.Parts) > 0 && !place.Closed
 	for _, inner := range place.Parts {
-		s.inner(p, inner)
+		s.readInner(p, inner)
 	}
 }
 
-// inner reads a part of a multipart.
-func (s *structure) inner(holder part, place *message.Part) {
+// readInner reads a part of a multipart.
+func (s *structure) readInner(holder part, place *message.Part) {
 	fields, body, err := splitFields(s.message[place.Header:place.End])
 	if err != nil {
 		s.broken = true
@@ -101,7 +101,7 @@ func (s *structure) inner(holder part, place *message.Part) {
 	if Get(fields, "Content-Type") == "" && holder.contentType == "multipart/digest" {
 		p.enclosed = true // RFC 2046 section 5.1.5: each is a message
 	}
-	s.entity(p, place)
+	s.readEntity(p, place)
 }
 
 // mediaType returns text/plain if the type is invalid (RFC 2045 section 5.2).

@@ -31,27 +31,27 @@ type Message struct {
 
 // Read parses a message that Split accepts.
 func Read(message []byte) (*Message, error) {
-	s, err := read(message)
+	s, err := parseMessage(message)
 	if err != nil {
 		return nil, err
 	}
 	m := &Message{Fields: s.fields, raw: s}
 	for _, p := range s.leaves {
-		if content, ok := p.text(s.message); ok {
+		if content, ok := p.decodeText(s.message); ok {
 			m.Texts = append(m.Texts, &Text{HTML: p.contentType == "text/html", Content: content, at: p})
 		}
 	}
 	return m, nil
 }
 
-// text returns the content of a body. Content that cannot be decoded unambiguously is not a text, and so is
+// decodeText returns the content of a body. Content that cannot be decoded unambiguously is not a decodeText, and so is
 // never changed.
-func (p part) text(message []byte) (string, bool) {
+func (p part) decodeText(message []byte) (string, bool) {
 	if p.contentType != "text/html" && p.contentType != "text/plain" || p.opaque || p.enclosed ||
 		p.disposition == "attachment" || p.params["name"] != "" || strings.Contains(strings.ToLower(Get(p.fields, "Content-Disposition")), "filename") {
 		return "", false
 	}
-	data, err := p.decoded(message)
+	data, err := p.decodeContent(message)
 	if err != nil {
 		return "", false
 	}
@@ -70,7 +70,7 @@ func (p part) text(message []byte) (string, bool) {
 	return string(data), utf8.Valid(data)
 }
 
-func (p part) decoded(message []byte) ([]byte, error) {
+func (p part) decodeContent(message []byte) ([]byte, error) {
 	body := message[p.begin:p.end]
 	switch p.encoding {
 	case "", "7bit", "8bit", "binary":
@@ -105,11 +105,11 @@ func (m *Message) WriteInto(room int, fields []Field, changed map[*Text]string, 
 		}
 		edits = append(edits, e)
 	}
-	place, err := buffer(room + m.raw.size(fields, edits))
+	place, err := buffer(room + m.raw.maxSize(fields, edits))
 	if err != nil {
 		return nil, err
 	}
-	return m.raw.apply(append(place[:0], make([]byte, room)...), fields, edits), nil
+	return m.raw.applyEdits(append(place[:0], make([]byte, room)...), fields, edits), nil
 }
 
 // edit is a part with another header and body.
@@ -127,13 +127,13 @@ func (p part) withText(content string) (edit, error) {
 	if contentType == "" {
 		return edit{}, errors.New("the content type of a text cannot be written")
 	}
-	encoding, body := encode([]byte(content))
+	encoding, body := encodeText([]byte(content))
 	return edit{at: p, body: body, fields: map[string]string{"Content-Type": contentType, "Content-Transfer-Encoding": encoding}}, nil
 }
 
-// encode uses the shorter of the two encodings that any server supports, without an end of line after the
+// encodeText uses the shorter of the two encodings that any server supports, without an end of line after the
 // last line, because that belongs to what follows.
-func encode(data []byte) (string, []byte) {
+func encodeText(data []byte) (string, []byte) {
 	special := 0
 	for _, c := range data {
 		if c > '~' || c == '=' || c < ' ' && c != '\r' && c != '\n' && c != '\t' {
@@ -168,8 +168,8 @@ func encodeBase64(data []byte) []byte {
 	return out
 }
 
-// size returns the approximate maximum size of the edited message in bytes.
-func (s *structure) size(fields []Field, edits []edit) int {
+// maxSize returns the approximate maximum maxSize of the edited message in bytes.
+func (s *structure) maxSize(fields []Field, edits []edit) int {
 	size := len(s.message)
 	for _, e := range edits {
 		size += len(e.body) + 200
@@ -180,13 +180,13 @@ func (s *structure) size(fields []Field, edits []edit) int {
 	return size
 }
 
-// apply writes the message with its edits behind out. What an edit of the message itself
+// applyEdits writes the message with its edits behind out. What an edit of the message itself
 // says of its content goes into the fields.
-func (s *structure) apply(out []byte, fields []Field, edits []edit) []byte {
+func (s *structure) applyEdits(out []byte, fields []Field, edits []edit) []byte {
 	slices.SortFunc(edits, func(a, b edit) int { return a.at.begin - b.at.begin })
 	for _, e := range edits {
 		if e.at.isTop() {
-			fields = edited(fields, e.fields)
+			fields = editFields(fields, e.fields)
 		}
 	}
 	write := func(fields []Field) {
@@ -200,7 +200,7 @@ func (s *structure) apply(out []byte, fields []Field, edits []edit) []byte {
 	for _, e := range edits {
 		if !e.at.isTop() {
 			out = append(out, s.message[done:e.at.header]...)
-			write(edited(e.at.fields, e.fields))
+			write(editFields(e.at.fields, e.fields))
 		}
 		if e.body == nil { // a part that holds others
 			done = e.at.begin
@@ -218,15 +218,15 @@ func (s *structure) apply(out []byte, fields []Field, edits []edit) []byte {
 // isTop reports whether the part is the message itself.
 func (p part) isTop() bool { return p.header == 0 }
 
-// edited replaces fields by name, or appends them.
-func edited(fields []Field, with map[string]string) []Field {
+// editFields replaces fields by name, or appends them.
+func editFields(fields []Field, with map[string]string) []Field {
 	out := slices.Clone(fields)
 	for _, name := range []string{"Content-Type", "Content-Transfer-Encoding"} {
 		value, given := with[name]
 		if !given {
 			continue
 		}
-		written := Field{Name: name, Raw: []byte(name + ": " + fold(value) + "\r\n")}
+		written := Field{Name: name, Raw: []byte(name + ": " + foldParameters(value) + "\r\n")}
 		at := slices.IndexFunc(out, func(f Field) bool { return f.Is(name) })
 		if at < 0 {
 			if name == "Content-Type" && !Has(out, "Mime-Version") && slices.ContainsFunc(out, func(f Field) bool { return f.Is("From") }) {
@@ -240,8 +240,8 @@ func edited(fields []Field, with map[string]string) []Field {
 	return out
 }
 
-// fold breaks before parameters.
-func fold(value string) string {
+// foldParameters breaks before parameters.
+func foldParameters(value string) string {
 	if len(value) < 60 {
 		return value
 	}

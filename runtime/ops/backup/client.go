@@ -58,10 +58,10 @@ func (c *client) run(args ...string) error { return c.runInto(nil, args...) }
 func (c *client) runInto(out io.Writer, args ...string) error {
 	command, said := c.command(args...)
 	command.Stdout = out
-	return c.explained(command.Run(), said)
+	return c.explainError(command.Run(), said)
 }
 
-func (c *client) explained(err error, said *bytes.Buffer) error {
+func (c *client) explainError(err error, said *bytes.Buffer) error {
 	if err == nil {
 		return nil
 	}
@@ -91,7 +91,7 @@ func (c *client) begin(args ...string) (*running, error) {
 }
 
 // wait waits for a program whose context has ended or that has exited.
-func (r *running) wait() error { return r.client.explained(r.command.Wait(), r.said) }
+func (r *running) wait() error { return r.client.explainError(r.command.Wait(), r.said) }
 
 // end closes the input, and waits.
 func (r *running) end() error {

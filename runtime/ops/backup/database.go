@@ -22,8 +22,8 @@ type state struct {
 	tables int
 }
 
-// look inspects a database. It holds no lock and changes nothing.
-func look(ctx context.Context, url string) (found state, err error) {
+// inspectDatabase inspects a database. It holds no lock and changes nothing.
+func inspectDatabase(ctx context.Context, url string) (found state, err error) {
 	opened, err := sql.Open("postgres", url)
 	if err != nil {
 		return found, err
@@ -40,8 +40,8 @@ func look(ctx context.Context, url string) (found state, err error) {
 // errEmpty means that there is nothing to back up.
 var errEmpty = errors.New("this database is not Postrider's: it has no table schema_migrations")
 
-func describe(ctx context.Context, url string) (Manifest, error) {
-	found, err := look(ctx, url)
+func describeDatabase(ctx context.Context, url string) (Manifest, error) {
+	found, err := inspectDatabase(ctx, url)
 	if err == nil && !found.ours {
 		err = errEmpty
 	}

@@ -15,7 +15,7 @@ import (
 // IntoDatabase restores into an empty database, all or nothing, and holds the installation with the given
 // reason.
 func (b *Backup) IntoDatabase(ctx context.Context, url string, clients postgres.Config, reason string) error {
-	found, err := look(ctx, url)
+	found, err := inspectDatabase(ctx, url)
 	if err == nil {
 		err = b.checkTarget(found)
 	}

@@ -48,7 +48,7 @@ const (
 // Take writes a backup into a new folder in dir, which it creates. Writers are not blocked. The files of a
 // failed backup are removed.
 func Take(ctx context.Context, from Source, dir string) (*Backup, error) {
-	m, err := describe(ctx, from.URL)
+	m, err := describeDatabase(ctx, from.URL)
 	if err != nil {
 		return nil, fmt.Errorf("backup: %w", err)
 	}
@@ -79,11 +79,11 @@ func write(ctx context.Context, from Source, folder string, m *Manifest) error {
 	if err != nil {
 		return err
 	}
-	return stored(filepath.Join(folder, manifestName), append(content, '\n'))
+	return writeStored(filepath.Join(folder, manifestName), append(content, '\n'))
 }
 
-// stored writes a file atomically.
-func stored(path string, content []byte) error {
+// writeStored writes a file atomically.
+func writeStored(path string, content []byte) error {
 	file, err := os.OpenFile(path+".new", os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
 		return err

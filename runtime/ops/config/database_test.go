@@ -20,7 +20,7 @@ func TestAReplicaIsAStandbyOfTheDatabase(t *testing.T) {
 		{primary, "postgres://postrider:hunter2@two/postrider?target_session_attrs=read-write", "asks for the primary"},
 		{primary, "postgres://postrider:hunter2@two:x/postrider", "is not a PostgreSQL address"},
 	} {
-		texts := setting.Texts{config.ReplicaURL.Name: c.replica}
+		texts := setting.RawValues{config.ReplicaURL.Name: c.replica}
 		if c.database != "" {
 			texts[config.DatabaseURL.Name] = c.database
 		}

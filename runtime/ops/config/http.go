@@ -147,10 +147,10 @@ func NotPublic(v setting.Values, addr string) error {
 // permission.
 func othersReach(v setting.Values, addr string) bool {
 	host, _, err := net.SplitHostPort(addr)
-	return err == nil && v.Mode == setting.Dev && !loopback(host) && !AllowPublic.Of(v)
+	return err == nil && v.Mode == setting.Dev && !isLoopback(host) && !AllowPublic.Of(v)
 }
 
-func loopback(host string) bool {
+func isLoopback(host string) bool {
 	addr, err := netip.ParseAddr(host)
 	if err != nil {
 		// RFC 6761 section 6.3: names below localhost are this machine.

@@ -16,8 +16,8 @@ var File = setting.Declare(setting.Setting[string]{
 
 // Load is setting.Read after reading the file named in the texts, if any. The error contains the mistakes
 // of both.
-func Load(mode setting.Mode, machine string, given setting.Texts) (setting.Values, error) {
-	texts := setting.Texts{}
+func Load(mode setting.Mode, machine string, given setting.RawValues) (setting.Values, error) {
+	texts := setting.RawValues{}
 	maps.Copy(texts, given)
 	var wrong setting.Mistakes
 	if file := texts[File.Name]; file != "" {

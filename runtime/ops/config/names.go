@@ -18,16 +18,16 @@ func IsDevelopmentName(name string) bool { return strings.HasSuffix(name, "."+de
 
 // The names by which customers' DNS records and mail programs refer to this installation, in A-labels.
 var (
-	SandboxDomain = setting.Declare(under("sandbox", setting.Setting[string]{
+	SandboxDomain = setting.Declare(prefixHost("sandbox", setting.Setting[string]{
 		Name: "POSTRIDER_SANDBOX_DOMAIN", Help: "Sending domain that every account may try out.",
 	}))
-	ReturnPathHost = setting.Declare(under("rp", setting.Setting[string]{
+	ReturnPathHost = setting.Declare(prefixHost("rp", setting.Setting[string]{
 		Name: "POSTRIDER_RETURN_PATH_HOST", Help: "Target of the return path CNAME.",
 	}))
-	SPFInclude = setting.Declare(under("spf", setting.Setting[string]{
+	SPFInclude = setting.Declare(prefixHost("spf", setting.Setting[string]{
 		Name: "POSTRIDER_SPF_INCLUDE", Help: "Name that SPF records include.",
 	}))
-	SMTPHost = setting.Declare(under("smtp", setting.Setting[string]{
+	SMTPHost = setting.Declare(prefixHost("smtp", setting.Setting[string]{
 		Name: "POSTRIDER_SMTP_HOST", Help: "Name of the SMTP relay, to which MX records point too.",
 	}))
 )
@@ -69,9 +69,9 @@ var Hostname = setting.Declare(setting.Setting[string]{
 	},
 })
 
-// under completes the declaration of a name that defaults to a subdomain of the base URL's host. In
+// prefixHost completes the declaration of a name that defaults to a subdomain of the base URL's host. In
 // production, a base URL without a host name makes the setting required.
-func under(label string, s setting.Setting[string]) setting.Setting[string] {
+func prefixHost(label string, s setting.Setting[string]) setting.Setting[string] {
 	s.Group, s.Form, s.DefaultText = names, setting.Host(), label+". under the base URL's host"
 	s.From = func(v setting.Values) string {
 		parent := BaseHost(v)
@@ -94,5 +94,5 @@ func under(label string, s setting.Setting[string]) setting.Setting[string] {
 
 // hasNames reports whether a host can have subdomains.
 func hasNames(host string) bool {
-	return host != "" && !loopback(host) && !setting.IsAddress(host)
+	return host != "" && !isLoopback(host) && !setting.IsAddress(host)
 }

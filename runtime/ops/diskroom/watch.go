@@ -275,5 +275,5 @@ func onThisMachine(address string) bool {
 	if err != nil || len(server.Multi) > 0 {
 		return false
 	}
-	return server.Host == "" || strings.HasPrefix(server.Host, "/") || clientip.Host(server.Host)
+	return server.Host == "" || strings.HasPrefix(server.Host, "/") || clientip.IsLocalHost(server.Host)
 }

@@ -139,13 +139,13 @@ func Names() []string {
 
 // Credentials lists the credentials of a provider; nil if it is not supported.
 func Credentials(name string) []Credential {
-	if p := find(name); p != nil {
+	if p := findProvider(name); p != nil {
 		return p.credentials
 	}
 	return nil
 }
 
-func find(name string) *provider {
+func findProvider(name string) *provider {
 	for i := range catalog {
 		if catalog[i].name == name {
 			return &catalog[i]
@@ -157,18 +157,18 @@ func find(name string) *provider {
 // runBy returns the provider that hosts a zone, or "" if it is unknown.
 func runBy(nameServers []string) string {
 	for _, host := range nameServers {
-		host = canonical(host)
+		host = canonicalName(host)
 		// ns-2048.awsdns-64.com, and .net, .org and .co.uk with other numbers.
 		if labels := strings.Split(host, "."); len(labels) > 2 && strings.HasPrefix(labels[1], "awsdns-") {
 			return "route53"
 		}
 		for _, p := range catalog {
-			if under(host, p.nameServers) {
+			if isUnder(host, p.nameServers) {
 				return p.name
 			}
 		}
 		for name, suffixes := range recognised {
-			if under(host, suffixes) {
+			if isUnder(host, suffixes) {
 				return name
 			}
 		}
@@ -176,7 +176,7 @@ func runBy(nameServers []string) string {
 	return ""
 }
 
-func under(host string, suffixes []string) bool {
+func isUnder(host string, suffixes []string) bool {
 	for _, suffix := range suffixes {
 		if host == suffix || strings.HasSuffix(host, "."+suffix) {
 			return true

@@ -39,7 +39,7 @@ func (p *provider) check(credentials map[string]secret.String, wrong fault.Field
 	}
 	for _, name := range slices.Sorted(maps.Keys(credentials)) {
 		if !slices.ContainsFunc(p.credentials, func(c Credential) bool { return c.Name == name }) {
-			wrong.Add(root+"."+clip(name), "is no credential of %s, which takes %s", p.name, strings.Join(p.names(), ", "))
+			wrong.Add(root+"."+clipText(name), "is no credential of %s, which takes %s", p.name, strings.Join(p.names(), ", "))
 		}
 	}
 	return values
@@ -83,7 +83,7 @@ func (s scrubber) clean(text string) string {
 	}, strings.ToValidUTF8(text, "\uFFFD"))
 	hidden := make([]bool, len(text))
 	for _, value := range s.secrets {
-		hide(hidden, text, value)
+		hideValue(hidden, text, value)
 	}
 	var out strings.Builder
 	for i := range len(text) {
@@ -101,8 +101,8 @@ func (s scrubber) clean(text string) string {
 	return text
 }
 
-// hide marks the pieces of the value in the text.
-func hide(hidden []bool, text, value string) {
+// hideValue marks the pieces of the value in the text.
+func hideValue(hidden []bool, text, value string) {
 	size := min(part, len(value))
 	for i := 0; i+size <= len(text); i++ {
 		if strings.Contains(value, text[i:i+size]) {

@@ -42,7 +42,7 @@ func TestHTTPProviders(t *testing.T) {
 				entry{Type: "TXT", Name: apex, Value: c.text(longSPF), TTL: 300},
 				entry{Type: "CNAME", Name: at("rp"), Value: "elsewhere.test.", TTL: 300},
 				entry{Type: "TXT", Name: at("_dmarc"), Value: c.text("v=DMARC1; p=reject"), TTL: 300})
-			plan := planned(t, z, allWanted())
+			plan := makePlan(t, z, allWanted())
 			b.mu.Lock()
 			if slices.ContainsFunc(b.calls, func(method string) bool { return method != "GET" }) {
 				t.Errorf("a plan wrote: %v", b.calls)
@@ -52,8 +52,8 @@ func TestHTTPProviders(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if purposes(done.Applied) != "ownership dkim spf" || purposes(done.Unchanged) != "dmarc" || purposes(done.Conflicts) != "return_path" {
-				t.Errorf("applied %s, unchanged %s, conflicts %+v", purposes(done.Applied), purposes(done.Unchanged), done.Conflicts)
+			if joinPurposes(done.Applied) != "ownership dkim spf" || joinPurposes(done.Unchanged) != "dmarc" || joinPurposes(done.Conflicts) != "return_path" {
+				t.Errorf("applied %s, unchanged %s, conflicts %+v", joinPurposes(done.Applied), joinPurposes(done.Unchanged), done.Conflicts)
 			}
 			texts := b.values(apex, "TXT")
 			for i := range texts {
@@ -66,15 +66,15 @@ func TestHTTPProviders(t *testing.T) {
 			if diff := cmp.Diff([]string{"elsewhere.test."}, b.values(at("rp"), "CNAME")); diff != "" {
 				t.Error(diff)
 			}
-			if again := planned(t, z, allWanted()); len(again.Applied) > 0 {
+			if again := makePlan(t, z, allWanted()); len(again.Applied) > 0 {
 				t.Errorf("a second time: %+v", again.Applied)
 			}
 		})
 		t.Run(name+" adds aliases", func(t *testing.T) {
 			t.Parallel()
 			b, z := serve(t, name, c.api)
-			done, err := z.Apply(t.Context(), planned(t, z, []Wanted{wantPath}))
-			if err != nil || purposes(done.Applied) != "return_path" || len(b.list) != 1 || canonical(b.list[0].Value) != "rp.postrider.test" {
+			done, err := z.Apply(t.Context(), makePlan(t, z, []Wanted{wantPath}))
+			if err != nil || joinPurposes(done.Applied) != "return_path" || len(b.list) != 1 || canonicalName(b.list[0].Value) != "rp.postrider.test" {
 				t.Errorf("Apply of an alias gives %v, %+v and the records %+v, want the return path applied as the one record", err, done, b.list)
 			}
 		})
@@ -94,7 +94,7 @@ func TestHTTPProviders(t *testing.T) {
 				})
 			})
 			_, err := z.Plan(t.Context(), allWanted())
-			refused := upstream(t, err)
+			refused := requireUpstream(t, err)
 			for _, text := range []string{refused.Message, errors.Unwrap(refused).Error()} {
 				if strings.Contains(text, token[:9]) || !strings.Contains(text, "bad token [redacted]") {
 					t.Error(text)
@@ -107,7 +107,7 @@ func TestHTTPProviders(t *testing.T) {
 func TestDigitalOceanTakesNoMX(t *testing.T) {
 	t.Parallel()
 	_, z := serve(t, "digitalocean", digitaloceanAPI)
-	if p := planned(t, z, []Wanted{wantMX}); purposes(p.Conflicts) != "inbound_mx" || !strings.Contains(p.Conflicts[0].Reason, "by hand") {
+	if p := makePlan(t, z, []Wanted{wantMX}); joinPurposes(p.Conflicts) != "inbound_mx" || !strings.Contains(p.Conflicts[0].Reason, "by hand") {
 		t.Errorf("the plan for an MX record is %+v, want a conflict to mend by hand", p)
 	}
 }
@@ -122,7 +122,7 @@ func TestPanicsOfLibrariesAreRefusals(t *testing.T) {
 		})
 	})
 	_, err := z.Plan(t.Context(), allWanted())
-	if refused := upstream(t, err); !strings.Contains(refused.Message, "its answer was not understood") {
+	if refused := requireUpstream(t, err); !strings.Contains(refused.Message, "its answer was not understood") {
 		t.Error(refused.Message)
 	}
 }
@@ -142,7 +142,7 @@ func TestNameServersTellTheProvider(t *testing.T) {
 
 func TestScrubbing(t *testing.T) {
 	t.Parallel()
-	p := find("ovh")
+	p := findProvider("ovh")
 	s := p.scrubber(given{"endpoint": "ovh-eu", "application_key": "k3y", "application_secret": "s/cret+value=", "consumer_key": "consumer-key-1"})
 	for in, want := range map[string]string{
 		"at ovh-eu: k3y refused":            "at ovh-eu: [redacted] refused",

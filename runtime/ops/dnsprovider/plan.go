@@ -54,13 +54,13 @@ const (
 
 // Compare returns the plan. It changes nothing; existing may be in any order.
 func Compare(zone string, wanted []Wanted, existing []Record) Plan {
-	zone = canonical(zone)
+	zone = canonicalName(zone)
 	p := Plan{Applied: []Item{}, Unchanged: []Item{}, Conflicts: []Item{}}
 	there := slices.Clone(existing)
 	for _, w := range wanted {
-		w.Name = canonical(w.Name)
+		w.Name = canonicalName(w.Name)
 		if w.Type != "TXT" {
-			w.Value = canonical(w.Value)
+			w.Value = canonicalName(w.Value)
 		}
 		item := Item{Wanted: w, Write: w.Value, Before: texts(there, w.Name, w.Type)}
 		switch item.decide(zone, there) {
@@ -124,7 +124,7 @@ func (i *Item) decide(zone string, there []Record) verdict {
 	if v, decided := i.decideDelegation(zone, there); decided {
 		return v
 	}
-	here := at(there, i.Name)
+	here := recordsAt(there, i.Name)
 	if i.Type == "CNAME" {
 		return i.decideAlias(here)
 	}
@@ -193,7 +193,7 @@ func (i *Item) decideAlone(same []Record) verdict {
 	}
 	switch {
 	case len(others) > 0:
-		return i.refuse("%s has another %s record already (%s); remove it if mail no longer depends on it.", i.Name, i.Type, clip(others[0]))
+		return i.refuse("%s has another %s record already (%s); remove it if mail no longer depends on it.", i.Name, i.Type, clipText(others[0]))
 	case len(same) > 0:
 		return unchanged
 	default:
@@ -215,10 +215,10 @@ func (i *Item) decideDMARC(same []Record) verdict {
 // sameTags compares two key records. White space, the order of tags and explicit defaults are insignificant
 // (RFC 6376 section 3.6.1).
 func sameTags(a, b string) bool {
-	return slices.Equal(tags(a), tags(b))
+	return slices.Equal(parseTags(a), parseTags(b))
 }
 
-func tags(record string) []string {
+func parseTags(record string) []string {
 	list := []string{}
 	for tag := range strings.SplitSeq(record, ";") {
 		tag = strings.Join(strings.Fields(tag), "")
@@ -230,7 +230,7 @@ func tags(record string) []string {
 	return list
 }
 
-func at(records []Record, name string) []Record {
+func recordsAt(records []Record, name string) []Record {
 	var here []Record
 	for _, r := range records {
 		if r.Name == name {
@@ -243,7 +243,7 @@ func at(records []Record, name string) []Record {
 // texts lists the distinct values of one type at a name, in a stable order.
 func texts(records []Record, name, recordType string) []string {
 	list := []string{}
-	for _, r := range at(records, name) {
+	for _, r := range recordsAt(records, name) {
 		if r.Type == recordType {
 			list = append(list, r.Text())
 		}
@@ -252,7 +252,7 @@ func texts(records []Record, name, recordType string) []string {
 	return slices.Compact(list)
 }
 
-func clip(text string) string {
+func clipText(text string) string {
 	const most = 120
 	if len(text) <= most {
 		return text

@@ -47,7 +47,7 @@ type style struct {
 // read converts a record returned by a library.
 func (s style) read(zone string, given libdns.Record) Record {
 	rr := given.RR()
-	r := Record{Type: strings.ToUpper(rr.Type), Name: canonical(libdns.AbsoluteName(rr.Name, zone)), Value: rr.Data, TTL: rr.TTL, raw: given}
+	r := Record{Type: strings.ToUpper(rr.Type), Name: canonicalName(libdns.AbsoluteName(rr.Name, zone)), Value: rr.Data, TTL: rr.TTL, raw: given}
 	if slices.Contains(s.txtTypes, r.Type) {
 		r.Type = "TXT"
 	}
@@ -75,13 +75,13 @@ func (s style) host(given, zone string) string {
 	case s.relativeTargets && given != "" && !strings.HasSuffix(given, "."):
 		given += "." + zone
 	}
-	return canonical(given)
+	return canonicalName(given)
 }
 
 // write converts a record for a library. A set has one TTL (RFC 2181 section 5.2), so a record that joins
 // others uses theirs.
 func (s style) write(zone string, r Record, beside []Record) libdns.Record {
-	name := strings.TrimSuffix(strings.TrimSuffix(r.Name, canonical(zone)), ".")
+	name := strings.TrimSuffix(strings.TrimSuffix(r.Name, canonicalName(zone)), ".")
 	if name == "" {
 		name = "@"
 	}
@@ -156,6 +156,6 @@ func joinStrings(data string) string {
 	return unescape.Replace(seam.ReplaceAllString(data, ""))
 }
 
-// canonical returns a name in comparable form: DNS ignores ASCII case, and a final dot only means that the
+// canonicalName returns a name in comparable form: DNS ignores ASCII case, and a final dot only means that the
 // name is complete (RFC 4343, RFC 1034 section 3.1).
-func canonical(name string) string { return strings.ToLower(strings.TrimSuffix(name, ".")) }
+func canonicalName(name string) string { return strings.ToLower(strings.TrimSuffix(name, ".")) }

@@ -57,7 +57,7 @@ func allWanted() []Wanted {
 	return []Wanted{wantOwnership, dkim, wantPath, wantSPF, wantDMARC}
 }
 
-func purposes(items []Item) string {
+func joinPurposes(items []Item) string {
 	var names []string
 	for _, i := range items {
 		names = append(names, i.Purpose)
@@ -65,7 +65,7 @@ func purposes(items []Item) string {
 	return strings.Join(names, " ")
 }
 
-func planned(t testing.TB, z *Zone, wanted []Wanted) Plan {
+func makePlan(t testing.TB, z *Zone, wanted []Wanted) Plan {
 	t.Helper()
 	p, err := z.Plan(t.Context(), wanted)
 	if err != nil {
@@ -78,7 +78,7 @@ func TestUpdatesAddEverythingOnce(t *testing.T) {
 	t.Parallel()
 	server := newPrimary(t, "example.com.", `example.com. 600 IN TXT "google-site-verification=1"`)
 	z := server.open(t)
-	plan := planned(t, z, allWanted())
+	plan := makePlan(t, z, allWanted())
 	server.set(func() {
 		if server.updates != 0 {
 			t.Error("a plan wrote")
@@ -88,7 +88,7 @@ func TestUpdatesAddEverythingOnce(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := purposes(done.Applied); got != "ownership dkim return_path spf dmarc" || len(done.Conflicts) > 0 {
+	if got := joinPurposes(done.Applied); got != "ownership dkim return_path spf dmarc" || len(done.Conflicts) > 0 {
 		t.Fatalf("applied %s, conflicts %+v", got, done.Conflicts)
 	}
 	if diff := cmp.Diff([]string{`"google-site-verification=1"`, `"v=spf1 include:spf.postrider.test ~all"`}, server.lines("example.com.", dns.TypeTXT)); diff != "" {
@@ -97,8 +97,8 @@ func TestUpdatesAddEverythingOnce(t *testing.T) {
 	if dkim := server.lines("s1._domainkey.example.com.", dns.TypeTXT); len(dkim) != 1 || strings.Count(dkim[0], `"`) != 4 {
 		t.Errorf("the key was not split into two strings: %v", dkim)
 	}
-	again := planned(t, server.open(t), allWanted())
-	if got := purposes(again.Unchanged); got != "ownership dkim return_path spf dmarc" {
+	again := makePlan(t, server.open(t), allWanted())
+	if got := joinPurposes(again.Unchanged); got != "ownership dkim return_path spf dmarc" {
 		t.Errorf("the second time unchanged: %s; %+v", got, again)
 	}
 }
@@ -107,7 +107,7 @@ func TestUpdatesMergeAnSPFRecordWhateverItsStrings(t *testing.T) {
 	t.Parallel()
 	server := newPrimary(t, "example.com.", `example.com. 600 IN TXT "v=spf1 mx " "-all"`, `example.com. 600 IN TXT "other; \"quoted\" \\ \195\164"`)
 	z := server.open(t)
-	done, err := z.Apply(t.Context(), planned(t, z, []Wanted{wantSPF}))
+	done, err := z.Apply(t.Context(), makePlan(t, z, []Wanted{wantSPF}))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -131,11 +131,11 @@ func TestUpdatesLeaveConflictsAlone(t *testing.T) {
 		`example.com. 60 IN TXT "v=spf1 a -all"`, `example.com. 60 IN TXT "v=spf1 mx -all"`}
 	server := newPrimary(t, "example.com.", lines...)
 	z := server.open(t)
-	done, err := z.Apply(t.Context(), planned(t, z, allWanted()))
+	done, err := z.Apply(t.Context(), makePlan(t, z, allWanted()))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if purposes(done.Applied) != "ownership dkim" || purposes(done.Unchanged) != "dmarc" || purposes(done.Conflicts) != "return_path spf" {
+	if joinPurposes(done.Applied) != "ownership dkim" || joinPurposes(done.Unchanged) != "dmarc" || joinPurposes(done.Conflicts) != "return_path spf" {
 		t.Errorf("Apply gives %+v, want ownership and DKIM applied, DMARC unchanged, return path and SPF in conflict", done)
 	}
 	if got := server.lines("rp.example.com.", dns.TypeCNAME); !cmp.Equal(got, []string{"elsewhere.test."}) {
@@ -151,11 +151,11 @@ func TestUpdatesTakeBackWhatCannotReplace(t *testing.T) {
 		server := newPrimary(t, "example.com.", `example.com. 60 IN TXT "v=spf1 -all"`)
 		server.set(func() { server.silent = true })
 		z := server.open(t)
-		done, err := z.Apply(t.Context(), planned(t, z, []Wanted{wantSPF}))
+		done, err := z.Apply(t.Context(), makePlan(t, z, []Wanted{wantSPF}))
 		if err != nil {
 			t.Fatal(err)
 		}
-		if purposes(done.Conflicts) != "spf" || !strings.Contains(done.Conflicts[0].Reason, "change it by hand to: v=spf1 include:") {
+		if joinPurposes(done.Conflicts) != "spf" || !strings.Contains(done.Conflicts[0].Reason, "change it by hand to: v=spf1 include:") {
 			t.Errorf("Apply with a silent server gives %+v, want a conflict of SPF to change by hand", done)
 		}
 	})
@@ -164,15 +164,15 @@ func TestUpdatesTakeBackWhatCannotReplace(t *testing.T) {
 		server := newPrimary(t, "example.com.", `example.com. 60 IN TXT "v=spf1 -all"`)
 		server.set(func() { server.refuse = true })
 		z := server.open(t)
-		_, err := z.Apply(t.Context(), planned(t, z, []Wanted{wantOwnership, wantSPF}))
-		refused := upstream(t, err)
+		_, err := z.Apply(t.Context(), makePlan(t, z, []Wanted{wantOwnership, wantSPF}))
+		refused := requireUpstream(t, err)
 		if !strings.Contains(refused.Message, "REFUSED") || !cmp.Equal(refused.Details["applied"], any([]string{"ownership"})) {
 			t.Errorf("Apply with a server that refuses gives %s with details %v, want REFUSED and ownership applied", refused.Message, refused.Details)
 		}
 	})
 }
 
-func upstream(t testing.TB, err error) *fault.Error {
+func requireUpstream(t testing.TB, err error) *fault.Error {
 	t.Helper()
 	refused := fault.From(err)
 	if err == nil || refused.Kind != fault.Upstream || refused.Code != fault.CodeUpstream {
@@ -190,7 +190,7 @@ func TestUpdatesWithAWrongKeyAreRefused(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err = z.Plan(t.Context(), allWanted())
-	refused := upstream(t, err)
+	refused := requireUpstream(t, err)
 	for _, text := range []string{refused.Message, errors.Unwrap(refused).Error()} {
 		if strings.Contains(text, wrongKey) || !strings.Contains(text, "rfc2136") {
 			t.Error(text)
@@ -203,7 +203,7 @@ func TestUpdatesEndAnEndlessTransfer(t *testing.T) {
 	server := newPrimary(t, "example.com.")
 	server.set(func() { server.endless = true })
 	_, err := server.open(t).Plan(t.Context(), allWanted())
-	if refused := upstream(t, err); !strings.Contains(refused.Message, "more than 50000 records") {
+	if refused := requireUpstream(t, err); !strings.Contains(refused.Message, "more than 50000 records") {
 		t.Error(refused.Message)
 	}
 }
@@ -216,7 +216,7 @@ func TestUpdatesStopWithTheirContext(t *testing.T) {
 	defer cancel()
 	_, err := server.open(t).Plan(ctx, allWanted())
 	server.mu.Unlock()
-	if refused := upstream(t, err); !strings.Contains(refused.Message, "did not answer in time") {
+	if refused := requireUpstream(t, err); !strings.Contains(refused.Message, "did not answer in time") {
 		t.Error(refused.Message)
 	}
 }

@@ -125,7 +125,7 @@ func (p *route53) change(ctx context.Context, zone string, records []libdns.Reco
 }
 
 func (s route53Set) same(other route53Set) bool {
-	return s.Type == other.Type && canonical(s.Name) == canonical(other.Name)
+	return s.Type == other.Type && canonicalName(s.Name) == canonicalName(other.Name)
 }
 
 // record returns one value of the set as a record.
@@ -208,7 +208,7 @@ func (p *route53) findZone(ctx context.Context, zone string) (string, error) {
 	}
 	id := ""
 	for _, z := range found.Zones {
-		if canonical(z.Name) != canonical(zone) || id != "" && z.Private {
+		if canonicalName(z.Name) != canonicalName(zone) || id != "" && z.Private {
 			continue
 		}
 		if id = strings.TrimPrefix(z.ID, "/hostedzone/"); !z.Private {
@@ -241,7 +241,7 @@ func (p *route53) write(ctx context.Context, zoneID, action string, set route53S
 func (p *route53) ask(ctx context.Context, method, path string, query url.Values, body []byte, into any) error {
 	err := p.once(ctx, method, path, query, body, into)
 	var refused *route53Error
-	if !errors.As(err, &refused) || !refused.passes() {
+	if !errors.As(err, &refused) || !refused.isTemporary() {
 		return err
 	}
 	select {
@@ -296,8 +296,8 @@ func (e *route53Error) Error() string {
 	return strings.TrimSpace(fmt.Sprintf("%d %s %s", e.status, e.Code, strings.Join(append(e.Messages, e.Message), " ")))
 }
 
-// passes reports whether the same request may succeed a moment later.
-func (e *route53Error) passes() bool {
+// isTemporary reports whether the same request may succeed a moment later.
+func (e *route53Error) isTemporary() bool {
 	return e.status >= http.StatusInternalServerError || e.status == http.StatusTooManyRequests ||
 		e.Code == "Throttling" || e.Code == "PriorRequestNotComplete"
 }

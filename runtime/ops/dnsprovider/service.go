@@ -69,29 +69,29 @@ func (s *Service) Locate(ctx context.Context, name string) (Location, error) {
 	case err != nil:
 		return found, noAnswer(err)
 	}
-	found.Zone = canonical(zone)
+	found.Zone = canonicalName(zone)
 	hosts, err := s.dns.LookupNS(ctx, found.Zone)
 	if err != nil && !errors.Is(err, dnsx.ErrNotFound) {
 		return found, noAnswer(err)
 	}
 	for _, host := range hosts {
-		found.NameServers = append(found.NameServers, canonical(host))
+		found.NameServers = append(found.NameServers, canonicalName(host))
 	}
 	found.Provider = runBy(found.NameServers)
-	if p := find(found.Provider); p != nil {
+	if p := findProvider(found.Provider); p != nil {
 		found.Supported, found.Credentials = true, p.names()
 	}
 	return found, nil
 }
 
 func noAnswer(err error) error {
-	return (&fault.Error{Kind: fault.Upstream, Code: fault.CodeUpstream, Message: "The DNS resolver does not answer"}).Because(err)
+	return (&fault.Error{Kind: fault.Upstream, Code: fault.CodeUpstream, Message: "The DNS resolver does not answer"}).WithCause(err)
 }
 
 // Check validates a provider's name and credentials without sending them anywhere.
 func Check(name string, credentials map[string]secret.String) fault.Fields {
 	wrong := fault.Fields{}
-	p := find(name)
+	p := findProvider(name)
 	switch {
 	case name == "":
 		wrong.Add("provider", "is required: one of %s", strings.Join(Names(), ", "))
@@ -108,9 +108,9 @@ func (s *Service) Open(ctx context.Context, name string, credentials map[string]
 	if err := Check(name, credentials).Err(); err != nil {
 		return nil, err
 	}
-	p := find(name)
+	p := findProvider(name)
 	values := p.check(credentials, fault.Fields{})
-	z := &Zone{provider: p, scrub: p.scrubber(values), name: canonical(zone) + "."}
+	z := &Zone{provider: p, scrub: p.scrubber(values), name: canonicalName(zone) + "."}
 	var err error
 	z.backend, err = p.open(ctx, s, values)
 	var known *fault.Error
@@ -132,7 +132,7 @@ func (z *Zone) refused(ctx context.Context, doing string, err error) error {
 		message = fmt.Sprintf("The DNS provider %s did not answer in time", z.provider.name)
 	}
 	return (&fault.Error{Kind: fault.Upstream, Code: fault.CodeUpstream, Message: message}).
-		Because(fmt.Errorf("%s %s at %s: %s", doing, z.name, z.provider.name, said))
+		WithCause(fmt.Errorf("%s %s at %s: %s", doing, z.name, z.provider.name, said))
 }
 
 func withApplied(err error, written []string) error {

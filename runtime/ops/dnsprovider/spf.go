@@ -51,7 +51,7 @@ func mergeSPF(record, include string) (merged, reason string) {
 	terms := strings.Fields(record)
 	all, modifiers, lookups := len(terms), len(terms), 1
 	for n, text := range terms[1:] {
-		name, value := term(text)
+		name, value := splitTerm(text)
 		switch name {
 		case "all":
 			all = min(all, n+1)
@@ -59,7 +59,7 @@ func mergeSPF(record, include string) (merged, reason string) {
 			lookups++
 		case "include":
 			lookups++
-			if canonical(value) == canonical(include) {
+			if canonicalName(value) == canonicalName(include) {
 				return "", includeProblem(text, all < len(terms))
 			}
 		}
@@ -81,16 +81,16 @@ func mergeSPF(record, include string) (merged, reason string) {
 func includeProblem(text string, behindAll bool) string {
 	switch {
 	case strings.ContainsAny(text[:1], "-~?"):
-		return "Remove the sign in front of " + clip(text) + " in the SPF record: mail from there must pass."
+		return "Remove the sign in front of " + clipText(text) + " in the SPF record: mail from there must pass."
 	case behindAll:
-		return "Move " + clip(text) + " before the all term of the SPF record: what stands behind it is ignored."
+		return "Move " + clipText(text) + " before the all term of the SPF record: what stands behind it is ignored."
 	}
 	return ""
 }
 
-// term splits a mechanism or modifier (RFC 7208 section 4.6.1) into its name in lower case, including the =
+// splitTerm splits a mechanism or modifier (RFC 7208 section 4.6.1) into its name in lower case, including the =
 // of a modifier, and its value.
-func term(text string) (name, value string) {
+func splitTerm(text string) (name, value string) {
 	text = strings.TrimLeft(text, "+-~?")
 	n := strings.IndexAny(text, ":/=")
 	switch {

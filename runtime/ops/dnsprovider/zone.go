@@ -55,7 +55,7 @@ func (z *Zone) Apply(ctx context.Context, p Plan) (Plan, error) {
 // write makes one change.
 func (z *Zone) write(ctx context.Context, item Item, existing []Record) error {
 	adding := []libdns.Record{z.provider.style.write(z.name, item.record(), existing)}
-	added, err := z.guarded(func() ([]libdns.Record, error) { return z.backend.AppendRecords(ctx, z.name, adding) })
+	added, err := z.callProvider(func() ([]libdns.Record, error) { return z.backend.AppendRecords(ctx, z.name, adding) })
 	if err != nil || item.replaces == nil {
 		return err
 	}
@@ -85,7 +85,7 @@ func (z *Zone) remove(ctx context.Context, records ...libdns.Record) error {
 	for _, r := range records {
 		exact = append(exact, z.provider.style.exact(r))
 	}
-	_, err := z.guarded(func() ([]libdns.Record, error) { return z.backend.DeleteRecords(ctx, z.name, exact) })
+	_, err := z.callProvider(func() ([]libdns.Record, error) { return z.backend.DeleteRecords(ctx, z.name, exact) })
 	return err
 }
 
@@ -120,7 +120,7 @@ func (z *Zone) readBack(ctx context.Context, p Plan) (Plan, error) {
 
 // records reads the zone.
 func (z *Zone) records(ctx context.Context) ([]Record, error) {
-	found, err := z.guarded(func() ([]libdns.Record, error) { return z.backend.GetRecords(ctx, z.name) })
+	found, err := z.callProvider(func() ([]libdns.Record, error) { return z.backend.GetRecords(ctx, z.name) })
 	if err != nil {
 		return nil, z.refused(ctx, "read", err)
 	}
@@ -131,9 +131,9 @@ func (z *Zone) records(ctx context.Context) ([]Record, error) {
 	return records, nil
 }
 
-// guarded calls a library and recovers its panics: some libraries panic on unexpected responses (cloudflare
+// callProvider calls a library and recovers its panics: some libraries panic on unexpected responses (cloudflare
 // v0.2.2 on one without result_info).
-func (z *Zone) guarded(call func() ([]libdns.Record, error)) (records []libdns.Record, err error) {
+func (z *Zone) callProvider(call func() ([]libdns.Record, error)) (records []libdns.Record, err error) {
 	defer func() {
 		if r := recover(); r != nil {
 			err = fmt.Errorf("its answer was not understood (%v)", r)

@@ -57,7 +57,7 @@ func (d *Doctor) judge(s subject, state *tls.ConnectionState, names ...string) F
 	leaf, now := state.PeerCertificates[0], d.now()
 	found := fmt.Sprintf("%s, by %s, valid until %s", strings.Join(leaf.DNSNames, " "), leaf.Issuer.CommonName, leaf.NotAfter.UTC().Format(time.DateOnly))
 	if now.After(leaf.NotAfter) {
-		return s.finding(Error, found, "Renew the certificate: it expired %s ago.", days(now.Sub(leaf.NotAfter)))
+		return s.finding(Error, found, "Renew the certificate: it expired %s ago.", formatDays(now.Sub(leaf.NotAfter)))
 	}
 	if now.Before(leaf.NotBefore) {
 		return s.finding(Error, found, "Look at the clock of this machine, or at the certificate: it begins to be valid at %s.", leaf.NotBefore.UTC().Format(time.RFC3339))
@@ -78,20 +78,20 @@ func (d *Doctor) judge(s subject, state *tls.ConnectionState, names ...string) F
 		return s.finding(Error, found+": "+err.Error(), "Replace the certificate.")
 	}
 	if left := leaf.NotAfter.Sub(now); left < renewBefore {
-		return s.finding(Warning, found, "Renew the certificate: it expires in %s.", days(left))
+		return s.finding(Warning, found, "Renew the certificate: it expires in %s.", formatDays(left))
 	}
 	return s.ok(found)
 }
 
-func days(d time.Duration) string {
+func formatDays(d time.Duration) string {
 	if d < 48*time.Hour {
 		return d.Round(time.Hour).String()
 	}
 	return fmt.Sprintf("%d days", d/(24*time.Hour))
 }
 
-// served requests the public URL as users do.
-func (d *Doctor) served(ctx context.Context) []Finding {
+// checkServed requests the public URL as users do.
+func (d *Doctor) checkServed(ctx context.Context) []Finding {
 	s := subject{"http.base_url", d.Config.BaseURL + "/healthz answers 200, over TLS"}
 	u, err := url.Parse(d.Config.BaseURL)
 	if err != nil {

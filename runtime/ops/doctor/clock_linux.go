@@ -10,8 +10,8 @@ import (
 // The kernel's flag for a clock that is not synchronized (adjtimex(2)).
 const unsynchronised = 0x40 // STA_UNSYNC
 
-// clock asks the kernel whether the clock is synchronized.
-func clock(context.Context) []Finding {
+// checkClock asks the kernel whether the checkClock is synchronized.
+func checkClock(context.Context) []Finding {
 	s := subject{"clock", "the clock is kept right by NTP"}
 	var t syscall.Timex
 	if _, err := syscall.Adjtimex(&t); err != nil {

@@ -25,14 +25,14 @@ type DatabaseConfig struct {
 // Database returns the checks of an open database.
 func Database(d *db.DB, c DatabaseConfig) Check {
 	return func(ctx context.Context) []Finding {
-		var seen standing
+		var seen serverState
 		err := d.SQL.QueryRowContext(ctx, standingSQL).Scan(&seen.version, &seen.fsync, &seen.fullPages, &seen.commit, &seen.standbys, &seen.autovacuum, &seen.readOnly,
 			&seen.skew, &seen.oldest, &seen.age, &seen.local, &seen.encrypted, &seen.throwAway)
 		if err != nil {
 			return Unusable(err)
 		}
 		all := seen.judge(c)
-		return slices.Concat(all, hosts(ctx, d), standbys(ctx, d, c), lookAfter(ctx, d), nodes(ctx, d, c), processes(ctx, d), clockSteps(ctx, d), tablesByMonth(ctx, d))
+		return slices.Concat(all, checkHosts(ctx, d), checkStandbys(ctx, d, c), lookAfter(ctx, d), checkNodes(ctx, d, c), checkProcesses(ctx, d), clockSteps(ctx, d), tablesByMonth(ctx, d))
 	}
 }
 
@@ -46,8 +46,8 @@ SELECT current_setting('server_version_num')::int, current_setting('fsync'), cur
 	coalesce((SELECT ssl FROM pg_stat_ssl WHERE pid = pg_backend_pid()), false),
 	coalesce(current_setting('postrider.throw_away_test_server', true), '') = 'yes'`
 
-// standing is what a server reports about itself.
-type standing struct {
+// serverState is what a server reports about itself.
+type serverState struct {
 	version                               int
 	fsync, fullPages, commit, autovacuum  string
 	standbys                              string
@@ -58,7 +58,7 @@ type standing struct {
 }
 
 // judge compares the server's settings with Postrider's requirements.
-func (s standing) judge(c DatabaseConfig) []Finding {
+func (s serverState) judge(c DatabaseConfig) []Finding {
 	var all []Finding
 	// Each row: the expectation, whether it is met, what was found, and what to do.
 	check := func(name, expected string, fine bool, l Level, found, do string) {
@@ -71,7 +71,7 @@ func (s standing) judge(c DatabaseConfig) []Finding {
 	check("version", "PostgreSQL 14 or newer", s.version >= 140000, Error, fmt.Sprintf("%d.%d", s.version/10000, s.version%10000), "Upgrade PostgreSQL.")
 	check("fsync", "on", s.fsync == "on" || s.throwAway, Error, s.fsync, "Set fsync = on: a crash would destroy accepted mail.")
 	check("full_page_writes", "on", s.fullPages == "on" || s.throwAway, Error, s.fullPages, "Set full_page_writes = on, unless the file system writes pages whole: a crash could destroy accepted mail.")
-	check("synchronous_commit", "on, or stricter", db.Keeps(s.commit, s.standbys) || c.RiskLosingMail, Error, s.commit, "Set synchronous_commit = on: a crash, or a fail-over to a synchronous standby, would lose accepted mail.")
+	check("synchronous_commit", "on, or stricter", db.IsDurable(s.commit, s.standbys) || c.RiskLosingMail, Error, s.commit, "Set synchronous_commit = on: a crash, or a fail-over to a synchronous standby, would lose accepted mail.")
 	check("autovacuum", "on", s.autovacuum == "on", Error, s.autovacuum, "Set autovacuum = on: the queue's tables grow without bound.")
 	check("writes", "the server takes writes", !s.readOnly, Error, map[bool]string{true: "read-only", false: "it does"}[s.readOnly], "Connect to the primary: name all hosts in DATABASE_URL, with target_session_attrs=read-write.")
 	skew := time.Duration(math.Abs(float64(time.Now().UnixMicro())-s.skew*1e6)) * time.Microsecond
@@ -82,8 +82,8 @@ func (s standing) judge(c DatabaseConfig) []Finding {
 	return all
 }
 
-// standbys checks the standbys that must hold confirmed data.
-func standbys(ctx context.Context, d *db.DB, c DatabaseConfig) []Finding {
+// checkStandbys checks the checkStandbys that must hold confirmed data.
+func checkStandbys(ctx context.Context, d *db.DB, c DatabaseConfig) []Finding {
 	s := subject{"database.standbys", fmt.Sprintf("%d standbys follow that a commit waits for", c.Standbys)}
 	if c.Standbys == 0 {
 		return nil
@@ -97,8 +97,8 @@ func standbys(ctx context.Context, d *db.DB, c DatabaseConfig) []Finding {
 const nodesSQL = `SELECT count(*), coalesce(string_agg(DISTINCT twin, ', '), ''), coalesce(string_agg(DISTINCT version, ', '), '')
 FROM (SELECT version, CASE WHEN count(*) OVER (PARTITION BY name) > 1 THEN name END AS twin FROM nodes WHERE seen_at > now() - interval '6 seconds') live`
 
-// nodes checks the live processes on the database.
-func nodes(ctx context.Context, d *db.DB, c DatabaseConfig) []Finding {
+// checkNodes checks the live processes on the database.
+func checkNodes(ctx context.Context, d *db.DB, c DatabaseConfig) []Finding {
 	s := subject{"nodes", "one process of each name"}
 	if c.Embedded {
 		s.expected = "one process: the data directory is one service's"
@@ -124,11 +124,11 @@ func nodes(ctx context.Context, d *db.DB, c DatabaseConfig) []Finding {
 	default:
 		all = append(all, s.ok(found))
 	}
-	return append(all, connections(d, max(live, 1), c.Connections))
+	return append(all, checkConnections(d, max(live, 1), c.Connections))
 }
 
-// connections checks whether each live process can open its configured number of connections.
-func connections(d *db.DB, processes, wanted int) Finding {
+// checkConnections checks whether each live process can open its configured number of checkConnections.
+func checkConnections(d *db.DB, processes, wanted int) Finding {
 	s := subject{"database.connections", fmt.Sprintf("room for %d processes with %d connections each", processes, wanted+1)}
 	room, _, _ := d.Room()
 	found := fmt.Sprintf("room for %d connections", room)

@@ -153,8 +153,8 @@ func (d *Doctor) returnPathMX(ctx context.Context) []Finding {
 	return []Finding{s.finding(Error, strings.Join(names, ", "), "%s", publish)}
 }
 
-// reverse checks the reverse names of the addresses, and whether they resolve back.
-func (d *Doctor) reverse(ctx context.Context) []Finding {
+// checkReverse checks the checkReverse names of the addresses, and whether they resolve back.
+func (d *Doctor) checkReverse(ctx context.Context) []Finding {
 	addresses := d.Config.addresses()
 	if len(addresses) == 0 {
 		s := subject{"dns.ptr", "each address that mail leaves from has a name that leads back to it"}

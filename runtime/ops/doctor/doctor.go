@@ -52,7 +52,7 @@ func (d *Doctor) Look(ctx context.Context) Report {
 }
 
 func (d *Doctor) checks() []Check {
-	all := []Check{clock, d.disks, d.certificateFiles}
+	all := []Check{checkClock, d.disks, d.certificateFiles}
 	if d.Config.baseHost() == "" {
 		return all
 	}
@@ -63,12 +63,12 @@ func (d *Doctor) checks() []Check {
 	all = append(all,
 		func(ctx context.Context) []Finding { return d.spf(ctx, "dns.spf", d.Config.SPFInclude) },
 		func(ctx context.Context) []Finding { return d.spf(ctx, "dns.return_path", d.Config.ReturnPathHost) },
-		d.served)
+		d.checkServed)
 	if d.Config.Direct {
-		all = append(all, d.reverse, d.outward)
+		all = append(all, d.checkReverse, d.checkOutbound)
 	}
 	if d.Config.Receives {
-		all = append(all, d.returnPathMX, d.inward)
+		all = append(all, d.returnPathMX, d.checkInbound)
 	}
 	return all
 }

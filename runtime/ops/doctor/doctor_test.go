@@ -323,19 +323,19 @@ func TestRoomIsJudgedByShareAndSize(t *testing.T) {
 
 func TestDatabaseSettingsAreJudged(t *testing.T) {
 	t.Parallel()
-	good := standing{version: 150004, fsync: "on", fullPages: "on", commit: "on", autovacuum: "on", local: true, skew: float64(time.Now().UnixMicro()) / 1e6}
-	for name, change := range map[string]func(*standing){
-		"":                   func(*standing) {},
-		"version":            func(s *standing) { s.version = 130004 },
-		"fsync":              func(s *standing) { s.fsync = "off" },
-		"full_page_writes":   func(s *standing) { s.fullPages = "off" },
-		"synchronous_commit": func(s *standing) { s.commit = "off" },
-		"autovacuum":         func(s *standing) { s.autovacuum = "off" },
-		"writes":             func(s *standing) { s.readOnly = true },
-		"clock":              func(s *standing) { s.skew -= 60 },
-		"oldest_transaction": func(s *standing) { s.oldest = 3600 },
-		"wraparound":         func(s *standing) { s.age = 1_500_000_000 },
-		"encryption":         func(s *standing) { s.local = false },
+	good := serverState{version: 150004, fsync: "on", fullPages: "on", commit: "on", autovacuum: "on", local: true, skew: float64(time.Now().UnixMicro()) / 1e6}
+	for name, change := range map[string]func(*serverState){
+		"":                   func(*serverState) {},
+		"version":            func(s *serverState) { s.version = 130004 },
+		"fsync":              func(s *serverState) { s.fsync = "off" },
+		"full_page_writes":   func(s *serverState) { s.fullPages = "off" },
+		"synchronous_commit": func(s *serverState) { s.commit = "off" },
+		"autovacuum":         func(s *serverState) { s.autovacuum = "off" },
+		"writes":             func(s *serverState) { s.readOnly = true },
+		"clock":              func(s *serverState) { s.skew -= 60 },
+		"oldest_transaction": func(s *serverState) { s.oldest = 3600 },
+		"wraparound":         func(s *serverState) { s.age = 1_500_000_000 },
+		"encryption":         func(s *serverState) { s.local = false },
 	} {
 		s := good
 		change(&s)

@@ -23,8 +23,8 @@ func Unusable(err error) []Finding {
 	return []Finding{subject{"database", "the database answers"}.finding(Error, err.Error(), "Start the database, and look at DATABASE_URL.")}
 }
 
-// hosts checks every host of an address that names several.
-func hosts(ctx context.Context, d *db.DB) []Finding {
+// checkHosts checks every host of an address that names several.
+func checkHosts(ctx context.Context, d *db.DB) []Finding {
 	all, system, err := d.AskHosts(ctx)
 	if err != nil {
 		return []Finding{hostsSubject.finding(Skipped, err.Error(), "Look at DATABASE_URL.")}

@@ -23,7 +23,7 @@ func (d *Doctor) disks(context.Context) []Finding {
 	var all []Finding
 	for _, f := range d.Config.Folders {
 		s := subject{"disk." + f.Setting, "more than 20 % free, and more than 512 MiB"}
-		room, err := diskroom.Of(existing(f.Dir))
+		room, err := diskroom.Of(existingParent(f.Dir))
 		if err != nil {
 			all = append(all, s.finding(Skipped, err.Error(), "Look at the disk by hand."))
 			continue
@@ -45,8 +45,8 @@ func judgeRoom(s subject, dir string, free, total uint64) Finding {
 	return s.ok(found)
 }
 
-// existing returns the folder, or its closest existing parent.
-func existing(dir string) string {
+// existingParent returns the folder, or its closest existingParent parent.
+func existingParent(dir string) string {
 	if dir == "" {
 		dir = os.TempDir()
 	}

@@ -11,8 +11,8 @@ import (
 	"github.com/postrider/postrider/runtime/work/node"
 )
 
-// processes checks for silent processes, and the clocks of the others.
-func processes(ctx context.Context, d *db.DB) []Finding {
+// checkProcesses checks for silent checkProcesses, and the clocks of the others.
+func checkProcesses(ctx context.Context, d *db.DB) []Finding {
 	silent, clocks := subject{"nodes.silent", "every process that was started says every two seconds that it lives"}, subject{"nodes.clock", "the clocks of all processes agree with that of the database"}
 	list, err := node.Processes(ctx, d)
 	if err != nil {

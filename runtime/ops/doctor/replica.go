@@ -25,13 +25,13 @@ func Replica(d *db.DB, c replica.Config) Check {
 	}
 }
 
-func lookAtReplica(ctx context.Context, d *db.DB, c replica.Config) (_ replica.Standing, err error) {
+func lookAtReplica(ctx context.Context, d *db.DB, c replica.Config) (_ replica.Status, err error) {
 	r, err := replica.Open(d, c, slog.New(slog.DiscardHandler))
 	if err != nil {
-		return replica.Standing{}, err
+		return replica.Status{}, err
 	}
 	defer func() { err = errors.Join(err, r.Close()) }()
 	ctx, cancel := context.WithTimeout(ctx, 4*time.Second)
 	defer cancel()
-	return r.Look(ctx), nil
+	return r.CheckNow(ctx), nil
 }

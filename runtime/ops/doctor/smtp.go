@@ -19,8 +19,8 @@ const (
 // probed are domains whose mail servers are always available. The check only reads their greeting.
 var probed = []string{"gmail.com", "outlook.com", "yahoo.com"}
 
-// outward checks whether other mail servers are reachable: many providers block port 25 by default.
-func (d *Doctor) outward(ctx context.Context) []Finding {
+// checkOutbound checks whether other mail servers are reachable: many providers block port 25 by default.
+func (d *Doctor) checkOutbound(ctx context.Context) []Finding {
 	s := subject{"smtp.outward", "a mail server of " + whereToLook + " answers at port " + d.Config.mxPort()}
 	var tried []string
 	for _, domain := range probed {
@@ -77,9 +77,9 @@ func (d *Doctor) greeted(ctx context.Context, addr string) (*conn, string, error
 	return c, text, nil
 }
 
-// inward checks whether other mail servers can reach this one. A firewall of the provider cannot be
+// checkInbound checks whether other mail servers can reach this one. A firewall of the provider cannot be
 // detected from here, because the connection may not leave the machine.
-func (d *Doctor) inward(ctx context.Context) []Finding {
+func (d *Doctor) checkInbound(ctx context.Context) []Finding {
 	name := d.Config.SMTPHost
 	s := subject{"smtp.inward", fmt.Sprintf("Postrider answers at %s, port %s", name, inwardPort)}
 	addresses, err := d.DNS.LookupIP(ctx, name)

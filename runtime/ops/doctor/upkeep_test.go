@@ -69,6 +69,6 @@ func TestUpkeepIsSeenOnALiveServer(t *testing.T) {
 	}
 	server.SetHangingCommits(true) // commits wait for a standby that nobody has; nothing is written any more
 	// Each connection of the pool reads its settings again in its own time.
-	expect.Within(t, 10*time.Second, "doctor misses the synchronous standby", func() bool { return look("database.standbys").Level == Error })
+	expect.EventuallyWithin(t, 10*time.Second, "doctor misses the synchronous standby", func() bool { return look("database.standbys").Level == Error })
 	server.SetHangingCommits(false)
 }

@@ -16,12 +16,12 @@ type Sweep struct {
 	Run  func(ctx context.Context) (deleted int64, err error)
 }
 
-// Kept is data that a module stores about an account's mail or about people.
-type Kept struct {
+// PersonalData is data that a module stores about an account's mail or about people.
+type PersonalData struct {
 	What string // for example "notes"
-	// Acts says that the stored data causes actions, as a run that sends does. It is erased before
+	// Active says that the stored data causes actions, as a run that sends does. It is erased before
 	// everything else, so that it creates no new data, and once more with the rest.
-	Acts bool
+	Active bool
 	// Purge deletes data older than the account's retention period.
 	Purge func(ctx context.Context, accountID string, before time.Time) (deleted int64, err error)
 	// Erase deletes the data about an address. It is repeatable.
@@ -63,8 +63,8 @@ func Repairs(constructor any) fx.Option { return give(constructor, "repairs") }
 // Sweeps registers a constructor of a Sweep; its parameters are provided by Fx.
 func Sweeps(constructor any) fx.Option { return give(constructor, "sweeps") }
 
-// Keeps registers a constructor of a Kept.
-func Keeps(constructor any) fx.Option { return give(constructor, "kept") }
+// Retains registers a constructor of a Kept.
+func Retains(constructor any) fx.Option { return give(constructor, "kept") }
 
 // Healths registers a constructor of a Health.
 func Healths(constructor any) fx.Option { return give(constructor, "health") }
@@ -75,8 +75,8 @@ func Receives(constructor any) fx.Option { return give(constructor, "recipients"
 // Drains registers a constructor of a Drain.
 func Drains(constructor any) fx.Option { return give(constructor, "drains") }
 
-// Drops registers a constructor of a months.Unneeded.
-func Drops(constructor any) fx.Option { return give(constructor, "unneeded") }
+// DropRules registers a constructor of a months.Unneeded.
+func DropRules(constructor any) fx.Option { return give(constructor, "unneeded") }
 
 func give(constructor any, group string) fx.Option {
 	return fx.Provide(fx.Annotate(constructor, fx.ResultTags(`group:"`+group+`"`)))

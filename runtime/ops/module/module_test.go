@@ -35,17 +35,17 @@ func TestContributionsAreCollected(t *testing.T) {
 	type whole struct {
 		fx.In
 
-		Sweeps []module.Sweep      `group:"sweeps"`
-		Kept   []module.Kept       `group:"kept"`
-		Health []module.Health     `group:"health"`
-		Mail   []module.Recipients `group:"recipients"`
-		Drains []module.Drain      `group:"drains"`
+		Sweeps []module.Sweep        `group:"sweeps"`
+		Kept   []module.PersonalData `group:"kept"`
+		Health []module.Health       `group:"health"`
+		Mail   []module.Recipients   `group:"recipients"`
+		Drains []module.Drain        `group:"drains"`
 	}
 	var got whole
 	fxtest.New(t,
 		module.Sweeps(func() module.Sweep { return module.Sweep{What: "a"} }),
 		module.Sweeps(func() module.Sweep { return module.Sweep{What: "b"} }),
-		module.Keeps(func() module.Kept { return module.Kept{What: "c"} }),
+		module.Retains(func() module.PersonalData { return module.PersonalData{What: "c"} }),
 		module.Healths(func() module.Health { return module.Health{Name: "d"} }),
 		module.Receives(func() module.Recipients { return module.Recipients{} }),
 		module.Drains(func() module.Drain { return func() {} }),

@@ -42,7 +42,7 @@ func Peek(ctx context.Context, cfg setting.Values) (*db.DB, error) {
 }
 
 // Plan returns the migrations that the database lacks, and changes nothing.
-func Plan(ctx context.Context, cfg setting.Values) ([]db.Planned, error) {
+func Plan(ctx context.Context, cfg setting.Values) ([]db.PlannedMigration, error) {
 	d, err := Peek(ctx, cfg)
 	if err != nil {
 		return nil, err

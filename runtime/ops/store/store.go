@@ -81,7 +81,7 @@ func OpenExisting(ctx context.Context, cfg setting.Values, log *slog.Logger) (*S
 func anyDatabase(context.Context, *db.DB) error { return nil }
 
 // mayBegin refuses a database that has no tables and may belong to another installation.
-func mayBegin(ctx context.Context, d *db.DB) error { return d.MayFill(ctx) }
+func mayBegin(ctx context.Context, d *db.DB) error { return d.CheckMayCreate(ctx) }
 
 // hasTables refuses an external database without our schema.
 func hasTables(ctx context.Context, d *db.DB) error {
@@ -252,7 +252,7 @@ func connect(ctx context.Context, cfg setting.Values, url string, log *slog.Logg
 			err = errors.Join(err, opened.Close())
 		}
 		refused := notLetIn(err) && !config.Embedded(cfg) // an embedded server is still being set up
-		if !fault.IsDatabaseAway(err) || refused || time.Now().After(limit) {
+		if !fault.IsDatabaseUnavailable(err) || refused || time.Now().After(limit) {
 			return nil, fmt.Errorf("%s: %w", name, err)
 		}
 		log.WarnContext(ctx, "the database is away, retrying", "until", limit.Format(time.TimeOnly), telemetry.KeyError, err)

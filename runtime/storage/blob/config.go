@@ -37,7 +37,7 @@ func ParseURL(text secret.String) (Config, error) {
 	if err != nil || u.Scheme != "s3" || u.Opaque != "" {
 		return Config{}, errors.New("is not of the form " + Form + " (a / in KEY or SECRET is written %2F, a + %2B, an @ %40)")
 	}
-	cfg := Config{Endpoint: u.Host, AccessKey: u.User.Username(), PathStyle: !amazon(u.Hostname())}
+	cfg := Config{Endpoint: u.Host, AccessKey: u.User.Username(), PathStyle: !isAmazon(u.Hostname())}
 	password, _ := u.User.Password()
 	cfg.SecretKey = secret.New(password)
 	bucket, prefix, _ := strings.Cut(strings.TrimPrefix(u.Path, "/"), "/")
@@ -46,12 +46,12 @@ func ParseURL(text secret.String) (Config, error) {
 	if err != nil || u.Fragment != "" {
 		return Config{}, errors.New("has options that cannot be read; the form is " + Form)
 	}
-	cfg, wrong := cfg.with(query)
+	cfg, wrong := cfg.withOptions(query)
 	return cfg, errors.Join(wrong, cfg.Validate())
 }
 
-// with applies the options.
-func (c Config) with(query url.Values) (Config, error) {
+// withOptions applies the options.
+func (c Config) withOptions(query url.Values) (Config, error) {
 	var wrong []error
 	for _, name := range slices.Sorted(maps.Keys(query)) {
 		value := query.Get(name)
@@ -78,7 +78,7 @@ func onOff(name, value string) error {
 	return nil
 }
 
-func amazon(host string) bool {
+func isAmazon(host string) bool {
 	return strings.HasSuffix(host, ".amazonaws.com") || strings.HasSuffix(host, ".amazonaws.com.cn")
 }
 

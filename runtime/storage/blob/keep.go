@@ -9,15 +9,15 @@ import (
 	"io"
 )
 
-// Keeper is the part of a store that Keep needs.
-type Keeper interface {
+// PutGetter is the part of a store that Keep needs.
+type PutGetter interface {
 	Put(ctx context.Context, key string, data io.ReaderAt, size int64) error
 	Get(ctx context.Context, key string) (io.ReadCloser, error)
 }
 
-// Keep stores an object and reads it back. After nil the store has returned exactly what was sent, so other
+// PutVerified stores an object and reads it back. After nil the store has returned exactly what was sent, so other
 // copies may be deleted. After an error the state of the object is unknown.
-func Keep(ctx context.Context, in Keeper, key string, data io.ReaderAt, size int64) error {
+func PutVerified(ctx context.Context, in PutGetter, key string, data io.ReaderAt, size int64) error {
 	if err := in.Put(ctx, key, data, size); err != nil {
 		return err
 	}

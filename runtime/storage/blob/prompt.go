@@ -23,11 +23,11 @@ type Getter interface {
 	Get(ctx context.Context, key string) (io.ReadCloser, error)
 }
 
-// Prompt reads objects for clients that wait for a response. A store that is silent or very slow delays
+// InteractiveStore reads objects for clients that wait for a response. A store that is silent or very slow delays
 // them by a few seconds, instead of the minutes that a background upload may take. After a timeout, one
 // caller at a time tries the store again; all others get the error immediately. It is safe for concurrent
 // use.
-type Prompt struct {
+type InteractiveStore struct {
 	store Getter
 
 	mutex  sync.Mutex
@@ -35,17 +35,17 @@ type Prompt struct {
 	until  time.Time // when the next caller may try, if silent
 }
 
-// NewPrompt returns a new Prompt that reads from a store.
-func NewPrompt(store Getter) *Prompt { return &Prompt{store: store} }
+// NewInteractiveStore returns a new Prompt that reads from a store.
+func NewInteractiveStore(store Getter) *InteractiveStore { return &InteractiveStore{store: store} }
 
 // Get opens an object. If the store does not deliver it in time, Get or a later Read returns ErrSilent.
-func (p *Prompt) Get(ctx context.Context, key string) (io.ReadCloser, error) {
+func (p *InteractiveStore) Get(ctx context.Context, key string) (io.ReadCloser, error) {
 	if !p.mayTry() {
 		return nil, ErrSilent
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
-	o := &promptObject{prompt: p, ctx: ctx, cancel: cancel, left: promptTimeout}
-	err := o.wait(func() (err error) {
+	o := &interactiveObject{prompt: p, ctx: ctx, cancel: cancel, left: promptTimeout}
+	err := o.runInTime(func() (err error) {
 		o.object, err = p.store.Get(ctx, key)
 		return err
 	})
@@ -58,7 +58,7 @@ func (p *Prompt) Get(ctx context.Context, key string) (io.ReadCloser, error) {
 
 // mayTry reports whether a caller may use the store. While the store is silent, one caller at a time may
 // try, at intervals.
-func (p *Prompt) mayTry() bool {
+func (p *InteractiveStore) mayTry() bool {
 	p.mutex.Lock()
 	defer p.mutex.Unlock()
 	if !p.silent {
@@ -72,7 +72,7 @@ func (p *Prompt) mayTry() bool {
 }
 
 // recordResult records whether the store responds.
-func (p *Prompt) recordResult(responds bool) {
+func (p *InteractiveStore) recordResult(responds bool) {
 	p.mutex.Lock()
 	defer p.mutex.Unlock()
 	p.silent = !responds
@@ -81,17 +81,17 @@ func (p *Prompt) recordResult(responds bool) {
 	}
 }
 
-// promptObject is an open object. Only the time spent in the store counts, not that of the reader.
-type promptObject struct {
-	prompt *Prompt
+// interactiveObject is an open object. Only the time spent in the store counts, not that of the reader.
+type interactiveObject struct {
+	prompt *InteractiveStore
 	object io.ReadCloser
 	ctx    context.Context //nolint:containedctx // of the request to the store, which ends with Close
 	cancel context.CancelCauseFunc
 	left   time.Duration // how long the store may still take
 }
 
-// wait runs one operation of the store within the time left.
-func (o *promptObject) wait(step func() error) error {
+// runInTime runs one operation of the store within the time left.
+func (o *interactiveObject) runInTime(step func() error) error {
 	began := time.Now()
 	timer := time.AfterFunc(o.left, func() { o.cancel(ErrSilent) })
 	err := step()
@@ -107,8 +107,8 @@ func (o *promptObject) wait(step func() error) error {
 	return err
 }
 
-func (o *promptObject) Read(p []byte) (n int, err error) {
-	err = o.wait(func() (err error) {
+func (o *interactiveObject) Read(p []byte) (n int, err error) {
+	err = o.runInTime(func() (err error) {
 		n, err = o.object.Read(p)
 		return err
 	})
@@ -116,7 +116,7 @@ func (o *promptObject) Read(p []byte) (n int, err error) {
 	return n, err
 }
 
-func (o *promptObject) Close() error {
+func (o *interactiveObject) Close() error {
 	defer o.cancel(nil)
 	return o.object.Close()
 }

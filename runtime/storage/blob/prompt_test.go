@@ -63,7 +63,7 @@ func pause(ctx context.Context, d time.Duration) error {
 }
 
 // readAll reads an object and pauses after each piece.
-func readAll(p *blob.Prompt, reader time.Duration) (n int, err error) {
+func readAll(p *blob.InteractiveStore, reader time.Duration) (n int, err error) {
 	object, err := p.Get(context.Background(), "key")
 	if err != nil {
 		return 0, err
@@ -105,7 +105,7 @@ func TestReadsFromASilentStoreTimeOut(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
 				began := time.Now()
-				n, err := readAll(blob.NewPrompt(&c.store), c.reader)
+				n, err := readAll(blob.NewInteractiveStore(&c.store), c.reader)
 				if took := time.Since(began); !errors.Is(err, c.want) || took > c.most {
 					t.Errorf("%v after %s, want %v after at most %s", err, took, c.want, c.most)
 				}
@@ -122,7 +122,7 @@ func TestOneCallerTriesASilentStore(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		store := &script{first: never}
-		p := blob.NewPrompt(store)
+		p := blob.NewInteractiveStore(store)
 		take := func() (time.Duration, error) {
 			began := time.Now()
 			_, err := readAll(p, 0)
@@ -167,7 +167,7 @@ func TestACancelledReadIsNoTimeout(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		store := &script{first: time.Second}
-		p := blob.NewPrompt(store)
+		p := blob.NewInteractiveStore(store)
 		ctx, cancel := context.WithTimeout(t.Context(), time.Millisecond)
 		defer cancel()
 		if _, err := p.Get(ctx, "key"); !errors.Is(err, context.DeadlineExceeded) {

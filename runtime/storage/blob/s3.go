@@ -51,7 +51,7 @@ func S3(cfg Config) (*Bucket, error) {
 		Secure:       !cfg.Plain,
 		Region:       region, // set, so that the client does not look it up
 		BucketLookup: lookup,
-		Transport:    transport(),
+		Transport:    newTransport(),
 		MaxRetries:   1, // the caller decides when to retry
 	})
 	if err != nil {
@@ -64,11 +64,11 @@ func S3(cfg Config) (*Bucket, error) {
 	return &Bucket{core: *core, bucket: cfg.Bucket, prefix: prefix, timeout: callTimeout}, nil
 }
 
-// store is the HTTP transport. A 404 without an S3 error body comes from a proxy or from a wrong address:
+// strictTransport is the HTTP transport. A 404 without an S3 error body comes from a proxy or from a wrong address:
 // the client would mistake it for a missing object.
-type store struct{ http.RoundTripper }
+type strictTransport struct{ http.RoundTripper }
 
-func (s store) RoundTrip(r *http.Request) (*http.Response, error) {
+func (s strictTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 	response, err := s.RoundTripper.RoundTrip(r)
 	if err == nil && response.StatusCode == http.StatusNotFound && r.Method != http.MethodHead &&
 		!strings.Contains(response.Header.Get("Content-Type"), "xml") {
@@ -77,8 +77,8 @@ func (s store) RoundTrip(r *http.Request) (*http.Response, error) {
 	return response, err
 }
 
-func transport() http.RoundTripper {
-	return store{&http.Transport{
+func newTransport() http.RoundTripper {
+	return strictTransport{&http.Transport{
 		Proxy:                 http.ProxyFromEnvironment, // the operator's store may be reachable only through the operator's proxy
 		DialContext:           (&net.Dialer{Timeout: 10 * time.Second}).DialContext,
 		TLSHandshakeTimeout:   10 * time.Second,
@@ -108,16 +108,16 @@ func (b *Bucket) Put(ctx context.Context, key string, data io.ReaderAt, size int
 			DisableContentSha256: true, // of the chunks; the checksum above covers the whole
 		})
 	if err != nil {
-		return fmt.Errorf("put object: %w", translate(err))
+		return fmt.Errorf("put object: %w", translateError(err))
 	}
 	if strings.EqualFold(info.ETag, hex.EncodeToString(tag.Sum(nil))) {
 		return nil
 	}
-	return b.compare(ctx, key, sum.Sum(nil))
+	return b.compareObject(ctx, key, sum.Sum(nil))
 }
 
-// compare reads an object back and compares its hash.
-func (b *Bucket) compare(ctx context.Context, key string, want []byte) error {
+// compareObject reads an object back and compares its hash.
+func (b *Bucket) compareObject(ctx context.Context, key string, want []byte) error {
 	stored, err := b.Get(ctx, key)
 	if err != nil {
 		return fmt.Errorf("read back what was put: %w", err)
@@ -140,7 +140,7 @@ func (b *Bucket) Get(ctx context.Context, key string) (io.ReadCloser, error) {
 	}
 	object, _, _, err := b.core.GetObject(ctx, b.bucket, b.prefix+key, minio.GetObjectOptions{})
 	if err != nil {
-		return nil, fmt.Errorf("get object: %w", translate(err))
+		return nil, fmt.Errorf("get object: %w", translateError(err))
 	}
 	return object, nil
 }
@@ -152,7 +152,7 @@ func (b *Bucket) Delete(ctx context.Context, key string) error {
 	if err := checkKey(b.prefix + key); err != nil {
 		return fmt.Errorf("delete object: %w", err)
 	}
-	err := translate(b.core.RemoveObject(ctx, b.bucket, b.prefix+key, minio.RemoveObjectOptions{}))
+	err := translateError(b.core.RemoveObject(ctx, b.bucket, b.prefix+key, minio.RemoveObjectOptions{}))
 	if err != nil && !errors.Is(err, ErrNotFound) {
 		return fmt.Errorf("delete object: %w", err)
 	}
@@ -180,8 +180,8 @@ func (b *Bucket) Check(ctx context.Context) error {
 	return fmt.Errorf("check object store, bucket %s: %w", b.bucket, err)
 }
 
-// translate maps a missing object to ErrNotFound.
-func translate(err error) error {
+// translateError maps a missing object to ErrNotFound.
+func translateError(err error) error {
 	if err != nil && minio.ToErrorResponse(err).Code == minio.NoSuchKey {
 		return ErrNotFound
 	}

@@ -77,7 +77,7 @@ func (w *Watch) Add(repairs ...Repair) { w.repairs = append(w.repairs, repairs..
 // Start records the time until Stop, the first time immediately.
 func (w *Watch) Start(context.Context) error {
 	w.tasks.Start(worker.Task{Name: "clock of the database", Woken: w.woken, Step: func(ctx context.Context) (time.Duration, error) {
-		return recordEvery, w.record(ctx)
+		return recordEvery, w.recordTime(ctx)
 	}})
 	return nil
 }
@@ -143,8 +143,8 @@ RETURNING coalesce(c.stepped_at = c.seen_at, false)`)
 const steppedSQL = `(c.seen_at > excluded.seen_at + @matters * interval '1 microsecond'
 	OR @observed::bigint > 0 AND coalesce(c.stepped_at NOT BETWEEN excluded.seen_at - @same * interval '1 microsecond' AND excluded.seen_at, true))`
 
-// record records the time, reports a step, and runs outstanding repairs.
-func (w *Watch) record(ctx context.Context) error {
+// recordTime records the time, reports a step, and runs outstanding repairs.
+func (w *Watch) recordTime(ctx context.Context) error {
 	w.mu.Lock()
 	observed := w.observed
 	w.mu.Unlock()
@@ -153,7 +153,7 @@ func (w *Watch) record(ctx context.Context) error {
 	if err != nil && !errors.Is(err, sql.ErrNoRows) {
 		return fmt.Errorf("record the clock of the database: %w", err)
 	}
-	found, err := read(ctx, w.db.SQL)
+	found, err := readRecorded(ctx, w.db.SQL)
 	if err != nil {
 		return err
 	}
@@ -168,13 +168,13 @@ func (w *Watch) record(ctx context.Context) error {
 	if found.settled || found.step == nil {
 		return nil
 	}
-	return w.settle(ctx, *found.step)
+	return w.runRepairs(ctx, *found.step)
 }
 
 const settledSQL = `UPDATE database_clocks SET settled = true WHERE id = 1 AND stepped_at = $1`
 
-// settle runs all repairs. A failed repair does not stop the others and is retried.
-func (w *Watch) settle(ctx context.Context, step Step) error {
+// runRepairs runs all repairs. A failed repair does not stop the others and is retried.
+func (w *Watch) runRepairs(ctx context.Context, step Step) error {
 	if err := errors.Join(w.Apply(ctx, step)...); err != nil {
 		return err
 	}
@@ -187,13 +187,13 @@ func (w *Watch) settle(ctx context.Context, step Step) error {
 const readSQL = `
 SELECT stepped_at, stepped_by_ms, settled, stepped_at > now() - $1 * interval '1 microsecond' FROM database_clocks WHERE id = 1`
 
-// recorded is the row of database_clocks.
-type recorded struct {
+// clockRow is the row of database_clocks.
+type clockRow struct {
 	step    *Step // within Reported, or not settled
 	settled bool
 }
 
-func read(ctx context.Context, on db.Execer) (recorded, error) {
+func readRecorded(ctx context.Context, on db.Execer) (clockRow, error) {
 	type row struct {
 		at      sql.NullTime
 		ms      int64
@@ -203,11 +203,11 @@ func read(ctx context.Context, on db.Execer) (recorded, error) {
 	r, err := db.One(ctx, on, func(r *row) []any { return []any{&r.at, &r.ms, &r.settled, &r.recent} }, readSQL, Reported.Microseconds())
 	switch {
 	case errors.Is(err, sql.ErrNoRows):
-		return recorded{settled: true}, nil
+		return clockRow{settled: true}, nil
 	case err != nil:
-		return recorded{}, fmt.Errorf("read the clock of the database: %w", err)
+		return clockRow{}, fmt.Errorf("read the clock of the database: %w", err)
 	}
-	out := recorded{settled: r.settled}
+	out := clockRow{settled: r.settled}
 	if r.at.Valid && (r.recent.Bool || !r.settled) {
 		out.step = &Step{At: r.at.Time, By: time.Duration(r.ms) * time.Millisecond}
 	}
@@ -216,6 +216,6 @@ func read(ctx context.Context, on db.Execer) (recorded, error) {
 
 // Read returns the latest step recorded in a database, or nil if there was none within Reported.
 func Read(ctx context.Context, on db.Execer) (*Step, error) {
-	found, err := read(ctx, on)
+	found, err := readRecorded(ctx, on)
 	return found.step, err
 }

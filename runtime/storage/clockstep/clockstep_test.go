@@ -36,7 +36,7 @@ func newWatching(d *db.DB) *watching {
 
 func (w *watching) mustRecord(t *testing.T) {
 	t.Helper()
-	if err := w.record(t.Context()); err != nil {
+	if err := w.recordTime(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -105,7 +105,7 @@ func TestAnUnsettledStepIsSettledByTheNextProcess(t *testing.T) {
 	w.observe(time.Hour)
 	w.fail = errors.New("the database has gone")
 	for range 2 {
-		if err := w.record(t.Context()); !errors.Is(err, w.fail) {
+		if err := w.recordTime(t.Context()); !errors.Is(err, w.fail) {
 			t.Errorf("the error is %v, want that of repairing", err)
 		}
 	}

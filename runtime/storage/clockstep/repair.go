@@ -31,19 +31,19 @@ type Column struct {
 
 const repairBatch = 5000
 
-// statement returns the SQL that resets times beyond the limit, but not those that were beyond it even by
+// resetStatement returns the SQL that resets times beyond the limit, but not those that were beyond it even by
 // the clock that was ahead: a user chose them.
-func (c Column) statement() string {
+func (c Column) resetStatement() string {
 	key := cmp.Or(c.Key, "id")
 	return fmt.Sprintf(`UPDATE %[1]s SET %[2]s = now() + $1 * interval '1 microsecond' WHERE (%[3]s) IN (
 	SELECT %[3]s FROM %[1]s WHERE %[2]s > now() + $2 * interval '1 microsecond' AND %[2]s <= $3::timestamptz + $2 * interval '1 microsecond' AND (%[4]s)
 	LIMIT %[5]d FOR UPDATE SKIP LOCKED)`, c.Table, c.Name, key, cmp.Or(c.Where, "true"), repairBatch)
 }
 
-// apply runs the repair and returns how many rows it changed.
-func (r Repair) apply(ctx context.Context, on db.Execer, step Step) (rows int64, err error) {
+// applyRepair runs the repair and returns how many rows it changed.
+func (r Repair) applyRepair(ctx context.Context, on db.Execer, step Step) (rows int64, err error) {
 	for _, c := range r.Columns {
-		n, err := db.ExecAll(ctx, on, c.statement(), c.Reset.Microseconds(), c.Limit.Microseconds(), step.Peak())
+		n, err := db.ExecAll(ctx, on, c.resetStatement(), c.Reset.Microseconds(), c.Limit.Microseconds(), step.Peak())
 		if rows += n; err != nil {
 			return rows, fmt.Errorf("repair %s.%s: %w", c.Table, c.Name, err)
 		}
@@ -59,7 +59,7 @@ func (r Repair) apply(ctx context.Context, on db.Execer, step Step) (rows int64,
 func (w *Watch) Apply(ctx context.Context, step Step) []error {
 	var failed []error
 	for _, r := range w.repairs {
-		rows, err := r.apply(ctx, w.db.SQL, step)
+		rows, err := r.applyRepair(ctx, w.db.SQL, step)
 		if err != nil {
 			failed = append(failed, fmt.Errorf("repair %s: %w", r.What, err))
 		}

@@ -58,7 +58,7 @@ func callAll(t *testing.T, d *db.DB) {
 				if took := time.Since(started); took > answerWithin {
 					t.Errorf("%s took %s", name, took)
 				}
-				if !fault.IsDatabaseAway(err) {
+				if !fault.IsDatabaseUnavailable(err) {
 					t.Errorf("%s: %v is not taken for a database that is away", name, err)
 				}
 			})
@@ -78,7 +78,7 @@ func works(t *testing.T, d *db.DB) {
 			for range 12 {
 				all.Go(func() {
 					switch err := call(t.Context()); {
-					case fault.IsDatabaseAway(err):
+					case fault.IsDatabaseUnavailable(err):
 						away.Add(1)
 					case err != nil:
 						t.Errorf("%s with the database there: %v, want no error", name, err)
@@ -98,7 +98,7 @@ func recovers(t *testing.T, d *db.DB) {
 	// Stale connections of the pools may still fail once each.
 	for range 20 {
 		for _, call := range calls(d) {
-			if err := call(t.Context()); err != nil && !fault.IsDatabaseAway(err) {
+			if err := call(t.Context()); err != nil && !fault.IsDatabaseUnavailable(err) {
 				t.Fatal(err)
 			}
 		}
@@ -129,7 +129,7 @@ func TestFrozenServer(t *testing.T) {
 	started := time.Now()
 	caught <- nil
 	callAll(t, d)
-	if err := <-caught; !fault.IsDatabaseAway(err) || time.Since(started) > answerWithin {
+	if err := <-caught; !fault.IsDatabaseUnavailable(err) || time.Since(started) > answerWithin {
 		t.Errorf("open transaction: %v after %s", err, time.Since(started))
 	}
 	again := time.Now()
@@ -147,7 +147,7 @@ func TestFrozenPostmaster(t *testing.T) {
 	server.FreezePostmaster()
 	started := time.Now()
 	_, err := db.Open(t.Context(), db.Config{URL: server.URL()}, discard)
-	if !fault.IsDatabaseAway(err) || time.Since(started) > answerWithin {
+	if !fault.IsDatabaseUnavailable(err) || time.Since(started) > answerWithin {
 		t.Errorf("open: %v after %s", err, time.Since(started))
 	}
 	server.Thaw()
@@ -174,7 +174,7 @@ func callAllEnd(t *testing.T, d *db.DB) {
 	t.Helper()
 	for name, call := range calls(d) {
 		started := time.Now()
-		if err := call(t.Context()); err != nil && !fault.IsDatabaseAway(err) {
+		if err := call(t.Context()); err != nil && !fault.IsDatabaseUnavailable(err) {
 			t.Errorf("%s: %v is not taken for a database that is away", name, err)
 		}
 		if took := time.Since(started); took > answerWithin {
@@ -188,7 +188,7 @@ func TestReadOnlyDatabaseIsAway(t *testing.T) {
 	address := dbtest.URL(t)
 	d := openURL(t, db.Config{URL: address + "&default_transaction_read_only=on"})
 	_, err := d.Ent.ExecContext(t.Context(), `UPDATE plans SET name = 'x'`)
-	if !fault.IsDatabaseAway(err) {
+	if !fault.IsDatabaseUnavailable(err) {
 		t.Errorf("write to a read-only database: %v", err)
 	}
 }
@@ -199,7 +199,7 @@ func TestServerEndsWhatIsSlow(t *testing.T) {
 	d := openURL(t, db.Config{URL: address, StatementTimeout: 200 * time.Millisecond, LockTimeout: 100 * time.Millisecond})
 	witness := openURL(t, db.Config{URL: address, OpTimeout: expect.Patience})
 	_, err := d.SQL.ExecContext(t.Context(), `SELECT pg_sleep(10)`)
-	if !fault.IsDatabaseAway(err) {
+	if !fault.IsDatabaseUnavailable(err) {
 		t.Errorf("slow statement: %v", err)
 	}
 	err = d.InTx(t.Context(), func(tx *ent.Tx) error {
@@ -209,7 +209,7 @@ func TestServerEndsWhatIsSlow(t *testing.T) {
 		_, err := d.Ent.ExecContext(t.Context(), `UPDATE plans SET name = 'y'`)
 		return err
 	})
-	if !fault.IsDatabaseAway(err) {
+	if !fault.IsDatabaseUnavailable(err) {
 		t.Errorf("statement behind a lock: %v", err)
 	}
 	impatient := openURL(t, db.Config{URL: address, IdleInTxTimeout: 20 * time.Millisecond})
@@ -218,7 +218,7 @@ func TestServerEndsWhatIsSlow(t *testing.T) {
 		_, err := tx.Plan.Query().Count(t.Context())
 		return err
 	})
-	if !fault.IsDatabaseAway(err) {
+	if !fault.IsDatabaseUnavailable(err) {
 		t.Errorf("idle transaction: %v", err)
 	}
 	for _, d := range []*db.DB{d, impatient} {
@@ -285,7 +285,7 @@ func TestCutAnswerIsNotRunAgain(t *testing.T) {
 	_, err := d.SQL.ExecContext(t.Context(), `INSERT INTO ran VALUES (now())`)
 	proxy.cut.Store(false)
 	var network *net.OpError
-	if !errors.As(err, &network) || !fault.IsDatabaseAway(err) {
+	if !errors.As(err, &network) || !fault.IsDatabaseUnavailable(err) {
 		t.Errorf("cut answer: %v", err)
 	}
 	var ran int

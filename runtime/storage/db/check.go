@@ -61,11 +61,11 @@ FROM pg_roles r, pg_database d WHERE r.rolname = session_user AND d.datname = cu
 	timelineSQL = `substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) COLLATE "C"` // fails on a standby
 )
 
-// check rejects a server that cannot keep Postrider's guarantees, and returns its identity. index says that
+// checkServer rejects a server that cannot keep Postrider's guarantees, and returns its identity. index says that
 // the connection was opened with a setting that prefers index scans.
-func (f *fitness) check(ctx context.Context, conn driver.Conn, index bool) (who failover.Identity, err error) {
+func (f *fitness) checkServer(ctx context.Context, conn driver.Conn, index bool) (who failover.Identity, err error) {
 	if f.primary != nil {
-		return who, f.follows(ctx, conn)
+		return who, f.checkStandby(ctx, conn)
 	}
 	said, err := failover.Row(ctx, conn, fitnessSQL)
 	if err != nil {
@@ -79,7 +79,7 @@ func (f *fitness) check(ctx context.Context, conn driver.Conn, index bool) (who 
 	if f.share != nil {
 		f.share.SetRoom(room)
 	}
-	reason := found.judge(f.riskAccepted, f.standbys)
+	reason := found.checkSettings(f.riskAccepted, f.standbys)
 	if index && said[6] != "off" {
 		reason = errPooler
 	}
@@ -89,40 +89,40 @@ func (f *fitness) check(ctx context.Context, conn driver.Conn, index bool) (who 
 	if err != nil || reason == nil {
 		return who, err
 	}
-	return who, f.refuse(reason)
+	return who, f.refuseServer(reason)
 }
 
-// refuse returns a refusal that callers treat as an unavailable database, and logs it once.
-func (f *fitness) refuse(reason error) error {
+// refuseServer returns a refusal that callers treat as an unavailable database, and logs it once.
+func (f *fitness) refuseServer(reason error) error {
 	f.mutex.Lock()
 	defer f.mutex.Unlock()
 	if f.told != reason.Error() && f.cluster != "" { // at startup the error is reported otherwise
 		f.told = reason.Error()
 		f.log.Error("the database cannot be used", "error", reason)
 	}
-	return unfit(reason)
+	return newUnfitError(reason)
 }
 
-func unfit(reason error) error { return notConnected(&unfitError{reason}) }
+func newUnfitError(reason error) error { return notConnected(&unfitError{reason}) }
 
 // notConnected wraps an error so that callers treat it as an unavailable database: a failure to connect is
 // never the fault of the statement that needs the connection.
 func notConnected(err error) error { return &net.OpError{Op: "connect", Net: "postgres", Err: err} }
 
-// follows rejects a server that is not a standby of the primary's cluster. Each read checks its progress
+// checkStandby rejects a server that is not a standby of the primary's cluster. Each read checks its progress
 // and timeline (package replica).
-func (f *fitness) follows(ctx context.Context, conn driver.Conn) error {
+func (f *fitness) checkStandby(ctx context.Context, conn driver.Conn) error {
 	said, err := failover.Row(ctx, conn, `SELECT system_identifier::text, pg_is_in_recovery()::text FROM pg_control_system()`)
 	if err != nil {
 		return fmt.Errorf("query the identity of the replica: %w", err)
 	}
 	switch cluster := f.primary.System(); {
 	case cluster == "":
-		return unfit(errors.New("the primary does not reveal its cluster (pg_control_system), so it is unknown whether this server follows it"))
+		return newUnfitError(errors.New("the primary does not reveal its cluster (pg_control_system), so it is unknown whether this server follows it"))
 	case said[0] != cluster:
-		return unfit(errors.New("this is the server of another cluster than the primary (its system identifier differs): name a standby of DATABASE_URL"))
+		return newUnfitError(errors.New("this is the server of another cluster than the primary (its system identifier differs): name a standby of DATABASE_URL"))
 	case said[1] != "true":
-		return unfit(errors.New("this server takes writes: it is not a standby, or was promoted"))
+		return newUnfitError(errors.New("this server takes writes: it is not a standby, or was promoted"))
 	}
 	return nil
 }
@@ -178,7 +178,7 @@ func (f *fitness) refuseOld(who failover.Identity) error {
 	old := f.isOld(who)
 	f.mutex.Unlock()
 	if old {
-		return f.refuse(errTimeline)
+		return f.refuseServer(errTimeline)
 	}
 	return nil
 }
@@ -189,9 +189,9 @@ type claim struct {
 	reason error
 }
 
-// claims returns the conditions for the server of the listening connection: it must be the one that the
+// listenerClaims returns the conditions for the server of the listening connection: it must be the one that the
 // pools use. The other fitness checks are about storing data.
-func (f *fitness) claims() (all []claim) {
+func (f *fitness) listenerClaims() (all []claim) {
 	f.mutex.Lock()
 	defer f.mutex.Unlock()
 	const divide = `SELECT 1 / count(*)::int FROM pg_control_system() WHERE `
@@ -204,8 +204,8 @@ func (f *fitness) claims() (all []claim) {
 	return all
 }
 
-// judge returns the reason why the server is unfit, or the error of a query that could not be evaluated.
-func (c claim) judge(err error) error {
+// judgeResult returns the reason why the server is unfit, or the error of a query that could not be evaluated.
+func (c claim) judgeResult(err error) error {
 	var server *pq.Error
 	if errors.As(err, &server) && server.Code == "22012" { // division_by_zero
 		return c.reason
@@ -213,24 +213,24 @@ func (c claim) judge(err error) error {
 	return err
 }
 
-// opened explains why a connection could not be opened, if that is known better than the driver's error
+// explainOpenError explains why a connection could not be explainOpenError, if that is known better than the driver's error
 // says.
-func (f *fitness) opened(err error) error {
+func (f *fitness) explainOpenError(err error) error {
 	if err != nil && strings.Contains(err.Error(), "unsupported startup parameter") {
-		return f.refuse(errPooler)
+		return f.refuseServer(errPooler)
 	}
 	return err
 }
 
-// plainly returns the reason for a refusal that persists until an operator acts, so that a start need not
+// persistentReason returns the reason for a refusal that persists until an operator acts, so that a start need not
 // wait for it to pass.
-func plainly(err error, hosts int) error {
+func persistentReason(err error, hosts int) error {
 	var unfit *unfitError
 	var refused *net.OpError
 	switch {
 	case errors.As(err, &unfit) && !errors.Is(unfit.Reason, errTimeline): // which passes when the new primary is back
 		return unfit.Reason
-	case hosts == 1 && errors.As(err, &refused) && refused.Op == "connect" && !fault.IsDatabaseAway(refused.Err):
+	case hosts == 1 && errors.As(err, &refused) && refused.Op == "connect" && !fault.IsDatabaseUnavailable(refused.Err):
 		return refused.Err
 	}
 	return err
@@ -242,7 +242,7 @@ type durability struct {
 	text, fsync, commit, standbys, throwAway string
 }
 
-func (d durability) judge(riskAccepted bool, standbys int) error {
+func (d durability) checkSettings(riskAccepted bool, standbys int) error {
 	var errs []error
 	if d.version < oldestServer {
 		errs = append(errs, fmt.Errorf("the server is PostgreSQL %s; Postrider needs 14 or newer", d.text))
@@ -250,7 +250,7 @@ func (d durability) judge(riskAccepted bool, standbys int) error {
 	if d.fsync != "on" && d.throwAway != "yes" {
 		errs = append(errs, errors.New("the server runs with fsync=off: a crash would destroy accepted mail; set fsync=on"))
 	}
-	if !Keeps(d.commit, d.standbys) && !riskAccepted {
+	if !IsDurable(d.commit, d.standbys) && !riskAccepted {
 		loses := "a crash"
 		if d.commit != "off" {
 			loses = "a fail-over to one of its synchronous standbys"
@@ -263,9 +263,9 @@ func (d durability) judge(riskAccepted bool, standbys int) error {
 	return errors.Join(errs...)
 }
 
-// Keeps reports whether confirmed data survives a crash and a failover, given the settings
+// IsDurable reports whether confirmed data survives a crash and a failover, given the settings
 // synchronous_commit and synchronous_standby_names.
-func Keeps(commit, standbys string) bool {
+func IsDurable(commit, standbys string) bool {
 	switch commit {
 	case "off":
 		return false

@@ -65,7 +65,7 @@ func TestPoolersAreRefusedWithTheReason(t *testing.T) {
 	for name, plays := range map[string]pooler{"as it comes": refuses, "that ignores": ignores} {
 		proxy := newProxy(t, server.URL(), plays)
 		d, err := db.Open(t.Context(), db.Config{URL: proxy.url}, discard)
-		if err == nil || !strings.Contains(err.Error(), "PgBouncer") || !strings.Contains(err.Error(), "POSTRIDER_DATABASE_CONNECTIONS") || fault.IsDatabaseAway(err) {
+		if err == nil || !strings.Contains(err.Error(), "PgBouncer") || !strings.Contains(err.Error(), "POSTRIDER_DATABASE_CONNECTIONS") || fault.IsDatabaseUnavailable(err) {
 			t.Errorf("a pooler %s: %v, want it refused by its name and for good", name, err)
 		}
 		if err == nil {
@@ -94,7 +94,7 @@ func TestAServerThatIsNotFitIsRefusedLater(t *testing.T) {
 		switch {
 		case c.want == "" && err != nil:
 			t.Errorf("the first server again: %v", err)
-		case c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want) || !fault.IsDatabaseAway(err)):
+		case c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want) || !fault.IsDatabaseUnavailable(err)):
 			t.Errorf("a server that is not fit: %v, want %q, as of a database that is away", err, c.want)
 		}
 	}

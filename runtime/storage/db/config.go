@@ -80,24 +80,24 @@ func (c Config) Validate() error {
 	return wrong.Err()
 }
 
-// dsn returns the connection string with additional parameters, for a pool or a listener. Parameters that
+// buildDSN returns the connection string with additional parameters, for a pool or a listener. Parameters that
 // the URL already sets keep their values.
-func (c Config) dsn(parameters ...parameter) (string, error) {
+func (c Config) buildDSN(parameters ...parameter) (string, error) {
 	given, err := pq.NewConfig(c.URL)
 	if err != nil {
 		return "", fmt.Errorf("database url: invalid connection string")
 	}
 	all := append([]parameter{
-		{"statement_timeout", milliseconds(c.StatementTimeout)},
-		{"lock_timeout", milliseconds(c.LockTimeout)},
-		{"idle_in_transaction_session_timeout", milliseconds(c.IdleInTxTimeout)},
+		{"statement_timeout", formatMilliseconds(c.StatementTimeout)},
+		{"lock_timeout", formatMilliseconds(c.LockTimeout)},
+		{"idle_in_transaction_session_timeout", formatMilliseconds(c.IdleInTxTimeout)},
 		{"fallback_application_name", "postrider"},
 		// All statements are short. Where the planner adds the penalty for a disabled method
 		// (enable_seqscan of the hot pool), the server would JIT-compile them: a second of work to save a
 		// millisecond.
 		{"jit", "off"},
 	}, parameters...)
-	if local(given) && !strings.Contains(c.URL, "sslmode") && os.Getenv("PGSSLMODE") == "" {
+	if isLocalHost(given) && !strings.Contains(c.URL, "sslmode") && os.Getenv("PGSSLMODE") == "" {
 		all = append(all, parameter{"sslmode", "prefer"}) // lib/pq would require TLS even on loopback
 	}
 	result := c.URL
@@ -109,7 +109,7 @@ func (c Config) dsn(parameters ...parameter) (string, error) {
 	return result, nil
 }
 
-func local(c pq.Config) bool {
+func isLocalHost(c pq.Config) bool {
 	if strings.HasPrefix(c.Host, "/") || strings.HasPrefix(c.Host, "@") || c.Host == "localhost" {
 		return true
 	}
@@ -131,8 +131,8 @@ func (p parameter) appendTo(dsn string) string {
 	return dsn + separator + p.name + "=" + p.value
 }
 
-// replaced returns a connection string with other values for some parameters.
-func replaced(dsn string, parameters []parameter) (string, error) {
+// replaceParameters returns a connection string with other values for some parameters.
+func replaceParameters(dsn string, parameters []parameter) (string, error) {
 	if !isURL(dsn) {
 		for _, p := range parameters { // the last value wins
 			dsn += " " + p.name + "='" + strings.NewReplacer(`\`, `\\`, `'`, `\'`).Replace(p.value) + "'"
@@ -155,4 +155,4 @@ func isURL(dsn string) bool {
 	return strings.HasPrefix(dsn, "postgres://") || strings.HasPrefix(dsn, "postgresql://")
 }
 
-func milliseconds(d time.Duration) string { return strconv.FormatInt(d.Milliseconds(), 10) }
+func formatMilliseconds(d time.Duration) string { return strconv.FormatInt(d.Milliseconds(), 10) }

@@ -32,13 +32,13 @@ func hostsOf(given pq.Config) *hosts {
 	return &hosts{all: append([]pq.ConfigMultihost{first}, given.Multi...), random: given.LoadBalanceHosts == pq.LoadBalanceHostsRandom}
 }
 
-// name returns the host:port of a host.
-func (h *hosts) name(host int) string {
+// hostName returns the host:port of a host.
+func (h *hosts) hostName(host int) string {
 	return net.JoinHostPort(h.all[host].Host, strconv.Itoa(int(h.all[host].Port)))
 }
 
-// order returns the indexes of all hosts, the last one used first.
-func (h *hosts) order() []int {
+// tryOrder returns the indexes of all hosts, the last one used first.
+func (h *hosts) tryOrder() []int {
 	if h.random {
 		return rand.Perm(len(h.all))
 	}
@@ -52,21 +52,21 @@ func (h *hosts) order() []int {
 	return order
 }
 
-// addresses returns one connection string per host, in order. A string that cannot be split is returned as
+// hostAddresses returns one connection string per host, in order. A string that cannot be split is returned as
 // it is: the driver then tries its hosts.
-func (h *hosts) addresses(dsn string) []string {
+func (h *hosts) hostAddresses(dsn string) []string {
 	if len(h.all) == 1 {
 		return []string{dsn}
 	}
 	var addresses []string
-	for _, i := range h.order() {
+	for _, i := range h.tryOrder() {
 		address := []parameter{{"host", h.all[i].Host}, {"port", strconv.Itoa(int(h.all[i].Port))}}
 		if h.all[i].Hostaddr.IsValid() {
 			address = append(address, parameter{"hostaddr", h.all[i].Hostaddr.String()})
 		} else if h.all[0].Hostaddr.IsValid() {
 			return []string{dsn} // lib/pq cannot remove an address
 		}
-		one, err := replaced(dsn, address)
+		one, err := replaceParameters(dsn, address)
 		if err != nil {
 			return []string{dsn}
 		}
@@ -95,17 +95,17 @@ func (c connector) Connect(ctx context.Context) (driver.Conn, error) {
 		return nil, errStalled
 	}
 	if c.pool == nil {
-		return c.find(ctx)
+		return c.findServer(ctx)
 	}
-	conn, err := c.pool.Open(ctx, c.find)
+	conn, err := c.pool.Open(ctx, c.findServer)
 	if capacity.IsRefusal(err) {
-		c.dialer.note(err) // later callers need not wait as long
+		c.dialer.recordResult(err) // later callers need not wait as long
 	}
 	return conn, err
 }
 
-// find connects to a server of the wanted kind.
-func (c connector) find(ctx context.Context) (driver.Conn, error) {
+// findServer connects to a server of the wanted kind.
+func (c connector) findServer(ctx context.Context) (driver.Conn, error) {
 	if c.watch != nil {
 		if err := c.watch.Refuse(ctx); err != nil {
 			return nil, notConnected(err)
@@ -113,18 +113,18 @@ func (c connector) find(ctx context.Context) (driver.Conn, error) {
 	}
 	wanted := c.config.TargetSessionAttrs
 	if wanted == pq.TargetSessionAttrsPreferStandby {
-		if conn, err := c.race(ctx, pq.TargetSessionAttrsStandby); err == nil {
+		if conn, err := c.raceHosts(ctx, pq.TargetSessionAttrsStandby); err == nil {
 			return conn, nil
 		}
 		wanted = pq.TargetSessionAttrsAny
 	}
-	return c.race(ctx, wanted)
+	return c.raceHosts(ctx, wanted)
 }
 
-// race tries the hosts one after the other. Each gets a head start; a host that has not responded by then
+// raceHosts tries the hosts one after the other. Each gets a head start; a host that has not responded by then
 // is tried further in parallel with the next. The first fit host wins, and the other attempts are
 // cancelled.
-func (c connector) race(ctx context.Context, wanted pq.TargetSessionAttrs) (driver.Conn, error) {
+func (c connector) raceHosts(ctx context.Context, wanted pq.TargetSessionAttrs) (driver.Conn, error) {
 	dialling, stop := context.WithCancel(ctx)
 	defer stop()
 	// As with lib/pq, a handshake that has begun does not depend on the caller: an unresponsive server must
@@ -136,10 +136,10 @@ func (c connector) race(ctx context.Context, wanted pq.TargetSessionAttrs) (driv
 		err  error
 	}
 	var won atomic.Bool
-	order := c.hosts.order()
+	order := c.hosts.tryOrder()
 	ended := make(chan result, len(order))
 	try := func(host int) {
-		conn, err := c.connect(dialling, over, host, wanted)
+		conn, err := c.connectHost(dialling, over, host, wanted)
 		switch {
 		case err == nil && !won.CompareAndSwap(false, true):
 			_ = conn.Close() // another was faster
@@ -156,20 +156,20 @@ func (c connector) race(ctx context.Context, wanted pq.TargetSessionAttrs) (driv
 		if begun < len(order) {
 			go try(order[begun])
 			if begun++; begun < len(order) {
-				next = time.After(c.dialer.patience() / time.Duration(2*len(order)))
+				next = time.After(c.dialer.operationTimeout() / time.Duration(2*len(order)))
 			}
 		}
 		select {
 		case r := <-ended:
 			if r.err == nil {
-				c.dialer.note(nil)
+				c.dialer.recordResult(nil)
 				return r.conn, nil
 			}
 			if errs = append(errs, r.err); len(errs) == len(order) {
 				err := notConnected(errors.Join(errs...))
 				// If the caller had no time left, the failure says nothing about the database.
 				if ctx.Err() == nil || time.Since(began) >= c.dialer.timeout/4 {
-					c.dialer.note(err)
+					c.dialer.recordResult(err)
 				}
 				return nil, err
 			}
@@ -178,13 +178,13 @@ func (c connector) race(ctx context.Context, wanted pq.TargetSessionAttrs) (driv
 	}
 }
 
-// connect opens a connection to one host, if it may be used. over is cancelled when another host was
+// connectHost opens a connection to one host, if it may be used. over is cancelled when another host was
 // faster.
-func (c connector) connect(ctx, over context.Context, host int, wanted pq.TargetSessionAttrs) (driver.Conn, error) {
-	conn, try, err := c.reach(ctx, over, host, wanted)
+func (c connector) connectHost(ctx, over context.Context, host int, wanted pq.TargetSessionAttrs) (driver.Conn, error) {
+	conn, try, err := c.dialHost(ctx, over, host, wanted)
 	if err == nil {
 		var who failover.Identity
-		if who, err = c.fitness.check(ctx, conn, c.index); err == nil && c.watch != nil {
+		if who, err = c.fitness.checkServer(ctx, conn, c.index); err == nil && c.watch != nil {
 			if err = c.watch.Admit(ctx, host, who); err == nil {
 				err = c.fitness.refuseOld(who)
 			}
@@ -194,7 +194,7 @@ func (c connector) connect(ctx, over context.Context, host int, wanted pq.Target
 		}
 	}
 	if err != nil && len(c.hosts.all) > 1 {
-		err = fmt.Errorf("%s: %w", c.hosts.name(host), err)
+		err = fmt.Errorf("%s: %w", c.hosts.hostName(host), err)
 	}
 	if err != nil {
 		return nil, err
@@ -206,8 +206,8 @@ func (c connector) connect(ctx, over context.Context, host int, wanted pq.Target
 	return conn, nil
 }
 
-// reach opens a connection to one host without checking it.
-func (c connector) reach(ctx, over context.Context, host int, wanted pq.TargetSessionAttrs) (driver.Conn, *trial, error) {
+// dialHost opens a connection to one host without checking it.
+func (c connector) dialHost(ctx, over context.Context, host int, wanted pq.TargetSessionAttrs) (driver.Conn, *trial, error) {
 	to, config := c.hosts.all[host], c.config.Clone()
 	config.Host, config.Hostaddr, config.Port, config.Multi = to.Host, to.Hostaddr, to.Port, nil
 	config.TargetSessionAttrs = wanted
@@ -219,7 +219,7 @@ func (c connector) reach(ctx, over context.Context, host int, wanted pq.TargetSe
 	plain.Dialer(try)
 	conn, err := plain.Connect(ctx)
 	if err != nil {
-		return nil, nil, c.fitness.opened(err)
+		return nil, nil, c.fitness.explainOpenError(err)
 	}
 	return conn, try, nil
 }

@@ -65,8 +65,8 @@ func TestASilentFirstHostCostsItsTimeOnce(t *testing.T) {
 	t.Parallel()
 	server := dbtest.URL(t)
 	silences := map[string]func(*testing.T, *atomic.Int64) string{
-		"deaf":      func(t *testing.T, met *atomic.Int64) string { t.Helper(); return expect.Deaf(t, met) },
-		"unplugged": func(t *testing.T, _ *atomic.Int64) string { t.Helper(); return expect.Unplugged(t) },
+		"deaf":      func(t *testing.T, met *atomic.Int64) string { t.Helper(); return expect.SilentPort(t, met) },
+		"unplugged": func(t *testing.T, _ *atomic.Int64) string { t.Helper(); return expect.UnreachablePort(t) },
 	}
 	for name, silent := range silences {
 		for _, attributes := range []string{"read-write", "any"} {

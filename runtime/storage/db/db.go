@@ -89,15 +89,15 @@ func Open(ctx context.Context, config Config, log *slog.Logger) (*DB, error) {
 	d.Prepared = &Prepared{hot: d.Hot}
 	for _, pool := range []*sql.DB{d.SQL, d.Hot} {
 		if _, err := pool.ExecContext(ctx, "SELECT 1"); err != nil {
-			return nil, errors.Join(fmt.Errorf("open database: %w", plainly(err, len(d.hosts.all))), d.Close())
+			return nil, errors.Join(fmt.Errorf("open database: %w", persistentReason(err, len(d.hosts.all))), d.Close())
 		}
 	}
 	return d, nil
 }
 
-// open opens a pool with a maximum number of connections.
-func (d *DB) open(config Config, most int, on *dialer, parameters ...parameter) (*sql.DB, error) {
-	c, err := d.connector(config, on, parameters...)
+// openPool opens a pool with a maximum number of connections.
+func (d *DB) openPool(config Config, most int, on *dialer, parameters ...parameter) (*sql.DB, error) {
+	c, err := d.newConnector(config, on, parameters...)
 	if err != nil {
 		return nil, err
 	}
@@ -114,7 +114,7 @@ const idleTime = 30 * time.Second
 
 // openBounded opens a pool that has a part of the connections of the process.
 func (d *DB) openBounded(on *dialer, parameters ...parameter) (*sql.DB, error) {
-	c, err := d.connector(d.config, on, parameters...)
+	c, err := d.newConnector(d.config, on, parameters...)
 	if err != nil {
 		return nil, err
 	}
@@ -127,10 +127,10 @@ func (d *DB) openBounded(on *dialer, parameters ...parameter) (*sql.DB, error) {
 	return handle, nil
 }
 
-// connector returns the connector of a pool. A handshake must not take longer than an operation may.
-func (d *DB) connector(config Config, on *dialer, parameters ...parameter) (connector, error) {
+// newConnector returns the newConnector of a pool. A handshake must not take longer than an operation may.
+func (d *DB) newConnector(config Config, on *dialer, parameters ...parameter) (connector, error) {
 	seconds := max(1, int(on.timeout/time.Second))
-	dsn, err := config.dsn(append(parameters, parameter{"connect_timeout", strconv.Itoa(seconds)})...)
+	dsn, err := config.buildDSN(append(parameters, parameter{"connect_timeout", strconv.Itoa(seconds)})...)
 	if err != nil {
 		return connector{}, err
 	}
@@ -174,7 +174,7 @@ func (d *DB) OpenReplica(url string, connections int, opTimeout time.Duration) (
 	}
 	config := Config{URL: url, OpTimeout: opTimeout}.withDefaults()
 	beside := &DB{hosts: hostsOf(given), fitness: &fitness{primary: d.fitness, log: d.log}}
-	return beside.open(config, connections, &dialer{timeout: config.OpTimeout}, parameter{"default_transaction_read_only", "on"})
+	return beside.openPool(config, connections, &dialer{timeout: config.OpTimeout}, parameter{"default_transaction_read_only", "on"})
 }
 
 // Ping checks that the server responds. (sql.DB.Ping would try three times.)
@@ -202,7 +202,7 @@ func (d *DB) Close() error {
 		d.watch.Close()
 	}
 	for _, handle := range []*sql.DB{d.Hot, d.SQL} {
-		if err := handle.Close(); err != nil && !fault.IsDatabaseAway(err) {
+		if err := handle.Close(); err != nil && !fault.IsDatabaseUnavailable(err) {
 			return fmt.Errorf("close database: %w", err)
 		}
 	}

@@ -24,10 +24,10 @@ type dialer struct {
 	probed  atomic.Int64  // when a new connection was last tried during a stall
 }
 
-// patience returns how long an operation may take now. After a missed deadline the next ones are short: a
+// operationTimeout returns how long an operation may take now. After a missed deadline the next ones are short: a
 // caller that waited for a connection must not wait in full again. A stall without further timeouts is
 // forgotten after half a minute.
-func (d *dialer) patience() time.Duration {
+func (d *dialer) operationTimeout() time.Duration {
 	if d.isStalled() {
 		return d.timeout / 5
 	}
@@ -51,8 +51,8 @@ func (d *dialer) mayConnect() bool {
 	return now-d.stalled.Load() > pause && now-last > pause && d.probed.CompareAndSwap(last, now)
 }
 
-// note learns from the result of an operation.
-func (d *dialer) note(err error) {
+// recordResult learns from the result of an operation.
+func (d *dialer) recordResult(err error) {
 	switch {
 	case err == nil:
 		if d.stalled.Load() != 0 {
@@ -90,7 +90,7 @@ func (t *trial) DialTimeout(network, address string, timeout time.Duration) (net
 
 // DialContext connects and wraps the connection.
 func (t *trial) DialContext(ctx context.Context, network, address string) (net.Conn, error) {
-	inner := net.Dialer{Timeout: t.patience()}
+	inner := net.Dialer{Timeout: t.operationTimeout()}
 	conn, err := inner.DialContext(ctx, network, address)
 	if err != nil {
 		return nil, err
@@ -103,10 +103,10 @@ func (t *trial) DialContext(ctx context.Context, network, address string) (net.C
 	return &deadlineConn{Conn: conn, trial: t}, nil
 }
 
-// note forwards to the dialer once the connection was accepted.
-func (t *trial) note(err error) {
+// recordResult forwards to the dialer once the connection was accepted.
+func (t *trial) recordResult(err error) {
 	if t.passed.Load() {
-		t.dialer.note(err)
+		t.dialer.recordResult(err)
 	}
 }
 
@@ -127,7 +127,7 @@ func (c *deadlineConn) SetDeadline(at time.Time) error {
 	return nil
 }
 
-func (c *deadlineConn) deadline(timeout time.Duration) time.Time {
+func (c *deadlineConn) nextDeadline(timeout time.Duration) time.Time {
 	at := time.Now().Add(timeout)
 	if limit := c.limit.Load(); limit != 0 && limit < at.UnixNano() {
 		return time.Unix(0, limit)
@@ -138,15 +138,15 @@ func (c *deadlineConn) deadline(timeout time.Duration) time.Time {
 // Read waits for the server. An EOF in the middle of a response becomes an operational error: for a plain
 // io.EOF, database/sql would run the statement again although it may already have taken effect.
 func (c *deadlineConn) Read(buffer []byte) (int, error) {
-	timeout := c.trial.patience()
+	timeout := c.trial.operationTimeout()
 	if c.trial.idle != 0 {
 		timeout = c.trial.idle
 	}
-	if err := c.SetReadDeadline(c.deadline(timeout)); err != nil {
+	if err := c.SetReadDeadline(c.nextDeadline(timeout)); err != nil {
 		return 0, err
 	}
 	n, err := c.Conn.Read(buffer)
-	c.trial.note(err)
+	c.trial.recordResult(err)
 	if errors.Is(err, io.EOF) {
 		err = &net.OpError{Op: "read", Net: "postgres", Source: c.LocalAddr(), Addr: c.RemoteAddr(), Err: io.ErrUnexpectedEOF}
 	}
@@ -157,13 +157,13 @@ func (c *deadlineConn) Read(buffer []byte) (int, error) {
 func (c *deadlineConn) Write(data []byte) (int, error) {
 	written := 0
 	for {
-		if err := c.SetWriteDeadline(c.deadline(c.trial.patience())); err != nil {
+		if err := c.SetWriteDeadline(c.nextDeadline(c.trial.operationTimeout())); err != nil {
 			return written, err
 		}
 		n, err := c.Conn.Write(data[written:min(written+chunk, len(data))])
 		written += n
 		if err != nil {
-			c.trial.note(err)
+			c.trial.recordResult(err)
 			return written, err
 		}
 		if written == len(data) {

@@ -19,8 +19,8 @@ func (s *Signals) WakeEverybody() { s.wakeEverybody() }
 
 // The migration runner over any set of files, and the check over any answers.
 var (
-	MigrateFrom = migrate
-	Judge       = durability.judge
+	MigrateFrom = migrateFiles
+	Judge       = durability.checkSettings
 	WaitsFor    = waitsFor
 )
 
@@ -38,7 +38,7 @@ func Addresses(dsn string) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	return hostsOf(given).addresses(dsn), nil
+	return hostsOf(given).hostAddresses(dsn), nil
 }
 
 // NewConnector makes one as that of a pool.

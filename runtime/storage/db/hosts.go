@@ -13,20 +13,20 @@ import (
 	"github.com/postrider/postrider/runtime/storage/db/failover"
 )
 
-// survey returns a survey of the hosts in the address, with connections of its own.
-func (d *DB) survey(patience time.Duration) (*failover.Survey, error) {
-	c, err := d.connector(d.config, &dialer{timeout: patience})
+// newSurvey returns a newSurvey of the hosts in the address, with connections of its own.
+func (d *DB) newSurvey(patience time.Duration) (*failover.Survey, error) {
+	c, err := d.newConnector(d.config, &dialer{timeout: patience})
 	if err != nil {
 		return nil, err
 	}
 	names := make([]string, len(d.hosts.all))
 	for i := range names {
-		names[i] = d.hosts.name(i)
+		names[i] = d.hosts.hostName(i)
 	}
 	return failover.NewSurvey(names, patience, func(ctx context.Context, host int) (driver.Conn, error) {
 		to := c
 		to.dialer = &dialer{timeout: patience} // independent of the stalls of other connections
-		conn, _, err := to.reach(ctx, ctx, host, pq.TargetSessionAttrsAny)
+		conn, _, err := to.dialHost(ctx, ctx, host, pq.TargetSessionAttrsAny)
 		return conn, err
 	}), nil
 }
@@ -34,7 +34,7 @@ func (d *DB) survey(patience time.Duration) (*failover.Survey, error) {
 // newWatch starts watching the hosts. A host may be silent for as long as its head start when connections
 // are opened.
 func (d *DB) newWatch() (*failover.Watch, error) {
-	survey, err := d.survey(d.config.OpTimeout / 4)
+	survey, err := d.newSurvey(d.config.OpTimeout / 4)
 	if err != nil {
 		return nil, err
 	}
@@ -44,12 +44,12 @@ func (d *DB) newWatch() (*failover.Watch, error) {
 // AskHosts asks every host in the address, on connections of their own, and returns their answers and the
 // system identifier of the cluster that the pools use; empty if unknown.
 func (d *DB) AskHosts(ctx context.Context) (all []failover.Sighting, system string, err error) {
-	survey, err := d.survey(d.config.OpTimeout)
+	survey, err := d.newSurvey(d.config.OpTimeout)
 	if err != nil {
 		return nil, "", err
 	}
 	defer survey.Close()
-	return survey.Look(ctx, time.Now(), -1), d.fitness.System(), nil
+	return survey.Refresh(ctx, time.Now(), -1), d.fitness.System(), nil
 }
 
 // HostInUse returns the connection string of the one host of an address that a process would use. It is for
@@ -63,13 +63,13 @@ func HostInUse(ctx context.Context, url string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return d.hosts.addresses(url)[0], d.Close()
+	return d.hosts.hostAddresses(url)[0], d.Close()
 }
 
-// MayFill refuses to create tables in an empty database if the address names several hosts and not all of
+// CheckMayCreate refuses to create tables in an empty database if the address names several hosts and not all of
 // them answer as one cluster: this one may be a different database, while the mail is on an unavailable
 // host. The refusal includes the errors of hosts that do not answer.
-func (d *DB) MayFill(ctx context.Context) error {
+func (d *DB) CheckMayCreate(ctx context.Context) error {
 	if len(d.hosts.all) < 2 {
 		return nil
 	}

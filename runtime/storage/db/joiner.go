@@ -100,41 +100,41 @@ func (j *Joiner[T]) Do(ctx context.Context, item T) error {
 		w.until = deadline
 	}
 	if w.until.Sub(now) < j.config.Timeout/4 { // its flush would end too early for the other items
-		return fault.Unavailable(context.DeadlineExceeded)
+		return fault.DatabaseUnavailable(context.DeadlineExceeded)
 	}
-	if err := j.enqueue(w); err != nil {
+	if err := j.enqueueItem(w); err != nil {
 		return err
 	}
 	select {
 	case err := <-w.done:
 		return err
 	case <-ctx.Done():
-		if j.withdraw(w) {
+		if j.withdrawItem(w) {
 			return ctx.Err()
 		}
 		return <-w.done
 	}
 }
 
-func (j *Joiner[T]) enqueue(w *waiting[T]) error {
+func (j *Joiner[T]) enqueueItem(w *waiting[T]) error {
 	j.mutex.Lock()
 	defer j.mutex.Unlock()
 	if j.closed {
-		return fault.Unavailable(errJoinerClosed)
+		return fault.DatabaseUnavailable(errJoinerClosed)
 	}
 	if len(j.queue) >= j.config.MaxWaiting {
-		return fault.Unavailable(fmt.Errorf("%d writes are queued already", len(j.queue)))
+		return fault.DatabaseUnavailable(fmt.Errorf("%d writes are queued already", len(j.queue)))
 	}
 	j.queue = append(j.queue, w)
 	if j.running < j.config.Writers {
 		j.running++
-		j.writers.Go(j.write)
+		j.writers.Go(j.writeBatches)
 	}
 	return nil
 }
 
-// withdraw removes an item that no writer has taken yet.
-func (j *Joiner[T]) withdraw(w *waiting[T]) bool {
+// withdrawItem removes an item that no writer has taken yet.
+func (j *Joiner[T]) withdrawItem(w *waiting[T]) bool {
 	j.mutex.Lock()
 	defer j.mutex.Unlock()
 	if w.taken {
@@ -153,19 +153,19 @@ func (j *Joiner[T]) Close() {
 	j.writers.Wait()
 }
 
-// write is the loop of a writer: it ends when the queue is empty.
-func (j *Joiner[T]) write() {
+// writeBatches is the loop of a writer: it ends when the queue is empty.
+func (j *Joiner[T]) writeBatches() {
 	for {
-		batch := j.take()
+		batch := j.takeBatch()
 		if len(batch) == 0 {
 			return
 		}
-		j.settle(batch)
+		j.settleBatch(batch)
 	}
 }
 
-// take removes the next batch from the queue. If the queue is empty, the writer ends.
-func (j *Joiner[T]) take() []*waiting[T] {
+// takeBatch removes the next batch from the queue. If the queue is empty, the writer ends.
+func (j *Joiner[T]) takeBatch() []*waiting[T] {
 	j.mutex.Lock()
 	defer j.mutex.Unlock()
 	j.refuseOverdue()
@@ -195,18 +195,18 @@ func (j *Joiner[T]) refuseOverdue() {
 		overdue := w.until.Sub(now) < w.until.Sub(w.since)/2
 		if overdue {
 			w.taken = true
-			w.done <- fault.Unavailable(fmt.Errorf("waited %s for other writes", now.Sub(w.since).Round(time.Millisecond)))
+			w.done <- fault.DatabaseUnavailable(fmt.Errorf("waited %s for other writes", now.Sub(w.since).Round(time.Millisecond)))
 		}
 		return overdue
 	})
 }
 
-// settle flushes a batch and delivers the results.
-func (j *Joiner[T]) settle(batch []*waiting[T]) {
-	errs := j.try(batch)
+// settleBatch flushes a batch and delivers the results.
+func (j *Joiner[T]) settleBatch(batch []*waiting[T]) {
+	errs := j.tryFlush(batch)
 	stored := slices.Contains(errs, nil)
-	if away := !stored && fault.IsDatabaseAway(errs[0]); away || stored || len(batch) == 1 {
-		tell(batch, errs)
+	if away := !stored && fault.IsDatabaseUnavailable(errs[0]); away || stored || len(batch) == 1 {
+		deliverResults(batch, errs)
 		if away {
 			j.refuseLate(errs[0])
 		}
@@ -215,12 +215,12 @@ func (j *Joiner[T]) settle(batch []*waiting[T]) {
 	for i, w := range batch {
 		err := errs[i]
 		if !j.config.Final(err) {
-			err = j.try(batch[i : i+1])[0]
+			err = j.tryFlush(batch[i : i+1])[0]
 		}
 		w.done <- err
-		if fault.IsDatabaseAway(err) {
+		if fault.IsDatabaseUnavailable(err) {
 			rest := batch[i+1:]
-			tell(rest, slices.Repeat([]error{notTried(err)}, len(rest)))
+			deliverResults(rest, slices.Repeat([]error{notTried(err)}, len(rest)))
 			j.refuseLate(err)
 			return
 		}
@@ -230,7 +230,7 @@ func (j *Joiner[T]) settle(batch []*waiting[T]) {
 // notTried returns the error for an item that was in no flush when the database was found to be away. It
 // has the text of the error that occurred, but does not wrap it, because it belongs to other items.
 func notTried(met error) error {
-	return fault.Unavailable(fmt.Errorf("not tried, the database was just found to be away: %s", met.Error()))
+	return fault.DatabaseUnavailable(fmt.Errorf("not tried, the database was just found to be away: %s", met.Error()))
 }
 
 // refuseLate refuses items that were queued for long when the database was found to be away: a flush of
@@ -249,9 +249,9 @@ func (j *Joiner[T]) refuseLate(met error) {
 	})
 }
 
-// try flushes once. A panic becomes the error of the batch: it must not crash the process from a goroutine
+// tryFlush flushes once. A panic becomes the error of the batch: it must not crash the process from a goroutine
 // outside any request.
-func (j *Joiner[T]) try(batch []*waiting[T]) (errs []error) {
+func (j *Joiner[T]) tryFlush(batch []*waiting[T]) (errs []error) {
 	bytes, until := 0, batch[0].until
 	for _, w := range batch {
 		bytes += w.size
@@ -281,7 +281,7 @@ func (j *Joiner[T]) try(batch []*waiting[T]) (errs []error) {
 	return slices.Repeat([]error{fmt.Errorf("joined write of %d items returned %d results", len(batch), len(errs))}, len(batch))
 }
 
-func tell[T any](batch []*waiting[T], errs []error) {
+func deliverResults[T any](batch []*waiting[T], errs []error) {
 	for i, w := range batch {
 		w.done <- errs[i]
 	}

@@ -154,7 +154,7 @@ func TestJoinerWithDatabaseAwayTriesOnce(t *testing.T) {
 		started := time.Now()
 		results := doAll(t.Context(), j, 1, 2, 3, 4, 5, 6)
 		for i, err := range results() {
-			if !fault.IsDatabaseAway(err) {
+			if !fault.IsDatabaseUnavailable(err) {
 				t.Errorf("result %d = %v", i, err)
 			}
 		}
@@ -197,7 +197,7 @@ func TestJoinerGivesNobodyTheErrorOfAnother(t *testing.T) {
 			switch {
 			case i == 0 && err != nil:
 				t.Errorf("item 1, which was stored, was told %v", err)
-			case i > 0 && !fault.IsDatabaseAway(err):
+			case i > 0 && !fault.IsDatabaseUnavailable(err):
 				t.Errorf("item %d was told %v, want that the database is away", i+1, err)
 			case errors.As(err, &own) && own.item != i+1:
 				t.Errorf("item %d was told the error of item %d", i+1, own.item)
@@ -264,13 +264,13 @@ func TestJoinerRefusesBeyondItsBoundAndAfterClose(t *testing.T) {
 		g := newGate(nil)
 		j := db.NewJoiner(db.JoinerConfig[int]{Writers: 1, MaxWaiting: 2}, g.flush)
 		results := doAll(t.Context(), j, 1, 2, 3)
-		if err := j.Do(t.Context(), 4); fault.KindOf(err) != fault.Away {
+		if err := j.Do(t.Context(), 4); fault.KindOf(err) != fault.Unavailable {
 			t.Errorf("an item beyond the bound: %v", err)
 		}
 		closed := make(chan struct{})
 		go func() { j.Close(); close(closed) }()
 		synctest.Wait()
-		if err := j.Do(t.Context(), 5); fault.KindOf(err) != fault.Away {
+		if err := j.Do(t.Context(), 5); fault.KindOf(err) != fault.Unavailable {
 			t.Errorf("an item after Close: %v", err)
 		}
 		close(g.open)
@@ -354,7 +354,7 @@ func TestJoinerAnswersInTimeBehindSlowWrites(t *testing.T) {
 			switch {
 			case err == nil:
 				stored++
-			case !fault.IsDatabaseAway(err):
+			case !fault.IsDatabaseUnavailable(err):
 				t.Errorf("item %d was refused with %v, want that the database is away", i, err)
 			}
 		}
@@ -378,7 +378,7 @@ func TestJoinerRefusesAnItemWithoutTimeForItsFlush(t *testing.T) {
 			ctx, cancel := context.WithTimeout(t.Context(), budget)
 			err := j.Do(ctx, 1)
 			cancel()
-			if (err == nil) != want || err != nil && fault.KindOf(err) != fault.Away {
+			if (err == nil) != want || err != nil && fault.KindOf(err) != fault.Unavailable {
 				t.Errorf("an item with %s left: %v, want it stored: %t", budget, err, want)
 			}
 			if err == nil && left != budget {

@@ -38,18 +38,18 @@ func (s *Signals) setLock(conn *pq.ListenerConn, key int64) {
 	wakeAll([]chan struct{}{s.locked})
 }
 
-// listen keeps one connection that receives the notifications of other processes.
-func (s *Signals) listen() {
+// keepListening keeps one connection that receives the notifications of other processes.
+func (s *Signals) keepListening() {
 	wait, told, before := listenAgainMin, false, false
 	for s.ctx.Err() == nil {
-		conn, heard, err := s.connect()
+		conn, heard, err := s.connectListener()
 		switch {
 		case err == nil:
 			if before {
 				s.log.Info("signals: reconnected")
 			}
 			wait, told, before = listenAgainMin, false, true
-			s.receive(heard)
+			s.dispatchNotifications(heard)
 			s.setLock(nil, 0)
 			if s.ctx.Err() == nil {
 				s.log.Warn("signals: connection lost", "error", conn.Err())
@@ -66,15 +66,15 @@ func (s *Signals) listen() {
 	}
 }
 
-// connect returns a connection to the first suitable host.
-func (s *Signals) connect() (conn *pq.ListenerConn, heard <-chan *pq.Notification, err error) {
+// connectListener returns a connection to the first suitable host.
+func (s *Signals) connectListener() (conn *pq.ListenerConn, heard <-chan *pq.Notification, err error) {
 	if s.db.watch != nil {
-		if err := s.db.watch.Look(s.ctx); err != nil {
+		if err := s.db.watch.Refresh(s.ctx); err != nil {
 			return nil, nil, err
 		}
 	}
 	var errs []error
-	for _, address := range s.db.hosts.addresses(s.dsn) {
+	for _, address := range s.db.hosts.hostAddresses(s.dsn) {
 		conn, heard, err := s.connectTo(address)
 		if err == nil {
 			return conn, heard, nil
@@ -88,7 +88,7 @@ func (s *Signals) connect() (conn *pq.ListenerConn, heard <-chan *pq.Notificatio
 // connection has ended.
 func (s *Signals) connectTo(address string) (conn *pq.ListenerConn, heard <-chan *pq.Notification, err error) {
 	notifications := make(chan *pq.Notification, 64)
-	if conn, err = s.dial(address, notifications); err != nil {
+	if conn, err = s.dialListener(address, notifications); err != nil {
 		return nil, nil, err
 	}
 	s.mutex.Lock()
@@ -97,11 +97,11 @@ func (s *Signals) connectTo(address string) (conn *pq.ListenerConn, heard <-chan
 	key := newLockKey()
 	err = s.ctx.Err() // Close may have been called before
 	if err == nil {
-		err = s.check(conn)
+		err = s.checkServer(conn)
 	}
 	for _, command := range []string{fmt.Sprintf("SELECT pg_advisory_lock(%d)", key), listenCommand} {
 		if err == nil {
-			err = s.exec(conn, command)
+			err = s.execCommand(conn, command)
 		}
 	}
 	if err != nil {
@@ -112,7 +112,7 @@ func (s *Signals) connectTo(address string) (conn *pq.ListenerConn, heard <-chan
 		return nil, nil, err
 	}
 	s.setLock(conn, key)
-	s.running.Go(func() { s.ping(conn) })
+	s.running.Go(func() { s.keepPinging(conn) })
 	select {
 	case <-s.heard:
 	default:
@@ -122,19 +122,19 @@ func (s *Signals) connectTo(address string) (conn *pq.ListenerConn, heard <-chan
 	return conn, notifications, nil
 }
 
-// check refuses a server that the pools do not use.
-func (s *Signals) check(conn *pq.ListenerConn) error {
-	for _, claim := range s.db.fitness.claims() {
-		if err := claim.judge(s.exec(conn, claim.query)); err != nil {
+// checkServer refuses a server that the pools do not use.
+func (s *Signals) checkServer(conn *pq.ListenerConn) error {
+	for _, claim := range s.db.fitness.listenerClaims() {
+		if err := claim.judgeResult(s.execCommand(conn, claim.query)); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// dial connects. The handshake of lib/pq has its own timeout and ignores contexts: when the signals close,
+// dialListener connects. The handshake of lib/pq has its own timeout and ignores contexts: when the signals close,
 // it is abandoned.
-func (s *Signals) dial(address string, notifications chan *pq.Notification) (*pq.ListenerConn, error) {
+func (s *Signals) dialListener(address string, notifications chan *pq.Notification) (*pq.ListenerConn, error) {
 	type dialled struct {
 		conn *pq.ListenerConn
 		err  error
@@ -164,17 +164,17 @@ func newLockKey() int64 {
 	return int64(binary.BigEndian.Uint64(random[:])>>2 | 1<<61) // never 0
 }
 
-// exec runs a command within the time limit of one operation. A server that does not answer in time loses
+// execCommand runs a command within the time limit of one operation. A server that does not answer in time loses
 // the connection.
-func (s *Signals) exec(conn *pq.ListenerConn, command string) error {
+func (s *Signals) execCommand(conn *pq.ListenerConn, command string) error {
 	late := time.AfterFunc(s.db.config.OpTimeout, func() { _ = conn.Close() })
 	defer late.Stop()
 	_, err := conn.ExecSimpleQuery(command)
 	return err
 }
 
-// receive dispatches notifications until the connection has ended.
-func (s *Signals) receive(heard <-chan *pq.Notification) {
+// dispatchNotifications dispatches notifications until the connection has ended.
+func (s *Signals) dispatchNotifications(heard <-chan *pq.Notification) {
 	for notification := range heard {
 		sender, channel, _ := strings.Cut(notification.Extra, ":")
 		if sender == s.self {
@@ -186,10 +186,10 @@ func (s *Signals) receive(heard <-chan *pq.Notification) {
 	}
 }
 
-// ping sends a harmless command at intervals until the connection has ended: the server may have become one
+// keepPinging sends a harmless command at intervals until the connection has ended: the server may have become one
 // from before a failover. Listening again to the same channel changes nothing, and keeps the purpose of
 // this connection visible in the server's list.
-func (s *Signals) ping(conn *pq.ListenerConn) {
+func (s *Signals) keepPinging(conn *pq.ListenerConn) {
 	ticker := time.NewTicker(pingEvery)
 	defer ticker.Stop()
 	for {
@@ -197,9 +197,9 @@ func (s *Signals) ping(conn *pq.ListenerConn) {
 		case <-s.ctx.Done():
 			return
 		case <-ticker.C:
-			err := s.check(conn)
+			err := s.checkServer(conn)
 			if err == nil {
-				err = s.exec(conn, listenCommand)
+				err = s.execCommand(conn, listenCommand)
 			}
 			if err != nil {
 				_ = conn.Close() // the reader then gets an error

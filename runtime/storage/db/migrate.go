@@ -25,7 +25,7 @@ const lockPatience = 5 * time.Minute
 // under a lock, so that any number of processes may call it concurrently. It refuses a database that is too
 // new for this binary, or whose applied files were changed afterwards.
 func Migrate(ctx context.Context, d *DB, log *slog.Logger) error {
-	return migrate(ctx, d, migrations.Files, log)
+	return migrateFiles(ctx, d, migrations.Files, log)
 }
 
 // Schema returns the version of the newest migration of this program.
@@ -52,21 +52,21 @@ func (*DB) VersionOf(name string) string {
 	return ""
 }
 
-// Planned is a migration that is missing in the database.
-type Planned struct {
+// PlannedMigration is a migration that is missing in the database.
+type PlannedMigration struct {
 	Name  string
 	Kind  string // expand, contract, or empty if unmarked
 	Alone bool   // it runs outside a transaction
 }
 
 // Plan returns what Migrate would do, and changes nothing. It fails where Migrate would.
-func Plan(ctx context.Context, d *DB) (planned []Planned, err error) {
+func Plan(ctx context.Context, d *DB) (planned []PlannedMigration, err error) {
 	pending, err := compareSchema(ctx, d)
 	if err != nil {
 		return nil, fmt.Errorf("plan migrations: %w", err)
 	}
 	for _, m := range pending {
-		planned = append(planned, Planned{m.name, m.kind, m.alone})
+		planned = append(planned, PlannedMigration{m.name, m.kind, m.alone})
 	}
 	return planned, nil
 }
@@ -107,12 +107,12 @@ func compareSchema(ctx context.Context, d *DB) ([]migration, error) {
 	return pending, err
 }
 
-func migrate(ctx context.Context, d *DB, source fs.FS, log *slog.Logger) error {
+func migrateFiles(ctx context.Context, d *DB, source fs.FS, log *slog.Logger) error {
 	files, err := readMigrations(source)
 	if err != nil {
 		return fmt.Errorf("migrate: %w", err)
 	}
-	handle, err := d.Patient()
+	handle, err := d.OpenPatient()
 	if err != nil {
 		return fmt.Errorf("migrate: %w", err)
 	}
@@ -126,19 +126,19 @@ func migrate(ctx context.Context, d *DB, source fs.FS, log *slog.Logger) error {
 	return nil
 }
 
-// Patient opens a pool for statements that change tables. They may run for long, but must not wait for
+// OpenPatient opens a pool for statements that change tables. They may run for long, but must not wait for
 // locks for long: later requests for the same table queue after them and must not exceed their own limit.
-func (d *DB) Patient() (*sql.DB, error) {
+func (d *DB) OpenPatient() (*sql.DB, error) {
 	config := d.config
 	config.StatementTimeout, config.LockTimeout = 59*time.Minute, config.LockTimeout/2
-	return d.open(config, 2, &dialer{timeout: config.OpTimeout, idle: time.Hour})
+	return d.openPool(config, 2, &dialer{timeout: config.OpTimeout, idle: time.Hour})
 }
 
 func migrateOn(ctx context.Context, conn *sql.Conn, files []migration, log *slog.Logger) error {
 	if err := lockMigrations(ctx, conn); err != nil {
 		return err
 	}
-	if err := locks.Patiently(ctx, conn, "schema_migrations", lockPatience, log, func() error { return makeTable(ctx, conn) }); err != nil {
+	if err := locks.WithRetry(ctx, conn, "schema_migrations", lockPatience, log, func() error { return makeTable(ctx, conn) }); err != nil {
 		return fmt.Errorf("create schema_migrations: %w", err)
 	}
 	applied, err := appliedMigrations(ctx, conn)
@@ -202,7 +202,7 @@ func applyMigration(ctx context.Context, conn *sql.Conn, file migration, log *sl
 	if file.alone {
 		apply = applyAlone
 	}
-	return locks.Patiently(ctx, conn, file.name, lockPatience, log, func() error { return apply(ctx, conn, file) })
+	return locks.WithRetry(ctx, conn, file.name, lockPatience, log, func() error { return apply(ctx, conn, file) })
 }
 
 func applyInTx(ctx context.Context, conn *sql.Conn, file migration) error {
@@ -210,7 +210,7 @@ func applyInTx(ctx context.Context, conn *sql.Conn, file migration) error {
 	if err != nil {
 		return fmt.Errorf("begin: %w", err)
 	}
-	return run(tx, func(tx *sql.Tx) error {
+	return runInTx(tx, func(tx *sql.Tx) error {
 		if _, err := tx.ExecContext(ctx, file.sql); err != nil {
 			return err
 		}

@@ -36,7 +36,7 @@ var (
 
 // ExecContext runs a statement.
 func (p *Prepared) ExecContext(ctx context.Context, query string, args ...any) (sql.Result, error) {
-	if statement := p.prepared(ctx, query); statement != nil { //nolint:sqlclosecheck // kept for good
+	if statement := p.preparedStatement(ctx, query); statement != nil { //nolint:sqlclosecheck // kept for good
 		return statement.ExecContext(ctx, args...)
 	}
 	return p.hot.ExecContext(ctx, query, args...)
@@ -44,24 +44,24 @@ func (p *Prepared) ExecContext(ctx context.Context, query string, args ...any) (
 
 // QueryContext runs a statement that returns rows.
 func (p *Prepared) QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error) {
-	if statement := p.prepared(ctx, query); statement != nil { //nolint:sqlclosecheck // kept for good
+	if statement := p.preparedStatement(ctx, query); statement != nil { //nolint:sqlclosecheck // kept for good
 		return statement.QueryContext(ctx, args...)
 	}
 	return p.hot.QueryContext(ctx, query, args...)
 }
 
-// prepared returns nil if the statement cannot be prepared: running it unprepared returns the error.
-func (p *Prepared) prepared(ctx context.Context, query string) *sql.Stmt {
-	if statement := p.statements.find(query); statement != nil {
+// preparedStatement returns nil if the statement cannot be preparedStatement: running it unprepared returns the error.
+func (p *Prepared) preparedStatement(ctx context.Context, query string) *sql.Stmt {
+	if statement := p.statements.findStatement(query); statement != nil {
 		return statement
 	}
-	p.statements.prepare(ctx, p.hot, []string{query})
-	return p.statements.find(query)
+	p.statements.prepareAll(ctx, p.hot, []string{query})
+	return p.statements.findStatement(query)
 }
 
 // ExecContext runs a statement, prepared if it has been used before.
 func (p *PreparedTx) ExecContext(ctx context.Context, query string, args ...any) (sql.Result, error) {
-	if statement := p.statements.find(query); statement != nil {
+	if statement := p.statements.findStatement(query); statement != nil {
 		return p.StmtContext(ctx, statement).ExecContext(ctx, args...) //nolint:sqlclosecheck // the transaction's end closes its copy of the statement
 	}
 	p.missing = append(p.missing, query)
@@ -70,7 +70,7 @@ func (p *PreparedTx) ExecContext(ctx context.Context, query string, args ...any)
 
 // QueryContext runs a statement that returns rows, prepared if it has been used before.
 func (p *PreparedTx) QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error) {
-	if statement := p.statements.find(query); statement != nil {
+	if statement := p.statements.findStatement(query); statement != nil {
 		return p.StmtContext(ctx, statement).QueryContext(ctx, args...) //nolint:sqlclosecheck // the transaction's end closes its copy of the statement
 	}
 	p.missing = append(p.missing, query)
@@ -89,7 +89,7 @@ func (d *DB) InPreparedTx(ctx context.Context, fn func(tx *PreparedTx) error) er
 	if err == nil {
 		// After the transaction: preparing takes another connection, and waiting for a connection while
 		// holding one can deadlock.
-		kept.prepare(ctx, d.Hot, missing)
+		kept.prepareAll(ctx, d.Hot, missing)
 	}
 	return err
 }
@@ -100,30 +100,30 @@ type statements struct {
 	byText map[string]*sql.Stmt
 }
 
-func (s *statements) find(query string) *sql.Stmt {
+func (s *statements) findStatement(query string) *sql.Stmt {
 	s.mutex.RLock()
 	defer s.mutex.RUnlock()
 	return s.byText[query]
 }
 
-// prepare prepares statements for later use. A statement that cannot be prepared is run unprepared, which
+// prepareAll prepares statements for later use. A statement that cannot be prepared is run unprepared, which
 // returns the error.
-func (s *statements) prepare(ctx context.Context, handle *sql.DB, queries []string) {
+func (s *statements) prepareAll(ctx context.Context, handle *sql.DB, queries []string) {
 	for _, query := range queries {
-		if s.find(query) != nil {
+		if s.findStatement(query) != nil {
 			continue
 		}
 		statement, err := handle.PrepareContext(ctx, query)
 		if err != nil {
 			return
 		}
-		if !s.keep(query, statement) && statement.Close() != nil { //nolint:sqlclosecheck // kept for good, unless another was first
+		if !s.keepStatement(query, statement) && statement.Close() != nil { //nolint:sqlclosecheck // kept for good, unless another was first
 			return // the statement is gone with its connection
 		}
 	}
 }
 
-func (s *statements) keep(query string, statement *sql.Stmt) bool {
+func (s *statements) keepStatement(query string, statement *sql.Stmt) bool {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
 	if s.byText[query] != nil || len(s.byText) >= maxPrepared {

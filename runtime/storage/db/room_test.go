@@ -118,7 +118,7 @@ func TestTheShareFollowsTheNumberOfProcesses(t *testing.T) {
 		t.Errorf("beside three others the pool has %d connections, want 4 of 8", got)
 	}
 	d.ShareWith(1)
-	expect.Within(t, 30*time.Second, "the pool grows again", func() bool {
+	expect.EventuallyWithin(t, 30*time.Second, "the pool grows again", func() bool {
 		burst()
 		return open() == 15
 	})

@@ -49,15 +49,15 @@ type Signals struct {
 func NewSignals(d *DB, log *slog.Logger) (*Signals, error) {
 	var random [6]byte
 	rand.Read(random[:]) // never returns an error
-	dsn, err := d.config.dsn(parameter{"connect_timeout", fmt.Sprint(max(1, int(d.config.OpTimeout/time.Second)))})
+	dsn, err := d.config.buildDSN(parameter{"connect_timeout", fmt.Sprint(max(1, int(d.config.OpTimeout/time.Second)))})
 	if err != nil {
 		return nil, fmt.Errorf("signals: %w", err)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	s := &Signals{db: d, log: log, self: hex.EncodeToString(random[:]), dsn: dsn, ctx: ctx, cancel: cancel, kick: make(chan struct{}, 1),
 		heard: make(chan struct{}), locked: make(chan struct{}, 1), pending: map[string]bool{}, subscribers: map[string][]chan struct{}{}}
-	s.running.Go(s.listen)
-	s.running.Go(s.notify)
+	s.running.Go(s.keepListening)
+	s.running.Go(s.notifySoon)
 	return s, nil
 }
 
@@ -118,8 +118,8 @@ func (s *Signals) wakeEverybody() {
 	}
 }
 
-// notify sends the collected wakes, a moment after the first.
-func (s *Signals) notify() {
+// notifySoon sends the collected wakes, a moment after the first.
+func (s *Signals) notifySoon() {
 	for {
 		select {
 		case <-s.ctx.Done():
@@ -131,13 +131,13 @@ func (s *Signals) notify() {
 			return
 		case <-time.After(joinFor):
 		}
-		if err := s.send(); err != nil && s.ctx.Err() == nil {
+		if err := s.sendPending(); err != nil && s.ctx.Err() == nil {
 			s.log.Warn("other processes were not woken; they will notice on their next poll", "error", err)
 		}
 	}
 }
 
-func (s *Signals) send() error {
+func (s *Signals) sendPending() error {
 	s.mutex.Lock()
 	payloads := make([]string, 0, len(s.pending))
 	for channel := range s.pending {

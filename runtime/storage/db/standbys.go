@@ -36,13 +36,13 @@ func (d *DB) Replicated(ctx context.Context) error {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
 	if time.Since(s.asked) > standbysFresh {
-		s.found = s.ask(ctx, d)
+		s.found = s.countStandbys(ctx, d)
 		s.asked = time.Now()
 	}
 	return s.found
 }
 
-func (s *standbys) ask(ctx context.Context, d *DB) error {
+func (s *standbys) countStandbys(ctx context.Context, d *DB) error {
 	type seen struct{ waitedFor, hidden int }
 	found, err := One(ctx, d.SQL, func(f *seen) []any { return []any{&f.waitedFor, &f.hidden} }, standbysSQL)
 	switch {

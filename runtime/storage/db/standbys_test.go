@@ -22,7 +22,7 @@ func replicated(t *testing.T, d *db.DB, want string) {
 	if want != "" {
 		what = "standbys are missed: " + want
 	}
-	expect.Within(t, 15*time.Second, what, func() bool {
+	expect.EventuallyWithin(t, 15*time.Second, what, func() bool {
 		err := d.Replicated(t.Context())
 		return want == "" && err == nil || want != "" && err != nil && strings.Contains(err.Error(), want)
 	})
@@ -32,7 +32,7 @@ func TestStandbysThatAreAskedFor(t *testing.T) {
 	t.Parallel()
 	server := dbtest.NewServer(t)
 	if _, err := db.Open(t.Context(), db.Config{URL: server.URL(), Standbys: 1}, discard); err == nil ||
-		!strings.Contains(err.Error(), "waits for 0 standbys") || fault.IsDatabaseAway(err) {
+		!strings.Contains(err.Error(), "waits for 0 standbys") || fault.IsDatabaseUnavailable(err) {
 		t.Errorf("a server that waits for nobody: %v, want it refused with the reason and for good", err)
 	}
 	one := server.NewStandby("one")
@@ -110,16 +110,16 @@ func TestAnEmptyDatabaseIsFilledOnlyWhereEveryHostAnswers(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			d := openURL(t, db.Config{URL: withHosts(t, c.server, c.before, "5432", "read-write")})
-			err := d.MayFill(t.Context())
+			err := d.CheckMayCreate(t.Context())
 			if (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
 				t.Errorf("whether tables may be made: %v, want %q", err, c.want)
 			}
-			if got := fault.IsDatabaseAway(err); got != c.away {
+			if got := fault.IsDatabaseUnavailable(err); got != c.away {
 				t.Errorf("that the refusal may pass is %t, want %t: %v", got, c.away, err)
 			}
 		})
 	}
-	if err := openURL(t, db.Config{URL: primary.URL()}).MayFill(t.Context()); err != nil {
+	if err := openURL(t, db.Config{URL: primary.URL()}).CheckMayCreate(t.Context()); err != nil {
 		t.Errorf("an address with one host: %v, want no refusal", err)
 	}
 }
@@ -132,7 +132,7 @@ func failedOver(t *testing.T) (old, promoted *dbtest.Server, address string) {
 	address = withHosts(t, promoted.URL(), hostOf(t, old), "5432", "read-write")
 	old.Stop()
 	promoted.Promote()
-	expect.Within(t, 15*time.Second, "the promoted standby takes writes", func() bool {
+	expect.EventuallyWithin(t, 15*time.Second, "the promoted standby takes writes", func() bool {
 		_, err := promoted.OpenPatiently().SQL.ExecContext(t.Context(), `CREATE TABLE IF NOT EXISTS written (by text)`)
 		return err == nil
 	})
@@ -160,7 +160,7 @@ func TestAPrimaryFromBeforeAFailOverIsPassedOver(t *testing.T) {
 	primary.Stop()
 	standby.Promote()
 	served := func() bool { return d.Ping(t.Context()) == nil }
-	expect.Within(t, 15*time.Second, "the promoted standby is used", served)
+	expect.EventuallyWithin(t, 15*time.Second, "the promoted standby is used", served)
 	woken(t, wake, "the promoted standby is listened to")
 	standby.Stop()
 	primary.Start()
@@ -168,17 +168,17 @@ func TestAPrimaryFromBeforeAFailOverIsPassedOver(t *testing.T) {
 	refused := func(why string) func() bool {
 		return func() bool {
 			err := d.Ping(t.Context())
-			return err != nil && fault.IsDatabaseAway(err) && strings.Contains(err.Error(), why)
+			return err != nil && fault.IsDatabaseUnavailable(err) && strings.Contains(err.Error(), why)
 		}
 	}
-	expect.Within(t, 15*time.Second, "the old primary is refused with the reason", refused("before a fail-over"))
+	expect.EventuallyWithin(t, 15*time.Second, "the old primary is refused with the reason", refused("before a fail-over"))
 	if _, held := signals.Lock(); held {
 		t.Error("the old primary is listened to")
 	}
 	standby.Start()
-	expect.Within(t, 15*time.Second, "nothing is used while both take writes", refused("2 hosts of DATABASE_URL take writes"))
+	expect.EventuallyWithin(t, 15*time.Second, "nothing is used while both take writes", refused("2 hosts of DATABASE_URL take writes"))
 	primary.Stop()
-	expect.Within(t, 15*time.Second, "the new primary is used again", served)
+	expect.EventuallyWithin(t, 15*time.Second, "the new primary is used again", served)
 	woken(t, wake, "the new primary is listened to again")
 }
 
@@ -198,7 +198,7 @@ func TestAFreshProcessStoresNothingBesideTwoPrimaries(t *testing.T) {
 		ended(t, d.Close())
 	}
 	var split *failover.SplitError
-	if !errors.As(err, &split) || !fault.IsDatabaseAway(err) || len(split.Primaries) != 2 {
+	if !errors.As(err, &split) || !fault.IsDatabaseUnavailable(err) || len(split.Primaries) != 2 {
 		t.Errorf("a fresh process beside two primaries: %v, want a refusal that may pass and names both", err)
 	}
 	if !strings.Contains(told.String(), "the database cannot be used") || !strings.Contains(told.String(), hostOf(t, old)) {
@@ -245,13 +245,13 @@ func TestOpenConnectionsAreNotUsedBesideTwoPrimaries(t *testing.T) {
 	}
 	old.Start()
 	takesWrites(t, old)
-	expect.Within(t, 15*time.Second, "the process refuses to write", func() bool {
+	expect.EventuallyWithin(t, 15*time.Second, "the process refuses to write", func() bool {
 		err := write()
 		var split *failover.SplitError
-		return errors.As(err, &split) && fault.IsDatabaseAway(err)
+		return errors.As(err, &split) && fault.IsDatabaseUnavailable(err)
 	})
 	old.Stop()
-	expect.Within(t, 15*time.Second, "the process writes again", func() bool { return write() == nil })
+	expect.EventuallyWithin(t, 15*time.Second, "the process writes again", func() bool { return write() == nil })
 	if n := strings.Count(told.String(), "the database cannot be used"); n != 1 || !strings.Contains(told.String(), "the database can be used again") {
 		t.Errorf("the log says %d times that the database cannot be used, want once and that it ended: %s", n, told.String())
 	}
@@ -270,7 +270,7 @@ func TestAStandbyTellsOfAFailOver(t *testing.T) {
 	if err == nil {
 		ended(t, d.Close())
 	}
-	if err == nil || !fault.IsDatabaseAway(err) || !strings.Contains(err.Error(), "before a fail-over") {
+	if err == nil || !fault.IsDatabaseUnavailable(err) || !strings.Contains(err.Error(), "before a fail-over") {
 		t.Errorf("a fresh process beside the old primary and a standby of the new one: %v, want a refusal that may pass", err)
 	}
 }

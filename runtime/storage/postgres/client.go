@@ -15,7 +15,7 @@ import (
 // programs.
 func Client(ctx context.Context, config Config, program string, server int) (path string, err error) {
 	best, seen := 0, 0
-	for _, place := range places(config) {
+	for _, place := range searchPlaces(config) {
 		for _, folder := range place.folders {
 			candidate := filepath.Join(folder, program)
 			major := clientVersion(ctx, candidate, program)

@@ -31,7 +31,7 @@ func copyBinaries(folder string, a *account, log *slog.Logger) (string, error) {
 	if err := copyInstallation(folder, target); err != nil {
 		return "", fmt.Errorf("user %s, who runs PostgreSQL for root, cannot reach the binaries in %s, and copying them: %w", a.name, folder, err)
 	}
-	return filepath.Join(target, "bin"), enterable(target, a)
+	return filepath.Join(target, "bin"), checkEnterable(target, a)
 }
 
 func copyInstallation(folder, target string) error {

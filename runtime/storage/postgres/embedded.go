@@ -90,7 +90,7 @@ func Start(ctx context.Context, config Config) (*Server, error) {
 	s := &Server{config: config, log: config.Logger, lock: lock,
 		stopping: make(chan struct{}), finished: make(chan struct{})}
 	if err := s.prepareAndRun(ctx); err != nil {
-		return nil, errors.Join(fmt.Errorf("embedded postgres: %w", err), s.release())
+		return nil, errors.Join(fmt.Errorf("embedded postgres: %w", err), s.unlockFolder())
 	}
 	return s, nil
 }
@@ -110,7 +110,7 @@ func (s *Server) prepareAndRun(ctx context.Context) error {
 		return err
 	}
 	if version == "" {
-		if err := s.initialise(ctx, files); err != nil {
+		if err := s.createFiles(ctx, files); err != nil {
 			return err
 		}
 	}
@@ -126,9 +126,9 @@ func (s *Server) prepareAndRun(ctx context.Context) error {
 	started := time.Now()
 	if err := s.firstRun(ctx); err != nil {
 		close(s.finished)
-		return errors.Join(err, s.halt(context.WithoutCancel(ctx)))
+		return errors.Join(err, s.haltProcess(context.WithoutCancel(ctx)))
 	}
-	go s.supervise()
+	go s.superviseProcess()
 	s.log.InfoContext(ctx, "embedded postgres is ready", "pid", s.PID(), "version", s.binaries.version,
 		"data", files, "account", s.account.String(), "duration", time.Since(started).Round(time.Millisecond))
 	return nil
@@ -159,12 +159,12 @@ func (s *Server) PID() int {
 // Stop stops the server: open transactions are rolled back, everything is flushed. A server that does not
 // stop in time is killed, which loses no committed data. Stop may be called twice.
 func (s *Server) Stop(ctx context.Context) error {
-	err := s.halt(ctx)
-	return errors.Join(err, s.release())
+	err := s.haltProcess(ctx)
+	return errors.Join(err, s.unlockFolder())
 }
 
-// release unlocks the data directory.
-func (s *Server) release() error {
+// unlockFolder unlocks the data directory.
+func (s *Server) unlockFolder() error {
 	var errs []error
 	if s.folder != nil {
 		errs = append(errs, s.folder.close())

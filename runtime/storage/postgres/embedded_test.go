@@ -248,7 +248,7 @@ func TestStalePidOfAnotherProcess(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	sleeper.Dir, sleeper.SysProcAttr = "/", &syscall.SysProcAttr{Credential: account.credential()}
+	sleeper.Dir, sleeper.SysProcAttr = "/", &syscall.SysProcAttr{Credential: account.processCredential()}
 	if err := sleeper.Start(); err != nil {
 		t.Fatal(err)
 	}
@@ -257,7 +257,7 @@ func TestStalePidOfAnotherProcess(t *testing.T) {
 	if err := os.WriteFile(stale, []byte(content), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if err := account.give(stale); err != nil {
+	if err := account.giveFolder(stale); err != nil {
 		t.Fatal(err)
 	}
 	s := start(t, data)
@@ -275,7 +275,7 @@ func TestForeignServerIsNamed(t *testing.T) {
 	t.Parallel()
 	data := t.TempDir()
 	s := start(t, data)
-	if err := s.lock.write(0); err != nil {
+	if err := s.lock.recordPostmaster(0); err != nil {
 		t.Fatal(err)
 	}
 	if err := s.lock.release(); err != nil {

@@ -27,7 +27,7 @@ func openFolder(files string, a *account) (*folder, error) {
 		return &folder{path: files}, nil
 	}
 	if runtime.GOOS != "linux" {
-		return &folder{path: files}, enterable(files, a)
+		return &folder{path: files}, checkEnterable(files, a)
 	}
 	handle, err := os.Open(files)
 	if err != nil {
@@ -36,7 +36,7 @@ func openFolder(files string, a *account) (*folder, error) {
 	return &folder{path: "/proc/self/fd/3", handle: handle}, nil
 }
 
-func (f *folder) inherited() []*os.File {
+func (f *folder) inheritedFiles() []*os.File {
 	if f.handle == nil {
 		return nil
 	}
@@ -52,8 +52,8 @@ func (f *folder) close() error {
 	return f.err
 }
 
-// enterable returns an error that names the first parent folder of the files that the account cannot enter.
-func enterable(files string, a *account) error {
+// checkEnterable returns an error that names the first parent folder of the files that the account cannot enter.
+func checkEnterable(files string, a *account) error {
 	for parent := filepath.Dir(files); ; parent = filepath.Dir(parent) {
 		info, err := os.Stat(parent)
 		if err != nil {
@@ -108,7 +108,7 @@ func socketFolder(dataDir string, a *account) (string, error) {
 func ownFolder(path string, a *account) error {
 	err := os.Mkdir(path, 0o700)
 	if err == nil {
-		return a.give(path)
+		return a.giveFolder(path)
 	}
 	if !errors.Is(err, os.ErrExist) {
 		return err
@@ -122,5 +122,5 @@ func ownFolder(path string, a *account) error {
 	if !info.IsDir() || !owned {
 		return fmt.Errorf("%s exists and belongs to another user", path)
 	}
-	return a.give(path)
+	return a.giveFolder(path)
 }

@@ -31,7 +31,7 @@ func Holder(dataDir string) (holder, running int, err error) {
 	defer file.Close() // opened for reading only
 	err = syscall.Flock(int(file.Fd()), syscall.LOCK_SH|syscall.LOCK_NB)
 	if err == nil {
-		return 0, running, unlock(file)
+		return 0, running, unlockFile(file)
 	}
 	if !errors.Is(err, syscall.EWOULDBLOCK) {
 		return 0, running, fmt.Errorf("lock %s: %w", file.Name(), err)

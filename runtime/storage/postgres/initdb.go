@@ -16,9 +16,9 @@ import (
 // folder can connect as it.
 const role = "postrider"
 
-// initialise creates the server's files under another name and renames them when they are complete: a
+// createFiles creates the server's files under another name and renames them when they are complete: a
 // killed initdb leaves nothing that looks like data.
-func (s *Server) initialise(ctx context.Context, files string) error {
+func (s *Server) createFiles(ctx context.Context, files string) error {
 	s.log.InfoContext(ctx, "first start: making the database", "data", files, "version", s.binaries.version)
 	started := time.Now()
 	staging := files + ".new"
@@ -28,7 +28,7 @@ func (s *Server) initialise(ctx context.Context, files string) error {
 	if err := os.Mkdir(staging, 0o700); err != nil {
 		return fmt.Errorf("data directory: %w", err)
 	}
-	if err := s.account.give(staging); err != nil {
+	if err := s.account.giveFolder(staging); err != nil {
 		return fmt.Errorf("data directory: %w", err)
 	}
 	if err := s.runInitdb(ctx, staging); err != nil {
@@ -49,11 +49,11 @@ func (s *Server) runInitdb(ctx context.Context, staging string) error {
 	if err != nil {
 		return err
 	}
-	command := exec.CommandContext(ctx, s.binaries.path("initdb"), "--pgdata", target.path, "--username", role,
+	command := exec.CommandContext(ctx, s.binaries.programPath("initdb"), "--pgdata", target.path, "--username", role,
 		"--auth-local=trust", "--auth-host=reject", "--encoding=UTF8", "--locale=C", "--no-instructions")
-	command.Dir, command.Env = "/", environment()
-	command.ExtraFiles = target.inherited()
-	command.SysProcAttr = &syscall.SysProcAttr{Credential: s.account.credential(), Setpgid: true}
+	command.Dir, command.Env = "/", serverEnvironment()
+	command.ExtraFiles = target.inheritedFiles()
+	command.SysProcAttr = &syscall.SysProcAttr{Credential: s.account.processCredential(), Setpgid: true}
 	endWithParent(command.SysProcAttr)
 	runtime.LockOSThread() // see launch
 	defer runtime.UnlockOSThread()
@@ -65,9 +65,9 @@ func (s *Server) runInitdb(ctx context.Context, staging string) error {
 	return errors.Join(err, target.close())
 }
 
-// environment returns the environment of the server and its tools: without PGDATA and similar variables,
+// serverEnvironment returns the serverEnvironment of the server and its tools: without PGDATA and similar variables,
 // without a locale, without our secrets.
-func environment() []string {
+func serverEnvironment() []string {
 	return []string{"PATH=" + os.Getenv("PATH"), "LC_ALL=C", "TZ=UTC"}
 }
 

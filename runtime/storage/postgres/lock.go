@@ -40,7 +40,7 @@ func acquireLock(path string) (*lockFile, error) {
 		return nil, errors.Join(fmt.Errorf("lock %s: %w", path, err), file.Close())
 	}
 	lock := &lockFile{file: file, predecessor: postmaster}
-	if err := lock.write(postmaster); err != nil {
+	if err := lock.recordPostmaster(postmaster); err != nil {
 		return nil, errors.Join(err, lock.release())
 	}
 	return lock, nil
@@ -72,8 +72,8 @@ func parseLock(content string) (holder, postmaster int) {
 	return holder, postmaster
 }
 
-// write records the running postmaster, so that a later holder recognizes it.
-func (l *lockFile) write(postmaster int) error {
+// recordPostmaster records the running postmaster, so that a later holder recognizes it.
+func (l *lockFile) recordPostmaster(postmaster int) error {
 	content := fmt.Sprintf("%-10d %-10d\n", os.Getpid(), postmaster)
 	if _, err := l.file.WriteAt([]byte(content), 0); err != nil {
 		return fmt.Errorf("write %s: %w", l.file.Name(), err)
@@ -82,13 +82,13 @@ func (l *lockFile) write(postmaster int) error {
 }
 
 func (l *lockFile) release() error {
-	l.closing.Do(func() { l.closeError = errors.Join(unlock(l.file), l.file.Close()) })
+	l.closing.Do(func() { l.closeError = errors.Join(unlockFile(l.file), l.file.Close()) })
 	return l.closeError
 }
 
-// unlock releases the lock immediately. Closing the file is not enough: a program that this process is just
+// unlockFile releases the lock immediately. Closing the file is not enough: a program that this process is just
 // starting may briefly have a copy of it, which keeps the lock.
-func unlock(file *os.File) error {
+func unlockFile(file *os.File) error {
 	if err := syscall.Flock(int(file.Fd()), syscall.LOCK_UN); err != nil {
 		return fmt.Errorf("unlock %s: %w", file.Name(), err)
 	}

@@ -27,25 +27,25 @@ func (o *output) Write(data []byte) (int, error) {
 		if end < 0 {
 			return len(data), nil
 		}
-		o.line(string(o.partial[:end]))
+		o.logLine(string(o.partial[:end]))
 		o.partial = o.partial[end+1:]
 	}
 }
 
-// line logs one line. Failed statements are reported by their clients; trouble of the server itself is
+// logLine logs one logLine. Failed statements are reported by their clients; trouble of the server itself is
 // logged as a warning.
-func (o *output) line(text string) {
+func (o *output) logLine(text string) {
 	o.last = append(o.last, text)
 	o.last = o.last[max(0, len(o.last)-6):]
 	level := slog.LevelDebug
-	if strings.HasPrefix(text, "PANIC:") || strings.HasPrefix(text, "FATAL:") && !expected(text) {
+	if strings.HasPrefix(text, "PANIC:") || strings.HasPrefix(text, "FATAL:") && !isExpected(text) {
 		level = slog.LevelWarn
 	}
 	o.log.Log(context.Background(), level, "postgres", "line", text)
 }
 
-// expected reports whether a fatal line is part of every ordinary start and stop.
-func expected(text string) bool {
+// isExpected reports whether a fatal line is part of every ordinary start and stop.
+func isExpected(text string) bool {
 	return strings.Contains(text, "terminating connection") || strings.Contains(text, "the database system is")
 }
 

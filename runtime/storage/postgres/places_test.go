@@ -11,8 +11,8 @@ import (
 
 func TestSettingComesAloneAndFallbackLast(t *testing.T) {
 	t.Parallel()
-	given := places(Config{BinDir: "/given", Fallback: "/packages"})
-	if diff := cmp.Diff([]place{{folders: []string{"/given"}, only: true}}, given, cmp.AllowUnexported(place{})); diff != "" {
+	given := searchPlaces(Config{BinDir: "/given", Fallback: "/packages"})
+	if diff := cmp.Diff([]searchGroup{{folders: []string{"/given"}, only: true}}, given, cmp.AllowUnexported(searchGroup{})); diff != "" {
 		t.Errorf("with a setting (-want +got):\n%s", diff)
 	}
 	fallback := t.TempDir()
@@ -22,7 +22,7 @@ func TestSettingComesAloneAndFallbackLast(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	searched := places(Config{Fallback: fallback})
+	searched := searchPlaces(Config{Fallback: fallback})
 	last := searched[len(searched)-1].folders
 	if len(last) != 1 || !strings.HasPrefix(last[0], fallback) {
 		t.Errorf("last place = %v, want this platform's package", last)

@@ -26,7 +26,7 @@ func awaitPredecessor(ctx context.Context, files string, ours int, log *slog.Log
 			return err
 		}
 		if !runsOn(pid, files) {
-			return disown(path, pid, log)
+			return removePidFile(path, pid, log)
 		}
 		switch {
 		case pid != ours:
@@ -65,12 +65,12 @@ func postmasterPID(path string) (int, error) {
 	return 0, nil // empty after a crash of the machine; PostgreSQL reports this itself
 }
 
-// disown handles the pid file of a postmaster that is gone. PostgreSQL copes with a pid that does not
+// removePidFile handles the pid file of a postmaster that is gone. PostgreSQL copes with a pid that does not
 // exist, and uses the rest of the file to find out whether any process of the old server is left, so the
 // file is kept. But if the pid now belongs to another process, which is common after a container restart,
 // PostgreSQL takes it for a running server, unless it is the pid of its own parent (miscinit.c,
 // CreateLockFile).
-func disown(path string, pid int, log *slog.Logger) error {
+func removePidFile(path string, pid int, log *slog.Logger) error {
 	log.Info("the last server was not shut down and will recover", "pid", pid)
 	if err := syscall.Kill(pid, 0); errors.Is(err, syscall.ESRCH) {
 		return nil

@@ -16,8 +16,8 @@ import (
 	"github.com/lib/pq"
 )
 
-// settings returns the command line settings of the server; all others come from postgresql.conf.
-func (s *Server) settings() map[string]string {
+// serverSettings returns the command line serverSettings of the server; all others come from postgresql.conf.
+func (s *Server) serverSettings() map[string]string {
 	result := map[string]string{
 		"listen_addresses":        "", // socket only
 		"unix_socket_directories": s.socket,
@@ -48,9 +48,9 @@ type process struct {
 	output *output
 }
 
-// launch starts the server on a dedicated thread: the kernel sends the death signal when the thread that
+// launchProcess starts the server on a dedicated thread: the kernel sends the death signal when the thread that
 // forked ends, not when the process does.
-func (s *Server) launch() error {
+func (s *Server) launchProcess() error {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
 	if s.isStopping() {
@@ -61,10 +61,10 @@ func (s *Server) launch() error {
 	go func() {
 		runtime.LockOSThread()
 		defer runtime.UnlockOSThread()
-		command := s.command()
+		command := s.serverCommand()
 		command.Stderr, command.WaitDelay = p.output, time.Second
 		if err := command.Start(); err != nil {
-			started <- fmt.Errorf("start %s: %w", s.binaries.path("postgres"), err)
+			started <- fmt.Errorf("start %s: %w", s.binaries.programPath("postgres"), err)
 			return
 		}
 		p.pid = command.Process.Pid
@@ -76,27 +76,27 @@ func (s *Server) launch() error {
 		return err
 	}
 	s.process = p
-	return s.lock.write(p.pid)
+	return s.lock.recordPostmaster(p.pid)
 }
 
-func (s *Server) command() *exec.Cmd {
+func (s *Server) serverCommand() *exec.Cmd {
 	arguments := []string{"-D", s.folder.path}
-	values := s.settings()
+	values := s.serverSettings()
 	for _, name := range slices.Sorted(maps.Keys(values)) {
 		arguments = append(arguments, "-c", name+"="+values[name])
 	}
-	command := exec.Command(s.binaries.path("postgres"), arguments...) //nolint:noctx // runs until Stop, not until a call is over
-	command.Dir, command.Env = "/", environment()
-	command.ExtraFiles = s.folder.inherited()
+	command := exec.Command(s.binaries.programPath("postgres"), arguments...) //nolint:noctx // runs until Stop, not until a call is over
+	command.Dir, command.Env = "/", serverEnvironment()
+	command.ExtraFiles = s.folder.inheritedFiles()
 	// A separate process group: Ctrl-C in the terminal reaches only Postrider, which drains before it stops
 	// the database.
-	command.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Credential: s.account.credential()}
+	command.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Credential: s.account.processCredential()}
 	endWithParent(command.SysProcAttr)
 	return command
 }
 
-// supervise restarts the server if it ends unexpectedly.
-func (s *Server) supervise() {
+// superviseProcess restarts the server if it ends unexpectedly.
+func (s *Server) superviseProcess() {
 	defer close(s.finished)
 	for wait := time.Second; ; wait = min(2*wait, 30*time.Second) {
 		s.mutex.Lock()
@@ -117,7 +117,7 @@ func (s *Server) supervise() {
 			return
 		case <-time.After(wait):
 		}
-		if err := s.launch(); err != nil {
+		if err := s.launchProcess(); err != nil {
 			s.log.Error("embedded postgres failed to start", "error", err)
 		}
 	}
@@ -141,7 +141,7 @@ func (s *Server) firstRun(ctx context.Context) error {
 	}
 	deadline := time.Now().Add(20 * time.Second)
 	for {
-		if err = s.launch(); err != nil {
+		if err = s.launchProcess(); err != nil {
 			break
 		}
 		err = s.awaitReady(ctx, handle)
@@ -190,9 +190,9 @@ func createDatabase(ctx context.Context, handle *sql.DB) error {
 	return err
 }
 
-// halt stops the process: SIGINT requests PostgreSQL's fast shutdown, SIGQUIT its immediate one. A frozen
+// haltProcess stops the process: SIGINT requests PostgreSQL's fast shutdown, SIGQUIT its immediate one. A frozen
 // server cannot react to either, hence SIGCONT.
-func (s *Server) halt(ctx context.Context) error {
+func (s *Server) haltProcess(ctx context.Context) error {
 	s.mutex.Lock() // a concurrent launch has ended, or will see that the server is stopping
 	s.stop.Do(func() { close(s.stopping) })
 	current := s.process
@@ -207,7 +207,7 @@ func (s *Server) halt(ctx context.Context) error {
 		select {
 		case <-current.exited:
 		default:
-			if err := errors.Join(signal(current.pid, step.signal), signal(current.pid, syscall.SIGCONT)); err != nil {
+			if err := errors.Join(sendSignal(current.pid, step.signal), sendSignal(current.pid, syscall.SIGCONT)); err != nil {
 				return fmt.Errorf("stop embedded postgres, process %d: %w", current.pid, err)
 			}
 		}
@@ -225,7 +225,7 @@ func (s *Server) halt(ctx context.Context) error {
 	return fmt.Errorf("embedded postgres, process %d, does not end", current.pid)
 }
 
-func signal(pid int, what syscall.Signal) error {
+func sendSignal(pid int, what syscall.Signal) error {
 	if err := syscall.Kill(pid, what); err != nil && !errors.Is(err, syscall.ESRCH) {
 		return err
 	}

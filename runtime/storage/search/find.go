@@ -38,18 +38,18 @@ func (t *Terms) IsEmpty() bool { return !t.Search() && t.Since.IsZero() && t.Unt
 // Search reports whether documents must be searched.
 func (t *Terms) Search() bool { return len(t.Marks)+len(t.Words)+len(t.Subject) > 0 }
 
-// query returns the tsquery for the index: exact marks need no dictionary, words go through the simple one.
-func (t *Terms) query(q *db.Query, accountID string) string {
+// tsQuery returns the tsquery for the index: exact marks need no dictionary, words go through the simple one.
+func (t *Terms) tsQuery(q *db.Query, accountID string) string {
 	query := q.Arg(AllMarks(accountID, t.Marks)) + `::tsquery`
 	words := slices.Concat(t.Words, t.Subject)
 	if len(words) == 0 {
 		return query
 	}
-	return `(` + query + ` && ` + beginnings(q, words) + `)`
+	return `(` + query + ` && ` + prefixQuery(q, words) + `)`
 }
 
-// beginnings returns a tsquery for documents that have words with these prefixes.
-func beginnings(q *db.Query, words []string) string {
+// prefixQuery returns a tsquery for documents that have words with these prefixes.
+func prefixQuery(q *db.Query, words []string) string {
 	all := make([]string, len(words))
 	for i, w := range words {
 		all[i] = Lexeme(w) + ":*"
@@ -68,11 +68,11 @@ type Table struct {
 
 // Page is a request for the ids of a page.
 type Page struct {
-	AccountID string
-	Beside    string // the id after which the page begins; may be empty
-	Back      bool   // newer rows, from that id or the oldest on, instead of older ones
-	Limit     int
-	Terms     Terms
+	AccountID  string
+	StartAfter string // the id after which the page begins; may be empty
+	Back       bool   // newer rows, from that id or the oldest on, instead of older ones
+	Limit      int
+	Terms      Terms
 	// Conditions returns additional conditions on the rows. Optional.
 	Conditions func(q *db.Query) []string
 	// Index returns conditions to add when the index is queried. They are implied by the others and narrow
@@ -88,8 +88,8 @@ const (
 	widest = 8 * Window
 )
 
-// further returns how many more rows to scan after a window contained part of a page, or 0.
-func further(found, missing int) int {
+// rowsToScan returns how many more rows to scan after a window contained part of a page, or 0.
+func rowsToScan(found, missing int) int {
 	if found == 0 {
 		return 0
 	}
@@ -103,24 +103,24 @@ func further(found, missing int) int {
 // one after the other.
 const clockSkew = time.Second
 
-// reach is the range of ids in which a page is searched: from the first up to but excluding the second.
-type reach struct {
+// idRange is the range of ids in which a page is searched: from the first up to but excluding the second.
+type idRange struct {
 	from, below string
 	back        bool
 }
 
-// order returns the SQL order outwards from where the page begins.
-func (r reach) order() string {
+// orderBy returns the SQL orderBy outwards from where the page begins.
+func (r idRange) orderBy() string {
 	if r.back {
 		return ` ORDER BY id `
 	}
 	return ` ORDER BY id DESC `
 }
 
-// beyond returns the rest of the range after an id.
-func (r reach) beyond(id string) reach {
+// beyondID returns the rest of the range after an id.
+func (r idRange) beyondID(id string) idRange {
 	if r.back {
-		r.from = max(r.from, next(id))
+		r.from = max(r.from, nextID(id))
 	} else {
 		r.below = min(r.below, id)
 	}
@@ -130,19 +130,19 @@ func (r reach) beyond(id string) reach {
 // everything sorts after every id.
 const everything = "~"
 
-// next returns the smallest possible id after another: the ids of a table have equal length.
-func next(id string) string { return id + "!" }
+// nextID returns the smallest possible id after another: the ids of a table have equal length.
+func nextID(id string) string { return id + "!" }
 
-func (t Table) reach(p Page) reach {
-	r := reach{below: everything, back: p.Back} // all ids
+func (t Table) pageRange(p Page) idRange {
+	r := idRange{below: everything, back: p.Back} // all ids
 	if !p.Terms.Since.IsZero() {
 		r.from = id.Since(t.Prefix, p.Terms.Since.Add(-clockSkew))
 	}
 	if !p.Terms.Until.IsZero() {
 		r.below = id.Since(t.Prefix, p.Terms.Until.Add(clockSkew))
 	}
-	if p.Beside != "" {
-		r = r.beyond(p.Beside)
+	if p.StartAfter != "" {
+		r = r.beyondID(p.StartAfter)
 	}
 	return r
 }
@@ -150,18 +150,18 @@ func (t Table) reach(p Page) reach {
 // Find returns the ids of the page, from where it begins: newest first, or with Back oldest first.
 func (t Table) Find(ctx context.Context, on db.Execer, p Page) ([]string, error) {
 	var found []string
-	r, missing := t.reach(p), p.Limit
+	r, missing := t.pageRange(p), p.Limit
 	near := r
 	if !r.back {
 		near.from = max(r.from, t.Recent(ctx, on, strings.TrimSuffix(r.below, everything)))
 	}
 	for rows := Window; rows > 0; {
 		p.Limit = missing
-		nearest, err := selectIDs(ctx, on, t.window(p, near, rows))
+		nearest, err := selectIDs(ctx, on, t.windowQuery(p, near, rows))
 		if found = append(found, nearest...); err != nil || len(nearest) == missing {
 			return found, err
 		}
-		edge, err := t.edge(ctx, on, p, near, rows)
+		edge, err := t.windowEdge(ctx, on, p, near, rows)
 		if err != nil || edge == "" && near == r {
 			return found, err // the window covered all rows
 		}
@@ -171,21 +171,21 @@ func (t Table) Find(ctx context.Context, on db.Execer, p Page) ([]string, error)
 			near = r
 			continue
 		}
-		r = r.beyond(edge)
+		r = r.beyondID(edge)
 		near = r
 		if rows > Window {
 			break
 		}
-		rows = further(len(nearest), missing)
+		rows = rowsToScan(len(nearest), missing)
 	}
 	p.Limit = missing
-	more, err := selectIDs(ctx, on, t.index(p, r))
+	more, err := selectIDs(ctx, on, t.indexQuery(p, r))
 	return append(found, more...), err
 }
 
-// edge returns the id of the last row of a window; empty if there are fewer rows.
-func (t Table) edge(ctx context.Context, on db.Execer, p Page, r reach, rows int) (string, error) {
-	edgeSQL := `SELECT id FROM ` + t.Name + ` WHERE account_id = $1 AND id >= $2 AND id < $3` + r.order() + `OFFSET $4 LIMIT 1`
+// windowEdge returns the id of the last row of a window; empty if there are fewer rows.
+func (t Table) windowEdge(ctx context.Context, on db.Execer, p Page, r idRange, rows int) (string, error) {
+	edgeSQL := `SELECT id FROM ` + t.Name + ` WHERE account_id = $1 AND id >= $2 AND id < $3` + r.orderBy() + `OFFSET $4 LIMIT 1`
 	found, err := selectIDs(ctx, on, db.Query{Text: edgeSQL, Args: []any{p.AccountID, r.from, r.below, rows - 1}})
 	if err != nil || len(found) == 0 {
 		return "", err
@@ -193,42 +193,42 @@ func (t Table) edge(ctx context.Context, on db.Execer, p Page, r reach, rows int
 	return found[0], nil
 }
 
-// window returns a query that scans the next rows of the range.
-func (t Table) window(p Page, r reach, rows int) db.Query {
+// windowQuery returns a query that scans the next rows of the range.
+func (t Table) windowQuery(p Page, r idRange, rows int) db.Query {
 	var q db.Query
 	nearest := `SELECT id, ` + t.Time + `, subject, search, ` + t.Columns + ` FROM ` + t.Name + ` WHERE account_id = ` + q.Arg(p.AccountID) +
-		` AND id >= ` + q.Arg(r.from) + ` AND id < ` + q.Arg(r.below) + r.order() + `LIMIT ` + q.Arg(rows)
-	conditions := t.conditions(&q, p)
+		` AND id >= ` + q.Arg(r.from) + ` AND id < ` + q.Arg(r.below) + r.orderBy() + `LIMIT ` + q.Arg(rows)
+	conditions := t.pageConditions(&q, p)
 	if p.Terms.Search() {
-		conditions = append(conditions, `search @@ `+p.Terms.query(&q, p.AccountID))
+		conditions = append(conditions, `search @@ `+p.Terms.tsQuery(&q, p.AccountID))
 	}
-	q.Text = `SELECT id FROM (` + nearest + `) e WHERE ` + strings.Join(conditions, " AND ") + r.order() + `LIMIT ` + q.Arg(p.Limit)
+	q.Text = `SELECT id FROM (` + nearest + `) e WHERE ` + strings.Join(conditions, " AND ") + r.orderBy() + `LIMIT ` + q.Arg(p.Limit)
 	return q
 }
 
-// index returns a query that uses the index, for rare terms.
-func (t Table) index(p Page, r reach) db.Query {
+// indexQuery returns a query that uses the indexQuery, for rare terms.
+func (t Table) indexQuery(p Page, r idRange) db.Query {
 	var q db.Query
 	source := t.Name
 	if p.Terms.Search() {
 		// A subquery, so that the planner cannot scan the account's rows instead.
-		source = `(SELECT id, account_id, ` + t.Time + `, subject, ` + t.Columns + ` FROM ` + t.Name + ` WHERE search @@ ` + p.Terms.query(&q, p.AccountID) + ` OFFSET 0)`
+		source = `(SELECT id, account_id, ` + t.Time + `, subject, ` + t.Columns + ` FROM ` + t.Name + ` WHERE search @@ ` + p.Terms.tsQuery(&q, p.AccountID) + ` OFFSET 0)`
 	}
-	conditions := append(t.conditions(&q, p), `account_id = `+q.Arg(p.AccountID), `id >= `+q.Arg(r.from), `id < `+q.Arg(r.below))
+	conditions := append(t.pageConditions(&q, p), `account_id = `+q.Arg(p.AccountID), `id >= `+q.Arg(r.from), `id < `+q.Arg(r.below))
 	if p.Index != nil {
 		conditions = append(conditions, p.Index(&q)...)
 	}
-	q.Text = `SELECT id FROM ` + source + ` e WHERE ` + strings.Join(conditions, " AND ") + r.order() + `LIMIT ` + q.Arg(p.Limit)
+	q.Text = `SELECT id FROM ` + source + ` e WHERE ` + strings.Join(conditions, " AND ") + r.orderBy() + `LIMIT ` + q.Arg(p.Limit)
 	return q
 }
 
-func (t Table) conditions(q *db.Query, p Page) []string {
+func (t Table) pageConditions(q *db.Query, p Page) []string {
 	all := []string{"true"}
 	if p.Conditions != nil {
 		all = append(all, p.Conditions(q)...)
 	}
 	if len(p.Terms.Subject) > 0 { // a document does not record which text its words come from
-		all = append(all, `to_tsvector('simple', subject) @@ `+beginnings(q, p.Terms.Subject))
+		all = append(all, `to_tsvector('simple', subject) @@ `+prefixQuery(q, p.Terms.Subject))
 	}
 	for _, bound := range []struct {
 		at       time.Time

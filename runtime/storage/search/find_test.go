@@ -80,7 +80,7 @@ func walk(t *testing.T, d *db.DB, table search.Table, p search.Page) (all []stri
 		if all = append(all, found...); len(found) < p.Limit {
 			return all
 		}
-		p.Beside = found[len(found)-1]
+		p.StartAfter = found[len(found)-1]
 	}
 	t.Fatalf("the pages have no end: %s", strings.Join(all, ", "))
 	return nil

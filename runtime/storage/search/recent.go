@@ -25,7 +25,7 @@ const (
 // each month that it may have to read, which takes longer than reading a page; and most pages are filled by
 // recent rows. The result is empty for a table that is not partitioned.
 func (t Table) Recent(ctx context.Context, on db.Execer, below string) string {
-	if !splitTables.has(ctx, on, t.Name) {
+	if !splitTables.isSplit(ctx, on, t.Name) {
 		return ""
 	}
 	from := time.Now()
@@ -37,7 +37,7 @@ func (t Table) Recent(ctx context.Context, on db.Execer, below string) string {
 
 // Rows reads a page of a list sorted from the newest row to the oldest: the rows whose ids find returns, or
 // all rows if find is nil. read returns the rows of the page, in its order, that meet a condition.
-func Rows[R any](ctx context.Context, on db.Execer, t Table, at page.Place, find func() ([]string, error), read func(condition func(*sql.Selector)) ([]R, error)) ([]R, error) {
+func Rows[R any](ctx context.Context, on db.Execer, t Table, at page.Range, find func() ([]string, error), read func(condition func(*sql.Selector)) ([]R, error)) ([]R, error) {
 	const column = "id"
 	switch {
 	case find != nil:
@@ -49,13 +49,13 @@ func Rows[R any](ctx context.Context, on db.Execer, t Table, at page.Place, find
 	case at.Back:
 		return read(at.Newest(column))
 	}
-	return lately(ctx, on, t, at.ID, at.Rows(), func(from string) ([]R, error) {
+	return readRecent(ctx, on, t, at.ID, at.Rows(), func(from string) ([]R, error) {
 		return read(sql.AndPredicates(at.Newest(column), sql.FieldGTE(column, from)))
 	})
 }
 
-// lately returns the newest rows before an id from the recent period, if it has enough of them.
-func lately[R any](ctx context.Context, on db.Execer, t Table, below string, rows int, read func(from string) ([]R, error)) ([]R, error) {
+// readRecent returns the newest rows before an id from the recent period, if it has enough of them.
+func readRecent[R any](ctx context.Context, on db.Execer, t Table, below string, rows int, read func(from string) ([]R, error)) ([]R, error) {
 	if recent := t.Recent(ctx, on, below); recent != "" {
 		found, err := read(recent)
 		if err != nil || len(found) == rows {
@@ -66,19 +66,19 @@ func lately[R any](ctx context.Context, on db.Execer, t Table, below string, row
 }
 
 // splitTables remembers which tables are partitioned. A wrong entry costs time and nothing else.
-var splitTables = knowledge{of: map[string]answer{}}
+var splitTables = splitCache{of: map[string]splitEntry{}}
 
-type knowledge struct {
+type splitCache struct {
 	mutex sync.Mutex
-	of    map[string]answer
+	of    map[string]splitEntry
 }
 
-type answer struct {
+type splitEntry struct {
 	split bool
 	until time.Time
 }
 
-func (k *knowledge) has(ctx context.Context, on db.Execer, table string) bool {
+func (k *splitCache) isSplit(ctx context.Context, on db.Execer, table string) bool {
 	k.mutex.Lock()
 	known := k.of[table]
 	k.mutex.Unlock()
@@ -91,6 +91,6 @@ func (k *knowledge) has(ctx context.Context, on db.Execer, table string) bool {
 	}
 	k.mutex.Lock()
 	defer k.mutex.Unlock()
-	k.of[table] = answer{split, time.Now().Add(knownFor)}
+	k.of[table] = splitEntry{split, time.Now().Add(knownFor)}
 	return split
 }

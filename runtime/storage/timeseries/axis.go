@@ -12,8 +12,8 @@ import (
 // MaxPeriods is the maximum number of periods, times groups, in one answer.
 const MaxPeriods = 10_000
 
-// Question is the time range and the resolution of a query.
-type Question struct {
+// Query is the time range and the resolution of a query.
+type Query struct {
 	Range    Range
 	Interval Interval
 	Timezone string // for example Europe/Vienna
@@ -28,7 +28,7 @@ type Axis struct {
 // Axis returns the periods of the question: its range, widened to whole periods. groups is the maximum
 // number of groups in addition to the total. Mistakes in the question are added to wrong; then the axis is
 // empty.
-func (q Question) Axis(wrong fault.Fields, groups int) (a Axis) {
+func (q Query) Axis(wrong fault.Fields, groups int) (a Axis) {
 	before := len(wrong)
 	zone := zoneOf(wrong, q.Timezone)
 	q.Range.Check(wrong)
@@ -39,7 +39,7 @@ func (q Question) Axis(wrong fault.Fields, groups int) (a Axis) {
 		return a
 	}
 	most := MaxPeriods / (groups + 1)
-	if a.Starts, a.End = periods(q.Range, q.Interval, zone, most); len(a.Starts) > most {
+	if a.Starts, a.End = periodStarts(q.Range, q.Interval, zone, most); len(a.Starts) > most {
 		wrong.Add("range", "is too long: an answer has at most %d periods, times groups", MaxPeriods)
 	}
 	return a
@@ -95,8 +95,8 @@ type Group[F any] struct {
 	Buckets []Bucket[F]
 }
 
-// Answer is the result of a question. It includes empty periods.
-type Answer[F any] struct {
+// Result is the result of a question. It includes empty periods.
+type Result[F any] struct {
 	Totals  F
 	Buckets []Bucket[F]
 	Groups  []Group[F] // the largest ones
@@ -119,8 +119,8 @@ type Sum[F any] interface {
 }
 
 // Assemble sorts rows into the periods of an axis and, if grouped, into groups, largest first.
-func Assemble[F any, S Sum[F]](a Axis, rows []Row[F], grouped bool) Answer[F] {
-	out := Answer[F]{Buckets: Buckets[F](a)}
+func Assemble[F any, S Sum[F]](a Axis, rows []Row[F], grouped bool) Result[F] {
+	out := Result[F]{Buckets: Buckets[F](a)}
 	into := map[string]*Group[F]{}
 	for _, r := range rows {
 		S(&out.Totals).Add(r.Figures)

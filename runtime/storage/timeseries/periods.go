@@ -34,19 +34,19 @@ func zoneOf(wrong fault.Fields, name string) *time.Location {
 	return zone
 }
 
-// periods returns the starts of the periods that cover a range, and the end of the last one: the range is
-// widened to whole periods. It returns at most one period more than most.
-func periods(r Range, i Interval, zone *time.Location, most int) (starts []time.Time, end time.Time) {
-	at := begin(r.Since, i, zone)
+// periodStarts returns the starts of the periodStarts that cover a range, and the end of the last one: the range is
+// widened to whole periodStarts. It returns at most one period more than most.
+func periodStarts(r Range, i Interval, zone *time.Location, most int) (starts []time.Time, end time.Time) {
+	at := periodStart(r.Since, i, zone)
 	for at.Before(r.Until) && len(starts) <= most {
 		starts = append(starts, at)
-		at = following(at, i, zone)
+		at = nextPeriodStart(at, i, zone)
 	}
 	return starts, at
 }
 
-// begin returns the start of the period that contains a time.
-func begin(at time.Time, i Interval, zone *time.Location) time.Time {
+// periodStart returns the start of the period that contains a time.
+func periodStart(at time.Time, i Interval, zone *time.Location) time.Time {
 	if i == Hour {
 		at = at.Truncate(quarter)
 		for at.In(zone).Minute() != 0 {
@@ -55,11 +55,11 @@ func begin(at time.Time, i Interval, zone *time.Location) time.Time {
 		return at.UTC()
 	}
 	local := at.In(zone)
-	return dawn(dateOf(local, i), zone)
+	return startOfDay(dateOf(local, i), zone)
 }
 
-// following returns the start of the period after the one that starts at a time.
-func following(start time.Time, i Interval, zone *time.Location) time.Time {
+// nextPeriodStart returns the start of the period after the one that starts at a time.
+func nextPeriodStart(start time.Time, i Interval, zone *time.Location) time.Time {
 	if i == Hour {
 		at := start.Add(quarter)
 		for at.In(zone).Minute() != 0 {
@@ -76,7 +76,7 @@ func following(start time.Time, i Interval, zone *time.Location) time.Time {
 	default:
 		date = date.AddDate(0, 0, 1)
 	}
-	return dawn(date, zone)
+	return startOfDay(date, zone)
 }
 
 // dateOf returns the date, at noon UTC, on which the period of a local time begins.
@@ -92,18 +92,18 @@ func dateOf(local time.Time, i Interval) time.Time {
 	}
 }
 
-// dawn returns the first moment of a date in a zone. Where clocks skip midnight that is later than
+// startOfDay returns the first moment of a date in a zone. Where clocks skip midnight that is later than
 // midnight, and where midnight occurs twice it is the first.
-func dawn(date time.Time, zone *time.Location) time.Time {
+func startOfDay(date time.Time, zone *time.Location) time.Time {
 	at := time.Date(date.Year(), date.Month(), date.Day(), 0, 0, 0, 0, zone).Add(-3 * time.Hour).Truncate(quarter)
-	for before(at.In(zone), date) {
+	for isDateBefore(at.In(zone), date) {
 		at = at.Add(quarter)
 	}
 	return at.UTC()
 }
 
-// before reports whether the date of a local time is earlier than another date.
-func before(local, date time.Time) bool {
+// isDateBefore reports whether the date of a local time is earlier than another date.
+func isDateBefore(local, date time.Time) bool {
 	return time.Date(local.Year(), local.Month(), local.Day(), 12, 0, 0, 0, time.UTC).Before(date)
 }
 

@@ -29,13 +29,13 @@ func TestPeriodsAreMadeOfTheLongestStretches(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		from := dawn(dateOf(monday, Day), zone)
+		from := startOfDay(dateOf(monday, Day), zone)
 		if c.by == Month {
-			from = dawn(dateOf(monday, Month), zone)
+			from = startOfDay(dateOf(monday, Month), zone)
 		}
 		var a Axis
-		a.Starts, a.End = periods(Range{from, from.AddDate(0, 0, c.days)}, c.by, zone, 1000)
-		of := a.Stretches()
+		a.Starts, a.End = periodStarts(Range{from, from.AddDate(0, 0, c.days)}, c.by, zone, 1000)
+		of := a.GrainRanges()
 		counts, at := map[int64]int{}, a.Starts[0]
 		for i, g := range of.Grains {
 			counts[g]++

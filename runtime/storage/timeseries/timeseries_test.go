@@ -38,7 +38,7 @@ func TestPeriodsFollowTheClocksOfAZone(t *testing.T) {
 			return parsed
 		}
 		wrong := fault.Fields{}
-		a := Question{Range{at(c.since), at(c.until)}, c.interval, c.zone}.Axis(wrong, 0)
+		a := Query{Range{at(c.since), at(c.until)}, c.interval, c.zone}.Axis(wrong, 0)
 		var starts []string
 		for _, s := range a.Starts {
 			starts = append(starts, s.Format(time.RFC3339))
@@ -58,7 +58,7 @@ func TestAnAnswerIsBounded(t *testing.T) {
 		fits            bool
 	}{{10_000, 0, true}, {10_001, 0, false}, {5_000, 1, true}, {5_001, 1, false}, {99, 100, true}, {100, 100, false}} {
 		wrong := fault.Fields{}
-		a := Question{Range{start, start.Add(time.Duration(c.periods) * time.Hour)}, Hour, "UTC"}.Axis(wrong, c.groups)
+		a := Query{Range{start, start.Add(time.Duration(c.periods) * time.Hour)}, Hour, "UTC"}.Axis(wrong, c.groups)
 		if (wrong["range"] == "") != c.fits || c.fits && len(a.Starts) != c.periods {
 			t.Errorf("%d hours and %d groups: %d periods, %v", c.periods, c.groups, len(a.Starts), wrong)
 		}

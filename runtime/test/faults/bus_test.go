@@ -218,7 +218,7 @@ func TestAModuleThatWasOffCatchesUpThroughKills(t *testing.T) {
 	emails, kills := lengthOf(500, 20_000), lengthOf(2, 20)
 	without := first.Moved(database, outbound(host), "POSTRIDER_MODULES=-webhooks")
 	sendBatches(t, without, emails)
-	expect.Within(t, 10*time.Minute, "everything has arrived", func() bool { return sink.Count() == emails })
+	expect.EventuallyWithin(t, 10*time.Minute, "everything has arrived", func() bool { return sink.Count() == emails })
 	settled(t, without)
 	if err := without.Stop(); err != nil {
 		t.Fatal(err)

@@ -158,7 +158,7 @@ func (d exportDrill) load() (stop func()) {
 func (d exportDrill) moves(what string, limit time.Duration, since time.Time) time.Duration {
 	d.t.Helper()
 	after := d.nodes[0].Query(`SELECT now()`)[0]
-	expect.Within(d.t, limit, what, func() bool {
+	expect.EventuallyWithin(d.t, limit, what, func() bool {
 		return len(d.nodes[0].Query(`SELECT FROM event_exports WHERE moved_at > $1 AND failures = 0`, after[0])) > 0
 	})
 	return time.Since(since)

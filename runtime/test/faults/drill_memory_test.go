@@ -145,7 +145,7 @@ func TestDrillMemoryOfUnreadResponses(t *testing.T) {
 	t.Parallel()
 	const limit = 2 << 30
 	plain, secure := expect.FreeAddress(t), expect.FreeAddress(t)
-	certificate, key := h2test.Files(t)
+	certificate, key := h2test.WriteCertificate(t)
 	_, port, err := net.SplitHostPort(secure)
 	if err != nil {
 		t.Fatal(err)

@@ -89,7 +89,7 @@ func TestDrillThreeNodesDoEverythingOnce(t *testing.T) {
 	settled(t, nodes[0])
 	events, delivered := 2*sends+3*scheduled, sends+scheduled // sent and delivered, and scheduled
 	expect.Eventually(t, "every event was heard", func() bool { heard, _ := all.counts(); return heard == events })
-	expect.Within(t, 3*time.Minute, "every event was heard at the rate", func() bool { heard, _ := limited.counts(); return heard == delivered })
+	expect.EventuallyWithin(t, 3*time.Minute, "every event was heard at the rate", func() bool { heard, _ := limited.counts(); return heard == delivered })
 
 	var early int
 	for _, line := range sink.Lines() {

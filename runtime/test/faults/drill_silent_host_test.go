@@ -19,8 +19,8 @@ func TestDrillSilentFirstHost(t *testing.T) {
 	expect.SkipWhenQuick(t, "make drill-short")
 	t.Parallel()
 	for name, silent := range map[string]func(*testing.T) string{
-		"that takes connections": func(t *testing.T) string { t.Helper(); return expect.Deaf(t, new(atomic.Int64)) },
-		"that takes none":        func(t *testing.T) string { t.Helper(); return expect.Unplugged(t) },
+		"that takes connections": func(t *testing.T) string { t.Helper(); return expect.SilentPort(t, new(atomic.Int64)) },
+		"that takes none":        func(t *testing.T) string { t.Helper(); return expect.UnreachablePort(t) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

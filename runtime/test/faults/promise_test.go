@@ -148,7 +148,7 @@ func TestManyForOneMomentAndCancelRaces(t *testing.T) {
 			cancelled[faults.Accepted{EmailID: ids[i], Recipient: fmt.Sprintf("s%d@example.net", i)}] = true
 		}
 	})
-	expect.Within(t, 3*time.Minute, "all that was not cancelled has arrived", func() bool { return ledger.Missing(sink) == len(cancelled) })
+	expect.EventuallyWithin(t, 3*time.Minute, "all that was not cancelled has arrived", func() bool { return ledger.Missing(sink) == len(cancelled) })
 	expect.Eventually(t, "every outcome is stored", func() bool {
 		return server.Query(`SELECT count(*) FROM recipients WHERE settled_at IS NULL`)[0][0] == "0"
 	})

@@ -86,7 +86,7 @@ func TestKillsLoseNoWebhook(t *testing.T) {
 	sending.Go(func() { sendBatches(t, server, emails) })
 	begin := time.Now()
 	for kill := range kills {
-		expect.Within(t, 10*time.Minute, "a part has been told", func() bool { taken, _ := endpoint.counts(); return taken > 2*emails*(kill+1)/(kills+2) })
+		expect.EventuallyWithin(t, 10*time.Minute, "a part has been told", func() bool { taken, _ := endpoint.counts(); return taken > 2*emails*(kill+1)/(kills+2) })
 		server.Kill()
 		server.Launch()
 	}
@@ -97,7 +97,7 @@ func TestKillsLoseNoWebhook(t *testing.T) {
 		return server.Query(`SELECT (SELECT count(*) FROM webhook_deliveries WHERE state = 'pending') + (SELECT count(*) FROM bus_messages)
 			+ (SELECT count(*) FROM recipients WHERE settled_at IS NULL)`)[0][0]
 	}
-	expect.Within(t, 10*time.Minute, "every delivery is settled", func() bool { return waiting() == "0" })
+	expect.EventuallyWithin(t, 10*time.Minute, "every delivery is settled", func() bool { return waiting() == "0" })
 	counted := server.Query(`SELECT count(*), count(d.id), count(*) FILTER (WHERE d.state = 'delivered'), count(*) FILTER (WHERE d.state = 'failed')
 		FROM facts f LEFT JOIN webhook_deliveries d ON d.event_id = f.id WHERE f.type IN ('email.sent', 'email.delivered')`)[0]
 	events, queued, delivered, failed := counted[0], counted[1], counted[2], counted[3]
@@ -119,7 +119,7 @@ func TestKillsLoseNoWebhook(t *testing.T) {
 		if a.Status != http.StatusOK {
 			t.Fatalf("recover: %d %s", a.Status, a.Body)
 		}
-		expect.Within(t, 5*time.Minute, "what was recovered is settled", func() bool { return waiting() == "0" })
+		expect.EventuallyWithin(t, 5*time.Minute, "what was recovered is settled", func() bool { return waiting() == "0" })
 		taken, _ = endpoint.counts()
 	}
 	figure(t, "taken after recoveries", fmt.Sprintf("%d after %d", taken, rounds), "all")

@@ -42,27 +42,27 @@ type App struct {
 	Log *expect.Log
 	Out *expect.Log // the banner
 
-	settings setting.Texts
+	settings setting.RawValues
 	stop     func() error
 }
 
 // Start runs Postrider. change, which may be nil, adjusts the settings.
-func Start(t testing.TB, change func(setting.Texts)) *App {
+func Start(t testing.TB, change func(setting.RawValues)) *App {
 	t.Helper()
 	return StartTraced(t, change, nil)
 }
 
 // StartTraced is Start with spans that go to a tracing of the test's.
-func StartTraced(t testing.TB, change func(setting.Texts), tracing *telemetry.Tracing) *App {
+func StartTraced(t testing.TB, change func(setting.RawValues), tracing *telemetry.Tracing) *App {
 	t.Helper()
 	return StartWith(t, change, func(o *app.Options) { o.Tracing = tracing })
 }
 
 // StartWith is Start with options of the test's; with may be nil.
-func StartWith(t testing.TB, change func(setting.Texts), with func(*app.Options)) *App {
+func StartWith(t testing.TB, change func(setting.RawValues), with func(*app.Options)) *App {
 	t.Helper()
 	a := &App{DNS: dnsxtest.New(t), MX: smtptest.New(t, smtptest.Config{}), Log: &expect.Log{}, Out: &expect.Log{}}
-	settings := setting.Texts{"POSTRIDER_HTTP_ADDR": "127.0.0.1:0", "POSTRIDER_OUTBOUND": "mx", "POSTRIDER_DNS": a.DNS.Addr(),
+	settings := setting.RawValues{"POSTRIDER_HTTP_ADDR": "127.0.0.1:0", "POSTRIDER_OUTBOUND": "mx", "POSTRIDER_DNS": a.DNS.Addr(),
 		"POSTRIDER_MX_PORT": strconv.Itoa(a.MX.Port()), "POSTRIDER_MX_ALLOW": "127.0.0.0/8", "POSTRIDER_HOSTNAME": "postrider.test",
 		"POSTRIDER_DATA_DIR": t.TempDir()}
 	if change != nil {
@@ -78,7 +78,7 @@ func StartWith(t testing.TB, change func(setting.Texts), with func(*app.Options)
 
 // Beside starts one more process on the database of the app, with its settings but for the
 // change.
-func (a *App) Beside(t testing.TB, change func(setting.Texts), with func(*app.Options)) *App {
+func (a *App) Beside(t testing.TB, change func(setting.RawValues), with func(*app.Options)) *App {
 	t.Helper()
 	other := &App{DNS: a.DNS, MX: a.MX, Log: &expect.Log{}, Out: &expect.Log{}, settings: maps.Clone(a.settings)}
 	change(other.settings)

@@ -25,7 +25,7 @@ type Operator struct {
 // what seals nothing.
 func (a *App) Operate(t testing.TB, masterKey string, do func(Operator)) {
 	t.Helper()
-	cfg, err := config.Load(setting.Tool, "", setting.Texts{"POSTRIDER_MASTER_KEY": masterKey, "DATABASE_URL": a.DatabaseURL, "POSTRIDER_DATA_DIR": t.TempDir()})
+	cfg, err := config.Load(setting.Tool, "", setting.RawValues{"POSTRIDER_MASTER_KEY": masterKey, "DATABASE_URL": a.DatabaseURL, "POSTRIDER_DATA_DIR": t.TempDir()})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -204,7 +204,7 @@ func TestDailyCapOfTheFreePlan(t *testing.T) {
 func TestProcessesShareTheRateLimit(t *testing.T) {
 	t.Parallel()
 	url, keys := dbtest.URL(t), t.TempDir() // one master key too
-	share := func(s setting.Texts) { s["DATABASE_URL"], s["POSTRIDER_DATA_DIR"] = url, keys }
+	share := func(s setting.RawValues) { s["DATABASE_URL"], s["POSTRIDER_DATA_DIR"] = url, keys }
 	first, second := harness.Start(t, share), harness.Start(t, share)
 	begin := meter(t, url, first)
 	harness.Eventually(t, "the other process knows the rate", func() bool {

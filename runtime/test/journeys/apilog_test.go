@@ -49,7 +49,7 @@ func logged(t *testing.T, app *harness.App, after harness.Answer, query url.Valu
 func TestRequestsAreInTheLog(t *testing.T) {
 	t.Parallel()
 	database := dbtest.URL(t)
-	app := captured(t, func(s setting.Texts) { s["DATABASE_URL"] = database })
+	app := captured(t, func(s setting.RawValues) { s["DATABASE_URL"] = database })
 	sent := app.Do(t, http.MethodPost, "/api/emails", `{"from":"ada@dev.test","to":"Bob@example.net","subject":"Hello","text":"Dear Bob","attachments":[{"name":"a.txt","content":"c3RlYWx0aHktY29udGVudA=="}]}`)
 	var made struct{ ID string }
 	if sent.JSON(t, &made); sent.Status != http.StatusOK {
@@ -96,7 +96,7 @@ func TestRequestsAreInTheLog(t *testing.T) {
 func TestSecretsAreNotInTheLog(t *testing.T) {
 	t.Parallel()
 	database := dbtest.URL(t)
-	app := captured(t, func(s setting.Texts) { s["DATABASE_URL"] = database })
+	app := captured(t, func(s setting.RawValues) { s["DATABASE_URL"] = database })
 	ada := owner(t, app)
 	secrets := []string{app.APIKey, app.Owner.Password, "hunter2-of-the-wrong-name"}
 	var made struct{ Secret, Password string }
@@ -155,7 +155,7 @@ func TestSecretsAreNotInTheLog(t *testing.T) {
 func TestWithoutItsModuleNothingIsLogged(t *testing.T) {
 	t.Parallel()
 	database := dbtest.URL(t)
-	app := captured(t, func(s setting.Texts) {
+	app := captured(t, func(s setting.RawValues) {
 		s["DATABASE_URL"] = database
 		s["POSTRIDER_MODULES"] = strings.Join(slices.DeleteFunc(app.ModuleNames(true), func(name string) bool { return name == "apilog" }), ",")
 	})

@@ -267,6 +267,6 @@ func TestARunThatWaitsForItsPlanGoesOnAfterAnUpgrade(t *testing.T) {
 		t.Errorf("GraphQL shows the waiting runs as %+v, want one, because of its plan, with the wait at the end of its timeline", n)
 	}
 	free.Change(t, accounts.AccountChange{Plan: new("pro")})
-	expect.Within(t, 30*time.Second, "the run has sent", func() bool { return run().Run.Status == "completed" })
+	expect.EventuallyWithin(t, 30*time.Second, "the run has sent", func() bool { return run().Run.Status == "completed" })
 	app.MX.Wait(t, "the mail", func(s smtptest.Stats) bool { return s.Accepted == 1 })
 }

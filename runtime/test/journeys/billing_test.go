@@ -46,7 +46,7 @@ func TestMoneyFromTheFirstCardToTheEnd(t *testing.T) {
 	stripe.Meter()
 	stripe.Plan("pro", 2000, 0, "")
 	stripe.Plan("pool", 9900, 100, "0.04")
-	app := harness.Start(t, func(s setting.Texts) {
+	app := harness.Start(t, func(s setting.RawValues) {
 		s["POSTRIDER_STRIPE_KEY"], s["POSTRIDER_STRIPE_WEBHOOK_SECRET"], s["POSTRIDER_STRIPE_URL"] = stripetest.Key, stripetest.Secret, stripe.URL
 	})
 	ada := app.SignedIn(t, app.Owner.Email, app.Owner.Password)
@@ -155,7 +155,7 @@ func TestMoneyFromTheFirstCardToTheEnd(t *testing.T) {
 func TestOnlyStripeTellsOfMoney(t *testing.T) {
 	t.Parallel()
 	stripe := stripetest.New(t)
-	app := harness.Start(t, func(s setting.Texts) {
+	app := harness.Start(t, func(s setting.RawValues) {
 		s["POSTRIDER_STRIPE_KEY"], s["POSTRIDER_STRIPE_WEBHOOK_SECRET"], s["POSTRIDER_STRIPE_URL"] = stripetest.Key, stripetest.Secret, stripe.URL
 	})
 	url := app.BaseURL + "/api/billing/stripe"

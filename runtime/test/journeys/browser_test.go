@@ -70,7 +70,7 @@ func TestModulesOffInABrowser(t *testing.T) {
 	} {
 		t.Run(what, func(t *testing.T) {
 			t.Parallel()
-			app := captured(t, func(s setting.Texts) { s["POSTRIDER_MODULES"] = "-" + strings.ReplaceAll(off, ",", ",-") })
+			app := captured(t, func(s setting.RawValues) { s["POSTRIDER_MODULES"] = "-" + strings.ReplaceAll(off, ",", ",-") })
 			look(t, app, "modules.mjs", "OFF="+off)
 		})
 	}
@@ -152,7 +152,7 @@ func TestPicturesInABrowser(t *testing.T) {
 	}
 	s := scenarioOf(t, captured(t))
 	made := strings.TrimSpace(look(t, s.App, "pictures.mjs", "SHOTS=", "INBOUND="+*s.InboundAddr))
-	expect.Within(t, 3*time.Minute, "the mail is counted", func() bool {
+	expect.EventuallyWithin(t, 3*time.Minute, "the mail is counted", func() bool {
 		var counted bool
 		if err := s.db.QueryRowContext(t.Context(), `SELECT EXISTS (SELECT FROM statistics_days)`).Scan(&counted); err != nil {
 			t.Fatal(err)

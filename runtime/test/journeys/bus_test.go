@@ -17,7 +17,7 @@ import (
 func TestEveryConsumerGroupHasAMark(t *testing.T) {
 	t.Parallel()
 	database := dbtest.URL(t)
-	app := harness.Start(t, func(s setting.Texts) { s["DATABASE_URL"] = database })
+	app := harness.Start(t, func(s setting.RawValues) { s["DATABASE_URL"] = database })
 	metrics := string(app.Do(t, http.MethodGet, "/metrics", nil).Body)
 	var groups []string
 	for _, found := range regexp.MustCompile(`(?m)^postrider_bus_handled_total\{group="([^"]+)"`).FindAllStringSubmatch(metrics, -1) {

@@ -17,7 +17,7 @@ import (
 func TestJourneyClientsThatLeaveAreNoErrors(t *testing.T) {
 	t.Parallel()
 	url := dbtest.URL(t)
-	app := harness.Start(t, func(s setting.Texts) { s["DATABASE_URL"] = url })
+	app := harness.Start(t, func(s setting.RawValues) { s["DATABASE_URL"] = url })
 	locker, err := sql.Open("postgres", url)
 	if err != nil {
 		t.Fatal(err)

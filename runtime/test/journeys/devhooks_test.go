@@ -40,7 +40,7 @@ func atReceiver(t *testing.T, app *harness.App, query string) (url string, got [
 // Nobody else sees any of it.
 func TestDevelopmentModeReceivesWebhooks(t *testing.T) {
 	t.Parallel()
-	app := harness.Start(t, func(c setting.Texts) { c["POSTRIDER_OUTBOUND"] = "" })
+	app := harness.Start(t, func(c setting.RawValues) { c["POSTRIDER_OUTBOUND"] = "" })
 	url, none := atReceiver(t, app, "")
 	if len(none) != 0 || !strings.HasPrefix(url, app.BaseURL+"/dev/webhooks/in/"+app.AccountID+"/") {
 		t.Fatalf("at first the receiver %q has %+v", url, none)

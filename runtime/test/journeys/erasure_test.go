@@ -21,7 +21,7 @@ import (
 func TestErasedRecipientIsNowhere(t *testing.T) {
 	t.Parallel()
 	url := dbtest.URL(t)
-	app := harness.Start(t, func(s setting.Texts) { s["DATABASE_URL"] = url })
+	app := harness.Start(t, func(s setting.RawValues) { s["DATABASE_URL"] = url })
 	app.MailDomain(t, "example.net")
 	send(t, app, `{"from":"ada@dev.test","to":"Bob <Bob@example.net>","subject":"one","text":"x"}`)
 	shared := send(t, app, `{"from":"ada@dev.test","to":["bob@example.net","carol@example.net"],"subject":"two","text":"Dear Bob@example.net","unsubscribe":true}`)

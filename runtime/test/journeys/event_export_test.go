@@ -18,7 +18,7 @@ import (
 func TestTheStreamHasWhatTheEventLogShows(t *testing.T) {
 	t.Parallel()
 	server := jetstreamtest.Start(t, nil)
-	app := harness.Start(t, func(s setting.Texts) {
+	app := harness.Start(t, func(s setting.RawValues) {
 		s["POSTRIDER_EVENTS_TO"], s["POSTRIDER_EVENTS_REPLICAS"], s["POSTRIDER_EVENTS_STREAM"] = server.URL(), "1", "mine"
 	})
 	app.MailDomain(t, "example.net")

@@ -51,7 +51,7 @@ func TestHalfBodiesHoldUpNoLargeSend(t *testing.T) {
 func TestSlowReadersHoldUpNobody(t *testing.T) {
 	expect.SkipWhenQuick(t, "make drill-short")
 	url := dbtest.URL(t)
-	app := harness.Start(t, func(s setting.Texts) { s["DATABASE_URL"] = url })
+	app := harness.Start(t, func(s setting.RawValues) { s["DATABASE_URL"] = url })
 	stranger := app.Stranger(t, "stranger")
 	conn, err := sql.Open("postgres", url)
 	if err != nil {

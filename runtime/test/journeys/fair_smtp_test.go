@@ -19,7 +19,7 @@ import (
 // test's clients come from wherever it says.
 func proxied(t *testing.T) *harness.App {
 	t.Helper()
-	return harness.Start(t, func(s setting.Texts) {
+	return harness.Start(t, func(s setting.RawValues) {
 		s["POSTRIDER_INBOUND_PROXIES"], s["POSTRIDER_RELAY_PROXIES"] = "127.0.0.1/32", "127.0.0.1/32"
 	})
 }

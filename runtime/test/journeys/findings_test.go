@@ -200,6 +200,6 @@ func TestFindingA10AnEmailIsRetrievedWhole(t *testing.T) {
 	}
 }
 
-func modules(spec string) func(setting.Texts) {
-	return func(s setting.Texts) { s["POSTRIDER_MODULES"] = spec }
+func modules(spec string) func(setting.RawValues) {
+	return func(s setting.RawValues) { s["POSTRIDER_MODULES"] = spec }
 }

@@ -12,7 +12,7 @@ import (
 // A late queue is told, as a number, and does not take the API out of a load balancer.
 func TestReadinessTellsHowLateTheQueueIs(t *testing.T) {
 	t.Parallel()
-	app := harness.Start(t, func(s setting.Texts) { s["POSTRIDER_DELIVERY_CONCURRENCY"] = "0" }) // nothing is delivered
+	app := harness.Start(t, func(s setting.RawValues) { s["POSTRIDER_DELIVERY_CONCURRENCY"] = "0" }) // nothing is delivered
 	s := scenarioOf(t, app)
 	type answer struct {
 		Status, Queue, Database string

@@ -56,7 +56,7 @@ func TestJourneyHTTPSWithoutAProxy(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "https.pem")
 	roots := certificateFile(t, file, host)
 	plain := expect.FreeAddress(t)
-	app := harness.Start(t, func(s setting.Texts) {
+	app := harness.Start(t, func(s setting.RawValues) {
 		s["POSTRIDER_HTTP_ADDR"], s["POSTRIDER_HTTP_TLS_ADDR"], s["POSTRIDER_BASE_URL"] = plain, "127.0.0.1:0", "https://"+host
 		s["POSTRIDER_HTTP_TLS_CERT"], s["POSTRIDER_HTTP_TLS_KEY"] = file, file
 		s["POSTRIDER_INBOUND_ADDR"], s["POSTRIDER_RELAY_ADDR"], s["POSTRIDER_RELAY_TLS_ADDR"] = "127.0.0.1:0", "127.0.0.1:0", "127.0.0.1:0"

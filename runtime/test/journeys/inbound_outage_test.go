@@ -27,7 +27,7 @@ func TestWithoutTheDatabaseSendersComeAgain(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			server := dbtest.NewServer(t)
-			app := harness.Start(t, func(s setting.Texts) { s["DATABASE_URL"] = server.URL() })
+			app := harness.Start(t, func(s setting.RawValues) { s["DATABASE_URL"] = server.URL() })
 			known := converse(t, app)
 			known.say(t, "MAIL FROM:<juergen@example.net>\r\n")
 			if got := known.say(t, "RCPT TO:<support@dev.test>\r\n"); !strings.HasPrefix(got, "250 ") {

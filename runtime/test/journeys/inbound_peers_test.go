@@ -19,7 +19,7 @@ import (
 func TestReceivedMailLivesInTheObjectStore(t *testing.T) {
 	t.Parallel()
 	store := blobtest.New(t)
-	s := scenarioOf(t, harness.Start(t, func(settings setting.Texts) { settings["POSTRIDER_BLOBS"] = store.Setting() }))
+	s := scenarioOf(t, harness.Start(t, func(settings setting.RawValues) { settings["POSTRIDER_BLOBS"] = store.Setting() }))
 	receive(t, s.App, "support@dev.test", aQuestion)
 	id := lastReceived(t, s.App)
 	count := func(where string) (n int) {
@@ -85,7 +85,7 @@ func TestRspamdJudgesReceivedMail(t *testing.T) {
 		}
 	}))
 	t.Cleanup(filter.Close)
-	app := harness.Start(t, func(s setting.Texts) { s["POSTRIDER_RSPAMD_URL"] = filter.URL })
+	app := harness.Start(t, func(s setting.RawValues) { s["POSTRIDER_RSPAMD_URL"] = filter.URL })
 	url, heard := listener(t)
 	app.Do(t, http.MethodPost, "/api/webhooks", map[string]any{"url": url, "events": []string{"email.received"}})
 	check := func(status string, score *float64) {

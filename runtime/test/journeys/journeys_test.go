@@ -68,7 +68,7 @@ func checkArrived(t *testing.T, app *harness.App) {
 	}
 	raw := app.MX.Messages()[0].Data
 	checkSignature(t, app, raw)
-	parsed, err := message.ReadWhole(bytes.NewReader(raw), message.Bounds{})
+	parsed, err := message.ReadFull(bytes.NewReader(raw), message.Bounds{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -36,7 +36,7 @@ func TestMailGoesOnWhileItsTablesAreSplit(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	app := harness.Start(t, func(s setting.Texts) { s["DATABASE_URL"] = url })
+	app := harness.Start(t, func(s setting.RawValues) { s["DATABASE_URL"] = url })
 	app.MailDomain(t, "example.net")
 	var told atomic.Int64
 	endpoint := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { told.Add(1) }))
@@ -70,7 +70,7 @@ func TestMailGoesOnWhileItsTablesAreSplit(t *testing.T) {
 		}
 	}
 	receive(t, app, "support@dev.test", aQuestion)
-	if _, err := months.Keep(t.Context(), d, slog.New(slog.DiscardHandler)); err != nil {
+	if _, err := months.Maintain(t.Context(), d, slog.New(slog.DiscardHandler)); err != nil {
 		t.Error(err)
 	}
 	close(stop)
@@ -129,7 +129,7 @@ func TestOldDeliveriesGoWithTheirMonth(t *testing.T) {
 	for _, of := range []string{begin(4), begin(3), young} {
 		dbtest.Exec(t, d, deliverySQL, of)
 	}
-	app := harness.Start(t, func(s setting.Texts) { s["DATABASE_URL"] = url })
+	app := harness.Start(t, func(s setting.RawValues) { s["DATABASE_URL"] = url })
 	left, err := db.All(t.Context(), d.SQL, db.Value[string], `SELECT id FROM webhook_deliveries WHERE account_id = 'acc_1'`)
 	if err != nil || len(left) != 1 || left[0] != young {
 		t.Errorf("after the start the deliveries %v are left, %v; want the young one, %s", left, err, young)

@@ -38,8 +38,8 @@ func on(addresses ...string) func(*app.Options) {
 	}
 }
 
-func called(name string) func(setting.Texts) {
-	return func(c setting.Texts) { c["POSTRIDER_NODE"], c["POSTRIDER_LOG_FORMAT"] = name, "json" }
+func called(name string) func(setting.RawValues) {
+	return func(c setting.RawValues) { c["POSTRIDER_NODE"], c["POSTRIDER_LOG_FORMAT"] = name, "json" }
 }
 
 // fleet is two processes on one database, each with an address that the other lacks.

@@ -19,7 +19,7 @@ import (
 // grows with what users send.
 func TestJourneyWhatBecomesOfMailIsCounted(t *testing.T) {
 	t.Parallel()
-	app := harness.Start(t, func(s setting.Texts) { s["POSTRIDER_METRICS_ADDR"] = "127.0.0.1:0" })
+	app := harness.Start(t, func(s setting.RawValues) { s["POSTRIDER_METRICS_ADDR"] = "127.0.0.1:0" })
 	app.MailDomain(t, "example.net")
 	app.MX.Always(smtptest.Rcpt, "gone@example.net", smtptest.Reply(550, "5.1.1", "No such user"))
 	url, _ := listener(t)

@@ -171,7 +171,7 @@ func TestSignInByAnOutsideProvider(t *testing.T) {
 	t.Parallel()
 	providerTools(t)
 	port := expect.FreePort(t)
-	app := captured(t, func(s setting.Texts) {
+	app := captured(t, func(s setting.RawValues) {
 		s["POSTRIDER_OIDC_ISSUER"] = "http://127.0.0.1:" + port
 		s["POSTRIDER_OIDC_CLIENT_ID"] = "postrider"
 		s["POSTRIDER_OIDC_CLIENT_SECRET"] = "the secret of the tests"

@@ -31,7 +31,7 @@ func TestDatabaseAwayIs503AndRecovers(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			server := dbtest.NewServer(t)
-			app := harness.Start(t, func(s setting.Texts) { s["DATABASE_URL"] = server.URL() })
+			app := harness.Start(t, func(s setting.RawValues) { s["DATABASE_URL"] = server.URL() })
 			app.MailDomain(t, "example.net")
 			send(t, app, anEmail)
 			// A claim whose commit the outage swallows is good for its whole lease.
@@ -82,7 +82,7 @@ func checkUnavailable(t *testing.T, app *harness.App, method, path string, body 
 func TestStopDrainsDeliveriesThatHaveBegun(t *testing.T) {
 	t.Parallel()
 	server := dbtest.NewServer(t)
-	app := harness.Start(t, func(s setting.Texts) { s["DATABASE_URL"] = server.URL() })
+	app := harness.Start(t, func(s setting.RawValues) { s["DATABASE_URL"] = server.URL() })
 	app.MailDomain(t, "example.net")
 	app.MX.On(smtptest.Dot, "", smtptest.Stall())
 	id := send(t, app, anEmail)
@@ -108,7 +108,7 @@ func TestSecondRunFindsTheDataAgain(t *testing.T) {
 	t.Parallel()
 	server := dbtest.NewServer(t)
 	dir := t.TempDir()
-	settings := func(s setting.Texts) { s["DATABASE_URL"], s["POSTRIDER_DATA_DIR"] = server.URL(), dir }
+	settings := func(s setting.RawValues) { s["DATABASE_URL"], s["POSTRIDER_DATA_DIR"] = server.URL(), dir }
 	first := harness.Start(t, settings)
 	first.MailDomain(t, "example.net")
 	id := send(t, first, anEmail)

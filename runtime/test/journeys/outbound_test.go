@@ -93,7 +93,7 @@ func TestMailLeavesFromASourceAddress(t *testing.T) {
 func TestSmarthostOfAnAccountTakesEffectAtOnce(t *testing.T) {
 	t.Parallel()
 	relay := smtptest.New(t, smtptest.Config{TLS: smtptest.StartTLS, Auth: map[string]string{"shop": "hush"}})
-	s := scenarioOf(t, harness.Start(t, func(c setting.Texts) { c["POSTRIDER_MASTER_KEY"] = sharedKey }))
+	s := scenarioOf(t, harness.Start(t, func(c setting.RawValues) { c["POSTRIDER_MASTER_KEY"] = sharedKey }))
 	s.mailHosts(t, "direct.test", 42)
 	direct := s.server(t, 42, smtptest.Config{})
 	s.expect(t, s.message(t, []string{"bob@direct.test"}), arrived("delivered dot 250 2.0.0 mx1"))
@@ -134,7 +134,7 @@ func TestSmarthostOfAnAccountTakesEffectAtOnce(t *testing.T) {
 func TestBlockedMailLeavesByTheFallback(t *testing.T) {
 	t.Parallel()
 	relay := smtptest.New(t, smtptest.Config{})
-	s := scenarioOf(t, harness.Start(t, func(c setting.Texts) { c["POSTRIDER_FALLBACK"] = relay.URL("") }))
+	s := scenarioOf(t, harness.Start(t, func(c setting.RawValues) { c["POSTRIDER_FALLBACK"] = relay.URL("") }))
 	blocking := s.server(t, 43, smtptest.Config{})
 	blocking.Always(smtptest.Greeting, "", smtptest.Reply(554, "5.7.1", "Your address is on our blocklist"))
 	s.mailHosts(t, "blocking.test", 43)

@@ -17,9 +17,9 @@ import (
 )
 
 // captured is an app that catches its mail, so that links can be followed.
-func captured(t *testing.T, change ...func(setting.Texts)) *harness.App {
+func captured(t *testing.T, change ...func(setting.RawValues)) *harness.App {
 	t.Helper()
-	return harness.Start(t, func(s setting.Texts) {
+	return harness.Start(t, func(s setting.RawValues) {
 		s["POSTRIDER_OUTBOUND"] = "capture"
 		for _, c := range change {
 			c(s)

@@ -85,7 +85,7 @@ var beginnings = []string{"webhookwork_due"}
 // accept, deliver, defer, bounce, schedule, tell endpoints, take mail in, run an automation.
 func exerciseEverything(t *testing.T, url string) {
 	t.Helper()
-	app := harness.Start(t, func(s setting.Texts) { s["DATABASE_URL"] = url })
+	app := harness.Start(t, func(s setting.RawValues) { s["DATABASE_URL"] = url })
 	app.MailDomain(t, "example.net")
 	var told atomic.Int64
 	endpoint := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { told.Add(1) }))

@@ -39,7 +39,7 @@ func webhookOf(t *testing.T, heard <-chan hook, event, emailID string) (data jso
 // playing is a Postrider in development mode as people start it: mail is caught.
 func playing(t *testing.T) (s *scenario, heard <-chan hook) {
 	t.Helper()
-	s = scenarioOf(t, harness.Start(t, func(c setting.Texts) { c["POSTRIDER_OUTBOUND"] = "" }))
+	s = scenarioOf(t, harness.Start(t, func(c setting.RawValues) { c["POSTRIDER_OUTBOUND"] = "" }))
 	target, heard := listener(t)
 	if answer := s.Do(t, http.MethodPost, "/api/webhooks", map[string]any{"url": target}); answer.Status >= 300 {
 		t.Fatalf("the webhook was not made: %d %s", answer.Status, answer.Body)

@@ -109,7 +109,7 @@ func TestJourneyMetricsAreNotServedThroughAProxy(t *testing.T) {
 			t.Parallel()
 			front, behind := expect.FreeAddress(t), expect.FreeAddress(t)
 			nginx(t, front, behind, c.directives)
-			harness.Start(t, func(s setting.Texts) {
+			harness.Start(t, func(s setting.RawValues) {
 				s["POSTRIDER_HTTP_ADDR"] = behind
 				if c.announced {
 					s["POSTRIDER_BASE_URL"] = "http://" + front

@@ -27,7 +27,7 @@ type abuse struct{ name, from, message string }
 func TestTheRelayIsClosedToEveryAbuse(t *testing.T) {
 	t.Parallel()
 	url := dbtest.URL(t)
-	app := harness.Start(t, func(s setting.Texts) { s["DATABASE_URL"] = url })
+	app := harness.Start(t, func(s setting.RawValues) { s["DATABASE_URL"] = url })
 	app.MailDomain(t, "example.net")
 	app.MailDomain(t, "dev.test")
 	stranger := app.Stranger(t, "stranger")

@@ -21,7 +21,7 @@ import (
 func TestRelayedMessagesCountForThePlan(t *testing.T) {
 	t.Parallel()
 	url := dbtest.URL(t)
-	app := harness.Start(t, func(s setting.Texts) { s["DATABASE_URL"] = url })
+	app := harness.Start(t, func(s setting.RawValues) { s["DATABASE_URL"] = url })
 	app.MailDomain(t, "example.net") // else it bounces, and who is suppressed does not count
 	conn, err := sql.Open("postgres", url)
 	if err != nil {
@@ -62,7 +62,7 @@ func TestRelayedMessagesCountForThePlan(t *testing.T) {
 func TestRelayedMessagesCountForTheRateOfTheAccount(t *testing.T) {
 	t.Parallel()
 	url := dbtest.URL(t)
-	app := harness.Start(t, func(s setting.Texts) { s["DATABASE_URL"] = url })
+	app := harness.Start(t, func(s setting.RawValues) { s["DATABASE_URL"] = url })
 	app.MailDomain(t, "example.net")
 	s := signIn(t, app)
 	begin := meter(t, url, app)

@@ -27,7 +27,7 @@ func TestRelayWithTheDatabaseAwayIsTemporaryAndRecovers(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			server := dbtest.NewServer(t)
-			app := harness.Start(t, func(s setting.Texts) { s["DATABASE_URL"] = server.URL() })
+			app := harness.Start(t, func(s setting.RawValues) { s["DATABASE_URL"] = server.URL() })
 			app.MailDomain(t, "example.net")
 			first := signIn(t, app)
 			id := first.relayed("ada@dev.test", []string{"bob@example.net"}, plainMessage("ada@dev.test", "bob@example.net"))
@@ -138,7 +138,7 @@ func TestAStopEndsMessagesUnderWayOverTheRelay(t *testing.T) {
 func aStopEndsMessages(t *testing.T) bool {
 	t.Helper()
 	url := dbtest.URL(t)
-	app := harness.Start(t, func(s setting.Texts) { s["DATABASE_URL"] = url })
+	app := harness.Start(t, func(s setting.RawValues) { s["DATABASE_URL"] = url })
 	conn, err := sql.Open("postgres", url)
 	if err != nil {
 		t.Fatal(err)
@@ -194,7 +194,7 @@ func aStopEndsMessages(t *testing.T) bool {
 func TestAStopCutsAMessageThatDoesNotEnd(t *testing.T) {
 	t.Parallel()
 	url := dbtest.URL(t)
-	app := harness.Start(t, func(s setting.Texts) { s["DATABASE_URL"] = url })
+	app := harness.Start(t, func(s setting.RawValues) { s["DATABASE_URL"] = url })
 	stuck := signIn(t, app).begun("bob@example.net")
 	begin := time.Now()
 	if err := app.Stop(); err != nil {

@@ -99,7 +99,7 @@ func TestRelayRefusalsHaveTheirCodes(t *testing.T) {
 func TestARevokedCredentialSendsNothingMore(t *testing.T) {
 	t.Parallel()
 	dir, url := t.TempDir(), dbtest.URL(t)
-	same := func(s setting.Texts) { s["POSTRIDER_DATA_DIR"], s["DATABASE_URL"] = dir, url }
+	same := func(s setting.RawValues) { s["POSTRIDER_DATA_DIR"], s["DATABASE_URL"] = dir, url }
 	app := harness.Start(t, same)
 	app.MailDomain(t, "example.net")
 	id, password := newCredential(t, app, map[string]any{"name": "shop"})

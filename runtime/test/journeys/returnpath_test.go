@@ -18,7 +18,7 @@ import (
 func TestTheReturnPathNamesTheRecipient(t *testing.T) {
 	t.Parallel()
 	key := secret.NewKey()
-	app := harness.Start(t, func(s setting.Texts) { s["POSTRIDER_MASTER_KEY"] = key.Setting().Reveal() })
+	app := harness.Start(t, func(s setting.RawValues) { s["POSTRIDER_MASTER_KEY"] = key.Setting().Reveal() })
 	app.MailDomain(t, "example.net")
 	id := send(t, app, `{"from":"ada@dev.test","to":["bob@example.net","carol@example.net"],"subject":"s","text":"t"}`)
 	waitForStatus(t, app, id, "delivered")

@@ -83,7 +83,7 @@ func TestScenarioARecipientComplains(t *testing.T) {
 // Complaints count where they prove that the complainer had the message.
 func TestScenarioComplaintsElsewhereAreRefused(t *testing.T) {
 	t.Parallel()
-	app := harness.Start(t, func(s setting.Texts) { s["POSTRIDER_MODULES"] = "-inbound" }) // nothing but reports is taken
+	app := harness.Start(t, func(s setting.RawValues) { s["POSTRIDER_MODULES"] = "-inbound" }) // nothing but reports is taken
 	for _, to := range []string{"abuse@dev.test", "fbl@dev.test", "postmaster@rp.dev.test"} {
 		if rcpt, _ := deliver(t, app, "abusedesk@example.net", to, complaint(to, "abuse")); !strings.HasPrefix(rcpt, "550 5.7.1") {
 			t.Errorf("%s is answered %s", to, rcpt)

@@ -145,7 +145,7 @@ func timelineOf(t *testing.T, app *harness.App, id string) string {
 func TestScenarioABounceComesLater(t *testing.T) {
 	t.Parallel()
 	url := dbtest.URL(t)
-	app := harness.Start(t, func(s setting.Texts) { s["DATABASE_URL"] = url })
+	app := harness.Start(t, func(s setting.RawValues) { s["DATABASE_URL"] = url })
 	app.MailDomain(t, "example.net")
 	id := send(t, app, `{"from":"ada@dev.test","to":["gone@example.net","here@example.net"],"subject":"s","text":"t"}`)
 	waitForStatus(t, app, id, "delivered")
@@ -200,7 +200,7 @@ func TestScenarioABounceComesLater(t *testing.T) {
 func TestScenarioReportsThatChangeNothing(t *testing.T) {
 	t.Parallel()
 	url, key := dbtest.URL(t), secret.NewKey()
-	app := harness.Start(t, func(s setting.Texts) {
+	app := harness.Start(t, func(s setting.RawValues) {
 		s["DATABASE_URL"], s["POSTRIDER_MASTER_KEY"], s["POSTRIDER_MODULES"] = url, key.Setting().Reveal(), "-inbound"
 	})
 	app.MailDomain(t, "example.net")

@@ -76,7 +76,7 @@ func TestOneClickInTheMessageThatArrivedStopsTheCategory(t *testing.T) {
 	if signed := strings.Join(strings.Fields(string(signature)), ""); !strings.Contains(signed, ":List-Unsubscribe:") || !strings.Contains(signed, ":List-Unsubscribe-Post") {
 		t.Errorf("RFC 8058 section 3.1 wants both fields signed: %s", signature)
 	}
-	got, err := message.ReadWhole(bytes.NewReader(raw), message.Bounds{})
+	got, err := message.ReadFull(bytes.NewReader(raw), message.Bounds{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -20,7 +20,7 @@ import (
 func TestBodiesOfSentMailLiveInTheObjectStore(t *testing.T) {
 	t.Parallel()
 	store := blobtest.New(t)
-	s := scenarioOf(t, harness.Start(t, func(settings setting.Texts) {
+	s := scenarioOf(t, harness.Start(t, func(settings setting.RawValues) {
 		settings["POSTRIDER_BLOBS"], settings["POSTRIDER_BLOBS_SENT_AFTER"] = store.Setting(), "10s"
 	}))
 	s.MailDomain(t, "bob.test")
@@ -51,7 +51,7 @@ func TestBodiesOfSentMailLiveInTheObjectStore(t *testing.T) {
 	if after := ask(s.App); after != before {
 		t.Errorf("before the move:\n%s\nafter it:\n%s", before, after)
 	}
-	accepting := s.Beside(t, func(settings setting.Texts) {
+	accepting := s.Beside(t, func(settings setting.RawValues) {
 		settings["POSTRIDER_DELIVERY_CONCURRENCY"], settings["POSTRIDER_NODE"] = "0", "accepting"
 	}, nil)
 	accepting.APIKey = s.APIKey
@@ -87,7 +87,7 @@ func TestBodiesOfSentMailLiveInTheObjectStore(t *testing.T) {
 func TestBodiesStayWhileAnotherVersionRuns(t *testing.T) {
 	t.Parallel()
 	store := blobtest.New(t)
-	first := scenarioOf(t, harness.Start(t, func(settings setting.Texts) { settings["POSTRIDER_BLOBS"] = store.Setting() }))
+	first := scenarioOf(t, harness.Start(t, func(settings setting.RawValues) { settings["POSTRIDER_BLOBS"] = store.Setting() }))
 	first.MailDomain(t, "bob.test")
 	first.message(t, []string{"bob@bob.test"})
 	count := func(where string) (n int) {
@@ -97,7 +97,7 @@ func TestBodiesStayWhileAnotherVersionRuns(t *testing.T) {
 		return n
 	}
 	harness.Eventually(t, "it is delivered", func() bool { return count(`emails WHERE status = 'delivered'`) == 1 })
-	newer := first.Beside(t, func(settings setting.Texts) {
+	newer := first.Beside(t, func(settings setting.RawValues) {
 		settings["POSTRIDER_BLOBS_SENT_AFTER"], settings["POSTRIDER_NODE"] = "10s", "newer"
 	}, func(o *app.Options) { o.Version = "newer" })
 	harness.Eventually(t, "it says why nothing is moved", func() bool {
@@ -117,7 +117,7 @@ const silentLimit = 20 * time.Second
 func TestASilentObjectStoreDelaysNoResponse(t *testing.T) {
 	t.Parallel()
 	store := blobtest.New(t)
-	s := scenarioOf(t, harness.Start(t, func(settings setting.Texts) {
+	s := scenarioOf(t, harness.Start(t, func(settings setting.RawValues) {
 		settings["POSTRIDER_BLOBS"], settings["POSTRIDER_BLOBS_SENT_AFTER"] = store.Setting(), "10s"
 	}))
 	s.MailDomain(t, "bob.test")

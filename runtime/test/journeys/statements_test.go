@@ -20,7 +20,7 @@ func TestNestedEmailsCostFewStatements(t *testing.T) {
 	t.Parallel()
 	server := dbtest.NewServer(t)
 	server.RecordStatements()
-	app := harness.Start(t, func(s setting.Texts) { s["DATABASE_URL"], s["POSTRIDER_OUTBOUND"] = server.URL(), "capture" })
+	app := harness.Start(t, func(s setting.RawValues) { s["DATABASE_URL"], s["POSTRIDER_OUTBOUND"] = server.URL(), "capture" })
 	endpoints(t, app)
 	handle := server.Open()
 	mark := func(statement string) {

@@ -23,11 +23,11 @@ var (
 )
 
 // received waits for a message and gives its bodies.
-func received(t *testing.T, app *harness.App, id string) *message.Whole {
+func received(t *testing.T, app *harness.App, id string) *message.FullMessage {
 	t.Helper()
 	waitForStatus(t, app, id, "delivered")
 	messages := app.MX.Messages()
-	parsed, err := message.ReadWhole(bytes.NewReader(messages[len(messages)-1].Data), message.Bounds{})
+	parsed, err := message.ReadFull(bytes.NewReader(messages[len(messages)-1].Data), message.Bounds{})
 	if err != nil {
 		t.Fatal(err)
 	}

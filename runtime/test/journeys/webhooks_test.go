@@ -101,7 +101,7 @@ func TestJourneyADeliveredMessageIsToldToAWebhook(t *testing.T) {
 func TestErasedRecipientIsNowhereInWebhooks(t *testing.T) {
 	t.Parallel()
 	url := dbtest.URL(t)
-	app := harness.Start(t, func(s setting.Texts) { s["DATABASE_URL"] = url })
+	app := harness.Start(t, func(s setting.RawValues) { s["DATABASE_URL"] = url })
 	app.MailDomain(t, "example.net")
 	target, heard := listener(t)
 	var made struct{ Webhook struct{ ID string } }

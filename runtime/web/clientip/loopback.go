@@ -10,11 +10,11 @@ import (
 // forwarding are the header fields that proxies add.
 var forwarding = []string{"Forwarded", "X-Forwarded-For", "X-Forwarded-Host", "X-Real-Ip", "Via"}
 
-// Request reports whether a request came from this machine, not through a proxy that identifies itself, and
+// IsLocalRequest reports whether a request came from this machine, not through a proxy that identifies itself, and
 // addressed to a name or an address that only this machine has.
-func Request(r *http.Request) bool {
+func IsLocalRequest(r *http.Request) bool {
 	peer, err := netip.ParseAddrPort(r.RemoteAddr)
-	if err != nil || !peer.Addr().Unmap().IsLoopback() || !Host(r.Host) {
+	if err != nil || !peer.Addr().Unmap().IsLoopback() || !IsLocalHost(r.Host) {
 		return false
 	}
 	for _, field := range forwarding {
@@ -25,16 +25,18 @@ func Request(r *http.Request) bool {
 	return true
 }
 
-// Direct is Request, except for requests that a proxy may have forwarded without identifying itself: over
+// IsDirectLocalRequest is Request, except for requests that a proxy may have forwarded without identifying itself: over
 // HTTP/1.0, or with a connection that ends after them, as nginx does by default before version 1.29.7.
 // Later versions, and other proxies with the same configuration, cannot be distinguished from a program on
 // this machine: behind such a proxy, no request proves that it is local.
-func Direct(r *http.Request) bool { return Request(r) && r.ProtoAtLeast(1, 1) && !r.Close }
+func IsDirectLocalRequest(r *http.Request) bool {
+	return IsLocalRequest(r) && r.ProtoAtLeast(1, 1) && !r.Close
+}
 
-// Host reports whether a Host header, with or without a port, names this machine itself: localhost, a name
+// IsLocalHost reports whether a IsLocalHost header, with or without a port, names this machine itself: localhost, a name
 // below it, or a loopback address.
-func Host(host string) bool {
-	name := Name(host)
+func IsLocalHost(host string) bool {
+	name := HostName(host)
 	if addr, err := netip.ParseAddr(name); err == nil {
 		return addr.Unmap().IsLoopback()
 	}
@@ -42,8 +44,8 @@ func Host(host string) bool {
 	return name == "localhost" || strings.HasSuffix(name, ".localhost")
 }
 
-// Name returns the name or address in a Host header: without port and brackets, in lower case.
-func Name(host string) string {
+// HostName returns the name or address in a Host header: without port and brackets, in lower case.
+func HostName(host string) string {
 	if bare, _, err := net.SplitHostPort(host); err == nil {
 		host = bare
 	}

@@ -42,7 +42,7 @@ func TestOnlyRequestsOfThisMachineForThisMachine(t *testing.T) {
 		if c.field != "" {
 			r.Header.Set(c.field, c.value)
 		}
-		if got := clientip.Request(r); got != c.want {
+		if got := clientip.IsLocalRequest(r); got != c.want {
 			t.Errorf("a request of %s for %q with %q: %q is taken for this machine's own: %v, want %v", c.peer, c.host, c.field, c.value, got, c.want)
 		}
 	}
@@ -65,10 +65,10 @@ func TestARequestThatAProxyMayHavePassedOnIsNotDirect(t *testing.T) {
 	} {
 		r := httptest.NewRequest("GET", "http://127.0.0.1:8080/metrics", nil)
 		r.RemoteAddr, r.Proto, r.ProtoMinor, r.Close = "127.0.0.1:5000", c.proto, c.minor, c.close
-		if got := clientip.Direct(r); got != c.want {
+		if got := clientip.IsDirectLocalRequest(r); got != c.want {
 			t.Errorf("a request as of %s is taken for a direct one: %t, want %t", name, got, c.want)
 		}
-		if r.Host = "mail.example.com"; clientip.Direct(r) {
+		if r.Host = "mail.example.com"; clientip.IsDirectLocalRequest(r) {
 			t.Errorf("a request as of %s for another name is taken for a direct one", name)
 		}
 	}

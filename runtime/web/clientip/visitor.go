@@ -8,10 +8,10 @@ import (
 	"strings"
 )
 
-// Of returns the address of the client, or the zero address if it is unknown. Behind trusted proxies it is
+// From returns the address of the client, or the zero address if it is unknown. Behind trusted proxies it is
 // the last entry of X-Forwarded-For that they have not added themselves: the client may have forged
 // everything before it.
-func Of(r *http.Request, proxies []netip.Prefix) netip.Addr {
+func From(r *http.Request, proxies []netip.Prefix) netip.Addr {
 	peer, err := netip.ParseAddrPort(r.RemoteAddr)
 	if err != nil {
 		return netip.Addr{}
@@ -23,7 +23,7 @@ func Of(r *http.Request, proxies []netip.Prefix) netip.Addr {
 	}
 	chain := strings.Split(strings.Join(r.Header.Values("X-Forwarded-For"), ","), ",")
 	for i := len(chain) - 1; i >= 0 && known(); i-- {
-		before, err := parse(strings.TrimSpace(chain[i]))
+		before, err := parseAddr(strings.TrimSpace(chain[i]))
 		if err != nil {
 			return at
 		}
@@ -32,8 +32,8 @@ func Of(r *http.Request, proxies []netip.Prefix) netip.Addr {
 	return at
 }
 
-// parse parses an address, with or without a port.
-func parse(text string) (netip.Addr, error) {
+// parseAddr parses an address, with or without a port.
+func parseAddr(text string) (netip.Addr, error) {
 	if host, _, err := net.SplitHostPort(text); err == nil {
 		text = host
 	}

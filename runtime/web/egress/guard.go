@@ -91,11 +91,11 @@ func (g *Guard) Control(network, address string, c syscall.RawConn) error {
 	if err != nil {
 		return &RefusedError{Address: address, cause: err}
 	}
-	return g.tunnelled(target.Addr())
+	return g.refuseTunnelled(target.Addr())
 }
 
-// tunnelled refuses addresses that can be below any prefix.
-func (g *Guard) tunnelled(addr netip.Addr) error {
+// refuseTunnelled refuses addresses that can be below any prefix.
+func (g *Guard) refuseTunnelled(addr netip.Addr) error {
 	allowed := func(p netip.Prefix) bool { return p.Contains(addr) }
 	if isISATAP(addr) && !slices.ContainsFunc(g.allowV6, allowed) {
 		return &RefusedError{Address: addr.String(), cause: errISATAP}
@@ -111,5 +111,5 @@ func (g *Guard) Allowed(addr netip.Addr) error {
 	if err := g.rules.SafeAddr(addr); err != nil {
 		return &RefusedError{Address: addr.String(), cause: err}
 	}
-	return g.tunnelled(addr)
+	return g.refuseTunnelled(addr)
 }

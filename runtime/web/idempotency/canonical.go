@@ -30,7 +30,7 @@ func Canonical(jsonBody []byte, names *Names) ([]byte, error) {
 		return nil, errors.New("canonical form: body is not JSON")
 	}
 	c := canonicaliser{in: jsonBody}
-	return c.value(make([]byte, 0, min(len(jsonBody), 16<<10)), names), nil
+	return c.appendValue(make([]byte, 0, min(len(jsonBody), 16<<10)), names), nil
 }
 
 // Names returns the names of the members of an object, or of the objects in an array.
@@ -42,7 +42,7 @@ type Names struct {
 	OneOrMany map[string]bool
 }
 
-func (n *Names) first(name string) (first string, several bool) {
+func (n *Names) firstName(name string) (first string, several bool) {
 	if n == nil {
 		return name, false
 	}
@@ -52,7 +52,7 @@ func (n *Names) first(name string) (first string, several bool) {
 	return name, false
 }
 
-func (n *Names) within(first string) *Names {
+func (n *Names) namesWithin(first string) *Names {
 	if n == nil {
 		return nil
 	}
@@ -68,8 +68,8 @@ type canonicaliser struct {
 	pos int
 }
 
-// next is the next octet that is not white space.
-func (c *canonicaliser) next() byte {
+// nextToken is the nextToken octet that is not white space.
+func (c *canonicaliser) nextToken() byte {
 	for {
 		switch b := c.in[c.pos]; b {
 		case ' ', '\t', '\r', '\n':
@@ -80,23 +80,23 @@ func (c *canonicaliser) next() byte {
 	}
 }
 
-// value appends the canonical form of the next value.
-func (c *canonicaliser) value(out []byte, names *Names) []byte {
-	switch c.next() {
+// appendValue appends the canonical form of the next appendValue.
+func (c *canonicaliser) appendValue(out []byte, names *Names) []byte {
+	switch c.nextToken() {
 	case '{':
-		return c.object(out, names)
+		return c.appendObject(out, names)
 	case '[':
-		out, _ = c.array(out, names)
+		out, _ = c.appendArray(out, names)
 		return out
 	case '"':
 		return appendString(out, c.stringToken())
 	default:
-		return append(out, c.literal()...)
+		return append(out, c.readLiteral()...)
 	}
 }
 
-// literal is a number, true, false or null: all up to the next delimiter.
-func (c *canonicaliser) literal() []byte {
+// readLiteral is a number, true, false or null: all up to the next delimiter.
+func (c *canonicaliser) readLiteral() []byte {
 	start := c.pos
 	for c.pos < len(c.in) && !strings.ContainsRune(",]} \t\r\n", rune(c.in[c.pos])) {
 		c.pos++
@@ -116,15 +116,15 @@ func (c *canonicaliser) stringToken() []byte {
 	return c.in[start:c.pos]
 }
 
-func (c *canonicaliser) array(out []byte, names *Names) (_ []byte, items int) {
+func (c *canonicaliser) appendArray(out []byte, names *Names) (_ []byte, items int) {
 	c.pos++
 	out = append(out, '[')
-	for ; c.next() != ']'; items++ {
+	for ; c.nextToken() != ']'; items++ {
 		if items > 0 {
 			c.pos++ // the comma
 			out = append(out, ',')
 		}
-		out = c.value(out, names)
+		out = c.appendValue(out, names)
 	}
 	c.pos++
 	return append(out, ']'), items
@@ -132,11 +132,11 @@ func (c *canonicaliser) array(out []byte, names *Names) (_ []byte, items int) {
 
 // itemOrList is value for a member that has an item or a list of items.
 func (c *canonicaliser) itemOrList(out []byte, names *Names) []byte {
-	if c.next() != '[' {
-		return c.value(out, names)
+	if c.nextToken() != '[' {
+		return c.appendValue(out, names)
 	}
 	begin := len(out)
-	out, items := c.array(out, names)
+	out, items := c.appendArray(out, names)
 	if items != 1 {
 		return out
 	}
@@ -148,31 +148,31 @@ type member struct {
 	start, end int // of `"name":value` in the output
 }
 
-// object appends the members as they come and puts them in order when that is
+// appendObject appends the members as they come and puts them in order when that is
 // not the order already.
-func (c *canonicaliser) object(out []byte, names *Names) []byte {
+func (c *canonicaliser) appendObject(out []byte, names *Names) []byte {
 	c.pos++
 	out = append(out, '{')
 	begin := len(out)
 	var members []member
-	for first := true; c.next() != '}'; first = false {
+	for first := true; c.nextToken() != '}'; first = false {
 		if !first {
 			c.pos++ // the comma
 		}
-		c.next()
-		name, several := names.first(decodeString(c.stringToken()))
-		c.next()
+		c.nextToken()
+		name, several := names.firstName(decodeString(c.stringToken()))
+		c.nextToken()
 		c.pos++ // the colon
-		if c.next() == 'n' && several {
-			c.literal()
+		if c.nextToken() == 'n' && several {
+			c.readLiteral()
 			continue
 		}
 		m := member{name: name, start: len(out)}
 		out = appendQuoted(out, name)
 		if out = append(out, ':'); names.oneOrMany(name) {
-			out = c.itemOrList(out, names.within(name))
+			out = c.itemOrList(out, names.namesWithin(name))
 		} else {
-			out = c.value(out, names.within(name))
+			out = c.appendValue(out, names.namesWithin(name))
 		}
 		m.end = len(out)
 		members = append(members, m)
@@ -186,7 +186,7 @@ func (c *canonicaliser) object(out []byte, names *Names) []byte {
 		out[len(out)-1] = '}' // over the last comma
 		return out
 	}
-	return reorder(out, begin, members)
+	return sortMembers(out, begin, members)
 }
 
 func byName(a, b member) int { return strings.Compare(a.name, b.name) }
@@ -200,8 +200,8 @@ func hasDuplicates(sorted []member) bool {
 	return false
 }
 
-// reorder writes the members again in order, leaving out overridden ones.
-func reorder(out []byte, begin int, members []member) []byte {
+// sortMembers writes the members again in order, leaving out overridden ones.
+func sortMembers(out []byte, begin int, members []member) []byte {
 	slices.SortStableFunc(members, byName)
 	sorted := make([]byte, 0, len(out)-begin)
 	for i, m := range members {
@@ -220,7 +220,7 @@ const digestFrom = 4096
 // appendString copies a string token as it is when it has no escapes, the case
 // of base64 data.
 func appendString(out, token []byte) []byte {
-	if !plain(token) {
+	if !isPlainToken(token) {
 		token = appendQuoted(nil, decodeString(token))
 	}
 	if len(token) < digestFrom {
@@ -231,12 +231,12 @@ func appendString(out, token []byte) []byte {
 	return hex.AppendEncode(append(out, '#'), sum[:])
 }
 
-func plain(token []byte) bool {
+func isPlainToken(token []byte) bool {
 	return bytes.IndexByte(token, '\\') < 0 && utf8.Valid(token)
 }
 
 func decodeString(token []byte) string {
-	if plain(token) {
+	if isPlainToken(token) {
 		return string(token[1 : len(token)-1])
 	}
 	var text string

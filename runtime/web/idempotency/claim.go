@@ -23,15 +23,15 @@ var ErrTaken = errors.New("idempotency key taken by another request")
 // Execer is a pool or a transaction. The edges use this name because they cannot import db.
 type Execer = db.Execer
 
-// Answer is the response to a request.
-type Answer struct {
+// Response is the response to a request.
+type Response struct {
 	Status   int
 	Body     []byte
 	Replayed bool // repeated, not created by this request
 }
 
-// storable reports whether the response belongs to a request that had an effect.
-func (a Answer) storable() bool {
+// isStorable reports whether the response belongs to a request that had an effect.
+func (a Response) isStorable() bool {
 	return a.Status >= http.StatusOK && a.Status < http.StatusMultipleChoices
 }
 
@@ -65,17 +65,17 @@ func requestHash(operation string, canonicalBody []byte) [sha256.Size]byte {
 	return [sha256.Size]byte(h.Sum(nil))
 }
 
-// ClaimedAnswer is a response to be stored under a claim.
-type ClaimedAnswer struct {
+// ClaimedResponse is a response to be stored under a claim.
+type ClaimedResponse struct {
 	Claim  *Claim // nil: no key, nothing to store
-	Answer Answer
+	Answer Response
 }
 
 // Store stores the response under the claim's key. Call it in the transaction of the effect, before the
 // effect. ErrTaken means that another request has the key, so this transaction must be rolled back.
 // InProgress means that another request held the key for too long: roll back and return that error.
-func (c *Claim) Store(ctx context.Context, tx Execer, a Answer) error {
-	taken, err := StoreMany(ctx, tx, []ClaimedAnswer{{Claim: c, Answer: a}})
+func (c *Claim) Store(ctx context.Context, tx Execer, a Response) error {
+	taken, err := StoreMany(ctx, tx, []ClaimedResponse{{Claim: c, Answer: a}})
 	if err != nil {
 		return err
 	}

@@ -65,10 +65,10 @@ func (b bench) begin(t *testing.T, account, key, body string) *idempotency.Claim
 }
 
 // request is what an edge does with one request.
-func (b bench) request(ctx context.Context, account, key, body, effect string) (idempotency.Answer, error) {
+func (b bench) request(ctx context.Context, account, key, body, effect string) (idempotency.Response, error) {
 	claim, replay, err := b.Begin(ctx, account, operation, key, []byte(body))
 	if err != nil {
-		return idempotency.Answer{}, err
+		return idempotency.Response{}, err
 	}
 	if replay != nil {
 		return *replay, nil
@@ -84,14 +84,16 @@ func (b bench) request(ctx context.Context, account, key, body, effect string) (
 	if errors.Is(err, idempotency.ErrTaken) {
 		replay, err := b.Replay(ctx, claim)
 		if err != nil {
-			return idempotency.Answer{}, err
+			return idempotency.Response{}, err
 		}
 		return *replay, nil
 	}
 	return answer, err
 }
 
-func ok(body string) idempotency.Answer { return idempotency.Answer{Status: 200, Body: []byte(body)} }
+func ok(body string) idempotency.Response {
+	return idempotency.Response{Status: 200, Body: []byte(body)}
+}
 
 func wantCode(t *testing.T, err error, code string) {
 	t.Helper()
@@ -100,7 +102,7 @@ func wantCode(t *testing.T, err error, code string) {
 	}
 }
 
-func wantReplay(t *testing.T, got *idempotency.Answer, err error, want idempotency.Answer) {
+func wantReplay(t *testing.T, got *idempotency.Response, err error, want idempotency.Response) {
 	t.Helper()
 	want.Replayed = true
 	if err != nil || got == nil {
@@ -117,7 +119,7 @@ func TestAnswerIsReplayedByteForByte(t *testing.T) {
 	for i, body := range []string{`{"id":"msg_1",  "x":"é"}` + "\n", "", "\x00\xff\\x41", strings.Repeat(`{"a","b"}`, 10_000)} {
 		key := fmt.Sprint("key ~", i)
 		claim := b.begin(t, "acc_1", key, "{}")
-		answer := idempotency.Answer{Status: 202, Body: []byte(body)}
+		answer := idempotency.Response{Status: 202, Body: []byte(body)}
 		if err := b.db.InTx(t.Context(), func(tx *ent.Tx) error { return claim.Store(t.Context(), tx, answer) }); err != nil {
 			t.Fatal(err)
 		}
@@ -180,7 +182,7 @@ func TestOnlyWhatDidSomethingIsKept(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	for _, status := range []int{304, 400, 403, 404, 409, 413, 429, 500, 502, 503} {
-		if err := b.begin(t, "acc_1", fmt.Sprint("key-", status), "{}").Store(t.Context(), b.db.Hot, idempotency.Answer{Status: status}); err == nil {
+		if err := b.begin(t, "acc_1", fmt.Sprint("key-", status), "{}").Store(t.Context(), b.db.Hot, idempotency.Response{Status: status}); err == nil {
 			t.Errorf("the answer %d was stored", status)
 		}
 	}
@@ -283,7 +285,7 @@ func TestSweeperRunsUntilStopped(t *testing.T) {
 	if err := store.Start(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	expect.Within(t, 20*time.Second, "expired keys are gone", func() bool { return b.count(t, `SELECT count(*) FROM idempotency_keys`) == 0 })
+	expect.EventuallyWithin(t, 20*time.Second, "expired keys are gone", func() bool { return b.count(t, `SELECT count(*) FROM idempotency_keys`) == 0 })
 	if err := store.Stop(t.Context()); err != nil {
 		t.Fatal(err)
 	}

@@ -21,11 +21,11 @@ func TestFiftyEqualRequestsHaveOneEffectAndOneAnswer(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	const requests, keys = 50, 5
-	answers := make([][]idempotency.Answer, keys)
+	answers := make([][]idempotency.Response, keys)
 	gate := make(chan struct{})
 	var wait sync.WaitGroup
 	for k := range keys {
-		answers[k] = make([]idempotency.Answer, requests)
+		answers[k] = make([]idempotency.Response, requests)
 		for i := range requests {
 			wait.Go(func() {
 				<-gate
@@ -99,7 +99,7 @@ func TestRollbackFreesTheKeyForTheOneWhoWaits(t *testing.T) {
 func (b bench) waitForLock(t *testing.T) {
 	t.Helper()
 	const waiting = `SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`
-	expect.Within(t, 20*time.Second, "somebody waits", func() bool { return b.count(t, waiting) > 0 })
+	expect.EventuallyWithin(t, 20*time.Second, "somebody waits", func() bool { return b.count(t, waiting) > 0 })
 }
 
 func TestOneWhoWaitsTooLongIsToldSo(t *testing.T) {
@@ -121,7 +121,7 @@ func TestOneWhoWaitsTooLongIsToldSo(t *testing.T) {
 			return claim.Store(t.Context(), tx, ok("second"))
 		})
 		wantCode(t, err, fault.CodeIdempotencyInProgress)
-		if fault.IsDatabaseAway(err) {
+		if fault.IsDatabaseUnavailable(err) {
 			t.Errorf("a key that is held was taken for a database that is away: %v", err)
 		}
 	}
@@ -152,7 +152,7 @@ func TestStoreManySettlesABatchInOneGo(t *testing.T) {
 	if err := b.begin(t, "acc_1", "held2", "{}").Store(t.Context(), b.db.Hot, ok("held2")); err != nil {
 		t.Fatal(err)
 	}
-	batch := []idempotency.ClaimedAnswer{
+	batch := []idempotency.ClaimedResponse{
 		{Claim: late, Answer: ok("z")},
 		{Claim: nil, Answer: ok("no key")},
 		{Claim: stale, Answer: ok("too late")},
@@ -195,7 +195,7 @@ func TestBatchesWithTheSameKeysDoNotDeadlock(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	won := make([]int, 6)
-	batches := make([][]idempotency.ClaimedAnswer, len(won))
+	batches := make([][]idempotency.ClaimedResponse, len(won))
 	for w := range won {
 		for i := range 200 {
 			n := i
@@ -203,7 +203,7 @@ func TestBatchesWithTheSameKeysDoNotDeadlock(t *testing.T) {
 				n = 199 - i
 			}
 			claim := b.begin(t, "acc_1", fmt.Sprint("key-", n), "{}")
-			batches[w] = append(batches[w], idempotency.ClaimedAnswer{Claim: claim, Answer: ok(fmt.Sprint(w))})
+			batches[w] = append(batches[w], idempotency.ClaimedResponse{Claim: claim, Answer: ok(fmt.Sprint(w))})
 		}
 	}
 	var wait sync.WaitGroup
@@ -258,9 +258,9 @@ func TestABatchGivesUpSoonOnAHeldKey(t *testing.T) {
 		t.Fatal(err)
 	}
 	try := func(keys ...string) (taken []bool, after string, err error) {
-		var batch []idempotency.ClaimedAnswer
+		var batch []idempotency.ClaimedResponse
 		for _, key := range keys {
-			batch = append(batch, idempotency.ClaimedAnswer{Claim: b.begin(t, "acc_1", key, "{}"), Answer: ok(key)})
+			batch = append(batch, idempotency.ClaimedResponse{Claim: b.begin(t, "acc_1", key, "{}"), Answer: ok(key)})
 		}
 		err = b.db.InHotTx(t.Context(), func(tx *sql.Tx) error {
 			if taken, err = idempotency.TryStoreMany(t.Context(), tx, batch, 20*time.Millisecond); err != nil {
@@ -271,7 +271,7 @@ func TestABatchGivesUpSoonOnAHeldKey(t *testing.T) {
 		return taken, after, err
 	}
 	begin := time.Now()
-	if _, _, err := try("a", "held", "z"); !errors.Is(err, idempotency.ErrBusy) || fault.IsDatabaseAway(err) {
+	if _, _, err := try("a", "held", "z"); !errors.Is(err, idempotency.ErrBusy) || fault.IsDatabaseUnavailable(err) {
 		t.Errorf("a batch with a held key: %v, want ErrBusy", err)
 	}
 	if took := time.Since(begin); took > 30*time.Second {

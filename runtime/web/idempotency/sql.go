@@ -41,13 +41,13 @@ WITH patience AS MATERIALIZED (
 SELECT accounts::text[], keys::text[], set_config('lock_timeout', before, true) FROM together, patience`)
 
 var answerRows = batch.New("n",
-	batch.Text("account_id", func(a *ClaimedAnswer) string { return a.Claim.accountID }),
-	batch.Text("key", func(a *ClaimedAnswer) string { return a.Claim.key }),
-	batch.Bytes("request_hash", func(a *ClaimedAnswer) []byte { return a.Claim.hash[:] }),
-	batch.Int("status", func(a *ClaimedAnswer) int { return a.Answer.Status }),
-	batch.Bytes("body", func(a *ClaimedAnswer) []byte { return a.Answer.Body }),
-	batch.Computed[*ClaimedAnswer]("created_at", "now()"),
-	batch.Computed[*ClaimedAnswer]("expires_at", "now() + interval '24 hours'"),
+	batch.Text("account_id", func(a *ClaimedResponse) string { return a.Claim.accountID }),
+	batch.Text("key", func(a *ClaimedResponse) string { return a.Claim.key }),
+	batch.Bytes("request_hash", func(a *ClaimedResponse) []byte { return a.Claim.hash[:] }),
+	batch.Int("status", func(a *ClaimedResponse) int { return a.Answer.Status }),
+	batch.Bytes("body", func(a *ClaimedResponse) []byte { return a.Answer.Body }),
+	batch.Computed[*ClaimedResponse]("created_at", "now()"),
+	batch.Computed[*ClaimedResponse]("expires_at", "now() + interval '24 hours'"),
 )
 
 const findSQL = `
@@ -75,13 +75,13 @@ var ErrBusy = errors.New("idempotency key held by a request that is running")
 // another request, in this list or elsewhere, has the key of answers[i]: omit its effect and Replay it
 // after the commit. After an error nothing may be committed. Only 2xx responses are accepted: others have
 // no effect to commit.
-func StoreMany(ctx context.Context, tx Execer, answers []ClaimedAnswer) (taken []bool, err error) {
+func StoreMany(ctx context.Context, tx Execer, answers []ClaimedResponse) (taken []bool, err error) {
 	return storeMany(ctx, tx, answers, 0)
 }
 
 // TryStoreMany is StoreMany that waits for other transactions for at most patience. Its error is ErrBusy
 // then.
-func TryStoreMany(ctx context.Context, tx Execer, answers []ClaimedAnswer, patience time.Duration) (taken []bool, err error) {
+func TryStoreMany(ctx context.Context, tx Execer, answers []ClaimedResponse, patience time.Duration) (taken []bool, err error) {
 	return storeMany(ctx, tx, answers, max(patience, time.Millisecond))
 }
 
@@ -92,7 +92,7 @@ WHERE k.account_id = v.account_id AND k.key = v.key`
 
 // Complete stores the responses for keys that StoreMany has taken in this transaction, if they are only
 // known after the effect.
-func Complete(ctx context.Context, tx Execer, answers []ClaimedAnswer) error {
+func Complete(ctx context.Context, tx Execer, answers []ClaimedResponse) error {
 	var accounts, keys []string
 	var statuses []int64
 	var bodies [][]byte
@@ -100,7 +100,7 @@ func Complete(ctx context.Context, tx Execer, answers []ClaimedAnswer) error {
 		if a.Claim == nil {
 			continue
 		}
-		if !a.Answer.storable() {
+		if !a.Answer.isStorable() {
 			return fmt.Errorf("complete an idempotency key: a response with status %d cannot be stored", a.Answer.Status)
 		}
 		accounts, keys = append(accounts, a.Claim.accountID), append(keys, a.Claim.key)
@@ -120,13 +120,13 @@ func Complete(ctx context.Context, tx Execer, answers []ClaimedAnswer) error {
 }
 
 // storeMany waits as long as the session allows if patience is 0.
-func storeMany(ctx context.Context, tx Execer, answers []ClaimedAnswer, patience time.Duration) (taken []bool, err error) {
+func storeMany(ctx context.Context, tx Execer, answers []ClaimedResponse, patience time.Duration) (taken []bool, err error) {
 	taken = make([]bool, len(answers))
 	order, err := storeOrder(answers, taken)
 	if err != nil || len(order) == 0 {
 		return taken, err
 	}
-	stored, err := insert(ctx, tx, answers, order, patience)
+	stored, err := insertResponses(ctx, tx, answers, order, patience)
 	if err != nil {
 		return nil, storeError(ctx, err, patience)
 	}
@@ -138,13 +138,13 @@ func storeMany(ctx context.Context, tx Execer, answers []ClaimedAnswer, patience
 
 // storeOrder returns the indexes of the answers to insert, by account and key. Of equal keys the first is
 // inserted and the others are taken.
-func storeOrder(answers []ClaimedAnswer, taken []bool) ([]int, error) {
+func storeOrder(answers []ClaimedResponse, taken []bool) ([]int, error) {
 	order := make([]int, 0, len(answers))
 	first := make(map[Key]bool, len(answers))
 	for i, a := range answers {
 		switch {
 		case a.Claim == nil:
-		case !a.Answer.storable():
+		case !a.Answer.isStorable():
 			return nil, fmt.Errorf("store idempotent answer: a response with status %d cannot be stored", a.Answer.Status)
 		case first[a.Claim.Key()]:
 			taken[i] = true
@@ -160,9 +160,9 @@ func storeOrder(answers []ClaimedAnswer, taken []bool) ([]int, error) {
 	return order, nil
 }
 
-// insert returns the keys that were stored.
-func insert(ctx context.Context, tx Execer, answers []ClaimedAnswer, order []int, patience time.Duration) (map[Key]bool, error) {
-	rows := make([]*ClaimedAnswer, len(order))
+// insertResponses returns the keys that were stored.
+func insertResponses(ctx context.Context, tx Execer, answers []ClaimedResponse, order []int, patience time.Duration) (map[Key]bool, error) {
+	rows := make([]*ClaimedResponse, len(order))
 	for at, i := range order {
 		rows[at] = &answers[i]
 	}
@@ -199,7 +199,7 @@ func storeError(ctx context.Context, err error, patience time.Duration) error {
 			if patience > 0 {
 				return fmt.Errorf("store idempotent answer: %w (%s)", ErrBusy, server.Message)
 			}
-			return InProgress().Because(err)
+			return InProgress().WithCause(err)
 		}
 	}
 	return fmt.Errorf("store idempotent answer: %w", err)
@@ -210,11 +210,11 @@ func InProgress() *fault.Error {
 	return fault.Conflictf(fault.CodeIdempotencyInProgress, "The first request with this Idempotency-Key is still running; try again shortly")
 }
 
-// find returns the stored response, nil if there is none, or a conflict if it belongs to a different
+// findResponse returns the stored response, nil if there is none, or a conflict if it belongs to a different
 // request.
-func find(ctx context.Context, on Execer, c *Claim) (*Answer, error) {
+func findResponse(ctx context.Context, on Execer, c *Claim) (*Response, error) {
 	type row struct {
-		Answer
+		Response
 
 		hash []byte
 	}
@@ -228,5 +228,5 @@ func find(ctx context.Context, on Execer, c *Claim) (*Answer, error) {
 		return nil, fault.Conflictf(fault.CodeIdempotencyConflict, "This Idempotency-Key was used for a different request in the last 24 hours")
 	}
 	found.Replayed = true
-	return &found.Answer, nil
+	return &found.Response, nil
 }

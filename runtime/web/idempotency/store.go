@@ -49,7 +49,7 @@ func New(p Params) (*Store, error) {
 // of the resource if the path has one). It returns the response to replay if there is one already, else the
 // claim to store the response under. An empty key returns neither. The error is a fault: a key that is not
 // 1-255 printable ASCII characters, or idempotency_conflict for a key used by a different request.
-func (s *Store) Begin(ctx context.Context, accountID, operation, key string, canonicalBody []byte) (*Claim, *Answer, error) {
+func (s *Store) Begin(ctx context.Context, accountID, operation, key string, canonicalBody []byte) (*Claim, *Response, error) {
 	if key == "" {
 		return nil, nil, nil
 	}
@@ -57,7 +57,7 @@ func (s *Store) Begin(ctx context.Context, accountID, operation, key string, can
 	if err != nil {
 		return nil, nil, err
 	}
-	answer, err := find(ctx, s.db, claim)
+	answer, err := findResponse(ctx, s.db, claim)
 	if err != nil || answer != nil {
 		return nil, answer, err
 	}
@@ -66,11 +66,11 @@ func (s *Store) Begin(ctx context.Context, accountID, operation, key string, can
 
 // Replay returns the response of the request that took the claim's key. The error is idempotency_conflict
 // if that was a different request.
-func (s *Store) Replay(ctx context.Context, c *Claim) (*Answer, error) {
+func (s *Store) Replay(ctx context.Context, c *Claim) (*Response, error) {
 	if c == nil {
 		return nil, errors.New("replay of a request without an idempotency key")
 	}
-	answer, err := find(ctx, s.db, c)
+	answer, err := findResponse(ctx, s.db, c)
 	if err == nil && answer == nil {
 		// It expired between the two statements.
 		return nil, InProgress()
@@ -80,16 +80,16 @@ func (s *Store) Replay(ctx context.Context, c *Claim) (*Answer, error) {
 
 // Lookup returns the response of another request that has taken the claim's key since Begin, or nil. The
 // error is idempotency_conflict if that was a different request.
-func (s *Store) Lookup(ctx context.Context, c *Claim) (*Answer, error) {
+func (s *Store) Lookup(ctx context.Context, c *Claim) (*Response, error) {
 	if c == nil {
 		return nil, nil
 	}
-	return find(ctx, s.db, c)
+	return findResponse(ctx, s.db, c)
 }
 
 // Record stores the (2xx) response of a request whose effect is not in a transaction of this database, and
 // returns the response to send: this one, or that of another request which took the key in the meantime.
-func (s *Store) Record(ctx context.Context, c *Claim, a Answer) (Answer, error) {
+func (s *Store) Record(ctx context.Context, c *Claim, a Response) (Response, error) {
 	if c == nil {
 		return a, nil
 	}
@@ -97,12 +97,12 @@ func (s *Store) Record(ctx context.Context, c *Claim, a Answer) (Answer, error) 
 	if errors.Is(err, ErrTaken) {
 		winner, err := s.Replay(ctx, c)
 		if err != nil {
-			return Answer{}, err
+			return Response{}, err
 		}
 		return *winner, nil
 	}
 	if err != nil {
-		return Answer{}, err
+		return Response{}, err
 	}
 	return a, nil
 }
@@ -146,6 +146,6 @@ func (s *Store) sweepAll(ctx context.Context) error {
 }
 
 // Keep is Claim.Store, for callers that use the Store through an interface.
-func (s *Store) Keep(ctx context.Context, tx Execer, c *Claim, a Answer) error {
+func (s *Store) Keep(ctx context.Context, tx Execer, c *Claim, a Response) error {
 	return c.Store(ctx, tx, a)
 }

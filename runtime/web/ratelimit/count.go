@@ -51,32 +51,32 @@ WITH asked AS (
 )
 SELECT c.account_id, c.admitted, c.ahead FROM counted c WHERE NOT c.fresh OR c.account_id IN (SELECT account_id FROM made)`)
 
-// asked is the waiting requests of one account.
-type asked struct {
+// accountRequests is the waiting requests of one account.
+type accountRequests struct {
 	accountID string
 	requests  int
 	rate      rate
 }
 
 var askedRows = batch.New("a",
-	batch.Text("account_id", func(a asked) string { return a.accountID }),
-	batch.Int("requests", func(a asked) int { return a.requests }),
-	batch.Int("every", func(a asked) int64 { return a.rate.interval }),
-	batch.Int("burst", func(a asked) int64 { return a.rate.burst }),
+	batch.Text("account_id", func(a accountRequests) string { return a.accountID }),
+	batch.Int("requests", func(a accountRequests) int { return a.requests }),
+	batch.Int("every", func(a accountRequests) int64 { return a.rate.interval }),
+	batch.Int("burst", func(a accountRequests) int64 { return a.rate.burst }),
 )
 
 // mostRounds limits how many times a new account is counted again: once, unless its row is deleted at that
 // very moment.
 const mostRounds = 5
 
-// count decides about a group of requests.
-func (l *Limiter) count(ctx context.Context, group []*request) []error {
+// countGroup decides about a group of requests.
+func (l *Limiter) countGroup(ctx context.Context, group []*request) []error {
 	waiting := map[string][]*request{}
 	for _, r := range group {
 		waiting[r.accountID] = append(waiting[r.accountID], r)
 	}
 	for range mostRounds {
-		if err := l.round(ctx, waiting); err != nil {
+		if err := l.countRound(ctx, waiting); err != nil {
 			return slices.Repeat([]error{err}, len(group))
 		}
 		if len(waiting) == 0 {
@@ -86,11 +86,11 @@ func (l *Limiter) count(ctx context.Context, group []*request) []error {
 	return slices.Repeat([]error{fmt.Errorf("%d accounts appear and vanish", len(waiting))}, len(group))
 }
 
-// round runs the statement once and removes the accounts that it has counted.
-func (l *Limiter) round(ctx context.Context, waiting map[string][]*request) error {
-	rows := make([]asked, 0, len(waiting))
+// countRound runs the statement once and removes the accounts that it has counted.
+func (l *Limiter) countRound(ctx context.Context, waiting map[string][]*request) error {
+	rows := make([]accountRequests, 0, len(waiting))
 	for accountID, requests := range waiting {
-		rows = append(rows, asked{accountID, len(requests), requests[len(requests)-1].rate}) // the plan may just have changed
+		rows = append(rows, accountRequests{accountID, len(requests), requests[len(requests)-1].rate}) // the plan may just have changed
 	}
 	return db.Each(ctx, l.db.Hot, func(row db.Row) error {
 		var accountID string
@@ -101,7 +101,7 @@ func (l *Limiter) round(ctx context.Context, waiting map[string][]*request) erro
 		requests := waiting[accountID]
 		newest := requests[len(requests)-1].rate
 		for i, r := range requests {
-			r.rate, r.result = newest, newest.of(int64(i)+1, admitted, ahead)
+			r.rate, r.result = newest, newest.resultOf(int64(i)+1, admitted, ahead)
 		}
 		delete(waiting, accountID)
 		return nil
@@ -116,7 +116,7 @@ DELETE FROM rate_limits WHERE account_id IN (
 
 const sweepBatch = 1000
 
-func (l *Limiter) sweep(ctx context.Context) error {
+func (l *Limiter) deleteStale(ctx context.Context) error {
 	for {
 		if n, err := db.Exec(ctx, l.db.Hot, sweepSQL, strconv.Itoa(sweepBatch)); err != nil || n < sweepBatch {
 			return err

@@ -26,9 +26,9 @@ type result struct {
 	retryAfter time.Duration // if refused: until one more is admitted
 }
 
-// of returns the result of the nth request (from 1) of those counted together, of which admitted were
+// resultOf returns the result resultOf the nth request (from 1) resultOf those counted together, resultOf which admitted were
 // admitted, if the account was ahead by that much before the first.
-func (r rate) of(nth, admitted, ahead int64) result {
+func (r rate) resultOf(nth, admitted, ahead int64) result {
 	after := ahead + min(nth, admitted)*r.interval
 	out := result{admitted: nth <= admitted, reset: time.Duration(after) * time.Microsecond}
 	if out.admitted {

@@ -63,7 +63,7 @@ func New(p Params) (*Limiter, error) {
 	if l.every <= 0 {
 		l.every = 10 * time.Minute
 	}
-	l.counts = db.NewJoiner(db.JoinerConfig[*request]{MaxItems: 512, Timeout: l.db.FlushTime()}, l.count)
+	l.counts = db.NewJoiner(db.JoinerConfig[*request]{MaxItems: 512, Timeout: l.db.FlushTime()}, l.countGroup)
 	return l, nil
 }
 
@@ -77,7 +77,7 @@ func (l *Limiter) Admit(ctx context.Context, account Account, header http.Header
 	}
 	header.Set("Ratelimit-Limit", strconv.FormatInt(r.rate.burst, 10))
 	header.Set("Ratelimit-Remaining", strconv.FormatInt(r.result.remaining, 10))
-	header.Set("Ratelimit-Reset", fault.WholeSeconds(r.result.reset))
+	header.Set("Ratelimit-Reset", fault.FormatSeconds(r.result.reset))
 	if r.result.admitted {
 		return nil
 	}
@@ -87,7 +87,7 @@ func (l *Limiter) Admit(ctx context.Context, account Account, header http.Header
 
 // Start deletes obsolete rows in the background until Stop.
 func (l *Limiter) Start(context.Context) error {
-	l.tasks.Start(worker.Every("sweep of rate limits", l.every, l.sweep))
+	l.tasks.Start(worker.Every("sweep of rate limits", l.every, l.deleteStale))
 	return nil
 }
 

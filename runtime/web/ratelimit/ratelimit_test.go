@@ -319,7 +319,7 @@ func TestUnmeteredAccountsSeeTheirRateUntouchedAndCostNothing(t *testing.T) {
 			t.Fatalf("a request of an unmetered account gets %v, %v, want its limit and what remains at 2", got, err)
 		}
 	}
-	if _, err := admit(t, l, Account{ID: "ada", PerSecond: 1}); fault.KindOf(err) != fault.Away {
+	if _, err := admit(t, l, Account{ID: "ada", PerSecond: 1}); fault.KindOf(err) != fault.Unavailable {
 		t.Errorf("without a database: %v", err)
 	}
 }
@@ -383,7 +383,7 @@ func TestSpentRowsAreSwept(t *testing.T) {
 	setAhead(t, d, "lately", -time.Minute)
 	setAhead(t, d, "now", time.Minute)
 	start(t, d)
-	expect.Within(t, 5*time.Second, "the old row goes", func() bool { return len(rows(t, d)) == 2 })
+	expect.EventuallyWithin(t, 5*time.Second, "the old row goes", func() bool { return len(rows(t, d)) == 2 })
 }
 
 func TestResults(t *testing.T) {
@@ -401,7 +401,7 @@ func TestResults(t *testing.T) {
 		{1, 1, 1_400_000, result{true, 0, ms(1900), 0}},
 		{2, 1, 1_400_000, result{false, 0, ms(1900), ms(400)}},
 	} {
-		if got := r.of(c.nth, c.admitted, c.ahead); got != c.want {
+		if got := r.resultOf(c.nth, c.admitted, c.ahead); got != c.want {
 			t.Errorf("%d of %d admitted, %d ahead: %+v, want %+v", c.nth, c.admitted, c.ahead, got, c.want)
 		}
 	}

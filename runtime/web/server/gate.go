@@ -27,25 +27,25 @@ import (
 // may be an unconfigured proxy: its silent connections are limited likewise.
 type gate struct {
 	places  *intake.Gate
-	pace    intake.Pace
+	pace    intake.Rate
 	proxies []netip.Prefix
 	secured bool   // the connection starts with TLS
 	refused func() // counts a connection or a request that found no place
 }
 
-// admit runs the requests of a server within the places of the gate, and refuses those beyond them.
-func (g *gate) admit(next http.Handler) http.Handler {
+// admitRequests runs the requests of a server within the places of the gate, and refuses those beyond them.
+func (g *gate) admitRequests(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		c, ok := r.Context().Value(connectionKey{}).(*gatedConn)
 		if !ok {
 			next.ServeHTTP(w, r)
 			return
 		}
-		end, err := c.place.Begin(clientip.Of(r, g.proxies))
+		end, err := c.place.BeginRequest(clientip.From(r, g.proxies))
 		if err != nil {
 			// Keep the connection: other requests on it may be from other clients.
 			g.refused()
-			refuse(w, "Too many requests are in progress from your network. Retry in 5 seconds.")
+			refuseRequest(w, "Too many requests are in progress from your network. Retry in 5 seconds.")
 			return
 		}
 		defer end()
@@ -53,8 +53,8 @@ func (g *gate) admit(next http.Handler) http.Handler {
 	})
 }
 
-// refuse responds to a request for which there is no room.
-func refuse(w http.ResponseWriter, message string) {
+// refuseRequest responds to a request for which there is no room.
+func refuseRequest(w http.ResponseWriter, message string) {
 	w.Header().Set("Content-Type", "application/json")
 	w.Header().Set("Cache-Control", "no-store")
 	w.Header().Set("Retry-After", "5")
@@ -63,8 +63,8 @@ func refuse(w http.ResponseWriter, message string) {
 	io.WriteString(w, `{"error":{"code":"`+fault.CodeUnavailable+`","message":"`+message+`"}}`) //nolint:errcheck // as above
 }
 
-// remember stores the connection of a request in its context.
-func remember(ctx context.Context, c net.Conn) context.Context {
+// rememberConn stores the connection of a request in its context.
+func rememberConn(ctx context.Context, c net.Conn) context.Context {
 	if secured, ok := c.(*tls.Conn); ok {
 		c = secured.NetConn()
 	}
@@ -86,7 +86,7 @@ func (l *gatedListener) Accept() (net.Conn, error) {
 			return nil, err
 		}
 		c := &gatedConn{Conn: accepted, pace: l.gate.pace}
-		peer, shared := l.gate.peer(accepted)
+		peer, shared := l.gate.peerOf(accepted)
 		if c.place, err = l.gate.places.EnterPeer(peer, shared, func() { accepted.Close() }); err == nil { // end cuts the connection
 			return c, nil
 		}
@@ -98,9 +98,9 @@ func (l *gatedListener) Accept() (net.Conn, error) {
 	}
 }
 
-// peer returns the address of a connection's peer, and whether the peer is shared: a trusted proxy, or in a
+// peerOf returns the address of a connection's peerOf, and whether the peerOf is shared: a trusted proxy, or in a
 // private network, where it may be one.
-func (g *gate) peer(c net.Conn) (addr netip.Addr, shared bool) {
+func (g *gate) peerOf(c net.Conn) (addr netip.Addr, shared bool) {
 	tcp, ok := c.RemoteAddr().(*net.TCPAddr)
 	if !ok {
 		return netip.IPv6Loopback(), true
@@ -121,22 +121,22 @@ func tellCrowded(c net.Conn) {
 type gatedConn struct {
 	net.Conn
 
-	place *intake.Place
-	pace  intake.Pace
+	place *intake.Slot
+	pace  intake.Rate
 	limit atomic.Int64 // write deadline set by the handler, in Unix nanoseconds; 0 for none
 }
 
 // Write sends in chunks, each of which the client must take within the time of the pace.
 func (c *gatedConn) Write(b []byte) (n int, err error) {
 	for {
-		at := time.Now().Add(c.pace.Within)
+		at := time.Now().Add(c.pace.Period)
 		if limit := c.limit.Load(); limit != 0 && limit < at.UnixNano() {
 			at = time.Unix(0, limit)
 		}
 		if err := c.Conn.SetWriteDeadline(at); err != nil {
 			return n, err
 		}
-		wrote, err := c.Conn.Write(b[:min(int64(len(b)), c.pace.Octets)])
+		wrote, err := c.Conn.Write(b[:min(int64(len(b)), c.pace.Bytes)])
 		n, b = n+wrote, b[wrote:]
 		if err != nil || len(b) == 0 {
 			return n, err

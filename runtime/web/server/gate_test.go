@@ -47,7 +47,7 @@ type gated struct {
 // proxy is trusted by the server of serveGated.
 const proxy = "198.51.100.9"
 
-func serveGated(t *testing.T, most int, pace intake.Pace, h http.Handler) gated {
+func serveGated(t *testing.T, most int, pace intake.Rate, h http.Handler) gated {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0") // loopback
 	if err != nil {
@@ -55,7 +55,7 @@ func serveGated(t *testing.T, most int, pace intake.Pace, h http.Handler) gated 
 	}
 	from := make(chan string, 1)
 	log := slog.New(slog.DiscardHandler)
-	budget, err := intake.New(intake.Config{Dir: t.TempDir(), Connections: int64(most), Floor: pace, Logger: log})
+	budget, err := intake.New(intake.Config{Dir: t.TempDir(), Connections: int64(most), MinRate: pace, Logger: log})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -198,7 +198,7 @@ func TestAnswersAreTakenAtAPace(t *testing.T) {
 	t.Parallel()
 	const size = 32 << 20 // more than the kernels on both sides keep
 	ended := make(chan error, 2)
-	g := serveGated(t, 40, intake.Pace{Octets: 64 << 10, Within: time.Second}, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+	g := serveGated(t, 40, intake.Rate{Bytes: 64 << 10, Period: time.Second}, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.(http.Flusher).Flush() // else the budget takes all of it
 		_, err := io.Copy(w, strings.NewReader(strings.Repeat("x", size)))
 		ended <- err

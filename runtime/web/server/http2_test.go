@@ -49,8 +49,8 @@ func heap() int64 {
 // and not for longer than the pace allows. It is not parallel, since it looks at the heap.
 func TestReadersThatTakeNothingHoldWhatTheBudgetCounts(t *testing.T) { //nolint:paralleltest // as above
 	const size, connections, each = 300 << 10, 5, 80
-	pace := intake.Pace{Octets: 60 << 10, Within: 15 * time.Second}
-	addr, budget := serve(t, intake.Config{Arriving: 4 << 20, Floor: pace}, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+	pace := intake.Rate{Bytes: 60 << 10, Period: 15 * time.Second}
+	addr, budget := serve(t, intake.Config{Arriving: 4 << 20, MinRate: pace}, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.Write(make([]byte, size))
 	}))
 	before := heap()
@@ -65,19 +65,19 @@ func TestReadersThatTakeNothingHoldWhatTheBudgetCounts(t *testing.T) { //nolint:
 	}
 	const all = int64(size * connections * each)
 	expect.Eventually(t, "the budget counts every response", func() bool {
-		held := budget.Held()
+		held := budget.Usage()
 		return held.Arriving+held.Spool >= all
 	})
 	const perStream = 64 << 10 // its goroutine, its header, and the piece that it waits to write
 	expect.Eventually(t, "the heap holds no response that nobody reads", func() bool {
-		grown, held := heap()-before, budget.Held()
+		grown, held := heap()-before, budget.Usage()
 		if held.Arriving+held.Spool < all {
 			t.Fatalf("%d responses of %d bytes that nobody reads took %d bytes of the heap until they were ended, want at most %d", connections*each, size, grown, connections*each*perStream)
 		}
 		return grown <= connections*each*perStream
 	})
 	expect.Eventually(t, "the streams are ended and everything is given back", func() bool {
-		held := budget.Held()
+		held := budget.Usage()
 		return held.Arriving == 0 && held.Spool == 0
 	})
 	for _, c := range clients {
@@ -90,7 +90,7 @@ func TestReadersThatTakeNothingHoldWhatTheBudgetCounts(t *testing.T) { //nolint:
 // A small response that nobody takes keeps its stream no longer either.
 func TestSmallResponsesThatNobodyTakesEnd(t *testing.T) {
 	t.Parallel()
-	addr, _ := serve(t, intake.Config{Floor: intake.Pace{Octets: 60 << 10, Within: 300 * time.Millisecond}}, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+	addr, _ := serve(t, intake.Config{MinRate: intake.Rate{Bytes: 60 << 10, Period: 300 * time.Millisecond}}, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		io.WriteString(w, "ok")
 	}))
 	c := h2test.Dial(t, addr, 0)
@@ -148,7 +148,7 @@ func TestStreamsCountAsConnections(t *testing.T) {
 func TestBodiesThatDoNotComeEnd(t *testing.T) {
 	t.Parallel()
 	read := make(chan error, 4)
-	addr, budget := serve(t, intake.Config{Floor: intake.Pace{Octets: 60 << 10, Within: 300 * time.Millisecond}}, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	addr, budget := serve(t, intake.Config{MinRate: intake.Rate{Bytes: 60 << 10, Period: 300 * time.Millisecond}}, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "/read" {
 			_, err := io.ReadAll(r.Body)
 			read <- err
@@ -159,7 +159,7 @@ func TestBodiesThatDoNotComeEnd(t *testing.T) {
 	if _, err := over2.Open(false, ":method", "POST", ":path", "/read", "content-length", "1000"); err != nil {
 		t.Fatal(err)
 	}
-	expect.Eventually(t, "the body has a place while it is read", func() bool { return budget.Held().Bodies == 1 || len(read) == 1 })
+	expect.Eventually(t, "the body has a place while it is read", func() bool { return budget.Usage().Bodies == 1 || len(read) == 1 })
 	over1 := dialTLS(t, addr)
 	io.WriteString(over1, "POST /read HTTP/1.1\r\nHost: x\r\nContent-Length: 1000\r\n\r\n1")
 	for range 2 {
@@ -173,7 +173,7 @@ func TestBodiesThatDoNotComeEnd(t *testing.T) {
 	if err != nil || !strings.HasPrefix(string(answer), "HTTP/1.1 401 ") {
 		t.Errorf("a request whose body does not come was answered %q and %v, want 401 and the end of the connection", answer, err)
 	}
-	expect.Eventually(t, "every place is given back", func() bool { return budget.Held().Bodies == 0 })
+	expect.Eventually(t, "every place is given back", func() bool { return budget.Usage().Bodies == 0 })
 }
 
 func dialTLS(t *testing.T, addr string) net.Conn {

@@ -82,9 +82,11 @@ func ListenTCP(ctx context.Context, addr string) (net.Listener, error) {
 // handler is.
 func New(p Params) *Server {
 	base, cut := context.WithCancelCause(context.Background()) // lives as long as the server
-	g := &gate{places: intake.NewGate(p.Budget.Connections(), 0), pace: p.Budget.Pace(), proxies: p.Proxies, secured: p.TLS != nil, refused: p.Budget.CountRefused}
-	handler := p.Budget.Bound(p.Handler, func(r *http.Request) intake.Owner { return intake.Owner{Remote: clientip.Of(r, p.Proxies)} },
-		func(w http.ResponseWriter) { refuse(w, "Too many large responses are being sent. Retry in 5 seconds.") })
+	g := &gate{places: intake.NewGate(p.Budget.Connections(), 0), pace: p.Budget.MinRate(), proxies: p.Proxies, secured: p.TLS != nil, refused: p.Budget.CountRefused}
+	handler := p.Budget.Bound(p.Handler, func(r *http.Request) intake.Tenant { return intake.Tenant{Remote: clientip.From(r, p.Proxies)} },
+		func(w http.ResponseWriter) {
+			refuseRequest(w, "Too many large responses are being sent. Retry in 5 seconds.")
+		})
 	if p.Observe != nil {
 		handler = p.Observe(handler)
 	}
@@ -93,7 +95,7 @@ func New(p Params) *Server {
 		l = tls.NewListener(l, p.TLS)
 	}
 	return &Server{listener: l, cut: cut, fail: p.Fail, Server: &http.Server{
-		Handler: g.admit(closeWhenDraining(handler, p.Draining)), ConnContext: remember,
+		Handler: g.admitRequests(closeWhenDraining(handler, p.Draining)), ConnContext: rememberConn,
 		ReadHeaderTimeout: HeaderTimeout, IdleTimeout: IdleTimeout, MaxHeaderBytes: HeaderBytes,
 		HTTP2: &http.HTTP2Config{MaxConcurrentStreams: streams, MaxReceiveBufferPerConnection: uploadBuffer, MaxReceiveBufferPerStream: uploadBuffer,
 			MaxDecoderHeaderTableSize: headerTable, MaxEncoderHeaderTableSize: headerTable, SendPingTimeout: pingAfter, PingTimeout: pingTimeout},

@@ -71,7 +71,7 @@ func (w *Writer) Send(events ...Event) error {
 	for _, e := range events {
 		e.appendTo(&out)
 	}
-	return w.write(out.Bytes())
+	return w.writeChunk(out.Bytes())
 }
 
 // Begin announces how long a client should wait before it reconnects, and the position to continue from if
@@ -79,13 +79,13 @@ func (w *Writer) Send(events ...Event) error {
 func (w *Writer) Begin(position string) error {
 	out := bytes.NewBufferString("retry: 2000\n")
 	Event{ID: position}.appendTo(out)
-	return w.write(out.Bytes())
+	return w.writeChunk(out.Bytes())
 }
 
 // Beat sends a comment, which clients ignore.
-func (w *Writer) Beat() error { return w.write([]byte(": still here\n\n")) }
+func (w *Writer) Beat() error { return w.writeChunk([]byte(": still here\n\n")) }
 
-func (w *Writer) write(b []byte) error {
+func (w *Writer) writeChunk(b []byte) error {
 	if err := w.control.SetWriteDeadline(time.Now().Add(WriteTime)); err != nil {
 		return err
 	}

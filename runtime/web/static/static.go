@@ -76,7 +76,7 @@ func tagOf(content []byte) string {
 
 // ServeHTTP implements http.Handler.
 func (t *Text) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	coding, content := t.choose(r)
+	coding, content := t.chooseEncoding(r)
 	if content == nil {
 		var err error
 		if content, err = t.plain(); err != nil {
@@ -95,7 +95,7 @@ func (t *Text) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		tag = `"` + t.etag + "-" + coding + `"`
 	}
 	header.Set("ETag", tag)
-	if matches(r.Header.Values("If-None-Match"), tag) {
+	if matchesTag(r.Header.Values("If-None-Match"), tag) {
 		header.Del("Content-Type")
 		w.WriteHeader(http.StatusNotModified)
 		return
@@ -111,18 +111,18 @@ func (t *Text) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	intake.WriteShared(w, content) //nolint:errcheck // a client that has left does not read it
 }
 
-// choose returns the encoding for a request; nil content means the plain one.
-func (t *Text) choose(r *http.Request) (coding string, content []byte) {
+// chooseEncoding returns the encoding for a request; nil content means the plain one.
+func (t *Text) chooseEncoding(r *http.Request) (coding string, content []byte) {
 	for _, v := range t.packed {
-		if accepts(r, v.coding) {
+		if acceptsCoding(r, v.coding) {
 			return v.coding, v.content
 		}
 	}
 	return "", nil
 }
 
-// matches reports whether If-None-Match names the tag. It compares weakly (RFC 9110 section 13.1.2).
-func matches(values []string, tag string) bool {
+// matchesTag reports whether If-None-Match names the tag. It compares weakly (RFC 9110 section 13.1.2).
+func matchesTag(values []string, tag string) bool {
 	for _, value := range values {
 		for one := range strings.SplitSeq(value, ",") {
 			if one = strings.TrimSpace(one); one == "*" || strings.TrimPrefix(one, "W/") == tag {
@@ -133,8 +133,8 @@ func matches(values []string, tag string) bool {
 	return false
 }
 
-// accepts reports whether a client accepts a content coding (RFC 9110 section 12.5.3).
-func accepts(r *http.Request, coding string) bool {
+// acceptsCoding reports whether a client acceptsCoding a content coding (RFC 9110 section 12.5.3).
+func acceptsCoding(r *http.Request, coding string) bool {
 	for _, value := range r.Header.Values("Accept-Encoding") {
 		for one := range strings.SplitSeq(value, ",") {
 			name, parameters, _ := strings.Cut(one, ";")

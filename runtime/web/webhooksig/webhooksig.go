@@ -39,7 +39,7 @@ func Sign(secrets []string, at time.Time, body []byte) string {
 	var header strings.Builder
 	header.WriteString("t=" + stamp)
 	for _, secret := range secrets {
-		header.WriteString(",v1=" + digest(secret, stamp, body))
+		header.WriteString(",v1=" + computeDigest(secret, stamp, body))
 	}
 	return header.String()
 }
@@ -64,7 +64,7 @@ func Verify(secret, header string, body []byte, now time.Time) error {
 	if now.Sub(time.Unix(int64(unix), 0)).Abs() > Tolerance {
 		return ErrTime
 	}
-	want := []byte(digest(secret, stamp, body))
+	want := []byte(computeDigest(secret, stamp, body))
 	for _, got := range signatures {
 		if hmac.Equal(want, []byte(got)) {
 			return nil
@@ -73,7 +73,7 @@ func Verify(secret, header string, body []byte, now time.Time) error {
 	return ErrMismatch
 }
 
-func digest(secret, stamp string, body []byte) string {
+func computeDigest(secret, stamp string, body []byte) string {
 	mac := hmac.New(sha256.New, []byte(secret))
 	mac.Write([]byte(stamp + "."))
 	mac.Write(body)

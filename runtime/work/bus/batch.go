@@ -50,15 +50,15 @@ type batch struct {
 	after     []func()   // log lines and counts that become true with the commit
 }
 
-func (b *batch) expect(m *message.Message, d delivery) {
+func (b *batch) addExpected(m *message.Message, d delivery) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.expected[m] = d
 }
 
-// take returns the delivery of a message, or false if the batch is over and the message is left to the next
+// takeDelivery returns the delivery of a message, or false if the batch is over and the message is left to the next
 // one.
-func (b *batch) take(m *message.Message) (delivery, bool) {
+func (b *batch) takeDelivery(m *message.Message) (delivery, bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	d, known := b.expected[m]
@@ -70,8 +70,8 @@ func (b *batch) take(m *message.Message) (delivery, bool) {
 	return d, true
 }
 
-// put ends what take began.
-func (b *batch) put(d delivery, handled bool, then func()) {
+// putBack ends what take began.
+func (b *batch) putBack(d delivery, handled bool, then func()) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.inHandler = false
@@ -83,8 +83,8 @@ func (b *batch) put(d delivery, handled bool, then func()) {
 	}
 }
 
-// spoil marks the transaction as unusable.
-func (b *batch) spoil(err error, culprit *failure) {
+// markBroken marks the transaction as unusable.
+func (b *batch) markBroken(err error, culprit *failure) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.inHandler = false
@@ -107,9 +107,9 @@ func (b *batch) handledAny() bool {
 	return len(b.handled) > 0
 }
 
-// commit refuses if a handler is still writing, or if the deletion of handled messages is missing:
+// checkCommit refuses if a handler is still writing, or if the deletion of handled messages is missing:
 // Watermill commits in both cases when it is closed at an unlucky moment, and on a nack.
-func (b *batch) commit() error {
+func (b *batch) checkCommit() error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.broken != nil || b.inHandler || (len(b.handled) > 0 && !b.closed) {
@@ -151,7 +151,7 @@ type batchTx struct {
 
 // Commit records the error, which Watermill only logs.
 func (t batchTx) Commit() error {
-	t.group.commitErr = t.batch.commit()
+	t.group.commitErr = t.batch.checkCommit()
 	if then := t.group.consumer.Committed; then != nil && t.group.commitErr == nil && t.batch.handledAny() {
 		then()
 	}

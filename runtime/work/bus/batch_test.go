@@ -17,18 +17,18 @@ func TestACommitWithoutItsDeletionIsRefused(t *testing.T) {
 	d := dbtest.New(t)
 	for name, spoil := range map[string]func(*batch, *message.Message) error{
 		"handled and not deleted": func(b *batch, m *message.Message) error {
-			taken, _ := b.take(m)
-			b.put(taken, true, nil)
+			taken, _ := b.takeDelivery(m)
+			b.putBack(taken, true, nil)
 			return nil
 		},
 		"a handler is at work": func(b *batch, m *message.Message) error {
-			b.take(m)
+			b.takeDelivery(m)
 			_, err := b.close()
 			return err
 		},
 		"broken": func(b *batch, m *message.Message) error {
-			b.take(m)
-			b.spoil(errors.New("connection lost"), nil)
+			b.takeDelivery(m)
+			b.markBroken(errors.New("connection lost"), nil)
 			if _, err := b.close(); err == nil {
 				return errors.New("the deletion was not refused")
 			}
@@ -49,7 +49,7 @@ func TestACommitWithoutItsDeletionIsRefused(t *testing.T) {
 			if err := spoil(b, m); err != nil {
 				t.Fatal(err)
 			}
-			if err := b.commit(); !errors.Is(err, errUnsettled) {
+			if err := b.checkCommit(); !errors.Is(err, errUnsettled) {
 				t.Errorf("commit() = %v", err)
 			}
 			var stored int

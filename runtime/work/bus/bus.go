@@ -96,7 +96,7 @@ func (o Options) withDefaults() Options {
 		o.PoisonAfter = 5
 	}
 	if o.Signals == nil {
-		o.Signals = silence{}
+		o.Signals = noSignals{}
 	}
 	return o
 }
@@ -180,12 +180,12 @@ func (b *Bus) Start(ctx context.Context) error {
 			failed = fmt.Errorf("start bus: subscribe %s: %w", c.Group, err)
 			break
 		}
-		groups.Go(g.run)
+		groups.Go(g.deliverMessages)
 		b.tasks.Start(g.catchUp())
 		polled = append(polled, g)
 	}
 	if len(polled) > 0 {
-		b.tasks.Start(b.polling(polled))
+		b.tasks.Start(b.pollTask(polled))
 	}
 	go func() {
 		defer close(b.done)
@@ -235,7 +235,7 @@ func (b *Bus) Wake() {
 // consumer.
 func (b *Bus) WakeFor(facts ...event.Fact) {
 	for _, f := range facts {
-		if b.audience.wants(f.AccountID, f.Type) {
+		if b.audience.isWanted(f.AccountID, f.Type) {
 			b.Wake()
 			return
 		}
@@ -250,8 +250,8 @@ type listener struct {
 	wants func(accountID string) bool // nil: of all accounts
 }
 
-// groups returns the groups that want a fact.
-func (a audience) groups(accountID string, typ event.Type) (names []string) {
+// interestedGroups returns the interestedGroups that want a fact.
+func (a audience) interestedGroups(accountID string, typ event.Type) (names []string) {
 	for _, l := range a[typ] {
 		if l.wants == nil || l.wants(accountID) {
 			names = append(names, l.group)
@@ -260,23 +260,23 @@ func (a audience) groups(accountID string, typ event.Type) (names []string) {
 	return names
 }
 
-// wanted returns the messages for the groups that want the facts.
-func (a audience) wanted(facts message.Messages) (list []wanted) {
+// wantedMessages returns the messages for the groups that want the facts.
+func (a audience) wantedMessages(facts message.Messages) (list []groupMessage) {
 	for _, m := range facts {
-		for _, group := range a.groups(m.Metadata[metaAccount], event.Type(m.Metadata[metaType])) {
-			list = append(list, wanted{group, m.UUID})
+		for _, group := range a.interestedGroups(m.Metadata[metaAccount], event.Type(m.Metadata[metaType])) {
+			list = append(list, groupMessage{group, m.UUID})
 		}
 	}
 	return list
 }
 
-func (a audience) wants(accountID string, typ event.Type) bool {
-	return len(a.groups(accountID, typ)) > 0
+func (a audience) isWanted(accountID string, typ event.Type) bool {
+	return len(a.interestedGroups(accountID, typ)) > 0
 }
 
-// silence is used if there are no signals.
-type silence struct{}
+// noSignals is used if there are no signals.
+type noSignals struct{}
 
-func (silence) Wake(string) {}
+func (noSignals) Wake(string) {}
 
-func (silence) Subscribe(string) (<-chan struct{}, func()) { return nil, func() {} }
+func (noSignals) Subscribe(string) (<-chan struct{}, func()) { return nil, func() {} }

@@ -38,8 +38,8 @@ func (g *group) catchUp() worker.Task {
 	}}
 }
 
-// pause waits, at most until the bus stops.
-func (g *group) pause(length time.Duration) {
+// pauseFor waits, at most until the bus stops.
+func (g *group) pauseFor(length time.Duration) {
 	timer := time.NewTimer(length)
 	defer timer.Stop()
 	select {
@@ -57,7 +57,7 @@ func (g *group) lookAround(ctx context.Context, unfinished bool) (more bool, err
 	if unfinished {
 		notWithin = 0
 	}
-	s, err := g.standing(ctx, notWithin)
+	s, err := g.readStanding(ctx, notWithin)
 	if err != nil {
 		return false, err
 	}
@@ -83,7 +83,7 @@ func (g *group) lookAround(ctx context.Context, unfinished bool) (more bool, err
 	}()
 	for end := time.Now().Add(g.options.CatchUp); ; {
 		handed := l.handed
-		more, err := l.step(ctx)
+		more, err := l.lookAtStretch(ctx)
 		if l.handed > handed {
 			g.options.Signals.Wake(Channel)
 		}
@@ -94,7 +94,7 @@ func (g *group) lookAround(ctx context.Context, unfinished bool) (more bool, err
 			return true, nil
 		}
 		if l.full {
-			g.pause(aheadPause)
+			g.pauseFor(aheadPause)
 		}
 	}
 }
@@ -112,8 +112,8 @@ type look struct {
 	full     bool // the group has enough messages
 }
 
-// step looks at one stretch. It reports whether there are more.
-func (l *look) step(ctx context.Context) (more bool, err error) {
+// lookAtStretch looks at one stretch. It reports whether there are more.
+func (l *look) lookAtStretch(ctx context.Context) (more bool, err error) {
 	ctx, cancel := context.WithTimeout(ctx, l.group.options.HandlerTimeout)
 	defer cancel()
 	after := *l
@@ -130,14 +130,14 @@ func (l *look) step(ctx context.Context) (more bool, err error) {
 
 func (l *look) stepIn(ctx context.Context, tx *sql.Tx) (more bool, err error) {
 	g := l.group
-	row, ok, err := g.claim(ctx, tx, l.notWithin)
+	row, ok, err := g.lockMark(ctx, tx, l.notWithin)
 	if err != nil || !ok {
 		return false, err
 	}
 	room := aheadMost - row.queue
 	switch {
 	case l.position == "":
-		if l.position, err = l.begin(ctx, tx, row); err != nil {
+		if l.position, err = l.beginLook(ctx, tx, row); err != nil {
 			return false, err
 		}
 		room = g.roomOf(room, time.Now())
@@ -150,11 +150,11 @@ func (l *look) stepIn(ctx context.Context, tx *sql.Tx) (more bool, err error) {
 	if l.full = room <= 0; l.full {
 		return true, nil
 	}
-	s, err := g.read(ctx, tx, l.position, l.horizon)
+	s, err := g.readStretch(ctx, tx, l.position, l.horizon)
 	if err != nil {
 		return false, err
 	}
-	p := s.plan(l.horizon, room, g.consumer.Wants)
+	p := s.planDeliveries(l.horizon, room, g.consumer.Wants)
 	if len(p.hand) > 0 {
 		if _, err := tx.ExecContext(ctx, insertMessages, g.name, db.Array(p.hand)); err != nil {
 			return false, err
@@ -184,9 +184,9 @@ func (g *group) roomOf(room int, now time.Time) int {
 	return room
 }
 
-// begin returns the position where a look begins: the mark. First it creates messages for requeued facts
+// beginLook returns the position where a look begins: the mark. First it creates messages for requeued facts
 // that have none.
-func (l *look) begin(ctx context.Context, tx *sql.Tx, row locked) (position string, err error) {
+func (l *look) beginLook(ctx context.Context, tx *sql.Tx, row lockedMark) (position string, err error) {
 	g := l.group
 	result, err := tx.ExecContext(ctx, insertRequeued, g.name, aheadLeast)
 	if err != nil {

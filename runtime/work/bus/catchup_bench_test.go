@@ -139,7 +139,7 @@ func explain(b *testing.B, d *db.DB, g *group) string {
 		b.Fatal(err)
 	}
 	err = d.InHotTx(b.Context(), func(tx *sql.Tx) error {
-		row, ok, err := g.claim(b.Context(), tx, time.Hour)
+		row, ok, err := g.lockMark(b.Context(), tx, time.Hour)
 		if err != nil || !ok {
 			return fmt.Errorf("the mark is not claimed: %w", err)
 		}

@@ -34,43 +34,43 @@ INSERT INTO bus_poison (consumer, fact_id, failures, error, published_at)
 SELECT consumer, fact_id, failures + 1, $3, created_at FROM message`
 )
 
-// failed undoes the writes of the handler and postpones its message, in the batch. If that fails too, the
+// postponeFailed undoes the writes of the handler and postpones its message, in the batch. If that fails too, the
 // batch is lost, and the message is postponed after the rollback.
-func (g *group) failed(ctx context.Context, current *batch, f failure) {
+func (g *group) postponeFailed(ctx context.Context, current *batch, f failure) {
 	// The handler's context may have ended; the rest of the batch should not suffer from that.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), g.options.HandlerTimeout)
 	defer cancel()
 	if _, err := current.tx.ExecContext(ctx, "ROLLBACK TO SAVEPOINT handler"); err != nil {
-		current.spoil(fmt.Errorf("undo handler: %w", err), &f)
+		current.markBroken(fmt.Errorf("undo handler: %w", err), &f)
 		return
 	}
 	report, err := g.putOff(ctx, current.tx, f)
 	if err != nil {
-		current.spoil(fmt.Errorf("put off message: %w", err), &f)
+		current.markBroken(fmt.Errorf("put off message: %w", err), &f)
 		return
 	}
-	current.put(f.delivery, false, report)
+	current.putBack(f.delivery, false, report)
 }
 
 // putOff makes the message due later or, once it has failed too often, sets it aside. It returns a function
 // that reports this after the commit.
 func (g *group) putOff(ctx context.Context, tx db.Execer, f failure) (report func(), err error) {
-	reason := readable(f.err.Error())
+	reason := toStorableText(f.err.Error())
 	failures := f.failures + 1
 	if failures >= g.options.PoisonAfter {
 		_, err = tx.ExecContext(ctx, poisonMessage, g.name, f.offset, reason)
 	} else {
 		wait := g.options.Retry.Delay(failures)
 		_, err = tx.ExecContext(ctx, delayMessage, g.name, f.offset, reason, wait.Microseconds())
-		g.remember(wait)
+		g.scheduleRetry(wait)
 	}
 	if err != nil {
 		return nil, err
 	}
-	return func() { g.report(f, failures) }, nil
+	return func() { g.reportFailure(f, failures) }, nil
 }
 
-func (g *group) report(f failure, failures int) {
+func (g *group) reportFailure(f failure, failures int) {
 	g.metrics.failed.Inc()
 	log := g.log.With(telemetry.KeyFactID, f.fact.ID, telemetry.KeyEvent, f.fact.Type, telemetry.KeyAccountID, f.fact.AccountID,
 		"failures", failures, telemetry.KeyError, f.err)
@@ -82,19 +82,19 @@ func (g *group) report(f failure, failures int) {
 	log.Error("bus: a handler failed too often, its message is set aside in bus_poison")
 }
 
-// leave skips a message of a type that this version does not know: during an upgrade it is for a newer
+// skipUnknown skips a message of a type that this version does not know: during an upgrade it is for a newer
 // replica.
-func (g *group) leave(ctx context.Context, current *batch, d delivery) {
+func (g *group) skipUnknown(ctx context.Context, current *batch, d delivery) {
 	if _, err := current.tx.ExecContext(ctx, leaveMessage, g.name, d.offset); err != nil {
-		current.spoil(err, nil)
+		current.markBroken(err, nil)
 		return
 	}
-	current.put(d, false, nil)
+	current.putBack(d, false, nil)
 }
 
-// remember makes the group look again when its own failed message is due. Replicas that did not see the
+// scheduleRetry makes the group look again when its own failed message is due. Replicas that did not see the
 // failure find it by polling, and so does this one if there are too many.
-func (g *group) remember(wait time.Duration) {
+func (g *group) scheduleRetry(wait time.Duration) {
 	const enough = 256
 	g.retryMu.Lock()
 	defer g.retryMu.Unlock()
@@ -120,8 +120,8 @@ func (g *group) untilRetry() (time.Duration, bool) {
 	return max(0, wait), true
 }
 
-// readable returns an error text that PostgreSQL can store.
-func readable(text string) string {
+// toStorableText returns an error text that PostgreSQL can store.
+func toStorableText(text string) string {
 	const longest = 2000
 	text = strings.ReplaceAll(text, "\x00", "\ufffd")
 	if len(text) > longest {

@@ -43,8 +43,8 @@ const (
 	timelyFacts = "20261127043000"
 )
 
-// timed returns SQL for the id under which a fact is stored.
-func timed(column string) string {
+// idTimeSQL returns SQL for the id under which a fact is stored.
+func idTimeSQL(column string) string {
 	return fmt.Sprintf(`greatest(%s COLLATE "C", (SELECT %s FROM (SELECT (extract(epoch FROM statement_timestamp()) * 1000)::bigint - %d AS ms) clock)
  || substr(%s, 15))`, column, idOfMilliseconds(), lateness.Milliseconds(), column)
 }
@@ -110,8 +110,8 @@ func (l *Log) Active(ctx context.Context, since, before time.Time, accountIDs []
 	return active, nil
 }
 
-// Stretch selects facts of one account in the order of their ids.
-type Stretch struct {
+// AccountFeed selects facts of one account in the order of their ids.
+type AccountFeed struct {
 	AccountID string
 	After     string    // the id of a fact or of id.Since
 	Before    time.Time // a horizon
@@ -119,8 +119,8 @@ type Stretch struct {
 	Limit     int
 }
 
-// Read is the result of reading facts.
-type Read struct {
+// FeedPage is the result of reading facts.
+type FeedPage struct {
 	Facts []event.Fact
 	Next  string // where to continue: everything up to it was read
 	More  bool   // there may be more before the horizon
@@ -142,16 +142,16 @@ ORDER BY f.id`
 
 // Read returns the next facts. If few of many facts have the wanted types, it may return none and say that
 // there are more.
-func (l *Log) Read(ctx context.Context, s Stretch) (Read, error) {
+func (l *Log) Read(ctx context.Context, s AccountFeed) (FeedPage, error) {
 	before := id.Since(id.Fact, s.Before)
 	if s.After >= before {
-		return Read{Next: s.After}, nil
+		return FeedPage{Next: s.After}, nil
 	}
 	types := make([]string, len(s.Types))
 	for i, typ := range s.Types {
 		types[i] = string(typ)
 	}
-	out := Read{Next: before}
+	out := FeedPage{Next: before}
 	var seen int
 	var last sql.NullString
 	err := db.Each(ctx, l.db.SQL, func(row db.Row) error {
@@ -168,7 +168,7 @@ func (l *Log) Read(ctx context.Context, s Stretch) (Read, error) {
 		return nil
 	}, selectStretch, s.AccountID, s.After, before, db.Array(types), s.Limit+1, looked)
 	if err != nil {
-		return Read{}, fmt.Errorf("read facts: %w", err)
+		return FeedPage{}, fmt.Errorf("read facts: %w", err)
 	}
 	switch {
 	case len(out.Facts) > s.Limit:
@@ -180,8 +180,8 @@ func (l *Log) Read(ctx context.Context, s Stretch) (Read, error) {
 	return out, nil
 }
 
-// Whole selects the facts of all accounts in the order of their ids.
-type Whole struct {
+// Feed selects the facts of all accounts in the order of their ids.
+type Feed struct {
 	After  string    // the id of a fact or of id.Since
 	Before time.Time // a horizon
 	Limit  int       // facts
@@ -193,13 +193,13 @@ SELECT id, account_id, type, subject_id, data, created_at FROM facts WHERE id > 
 
 var errFull = errors.New("a read has as much as it may hold")
 
-// ReadWhole returns the next facts of all accounts.
-func (l *Log) ReadWhole(ctx context.Context, w Whole) (Read, error) {
+// ReadFeed returns the next facts of all accounts.
+func (l *Log) ReadFeed(ctx context.Context, w Feed) (FeedPage, error) {
 	before := id.Since(id.Fact, w.Before)
 	if w.After >= before {
-		return Read{Next: w.After}, nil
+		return FeedPage{Next: w.After}, nil
 	}
-	out, held := Read{Next: before}, 0
+	out, held := FeedPage{Next: before}, 0
 	err := db.Each(ctx, l.db.SQL, func(row db.Row) error {
 		var f event.Fact
 		if err := row.Scan(factColumns(&f)...); err != nil {
@@ -213,7 +213,7 @@ func (l *Log) ReadWhole(ctx context.Context, w Whole) (Read, error) {
 		return nil
 	}, selectWhole, w.After, before, w.Limit)
 	if err != nil && !errors.Is(err, errFull) {
-		return Read{}, fmt.Errorf("read facts: %w", err)
+		return FeedPage{}, fmt.Errorf("read facts: %w", err)
 	}
 	if n := len(out.Facts); err != nil || n == w.Limit {
 		out.More, out.Next = true, out.Facts[n-1].ID

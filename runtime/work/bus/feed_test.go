@@ -19,9 +19,9 @@ import (
 
 var feedTypes = []event.Type{event.EmailSent, event.EmailBounced}
 
-func (b bench) read(on *bus.Bus, after string, before time.Time, limit int) bus.Read {
+func (b bench) read(on *bus.Bus, after string, before time.Time, limit int) bus.FeedPage {
 	b.t.Helper()
-	got, err := on.Log().Read(b.t.Context(), bus.Stretch{AccountID: "acc_1", After: after, Before: before, Types: feedTypes, Limit: limit})
+	got, err := on.Log().Read(b.t.Context(), bus.AccountFeed{AccountID: "acc_1", After: after, Before: before, Types: feedTypes, Limit: limit})
 	if err != nil {
 		b.t.Fatal(err)
 	}
@@ -350,12 +350,12 @@ func TestWholeReadsHaveEveryFactOnceAndAreBounded(t *testing.T) {
 	}
 	b.publish(on, facts...)
 	small := len(facts[0].Data)
-	for _, w := range []bus.Whole{{Limit: 4, Octets: 1 << 20}, {Limit: 100, Octets: 3*small + 2}, {Limit: 100, Octets: 1}, {Limit: 100, Octets: 1 << 20}} {
+	for _, w := range []bus.Feed{{Limit: 4, Octets: 1 << 20}, {Limit: 100, Octets: 3*small + 2}, {Limit: 100, Octets: 1}, {Limit: 100, Octets: 1 << 20}} {
 		var seen []string
 		w.After = id.Since(id.Fact, time.Now().Add(-time.Hour))
 		b.until("everything is shown", func() bool {
 			w.Before = b.horizon(on)
-			got, err := on.Log().ReadWhole(t.Context(), w)
+			got, err := on.Log().ReadFeed(t.Context(), w)
 			if err != nil {
 				t.Fatal(err)
 			}

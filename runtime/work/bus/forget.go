@@ -20,7 +20,7 @@ func (b *Bus) Forget(ctx context.Context, tx db.Execer, accountID string, subjec
 	if len(subjectIDs) == 0 {
 		return 0, nil
 	}
-	return changed(tx.ExecContext(ctx, forgetSubjects, accountID, db.Array(subjectIDs)))
+	return countChanged(tx.ExecContext(ctx, forgetSubjects, accountID, db.Array(subjectIDs)))
 }
 
 const forgetMentions = `DELETE FROM facts WHERE account_id = $1 AND type = ANY($2) AND lower(data->>'email') = lower($3)`
@@ -31,10 +31,10 @@ func (b *Bus) ForgetMentions(ctx context.Context, tx db.Execer, accountID, addre
 	for i, t := range types {
 		names[i] = string(t)
 	}
-	return changed(tx.ExecContext(ctx, forgetMentions, accountID, db.Array(names), address))
+	return countChanged(tx.ExecContext(ctx, forgetMentions, accountID, db.Array(names), address))
 }
 
-func changed(result sql.Result, err error) (int64, error) {
+func countChanged(result sql.Result, err error) (int64, error) {
 	if err != nil {
 		return 0, fmt.Errorf("forget facts: %w", err)
 	}

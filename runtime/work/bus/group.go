@@ -53,7 +53,7 @@ type group struct {
 
 func newGroup(b *Bus, c Consumer) *group {
 	return &group{name: c.Group, consumer: c, options: b.options, db: b.db, log: b.log.With(telemetry.KeyGroup, c.Group),
-		metrics: b.metrics.of(c.Group), stopping: b.stopping, polled: make(chan struct{}, 1), idle: make(chan struct{}), limit: b.options.Batch}
+		metrics: b.metrics.groupMetricsOf(c.Group), stopping: b.stopping, polled: make(chan struct{}, 1), idle: make(chan struct{}), limit: b.options.Batch}
 }
 
 // subscribe starts the Watermill subscription. ctx is the lifetime of the bus.
@@ -77,9 +77,9 @@ func (g *group) subscribe(ctx context.Context) error {
 	return err
 }
 
-// run delivers messages until the bus stops. Every message is acknowledged: the batch decides what is
+// deliverMessages delivers messages until the bus stops. Every message is acknowledged: the batch decides what is
 // deleted.
-func (g *group) run() {
+func (g *group) deliverMessages() {
 	defer g.unsubscribe()
 	for {
 		select {
@@ -88,7 +88,7 @@ func (g *group) run() {
 				return
 			}
 			if !g.isStopping() {
-				g.handle(m)
+				g.handleMessage(m)
 			}
 			m.Ack()
 		case <-g.idle:
@@ -109,13 +109,13 @@ func (g *group) isStopping() bool {
 	}
 }
 
-// handle calls the handler with all messages of the batch, or with a single remaining message, inside a
+// handleMessage calls the handler with all messages of the batch, or with a single remaining message, inside a
 // savepoint.
-func (g *group) handle(m *message.Message) {
+func (g *group) handleMessage(m *message.Message) {
 	tx, _ := wsql.TxFromContext(m.Context())
 	current := tx.(batchTx).batch // source returns no other type
 	g.handleAll(m.Context(), current)
-	d, ok := current.take(m)
+	d, ok := current.takeDelivery(m)
 	if !ok {
 		return
 	}
@@ -123,28 +123,28 @@ func (g *group) handle(m *message.Message) {
 	switch {
 	case d.gone:
 		g.log.Warn("bus: a message without its fact is dropped", telemetry.KeyFactID, m.UUID)
-		current.put(d, true, nil)
+		current.putBack(d, true, nil)
 		return
 	case err == nil && !slices.Contains(g.consumer.Types, fact.Type):
-		g.leave(m.Context(), current, d)
+		g.skipUnknown(m.Context(), current, d)
 		return
 	}
-	if err := current.mark(m.Context()); err != nil {
-		current.spoil(err, nil)
+	if err := current.setSavepoint(m.Context()); err != nil {
+		current.markBroken(err, nil)
 		return
 	}
 	if err == nil {
-		err = g.call(m.Context(), func(ctx context.Context) error { return g.consumer.Handle(ctx, handlerTx{current.tx}, fact) }, fact.ID)
+		err = g.callHandler(m.Context(), func(ctx context.Context) error { return g.consumer.Handle(ctx, handlerTx{current.tx}, fact) }, fact.ID)
 	}
 	if err != nil {
-		g.failed(m.Context(), current, failure{delivery: d, fact: fact, err: err})
+		g.postponeFailed(m.Context(), current, failure{delivery: d, fact: fact, err: err})
 		return
 	}
-	current.put(d, true, g.metrics.handled.Inc)
+	current.putBack(d, true, g.metrics.handled.Inc)
 }
 
-// call runs a handler with a timeout and turns its panic into an error. factID is that of its first fact.
-func (g *group) call(ctx context.Context, handle func(context.Context) error, factID string) (err error) {
+// callHandler runs a handler with a timeout and turns its panic into an error. factID is that of its first fact.
+func (g *group) callHandler(ctx context.Context, handle func(context.Context) error, factID string) (err error) {
 	ctx, cancel := context.WithTimeout(ctx, g.options.HandlerTimeout)
 	defer cancel()
 	defer func() {
@@ -156,9 +156,9 @@ func (g *group) call(ctx context.Context, handle func(context.Context) error, fa
 	return handle(ctx)
 }
 
-// mark sets the savepoint to which a failing handler is rolled back. The previous one is released in the
+// setSavepoint sets the savepoint to which a failing handler is rolled back. The previous one is released in the
 // same round trip.
-func (b *batch) mark(ctx context.Context) error {
+func (b *batch) setSavepoint(ctx context.Context) error {
 	query := "SAVEPOINT handler"
 	if b.marked {
 		query = "RELEASE SAVEPOINT handler; SAVEPOINT handler"

@@ -30,7 +30,7 @@ func TestALookGoesOnFromWhereAnotherOneHasCome(t *testing.T) {
 	step := func(l *look, want int) {
 		t.Helper()
 		before := l.handed
-		if _, err := l.step(t.Context()); err != nil || l.handed-before != want {
+		if _, err := l.lookAtStretch(t.Context()); err != nil || l.handed-before != want {
 			t.Fatalf("a step of the look has handed out %d facts, want %d: %v", l.handed-before, want, err)
 		}
 	}

@@ -53,8 +53,8 @@ DELETE FROM bus_handled WHERE consumer = $1 AND last_id < $2`
 	resetMark = `UPDATE bus_marks SET until_id = $2 WHERE consumer = $1`
 )
 
-// locked is a row of bus_marks that a transaction has locked.
-type locked struct {
+// lockedMark is a row of bus_marks that a transaction has lockedMark.
+type lockedMark struct {
 	until string    // every fact with a smaller id is handled
 	now   time.Time // by the server's clock
 	queue int       // due messages of the group, counted up to aheadMost
@@ -86,38 +86,38 @@ func typeNames(c Consumer) any {
 	return db.Array(names)
 }
 
-// standing is the state of a group's mark.
-type standing struct {
+// markState is the state of a group's mark.
+type markState struct {
 	behind time.Duration // age of the facts at the mark
 	may    bool          // this process may look
 	rests  bool          // a look would find nothing
 }
 
-// standing reads the state of the group's mark. This process may look if no other has looked within the
+// readStanding reads the state of the group's mark. This process may look if no other has looked within the
 // given time.
-func (g *group) standing(ctx context.Context, notWithin time.Duration) (s standing, err error) {
+func (g *group) readStanding(ctx context.Context, notWithin time.Duration) (s markState, err error) {
 	var until string
 	var now time.Time
 	err = g.db.SQL.QueryRowContext(ctx, readMark, g.name, typeNames(g.consumer), notWithin.Microseconds(), takeOver.Microseconds(), restMost.Microseconds()).
 		Scan(&until, &now, &s.may, &s.rests)
 	if err != nil {
-		return standing{}, fmt.Errorf("read mark: %w", err)
+		return markState{}, fmt.Errorf("read mark: %w", err)
 	}
 	s.behind = now.Sub(id.Time(until))
 	s.rests = s.rests && s.behind >= 0 // a mark ahead of the clock must be set back
 	return s, nil
 }
 
-// claim locks the group's mark for a transaction. It returns false if this process may not look now.
-func (g *group) claim(ctx context.Context, tx *sql.Tx, notWithin time.Duration) (m locked, ok bool, err error) {
+// lockMark locks the group's mark for a transaction. It returns false if this process may not look now.
+func (g *group) lockMark(ctx context.Context, tx *sql.Tx, notWithin time.Duration) (m lockedMark, ok bool, err error) {
 	var setting string
 	err = tx.QueryRowContext(ctx, claimMark, g.name, typeNames(g.consumer), notWithin.Microseconds(), takeOver.Microseconds(), aheadMost).
 		Scan(&m.until, &m.now, &m.queue, &setting)
 	switch {
 	case errors.Is(err, sql.ErrNoRows):
-		return locked{}, false, nil
+		return lockedMark{}, false, nil
 	case err != nil:
-		return locked{}, false, fmt.Errorf("claim mark: %w", err)
+		return lockedMark{}, false, fmt.Errorf("claim mark: %w", err)
 	}
 	return m, true, nil
 }

@@ -24,7 +24,7 @@ func messageOf(f event.Fact) (*message.Message, error) {
 	if f.ID == "" || f.AccountID == "" || f.Type == "" || f.SubjectID == "" || f.CreatedAt.IsZero() {
 		return nil, fmt.Errorf("fact %q of type %q lacks an id, account, type, subject or time", f.ID, f.Type)
 	}
-	m := message.NewMessage(f.ID, storable(f.Data))
+	m := message.NewMessage(f.ID, replaceNUL(f.Data))
 	m.Metadata = message.Metadata{metaAccount: f.AccountID, metaType: string(f.Type), metaSubject: f.SubjectID,
 		metaTime: f.CreatedAt.Format(time.RFC3339Nano)}
 	return m, nil
@@ -39,10 +39,10 @@ func factOf(m *message.Message) (event.Fact, error) {
 		SubjectID: m.Metadata[metaSubject], Data: bytes.Clone(m.Payload), CreatedAt: at}, nil
 }
 
-// storable replaces the one character that JSON can escape and jsonb cannot store. It comes from outside,
+// replaceNUL replaces the one character that JSON can escape and jsonb cannot store. It comes from outside,
 // for example from a server's reply with a NUL character, and would make the transaction that reports it
 // fail forever.
-func storable(data []byte) []byte {
+func replaceNUL(data []byte) []byte {
 	const null, replacement = `\u0000`, `\ufffd`
 	if !bytes.Contains(data, []byte(null)) {
 		return data

@@ -31,7 +31,7 @@ type groupMetrics struct {
 	behind                                    prometheus.Gauge
 }
 
-func (m metrics) of(group string) groupMetrics {
+func (m metrics) groupMetricsOf(group string) groupMetrics {
 	return groupMetrics{m.handled.WithLabelValues(group), m.failed.WithLabelValues(group),
 		m.poisoned.WithLabelValues(group), m.outages.WithLabelValues(group), m.found.WithLabelValues(group), m.behind.WithLabelValues(group)}
 }

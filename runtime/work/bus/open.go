@@ -44,8 +44,8 @@ SELECT consumer, fact_id, error FROM bus_poison p WHERE consumer = $1 AND requeu
   AND NOT EXISTS (SELECT FROM bus_messages m WHERE m.consumer = p.consumer AND m.fact_id = p.fact_id) LIMIT $2`
 )
 
-// stretch is the result of one transaction of a look.
-type stretch struct {
+// scanResult is the result of one transaction of a look.
+type scanResult struct {
 	from    string    // its start position
 	seen    int       // facts, of any type
 	last    string    // the id of the last one
@@ -56,9 +56,9 @@ type stretch struct {
 // missing is a fact with neither a message nor a record.
 type missing struct{ factID, accountID string }
 
-// read examines the next facts before the horizon; both positions are ids.
-func (g *group) read(ctx context.Context, tx *sql.Tx, from, horizon string) (stretch, error) {
-	s := stretch{from: from}
+// readStretch examines the next facts before the horizon; both positions are ids.
+func (g *group) readStretch(ctx context.Context, tx *sql.Tx, from, horizon string) (scanResult, error) {
+	s := scanResult{from: from}
 	err := db.Each(ctx, tx, func(row db.Row) error {
 		var fact, owner sql.NullString
 		if err := row.Scan(&s.seen, &s.last, &s.waits, &fact, &owner); err != nil {
@@ -70,7 +70,7 @@ func (g *group) read(ctx context.Context, tx *sql.Tx, from, horizon string) (str
 		return nil
 	}, selectOpen, g.name, from, horizon, typeNames(g.consumer), looksAt)
 	if err != nil {
-		return stretch{}, fmt.Errorf("find open facts: %w", err)
+		return scanResult{}, fmt.Errorf("find open facts: %w", err)
 	}
 	return s, nil
 }
@@ -83,8 +83,8 @@ type plan struct {
 	more bool     // there may be more before the horizon
 }
 
-// plan delivers as many of the missing facts as there is room for.
-func (s stretch) plan(horizon string, room int, wants func(accountID string) bool) plan {
+// planDeliveries delivers as many of the missing facts as there is room for.
+func (s scanResult) planDeliveries(horizon string, room int, wants func(accountID string) bool) plan {
 	p := plan{next: max(s.from, horizon)}
 	if s.seen == looksAt {
 		p.next, p.more = s.last, true

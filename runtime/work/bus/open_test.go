@@ -16,23 +16,23 @@ func TestPlanHandsOutWhatIsOwedAndMovesTheMarkToTheFirstOpenFact(t *testing.T) {
 	some := []missing{{"evt_3", "acc_a"}, {"evt_4", "acc_b"}, {"evt_5", "acc_a"}}
 	onlyB := func(account string) bool { return account == "acc_b" }
 	for name, test := range map[string]struct {
-		stretch stretch
+		stretch scanResult
 		horizon string
 		room    int
 		wants   func(string) bool
 		want    plan
 	}{
-		"nothing happened":                        {stretch{from: "evt_1"}, "evt_9", 10, nil, plan{next: "evt_9", mark: "evt_9"}},
-		"the horizon went back":                   {stretch{from: "evt_9"}, "evt_1", 10, nil, plan{next: "evt_9", mark: "evt_9"}},
-		"all is handled":                          {stretch{from: "evt_1", seen: 3, last: "evt_5"}, "evt_9", 10, nil, plan{next: "evt_9", mark: "evt_9"}},
-		"all is handled, and there is more":       {stretch{from: "evt_1", seen: looksAt, last: "evt_5"}, "evt_9", 10, nil, plan{next: "evt_5", mark: "evt_5", more: true}},
-		"one waits":                               {stretch{from: "evt_1", seen: 3, last: "evt_5", waits: "evt_4"}, "evt_9", 10, nil, plan{next: "evt_9", mark: "evt_4"}},
-		"some are missing":                        {stretch{from: "evt_1", seen: 3, last: "evt_5", missing: some}, "evt_9", 3, nil, plan{hand: []string{"evt_3", "evt_4", "evt_5"}, next: "evt_9", mark: "evt_3"}},
-		"some are missing behind one that waits":  {stretch{from: "evt_1", seen: 4, last: "evt_5", missing: some, waits: "evt_2"}, "evt_9", 3, nil, plan{hand: []string{"evt_3", "evt_4", "evt_5"}, next: "evt_9", mark: "evt_2"}},
-		"more are missing than there is room for": {stretch{from: "evt_1", seen: 3, last: "evt_5", missing: some}, "evt_9", 2, nil, plan{hand: []string{"evt_3", "evt_4"}, next: "evt_5", mark: "evt_3", more: true}},
-		"one of an account is wanted":             {stretch{from: "evt_1", seen: 3, last: "evt_5", missing: some}, "evt_9", 2, onlyB, plan{hand: []string{"evt_4"}, next: "evt_9", mark: "evt_4"}},
+		"nothing happened":                        {scanResult{from: "evt_1"}, "evt_9", 10, nil, plan{next: "evt_9", mark: "evt_9"}},
+		"the horizon went back":                   {scanResult{from: "evt_9"}, "evt_1", 10, nil, plan{next: "evt_9", mark: "evt_9"}},
+		"all is handled":                          {scanResult{from: "evt_1", seen: 3, last: "evt_5"}, "evt_9", 10, nil, plan{next: "evt_9", mark: "evt_9"}},
+		"all is handled, and there is more":       {scanResult{from: "evt_1", seen: looksAt, last: "evt_5"}, "evt_9", 10, nil, plan{next: "evt_5", mark: "evt_5", more: true}},
+		"one waits":                               {scanResult{from: "evt_1", seen: 3, last: "evt_5", waits: "evt_4"}, "evt_9", 10, nil, plan{next: "evt_9", mark: "evt_4"}},
+		"some are missing":                        {scanResult{from: "evt_1", seen: 3, last: "evt_5", missing: some}, "evt_9", 3, nil, plan{hand: []string{"evt_3", "evt_4", "evt_5"}, next: "evt_9", mark: "evt_3"}},
+		"some are missing behind one that waits":  {scanResult{from: "evt_1", seen: 4, last: "evt_5", missing: some, waits: "evt_2"}, "evt_9", 3, nil, plan{hand: []string{"evt_3", "evt_4", "evt_5"}, next: "evt_9", mark: "evt_2"}},
+		"more are missing than there is room for": {scanResult{from: "evt_1", seen: 3, last: "evt_5", missing: some}, "evt_9", 2, nil, plan{hand: []string{"evt_3", "evt_4"}, next: "evt_5", mark: "evt_3", more: true}},
+		"one of an account is wanted":             {scanResult{from: "evt_1", seen: 3, last: "evt_5", missing: some}, "evt_9", 2, onlyB, plan{hand: []string{"evt_4"}, next: "evt_9", mark: "evt_4"}},
 	} {
-		got := test.stretch.plan(test.horizon, test.room, test.wants)
+		got := test.stretch.planDeliveries(test.horizon, test.room, test.wants)
 		if diff := cmp.Diff(test.want, got, cmp.AllowUnexported(plan{})); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", name, diff)
 		}

@@ -13,9 +13,9 @@ import (
 // groupsWithWork selects those of the groups $1 that have a due message.
 const groupsWithWork = `SELECT name FROM unnest($1::text[]) AS name WHERE EXISTS (SELECT FROM bus_messages WHERE consumer = name AND due_at <= now())`
 
-// polling returns the task that looks for messages whose wake was lost: for all groups in one query, and
+// pollTask returns the task that looks for messages whose wake was lost: for all groups in one query, and
 // only groups with messages open a transaction.
-func (b *Bus) polling(groups []*group) worker.Task {
+func (b *Bus) pollTask(groups []*group) worker.Task {
 	names := make([]string, len(groups))
 	byName := make(map[string]*group, len(groups))
 	for i, g := range groups {
@@ -30,14 +30,14 @@ func (b *Bus) polling(groups []*group) worker.Task {
 			return every(), fmt.Errorf("look for messages: %w", err)
 		}
 		for _, name := range found {
-			byName[name].poll()
+			byName[name].requestPoll()
 		}
 		return every(), nil
 	}}
 }
 
-// poll tells the group to read, unless it was already told.
-func (g *group) poll() {
+// requestPoll tells the group to read, unless it was already told.
+func (g *group) requestPoll() {
 	select {
 	case g.polled <- struct{}{}:
 	default:

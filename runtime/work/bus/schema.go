@@ -24,12 +24,12 @@ type schema struct {
 
 var _ wsql.SchemaAdapter = schema{}
 
-// wanted is a message: a fact for a group of consumers.
-type wanted struct{ group, factID string }
+// groupMessage is a message: a fact for a group of consumers.
+type groupMessage struct{ group, factID string }
 
 var factRows = rows.New("fact",
 	rows.Text("id", func(m *message.Message) string { return m.UUID }).SourceOnly(),
-	rows.Computed[*message.Message]("id", timed("fact.id")),
+	rows.Computed[*message.Message]("id", idTimeSQL("fact.id")),
 	rows.Text("account_id", func(m *message.Message) string { return m.Metadata[metaAccount] }),
 	rows.Text("type", func(m *message.Message) string { return m.Metadata[metaType] }),
 	rows.Text("subject_id", func(m *message.Message) string { return m.Metadata[metaSubject] }),
@@ -38,9 +38,9 @@ var factRows = rows.New("fact",
 )
 
 var messageRows = rows.New("message",
-	rows.Text("consumer", func(w wanted) string { return w.group }),
-	rows.Text("fact_id", func(w wanted) string { return w.factID }).SourceOnly(),
-	rows.Computed[wanted]("fact_id", timed("message.fact_id")),
+	rows.Text("consumer", func(w groupMessage) string { return w.group }),
+	rows.Text("fact_id", func(w groupMessage) string { return w.factID }).SourceOnly(),
+	rows.Computed[groupMessage]("fact_id", idTimeSQL("message.fact_id")),
 )
 
 var (
@@ -62,12 +62,12 @@ func (b *Bus) PublishArgs(facts ...event.Fact) ([]db.Argument, error) {
 	if err != nil {
 		return nil, err
 	}
-	return []db.Argument{factRows.Rows(messages), messageRows.Rows(b.audience.wanted(messages))}, nil
+	return []db.Argument{factRows.Rows(messages), messageRows.Rows(b.audience.wantedMessages(messages))}, nil
 }
 
 // InsertQuery writes all facts and their messages in one statement.
 func (s schema) InsertQuery(p wsql.InsertQueryParams) (wsql.Query, error) {
-	facts, messages := factRows.Rows(p.Msgs), s.audience.wanted(p.Msgs)
+	facts, messages := factRows.Rows(p.Msgs), s.audience.wantedMessages(p.Msgs)
 	if len(messages) == 0 { // no group wants them
 		return wsql.Query{Query: insertFacts.Text, Args: insertFacts.Args(facts)}, nil
 	}
@@ -106,7 +106,7 @@ func (s schema) UnmarshalMessage(p wsql.UnmarshalMessageParams) (wsql.Row, error
 	m := message.NewMessage(id, data)
 	m.Metadata = message.Metadata{metaAccount: account.String, metaType: typ.String, metaSubject: subject.String,
 		metaTime: created.Time.UTC().Format(time.RFC3339Nano)}
-	s.group.batch.expect(m, delivery{offset: offset, factID: id, failures: failures, troubled: troubled, gone: !created.Valid})
+	s.group.batch.addExpected(m, delivery{offset: offset, factID: id, failures: failures, troubled: troubled, gone: !created.Valid})
 	return wsql.Row{Offset: offset, Msg: m}, nil
 }
 

@@ -43,12 +43,12 @@ func (b *Bus) Sweep(ctx context.Context, keep time.Duration) (facts int64, err e
 		return 0, fmt.Errorf("sweep facts: keeping them for %s would delete all", keep)
 	}
 	seconds := int64(keep.Seconds())
-	if n, err := b.sweep(ctx, sweepMessages, seconds); err != nil {
+	if n, err := b.deleteInBatches(ctx, sweepMessages, seconds); err != nil {
 		return 0, fmt.Errorf("sweep messages: %w", err)
 	} else if n > 0 {
 		b.log.Warn("bus: messages that no consumer took were deleted", "messages", n, "older_than", keep)
 	}
-	if _, err := b.sweep(ctx, sweepPoison, seconds); err != nil {
+	if _, err := b.deleteInBatches(ctx, sweepPoison, seconds); err != nil {
 		return 0, fmt.Errorf("sweep poison: %w", err)
 	}
 	if facts, err = b.sweepFacts(ctx, keep); err != nil {
@@ -65,7 +65,7 @@ func (b *Bus) sweepFacts(ctx context.Context, keep time.Duration) (facts int64, 
 	if err := b.db.SQL.QueryRowContext(ctx, selectReached, oldest).Scan(&oldest); err != nil {
 		return 0, err
 	}
-	if facts, err = b.sweep(ctx, sweepFacts, oldest); err != nil || facts == 0 {
+	if facts, err = b.deleteInBatches(ctx, sweepFacts, oldest); err != nil || facts == 0 {
 		return facts, err
 	}
 	var missed string
@@ -79,7 +79,7 @@ func (b *Bus) sweepFacts(ctx context.Context, keep time.Duration) (facts int64, 
 	return facts, nil
 }
 
-func (b *Bus) sweep(ctx context.Context, query string, bound any) (total int64, err error) {
+func (b *Bus) deleteInBatches(ctx context.Context, query string, bound any) (total int64, err error) {
 	for {
 		result, err := b.db.SQL.ExecContext(ctx, query, bound, sweepBatch)
 		if err != nil {

@@ -24,11 +24,11 @@ func (g *group) handleAll(ctx context.Context, current *batch) {
 	if len(taken) == 0 {
 		return
 	}
-	if err := current.mark(ctx); err != nil {
-		current.spoil(err, nil)
+	if err := current.setSavepoint(ctx); err != nil {
+		current.markBroken(err, nil)
 		return
 	}
-	err := g.call(ctx, func(ctx context.Context) (err error) {
+	err := g.callHandler(ctx, func(ctx context.Context) (err error) {
 		if g.consumer.HandleAll != nil {
 			return g.consumer.HandleAll(ctx, handlerTx{current.tx}, facts)
 		}
@@ -125,7 +125,7 @@ func (b *batch) putAll(handled []*message.Message, then func()) {
 
 // spoilTogether records that HandleAll has made the transaction unusable.
 func (b *batch) spoilTogether(err error) {
-	b.spoil(err, nil)
+	b.markBroken(err, nil)
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.apart = true

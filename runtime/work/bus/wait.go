@@ -38,7 +38,7 @@ func (g *group) HandleError(_ watermill.LoggerAdapter, empty bool, err error) ti
 		g.idleOnce.Do(func() { close(g.idle) })
 		return time.Second // interrupted by Close
 	case err != nil && g.errors > 0:
-		g.wait(outage.Delay(g.errors))
+		g.waitUpTo(outage.Delay(g.errors))
 	case err == nil && empty:
 		g.waitForWork()
 	}
@@ -65,7 +65,7 @@ func (g *group) nextLimit() int {
 // afterError determines whether a message caused the error. The transaction is over, so the failure is
 // recorded in a separate one.
 func (g *group) afterError(err error) {
-	if culprit := g.culprit(err); culprit != nil {
+	if culprit := g.findCulprit(err); culprit != nil {
 		ctx, cancel := context.WithTimeout(context.Background(), g.options.HandlerTimeout)
 		defer cancel()
 		report, failed := g.putOff(ctx, g.db.SQL, *culprit)
@@ -74,7 +74,7 @@ func (g *group) afterError(err error) {
 			return
 		}
 		err = errors.Join(err, failed)
-	} else if g.batch != nil && g.limit > 1 && (g.batch.brokenTogether() || !fault.IsDatabaseAway(err) && !errors.Is(err, errUnsettled)) {
+	} else if g.batch != nil && g.limit > 1 && (g.batch.brokenTogether() || !fault.IsDatabaseUnavailable(err) && !errors.Is(err, errUnsettled)) {
 		g.limit = 1 // one by one, so that the culprit will be alone in its batch
 		return
 	}
@@ -86,10 +86,10 @@ func (g *group) afterError(err error) {
 	}
 }
 
-// culprit returns the message that broke the batch: the one whose handler failed in a way that could not be
+// findCulprit returns the message that broke the batch: the one whose handler failed in a way that could not be
 // undone, or, for an error that appears only at the commit (a swallowed SQL error, a deferred constraint),
 // the only one in it.
-func (g *group) culprit(err error) *failure {
+func (g *group) findCulprit(err error) *failure {
 	b := g.batch
 	if b == nil {
 		return nil
@@ -99,7 +99,7 @@ func (g *group) culprit(err error) *failure {
 	if b.culprit != nil {
 		return b.culprit
 	}
-	if fault.IsDatabaseAway(err) || errors.Is(err, errUnsettled) || len(b.expected) != 1 || len(b.handled) != 1 {
+	if fault.IsDatabaseUnavailable(err) || errors.Is(err, errUnsettled) || len(b.expected) != 1 || len(b.handled) != 1 {
 		return nil
 	}
 	for m, d := range b.expected {
@@ -126,7 +126,7 @@ func (g *group) waitForWork() {
 	case <-g.polled:
 	case <-g.woken:
 		if early := spacing - time.Since(g.wokenAt); early > 0 {
-			g.wait(early)
+			g.waitUpTo(early)
 		}
 		g.wokenAt = time.Now()
 	case <-g.stopping:
@@ -134,8 +134,8 @@ func (g *group) waitForWork() {
 	}
 }
 
-// wait waits, at most until the stop.
-func (g *group) wait(longest time.Duration) {
+// waitUpTo waits, at most until the stop.
+func (g *group) waitUpTo(longest time.Duration) {
 	timer := time.NewTimer(longest)
 	defer timer.Stop()
 	select {

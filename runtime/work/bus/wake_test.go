@@ -51,7 +51,7 @@ func TestWhoWantsFewAccountsHearsOfThoseOnly(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if messages := b.audience.wanted(message.Messages{m}); len(messages) != wanted {
+		if messages := b.audience.wantedMessages(message.Messages{m}); len(messages) != wanted {
 			t.Errorf("%s: the fact makes the messages %v, want %d", account, messages, wanted)
 		}
 		signals.woken = 0

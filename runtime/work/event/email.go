@@ -94,8 +94,8 @@ var told = map[Type]string{
 	EmailBounced: "bounced", EmailFailed: "failed", EmailSuppressed: "failed",
 }
 
-// of returns the payload of an event of type t.
-func (e Email) of(t Type) Email {
+// withType returns the payload withType an event withType type t.
+func (e Email) withType(t Type) Email {
 	e.Status = told[t]
 	return e
 }
@@ -107,5 +107,5 @@ func sampleEmail(t Type, status string, change func(*Email)) Email {
 	if change != nil {
 		change(&e)
 	}
-	return e.of(t)
+	return e.withType(t)
 }

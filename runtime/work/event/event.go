@@ -42,7 +42,7 @@ func New(accountID string, typ Type, at time.Time, payload Payload) Fact {
 		panic(fmt.Sprintf("event: %q is not in the catalog", typ))
 	}
 	if email, is := payload.(Email); is {
-		payload = email.of(typ)
+		payload = email.withType(typ)
 	}
 	var data bytes.Buffer
 	encoder := json.NewEncoder(&data)

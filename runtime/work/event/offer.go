@@ -12,7 +12,7 @@ type Offer []string
 func (o Offer) Types() []string {
 	var names []string
 	for _, entry := range catalog {
-		if entry.Public() && o.happens(entry.Type) {
+		if entry.Public() && o.canHappen(entry.Type) {
 			names = append(names, string(entry.Type))
 		}
 	}
@@ -24,14 +24,14 @@ func (o Offer) Refusal(t Type) string {
 	switch entry, known := Lookup(t); {
 	case !known || !entry.Public():
 		return "is not an event type; those are " + strings.Join(o.Types(), ", ")
-	case !o.happens(t):
+	case !o.canHappen(t):
 		return "is an event of the module " + moduleOf(t) + ", which is not on here; there are " + strings.Join(o.Types(), ", ")
 	default:
 		return ""
 	}
 }
 
-func (o Offer) happens(t Type) bool { return o == nil || slices.Contains(o, moduleOf(t)) }
+func (o Offer) canHappen(t Type) bool { return o == nil || slices.Contains(o, moduleOf(t)) }
 
 // moduleOf returns the module that causes an event.
 func moduleOf(t Type) string {

@@ -13,9 +13,9 @@ import (
 // mostAddresses limits how many addresses a row lists.
 const mostAddresses = 256
 
-// own tracks the addresses that the row of this process lists: those of its machine, except the ones from
+// ownAddresses tracks the addresses that the row of this process lists: those of its machine, except the ones from
 // which sending failed.
-type own struct {
+type ownAddresses struct {
 	machine machine.Addresses
 
 	mutex  sync.Mutex
@@ -25,9 +25,9 @@ type own struct {
 	stored string              // the current content of the row, as JSON
 }
 
-// look reads the addresses of the machine, at most once per interval. If that fails, the previous ones are
+// refreshAddresses reads the addresses of the machine, at most once per interval. If that fails, the previous ones are
 // kept.
-func (o *own) look(every time.Duration) {
+func (o *ownAddresses) refreshAddresses(every time.Duration) {
 	o.mutex.Lock()
 	defer o.mutex.Unlock()
 	if time.Since(o.looked) < every {
@@ -38,8 +38,8 @@ func (o *own) look(every time.Duration) {
 	}
 }
 
-// list returns the addresses for the row: those known to work first.
-func (o *own) list() machine.Networks {
+// addressList returns the addresses for the row: those known to work first.
+func (o *ownAddresses) addressList() machine.Networks {
 	o.mutex.Lock()
 	defer o.mutex.Unlock()
 	var all machine.Networks
@@ -57,9 +57,9 @@ func (o *own) list() machine.Networks {
 	return all[:min(len(all), mostAddresses)]
 }
 
-// news returns the list as JSON if it differs from the row, else nil.
-func (o *own) news() *string {
-	text, err := json.Marshal(o.list())
+// changedList returns the list as JSON if it differs from the row, else nil.
+func (o *ownAddresses) changedList() *string {
+	text, err := json.Marshal(o.addressList())
 	if err != nil {
 		return nil // cannot happen: a list of texts
 	}
@@ -71,8 +71,8 @@ func (o *own) news() *string {
 	return nil
 }
 
-// told records the current content of the row.
-func (o *own) told(news *string) {
+// recordStored records the current content of the row.
+func (o *ownAddresses) recordStored(news *string) {
 	o.mutex.Lock()
 	defer o.mutex.Unlock()
 	if news != nil {
@@ -80,8 +80,8 @@ func (o *own) told(news *string) {
 	}
 }
 
-// forget makes the next beat write the whole list, into a new row.
-func (o *own) forget() {
+// resetStored makes the next beat write the whole list, into a new row.
+func (o *ownAddresses) resetStored() {
 	o.mutex.Lock()
 	defer o.mutex.Unlock()
 	o.stored = ""
@@ -90,9 +90,9 @@ func (o *own) forget() {
 // Has reports whether a connection of this process can currently leave from an address.
 func (n *Node) Has(addr netip.Addr) bool { return n.own.machine.Has(addr) }
 
-// Tried records for which addresses a trial connection succeeded or failed: the row lists the former and
+// RecordTrials records for which addresses a trial connection succeeded or failed: the row lists the former and
 // not the latter. It replaces earlier results.
-func (n *Node) Tried(addresses map[netip.Addr]bool) {
+func (n *Node) RecordTrials(addresses map[netip.Addr]bool) {
 	n.own.mutex.Lock()
 	defer n.own.mutex.Unlock()
 	n.own.tried = addresses

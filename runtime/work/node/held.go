@@ -8,9 +8,9 @@ import (
 	"github.com/postrider/postrider/runtime/work/hold"
 )
 
-// Held returns the hold of the whole installation as of the latest beat, or nil. During a hold nothing is
+// CurrentHold returns the hold of the whole installation as of the latest beat, or nil. During a hold nothing is
 // claimed.
-func (n *Node) Held() *hold.Hold {
+func (n *Node) CurrentHold() *hold.Hold {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	return n.hold

@@ -10,7 +10,7 @@ import (
 func (n *Node) Register(reg prometheus.Registerer) error {
 	for _, role := range []string{Accepts, Delivers, Webhooks} {
 		gauge := prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "postrider_nodes", Help: "Live processes by role; each process reports all of them.",
-			ConstLabels: prometheus.Labels{"role": role}}, func() float64 { return float64(n.living(role)) })
+			ConstLabels: prometheus.Labels{"role": role}}, func() float64 { return float64(n.countAlive(role)) })
 		if err := reg.Register(gauge); err != nil {
 			return fmt.Errorf("node: %w", err)
 		}
@@ -18,7 +18,7 @@ func (n *Node) Register(reg prometheus.Registerer) error {
 	return nil
 }
 
-func (n *Node) living(role string) (count int) {
+func (n *Node) countAlive(role string) (count int) {
 	for _, p := range append([]Process{n.Self()}, n.Others()...) {
 		if p.Alive && p.Is(role) {
 			count++

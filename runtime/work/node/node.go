@@ -31,8 +31,8 @@ const (
 	Webhooks = "webhooks"
 )
 
-// times are durations that tests shorten.
-type times struct {
+// timing are durations that tests shorten.
+type timing struct {
 	every    time.Duration // interval of beats
 	again    time.Duration // wait after a failed beat
 	silent   time.Duration // after this time without a beat, a process claims nothing
@@ -45,7 +45,7 @@ type times struct {
 	skew     time.Duration // clock skew, simulated by tests
 }
 
-var standard = times{every: 2 * time.Second, again: 500 * time.Millisecond, silent: 4 * time.Second, holds: Gone - time.Second, gone: Gone,
+var standard = timing{every: 2 * time.Second, again: 500 * time.Millisecond, silent: 4 * time.Second, holds: Gone - time.Second, gone: Gone,
 	pause: Pause, forget: time.Hour, patience: 20 * time.Second, look: 10 * time.Second}
 
 // Signals is the connection that holds the lock.
@@ -56,9 +56,9 @@ type Signals interface {
 
 var _ Signals = (*db.Signals)(nil)
 
-// HandBack makes jobs that a dead node had claimed due again, and returns their number. It may be called
+// ReleaseFunc makes jobs that a dead node had claimed due again, and returns their number. It may be called
 // several times for a node.
-type HandBack func(ctx context.Context, node int32) (int64, error)
+type ReleaseFunc func(ctx context.Context, node int32) (int64, error)
 
 // Params are the dependencies of New.
 type Params struct {
@@ -88,15 +88,15 @@ type Node struct {
 	version string
 	roles   string // JSON
 	egress  string
-	times   times
-	own     own
+	times   timing
+	own     ownAddresses
 
 	roleNames []string
 	correct   func(time.Duration)
 	observe   func(sent, answered, seen time.Time)
 
-	queues map[string]HandBack // by what is handed back; complete before Start
-	looks  map[int32]int       // per dead node
+	queues map[string]ReleaseFunc // by what is handed back; complete before Start
+	looks  map[int32]int          // per dead node
 	swept  time.Time
 
 	tasks   *worker.Tasks
@@ -143,13 +143,13 @@ func New(p Params) (*Node, error) {
 	if p.Machine == nil {
 		p.Machine = machine.Interfaces{}
 	}
-	return &Node{db: p.DB, signals: p.Signals, log: p.Logger, name: p.Name, version: p.Version, roles: string(roles), roleNames: p.Roles, correct: p.Correct, observe: p.Observe, egress: p.Egress, times: standard, own: own{machine: p.Machine}, tasks: worker.NewTasks(p.Logger, p.Workers),
-		queues: map[string]HandBack{}, looks: map[int32]int{}, changed: make(chan struct{}), back: make(chan struct{})}, nil
+	return &Node{db: p.DB, signals: p.Signals, log: p.Logger, name: p.Name, version: p.Version, roles: string(roles), roleNames: p.Roles, correct: p.Correct, observe: p.Observe, egress: p.Egress, times: standard, own: ownAddresses{machine: p.Machine}, tasks: worker.NewTasks(p.Logger, p.Workers),
+		queues: map[string]ReleaseFunc{}, looks: map[int32]int{}, changed: make(chan struct{}), back: make(chan struct{})}, nil
 }
 
-// OnGone registers a function that hands back the claims of dead nodes; what names them in the log. Call it
+// OnDead registers a function that hands back the claims of dead nodes; what names them in the log. Call it
 // before Start.
-func (n *Node) OnGone(what string, f HandBack) { n.queues[what] = f }
+func (n *Node) OnDead(what string, f ReleaseFunc) { n.queues[what] = f }
 
 // ID identifies the process in its claims. It is 0 before Start.
 func (n *Node) ID() int32 {
@@ -158,28 +158,28 @@ func (n *Node) ID() int32 {
 	return n.id
 }
 
-// Until returns the time by the database clock from which a claim of this process takes nothing: a
+// ClaimsUntil returns the time by the database clock from which a claim of this process takes nothing: a
 // statement that was stuck in a frozen server must have no effect when the server resumes.
-func (n *Node) Until() time.Time {
+func (n *Node) ClaimsUntil() time.Time {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	return n.until
 }
 
-// Stored returns the age of the last write that was certainly stored.
-func (n *Node) Stored() time.Duration {
+// SinceStored returns the age of the last write that was certainly stored.
+func (n *Node) SinceStored() time.Duration {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	return elapsed(n.beat)
+	return elapsedSince(n.beat)
 }
 
 // Start creates the row, hands back the claims of a process with the same name, and beats until Stop. It
 // retries while ctx lasts.
 func (n *Node) Start(ctx context.Context) error {
 	for {
-		err := n.register(ctx)
+		err := n.registerNode(ctx)
 		if err == nil {
-			err = n.live(ctx)
+			err = n.beatAndReleaseDead(ctx)
 		}
 		if err == nil {
 			break
@@ -201,7 +201,7 @@ func (n *Node) Stop(ctx context.Context) error {
 	if !n.started {
 		return nil
 	}
-	if err := n.leave(ctx); err != nil { // other processes delete it later
+	if err := n.removeRow(ctx); err != nil { // other processes delete it later
 		n.log.DebugContext(ctx, "node: the row stays", telemetry.KeyError, err)
 	}
 	return nil
@@ -209,33 +209,33 @@ func (n *Node) Stop(ctx context.Context) error {
 
 // beatOnce beats and returns when to beat again. While nothing can be stored, nothing is claimed.
 func (n *Node) beatOnce(ctx context.Context) (wait time.Duration, err error) {
-	if err := n.live(ctx); err != nil {
+	if err := n.beatAndReleaseDead(ctx); err != nil {
 		return n.times.again, err
 	}
-	return n.rhythm(), nil
+	return n.nextBeat(), nil
 }
 
-// live beats once, and then handles dead nodes. It reads the hold first, so that goroutines woken by the
+// beatAndReleaseDead beats once, and then handles dead nodes. It reads the hold first, so that goroutines woken by the
 // beat see it.
-func (n *Node) live(ctx context.Context) error {
+func (n *Node) beatAndReleaseDead(ctx context.Context) error {
 	err := n.readHold(ctx)
 	var gone []int64
 	if err == nil {
-		gone, err = n.write(ctx)
+		gone, err = n.writeBeat(ctx)
 	}
 	n.Report(err)
 	if err != nil {
 		return err
 	}
-	n.bury(ctx, gone)
+	n.releaseDead(ctx, gone)
 	return nil
 }
 
-// elapsed returns the time since a moment.
-func elapsed(since time.Time) time.Duration { return between(since, time.Now()) }
+// elapsedSince returns the time since a moment.
+func elapsedSince(since time.Time) time.Duration { return elapsedBetween(since, time.Now()) }
 
-// between uses the stricter of the two clocks: CLOCK_MONOTONIC does not advance while the machine is
+// elapsedBetween uses the stricter of the two clocks: CLOCK_MONOTONIC does not advance while the machine is
 // suspended, and the wall clock may be set back.
-func between(from, to time.Time) time.Duration {
+func elapsedBetween(from, to time.Time) time.Duration {
 	return max(to.Sub(from), to.Round(0).Sub(from.Round(0)))
 }

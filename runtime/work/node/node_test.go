@@ -17,7 +17,7 @@ import (
 )
 
 // quick is standard, three times as fast: a machine that is busy is no outage.
-var quick = times{every: 600 * time.Millisecond, again: 150 * time.Millisecond, silent: 2400 * time.Millisecond, holds: 3 * time.Second,
+var quick = timing{every: 600 * time.Millisecond, again: 150 * time.Millisecond, silent: 2400 * time.Millisecond, holds: 3 * time.Second,
 	gone: 3600 * time.Millisecond, pause: 3600 * time.Millisecond, forget: time.Hour, patience: 12 * time.Second, look: 600 * time.Millisecond}
 
 // member is a node with the connection that holds its lock.
@@ -84,7 +84,7 @@ func prepared(t *testing.T, d *db.DB, name string) *member {
 	}
 	n.times = quick
 	m := &member{Node: n, signals: signals}
-	n.OnGone("claims", func(_ context.Context, id int32) (int64, error) {
+	n.OnDead("claims", func(_ context.Context, id int32) (int64, error) {
 		m.mu.Lock()
 		defer m.mu.Unlock()
 		m.handed = append(m.handed, id)
@@ -140,7 +140,7 @@ func count(t *testing.T, d *db.DB, query string, args ...any) (n int) {
 
 func within(t *testing.T, what string, holds func() bool) {
 	t.Helper()
-	expect.Within(t, 20*time.Second, what, holds)
+	expect.EventuallyWithin(t, 20*time.Second, what, holds)
 }
 
 // holdsFor fails when something stops to hold within a time.
@@ -169,7 +169,7 @@ func TestANodeShowsItselfAndLeaves(t *testing.T) {
 		t.Errorf("the row says %s, %s, %s", name, version, roles)
 	}
 	within(t, "a node that is alone may claim, holds what it claims, and has stored a beat", func() bool {
-		return m.mayClaim() && m.Holds(time.Now()) && m.Stored() < quick.silent
+		return m.mayClaim() && m.Holds(time.Now()) && m.SinceStored() < quick.silent
 	})
 	within(t, "it may begin", m.mayRun)
 	seen := func() int {
@@ -230,12 +230,12 @@ func TestNothingIsClaimedForAWhileAfterAnOutage(t *testing.T) {
 	server.Stop()
 	within(t, "neither may claim", func() bool { return !one.mayClaim() && !two.mayClaim() })
 	within(t, "nobody holds what was claimed", func() bool { return !one.Holds(before) && !two.Holds(before) })
-	within(t, "the silence is long enough", func() bool { return one.Stored() > 2*quick.silent })
+	within(t, "the silence is long enough", func() bool { return one.SinceStored() > 2*quick.silent })
 	stopped := time.Now()
 	server.Start()
 	fresh := join(t, d, "fresh")
 	for _, m := range []*member{one, two, fresh} {
-		within(t, "a beat is stored", func() bool { return m.Stored() < quick.silent })
+		within(t, "a beat is stored", func() bool { return m.SinceStored() < quick.silent })
 	}
 	// The database is back with the first beat that it stores, which may be before Start returns.
 	var claimsFrom time.Time
@@ -328,7 +328,7 @@ func TestWithoutItsLockANodeBeginsNothing(t *testing.T) {
 		t.Error("it may begin although no row names its lock")
 	}
 	key, _ := quiet.signals.Lock()
-	quiet.note(heard{sent: time.Now(), lock: key})
+	quiet.recordBeat(beatResult{sent: time.Now(), lock: key})
 	if !quiet.mayRun() {
 		t.Error("it may not begin although its row names its lock")
 	}
@@ -357,7 +357,7 @@ func TestOldRowsGo(t *testing.T) {
 // The standard times keep what the package promises of them.
 func TestTimesAgree(t *testing.T) {
 	t.Parallel()
-	for name, s := range map[string]times{"standard": standard, "quick": quick} {
+	for name, s := range map[string]timing{"standard": standard, "quick": quick} {
 		if s.holds >= s.gone {
 			t.Errorf("%s: irreversible steps are taken until %s after a beat, and claims handed back after %s", name, s.holds, s.gone)
 		}
@@ -373,12 +373,12 @@ func TestASilenceCountsWhateverTheClockOfTheDatabaseSays(t *testing.T) {
 	t.Parallel()
 	m := prepared(t, dbtest.New(t), "one")
 	long := time.Now().Add(-2 * quick.silent)
-	m.note(heard{sent: long, seen: long})
+	m.recordBeat(beatResult{sent: long, seen: long})
 	if m.mayClaim() || m.Holds(long) {
 		t.Error("a silent node may claim, or holds what it had")
 	}
 	since := time.Now()
-	m.note(heard{sent: time.Now(), seen: long.Add(-time.Hour)})
+	m.recordBeat(beatResult{sent: time.Now(), seen: long.Add(-time.Hour)})
 	if m.mayClaim() || m.Holds(long) {
 		t.Error("right after a silence it may claim, or holds what it had before")
 	}
@@ -386,7 +386,7 @@ func TestASilenceCountsWhateverTheClockOfTheDatabaseSays(t *testing.T) {
 		t.Error("it does not hold what it takes now")
 	}
 	within(t, "it may claim after the pause, if its beats go on", func() bool {
-		m.note(heard{sent: time.Now(), seen: long})
+		m.recordBeat(beatResult{sent: time.Now(), seen: long})
 		return m.mayClaim()
 	})
 	if took := time.Since(since); took < quick.pause {

@@ -8,16 +8,16 @@ import (
 )
 
 // None is a process without a node: its claims carry no id, and it knows no other processes.
-type None struct{ worker.Alone }
+type None struct{ worker.Standalone }
 
 // ID returns 0.
 func (None) ID() int32 { return 0 }
 
-// Until returns the zero time: claims never expire.
-func (None) Until() time.Time { return time.Time{} }
+// ClaimsUntil returns the zero time: claims never expire.
+func (None) ClaimsUntil() time.Time { return time.Time{} }
 
-// OnGone does nothing.
-func (None) OnGone(string, HandBack) {}
+// OnDead does nothing.
+func (None) OnDead(string, ReleaseFunc) {}
 
 // Processes returns an empty list.
 func (None) Processes(context.Context) ([]Process, error) { return nil, nil }

@@ -40,8 +40,8 @@ func (n *Node) clockAhead() *int64 {
 	return &ms
 }
 
-// tell logs when problems with names and clocks that a beat reveals begin and end.
-func (n *Node) tell(ctx context.Context, h heard) {
+// logChanges logs when problems with names and clocks that a beat reveals begin and end.
+func (n *Node) logChanges(ctx context.Context, h beatResult) {
 	ahead := aheadBy(h.sent.Add(n.times.skew), h.answered.Add(n.times.skew), h.seen)
 	n.mu.Lock()
 	wrong, wasWrong := ahead.Abs() >= clockMatters, n.ahead.Abs() >= clockMatters
@@ -54,7 +54,7 @@ func (n *Node) tell(ctx context.Context, h heard) {
 	if moved {
 		n.corrected = by
 	}
-	twin := n.meets(h.twin)
+	twin := n.recordTwin(h.twin)
 	n.mu.Unlock()
 	if moved {
 		n.correct(by)
@@ -71,9 +71,9 @@ func (n *Node) tell(ctx context.Context, h heard) {
 	}
 }
 
-// meets records whether another process currently has the same name, and reports whether that is new: a
+// recordTwin records whether another process currently has the same name, and reports whether that is new: a
 // twin that was silent for a moment is not. The caller holds mu.
-func (n *Node) meets(twin bool) (news bool) {
+func (n *Node) recordTwin(twin bool) (news bool) {
 	if !twin {
 		return false
 	}

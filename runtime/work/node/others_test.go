@@ -33,7 +33,7 @@ func TestARowListsTheAddressesOfItsMachine(t *testing.T) {
 		})
 	}
 	lists("198.51.100.7", "198.51.100.9")
-	one.Tried(map[netip.Addr]bool{netip.MustParseAddr("198.51.100.9"): false, netip.MustParseAddr("203.0.113.5"): true})
+	one.RecordTrials(map[netip.Addr]bool{netip.MustParseAddr("198.51.100.9"): false, netip.MustParseAddr("203.0.113.5"): true})
 	lists("203.0.113.5", "198.51.100.7")
 	now.set("198.51.100.8")
 	lists("203.0.113.5", "198.51.100.8")
@@ -72,8 +72,8 @@ func TestRowsOfOtherVersionsAreReadAsFarAsTheyAreKnown(t *testing.T) {
 		('newer', 'v9', '["delivers", "routes"]', now(), now() + interval '1 hour', now(), '["198.51.100.7", "wireguard:office", "198.51.100.0/33"]', 'office', '{"of": 7}')`)
 	dbtest.Exec(t, d, `INSERT INTO nodes (name, version, roles, started_at, seen_at, claims_from) VALUES ('older', 'v0', '[]', now(), now() + interval '1 hour', now())`)
 	within(t, "one sees both", func() bool { return len(one.Others()) == 2 })
-	before := one.Stored()
-	within(t, "beats go on", func() bool { return one.Stored() < before || one.mayClaim() })
+	before := one.SinceStored()
+	within(t, "beats go on", func() bool { return one.SinceStored() < before || one.mayClaim() })
 	for _, p := range one.Others() {
 		addr := netip.MustParseAddr("198.51.100.7")
 		if newer := p.Name == "newer"; !p.Alive || p.Is(Delivers) != newer || p.Is("routes") != newer || p.DeliversFrom(addr, "") != newer || len(p.Addresses) > 1 || p.Is(Accepts) {

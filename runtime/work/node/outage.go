@@ -15,13 +15,13 @@ type outage struct {
 // from claiming. It beats again much sooner.
 const settles = 4 // times the interval of beats during an outage
 
-// doubtful reports whether this process holds jobs whose leases are from before a silence, neither settled
+// holdsDoubtfulJobs reports whether this process holds jobs whose leases are from before a silence, neither settled
 // nor extended since.
-func (n *Node) doubtful(now time.Time) bool {
+func (n *Node) holdsDoubtfulJobs(now time.Time) bool {
 	n.mu.Lock()
 	since := now
 	switch {
-	case elapsed(n.beat) > n.times.silent: // the silence ends with the next beat
+	case elapsedSince(n.beat) > n.times.silent: // the silence ends with the next beat
 	case n.outage != nil:
 		since = n.outage.held
 	default:
@@ -49,7 +49,7 @@ func (n *Node) Watch(before func(time.Time) int) {
 // overOutage tracks an outage from beat to beat. An outage begins with the first beat after a silence. It
 // is over after the pause, when no process that was alive is absent or in doubt, or when its limit is
 // reached. The caller holds the mutex.
-func (n *Node) overOutage(h heard) {
+func (n *Node) overOutage(h beatResult) {
 	switch {
 	case n.outage == nil && h.wait > 0:
 		n.outage = &outage{start: n.clock, end: h.seen, held: h.sent, limit: time.Now().Add(n.times.patience)}
@@ -58,14 +58,14 @@ func (n *Node) overOutage(h heard) {
 	}
 }
 
-// question is what a beat asks because of an outage; nil values if there is none.
-type question struct{ goodUntil, start, end *time.Time }
+// outageQuery is what a beat asks because of an outage; nil values if there is none.
+type outageQuery struct{ goodUntil, start, end *time.Time }
 
-func (n *Node) question(now time.Time) (q question) {
+func (n *Node) newQuestion(now time.Time) (q outageQuery) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if !n.clockAt.IsZero() {
-		until := n.clock.Add(between(n.clockAt, now)).Add(n.times.silent)
+		until := n.clock.Add(elapsedBetween(n.clockAt, now)).Add(n.times.silent)
 		q.goodUntil = &until
 	}
 	if out := n.outage; out != nil {
@@ -78,14 +78,14 @@ func (n *Node) question(now time.Time) (q question) {
 }
 
 // learnClock takes the database clock from a beat that is otherwise ignored. The server may have changed.
-func (n *Node) learnClock(h heard) {
+func (n *Node) learnClock(h beatResult) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.clock, n.clockAt = h.seen, h.sent
 }
 
-// rhythm returns the time until the next beat.
-func (n *Node) rhythm() time.Duration {
+// nextBeat returns the time until the next beat.
+func (n *Node) nextBeat() time.Duration {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if n.outage != nil {

@@ -18,7 +18,7 @@ func outageOf(t *testing.T, server *dbtest.Server, members ...*member) (back tim
 	}
 	server.Stop()
 	for _, m := range members {
-		within(t, "the silence is long enough", func() bool { return m.Stored() > 2*quick.silent })
+		within(t, "the silence is long enough", func() bool { return m.SinceStored() > 2*quick.silent })
 	}
 	server.Start()
 	for _, m := range members {
@@ -104,7 +104,7 @@ func TestTheSilenceOfOneHoldsUpNobodyElse(t *testing.T) {
 		may, undisturbed := true, true
 		for end, looked := time.Now().Add(quick.pause), time.Now(); may && time.Now().Before(end); <-time.After(10 * time.Millisecond) {
 			may = one.mayClaim()
-			undisturbed = undisturbed && one.Stored() < quick.silent && time.Since(looked) < quick.every
+			undisturbed = undisturbed && one.SinceStored() < quick.silent && time.Since(looked) < quick.every
 			looked = time.Now()
 		}
 		if may {
@@ -123,7 +123,7 @@ func TestALateBeatChangesNothing(t *testing.T) {
 	t.Parallel()
 	d := dbtest.New(t)
 	m := prepared(t, d, "one")
-	if err := m.register(t.Context()); err != nil {
+	if err := m.registerNode(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := m.writeRow(t.Context()); err != nil {
@@ -169,7 +169,7 @@ func TestOnlyOthersAreGivenAPause(t *testing.T) {
 			d := dbtest.New(t)
 			m := prepared(t, d, "one")
 			m.Watch(func(time.Time) int { return c.holds })
-			if err := m.register(t.Context()); err != nil {
+			if err := m.registerNode(t.Context()); err != nil {
 				t.Fatal(err)
 			}
 			if _, err := m.writeRow(t.Context()); err != nil {

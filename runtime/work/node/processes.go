@@ -41,13 +41,15 @@ func processesSQL(at, without, gone, forget string) string {
 // Processes returns the live processes of the installation and those that died within the last hour, oldest
 // first.
 func (n *Node) Processes(ctx context.Context) ([]Process, error) {
-	return processes(ctx, n.db, n.times)
+	return readProcesses(ctx, n.db, n.times)
 }
 
 // Processes does the same for programs that are not a node.
-func Processes(ctx context.Context, d *db.DB) ([]Process, error) { return processes(ctx, d, standard) }
+func Processes(ctx context.Context, d *db.DB) ([]Process, error) {
+	return readProcesses(ctx, d, standard)
+}
 
-func processes(ctx context.Context, d *db.DB, t times) ([]Process, error) {
+func readProcesses(ctx context.Context, d *db.DB, t timing) ([]Process, error) {
 	found, err := db.One(ctx, d.SQL, func(all *[]Process) []any { return []any{db.ScanJSON(all)} },
 		`SELECT `+processesSQL("now()", "0", "$1", "$2"), t.gone.Microseconds(), t.forget.Microseconds())
 	if err != nil {
@@ -86,10 +88,10 @@ func (p Process) DeliversFrom(addr netip.Addr, name string) bool {
 // Self returns this process. It is alive while its beats are stored.
 func (n *Node) Self() Process {
 	n.mu.Lock()
-	p := Process{Name: n.name, Version: n.version, Roles: n.roleNames, Egress: n.egress, Silent: elapsed(n.beat)}
+	p := Process{Name: n.name, Version: n.version, Roles: n.roleNames, Egress: n.egress, Silent: elapsedSince(n.beat)}
 	p.Alive = p.Silent < n.times.gone
 	n.mu.Unlock()
-	p.Addresses = n.own.list()
+	p.Addresses = n.own.addressList()
 	return p
 }
 

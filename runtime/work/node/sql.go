@@ -31,7 +31,7 @@ WITH others AS (
 )
 SELECT made.id, others.twin FROM made, others`
 
-func (n *Node) register(ctx context.Context) error {
+func (n *Node) registerNode(ctx context.Context) error {
 	if _, err := n.RepairTimes(ctx, clockstep.Step{}); err != nil {
 		return err
 	}
@@ -44,9 +44,9 @@ func (n *Node) register(ctx context.Context) error {
 	}
 	n.mu.Lock()
 	n.id = id
-	news := n.meets(twin)
+	news := n.recordTwin(twin)
 	n.mu.Unlock()
-	n.own.forget()
+	n.own.resetStored()
 	n.log.InfoContext(ctx, "node registered", "node", n.name, "id", id)
 	if news {
 		n.warnOfTwin(ctx)
@@ -105,34 +105,34 @@ var errRowGone = errors.New("the row of this node is gone")
 // errLate means that the database processed a beat too late to count.
 var errLate = errors.New("the database answers too late")
 
-// write sends one beat. It returns the dead nodes.
-func (n *Node) write(ctx context.Context) (gone []int64, err error) {
+// writeBeat sends one beat. It returns the dead nodes.
+func (n *Node) writeBeat(ctx context.Context) (gone []int64, err error) {
 	gone, err = n.writeRow(ctx)
 	if !errors.Is(err, errRowGone) {
 		return gone, err
 	}
-	if err := n.register(ctx); err != nil {
+	if err := n.registerNode(ctx); err != nil {
 		return nil, err
 	}
 	return n.writeRow(ctx)
 }
 
 func (n *Node) writeRow(ctx context.Context) (gone []int64, err error) {
-	h := heard{sent: time.Now()}
+	h := beatResult{sent: time.Now()}
 	key, held := n.signals.Lock()
 	var lock *int64
 	if held {
 		lock, h.lock = &key, key
 	}
-	q := n.question(h.sent)
-	n.own.look(n.times.look)
-	news := n.own.news()
+	q := n.newQuestion(h.sent)
+	n.own.refreshAddresses(n.times.look)
+	news := n.own.changedList()
 	var late bool
 	// An error of the commit arrives after the row.
 	gone, err = db.One(ctx, n.db.Prepared, func(gone *[]int64) []any {
 		return []any{&h.seen, &late, &h.absent, &h.alone, db.ScanMicroseconds(&h.wait), new(int64), db.ScanArray(gone), db.ScanJSON(&h.others), &h.twin}
 	}, beatSQL.Text, beatSQL.Args(db.Arg("good_until", q.goodUntil), db.Arg("lock", lock), db.Arg("silent", n.times.silent.Microseconds()), db.Arg("pause", n.times.pause.Microseconds()),
-		db.Arg("doubtful", n.doubtful(h.sent)), db.Arg("settles", (settles*n.times.again).Microseconds()), db.Arg("again", n.times.again.Microseconds()), db.Arg("id", n.ID()), db.Arg("end", q.end), db.Arg("start", q.start),
+		db.Arg("doubtful", n.holdsDoubtfulJobs(h.sent)), db.Arg("settles", (settles*n.times.again).Microseconds()), db.Arg("again", n.times.again.Microseconds()), db.Arg("id", n.ID()), db.Arg("end", q.end), db.Arg("start", q.start),
 		db.Arg("gone", n.times.gone.Microseconds()), db.Arg("forget", n.times.forget.Microseconds()), db.Arg("addresses", news), db.Arg("ahead", n.clockAhead()))...)
 	h.answered = time.Now()
 	if errors.Is(err, sql.ErrNoRows) {
@@ -145,10 +145,10 @@ func (n *Node) writeRow(ctx context.Context) (gone []int64, err error) {
 	if err != nil {
 		return nil, fmt.Errorf("node: %w", err)
 	}
-	n.own.told(news)
-	n.note(h)
+	n.own.recordStored(news)
+	n.recordBeat(h)
 	n.db.ShareWith(1 + countAlive(h.others))
-	n.tell(ctx, h)
+	n.logChanges(ctx, h)
 	n.observe(h.sent, h.answered, h.seen)
 	return gone, nil
 }
@@ -178,14 +178,14 @@ const (
 	looksAtGone = 5
 )
 
-func (n *Node) leave(ctx context.Context) error {
+func (n *Node) removeRow(ctx context.Context) error {
 	_, err := n.db.Hot.ExecContext(ctx, leaveSQL, n.ID())
 	return err
 }
 
-// bury hands back the claims of dead nodes, unless nothing may be claimed now: after an outage every
+// releaseDead hands back the claims of dead nodes, unless nothing may be claimed now: after an outage every
 // process seems dead for a moment.
-func (n *Node) bury(ctx context.Context, gone []int64) {
+func (n *Node) releaseDead(ctx context.Context, gone []int64) {
 	n.mu.Lock()
 	steady := time.Until(n.claimsFrom) <= 0
 	n.mu.Unlock()

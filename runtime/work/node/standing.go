@@ -6,8 +6,8 @@ import (
 	"github.com/postrider/postrider/runtime/base/fault"
 )
 
-// heard is the result of a stored beat.
-type heard struct {
+// beatResult is the result of a stored beat.
+type beatResult struct {
 	sent, seen time.Time     // by the local clock, and by the database clock
 	wait       time.Duration // how long nothing may be claimed
 	absent     bool          // a process that was alive before the outage has not beaten since
@@ -18,11 +18,11 @@ type heard struct {
 	twin       bool // a live process has the same name
 }
 
-// note processes the result of a stored beat.
-func (n *Node) note(h heard) {
+// recordBeat processes the result of a stored beat.
+func (n *Node) recordBeat(h beatResult) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	silence := between(n.beat, h.sent)
+	silence := elapsedBetween(n.beat, h.sent)
 	if silence > n.times.holds {
 		n.holdsFrom = h.sent
 	}
@@ -42,8 +42,8 @@ func (n *Node) note(h heard) {
 
 // AwaitClaim waits until jobs may be claimed. It returns false if stop is closed first.
 func (n *Node) AwaitClaim(stop <-chan struct{}) bool {
-	return n.await(stop, func() (bool, time.Duration) {
-		if elapsed(n.beat) >= n.times.silent {
+	return n.awaitAllowed(stop, func() (bool, time.Duration) {
+		if elapsedSince(n.beat) >= n.times.silent {
 			return false, 0
 		}
 		wait := time.Until(n.claimsFrom)
@@ -54,14 +54,14 @@ func (n *Node) AwaitClaim(stop <-chan struct{}) bool {
 // AwaitRun waits until claimed jobs may start: until the process holds a lock and its row records it. It
 // returns false if stop is closed first.
 func (n *Node) AwaitRun(stop <-chan struct{}) bool {
-	return n.await(stop, func() (bool, time.Duration) {
+	return n.awaitAllowed(stop, func() (bool, time.Duration) {
 		key, held := n.signals.Lock()
 		return held && key == n.published, 0
 	})
 }
 
-// await checks again after each beat, and after the wait that allowed returns.
-func (n *Node) await(stop <-chan struct{}, allowed func() (ok bool, wait time.Duration)) bool {
+// awaitAllowed checks again after each beat, and after the wait that allowed returns.
+func (n *Node) awaitAllowed(stop <-chan struct{}, allowed func() (ok bool, wait time.Duration)) bool {
 	for {
 		n.mu.Lock()
 		ok, wait := allowed()
@@ -88,7 +88,7 @@ func (n *Node) await(stop <-chan struct{}, allowed func() (ok bool, wait time.Du
 func (n *Node) Holds(since time.Time) bool {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	return elapsed(n.beat) < n.times.holds && !since.Before(n.holdsFrom)
+	return elapsedSince(n.beat) < n.times.holds && !since.Before(n.holdsFrom)
 }
 
 // Report reports the result of a database operation. The first success after a failure closes Back.
@@ -100,7 +100,7 @@ func (n *Node) Report(err error) {
 		n.failing = false
 		close(n.back)
 		n.back = make(chan struct{})
-	case err != nil && fault.IsDatabaseAway(err):
+	case err != nil && fault.IsDatabaseUnavailable(err):
 		n.failing = true
 	}
 }

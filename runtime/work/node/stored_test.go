@@ -37,14 +37,14 @@ func TestAStoredBeatIsOneThatEveryWriteNeeds(t *testing.T) {
 			}
 			server := c.server(t)
 			m := join(t, server.Open(), "one")
-			within(t, "beats are stored", func() bool { return m.mayRun() && m.Stored() < quick.silent })
+			within(t, "beats are stored", func() bool { return m.mayRun() && m.SinceStored() < quick.silent })
 			undo := c.fault(t, server)
-			within(t, "the last write grows old", func() bool { return m.Stored() > 3*quick.every+quick.silent })
+			within(t, "the last write grows old", func() bool { return m.SinceStored() > 3*quick.every+quick.silent })
 			if m.mayClaim() {
 				t.Error("a process whose writes are not stored may claim")
 			}
 			undo()
-			within(t, "beats are stored again", func() bool { return m.Stored() < quick.silent })
+			within(t, "beats are stored again", func() bool { return m.SinceStored() < quick.silent })
 			within(t, "it may claim again", m.mayClaim)
 		})
 	}

@@ -12,7 +12,7 @@ const soaTTL = 60
 // ServeDNS answers one query.
 func (s *Server) ServeDNS(w dns.ResponseWriter, query *dns.Msg) {
 	_, tcp := w.RemoteAddr().(*net.TCPAddr)
-	reply := s.reply(query, tcp)
+	reply := s.buildReply(query, tcp)
 	if reply == nil {
 		return
 	}
@@ -29,11 +29,11 @@ func (s *Server) ServeDNS(w dns.ResponseWriter, query *dns.Msg) {
 	}
 }
 
-func (s *Server) reply(query *dns.Msg, tcp bool) *dns.Msg {
+func (s *Server) buildReply(query *dns.Msg, tcp bool) *dns.Msg {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	q := query.Question[0]
-	name := key(q.Name)
+	name := nameKey(q.Name)
 	s.queries = append(s.queries, Query{Name: name, Type: dns.TypeToString[q.Qtype], TCP: tcp})
 
 	reply := new(dns.Msg)
@@ -63,15 +63,15 @@ func (s *Server) reply(query *dns.Msg, tcp bool) *dns.Msg {
 		reply.Question[0].Name = "other." + q.Name
 		return reply
 	}
-	s.fill(reply, name, q.Qtype)
+	s.fillReply(reply, name, q.Qtype)
 	return reply
 }
 
-// fill walks the aliases of a name and appends what stands at the end.
-func (s *Server) fill(reply *dns.Msg, name string, qtype uint16) {
+// fillReply walks the aliases of a name and appends what stands at the end.
+func (s *Server) fillReply(reply *dns.Msg, name string, qtype uint16) {
 	for links := 0; ; links++ {
 		if s.faults[name] == NXDomain || len(s.records[name]) == 0 && !s.hasChildren(name) {
-			s.negative(reply, name, dns.RcodeNameError)
+			s.fillNegative(reply, name, dns.RcodeNameError)
 			return
 		}
 		if found := ofType(s.records[name], qtype); len(found) > 0 {
@@ -80,14 +80,14 @@ func (s *Server) fill(reply *dns.Msg, name string, qtype uint16) {
 		}
 		alias := ofType(s.records[name], dns.TypeCNAME)
 		if len(alias) == 0 {
-			s.negative(reply, name, dns.RcodeSuccess)
+			s.fillNegative(reply, name, dns.RcodeSuccess)
 			return
 		}
 		reply.Answer = append(reply.Answer, alias[0])
 		if s.faults[name] == OnlyFirstAlias || links > 20 {
 			return
 		}
-		name = key(alias[0].(*dns.CNAME).Target)
+		name = nameKey(alias[0].(*dns.CNAME).Target)
 	}
 }
 
@@ -101,7 +101,7 @@ func (s *Server) hasChildren(name string) bool {
 	return false
 }
 
-func (s *Server) negative(reply *dns.Msg, name string, rcode int) {
+func (s *Server) fillNegative(reply *dns.Msg, name string, rcode int) {
 	reply.Rcode = rcode
 	reply.Ns = append(reply.Ns, &dns.SOA{
 		Hdr: dns.RR_Header{Name: name, Rrtype: dns.TypeSOA, Class: dns.ClassINET, Ttl: soaTTL},

@@ -57,7 +57,7 @@ func New(t testing.TB, records ...string) *Server {
 	t.Helper()
 	s := &Server{records: map[string][]dns.RR{}, faults: map[string]Fault{}}
 	s.Add(t, records...)
-	listener, packets := listen(t)
+	listener, packets := listenBoth(t)
 	s.addr = listener.Addr().String()
 	for _, server := range []*dns.Server{{Listener: listener, Handler: s}, {PacketConn: packets, Handler: s}} {
 		started, ended := make(chan struct{}), make(chan error, 1)
@@ -76,8 +76,8 @@ func New(t testing.TB, records ...string) *Server {
 	return s
 }
 
-// listen finds a port that is free for both protocols.
-func listen(t testing.TB) (net.Listener, net.PacketConn) {
+// listenBoth finds a port that is free for both protocols.
+func listenBoth(t testing.TB) (net.Listener, net.PacketConn) {
 	t.Helper()
 	var last error
 	for range 20 {
@@ -115,7 +115,7 @@ func (s *Server) Add(t testing.TB, records ...string) {
 func (s *Server) Put(rr dns.RR) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	name := key(rr.Header().Name)
+	name := nameKey(rr.Header().Name)
 	s.records[name] = append(s.records[name], rr)
 }
 
@@ -130,14 +130,14 @@ func (s *Server) Set(t testing.TB, name string, records ...string) {
 func (s *Server) Remove(name string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	delete(s.records, key(name))
+	delete(s.records, nameKey(name))
 }
 
 // Fault makes a name misbehave; 0 ends that.
 func (s *Server) Fault(name string, f Fault) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.faults[key(name)] = f
+	s.faults[nameKey(name)] = f
 }
 
 // SetAuthentic sets the AD bit of all answers, as a validating resolver does.
@@ -158,11 +158,11 @@ func (s *Server) Queries() []Query {
 func (s *Server) Count(name, qtype string) int {
 	n := 0
 	for _, q := range s.Queries() {
-		if q.Name == key(name) && (qtype == "" || q.Type == qtype) {
+		if q.Name == nameKey(name) && (qtype == "" || q.Type == qtype) {
 			n++
 		}
 	}
 	return n
 }
 
-func key(name string) string { return strings.ToLower(dns.Fqdn(name)) }
+func nameKey(name string) string { return strings.ToLower(dns.Fqdn(name)) }

@@ -21,7 +21,7 @@ func (l *listener) Accept() (net.Conn, error) {
 		return nil, err
 	}
 	c := &conn{Conn: accepted, server: l.server, clear: l.server.cfg.TLS != Implicit}
-	l.server.count(func(now *Stats) {
+	l.server.updateStats(func(now *Stats) {
 		now.Connections++
 		now.Open++
 		c.number = now.Connections
@@ -63,8 +63,8 @@ func (c *conn) Write(p []byte) (int, error) {
 	}
 	if c.clear {
 		if phase, ok := c.phaseOf(p); ok {
-			if a, scripted := c.server.next(phase, ""); scripted {
-				return len(p), c.act(a)
+			if a, scripted := c.server.nextAction(phase, ""); scripted {
+				return len(p), c.performAction(a)
 			}
 		}
 		if c.server.cfg.NoPipelining && string(p) == "250-PIPELINING\r\n" || c.server.cfg.NoEightBit && string(p) == "250-8BITMIME\r\n" {
@@ -95,11 +95,11 @@ func (c *conn) phaseOf(line []byte) (Phase, bool) {
 	return 0, false
 }
 
-func (c *conn) act(a Action) error {
+func (c *conn) performAction(a Action) error {
 	defer c.Close()
 	c.ended = true
 	if a.stall {
-		c.server.count(func(now *Stats) { now.Stalled++ })
+		c.server.updateStats(func(now *Stats) { now.Stalled++ })
 		<-c.server.released
 		return io.ErrClosedPipe
 	}
@@ -121,7 +121,7 @@ func (c *conn) Close() error {
 	var err error
 	c.close.Do(func() {
 		err = c.Conn.Close()
-		c.server.count(func(now *Stats) { now.Open-- })
+		c.server.updateStats(func(now *Stats) { now.Open-- })
 	})
 	return err
 }

@@ -76,8 +76,8 @@ func (s *Server) Always(phase Phase, recipient string, a Action) {
 	s.always[step{phase, recipient}] = a
 }
 
-// next returns the action for a phase, if one is scripted.
-func (s *Server) next(phase Phase, recipient string) (Action, bool) {
+// nextAction returns the action for a phase, if one is scripted.
+func (s *Server) nextAction(phase Phase, recipient string) (Action, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	steps := []step{{phase, recipient}, {phase, ""}}

@@ -23,20 +23,20 @@ var _ smtp.AuthSession = (*session)(nil)
 
 func (s *Server) newSession(c *smtp.Conn) (smtp.Session, error) {
 	ses := &session{server: s, conn: c, number: numberOf(c.Conn())}
-	if err := ses.act(EHLO, ""); err != nil {
+	if err := ses.performAction(EHLO, ""); err != nil {
 		return nil, err
 	}
 	return ses, nil
 }
 
-// act performs the scripted action; nil is success.
-func (s *session) act(phase Phase, recipient string) error {
-	a, ok := s.server.next(phase, recipient)
+// performAction performs the scripted action; nil is success.
+func (s *session) performAction(phase Phase, recipient string) error {
+	a, ok := s.server.nextAction(phase, recipient)
 	if !ok {
 		return nil
 	}
 	if a.stall {
-		s.server.count(func(now *Stats) { now.Stalled++ })
+		s.server.updateStats(func(now *Stats) { now.Stalled++ })
 		<-s.server.released
 		a.hangUp = true
 	}
@@ -60,11 +60,11 @@ func (s *session) Mail(from string, opts *smtp.MailOptions) error {
 	_, secure := s.conn.TLSConnectionState()
 	remote, _, _ := net.SplitHostPort(s.conn.Conn().RemoteAddr().String())
 	s.mail = Message{From: from, SMTPUTF8: opts.UTF8, Helo: s.conn.Hostname(), User: s.user, TLS: secure, Remote: remote, Connection: s.number}
-	return s.act(Mail, "")
+	return s.performAction(Mail, "")
 }
 
 func (s *session) Rcpt(to string, _ *smtp.RcptOptions) error {
-	if err := s.act(Rcpt, to); err != nil {
+	if err := s.performAction(Rcpt, to); err != nil {
 		return err
 	}
 	s.mail.To = append(s.mail.To, to)
@@ -73,31 +73,31 @@ func (s *session) Rcpt(to string, _ *smtp.RcptOptions) error {
 
 func (s *session) Data(r io.Reader) error {
 	recipient := s.mail.To[0]
-	if err := s.act(Body, recipient); err != nil {
+	if err := s.performAction(Body, recipient); err != nil {
 		return err
 	}
-	if err := s.read(r); err != nil {
-		s.server.count(func(now *Stats) { now.Aborted++ })
+	if err := s.readData(r); err != nil {
+		s.server.updateStats(func(now *Stats) { now.Aborted++ })
 		return err
 	}
-	at := s.server.record(s.mail)
-	s.server.count(func(now *Stats) { now.Messages++ })
-	err := s.act(Dot, recipient)
+	at := s.server.recordMessage(s.mail)
+	s.server.updateStats(func(now *Stats) { now.Messages++ })
+	err := s.performAction(Dot, recipient)
 	var reply *smtp.SMTPError
 	switch {
 	case err == nil:
-		s.server.answered(at, 250)
-		s.server.count(func(now *Stats) { now.Accepted++ })
+		s.server.recordAnswer(at, 250)
+		s.server.updateStats(func(now *Stats) { now.Accepted++ })
 	case errors.As(err, &reply):
-		s.server.answered(at, reply.Code)
+		s.server.recordAnswer(at, reply.Code)
 		if reply.Code == 250 {
-			s.server.count(func(now *Stats) { now.Accepted++ })
+			s.server.updateStats(func(now *Stats) { now.Accepted++ })
 		}
 	}
 	return err
 }
 
-func (s *session) read(r io.Reader) error {
+func (s *session) readData(r io.Reader) error {
 	if s.server.cfg.Discard {
 		_, err := io.Copy(io.Discard, r)
 		return err
@@ -119,7 +119,7 @@ func (s *session) AuthMechanisms() []string {
 
 func (s *session) Auth(string) (sasl.Server, error) {
 	return sasl.NewPlainServer(func(_, user, password string) error {
-		if err := s.act(Auth, ""); err != nil {
+		if err := s.performAction(Auth, ""); err != nil {
 			return err
 		}
 		want, known := s.server.cfg.Auth[user]

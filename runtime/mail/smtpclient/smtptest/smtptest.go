@@ -108,7 +108,7 @@ func New(t testing.TB, cfg Config) *Server {
 		t.Fatal(err)
 	}
 	s.listener = &listener{Listener: base, server: s}
-	secured := s.secured(t, s.listener)
+	secured := s.wrapTLS(t, s.listener)
 	ended := make(chan error, 1)
 	go func() { ended <- server.Serve(secured) }()
 	t.Cleanup(func() {
@@ -211,8 +211,8 @@ func (s *Server) Wait(t testing.TB, what string, wanted func(Stats) bool) Stats 
 	return s.stats
 }
 
-// record stores a message and returns its index.
-func (s *Server) record(m Message) int {
+// recordMessage stores a message and returns its index.
+func (s *Server) recordMessage(m Message) int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.cfg.Discard {
@@ -222,7 +222,7 @@ func (s *Server) record(m Message) int {
 	return len(s.messages) - 1
 }
 
-func (s *Server) answered(at, code int) {
+func (s *Server) recordAnswer(at, code int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if at >= 0 {
@@ -230,7 +230,7 @@ func (s *Server) answered(at, code int) {
 	}
 }
 
-func (s *Server) count(change func(*Stats)) {
+func (s *Server) updateStats(change func(*Stats)) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	change(&s.stats)

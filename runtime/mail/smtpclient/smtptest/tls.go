@@ -14,7 +14,7 @@ import (
 	"time"
 )
 
-func (s *Server) secured(t testing.TB, l net.Listener) net.Listener {
+func (s *Server) wrapTLS(t testing.TB, l net.Listener) net.Listener {
 	t.Helper()
 	if s.cfg.TLS != Implicit {
 		return l
@@ -47,14 +47,14 @@ func (s *Server) tlsConfig(t testing.TB) *tls.Config {
 		leaf.IPAddresses = []net.IP{net.IPv4(127, 0, 0, 1)}
 	}
 	authorityKey, leafKey := newKey(t), newKey(t)
-	authorityDER := certify(t, authority, authority, authorityKey, authorityKey)
+	authorityDER := createCertificate(t, authority, authority, authorityKey, authorityKey)
 	root, err := x509.ParseCertificate(authorityDER)
 	if err != nil {
 		t.Fatal(err)
 	}
 	s.roots = x509.NewCertPool()
 	s.roots.AddCert(root)
-	der := certify(t, leaf, root, leafKey, authorityKey)
+	der := createCertificate(t, leaf, root, leafKey, authorityKey)
 	if s.leaf, err = x509.ParseCertificate(der); err != nil {
 		t.Fatal(err)
 	}
@@ -71,7 +71,7 @@ func newKey(t testing.TB) *ecdsa.PrivateKey {
 	return key
 }
 
-func certify(t testing.TB, template, parent *x509.Certificate, key, signer *ecdsa.PrivateKey) []byte {
+func createCertificate(t testing.TB, template, parent *x509.Certificate, key, signer *ecdsa.PrivateKey) []byte {
 	t.Helper()
 	der, err := x509.CreateCertificate(rand.Reader, template, parent, &key.PublicKey, signer)
 	if err != nil {

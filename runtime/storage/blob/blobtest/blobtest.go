@@ -142,7 +142,7 @@ func checkSignature(r *http.Request) string {
 		}
 		fmt.Fprintf(&headers, "%s:%s\n", name, strings.TrimSpace(value))
 	}
-	canonical := strings.Join([]string{r.Method, r.URL.EscapedPath(), sorted(r.URL.Query()), headers.String(), fields["SignedHeaders"], hex.EncodeToString(sum[:])}, "\n")
+	canonical := strings.Join([]string{r.Method, r.URL.EscapedPath(), sortQuery(r.URL.Query()), headers.String(), fields["SignedHeaders"], hex.EncodeToString(sum[:])}, "\n")
 	hash := sha256.Sum256([]byte(canonical))
 	text := strings.Join([]string{"AWS4-HMAC-SHA256", r.Header.Get("X-Amz-Date"), strings.Join(scope[1:], "/"), hex.EncodeToString(hash[:])}, "\n")
 	key := []byte("AWS4" + SecretKey)
@@ -157,4 +157,4 @@ func checkSignature(r *http.Request) string {
 	return ""
 }
 
-func sorted(query url.Values) string { return strings.ReplaceAll(query.Encode(), "+", "%20") }
+func sortQuery(query url.Values) string { return strings.ReplaceAll(query.Encode(), "+", "%20") }

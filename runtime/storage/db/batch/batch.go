@@ -40,14 +40,14 @@ func (b *Batch[R]) Rows(rows []R) db.Argument {
 }
 
 // Source returns the rows as an item for FROM.
-func (b *Batch[R]) Source() string { return b.source("", "") }
+func (b *Batch[R]) Source() string { return b.sourceSQL("", "") }
 
 // Numbered is Source with the number of each row, from 1, in an additional column.
 func (b *Batch[R]) Numbered(number string) string {
-	return b.source(" WITH ORDINALITY", ", "+pq.QuoteIdentifier(number))
+	return b.sourceSQL(" WITH ORDINALITY", ", "+pq.QuoteIdentifier(number))
 }
 
-func (b *Batch[R]) source(option, more string) string {
+func (b *Batch[R]) sourceSQL(option, more string) string {
 	parameters, names := make([]string, len(b.parameters)), make([]string, len(b.parameters))
 	for i, c := range b.parameters {
 		parameters[i] = "@" + b.names[i] + "::" + c.array
@@ -58,15 +58,15 @@ func (b *Batch[R]) source(option, more string) string {
 
 // Columns returns the names of the stored columns, for INSERT.
 func (b *Batch[R]) Columns() string {
-	return b.stored(func(c Column[R]) string { return pq.QuoteIdentifier(c.name) })
+	return b.storedColumns(func(c Column[R]) string { return pq.QuoteIdentifier(c.name) })
 }
 
 // Values returns the values of Columns, for a SELECT from Source.
 func (b *Batch[R]) Values() string {
-	return b.stored(func(c Column[R]) string { return c.expression(b.name) })
+	return b.storedColumns(func(c Column[R]) string { return c.columnExpression(b.name) })
 }
 
-func (b *Batch[R]) stored(text func(Column[R]) string) string {
+func (b *Batch[R]) storedColumns(text func(Column[R]) string) string {
 	var all []string
 	for _, c := range b.columns {
 		if !c.hidden {

@@ -26,30 +26,30 @@ type Column[R any] struct {
 // Text is a text column.
 func Text[R any, S ~string](name string, value func(R) S) Column[R] {
 	return Column[R]{name: name, array: "text[]", empty: "''", values: func(rows []R) driver.Valuer {
-		return list(rows, func(r R) string { return string(value(r)) })
+		return arrayOf(rows, func(r R) string { return string(value(r)) })
 	}}
 }
 
 // Bytes is a bytea column; nil is the same as empty.
 func Bytes[R any](name string, value func(R) []byte) Column[R] {
-	return Column[R]{name: name, array: "bytea[]", empty: "''::bytea", values: func(rows []R) driver.Valuer { return list(rows, value) }}
+	return Column[R]{name: name, array: "bytea[]", empty: "''::bytea", values: func(rows []R) driver.Valuer { return arrayOf(rows, value) }}
 }
 
 // Int is a column of whole numbers.
 func Int[R any, N ~int | ~int32 | ~int64](name string, value func(R) N) Column[R] {
 	return Column[R]{name: name, array: "bigint[]", empty: "0", values: func(rows []R) driver.Valuer {
-		return list(rows, func(r R) int64 { return int64(value(r)) })
+		return arrayOf(rows, func(r R) int64 { return int64(value(r)) })
 	}}
 }
 
 // Float is a column of floating-point numbers.
 func Float[R any](name string, value func(R) float64) Column[R] {
-	return Column[R]{name: name, array: "float8[]", empty: "0", values: func(rows []R) driver.Valuer { return list(rows, value) }}
+	return Column[R]{name: name, array: "float8[]", empty: "0", values: func(rows []R) driver.Valuer { return arrayOf(rows, value) }}
 }
 
 // Bool is a boolean column.
 func Bool[R any](name string, value func(R) bool) Column[R] {
-	return Column[R]{name: name, array: "boolean[]", empty: "false", values: func(rows []R) driver.Valuer { return list(rows, value) }}
+	return Column[R]{name: name, array: "boolean[]", empty: "false", values: func(rows []R) driver.Valuer { return arrayOf(rows, value) }}
 }
 
 // Time is a column of timestamps. The zero time is NULL.
@@ -100,8 +100,8 @@ func (c Column[R]) SourceOnly() Column[R] {
 	return c
 }
 
-// expression returns the SQL value of the column in its batch.
-func (c Column[R]) expression(batch string) string {
+// columnExpression returns the SQL value of the column in its batch.
+func (c Column[R]) columnExpression(batch string) string {
 	if c.value != "" {
 		return c.value
 	}
@@ -115,7 +115,7 @@ func (c Column[R]) expression(batch string) string {
 	return e
 }
 
-func list[R any, E db.Element](rows []R, value func(R) E) driver.Valuer {
+func arrayOf[R any, E db.Element](rows []R, value func(R) E) driver.Valuer {
 	values := make([]E, len(rows))
 	for i, r := range rows {
 		values[i] = value(r)

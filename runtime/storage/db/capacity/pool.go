@@ -53,7 +53,7 @@ func (p *Pool) Bound(handle *sql.DB) {
 	p.mutex.Unlock()
 	p.share.mutex.Lock()
 	defer p.share.mutex.Unlock()
-	p.share.divide()
+	p.share.dividePools()
 }
 
 // Close stops raising the ceiling.
@@ -69,15 +69,15 @@ func (p *Pool) Close() {
 // Open opens a connection. If the server has no room it returns driver.ErrBadConn, which makes database/sql
 // ask again: it then waits for one of the open connections, because the limit is reached.
 func (p *Pool) Open(ctx context.Context, open func(context.Context) (driver.Conn, error)) (driver.Conn, error) {
-	p.count(1)
-	defer p.count(-1)
+	p.countOpening(1)
+	defer p.countOpening(-1)
 	limit := time.Now().Add(p.patience)
 	for retry := retryMin; ; retry = min(2*retry, retryMax) {
 		conn, err := open(ctx)
 		if err == nil || !IsRefusal(err) {
 			return conn, err
 		}
-		others := p.lower()
+		others := p.lowerCeiling()
 		pause := settle
 		if !others {
 			p.share.giveUp(p)
@@ -104,24 +104,24 @@ func IsRefusal(err error) bool {
 	return errors.As(err, &server) && (server.Code == pqerror.TooManyConnections || server.Code == pqerror.CannotConnectNow)
 }
 
-func (p *Pool) count(opening int) {
+func (p *Pool) countOpening(opening int) {
 	p.mutex.Lock()
 	defer p.mutex.Unlock()
 	p.opening += opening
 }
 
-// open returns the number of open connections. The caller holds mutex.
-func (p *Pool) open() int { return p.handle.Stats().OpenConnections - p.opening }
+// openConnections returns the number of openConnections connections. The caller holds mutex.
+func (p *Pool) openConnections() int { return p.handle.Stats().OpenConnections - p.opening }
 
-// lower limits the pool to its current connections, and reports whether it has any. The limit rises again
+// lowerCeiling limits the pool to its current connections, and reports whether it has any. The limit rises again
 // later.
-func (p *Pool) lower() (others bool) {
+func (p *Pool) lowerCeiling() (others bool) {
 	p.mutex.Lock()
 	defer p.mutex.Unlock()
 	if p.handle == nil {
 		return false
 	}
-	open := p.open()
+	open := p.openConnections()
 	p.step = 1
 	if ceiling := max(open, 1); ceiling < p.ceiling {
 		p.setCeiling(ceiling)
@@ -137,10 +137,10 @@ func (p *Pool) lower() (others bool) {
 func (p *Pool) giveUp() bool {
 	p.mutex.Lock()
 	defer p.mutex.Unlock()
-	if p.handle == nil || p.open() < 2 {
+	if p.handle == nil || p.openConnections() < 2 {
 		return false
 	}
-	p.setCeiling(min(p.ceiling, p.open()-1))
+	p.setCeiling(min(p.ceiling, p.openConnections()-1))
 	p.riseAfter(p.wait)
 	return true
 }
@@ -174,18 +174,18 @@ func (p *Pool) riseAfter(wait time.Duration) {
 	}
 	p.rise = nil
 	if !p.closed && p.ceiling < p.most {
-		p.rise = time.AfterFunc(wait, p.raise)
+		p.rise = time.AfterFunc(wait, p.raiseCeiling)
 	}
 }
 
-func (p *Pool) raise() {
+func (p *Pool) raiseCeiling() {
 	p.mutex.Lock()
 	defer p.mutex.Unlock()
 	if p.closed || p.ceiling >= p.most {
 		p.rise = nil
 		return
 	}
-	if p.open() >= p.ceiling { // otherwise the pool does not need more, and it is unknown whether the server has more
+	if p.openConnections() >= p.ceiling { // otherwise the pool does not need more, and it is unknown whether the server has more
 		p.setCeiling(min(p.ceiling+p.step, p.most))
 		p.step *= 2
 	}

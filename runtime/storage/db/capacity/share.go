@@ -22,7 +22,7 @@ func (s *Share) SetRoom(connections int) {
 	defer s.mutex.Unlock()
 	if s.room != connections {
 		s.room = connections
-		s.divide()
+		s.dividePools()
 	}
 }
 
@@ -32,7 +32,7 @@ func (s *Share) SetProcesses(n int) {
 	defer s.mutex.Unlock()
 	if n = max(n, 1); s.processes != n {
 		s.processes = n
-		s.divide()
+		s.dividePools()
 	}
 }
 
@@ -41,12 +41,12 @@ func (s *Share) SetProcesses(n int) {
 func (s *Share) Figures() (room, processes, each int) {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
-	return s.room, s.processes, s.each()
+	return s.room, s.processes, s.connectionsPerProcess()
 }
 
-// each returns the number of connections that the pools of this process may open together. The caller holds
+// connectionsPerProcess returns the number of connections that the pools of this process may open together. The caller holds
 // mutex.
-func (s *Share) each() int {
+func (s *Share) connectionsPerProcess() int {
 	if s.room == 0 {
 		return s.configured
 	}
@@ -55,7 +55,7 @@ func (s *Share) each() int {
 
 // Each returns how many connections the pools of each process may open. One more connection listens.
 func Each(room, processes, configured int) int {
-	return max(min((room-reserved(room))/processes-1, configured), 2) // each pool has at least one
+	return max(min((room-reservedConnections(room))/processes-1, configured), 2) // each pool has at least one
 }
 
 // Needed returns the room that processes need in order to open all configured connections.
@@ -67,12 +67,12 @@ func Needed(processes, configured int) int {
 	return room
 }
 
-// reserved returns how much of the room stays free for commands, migrations, backups and other programs.
-func reserved(room int) int { return max(3, room/20) }
+// reservedConnections returns how much of the room stays free for commands, migrations, backups and other programs.
+func reservedConnections(room int) int { return max(3, room/20) }
 
-// divide assigns each pool its part. The caller holds mutex.
-func (s *Share) divide() {
-	left := s.each()
+// dividePools assigns each pool its part. The caller holds mutex.
+func (s *Share) dividePools() {
+	left := s.connectionsPerProcess()
 	for i, pool := range s.pools {
 		part := left / (len(s.pools) - i)
 		pool.setMost(part)

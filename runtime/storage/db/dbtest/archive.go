@@ -34,7 +34,7 @@ func (s *Server) Archive() *Archive {
 	if err := belongAs(wal, filepath.Join(s.data, "postgres")); err != nil {
 		s.t.Fatal(err)
 	}
-	s.run(`ALTER SYSTEM SET archive_mode = on`,
+	s.runStatements(`ALTER SYSTEM SET archive_mode = on`,
 		fmt.Sprintf(`ALTER SYSTEM SET archive_command = 'test ! -f %[1]s/%%f && cp %%p %[1]s/%%f.part && sync %[1]s/%%f.part && mv %[1]s/%%f.part %[1]s/%%f'`, wal))
 	s.Stop()
 	s.Start()
@@ -57,7 +57,7 @@ func (a *Archive) Finish(t testing.TB) {
 	if err := d.SQL.QueryRowContext(t.Context(), `SELECT pg_walfile_name(pg_switch_wal())`).Scan(&last); err != nil {
 		t.Fatal(err)
 	}
-	expect.Within(t, patience, "the log is archived", func() bool {
+	expect.EventuallyWithin(t, patience, "the log is archived", func() bool {
 		_, err := os.Stat(filepath.Join(a.wal, last))
 		return err == nil
 	})
@@ -79,9 +79,9 @@ func (a *Archive) Restore(moment string) *Server {
 	}
 	ctx, cancel := context.WithTimeout(s.t.Context(), patience)
 	defer cancel()
-	restored := s.started(ctx, a.run, s.settings)
+	restored := s.startFrom(ctx, a.run, s.settings)
 	d := restored.Open()
-	expect.Within(s.t, patience, "the server stands at the moment", func() bool {
+	expect.EventuallyWithin(s.t, patience, "the server stands at the moment", func() bool {
 		var replays bool
 		return d.SQL.QueryRowContext(s.t.Context(), `SELECT pg_is_in_recovery()`).Scan(&replays) == nil && !replays
 	})

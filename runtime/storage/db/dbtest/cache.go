@@ -50,7 +50,7 @@ func startBelow(folder string, settings map[string]string) (*postgres.Server, er
 	if err != nil {
 		return nil, err
 	}
-	if err := sweep(root); err != nil {
+	if err := removeStale(root); err != nil {
 		return nil, err
 	}
 	if folder == "" {
@@ -60,7 +60,7 @@ func startBelow(folder string, settings map[string]string) (*postgres.Server, er
 	if err != nil {
 		return nil, err
 	}
-	if err := watch(run); err != nil {
+	if err := startWatcher(run); err != nil {
 		return nil, errors.Join(err, os.RemoveAll(run))
 	}
 	if err := copyCache(ctx, root, filepath.Join(run, "data")); err != nil {
@@ -118,7 +118,7 @@ func copyLocked(ctx context.Context, root, target string) error {
 	}
 	cache := filepath.Join(root, "cache-"+sum)
 	err = copyTree(ctx, cache, target)
-	if err == nil && usable(target) {
+	if err == nil && isUsable(target) {
 		return os.Chtimes(cache, time.Now(), time.Now())
 	}
 	// Missing, or created with binaries that no longer exist.
@@ -131,9 +131,9 @@ func copyLocked(ctx context.Context, root, target string) error {
 	return copyTree(ctx, cache, target)
 }
 
-// usable reports whether the server that created the cache still exists, according to the note next to it.
+// isUsable reports whether the server that created the cache still exists, according to the note next to it.
 // It starts nothing.
-func usable(data string) bool {
+func isUsable(data string) bool {
 	note, err := os.ReadFile(filepath.Join(data, "made-with"))
 	return err == nil && string(note) == binariesNote()
 }

@@ -46,17 +46,17 @@ const patience = 2 * time.Minute // for setup steps on a busy machine
 // change shortens them.
 func New(t testing.TB, changes ...func(*db.Config)) *db.DB {
 	t.Helper()
-	config := patient(URL(t))
+	config := patientConfig(URL(t))
 	for _, change := range changes {
 		change(&config)
 	}
-	return open(t, config)
+	return openDatabase(t, config)
 }
 
-// patient returns the configuration for tests that are not about an unresponsive database: on a busy
+// patientConfig returns the configuration for tests that are not about an unresponsive database: on a busy
 // machine a statement, or a pause of a process inside a transaction, may take longer than the product would
 // tolerate.
-func patient(address string) db.Config {
+func patientConfig(address string) db.Config {
 	return db.Config{URL: address, OpTimeout: patience, IdleInTxTimeout: patience}
 }
 
@@ -82,17 +82,17 @@ func Count(t testing.TB, d *db.DB, query string, args ...any) int {
 // connect on their own.
 func URL(t testing.TB) string {
 	t.Helper()
-	return create(t, "")
+	return createDatabase(t, "")
 }
 
 // EmptyURL returns the connection string of a new, empty database, for tests of the migrations.
 func EmptyURL(t testing.TB) string {
 	t.Helper()
-	return create(t, "template0")
+	return createDatabase(t, "template0")
 }
 
-// create clones a database; without a template, the migrated one.
-func create(t testing.TB, template string) string {
+// createDatabase clones a database; without a template, the migrated one.
+func createDatabase(t testing.TB, template string) string {
 	t.Helper()
 	admin, err := sharedServer()
 	if err != nil {
@@ -101,19 +101,19 @@ func create(t testing.TB, template string) string {
 	if template == "" {
 		template = admin.template
 	}
-	name, err := admin.clone(template)
+	name, err := admin.cloneDatabase(template)
 	if err != nil {
 		t.Fatalf("clone the template database: %v", err)
 	}
 	t.Cleanup(func() {
-		if err := admin.drop(name); err != nil {
+		if err := admin.dropDatabase(name); err != nil {
 			t.Errorf("drop the test database: %v", err)
 		}
 	})
 	return databaseURL(admin.url, name)
 }
 
-func open(t testing.TB, config db.Config) *db.DB {
+func openDatabase(t testing.TB, config db.Config) *db.DB {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
@@ -163,7 +163,7 @@ func newAdmin(address, template string) (*admin, error) {
 	return &admin{url: address, template: template, handle: handle}, nil
 }
 
-func (a *admin) clone(template string) (string, error) {
+func (a *admin) cloneDatabase(template string) (string, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
 	name := "test_" + randomName()
@@ -186,7 +186,7 @@ func (a *admin) copyFiles() error {
 	return nil
 }
 
-func (a *admin) drop(name string) error {
+func (a *admin) dropDatabase(name string) error {
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
 	_, err := a.handle.ExecContext(ctx, fmt.Sprintf("DROP DATABASE IF EXISTS %s WITH (FORCE)", pq.QuoteIdentifier(name)))
@@ -242,7 +242,7 @@ func makeTemplate(ctx context.Context, conn *sql.Conn, a *admin) error {
 
 func migrateTemplate(ctx context.Context, address string) error {
 	log := slog.New(slog.DiscardHandler)
-	config := patient(address)
+	config := patientConfig(address)
 	config.Connections = 4
 	d, err := db.Open(ctx, config, log)
 	if err != nil {
@@ -256,7 +256,7 @@ func migrateTemplate(ctx context.Context, address string) error {
 			}
 		}
 		if err == nil {
-			_, err = months.Keep(ctx, d, log)
+			_, err = months.Maintain(ctx, d, log)
 		}
 	}
 	return errors.Join(err, d.Close())

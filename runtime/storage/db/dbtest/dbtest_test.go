@@ -47,15 +47,15 @@ func TestGivenServer(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		name, err := a.clone(a.template)
+		name, err := a.cloneDatabase(a.template)
 		if err != nil {
 			t.Fatal(err)
 		}
-		d := open(t, patient(databaseURL(a.url, name)))
+		d := openDatabase(t, patientConfig(databaseURL(a.url, name)))
 		if n, err := d.Ent.Plan.Query().Count(t.Context()); err != nil || n == 0 {
 			t.Errorf("%d plans, %v", n, err)
 		}
-		if err := errors.Join(a.drop(name), a.handle.Close()); err != nil {
+		if err := errors.Join(a.dropDatabase(name), a.handle.Close()); err != nil {
 			t.Error(err)
 		}
 	}

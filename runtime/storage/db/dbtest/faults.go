@@ -17,7 +17,7 @@ func (s *Server) SetReadOnly(on bool) {
 	if on {
 		value = "on"
 	}
-	s.run(`SET default_transaction_read_only = off`, `ALTER DATABASE `+templateName+` SET default_transaction_read_only = `+value,
+	s.runStatements(`SET default_transaction_read_only = off`, `ALTER DATABASE `+templateName+` SET default_transaction_read_only = `+value,
 		`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()`)
 }
 
@@ -35,18 +35,18 @@ func (s *Server) SetHangingCommits(on bool) {
 // cluster.
 func (s *Server) BecomeForeign() {
 	s.t.Helper()
-	s.run(`CREATE FUNCTION public.pg_control_system(OUT system_identifier bigint) LANGUAGE sql AS 'SELECT 42::bigint'`,
+	s.runStatements(`CREATE FUNCTION public.pg_control_system(OUT system_identifier bigint) LANGUAGE sql AS 'SELECT 42::bigint'`,
 		`ALTER ROLE CURRENT_USER SET search_path = public, pg_catalog`)
 }
 
 // Empty drops the tables of the database.
 func (s *Server) Empty() {
 	s.t.Helper()
-	s.run(`DROP SCHEMA public CASCADE`, `CREATE SCHEMA public`)
+	s.runStatements(`DROP SCHEMA public CASCADE`, `CREATE SCHEMA public`)
 }
 
-// run runs statements on a separate connection.
-func (s *Server) run(statements ...string) {
+// runStatements runs statements on a separate connection.
+func (s *Server) runStatements(statements ...string) {
 	s.t.Helper()
 	handle, err := sql.Open("postgres", s.url)
 	if err != nil {

@@ -26,7 +26,7 @@ var executed = regexp.MustCompile(`(?s)^execute ([^:]+): (.*)$`)
 func (s *Server) Prepared() []string {
 	s.t.Helper()
 	texts := map[string]bool{}
-	for _, message := range s.messages() {
+	for _, message := range s.logMessages() {
 		if parts := executed.FindStringSubmatch(message); parts != nil && parts[1] != "<unnamed>" {
 			texts[parts[2]] = true
 		}
@@ -44,7 +44,7 @@ func (s *Server) Prepared() []string {
 func (s *Server) Between(first, second string) (texts []string, done bool) {
 	s.t.Helper()
 	begun := false
-	for _, message := range s.messages() {
+	for _, message := range s.logMessages() {
 		_, text, _ := strings.Cut(message, ": ")
 		switch {
 		case strings.Contains(text, first):
@@ -61,8 +61,8 @@ func (s *Server) Between(first, second string) (texts []string, done bool) {
 // ran matches the log line of a statement, in either protocol.
 var ran = regexp.MustCompile(`^(execute [^:]+|statement): `)
 
-// messages returns the messages in the server's log, in order.
-func (s *Server) messages() (all []string) {
+// logMessages returns the logMessages in the server's log, in order.
+func (s *Server) logMessages() (all []string) {
 	s.t.Helper()
 	files, err := filepath.Glob(filepath.Join(s.data, "postgres", "log", "*.json"))
 	if err != nil || len(files) == 0 {

@@ -39,20 +39,20 @@ func NewServerIn(t testing.TB, folder string) *Server {
 	if err != nil {
 		t.Fatalf("test server: %v", err)
 	}
-	return keep(t, server, settings)
+	return stopAfterTest(t, server, settings)
 }
 
 // Open connects to the server with the timeouts of the product. The connection is closed when the test
 // ends.
 func (s *Server) Open() *db.DB {
 	s.t.Helper()
-	return open(s.t, db.Config{URL: s.url})
+	return openDatabase(s.t, db.Config{URL: s.url})
 }
 
 // OpenPatiently is Open for tests that are not about an unresponsive server, see New.
 func (s *Server) OpenPatiently() *db.DB {
 	s.t.Helper()
-	return open(s.t, patient(s.url))
+	return openDatabase(s.t, patientConfig(s.url))
 }
 
 // URL returns the connection string of the migrated database. It stays the same when the server is stopped

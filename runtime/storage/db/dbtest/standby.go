@@ -25,11 +25,11 @@ func (s *Server) NewStandby(name string) *Server {
 	settings["cluster_name"], settings["hot_standby_feedback"], settings["wal_receiver_status_interval"] = name, "on", "1s"
 	ctx, cancel := context.WithTimeout(s.t.Context(), patience)
 	defer cancel()
-	return s.started(ctx, s.baseBackup(ctx, "--write-recovery-conf"), settings)
+	return s.startFrom(ctx, s.baseBackup(ctx, "--write-recovery-conf"), settings)
 }
 
-// started starts a server on a folder created by baseBackup.
-func (s *Server) started(ctx context.Context, run string, settings map[string]string) *Server {
+// startFrom starts a server on a folder created by baseBackup.
+func (s *Server) startFrom(ctx context.Context, run string, settings map[string]string) *Server {
 	s.t.Helper()
 	server, err := startIn(ctx, filepath.Join(run, "data"), settings)
 	if err != nil {
@@ -38,7 +38,7 @@ func (s *Server) started(ctx context.Context, run string, settings map[string]st
 	if err := os.WriteFile(filepath.Join(run, "socket"), []byte(server.SocketDir()), 0o600); err != nil { // for the watcher
 		s.t.Error(err)
 	}
-	return keep(s.t, server, settings)
+	return stopAfterTest(s.t, server, settings)
 }
 
 // baseBackup copies the files of the running server and returns the folder. The test is skipped if
@@ -55,8 +55,8 @@ func (s *Server) baseBackup(ctx context.Context, more ...string) (run string) {
 	return run
 }
 
-// keep stops a server when the test ends.
-func keep(t testing.TB, server *postgres.Server, settings map[string]string) *Server {
+// stopAfterTest stops a server when the test ends.
+func stopAfterTest(t testing.TB, server *postgres.Server, settings map[string]string) *Server {
 	s := &Server{t: t, server: server, url: server.URL(), data: server.DataDir(), settings: settings}
 	t.Cleanup(func() {
 		s.Thaw()
@@ -72,7 +72,7 @@ func copyRunning(ctx context.Context, of *Server, program string, more []string)
 	if run, err = os.MkdirTemp(filepath.Dir(filepath.Dir(of.data)), "run-"); err != nil {
 		return "", err
 	}
-	if err := errors.Join(watch(run), os.Mkdir(filepath.Join(run, "data"), 0o700)); err != nil {
+	if err := errors.Join(startWatcher(run), os.Mkdir(filepath.Join(run, "data"), 0o700)); err != nil {
 		return "", errors.Join(err, os.RemoveAll(run))
 	}
 	address, err := url.Parse(of.url)
@@ -106,7 +106,7 @@ func belongAs(files, others string) error {
 // Promote promotes a standby to primary.
 func (s *Server) Promote() {
 	s.t.Helper()
-	s.run(`SELECT pg_promote()`)
+	s.runStatements(`SELECT pg_promote()`)
 }
 
 // PauseReplay pauses or resumes the replay of a standby.
@@ -116,13 +116,13 @@ func (s *Server) PauseReplay(on bool) {
 	if on {
 		what = "pause"
 	}
-	s.run(`SELECT pg_wal_replay_` + what + `()`)
+	s.runStatements(`SELECT pg_wal_replay_` + what + `()`)
 }
 
 // ReplayLate makes a standby replay each commit with a delay; 0: immediately.
 func (s *Server) ReplayLate(by time.Duration) {
 	s.t.Helper()
-	s.run(fmt.Sprintf(`ALTER SYSTEM SET recovery_min_apply_delay = '%dms'`, by.Milliseconds()), `SELECT pg_reload_conf()`)
+	s.runStatements(fmt.Sprintf(`ALTER SYSTEM SET recovery_min_apply_delay = '%dms'`, by.Milliseconds()), `SELECT pg_reload_conf()`)
 }
 
 // Follow makes a standby stream from another server.
@@ -132,11 +132,11 @@ func (s *Server) Follow(primary *Server) {
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	s.run(`ALTER SYSTEM SET primary_conninfo = 'host=`+address.Query().Get("host")+` user=`+address.User.Username()+`'`, `SELECT pg_reload_conf()`)
+	s.runStatements(`ALTER SYSTEM SET primary_conninfo = 'host=`+address.Query().Get("host")+` user=`+address.User.Username()+`'`, `SELECT pg_reload_conf()`)
 }
 
 // WaitFor sets synchronous_standby_names, so that commits wait for standbys; empty: for none.
 func (s *Server) WaitFor(names string) {
 	s.t.Helper()
-	s.run(`ALTER SYSTEM SET synchronous_standby_names = '`+names+`'`, `SELECT pg_reload_conf()`)
+	s.runStatements(`ALTER SYSTEM SET synchronous_standby_names = '`+names+`'`, `SELECT pg_reload_conf()`)
 }

@@ -38,9 +38,9 @@ var held struct {
 	pipes []*os.File
 }
 
-// watch starts the watcher of a run's folder. It has its own session, so that Ctrl-C in the terminal does
+// startWatcher starts the watcher of a run's folder. It has its own session, so that Ctrl-C in the terminal does
 // not reach it, and no output, which `go test` would wait for.
-func watch(run string) error {
+func startWatcher(run string) error {
 	reader, writer, err := os.Pipe()
 	if err != nil {
 		return err
@@ -58,9 +58,9 @@ func watch(run string) error {
 	return nil
 }
 
-// sweep removes folders without a watcher (the machine crashed) and caches of old migrations, when they are
+// removeStale removes folders without a watcher (the machine crashed) and caches of old migrations, when they are
 // a day old.
-func sweep(root string) error {
+func removeStale(root string) error {
 	entries, err := os.ReadDir(root)
 	if err != nil {
 		return err

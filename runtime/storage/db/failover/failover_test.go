@@ -142,7 +142,7 @@ func TestASilentHostIsNotWaitedForTwice(t *testing.T) {
 		machines[2].set(func() { machines[2].silent = true })
 		look := func() (all []failover.Sighting, took time.Duration) {
 			began := time.Now()
-			all = s.Look(t.Context(), began, -1)
+			all = s.Refresh(t.Context(), began, -1)
 			return all, time.Since(began)
 		}
 		all, took := look()
@@ -173,11 +173,11 @@ func TestManyLooksAskOnce(t *testing.T) {
 		since := time.Now()
 		var all sync.WaitGroup
 		for range 50 {
-			all.Go(func() { s.Look(t.Context(), since, 0) })
+			all.Go(func() { s.Refresh(t.Context(), since, 0) })
 		}
 		all.Wait()
 		time.Sleep(time.Second) // fake time
-		s.Look(t.Context(), time.Now(), 0)
+		s.Refresh(t.Context(), time.Now(), 0)
 		if m := machines[0]; m.asked != 0 {
 			t.Errorf("the host that was left out was asked %d times", m.asked)
 		}
@@ -194,16 +194,16 @@ func TestAKeptConnectionThatHasEndedSaysNothingOfItsHost(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s, machines := newSurvey(t, time.Second)
-		s.Look(t.Context(), time.Now(), -1)
+		s.Refresh(t.Context(), time.Now(), -1)
 		broken := errors.New("connection reset")
 		machines[1].set(func() { machines[1].who = nil; machines[1].err = broken })
 		time.Sleep(time.Second) // fake time
-		if all := s.Look(t.Context(), time.Now(), -1); !errors.Is(all[1].Err, broken) {
+		if all := s.Refresh(t.Context(), time.Now(), -1); !errors.Is(all[1].Err, broken) {
 			t.Errorf("a host that refuses is %+v", all[1])
 		}
 		machines[1].set(func() { machines[1].who = machines[0].who; machines[1].err = nil })
 		time.Sleep(time.Second) // fake time
-		if all := s.Look(t.Context(), time.Now(), -1); all[1].Err != nil || all[1].Standby {
+		if all := s.Refresh(t.Context(), time.Now(), -1); all[1].Err != nil || all[1].Standby {
 			t.Errorf("a host that was promoted is %+v", all[1])
 		}
 	})
@@ -215,11 +215,11 @@ func TestTheNewestAnswerCounts(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s, machines := newSurvey(t, time.Second)
 		machines[0].set(func() { machines[0].silent = true })
-		go s.Look(t.Context(), time.Now(), -1)
+		go s.Refresh(t.Context(), time.Now(), -1)
 		time.Sleep(time.Millisecond) // fake time
-		s.Note(0, failover.Identity{System: "7", Timeline: "00000005"}, time.Now())
+		s.Record(0, failover.Identity{System: "7", Timeline: "00000005"}, time.Now())
 		time.Sleep(2 * time.Second) // fake time: the question has failed
-		if all := s.Look(t.Context(), time.Time{}, -1); all[0].Err != nil || all[0].Timeline != "00000005" {
+		if all := s.Refresh(t.Context(), time.Time{}, -1); all[0].Err != nil || all[0].Timeline != "00000005" {
 			t.Errorf("the host is %+v, want what the connection said", all[0])
 		}
 	})

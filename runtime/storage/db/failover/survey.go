@@ -61,12 +61,12 @@ func (s *Survey) Close() {
 func (s *Survey) Begin() {
 	now := time.Now()
 	for i, p := range s.peers {
-		s.ask(p, i, now)
+		s.askHost(p, i, now)
 	}
 }
 
-// Note records what a host reported at a time.
-func (s *Survey) Note(host int, who Identity, at time.Time) {
+// Record records what a host reported at a time.
+func (s *Survey) Record(host int, who Identity, at time.Time) {
 	p := s.peers[host]
 	p.mutex.Lock()
 	defer p.mutex.Unlock()
@@ -75,20 +75,20 @@ func (s *Survey) Note(host int, who Identity, at time.Time) {
 	}
 }
 
-// Look returns the answers of all hosts. Hosts whose last query is older than since are queried again,
-// concurrently, except for one (-1: none). Hosts that were silent before are queried too, but Look does not
+// Refresh returns the answers of all hosts. Hosts whose last query is older than since are queried again,
+// concurrently, except for one (-1: none). Hosts that were silent before are queried too, but Refresh does not
 // wait for them.
-func (s *Survey) Look(ctx context.Context, since time.Time, but int) []Sighting {
+func (s *Survey) Refresh(ctx context.Context, since time.Time, but int) []Sighting {
 	limit := time.NewTimer(s.patience)
 	defer limit.Stop()
 	for i, p := range s.peers {
 		if i == but {
 			continue
 		}
-		s.ask(p, i, since) // concurrently
+		s.askHost(p, i, since) // concurrently
 	}
 	for i, p := range s.peers {
-		for i != but && s.await(ctx, p, i, since, limit.C) {
+		for i != but && s.awaitAnswer(ctx, p, i, since, limit.C) {
 		}
 	}
 	all := make([]Sighting, len(s.peers))
@@ -100,9 +100,9 @@ func (s *Survey) Look(ctx context.Context, since time.Time, but int) []Sighting 
 	return all
 }
 
-// await waits for the end of a query, and reports whether another one is needed.
-func (s *Survey) await(ctx context.Context, p *peer, host int, since time.Time, limit <-chan time.Time) (again bool) {
-	running := s.ask(p, host, since)
+// awaitAnswer waits for the end of a query, and reports whether another one is needed.
+func (s *Survey) awaitAnswer(ctx context.Context, p *peer, host int, since time.Time, limit <-chan time.Time) (again bool) {
+	running := s.askHost(p, host, since)
 	if running == nil {
 		return false
 	}
@@ -116,9 +116,9 @@ func (s *Survey) await(ctx context.Context, p *peer, host int, since time.Time, 
 	return false
 }
 
-// ask queries a host, unless it was queried since, or a query is running. It returns a channel that is
+// askHost queries a host, unless it was queried since, or a query is running. It returns a channel that is
 // closed at the end of the query, or nil if there is nothing to wait for.
-func (s *Survey) ask(p *peer, host int, since time.Time) (running <-chan struct{}) {
+func (s *Survey) askHost(p *peer, host int, since time.Time) (running <-chan struct{}) {
 	p.mutex.Lock()
 	defer p.mutex.Unlock()
 	if s.ctx.Err() != nil || !p.asked.Before(since) {
@@ -126,7 +126,7 @@ func (s *Survey) ask(p *peer, host int, since time.Time) (running <-chan struct{
 	}
 	if p.running == nil {
 		p.running = make(chan struct{})
-		s.asking.Go(func() { s.question(p, host, time.Now()) })
+		s.asking.Go(func() { s.runQuery(p, host, time.Now()) })
 	}
 	if p.silent {
 		return nil
@@ -134,13 +134,13 @@ func (s *Survey) ask(p *peer, host int, since time.Time) (running <-chan struct{
 	return p.running
 }
 
-func (s *Survey) question(p *peer, host int, began time.Time) {
+func (s *Survey) runQuery(p *peer, host int, began time.Time) {
 	ctx, cancel := context.WithTimeout(s.ctx, s.patience)
 	defer cancel()
 	p.mutex.Lock()
 	conn := p.conn
 	p.mutex.Unlock()
-	who, conn, err := s.identify(ctx, host, conn)
+	who, conn, err := s.identifyHost(ctx, host, conn)
 	p.mutex.Lock()
 	defer p.mutex.Unlock()
 	p.conn = conn
@@ -152,9 +152,9 @@ func (s *Survey) question(p *peer, host int, began time.Time) {
 	p.running = nil
 }
 
-// identify queries a host on a kept connection if there is one, else on a new one. It returns the
+// identifyHost queries a host on a kept connection if there is one, else on a new one. It returns the
 // connection to keep: only for a standby, because the primary has none to spare.
-func (s *Survey) identify(ctx context.Context, host int, kept driver.Conn) (Identity, driver.Conn, error) {
+func (s *Survey) identifyHost(ctx context.Context, host int, kept driver.Conn) (Identity, driver.Conn, error) {
 	if kept != nil {
 		who, err := Ask(ctx, kept)
 		if err == nil && who.Standby {

@@ -58,8 +58,8 @@ func (w *Watch) Admit(ctx context.Context, host int, who Identity) error {
 		return nil // the server does not reveal its identity
 	}
 	now := time.Now()
-	w.survey.Note(host, who, now)
-	return w.look(ctx, now.Add(-fresh), host)
+	w.survey.Record(host, who, now)
+	return w.queryHosts(ctx, now.Add(-fresh), host)
 }
 
 // Refuse returns the error for a connection that need not be tried because several hosts accept writes.
@@ -71,18 +71,20 @@ func (w *Watch) Refuse(ctx context.Context) error {
 	case time.Since(known.at) < fresh:
 		return known.err
 	}
-	return w.look(ctx, time.Now(), -1)
+	return w.queryHosts(ctx, time.Now(), -1)
 }
 
-// Look checks all hosts whose answers are not recent. The error is nil or a *SplitError.
-func (w *Watch) Look(ctx context.Context) error { return w.look(ctx, time.Now().Add(-fresh), -1) }
+// Refresh checks all hosts whose answers are not recent. The error is nil or a *SplitError.
+func (w *Watch) Refresh(ctx context.Context) error {
+	return w.queryHosts(ctx, time.Now().Add(-fresh), -1)
+}
 
-// look queries the hosts whose answers are older than since, except for one (-1: none). A host may have
+// queryHosts queries the hosts whose answers are older than since, except for one (-1: none). A host may have
 // lost its role after its answer, so all are queried again before a split is reported.
-func (w *Watch) look(ctx context.Context, since time.Time, but int) error {
-	err := w.judge(w.survey.Look(ctx, since, but))
+func (w *Watch) queryHosts(ctx context.Context, since time.Time, but int) error {
+	err := w.judgeSightings(w.survey.Refresh(ctx, since, but))
 	if err != nil {
-		err = w.judge(w.survey.Look(ctx, time.Now(), -1))
+		err = w.judgeSightings(w.survey.Refresh(ctx, time.Now(), -1))
 	}
 	if err == nil {
 		if w.split.Swap(nil) != nil {
@@ -96,25 +98,25 @@ func (w *Watch) look(ctx context.Context, since time.Time, but int) error {
 	return err
 }
 
-func (w *Watch) judge(all []Sighting) error {
+func (w *Watch) judgeSightings(all []Sighting) error {
 	system := w.cluster.System()
 	w.cluster.Learn(Newest(system, all))
 	return Judge(system, all)
 }
 
-// usable reports whether open connections may be used, and checks the hosts at intervals.
-func (w *Watch) usable() bool {
+// isUsable reports whether open connections may be used, and checks the hosts at intervals.
+func (w *Watch) isUsable() bool {
 	now, last := time.Now(), w.looked.Load()
 	if now.UnixNano()-last > int64(again) && w.looked.CompareAndSwap(last, now.UnixNano()) {
 		w.looking.Go(func() {
-			_ = w.look(context.Background(), now, w.inUse()) // the survey limits its time, and split has its result
+			_ = w.queryHosts(context.Background(), now, w.inUse()) // the survey limits its time, and split has its result
 		})
 	}
 	return w.split.Load() == nil
 }
 
-// guarded is a connection that is not used while several hosts accept writes.
-type guarded struct {
+// guardedConn is a connection that is not used while several hosts accept writes.
+type guardedConn struct {
 	session
 
 	watch *Watch
@@ -140,12 +142,12 @@ func (w *Watch) Guard(conn driver.Conn) (driver.Conn, error) {
 	if !is {
 		return nil, errors.Join(errors.New("the driver lacks a part of the interface"), conn.Close())
 	}
-	return &guarded{s, w}, nil
+	return &guardedConn{s, w}, nil
 }
 
 // ResetSession is called before a pool connection is reused.
-func (g *guarded) ResetSession(ctx context.Context) error {
-	if !g.watch.usable() {
+func (g *guardedConn) ResetSession(ctx context.Context) error {
+	if !g.watch.isUsable() {
 		return driver.ErrBadConn // the pool asks for a new connection, whose error has the reason
 	}
 	return g.session.ResetSession(ctx)

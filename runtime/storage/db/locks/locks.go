@@ -20,9 +20,9 @@ import (
 // pause is the initial pause between two attempts; the maximum is ten times as long.
 const pause = 500 * time.Millisecond
 
-// Patiently retries until it gets its locks, or patience is over. Each attempt waits for them only as long
+// WithRetry retries until it gets its locks, or patience is over. Each attempt waits for them only as long
 // as the lock_timeout of the connection. try must leave no transaction open.
-func Patiently(ctx context.Context, conn *sql.Conn, what string, patience time.Duration, log *slog.Logger, try func() error) error {
+func WithRetry(ctx context.Context, conn *sql.Conn, what string, patience time.Duration, log *slog.Logger, try func() error) error {
 	for began, wait := time.Now(), pause; ; wait = min(2*wait, 10*pause) {
 		err := try()
 		var server *pq.Error

@@ -25,7 +25,7 @@ func alter(t *testing.T, d *db.DB, table string, patience time.Duration) error {
 	if _, err := conn.ExecContext(t.Context(), `SET lock_timeout = '300ms'`); err != nil {
 		t.Fatal(err)
 	}
-	return locks.Patiently(t.Context(), conn, table, patience, slog.New(slog.DiscardHandler), func() error {
+	return locks.WithRetry(t.Context(), conn, table, patience, slog.New(slog.DiscardHandler), func() error {
 		_, err := conn.ExecContext(t.Context(), `ALTER TABLE `+table+` ADD COLUMN more int`)
 		return err
 	})
@@ -119,7 +119,7 @@ func TestTablesOfOthersAreLeftAlone(t *testing.T) {
 	}
 	var log expect.Log
 	tries := 0
-	err = locks.Patiently(t.Context(), conn, "ours", expect.Patience, slog.New(slog.NewTextHandler(&log, nil)), func() error {
+	err = locks.WithRetry(t.Context(), conn, "ours", expect.Patience, slog.New(slog.NewTextHandler(&log, nil)), func() error {
 		if tries++; tries == 2 {
 			if err := held.Commit(); err != nil {
 				t.Error(err)

@@ -11,19 +11,19 @@ import (
 // MoveSteps takes the first steps of Move and stops as a process that is killed: nothing is cleaned up. It gives how many
 // steps there are.
 func MoveSteps(ctx context.Context, d *db.DB, t Table, steps int) (all int, err error) {
-	err = within(ctx, d, slog.New(slog.DiscardHandler), movePatience, func(s session) error {
+	err = runInSession(ctx, d, slog.New(slog.DiscardHandler), movePatience, func(s session) error {
 		planned, err := stepsOf(ctx, s.conn, t)
 		if all = len(planned); err != nil {
 			return err
 		}
-		return s.take(ctx, planned[:min(steps, all)], func(string) {})
+		return s.takeSteps(ctx, planned[:min(steps, all)], func(string) {})
 	})
 	return all, err
 }
 
 // KeepAt is Keep of one table at a time.
-func KeepAt(ctx context.Context, d *db.DB, t Table, now time.Time, unneeded ...Unneeded) (kept Kept, err error) {
-	err = within(ctx, d, slog.New(slog.DiscardHandler), keepPatience, func(s session) error { return s.keep(ctx, t, now, &kept, unneeded) })
+func KeepAt(ctx context.Context, d *db.DB, t Table, now time.Time, unneeded ...DropRule) (kept Maintenance, err error) {
+	err = runInSession(ctx, d, slog.New(slog.DiscardHandler), keepPatience, func(s session) error { return s.keepTable(ctx, t, now, &kept, unneeded) })
 	return kept, err
 }
 
@@ -38,7 +38,7 @@ const KeepersLock = int64(keepersLock)
 
 // KeyNames are the indexes that differ between the forms of a table.
 func KeyNames(t Table) (names []string) {
-	for _, k := range t.keys() {
+	for _, k := range t.allKeys() {
 		names = append(names, k.name)
 	}
 	return names

@@ -23,25 +23,25 @@ const (
 	analyzeAfter = 24 * time.Hour
 )
 
-// Kept is the result of Keep.
-type Kept struct {
-	Made, Dropped []string // months
-	Full          []string // rests that have rows, for which the operator should run postrider partition
+// Maintenance is the result of Keep.
+type Maintenance struct {
+	Created, Dropped []string // months
+	Full             []string // rests that have rows, for which the operator should run postrider partition
 }
 
-// Unneeded decides when the rows of a month of a table are no longer needed, so that it is dropped with
+// DropRule decides when the rows of a month of a table are no longer needed, so that it is dropped with
 // them.
-type Unneeded struct {
+type DropRule struct {
 	Table string
 	// Ask reports whether no row with a value below a bound (Table.At) is needed, at the time of the
 	// database.
 	Ask func(ctx context.Context, on db.Execer, below string, now time.Time) (bool, error)
 }
 
-// Keep creates the months ahead of split tables, drops those that are over and empty or unneeded, and
-// reverts what a killed move has left behind. If another process is doing this, Keep does nothing. It is
+// Maintain creates the months ahead of split tables, drops those that are over and empty or unneeded, and
+// reverts what a killed move has left behind. If another process is doing this, Maintain does nothing. It is
 // fast if there is nothing to do.
-func Keep(ctx context.Context, d *db.DB, log *slog.Logger, unneeded ...Unneeded) (kept Kept, err error) {
+func Maintain(ctx context.Context, d *db.DB, log *slog.Logger, unneeded ...DropRule) (kept Maintenance, err error) {
 	now, err := db.Now(ctx, d.SQL)
 	if err != nil {
 		return kept, fmt.Errorf("keep months: %w", err)
@@ -50,7 +50,7 @@ func Keep(ctx context.Context, d *db.DB, log *slog.Logger, unneeded ...Unneeded)
 	for _, t := range tables {
 		state, err := Look(ctx, d.SQL, t)
 		if err == nil && (state.Split || state.limit != "") {
-			err = within(ctx, d, log, keepPatience, func(s session) error { return s.keep(ctx, t, now, &kept, unneeded) })
+			err = runInSession(ctx, d, log, keepPatience, func(s session) error { return s.keepTable(ctx, t, now, &kept, unneeded) })
 		}
 		if errors.Is(err, errBusy) {
 			return kept, errors.Join(failed...)
@@ -65,13 +65,13 @@ func Keep(ctx context.Context, d *db.DB, log *slog.Logger, unneeded ...Unneeded)
 // Late reports whether rows are, or soon will be, past the last month of a split table.
 func (s *State) Late(ctx context.Context, on db.Execer) (bool, error) {
 	now, err := db.Now(ctx, on)
-	if err != nil || s.rest().From <= s.Table.At(now.AddDate(0, 0, 7)) {
+	if err != nil || s.restPart().From <= s.Table.At(now.AddDate(0, 0, 7)) {
 		return err == nil, err
 	}
-	return hasRows(ctx, on, s.rest().Name)
+	return hasRows(ctx, on, s.restPart().Name)
 }
 
-func (s session) keep(ctx context.Context, t Table, now time.Time, kept *Kept, unneeded []Unneeded) error {
+func (s session) keepTable(ctx context.Context, t Table, now time.Time, kept *Maintenance, unneeded []DropRule) error {
 	state, err := Look(ctx, s.conn, t)
 	if err != nil {
 		return err
@@ -82,7 +82,7 @@ func (s session) keep(ctx context.Context, t Table, now time.Time, kept *Kept, u
 	if err := s.dropLimits(ctx, t); err != nil {
 		return err
 	}
-	if err := s.ahead(ctx, &state, now, kept); err != nil {
+	if err := s.createMonthsAhead(ctx, &state, now, kept); err != nil {
 		return err
 	}
 	if err := s.dropOld(ctx, &state, now, kept, unneeded); err != nil {
@@ -91,12 +91,12 @@ func (s session) keep(ctx context.Context, t Table, now time.Time, kept *Kept, u
 	if err := s.dropDetached(ctx, t); err != nil {
 		return err
 	}
-	return s.analyze(ctx, t)
+	return s.analyzeTable(ctx, t)
 }
 
-// ahead creates months between the last one and the rest.
-func (s session) ahead(ctx context.Context, state *State, now time.Time, kept *Kept) error {
-	t, rest := state.Table, state.rest()
+// createMonthsAhead creates months between the last one and the rest.
+func (s session) createMonthsAhead(ctx context.Context, state *State, now time.Time, kept *Maintenance) error {
+	t, rest := state.Table, state.restPart()
 	used, err := hasRows(ctx, s.conn, rest.Name)
 	if err != nil {
 		return err
@@ -106,33 +106,33 @@ func (s session) ahead(ctx context.Context, state *State, now time.Time, kept *K
 		return nil
 	}
 	this := Begin(now)
-	if rest.From > t.bound(this.AddDate(0, leastAhead, 0)) {
+	if rest.From > t.monthBound(this.AddDate(0, leastAhead, 0)) {
 		return nil
 	}
 	hangs, err := shapeOfSplit(ctx, s.conn, t)
 	if err != nil {
 		return err
 	}
-	step := Step{What: t.Name + " has months ahead", Statements: []string{hangs.lock(t), detach(t, rest.Name), dropTable(rest.Name)}, empty: []string{rest.Name}, Brief: true}
+	step := Step{What: t.Name + " has months ahead", Statements: []string{hangs.lockStatement(t), detachStatement(t, rest.Name), dropTable(rest.Name)}, empty: []string{rest.Name}, Brief: true}
 	from := rest.From
 	var made []string
-	for from < t.bound(this.AddDate(0, mostAhead+1, 0)) {
-		below := t.bound(t.Time(from).AddDate(0, 1, 0))
-		step.Statements = append(step.Statements, hangs.part(t, t.month(from), from, below))
-		made = append(made, t.month(from))
+	for from < t.monthBound(this.AddDate(0, mostAhead+1, 0)) {
+		below := t.monthBound(t.Time(from).AddDate(0, 1, 0))
+		step.Statements = append(step.Statements, hangs.createPart(t, t.monthName(from), from, below))
+		made = append(made, t.monthName(from))
 		from = below
 	}
-	step.Statements = append(step.Statements, hangs.part(t, rest.Name, from, ""))
-	if _, err := s.patiently(ctx, step.What, func(on db.Execer) error { return step.run(ctx, on) }); err != nil {
+	step.Statements = append(step.Statements, hangs.createPart(t, rest.Name, from, ""))
+	if _, err := s.retryInTx(ctx, step.What, func(on db.Execer) error { return step.runStep(ctx, on) }); err != nil {
 		return err
 	}
-	kept.Made = append(kept.Made, made...)
+	kept.Created = append(kept.Created, made...)
 	return nil
 }
 
 // dropOld drops the oldest months that are over, and empty or unneeded. The past part then covers their
 // range.
-func (s session) dropOld(ctx context.Context, state *State, now time.Time, kept *Kept, unneeded []Unneeded) error {
+func (s session) dropOld(ctx context.Context, state *State, now time.Time, kept *Maintenance, unneeded []DropRule) error {
 	t := state.Table
 	var gone, empty []string
 	below := ""
@@ -146,35 +146,35 @@ func (s session) dropOld(ctx context.Context, state *State, now time.Time, kept 
 		}
 		if !used {
 			empty = append(empty, m.Name)
-		} else if whole, err := s.unneeded(ctx, t, m, now, unneeded); err != nil {
+		} else if whole, err := s.isMonthUnneeded(ctx, t, m, now, unneeded); err != nil {
 			return err
 		} else if !whole {
 			break
 		}
 		gone, below = append(gone, m.Name), m.Below
 	}
-	if len(gone) == 0 || len(gone) == 1 && gone[0] == t.past() {
+	if len(gone) == 0 || len(gone) == 1 && gone[0] == t.pastName() {
 		return nil
 	}
 	// So that checking for rows, under the lock, is fast. It runs at the pace of autovacuum.
-	if err := run(ctx, s.conn, "SET vacuum_cost_delay = 2"); err != nil {
+	if err := runStatements(ctx, s.conn, "SET vacuum_cost_delay = 2"); err != nil {
 		return err
 	}
 	for _, name := range empty {
-		if err := s.beside(ctx, "VACUUM "+quote(name)); err != nil {
+		if err := s.runConcurrently(ctx, "VACUUM "+quoteIdentifier(name)); err != nil {
 			return err
 		}
 	}
-	dropped, err := s.replace(ctx, t, gone, empty, below)
+	dropped, err := s.replaceOldest(ctx, t, gone, empty, below)
 	kept.Dropped = append(kept.Dropped, dropped...)
 	return err
 }
 
-// unneeded reports whether the rows of a month are no longer needed. Rows in the past part are deleted
+// isMonthUnneeded reports whether the rows of a month are no longer needed. Rows in the past part are deleted
 // individually, so it is kept.
-func (s session) unneeded(ctx context.Context, t Table, m Month, now time.Time, all []Unneeded) (whole bool, err error) {
+func (s session) isMonthUnneeded(ctx context.Context, t Table, m Month, now time.Time, all []DropRule) (whole bool, err error) {
 	for _, u := range all {
-		if u.Table != t.Name || m.Name == t.past() {
+		if u.Table != t.Name || m.Name == t.pastName() {
 			continue
 		}
 		if whole, err = u.Ask(ctx, s.conn, m.Below, now); err != nil || !whole {
@@ -184,28 +184,28 @@ func (s session) unneeded(ctx context.Context, t Table, m Month, now time.Time, 
 	return whole, nil
 }
 
-// replace replaces the oldest parts with a new past part and drops them. Those in empty must still be
+// replaceOldest replaces the oldest parts with a new past part and drops them. Those in empty must still be
 // empty.
-func (s session) replace(ctx context.Context, t Table, gone, empty []string, below string) (dropped []string, err error) {
+func (s session) replaceOldest(ctx context.Context, t Table, gone, empty []string, below string) (dropped []string, err error) {
 	hangs, err := shapeOfSplit(ctx, s.conn, t)
 	if err != nil {
 		return nil, err
 	}
-	step := Step{What: t.Name + " loses " + fmt.Sprint(gone), Statements: []string{hangs.lock(t)}, Brief: true, empty: empty}
+	step := Step{What: t.Name + " loses " + fmt.Sprint(gone), Statements: []string{hangs.lockStatement(t)}, Brief: true, empty: empty}
 	for _, name := range gone {
-		step.Statements = append(step.Statements, detach(t, name))
+		step.Statements = append(step.Statements, detachStatement(t, name))
 	}
-	if slices.Contains(gone, t.past()) {
-		step.Statements = append(step.Statements, dropTable(t.past()))
+	if slices.Contains(gone, t.pastName()) {
+		step.Statements = append(step.Statements, dropTable(t.pastName()))
 	}
-	step.Statements = append(step.Statements, hangs.part(t, t.past(), "", below))
+	step.Statements = append(step.Statements, hangs.createPart(t, t.pastName(), "", below))
 	for _, name := range gone {
-		if name != t.past() {
+		if name != t.pastName() {
 			dropped = append(dropped, name)
-			step.Statements = append(step.Statements, fmt.Sprintf("COMMENT ON TABLE %s IS %s", quote(name), literal(detachedMark)))
+			step.Statements = append(step.Statements, fmt.Sprintf("COMMENT ON TABLE %s IS %s", quoteIdentifier(name), quoteLiteral(detachedMark)))
 		}
 	}
-	if _, err := s.patiently(ctx, step.What, func(on db.Execer) error { return step.run(ctx, on) }); err != nil {
+	if _, err := s.retryInTx(ctx, step.What, func(on db.Execer) error { return step.runStep(ctx, on) }); err != nil {
 		return nil, err
 	}
 	return dropped, s.dropDetached(ctx, t)
@@ -226,7 +226,7 @@ func (s session) dropDetached(ctx context.Context, t Table) error {
 		return err
 	}
 	for _, name := range names {
-		if _, err := s.patiently(ctx, name, func(on db.Execer) error { return run(ctx, on, dropTable(name)) }); err != nil {
+		if _, err := s.retryInTx(ctx, name, func(on db.Execer) error { return runStatements(ctx, on, dropTable(name)) }); err != nil {
 			return err
 		}
 	}
@@ -235,11 +235,11 @@ func (s session) dropDetached(ctx context.Context, t Table) error {
 
 const analyzedSQL = `SELECT coalesce(greatest(last_analyze, last_autoanalyze) > now() - $2 * interval '1 second', false) FROM pg_stat_all_tables WHERE relid = $1::regclass`
 
-// analyze updates the planner's statistics of the whole split table.
-func (s session) analyze(ctx context.Context, t Table) error {
+// analyzeTable updates the planner's statistics of the whole split table.
+func (s session) analyzeTable(ctx context.Context, t Table) error {
 	fresh, err := db.One(ctx, s.conn, db.Value[bool], analyzedSQL, t.Name, analyzeAfter.Seconds())
 	if err != nil || fresh {
 		return err
 	}
-	return s.beside(ctx, "ANALYZE "+quote(t.Name))
+	return s.runConcurrently(ctx, "ANALYZE "+quoteIdentifier(t.Name))
 }

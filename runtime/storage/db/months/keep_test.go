@@ -123,8 +123,8 @@ func TestUnneededMonthsGoWithTheirRows(t *testing.T) {
 				store(t, d, table, rows[month])
 			}
 			later, asked := this.AddDate(0, 8, 0), 0
-			until := func(bound string) months.Unneeded {
-				return months.Unneeded{Table: name, Ask: func(_ context.Context, _ db.Execer, below string, now time.Time) (bool, error) {
+			until := func(bound string) months.DropRule {
+				return months.DropRule{Table: name, Ask: func(_ context.Context, _ db.Execer, below string, now time.Time) (bool, error) {
 					if asked++; !now.Equal(later) {
 						t.Errorf("the time is %s, want that of the database, %s", now, later)
 					}
@@ -139,7 +139,7 @@ func TestUnneededMonthsGoWithTheirRows(t *testing.T) {
 				}
 				return all
 			}
-			other := months.Unneeded{Table: "emails", Ask: until("~").Ask}
+			other := months.DropRule{Table: "emails", Ask: until("~").Ask}
 			if kept, err := months.KeepAt(t.Context(), d, table, later, other); err != nil || len(kept.Dropped) > 0 || asked > 0 {
 				t.Errorf("with what is said of another table: %+v, %v", kept, err)
 			}
@@ -173,7 +173,7 @@ func TestMonthsStayWhereNobodyKnowsWhetherTheyAreNeeded(t *testing.T) {
 	store(t, d, table, id.New(id.Fact))
 	move(t, d, table)
 	away := errors.New("away")
-	kept, err := months.KeepAt(t.Context(), d, table, time.Now().AddDate(1, 0, 0), months.Unneeded{Table: "facts",
+	kept, err := months.KeepAt(t.Context(), d, table, time.Now().AddDate(1, 0, 0), months.DropRule{Table: "facts",
 		Ask: func(context.Context, db.Execer, string, time.Time) (bool, error) { return true, away }})
 	if !errors.Is(err, away) || len(kept.Dropped) > 0 || one[int](t, d, `SELECT count(*) FROM facts`) != 1 {
 		t.Errorf("%+v, %v: want the error, and nothing dropped", kept, err)
@@ -193,8 +193,8 @@ func TestARestWithRowsBecomesAMonth(t *testing.T) {
 		if place := placeOf(t, d, table, row); place != table.Name+"_rest" {
 			t.Fatalf("the row is in %s: the test has lost its subject", place)
 		}
-		kept, err := months.Keep(t.Context(), d, discard)
-		if err != nil || !slices.Equal(kept.Full, []string{table.Name + "_rest"}) || len(kept.Made) > 0 {
+		kept, err := months.Maintain(t.Context(), d, discard)
+		if err != nil || !slices.Equal(kept.Full, []string{table.Name + "_rest"}) || len(kept.Created) > 0 {
 			t.Errorf("with rows in the rest: %+v, %v", kept, err)
 		}
 		all := 0
@@ -209,7 +209,7 @@ func TestARestWithRowsBecomesAMonth(t *testing.T) {
 		if place := placeOf(t, d, table, row); strings.HasSuffix(place, "rest") || state.UncheckedOf() > 0 {
 			t.Errorf("after %d steps the row is in %s; %+v", all, place, state)
 		}
-		if kept, err := months.KeepAt(t.Context(), d, table, time.Now().AddDate(0, 9, 0)); err != nil || len(kept.Full) > 0 || len(kept.Made) == 0 {
+		if kept, err := months.KeepAt(t.Context(), d, table, time.Now().AddDate(0, 9, 0)); err != nil || len(kept.Full) > 0 || len(kept.Created) == 0 {
 			t.Errorf("afterwards: %+v, %v", kept, err)
 		}
 		dbtest.Exec(t, d, `DELETE FROM `+table.Name)
@@ -280,7 +280,7 @@ func TestStatisticsOfTheWholeAreReadOnceADay(t *testing.T) {
 		t.Error("after a move the statistics of the whole are not read")
 	}
 	for range 2 {
-		if _, err := months.Keep(t.Context(), d, discard); err != nil {
+		if _, err := months.Maintain(t.Context(), d, discard); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -288,7 +288,7 @@ func TestStatisticsOfTheWholeAreReadOnceADay(t *testing.T) {
 		t.Errorf("statistics were read %d times, %d before: they are fresh", after, before)
 	}
 	dbtest.Exec(t, d, `SELECT pg_stat_reset_single_table_counters('facts'::regclass)`)
-	if _, err := months.Keep(t.Context(), d, discard); err != nil {
+	if _, err := months.Maintain(t.Context(), d, discard); err != nil {
 		t.Fatal(err)
 	}
 	if after := one[int](t, d, read); after != 1 {

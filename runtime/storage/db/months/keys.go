@@ -13,41 +13,43 @@ type key struct {
 	unique, primary bool
 }
 
-// next returns the name under which the index is created, next to the one that it replaces.
-func (k key) next() string { return k.name + "_next" }
+// replacementName returns the name under which the index is created, replacementName to the one that it replaces.
+func (k key) replacementName() string { return k.name + "_next" }
 
-// is reports whether an index already has this form.
-func (k key) is(i index) bool {
+// matchesIndex reports whether an index already has this form.
+func (k key) matchesIndex(i index) bool {
 	return i.name == k.name && i.primary == k.primary && strings.HasPrefix(i.definition, "CREATE UNIQUE ") == k.unique && strings.HasSuffix(i.definition, " ("+k.columns+")")
 }
 
-// create returns the statement that creates it on a table.
-func (k key) create(how, name, table string) string {
+// createStatement returns the statement that creates it on a table.
+func (k key) createStatement(how, name, table string) string {
 	if k.unique {
 		how = "UNIQUE INDEX" + how
 	} else {
 		how = "INDEX" + how
 	}
-	return fmt.Sprintf("CREATE %s %s ON %s (%s)", how, quote(name), quote(table), k.columns)
+	return fmt.Sprintf("CREATE %s %s ON %s (%s)", how, quoteIdentifier(name), quoteIdentifier(table), k.columns)
 }
 
-// take returns the statement that gives it its final name.
-func (k key) take(table string) string {
+// renameStatement returns the statement that gives it its final name.
+func (k key) renameStatement(table string) string {
 	if k.primary {
-		return fmt.Sprintf("ALTER TABLE %s ADD CONSTRAINT %s PRIMARY KEY USING INDEX %s", quote(table), quote(k.name), quote(k.next()))
+		return fmt.Sprintf("ALTER TABLE %s ADD CONSTRAINT %s PRIMARY KEY USING INDEX %s", quoteIdentifier(table), quoteIdentifier(k.name), quoteIdentifier(k.replacementName()))
 	}
-	return fmt.Sprintf("ALTER INDEX %s RENAME TO %s", quote(k.next()), quote(k.name))
+	return fmt.Sprintf("ALTER INDEX %s RENAME TO %s", quoteIdentifier(k.replacementName()), quoteIdentifier(k.name))
 }
 
-func dropNext(name string) string { return "DROP INDEX CONCURRENTLY IF EXISTS " + quote(name) }
+func dropNext(name string) string {
+	return "DROP INDEX CONCURRENTLY IF EXISTS " + quoteIdentifier(name)
+}
 
-// keys returns those of both forms.
-func (t Table) keys() []key { return slices.Concat(t.plain, t.split) }
+// allKeys returns those of both forms.
+func (t Table) allKeys() []key { return slices.Concat(t.plain, t.split) }
 
 // keyNames returns their final and temporary names.
 func (t Table) keyNames() (names, nexts []string) {
-	for _, k := range t.keys() {
-		names, nexts = append(names, k.name, k.next()), append(nexts, k.next())
+	for _, k := range t.allKeys() {
+		names, nexts = append(names, k.name, k.replacementName()), append(nexts, k.replacementName())
 	}
 	return names, nexts
 }
@@ -59,47 +61,47 @@ type rekeying struct {
 	indexes []index  // indexes of the table afterwards
 }
 
-// rekey returns the steps that replace the keys in has with those in to. They are created on the table on,
+// replaceKeys returns the steps that replace the keys in has with those in to. They are created on the table on,
 // and swapped when it is called name.
-func (t Table) rekey(has []index, to []key, on, name string) (r rekeying) {
+func (t Table) replaceKeys(has []index, to []key, on, name string) (r rekeying) {
 	var take []string
 	var made []index
 	for _, k := range to {
-		if slices.ContainsFunc(has, k.is) {
+		if slices.ContainsFunc(has, k.matchesIndex) {
 			continue
 		}
 		r.beside = append(r.beside, Step{What: fmt.Sprintf("making the index %s of %s anew, by %s", k.name, t.Name, k.columns),
-			Statements: []string{dropNext(k.next()), k.create(" CONCURRENTLY", k.next(), on)}})
-		take = append(take, k.take(name))
-		made = append(made, index{k.name, k.create("", k.name, t.Name), k.primary})
+			Statements: []string{dropNext(k.replacementName()), k.createStatement(" CONCURRENTLY", k.replacementName(), on)}})
+		take = append(take, k.renameStatement(name))
+		made = append(made, index{k.name, k.createStatement("", k.name, t.Name), k.primary})
 	}
 	for _, i := range has {
-		ours := slices.ContainsFunc(t.keys(), func(k key) bool { return k.name == i.name })
+		ours := slices.ContainsFunc(t.allKeys(), func(k key) bool { return k.name == i.name })
 		switch {
-		case !ours || slices.ContainsFunc(to, func(k key) bool { return k.is(i) }):
+		case !ours || slices.ContainsFunc(to, func(k key) bool { return k.matchesIndex(i) }):
 			r.indexes = append(r.indexes, i)
 		case i.primary:
-			r.brief = append(r.brief, fmt.Sprintf("ALTER TABLE %s DROP CONSTRAINT %s", quote(name), quote(i.name)))
+			r.brief = append(r.brief, fmt.Sprintf("ALTER TABLE %s DROP CONSTRAINT %s", quoteIdentifier(name), quoteIdentifier(i.name)))
 		default:
-			r.brief = append(r.brief, "DROP INDEX "+quote(i.name))
+			r.brief = append(r.brief, "DROP INDEX "+quoteIdentifier(i.name))
 		}
 	}
 	r.brief, r.indexes = append(r.brief, take...), slices.Concat(made, r.indexes)
 	return r
 }
 
-// sequence returns the name of the sequence that numbers the rows of a table with numeric ids.
-func (t Table) sequence() string { return t.Name + "_id_seq" }
+// sequenceName returns the name of the sequenceName that numbers the rows of a table with numeric ids.
+func (t Table) sequenceName() string { return t.Name + "_id_seq" }
 
-// renumber moves the numbering from one table to another, after the sequence of the first was renamed.
+// moveSequence moves the numbering from one table to another, after the sequence of the first was renamed.
 // Numbering continues where it was.
-func (s *shape) renumber(t Table, to string) []string {
+func (s *shape) moveSequence(t Table, to string) []string {
 	return append([]string{
-		fmt.Sprintf("ALTER TABLE %s ALTER COLUMN id ADD GENERATED BY DEFAULT AS IDENTITY (SEQUENCE NAME %s)", quote(to), quote(t.sequence())),
-		fmt.Sprintf("SELECT setval(%s, last_value, is_called) FROM %s", literal(t.sequence()), quote(aside(t.sequence()))),
+		fmt.Sprintf("ALTER TABLE %s ALTER COLUMN id ADD GENERATED BY DEFAULT AS IDENTITY (SEQUENCE NAME %s)", quoteIdentifier(to), quoteIdentifier(t.sequenceName())),
+		fmt.Sprintf("SELECT setval(%s, last_value, is_called) FROM %s", quoteLiteral(t.sequenceName()), quoteIdentifier(firstMonthIndexName(t.sequenceName()))),
 	}, s.sequenceGrants...)
 }
 
 func setAside(t Table) string {
-	return fmt.Sprintf("ALTER SEQUENCE %s RENAME TO %s", quote(t.sequence()), quote(aside(t.sequence())))
+	return fmt.Sprintf("ALTER SEQUENCE %s RENAME TO %s", quoteIdentifier(t.sequenceName()), quoteIdentifier(firstMonthIndexName(t.sequenceName())))
 }

@@ -35,12 +35,12 @@ type Tell func(what string)
 // Move splits a plain table, or continues a split; in a split table it creates a month from a rest that has
 // rows. It can be interrupted at any time and run again. Errors name the obstacle.
 func Move(ctx context.Context, d *db.DB, t Table, log *slog.Logger, tell Tell) error {
-	err := within(ctx, d, log, movePatience, func(s session) error {
+	err := runInSession(ctx, d, log, movePatience, func(s session) error {
 		steps, err := stepsOf(ctx, s.conn, t)
 		if err != nil {
 			return err
 		}
-		return s.take(ctx, steps, tell)
+		return s.takeSteps(ctx, steps, tell)
 	})
 	if err == nil {
 		return nil
@@ -48,7 +48,7 @@ func Move(ctx context.Context, d *db.DB, t Table, log *slog.Logger, tell Tell) e
 	// Otherwise new rows would eventually reach the bound. Keep does the same for a killed process. A
 	// stopped session has lost its connection.
 	undo := context.WithoutCancel(ctx)
-	if cleared := within(undo, d, log, clearPatience, func(s session) error { return s.dropLimits(undo, t) }); cleared != nil {
+	if cleared := runInSession(undo, d, log, clearPatience, func(s session) error { return s.dropLimits(undo, t) }); cleared != nil {
 		err = errors.Join(err, fmt.Errorf("and its bound is left, run it again or start a process: %w", cleared))
 	}
 	return fmt.Errorf("split %s: %w", t.Name, err)
@@ -57,19 +57,19 @@ func Move(ctx context.Context, d *db.DB, t Table, log *slog.Logger, tell Tell) e
 // Plan returns the steps of Move. It changes nothing.
 func Plan(ctx context.Context, d *db.DB, t Table) ([]Step, error) { return stepsOf(ctx, d.SQL, t) }
 
-// take executes steps in order.
-func (s session) take(ctx context.Context, steps []Step, tell Tell) error {
+// takeSteps executes steps in order.
+func (s session) takeSteps(ctx context.Context, steps []Step, tell Tell) error {
 	for _, step := range steps {
 		if !step.Brief {
 			tell(step.What + "; requests go on meanwhile")
 			for _, statement := range step.Statements {
-				if err := s.beside(ctx, statement); err != nil {
+				if err := s.runConcurrently(ctx, statement); err != nil {
 					return err
 				}
 			}
 			continue
 		}
-		took, err := s.patiently(ctx, step.What, func(on db.Execer) error { return step.run(ctx, on) })
+		took, err := s.retryInTx(ctx, step.What, func(on db.Execer) error { return step.runStep(ctx, on) })
 		if err != nil {
 			return err
 		}
@@ -78,8 +78,8 @@ func (s session) take(ctx context.Context, steps []Step, tell Tell) error {
 	return nil
 }
 
-func (step Step) run(ctx context.Context, on db.Execer) error {
-	if err := run(ctx, on, step.Statements[0]); err != nil {
+func (step Step) runStep(ctx context.Context, on db.Execer) error {
+	if err := runStatements(ctx, on, step.Statements[0]); err != nil {
 		return err
 	}
 	for _, part := range step.empty {
@@ -90,7 +90,7 @@ func (step Step) run(ctx context.Context, on db.Execer) error {
 			return fmt.Errorf("%s has rows", part)
 		}
 	}
-	return run(ctx, on, step.Statements[1:]...)
+	return runStatements(ctx, on, step.Statements[1:]...)
 }
 
 // stepsOf returns the remaining steps to a split table.
@@ -100,22 +100,22 @@ func stepsOf(ctx context.Context, on db.Execer, t Table) (steps []Step, err erro
 		return nil, err
 	}
 	if state.Split {
-		steps, err = closing(ctx, on, &state)
+		steps, err = closeSteps(ctx, on, &state)
 	} else {
-		steps, err = splitting(ctx, on, &state)
+		steps, err = splitSteps(ctx, on, &state)
 	}
 	if err != nil {
 		return nil, err
 	}
-	steps = append(steps, check(t, state.unchecked)...)
+	steps = append(steps, validationSteps(t, state.unchecked)...)
 	if len(steps) > 0 {
-		steps = append(steps, Step{What: "reading the statistics of " + t.Name, Statements: []string{"ANALYZE " + quote(t.Name)}})
+		steps = append(steps, Step{What: "reading the statistics of " + t.Name, Statements: []string{"ANALYZE " + quoteIdentifier(t.Name)}})
 	}
 	return steps, nil
 }
 
-// splitting returns the steps that turn a plain table into the first month of a split one.
-func splitting(ctx context.Context, on db.Execer, state *State) ([]Step, error) {
+// splitSteps returns the steps that turn a plain table into the first month of a split one.
+func splitSteps(ctx context.Context, on db.Execer, state *State) ([]Step, error) {
 	t := state.Table
 	hangs, err := readShape(ctx, on, t)
 	if err != nil {
@@ -126,30 +126,30 @@ func splitting(ctx context.Context, on db.Execer, state *State) ([]Step, error) 
 		return nil, err
 	}
 	state.unchecked = hangs.references
-	steps := limiting(t, t.Name, &bound, state.limit)
-	first := t.first(bound)
-	all := append([]string{hangs.lock(t)}, hangs.release()...)
-	keys := t.rekey(hangs.indexes, t.split, t.Name, t.Name)
+	steps := limitSteps(t, t.Name, &bound, state.limit)
+	first := t.firstMonthName(bound)
+	all := append([]string{hangs.lockStatement(t)}, hangs.dropReferences()...)
+	keys := t.replaceKeys(hangs.indexes, t.split, t.Name, t.Name)
 	hangs.indexes = keys.indexes
 	steps, all = append(steps, keys.beside...), append(all, keys.brief...)
-	all = append(all, fmt.Sprintf("ALTER TABLE %s RENAME TO %s", quote(t.Name), quote(first)))
+	all = append(all, fmt.Sprintf("ALTER TABLE %s RENAME TO %s", quoteIdentifier(t.Name), quoteIdentifier(first)))
 	if t.numbered {
 		all = append(all, setAside(t))
 	}
 	for _, i := range hangs.indexes {
-		all = append(all, i.rename(first, aside(i.name)))
+		all = append(all, i.renameStatement(first, firstMonthIndexName(i.name)))
 	}
-	all = append(all, hangs.split(t, first)...)
-	all = append(all, attach(t, first, "", bound), unlimit(t, first), hangs.part(t, t.rest(), bound, ""))
+	all = append(all, hangs.splitStatements(t, first)...)
+	all = append(all, attachStatement(t, first, "", bound), unlimitStatement(t, first), hangs.createPart(t, t.restName(), bound, ""))
 	if t.needs != "" {
 		all = append(all, db.RequireSQL(t.needs))
 	}
-	return append(steps, Step{What: t.Name + " is split", Statements: append(all, hangs.refer()...), Brief: true}), nil
+	return append(steps, Step{What: t.Name + " is split", Statements: append(all, hangs.createReferences()...), Brief: true}), nil
 }
 
-// closing returns the steps that turn a rest with rows into a month, followed by an empty rest.
-func closing(ctx context.Context, on db.Execer, state *State) ([]Step, error) {
-	t, rest := state.Table, state.rest()
+// closeSteps returns the steps that turn a rest with rows into a month, followed by an empty rest.
+func closeSteps(ctx context.Context, on db.Execer, state *State) ([]Step, error) {
+	t, rest := state.Table, state.restPart()
 	if used, err := hasRows(ctx, on, rest.Name); err != nil || !used {
 		return nil, err
 	}
@@ -166,25 +166,25 @@ func closing(ctx context.Context, on db.Execer, state *State) ([]Step, error) {
 		return nil, err
 	}
 	state.unchecked = hangs.references
-	steps := limiting(t, rest.Name, &bound, begun)
-	month := t.month(rest.From)
-	all := append([]string{hangs.lock(t)}, hangs.release()...)
-	all = append(all, detach(t, rest.Name), fmt.Sprintf("ALTER TABLE %s RENAME TO %s", quote(rest.Name), quote(month)),
-		attach(t, month, rest.From, bound), unlimit(t, month), hangs.part(t, t.rest(), bound, ""))
-	return append(steps, Step{What: rest.Name + " is the month " + month, Statements: append(all, hangs.refer()...), Brief: true}), nil
+	steps := limitSteps(t, rest.Name, &bound, begun)
+	month := t.monthName(rest.From)
+	all := append([]string{hangs.lockStatement(t)}, hangs.dropReferences()...)
+	all = append(all, detachStatement(t, rest.Name), fmt.Sprintf("ALTER TABLE %s RENAME TO %s", quoteIdentifier(rest.Name), quoteIdentifier(month)),
+		attachStatement(t, month, rest.From, bound), unlimitStatement(t, month), hangs.createPart(t, t.restName(), bound, ""))
+	return append(steps, Step{What: rest.Name + " is the month " + month, Statements: append(all, hangs.createReferences()...), Brief: true}), nil
 }
 
-// limiting returns the steps that prove that a table holds no id at or after the bound. A constraint of an
+// limitSteps returns the steps that prove that a table holds no id at or after the bound. A constraint of an
 // earlier attempt is reused with its own bound.
-func limiting(t Table, table string, bound *string, begun string) []Step {
+func limitSteps(t Table, table string, bound *string, begun string) []Step {
 	var steps []Step
 	if begun != "" && time.Until(t.Time(begun)) > nearLimit {
 		*bound = begun
 	} else {
-		steps = append(steps, Step{What: table + " takes no " + t.Column + " from " + t.dateOf(*bound) + " on, until it is split", Statements: []string{unlimit(t, table), limit(t, table, *bound)}, Brief: true})
+		steps = append(steps, Step{What: table + " takes no " + t.Column + " from " + t.dateOf(*bound) + " on, until it is split", Statements: []string{unlimitStatement(t, table), limitStatement(t, table, *bound)}, Brief: true})
 	}
 	return append(steps, Step{What: "looking whether every " + t.Column + " of " + table + " is before " + t.dateOf(*bound),
-		Statements: []string{fmt.Sprintf("ALTER TABLE %s VALIDATE CONSTRAINT %s", quote(table), quote(t.limitName()))}})
+		Statements: []string{fmt.Sprintf("ALTER TABLE %s VALIDATE CONSTRAINT %s", quoteIdentifier(table), quoteIdentifier(t.limitName()))}})
 }
 
 // limitFor returns the bound for the current rows of a table: a full month lies between it and all ids that
@@ -194,7 +194,7 @@ func limitFor(ctx context.Context, on db.Execer, t Table) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	latest, err := db.One(ctx, on, db.Value[string], `SELECT coalesce(max(`+t.Column+`)::text, '') FROM `+quote(t.Name))
+	latest, err := db.One(ctx, on, db.Value[string], `SELECT coalesce(max(`+t.Column+`)::text, '') FROM `+quoteIdentifier(t.Name))
 	if err != nil {
 		return "", err
 	}
@@ -205,7 +205,7 @@ func limitFor(ctx context.Context, on db.Execer, t Table) (string, error) {
 	if at.Before(now) {
 		at = now
 	}
-	return t.bound(Begin(at).AddDate(0, 2, 0)), nil
+	return t.monthBound(Begin(at).AddDate(0, 2, 0)), nil
 }
 
 // dropLimits removes the constraint and everything else left by an unfinished move.
@@ -216,11 +216,11 @@ func (s session) dropLimits(ctx context.Context, t Table) error {
 		return err
 	}
 	for _, name := range left {
-		if err := s.beside(ctx, dropNext(name)); err != nil {
+		if err := s.runConcurrently(ctx, dropNext(name)); err != nil {
 			return err
 		}
 	}
-	for _, table := range []string{t.Name, t.rest()} {
+	for _, table := range []string{t.Name, t.restName()} {
 		begun, err := limitOf(ctx, s.conn, t, table)
 		if err != nil {
 			return err
@@ -228,35 +228,35 @@ func (s session) dropLimits(ctx context.Context, t Table) error {
 		if begun == "" {
 			continue
 		}
-		if _, err := s.patiently(ctx, table, func(on db.Execer) error { return run(ctx, on, unlimit(t, table)) }); err != nil {
+		if _, err := s.retryInTx(ctx, table, func(on db.Execer) error { return runStatements(ctx, on, unlimitStatement(t, table)) }); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func limit(t Table, table, bound string) string {
-	return fmt.Sprintf("ALTER TABLE %s ADD CONSTRAINT %s CHECK (%s < %s) NOT VALID", quote(table), quote(t.limitName()), t.Column, literal(bound))
+func limitStatement(t Table, table, bound string) string {
+	return fmt.Sprintf("ALTER TABLE %s ADD CONSTRAINT %s CHECK (%s < %s) NOT VALID", quoteIdentifier(table), quoteIdentifier(t.limitName()), t.Column, quoteLiteral(bound))
 }
 
-func unlimit(t Table, table string) string {
-	return fmt.Sprintf("ALTER TABLE %s DROP CONSTRAINT IF EXISTS %s", quote(table), quote(t.limitName()))
+func unlimitStatement(t Table, table string) string {
+	return fmt.Sprintf("ALTER TABLE %s DROP CONSTRAINT IF EXISTS %s", quoteIdentifier(table), quoteIdentifier(t.limitName()))
 }
 
 func (t Table) dateOf(bound string) string { return t.Time(bound).UTC().Format(time.DateOnly) }
 
 // Undo makes a split table plain again. It fails unless only its first month has rows.
 func Undo(ctx context.Context, d *db.DB, t Table, log *slog.Logger, tell Tell) error {
-	err := within(ctx, d, log, movePatience, func(s session) error {
+	err := runInSession(ctx, d, log, movePatience, func(s session) error {
 		state, err := Look(ctx, s.conn, t)
 		if err != nil || !state.Split {
 			return err
 		}
-		steps, err := joining(ctx, s.conn, &state)
+		steps, err := joinSteps(ctx, s.conn, &state)
 		if err != nil {
 			return err
 		}
-		return s.take(ctx, steps, tell)
+		return s.takeSteps(ctx, steps, tell)
 	})
 	if err != nil {
 		return fmt.Errorf("join %s: %w", t.Name, err)
@@ -264,8 +264,8 @@ func Undo(ctx context.Context, d *db.DB, t Table, log *slog.Logger, tell Tell) e
 	return nil
 }
 
-// joining returns the steps that turn the first month into the plain table again.
-func joining(ctx context.Context, on db.Execer, state *State) ([]Step, error) {
+// joinSteps returns the steps that turn the first month into the plain table again.
+func joinSteps(ctx context.Context, on db.Execer, state *State) ([]Step, error) {
 	t, first := state.Table, state.Months[0]
 	hangs, err := shapeOfSplit(ctx, on, t)
 	if err != nil {
@@ -282,24 +282,24 @@ func joining(ctx context.Context, on db.Execer, state *State) ([]Step, error) {
 		}
 		step.empty = append(step.empty, m.Name)
 	}
-	all := append([]string{hangs.lock(t)}, hangs.release()...)
-	all = append(all, detach(t, first.Name))
+	all := append([]string{hangs.lockStatement(t)}, hangs.dropReferences()...)
+	all = append(all, detachStatement(t, first.Name))
 	if t.numbered {
-		all = append(append(all, setAside(t)), hangs.renumber(t, first.Name)...)
+		all = append(append(all, setAside(t)), hangs.moveSequence(t, first.Name)...)
 	}
-	all = append(all, "DROP TABLE "+quote(t.Name), fmt.Sprintf("ALTER TABLE %s RENAME TO %s", quote(first.Name), quote(t.Name)))
+	all = append(all, "DROP TABLE "+quoteIdentifier(t.Name), fmt.Sprintf("ALTER TABLE %s RENAME TO %s", quoteIdentifier(first.Name), quoteIdentifier(t.Name)))
 	indexes, err := db.All(ctx, on, func(i *index) []any { return []any{&i.name, &i.definition, &i.primary} }, pairsSQL, first.Name)
 	if err != nil {
 		return nil, err
 	}
 	for _, i := range indexes { // former parts of indexes
-		all = append(all, i.rename(t.Name, i.definition))
+		all = append(all, i.renameStatement(t.Name, i.definition))
 	}
 	var steps []Step
 	if len(t.plain) > 0 {
-		keys := t.rekey(hangs.indexes, t.plain, first.Name, t.Name)
+		keys := t.replaceKeys(hangs.indexes, t.plain, first.Name, t.Name)
 		steps, all = append(steps, keys.beside...), append(all, keys.brief...)
 	}
-	step.Statements = slices.Concat(all, hangs.refer())
-	return append(append(steps, step), check(t, hangs.references)...), nil
+	step.Statements = slices.Concat(all, hangs.createReferences())
+	return append(append(steps, step), validationSteps(t, hangs.references)...), nil
 }

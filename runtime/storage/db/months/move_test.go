@@ -28,7 +28,7 @@ func TestMoveBesideWriters(t *testing.T) {
 		w := startWriters(t, d, table)
 		w.until(t, 200)
 		move(t, d, table)
-		if _, err := months.Keep(t.Context(), d, discard); err != nil {
+		if _, err := months.Maintain(t.Context(), d, discard); err != nil {
 			t.Fatal(err)
 		}
 		w.until(t, 200)
@@ -118,7 +118,7 @@ func (w *writers) write(door db.Execer, table months.Table) error {
 func (w *writers) until(t *testing.T, turns int64) {
 	t.Helper()
 	before := w.turns.Load()
-	expect.Within(t, time.Minute, "the writers go on", func() bool { return w.turns.Load() >= before+turns || len(w.failed) > 0 })
+	expect.EventuallyWithin(t, time.Minute, "the writers go on", func() bool { return w.turns.Load() >= before+turns || len(w.failed) > 0 })
 }
 
 func (w *writers) stop(t *testing.T) int {
@@ -205,8 +205,8 @@ func TestKeepClearsUpBehindAMoveThatWasKilled(t *testing.T) {
 		_, err := months.MoveSteps(t.Context(), d, table, 100)
 		done <- err
 	}()
-	expect.Within(t, 30*time.Second, "the move has begun", func() bool { return one[int](t, d, keepersSQL, months.KeepersLock) != 0 })
-	if _, err := months.Keep(t.Context(), d, discard); err != nil {
+	expect.EventuallyWithin(t, 30*time.Second, "the move has begun", func() bool { return one[int](t, d, keepersSQL, months.KeepersLock) != 0 })
+	if _, err := months.Maintain(t.Context(), d, discard); err != nil {
 		t.Errorf("beside a move, housekeeping failed: %v", err)
 	}
 	dbtest.Exec(t, d, `SELECT pg_terminate_backend($1)`, one[int](t, d, keepersSQL, months.KeepersLock))
@@ -219,7 +219,7 @@ func TestKeepClearsUpBehindAMoveThatWasKilled(t *testing.T) {
 	if state := look(t, d, table); state.Split || state.LimitOf() == "" {
 		t.Fatalf("the move has left %+v: the test has lost its subject", state)
 	}
-	if _, err := months.Keep(t.Context(), d, discard); err != nil {
+	if _, err := months.Maintain(t.Context(), d, discard); err != nil {
 		t.Fatal(err)
 	}
 	if state := look(t, d, table); state.Split || state.LimitOf() != "" {
@@ -330,7 +330,7 @@ func TestUndo(t *testing.T) {
 		d := plain(t)
 		store(t, d, table, newRow(table))
 		move(t, d, table)
-		if _, err := months.Keep(t.Context(), d, discard); err != nil {
+		if _, err := months.Maintain(t.Context(), d, discard); err != nil {
 			t.Fatal(err)
 		}
 		late := at(table, time.Now().AddDate(0, 3, 0), 1)

@@ -40,9 +40,9 @@ type session struct {
 	patience time.Duration // with locks
 }
 
-// within runs do in a session. It returns errBusy if another process has one.
-func within(ctx context.Context, d *db.DB, log *slog.Logger, patience time.Duration, do func(session) error) (err error) {
-	handle, err := d.Patient()
+// runInSession runs do in a session. It returns errBusy if another process has one.
+func runInSession(ctx context.Context, d *db.DB, log *slog.Logger, patience time.Duration, do func(session) error) (err error) {
+	handle, err := d.OpenPatient()
 	if err != nil {
 		return err
 	}
@@ -80,15 +80,15 @@ func takeKeepersLock(ctx context.Context, conn *sql.Conn, patience time.Duration
 	}
 }
 
-// briefly runs statements in one transaction, which fails if it does not get a lock within lockWait. Plans
+// tryInTx runs statements in one transaction, which fails if it does not get a lock within lockWait. Plans
 // in it must start from the few rows of a part, not from the many of other tables: the server checks
 // references when a part is detached.
-func (s session) briefly(ctx context.Context, do func(on db.Execer) error) error {
+func (s session) tryInTx(ctx context.Context, do func(on db.Execer) error) error {
 	tx, err := s.conn.BeginTx(ctx, nil)
 	if err != nil {
 		return fmt.Errorf("begin: %w", err)
 	}
-	err = run(ctx, tx, fmt.Sprintf("SET LOCAL lock_timeout = %d", lockWait.Milliseconds()), fmt.Sprintf("SET LOCAL statement_timeout = %d", briefLimit.Milliseconds()),
+	err = runStatements(ctx, tx, fmt.Sprintf("SET LOCAL lock_timeout = %d", lockWait.Milliseconds()), fmt.Sprintf("SET LOCAL statement_timeout = %d", briefLimit.Milliseconds()),
 		"SET LOCAL enable_seqscan = off", "SET LOCAL enable_hashjoin = off", "SET LOCAL enable_mergejoin = off")
 	if err == nil {
 		err = do(tx)
@@ -102,34 +102,36 @@ func (s session) briefly(ctx context.Context, do func(on db.Execer) error) error
 	return tx.Commit()
 }
 
-// patiently retries briefly until it gets its locks, and returns how long the successful attempt took.
-func (s session) patiently(ctx context.Context, what string, do func(on db.Execer) error) (took time.Duration, err error) {
-	err = locks.Patiently(ctx, s.conn, what, s.patience, s.log, func() error {
+// retryInTx retries briefly until it gets its locks, and returns how long the successful attempt took.
+func (s session) retryInTx(ctx context.Context, what string, do func(on db.Execer) error) (took time.Duration, err error) {
+	err = locks.WithRetry(ctx, s.conn, what, s.patience, s.log, func() error {
 		began := time.Now()
-		err := s.briefly(ctx, do)
+		err := s.tryInTx(ctx, do)
 		took = time.Since(began)
 		return err
 	})
 	return took, err
 }
 
-// beside runs a statement that blocks no request, and so may wait for its lock.
-func (s session) beside(ctx context.Context, statement string) (err error) {
-	if err := run(ctx, s.conn, "SET lock_timeout = 0"); err != nil {
+// runConcurrently runs a statement that blocks no request, and so may wait for its lock.
+func (s session) runConcurrently(ctx context.Context, statement string) (err error) {
+	if err := runStatements(ctx, s.conn, "SET lock_timeout = 0"); err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, run(context.WithoutCancel(ctx), s.conn, "RESET lock_timeout")) }()
-	return run(ctx, s.conn, statement)
+	defer func() {
+		err = errors.Join(err, runStatements(context.WithoutCancel(ctx), s.conn, "RESET lock_timeout"))
+	}()
+	return runStatements(ctx, s.conn, statement)
 }
 
 const hasRowsSQL = `SELECT EXISTS (SELECT FROM %s)`
 
 func hasRows(ctx context.Context, on db.Execer, table string) (bool, error) {
-	return db.One(ctx, on, db.Value[bool], fmt.Sprintf(hasRowsSQL, quote(table)))
+	return db.One(ctx, on, db.Value[bool], fmt.Sprintf(hasRowsSQL, quoteIdentifier(table)))
 }
 
-// run runs statements in order.
-func run(ctx context.Context, on db.Execer, statements ...string) error {
+// runStatements runs statements in order.
+func runStatements(ctx context.Context, on db.Execer, statements ...string) error {
 	for _, statement := range statements {
 		if _, err := on.ExecContext(ctx, statement); err != nil {
 			return fmt.Errorf("%s: %w", statement, err)

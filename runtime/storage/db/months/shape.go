@@ -95,7 +95,7 @@ func readShape(ctx context.Context, on db.Execer, t Table) (shape, error) {
 		return s, fmt.Errorf("%s has %s, which would be left behind: remove it, and create it again afterwards", t.Name, strings.Join(strangers, ", "))
 	}
 	if err == nil {
-		err = s.read(ctx, on, t.Name, t.limitName())
+		err = s.readShape(ctx, on, t.Name, t.limitName())
 	}
 	if err != nil {
 		return s, fmt.Errorf("read the shape of %s: %w", t.Name, err)
@@ -107,9 +107,9 @@ func readShape(ctx context.Context, on db.Execer, t Table) (shape, error) {
 // shapeOfSplit reads the shape of a split table, whose parts have the storage parameters of the rest.
 func shapeOfSplit(ctx context.Context, on db.Execer, t Table) (*shape, error) {
 	var s, rest shape
-	err := s.read(ctx, on, t.Name, t.limitName())
+	err := s.readShape(ctx, on, t.Name, t.limitName())
 	if err == nil {
-		err = rest.read(ctx, on, t.rest(), t.limitName())
+		err = rest.readShape(ctx, on, t.restName(), t.limitName())
 	}
 	if err != nil {
 		return nil, fmt.Errorf("read the shape of %s: %w", t.Name, err)
@@ -118,7 +118,7 @@ func shapeOfSplit(ctx context.Context, on db.Execer, t Table) (*shape, error) {
 	return &s, nil
 }
 
-func (s *shape) read(ctx context.Context, on db.Execer, name, limit string) (err error) {
+func (s *shape) readShape(ctx context.Context, on db.Execer, name, limit string) (err error) {
 	form, err := db.One(ctx, on, func(f *shape) []any { return []any{&f.storage, &f.owner} }, formSQL, name)
 	s.storage, s.owner = form.storage, form.owner
 	if err == nil {
@@ -142,60 +142,60 @@ func (s *shape) read(ctx context.Context, on db.Execer, name, limit string) (err
 	return err
 }
 
-// with returns the WITH clause of CREATE TABLE for the storage parameters.
-func (s *shape) with() string {
+// storageClause returns the WITH clause of CREATE TABLE for the storage parameters.
+func (s *shape) storageClause() string {
 	if s.storage == "" {
 		return ""
 	}
 	return " WITH (" + s.storage + ")"
 }
 
-// lock returns a statement that locks the table, the tables that it refers to, which all transactions lock
+// lockStatement returns a statement that locks the table, the tables that it refers to, which all transactions lockStatement
 // first, and those that refer to it. Waiters give up soon.
-func (s *shape) lock(t Table) string {
+func (s *shape) lockStatement(t Table) string {
 	var referring []string
 	for _, r := range s.references {
 		referring = append(referring, cmp.Or(r.whole, r.table))
 	}
 	slices.Sort(referring)
-	all := append(append(slices.Clone(s.refersTo), quote(t.Name)), slices.Compact(referring)...)
+	all := append(append(slices.Clone(s.refersTo), quoteIdentifier(t.Name)), slices.Compact(referring)...)
 	return "LOCK TABLE " + strings.Join(all, ", ") + " IN ACCESS EXCLUSIVE MODE"
 }
 
-// release returns statements that drop the references to the table.
-func (s *shape) release() (all []string) {
+// dropReferences returns statements that drop the references to the table.
+func (s *shape) dropReferences() (all []string) {
 	for _, r := range s.references {
-		all = append(all, fmt.Sprintf("ALTER TABLE %s DROP CONSTRAINT IF EXISTS %s", cmp.Or(r.whole, r.table), quote(r.name)))
+		all = append(all, fmt.Sprintf("ALTER TABLE %s DROP CONSTRAINT IF EXISTS %s", cmp.Or(r.whole, r.table), quoteIdentifier(r.name)))
 		if r.whole != "" { // individually for each part
-			all = append(all, fmt.Sprintf("ALTER TABLE %s DROP CONSTRAINT IF EXISTS %s", r.table, quote(r.name)))
+			all = append(all, fmt.Sprintf("ALTER TABLE %s DROP CONSTRAINT IF EXISTS %s", r.table, quoteIdentifier(r.name)))
 		}
 	}
 	return all
 }
 
-// refer returns statements that create the references again for new rows; existing rows are validated
+// createReferences returns statements that create the references again for new rows; existing rows are validated
 // later.
-func (s *shape) refer() (all []string) {
+func (s *shape) createReferences() (all []string) {
 	for _, r := range s.references {
-		all = append(all, r.add(r.table)+" NOT VALID")
+		all = append(all, r.addStatement(r.table)+" NOT VALID")
 	}
 	return all
 }
 
-// add returns a statement that adds the constraint to a table.
-func (c constraint) add(table string) string {
-	return fmt.Sprintf("ALTER TABLE %s ADD CONSTRAINT %s %s", table, quote(c.name), strings.TrimSuffix(c.definition, " NOT VALID"))
+// addStatement returns a statement that adds the constraint to a table.
+func (c constraint) addStatement(table string) string {
+	return fmt.Sprintf("ALTER TABLE %s ADD CONSTRAINT %s %s", table, quoteIdentifier(c.name), strings.TrimSuffix(c.definition, " NOT VALID"))
 }
 
-// check returns the steps that validate recreated references for existing rows. A split table gets one for
+// validationSteps returns the steps that validate recreated references for existing rows. A split table gets one for
 // the whole table when all of its parts have one.
-func check(t Table, references []constraint) (steps []Step) {
+func validationSteps(t Table, references []constraint) (steps []Step) {
 	var wholes []string
 	for _, r := range references {
 		steps = append(steps, Step{What: fmt.Sprintf("looking whether each row of %s has its row of %s", r.table, t.Name),
-			Statements: []string{fmt.Sprintf("ALTER TABLE %s VALIDATE CONSTRAINT %s", r.table, quote(r.name))}})
-		if r.whole != "" && !slices.Contains(wholes, r.add(r.whole)) {
-			wholes = append(wholes, r.add(r.whole))
+			Statements: []string{fmt.Sprintf("ALTER TABLE %s VALIDATE CONSTRAINT %s", r.table, quoteIdentifier(r.name))}})
+		if r.whole != "" && !slices.Contains(wholes, r.addStatement(r.whole)) {
+			wholes = append(wholes, r.addStatement(r.whole))
 		}
 	}
 	for _, whole := range wholes {
@@ -204,78 +204,78 @@ func check(t Table, references []constraint) (steps []Step) {
 	return steps
 }
 
-// aside returns the name for an index of the table that became the first month.
-func aside(index string) string { return index + "_first" }
+// firstMonthIndexName returns the name for an index of the table that became the first month.
+func firstMonthIndexName(index string) string { return index + "_first" }
 
-// columns returns the column list of the index in parentheses, including INCLUDE columns.
-func (i index) columns() string {
+// columnList returns the column list of the index in parentheses, including INCLUDE columnList.
+func (i index) columnList() string {
 	_, columns, _ := strings.Cut(i.definition, "(")
 	return "(" + columns
 }
 
-// rename returns a statement that renames an index of a table.
-func (i index) rename(table, to string) string {
+// renameStatement returns a statement that renames an index of a table.
+func (i index) renameStatement(table, to string) string {
 	if i.primary {
-		return fmt.Sprintf("ALTER TABLE %s RENAME CONSTRAINT %s TO %s", quote(table), quote(i.name), quote(to))
+		return fmt.Sprintf("ALTER TABLE %s RENAME CONSTRAINT %s TO %s", quoteIdentifier(table), quoteIdentifier(i.name), quoteIdentifier(to))
 	}
-	return fmt.Sprintf("ALTER INDEX %s RENAME TO %s", quote(i.name), quote(to))
+	return fmt.Sprintf("ALTER INDEX %s RENAME TO %s", quoteIdentifier(i.name), quoteIdentifier(to))
 }
 
-// split returns statements that create the split table, when its name and the names of its indexes are
+// splitStatements returns statements that create the splitStatements table, when its name and the names of its indexes are
 // free.
-func (s *shape) split(t Table, old string) []string {
-	name := quote(t.Name)
-	all := []string{fmt.Sprintf("CREATE TABLE %s (LIKE %s INCLUDING DEFAULTS INCLUDING STORAGE INCLUDING COMPRESSION INCLUDING COMMENTS) PARTITION BY RANGE (%s)", name, quote(old), t.Column)}
+func (s *shape) splitStatements(t Table, old string) []string {
+	name := quoteIdentifier(t.Name)
+	all := []string{fmt.Sprintf("CREATE TABLE %s (LIKE %s INCLUDING DEFAULTS INCLUDING STORAGE INCLUDING COMPRESSION INCLUDING COMMENTS) PARTITION BY RANGE (%s)", name, quoteIdentifier(old), t.Column)}
 	if s.owner != "" {
 		all = append(all, fmt.Sprintf("ALTER TABLE %s OWNER TO %s", name, s.owner))
 	}
 	for _, i := range s.indexes {
 		if i.primary {
-			all = append(all, fmt.Sprintf("ALTER TABLE %s ADD CONSTRAINT %s PRIMARY KEY %s", name, quote(i.name), i.columns()))
+			all = append(all, fmt.Sprintf("ALTER TABLE %s ADD CONSTRAINT %s PRIMARY KEY %s", name, quoteIdentifier(i.name), i.columnList()))
 		} else {
 			all = append(all, i.definition)
 		}
 	}
 	for _, c := range s.constraints {
-		all = append(all, fmt.Sprintf("ALTER TABLE %s ADD CONSTRAINT %s %s", name, quote(c.name), c.definition))
+		all = append(all, fmt.Sprintf("ALTER TABLE %s ADD CONSTRAINT %s %s", name, quoteIdentifier(c.name), c.definition))
 	}
 	if t.numbered {
-		all = append(all, s.renumber(t, t.Name)...)
-		all = append(all, fmt.Sprintf("ALTER TABLE %s ALTER COLUMN id DROP IDENTITY", quote(old)))
+		all = append(all, s.moveSequence(t, t.Name)...)
+		all = append(all, fmt.Sprintf("ALTER TABLE %s ALTER COLUMN id DROP IDENTITY", quoteIdentifier(old)))
 	}
 	return append(all, s.grants...)
 }
 
-// part returns a statement that creates an empty part.
-func (s *shape) part(t Table, name, from, below string) string {
-	return fmt.Sprintf("CREATE TABLE %s PARTITION OF %s %s%s", quote(name), quote(t.Name), values(from, below), s.with())
+// createPart returns a statement that creates an empty createPart.
+func (s *shape) createPart(t Table, name, from, below string) string {
+	return fmt.Sprintf("CREATE TABLE %s PARTITION OF %s %s%s", quoteIdentifier(name), quoteIdentifier(t.Name), rangeClause(from, below), s.storageClause())
 }
 
-func attach(t Table, name, from, below string) string {
-	return fmt.Sprintf("ALTER TABLE %s ATTACH PARTITION %s %s", quote(t.Name), quote(name), values(from, below))
+func attachStatement(t Table, name, from, below string) string {
+	return fmt.Sprintf("ALTER TABLE %s ATTACH PARTITION %s %s", quoteIdentifier(t.Name), quoteIdentifier(name), rangeClause(from, below))
 }
 
-func detach(t Table, name string) string {
-	return fmt.Sprintf("ALTER TABLE %s DETACH PARTITION %s", quote(t.Name), quote(name))
+func detachStatement(t Table, name string) string {
+	return fmt.Sprintf("ALTER TABLE %s DETACH PARTITION %s", quoteIdentifier(t.Name), quoteIdentifier(name))
 }
 
 // dropTable returns a statement that drops a detached part. An empty part is created again with other
 // bounds instead of being attached again, because its foreign keys would come with it, which PostgreSQL
 // before 15.9 does wrong.
-func dropTable(name string) string { return "DROP TABLE " + quote(name) }
+func dropTable(name string) string { return "DROP TABLE " + quoteIdentifier(name) }
 
-// values returns the range of a part.
-func values(from, below string) string {
+// rangeClause returns the range of a part.
+func rangeClause(from, below string) string {
 	low, high := "MINVALUE", "MAXVALUE"
 	if from != "" {
-		low = literal(from)
+		low = quoteLiteral(from)
 	}
 	if below != "" {
-		high = literal(below)
+		high = quoteLiteral(below)
 	}
 	return fmt.Sprintf("FOR VALUES FROM (%s) TO (%s)", low, high)
 }
 
-func quote(name string) string { return pq.QuoteIdentifier(name) }
+func quoteIdentifier(name string) string { return pq.QuoteIdentifier(name) }
 
-func literal(text string) string { return pq.QuoteLiteral(text) }
+func quoteLiteral(text string) string { return pq.QuoteLiteral(text) }

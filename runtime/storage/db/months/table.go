@@ -68,8 +68,8 @@ func allNames() string {
 	return strings.Join(all, ", ")
 }
 
-// bound returns the smallest value of the month that contains a time.
-func (t Table) bound(at time.Time) string { return t.At(Begin(at)) }
+// monthBound returns the smallest value of the month that contains a time.
+func (t Table) monthBound(at time.Time) string { return t.At(Begin(at)) }
 
 // At returns the smallest value of the column for a time: an id, or the time itself in RFC 3339 format, in
 // UTC and whole seconds.
@@ -93,8 +93,8 @@ func (t Table) Time(value string) time.Time {
 	return time.Time{}
 }
 
-// value converts a value from PostgreSQL's format to that of a Table; empty stays empty.
-func (t Table) value(text string) string {
+// parseValue converts a parseValue from PostgreSQL's format to that of a Table; empty stays empty.
+func (t Table) parseValue(text string) string {
 	if t.Prefix != "" || text == "" {
 		return text
 	}
@@ -107,12 +107,14 @@ func Begin(at time.Time) time.Time {
 	return time.Date(at.Year(), at.Month(), 1, 0, 0, 0, 0, time.UTC)
 }
 
-func (t Table) first(bound string) string {
+func (t Table) firstMonthName(bound string) string {
 	return t.Name + "_before_" + t.Time(bound).UTC().Format("2006_01")
 }
-func (t Table) month(from string) string { return t.Name + "_" + t.Time(from).UTC().Format("2006_01") }
-func (t Table) past() string             { return t.Name + "_past" }
-func (t Table) rest() string             { return t.Name + "_rest" }
+func (t Table) monthName(from string) string {
+	return t.Name + "_" + t.Time(from).UTC().Format("2006_01")
+}
+func (t Table) pastName() string { return t.Name + "_past" }
+func (t Table) restName() string { return t.Name + "_rest" }
 
 // Needs returns the version of the migration that programs need for the table once it is split; may be
 // empty.
@@ -144,8 +146,8 @@ type State struct {
 	unchecked []constraint // references to a split table that are validated for new rows only, or for the parts of a table individually
 }
 
-// rest returns the last part.
-func (s *State) rest() Month { return s.Months[len(s.Months)-1] }
+// restPart returns the last part.
+func (s *State) restPart() Month { return s.Months[len(s.Months)-1] }
 
 const (
 	kindSQL   = `SELECT c.relkind = 'p', coalesce((SELECT sum(pg_total_relation_size(t.relid)) FROM pg_partition_tree(c.oid) t), pg_total_relation_size(c.oid))::bigint FROM pg_class c WHERE c.oid = to_regclass($1)`
@@ -198,7 +200,7 @@ func monthsOf(ctx context.Context, on db.Execer, t Table) ([]Month, error) {
 		if found == nil {
 			return nil, fmt.Errorf("its part %s is %s, which is not a range of ids or times", all[i].Name, all[i].From)
 		}
-		all[i].From, all[i].Below = t.value(textOf(found[1])), t.value(textOf(found[2]))
+		all[i].From, all[i].Below = t.parseValue(textOf(found[1])), t.parseValue(textOf(found[2]))
 	}
 	slices.SortFunc(all, func(a, b Month) int { return strings.Compare(a.From, b.From) })
 	if n := len(all); n == 0 || all[0].From != "" || all[n-1].Below != "" {
@@ -211,7 +213,7 @@ func monthsOf(ctx context.Context, on db.Execer, t Table) ([]Month, error) {
 func limitOf(ctx context.Context, on db.Execer, t Table, table string) (string, error) {
 	definition, err := db.One(ctx, on, db.Value[string], limitSQL, table, t.limitName())
 	if found := limitText.FindStringSubmatch(definition); found != nil {
-		return t.value(found[1]), err
+		return t.parseValue(found[1]), err
 	}
 	return "", err
 }

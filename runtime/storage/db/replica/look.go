@@ -15,13 +15,13 @@ type mark struct {
 	timeline string // in hexadecimal digits, as in WAL file names
 }
 
-// position returns the statement that asks the primary for its log position, using one of its functions.
-func position(function string) string {
+// positionStatement returns the statement that asks the primary for its log positionStatement, using one of its functions.
+func positionStatement(function string) string {
 	return `SELECT (` + function + `() - '0/0'::pg_lsn)::bigint, substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8)`
 }
 
-// position returns the log position of the primary.
-func (r *Replica) position(ctx context.Context) (mark, error) {
+// primaryPosition returns the log primaryPosition of the primary.
+func (r *Replica) primaryPosition(ctx context.Context) (mark, error) {
 	return db.One(ctx, r.primary.SQL, func(m *mark) []any { return []any{&m.at, &m.timeline} }, r.wanted)
 }
 
@@ -37,13 +37,13 @@ type standby struct {
 	mark    // the replayed position
 }
 
-// has reports whether everything up to a position of the primary's log has been replayed.
-func (s standby) has(want mark) bool {
+// hasReplayed reports whether everything up to a position of the primary's log hasReplayed been replayed.
+func (s standby) hasReplayed(want mark) bool {
 	return s.replays && s.timeline == want.timeline && s.at >= want.at
 }
 
-// unfit returns the reason why there is no point in waiting for a server.
-func (s standby) unfit(want mark) error {
+// unfitReason returns the reason why there is no point in waiting for a server.
+func (s standby) unfitReason(want mark) error {
 	switch {
 	case !s.replays:
 		return errors.New("it takes writes: it was promoted")
@@ -53,12 +53,12 @@ func (s standby) unfit(want mark) error {
 	return nil
 }
 
-// follow polls a server for a moment until it has replayed the wanted position.
-func follow(ctx context.Context, on db.Execer, want mark) (standby, error) {
+// awaitReplay polls a server for a moment until it has replayed the wanted position.
+func awaitReplay(ctx context.Context, on db.Execer, want mark) (standby, error) {
 	over := time.Now().Add(patience)
 	for wait := time.Millisecond; ; wait = min(2*wait, 16*time.Millisecond) {
 		s, err := db.One(ctx, on, func(s *standby) []any { return []any{&s.replays, &s.at, &s.timeline} }, standbySQL)
-		if err != nil || s.has(want) || s.unfit(want) != nil || time.Now().After(over) {
+		if err != nil || s.hasReplayed(want) || s.unfitReason(want) != nil || time.Now().After(over) {
 			return s, err
 		}
 		select {
@@ -69,8 +69,8 @@ func follow(ctx context.Context, on db.Execer, want mark) (standby, error) {
 	}
 }
 
-// Standing is the state of a replica.
-type Standing struct {
+// Status is the state of a replica.
+type Status struct {
 	PassedOver string        // why it is not used; empty if it is
 	Lag        time.Duration // age of the oldest primary position that it has not replayed
 }
@@ -93,40 +93,40 @@ type sighting struct {
 // mostAwaited limits the number of sightings for a replica that is hours behind.
 const mostAwaited = 256
 
-// Standing returns the state of the replica at the latest check.
-func (r *Replica) Standing() Standing {
+// Status returns the state of the replica at the latest check.
+func (r *Replica) Status() Status {
 	r.mutex.Lock()
 	defer r.mutex.Unlock()
-	return Standing{r.passedOver, r.lag}
+	return Status{r.passedOver, r.lag}
 }
 
-// Look checks both servers now.
-func (r *Replica) Look(ctx context.Context) Standing {
+// CheckNow checks both servers now.
+func (r *Replica) CheckNow(ctx context.Context) Status {
 	r.looking.Lock()
 	defer r.looking.Unlock()
-	want, err := r.position(ctx)
+	want, err := r.primaryPosition(ctx)
 	if err != nil {
-		return r.Standing() // without the primary the replica can be neither checked nor used
+		return r.Status() // without the primary the replica can be neither checked nor used
 	}
 	began := time.Now()
-	s, err := follow(ctx, r.looks, want)
+	s, err := awaitReplay(ctx, r.looks, want)
 	if ctx.Err() != nil {
-		return r.Standing()
+		return r.Status()
 	}
 	if err == nil {
-		if err = s.unfit(want); err != nil {
-			r.drop()
+		if err = s.unfitReason(want); err != nil {
+			r.dropIdle()
 		}
 	}
 	r.mutex.Lock()
 	defer r.mutex.Unlock()
-	r.await(sighting{want, began}, s, err == nil)
-	r.judge(err, s.has(want))
-	return Standing{r.passedOver, r.lag}
+	r.updateMissing(sighting{want, began}, s, err == nil)
+	r.recordVerdict(err, s.hasReplayed(want))
+	return Status{r.passedOver, r.lag}
 }
 
-// await determines the age of the oldest position that the replica lacks.
-func (s *state) await(now sighting, is standby, answered bool) {
+// updateMissing determines the age of the oldest position that the replica lacks.
+func (s *state) updateMissing(now sighting, is standby, answered bool) {
 	if len(s.awaited) > 0 && s.awaited[0].timeline != now.timeline {
 		s.awaited = nil
 	}
@@ -148,8 +148,8 @@ func (s *state) await(now sighting, is standby, answered bool) {
 	}
 }
 
-// judge decides whether the replica is used. prompt says that it had replayed everything in time.
-func (r *Replica) judge(wrong error, prompt bool) {
+// recordVerdict decides whether the replica is used. prompt says that it had replayed everything in time.
+func (r *Replica) recordVerdict(wrong error, prompt bool) {
 	if wrong == nil && r.lag > Tolerated {
 		wrong = fmt.Errorf("it is %s behind", r.lag.Round(time.Second))
 	}

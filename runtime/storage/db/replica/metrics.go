@@ -13,12 +13,12 @@ func (r *Replica) Register(reg prometheus.Registerer) error {
 			Help:        "Lists, searches and statistics while there is a replica, by the server that answered: replica, primary.",
 			ConstLabels: prometheus.Labels{"server": server}}, func() float64 { return float64(count()) })
 	}
-	gauge := func(name, help string, of func(Standing) float64) prometheus.Collector {
+	gauge := func(name, help string, of func(Status) float64) prometheus.Collector {
 		return prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: name, Help: help}, func() float64 {
 			if r == nil {
 				return 0
 			}
-			return of(r.Standing())
+			return of(r.Status())
 		})
 	}
 	count := func(of func() int64) func() int64 {
@@ -30,8 +30,8 @@ func (r *Replica) Register(reg prometheus.Registerer) error {
 	for _, c := range []prometheus.Collector{
 		reads("replica", count(func() int64 { return r.answered.Load() })),
 		reads("primary", count(func() int64 { return r.elsewhere.Load() })),
-		gauge("postrider_replica_lag_seconds", "Age of the oldest write that the replica lacks, to within a second.", func(s Standing) float64 { return s.Lag.Seconds() }),
-		gauge("postrider_replica_passed_over", "1 while the replica is not used and the primary answers everything, else 0.", func(s Standing) float64 {
+		gauge("postrider_replica_lag_seconds", "Age of the oldest write that the replica lacks, to within a second.", func(s Status) float64 { return s.Lag.Seconds() }),
+		gauge("postrider_replica_passed_over", "1 while the replica is not used and the primary answers everything, else 0.", func(s Status) float64 {
 			if s.PassedOver != "" {
 				return 1
 			}

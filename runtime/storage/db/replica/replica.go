@@ -63,9 +63,9 @@ var _ db.Reader = (*Replica)(nil)
 // Open returns a replica, which need not be reachable, for the primary's ReadFrom. It is not checked, and
 // so not used, before Start.
 func Open(primary *db.DB, c Config, log *slog.Logger) (*Replica, error) {
-	r := &Replica{primary: primary, wanted: position("pg_current_wal_flush_lsn"), log: log, state: state{passedOver: "it has not been checked yet"}}
+	r := &Replica{primary: primary, wanted: positionStatement("pg_current_wal_flush_lsn"), log: log, state: state{passedOver: "it has not been checked yet"}}
 	if c.RiskLosingAcceptedMail {
-		r.wanted = position("pg_current_wal_insert_lsn")
+		r.wanted = positionStatement("pg_current_wal_insert_lsn")
 	}
 	var err error
 	if r.reads, err = primary.OpenReplica(c.URL, max(c.Connections, 1), opLimit); err != nil {
@@ -82,7 +82,7 @@ func Open(primary *db.DB, c Config, log *slog.Logger) (*Replica, error) {
 func (r *Replica) Start(workers *worker.Metrics) {
 	r.tasks = worker.NewTasks(r.log, workers)
 	r.tasks.Start(worker.Task{Name: "look at the replica", Step: func(ctx context.Context) (time.Duration, error) {
-		r.Look(ctx)
+		r.CheckNow(ctx)
 		return lookEvery, nil
 	}})
 }
@@ -98,7 +98,7 @@ func (r *Replica) Stop(ctx context.Context) error {
 func (r *Replica) Close() error {
 	err := errors.Join(r.reads.Close(), r.looks.Close())
 	r.opening.Wait()
-	if err != nil && !fault.IsDatabaseAway(err) {
+	if err != nil && !fault.IsDatabaseUnavailable(err) {
 		return fmt.Errorf("close replica: %w", err)
 	}
 	return nil
@@ -107,23 +107,23 @@ func (r *Replica) Close() error {
 // Read runs fn on the replica if it has everything committed so far, else on the primary. If the replica
 // fails, fn runs again on the primary.
 func (r *Replica) Read(ctx context.Context, fn func(on *ent.Client) error) error {
-	if done, err := r.try(ctx, fn); done {
+	if done, err := r.tryRead(ctx, fn); done {
 		return err
 	}
 	r.elsewhere.Add(1)
 	return fn(r.primary.Ent)
 }
 
-// try returns false if the primary must answer.
-func (r *Replica) try(ctx context.Context, fn func(on *ent.Client) error) (done bool, err error) {
+// tryRead returns false if the primary must answer.
+func (r *Replica) tryRead(ctx context.Context, fn func(on *ent.Client) error) (done bool, err error) {
 	if !r.fit.Load() {
 		return false, nil
 	}
-	want, err := r.position(ctx)
+	want, err := r.primaryPosition(ctx)
 	if err != nil {
-		return fault.IsDatabaseAway(err), err // a demoted primary has another error to report
+		return fault.IsDatabaseUnavailable(err), err // a demoted primary has another error to report
 	}
-	tx, err := r.begin(ctx, want)
+	tx, err := r.beginTx(ctx, want)
 	if err != nil {
 		r.fit.Store(false) // until the next check
 		r.log.DebugContext(ctx, "the replica is not ready for a read, using the primary", "reason", err)
@@ -131,7 +131,7 @@ func (r *Replica) try(ctx context.Context, fn func(on *ent.Client) error) (done 
 	}
 	defer func() { _ = tx.Rollback() }() // it was read-only
 	err = fn(tx.Client())
-	if err == nil || ctx.Err() != nil || ours(err) {
+	if err == nil || ctx.Err() != nil || isQueryError(err) {
 		r.answered.Add(1)
 		return true, err
 	}
@@ -139,43 +139,43 @@ func (r *Replica) try(ctx context.Context, fn func(on *ent.Client) error) (done 
 	return false, nil
 }
 
-// ours reports whether the primary would return the same error, because it is caused by the query and not
+// isQueryError reports whether the primary would return the same error, because it is caused by the query and not
 // by the server.
-func ours(err error) bool {
+func isQueryError(err error) bool {
 	var known *fault.Error
-	return errors.As(err, &known) && known.Kind != fault.Away
+	return errors.As(err, &known) && known.Kind != fault.Unavailable
 }
 
-// begun is an open transaction on the replica.
-type begun struct {
+// openedTx is an open transaction on the replica.
+type openedTx struct {
 	tx   *ent.Tx
 	seen standby
 	err  error
 }
 
-// end returns the connection to the pool.
-func (b begun) end() {
+// releaseConnection returns the connection to the pool.
+func (b openedTx) releaseConnection() {
 	if b.tx != nil {
 		_ = b.tx.Rollback() // it was read-only
 	}
 }
 
-// begin opens a read-only transaction on the replica and waits a moment for it to catch up. A replica that
+// beginTx opens a read-only transaction on the replica and waits a moment for it to catch up. A replica that
 // does not answer costs only a moment.
-func (r *Replica) begin(ctx context.Context, want mark) (*ent.Tx, error) {
-	made, late := make(chan begun), make(chan struct{})
+func (r *Replica) beginTx(ctx context.Context, want mark) (*ent.Tx, error) {
+	made, late := make(chan openedTx), make(chan struct{})
 	r.opening.Go(func() {
 		// A connection being opened must outlive the caller: the next one will need it.
-		b := r.open(context.WithoutCancel(ctx), want)
+		b := r.openTx(context.WithoutCancel(ctx), want)
 		select {
 		case made <- b:
 		case <-late:
-			b.end()
+			b.releaseConnection()
 		}
 	})
 	timer := time.NewTimer(patience + beginning)
 	defer timer.Stop()
-	var b begun
+	var b openedTx
 	select {
 	case b = <-made:
 	case <-ctx.Done():
@@ -186,32 +186,32 @@ func (r *Replica) begin(ctx context.Context, want mark) (*ent.Tx, error) {
 		return nil, errors.New("beginning a transaction there takes too long")
 	}
 	if b.err != nil {
-		b.end()
+		b.releaseConnection()
 		return nil, b.err
 	}
 	return b.tx, nil
 }
 
-func (r *Replica) open(ctx context.Context, want mark) (b begun) {
+func (r *Replica) openTx(ctx context.Context, want mark) (b openedTx) {
 	if b.tx, b.err = r.ent.BeginTx(ctx, &sql.TxOptions{ReadOnly: true}); b.err != nil {
 		return b
 	}
-	if b.seen, b.err = follow(ctx, b.tx, want); b.err != nil {
+	if b.seen, b.err = awaitReplay(ctx, b.tx, want); b.err != nil {
 		return b
 	}
-	b.err = b.seen.unfit(want)
+	b.err = b.seen.unfitReason(want)
 	switch {
 	case b.err != nil:
-		r.drop()
-	case !b.seen.has(want):
+		r.dropIdle()
+	case !b.seen.hasReplayed(want):
 		b.err = errors.New("it is behind")
 	}
 	return b
 }
 
-// drop closes idle connections, for example to a server that was promoted. New ones connect to a fit
+// dropIdle closes idle connections, for example to a server that was promoted. New ones connect to a fit
 // server.
-func (r *Replica) drop() {
+func (r *Replica) dropIdle() {
 	for _, pool := range []*sql.DB{r.reads, r.looks} {
 		pool.SetMaxIdleConns(0)
 		pool.SetMaxIdleConns(pool.Stats().MaxOpenConnections)

@@ -79,13 +79,13 @@ func (b *bench) server() string {
 // usesReplica waits until the replica answers.
 func (b *bench) usesReplica() {
 	b.t.Helper()
-	expect.Within(b.t, 30*time.Second, "the replica answers", func() bool { return b.server() == "replica" })
+	expect.EventuallyWithin(b.t, 30*time.Second, "the replica answers", func() bool { return b.server() == "replica" })
 }
 
 // passesOver waits until the replica is passed over for a reason.
 func (b *bench) passesOver(reason string) {
 	b.t.Helper()
-	expect.Within(b.t, 30*time.Second, "the replica is passed over: "+reason, func() bool { return strings.Contains(b.replica.Standing().PassedOver, reason) })
+	expect.EventuallyWithin(b.t, 30*time.Second, "the replica is passed over: "+reason, func() bool { return strings.Contains(b.replica.Status().PassedOver, reason) })
 	if server := b.server(); server != "primary" {
 		b.t.Errorf("a replica that is passed over (%s) answers: the %s did", reason, server)
 	}
@@ -133,7 +133,7 @@ func TestAReadSeesEverythingThatWasCommitted(t *testing.T) {
 		t.Errorf("400 reads took %s beside a replica that replays nothing, want that only some of them wait a tenth of a second", took)
 	}
 	b.passesOver("behind")
-	if lag := b.replica.Standing().Lag; lag < replica.Tolerated {
+	if lag := b.replica.Status().Lag; lag < replica.Tolerated {
 		t.Errorf("a replica is passed over that is %s behind", lag)
 	}
 	for range 20 {
@@ -194,7 +194,7 @@ func TestAServerThatIsNoReplicaIsPassedOverWithTheReason(t *testing.T) {
 		b := newBench(t, primary, server.URL())
 		b.passesOver(reason)
 		for range 3 {
-			b.replica.Look(t.Context())
+			b.replica.CheckNow(t.Context())
 		}
 		if passedOver, answers := b.logged(); passedOver != 1 || answers != 0 {
 			t.Errorf("%s: the log says %d times that it is passed over and %d times that it answers, want 1 and 0:\n%s", reason, passedOver, answers, b.log)
@@ -232,7 +232,7 @@ func TestAStandbyOfTheOldPrimaryIsPassedOver(t *testing.T) {
 	old.Stop()
 	next.Promote()
 	b := newBench(t, next, follows.URL())
-	expect.Within(t, 15*time.Second, "the new primary takes writes", func() bool {
+	expect.EventuallyWithin(t, 15*time.Second, "the new primary takes writes", func() bool {
 		_, err := b.SQL.ExecContext(t.Context(), `INSERT INTO kept VALUES (1)`)
 		return err == nil
 	})
@@ -248,7 +248,7 @@ func TestAStandbyOfTheOldPrimaryIsPassedOver(t *testing.T) {
 	old.Start()
 	before.write(`INSERT INTO kept SELECT generate_series(1, 100000)`)
 	other, at := newBench(t, next, stays.URL()), stays.Open()
-	expect.Within(t, 15*time.Second, "the standby of the old primary is further than the new one", func() bool {
+	expect.EventuallyWithin(t, 15*time.Second, "the standby of the old primary is further than the new one", func() bool {
 		ahead, err := db.One(t.Context(), at.SQL, db.Value[string], `SELECT pg_last_wal_replay_lsn()::text`)
 		if err != nil {
 			t.Fatal(err)
@@ -327,7 +327,7 @@ func TestASilentReplicaKeepsNobodyWaiting(t *testing.T) {
 	if took := time.Since(began); took > 30*time.Second { // a third of a second for each would be more
 		t.Errorf("100 reads took %s beside a frozen replica", took)
 	}
-	expect.Within(t, 30*time.Second, "the frozen replica is passed over", func() bool { return b.replica.Standing().PassedOver != "" })
+	expect.EventuallyWithin(t, 30*time.Second, "the frozen replica is passed over", func() bool { return b.replica.Status().PassedOver != "" })
 	standby.Thaw()
 	b.usesReplica()
 }

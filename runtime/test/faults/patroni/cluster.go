@@ -182,7 +182,7 @@ func (c *Cluster) leader() *Machine {
 // AwaitWhole waits until there are a leader, a synchronous standby and one more.
 func (c *Cluster) AwaitWhole(limit time.Duration) {
 	c.t.Helper()
-	expect.Within(c.t, limit, "the cluster is whole", func() bool {
+	expect.EventuallyWithin(c.t, limit, "the cluster is whole", func() bool {
 		standbys, synchronous := 0, 0
 		for _, m := range c.members() {
 			if m.State != "running" && m.State != "streaming" {

@@ -40,8 +40,8 @@ func Certificate(t testing.TB) *tls.Config {
 	return &tls.Config{MinVersion: tls.VersionTLS12, NextProtos: []string{"h2", "http/1.1"}, Certificates: []tls.Certificate{{Certificate: [][]byte{der}, PrivateKey: key}}}
 }
 
-// Files writes such a certificate and its key to files.
-func Files(t testing.TB) (certificate, key string) {
+// WriteCertificate writes such a certificate and its key to files.
+func WriteCertificate(t testing.TB) (certificate, key string) {
 	t.Helper()
 	c := Certificate(t).Certificates[0]
 	private, err := x509.MarshalPKCS8PrivateKey(c.PrivateKey)
@@ -86,17 +86,19 @@ func Dial(t testing.TB, addr string, window uint32) *Client {
 	return c
 }
 
-func dial(ctx context.Context, addr, protocol string) (net.Conn, error) {
+func dialTLS(ctx context.Context, addr, protocol string) (net.Conn, error) {
 	dialer := &tls.Dialer{Config: &tls.Config{InsecureSkipVerify: true, NextProtos: []string{protocol}, MinVersion: tls.VersionTLS12}} // the server belongs to the test
 	return dialer.DialContext(ctx, "tcp", addr)
 }
 
 // DialOne connects to the same server for HTTP/1.1.
-func DialOne(ctx context.Context, addr string) (net.Conn, error) { return dial(ctx, addr, "http/1.1") }
+func DialOne(ctx context.Context, addr string) (net.Conn, error) {
+	return dialTLS(ctx, addr, "http/1.1")
+}
 
 // New is Dial with an error result.
 func New(ctx context.Context, addr string, window uint32) (*Client, error) {
-	conn, err := dial(ctx, addr, "h2")
+	conn, err := dialTLS(ctx, addr, "h2")
 	if err != nil {
 		return nil, err
 	}
@@ -110,15 +112,15 @@ func New(ctx context.Context, addr string, window uint32) (*Client, error) {
 	if err := c.frames.WriteSettings(http2.Setting{ID: http2.SettingInitialWindowSize, Val: window}); err != nil {
 		return nil, errors.Join(err, conn.Close())
 	}
-	go c.listen()
+	go c.recordFrames()
 	return c, nil
 }
 
 // Close ends the connection.
 func (c *Client) Close() error { return c.conn.Close() }
 
-// listen records what the server sends, until the connection ends.
-func (c *Client) listen() {
+// recordFrames records what the server sends, until the connection ends.
+func (c *Client) recordFrames() {
 	for {
 		f, err := c.frames.ReadFrame()
 		if err != nil {
@@ -137,10 +139,10 @@ func (c *Client) listen() {
 				c.allowed = n
 				c.mu.Unlock()
 			}
-			c.write(func() error { return c.frames.WriteSettingsAck() })
+			c.writeLocked(func() error { return c.frames.WriteSettingsAck() })
 		case *http2.PingFrame:
 			if !f.IsAck() {
-				c.write(func() error { return c.frames.WritePing(true, f.Data) })
+				c.writeLocked(func() error { return c.frames.WritePing(true, f.Data) })
 			}
 		case *http2.MetaHeadersFrame:
 			c.mu.Lock()
@@ -158,7 +160,7 @@ func (c *Client) listen() {
 	}
 }
 
-func (c *Client) write(do func() error) error {
+func (c *Client) writeLocked(do func() error) error {
 	c.writing.Lock()
 	defer c.writing.Unlock()
 	return do()
@@ -167,7 +169,7 @@ func (c *Client) write(do func() error) error {
 // Open begins a request, and returns its stream. fields are pairs of names and values, including the method
 // and the path (":method", ":path"); whole says that it has no body.
 func (c *Client) Open(whole bool, fields ...string) (stream uint32, err error) {
-	err = c.write(func() error {
+	err = c.writeLocked(func() error {
 		stream = c.next
 		c.next += 2
 		c.headers.Reset()
@@ -193,7 +195,7 @@ func (c *Client) Get(path string, fields ...string) (stream uint32, err error) {
 
 // Reset cancels a stream, as a client that disconnects does.
 func (c *Client) Reset(stream uint32) error {
-	return c.write(func() error { return c.frames.WriteRSTStream(stream, http2.ErrCodeCancel) })
+	return c.writeLocked(func() error { return c.frames.WriteRSTStream(stream, http2.ErrCodeCancel) })
 }
 
 // State is the state of a connection.

@@ -64,7 +64,7 @@ func cgroupLimits(root string) (limits []int64) {
 		mount, files := "sys/fs/cgroup", []string{"memory.max", "memory.high"}
 		switch {
 		case parts[1] == "":
-		case contains(parts[1], "memory"):
+		case listContains(parts[1], "memory"):
 			mount, files = "sys/fs/cgroup/memory", []string{"memory.limit_in_bytes"}
 		default:
 			continue
@@ -81,7 +81,7 @@ func cgroupLimits(root string) (limits []int64) {
 	return limits
 }
 
-func contains(list, name string) bool {
+func listContains(list, name string) bool {
 	for one := range strings.SplitSeq(list, ",") {
 		if one == name {
 			return true
