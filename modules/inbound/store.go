@@ -150,7 +150,7 @@ var recordRows = batch.New("v",
 
 // flush stores messages together. On an error, the joiner retries them one by one.
 func (w *writer) flush(ctx context.Context, batch []*arrival) []error {
-	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true)) // a message may be a memory-mapped file, see intake.Guarded
+	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true)) // a message may be a memory-mapped file, see intake.RecoverDiskFault
 	if err := w.store(ctx, batch); err != nil {
 		errs := make([]error, len(batch))
 		for i := range errs {

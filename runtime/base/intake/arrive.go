@@ -18,7 +18,7 @@ type Upload struct {
 	// itself.
 	Deadline func(time.Time) error
 	Within   time.Duration // limit for the whole content, with Deadline
-	// Cut interrupts a blocked read of From immediately; see Content.Cut.
+	// Cut interrupts a blocked read of From immediately; see Content.AllowCut.
 	Cut func()
 }
 

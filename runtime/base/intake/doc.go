@@ -44,7 +44,7 @@
 // # Connections
 //
 // A Gate bounds the connections of a listener, and the requests on them: each concurrent request beyond the
-// first of a connection counts as a connection (Place.Begin), and behind a trusted proxy it counts for its
+// first of a connection counts as a connection (Slot.BeginRequest), and behind a trusted proxy it counts for its
 // client. A gate that is more than half full allows a network an eighth of its places and a wider network a
 // quarter. A newcomer to a full gate takes the place of a client that has not sent anything yet, else of
 // one that is idle between commands: in the largest share first, and otherwise after 10 and 30 seconds.

@@ -75,7 +75,7 @@ func Receives(constructor any) fx.Option { return give(constructor, "recipients"
 // Drains registers a constructor of a Drain.
 func Drains(constructor any) fx.Option { return give(constructor, "drains") }
 
-// DropRules registers a constructor of a months.Unneeded.
+// DropRules registers a constructor of a months.DropRule.
 func DropRules(constructor any) fx.Option { return give(constructor, "unneeded") }
 
 func give(constructor any, group string) fx.Option {

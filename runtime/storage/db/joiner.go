@@ -89,7 +89,7 @@ func NewJoiner[T any](config JoinerConfig[T], flush func(ctx context.Context, it
 // Do stores an item and returns its error. While the item is queued, the end of ctx withdraws it. Once it
 // is in a flush, Do waits for the result, because only the flush knows whether the item was stored; the
 // flush ends with Timeout, or with the deadline of ctx if that is earlier. If too many items are queued, Do
-// returns fault.Unavailable.
+// returns fault.DatabaseUnavailable.
 func (j *Joiner[T]) Do(ctx context.Context, item T) error {
 	if err := ctx.Err(); err != nil {
 		return err

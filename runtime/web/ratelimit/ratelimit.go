@@ -4,7 +4,7 @@
 // The count is one row per account in the database, by the database clock, so it is exact across all edges
 // and processes. Concurrent requests are counted in one statement: each still counts individually, in order
 // of arrival, and a refused one uses nothing. Unmetered accounts cost nothing. An unavailable database is
-// fault.Away, as everywhere else.
+// fault.Unavailable, as everywhere else.
 //
 // The table is unlogged: after a crash of the database every account may use its two seconds' worth once
 // more.

@@ -28,7 +28,7 @@ const (
 )
 
 // Limits of one HTTP/2 connection. A stream uses about as much memory as an HTTP/1.1 connection, so each
-// counts as one (intake.Place.Begin); this limits how many begin before they are counted.
+// counts as one (intake.Slot.BeginRequest); this limits how many begin before they are counted.
 const (
 	streams       = 100
 	uploadBuffer  = 256 << 10 // bytes of bodies, of all streams, that arrived and were not read
