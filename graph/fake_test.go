@@ -125,13 +125,13 @@ func (f fakeAccounts) Key(_ context.Context, accountID, keyID string) (*ent.APIK
 	return nil, fault.NoSuch("API key", keyID)
 }
 
-func (f fakeAccounts) SeveralKeys(_ context.Context, accountID string, ids ...string) (out []*ent.APIKey, err error) {
+func (f fakeAccounts) KeysByID(_ context.Context, accountID string, ids ...string) (out []*ent.APIKey, err error) {
 	for _, k := range someKeys() {
 		if slices.Contains(ids, k.ID) && k.AccountID == accountID {
 			out = append(out, k)
 		}
 	}
-	return out, f.call("SeveralKeys")
+	return out, f.call("KeysByID")
 }
 
 // someKeys are two of ada, the newest bare, and one of bob.

@@ -118,6 +118,9 @@ func TestKillsRepeatNoTextMessage(t *testing.T) {
 	figure(t, "sent, unknown", fmt.Sprintf("%d, %d", sent, unknown), "all together, some unknown")
 	figure(t, "posted again", again, "0")
 	if messages != runs || distinct != runs || attempts != runs || sent+unknown != runs || unknown < kills || again != 0 || posted < sent || posted > runs {
+		for _, row := range server.Query(`SELECT status, error, count(*) FROM automation_runs r WHERE NOT EXISTS (SELECT FROM sms_messages m WHERE m.run_id = r.id) GROUP BY 1, 2`) {
+			t.Errorf("%s runs have no message: %s, %s", row[2], row[0], row[1])
+		}
 		t.Errorf("%d runs have %d messages (of %d runs) with %d attempts; %d are sent and %d unknown; the provider was asked for %d, %d times again", runs, messages, distinct, attempts, sent, unknown, posted, again)
 	}
 }
