@@ -40,14 +40,14 @@ func (f fakeWebhooks) List(_ context.Context, accountID string, r page.Request) 
 	return out, orElse(err, f.call("webhooks.List"))
 }
 
-func (f fakeWebhooks) Filtered(ctx context.Context, accountID string, of module.EndpointFilter, r page.Request) (page.Page[*ent.Webhook], error) {
+func (f fakeWebhooks) ListFiltered(ctx context.Context, accountID string, of module.EndpointFilter, r page.Request) (page.Page[*ent.Webhook], error) {
 	out, err := f.List(ctx, accountID, r)
 	out.Items = slices.DeleteFunc(out.Items, func(w *ent.Webhook) bool { return of.Enabled != nil && *of.Enabled != w.Enabled })
 	return out, err
 }
 
 func (f fakeWebhooks) Count(ctx context.Context, accountID string, of module.EndpointFilter, most int) (int, error) {
-	n, err := lengthOf(f.Filtered(ctx, accountID, of, whole))
+	n, err := lengthOf(f.ListFiltered(ctx, accountID, of, whole))
 	return min(n, most), err
 }
 
@@ -66,7 +66,7 @@ func (f fakeWebhooks) Get(_ context.Context, accountID, id string) (*ent.Webhook
 	return nil, fault.NoSuch("webhook", id)
 }
 
-func (f fakeWebhooks) Several(_ context.Context, accountID string, ids ...string) (map[string]*ent.Webhook, error) {
+func (f fakeWebhooks) GetMany(_ context.Context, accountID string, ids ...string) (map[string]*ent.Webhook, error) {
 	out := map[string]*ent.Webhook{}
 	for _, w := range someWebhooks() {
 		if slices.Contains(ids, w.ID) && w.AccountID == accountID {
@@ -77,21 +77,21 @@ func (f fakeWebhooks) Several(_ context.Context, accountID string, ids ...string
 }
 
 // OfEvents gives a delivery of each event.
-func (f fakeWebhooks) OfEvents(_ context.Context, accountID string, ids ...string) (map[string][]*ent.WebhookDelivery, error) {
+func (f fakeWebhooks) DeliveriesOfEvents(_ context.Context, accountID string, ids ...string) (map[string][]*ent.WebhookDelivery, error) {
 	out := map[string][]*ent.WebhookDelivery{}
 	for _, id := range ids {
 		out[id] = []*ent.WebhookDelivery{{ID: "whd_of_" + id, AccountID: accountID, WebhookID: "wh_001", EventID: id, EventType: "email.delivered", EventCreatedAt: day, State: "delivered", CreatedAt: day}}
 	}
-	return out, f.call("OfEvents")
+	return out, f.call("DeliveriesOfEvents")
 }
 
 // OfSubjects gives a delivery of each thing.
-func (f fakeWebhooks) OfSubjects(_ context.Context, accountID string, ids ...string) (map[string][]*ent.WebhookDelivery, error) {
+func (f fakeWebhooks) DeliveriesOfSubjects(_ context.Context, accountID string, ids ...string) (map[string][]*ent.WebhookDelivery, error) {
 	out := map[string][]*ent.WebhookDelivery{}
 	for _, id := range ids {
 		out[id] = []*ent.WebhookDelivery{{ID: "whd_of_" + id, AccountID: accountID, WebhookID: "wh_001", EventType: "email.received", State: "delivered", CreatedAt: day}}
 	}
-	return out, f.call("OfSubjects")
+	return out, f.call("DeliveriesOfSubjects")
 }
 
 // Latest gives as many deliveries to each endpoint as are asked for, all in the state.

@@ -46,7 +46,7 @@ func (f *fakeTurns) Begin(context.Context, string) (string, error) {
 
 func (f *fakeTurns) Every() time.Duration { return 0 }
 
-func (f *fakeTurns) Keep(context.Context, string, string) error {
+func (f *fakeTurns) Extend(context.Context, string, string) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.kept++

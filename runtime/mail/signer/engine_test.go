@@ -135,7 +135,7 @@ type broken struct {
 	err       error
 }
 
-func (b broken) sign([]byte, int) ([]byte, error) { return b.signature, b.err }
+func (b broken) signDigest([]byte, int) ([]byte, error) { return b.signature, b.err }
 
 func TestSelfTestRefusesAnEngineThatDisagrees(t *testing.T) {
 	t.Parallel()
