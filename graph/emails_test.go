@@ -78,7 +78,7 @@ func TestPageOfEverythingAsksEachServiceMethodOnce(t *testing.T) {
 		t.Fatalf("asking every field of a page of emails got status %d and %.500s, want 200 without errors", a.status, a.body)
 	}
 	same(t, "calls", map[string]int{"List": 1, "Bodies": 1, "Snippets": 1, "Recipients": 1, "Attempts": 1, "Attachments": 1, "Timeline": 1,
-		"Counts": 1, "Engagements": 1, "OfEvents": 1, "Origins": 1, "Details": 1, "suppressions.Of": 1}, s.calls.counted())
+		"Counts": 1, "Engagements": 1, "DeliveriesOfEvents": 1, "Origins": 1, "Details": 1, "suppressions.Of": 1}, s.calls.counted())
 
 	edges := a.Data["emails"].(map[string]any)["edges"].([]any)
 	if len(edges) != 25 {
