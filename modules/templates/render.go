@@ -3,10 +3,9 @@ package templates
 import (
 	"context"
 	"fmt"
-	"strings"
+	"maps"
 
 	"github.com/postrider/postrider/ent"
-	"github.com/postrider/postrider/ent/schema/shape"
 	"github.com/postrider/postrider/ent/template"
 	"github.com/postrider/postrider/ent/templateversion"
 	"github.com/postrider/postrider/modules/templates/language"
@@ -125,39 +124,41 @@ func (c compiled) render(ctx context.Context, given map[string]any, call names) 
 		}
 		switch p {
 		case c.subject:
-			out.Subject = strings.TrimSpace(text)
+			out.Subject = address.CleanFieldValue(text)
 		case c.html:
 			out.HTML = text
 		case c.text:
 			out.Text = text
 		}
 	}
-	// A value with a line break would be a header field of the caller's customer.
-	if reason := address.ValidateSubject(out.Subject); reason != nil {
-		c.blame(values, reason, call, wrong)
-		return Rendered{}, wrong.Err()
+	if out.Subject == "" && c.subject != nil {
+		subject, err := c.renderFallbackSubject(b, given, call)
+		if err != nil {
+			return Rendered{}, err
+		}
+		out.Subject = subject
 	}
 	return out, nil
 }
 
-// blame names the variables of the subject that cannot stand in one, or the
-// subject as a whole.
-func (c compiled) blame(values map[string]any, reason error, call names, wrong fault.Fields) {
+// renderFallbackSubject renders the subject with the fallbacks of the variables whose values are blank.
+func (c compiled) renderFallbackSubject(b *language.Budget, given map[string]any, call names) (string, error) {
+	filled := maps.Clone(given)
 	for _, v := range c.content.variables {
-		text, isText := lookUpText(values, v)
-		if isText && address.ValidateSubject(text) != nil && c.subject.Uses(v) {
-			wrong.Add(call.variable+v.Key, "%s, and is part of the subject", address.ValidateSubject(text))
+		value, _ := language.LookUp(given, v.Key)
+		if text, isText := value.(string); isText && v.Fallback != nil && address.CleanFieldValue(text) == "" {
+			filled[v.Key] = v.Fallback
 		}
 	}
-	if len(wrong) == 0 {
-		wrong.Add(call.part("subject"), "the rendered subject %s", reason)
+	subject, err := c.subject.Render(b, language.Fill(c.content.variables, filled, call.variable, fault.Fields{}))
+	switch {
+	case err == nil:
+		return address.CleanFieldValue(subject), nil
+	case language.IsOver(err):
+		return "", err
+	default:
+		return "", fault.InvalidField(call.part(c.subject.Name), "%s cannot be rendered: %s", c.subject.Name, err)
 	}
-}
-
-func lookUpText(values map[string]any, v shape.Variable) (string, bool) {
-	value, _ := language.LookUp(values, v.Key)
-	text, isText := value.(string)
-	return text, isText
 }
 
 // find reads a template by its id or its alias.

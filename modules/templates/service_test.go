@@ -13,6 +13,7 @@ import (
 	"github.com/postrider/postrider/modules/templates/language"
 	"github.com/postrider/postrider/runtime/base/fault"
 	"github.com/postrider/postrider/runtime/base/id"
+	"github.com/postrider/postrider/runtime/mail/address"
 	"github.com/postrider/postrider/runtime/storage/db"
 	"github.com/postrider/postrider/runtime/storage/db/dbtest"
 	"github.com/postrider/postrider/runtime/storage/page"
@@ -147,13 +148,10 @@ func TestVariablesAreJudged(t *testing.T) {
 		"null":    {map[string]any{"customer.name": nil}, []string{"template.variables.customer.name"}},
 		"wrong types": {map[string]any{"customer": map[string]any{"name": 5}, "amount": "5", "items": map[string]any{}, "vip": "yes", "order": []any{}},
 			[]string{"template.variables.customer.name", "template.variables.amount", "template.variables.items", "template.variables.vip", "template.variables.order"}},
-		"a long list":       {map[string]any{"customer.name": "x", "items": long}, []string{"template.variables.items"}},
-		"a NUL":             {map[string]any{"customer.name": "a\x00b"}, []string{"template.variables.customer.name"}},
-		"a header":          {map[string]any{"customer.name": "a\r\nBcc: x@evil.test"}, []string{"template.variables.customer.name"}},
-		"a Unicode break":   {map[string]any{"customer.name": "a\u2028b"}, []string{"template.variables.customer.name"}},
-		"a subject as long": {map[string]any{"customer.name": strings.Repeat("x", 998)}, []string{"template"}},
-		"flat":              {map[string]any{"customer.name": "x"}, nil},
-		"breaks elsewhere":  {map[string]any{"customer.name": "x", "items": []any{"a\nb"}}, nil},
+		"a long list":      {map[string]any{"customer.name": "x", "items": long}, []string{"template.variables.items"}},
+		"a NUL":            {map[string]any{"customer.name": "a\x00b"}, []string{"template.variables.customer.name"}},
+		"flat":             {map[string]any{"customer.name": "x"}, nil},
+		"breaks elsewhere": {map[string]any{"customer.name": "x", "items": []any{"a\nb"}}, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -166,6 +164,51 @@ func TestVariablesAreJudged(t *testing.T) {
 			}
 			wantFields(t, err, c.wrong...)
 		})
+	}
+}
+
+func TestRenderedSubjectsAreCleaned(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.add(t, AddInput{Alias: "order", Name: "Order", Subject: "Order of {{customer}}", Text: "T",
+		Variables: []shape.Variable{{Key: "customer", Type: language.TypeString, Fallback: "a customer"}}})
+	w.publish(t, "order")
+	long := strings.Repeat("word ", 300)
+	for name, c := range map[string]struct{ value, want string }{
+		"a line break":      {"Ada\n", "Order of Ada"},
+		"a header":          {"Ada\r\nBcc: x@evil.test", "Order of Ada Bcc: x@evil.test"},
+		"a Unicode break":   {"Ada\u2028Byron\u0085King", "Order of Ada Byron King"},
+		"controls":          {"Ada\v\x1b\tByron", "Order of Ada Byron"},
+		"a no-break space":  {"Ada\u00a0Byron", "Order of Ada\u00a0Byron"},
+		"a long value":      {long, "Order of " + strings.TrimSpace(long[:985])},
+		"one long word":     {strings.Repeat("é", 2000), "Order of " + strings.Repeat("é", 989)},
+		"a blank value":     {" \n ", "Order of"},
+		"an unbroken token": {"{{unsubscribe_url}}", "Order of {{unsubscribe\u2060_url}}"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			got, err := w.Render(t.Context(), ada, Ref{Alias: "order"}, map[string]any{"customer": c.value})
+			if err != nil || got.Subject != c.want {
+				t.Errorf("the subject is %q (%v), want %q", got.Subject, err, c.want)
+			}
+			if err := address.ValidateSubject(got.Subject); err != nil {
+				t.Errorf("the subject cannot be sent: %v", err)
+			}
+		})
+	}
+}
+
+func TestABlankSubjectUsesTheFallbacks(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.add(t, AddInput{Alias: "title", Name: "Title", Subject: "{{title}}", Text: "T",
+		Variables: []shape.Variable{{Key: "title", Type: language.TypeString, Fallback: "News for you"}}})
+	w.publish(t, "title")
+	for _, value := range []any{nil, "", " \t\n"} {
+		got, err := w.Render(t.Context(), ada, Ref{Alias: "title"}, map[string]any{"title": value})
+		if err != nil || got.Subject != "News for you" {
+			t.Errorf("with the title %q the subject is %q (%v), want the fallback", value, got.Subject, err)
+		}
 	}
 }
 

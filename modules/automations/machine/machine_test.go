@@ -11,7 +11,9 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 
+	"github.com/postrider/postrider/ent/schema/shape"
 	"github.com/postrider/postrider/modules/automations/definition"
 	"github.com/postrider/postrider/modules/automations/machine"
 )
@@ -127,6 +129,26 @@ func TestTextsAreFilledWithTheEvent(t *testing.T) {
 	got := []string{strings.Join(e.To, " "), e.Subject, e.HTML, e.Text, e.Tags[0].Value}
 	if diff := cmp.Diff([]string{"ada@example.com b@example.com", "Hi <Ada>", "<b>&lt;Ada&gt;</b>", "N", "pro"}, got); diff != "" {
 		t.Errorf("filled texts (-want +got):\n%s", diff)
+	}
+}
+
+// Event data is stored before the run reads it, so a value that cannot be sent as it is must not fail the run.
+func TestRenderedValuesAreCleaned(t *testing.T) {
+	t.Parallel()
+	p := program(t, `{"name": "N", "trigger": {"event": "e"}, "steps": [{"type": "send_email", "from": "a@example.com",
+		"to": ["{{event.data.name}} <{{event.email}}>"], "cc": ["{{event.data.manager}}"], "subject": "{{event.data.title}}", "text": "{{event.data.name}}",
+		"tags": [{"name": "plan", "value": "{{event.data.plan}}"}, {"name": "none", "value": "{{event.data.none}}"}],
+		"headers": {"X-Title": "{{event.data.title}}", "X-None": "{{event.data.none}}"}}]}`)
+	run := runOf(map[string]any{"name": "Ada\nByron", "title": " Order\r\n\u2028ready\x00\n", "plan": "Pro plan (2026)", "none": " "})
+	_, out := p.Advance(t.Context(), run, machine.State{}, machine.Input{Now: start})
+	e, is := out.Effect.(*machine.Email)
+	if !is {
+		t.Fatalf("the outcome is %+v, want an email to send", out)
+	}
+	want := &machine.Email{From: "a@example.com", To: []string{"Ada Byron <ada@example.com>"}, Subject: "Order ready", Text: "Ada\nByron",
+		Tags: []shape.Tag{{Name: "plan", Value: "Pro-plan-2026"}}, Headers: []shape.Header{{Name: "X-Title", Value: "Order ready"}}}
+	if diff := cmp.Diff(want, e, cmpopts.EquateEmpty()); diff != "" {
+		t.Errorf("the email (-want +got):\n%s", diff)
 	}
 }
 

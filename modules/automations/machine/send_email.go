@@ -2,10 +2,13 @@ package machine
 
 import (
 	"fmt"
+	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/postrider/postrider/ent/schema/shape"
 	"github.com/postrider/postrider/modules/automations/definition"
+	"github.com/postrider/postrider/runtime/mail/address"
 )
 
 var _ = register(definition.SendEmail, emailStep{})
@@ -61,7 +64,7 @@ func (emailStep) render(t *texts, s *definition.Step) (Effect, error) {
 			if err != nil && failed == nil {
 				failed = err
 			}
-			out = append(out, strings.TrimSpace(text))
+			out = append(out, address.CleanFieldValue(text))
 		}
 		return out
 	}
@@ -72,13 +75,19 @@ func (emailStep) render(t *texts, s *definition.Step) (Effect, error) {
 		}
 		return text
 	}
-	e.To, e.CC, e.BCC, e.ReplyTo = list("to", s.Recipients()), list("cc", s.CC), list("bcc", s.BCC), list("reply_to", s.ReplyTo)
-	e.Subject, e.HTML, e.Text = one("subject"), one("html"), one("text")
+	e.To = list("to", s.Recipients())
+	e.CC, e.BCC, e.ReplyTo = withoutBlank(list("cc", s.CC)), withoutBlank(list("bcc", s.BCC)), withoutBlank(list("reply_to", s.ReplyTo))
+	e.Subject, e.HTML, e.Text = address.CleanFieldValue(one("subject")), one("html"), one("text")
 	for i, tag := range s.Tags {
-		e.Tags = append(e.Tags, shape.Tag{Name: tag.Name, Value: one(fmt.Sprintf("tags[%d].value", i))})
+		if value := cleanTag(one(fmt.Sprintf("tags[%d].value", i))); value != "" {
+			e.Tags = append(e.Tags, shape.Tag{Name: tag.Name, Value: value})
+		}
 	}
 	for _, header := range s.Headers {
-		e.Headers = append(e.Headers, shape.Header{Name: header.Name, Value: one("headers." + header.Name)})
+		value := address.CleanFieldValue(one("headers." + header.Name))
+		if value != "" {
+			e.Headers = append(e.Headers, shape.Header{Name: header.Name, Value: value})
+		}
 	}
 	if s.Template != nil && failed == nil {
 		variables, err := t.fill("template.variables", asObject(s.Template.Variables))
@@ -96,6 +105,26 @@ func (emailStep) render(t *texts, s *definition.Step) (Effect, error) {
 	}
 	return e, failed
 }
+
+// withoutBlank removes addresses that rendered empty. An email needs a recipient, but no copy.
+func withoutBlank(list []string) []string {
+	return slices.DeleteFunc(list, func(address string) bool { return address == "" })
+}
+
+// notInTag matches the characters that the value of a tag cannot have.
+var notInTag = regexp.MustCompile(`[^A-Za-z0-9_-]+`)
+
+// cleanTag returns a rendered value as the value of a tag, with hyphens in place of other characters. It is empty if
+// the value has no valid character.
+func cleanTag(value string) string {
+	if notInTag.MatchString(value) {
+		value = strings.Trim(notInTag.ReplaceAllString(value, "-"), "-")
+	}
+	return value[:min(len(value), maxTagValue)]
+}
+
+// maxTagValue is in bytes, as in module sending.
+const maxTagValue = 256
 
 func asObject(variables map[string]any) any {
 	if variables == nil {

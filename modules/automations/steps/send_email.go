@@ -99,9 +99,13 @@ func (e emailEffect) preview(
 func (e emailEffect) perform(ctx context.Context, t *taken) result {
 	m := messageOf(t.outcome.Effect.(*machine.Email)) //nolint:forcetypeassert // rendered by this type
 	caller := accounts.Caller{AccountID: t.AccountID, Scope: rights.ScopeSending, DomainIDs: t.version.DomainIDs}
-	_, err := e.Sender.Send(ctx, caller, sending.Request{Message: m,
-		Guard: &sending.Guarded{Guard: e, Subject: t, AutomationID: t.Run.AutomationID, RunID: t.Run.ID}})
+	err := e.send(ctx, caller, m, t)
 	f := faultOf(err)
+	if m.Subject == "" && f != nil && f.Fields["subject"] != "" {
+		m.Subject = noSubject
+		err = e.send(ctx, caller, m, t)
+		f = faultOf(err)
+	}
 	switch {
 	case err == nil, errors.Is(err, sending.ErrNotHeld):
 		e.nudge()
@@ -116,6 +120,16 @@ func (e emailEffect) perform(ctx context.Context, t *taken) result {
 		return t.refused(f, f.RetryAfter)
 	}
 	return t.failed(ctx, codeOf(f), f.Error())
+}
+
+// noSubject is the subject of an email whose subject rendered blank, also from its template. A retry of the run would
+// render it blank again.
+const noSubject = "(no subject)"
+
+func (e emailEffect) send(ctx context.Context, caller accounts.Caller, m sending.Message, t *taken) error {
+	_, err := e.Sender.Send(ctx, caller, sending.Request{Message: m,
+		Guard: &sending.Guarded{Guard: e, Subject: t, AutomationID: t.Run.AutomationID, RunID: t.Run.ID}})
+	return err
 }
 
 // codeOf returns a code for why an email was refused.

@@ -2,9 +2,11 @@ package language
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"maps"
+	"regexp"
 	"strings"
 
 	"github.com/osteele/liquid"
@@ -17,6 +19,26 @@ import (
 const unsubscribeURL = "unsubscribe_url"
 
 const unsubscribeToken = "{{" + unsubscribeURL + "}}"
+
+// unsubscribeMark is the value of the variable unsubscribe_url while a part renders. It is random, so that no value of
+// a sender's customer can contain it: only the source of a template has the token.
+var unsubscribeMark = "unsubscribe" + rand.Text()
+
+// anyToken matches the token in every form that a send replaces. Some HTML editors write the percent-encoded form in an
+// href, which is text to Liquid.
+var (
+	anyToken     = regexp.MustCompile(`(\{\{|%7[Bb]%7[Bb])((?:\s|%20|&nbsp;)*unsubscribe)(_url(?:\s|%20|&nbsp;)*(?:\}\}|%7[Dd]%7[Dd]))`)
+	encodedToken = regexp.MustCompile(`%7[Bb]%7[Bb](?:\s|%20|&nbsp;)*unsubscribe_url(?:\s|%20|&nbsp;)*%7[Dd]%7[Dd]`)
+)
+
+// restoreToken replaces the marks of a rendered text with the token. A token that a value has brought is made inert by
+// an invisible word joiner (U+2060), so that the send does not replace it.
+func restoreToken(text string) string {
+	if strings.Contains(text, unsubscribeURL) {
+		text = anyToken.ReplaceAllString(text, "$1$2\u2060$3")
+	}
+	return strings.ReplaceAll(text, unsubscribeMark, unsubscribeToken)
+}
 
 // tickName is bound to nothing but a step of the budget. No author can mean it:
 // what an unknown name stands for is nothing, too.
@@ -70,6 +92,9 @@ func (e *Engine) Compile(name, source string) (p *Part, err error) {
 		return nil, err
 	}
 	defer recovered(&err, "cannot be read")
+	if e.html {
+		source = encodedToken.ReplaceAllString(source, unsubscribeMark)
+	}
 	// The name stands for a file: the library keeps the line of the innermost
 	// place only where there is one.
 	compiled, failed := e.liquid.ParseTemplateLocation([]byte(source), name, 1)
@@ -89,7 +114,7 @@ func (p *Part) Render(b *Budget, values map[string]any) (text string, err error)
 	defer recovered(&err, "cannot be rendered with these variables")
 	bindings := make(map[string]any, len(values)+2)
 	maps.Copy(bindings, values)
-	bindings[unsubscribeURL] = unsubscribeToken
+	bindings[unsubscribeURL] = unsubscribeMark
 	bindings[tickName] = nil
 	for key, value := range bindings {
 		bindings[key] = metered{b, value}
@@ -103,7 +128,7 @@ func (p *Part) Render(b *Budget, values map[string]any) (text string, err error)
 	case failed != nil:
 		return "", &problem{max(failed.LineNumber(), 1), explained(failed)}
 	}
-	return out.String(), nil
+	return restoreToken(out.String()), nil
 }
 
 // IsOver tells whether an error is that of a context, or of too much at once: there is no mistake in

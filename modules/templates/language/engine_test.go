@@ -78,6 +78,26 @@ func TestWhatTheLanguageDoes(t *testing.T) {
 	}
 }
 
+// Only the source of a template has the token: values cannot bring it, even in parts.
+func TestUnsubscribeTokensOfValuesAreInert(t *testing.T) {
+	t.Parallel()
+	values := map[string]any{"name": "{{unsubscribe_url}}", "first": "{{ unsubscribe", "last": "_url }}", "link": "%7B%7Bunsubscribe_url%7D%7D",
+		"word": "unsubscribe_url"}
+	for _, c := range []struct{ source, html string }{
+		{"Hi {{name}}", "Hi {{unsubscribe\u2060_url}}"},
+		{"Hi {{first}}{{last}}", "Hi {{ unsubscribe\u2060_url }}"},
+		{`<a href="{{link}}">`, `<a href="%7B%7Bunsubscribe` + "\u2060" + `_url%7D%7D">`},
+		{"{{name}} {{unsubscribe_url}}", "{{unsubscribe\u2060_url}} {{unsubscribe_url}}"},
+		{`<a href="%7B%7B%20unsubscribe_url%20%7D%7D">{{ name }}</a>`, `<a href="{{unsubscribe_url}}">{{unsubscribe` + "\u2060" + `_url}}</a>`},
+		{"?from=unsubscribe_url&{{word}}", "?from=unsubscribe_url&unsubscribe_url"},
+		{"{{ unsubscribe_url | url_encode }} {% if unsubscribe_url %}yes{% endif %}", "{{unsubscribe_url}} yes"},
+	} {
+		if got, err := fillWith(t, HTML, c.source, values); err != nil || got != c.html {
+			t.Errorf("%s renders %q (%v), want %q", c.source, got, err, c.html)
+		}
+	}
+}
+
 func TestSourcesThatAreRefused(t *testing.T) {
 	t.Parallel()
 	loop := func(depth int) string {

@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 )
 
@@ -110,6 +111,33 @@ func CheckFieldValue(value string) error {
 	}
 	return nil
 }
+
+// CleanFieldValue returns the text of a rendered template as one line that CheckFieldValue accepts: runs of white
+// space and control characters become one space, and a text over MaxHeaderValue characters is cut, if possible after a word.
+// No-break spaces stay.
+func CleanFieldValue(text string) string {
+	words := strings.FieldsFunc(strings.ToValidUTF8(text, "\uFFFD"), func(r rune) bool {
+		return unicode.IsControl(r) || unicode.IsSpace(r) && r != noBreakSpace && r != narrowNoBreakSpace
+	})
+	line := strings.Join(words, " ")
+	if len(line) <= MaxHeaderValue {
+		return line
+	}
+	runes := []rune(line)
+	if len(runes) <= MaxHeaderValue {
+		return line
+	}
+	line = string(runes[:MaxHeaderValue])
+	if end := strings.LastIndexByte(line, ' '); end > len(line)/2 && runes[MaxHeaderValue] != ' ' {
+		line = line[:end]
+	}
+	return strings.TrimSpace(line)
+}
+
+const (
+	noBreakSpace       = '\u00A0'
+	narrowNoBreakSpace = '\u202F'
+)
 
 // ValidateSubject validates a subject. It has a field of its own, so the reasons need no subject.
 func ValidateSubject(subject string) error {
