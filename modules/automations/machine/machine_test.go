@@ -139,7 +139,7 @@ func TestRenderedValuesAreCleaned(t *testing.T) {
 		"to": ["{{event.data.name}} <{{event.email}}>"], "cc": ["{{event.data.manager}}"], "subject": "{{event.data.title}}", "text": "{{event.data.name}}",
 		"tags": [{"name": "plan", "value": "{{event.data.plan}}"}, {"name": "none", "value": "{{event.data.none}}"}],
 		"headers": {"X-Title": "{{event.data.title}}", "X-None": "{{event.data.none}}"}}]}`)
-	run := runOf(map[string]any{"name": "Ada\nByron", "title": " Order\r\n\u2028ready\x00\n", "plan": "Pro plan (2026)", "none": " "})
+	run := runOf(map[string]any{"name": "Ada\nByron", "title": " Order\r\n\u2028ready\v\n", "plan": "Pro plan (2026)", "none": " "})
 	_, out := p.Advance(t.Context(), run, machine.State{}, machine.Input{Now: start})
 	e, is := out.Effect.(*machine.Email)
 	if !is {
