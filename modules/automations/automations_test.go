@@ -139,6 +139,24 @@ func TestReEntry(t *testing.T) {
 	}
 }
 
+func TestTwoUsersWithOneAddressAreTwoPersons(t *testing.T) {
+	t.Parallel()
+	for _, mode := range []string{`"once"`, `{"at_most_every": "P7D"}`, `"after_completion"`} {
+		t.Run(mode, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			w.active(t, `{"event": "start", "re_entry": `+mode+`}`, `{"key": "w", "type": "wait_for_event", "event": "go", "timeout": "P1D"}`)
+			var got []int
+			for _, user := range []string{"u1", "u2", "u1", "u2", ""} {
+				got = append(got, w.postAs(t, "start", user, "team@example.net", `{}`).Matched)
+			}
+			if diff := cmp.Diff([]int{1, 1, 0, 0, 0}, got); diff != "" {
+				t.Errorf("runs started by u1, u2, u1, u2 and the address alone (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
 func TestPauseHoldsAndActivateLetsGo(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/postrider/postrider/modules/automations/definition"
+	"github.com/postrider/postrider/modules/automations/machine"
 	"github.com/postrider/postrider/modules/automations/runs"
 	"github.com/postrider/postrider/runtime/storage/db"
 	"github.com/postrider/postrider/runtime/storage/db/batch"
@@ -30,20 +31,13 @@ type entry struct {
 	at                      time.Time
 }
 
-// hash returns the keyed hash of one of a person's names.
-func hash(key []byte, accountID, kind, name string) []byte {
-	mac := hmac.New(sha256.New, key)
-	mac.Write([]byte(accountID + "\x00" + kind + "\x00" + name))
-	return mac.Sum(nil)
-}
-
-// hashesOf returns the hashes of a person under one key, one per name.
-func hashesOf(key []byte, p runs.Person) (out [][]byte) {
-	if p.UserID != "" {
-		out = append(out, hash(key, p.AccountID, "user", p.UserID))
-	}
-	if p.EmailKey != "" {
-		out = append(out, hash(key, p.AccountID, "email", p.EmailKey))
+// hashNames returns the keyed hashes of names, in their order.
+func hashNames(key []byte, accountID string, names []machine.Name) [][]byte {
+	out := make([][]byte, len(names))
+	for i, name := range names {
+		mac := hmac.New(sha256.New, key)
+		mac.Write([]byte(accountID + "\x00" + name.Kind + "\x00" + name.Value))
+		out[i] = mac.Sum(nil)
 	}
 	return out
 }
@@ -75,7 +69,7 @@ func (r *round) readEntries(ctx context.Context, persons []runs.Person) error {
 	var hashes [][]byte
 	for _, p := range persons {
 		for _, key := range r.hashes {
-			hashes = append(hashes, hashesOf(key, p)...)
+			hashes = append(hashes, hashNames(key, p.AccountID, p.Identity().MatchingNames())...)
 		}
 	}
 	rows, err := db.All(ctx, r.tx, func(e *entry) []any { return []any{&e.automationID, &e.hash, &e.at} }, entriesSQL, db.Array(automations), db.Array(hashes))
@@ -88,10 +82,10 @@ func (r *round) readEntries(ctx context.Context, persons []runs.Person) error {
 	return nil
 }
 
-// last returns when a person last had a run of an automation, under any name.
+// last returns when a matching person last had a run of an automation.
 func (e *entries) last(automationID string, p *posting) (last time.Time, had bool) {
 	for _, key := range e.hashes {
-		for _, h := range hashesOf(key, p.person()) {
+		for _, h := range hashNames(key, p.AccountID, p.identity().MatchingNames()) {
 			if at, known := e.known[entryName{automationID, string(h)}]; known {
 				had = true
 				if at.After(last) {
@@ -108,7 +102,7 @@ func (e *entries) enter(automationID string, p *posting) {
 	if !e.asked[automationID] {
 		return
 	}
-	for _, h := range hashesOf(e.hashes[0], p.person()) {
+	for _, h := range hashNames(e.hashes[0], p.AccountID, p.identity().Names()) {
 		e.known[entryName{automationID, string(h)}] = p.at
 		e.fresh = append(e.fresh, entry{p.AccountID, automationID, h, p.at})
 	}

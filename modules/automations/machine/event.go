@@ -50,6 +50,48 @@ func (i Identity) Matches(other Identity) bool {
 	return i.EmailKey != "" && i.EmailKey == other.EmailKey
 }
 
+// Name is one of the names under which a run of a person is remembered. Names can be hashed: two identities match if
+// Names of one and MatchingNames of the other have a name in common.
+type Name struct {
+	Kind  string
+	Value string
+}
+
+// Kinds of names. The address of a person with a user id has its own kind, because it matches only persons without a
+// user id.
+const (
+	nameUser        = "user"
+	nameEmail       = "email"
+	nameEmailOfUser = "email of a user"
+)
+
+// Names returns the names of the identity.
+func (i Identity) Names() (names []Name) {
+	if i.UserID != "" {
+		names = append(names, Name{nameUser, i.UserID})
+	}
+	if i.EmailKey != "" && i.UserID != "" {
+		names = append(names, Name{nameEmailOfUser, i.EmailKey})
+	} else if i.EmailKey != "" {
+		names = append(names, Name{nameEmail, i.EmailKey})
+	}
+	return names
+}
+
+// MatchingNames returns the names of all identities that the identity matches.
+func (i Identity) MatchingNames() (names []Name) {
+	if i.UserID != "" {
+		names = append(names, Name{nameUser, i.UserID})
+	}
+	if i.EmailKey != "" {
+		names = append(names, Name{nameEmail, i.EmailKey})
+	}
+	if i.EmailKey != "" && i.UserID == "" {
+		names = append(names, Name{nameEmailOfUser, i.EmailKey})
+	}
+	return names
+}
+
 // IsZero reports whether the identity is empty, so that it matches no person.
 func (i Identity) IsZero() bool { return i == Identity{} }
 

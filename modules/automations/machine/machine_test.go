@@ -259,6 +259,25 @@ func TestIdentities(t *testing.T) {
 	}
 }
 
+// Re-entry compares stored names, live runs compare identities: both must be the same rule.
+func TestNamesFollowTheIdentityRule(t *testing.T) {
+	t.Parallel()
+	var all []machine.Identity
+	for _, user := range []string{"", "1", "2"} {
+		for _, email := range []string{"", "a", "b"} {
+			all = append(all, machine.Identity{UserID: user, EmailKey: email})
+		}
+	}
+	for _, a := range all {
+		for _, b := range all {
+			common := slices.ContainsFunc(a.Names(), func(n machine.Name) bool { return slices.Contains(b.MatchingNames(), n) })
+			if common != a.Matches(b) {
+				t.Errorf("%+v and %+v: names in common %t, identities match %t", a, b, common, a.Matches(b))
+			}
+		}
+	}
+}
+
 // randomDefinition is a definition of any steps whose targets point forward.
 func randomDefinition(r *rand.Rand) string {
 	n := 1 + r.IntN(definition.MaxSteps)

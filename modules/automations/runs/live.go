@@ -41,10 +41,14 @@ type Person struct{ AccountID, UserID, EmailKey string }
 
 // IsAny reports whether the person matches one of a list.
 func (p Person) IsAny(list []Person) bool {
-	identity := machine.Identity{UserID: p.UserID, EmailKey: p.EmailKey}
 	return slices.ContainsFunc(list, func(other Person) bool {
-		return p.AccountID == other.AccountID && identity.Matches(machine.Identity{UserID: other.UserID, EmailKey: other.EmailKey})
+		return p.AccountID == other.AccountID && p.Identity().Matches(other.Identity())
 	})
+}
+
+// Identity returns the person's identity within the account.
+func (p Person) Identity() machine.Identity {
+	return machine.Identity{UserID: p.UserID, EmailKey: p.EmailKey}
 }
 
 // Locks returns the person's advisory lock numbers, one per name.
