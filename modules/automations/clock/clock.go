@@ -50,37 +50,40 @@ func parseTimeOfDay(text string) (int, error) {
 	return 0, errors.New("must be a time of day from 00:00 to 24:00")
 }
 
-// At returns the instant of a local time. minutes count from midnight and may exceed a day.
+// At returns the instant of a local time. minutes count from midnight and may exceed a day. It is the first of two
+// instants when clocks go back, and the instant of the change when clocks go forward over the time.
 func At(year int, month time.Month, day, minutes int, zone *time.Location) time.Time {
+	return instantsOf(year, month, day, minutes, zone)[0]
+}
+
+// instantsOf returns the instants of a local time in order: one, or two when clocks go back.
+func instantsOf(year int, month time.Month, day, minutes int, zone *time.Location) []time.Time {
 	// The wall clock time, counted as if the zone were UTC.
 	wall := time.Date(year, month, day, 0, minutes, 0, 0, time.UTC)
 	// The offsets that the zone can have around this time. Two days cover every change, including that of
 	// Apia in 2011, which skipped a day.
 	_, before := wall.Add(-48 * time.Hour).In(zone).Zone()
 	_, after := wall.Add(48 * time.Hour).In(zone).Zone()
-	offsets := []int{before, after}
-	if near := wall.Add(-time.Duration(before) * time.Second).In(zone); true {
-		_, offset := near.Zone()
-		offsets = append(offsets, offset)
-	}
+	_, near := wall.Add(-time.Duration(before) * time.Second).In(zone).Zone()
 	var found []time.Time
-	for _, offset := range offsets {
+	for _, offset := range []int{before, after, near} {
 		instant := wall.Add(-time.Duration(offset) * time.Second)
-		if _, real := instant.In(zone).Zone(); real == offset {
+		if _, actual := instant.In(zone).Zone(); actual == offset && !slices.ContainsFunc(found, instant.Equal) {
 			found = append(found, instant)
 		}
 	}
-	if len(found) > 0 {
-		return slices.MinFunc(found, time.Time.Compare)
+	if len(found) == 0 {
+		return []time.Time{endOfGap(wall, before, zone)}
 	}
-	return endOfGap(wall, before, zone)
+	slices.SortFunc(found, time.Time.Compare)
+	return found
 }
 
 // endOfGap returns the instant of the change that skips a wall clock time.
 func endOfGap(wall time.Time, before int, zone *time.Location) time.Time {
 	// By the offset before the change, the time is after the change.
-	behind := wall.Add(-time.Duration(before) * time.Second)
-	start, _ := behind.In(zone).ZoneBounds()
+	late := wall.Add(-time.Duration(before) * time.Second)
+	start, _ := late.In(zone).ZoneBounds()
 	return start.UTC()
 }
 
@@ -90,9 +93,9 @@ type Window struct {
 	Days     []string // days on which the window begins; empty for every day
 }
 
-// Next returns the first instant inside the window that is not before now, by the clock of the zone. It
-// looks at most 15 days ahead, in which every day of the week occurs twice; ok is false if no window
-// begins in that time.
+// Next returns the first instant that is not before now at which the clock of the zone is inside the window. A window
+// that a change of the clock skips entirely opens right after the change. Next looks at most 15 days ahead, in which
+// every day of the week occurs twice; ok is false if no window begins in that time.
 func (w Window) Next(now time.Time, zone *time.Location) (at time.Time, ok bool) {
 	from, err := parseTimeOfDay(w.From)
 	if err != nil {
@@ -105,6 +108,21 @@ func (w Window) Next(now time.Time, zone *time.Location) (at time.Time, ok bool)
 	if to <= from {
 		to += 24 * 60
 	}
+	if w.contains(now, from, to, zone) {
+		return now, true
+	}
+	if at, ok = w.nextOpening(now, from, to, zone); !ok {
+		return now, false
+	}
+	// When clocks go back, they can go back into a window.
+	if _, change := now.In(zone).ZoneBounds(); !change.IsZero() && change.Before(at) && w.contains(change, from, to, zone) {
+		return change.UTC(), true
+	}
+	return at, true
+}
+
+// nextOpening returns the first instant after now at which a window opens.
+func (w Window) nextOpening(now time.Time, from, to int, zone *time.Location) (time.Time, bool) {
 	local := now.In(zone)
 	for ahead := -1; ahead <= 15; ahead++ {
 		year, month, day := local.Date()
@@ -113,16 +131,23 @@ func (w Window) Next(now time.Time, zone *time.Location) (at time.Time, ok bool)
 			continue
 		}
 		year, month, day = date.Date()
-		opens, closes := At(year, month, day, from, zone), At(year, month, day, to, zone)
-		switch {
-		case !now.Before(closes): // over
-		case !now.Before(opens):
-			return now, true
-		case opens.Before(closes): // a window inside a gap has no length
-			return opens, true
+		for _, opens := range instantsOf(year, month, day, from, zone) {
+			skipped := opens.Equal(At(year, month, day, to, zone)) && opens.In(zone).Day() == day
+			if !opens.Before(now) && (skipped || w.contains(opens, from, to, zone)) {
+				return opens, true
+			}
 		}
 	}
 	return now, false
+}
+
+// contains reports whether the clock of the zone is inside the window. from and to are in minutes since midnight.
+func (w Window) contains(at time.Time, from, to int, zone *time.Location) bool {
+	local := at.In(zone)
+	minute := local.Hour()*60 + local.Minute()
+	today := local.Weekday()
+	yesterday := (today + 6) % 7
+	return from <= minute && minute < to && w.on(today) || minute+24*60 < to && w.on(yesterday)
 }
 
 func (w Window) on(day time.Weekday) bool {

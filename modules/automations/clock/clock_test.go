@@ -46,6 +46,8 @@ func TestAtAcrossOffsetChanges(t *testing.T) {
 	}
 }
 
+func window(from, to string) clock.Window { return clock.Window{From: from, To: to} }
+
 func TestWindowNext(t *testing.T) {
 	t.Parallel()
 	berlin := zone(t, "Europe/Berlin")
@@ -64,6 +66,17 @@ func TestWindowNext(t *testing.T) {
 		"over midnight, inside after":  {night, "2026-01-15T05:59:00+01:00", "2026-01-15T05:59:00+01:00"},
 		"over midnight, outside":       {night, "2026-01-15T06:00:00+01:00", "2026-01-15T22:00:00+01:00"},
 		"the next Monday":              {mondays, "2026-01-13T09:30:00+01:00", "2026-01-19T09:00:00+01:00"},
+		"as long as the gap":           {window("02:00", "03:00"), "2027-03-28T00:00:00+01:00", "2027-03-28T03:00:00+02:00"},
+		"inside the gap":               {window("02:15", "02:45"), "2027-03-28T00:00:00+01:00", "2027-03-28T03:00:00+02:00"},
+		"partly inside the gap":        {window("02:30", "03:30"), "2027-03-28T00:00:00+01:00", "2027-03-28T03:00:00+02:00"},
+		"begins before the gap":        {window("01:30", "02:30"), "2027-03-28T00:00:00+01:00", "2027-03-28T01:30:00+01:00"},
+		"right after the gap":          {window("02:15", "02:45"), "2027-03-28T03:00:01+02:00", "2027-03-29T02:15:00+02:00"},
+		"Sundays inside the gap":       {clock.Window{From: "02:15", To: "02:45", Days: []string{"sun"}}, "2027-03-28T00:00:00+01:00", "2027-03-28T03:00:00+02:00"},
+		"inside, the first time":       {window("02:15", "02:45"), "2026-10-25T02:20:00+02:00", "2026-10-25T02:20:00+02:00"},
+		"inside, the second time":      {window("02:15", "02:45"), "2026-10-25T02:20:00+01:00", "2026-10-25T02:20:00+01:00"},
+		"between the two":              {window("02:15", "02:45"), "2026-10-25T02:50:00+02:00", "2026-10-25T02:15:00+01:00"},
+		"clocks go back into it":       {window("01:00", "02:30"), "2026-10-25T02:40:00+02:00", "2026-10-25T02:00:00+01:00"},
+		"after both":                   {window("02:15", "02:45"), "2026-10-25T02:45:00+01:00", "2026-10-26T02:15:00+01:00"},
 	} {
 		now, err := time.Parse(time.RFC3339, test.now)
 		if err != nil {
