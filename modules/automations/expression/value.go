@@ -4,12 +4,101 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
+	"maps"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
 )
 
 // Decode parses a JSON object for the languages of automations: a 64-bit integer becomes an int64, any
 // other number a float64.
 func Decode(document []byte) (map[string]any, error) {
+	object, err := decodeObject(document)
+	if err != nil {
+		return nil, err
+	}
+	out, _ := Value(object).(map[string]any)
+	return out, nil
+}
+
+// DecodeExact is Decode for data that comes from a caller: it refuses numbers that Decode would change. The error names
+// the first of them.
+func DecodeExact(document []byte) (map[string]any, error) {
+	object, err := decodeObject(document)
+	if err != nil {
+		return nil, err
+	}
+	if err := checkNumbers(object, ""); err != nil {
+		return nil, err
+	}
+	out, _ := Value(object).(map[string]any)
+	return out, nil
+}
+
+// NumberError is a number that neither an int64 nor a float64 can hold.
+type NumberError struct{ Path, Number string }
+
+// Error is a message about the field that contains the number.
+func (e *NumberError) Error() string {
+	return fmt.Sprintf("has the number %s at %s, which a 64-bit number cannot hold exactly; send it as a string", e.Number, e.Path)
+}
+
+// checkNumbers returns a NumberError for the first number, in the order of the paths, that would change.
+func checkNumbers(v any, path string) error {
+	switch v := v.(type) {
+	case json.Number:
+		if !isExact(v.String()) {
+			return &NumberError{strings.TrimPrefix(path, "."), shorten(v.String())}
+		}
+	case map[string]any:
+		for _, name := range slices.Sorted(maps.Keys(v)) {
+			if err := checkNumbers(v[name], path+"."+name); err != nil {
+				return err
+			}
+		}
+	case []any:
+		for i, element := range v {
+			if err := checkNumbers(element, fmt.Sprintf("%s[%d]", path, i)); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// maxDigits is the number of significant digits that identify a float64.
+const maxDigits = 17
+
+// isExact reports whether an int64 or a float64 holds a number of JSON: it is in range, and has no digits that would be
+// lost.
+func isExact(number string) bool {
+	if _, err := strconv.ParseInt(number, 10, 64); err == nil {
+		return true
+	}
+	f, err := strconv.ParseFloat(number, 64)
+	if err != nil {
+		return false
+	}
+	mantissa, _, _ := strings.Cut(strings.ToLower(strings.TrimPrefix(number, "-")), "e")
+	digits := strings.Trim(strings.ReplaceAll(mantissa, ".", ""), "0")
+	if digits == "" || len(digits) > maxDigits {
+		return digits == ""
+	}
+	kept, _, _ := strings.Cut(strconv.FormatFloat(math.Abs(f), 'e', len(digits)-1, 64), "e")
+	return strings.ReplaceAll(kept, ".", "") == digits
+}
+
+func shorten(number string) string {
+	if len(number) > 40 {
+		return number[:40] + "…"
+	}
+	return number
+}
+
+func decodeObject(document []byte) (map[string]any, error) {
 	decoder := json.NewDecoder(bytes.NewReader(document))
 	decoder.UseNumber()
 	var object map[string]any
@@ -19,8 +108,7 @@ func Decode(document []byte) (map[string]any, error) {
 	if _, err := decoder.Token(); !errors.Is(err, io.EOF) {
 		return nil, errors.New("data after the JSON object")
 	}
-	out, _ := Value(object).(map[string]any)
-	return out, nil
+	return object, nil
 }
 
 // Value converts the numbers of decoded JSON to those that Decode returns. It changes objects and arrays

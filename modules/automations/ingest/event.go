@@ -141,8 +141,12 @@ func judgeData(raw json.RawMessage) (map[string]any, json.RawMessage, error) {
 	if nesting(trimmed) > maxDepth {
 		return nil, nil, fmt.Errorf("cannot be nested more than %d levels deep", maxDepth)
 	}
-	data, err := expression.Decode(trimmed)
-	if err != nil {
+	data, err := expression.DecodeExact(trimmed)
+	var inexact *expression.NumberError
+	switch {
+	case errors.As(err, &inexact):
+		return nil, nil, err
+	case err != nil:
 		return nil, nil, errors.New("must be a JSON object")
 	}
 	left := maxValues
