@@ -67,7 +67,7 @@ func (s *Service) Activate(ctx context.Context, caller accounts.Caller, automati
 			return fault.Conflictf(fault.CodeConflict, "The draft was changed while it was activated; try again")
 		}
 		held := a.Held
-		a, hears, err := activateVersion(ctx, tx, caller, a, in)
+		a, hears, err := s.activateVersion(ctx, tx, caller, a, in)
 		if err != nil {
 			return err
 		}
@@ -119,7 +119,7 @@ func (s *Service) wakeBackground(a Acted) Acted {
 }
 
 // activateVersion also reports whether the version listens to events about mail.
-func activateVersion(ctx context.Context, tx *ent.Tx, caller accounts.Caller, a *ent.Automation, in Activation) (_ *ent.Automation, hears bool, _ error) {
+func (s *Service) activateVersion(ctx context.Context, tx *ent.Tx, caller accounts.Caller, a *ent.Automation, in Activation) (_ *ent.Automation, hears bool, _ error) {
 	if a.Status == automation.StatusArchived {
 		return nil, false, fault.Conflictf(fault.CodeConflict, "This automation is archived; duplicate it")
 	}
@@ -147,7 +147,14 @@ func activateVersion(ctx context.Context, tx *ent.Tx, caller accounts.Caller, a 
 		update.SetDraining(automation.DrainingRelease)
 	}
 	update.SetVersion(v.Number).SetVersionHash(v.Hash).SetLastVersion(max(a.LastVersion, v.Number)).SetActivatedAt(time.Now())
-	if hears, err = listenTo(ctx, tx, a, v); err != nil {
+	program, err := machine.Parse(v.Definition)
+	if err != nil {
+		return nil, false, err
+	}
+	if err := lockTemplates(ctx, tx, s.templates, a.AccountID, program); err != nil {
+		return nil, false, err
+	}
+	if hears, err = listenTo(ctx, tx, a, v.Number, program); err != nil {
 		return nil, false, err
 	}
 	a, err = update.Save(ctx)
@@ -181,17 +188,15 @@ ON CONFLICT (account_id, event, automation_id, version) DO UPDATE SET starts = e
 
 // listenTo subscribes a version to its events and unsubscribes the versions before it. It reports whether
 // events about mail are among them.
-func listenTo(ctx context.Context, tx *ent.Tx, a *ent.Automation, v *ent.AutomationVersion) (hears bool, _ error) {
+func listenTo(
+	ctx context.Context, tx *ent.Tx, a *ent.Automation, version int, program *machine.Program,
+) (hears bool, _ error) {
 	if _, err := tx.ExecContext(ctx, `UPDATE automation_listens SET starts = false WHERE automation_id = $1`, a.ID); err != nil {
-		return false, err
-	}
-	program, err := machine.Parse(v.Definition)
-	if err != nil {
 		return false, err
 	}
 	for name, kinds := range program.Listens() {
 		hears = hears || strings.HasPrefix(name, "$")
-		if _, err := tx.ExecContext(ctx, listenSQL, a.AccountID, name, a.ID, v.Number,
+		if _, err := tx.ExecContext(ctx, listenSQL, a.AccountID, name, a.ID, version,
 			slices.Contains(kinds, "start"), slices.Contains(kinds, "wait"), slices.Contains(kinds, "cancel")); err != nil {
 			return false, err
 		}

@@ -53,6 +53,7 @@ var Module = fx.Module("automations",
 		func(s *db.Signals) steps.Signals { return s },
 		func(n *node.Node) steps.Node { return n },
 	),
+	fx.Invoke(func(t *templates.Service) { t.RegisterUse(usesOfTemplate) }),
 	// This runs while Fx wires the modules, before the first hook, so the bus has not started yet.
 	fx.Invoke(func(lc fx.Lifecycle, s *Service, b *bus.Bus) {
 		b.Register(s.Consumer())

@@ -61,14 +61,15 @@ type engine struct {
 type Service struct {
 	engine
 
-	db       *db.DB
-	bus      Bus
-	cursors  *page.Codec
-	signals  steps.Signals
-	timeline Timeline
-	versions *versions.Store
-	tasks    *worker.Tasks
-	prover   *proof.Prover
+	db        *db.DB
+	bus       Bus
+	cursors   *page.Codec
+	templates steps.Templates
+	signals   steps.Signals
+	timeline  Timeline
+	versions  *versions.Store
+	tasks     *worker.Tasks
+	prover    *proof.Prover
 }
 
 // New creates the service. Nothing runs before Start.
@@ -76,7 +77,7 @@ func New(p Params) (*Service, error) {
 	store := versions.New()
 	prover := proof.New(p.Box)
 	events := ingest.New(ingest.Params{DB: p.DB, Bus: p.Bus, Answers: p.Answers, Signals: p.Signals, Versions: store, Box: p.Box, Prover: prover})
-	return &Service{db: p.DB, bus: p.Bus, cursors: p.Cursors, signals: p.Signals, timeline: p.Timeline, versions: store,
+	return &Service{db: p.DB, bus: p.Bus, cursors: p.Cursors, templates: p.Modules.Templates, signals: p.Signals, timeline: p.Timeline, versions: store,
 		tasks: worker.NewTasks(p.Logger, p.Workers), prover: prover,
 		engine: engine{
 			events: events,

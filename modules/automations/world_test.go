@@ -20,6 +20,7 @@ import (
 	"github.com/postrider/postrider/modules/templates"
 	"github.com/postrider/postrider/runtime/base/fault"
 	"github.com/postrider/postrider/runtime/base/secret"
+	"github.com/postrider/postrider/runtime/storage/db"
 	"github.com/postrider/postrider/runtime/web/idempotency"
 	"github.com/postrider/postrider/runtime/work/node"
 )
@@ -32,7 +33,8 @@ type world struct {
 	*Service
 	*rooms.Rooms
 
-	Texts steps.Texter // nil: the module sms is off
+	Texts     steps.Texter    // nil: the module sms is off
+	Templates steps.Templates // nil: there are no templates
 }
 
 // noTemplates has no template.
@@ -44,6 +46,10 @@ func (noTemplates) Get(_ context.Context, _, ref string) (templates.Template, er
 
 func (noTemplates) Version(_ context.Context, _, ref string, _ int) (*ent.TemplateVersion, error) {
 	return nil, fault.NoSuch("template", ref)
+}
+
+func (noTemplates) LockForUse(context.Context, db.Execer, string, string, string) (bool, error) {
+	return false, nil
 }
 
 func newWorld(t *testing.T) *world {
@@ -66,7 +72,11 @@ func (w *world) configured(t *testing.T, c Config) *Service {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := New(Params{Config: c, DB: w.DB, Bus: w.Bus, Modules: steps.Modules{Domains: w.Near, Templates: noTemplates{}, Sender: w.Sending, Texter: w.Texts}, Timeline: w.Bus.Log(), Answers: w.Idempotency,
+	var stored steps.Templates = noTemplates{}
+	if w.Templates != nil {
+		stored = w.Templates
+	}
+	s, err := New(Params{Config: c, DB: w.DB, Bus: w.Bus, Modules: steps.Modules{Domains: w.Near, Templates: stored, Sender: w.Sending, Texter: w.Texts}, Timeline: w.Bus.Log(), Answers: w.Idempotency,
 		Signals: sendingtest.Nobody{}, Node: node.None{}, Box: box, Cursors: w.Pages, Logger: w.Logger})
 	if err != nil {
 		t.Fatal(err)

@@ -112,6 +112,11 @@ func (s *Service) Update(ctx context.Context, accountID, idOrAlias string, c Cha
 			return fault.Conflictf(fault.CodeConflict, "The draft was changed since; read it again").With(fault.DetailChangedAt, before.UpdatedAt.UTC().Format(time.RFC3339Nano))
 		}
 		row := before
+		if alias := orEmpty(before.Alias); c.Alias != nil && alias != "" && *c.Alias != alias {
+			if err := s.checkUnused(ctx, tx, accountID, "", alias, "change its alias"); err != nil {
+				return err
+			}
+		}
 		if c.changes(before, apply) {
 			if row, err = c.store(ctx, tx, before, apply); err != nil {
 				return err
@@ -153,12 +158,15 @@ func (c Change) store(ctx context.Context, tx *ent.Tx, before *ent.Template, app
 	return update.Save(ctx)
 }
 
-// Delete takes a template away with its versions. Mail that was sent with it
-// stays as it is.
+// Delete deletes a template and its versions. Emails that were sent with it do not change. Errors: NotFound, Conflict if
+// the template is in use.
 func (s *Service) Delete(ctx context.Context, accountID, idOrAlias string) error {
 	err := s.db.InTx(ctx, func(tx *ent.Tx) error {
 		t, err := s.lock(ctx, tx, accountID, idOrAlias)
 		if err != nil {
+			return err
+		}
+		if err := s.checkUnused(ctx, tx, accountID, t.ID, orEmpty(t.Alias), "delete it"); err != nil {
 			return err
 		}
 		return tx.Template.DeleteOneID(t.ID).Where(template.AccountID(accountID)).Exec(ctx)

@@ -30,6 +30,7 @@ type Service struct {
 
 	lookups    *cache.Cache[lookup, published]
 	versions   *cache.Cache[published, compiled]
+	uses       []Use
 	epoch      atomic.Int64     // counts what this process has changed
 	publishing *limit.Semaphore // bounds the inlining of CSS, which is pure CPU
 }

@@ -62,6 +62,7 @@ type Domains interface {
 type Templates interface {
 	Get(ctx context.Context, accountID, idOrAlias string) (templates.Template, error)
 	Version(ctx context.Context, accountID, idOrAlias string, number int) (*ent.TemplateVersion, error)
+	LockForUse(ctx context.Context, on db.Execer, accountID, id, alias string) (exists bool, err error)
 }
 
 // Sender accepts emails, or previews them without storing anything.

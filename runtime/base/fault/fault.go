@@ -99,6 +99,9 @@ func (e *Error) WithCause(cause error) *Error {
 // DetailChangedAt is the detail of a conflict that says when another writer changed the resource.
 const DetailChangedAt = "changed_at"
 
+// DetailUsedBy is the detail of a conflict that lists the names of what uses the resource.
+const DetailUsedBy = "used_by"
+
 // With attaches one machine-readable detail.
 func (e *Error) With(key string, value any) *Error {
 	if e.Details == nil {

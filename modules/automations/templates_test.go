@@ -1,0 +1,113 @@
+package automations
+
+import (
+	"fmt"
+	"sync"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/postrider/postrider/modules/sending/sendingtest"
+	"github.com/postrider/postrider/modules/templates"
+	"github.com/postrider/postrider/runtime/base/fault"
+)
+
+// templateWorld returns a world with the service of templates, and a published template for each alias.
+func templateWorld(t *testing.T, aliases ...string) (*world, *templates.Service, map[string]string) {
+	t.Helper()
+	w := newWorld(t)
+	store := templates.New(templates.Params{DB: w.DB, Cursors: w.Pages, Logger: w.Logger})
+	store.RegisterUse(usesOfTemplate)
+	w.Templates = store
+	w.Service = w.another(t)
+	ids := map[string]string{}
+	for _, alias := range aliases {
+		made, err := store.Add(t.Context(), sendingtest.Account, templates.AddInput{Alias: alias, Name: alias, Subject: "S", Text: "T"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := store.Publish(t.Context(), sendingtest.Account, made.ID, nil); err != nil {
+			t.Fatal(err)
+		}
+		ids[alias] = made.ID
+	}
+	return w, store, ids
+}
+
+func sendTemplate(ref string) string {
+	return `{"key": "mail", "type": "send_email", "from": "ada@dev.test", "template": ` + ref + `}`
+}
+
+func wantUsedBy(t *testing.T, what string, err error, names ...string) {
+	t.Helper()
+	if len(names) == 0 {
+		if err != nil {
+			t.Errorf("%s: %v, want no error", what, err)
+		}
+		return
+	}
+	f := fault.From(err)
+	if err == nil || f.Kind != fault.Conflict {
+		t.Errorf("%s: %v, want a conflict", what, err)
+		return
+	}
+	if diff := cmp.Diff(names, f.Details[fault.DetailUsedBy]); diff != "" {
+		t.Errorf("%s: names of users (-want +got):\n%s", what, diff)
+	}
+}
+
+func TestATemplateInUseStays(t *testing.T) {
+	t.Parallel()
+	w, store, ids := templateWorld(t, "by-id", "by-alias", "draft", "free")
+	byID := w.active(t, `{"event": "start"}`, `{"type": "delay", "duration": "PT1H"}, `+sendTemplate(`{"id": "`+ids["by-id"]+`"}`))
+	w.active(t, `{"event": "start"}`, sendTemplate(`{"alias": "by-alias"}`))
+	if _, err := w.Create(t.Context(), sendingtest.Account, fmt.Appendf(nil, `{"name": "D", "trigger": {"event": "e"}, "steps": [%s]}`, sendTemplate(`{"alias": "draft"}`)), nil); err != nil {
+		t.Fatal(err)
+	}
+	remove := func(ref string) error { return store.Delete(t.Context(), sendingtest.Account, ref) }
+	rename := func(ref, alias string) error {
+		_, err := store.Update(t.Context(), sendingtest.Account, ref, templates.Change{Alias: &alias}, "")
+		return err
+	}
+	wantUsedBy(t, "delete a template that is used by id", remove("by-id"), "Test")
+	wantUsedBy(t, "rename a template that is used by id", rename("by-id", "renamed"))
+	wantUsedBy(t, "delete a template that is used by alias", remove("by-alias"), "Test")
+	wantUsedBy(t, "rename a template that is used by alias", rename("by-alias", "moved"), "Test")
+	wantUsedBy(t, "remove the alias of a template that is used by alias", rename("by-alias", ""), "Test")
+	wantUsedBy(t, "set the same alias", rename("by-alias", "by-alias"))
+	wantUsedBy(t, "delete a template that only a draft uses", remove("draft"))
+	wantUsedBy(t, "delete a template that nothing uses", remove("free"))
+
+	// A live run keeps the template of its version, also after the automation has gone on to another one.
+	w.post(t, "start", `{}`)
+	w.drain(t)
+	if _, err := w.Change(t.Context(), sendingtest.Account, byID.ID, members(`{"steps": [{"type": "end"}]}`), ""); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := w.Activate(t.Context(), w.caller(), byID.ID, Activation{}); err != nil {
+		t.Fatal(err)
+	}
+	wantUsedBy(t, "delete a template that a live run uses", remove("renamed"), "Test")
+	w.Exec(t, `DELETE FROM automation_works`)
+	wantUsedBy(t, "delete the template after the run", remove("renamed"))
+}
+
+// Deletion and activation at the same time: whichever commits second sees the other.
+func TestActivationAndDeletionOfATemplateMeet(t *testing.T) {
+	t.Parallel()
+	for range 20 {
+		w, store, _ := templateWorld(t, "raced")
+		a, err := w.Create(t.Context(), sendingtest.Account, fmt.Appendf(nil, `{"name": "Test", "trigger": {"event": "e"}, "steps": [%s]}`, sendTemplate(`{"alias": "raced"}`)), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var activated, deleted error
+		var both sync.WaitGroup
+		both.Go(func() { _, activated = w.Activate(t.Context(), w.caller(), a.ID, Activation{}) })
+		both.Go(func() { deleted = store.Delete(t.Context(), sendingtest.Account, "raced") })
+		both.Wait()
+		if (activated == nil) == (deleted == nil) {
+			t.Errorf("activation: %v, deletion: %v; want exactly one to succeed", activated, deleted)
+		}
+	}
+}

@@ -1,0 +1,54 @@
+package templates
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/postrider/postrider/runtime/base/fault"
+	"github.com/postrider/postrider/runtime/storage/db"
+)
+
+// Use returns the names of what in an account uses a template, by its id or by its alias. An empty id or alias matches
+// nothing. It runs in the transaction that removes the template or the alias, which has locked the template.
+type Use func(ctx context.Context, on db.Execer, accountID, id, alias string) (names []string, err error)
+
+// RegisterUse registers a Use before the service starts. A template in use cannot be deleted, and its alias cannot
+// change.
+func (s *Service) RegisterUse(u Use) { s.uses = append(s.uses, u) }
+
+// maxUsers bounds the names in an error.
+const maxUsers = 5
+
+// checkUnused returns a Conflict that names what uses a template.
+func (s *Service) checkUnused(ctx context.Context, on db.Execer, accountID, id, alias, action string) error {
+	var users []string
+	for _, use := range s.uses {
+		names, err := use(ctx, on, accountID, id, alias)
+		if err != nil {
+			return fmt.Errorf("list uses of the template: %w", err)
+		}
+		users = append(users, names...)
+	}
+	if len(users) == 0 {
+		return nil
+	}
+	shown := strings.Join(users[:min(len(users), maxUsers)], ", ")
+	if more := len(users) - maxUsers; more > 0 {
+		shown += fmt.Sprintf(" and %d more", more)
+	}
+	return fault.Conflictf(fault.CodeConflict, "The template is in use by %s; change or archive them before you %s", shown, action).
+		With(fault.DetailUsedBy, users)
+}
+
+const lockForUseSQL = `SELECT id FROM templates WHERE account_id = $1 AND (id = $2 OR alias = $3) FOR SHARE`
+
+// LockForUse keeps a template from being deleted, and its alias from moving, until the transaction ends. It reports
+// whether the template exists.
+func (s *Service) LockForUse(ctx context.Context, on db.Execer, accountID, id, alias string) (bool, error) {
+	found, err := db.All(ctx, on, func(id *string) []any { return []any{id} }, lockForUseSQL, accountID, id, alias)
+	if err != nil {
+		return false, fmt.Errorf("lock template: %w", err)
+	}
+	return len(found) > 0, nil
+}
