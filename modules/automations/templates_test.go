@@ -2,6 +2,7 @@ package automations
 
 import (
 	"fmt"
+	"slices"
 	"sync"
 	"testing"
 
@@ -90,6 +91,42 @@ func TestATemplateInUseStays(t *testing.T) {
 	wantUsedBy(t, "delete a template that a live run uses", remove("renamed"), "Test")
 	w.Exec(t, `DELETE FROM automation_works`)
 	wantUsedBy(t, "delete the template after the run", remove("renamed"))
+}
+
+func TestCheckRefusesATokenWithoutALink(t *testing.T) {
+	t.Parallel()
+	w, store, _ := templateWorld(t)
+	for alias, enabled := range map[string]bool{"with-link": true, "without-link": false} {
+		made, err := store.Add(t.Context(), sendingtest.Account, templates.AddInput{Alias: alias, Name: alias, Subject: "S", HTML: `<a href="{{ unsubscribe_url }}">x</a>`, UnsubscribeEnabled: enabled})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := store.Publish(t.Context(), sendingtest.Account, made.ID, nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for step, refused := range map[string]bool{
+		`"subject": "S", "text": "Stop: {{unsubscribe_url}}"`:                        true,
+		`"subject": "S", "text": "Stop: {{unsubscribe_url}}", "unsubscribe": false`:  true,
+		`"subject": "S", "text": "Stop: {{ unsubscribe_url }}", "unsubscribe": true`: false,
+		`"subject": "S", "html": "<a href='%7B%7Bunsubscribe_url%7D%7D'>x</a>"`:      true,
+		`"subject": "{{event.data.name}}", "text": "T"`:                              false,
+		`"template": {"alias": "with-link"}`:                                         false,
+		`"template": {"alias": "with-link"}, "unsubscribe": false`:                   true,
+		`"template": {"alias": "without-link"}`:                                      true,
+		`"template": {"alias": "without-link"}, "unsubscribe": true`:                 false,
+	} {
+		document := fmt.Appendf(nil, `{"name": "Test", "trigger": {"event": "e"}, "steps": [{"type": "send_email", "from": "ada@dev.test", %s}]}`, step)
+		a, err := w.Create(t.Context(), sendingtest.Account, document, nil)
+		if err != nil {
+			t.Errorf("%s: %v", step, err)
+			continue
+		}
+		problems, err := w.Check(t.Context(), w.caller(), a.ID)
+		if found := slices.ContainsFunc(problems, func(p Problem) bool { return p.Path == "steps[0].unsubscribe" && p.Severity == SeverityError }); err != nil || found != refused {
+			t.Errorf("%s: the problems are %v (%v), want the token refused: %t", step, problems, err, refused)
+		}
+	}
 }
 
 // Deletion and activation at the same time: whichever commits second sees the other.

@@ -1,6 +1,7 @@
 package steps
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"strings"
@@ -12,6 +13,7 @@ import (
 	"github.com/postrider/postrider/modules/automations/runs"
 	"github.com/postrider/postrider/modules/automations/simulation"
 	"github.com/postrider/postrider/modules/sending"
+	"github.com/postrider/postrider/modules/sending/unsubscribe"
 	"github.com/postrider/postrider/modules/templates/language"
 	"github.com/postrider/postrider/runtime/base/fault"
 	"github.com/postrider/postrider/runtime/mail/address"
@@ -24,6 +26,8 @@ type emailEffect struct{ *services }
 
 func (e emailEffect) check(ctx context.Context, c Check) error {
 	from := c.Step.From
+	subject, html, text := c.Step.Subject, c.Step.HTML, c.Step.Text
+	unsubscribes := c.Step.Unsubscribe != nil && *c.Step.Unsubscribe
 	if t := c.Step.Template; t != nil {
 		ref := t.ID + t.Alias
 		found, err := e.Templates.Get(ctx, c.Caller.AccountID, ref)
@@ -46,12 +50,23 @@ func (e emailEffect) check(ctx context.Context, c Check) error {
 				c.Report("template.variables."+v.Key, "is required by the template")
 			}
 		}
+		subject = cmp.Or(subject, version.Subject)
+		if version.HTML != nil {
+			html = *version.HTML
+		}
+		if version.Text != nil {
+			text = *version.Text
+		}
+		unsubscribes = unsubscribes || c.Step.Unsubscribe == nil && version.UnsubscribeEnabled
 		if from == "" {
 			from = version.From
 		}
 		if from == "" {
 			c.Report("from", "is required: the template names no sender")
 		}
+	}
+	if !unsubscribes && (unsubscribe.InSubjectOrText(subject) || unsubscribe.InMarkup(html) || unsubscribe.InSubjectOrText(text)) {
+		c.Report("unsubscribe", "must be true for an email that contains {{unsubscribe_url}}")
 	}
 	if from == "" {
 		return nil
