@@ -138,14 +138,17 @@ func Routes(service Service) api.Routes {
 			Summary: "Change a template",
 			Description: "Updates the draft. Sends use the published version until you publish again. `alias` and " +
 				"`name` change immediately. Omitted fields keep their value. `null` clears `alias`, `subject`, " +
-				"`from`, `reply_to`, `html`, `text` or `category`, and is refused for other fields.",
+				"`from`, `reply_to`, `html`, `text` or `category`, and is refused for other fields. The alias cannot " +
+				"change while an automation uses it: 409 `conflict`, with the names in `details.used_by`.",
 			Body:    &api.Body{Limit: bodyLimit, About: "What to change, at least one field.", Examples: map[string]any{"subject": map[string]any{"subject": "Your receipt for {{order}}"}}},
 			Example: one, Problems: []int{http.StatusNotFound, http.StatusConflict}, Of: template,
 		}, changeBody, e.update)
 		api.Delete(g, api.Operation{
 			Path: "/templates/{id}", ID: "deleteTemplate", Needs: rights.Write,
 			Summary: "Delete a template", Description: "Deletes a template and its versions. Emails that were sent " +
-				"with it do not change.", Of: template,
+				"with it do not change. A template that an automation uses cannot be deleted: 409 `conflict`, with the " +
+				"names of the automations in `details.used_by`.",
+			Problems: []int{http.StatusNotFound, http.StatusConflict}, Of: template,
 		}, e.templates.Delete)
 		api.Once(g, api.Operation{
 			Path: "/templates/{id}/duplicate", ID: "duplicateTemplate", Needs: rights.Write,
