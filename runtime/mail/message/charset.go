@@ -2,6 +2,7 @@ package message
 
 import (
 	"bytes"
+	"regexp"
 	"strconv"
 	"strings"
 	"unicode"
@@ -132,11 +133,17 @@ func (p *parser) decodeBody(b *body, which string) string {
 		data = wholeRunes(data)
 	}
 	text, more := cleanUpTo(data, p.maxText)
+	if strings.Contains(text, "begin ") && uuencoded.MatchString(text) {
+		p.recordDefect("%s contains a uuencoded file, which was not decoded.", which)
+	}
 	if over || more {
 		p.recordDefect("%s is longer than %d octets, the rest was left out.", which, p.maxText)
 	}
 	return text
 }
+
+// uuencoded matches the first lines of a uuencoded file.
+var uuencoded = regexp.MustCompile(`(?m)^begin [0-7]{3,4} \S.*\r?\n[!-M][!-\x60]*\r?$`)
 
 // wholeRunes drops a character that a limit has cut in two.
 func wholeRunes(data []byte) []byte {

@@ -3,6 +3,7 @@ package message
 import (
 	"bytes"
 	"strings"
+	"unicode/utf8"
 )
 
 // header is the raw header: unfolded, not decoded.
@@ -31,7 +32,33 @@ func (h header) allValues(name string) []string {
 	return values
 }
 
-// decodedFields returns the decodedFields header.
+// decodeRaw decodes raw 8-bit values, and those of ISO-2022-JP, in place.
+func (h header) decodeRaw(charset string) {
+	if unicodeName(charset) {
+		return
+	}
+	for i, f := range h.fields {
+		if !utf8.ValidString(f.Value) || strings.Contains(f.Value, "\x1b$") {
+			h.fields[i].Value = toUTF8([]byte(f.Value), charset)
+		}
+	}
+}
+
+// headerCharset returns the charset that raw values of a header most probably have: that of the message, or of the
+// first text that was read in it.
+func (p *parser) headerCharset(h header) string {
+	if charset := readContentType(h.firstValue("Content-Type")).charset; charset != "" {
+		return charset
+	}
+	for _, b := range append(p.text[:len(p.text):len(p.text)], p.html...) {
+		if b.charset != "" {
+			return b.charset
+		}
+	}
+	return ""
+}
+
+// decodedFields returns the decoded header.
 func (h header) decodedFields() []Field {
 	fields := make([]Field, len(h.fields))
 	for i, f := range h.fields {

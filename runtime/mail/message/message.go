@@ -4,12 +4,13 @@
 // message ends early, text in an unknown charset or encoding is returned unchanged, and content without
 // structure is one text. The only error is that of the reader.
 //
-// Text and HTML are the first bodies of their kinds; everything else is a File, in message order, and its
-// number is the argument of ReadFile. A message inside the message (message/rfc822) is a file and is not
-// parsed; uuencoded text and TNEF are left unchanged.
+// Text and HTML are the inline texts without a name: the alternatives of one, or several joined in message
+// order. Everything else is a File, in message order, and its number is the argument of ReadFile. A message
+// inside the message (message/rfc822) is a file and is not parsed; uuencoded text and TNEF are left
+// unchanged.
 //
 // All strings are valid UTF-8 without NUL; those of the header are one line without control characters.
-// They are not safe in any other respect: a file name may contain slashes, HTML may contain scripts.
+// File names have no folders. The strings are not safe in any other respect: HTML may contain scripts.
 //
 // The message is read once, line by line, whatever its nesting, so the work is proportional to its bytes
 // and the memory is limited by the constants below, not by its size. ReadWhole also keeps the files in

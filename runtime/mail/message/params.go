@@ -76,6 +76,10 @@ var wanted = []string{"boundary", "charset", "name", "filename"}
 func readParams(field string) (string, params) {
 	s := scanner{rest: field}
 	first := strings.ToLower(strings.TrimSpace(s.scanUntil(";", false)))
+	if value, parameter, found := strings.Cut(first, " "); found && strings.Contains(parameter, "=") {
+		// A semicolon is missing, as in "text/plain charset=utf-8".
+		s.rest, first = ";"+field[strings.Index(field, " ")+1:], value
+	}
 	found := params{}
 	for n := 0; s.rest != "" && n < maxParams; n++ {
 		s.rest = s.rest[1:] // the semicolon
@@ -140,7 +144,16 @@ func (p params) displayFilename(name string) string {
 	if !plain {
 		value = decodeWords(value)
 	}
-	return truncateText(strings.TrimSpace(oneLine(value)), maxName)
+	return truncateText(baseName(oneLine(value)), maxName)
+}
+
+// baseName returns a file name without its folders. "." and ".." are no names.
+func baseName(path string) string {
+	name := strings.TrimSpace(path[strings.LastIndexAny(path, `/\`)+1:])
+	if name == "." || name == ".." {
+		return ""
+	}
+	return name
 }
 
 // joinSections joins the sections in order, up to the first missing one; plain reports whether the charset is

@@ -12,8 +12,9 @@ import (
 func Read(r io.Reader) (*Message, error) {
 	p := newParser(newLines(r))
 	root := p.readRoot()
-	p.describeHeader(root)
 	p.readEntity(root, 0)
+	root.decodeRaw(p.headerCharset(root))
+	p.describeHeader(root)
 	p.decodeBodies()
 	if p.lines.err != nil {
 		return p.out, fmt.Errorf("read message: %w", p.lines.err)
@@ -58,7 +59,9 @@ func ReadFiles(r io.Reader, to func(n int) io.Writer) error {
 // Header reads only the header of a message.
 func Header(r io.Reader) ([]Field, error) {
 	p := newParser(newLines(r))
-	decoded := p.readRoot().decodedFields()
+	root := p.readRoot()
+	root.decodeRaw(p.headerCharset(root))
+	decoded := root.decodedFields()
 	if p.lines.err != nil {
 		return decoded, fmt.Errorf("read header: %w", p.lines.err)
 	}
@@ -109,15 +112,20 @@ type parser struct {
 	maxText    int  // octets of Text and of HTML
 	joins      bool // join all bodies of a kind instead of using the first
 	text, html []*body
-	preamble   buffer // of a multipart in which no part has started
-	wanted     int    // number of the file to write; -1 for none
+	bodies     *bodyNode // all texts, by their place in the message
+	within     *bodyNode // the current multipart
+	preamble   buffer    // of a multipart in which no part has started
+	wanted     int       // number of the file to write; -1 for none
 	to         io.Writer
 	each       func(n int) io.Writer // writers for all files; may be nil
 	writeErr   error
 }
 
 func newParser(lines lines) *parser {
+	root := &bodyNode{}
 	return &parser{
+		bodies:     root,
+		within:     root,
 		lines:      lines,
 		out:        &Message{To: []string{}, CC: []string{}, ReplyTo: []string{}, References: []string{}, Files: []File{}, Defects: []string{}, Header: []Field{}},
 		headerLeft: maxHeader,
@@ -135,15 +143,6 @@ func (p *parser) readRoot() header {
 	}
 	p.out.Received = h.received
 	return h
-}
-
-// decodeBodies decodes the bodies.
-func (p *parser) decodeBodies() {
-	if len(p.text)+len(p.html)+len(p.out.Files) == 0 && len(p.preamble.data) > 0 {
-		p.text = []*body{{buffer: p.preamble}}
-	}
-	p.out.Text = p.joinBodies(p.text, "The text")
-	p.out.HTML = p.joinBodies(p.html, "The HTML")
 }
 
 // joinBodies decodes the bodies of a kind; usually there is one.

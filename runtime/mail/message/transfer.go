@@ -5,14 +5,16 @@ import "io"
 // The decoders of transfer encodings decode as much as possible: those of the standard library stop at the
 // first invalid byte. They fail only if their writer fails.
 
-// base64Writer skips characters outside the alphabet and restarts after padding, so that concatenated
-// base64 texts are decoded, too.
+// base64Writer skips characters outside the alphabet. The data ends at its padding (RFC 2045, 6.8): what follows, such as
+// the footer of a mailing list, is ignored.
 type base64Writer struct {
-	to   io.Writer
-	bits uint32
-	have int // sextets in bits
-	out  []byte
-	err  error
+	to      io.Writer
+	bits    uint32
+	have    int // sextets in bits
+	padded  bool
+	ignored bool // characters of the alphabet after the padding
+	out     []byte
+	err     error
 }
 
 // sextet is the value of a byte of the base64 alphabet.
@@ -31,20 +33,23 @@ func (d *base64Writer) Write(b []byte) (int, error) {
 	for _, c := range b {
 		value := sextet[c]
 		switch {
+		case d.padded:
+			d.ignored = d.ignored || value >= 0
 		case value >= 0:
 			d.bits = d.bits<<6 | uint32(value)
 			if d.have++; d.have == 4 {
 				d.out = append(d.out, byte(d.bits>>16), byte(d.bits>>8), byte(d.bits))
 				d.bits, d.have = 0, 0
 			}
-		case c == '=':
+		case c == '=' && d.have >= 2:
 			d.writeGroup()
+			d.padded = true
 		}
 	}
 	return len(b), d.flush()
 }
 
-// writeGroup writes the bytes of an incomplete writeGroup.
+// writeGroup writes the bytes of an incomplete group.
 func (d *base64Writer) writeGroup() {
 	switch d.have {
 	case 2:

@@ -28,6 +28,10 @@ func (p *parser) readEntity(h header, depth int) {
 // programs without MIME, and is dropped unless there is nothing else.
 func (p *parser) readMultipart(kind contentType, depth int) {
 	p.multipartAt(kind.boundary)
+	outer := p.within
+	p.within = &bodyNode{alternative: kind.name == "multipart/alternative"}
+	outer.add(p.within)
+	defer func() { p.within = outer }()
 	p.lines.boundaries = append(p.lines.boundaries, kind.boundary)
 	level := len(p.lines.boundaries) - 1
 	p.preamble.reset()
@@ -61,7 +65,7 @@ func (p *parser) readMultipart(kind contentType, depth int) {
 	}
 	if !began && len(p.preamble.data) > 0 && len(p.text) == 0 {
 		p.recordDefect("A multipart has no parts.")
-		p.text = []*body{{buffer: p.preamble}}
+		p.addBody(&body{buffer: p.preamble})
 		p.preamble = buffer{limit: p.maxText}
 	}
 }
@@ -81,8 +85,7 @@ func (p *parser) readPart(within contentType, depth int) {
 	p.readEntity(h, depth+1)
 }
 
-// readLeaf reads a part with content: as the text or HTML of the message if it is the first of its kind, else
-// as a file.
+// readLeaf reads a part with content: an inline text without a name as a body, anything else as a file.
 func (p *parser) readLeaf(h header, kind contentType, root bool) {
 	if p.skipContent() {
 		return
@@ -96,11 +99,11 @@ func (p *parser) readLeaf(h header, kind contentType, root bool) {
 	attached := disposition.kind == "attachment" || name != "" && !root
 	switch {
 	case attached:
-	case kind.name == "text/plain" && (p.joins || len(p.text) == 0):
-		p.text = append(p.text, p.readBody(kind, p.text, encoding))
+	case kind.name == "text/plain":
+		p.addBody(p.readBody(kind, p.text, encoding))
 		return
-	case kind.name == "text/html" && (p.joins || len(p.html) == 0):
-		p.html = append(p.html, p.readBody(kind, p.html, encoding))
+	case kind.name == "text/html":
+		p.addBody(p.readBody(kind, p.html, encoding))
 		return
 	}
 	id := contentID(h.firstValue("Content-Id"))
@@ -126,7 +129,7 @@ func (p *parser) readLeaf(h header, kind contentType, root bool) {
 	}
 }
 
-// readBody reads a readBody of the message, within the room left by earlier ones.
+// readBody reads a body of the message, within the room left by earlier ones.
 func (p *parser) readBody(kind contentType, before []*body, encoding string) *body {
 	b := &body{buffer: buffer{limit: p.maxText}, charset: kind.charset, html: kind.name == "text/html"}
 	for _, other := range before {
@@ -145,6 +148,9 @@ func (p *parser) decodeTo(w io.Writer, encoding string) {
 		d := &base64Writer{to: w}
 		p.copyTo(d)
 		d.end()
+		if d.ignored {
+			p.recordDefect("A part goes on after the end of its base64, the rest was left out.")
+		}
 	case "quoted-printable":
 		d := &quotedWriter{to: w}
 		p.copyTo(d)

@@ -45,7 +45,7 @@ func TestReadWholeTakesBrokenMessages(t *testing.T) {
 		"unknown encoding":      {"Content-Transfer-Encoding: uuencode\r\n\r\nbody", "body", ""},
 		"NUL":                   {"\r\na\x00b", "a\ufffdb", ""},
 		"broken base64":         {"Content-Transfer-Encoding: base64\r\n\r\nSGVs!!bG8\r\n gd29y  bGQ", "Hello world", ""},
-		"joined base64":         {"Content-Transfer-Encoding: base64\r\n\r\nSGk=SGk=", "HiHi", ""},
+		"joined base64":         {"Content-Transfer-Encoding: base64\r\n\r\nSGk=SGk=", "Hi", ""},
 		"broken quoted":         {"Content-Transfer-Encoding: quoted-printable\r\n\r\na=ZZ b=3 =C3=BC=\r\nc  \r\nd=20\r\n=", "a=ZZ b=3 üc\r\nd \r\n", ""},
 		"quoted long line":      {"Content-Transfer-Encoding: quoted-printable\r\n\r\n" + strings.Repeat("x", 100000), strings.Repeat("x", 100000), ""},
 		"quoted wide run":       {"Content-Transfer-Encoding: quoted-printable\r\n\r\na" + strings.Repeat(" ", 5000) + "b", "a" + strings.Repeat(" ", 5000) + "b", ""},
