@@ -14,7 +14,7 @@
 //   - A message that cannot be accepted is refused at RCPT or at the end of DATA. Nothing is
 //     bounced later to a sender that may be forged.
 //   - No message is refused for its contents: unreadable parts are listed in its defects. The
-//     one exception is a mail loop: more than 50 Received fields.
+//     one exception is a mail loop: more than 100 Received fields.
 //   - SPF, DKIM, DMARC and the spam filter are consulted before the transaction, for at most
 //     20 seconds. Their results are stored and refuse nothing; neither does an unavailable DNS
 //     or filter.

@@ -30,7 +30,7 @@ type envelope struct {
 }
 
 // maxReceived is the maximum number of servers that a message may have passed (RFC 5321 section 6.3).
-const maxReceived = 50
+const maxReceived = 100
 
 // receive stores a message and returns nil once it is durable. Errors are SMTP replies, or temporary. A large
 // message holds no memory during sender authentication and the spam check, which may take long.

@@ -61,7 +61,7 @@ var (
 	replyElsewhere = smtpserver.Refuse(452, "4.5.3", "Too many different recipients, use another transaction for this one")
 	replyFull      = smtpserver.Refuse(452, "4.2.2", "This mailbox is full at present")
 	replyDisk      = smtpserver.Refuse(452, "4.3.1", "Not enough storage at present")
-	replyLoop      = smtpserver.Refuse(554, "5.4.6", "Mail loop detected: more than 50 Received fields")
+	replyLoop      = smtpserver.Refuse(554, "5.4.6", "Mail loop detected: more than 100 Received fields")
 )
 
 func (s *session) Mail(_ context.Context, from smtpserver.Path, _ smtpserver.MailOptions) error {

@@ -24,6 +24,5 @@
 // Stop accepts no new connections, sends 421 to those that wait for a command, and lets messages in
 // progress finish.
 //
-// Known and tolerated: go-smtp replies 501 instead of 552 to a SIZE above 4 GiB; a DATA sent without
-// waiting for 354 is served.
+// Known and tolerated: a DATA sent without waiting for 354 is served.
 package smtpserver

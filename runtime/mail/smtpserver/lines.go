@@ -5,6 +5,7 @@ import (
 	"context"
 	"crypto/tls"
 	"errors"
+	"regexp"
 	"strings"
 	"time"
 )
@@ -40,10 +41,33 @@ func (w *wire) scanLines() {
 		case strings.EqualFold(strings.ReplaceAll(text, " ", ""), "RCPTTO:<postmaster>"):
 			// RFC 5321, 4.5.1: the only address without a domain. go-smtp requires one.
 			line = []byte("RCPT TO:<postmaster@" + w.server.config.Hostname + ">\r\n")
+		case verb == "RCPT" && !isDotString(text):
+			line = []byte("RCPT TO:<@>\r\n") // go-smtp takes nearly any local part, but not this
+		case verb == "MAIL":
+			line = hugeSize.ReplaceAll(line, []byte("${1}4294967295"))
 		}
 		w.ready = append(w.ready, line...)
 		w.held = w.held[end+1:]
 	}
+}
+
+// hugeSize matches a size that go-smtp cannot parse, because it has more than 32 bits. No listener accepts as much.
+var hugeSize = regexp.MustCompile(`(?i)( SIZE=)[0-9]{10,20}\b`)
+
+// isDotString reports whether the local part of a command's address is a dot-string (RFC 5321, 4.1.2), or quoted, which
+// go-smtp checks.
+func isDotString(command string) bool {
+	_, path, found := strings.Cut(command, "<")
+	if !found || strings.Contains(path, `"`) {
+		return true
+	}
+	path, _, _ = strings.Cut(path, ">")
+	if _, after, routed := strings.Cut(path, ":"); routed && strings.HasPrefix(path, "@") {
+		path = after
+	}
+	local := path[:max(0, strings.LastIndexByte(path, '@'))]
+	return !strings.Contains(local, "@") && !strings.Contains(local, "..") &&
+		!strings.HasPrefix(local, ".") && !strings.HasSuffix(local, ".")
 }
 
 // passData passes on a command with the data after it, which is not a command.

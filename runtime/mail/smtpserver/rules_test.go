@@ -133,8 +133,10 @@ func TestSizeAtTheLimitIsTakenAndOneMoreIsNot(t *testing.T) {
 	c.expect("250 ")
 	c.transaction().send("%s", "y"+lines+".\r\n")
 	c.expect("552 5.3.4")
-	c.send("MAIL FROM:<a@client.test> SIZE=10001\r\n")
-	c.expect("552 5.3.4")
+	for _, size := range []string{"10001", "4294967295", "4294967296", "99999999999999999999"} {
+		c.send("MAIL FROM:<a@client.test> SIZE=%s\r\n", size)
+		c.expect("552 5.3.4")
+	}
 	c.send("MAIL FROM:<a@client.test>\r\nRCPT TO:<b@mx.test>\r\nBDAT %d LAST\r\n%s", limit, lines)
 	c.expect("250 ", "250 ", "250 ")
 	c.send("MAIL FROM:<a@client.test>\r\nRCPT TO:<b@mx.test>\r\nBDAT %d LAST\r\n%s", limit+1, "y"+lines)
@@ -193,7 +195,8 @@ func TestAddressesAreOfTheGrammar(t *testing.T) {
 	c.send("MAIL FROM:<>\r\n")
 	c.expect("250 ")
 	good := map[string]string{"postmaster": "postmaster@mx.test", "POSTMASTER": "postmaster@mx.test", `"a b"@mx.test`: `"a b"@mx.test`,
-		`"a> SIZE=1"@mx.test`: `"a> SIZE=1"@mx.test`, `"a\"b"@mx.test`: `"a\"b"@mx.test`, "a.b+c@mx.test": "a.b+c@mx.test", "a@[127.0.0.1]": "a@[127.0.0.1]"}
+		`"a> SIZE=1"@mx.test`: `"a> SIZE=1"@mx.test`, `"a\"b"@mx.test`: `"a\"b"@mx.test`, "a.b+c@mx.test": "a.b+c@mx.test", "a@[127.0.0.1]": "a@[127.0.0.1]",
+		`".x"@mx.test`: `".x"@mx.test`, `"a@b"@mx.test`: `"a@b"@mx.test`, "@a.test,@b.test:x@mx.test": "x@mx.test"}
 	for given, want := range good {
 		c.send("RCPT TO:<%s>\r\n", given)
 		c.expect("250 ")
@@ -201,7 +204,7 @@ func TestAddressesAreOfTheGrammar(t *testing.T) {
 			t.Errorf("%s became %s, want %s", given, got, want)
 		}
 	}
-	for _, bad := range []string{"a@b c", "a@mx..test", "a@-mx.test", "a@[mx]", "a@b@c_/d", "\"a\tb\"@mx.test", "a@mx.test\x00", "é@mx.test", "a@é.test", strings.Repeat("a", 65) + "@mx.test"} {
+	for _, bad := range []string{"a@b c", "a@mx..test", "a@-mx.test", "a@[mx]", "a@b@c_/d", "x@@mx.test", "a@b@mx.test", ".x@mx.test", "x.@mx.test", "x..y@mx.test", "@a.test:.x@mx.test", "\"a\tb\"@mx.test", "a@mx.test\x00", "é@mx.test", "a@é.test", strings.Repeat("a", 65) + "@mx.test"} {
 		c.send("RCPT TO:<%s>\r\n", bad)
 		c.expect("5")
 	}
