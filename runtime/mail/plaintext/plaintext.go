@@ -4,7 +4,9 @@
 //
 // Words keep their order, white space becomes one space, blocks start a new line and paragraphs are
 // separated by blank lines. A link is followed by its target in parentheses, a list item starts with a
-// dash, and an image becomes its alternative text. Content that browsers do not show is omitted.
+// dash, and an image becomes its alternative text. Content that browsers do not show is omitted: elements that
+// are hidden by an attribute or their own style, text without size, and padding with invisible characters.
+// Style sheets are not read.
 package plaintext
 
 import (
@@ -54,11 +56,16 @@ type writer struct {
 	space  bool // wanted before the next word
 	begun  bool // a word was written
 
-	hidden atom.Atom // the hidden element, until it ends
-	href   string    // of the open link
+	hidden atom.Atom // an element that is never shown, until it ends
+	frames frames
+	unseen bool   // the frames hide the text
+	href   string // of the open link
 	label  strings.Builder
 	pre    int
 }
+
+// hidesItself reports whether an element without content, such as an image, is hidden.
+func hidesItself(t html.Token) bool { return void[t.DataAtom] && frameOf(t).hidden }
 
 func (w *writer) startElement(t html.Token) {
 	if w.hidden != 0 {
@@ -66,6 +73,10 @@ func (w *writer) startElement(t html.Token) {
 	}
 	if unseen[t.DataAtom] && t.Type == html.StartTagToken {
 		w.hidden = t.DataAtom
+		return
+	}
+	w.frames = w.frames.open(t)
+	if w.unseen = w.frames.hides(); w.unseen || hidesItself(t) {
 		return
 	}
 	w.breaks = max(w.breaks, gap[t.DataAtom])
@@ -98,6 +109,11 @@ func (w *writer) endElement(name atom.Atom) {
 	case w.hidden != 0:
 		return
 	}
+	before := w.unseen
+	w.frames = w.frames.end(name)
+	if w.unseen = w.frames.hides(); before {
+		return
+	}
 	switch name {
 	case atom.A:
 		w.closeLink()
@@ -107,10 +123,10 @@ func (w *writer) endElement(name atom.Atom) {
 	w.breaks = max(w.breaks, gap[name])
 }
 
-// writeText writes the words of a visible writeText.
+// writeText writes the words of a text, if it is visible.
 func (w *writer) writeText(s string) {
 	switch {
-	case w.hidden != 0 || s == "":
+	case w.hidden != 0 || w.unseen || s == "":
 		return
 	case w.pre > 0:
 		for i, line := range strings.Split(s, "\n") {
@@ -127,13 +143,15 @@ func (w *writer) writeText(s string) {
 	last, _ := utf8.DecodeLastRuneInString(s)
 	w.space = w.space || unicode.IsSpace(first)
 	for i, word := range strings.Fields(s) {
-		w.space = w.space || i > 0
+		if w.space = w.space || i > 0; isInvisible(word) {
+			continue
+		}
 		w.writeWord(word)
 	}
 	w.space = w.space || unicode.IsSpace(last)
 }
 
-// writeWord writes a writeWord after the pending gap.
+// writeWord writes a word after the pending gap.
 func (w *writer) writeWord(s string) {
 	switch {
 	case !w.begun:

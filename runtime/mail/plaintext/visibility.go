@@ -1,0 +1,128 @@
+package plaintext
+
+import (
+	"regexp"
+	"strings"
+
+	"golang.org/x/net/html"
+	"golang.org/x/net/html/atom"
+)
+
+// frame is an open element that changes whether its text is shown.
+type frame struct {
+	name   atom.Atom
+	nested int // elements of the same name that are open inside it
+	hidden bool
+	zero   bool // its text has no size, unless an element inside sets one
+	sized  bool // it sets the size of its text
+}
+
+// maxFrames bounds the frames. More elements that hide text are never nested.
+const maxFrames = 100
+
+// frames are the open elements that change whether text is shown, outermost first.
+type frames []frame
+
+// open adds a start tag.
+func (f frames) open(t html.Token) frames {
+	if n := len(f); n > 0 && f[n-1].name == atom.P && gap[t.DataAtom] > 0 {
+		f = f[:n-1] // a block ends a paragraph
+	}
+	if t.Type == html.SelfClosingTagToken || void[t.DataAtom] {
+		return f
+	}
+	next := frameOf(t)
+	if (next.hidden || next.sized) && len(f) < maxFrames {
+		return append(f, next)
+	}
+	if i := f.innermost(t.DataAtom); i >= 0 {
+		f[i].nested++
+	}
+	return f
+}
+
+// end removes what an end tag closes.
+func (f frames) end(name atom.Atom) frames {
+	i := f.innermost(name)
+	switch {
+	case i < 0:
+		return f
+	case f[i].nested > 0:
+		f[i].nested--
+		return f
+	}
+	return f[:i]
+}
+
+func (f frames) innermost(name atom.Atom) int {
+	for i := len(f) - 1; i >= 0; i-- {
+		if f[i].name == name {
+			return i
+		}
+	}
+	return -1
+}
+
+// hides reports whether text is not shown.
+func (f frames) hides() bool {
+	zero := false
+	for _, frame := range f {
+		if frame.hidden {
+			return true
+		}
+		if frame.sized {
+			zero = frame.zero
+		}
+	}
+	return zero
+}
+
+// void lists the elements without an end tag.
+var void = map[atom.Atom]bool{atom.Area: true, atom.Base: true, atom.Br: true, atom.Col: true, atom.Embed: true, atom.Hr: true, atom.Img: true,
+	atom.Input: true, atom.Link: true, atom.Meta: true, atom.Source: true, atom.Track: true, atom.Wbr: true}
+
+var (
+	hidingStyle = regexp.MustCompile(`(?:^|;)(?:display:none|visibility:hidden|mso-hide:all|opacity:0*\.?0+|max-(?:height|width):0(?:px|em|pt|%)?)(?:!important)?(?:;|$)`)
+	fontSize    = regexp.MustCompile(`(?:^|;)font-size:([^;]*)`)
+	zeroSize    = regexp.MustCompile(`^0*\.?0*(?:px|em|rem|pt|%)?(?:!important)?$`)
+)
+
+// frameOf returns what a start tag does to its text. React Email marks its preview text with data-skip-in-text.
+func frameOf(t html.Token) frame {
+	f := frame{name: t.DataAtom}
+	for _, a := range t.Attr {
+		switch a.Key {
+		case "hidden":
+			f.hidden = true
+		case "aria-hidden", "data-skip-in-text":
+			f.hidden = f.hidden || strings.EqualFold(strings.TrimSpace(a.Val), "true")
+		case "style":
+			style := compactStyle(a.Val)
+			f.hidden = f.hidden || hidingStyle.MatchString(style)
+			if size := fontSize.FindStringSubmatch(style); size != nil {
+				f.sized, f.zero = true, zeroSize.MatchString(size[1])
+			}
+		}
+	}
+	return f
+}
+
+// maxStyle bounds how much of a style is read.
+const maxStyle = 10_000
+
+// compactStyle returns a style in lower case without white space.
+func compactStyle(style string) string {
+	return strings.ToLower(strings.Join(strings.Fields(style[:min(len(style), maxStyle)]), ""))
+}
+
+// isInvisible reports whether a word has only characters that take no room. Templates pad their preview text with them.
+func isInvisible(word string) bool {
+	for _, r := range word {
+		switch {
+		case r == 0xAD, r == 0x34F, r == 0x61C, r == 0x180E, r >= 0x200B && r <= 0x200F, r >= 0x2060 && r <= 0x2064, r == 0xFEFF:
+		default:
+			return false
+		}
+	}
+	return true
+}
