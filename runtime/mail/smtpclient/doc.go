@@ -19,8 +19,8 @@
 // accepts or rejects permanently. If a host cannot be reached, greets with an error or replies 4xx, the
 // next is tried (at most maxAddresses addresses and maxTransactions transactions in one Deliver).
 //
-// TLS is opportunistic and unverified unless more is required: a failed handshake is retried once in
-// plaintext, and if that works, TLS is not tried with that host for an hour. The strictest requirement for
+// TLS is opportunistic and unverified unless more is required: after a failed handshake the message is sent
+// in plaintext over a new connection, and the next connection tries TLS again. The strictest requirement for
 // a host decides, and Outcome.TLSPolicy reports its origin:
 //
 //   - DANE (RFC 7672), if the resolver authenticates the names by DNSSEC and the host has TLSA records: TLS

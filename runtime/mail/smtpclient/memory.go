@@ -11,7 +11,6 @@ import (
 )
 
 const (
-	clearFor      = time.Hour       // TLS is not tried with a host where it failed and plaintext worked
 	noRouteFor    = 5 * time.Minute // a family without a route is not dialled
 	goneLocalFor  = 5 * time.Second // a source address that this machine lacks is not retried
 	maxRemembered = 10_000
@@ -61,12 +60,6 @@ func (m *expiringSet[K]) removeOldest(now time.Time) {
 		limit = now.Add(m.keep / 2)
 	}
 	clear(m.ends)
-}
-
-// hostKey is a mail host in a lane.
-type hostKey struct {
-	lane laneKey
-	host string
 }
 
 // familyKey is an address family from a local address.

@@ -86,23 +86,16 @@ func (t *Transport) dialAddress(ctx context.Context, rt route, addr netip.AddrPo
 }
 
 // openSession dials and opens a session. If opportunistic TLS fails, it retries once in plaintext on a new
-// connection. If that works, TLS is not tried for a while, because otherwise every message would need two
-// connections.
+// connection. The next connection tries TLS again: one handshake may fail for reasons of the moment, and an
+// attacker who can break it must not turn TLS off for longer.
 func (t *Transport) openSession(ctx context.Context, rt route, host target, addr netip.AddrPort, demand tlsDemand) (*session, *Outcome) {
-	first, broken := demand, hostKey{keyOfLane(rt.way, rt.set), host.name}
-	if demand.clearAllowed && t.brokenTLS.isRemembered(broken) {
-		first.mode = mox.TLSSkip
-	}
-	s, out, tlsFailed := t.openOnce(ctx, rt, host, addr, first)
-	if tlsFailed && first.clearAllowed && ctx.Err() == nil {
+	s, out, tlsFailed := t.openOnce(ctx, rt, host, addr, demand)
+	if tlsFailed && demand.clearAllowed && ctx.Err() == nil {
 		t.cfg.Logger.DebugContext(ctx, "smtp: tls failed, once more in the clear",
 			slog.String("host", host.name), slog.String("addr", addr.String()), slog.Any("error", out.Err))
 		inTheClear := demand
 		inTheClear.mode = mox.TLSSkip
 		s, out, _ = t.openOnce(ctx, rt, host, addr, inTheClear)
-		if out == nil {
-			t.brokenTLS.remember(broken)
-		}
 	}
 	if out != nil {
 		from := out.withHost(host, addr.String())

@@ -25,7 +25,6 @@ type Transport struct {
 	resolver moxdns.Resolver
 	pool     *pool
 
-	brokenTLS  *expiringSet[hostKey]
 	noRoutes   *expiringSet[familyKey]
 	goneLocals *expiringSet[netip.Addr] // this machine does not have them
 
@@ -46,7 +45,6 @@ func New(cfg Config) (*Transport, error) {
 		cfg:        cfg,
 		resolver:   cfg.Resolver.SMTP(),
 		pool:       newPool(cfg.IdleAge, (*session).quit),
-		brokenTLS:  newMemory[hostKey](clearFor),
 		noRoutes:   newMemory[familyKey](noRouteFor),
 		goneLocals: newMemory[netip.Addr](goneLocalFor),
 		cancels:    map[uint64]context.CancelCauseFunc{},
