@@ -8,6 +8,8 @@ import (
 	"strings"
 	"unicode"
 
+	"golang.org/x/text/unicode/norm"
+
 	"github.com/postrider/postrider/runtime/base/fault"
 	"github.com/postrider/postrider/runtime/mail/message"
 	"github.com/postrider/postrider/runtime/mail/mime"
@@ -18,8 +20,15 @@ func validateAttachments(files []Attachment, wrong fault.Fields) []Attachment {
 		wrong.Add("attachments", "has %d files; the limit is %d", len(files), MaxAttachments)
 	}
 	out := make([]Attachment, len(files))
+	ids := map[string]bool{}
 	for i, f := range files {
-		out[i] = f.normalized(fmt.Sprintf("attachments[%d].", i), wrong)
+		path := fmt.Sprintf("attachments[%d].", i)
+		out[i] = f.normalized(path, wrong)
+		id := out[i].ContentID
+		if id != "" && ids[id] {
+			wrong.Add(path+"content_id", "must be unique")
+		}
+		ids[id] = true
 	}
 	return out
 }
@@ -69,9 +78,14 @@ func baseName(name string) string {
 	return name
 }
 
-// isBlockedExtension checks the last extension after removing the trailing dots, spaces and slashes that some
-// systems drop from a name, and invisible characters.
+// isBlockedExtension checks the last extension as the most forgiving system reads it: full-width letters are ASCII, a
+// colon begins a stream of NTFS, some servers end a name at a semicolon, and trailing dots, spaces and slashes as well
+// as invisible characters are dropped.
 func isBlockedExtension(name string) bool {
+	return slices.ContainsFunc(strings.FieldsFunc(norm.NFKC.String(name), func(r rune) bool { return r == ':' || r == ';' }), hasBlockedExtension)
+}
+
+func hasBlockedExtension(name string) bool {
 	visible := strings.Map(func(r rune) rune {
 		if unicode.Is(unicode.Cf, r) {
 			return -1

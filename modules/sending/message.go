@@ -107,7 +107,7 @@ func (m Message) parse(now time.Time) (parsed, fault.Fields) {
 	if len(m.To) == 0 && (m.requiresAllFields() || len(m.CC)+len(m.BCC) == 0) {
 		wrong.Add("to", "is required")
 	}
-	if n := len(m.To) + len(m.CC) + len(m.BCC); n > MaxRecipients {
+	if n := p.countRecipients(); n > MaxRecipients {
 		wrong.Add("to", "to, cc and bcc together have %d recipients; the limit is %d", n, MaxRecipients)
 	}
 	m.validateContent(wrong)
@@ -170,6 +170,19 @@ func (b Mailbox) parse(field string, wrong fault.Fields) address.Address {
 		wrong.Add(field, "%s", err)
 	}
 	return a
+}
+
+// countRecipients counts the addresses of the message, each once.
+func (p parsed) countRecipients() int {
+	all := p.envelopeRecipients()
+	if len(all) <= MaxRecipients {
+		return len(all)
+	}
+	distinct := map[string]bool{}
+	for _, a := range all {
+		distinct[strings.ToLower(a.AddrSpec())] = true
+	}
+	return len(distinct)
 }
 
 func parseList(field string, list []Mailbox, wrong fault.Fields) []address.Address {

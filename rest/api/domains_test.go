@@ -92,7 +92,7 @@ func TestDomainAnswers(t *testing.T) {
 	}{
 		"domain_changed":         {request: request{method: "PATCH", path: one, body: `{"open_tracking":true,"click_tracking":false,"tls_mode":"enforced","inbound_enabled":true,"ed25519":true}`}, status: 200},
 		"domain_change_bad":      {request: request{method: "PATCH", path: one, body: `{"open_tracking":null,"click_tracking":"yes","tls_mode":"strict","inbound":true,"name":"example.org"}`}, status: 400},
-		"domain_change_empty":    {request: request{method: "PATCH", path: one, body: `{}`}, status: 400},
+		"domain_change_empty":    {request: request{method: "PATCH", path: one, body: `{}`}, status: 200},
 		"domain_change_twice":    {request: request{method: "PATCH", path: one, body: `{"ed25519":true,"ed25519":false}`}, status: 400},
 		"domain_change_early":    {request: request{method: "PATCH", path: one, body: `{"tls_mode":"enforced"}`}, fail: unverified, status: 409},
 		"domain_change_unknown":  {request: request{method: "PATCH", path: "/api/domains/dom_x", body: `{"tls_mode":"enforced"}`}, status: 404},

@@ -165,7 +165,7 @@ func TestTemplateAnswers(t *testing.T) {
 		"templates_status":          {request: request{method: "GET", path: "/api/templates?status=live"}, status: 400},
 		"template_changed":          {request: request{method: "PATCH", path: one, body: `{"subject":"x","category":null}`}, status: 200},
 		"template_change_null":      {request: request{method: "PATCH", path: one, body: `{"name":null,"variables":null,"unsubscribe_enabled":null,"alias":"","category":""}`}, status: 400},
-		"template_change_empty":     {request: request{method: "PATCH", path: one, body: `{}`}, status: 400},
+		"template_change_empty":     {request: request{method: "PATCH", path: one, body: `{}`}, status: 200},
 		"template_change_bad":       {request: request{method: "PATCH", path: one, body: `{"html":"{{","subjekt":"x"}`}, status: 400},
 		"template_change_unknown":   {request: request{method: "PATCH", path: "/api/templates/other", body: `{"name":"x"}`}, status: 404},
 		"template_change_taken":     {request: request{method: "PATCH", path: one, body: `{"alias":"receipt"}`}, fail: taken, status: 409},

@@ -192,7 +192,7 @@ func (e *edge) definitions(g *api.Group) {
 		Summary: "Change the draft of an automation",
 		Description: "Updates the draft. Each field you send replaces that field of the draft. Runs and the active " +
 			"version do not change until the draft is activated. An archived automation fails with 409.",
-		Body:    &api.Body{Limit: BodyLimit, About: "What to change, at least one field.", Examples: map[string]any{"name": map[string]any{"name": "Welcome, twice"}}},
+		Body:    &api.Body{Limit: BodyLimit, About: "What to change.", Examples: map[string]any{"name": map[string]any{"name": "Welcome, twice"}}},
 		Example: one, Problems: []int{http.StatusNotFound, http.StatusConflict}, Of: OfAutomation,
 	}, changeBody, e.change)
 	api.Delete(g, api.Operation{

@@ -78,7 +78,7 @@ func newBody(m *members) body.Object {
 }
 
 func changeBody(m *members) body.Object {
-	return body.Object{Name: "UpdateAutomation", Change: true, Nothing: "member of the definition", Fields: fields(m, body.Optional, func(name string) func() { return func() { m.set(name, json.RawMessage("null")) } })}
+	return body.Object{Name: "UpdateAutomation", Change: true, Fields: fields(m, body.Optional, func(name string) func() { return func() { m.set(name, json.RawMessage("null")) } })}
 }
 
 // action is what a POST asks of an automation.

@@ -33,7 +33,7 @@ func addBody(in *templates.AddInput) body.Object {
 // changeBody declares a change. null takes a field away that may be.
 func changeBody(c *templates.Change) body.Object {
 	none := func(to **string) func() { return func() { *to = new("") } }
-	return body.Object{Name: "UpdateTemplate", Change: true, Nothing: "field of the template", Fields: []body.Field{
+	return body.Object{Name: "UpdateTemplate", Change: true, Fields: []body.Field{
 		{Name: "alias", Type: body.Maybe(&c.Alias, alias), Null: none(&c.Alias), About: "Unique in the account.", Example: "receipt"},
 		{Name: "name", Type: body.Maybe(&c.Name, name), About: "For people."},
 		{Name: "subject", Type: body.Maybe(&c.Subject, subject), Null: none(&c.Subject), About: aboutSubject},

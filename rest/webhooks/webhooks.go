@@ -98,7 +98,7 @@ func Routes(service Service) api.Routes {
 			Description: "Updates the fields that you send. Omitted fields keep their value. While `enabled` is " +
 				"false, no deliveries are created or attempted. Pending deliveries continue once it is true again, " +
 				"and `POST /webhooks/{id}/recover` queues the missed events.",
-			Body:    &api.Body{About: "What to change, at least one field.", Examples: map[string]any{"off": map[string]any{"enabled": false}}},
+			Body:    &api.Body{About: "What to change.", Examples: map[string]any{"off": map[string]any{"enabled": false}}},
 			Example: one, Problems: []int{http.StatusNotFound}, Of: endpoint,
 		}, changeBody, e.update)
 		api.Delete(g, api.Operation{
@@ -132,8 +132,8 @@ func retries() string {
 func newBody(in *webhooks.NewEndpoint) body.Object {
 	return body.Object{Name: "CreateWebhook", Fields: []body.Field{
 		{Name: "url", Type: address(&in.URL), Need: body.Required, About: aboutURL, Example: "https://example.com/hooks"},
-		{Name: "events", Type: body.List(&in.Events, eventType), About: "The event types that the endpoint " +
-			"receives. Defaults to all, including types of later versions; an empty list also means all."},
+		{Name: "events", Type: eventTypes(&in.Events), About: "The event types that the endpoint " +
+			"receives, at least one. Defaults to all, including types of later versions."},
 		{Name: "rate_limit", Type: body.Maybe(&in.RateLimit, rateLimit(1)), About: "Deliveries per second over all " +
 			"processes. Defaults to unlimited."},
 	}}
@@ -143,7 +143,7 @@ func changeBody(c *webhooks.Change) body.Object {
 	return body.Object{Name: "UpdateWebhook", Change: true, Fields: []body.Field{
 		{Name: "url", Type: body.Maybe(&c.URL, address), About: aboutURL, Example: "https://example.com/hooks"},
 		{Name: "events", Type: body.Maybe(&c.Events, eventTypes), About: "The event types that the endpoint " +
-			"receives. An empty list means all."},
+			"receives, at least one."},
 		{Name: "enabled", Type: body.Maybe(&c.Enabled, body.Boolean), About: "Whether events are delivered to the endpoint."},
 		{Name: "rate_limit", Type: body.Maybe(&c.RateLimit, rateLimit(0)), About: "Deliveries per second over all " +
 			"processes; 0 means unlimited."},
@@ -154,7 +154,22 @@ const aboutURL = "The URL that receives the POST requests: `https`, without user
 
 func address(to *string) body.TextType { return body.Text(to).Length(0, 2048).Format("uri") }
 
-func eventTypes(to *[]string) body.Type { return body.List(to, eventType) }
+func eventTypes(to *[]string) body.Type { return someEvents{body.List(to, eventType).Count(1, 0), to} }
+
+// someEvents refuses an empty list, which could mean no events or all.
+type someEvents struct {
+	body.ListType[string, body.Type]
+
+	to *[]string
+}
+
+// Read implements body.Type.
+func (s someEvents) Read(d *body.Decoder, path string, v body.Value) {
+	s.ListType.Read(d, path, v)
+	if len(*s.to) == 0 {
+		d.Refuse(path, "must have at least one event type; leave the field out for all")
+	}
+}
 
 func eventType(to *string) body.Type { return body.Choice(to, event.Names()...) }
 

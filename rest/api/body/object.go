@@ -2,9 +2,6 @@ package body
 
 import (
 	"slices"
-	"strings"
-
-	"github.com/postrider/postrider/runtime/base/fault"
 )
 
 // Object declares a JSON object: a whole body, or a value inside one. It is a Type.
@@ -13,10 +10,8 @@ type Object struct {
 	About  string
 	Fields []Field
 
-	// Change declares a PATCH: null is refused, and at least one field is needed.
+	// Change declares a PATCH: null is refused. A body without a field changes nothing.
 	Change bool
-	// Nothing is the message for a change without a field; empty names all fields.
-	Nothing string
 	// NoNull refuses null where it would mean the same as left out.
 	NoNull bool
 	// Single documents that exactly one field is given.
@@ -73,22 +68,7 @@ func Decode[T any](root Value, declare func(*T) Object) (T, error) {
 	if err := d.wrong.Err(); err != nil {
 		return into, err
 	}
-	if o.Change && len(d.given) == 0 {
-		return into, fault.Invalidf("No fields to update. Send at least one %s", o.choice())
-	}
 	return into, nil
-}
-
-func (o Object) choice() string {
-	if o.Nothing != "" {
-		return o.Nothing
-	}
-	names := make([]string, len(o.Fields))
-	for i, f := range o.Fields {
-		names[i] = f.Name
-	}
-	last := len(names) - 1
-	return "of " + strings.Join(names[:last], ", ") + " and " + names[last]
 }
 
 // Read implements Type.

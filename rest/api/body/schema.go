@@ -66,11 +66,8 @@ func (o Object) describe(c Components) *huma.Schema {
 		s.OneOf = append(s.OneOf, o.combinations(names)...)
 	}
 	one := 1
-	if o.Change || o.Single {
-		s.MinProperties = &one
-	}
 	if o.Single {
-		s.MaxProperties = &one
+		s.MinProperties, s.MaxProperties = &one, &one
 	}
 	return s
 }

@@ -22,9 +22,14 @@ func (d *Decoder) Time(path string, v Value) (time.Time, bool) {
 	}
 	upper := strings.ToUpper(text) // RFC 3339 section 5.6: t and z may be lower case
 	for _, layout := range timeLayouts {
-		if at, err := time.Parse(layout, upper); err == nil {
-			return at, true
+		at, err := time.Parse(layout, upper)
+		if err != nil {
+			continue
 		}
+		if _, offset := at.Zone(); offset <= -24*60*60 || offset >= 24*60*60 {
+			break // time.Parse takes +24:00
+		}
+		return at, true
 	}
 	for _, layout := range []string{"2006-01-02T15:04:05", "2006-01-02T15:04"} {
 		if _, err := time.Parse(layout, upper); err == nil {

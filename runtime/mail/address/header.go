@@ -24,8 +24,13 @@ var reserved = map[string]string{
 	"sender": ours, "date": ours, "message-id": ours, "mime-version": ours, "content-*": ours,
 	"return-path": ours, "received": ours, "delivered-to": ours, "resent-*": ours,
 	"dkim-signature": ours, "arc-*": ours, "authentication-results": ours,
-	"errors-to": ours, "bounces-to": ours, "return-receipt-to": ours, "disposition-notification-to": ours,
-	"feedback-id": ours, "x-postrider-*": ours,
+	"errors-to": ours, "bounces-to": ours, "return-receipt-*": ours, "disposition-notification-*": ours,
+	"transfer-encoding": ours, "received-*": ours, "x-received*": ours, "via": ours,
+	"envelope-*": ours, "x-envelope-*": ours, "apparently-*": ours, "x-apparently-*": ours,
+	"original-*": ours, "x-original-to": ours, "x-original-from": ours, "x-original-recipient": ours,
+	"mail-from": ours, "x-mail-from": ours, "rcpt-to": ours, "x-rcpt-to": ours, "x-delivered-to": ours, "x-return-path": ours,
+	"domainkey-*": ours, "x-google-dkim-signature": ours, "x-authentication-results": ours,
+	"x-postrider-*": ours,
 }
 
 const (

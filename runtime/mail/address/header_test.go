@@ -35,7 +35,8 @@ func TestValidateHeaderRefusesReservedNames(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"From", "To", "Cc", "Bcc", "Sender", "Reply-To", "Date", "Subject", "Message-ID", "Return-Path", "Received",
 		"Delivered-To", "Resent-From", "Resent-", "DKIM-Signature", "ARC-Seal", "Authentication-Results", "MIME-Version", "Content-Type",
-		"Content-Anything", "Errors-To", "Bounces-To", "Return-Receipt-To", "Disposition-Notification-To", "Feedback-ID", "X-Postrider-Id"} {
+		"Content-Anything", "Errors-To", "Bounces-To", "Return-Receipt-To", "Disposition-Notification-To", "X-Postrider-Id",
+		"Transfer-Encoding", "Received-SPF", "X-Received", "Apparently-To", "Envelope-To", "X-Envelope-From", "X-Original-To", "Original-Recipient", "DomainKey-Signature", "DomainKey-Status", "Mail-From", "X-Delivered-To", "X-Authentication-Results"} {
 		for _, spelling := range []string{name, strings.ToLower(name), strings.ToUpper(name)} {
 			if err := address.ValidateHeader(spelling, "x"); err == nil {
 				t.Errorf("ValidateHeader(%q) was accepted", spelling)
