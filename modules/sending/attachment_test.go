@@ -71,6 +71,8 @@ func TestBlockedExtensionIsSeenThroughDisguise(t *testing.T) {
 	for name, blocked := range map[string]bool{
 		"setup.exe": true, "SETUP.EXE": true, "invoice.pdf.exe": true, "a.exe. ": true, "a.exe/": true, "a.exe\\": true,
 		"a.exe\u200b": true, "a.ex\u200de": true, "a. exe": true, "disk.iso": true, "script.ps1": true,
+		"a.exe:stream": true, "a.exe::$DATA": true, "a.txt:b.exe": true, "shell.php;.jpg": true, "a.ｅｘｅ": true, "ａ．ＥＸＥ": true,
+		"a.exe:.. ": true, "a;b.pdf": false, "10:30 plan.txt": false,
 		"invoice.pdf": false, "exe": false, "notes.txt": false, "a.exe.txt": false, "": false,
 	} {
 		if got := isBlockedExtension(name); got != blocked {
