@@ -129,16 +129,29 @@ func buildStructure(m Message) (entity, error) {
 		return entity{}, err
 	}
 	seed := sha256.Sum256([]byte(m.MessageID))
-	top := textEntity("text/plain", m.Text)
+	var alternatives []entity // the last is the richest
+	if m.Text != "" || m.HTML == "" {
+		alternatives = append(alternatives, textEntity("text/plain", m.Text))
+	}
 	if m.HTML != "" {
-		top = textEntity("text/html", m.HTML)
+		shown := textEntity("text/html", m.HTML)
 		if len(inline) > 0 {
 			// RFC 2387 section 3.1: the type parameter is required.
-			top = newMultipart("related", seed, append([]entity{top}, inline...), param{"type", "text/html"})
+			shown = newMultipart("related", seed, append([]entity{shown}, inline...), param{"type", "text/html"})
 		}
-		if m.Text != "" {
-			top = newMultipart("alternative", seed, []entity{textEntity("text/plain", m.Text), top})
+		alternatives = append(alternatives, shown)
+	}
+	invited := false
+	for i, file := range attached {
+		var event entity
+		var ok bool
+		if attached[i], event, ok = invitation(file); ok && !invited {
+			alternatives, invited = append(alternatives, event), true
 		}
+	}
+	top := alternatives[0]
+	if len(alternatives) > 1 {
+		top = newMultipart("alternative", seed, alternatives)
 	}
 	if len(attached) > 0 {
 		top = newMultipart("mixed", seed, append([]entity{top}, attached...))

@@ -4,7 +4,8 @@
 // the same signature. Its output is fit for any mail server: CRLF line ends, 7-bit (quoted-printable or
 // base64), lines of 76 bytes where possible and never over 998, no Bcc. The structure is as simple as the
 // content allows: HTML alone is a single part, text and HTML are alternatives, attachments with a content
-// id are related to the HTML that shows them, and all others are in an enclosing multipart/mixed.
+// id are related to the HTML that shows them, and all others are in an enclosing multipart/mixed. An invitation
+// (text/calendar with a method, RFC 6047) is also the last alternative.
 //
 // One thing cannot be 7-bit: an address whose local part is not ASCII. Such an address, and nothing else,
 // is written in UTF-8 in its header field (RFC 6532), and the message may then only be sent to servers with

@@ -1,0 +1,61 @@
+package mime
+
+import (
+	"bytes"
+	"regexp"
+	"slices"
+	"strings"
+	"unicode/utf8"
+)
+
+// maxInvitation bounds the calendar files that are read for their method, in bytes.
+const maxInvitation = 256 << 10
+
+var calendarMethod = regexp.MustCompile(`(?im)^METHOD:[ \t]*([A-Z-]{1,32})[ \t]*\r?$`)
+
+// invitation completes a calendar file (RFC 6047 section 2.4): its type names the method and the charset. The second
+// entity repeats an invitation for the alternatives of the message, where mail clients look for it; ok is false if the
+// file has no method.
+func invitation(file entity) (attached, alternative entity, ok bool) {
+	if file.contentType != "text/calendar" || file.length > maxInvitation {
+		return file, entity{}, false
+	}
+	data := file.data
+	if file.read != nil {
+		if err := file.read(func(read []byte) { data = bytes.Clone(read) }); err != nil {
+			return file, entity{}, false // writing the file reports the error
+		}
+	}
+	if !utf8.Valid(data) {
+		return file, entity{}, false
+	}
+	file.params = withParam(file.params, "charset", "utf-8")
+	method := paramOf(file.params, "method")
+	if found := calendarMethod.FindSubmatch(data); method == "" && found != nil {
+		method = strings.ToUpper(string(found[1]))
+		file.params = withParam(file.params, "method", method)
+	}
+	if method == "" {
+		return file, entity{}, false
+	}
+	alternative = textEntity("text/calendar", string(data))
+	alternative.params = withParam(alternative.params, "method", method)
+	return file, alternative, true
+}
+
+func paramOf(params []param, name string) string {
+	for _, p := range params {
+		if p.name == name {
+			return p.value
+		}
+	}
+	return ""
+}
+
+// withParam adds a parameter, if it is missing, without changing the list of the caller.
+func withParam(params []param, name, value string) []param {
+	if paramOf(params, name) != "" {
+		return params
+	}
+	return append(slices.Clip(params), param{name, value})
+}
