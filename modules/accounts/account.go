@@ -280,6 +280,10 @@ func (s *Service) CheckTeamLimit(ctx context.Context, tx *ent.Tx, userID string)
 	case all >= maxTeams:
 		return fault.Conflictf(fault.CodeConflict, "You own %d teams, which is the most that one person may own", maxTeams)
 	}
+	free, err := tx.Plan.Query().Where(plan.ID(s.config.DefaultPlan), plan.Sandboxed(true)).Exist(ctx)
+	if err != nil || !free {
+		return err
+	}
 	n, err := tx.Membership.Query().Where(membership.UserID(userID), membership.RoleEQ(membership.RoleOwner),
 		membership.HasAccountWith(account.HasPlanWith(plan.Sandboxed(true)))).Count(ctx)
 	if err == nil && n >= maxFreeTeams {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/postrider/postrider/modules/automations/definition"
 	"github.com/postrider/postrider/modules/automations/machine"
 	"github.com/postrider/postrider/modules/automations/steps"
 	"github.com/postrider/postrider/runtime/base/fault"
@@ -37,7 +36,7 @@ func lockTemplates(
 ) error {
 	for i := range program.Definition.Steps {
 		step := &program.Definition.Steps[i]
-		if step.Type != definition.SendEmail || step.Template == nil {
+		if step.Template == nil {
 			continue
 		}
 		exists, err := locks.LockForUse(ctx, on, accountID, step.Template.ID, step.Template.Alias)

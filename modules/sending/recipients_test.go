@@ -1,32 +1,37 @@
 package sending
 
 import (
-	"fmt"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/postrider/postrider/ent/recipient"
 )
 
-func TestRecipientsCountOnce(t *testing.T) {
+// Nobody gets two copies of one message because two lists name him. The record
+// shows the lists as they were given.
+func TestAddressThatIsNamedTwiceGetsOneCopy(t *testing.T) {
 	t.Parallel()
-	m := Message{From: Mailbox{Text: "a@dev.test"}, Subject: "S", Text: "T"}
-	for i := range MaxRecipients {
-		m.To = append(m.To, Mailbox{Text: fmt.Sprintf("user%d@example.net", i)})
-		m.CC = append(m.CC, Mailbox{Text: fmt.Sprintf("User%d@EXAMPLE.net", i)})
+	f := newFixture(t)
+	m := simple("bob@example.net", "Bob <bob@EXAMPLE.net>", "carol@example.net")
+	m.CC = []Mailbox{{Text: "carol@example.net"}, {Text: "dave@example.net"}}
+	m.BCC = []Mailbox{{Text: "dave@example.net"}, {Text: "BOB@example.net"}}
+	id := f.send(t, m)
+	e, recipients, _, _ := f.state(t, id)
+	type row struct {
+		Address string
+		Kind    recipient.Kind
 	}
-	if wrong := m.Validate(); len(wrong) > 0 {
-		t.Errorf("%d addresses, each twice: %v, want them accepted", MaxRecipients, wrong)
+	var got []row
+	for _, r := range recipients {
+		got = append(got, row{r.Address, r.Kind})
 	}
-	m.BCC = []Mailbox{{Text: "one-more@example.net"}}
-	if wrong := m.Validate(); wrong["to"] == "" {
-		t.Errorf("%d different addresses are accepted, want at most %d", MaxRecipients+1, MaxRecipients)
+	// The local part is the receiver's (RFC 5321 section 2.4), but none is known to whom BOB is somebody else.
+	want := []row{{"bob@example.net", recipient.KindTo}, {"carol@example.net", recipient.KindTo}, {"dave@example.net", recipient.KindCc}}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("recipients (-want +got):\n%s", diff)
 	}
-}
-
-func TestContentIDsAreUnique(t *testing.T) {
-	t.Parallel()
-	file := func(id string) Attachment { return Attachment{Name: "a.png", Data: []byte("x"), ContentID: id} }
-	m := Message{From: Mailbox{Text: "a@dev.test"}, To: []Mailbox{{Text: "b@example.net"}}, Subject: "S", HTML: "<p>",
-		Attachments: []Attachment{file("logo"), file(""), file("<logo>"), file("")}}
-	if wrong := m.Validate(); len(wrong) != 1 || wrong["attachments[2].content_id"] == "" {
-		t.Errorf("wrong fields %v, want attachments[2].content_id", wrong)
+	if len(e.To) != 3 || len(e.Cc) != 2 || len(e.Bcc) != 2 {
+		t.Errorf("record: %v %v %v", e.To, e.Cc, e.Bcc)
 	}
 }

@@ -1,10 +1,20 @@
 package api
 
 import (
+	"strings"
 	"time"
 
 	"github.com/postrider/postrider/runtime/base/fault"
 )
+
+// QueryAddress returns the address or phone number of a query parameter. In a query, + stands for a space, which
+// neither of them contains, so to=bob+1@example.net means what it looks like.
+func QueryAddress(text string) string {
+	if strings.ContainsAny(text, `"<`) {
+		return text
+	}
+	return strings.ReplaceAll(text, " ", "+")
+}
 
 // QueryTime reads a query parameter that is a moment; nil when it is left out.
 func QueryTime(wrong fault.Fields, field, text string) *time.Time {

@@ -173,7 +173,7 @@ func (e *edge) listEvents(ctx context.Context, c *api.Call, in *eventQuery) (pag
 
 func (e *edge) findEvents(ctx context.Context, c *api.Call, in *EventFilters, r page.Request) (page.Page[*ent.CustomEvent], error) {
 	wrong := fault.Fields{}
-	f := automations.EventFilter{Request: r, Name: in.Name, UserID: in.UserID, Email: in.Email, Source: in.Source,
+	f := automations.EventFilter{Request: r, Name: in.Name, UserID: in.UserID, Email: api.QueryAddress(in.Email), Source: in.Source,
 		Since: api.QueryTime(wrong, "since", in.Since), Until: api.QueryTime(wrong, "until", in.Until)}
 	if err := wrong.Err(); err != nil {
 		return page.Page[*ent.CustomEvent]{}, err

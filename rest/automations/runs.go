@@ -185,7 +185,7 @@ func (e *edge) runs(g *api.Group) {
 // filter names every wrong parameter at once.
 func (q RunQuery) filter(automationID string) (automations.RunFilter, error) {
 	wrong := fault.Fields{}
-	f := automations.RunFilter{Request: q.Request(), AutomationID: automationID, Status: q.Status, UserID: q.UserID, Email: q.Email, Step: q.Step, Version: q.Version,
+	f := automations.RunFilter{Request: q.Request(), AutomationID: automationID, Status: q.Status, UserID: q.UserID, Email: api.QueryAddress(q.Email), Step: q.Step, Version: q.Version,
 		Since: api.QueryTime(wrong, "since", q.Since), Until: api.QueryTime(wrong, "until", q.Until)}
 	for field, reason := range f.Validate() {
 		wrong.Add(field, "%s", reason)

@@ -140,7 +140,7 @@ func (e *edge) reading(g *api.Group) {
 
 func (e *edge) list(ctx context.Context, c *api.Call, in *query) (found page.Page[*ent.ReceivedEmail], err error) {
 	wrong := fault.Fields{}
-	filter := inbound.Filter{To: in.To, From: in.From, Domain: in.Domain, Q: in.Q, Since: api.QueryTime(wrong, "since", in.Since), Until: api.QueryTime(wrong, "until", in.Until),
+	filter := inbound.Filter{To: api.QueryAddress(in.To), From: api.QueryAddress(in.From), Domain: in.Domain, Q: in.Q, Since: api.QueryTime(wrong, "since", in.Since), Until: api.QueryTime(wrong, "until", in.Until),
 		DomainIDs: c.DomainIDs}
 	for field, reason := range filter.Validate() {
 		wrong.Add(field, "%s", reason)

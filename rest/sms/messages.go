@@ -79,7 +79,7 @@ func (e *edge) messages(g *api.Group) {
 }
 
 func (e *edge) list(ctx context.Context, c *api.Call, in *query) (page.Page[*ent.SMSMessage], error) {
-	return e.sms.List(ctx, c.AccountID, sms.Filter{Request: in.Request(), Status: in.Status, To: in.To, AutomationID: in.AutomationID, RunID: in.RunID})
+	return e.sms.List(ctx, c.AccountID, sms.Filter{Request: in.Request(), Status: in.Status, To: api.QueryAddress(in.To), AutomationID: in.AutomationID, RunID: in.RunID})
 }
 
 func newMessage(m *ent.SMSMessage) SMSMessage {

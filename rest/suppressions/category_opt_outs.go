@@ -76,7 +76,7 @@ func newOptOutRecord(o *ent.CategoryOptOut) optOutRecord {
 func newOptOutAnswer(o *ent.CategoryOptOut) optOutAnswer { return optOutAnswer{newOptOutRecord(o)} }
 
 func (e *edge) findOptOuts(ctx context.Context, c *api.Call, in *optOutQuery) (page.Page[*ent.CategoryOptOut], error) {
-	return e.list.OptOuts(ctx, c.AccountID, suppression.OptOutFilter{Request: in.Request(), Email: in.Email, Category: in.Category})
+	return e.list.OptOuts(ctx, c.AccountID, suppression.OptOutFilter{Request: in.Request(), Email: api.QueryAddress(in.Email), Category: in.Category})
 }
 
 func optOutExample() map[string]any {

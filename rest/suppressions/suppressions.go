@@ -211,7 +211,7 @@ func newSuppressionBatch(items []suppression.BatchItem, requestID string) suppre
 }
 
 func (in *Filters) of(r page.Request) suppression.Filter {
-	return suppression.Filter{Request: r, Email: in.Email, Reason: in.Reason}
+	return suppression.Filter{Request: r, Email: api.QueryAddress(in.Email), Reason: in.Reason}
 }
 
 func (e *edge) find(ctx context.Context, c *api.Call, in *query) (page.Page[*ent.Suppression], error) {

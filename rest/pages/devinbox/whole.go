@@ -11,6 +11,7 @@ import (
 
 	"github.com/postrider/postrider/ent"
 	inbox "github.com/postrider/postrider/modules/devinbox"
+	"github.com/postrider/postrider/rest/api"
 	"github.com/postrider/postrider/rest/api/problem"
 	"github.com/postrider/postrider/runtime/base/fault"
 	"github.com/postrider/postrider/runtime/base/telemetry"
@@ -74,11 +75,7 @@ func wantedOf(query string) (inbox.LatestQuery, error) {
 			wrong.Add(name, "is given more than once")
 		}
 	}
-	wanted := inbox.LatestQuery{To: values.Get("to"), Subject: values.Get("subject")}
-	// In a query + stands for a space, and few remember: to=bob+1@dev.test is what they mean.
-	if !strings.Contains(wanted.To, `"`) {
-		wanted.To = strings.ReplaceAll(wanted.To, " ", "+")
-	}
+	wanted := inbox.LatestQuery{To: api.QueryAddress(values.Get("to")), Subject: values.Get("subject")}
 	if text := values.Get("wait"); text != "" {
 		if wanted.Wait, err = time.ParseDuration(text); err != nil {
 			wrong.Add("wait", "must be a duration such as 10s or 500ms")

@@ -29,6 +29,7 @@ var tokenSources = map[string][]string{
 	"modules/domains/claim_verify.go":      {"Ownership record"},
 	"modules/domains/signing/ring.go":      {"- the selector of a DKIM key, which is public"},
 	"modules/devinbox/report.go":           {"- a Message-ID of development mode"},
+	"modules/templates/language/engine.go": {"- a mark within a render"},
 	"runtime/app/development/seed.go":      {"API key", "SMTP credential"},
 	"rest/pages/dashboard/dashboard.go":    {"- a nonce of the Content-Security-Policy of one answer"},
 	"runtime/ops/doctor/dns.go":            {"- a name that DNS does not have"},
