@@ -1,29 +1,48 @@
-package body_test
+package body
 
 import (
+	"strings"
 	"testing"
 	"time"
-
-	"github.com/postrider/postrider/rest/api/body"
 )
 
-func TestOffsetsOfTimes(t *testing.T) {
+func TestTimesThatAreRead(t *testing.T) {
 	t.Parallel()
-	for text, valid := range map[string]bool{
-		"2026-01-15T09:30:00Z": true, "2026-01-15t09:30:00z": true, "2026-01-15T09:30:00+14:00": true, "2026-01-15T09:30-12:00": true,
-		"2026-01-15T09:30:00+23:59": true, "2026-01-15T09:30:00+24:00": false, "2026-01-15T09:30:00-24:00": false, "2026-01-15T09:30:00+2400": false,
-		"2026-01-15T09:30:00": false, "2026-01-15": false,
+	want := time.Date(2026, 1, 15, 9, 30, 0, 0, time.UTC)
+	for text, refused := range map[string]string{
+		"2026-01-15T09:30:00Z":      "",
+		"2026-01-15T09:30:00.000Z":  "",
+		"2026-01-15t09:30:00z":      "",
+		"2026-01-15T10:30:00+01:00": "",
+		"2026-01-15T10:30:00+0100":  "",
+		"2026-01-15T10:30:00+01":    "",
+		"2026-01-15T09:30Z":         "",
+		"2026-01-15T04:00:00-05:30": "",
+		"2026-01-15T09:30:00":       "must include a UTC offset, for example 2026-01-15T09:30:00Z",
+		"2026-01-15T09:30":          "must include a UTC offset",
+		"2026-01-15":                "must be an ISO 8601 time",
+		"2026-01-15 09:30:00Z":      "must be an ISO 8601 time",
+		"2026-02-30T09:30:00Z":      "must be an ISO 8601 time",
+		"2026-01-15T24:00:00Z":      "must be an ISO 8601 time",
+		"in 5 minutes":              "must be an ISO 8601 time",
+		"1768469400":                "must be an ISO 8601 time",
+		"":                          "must be an ISO 8601 time",
+		"2026-01-15T09:30:00Z\n":    "must be an ISO 8601 time",
+		"2026-01-15T09:30:00Z" + strings.Repeat(" ", 99): "must be an ISO 8601 time",
 	} {
-		root, err := body.ParseObject([]byte(`{"at": "` + text + `"}`))
+		d := newDecoder()
+		v, err := parseJSON([]byte(`{"at":"` + strings.ReplaceAll(text, "\n", `\n`) + `"}`))
 		if err != nil {
 			t.Fatal(err)
 		}
-		type in struct{ at time.Time }
-		_, err = body.Decode(root, func(i *in) body.Object {
-			return body.Object{Fields: []body.Field{{Name: "at", Type: body.Time(&i.at)}}}
-		})
-		if (err == nil) != valid {
-			t.Errorf("%s: %v, want valid %t", text, err, valid)
+		for _, member := range v.Members() {
+			at, ok := d.Time("at", member)
+			switch reason := d.wrong["at"]; {
+			case ok != (refused == "") || ok && !at.Equal(want):
+				t.Errorf("the time %q is read as %v (read: %v) with the reason %q, want %v or the reason %q", text, at, ok, reason, want, refused)
+			case !strings.HasPrefix(reason, refused):
+				t.Errorf("%q is refused with %q, want %q", text, reason, refused)
+			}
 		}
 	}
 }
