@@ -143,11 +143,10 @@ func eventful(t *testing.T, app *harness.App) *world {
 	farewell := post("/api/templates", asked{"name": "Farewell", "subject": "Bye", "text": "Bye"})["template"]["id"].(string)
 	post("/api/templates/"+farewell+"/publish", nil)
 	fails := post("/api/automations", json.RawMessage(`{"name": "Broken", "trigger": {"event": "user.left"}, "steps": [
-		{"key": "bye", "type": "send_email", "from": "ada@dev.test", "template": {"id": "`+farewell+`"}}]}`))["automation"]["id"].(string)
+		{"key": "bye", "type": "send_email", "from": "ada@dev.test", "to": "{{event.data.manager}}", "template": {"id": "`+farewell+`"}}]}`))["automation"]["id"].(string)
 	for _, id := range []string{sends, fails} {
 		post("/api/automations/"+id, asked{"action": "activate"})
 	}
-	app.Do(t, http.MethodDelete, "/api/templates/"+farewell, nil)
 	postEvent(t, app, `{"name": "user.created", "user_id": "u1", "email": "bob@example.net"}`)
 	postEvent(t, app, `{"name": "user.left", "user_id": "u2", "email": "gone@example.net"}`)
 	unheard := postEvent(t, app, `{"name": "User.Created", "user_id": "u3"}`)

@@ -206,7 +206,7 @@ func forgeries() []abuse {
 		{"NUL", right, header("From: ada@dev.test") + "a\x00b\n"},
 	}
 	for _, name := range []string{"Resent-From", "Resent-To", "Resent-Bcc", "Resent-Sender", "ARC-Seal", "Authentication-Results", "Delivered-To", "Errors-To", "Return-Receipt-To",
-		"Disposition-Notification-To", "Feedback-ID"} {
+		"Disposition-Notification-To", "X-Original-To", "Received-SPF"} {
 		all = append(all, abuse{name, right, header("From: ada@dev.test\n" + name + ": ceo@elsewhere.example")})
 	}
 	return all
