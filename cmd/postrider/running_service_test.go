@@ -140,7 +140,7 @@ func createKey(t *testing.T, data, email string) (account, keyID, secret string)
 func checkEnd(t *testing.T, log string) {
 	t.Helper()
 	lines := strings.Split(strings.TrimSpace(log), "\n")
-	if last := lines[len(lines)-1]; !strings.Contains(last, `msg="stopped: everything has ended" duration=`) {
+	if last := lines[len(lines)-1]; !strings.Contains(last, `msg="stopped: all work finished" duration=`) {
 		t.Errorf("the last line is %s", last)
 	}
 }

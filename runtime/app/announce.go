@@ -11,8 +11,8 @@ import (
 	"github.com/postrider/postrider/runtime/ops/store"
 )
 
-// announceReady creates the installation's own domain, which every mode has, and says that the
-// service is ready. Development mode says more.
+// announceReady creates the installation's own domain, which exists in every mode, and reports that the
+// service is ready. Development mode prints more.
 func announceReady(ctx context.Context, cfg setting.Values, o Options, opened *store.Store, seeds development.Seeder, log *slog.Logger) error {
 	if seeds.Domains != nil {
 		if _, err := seeds.Domains.EnsureSandbox(ctx); err != nil {
@@ -26,8 +26,8 @@ func announceReady(ctx context.Context, cfg setting.Values, o Options, opened *s
 	return seeds.Announce(ctx, cfg, opened, development.Readers{File: o.ReadyFile, Called: o.OnReady, Out: o.Out})
 }
 
-// printSetupLink prints the set-up link while nobody can sign in. It is for the operator's eyes, so it
-// is not in the log.
+// printSetupLink prints the setup link while no account can sign in. The link is for the operator only, so
+// it is not logged.
 func printSetupLink(ctx context.Context, o Options, seeds development.Seeder) error {
 	if seeds.SignIn == nil || o.Out == nil {
 		return nil
@@ -36,6 +36,6 @@ func printSetupLink(ctx context.Context, o Options, seeds development.Seeder) er
 	if err != nil || link == "" {
 		return err
 	}
-	_, err = fmt.Fprintf(o.Out, "\n  Nobody can sign in yet. Open this link to become the operator (it works once, for 24 hours):\n\n    %s\n\n", link)
+	_, err = fmt.Fprintf(o.Out, "\n  No one can sign in yet. Open this link to become the operator (it works once, for 24 hours):\n\n    %s\n\n", link)
 	return err
 }

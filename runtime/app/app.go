@@ -38,7 +38,7 @@ import (
 	"github.com/postrider/postrider/runtime/work/event"
 )
 
-// Foundation is what exists before the modules are joined, and after they end.
+// Foundation contains the parts that exist before the modules are assembled and after they stop.
 type Foundation struct {
 	Config   setting.Values
 	Options  Options
@@ -46,13 +46,12 @@ type Foundation struct {
 	Store    *store.Store
 	Listener net.Listener
 	Logger   *slog.Logger
-	Draining *atomic.Bool // set once a stop was asked for
-	Fail     func(error)  // ends the service when a part that it needs has ended
+	Draining *atomic.Bool // set once a stop was requested
+	Fail     func(error)  // stops the service after a required part has failed
 }
 
-// New joins the modules that are on, as a story in five parts. Hooks only start
-// and stop; Fx runs the stops in the reverse order of the starts, so that HTTP,
-// which is joined last, is the first to end.
+// New assembles the enabled modules in five steps. Hooks only start and stop parts. Fx runs the stops in
+// reverse order, so HTTP, which is added last, stops first.
 func New(f Foundation, more ...fx.Option) *fx.App {
 	logged := fx.WithLogger(func() fxevent.Logger {
 		l := &fxevent.SlogLogger{Logger: f.Logger}
@@ -62,12 +61,12 @@ func New(f Foundation, more ...fx.Option) *fx.App {
 	return fx.New(append(f.options(more...), logged)...)
 }
 
-// options are the parts of the whole. What they give beside the modules is the same for
-// every set of them; each module gives what its row says (Module.options).
+// options returns everything for Fx. Apart from the modules, the options are the same for every set of
+// modules; each module contributes what its row lists (Module.options).
 func (f Foundation) options(more ...fx.Option) []fx.Option {
 	options := []fx.Option{
 		fx.StartTimeout(startTimeout), fx.StopTimeout(drainTimeout),
-		// 1. What the caller has made.
+		// 1. Values from the caller.
 		fx.Supply(f.Config, f.Options, f.Logger, modulesOn(f.names()), event.Offer(f.names()), module.On(f.names())),
 		fx.Provide(
 			func() *store.Store { return f.Store },
@@ -77,21 +76,21 @@ func (f Foundation) options(more ...fx.Option) []fx.Option {
 		),
 		// 2. Observation.
 		fx.Provide(newRegistry, newTracing, worker.NewMetrics),
-		// 3. The runtime: bus, idempotency, names, the way out.
+		// 3. The runtime: bus, idempotency, names, outgoing transport.
 		fx.Provide(newSignals, newClockWatch, newNode, newBus, newIdempotency, newResolver, newGuard, outgoing.NewTransport, newReturnPaths, newRateLimit, smtpserver.NewMetrics, listeners.NewTLS, listeners.NewInbound, newIntake, newDiskWatch, newObjects, newSecured, keeperOf, newRoutes),
 		fx.Invoke(keepHouse, watchClock),
 		probes.Hold, probes.Clock, probes.Replica(!config.ReplicaURL.Of(f.Config).IsZero()),
 	}
-	if f.Config.Mode == setting.Serve { // in development nothing around is as it should be
+	if f.Config.Mode == setting.Serve { // development mode does not check its surroundings
 		options = append(options, checks.Repeated(ModuleNames(false)))
 	} else {
 		options = append(options, development.Shown, fx.Provide(func() development.Reach { return development.ReachOf(f.Listener) }))
 	}
-	// 4. The modules that are on.
+	// 4. The enabled modules.
 	for _, m := range f.Modules {
 		options = append(options, m.options(f.names()))
 	}
-	// 5. The listener for mail servers, and the edges over the modules that are on; HTTP last.
+	// 5. The listener for mail servers, then the edges of the enabled modules; HTTP is last.
 	return append(append(options, fx.Invoke(func(*listeners.Inbound) {}), provideEdges(f)), more...)
 }
 
@@ -111,8 +110,8 @@ func newTracing(lc fx.Lifecycle, cfg setting.Values, o Options) (*telemetry.Trac
 	return t, err
 }
 
-// newDiskWatch watches the disk of the database. Development mode with its own server refuses nothing: its disk is
-// that of somebody's machine.
+// newDiskWatch watches the disk of the database. Development mode with the embedded server rejects nothing:
+// its disk is a developer's machine.
 func newDiskWatch(lc fx.Lifecycle, cfg setting.Values, d *db.DB, reg prometheus.Registerer, workers *worker.Metrics, log *slog.Logger) (*diskroom.Watch, storage.Disk, error) {
 	where := checks.DiskConfig(cfg)
 	if cfg.Mode == setting.Dev && config.Embedded(cfg) {
@@ -125,7 +124,7 @@ func newDiskWatch(lc fx.Lifecycle, cfg setting.Values, d *db.DB, reg prometheus.
 	return w, w, err
 }
 
-// newIntake creates the one budget of this process for what is large.
+// newIntake creates the process-wide memory budget for large bodies and responses.
 func newIntake(cfg setting.Values, reg prometheus.Registerer, log *slog.Logger) (*intake.Budget, error) {
 	b, err := intake.New(intake.Config{Dir: config.SpoolDir.Of(cfg), Spool: int64(config.SpoolBytes.Of(cfg)), Memory: usableMemory(), Logger: log})
 	if err != nil {

@@ -20,8 +20,8 @@ import (
 	"github.com/postrider/postrider/runtime/test/harness"
 )
 
-// unheld are the routes whose responses may be large and are not held by the budget, with the reason. A
-// route that is not named here and answers with more than a few KB in another way fails the test.
+// unheld lists the routes whose responses may be large without being held by the budget, with the reason.
+// Any other route that sends more than a few KB outside the budget fails the test.
 var unheld = map[string]string{
 	"GET /api/docs":                    "shared: one text a day",
 	"GET /api/openapi.json":            "shared: one text a day",
@@ -43,10 +43,10 @@ var unheld = map[string]string{
 	"GET /api/received-emails/{id}/raw": "streamed from contents that the budget holds",
 }
 
-// Every route that the process serves is within the budget: what it reads of a body has a place there, and
-// what it answers with more than a few KB is held there, or named above. The routes are those that the
-// process lists, so a new one is tried without another line.
-func TestEveryRouteIsWithinTheBudget(t *testing.T) {
+// Every route of the process uses the budget: request bodies reserve space in it, and responses above a few
+// KB are held by it or listed above. The routes come from the process itself, so new ones are covered
+// automatically.
+func TestEveryRouteUsesTheBudget(t *testing.T) {
 	t.Parallel()
 	var routes *app.Routes
 	var budget *intake.Budget
@@ -76,7 +76,7 @@ func TestEveryRouteIsWithinTheBudget(t *testing.T) {
 		}
 	}
 	if len(routes.List()) < 150 || read < 100 || !large["GET /api/emails"] {
-		t.Errorf("of %d routes %d requests were tried, %d read their body and %d had a large response; want most routes tried, and the list of emails among the large ones", len(routes.List()), tried, read, len(large))
+		t.Errorf("%d routes: %d requests sent, %d read their body, %d had a large response; want most routes covered and GET /api/emails among the large ones", len(routes.List()), tried, read, len(large))
 	}
 	for pattern := range unheld {
 		if !slices.Contains(routes.List(), pattern) {
@@ -87,7 +87,7 @@ func TestEveryRouteIsWithinTheBudget(t *testing.T) {
 
 var parameter = regexp.MustCompile(`\{[^}]*\}`)
 
-// examplePath is a path of a pattern. What the parameters name need not be there.
+// examplePath returns a path that matches a pattern. The records that its parameters name need not exist.
 func examplePath(pattern string) string {
 	path := parameter.ReplaceAllString(pattern, "x")
 	if strings.HasSuffix(path, "/") && path != "/" {
@@ -116,7 +116,7 @@ func (r request) begin(more string) net.Conn {
 	return c
 }
 
-// readsBody reports whether the route reads a body. One that does must have a place in the budget then.
+// readsBody reports whether the route reads a body. If so, the body must be reserved in the budget.
 func (r request) readsBody(budget *intake.Budget) bool {
 	r.t.Helper()
 	media := "application/json"
@@ -126,16 +126,16 @@ func (r request) readsBody(budget *intake.Budget) bool {
 	c := r.begin("Content-Type: " + media + "\r\nContent-Length: 1000\r\n\r\n{")
 	defer func() {
 		c.Close()
-		expect.Eventually(r.t, r.method+" "+r.path+" gives its place back", func() bool { return budget.Usage().Bodies == 0 })
+		expect.Eventually(r.t, r.method+" "+r.path+" releases its reservation", func() bool { return budget.Usage().Bodies == 0 })
 	}()
 	answered := make(chan struct{})
 	go func() {
 		defer close(answered)
-		// A refusal before the body is read comes immediately, or ends with the connection.
+		// A rejection before the body is read is sent immediately, or closes the connection.
 		bufio.NewReader(c).ReadByte()
 	}()
 	held := false
-	expect.Eventually(r.t, fmt.Sprintf("%s %s as %.8s… reads its body within the budget, or answers without it", r.method, r.path, r.as), func() bool {
+	expect.Eventually(r.t, fmt.Sprintf("%s %s as %.8s… reads its body within the budget, or responds without reading it", r.method, r.path, r.as), func() bool {
 		select {
 		case <-answered:
 			return true
@@ -147,7 +147,7 @@ func (r request) readsBody(budget *intake.Budget) bool {
 	return held
 }
 
-// isLarge reports whether the response was large. It must be held by the budget then, or be exempt.
+// isLarge reports whether the response was large. If so, it must be held by the budget or be exempt.
 func (r request) isLarge(budget *intake.Budget) bool {
 	r.t.Helper()
 	before := budget.LargeResponses()
@@ -161,7 +161,7 @@ func (r request) isLarge(budget *intake.Budget) bool {
 	}
 	defer answer.Body.Close()
 	if answer.Header.Get("Content-Type") == "text/event-stream" {
-		c.Close() // it does not end
+		c.Close() // the stream does not end
 		return false
 	}
 	n, err := io.Copy(io.Discard, answer.Body)
@@ -174,11 +174,11 @@ func (r request) isLarge(budget *intake.Budget) bool {
 	after, exempt := budget.LargeResponses(), unheld[r.pattern]
 	for way, count := range after {
 		if count > before[way] && way != "held" && !strings.HasPrefix(exempt, way) {
-			r.t.Errorf("%s answers with %d bytes that are %s, want them held by the budget, or an exemption with its reason", r.pattern, n, way)
+			r.t.Errorf("%s sent %d bytes that are %s; want them held by the budget, or an exemption with a reason", r.pattern, n, way)
 		}
 	}
 	if after["held"]+after["streamed"]+after["shared"] == before["held"]+before["streamed"]+before["shared"] {
-		r.t.Errorf("%s answers with %d bytes that nothing counts", r.pattern, n)
+		r.t.Errorf("%s sent %d bytes outside the budget", r.pattern, n)
 	}
 	return true
 }

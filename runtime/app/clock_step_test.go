@@ -16,7 +16,7 @@ import (
 	"github.com/postrider/postrider/runtime/storage/db/dbtest"
 )
 
-// unlimited lists the columns that may stay ahead of the clock, and why. Every other column whose
+// unlimited lists the columns that may stay ahead of the clock, with the reason. Every other column whose
 // name says that something is due, locked or valid until then must be repaired.
 var unlimited = map[string]string{
 	"accounts.payment_due_at":               billed,
@@ -32,7 +32,7 @@ var unlimited = map[string]string{
 	"exports.until":                         bounded,
 	"rate_limits.full_at":                   bounded,
 	"webhooks.rate_full_at":                 bounded,
-	"webhook_deliveries.due_at":             "it is shown only; webhook_works.due_at decides",
+	"webhook_deliveries.due_at":             "display only; webhook_works.due_at decides",
 	"database_clocks.seen_at":               "the watch corrects it when it records the step",
 }
 
@@ -45,7 +45,7 @@ const (
 // scheduling matches the names of columns that decide when something happens.
 var scheduling = regexp.MustCompile(`due|until|expires|release_at|ready|looked|claims_from|full_at|seen_at|sweep|retry`)
 
-// sampleOf is SQL for a value of a type, for columns that need one.
+// sampleOf returns an SQL sample value of a type, for columns that need one.
 func sampleOf(t *testing.T, table, column, typ string) string {
 	t.Helper()
 	switch {
@@ -72,10 +72,10 @@ func sampleOf(t *testing.T, table, column, typ string) string {
 	return ""
 }
 
-// ahead is more than most lives and pauses.
+// ahead is longer than most lifetimes and pauses.
 const ahead = 400 * 24 * time.Hour
 
-// column is one of a table.
+// column describes a column of a table.
 type column struct {
 	table, name, typ string
 	needed           bool // it has no default and is not null
@@ -97,9 +97,9 @@ func columnsOf(t *testing.T, d *db.DB) map[string][]column {
 	return tables
 }
 
-// After a step of the clock no row of any table is due, locked or valid for longer than it can be.
-// A new column that schedules something needs a clockstep.Column in its module, or a reason above.
-func TestEveryScheduledTimeIsRepaired(t *testing.T) {
+// After a clock step, no row of any table is due, locked or valid for longer than possible. A new column
+// that schedules something needs a clockstep.Column in its module, or a reason above.
+func TestEveryScheduledTimeIsRepairedAfterClockStep(t *testing.T) {
 	t.Parallel()
 	cfg, err := config.Load(setting.Dev, "", setting.RawValues{"DATABASE_URL": dbtest.URL(t), "POSTRIDER_DATA_DIR": t.TempDir(), "POSTRIDER_HTTP_ADDR": "127.0.0.1:0"})
 	if err != nil {
@@ -133,7 +133,7 @@ func TestEveryScheduledTimeIsRepaired(t *testing.T) {
 				t.Fatal(err)
 			}
 			if reason := unlimited[name]; isAhead && reason == "" {
-				t.Errorf("%s stays ahead of the clock after a step: repair it, or say why it need not be", name)
+				t.Errorf("%s stays ahead of the clock after a step: repair it, or add it to the exceptions with a reason", name)
 			} else if !isAhead && reason != "" {
 				t.Errorf("%s is repaired: remove it from the exceptions", name)
 			}

@@ -1,8 +1,7 @@
-// Package app joins all modules and edges into one service, starts it in
-// order and stops it in reverse. It decides nothing about mail.
+// Package app assembles all modules and edges into one service, starts it in order and stops it in reverse.
+// It makes no decision about mail.
 //
-// The story of a start is in run.go, that of the joining in app.go, the registry
-// of modules in modules.go, and the mux in edges.go. Subjects that the joining does not
-// need to know stand below: listeners and outgoing for mail in and out, probes, checks of
-// the doctor, and development mode.
+// Start with run.go for the start sequence, app.go for the assembly, modules.go for the registry of modules
+// and edges.go for the mux. Subjects that the assembly need not know have their own packages: listeners and
+// outgoing for mail in and out, probes, checks of the doctor, and development mode.
 package app

@@ -39,8 +39,8 @@ import (
 	"github.com/postrider/postrider/runtime/work/node"
 )
 
-// edgeParams are what the modules that are on show, and what serves it. A module that is
-// off returns nothing to the groups, so nothing of it is served.
+// edgeParams are the edges of the enabled modules and the parts that serve them. A disabled module adds
+// nothing to the groups, so nothing of it is served.
 type edgeParams struct {
 	fx.In
 
@@ -67,7 +67,7 @@ type edgeParams struct {
 	Parts     []graph.Part     `group:"graph"`
 	Pages     []webPage        `group:"pages"`
 	Links     []link           `group:"links"`
-	LinkRules *linkrules.Rules `optional:"true"` // of tracked links; nil where the module is off
+	LinkRules *linkrules.Rules `optional:"true"` // of tracked links; nil if the module is off
 
 	Health []module.Health `group:"health"`
 	Drains []module.Drain  `group:"drains"`
@@ -75,7 +75,7 @@ type edgeParams struct {
 	Secured *secured
 }
 
-// provideEdges serves HTTP over everything that is on.
+// provideEdges serves all enabled parts over HTTP.
 func provideEdges(f Foundation) fx.Option {
 	return fx.Invoke(func(p edgeParams) error {
 		fronted := p.fronted(f.Listener)
@@ -108,7 +108,7 @@ func (f Foundation) names() []string {
 	return on
 }
 
-// graphModules are those that have fields in the schema. Development mode has some of its own.
+// graphModules returns the modules that have fields in the schema. Development mode adds some of its own.
 func graphModules(mode setting.Mode, on []string) []string {
 	if mode == setting.Dev {
 		return append(slices.Clone(on), graph.ModuleDevelopment)
@@ -116,8 +116,8 @@ func graphModules(mode setting.Mode, on []string) []string {
 	return on
 }
 
-// sampleSender is who the samples of the reference page send from, so that they work in
-// development as they stand.
+// sampleSender returns the sender in the samples of the reference page, so that they work unchanged in
+// development.
 func sampleSender(mode setting.Mode) string {
 	if mode == setting.Dev {
 		return "Postrider <hello@" + development.Domain + ">"
@@ -125,7 +125,7 @@ func sampleSender(mode setting.Mode) string {
 	return ""
 }
 
-// handler is the one mux of the process.
+// handler returns the mux of the process.
 func (p edgeParams) handler(on []string, health *probes.Probes, local *localMetrics) (http.Handler, error) {
 	rate := accountRate{p.Rate}
 	api, err := api.New(api.Options{Auth: p.Accounts, People: p.people(), Audit: p.Audit, Log: p.requestLog(), Proxies: config.TrustedProxies.Of(p.Config), Origins: config.OtherOrigins(p.Config), Limits: p.Accounts, Rate: rate, Storage: p.Storage, Answers: p.Answers, Sealer: p.Box, Routes: p.Routes, Logger: p.Logger, Budget: p.Budget,
@@ -172,7 +172,7 @@ func (p edgeParams) handler(on []string, health *probes.Probes, local *localMetr
 	return p.trackingHostsFirst(p.hooksFirst(apiFirst(api, p.linksFirst(mux)))), nil
 }
 
-// people reports who is signed in; nil: nobody signs in here.
+// people returns the signed-in users, or nil if sign-in is disabled.
 func (p edgeParams) people() admission.Sessions {
 	if p.SignIn == nil {
 		return nil
@@ -180,7 +180,7 @@ func (p edgeParams) people() admission.Sessions {
 	return p.SignIn
 }
 
-// requestLog keeps requests to the API; nil: nothing does.
+// requestLog stores requests to the API, or is nil if none are stored.
 func (p edgeParams) requestLog() api.RequestLog {
 	if p.APILog == nil {
 		return nil
@@ -188,8 +188,8 @@ func (p edgeParams) requestLog() api.RequestLog {
 	return p.APILog
 }
 
-// apiFirst keeps the API's paths from the mux, which answers an unclean one with a
-// redirect in HTML: every answer of the API is JSON.
+// apiFirst handles the API's paths before the mux, which responds to an unclean path with an HTML redirect:
+// every response of the API must be JSON.
 func apiFirst(handler, others http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == api.Prefix || strings.HasPrefix(r.URL.Path, api.Prefix+"/") {
@@ -200,7 +200,7 @@ func apiFirst(handler, others http.Handler) http.Handler {
 	})
 }
 
-// accountRate counts requests to all edges by the plan of the account.
+// accountRate limits requests to all edges by the plan of the account.
 type accountRate struct{ limiter *ratelimit.Limiter }
 
 func (r accountRate) Admit(ctx context.Context, a accounts.Account, header http.Header) error {

@@ -18,15 +18,15 @@ import (
 	"github.com/postrider/postrider/runtime/web/server"
 )
 
-// Joined is what came of joining a set of modules without running any constructor.
+// Joined is the result of assembling a set of modules without running any constructor.
 type Joined struct {
-	Given map[string]int // constructors with what they make, as in "*node.Node <= newNode()"; how many of each
-	runs  map[string]int // constructors by name; how many would run
+	Given map[string]int // constructors with their result, such as "*node.Node <= newNode()", and how many of each
+	runs  map[string]int // constructors by name, and how many would run
 }
 
-// Join reports whether the modules can be joined: whether each part that something asks for
-// is there once and needs no part that needs it in turn. Constructors that nothing
-// asks for are not looked at. more can ask for further parts.
+// Join reports whether the modules can be assembled: whether each requested part is provided exactly once
+// and without a cycle. Constructors of parts that nothing requests are not checked. more can request further
+// parts.
 func Join(mode setting.Mode, modules []Module, more ...fx.Option) (Joined, error) {
 	j := Joined{map[string]int{}, map[string]int{}}
 	f := Foundation{Config: setting.Values{Mode: mode}, Modules: modules, Logger: slog.New(slog.DiscardHandler)}
@@ -35,7 +35,7 @@ func Join(mode setting.Mode, modules []Module, more ...fx.Option) (Joined, error
 	return j, err
 }
 
-// Printf reads the log of Fx, the only place where it says what a dry run would do.
+// Printf parses the log of Fx, the only place where it reports what a dry run would do.
 func (j Joined) Printf(format string, args ...any) {
 	line := strings.TrimSpace(strings.TrimPrefix(fmt.Sprintf(format, args...), "[Fx] "))
 	if given, ok := strings.CutPrefix(line, "PROVIDE\t"); ok {
@@ -48,12 +48,12 @@ func (j Joined) Printf(format string, args ...any) {
 	}
 }
 
-// Unasked are the constructors that would not run.
+// Unasked returns the constructors that would not run.
 func (j Joined) Unasked() []string {
 	of := map[string]int{} // by name
 	for given, n := range j.Given {
 		_, name, _ := strings.Cut(given, " <= ")
-		if !strings.Contains(name, "[...]") { // one constructor, and a line for each thing that it makes
+		if !strings.Contains(name, "[...]") { // one constructor, with a line for each result
 			n = 1 - of[name]
 		}
 		of[name] += n
@@ -67,7 +67,7 @@ func (j Joined) Unasked() []string {
 	return unasked
 }
 
-// NewClockWatch returns the clock watch of all modules, on a new database. Nothing is started.
+// NewClockWatch returns the clock watch of all modules on a new database. Nothing is started.
 func NewClockWatch(ctx context.Context, cfg setting.Values, log *slog.Logger) (_ *store.Store, watch *clockstep.Watch, err error) {
 	modules, err := selectModules(cfg)
 	if err != nil {

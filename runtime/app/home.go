@@ -9,8 +9,8 @@ import (
 	"github.com/postrider/postrider/runtime/ops/config"
 )
 
-// home serves the dashboard at every path that is nothing else's. Where it was not built, its page
-// tells where to go from here.
+// home serves the dashboard at every path without another handler. If the dashboard was not built, a page
+// with links replaces it.
 func (p edgeParams) home() (http.Handler, error) {
 	door, err := admission.New(p.Accounts, p.people(), append([]string{config.BaseURL.Of(p.Config)}, config.OtherOrigins(p.Config)...)...)
 	if err != nil {

@@ -18,23 +18,22 @@ import (
 )
 
 const (
-	// factsKept is how long messages wait for a module that is switched off, and how
-	// long facts are kept that are about no email: those about one go when it does
-	// (modules/retention), which is a year after its sending at the latest.
+	// factsKept is how long messages wait for a disabled module, and how long facts that are about no email
+	// are kept. Facts about an email are deleted with it (modules/retention), a year after it was sent at
+	// the latest.
 	factsKept = 400 * 24 * time.Hour
 
-	firstSweep = 5 * time.Minute // after a start, which has enough to do
+	firstSweep = 5 * time.Minute // leaves time for the start
 	sweepEvery = time.Hour
 )
 
-// factSweeper deletes old facts with what hangs on them.
+// factSweeper deletes old facts and the rows that depend on them.
 type factSweeper interface {
 	Sweep(ctx context.Context, keep time.Duration) (facts int64, err error)
 }
 
-// housekeeping deletes what has grown old in the tables that belong to no module, and
-// in those of modules that ask for it. Every process does it: they leave each other's
-// rows alone.
+// housekeeping deletes old rows in tables that belong to no module, and in those of modules that ask for it.
+// Every process runs it; processes do not touch each other's rows.
 type housekeeping struct {
 	facts  factSweeper
 	sweeps []module.Sweep
@@ -63,11 +62,11 @@ func keepHouse(p housekeepingParams) {
 	p.Lifecycle.Append(fx.StartStopHook(h.Start, h.Stop))
 }
 
-// Start sweeps in the background until Stop. Months of tables that are split are made before anything is stored:
-// nobody may have been here for long.
+// Start sweeps in the background until Stop. Monthly partitions are created before any row is stored: no
+// process may have run for a long time.
 func (h *housekeeping) Start(ctx context.Context) error {
 	if err := h.keepMonths(ctx); err != nil {
-		h.log.WarnContext(ctx, "months of tables: tried again within the hour", telemetry.KeyError, err)
+		h.log.WarnContext(ctx, "cannot maintain monthly partitions; retrying within the hour", telemetry.KeyError, err)
 	}
 	h.tasks.Start(worker.Task{Name: "housekeeping", First: firstSweep, Step: func(ctx context.Context) (time.Duration, error) { return sweepEvery, h.sweep(ctx) }})
 	return nil
@@ -79,11 +78,11 @@ func (h *housekeeping) Stop(ctx context.Context) error {
 	return nil
 }
 
-// keepMonths makes and drops months of tables, and logs which.
+// keepMonths creates and drops monthly partitions, and logs which.
 func (h *housekeeping) keepMonths(ctx context.Context) error {
 	kept, err := h.months(ctx)
 	if len(kept.Created) > 0 || len(kept.Dropped) > 0 {
-		h.log.InfoContext(ctx, "months of tables", "made", kept.Created, "dropped", kept.Dropped)
+		h.log.InfoContext(ctx, "monthly partitions updated", "made", kept.Created, "dropped", kept.Dropped)
 	}
 	if len(kept.Full) > 0 {
 		h.log.WarnContext(ctx, "rows are past the last month of their table: run postrider partition", "tables", kept.Full)
@@ -91,8 +90,7 @@ func (h *housekeeping) keepMonths(ctx context.Context) error {
 	return err
 }
 
-// sweep sweeps everything. What fails stops nothing else, and is tried again by the next
-// sweep.
+// sweep runs every sweep. A failed one does not stop the others, and is repeated by the next call.
 func (h *housekeeping) sweep(ctx context.Context) error {
 	facts := module.Sweep{What: "facts", Run: func(ctx context.Context) (int64, error) { return h.facts.Sweep(ctx, factsKept) }}
 	var failed []error

@@ -23,7 +23,7 @@ func (c *countedSweeps) Sweep(_ context.Context, keep time.Duration) (int64, err
 	return 1, errors.New("away")
 }
 
-func TestOldFactsAreSweptForAsLongAsTheProcessRuns(t *testing.T) {
+func TestOldFactsAreSweptPeriodically(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		sweeps, began := &countedSweeps{}, time.Now()
@@ -43,13 +43,13 @@ func TestOldFactsAreSweptForAsLongAsTheProcessRuns(t *testing.T) {
 		}
 		<-time.After(3 * sweepEvery)
 		if len(sweeps.at) != 3 || sweeps.at[0].Sub(began) != firstSweep || sweeps.at[2].Sub(sweeps.at[1]) != sweepEvery {
-			t.Errorf("swept at %v, from %v on", sweeps.at, began)
+			t.Errorf("swept at %v, started at %v", sweeps.at, began)
 		}
 		if others != 3 {
-			t.Errorf("what the modules keep was swept %d times: the failure of one stops no other", others)
+			t.Errorf("data of the modules was swept %d times; a failed sweep must not stop the others", others)
 		}
 		if kept != 4 {
-			t.Errorf("months were kept %d times: before anything is stored, and with each sweep", kept)
+			t.Errorf("partitions were maintained %d times; want before the first write and with each sweep", kept)
 		}
 		for _, keep := range sweeps.kept {
 			if keep != factsKept {

@@ -15,8 +15,8 @@ import (
 	"github.com/postrider/postrider/runtime/web/server"
 )
 
-// strictTransport has browsers come over TLS only for a year (RFC 6797). Names below the
-// host are left out: they may be somebody else's.
+// strictTransport makes browsers use TLS only for a year (RFC 6797). Subdomains are excluded: they may
+// belong to another party.
 const strictTransport = "max-age=31536000"
 
 // serveHTTP serves the handler on the plain listener and, where there is one, over TLS.
@@ -25,7 +25,7 @@ func (p edgeParams) serveHTTP(f Foundation, handler http.Handler, observed *tele
 	if p.Secured.https != nil {
 		plain = p.toTLS(handler)
 	}
-	// The authority asks on the plain listener, whatever else is sent away.
+	// The certificate authority uses the plain listener, so its requests are never redirected.
 	p.serve(f, f.Listener, nil, p.challenges(plain), observed)
 	if p.Secured.https == nil {
 		return
@@ -34,7 +34,7 @@ func (p edgeParams) serveHTTP(f Foundation, handler http.Handler, observed *tele
 	if c == nil {
 		c = p.Secured.keeper.TLS()
 	}
-	p.Logger.Info("HTTPS is served", telemetry.KeyAddress, p.Secured.https.Addr().String())
+	p.Logger.Info("serving HTTPS", telemetry.KeyAddress, p.Secured.https.Addr().String())
 	p.serve(f, p.Secured.https, c, p.underOurName(handler), observed)
 }
 
@@ -47,8 +47,8 @@ func (p edgeParams) serve(f Foundation, l net.Listener, c *tls.Config, handler h
 	p.Lifecycle.Append(hookOf(s))
 }
 
-// toTLS sends requests over to HTTPS. This machine and probes are served here as well, and
-// so are the links of tracking hosts, which have certificates of their own or none.
+// toTLS redirects requests to HTTPS. Requests from this machine and probes are served here as well, and so
+// are the links of tracking hosts, which have their own certificates or none.
 func (p edgeParams) toTLS(served http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "/healthz" || r.URL.Path == "/readyz" || clientip.IsLocalRequest(r) || !p.isOurs(r) && p.isLink(r) {
@@ -57,14 +57,14 @@ func (p edgeParams) toTLS(served http.Handler) http.Handler {
 		}
 		target := *r.URL
 		target.Scheme, target.Host, target.User = "", "", nil
-		// 308: method and body stay (RFC 9110 section 15.4.9).
+		// 308 preserves method and body (RFC 9110 section 15.4.9).
 		w.Header().Set("Location", config.BaseURL.Of(p.Config)+target.RequestURI())
 		w.WriteHeader(http.StatusPermanentRedirect)
 	})
 }
 
-// underOurName serves everything under the host of the base URL, and under tracking hosts
-// the links of messages alone.
+// underOurName serves everything under the host of the base URL, and only message links under tracking
+// hosts.
 func (p edgeParams) underOurName(served http.Handler) http.Handler {
 	links := p.trackingHostsFirst(p.linksFirst(http.NotFoundHandler()))
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -72,15 +72,15 @@ func (p edgeParams) underOurName(served http.Handler) http.Handler {
 			links.ServeHTTP(w, r)
 			return
 		}
-		if _, err := netip.ParseAddr(config.BaseHost(p.Config)); err != nil { // addresses have none: RFC 6797 section 8.1.1
+		if _, err := netip.ParseAddr(config.BaseHost(p.Config)); err != nil { // addresses have no HSTS: RFC 6797 section 8.1.1
 			w.Header().Set("Strict-Transport-Security", strictTransport)
 		}
 		served.ServeHTTP(w, r)
 	})
 }
 
-// isOurs reports whether a request is for the host of the base URL or for an address: not
-// for a tracking host.
+// isOurs reports whether a request is for the host of the base URL or for an IP address, and not for a
+// tracking host.
 func (p edgeParams) isOurs(r *http.Request) bool {
 	name := clientip.HostName(r.Host)
 	_, err := netip.ParseAddr(name)

@@ -11,21 +11,21 @@ import (
 )
 
 const (
-	// mostMemory is where the garbage collector begins to work harder, however much memory there is. The
-	// budget (runtime/base/intake) lets less live at one time; without a limit the collector lets the heap grow to
-	// two and a half times of that.
+	// mostMemory is where the garbage collector starts to work harder, however much memory there is. The
+	// budget (runtime/base/intake) keeps live memory below that; without a limit the collector lets the heap
+	// grow to two and a half times the live memory.
 	mostMemory = 1 << 30
-	// leastMemory is the smallest process that stands an ordinary burst of batches (TestDrillMemory).
+	// leastMemory is the smallest process that survives a typical burst of batches (TestDrillMemory).
 	leastMemory = 512 << 20
 )
 
-// gcPercent lets the heap grow to two and a half times of what lives before it is collected.
-// Some 30 MiB live at full load. 300 delivers three in a hundred more and takes 55 MiB more; 100 saves
-// 5 MiB more and loses five in a hundred (docs/performance.md).
+// gcPercent lets the heap grow to two and a half times the live memory before a collection. About 30 MiB are
+// live at full load. 300 delivers 3 % more and uses 55 MiB more; 100 saves 5 MiB more and delivers 5 % less
+// (docs/performance.md).
 const gcPercent = 150
 
-// boundMemory sets both, unless the operator has (GOMEMLIMIT, GOGC). Two thirds of the memory of the
-// process are for what Go manages. The rest is for stacks of the kernel, files in memory and libcrypto.
+// boundMemory sets both, unless the operator has (GOMEMLIMIT, GOGC). Go manages two thirds of the memory of
+// the process. The rest is for kernel stacks, files in memory and libcrypto.
 func boundMemory(ctx context.Context, log *slog.Logger) {
 	memory := machine.Memory()
 	if _, set := os.LookupEnv("GOMEMLIMIT"); !set {
@@ -44,8 +44,8 @@ func boundMemory(ctx context.Context, log *slog.Logger) {
 	}
 }
 
-// usableMemory returns how much memory the budget may count on: that of the process, or less where
-// GOMEMLIMIT says so. 0: as much as it wants.
+// usableMemory returns how much memory the budget may use: that of the process, or less if GOMEMLIMIT is
+// lower. 0 means unlimited.
 func usableMemory() int64 {
 	memory := machine.Memory()
 	if limit := debug.SetMemoryLimit(-1); limit < math.MaxInt64/2 && (memory == 0 || limit/2*3 < memory) {
@@ -54,7 +54,6 @@ func usableMemory() int64 {
 	return memory
 }
 
-// returnMemory returns the memory of the start back to the system: migrations, the schema and the
-// templates take some 40 MiB that nothing needs any more, and the first collection of an idle process
-// comes late.
+// returnMemory returns the memory of the start to the system: migrations, the schema and the templates take
+// some 40 MiB that are no longer needed, and the first collection of an idle process comes late.
 func returnMemory() { go debug.FreeOSMemory() }

@@ -18,9 +18,8 @@ import (
 	"github.com/postrider/postrider/runtime/web/server"
 )
 
-// fronted reports whether something in front of this process, such as a proxy, passes on what arrives
-// under the base URL: no listener of this process has its port. On this machine, its requests may look
-// like those of a program here.
+// fronted reports whether a proxy or similar in front of this process forwards requests for the base URL: no
+// listener of this process has its port. A proxy on this machine makes its requests look local.
 func (p edgeParams) fronted(plain net.Listener) bool {
 	base, err := url.Parse(config.BaseURL.Of(p.Config))
 	if err != nil {
@@ -40,15 +39,15 @@ func (p edgeParams) fronted(plain net.Listener) bool {
 	return !is || strconv.Itoa(addr.Port) != port
 }
 
-// metrics serves GET /metrics to this machine only, under its own names: what it tells is
-// nobody else's business. Behind a proxy it leads to a listener that only this machine reaches:
-// Prometheus follows, and whoever came through the proxy is led to their own machine.
+// metrics serves GET /metrics to this machine only, under its own names, because metrics are confidential.
+// Behind a proxy it redirects to a listener on the loopback interface: Prometheus follows, while a remote
+// client is redirected to its own machine.
 func (p edgeParams) metrics(local *localMetrics) http.Handler {
 	serve := telemetry.MetricsHandler(p.Registry, p.Logger)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch {
 		case !clientip.IsDirectLocalRequest(r):
-			http.Error(w, "Metrics are for this machine only. Ask for them at 127.0.0.1 without a proxy, or set POSTRIDER_METRICS_ADDR.", http.StatusForbidden)
+			http.Error(w, "Metrics are served to this machine only. Request them at 127.0.0.1 without a proxy, or set POSTRIDER_METRICS_ADDR.", http.StatusForbidden)
 		case local == nil:
 			serve.ServeHTTP(w, r)
 		case local.address == "":
@@ -59,20 +58,19 @@ func (p edgeParams) metrics(local *localMetrics) http.Handler {
 	})
 }
 
-// localMetrics is where metrics are served to this machine instead of at the main listener. An empty
-// address says that they are served at POSTRIDER_METRICS_ADDR.
+// localMetrics is where metrics are served to this machine instead of the main listener. An empty address
+// means that they are served at POSTRIDER_METRICS_ADDR.
 type localMetrics struct{ address string }
 
-// metricsAddr is host:port; empty: metrics are for this machine.
+// metricsAddr is host:port; if empty, metrics are served to this machine only.
 var metricsAddr = setting.Declare(setting.Setting[string]{
-	Name: "POSTRIDER_METRICS_ADDR", Group: "Telemetry", Form: setting.HostPort(), DefaultText: "nowhere; GET /metrics at POSTRIDER_HTTP_ADDR answers this machine", Check: config.NotPublic,
-	Help: "Where to serve GET /metrics for scrapers on other machines, as 10.0.0.5:9464. Whoever reaches it may read.",
+	Name: "POSTRIDER_METRICS_ADDR", Group: "Telemetry", Form: setting.HostPort(), DefaultText: "none; GET /metrics at POSTRIDER_HTTP_ADDR serves this machine only", Check: config.NotPublic,
+	Help: "Where to serve GET /metrics for scrapers on other machines, for example 10.0.0.5:9464. It requires no authentication.",
 })
 
-// serveMetrics serves GET /metrics, and nothing else, at POSTRIDER_METRICS_ADDR: for
-// scrapers on other machines, in a network that is the operator's. Without the setting, and with a proxy
-// in front, it serves them at a port of the loopback interface, for this machine. It returns nil where
-// the main listener may serve them.
+// serveMetrics serves GET /metrics, and nothing else, at POSTRIDER_METRICS_ADDR: for scrapers on other
+// machines in the operator's private network. Without the setting and behind a proxy, it serves them at a
+// port of the loopback interface, for this machine. It returns nil if the main listener may serve them.
 func (p edgeParams) serveMetrics(fronted bool) (*localMetrics, error) {
 	handler := telemetry.MetricsHandler(p.Registry, p.Logger)
 	if addr := metricsAddr.Of(p.Config); addr != "" {
@@ -88,8 +86,8 @@ func (p edgeParams) serveMetrics(fronted bool) (*localMetrics, error) {
 		return nil, nil
 	}
 	address, err := p.listenForScrapers("127.0.0.1:0", http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if !clientip.IsDirectLocalRequest(r) { // a page of a stranger whose name leads here
-			http.Error(w, "Metrics are for this machine only.", http.StatusForbidden)
+		if !clientip.IsDirectLocalRequest(r) { // DNS rebinding from a malicious page
+			http.Error(w, "Metrics are served to this machine only.", http.StatusForbidden)
 			return
 		}
 		handler.ServeHTTP(w, r)
@@ -108,13 +106,13 @@ func (p edgeParams) listenForScrapers(addr string, handler http.Handler) (string
 	mux := http.NewServeMux()
 	mux.Handle("GET /metrics", handler)
 	s := server.New(server.Params{Listener: l, Handler: mux, Budget: p.Budget, Logger: p.Logger,
-		Fail: func(err error) { p.Logger.Error("the listener of metrics has ended", telemetry.KeyError, err) }})
+		Fail: func(err error) { p.Logger.Error("metrics listener failed", telemetry.KeyError, err) }})
 	p.Lifecycle.Append(fx.Hook{OnStart: s.Start, OnStop: func(context.Context) error {
-		if err := l.Close(); err != nil && !errors.Is(err, net.ErrClosed) { // also when it was never served
+		if err := l.Close(); err != nil && !errors.Is(err, net.ErrClosed) { // also if it was never served
 			return err
 		}
 		return s.Close()
 	}})
-	p.Logger.Info("metrics are served", telemetry.KeyAddress, l.Addr().String())
+	p.Logger.Info("serving metrics", telemetry.KeyAddress, l.Addr().String())
 	return l.Addr().String(), nil
 }

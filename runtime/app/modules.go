@@ -74,32 +74,31 @@ import (
 	"github.com/postrider/postrider/runtime/work/node"
 )
 
-// Module is a row of the registry: everything that the assembly, the tests and
-// `postrider modules` know about a domain module. A module is added by its folder, its
-// edge files in rest and graph, and a row here.
+// Module is a row of the registry: everything that the assembly, the tests and `postrider modules` know
+// about a domain module. To add a module, add its folder, its edge files in rest and graph, and a row here.
 type Module struct {
 	Name     string
-	Line     string   // what it is for
-	Requires []string // must be on with it
-	Uses     []string // served too, when on
-	Always   bool     // cannot be switched off
+	Line     string   // what the module does
+	Requires []string // must be enabled too
+	Uses     []string // used if enabled
+	Always   bool     // cannot be disabled
 	Dev      bool     // exists in development mode only
 	Option   fx.Option
-	// Routes is what it shows over REST. Constructed without services, the routes describe the same for the
-	// OpenAPI document.
+	// Routes are its REST routes. Constructed without services, they still describe the same operations for
+	// the OpenAPI document.
 	Routes []route
-	// Beside is what it shows over REST where another module is on as well, by that module.
+	// Beside are further REST routes that require another enabled module, by that module.
 	Beside map[string][]route
-	// Graph is what it shows over GraphQL: the services behind its fields.
+	// Graph are the services behind its GraphQL fields.
 	Graph []part
-	// Edges is what else it shows: pages, links, and lines of GET /readyz.
+	// Edges are its other parts: pages, links, and lines of GET /readyz.
 	Edges fx.Option
 }
 
-// Modules is the registry, every module after those it requires.
+// Modules is the registry. Every module comes after those it requires.
 func Modules() []Module { return slices.Clone(registry) }
 
-// routes are the constructors of what it shows over REST beside the modules that are on.
+// routes returns the constructors of its REST routes for the enabled modules.
 func (m Module) routes(on []string) []route {
 	all := slices.Clone(m.Routes)
 	for _, other := range slices.Sorted(maps.Keys(m.Beside)) {
@@ -110,7 +109,7 @@ func (m Module) routes(on []string) []route {
 	return all
 }
 
-// options are all parts of the row for Fx, beside the modules that are on.
+// options returns all parts of the row for Fx, for the enabled modules.
 func (m Module) options(on []string) fx.Option {
 	all := []fx.Option{m.Option}
 	for _, r := range m.routes(on) {
@@ -125,7 +124,7 @@ func (m Module) options(on []string) fx.Option {
 	return fx.Options(all...)
 }
 
-// Operations are its routes without services, beside the modules that are on.
+// Operations returns its routes without services, for the enabled modules.
 func (m Module) Operations(on []string) []api.Routes {
 	var all []api.Routes
 	for _, r := range m.routes(on) {
@@ -134,7 +133,7 @@ func (m Module) Operations(on []string) []api.Routes {
 	return all
 }
 
-// part returns the constructor of a graph.Part for the module of the name.
+// part returns the constructor of a graph.Part for the named module.
 type part func(name string) any
 
 // provideGraph returns a part in which a service *S serves fields of the schema.
@@ -146,7 +145,7 @@ func provideGraph[S any](set func(*graph.Parts, *S)) part {
 	}
 }
 
-// route is what a module shows over REST: a constructor for Fx, and the same routes without services.
+// route is a set of REST routes of a module: a constructor for Fx, and the same routes without services.
 type route struct {
 	construct any
 	describe  func() api.Routes
@@ -192,7 +191,7 @@ var registry = []Module{
 		Graph: []part{provideGraph(func(p *graph.Parts, s *domains.Service) { p.Domains = s })},
 	},
 	{
-		Name: "suppression", Line: "addresses that must not be written to, and the page where recipients unsubscribe",
+		Name: "suppression", Line: "addresses that must not receive mail, and the unsubscribe page",
 		Requires: []string{"accounts"},
 		Option:   suppression.Module,
 		Routes: []route{routesOf2(func(s *suppression.Service, turns *exports.Service) api.Routes {
@@ -202,14 +201,14 @@ var registry = []Module{
 		Edges: unsubscribeLinks,
 	},
 	{
-		Name: "templates", Line: "messages with gaps: drafts, published versions, rendering",
+		Name: "templates", Line: "email templates: drafts, published versions, rendering",
 		Requires: []string{"accounts"},
 		Option:   templates.Module,
 		Routes:   []route{routesOf(func(s *templates.Service) api.Routes { return resttemplates.Routes(s) })},
 		Graph:    []part{provideGraph(func(p *graph.Parts, s *templates.Service) { p.Templates = s })},
 	},
 	{
-		Name: "tracking", Line: "counts opens and clicks, under a host of the sender's own if wanted",
+		Name: "tracking", Line: "counts opens and clicks, optionally under the sender's own host",
 		Requires: []string{"accounts", "domains"},
 		Option:   tracking.Module,
 		Routes:   []route{routesOf(func(h *hosts.Service) api.Routes { return restdomains.TrackingHostRoutes(h) })},
@@ -217,13 +216,13 @@ var registry = []Module{
 		Edges:    trackedLinks,
 	},
 	{
-		Name: "statistics", Line: "counts what became of mail, for 25 months",
+		Name: "statistics", Line: "counts the outcome of emails, for 25 months",
 		Requires: []string{"accounts"},
 		Option:   statistics.Module,
 		Graph:    []part{provideGraph(func(p *graph.Parts, s *statistics.Service) { p.Statistics = s })},
 	},
 	{
-		Name: "outbound", Line: "the ways out: smarthosts, source addresses and their warm-up",
+		Name: "outbound", Line: "outgoing routes: smarthosts, source addresses and their warm-up",
 		Requires: []string{"accounts", "domains"},
 		Option:   outbound.Module,
 		Graph:    []part{provideGraph(func(p *graph.Parts, s *outbound.Service) { p.Sources = s })},
@@ -250,12 +249,12 @@ var registry = []Module{
 		Edges: probes.Queue,
 	},
 	{
-		Name: "notices", Line: "the installation's own mail to people: links, invitations",
+		Name: "notices", Line: "the installation's own mail to users: links, invitations",
 		Requires: []string{"accounts"}, Uses: []string{"sending"},
 		Option: notices.Module,
 	},
 	{
-		Name: "signin", Line: "lets people in: passwords, codes, sessions, teams and their roles",
+		Name: "signin", Line: "signs users in: passwords, codes, sessions, teams and their roles",
 		Requires: []string{"accounts"}, Uses: []string{"notices"},
 		Option: fx.Options(signin.Module, openid.Module, desk.Module), Edges: signInPages,
 		Graph: []part{
@@ -272,7 +271,7 @@ var registry = []Module{
 		},
 	},
 	{
-		Name: "billing", Line: "what accounts use and pay: plans, limits of their own, the payment provider",
+		Name: "billing", Line: "usage and payment of accounts: plans, individual limits, the payment provider",
 		Requires: []string{"accounts"}, Uses: []string{"notices"},
 		Option: billing.Module,
 		Graph:  []part{provideGraph(func(p *graph.Parts, s *billing.Service) { p.Billing, p.BillingWatch = s, s })},
@@ -291,7 +290,7 @@ var registry = []Module{
 		Edges:  textReceipts,
 	},
 	{
-		Name: "automations", Line: "custom events, and sequences of steps that they start: emails, waits, decisions, requests",
+		Name: "automations", Line: "custom events, and the sequences of steps they start: emails, waits, branches, requests",
 		Requires: []string{"accounts", "domains", "sending", "templates"}, Uses: []string{"sms", "tracking"},
 		Option: automations.Module,
 		Routes: []route{
@@ -306,12 +305,12 @@ var registry = []Module{
 		},
 	},
 	{
-		Name: "bounces", Line: "bounces and complaints that come back to our return paths",
+		Name: "bounces", Line: "processes bounces and complaints sent to our return paths",
 		Requires: []string{"accounts", "sending"},
 		Option:   bounces.Module,
 	},
 	{
-		Name: "inbound", Line: "receives mail for domains that want it, keeps it, replies and forwards",
+		Name: "inbound", Line: "receives mail for domains that enable it, stores it, replies and forwards",
 		Requires: []string{"accounts", "domains"}, Uses: []string{"sending", "statistics"},
 		Option: fx.Options(inbound.Module, inboundPeers),
 		Routes: []route{routesOf(func(s *inbound.Service) api.Routes {
@@ -320,7 +319,7 @@ var registry = []Module{
 		Graph: []part{provideGraph(func(p *graph.Parts, s *inbound.Service) { p.Received = s })},
 	},
 	{
-		Name: "relay", Line: "takes mail from programs over SMTP, under the rules of the API",
+		Name: "relay", Line: "accepts mail over SMTP, under the rules of the API",
 		Requires: []string{"accounts", "sending"},
 		Option:   relay.Module,
 		Routes:   []route{routesOf(func(c *relay.Credentials) api.Routes { return restaccount.SMTPCredentialRoutes(c) })},
@@ -331,7 +330,7 @@ var registry = []Module{
 		),
 	},
 	{
-		Name: "webhooks", Line: "tells accounts' endpoints what has happened, signed, with retries, a log and replays",
+		Name: "webhooks", Line: "sends signed events to accounts' endpoints, with retries, a log and replays",
 		Requires: []string{"accounts"}, Uses: []string{"sending"},
 		Option: webhooks.Module,
 		Routes: []route{
@@ -341,32 +340,32 @@ var registry = []Module{
 		Graph: []part{provideGraph(func(p *graph.Parts, s *webhooks.Service) { p.Webhooks = s })},
 	},
 	{
-		Name: "retention", Line: "deletes what is older than an account keeps it, and erases a recipient on demand",
+		Name: "retention", Line: "deletes data after an account's retention period, and erases recipients on request",
 		Requires: []string{"accounts"}, Uses: []string{"sending", "suppression", "tracking", "inbound", "webhooks", "automations", "sms"},
 		Option: retention.Module,
 		Routes: []route{routesOf(func(s *retention.Service) api.Routes { return restcontacts.Routes(s) })},
 	},
 	{
-		Name: "eventlog", Line: "shows an account its events in order, in pages and as streams",
+		Name: "eventlog", Line: "lists an account's events in order, in pages and as streams",
 		Requires: []string{"accounts"},
 		Option:   eventlog.Module,
 		Routes:   []route{routesOf(func(s *eventlog.Service) api.Routes { return resteventlog.Routes(s) })},
 		Graph:    []part{provideGraph(func(p *graph.Parts, s *eventlog.Service) { p.EventLog = s })},
 	},
 	{
-		Name: "eventexport", Line: "hands every event to a stream of NATS JetStream, for other programs of the operator",
+		Name: "eventexport", Line: "exports every event to a NATS JetStream stream, for the operator's other programs",
 		Requires: []string{"accounts"},
 		Option:   eventexport.Module,
 	},
 	{
-		Name: "apilog", Line: "keeps what was asked of the API for seven days, without secrets",
+		Name: "apilog", Line: "logs API requests for seven days, without secrets",
 		Requires: []string{"accounts"},
 		Option:   apilog.Module,
 		Graph:    []part{provideGraph(func(p *graph.Parts, s *apilog.Service) { p.APIRequests = s })},
 		Routes:   []route{routesOf(func(s *apilog.Service) api.Routes { return restrequests.Routes(s) })},
 	},
 	{
-		Name: "devinbox", Line: "catches outbound mail, text messages and webhooks in development mode, shows them at /dev/inbox, plays failures", Dev: true,
+		Name: "devinbox", Line: "catches outbound mail, text messages and webhooks in development mode, shows them at /dev/inbox, simulates failures", Dev: true,
 		Uses:   []string{"sms", "webhooks"},
 		Option: fx.Options(devinbox.Module, development.PlayedFailures, hooks.Module, development.ReceivedWebhooks), Edges: fx.Options(inboxPages, hookPaths),
 	},

@@ -63,9 +63,9 @@ func partsWith(t *testing.T) string {
 	return strings.Replace(string(text), place, place+"\tNotes Notes\n", 1)
 }
 
-// A module is its folder, its edge files, its field of graph.Parts and its row: with these the edges and
-// the registry compile. TestANewModuleIsOneRow shows, in the long form, that it works.
-func TestANewModuleCompilesWithItsRow(t *testing.T) {
+// A module consists of its folder, its edge files, its field of graph.Parts and its row: with these the
+// edges and the registry compile. TestNewModuleNeedsOneRow shows, in long mode, that it works.
+func TestNewModuleCompiles(t *testing.T) {
 	t.Parallel()
 	root, err := filepath.Abs("../..")
 	if err != nil {
@@ -97,10 +97,10 @@ func TestANewModuleCompilesWithItsRow(t *testing.T) {
 	}
 }
 
-// In a copy of the tree a module is added by its folder, its edge files, its field of graph.Parts and its row. Then
-// its route, its GraphQL field, its line of /readyz, its metric, its sweep, its part in
-// erasing a person and its switch are there, and nothing else was touched.
-func TestANewModuleIsOneRow(t *testing.T) {
+// A module is added to a copy of the tree by its folder, its edge files, its field of graph.Parts and its
+// row. No other change is needed for its route, its GraphQL field, its line of /readyz, its metric, its
+// sweep, its part in erasing a person and its switch.
+func TestNewModuleNeedsOneRow(t *testing.T) {
 	if os.Getenv("POSTRIDER_NEW_MODULE") != "long" {
 		t.Skip("takes minutes: make new-module")
 	}
@@ -119,36 +119,36 @@ func TestANewModuleIsOneRow(t *testing.T) {
 
 	on := startProgram(t, program)
 	if got := on.get(t, http.MethodGet, "/api/notes", ""); !strings.Contains(got, "remember the milk") {
-		t.Errorf("GET /api/notes answered %s, want the note", got)
+		t.Errorf("GET /api/notes returned %s, want the note", got)
 	}
 	if got := on.get(t, http.MethodGet, "/api/openapi.json", ""); !strings.Contains(got, `"/notes"`) {
 		t.Error("the OpenAPI document does not have /notes")
 	}
 	if got := on.get(t, http.MethodPost, "/graphql", `{"query":"{ notes }"}`); !strings.Contains(got, `{"notes":["remember the milk"]}`) {
-		t.Errorf("{ notes } answered %s, want the note", got)
+		t.Errorf("{ notes } returned %s, want the note", got)
 	}
 	if got := on.get(t, http.MethodGet, "/readyz", ""); !strings.Contains(got, `"notes":"ok"`) || !strings.Contains(got, `"notes_pages":7`) {
-		t.Errorf("GET /readyz answered %s, want the line of notes", got)
+		t.Errorf("GET /readyz returned %s, want the line of notes", got)
 	}
 	if got := on.get(t, http.MethodGet, "/metrics", ""); !strings.Contains(got, "\npostrider_notes_total 0") {
 		t.Error("GET /metrics does not have postrider_notes_total")
 	}
 	on.get(t, http.MethodDelete, "/api/contacts/ada@example.com/data", "")
 	if got := on.get(t, http.MethodGet, "/api/notes", ""); strings.Contains(got, "milk") {
-		t.Errorf("after a person was erased GET /api/notes answered %s, want no note", got)
+		t.Errorf("after erasing a person GET /api/notes returned %s, want no note", got)
 	}
 
 	off := startProgram(t, program, "--modules=-notes")
 	if got := off.get(t, http.MethodGet, "/api/notes", ""); !strings.Contains(got, "not_found") {
-		t.Errorf("without the module GET /api/notes answered %s, want not_found", got)
+		t.Errorf("without the module GET /api/notes returned %s, want not_found", got)
 	}
 	if got := off.get(t, http.MethodPost, "/graphql", `{"query":"{ notes }"}`); !strings.Contains(got, "Cannot query field") {
-		t.Errorf("without the module { notes } answered %s, want that there is no such field", got)
+		t.Errorf("without the module { notes } returned %s, want an unknown field error", got)
 	}
 	if got := off.get(t, http.MethodGet, "/readyz", ""); strings.Contains(got, "notes") {
-		t.Errorf("without the module GET /readyz answered %s, want nothing about notes", got)
+		t.Errorf("without the module GET /readyz returned %s, want nothing about notes", got)
 	}
-	expect.EventuallyWithin(t, 10*time.Minute, "the first sweep, five minutes after the start, which has notes in it", func() bool {
+	expect.EventuallyWithin(t, 10*time.Minute, "the first sweep, five minutes after the start, includes notes", func() bool {
 		return strings.Contains(on.log.String(), "old notes swept")
 	})
 }
@@ -198,7 +198,7 @@ func runGo(t *testing.T, tree string, args ...string) {
 	}
 }
 
-// started is a Postrider of the copy, in development mode.
+// started is a Postrider of the copy, running in development mode.
 type started struct {
 	BaseURL string `json:"base_url"`
 	APIKey  string `json:"api_key"`
@@ -222,17 +222,17 @@ func startProgram(t *testing.T, program string, more ...string) *started {
 	t.Cleanup(func() {
 		stop()
 		if err := command.Wait(); err != nil && t.Failed() {
-			t.Logf("postrider ended with %v and said:\n%s", err, s.log.String())
+			t.Logf("postrider exited with %v and logged:\n%s", err, s.log.String())
 		}
 	})
-	expect.Eventually(t, "the start of the copy", func() bool {
+	expect.Eventually(t, "the copy starts", func() bool {
 		content, err := os.ReadFile(ready)
 		return err == nil && json.Unmarshal(content, s) == nil
 	})
 	return s
 }
 
-// get asks and gives the body of the answer, whatever its status.
+// get sends a request and returns the body of the response, whatever its status.
 func (s *started) get(t *testing.T, method, path, body string) string {
 	t.Helper()
 	req, err := http.NewRequestWithContext(t.Context(), method, s.BaseURL+path, bytes.NewBufferString(body))

@@ -25,8 +25,8 @@ import (
 // modulesOn are the names of the modules that run in this process.
 type modulesOn []string
 
-// newNode makes this process known to the others. Modules that claim jobs ask for it, so
-// that it starts before them and ends after them.
+// newNode registers this process with the others. Modules that claim jobs depend on it, so that it starts
+// before them and stops after them.
 func newNode(lc fx.Lifecycle, cfg setting.Values, o Options, on modulesOn, d *db.DB, signals *db.Signals, clockWatch *clockstep.Watch, workers *worker.Metrics, reg prometheus.Registerer, log *slog.Logger) (*node.Node, error) {
 	n, err := node.New(node.Params{DB: d, Signals: signals, Name: config.Node.Of(cfg), Version: o.Version, Roles: rolesOf(on, config.DeliveryConcurrency.Of(cfg)), Egress: config.Egress.Of(cfg),
 		Machine: o.Machine, Logger: log, Workers: workers, Correct: clock.SetOffset, Observe: clockWatch.Observe})
@@ -37,7 +37,7 @@ func newNode(lc fx.Lifecycle, cfg setting.Values, o Options, on modulesOn, d *db
 	return n, err
 }
 
-// rolesOf says what a process does with these modules and so many concurrent deliveries.
+// rolesOf returns the roles of a process with these modules and this number of concurrent deliveries.
 func rolesOf(on modulesOn, concurrency int) []string {
 	roles := []string{node.Accepts}
 	if concurrency == 0 {
@@ -52,13 +52,13 @@ func rolesOf(on modulesOn, concurrency int) []string {
 	return roles
 }
 
-// accountsConfig knows which plan new accounts get.
+// accountsConfig returns the plan of new accounts.
 func accountsConfig(cfg setting.Values) accounts.Config {
 	return accounts.Config{DefaultPlan: billing.DefaultPlan(cfg)}
 }
 
-// sendingConfig returns the settings of accepting and of delivering. A process without
-// deliveries accepts only.
+// sendingConfig returns the settings of accepting and of delivering. A process without deliveries only
+// accepts.
 func sendingConfig(cfg setting.Values) (release.Config, delivery.Config) {
 	c := delivery.DefaultConfig()
 	c.Concurrency = config.DeliveryConcurrency.Of(cfg)
@@ -70,7 +70,7 @@ func newClockWatch(d *db.DB, workers *worker.Metrics, reg prometheus.Registerer,
 	return w, w.Register(reg)
 }
 
-// clockParams is what watchClock needs.
+// clockParams are the dependencies of watchClock.
 type clockParams struct {
 	fx.In
 

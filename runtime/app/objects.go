@@ -12,11 +12,11 @@ import (
 	"github.com/postrider/postrider/runtime/storage/blob"
 )
 
-// newObjects creates the object store, nil where there is none. A store that does not answer
-// is told of and no reason not to start: mail goes in and out without it.
+// newObjects creates the object store, or returns nil if none is configured. An unavailable store is logged
+// and does not prevent the start: mail is still accepted and delivered without it.
 func newObjects(lc fx.Lifecycle, cfg setting.Values, log *slog.Logger) (blob.Store, error) {
 	if blob.At.Of(cfg).Bucket == "" {
-		return nil, nil //nolint:nilnil // the zero value says that there is none
+		return nil, nil //nolint:nilnil // nil is valid: no store
 	}
 	store, err := blob.S3(blob.At.Of(cfg))
 	if err != nil {
@@ -29,6 +29,6 @@ func newObjects(lc fx.Lifecycle, cfg setting.Values, log *slog.Logger) (blob.Sto
 
 func checkObjects(ctx context.Context, store blob.Store, log *slog.Logger) {
 	if err := store.Check(ctx); err != nil && ctx.Err() == nil {
-		log.WarnContext(ctx, "POSTRIDER_BLOBS: the object store does not answer as it should; what is to move there stays in the database until it does", telemetry.KeyError, err)
+		log.WarnContext(ctx, "POSTRIDER_BLOBS: object store unavailable; bodies due to move stay in the database until it responds", telemetry.KeyError, err)
 	}
 }

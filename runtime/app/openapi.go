@@ -8,8 +8,7 @@ import (
 	"github.com/postrider/postrider/runtime/ops/config"
 )
 
-// OpenAPI is the description of the API as the given modules would serve it:
-// json (3.1), yaml (3.1) or json-3.0.
+// OpenAPI returns the description of the API with the given modules, as json (3.1), yaml (3.1) or json-3.0.
 func OpenAPI(cfg setting.Values, format string) ([]byte, error) {
 	modules, err := selectModules(cfg)
 	if err != nil {
@@ -32,6 +31,6 @@ func OpenAPI(cfg setting.Values, format string) ([]byte, error) {
 	case "yaml":
 		return document.YAML()
 	default:
-		return nil, fmt.Errorf("--format: %q is not json, json-3.0 or yaml", format)
+		return nil, fmt.Errorf("--format must be json, json-3.0 or yaml, not %q", format)
 	}
 }

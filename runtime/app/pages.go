@@ -36,11 +36,11 @@ import (
 	"github.com/postrider/postrider/runtime/ops/module"
 )
 
-// webPage is a handler of the mux for people with a browser.
+// webPage is a handler of the mux for browsers.
 type webPage struct {
 	paths   []string // patterns of http.ServeMux
 	handler http.Handler
-	home    dashboard.Link // for who comes without a dashboard; without a path: none
+	home    dashboard.Link // listed if there is no dashboard; not listed without a path
 }
 
 // link serves the public links of messages below a prefix.
@@ -58,26 +58,26 @@ func provideLinks(constructor any) fx.Option {
 	return fx.Provide(fx.Annotate(constructor, fx.ResultTags(`group:"links"`)))
 }
 
-// inboxPages show what development mode has caught.
+// inboxPages show the messages that development mode has caught.
 var inboxPages = providePages(func(s *devinbox.Service, cfg setting.Values, log *slog.Logger) webPage {
 	return webPage{paths: []string{inboxpages.Prefix, inboxpages.Prefix + "/", inboxpages.JSONPath},
 		handler: inboxpages.New(s, log, config.BaseHost(cfg)),
-		home:    dashboard.Link{Path: inboxpages.Prefix, Name: "Development inbox", Line: "the mail that was sent"}}
+		home:    dashboard.Link{Path: inboxpages.Prefix, Name: "Development inbox", Line: "caught outgoing mail"}}
 })
 
-// hookPaths are where development mode receives webhooks, and what accounts read of them.
+// hookPaths are where development mode receives webhooks and shows them to accounts.
 var hookPaths = fx.Provide(fx.Annotate(func(s *hooks.Service, keys *accounts.Service, people module.Optional[signin.Service], cfg setting.Values, log *slog.Logger) (webPage, error) {
 	door, err := admission.New(keys, module.Nearby[admission.Sessions](people), append([]string{config.BaseURL.Of(cfg)}, config.OtherOrigins(cfg)...)...)
 	return webPage{paths: devhooks.Paths(), handler: devhooks.New(s, door, log)}, err
 }, fx.ResultTags(`group:"pages"`)))
 
-// signInPages are where people get in.
+// signInPages are the pages for signing in.
 var signInPages = fx.Provide(fx.Annotate(func(s *signin.Service, o *openid.Service, cfg setting.Values, log *slog.Logger) (webPage, error) {
 	handler, err := welcome.New(welcome.Options{People: s, OpenID: o, BaseURL: config.BaseURL.Of(cfg), Origins: config.OtherOrigins(cfg), Proxies: config.TrustedProxies.Of(cfg), Logger: log})
-	return webPage{paths: welcome.Paths(), handler: handler, home: dashboard.Link{Path: signin.PathSignIn, Name: "Sign in", Line: "for people; programs use API keys"}}, err
+	return webPage{paths: welcome.Paths(), handler: handler, home: dashboard.Link{Path: signin.PathSignIn, Name: "Sign in", Line: "for users; programs use API keys"}}, err
 }, fx.ResultTags(`group:"pages"`)))
 
-// unsubscribeLinks are where recipients unsubscribe.
+// unsubscribeLinks are the pages where recipients unsubscribe.
 var unsubscribeLinks = fx.Options(
 	fx.Provide(module.Nearby[unsubscribe.Senders, records.Service]),
 	provideLinks(func(s *suppression.Service, senders unsubscribe.Senders, brands *brand.Service, log *slog.Logger) link {
@@ -85,17 +85,17 @@ var unsubscribeLinks = fx.Options(
 	}),
 )
 
-// stripeEvents are where the payment provider tells what has happened.
+// stripeEvents receives the events of the payment provider.
 var stripeEvents = provideLinks(func(s *billing.Service, log *slog.Logger) link {
 	return link{prefix: stripe.Path, handler: stripe.New(s, log)}
 })
 
-// textReceipts are where providers of text messages tell what became of them.
+// textReceipts receives delivery reports of text message providers.
 var textReceipts = provideLinks(func(s *callback.Service, log *slog.Logger) link {
 	return link{prefix: receipts.Prefix, handler: receipts.New(receipts.Options{Messages: s, Logger: log})}
 })
 
-// textInbox keeps the text messages of development mode; nil: there is no development inbox.
+// textInbox stores the text messages of development mode; nil without a development inbox.
 func textInbox(inbox module.Optional[devinbox.Service]) provider.Catcher {
 	if inbox.Service == nil {
 		return nil
@@ -103,7 +103,7 @@ func textInbox(inbox module.Optional[devinbox.Service]) provider.Catcher {
 	return texts{inbox.Service}
 }
 
-// texts is the development inbox as a provider sees it.
+// texts adapts the development inbox to the provider interface.
 type texts struct{ inbox *devinbox.Service }
 
 // Catch implements provider.Catcher.
@@ -111,7 +111,7 @@ func (t texts) Catch(ctx context.Context, m provider.Message) error {
 	return t.inbox.CatchText(ctx, devinbox.Text{MessageID: m.ID, To: m.To, From: m.From, Text: m.Text, Encoding: m.Encoding, Segments: m.Segments})
 }
 
-// newTrackedLinks are links and pixels that are counted.
+// newTrackedLinks creates the handlers of tracked links and pixels.
 func newTrackedLinks(s *tracking.Service, cfg setting.Values, log *slog.Logger) link {
 	return link{prefix: tracking.Prefix, tracked: true,
 		handler: track.New(track.Options{Tracker: s, Proxies: config.TrustedProxies.Of(cfg), Logger: log})}
@@ -120,7 +120,7 @@ func newTrackedLinks(s *tracking.Service, cfg setting.Values, log *slog.Logger) 
 // hook reports whether a link is a path below the API that another service posts to.
 func (l link) hook() bool { return strings.HasPrefix(l.prefix, api.Prefix+"/") }
 
-// hooksFirst keeps what other services post to from the API, whose callers have a key or a session.
+// hooksFirst handles callbacks of other services before the API, whose clients need a key or a session.
 func (p edgeParams) hooksFirst(others http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		for _, l := range p.Links {
@@ -133,9 +133,8 @@ func (p edgeParams) hooksFirst(others http.Handler) http.Handler {
 	})
 }
 
-// linksFirst keeps public links from the mux, which answers an unclean path with a
-// redirect: a link that is not genuine leads nowhere, and RFC 8058 section 3.2 forbids to
-// follow a redirect of a link to unsubscribe.
+// linksFirst handles public links before the mux, which redirects an unclean path: an invalid link must not
+// redirect anywhere, and RFC 8058 section 3.2 forbids following a redirect of an unsubscribe link.
 func (p edgeParams) linksFirst(others http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		for _, l := range p.Links {
@@ -150,8 +149,8 @@ func (p edgeParams) linksFirst(others http.Handler) http.Handler {
 	})
 }
 
-// trackingHostsFirst answers the tracking hosts of accounts: with tracked links and nothing else, so that
-// no page of the installation or of another account appears under the name of a customer.
+// trackingHostsFirst serves tracked links and nothing else under the tracking hosts of accounts, so that no
+// page of the installation or of another account appears under a customer's name.
 func (p edgeParams) trackingHostsFirst(others http.Handler) http.Handler {
 	if p.LinkRules == nil {
 		return others

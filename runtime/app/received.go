@@ -16,7 +16,7 @@ import (
 	"github.com/postrider/postrider/runtime/mail/rspamd"
 )
 
-// inboundPeers are whom the module inbound asks about messages.
+// inboundPeers are the dependencies of the module inbound for judging messages.
 var inboundPeers = fx.Provide(newVerifier, newSpamFilter)
 
 func newVerifier(resolver *dnsx.Resolver, budget *intake.Budget, log *slog.Logger) inbound.Verifier {
@@ -25,13 +25,13 @@ func newVerifier(resolver *dnsx.Resolver, budget *intake.Budget, log *slog.Logge
 	}})
 }
 
-// hashPatience is more than a verification has time in all.
+// hashPatience is longer than the total time of a verification.
 const hashPatience = time.Minute
 
-// newSpamFilter is nil without one.
+// newSpamFilter returns nil if none is configured.
 func newSpamFilter(cfg setting.Values) (inbound.SpamFilter, error) {
 	if inbound.RspamdURL.Of(cfg) == "" {
-		return nil, nil //nolint:nilnil // the zero value says that there is none
+		return nil, nil //nolint:nilnil // nil is valid: no filter
 	}
 	return rspamd.New(rspamd.Config{URL: inbound.RspamdURL.Of(cfg)})
 }

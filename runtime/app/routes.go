@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// Routes lists what this process serves over HTTP: patterns of http.ServeMux, and prefixes that end in
-// a slash. Tests hold each of them to the budget.
+// Routes lists the HTTP routes of this process: patterns of http.ServeMux, and prefixes that end in a slash.
+// Tests check each of them against the budget.
 type Routes struct{ patterns []string }
 
 func newRoutes() *Routes { return &Routes{} }
@@ -16,7 +16,7 @@ func (r *Routes) List() []string { return slices.Clone(r.patterns) }
 
 func (r *Routes) add(patterns ...string) { r.patterns = append(r.patterns, patterns...) }
 
-// listedMux is a mux whose patterns are listed.
+// listedMux is a mux that records its patterns.
 type listedMux struct {
 	http.ServeMux
 

@@ -23,17 +23,17 @@ import (
 	"github.com/postrider/postrider/runtime/work/node/machine"
 )
 
-// Options are what a run needs beside its configuration.
+// Options are the inputs of a run in addition to its configuration.
 type Options struct {
 	Version   string
-	ReadyFile string                    // development mode: written once everything listens
+	ReadyFile string                    // development mode: written after all listeners have started
 	OnReady   func(development.Ready)   // development mode: called then; may be nil
 	Out       io.Writer                 // for people
 	Log       io.Writer                 // for the log
-	Strays    []setting.UnknownVariable // variables of the environment to warn of
-	Tracing   *telemetry.Tracing        // nil: as the configuration says
+	Strays    []setting.UnknownVariable // unknown environment variables to warn about
+	Tracing   *telemetry.Tracing        // nil: as configured
 	Machine   machine.Addresses         // nil: the interfaces of this machine
-	More      []fx.Option               // of tests: joined last
+	More      []fx.Option               // for tests: added last
 }
 
 const (
@@ -42,9 +42,8 @@ const (
 	drainTimeout = 23 * time.Second
 )
 
-// Run is a whole life of the service: it returns when parent ends and everything has
-// drained, or when something that it cannot do without has failed. A parent that ends
-// during the start is no failure.
+// Run runs the service from start to stop: it returns after parent is done and everything has drained, or
+// after a required part has failed. If parent is done during the start, Run returns no error.
 func Run(parent context.Context, cfg setting.Values, o Options) (err error) {
 	ctx, fail := context.WithCancelCause(parent)
 	defer fail(nil)
@@ -52,7 +51,7 @@ func Run(parent context.Context, cfg setting.Values, o Options) (err error) {
 	defer func() { err = errors.Join(err, lines.Flush()) }()
 	log := telemetry.JoinedLines(telemetry.NewLogger(config.LogFormat.Of(cfg), config.LogLevel.Of(cfg), lines), lines)
 	boundMemory(ctx, log)
-	// 1. What is to run? Mistakes first, before anything is touched.
+	// 1. Select the modules. Report configuration mistakes before any side effect.
 	modules, err := selectModules(cfg)
 	if err != nil {
 		return err
@@ -61,7 +60,7 @@ func Run(parent context.Context, cfg setting.Values, o Options) (err error) {
 	for _, stray := range o.Strays {
 		log.WarnContext(ctx, stray.String())
 	}
-	// 2. The address, so that a taken port is known before a database is started.
+	// 2. Listen, so that a port in use is reported before a database is started.
 	listener, err := server.Listen(ctx, config.HTTPAddr.Of(cfg))
 	if err != nil {
 		return err
@@ -70,26 +69,26 @@ func Run(parent context.Context, cfg setting.Values, o Options) (err error) {
 	if config.BaseURL.Of(cfg) == "" {
 		cfg = config.BaseURL.With(cfg, "http://"+listener.Addr().String())
 	}
-	// 3. The database: ours or another's, migrated.
+	// 3. Open the database, embedded or external, and migrate it.
 	opened, err := store.Open(ctx, cfg, log)
 	if err != nil {
 		return cutShort(parent, log, err)
 	}
 	end := ending{log: log}
 	defer func() { end.of(opened, err) }()
-	// 4. Join the modules and start them.
+	// 4. Assemble the modules and start them.
 	var seeds development.Seeder
 	var draining atomic.Bool
 	app := New(Foundation{Config: cfg, Options: o, Modules: modules, Store: opened, Listener: listener, Logger: log, Draining: &draining, Fail: fail}, append(o.More, fx.Invoke(func(s development.Seeder) { seeds = s }))...)
 	if err := app.Err(); err != nil {
-		return fmt.Errorf("assemble: %w", dig.RootCause(err)) // without the list of constructors, which says nothing to an operator
+		return fmt.Errorf("assemble: %w", dig.RootCause(err)) // without the list of constructors, which does not help an operator
 	}
 	starting, cancel := context.WithTimeout(ctx, startTimeout)
 	defer cancel()
 	if err := app.Start(starting); err != nil {
 		return cutShort(parent, log, fmt.Errorf("start: %w", err))
 	}
-	// 5. Say where everything is; in development mode there is an account to use.
+	// 5. Print all addresses; development mode seeds an account.
 	if err := announceReady(ctx, cfg, o, opened, seeds, log); err != nil {
 		return errors.Join(cutShort(parent, log, err), stopApp(app, drainTimeout))
 	}
@@ -100,28 +99,27 @@ func Run(parent context.Context, cfg setting.Values, o Options) (err error) {
 		close(told)
 	}()
 	defer func() { <-told }()
-	// 6. Until somebody says stop, or a part that we need ends.
+	// 6. Run until a stop is requested or a required part fails.
 	<-ctx.Done()
 	failed := context.Cause(ctx)
 	if parent.Err() != nil {
 		failed = nil
 	}
 	end.begin()
-	// 7. Say so, and go on for a while, so that a load balancer has time to look.
+	// 7. Report not ready and keep serving for a while, so that load balancers notice.
 	draining.Store(true)
 	delay := config.DrainDelay.Of(cfg)
 	if failed != nil {
 		delay = 0
 	}
 	<-time.After(delay)
-	// 8. Drain, in the reverse order of the start. The deferred calls above stop
-	// the database last.
+	// 8. Drain, in the reverse order of the start. The deferred calls above stop the database last.
 	return errors.Join(failed, stopApp(app, drainTimeout-delay))
 }
 
-// cutShort is the error of a step of the start. Once parent has ended there is none:
-// what was cut off says so in its own words (PostgreSQL a canceled statement, initdb a
-// signal), and the next start does it again. The words go to the log.
+// cutShort filters the error of a step of the start. It returns nil once parent is done: the interrupted
+// step reports the cancellation in its own words (PostgreSQL a canceled statement, initdb a signal), and the
+// next start repeats it. The error is logged.
 func cutShort(parent context.Context, log *slog.Logger, err error) error {
 	if parent.Err() == nil {
 		return err
@@ -130,31 +128,31 @@ func cutShort(parent context.Context, log *slog.Logger, err error) error {
 	return nil
 }
 
-// ending is the last part of a life: it says when it begins and when it is over.
+// ending is the last phase of a run: it logs when it starts and when it is over.
 type ending struct {
 	log   *slog.Logger
-	began time.Time // zero when the start did not succeed
+	began time.Time // zero if the start did not succeed
 }
 
 func (e *ending) begin() {
 	e.began = time.Now()
-	e.log.Info("stopping: requests and deliveries that have begun may end", "limit", store.StopLimit)
+	e.log.Info("stopping: waiting for requests and deliveries in progress", "limit", store.StopLimit)
 }
 
-// of closes the store with what is left of the time, and closes the log.
+// of closes the store within the remaining time, and closes the log.
 func (e *ending) of(s *store.Store, err error) {
 	if e.began.IsZero() {
 		s.Close(e.log, store.StopLimit)
-		e.log.Info("stopped before it was ready")
+		e.log.Info("stopped before the service was ready")
 		return
 	}
 	s.Close(e.log, store.StopLimit-time.Since(e.began))
 	took := time.Since(e.began).Round(time.Millisecond)
 	if err != nil {
-		e.log.Error("stopped, and not everything could end; what was accepted is stored and goes on at the next start", "duration", took, telemetry.KeyError, err)
+		e.log.Error("stopped with work unfinished; accepted mail is stored and continues at the next start", "duration", took, telemetry.KeyError, err)
 		return
 	}
-	e.log.Info("stopped: everything has ended", "duration", took)
+	e.log.Info("stopped: all work finished", "duration", took)
 }
 
 func stopApp(app *fx.App, limit time.Duration) error {
@@ -175,7 +173,7 @@ func selectModules(cfg setting.Values) ([]Module, error) {
 	return Select(on, dev)
 }
 
-// closeListener matters only when the start did not get as far as serving.
+// closeListener matters only if the start failed before serving.
 func closeListener(l net.Listener, log *slog.Logger) {
 	if err := l.Close(); err != nil && !errors.Is(err, net.ErrClosed) {
 		log.Warn("close listener", telemetry.KeyError, err)

@@ -9,8 +9,8 @@ import (
 	"github.com/postrider/postrider/runtime/ops/config"
 )
 
-// Select returns the modules that are to run: all that exist in the mode, less
-// those that are off. Every reason why the set cannot run is in the error.
+// Select returns the modules to run: all that exist in the mode, less the disabled ones. The error contains
+// every reason why the set cannot run.
 func Select(on []string, dev bool) ([]Module, error) {
 	var chosen []Module
 	var wrong setting.Mistakes
@@ -29,7 +29,7 @@ func Select(on []string, dev bool) ([]Module, error) {
 	for _, m := range chosen {
 		for _, needed := range m.Requires {
 			if !slices.Contains(on, needed) {
-				mistake("module %s requires %s: switch %s on, or %s off too", m.Name, needed, needed, m.Name)
+				mistake("module %s requires %s: enable %s, or disable %s too", m.Name, needed, needed, m.Name)
 			}
 		}
 	}
@@ -39,7 +39,7 @@ func Select(on []string, dev bool) ([]Module, error) {
 	return chosen, nil
 }
 
-// ModuleNames lists what POSTRIDER_MODULES may name in the mode.
+// ModuleNames lists the names that POSTRIDER_MODULES accepts in the mode.
 func ModuleNames(dev bool) []string {
 	var names []string
 	for _, m := range registry {
@@ -50,7 +50,7 @@ func ModuleNames(dev bool) []string {
 	return names
 }
 
-// ModuleTable is what `postrider modules` prints.
+// ModuleTable returns the output of `postrider modules`.
 func ModuleTable(cfg setting.Values) (string, error) {
 	modules, err := selectModules(cfg)
 	if err != nil {

@@ -29,11 +29,11 @@ import (
 	"github.com/postrider/postrider/runtime/web/egress"
 )
 
-// registry knows the rows of a mode as bits of a set, in the order of the registry.
+// registry represents the rows of a mode as bits of a set, in the order of the registry.
 type registry struct {
 	mode  setting.Mode
 	rows  []app.Module
-	needs []uint // by row: the smallest legal set that holds it
+	needs []uint // by row: the smallest legal set that contains it
 }
 
 func registryOf(mode setting.Mode) registry {
@@ -85,12 +85,12 @@ func (r registry) legal(set uint) uint {
 
 func (r registry) isLegal(set uint) bool { return set == r.legal(set) }
 
-// join joins a legal set.
+// join assembles a legal set.
 func (r registry) join(t *testing.T, set uint, more ...fx.Option) app.Joined {
 	t.Helper()
 	chosen, err := app.Select(r.names(set), r.mode == setting.Dev)
 	if err != nil {
-		t.Fatalf("%v is legal and was refused: %v", r.names(set), err)
+		t.Fatalf("%v is legal but was rejected: %v", r.names(set), err)
 	}
 	joined, err := app.Join(r.mode, chosen, more...)
 	if err != nil {
@@ -99,8 +99,8 @@ func (r registry) join(t *testing.T, set uint, more ...fx.Option) app.Joined {
 	return joined
 }
 
-// everything asks for what the foundation gives and few modules take, so that its needs are seen
-// in every set: the parts of the runtime, and the groups that some modules read.
+// everything requests all parts that the foundation provides but few modules use, so that every set checks
+// their dependencies: the parts of the runtime, and the groups that some modules read.
 var everything = fx.Invoke(func(struct {
 	fx.In
 
@@ -120,19 +120,18 @@ var everything = fx.Invoke(func(struct {
 }) {
 })
 
-// Every legal set of modules can be joined, without a missing or a doubled part and without
-// a circle. There are tens of thousands of sets, and more than twice as many with each
-// module, so this is shown by few of them:
+// Every legal set of modules can be assembled, without missing or duplicate parts and without cycles. There
+// are tens of thousands of sets, and each new module more than doubles their number, so a few sets serve as
+// a proof:
 //
-//   - The full set holds what any set does, and two rows give something more beside each
-//     other, but three do not. So a doubled part or a circle in any set would be in the full one.
-//   - A module's smallest set is the module with what it requires. There, and in the
-//     smallest sets of two modules together, each constructor would run, and nothing that it
-//     needs is missing. A legal set with the module holds its smallest set, and so
-//     holds what these constructors need.
+//   - The full set contains every other set. Two rows may add parts for each other, but three do not. So
+//     a duplicate part or a cycle in any set would also be in the full set.
+//   - A module's smallest set is the module with its requirements. There, and in the smallest sets of each
+//     pair of modules, every constructor would run and every dependency is present. A legal set with the
+//     module contains its smallest set, and therefore these dependencies.
 //
-// Some larger sets are joined beside that, as a test of the reasoning.
-func TestEveryLegalSetOfModulesIsAssembled(t *testing.T) {
+// Some larger sets are assembled as well, as a check of this reasoning.
+func TestEveryLegalModuleSetAssembles(t *testing.T) {
 	t.Parallel()
 	for _, mode := range []setting.Mode{setting.Dev, setting.Serve} {
 		t.Run(string(mode), func(t *testing.T) {
@@ -142,7 +141,7 @@ func TestEveryLegalSetOfModulesIsAssembled(t *testing.T) {
 			for _, set := range r.smallSets() {
 				joined := r.join(t, set, everything)
 				for _, name := range joined.Unasked() {
-					t.Errorf("in %v nothing asks for %s, so that nobody knows whether its parts are there: let the test ask for it", r.names(set), name)
+					t.Errorf("in %v nothing requests %s, so its dependencies are not checked: request it in the test", r.names(set), name)
 				}
 				given.learn(set, joined.Given)
 			}
@@ -154,15 +153,15 @@ func TestEveryLegalSetOfModulesIsAssembled(t *testing.T) {
 			}
 			for _, set := range large {
 				if got, want := r.join(t, set).Given, given.of(set); !maps.Equal(got, want) {
-					t.Fatalf("%v gives more or less than its modules give alone and by twos: %s", r.names(set), difference(got, want))
+					t.Fatalf("%v provides other parts than its modules provide alone and in pairs: %s", r.names(set), difference(got, want))
 				}
 			}
 		})
 	}
 }
 
-// smallSets are the smallest legal sets of each module and of each two, each after those
-// inside it.
+// smallSets returns the smallest legal sets of each module and of each pair, each after the sets it
+// contains.
 func (r registry) smallSets() []uint {
 	var sets []uint
 	for _, a := range r.needs {
@@ -176,7 +175,7 @@ func (r registry) smallSets() []uint {
 	return slices.Compact(sets)
 }
 
-// parts are what sets give beyond what the known sets inside them do.
+// parts records what sets provide beyond the known sets that they contain.
 type parts map[uint]map[string]int
 
 func (p parts) of(set uint) map[string]int {
@@ -191,7 +190,7 @@ func (p parts) of(set uint) map[string]int {
 	return sum
 }
 
-// learn keeps what the set gives beyond what is known. Sets come after those inside them.
+// learn records what the set provides beyond the known parts. Sets come after those they contain.
 func (p parts) learn(set uint, given map[string]int) {
 	own := map[string]int{}
 	known := p.of(set)
@@ -218,8 +217,8 @@ func difference(got, want map[string]int) string {
 	return strings.Join(all, "; ")
 }
 
-// What cannot be joined is found: a missing part, and a doubled one.
-func TestWhatIsMissingOrDoubledIsFound(t *testing.T) {
+// Missing and duplicate parts are detected.
+func TestMissingAndDuplicatePartsAreDetected(t *testing.T) {
 	t.Parallel()
 	r := registryOf(setting.Dev)
 	sending, domains := r.index("sending"), r.index("domains")
@@ -230,18 +229,17 @@ func TestWhatIsMissingOrDoubledIsFound(t *testing.T) {
 		}
 	}
 	if _, err := app.Join(r.mode, lacking); err == nil || !strings.Contains(err.Error(), "domains.Service") {
-		t.Errorf("sending without domains was joined with %v, want an error that names what is missing", err)
+		t.Errorf("assembling sending without domains gave %v, want an error that names the missing part", err)
 	}
 	if _, err := app.Join(r.mode, append(slices.Clone(r.rows), r.rows[domains])); err == nil || !strings.Contains(err.Error(), "already provided") {
-		t.Errorf("domains twice was joined with %v, want an error about what is doubled", err)
+		t.Errorf("assembling domains twice gave %v, want an error about the duplicate", err)
 	}
 }
 
-// A set that lacks what one of its modules requires is refused in a sentence that
-// names it, and no other set is. Select asks of each row alone whether it and what it
-// requires are on, so each choice of these is tried, beside all other modules and beside
-// none; and many sets as they come.
-func TestSetsThatLackSomethingAreRefused(t *testing.T) {
+// A set that lacks a requirement of one of its modules is rejected with a sentence that names it; no other
+// set is. Select checks for each row only whether it and its requirements are enabled, so each combination
+// of these is tested, both with all and without any of the other modules, along with many random sets.
+func TestIncompleteModuleSetsAreRejected(t *testing.T) {
 	t.Parallel()
 	for _, mode := range []setting.Mode{setting.Dev, setting.Serve} {
 		r := registryOf(mode)
@@ -273,18 +271,18 @@ func TestSetsThatLackSomethingAreRefused(t *testing.T) {
 			_, err := app.Select(on, mode == setting.Dev)
 			missing := missingRequirements(r.rows, on)
 			if (len(missing) == 0) != r.isLegal(set) {
-				t.Fatalf("%v lacks %v, and the test takes it for legal: %t", on, missing, r.isLegal(set))
+				t.Fatalf("%v lacks %v, but the test considers it legal: %t", on, missing, r.isLegal(set))
 			}
 			if len(missing) == 0 {
 				legal++
 				if err != nil {
-					t.Errorf("%v is legal and was refused: %v", on, err)
+					t.Errorf("%v is legal but was rejected: %v", on, err)
 				}
 				continue
 			}
 			illegal++
 			if err == nil {
-				t.Errorf("%v lacks %v and was not refused", on, missing)
+				t.Errorf("%v lacks %v but was accepted", on, missing)
 				continue
 			}
 			for _, name := range missing {
@@ -294,12 +292,12 @@ func TestSetsThatLackSomethingAreRefused(t *testing.T) {
 			}
 		}
 		if legal == 0 || illegal == 0 {
-			t.Errorf("%d legal and %d illegal sets: the test has lost its subject", legal, illegal)
+			t.Errorf("%d legal and %d illegal sets; want many of both", legal, illegal)
 		}
 	}
 }
 
-// missingRequirements works from the table alone.
+// missingRequirements uses only the table.
 func missingRequirements(rows []app.Module, on []string) []string {
 	var missing []string
 	for _, m := range rows {
@@ -318,9 +316,9 @@ func missingRequirements(rows []app.Module, on []string) []string {
 	return missing
 }
 
-// The smallest set of each module, and sets that together hold every two modules on and off
-// beside each other as far as they may be, start and are ready.
-func TestChosenSetsOfModulesStart(t *testing.T) {
+// The smallest set of each module, and sets that cover each pair of modules in every legal combination of on
+// and off, start and become ready.
+func TestCoveringModuleSetsStart(t *testing.T) {
 	t.Parallel()
 	r := registryOf(setting.Dev)
 	sets := append(r.coveringSets(), r.needs...)
@@ -335,12 +333,11 @@ func TestChosenSetsOfModulesStart(t *testing.T) {
 	}
 }
 
-// choice is a set in the making: modules that are on, and modules that are off. The others
-// are open.
+// choice is a partial set: modules that are on and modules that are off. The others are undecided.
 type choice struct{ on, off uint }
 
-// with switches the module, what it requires or what requires it too. The result is not ok
-// where that contradicts the choice.
+// with switches the module on or off, along with its requirements or dependents. ok is false if that
+// contradicts the choice.
 func (c choice) with(r registry, i int, on bool) (_ choice, ok bool) {
 	if on {
 		c.on |= r.needs[i]
@@ -354,13 +351,13 @@ func (c choice) with(r registry, i int, on bool) (_ choice, ok bool) {
 	return c, c.on&c.off == 0
 }
 
-// neighbours is a state of two modules beside each other.
+// neighbours is a state of a pair of modules.
 type neighbours struct {
 	a, b     int
 	onA, onB bool
 }
 
-// states are those of every two modules that the choice decides.
+// states returns the state of every pair that the choice decides.
 func (c choice) states(r registry) []neighbours {
 	var states []neighbours
 	for a := range r.rows {
@@ -375,8 +372,8 @@ func (c choice) states(r registry) []neighbours {
 
 func (c choice) decides(i int) bool { return (c.on|c.off)&(1<<i) != 0 }
 
-// coveringSets returns few legal sets that hold every state of two modules that any legal set
-// does. The first is the full one.
+// coveringSets returns a small number of legal sets that contain every state of two modules found in any
+// legal set. The first is the full set.
 func (r registry) coveringSets() []uint {
 	open := map[neighbours]bool{}
 	begin := choice{on: r.needs[0]}
@@ -427,7 +424,7 @@ func (r registry) coveringSets() []uint {
 	}
 }
 
-// holding decides the two modules as the state says.
+// holding decides the two modules as the state requires.
 func (c choice) holding(r registry, n neighbours) (choice, bool) {
 	c, okA := c.with(r, n.a, n.onA)
 	c, okB := c.with(r, n.b, n.onB)

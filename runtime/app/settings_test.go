@@ -34,18 +34,18 @@ import (
 
 const masterKey = "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8="
 
-// productionSettings is the least that serve takes.
+// productionSettings are the minimum settings of serve.
 func productionSettings() setting.RawValues {
 	return setting.RawValues{"POSTRIDER_BASE_URL": "https://mail.example.com", "POSTRIDER_MASTER_KEY": masterKey}
 }
 
-// sameValues lets cmp compare values by what they reveal.
+// sameValues lets cmp compare secrets by their contents.
 var sameValues = cmp.Options{
 	cmp.Comparer(func(a, b netip.Prefix) bool { return a == b }),
 	cmp.Comparer(func(a, b secret.Key) bool { return a.Setting().Equal(b.Setting()) }),
 }
 
-// effectiveValues is what the parts of the program read of the settings.
+// effectiveValues are the values that the parts of the program read.
 func effectiveValues(v setting.Values) map[string]any {
 	return map[string]any{
 		"DATABASE_URL": config.DatabaseURL.Of(v), "POSTRIDER_DATA_DIR": config.DataDir.Of(v), "POSTRIDER_POSTGRES_BIN": config.PostgresBin.Of(v),
@@ -67,7 +67,7 @@ func effectiveValues(v setting.Values) map[string]any {
 	}
 }
 
-// defaultValues are the values that are the same in all modes, with others in their place.
+// defaultValues are the values that are the same in all modes, with the given replacements.
 func defaultValues(others map[string]any) map[string]any {
 	var none []netip.Prefix
 	want := map[string]any{
@@ -95,7 +95,7 @@ func TestDefaultsOfDevelopment(t *testing.T) {
 		"POSTRIDER_WEBHOOK_ALLOW": []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8"), netip.MustParsePrefix("::1/128")},
 	})
 	if diff := cmp.Diff(want, effectiveValues(got), sameValues); err != nil || diff != "" {
-		t.Errorf("without settings development gave the error %v and other values (-want +got):\n%s", err, diff)
+		t.Errorf("development without settings: error %v, values differ (-want +got):\n%s", err, diff)
 	}
 	if !config.Embedded(got) {
 		t.Error("without settings development has no embedded database")
@@ -117,11 +117,11 @@ func TestDefaultsOfProduction(t *testing.T) {
 		"POSTRIDER_SMTP_HOST": "smtp.mail.example.com", "POSTRIDER_LOG_FORMAT": telemetry.JSON,
 	})
 	if diff := cmp.Diff(want, effectiveValues(got), sameValues); err != nil || diff != "" {
-		t.Errorf("with the least settings production gave the error %v and other values (-want +got):\n%s", err, diff)
+		t.Errorf("production with the minimum settings: error %v, values differ (-want +got):\n%s", err, diff)
 	}
 }
 
-func TestEverySettingArrives(t *testing.T) {
+func TestEverySettingTakesEffect(t *testing.T) {
 	t.Parallel()
 	ranges := func(texts ...string) (all []netip.Prefix) {
 		for _, text := range texts {
@@ -191,11 +191,11 @@ func TestEverySettingArrives(t *testing.T) {
 	}
 	got, err := config.Load(setting.Dev, "unused", given)
 	if diff := cmp.Diff(want, effectiveValues(got), sameValues); err != nil || diff != "" {
-		t.Errorf("the settings given led to the error %v and to other values (-want +got):\n%s", err, diff)
+		t.Errorf("error %v, values differ (-want +got):\n%s", err, diff)
 	}
 }
 
-// mistakenSettings is the settings named by the error, in its order.
+// mistakenSettings returns the settings named by the error, in its order.
 func mistakenSettings(t *testing.T, err error) []string {
 	t.Helper()
 	var all setting.Mistakes
@@ -203,19 +203,19 @@ func mistakenSettings(t *testing.T, err error) []string {
 		return nil
 	}
 	if !errors.As(err, &all) {
-		t.Fatalf("error %v (%T) is no Mistakes", err, err)
+		t.Fatalf("error %v has type %T, want Mistakes", err, err)
 	}
 	var settings []string
 	for _, m := range all {
 		if !strings.Contains(err.Error(), m.Setting+" "+m.Problem) {
-			t.Errorf("the text leaves out %v:\n%s", m, err)
+			t.Errorf("the text does not contain %v:\n%s", m, err)
 		}
 		settings = append(settings, m.Setting)
 	}
 	return settings
 }
 
-func TestServeSaysEverythingThatIsMissing(t *testing.T) {
+func TestServeReportsAllMissingSettings(t *testing.T) {
 	t.Parallel()
 	_, err := config.Load(setting.Serve, "", setting.RawValues{})
 	got := mistakenSettings(t, err)
@@ -230,7 +230,7 @@ func TestServeSaysEverythingThatIsMissing(t *testing.T) {
 	}
 }
 
-func TestEveryMistakeIsReportedAtOnceAndNoSecretIsShown(t *testing.T) {
+func TestAllMistakesAreReportedTogetherWithoutSecrets(t *testing.T) {
 	t.Parallel()
 	wrong := setting.RawValues{"DATABASE_URL": "postgres://u:hush@host:99999999/x", "POSTRIDER_UNSAFE_MAY_LOSE_ACCEPTED_MAIL": "perhaps",
 		"POSTRIDER_LOG_FORMAT": "xml", "POSTRIDER_LOG_LEVEL": "loud", "POSTRIDER_HTTP_ADDR": "8080", "POSTRIDER_ALLOW_PUBLIC": "maybe", "POSTRIDER_BASE_URL": "ftp://x",
@@ -244,7 +244,7 @@ func TestEveryMistakeIsReportedAtOnceAndNoSecretIsShown(t *testing.T) {
 		"POSTRIDER_PUBLIC_ADDRESSES": "x"}
 	_, err := config.Load(setting.Serve, "", wrong)
 	got := mistakenSettings(t, err)
-	want := []string{"POSTRIDER_MX_ALLOW", "POSTRIDER_ACME_EMAIL", "POSTRIDER_SMTP_TLS_CERT"} // two ranges are wrong; two others are missing
+	want := []string{"POSTRIDER_MX_ALLOW", "POSTRIDER_ACME_EMAIL", "POSTRIDER_SMTP_TLS_CERT"} // two ranges are wrong; the other two are missing
 	for name := range wrong {
 		if name != "POSTRIDER_SMTP_TLS_KEY" {
 			want = append(want, name)
@@ -253,14 +253,14 @@ func TestEveryMistakeIsReportedAtOnceAndNoSecretIsShown(t *testing.T) {
 	slices.Sort(got)
 	slices.Sort(want)
 	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("the settings named by the error are others (-want +got):\n%s", diff)
+		t.Errorf("settings named by the error differ (-want +got):\n%s", diff)
 	}
 	if strings.Contains(err.Error(), "hush") {
 		t.Errorf("the mistakes show a secret:\n%v", err)
 	}
 }
 
-func TestSettingsThatAreRefused(t *testing.T) {
+func TestInvalidSettingsAreRejected(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
 		mode   setting.Mode
@@ -276,7 +276,7 @@ func TestSettingsThatAreRefused(t *testing.T) {
 			s["POSTRIDER_ALLOW_PUBLIC"] = "false"
 		}, "--allow-public"},
 		"dev, relay for all":   {setting.Dev, func(s setting.RawValues) { s["POSTRIDER_RELAY_ADDR"] = ":587" }, "POSTRIDER_RELAY_ADDR is"},
-		"a certificate alone":  {setting.Serve, func(s setting.RawValues) { s["POSTRIDER_SMTP_TLS_CERT"] = "cert.pem" }, "POSTRIDER_SMTP_TLS_KEY go together"},
+		"a certificate alone":  {setting.Serve, func(s setting.RawValues) { s["POSTRIDER_SMTP_TLS_CERT"] = "cert.pem" }, "must be set together with POSTRIDER_SMTP_TLS_KEY"},
 		"dev, mail from all":   {setting.Dev, func(s setting.RawValues) { s["POSTRIDER_INBOUND_ADDR"] = ":25" }, "POSTRIDER_INBOUND_ADDR is"},
 		"port too high":        {setting.Serve, func(s setting.RawValues) { s["POSTRIDER_HTTP_ADDR"] = ":65536" }, `port "65536"`},
 		"port by name":         {setting.Serve, func(s setting.RawValues) { s["POSTRIDER_HTTP_ADDR"] = ":http" }, `port "http"`},
@@ -313,7 +313,7 @@ func TestSettingsThatAreRefused(t *testing.T) {
 			s := productionSettings()
 			test.change(s)
 			if _, err := config.Load(test.mode, "box7", s); err == nil || !strings.Contains(err.Error(), test.want) {
-				t.Errorf("error %v, want %q", err, test.want)
+				t.Errorf("error is %v, want it to contain %q", err, test.want)
 			}
 		})
 	}
@@ -331,7 +331,7 @@ func TestDevelopmentAddresses(t *testing.T) {
 	}
 	got, err := config.Load(setting.Dev, "", setting.RawValues{"POSTRIDER_HTTP_ADDR": ":8080", "POSTRIDER_ALLOW_PUBLIC": "true"})
 	if err != nil || config.BaseURL.Of(got) != "http://127.0.0.1:8080" {
-		t.Errorf("public on purpose: %v, %v", config.BaseURL.Of(got), err)
+		t.Errorf("explicitly public: %v, %v", config.BaseURL.Of(got), err)
 	}
 }
 
@@ -363,7 +363,7 @@ func TestEffectiveValuesAreLoggedWithoutSecrets(t *testing.T) {
 	}
 }
 
-func TestFileFillsWhatWasNotGivenOtherwise(t *testing.T) {
+func TestFlagsAndEnvironmentOverrideFile(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "postrider.yaml")
 	write(t, path, `# production
@@ -385,11 +385,11 @@ allow_public: true
 		t.Errorf("config %+v", cfg)
 	}
 	if config.LogLevel.Of(cfg) != slog.LevelError {
-		t.Errorf("the file wins over a flag: level %s", config.LogLevel.Of(cfg))
+		t.Errorf("the file overrides a flag: level %s", config.LogLevel.Of(cfg))
 	}
 }
 
-func TestMistakesOfTheFileComeWithTheOthers(t *testing.T) {
+func TestFileMistakesAreReportedWithTheOthers(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "postrider.yaml")
 	load := func(content string) error {
@@ -436,17 +436,17 @@ func FuzzSettings(f *testing.F) {
 			return
 		}
 		if config.BaseURL.Of(cfg) == "" || strings.HasSuffix(config.BaseURL.Of(cfg), "/") || outbound.MainExit.Of(cfg).How == outbound.Capture {
-			t.Errorf("settings with the errors %v resolve to %+v, want a base URL without a slash at its end, and no capture", wrong, cfg)
+			t.Errorf("settings with the errors %v resolve to %+v, want a base URL without a trailing slash, and no capture", wrong, cfg)
 		}
 	})
 }
 
-// settingsPage is seen from testdata.
+// settingsPage is the path relative to the package directory.
 const settingsPage = "../../../docs/settings.md"
 
-// docs/settings.md is made of the declarations: every setting is there with its default
-// and its bounds.
-func TestSettingsPageIsMadeOfTheDeclarations(t *testing.T) {
+// docs/settings.md is generated from the declarations: it lists every setting with its default and its
+// bounds.
+func TestSettingsPageMatchesDeclarations(t *testing.T) {
 	t.Parallel()
 	old, err := os.ReadFile(filepath.Join("testdata", settingsPage))
 	if err != nil {
@@ -455,12 +455,12 @@ func TestSettingsPageIsMadeOfTheDeclarations(t *testing.T) {
 	const begin = "<!-- Made of the declarations: go test ./runtime/app -run SettingsPage -update -->\n"
 	intro, _, found := strings.Cut(string(old), begin)
 	if !found {
-		t.Fatalf("%s has no line %q, after which the settings stand", settingsPage, begin)
+		t.Fatalf("%s has no line %q, which precedes the settings", settingsPage, begin)
 	}
 	expect.Golden(t, settingsPage, intro+begin+settingsTable())
 }
 
-// settingsTable has a chapter for each group.
+// settingsTable has a section for each group.
 func settingsTable() string {
 	var out strings.Builder
 	group := ""

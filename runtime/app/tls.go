@@ -25,11 +25,11 @@ import (
 	"github.com/postrider/postrider/runtime/web/server"
 )
 
-// secured is what speaks HTTPS, and what gets the certificates. A part is nil where the
-// settings do not ask for it.
+// secured has the HTTPS listeners and the keeper of their certificates. A part is nil if the settings do not
+// ask for it.
 type secured struct {
 	https    net.Listener        // of the base URL: POSTRIDER_HTTP_TLS_ADDR
-	files    *tls.Config         // its certificate, from files; nil: the keeper has it
+	files    *tls.Config         // its certificate, from files; if nil, the keeper has it
 	tracking net.Listener        // of tracking hosts: POSTRIDER_TRACKING_TLS_ADDR
 	keeper   *certificate.Keeper // gets certificates from an ACME authority
 }
@@ -65,7 +65,7 @@ func newSecured(lc fx.Lifecycle, cfg setting.Values, on modulesOn, d *db.DB, box
 		names = append(names, config.BaseHost(cfg))
 	}
 	allowed := func(_ context.Context, host string) error {
-		return fmt.Errorf("%s is no name of this installation", host)
+		return fmt.Errorf("%s is not a name of this installation", host)
 	}
 	if slices.Contains(on, "tracking") {
 		allowed = hosts.AllowServed(d)
@@ -92,7 +92,7 @@ func listenTLS(lc fx.Lifecycle, name, addr string) (net.Listener, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: cannot listen on %s: %w", name, addr, err)
 	}
-	lc.Append(fx.StopHook(func() error { // also when a later part does not start
+	lc.Append(fx.StopHook(func() error { // also if a later part does not start
 		if err := l.Close(); !errors.Is(err, net.ErrClosed) {
 			return err
 		}
@@ -101,7 +101,7 @@ func listenTLS(lc fx.Lifecycle, name, addr string) (net.Listener, error) {
 	return l, nil
 }
 
-// certificatesOf keeps a nil pointer out of the interface, where it would not be nil.
+// certificatesOf avoids an interface that contains a nil pointer and is therefore not nil.
 func certificatesOf(s *secured) hosts.Certificates {
 	if s.keeper == nil {
 		return nil
@@ -109,10 +109,10 @@ func certificatesOf(s *secured) hosts.Certificates {
 	return s.keeper
 }
 
-// keeperOf is nil without an authority.
+// keeperOf returns nil without an authority.
 func keeperOf(s *secured) *certificate.Keeper { return s.keeper }
 
-// portOf is where this process itself serves HTTP.
+// portOf returns the port where this process itself serves HTTP.
 func portOf(cfg setting.Values) int {
 	_, text, err := net.SplitHostPort(config.HTTPAddr.Of(cfg))
 	if port, wrong := strconv.Atoi(text); err == nil && wrong == nil {
@@ -121,7 +121,7 @@ func portOf(cfg setting.Values) int {
 	return 0
 }
 
-// challenges answers the questions of the certificate authority on the main listener.
+// challenges answers the requests of the certificate authority on the main listener.
 func (p edgeParams) challenges(others http.Handler) http.Handler {
 	if p.Secured.keeper == nil {
 		return others
@@ -129,15 +129,15 @@ func (p edgeParams) challenges(others http.Handler) http.Handler {
 	return p.Secured.keeper.Challenge(others)
 }
 
-// serveTrackingHosts answers the public links of messages under tracking hosts, and
-// nothing else: neither the API nor a page that somebody is signed in to.
+// serveTrackingHosts serves the public links of messages under tracking hosts, and nothing else: neither the
+// API nor pages that require sign-in.
 func (p edgeParams) serveTrackingHosts(observed *telemetry.HTTP) {
 	if p.Secured.tracking == nil {
 		return
 	}
 	s := server.New(server.Params{Listener: p.Secured.tracking, TLS: p.Secured.keeper.TLS(), Handler: p.trackingHostsFirst(p.linksFirst(http.NotFoundHandler())), Observe: observed.Wrap,
 		Budget: p.Budget, Proxies: config.TrustedProxies.Of(p.Config), Logger: p.Logger,
-		Fail: func(err error) { p.Logger.Error("the listener of tracking hosts has ended", telemetry.KeyError, err) }})
+		Fail: func(err error) { p.Logger.Error("listener of tracking hosts failed", telemetry.KeyError, err) }})
 	p.Lifecycle.Append(hookOf(s))
-	p.Logger.Info("tracking hosts are served", telemetry.KeyAddress, p.Secured.tracking.Addr().String())
+	p.Logger.Info("serving tracking hosts", telemetry.KeyAddress, p.Secured.tracking.Addr().String())
 }

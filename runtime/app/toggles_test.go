@@ -21,7 +21,7 @@ func TestRegistryIsOrderedAndNamesExist(t *testing.T) {
 	for _, m := range app.Modules() {
 		for _, needed := range m.Requires {
 			if !slices.Contains(before, needed) {
-				t.Errorf("%s requires %s, which must stand before it", m.Name, needed)
+				t.Errorf("%s requires %s, which must come before it", m.Name, needed)
 			}
 		}
 		before = append(before, m.Name)
@@ -35,31 +35,31 @@ func TestRegistryIsOrderedAndNamesExist(t *testing.T) {
 	}
 }
 
-// Webhooks beside nothing that has events have nothing to tell, and start all the same.
+// Webhooks without any module that has events start nevertheless.
 func TestWebhooksStartWithoutEvents(t *testing.T) {
 	t.Parallel()
 	app := harness.Start(t, func(s setting.RawValues) { s["POSTRIDER_MODULES"] = "accounts,webhooks" })
 	if got := app.Do(t, http.MethodGet, "/api/webhooks", nil); got.Status != http.StatusOK {
-		t.Errorf("GET /api/webhooks answered %d %s", got.Status, got.Body)
+		t.Errorf("GET /api/webhooks returned %d %s", got.Status, got.Body)
 	}
 }
 
-// A module that is off is nowhere: not in REST, not in the OpenAPI document, not
-// in introspection; and what stays on works.
-func TestModuleThatIsOffIsNowhere(t *testing.T) {
+// A disabled module is absent everywhere: from REST, the OpenAPI document and introspection; the enabled
+// modules still work.
+func TestDisabledModuleIsAbsent(t *testing.T) {
 	t.Parallel()
 	app := harness.Start(t, func(s setting.RawValues) { s["POSTRIDER_MODULES"] = "-sending,-bounces,-relay,-automations" })
 	if got := app.Do(t, http.MethodGet, "/api/emails", nil); got.Status != http.StatusNotFound {
-		t.Errorf("GET /api/emails answered %d %s", got.Status, got.Body)
+		t.Errorf("GET /api/emails returned %d %s", got.Status, got.Body)
 	}
 	if got := app.Do(t, http.MethodGet, "/api/domains", nil); got.Status != http.StatusOK {
-		t.Errorf("GET /api/domains answered %d %s", got.Status, got.Body)
+		t.Errorf("GET /api/domains returned %d %s", got.Status, got.Body)
 	}
 	var document struct{ Paths map[string]json.RawMessage }
 	app.Do(t, http.MethodGet, "/api/openapi.json", nil).JSON(t, &document)
 	for path := range document.Paths {
 		if strings.HasPrefix(path, "/emails") || strings.HasSuffix(path, "/reply") || strings.HasSuffix(path, "/forward") {
-			t.Errorf("the OpenAPI document has %s", path)
+			t.Errorf("the OpenAPI document contains %s", path)
 		}
 	}
 	if len(document.Paths) == 0 {
@@ -86,7 +86,7 @@ func TestModuleThatIsOffIsNowhere(t *testing.T) {
 	}
 }
 
-func TestIllegalSetIsRefusedAtStart(t *testing.T) {
+func TestIllegalModuleSetIsRejectedAtStart(t *testing.T) {
 	t.Parallel()
 	cfg, err := config.Load(setting.Dev, "", setting.RawValues{"POSTRIDER_HTTP_ADDR": "127.0.0.1:0", "POSTRIDER_MODULES": "-domains",
 		"POSTRIDER_DATA_DIR": t.TempDir()})

@@ -11,14 +11,14 @@ import (
 	"github.com/postrider/postrider/runtime/storage/db"
 )
 
-// trackedLinks are what tracking shows, and what it needs of a module that itself needs
+// trackedLinks are the links that tracking serves, and its dependencies on a module that itself depends on
 // tracking.
 var trackedLinks = fx.Options(
 	fx.Provide(certificatesOf, newAnnouncer),
 	provideLinks(newTrackedLinks),
 )
 
-// newAnnouncer is nil where nothing is sent.
+// newAnnouncer returns nil if nothing is sent.
 func newAnnouncer(near module.Optional[records.Service]) tracking.Announcer {
 	if near.Service == nil {
 		return nil
@@ -26,7 +26,7 @@ func newAnnouncer(near module.Optional[records.Service]) tracking.Announcer {
 	return announcer{near.Service}
 }
 
-// announcer tells of opens and clicks with the email's own data, which the records have.
+// announcer reports opens and clicks with the email's own data, which the records have.
 type announcer struct{ records *records.Service }
 
 func (a announcer) Announce(ctx context.Context, tx db.Execer, seen []tracking.Announcement) (int, error) {

@@ -24,17 +24,17 @@ import (
 	"github.com/postrider/postrider/runtime/storage/db"
 )
 
-// Params are what is there to be looked at.
+// Params are the parts that the checks read.
 type Params struct {
 	Config   setting.Values
 	Resolver *dnsx.Resolver
-	DB       *db.DB      // nil: none is open
-	Box      *secret.Box // nil: no master key was given
-	Modules  []string    // the names that POSTRIDER_MODULES may have
+	DB       *db.DB      // nil if no database is open
+	Box      *secret.Box // nil without a master key
+	Modules  []string    // the names that POSTRIDER_MODULES accepts
 }
 
-// New creates the doctor of an installation. The error is that of the database, which holds
-// the source addresses; the doctor that comes with it looks at everything else.
+// New returns the doctor of an installation. The error comes from the database, which stores the source
+// addresses; the returned doctor still runs every other check.
 func New(ctx context.Context, p Params) (*doctor.Doctor, error) {
 	d := &doctor.Doctor{Config: configOf(p), DNS: p.Resolver.Uncached()}
 	if config.Embedded(p.Config) {
@@ -78,7 +78,7 @@ func New(ctx context.Context, p Params) (*doctor.Doctor, error) {
 		d.Others = append(d.Others, checkExport(p))
 	}
 	d.Others = append(d.Others, checkStatistics(p), checkObjectStore(p), unknownResults(p.DB))
-	if !config.Embedded(p.Config) || config.DatabaseBytes.Of(p.Config) > 0 { // disk.data_dir is that of the embedded server
+	if !config.Embedded(p.Config) || config.DatabaseBytes.Of(p.Config) > 0 { // disk.data_dir checks the disk of the embedded server
 		d.Others = append(d.Others, doctor.DatabaseDisk(diskroom.Params{Config: DiskConfig(p.Config), DB: p.DB, DatabaseURL: config.DatabaseURL.Of(p.Config).Reveal()}))
 	}
 	if p.Box != nil {
@@ -87,13 +87,13 @@ func New(ctx context.Context, p Params) (*doctor.Doctor, error) {
 	return d, nil
 }
 
-// publicAddresses are those that mail leaves from, where this machine cannot know.
+// publicAddresses are the addresses that mail leaves from, for machines that cannot detect them.
 var publicAddresses = setting.Declare(setting.Setting[[]netip.Addr]{
-	Name: "POSTRIDER_PUBLIC_ADDRESSES", Group: "Delivery", Form: setting.Addresses(), DefaultText: "the public ones of this machine",
-	Help: "Addresses that mail leaves from, as receivers see them, separated by commas. For postrider doctor, behind a router that translates.",
+	Name: "POSTRIDER_PUBLIC_ADDRESSES", Group: "Delivery", Form: setting.Addresses(), DefaultText: "the public addresses of this machine",
+	Help: "Addresses that mail leaves from, as receivers see them, separated by commas. Needed by postrider doctor behind a NAT router.",
 })
 
-// DiskConfig says where the disk of the database is.
+// DiskConfig returns where the disk of the database is.
 func DiskConfig(cfg setting.Values) diskroom.Config {
 	c := diskroom.Config{Bytes: int64(config.DatabaseBytes.Of(cfg))}
 	if config.Embedded(cfg) {
@@ -128,12 +128,12 @@ func configOf(p Params) doctor.Config {
 	return c
 }
 
-// sandboxRecords looks at the records of the sandbox domain.
+// sandboxRecords checks the DNS records of the sandbox domain.
 func sandboxRecords(in domains.Inspection) doctor.Check {
 	return func(ctx context.Context) []doctor.Finding {
 		seen, err := domains.InspectSandbox(ctx, in)
 		if err != nil {
-			return []doctor.Finding{{Check: "sandbox", Level: doctor.Skipped, Found: err.Error(), Expected: "the records of the sandbox domain", Do: "Look at the database first."}}
+			return []doctor.Finding{{Check: "sandbox", Level: doctor.Skipped, Found: err.Error(), Expected: "the records of the sandbox domain", Do: "Check the database first."}}
 		}
 		var all []doctor.Finding
 		for _, r := range seen {

@@ -1,4 +1,4 @@
-// Package checks is the part of the assembly that decides what the doctor looks at: it turns
-// the settings and the database of an installation into checks of package doctor, for
-// `postrider doctor`, and repeats them in a service that runs.
+// Package checks is the part of the assembly that decides what the doctor checks: it turns the settings and
+// the database of an installation into checks of package doctor, for `postrider doctor`, and repeats them in
+// a running service.
 package checks

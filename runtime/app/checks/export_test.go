@@ -16,8 +16,8 @@ import (
 	"github.com/postrider/postrider/runtime/storage/db/dbtest"
 )
 
-// The doctor tells whether the stream of events has copies, and how far behind it is.
-func TestTheDoctorLooksAtTheEventExport(t *testing.T) {
+// The doctor reports whether the stream of events is replicated, and how far the export is behind.
+func TestDoctorChecksEventExport(t *testing.T) {
 	t.Parallel()
 	broker, d := jetstreamtest.Start(t, nil), dbtest.New(t)
 	look := func(to string) string {
@@ -30,20 +30,20 @@ func TestTheDoctorLooksAtTheEventExport(t *testing.T) {
 		for _, f := range checkExport(Params{Config: cfg, DB: d})(t.Context()) {
 			seen = append(seen, f.Check+" "+f.Level.String()+": "+f.Found)
 			if f.Level > doctor.OK && f.Do == "" {
-				t.Errorf("%+v does not say what to do", f)
+				t.Errorf("%+v has no advice", f)
 			}
 		}
 		return strings.Join(seen, "\n")
 	}
-	if got := look(broker.URL()); got != "export.stream ok: it is made with the first event" {
-		t.Errorf("before the first start the doctor sees\n%s", got)
+	if got := look(broker.URL()); got != "export.stream ok: the stream is created with the first event" {
+		t.Errorf("before the first start the doctor reports\n%s", got)
 	}
 	if _, err := d.SQL.ExecContext(t.Context(), `INSERT INTO event_exports (name, position, due_at, moved_at, failures, error) VALUES ('nats', $1, now(), now(), 2, 'the stream is full')`,
 		id.Since(id.Fact, time.Now().Add(-time.Hour))); err != nil {
 		t.Fatal(err)
 	}
-	if got := look("nats://127.0.0.1:1"); !strings.HasPrefix(got, "export.stream error: connect to nats://127.0.0.1:1") || !strings.HasSuffix(got, "\nexport.behind ok: none waits") {
-		t.Errorf("without a server the doctor sees\n%s", got)
+	if got := look("nats://127.0.0.1:1"); !strings.HasPrefix(got, "export.stream error: connect to nats://127.0.0.1:1") || !strings.HasSuffix(got, "\nexport.behind ok: no event is waiting") {
+		t.Errorf("without a server the doctor reports\n%s", got)
 	}
 	if _, err := d.SQL.ExecContext(t.Context(), `INSERT INTO facts (id, account_id, type, subject_id, data) VALUES ($1, 'acc_1', 'email.sent', 'msg_1', '{}')`, id.Since(id.Fact, time.Now().Add(-10*time.Minute))); err != nil {
 		t.Fatal(err)
@@ -51,8 +51,8 @@ func TestTheDoctorLooksAtTheEventExport(t *testing.T) {
 	if _, err := broker.JetStream().AddStream(&nats.StreamConfig{Name: "postrider-facts", Subjects: []string{"postrider.>"}, Duplicates: time.Hour}); err != nil {
 		t.Fatal(err)
 	}
-	want := regexp.MustCompile(`^export\.stream warning: one server has it\nexport\.behind error: the oldest waits for 1[0-2]m\d+s: the stream is full$`)
+	want := regexp.MustCompile(`^export\.stream warning: the stream is on one server\nexport\.behind error: the oldest event has waited for 1[0-2]m\d+s: the stream is full$`)
 	if got := look(broker.URL()); !want.MatchString(got) {
-		t.Errorf("ten minutes behind the doctor sees\n%s\nwant\n%s", got, want)
+		t.Errorf("ten minutes behind the doctor reports\n%s\nwant\n%s", got, want)
 	}
 }

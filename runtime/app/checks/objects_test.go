@@ -16,8 +16,8 @@ import (
 	"github.com/postrider/postrider/runtime/storage/blob/blobtest"
 )
 
-// The doctor tells when bodies lie in a store that nobody has set, and when the store is away.
-func TestTheDoctorLooksAtTheObjectStore(t *testing.T) {
+// The doctor reports bodies in a store that is not configured, and a store that does not respond.
+func TestDoctorChecksObjectStore(t *testing.T) {
 	t.Parallel()
 	store := blobtest.New(t)
 	bucket, err := blob.S3(store.Config())
@@ -35,13 +35,13 @@ func TestTheDoctorLooksAtTheObjectStore(t *testing.T) {
 		for _, f := range checkObjectStore(Params{Config: cfg, DB: r.DB})(t.Context()) {
 			seen = append(seen, f.Check+" "+f.Level.String()+": "+f.Found)
 			if f.Level > doctor.OK && f.Do == "" {
-				t.Errorf("%+v does not say what to do", f)
+				t.Errorf("%+v has no advice", f)
 			}
 		}
 		return strings.Join(seen, "\n")
 	}
 	if got := look(""); got != "" {
-		t.Errorf("without a store and without bodies in one the doctor sees\n%s", got)
+		t.Errorf("without a store and without bodies in one the doctor reports\n%s", got)
 	}
 	r.Send(t, rooms.Simple("bob@example.net"))
 	r.SettleWith(t, r.ClaimAll(t), smtpclient.Outcome{Kind: smtpclient.Delivered, Code: 250, Reply: "250 Ok"})
@@ -50,13 +50,13 @@ func TestTheDoctorLooksAtTheObjectStore(t *testing.T) {
 	}
 	expect.Eventually(t, "the body is in the store", func() bool { return r.Count(t, `emails WHERE body_key IS NOT NULL`) == 1 })
 	if got := look(store.Setting()); got != "objects.store ok: it answers" {
-		t.Errorf("with the store the doctor sees\n%s", got)
+		t.Errorf("with the store the doctor reports\n%s", got)
 	}
-	if got := look(""); !strings.HasPrefix(got, "objects.bodies error: bodies of sent emails lie in an object store") {
-		t.Errorf("without the store the doctor sees\n%s", got)
+	if got := look(""); !strings.HasPrefix(got, "objects.bodies error: bodies of sent emails are in an object store") {
+		t.Errorf("without the store the doctor reports\n%s", got)
 	}
 	store.Close()
 	if got := look(store.Setting()); !strings.HasPrefix(got, "objects.store error: ") {
-		t.Errorf("with the store away the doctor sees\n%s", got)
+		t.Errorf("with an unreachable store the doctor reports\n%s", got)
 	}
 }

@@ -22,13 +22,13 @@ func billingDesk(p Params) (*desk.Service, error) {
 	return desk.New(p.DB, plans.New(p.DB, service), billing.StripeKey.Of(p.Config), billing.StripeURL.Of(p.Config), config.BaseURL.Of(p.Config))
 }
 
-// checkPayments looks whether plans and prices agree, and whether usage is told in time.
+// checkPayments checks that plans and prices match, and that usage is reported in time.
 func checkPayments(service *desk.Service) doctor.Check {
 	return func(ctx context.Context) []doctor.Finding {
-		const expected = "plans here and prices at the payment provider agree, and its events come here"
+		const expected = "plans match the prices at the payment provider, and its events arrive here"
 		found, err := service.Check(ctx)
 		if err != nil {
-			return []doctor.Finding{{Check: "billing", Level: doctor.Warning, Found: err.Error(), Expected: expected, Do: "Look at POSTRIDER_STRIPE_KEY, and whether this machine may connect to the payment provider. Mail is not affected."}}
+			return []doctor.Finding{{Check: "billing", Level: doctor.Warning, Found: err.Error(), Expected: expected, Do: "Check POSTRIDER_STRIPE_KEY and that this machine can connect to the payment provider. Mail is not affected."}}
 		}
 		all := make([]doctor.Finding, 0, len(found)+1)
 		for _, f := range found {
@@ -41,12 +41,12 @@ func checkPayments(service *desk.Service) doctor.Check {
 		if err != nil {
 			return all
 		}
-		usage := doctor.Finding{Check: "billing.usage", Expected: "usage of metered plans is told within two hours", Found: fmt.Sprintf("%d hours wait, the oldest since %s", state.Backlog.Hours, state.Backlog.Oldest)}
+		usage := doctor.Finding{Check: "billing.usage", Expected: "usage of metered plans is reported within two hours", Found: fmt.Sprintf("%d hours are waiting, the oldest since %s", state.Backlog.Hours, state.Backlog.Oldest)}
 		switch {
 		case len(state.Backlog.Stuck) > 0:
-			usage.Level, usage.Found, usage.Do = doctor.Error, fmt.Sprintf("%d hours are stuck", len(state.Backlog.Stuck)), "postrider billing usage says which and why. They are not billed."
+			usage.Level, usage.Found, usage.Do = doctor.Error, fmt.Sprintf("%d hours are stuck", len(state.Backlog.Stuck)), "Run postrider billing usage to see which hours and why. They are not billed."
 		case state.Backlog.Oldest.Hours() > 2:
-			usage.Level, usage.Do = doctor.Warning, "Look at the log: the payment provider does not take usage."
+			usage.Level, usage.Do = doctor.Warning, "Check the log: the payment provider does not accept usage."
 		case state.Backlog.Hours == 0:
 			usage.Found = "nothing waits"
 		}

@@ -20,21 +20,21 @@ import (
 )
 
 const (
-	firstLook = 3 * time.Second // when the listeners are there
+	firstLook = 3 * time.Second // after the listeners have started
 	lookAgain = 6 * time.Hour
-	lookSoon  = 10 * time.Minute // while something is wrong
+	lookSoon  = 10 * time.Minute // while there are findings
 )
 
-// periodicChecks are the looks of a doctor at the service that it is part of.
+// periodicChecks repeats the checks of a doctor inside the service.
 type periodicChecks struct {
 	params Params
 	log    *slog.Logger
 	latest atomic.Pointer[doctor.Report]
 }
 
-// Repeated has a doctor look after the start and then regularly, in production. A finding is
-// logged when it is new, told by GET /readyz and counted in the metrics. The names are those
-// that POSTRIDER_MODULES may have.
+// Repeated runs the doctor after the start and then regularly, in production. A finding is logged when it is
+// new, reported by GET /readyz and counted in the metrics. The names are those that POSTRIDER_MODULES
+// accepts.
 func Repeated(modules []string) fx.Option {
 	return fx.Options(
 		fx.Supply(moduleNames(modules)),
@@ -51,7 +51,7 @@ type moduleNames []string
 func newVisits(lc fx.Lifecycle, modules moduleNames, cfg setting.Values, s *store.Store, resolver *dnsx.Resolver, reg prometheus.Registerer, workers *worker.Metrics, log *slog.Logger) (*periodicChecks, error) {
 	v := &periodicChecks{params: Params{Config: cfg, Resolver: resolver, DB: s.DB, Box: s.Box, Modules: modules}, log: log}
 	for _, level := range []doctor.Level{doctor.Warning, doctor.Error} {
-		gauge := prometheus.NewGaugeFunc(prometheus.GaugeOpts{Namespace: telemetry.Namespace, Name: "doctor_findings", Help: "What the checks of postrider doctor found at their latest look that is not well.",
+		gauge := prometheus.NewGaugeFunc(prometheus.GaugeOpts{Namespace: telemetry.Namespace, Name: "doctor_findings", Help: "Findings of the latest run of the postrider doctor checks, by level.",
 			ConstLabels: prometheus.Labels{"level": level.String()}}, func() float64 { return float64(v.count(level)) })
 		if err := reg.Register(gauge); err != nil {
 			return nil, err
@@ -62,7 +62,7 @@ func newVisits(lc fx.Lifecycle, modules moduleNames, cfg setting.Values, s *stor
 	return v, nil
 }
 
-// Bad returns what the latest look found that is not well.
+// Bad returns the findings of the latest run that are not OK.
 func (v *periodicChecks) Bad() (all []graph.InstallationFinding) {
 	report := v.latest.Load()
 	if report == nil {
@@ -105,7 +105,7 @@ func (v *periodicChecks) step(ctx context.Context) (time.Duration, error) {
 		if f.Level == doctor.Error {
 			level = slog.LevelError
 		}
-		v.log.Log(ctx, level, "doctor: "+f.Check+" is not as it should be", "check", f.Check, "found", f.Found, "expected", f.Expected, "do", f.Do)
+		v.log.Log(ctx, level, "doctor: check "+f.Check+" failed", "check", f.Check, "found", f.Found, "expected", f.Expected, "do", f.Do)
 	}
 	if report.Level >= doctor.Warning {
 		return lookSoon, nil
@@ -113,7 +113,7 @@ func (v *periodicChecks) step(ctx context.Context) (time.Duration, error) {
 	return lookAgain, nil
 }
 
-// condition is the line of GET /readyz. A finding takes nothing out of a load balancer.
+// condition returns the line of GET /readyz. A finding does not remove a process from a load balancer.
 func (v *periodicChecks) condition(context.Context) (module.Condition, error) {
 	report := v.latest.Load()
 	if report == nil {

@@ -20,9 +20,9 @@ import (
 	"github.com/postrider/postrider/runtime/web/clientip"
 )
 
-// What the doctor finds at the start is logged once, with what to do, and told by GET
-// /readyz: in numbers to everybody, in words to this machine.
-func TestTheDoctorSpeaksAtTheStartAndOnReadyz(t *testing.T) {
+// Findings at the start are logged once, with advice, and reported by GET /readyz: as counts to every
+// client, with details to this machine.
+func TestFindingsAreLoggedAndReportedByReadyz(t *testing.T) {
 	t.Parallel()
 	zone := dnsxtest.New(t)
 	resolver, err := dnsx.New(dnsx.Config{Server: zone.Addr(), Timeout: 10 * time.Second, Rounds: 1})
@@ -37,18 +37,18 @@ func TestTheDoctorSpeaksAtTheStartAndOnReadyz(t *testing.T) {
 	var log bytes.Buffer
 	v := &periodicChecks{params: Params{Config: cfg, Resolver: resolver, DB: dbtest.New(t)}, log: slog.New(slog.NewTextHandler(&log, nil))}
 	if c, err := v.condition(t.Context()); err != nil || c.Degraded || len(c.Figures) != 0 {
-		t.Errorf("before the first look the condition is %+v, %v, want nothing", c, err)
+		t.Errorf("before the first run the condition is %+v, %v, want nothing", c, err)
 	}
 	again, err := v.step(t.Context())
 	if err != nil || again != lookSoon {
-		t.Errorf("a look that finds errors is repeated after %s, %v, want %s", again, err, lookSoon)
+		t.Errorf("a run with errors is repeated after %s, %v, want %s", again, err, lookSoon)
 	}
-	const line = `msg="doctor: dns.spf is not as it should be" check=dns.spf found="no SPF record"`
+	const line = `msg="doctor: check dns.spf failed" check=dns.spf found="no SPF record"`
 	if !strings.Contains(log.String(), line) || !strings.Contains(log.String(), `v=spf1 ip4:203.0.113.9 -all`) {
-		t.Errorf("the log says\n%s\nwant %s and what to publish", log.String(), line)
+		t.Errorf("the log is\n%s\nwant %s and the record to publish", log.String(), line)
 	}
 	if _, err := v.step(t.Context()); err != nil || strings.Count(log.String(), line) != 1 {
-		t.Errorf("after a second look the line stands %d times in the log (%v), want once", strings.Count(log.String(), line), err)
+		t.Errorf("after a second run the line is %d times in the log (%v), want once", strings.Count(log.String(), line), err)
 	}
 	h := probes.New(probes.Params{DB: answering{}, Stored: func() time.Duration { return 0 }, Draining: &atomic.Bool{}, Logger: slog.New(slog.DiscardHandler),
 		Parts: []module.Health{{Name: "doctor", Ask: v.condition}}, Local: clientip.IsDirectLocalRequest})
@@ -59,7 +59,7 @@ func TestTheDoctorSpeaksAtTheStartAndOnReadyz(t *testing.T) {
 		h.Ready(w, r)
 		got := w.Body.String()
 		if w.Code != 200 || !strings.Contains(got, `"doctor":"degraded"`) || !strings.Contains(got, `"doctor_errors":`) || strings.Contains(got, "spf.mail.example.com") != details {
-			t.Errorf("GET /readyz at %s answers %d %s, want 200, degraded, the number of errors, and words: %t", host, w.Code, got, details)
+			t.Errorf("GET /readyz at %s returned %d %s, want 200, degraded, the number of errors, and words: %t", host, w.Code, got, details)
 		}
 	}
 }

@@ -10,9 +10,9 @@ import (
 	"github.com/postrider/postrider/runtime/storage/db/dbtest"
 )
 
-// A source address that no process which lives and delivers has is told; for an account
-// that leaves from it alone that is an error.
-func TestSourcesThatNoProcessHasAreTold(t *testing.T) {
+// A source address that no running, delivering process has is reported; it is an error if an account sends
+// from that address only.
+func TestReportsSourcesWithoutProcess(t *testing.T) {
 	t.Parallel()
 	d := dbtest.New(t)
 	row := func(name, roles, addresses, silent string) {
@@ -25,7 +25,7 @@ func TestSourcesThatNoProcessHasAreTold(t *testing.T) {
 	sources := []*ent.Source{{Address: "198.51.100.7", Pool: source.PoolShared}, {Address: "198.51.100.8", Pool: source.PoolShared, Node: &here}}
 	look := func() []doctor.Finding { return checkSources(d, sources)(t.Context()) }
 	if got := look(); len(got) != 1 || got[0].Level != doctor.Skipped {
-		t.Errorf("without a process: %+v, want that it is skipped", got)
+		t.Errorf("without a process: %+v, want it skipped", got)
 	}
 	row("here", `["accepts", "delivers"]`, `["198.51.100.7", "198.51.100.8"]`, "-1 hour")
 	row("api", `["accepts"]`, `["198.51.100.9"]`, "-1 hour")
@@ -40,9 +40,9 @@ func TestSourcesThatNoProcessHasAreTold(t *testing.T) {
 	for _, f := range look() {
 		levels, found = append(levels, f.Level), append(found, f.Found)
 	}
-	if !slices.Equal(levels, []doctor.Level{doctor.Warning, doctor.Error, doctor.Warning}) || found[0] != "198.51.100.9 (shared): no process that runs has it" ||
-		found[1] != "198.51.100.10 (dedicated): no process that runs has it; the mail of its account waits" ||
-		found[2] != "198.51.100.7 (pool): the process other does not run, or does not have it" {
-		t.Errorf("the doctor says %v %q", levels, found)
+	if !slices.Equal(levels, []doctor.Level{doctor.Warning, doctor.Error, doctor.Warning}) || found[0] != "198.51.100.9 (shared): no running process has it" ||
+		found[1] != "198.51.100.10 (dedicated): no running process has it; mail of its account is waiting" ||
+		found[2] != "198.51.100.7 (pool): the process other is not running, or does not have it" {
+		t.Errorf("the doctor reports %v %q", levels, found)
 	}
 }

@@ -12,13 +12,13 @@ import (
 // checkStatistics checks how far statistics are behind the events.
 func checkStatistics(p Params) doctor.Check {
 	return func(ctx context.Context) []doctor.Finding {
-		f := doctor.Finding{Check: "statistics.behind", Expected: fmt.Sprintf("no event waits for longer than %s to be counted", statistics.BehindLimit)}
+		f := doctor.Finding{Check: "statistics.behind", Expected: fmt.Sprintf("no event waits longer than %s to be counted", statistics.BehindLimit)}
 		is, err := statistics.Look(ctx, p.DB.SQL)
 		if err != nil {
-			f.Level, f.Found, f.Do = doctor.Skipped, err.Error(), "Look at the database first."
+			f.Level, f.Found, f.Do = doctor.Skipped, err.Error(), "Check the database first."
 			return []doctor.Finding{f}
 		}
-		f.Found = fmt.Sprintf("the oldest has waited for %s", is.Behind.Round(time.Second))
+		f.Found = fmt.Sprintf("the oldest event has waited for %s", is.Behind.Round(time.Second))
 		if is.Skipped > 0 {
 			f.Found += fmt.Sprintf("; %d were skipped", is.Skipped)
 		}

@@ -10,7 +10,7 @@ import (
 	"github.com/postrider/postrider/runtime/storage/db/dbtest"
 )
 
-func TestDoctorReportsStatisticsThatAreBehind(t *testing.T) {
+func TestDoctorReportsLateStatistics(t *testing.T) {
 	t.Parallel()
 	d := dbtest.New(t)
 	look := func(level doctor.Level, found string) {
@@ -26,9 +26,9 @@ func TestDoctorReportsStatisticsThatAreBehind(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	look(doctor.OK, "waited for 0s")
+	look(doctor.OK, "event has waited for 0s")
 	exec(`INSERT INTO statistics_marks (id, fact_id, error) VALUES (1, $1, 'disk full')`, id.Since(id.Fact, time.Now().Add(-time.Hour)))
-	look(doctor.OK, "waited for 0s")
+	look(doctor.OK, "event has waited for 0s")
 	exec(`INSERT INTO facts (id, account_id, type, subject_id, data) VALUES ($1, 'acc_1', 'email.sent', 'msg_1', '{}')`, id.Since(id.Fact, time.Now().Add(-20*time.Minute)))
 	look(doctor.Warning, "disk full")
 	exec(`UPDATE statistics_marks SET fact_id = $1, error = '', skipped = 2`, id.Since(id.Fact, time.Now()))

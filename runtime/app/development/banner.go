@@ -13,16 +13,15 @@ import (
 	"github.com/postrider/postrider/runtime/ops/store"
 )
 
-// Readers are who is told where everything is.
+// Readers receive the addresses and credentials of the running service.
 type Readers struct {
-	File   string      // written, for tools; may be empty
+	File   string      // written for tools; may be empty
 	Called func(Ready) // may be nil
 	Out    io.Writer   // for people
 }
 
-// Announce seeds the database and tells the readers where everything is. Everything listens
-// by then. The error is the first thing that could not be seeded, or a reader who could not
-// be told.
+// Announce seeds the database and reports all addresses to the readers. All listeners are ready by then. It
+// returns the first error of seeding or of a reader.
 func (s Seeder) Announce(ctx context.Context, cfg setting.Values, opened *store.Store, to Readers) error {
 	d, err := s.seed(ctx, config.DataDir.Of(cfg))
 	if err != nil {
@@ -57,16 +56,16 @@ const banner = `
 %s
   Send a first mail:
 
-curl %s/emails -H 'Authorization: Bearer %s' -H 'Content-Type: application/json' -d '{"from":"Postrider <hello@%s>","to":"you@example.com","subject":"Hello from Postrider","html":"<h1>It works</h1><p>Your first mail.</p>"}'
+curl %s/emails -H 'Authorization: Bearer %s' -H 'Content-Type: application/json' -d '{"from":"Postrider <hello@%s>","to":"you@example.com","subject":"Hello from Postrider","html":"<h1>It works</h1><p>Your first email.</p>"}'
 
   Ctrl-C drains and stops.
 
 `
 
 func (r Ready) print(w io.Writer, cfg setting.Values) error {
-	where := "no login, and mail is caught in the inbox instead of leaving this machine."
+	where := "no sign-in needed, and mail is caught in the inbox instead of leaving this machine."
 	if outbound.MainExit.Of(cfg).How != outbound.Capture {
-		where = "no login. MAIL LEAVES THIS MACHINE (POSTRIDER_OUTBOUND=" + string(outbound.MainExit.Of(cfg).How) + ")."
+		where = "no sign-in needed. MAIL LEAVES THIS MACHINE (POSTRIDER_OUTBOUND=" + string(outbound.MainExit.Of(cfg).How) + ")."
 	}
 	played := ""
 	if domains := playedConfig(cfg).Domains; r.InboxURL != nil && len(domains) > 0 {
@@ -77,7 +76,7 @@ func (r Ready) print(w io.Writer, cfg setting.Values) error {
 		smtp = r.Relay.Addr + " (STARTTLS) or " + r.Relay.TLSAddr + " (TLS), user " + r.Relay.Username + ", password " + r.Relay.Password
 	}
 	if r.InboundAddr != nil {
-		received = *r.InboundAddr + " (SMTP, as other mail servers come)"
+		received = *r.InboundAddr + " (SMTP, for other mail servers)"
 	}
 	if r.InboxURL != nil {
 		inbox = *r.InboxURL

@@ -1,4 +1,3 @@
-// Package development is the part of the assembly that development mode adds: an account with
-// a key and a domain to begin with, the receivers that play failures, and the banner and the
-// file that say where everything is.
+// Package development is the part of the assembly that development mode adds: a first account with a key and
+// a domain, the receivers that simulate failures, and the banner and the file with all addresses.
 package development

@@ -11,8 +11,8 @@ import (
 	"github.com/postrider/postrider/runtime/ops/config"
 )
 
-// playedConfig says where development mode plays receivers with whom something goes wrong:
-// at its own domain and at the sandbox domain, while mail is caught.
+// playedConfig sets where development mode simulates failing receivers: at its own domain and at the sandbox
+// domain, while mail is caught.
 func playedConfig(cfg setting.Values) devinbox.Config {
 	if cfg.Mode != setting.Dev || outbound.MainExit.Of(cfg).How != outbound.Capture {
 		return devinbox.Config{}
@@ -20,9 +20,9 @@ func playedConfig(cfg setting.Values) devinbox.Config {
 	return devinbox.Config{Domains: []string{Domain, config.SandboxDomain.Of(cfg)}}
 }
 
-// PlayedFailures joins the module devinbox, which plays them, with the rest. Reports go to
-// the listener for mail servers. The addresses that count as suppressed are one mailbox for
-// each domain; the seeder puts the mailboxes on the list.
+// PlayedFailures adds the module devinbox, which simulates the failures. Reports go to the listener for mail
+// servers. The suppressed addresses are one mailbox per domain; the seeder adds them to the suppression
+// list.
 var PlayedFailures = fx.Options(
 	fx.Provide(playedConfig),
 	fx.Decorate(func(c suppression.Config, played devinbox.Config) suppression.Config {

@@ -12,7 +12,7 @@ import (
 	"github.com/postrider/postrider/runtime/ops/store"
 )
 
-// Ready is what tools that start Postrider read. Parts that are switched off are null.
+// Ready is the content of the file for tools that start Postrider. Disabled parts are null.
 type Ready struct {
 	PID            int     `json:"pid"`
 	PostgresPID    *int    `json:"postgres_pid"`
@@ -31,31 +31,31 @@ type Ready struct {
 	InboundAddr    *string `json:"inbound_addr"`
 }
 
-// Owner is who owns the account, and how they sign in.
+// Owner is the owner of the account, and how to sign in as that user.
 type Owner struct {
 	Email    string `json:"email"`
 	Password string `json:"password"`
 
-	link string // signs them in as often as it is opened, while the process runs
+	link string // signs the owner in any number of times while the process runs
 }
 
-// Relay is how to hand in mail over SMTP.
+// Relay is how to submit mail over SMTP.
 type Relay struct {
 	Addr     string `json:"addr"`     // STARTTLS
-	TLSAddr  string `json:"tls_addr"` // TLS from the first octet
+	TLSAddr  string `json:"tls_addr"` // TLS from the first byte
 	Username string `json:"username"`
 	Password string `json:"password"`
 }
 
-// write writes the file under another name and renames it, so that a reader sees all of it
-// or nothing. Only the owner may read the file, because the API key is in it.
+// write writes the file under another name and renames it, so that a reader never sees part of it. Only the
+// owner may read the file, because it contains the API key.
 func (r Ready) write(file string) error {
 	var content bytes.Buffer
 	encoder := json.NewEncoder(&content)
 	encoder.SetIndent("", "  ")
-	// URLs are to be read by people too.
+	// URLs must be readable by people too.
 	encoder.SetEscapeHTML(false)
-	if err := encoder.Encode(r); err != nil { //nolint:gosec // handing the key over is what the file is for
+	if err := encoder.Encode(r); err != nil { //nolint:gosec // the file exists to pass on the key
 		return err
 	}
 	beside := file + ".new"
@@ -68,7 +68,7 @@ func (r Ready) write(file string) error {
 	return nil
 }
 
-// ready says where everything is, of what was seeded and what is on.
+// ready collects the addresses and credentials of the seeded data and the enabled parts.
 func (s Seeder) ready(cfg setting.Values, opened *store.Store, d seeded) Ready {
 	r := Ready{PID: os.Getpid(), DatabaseURL: opened.URL, BaseURL: config.BaseURL.Of(cfg), APIURL: config.BaseURL.Of(cfg) + "/api",
 		GraphQLURL: config.BaseURL.Of(cfg) + "/graphql", DashboardURL: config.BaseURL.Of(cfg) + "/",

@@ -22,8 +22,8 @@ import (
 	"github.com/postrider/postrider/runtime/base/secret"
 )
 
-// Development mode seeds one account, so that the first request can be made
-// without setting anything up. A second start finds them again.
+// Development mode seeds one account, so that you can send the first request without any setup. A second
+// start reuses it.
 const (
 	devEmail = "dev@dev.test"
 	devName  = "Development"
@@ -35,13 +35,13 @@ const (
 	ownerFile    = "owner-password"
 )
 
-// Seeder has the services that development mode fills. One of a module that is off is nil.
+// Seeder has the services that development mode fills. The service of a disabled module is nil.
 type Seeder struct {
 	fx.In
 
 	Accounts *accounts.Service
 	Domains  *domains.Service        `optional:"true"`
-	Inbound  *listeners.Inbound      // nil: no mail comes in
+	Inbound  *listeners.Inbound      // nil if no mail is received
 	Received *inbound.Service        `optional:"true"`
 	Relay    *relay.Credentials      `optional:"true"`
 	SignIn   *signin.Service         `optional:"true"`
@@ -55,11 +55,11 @@ type Seeder struct {
 // seeded is what development mode has made, or found.
 type seeded struct {
 	accountID, email, apiKey, domain string
-	owner                            *Owner // nil: nobody signs in here
+	owner                            *Owner // nil if sign-in is disabled
 	relay                            *Relay
 }
 
-// seed creates the account, a key and a domain that counts as verified, or finds them.
+// seed creates the account, a key and a domain that counts as verified, or finds the existing ones.
 func (s Seeder) seed(ctx context.Context, dataDir string) (seeded, error) {
 	account, err := s.Accounts.EnsureAccount(ctx, accounts.NewAccount{Name: devName, Email: devEmail, OwnerName: devName,
 		Plan: accounts.PlanPro, ProductionUnlocked: true, Unmetered: true})
@@ -105,10 +105,10 @@ func (s Seeder) seed(ctx context.Context, dataDir string) (seeded, error) {
 	return out, nil
 }
 
-// ensureOwner returns the account's owner, who may sign in by a password or by the link.
+// ensureOwner returns the account's owner, who can sign in with a password or with the link.
 func (s Seeder) ensureOwner(ctx context.Context, dataDir string) (*Owner, error) {
 	if s.SignIn == nil {
-		return nil, nil //nolint:nilnil // nobody signs in here
+		return nil, nil //nolint:nilnil // sign-in is disabled
 	}
 	password, err := devSecret(filepath.Join(dataDir, ownerFile), "")
 	if err != nil {
@@ -121,7 +121,7 @@ func (s Seeder) ensureOwner(ctx context.Context, dataDir string) (*Owner, error)
 	return &Owner{Email: devEmail, Password: password.Reveal(), link: link}, nil
 }
 
-// suppress puts the addresses on the account's list that count as suppressed.
+// suppress adds the addresses that count as suppressed to the account's list.
 func (s Seeder) suppress(ctx context.Context, accountID string) error {
 	if s.Listed == nil {
 		return nil
@@ -134,8 +134,8 @@ func (s Seeder) suppress(ctx context.Context, accountID string) error {
 	return nil
 }
 
-// devSecret reads a secret from its file. The first call makes the file, with a secret that
-// begins with prefix.
+// devSecret reads a secret from its file. The first call creates the file with a secret that begins with
+// prefix.
 func devSecret(file, prefix string) (secret.String, error) {
 	text, err := os.ReadFile(file)
 	if err == nil {

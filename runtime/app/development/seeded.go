@@ -10,10 +10,10 @@ import (
 	"github.com/postrider/postrider/runtime/base/setting"
 )
 
-// Seeded shows GraphQL what was seeded.
+// Seeded exposes the seeded data to GraphQL.
 type Seeded struct{ latest atomic.Pointer[graph.Seeded] }
 
-// Shown shows what was seeded over GraphQL.
+// Shown provides the seeded data to GraphQL.
 var Shown = fx.Provide(func() *Seeded { return &Seeded{} },
 	fx.Annotate(func(s *Seeded) graph.Part {
 		return graph.Part{Module: graph.ModuleDevelopment, Set: func(p *graph.Parts) { p.Seeds = s }}
@@ -21,7 +21,7 @@ var Shown = fx.Provide(func() *Seeded { return &Seeded{} },
 
 var _ graph.Seeds = (*Seeded)(nil)
 
-// Seeded returns what was seeded; nil: nothing yet.
+// Seeded returns the seeded data, or nil if seeding has not finished.
 func (s *Seeded) Seeded() *graph.Seeded { return s.latest.Load() }
 
 func (s *Seeded) take(r Ready, cfg setting.Values) {

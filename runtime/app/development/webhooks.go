@@ -11,11 +11,11 @@ import (
 	"github.com/postrider/postrider/runtime/ops/module"
 )
 
-// Reach is the URL under which this process reaches its own HTTP listener. The base URL may be that of
-// a proxy or of another machine, where webhooks of development mode do not go.
+// Reach is the URL under which this process reaches its own HTTP listener. The base URL may belong to a
+// proxy or another machine, where webhooks of development mode are not sent.
 type Reach string
 
-// ReachOf returns the Reach of a listener. One at all addresses is reached at loopback.
+// ReachOf returns the Reach of a listener. A listener on all addresses is reached over loopback.
 func ReachOf(l net.Listener) Reach {
 	at, err := netip.ParseAddrPort(l.Addr().String())
 	if err == nil && at.Addr().IsUnspecified() {
@@ -24,8 +24,8 @@ func ReachOf(l net.Listener) Reach {
 	return Reach("http://" + l.Addr().String())
 }
 
-// ReceivedWebhooks joins the receivers of webhooks with the rest. A delivery to them that fails is tried
-// again within seconds, so that people see it to its end.
+// ReceivedWebhooks adds the receivers of webhooks. A failed delivery to them is retried within seconds, so
+// that developers see its final state.
 var ReceivedWebhooks = fx.Options(
 	fx.Provide(
 		func(r Reach) hooks.Config { return hooks.Config{BaseURL: string(r)} },

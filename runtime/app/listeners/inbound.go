@@ -20,15 +20,15 @@ import (
 	"github.com/postrider/postrider/runtime/ops/module"
 )
 
-// Inbound is where other mail servers come, for the addresses of the modules that
-// take mail in. It is nil when none is on.
+// Inbound is the listener for other mail servers, for the addresses of modules that receive mail. It is nil
+// if none is enabled.
 type Inbound struct {
 	listener net.Listener
 	server   *smtpserver.Server
 	log      *slog.Logger
 }
 
-// inboundParams are what the modules that are on take in.
+// inboundParams are the handlers of the enabled modules.
 type inboundParams struct {
 	fx.In
 
@@ -41,9 +41,9 @@ type inboundParams struct {
 }
 
 const (
-	// Whoever talks within it does not wait for the greeting, as no mail server does.
+	// A client that talks within this time did not wait for the greeting, which no mail server does.
 	greetPause = 100 * time.Millisecond
-	// inboundGrace is how long a stop waits for messages that are under way.
+	// inboundGrace is how long a stop waits for messages in progress.
 	inboundGrace = 10 * time.Second
 )
 
@@ -51,7 +51,7 @@ const (
 func NewInbound(p inboundParams) (*Inbound, error) {
 	handler, cfg, log := handlerOf(p.Kinds), p.Config, p.Logger
 	if handler == nil {
-		return nil, nil //nolint:nilnil // the zero value says that there is none
+		return nil, nil //nolint:nilnil // nil is valid: no listener
 	}
 	c := smtpserver.Config{Name: "inbound", Hostname: config.Hostname.Of(cfg), Handler: handler, Logger: log, Metrics: p.Metrics,
 		MaxMessageBytes: inbound.MaxMessage, SMTPUTF8: true, ProxyTrusted: InboundProxies.Of(cfg), TLS: p.TLS.config}
@@ -68,50 +68,49 @@ func NewInbound(p inboundParams) (*Inbound, error) {
 	case err == nil:
 	case InboundAddr.Given(cfg):
 		return nil, cannotListen(InboundAddr.Of(cfg), err)
-	case cfg.Mode == setting.Dev: // another development server has the usual port
+	case cfg.Mode == setting.Dev: // another development server uses the default port
 		if in.listener, err = new(net.ListenConfig).Listen(context.Background(), "tcp", "127.0.0.1:0"); err != nil {
 			return nil, cannotListen("127.0.0.1:0", err)
 		}
 	default:
-		// Sending does not depend on it, and whoever has only just installed this may
-		// not have the port yet.
-		log.Error("no mail comes in: nothing is received, and bounces that come later and complaints are not seen", telemetry.KeyError, cannotListen(InboundAddr.Of(cfg), err))
+		// Sending does not depend on it, and a new installation may not have permission for the port yet.
+		log.Error("cannot receive mail: inbound mail, delayed bounces and complaints are not processed", telemetry.KeyError, cannotListen(InboundAddr.Of(cfg), err))
 		return in, nil
 	}
 	p.Lifecycle.Append(fx.Hook{OnStart: in.start, OnStop: in.stop})
 	return in, nil
 }
 
-// cannotListen says what to do: port 25 is the one that others look for, and no
-// ordinary process may take it.
+// cannotListen returns an error with advice: other servers deliver to port 25 only, and an unprivileged
+// process cannot listen on it.
 func cannotListen(addr string, err error) error {
-	advice := listenAdvice(err, "; or listen on another port, as POSTRIDER_INBOUND_ADDR=:2525, and forward port 25 to it", " with POSTRIDER_INBOUND_ADDR")
-	return fmt.Errorf("POSTRIDER_INBOUND_ADDR: cannot listen on %s: %w%s (POSTRIDER_MODULES=-bounces,-inbound does without: bounces that come later are not seen then, and nothing is received)", addr, err, advice)
+	advice := listenAdvice(err, "; or listen on another port, for example POSTRIDER_INBOUND_ADDR=:2525, and forward port 25 to it", " with POSTRIDER_INBOUND_ADDR")
+	return fmt.Errorf("POSTRIDER_INBOUND_ADDR: cannot listen on %s: %w%s (POSTRIDER_MODULES=-bounces,-inbound disables this listener: delayed bounces are not processed then, and no mail is received)", addr, err, advice)
 }
 
-// listenAdvice says what to do where a port for mail cannot be had, and what else there
-// is to do in either case.
+// listenAdvice returns advice for a mail port that cannot be used. privileged and taken are appended for the
+// two known causes.
 func listenAdvice(err error, privileged, taken string) string {
 	switch {
 	case errors.Is(err, syscall.EACCES), errors.Is(err, fs.ErrPermission):
 		return ": ports below 1024 need the capability CAP_NET_BIND_SERVICE (systemd: AmbientCapabilities=CAP_NET_BIND_SERVICE)" + privileged
 	case errors.Is(err, syscall.EADDRINUSE):
-		return ": another mail server runs on this machine; stop it, or give Postrider another address" + taken
+		return ": another mail server is running on this machine; stop it, or configure another address" + taken
 	default:
 		return ""
 	}
 }
 
-// Addr is where it listens.
+// Addr returns the address of the listener.
 func (in *Inbound) Addr() string { return in.listener.Addr().String() }
 
 func (in *Inbound) start(ctx context.Context) error {
 	go func() {
 		if err := in.server.Serve(in.listener); err != nil {
-			in.log.Error("the listener for inbound mail has ended", telemetry.KeyError, err)
+			in.log.Error("listener for inbound mail failed", telemetry.KeyError, err)
 		}
 	}()
-	in.log.InfoContext(ctx, "inbound mail is received", telemetry.KeyAddress, in.listener.Addr().String())
+	in.log.InfoContext(ctx, "receiving inbound mail", telemetry.KeyAddress, in.listener.Addr().String())
 	return nil
 }
 
@@ -120,7 +119,7 @@ func (in *Inbound) stop(ctx context.Context) error {
 	defer cancel()
 	err := in.server.Stop(grace)
 	if errors.Is(err, context.DeadlineExceeded) {
-		in.log.WarnContext(ctx, "messages that were under way were cut; their senders come again", telemetry.KeyError, err)
+		in.log.WarnContext(ctx, "messages in progress were cut off; their senders will retry", telemetry.KeyError, err)
 		err = nil
 	}
 	return err

@@ -11,7 +11,7 @@ import (
 	"github.com/postrider/postrider/runtime/ops/module"
 )
 
-// handlerOf joins the kinds of recipients on one listener. It is nil when there are none.
+// handlerOf combines the kinds of recipients on one listener. It returns nil if there are none.
 func handlerOf(kinds []module.Recipients) smtpserver.Handler {
 	switch len(kinds) {
 	case 0:
@@ -28,7 +28,7 @@ func handlerOf(kinds []module.Recipients) smtpserver.Handler {
 	return inboundHandler(slices.SortedStableFunc(slices.Values(kinds), func(a, b module.Recipients) int { return cmp.Compare(last(a), last(b)) }))
 }
 
-// inboundHandler asks the kinds in order.
+// inboundHandler tries the kinds in order.
 type inboundHandler []module.Recipients
 
 func (h inboundHandler) NewSession(ctx context.Context, p smtpserver.Peer) (smtpserver.Session, error) {
@@ -44,17 +44,16 @@ func (h inboundHandler) NewSession(ctx context.Context, p smtpserver.Peer) (smtp
 	return s, nil
 }
 
-// inboundSession returns each transaction to the session of its first recipient. A
-// recipient of another kind belongs into a transaction of its own, as RFC 5321 section
-// 4.5.3.1.10 has it for too many: no message has both in practice. Were one of them stored
-// and the other not, the message would come twice.
+// inboundSession assigns each transaction to the session of its first recipient. A recipient of another kind
+// needs its own transaction, the way RFC 5321 section 4.5.3.1.10 handles too many recipients; in practice no
+// message has both kinds. If only one kind were stored, the sender's retry would duplicate it.
 type inboundSession struct {
 	kinds    []module.Recipients
-	sessions []smtpserver.Session // one of each kind
+	sessions []smtpserver.Session // one per kind
 	chosen   smtpserver.Session   // nil before the first recipient
 }
 
-var replyOneKind = smtpserver.Refuse(452, "4.5.3", "Return paths and other recipients do not share a transaction, send to this one in another")
+var replyOneKind = smtpserver.Refuse(452, "4.5.3", "Return paths and other recipients cannot share a transaction; retry this recipient in a separate one")
 
 func (s *inboundSession) Mail(ctx context.Context, from smtpserver.Path, o smtpserver.MailOptions) error {
 	for _, session := range s.sessions {

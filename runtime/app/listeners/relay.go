@@ -18,22 +18,22 @@ import (
 	"github.com/postrider/postrider/runtime/ops/config"
 )
 
-// relayPerAddress is how many connections one address may have: the pools of a few
-// servers behind one address.
+// relayPerAddress is how many connections one address may have: the pools of a few servers behind one
+// address.
 const relayPerAddress = 100
 
-// RelaySockets are where programs connect; nil where nobody listens.
+// RelaySockets are the listeners for SMTP clients; nil if there are none.
 type RelaySockets struct {
 	StartTLS, Implicit net.Listener
 }
 
-// NewRelaySockets listens. Without a certificate it listens nowhere.
+// NewRelaySockets creates the listeners. Without a certificate it creates none.
 func NewRelaySockets(cfg setting.Values, t *TLS, log *slog.Logger) (*RelaySockets, error) {
 	if t.config == nil {
 		if relay.Addr.Given(cfg) || relay.TLSAddr.Given(cfg) {
 			return nil, fmt.Errorf("the SMTP relay has %s", t.missing)
 		}
-		log.Error("the SMTP relay does not run: it has " + t.missing + "; or switch it off with POSTRIDER_MODULES=-relay")
+		log.Error("SMTP relay disabled: " + t.missing + "; or switch it off with POSTRIDER_MODULES=-relay")
 		return &RelaySockets{}, nil
 	}
 	var s RelaySockets
@@ -49,8 +49,8 @@ func NewRelaySockets(cfg setting.Values, t *TLS, log *slog.Logger) (*RelaySocket
 			*place.into = l
 		case given || cfg.Mode == setting.Dev:
 			wrong = errors.Join(wrong, fmt.Errorf("%s: %w", place.setting.Name, cannotRelay(addr, err)))
-		default: // whoever has only just installed this may not have the ports yet
-			log.Error("no mail comes in by SMTP here", "setting", place.setting.Name, telemetry.KeyError, cannotRelay(addr, err))
+		default: // a new installation may not have permission for the ports yet
+			log.Error("cannot listen for the SMTP relay", "setting", place.setting.Name, telemetry.KeyError, cannotRelay(addr, err))
 		}
 	}
 	if wrong != nil {
@@ -62,7 +62,7 @@ func NewRelaySockets(cfg setting.Values, t *TLS, log *slog.Logger) (*RelaySocket
 
 func relaySocket(mode setting.Mode, addr string, given bool) (net.Listener, error) {
 	l, err := new(net.ListenConfig).Listen(context.Background(), "tcp", addr)
-	if err != nil && mode == setting.Dev && !given { // another development server has the usual port
+	if err != nil && mode == setting.Dev && !given { // another development server uses the default port
 		return new(net.ListenConfig).Listen(context.Background(), "tcp", "127.0.0.1:0")
 	}
 	return l, err
@@ -82,9 +82,8 @@ func cannotRelay(addr string, err error) error {
 	return fmt.Errorf("cannot listen on %s: %w%s", addr, err, listenAdvice(err, "", ""))
 }
 
-// RelayConfig records where programs connect: in development to this machine,
-// else to the name that was chosen, at the port that is listened on, or the usual one
-// where a proxy stands in front.
+// RelayConfig records where clients connect: in development to this machine, otherwise to the configured
+// name, at the port of the listener, or at the standard port behind a proxy.
 func RelayConfig(cfg setting.Values, s *RelaySockets) relay.Config {
 	c := relay.Config{Host: config.SMTPHost.Of(cfg), Port: 587, TLS: "starttls"}
 	l := s.StartTLS
@@ -100,7 +99,7 @@ func RelayConfig(cfg setting.Values, s *RelaySockets) relay.Config {
 	return c
 }
 
-// RelayServers serve the sockets.
+// RelayServers serve the listeners.
 type RelayServers struct {
 	sockets *RelaySockets
 	servers map[net.Listener]*smtpserver.Server
@@ -119,7 +118,7 @@ type relayParams struct {
 	Logger    *slog.Logger
 }
 
-// NewRelayServers creates the servers of the sockets; Fx starts and stops them.
+// NewRelayServers creates the servers of the listeners; Fx starts and stops them.
 func NewRelayServers(p relayParams) (*RelayServers, error) {
 	r := &RelayServers{sockets: p.Sockets, servers: map[net.Listener]*smtpserver.Server{}, log: p.Logger}
 	for l, implicit := range map[net.Listener]bool{p.Sockets.StartTLS: false, p.Sockets.Implicit: true} {
@@ -138,8 +137,8 @@ func NewRelayServers(p relayParams) (*RelayServers, error) {
 	return r, nil
 }
 
-// relayTLS is the common configuration. Passwords go through it, so nothing older than
-// TLS 1.2 is spoken (RFC 8314 section 4.1), whatever the common one may come to allow.
+// relayTLS returns the common configuration with TLS 1.2 as the minimum, because clients send passwords (RFC
+// 8314 section 4.1), even if the common configuration later allows less.
 func relayTLS(common *tls.Config) *tls.Config {
 	c := common.Clone()
 	c.MinVersion = max(c.MinVersion, tls.VersionTLS12)
@@ -150,15 +149,15 @@ func (r *RelayServers) start(ctx context.Context) error {
 	for l, s := range r.servers {
 		go func() {
 			if err := s.Serve(l); err != nil {
-				r.log.Error("a listener of the SMTP relay has ended", telemetry.KeyAddress, l.Addr().String(), telemetry.KeyError, err)
+				r.log.Error("listener of the SMTP relay failed", telemetry.KeyAddress, l.Addr().String(), telemetry.KeyError, err)
 			}
 		}()
-		r.log.InfoContext(ctx, "the SMTP relay listens", telemetry.KeyAddress, l.Addr().String(), "implicit_tls", l == r.sockets.Implicit)
+		r.log.InfoContext(ctx, "SMTP relay listening", telemetry.KeyAddress, l.Addr().String(), "implicit_tls", l == r.sockets.Implicit)
 	}
 	return nil
 }
 
-// stop drains both at once.
+// stop drains both concurrently.
 func (r *RelayServers) stop(ctx context.Context) error {
 	grace, cancel := context.WithTimeout(ctx, inboundGrace)
 	defer cancel()
@@ -170,7 +169,7 @@ func (r *RelayServers) stop(ctx context.Context) error {
 	for range r.servers {
 		one := <-ended
 		if errors.Is(one, context.DeadlineExceeded) {
-			r.log.WarnContext(ctx, "messages that were under way were cut; their senders have no answer and try again", telemetry.KeyError, one)
+			r.log.WarnContext(ctx, "messages in progress were cut off; their senders received no reply and will retry", telemetry.KeyError, one)
 			one = nil
 		}
 		err = errors.Join(err, one)

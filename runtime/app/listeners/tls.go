@@ -16,15 +16,13 @@ import (
 	"github.com/postrider/postrider/runtime/ops/config"
 )
 
-// TLS is what the SMTP listeners show to clients: one configuration for the relay
-// and for STARTTLS on the port where other mail servers come. Whoever makes a listener
-// asks for *TLS and puts its config into smtpserver.Config.TLS; nil there means
-// that TLS is not offered, and then missing says what to do about it.
+// TLS is the certificate and the TLS configuration of all SMTP listeners: the relay, and STARTTLS on the
+// port for other mail servers. The constructor of a listener takes *TLS and puts its config into
+// smtpserver.Config.TLS; a nil config means that TLS is not offered, and missing says how to fix that.
 //
-// The certificate comes from the files of POSTRIDER_SMTP_TLS_CERT and
-// POSTRIDER_SMTP_TLS_KEY, which are read again when they change; else from the ACME
-// authority that tracking hosts have theirs from, for POSTRIDER_HOSTNAME and
-// POSTRIDER_SMTP_HOST; else development mode makes its own.
+// The certificate comes from the files of POSTRIDER_SMTP_TLS_CERT and POSTRIDER_SMTP_TLS_KEY, which are
+// reloaded when they change; else from the ACME authority of the tracking hosts, for POSTRIDER_HOSTNAME and
+// POSTRIDER_SMTP_HOST; else development mode creates a self-signed one.
 type TLS struct {
 	config  *tls.Config
 	missing string
@@ -65,8 +63,8 @@ func tlsFromFiles(certFile, keyFile string, log *slog.Logger) (*TLS, error) {
 	return &TLS{config: c}, nil
 }
 
-// FromFiles creates the configuration of a listener whose certificate a setting names. The
-// files are read again when they change.
+// FromFiles returns the configuration of a listener whose certificate a setting names. The files are
+// reloaded when they change.
 func FromFiles(name, certFile, keyFile string, log *slog.Logger) (*tls.Config, error) {
 	files, err := newCertificateFiles(certFile, keyFile)
 	if err != nil {
@@ -74,22 +72,22 @@ func FromFiles(name, certFile, keyFile string, log *slog.Logger) (*tls.Config, e
 	}
 	files.changed = func(err error) {
 		if err != nil {
-			log.Error("the certificate was not read again; the one from before stays in use", "setting", name, "file", certFile, telemetry.KeyError, err)
+			log.Error("cannot reload the certificate; still using the previous one", "setting", name, "file", certFile, telemetry.KeyError, err)
 			return
 		}
-		log.Info("the certificate was read again", "setting", name, "file", certFile)
+		log.Info("certificate reloaded", "setting", name, "file", certFile)
 	}
 	return &tls.Config{MinVersion: tls.VersionTLS12, GetCertificate: files.get}, nil
 }
 
-// Names are the names under which SMTP clients find this installation: mail
-// servers come to the first, senders to the second.
+// Names returns the names under which SMTP clients find this installation: mail servers use the first,
+// senders the second.
 func Names(cfg setting.Values) []string {
 	return slices.Compact([]string{config.Hostname.Of(cfg), config.SMTPHost.Of(cfg)})
 }
 
-// matchNames asks for a certificate of one of our names: mail servers mostly name none, and
-// whatever else a handshake names is nobody's.
+// matchNames requests a certificate for one of our names. Most mail servers send no server name, and any
+// other name in a handshake is not ours.
 func matchNames(names []string, get func(*tls.ClientHelloInfo) (*tls.Certificate, error)) func(*tls.ClientHelloInfo) (*tls.Certificate, error) {
 	return func(hello *tls.ClientHelloInfo) (*tls.Certificate, error) {
 		asked := *hello

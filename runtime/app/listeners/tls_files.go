@@ -19,11 +19,10 @@ import (
 	"time"
 )
 
-// lookAgain is how old a look at the certificate's files may be.
+// lookAgain is how often the files of a certificate are checked for changes.
 const lookAgain = 10 * time.Second
 
-// certificateFiles are a certificate and its key. Whatever renews them writes them;
-// no restart is needed.
+// certificateFiles are a certificate and its key. When another program renews them, no restart is needed.
 type certificateFiles struct {
 	certFile, keyFile string
 	changed           func(error) // after each change; may be nil
@@ -42,7 +41,7 @@ func newCertificateFiles(certFile, keyFile string) (*certificateFiles, error) {
 	return f, nil
 }
 
-// get is for tls.Config.
+// get is for tls.Config.GetCertificate.
 func (f *certificateFiles) get(*tls.ClientHelloInfo) (*tls.Certificate, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -53,8 +52,8 @@ func (f *certificateFiles) get(*tls.ClientHelloInfo) (*tls.Certificate, error) {
 	if f.stampNow() == f.stamp {
 		return f.loaded, nil
 	}
-	// Of two files one is written first: until both fit, the pair from before serves,
-	// and the next look tries again.
+	// The two files cannot be replaced at the same moment. Until they match, the previous pair stays in use,
+	// and the next check tries again.
 	err := f.load()
 	if f.changed != nil {
 		f.changed(err)
@@ -72,7 +71,7 @@ func (f *certificateFiles) load() error {
 	return nil
 }
 
-// stampNow changes with the files.
+// stampNow returns a value that changes with the files.
 func (f *certificateFiles) stampNow() string {
 	var stamp strings.Builder
 	for _, name := range []string{f.certFile, f.keyFile} {
@@ -83,15 +82,15 @@ func (f *certificateFiles) stampNow() string {
 	return stamp.String()
 }
 
-// ensureSelfMade leaves a certificate of our own and its key in file, for this machine
-// and the names. It stays the same, so that a client can be told to trust it.
+// ensureSelfMade creates a self-signed certificate and its key in file, for this machine and the names. It
+// is reused, so that clients can be configured to trust it.
 func ensureSelfMade(file string, names []string) error {
 	if _, err := os.Stat(file); !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
 	content, err := selfMade(names)
 	if err != nil {
-		return fmt.Errorf("certificate of our own: %w", err)
+		return fmt.Errorf("self-signed certificate: %w", err)
 	}
 	return os.WriteFile(file, content, 0o600)
 }
@@ -107,7 +106,7 @@ func selfMade(names []string) ([]byte, error) {
 	}
 	now := time.Now()
 	template := &x509.Certificate{SerialNumber: serial, Subject: pkix.Name{CommonName: "Postrider development"},
-		NotBefore: now.Add(-time.Hour), NotAfter: now.AddDate(2, 0, 0), // what clients accept of one that they are told to trust
+		NotBefore: now.Add(-time.Hour), NotAfter: now.AddDate(2, 0, 0), // the longest lifetime that clients accept for a certificate they are configured to trust
 		DNSNames: append([]string{"localhost"}, names...), IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1), net.IPv6loopback},
 		KeyUsage: x509.KeyUsageDigitalSignature | x509.KeyUsageCertSign, ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth},
 		IsCA: true, BasicConstraintsValid: true}

@@ -8,9 +8,9 @@ import (
 	"time"
 )
 
-// Whatever renews a certificate writes its files; connections that come later get it.
-// Half of a pair, or nonsense, leaves the one from before in use.
-func TestACertificateIsReadAgainWhenItsFilesChange(t *testing.T) {
+// When the files of a certificate are replaced, new connections get the new one. Half of a pair or invalid
+// contents leave the previous certificate in use.
+func TestCertificateIsReloadedWhenFilesChange(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "smtp.pem")
 	if err := ensureSelfMade(file, []string{"mx.test"}); err != nil {
@@ -23,7 +23,7 @@ func TestACertificateIsReadAgainWhenItsFilesChange(t *testing.T) {
 	var told []error
 	files.changed = func(err error) { told = append(told, err) }
 	served := func() *tls.Certificate {
-		files.looked = time.Time{} // long ago
+		files.looked = time.Time{} // in the distant past
 		c, err := files.get(nil)
 		if err != nil || c.Leaf.VerifyHostname("mx.test") != nil || c.Leaf.VerifyHostname("localhost") != nil {
 			t.Fatalf("the certificate read from its files has error %v, want one for mx.test and localhost", err)
@@ -32,7 +32,7 @@ func TestACertificateIsReadAgainWhenItsFilesChange(t *testing.T) {
 	}
 	first := served()
 	if err := ensureSelfMade(file, []string{"mx.test"}); err != nil || served() != first || len(told) != 0 {
-		t.Errorf("what did not change was read again: %v, %v", told, err)
+		t.Errorf("unchanged files were reloaded: %v, %v", told, err)
 	}
 	if err := os.WriteFile(file, []byte("nonsense"), 0o600); err != nil {
 		t.Fatal(err)
@@ -47,20 +47,20 @@ func TestACertificateIsReadAgainWhenItsFilesChange(t *testing.T) {
 		t.Fatal(err)
 	}
 	if served() == first || told[len(told)-1] != nil {
-		t.Errorf("the new one is not served: %v", told)
+		t.Errorf("the new certificate is not served: %v", told)
 	}
 }
 
-func TestHandshakesGetACertificateOfOurNamesOnly(t *testing.T) {
+func TestHandshakesRequestCertificatesForOwnNamesOnly(t *testing.T) {
 	t.Parallel()
 	for asked, want := range map[string]string{"": "mx.test", "evil.example": "mx.test", "SMTP.test.": "smtp.test", "smtp.test": "smtp.test"} {
 		var got string
 		get := matchNames([]string{"mx.test", "smtp.test"}, func(h *tls.ClientHelloInfo) (*tls.Certificate, error) {
 			got = h.ServerName
-			return nil, nil //nolint:nilnil // only the name is looked at
+			return nil, nil //nolint:nilnil // only the name matters
 		})
 		if _, err := get(&tls.ClientHelloInfo{ServerName: asked}); err != nil || got != want {
-			t.Errorf("%q asks for %q, %v", asked, got, err)
+			t.Errorf("server name %q requests a certificate for %q, %v", asked, got, err)
 		}
 	}
 }

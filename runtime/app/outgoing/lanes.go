@@ -37,27 +37,27 @@ func newLanes(file string, connections int, smarthost *smtpclient.Smarthost, amo
 	return lanes, nil
 }
 
-// maxLaneSeries bounds what the metrics name: lanes are as many as mail hosts in the
-// world. The rest are summed as otherLanes, and so are those of destinations whose mail
-// hosts are not known yet.
+// maxLaneSeries bounds the lanes named in the metrics, because there can be as many lanes as mail hosts in
+// the world. All other lanes are summed as otherLanes, along with destinations whose mail hosts are not
+// known yet.
 const (
 	maxLaneSeries = 200
 	otherLanes    = "other"
 )
 
-// laneMetrics are read from the lanes at each scrape.
+// laneMetrics reads the lanes at each scrape.
 type laneMetrics struct {
 	snapshot                                     func() []lane.State
 	window, active, reserved, paused, rate, made *prometheus.Desc
 
 	mu    sync.Mutex
 	seen  map[laneID]laneAttempts // at the last scrape
-	other laneAttempts            // made in lanes that had no name of their own then: it only grows
+	other laneAttempts            // attempts of lanes while they were not named: it only grows
 }
 
 type laneID struct{ way, name string }
 
-// laneAttempts are counts by result.
+// laneAttempts counts attempts by result.
 type laneAttempts [4]uint64
 
 var laneResults = [4]string{"delivered", "refused", "throttled", "unreachable"}
@@ -70,19 +70,19 @@ func newLaneMetrics(snapshot func() []lane.State) *laneMetrics {
 	}
 	return &laneMetrics{
 		snapshot: snapshot, seen: map[laneID]laneAttempts{},
-		window:   desc("window", "Connections that the lane may have now. A lane is a set of mail hosts reached by one way out; the 200 with most attempts are named."),
+		window:   desc("window", "Connections that the lane may have now. A lane is a set of mail hosts reached by one route; the 200 lanes with most attempts are named."),
 		active:   desc("active", "Connections of the lane in use."),
-		reserved: desc("reserved", "Deliveries of the lane claimed from the queue and not over."),
-		paused:   desc("paused", "1 while the lane makes no attempts; under other: how many lanes."),
-		rate:     desc("rate", "Messages per minute that the lane may send now; 0 without limit."),
+		reserved: desc("reserved", "Deliveries of the lane that are claimed from the queue and not finished."),
+		paused:   desc("paused", "1 while the lane makes no attempts; under other, the number of such lanes."),
+		rate:     desc("rate", "Messages per minute that the lane may send now; 0 if unlimited."),
 		made:     desc("attempts_total", "Attempts of the lane by result: delivered, refused (about one message), throttled, unreachable.", "result"),
 	}
 }
 
-// Describe is for prometheus.
+// Describe implements prometheus.Collector.
 func (m *laneMetrics) Describe(to chan<- *prometheus.Desc) { prometheus.DescribeByCollect(m, to) }
 
-// Collect is for prometheus.
+// Collect implements prometheus.Collector.
 func (m *laneMetrics) Collect(to chan<- prometheus.Metric) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -109,7 +109,7 @@ func (m *laneMetrics) Collect(to chan<- prometheus.Metric) {
 		}
 		rest.Window, rest.Active, rest.Reserved = rest.Window+s.Window, rest.Active+s.Active, rest.Reserved+s.Reserved
 		pausedRest += paused
-		for i, before := range m.seen[id] { // a lane forgotten and begun again counts from nothing
+		for i, before := range m.seen[id] { // a recreated lane starts from zero
 			m.other[i] += made[i] - min(before, made[i])
 		}
 	}

@@ -22,7 +22,7 @@ func scrapeMetrics(reg *prometheus.Registry) string {
 	return answer.Body.String()
 }
 
-// attempts finds how many deliveries the metrics count for a lane; -1: it is not named.
+// attempts returns how many deliveries the metrics count for a lane, or -1 if the lane is not named.
 func attempts(t *testing.T, reg *prometheus.Registry, name string) float64 {
 	t.Helper()
 	for line := range strings.Lines(scrapeMetrics(reg)) {
@@ -39,7 +39,7 @@ func attempts(t *testing.T, reg *prometheus.Registry, name string) float64 {
 	return -1
 }
 
-func TestLaneMetricsNameTheBusiestAndSumTheRest(t *testing.T) {
+func TestLaneMetricsNameBusiestLanesAndSumOthers(t *testing.T) {
 	t.Parallel()
 	var states []lane.State
 	for i := range 250 {
@@ -49,20 +49,20 @@ func TestLaneMetricsNameTheBusiestAndSumTheRest(t *testing.T) {
 	reg := prometheus.NewRegistry()
 	reg.MustRegister(newLaneMetrics(func() []lane.State { return append([]lane.State(nil), states...) }))
 	if n := strings.Count(scrapeMetrics(reg), "postrider_lane_window{"); n != 201 {
-		t.Errorf("%d lanes are named", n)
+		t.Errorf("%d lanes are named in the metrics", n)
 	}
 	if a, b := attempts(t, reg, "mx199.test"), attempts(t, reg, "mx200.test"); a != 801 || b != -1 {
-		t.Errorf("the last that is named has %v, the next %v", a, b)
+		t.Errorf("the last named lane has %v, the next %v", a, b)
 	}
 	before := attempts(t, reg, otherLanes)
-	states[249].Delivered += 5000 // it gets a name; what was counted under other stays there
+	states[249].Delivered += 5000 // it becomes named; its earlier count remains under other
 	states[248].Delivered += 7
 	if after := attempts(t, reg, otherLanes); after < before || attempts(t, reg, "mx249.test") != 5751 {
 		t.Errorf("other went from %v to %v", before, after)
 	}
 }
 
-func TestTheLanesFileIsReadAtStart(t *testing.T) {
+func TestLanesFileIsReadAtStart(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "lanes.txt")
 	for rows, want := range map[string]string{"default 1 2 3 4m -\n": "", "default 9 2 3 4m -\nx\n": "line 1: start 9 is more than connections 2\nline 2: provider x: want"} {
@@ -84,6 +84,6 @@ func TestTheLanesFileIsReadAtStart(t *testing.T) {
 		}
 	}
 	if _, err := newLanes(path+"x", 1, nil, nil, prometheus.NewRegistry()); err == nil {
-		t.Error("a missing file is no mistake")
+		t.Error("a missing file gave no error")
 	}
 }

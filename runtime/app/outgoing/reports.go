@@ -5,8 +5,7 @@ import (
 	"github.com/postrider/postrider/runtime/mail/smtpclient"
 )
 
-// recordedToo has sessions counted twice: for the operator's metrics without names,
-// and for reports with them.
+// recordedToo counts sessions twice: for the operator's metrics without names, and for reports with names.
 func recordedToo(counter smtpclient.TLSReports, recorder *outbound.TLSRecorder) smtpclient.TLSReports {
 	if recorder == nil {
 		return counter
@@ -16,7 +15,7 @@ func recordedToo(counter smtpclient.TLSReports, recorder *outbound.TLSRecorder) 
 
 type bothReports [2]smtpclient.TLSReports
 
-// Report reports both.
+// Report passes the session to both.
 func (b bothReports) Report(r smtpclient.TLSReport) {
 	b[0].Report(r)
 	b[1].Report(r)

@@ -36,9 +36,9 @@ type transportParams struct {
 	Logger    *slog.Logger
 }
 
-var errNoInbox = errors.New("POSTRIDER_OUTBOUND: capture needs the module devinbox: switch it on, or say where mail goes (mx, smtp://…)")
+var errNoInbox = errors.New("POSTRIDER_OUTBOUND: capture requires the module devinbox: enable it, or set another transport (mx, smtp://…)")
 
-// NewTransport creates the transport and the lanes that say how much goes where.
+// NewTransport creates the transport and the lanes that limit how much mail goes where.
 func NewTransport(p transportParams) (*smtpclient.Transport, *lane.Registry, error) {
 	c, err := p.config()
 	if err != nil {
@@ -89,27 +89,27 @@ func (p transportParams) config() (smtpclient.Config, error) {
 	return c, nil
 }
 
-// policies finds MTA-STS policies. Who receives mail names the host that is asked
-// over HTTPS, so the guard of mail hosts stands before it too.
+// policies creates the finder of MTA-STS policies. The recipient's domain names the HTTPS host to contact,
+// so the guard of mail hosts applies to it too.
 func (p transportParams) policies() (*mtasts.Finder, error) {
 	return mtasts.New(mtasts.Config{Resolver: p.Resolver, Logger: p.Logger,
 		Client: egress.NewClient(egress.ClientConfig{Guard: p.Guard, Lookup: p.Resolver.LookupIP})})
 }
 
-// tlsReports counts what receivers would be told by TLS-RPT (RFC 8460), without
-// their names: they are as many as domains in the world.
+// tlsReports counts TLS results as in TLS-RPT (RFC 8460), but without receiver names, whose number is
+// unbounded.
 type tlsReports struct{ sessions *prometheus.CounterVec }
 
 func newTLSReports(reg prometheus.Registerer) tlsReports {
 	r := tlsReports{prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: "postrider_smtp_tls_sessions_total",
-		Help: "Sessions with mail hosts by TLS policy (opportunistic, enforced, mta-sts, dane) and result: success, or a failure type of RFC 8460 section 4.3. Failures under a policy that is only tested were delivered all the same.",
+		Help: "Sessions with mail hosts by TLS policy (opportunistic, enforced, mta-sts, dane) and result: success, or a failure type of RFC 8460 section 4.3. Failures under a policy in testing mode were still delivered.",
 	}, []string{"policy", "testing", "result"})}
 	reg.MustRegister(r.sessions)
 	return r
 }
 
-// Report counts one session, or one policy that could not be had.
+// Report counts one session, or one policy that could not be fetched.
 func (r tlsReports) Report(report smtpclient.TLSReport) {
 	r.sessions.WithLabelValues(string(report.Policy), strconv.FormatBool(report.Testing), cmp.Or(report.Result, "success")).Inc()
 }

@@ -12,7 +12,7 @@ import (
 // degradedFor is how long GET /readyz is degraded after a step of the clock.
 const degradedFor = time.Hour
 
-// Clock reports on GET /readyz that the database clock stepped back, for a day.
+// Clock reports on GET /readyz, for a day, that the database clock stepped back.
 var Clock = module.Healths(func(w *clockstep.Watch) module.Health {
 	return module.Health{Name: "database_clock", Ask: func(context.Context) (module.Condition, error) {
 		step := w.Latest()

@@ -1,4 +1,4 @@
-// Package probes is the part of the assembly that says how a process does: GET /healthz and
-// GET /readyz, and the lines and metrics of what belongs to no single module there: the hold
-// of the whole installation and how late the queue is.
+// Package probes is the part of the assembly that reports the health of a process: GET /healthz and GET
+// /readyz, and the lines and metrics that belong to no single module: the hold of the whole installation and
+// the delay of the queue.
 package probes

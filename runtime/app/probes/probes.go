@@ -15,31 +15,29 @@ import (
 	"github.com/postrider/postrider/runtime/storage/db/failover"
 )
 
-// database reports whether it answers, and whether as many standbys follow it as are asked for.
+// database reports whether it responds, and whether the required number of standbys is connected.
 type database interface {
 	Ping(ctx context.Context) error
 	Replicated(ctx context.Context) error
 }
 
-// storedLimit is how old the last write may be that was certainly stored. One is made
-// every two seconds (package node).
+// storedLimit is the maximum age of the last confirmed write. Package node makes one every two seconds.
 const storedLimit = 6 * time.Second
 
-// Params are what the answers depend on.
+// Params are the inputs of the probes.
 type Params struct {
 	DB       database
-	Stored   func() time.Duration // since the last write that was stored
-	Parts    []module.Health      // of the modules that are on
-	Draining *atomic.Bool         // set once a stop was asked for
-	// Local reports whether a request comes from this machine and from no proxy: such a request gets
-	// the details; nil: none does.
+	Stored   func() time.Duration // since the last confirmed write
+	Parts    []module.Health      // of the enabled modules
+	Draining *atomic.Bool         // set once a stop was requested
+	// Local reports whether a request comes directly from this machine, not through a proxy. Such a request
+	// gets the details; if nil, none does.
 	Local  func(*http.Request) bool
 	Logger *slog.Logger
 }
 
-// Probes answers the probes of an orchestrator. Liveness depends on the process alone.
-// Readiness depends on a database that stores what it is given, and on a process that is
-// not about to stop.
+// Probes serves the probes of an orchestrator. Liveness depends on the process alone. Readiness requires a
+// database that stores writes, and a process that is not about to stop.
 type Probes struct{ Params }
 
 // New creates the handlers.
@@ -47,14 +45,14 @@ func New(p Params) *Probes { return &Probes{Params: p} }
 
 const readyTimeout = 3 * time.Second
 
-// Live is GET /healthz: 200 as long as the process can answer at all.
+// Live is GET /healthz: 200 as long as the process can respond at all.
 func (p *Probes) Live(w http.ResponseWriter, r *http.Request) {
 	p.answer(w, r, http.StatusOK, map[string]any{"status": "ok"})
 }
 
-// Ready is GET /readyz: 503 while requests would be refused. A part that is degraded, such
-// as a queue that is late, is told and stays 200: what is accepted is stored, and taking the
-// process that accepts out of a load balancer would not deliver anything sooner.
+// Ready is GET /readyz: 503 while requests would be rejected. A degraded part, such as a late queue, is
+// reported with status 200: accepted mail is stored, and removing this process from a load balancer would
+// not deliver anything sooner.
 func (p *Probes) Ready(w http.ResponseWriter, r *http.Request) {
 	ctx, cancel := context.WithTimeout(r.Context(), readyTimeout)
 	defer cancel()
@@ -66,16 +64,16 @@ func (p *Probes) Ready(w http.ResponseWriter, r *http.Request) {
 	var split *failover.SplitError
 	switch {
 	case errors.As(err, &split):
-		p.Logger.WarnContext(loglimit.Collapse(r.Context(), "split"), "not ready: several hosts of DATABASE_URL take writes", telemetry.KeyError, err)
+		p.Logger.WarnContext(loglimit.Collapse(r.Context(), "split"), "not ready: several hosts of DATABASE_URL accept writes", telemetry.KeyError, err)
 		checks["status"], checks["database"], status = "not ready", "two primaries", http.StatusServiceUnavailable
 	case err != nil:
-		p.Logger.WarnContext(loglimit.Collapse(r.Context(), "away"), "not ready: the database does not answer", telemetry.KeyError, err)
+		p.Logger.WarnContext(loglimit.Collapse(r.Context(), "away"), "not ready: the database does not respond", telemetry.KeyError, err)
 		checks["status"], checks["database"], status = "not ready", "away", http.StatusServiceUnavailable
 	case replicated != nil:
-		p.Logger.WarnContext(loglimit.Collapse(r.Context(), "standbys"), "not ready: what is accepted would not outlive the server", telemetry.KeyError, replicated)
+		p.Logger.WarnContext(loglimit.Collapse(r.Context(), "standbys"), "not ready: accepted mail would not survive the loss of the database server", telemetry.KeyError, replicated)
 		checks["status"], checks["database"], status = "not ready", "without standbys", http.StatusServiceUnavailable
-	case p.Stored() > storedLimit: // full, read-only, or without the standby that it waits for
-		p.Logger.WarnContext(loglimit.Collapse(r.Context(), "stores"), "not ready: the database answers and stores nothing", "last_write", p.Stored().Round(time.Second))
+	case p.Stored() > storedLimit: // full, read-only, or waiting for a missing standby
+		p.Logger.WarnContext(loglimit.Collapse(r.Context(), "stores"), "not ready: the database responds but does not store writes", "last_write", p.Stored().Round(time.Second))
 		checks["status"], checks["database"], status = "not ready", "not storing", http.StatusServiceUnavailable
 	default:
 		p.checkParts(ctx, checks, p.Local != nil && p.Local(r))
@@ -86,13 +84,13 @@ func (p *Probes) Ready(w http.ResponseWriter, r *http.Request) {
 	p.answer(w, r, status, checks)
 }
 
-// checkParts adds how each part does; nothing of one that cannot tell, or is not set up. Details are for whom
-// the machine belongs to.
+// checkParts adds the condition of each part, except those that are unknown or not configured. Only local
+// requests get details.
 func (p *Probes) checkParts(ctx context.Context, checks map[string]any, details bool) {
 	for _, part := range p.Parts {
 		is, err := part.Ask(ctx)
 		if err != nil {
-			p.Logger.WarnContext(loglimit.Collapse(ctx, part.Name), "the condition of a part is not known", "part", part.Name, telemetry.KeyError, err)
+			p.Logger.WarnContext(loglimit.Collapse(ctx, part.Name), "cannot determine the condition of a part", "part", part.Name, telemetry.KeyError, err)
 			continue
 		}
 		if is.Off {
@@ -116,6 +114,6 @@ func (p *Probes) answer(w http.ResponseWriter, r *http.Request, status int, body
 	w.Header().Set("Cache-Control", "no-store")
 	w.WriteHeader(status)
 	if err := json.NewEncoder(w).Encode(body); err != nil {
-		p.Logger.DebugContext(r.Context(), "caller left before the answer", telemetry.KeyError, err)
+		p.Logger.DebugContext(r.Context(), "client closed the connection", telemetry.KeyError, err)
 	}
 }

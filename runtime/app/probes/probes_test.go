@@ -16,14 +16,14 @@ import (
 	"github.com/postrider/postrider/runtime/storage/db/failover"
 )
 
-// answering is a database that answers to a ping, and says something of its standbys.
+// answering is a database that responds to a ping and reports on its standbys.
 type answering struct{ ping, replicated error }
 
 func (a answering) Ping(context.Context) error { return a.ping }
 
 func (a answering) Replicated(context.Context) error { return a.replicated }
 
-func TestReadyOnlyWithTheStandbysThatAreAskedFor(t *testing.T) {
+func TestReadyRequiresStandbys(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		db     answering
@@ -36,7 +36,7 @@ func TestReadyOnlyWithTheStandbysThatAreAskedFor(t *testing.T) {
 		{answering{ping: errors.New("connection refused")}, 0, http.StatusServiceUnavailable, `"database":"away"`},
 		{answering{ping: fmt.Errorf("connect: %w", &failover.SplitError{Primaries: make([]failover.Sighting, 2)})}, 0, http.StatusServiceUnavailable, `"database":"two primaries"`},
 		{answering{}, time.Minute, http.StatusServiceUnavailable, `"database":"not storing"`},
-		{answering{nil, errors.New("0 standbys follow")}, time.Minute, http.StatusServiceUnavailable, `"database":"without standbys"`}, // the reason of the other
+		{answering{nil, errors.New("0 standbys follow")}, time.Minute, http.StatusServiceUnavailable, `"database":"without standbys"`}, // the same reason
 	} {
 		w := httptest.NewRecorder()
 		probes.New(probes.Params{DB: c.db, Stored: func() time.Duration { return c.stored }, Draining: &atomic.Bool{}, Logger: slog.New(slog.DiscardHandler)}).

@@ -13,7 +13,7 @@ import (
 	"github.com/postrider/postrider/runtime/ops/module"
 )
 
-// lateLimit is from when on the queue is called degraded.
+// lateLimit is the delay from which the queue is degraded.
 const lateLimit = time.Minute
 
 // Queue reports on GET /readyz and in the metrics how late the queue is.
@@ -31,13 +31,13 @@ var Queue = fx.Options(
 	fx.Invoke(gaugeQueue),
 )
 
-// gaugeQueue shows how late the queue is. It is asked for at each scrape, and not a number
-// while the database does not tell.
+// gaugeQueue exports how late the queue is. It queries at each scrape, and reports NaN while the database
+// does not respond.
 func gaugeQueue(q *queue.Service, registry prometheus.Registerer) error {
 	if err := registry.Register(queueDepth{q}); err != nil {
 		return err
 	}
-	late := registerGauge("postrider_queue_late_seconds", "How long the oldest recipient has been due that nobody has begun to deliver to; held ones and those that wait for a lane are left out.",
+	late := registerGauge("postrider_queue_late_seconds", "How long the oldest due recipient has waited for its delivery to start, without held recipients and those that wait for a lane.",
 		func(ctx context.Context) (float64, error) {
 			late, err := q.Late(ctx)
 			return late.Seconds(), err
@@ -50,7 +50,7 @@ func gaugeQueue(q *queue.Service, registry prometheus.Registerer) error {
 	return errors.Join(registry.Register(late), registry.Register(unknown))
 }
 
-// registerGauge returns a registerGauge that is not a number while the database does not answer.
+// registerGauge registers a gauge that is NaN while the database does not respond.
 func registerGauge(name, help string, ask func(ctx context.Context) (float64, error)) prometheus.GaugeFunc {
 	return prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: name, Help: help}, func() float64 {
 		ctx, cancel := context.WithTimeout(context.Background(), readyTimeout)
@@ -63,20 +63,20 @@ func registerGauge(name, help string, ask func(ctx context.Context) (float64, er
 	})
 }
 
-// queueDepth shows how many recipients wait. They are counted at each scrape; nothing is
-// shown while the database does not tell.
+// queueDepth exports how many recipients are queued. They are counted at each scrape; the metric is absent
+// while the database does not respond.
 type queueDepth struct{ queue *queue.Service }
 
 var _ prometheus.Collector = queueDepth{}
 
 var depthDesc = prometheus.NewDesc("postrider_queue_recipients",
-	"Recipients that wait: queued in the common queue or deferred, parked under a lane that has no room, held; each is counted to 100,000. It is the database's: dashboards take the maximum over processes.",
+	"Waiting recipients: queued in the common queue or deferred, parked under a full lane, held; each is counted up to 100,000. It describes the database: use the maximum across processes.",
 	[]string{"state"}, nil)
 
-// Describe is for prometheus.
+// Describe implements prometheus.Collector.
 func (queueDepth) Describe(to chan<- *prometheus.Desc) { to <- depthDesc }
 
-// Collect is for prometheus.
+// Collect implements prometheus.Collector.
 func (d queueDepth) Collect(to chan<- prometheus.Metric) {
 	ctx, cancel := context.WithTimeout(context.Background(), readyTimeout)
 	defer cancel()

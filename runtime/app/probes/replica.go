@@ -11,8 +11,8 @@ import (
 	"github.com/postrider/postrider/runtime/ops/store"
 )
 
-// Replica looks at the replica of the database, where one is set, and tells on GET /readyz how it does. The
-// metrics are there in any case. A replica that is away takes no process out of a load balancer.
+// Replica reports the condition of the database replica on GET /readyz, if one is configured. The metrics
+// exist in any case. An unavailable replica does not remove a process from a load balancer.
 func Replica(set bool) fx.Option {
 	registered := fx.Invoke(func(s *store.Store, registry prometheus.Registerer) error { return s.Replica.Register(registry) })
 	if !set {
@@ -25,7 +25,7 @@ func Replica(set bool) fx.Option {
 		module.Healths(func(s *store.Store) module.Health {
 			return module.Health{Name: "replica", Ask: func(context.Context) (module.Condition, error) {
 				if why := s.Replica.Status().PassedOver; why != "" {
-					return module.Condition{Degraded: true, Details: []string{"the primary answers lists, search and statistics: " + why}}, nil
+					return module.Condition{Degraded: true, Details: []string{"the primary serves lists, search and statistics: " + why}}, nil
 				}
 				return module.Condition{}, nil
 			}}

@@ -67,7 +67,7 @@ var HTTPTLSAddr = setting.Declare(setting.Setting[string]{
 var (
 	HTTPTLSCert = setting.Declare(setting.Setting[string]{
 		Name: "POSTRIDER_HTTP_TLS_CERT", Group: httpGroup, Form: setting.Text("FILE"), DefaultText: "from the ACME authority",
-		Help: "PEM file with the certificate chain of POSTRIDER_HTTP_TLS_ADDR, read again when it changes.",
+		Help: "PEM file with the certificate chain of POSTRIDER_HTTP_TLS_ADDR, reloaded when it changes.",
 		Check: func(v setting.Values, file string) error {
 			if (file == "") != (HTTPTLSKey.Of(v) == "") {
 				return errors.New("and POSTRIDER_HTTP_TLS_KEY go together")

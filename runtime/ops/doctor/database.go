@@ -147,7 +147,7 @@ func MasterKey(count func(ctx context.Context) (open, closed int, err error)) Ch
 		open, closed, err := count(ctx)
 		switch {
 		case err != nil:
-			return []Finding{s.finding(Skipped, err.Error(), "Look at the database first.")}
+			return []Finding{s.finding(Skipped, err.Error(), "Check the database first.")}
 		case closed > 0:
 			return []Finding{s.finding(Error, fmt.Sprintf("it opens %d and does not open %d", open, closed), "Set POSTRIDER_MASTER_KEY to the key under which they were sealed; an older key stands behind the new one, separated by a comma. Domains whose key does not open send nothing.")}
 		}

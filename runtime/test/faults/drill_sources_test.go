@@ -144,7 +144,7 @@ func TestDrillKillWithADedicatedAddress(t *testing.T) {
 		n := s.stands(t, id, address)
 		figure(t, "mail that waits for the address", n, "> 0")
 		printed, told, _ := s.Cluster[1].Try(s.Cluster[1].Database(), "doctor", "--only=sources") // its exit code says that something is wrong
-		if want := address + " (dedicated): the process node-1 does not run, or does not have it; the mail of its account waits"; !strings.Contains(string(printed), want) {
+		if want := address + " (dedicated): the process node-1 is not running, or does not have it; mail of its account is waiting"; !strings.Contains(string(printed), want) {
 			t.Errorf("the doctor says %s%s, want %s", printed, told, want)
 		}
 		if begun := s.begun(t, "", at); n == 0 || begun > 0 {

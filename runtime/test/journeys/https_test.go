@@ -61,7 +61,7 @@ func TestJourneyHTTPSWithoutAProxy(t *testing.T) {
 		s["POSTRIDER_HTTP_TLS_CERT"], s["POSTRIDER_HTTP_TLS_KEY"] = file, file
 		s["POSTRIDER_INBOUND_ADDR"], s["POSTRIDER_RELAY_ADDR"], s["POSTRIDER_RELAY_TLS_ADDR"] = "127.0.0.1:0", "127.0.0.1:0", "127.0.0.1:0"
 	})
-	secure := listensAt(t, app, "HTTPS is served")
+	secure := listensAt(t, app, "serving HTTPS")
 	client := &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }, Transport: &http.Transport{
 		ForceAttemptHTTP2: true, TLSClientConfig: &tls.Config{RootCAs: roots, MinVersion: tls.VersionTLS12},
 		DialContext: func(ctx context.Context, network, addr string) (net.Conn, error) {

@@ -29,7 +29,7 @@ func TestJourneyWhatBecomesOfMailIsCounted(t *testing.T) {
 			t.Fatalf("a send to %s got status %d and %s, want 200", to, a.Status, a.Body)
 		}
 	}
-	addr := listensAt(t, app, "metrics are served")
+	addr := listensAt(t, app, "serving metrics")
 	var got string
 	for _, line := range []string{
 		`postrider_emails_accepted_total{status="sent"} 2`,
