@@ -52,7 +52,7 @@ func describeDatabase(ctx context.Context, url string) (Manifest, error) {
 func (b *Backup) checkTarget(found state) error {
 	switch newest := db.Schema(); {
 	case found.tables > 0:
-		return fmt.Errorf("the database is not empty: it has %d tables. Make a new one (createdb), name it in DATABASE_URL and restore into that; nothing was changed", found.tables)
+		return fmt.Errorf("the database is not empty: it has %d tables. Create a new one (createdb), set DATABASE_URL to it and restore again; nothing was changed", found.tables)
 	case b.Manifest.Schema > newest:
 		return fmt.Errorf("the backup is of a newer version (%s, schema %s) than this program (schema %s): restore it with that version; nothing was changed", b.Manifest.Version, b.Manifest.Schema, newest)
 	case found.PostgreSQL < b.Manifest.PostgreSQL:

@@ -111,7 +111,7 @@ func sum(path string) (sha string, size int64, err error) {
 func Open(folder string) (*Backup, error) {
 	content, err := os.ReadFile(filepath.Join(folder, manifestName))
 	if errors.Is(err, os.ErrNotExist) {
-		return nil, fmt.Errorf("%s is no whole backup: it has no %s. Name the folder that `postrider backup` has printed", folder, manifestName)
+		return nil, fmt.Errorf("%s is not a complete backup: %s is missing. Specify the folder that `postrider backup` printed", folder, manifestName)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("open backup: %w", err)

@@ -26,7 +26,7 @@ const (
 // DatabaseURL is zero if Postrider runs its own server.
 var DatabaseURL = setting.Declare(setting.Setting[secret.String]{
 	Name: "DATABASE_URL", Group: database, Secret: true, DefaultText: "embedded",
-	Help: "PostgreSQL 14 or newer. Without it a server is run under the data directory.",
+	Help: "PostgreSQL 14 or newer. If empty, Postrider runs its own server in the data directory.",
 	Form: databaseAddress,
 	Show: showDatabase,
 })
@@ -34,18 +34,18 @@ var DatabaseURL = setting.Declare(setting.Setting[secret.String]{
 // ReplicaURL is zero if there is no replica.
 var ReplicaURL = setting.Declare(setting.Setting[secret.String]{
 	Name: "POSTRIDER_DATABASE_REPLICA_URL", Group: database, Secret: true, DefaultText: "none",
-	Help: "A standby of DATABASE_URL, or several, that answers lists, search and statistics as long as it has all that was committed before the question; else the primary answers.",
+	Help: "One or more standbys of DATABASE_URL that serve lists, search and statistics while they have all earlier commits; otherwise the primary serves them.",
 	Form: databaseAddress,
 	Check: func(v setting.Values, url secret.String) error {
 		if url.IsZero() {
 			return nil
 		}
 		if Embedded(v) {
-			return errors.New("needs a DATABASE_URL: the embedded server has no standbys")
+			return errors.New("requires DATABASE_URL: the embedded server has no standbys")
 		}
 		given, err := pq.NewConfig(url.Reveal())
 		if err == nil && (given.TargetSessionAttrs == pq.TargetSessionAttrsReadWrite || given.TargetSessionAttrs == pq.TargetSessionAttrsPrimary) {
-			return errors.New("asks for the primary (target_session_attrs=" + string(given.TargetSessionAttrs) + "); want standby")
+			return errors.New("requests the primary (target_session_attrs=" + string(given.TargetSessionAttrs) + "); want standby")
 		}
 		return nil
 	},
@@ -81,16 +81,16 @@ var DataDir = setting.Declare(setting.Setting[string]{
 // Connections is the maximum number of database connections of a process.
 var Connections = setting.Declare(setting.Setting[int]{
 	Name: "POSTRIDER_DATABASE_CONNECTIONS", Group: database, Form: setting.Number(4, 1000), Default: db.Connections,
-	Help: "Connections to the database that a process opens at most; one more listens. Processes open fewer if the server, the role or the database does not allow as many for all of them.",
+	Help: "Maximum number of database connections of a process, plus one that listens. Processes open fewer if the server, the role or the database does not allow that many for all of them.",
 })
 
 // Standbys is the number of standbys that must hold confirmed data.
 var Standbys = setting.Declare(setting.Setting[int]{
 	Name: "POSTRIDER_DATABASE_STANDBYS", Group: database, Form: setting.Number(0, 9),
-	Help: "Standbys that must have each commit on their disks. A server that does not wait for as many is refused, and a process is not ready while fewer follow (its role needs pg_monitor to see them).",
+	Help: "Standbys that must have each commit on their disks. A server that waits for fewer is rejected, and a process is not ready while fewer are connected (its role needs pg_monitor to see them).",
 	Check: func(v setting.Values, n int) error {
 		if n > 0 && Embedded(v) {
-			return errors.New("needs a DATABASE_URL: the embedded server has no standbys")
+			return errors.New("requires DATABASE_URL: the embedded server has no standbys")
 		}
 		return nil
 	},
@@ -99,7 +99,7 @@ var Standbys = setting.Declare(setting.Setting[int]{
 // Migrate says whether a service migrates the database to the schema of its version.
 var Migrate = setting.Declare(setting.Setting[Migration]{
 	Name: "POSTRIDER_MIGRATE", Group: database, Form: setting.OneOf("HOW", MigrateOn, MigrateOff), Default: MigrateOn,
-	Help: "off: refuse a database that lacks migrations instead of applying them at the start, for who runs postrider migrate as a job.",
+	Help: "off: reject a database that lacks migrations instead of applying them at the start. For deployments that run postrider migrate as a job.",
 })
 
 // Migration says what a service does if the database has an older schema.
@@ -113,28 +113,28 @@ const (
 
 // PostgresBin is the folder with the PostgreSQL programs.
 var PostgresBin = setting.Declare(setting.Setting[string]{
-	Name: "POSTRIDER_POSTGRES_BIN", Group: database, Form: setting.Text("DIR"), DefaultText: "looked for in the usual places",
-	Help: "Folder with the initdb and postgres to run.",
+	Name: "POSTRIDER_POSTGRES_BIN", Group: database, Form: setting.Text("DIR"), DefaultText: "searched in the usual places",
+	Help: "Folder with the initdb and postgres programs to run.",
 })
 
 // PostgresFallback is the last place to look for PostgreSQL.
 var PostgresFallback = setting.Declare(setting.Setting[string]{
 	Name: "POSTRIDER_POSTGRES_FALLBACK", Group: database, Form: setting.Text("DIR"),
-	Help: "Folder where make put PostgreSQL for a machine that has none.",
+	Help: "Folder where make installs PostgreSQL on a machine without it.",
 })
 
 // RiskLosingAcceptedMail accepts synchronous_commit=off.
 var RiskLosingAcceptedMail = setting.Declare(setting.Setting[bool]{
 	Name: "POSTRIDER_UNSAFE_MAY_LOSE_ACCEPTED_MAIL", Group: database, Form: setting.Switch(),
-	Help: "Accept a server with synchronous_commit=off: a crash of it then loses mail that was answered with success.",
+	Help: "Accept a server with synchronous_commit=off: a server crash can then lose mail that was accepted.",
 })
 
 // SpoolDir defaults to the data directory if the database runs on this machine, because that disk is meant
 // for data. Empty means the system's temporary directory.
 var SpoolDir = setting.Declare(setting.Setting[string]{
 	Name: "POSTRIDER_SPOOL_DIR", Group: database, Form: setting.Text("DIR"),
-	DefaultText: "spool in the data directory where the database is there too, else the system's folder for temporary files",
-	Help:        "Folder on a disk for large bodies and messages while they come and go.",
+	DefaultText: "spool in the data directory if the database is there too, else the system's temporary folder",
+	Help:        "Folder on a disk for large bodies and messages in transit.",
 	From: func(v setting.Values) string {
 		if Embedded(v) || v.Mode == setting.Dev {
 			return filepath.Join(DataDir.Of(v), "spool")
@@ -145,22 +145,22 @@ var SpoolDir = setting.Declare(setting.Setting[string]{
 
 // DatabaseBytes is how much space the database may use; zero means that only its disk limits it.
 var DatabaseBytes = setting.Declare(setting.Setting[int]{
-	Name: "POSTRIDER_DATABASE_BYTES", Group: database, Form: setting.Number(0, 1<<60), DefaultText: "the disk, where it is on this machine",
-	Help: "Bytes that the database may grow to. As they run out, free accounts, then everything but mail, then everything is refused, so that delivery goes on. Set it where the database is on another machine.",
+	Name: "POSTRIDER_DATABASE_BYTES", Group: database, Form: setting.Number(0, 1<<60), DefaultText: "the disk, if it is on this machine",
+	Help: "Bytes that the database may grow to. As space runs out, writes of free accounts, then everything except mail, then everything is rejected, so that delivery continues. Set it if the database is on another machine.",
 })
 
 // SpoolBytes limits the spool.
 var SpoolBytes = setting.Declare(setting.Setting[int]{
 	Name: "POSTRIDER_SPOOL_BYTES", Group: database, Form: setting.Number(intake.LeastSpool, 1<<50), Default: intake.DefaultSpool,
-	Help: "Bytes that they may take there together. No account and no network has more than a quarter.",
+	Help: "Bytes that all of them may use there. An account or network can use at most a quarter.",
 })
 
 // MasterKey is empty if development mode keeps its key in a file, and for commands without a key. The first
 // key seals.
 var MasterKey = setting.Declare(setting.Setting[[]secret.Key]{
 	Name: "POSTRIDER_MASTER_KEY", Group: database, Secret: true, DefaultText: "generated in development",
-	Help:     "Encrypts secrets at rest: 32 bytes in base64. Of several, separated by commas, the first one seals. Rather set it in the environment than on the command line.",
-	Required: "it encrypts secrets at rest; make one with `openssl rand -base64 32` and keep it safe",
+	Help:     "Encrypts secrets at rest: 32 bytes in base64. With several, separated by commas, the first one encrypts. Set it in the environment, not on the command line.",
+	Required: "it encrypts secrets at rest; create one with `openssl rand -base64 32` and keep it safe",
 	Form: setting.Form[[]secret.Key]{Placeholder: "KEY,...", Parse: func(text string) ([]secret.Key, error) {
 		keys, err := secret.ParseKeys(secret.New(text))
 		if err != nil {

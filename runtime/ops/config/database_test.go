@@ -16,8 +16,8 @@ func TestAReplicaIsAStandbyOfTheDatabase(t *testing.T) {
 	for _, c := range []struct{ database, replica, want string }{
 		{primary, "postgres://postrider:hunter2@two/postrider?target_session_attrs=standby", ""},
 		{primary, "postgres://postrider:hunter2@one,two/postrider?port=5432,5432", ""},
-		{"", "postgres://postrider:hunter2@two/postrider", "needs a DATABASE_URL"},
-		{primary, "postgres://postrider:hunter2@two/postrider?target_session_attrs=read-write", "asks for the primary"},
+		{"", "postgres://postrider:hunter2@two/postrider", "requires DATABASE_URL"},
+		{primary, "postgres://postrider:hunter2@two/postrider?target_session_attrs=read-write", "requests the primary"},
 		{primary, "postgres://postrider:hunter2@two:x/postrider", "is not a PostgreSQL address"},
 	} {
 		texts := setting.RawValues{config.ReplicaURL.Name: c.replica}
@@ -26,7 +26,7 @@ func TestAReplicaIsAStandbyOfTheDatabase(t *testing.T) {
 		}
 		loaded, err := config.Load(setting.Tool, "", texts)
 		if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.Contains(err.Error(), config.ReplicaURL.Name+" "+c.want)) {
-			t.Errorf("%s beside %q: %v, want %q", c.replica, c.database, err, c.want)
+			t.Errorf("%s with %q: %v, want %q", c.replica, c.database, err, c.want)
 		}
 		var log bytes.Buffer
 		slog.New(slog.NewTextHandler(&log, nil)).Info("loaded", "config", loaded, "error", err)

@@ -22,10 +22,10 @@ var AllowPublic = setting.Declare(setting.Setting[bool]{
 // HTTPAddr is host:port; port 0 is any free port.
 var HTTPAddr = setting.Declare(setting.Setting[string]{
 	Name: "POSTRIDER_HTTP_ADDR", Group: httpGroup, Form: setting.HostPort(), Default: "127.0.0.1:8080",
-	Help: "Where to serve API, GraphQL, dashboard and public links. Port 0 is any free one.",
+	Help: "Where to serve API, GraphQL, dashboard and public links. Port 0 is any free port.",
 	Check: func(v setting.Values, addr string) error {
 		if othersReach(v, addr) {
-			return fmt.Errorf("is %q, which others can reach: development mode has no secrets worth the name and shows all mail; listen on 127.0.0.1, or say --allow-public", addr)
+			return fmt.Errorf("is %q, which others can reach: development mode has no real secrets and shows all mail; listen on 127.0.0.1, or use --allow-public", addr)
 		}
 		return nil
 	},
@@ -34,9 +34,9 @@ var HTTPAddr = setting.Declare(setting.Setting[string]{
 // BaseURL is scheme, host and port, without a trailing slash. It is empty in development mode on port 0,
 // until the port is known.
 var BaseURL = setting.Declare(setting.Setting[string]{
-	Name: "POSTRIDER_BASE_URL", Group: httpGroup, DefaultText: "made of the address in development",
-	Help:     "The public URL, for links. Production needs it.",
-	Required: "the URL under which others reach this server, as https://mail.example.com",
+	Name: "POSTRIDER_BASE_URL", Group: httpGroup, DefaultText: "derived from the address in development",
+	Help:     "The public URL, for links. Required in production.",
+	Required: "the public URL of this server, for example https://mail.example.com",
 	Form:     setting.Form[string]{Placeholder: "URL", Parse: parseBaseURL},
 	From: func(v setting.Values) string {
 		host, port, err := net.SplitHostPort(HTTPAddr.Of(v))
@@ -53,10 +53,10 @@ var BaseURL = setting.Declare(setting.Setting[string]{
 // HTTPTLSAddr is host:port; if empty, HTTP is served without TLS.
 var HTTPTLSAddr = setting.Declare(setting.Setting[string]{
 	Name: "POSTRIDER_HTTP_TLS_ADDR", Group: httpGroup, Form: setting.HostPort(), DefaultText: "nowhere",
-	Help: "Where to serve the same over TLS, as :443. Requests to POSTRIDER_HTTP_ADDR are sent there, and tracking hosts are served there where an ACME authority gives certificates.",
+	Help: "Where to serve the same over TLS, for example :443. Requests to POSTRIDER_HTTP_ADDR are redirected there, and tracking hosts are served there with certificates from an ACME authority.",
 	Check: func(v setting.Values, addr string) error {
 		if addr != "" && !strings.HasPrefix(BaseURL.Of(v), "https://") {
-			return errors.New("sends everybody to POSTRIDER_BASE_URL, which is no https:// URL")
+			return errors.New("redirects to POSTRIDER_BASE_URL, which must be an https:// URL")
 		}
 		return NotPublic(v, addr)
 	},
@@ -70,7 +70,7 @@ var (
 		Help: "PEM file with the certificate chain of POSTRIDER_HTTP_TLS_ADDR, reloaded when it changes.",
 		Check: func(v setting.Values, file string) error {
 			if (file == "") != (HTTPTLSKey.Of(v) == "") {
-				return errors.New("and POSTRIDER_HTTP_TLS_KEY go together")
+				return errors.New("must be set together with POSTRIDER_HTTP_TLS_KEY")
 			}
 			return nil
 		},
@@ -84,7 +84,7 @@ var (
 // TrustedProxies are trusted to report the address of their clients.
 var TrustedProxies = setting.Declare(setting.Setting[[]netip.Prefix]{
 	Name: "POSTRIDER_TRUSTED_PROXIES", Group: httpGroup, Form: setting.Ranges(),
-	Help: "Address ranges of proxies in front whose X-Forwarded-For is believed, separated by commas.",
+	Help: "Address ranges of proxies whose X-Forwarded-For is trusted, separated by commas.",
 })
 
 // BaseHost returns the host of the base URL, without a port.
@@ -101,7 +101,7 @@ func parseBaseURL(text string) (string, error) {
 	u, err := url.Parse(text)
 	switch {
 	case err != nil, u.Scheme != "https" && u.Scheme != "http", u.Hostname() == "":
-		return "", errors.New("is no https:// or http:// URL with a host")
+		return "", errors.New("must be an https:// or http:// URL with a host")
 	case u.User != nil, u.Path != "" && u.Path != "/", u.RawQuery != "", u.Fragment != "", u.ForceQuery:
 		return "", errors.New("has more than scheme, host and port")
 	}
@@ -138,7 +138,7 @@ func SMTPAddr(port, devPort string) func(setting.Values) string {
 // NotPublic rejects a public listener in development mode.
 func NotPublic(v setting.Values, addr string) error {
 	if othersReach(v, addr) {
-		return fmt.Errorf("is %q, which others can reach: listen on 127.0.0.1 in development mode, or say --allow-public", addr)
+		return fmt.Errorf("is %q, which others can reach: listen on 127.0.0.1 in development mode, or use --allow-public", addr)
 	}
 	return nil
 }

@@ -11,7 +11,7 @@ import (
 // File is the path of a file with settings.
 var File = setting.Declare(setting.Setting[string]{
 	Name: "POSTRIDER_CONFIG", Group: database, Form: setting.Text("FILE"),
-	Help: "YAML file with settings. Flags and environment win over it.",
+	Help: "YAML file with settings. Flags and environment override it.",
 })
 
 // Load is setting.Read after reading the file named in the texts, if any. The error contains the mistakes

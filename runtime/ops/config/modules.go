@@ -19,7 +19,7 @@ func ParseModules(spec string, known []string) (on []string, err error) {
 		name = strings.ToLower(strings.TrimSpace(name))
 		switch {
 		case !slices.Contains(known, name):
-			wrong.Add(Modules.Name, "has %q, which is no module; there are %s", item, strings.Join(known, ", "))
+			wrong.Add(Modules.Name, "has the unknown module %q; must be among %s", item, strings.Join(known, ", "))
 		case minus:
 			off = append(off, name)
 		default:
@@ -27,7 +27,7 @@ func ParseModules(spec string, known []string) (on []string, err error) {
 		}
 	}
 	if len(on) > 0 && len(off) > 0 {
-		wrong.Add(Modules.Name, "mixes modules to run (%s) and modules to switch off (-%s); give one kind",
+		wrong.Add(Modules.Name, "cannot combine modules to run (%s) with modules to switch off (-%s)",
 			strings.Join(on, ", "), strings.Join(off, ", -"))
 	}
 	if err := wrong.Err(); err != nil {

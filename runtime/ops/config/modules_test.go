@@ -26,10 +26,10 @@ func TestModulesAreChosenByListOrByMinus(t *testing.T) {
 		}
 	}
 	for spec, want := range map[string]string{
-		"-inbond,-x":        `has "-inbond", which is no module; there are accounts, domains, sending, inbound`,
-		"sending,-inbound":  "mixes modules to run (sending) and modules to switch off (-inbound)",
-		"all":               `has "all"`,
-		"-inbound,-,-x,dom": `has "dom"`,
+		"-inbond,-x":        `has the unknown module "-inbond"; must be among accounts, domains, sending, inbound`,
+		"sending,-inbound":  "cannot combine modules to run (sending) with modules to switch off (-inbound)",
+		"all":               `unknown module "all"`,
+		"-inbound,-,-x,dom": `unknown module "dom"`,
 	} {
 		if got, err := config.ParseModules(spec, known); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q = %v, %v, want %q", spec, got, err, want)

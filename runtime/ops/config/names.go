@@ -19,16 +19,16 @@ func IsDevelopmentName(name string) bool { return strings.HasSuffix(name, "."+de
 // The names by which customers' DNS records and mail programs refer to this installation, in A-labels.
 var (
 	SandboxDomain = setting.Declare(prefixHost("sandbox", setting.Setting[string]{
-		Name: "POSTRIDER_SANDBOX_DOMAIN", Help: "Sending domain that every account may try out.",
+		Name: "POSTRIDER_SANDBOX_DOMAIN", Help: "Sending domain that every account may use for tests.",
 	}))
 	ReturnPathHost = setting.Declare(prefixHost("rp", setting.Setting[string]{
 		Name: "POSTRIDER_RETURN_PATH_HOST", Help: "Target of the return path CNAME.",
 	}))
 	SPFInclude = setting.Declare(prefixHost("spf", setting.Setting[string]{
-		Name: "POSTRIDER_SPF_INCLUDE", Help: "Name that SPF records include.",
+		Name: "POSTRIDER_SPF_INCLUDE", Help: "Name for the include term of SPF records.",
 	}))
 	SMTPHost = setting.Declare(prefixHost("smtp", setting.Setting[string]{
-		Name: "POSTRIDER_SMTP_HOST", Help: "Name of the SMTP relay, to which MX records point too.",
+		Name: "POSTRIDER_SMTP_HOST", Help: "Name of the SMTP relay; MX records point to it too.",
 	}))
 )
 
@@ -51,7 +51,7 @@ var TrackingHost = setting.Declare(setting.Setting[string]{
 // LinkHosts are additional names of the installation in links of sent mail.
 var LinkHosts = setting.Declare(setting.Setting[[]string]{
 	Name: "POSTRIDER_LINK_HOSTS", Group: names, Form: setting.Hosts(), DefaultText: "none",
-	Help: "Further host names under which links in sent mail are answered, such as the base URL's host before it changed, separated by commas.",
+	Help: "Additional host names for links in sent mail, such as a previous host of the base URL, separated by commas.",
 })
 
 // Hostname is the name in EHLO.

@@ -41,7 +41,7 @@ func CheckName(text string) error {
 // Node is the name of this process, the same after a restart.
 var Node = setting.Declare(setting.Setting[string]{
 	Name: "POSTRIDER_NODE", Group: process, DefaultText: "the host name",
-	Help: "Name of this process among those that share the database, the same after a restart. Several on one machine need one each.",
+	Help: "Name of this process among those that share the database, the same after a restart. Each process on a machine needs its own name.",
 	Form: nameForm,
 	From: func(v setting.Values) string { return cmp.Or(v.Machine, "localhost") },
 })
@@ -50,7 +50,7 @@ var Node = setting.Declare(setting.Setting[string]{
 // that share one also share what a provider allows it.
 var Egress = setting.Declare(setting.Setting[string]{
 	Name: "POSTRIDER_EGRESS", Group: "Delivery", DefaultText: "the host name",
-	Help: "Name of the public address that mail leaves from. Processes with one name are behind one address (a router that translates) and divide what a mailbox provider allows it.",
+	Help: "Name of the public address that mail leaves from. Processes with the same name share one address (behind a NAT router) and divide the limits of mailbox providers for it.",
 	Form: nameForm,
 	From: func(v setting.Values) string { return cmp.Or(v.Machine, "localhost") },
 })
@@ -58,27 +58,27 @@ var Egress = setting.Declare(setting.Setting[string]{
 // DrainDelay is the time between reporting "not ready" and closing the listeners.
 var DrainDelay = setting.Declare(setting.Setting[time.Duration]{
 	Name: "POSTRIDER_DRAIN_DELAY", Group: process, Form: setting.Duration(0, MaxDrainDelay),
-	Help: "How long a process that was asked to stop says on /readyz that it is draining and still takes requests and mail: 5s behind a load balancer.",
+	Help: "How long a stopping process reports draining on /readyz and still accepts requests and mail. Use 5s behind a load balancer.",
 })
 
 // Modules is parsed by ParseModules.
 var Modules = setting.Declare(setting.Setting[string]{
 	Name: "POSTRIDER_MODULES", Group: process, DefaultText: "all",
-	Help: "Modules to switch off (-inbound,-tracking) or the list of those to run.",
+	Help: "Modules to switch off (-inbound,-tracking) or the list of modules to run.",
 	Form: setting.Form[string]{Placeholder: "NAME,...", Parse: func(text string) (string, error) { return strings.TrimSpace(text), nil }},
 })
 
 // DNSServer is ip:port; empty means the system's resolver.
 var DNSServer = setting.Declare(setting.Setting[string]{
 	Name: "POSTRIDER_DNS", Group: process, DefaultText: "the system's",
-	Help: "Resolver for everything that is looked up.",
+	Help: "Resolver for all DNS queries.",
 	Form: setting.Form[string]{Placeholder: "IP:PORT", Parse: func(text string) (string, error) {
 		if addr, err := netip.ParseAddr(text); err == nil {
 			return netip.AddrPortFrom(addr, 53).String(), nil
 		}
 		server, err := netip.ParseAddrPort(text) // a name would itself need a resolver
 		if err != nil || server.Port() == 0 {
-			return "", fmt.Errorf("is %q; want an address and port, as 127.0.0.1:53", text)
+			return "", fmt.Errorf("is %q; want an address and port, for example 127.0.0.1:53", text)
 		}
 		return server.String(), nil
 	}},
@@ -87,13 +87,13 @@ var DNSServer = setting.Declare(setting.Setting[string]{
 // DeliveryConcurrency is 0 in a process that only accepts: it delivers neither mail nor webhooks.
 var DeliveryConcurrency = setting.Declare(setting.Setting[int]{
 	Name: "POSTRIDER_DELIVERY_CONCURRENCY", Group: "Delivery", Form: setting.Number(0, 10_000), Default: 128,
-	Help: "Connections to mail servers at once. 0 only accepts and leaves delivery to other processes.",
+	Help: "Concurrent connections to mail servers. With 0 the process only accepts mail and leaves delivery to others.",
 })
 
 // LogFormat is the format of log lines.
 var LogFormat = setting.Declare(setting.Setting[telemetry.Format]{
 	Name: "POSTRIDER_LOG_FORMAT", Group: logging, Form: setting.OneOf("FORMAT", telemetry.Text, telemetry.JSON), DefaultText: "json; text in development",
-	Help: "How lines of the log look.",
+	Help: "Format of log lines.",
 	From: func(v setting.Values) telemetry.Format {
 		if v.Mode == setting.Serve {
 			return telemetry.JSON
@@ -107,7 +107,7 @@ var levels = map[string]slog.Level{"debug": slog.LevelDebug, "info": slog.LevelI
 // LogLevel is the minimum level of log lines.
 var LogLevel = setting.Declare(setting.Setting[slog.Level]{
 	Name: "POSTRIDER_LOG_LEVEL", Group: logging, Default: slog.LevelInfo, DefaultText: "info",
-	Help: "The least urgent lines of the log.",
+	Help: "Minimum level of log lines.",
 	Form: setting.Form[slog.Level]{Placeholder: "LEVEL", Takes: "debug, info, warn or error", Parse: func(text string) (slog.Level, error) {
 		level, known := levels[strings.ToLower(text)]
 		if !known {
@@ -124,7 +124,7 @@ var TraceEndpoint = setting.Declare(setting.Setting[string]{
 	Form: setting.Form[string]{Placeholder: "URL", Parse: func(text string) (string, error) {
 		u, err := url.Parse(text)
 		if err != nil || (u.Scheme != "https" && u.Scheme != "http") || u.Hostname() == "" {
-			return "", errors.New("is no URL of OTLP over HTTP; want http://collector:4318")
+			return "", errors.New("must be a URL of OTLP over HTTP, for example http://collector:4318")
 		}
 		return text, nil
 	}},

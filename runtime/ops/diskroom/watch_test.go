@@ -68,18 +68,18 @@ func TestBytesThatAreAboutToBeWrittenCountAtOnce(t *testing.T) {
 	}
 }
 
-// The room that the operator has stated is compared with the size of the database.
+// The size stated by the operator is compared with the size of the database.
 func TestStatedRoomCountsWhereTheDiskIsNotSeen(t *testing.T) {
 	t.Parallel()
 	if w := newWatch(t, diskroom.Config{Bytes: 1 << 20, SizeEvery: time.Hour}); w.Level() != diskroom.Full {
-		t.Errorf("a database that is larger than its room has level %s, want full", w.Level())
+		t.Errorf("a database that is larger than its limit has level %s, want full", w.Level())
 	}
 	w := newWatch(t, diskroom.Config{Bytes: 1 << 50, SizeEvery: time.Hour})
 	if room, ok := w.Room(); w.Level() != diskroom.Enough || !ok || room.Total != 1<<50 || room.Free == room.Total {
-		t.Errorf("a database with room has level %s and %+v, want enough", w.Level(), room)
+		t.Errorf("a database within its limit has level %s and %+v, want enough", w.Level(), room)
 	}
 	if w := newWatch(t, diskroom.Config{}); w.Level() != diskroom.Enough {
-		t.Errorf("a disk that is not known has level %s, want enough", w.Level())
+		t.Errorf("an unknown disk has level %s, want enough", w.Level())
 	}
 }
 
@@ -96,7 +96,7 @@ func TestTheDiskOfALocalServerIsFound(t *testing.T) {
 	}
 	t.Cleanup(func() { _ = w.Stop(t.Context()) })
 	if room, ok := w.Room(); !ok || room.Total == 0 {
-		t.Errorf("the room of a server at %s is %+v, known: %v; want that of its disk (%s)", address, room, ok, w.Dir())
+		t.Errorf("the disk space of a server at %s is %+v, known: %v; want that of its disk (%s)", address, room, ok, w.Dir())
 	}
 }
 

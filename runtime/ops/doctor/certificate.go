@@ -24,12 +24,12 @@ func (d *Doctor) certificateFiles(context.Context) []Finding {
 		s := subject{"certificate." + strings.ToLower(files.Setting), fmt.Sprintf("%s is a valid certificate for %s", files.CertFile, strings.Join(files.Names, " and "))}
 		pair, err := tls.LoadX509KeyPair(files.CertFile, files.KeyFile)
 		if err != nil {
-			all = append(all, s.finding(Error, err.Error(), "Give a certificate in PEM and the key that belongs to it with %s.", files.Setting))
+			all = append(all, s.finding(Error, err.Error(), "Set %s to a PEM certificate and its key.", files.Setting))
 			continue
 		}
 		chain, err := parse(pair.Certificate)
 		if err != nil {
-			all = append(all, s.finding(Error, err.Error(), "Give a certificate in PEM with %s.", files.Setting))
+			all = append(all, s.finding(Error, err.Error(), "Set %s to a PEM certificate.", files.Setting))
 			continue
 		}
 		all = append(all, d.judge(s, &tls.ConnectionState{PeerCertificates: chain}, files.Names...))
@@ -60,11 +60,11 @@ func (d *Doctor) judge(s subject, state *tls.ConnectionState, names ...string) F
 		return s.finding(Error, found, "Renew the certificate: it expired %s ago.", formatDays(now.Sub(leaf.NotAfter)))
 	}
 	if now.Before(leaf.NotBefore) {
-		return s.finding(Error, found, "Look at the clock of this machine, or at the certificate: it begins to be valid at %s.", leaf.NotBefore.UTC().Format(time.RFC3339))
+		return s.finding(Error, found, "Check the clock of this machine, and the certificate: it is valid from %s.", leaf.NotBefore.UTC().Format(time.RFC3339))
 	}
 	for _, name := range names {
 		if err := leaf.VerifyHostname(name); err != nil {
-			return s.finding(Error, found, "Get a certificate for %s: this one belongs to other names.", name)
+			return s.finding(Error, found, "Get a certificate for %s: this one is for other names.", name)
 		}
 	}
 	between := x509.NewCertPool()
@@ -73,7 +73,7 @@ func (d *Doctor) judge(s subject, state *tls.ConnectionState, names ...string) F
 	}
 	var unknown x509.UnknownAuthorityError
 	if _, err := leaf.Verify(x509.VerifyOptions{Intermediates: between, Roots: d.Roots, CurrentTime: now}); errors.As(err, &unknown) {
-		return s.finding(Warning, found, "Clients do not know who issued it. Use a certificate of a public authority, with the whole chain in the file.")
+		return s.finding(Warning, found, "Clients do not trust its issuer. Use a certificate from a public authority, with the whole chain in the file.")
 	} else if err != nil {
 		return s.finding(Error, found+": "+err.Error(), "Replace the certificate.")
 	}
@@ -92,10 +92,10 @@ func formatDays(d time.Duration) string {
 
 // checkServed requests the public URL as users do.
 func (d *Doctor) checkServed(ctx context.Context) []Finding {
-	s := subject{"http.base_url", d.Config.BaseURL + "/healthz answers 200, over TLS"}
+	s := subject{"http.base_url", d.Config.BaseURL + "/healthz responds with 200, over TLS"}
 	u, err := url.Parse(d.Config.BaseURL)
 	if err != nil {
-		return []Finding{s.finding(Error, err.Error(), "Set POSTRIDER_BASE_URL to the URL under which others reach this service.")}
+		return []Finding{s.finding(Error, err.Error(), "Set POSTRIDER_BASE_URL to the public URL of this service.")}
 	}
 	var chain *tls.ConnectionState
 	client := &http.Client{Timeout: talkLimit, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
@@ -103,24 +103,24 @@ func (d *Doctor) checkServed(ctx context.Context) []Finding {
 			TLSClientConfig: &tls.Config{MinVersion: tls.VersionTLS12, InsecureSkipVerify: true}}} //nolint:gosec // it is judged afterwards, to say what is wrong with it
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, d.Config.BaseURL+"/healthz", nil)
 	if err != nil {
-		return []Finding{s.finding(Error, err.Error(), "Set POSTRIDER_BASE_URL to the URL under which others reach this service.")}
+		return []Finding{s.finding(Error, err.Error(), "Set POSTRIDER_BASE_URL to the public URL of this service.")}
 	}
 	answer, err := client.Do(request)
 	if err != nil {
-		return []Finding{s.finding(Error, "no answer: "+err.Error(), "Start the service, and let the host of POSTRIDER_BASE_URL lead to it; open the port in the firewall.")}
+		return []Finding{s.finding(Error, "no response: "+err.Error(), "Start the service, point the host of POSTRIDER_BASE_URL to it, and open the port in the firewall.")}
 	}
 	chain = answer.TLS
 	if err := answer.Body.Close(); err != nil {
-		return []Finding{s.finding(Error, "no answer: "+err.Error(), "Run this again.")}
+		return []Finding{s.finding(Error, "no response: "+err.Error(), "Run this again.")}
 	}
 	var all []Finding
 	switch {
 	case answer.StatusCode != http.StatusOK:
-		all = append(all, s.finding(Error, answer.Status, "Something else answers there: let the host of POSTRIDER_BASE_URL lead to this service."))
+		all = append(all, s.finding(Error, answer.Status, "Another service responds there: point the host of POSTRIDER_BASE_URL to this service."))
 	case u.Scheme != "https":
-		all = append(all, s.finding(Warning, "it answers, without TLS", "Serve it over TLS (POSTRIDER_HTTP_TLS_ADDR, or a proxy in front) and set POSTRIDER_BASE_URL to https://…: API keys and links go over the network in the clear."))
+		all = append(all, s.finding(Warning, "it responds, without TLS", "Serve it over TLS (POSTRIDER_HTTP_TLS_ADDR, or a proxy in front) and set POSTRIDER_BASE_URL to https://…: API keys and links cross the network unencrypted."))
 	default:
-		all = append(all, s.ok("it answers"))
+		all = append(all, s.ok("it responds"))
 	}
 	if chain != nil {
 		all = append(all, d.judge(subject{"http.certificate", "a valid certificate for " + u.Hostname()}, chain, u.Hostname()))

@@ -73,18 +73,18 @@ func (s serverState) judge(c DatabaseConfig) []Finding {
 	check("full_page_writes", "on", s.fullPages == "on" || s.throwAway, Error, s.fullPages, "Set full_page_writes = on, unless the file system writes pages whole: a crash could destroy accepted mail.")
 	check("synchronous_commit", "on, or stricter", db.IsDurable(s.commit, s.standbys) || c.RiskLosingMail, Error, s.commit, "Set synchronous_commit = on: a crash, or a fail-over to a synchronous standby, would lose accepted mail.")
 	check("autovacuum", "on", s.autovacuum == "on", Error, s.autovacuum, "Set autovacuum = on: the queue's tables grow without bound.")
-	check("writes", "the server takes writes", !s.readOnly, Error, map[bool]string{true: "read-only", false: "it does"}[s.readOnly], "Connect to the primary: name all hosts in DATABASE_URL, with target_session_attrs=read-write.")
+	check("writes", "the server accepts writes", !s.readOnly, Error, map[bool]string{true: "read-only", false: "it does"}[s.readOnly], "Connect to the primary: name all hosts in DATABASE_URL, with target_session_attrs=read-write.")
 	skew := time.Duration(math.Abs(float64(time.Now().UnixMicro())-s.skew*1e6)) * time.Microsecond
-	check("clock", "its clock and that of this machine differ by less than 2 seconds", skew < 2*time.Second, Warning, skew.Round(time.Millisecond).String(), "Run NTP on both machines: scheduled mail goes by the clock of the database.")
-	check("oldest_transaction", "less than 10 minutes", s.oldest < 600, Warning, (time.Duration(s.oldest) * time.Second).String(), "End the transaction that is that old (pg_stat_activity): nothing can be vacuumed behind it, and the queue becomes slow.")
-	check("wraparound", "fewer than 1,000 million transactions", s.age < 1_000_000_000, Error, fmt.Sprintf("%d million", s.age/1_000_000), "Run VACUUM (FREEZE) soon: at 2,000 million the server stops taking writes.")
-	check("encryption", "TLS, or a server on this machine", s.local || s.encrypted, Warning, map[bool]string{true: "as expected", false: "another machine, without TLS"}[s.local || s.encrypted], "Add sslmode=verify-full to DATABASE_URL: mail and keys go over the network in the clear.")
+	check("clock", "the clocks of the server and this machine differ by less than 2 seconds", skew < 2*time.Second, Warning, skew.Round(time.Millisecond).String(), "Run NTP on both machines: scheduled mail goes by the clock of the database.")
+	check("oldest_transaction", "less than 10 minutes", s.oldest < 600, Warning, (time.Duration(s.oldest) * time.Second).String(), "End that transaction (pg_stat_activity): newer dead rows cannot be vacuumed, and the queue becomes slow.")
+	check("wraparound", "fewer than 1,000 million transactions", s.age < 1_000_000_000, Error, fmt.Sprintf("%d million", s.age/1_000_000), "Run VACUUM (FREEZE) soon: at 2,000 million the server stops accepting writes.")
+	check("encryption", "TLS, or a server on this machine", s.local || s.encrypted, Warning, map[bool]string{true: "as expected", false: "another machine, without TLS"}[s.local || s.encrypted], "Add sslmode=verify-full to DATABASE_URL: mail and keys cross the network unencrypted.")
 	return all
 }
 
-// checkStandbys checks the checkStandbys that must hold confirmed data.
+// checkStandbys checks the standbys that must hold confirmed data.
 func checkStandbys(ctx context.Context, d *db.DB, c DatabaseConfig) []Finding {
-	s := subject{"database.standbys", fmt.Sprintf("%d standbys follow that a commit waits for", c.Standbys)}
+	s := subject{"database.standbys", fmt.Sprintf("%d synchronous standbys are connected", c.Standbys)}
 	if c.Standbys == 0 {
 		return nil
 	}
@@ -101,13 +101,13 @@ FROM (SELECT version, CASE WHEN count(*) OVER (PARTITION BY name) > 1 THEN name 
 func checkNodes(ctx context.Context, d *db.DB, c DatabaseConfig) []Finding {
 	s := subject{"nodes", "one process of each name"}
 	if c.Embedded {
-		s.expected = "one process: the data directory is one service's"
+		s.expected = "one process: a data directory belongs to one service"
 	}
 	var live int
 	var twins, versions string
 	switch err := d.SQL.QueryRowContext(ctx, nodesSQL).Scan(&live, &twins, &versions); {
 	case err != nil && strings.Contains(err.Error(), `"nodes" does not exist`), err == sql.ErrNoRows:
-		return []Finding{s.finding(Skipped, "the database has no tables of Postrider yet", "Start the service, or run postrider migrate.")}
+		return []Finding{s.finding(Skipped, "the database has no Postrider tables yet", "Start the service, or run postrider migrate.")}
 	case err != nil:
 		return []Finding{s.finding(Error, err.Error(), "Run this again.")}
 	}
@@ -118,16 +118,16 @@ func checkNodes(ctx context.Context, d *db.DB, c DatabaseConfig) []Finding {
 	var all []Finding
 	switch {
 	case c.Embedded && live > 1:
-		all = append(all, s.finding(Error, found, "Stop all of them but one: two services work in the database of one data directory, and each believes it is its own. Give the other one a data directory, or a DATABASE_URL."))
+		all = append(all, s.finding(Error, found, "Stop all of them but one: two services use the database of one data directory. Give the other one its own data directory or a DATABASE_URL."))
 	case twins != "":
-		all = append(all, s.finding(Error, found+"; several are called "+twins, "Give each process a POSTRIDER_NODE of its own: what one has claimed may be taken from it when the other starts."))
+		all = append(all, s.finding(Error, found+"; several are called "+twins, "Give each process its own POSTRIDER_NODE: when one starts, it may take over the claims of the other."))
 	default:
 		all = append(all, s.ok(found))
 	}
 	return append(all, checkConnections(d, max(live, 1), c.Connections))
 }
 
-// checkConnections checks whether each live process can open its configured number of checkConnections.
+// checkConnections checks whether each live process can open its configured number of connections.
 func checkConnections(d *db.DB, processes, wanted int) Finding {
 	s := subject{"database.connections", fmt.Sprintf("room for %d processes with %d connections each", processes, wanted+1)}
 	room, _, _ := d.Room()
@@ -149,9 +149,9 @@ func MasterKey(count func(ctx context.Context) (open, closed int, err error)) Ch
 		case err != nil:
 			return []Finding{s.finding(Skipped, err.Error(), "Check the database first.")}
 		case closed > 0:
-			return []Finding{s.finding(Error, fmt.Sprintf("it opens %d and does not open %d", open, closed), "Set POSTRIDER_MASTER_KEY to the key under which they were sealed; an older key stands behind the new one, separated by a comma. Domains whose key does not open send nothing.")}
+			return []Finding{s.finding(Error, fmt.Sprintf("it opens %d keys and cannot open %d", open, closed), "Add the master key that encrypted them to POSTRIDER_MASTER_KEY, after the new key, separated by a comma. Domains whose key cannot be opened cannot send.")}
 		}
-		return []Finding{s.ok(fmt.Sprintf("it opens all %d", open))}
+		return []Finding{s.ok(fmt.Sprintf("it opens all %d keys", open))}
 	}
 }
 
@@ -166,5 +166,5 @@ func clockSteps(ctx context.Context, d *db.DB) []Finding {
 		return []Finding{s.ok("no step")}
 	}
 	return []Finding{s.finding(Warning, step.String(), "Run NTP on the machines of the database and its standbys. Due times, leases and limits that were stored while the clock was ahead are repaired. "+
-		"Statistics leave out events until the clock reaches its former time: then run postrider statistics rebuild.")}
+		"Statistics miss events until the clock reaches its former time: then run postrider statistics rebuild.")}
 }

@@ -26,7 +26,7 @@ func TestALiveDatabaseIsLookedAt(t *testing.T) {
 		return all
 	}
 	if got := look(DatabaseConfig{Connections: 2}); got["database.version"].Level != OK || got["nodes"].Level != OK || got["database.connections"].Level != OK {
-		t.Errorf("a database of tests is judged %+v, want nothing wrong with version, nodes and connections", got)
+		t.Errorf("findings for a test database: %+v, want version, nodes and connections ok", got)
 	}
 	if got := look(DatabaseConfig{Connections: 100_000})["database.connections"]; got.Level != Warning {
 		t.Errorf("with more connections than there are: %+v, want a warning", got)
@@ -36,8 +36,7 @@ func TestALiveDatabaseIsLookedAt(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	// During an upgrade the old service and the new one both believe that the data
-	// directory is theirs.
+	// During an upgrade, the old and the new service may both run in the same data directory.
 	node("a", "1.0")
 	node("b", "1.1")
 	if got := look(DatabaseConfig{Embedded: true})["nodes"]; got.Level != Error || !strings.Contains(got.Found, "1.0, 1.1") || !strings.Contains(got.Do, "Stop all of them but one") {
@@ -52,8 +51,7 @@ func TestALiveDatabaseIsLookedAt(t *testing.T) {
 	}
 }
 
-// Processes that died, and those whose clocks are wrong, are named; one that was started
-// again is neither.
+// Dead processes and those with wrong clocks are named; a restarted process is neither.
 func TestSilentProcessesAndWrongClocksAreNamed(t *testing.T) {
 	t.Parallel()
 	d := dbtest.New(t)
@@ -79,10 +77,10 @@ func TestSilentProcessesAndWrongClocksAreNamed(t *testing.T) {
 	row("dead", "12 minutes", nil)
 	got := look()
 	if f := got["nodes.silent"]; len(f) != 1 || f[0].Level != Warning || !strings.HasPrefix(f[0].Found, "dead (1.0, delivers) for 12m") {
-		t.Errorf("of processes that died the doctor says %+v, want the latest one of the name dead", f)
+		t.Errorf("for dead processes the doctor reports %+v, want the latest one of the name dead", f)
 	}
 	if f := got["nodes.clock"][0]; f.Level != Warning || f.Found != "again is -1h0m0s ahead" {
-		t.Errorf("of clocks the doctor says %+v, want the hour that again is behind", f)
+		t.Errorf("for clocks the doctor reports %+v, want that the process again is an hour behind", f)
 	}
 }
 
@@ -101,22 +99,22 @@ func TestHostsThatMustNotBeUsedAreNamed(t *testing.T) {
 		"well":                          {[]failover.Sighting{primary, standby}, OK, "all 2"},
 		"one server under two names":    {[]failover.Sighting{primary, primary, standby}, OK, "all 3"},
 		"a stranger":                    {[]failover.Sighting{primary, standby, host("db9:5432", "8", "00000009", "900", false)}, Error, "db9:5432 is the server of another cluster"},
-		"two primaries":                 {[]failover.Sighting{old, primary, standby}, Error, "2 hosts of DATABASE_URL take writes for the same cluster: db3:5432 (timeline 1) and db1:5432 (timeline 2)"},
-		"a primary that is out of date": {[]failover.Sighting{old, standby}, Error, "db3:5432 takes writes and is from before a fail-over"},
+		"two primaries":                 {[]failover.Sighting{old, primary, standby}, Error, "2 hosts of DATABASE_URL accept writes for the same cluster: db3:5432 (timeline 1) and db1:5432 (timeline 2)"},
+		"a primary that is out of date": {[]failover.Sighting{old, standby}, Error, "db3:5432 accepts writes and is from before a failover"},
 		"one that is off":               {[]failover.Sighting{primary, {Host: "db2:5432", Err: errors.New("connection refused")}}, Warning, "db2:5432: connection refused"},
 		"nobody tells":                  {[]failover.Sighting{{Host: "db1:5432", Err: failover.ErrHidden}, {Host: "db2:5432", Err: failover.ErrHidden}}, OK, "all 2"},
 	} {
 		got := judgeHosts(c.all, "7")
 		if len(got) != 1 || got[0].Level != c.level || !strings.HasPrefix(got[0].Found, c.want) {
-			t.Errorf("%s: the doctor says %+v, want %s and %s", name, got, c.level, c.want)
+			t.Errorf("%s: the doctor reports %+v, want %s and %s", name, got, c.level, c.want)
 		}
 	}
 	if got := judgeHosts([]failover.Sighting{primary}, "7"); len(got) != 0 {
-		t.Errorf("of one host the doctor says %+v, want nothing", got)
+		t.Errorf("for one host the doctor reports %+v, want nothing", got)
 	}
 	split := failover.Judge("7", []failover.Sighting{old, primary})
 	if got := Unusable(fmt.Errorf("open database: %w", split)); len(got) != 1 || got[0].Check != "database.hosts" || got[0].Level != Error {
-		t.Errorf("of a database that is refused because of two primaries the doctor says %+v, want database.hosts", got)
+		t.Errorf("for a database rejected because of two primaries the doctor reports %+v, want database.hosts", got)
 	}
 }
 
@@ -125,7 +123,7 @@ func TestAReplicaThatIsNoneIsNamed(t *testing.T) {
 	for url, want := range map[string]string{dbtest.URL(t): "takes writes", "host=" + t.TempDir() + " dbname=postrider": "no such file"} {
 		got := Replica(dbtest.New(t), replica.Config{URL: url})(t.Context())
 		if len(got) != 1 || got[0].Check != "database.replica" || got[0].Level != Warning || !strings.Contains(got[0].Found, want) {
-			t.Errorf("of the replica %s the doctor says %+v, want a warning with %q", url, got, want)
+			t.Errorf("for the replica %s the doctor reports %+v, want a warning with %q", url, got, want)
 		}
 	}
 }
@@ -152,7 +150,7 @@ func TestWhoHoldsTheDataDirectory(t *testing.T) {
 		t.Errorf("an empty folder: %s, want skipped", got)
 	}
 	if entries, err := os.ReadDir(dir); err != nil || len(entries) != 0 {
-		t.Errorf("the look left %v, %v in an empty folder, want nothing", entries, err)
+		t.Errorf("the check left %v, %v in an empty folder, want nothing", entries, err)
 	}
 	lock, err := os.OpenFile(filepath.Join(dir, "postgres.lock"), os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
@@ -163,12 +161,12 @@ func TestWhoHoldsTheDataDirectory(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got := level(); got != Skipped {
-		t.Errorf("a lock file that nobody holds: %s, want skipped", got)
+		t.Errorf("a lock file without a holder: %s, want skipped", got)
 	}
 	if err := syscall.Flock(int(lock.Fd()), syscall.LOCK_EX); err != nil {
 		t.Fatal(err)
 	}
 	if got := DataDir(dir)(t.Context())[0]; got.Level != OK || got.Found != "process 4711" {
-		t.Errorf("a lock file that is held: %+v, want ok and its process", got)
+		t.Errorf("a lock file with a holder: %+v, want ok and its process", got)
 	}
 }

@@ -17,22 +17,22 @@ import (
 // unlisted is an address that no SPF record lists (RFC 1112 section 4).
 var unlisted = net.IPv4(240, 0, 0, 1)
 
-const askAgain = "Ask again later. If it stays so, look at the DNS servers of %s, and at the resolver that POSTRIDER_DNS names."
+const askAgain = "Retry later. If the problem remains, check the DNS servers of %s and the resolver in POSTRIDER_DNS."
 
 // resolver queries a name that cannot exist (RFC 6761 section 6.4). A resolver that returns an address for
 // it makes up answers; delivery and verification cannot trust it.
 func (d *Doctor) resolver(ctx context.Context) []Finding {
-	s := subject{"dns.resolver", "the resolver answers, and says that a name which does not exist is not there"}
+	s := subject{"dns.resolver", "the resolver responds, and reports that a nonexistent name does not exist"}
 	name := strings.ToLower(rand.Text()[:12]) + ".invalid"
 	found, err := d.DNS.LookupIP(ctx, name)
 	switch {
 	case errors.Is(err, dnsx.ErrNotFound):
 		return []Finding{s.ok("it does")}
 	case err != nil:
-		return []Finding{s.finding(Error, reason(err), "Give the address of a resolver that answers this machine with POSTRIDER_DNS, or repair /etc/resolv.conf: nothing can be delivered without one.")}
+		return []Finding{s.finding(Error, reason(err), "Set POSTRIDER_DNS to a resolver that serves this machine, or fix /etc/resolv.conf: nothing can be delivered without one.")}
 	default:
 		return []Finding{s.finding(Error, fmt.Sprintf("%s has the address %s", name, texts(found)),
-			"Use a resolver that does not make answers up (POSTRIDER_DNS): mail to domains that do not exist would go there, and every domain would look as if it had records.")}
+			"Use a resolver that does not invent answers (POSTRIDER_DNS): mail to nonexistent domains would go to that address, and every domain would appear to have records.")}
 	}
 }
 
@@ -51,14 +51,14 @@ func (d *Doctor) host(ctx context.Context, h host) []Finding {
 		return []Finding{s.finding(Error, reason(err), askAgain, h.name)}
 	}
 	if i := slices.IndexFunc(found, func(ip netip.Addr) bool { return !isPublic(ip.Unmap()) }); i >= 0 {
-		return []Finding{s.finding(Error, texts(found), "Replace %s, which nobody outside can reach, with the public address.", found[i])}
+		return []Finding{s.finding(Error, texts(found), "Replace %s, which is not reachable from outside, with the public address.", found[i])}
 	}
 	if len(ours) == 0 || slices.ContainsFunc(found, func(ip netip.Addr) bool {
 		return slices.ContainsFunc(ours, func(a Address) bool { return a.IP == ip.Unmap() })
 	}) {
 		return []Finding{s.ok(texts(found))}
 	}
-	return []Finding{s.finding(Warning, texts(found), "If a proxy or a router stands there, all is well. Otherwise publish %s.", recordsText(d.Config.addressRecords(h.name)))}
+	return []Finding{s.finding(Warning, texts(found), "If that is a proxy or a router, no action is needed. Otherwise publish %s.", recordsText(d.Config.addressRecords(h.name)))}
 }
 
 // spf evaluates an SPF record of the installation for each address that mail is sent from.
@@ -67,7 +67,7 @@ func (d *Doctor) spf(ctx context.Context, check, name string) []Finding {
 	if name == d.Config.ReturnPathHost {
 		record.Value = "v=spf1 include:" + d.Config.SPFInclude + " -all"
 	}
-	s := subject{check, fmt.Sprintf("one SPF record at %s that lists every address that mail leaves from", name)}
+	s := subject{check, fmt.Sprintf("one SPF record at %s that lists every address that sends mail", name)}
 	addresses := d.Config.addresses()
 	if !d.Config.Direct {
 		addresses, s.expected = nil, "one SPF record at "+name+" that includes that of the smarthost"
@@ -75,7 +75,7 @@ func (d *Doctor) spf(ctx context.Context, check, name string) []Finding {
 	if len(addresses) == 0 {
 		f := d.spfOf(ctx, s, record, unlisted, false)
 		if f.Level == OK && d.Config.Direct {
-			f.Level, f.Do = Warning, "Give the addresses that mail leaves from with POSTRIDER_PUBLIC_ADDRESSES: this machine has no public one of its own, so it is not known whether the record lists them."
+			f.Level, f.Do = Warning, "Set POSTRIDER_PUBLIC_ADDRESSES to the addresses that send mail: this machine has no public address, so the record cannot be compared."
 		}
 		return []Finding{f}
 	}
@@ -103,14 +103,14 @@ func (d *Doctor) spfOf(ctx context.Context, s subject, record Record, ip net.IP,
 		return s.finding(Error, fmt.Sprintf("%q: %s", asked.Record, asked.Why(record.Name, err)), "%s", publish)
 	case spf.Pass:
 		if !listed {
-			return s.finding(Warning, fmt.Sprintf("%q, which everybody passes", asked.Record), "List the addresses that mail leaves from, and end the record with -all: anybody may send as your customers now.")
+			return s.finding(Warning, fmt.Sprintf("%q, which passes every sender", asked.Record), "List the addresses that send mail, and end the record with -all: any sender can impersonate your customers now.")
 		}
 		return s.ok(asked.Record)
 	}
 	if !listed {
 		return s.ok(asked.Record)
 	}
-	return s.finding(Error, fmt.Sprintf("%q, which gives %s for %s", asked.Record, result, ip), "Add %s to the SPF record at %s: receivers treat mail from that address as forged.", term(ip), record.Name)
+	return s.finding(Error, fmt.Sprintf("%q, which returns %s for %s", asked.Record, result, ip), "Add %s to the SPF record at %s: receivers treat mail from that address as forged.", term(ip), record.Name)
 }
 
 func term(ip net.IP) string {
@@ -120,7 +120,7 @@ func term(ip net.IP) string {
 	return "ip6:" + ip.String()
 }
 
-// returnPathMX checks where bounces go.
+// returnPathMX checks where bounces are sent.
 func (d *Doctor) returnPathMX(ctx context.Context) []Finding {
 	name := d.Config.ReturnPathHost
 	s := subject{"dns.return_path_mx", fmt.Sprintf("the MX record of %s leads to %s, or to an address of this installation", name, d.Config.SMTPHost)}
@@ -153,12 +153,12 @@ func (d *Doctor) returnPathMX(ctx context.Context) []Finding {
 	return []Finding{s.finding(Error, strings.Join(names, ", "), "%s", publish)}
 }
 
-// checkReverse checks the checkReverse names of the addresses, and whether they resolve back.
+// checkReverse checks the reverse names of the addresses, and whether they resolve back.
 func (d *Doctor) checkReverse(ctx context.Context) []Finding {
 	addresses := d.Config.addresses()
 	if len(addresses) == 0 {
-		s := subject{"dns.ptr", "each address that mail leaves from has a name that leads back to it"}
-		return []Finding{s.finding(Skipped, "this machine has no public address of its own", "Give the addresses that mail leaves from with POSTRIDER_PUBLIC_ADDRESSES.")}
+		s := subject{"dns.ptr", "each address that sends mail has a reverse name that resolves back to it"}
+		return []Finding{s.finding(Skipped, "this machine has no public address", "Set POSTRIDER_PUBLIC_ADDRESSES to the addresses that send mail.")}
 	}
 	var all []Finding
 	for _, a := range addresses {
@@ -174,7 +174,7 @@ func (d *Doctor) reverseOf(ctx context.Context, a Address) Finding {
 	names, err := d.DNS.LookupAddr(ctx, a.IP.String())
 	switch {
 	case errors.Is(err, dnsx.ErrNotFound):
-		return s.finding(Error, "no PTR record", "%s: the large mailbox providers refuse mail from addresses without one.", set)
+		return s.finding(Error, "no PTR record", "%s: the large mailbox providers reject mail from addresses without one.", set)
 	case err != nil:
 		return s.finding(Error, reason(err), askAgain, "the reverse zone of "+a.IP.String())
 	}
@@ -195,9 +195,9 @@ func (d *Doctor) reverseOf(ctx context.Context, a Address) Finding {
 	case len(back) == 0 && last != nil:
 		return s.finding(Error, found+"; "+reason(last), askAgain, found)
 	case len(back) == 0:
-		return s.finding(Error, found+", which does not lead back to the address", "Publish the address of %s as %s, or do this: %s. The large mailbox providers refuse a name that does not lead back.", found, a.IP, set)
+		return s.finding(Error, found+", which does not resolve back to the address", "Publish the address of %s as %s, or do this: %s. The large mailbox providers reject a name that does not resolve back.", found, a.IP, set)
 	case !slices.Contains(back, greets):
-		return s.finding(Warning, found+", while mail servers are greeted as "+greets, "%s, or set POSTRIDER_HOSTNAME (of a source: its --hostname) to %s.", set, back[0])
+		return s.finding(Warning, found+", but the EHLO name is "+greets, "%s, or set POSTRIDER_HOSTNAME (of a source: its --hostname) to %s.", set, back[0])
 	}
 	return s.ok(found)
 }

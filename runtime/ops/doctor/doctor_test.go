@@ -25,7 +25,7 @@ import (
 	"github.com/postrider/postrider/runtime/mail/dnsx/dnsxtest"
 )
 
-// sound is a zone in which nothing is wrong.
+// sound is a zone without any problem.
 var sound = []string{
 	"mail.example.com. 60 IN A 203.0.113.9",
 	"smtp.mail.example.com. 60 IN A 203.0.113.9",
@@ -41,7 +41,7 @@ var sound = []string{
 type world struct {
 	*Doctor
 	zone *dnsxtest.Server
-	// peers answer connections by address; who is not among them refuses.
+	// peers accept connections by address; all other addresses refuse.
 	peers map[string]func(net.Conn)
 }
 
@@ -70,7 +70,7 @@ func newWorld(t *testing.T, change func(*Config)) *world {
 	return w
 }
 
-// greets is a mail server that says who it is and nothing else.
+// greets is a mail server that sends its greeting and nothing else.
 func greets(text string) func(net.Conn) {
 	return func(c net.Conn) {
 		defer c.Close()
@@ -84,7 +84,7 @@ func greets(text string) func(net.Conn) {
 	}
 }
 
-// find is the finding of a check.
+// find returns the finding of a check.
 func (w *world) find(t *testing.T, check string) Finding {
 	t.Helper()
 	report := w.Look(t.Context())
@@ -112,7 +112,7 @@ func TestDNSOfTheServiceIsJudged(t *testing.T) {
 		}, Error, "no SPF record", "Publish"},
 		{"SPF without our address", "dns.spf", func(t *testing.T, w *world) {
 			w.zone.Set(t, "spf.mail.example.com", `spf.mail.example.com. TXT "v=spf1 ip4:203.0.113.8 -all"`)
-		}, Error, "gives fail for 203.0.113.9", "Add ip4:203.0.113.9 to the SPF record at spf.mail.example.com"},
+		}, Error, "returns fail for 203.0.113.9", "Add ip4:203.0.113.9 to the SPF record at spf.mail.example.com"},
 		{"SPF that is not valid", "dns.spf", func(t *testing.T, w *world) {
 			w.zone.Set(t, "spf.mail.example.com", `spf.mail.example.com. TXT "v=spf1 ipv4:203.0.113.9 -all"`)
 		}, Error, `the term "ipv4:203.0.113.9" is not valid`, "Publish"},
@@ -121,10 +121,10 @@ func TestDNSOfTheServiceIsJudged(t *testing.T) {
 		}, Error, "there are 2 SPF records", "Publish"},
 		{"SPF with one of two addresses", "dns.spf", func(_ *testing.T, w *world) {
 			w.Config.Addresses = append(w.Config.Addresses, Address{IP: netip.MustParseAddr("2001:db8::9")})
-		}, Error, "gives fail for 2001:db8::9", "Add ip6:2001:db8::9"},
-		{"a silent server", "dns.spf", func(_ *testing.T, w *world) { w.zone.Fault("spf.mail.example.com", dnsxtest.Timeout) }, Error, "no answer", "Ask again later"},
+		}, Error, "returns fail for 2001:db8::9", "Add ip6:2001:db8::9"},
+		{"a silent server", "dns.spf", func(_ *testing.T, w *world) { w.zone.Fault("spf.mail.example.com", dnsxtest.Timeout) }, Error, "no answer", "Retry later"},
 		{"SERVFAIL", "dns.spf", func(_ *testing.T, w *world) { w.zone.Fault("spf.mail.example.com", dnsxtest.ServFail) }, Error, "no answer", "DNS servers of spf.mail.example.com"},
-		{"an answer to another question", "dns.spf", func(_ *testing.T, w *world) { w.zone.Fault("spf.mail.example.com", dnsxtest.OtherQuestion) }, Error, "no answer", "Ask again later"},
+		{"an answer to another question", "dns.spf", func(_ *testing.T, w *world) { w.zone.Fault("spf.mail.example.com", dnsxtest.OtherQuestion) }, Error, "no answer", "Retry later"},
 		{"the return path's SPF missing", "dns.return_path", func(t *testing.T, w *world) {
 			w.zone.Set(t, "rp.mail.example.com", "rp.mail.example.com. MX 10 smtp.mail.example.com.")
 		}, Error, "no SPF record", `Publish a TXT record at rp.mail.example.com with the value "v=spf1 include:spf.mail.example.com -all"`},
@@ -141,23 +141,23 @@ func TestDNSOfTheServiceIsJudged(t *testing.T) {
 		{"a host without an address", "dns.smtp_host", func(_ *testing.T, w *world) { w.zone.Remove("smtp.mail.example.com") }, Error, "no address", "Publish smtp.mail.example.com A 203.0.113.9"},
 		{"a host with a private address", "dns.smtp_host", func(t *testing.T, w *world) {
 			w.zone.Set(t, "smtp.mail.example.com", "smtp.mail.example.com. A 10.0.0.9")
-		}, Error, "10.0.0.9", "nobody outside can reach"},
+		}, Error, "10.0.0.9", "is not reachable from outside"},
 		{"a host with another's address", "dns.base_url", func(t *testing.T, w *world) {
 			w.zone.Set(t, "mail.example.com", "mail.example.com. A 203.0.113.77")
-		}, Warning, "203.0.113.77", "If a proxy"},
+		}, Warning, "203.0.113.77", "If that is a proxy"},
 		{"no reverse name", "dns.ptr", func(_ *testing.T, w *world) { w.zone.Remove("9.113.0.203.in-addr.arpa") }, Error, "no PTR record", "set the reverse name of 203.0.113.9 to mx1.example.com"},
-		{"a reverse name that does not come back", "dns.ptr", func(t *testing.T, w *world) {
+		{"a reverse name that does not resolve back", "dns.ptr", func(t *testing.T, w *world) {
 			w.zone.Set(t, "9.113.0.203.in-addr.arpa", "9.113.0.203.in-addr.arpa. PTR host9.provider.example.")
-		}, Error, "host9.provider.example, which does not lead back", "set the reverse name"},
-		{"a reverse name that comes back, and another greeting", "dns.ptr", func(t *testing.T, w *world) {
+		}, Error, "host9.provider.example, which does not resolve back", "set the reverse name"},
+		{"a reverse name that resolves back, and another EHLO name", "dns.ptr", func(t *testing.T, w *world) {
 			w.zone.Set(t, "9.113.0.203.in-addr.arpa", "9.113.0.203.in-addr.arpa. PTR host9.provider.example.")
 			w.zone.Add(t, "host9.provider.example. A 203.0.113.9")
-		}, Warning, "greeted as mx1.example.com", "set POSTRIDER_HOSTNAME"},
-		{"a reverse zone that gives no answer", "dns.ptr", func(_ *testing.T, w *world) { w.zone.Fault("9.113.0.203.in-addr.arpa", dnsxtest.ServFail) }, Error, "no answer", "the reverse zone of 203.0.113.9"},
+		}, Warning, "the EHLO name is mx1.example.com", "set POSTRIDER_HOSTNAME"},
+		{"a reverse zone without an answer", "dns.ptr", func(_ *testing.T, w *world) { w.zone.Fault("9.113.0.203.in-addr.arpa", dnsxtest.ServFail) }, Error, "no answer", "the reverse zone of 203.0.113.9"},
 		{"no address is known", "dns.ptr", func(_ *testing.T, w *world) {
 			w.Config.Addresses = []Address{}
 		}, Skipped, "no public address", "POSTRIDER_PUBLIC_ADDRESSES"},
-		{"a resolver that is honest", "dns.resolver", nil, OK, "it does", ""},
+		{"an honest resolver", "dns.resolver", nil, OK, "it does", ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -166,17 +166,17 @@ func TestDNSOfTheServiceIsJudged(t *testing.T) {
 				c.change(t, w)
 			}
 			if c.check == "dns.ptr" && len(w.Config.addresses()) > 0 && len(w.Config.Addresses) == 0 {
-				t.Skip("this machine has a public address of its own")
+				t.Skip("this machine has a public address")
 			}
 			got := w.find(t, c.check)
 			if got.Level != c.want || !strings.Contains(got.Found, c.found) || !strings.Contains(got.Do, c.do) || got.Expected == "" || (got.Do == "") != (c.want == OK) {
-				t.Errorf("%s says %+v, want level %s, found %q, do %q", c.check, got, c.want, c.found, c.do)
+				t.Errorf("%s reports %+v, want level %s, found %q, do %q", c.check, got, c.want, c.found, c.do)
 			}
 		})
 	}
 }
 
-// lying answers every question for an address.
+// lying responds to every query for an address.
 type lying struct{ *dnsx.Resolver }
 
 func (lying) LookupIP(context.Context, string) ([]netip.Addr, error) {
@@ -187,8 +187,8 @@ func TestAResolverThatLiesOrIsSilentIsNamed(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, nil)
 	w.DNS = lying{w.DNS.(*dnsx.Resolver)}
-	if got := w.find(t, "dns.resolver"); got.Level != Error || !strings.Contains(got.Do, "made up") && !strings.Contains(got.Do, "make answers up") {
-		t.Errorf("a resolver that invents addresses gives %+v, want an error about it", got)
+	if got := w.find(t, "dns.resolver"); got.Level != Error || !strings.Contains(got.Do, "invent answers") {
+		t.Errorf("a resolver that invents addresses is reported as %+v, want an error about it", got)
 	}
 	silent, err := dnsx.New(dnsx.Config{Server: "127.0.0.1:1", Timeout: 100 * time.Millisecond, Rounds: 1})
 	if err != nil {
@@ -197,11 +197,11 @@ func TestAResolverThatLiesOrIsSilentIsNamed(t *testing.T) {
 	w.DNS = silent
 	report := w.Look(t.Context())
 	if report.ExitCode() != 2 {
-		t.Errorf("without any answer of DNS the exit code is %d, want 2: %+v", report.ExitCode(), report.Findings)
+		t.Errorf("without any DNS answer the exit code is %d, want 2: %+v", report.ExitCode(), report.Findings)
 	}
 	for _, f := range report.Findings {
 		if strings.HasPrefix(f.Check, "dns.") && f.Level == OK {
-			t.Errorf("without any answer of DNS %s is %+v, want no such word", f.Check, f)
+			t.Errorf("without any DNS answer %s is %+v, want no statement about records", f.Check, f)
 		}
 	}
 }
@@ -209,19 +209,19 @@ func TestAResolverThatLiesOrIsSilentIsNamed(t *testing.T) {
 func TestPort25InBothDirections(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, nil)
-	if got := w.find(t, "smtp.outward"); got.Level != Error || !strings.Contains(got.Do, "open port 25 outwards") {
-		t.Errorf("with port 25 closed outwards: %+v, want an error", got)
+	if got := w.find(t, "smtp.outward"); got.Level != Error || !strings.Contains(got.Do, "open port 25 for outgoing connections") {
+		t.Errorf("with port 25 closed for outgoing connections: %+v, want an error", got)
 	}
 	if got := w.find(t, "smtp.inward"); got.Level != Error || !strings.Contains(got.Do, "Start the service") {
-		t.Errorf("with nobody at port 25: %+v, want an error", got)
+		t.Errorf("without a listener at port 25: %+v, want an error", got)
 	}
 	w.peers["mx.gmail.example:25"] = greets("mx.gmail.example ready")
 	if got := w.find(t, "smtp.outward"); got.Level != OK {
-		t.Errorf("with a mail server that answers: %+v, want ok", got)
+		t.Errorf("with a mail server that responds: %+v, want ok", got)
 	}
 	w.peers["127.0.0.1:25"] = greets("mx1.example.com ESMTP")
 	if got := w.find(t, "smtp.inward"); got.Level != Warning || !strings.Contains(got.Do, "firewall") {
-		t.Errorf("with a listener that only this machine reaches: %+v, want a warning about the way", got)
+		t.Errorf("with a listener that only this machine reaches: %+v, want a warning about the route", got)
 	}
 	w.peers["203.0.113.9:25"] = greets("other.example.net ESMTP")
 	if got := w.find(t, "smtp.inward"); got.Level != Error || !strings.Contains(got.Do, "Another mail server") {
@@ -237,7 +237,7 @@ func TestPort25InBothDirections(t *testing.T) {
 	w.Config.Direct = false
 	for _, f := range w.Look(t.Context()).Findings {
 		if f.Check == "smtp.outward" || f.Check == "dns.ptr" {
-			t.Errorf("mail leaves through a smarthost, and %s is looked at: %+v", f.Check, f)
+			t.Errorf("mail is sent through a smarthost, but %s was checked: %+v", f.Check, f)
 		}
 	}
 }
@@ -299,10 +299,10 @@ func TestCertificatesAreJudged(t *testing.T) {
 				return (&net.Dialer{}).DialContext(ctx, network, server.Listener.Addr().String())
 			}
 			if got := w.find(t, "http.certificate"); got.Level != c.want || !strings.Contains(got.Do, c.do) {
-				t.Errorf("the certificate of the base URL is judged %+v, want %s and %q", got, c.want, c.do)
+				t.Errorf("the certificate of the base URL is reported as %+v, want %s and %q", got, c.want, c.do)
 			}
 			if got := w.find(t, "http.base_url"); got.Level != OK {
-				t.Errorf("the base URL is judged %+v, want ok: the certificate is another finding", got)
+				t.Errorf("the base URL is reported as %+v, want ok: the certificate is a separate finding", got)
 			}
 		})
 	}
@@ -375,7 +375,7 @@ func TestTheRecordsThatAreNeededAreListed(t *testing.T) {
 	for _, r := range w.Config.Records() {
 		got = append(got, r.Name+" "+r.Type+" "+r.Value)
 		if r.For == "" {
-			t.Errorf("the record %+v is for nothing", r)
+			t.Errorf("the record %+v has no purpose", r)
 		}
 	}
 	want := []string{"mail.example.com A 203.0.113.9", "smtp.mail.example.com A 203.0.113.9", "mx1.example.com A 203.0.113.9",

@@ -10,9 +10,9 @@ import (
 )
 
 // hostsSubject is the subject for the hosts of an address that names several.
-var hostsSubject = subject{"database.hosts", "the hosts of DATABASE_URL are one cluster: a primary, and standbys that follow it"}
+var hostsSubject = subject{"database.hosts", "the hosts of DATABASE_URL are one cluster: a primary and its standbys"}
 
-const doAboutSplit = "Stop the server that is to be given up (the one from before the fail-over, on the older timeline), or make it a standby with pg_rewind. Every process answers 503 until then, because mail would be in two places."
+const doAboutSplit = "Stop the obsolete server (the one from before the failover, on the older timeline), or make it a standby with pg_rewind. Every process responds with 503 until then, because mail would be split between two servers."
 
 // Unusable returns the findings for a database that cannot be queried.
 func Unusable(err error) []Finding {
@@ -20,14 +20,14 @@ func Unusable(err error) []Finding {
 	if errors.As(err, &split) {
 		return []Finding{hostsSubject.finding(Error, split.Error(), doAboutSplit)}
 	}
-	return []Finding{subject{"database", "the database answers"}.finding(Error, err.Error(), "Start the database, and look at DATABASE_URL.")}
+	return []Finding{subject{"database", "the database responds"}.finding(Error, err.Error(), "Start the database, and check DATABASE_URL.")}
 }
 
 // checkHosts checks every host of an address that names several.
 func checkHosts(ctx context.Context, d *db.DB) []Finding {
 	all, system, err := d.AskHosts(ctx)
 	if err != nil {
-		return []Finding{hostsSubject.finding(Skipped, err.Error(), "Look at DATABASE_URL.")}
+		return []Finding{hostsSubject.finding(Skipped, err.Error(), "Check DATABASE_URL.")}
 	}
 	return judgeHosts(all, system)
 }
@@ -47,13 +47,13 @@ func judgeHosts(all []failover.Sighting, system string) (found []Finding) {
 		switch {
 		case errors.Is(h.Err, failover.ErrHidden):
 		case h.Err != nil:
-			found = append(found, s.finding(Warning, h.Host+": "+h.Err.Error(), "Bring the host back, or take it out of DATABASE_URL: it cannot take over."))
+			found = append(found, s.finding(Warning, h.Host+": "+h.Err.Error(), "Bring the host back, or remove it from DATABASE_URL: it cannot take over."))
 		case system != "" && h.System != system:
 			found = append(found, s.finding(Error, h.Host+" is the server of another cluster (its system identifier differs)",
-				"Take it out of DATABASE_URL, on every machine: a process that starts while the others are away would use it if it has tables of Postrider, and mail would be in two places."))
+				"Remove it from DATABASE_URL on every machine: a process that starts while the others are down would use it if it has Postrider tables, and mail would be split between two servers."))
 		case split == nil && h.Primary() && h.Timeline < newest:
-			found = append(found, s.finding(Error, h.Host+" takes writes and is from before a fail-over (another host is on a newer timeline)",
-				"Start the new primary, and make this one a standby of it: nothing is stored on it meanwhile."))
+			found = append(found, s.finding(Error, h.Host+" accepts writes and is from before a failover (another host is on a newer timeline)",
+				"Start the new primary, and make this one a standby of it: nothing is stored on it until then."))
 		}
 	}
 	if len(found) == 0 {

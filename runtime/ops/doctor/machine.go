@@ -25,7 +25,7 @@ func (d *Doctor) disks(context.Context) []Finding {
 		s := subject{"disk." + f.Setting, "more than 20 % free, and more than 512 MiB"}
 		room, err := diskroom.Of(existingParent(f.Dir))
 		if err != nil {
-			all = append(all, s.finding(Skipped, err.Error(), "Look at the disk by hand."))
+			all = append(all, s.finding(Skipped, err.Error(), "Check the disk manually."))
 			continue
 		}
 		all = append(all, judgeRoom(s, f.Dir, room.Free, room.Total))
@@ -38,14 +38,14 @@ func judgeRoom(s subject, dir string, free, total uint64) Finding {
 	found := fmt.Sprintf("%s: %.1f GiB free of %.1f (%.0f %%)", dir, float64(free)/(1<<30), float64(total)/(1<<30), 100*share)
 	switch {
 	case free < least || share < fullShare && free < enough:
-		return s.finding(Error, found, "Make room now, or move the folder to a larger disk: with a full disk nothing is accepted.")
+		return s.finding(Error, found, "Free some space now, or move the folder to a larger disk: with a full disk nothing is accepted.")
 	case share < lowShare && free < enough:
-		return s.finding(Warning, found, "Make room, or move the folder to a larger disk.")
+		return s.finding(Warning, found, "Free some space, or move the folder to a larger disk.")
 	}
 	return s.ok(found)
 }
 
-// existingParent returns the folder, or its closest existingParent parent.
+// existingParent returns the folder, or its closest existing parent.
 func existingParent(dir string) string {
 	if dir == "" {
 		dir = os.TempDir()

@@ -9,9 +9,9 @@ import (
 	"github.com/postrider/postrider/runtime/storage/db/months"
 )
 
-// tablesByMonth checks the tables that are split into months.
+// tablesByMonth checks the tables that are partitioned by month.
 func tablesByMonth(ctx context.Context, d *db.DB) []Finding {
-	s := subject{"database.months", "tables that are split have months ahead"}
+	s := subject{"database.months", "partitioned tables have partitions for the next months"}
 	split := 0
 	var late []string
 	for _, t := range months.Tables() {
@@ -24,15 +24,15 @@ func tablesByMonth(ctx context.Context, d *db.DB) []Finding {
 			}
 		}
 		if err != nil {
-			return []Finding{s.finding(Warning, err.Error(), "Look at the table.")}
+			return []Finding{s.finding(Warning, err.Error(), "Check the table.")}
 		}
 	}
 	switch {
 	case split == 0:
 		return nil
 	case len(late) > 0:
-		return []Finding{s.finding(Warning, "new rows of "+strings.Join(late, ", ")+" have no month", "Run postrider partition: nothing is lost, but the table grows as one that is not split. Processes that run make months ahead, if they own the tables.")}
+		return []Finding{s.finding(Warning, "new rows of "+strings.Join(late, ", ")+" have no partition", "Run postrider partition: no data is lost, but the default partition grows without bound. Running processes create partitions ahead if they own the tables.")}
 	default:
-		return []Finding{s.ok(fmt.Sprintf("%d tables have", split))}
+		return []Finding{s.ok(fmt.Sprintf("%d tables have them", split))}
 	}
 }

@@ -22,7 +22,7 @@ func (c Config) Records() []Record {
 		}
 	}
 	all = append(all,
-		Record{"TXT", c.SPFInclude, c.spfRecord(), "SPF of everybody who sends through this service: their records include it"},
+		Record{"TXT", c.SPFInclude, c.spfRecord(), "SPF of all domains that send through this service: their records include it"},
 		Record{"TXT", c.ReturnPathHost, "v=spf1 include:" + c.SPFInclude + " -all", "SPF of envelope senders: rp.<domain> of each sending domain is an alias of it"})
 	if c.Receives {
 		all = append(all, Record{"MX", c.ReturnPathHost, "10 " + c.SMTPHost, "bounces and complaints"})
@@ -31,7 +31,7 @@ func (c Config) Records() []Record {
 		return all
 	}
 	for _, a := range c.addresses() {
-		all = append(all, Record{"PTR", a.IP.String(), c.greets(a), "receivers refuse addresses without a name; the provider of the address sets it"})
+		all = append(all, Record{"PTR", a.IP.String(), c.greets(a), "receivers reject addresses without a reverse name; the provider of the address sets it"})
 	}
 	return all
 }
@@ -50,10 +50,10 @@ func (c Config) hosts() []host {
 	if _, err := netip.ParseAddr(all[0].name); err == nil {
 		all = all[:0]
 	}
-	add(host{c.SMTPHost, "dns.smtp_host", "mail that comes in, and programs that send over SMTP"})
+	add(host{c.SMTPHost, "dns.smtp_host", "incoming mail, and programs that send over SMTP"})
 	add(host{c.TrackingHost, "dns.tracking_host", "tracking hosts are aliases of it"})
 	if c.Direct {
-		add(host{c.Hostname, "dns.hostname", "the name that mail servers are greeted with"})
+		add(host{c.Hostname, "dns.hostname", "the EHLO name"})
 	}
 	return all
 }

@@ -13,13 +13,13 @@ import (
 // Replica returns the check of a database replica, which uses its own connections.
 func Replica(d *db.DB, c replica.Config) Check {
 	return func(ctx context.Context) []Finding {
-		s := subject{"database.replica", "it follows the primary by less than " + replica.Tolerated.String()}
+		s := subject{"database.replica", "it is behind the primary by less than " + replica.Tolerated.String()}
 		standing, err := lookAtReplica(ctx, d, c)
 		switch {
 		case err != nil:
-			return []Finding{s.finding(Error, err.Error(), "Look at POSTRIDER_DATABASE_REPLICA_URL.")}
+			return []Finding{s.finding(Error, err.Error(), "Check POSTRIDER_DATABASE_REPLICA_URL.")}
 		case standing.PassedOver != "":
-			return []Finding{s.finding(Warning, standing.PassedOver, "Look at the standby, and at pg_stat_replication of the primary. The primary answers lists, search and statistics meanwhile.")}
+			return []Finding{s.finding(Warning, standing.PassedOver, "Check the standby, and pg_stat_replication on the primary. The primary serves lists, search and statistics until then.")}
 		}
 		return []Finding{s.ok("it does")}
 	}

@@ -21,7 +21,7 @@ var probed = []string{"gmail.com", "outlook.com", "yahoo.com"}
 
 // checkOutbound checks whether other mail servers are reachable: many providers block port 25 by default.
 func (d *Doctor) checkOutbound(ctx context.Context) []Finding {
-	s := subject{"smtp.outward", "a mail server of " + whereToLook + " answers at port " + d.Config.mxPort()}
+	s := subject{"smtp.outward", "a mail server of " + whereToLook + " responds at port " + d.Config.mxPort()}
 	var tried []string
 	for _, domain := range probed {
 		hosts, err := d.DNS.LookupMX(ctx, domain)
@@ -36,10 +36,10 @@ func (d *Doctor) checkOutbound(ctx context.Context) []Finding {
 		tried = append(tried, fmt.Sprintf("%s: %v", name, err))
 	}
 	if len(tried) == 0 {
-		return []Finding{s.finding(Warning, "DNS gives no mail servers of these domains", "Look at dns.resolver above; then run this again.")}
+		return []Finding{s.finding(Warning, "DNS returned no mail servers of these domains", "Check dns.resolver above, then run this again.")}
 	}
 	return []Finding{s.finding(Error, strings.Join(tried, "; "),
-		"Ask the provider of this machine to open port 25 outwards, and look at the firewall. Otherwise send through a smarthost (POSTRIDER_OUTBOUND=smtp://user:password@host:587).")}
+		"Ask the provider of this machine to open port 25 for outgoing connections, and check the firewall. Otherwise send through a smarthost (POSTRIDER_OUTBOUND=smtp://user:password@host:587).")}
 }
 
 // greeting connects to a mail server, reads its greeting and disconnects.
@@ -81,10 +81,10 @@ func (d *Doctor) greeted(ctx context.Context, addr string) (*conn, string, error
 // detected from here, because the connection may not leave the machine.
 func (d *Doctor) checkInbound(ctx context.Context) []Finding {
 	name := d.Config.SMTPHost
-	s := subject{"smtp.inward", fmt.Sprintf("Postrider answers at %s, port %s", name, inwardPort)}
+	s := subject{"smtp.inward", fmt.Sprintf("Postrider responds at %s, port %s", name, inwardPort)}
 	addresses, err := d.DNS.LookupIP(ctx, name)
 	if err != nil || len(addresses) == 0 {
-		return []Finding{s.finding(Skipped, name+" has no address that was found", "Look at dns.smtp_host first.")}
+		return []Finding{s.finding(Skipped, name+" has no known address", "Check dns.smtp_host first.")}
 	}
 	c, text, err := d.greeted(ctx, net.JoinHostPort(addresses[0].String(), inwardPort))
 	if err != nil {
@@ -92,7 +92,7 @@ func (d *Doctor) checkInbound(ctx context.Context) []Finding {
 	}
 	defer c.net.Close()
 	if greets, _, _ := strings.Cut(text, " "); !strings.EqualFold(greets, d.Config.Hostname) {
-		return []Finding{s.finding(Error, fmt.Sprintf("%s is greeted by %q", name, text), "Another mail server answers there. Let %s and its port %s lead to Postrider, or set POSTRIDER_HOSTNAME to the name that Postrider has.", name, inwardPort)}
+		return []Finding{s.finding(Error, fmt.Sprintf("%s responds with the greeting %q", name, text), "Another mail server responds there. Point %s and its port %s to Postrider, or set POSTRIDER_HOSTNAME to the name of Postrider.", name, inwardPort)}
 	}
 	return []Finding{s.ok(text), d.startTLS(ctx, c, name)}
 }
@@ -105,12 +105,12 @@ func (d *Doctor) unreachable(ctx context.Context, s subject, addr string, err er
 			local = net.JoinHostPort("127.0.0.1", port)
 		}
 		if _, localErr := d.greeting(ctx, local); localErr == nil {
-			return s.finding(Warning, fmt.Sprintf("%s does not answer (%v), and %s does", addr, err, local),
-				"Open port 25 inwards in the firewall and at the provider, or forward it to %s. Where the router does not send connections of this network back into it, look from another machine: nc -v %s 25.", local, addr)
+			return s.finding(Warning, fmt.Sprintf("%s does not respond (%v), but %s does", addr, err, local),
+				"Open port 25 for incoming connections in the firewall and at the provider, or forward it to %s. If the router does not support connections from its own network, test from another machine: nc -v %s 25.", local, addr)
 		}
 	}
-	return s.finding(Error, fmt.Sprintf("%s does not answer: %v", addr, err),
-		"Start the service, let it listen at port 25 (POSTRIDER_INBOUND_ADDR=:25; it needs CAP_NET_BIND_SERVICE), and open the port in the firewall. Without bounces and complaints dead addresses are written to again and again.")
+	return s.finding(Error, fmt.Sprintf("%s does not respond: %v", addr, err),
+		"Start the service, make it listen at port 25 (POSTRIDER_INBOUND_ADDR=:25; it needs CAP_NET_BIND_SERVICE), and open the port in the firewall. Without bounces and complaints, mail is sent to dead addresses repeatedly.")
 }
 
 // startTLS checks the certificate that mail servers see.
@@ -118,7 +118,7 @@ func (d *Doctor) startTLS(ctx context.Context, c *conn, name string) Finding {
 	s := subject{"smtp.certificate", "a valid certificate for " + name + " after STARTTLS"}
 	chain, err := handshake(ctx, c, name)
 	if err != nil {
-		return s.finding(Warning, err.Error(), "Give a certificate with POSTRIDER_SMTP_TLS_CERT and POSTRIDER_SMTP_TLS_KEY, or get one from an authority (POSTRIDER_ACME_EMAIL): mail comes in unencrypted, and the SMTP relay does not run.")
+		return s.finding(Warning, err.Error(), "Set POSTRIDER_SMTP_TLS_CERT and POSTRIDER_SMTP_TLS_KEY, or get a certificate from an authority (POSTRIDER_ACME_EMAIL): mail arrives unencrypted, and the SMTP relay is disabled.")
 	}
 	f := d.judge(s, chain, name)
 	if f.Level == Error { // mail servers accept it anyway

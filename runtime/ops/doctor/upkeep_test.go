@@ -21,12 +21,12 @@ func TestUpkeepIsJudged(t *testing.T) {
 		"no synchronous standby wanted":     {upkeep.standbys, upkeep{told: true, connected: 1}, OK, "1 connected"},
 		"one wanted and there":              {upkeep.standbys, upkeep{names: "a", told: true, connected: 2, synchronous: 1}, OK, "1 of 2"},
 		"one wanted and away":               {upkeep.standbys, upkeep{names: "a", told: true, connected: 1}, Error, `wait for "a", and none of 1`},
-		"one wanted, and we may not see it": {upkeep.standbys, upkeep{names: "a", connected: 1}, Skipped, "not shown"},
+		"one wanted, and we may not see it": {upkeep.standbys, upkeep{names: "a", connected: 1}, Skipped, "not visible"},
 		"no slot":                           {upkeep.slots, upkeep{}, OK, "none"},
 		"a slot that is read":               {upkeep.slots, upkeep{slot: "s", held: 5 << 20}, OK, "s holds 5 MB"},
-		"a slot that nobody reads":          {upkeep.slots, upkeep{slot: "s", held: 11 << 30}, Warning, "s holds 11 GB"},
-		"tables as they should be":          {upkeep.dead, upkeep{}, OK, "none"},
-		"a table that cannot be vacuumed":   {upkeep.dead, upkeep{table: "recipients", deadRows: 500_000, live: 10}, Warning, "recipients has 500000 dead rows beside 10"},
+		"a slot without a consumer":         {upkeep.slots, upkeep{slot: "s", held: 11 << 30}, Warning, "s holds 11 GB"},
+		"healthy tables":                    {upkeep.dead, upkeep{}, OK, "none"},
+		"a table that cannot be vacuumed":   {upkeep.dead, upkeep{table: "recipients", deadRows: 500_000, live: 10}, Warning, "recipients has 500000 dead rows and 10 live rows"},
 	} {
 		if got := c.look(c.seen); got.Level != c.want || !strings.Contains(got.Found, c.found) {
 			t.Errorf("%s: %+v, want level %s and %q", name, got, c.want, c.found)

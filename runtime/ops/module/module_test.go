@@ -15,7 +15,7 @@ func (*bell) Ring() string { return "ding" }
 
 type ringer interface{ Ring() string }
 
-// What is off is nil as an interface, and what is on answers.
+// A disabled module is a nil interface, and an enabled one responds.
 func TestNearbyIsNilWithoutItsModule(t *testing.T) {
 	t.Parallel()
 	var off, on ringer
@@ -29,7 +29,7 @@ func TestNearbyIsNilWithoutItsModule(t *testing.T) {
 	}
 }
 
-// Each module gives what it has, and the whole takes all of it.
+// Each module contributes its parts, and the assembly collects all of them.
 func TestContributionsAreCollected(t *testing.T) {
 	t.Parallel()
 	type whole struct {

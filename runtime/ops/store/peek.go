@@ -15,7 +15,7 @@ import (
 )
 
 // ErrNotRunning means that the embedded database does not exist, or that no service runs it.
-var ErrNotRunning = errors.New("no service runs here")
+var ErrNotRunning = errors.New("no service is running here")
 
 const peekLimit = 10 * time.Second
 
@@ -29,7 +29,7 @@ func Peek(ctx context.Context, cfg setting.Values) (*db.DB, error) {
 		}
 		found, err := postgres.Find(config.DataDir.Of(cfg))
 		if errors.Is(err, postgres.ErrNotReady) {
-			return nil, fmt.Errorf("the database in %s is at rest: %w", config.DataDir.Of(cfg), ErrNotRunning)
+			return nil, fmt.Errorf("the database in %s is stopped: %w", config.DataDir.Of(cfg), ErrNotRunning)
 		}
 		if err != nil {
 			return nil, err

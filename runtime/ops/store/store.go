@@ -69,7 +69,7 @@ func OpenExisting(ctx context.Context, cfg setting.Values, log *slog.Logger) (*S
 		}
 		// A service that is starting may be creating one.
 		if holder, _, err := postgres.Holder(config.DataDir.Of(cfg)); err != nil || holder == 0 {
-			return nil, errors.Join(fmt.Errorf("POSTRIDER_DATA_DIR: %s has no database, and none was made: name the data directory or the DATABASE_URL of the service, or start the service first", config.DataDir.Of(cfg)), err)
+			return nil, errors.Join(fmt.Errorf("POSTRIDER_DATA_DIR: %s has no database, and none was created: set the data directory or the DATABASE_URL of the service, or start the service first", config.DataDir.Of(cfg)), err)
 		}
 	}
 	if config.Embedded(cfg) { // a service creates the tables
@@ -87,7 +87,7 @@ func mayBegin(ctx context.Context, d *db.DB) error { return d.CheckMayCreate(ctx
 func hasTables(ctx context.Context, d *db.DB) error {
 	there, err := d.HasTables(ctx)
 	if err == nil && !there {
-		err = errors.New("the database has no tables of Postrider, and none were made: start the service first, or run postrider migrate")
+		err = errors.New("the database has no Postrider tables, and none were created: start the service first, or run postrider migrate")
 	}
 	return err
 }
@@ -186,7 +186,7 @@ func (s *Store) startServer(ctx context.Context, cfg setting.Values, log *slog.L
 		}
 		found, findErr := postgres.Find(config.DataDir.Of(cfg))
 		if findErr == nil {
-			log.InfoContext(ctx, "using the PostgreSQL of the Postrider that runs here", "pid", busy.Holder)
+			log.InfoContext(ctx, "using the PostgreSQL of the running service", "pid", busy.Holder)
 			s.URL = found
 			return nil
 		}
@@ -211,7 +211,7 @@ func makeDataDir(cfg setting.Values) error {
 		return err
 	}
 	if err := os.MkdirAll(config.DataDir.Of(cfg), 0o700); err != nil {
-		return fmt.Errorf("POSTRIDER_DATA_DIR: %s is no folder and cannot be made one: %w", config.DataDir.Of(cfg), err)
+		return fmt.Errorf("POSTRIDER_DATA_DIR: %s is not a folder and cannot be created: %w", config.DataDir.Of(cfg), err)
 	}
 	return nil
 }
@@ -222,7 +222,7 @@ func otherData(cfg setting.Values) error {
 	if cfg.Mode != setting.Tool || config.DataDir.Of(cfg) != config.DefaultDataDir || HoldsData(config.DataDir.Of(cfg)) || !HoldsData(config.DevDataDir) {
 		return nil
 	}
-	return fmt.Errorf("POSTRIDER_DATA_DIR: %s has no database yet, and ./%s here has one, of development mode: say --data-dir %s to use it, or run the command in another folder to begin a new one",
+	return fmt.Errorf("POSTRIDER_DATA_DIR: %s has no database yet, and ./%s here has one, of development mode: use --data-dir %s, or run the command in another folder to create a new one",
 		config.DataDir.Of(cfg), config.DevDataDir, config.DevDataDir)
 }
 
@@ -255,7 +255,7 @@ func connect(ctx context.Context, cfg setting.Values, url string, log *slog.Logg
 		if !fault.IsDatabaseUnavailable(err) || refused || time.Now().After(limit) {
 			return nil, fmt.Errorf("%s: %w", name, err)
 		}
-		log.WarnContext(ctx, "the database is away, retrying", "until", limit.Format(time.TimeOnly), telemetry.KeyError, err)
+		log.WarnContext(ctx, "database unavailable, retrying", "until", limit.Format(time.TimeOnly), telemetry.KeyError, err)
 		select {
 		case <-time.After(awayPause):
 		case <-ctx.Done():

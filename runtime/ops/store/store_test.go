@@ -34,9 +34,9 @@ func TestAnEmptyDatabaseWaitsForEveryHost(t *testing.T) {
 		opened, err := store.Open(t.Context(), configured(t, hosts(t, primary, standby)), slog.New(slog.NewTextHandler(&told, nil)))
 		done <- result{opened, err}
 	}()
-	expect.EventuallyWithin(t, 30*time.Second, "the start says that a host cannot be asked", func() bool { return strings.Contains(told.String(), "another host may have the mail") })
+	expect.EventuallyWithin(t, 30*time.Second, "the start logs that a host cannot be queried", func() bool { return strings.Contains(told.String(), "another host may have the mail") })
 	if made, err := primary.OpenPatiently().HasTables(t.Context()); made || err != nil {
-		t.Errorf("tables were made while a host was away: %t (%v)", made, err)
+		t.Errorf("tables were created while a host was down: %t (%v)", made, err)
 	}
 	standby.Start()
 	r := <-done
@@ -45,11 +45,11 @@ func TestAnEmptyDatabaseWaitsForEveryHost(t *testing.T) {
 	}
 	r.opened.Close(slog.New(slog.DiscardHandler), store.StopLimit)
 	if made, err := primary.OpenPatiently().HasTables(t.Context()); !made || err != nil {
-		t.Errorf("with both hosts there, that tables were made is %t (%v)", made, err)
+		t.Errorf("with both hosts up, tables were created: %t (%v)", made, err)
 	}
 }
 
-// A stranger is empty and takes writes; the host with the mail answers too.
+// An unrelated server is empty and accepts writes; the host with the mail responds too.
 func TestAStrangerIsNotFilled(t *testing.T) {
 	t.Parallel()
 	ours, stranger := dbtest.NewServer(t), dbtest.NewServer(t)
@@ -62,14 +62,14 @@ func TestAStrangerIsNotFilled(t *testing.T) {
 		opened.Close(slog.New(slog.DiscardHandler), store.StopLimit)
 	}
 	if err == nil || !strings.Contains(err.Error(), "DATABASE_URL") || !strings.Contains(err.Error(), "different clusters") {
-		t.Errorf("a start with an empty stranger first: %v, want a refusal that names DATABASE_URL and the clusters", err)
+		t.Errorf("a start with an empty unrelated server first: %v, want an error that names DATABASE_URL and the clusters", err)
 	}
 	if made, err := stranger.OpenPatiently().HasTables(t.Context()); made || err != nil {
-		t.Errorf("the stranger has tables: %t (%v)", made, err)
+		t.Errorf("the unrelated server has tables: %t (%v)", made, err)
 	}
 }
 
-// hosts is the address of two servers, of which a process takes the first that takes writes.
+// hosts returns the address of two servers, of which a process uses the first that accepts writes.
 func hosts(t *testing.T, first, second *dbtest.Server) string {
 	t.Helper()
 	address, err := url.Parse(first.URL())

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// The service says that it is ready, that it lives, and that it stops, in this order.
+// The service reports that it is ready, alive, and stopping, in this order.
 func TestRunTellsSystemd(t *testing.T) {
 	socket := filepath.Join(t.TempDir(), "notify")
 	heard, err := net.ListenUnixgram("unixgram", &net.UnixAddr{Name: socket, Net: "unixgram"})
@@ -34,7 +34,7 @@ func TestRunTellsSystemd(t *testing.T) {
 		message := make([]byte, 100)
 		n, err := heard.Read(message)
 		if err != nil {
-			t.Fatalf("systemd heard nothing: %v", err)
+			t.Fatalf("systemd received nothing: %v", err)
 		}
 		return string(message[:n])
 	}
@@ -46,7 +46,7 @@ func TestRunTellsSystemd(t *testing.T) {
 	stop()
 	<-ended
 	last := next()
-	for last == Alive { // on its way when the stop came
+	for last == Alive { // sent before the stop
 		last = next()
 	}
 	if last != Stopping {
