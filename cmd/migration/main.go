@@ -1,17 +1,15 @@
-// Command author writes migrations. It starts a scratch PostgreSQL, replays
-// ent/migrate/migrations on it, compares the result with ent/schema and writes
-// the difference as a new file.
+// Command migration writes migrations. It starts a scratch PostgreSQL, replays ent/migrate/migrations on it,
+// compares the result with ent/schema and writes the difference as a new file.
 //
-//	go run ./cmd/migration NAME    write YYYYMMDDHHMMSS_NAME.sql, if anything changed
-//	go run ./cmd/migration -hash   bring atlas.sum up to date after writing a file by hand
-//	go run ./cmd/migration -check  fail when schema and migrations differ, or atlas.sum is stale
+//	go run ./cmd/migration NAME    write YYYYMMDDHHMMSS_NAME.sql if anything changed
+//	go run ./cmd/migration -hash   update atlas.sum after editing a file by hand
+//	go run ./cmd/migration -check  fail if schema and migrations differ, or atlas.sum is outdated
 //
-// Look at what was written: Postgres shows a predicate such as "status IN (…)"
-// in another form than it takes, and the file needs the form of the schema, or
-// -check finds a difference for ever.
+// Review the new file: PostgreSQL reports a predicate such as "status IN (…)" in another form than the one
+// it was given. The file must contain the form of the schema, or -check keeps reporting a difference.
 //
-// It is run from the root of the repository. POSTRIDER_POSTGRES_BIN names the
-// binaries when they are in an unusual place.
+// Run it from the root of the repository. POSTRIDER_POSTGRES_BIN is the folder of the PostgreSQL programs if
+// they are in an unusual place.
 package main
 
 import (
@@ -39,7 +37,7 @@ import (
 const directory = "ent/migrate/migrations"
 
 func main() {
-	check := flag.Bool("check", false, "fail when the schema and the migrations differ")
+	check := flag.Bool("check", false, "fail if the schema and the migrations differ")
 	hash := flag.Bool("hash", false, "rewrite atlas.sum")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
@@ -70,10 +68,10 @@ func run(ctx context.Context, check, hash bool, arguments []string) error {
 		}
 		return err
 	}
-	return errors.New("give a name for the migration, or -hash, or -check")
+	return errors.New("specify a name for the migration, or -hash, or -check")
 }
 
-// markExpand has new files say that they only add, which a test then looks at.
+// markExpand marks new files as additive, which a test then verifies.
 func markExpand(names []string) error {
 	for _, name := range names {
 		file := filepath.Join(directory, name)
@@ -88,7 +86,7 @@ func markExpand(names []string) error {
 	return writeHash(directory)
 }
 
-// writeHash makes atlas.sum agree with the files.
+// writeHash updates atlas.sum.
 func writeHash(path string) error {
 	local, err := migrate.NewLocalDir(path)
 	if err != nil {
@@ -101,7 +99,7 @@ func writeHash(path string) error {
 	return migrate.WriteSumFile(local, sum)
 }
 
-// verify runs the comparison on a copy and fails when a file comes out of it.
+// verify compares the schema with a copy of the migrations, and fails if a new file results.
 func verify(ctx context.Context) error {
 	local, err := migrate.NewLocalDir(directory)
 	if err != nil {
@@ -119,7 +117,7 @@ func verify(ctx context.Context) error {
 		return err
 	}
 	if len(written) > 0 {
-		return errors.New("ent/schema has changes that no migration makes; run: go run ./cmd/migration NAME")
+		return errors.New("ent/schema has changes without a migration; run: go run ./cmd/migration NAME")
 	}
 	return nil
 }
@@ -131,7 +129,7 @@ func verifyCopy(ctx context.Context, copied string) ([]string, error) {
 	return write(ctx, copied, "check")
 }
 
-// write adds the missing migration to a folder and names the new files.
+// write adds the missing migration to a folder and returns the new files.
 func write(ctx context.Context, path, name string) ([]string, error) {
 	before, err := sqlFiles(path)
 	if err != nil {
@@ -155,7 +153,7 @@ func write(ctx context.Context, path, name string) ([]string, error) {
 
 func sqlFiles(path string) ([]string, error) { return fs.Glob(os.DirFS(path), "*.sql") }
 
-// withScratch lends a driver on an empty database of a throw-away server.
+// withScratch calls a function with a driver of an empty database on a temporary server.
 func withScratch(ctx context.Context, use func(dialect.Driver) error) error {
 	scratch, err := os.MkdirTemp("", "postrider-scratch-")
 	if err != nil {

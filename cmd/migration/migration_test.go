@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// TestSchemaAndMigrationsAgree is -check: it fails when ent/schema has changes
-// that no migration makes, or atlas.sum is stale.
+// TestSchemaAndMigrationsAgree runs -check: it fails if ent/schema has changes without a migration, or
+// atlas.sum is outdated.
 func TestSchemaAndMigrationsAgree(t *testing.T) {
 	t.Chdir("../..")
 	if err := verify(t.Context()); err != nil {
@@ -26,17 +26,17 @@ func TestHashAfterAFileByHand(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := write(t.Context(), folder, "next"); err == nil || !strings.Contains(err.Error(), "checksum") {
-		t.Errorf("with a stale atlas.sum: %v", err)
+		t.Errorf("with an outdated atlas.sum: %v", err)
 	}
 	if err := writeHash(folder); err != nil {
 		t.Fatal(err)
 	}
 	written, err := write(t.Context(), folder, "next")
 	if err != nil || len(written) != 1 {
-		t.Fatalf("written = %v, %v; want the file that takes the column away again", written, err)
+		t.Fatalf("written = %v, %v; want one file that drops the column", written, err)
 	}
 	content, err := os.ReadFile(filepath.Join(folder, written[0]))
 	if err != nil || !strings.Contains(string(content), `DROP COLUMN "by_hand"`) {
-		t.Errorf("the file %s is read with error %v and holds\n%s\nwant it to drop the column by_hand", written[0], err, content)
+		t.Errorf("reading the file %s returned error %v and\n%s\nwant it to drop the column by_hand", written[0], err, content)
 	}
 }

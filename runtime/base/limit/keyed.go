@@ -38,7 +38,7 @@ func NewKeyed[K comparable](b Bounds) *Keyed[K] {
 	return k
 }
 
-// Acquire waits for a slot of the key, which Release gives back. It returns ErrFull if too many callers
+// Acquire waits for a slot of the key; call Release to return it. It returns ErrFull if too many callers
 // wait for the key, or the cause of ctx if ctx ends first.
 func (k *Keyed[K]) Acquire(ctx context.Context, key K) error {
 	slots := k.joinKey(key)
@@ -70,7 +70,7 @@ func (k *Keyed[K]) TryAcquire(key K) bool {
 	return false
 }
 
-// Release returns a slot of the key back. It panics if none is held.
+// Release returns a slot of the key. It panics if none is held.
 func (k *Keyed[K]) Release(key K) {
 	k.mu.Lock()
 	slots := k.keys[key]

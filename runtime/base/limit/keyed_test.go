@@ -29,7 +29,7 @@ func TestFullKeyDelaysNoOtherKey(t *testing.T) {
 			t.Errorf("the third caller for a key, of which one waits, got %v, want %v", err, limit.ErrFull)
 		}
 		if keyed.TryAcquire("a") || !keyed.TryAcquire("b") {
-			t.Error("a free slot was refused, or a held one given out")
+			t.Error("a free slot was refused, or a held one was acquired")
 		}
 		if diff := cmp.Diff(map[string]int{"a": 1, "b": 1}, keyed.Held()); diff != "" {
 			t.Errorf("held slots (-want +got):\n%s", diff)
@@ -48,7 +48,7 @@ func TestTotalBoundsAllKeys(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		keyed, ctx := limit.NewKeyed[string](limit.Bounds{PerKey: 1, Total: 1}), t.Context()
 		if !keyed.TryAcquire("a") || keyed.TryAcquire("b") {
-			t.Fatal("the total of one slot is not what is given out")
+			t.Fatal("the total is one slot, but another number was acquired")
 		}
 		impatient, cancel := context.WithCancel(ctx)
 		canceled := make(chan error, 1)
@@ -93,8 +93,8 @@ func TestBoundContextAcquiresItsKey(t *testing.T) {
 	release()
 }
 
-// Callers of many keys come, wait, are canceled and leave. No bound is exceeded, and nothing is remembered
-// of keys that are idle.
+// Callers of many keys arrive, wait, are canceled and leave. No bound is exceeded, and idle keys are not
+// remembered.
 func TestIdleKeysLeaveNothing(t *testing.T) {
 	t.Parallel()
 	const perKey, total, keys, callers, rounds = 2, 5, 7, 40, 50

@@ -6,30 +6,30 @@ import (
 	"time"
 )
 
-// Queue bounds concurrent work that strangers cause, fairly by owner. Owners who are known go first. Of the
-// others the one that has used the least of late is next, so that those who come with many requests, or
-// again and again, do not starve the ones who come once. Safe for concurrent use.
+// Queue bounds concurrent work of unauthenticated clients, fairly by owner. Known owners go first. Among the
+// others, the owner with the least recent use is next, so that owners with many requests do not starve those
+// with a single one. It is safe for concurrent use.
 type Queue struct {
 	limits Limits
 
 	mu      sync.Mutex
 	inside  int
-	waiting []*ticket // in the order in which they came
+	waiting []*ticket // in the order of arrival
 	used    map[string]usage
 }
 
-// Limits are what a Queue bounds.
+// Limits are the limits of a Queue.
 type Limits struct {
-	Inside   int           // work at a time, one at least
-	Waiting  int           // tickets that wait
-	PerOwner int           // tickets of one owner that wait
-	Patience time.Duration // how long a ticket waits; 0: as long as its context
+	Inside   int           // concurrent work, at least one
+	Waiting  int           // waiting tickets
+	PerOwner int           // waiting tickets of one owner
+	Patience time.Duration // maximum wait of a ticket; 0: as long as its context
 }
 
-// Caller is whose work it is.
+// Caller identifies the owner of the work.
 type Caller struct {
 	Name  string
-	Known bool // goes before all who are not
+	Known bool // served before all unknown callers
 }
 
 const (
@@ -37,7 +37,7 @@ const (
 	mostUsages  = 10_000
 )
 
-// usage is how often an owner was let in since the beginning of a window.
+// usage counts how often an owner was admitted since the beginning of a window.
 type usage struct {
 	count int
 	since time.Time
@@ -45,18 +45,18 @@ type usage struct {
 
 type ticket struct {
 	owner Caller
-	done  chan struct{} // closed when it is let in, or turned away
+	done  chan struct{} // closed when the ticket is admitted or turned away
 	in    bool
 }
 
-// NewQueue creates a Queue.
+// NewQueue returns a new Queue.
 func NewQueue(l Limits) *Queue {
 	l.Inside = max(l.Inside, 1)
 	return &Queue{limits: l, used: map[string]usage{}}
 }
 
-// Do runs something when it is the owner's turn. Its error is that of run; ErrFull where too many wait, or
-// the wait took too long; or that of the context, which ended the wait.
+// Do calls run when it is the owner's turn. It returns the error of run; ErrFull if too many tickets wait or
+// the wait was too long; or the error of the context that ended the wait.
 func (q *Queue) Do(ctx context.Context, of Caller, run func() error) error {
 	t, err := q.enterQueue(of)
 	if err != nil {
@@ -90,7 +90,7 @@ func (q *Queue) enterQueue(of Caller) (*ticket, error) {
 	return t, nil
 }
 
-// waitForTicket returns nil once the ticket is let in.
+// waitForTicket returns nil once the ticket is admitted.
 func (q *Queue) waitForTicket(ctx context.Context, t *ticket) error {
 	var late <-chan time.Time
 	if q.limits.Patience > 0 {
@@ -109,12 +109,12 @@ func (q *Queue) waitForTicket(ctx context.Context, t *ticket) error {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	switch {
-	case t.in && ctx.Err() != nil: // it was let in meanwhile, and nobody is there any more
+	case t.in && ctx.Err() != nil: // admitted after its caller had left
 		q.admitNext()
 		return context.Cause(ctx)
 	case t.in:
 		return nil
-	case err == nil: // it was turned away for another
+	case err == nil: // displaced by another ticket
 		return ErrFull
 	}
 	q.removeTicket(t)
@@ -127,7 +127,7 @@ func (q *Queue) leaveQueue() {
 	q.admitNext()
 }
 
-// admitNext returns the place of one who leaves to the best ticket that waits.
+// admitNext passes a free slot to the best waiting ticket.
 func (q *Queue) admitNext() {
 	q.inside--
 	if best := q.firstTicket(); best != nil {
@@ -163,7 +163,7 @@ func (q *Queue) recentUsage(owner string, now time.Time) usage {
 	return u
 }
 
-// firstTicket returns the ticket that is let in next; nil: none waits.
+// firstTicket returns the ticket to admit next, or nil if none waits.
 func (q *Queue) firstTicket() (found *ticket) {
 	now := time.Now()
 	for _, t := range q.waiting {
@@ -174,7 +174,7 @@ func (q *Queue) firstTicket() (found *ticket) {
 	return found
 }
 
-// lastTicket returns the ticket that would be let in lastTicket; nil: none waits.
+// lastTicket returns the ticket to admit last, or nil if none waits.
 func (q *Queue) lastTicket() (found *ticket) {
 	now := time.Now()
 	for _, t := range q.waiting {
@@ -185,7 +185,7 @@ func (q *Queue) lastTicket() (found *ticket) {
 	return found
 }
 
-// isBefore reports whether a is let in isBefore b although b came earlier.
+// isBefore reports whether a is admitted before b although b came earlier.
 func (q *Queue) isBefore(a, b *ticket, now time.Time) bool {
 	if a.owner.Known != b.owner.Known {
 		return a.owner.Known
@@ -193,7 +193,7 @@ func (q *Queue) isBefore(a, b *ticket, now time.Time) bool {
 	return q.recentUsage(a.owner.Name, now).count < q.recentUsage(b.owner.Name, now).count
 }
 
-// displaceLast turns the ticket away that would be let in last, for one that goes before it.
+// displaceLast turns away the ticket that would be admitted last, in favor of one that goes before it.
 func (q *Queue) displaceLast(t *ticket) bool {
 	worst := q.lastTicket()
 	if worst == nil || !q.isBefore(t, worst, time.Now()) {

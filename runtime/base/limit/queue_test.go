@@ -15,7 +15,8 @@ import (
 	"github.com/postrider/postrider/runtime/base/limit"
 )
 
-// Guessers from many networks come again as soon as they are answered. Those who come once get in, and soon.
+// Password guessers from many networks retry immediately after each response. Users who come once are
+// admitted soon.
 func TestManyWhoComeAgainDoNotStarveThoseWhoComeOnce(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -48,12 +49,12 @@ func TestManyWhoComeAgainDoNotStarveThoseWhoComeOnce(t *testing.T) {
 		end()
 		all.Wait()
 		if took := time.Duration(slowest.Load()); refused.Load() != 0 || took > 4*work {
-			t.Errorf("of %d who came once beside %d who came again and again, %d were refused and the slowest took %s, want none and at most %s", honest, guessers, refused.Load(), took, 4*work)
+			t.Errorf("of %d single callers along with %d repeating ones, %d were rejected and the slowest took %s, want none and at most %s", honest, guessers, refused.Load(), took, 4*work)
 		}
 	})
 }
 
-// Those who are known go first, and get a place also when the queue is full of others.
+// Known callers go first, and get a place even if the queue is full of others.
 func TestThoseWhoAreKnownGoFirst(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -79,19 +80,19 @@ func TestThoseWhoAreKnownGoFirst(t *testing.T) {
 		}
 		come(limit.Caller{Name: "a"}, nil)
 		come(limit.Caller{Name: "b"}, nil)
-		come(limit.Caller{Name: "a"}, limit.ErrFull) // gives way to d, as a is inside already
+		come(limit.Caller{Name: "a"}, limit.ErrFull) // displaced by d, because a already runs
 		come(limit.Caller{Name: "c"}, nil)
-		come(limit.Caller{Name: "d"}, limit.ErrFull) // gives way to k
+		come(limit.Caller{Name: "d"}, limit.ErrFull) // displaced by k
 		come(limit.Caller{Name: "k", Known: true}, nil)
 		close(release)
 		all.Wait()
 		if diff := cmp.Diff([]string{"a", "k", "b", "c"}, order); diff != "" {
-			t.Errorf("the order in which they were let in (-want +got):\n%s", diff)
+			t.Errorf("order of admission (-want +got):\n%s", diff)
 		}
 	})
 }
 
-// A wait ends with its context, or when it has taken too long, and gives its place to the next.
+// A wait ends with its context or after the maximum wait, and frees its place for the next caller.
 func TestAWaitInAQueueEnds(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -110,20 +111,20 @@ func TestAWaitInAQueueEnds(t *testing.T) {
 		impatient, leave := context.WithCancel(t.Context())
 		left, late := wait(impatient, "b"), wait(t.Context(), "c")
 		if err := <-wait(t.Context(), "c"); !errors.Is(err, limit.ErrFull) {
-			t.Errorf("a second one of an owner who may have one waiting got %v, want %v", err, limit.ErrFull)
+			t.Errorf("a second ticket of an owner limited to one got %v, want %v", err, limit.ErrFull)
 		}
 		leave()
 		if err := <-left; !errors.Is(err, context.Canceled) {
-			t.Errorf("one whose context ended got %v, want that", err)
+			t.Errorf("a caller with a canceled context got %v, want its error", err)
 		}
 		if err := <-late; !errors.Is(err, limit.ErrFull) {
-			t.Errorf("one who waited for five seconds got %v, want %v", err, limit.ErrFull)
+			t.Errorf("a caller that waited five seconds got %v, want %v", err, limit.ErrFull)
 		}
 		next := wait(t.Context(), "d")
 		close(release)
 		all.Wait()
 		if err := errors.Join(<-first, <-next); err != nil {
-			t.Errorf("the one inside and the next got %v, want no error", err)
+			t.Errorf("the running caller and the next got %v, want no error", err)
 		}
 	})
 }

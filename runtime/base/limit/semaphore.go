@@ -1,12 +1,12 @@
 // Package limit bounds concurrent work. A Semaphore bounds one kind of work as a whole, and a Keyed bounds
 // it for each key, such as an account or a host. Both serve waiters in the order in which they arrive.
 //
-// A Queue is for work that strangers cause before they sign in. It differs from a Keyed in the order: known
-// owners go first, and of the others the one that was served least, so that guessers who return
-// again and again do not delay a person who signs in once. It also limits how long a ticket waits.
+// A Queue is for work that clients cause before they sign in. It differs from a Keyed in the order: known
+// owners go first, and among the others the one that was served least, so that password guessers who return
+// repeatedly do not delay a user who signs in once. It also limits how long a ticket waits.
 //
-// Memory and connections are bounded elsewhere: package intake shares out bytes, and takes them back from
-// slow holders.
+// Memory and connections are bounded elsewhere: package intake shares out bytes, and reclaims them from slow
+// holders.
 package limit
 
 import (
@@ -16,10 +16,10 @@ import (
 	"sync/atomic"
 )
 
-// ErrFull reports that too much work waits already.
-var ErrFull = errors.New("too much work waits already")
+// ErrFull reports that too much work is already waiting.
+var ErrFull = errors.New("too much work is already waiting")
 
-// Unbounded is the number of waiters of a Semaphore or a Keyed on which any number may wait.
+// Unbounded lets any number of callers wait on a Semaphore or a Keyed.
 const Unbounded = math.MaxInt64
 
 // Semaphore bounds how much work runs at a time, and how much of it waits. It is safe for concurrent use.
@@ -34,7 +34,7 @@ func NewSemaphore(size int, maxWaiting int64) *Semaphore {
 	return &Semaphore{slots: make(chan struct{}, max(1, size)), maxWaiting: maxWaiting}
 }
 
-// Acquire waits for a slot, which Release gives back. It returns ErrFull if too many callers wait, or the
+// Acquire waits for a slot; call Release to return it. It returns ErrFull if too many callers wait, or the
 // cause of ctx if ctx ends first.
 func (s *Semaphore) Acquire(ctx context.Context) error {
 	if s.TryAcquire() {
@@ -62,7 +62,7 @@ func (s *Semaphore) TryAcquire() bool {
 	}
 }
 
-// Release returns a slot back. It panics if none is held.
+// Release returns a slot. It panics if none is held.
 func (s *Semaphore) Release() {
 	select {
 	case <-s.slots:

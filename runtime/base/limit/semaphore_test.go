@@ -80,7 +80,7 @@ func TestSemaphoreServesWaitersInOrder(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		slots := limit.NewSemaphore(1, limit.Unbounded)
 		if !slots.TryAcquire() || slots.TryAcquire() {
-			t.Fatal("a Semaphore of one slot does not give out exactly one")
+			t.Fatal("a Semaphore of one slot does not grant exactly one")
 		}
 		order := make(chan int, 3)
 		for i := range cap(order) {
@@ -94,7 +94,7 @@ func TestSemaphoreServesWaitersInOrder(t *testing.T) {
 		slots.Release()
 		for want := range cap(order) {
 			if got := <-order; got != want {
-				t.Errorf("waiter %d was served in place of %d", got, want)
+				t.Errorf("waiter %d was served instead of %d", got, want)
 			}
 		}
 	})

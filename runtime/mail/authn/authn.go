@@ -1,19 +1,16 @@
-// Package authn finds out who sent a message: SPF (RFC 7208), DKIM (RFC 6376), DMARC
-// (RFC 7489) and the reverse name of the client (iprev, RFC 8601 section 3).
+// Package authn authenticates the sender of a message: SPF (RFC 7208), DKIM (RFC 6376), DMARC (RFC 7489) and
+// the reverse name of the client (iprev, RFC 8601 section 3).
 //
-// It judges nothing: a result is a word of RFC 8601 section 2.7, and what is done
-// about it is the caller's matter. When the DNS does not answer in time the word is
-// temperror, never fail.
+// It makes no decision: a result is a word of RFC 8601 section 2.7, and the caller decides how to treat it.
+// If the DNS does not respond in time, the result is temperror, never fail.
 //
-// The author is who stands in From as runtime/mail/message reads it, so what is
-// verified is what is shown. With several authors the worst result counts; without one
-// that can be read DMARC is permerror.
+// The author is the one in From as parsed by runtime/mail/message, so the verified author is the displayed
+// one. With several authors the worst result counts; if no author can be parsed, DMARC is permerror.
 //
-// What a stranger can make us do is bounded: the time in all, five signatures, the
-// lookups that RFC 7208 allows, ten reverse names, records of 4 KB, a header of 256 KB
-// and 2,000 lines. A line of more than 64 KB is hashed within memory that Config gives,
-// and of a message with one over 1 MB no signature is verified (permerror). A panic in a
-// library is that method's temperror.
+// The work that a sender can cause is bounded: the total time, five signatures, the lookups that RFC 7208
+// allows, ten reverse names, records of 4 KB, a header of 256 KB and 2,000 lines. A line of more than 64 KB
+// is hashed within memory from Config, and no signature of a message with a line over 1 MB is verified
+// (permerror). A panic in a library becomes a temperror of that method.
 package authn
 
 import (
@@ -28,17 +25,17 @@ import (
 	"github.com/postrider/postrider/ent/schema/shape"
 )
 
-// Config says whom to ask. Only the Resolver is required.
+// Config configures a Verifier. Only the Resolver is required.
 type Config struct {
-	Resolver dns.Resolver  // as dnsx.Resolver.SMTP gives it
-	Timeout  time.Duration // for all of a message, default 20 s
+	Resolver dns.Resolver  // as returned by dnsx.Resolver.SMTP
+	Timeout  time.Duration // for the whole message, default 20 s
 	Logger   *slog.Logger  // default: none
-	// Memory waits for bytes in which a message with very long lines is hashed, for who
-	// brought it; nil: there is enough.
+	// Memory waits for bytes in which to hash a message with very long lines, on behalf of its sender; nil
+	// if memory is not limited.
 	Memory func(ctx context.Context, from netip.Addr, octets int64) (release func(), err error)
 }
 
-// Client is what the SMTP session knows of the sender.
+// Client is what the SMTP session knows about the sender.
 type Client struct {
 	IP       netip.Addr
 	Hello    string // of EHLO or HELO
@@ -68,13 +65,13 @@ func New(cfg Config) *Verifier {
 	return &Verifier{resolver: boundedResolver{cfg.Resolver}, timeout: cfg.Timeout, log: cfg.Logger, memory: cfg.Memory}
 }
 
-// The words of RFC 8601 that are given here and not by a library.
+// The result words of RFC 8601 that are set here and not by a library.
 const (
 	temperror = "temperror"
 	permerror = "permerror"
 )
 
-// Verify finds out about one message.
+// Verify authenticates one message.
 func (v *Verifier) Verify(ctx context.Context, c Client, raw io.ReaderAt, size int64) shape.Authentication {
 	ctx, cancel := context.WithTimeout(ctx, v.timeout)
 	defer cancel()

@@ -31,8 +31,8 @@ var rsaKey = sync.OnceValue(func() *rsa.PrivateKey {
 
 var edKey = ed25519.NewKeyFromSeed(bytes.Repeat([]byte{7}, ed25519.SeedSize))
 
-// newZone is a DNS in which example.com sends mail from 192.0.2.1 and 2001:db8::1, signs
-// it with rsa and ed, and publishes a policy.
+// newZone is a DNS zone in which example.com sends mail from 192.0.2.1 and 2001:db8::1, signs it with rsa
+// and ed, and publishes a policy.
 func newZone(t *testing.T) *dnsxtest.Server {
 	t.Helper()
 	s := dnsxtest.New(t,
@@ -75,7 +75,7 @@ func verifier(t *testing.T, s *dnsxtest.Server, timeout time.Duration) *authn.Ve
 
 const head = "To: bob@example.net\r\nSubject: Hi\r\nDate: Sun, 22 Nov 2026 08:00:00 +0000\r\nMessage-ID: <1@example.com>\r\n\r\nHello\r\n"
 
-// signed is a message from an author, signed by domains ("ed example.com").
+// signed returns a message from an author, signed by domains ("ed example.com").
 func signed(t *testing.T, from string, by ...string) string {
 	t.Helper()
 	message := "From: " + from + "\r\n" + head
@@ -104,7 +104,7 @@ func client(ip, hello, mailFrom string) authn.Client {
 
 var own = client("192.0.2.1", "mx.example.com", "ann@example.com")
 
-// good is what own and a signature of example.com give.
+// good is the result of own and a signature of example.com.
 func good() shape.Authentication {
 	return shape.Authentication{
 		SPF: "pass", DKIM: "pass", DMARC: "pass", IPRev: "pass", SPFDomain: "example.com",
@@ -118,7 +118,7 @@ func but(change func(*shape.Authentication)) shape.Authentication {
 	return a
 }
 
-// nobody is an address without anything that speaks for it.
+// nobody is an address without any authentication.
 func nobody(a *shape.Authentication) {
 	a.SPF, a.IPRev, a.ReverseName = "fail", "permerror", ""
 }
@@ -200,8 +200,8 @@ func TestWhoSentAMessage(t *testing.T) {
 	}
 }
 
-// TestPoliciesOfTheAuthor has records of _dmarc.example.com and what they make of mail
-// that news.example.com signed, of which example.com's SPF knows nothing.
+// TestPoliciesOfTheAuthor lists records of _dmarc.example.com with their results for mail that
+// news.example.com signed and that example.com's SPF does not cover.
 func TestPoliciesOfTheAuthor(t *testing.T) {
 	t.Parallel()
 	for record, want := range map[string][2]string{
@@ -220,13 +220,13 @@ func TestPoliciesOfTheAuthor(t *testing.T) {
 			message := signed(t, "ann@example.com", "ed news.example.com")
 			got := verifier(t, s, 0).Verify(t.Context(), client("203.0.113.9", "x", "x@example.org"), strings.NewReader(message), int64(len(message)))
 			if got.DMARC != want[0] || got.DMARCPolicy != want[1] || got.DKIM != "pass" {
-				t.Errorf("%+v, should be %q", got, want)
+				t.Errorf("got %+v, want %q", got, want)
 			}
 		})
 	}
 }
 
-// TestNoAnswerIsNoFailure checks that a DNS that does not answer gives temperror, in time.
+// TestNoAnswerIsNoFailure checks that an unresponsive DNS results in temperror, in time.
 func TestNoAnswerIsNoFailure(t *testing.T) {
 	t.Parallel()
 	message := signed(t, "ann@example.com", "rsa example.com")

@@ -8,13 +8,13 @@ import (
 	"github.com/mjl-/mox/dns"
 )
 
-// Bounds on what the DNS of a stranger may make us work with.
+// Bounds on the DNS data of a sender.
 const (
-	maxNames = 10      // reverse names that are looked up again, as RFC 7208 section 5.5 has it
-	maxTXT   = 4 << 10 // bytes of a record: room for a key of 16,384 bits
+	maxNames = 10      // reverse names that are resolved, as in RFC 7208 section 5.5
+	maxTXT   = 4 << 10 // bytes of a record: enough for a key of 16,384 bits
 )
 
-// boundedResolver is a resolver whose answers are no longer than they have to be.
+// boundedResolver is a resolver with limited answers.
 type boundedResolver struct{ dns.Resolver }
 
 func (b boundedResolver) LookupAddr(ctx context.Context, addr string) ([]string, adns.Result, error) {

@@ -31,19 +31,19 @@ func TestFiveSignaturesAreLookedAt(t *testing.T) {
 	message := signed(t, "ann@example.com", by...)
 	got := verifier(t, s, 0).Verify(t.Context(), own, strings.NewReader(message), int64(len(message)))
 	if len(got.DKIMDomains) != 5 || got.DKIM != "pass" {
-		t.Errorf("mail with 8 signatures got %+v, want 5 looked at and DKIM passed", got)
+		t.Errorf("mail with 8 signatures got %+v, want 5 checked and DKIM passed", got)
 	}
 	asked := 0
 	for i := range 8 {
 		asked += s.Count(fmt.Sprintf("ed._domainkey.d%d.example.net.", i), "TXT")
 	}
 	if asked != 5 {
-		t.Errorf("asked for %d keys", asked)
+		t.Errorf("looked up %d keys", asked)
 	}
 }
 
-// TestHeadersThatCostTooMuch checks that a header over the bounds gives permerror for its
-// signatures, and nothing else suffers.
+// TestHeadersThatCostTooMuch checks that a header over the bounds results in permerror for its signatures,
+// and that no other result changes.
 func TestHeadersThatCostTooMuch(t *testing.T) {
 	t.Parallel()
 	v := verifier(t, newZone(t), 0)
@@ -62,7 +62,7 @@ func TestHeadersThatCostTooMuch(t *testing.T) {
 	message := signed(t, "ann@example.com", "ed example.com")
 	message = strings.Repeat("X: y\r\n", 1900) + message
 	if got := v.Verify(t.Context(), own, strings.NewReader(message), int64(len(message))); got.DKIM != "pass" {
-		t.Errorf("within the bounds: %+v", got)
+		t.Errorf("result within the bounds: %+v", got)
 	}
 }
 
@@ -78,7 +78,7 @@ func TestTenReverseNamesAreLookedUp(t *testing.T) {
 		asked += s.Count(fmt.Sprintf("n%d.example.net.", i), "A")
 	}
 	if got.IPRev != "fail" || asked != 10 {
-		t.Errorf("%+v after %d lookups", got, asked)
+		t.Errorf("got %+v after %d lookups", got, asked)
 	}
 }
 
@@ -88,12 +88,12 @@ func TestSPFThatNeverEndsIsAnError(t *testing.T) {
 	s.Set(t, "example.com.", `example.com. 300 IN TXT "v=spf1 include:example.com -all"`)
 	got := verifier(t, s, 0).Verify(t.Context(), own, strings.NewReader(head), int64(len(head)))
 	if got.SPF != "permerror" {
-		t.Errorf("an SPF record that includes itself gives %+v, want SPF permerror", got)
+		t.Errorf("an SPF record that includes itself results in %+v, want SPF permerror", got)
 	}
 }
 
-// TestKeysThatAreTooLargeAreNotTried: verifying costs the square of a key's size, and the
-// sender chooses it.
+// TestKeysThatAreTooLargeAreNotTried: the cost of verifying grows with the square of a key's size, which the
+// sender chooses.
 func TestKeysThatAreTooLargeAreNotTried(t *testing.T) {
 	t.Parallel()
 	s := newZone(t)
@@ -102,11 +102,11 @@ func TestKeysThatAreTooLargeAreNotTried(t *testing.T) {
 	message := signed(t, "ann@example.com", "ed example.com")
 	got := verifier(t, s, 0).Verify(t.Context(), own, strings.NewReader(message), int64(len(message)))
 	if got.DKIM != "permerror" {
-		t.Errorf("a signature with a key that is too large gives %+v, want DKIM permerror", got)
+		t.Errorf("a signature with a key that is too large results in %+v, want DKIM permerror", got)
 	}
 }
 
-// panicking is a reader in place of a library that panics.
+// panicking is a reader that panics like a faulty library.
 type panicking struct{}
 
 func (panicking) ReadAt([]byte, int64) (int, error) { panic("over a message") }
@@ -121,7 +121,7 @@ func TestAPanicIsTemporary(t *testing.T) {
 	}
 }
 
-// panickingDNS panics where the key of a signature is looked up.
+// panickingDNS panics when it looks up the key of a signature.
 type panickingDNS struct{ moxdns.Resolver }
 
 func (p panickingDNS) LookupTXT(ctx context.Context, name string) ([]string, adns.Result, error) {
@@ -148,7 +148,7 @@ func TestAPanicOverASignatureCondemnsNobody(t *testing.T) {
 		t.Error(diff)
 	}
 	if !strings.Contains(log.String(), "over a key") {
-		t.Errorf("the log says %q", log.String())
+		t.Errorf("the log is %q", log.String())
 	}
 }
 
@@ -163,7 +163,7 @@ func TestWhenTheTimeIsOverNothingIsKnown(t *testing.T) {
 	}
 }
 
-// impatient cancels when its middle is read, which only the hashing of the body does.
+// impatient cancels when its middle is read, which only hashing the body does.
 type impatient struct {
 	*strings.Reader
 	cancel context.CancelFunc
@@ -186,7 +186,7 @@ func TestALongBodyIsLeftWhenTheTimeIsOver(t *testing.T) {
 	defer cancel()
 	got := verifier(t, newZone(t), 0).Verify(ctx, own, impatient{strings.NewReader(string(message)), cancel}, int64(len(message)))
 	if got.DKIM != "temperror" {
-		t.Errorf("a body that outlasts its time gives %+v, want DKIM temperror", got)
+		t.Errorf("a body that takes too long to hash results in %+v, want DKIM temperror", got)
 	}
 }
 
@@ -194,12 +194,12 @@ func TestAClientWithoutAnAddress(t *testing.T) {
 	t.Parallel()
 	got := verifier(t, newZone(t), 2*time.Second).Verify(t.Context(), authn.Client{MailFrom: "ann@example.com"}, strings.NewReader(head), int64(len(head)))
 	if got.IPRev != "permerror" || got.SPF == "pass" {
-		t.Errorf("a client without an address gives %+v, want iprev permerror and no pass of SPF", got)
+		t.Errorf("a client without an address results in %+v, want iprev permerror and no pass of SPF", got)
 	}
 }
 
-// A body with lines that the verifier would hold for long is verified within memory that
-// is waited for, and given back before DNS is asked; longer ones are not verified.
+// A body with lines that are expensive to hash is verified within requested memory, which is released before
+// the DNS lookup. Longer lines are not verified.
 func TestLongLinesAreHashedWithinMemory(t *testing.T) {
 	t.Parallel()
 	s := newZone(t)
@@ -210,12 +210,12 @@ func TestLongLinesAreHashedWithinMemory(t *testing.T) {
 	held, most := int64(0), int64(0)
 	resolver := asked{r.SMTP(), func() {
 		if held != 0 {
-			t.Errorf("%d octets are held while DNS is asked", held)
+			t.Errorf("%d bytes are held during a DNS lookup", held)
 		}
 	}}
 	memory := func(_ context.Context, from netip.Addr, octets int64) (func(), error) {
 		if from != own.IP {
-			t.Errorf("memory was asked for %s", from)
+			t.Errorf("memory was requested for %s", from)
 		}
 		held += octets
 		most = max(most, held)
@@ -240,12 +240,12 @@ func TestLongLinesAreHashedWithinMemory(t *testing.T) {
 		}
 		got := v.Verify(t.Context(), own, bytes.NewReader(message), int64(len(message)))
 		if got.DKIM != c.dkim || held != 0 || most != c.most {
-			t.Errorf("%s: dkim=%s, at most %d octets were held and %d are left; want %s and %d", c.name, got.DKIM, most, held, c.dkim, c.most)
+			t.Errorf("%s: dkim=%s, at most %d bytes were held and %d remain; want %s and %d", c.name, got.DKIM, most, held, c.dkim, c.most)
 		}
 	}
 }
 
-// asked returns the questions for keys.
+// asked returns the number of key lookups.
 type asked struct {
 	moxdns.Resolver
 

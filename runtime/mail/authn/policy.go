@@ -12,12 +12,12 @@ import (
 	"github.com/postrider/postrider/runtime/mail/message"
 )
 
-// maxAuthors bounds the domains of From that are asked for a policy.
+// maxAuthors bounds the domains of From whose policy is looked up.
 const maxAuthors = 4
 
-// authorDomains are those of every address in every From field, each once. When that
-// does not say who the author is, problem is the word for it: a message with an author
-// that cannot be read must not pass for the other one.
+// authorDomains returns the distinct domains of all addresses in all From fields. If the author cannot be
+// determined, problem is the result word: a message with an unreadable author must not pass because of
+// another author.
 func authorDomains(raw io.ReaderAt, size int64) (domains []dns.Domain, problem string) {
 	authors, err := message.Authors(io.NewSectionReader(raw, 0, size))
 	if err != nil {
@@ -39,11 +39,11 @@ func authorDomains(raw io.ReaderAt, size int64) (domains []dns.Domain, problem s
 	return domains, ""
 }
 
-// severity puts the results of several authors into an order, the worst first: the
-// strictest policy applies (RFC 7489, 6.6.1).
+// severity orders the results of several authors, the worst first: the strictest policy applies (RFC 7489,
+// 6.6.1).
 var severity = []dmarc.Status{dmarc.StatusFail, dmarc.StatusPermerror, dmarc.StatusTemperror, dmarc.StatusNone, dmarc.StatusPass}
 
-// evaluateDMARC evaluates each author's domain and gives the worst result with its policy.
+// evaluateDMARC evaluates each author's domain and returns the worst result with its policy.
 func (v *Verifier) evaluateDMARC(ctx context.Context, authors []dns.Domain, f findings) (word, policy string) {
 	worst := dmarc.StatusPass
 	for i, author := range authors {
@@ -62,8 +62,8 @@ func (v *Verifier) evaluateDMARC(ctx context.Context, authors []dns.Domain, f fi
 	return string(worst), policy
 }
 
-// publishedPolicy is the policy for the author's domain: that for subdomains (sp=) when the
-// record is the one of the organisation (RFC 7489, 6.3).
+// publishedPolicy returns the policy for the author's domain: that for subdomains (sp=) if the record is the
+// one of the organizational domain (RFC 7489, 6.3).
 func publishedPolicy(author dns.Domain, result dmarc.Result) string {
 	switch {
 	case result.Record == nil:

@@ -9,8 +9,8 @@ import (
 	"github.com/mjl-/mox/dns"
 )
 
-// checkReverse says whether a name of the address leads back to it (RFC 8601, 3), and the
-// first that does. It is our own because mox's writes every lookup to standard error.
+// checkReverse returns whether a name of the address resolves back to it (RFC 8601, 3), and the first such
+// name. It replaces mox's function, which logs every lookup to standard error.
 func (v *Verifier) checkReverse(ctx context.Context, ip netip.Addr) (word, name string) {
 	names, _, err := v.resolver.LookupAddr(ctx, ip.Unmap().WithZone("").String())
 	switch {

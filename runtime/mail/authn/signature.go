@@ -14,20 +14,20 @@ import (
 	"github.com/postrider/postrider/runtime/mail/address"
 )
 
-// maxSignatures bounds what is verified of a message: each may hash the whole body.
+// maxSignatures bounds the verified signatures of a message: each may hash the whole body.
 const maxSignatures = 5
 
-// The largest header that signatures are verified over. The verifier's work grows
-// with the square of the fields of one name.
+// The largest header whose signatures are verified. The verifier's work grows with the square of the number
+// of fields with the same name.
 const (
 	maxHeader = 256 << 10
 	maxFields = 2000
 )
 
-var errTooMany = errors.New("more signatures than are looked at")
+var errTooMany = errors.New("more signatures than are verified")
 
-// verifyDKIM verifies the first signatures. A signature in test mode (t=y) counts like any
-// other: it is a result, and nothing is refused for it here.
+// verifyDKIM verifies the first signatures. A signature in test mode (t=y) counts like any other: it is a
+// result, and nothing is rejected here because of it.
 func (v *Verifier) verifyDKIM(ctx context.Context, from netip.Addr, raw io.ReaderAt, size int64) ([]dkim.Result, string) {
 	if !modestHeader(io.NewSectionReader(raw, 0, min(size, maxHeader))) {
 		return nil, permerror
@@ -56,7 +56,7 @@ func (v *Verifier) verifyDKIM(ctx context.Context, from netip.Addr, raw io.Reade
 	switch {
 	case err != nil && (ctx.Err() != nil || t.refused):
 		return nil, temperror
-	case err != nil: // the header cannot be read, and so no signature
+	case err != nil: // the header cannot be parsed, so no signature can be verified
 		return nil, permerror
 	}
 	if t.refused {
@@ -65,15 +65,14 @@ func (v *Verifier) verifyDKIM(ctx context.Context, from netip.Addr, raw io.Reade
 	return slices.DeleteFunc(results, func(r dkim.Result) bool { return errors.Is(r.Err, errTooMany) }), ""
 }
 
-// The verifier holds a line while it hashes it, and a run of empty lines, several times.
+// The verifier holds several copies of a line, and of a run of empty lines, while it hashes it.
 const (
 	hashCopies     = 5
 	freeHashMemory = hashCopies * 64 << 10
-	maxHashMemory  = hashCopies * 1 << 20 // of a message with longer lines no signature is verified
+	maxHashMemory  = hashCopies * 1 << 20 // no signature is verified of a message with longer lines
 )
 
-// hashMemory is how many bytes the verifier will hold of a message at a time. The error
-// is that of raw.
+// hashMemory returns how many bytes of a message the verifier will hold at a time. The error is that of raw.
 func hashMemory(raw io.ReaderAt, size int64) (int64, error) {
 	if size <= freeHashMemory/hashCopies {
 		return 0, nil
@@ -97,10 +96,10 @@ func hashMemory(raw io.ReaderAt, size int64) (int64, error) {
 	}
 }
 
-// memoryTurn is the memory for hashing. It is waited for when the message is read, and given
-// back before each question to DNS: the sender's server may take its time to answer.
+// memoryTurn is the memory for hashing. It is acquired when the message is read, and released before each
+// DNS lookup, because the sender's server may respond slowly.
 type memoryTurn struct {
-	wait    func() (release func(), err error) // nil: none is needed
+	wait    func() (release func(), err error) // nil if none is needed
 	release func()
 	refused bool
 }
@@ -121,8 +120,8 @@ func (t *memoryTurn) endTurn() {
 	}
 }
 
-// timedReader is a message that cannot be read any more when the time is over: hashing a
-// large one several times may take longer than that, and asks for no context.
+// timedReader is a message that becomes unreadable after a deadline: hashing a large one several times may
+// take longer, and the library does not check a context.
 type timedReader struct {
 	ctx  context.Context //nolint:containedctx // it lives as long as the call
 	raw  io.ReaderAt
@@ -139,8 +138,7 @@ func (t timedReader) ReadAt(b []byte, off int64) (int, error) {
 	return t.raw.ReadAt(b, off)
 }
 
-// modestHeader says whether the header ends before the reader does, with not too many
-// lines.
+// modestHeader reports whether the header ends before the reader does and has few enough lines.
 func modestHeader(r io.Reader) bool {
 	in := bufio.NewReader(r)
 	for range maxFields {
@@ -166,8 +164,8 @@ var ranks = []dkim.Status{
 	dkim.StatusPass, dkim.StatusTemperror, dkim.StatusFail, dkim.StatusPolicy, dkim.StatusNeutral, dkim.StatusPermerror, dkim.StatusNone,
 }
 
-// bestSignature is the result of the bestSignature signature, and the domains of those that pass: the
-// author's own first, then those of the same registrant.
+// bestSignature returns the best result of the signatures, and the domains of those that pass: the author's
+// own first, then those of the same registrant.
 func bestSignature(f findings, authors []dns.Domain) (word string, domains []string) {
 	if f.dkimWord != "" {
 		return f.dkimWord, nil
@@ -185,7 +183,7 @@ func bestSignature(f findings, authors []dns.Domain) (word string, domains []str
 	return string(status), domains
 }
 
-// domainDistance of a domain from the nearest author's.
+// domainDistance returns the distance of a domain from the nearest author's domain.
 func domainDistance(domain string, authors []dns.Domain) int {
 	nearest := 2
 	for _, author := range authors {

@@ -12,7 +12,7 @@ import (
 	"github.com/postrider/postrider/runtime/mail/spf"
 )
 
-// spfResolver is a resolver in the form that SPF needs.
+// spfResolver adapts a resolver to the SPF library.
 type spfResolver struct{ dns.Resolver }
 
 var _ spf.Source = spfResolver{}
@@ -43,7 +43,7 @@ func (s spfResolver) LookupAddr(ctx context.Context, addr string) ([]string, err
 	return names, classifyMissing(err)
 }
 
-// absoluteName ends with a dot, so that no search list is tried.
+// absoluteName appends a final dot, so that no search list is used.
 func absoluteName(name string) string {
 	if len(name) > 0 && name[len(name)-1] == '.' {
 		return name
@@ -51,7 +51,7 @@ func absoluteName(name string) string {
 	return name + "."
 }
 
-// classifyMissing says in the words of our resolver that a name is not there.
+// classifyMissing translates the error for a missing name.
 func classifyMissing(err error) error {
 	if dns.IsNotFound(err) {
 		return fmt.Errorf("%w: %w", dnsx.ErrNotFound, err)

@@ -18,13 +18,13 @@ import (
 	"github.com/postrider/postrider/runtime/mail/spf"
 )
 
-// findings is what the three methods say that need no other. They begin as what a
-// method has that never came to its end.
+// findings are the results of the three independent methods. They start as the results of methods that were
+// cut off.
 type findings struct {
 	spf        spf.Result
 	spfDomain  dns.Domain
 	signatures []dkim.Result
-	dkimWord   string // when the signatures were not looked at
+	dkimWord   string // if the signatures were not checked
 	iprev      string
 	reverse    string
 }
@@ -74,11 +74,10 @@ func (v *Verifier) recoverPanic(method string, f func()) {
 	f()
 }
 
-// quiet is what mox logs to: it is told everything, and says it at debug level.
+// quiet is the log destination of mox, which logs everything at debug level.
 var quiet = slog.New(slog.DiscardHandler)
 
-// checkSPF checks the domain of the envelope sender, or that of the greeting when the return
-// path is null.
+// checkSPF checks the domain of the envelope sender, or that of the greeting if the return path is null.
 func (v *Verifier) checkSPF(ctx context.Context, c Client) (spf.Result, dns.Domain) {
 	client := spf.Client{IP: addressBytes(c.IP)}
 	hello, err := dns.ParseDomainLax(strings.TrimSuffix(c.Hello, "."))

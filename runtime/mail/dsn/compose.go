@@ -12,10 +12,10 @@ import (
 	"github.com/postrider/postrider/runtime/mail/mime"
 )
 
-// Notification is what Compose writes.
+// Notification is the input of Compose.
 type Notification struct {
-	From         address.Address // who reports, a person's name for it is fine
-	To           address.Address // the envelope sender of the message it is about
+	From         address.Address // sender of the report, may have a display name
+	To           address.Address // the envelope sender of the original message
 	Subject      string
 	MessageID    string // without angle brackets
 	Date         time.Time
@@ -24,14 +24,14 @@ type Notification struct {
 	EnvelopeID   string // ENVID of the sender, or empty
 	ArrivalDate  time.Time
 	Recipients   []RecipientReport
-	Headers      []byte // the header of the message it is about, as it came; may be nil
+	Headers      []byte // the header of the original message, unchanged; may be nil
 }
 
 // Compose writes a notification of RFC 3464: 7-bit, CRLF, with the header of the original but without its
 // body, so that no unsolicited content is returned. Send it with the null return path.
 func Compose(n Notification) ([]byte, error) {
 	if len(n.Recipients) == 0 {
-		return nil, errors.New("a delivery status notification needs a recipient")
+		return nil, errors.New("a delivery status notification requires a recipient")
 	}
 	status, err := n.statusPart()
 	if err != nil {
@@ -44,18 +44,18 @@ func Compose(n Notification) ([]byte, error) {
 	return multipartReport("delivery-status", mime.Message{From: n.From, To: []address.Address{n.To}, Subject: n.Subject, MessageID: n.MessageID, Date: n.Date, Text: n.Text}, parts...)
 }
 
-// reportPart is a part of a report behind the text for people.
+// reportPart is a part of a report after the text for people.
 type reportPart struct{ contentType, encoding, body string }
 
-// returnedHeaders is the part with the header of the message that a report is about.
+// returnedHeaders returns the part with the header of the reported message.
 func returnedHeaders(header []byte) reportPart {
 	return reportPart{"text/rfc822-headers; charset=utf-8", "base64", inBase64(header)}
 }
 
-// multipartReport writes a message of RFC 6522: the header and the text of m, and the parts
-// of the report behind it.
+// multipartReport writes a message of RFC 6522: the header and the text of m, followed by the parts of the
+// report.
 func multipartReport(reportType string, m mime.Message, parts ...reportPart) ([]byte, error) {
-	// The header is that of any message of ours; its own content is replaced.
+	// The header is the same as for any message of ours; only its content is replaced.
 	m.Headers = []mime.Header{{Name: "Auto-Submitted", Value: "auto-replied"}}
 	plain, err := mime.Compose(m)
 	if err != nil {
@@ -69,7 +69,7 @@ func multipartReport(reportType string, m mime.Message, parts ...reportPart) ([]
 			out.WriteString("\r\n")
 		}
 	}
-	// A boundary with an underscore after "=" occurs in neither base64 nor our fields.
+	// A boundary with an underscore after "=" occurs neither in base64 nor in our fields.
 	boundary := "=_" + strings.ReplaceAll(reportType, "-", "_")
 	out.WriteString("Content-Type: multipart/report; report-type=" + reportType + ";\r\n boundary=\"" + boundary + "\"\r\n")
 	for _, p := range append([]reportPart{{"text/plain; charset=utf-8", "base64", inBase64([]byte(toCRLF(m.Text)))}}, parts...) {
@@ -79,9 +79,8 @@ func multipartReport(reportType string, m mime.Message, parts ...reportPart) ([]
 	return out.Bytes(), nil
 }
 
-// statusPart is the machine's part. It must be 7-bit whatever is in it (RFC 3464, 2.1.1),
-// so addresses are in the encoding of RFC 6533, 3, and diagnostics lose what is not
-// ASCII.
+// statusPart returns the machine-readable part. It must always be 7-bit (RFC 3464, 2.1.1), so addresses use
+// the encoding of RFC 6533, 3, and non-ASCII characters are removed from diagnostics.
 func (n Notification) statusPart() (string, error) {
 	var b strings.Builder
 	put := func(name, value string) {

@@ -9,16 +9,16 @@ import (
 	"github.com/postrider/postrider/runtime/mail/mime"
 )
 
-// ComplaintReport is what ComposeComplaint writes.
+// ComplaintReport is the input of ComposeComplaint.
 type ComplaintReport struct {
-	From      address.Address // who reports
-	To        address.Address // where the feedback loop leads
+	From      address.Address // sender of the report
+	To        address.Address // the address of the feedback loop
 	Subject   string
 	MessageID string // without angle brackets
 	Date      time.Time
 	Text      string // for people
 	Feedback  Feedback
-	Headers   []byte // the header of the message it is about, as it came
+	Headers   []byte // the header of the original message, unchanged
 }
 
 // ComposeComplaint writes a feedback report of RFC 5965, with the header of the message that a reader
@@ -26,13 +26,13 @@ type ComplaintReport struct {
 // which the RFC requires, and for values that are invalid in a header.
 func ComposeComplaint(c ComplaintReport) ([]byte, error) {
 	if c.Feedback.Type == "" || c.Feedback.UserAgent == "" || len(c.Headers) == 0 {
-		return nil, errors.New("a feedback report needs a type, a user agent and the header of the message")
+		return nil, errors.New("a feedback report requires a type, a user agent and the header of the message")
 	}
 	return multipartReport("feedback-report", mime.Message{From: c.From, To: []address.Address{c.To}, Subject: c.Subject, MessageID: c.MessageID, Date: c.Date, Text: c.Text},
 		reportPart{"message/feedback-report", "7bit", c.Feedback.feedbackFields()}, returnedHeaders(c.Headers))
 }
 
-// feedbackFields is the machine's part (RFC 5965, 3).
+// feedbackFields returns the machine-readable part (RFC 5965, 3).
 func (f *Feedback) feedbackFields() string {
 	var b strings.Builder
 	put := func(name, value string) {

@@ -31,7 +31,7 @@ func TestParseReadsTheComplaintThatComposeWrote(t *testing.T) {
 	expect.Golden(t, "composed_complaint.txt", strings.ReplaceAll(string(raw), "\r\n", "\n"))
 	for line := range bytes.SplitSeq(raw, []byte("\r\n")) {
 		if len(line) > 78 || bytes.ContainsFunc(line, func(r rune) bool { return r == '\r' || r == '\n' || r > '~' }) {
-			t.Errorf("a complaint has the line %q, want 78 octets of ASCII at most", line)
+			t.Errorf("a complaint has the line %q, want at most 78 bytes of ASCII", line)
 		}
 	}
 	r := parse(t, string(raw))
@@ -60,7 +60,7 @@ func TestComplaintsThatSayTooLittleAreNotWritten(t *testing.T) {
 	}
 }
 
-// What strangers wrote adds no line to the report.
+// Untrusted text adds no line to the report.
 func TestComplaintFieldsStayOnTheirLines(t *testing.T) {
 	t.Parallel()
 	c := complaint(t)
@@ -70,6 +70,6 @@ func TestComplaintFieldsStayOnTheirLines(t *testing.T) {
 		t.Fatal(err)
 	}
 	if bytes.Contains(raw, []byte("\r\nFeedback-Type: not-spam")) {
-		t.Errorf("a recipient has added a field:\n%s", raw)
+		t.Errorf("a recipient added a field:\n%s", raw)
 	}
 }

@@ -34,7 +34,7 @@ func notification(t testing.TB) dsn.Notification {
 	}
 }
 
-// TestParseReadsWhatComposeWrote, and the bytes are what every mail server takes.
+// TestParseReadsWhatComposeWrote also checks that every mail server accepts the bytes.
 func TestParseReadsWhatComposeWrote(t *testing.T) {
 	t.Parallel()
 	n := notification(t)
@@ -81,7 +81,7 @@ func TestComposeRefusesWhatItCannotReport(t *testing.T) {
 	}
 }
 
-// TestComposeLetsNothingOut: line ends in what strangers wrote make no fields.
+// TestComposeLetsNothingOut: line ends in untrusted text create no fields.
 func TestComposeLetsNothingOut(t *testing.T) {
 	t.Parallel()
 	n := notification(t)
@@ -93,6 +93,6 @@ func TestComposeLetsNothingOut(t *testing.T) {
 		t.Fatal(err)
 	}
 	if bytes.Contains(raw, []byte("\nAction: delivered")) || bytes.Count(raw, []byte("\n--=_delivery_status--")) != 1 {
-		t.Errorf("Compose let line ends of strangers make fields:\n%s", raw)
+		t.Errorf("Compose created fields from line ends in untrusted text:\n%s", raw)
 	}
 }

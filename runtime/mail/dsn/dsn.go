@@ -35,9 +35,9 @@ type Kind string
 const (
 	Failed    Kind = "failed"     // at least one recipient will not get the message
 	Delayed   Kind = "delayed"    // still being tried; nothing to do
-	Delivered Kind = "delivered"  // delivered, or handed on to where no reports come from
+	Delivered Kind = "delivered"  // delivered, or passed to a system that sends no reports
 	Complaint Kind = "complaint"  // a feedback report, see Feedback
-	Receipt   Kind = "receipt"    // a reader's program says what became of the message
+	Receipt   Kind = "receipt"    // a mail program reports how the message was processed
 	AutoReply Kind = "auto_reply" // out of office and the like
 	Challenge Kind = "challenge"  // the receiver wants the sender to do something first
 	Ordinary  Kind = "ordinary"   // none of these
@@ -79,7 +79,7 @@ type RecipientReport struct {
 	Status          string // "5.1.1", or empty
 	Code            int    // of the SMTP reply; 0: none was quoted
 	Diagnostic      string // the reply or the reason, on one line
-	RemoteMTA       string // the host that said so
+	RemoteMTA       string // the host that reported it
 	WillRetryUntil  time.Time
 }
 
@@ -89,10 +89,10 @@ type Original struct {
 	From      string // addr-spec
 	To        []string
 	Subject   string
-	Headers   []message.Field // all fields that came back, decoded
+	Headers   []message.Field // all returned fields, decoded
 }
 
-// Get returns the first value of a field that came back.
+// Get returns the first value of a returned field.
 func (o Original) Get(name string) string {
 	for _, h := range o.Headers {
 		if strings.EqualFold(h.Name, name) {
@@ -102,7 +102,7 @@ func (o Original) Get(name string) string {
 	return ""
 }
 
-// The bounds of what is read and kept.
+// The limits on what is read and kept.
 const (
 	maxTotal      = 10 << 20
 	maxData       = 2 << 20
@@ -132,7 +132,7 @@ func (p *prefixWriter) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// reportParser is one message with everything that more than one question needs.
+// reportParser is a message with the data that several decisions need.
 type reportParser struct {
 	message    *message.FullMessage
 	parts      []part
@@ -144,7 +144,7 @@ type reportParser struct {
 	origin     origin
 }
 
-// part is a file of the message with as much of its content as is looked at.
+// part is a file of the message with the inspected beginning of its content.
 type part struct {
 	contentType string
 	data        []byte
@@ -165,13 +165,13 @@ func newExamination(read *message.FullMessage, raw string) *reportParser {
 	return e
 }
 
-// classify decides, the surest sign first.
+// classify decides, with the most reliable evidence first.
 func (e *reportParser) classify() Report {
 	r := Report{Original: e.readOriginal()}
 	switch {
 	case e.readFeedback(&r), e.readReceipt(&r), e.deliveryStatus(&r):
 		r.Structured = true
-	case e.origin.isPersonal(): // its text may well say "could not be delivered"
+	case e.origin.isPersonal(): // its text may contain "could not be delivered"
 		r.Kind = AutoReply
 		if e.isChallenge() {
 			r.Kind = Challenge
@@ -190,7 +190,7 @@ func (e *reportParser) classify() Report {
 	return r
 }
 
-// kindOf is the worst that happened to a recipient.
+// kindOf returns the worst outcome of any recipient.
 func kindOf(list []RecipientReport) Kind {
 	kind := Delivered
 	for _, r := range list {

@@ -16,8 +16,7 @@ import (
 	"github.com/postrider/postrider/runtime/mail/dsn"
 )
 
-// corpus is testdata: reports in the style of the systems that they are named after,
-// with invented hosts and addresses.
+// corpus is testdata: reports in the style of the systems in their names, with invented hosts and addresses.
 func corpus(t testing.TB) map[string][]byte {
 	t.Helper()
 	paths, err := filepath.Glob("testdata/*.eml")
@@ -44,7 +43,7 @@ func parse(t testing.TB, raw string) dsn.Report {
 	return r
 }
 
-// TestCorpus compares each report with the one beside it.
+// TestCorpus compares each report with its golden file.
 func TestCorpus(t *testing.T) {
 	t.Parallel()
 	for name, raw := range corpus(t) {
@@ -58,7 +57,7 @@ func TestCorpus(t *testing.T) {
 	}
 }
 
-// checkReport holds for every message, hostile ones too.
+// checkReport checks properties of every message, including hostile ones.
 func checkReport(t testing.TB, name string, r dsn.Report) {
 	t.Helper()
 	switch r.Kind {
@@ -90,7 +89,7 @@ func checkReport(t testing.TB, name string, r dsn.Report) {
 		t.Fatal(err)
 	}
 	if len(text) > 4<<20 || len(r.Recipients) > 1000 {
-		t.Errorf("%s: report of %d octets, %d recipients", name, len(text), len(r.Recipients))
+		t.Errorf("%s: report of %d bytes, %d recipients", name, len(text), len(r.Recipients))
 	}
 	for _, s := range append([]string{r.ReportingMTA, r.EnvelopeID, r.Original.MessageID, r.Original.From, r.Original.Subject}, stringsOf(r)...) {
 		if !utf8.ValidString(s) || strings.ContainsAny(s, "\x00\r\n") || len(s) > 1000 {
@@ -111,7 +110,7 @@ func stringsOf(r dsn.Report) []string {
 	return all
 }
 
-// TestParseReadsInAnyPieces: a stream comes as it comes.
+// TestParseReadsInAnyPieces: a stream may arrive in pieces of any size.
 func TestParseReadsInAnyPieces(t *testing.T) {
 	t.Parallel()
 	for name, raw := range corpus(t) {
@@ -126,7 +125,7 @@ func TestParseReadsInAnyPieces(t *testing.T) {
 	}
 }
 
-// TestParseReadsEitherLineEnd: with CRLF as on the wire, with LF as from a file.
+// TestParseReadsEitherLineEnd: CRLF as on the wire, LF as from a file.
 func TestParseReadsEitherLineEnd(t *testing.T) {
 	t.Parallel()
 	for name, raw := range corpus(t) {
@@ -145,7 +144,7 @@ func TestParseReportsTheReadersError(t *testing.T) {
 	raw := corpus(t)["postfix_user_unknown"]
 	r, err := dsn.Parse(io.MultiReader(strings.NewReader(string(raw)), iotest.ErrReader(gone)))
 	if !errors.Is(err, gone) || r.Kind != dsn.Failed {
-		t.Errorf("Parse with a broken reader gives %s, %v, want what was read, a failure, and the reader's error", r.Kind, err)
+		t.Errorf("Parse with a broken reader returned %s, %v, want a failure and the reader's error", r.Kind, err)
 	}
 }
 
@@ -153,12 +152,12 @@ func TestNothingIsOrdinary(t *testing.T) {
 	t.Parallel()
 	for _, raw := range []string{"", "\r\n", "x", "\x00", "Subject: Undelivered Mail Returned to Sender"} {
 		if r := parse(t, raw); r.Kind != dsn.Ordinary && r.Kind != dsn.Failed {
-			t.Errorf("Parse of %q gives %+v, want ordinary mail or a failure", raw, r)
+			t.Errorf("Parse of %q returned %+v, want ordinary mail or a failure", raw, r)
 		}
 	}
 }
 
-// TestTextNamesAnAddressAgain: lists first, transcripts later, many of them.
+// TestTextNamesAnAddressAgain: lists first, transcripts later, with many addresses.
 func TestTextNamesAnAddressAgain(t *testing.T) {
 	t.Parallel()
 	var list, transcript strings.Builder

@@ -10,23 +10,22 @@ import (
 	"github.com/postrider/postrider/runtime/mail/message"
 )
 
-// Feedback is a report of RFC 5965: a reader, or a filter on a reader's behalf, says
-// something about a message.
+// Feedback is a report of RFC 5965: a reader, or a filter on a reader's behalf, comments on a message.
 type Feedback struct {
-	Type             string // lower case: abuse, fraud, virus, other, not-spam, auth-failure, …; empty when the report does not say
+	Type             string // lower case: abuse, fraud, virus, other, not-spam, auth-failure, …; empty if not reported
 	UserAgent        string
 	OriginalMailFrom string
-	OriginalRcptTo   []string // without those that were blacked out
-	Redacted         bool     // recipients were blacked out
+	OriginalRcptTo   []string // without redacted ones
+	Redacted         bool     // recipients were redacted
 	ArrivalDate      time.Time
 	SourceIP         netip.Addr
 	ReportedDomains  []string
 	ReportedURIs     []string
 	EnvelopeID       string
-	Incidents        int // reports that this one stands for, at least 1
+	Incidents        int // incidents that this report represents, at least 1
 }
 
-// readFeedback reads message/readFeedback-report, or its fields where they stand otherwise.
+// readFeedback reads message/feedback-report, or its fields in another place.
 func (e *reportParser) readFeedback(r *Report) bool {
 	var fields []field
 	for _, part := range e.parts {
@@ -64,7 +63,7 @@ func readFeedback(fields []field) *Feedback {
 		Incidents:        1,
 	}
 	if f.ArrivalDate.IsZero() {
-		f.ArrivalDate = parseDate(firstValue(fields, "received-date")) // the name before the RFC
+		f.ArrivalDate = parseDate(firstValue(fields, "received-date")) // its name before the RFC
 	}
 	source, _, _ := strings.Cut(strings.Trim(firstValue(fields, "source-ip"), "[]<> "), " ")
 	if ip, err := netip.ParseAddr(strings.TrimPrefix(strings.ToLower(source), "ipv6:")); err == nil {
@@ -91,11 +90,11 @@ func (f *Feedback) addRecipient(s string) {
 	}
 }
 
-// RFC 6590 leaves open what a redacted address looks like.
+// RFC 6590 does not define what a redacted address looks like.
 var blackedOut = regexp.MustCompile(`(?i)redact|\*{2,}|^<?x+@|\[removed\]|^<?(?:hidden|anonymi[sz]ed|undisclosed)@`)
 
-// microsoftComplaint is the consumer service's junk mail report, which has no fields:
-// the message comes back as a part, the recipient stands in its header.
+// microsoftComplaint reads the consumer service's junk mail report, which has no fields: the message is
+// returned as a part, with the recipient in its header.
 func (e *reportParser) microsoftComplaint(r *Report) bool {
 	if !strings.HasPrefix(e.subject, "complaint about message from") || !r.Original.isKnown() {
 		return false
@@ -134,5 +133,5 @@ func firstOf(a, b string) string {
 	return b
 }
 
-// decodeText is a part's data as it should have been.
+// decodeText decodes a part's data where the sender did not.
 func decodeText(data []byte) string { return message.UTF8(data) }

@@ -14,14 +14,14 @@ import (
 type field struct {
 	name  string // lower case
 	value string
-	gap   bool // an empty line came before it
+	gap   bool // preceded by an empty line
 }
 
-// maxFields bounds what a report may make us keep.
+// maxFields bounds the fields kept of a report.
 const maxFields = 20000
 
-// readFields takes what looks like a field. Other lines belong to the field before:
-// many gateways wrap long diagnostics without the white space that folding needs.
+// readFields reads lines that look like fields. Other lines belong to the previous field: many gateways wrap
+// long diagnostics without the white space that folding requires.
 func readFields(data string) []field {
 	var fields []field
 	gap := false
@@ -49,8 +49,8 @@ func readFields(data string) []field {
 	return fields
 }
 
-// fieldName wants a name as those of the reports are: a link, or "said:" at the start
-// of a wrapped line, is none.
+// fieldName accepts names as they occur in reports: a link, or "said:" at the start of a wrapped line, is
+// not a field name.
 func fieldName(name string) bool {
 	for i := range len(name) {
 		if c := name[i]; (c < 'a' || c > 'z') && (c < '0' || c > '9') && c != '-' && c != '_' {
@@ -64,7 +64,7 @@ func fieldName(name string) bool {
 	return strings.Contains(name, "-")
 }
 
-// firstValue is the first of a name.
+// firstValue returns the first value of a name.
 func firstValue(fields []field, name string) string {
 	for _, f := range fields {
 		if f.name == name {
@@ -84,7 +84,7 @@ func allValues(fields []field, name string) []string {
 	return all
 }
 
-// splitTyped splits "type; value" (RFC 3464, 2.1.2). Without a type everything is value.
+// splitTyped splits "type; value" (RFC 3464, 2.1.2). Without a type, the whole text is the value.
 func splitTyped(s string) (kind, rest string) {
 	before, after, found := strings.Cut(s, ";")
 	before = strings.ToLower(strings.TrimSpace(before))
@@ -94,7 +94,7 @@ func splitTyped(s string) (kind, rest string) {
 	return before, strings.TrimSpace(after)
 }
 
-// hostName is an MTA name: "dns; mx.example.net (192.0.2.1, the server …)".
+// hostName parses an MTA name: "dns; mx.example.net (192.0.2.1, the server …)".
 func hostName(s string) string {
 	_, rest := splitTyped(s)
 	rest, _, _ = strings.Cut(rest, "(")
@@ -105,8 +105,8 @@ func hostName(s string) string {
 	return oneLine(strings.TrimSuffix(rest, "."))
 }
 
-// addressOf takes the address from a recipient field. What is no address at all is
-// left as it is when it may be a local one, and dropped when it cannot be.
+// addressOf returns the address in a recipient field. A text that is not an address is kept if it may be a
+// local one, and dropped otherwise.
 func addressOf(s string) string {
 	kind, rest := splitTyped(oneLine(s))
 	if _, inner, found := strings.Cut(rest, "<"); found {
@@ -129,7 +129,7 @@ func addressOf(s string) string {
 	return rest
 }
 
-// embeddedUnicode is RFC 6533, 3: \x{FC}.
+// embeddedUnicode matches the encoding of RFC 6533, 3: \x{FC}.
 var embeddedUnicode = regexp.MustCompile(`\\x\{([0-9A-Fa-f]{2,6})\}`)
 
 func decodeUnicode(s string) string {
@@ -140,9 +140,9 @@ func decodeUnicode(s string) string {
 	return string(rune(number))
 }
 
-// decodeXtext undoes xtext (RFC 3461, 4), which reporting systems should have done and
-// some have not. Only what must be encoded is decoded, and only if nothing stands
-// unencoded: joe+20years@ is a plain address.
+// decodeXtext decodes xtext (RFC 3461, 4), which reporting systems should have done but some have not. It
+// decodes only characters that must be encoded, and only if no such character is unencoded: joe+20years@ is
+// a plain address.
 func decodeXtext(s string) string {
 	var out strings.Builder
 	for i := 0; i < len(s); i++ {
@@ -166,7 +166,7 @@ func decodeXtext(s string) string {
 	return s
 }
 
-// parseDate is zero when it cannot be read.
+// parseDate returns the zero time for an invalid date.
 func parseDate(s string) time.Time {
 	t, err := mail.ParseDate(s)
 	if err != nil {
@@ -175,7 +175,7 @@ func parseDate(s string) time.Time {
 	return t
 }
 
-// oneLine makes a stranger's text fit for records.
+// oneLine makes untrusted text safe for records.
 func oneLine(s string) string {
 	s = strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) || unicode.IsSpace(r) {
@@ -186,7 +186,7 @@ func oneLine(s string) string {
 	return boundText(strings.Join(strings.Fields(s), " "))
 }
 
-// squeezeSpace is for looking things up.
+// squeezeSpace normalizes text for searching.
 func squeezeSpace(s string) string {
 	return strings.ToLower(oneLine(strings.ReplaceAll(s, "’", "'")))
 }

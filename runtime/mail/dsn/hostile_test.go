@@ -11,7 +11,7 @@ import (
 	"github.com/postrider/postrider/runtime/mail/dsn"
 )
 
-// hostile inputs cost other parsers minutes and gigabytes.
+// hostile inputs take other parsers minutes and gigabytes.
 func hostile() map[string]string {
 	repeat := strings.Repeat
 	var numbered, nested strings.Builder
@@ -91,15 +91,14 @@ func TestHostileMessagesAreCheap(t *testing.T) {
 			t.Errorf("%s: Parse failed: %v", name, err)
 		}
 		checkReport(t, name, r)
-		// Everything ever taken, not only what was held at the same time.
+		// The total of all allocations, not only the peak.
 		if mb := (after.TotalAlloc - before.TotalAlloc) >> 20; mb > 300 {
-			t.Errorf("%s: took %d MB", name, mb)
+			t.Errorf("%s: allocated %d MB", name, mb)
 		} else if testing.Verbose() {
 			t.Logf("%-24s %8s %4d MB  %s", name, took.Round(time.Millisecond), mb, r.Kind)
 		}
-		// The slowest takes 0.2 s on an idle machine and must stay below 2. This is
-		// far over that, for busy machines and the race detector, and far below what
-		// anything quadratic would take.
+		// The slowest takes 0.2 s on an idle machine and must stay below 2. This limit is far above that,
+		// for busy machines and the race detector, and far below quadratic behavior.
 		if took > 20*time.Second {
 			t.Errorf("%s: took %s", name, took)
 		}

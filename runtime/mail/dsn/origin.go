@@ -8,23 +8,22 @@ import (
 	"github.com/postrider/postrider/runtime/mail/message"
 )
 
-// origin is what the header tells about who wrote a message.
+// origin is what the header reveals about the sender.
 type origin struct {
-	daemon    bool // a mail system, by its name
+	daemon    bool // a mail system, judging by its name
 	null      bool // the null return path
 	bounce    bool // the subject of a delivery report
 	failed    bool // X-Failed-Recipients
-	automatic bool // a program, or a list
-	replied   bool // a program, in answer to something
-	reply     bool // for certain: a field or a subject that only automatic replies have
+	automatic bool // a program or a mailing list
+	replied   bool // a program, in reply to a message
+	reply     bool // certain: a field or subject that only automatic replies have
 	answers   bool // refers to an earlier message
 }
 
-// isReporter says that a mail system may have written the message. Its text decides
-// then.
+// isReporter reports whether a mail system may have written the message. Its text decides then.
 func (o origin) isReporter() bool { return o.daemon || o.null || o.bounce || o.failed }
 
-// isPersonal: an automatic reply on somebody's behalf.
+// isPersonal reports whether the message is an automatic reply on a person's behalf.
 func (o origin) isPersonal() bool {
 	return !o.daemon && (o.reply || o.replied && !o.bounce && !o.failed)
 }
@@ -67,7 +66,7 @@ func originOf(m *message.FullMessage, subject string) origin {
 			o.reply = true
 		}
 	}
-	for _, v := range []string{precedence, get("Preference")} { // some say Preference
+	for _, v := range []string{precedence, get("Preference")} { // some systems use Preference
 		o.reply = o.reply || v == "auto_reply" || v == "auto-reply" || v == "autoreply"
 	}
 	o.replied = o.reply || submitted == "auto-replied" || submitted == "auto-replied-vacation"
@@ -76,7 +75,7 @@ func originOf(m *message.FullMessage, subject string) origin {
 	return o
 }
 
-// autoSubmitted is the keyword of RFC 3834, 5: without parameters and comments.
+// autoSubmitted returns the keyword of RFC 3834, 5, without parameters and comments.
 func autoSubmitted(s string) string {
 	if i := strings.IndexAny(s, "; (\t"); i >= 0 {
 		return s[:i]
@@ -84,7 +83,7 @@ func autoSubmitted(s string) string {
 	return s
 }
 
-// reportType is the parameter of multipart/report, or "report" when it is missing.
+// reportType returns the parameter of multipart/report, or "report" if it is missing.
 func reportType(contentType string) string {
 	mediaType, params, err := stdmime.ParseMediaType(contentType[:min(len(contentType), 2000)])
 	if err != nil {
@@ -99,18 +98,17 @@ func reportType(contentType string) string {
 	return "report"
 }
 
-// challenge is what programs write that want a person to prove to be one.
+// challenge matches texts of programs that require senders to prove that they are human.
 var challenge = regexp.MustCompile(`spam ?arrest|boxbe|\btmda\b|challenge[ /-]response|sender (?:verification|confirmation)|(?:verify|confirm|prove) (?:that )?you(?:'re| are) (?:a |not a )?(?:real |live )?(?:human|person|robot|spammer|machine)|` +
 	`(?:held|waiting|quarantined|queued)[^.]{0,80}(?:until|unless|pending) (?:you|your) |(?:reply to|click|follow|visit)[^.]{0,80}(?:so that|to have|in order to|to) (?:your message|your e-?mail|deliver(?:y of)? your)|one-time (?:verification|confirmation)|added to (?:my|the) (?:guest|approved|allowed) (?:list|senders)`)
 
-// isChallenge: the words alone are in many a newsletter, so the message must be an
-// answer, too.
+// isChallenge requires that the message is a reply, because many newsletters contain the same words.
 func (e *reportParser) isChallenge() bool {
 	return (e.origin.replied || e.origin.null || e.origin.answers && e.origin.automatic || strings.HasPrefix(e.subject, "re: ") && e.origin.automatic) &&
 		challenge.MatchString(e.subject+" . "+squeezeLong(e.text))
 }
 
-// squeezeLong is squeeze for the text of a message.
+// squeezeLong is squeezeSpace for the text of a message.
 func squeezeLong(s string) string {
 	s = s[:min(len(s), 16<<10)]
 	return strings.ToLower(strings.Join(strings.Fields(strings.ReplaceAll(s, "’", "'")), " "))

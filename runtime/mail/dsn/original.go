@@ -7,7 +7,7 @@ import (
 	"github.com/postrider/postrider/runtime/mail/message"
 )
 
-// isMessage: a part that holds a message, or the header of one.
+// isMessage reports whether a part contains a message or the header of one.
 func isMessage(contentType string) bool {
 	switch contentType {
 	case "message/rfc822", "message/global", "text/rfc822", "text/rfc822-headers", "text/rfc822-header", "message/rfc822-headers", "message/global-headers", "message/partial":
@@ -16,8 +16,8 @@ func isMessage(contentType string) bool {
 	return false
 }
 
-// readOriginal reads what came back of the message: a part of its own, or the end of the
-// text. Failing that, a reply tells at least what it replies to.
+// readOriginal reads the returned part of the message: a separate part, or the end of the text. Failing
+// that, a reply at least names the message that it replies to.
 func (e *reportParser) readOriginal() Original {
 	o := Original{}
 	for _, part := range e.parts {
@@ -41,15 +41,15 @@ func (e *reportParser) readOriginal() Original {
 
 func (o Original) isKnown() bool { return o.MessageID != "" || o.From != "" || o.Subject != "" }
 
-// maxHeaders bounds what is kept of a returned header.
+// maxHeaders bounds the kept part of a returned header.
 const maxHeaders = 200
 
 func readOriginal(data []byte) Original {
-	// Some gateways put the fields of the part into it once more, or an empty line.
+	// Some gateways repeat the fields of the part in its content, or add an empty line.
 	head := strings.TrimLeft(string(data[:min(len(data), maxText)]), " \t\r\n")
 	m, err := message.ReadHead(strings.NewReader(head))
 	if err != nil {
-		return Original{} // a string has no errors
+		return Original{} // a string reader has no errors
 	}
 	o := Original{MessageID: boundText(m.MessageID), Subject: boundText(m.Subject)}
 	if len(m.Authors) > 0 {
@@ -70,11 +70,11 @@ var (
 	// The line that servers put before a copy of the message.
 	returnedMark = regexp.MustCompile(`(?im)^[ \t>]*(?:-{2,}[^\n]{0,100}(?:copy of|original message|message header|unsent message|undelivered message|returned message|message follows|headers? follow|header of the)[^\n]{0,100}|` +
 		`(?:original message headers?|original message follows|message headers? follows?|below (?:this line )?is a copy|the following is a copy|(?:the|your) original message:)[^\n]{0,60})[ \t]*$`)
-	// Or the copy without one: the first fields that a message has when it comes back.
+	// Or the copy without such a line: the first fields of a returned message.
 	returnedHead = regexp.MustCompile(`(?im)^[ \t>|]*(?:Return-Path: ?<|Received: (?:from|by|\()|Message-ID: ?<|DKIM-Signature: ?v=)`)
 )
 
-// cutReturned parts a text from the message that it returns.
+// cutReturned separates a text from the message that it returns.
 func cutReturned(text string) (explanation, returned string) {
 	if at := returnedMark.FindStringIndex(text); at != nil {
 		return text[:at[0]], removeQuoteMarks(text[at[1]:])
@@ -85,8 +85,8 @@ func cutReturned(text string) (explanation, returned string) {
 	return text, ""
 }
 
-// removeQuoteMarks takes the marks away behind which the copy stands. Lines of hyphens and
-// empty ones before the first field go, too.
+// removeQuoteMarks removes the quotation marks before each line of the copy, along with lines of hyphens and
+// empty lines before the first field.
 func removeQuoteMarks(s string) string {
 	var out strings.Builder
 	for line := range strings.Lines(s) {

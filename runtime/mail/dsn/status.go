@@ -7,9 +7,9 @@ import (
 	"strings"
 )
 
-// deliveryStatus reads the parts that carry fields of RFC 3464, whatever their type is
-// called: message/delivery-status, message/global-delivery-status (RFC 6533), or what a
-// mail system attached with the fields in it.
+// deliveryStatus reads the parts with fields of RFC 3464, whatever their declared type:
+// message/delivery-status, message/global-delivery-status (RFC 6533), or another attachment of a mail system
+// that contains the fields.
 func (e *reportParser) deliveryStatus(r *Report) bool {
 	system := e.origin.isReporter() || e.reportType != ""
 	for _, part := range e.parts {
@@ -21,7 +21,7 @@ func (e *reportParser) deliveryStatus(r *Report) bool {
 	return e.completeRecipients(r)
 }
 
-// declaresType finds a type also where only its second half is right.
+// declaresType also matches if only the second half of the type is right.
 func declaresType(contentType, name string) bool {
 	_, subtype, _ := strings.Cut(contentType, "/")
 	return strings.TrimPrefix(subtype, "global-") == name
@@ -29,8 +29,8 @@ func declaresType(contentType, name string) bool {
 
 var finalRecipient = regexp.MustCompile(`(?im)^[ \t>|]*Final-Recipient[ \t]*:`)
 
-// embeddedStatus reads the fields from where they have no place: the text, or the raw
-// message when its parts could not be told apart.
+// embeddedStatus reads misplaced fields: in the text, or in the raw message if its parts could not be
+// separated.
 func (e *reportParser) embeddedStatus(r *Report) bool {
 	if !e.origin.isReporter() && e.reportType == "" {
 		return false
@@ -39,7 +39,7 @@ func (e *reportParser) embeddedStatus(r *Report) bool {
 		if !finalRecipient.MatchString(source) {
 			continue
 		}
-		// The fields may stand behind quotation marks or white space, all alike.
+		// The fields may follow quotation marks or white space, the same on each line.
 		first := reportField.FindStringSubmatchIndex(source)
 		block := "\n" + source[first[0]:]
 		if indent := source[first[2]:first[3]]; indent != "" {
@@ -55,13 +55,13 @@ func (e *reportParser) embeddedStatus(r *Report) bool {
 	return false
 }
 
-// reportField begins the fields of a report.
+// reportField matches the first field of a report.
 var reportField = regexp.MustCompile(`(?im)^([ \t>|]*)(?:Reporting-MTA|Original-Envelope-Id|Original-Recipient|Final-Recipient)[ \t]*:`)
 
-// endOfFields is where the returned message begins behind fields in a text.
+// endOfFields matches the start of the returned message after fields in a text.
 var endOfFields = regexp.MustCompile(`(?im)^[ \t>|]*(?:Return-Path|Received|Message-ID|MIME-Version|DKIM-Signature|Content-Type)[ \t]*:|^--`)
 
-// completeRecipients completes the recipients from the text and each other.
+// completeRecipients fills in the recipients from the text and from each other.
 func (e *reportParser) completeRecipients(r *Report) bool {
 	if len(r.Recipients) == 0 {
 		return false
@@ -79,7 +79,7 @@ func (e *reportParser) completeRecipients(r *Report) bool {
 			one.Action = actionBy(one.Status, one.Code, e.textAction())
 		}
 	}
-	// Nobody knows what happened to these.
+	// The outcome of these is unknown.
 	r.Recipients = slices.DeleteFunc(r.Recipients, func(one RecipientReport) bool { return one.Action == "" })
 	if len(r.Recipients) == 0 {
 		r.Recipients = nil
@@ -89,7 +89,7 @@ func (e *reportParser) completeRecipients(r *Report) bool {
 	return true
 }
 
-// completeFrom takes over what the text tells about the same address.
+// completeFrom copies what the text contains about the same address.
 func (one *RecipientReport) completeFrom(told []RecipientReport, only bool) {
 	for _, t := range told {
 		if !strings.EqualFold(t.Address, one.Address) && !(only && len(told) == 1) {
@@ -107,9 +107,8 @@ func (one *RecipientReport) completeFrom(told []RecipientReport, only bool) {
 	}
 }
 
-// addRecipients adds the recipients of one block of fields. Groups should be parted by empty
-// lines; a field that the group has already begins the next one, and an empty line
-// within a group does not.
+// addRecipients adds the recipients of one block of fields. Groups should be separated by empty lines. A
+// repeated field starts the next group, and an empty line within a group does not.
 func (r *Report) addRecipients(fields []field) {
 	var group map[string]string
 	flush := func() {
@@ -143,7 +142,7 @@ func (r *Report) addRecipients(fields []field) {
 	flush()
 }
 
-// parseRecipient makes sense of one group.
+// parseRecipient interprets one group.
 func parseRecipient(group map[string]string) (RecipientReport, bool) {
 	final, original := addressOf(group["final-recipient"]), addressOf(group["original-recipient"])
 	if group["final-recipient"] == "" && group["original-recipient"] == "" && group["x-actual-recipient"] == "" {
@@ -161,8 +160,8 @@ func parseRecipient(group map[string]string) (RecipientReport, bool) {
 	one.WillRetryUntil = parseDate(group["will-retry-until"])
 	code, enhanced := findCodes(one.Diagnostic)
 	one.Code, one.Status = code, parseStatus(group["status"])
-	// X.0.0 says nothing: what the other server said is more. Not if it contradicts:
-	// a message that expired with 5.4.7 quotes the last 4yz.
+	// X.0.0 contains no information: the reply of the other server is better. It must not contradict: a
+	// message that expired with 5.4.7 quotes the last 4yz.
 	if vagueStatus(one.Status) && enhanced != "" && (one.Status == "" || one.Status[0] == enhanced[0]) {
 		one.Status = enhanced
 	}
@@ -173,10 +172,10 @@ func parseRecipient(group map[string]string) (RecipientReport, bool) {
 	return one, true
 }
 
-// replyStart is the beginning of a reply's line, as RFC 2034 has it.
+// replyStart matches the beginning of a reply line, as in RFC 2034.
 var replyStart = regexp.MustCompile(`^([245][0-9][0-9])[ -]([245]\.[0-9]{1,3}\.[0-9]{1,3}) `)
 
-// withoutRepeats leaves the codes of a reply of several lines to the first of them.
+// withoutRepeats keeps the codes of a multiline reply only on its first line.
 func withoutRepeats(s string) string {
 	m := replyStart.FindStringSubmatch(s)
 	if m == nil {
@@ -191,7 +190,7 @@ func withoutRepeats(s string) string {
 
 func vagueStatus(s string) bool { return s == "" || strings.HasSuffix(s, ".0.0") }
 
-// parseAction reads the first word, in the spellings that are about.
+// parseAction parses the first word, in its known spellings.
 func parseAction(s string) Action {
 	word, _, _ := strings.Cut(strings.ToLower(strings.TrimSpace(s)), " ")
 	switch strings.Trim(word, "();,.\"") {
@@ -209,7 +208,7 @@ func parseAction(s string) Action {
 	return ""
 }
 
-// actionBy concludes from the class of a code (RFC 3463, 2), else from the fallback.
+// actionBy derives the action from the class of a code (RFC 3463, 2), else from the fallback.
 func actionBy(status string, code int, fallback Action) Action {
 	class := byte('0' + code/100)
 	if status != "" {
@@ -231,7 +230,7 @@ var (
 	undotted = regexp.MustCompile(`^#?([245])([0-9])([0-9])\b`)
 )
 
-// parseStatus reads a Status field: "5.1.1", "5.1.1 (bad mailbox)", "#5.1.1", "511", "5.1".
+// parseStatus parses a Status field: "5.1.1", "5.1.1 (bad mailbox)", "#5.1.1", "511", "5.1".
 func parseStatus(s string) string {
 	if m := dotted.FindStringSubmatch(s); m != nil {
 		if m[3] == "" {
@@ -253,10 +252,10 @@ func trimZeros(s string) string {
 }
 
 var (
-	// Neither an IP address nor a version: no digit and no dot on either side.
+	// Excludes IP addresses and versions: no digit and no dot on either side.
 	enhancedCode = regexp.MustCompile(`(?:^|[^0-9.])([245]\.[0-9]{1,3}\.[0-9]{1,3})(?:$|[^0-9.]|\.(?:$|[^0-9]))`)
-	// A reply code, the surest place first: with its enhanced code; at the start of a
-	// line or of what a server said; alone, if it is one that servers use.
+	// A reply code, in the most reliable place first: with its enhanced code; at the start of a line or of a
+	// server's reply; alone, if it is a common one.
 	replyCodes = []*regexp.Regexp{
 		regexp.MustCompile(`(?:^|[^0-9.])([245][0-5][0-9])[ -](?:#|\()?[245]\.[0-9]{1,3}\.[0-9]{1,3}`),
 		regexp.MustCompile(`(?i)(?:^|: |said:? ?|<<< |reason: |#|error |code |response was |returned |reply |smtp;\s?)"?'?([245][0-5][0-9])(?:$|[ :;,."')-])`),
@@ -264,7 +263,7 @@ var (
 	}
 )
 
-// findCodes looks for a reply code and an enhanced code in a text.
+// findCodes finds a reply code and an enhanced code in a text.
 func findCodes(s string) (code int, enhanced string) {
 	if m := enhancedCode.FindStringSubmatch(s); m != nil {
 		enhanced = m[1]

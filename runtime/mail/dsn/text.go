@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// plainText reads a report that only people were meant to read. Somebody's word that
-// a mail system wrote it is needed, and the words of a report.
+// plainText parses a report that is only for people. It requires evidence that a mail system wrote it, and
+// the phrases of a report.
 func (e *reportParser) plainText(r *Report) bool {
 	if !e.origin.isReporter() && e.reportType != "report" && e.reportType != "delivery-status" {
 		return false
@@ -39,7 +39,7 @@ func (e *reportParser) plainText(r *Report) bool {
 	return true
 }
 
-// What reports say, the decisive first: a message that is given up was delayed before.
+// Phrases of reports, the decisive ones first: a message that is given up was delayed before.
 var textActions = []struct {
 	action  Action
 	pattern *regexp.Regexp
@@ -51,7 +51,7 @@ var textActions = []struct {
 		`nicht zugestellt werden|unzustellbar|pas pu être (?:remis|délivré|distribué)|non remis|no se (?:pudo|puede|ha podido) entregar|niet worden (?:bezorgd|afgeleverd)|onbestelbaar|impossibil[ei] recapitare|não pôde ser entregue`)},
 }
 
-// textAction asks the subject before the text.
+// textAction checks the subject before the text.
 func (e *reportParser) textAction() Action {
 	for _, s := range []string{e.subject, squeezeLong(e.text)} {
 		for _, t := range textActions {
@@ -66,7 +66,7 @@ func (e *reportParser) textAction() Action {
 const addrSpec = `([^\s<>()\[\]",;:*]+@(?:[^\s<>()\[\]",;:@/]+\.[^\s<>()\[\]",;:@/.]{2,}|\[[0-9a-fA-F.:]+\]))`
 
 var (
-	// A line that is about one recipient, and what follows on it.
+	// A line about one recipient, with the rest of the line.
 	recipientLine = regexp.MustCompile(`^[>|*\s]*(?:(?i:to|recipient|failed recipient|recipient address): )?(?:\[?(?i:smtp|rfc822)[;:] ?)?<?(?:mailto:)?` + addrSpec + `[>\]]?(?:\s*<(?:mailto:)?[^<>]*>|\s*\([^()]*<?(?:mailto:)?[^()]*\))?\s*(?::\s*(.*)|\.\.\.\s*(.*)|\s[-–]\s(.*)| on [^@]*[0-9][^@]*|)$`)
 	// Sendmail writes "550 5.1.1 <bob@example.net>... User unknown".
 	transcriptLine = regexp.MustCompile(`^[>|\s]*([245][0-9][0-9] (?:[245]\.[0-9]{1,3}\.[0-9]{1,3} )?)<?` + addrSpec + `>?\.\.\. (.*)$`)
@@ -77,8 +77,8 @@ var (
 	remoteHost = regexp.MustCompile(`(?i)(?:\bhost |talking to |\bserver |rejected by |by )([a-z0-9_-]+(?:\.[a-z0-9_-]+)+)\.?[ :,]*(?:[\[(:]|$|said|while|returned|after)`)
 )
 
-// scanRecipients takes each line that is an address for the start of what is said
-// about it, to the empty line behind the first code.
+// scanRecipients treats each line that is an address as the start of its diagnostic, up to the empty line
+// after the first code.
 func scanRecipients(text string) []RecipientReport {
 	s := textScan{current: -1}
 	lines := 0
@@ -106,11 +106,11 @@ const maxLines = 5000
 
 type textScan struct {
 	list    []RecipientReport
-	said    []*strings.Builder // of each
-	current int                // the one that lines are about, or -1
+	said    []*strings.Builder // per recipient
+	current int                // the recipient of the current lines, or -1
 }
 
-// beginRecipient goes back to an address that was named before.
+// beginRecipient returns to an address that was named before.
 func (s *textScan) beginRecipient(address, reason string) {
 	s.current = -1
 	address = strings.Trim(address, "'.")
@@ -151,7 +151,7 @@ func appendText(b *strings.Builder, s string) {
 	}
 }
 
-// readDiagnostic takes the parts of a diagnostic from what is said about a recipient.
+// readDiagnostic parses the diagnostic of a recipient.
 func (one *RecipientReport) readDiagnostic(said string) {
 	one.Diagnostic = oneLine(said)
 	one.Code, one.Status = findCodes(one.Diagnostic)
@@ -160,7 +160,7 @@ func (one *RecipientReport) readDiagnostic(said string) {
 	}
 }
 
-// withFailedRecipients adds those of Exim's and Gmail's field.
+// withFailedRecipients adds the recipients in the field of Exim and Gmail.
 func (e *reportParser) withFailedRecipients(list []RecipientReport) []RecipientReport {
 	for _, h := range e.message.Header {
 		if !strings.EqualFold(h.Name, "X-Failed-Recipients") {
@@ -186,7 +186,7 @@ func hasRecipient(list []RecipientReport, address string) bool {
 	return false
 }
 
-// inlineRecipients finds the one address that a sentence names.
+// inlineRecipients finds the single address in a sentence.
 func inlineRecipients(text string) []RecipientReport {
 	for _, m := range inlineAddress.FindAllStringSubmatch(text[:min(len(text), 16<<10)], 20) {
 		address := strings.Trim(m[1], "'.")
@@ -202,7 +202,7 @@ func inlineRecipients(text string) []RecipientReport {
 	return nil
 }
 
-// reasonOf is the paragraph with a code in it, or else everything.
+// reasonOf returns the paragraph that contains a code, or else the whole text.
 func reasonOf(text string) string {
 	text = text[:min(len(text), 16<<10)]
 	for paragraph := range strings.SplitSeq(text, "\n\n") {
@@ -213,8 +213,8 @@ func reasonOf(text string) string {
 	return text
 }
 
-// readQmail reads QSBMF (cr.yp.to/proto/qsbmf.txt): a greeting, paragraphs that begin with
-// "<address>:", and a line of hyphens before the message.
+// readQmail reads QSBMF (cr.yp.to/proto/qsbmf.txt): a greeting, paragraphs that begin with "<address>:", and
+// a line of hyphens before the message.
 func (e *reportParser) readQmail(r *Report) bool {
 	text := strings.TrimLeft(e.text, " \n")
 	if !strings.HasPrefix(text, "Hi. ") {

@@ -12,11 +12,11 @@ import (
 	"unicode/utf8"
 )
 
-// maxFileName is in characters: what file systems take.
+// maxFileName is in characters: the limit of file systems.
 const maxFileName = 255
 
-// ValidateFileName judges the name of an attachment. The name goes out as a
-// label, receivers do not treat it as a path.
+// ValidateFileName validates the name of an attachment. The name is sent as a label; receivers do not treat
+// it as a path.
 func ValidateFileName(name string) error {
 	switch {
 	case !utf8.ValidString(name):
@@ -29,8 +29,7 @@ func ValidateFileName(name string) error {
 	return nil
 }
 
-// ParseContentID takes the id with or without angle brackets and returns it
-// without. Empty stays empty.
+// ParseContentID accepts an id with or without angle brackets and returns it without. Empty stays empty.
 func ParseContentID(id string) (string, error) {
 	if inner, ok := strings.CutPrefix(id, "<"); ok {
 		if id, ok = strings.CutSuffix(inner, ">"); !ok || id == "" {
@@ -48,16 +47,15 @@ func ParseContentID(id string) (string, error) {
 	return id, nil
 }
 
-// ValidateContentType judges the declared type of an attachment.
+// ValidateContentType validates the declared type of an attachment.
 func ValidateContentType(contentType string) error {
 	_, _, err := parseContentType(contentType)
 	return err
 }
 
-// parseContentType brings a declared type into a form that cannot break out of
-// its field. Types that may not be base64 (RFC 2046 sections 5.1 and 5.2.1) and
-// would make a receiver parse the file as a part of this message become plain
-// bytes.
+// parseContentType normalizes a declared type so that it cannot break out of its field. Types that may not
+// be base64 (RFC 2046 sections 5.1 and 5.2.1), and which a receiver would parse as a part of this message,
+// become application/octet-stream.
 func parseContentType(declared string) (string, []param, error) {
 	if len(declared) > 500 {
 		return "", nil, errors.New("is longer than 500 characters")
@@ -92,14 +90,14 @@ func parseContentType(declared string) (string, []param, error) {
 // param is a parameter of a Content field.
 type param struct{ name, value string }
 
-// plainParam says that a value can stand in a quoted string on one line, and that
-// no reader could take it for encoded words.
+// plainParam reports whether a value fits into a quoted string on one line and cannot be mistaken for
+// encoded words.
 func plainParam(value string) bool {
 	return len(value) <= 60 && !needsEncoding(value) && !strings.ContainsAny(value, "\t") && !strings.Contains(value, "=?")
 }
 
-// writeParams writes parameters, those that are not plain in the form of RFC 2231,
-// cut into numbered pieces where they are long.
+// writeParams writes parameters. Those that are not plain are written in the form of RFC 2231, split into
+// numbered pieces if they are long.
 func (w *writer) writeParams(params []param) {
 	for _, p := range params {
 		w.b.WriteByte(';')
@@ -115,7 +113,7 @@ func (w *writer) writeParams(params []param) {
 	}
 }
 
-// isToken is token of RFC 2045 section 5.1, kept to what nobody quotes.
+// isToken matches token of RFC 2045 section 5.1, limited to characters that are never quoted.
 func isToken(s string) bool {
 	for i := range len(s) {
 		if !qSafe(s[i]) && s[i] != '.' && s[i] != '_' || s[i] == '/' {
@@ -164,8 +162,8 @@ func percentEncode(s string) string {
 	return string(b)
 }
 
-// TypeByName returns the media type for a file name. The table is our own, since
-// that of the standard library changes with the machine.
+// TypeByName returns the media type for a file name. It uses its own table, because that of the standard
+// library depends on the machine.
 func TypeByName(name string) string {
 	if contentType, ok := types[strings.ToLower(path.Ext(name))]; ok {
 		return contentType

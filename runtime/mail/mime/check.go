@@ -10,30 +10,27 @@ import (
 	"github.com/postrider/postrider/runtime/mail/address"
 )
 
-// written are the fields that Compose makes; a second one would be a lie or a
-// parser's choice.
+// written are the fields that Compose writes. A second one would be false or ambiguous.
 var written = map[string]bool{
 	"from": true, "to": true, "cc": true, "bcc": true, "reply-to": true, "subject": true, "date": true, "message-id": true,
 	"mime-version": true, "dkim-signature": true, "return-path": true,
 }
 
-// checkCustom holds an additional field against the grammar. Which names callers
-// may use is decided by address.ValidateHeader; here also Postrider's own
-// (Feedback-ID) come by.
+// checkCustom validates an additional field against the grammar. address.ValidateHeader decides which names
+// clients may use; fields of Postrider itself (Feedback-ID) pass here too.
 func checkCustom(h Header) error {
 	if err := address.CheckFieldName(h.Name); err != nil {
 		return err
 	}
 	lower := strings.ToLower(h.Name)
 	if written[lower] || strings.HasPrefix(lower, "content-") {
-		return errors.New("is written by Compose")
+		return errors.New("is reserved: Compose writes it")
 	}
 	return address.CheckFieldValue(h.Value)
 }
 
-// checkBytes is the last look at a message: it consists of CRLF lines of at most
-// 998 bytes, 7-bit but for a header that may be UTF-8, no controls, and its
-// header has exactly the fields that were meant.
+// checkBytes verifies the finished message: it consists of CRLF lines of at most 998 bytes, is 7-bit except
+// for a UTF-8 header, has no control characters, and its header has exactly the intended fields.
 func checkBytes(message []byte, names []string, utf8Header bool) error {
 	inHeader := true
 	for number := 1; len(message) > 0; number++ {
@@ -44,7 +41,7 @@ func checkBytes(message []byte, names []string, utf8Header bool) error {
 		line := message[:end-1]
 		message = message[end+1:]
 		if len(line) > lineLimit {
-			return fmt.Errorf("line %d has %d octets", number, len(line))
+			return fmt.Errorf("line %d has %d bytes", number, len(line))
 		}
 		if err := checkLine(line, inHeader && utf8Header); err != nil {
 			return fmt.Errorf("line %d %w", number, err)
@@ -58,17 +55,17 @@ func checkBytes(message []byte, names []string, utf8Header bool) error {
 		}
 		if line[0] == ' ' || line[0] == '\t' {
 			if len(bytes.TrimLeft(line, " \t")) == 0 {
-				return fmt.Errorf("line %d is a fold without text", number)
+				return fmt.Errorf("line %d is a folded line without text", number)
 			}
 			continue
 		}
 		if len(names) == 0 || !bytes.HasPrefix(line, []byte(names[0]+":")) {
-			return fmt.Errorf("line %d is a header field that was not meant", number)
+			return fmt.Errorf("line %d is an unexpected header field", number)
 		}
 		names = names[1:]
 	}
 	if inHeader || len(names) > 0 {
-		return errors.New("header is not complete")
+		return errors.New("header is incomplete")
 	}
 	return nil
 }

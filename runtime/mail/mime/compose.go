@@ -12,16 +12,15 @@ import (
 	"github.com/postrider/postrider/runtime/mail/address"
 )
 
-// Compose writes a message. An error means that the message must not be sent;
-// the validators of this package and of address find everything of that kind at
-// accept.
+// Compose writes a message. An error means that the message must not be sent. The validators of this package
+// and of package address detect all such problems at accept.
 func Compose(m Message) ([]byte, error) {
 	return ComposeInto(m, 0, func(size int) ([]byte, error) { return make([]byte, 0, size), nil })
 }
 
-// ComposeInto writes a message into the place that buffer returns for about so many bytes,
-// and returns the error of buffer as its own. The message begins at the offset room, which
-// leaves space for a field that is made from the message. So a large message is never copied.
+// ComposeInto writes a message into the buffer that buffer returns for an approximate number of bytes, and
+// returns the error of buffer as its own. The message begins at the offset room, which leaves space for a
+// field that is computed from the message. So a large message is never copied.
 func ComposeInto(m Message, room int, buffer func(size int) ([]byte, error)) ([]byte, error) {
 	top, err := buildStructure(m)
 	if err != nil {
@@ -47,7 +46,7 @@ func ComposeInto(m Message, room int, buffer func(size int) ([]byte, error)) ([]
 	return out, nil
 }
 
-// Field writes one field with its folds, for a header that others composed.
+// Field returns one folded field, for a header composed elsewhere.
 func Field(name, value string) ([]byte, error) {
 	if err := address.CheckFieldName(name); err != nil {
 		return nil, err
@@ -60,7 +59,7 @@ func Field(name, value string) ([]byte, error) {
 	return w.b.Bytes(), nil
 }
 
-// AddressField likewise; an empty list gives nothing.
+// AddressField is Field for addresses; an empty list returns nothing.
 func AddressField(name string, list []address.Address) []byte {
 	w := &writer{}
 	w.writeAddresses(name, list)
@@ -70,7 +69,7 @@ func AddressField(name string, list []address.Address) []byte {
 // writeHeader writes the fields of the message itself.
 func (w *writer) writeHeader(m Message) error {
 	for _, a := range slices.Concat([]address.Address{m.From}, m.ReplyTo, m.To, m.CC) {
-		// An Address may have been put together by hand.
+		// An Address may have been constructed by hand.
 		if again, err := address.New(a.Name, a.AddrSpec()); err != nil {
 			return fmt.Errorf("address %q: %w", a.AddrSpec(), err)
 		} else if again != a {
@@ -91,7 +90,7 @@ func (w *writer) writeHeader(m Message) error {
 	w.writeAddresses("To", m.To)
 	w.writeAddresses("Cc", m.CC)
 	w.writeText("Subject", m.Subject)
-	// RFC 5322 section 3.3, zone as digits.
+	// RFC 5322 section 3.3, with a numeric zone.
 	w.writeText("Date", m.Date.UTC().Format("Mon, 02 Jan 2006 15:04:05 -0700"))
 	w.beginField("Message-ID").writeWord(" ", "<"+m.MessageID+">").endLine()
 	for _, h := range m.Headers {
@@ -106,20 +105,20 @@ func (w *writer) writeHeader(m Message) error {
 // entity is a node of the message: a leaf with data or a multipart with children.
 type entity struct {
 	contentType string
-	params      []param // in order; the boundary is among them
+	params      []param // in order, including the boundary
 	disposition string
 	name        string
 	contentID   string
 	encoding    string
 	data        []byte                            // leaf, before encoding
-	read        func(use func(data []byte)) error // in place of data
-	length      int                               // of data or of what read will give
+	read        func(use func(data []byte)) error // instead of data
+	length      int                               // of data or of the bytes from read
 	escapes     int                               // bytes of data that quoted-printable encodes
 	boundary    string
 	children    []entity
 }
 
-// buildStructure decides on the shape of the message.
+// buildStructure determines the structure of the message.
 func buildStructure(m Message) (entity, error) {
 	if !utf8.ValidString(m.HTML) || !utf8.ValidString(m.Text) {
 		return entity{}, errors.New("html or text is not valid UTF-8")
@@ -159,8 +158,8 @@ func buildStructure(m Message) (entity, error) {
 	return top, nil
 }
 
-// sortAttachments separates attachments that the HTML shows from the rest. Without html
-// nothing can show them.
+// sortAttachments separates attachments that the HTML displays from the rest. Without HTML, all are in the
+// rest.
 func sortAttachments(m Message) (inline, attached []entity, err error) {
 	for i, a := range m.Attachments {
 		e, err := attachmentEntity(a)
@@ -197,7 +196,7 @@ func attachmentEntity(a Attachment) (entity, error) {
 		encoding: "base64", data: a.Data, read: a.Read, length: max(len(a.Data), a.Size)}, nil
 }
 
-// textEntity is a body in UTF-8, its line ends made CRLF and the last line ended.
+// textEntity returns a body in UTF-8, with CRLF line ends and a terminated last line.
 func textEntity(contentType, text string) entity {
 	data := canonicalText(text)
 	encoding, escapes := textEncoding(data)
@@ -205,16 +204,16 @@ func textEntity(contentType, text string) entity {
 		length: len(data), escapes: escapes}
 }
 
-// newMultipart derives the boundary from the message id. It cannot occur in a part:
-// "=_" is impossible in quoted-printable and in base64, and nothing else is used.
+// newMultipart derives the boundary from the message id. It cannot occur in a part: "=_" is impossible in
+// quoted-printable and in base64, the only encodings used.
 func newMultipart(kind string, seed [sha256.Size]byte, children []entity, params ...param) entity {
 	boundary := "=_" + kind + "_" + hex.EncodeToString(seed[:10])
 	return entity{contentType: "multipart/" + kind, boundary: boundary, children: children,
 		params: append([]param{{"boundary", boundary}}, params...)}
 }
 
-// maxSize is how many bytes the encoded entity has at most, but for oddities: a
-// buffer that must grow for the last octet holds three times as much for a moment.
+// maxSize returns the maximum size of the encoded entity, except in rare cases: a buffer that must grow for
+// the last byte temporarily uses three times as much.
 func (e entity) maxSize() int {
 	n := 500 + 8*len(e.name)
 	switch e.encoding {
@@ -230,12 +229,12 @@ func (e entity) maxSize() int {
 	return n
 }
 
-// writeEntity writes the Content fields and what they describe. At the top they
-// complete the header of the message.
+// writeEntity writes the Content fields and the content. At the top level, the fields complete the header of
+// the message.
 func (w *writer) writeEntity(e entity) error {
 	w.beginField("Content-Type").writeWord(" ", e.contentType).writeParams(e.params)
-	// RFC 2183 wants file names in Content-Disposition; this copy serves readers
-	// that look here only, as far as plain ASCII goes.
+	// RFC 2183 requires file names in Content-Disposition; this copy is for readers that check only here, as
+	// far as the name is plain ASCII.
 	if e.name != "" && plainParam(e.name) {
 		w.writeParams([]param{{"name", e.name}})
 	}
@@ -275,12 +274,11 @@ func (w *writer) writeEntity(e entity) error {
 	return nil
 }
 
-// writer collects the message. names are the fields of the header proper, for
-// the check at the end.
+// writer collects the message. names are the fields of the header proper, for the final check.
 type writer struct {
 	b      bytes.Buffer
 	column int
-	fresh  bool // nothing stands beside the field's name yet
+	fresh  bool // only the field's name is on the line
 	names  []string
 	inBody bool
 }

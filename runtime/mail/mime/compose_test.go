@@ -40,7 +40,7 @@ func message(t testing.TB, change func(*mime.Message)) mime.Message {
 	return m
 }
 
-// goldenMessages are what outsiders see, each with one thing to look at.
+// goldenMessages are messages as sent, each with one special feature.
 func goldenMessages(t testing.TB) map[string]mime.Message {
 	t.Helper()
 	pixel := []byte("\x89PNG\r\n\x1a\n not really a picture")
@@ -125,10 +125,10 @@ func TestComposedLinesAreShort(t *testing.T) {
 		for line := range strings.SplitSeq(string(raw), "\r\n") {
 			limit := 78
 			if strings.Contains(line, "wwwwww") || strings.Contains(line, "vnd.openxmlformats") || strings.Contains(line, strings.Repeat("N", 74)) {
-				limit = 998 // one word that nothing may break
+				limit = 998 // one word that cannot be broken
 			}
 			if len(line) > limit {
-				t.Errorf("%s: line of %d octets: %.100q", name, len(line), line)
+				t.Errorf("%s: line of %d bytes: %.100q", name, len(line), line)
 			}
 		}
 	}
@@ -140,7 +140,7 @@ func TestComposeIsPure(t *testing.T) {
 		a, errA := mime.Compose(goldenMessages(t)[name])
 		b, errB := mime.Compose(goldenMessages(t)[name])
 		if errA != nil || errB != nil || !bytes.Equal(a, b) {
-			t.Errorf("%s: composed twice, two results (%v, %v)", name, errA, errB)
+			t.Errorf("%s: composing twice gave different results (%v, %v)", name, errA, errB)
 		}
 	}
 }
@@ -227,7 +227,7 @@ func TestAttachmentValidators(t *testing.T) {
 	}
 	const said = "has 'ü', which is not allowed"
 	if _, err := mime.ParseContentID("grün"); err == nil || err.Error() != said {
-		t.Errorf("ParseContentID of a letter beyond ASCII says %v, want %q", err, said)
+		t.Errorf("ParseContentID of a non-ASCII letter returned error %v, want %q", err, said)
 	}
 }
 
@@ -279,10 +279,10 @@ func TestFilesReadWhenTheirTurnComesMakeTheSameMessage(t *testing.T) {
 	const room = 100
 	got, err := mime.ComposeInto(later, room, func(size int) ([]byte, error) { return make([]byte, 0, size), nil })
 	if err != nil || !bytes.Equal(got[room:], want) {
-		t.Fatalf("composed differently: %v, %d octets instead of %d", err, len(got)-room, len(want))
+		t.Fatalf("composed differently: %v, %d bytes instead of %d", err, len(got)-room, len(want))
 	}
 	if cap(got) > len(got)+len(got)/10 {
-		t.Errorf("a message of %d octets took a buffer of %d: it was not known beforehand", len(got), cap(got))
+		t.Errorf("a message of %d bytes used a buffer of %d: its size was estimated too low", len(got), cap(got))
 	}
 	gone := errors.New("gone")
 	later.Attachments[1].Read = func(func([]byte)) error { return gone }

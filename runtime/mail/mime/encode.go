@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// qSafe are the characters that stand for themselves in a Q encoded word
-// everywhere, phrases included (RFC 2047 section 5, rule 3).
+// qSafe are the characters that need no encoding in a Q encoded word in any place, including phrases (RFC
+// 2047 section 5, rule 3).
 func qSafe(c byte) bool {
 	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || strings.IndexByte("!*+-/", c) >= 0
 }
@@ -42,8 +42,7 @@ func qEncode(s string) string {
 	return string(b)
 }
 
-// canonicalText makes every line end CRLF (RFC 2046 section 4.1.1) and ends the
-// last line.
+// canonicalText converts all line ends to CRLF (RFC 2046 section 4.1.1) and terminates the last line.
 func canonicalText(text string) []byte {
 	b := make([]byte, 0, len(text)+len(text)/32+2)
 	for text != "" {
@@ -63,8 +62,8 @@ func canonicalText(text string) []byte {
 	return b
 }
 
-// textEncoding takes quoted-printable while that stays readable and shorter, and
-// tells how many bytes that would encode.
+// textEncoding uses quoted-printable if that is readable and shorter than base64, and returns how many bytes
+// it would encode.
 func textEncoding(text []byte) (encoding string, special int) {
 	for _, c := range text {
 		if c > '~' || c == '=' || c < ' ' && c != '\r' && c != '\n' && c != '\t' {
@@ -77,7 +76,7 @@ func textEncoding(text []byte) (encoding string, special int) {
 	return "quoted-printable", special
 }
 
-// writeEncoded writes a body and ends its last line.
+// writeEncoded writes a body and terminates its last line.
 func writeEncoded(b *bytes.Buffer, encoding string, data []byte) {
 	if encoding == "base64" {
 		writeBase64(b, data)
@@ -90,10 +89,10 @@ func writeEncoded(b *bytes.Buffer, encoding string, data []byte) {
 			return
 		}
 	}
-	panic("mime: a bytes.Buffer takes everything")
+	panic("mime: write to a bytes.Buffer failed")
 }
 
-// base64Line is how many bytes make a line of 76 characters (RFC 2045 section 6.8).
+// base64Line is how many bytes fill a line of 76 characters (RFC 2045 section 6.8).
 const base64Line = 57
 
 func base64Size(n int) int { return (n + base64Line - 1) / base64Line * (lineWidth + 2) }

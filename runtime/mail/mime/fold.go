@@ -14,7 +14,7 @@ const (
 	lineLimit = 998
 )
 
-// beginField begins a header beginField.
+// beginField starts a header field.
 func (w *writer) beginField(name string) *writer {
 	if !w.inBody {
 		w.names = append(w.names, name)
@@ -26,9 +26,9 @@ func (w *writer) beginField(name string) *writer {
 	return w
 }
 
-// writeWord adds white space and a writeWord that cannot be broken. The line is folded
-// before it where it would get too long, but a first line with nothing beside
-// the name only where nothing else helps: some software drops such fields.
+// writeWord writes white space and a word that cannot be broken. It folds the line before the word if the
+// line would get too long. It avoids a first line that contains only the field's name if possible, because
+// some software drops such fields.
 func (w *writer) writeWord(space, word string) *writer {
 	next := w.column + len(space) + len(word)
 	if next > lineLimit || (next > lineWidth && !w.fresh) {
@@ -71,8 +71,7 @@ func (w *writer) writeAddresses(name string, list []address.Address) {
 	w.endLine()
 }
 
-// writePhrase writes a display name: atoms, a quoted string, or encoded words for
-// everything that neither of them can say plainly.
+// writePhrase writes a display name: as atoms, a quoted string, or encoded words if it can be neither.
 func (w *writer) writePhrase(name string) {
 	if needsEncoding(name) || strings.Contains(name, "=?") {
 		w.writeEncoded(" ", name)
@@ -97,7 +96,7 @@ func (w *writer) writePhrase(name string) {
 
 var quoteEscaper = strings.NewReplacer(`\`, `\\`, `"`, `\"`)
 
-// isAtom is atom of RFC 5322 section 3.2.3, ASCII only.
+// isAtom matches atom of RFC 5322 section 3.2.3, ASCII only.
 func isAtom(s string) bool {
 	for i := range len(s) {
 		c := s[i]
@@ -108,14 +107,14 @@ func isAtom(s string) bool {
 	return s != ""
 }
 
-// writeText writes an unstructured field. Words in plain ASCII stay as they are; from
-// the first to the last that is not, everything becomes encoded words, so that
-// the receiver sees each character and each space of the value.
+// writeText writes an unstructured field. Words in plain ASCII are unchanged. Everything from the first to
+// the last word that needs it is encoded, so that the receiver sees each character and each space of the
+// value.
 func (w *writer) writeText(name, value string) {
 	w.beginField(name)
 	defer w.endLine()
 	if value == "" {
-		// RFC 5322 allows an empty value; the space keeps old parsers content.
+		// RFC 5322 allows an empty value; the space is for old parsers.
 		w.b.WriteByte(' ')
 		return
 	}
@@ -131,8 +130,8 @@ func (w *writer) writeText(name, value string) {
 	w.writePlain(cut.after, "")
 }
 
-// isStructured are the fields in which an encoded word has no place, also where
-// something in a URL or an id looks like one.
+// isStructured reports whether encoded words are not allowed in a field, even if something in a URL or an id
+// looks like one.
 func isStructured(name string) bool {
 	switch lower := strings.ToLower(name); lower {
 	case "in-reply-to", "references", "feedback-id":
@@ -142,12 +141,12 @@ func isStructured(name string) bool {
 	}
 }
 
-// splitValue is a value in three: plain text, text to encode after one character of
-// white space, plain text with its white space in front.
+// splitValue splits a value in three: plain text, text to encode after one white space character, and plain
+// text with leading white space.
 type splitValue struct{ before, space, middle, after string }
 
-// splitEncoded finds the first and the last word that need encoding. Of the white
-// space around them one character stays outside, where every reader keeps it.
+// splitEncoded finds the first and the last word that need encoding. One character of the surrounding white
+// space stays outside, where every reader keeps it.
 func splitEncoded(value string) splitValue {
 	if trimSpace(value) != value {
 		return splitValue{space: " ", middle: value}
@@ -183,7 +182,7 @@ func splitEncoded(value string) splitValue {
 	return c
 }
 
-// writePlain writes words with the white space that stands between them.
+// writePlain writes words with the white space between them.
 func (w *writer) writePlain(s, space string) {
 	for s != "" {
 		wordStart := len(s) - len(strings.TrimLeft(s, " \t"))
@@ -200,8 +199,8 @@ func (w *writer) writePlain(s, space string) {
 	}
 }
 
-// writeEncoded writes text as writeEncoded words (RFC 2047), each with whole characters,
-// in whichever of the two encodings is shorter.
+// writeEncoded writes text as encoded words (RFC 2047), each with whole characters, in the shorter of the
+// two encodings.
 func (w *writer) writeEncoded(space, text string) {
 	const around = len("=?utf-8?q?") + len("?=")
 	useQ := 3*qLength(text) <= 4*len(text)
@@ -234,7 +233,7 @@ func (w *writer) writeEncoded(space, text string) {
 	}
 }
 
-// needsEncoding says that a word is not printable ASCII.
+// needsEncoding reports whether a word contains anything except printable ASCII.
 func needsEncoding(s string) bool {
 	for i := range len(s) {
 		if s[i] < ' ' && s[i] != '\t' || s[i] > '~' {

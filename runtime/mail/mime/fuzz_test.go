@@ -11,8 +11,7 @@ import (
 	"github.com/postrider/postrider/runtime/mail/mime"
 )
 
-// FuzzCompose checks that what the validators let in is composed, and reads back
-// as it was given.
+// FuzzCompose checks that all input that the validators accept is composed, and is parsed back unchanged.
 func FuzzCompose(f *testing.F) {
 	f.Add("Ann <a@b.co>", "Subject", "X-Test", "value", "text", "<p>html</p>", "file.txt", "cid")
 	f.Add(`"=?utf-8?q?x?=" <"a b"@münchen.de>`, " \t 😀 \x7f", "X-N", "a  ü\t b  ", "\x00\r\r\n", "", `q"\u.ü`, "")
@@ -38,7 +37,7 @@ func FuzzCompose(f *testing.F) {
 		}
 		p, err := reader.ReadFull(bytes.NewReader(raw), reader.Bounds{})
 		if err != nil || len(p.Defects) > 0 {
-			t.Fatalf("the composed message is read with error %v and defects %q, want none:\n%s", err, p.Defects, raw)
+			t.Fatalf("parsing the composed message returned error %v and defects %q, want none:\n%s", err, p.Defects, raw)
 		}
 		if p.Subject != oneLine(subject) {
 			t.Errorf("subject %q became %q", subject, p.Subject)
@@ -55,6 +54,6 @@ func FuzzCompose(f *testing.F) {
 	})
 }
 
-// oneLine is what the reader makes of the line separators of Unicode. It also takes the
-// white space off the ends of file names.
+// oneLine applies the reader's treatment of Unicode line separators. It also trims the white space at the
+// ends of file names.
 func oneLine(s string) string { return strings.NewReplacer("\u2028", " ", "\u2029", " ").Replace(s) }

@@ -31,8 +31,8 @@ func displayed(list []address.Address) []string {
 	return all
 }
 
-// TestReaderReadsWhatComposeWrote holds both against each other over every golden
-// message: each field, each octet of each attachment.
+// TestReaderReadsWhatComposeWrote compares composing and parsing for every golden message: each field, each
+// byte of each attachment.
 func TestReaderReadsWhatComposeWrote(t *testing.T) {
 	t.Parallel()
 	for name, m := range goldenMessages(t) {
@@ -42,7 +42,7 @@ func TestReaderReadsWhatComposeWrote(t *testing.T) {
 		}
 		p, err := reader.ReadFull(iotest.OneByteReader(bytes.NewReader(raw)), reader.Bounds{})
 		if err != nil || len(p.Defects) > 0 {
-			t.Errorf("%s: reading it back gave %v and the defects %q, want neither", name, err, p.Defects)
+			t.Errorf("%s: parsing it returned error %v and the defects %q, want neither", name, err, p.Defects)
 		}
 		lines := func(s string) string {
 			s = strings.NewReplacer("\r\n", "\n", "\r", "\n", "\x00", "\ufffd").Replace(s)

@@ -23,8 +23,8 @@ func TestANewIDBringsTheNewPolicy(t *testing.T) {
 	w.fetched(t, 2)
 }
 
-// Taking the record away, breaking the DNS or the web server is what an attacker
-// would do: the policy stays until its time is over.
+// An attacker would remove the record or break the DNS or the web server: the policy remains valid until it
+// expires.
 func TestAPolicyOutlivesItsSource(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -79,7 +79,7 @@ func TestAPolicyIsFetchedAnewEveryDayAndAtItsEnd(t *testing.T) {
 	w.fetched(t, 2)
 	w.serve(broken)
 	w.pass(24 * time.Hour)
-	w.find(t, "enforce", mtasts.FetchError) // it holds all the same
+	w.find(t, "enforce", mtasts.FetchError) // still valid
 	w.pass(6 * 24 * time.Hour)
 	w.find(t, "none", mtasts.FetchError)
 }
@@ -117,6 +117,6 @@ func TestManyWhoAskAtOnceFetchOnce(t *testing.T) {
 func TestAFinderNeedsItsParts(t *testing.T) {
 	t.Parallel()
 	if _, err := mtasts.New(mtasts.Config{}); err == nil {
-		t.Error("a finder of nothing")
+		t.Error("New accepted an empty Config")
 	}
 }

@@ -15,11 +15,11 @@ import (
 	mox "github.com/mjl-/mox/mtasts"
 )
 
-// maxPolicy is how large a policy may be (RFC 8461, 3.3).
+// maxPolicy is the maximum size of a policy (RFC 8461, 3.3).
 const maxPolicy = 64 << 10
 
-// fetchPolicy gets the policy of a domain (RFC 8461, 3.3). Its error is a *FetchFailure,
-// except when ctx has ended: that says nothing about the domain.
+// fetchPolicy fetches the policy of a domain (RFC 8461, 3.3). Its error is a *FetchFailure, unless ctx has
+// ended, which says nothing about the domain.
 func (f *Finder) fetchPolicy(ctx context.Context, domain string) (*mox.Policy, error) {
 	limited, cancel := context.WithTimeout(ctx, f.cfg.FetchTimeout)
 	defer cancel()
@@ -54,16 +54,16 @@ func (f *Finder) fetchText(ctx context.Context, domain string) (text string, err
 	if err != nil {
 		return "", err
 	}
-	req.Close = true // nothing more is wanted there for a day
+	req.Close = true // no further request is expected within a day
 	res, err := f.cfg.Client.Do(req)
 	if err != nil {
 		return "", err
 	}
 	defer func() { err = errors.Join(err, res.Body.Close()) }()
-	if res.StatusCode != http.StatusOK { // no other will do, and no redirect (RFC 8461, 3.3)
-		return "", fmt.Errorf("the server answered %s", res.Status)
+	if res.StatusCode != http.StatusOK { // no other status is valid, and no redirect (RFC 8461, 3.3)
+		return "", fmt.Errorf("the server responded with %s", res.Status)
 	}
-	// What users may upload to a web server is seldom text/plain (RFC 8461, 3.2).
+	// Files that users upload to a web server are rarely text/plain (RFC 8461, 3.2).
 	if kind, _, parseErr := mime.ParseMediaType(res.Header.Get("Content-Type")); parseErr != nil || kind != "text/plain" {
 		return "", &FetchFailure{PolicyInvalid, fmt.Errorf("content type %q, want text/plain", res.Header.Get("Content-Type"))}
 	}
@@ -72,7 +72,7 @@ func (f *Finder) fetchText(ctx context.Context, domain string) (text string, err
 		return "", err
 	}
 	if len(body) > maxPolicy {
-		return "", &FetchFailure{PolicyInvalid, fmt.Errorf("more than %d octets", maxPolicy)}
+		return "", &FetchFailure{PolicyInvalid, fmt.Errorf("more than %d bytes", maxPolicy)}
 	}
 	return string(body), nil
 }

@@ -7,8 +7,8 @@ import (
 	mox "github.com/mjl-/mox/mtasts"
 )
 
-// Whatever a stranger serves or publishes is read or refused, and a policy that was
-// read allows the hosts that it names and no other.
+// Any served policy or published record is parsed or rejected, and a parsed policy allows exactly the hosts
+// that it names.
 func FuzzPolicy(f *testing.F) {
 	for _, text := range []string{
 		"version: STSv1\nmode: enforce\nmx: mx1.example.com\nmx: *.example.net\nmax_age: 604800\n",
@@ -19,7 +19,7 @@ func FuzzPolicy(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, text string) {
 		if record, is, err := mox.ParseRecord(text); is && err == nil && record.ID == "" {
-			t.Error("a record without an id")
+			t.Error("accepted a record without an id")
 		}
 		fetched, err := mox.ParsePolicy(strings.TrimRight(text, "\r\n"))
 		if err != nil {
@@ -28,7 +28,7 @@ func FuzzPolicy(f *testing.F) {
 		p := policyOf(fetched, "1")
 		if p == nil {
 			if fetched.Mode != mox.ModeNone {
-				t.Errorf("mode %s gives no policy", fetched.Mode)
+				t.Errorf("mode %s returned no policy", fetched.Mode)
 			}
 			return
 		}
@@ -41,7 +41,7 @@ func FuzzPolicy(f *testing.F) {
 				host = "any." + host
 			}
 			if !p.Allows(host) {
-				t.Errorf("%s is named and not allowed", host)
+				t.Errorf("%s is named but not allowed", host)
 			}
 		}
 	})

@@ -1,16 +1,14 @@
-// Package mtasts finds the MTA-STS policies of receiving domains (RFC 8461): what a
-// domain says, over HTTPS, about the mail hosts that may speak for it and whether a
-// verified certificate is demanded of them.
+// Package mtasts finds the MTA-STS policies of receiving domains (RFC 8461): over HTTPS, a domain publishes
+// which mail hosts it uses and whether they must have a verified certificate.
 //
-// A domain announces its policy by a TXT record whose id changes with the policy. The
-// record is looked up each time (the resolver caches it); the policy is kept for its
-// max_age in a bounded cache of this process, and fetched again when the id changes or
-// a day has gone by. While a policy holds, neither a missing record nor a fetch that
-// fails takes it away: that is what an attacker would arrange (RFC 8461, 3.3). A fetch
-// that failed is not repeated for retryAfter.
+// A domain announces its policy by a TXT record whose id changes with the policy. The record is looked up
+// each time (the resolver caches it). The policy is kept for its max_age in a bounded cache of this process,
+// and fetched again after the id changes or after a day. While a policy is valid, neither a missing record
+// nor a failed fetch removes it: an attacker could cause both (RFC 8461, 3.3). A failed fetch is not
+// repeated for retryAfter.
 //
-// A domain whose policy was never seen and cannot be found is one without a policy:
-// RFC 8461, 3.1 and 3.3 leave no other choice, and mail goes on as without MTA-STS.
+// A domain whose policy was never fetched and cannot be found is treated as having none: RFC 8461, 3.1 and
+// 3.3 leave no other choice, and mail is delivered as without MTA-STS.
 package mtasts
 
 import (
@@ -29,19 +27,19 @@ import (
 	"github.com/postrider/postrider/runtime/base/limit"
 )
 
-// Policy is what a domain demands.
+// Policy is the policy of a domain.
 type Policy struct {
 	ID      string // of the record that announced it
-	Enforce bool   // else only testing: what fails is counted and delivered
+	Enforce bool   // if false, testing only: failures are counted and mail is delivered
 	hosts   []string
 }
 
-// Allows reports whether a mail host may speak for the domain (RFC 8461, 4.1).
+// Allows reports whether a policy allows a mail host (RFC 8461, 4.1).
 func (p *Policy) Allows(host string) bool {
 	host = canonicalName(host)
 	_, parent, _ := strings.Cut(host, ".")
 	for _, pattern := range p.hosts {
-		// A wildcard stands for exactly one label.
+		// A wildcard matches exactly one label.
 		if suffix, wild := strings.CutPrefix(pattern, "*."); pattern == host || wild && parent == suffix {
 			return true
 		}
@@ -49,19 +47,18 @@ func (p *Policy) Allows(host string) bool {
 	return false
 }
 
-// Problem is why a policy that was announced could not be had, in the words of
-// TLS-RPT (RFC 8460, 4.3.2.2).
+// Problem is why an announced policy could not be used, as a result type of TLS-RPT (RFC 8460, 4.3.2.2).
 type Problem string
 
 // The problems.
 const (
-	PolicyInvalid Problem = "sts-policy-invalid"     // fetched, but no policy
+	PolicyInvalid Problem = "sts-policy-invalid"     // fetched, but not a valid policy
 	WebPKIInvalid Problem = "sts-webpki-invalid"     // the HTTPS certificate does not verify
-	FetchError    Problem = "sts-policy-fetch-error" // anything else
+	FetchError    Problem = "sts-policy-fetch-error" // any other failure
 )
 
 // FetchFailure is the error of a fetch.
-type FetchFailure struct { //nolint:errname // it holds what TLS reports count, and is read by that name
+type FetchFailure struct { //nolint:errname // read by TLS reports under this name
 	Problem Problem
 	cause   error
 }
@@ -71,7 +68,7 @@ func (e *FetchFailure) Error() string { return fmt.Sprintf("%s: %v", e.Problem, 
 // Unwrap returns the cause.
 func (e *FetchFailure) Unwrap() error { return e.cause }
 
-// Resolver looks up TXT records; what it does not find is a dnsx.ErrNotFound.
+// Resolver looks up TXT records. Its error for a missing record is a dnsx.ErrNotFound.
 type Resolver interface {
 	LookupTXT(ctx context.Context, name string) ([]string, error)
 }
@@ -82,45 +79,45 @@ const (
 	cacheBytes      = 16 << 20        // for all policies together
 )
 
-// Config shapes a Finder.
+// Config configures a Finder.
 type Config struct {
 	Resolver Resolver // required
 
-	// Client fetches policies: it must verify certificates, refuse private addresses
-	// (the host's name comes from a stranger) and follow no redirects. Required.
+	// Client fetches policies. It must verify certificates, reject private addresses (the host name is
+	// untrusted) and follow no redirects. Required.
 	Client *http.Client
 
 	FetchTimeout time.Duration // default 10 s
 	Logger       *slog.Logger  // default: none
 
-	Port int              // for tests: of the HTTPS servers; default 443
+	Port int              // for tests: the port of HTTPS servers; default 443
 	Now  func() time.Time // for tests: the clock; default the system's
 }
 
-// Finder finds and keeps policies. It is safe for concurrent use.
+// Finder finds and caches policies. It is safe for concurrent use.
 type Finder struct {
 	cfg   Config
 	cache *cache.Cache[string, *entry]
-	turns *limit.Keyed[string] // one fetch for a domain at a time
+	turns *limit.Keyed[string] // one fetch per domain at a time
 }
 
-// entry is what is known of a domain. It is replaced, never changed.
+// entry is the cached state of a domain. It is replaced, never changed.
 type entry struct {
-	policy  *Policy // nil: none was ever fetched, or it said "none"
-	id      string  // of the record that was last fetched for successfully
+	policy  *Policy // nil if none was ever fetched, or if it is "none"
+	id      string  // of the record of the last successful fetch
 	size    int
 	fetched time.Time
 	expires time.Time
 
-	failedID string // of the record for which the last fetch failed
+	failedID string // of the record of the last failed fetch
 	retry    time.Time
 	failure  *FetchFailure
 }
 
-// New creates a finder. Nothing is looked up yet.
+// New returns a new Finder. It does not look anything up yet.
 func New(cfg Config) (*Finder, error) {
 	if cfg.Resolver == nil || cfg.Client == nil {
-		return nil, errors.New("mta-sts: a resolver and an http client are needed")
+		return nil, errors.New("mta-sts: requires a resolver and an HTTP client")
 	}
 	cfg.FetchTimeout = cmp.Or(cfg.FetchTimeout, 10*time.Second)
 	cfg.Port = cmp.Or(cfg.Port, 443)
@@ -135,9 +132,8 @@ func New(cfg Config) (*Finder, error) {
 	return &Finder{cfg: cfg, cache: policies, turns: limit.NewKeyed[string](limit.Bounds{PerKey: 1, Waiting: limit.Unbounded})}, nil
 }
 
-// Policy returns the policy of a domain (A-labels), nil for none. The error, a
-// *FetchFailure or that of ctx, does not forbid anything: it says why a newer policy
-// than the returned one could not be had.
+// Policy returns the policy of a domain (A-labels), or nil if there is none. The error, a *FetchFailure or
+// that of ctx, is informational: it explains why no policy newer than the returned one is known.
 func (f *Finder) Policy(ctx context.Context, domain string) (*Policy, error) {
 	domain = canonicalName(domain)
 	id := f.lookupID(ctx, domain)
@@ -152,7 +148,7 @@ func (f *Finder) Policy(ctx context.Context, domain string) (*Policy, error) {
 		return known.policy, err
 	}
 	defer f.turns.Release(domain)
-	if known = f.cachedEntry(domain); f.isCurrent(known, id) { // another caller has fetched it meanwhile
+	if known = f.cachedEntry(domain); f.isCurrent(known, id) { // another caller has fetched it in the meantime
 		return known.policy, nil
 	}
 	if f.failedLately(known, id) {
@@ -161,7 +157,7 @@ func (f *Finder) Policy(ctx context.Context, domain string) (*Policy, error) {
 	return f.renewPolicy(ctx, domain, id, known)
 }
 
-// renewPolicy fetches a policy and keeps what came of it.
+// renewPolicy fetches a policy and caches the result.
 func (f *Finder) renewPolicy(ctx context.Context, domain, id string, known entry) (*Policy, error) {
 	fetched, err := f.fetchPolicy(ctx, domain)
 	now := f.cfg.Now()
@@ -181,7 +177,7 @@ func (f *Finder) renewPolicy(ctx context.Context, domain, id string, known entry
 	return known.policy, err
 }
 
-// cachedEntry is what the cache has of a domain; a policy only while it holds.
+// cachedEntry returns the cached state of a domain, with a policy only while it is valid.
 func (f *Finder) cachedEntry(domain string) entry {
 	e, found := f.cache.GetIfPresent(domain)
 	if !found {
@@ -202,8 +198,8 @@ func (f *Finder) failedLately(e entry, id string) bool {
 	return e.failedID == id && f.cfg.Now().Before(e.retry)
 }
 
-// lookupID is the id of a domain's record, or empty: there is none, there are
-// several, it is broken, or the DNS does not say (RFC 8461, 3.1).
+// lookupID returns the id of a domain's record. It is empty if there is no record, there are several, it is
+// invalid, or the DNS does not respond (RFC 8461, 3.1).
 func (f *Finder) lookupID(ctx context.Context, domain string) string {
 	texts, err := f.cfg.Resolver.LookupTXT(ctx, "_mta-sts."+domain)
 	if err != nil {

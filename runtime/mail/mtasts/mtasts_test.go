@@ -31,7 +31,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 // httptest has a certificate for every host of this domain.
 const domain = "example.com"
 
-// world is a DNS server, an HTTPS server and a finder with a clock that is moved.
+// world is a DNS server, an HTTPS server and a finder with an adjustable clock.
 type world struct {
 	*mtasts.Finder
 	dns *dnsxtest.Server
@@ -52,7 +52,7 @@ func newWorld(t *testing.T, shape ...func(*egress.ClientConfig, *mtasts.Config))
 		w.mu.Unlock()
 		answer(rw, r)
 	}))
-	server.Config.ErrorLog = log.New(io.Discard, "", 0) // refused handshakes are what the tests do
+	server.Config.ErrorLog = log.New(io.Discard, "", 0) // the tests cause failed handshakes
 	server.StartTLS()
 	t.Cleanup(server.Close)
 	trusted := x509.NewCertPool()
@@ -117,7 +117,7 @@ func broken(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusS
 
 var enforce = servePolicy("mode: enforce", "mx: mx1.example.com", "mx: *.mail.example.com", "max_age: 604800")
 
-// find wants a policy (enforce, or testing, or none) and a problem.
+// find checks the policy (enforce, testing or none) and the problem.
 func (w *world) find(t *testing.T, mode string, problem mtasts.Problem) *mtasts.Policy {
 	t.Helper()
 	p, err := w.Policy(t.Context(), domain)
@@ -162,7 +162,7 @@ func TestAPolicyIsFoundAndKept(t *testing.T) {
 		for host, want := range map[string]bool{"mx1.example.com": true, "MX1.Example.COM.": true, "a.mail.example.com": true,
 			"mail.example.com": false, "a.b.mail.example.com": false, "mx2.example.com": false, "": false} {
 			if p.Allows(host) != want {
-				t.Errorf("%q is allowed: %v", host, !want)
+				t.Errorf("Allows(%q) = %v", host, !want)
 			}
 		}
 	}
@@ -245,7 +245,7 @@ func TestWhatIsServedMustBeAPolicy(t *testing.T) {
 			w.serve(c.answer)
 			w.find(t, "none", c.problem)
 			w.find(t, "none", c.problem)
-			w.fetched(t, 1) // and not again immediately
+			w.fetched(t, 1) // not repeated immediately
 		})
 	}
 }
@@ -287,7 +287,7 @@ func TestAServerThatGoesSilentIsLeft(t *testing.T) {
 	w.find(t, "none", mtasts.FetchError)
 }
 
-// A delivery that is stopped while it waits says nothing about the domain.
+// A delivery that is canceled while it waits proves nothing about the domain.
 func TestAStoppedFetchIsNotRemembered(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -295,7 +295,7 @@ func TestAStoppedFetchIsNotRemembered(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	w.serve(func(_ http.ResponseWriter, r *http.Request) { cancel(); <-r.Context().Done() })
 	if p, err := w.Policy(ctx, domain); p != nil || !errors.Is(err, context.Canceled) {
-		t.Errorf("a fetch that is stopped gives %v, %v, want no policy and context.Canceled", p, err)
+		t.Errorf("a canceled fetch returned %v, %v, want no policy and context.Canceled", p, err)
 	}
 	w.serve(enforce)
 	w.find(t, "enforce", "")
