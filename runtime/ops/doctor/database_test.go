@@ -99,7 +99,7 @@ func TestHostsThatMustNotBeUsedAreNamed(t *testing.T) {
 		"well":                          {[]failover.Sighting{primary, standby}, OK, "all 2"},
 		"one server under two names":    {[]failover.Sighting{primary, primary, standby}, OK, "all 3"},
 		"a stranger":                    {[]failover.Sighting{primary, standby, host("db9:5432", "8", "00000009", "900", false)}, Error, "db9:5432 is the server of another cluster"},
-		"two primaries":                 {[]failover.Sighting{old, primary, standby}, Error, "2 hosts of DATABASE_URL accept writes for the same cluster: db3:5432 (timeline 1) and db1:5432 (timeline 2)"},
+		"two primaries":                 {[]failover.Sighting{old, primary, standby}, Error, "2 hosts of DATABASE_URL take writes for the same cluster: db3:5432 (timeline 1) and db1:5432 (timeline 2)"},
 		"a primary that is out of date": {[]failover.Sighting{old, standby}, Error, "db3:5432 accepts writes and is from before a failover"},
 		"one that is off":               {[]failover.Sighting{primary, {Host: "db2:5432", Err: errors.New("connection refused")}}, Warning, "db2:5432: connection refused"},
 		"nobody tells":                  {[]failover.Sighting{{Host: "db1:5432", Err: failover.ErrHidden}, {Host: "db2:5432", Err: failover.ErrHidden}}, OK, "all 2"},

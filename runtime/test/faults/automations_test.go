@@ -15,9 +15,9 @@ import (
 	"github.com/postrider/postrider/runtime/test/faults"
 )
 
-// Runs of automations, killed at random points: in the claim, between the commit of a mail and
-// what follows, inside POST /events, while thousands are let go. Every run ends, with one mail
-// for each send step and each fact once.
+// Runs of automations, killed at random points: in the claim, between the commit of an email and the next
+// step, inside POST /events, while thousands are resumed. Every run ends, with one email for each send step
+// and each fact once.
 func TestKillsAtRandomPointsLoseNoRun(t *testing.T) {
 	expect.SkipWhenQuick(t, "make drill-short")
 	t.Parallel()
@@ -40,7 +40,7 @@ func TestKillsAtRandomPointsLoseNoRun(t *testing.T) {
 	}()
 	for i := range kills {
 		<-time.After(50*time.Millisecond + rand.N(500*time.Millisecond))
-		if i == kills/2 { // kills come while runs are held and let go
+		if i == kills/2 { // the process is killed while runs are held and resumed
 			act(t, server, automation, `{"action": "pause"}`)
 			act(t, server, automation, `{"action": "activate"}`)
 		}
@@ -52,7 +52,7 @@ func TestKillsAtRandomPointsLoseNoRun(t *testing.T) {
 		return server.Query(`SELECT count(*) FROM automation_runs WHERE ended_at IS NULL`)[0][0] == "0"
 	})
 	settled(t, server)
-	// What came while the automation was paused has started nothing, and says so.
+	// Events that arrived while the automation was paused have started nothing, and are recorded as such.
 	paused := server.Query(`SELECT count(*) FROM custom_events WHERE matches @> '[{"outcome": "paused"}]'`)[0][0]
 	posted := runs
 	n, err := strconv.Atoi(paused)
@@ -73,11 +73,11 @@ func TestKillsAtRandomPointsLoseNoRun(t *testing.T) {
 		`SELECT count(*) FROM custom_events`:                                                                           2 * posted,
 	} {
 		if got := server.Query(statement)[0][0]; got != fmt.Sprint(want) {
-			t.Errorf("%s gives %s, want %d", statement, got, want)
+			t.Errorf("%s returned %s, want %d", statement, got, want)
 		}
 	}
 	figure(t, "kills", kills, "4 short, 200 long")
-	figure(t, "runs that ended, with one mail for each step", runs, "30 short, 200 long")
+	figure(t, "runs that ended, with one email per step", runs, "30 short, 200 long")
 }
 
 // activated creates an automation that starts runs.
@@ -86,13 +86,13 @@ func activated(t *testing.T, server *faults.Server, definition string) string {
 	answer := server.Do(t.Context(), http.MethodPost, "/api/automations", definition)
 	var made struct{ Automation struct{ ID string } }
 	if err := json.Unmarshal(answer.Body, &made); err != nil || answer.Status != http.StatusOK {
-		t.Fatalf("make an automation: %d %s", answer.Status, answer.Body)
+		t.Fatalf("create an automation: %d %s", answer.Status, answer.Body)
 	}
 	act(t, server, made.Automation.ID, `{"action": "activate"}`)
 	return made.Automation.ID
 }
 
-// act does something with an automation.
+// act calls an action of an automation.
 func act(t *testing.T, server *faults.Server, automation, action string) {
 	t.Helper()
 	expect.Eventually(t, action+" is answered", func() bool {
@@ -100,11 +100,11 @@ func act(t *testing.T, server *faults.Server, automation, action string) {
 		if answer.Status != http.StatusOK && answer.Status != 0 && answer.Status < 500 && !strings.Contains(string(answer.Body), "conflict") {
 			t.Fatalf("%s: %d %s", action, answer.Status, answer.Body)
 		}
-		return answer.Status == http.StatusOK || answer.Status == http.StatusConflict // that an answer was lost of
+		return answer.Status == http.StatusOK || answer.Status == http.StatusConflict // if a response was lost
 	})
 }
 
-// postUntilTaken posts an event under a key until it is answered.
+// postUntilTaken posts an event under a key until it gets a response.
 func postUntilTaken(t *testing.T, server *faults.Server, body, key string) {
 	t.Helper()
 	for ; t.Context().Err() == nil; <-time.After(20 * time.Millisecond) {
@@ -119,8 +119,8 @@ func postUntilTaken(t *testing.T, server *faults.Server, body, key string) {
 	}
 }
 
-// A module that is switched off is nowhere: no route, no step. Its tables stay, and on again its
-// runs go on.
+// A disabled module is absent: no route, no step. Its tables remain, and its runs continue after it is
+// enabled again.
 func TestAutomationsOffAndOnAgain(t *testing.T) {
 	expect.SkipWhenQuick(t, "make drill-short")
 	t.Parallel()
@@ -136,30 +136,30 @@ func TestAutomationsOffAndOnAgain(t *testing.T) {
 	off := on.Moved(database, out, "POSTRIDER_MODULES=-automations")
 	for _, path := range []string{"/api/automations", "/api/automation-runs", "/api/events"} {
 		if answer := off.Do(t.Context(), http.MethodGet, path, ""); answer.Status != http.StatusNotFound {
-			t.Errorf("GET %s is answered %d %s while the module is off", path, answer.Status, answer.Body)
+			t.Errorf("GET %s returned %d %s while the module is disabled", path, answer.Status, answer.Body)
 		}
 	}
 	ledger := faults.NewLedger()
 	ledger.Send(t.Context(), off, "now@example.net")
-	expect.Eventually(t, "ordinary mail goes out while the module is off", func() bool { return ledger.Missing(sink) == 0 })
+	expect.Eventually(t, "ordinary mail is sent while the module is disabled", func() bool { return ledger.Missing(sink) == 0 })
 	passDelay(off, later)
-	expect.Eventually(t, "the delay is over for a while", func() bool {
+	expect.Eventually(t, "the delay has been over for a while", func() bool {
 		return off.Query(`SELECT count(*) FROM automation_works WHERE due_at < now() - interval '1 second'`)[0][0] == "1"
 	})
 	if n := off.Query(`SELECT count(*) FROM emails WHERE run_id IS NOT NULL`)[0][0]; n != "0" {
-		t.Errorf("%s mails were sent by runs while the module was off", n)
+		t.Errorf("runs sent %s emails while the module was disabled", n)
 	}
 	if err := off.Stop(); err != nil {
 		t.Fatal(err)
 	}
 	again := on.Moved(database, out)
-	expect.Eventually(t, "the run goes on", func() bool { return sink.Count() == 2 })
+	expect.Eventually(t, "the run continues", func() bool { return sink.Count() == 2 })
 	expect.Eventually(t, "the run is completed", func() bool {
 		return again.Query(`SELECT count(*) FROM automation_runs WHERE status = 'completed'`)[0][0] == "1"
 	})
 }
 
-// passDelay has the delays of an hour at which runs of an automation stand be over for as long as they have lasted.
+// passDelay ends the current one-hour delays of an automation's runs.
 func passDelay(server *faults.Server, automation string) {
 	server.Query(`UPDATE automation_works SET due_at = due_at - interval '1 hour', ready_at = ready_at - interval '1 hour',
 		waiting = jsonb_set(waiting, '{until}', to_jsonb((waiting->>'until')::timestamptz - interval '1 hour')) WHERE automation_id = $1`, automation)

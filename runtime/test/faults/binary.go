@@ -9,10 +9,10 @@ import (
 	"testing"
 )
 
-// BinaryVariable names the program to test; without it, it is built.
+// BinaryVariable names the program to test. If it is empty, the program is built.
 const BinaryVariable = "POSTRIDER_TEST_BINARY"
 
-// built is the program, in a folder that removeBinary deletes.
+// built is the program, in a folder that RemoveBinary deletes.
 var built = sync.OnceValues(func() (string, error) {
 	if given := os.Getenv(BinaryVariable); given != "" {
 		return filepath.Abs(given)
@@ -37,7 +37,7 @@ func binary(t testing.TB) string {
 	return file
 }
 
-// RemoveBinary deletes what was built. TestMain calls it.
+// RemoveBinary deletes the built program. TestMain calls it.
 func RemoveBinary() error {
 	file, err := built()
 	if os.Getenv(BinaryVariable) != "" || file == "" {

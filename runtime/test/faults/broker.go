@@ -17,10 +17,10 @@ import (
 	"github.com/postrider/postrider/runtime/base/expect"
 )
 
-// brokerWord is the password of everybody at a broker of a test.
+// brokerWord is the password of all clients of a test broker.
 const brokerWord = "w0rd"
 
-// Broker is three nats-servers, processes of their own, with the files of deploy/nats.
+// Broker is three nats-servers in separate processes, with the files of deploy/nats.
 type Broker struct {
 	t       testing.TB
 	program string
@@ -30,17 +30,17 @@ type Broker struct {
 	log     *expect.Log
 
 	mu      sync.Mutex
-	running []*exec.Cmd // nil: it is down
+	running []*exec.Cmd // nil if stopped
 }
 
-// StartBroker builds nats-server of its Go module, and starts three.
+// StartBroker builds nats-server from its Go module, and starts three.
 func StartBroker(t testing.TB) *Broker {
 	t.Helper()
 	dir := t.TempDir()
 	return StartBrokerIn(t, filepath.Join(dir, "1"), filepath.Join(dir, "2"), filepath.Join(dir, "3"))
 }
 
-// StartBrokerIn is StartBroker with a folder for what each of the three stores.
+// StartBrokerIn is StartBroker with a storage folder for each of the three.
 func StartBrokerIn(t testing.TB, stores ...string) *Broker {
 	t.Helper()
 	b := &Broker{t: t, dir: t.TempDir(), log: &expect.Log{}, running: make([]*exec.Cmd, 3)}
@@ -64,14 +64,14 @@ func StartBrokerIn(t testing.TB, stores ...string) *Broker {
 	t.Cleanup(func() {
 		b.Stop()
 		if t.Failed() {
-			t.Logf("log of the nats-servers, its end:\n%s", tail(b.log.String()))
+			t.Logf("end of the log of the nats-servers:\n%s", tail(b.log.String()))
 		}
 	})
 	b.StartAll()
 	return b
 }
 
-// StartAll starts those that are down.
+// StartAll starts the stopped servers.
 func (b *Broker) StartAll() {
 	b.t.Helper()
 	b.mu.Lock()
@@ -80,7 +80,7 @@ func (b *Broker) StartAll() {
 		if command != nil {
 			continue
 		}
-		command = exec.Command(b.program, "-c", filepath.Join("..", "..", "..", "deploy", "nats", "nats-server.conf")) // it outlives contexts, and Stop ends it
+		command = exec.Command(b.program, "-c", filepath.Join("..", "..", "..", "deploy", "nats", "nats-server.conf")) // it outlives contexts; Stop ends it
 		command.Env, command.Stdout, command.Stderr = append(os.Environ(), b.env[i]...), b.log, b.log
 		if err := command.Start(); err != nil {
 			b.t.Fatalf("start nats-server: %v", err)
@@ -89,7 +89,7 @@ func (b *Broker) StartAll() {
 	}
 }
 
-// Kill ends one immediately, by its server_name.
+// Kill kills a server, by its server_name.
 func (b *Broker) Kill(name string) {
 	b.t.Helper()
 	b.mu.Lock()
@@ -97,7 +97,7 @@ func (b *Broker) Kill(name string) {
 	b.end(b.index(name), syscall.SIGKILL)
 }
 
-// Restart ends one as it should, by its server_name, and starts it again.
+// Restart stops a server gracefully, by its server_name, and starts it again.
 func (b *Broker) Restart(name string) {
 	b.t.Helper()
 	b.mu.Lock()
@@ -106,7 +106,7 @@ func (b *Broker) Restart(name string) {
 	b.StartAll()
 }
 
-// index is called under the lock.
+// index must be called with the lock held.
 func (b *Broker) index(name string) int {
 	b.t.Helper()
 	for i := range b.running {
@@ -114,11 +114,11 @@ func (b *Broker) index(name string) int {
 			return i
 		}
 	}
-	b.t.Fatalf("no nats-server %q runs", name)
+	b.t.Fatalf("no nats-server %q is running", name)
 	return 0
 }
 
-// Stop ends all that run.
+// Stop stops all running servers.
 func (b *Broker) Stop() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -129,21 +129,21 @@ func (b *Broker) Stop() {
 	}
 }
 
-// end is called under the lock.
+// end must be called with the lock held.
 func (b *Broker) end(i int, signal syscall.Signal) {
 	if err := b.running[i].Process.Signal(signal); err != nil {
 		b.t.Errorf("end nats-server: %v", err)
 	}
-	_ = b.running[i].Wait() // by the signal
+	_ = b.running[i].Wait() // ended by the signal
 	b.running[i] = nil
 }
 
-// URL is POSTRIDER_EVENTS_TO.
+// URL returns the value of POSTRIDER_EVENTS_TO.
 func (b *Broker) URL() string {
 	return "nats://postrider:" + brokerWord + "@" + strings.Join(b.clients, ",")
 }
 
-// Reader is a client that may read the stream.
+// Reader returns a client that may read the stream.
 func (b *Broker) Reader() nats.JetStreamContext {
 	b.t.Helper()
 	conn, err := nats.Connect("nats://"+strings.Join(b.clients, ","), nats.UserInfo("reader", brokerWord), nats.MaxReconnects(-1), nats.RetryOnFailedConnect(true), nats.ReconnectWait(100*time.Millisecond))
@@ -158,7 +158,7 @@ func (b *Broker) Reader() nats.JetStreamContext {
 	return js
 }
 
-// Leader is the server that leads a stream; empty while there is none.
+// Leader returns the server that leads a stream, or "" if there is none.
 func Leader(ctx context.Context, js nats.JetStreamContext, stream string) string {
 	info, err := js.StreamInfo(stream, nats.Context(ctx))
 	if err != nil || info.Cluster == nil {

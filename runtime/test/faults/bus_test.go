@@ -15,12 +15,12 @@ import (
 	"github.com/postrider/postrider/runtime/test/faults"
 )
 
-// unmade says, for each consumer group, how many facts have happened of which that is
-// missing what the group makes. A module that registers a consumer adds a line.
+// unmade has, for each consumer group, a query that counts the facts without the expected result of the
+// group. A module that registers a consumer adds a line.
 var unmade = map[string]string{
 	"suppression": `SELECT count(*) FROM facts f WHERE type = 'email.bounced'
 		AND NOT EXISTS (SELECT FROM suppressions s WHERE s.account_id = f.account_id AND s.email = f.data->>'recipient')`,
-	// An endpoint says that it was made an hour before it was (subscribe). What is found of the domain at the start may be over by then.
+	// An endpoint is backdated by an hour (subscribe). Domain checks from the start may be over by then.
 	"webhooks": `SELECT count(*) FROM facts f JOIN webhooks w ON w.account_id = f.account_id AND w.created_at + interval '1 hour' < f.created_at
 		WHERE NOT EXISTS (SELECT FROM webhook_deliveries d WHERE d.webhook_id = w.id AND d.event_id = f.id)`,
 	"automations": `SELECT count(*) FROM facts f JOIN automation_listens l ON l.account_id = f.account_id AND l.event = '$' || f.type
@@ -29,21 +29,21 @@ var unmade = map[string]string{
 	"tracking": `SELECT count(*) FROM facts f JOIN tracking_hosts h ON h.domain_id = f.subject_id WHERE f.type = 'domain.deleted'`,
 }
 
-// everythingIsMade waits until every consumer group has made what it makes of all facts,
-// for as long as is promised, and looks that nothing was made twice.
+// everythingIsMade waits until every consumer group has processed all facts, within the promised time, and
+// checks that nothing was processed twice.
 func everythingIsMade(t *testing.T, server *faults.Server) {
 	t.Helper()
 	begin := time.Now()
 	for group, missing := range unmade {
-		expect.Eventually(t, group+" has made what it makes of every fact", func() bool { return server.Query(missing)[0][0] == "0" })
+		expect.Eventually(t, group+" has processed every fact", func() bool { return server.Query(missing)[0][0] == "0" })
 	}
-	atMost(t, "everything is made of all facts after", time.Since(begin), foundWithin)
-	expect.Eventually(t, "every group has a mark behind every fact", func() bool {
+	atMost(t, "all facts processed after", time.Since(begin), foundWithin)
+	expect.Eventually(t, "every group has a mark after every fact", func() bool {
 		return server.Query(`SELECT count(*) FROM bus_marks WHERE until_id <= (SELECT max(id) FROM facts)`)[0][0] == "0"
 	})
 	for _, row := range server.Query(`SELECT consumer FROM bus_marks`) {
 		if unmade[row[0]] == "" {
-			t.Errorf("the group %s is registered, and this test does not know what it makes: add it to unmade", row[0])
+			t.Errorf("the group %s is registered but missing in unmade: add a query for its result", row[0])
 		}
 	}
 	if n := server.Query(`SELECT count(*) FROM bus_poison`)[0][0]; n != "0" {
@@ -53,11 +53,11 @@ func everythingIsMade(t *testing.T, server *faults.Server) {
 		+ (SELECT count(*) FROM facts WHERE type = 'suppression.added') - (SELECT count(*) FROM suppressions)`)[0][0]
 	figure(t, "made twice", twice, "0")
 	if twice != "0" {
-		t.Errorf("%s deliveries or suppressions were made twice", twice)
+		t.Errorf("%s deliveries or suppressions were created twice", twice)
 	}
 }
 
-// receiver is a webhook endpoint that counts how often it was told of each event.
+// receiver is a webhook endpoint that counts the deliveries of each event.
 type receiver struct {
 	mu   sync.Mutex
 	told map[string]int
@@ -69,21 +69,20 @@ func (r *receiver) ServeHTTP(_ http.ResponseWriter, req *http.Request) {
 	r.told[req.Header.Get("Service-Event-Id")]++
 }
 
-// subscribe creates an endpoint for every event, which is there for long already.
+// subscribe creates an endpoint for every event, backdated so that it counts as old.
 func subscribe(t *testing.T, server *faults.Server) *receiver {
 	t.Helper()
 	r := &receiver{told: map[string]int{}}
 	listening := httptest.NewServer(r)
 	t.Cleanup(listening.Close)
 	if a := server.Do(t.Context(), http.MethodPost, "/api/webhooks", `{"url":"`+listening.URL+`"}`); a.Status/100 != 2 {
-		t.Fatalf("an endpoint cannot be made: %d %s", a.Status, a.Body)
+		t.Fatalf("cannot create an endpoint: %d %s", a.Status, a.Body)
 	}
 	server.Query(`UPDATE webhooks SET created_at = created_at - interval '1 hour', updated_at = updated_at - interval '1 hour'`)
 	return r
 }
 
-// toldOnce waits until the endpoint was told of every event, and looks that it was told
-// of each once.
+// toldOnce waits until the endpoint has received every event, and checks that it received each once.
 func (r *receiver) toldOnce(t *testing.T, server *faults.Server) {
 	t.Helper()
 	expect.Eventually(t, "every delivery is settled", func() bool {
@@ -96,9 +95,9 @@ func (r *receiver) toldOnce(t *testing.T, server *faults.Server) {
 	for _, n := range r.told {
 		again += n - 1
 	}
-	figure(t, "events that the endpoint was told, and again", fmt.Sprintf("%d, %d", len(r.told), again), "all, 0")
+	figure(t, "events that the endpoint received, and again", fmt.Sprintf("%d, %d", len(r.told), again), "all, 0")
 	if len(r.told) != events || events == 0 || again != 0 {
-		t.Errorf("the endpoint was told of %d events, of %d again; %d are delivered", len(r.told), again, events)
+		t.Errorf("the endpoint received %d events, %d of them again; %d are recorded as delivered", len(r.told), again, events)
 	}
 }
 
@@ -131,23 +130,23 @@ func emptied(t *testing.T, database string) (stop func()) {
 	})
 }
 
-// bounce sends to addresses that are refused for good, and waits until all were.
+// bounce sends to addresses that are rejected permanently, and waits until all were.
 func bounce(t *testing.T, server *faults.Server, sink *faults.Sink, ledger *faults.Ledger, from, to int) {
 	t.Helper()
 	at(4, to-from, func(i int) { ledger.Send(t.Context(), server, goneAddress(from+i)) })
-	expect.Eventually(t, "every address that is gone was refused", func() bool { return len(sink.Refused()) == to })
+	expect.Eventually(t, "every nonexistent address was rejected", func() bool { return len(sink.Refused()) == to })
 }
 
 func goneAddress(i int) string { return fmt.Sprintf("%s%d@example.net", faults.Gone, i) }
 
-// tracked makes domains with a host for tracking, and gives their ids.
+// tracked creates domains with a tracking host, and returns their ids.
 func tracked(t *testing.T, server *faults.Server, n int) (ids []string) {
 	t.Helper()
 	for i := range n {
 		var made struct{ Domain struct{ ID string } }
 		a := server.Do(t.Context(), http.MethodPost, "/api/domains", fmt.Sprintf(`{"name":"d%d.example.org"}`, i))
 		if err := json.Unmarshal(a.Body, &made); err != nil || made.Domain.ID == "" {
-			t.Fatalf("a domain cannot be added: %d %s", a.Status, a.Body)
+			t.Fatalf("cannot add a domain: %d %s", a.Status, a.Body)
 		}
 		server.Query(`INSERT INTO tracking_hosts (account_id, domain_id, host) VALUES ($1, $2, $3)`, server.AccountID, made.Domain.ID, fmt.Sprintf("t.d%d.example.org", i))
 		ids = append(ids, made.Domain.ID)
@@ -155,8 +154,8 @@ func tracked(t *testing.T, server *faults.Server, n int) (ids []string) {
 	return ids
 }
 
-// The bus holds nothing that is not in the tables: emptied a hundred times a second
-// under load, and through a restart, it costs no mail, no suppression, no webhook.
+// The bus holds nothing that is not in the tables: emptying it a hundred times a second under load, and
+// across a restart, loses no email, no suppression and no webhook.
 func TestEmptiedBusLosesNothing(t *testing.T) {
 	expect.SkipWhenQuick(t, "make drill-short")
 	t.Parallel()
@@ -171,7 +170,7 @@ func TestEmptiedBusLosesNothing(t *testing.T) {
 	bounce(t, server, sink, bounces, 0, gone/2)
 	for _, id := range domains {
 		if a := server.Do(t.Context(), http.MethodDelete, "/api/domains/"+id, ""); a.Status/100 != 2 {
-			t.Fatalf("a domain cannot be deleted: %d %s", a.Status, a.Body)
+			t.Fatalf("cannot delete a domain: %d %s", a.Status, a.Body)
 		}
 	}
 	if err := server.Stop(); err != nil {
@@ -180,7 +179,7 @@ func TestEmptiedBusLosesNothing(t *testing.T) {
 	server.Launch()
 	bounce(t, server, sink, bounces, gone/2, gone)
 	before := sink.Count()
-	expect.Eventually(t, "the load runs", func() bool { return sink.Count() > before })
+	expect.Eventually(t, "the load is running", func() bool { return sink.Count() > before })
 	load.End()
 	stop()
 	expect.Eventually(t, "everything has arrived", func() bool { return load.Missing(sink) == 0 })
@@ -194,7 +193,7 @@ func TestEmptiedBusLosesNothing(t *testing.T) {
 	settled(t, server)
 	for to, n := range sink.Refused() {
 		if n != refused[to] {
-			t.Errorf("%s was mailed again, %d times, after it had been refused for good", to, n-refused[to])
+			t.Errorf("%s was mailed again, %d times, after a permanent rejection", to, n-refused[to])
 		}
 	}
 	figure(t, "suppressed addresses, of which mailed again", fmt.Sprintf("%s, 0", server.Query(`SELECT count(*) FROM suppressions`)[0][0]), "all, 0")
@@ -203,8 +202,8 @@ func TestEmptiedBusLosesNothing(t *testing.T) {
 	}
 }
 
-// A module is off while mail is sent. When it is on again it is told of what happened,
-// also when the process is killed again and again meanwhile, and once of each.
+// A module is disabled while mail is sent. After it is enabled again it processes all missed events, each
+// once, even if the process is killed repeatedly in the meantime.
 func TestAModuleThatWasOffCatchesUpThroughKills(t *testing.T) {
 	expect.SkipWhenQuick(t, "make drill-short")
 	t.Parallel()
@@ -225,14 +224,14 @@ func TestAModuleThatWasOffCatchesUpThroughKills(t *testing.T) {
 	}
 	const told = `SELECT count(*) FROM webhook_deliveries`
 	if n := first.Query(told)[0][0]; n != "0" {
-		t.Fatalf("%s deliveries were made without the module", n)
+		t.Fatalf("%s deliveries were created without the module", n)
 	}
 	first.Launch()
 	for kill := range kills {
-		expect.Eventually(t, "a part has been made", func() bool { return number(t, first.Query(told)[0][0]) > 2*emails*kill/(kills+1) })
+		expect.Eventually(t, "some have been created", func() bool { return number(t, first.Query(told)[0][0]) > 2*emails*kill/(kills+1) })
 		first.Kill()
 		first.Launch()
 	}
 	everythingIsMade(t, first)
-	figure(t, "events that the module missed, and made", fmt.Sprintf("%d, %s", 2*emails, first.Query(told)[0][0]), "equal")
+	figure(t, "events that the module missed, and processed", fmt.Sprintf("%d, %s", 2*emails, first.Query(told)[0][0]), "equal")
 }

@@ -13,14 +13,14 @@ import (
 	"github.com/postrider/postrider/runtime/base/expect"
 )
 
-// Cgroup bounds the memory of the processes in it: the kernel kills one that needs more.
+// Cgroup bounds the memory of its processes: the kernel kills one that needs more.
 type Cgroup struct {
 	folder string
 	peak   string // file
 }
 
-// NewCgroup creates a cgroup with a limit in bytes, of version 2 or 1. It ends with the test, which is
-// skipped where the machine lets it make none.
+// NewCgroup creates a cgroup of version 2 or 1 with a limit in bytes. It is removed after the test, which is
+// skipped if cgroups cannot be created on this machine.
 func NewCgroup(t testing.TB, limit int64) *Cgroup {
 	t.Helper()
 	name := fmt.Sprintf("postrider-test-%d-%d", os.Getpid(), limit)
@@ -51,16 +51,17 @@ func NewCgroup(t testing.TB, limit int64) *Cgroup {
 		os.WriteFile(filepath.Join(folder, c.swap), []byte("0"), 0o600) // there may be no swap
 		return &Cgroup{folder, filepath.Join(folder, c.peak)}
 	}
-	t.Skipf("this machine lets the test make no cgroup with a limit of memory: %v", failed)
+	t.Skipf("cannot create a cgroup with a memory limit on this machine: %v", failed)
 	return nil
 }
 
-// command is what starts a program within the cgroup, so that it sees its limit from the beginning.
+// command returns the arguments that start a program within the cgroup, so that the limit applies from the
+// beginning.
 func (c *Cgroup) command(program string, args ...string) []string {
 	return append([]string{"/bin/sh", "-c", `echo $$ > "$0/cgroup.procs" && exec "$@"`, c.folder, program}, args...)
 }
 
-// Peak returns the most bytes that the processes had at a time.
+// Peak returns the peak memory of the processes in bytes.
 func (c *Cgroup) Peak(t testing.TB) int64 {
 	t.Helper()
 	text, err := os.ReadFile(c.peak)

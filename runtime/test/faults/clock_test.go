@@ -13,9 +13,8 @@ import (
 	"github.com/postrider/postrider/runtime/test/faults"
 )
 
-// shiftTimes moves every time that the server stored within the last minutes, or that is due
-// within the next ones: as if the clock of its database had been ahead by so much, and had
-// been set right since.
+// shiftTimes moves every time that the server stored within the last minutes, or that is due within the next
+// ones, as if the database clock had been ahead by this duration and was corrected afterwards.
 func shiftTimes(t *testing.T, s *faults.Server, by time.Duration) {
 	t.Helper()
 	const near = `BETWEEN now() - interval '10 minutes' AND now() + interval '10 minutes'`
@@ -25,9 +24,8 @@ func shiftTimes(t *testing.T, s *faults.Server, by time.Duration) {
 	}
 }
 
-// The clock of the database was ahead, by an hour or by a day, when the server was killed. When
-// it starts again the clock is right: mail and webhooks that wait leave, callers are
-// answered, and the step is reported.
+// The database clock was ahead, by an hour or by a day, when the server was killed. At the restart the clock
+// is right: waiting mail and webhooks are sent, clients get responses, and the step is reported.
 func TestAClockThatWentBackHoldsUpNothing(t *testing.T) {
 	expect.SkipWhenQuick(t, "make drill-short")
 	t.Parallel()
@@ -58,14 +56,14 @@ func TestAClockThatWentBackHoldsUpNothing(t *testing.T) {
 			shiftTimes(t, server, step)
 			server.Launch()
 
-			expect.Eventually(t, "the account is answered", func() bool {
+			expect.Eventually(t, "the account gets responses", func() bool {
 				return server.Do(t.Context(), http.MethodGet, "/api/account", "").Status == http.StatusOK
 			})
 			expect.Eventually(t, "every message has arrived", func() bool { return ledger.Missing(sink) == 0 })
-			expect.Eventually(t, "every event was heard", func() bool { heard, _ := hook.counts(); return heard == 2*messages })
+			expect.Eventually(t, "every event was received", func() bool { heard, _ := hook.counts(); return heard == 2*messages })
 			ready := server.Do(t.Context(), http.MethodGet, "/readyz", "")
 			if ready.Status != http.StatusOK || !strings.Contains(string(ready.Body), `"database_clock":"degraded"`) || !strings.Contains(string(ready.Body), "the database clock stepped back by") {
-				t.Errorf("GET /readyz answers %d %s, want 200 with the step", ready.Status, ready.Body)
+				t.Errorf("GET /readyz returned %d %s, want 200 with the step", ready.Status, ready.Body)
 			}
 			if !strings.Contains(server.Log.String(), "the database clock stepped back") {
 				t.Error("the log does not report the step")
@@ -79,7 +77,7 @@ func TestAClockThatWentBackHoldsUpNothing(t *testing.T) {
 	}
 }
 
-// steppedBy returns how far the metrics say that the database clock stepped back.
+// steppedBy returns by how much the database clock stepped back, according to the metrics.
 func steppedBy(t *testing.T, server *faults.Server) time.Duration {
 	t.Helper()
 	const name = "postrider_database_clock_stepped_back_seconds "
@@ -92,6 +90,6 @@ func steppedBy(t *testing.T, server *faults.Server) time.Duration {
 			return time.Duration(seconds * float64(time.Second))
 		}
 	}
-	t.Fatalf("the metrics lack %s", name)
+	t.Fatalf("the metrics do not contain %s", name)
 	return 0
 }

@@ -7,16 +7,16 @@ import (
 	"testing"
 )
 
-// Cluster is several processes on one database, each a node with a name of its own.
+// Cluster is several processes on one database, each a node with its own name.
 type Cluster []*Server
 
-// StartCluster starts so many. env is NAME=value for all of them.
+// StartCluster starts a number of processes. env is NAME=value for all of them.
 func StartCluster(t testing.TB, database string, n int, env ...string) Cluster {
 	t.Helper()
 	return StartClusterAs(t, "", database, n, env...)
 }
 
-// StartClusterAs is StartCluster of another program.
+// StartClusterAs is StartCluster for another program.
 func StartClusterAs(t testing.TB, program, database string, n int, env ...string) Cluster {
 	t.Helper()
 	first := StartAs(t, program, database, append(slices.Clone(env), "POSTRIDER_NODE=node-1")...)
@@ -27,9 +27,9 @@ func StartClusterAs(t testing.TB, program, database string, n int, env ...string
 	return nodes
 }
 
-// KillNow ends the process immediately, and does not wait until the database has noticed.
+// KillNow kills the process, and does not wait until the database has noticed.
 func (s *Server) KillNow() {
 	s.t.Helper()
 	s.Signal(syscall.SIGKILL)
-	_ = s.Ended() // killed
+	_ = s.Ended() // ended by the signal
 }

@@ -12,14 +12,13 @@ import (
 	"github.com/postrider/postrider/runtime/storage/db/dbtest"
 )
 
-// moved brings all that a database holds into a new one of another cluster, and
-// gives its address: by pg_dump and psql. The servers that are fetched through npm
-// come without these; then every row of every table is copied.
+// moved copies a database into a new one of another cluster, and returns its address. It uses pg_dump and
+// psql. The PostgreSQL servers fetched through npm lack these; then every row of every table is copied.
 func moved(t *testing.T, from string) string {
 	t.Helper()
 	dump, restore := client(t, "pg_dump"), client(t, "psql")
 	if dump == "" || restore == "" {
-		t.Log("pg_dump and psql are not on this machine: rows are copied instead")
+		t.Log("pg_dump and psql are not installed: copying rows instead")
 		to := dbtest.URL(t)
 		copyRows(t, from, to)
 		return to
@@ -30,7 +29,7 @@ func moved(t *testing.T, from string) string {
 	return to
 }
 
-// client finds a client program of PostgreSQL, or gives nothing.
+// client returns the path of a PostgreSQL client program, or "".
 func client(t *testing.T, name string) string {
 	t.Helper()
 	if found, err := exec.LookPath(name); err == nil {
@@ -57,7 +56,7 @@ func copyRows(t *testing.T, from, to string) {
 	t.Helper()
 	source, target := opened(t, from), opened(t, to)
 	target.SetMaxOpenConns(1)
-	execute(t, target, `SET session_replication_role = replica`) // rows come in any order
+	execute(t, target, `SET session_replication_role = replica`) // rows are inserted in any order
 	tables := column(t, source, `SELECT quote_ident(tablename) FROM pg_tables WHERE schemaname = 'public'`)
 	for _, table := range tables {
 		execute(t, target, `TRUNCATE `+table+` CASCADE`)
@@ -79,7 +78,7 @@ func opened(t *testing.T, address string) *sql.DB {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = d.Close() }) // the server may have gone by then
+	t.Cleanup(func() { _ = d.Close() }) // the server may have stopped by then
 	return d
 }
 
@@ -100,7 +99,7 @@ func column(t *testing.T, d *sql.DB, statement string) []string {
 	return all
 }
 
-// The copy that stands in for a dump brings what a database holds.
+// The copy that replaces a dump contains all data of the database.
 func TestCopiedRowsAreAllThere(t *testing.T) {
 	expect.SkipWhenQuick(t, "make drill-short")
 	t.Parallel()

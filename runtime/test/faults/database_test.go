@@ -15,10 +15,10 @@ import (
 	"github.com/postrider/postrider/runtime/test/faults"
 )
 
-// answerLimit is the promise of six seconds, and a little for a loaded machine.
+// answerLimit is the promised six seconds, plus a margin for a loaded machine.
 const answerLimit = 6*time.Second + 500*time.Millisecond
 
-// A database in immediate shutdown under load costs 503s while it is away.
+// A database in immediate shutdown under load causes 503 responses while it is down.
 func TestDatabaseStoppedAtOnceLosesNothing(t *testing.T) {
 	t.Parallel()
 	sink := faults.NewSink(t)
@@ -31,7 +31,7 @@ func TestDatabaseStoppedAtOnceLosesNothing(t *testing.T) {
 	times := lengthOf(1, 100)
 	for i := range times {
 		before := sink.Count()
-		expect.Eventually(t, "the load runs", func() bool { return sink.Count() > before+50 })
+		expect.Eventually(t, "the load is running", func() bool { return sink.Count() > before+50 })
 		stopped := time.Now()
 		if err := syscall.Kill(database.PID(), syscall.SIGQUIT); err != nil { // pg_ctl stop -m immediate
 			t.Fatal(err)
@@ -52,51 +52,51 @@ func TestDatabaseStoppedAtOnceLosesNothing(t *testing.T) {
 		recovery = max(recovery, time.Since(back))
 		expect.Eventually(t, "mail is delivered again", func() bool { return sink.Count() > arrived })
 		delivery = max(delivery, time.Since(back))
-		// else stop upon stop piles up more than a minute can deliver at the end
-		expect.Eventually(t, "what was accepted before the stop has arrived", func() bool { return load.MissingOf(sink, stopped) == 0 })
+		// otherwise repeated stops pile up more than a minute can deliver at the end
+		expect.Eventually(t, "mail accepted before the stop has arrived", func() bool { return load.MissingOf(sink, stopped) == 0 })
 		arrival = max(arrival, time.Since(back))
 		for one, n := range server.OpenBetween(stopped, back) {
 			open[one] += n
 		}
 	}
 	load.End()
-	expect.Eventually(t, "all that was accepted has arrived", func() bool { return load.Missing(sink) == 0 })
+	expect.Eventually(t, "all accepted mail has arrived", func() bool { return load.Missing(sink) == 0 })
 	settled(t, server)
 	figure(t, "stops", times, "1 short, 100 long")
 	onlyUnavailable(t, load)
 	atMost(t, "accepts again after it is back", recovery, 15*time.Second)
 	atMost(t, "delivers again after it is back", delivery, 30*time.Second)
-	atMost(t, "what was accepted before the stop has arrived after it is back", arrival, time.Minute)
+	atMost(t, "mail accepted before the stop has arrived after it is back", arrival, time.Minute)
 	audit(t, load.Audit(sink, open, nil))
 }
 
-// meetOutage waits until a request has, which callers that stand still do later than others.
+// meetOutage waits until a request has failed; idle callers notice later than others.
 func meetOutage(t *testing.T, load *faults.Load) {
 	t.Helper()
-	expect.Eventually(t, "a request meets the outage", func() bool {
+	expect.Eventually(t, "a request fails because of the outage", func() bool {
 		counts, _ := load.Statuses()
 		return counts[http.StatusServiceUnavailable] > 0
 	})
 }
 
-// onlyUnavailable looks at the answers of an outage: 2xx, 503 and what else may be, in time.
+// onlyUnavailable checks the responses during an outage: 2xx, 503 and other permitted statuses, in time.
 func onlyUnavailable(t *testing.T, load *faults.Load, also ...int) {
 	t.Helper()
 	counts, slowest := load.Statuses()
-	figure(t, "answers", fmt.Sprint(counts), "2xx and 503")
+	figure(t, "responses", fmt.Sprint(counts), "2xx and 503")
 	for status, n := range counts {
 		if status != http.StatusOK && status != http.StatusServiceUnavailable && !slices.Contains(also, status) {
-			t.Errorf("%d answers were %d", n, status)
+			t.Errorf("%d responses had status %d", n, status)
 		}
-		atMost(t, fmt.Sprintf("slowest answer %d", status), slowest[status], answerLimit)
+		atMost(t, fmt.Sprintf("slowest response %d", status), slowest[status], answerLimit)
 	}
 	if counts[http.StatusServiceUnavailable] == 0 {
-		t.Error("no request met the outage")
+		t.Error("no request failed during the outage")
 	}
 }
 
-// A database that is frozen is one that is away: every call is answered, the
-// process lives, and nothing piles up.
+// A frozen database counts as unavailable: every request gets a response, the process stays alive, and
+// nothing piles up.
 func TestFrozenDatabaseIsAnsweredAround(t *testing.T) {
 	expect.SkipWhenQuick(t, "make drill-short")
 	t.Parallel()
@@ -105,12 +105,12 @@ func TestFrozenDatabaseIsAnsweredAround(t *testing.T) {
 	database := dbtest.NewServer(t)
 	server := faults.Start(t, database.URL(), outbound(host))
 	warm := faults.Begin(server, 1)
-	expect.Eventually(t, "the load runs", func() bool { return sink.Count() > 50 })
+	expect.Eventually(t, "the load is running", func() bool { return sink.Count() > 50 })
 	base := goroutines(t, server) // under load
 	load := faults.Begin(server, 1)
 	warm.End()
-	host.Set(faults.Reply, faults.Slow) // so that many deliveries are under way
-	expect.Eventually(t, "deliveries are under way", func() bool { return host.Hits() >= 20 })
+	host.Set(faults.Reply, faults.Slow) // so that many deliveries are in progress
+	expect.Eventually(t, "deliveries are in progress", func() bool { return host.Hits() >= 20 })
 
 	database.Freeze()
 	frozen := time.Now()
@@ -123,7 +123,7 @@ func TestFrozenDatabaseIsAnsweredAround(t *testing.T) {
 			t.Errorf("liveness: %d after %s", a.Status, a.Took)
 		}
 		if time.Since(frozen) > length+expect.Patience {
-			t.Fatal("readiness never falls")
+			t.Fatal("the process never becomes not ready")
 		}
 		<-time.After(200 * time.Millisecond)
 	}
@@ -139,7 +139,7 @@ func TestFrozenDatabaseIsAnsweredAround(t *testing.T) {
 	expect.Eventually(t, "the goroutines of the outage have ended", func() bool { return goroutines(t, server) <= base+base/5 })
 	ebb := time.Since(thawed)
 	load.End()
-	expect.Eventually(t, "all that was accepted has arrived", func() bool { return load.Missing(sink)+warm.Missing(sink) == 0 })
+	expect.Eventually(t, "all accepted mail has arrived", func() bool { return load.Missing(sink)+warm.Missing(sink) == 0 })
 	settled(t, server)
 
 	atMost(t, "readiness is false after", unready, 10*time.Second)
@@ -150,8 +150,9 @@ func TestFrozenDatabaseIsAnsweredAround(t *testing.T) {
 	audit(t, load.Audit(sink, server.OpenBetween(frozen, thawed), nil))
 }
 
-// A database that takes seconds for each write is not away, and callers have their answer in time all the same: what a
-// request waits for adds up to its six seconds, and what ends late is no error of ours.
+// A database that takes seconds for each write is not unavailable, and clients still get their responses in
+// time: all waits of a request add up to at most its six seconds, and a late end is not reported as an
+// internal error.
 func TestOverloadedDatabaseIsAnsweredInTime(t *testing.T) {
 	expect.SkipWhenQuick(t, "make drill-short")
 	t.Parallel()
@@ -167,16 +168,16 @@ func TestOverloadedDatabaseIsAnsweredInTime(t *testing.T) {
 	}
 	begun := time.Now()
 	load := faults.Begin(server, 8)
-	expect.Eventually(t, "many requests were answered", func() bool { return load.Count() > 0 && time.Since(begun) > lengthOf(15*time.Second, time.Minute) })
+	expect.Eventually(t, "many requests got responses", func() bool { return load.Count() > 0 && time.Since(begun) > lengthOf(15*time.Second, time.Minute) })
 	for _, table := range tables {
 		dbtest.Exec(t, slow, `DROP TRIGGER slow ON `+table)
 	}
 	quick := time.Now()
 	expect.Eventually(t, "mail is accepted again", func() bool { return load.LastAccepted().After(quick) })
 	load.End()
-	expect.Eventually(t, "all that was accepted has arrived", func() bool { return load.Missing(sink) == 0 })
+	expect.Eventually(t, "all accepted mail has arrived", func() bool { return load.Missing(sink) == 0 })
 	settled(t, server)
-	onlyUnavailable(t, load, http.StatusConflict) // a key whose first request still runs
+	onlyUnavailable(t, load, http.StatusConflict) // a key whose first request is still running
 	audit(t, load.Audit(sink, server.OpenBetween(begun, quick), nil))
 }
 

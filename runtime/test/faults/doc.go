@@ -1,27 +1,24 @@
-// Package faults injects faults while Postrider runs, and accounts for all mail
-// afterwards. The server under test is the real program in a process of its own, on
-// a real PostgreSQL; its tests kill, stop and freeze either of them, cut their
-// connections, and send equal requests by the hundred.
+// Package faults injects faults while Postrider runs, and accounts for all mail afterwards. The server under
+// test is the real program in its own process, on a real PostgreSQL. The tests kill, stop and freeze either
+// of them, cut their connections, and send hundreds of equal requests.
 //
-// # Words
+// # Terms
 //
-// The sink is where all mail goes: SMTP servers that write (Message-ID, recipient,
-// time) to a file and flush it to the disk before their 250. It is the truth that
-// everything is compared with.
+// All mail goes to the sink: SMTP servers that write (Message-ID, recipient, time) to a file and flush it to
+// the disk before their 250. Everything is compared with the sink.
 //
-//   - lost: accepted (the caller had its 2xx) and neither in the sink nor in a
-//     final state.
+//   - lost: accepted (the client got a 2xx) and neither in the sink nor in a final state.
 //   - duplicate: more than one line of the sink for a message and recipient.
-//   - explained: an attempt at exactly that pair was open when the fault came, or
-//     was afterwards recorded as unknown. There may be one copy more for each.
+//   - explained: an attempt for exactly that pair was open at the fault, or was afterwards recorded as
+//     unknown. Each allows one more copy.
 //
-// A message without an answer to its caller may have been accepted or not. It is
-// not lost in either case, but it may no more than others be a duplicate.
+// A message whose client got no response may have been accepted or not. It is not lost in either case, but
+// it must not be duplicated either.
 //
 // # Lengths
 //
-// `make drill-short` runs the short form of every case, and `make test` that of six.
-// `make torture` sets POSTRIDER_TORTURE=long, runs one case after the other, and prints
-// their figures as a table. `make drill` does so with the cases of several processes
-// (TestDrill…), and with the kills, stops and network faults of one.
+// `make drill-short` runs the short form of every case, and `make test` that of six. `make torture` sets
+// POSTRIDER_TORTURE=long, runs one case after the other, and prints their figures as a table. `make drill`
+// does so for the cases with several processes (TestDrill…), and for the kills, stops and network faults of
+// a single process.
 package faults

@@ -14,13 +14,13 @@ import (
 	"github.com/postrider/postrider/runtime/test/faults"
 )
 
-// Four processes with 40 connections each share a server that takes 100, and one whose role may have 40: no send and no
-// list is refused for want of a connection.
+// Four processes with 40 connections each share a server that allows 100, and one whose role is limited to
+// 40: no send and no list is rejected for lack of a connection.
 func TestDrillFourProcessesShareTheConnections(t *testing.T) {
 	expect.SkipWhenQuick(t, "make drill-short")
 	t.Parallel()
 	for name, c := range map[string]struct {
-		limit string // of the role; empty: there is none
+		limit string // of the role; empty: unlimited
 		room  int
 	}{"max_connections=100": {"", 97}, "a role with 40": {"CONNECTION LIMIT 40", 40}} {
 		t.Run(name, func(t *testing.T) {
@@ -52,20 +52,20 @@ func TestDrillFourProcessesShareTheConnections(t *testing.T) {
 			figure(t, "sends", sends, "5000 long")
 			figure(t, "sends a second", int(float64(sends)/took.Seconds()), "-")
 			figure(t, "answers", counts, "200 alone")
-			figure(t, "connections at most", int(most.Load()), "at most "+strconv.Itoa(c.room))
+			figure(t, "maximum number of connections", int(most.Load()), "at most "+strconv.Itoa(c.room))
 			figure(t, "slowest send", slowest[http.StatusOK], "-")
 			figure(t, "lists refused", lists.Load(), "0")
 			if counts[http.StatusOK] != sends || len(counts) != 1 || lists.Load() > 0 {
-				t.Errorf("%d sends were answered %v, and %d of as many lists were refused, want 200 alone", sends, counts, lists.Load())
+				t.Errorf("%d sends returned %v, and %d of as many lists were rejected, want only 200", sends, counts, lists.Load())
 			}
-			expect.Eventually(t, "all that was accepted has arrived", func() bool { return ledger.Missing(sink) == 0 })
+			expect.Eventually(t, "all accepted mail has arrived", func() bool { return ledger.Missing(sink) == 0 })
 			settled(t, nodes[0])
 			audit(t, ledger.Audit(sink, nil, nil))
 		})
 	}
 }
 
-// watchConnections counts the connections of processes, at most, until it is stopped.
+// watchConnections records the maximum number of connections of the processes until it is stopped.
 func watchConnections(t *testing.T, database *dbtest.Server) (most *atomic.Int64, stop func()) {
 	t.Helper()
 	most, end := &atomic.Int64{}, make(chan struct{})

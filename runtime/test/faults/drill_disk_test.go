@@ -18,9 +18,9 @@ import (
 	"github.com/postrider/postrider/runtime/test/faults"
 )
 
-// One key of a free account without a quota writes as much as it can to a small disk. It is stopped before
-// others notice; as the disk fills up further, other accounts may store nothing but mail, and then nothing.
-// What was accepted is delivered meanwhile, the service stays ready, and all goes on once there is room.
+// One key of a free account without a quota writes as much as possible to a small disk. It is stopped before
+// others are affected. As the disk fills up further, other accounts may store only mail, and then nothing.
+// Accepted mail is still delivered, the service stays ready, and all writes resume after space is freed.
 func TestDrillADiskThatFillsUpStopsWritesInOrder(t *testing.T) {
 	expect.SkipWhenQuick(t, "make drill-short")
 	t.Parallel()
@@ -35,8 +35,8 @@ func TestDrillADiskThatFillsUpStopsWritesInOrder(t *testing.T) {
 	decode(t, server.Command(database.URL(), "key", "create", "--account="+made.Account.ID, "--name=eve"), &key)
 
 	load := faults.Begin(server, 1)
-	expect.Eventually(t, "the load runs", func() bool { return sink.Count() > 20 })
-	// 600 kB of what cannot be compressed, as a template.
+	expect.Eventually(t, "the load is running", func() bool { return sink.Count() > 20 })
+	// 600 kB of incompressible data, as a template.
 	template := func(header ...string) int {
 		text := make([]byte, 450_000)
 		if _, err := rand.Read(text); err != nil {
@@ -64,16 +64,16 @@ func TestDrillADiskThatFillsUpStopsWritesInOrder(t *testing.T) {
 	}
 	share := func() float64 { r := room(); return float64(r.Free) / float64(r.Total) }
 	figure(t, "templates of 600 kB that the free account stored", stored, "-")
-	figure(t, "free part of the disk when it was stopped", share(), "about 0.20")
+	figure(t, "free part of the disk when the account was stopped", share(), "about 0.20")
 	if stored == 2000 || share() < 0.10 {
 		t.Fatalf("the free account stored %d templates and left %.2f of the disk", stored, share())
 	}
 	if status := template(); status != http.StatusOK {
 		t.Errorf("a template of another account got %d, want 200", status)
 	}
-	goesOn(t, load, "others send on")
+	goesOn(t, load, "others continue to send")
 
-	// Something else takes the disk, down to a share.
+	// Another program fills the disk, down to a given free part.
 	var ballast []*os.File
 	t.Cleanup(func() {
 		for _, f := range ballast {
@@ -94,7 +94,7 @@ func TestDrillADiskThatFillsUpStopsWritesInOrder(t *testing.T) {
 		}
 	}
 	fill(0.12)
-	expect.Eventually(t, "nothing but mail is stored", func() bool { return template() == http.StatusServiceUnavailable })
+	expect.Eventually(t, "only mail is stored", func() bool { return template() == http.StatusServiceUnavailable })
 	goesOn(t, load, "mail is accepted below the second watermark")
 	fill(0.06)
 	email := `{"from":"ada@dev.test","to":"last@example.net","subject":"s","text":"t"}`
@@ -104,11 +104,11 @@ func TestDrillADiskThatFillsUpStopsWritesInOrder(t *testing.T) {
 	})
 	for range 5 {
 		if a := server.Do(t.Context(), http.MethodGet, "/readyz", ""); a.Status != http.StatusOK {
-			t.Errorf("while the disk is nearly full /readyz is %d %s, want 200", a.Status, a.Body)
+			t.Errorf("with a nearly full disk /readyz returned %d %s, want 200", a.Status, a.Body)
 		}
 	}
 	load.End()
-	expect.Eventually(t, "what was accepted is delivered while the disk is nearly full", func() bool { return load.Missing(sink) == 0 })
+	expect.Eventually(t, "accepted mail is delivered while the disk is nearly full", func() bool { return load.Missing(sink) == 0 })
 
 	for _, f := range ballast {
 		if err := os.Remove(f.Name()); err != nil {
@@ -124,7 +124,7 @@ func TestDrillADiskThatFillsUpStopsWritesInOrder(t *testing.T) {
 		return template() == http.StatusOK && template("Authorization", "Bearer "+key.Secret) == http.StatusOK &&
 			server.Do(t.Context(), http.MethodPost, "/api/emails", email).Status == http.StatusOK
 	})
-	atMost(t, "everything is stored again after room was made", time.Since(freed), 15*time.Second)
+	atMost(t, "everything is stored again after space was freed", time.Since(freed), 15*time.Second)
 	settled(t, server)
 	audit(t, load.Audit(sink, nil, nil))
 }
@@ -136,7 +136,7 @@ func decode(t *testing.T, text []byte, into any) {
 	}
 }
 
-// goesOn waits for mail to be accepted from now on.
+// goesOn waits for newly accepted mail.
 func goesOn(t *testing.T, load *faults.Load, what string) {
 	t.Helper()
 	now := time.Now()

@@ -20,9 +20,9 @@ import (
 
 const factsStream = "postrider-facts"
 
-// Processes export to three nats-servers, which run the files of deploy/nats, under load. The
-// leader of the stream is killed, and the process that holds the cursor; in the long form all
-// servers are stopped as well. Every fact is in the stream once, in the order of its account.
+// Processes export to three nats-servers, with the files of deploy/nats, under load. The leader of the
+// stream is killed, and so is the process that holds the cursor; the long form also stops all servers. Every
+// fact is in the stream once, in the order of its account.
 func TestDrillEventExport(t *testing.T) {
 	expect.SkipWhenQuick(t, "make drill-short")
 	t.Parallel()
@@ -43,15 +43,15 @@ func TestDrillEventExport(t *testing.T) {
 	if long {
 		broker.Stop()
 		back := time.Now().Add(time.Minute)
-		expect.Eventually(t, "the servers have been away for a minute", func() bool { return time.Now().After(back) })
+		expect.Eventually(t, "the servers have been down for a minute", func() bool { return time.Now().After(back) })
 		broker.StartAll()
-		atMost(t, "all servers stopped for a minute: going on after their start", d.moves("events are exported again", 90*time.Second, time.Now()), 45*time.Second)
+		atMost(t, "all servers stopped for a minute: resumed after their start", d.moves("events are exported again", 90*time.Second, time.Now()), 45*time.Second)
 	}
 	for range lengthOf(1, 5) {
 		holder := d.holder()
 		holder.KillNow()
 		killed := time.Now()
-		atMost(t, "process with the cursor killed: taken over", d.moves("another one exports", 40*time.Second, killed), 15*time.Second)
+		atMost(t, "process with the cursor killed: taken over", d.moves("another process exports", 40*time.Second, killed), 15*time.Second)
 		if long {
 			holder.Launch()
 		}
@@ -60,8 +60,8 @@ func TestDrillEventExport(t *testing.T) {
 	d.everyFactOnce()
 }
 
-// Disks of the nats-servers become full under load: the leader's alone, then all. Mail goes on, and the facts wait; when
-// there is room again every fact is in the stream once, in the order of its account.
+// The disks of the nats-servers become full under load: first the leader's, then all. Mail continues, and
+// the facts wait. After space is freed, every fact is in the stream once, in the order of its account.
 func TestDrillEventExportToFullDisks(t *testing.T) {
 	expect.SkipWhenQuick(t, "make drill-short")
 	t.Parallel()
@@ -98,29 +98,29 @@ func TestDrillEventExportToFullDisks(t *testing.T) {
 	for _, free := range undo {
 		free()
 	}
-	for _, name := range names { // a server whose disk was full does not take its stream up automatically
+	for _, name := range names { // a server whose disk was full does not resume its stream automatically
 		broker.Restart(name)
 	}
-	atMost(t, "room again, and all started again: going on", d.moves("events are exported again", 90*time.Second, time.Now()), 45*time.Second)
+	atMost(t, "space freed, all restarted: resumed after", d.moves("events are exported again", 90*time.Second, time.Now()), 45*time.Second)
 	d.everyFactOnce()
 }
 
-// stands waits until nothing is exported because of what the status says, and sees that mail goes on.
+// stands waits until the export is stopped for the reason in the status, and checks that mail continues.
 func (d exportDrill) stands(because string) {
 	d.t.Helper()
-	expect.Eventually(d.t, "the export stands and says why", func() bool {
+	expect.Eventually(d.t, "the export is stopped and reports why", func() bool {
 		rows := d.nodes[0].Query(`SELECT error FROM event_exports WHERE failures > 2 AND moved_at < now() - interval '5 seconds'`)
 		return len(rows) == 1 && strings.Contains(rows[0][0], because)
 	})
 	if printed := string(d.nodes[0].Command(d.nodes[0].Database(), "export", "status")); !strings.Contains(printed, because) {
-		d.t.Errorf("postrider export status says %s, want why the export stands", printed)
+		d.t.Errorf("postrider export status printed %s, want why the export is stopped", printed)
 	}
 	for i, node := range d.nodes {
 		if a := node.Do(d.t.Context(), http.MethodPost, "/api/emails", `{"from":"ada@dev.test","to":"more@example.net","subject":"s","text":"t"}`); a.Status != http.StatusOK {
-			d.t.Errorf("while the export stands process %d answers an email with %d %s", i, a.Status, a.Body)
+			d.t.Errorf("while the export is stopped, process %d returned %d %s for an email", i, a.Status, a.Body)
 		}
 		if a := node.Do(d.t.Context(), http.MethodGet, "/readyz", ""); a.Status != http.StatusOK || !strings.Contains(string(a.Body), because) {
-			d.t.Errorf("while the export stands /readyz of process %d says %d %s, want 200 with the reason", i, a.Status, a.Body)
+			d.t.Errorf("while the export is stopped, /readyz of process %d returned %d %s, want 200 with the reason", i, a.Status, a.Body)
 		}
 	}
 }
@@ -132,7 +132,7 @@ type exportDrill struct {
 	reader nats.JetStreamContext
 }
 
-// load sends at all processes until the returned function is called.
+// load sends to all processes until the returned function is called.
 func (d exportDrill) load() (stop func()) {
 	ctx, cancel := context.WithCancel(d.t.Context())
 	ledger := faults.NewLedger()
@@ -154,7 +154,7 @@ func (d exportDrill) load() (stop func()) {
 	}
 }
 
-// moves waits until the position has moved after a time, and tells how long that took.
+// moves waits until the position has moved after a time, and returns how long that took.
 func (d exportDrill) moves(what string, limit time.Duration, since time.Time) time.Duration {
 	d.t.Helper()
 	after := d.nodes[0].Query(`SELECT now()`)[0]
@@ -164,7 +164,7 @@ func (d exportDrill) moves(what string, limit time.Duration, since time.Time) ti
 	return time.Since(since)
 }
 
-// holder is the process that publishes a page now.
+// holder returns the process that publishes pages now.
 func (d exportDrill) holder() (found *faults.Server) {
 	d.t.Helper()
 	expect.Eventually(d.t, "a process has the cursor", func() bool {
@@ -174,7 +174,7 @@ func (d exportDrill) holder() (found *faults.Server) {
 		}
 		var number int
 		if _, err := fmt.Sscanf(rows[0][0], "node-%d", &number); err != nil {
-			d.t.Fatalf("a process is called %s: %v", rows[0][0], err)
+			d.t.Fatalf("unexpected process name %s: %v", rows[0][0], err)
 		}
 		found = d.nodes[number-1]
 		return true
@@ -186,7 +186,7 @@ func (d exportDrill) holder() (found *faults.Server) {
 func (d exportDrill) everyFactOnce() {
 	d.t.Helper()
 	const public = `type NOT IN ('email.rescheduled', 'automation.cancelled')`
-	expect.Eventually(d.t, "mail and export have come to rest", func() bool {
+	expect.Eventually(d.t, "mail and export are idle", func() bool {
 		return d.nodes[0].Query(`SELECT (SELECT count(*) FROM recipients WHERE state IN ('queued', 'deferred')) + (SELECT count(*) FROM facts f, event_exports e WHERE f.id > e.position)`)[0][0] == "0"
 	})
 	want, got := map[string][]string{}, map[string][]string{}
@@ -204,14 +204,14 @@ func (d exportDrill) everyFactOnce() {
 	}
 	figure(d.t, "facts", total, "> 0")
 	figure(d.t, "missing in the stream", total-len(seen), "0")
-	figure(d.t, "doubled in the stream", len(messages)-len(seen), "0")
+	figure(d.t, "duplicated in the stream", len(messages)-len(seen), "0")
 	turned := 0
 	for account, ids := range got {
 		if !slices.IsSorted(ids) {
 			turned++
 		}
 		if missing := slices.DeleteFunc(slices.Clone(want[account]), func(id string) bool { return seen[id] > 0 }); len(missing) > 0 {
-			d.t.Errorf("of %s the stream has not %s", account, strings.Join(missing, " "))
+			d.t.Errorf("the stream lacks facts of %s: %s", account, strings.Join(missing, " "))
 		}
 	}
 	figure(d.t, "accounts out of order", turned, "0")

@@ -12,7 +12,7 @@ import (
 	"github.com/postrider/postrider/runtime/test/faults"
 )
 
-// hostList is the address of several servers.
+// hostList returns the address of several servers.
 func hostList(t *testing.T, servers ...*dbtest.Server) string {
 	t.Helper()
 	var hosts []string
@@ -32,9 +32,9 @@ func hostList(t *testing.T, servers ...*dbtest.Server) string {
 	return address.String()
 }
 
-// A standby was promoted, and the old primary is started again by mistake: it is the first of the three hosts and takes
-// writes. A process that starts then, a process that runs and the commands store nothing, anywhere, until one of the two
-// primaries is gone.
+// A standby was promoted, and the old primary is started again by mistake: it is the first of the three
+// hosts and accepts writes. A process that starts then, a running process and the commands write nothing,
+// anywhere, until one of the two primaries is gone.
 func TestDrillOldPrimaryIsStartedAgain(t *testing.T) {
 	expect.SkipWhenQuick(t, "make drill-short")
 	t.Parallel()
@@ -62,11 +62,11 @@ func TestDrillOldPrimaryIsStartedAgain(t *testing.T) {
 		}
 		return strings.Join(found[0], " emails, nodes ")
 	}
-	expect.Eventually(t, "no process is known to the old primary any more", func() bool { return strings.HasSuffix(stored(old), " 0") })
+	expect.Eventually(t, "no process is registered with the old primary any more", func() bool { return strings.HasSuffix(stored(old), " 0") })
 	before := stored(old)
 	back := time.Now()
 	fresh := running.Fresh(address)
-	expect.Eventually(t, "the process that runs is not ready", func() bool {
+	expect.Eventually(t, "the running process is not ready", func() bool {
 		a := running.Do(t.Context(), http.MethodGet, "/readyz", "")
 		return a.Status == http.StatusServiceUnavailable && strings.Contains(string(a.Body), "two primaries")
 	})
@@ -77,22 +77,22 @@ func TestDrillOldPrimaryIsStartedAgain(t *testing.T) {
 		a := running.Do(t.Context(), http.MethodPost, "/api/emails", `{"from":"ada@dev.test","to":"bob@example.net","subject":"s","text":"t"}`)
 		slowest = max(slowest, a.Took)
 		if a.Status != http.StatusServiceUnavailable || a.Header.Get("Retry-After") == "" {
-			t.Errorf("beside two primaries a send was answered %d %s, want 503 with Retry-After", a.Status, a.Body)
+			t.Errorf("with two primaries a send returned %d %s, want 503 with Retry-After", a.Status, a.Body)
 		}
 		refused++
 	}
-	expect.Eventually(t, "the process that starts says why it does not", func() bool { return strings.Contains(fresh.Log.String(), "hosts of DATABASE_URL take writes") })
+	expect.Eventually(t, "the starting process reports why it does not start", func() bool { return strings.Contains(fresh.Log.String(), "hosts of DATABASE_URL take writes") })
 	if fresh.Log.String() != "" && strings.Contains(fresh.Log.String(), "node registered") {
-		t.Error("the process that starts has registered with a database")
+		t.Error("the starting process has registered with a database")
 	}
 	for _, args := range [][]string{{"doctor", "--only", "database", "--json"}, {"backup", "--to", t.TempDir()}} {
 		printed, told, err := running.Try(address, args...)
 		if said := string(printed) + string(told); err == nil || !strings.Contains(said, "take writes for the same cluster") {
-			t.Errorf("postrider %s ended with %v and said %s, want that two hosts take writes", args[0], err, said)
+			t.Errorf("postrider %s exited with %v and printed %s, want that two hosts take writes", args[0], err, said)
 		}
 	}
 	if after := stored(old); after != before {
-		t.Errorf("the old primary has %s, and had %s before", after, before)
+		t.Errorf("the old primary has %s; it had %s before", after, before)
 	}
 	figure(t, "sends refused, slowest", refused, "all")
 	atMost(t, "slowest refusal", slowest, 6*time.Second)
@@ -100,11 +100,11 @@ func TestDrillOldPrimaryIsStartedAgain(t *testing.T) {
 	old.Stop()
 	alone := time.Now()
 	fresh.AwaitReady()
-	atMost(t, "the process that started is ready after", time.Since(alone), 15*time.Second)
+	atMost(t, "the new process is ready after", time.Since(alone), 15*time.Second)
 	both := faults.BeginOn(faults.Cluster{running, fresh}, 1)
 	expect.Eventually(t, "both accept mail", func() bool { return both.Count() >= 20 && both.LastAccepted().After(alone) })
 	both.End()
-	expect.Eventually(t, "all that was accepted has arrived", func() bool { return load.Missing(sink)+both.Missing(sink) == 0 })
+	expect.Eventually(t, "all accepted mail has arrived", func() bool { return load.Missing(sink)+both.Missing(sink) == 0 })
 	settled(t, running)
 	audit(t, both.Audit(sink, nil, nil))
 }

@@ -14,10 +14,9 @@ import (
 	"github.com/postrider/postrider/runtime/test/faults"
 )
 
-// A burst by MX to many domains fills their lanes, so that most recipients are parked. Each
-// of them is drawn as soon as its lane has room: none waits while nothing is sent to its
-// domain. Mail to one more domain, a message at a time, shows what the server could have
-// delivered meanwhile, however slow the machine is.
+// A burst by MX to many domains fills their lanes, so that most recipients are parked. Each is unparked as
+// soon as its lane has room: none waits while nothing is sent to its domain. Single messages to one more
+// domain show what the server could have delivered in that time, however slow the machine is.
 func TestDrillNoRecipientWaitsLongerThanItsLane(t *testing.T) {
 	expect.SkipWhenQuick(t, "make drill-short")
 	t.Parallel()
@@ -56,9 +55,9 @@ func TestDrillNoRecipientWaitsLongerThanItsLane(t *testing.T) {
 	}
 	figure(t, "messages a second by MX, by round", fmt.Sprint(rates), "-")
 	figure(t, "longest wait while the lane was idle", longest.idle, "≤ "+longestIdle.String())
-	figure(t, "messages delivered to another domain meanwhile", longest.beats, fmt.Sprintf("≤ %d", mostBeats))
+	figure(t, "messages delivered to another domain in that time", longest.beats, fmt.Sprintf("≤ %d", mostBeats))
 	if longest.beats > mostBeats || long && longest.idle > longestIdle {
-		t.Errorf("%s waited %s although nothing was sent to its domain, and %d messages to another one were accepted and delivered meanwhile", longest.address, longest.idle, longest.beats)
+		t.Errorf("%s waited %s although nothing was sent to its domain; %d messages to another domain were accepted and delivered in that time", longest.address, longest.idle, longest.beats)
 	}
 }
 
@@ -92,17 +91,17 @@ func sendBeats(t *testing.T, server *faults.Server, ledger *faults.Ledger) (stop
 	}
 }
 
-// span is a stretch of time, by the database clock.
+// span is a period of time, by the database clock.
 type span struct{ from, to time.Time }
 
 // journey is how long a recipient waited although nothing was sent to its domain.
 type journey struct {
 	address string
-	idle    time.Duration // the longest such stretch
-	beats   int           // messages to beatDomain that were accepted and claimed within one stretch
+	idle    time.Duration // the longest such period
+	beats   int           // messages to beatDomain that were accepted and claimed within one such period
 }
 
-// journeysSince returns a journey for each recipient that was accepted since a time, but for those of beatDomain.
+// journeysSince returns a journey for each recipient accepted since a time, except those of beatDomain.
 func journeysSince(t *testing.T, server *faults.Server, begin time.Time) (all []journey) {
 	t.Helper()
 	type waited struct {
@@ -111,7 +110,7 @@ func journeysSince(t *testing.T, server *faults.Server, begin time.Time) (all []
 	}
 	var recipients []waited
 	var beats []span
-	sending := map[string][]span{} // attempts by domain, in the order in which they began
+	sending := map[string][]span{} // attempts by domain, in the order of their start
 	for _, row := range server.Query(`SELECT r.address, extract(epoch FROM r.queued_at), extract(epoch FROM a.started_at), extract(epoch FROM a.finished_at)
 		FROM recipients r JOIN attempts a ON a.recipient_id = r.id WHERE r.queued_at >= $1 ORDER BY a.started_at`, begin) {
 		var times [3]time.Time
@@ -142,7 +141,7 @@ func journeysSince(t *testing.T, server *faults.Server, begin time.Time) (all []
 	return all
 }
 
-// idleWithin returns the parts of a span that none of the others covers, which are sorted.
+// idleWithin returns the parts of a span that none of the others covers. The others are sorted.
 func idleWithin(of span, others []span) (idle []span) {
 	from := of.from
 	for _, o := range others {
@@ -162,7 +161,7 @@ func idleWithin(of span, others []span) (idle []span) {
 	return idle
 }
 
-// countWithin counts the spans that lie within one.
+// countWithin counts the spans within another span.
 func countWithin(outer span, inner []span) (n int) {
 	for _, s := range inner {
 		if !s.from.Before(outer.from) && !s.to.After(outer.to) {

@@ -20,7 +20,7 @@ import (
 	"github.com/postrider/postrider/runtime/web/server/h2test"
 )
 
-// batch is the body of a batch of emails with HTML of a size each.
+// batch returns the body of a batch of emails with HTML of the given size each.
 func batch(t *testing.T, domain string, emails, html int) string {
 	t.Helper()
 	type email struct {
@@ -41,10 +41,10 @@ func batch(t *testing.T, domain string, emails, html int) string {
 	return string(encoded)
 }
 
-// sender is an account that sends from a domain of its own.
+// sender is an account that sends from its own domain.
 type sender struct{ key, domain string }
 
-// newSenders makes accounts that may send.
+// newSenders creates accounts that may send.
 func newSenders(t *testing.T, server *faults.Server, n int) []sender {
 	t.Helper()
 	all := make([]sender, n)
@@ -60,14 +60,14 @@ func newSenders(t *testing.T, server *faults.Server, n int) []sender {
 		}
 		all[i] = sender{key.Secret, name + ".example"}
 		if a := server.Do(t.Context(), http.MethodPost, "/api/domains", `{"name":"`+all[i].domain+`"}`, "Authorization", "Bearer "+key.Secret); a.Status != http.StatusOK {
-			t.Fatalf("a domain cannot be added: %d %s", a.Status, a.Body)
+			t.Fatalf("cannot add a domain: %d %s", a.Status, a.Body)
 		}
 	}
 	server.Query(`UPDATE domains SET status = 'verified', verified_at = now(), seeded = true WHERE name LIKE 'sender%'`)
 	return all
 }
 
-// large is the body of an email with files of so many bytes.
+// large returns the body of an email with files of the given total size.
 func large(t *testing.T, domain string, bytes int) string {
 	t.Helper()
 	data := base64.StdEncoding.EncodeToString(make([]byte, bytes/10))
@@ -82,8 +82,8 @@ func large(t *testing.T, domain string, bytes int) string {
 	return string(encoded)
 }
 
-// A burst of ordinary batches, or of the largest messages, does not end a process that has the least
-// memory that is promised, or more; requests that exceed the memory are told to retry.
+// A burst of typical batches, or of the largest messages, does not end a process with at least the minimum
+// supported memory. Requests that exceed the memory are told to retry.
 func TestDrillMemoryOfSends(t *testing.T) { //nolint:tparallel // each case needs the machine for itself
 	expect.SkipWhenQuick(t, "make drill-short")
 	t.Parallel()
@@ -117,7 +117,7 @@ func TestDrillMemoryOfSends(t *testing.T) { //nolint:tparallel // each case need
 							case http.StatusServiceUnavailable:
 								refused.Add(1)
 							default:
-								t.Errorf("a send was answered %d %s, want 200 or 503", a.Status, a.Body)
+								t.Errorf("a send returned %d %s, want 200 or 503", a.Status, a.Body)
 								return
 							}
 						}
@@ -125,21 +125,21 @@ func TestDrillMemoryOfSends(t *testing.T) { //nolint:tparallel // each case need
 				}
 				callers.Wait()
 				figure(t, "accepted", accepted.Load(), "> 0")
-				figure(t, "told to come again", refused.Load(), "-")
+				figure(t, "told to retry", refused.Load(), "-")
 				figure(t, "resident memory, most", fmt.Sprintf("%d MiB", residentMost(t, server)>>20), "-")
 				if !server.Running() || accepted.Load() == 0 {
-					t.Fatalf("within %d MiB the process runs: %t, and took %d requests; want it running, with requests taken", limit>>20, server.Running(), accepted.Load())
+					t.Fatalf("with %d MiB, process running: %t, requests accepted: %d; want it running, with accepted requests", limit>>20, server.Running(), accepted.Load())
 				}
 				if a := server.Do(t.Context(), http.MethodGet, "/readyz", ""); a.Status != http.StatusOK {
-					t.Errorf("after the burst /readyz is %d %s, want 200", a.Status, a.Body)
+					t.Errorf("after the burst /readyz returned %d %s, want 200", a.Status, a.Body)
 				}
 			})
 		}
 	}
 }
 
-// Clients without an account that ask for the largest public texts and read nothing of them do not end a
-// process with 2 GiB, over HTTP/2 or HTTP/1.1, and others are served meanwhile.
+// Unauthenticated clients that request the largest public texts and do not read them cannot end a process
+// with 2 GiB, over HTTP/2 or HTTP/1.1, and others are still served.
 func TestDrillMemoryOfUnreadResponses(t *testing.T) {
 	expect.SkipWhenQuick(t, "make drill-short")
 	t.Parallel()
@@ -153,21 +153,21 @@ func TestDrillMemoryOfUnreadResponses(t *testing.T) {
 	server := faults.StartWithin(t, faults.NewCgroup(t, limit), dbtest.NewServer(t).URL(), "POSTRIDER_HTTP_ADDR="+plain, "POSTRIDER_HTTP_TLS_ADDR="+secure,
 		"POSTRIDER_BASE_URL=https://localhost:"+port, "POSTRIDER_HTTP_TLS_CERT="+certificate, "POSTRIDER_HTTP_TLS_KEY="+key)
 	texts := []string{"/api/docs", "/api/openapi.json", "/api/openapi.yaml", "/api/openapi-3.0.json", "/graphql/schema.graphql"}
-	for _, path := range texts { // each is made when somebody asks for it first
+	for _, path := range texts { // each is generated on first request
 		if a := server.Do(t.Context(), http.MethodGet, path, ""); a.Status != http.StatusOK {
-			t.Fatalf("%s is %d", path, a.Status)
+			t.Fatalf("%s returned %d", path, a.Status)
 		}
 	}
 	figure(t, "resident memory before", fmt.Sprintf("%d MiB", residentMost(t, server)>>20), "-")
 	for range 40 {
 		c, err := h2test.New(t.Context(), secure, 0)
 		if err != nil {
-			break // it is refused
+			break // connection refused
 		}
 		t.Cleanup(func() { c.Close() })
 		for i := range 250 {
 			if _, err := c.Get(texts[i%len(texts)]); err != nil {
-				break // it was ended
+				break // connection closed
 			}
 		}
 	}
@@ -181,7 +181,8 @@ func TestDrillMemoryOfUnreadResponses(t *testing.T) {
 	}
 	end := time.Now().Add(10 * time.Second)
 	served := 0
-	// The readers are one network, which has its share of the connections. Others come from another one.
+	// The slow readers share one network and its share of the connections. Other clients come from another
+	// network.
 	others := &http.Client{Timeout: expect.Patience, Transport: &http.Transport{DialContext: (&net.Dialer{LocalAddr: &net.TCPAddr{IP: net.IPv4(127, 9, 0, 1)}}).DialContext}}
 	defer others.CloseIdleConnections()
 	for time.Now().Before(end) && server.Running() {
@@ -192,29 +193,29 @@ func TestDrillMemoryOfUnreadResponses(t *testing.T) {
 		r.Header.Set("Authorization", "Bearer "+server.APIKey)
 		a, err := others.Do(r)
 		if err != nil {
-			t.Fatalf("beside readers that take nothing a list of another network is not answered: %v", err)
+			t.Fatalf("with clients that do not read, a list from another network failed: %v", err)
 		}
 		if a.Body.Close(); a.StatusCode != http.StatusOK {
-			t.Fatalf("beside readers that take nothing a list of another network is %d, want 200", a.StatusCode)
+			t.Fatalf("with clients that do not read, a list from another network returned %d, want 200", a.StatusCode)
 		}
 		served++
 	}
-	figure(t, "requests of others meanwhile", served, "> 0")
+	figure(t, "requests of others in the meantime", served, "> 0")
 	figure(t, "resident memory, most", fmt.Sprintf("%d MiB", residentMost(t, server)>>20), "< 512 MiB")
 	if most := residentMost(t, server); !server.Running() || most > 512<<20 {
-		t.Errorf("beside readers that take nothing the process runs: %t, with %d MiB at most; want it running, with 512 at most", server.Running(), most>>20)
+		t.Errorf("with clients that do not read, process running: %t, peak memory %d MiB; want it running, with at most 512", server.Running(), most>>20)
 	}
 }
 
-// residentMost reads the most resident memory that a server had at a time.
+// residentMost returns the peak resident memory of a server.
 func residentMost(t *testing.T, s *faults.Server) int64 { return statusOf(t, s, "VmHWM:") }
 
-// statusOf reads a size of a server's process, as proc(5) has it.
+// statusOf reads a size from a server's process status (proc(5)).
 func statusOf(t *testing.T, s *faults.Server, field string) int64 {
 	t.Helper()
 	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", s.PID()))
 	if err != nil {
-		t.Logf("the process is gone: %v", err)
+		t.Logf("the process has exited: %v", err)
 		return 0
 	}
 	for line := range strings.Lines(string(status)) {

@@ -16,7 +16,7 @@ import (
 	"github.com/postrider/postrider/runtime/test/faults"
 )
 
-// listener is a webhook endpoint that notes what it hears.
+// listener is a webhook endpoint that records received events.
 type listener struct {
 	*httptest.Server
 
@@ -38,32 +38,32 @@ func newListener(t *testing.T) *listener {
 	return l
 }
 
-// counts returns how many events were heard, and how many POSTs there were beyond that.
+// counts returns how many events were received, and how many POSTs there were beyond that.
 func (l *listener) counts() (heard, again int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return len(l.heard), l.posts - len(l.heard)
 }
 
-// heardAll is how many POSTs there were.
+// heardAll returns how many POSTs there were.
 func (l *listener) heardAll() int {
 	heard, again := l.counts()
 	return heard + again
 }
 
-// subscribe creates an endpoint; more is the rest of the request.
+// subscribe creates an endpoint; more is appended to the request.
 func (l *listener) subscribe(t *testing.T, s *faults.Server, more string) (id string) {
 	t.Helper()
 	var made struct{ Webhook struct{ ID string } }
 	a := s.Do(t.Context(), http.MethodPost, "/api/webhooks", `{"url":"`+l.URL+`"`+more+`}`)
 	if json.Unmarshal(a.Body, &made) != nil || made.Webhook.ID == "" {
-		t.Fatalf("make an endpoint: %d %s", a.Status, a.Body)
+		t.Fatalf("create an endpoint: %d %s", a.Status, a.Body)
 	}
 	return made.Webhook.ID
 }
 
-// Three processes on one database: each message, each scheduled one and each event once,
-// whichever process took it; an endpoint's rate is that of all together.
+// Three processes on one database: each message, each scheduled one and each event is handled once,
+// whichever process handles it. The rate of an endpoint applies to all processes together.
 func TestDrillThreeNodesDoEverythingOnce(t *testing.T) {
 	expect.SkipWhenQuick(t, "make drill-short")
 	t.Parallel()
@@ -72,7 +72,7 @@ func TestDrillThreeNodesDoEverythingOnce(t *testing.T) {
 	ledger := faults.NewLedger()
 	all, limited := newListener(t), newListener(t)
 	const rate = 20
-	all.subscribe(t, nodes[0], `,"events":["email.scheduled","email.sent","email.delivered"]`) // not what is found of the domain meanwhile
+	all.subscribe(t, nodes[0], `,"events":["email.scheduled","email.sent","email.delivered"]`) // without events about domain checks
 	slow := limited.subscribe(t, nodes[1], fmt.Sprintf(`,"events":["email.delivered"],"rate_limit":%d`, rate))
 	sends, scheduled := lengthOf(240, 2100), lengthOf(120, 1200)
 	far := time.Now().Add(24 * time.Hour)
@@ -88,8 +88,8 @@ func TestDrillThreeNodesDoEverythingOnce(t *testing.T) {
 	expect.Eventually(t, "everything has arrived", func() bool { return ledger.Missing(sink) == 0 })
 	settled(t, nodes[0])
 	events, delivered := 2*sends+3*scheduled, sends+scheduled // sent and delivered, and scheduled
-	expect.Eventually(t, "every event was heard", func() bool { heard, _ := all.counts(); return heard == events })
-	expect.EventuallyWithin(t, 3*time.Minute, "every event was heard at the rate", func() bool { heard, _ := limited.counts(); return heard == delivered })
+	expect.Eventually(t, "every event was received", func() bool { heard, _ := all.counts(); return heard == events })
+	expect.EventuallyWithin(t, 3*time.Minute, "every event was received at the rate", func() bool { heard, _ := limited.counts(); return heard == delivered })
 
 	var early int
 	for _, line := range sink.Lines() {
@@ -107,18 +107,18 @@ func TestDrillThreeNodesDoEverythingOnce(t *testing.T) {
 	over := overRate(t, nodes[0], slow, rate)
 	figure(t, "sends and scheduled ones", fmt.Sprintf("%d, %d", sends, scheduled), "2100, 1200 long")
 	figure(t, "delivered by each node", share, "all three")
-	figure(t, "scheduled that arrived early", early, "0")
-	figure(t, "events, told again", fmt.Sprintf("%d, %d", events, again+againSlow), "all, 0")
+	figure(t, "scheduled messages that arrived early", early, "0")
+	figure(t, "events, delivered again", fmt.Sprintf("%d, %d", events, again+againSlow), "all, 0")
 	figure(t, "over the rate of an endpoint", fmt.Sprintf("%.2f", over), "0")
 	result := ledger.Audit(sink, nil, nil)
 	audit(t, result)
 	if over > 0.01 || early > 0 || again+againSlow > 0 || result.Duplicates > 0 || ledger.Count() != sends+scheduled {
-		t.Errorf("%.2f over the rate, %d early, %d events told again, %d doubled, %d accepted", over, early, again+againSlow, result.Duplicates, ledger.Count())
+		t.Errorf("%.2f over the rate, %d early, %d events delivered again, %d duplicates, %d accepted", over, early, again+againSlow, result.Duplicates, ledger.Count())
 	}
 }
 
-// overRate is by how many attempts an endpoint was told more often than its rate and
-// four concurrent deliveries allow, in whatever time that was most, by the database clock.
+// overRate returns by how many attempts an endpoint exceeded its rate and four concurrent deliveries, in the
+// worst period, by the database clock.
 func overRate(t *testing.T, s *faults.Server, webhookID string, rate float64) (over float64) {
 	t.Helper()
 	var times []float64
@@ -139,13 +139,13 @@ func overRate(t *testing.T, s *faults.Server, webhookID string, rate float64) (o
 	return over
 }
 
-// Caps and the rate of an account are those of all processes together.
+// The caps and the rate of an account apply to all processes together.
 func TestDrillCapsAndRatesHoldOverAllNodes(t *testing.T) {
 	expect.SkipWhenQuick(t, "make drill-short")
 	t.Parallel()
 	sink := faults.NewSink(t)
 	nodes := faults.StartCluster(t, dbtest.URL(t), 3, outbound(sink.Listen("127.0.0.1:0")))
-	again := func(set string) { // what they know of the account is forgotten
+	again := func(set string) { // their caches of the account are cleared
 		for _, node := range nodes {
 			if err := node.Stop(); err != nil {
 				t.Fatal(err)
@@ -171,7 +171,7 @@ func TestDrillCapsAndRatesHoldOverAllNodes(t *testing.T) {
 	var admitted, asked atomic.Int64
 	begin := time.Now()
 	const enough = (2*rate + rate*int64(length/time.Second)) * 8 / 10
-	at(12, 12, func(i int) { // what was not asked for in time is not admitted later, so the short form asks for longer if need be
+	at(12, 12, func(i int) { // requests that come too late are not admitted later, so the short form sends for longer if necessary
 		for time.Since(begin) < length || !long && admitted.Load() < enough && time.Since(begin) < expect.Patience {
 			asked.Add(1)
 			if a := nodes[i%len(nodes)].Do(t.Context(), http.MethodGet, "/api/account", ""); a.Status == http.StatusOK {
@@ -180,11 +180,11 @@ func TestDrillCapsAndRatesHoldOverAllNodes(t *testing.T) {
 		}
 	})
 	most := int64(2*rate) + int64(rate*time.Since(begin).Seconds()) + 1
-	figure(t, "admitted in 6s at 10/s and two seconds' worth at once", admitted.Load(), fmt.Sprintf("≤ %d of %d", most, asked.Load()))
+	figure(t, "admitted in 6s at 10/s with a burst of two seconds' worth", admitted.Load(), fmt.Sprintf("≤ %d of %d", most, asked.Load()))
 	if n := admitted.Load(); n > most || n < enough {
 		t.Errorf("%d of %d requests were admitted, want %d to %d", n, asked.Load(), enough, most)
 	}
-	expect.Eventually(t, "what was accepted has arrived", func() bool { return ledger.Missing(sink) == 0 })
+	expect.Eventually(t, "all accepted mail has arrived", func() bool { return ledger.Missing(sink) == 0 })
 	settled(t, nodes[0])
 	audit(t, ledger.Audit(sink, nil, nil))
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/postrider/postrider/runtime/test/faults"
 )
 
-// burst hands in so many messages, in batches, to each node in turn.
+// burst sends a number of messages, in batches, to each node in turn.
 func burst(t *testing.T, nodes faults.Cluster, ledger *faults.Ledger, name string, messages int) {
 	t.Helper()
 	const size = 50
@@ -29,9 +29,9 @@ func burst(t *testing.T, nodes faults.Cluster, ledger *faults.Ledger, name strin
 	all.Wait()
 }
 
-// The database of three processes goes away in the middle of a burst, for longer than
-// their leases. Whoever finds it back first may not take what another has done and not
-// stored yet: nothing arrives twice.
+// The database of three processes becomes unavailable in the middle of a burst, for longer than their
+// leases. The first process that reconnects must not take over work that another has done and not stored
+// yet: nothing arrives twice.
 func TestDrillOutagesDoubleNothing(t *testing.T) {
 	expect.SkipWhenQuick(t, "make drill-short")
 	t.Parallel()
@@ -62,14 +62,14 @@ func TestDrillOutagesDoubleNothing(t *testing.T) {
 			database := dbtest.NewServer(t)
 			nodes := faults.StartCluster(t, database.URL(), 3, outbound(host))
 			load := faults.BeginOn(nodes, 1)
-			expect.Eventually(t, "the load runs", func() bool { return sink.Count() > 50 })
-			host.Set(faults.Reply, faults.Hold) // so that many deliveries are under way
+			expect.Eventually(t, "the load is running", func() bool { return sink.Count() > 50 })
+			host.Set(faults.Reply, faults.Hold) // so that many deliveries are in progress
 			burst(t, nodes, load.Ledger, "burst", lengthOf(600, 1200))
-			expect.Eventually(t, "deliveries are under way", func() bool { return host.Hits() >= 50 })
+			expect.Eventually(t, "deliveries are in progress", func() bool { return host.Hits() >= 50 })
 			open := len(nodes[0].OpenAttempts())
 			gone := time.Now()
 			out.begin(t, database)
-			if err := host.Clear(); err != nil { // they are done, and cannot be stored
+			if err := host.Clear(); err != nil { // they are delivered, and the outcomes cannot be stored
 				t.Fatal(err)
 			}
 			<-time.After(out.length)
@@ -81,9 +81,9 @@ func TestDrillOutagesDoubleNothing(t *testing.T) {
 			expect.Eventually(t, "mail is delivered again", func() bool { return sink.Count() > arrived })
 			delivers := time.Since(back)
 			load.End()
-			expect.Eventually(t, "all that was accepted has arrived", func() bool { return load.Missing(sink) == 0 })
+			expect.Eventually(t, "all accepted mail has arrived", func() bool { return load.Missing(sink) == 0 })
 			settled(t, nodes[0])
-			figure(t, "attempts open when it went", open, "> 0")
+			figure(t, "attempts open at the outage", open, "> 0")
 			atMost(t, "accepts again after it is back", accepts, 10*time.Second)
 			atMost(t, "delivers again after it is back", delivers, 10*time.Second)
 			onlyUnavailable(t, load)
@@ -91,7 +91,7 @@ func TestDrillOutagesDoubleNothing(t *testing.T) {
 			audit(t, result)
 			figure(t, "doubled", result.Duplicates, "0")
 			if result.Duplicates > 0 || open == 0 {
-				t.Errorf("%d were doubled of %d attempts that were open", result.Duplicates, open)
+				t.Errorf("%d duplicates of %d open attempts", result.Duplicates, open)
 			}
 		})
 	}

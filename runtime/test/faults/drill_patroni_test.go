@@ -10,16 +10,15 @@ import (
 	"github.com/postrider/postrider/runtime/test/faults/patroni"
 )
 
-// Three database machines under Patroni, as deploy/patroni says, and two processes that have the list of
-// hosts. Machines fail in every way that we know; mail that was accepted is never lost, and mail is accepted
-// again in time.
+// Three database machines under Patroni, configured as in deploy/patroni, and two processes with the list of
+// hosts. Machines fail in every known way. Accepted mail is never lost, and mail is accepted again in time.
 func TestDrillPatroni(t *testing.T) {
 	expect.SkipWhenQuick(t, "make drill-short")
 	if !long {
 		t.Skip("takes minutes: make drill ONLY=Patroni")
 	}
 	if what := patroni.Absent(); what != "" {
-		t.Skip("it cannot run here: " + what)
+		t.Skip("cannot run here: " + what)
 	}
 	cluster := patroni.Start(t, "../../../deploy/patroni")
 	sink := faults.NewSink(t)
@@ -37,7 +36,7 @@ func TestDrillPatroni(t *testing.T) {
 			ready(t, nodes)
 			leader := cluster.Leader()
 			load := faults.BeginOn(nodes, 1)
-			expect.Eventually(t, "the load runs", func() bool { return load.Count() > 50 })
+			expect.Eventually(t, "the load is running", func() bool { return load.Count() > 50 })
 			began := time.Now()
 			c.fault(t, leader)
 			longest := longestGap(load, began.Add(c.limit+15*time.Second))
@@ -48,10 +47,10 @@ func TestDrillPatroni(t *testing.T) {
 			load.End()
 			atMost(t, "longest time without an accepted email", longest, c.limit)
 			if n := load.Contradictions(); n > 0 {
-				t.Errorf("%d replays of a key had another answer", n)
+				t.Errorf("%d replays of a key had another response", n)
 			}
 			cluster.AwaitWhole(2 * time.Minute)
-			expect.Eventually(t, "all that was accepted has arrived", func() bool { return load.Missing(sink) == 0 })
+			expect.Eventually(t, "all accepted mail has arrived", func() bool { return load.Missing(sink) == 0 })
 			settled(t, nodes[0])
 			logged(t, nodes[0])
 			result := load.Audit(sink, nodes[0].OpenBetween(began, fixed), nil)
@@ -60,7 +59,7 @@ func TestDrillPatroni(t *testing.T) {
 		})
 	}
 	for _, c := range []fault{
-		{"switchover", 5 * time.Second, // most of it is Patroni: docs/clusters.md says where the seconds go
+		{"switchover", 5 * time.Second, // most of it is Patroni: docs/clusters.md explains the seconds
 			func(t *testing.T, _ *patroni.Machine) { t.Helper(); cluster.Switchover() }, nil},
 		{"PostgreSQL killed", 15 * time.Second, func(_ *testing.T, leader *patroni.Machine) { leader.KillPostgres() }, nil},
 		{"machine killed", 35 * time.Second, func(_ *testing.T, leader *patroni.Machine) { leader.Kill() }, (*patroni.Machine).Start},
@@ -72,7 +71,7 @@ func TestDrillPatroni(t *testing.T) {
 		cluster.AwaitWhole(2 * time.Minute)
 		ready(t, nodes)
 		load := faults.BeginOn(nodes, 1)
-		expect.Eventually(t, "the load runs", func() bool { return load.Count() > 50 })
+		expect.Eventually(t, "the load is running", func() bool { return load.Count() > 50 })
 		began := time.Now()
 		cluster.Machines[0].StopEtcd()
 		cluster.Machines[1].StopEtcd()
@@ -89,7 +88,7 @@ func TestDrillPatroni(t *testing.T) {
 		before := load.Count()
 		a := nodes[0].Do(t.Context(), http.MethodPost, "/api/emails", `{"from":"ada@dev.test","to":"late@example.net","subject":"s","text":"t"}`)
 		if a.Status != http.StatusServiceUnavailable {
-			t.Errorf("without a primary a send is answered with %d", a.Status)
+			t.Errorf("without a primary a send returned %d", a.Status)
 		}
 		figure(t, "accepted without a primary", load.Count()-before, "0")
 		cluster.Machines[0].ResumeEtcd()
@@ -100,23 +99,24 @@ func TestDrillPatroni(t *testing.T) {
 		fixed := time.Now()
 		load.End()
 		cluster.AwaitWhole(2 * time.Minute)
-		expect.Eventually(t, "all that was accepted has arrived", func() bool { return load.Missing(sink) == 0 })
+		expect.Eventually(t, "all accepted mail has arrived", func() bool { return load.Missing(sink) == 0 })
 		settled(t, nodes[0])
 		result := load.Audit(sink, nodes[0].OpenBetween(began, fixed), nil)
 		figure(t, "doubled", result.Duplicates, "0")
 		audit(t, result)
 	})
-	// The last one: in one run the leader that had been cut off needed `patronictl reinit` to follow again.
+	// This case is last: in one run the leader that had been cut off needed `patronictl reinit` to follow
+	// again.
 	try(fault{"network cut", 45 * time.Second, func(t *testing.T, leader *patroni.Machine) {
 		t.Helper()
 		if !cluster.Cables() {
-			t.Skip("it takes root and network namespaces")
+			t.Skip("requires root and network namespaces")
 		}
 		leader.Cut()
 	}, (*patroni.Machine).Mend})
 }
 
-// ready waits until every process is.
+// ready waits until every process is ready.
 func ready(t *testing.T, nodes faults.Cluster) {
 	t.Helper()
 	expect.Eventually(t, "all are ready", func() bool {
@@ -129,7 +129,7 @@ func ready(t *testing.T, nodes faults.Cluster) {
 	})
 }
 
-// logged waits until the log of requests, whose table is empty after a fail-over, has entries again.
+// logged waits until the request log, whose table is empty after a failover, has entries again.
 func logged(t *testing.T, node *faults.Server) {
 	t.Helper()
 	expect.Eventually(t, "requests are logged", func() bool {
@@ -137,7 +137,7 @@ func logged(t *testing.T, node *faults.Server) {
 	})
 }
 
-// longestGap is the longest time until then in which no email was accepted.
+// longestGap returns the longest period up to a time in which no email was accepted.
 func longestGap(load *faults.Load, until time.Time) (longest time.Duration) {
 	look := time.NewTicker(20 * time.Millisecond)
 	defer look.Stop()

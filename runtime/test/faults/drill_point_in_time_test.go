@@ -12,9 +12,9 @@ import (
 	"github.com/postrider/postrider/runtime/test/faults"
 )
 
-// A base backup is taken under load and the log is archived; the database is lost, and goes back to a moment. What was
-// accepted by then is there, also what waited; nothing leaves before an operator has let it, and what had left before the
-// failure never leaves again.
+// A base backup is taken under load and the log is archived. The database is lost, and restored to a moment.
+// Mail accepted by then is present, including waiting mail. Nothing is sent before an operator allows it,
+// and mail sent before the failure is never sent again.
 func TestDrillPointInTime(t *testing.T) {
 	expect.SkipWhenQuick(t, "make drill-short")
 	t.Parallel()
@@ -28,21 +28,21 @@ func TestDrillPointInTime(t *testing.T) {
 	endpoint := newListener(t)
 	endpoint.subscribe(t, first, `,"events":["email.delivered"]`)
 
-	kept := faults.Begin(first, 1) // with emails that are scheduled
+	kept := faults.Begin(first, 1) // with scheduled emails
 	count := func(n int) {
 		t.Helper()
-		expect.Eventually(t, "the load runs", func() bool { return kept.Count() >= n })
+		expect.Eventually(t, "the load is running", func() bool { return kept.Count() >= n })
 	}
 	count(lengthOf(50, 2000))
 	archive.TakeBase()
 	count(kept.Count() + lengthOf(50, 2000))
 	waits := lengthOf(10, 100)
-	due := time.Now().Add(20 * time.Second) // a while after the moment
+	due := time.Now().Add(20 * time.Second) // some time after the moment
 	for i := range waits {
 		kept.Schedule(t.Context(), first, fmt.Sprintf("waits%d@example.net", i), due)
 	}
 	slow.Set(faults.Reply, faults.Hold)
-	expect.Eventually(t, "deliveries are under way", func() bool { return slow.Hits() > 0 && len(first.OpenAttempts()) > 0 })
+	expect.Eventually(t, "deliveries are in progress", func() bool { return slow.Hits() > 0 && len(first.OpenAttempts()) > 0 })
 	kept.End()
 	moment := first.Query(`SELECT clock_timestamp()::text`)[0][0]
 	if err := slow.Clear(); err != nil {
@@ -50,9 +50,9 @@ func TestDrillPointInTime(t *testing.T) {
 	}
 	gone := faults.NewLedger()
 	at(4, lengthOf(50, 1000), func(i int) { gone.Send(t.Context(), first, fmt.Sprintf("after%d@example.net", i)) })
-	expect.Eventually(t, "everything has left", func() bool { return kept.Missing(sink)+gone.Missing(sink) == 0 })
+	expect.Eventually(t, "everything has been sent", func() bool { return kept.Missing(sink)+gone.Missing(sink) == 0 })
 	settled(t, first)
-	expect.Eventually(t, "everything was told", func() bool { heard, _ := endpoint.counts(); return heard >= kept.Count()+gone.Count() })
+	expect.Eventually(t, "every event was received", func() bool { heard, _ := endpoint.counts(); return heard >= kept.Count()+gone.Count() })
 	if err := first.Stop(); err != nil {
 		t.Fatal(err)
 	}
@@ -63,7 +63,7 @@ func TestDrillPointInTime(t *testing.T) {
 
 	began := time.Now()
 	restored := archive.Restore(moment)
-	figure(t, "database at the moment after", time.Since(began), "-")
+	figure(t, "database restored after", time.Since(began), "-")
 	there := map[string]bool{}
 	rows, err := faults.Query(t.Context(), restored.URL(), `SELECT id FROM emails`)
 	if err != nil {
@@ -83,15 +83,15 @@ func TestDrillPointInTime(t *testing.T) {
 			beyond++
 		}
 	}
-	figure(t, "accepted by the moment, and there", fmt.Sprintf("%d of %d", len(kept.EmailIDs())-absent, len(kept.EmailIDs())), "all")
-	figure(t, "accepted after it, and there", fmt.Sprintf("%d of %d", beyond, len(gone.EmailIDs())), "0")
+	figure(t, "accepted by the moment, and present", fmt.Sprintf("%d of %d", len(kept.EmailIDs())-absent, len(kept.EmailIDs())), "all")
+	figure(t, "accepted after it, and present", fmt.Sprintf("%d of %d", beyond, len(gone.EmailIDs())), "0")
 	rows, err = faults.Query(t.Context(), restored.URL(), `SELECT count(*) FROM attempts WHERE outcome IS NULL`)
 	if err != nil || rows[0][0] == "0" {
-		t.Errorf("%v attempts were under way at the moment (%v), want some", rows, err)
+		t.Errorf("%v attempts were in progress at the moment (%v), want some", rows, err)
 	}
-	figure(t, "attempts under way at the moment", rows[0][0], "some")
+	figure(t, "attempts in progress at the moment", rows[0][0], "some")
 	if absent+beyond > 0 {
-		t.Errorf("%d emails that were accepted by the moment are missing, and %d from after it are there", absent, beyond)
+		t.Errorf("%d emails accepted by the moment are missing, and %d accepted after it are present", absent, beyond)
 	}
 
 	first.Command(restored.URL(), "hold", "set", "--reason", "restored to a moment")
@@ -107,9 +107,9 @@ func TestDrillPointInTime(t *testing.T) {
 		a := second.Do(t.Context(), http.MethodGet, "/readyz", "")
 		return json.Unmarshal(a.Body, &ready) == nil && ready.Held >= lengthOf(6.0, 30.0)
 	})
-	figure(t, "sent and told while it was held", sink.Count()-left+endpoint.heardAll()-posted, "0")
+	figure(t, "sent while the installation was held", sink.Count()-left+endpoint.heardAll()-posted, "0")
 	if sink.Count() != left || endpoint.heardAll() != posted {
-		t.Errorf("%d mails and %d webhooks left while the installation was held", sink.Count()-left, endpoint.heardAll()-posted)
+		t.Errorf("%d emails and %d webhooks were sent while the installation was held", sink.Count()-left, endpoint.heardAll()-posted)
 	}
 
 	var dropped struct {
@@ -122,12 +122,12 @@ func TestDrillPointInTime(t *testing.T) {
 	}
 	figure(t, "dropped: recipients, scheduled, webhooks", fmt.Sprintf("%d, %d, %d", dropped.Recipients, dropped.Scheduled, dropped.Webhooks), fmt.Sprintf("≥ %d scheduled", waits))
 	if dropped.Scheduled < waits {
-		t.Errorf("%d scheduled emails were dropped, want those %d at least that waited at the moment", dropped.Scheduled, waits)
+		t.Errorf("%d scheduled emails were dropped, want at least the %d that waited at the moment", dropped.Scheduled, waits)
 	}
 	first.Command(restored.URL(), "hold", "release")
-	expect.Eventually(t, "what came after the restore has arrived", func() bool { return fresh.Missing(sink) == 0 })
+	expect.Eventually(t, "mail accepted after the restore has arrived", func() bool { return fresh.Missing(sink) == 0 })
 	settled(t, second)
-	result := fresh.Audit(sink, nil, nil) // counts the copies of everything
+	result := fresh.Audit(sink, nil, nil) // counts the copies of all messages
 	figure(t, "doubled", result.Duplicates, "0")
 	audit(t, result)
 }

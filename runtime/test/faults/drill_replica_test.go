@@ -15,8 +15,9 @@ import (
 	"github.com/postrider/postrider/runtime/test/faults"
 )
 
-// Two processes write and list by turns beside a replica that keeps up, replays nothing, is frozen, replays an hour late and comes
-// back: a caller never misses what was accepted, whoever accepted it, and no process stops being ready.
+// Two processes alternately write and list with a replica that keeps up, replays nothing, is frozen, replays
+// an hour late and recovers: a list never misses accepted mail, whichever process accepted it, and no
+// process becomes not ready.
 func TestDrillReplica(t *testing.T) {
 	expect.SkipWhenQuick(t, "make drill-short")
 	t.Parallel()
@@ -43,27 +44,27 @@ func TestDrillReplica(t *testing.T) {
 			slowest[phase] = max(slowest[phase], a.Took)
 			if a.Status != http.StatusOK || !strings.Contains(string(a.Body), to) {
 				missed++
-				t.Errorf("%s: after %s was accepted the list says %d %s", phase, to, a.Status, a.Body)
+				t.Errorf("%s: after %s was accepted the list returned %d %s", phase, to, a.Status, a.Body)
 			}
 			if ready := reader.Do(t.Context(), http.MethodGet, "/readyz", ""); ready.Status != http.StatusOK {
 				t.Errorf("%s: not ready: %d %s", phase, ready.Status, ready.Body)
 			}
 		}
-		figure(t, phase+": accepted and not listed", missed, "0")
+		figure(t, phase+": accepted but not listed", missed, "0")
 	}
 	writeAndList("it keeps up", lengthOf(40, 500))
-	if n := replicaFigure(t, nodes[0], `reads_total{server="replica"}`) + replicaFigure(t, nodes[1], `reads_total{server="replica"}`); int(n) < lengthOf(1, sent*3/4) { // on a busy machine it keeps up now and then
-		t.Errorf("%v of %d lists were answered by a replica that keeps up", n, sent)
+	if n := replicaFigure(t, nodes[0], `reads_total{server="replica"}`) + replicaFigure(t, nodes[1], `reads_total{server="replica"}`); int(n) < lengthOf(1, sent*3/4) { // on a busy machine it is not always up to date
+		t.Errorf("an up-to-date replica served %v of %d lists", n, sent)
 	}
 	statistics(t, nodes[0], sent)
 
 	standby.PauseReplay(true)
 	writeAndList("it replays nothing", lengthOf(20, 200))
 	statistics(t, nodes[1], sent)
-	expect.Eventually(t, "it is passed over", func() bool { return replicaFigure(t, nodes[0], "passed_over") == 1 })
+	expect.Eventually(t, "it is skipped", func() bool { return replicaFigure(t, nodes[0], "passed_over") == 1 })
 	writeAndList("it is passed over", lengthOf(20, 200))
 	if ready := string(nodes[0].Do(t.Context(), http.MethodGet, "/readyz", "").Body); !strings.Contains(ready, `"replica":"degraded"`) {
-		t.Errorf("/readyz says %s, want the replica named", ready)
+		t.Errorf("/readyz returned %s, want it to name the replica", ready)
 	}
 	standby.PauseReplay(false)
 	expect.Eventually(t, "both processes use it again", used)
@@ -87,7 +88,8 @@ func TestDrillReplica(t *testing.T) {
 	audit(t, ledger.Audit(sink, nil, nil))
 }
 
-// late looks at what says of a replica that it is late, and that nothing is read there while others write and list.
+// late checks what reports that a replica is late, and that nothing is read from it while others write and
+// list.
 func late(t *testing.T, nodes faults.Cluster, writeAndList func()) {
 	t.Helper()
 	answered := func() (n float64) {
@@ -97,36 +99,36 @@ func late(t *testing.T, nodes faults.Cluster, writeAndList func()) {
 		return n
 	}
 	for i, node := range nodes {
-		expect.Eventually(t, "it is passed over", func() bool { return replicaFigure(t, node, "passed_over") == 1 })
+		expect.Eventually(t, "it is skipped", func() bool { return replicaFigure(t, node, "passed_over") == 1 })
 		if lag := replicaFigure(t, node, "lag_seconds"); lag < 5 {
-			t.Errorf("process %d tells a lag of %v s of a replica that is late", i, lag)
+			t.Errorf("process %d reports a lag of %v s for a late replica", i, lag)
 		}
 		if ready := string(node.Do(t.Context(), http.MethodGet, "/readyz", "").Body); !strings.Contains(ready, `"replica":"degraded"`) || !strings.Contains(ready, "behind") {
-			t.Errorf("/readyz of process %d says %s, want that the replica is behind", i, ready)
+			t.Errorf("/readyz of process %d returned %s, want that the replica is behind", i, ready)
 		}
 		if log := node.Log.String(); !strings.Contains(log[strings.LastIndex(log, "the database replica"):], "behind") {
-			t.Errorf("the last line about the replica in the log of process %d does not say that it is behind", i)
+			t.Errorf("the last log line of process %d about the replica does not report that it is behind", i)
 		}
 	}
 	before := answered()
 	writeAndList()
-	figure(t, "it is late: lists that it answered", int(answered()-before), "0")
+	figure(t, "it is late: lists that it served", int(answered()-before), "0")
 	if now := answered(); now != before {
-		t.Errorf("%v reads were answered by a replica that is late", now-before)
+		t.Errorf("a late replica served %v reads", now-before)
 	}
 	printed, _, err := nodes[0].Try(nodes[0].Database(), "doctor", "--json")
 	if !strings.Contains(string(printed), "it has not caught up yet") && !strings.Contains(string(printed), "behind") {
-		t.Errorf("postrider doctor does not say that the replica is late (%v): %s", err, printed)
+		t.Errorf("postrider doctor does not report that the replica is late (%v): %s", err, printed)
 	}
 }
 
-// replicaFigure reads a metric of the replica; it fails the test where there is none.
+// replicaFigure reads a metric of the replica. It fails the test if the metric does not exist.
 func replicaFigure(t *testing.T, s *faults.Server, name string) float64 {
 	t.Helper()
 	text := s.Do(t.Context(), http.MethodGet, "/metrics", "").Body
 	found := regexp.MustCompile(`(?m)^postrider_replica_` + regexp.QuoteMeta(name) + ` (\S+)$`).FindSubmatch(text)
 	if found == nil {
-		t.Fatalf("there is no metric postrider_replica_%s", name)
+		t.Fatalf("the metric postrider_replica_%s does not exist", name)
 	}
 	value, err := strconv.ParseFloat(string(found[1]), 64)
 	if err != nil {
@@ -135,7 +137,7 @@ func replicaFigure(t *testing.T, s *faults.Server, name string) float64 {
 	return value
 }
 
-// statistics asks every question that a replica may answer, and looks at the number of emails.
+// statistics runs every query that a replica may serve, and checks the number of emails.
 func statistics(t *testing.T, s *faults.Server, accepted int) {
 	t.Helper()
 	now := time.Now().UTC()
@@ -166,11 +168,11 @@ func statistics(t *testing.T, s *faults.Server, accepted int) {
 		a := s.Do(t.Context(), http.MethodPost, "/graphql", string(body))
 		var got answer
 		if err := json.Unmarshal(a.Body, &got); err != nil || len(got.Errors) > 0 {
-			t.Fatalf("the query was answered with %d %s (%v)", a.Status, a.Body, err)
+			t.Fatalf("the query returned %d %s (%v)", a.Status, a.Body, err)
 		}
 		d := got.Data
 		if d.Emails.Count.Value != accepted || len(d.Emails.Nodes) != 5 || d.Emails.Nodes[0].Snippet == "" || d.EmailStatistics.Totals.Accepted > accepted {
-			t.Fatalf("after %d accepted emails the answer is %s", accepted, a.Body)
+			t.Fatalf("after %d accepted emails the response is %s", accepted, a.Body)
 		}
 		return d.EmailStatistics.Totals.Accepted == accepted
 	})

@@ -16,11 +16,11 @@ import (
 	"github.com/postrider/postrider/runtime/test/faults"
 )
 
-// drainDelay is longer than the balancer needs on a busy machine to notice that a process ends.
+// drainDelay is longer than the balancer needs on a busy machine to notice that a process stops.
 const drainDelay = "POSTRIDER_DRAIN_DELAY=8s"
 
-// All processes are restarted one after the other, behind a load balancer that asks each
-// whether it is ready. Nobody who sends meanwhile has to send again.
+// All processes are restarted one after the other, behind a load balancer that checks whether each is ready.
+// No client has to retry.
 func TestDrillRollingRestartFailsNoRequest(t *testing.T) {
 	expect.SkipWhenQuick(t, "make drill-short")
 	t.Parallel()
@@ -31,14 +31,14 @@ func TestDrillRollingRestartFailsNoRequest(t *testing.T) {
 	expect.Eventually(t, "all are ready", func() bool { return front.Ready() == len(nodes) })
 	client := front.Behind(nodes[0])
 	load := faults.Begin(client, lengthOf(1, 2))
-	expect.Eventually(t, "the load runs", func() bool { return sink.Count() > 50 })
+	expect.Eventually(t, "the load is running", func() bool { return sink.Count() > 50 })
 	var longest time.Duration
 	rounds := lengthOf(1, 10)
 	for range rounds {
 		for _, node := range nodes {
 			begin := time.Now()
 			if err := node.Stop(); err != nil {
-				t.Errorf("a node ended with %v", err)
+				t.Errorf("a node exited with %v", err)
 			}
 			longest = max(longest, time.Since(begin))
 			node.Launch()
@@ -46,7 +46,7 @@ func TestDrillRollingRestartFailsNoRequest(t *testing.T) {
 		}
 	}
 	load.End()
-	expect.Eventually(t, "all that was accepted has arrived", func() bool { return load.Missing(sink) == 0 })
+	expect.Eventually(t, "all accepted mail has arrived", func() bool { return load.Missing(sink) == 0 })
 	settled(t, nodes[0])
 	counts, _ := load.Statuses()
 	failed := 0
@@ -62,16 +62,16 @@ func TestDrillRollingRestartFailsNoRequest(t *testing.T) {
 	result := load.Audit(sink, nil, nil)
 	audit(t, result)
 	if failed > 0 || result.Duplicates > 0 {
-		t.Errorf("%d requests failed, %d messages were doubled: %v", failed, result.Duplicates, counts)
+		t.Errorf("%d requests failed, %d duplicates: %v", failed, result.Duplicates, counts)
 	}
 }
 
-// Between "not ready" and closed listeners a process goes on serving: over HTTP, with a
-// hint to go elsewhere next time, and over SMTP.
+// Between "not ready" and closed listeners a process keeps serving: over HTTP, with a hint to use another
+// connection next time, and over SMTP.
 func TestDrainDelayGoesOnServing(t *testing.T) {
 	expect.SkipWhenQuick(t, "make drill-short")
 	t.Parallel()
-	const delay = 15 * time.Second // the longest; what follows has to be done before it is over
+	const delay = 15 * time.Second // the maximum; the steps below must finish before it is over
 	sink := faults.NewSink(t)
 	server := faults.Start(t, dbtest.URL(t), outbound(sink.Listen("127.0.0.1:0")), "POSTRIDER_DRAIN_DELAY="+delay.String())
 	ledger := faults.NewLedger()
@@ -80,7 +80,7 @@ func TestDrainDelayGoesOnServing(t *testing.T) {
 	}
 	begin := time.Now()
 	server.Signal(syscall.SIGTERM)
-	expect.Eventually(t, "readiness says draining", func() bool {
+	expect.Eventually(t, "readiness reports draining", func() bool {
 		a := server.Do(t.Context(), http.MethodGet, "/readyz", "")
 		return a.Status == http.StatusServiceUnavailable && strings.Contains(string(a.Body), "draining")
 	})
@@ -94,21 +94,21 @@ func TestDrainDelayGoesOnServing(t *testing.T) {
 		t.Errorf("SMTP while it drains: %q, want a greeting", greeting)
 	}
 	if err := server.Ended(); err != nil {
-		t.Errorf("it ended with %v", err)
+		t.Errorf("it exited with %v", err)
 	}
 	took := time.Since(begin)
 	if took < delay {
-		t.Errorf("it ended after %s, want not before the delay of %s", took, delay)
+		t.Errorf("it exited after %s, want at least the delay of %s", took, delay)
 	}
 	atMost(t, "SIGTERM to exit, with a delay of 15s", took, 30*time.Second)
 	if greeting := greetingOf(t.Context(), server.Inbound); greeting != "" {
-		t.Errorf("SMTP after the end: %q", greeting)
+		t.Errorf("SMTP after the exit: %q", greeting)
 	}
 	server.Launch()
-	expect.Eventually(t, "what was accepted has arrived", func() bool { return ledger.Missing(sink) == 0 })
+	expect.Eventually(t, "all accepted mail has arrived", func() bool { return ledger.Missing(sink) == 0 })
 }
 
-// greetingOf is the first line of an SMTP server, or nothing.
+// greetingOf returns the first line of an SMTP server, or "".
 func greetingOf(ctx context.Context, addr string) string {
 	ctx, cancel := context.WithTimeout(ctx, expect.Patience)
 	defer cancel()

@@ -12,15 +12,15 @@ import (
 	"github.com/postrider/postrider/runtime/test/faults"
 )
 
-// The first host of DATABASE_URL is silent, as a machine that has vanished: it takes connections and says nothing,
-// or does not even take them. A process is ready in time all the same, and goes on when all its connections have
-// to be made again under load.
+// The first host of DATABASE_URL is silent, like a machine that has vanished: it accepts connections and
+// does not respond, or does not even accept them. A process is still ready in time, and continues after all
+// its connections must be reopened under load.
 func TestDrillSilentFirstHost(t *testing.T) {
 	expect.SkipWhenQuick(t, "make drill-short")
 	t.Parallel()
 	for name, silent := range map[string]func(*testing.T) string{
-		"that takes connections": func(t *testing.T) string { t.Helper(); return expect.SilentPort(t, new(atomic.Int64)) },
-		"that takes none":        func(t *testing.T) string { t.Helper(); return expect.UnreachablePort(t) },
+		"accepts connections": func(t *testing.T) string { t.Helper(); return expect.SilentPort(t, new(atomic.Int64)) },
+		"accepts none":        func(t *testing.T) string { t.Helper(); return expect.UnreachablePort(t) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -39,18 +39,18 @@ func TestDrillSilentFirstHost(t *testing.T) {
 			load := faults.BeginOn(faults.Cluster{node}, 1)
 			count := func(n int) {
 				t.Helper()
-				expect.Eventually(t, "the load runs", func() bool { return load.Count() >= n })
+				expect.Eventually(t, "the load is running", func() bool { return load.Count() >= n })
 			}
 			count(lengthOf(50, 500))
 			cut := time.Now()
 			if _, err := faults.Query(t.Context(), database, `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()`); err != nil {
 				t.Fatal(err)
 			}
-			expect.Eventually(t, "mail is accepted by new connections", func() bool { return load.LastAccepted().After(cut.Add(100 * time.Millisecond)) })
-			atMost(t, "accepted again after all connections were ended", time.Since(cut), 6*time.Second)
+			expect.Eventually(t, "mail is accepted over new connections", func() bool { return load.LastAccepted().After(cut.Add(100 * time.Millisecond)) })
+			atMost(t, "accepted again after all connections were closed", time.Since(cut), 6*time.Second)
 			count(load.Count() + lengthOf(50, 500))
 			load.End()
-			expect.Eventually(t, "all that was accepted has arrived", func() bool { return load.Missing(sink) == 0 })
+			expect.Eventually(t, "all accepted mail has arrived", func() bool { return load.Missing(sink) == 0 })
 			settled(t, known)
 			result := load.Audit(sink, known.OpenBetween(began, time.Now()), nil)
 			figure(t, "doubled", result.Duplicates, "0")

@@ -14,7 +14,7 @@ import (
 	"github.com/postrider/postrider/runtime/test/faults"
 )
 
-// sourced is three processes, each with a source address of its own, and mail that leaves directly.
+// sourced is three processes, each with its own source address, and mail that is sent directly.
 type sourced struct {
 	faults.Cluster
 
@@ -39,7 +39,7 @@ func newSourced(t *testing.T) *sourced {
 	return s
 }
 
-// command runs one beside the processes.
+// command runs a command on the same database.
 func (s *sourced) command(args ...string) { s.Cluster[1].Command(s.Cluster[1].Database(), args...) }
 
 // add adds a source address of a process.
@@ -47,13 +47,14 @@ func (s *sourced) add(address string, node int, more ...string) {
 	s.command(append([]string{"source", "add", "--address", address, "--node", fmt.Sprint("node-", node), "--hostname", "out-" + strings.ReplaceAll(address, ".", "-") + ".test"}, more...)...)
 }
 
-// ask asks the database for a number.
+// ask queries the database for a number.
 func (s *sourced) ask(t *testing.T, statement string, args ...any) int {
 	t.Helper()
 	return number(t, s.Cluster[1].Query(statement, args...)[0][0])
 }
 
-// begun counts the attempts from an address (empty: from any) that a process has begun since a moment of the database.
+// begun counts the attempts from an address (empty: from any) that a process has started since a moment, by
+// the database clock.
 func (s *sourced) begun(t *testing.T, address, since string) int {
 	t.Helper()
 	return s.ask(t, `SELECT count(*) FROM attempts WHERE local_addr LIKE $1 || '%' AND started_at > $2::timestamptz`, address, since)
@@ -61,26 +62,26 @@ func (s *sourced) begun(t *testing.T, address, since string) int {
 
 func (s *sourced) now() string { return s.Cluster[1].Query(`SELECT clock_timestamp()`)[0][0] }
 
-// leaves waits until what a process accepts leaves from an address.
+// leaves waits until mail accepted by a process is sent from an address.
 func (s *sourced) leaves(t *testing.T, node int, address string) {
 	t.Helper()
-	expect.Eventually(t, fmt.Sprintf("mail of node-%d leaves from %s", node, address), func() bool {
+	expect.Eventually(t, fmt.Sprintf("mail of node-%d is sent from %s", node, address), func() bool {
 		s.bursts++
 		id := s.ledger.Send(t.Context(), s.Cluster[node-1], fmt.Sprintf("s%d@example.net", s.bursts))
-		expect.Eventually(t, "it has left", func() bool { return s.ledger.Missing(s.sink) == 0 })
+		expect.Eventually(t, "it has been sent", func() bool { return s.ledger.Missing(s.sink) == 0 })
 		return s.ask(t, `SELECT count(*) FROM attempts a JOIN recipients r ON r.id = a.recipient_id WHERE r.email_id = $1 AND a.local_addr LIKE $2 || ':%'`, id, address) == 1
 	})
 }
 
-// kill ends node-1 in the middle of a burst, and gives the number of its attempts that were open, and when that was by
-// the clock of the database.
+// kill kills node-1 in the middle of a burst, and returns the number of its open attempts and the time of
+// the kill by the database clock.
 func (s *sourced) kill(t *testing.T) (id string, open int, at string) {
 	t.Helper()
 	id = s.Cluster[1].Query(`SELECT max(id) FROM nodes WHERE name = 'node-1'`)[0][0]
-	s.host.Set(faults.Reply, faults.Hold) // none of them ends before the kill
+	s.host.Set(faults.Reply, faults.Hold) // no attempt ends before the kill
 	s.bursts++
 	burst(t, s.Cluster, s.ledger, fmt.Sprintf("b%d-", s.bursts), lengthOf(300, 900))
-	expect.Eventually(t, "node-1 is at work", func() bool { return s.open(t, id) > 10 && s.host.Hits() > 10 })
+	expect.Eventually(t, "node-1 is busy", func() bool { return s.open(t, id) > 10 && s.host.Hits() > 10 })
 	s.Cluster[0].KillNow()
 	open, at = s.open(t, id), s.now()
 	if err := s.host.Clear(); err != nil {
@@ -94,14 +95,14 @@ func (s *sourced) open(t *testing.T, id string) int {
 	return s.ask(t, `SELECT count(*) FROM attempts WHERE outcome IS NULL AND node = $1`, id)
 }
 
-// whole waits until all has arrived.
+// whole waits until all mail has arrived.
 func (s *sourced) whole(t *testing.T) {
 	t.Helper()
 	expect.Eventually(t, "everything has arrived", func() bool { return s.ledger.Missing(s.sink) == 0 })
 	settled(t, s.Cluster[1])
 }
 
-// stands waits until everything that has not left waits for an address that nobody has, and tells how much it is.
+// stands waits until all unsent mail waits for an address without a process, and returns its amount.
 func (s *sourced) stands(t *testing.T, id, address string) (n int) {
 	t.Helper()
 	expect.Eventually(t, "the rest waits for "+address, func() bool {
@@ -118,16 +119,17 @@ func (s *sourced) audit(t *testing.T, open int) {
 		past += n
 	}
 	result := s.ledger.Audit(s.sink, unknown, nil)
-	figure(t, "attempts that were cut off, of them unknown", fmt.Sprintf("%d, %d", open, past), "-")
-	figure(t, "doubled", result.Duplicates, "at most those unknown")
+	figure(t, "interrupted attempts, of them unknown", fmt.Sprintf("%d, %d", open, past), "-")
+	figure(t, "duplicates", result.Duplicates, "at most those unknown")
 	audit(t, result)
 	if open == 0 {
-		t.Error("no attempt was cut off")
+		t.Error("no attempt was interrupted")
 	}
 }
 
-// The process that has the dedicated address of an account is killed in a burst. The mail of the account waits for the
-// address, whoever accepted it, and the doctor names it. Started again under its name the process goes on immediately.
+// The process with the dedicated address of an account is killed in a burst. The account's mail waits for
+// the address, whichever process accepted it, and the doctor names it. After a restart under its name the
+// process continues immediately.
 func TestDrillKillWithADedicatedAddress(t *testing.T) {
 	expect.SkipWhenQuick(t, "make drill-short")
 	t.Parallel()
@@ -135,39 +137,39 @@ func TestDrillKillWithADedicatedAddress(t *testing.T) {
 	const address = "127.0.0.21"
 	s.add(address, 1, "--pool", "dedicated", "--account", s.Cluster[0].AccountID, "--warm-up")
 	s.command("account", "update", s.Cluster[0].AccountID, "--plan", "dedicated")
-	s.Cluster[0].Query(`UPDATE sources SET warmup_started_at = now() - interval '5 days'`) // from then on it is more a day than a burst
-	s.command("source", "resume", address)                                                 // all processes read it again
+	s.Cluster[0].Query(`UPDATE sources SET warmup_started_at = now() - interval '5 days'`) // from then on the daily limit is larger than a burst
+	s.command("source", "resume", address)                                                 // all processes reload it
 	s.leaves(t, 1, address)
 	s.leaves(t, 2, address)
 	id, open, at := s.kill(t)
 	if long {
 		n := s.stands(t, id, address)
 		figure(t, "mail that waits for the address", n, "> 0")
-		printed, told, _ := s.Cluster[1].Try(s.Cluster[1].Database(), "doctor", "--only=sources") // its exit code says that something is wrong
+		printed, told, _ := s.Cluster[1].Try(s.Cluster[1].Database(), "doctor", "--only=sources") // its exit code reports errors
 		if want := address + " (dedicated): the process node-1 is not running, or does not have it; mail of its account is waiting"; !strings.Contains(string(printed), want) {
-			t.Errorf("the doctor says %s%s, want %s", printed, told, want)
+			t.Errorf("the doctor printed %s%s, want %s", printed, told, want)
 		}
 		if begun := s.begun(t, "", at); n == 0 || begun > 0 {
-			t.Errorf("%d wait, and %d attempts were begun without the process that has the address", n, begun)
+			t.Errorf("%d are waiting, and %d attempts were started without the process that has the address", n, begun)
 		}
 	}
 	s.Cluster[0].Launch()
 	ready := time.Now()
-	expect.Eventually(t, "mail leaves from the address again", func() bool { return s.begun(t, address, at) > 0 })
-	atMost(t, "goes on after a restart under the same name", time.Since(ready), 2*time.Second)
+	expect.Eventually(t, "mail is sent from the address again", func() bool { return s.begun(t, address, at) > 0 })
+	atMost(t, "resumed after a restart under the same name", time.Since(ready), 2*time.Second)
 	s.whole(t)
-	if long { // the address goes to another process
+	if long { // the address moves to another process
 		id, more, _ := s.kill(t)
 		open += more
 		s.stands(t, id, address)
 		before, begun := s.warmUp(), s.now()
 		s.command("source", "move", address, "--node", "node-2")
 		moved := time.Now()
-		expect.Eventually(t, "mail leaves from the address again", func() bool { return s.begun(t, address, begun) > 0 })
-		atMost(t, "goes on after the address was moved", time.Since(moved), 3*time.Second)
+		expect.Eventually(t, "mail is sent from the address again", func() bool { return s.begun(t, address, begun) > 0 })
+		atMost(t, "resumed after the address was moved", time.Since(moved), 3*time.Second)
 		s.whole(t)
 		if n := s.ask(t, `SELECT count(*) FROM attempts a JOIN nodes n ON n.id = a.node WHERE a.started_at > $1::timestamptz AND n.name <> 'node-2'`, begun); n > 0 || s.warmUp() != before {
-			t.Errorf("%d attempts were not node-2's; the warm-up was %s and is %s", n, before, s.warmUp())
+			t.Errorf("%d attempts were not made by node-2; the warm-up was %s and is %s", n, before, s.warmUp())
 		}
 	}
 	if n := s.ask(t, `SELECT count(*) FROM attempts a JOIN recipients r ON r.id = a.recipient_id WHERE r.address LIKE 'b%' AND a.local_addr <> '' AND a.local_addr NOT LIKE $1 || ':%'`, address); n > 0 {
@@ -180,8 +182,9 @@ func (s *sourced) warmUp() string {
 	return s.Cluster[1].Query(`SELECT warmup_started_at FROM sources`)[0][0]
 }
 
-// Each process has a shared address of its own. What the address of a killed one would have carried leaves by the
-// others. Where the pool has no other, it waits for ten minutes, and leaves by the machine's own address then.
+// Each process has its own shared address. After one is killed, mail for its address is sent from the
+// others. If the pool has no other address, mail waits for ten minutes, and is then sent from the machine's
+// own address.
 func TestDrillKillWithSharedAddresses(t *testing.T) {
 	expect.SkipWhenQuick(t, "make drill-short")
 	t.Parallel()
@@ -199,11 +202,11 @@ func TestDrillKillWithSharedAddresses(t *testing.T) {
 	for range 5 {
 		id, open, at := s.kill(t)
 		killed := time.Now()
-		expect.Eventually(t, "what it had claimed is taken over", func() bool { return s.open(t, id) == 0 })
+		expect.Eventually(t, "its claims are taken over", func() bool { return s.open(t, id) == 0 })
 		atMost(t, "taken over by others", time.Since(killed), 13*time.Second)
 		s.whole(t)
 		if n := s.begun(t, "127.0.0.11:", at); n > 0 {
-			t.Errorf("%d attempts were begun from the address of the dead process", n)
+			t.Errorf("%d attempts were started from the address of the dead process", n)
 		}
 		s.Cluster[0].Launch()
 		s.leaves(t, 1, "127.0.0.11")
@@ -216,13 +219,13 @@ func TestDrillKillWithSharedAddresses(t *testing.T) {
 	killed := time.Now()
 	figure(t, "mail that waits for the only address of the pool", s.stands(t, id, "127.0.0.11"), "> 0")
 	if n := s.begun(t, "127.0.0.1:", at); n > 0 {
-		t.Errorf("%d attempts were begun from another address at once", n)
+		t.Errorf("%d attempts were started from another address immediately", n)
 	}
-	expect.EventuallyWithin(t, 11*time.Minute, "mail leaves by the machine's own address", func() bool { return s.begun(t, "127.0.0.1:", at) > 0 })
+	expect.EventuallyWithin(t, 11*time.Minute, "mail is sent from the machine's own address", func() bool { return s.begun(t, "127.0.0.1:", at) > 0 })
 	took := time.Since(killed)
-	atMost(t, "passed over after", took, 10*time.Minute+30*time.Second)
+	atMost(t, "address skipped after", took, 10*time.Minute+30*time.Second)
 	if took < 9*time.Minute+45*time.Second {
-		t.Errorf("mail left by another address after %s, want ten minutes", took)
+		t.Errorf("mail was sent from another address after %s, want ten minutes", took)
 	}
 	s.whole(t)
 	s.audit(t, cut+open)

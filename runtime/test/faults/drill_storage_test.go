@@ -10,9 +10,9 @@ import (
 	"github.com/postrider/postrider/runtime/test/faults"
 )
 
-// A database that answers and stores nothing: readiness says so within ten seconds, with
-// requests or without, and liveness stays. Requests are refused in time, none is refused
-// for good under its key, and all goes on automatically.
+// A database responds but stores nothing: readiness reports it within ten seconds, with or without requests,
+// and liveness stays OK. Requests are rejected in time, none is rejected permanently under its key, and all
+// resumes automatically.
 func TestDrillReadinessIsToldByWrites(t *testing.T) {
 	expect.SkipWhenQuick(t, "make drill-short")
 	t.Parallel()
@@ -29,7 +29,7 @@ func TestDrillReadinessIsToldByWrites(t *testing.T) {
 			s.SetHangingCommits(true)
 			return func() { s.SetHangingCommits(false) }
 		}},
-		"full disk, nobody asks": {
+		"full disk, no requests": {
 			server: func(t *testing.T) *dbtest.Server {
 				t.Helper()
 				return dbtest.NewServerIn(t, dbtest.SmallDisk(t, "300m"))
@@ -49,28 +49,28 @@ func TestDrillReadinessIsToldByWrites(t *testing.T) {
 			ready := func() bool { return server.Do(t.Context(), http.MethodGet, "/readyz", "").Status == http.StatusOK }
 			expect.Eventually(t, "it is ready", ready)
 			load := faults.Begin(server, 1)
-			expect.Eventually(t, "the load runs", func() bool { return sink.Count() > 20 })
+			expect.Eventually(t, "the load is running", func() bool { return sink.Count() > 20 })
 			if c.idle {
 				load.End()
 				settled(t, server)
 			}
 			undo := c.fault(t, database)
 			broken := time.Now()
-			last, most := broken, 0 // of the moments when it was ready, and of the server's connections
+			last, most := broken, 0 // times of the last ready state, and the maximum of the server's connections
 			end := broken.Add(lengthOf(12*time.Second, time.Minute))
 			for is := true; is || time.Now().Before(end); <-time.After(100 * time.Millisecond) {
 				if is = ready(); is {
 					last = time.Now()
 				}
 				if last.After(end.Add(expect.Patience)) {
-					t.Fatal("readiness never falls")
+					t.Fatal("the process never becomes not ready")
 				}
 				most = max(most, number(t, server.Query(`SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'client backend'`)[0][0]))
 			}
 			unready := last.Sub(broken)
-			figure(t, "connections of the server, most", most, "-")
+			figure(t, "connections of the server, maximum", most, "-")
 			if a := server.Do(t.Context(), http.MethodGet, "/healthz", ""); a.Status != http.StatusOK {
-				t.Errorf("liveness is %d", a.Status)
+				t.Errorf("liveness returned %d", a.Status)
 			}
 			if !c.idle {
 				meetOutage(t, load)
@@ -83,18 +83,18 @@ func TestDrillReadinessIsToldByWrites(t *testing.T) {
 				expect.Eventually(t, "mail is accepted again", func() bool { return load.LastAccepted().After(fixed) })
 				load.End()
 			}
-			expect.Eventually(t, "all that was accepted has arrived", func() bool { return load.Missing(sink) == 0 })
+			expect.Eventually(t, "all accepted mail has arrived", func() bool { return load.Missing(sink) == 0 })
 			settled(t, server)
 			atMost(t, "not ready after", unready, 10*time.Second)
 			atMost(t, "ready again after", back, 10*time.Second)
 			if !c.idle {
-				// A request whose commit hangs holds its key, and its repetition is told so.
+				// A request whose commit hangs holds its key; a retry gets a response that says so.
 				onlyUnavailable(t, load, http.StatusConflict)
 			}
 			refused := server.Query(`SELECT count(*) FROM idempotency_keys WHERE status <> 200`)[0][0]
-			figure(t, "refusals kept under a key", refused, "0")
+			figure(t, "rejections stored under a key", refused, "0")
 			if n := load.Contradictions(); n > 0 || refused != "0" {
-				t.Errorf("%d replays of a key had another answer, %s refusals are kept", n, refused)
+				t.Errorf("%d replays of a key had another response, %s rejections are stored", n, refused)
 			}
 			audit(t, load.Audit(sink, server.OpenBetween(broken, fixed), nil))
 		})

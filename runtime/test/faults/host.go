@@ -16,27 +16,27 @@ const (
 	Hello    Phase = "ehlo"
 	Envelope Phase = "mail/rcpt"
 	Body     Phase = "body"
-	Reply    Phase = "final reply" // the message is stored, nobody has been told
+	Reply    Phase = "final reply" // the message is stored, the client has not been told
 )
 
-// Phases is all of them.
+// Phases lists all phases.
 var Phases = []Phase{Connect, Greeting, Hello, Envelope, Body, Reply}
 
-// Fault is what goes wrong.
+// Fault is a fault of a connection.
 type Fault string
 
 // The faults.
 const (
-	Refuse    Fault = "refuse"     // hang up, and accept no more connections
+	Refuse    Fault = "refuse"     // close the connection, and accept no more
 	Reset     Fault = "reset"      // RST
-	Silence   Fault = "silence"    // nothing any more, until Clear hangs up
-	Slow      Fault = "slow"       // late, octet by octet, and otherwise well
-	HalfClose Fault = "half-close" // FIN, and go on reading
-	Cut       Fault = "cut"        // hang up in the middle of what is being said
-	Hold      Fault = "hold"       // nothing until Clear, then go on as if nothing had been
+	Silence   Fault = "silence"    // no more data, until Clear closes the connection
+	Slow      Fault = "slow"       // late, byte by byte, but complete
+	HalfClose Fault = "half-close" // FIN, and continue reading
+	Cut       Fault = "cut"        // close the connection in the middle of a reply
+	Hold      Fault = "hold"       // nothing until Clear, then continue normally
 )
 
-// Faults are those of a network.
+// Faults lists the network faults.
 var Faults = []Fault{Refuse, Reset, Silence, Slow, HalfClose, Cut}
 
 // SlowBy is the time that Slow adds to a phase.
@@ -47,7 +47,7 @@ type Host struct {
 	sink *Sink
 
 	mu       sync.Mutex
-	listener net.Listener // nil while it refuses
+	listener net.Listener // nil while it refuses connections
 	addr     string
 	clients  map[net.Conn]bool
 	phase    Phase
@@ -57,14 +57,14 @@ type Host struct {
 	closed   bool
 }
 
-// Addr is host:port.
+// Addr returns host:port.
 func (h *Host) Addr() string {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return h.addr
 }
 
-// Set makes every session go wrong at one phase, until Clear.
+// Set injects the fault into every session at one phase, until Clear.
 func (h *Host) Set(phase Phase, fault Fault) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -74,7 +74,7 @@ func (h *Host) Set(phase Phase, fault Fault) {
 	}
 }
 
-// Clear ends the fault, and what it holds up.
+// Clear ends the fault, and releases held sessions.
 func (h *Host) Clear() error {
 	h.mu.Lock()
 	h.phase, h.fault = "", ""
@@ -89,14 +89,14 @@ func (h *Host) Clear() error {
 	return nil
 }
 
-// Hits is how many sessions have come to the fault since Set.
+// Hits returns how many sessions have met the fault since Set.
 func (h *Host) Hits() int {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return h.hits
 }
 
-// refuse stops listening; the lock is held.
+// refuse stops listening. The caller must hold the lock.
 func (h *Host) refuse() {
 	if h.listener != nil {
 		h.listener.Close()
@@ -151,7 +151,7 @@ func (h *Host) close() {
 	}
 }
 
-// at returns the fault that a session meets now, and what ends it.
+// at returns the current fault of a session at a phase, and the channel that ends it.
 func (h *Host) at(phase Phase) (Fault, <-chan struct{}) {
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -14,9 +14,9 @@ import (
 	"github.com/postrider/postrider/runtime/test/faults"
 )
 
-// A transaction of anybody's holds one key for nine seconds, and until sixty requests with keys of
-// their own are accepted, promptly. The one with the held key is told that the
-// first is still running, and once the key is free it is accepted.
+// A transaction outside Postrider holds one key for nine seconds, and until sixty requests with other keys
+// are accepted, promptly. The request with the held key gets the response that the first is still running,
+// and is accepted once the key is free.
 func TestAHeldKeyCondemnsNoOther(t *testing.T) {
 	expect.SkipWhenQuick(t, "make drill-short")
 	t.Parallel()
@@ -53,7 +53,7 @@ func TestAHeldKeyCondemnsNoOther(t *testing.T) {
 		callers.Go(func() {
 			for asking() {
 				if a := ledger.Ask(t.Context(), server, "held@example.net", "Idempotency-Key", "held"); a.Status != http.StatusConflict || !strings.Contains(string(a.Body), "idempotency_in_progress") {
-					t.Errorf("the held key was answered %d %s, want that the first is still running", a.Status, a.Body)
+					t.Errorf("the request with the held key returned %d %s, want that the first is still running", a.Status, a.Body)
 				}
 			}
 		})
@@ -63,7 +63,7 @@ func TestAHeldKeyCondemnsNoOther(t *testing.T) {
 		mu.Lock()
 		defer mu.Unlock()
 		if took = append(took, a.Took); a.Status != http.StatusOK {
-			t.Errorf("request %d beside a held key was answered %d %s", i, a.Status, a.Body)
+			t.Errorf("request %d returned %d %s while another key was held", i, a.Status, a.Body)
 		}
 	})
 	close(done)
@@ -73,16 +73,16 @@ func TestAHeldKeyCondemnsNoOther(t *testing.T) {
 		t.Fatal(err)
 	}
 	if a := ledger.Ask(t.Context(), server, "held@example.net", "Idempotency-Key", "held"); a.Status != http.StatusOK || a.Header.Get("Idempotent-Replayed") != "" {
-		t.Errorf("once it is free the key was answered %d %s", a.Status, a.Body)
+		t.Errorf("the request with the released key returned %d %s", a.Status, a.Body)
 	}
 	at(12, 60, func(i int) {
 		if a := send(i); a.Status != http.StatusOK || a.Header.Get("Idempotent-Replayed") != "true" {
-			t.Errorf("request %d, repeated, was answered %d %s, want a replay", i, a.Status, a.Body)
+			t.Errorf("request %d, repeated, returned %d %s, want a replay", i, a.Status, a.Body)
 		}
 	})
 	slices.Sort(took)
-	// A second is wanted; a batch that waits for the key would take two.
-	atMost(t, "p99 of 60 requests beside a held key", took[59], 1800*time.Millisecond)
+	// The goal is one second; a batch that waits for the key would take two.
+	atMost(t, "p99 of 60 requests while a key is held", took[59], 1800*time.Millisecond)
 	expect.Eventually(t, "all have arrived", func() bool { return ledger.Missing(sink) == 0 })
 	settled(t, server)
 	result := ledger.Audit(sink, nil, nil)

@@ -14,8 +14,8 @@ import (
 	"github.com/postrider/postrider/runtime/test/faults"
 )
 
-// kills at random points: what was accepted arrives, and arrives once, but for the
-// attempts that were open when the process died.
+// Kills at random points: all accepted mail arrives once, except for the attempts that were open when the
+// process died.
 func TestKillsAtRandomPointsLoseNothing(t *testing.T) {
 	t.Parallel()
 	sink := faults.NewSink(t)
@@ -32,7 +32,7 @@ func TestKillsAtRandomPointsLoseNothing(t *testing.T) {
 		server.Kill()
 		killed := time.Now()
 		for id, one := range server.OpenAttempts() {
-			if !counted[id] { // by an earlier kill, whose lease is not over
+			if !counted[id] { // from an earlier kill whose lease has not expired
 				counted[id] = true
 				open[one]++
 				heldSince[one] = killed
@@ -40,24 +40,24 @@ func TestKillsAtRandomPointsLoseNothing(t *testing.T) {
 		}
 		before := sink.Count()
 		server.Launch()
-		expect.Eventually(t, "delivery goes on", func() bool { return sink.Count() > before })
+		expect.Eventually(t, "delivery continues", func() bool { return sink.Count() > before })
 		resumed = max(resumed, time.Since(killed))
 	}
 	load.End()
-	expect.Eventually(t, "all that was accepted has arrived", func() bool { return load.Missing(sink) == 0 })
+	expect.Eventually(t, "all accepted mail has arrived", func() bool { return load.Missing(sink) == 0 })
 	settled(t, server)
 
 	figure(t, "kills", kills, "10 short, 200 long")
 	audit(t, load.Audit(sink, open, nil))
 	atMost(t, "delivery resumes after a kill, longest", resumed, 30*time.Second)
-	figure(t, "what the killed process held arrives after, longest", heldFor(sink, heldSince), "its lease of 12s, and a poll")
+	figure(t, "claims of the killed process arrive after, longest", heldFor(sink, heldSince), "its lease of 12s, and a poll")
 	if n := load.Contradictions(); n > 0 {
-		t.Errorf("%d replays of a key had another answer", n)
+		t.Errorf("%d replays of a key had another response", n)
 	}
 	oneEmailPerRecipient(t, sink)
 }
 
-// heldFor is the longest wait of what was open at a kill.
+// heldFor returns the longest wait of messages with open attempts at a kill.
 func heldFor(sink *faults.Sink, since map[faults.Accepted]time.Time) (longest time.Duration) {
 	last := map[faults.Accepted]time.Time{}
 	for _, line := range sink.Lines() {
@@ -72,9 +72,8 @@ func heldFor(sink *faults.Sink, since map[faults.Accepted]time.Time) (longest ti
 	return longest
 }
 
-// oneEmailPerRecipient holds for keyed sends, whose recipients nobody else uses: a
-// key that was repeated until it was answered has made one message. Other callers
-// do not repeat.
+// oneEmailPerRecipient checks keyed sends, each with a unique recipient: a key that was retried until it got
+// a response has created one message. Other callers do not retry.
 func oneEmailPerRecipient(t *testing.T, sink *faults.Sink) {
 	t.Helper()
 	messages := map[string]string{}
@@ -86,7 +85,7 @@ func oneEmailPerRecipient(t *testing.T, sink *faults.Sink) {
 	}
 }
 
-// settled waits until nothing is on its way any more.
+// settled waits until nothing is in progress any more.
 func settled(t *testing.T, server *faults.Server) {
 	t.Helper()
 	expect.Eventually(t, "every outcome is stored", func() bool {
@@ -94,15 +93,15 @@ func settled(t *testing.T, server *faults.Server) {
 	})
 }
 
-// A drain under load ends in time, and nothing is left half done.
+// A drain under load ends in time and leaves no work unfinished.
 func TestDrainUnderLoad(t *testing.T) {
 	t.Parallel()
 	sink := faults.NewSink(t)
 	host := sink.Listen("127.0.0.1:0")
-	host.Set(faults.Reply, faults.Slow) // so that many deliveries are under way
+	host.Set(faults.Reply, faults.Slow) // so that many deliveries are in progress
 	server := faults.Start(t, dbtest.URL(t), outbound(host))
 	load := faults.Begin(server, 1)
-	expect.Eventually(t, "the load runs", func() bool { return sink.Count() > 20 })
+	expect.Eventually(t, "the load is running", func() bool { return sink.Count() > 20 })
 	begin := time.Now()
 	server.Signal(syscall.SIGTERM)
 	err := server.Ended()
@@ -122,8 +121,8 @@ func TestDrainUnderLoad(t *testing.T) {
 	audit(t, load.Audit(sink, nil, nil))
 }
 
-// A worker that is stopped past its lease, and goes on, sends nothing that another
-// has sent meanwhile.
+// A worker that is suspended past its lease and resumes sends nothing that another worker has sent in the
+// meantime.
 func TestStoppedWorkerDoesNotSendAgain(t *testing.T) {
 	expect.SkipWhenQuick(t, "make drill-short")
 	t.Parallel()
@@ -132,14 +131,14 @@ func TestStoppedWorkerDoesNotSendAgain(t *testing.T) {
 	host.Set(faults.Envelope, faults.Hold)
 	first := faults.Start(t, dbtest.URL(t), outbound(host))
 	load := faults.Begin(first, 1)
-	expect.Eventually(t, "deliveries are under way", func() bool { return host.Hits() > 0 && load.Count() >= 20 })
+	expect.Eventually(t, "deliveries are in progress", func() bool { return host.Hits() > 0 && load.Count() >= 20 })
 	load.End()
 	first.Signal(syscall.SIGSTOP)
 	held := len(first.OpenAttempts())
 	if held == 0 {
 		t.Fatal("the first worker holds nothing")
 	}
-	if err := host.Clear(); err != nil { // what the first one waits for is on its way to it
+	if err := host.Clear(); err != nil { // the replies that the first one waits for are in transit
 		t.Fatal(err)
 	}
 	stopped := time.Now()
@@ -152,17 +151,17 @@ func TestStoppedWorkerDoesNotSendAgain(t *testing.T) {
 	}
 	first.Signal(syscall.SIGCONT)
 	more := faults.Begin(first, 1)
-	expect.Eventually(t, "the first worker is at work again", func() bool { return more.Count() > 40 && more.Missing(sink) < more.Count() })
+	expect.Eventually(t, "the first worker is busy again", func() bool { return more.Count() > 40 && more.Missing(sink) < more.Count() })
 	more.End()
 	expect.Eventually(t, "the first worker delivers new mail", func() bool { return more.Missing(sink) == 0 })
 	settled(t, first)
-	figure(t, "attempts held by the stopped worker", held, "> 0")
-	figure(t, "the second worker has delivered all after", took, "a lease of 12s, and a little")
+	figure(t, "attempts held by the suspended worker", held, "> 0")
+	figure(t, "the second worker has delivered all after", took, "a lease of 12s, plus a margin")
 	audit(t, load.Audit(sink, nil, nil))
 }
 
-// A process is frozen while receivers hold the reply to the final dot. Another process delivers
-// its mail: at most the attempts in flight are doubled, and operators see the number.
+// A process is frozen while receivers hold the reply to the final dot. Another process delivers its mail: at
+// most the attempts in progress are duplicated, and operators see the number.
 func TestAFrozenProcessDoublesOnlyAttemptsInFlight(t *testing.T) {
 	expect.SkipWhenQuick(t, "make drill-short")
 	t.Parallel()
@@ -176,7 +175,7 @@ func TestAFrozenProcessDoublesOnlyAttemptsInFlight(t *testing.T) {
 	for i := range messages {
 		ledger.Send(t.Context(), first, fmt.Sprintf("n%d@example.net", i))
 	}
-	expect.Eventually(t, "deliveries are under way", func() bool { return host.Hits() >= 10 })
+	expect.Eventually(t, "deliveries are in progress", func() bool { return host.Hits() >= 10 })
 	first.Signal(syscall.SIGSTOP)
 	defer first.Signal(syscall.SIGCONT)
 	inFlight, frozen := len(first.OpenAttempts()), time.Now() // of both processes
@@ -187,11 +186,11 @@ func TestAFrozenProcessDoublesOnlyAttemptsInFlight(t *testing.T) {
 	settled(t, second)
 	result := ledger.Audit(sink, second.Unknown(), nil)
 	audit(t, result)
-	figure(t, "attempts in flight", inFlight, "> 0")
-	figure(t, "emails doubled by the freeze", result.Duplicates, "at most those in flight")
-	figure(t, "everything is delivered after", time.Since(frozen), "12 s after the freeze, and a little")
+	figure(t, "attempts in progress", inFlight, "> 0")
+	figure(t, "emails duplicated by the freeze", result.Duplicates, "at most those in progress")
+	figure(t, "everything is delivered after", time.Since(frozen), "12 s after the freeze, plus a margin")
 	if result.Duplicates == 0 || result.Duplicates > inFlight {
-		t.Errorf("%d emails were doubled while %d attempts were in flight", result.Duplicates, inFlight)
+		t.Errorf("%d emails were duplicated while %d attempts were in progress", result.Duplicates, inFlight)
 	}
 	unknown := 0
 	for _, n := range second.Unknown() {
@@ -202,6 +201,6 @@ func TestAFrozenProcessDoublesOnlyAttemptsInFlight(t *testing.T) {
 		t.Errorf("the metrics do not contain %q", want)
 	}
 	if ready := second.Do(t.Context(), http.MethodGet, "/readyz", ""); !strings.Contains(string(ready.Body), fmt.Sprintf(`"queue_unknown_results":%d`, unknown)) {
-		t.Errorf("GET /readyz answers %s, want %d unknown results", ready.Body, unknown)
+		t.Errorf("GET /readyz returned %s, want %d unknown results", ready.Body, unknown)
 	}
 }

@@ -6,25 +6,25 @@ import (
 	"time"
 )
 
-// Ledger is what callers were told.
+// Ledger records the responses that callers got.
 type Ledger struct {
 	mu       sync.Mutex
 	accepted map[Accepted]bool
-	owed     map[Accepted]time.Time // what has not been seen to arrive, by when it was accepted
+	owed     map[Accepted]time.Time // accepted and not seen to arrive, with the time of acceptance
 	statuses map[int]int
 	slowest  map[int]time.Duration // by status
 	last     time.Time             // of a 2xx
 }
 
-// Accepted is one recipient of an email that was answered with 2xx.
+// Accepted is one recipient of an email that got a 2xx response.
 type Accepted struct{ EmailID, Recipient string }
 
-// NewLedger is an empty one.
+// NewLedger returns an empty ledger.
 func NewLedger() *Ledger {
 	return &Ledger{accepted: map[Accepted]bool{}, owed: map[Accepted]time.Time{}, statuses: map[int]int{}, slowest: map[int]time.Duration{}}
 }
 
-// Accept notes what a caller was told to be accepted.
+// Accept records accepted recipients.
 func (l *Ledger) Accept(accepted ...Accepted) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -47,14 +47,14 @@ func (l *Ledger) answered(a Answer, accepted ...Accepted) {
 	}
 }
 
-// Count is the number of recipients accepted.
+// Count returns the number of accepted recipients.
 func (l *Ledger) Count() int {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return len(l.accepted)
 }
 
-// EmailIDs are those of all emails that were accepted.
+// EmailIDs returns the ids of all accepted emails.
 func (l *Ledger) EmailIDs() map[string]bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -65,7 +65,7 @@ func (l *Ledger) EmailIDs() map[string]bool {
 	return all
 }
 
-// Statuses counts the answers, and gives the time of the slowest of each kind.
+// Statuses counts the responses by status, and returns the slowest time of each.
 func (l *Ledger) Statuses() (counts map[int]int, slowest map[int]time.Duration) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -76,17 +76,17 @@ func (l *Ledger) Statuses() (counts map[int]int, slowest map[int]time.Duration) 
 	return counts, slowest
 }
 
-// LastAccepted is the time of the last 2xx.
+// LastAccepted returns the time of the last 2xx.
 func (l *Ledger) LastAccepted() time.Time {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.last
 }
 
-// Missing counts what was accepted and has not arrived.
+// Missing counts the accepted recipients that have not arrived.
 func (l *Ledger) Missing(s *Sink) int { return l.MissingOf(s, time.Now()) }
 
-// MissingOf counts what was accepted before a time and has not arrived.
+// MissingOf counts the recipients accepted before a time that have not arrived.
 func (l *Ledger) MissingOf(s *Sink, before time.Time) int {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -109,19 +109,19 @@ type Audit struct {
 	Accepted, Arrived, Lost int
 	Duplicates              int // copies beyond the first
 	Unexplained             int // of these
-	Open                    int // attempts that were open at a fault, or unknown afterwards
+	Open                    int // attempts open at a fault, or unknown afterwards
 	Examples                []string
 }
 
-// Explained is the number of duplicates that were.
+// Explained returns the number of explained duplicates.
 func (a Audit) Explained() int { return a.Duplicates - a.Unexplained }
 
 func (a Audit) String() string {
 	return fmt.Sprintf("accepted %d, lost %d, duplicates %d of which unexplained %d, open attempts %d", a.Accepted, a.Lost, a.Duplicates, a.Unexplained, a.Open)
 }
 
-// Audit compares. open is how many attempts at each recipient of each email may
-// have ended without anybody knowing; final is what has ended without delivery.
+// Audit compares the ledger with the sink. open is how many attempts for each recipient of each email may
+// have had an unknown end; final are the recipients that ended without delivery.
 func (l *Ledger) Audit(s *Sink, open map[Accepted]int, final map[Accepted]bool) Audit {
 	copies := map[Accepted]int{}
 	for _, line := range s.Lines() {
@@ -149,7 +149,7 @@ func (l *Ledger) Audit(s *Sink, open map[Accepted]int, final map[Accepted]bool) 
 	return out
 }
 
-// OpenAttempts are those without an outcome now, by their ids.
+// OpenAttempts returns the attempts without an outcome, by their ids.
 func (s *Server) OpenAttempts() map[string]Accepted {
 	s.t.Helper()
 	open := map[string]Accepted{}
@@ -164,8 +164,8 @@ func (s *Server) Unknown() map[Accepted]int {
 	return s.attempts(`a.outcome = 'unknown'`)
 }
 
-// OpenBetween counts the attempts that were open at some time between two moments:
-// begun before the second, and not known to have ended before the first.
+// OpenBetween counts the attempts that were open at some time between two moments: started before the
+// second, and not known to have ended before the first.
 func (s *Server) OpenBetween(from, to time.Time) map[Accepted]int {
 	return s.attempts(fmt.Sprintf(`a.started_at <= '%s' AND (a.finished_at IS NULL OR a.finished_at >= '%s')`,
 		to.Format(time.RFC3339Nano), from.Format(time.RFC3339Nano)))

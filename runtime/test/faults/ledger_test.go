@@ -7,7 +7,7 @@ import (
 	"github.com/postrider/postrider/runtime/test/faults"
 )
 
-// The judge itself: what is lost, doubled and explained.
+// The audit itself: lost, duplicated and explained mail.
 func TestAuditCountsWhatIsLostAndDoubled(t *testing.T) {
 	t.Parallel()
 	sink := faults.NewSink(t)
@@ -30,7 +30,7 @@ func TestAuditCountsWhatIsLostAndDoubled(t *testing.T) {
 	}
 }
 
-// hand returns the host one message.
+// hand sends the host one message.
 func hand(t *testing.T, host *faults.Host, id string) {
 	t.Helper()
 	conn, err := textproto.Dial("tcp", host.Addr())

@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// Load is callers of a server: single sends, batches, scheduled emails, and sends
-// with an idempotency key that are repeated until they are answered.
+// Load is a set of callers of a server: single sends, batches, scheduled emails, and sends with an
+// idempotency key that are retried until they get a response.
 type Load struct {
 	*Ledger
 
@@ -22,13 +22,13 @@ type Load struct {
 	mu    sync.Mutex
 	next  int
 	turn  int
-	again int // replays of one key that were answered with another body
+	again int // replays of a key with another body
 }
 
 // Pace is the pause of a caller between two requests.
 const Pace = 15 * time.Millisecond
 
-// Begin starts callers of every kind, sets times.
+// Begin starts callers of every kind, each kind sets times.
 func Begin(s *Server, sets int) *Load { return BeginOn(Cluster{s}, sets) }
 
 // BeginOn is Begin for several servers: each request goes to the next one.
@@ -64,7 +64,7 @@ func (l *Load) End() {
 	}
 }
 
-// server is the next one.
+// server returns the next server.
 func (l *Load) server() *Server {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -72,14 +72,14 @@ func (l *Load) server() *Server {
 	return l.servers[l.turn%len(l.servers)]
 }
 
-// Contradictions is how many replays of a key had another answer than the first.
+// Contradictions returns how many replays of a key had another response than the first.
 func (l *Load) Contradictions() int {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.again
 }
 
-// name is a recipient that nobody else has.
+// name returns a unique recipient.
 func (l *Load) name() string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -123,7 +123,7 @@ func (l *Load) batch(ctx context.Context, name string) {
 	l.SendBatch(ctx, l.server(), to)
 }
 
-// SendBatch makes one request with an email for each recipient.
+// SendBatch sends one request with an email for each recipient.
 func (l *Ledger) SendBatch(ctx context.Context, s *Server, to []string) Answer {
 	items := make([]string, len(to))
 	for i := range to {
@@ -140,7 +140,7 @@ func (l *Ledger) SendBatch(ctx context.Context, s *Server, to []string) Answer {
 	return a
 }
 
-// keyed repeats until it has an answer, and then once more.
+// keyed retries until it gets a response, and then once more.
 func (l *Load) keyed(ctx context.Context, to string) {
 	key, body := "key-"+to, email(to, "")
 	var first []byte
@@ -166,12 +166,12 @@ func (l *Load) keyed(ctx context.Context, to string) {
 	}
 }
 
-// Send makes one caller's request, and gives the email's id, or nothing.
+// Send sends one request, and returns the email's id, or "".
 func (l *Ledger) Send(ctx context.Context, s *Server, to string, header ...string) string {
 	return read(l.Ask(ctx, s, to, header...)).ID
 }
 
-// Ask is Send that gives the whole answer.
+// Ask is Send, but returns the whole response.
 func (l *Ledger) Ask(ctx context.Context, s *Server, to string, header ...string) Answer {
 	return l.ask(ctx, s, to, email(to, ""), header...)
 }

@@ -13,10 +13,10 @@ import (
 	"github.com/postrider/postrider/runtime/test/faults"
 )
 
-// long is the length of the cases: hundreds of kills instead of ten.
+// long selects the long form of the cases: hundreds of kills instead of ten.
 var long = os.Getenv("POSTRIDER_TORTURE") == "long"
 
-// lengthOf picks by the length.
+// lengthOf returns the value for the current length.
 func lengthOf[T any](short, torture T) T {
 	if long {
 		return torture
@@ -26,10 +26,10 @@ func lengthOf[T any](short, torture T) T {
 
 var (
 	figuresMu sync.Mutex
-	figures   [][4]string // case, what, figure, wanted
+	figures   [][4]string // case, label, figure, wanted
 )
 
-// figure notes a result for the table, and in the log.
+// figure records a result for the table, and logs it.
 func figure(t *testing.T, what string, value any, wanted string) {
 	t.Helper()
 	if d, is := value.(time.Duration); is {
@@ -43,7 +43,7 @@ func figure(t *testing.T, what string, value any, wanted string) {
 
 func TestMain(m *testing.M) {
 	flag.Parse()
-	if !long { // most of the time is waiting: for leases, and for outages to last
+	if !long { // most of the time is spent waiting: for leases, and for outages to last
 		if err := flag.Set("test.parallel", "8"); err != nil {
 			panic(err)
 		}
@@ -63,8 +63,8 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// audit notes an audit's figures and fails the test when mail was lost, or doubled
-// without an explanation.
+// audit records an audit's figures and fails the test if mail was lost, or duplicated without an
+// explanation.
 func audit(t *testing.T, a faults.Audit) {
 	t.Helper()
 	figure(t, "accepted", a.Accepted, "-")
@@ -76,11 +76,12 @@ func audit(t *testing.T, a faults.Audit) {
 	}
 }
 
-// busy is what a promise may be late by. The long form runs alone and holds each to the letter; the short form runs beside
-// all other tests, on a machine that stops processes for seconds, and sees only that nothing waits for what never comes.
+// busy is the tolerance for time limits. The long form runs alone and applies each limit exactly. The short
+// form runs next to all other tests, on a machine that stops processes for seconds, and only detects missing
+// events.
 var busy = lengthOf(time.Minute, 0)
 
-// atMost notes a time and fails the test when it is longer than wanted.
+// atMost records a time and fails the test if it exceeds the limit.
 func atMost(t *testing.T, what string, took, limit time.Duration) {
 	t.Helper()
 	figure(t, what, took, "≤ "+limit.String())
@@ -89,11 +90,11 @@ func atMost(t *testing.T, what string, took, limit time.Duration) {
 	}
 }
 
-// outbound makes all mail go to one host of the sink.
+// outbound sends all mail to one host of the sink.
 func outbound(h *faults.Host) string { return "POSTRIDER_OUTBOUND=smtp://" + h.Addr() }
 
-// noDeferral makes what waits for another try due, as if its time had come. It
-// leaves alone what a worker holds when the server has just been started.
+// noDeferral makes deferred deliveries due. It excludes the claims of a worker if the server has just
+// started.
 func noDeferral(s *faults.Server) {
 	s.Query(`UPDATE recipients SET due_at = now(), lane = NULL WHERE state = 'deferred' AND due_at > now()`)
 }

@@ -22,7 +22,7 @@ import (
 	"github.com/postrider/postrider/runtime/test/faults"
 )
 
-// till is a server that bills by usage, and the double of Stripe that it tells.
+// till is a server that bills by usage, and the Stripe double that it reports to.
 type till struct {
 	*faults.Server
 
@@ -34,9 +34,9 @@ type till struct {
 	sent         map[int64]int64 // emails by the hour
 
 	mu     sync.Mutex
-	atTell func() stripetest.Fault // called at the next hour that is told; nil: nothing
-	atSync func() stripetest.Fault // called when subscriptions are asked for next
-	then   func() stripetest.Fault // takes the place of whichever was called
+	atTell func() stripetest.Fault // called at the next reported hour; may be nil
+	atSync func() stripetest.Fault // called at the next query of subscriptions
+	then   func() stripetest.Fault // replaces whichever was called
 }
 
 func newTill(t *testing.T, emails, hours int) *till {
@@ -56,7 +56,7 @@ func newTill(t *testing.T, emails, hours int) *till {
 			to[i] = fmt.Sprintf("n%d@example.net", n+i)
 		}
 		if got := ledger.SendBatch(t.Context(), l.Server, to); got.Status != http.StatusOK {
-			t.Fatalf("a batch is answered %d %s", got.Status, got.Body)
+			t.Fatalf("a batch returned %d %s", got.Status, got.Body)
 		}
 	}
 	if err := l.Stop(); err != nil {
@@ -120,7 +120,7 @@ func (l *till) buy() {
 		defer answer.Body.Close()
 		said, err := io.ReadAll(answer.Body)
 		if err != nil || answer.StatusCode != http.StatusOK || json.Unmarshal(said, into) != nil {
-			l.t.Fatalf("asking %s is answered %d %s (%v), want 200 with JSON", path, answer.StatusCode, said, err)
+			l.t.Fatalf("%s returned %d %s (%v), want 200 with JSON", path, answer.StatusCode, said, err)
 		}
 	}
 	post("/api/session", map[string]string{"email": l.Owner.Email, "password": l.Owner.Password}, &struct{}{})
@@ -133,17 +133,17 @@ func (l *till) buy() {
 	l.customer = l.Query(`SELECT customer_id FROM billing_customers`)[0][0]
 }
 
-// tell posts the events that the double left.
+// tell posts the events of the double.
 func (l *till) tell() {
 	l.t.Helper()
 	for _, e := range l.stripe.Events() {
 		if status, said := stripetest.Post(l.t, l.BaseURL+"/api/billing/stripe", stripetest.Secret, e.Body, time.Now()); status != http.StatusOK {
-			l.t.Fatalf("telling of %s is answered %d %s, want 200", e.Type, status, said)
+			l.t.Fatalf("posting %s returned %d %s, want 200", e.Type, status, said)
 		}
 	}
 }
 
-// billed waits until the account has the plan, under the status of its subscription.
+// billed waits until the account has the plan, with the status of its subscription.
 func (l *till) billed(status string) {
 	l.t.Helper()
 	var b struct {
@@ -158,12 +158,12 @@ func (l *till) billed(status string) {
 	})
 }
 
-// age moves what was sent into hours of the past, to their edges too, and nothing of it is counted yet.
+// age moves sent emails into past hours, including their edges. None of them is counted yet.
 func (l *till) age(emails, hours int) {
 	l.t.Helper()
 	facts := l.Query(`SELECT id FROM facts WHERE type = 'email.sent' ORDER BY id`)
 	if len(facts) != emails {
-		l.t.Fatalf("%d emails were accepted, and %d facts tell of them", emails, len(facts))
+		l.t.Fatalf("%d emails were accepted, but there are %d facts about them", emails, len(facts))
 	}
 	l.start = time.Now().UTC().Truncate(time.Hour).Add(-time.Duration(hours+2) * time.Hour)
 	var olds, news []string
@@ -186,14 +186,14 @@ func (l *till) age(emails, hours int) {
 
 func array(list []string) string { return "{" + strings.Join(list, ",") + "}" }
 
-// due has every wait and lease be over.
+// due ends every wait and lease.
 func (l *till) due() {
 	l.t.Helper()
 	l.Query(`UPDATE usage_reports SET due_at = now() WHERE reported_revision < revision`)
 	l.Query(`UPDATE billing_customers SET claimed_until = NULL`)
 }
 
-// lock does a statement in a transaction that stays open, so that the server has to wait for it.
+// lock runs a statement in a transaction that stays open, so that the server has to wait for it.
 func (l *till) lock(statement string, args ...any) (release func()) {
 	l.t.Helper()
 	d, err := sql.Open("postgres", l.Database())
@@ -215,7 +215,7 @@ func (l *till) lock(statement string, args ...any) (release func()) {
 	}
 }
 
-// killWaiting kills the server while a statement of its waits for a lock.
+// killWaiting kills the server while one of its statements waits for a lock.
 func (l *till) killWaiting(statement string, release func()) {
 	l.t.Helper()
 	expect.Eventually(l.t, "the server waits in "+statement, func() bool {
@@ -223,11 +223,11 @@ func (l *till) killWaiting(statement string, release func()) {
 	})
 	l.KillNow()
 	release()
-	l.Kill() // and until the database has noticed
+	l.Kill() // and waits until the database has noticed
 }
 
-// killAt kills the server when it asks the double next: before that has an effect, or after it and
-// before the answer. Should it give up waiting before it is killed, what it asks then has no effect.
+// killAt kills the server at its next request to the double: before the request takes effect, or after it
+// and before the response. If the server gives up waiting before the kill, its request has no effect.
 func (l *till) killAt(hook func(tell func() stripetest.Fault), after stripetest.Fault) {
 	l.t.Helper()
 	reached, killed := make(chan struct{}), make(chan struct{})
@@ -244,7 +244,7 @@ func (l *till) killAt(hook func(tell func() stripetest.Fault), after stripetest.
 	select {
 	case <-reached:
 	case <-time.After(expect.Patience):
-		l.t.Fatal("the double was not asked")
+		l.t.Fatal("the double received no request")
 	}
 	l.KillNow()
 	l.afterwards(nil)
@@ -266,8 +266,8 @@ func (l *till) count(statement string, args ...any) string {
 
 const open = `SELECT count(*) FROM usage_reports WHERE reported_revision < revision AND fence > 0`
 
-// kill -9 at each step between a sent email and its place on the bill: what the payment provider was told
-// of each hour is exactly what was sent in it.
+// kill -9 at each step between a sent email and its place on the bill: the payment provider receives for
+// each hour exactly the number of emails sent in it.
 func TestKillsBetweenAnEmailAndItsBill(t *testing.T) {
 	expect.SkipWhenQuick(t, "make drill-short")
 	t.Parallel()
@@ -278,29 +278,29 @@ func TestKillsBetweenAnEmailAndItsBill(t *testing.T) {
 	told := func(f func() stripetest.Fault) { l.hook(f, nil) }
 	asked := func(f func() stripetest.Fault) { l.hook(nil, f) }
 
-	// Counting: some hours are counted, one is being written, and the rest is not begun.
+	// Counting: some hours are counted, one is being written, and the rest has not started.
 	middle := l.start.Add(hours / 2 * time.Hour)
 	release := l.lock(`INSERT INTO usage_hours (account_id, hour, emails) VALUES ($1, $2, 1)`, l.AccountID, middle)
 	l.Launch()
 	l.killWaiting("INSERT INTO usage_hours", release)
 	if counted, mark := l.count(`SELECT count(*) FROM usage_hours`), l.count(`SELECT hour = $1 FROM usage_marks`, middle); counted != fmt.Sprint(hours/2) || mark != "true" {
-		t.Errorf("killed while the hour %s was counted: %s hours are, and the mark is there: %s; want %d, and that it is", middle, counted, mark, hours/2)
+		t.Errorf("killed while the hour %s was counted: %s hours are counted, mark present: %s; want %d, and the mark", middle, counted, mark, hours/2)
 	}
 	figure(t, "hours counted at the kill while counting", hours/2, "some of 8")
 
-	// Claimed, and not told.
+	// Claimed, and not reported.
 	l.killAt(told, refused)
 	if n := l.count(open); n == "0" || len(l.stripe.Windows(l.customer)) != 0 {
-		t.Errorf("killed before the first hour was told: %s are claimed and %v are told, want some and none", n, l.stripe.Windows(l.customer))
+		t.Errorf("killed before the first hour was reported: %s are claimed and %v are reported, want some and none", n, l.stripe.Windows(l.customer))
 	}
-	// Told, and not noted.
+	// Reported, and not recorded.
 	l.due()
 	l.killAt(told, stripetest.Fault{})
-	expect.Eventually(t, "the hour that was told has its effect", func() bool { return len(l.stripe.Windows(l.customer)) == 1 })
+	expect.Eventually(t, "the reported hour takes effect", func() bool { return len(l.stripe.Windows(l.customer)) == 1 })
 	if n := l.count(open); n != fmt.Sprint(hours/2) {
-		t.Errorf("killed after an hour was told and before that was noted: %s hours are not noted, want all %d", n, hours/2)
+		t.Errorf("killed between reporting an hour and recording it: %s hours are not recorded, want all %d", n, hours/2)
 	}
-	// Told, and being noted.
+	// Reported, and being recorded.
 	l.due()
 	locked := make(chan func(), 1)
 	told(func() stripetest.Fault {
@@ -309,7 +309,7 @@ func TestKillsBetweenAnEmailAndItsBill(t *testing.T) {
 	})
 	l.Launch()
 	l.killWaiting("UPDATE usage_reports SET reported_revision", func() { (<-locked)() })
-	// While it is asked what the customer has; and no event tells of it again.
+	// During the query of the customer's state; no event reports it again.
 	l.stripe.Set(l.subscription, "status", "past_due", "customer.subscription.updated")
 	l.due()
 	l.Launch()
@@ -323,7 +323,7 @@ func TestKillsBetweenAnEmailAndItsBill(t *testing.T) {
 	l.Kill()
 	l.due()
 
-	// At random, while every third answer is cut or refused.
+	// At random, while every third response is cut or rejected.
 	kills := lengthOf(2, 120)
 	l.stripe.SetFault(func(r *http.Request) stripetest.Fault {
 		if r.URL.Path != "/v1/billing/meter_events" {
@@ -332,7 +332,7 @@ func TestKillsBetweenAnEmailAndItsBill(t *testing.T) {
 		return []stripetest.Fault{{Cut: true}, {Status: http.StatusServiceUnavailable}, {}, {}, {}, {}}[rand.IntN(6)]
 	})
 	for n := range kills {
-		if long { // there is work left for each life
+		if long { // some work remains for each run
 			l.Query(`UPDATE usage_reports SET reported_revision = reported_revision - 1 WHERE hour = $1 AND reported_revision = revision`, l.start.Add(time.Duration(n%hours)*time.Hour))
 			l.stripe.Forge(l.customer, l.start.Add(time.Duration(n*3%hours)*time.Hour).Unix(), 0)
 		}
@@ -345,7 +345,7 @@ func TestKillsBetweenAnEmailAndItsBill(t *testing.T) {
 	l.Launch()
 	mark := l.start.Add(hours * time.Hour)
 	expect.Eventually(t, "all hours are counted", func() bool { return l.count(`SELECT hour >= $1 FROM usage_marks`, mark) == "true" })
-	// An invoice has what is left be told, and what was forged there be found.
+	// An invoice triggers the report of the rest, and detects forged values.
 	invoice := l.stripe.Invoice(l.customer, l.start, mark)
 	expect.Eventually(t, "the invoice has its usage", func() bool {
 		l.due()
@@ -353,7 +353,7 @@ func TestKillsBetweenAnEmailAndItsBill(t *testing.T) {
 		return status == http.StatusOK
 	})
 	if n := l.count(`SELECT count(*) FROM usage_reports WHERE reported_revision = revision`); n != fmt.Sprint(hours) {
-		t.Errorf("%s hours are noted as told, want %d", n, hours)
+		t.Errorf("%s hours are recorded as reported, want %d", n, hours)
 	}
 	l.billed("past_due")
 	l.stripe.Events()
@@ -366,11 +366,11 @@ func TestKillsBetweenAnEmailAndItsBill(t *testing.T) {
 	for hour, n := range windows {
 		sum += n
 		if n != l.sent[hour] {
-			t.Errorf("of the hour %s %d emails are told, and %d were sent", time.Unix(hour, 0).UTC(), n, l.sent[hour])
+			t.Errorf("for the hour %s, %d emails are reported and %d were sent", time.Unix(hour, 0).UTC(), n, l.sent[hour])
 		}
 	}
 	if sum != int64(emails) || len(windows) != hours {
-		t.Errorf("%d emails are told in %d hours, want %d in %d", sum, len(windows), emails, hours)
+		t.Errorf("%d emails are reported in %d hours, want %d in %d", sum, len(windows), emails, hours)
 	}
 	if kept := l.count(`SELECT sum(emails) FROM usage_hours`); kept != fmt.Sprint(emails) {
 		t.Errorf("%s emails are counted, want %d", kept, emails)
@@ -384,5 +384,5 @@ func TestKillsBetweenAnEmailAndItsBill(t *testing.T) {
 	figure(t, "kills", kills+5, "7 short, 125 long")
 	figure(t, "emails sent", emails, "-")
 	figure(t, "emails told", sum, fmt.Sprint(emails))
-	figure(t, "requests that told them", tells, "-")
+	figure(t, "requests that reported them", tells, "-")
 }

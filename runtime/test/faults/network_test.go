@@ -16,7 +16,7 @@ import (
 	"github.com/postrider/postrider/runtime/test/faults"
 )
 
-// cell is one fault at one phase, at a mail host of its own.
+// cell is one fault at one phase, at its own mail host.
 type cell struct {
 	fault faults.Fault
 	phase faults.Phase
@@ -24,8 +24,7 @@ type cell struct {
 	to    string
 }
 
-// cells has a mail host for every fault at every phase: all on one port, each on a
-// loopback address of its own.
+// cells has a mail host for every fault at every phase: all on one port, each on its own loopback address.
 func cells(t *testing.T, sink *faults.Sink, dns *dnsxtest.Server) (all []cell, port string) {
 	t.Helper()
 	port = "0"
@@ -43,8 +42,8 @@ func cells(t *testing.T, sink *faults.Sink, dns *dnsxtest.Server) (all []cell, p
 	return all, port
 }
 
-// Whatever happens to a connection at whatever phase, the message arrives; it
-// arrives once more for each final reply that was lost, and that is known.
+// Whatever happens to a connection at whatever phase, the message arrives. It arrives once more for each
+// lost final reply, and that is recorded.
 func TestNetworkFaultsAtEveryPhase(t *testing.T) {
 	t.Parallel()
 	sink, dns := faults.NewSink(t), dnsxtest.New(t)
@@ -58,21 +57,21 @@ func TestNetworkFaultsAtEveryPhase(t *testing.T) {
 			silent++
 		}
 	}
-	expect.Eventually(t, "every attempt but the silent ones has ended", func() bool {
+	expect.Eventually(t, "every attempt except the silent ones has ended", func() bool {
 		return server.Query(`SELECT count(*) FROM attempts WHERE outcome IS NULL`)[0][0] == strconv.Itoa(silent) &&
 			server.Query(`SELECT count(DISTINCT recipient_id) FROM attempts WHERE outcome IS NOT NULL`)[0][0] == strconv.Itoa(len(all)-silent)
 	})
 	longest := server.Query(`SELECT max(extract(epoch FROM finished_at - started_at) * 1000)::int FROM attempts`)[0][0]
 	for _, c := range all {
 		if c.phase != faults.Connect && c.host.Hits() == 0 {
-			t.Errorf("%s at %s was never met", c.fault, c.phase)
+			t.Errorf("%s at %s never occurred", c.fault, c.phase)
 		}
 		if err := c.host.Clear(); err != nil {
 			t.Fatal(err)
 		}
 	}
 	expect.Eventually(t, "the silent ones end when they are cut", func() bool { return len(server.OpenAttempts()) == 0 })
-	if err := server.Stop(); err != nil { // what it has learnt of the hosts is forgotten
+	if err := server.Stop(); err != nil { // forgets the state of the hosts
 		t.Error(err)
 	}
 	unanswered := sink.Unanswered()
@@ -90,28 +89,28 @@ func TestNetworkFaultsAtEveryPhase(t *testing.T) {
 	for pair, n := range copies {
 		one := faults.Accepted{EmailID: pair.EmailID(), Recipient: pair.Recipient}
 		if n != 1+unanswered[pair] || unknown[one] < unanswered[pair] {
-			t.Errorf("%+v arrived %d times, %d replies were lost, %d attempts are recorded as unknown", pair, n, unanswered[pair], unknown[one])
+			t.Errorf("%+v arrived %d times; %d replies were lost, %d attempts are recorded as unknown", pair, n, unanswered[pair], unknown[one])
 		}
 		doubled += n - 1
 	}
 	for _, c := range all {
 		for pair := range unanswered {
 			if pair.Recipient == c.to && c.phase != faults.Reply {
-				t.Errorf("%s at %s: a copy was taken without a reply", c.fault, c.phase)
+				t.Errorf("%s at %s: a copy was accepted without a reply", c.fault, c.phase)
 			}
 		}
 	}
 	figure(t, "cells", len(all), "36")
-	figure(t, "longest attempt without a silence (ms)", longest, "at once")
-	figure(t, "duplicates in the cells of the final reply", doubled, "5: one for each but slow")
-	if doubled < len(faults.Faults)-1 || long && doubled > len(faults.Faults)-1 { // a minute later each is tried again
+	figure(t, "longest attempt without a silence (ms)", longest, "immediate")
+	figure(t, "duplicates in the cells of the final reply", doubled, "5: one for each except slow")
+	if doubled < len(faults.Faults)-1 || long && doubled > len(faults.Faults)-1 { // after a minute each is retried
 		t.Errorf("%d duplicates", doubled)
 	}
 	audit(t, ledger.Audit(sink, unknown, nil))
 }
 
-// Final replies that never come are counted exactly: an attempt of unknown end, and
-// one more copy under the same Message-ID.
+// Lost final replies are counted exactly: an attempt with an unknown end, and one more copy under the same
+// Message-ID.
 func TestLostFinalRepliesAreKnown(t *testing.T) {
 	expect.SkipWhenQuick(t, "make drill-short")
 	t.Parallel()
@@ -124,7 +123,7 @@ func TestLostFinalRepliesAreKnown(t *testing.T) {
 	for i := range messages {
 		ledger.Send(t.Context(), server, fmt.Sprintf("n%d@example.net", i))
 	}
-	// What comes after failures may be made to wait: nobody has to try them all.
+	// After failures, later messages may be delayed, so not all need to be tried.
 	expect.Eventually(t, "replies are lost", func() bool { return host.Hits() >= min(messages, 5) })
 	if err := server.Stop(); err != nil {
 		t.Error(err)
@@ -135,7 +134,7 @@ func TestLostFinalRepliesAreKnown(t *testing.T) {
 	}
 	noDeferral(server)
 	server.Launch()
-	expect.Eventually(t, "every message has arrived in peace", func() bool {
+	expect.Eventually(t, "every message has arrived without faults", func() bool {
 		return ledger.Missing(sink) == 0 && sink.Count() >= messages+len(unanswered)
 	})
 	settled(t, server)
@@ -156,8 +155,8 @@ func TestLostFinalRepliesAreKnown(t *testing.T) {
 	audit(t, ledger.Audit(sink, unknown, nil))
 }
 
-// Nobody is waited for longer than the time limit of the phase. The limits are set
-// for the transport here: the server has those of RFC 5321, which are minutes.
+// The transport never waits longer than the time limit of the phase. The test sets the limits of the
+// transport; the server uses those of RFC 5321, which are minutes.
 func TestSilenceAtEveryPhaseEndsInTime(t *testing.T) {
 	expect.SkipWhenQuick(t, "make drill-short")
 	t.Parallel()
@@ -191,7 +190,7 @@ func TestSilenceAtEveryPhaseEndsInTime(t *testing.T) {
 			begin := time.Now()
 			got := transport.Deliver(t.Context(), smtpclient.Envelope{From: "ada@dev.test", To: "bob@example.net"}, []byte("Message-ID: <m@dev.test>\r\n\r\nt\r\n"), nil)
 			took := time.Since(begin)
-			// The final reply may be waited for twice as long as a body that nobody reads.
+			// The final reply may take twice as long as a body that is not read.
 			atMost(t, "attempt", took, 2*limit+time.Second)
 			if got.Kind != smtpclient.Temporary || got.Ambiguous != (phase == faults.Reply || phase == faults.Body) {
 				t.Errorf("outcome %+v", got)

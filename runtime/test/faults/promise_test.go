@@ -17,7 +17,7 @@ import (
 	"github.com/postrider/postrider/runtime/test/faults"
 )
 
-// at runs n jobs, so many at a time.
+// at runs n jobs, with limited concurrency.
 func at(workers, n int, do func(i int)) {
 	var next atomic.Int64
 	var all sync.WaitGroup
@@ -45,7 +45,7 @@ func TestEqualRequestsAtOnceAreOneMessage(t *testing.T) {
 		at(same, same, func(int) {
 			for {
 				a := ledger.Ask(t.Context(), server, to, "Idempotency-Key", to)
-				if a.Status == http.StatusConflict { // the first one is still running: as told, again
+				if a.Status == http.StatusConflict { // the first one is still running: retry, as instructed
 					continue
 				}
 				mu.Lock()
@@ -68,22 +68,22 @@ func TestEqualRequestsAtOnceAreOneMessage(t *testing.T) {
 	stored := server.Query(`SELECT count(*) FROM emails`)[0][0]
 	counts, _ := ledger.Statuses()
 	figure(t, "keys, and equal requests for each", fmt.Sprintf("%d x %d", keys, same), "1000 x 50 long")
-	figure(t, "answers", fmt.Sprint(counts), "2xx, 409 while the first runs")
+	figure(t, "responses", fmt.Sprint(counts), "2xx, 409 while the first runs")
 	figure(t, "messages stored and sent", fmt.Sprintf("%s, %d", stored, sink.Count()), strconv.Itoa(keys))
-	figure(t, "answers that differ", different, "0")
+	figure(t, "different responses", different, "0")
 	if stored != strconv.Itoa(keys) || sink.Count() != keys || different > 0 || counts[http.StatusOK] != keys*same {
-		t.Errorf("%s stored, %d sent, %d answers differ: %v", stored, sink.Count(), different, counts)
+		t.Errorf("%s stored, %d sent, %d responses differ: %v", stored, sink.Count(), different, counts)
 	}
 	audit(t, ledger.Audit(sink, nil, nil))
 }
 
-// With ten left of the cap, ten are accepted of any number of concurrent requests.
+// With ten left of the cap, ten of any number of concurrent requests are accepted.
 func TestSendsAtOnceStopAtTheCap(t *testing.T) {
 	expect.SkipWhenQuick(t, "make drill-short")
 	t.Parallel()
 	sink := faults.NewSink(t)
 	server := faults.Start(t, dbtest.URL(t), outbound(sink.Listen("127.0.0.1:0")))
-	if err := server.Stop(); err != nil { // what it knows of the account is forgotten
+	if err := server.Stop(); err != nil { // clears its cache of the account
 		t.Fatal(err)
 	}
 	server.Query(`UPDATE plans SET monthly_emails = 1000, daily_emails = NULL, requests_per_second = 100000`)
@@ -101,19 +101,19 @@ func TestSendsAtOnceStopAtTheCap(t *testing.T) {
 	if ledger.Count() != 10 || counts[http.StatusOK] != 10 || len(counts) != 2 {
 		t.Errorf("%d accepted: %v", ledger.Count(), counts)
 	}
-	expect.Eventually(t, "they have arrived", func() bool { return ledger.Missing(sink) == 0 })
+	expect.Eventually(t, "all have arrived", func() bool { return ledger.Missing(sink) == 0 })
 	settled(t, server)
 	audit(t, ledger.Audit(sink, nil, nil))
 }
 
-// soon moves all emails that are scheduled, which are so many, to one moment in three seconds, and gives it. So it does not
-// matter how long it takes to schedule them.
+// soon moves all scheduled emails to one moment in three seconds, and returns it, so that the time needed to
+// schedule them does not matter.
 func soon(t *testing.T, server *faults.Server, emails int) time.Time {
 	t.Helper()
 	moment := server.Query(`WITH m AS (SELECT date_trunc('second', now()) + interval '3 seconds' AS at)
 		UPDATE emails e SET scheduled_at = m.at, release_at = m.at FROM m WHERE e.status = 'scheduled' RETURNING extract(epoch FROM m.at)`)
 	if len(moment) != emails {
-		t.Fatalf("%d of %d were scheduled", len(moment), emails)
+		t.Fatalf("%d of %d emails were scheduled", len(moment), emails)
 	}
 	seconds, err := strconv.ParseFloat(moment[0][0], 64)
 	if err != nil {
@@ -122,8 +122,8 @@ func soon(t *testing.T, server *faults.Server, emails int) time.Time {
 	return time.UnixMicro(int64(seconds * 1e6))
 }
 
-// Emails for one moment are sent once, none early; a cancellation at that moment
-// either wins, and then it is never sent, or is told that it came too late.
+// Emails scheduled for one moment are sent once, none early. A cancellation at that moment either succeeds,
+// and the email is never sent, or fails with the error that it is too late.
 func TestManyForOneMomentAndCancelRaces(t *testing.T) {
 	expect.SkipWhenQuick(t, "make drill-short")
 	t.Parallel()
@@ -148,7 +148,7 @@ func TestManyForOneMomentAndCancelRaces(t *testing.T) {
 			cancelled[faults.Accepted{EmailID: ids[i], Recipient: fmt.Sprintf("s%d@example.net", i)}] = true
 		}
 	})
-	expect.EventuallyWithin(t, 3*time.Minute, "all that was not cancelled has arrived", func() bool { return ledger.Missing(sink) == len(cancelled) })
+	expect.EventuallyWithin(t, 3*time.Minute, "all emails that were not canceled have arrived", func() bool { return ledger.Missing(sink) == len(cancelled) })
 	expect.Eventually(t, "every outcome is stored", func() bool {
 		return server.Query(`SELECT count(*) FROM recipients WHERE settled_at IS NULL`)[0][0] == "0"
 	})
@@ -163,11 +163,11 @@ func TestManyForOneMomentAndCancelRaces(t *testing.T) {
 	early := server.Query(`SELECT count(*) FROM emails WHERE sent_at < scheduled_at`)[0][0]
 	released := server.Query(`SELECT coalesce(percentile_disc(0.99) WITHIN GROUP (ORDER BY extract(epoch FROM sent_at - scheduled_at)), 0) FROM emails WHERE sent_at IS NOT NULL`)[0][0]
 	figure(t, "scheduled for one second, cancel races", fmt.Sprintf("%d, %d", messages, races), "10000, 5000 long")
-	figure(t, "cancelled and too late", fmt.Sprintf("%d, %d", answers[http.StatusOK], answers[http.StatusConflict]), "both")
+	figure(t, "canceled and too late", fmt.Sprintf("%d, %d", answers[http.StatusOK], answers[http.StatusConflict]), "both")
 	figure(t, "released early", early, "0")
 	figure(t, "contradictions", contradictions, "0")
 	figure(t, "p99 late, released (s)", released, "≤ 10")
-	// Arrival is bounded by how fast this machine delivers.
+	// Arrival is bounded by the delivery speed of this machine.
 	figure(t, "p99 late, arrived", late[len(late)*99/100], "-")
 	p99, err := strconv.ParseFloat(released, 64)
 	if err != nil || early != "0" || contradictions > 0 || late[0] < 0 || p99 > 10+busy.Seconds() || answers[http.StatusOK]+answers[http.StatusConflict] != races {

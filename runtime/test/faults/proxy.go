@@ -14,8 +14,8 @@ import (
 	"github.com/postrider/postrider/runtime/base/expect"
 )
 
-// Balancer stands in front of several servers as a load balancer does: it asks each for
-// /readyz, passes requests on to those that are ready, in turn, and repeats none. While none is ready they wait.
+// Balancer is a load balancer in front of several servers: it polls /readyz of each, forwards requests to
+// the ready ones in turn, and never retries. While none is ready, requests wait.
 type Balancer struct {
 	URL string
 
@@ -26,12 +26,11 @@ type Balancer struct {
 	done  sync.WaitGroup
 }
 
-// probeEvery is the time between two looks at a server; one that does not say that it is
-// ready gets nothing more from then on.
+// probeEvery is the time between two probes of a server. A server that is not ready gets no more requests
+// from then on.
 const probeEvery = 500 * time.Millisecond
 
-// Balance starts a balancer over the servers. Their addresses stay when they are
-// restarted.
+// Balance starts a balancer over the servers. They keep their addresses after a restart.
 func Balance(t testing.TB, servers Cluster) *Balancer {
 	t.Helper()
 	ctx, stop := context.WithCancel(context.Background())
@@ -104,14 +103,14 @@ func (b *Balancer) set(base string, ready bool) {
 	b.ready = list
 }
 
-// Ready is how many servers are.
+// Ready returns how many servers are ready.
 func (b *Balancer) Ready() int {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return len(b.ready)
 }
 
-// target is a URL of the next server that is ready.
+// target returns a URL of the next ready server.
 func (b *Balancer) target(ctx context.Context, in *url.URL) *url.URL {
 	out := *in
 	out.Scheme, out.Host = "http", "no-server-is-ready.invalid"
@@ -125,7 +124,7 @@ func (b *Balancer) target(ctx context.Context, in *url.URL) *url.URL {
 	return &out
 }
 
-// next is the base URL of the next server that is ready; empty while there is none.
+// next returns the base URL of the next ready server, or "" while there is none.
 func (b *Balancer) next() string {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -136,7 +135,7 @@ func (b *Balancer) next() string {
 	return b.ready[b.turn%len(b.ready)]
 }
 
-// Behind is a client of the balancer with the keys of a server.
+// Behind returns a client of the balancer with the keys of a server.
 func (b *Balancer) Behind(s *Server) *Server {
 	return &Server{t: s.t, database: s.database, client: newClient(),
 		BaseURL: b.URL, APIKey: s.APIKey, AccountID: s.AccountID, Log: s.Log}

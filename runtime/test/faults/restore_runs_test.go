@@ -9,8 +9,8 @@ import (
 	"github.com/postrider/postrider/runtime/test/faults"
 )
 
-// Runs that wait go on where a dump of their database was restored: waits that were due meanwhile
-// are over, once each, and waits for events hear of them.
+// Waiting runs continue after a dump of their database is restored: delays that ended in the meantime end
+// once, and waits for events still receive them.
 func TestRunsOfADumpGoOnInANewCluster(t *testing.T) {
 	expect.SkipWhenQuick(t, "make drill-short")
 	t.Parallel()
@@ -57,10 +57,10 @@ func TestRunsOfADumpGoOnInANewCluster(t *testing.T) {
 		`SELECT count(*) FROM facts WHERE type = 'automation.completed'`:                                               2 * persons,
 	} {
 		if got := second.Query(statement)[0][0]; got != fmt.Sprint(want) {
-			t.Errorf("%s gives %s, want %d", statement, got, want)
+			t.Errorf("%s returned %s, want %d", statement, got, want)
 		}
 	}
 	if got := sink.Count(); got != 3*persons {
-		t.Errorf("%d mails arrived, want %d: one for each run and step that sends", got, 3*persons)
+		t.Errorf("%d emails arrived, want %d: one for each run and send step", got, 3*persons)
 	}
 }

@@ -9,11 +9,10 @@ import (
 	"github.com/postrider/postrider/runtime/test/faults"
 )
 
-// foundWithin is the promise for work whose wake-up is gone.
+// foundWithin is the promised limit for work whose wake-up was lost.
 const foundWithin = time.Minute
 
-// A dump restored into another cluster goes on where the first one was, also of a bus
-// that was emptied.
+// A dump restored into another cluster continues where the first one stopped, even with an empty bus.
 func TestDumpIsRestoredIntoANewCluster(t *testing.T) {
 	expect.SkipWhenQuick(t, "make drill-short")
 	t.Parallel()
@@ -24,8 +23,8 @@ func TestDumpIsRestoredIntoANewCluster(t *testing.T) {
 	endpoint := subscribe(t, first)
 	stop := emptied(t, old.URL())
 	defer stop()
-	load := faults.Begin(first, 1) // with emails that are scheduled
-	expect.Eventually(t, "the load runs", func() bool { return load.Count() >= lengthOf(100, 5000) })
+	load := faults.Begin(first, 1) // with scheduled emails
+	expect.Eventually(t, "the load is running", func() bool { return load.Count() >= lengthOf(100, 5000) })
 	load.End()
 	if err := first.Stop(); err != nil {
 		t.Fatal(err)

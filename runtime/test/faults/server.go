@@ -24,25 +24,25 @@ import (
 	"github.com/postrider/postrider/runtime/base/expect"
 )
 
-// Server is a Postrider in a process of its own: killed and started again it is
-// the same server, on the same data and the same port.
+// Server is a Postrider in its own process. After it is killed and started again it is the same server, with
+// the same data and the same port.
 type Server struct {
 	t        testing.TB
 	database string
 	data     string
 	env      []string
-	program  string // empty: the one to test
+	program  string // empty: the program to test
 	within   *Cgroup
 	client   *http.Client
 
 	mu      sync.Mutex
 	command *exec.Cmd
 	ended   func() error
-	ready   string // the file that says so
-	address string // where it listens, once known
+	ready   string // the ready file
+	address string // of its listener, once known
 	Log     *expect.Log
 
-	// What the ready file said.
+	// Contents of the ready file.
 	BaseURL   string `json:"base_url"`
 	APIKey    string `json:"api_key"`
 	AccountID string `json:"account_id"`
@@ -56,7 +56,7 @@ func Start(t testing.TB, database string, env ...string) *Server {
 	return StartAs(t, "", database, env...)
 }
 
-// StartAs is Start of another program.
+// StartAs is Start for another program.
 func StartAs(t testing.TB, program, database string, env ...string) *Server {
 	t.Helper()
 	s := newServer(t, program, database, env...)
@@ -81,29 +81,29 @@ func newServer(t testing.TB, program, database string, env ...string) *Server {
 		if s.Running() {
 			s.Signal(syscall.SIGCONT)
 			s.Signal(syscall.SIGTERM)
-			_ = s.Ended() // a test that cares has asked before
+			_ = s.Ended() // a test that needs the error has read it before
 		}
 		if t.Failed() {
-			t.Logf("log of postrider, its end:\n%s", tail(s.Log.String()))
+			t.Logf("end of the log of postrider:\n%s", tail(s.Log.String()))
 		}
 	})
 	return s
 }
 
-// Beside is another process on the same database, with the same keys.
+// Beside starts another process on the same database, with the same keys.
 func (s *Server) Beside() *Server {
 	s.t.Helper()
 	return s.Moved(s.database, slices.Clone(s.env)...)
 }
 
-// Moved is the server again, with its keys, on a database that its own has been
-// moved to. env takes the place of what it had.
+// Moved returns the server, with its keys, on a database to which its own has been moved. env overrides its
+// settings.
 func (s *Server) Moved(database string, env ...string) *Server {
 	s.t.Helper()
 	return StartAs(s.t, s.program, database, append(env, "POSTRIDER_DATA_DIR="+s.data)...)
 }
 
-// Fresh is another process on a database, with the same keys and settings, that was started and need not get ready:
+// Fresh starts another process on a database, with the same keys and settings, which need not become ready:
 // AwaitReady waits until it is.
 func (s *Server) Fresh(database string) *Server {
 	s.t.Helper()
@@ -112,15 +112,16 @@ func (s *Server) Fresh(database string) *Server {
 	return fresh
 }
 
-// newClient waits for as long as a test does: tests that expect an earlier answer set their own limit.
+// newClient returns a client with the time limit of a test. Tests that expect a faster response set their
+// own limit.
 func newClient() *http.Client {
 	return &http.Client{Timeout: expect.Patience, Transport: &http.Transport{MaxIdleConnsPerHost: 64,
-		TLSClientConfig: &tls.Config{InsecureSkipVerify: true, MinVersion: tls.VersionTLS12}}} // certificates of tests sign themselves
+		TLSClientConfig: &tls.Config{InsecureSkipVerify: true, MinVersion: tls.VersionTLS12}}} // the certificates of tests are self-signed
 }
 
 func tail(text string) string { return text[max(0, len(text)-6000):] }
 
-// Launch starts the process, after it has ended, and returns when it is ready.
+// Launch starts the process again after it has exited, and returns when it is ready.
 func (s *Server) Launch() {
 	s.t.Helper()
 	s.begin()
@@ -157,7 +158,7 @@ func (s *Server) AwaitReady() {
 	expect.Eventually(s.t, "ready", func() bool {
 		select {
 		case err := <-exited:
-			s.t.Fatalf("postrider ended before it was ready: %v", err)
+			s.t.Fatalf("postrider exited before it was ready: %v", err)
 		default:
 		}
 		content, err := os.ReadFile(s.ready)
@@ -172,24 +173,24 @@ func (s *Server) AwaitReady() {
 	s.mu.Unlock()
 }
 
-// Database is the URL of its database.
+// Database returns the URL of its database.
 func (s *Server) Database() string { return s.database }
 
-// Running reports whether the process has not ended.
+// Running reports whether the process is running.
 func (s *Server) Running() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.command != nil && s.command.ProcessState == nil && s.command.Process.Signal(syscall.Signal(0)) == nil
 }
 
-// PID is that of the process.
+// PID returns the id of the process.
 func (s *Server) PID() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.command.Process.Pid
 }
 
-// Signal sends one to the process.
+// Signal sends a signal to the process.
 func (s *Server) Signal(what os.Signal) {
 	s.t.Helper()
 	s.mu.Lock()
@@ -199,27 +200,27 @@ func (s *Server) Signal(what os.Signal) {
 	}
 }
 
-// Ended waits for the end of the process.
+// Ended waits until the process has exited.
 func (s *Server) Ended() error { return s.ended() }
 
-// Kill ends it immediately, and waits until the database has noticed: a statement that
-// was on its way is then done or undone.
+// Kill kills the process, and waits until the database has noticed: a statement in progress is then either
+// done or undone.
 func (s *Server) Kill() {
 	s.t.Helper()
 	s.Signal(syscall.SIGKILL)
-	_ = s.Ended() // killed
-	expect.Eventually(s.t, "the database has let go of the connections", func() bool {
+	_ = s.Ended() // ended by the signal
+	expect.Eventually(s.t, "the database has closed the connections", func() bool {
 		return s.Query(`SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid() AND backend_type = 'client backend'`)[0][0] == "0"
 	})
 }
 
-// Stop drains it.
+// Stop drains the server.
 func (s *Server) Stop() error {
 	s.Signal(syscall.SIGTERM)
 	return s.Ended()
 }
 
-// Answer is what a request got; status 0 is none.
+// Answer is the response to a request; status 0 means none.
 type Answer struct {
 	Status int
 	Header http.Header
@@ -227,7 +228,7 @@ type Answer struct {
 	Took   time.Duration
 }
 
-// Do calls the server. header is name and value in turns.
+// Do sends a request to the server. header alternates names and values.
 func (s *Server) Do(ctx context.Context, method, path, body string, header ...string) (a Answer) {
 	begin := time.Now()
 	defer func() { a.Took = time.Since(begin) }()
@@ -254,7 +255,7 @@ func (s *Server) Do(ctx context.Context, method, path, body string, header ...st
 	return Answer{Status: res.StatusCode, Header: res.Header, Body: content}
 }
 
-// ClosesConnections reports whether the server ends a connection with its answer.
+// ClosesConnections reports whether the server closes a connection with its response.
 func (s *Server) ClosesConnections(ctx context.Context) bool {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, s.BaseURL+"/healthz", http.NoBody)
 	if err != nil {
@@ -267,7 +268,7 @@ func (s *Server) ClosesConnections(ctx context.Context) bool {
 	return answer.Body.Close() == nil && answer.Close
 }
 
-// binary is the program that the server runs.
+// binary returns the program that the server runs.
 func (s *Server) binary() string {
 	if s.program != "" {
 		return s.program
@@ -275,7 +276,7 @@ func (s *Server) binary() string {
 	return binary(s.t)
 }
 
-// Command runs a command of the program on a database, with the server's keys, and gives what it prints.
+// Command runs a command of the program on a database, with the server's keys, and returns its output.
 func (s *Server) Command(database string, args ...string) []byte {
 	s.t.Helper()
 	printed, told, err := s.Try(database, args...)
@@ -285,7 +286,7 @@ func (s *Server) Command(database string, args ...string) []byte {
 	return printed
 }
 
-// Try is Command of one that may fail; told is what it says about that.
+// Try is Command for a command that may fail; told is its standard error.
 func (s *Server) Try(database string, args ...string) (printed, told []byte, err error) {
 	s.t.Helper()
 	command := exec.CommandContext(s.t.Context(), s.binary(), args...)
@@ -296,7 +297,7 @@ func (s *Server) Try(database string, args ...string) (printed, told []byte, err
 	return printed, said.Bytes(), err
 }
 
-// Query asks the database, on a connection of its own, and gives all as text.
+// Query queries the database on a separate connection, and returns all values as text.
 func (s *Server) Query(statement string, args ...any) [][]string {
 	s.t.Helper()
 	rows, err := Query(s.t.Context(), s.database, statement, args...)
@@ -306,7 +307,7 @@ func (s *Server) Query(statement string, args ...any) [][]string {
 	return rows
 }
 
-// Query asks a database, on a connection of its own, and gives all as text.
+// Query queries a database on a separate connection, and returns all values as text.
 func Query(ctx context.Context, database, statement string, args ...any) (out [][]string, err error) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), expect.Patience)
 	defer cancel()

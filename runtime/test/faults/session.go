@@ -13,7 +13,7 @@ import (
 // errBroken ends a session that a fault has ended.
 var errBroken = errors.New("broken off by the test")
 
-// session is one connection, served as RFC 5321 says, with PIPELINING.
+// session is one connection, served as in RFC 5321, with PIPELINING.
 type session struct {
 	host *Host
 	conn *net.TCPConn
@@ -62,7 +62,7 @@ func (s *session) command(line string) error {
 		}
 		return s.message()
 	case "QUIT":
-		_ = s.write("221 2.0.0 bye\r\n") // the other end may have gone
+		_ = s.write("221 2.0.0 bye\r\n") // the client may have disconnected
 		return io.EOF
 	default: // RSET, NOOP
 		return s.write("250 2.0.0 ok\r\n")
@@ -104,7 +104,7 @@ func (s *session) message() error {
 	return s.say(Reply, "250 2.0.0 stored\r\n")
 }
 
-// say writes a reply, unless the host's fault of this phase comes in between.
+// say writes a reply, unless the host's fault for this phase intervenes.
 func (s *session) say(phase Phase, reply string) error {
 	fault, cleared := s.host.at(phase)
 	switch fault {
@@ -122,7 +122,7 @@ func (s *session) say(phase Phase, reply string) error {
 		<-cleared
 		return s.write(reply)
 	}
-	for _, p := range s.stored { // before the other end can know
+	for _, p := range s.stored { // before the client can know
 		s.host.sink.leave(p)
 	}
 	switch fault {
@@ -136,7 +136,7 @@ func (s *session) say(phase Phase, reply string) error {
 		if err := s.conn.CloseWrite(); err != nil {
 			return errBroken
 		}
-		_, _ = io.Copy(io.Discard, s.r) // until the other end has gone, whatever way
+		_, _ = io.Copy(io.Discard, s.r) // until the client has disconnected
 	case Cut:
 		_ = s.write(reply[:len(reply)/2]) // it is cut anyway
 		if phase == Body {

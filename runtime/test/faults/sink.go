@@ -12,14 +12,13 @@ import (
 	"time"
 )
 
-// Pair is one message for one recipient: what may arrive once.
+// Pair is one message for one recipient, which may arrive once.
 type Pair struct {
-	Message   string // the Message-ID without its brackets
+	Message   string // the Message-ID without angle brackets
 	Recipient string
 }
 
-// EmailID is the id of the email that the message was made of: Message-IDs begin
-// with it.
+// EmailID returns the id of the email of the message: Message-IDs begin with it.
 func (p Pair) EmailID() string {
 	id, _, _ := strings.Cut(p.Message, "@")
 	return id
@@ -32,7 +31,7 @@ type Line struct {
 	At time.Time
 }
 
-// Sink collects what its hosts receive. It ends with the test.
+// Sink collects the mail of its hosts. It ends with the test.
 type Sink struct {
 	t       testing.TB
 	joining chan record
@@ -42,15 +41,15 @@ type Sink struct {
 	mu         sync.Mutex
 	hosts      []*Host
 	lines      []Line            // flushed
-	arrived    map[Accepted]bool // by these
+	arrived    map[Accepted]bool // from these lines
 	unanswered map[Pair]int
 	refused    map[string]int // by recipient
 }
 
-// Gone begins the addresses that every host refuses for good.
+// Gone is the prefix of addresses that every host rejects permanently.
 const Gone = "gone"
 
-// record is a line on its way to the disk.
+// record is a line to be flushed.
 type record struct {
 	line Line
 	done chan error
@@ -69,7 +68,7 @@ func NewSink(t testing.TB) *Sink {
 	return s
 }
 
-// write flushes lines to the disk, waiting lines together.
+// write flushes lines to the disk, several at a time.
 func (s *Sink) write(file *os.File) {
 	defer close(s.ended)
 	for first := range s.joining {
@@ -116,7 +115,7 @@ func (s *Sink) store(p Pair) error {
 	return <-r.done
 }
 
-// leave notes a copy whose 250 never reached the other end.
+// leave records a copy whose 250 never reached the client.
 func (s *Sink) leave(p Pair) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -129,29 +128,28 @@ func (s *Sink) refuse(recipient string) {
 	s.refused[recipient]++
 }
 
-// Refused is how often each recipient was refused for good.
+// Refused returns how often each recipient was rejected permanently.
 func (s *Sink) Refused() map[string]int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return maps.Clone(s.refused)
 }
 
-// Lines is all that has arrived.
+// Lines returns all arrived lines.
 func (s *Sink) Lines() []Line {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return append([]Line(nil), s.lines...)
 }
 
-// Count is the number of lines.
+// Count returns the number of lines.
 func (s *Sink) Count() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return len(s.lines)
 }
 
-// Unanswered is how many copies of each pair a fault of a host kept from being
-// acknowledged.
+// Unanswered returns how many copies of each pair were stored but not acknowledged because of a fault.
 func (s *Sink) Unanswered() map[Pair]int {
 	s.mu.Lock()
 	defer s.mu.Unlock()

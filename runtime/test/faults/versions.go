@@ -8,13 +8,13 @@ import (
 	"testing"
 )
 
-// OldVariable names the program of the version before, or the commit or tag that it is built
-// of; without it, that is the latest tag.
+// OldVariable names the program of the previous version, or the commit or tag to build it from. The default
+// is the latest tag.
 const OldVariable = "POSTRIDER_DRILL_OLD"
 
-// Versions returns a program of the version before and the one to test. Where nothing came
-// before, and the run may take long, the newer one is this one with a migration that only
-// adds; else the test is skipped.
+// Versions returns a program of the previous version and the one to test. If there is no previous version,
+// and long tests are enabled, the newer program is the current one with an additional expanding migration;
+// otherwise the test is skipped.
 func Versions(t testing.TB, long bool) (older, newer string) {
 	t.Helper()
 	before := os.Getenv(OldVariable)
@@ -22,7 +22,7 @@ func Versions(t testing.TB, long bool) (older, newer string) {
 		tag, err := exec.Command("git", "describe", "--tags", "--abbrev=0").Output()
 		before = strings.TrimSpace(string(tag))
 		if (err != nil || before == "") && !long {
-			t.Skipf("there is no release before this one; %s names a commit to take for one", OldVariable)
+			t.Skipf("there is no earlier release; set %s to a commit to use instead", OldVariable)
 		}
 	}
 	if file, err := os.Stat(before); err == nil && file.Mode().IsRegular() {
@@ -34,7 +34,7 @@ func Versions(t testing.TB, long bool) (older, newer string) {
 	return binary(t), buildOf(t, "HEAD", "-- expand\nALTER TABLE \"emails\" ADD COLUMN \"drill\" integer NOT NULL DEFAULT 0;\n")
 }
 
-// buildOf builds the program of a commit, with one more migration where that is not empty.
+// buildOf builds the program of a commit, with an additional migration if that is not empty.
 func buildOf(t testing.TB, commit, migration string) (file string) {
 	t.Helper()
 	tree := filepath.Join(t.TempDir(), "tree")
@@ -55,7 +55,7 @@ func buildOf(t testing.TB, commit, migration string) (file string) {
 	}
 	run(root, "git", "archive", "--output", tree+".tar", commit)
 	run(tree, "tar", "-xf", tree+".tar")
-	run(root, "cp", "-R", "rest/pages/dashboard/dist", filepath.Join(tree, "rest/pages/dashboard")) // is not in Git
+	run(root, "cp", "-R", "rest/pages/dashboard/dist", filepath.Join(tree, "rest/pages/dashboard")) // not in Git
 	if migration != "" {
 		if err := os.WriteFile(filepath.Join(tree, "ent/migrate/migrations/20990101000000_drill.sql"), []byte(migration), 0o600); err != nil {
 			t.Fatal(err)
@@ -66,5 +66,5 @@ func buildOf(t testing.TB, commit, migration string) (file string) {
 	return file
 }
 
-// Become has the server run another program from its next launch on.
+// Become makes the server run another program from its next launch on.
 func (s *Server) Become(program string) { s.program = program }

@@ -17,9 +17,8 @@ import (
 	"github.com/postrider/postrider/runtime/test/faults"
 )
 
-// unreliable is a webhook endpoint that fails three attempts of ten, with 503 or by
-// hanging up, and of one event in a hundred the first five. It notes the events that it
-// has taken.
+// unreliable is a webhook endpoint that fails three of ten attempts, with 503 or by closing the connection,
+// and the first five attempts of one event in a hundred. It records the accepted events.
 type unreliable struct {
 	mu     sync.Mutex
 	posts  int
@@ -56,7 +55,7 @@ func draw(text string) uint64 {
 	return binary.BigEndian.Uint64(sum[:]) % 100
 }
 
-// counts returns the events that were taken, and how often beyond the first time.
+// counts returns the number of accepted events, and the number of repeated deliveries.
 func (u *unreliable) counts() (taken, again int) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -66,9 +65,9 @@ func (u *unreliable) counts() (taken, again int) {
 	return len(u.taken), again
 }
 
-// An endpoint that fails three attempts of ten, and a server that is killed while it
-// tells it of its mail: every event arrives or is kept as failed, and then a recovery
-// brings it. What arrives twice is an attempt that was cut off.
+// An endpoint fails three of ten attempts, and the server is killed while it delivers events: every event
+// arrives or is stored as failed, and then a recovery delivers it. An event that arrives twice belongs to an
+// interrupted attempt.
 func TestKillsLoseNoWebhook(t *testing.T) {
 	expect.SkipWhenQuick(t, "make drill-short")
 	t.Parallel()
@@ -86,7 +85,7 @@ func TestKillsLoseNoWebhook(t *testing.T) {
 	sending.Go(func() { sendBatches(t, server, emails) })
 	begin := time.Now()
 	for kill := range kills {
-		expect.EventuallyWithin(t, 10*time.Minute, "a part has been told", func() bool { taken, _ := endpoint.counts(); return taken > 2*emails*(kill+1)/(kills+2) })
+		expect.EventuallyWithin(t, 10*time.Minute, "some events have been delivered", func() bool { taken, _ := endpoint.counts(); return taken > 2*emails*(kill+1)/(kills+2) })
 		server.Kill()
 		server.Launch()
 	}
@@ -104,11 +103,11 @@ func TestKillsLoseNoWebhook(t *testing.T) {
 	taken, again := endpoint.counts()
 	unknown := server.Query(`SELECT count(*) FROM webhook_attempts WHERE outcome = 'unknown'`)[0][0]
 	figure(t, "events, kills", fmt.Sprintf("%s, %d", events, kills), "1000, 1 short; 50000, 2 long")
-	figure(t, "attempts, of which the endpoint failed", fmt.Sprintf("%d, %d", endpoint.posts, endpoint.failed), "30 %")
+	figure(t, "attempts, of which failed by the endpoint", fmt.Sprintf("%d, %d", endpoint.posts, endpoint.failed), "30 %")
 	figure(t, "delivered, failed and replayable, never queued", fmt.Sprintf("%s, %s, %d", delivered, failed, number(t, events)-number(t, queued)), "all, some, 0")
-	figure(t, "delivered and never taken", number(t, delivered)-taken, "≤ 0")
-	figure(t, "taken again, of attempts cut off", fmt.Sprintf("%d of %s", again, unknown), "at most those")
-	figure(t, "until all was settled, with the retries' waits cut short", time.Since(begin), "-")
+	figure(t, "delivered but never accepted", number(t, delivered)-taken, "≤ 0")
+	figure(t, "accepted again, of interrupted attempts", fmt.Sprintf("%d of %s", again, unknown), "at most those")
+	figure(t, "until all deliveries were settled, with shortened retry delays", time.Since(begin), "-")
 	if number(t, events) < 2*emails || number(t, failed) == 0 || queued != events || taken < number(t, delivered) || again > number(t, unknown) || number(t, delivered)+number(t, failed) != number(t, events) {
 		t.Errorf("events %s, queued %s, delivered %s, failed %s, taken %d, again %d, unknown %s", events, queued, delivered, failed, taken, again, unknown)
 	}
@@ -119,32 +118,32 @@ func TestKillsLoseNoWebhook(t *testing.T) {
 		if a.Status != http.StatusOK {
 			t.Fatalf("recover: %d %s", a.Status, a.Body)
 		}
-		expect.EventuallyWithin(t, 5*time.Minute, "what was recovered is settled", func() bool { return waiting() == "0" })
+		expect.EventuallyWithin(t, 5*time.Minute, "recovered deliveries are settled", func() bool { return waiting() == "0" })
 		taken, _ = endpoint.counts()
 	}
-	figure(t, "taken after recoveries", fmt.Sprintf("%d after %d", taken, rounds), "all")
+	figure(t, "accepted after recoveries", fmt.Sprintf("%d after %d", taken, rounds), "all")
 	if taken != number(t, events) {
-		t.Errorf("%d of %s events were taken", taken, events)
+		t.Errorf("%d of %s events were accepted", taken, events)
 	}
 }
 
 func number(t *testing.T, text string) (n int) {
 	t.Helper()
 	if _, err := fmt.Sscan(text, &n); err != nil {
-		t.Fatalf("the text %q is no number: %v", text, err)
+		t.Fatalf("the text %q is not a number: %v", text, err)
 	}
 	return n
 }
 
-// passTime makes what waits for another attempt due, as if the five minutes of the schedule were over. It leaves alone what
-// is under way; what a killed process held is handed back by the one that is started under its name.
+// passTime makes pending retries due, as if the five minutes of the schedule were over. It excludes attempts
+// in progress; the claims of a killed process are released by the process that is started under its name.
 func passTime(s *faults.Server) {
 	s.Query(`UPDATE webhook_works d SET due_at = now() WHERE due_at > now() + interval '1 second' AND NOT EXISTS (
 		SELECT FROM webhook_attempts a WHERE a.delivery_id = d.id AND a.outcome IS NULL)`)
 	noDeferral(s)
 }
 
-// sendBatches sends n emails; a batch that has no answer is sent again, under its key.
+// sendBatches sends n emails. A batch without a response is sent again, under its key.
 func sendBatches(t *testing.T, s *faults.Server, n int) {
 	t.Helper()
 	const size = 50

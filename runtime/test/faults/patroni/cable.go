@@ -8,14 +8,15 @@ import (
 	"testing"
 )
 
-// cable joins the network namespace of a machine with the bridge of all.
+// cable connects the network namespace of a machine to the common bridge.
 type cable struct {
 	space   string // the namespace
 	end     string // the interface at the bridge
 	address string // of the machine
 }
 
-// newCables creates a bridge and a cable for each of n machines; nil: that cannot be done here.
+// newCables creates a bridge and a cable for each of n machines, or returns nil if that is not possible
+// here.
 func newCables(t testing.TB, n int) []cable {
 	t.Helper()
 	if os.Getuid() != 0 {
@@ -27,18 +28,18 @@ func newCables(t testing.TB, n int) []cable {
 		}
 	}
 	bridge, network := fmt.Sprintf("prdr%d", os.Getpid()), fmt.Sprintf("10.213.%d.", os.Getpid()%250)
-	t.Cleanup(func() { _ = ip("link", "del", bridge) }) // it may not be there
+	t.Cleanup(func() { _ = ip("link", "del", bridge) }) // it may not exist
 	if err := errors.Join(ip("link", "add", bridge, "type", "bridge"), ip("addr", "add", network+"1/24", "dev", bridge), ip("link", "set", bridge, "up")); err != nil {
-		t.Logf("the machines are on loopback: %v", err)
+		t.Logf("running all machines on loopback: %v", err)
 		return nil
 	}
 	var all []cable
 	for i := range n {
 		c := cable{space: fmt.Sprintf("%s-%d", bridge, i), end: fmt.Sprintf("%sm%d", bridge, i), address: fmt.Sprintf("%s%d", network, 11+i)}
-		t.Cleanup(func() { _ = ip("netns", "del", c.space) }) // it may not be there
+		t.Cleanup(func() { _ = ip("netns", "del", c.space) }) // it may not exist
 		if err := errors.Join(ip("netns", "add", c.space), ip("link", "add", c.end, "type", "veth", "peer", "name", "eth0", "netns", c.space), ip("link", "set", c.end, "master", bridge, "up"),
 			ip("-n", c.space, "addr", "add", c.address+"/24", "dev", "eth0"), ip("-n", c.space, "link", "set", "eth0", "up"), ip("-n", c.space, "link", "set", "lo", "up")); err != nil {
-			t.Logf("the machines are on loopback: %v", err)
+			t.Logf("running all machines on loopback: %v", err)
 			return nil
 		}
 		all = append(all, c)

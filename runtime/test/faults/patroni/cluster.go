@@ -23,13 +23,13 @@ import (
 	"github.com/postrider/postrider/runtime/base/expect"
 )
 
-// The passwords of the cluster: it listens on loopback and lasts as long as a test.
+// The passwords of the cluster, which listens on loopback and exists only during a test.
 const (
 	superPassword = "drill-super"
 	userPassword  = "drill-user"
 )
 
-// machines is how many a cluster has.
+// machines is the number of machines in a cluster.
 const machines = 3
 
 // Cluster is three machines.
@@ -38,7 +38,7 @@ type Cluster struct {
 	Machines []*Machine
 }
 
-// Absent says what a machine lacks to run such a cluster; "": nothing.
+// Absent returns what this machine lacks to run such a cluster, or "".
 func Absent() string {
 	for _, program := range []string{"patroni", "etcd"} {
 		if _, err := exec.LookPath(program); err != nil {
@@ -50,13 +50,13 @@ func Absent() string {
 	}
 	if os.Getuid() == 0 {
 		if _, err := user.Lookup("postgres"); err != nil {
-			return "root cannot run PostgreSQL, and there is no user postgres"
+			return "root cannot run PostgreSQL, and the user postgres does not exist"
 		}
 	}
 	return ""
 }
 
-// binaries is the folder of the newest installed server.
+// binaries returns the folder of the newest installed server.
 func binaries() string {
 	found, err := filepath.Glob("/usr/lib/postgresql/*/bin/postgres")
 	if err != nil || len(found) == 0 {
@@ -69,7 +69,7 @@ func binaries() string {
 // config is the folder deploy/patroni.
 func Start(t testing.TB, config string) *Cluster {
 	t.Helper()
-	root, err := os.MkdirTemp("", "postrider-patroni-") //nolint:usetesting // PostgreSQL has an account of its own, which cannot enter a folder of root
+	root, err := os.MkdirTemp("", "postrider-patroni-") //nolint:usetesting // PostgreSQL has its own user, which cannot enter a folder of root
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -96,7 +96,7 @@ func Start(t testing.TB, config string) *Cluster {
 	return c
 }
 
-// unprivileged returns root's folder to who runs PostgreSQL.
+// unprivileged gives root's folder to the user that runs PostgreSQL.
 func unprivileged(t testing.TB, folder string) *syscall.Credential {
 	t.Helper()
 	if os.Getuid() != 0 {
@@ -114,10 +114,10 @@ func unprivileged(t testing.TB, folder string) *syscall.Credential {
 	return &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}
 }
 
-// Cables reports whether each machine has one, to be cut.
+// Cables reports whether each machine has a cable that can be cut.
 func (c *Cluster) Cables() bool { return c.Machines[0].cable != nil }
 
-// URL names all hosts to Postrider, which finds the primary among them.
+// URL returns an address with all hosts, among which Postrider finds the primary.
 func (c *Cluster) URL() string {
 	hosts, ports := make([]string, len(c.Machines)), make([]string, len(c.Machines))
 	for i, m := range c.Machines {
@@ -127,7 +127,7 @@ func (c *Cluster) URL() string {
 		userPassword, strings.Join(hosts, ","), url.QueryEscape(strings.Join(ports, ",")))
 }
 
-// execute runs a statement at the leader, as the superuser.
+// execute runs a statement on the leader, as the superuser.
 func (c *Cluster) execute(statement string) {
 	c.t.Helper()
 	leader := c.leader()
@@ -138,14 +138,14 @@ func (c *Cluster) execute(statement string) {
 	}
 }
 
-// member is how Patroni lists one.
+// member is an entry of Patroni's list.
 type member struct {
 	Name  string `json:"name"`
 	Role  string `json:"role"`
 	State string `json:"state"`
 }
 
-// members asks one machine after the other for the list of all.
+// members asks one machine after the other for the list of members.
 func (c *Cluster) members() []member {
 	for _, m := range c.Machines {
 		if list, err := m.members(); err == nil && len(list) > 0 {
@@ -155,7 +155,7 @@ func (c *Cluster) members() []member {
 	return nil
 }
 
-// Leader is the machine that has the lock, by Patroni's word; nil: none.
+// Leader returns the machine with the lock, according to Patroni, or nil.
 func (c *Cluster) Leader() *Machine {
 	for _, found := range c.members() {
 		if found.Role == "leader" && found.State == "running" {
@@ -169,20 +169,20 @@ func (c *Cluster) Leader() *Machine {
 	return nil
 }
 
-// leader is the Leader, without whom the test ends.
+// leader returns the Leader, or fails the test.
 func (c *Cluster) leader() *Machine {
 	c.t.Helper()
 	if found := c.Leader(); found != nil {
 		return found
 	}
-	c.t.Fatal("there is no leader")
+	c.t.Fatal("the cluster has no leader")
 	return nil
 }
 
-// AwaitWhole waits until there are a leader, a synchronous standby and one more.
+// AwaitWhole waits until there are a leader, a synchronous standby and another standby.
 func (c *Cluster) AwaitWhole(limit time.Duration) {
 	c.t.Helper()
-	expect.EventuallyWithin(c.t, limit, "the cluster is whole", func() bool {
+	expect.EventuallyWithin(c.t, limit, "the cluster is complete", func() bool {
 		standbys, synchronous := 0, 0
 		for _, m := range c.members() {
 			if m.State != "running" && m.State != "streaming" {
@@ -199,7 +199,7 @@ func (c *Cluster) AwaitWhole(limit time.Duration) {
 	})
 }
 
-// Switchover hands the lead to the synchronous standby.
+// Switchover transfers the lead to the synchronous standby.
 func (c *Cluster) Switchover() {
 	c.t.Helper()
 	leader := c.leader()
@@ -219,6 +219,6 @@ func (c *Cluster) Switchover() {
 	}
 	defer answer.Body.Close()
 	if answer.StatusCode != http.StatusOK {
-		c.t.Fatalf("the switchover is answered with %s", answer.Status)
+		c.t.Fatalf("the switchover returned %s", answer.Status)
 	}
 }

@@ -24,7 +24,7 @@ type Machine struct {
 	Name string
 
 	t      testing.TB
-	cable  *cable // nil: it is on loopback
+	cable  *cable // nil on loopback
 	host   string
 	folder string
 	who    *syscall.Credential
@@ -59,13 +59,13 @@ func newMachine(t testing.TB, name, folder string, who *syscall.Credential, cabl
 		m.Kill()
 		if t.Failed() {
 			text := m.log.String()
-			t.Logf("log of %s, its end:\n%s", name, text[max(0, len(text)-4000):])
+			t.Logf("end of the log of %s:\n%s", name, text[max(0, len(text)-4000):])
 		}
 	})
 	return m
 }
 
-// configure reads the files and sets what differs between machines.
+// configure reads the files and sets the values that differ between machines.
 func (m *Machine) configure(t testing.TB, config string, all []*Machine) {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join(config, "etcd.env"))
@@ -85,7 +85,7 @@ func (m *Machine) configure(t testing.TB, config string, all []*Machine) {
 	m.etcdEnv = append(m.etcdEnv, "ETCD_NAME="+m.Name, "ETCD_DATA_DIR="+filepath.Join(m.folder, "etcd"),
 		"ETCD_LISTEN_CLIENT_URLS="+at(m.client), "ETCD_ADVERTISE_CLIENT_URLS="+at(m.client),
 		"ETCD_LISTEN_PEER_URLS="+at(m.peer), "ETCD_INITIAL_ADVERTISE_PEER_URLS="+at(m.peer), "ETCD_INITIAL_CLUSTER="+strings.Join(peers, ","))
-	// Patroni reads its file as an unprivileged user, who need not be able to read the project.
+	// Patroni reads its file as an unprivileged user, who may not be able to read the project.
 	settings, err := os.ReadFile(filepath.Join(config, "patroni.yml"))
 	if err != nil {
 		t.Fatal(err)
@@ -111,7 +111,7 @@ func (m *Machine) configure(t testing.TB, config string, all []*Machine) {
 
 func (m *Machine) data() string { return filepath.Join(m.folder, "data") }
 
-// Start starts what does not run.
+// Start starts the processes that are not running.
 func (m *Machine) Start() {
 	m.t.Helper()
 	m.start("etcd", m.etcdEnv, "etcd")
@@ -126,7 +126,7 @@ func (m *Machine) start(name string, env []string, program string, args ...strin
 		return
 	}
 	who := m.who
-	if m.cable != nil { // both ahead of the program make way for it: one process
+	if m.cable != nil { // ip and setpriv exec the program: one process
 		program, args = "ip", slices.Concat([]string{"netns", "exec", m.cable.space, "setpriv", fmt.Sprintf("--reuid=%d", who.Uid), fmt.Sprintf("--regid=%d", who.Gid), "--clear-groups", program}, args)
 		who = nil
 	}
@@ -140,10 +140,10 @@ func (m *Machine) start(name string, env []string, program string, args ...strin
 	m.running[name] = command
 }
 
-// StopEtcd freezes the member of etcd; ResumeEtcd lets it go on.
+// StopEtcd freezes the member of etcd; ResumeEtcd resumes it.
 func (m *Machine) StopEtcd() { m.signal("etcd", syscall.SIGSTOP) }
 
-// ResumeEtcd ends StopEtcd.
+// ResumeEtcd undoes StopEtcd.
 func (m *Machine) ResumeEtcd() { m.signal("etcd", syscall.SIGCONT) }
 
 func (m *Machine) signal(name string, what syscall.Signal) {
@@ -154,7 +154,7 @@ func (m *Machine) signal(name string, what syscall.Signal) {
 	}
 }
 
-// postmaster is the process id of PostgreSQL; 0: it does not run.
+// postmaster returns the process id of PostgreSQL, or 0 if it is not running.
 func (m *Machine) postmaster() int {
 	text, err := os.ReadFile(filepath.Join(m.data(), "postmaster.pid"))
 	if err != nil {
@@ -167,7 +167,7 @@ func (m *Machine) postmaster() int {
 	return pid
 }
 
-// backends are the processes of PostgreSQL with the postmaster in front.
+// backends returns the processes of PostgreSQL, the postmaster first.
 func (m *Machine) backends() []int {
 	first := m.postmaster()
 	if first == 0 {
@@ -186,14 +186,14 @@ func (m *Machine) backends() []int {
 	return all
 }
 
-// KillPostgres ends PostgreSQL alone; Patroni is there to see it.
+// KillPostgres kills only PostgreSQL; Patroni keeps running.
 func (m *Machine) KillPostgres() {
 	if pid := m.postmaster(); pid > 0 {
 		_ = syscall.Kill(pid, syscall.SIGKILL) // it may have ended
 	}
 }
 
-// Kill ends everything of the machine immediately.
+// Kill kills all processes of the machine.
 func (m *Machine) Kill() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -204,15 +204,15 @@ func (m *Machine) Kill() {
 				_ = syscall.Kill(pid, syscall.SIGKILL) // it may have ended
 			}
 		}
-		_ = command.Wait() // killed
+		_ = command.Wait() // ended by the signal
 		delete(m.running, name)
 	}
 }
 
-// Freeze makes the machine silent: its connections stay open, and nobody answers.
+// Freeze makes the machine silent: its connections stay open but do not respond.
 func (m *Machine) Freeze() { m.all(syscall.SIGSTOP) }
 
-// Thaw ends Freeze. The machine goes on with what it believed.
+// Thaw ends Freeze. The machine continues with its old state.
 func (m *Machine) Thaw() { m.all(syscall.SIGCONT) }
 
 func (m *Machine) all(what syscall.Signal) {
@@ -223,7 +223,7 @@ func (m *Machine) all(what syscall.Signal) {
 	m.signal("etcd", what)
 }
 
-// Cut unplugs the machine: all of it goes on, and nothing comes or goes. It needs a cluster with Cables.
+// Cut unplugs the machine: all its processes continue without a network. It requires a cluster with Cables.
 func (m *Machine) Cut() {
 	m.t.Helper()
 	m.plug("down")
@@ -244,7 +244,7 @@ func (m *Machine) plug(state string) {
 	}
 }
 
-// members asks this machine's Patroni for the list of all.
+// members asks this machine's Patroni for the list of members.
 func (m *Machine) members() (list []member, err error) {
 	client := http.Client{Timeout: time.Second}
 	request, err := http.NewRequestWithContext(m.t.Context(), http.MethodGet, "http://"+m.host+":"+m.rest+"/cluster", http.NoBody)
