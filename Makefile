@@ -135,7 +135,7 @@ bench-bus: toolchain postgres ## [long] measure how the bus finds lost events am
 
 .PHONY: fair
 fair: toolchain postgres ## [long] measure how much abusive clients slow down an honest one
-	@POSTRIDER_FAIR=strict $(GO) test -count=1 -timeout=20m -v -run 'HoldUpN' ./runtime/test/journeys
+	@POSTRIDER_FAIR=strict $(GO) test -count=1 -timeout=20m -v -run 'DoNotDelay' ./runtime/test/journeys
 
 .PHONY: generate
 generate: toolchain postgres ## [daily] regenerate code (Ent, then gqlgen)

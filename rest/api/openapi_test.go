@@ -19,7 +19,7 @@ import (
 	"github.com/postrider/postrider/runtime/work/event"
 )
 
-// The document of everything. TestGoldenDocumentHasTheOperationsOfTheRegistry of
+// The document of everything. TestGoldenDocumentHasAllOperations of
 // runtime fails when the routes of a module are not in it.
 func TestOpenAPIDocument(t *testing.T) {
 	t.Parallel()

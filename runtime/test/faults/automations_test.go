@@ -121,7 +121,7 @@ func postUntilTaken(t *testing.T, server *faults.Server, body, key string) {
 
 // A disabled module is absent: no route, no step. Its tables remain, and its runs continue after it is
 // enabled again.
-func TestAutomationsOffAndOnAgain(t *testing.T) {
+func TestAutomationsDisabledAndReenabled(t *testing.T) {
 	expect.SkipWhenQuick(t, "make drill-short")
 	t.Parallel()
 	sink := faults.NewSink(t)

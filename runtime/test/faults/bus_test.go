@@ -156,7 +156,7 @@ func tracked(t *testing.T, server *faults.Server, n int) (ids []string) {
 
 // The bus holds nothing that is not in the tables: emptying it a hundred times a second under load, and
 // across a restart, loses no email, no suppression and no webhook.
-func TestEmptiedBusLosesNothing(t *testing.T) {
+func TestEmptyingTheBusLosesNothing(t *testing.T) {
 	expect.SkipWhenQuick(t, "make drill-short")
 	t.Parallel()
 	sink, database := faults.NewSink(t), dbtest.URL(t)
@@ -204,7 +204,7 @@ func TestEmptiedBusLosesNothing(t *testing.T) {
 
 // A module is disabled while mail is sent. After it is enabled again it processes all missed events, each
 // once, even if the process is killed repeatedly in the meantime.
-func TestAModuleThatWasOffCatchesUpThroughKills(t *testing.T) {
+func TestReenabledModuleCatchesUpThroughKills(t *testing.T) {
 	expect.SkipWhenQuick(t, "make drill-short")
 	t.Parallel()
 	sink, database := faults.NewSink(t), dbtest.URL(t)

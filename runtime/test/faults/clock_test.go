@@ -26,7 +26,7 @@ func shiftTimes(t *testing.T, s *faults.Server, by time.Duration) {
 
 // The database clock was ahead, by an hour or by a day, when the server was killed. At the restart the clock
 // is right: waiting mail and webhooks are sent, clients get responses, and the step is reported.
-func TestAClockThatWentBackHoldsUpNothing(t *testing.T) {
+func TestClockStepBackDelaysNothing(t *testing.T) {
 	expect.SkipWhenQuick(t, "make drill-short")
 	t.Parallel()
 	for _, step := range lengthOf([]time.Duration{time.Hour}, []time.Duration{time.Minute, time.Hour, 24 * time.Hour}) {

@@ -100,7 +100,7 @@ func column(t *testing.T, d *sql.DB, statement string) []string {
 }
 
 // The copy that replaces a dump contains all data of the database.
-func TestCopiedRowsAreAllThere(t *testing.T) {
+func TestCopyContainsAllRows(t *testing.T) {
 	expect.SkipWhenQuick(t, "make drill-short")
 	t.Parallel()
 	from, copied := dbtest.URL(t), dbtest.URL(t)

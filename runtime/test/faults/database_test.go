@@ -19,7 +19,7 @@ import (
 const answerLimit = 6*time.Second + 500*time.Millisecond
 
 // A database in immediate shutdown under load causes 503 responses while it is down.
-func TestDatabaseStoppedAtOnceLosesNothing(t *testing.T) {
+func TestDatabaseStoppedImmediatelyLosesNothing(t *testing.T) {
 	t.Parallel()
 	sink := faults.NewSink(t)
 	host := sink.Listen("127.0.0.1:0")
@@ -97,7 +97,7 @@ func onlyUnavailable(t *testing.T, load *faults.Load, also ...int) {
 
 // A frozen database counts as unavailable: every request gets a response, the process stays alive, and
 // nothing piles up.
-func TestFrozenDatabaseIsAnsweredAround(t *testing.T) {
+func TestFrozenDatabaseReturnsUnavailable(t *testing.T) {
 	expect.SkipWhenQuick(t, "make drill-short")
 	t.Parallel()
 	sink := faults.NewSink(t)
@@ -153,7 +153,7 @@ func TestFrozenDatabaseIsAnsweredAround(t *testing.T) {
 // A database that takes seconds for each write is not unavailable, and clients still get their responses in
 // time: all waits of a request add up to at most its six seconds, and a late end is not reported as an
 // internal error.
-func TestOverloadedDatabaseIsAnsweredInTime(t *testing.T) {
+func TestOverloadedDatabaseRespondsInTime(t *testing.T) {
 	expect.SkipWhenQuick(t, "make drill-short")
 	t.Parallel()
 	sink := faults.NewSink(t)

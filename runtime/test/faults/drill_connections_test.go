@@ -16,7 +16,7 @@ import (
 
 // Four processes with 40 connections each share a server that allows 100, and one whose role is limited to
 // 40: no send and no list is rejected for lack of a connection.
-func TestDrillFourProcessesShareTheConnections(t *testing.T) {
+func TestDrillFourProcessesShareConnections(t *testing.T) {
 	expect.SkipWhenQuick(t, "make drill-short")
 	t.Parallel()
 	for name, c := range map[string]struct {

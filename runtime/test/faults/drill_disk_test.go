@@ -21,7 +21,7 @@ import (
 // One key of a free account without a quota writes as much as possible to a small disk. It is stopped before
 // others are affected. As the disk fills up further, other accounts may store only mail, and then nothing.
 // Accepted mail is still delivered, the service stays ready, and all writes resume after space is freed.
-func TestDrillADiskThatFillsUpStopsWritesInOrder(t *testing.T) {
+func TestDrillFullDiskStopsWritesInStages(t *testing.T) {
 	expect.SkipWhenQuick(t, "make drill-short")
 	t.Parallel()
 	folder := dbtest.SmallDisk(t, "655m")

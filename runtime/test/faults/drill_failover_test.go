@@ -35,7 +35,7 @@ func hostList(t *testing.T, servers ...*dbtest.Server) string {
 // A standby was promoted, and the old primary is started again by mistake: it is the first of the three
 // hosts and accepts writes. A process that starts then, a running process and the commands write nothing,
 // anywhere, until one of the two primaries is gone.
-func TestDrillOldPrimaryIsStartedAgain(t *testing.T) {
+func TestDrillOldPrimaryRestarts(t *testing.T) {
 	expect.SkipWhenQuick(t, "make drill-short")
 	t.Parallel()
 	sink := faults.NewSink(t)

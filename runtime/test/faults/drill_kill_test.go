@@ -14,7 +14,7 @@ import (
 // One of three processes is killed in the middle of a burst. The others take over its claims; after a
 // restart under its name, it does so immediately. Interrupted attempts are recorded: those that may have
 // been delivered as unknown, the rest as not started.
-func TestDrillKillOfOneInABurst(t *testing.T) {
+func TestDrillKillOfOneProcessInBurst(t *testing.T) {
 	expect.SkipWhenQuick(t, "make drill-short")
 	t.Parallel()
 	sink := faults.NewSink(t)

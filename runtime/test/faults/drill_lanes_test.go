@@ -17,7 +17,7 @@ import (
 // A burst by MX to many domains fills their lanes, so that most recipients are parked. Each is unparked as
 // soon as its lane has room: none waits while nothing is sent to its domain. Single messages to one more
 // domain show what the server could have delivered in that time, however slow the machine is.
-func TestDrillNoRecipientWaitsLongerThanItsLane(t *testing.T) {
+func TestDrillParkedRecipientsDoNotOutwaitTheirLane(t *testing.T) {
 	expect.SkipWhenQuick(t, "make drill-short")
 	t.Parallel()
 	sink, dns := faults.NewSink(t), dnsxtest.New(t)

@@ -64,7 +64,7 @@ func (l *listener) subscribe(t *testing.T, s *faults.Server, more string) (id st
 
 // Three processes on one database: each message, each scheduled one and each event is handled once,
 // whichever process handles it. The rate of an endpoint applies to all processes together.
-func TestDrillThreeNodesDoEverythingOnce(t *testing.T) {
+func TestDrillThreeNodesHandleEverythingOnce(t *testing.T) {
 	expect.SkipWhenQuick(t, "make drill-short")
 	t.Parallel()
 	sink := faults.NewSink(t)
@@ -140,7 +140,7 @@ func overRate(t *testing.T, s *faults.Server, webhookID string, rate float64) (o
 }
 
 // The caps and the rate of an account apply to all processes together.
-func TestDrillCapsAndRatesHoldOverAllNodes(t *testing.T) {
+func TestDrillCapsAndRatesApplyAcrossNodes(t *testing.T) {
 	expect.SkipWhenQuick(t, "make drill-short")
 	t.Parallel()
 	sink := faults.NewSink(t)

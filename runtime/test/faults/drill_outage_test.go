@@ -32,7 +32,7 @@ func burst(t *testing.T, nodes faults.Cluster, ledger *faults.Ledger, name strin
 // The database of three processes becomes unavailable in the middle of a burst, for longer than their
 // leases. The first process that reconnects must not take over work that another has done and not stored
 // yet: nothing arrives twice.
-func TestDrillOutagesDoubleNothing(t *testing.T) {
+func TestDrillOutagesDuplicateNothing(t *testing.T) {
 	expect.SkipWhenQuick(t, "make drill-short")
 	t.Parallel()
 	type outage struct {

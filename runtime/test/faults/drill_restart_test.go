@@ -68,7 +68,7 @@ func TestDrillRollingRestartFailsNoRequest(t *testing.T) {
 
 // Between "not ready" and closed listeners a process keeps serving: over HTTP, with a hint to use another
 // connection next time, and over SMTP.
-func TestDrainDelayGoesOnServing(t *testing.T) {
+func TestDrainDelayKeepsServing(t *testing.T) {
 	expect.SkipWhenQuick(t, "make drill-short")
 	t.Parallel()
 	const delay = 15 * time.Second // the maximum; the steps below must finish before it is over

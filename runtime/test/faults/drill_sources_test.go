@@ -130,7 +130,7 @@ func (s *sourced) audit(t *testing.T, open int) {
 // The process with the dedicated address of an account is killed in a burst. The account's mail waits for
 // the address, whichever process accepted it, and the doctor names it. After a restart under its name the
 // process continues immediately.
-func TestDrillKillWithADedicatedAddress(t *testing.T) {
+func TestDrillKillWithDedicatedAddress(t *testing.T) {
 	expect.SkipWhenQuick(t, "make drill-short")
 	t.Parallel()
 	s := newSourced(t)

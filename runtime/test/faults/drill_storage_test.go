@@ -13,7 +13,7 @@ import (
 // A database responds but stores nothing: readiness reports it within ten seconds, with or without requests,
 // and liveness stays OK. Requests are rejected in time, none is rejected permanently under its key, and all
 // resumes automatically.
-func TestDrillReadinessIsToldByWrites(t *testing.T) {
+func TestDrillReadinessReflectsStoredWrites(t *testing.T) {
 	expect.SkipWhenQuick(t, "make drill-short")
 	t.Parallel()
 	for name, c := range map[string]struct {

@@ -17,7 +17,7 @@ import (
 // A transaction outside Postrider holds one key for nine seconds, and until sixty requests with other keys
 // are accepted, promptly. The request with the held key gets the response that the first is still running,
 // and is accepted once the key is free.
-func TestAHeldKeyCondemnsNoOther(t *testing.T) {
+func TestHeldKeyDelaysNoOtherRequest(t *testing.T) {
 	expect.SkipWhenQuick(t, "make drill-short")
 	t.Parallel()
 	sink := faults.NewSink(t)

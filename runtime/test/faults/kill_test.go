@@ -123,7 +123,7 @@ func TestDrainUnderLoad(t *testing.T) {
 
 // A worker that is suspended past its lease and resumes sends nothing that another worker has sent in the
 // meantime.
-func TestStoppedWorkerDoesNotSendAgain(t *testing.T) {
+func TestSuspendedWorkerDoesNotResend(t *testing.T) {
 	expect.SkipWhenQuick(t, "make drill-short")
 	t.Parallel()
 	sink := faults.NewSink(t)
@@ -162,7 +162,7 @@ func TestStoppedWorkerDoesNotSendAgain(t *testing.T) {
 
 // A process is frozen while receivers hold the reply to the final dot. Another process delivers its mail: at
 // most the attempts in progress are duplicated, and operators see the number.
-func TestAFrozenProcessDoublesOnlyAttemptsInFlight(t *testing.T) {
+func TestFrozenProcessDuplicatesOnlyAttemptsInProgress(t *testing.T) {
 	expect.SkipWhenQuick(t, "make drill-short")
 	t.Parallel()
 	sink := faults.NewSink(t)

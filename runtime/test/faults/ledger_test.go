@@ -8,7 +8,7 @@ import (
 )
 
 // The audit itself: lost, duplicated and explained mail.
-func TestAuditCountsWhatIsLostAndDoubled(t *testing.T) {
+func TestAuditCountsLostAndDuplicateMail(t *testing.T) {
 	t.Parallel()
 	sink := faults.NewSink(t)
 	host := sink.Listen("127.0.0.1:0")

@@ -268,7 +268,7 @@ const open = `SELECT count(*) FROM usage_reports WHERE reported_revision < revis
 
 // kill -9 at each step between a sent email and its place on the bill: the payment provider receives for
 // each hour exactly the number of emails sent in it.
-func TestKillsBetweenAnEmailAndItsBill(t *testing.T) {
+func TestKillsBetweenEmailAndBill(t *testing.T) {
 	expect.SkipWhenQuick(t, "make drill-short")
 	t.Parallel()
 	const hours = 8

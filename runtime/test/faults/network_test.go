@@ -111,7 +111,7 @@ func TestNetworkFaultsAtEveryPhase(t *testing.T) {
 
 // Lost final replies are counted exactly: an attempt with an unknown end, and one more copy under the same
 // Message-ID.
-func TestLostFinalRepliesAreKnown(t *testing.T) {
+func TestLostFinalRepliesAreRecorded(t *testing.T) {
 	expect.SkipWhenQuick(t, "make drill-short")
 	t.Parallel()
 	sink := faults.NewSink(t)
@@ -157,7 +157,7 @@ func TestLostFinalRepliesAreKnown(t *testing.T) {
 
 // The transport never waits longer than the time limit of the phase. The test sets the limits of the
 // transport; the server uses those of RFC 5321, which are minutes.
-func TestSilenceAtEveryPhaseEndsInTime(t *testing.T) {
+func TestSilentHostTimesOutAtEveryPhase(t *testing.T) {
 	expect.SkipWhenQuick(t, "make drill-short")
 	t.Parallel()
 	sink, dns := faults.NewSink(t), dnsxtest.New(t)

@@ -32,7 +32,7 @@ func at(workers, n int, do func(i int)) {
 }
 
 // One key is one message, however many clients send it concurrently, and all get the same response.
-func TestEqualRequestsAtOnceAreOneMessage(t *testing.T) {
+func TestConcurrentEqualRequestsSendOneMessage(t *testing.T) {
 	t.Parallel()
 	sink := faults.NewSink(t)
 	server := faults.Start(t, dbtest.URL(t), outbound(sink.Listen("127.0.0.1:0")))
@@ -78,7 +78,7 @@ func TestEqualRequestsAtOnceAreOneMessage(t *testing.T) {
 }
 
 // With ten left of the cap, ten of any number of concurrent requests are accepted.
-func TestSendsAtOnceStopAtTheCap(t *testing.T) {
+func TestConcurrentSendsStopAtCap(t *testing.T) {
 	expect.SkipWhenQuick(t, "make drill-short")
 	t.Parallel()
 	sink := faults.NewSink(t)
@@ -124,7 +124,7 @@ func soon(t *testing.T, server *faults.Server, emails int) time.Time {
 
 // Emails scheduled for one moment are sent once, none early. A cancellation at that moment either succeeds,
 // and the email is never sent, or fails with the error that it is too late.
-func TestManyForOneMomentAndCancelRaces(t *testing.T) {
+func TestManyScheduledForOneMomentWithCancelRaces(t *testing.T) {
 	expect.SkipWhenQuick(t, "make drill-short")
 	t.Parallel()
 	sink := faults.NewSink(t)

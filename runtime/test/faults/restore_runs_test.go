@@ -11,7 +11,7 @@ import (
 
 // Waiting runs continue after a dump of their database is restored: delays that ended in the meantime end
 // once, and waits for events still receive them.
-func TestRunsOfADumpGoOnInANewCluster(t *testing.T) {
+func TestRunsContinueAfterRestore(t *testing.T) {
 	expect.SkipWhenQuick(t, "make drill-short")
 	t.Parallel()
 	sink := faults.NewSink(t)

@@ -13,7 +13,7 @@ import (
 const foundWithin = time.Minute
 
 // A dump restored into another cluster continues where the first one stopped, even with an empty bus.
-func TestDumpIsRestoredIntoANewCluster(t *testing.T) {
+func TestDumpIsRestoredIntoNewCluster(t *testing.T) {
 	expect.SkipWhenQuick(t, "make drill-short")
 	t.Parallel()
 	sink := faults.NewSink(t)

@@ -71,7 +71,7 @@ func TestScopesOfEveryOperation(t *testing.T) {
 }
 
 // The life of a key over REST, the secret of which is stored nowhere.
-func TestKeyFromMakingToRevoking(t *testing.T) {
+func TestKeyFromCreationToRevocation(t *testing.T) {
 	t.Parallel()
 	app := harness.Start(t, nil)
 	const body = `{"name":"shop","scope":"sending","expires_at":"2126-01-01T00:00:00Z"}`

@@ -46,7 +46,7 @@ func logged(t *testing.T, app *harness.App, after harness.Answer, query url.Valu
 
 // What programs and people ask is in the log of their account alone, without secrets, and an erased
 // recipient is not.
-func TestRequestsAreInTheLog(t *testing.T) {
+func TestRequestsAreLogged(t *testing.T) {
 	t.Parallel()
 	database := dbtest.URL(t)
 	app := captured(t, func(s setting.RawValues) { s["DATABASE_URL"] = database })
@@ -93,7 +93,7 @@ func TestRequestsAreInTheLog(t *testing.T) {
 }
 
 // A secret that is shown once, and one that is given, are nowhere in the log, whoever asks.
-func TestSecretsAreNotInTheLog(t *testing.T) {
+func TestSecretsAreNotInRequestLog(t *testing.T) {
 	t.Parallel()
 	database := dbtest.URL(t)
 	app := captured(t, func(s setting.RawValues) { s["DATABASE_URL"] = database })
@@ -152,7 +152,7 @@ func TestSecretsAreNotInTheLog(t *testing.T) {
 }
 
 // Without the module there is no route, and nothing is written.
-func TestWithoutItsModuleNothingIsLogged(t *testing.T) {
+func TestRequestLogIsAbsentWithoutItsModule(t *testing.T) {
 	t.Parallel()
 	database := dbtest.URL(t)
 	app := captured(t, func(s setting.RawValues) {

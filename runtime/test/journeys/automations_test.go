@@ -204,7 +204,7 @@ func TestTemplatesInUseStayAndDeletedDomainsFailRuns(t *testing.T) {
 
 // A run that comes to the daily cap of its plan waits, says so over REST and GraphQL, and goes on soon
 // after another process has given the account a larger plan.
-func TestARunThatWaitsForItsPlanGoesOnAfterAnUpgrade(t *testing.T) {
+func TestRunWaitingForPlanContinuesAfterUpgrade(t *testing.T) {
 	t.Parallel()
 	app := harness.Start(t, nil)
 	app.MailDomain(t, "example.net")

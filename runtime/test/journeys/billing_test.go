@@ -40,7 +40,7 @@ func billOf(t *testing.T, answer harness.Answer) aBill {
 
 // An account on Free gives a card and is unlocked, buys a plan, goes up and down, and ends; and the payment
 // provider goes away meanwhile.
-func TestMoneyFromTheFirstCardToTheEnd(t *testing.T) {
+func TestBillingFromFirstCardToCancellation(t *testing.T) {
 	t.Parallel()
 	stripe := stripetest.New(t)
 	stripe.Meter()
@@ -152,7 +152,7 @@ func TestMoneyFromTheFirstCardToTheEnd(t *testing.T) {
 	nowhere(t, app, map[string]string{"the key of Stripe": stripetest.Key, "the secret of events": stripetest.Secret})
 }
 
-func TestOnlyStripeTellsOfMoney(t *testing.T) {
+func TestOnlyStripeReportsPayments(t *testing.T) {
 	t.Parallel()
 	stripe := stripetest.New(t)
 	app := harness.Start(t, func(s setting.RawValues) {

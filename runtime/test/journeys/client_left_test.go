@@ -14,7 +14,7 @@ import (
 
 // Clients that leave before they have their response, at every kind of door, are 499 in the log and in the
 // metrics, and never an error. What they ask for waits for a lock meanwhile.
-func TestJourneyClientsThatLeaveAreNoErrors(t *testing.T) {
+func TestJourneyDisconnectedClientsAreNotErrors(t *testing.T) {
 	t.Parallel()
 	url := dbtest.URL(t)
 	app := harness.Start(t, func(s setting.RawValues) { s["DATABASE_URL"] = url })

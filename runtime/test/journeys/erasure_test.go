@@ -18,7 +18,7 @@ import (
 )
 
 // An erased recipient is in no column of any table, and goes on being blocked.
-func TestErasedRecipientIsNowhere(t *testing.T) {
+func TestErasedRecipientIsRemovedEverywhere(t *testing.T) {
 	t.Parallel()
 	url := dbtest.URL(t)
 	app := harness.Start(t, func(s setting.RawValues) { s["DATABASE_URL"] = url })
@@ -57,7 +57,7 @@ func TestErasedRecipientIsNowhere(t *testing.T) {
 }
 
 // An address is nobody's: whoever names it reaches what is their own of it.
-func TestErasingTouchesTheCallersOwnOnly(t *testing.T) {
+func TestErasureIsLimitedToAccount(t *testing.T) {
 	t.Parallel()
 	app := harness.Start(t, nil)
 	app.MailDomain(t, "example.net")

@@ -15,7 +15,7 @@ import (
 )
 
 // What a running Postrider exports is what its event log shows, and /readyz tells how it is.
-func TestTheStreamHasWhatTheEventLogShows(t *testing.T) {
+func TestEventStreamMatchesEventLog(t *testing.T) {
 	t.Parallel()
 	server := jetstreamtest.Start(t, nil)
 	app := harness.Start(t, func(s setting.RawValues) {

@@ -29,7 +29,7 @@ func exported(t *testing.T, app *harness.App, path, field string) (all []string)
 }
 
 // Three pages of suppressions, and an email and an event each; another account has none of them.
-func TestExportsAreWholeAndTheAccountsOwn(t *testing.T) {
+func TestExportsAreCompleteAndIsolated(t *testing.T) {
 	t.Parallel()
 	app := harness.Start(t, nil)
 	app.MailDomain(t, "example.net") // a failed recipient would be suppressed

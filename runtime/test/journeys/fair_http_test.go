@@ -18,7 +18,7 @@ import (
 
 // Bodies of which one octet has come hold up nobody's small send: with any key, a Free
 // account's too.
-func TestHalfBodiesHoldUpNoSmallSend(t *testing.T) {
+func TestIncompleteBodiesDoNotDelaySmallSends(t *testing.T) {
 	app := harness.Start(t, nil)
 	stranger := app.Stranger(t, "stranger")
 	contest{name: "sends of 100 octets beside 150 bodies of 1 MB that do not come", honest: sends(t, app, "ada@dev.test", 100), attack: func(a *attack) {
@@ -30,7 +30,7 @@ func TestHalfBodiesHoldUpNoSmallSend(t *testing.T) {
 
 // Large bodies that do not come hold up nobody's large send, whether their length is told
 // or not.
-func TestHalfBodiesHoldUpNoLargeSend(t *testing.T) {
+func TestIncompleteBodiesDoNotDelayLargeSends(t *testing.T) {
 	app := harness.Start(t, nil)
 	stranger := app.Stranger(t, "stranger")
 	chunk := strings.Repeat(" ", 1<<20+1)
@@ -48,7 +48,7 @@ func TestHalfBodiesHoldUpNoLargeSend(t *testing.T) {
 }
 
 // Clients that take a large message slowly, or not at all, hold up nobody's reading.
-func TestSlowReadersHoldUpNobody(t *testing.T) {
+func TestSlowReadersDoNotDelayOthers(t *testing.T) {
 	expect.SkipWhenQuick(t, "make drill-short")
 	url := dbtest.URL(t)
 	app := harness.Start(t, func(s setting.RawValues) { s["DATABASE_URL"] = url })

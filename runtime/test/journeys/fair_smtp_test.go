@@ -64,7 +64,7 @@ func restOfHalf(c net.Conn) error {
 
 // Messages that do not come to their end hold up nobody's large mail, whatever they say of
 // their size.
-func TestHalfMessagesHoldUpNoInboundMail(t *testing.T) {
+func TestIncompleteMessagesDoNotDelayInboundMail(t *testing.T) {
 	app := proxied(t)
 	contest{name: "mail of 100 KB beside messages that do not come", honest: brings(app, 100_000), attack: func(a *attack) {
 		for i, mail := range []string{"MAIL FROM:<x@evil.example>", "MAIL FROM:<x@evil.example> SIZE=9870000", "MAIL FROM:<x@evil.example> SIZE=33000000", "MAIL FROM:<x@evil.example>"} {
@@ -79,7 +79,7 @@ func TestHalfMessagesHoldUpNoInboundMail(t *testing.T) {
 }
 
 // The same at the relay, by one account against another.
-func TestHalfMessagesHoldUpNoRelayedMail(t *testing.T) {
+func TestIncompleteMessagesDoNotDelayRelayedMail(t *testing.T) {
 	app := proxied(t)
 	app.MailDomain(t, "example.net") // else it bounces, and who is suppressed is refused
 	stranger := app.Stranger(t, "stranger")
@@ -125,7 +125,7 @@ func TestHalfMessagesHoldUpNoRelayedMail(t *testing.T) {
 
 // Fifty addresses of one IPv6 network that connect and say nothing leave the listeners to
 // others.
-func TestSilentConnectionsHoldUpNobody(t *testing.T) {
+func TestSilentConnectionsDoNotDelayOthers(t *testing.T) {
 	app := proxied(t)
 	silent := func(addr string, each int) func(*attack) {
 		return func(a *attack) {

@@ -13,7 +13,7 @@ import (
 
 // A program that hands in mail for somebody who is suppressed learns that nothing is sent, to
 // whom, and where that is recorded.
-func TestFindingA8ASuppressedRecipientIsRefusedOverTheRelay(t *testing.T) {
+func TestRelayRejectsSuppressedRecipients(t *testing.T) {
 	t.Parallel()
 	app := harness.Start(t, nil)
 	app.MailDomain(t, "example.net")
@@ -42,7 +42,7 @@ func TestFindingA8ASuppressedRecipientIsRefusedOverTheRelay(t *testing.T) {
 	}
 }
 
-func TestFindingA6ThePlaceOfALinkIsSeenInEveryEncoding(t *testing.T) {
+func TestUnsubscribePlaceholderIsFoundInEveryEncoding(t *testing.T) {
 	t.Parallel()
 	app := harness.Start(t, nil)
 	app.MailDomain(t, "example.net")
@@ -77,7 +77,7 @@ func newKey(t *testing.T, app *harness.App, scope string) (id, secret string) {
 	return made.APIKey.ID, made.Secret
 }
 
-func TestFindingC6WhoMaySendSignsInWithAnAPIKey(t *testing.T) {
+func TestRelayAcceptsSendingAPIKeys(t *testing.T) {
 	t.Parallel()
 	app := harness.Start(t, nil)
 	app.MailDomain(t, "example.net")
@@ -113,7 +113,7 @@ func TestFindingC6WhoMaySendSignsInWithAnAPIKey(t *testing.T) {
 	s.expect("535 5.7.8 ")
 }
 
-func TestFindingA7SettingsAndEventsOfModulesThatAreOffAreRefused(t *testing.T) {
+func TestSettingsAndEventsOfDisabledModulesAreRejected(t *testing.T) {
 	t.Parallel()
 	app := harness.Start(t, modules("-tracking,-inbound,-automations"))
 	for what, c := range map[string]struct {
@@ -137,7 +137,7 @@ func TestFindingA7SettingsAndEventsOfModulesThatAreOffAreRefused(t *testing.T) {
 	}
 }
 
-func TestFindingA7TestEventsGoWithTheWebhooks(t *testing.T) {
+func TestTestEventsRequireWebhooks(t *testing.T) {
 	t.Parallel()
 	app := harness.Start(t, modules("-webhooks"))
 	if got := app.Do(t, http.MethodPost, "/api/emails/test", `{"event":"email.sent"}`); got.Status != http.StatusNotFound && got.Status != http.StatusMethodNotAllowed {
@@ -148,7 +148,7 @@ func TestFindingA7TestEventsGoWithTheWebhooks(t *testing.T) {
 	}
 }
 
-func TestFindingA10AnEmailIsRetrievedWhole(t *testing.T) {
+func TestEmailIsReturnedWithAllFields(t *testing.T) {
 	t.Parallel()
 	app := harness.Start(t, nil)
 	app.MailDomain(t, "example.net")

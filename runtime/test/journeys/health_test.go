@@ -10,7 +10,7 @@ import (
 )
 
 // A late queue is told, as a number, and does not take the API out of a load balancer.
-func TestReadinessTellsHowLateTheQueueIs(t *testing.T) {
+func TestReadinessReportsQueueDelay(t *testing.T) {
 	t.Parallel()
 	app := harness.Start(t, func(s setting.RawValues) { s["POSTRIDER_DELIVERY_CONCURRENCY"] = "0" }) // nothing is delivered
 	s := scenarioOf(t, app)

@@ -33,7 +33,7 @@ var hostileBodies = []string{
 
 // Whatever comes, into whatever field of whatever operation: never a 5xx, never a
 // panic, and every refusal has the shape of one.
-func TestHostileRequestsAreTheCallersFault(t *testing.T) {
+func TestHostileRequestsAreClientErrors(t *testing.T) {
 	t.Parallel()
 	app := harness.Start(t, nil)
 	asked := 0
@@ -134,7 +134,7 @@ func with(object map[string]any, name string, value any) map[string]any {
 }
 
 // The same into GraphQL: its arguments, its variables and the request itself.
-func TestHostileGraphQLIsTheCallersFault(t *testing.T) {
+func TestHostileGraphQLRequestsAreClientErrors(t *testing.T) {
 	t.Parallel()
 	app := harness.Start(t, nil)
 	check := func(what string, body any) {
@@ -170,7 +170,7 @@ func TestHostileGraphQLIsTheCallersFault(t *testing.T) {
 }
 
 // Below /api even a path that no router would take is answered in our shape.
-func TestUncleanPathsAreRefusedAndNotRedirected(t *testing.T) {
+func TestUncleanPathsAreNotRedirected(t *testing.T) {
 	t.Parallel()
 	app := harness.Start(t, nil)
 	for _, path := range []string{"/api", "/api/", "/api//emails", "/api/emails/", "/api/emails/../emails", "/api/./emails", "/api/nope"} {

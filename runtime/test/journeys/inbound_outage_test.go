@@ -15,7 +15,7 @@ import (
 // While the database is frozen or down senders are told to come again, in time and
 // never for good; nothing is stored that was not answered 250, and mail comes in
 // again automatically.
-func TestWithoutTheDatabaseSendersComeAgain(t *testing.T) {
+func TestInboundMailIsDeferredWithoutDatabase(t *testing.T) {
 	t.Parallel()
 	for name, outage := range map[string]struct {
 		begin, end func(*dbtest.Server)
@@ -74,7 +74,7 @@ func TestWithoutTheDatabaseSendersComeAgain(t *testing.T) {
 
 // Return paths and other addresses do not share a transaction. Whichever comes second
 // is to come again, and the message goes to the first, alone.
-func TestATransactionHasOneKindOfRecipients(t *testing.T) {
+func TestTransactionHasOneKindOfRecipients(t *testing.T) {
 	t.Parallel()
 	app := harness.Start(t, nil)
 	app.MailDomain(t, "example.net")

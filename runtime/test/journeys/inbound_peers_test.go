@@ -16,7 +16,7 @@ import (
 
 // With POSTRIDER_BLOBS a received message moves to the object store over HTTP, is read
 // from there octet for octet, and disappears there when it is deleted.
-func TestReceivedMailLivesInTheObjectStore(t *testing.T) {
+func TestReceivedMailMovesToObjectStore(t *testing.T) {
 	t.Parallel()
 	store := blobtest.New(t)
 	s := scenarioOf(t, harness.Start(t, func(settings setting.RawValues) { settings["POSTRIDER_BLOBS"] = store.Setting() }))
@@ -68,7 +68,7 @@ func TestReceivedMailLivesInTheObjectStore(t *testing.T) {
 
 // With POSTRIDER_RSPAMD_URL each message is judged, and what was said is kept and told;
 // without an answer mail is received all the same.
-func TestRspamdJudgesReceivedMail(t *testing.T) {
+func TestRspamdChecksReceivedMail(t *testing.T) {
 	t.Parallel()
 	type question struct {
 		path, rcpt, from, body string
@@ -125,7 +125,7 @@ func TestRspamdJudgesReceivedMail(t *testing.T) {
 }
 
 // A development server says where mail comes in.
-func TestTheBannerSaysWhereMailIsReceived(t *testing.T) {
+func TestBannerShowsInboundAddress(t *testing.T) {
 	t.Parallel()
 	app := harness.Start(t, nil)
 	line := "receives   " + *app.InboundAddr + " "

@@ -251,7 +251,7 @@ func TestJourney5DomainIsAddedVerifiedAndSigns(t *testing.T) {
 	checkSignature(t, app, raw)
 }
 
-func TestRefusedRecipientBounces(t *testing.T) {
+func TestRejectedRecipientBounces(t *testing.T) {
 	t.Parallel()
 	app := harness.Start(t, nil)
 	app.MailDomain(t, "example.net")
@@ -273,7 +273,7 @@ func TestNullMXFails(t *testing.T) {
 	}
 }
 
-func TestDeferredRecipientWaitsAndSaysSo(t *testing.T) {
+func TestDeferredRecipientIsReported(t *testing.T) {
 	t.Parallel()
 	app := harness.Start(t, nil)
 	app.MailDomain(t, "example.net")

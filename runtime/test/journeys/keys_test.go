@@ -25,7 +25,7 @@ func keyFor(t *testing.T, do func(t testing.TB, method, path string, body any, h
 
 // A key never may do more than the member who created it may now: neither a full key of a developer, nor
 // a key that this key created, nor one whose creator became a viewer or left.
-func TestAKeyIsBoundByTheRoleOfItsCreator(t *testing.T) {
+func TestKeyIsLimitedByCreatorRole(t *testing.T) {
 	t.Parallel()
 	app := captured(t)
 	ada := owner(t, app)
@@ -95,7 +95,7 @@ func signsIn(t *testing.T, app *harness.App, password string) bool {
 
 // A key limited to one domain touches neither mail of another one nor that domain, its DKIM keys and its
 // rules, whatever its scope; and lists show it nothing of it.
-func TestAKeyLimitedToADomainTouchesNoOther(t *testing.T) {
+func TestDomainKeyCannotAccessOtherDomains(t *testing.T) {
 	t.Parallel()
 	app := captured(t)
 	verifyDomain(t, app, "other.example")

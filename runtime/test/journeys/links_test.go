@@ -25,7 +25,7 @@ type linkedEmail struct {
 
 // An email points at its domain, key, template and what endpoints were told of it; who may not read
 // those sees null, and another account nothing.
-func TestAnEmailPointsAtWhatItCameFrom(t *testing.T) {
+func TestEmailLinksToRelatedRecords(t *testing.T) {
 	t.Parallel()
 	app := harness.Start(t, nil)
 	app.MailDomain(t, "example.net")

@@ -29,7 +29,7 @@ func TestLinesOfAnyLengthAreReceived(t *testing.T) {
 
 // The relay refuses a line over 998 bytes for good and says why, however long it is, and
 // the connection goes on.
-func TestTheRelaySaysThatALineIsTooLong(t *testing.T) {
+func TestRelayRejectsLongLines(t *testing.T) {
 	t.Parallel()
 	app := harness.Start(t, nil)
 	s := signIn(t, app)

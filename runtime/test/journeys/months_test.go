@@ -21,7 +21,7 @@ import (
 
 // While mail is accepted, delivered, received and told to endpoints, its tables are split. No request fails,
 // and every message arrives once.
-func TestMailGoesOnWhileItsTablesAreSplit(t *testing.T) {
+func TestMailContinuesWhileTablesArePartitioned(t *testing.T) {
 	expect.SkipWhenQuick(t, "make drill-short")
 	t.Parallel()
 	url := dbtest.URL(t)
@@ -90,7 +90,7 @@ func TestMailGoesOnWhileItsTablesAreSplit(t *testing.T) {
 
 // Months of deliveries that nobody keeps any more are dropped with their rows by a process that starts. What is kept
 // stays, and new deliveries have their month.
-func TestOldDeliveriesGoWithTheirMonth(t *testing.T) {
+func TestOldDeliveriesAreDroppedWithTheirMonth(t *testing.T) {
 	t.Parallel()
 	url := dbtest.URL(t)
 	d, err := db.Open(t.Context(), db.Config{URL: url}, slog.New(slog.DiscardHandler))

@@ -138,7 +138,7 @@ func (f *fleet) waiting(t *testing.T, address string) (n int) {
 // Mail leaves from the process whose machine has its source address, whoever accepts and
 // claims it, and no attempt is lost. When that process is gone, mail of shared addresses
 // goes on by the other one, and mail of a dedicated address waits for it.
-func TestMailLeavesFromTheProcessThatHasItsAddress(t *testing.T) {
+func TestMailIsSentByProcessWithItsAddress(t *testing.T) {
 	expect.SkipWhenQuick(t, "make drill-short")
 	t.Parallel()
 	f := newFleet(t)

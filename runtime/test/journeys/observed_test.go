@@ -17,7 +17,7 @@ import (
 
 // What becomes of mail is counted, for scrapers at an address of their own, and no label
 // grows with what users send.
-func TestJourneyWhatBecomesOfMailIsCounted(t *testing.T) {
+func TestJourneyMailOutcomesAreCounted(t *testing.T) {
 	t.Parallel()
 	app := harness.Start(t, func(s setting.RawValues) { s["POSTRIDER_METRICS_ADDR"] = "127.0.0.1:0" })
 	app.MailDomain(t, "example.net")
@@ -88,7 +88,7 @@ func listensAt(t *testing.T, app *harness.App, message string) string {
 
 // One trace has the acceptance of a message, its time in the queue, the attempt over SMTP and
 // that of a webhook; the request links to it, and the id of the message finds it.
-func TestJourneyAMessageHasOneTrace(t *testing.T) {
+func TestJourneyMessageHasOneTrace(t *testing.T) {
 	t.Parallel()
 	memory := tracetest.NewInMemoryExporter()
 	app := harness.StartTraced(t, nil, telemetry.TracingTo(memory))

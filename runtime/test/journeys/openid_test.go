@@ -167,7 +167,7 @@ func (b *visitor) isAt(t *testing.T, what string, p page, path, words string) {
 	}
 }
 
-func TestSignInByAnOutsideProvider(t *testing.T) {
+func TestSignInWithOpenIDProvider(t *testing.T) {
 	t.Parallel()
 	providerTools(t)
 	port := expect.FreePort(t)

@@ -22,7 +22,7 @@ const outageLimit = time.Minute
 // While the database is frozen or down every request is refused as unavailable,
 // in time and with a hint when to come back; the process stays up, says that it
 // is not ready, and recovers automatically.
-func TestDatabaseAwayIs503AndRecovers(t *testing.T) {
+func TestUnavailableDatabaseReturns503AndRecovers(t *testing.T) {
 	t.Parallel()
 	for name, outage := range map[string]struct{ begin, end func(*dbtest.Server) }{
 		"frozen":  {(*dbtest.Server).Freeze, (*dbtest.Server).Thaw},
@@ -79,7 +79,7 @@ func checkUnavailable(t *testing.T, app *harness.App, method, path string, body 
 
 // A stop waits for the delivery that has begun, stores its outcome, and leaves
 // nothing claimed.
-func TestStopDrainsDeliveriesThatHaveBegun(t *testing.T) {
+func TestStopDrainsDeliveriesInProgress(t *testing.T) {
 	t.Parallel()
 	server := dbtest.NewServer(t)
 	app := harness.Start(t, func(s setting.RawValues) { s["DATABASE_URL"] = server.URL() })
@@ -104,7 +104,7 @@ func TestStopDrainsDeliveriesThatHaveBegun(t *testing.T) {
 }
 
 // A second run on the same data finds what the first one stored.
-func TestSecondRunFindsTheDataAgain(t *testing.T) {
+func TestSecondRunReusesData(t *testing.T) {
 	t.Parallel()
 	server := dbtest.NewServer(t)
 	dir := t.TempDir()

@@ -42,7 +42,7 @@ func (s *scenario) expectWays(t *testing.T, id string, want ...string) {
 }
 
 // Mail leaves from a source address, and its sessions are counted for TLS reports.
-func TestMailLeavesFromASourceAddress(t *testing.T) {
+func TestMailIsSentFromSourceAddress(t *testing.T) {
 	t.Parallel()
 	s := newScenario(t)
 	secure, plain := s.server(t, 40, smtptest.Config{TLS: smtptest.StartTLS}), s.server(t, 41, smtptest.Config{})
@@ -90,7 +90,7 @@ func TestMailLeavesFromASourceAddress(t *testing.T) {
 
 // The operator gives an account a smarthost while the service runs. Its certificate
 // comes from an authority that nobody knows, so it takes verify=off.
-func TestSmarthostOfAnAccountTakesEffectAtOnce(t *testing.T) {
+func TestAccountSmarthostTakesEffectImmediately(t *testing.T) {
 	t.Parallel()
 	relay := smtptest.New(t, smtptest.Config{TLS: smtptest.StartTLS, Auth: map[string]string{"shop": "hush"}})
 	s := scenarioOf(t, harness.Start(t, func(c setting.RawValues) { c["POSTRIDER_MASTER_KEY"] = sharedKey }))
@@ -131,7 +131,7 @@ func TestSmarthostOfAnAccountTakesEffectAtOnce(t *testing.T) {
 
 // A receiver that refuses whoever connects from here gets the message by the fallback
 // smarthost, with the next attempt, which is made immediately.
-func TestBlockedMailLeavesByTheFallback(t *testing.T) {
+func TestBlockedMailUsesFallback(t *testing.T) {
 	t.Parallel()
 	relay := smtptest.New(t, smtptest.Config{})
 	s := scenarioOf(t, harness.Start(t, func(c setting.RawValues) { c["POSTRIDER_FALLBACK"] = relay.URL("") }))

@@ -232,7 +232,7 @@ func TestSecondFactors(t *testing.T) {
 }
 
 // Who is of another team can do nothing to the people of this one, and learns nothing of them.
-func TestPeopleOfOneTeamAreNothingToAnother(t *testing.T) {
+func TestTeamsAreIsolated(t *testing.T) {
 	t.Parallel()
 	app := captured(t)
 	ada := owner(t, app)
@@ -295,7 +295,7 @@ func TestTheCookieOfASession(t *testing.T) {
 }
 
 // No password, token or code is in the log, or in a row of the database.
-func TestWhatPeopleKeepSecretIsStoredNowhere(t *testing.T) {
+func TestUserSecretsAreStoredNowhere(t *testing.T) {
 	t.Parallel()
 	app := captured(t)
 	bob := invite(t, app, owner(t, app), "developer")
@@ -350,7 +350,7 @@ func nowhere(t *testing.T, app *harness.App, planted map[string]string) {
 
 // A person tries an automation by an event of theirs: first it is only said what would be sent, then
 // it is sent, without the delays. A key may do neither.
-func TestPeopleTryAutomations(t *testing.T) {
+func TestUsersTryAutomations(t *testing.T) {
 	t.Parallel()
 	app := captured(t)
 	ada := owner(t, app)

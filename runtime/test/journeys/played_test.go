@@ -56,7 +56,7 @@ func (s *scenario) reasonOf(t *testing.T, address string) string {
 
 // Each failure comes to the sender as it would from a real server: in the attempts, the
 // events, the webhooks and on the suppression list.
-func TestDevelopmentModePlaysFailures(t *testing.T) { //nolint:tparallel // its parts share one endpoint
+func TestDevelopmentModeSimulatesFailures(t *testing.T) { //nolint:tparallel // its parts share one endpoint
 	expect.SkipWhenQuick(t, "make drill-short")
 	t.Parallel()
 	s, heard := playing(t)
@@ -142,7 +142,7 @@ func TestDevelopmentModePlaysFailures(t *testing.T) { //nolint:tparallel // its 
 }
 
 // Who waits for a mail does not hold up a stop.
-func TestAStopEndsWaitsForMail(t *testing.T) {
+func TestStopEndsWaitsForMail(t *testing.T) {
 	t.Parallel()
 	s, _ := playing(t)
 	answered := make(chan int, 1)
@@ -171,7 +171,7 @@ func TestAStopEndsWaitsForMail(t *testing.T) {
 }
 
 // Without the development inbox, and where mail really leaves, nothing is played.
-func TestNothingIsPlayedWhereMailLeaves(t *testing.T) {
+func TestNoFailuresAreSimulatedForRealDelivery(t *testing.T) {
 	t.Parallel()
 	app := harness.Start(t, nil)
 	app.MailDomain(t, "dev.test")

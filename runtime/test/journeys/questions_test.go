@@ -21,7 +21,7 @@ import (
 )
 
 // The questions of docs/queries are answered of an account in which a little of everything has happened.
-func TestQuestionsOfADashboard(t *testing.T) {
+func TestDashboardQueries(t *testing.T) {
 	t.Parallel()
 	app := harness.Start(t, nil)
 	w := eventful(t, app)

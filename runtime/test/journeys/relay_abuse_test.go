@@ -24,7 +24,7 @@ type abuse struct{ name, from, message string }
 // Nothing is relayed for who may not send, from an address that is not theirs, or by an
 // address that hides another: whatever is combined, the answer is a refusal, nothing
 // reaches a mail server, and no email is recorded.
-func TestTheRelayIsClosedToEveryAbuse(t *testing.T) {
+func TestRelayRejectsAbuse(t *testing.T) {
 	t.Parallel()
 	url := dbtest.URL(t)
 	app := harness.Start(t, func(s setting.RawValues) { s["DATABASE_URL"] = url })

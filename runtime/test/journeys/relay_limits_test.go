@@ -93,7 +93,7 @@ func TestRelayedMessagesCountForTheRateOfTheAccount(t *testing.T) {
 
 // A message may have MaxMessage bytes and not one more, whether it says so or not; a
 // transaction has 50 recipients, and goes on with these when more are named.
-func TestRelayTakesMessagesUpToItsLimits(t *testing.T) {
+func TestRelayAcceptsMessagesUpToItsLimits(t *testing.T) {
 	t.Parallel()
 	app := harness.Start(t, nil)
 	s := signIn(t, app)

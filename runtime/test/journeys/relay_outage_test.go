@@ -18,7 +18,7 @@ import (
 // and never for good: with AUTH, with MAIL, and with the final dot of a message that was
 // under way, of which nothing is stored. Afterwards it works again, on connections that
 // stayed open too.
-func TestRelayWithTheDatabaseAwayIsTemporaryAndRecovers(t *testing.T) {
+func TestRelayDefersWithoutDatabaseAndRecovers(t *testing.T) {
 	t.Parallel()
 	for name, outage := range map[string]struct{ begin, end func(*dbtest.Server) }{
 		"frozen":  {(*dbtest.Server).Freeze, (*dbtest.Server).Thaw},
@@ -124,7 +124,7 @@ func storedEmails(t *testing.T, app *harness.App) []string {
 // A stop lets a message that is under way end: who is answered 250 finds it stored, also
 // when the stop comes in the middle of the commit. Clients that wait for nothing are
 // sent away immediately.
-func TestAStopEndsMessagesUnderWayOverTheRelay(t *testing.T) {
+func TestStopFinishesRelayedMessagesInProgress(t *testing.T) {
 	t.Parallel()
 	for range 5 {
 		if aStopEndsMessages(t) {
@@ -191,7 +191,7 @@ func aStopEndsMessages(t *testing.T) bool {
 
 // Whoever does not end a message does not hold up a stop for ever: it is cut, without an
 // answer, and not stored.
-func TestAStopCutsAMessageThatDoesNotEnd(t *testing.T) {
+func TestStopCutsOffEndlessMessage(t *testing.T) {
 	t.Parallel()
 	url := dbtest.URL(t)
 	app := harness.Start(t, func(s setting.RawValues) { s["DATABASE_URL"] = url })

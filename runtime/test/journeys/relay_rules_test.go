@@ -22,7 +22,7 @@ import (
 
 // Each refusal has the code that tells a client what to do: to try again, to give up, or
 // to sign in.
-func TestRelayRefusalsHaveTheirCodes(t *testing.T) {
+func TestRelayRejectionCodes(t *testing.T) {
 	t.Parallel()
 	app := harness.Start(t, nil)
 	app.MailDomain(t, "example.net")
@@ -96,7 +96,7 @@ func TestRelayRefusalsHaveTheirCodes(t *testing.T) {
 
 // A revoked credential signs nobody in, and ends what is open at its next message; a
 // credential's use is told; nobody else sees it.
-func TestARevokedCredentialSendsNothingMore(t *testing.T) {
+func TestRevokedCredentialCannotSend(t *testing.T) {
 	t.Parallel()
 	dir, url := t.TempDir(), dbtest.URL(t)
 	same := func(s setting.RawValues) { s["POSTRIDER_DATA_DIR"], s["DATABASE_URL"] = dir, url }
@@ -141,7 +141,7 @@ func TestARevokedCredentialSendsNothingMore(t *testing.T) {
 
 // What has no place in a message is asked for in the header: it is done, and the fields
 // that asked are gone.
-func TestRelayedMessagesUseWhatTheAPIHas(t *testing.T) {
+func TestRelayedMessagesSupportAPIFeatures(t *testing.T) {
 	t.Parallel()
 	app := harness.Start(t, nil)
 	app.MailDomain(t, "example.net")
@@ -207,7 +207,7 @@ func TestRelayedMessagesUseWhatTheAPIHas(t *testing.T) {
 
 // Opens and clicks are counted in relayed mail: the html says so, and every other part
 // is as it came.
-func TestTrackingChangesTheHTMLOfARelayedMessageOnly(t *testing.T) {
+func TestTrackingChangesOnlyHTMLOfRelayedMessage(t *testing.T) {
 	t.Parallel()
 	app := harness.Start(t, nil)
 	app.MailDomain(t, "example.net")
@@ -234,7 +234,7 @@ func TestTrackingChangesTheHTMLOfARelayedMessageOnly(t *testing.T) {
 
 // Programs that pipeline commands, or in chunks, or in raw UTF-8, are served;
 // net/smtp of Go is one that others use.
-func TestTheRelayServesEveryKindOfClient(t *testing.T) {
+func TestRelayServesEveryKindOfClient(t *testing.T) {
 	t.Parallel()
 	app := harness.Start(t, nil)
 	app.MailDomain(t, "example.net")
@@ -290,7 +290,7 @@ func errorsJoin(all ...error) error {
 }
 
 // A suspended account sends no further message, on connections that are open too.
-func TestASuspendedAccountSendsNothingMoreOverSMTP(t *testing.T) {
+func TestSuspendedAccountCannotSendOverSMTP(t *testing.T) {
 	t.Parallel()
 	app := harness.Start(t, nil)
 	app.MailDomain(t, "example.net")

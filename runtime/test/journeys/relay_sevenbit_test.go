@@ -15,7 +15,7 @@ import (
 
 // A server without 8BITMIME gets the letter in 7 bits (RFC 6152 section 3), with the
 // same text and a signature that holds; one that has it gets the sender's bytes.
-func TestARelayedMessageIsEncodedForAServerWithout8BITMIME(t *testing.T) {
+func TestRelayedMessageIsEncodedWithout8BITMIME(t *testing.T) {
 	t.Parallel()
 	app := harness.Start(t, nil)
 	app.MailDomain(t, "example.net")

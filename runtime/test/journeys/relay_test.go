@@ -65,7 +65,7 @@ func wire(text string) []byte { return []byte(strings.ReplaceAll(text, "\n", "\r
 
 // From the final dot to the mailbox: who is in the envelope gets it, the body is the
 // sender's to the octet, and the header is but for what must not leave.
-func TestARelayedMessageArrivesAsItWasComposed(t *testing.T) {
+func TestRelayedMessageArrivesUnchanged(t *testing.T) {
 	t.Parallel()
 	app := harness.Start(t, nil)
 	app.MailDomain(t, "example.net")

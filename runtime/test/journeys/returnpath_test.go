@@ -15,7 +15,7 @@ import (
 
 // Every recipient's copy has an envelope sender of its own, which tells the service
 // and nobody else which recipient of which message it went to.
-func TestTheReturnPathNamesTheRecipient(t *testing.T) {
+func TestReturnPathIdentifiesRecipient(t *testing.T) {
 	t.Parallel()
 	key := secret.NewKey()
 	app := harness.Start(t, func(s setting.RawValues) { s["POSTRIDER_MASTER_KEY"] = key.Setting().Reveal() })

@@ -42,7 +42,7 @@ t
 
 // A recipient says that an email is spam: the sender hears of it and writes to them
 // no more. The delivery stays what it was.
-func TestScenarioARecipientComplains(t *testing.T) {
+func TestScenarioRecipientComplains(t *testing.T) {
 	t.Parallel()
 	app := harness.Start(t, nil)
 	app.MailDomain(t, "example.net")
@@ -81,7 +81,7 @@ func TestScenarioARecipientComplains(t *testing.T) {
 }
 
 // Complaints count where they prove that the complainer had the message.
-func TestScenarioComplaintsElsewhereAreRefused(t *testing.T) {
+func TestScenarioComplaintsToOtherAddressesAreRejected(t *testing.T) {
 	t.Parallel()
 	app := harness.Start(t, func(s setting.RawValues) { s["POSTRIDER_MODULES"] = "-inbound" }) // nothing but reports is taken
 	for _, to := range []string{"abuse@dev.test", "fbl@dev.test", "postmaster@rp.dev.test"} {

@@ -142,7 +142,7 @@ func timelineOf(t *testing.T, app *harness.App, id string) string {
 
 // A server takes an email and finds out later that it cannot deliver: the email has
 // bounced after all, and the recipient is written to no more.
-func TestScenarioABounceComesLater(t *testing.T) {
+func TestScenarioDelayedBounce(t *testing.T) {
 	t.Parallel()
 	url := dbtest.URL(t)
 	app := harness.Start(t, func(s setting.RawValues) { s["DATABASE_URL"] = url })
@@ -259,7 +259,7 @@ func TestScenarioReportsThatChangeNothing(t *testing.T) {
 
 // A reply to the final dot was lost and the email waits for another attempt; the
 // bounce that comes meanwhile ends it.
-func TestScenarioABounceEndsTheRetries(t *testing.T) {
+func TestScenarioBounceEndsRetries(t *testing.T) {
 	t.Parallel()
 	app := harness.Start(t, nil)
 	app.MailDomain(t, "example.net")

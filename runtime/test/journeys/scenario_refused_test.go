@@ -10,7 +10,7 @@ import (
 // EHLO) is not about the recipient: the next host is asked, and then later. What
 // is said in the transaction is final: a bounce, which suppresses the address, or, where it
 // is about the message or its sender, a failure, which suppresses nobody.
-func TestScenarioRefusedForGood(t *testing.T) {
+func TestScenarioPermanentRejection(t *testing.T) {
 	t.Parallel()
 	s := newScenario(t)
 	for n, c := range []struct {

@@ -17,7 +17,7 @@ func tooLarge(recipient string) story {
 // The message is larger than the server takes. One that says so in EHLO (SIZE, RFC 1870)
 // is not even asked; one that says so later has refused the message. Neither says
 // anything about the address.
-func TestScenarioSizeRefused(t *testing.T) {
+func TestScenarioSizeRejected(t *testing.T) {
 	t.Parallel()
 	s := newScenario(t)
 	announced := s.server(t, 20, smtptest.Config{MaxSize: 2000})

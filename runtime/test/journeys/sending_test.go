@@ -14,7 +14,7 @@ import (
 )
 
 // A batch over the wire: what is stored is delivered once, whatever is repeated.
-func TestBatchIsDeliveredOnceAndReplayedToTheOctet(t *testing.T) {
+func TestBatchIsDeliveredOnceAndReplayedExactly(t *testing.T) {
 	t.Parallel()
 	app := harness.Start(t, nil)
 	app.MailDomain(t, "example.net")
@@ -56,7 +56,7 @@ func TestBatchIsDeliveredOnceAndReplayedToTheOctet(t *testing.T) {
 
 // A recipient unsubscribes with the button of the mail program: the next message
 // of that category goes to nobody, others still do.
-func TestOneClickInTheMessageThatArrivedStopsTheCategory(t *testing.T) {
+func TestOneClickUnsubscribeStopsCategory(t *testing.T) {
 	t.Parallel()
 	app := harness.Start(t, nil)
 	app.MailDomain(t, "example.net")

@@ -17,7 +17,7 @@ import (
 // With POSTRIDER_BLOBS_SENT_AFTER the body of a delivered email leaves the database, and no answer changes, also of
 // a process that only accepts. While the store is away bodies are 503 and all else works. When the person is
 // erased the object goes.
-func TestBodiesOfSentMailLiveInTheObjectStore(t *testing.T) {
+func TestSentBodiesMoveToObjectStore(t *testing.T) {
 	t.Parallel()
 	store := blobtest.New(t)
 	s := scenarioOf(t, harness.Start(t, func(settings setting.RawValues) {
@@ -84,7 +84,7 @@ func TestBodiesOfSentMailLiveInTheObjectStore(t *testing.T) {
 }
 
 // While a process of another version runs, which might not know of moved bodies, none are moved.
-func TestBodiesStayWhileAnotherVersionRuns(t *testing.T) {
+func TestBodiesAreNotMovedWhileAnotherVersionRuns(t *testing.T) {
 	t.Parallel()
 	store := blobtest.New(t)
 	first := scenarioOf(t, harness.Start(t, func(settings setting.RawValues) { settings["POSTRIDER_BLOBS"] = store.Setting() }))
@@ -114,7 +114,7 @@ const silentLimit = 20 * time.Second
 
 // Requests that need a body get 503 body_unavailable in time, over every API, when the store accepts requests and never
 // responds. Requests that need no body succeed.
-func TestASilentObjectStoreDelaysNoResponse(t *testing.T) {
+func TestSilentObjectStoreDelaysNoResponse(t *testing.T) {
 	t.Parallel()
 	store := blobtest.New(t)
 	s := scenarioOf(t, harness.Start(t, func(settings setting.RawValues) {

@@ -43,7 +43,7 @@ func textAutomation(t *testing.T, app *harness.App, settings, text string) {
 	}
 }
 
-func TestATextMessageOfAnAutomationIsInTheDevelopmentInbox(t *testing.T) {
+func TestAutomationTextMessageIsInDevelopmentInbox(t *testing.T) {
 	t.Parallel()
 	app := harness.Start(t, nil)
 	messageID := texts(t, app)
@@ -95,7 +95,7 @@ func TestATextMessageOfAnAutomationIsInTheDevelopmentInbox(t *testing.T) {
 
 // A gateway gets the message with the URL for receipts, and what it posts there is believed. It says
 // STOP to the URL that the settings show.
-func TestAGatewayTellsWhatBecameOfATextMessage(t *testing.T) {
+func TestGatewayReportsTextMessageOutcome(t *testing.T) {
 	t.Parallel()
 	app := harness.Start(t, nil)
 	var mu sync.Mutex
@@ -159,7 +159,7 @@ func TestAGatewayTellsWhatBecameOfATextMessage(t *testing.T) {
 	status("failed")
 }
 
-func TestTextMessagesSwitchedOff(t *testing.T) {
+func TestTextMessagesDisabled(t *testing.T) {
 	t.Parallel()
 	app := harness.Start(t, modules("-sms"))
 	for _, path := range []string{"/api/sms-settings", "/api/sms-messages", "/s/r/x.y", "/s/i/x.y"} {

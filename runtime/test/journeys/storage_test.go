@@ -31,7 +31,7 @@ type refusal struct {
 
 // Whatever stores something of an account is refused when the quota is used, and names the cap; what
 // reads, deletes or steers goes on.
-func TestEveryDoorCountsAgainstTheByteQuota(t *testing.T) {
+func TestAllWritesCountAgainstByteQuota(t *testing.T) {
 	t.Parallel()
 	app := harness.Start(t, nil)
 	app.MailDomain(t, "example.net")
@@ -117,7 +117,7 @@ func nonEmpty(body string) any {
 
 // What a suppressed recipient would have got is not stored when it is large; the record stays, says so, and
 // cannot be sent again.
-func TestAnUndeliverableBodyIsNotStored(t *testing.T) {
+func TestUndeliverableBodyIsNotStored(t *testing.T) {
 	t.Parallel()
 	app := harness.Start(t, nil)
 	app.MailDomain(t, "example.net")

@@ -13,7 +13,7 @@ import (
 )
 
 // The same over GraphQL, made from introspection.
-func TestGraphQLKeepsAccountsApart(t *testing.T) {
+func TestGraphQLIsolatesAccounts(t *testing.T) {
 	t.Parallel()
 	app := harness.Start(t, nil)
 	app.MailDomain(t, "example.net") // a failed recipient would be suppressed
@@ -108,7 +108,7 @@ func TestGraphQLKeepsAccountsApart(t *testing.T) {
 			if got := string(stranger.Do(t, http.MethodPost, "/graphql", query).Body); got != `{"data":{"`+f.Name+`":null}}` {
 				t.Errorf("a stranger's %s of another's domain: %s", f.Name, got)
 			}
-		case f.Name == "auditLog", f.Name == "invitations": // no key reads them; of people: TestPeopleOfOneTeamAreNothingToAnother
+		case f.Name == "auditLog", f.Name == "invitations": // no key reads them; of people: TestTeamsAreIsolated
 			if got := string(stranger.Do(t, http.MethodPost, "/graphql", map[string]string{"query": `{` + f.Name + `{nodes{id}}}`}).Body); !strings.Contains(got, `"insufficient_scope"`) {
 				t.Errorf("%s by a key: %s, want it refused", f.Name, got)
 			}

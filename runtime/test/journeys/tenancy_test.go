@@ -199,7 +199,7 @@ func verifyDomain(t *testing.T, app *harness.App, name string) {
 
 // For every operation with an id: another account's id is answered like one that
 // nobody has, to the octet, and changes nothing.
-func TestAnotherAccountsIDsAnswerLikeUnknownOnesEverywhere(t *testing.T) {
+func TestForeignIDsLookUnknownEverywhere(t *testing.T) {
 	t.Parallel()
 	app := harness.Start(t, nil)
 	app.MailDomain(t, "example.net")
@@ -211,12 +211,12 @@ func TestAnotherAccountsIDsAnswerLikeUnknownOnesEverywhere(t *testing.T) {
 	waitForStatus(t, app, ids["/emails"], "delivered")
 	checked := 0
 	for _, o := range operations(t, app) {
-		if !strings.Contains(o.path, "{") || !o.keys { // those of people: TestPeopleOfOneTeamAreNothingToAnother
+		if !strings.Contains(o.path, "{") || !o.keys { // those of people: TestTeamsAreIsolated
 			continue
 		}
 		kind, covered := owned[o.resource()]
 		if o.resource() == "/contacts" {
-			continue // takes an address, which anybody may write to: TestErasingTouchesTheCallersOwnOnly
+			continue // takes an address, which anybody may write to: TestErasureIsLimitedToAccount
 		}
 		if !covered {
 			t.Errorf("%s takes an id of a kind that this test cannot make: give it a row in owned", o)
@@ -248,7 +248,7 @@ func told(a harness.Answer, id string) string {
 }
 
 // Every list holds the caller's own things only, and takes no cursor of another's.
-func TestListsAndCursorsStayWithTheirAccount(t *testing.T) {
+func TestListsAndCursorsAreIsolated(t *testing.T) {
 	t.Parallel()
 	app := harness.Start(t, nil)
 	app.MailDomain(t, "example.net") // a failed recipient would be suppressed

@@ -11,7 +11,7 @@ import (
 
 // The TLS mode of a domain reaches delivery: what its mail must not travel without,
 // and that it travels all the same when nothing is demanded.
-func TestEnforcedTLSFailsWhereNoneIsOffered(t *testing.T) {
+func TestEnforcedTLSFailsWithoutSTARTTLS(t *testing.T) {
 	t.Parallel()
 	app := harness.Start(t, nil)
 	app.MailDomain(t, "example.net")

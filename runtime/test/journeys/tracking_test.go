@@ -123,7 +123,7 @@ func engagementFacts(t *testing.T, app *harness.App, id string) []visitFact {
 
 // A message of a domain with tracking on: what Bob gets, where its links lead, and
 // what is told of his reading it.
-func TestOpensAndClicksAreTold(t *testing.T) {
+func TestOpensAndClicksAreReported(t *testing.T) {
 	t.Parallel()
 	app := harness.Start(t, nil)
 	app.MailDomain(t, "example.net")

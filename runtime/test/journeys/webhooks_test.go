@@ -43,7 +43,7 @@ func listener(t *testing.T) (url string, heard <-chan hook) {
 
 // POST /emails, delivered over SMTP, told to an endpoint under a signature that its
 // owner can check, and seen in the log.
-func TestJourneyADeliveredMessageIsToldToAWebhook(t *testing.T) {
+func TestJourneyDeliveryIsReportedToWebhook(t *testing.T) {
 	t.Parallel()
 	app := harness.Start(t, nil)
 	app.MailDomain(t, "example.net")
@@ -98,7 +98,7 @@ func TestJourneyADeliveredMessageIsToldToAWebhook(t *testing.T) {
 }
 
 // An erased recipient is in no delivery, no test event and no answer of an endpoint.
-func TestErasedRecipientIsNowhereInWebhooks(t *testing.T) {
+func TestErasedRecipientIsRemovedFromWebhooks(t *testing.T) {
 	t.Parallel()
 	url := dbtest.URL(t)
 	app := harness.Start(t, func(s setting.RawValues) { s["DATABASE_URL"] = url })
@@ -136,7 +136,7 @@ func TestErasedRecipientIsNowhereInWebhooks(t *testing.T) {
 
 // An endpoint with a rate limit is told everything, no faster than it asked for, and
 // one without hears it meanwhile.
-func TestAnEndpointIsToldAtItsRate(t *testing.T) {
+func TestEndpointRateIsRespected(t *testing.T) {
 	t.Parallel()
 	app := harness.Start(t, nil)
 	app.MailDomain(t, "example.net")

@@ -12,7 +12,7 @@ var lruImport = regexp.MustCompile(`"github\.com/(hashicorp/golang-lru|maypok86/
 
 // A generic cache is compiled, with all its methods, in every package that can see one. That of
 // runtime/base/cache compiles its table once.
-func TestOnlyOnePackageImportsALRU(t *testing.T) {
+func TestOnlyOnePackageImportsLRU(t *testing.T) {
 	t.Parallel()
 	seen := false
 	for _, f := range sourceFiles(t, ".") {
@@ -31,7 +31,7 @@ func TestOnlyOnePackageImportsALRU(t *testing.T) {
 // Go compiles what stands between a package with tests inside of it and what its other tests
 // import once more, for these tests alone. Between a module and the whole that is nearly
 // everything, the generated code of GraphQL too.
-func TestTestsOfTheWholeAreNotBesideTestsFromInside(t *testing.T) {
+func TestWholeServiceTestsHaveSeparatePackages(t *testing.T) {
 	t.Parallel()
 	root, err := filepath.Abs("../../..")
 	if err != nil {

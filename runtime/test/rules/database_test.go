@@ -39,7 +39,7 @@ var databaseRules = []databaseRule{
 	},
 }
 
-func TestTheDatabaseIsUsedThroughItsToolbox(t *testing.T) {
+func TestDatabaseIsUsedThroughToolbox(t *testing.T) {
 	t.Parallel()
 	for _, file := range sourceFiles(t, "modules", "runtime", "rest", "graph", "cmd") {
 		if file.generated(t) {

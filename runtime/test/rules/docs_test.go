@@ -15,7 +15,7 @@ var (
 )
 
 // Readers paste what the documents show.
-func TestCommandsOfTheDocumentsSendJSON(t *testing.T) {
+func TestDocumentedCommandsSendJSON(t *testing.T) {
 	t.Parallel()
 	pages, err := filepath.Glob("../../../docs/*.md")
 	if err != nil {

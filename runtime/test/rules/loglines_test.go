@@ -35,7 +35,7 @@ var boundedLines = map[string]string{
 
 // A log line that a stranger can cause is collapsed by package loglimit, or something else bounds how many
 // there are: else a flood of refused requests fills the disk.
-func TestLogLinesOfStrangersAreBounded(t *testing.T) {
+func TestLogLinesOfUnauthenticatedClientsAreBounded(t *testing.T) {
 	t.Parallel()
 	doors := []string{"rest", "graph", "modules/signin", "modules/relay", "modules/inbound", "modules/bounces", "modules/sms/callback", "runtime/mail/smtpserver", "runtime/app/probes"}
 	found, used := 0, map[string]bool{}

@@ -13,7 +13,7 @@ import (
 const markedFrom = "20261126000000"
 
 // A migration that only adds lets the programs of the version before go on working beside it.
-func TestMigrationsSayWhatTheyDoToOlderPrograms(t *testing.T) {
+func TestMigrationsDeclareEffectOnOlderPrograms(t *testing.T) {
 	t.Parallel()
 	names, err := fs.Glob(migrations.Files, "*.sql")
 	if err != nil || len(names) == 0 {
@@ -113,7 +113,7 @@ func upToComma(statement string) string {
 	return statement
 }
 
-func TestMigrationsThatHurtOlderProgramsAreFound(t *testing.T) {
+func TestHarmfulMigrationsAreDetected(t *testing.T) {
 	t.Parallel()
 	for content, want := range map[string]string{
 		"ALTER TABLE a ADD COLUMN b int;":                                                                        "has to say one of",

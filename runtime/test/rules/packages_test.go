@@ -17,8 +17,8 @@ var update = flag.Bool("update", false, "write docs/packages.md")
 
 const packagesPage = "../../../docs/packages.md"
 
-// TestThePackageTableIsCurrent compares docs/packages.md with the package comments. Write it with -update.
-func TestThePackageTableIsCurrent(t *testing.T) {
+// TestPackageTableIsCurrent compares docs/packages.md with the package comments. Write it with -update.
+func TestPackageTableIsCurrent(t *testing.T) {
 	t.Parallel()
 	want := packageTable(t)
 	if *update {

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-func TestEveryPackageSaysWhatItMeans(t *testing.T) {
+func TestEveryPackageHasComment(t *testing.T) {
 	t.Parallel()
 	for _, pkg := range sourcePackages(t) {
 		if allGenerated(t, pkg) {
@@ -44,7 +44,7 @@ func allGenerated(t *testing.T, pkg *sourcePackage) bool {
 	return true
 }
 
-func TestNoFileOutgrowsAScreenfulOfSubjects(t *testing.T) {
+func TestFileLength(t *testing.T) {
 	t.Parallel()
 	const most = 400
 	for _, f := range sourceFiles(t, ".") {

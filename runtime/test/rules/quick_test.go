@@ -16,7 +16,7 @@ var (
 
 // A test that make test skips is run by a target of .ci/run. The Makefile finds these tests by the first line of each,
 // in the packages that the targets run.
-func TestWhatMakeTestSkipsIsRunByCI(t *testing.T) {
+func TestSkippedTestsRunInCI(t *testing.T) {
 	t.Parallel()
 	ci, err := os.ReadFile("../../../.ci/run")
 	if err != nil {
