@@ -1,6 +1,5 @@
-// Package harness runs the whole of Postrider inside a test: a database of
-// its own, real sockets, a scripted DNS server and a scripted mail server. Only
-// the peers are doubles.
+// Package harness runs a complete Postrider inside a test: with its own database, real sockets, a scripted
+// DNS server and a scripted mail server. Only the peers are test doubles.
 package harness
 
 import (
@@ -32,13 +31,13 @@ import (
 	"github.com/postrider/postrider/runtime/storage/db/dbtest"
 )
 
-// App is a running Postrider in development mode that delivers to MX as the
-// scripted DNS says. Everything ends with the test.
+// App is a running Postrider in development mode that delivers to the MX hosts of the scripted DNS.
+// Everything ends with the test.
 type App struct {
 	development.Ready
 
 	DNS *dnsxtest.Server
-	MX  *smtptest.Server // where the test's domains have their mail delivered
+	MX  *smtptest.Server // receives the mail of the test's domains
 	Log *expect.Log
 	Out *expect.Log // the banner
 
@@ -52,13 +51,13 @@ func Start(t testing.TB, change func(setting.RawValues)) *App {
 	return StartTraced(t, change, nil)
 }
 
-// StartTraced is Start with spans that go to a tracing of the test's.
+// StartTraced is Start with spans that go to the test's tracing.
 func StartTraced(t testing.TB, change func(setting.RawValues), tracing *telemetry.Tracing) *App {
 	t.Helper()
 	return StartWith(t, change, func(o *app.Options) { o.Tracing = tracing })
 }
 
-// StartWith is Start with options of the test's; with may be nil.
+// StartWith is Start with options; with may be nil.
 func StartWith(t testing.TB, change func(setting.RawValues), with func(*app.Options)) *App {
 	t.Helper()
 	a := &App{DNS: dnsxtest.New(t), MX: smtptest.New(t, smtptest.Config{}), Log: &expect.Log{}, Out: &expect.Log{}}
@@ -76,8 +75,7 @@ func StartWith(t testing.TB, change func(setting.RawValues), with func(*app.Opti
 	return a
 }
 
-// Beside starts one more process on the database of the app, with its settings but for the
-// change.
+// Beside starts another process on the database of the app, with the same settings except for the change.
 func (a *App) Beside(t testing.TB, change func(setting.RawValues), with func(*app.Options)) *App {
 	t.Helper()
 	other := &App{DNS: a.DNS, MX: a.MX, Log: &expect.Log{}, Out: &expect.Log{}, settings: maps.Clone(a.settings)}
@@ -101,7 +99,7 @@ func (a *App) run(t testing.TB, with func(*app.Options)) {
 	}
 	go func() {
 		err := app.Run(ctx, cfg, options)
-		for tries := 1; err != nil && strings.Contains(err.Error(), "i/o timeout") && tries < 3; tries++ { // the time of a statement passes also on a machine that stands still
+		for tries := 1; err != nil && strings.Contains(err.Error(), "i/o timeout") && tries < 3; tries++ { // on a stalled machine a statement can time out
 			err = app.Run(ctx, cfg, options)
 		}
 		ended <- err
@@ -109,7 +107,7 @@ func (a *App) run(t testing.TB, with func(*app.Options)) {
 	a.stop = sync.OnceValue(func() error { cancel(); return <-ended })
 	t.Cleanup(func() {
 		if err := a.stop(); err != nil {
-			t.Errorf("postrider ended with: %v", err)
+			t.Errorf("postrider exited with: %v", err)
 		}
 		if t.Failed() {
 			t.Logf("log of postrider:\n%s", a.Log)
@@ -125,27 +123,27 @@ func (a *App) run(t testing.TB, with func(*app.Options)) {
 	}
 }
 
-// Stop drains the app and gives what Run gave.
+// Stop drains the app and returns the error of Run.
 func (a *App) Stop() error { return a.stop() }
 
-// MailDomain makes DNS say that mail for the domain goes to the scripted MX.
+// MailDomain publishes the scripted MX as the mail host of a domain.
 func (a *App) MailDomain(t testing.TB, domain string) {
 	t.Helper()
 	a.DNS.Add(t, domain+". 60 IN MX 10 mx."+domain+".", "mx."+domain+". 60 IN A "+a.MX.Host())
 }
 
-// Answer is what an HTTP request got.
+// Answer is the response to an HTTP request.
 type Answer struct {
 	Status int
 	Header http.Header
 	Body   []byte
 }
 
-// JSON decodes the body into a value of the test's choice.
+// JSON decodes the body into a value.
 func (r Answer) JSON(t testing.TB, into any) {
 	t.Helper()
 	if err := json.Unmarshal(r.Body, into); err != nil {
-		t.Fatalf("answer %d is not the JSON that was expected: %v\n%s", r.Status, err, r.Body)
+		t.Fatalf("response %d is not the expected JSON: %v\n%s", r.Status, err, r.Body)
 	}
 }
 
@@ -198,12 +196,12 @@ func (a *App) Send(t testing.TB, body string) string {
 	var receipt struct{ ID, Status string }
 	answer.JSON(t, &receipt)
 	if answer.Status != http.StatusOK || receipt.Status != "sent" || !strings.HasPrefix(receipt.ID, "msg_") {
-		t.Fatalf("POST /emails answered %d %s", answer.Status, answer.Body)
+		t.Fatalf("POST /emails returned %d %s", answer.Status, answer.Body)
 	}
 	return receipt.ID
 }
 
-// Query asks GraphQL and gives `data`; errors fail the test.
+// Query runs a GraphQL query and decodes `data`; errors fail the test.
 func (a *App) Query(t testing.TB, query string, into any) {
 	t.Helper()
 	var answer struct {

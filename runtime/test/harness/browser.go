@@ -13,11 +13,11 @@ import (
 
 const scriptTimeout = 10 * time.Minute
 
-// Script runs a script of .ci/browser in Chromium and gives what it says, with which the test fails where
-// it does. Its variables come as NAME=value. Without Node.js or Chromium the test is skipped, and says so.
+// Script runs a script of .ci/browser in Chromium and returns its output. The test fails if the script does.
+// Variables are passed as NAME=value. Without Node.js or Chromium the test is skipped.
 func Script(t testing.TB, name string, variables ...string) string {
 	t.Helper()
-	// The shell draws as Chromium does, and starts for a third of its work.
+	// The headless shell renders like Chromium, and starts in a third of the time.
 	chromium := program(t, "chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")
 	node := program(t, "node")
 	folder := scripts(t)
@@ -41,11 +41,11 @@ func program(t testing.TB, names ...string) string {
 			return path
 		}
 	}
-	t.Skipf("there is no %s here; on Debian: apt-get install chromium-headless-shell nodejs npm", names[0])
+	t.Skipf("%s is not installed; on Debian: apt-get install chromium-headless-shell nodejs npm", names[0])
 	return ""
 }
 
-// scripts is the folder of the scripts, with what they need. Of several processes one fetches it.
+// scripts returns the folder of the scripts with their dependencies. One of several processes installs them.
 func scripts(t testing.TB) string {
 	t.Helper()
 	folder := up(t, filepath.Join(".ci", "browser"))
@@ -76,7 +76,7 @@ func scripts(t testing.TB) string {
 	return folder
 }
 
-// up finds a path in the working directory or above.
+// up finds a path in the working directory or a parent.
 func up(t testing.TB, path string) string {
 	t.Helper()
 	at, err := os.Getwd()
@@ -88,7 +88,7 @@ func up(t testing.TB, path string) string {
 			return filepath.Join(at, path)
 		}
 		if filepath.Dir(at) == at {
-			t.Fatalf("%s is not here or above", path)
+			t.Fatalf("%s is not in this folder or a parent", path)
 		}
 		at = filepath.Dir(at)
 	}

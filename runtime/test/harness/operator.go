@@ -14,15 +14,14 @@ import (
 	"github.com/postrider/postrider/runtime/work/bus"
 )
 
-// Operator has the services that the commands next to a running Postrider open, over the
-// same database. They see and change what the app sees.
+// Operator has the services that commands open next to a running Postrider, over the same database. They see
+// and change the same data as the app.
 type Operator struct {
 	Accounts *accounts.Service
 	Outbound *outbound.Service
 }
 
-// Operate hands do the services, as one command would have them. masterKey is empty for
-// what seals nothing.
+// Operate calls do with the services, as a command has them. masterKey may be empty if nothing is encrypted.
 func (a *App) Operate(t testing.TB, masterKey string, do func(Operator)) {
 	t.Helper()
 	cfg, err := config.Load(setting.Tool, "", setting.RawValues{"POSTRIDER_MASTER_KEY": masterKey, "DATABASE_URL": a.DatabaseURL, "POSTRIDER_DATA_DIR": t.TempDir()})
@@ -55,7 +54,7 @@ func (a *App) Operate(t testing.TB, masterKey string, do func(Operator)) {
 	do(o)
 }
 
-// Change changes the account of the app, as the operator's command does.
+// Change changes the account of the app, like the operator's command.
 func (a *App) Change(t testing.TB, c accounts.AccountChange) {
 	t.Helper()
 	a.Operate(t, "", func(o Operator) {

@@ -11,14 +11,14 @@ import (
 	"testing"
 )
 
-// Person is a browser of somebody, with its cookies.
+// Person is a user's browser with its cookies.
 type Person struct {
 	app     *App
 	client  *http.Client
-	Account string // the header Postrider-Account; empty: none
+	Account string // the header Postrider-Account; may be empty
 }
 
-// Browser returns a browser in which nobody is signed in.
+// Browser returns a browser without a session.
 func (a *App) Browser(t testing.TB) *Person {
 	t.Helper()
 	jar, err := cookiejar.New(nil)
@@ -28,7 +28,7 @@ func (a *App) Browser(t testing.TB) *Person {
 	return &Person{app: a, client: &http.Client{Jar: jar}}
 }
 
-// SignedIn returns a browser in which somebody has signed in by a password.
+// SignedIn returns a browser in which a user has signed in with a password.
 func (a *App) SignedIn(t testing.TB, email, password string) *Person {
 	t.Helper()
 	p := a.Browser(t)
@@ -38,8 +38,8 @@ func (a *App) SignedIn(t testing.TB, email, password string) *Person {
 	return p
 }
 
-// Do sends a request as a page of the installation makes it. Headers come in pairs of name and value;
-// an empty value takes one away.
+// Do sends a request like a page of the installation. Headers alternate names and values; an empty value
+// removes one.
 func (p *Person) Do(t testing.TB, method, path string, body any, headers ...string) Answer {
 	t.Helper()
 	var content io.Reader
@@ -78,7 +78,7 @@ func (p *Person) Do(t testing.TB, method, path string, body any, headers ...stri
 	return Answer{Status: res.StatusCode, Header: res.Header, Body: got}
 }
 
-// Cookies are those that the browser would send.
+// Cookies returns the cookies that the browser would send.
 func (p *Person) Cookies(t testing.TB) []*http.Cookie {
 	t.Helper()
 	at, err := url.Parse(p.app.BaseURL)
@@ -90,8 +90,8 @@ func (p *Person) Cookies(t testing.TB) []*http.Cookie {
 
 var linkToken = regexp.MustCompile(`/([a-z-]+)#([0-9A-Za-z]+)`)
 
-// LinkTo waits for the latest mail to an address with a subject that has some words, and gives the
-// page and the token of the link in it.
+// LinkTo waits for the latest mail to an address whose subject contains some words, and returns the page and
+// the token of its link.
 func (a *App) LinkTo(t testing.TB, address, subject string) (page, token string) {
 	t.Helper()
 	query := url.Values{"to": {address}, "subject": {subject}, "wait": {"20s"}}

@@ -7,8 +7,8 @@ import (
 	"github.com/postrider/postrider/modules/accounts/rights"
 )
 
-// Stranger makes another account of the given name on the same installation and
-// gives the app as its full-scope key sees it. Only the first app is to be stopped.
+// Stranger creates another account of the given name on the same installation and returns the app as seen by
+// its full-scope key. Only the first app must be stopped.
 func (a *App) Stranger(t testing.TB, name string) *App {
 	t.Helper()
 	other := *a

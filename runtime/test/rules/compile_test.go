@@ -10,8 +10,8 @@ import (
 
 var lruImport = regexp.MustCompile(`"github\.com/(hashicorp/golang-lru|maypok86/otter)`)
 
-// A generic cache is compiled, with all its methods, in every package that can see one. That of
-// runtime/base/cache compiles its table once.
+// A generic cache is compiled, with all its methods, in every package that can see one. runtime/base/cache
+// compiles its table only once.
 func TestOnlyOnePackageImportsLRU(t *testing.T) {
 	t.Parallel()
 	seen := false
@@ -24,13 +24,13 @@ func TestOnlyOnePackageImportsLRU(t *testing.T) {
 		}
 	}
 	if !seen {
-		t.Error("runtime/base/cache is not seen to import an LRU: correct the pattern")
+		t.Error("found no LRU import in runtime/base/cache: correct the pattern")
 	}
 }
 
-// Go compiles what stands between a package with tests inside of it and what its other tests
-// import once more, for these tests alone. Between a module and the whole that is nearly
-// everything, the generated code of GraphQL too.
+// If a package has internal tests, Go recompiles everything between it and the imports of its external
+// tests, for these tests alone. Between a module and the whole service that is nearly everything, including
+// the generated code of GraphQL.
 func TestWholeServiceTestsHaveSeparatePackages(t *testing.T) {
 	t.Parallel()
 	root, err := filepath.Abs("../../..")
@@ -59,7 +59,7 @@ func TestWholeServiceTestsHaveSeparatePackages(t *testing.T) {
 			}
 		}
 		if inside != "" && whole != "" {
-			t.Errorf("%s: %s is inside of the package and %s starts the whole: a test of the whole goes to runtime/test/journeys", pkg.dir, inside, whole)
+			t.Errorf("%s: %s is an internal test and %s starts the whole service: move the latter to runtime/test/journeys", pkg.dir, inside, whole)
 		}
 	}
 }

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// A databaseRule forbids a way to use the database, but in some files or folders.
+// A databaseRule forbids a way to use the database, except in some files or folders.
 type databaseRule struct {
 	forbids *regexp.Regexp
 	allowed []string // prefixes of paths
@@ -18,24 +18,24 @@ var databaseRules = []databaseRule{
 		forbids: regexp.MustCompile(`\brows\.Next\(|\.QueryContext\(`),
 		allowed: []string{
 			"runtime/storage/db/",
-			"runtime/work/bus/batch.go",     // hands a transaction on
+			"runtime/work/bus/batch.go",     // passes a transaction on
 			"runtime/test/faults/server.go", // reads columns that it does not know
 		},
-		reason: "rows are read by All, One and Each of runtime/storage/db, which close them and return every error",
+		reason: "read rows with All, One and Each of runtime/storage/db, which close them and return every error",
 	},
 	{
 		forbids: regexp.MustCompile(`interface \{[^}]*\b(Exec|Query|QueryRow)Context\(`),
 		allowed: []string{"runtime/storage/db/db.go"},
-		reason:  "what runs SQL is a db.Execer: a second interface of its kind would need a second toolbox",
+		reason:  "use db.Execer to run SQL: a second such interface would need a second set of helpers",
 	},
 	{
 		forbids: regexp.MustCompile(`\$(1[1-9]|[2-9]\d)\b`),
-		reason:  "a statement with more than ten parameters has names for them: db.Compile numbers them, and package batch writes those of many rows",
+		reason:  "use named parameters in a statement with more than ten: db.Compile numbers them, and package batch writes many rows",
 	},
 	{
 		forbids: regexp.MustCompile(`\bpq\.(Array|\w+Array)\b`),
 		allowed: []string{"runtime/storage/db/"},
-		reason:  "db.Array and db.ScanArray are the arrays for every door to the database",
+		reason:  "use db.Array and db.ScanArray for arrays",
 	},
 }
 
@@ -48,7 +48,7 @@ func TestDatabaseIsUsedThroughToolbox(t *testing.T) {
 		code := file.code(t)
 		for _, rule := range databaseRules {
 			if found := rule.forbids.FindString(code); found != "" && !rule.allows(file.path) {
-				t.Errorf("%s has %q: %s", file.path, found, rule.reason)
+				t.Errorf("%s contains %q: %s", file.path, found, rule.reason)
 			}
 		}
 	}

@@ -1,5 +1,4 @@
-// Package rules has the tests that read the source code and hold the house in
-// shape: which package may import which, which module writes which table, what
-// each package says about itself, and that documents name things that exist.
-// Each failure prints the reason of its rule.
+// Package rules contains tests that read the source code and enforce its structure: which package may import
+// which, which module writes which table, what package comments state, and that documents refer to existing
+// things. Each failure prints the reason of its rule.
 package rules

@@ -14,7 +14,7 @@ var (
 	withBody  = regexp.MustCompile(`(?s)curl [^']*(?:'[^'{][^']*'[^']*)*-d '([^']*)'`)
 )
 
-// Readers paste what the documents show.
+// Readers copy commands from the documents.
 func TestDocumentedCommandsSendJSON(t *testing.T) {
 	t.Parallel()
 	pages, err := filepath.Glob("../../../docs/*.md")
@@ -34,12 +34,12 @@ func TestDocumentedCommandsSendJSON(t *testing.T) {
 					t.Errorf("%s: a command sends a body without Content-Type: application/json, which curl does not set:\n%s", filepath.Base(page), command[0])
 				}
 				if !json.Valid([]byte(command[1])) {
-					t.Errorf("%s: a command sends what is not JSON:\n%s", filepath.Base(page), command[1])
+					t.Errorf("%s: a command sends invalid JSON:\n%s", filepath.Base(page), command[1])
 				}
 			}
 		}
 	}
 	if seen < 6 {
-		t.Errorf("%d commands with a body were found in the documents, want 6 at least: are they written in another way now?", seen)
+		t.Errorf("found %d commands with a body in the documents, want at least 6: has their form changed?", seen)
 	}
 }

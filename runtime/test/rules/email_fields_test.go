@@ -9,8 +9,8 @@ import (
 // the record and a resend.
 const maxEmailFiles = 8
 
-// A field of an email that many files spell out is forgotten in one of them. Every other subject that has a field of the
-// same name, such as a template, is its own matter.
+// A field of an email that many files spell out is forgotten in one of them. Other subjects with a field of
+// the same name, such as a template, do not count.
 func TestEmailFieldsAreNamedInFewFiles(t *testing.T) {
 	t.Parallel()
 	files := handWritten(t)
@@ -21,7 +21,7 @@ func TestEmailFieldsAreNamedInFewFiles(t *testing.T) {
 		}
 	}
 	if found := naming(files, "reply_to"); len(found) > maxEmailFiles {
-		t.Errorf("%d files of an email name reply_to, at most %d may: keep a field in modules/sending/{message,email_row}.go and rest/emails/{body,record}.go\n\t%s",
+		t.Errorf("%d email files name reply_to, at most %d may: keep a field in modules/sending/{message,email_row}.go and rest/emails/{body,record}.go\n\t%s",
 			len(found), maxEmailFiles, strings.Join(found, "\n\t"))
 	}
 }

@@ -37,7 +37,7 @@ func TestImportsFollowTheOrder(t *testing.T) {
 	for _, pkg := range sourcePackages(t) {
 		level, folder := levelOf(pkg.dir)
 		if folder == "" {
-			t.Errorf("%s: code lives only in %v", pkg.dir, importOrder)
+			t.Errorf("%s: code must be in one of %v", pkg.dir, importOrder)
 			continue
 		}
 		for imported, files := range pkg.imports {
@@ -57,7 +57,7 @@ func problemWith(dir string, level int, folder, imported string) string {
 	case importedFolder == folder:
 		return ""
 	case importedLevel >= level && folder != "runtime/test":
-		return fmt.Sprintf("%s may import only what is below it in the order", folder)
+		return fmt.Sprintf("%s may import only levels below it", folder)
 	case folder == "rest" || folder == "graph":
 		for _, closed := range closedToEdges {
 			if within(imported, closed) {

@@ -6,13 +6,13 @@ import (
 	"testing"
 )
 
-// logLine is a call that writes a log line which operators see.
+// logLine matches a call that writes a log line visible to operators.
 var logLine = regexp.MustCompile(`(?:\b\w*(?i:log|logger)\.(?:(?:Warn|Info|Error)(?:Context)?|Log(?:Attrs)?)|\btelemetry\.LogFailure)\((.*)`)
 
-// boundedLines are the log lines behind the doors that strangers reach whose number something else bounds.
-// The key is a part of the line, the value the reason.
+// boundedLines are log lines on unauthenticated paths whose number is bounded by something else. The key is
+// a part of the line, the value the reason.
 var boundedLines = map[string]string{
-	`"request failed"`:                                "of a known caller, whose rate is limited; strangers' are collapsed right above",
+	`"request failed"`:                                "of a known caller, whose rate is limited; others are collapsed right above",
 	`"request", append(`:                              "collapseRequest decides",
 	`"audit log entry lost`:                           "of a known caller",
 	`"a mutation is missing in the audit log"`:        "of a known caller",
@@ -24,17 +24,17 @@ var boundedLines = map[string]string{
 	`"development inbox"`:                             "development mode listens on loopback",
 	`"smtp server: "+text`:                            "at the debug level, or after a panic",
 	`"message relayed"`:                               "of a known credential, whose rate is limited",
-	`"mail received"`:                                 "one line for each message that is stored",
-	`"report received"`:                               "one line for each report that is stored",
-	`"security alert not mailed"`:                     "of the worker that writes mails, which is bounded",
-	`is given up`:                                     "of the worker that writes mails, which is bounded",
+	`"mail received"`:                                 "one line per stored message",
+	`"report received"`:                               "one line per stored report",
+	`"security alert not mailed"`:                     "of the mail worker, which is bounded",
+	`is given up`:                                     "of the mail worker, which is bounded",
 	`"sms receipt"`:                                   "behind the authentication of the provider",
 	`"sms reply"`:                                     "behind the authentication of the provider",
 	`cannot move a received message, the object store request is retried`: "of a worker",
 }
 
-// A log line that a stranger can cause is collapsed by package loglimit, or something else bounds how many
-// there are: else a flood of refused requests fills the disk.
+// A log line that an unauthenticated client can cause must be collapsed by package loglimit or bounded by
+// something else. Otherwise a flood of rejected requests fills the disk.
 func TestLogLinesOfUnauthenticatedClientsAreBounded(t *testing.T) {
 	t.Parallel()
 	doors := []string{"rest", "graph", "modules/signin", "modules/relay", "modules/inbound", "modules/bounces", "modules/sms/callback", "runtime/mail/smtpserver", "runtime/app/probes"}
@@ -56,16 +56,16 @@ func TestLogLinesOfUnauthenticatedClientsAreBounded(t *testing.T) {
 				}
 			}
 			if !bounded {
-				t.Errorf("%s: strangers may cause this line at any rate: mark its context with loglimit.Collapse, or say in boundedLines what bounds it:\n\t%s", f.path, strings.TrimSpace(line))
+				t.Errorf("%s: unauthenticated clients can cause this line at any rate: mark its context with loglimit.Collapse, or add what bounds it to boundedLines:\n\t%s", f.path, strings.TrimSpace(line))
 			}
 		}
 	}
 	if found < 25 {
-		t.Errorf("%d log lines were found, want 25 at least: are they written in another way now?", found)
+		t.Errorf("found %d log lines, want at least 25: has their form changed?", found)
 	}
 	for part := range boundedLines {
 		if !used[part] {
-			t.Errorf("no log line has %s any more: take it out of boundedLines", part)
+			t.Errorf("no log line contains %s any more: remove it from boundedLines", part)
 		}
 	}
 }

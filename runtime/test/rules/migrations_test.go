@@ -9,10 +9,10 @@ import (
 	"github.com/postrider/postrider/ent/migrate/migrations"
 )
 
-// markedFrom is the version from which on a migration says what it does to programs that lack it.
+// markedFrom is the version from which migrations must declare their effect on programs that lack them.
 const markedFrom = "20261126000000"
 
-// A migration that only adds lets the programs of the version before go on working beside it.
+// A migration that only adds lets programs of the previous version keep working.
 func TestMigrationsDeclareEffectOnOlderPrograms(t *testing.T) {
 	t.Parallel()
 	names, err := fs.Glob(migrations.Files, "*.sql")
@@ -55,29 +55,29 @@ var (
 	}
 )
 
-// wrongWith says what is wrong with a migration; before are the versions of those before it.
+// wrongWith returns the problems of a migration; before are the versions of earlier migrations.
 func wrongWith(content string, before []string) (wrong []string) {
 	statements := strings.Join(strings.Fields(sqlText.ReplaceAllString(sqlComment.ReplaceAllString(content, ""), "''")), " ")
 	expand, contract := expandMark.MatchString(content), contractMark.FindStringSubmatch(content)
 	switch {
 	case expand == (contract != nil):
-		return []string{"has to say one of `-- expand` and `-- contract VERSION` before its first statement"}
+		return []string{"must contain `-- expand` or `-- contract VERSION` before its first statement"}
 	case contract != nil && !strings.Contains(" "+strings.Join(before, " ")+" ", " "+contract[1]+" "):
-		wrong = append(wrong, "names "+contract[1]+" as the oldest migration that a program must have, and none before it has that version")
+		wrong = append(wrong, "names "+contract[1]+" as the oldest migration that a program must have, but no earlier migration has that version")
 	}
 	alone := aloneMark.MatchString(content)
 	if concurrent := strings.Contains(strings.ToUpper(statements), "CONCURRENTLY"); concurrent != alone {
-		wrong = append(wrong, "has to be marked `-- no transaction` where it does something CONCURRENTLY, and only there")
+		wrong = append(wrong, "must be marked `-- no transaction` if, and only if, it uses CONCURRENTLY")
 	}
 	if alone && strings.Contains(strings.TrimSuffix(statements, ";"), ";") {
-		wrong = append(wrong, "is marked `-- no transaction` and has more than one statement: the server would put them into one")
+		wrong = append(wrong, "is marked `-- no transaction` but has more than one statement: the server would run them in one transaction")
 	}
 	if !expand {
 		return wrong
 	}
 	for what, found := range takesAway {
 		if found.MatchString(quotedName.ReplaceAllString(statements, "x")) {
-			wrong = append(wrong, what+": that is for a `-- contract` file of a later version")
+			wrong = append(wrong, what+": that requires a `-- contract` file of a later version")
 		}
 	}
 	for _, at := range addedColumn.FindAllStringSubmatchIndex(statements, -1) {
@@ -91,13 +91,13 @@ func wrongWith(content string, before []string) (wrong []string) {
 	}
 	for _, index := range madeIndex.FindAllStringSubmatch(statements, -1) {
 		if !alone && !made[index[1]] {
-			wrong = append(wrong, "makes an index of "+index[1]+", which keeps writers out meanwhile: make it CONCURRENTLY in a file of its own")
+			wrong = append(wrong, "makes an index of "+index[1]+", which blocks writers: use CONCURRENTLY in a separate file")
 		}
 	}
 	return wrong
 }
 
-// upToComma is the beginning of a statement, to the comma or semicolon that ends its first part.
+// upToComma returns the beginning of a statement, up to the comma or semicolon that ends its first part.
 func upToComma(statement string) string {
 	depth := 0
 	for i, c := range statement {
@@ -116,9 +116,9 @@ func upToComma(statement string) string {
 func TestHarmfulMigrationsAreDetected(t *testing.T) {
 	t.Parallel()
 	for content, want := range map[string]string{
-		"ALTER TABLE a ADD COLUMN b int;":                                                                        "has to say one of",
-		"SELECT 1;\n-- expand":                                                                                   "has to say one of",
-		"-- expand\n-- contract 20260101000000\nSELECT 1;":                                                       "has to say one of",
+		"ALTER TABLE a ADD COLUMN b int;":                                                                        "must contain",
+		"SELECT 1;\n-- expand":                                                                                   "must contain",
+		"-- expand\n-- contract 20260101000000\nSELECT 1;":                                                       "must contain",
 		"-- contract 20250101000000\nALTER TABLE a DROP COLUMN b;":                                               "names 20250101000000",
 		"-- expand\nALTER TABLE a DROP COLUMN b;":                                                                "takes something away",
 		"-- expand\nALTER TABLE a\n ALTER COLUMN b DROP NOT NULL;":                                               "takes something away",

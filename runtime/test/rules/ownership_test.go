@@ -39,7 +39,7 @@ func entityOwners(t *testing.T) map[string]string {
 	return owners
 }
 
-// tableOf turns an entity's name into the table that ent gives it.
+// tableOf returns the table that ent derives from an entity's name.
 func tableOf(t *testing.T, entity string) string {
 	t.Helper()
 	for _, table := range migrate.Tables {
@@ -74,7 +74,7 @@ func TestEachTableHasOneWriter(t *testing.T) {
 	t.Parallel()
 	owners := entityOwners(t)
 	if len(owners) == 0 {
-		t.Fatal("no entity found: the rule has lost its subject")
+		t.Fatal("found no entity: the rule checks nothing")
 	}
 	for _, f := range sourceFiles(t, "modules", "runtime", "rest", "graph", "cmd") {
 		if f.generated(t) || strings.HasPrefix(f.path, "cmd/bench/") { // it fills scratch databases
@@ -99,7 +99,7 @@ var (
 	repaired   = regexp.MustCompile(`\{Table: "(\w+)", Name: `) // clockstep.Column
 )
 
-// written are the entities whose ent builders, and the tables whose SQL, change something.
+// written returns the entities that ent builders change, and the tables that SQL changes.
 func written(code string) (entities, tables map[string]bool) {
 	entities, tables = map[string]bool{}, map[string]bool{}
 	for _, found := range builders.FindAllStringSubmatch(code, -1) {

@@ -14,8 +14,7 @@ var (
 	declaredTest = regexp.MustCompile(`(?m)^func (Test[A-Za-z0-9]+)\(`)
 )
 
-// A promise in SECURITY.md names the tests that hold it: each promise one at
-// least, and each test exists.
+// Each promise in SECURITY.md names at least one test that verifies it, and each named test exists.
 func TestPromisesNameTestsThatExist(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile("../../../SECURITY.md")
@@ -31,7 +30,7 @@ func TestPromisesNameTestsThatExist(t *testing.T) {
 		promises++
 		names := namedTest.FindAllStringSubmatch(line, -1)
 		if len(names) == 0 {
-			t.Errorf("no test is named: %s", line)
+			t.Errorf("the promise names no test: %s", line)
 		}
 		for _, name := range names {
 			if !exists[name[1]] {

@@ -14,8 +14,8 @@ var (
 	skippedTest   = regexp.MustCompile(`(?m)^func (Test[A-Za-z0-9]+)\(t \*testing\.T\) \{.*\n\texpect\.SkipWhenQuick\(t, "make ([a-z-]+)"\)$`)
 )
 
-// A test that make test skips is run by a target of .ci/run. The Makefile finds these tests by the first line of each,
-// in the packages that the targets run.
+// A test that make test skips must be run by a target of .ci/run. The Makefile finds these tests by their
+// first line, in the packages that the targets run.
 func TestSkippedTestsRunInCI(t *testing.T) {
 	t.Parallel()
 	ci, err := os.ReadFile("../../../.ci/run")
@@ -41,13 +41,13 @@ func TestSkippedTestsRunInCI(t *testing.T) {
 			name, target := string(match[1]), string(match[2])
 			seen[target] = true
 			if !slices.Contains(runBy[folder], target) {
-				t.Errorf("%s: %s is left to make %s, which does not run %s", path, name, target, folder)
+				t.Errorf("%s: %s is deferred to make %s, which does not run %s", path, name, target, folder)
 			}
 		}
 	}
 	for _, target := range []string{"ui-test", "drill-short"} {
 		if !seen[target] || !regexp.MustCompile(`(?m)^make .*\b`+target+`\b`).Match(ci) {
-			t.Errorf("make %s: .ci/run or the tests do not name it", target)
+			t.Errorf("make %s is not named in .ci/run or in the tests", target)
 		}
 	}
 }

@@ -6,22 +6,22 @@ import (
 	"testing"
 )
 
-// Every HTTP server of the product is one of runtime/web/server, which bounds its connections, bodies and
-// responses. A server of another make would serve strangers outside the budget.
+// Every HTTP server of the product uses runtime/web/server, which bounds its connections, bodies and
+// responses. Any other server would serve clients outside the budget.
 func TestEveryServerIsBounded(t *testing.T) {
 	t.Parallel()
 	serves := regexp.MustCompile(`\bhttp\.(Server\{|ListenAndServe|Serve\(|ServeTLS\()`)
 	found := false
 	for _, file := range sourceFiles(t, "cmd", "graph", "modules", "rest", "runtime") {
 		switch inside := strings.HasPrefix(file.path, "runtime/web/server/"); {
-		case strings.HasPrefix(file.path, "runtime/test/faults/"), !serves.MatchString(file.code(t)): // tests of the whole have proxies
+		case strings.HasPrefix(file.path, "runtime/test/faults/"), !serves.MatchString(file.code(t)): // these tests have proxies
 		case inside:
 			found = true
 		default:
-			t.Errorf("%s serves HTTP itself: use runtime/web/server, so that the server has a gate and the budget", file.path)
+			t.Errorf("%s serves HTTP itself: use runtime/web/server, which applies the gate and the budget", file.path)
 		}
 	}
 	if !found {
-		t.Error("the rule finds no server in runtime/web/server: it looks for the wrong words")
+		t.Error("found no server in runtime/web/server: correct the pattern")
 	}
 }

@@ -9,11 +9,11 @@ import (
 	"testing"
 )
 
-// mostFields is how many fields a service may have: one with more has two subjects.
+// mostFields is the maximum number of fields of a service: one with more has two subjects.
 const mostFields = 10
 
-// A service is a struct of a module that a constructor of its package returns, or that is
-// called so. What has fields that others may read is data.
+// A service is a struct of a module that a constructor of its package returns, or that is named Service. A
+// struct with exported fields is data.
 func TestServiceFieldCount(t *testing.T) {
 	t.Parallel()
 	seen := 0
@@ -31,16 +31,16 @@ func TestServiceFieldCount(t *testing.T) {
 			}
 			seen++
 			if n := s.Fields.NumFields(); n > mostFields {
-				t.Errorf("%s.%s has %d fields; the limit is %d: give the functions that use only some of them a type of their own", pkg.dir, name, n, mostFields)
+				t.Errorf("%s.%s has %d fields; the limit is %d: move the functions that use only some of them to another type", pkg.dir, name, n, mostFields)
 			}
 		}
 	}
 	if seen < 20 {
-		t.Errorf("%d services were found, want one in most modules", seen)
+		t.Errorf("found %d services, want one in most modules", seen)
 	}
 }
 
-// declares collects the structs of a file by name, and of which there is a constructor New….
+// declares collects the structs of a file by name, and which of them have a constructor New….
 func (f sourceFile) declares(t *testing.T, structs map[string]*ast.StructType, made map[string]bool) {
 	t.Helper()
 	parsed, err := parser.ParseFile(token.NewFileSet(), f.abs, nil, parser.SkipObjectResolution)

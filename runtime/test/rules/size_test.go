@@ -17,7 +17,7 @@ const (
 	manyNames = 200 // functions, types, constants and variables; methods belong to their type
 )
 
-// laidOut are files that somebody else wants in one package, with the reason. They do not count.
+// laidOut are packages whose layout is set by a tool, with the reason. They do not count.
 var laidOut = map[string]func(file string) bool{
 	// Ent reads one package, with one file for each table.
 	"ent/schema": func(string) bool { return true },
@@ -41,12 +41,12 @@ func TestLargePackagesAreNamed(t *testing.T) {
 			}
 		}
 		if files > manyFiles || names > manyNames {
-			t.Logf("%s has %d files and %d top-level names: does it hold one subject?", pkg.dir, files, names)
+			t.Logf("%s has %d files and %d top-level names: does it have a single subject?", pkg.dir, files, names)
 		}
 	}
 }
 
-// names counts what a file declares at the top, without methods, init and _.
+// names counts the top-level declarations of a file, without methods, init and _.
 func (f sourceFile) names(t *testing.T) (n int) {
 	t.Helper()
 	parsed, err := parser.ParseFile(token.NewFileSet(), f.abs, nil, parser.SkipObjectResolution)

@@ -10,8 +10,8 @@ import (
 	"github.com/postrider/postrider/ent/signinlink"
 )
 
-// tokenSources are the places that make tokens, each with the rows of docs/tokens.md about them. A place that
-// makes something else says so behind a dash.
+// tokenSources are the places that create tokens, each with its rows in docs/tokens.md. A place that creates
+// something else is described after a dash.
 var tokenSources = map[string][]string{
 	// secret.NewToken and rand.Text, by file
 	"modules/accounts/key.go":              {"API key"},
@@ -50,7 +50,7 @@ var tokenSources = map[string][]string{
 	"sms numbers":                          {"- a hash of numbers"},
 	"automation entries":                   {"- a hash of people"},
 	"sign-in failures":                     {"- a hash of what is counted"},
-	"mark of backups":                      {"- tells whose backup a file is"},
+	"mark of backups":                      {"- identifies the installation of a backup"},
 	"webhook receiver of development mode": {"- development mode alone"},
 	"purpose setup":                        {"Set-up link"}, // purposes of sign-in links from here on
 	"purpose sign_up":                      {"Sign-up link"},
@@ -58,7 +58,7 @@ var tokenSources = map[string][]string{
 	"purpose email":                        {"New-address link"},
 	"purpose email_stop":                   {"Stop link"},
 	"purpose sign_in":                      {"Sign-in link of the operator", "Sign-in link of development mode"},
-	"column api_keys.hash":                 {"API key"}, // columns that keep the hash of a token from here on
+	"column api_keys.hash":                 {"API key"}, // columns with the hash of a token from here on
 	"column smtp_credentials.hash":         {"SMTP credential"},
 	"column sessions.token_hash":           {"Session cookie"},
 	"column sign_in_links.token_hash":      {"Reset link", "New-address link"},
@@ -69,14 +69,14 @@ var tokenSources = map[string][]string{
 var (
 	madeToken  = regexp.MustCompile(`\b(?:secret\.NewToken|rand\.Text)\(`)
 	derivedKey = regexp.MustCompile(`\.Derive(?:Each)?\(("[^"]+"|\w+)\)`)
-	sealedBack = regexp.MustCompile(`(?:EncodeToString\(box\.Seal|a\.Body = s\.box\.Seal)\(`) // what is handed out sealed
+	sealedBack = regexp.MustCompile(`(?:EncodeToString\(box\.Seal|a\.Body = s\.box\.Seal)\(`) // values that are returned sealed
 	hashColumn = regexp.MustCompile(`field\.Bytes\("(hash|token_hash|browser)"\)`)
 	tokenRow   = regexp.MustCompile(`(?m)^\| ([A-Z][^|]+) \|([^|]*)\|([^|]*)\|([^|]*)\|$`)
 )
 
-// Every token in the product has a row in docs/tokens.md that says how long it works and what ends it. A new
-// place that makes tokens, a new derived key, a new purpose of a link or a new column of hashes fails until it
-// is in tokenSources, and its row in the document.
+// Every token in the product has a row in docs/tokens.md with its lifetime and what ends it. A new place
+// that creates tokens, a new derived key, a new purpose of a link or a new column of hashes fails until it
+// is in tokenSources and in the document.
 func TestEveryTokenIsDocumented(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile("../../../docs/tokens.md")
@@ -87,18 +87,18 @@ func TestEveryTokenIsDocumented(t *testing.T) {
 	for _, row := range tokenRow.FindAllStringSubmatch(string(text), -1) {
 		name := strings.TrimSpace(row[1])
 		if slices.ContainsFunc(row[2:], func(cell string) bool { return strings.TrimSpace(cell) == "" }) {
-			t.Errorf("docs/tokens.md does not say what %s lets somebody do, how long it works and what ends it", name)
+			t.Errorf("docs/tokens.md does not describe what %s allows, how long it works and what ends it", name)
 		}
 		rows[name] = false
 	}
 	if len(rows) < 20 {
-		t.Fatalf("docs/tokens.md has %d tokens, want all: is the table written in another way now?", len(rows))
+		t.Fatalf("docs/tokens.md has %d tokens, want all: has the form of the table changed?", len(rows))
 	}
 	found := sourcesOfTokens(t)
 	for source, where := range found {
 		about, known := tokenSources[source]
 		if !known {
-			t.Errorf("%s makes a token of a kind that tokenSources does not have (%s): write its life and what ends it into docs/tokens.md", where, source)
+			t.Errorf("%s creates a kind of token that is not in tokenSources (%s): add its lifetime and what ends it to docs/tokens.md", where, source)
 		}
 		for _, name := range about {
 			_, listed := rows[name]
@@ -112,17 +112,17 @@ func TestEveryTokenIsDocumented(t *testing.T) {
 	}
 	for source := range tokenSources {
 		if found[source] == "" {
-			t.Errorf("nothing makes a token as %q any more: take it out of tokenSources", source)
+			t.Errorf("no code creates a token with %q any more: remove it from tokenSources", source)
 		}
 	}
 	for name, made := range rows {
 		if !made {
-			t.Errorf("docs/tokens.md has %s, which nothing makes", name)
+			t.Errorf("docs/tokens.md has %s, which no code creates", name)
 		}
 	}
 }
 
-// sourcesOfTokens finds what makes tokens, by the keys of tokenSources, with where it is.
+// sourcesOfTokens finds the places that create tokens, by the keys of tokenSources.
 func sourcesOfTokens(t *testing.T) map[string]string {
 	t.Helper()
 	found := map[string]string{}
