@@ -22,22 +22,21 @@ func as(app *harness.App, key string) *harness.App {
 	return &other
 }
 
-// sendingMay is all that a key of the scope sending may ask. It is written down
-// here and not asked of the code: a new operation that such a key may use is to be
-// seen in a review.
+// sendingMay lists all operations that a sending key may call. It is not derived from the code, so that a
+// review shows every addition.
 var sendingMay = []string{
 	"GET /emails", "GET /emails/{id}", "POST /emails", "POST /emails/batch", "POST /emails/{id}/resend",
-	"GET /emails/{id}/attempts", "GET /emails/{id}/recipients", // what became of what it sent
-	"POST /events", "GET /events", "GET /events/{id}", // what its program says has happened
-	"GET /emails/{id}/visits", // clicks and opens of an email, which it may read
+	"GET /emails/{id}/attempts", "GET /emails/{id}/recipients", // the outcome of its emails
+	"POST /events", "GET /events", "GET /events/{id}", // events of its program
+	"GET /emails/{id}/visits", // clicks and opens of an email that it may read
 }
 
-// keysAreFull are what a read key may not even read: keys and secrets.
+// keysAreFull lists the operations that even a read key may not call: keys and secrets.
 var keysAreFull = []string{"GET /api-keys", "GET /api-keys/{id}", "GET /smtp-credentials", "GET /smtp-credentials/{id}", "GET /automation-webhook-secret",
-	"GET /billing", "GET /billing/usage", "GET /billing/invoices"} // and money is not for programs that only read
+	"GET /billing", "GET /billing/usage", "GET /billing/invoices"} // billing is not for programs that only read
 
-// Over all operations: a read key only reads, a sending key only sends and reads
-// what was sent, and the document says so.
+// Over all operations: a read key only reads, a sending key only sends and reads what it sent, and the
+// document says so.
 func TestScopesOfEveryOperation(t *testing.T) {
 	t.Parallel()
 	app := harness.Start(t, nil)
@@ -56,7 +55,7 @@ func TestScopesOfEveryOperation(t *testing.T) {
 		} {
 			at := o.at("x")
 			if o.endless {
-				at += "?after=nothing" // refused, but later than the scope
+				at += "?after=nothing" // rejected, but after the scope check
 			}
 			got := c.app.Do(t, o.method, at, nil)
 			if refused := got.Status == http.StatusForbidden && strings.Contains(string(got.Body), `"insufficient_scope"`); refused == c.may {
@@ -70,7 +69,7 @@ func TestScopesOfEveryOperation(t *testing.T) {
 	}
 }
 
-// The life of a key over REST, the secret of which is stored nowhere.
+// The life of a key over REST. Its secret is not stored anywhere.
 func TestKeyFromCreationToRevocation(t *testing.T) {
 	t.Parallel()
 	app := harness.Start(t, nil)
@@ -83,13 +82,13 @@ func TestKeyFromCreationToRevocation(t *testing.T) {
 	first.JSON(t, &made)
 	again := app.Do(t, http.MethodPost, "/api/api-keys", body, "Idempotency-Key", "make a key")
 	if !bytes.Equal(first.Body, again.Body) || again.Header.Get("Idempotent-Replayed") != "true" || made.APIKey.Scope != "sending" || !strings.HasPrefix(made.Secret, made.APIKey.Prefix) {
-		t.Errorf("made %s, replayed %s", first.Body, again.Body)
+		t.Errorf("created %s, replayed %s", first.Body, again.Body)
 	}
 	handle := open(t, app)
 	var leaked int
 	err := handle.QueryRowContext(t.Context(), `SELECT count(*) FROM idempotency_keys WHERE position(convert_to($1, 'UTF8') IN body) > 0 OR status <> 200`, made.Secret).Scan(&leaked)
 	if err != nil || leaked != 0 {
-		t.Errorf("the secret stands in %d answers: %v", leaked, err)
+		t.Errorf("the secret appears in %d responses: %v", leaked, err)
 	}
 	key := as(app, made.Secret)
 	if got := key.Do(t, http.MethodGet, "/api/emails", nil); got.Status != http.StatusOK {
@@ -122,15 +121,15 @@ func open(t *testing.T, app *harness.App) *sql.DB {
 	return handle
 }
 
-// A suspended account can read and is told why it cannot send; it sends again
-// when it is resumed. Both are seen within five seconds.
+// A suspended account can read, and gets an error that explains why it cannot send. It can send again when
+// it is resumed. Both changes take effect within five seconds.
 func TestSuspendedAccount(t *testing.T) {
 	t.Parallel()
 	app := harness.Start(t, nil)
 	app.MailDomain(t, "example.net")
 	for _, suspended := range []bool{true, false} {
 		app.Change(t, accounts.AccountChange{Suspended: &suspended})
-		harness.Eventually(t, "the change is seen", func() bool {
+		harness.Eventually(t, "the change takes effect", func() bool {
 			got := app.Do(t, http.MethodPost, "/api/emails", anEmail)
 			refused := got.Status == http.StatusForbidden && strings.Contains(string(got.Body), `"code":"account_suspended"`)
 			return refused == suspended && (suspended || got.Status == http.StatusOK)
@@ -141,8 +140,8 @@ func TestSuspendedAccount(t *testing.T) {
 	}
 }
 
-// A free account sends a hundred emails a day, however many requests it sends concurrently, and
-// is told when it may go on.
+// A free account sends a hundred emails a day, however many concurrent requests it makes, and the error says
+// when it can send again.
 func TestDailyCapOfTheFreePlan(t *testing.T) {
 	t.Parallel()
 	app := harness.Start(t, nil)
@@ -179,7 +178,7 @@ func TestDailyCapOfTheFreePlan(t *testing.T) {
 		all.Wait()
 		return accepted, refused
 	}
-	// Already used: the test asks for the last ten.
+	// Already used: the test sends the last ten.
 	if _, err := handle.ExecContext(t.Context(), `INSERT INTO usages (account_id, period, emails)
 		SELECT $1, to_char(now() AT TIME ZONE 'UTC', f), 90 FROM (VALUES ('YYYY-MM'), ('YYYY-MM-DD')) AS v (f)`, free.AccountID); err != nil {
 		t.Fatal(err)
@@ -200,7 +199,7 @@ func TestDailyCapOfTheFreePlan(t *testing.T) {
 	}
 }
 
-// Two processes on one database admit together what one would.
+// Two processes on one database together admit as many requests as one would.
 func TestProcessesShareTheRateLimit(t *testing.T) {
 	t.Parallel()
 	url, keys := dbtest.URL(t), t.TempDir() // one master key too
@@ -230,6 +229,6 @@ func TestProcessesShareTheRateLimit(t *testing.T) {
 	}
 	all.Wait()
 	if most := 2 + int(time.Since(again).Seconds()) + 1; admitted > most || refused < 40-most {
-		t.Errorf("%d admitted, %d refused, want at most %d (metered for %s)", admitted, refused, most, time.Since(begin))
+		t.Errorf("%d admitted, %d rejected, want at most %d (metered for %s)", admitted, refused, most, time.Since(begin))
 	}
 }

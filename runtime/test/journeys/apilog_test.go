@@ -25,8 +25,8 @@ type loggedRequest struct {
 	ResponseBody                    string  `json:"response_body"`
 }
 
-// logged waits until an answer's request is in the log, and gives the newest of the account that a query
-// finds. It does not ask the log until then: that would be in it.
+// logged waits until the request of a response is in the log, and returns the account's newest entry that
+// matches a query. It does not query the log until then, because the query would be logged too.
 func logged(t *testing.T, app *harness.App, after harness.Answer, query url.Values) loggedRequest {
 	t.Helper()
 	handle, id := open(t, app), after.Header.Get("X-Request-Id")
@@ -39,13 +39,13 @@ func logged(t *testing.T, app *harness.App, after harness.Answer, query url.Valu
 	var page struct{ Requests []loggedRequest }
 	answer := app.Do(t, http.MethodGet, "/api/requests?"+query.Encode(), nil)
 	if answer.JSON(t, &page); len(page.Requests) == 0 {
-		t.Fatalf("%s finds %s", query.Encode(), answer.Body)
+		t.Fatalf("%s returned %s", query.Encode(), answer.Body)
 	}
 	return page.Requests[0]
 }
 
-// What programs and people ask is in the log of their account alone, without secrets, and an erased
-// recipient is not.
+// Requests of programs and users are in the log of their account only, without secrets, and without erased
+// recipients.
 func TestRequestsAreLogged(t *testing.T) {
 	t.Parallel()
 	database := dbtest.URL(t)
@@ -58,16 +58,16 @@ func TestRequestsAreLogged(t *testing.T) {
 	got := logged(t, app, sent, url.Values{"email_id": {made.ID}, "method": {"POST"}})
 	if got.ID != sent.Header.Get("X-Request-Id") || got.Path != "/api/emails" || got.Operation != "sendEmail" || got.Status != http.StatusOK || got.APIKeyID == nil || got.UserID != nil ||
 		got.IP != "127.0.0.1" || !strings.Contains(got.RequestBody, `"subject":"Hello"`) || !strings.Contains(got.RequestBody, "[redacted: 24 characters]") || got.ResponseBody != string(sent.Body) {
-		t.Errorf("the send is in the log as %+v", got)
+		t.Errorf("the send is logged as %+v", got)
 	}
 	refused := app.Do(t, http.MethodPost, "/api/emails", `{"from":"ada@dev.test","to":"nobody"}`)
 	got = logged(t, app, refused, url.Values{"request_id": {refused.Header.Get("X-Request-Id")}, "status_from": {"400"}, "status_below": {"500"}, "path": {"/api/em"}})
 	if got.Status != http.StatusBadRequest || got.ResponseBody != string(refused.Body) {
-		t.Errorf("the refusal %s is in the log as %+v", refused.Body, got)
+		t.Errorf("the error %s is logged as %+v", refused.Body, got)
 	}
 	look := app.Do(t, http.MethodGet, "/api/requests", nil)
 	if got := logged(t, app, look, url.Values{"path": {"/api/requests"}}); got.ResponseBody != "" || got.Status != http.StatusOK {
-		t.Errorf("a look at the log is in it as %+v", got)
+		t.Errorf("a request to the log is logged as %+v", got)
 	}
 
 	stranger := app.Stranger(t, "stranger")
@@ -75,16 +75,16 @@ func TestRequestsAreLogged(t *testing.T) {
 	want(t, "the owner of a request", app.Do(t, http.MethodGet, "/api/requests/"+id, nil), http.StatusOK, made.ID)
 	want(t, "a stranger", stranger.Do(t, http.MethodGet, "/api/requests/"+id, nil), http.StatusNotFound)
 	if got := stranger.Do(t, http.MethodGet, "/api/requests", nil); strings.Contains(string(got.Body), made.ID) {
-		t.Errorf("a stranger sees %s", got.Body)
+		t.Errorf("another account sees %s", got.Body)
 	}
 	want(t, "a key that only sends", app.WithKey(t, "sending").Do(t, http.MethodGet, "/api/requests", nil), http.StatusForbidden)
 
 	erased := app.Do(t, http.MethodDelete, "/api/contacts/bob@example.net/data", nil)
 	erasure := logged(t, app, erased, url.Values{"method": {"DELETE"}})
 	if erasure.Path != "/api/contacts/{email}/data" {
-		t.Errorf("the erasure is in the log as %+v", erasure)
+		t.Errorf("the erasure is logged as %+v", erasure)
 	}
-	want(t, "the send to who was erased", app.Do(t, http.MethodGet, "/api/requests/"+id, nil), http.StatusNotFound)
+	want(t, "the send to the erased recipient", app.Do(t, http.MethodGet, "/api/requests/"+id, nil), http.StatusNotFound)
 	for _, row := range rowsWith(t, database, "bob@example.net") {
 		if strings.HasPrefix(row, "api_requests:") {
 			t.Errorf("still there: %s", row)
@@ -92,7 +92,7 @@ func TestRequestsAreLogged(t *testing.T) {
 	}
 }
 
-// A secret that is shown once, and one that is given, are nowhere in the log, whoever asks.
+// A secret that is shown once, and one that is sent, are nowhere in the log, whoever makes the request.
 func TestSecretsAreNotInRequestLog(t *testing.T) {
 	t.Parallel()
 	database := dbtest.URL(t)
@@ -130,28 +130,28 @@ func TestSecretsAreNotInRequestLog(t *testing.T) {
 	last = ada.Do(t, http.MethodGet, "/api/webhooks", nil)
 	person := logged(t, app, last, url.Values{"request_id": {last.Header.Get("X-Request-Id")}})
 	if person.UserID == nil || person.APIKeyID != nil {
-		t.Fatalf("a request by cookie is in the log as %+v", person)
+		t.Fatalf("a request with a cookie is logged as %+v", person)
 	}
 	if got := logged(t, app, last, url.Values{"user_id": {*person.UserID}, "path": {"/api/user/totp"}}); got.RequestBody != "" || got.ResponseBody != "" {
-		t.Errorf("a new second factor is in the log as %+v", got)
+		t.Errorf("a new second factor is logged as %+v", got)
 	}
 	if got := logged(t, app, last, url.Values{"path": {"/api/api-keys"}}); !strings.Contains(got.ResponseBody, `"secret":"[redacted]"`) {
-		t.Errorf("a new key is in the log as %+v", got)
+		t.Errorf("a new key is logged as %+v", got)
 	}
 	for _, secret := range secrets {
 		if secret == "" {
-			t.Error("a secret that is looked for is empty")
+			t.Error("a secret to search for is empty")
 			continue
 		}
 		for _, row := range rowsWith(t, database, strings.ToLower(secret)) {
 			if strings.HasPrefix(row, "api_requests:") {
-				t.Errorf("the log has the secret %s: %s", secret, row)
+				t.Errorf("the log contains the secret %s: %s", secret, row)
 			}
 		}
 	}
 }
 
-// Without the module there is no route, and nothing is written.
+// Without the module the route does not exist, and nothing is written.
 func TestRequestLogIsAbsentWithoutItsModule(t *testing.T) {
 	t.Parallel()
 	database := dbtest.URL(t)
@@ -161,12 +161,12 @@ func TestRequestLogIsAbsentWithoutItsModule(t *testing.T) {
 	})
 	app.Do(t, http.MethodPost, "/api/emails", `{}`)
 	want(t, "the log without its module", app.Do(t, http.MethodGet, "/api/requests", nil), http.StatusNotFound)
-	if err := app.Stop(); err != nil { // with the module on, a stop stores what is held
+	if err := app.Stop(); err != nil { // with the module, a stop stores buffered entries
 		t.Fatal(err)
 	}
 	for _, row := range rowsWith(t, database, "") {
 		if strings.HasPrefix(row, "api_requests:") {
-			t.Errorf("the table has %s", row)
+			t.Errorf("the table contains %s", row)
 		}
 	}
 }

@@ -38,8 +38,8 @@ func postEvent(t *testing.T, app *harness.App, body string) (got eventReceipt) {
 	return got
 }
 
-// Journey 4: an event starts a run, the run sends over SMTP and waits, a second event ends the
-// wait, and an endpoint is told each fact once.
+// Journey 4: an event starts a run, the run sends over SMTP and waits, a second event ends the wait, and an
+// endpoint receives each fact once.
 func TestJourney4AnEventStartsARunThatSendsAndWaits(t *testing.T) {
 	t.Parallel()
 	app := harness.Start(t, nil)
@@ -60,11 +60,11 @@ func TestJourney4AnEventStartsARunThatSendsAndWaits(t *testing.T) {
 		t.Fatalf("activate: %d %s", answer.Status, answer.Body)
 	}
 	if got := postEvent(t, app, `{"name": "user.created", "user_id": "u1", "email": "bob@example.net", "data": {"name": "Bob"}}`); got.MatchedAutomations != 1 {
-		t.Errorf("the event that starts: %+v", got)
+		t.Errorf("the starting event: %+v", got)
 	}
-	app.MX.Wait(t, "the first mail", func(s smtptest.Stats) bool { return s.Accepted == 1 })
+	app.MX.Wait(t, "the first email", func(s smtptest.Stats) bool { return s.Accepted == 1 })
 	if !strings.Contains(string(app.MX.Messages()[0].Data), "Subject: Hi Bob") {
-		t.Errorf("the first mail is\n%s", app.MX.Messages()[0].Data)
+		t.Errorf("the first email is\n%s", app.MX.Messages()[0].Data)
 	}
 	var sent struct {
 		Emails []struct {
@@ -77,7 +77,7 @@ func TestJourney4AnEventStartsARunThatSendsAndWaits(t *testing.T) {
 		t.Errorf("the emails of the run are listed as %+v, want one of the automation %s and its run", sent.Emails, made.Automation.ID)
 	}
 	postEvent(t, app, `{"type": "user.verified", "user_id": "u1"}`)
-	app.MX.Wait(t, "the second mail", func(s smtptest.Stats) bool { return s.Accepted == 2 })
+	app.MX.Wait(t, "the second email", func(s smtptest.Stats) bool { return s.Accepted == 2 })
 	told := map[string]int{}
 	for range 5 {
 		select {
@@ -90,23 +90,23 @@ func TestJourney4AnEventStartsARunThatSendsAndWaits(t *testing.T) {
 				}
 			}
 			if err := json.Unmarshal([]byte(got.body), &event); err != nil || event.Data.EventName != "user.created" {
-				t.Errorf("an endpoint is told %s (%v)", got.body, err)
+				t.Errorf("an endpoint received %s (%v)", got.body, err)
 			}
 			told[event.Type+" "+event.Data.StepType]++
 		case <-time.After(expect.Patience):
-			t.Fatalf("the endpoint was told %v only", told)
+			t.Fatalf("the endpoint received only %v", told)
 		}
 	}
 	for what, n := range map[string]int{"automation.started send_email": 1, "automation.step_completed send_email": 2, "automation.step_completed wait_for_event": 1, "automation.completed send_email": 1} {
 		if told[what] != n {
-			t.Errorf("%s was told %d times, want %d: %v", what, told[what], n, told)
+			t.Errorf("%s was received %d times, want %d: %v", what, told[what], n, told)
 		}
 	}
 	checkRunInGraphQL(t, app, made.Automation.ID)
 }
 
-// checkRunInGraphQL asks for the figures of an automation whose one run has sent two mails and
-// ended, and for that run with its emails and its timeline.
+// checkRunInGraphQL queries the figures of an automation whose single run has sent two emails and ended, and
+// that run with its emails and its timeline.
 func checkRunInGraphQL(t *testing.T, app *harness.App, automationID string) {
 	t.Helper()
 	var got struct {
@@ -157,7 +157,7 @@ func checkRunInGraphQL(t *testing.T, app *harness.App, automationID string) {
 	}
 }
 
-// failsWith posts an event and gives why its run failed.
+// failsWith posts an event and returns why its run failed.
 func failsWith(t *testing.T, app *harness.App, automationID, event string) (reason string) {
 	t.Helper()
 	postEvent(t, app, event)
@@ -198,11 +198,11 @@ func TestTemplatesInUseStayAndDeletedDomainsFailRuns(t *testing.T) {
 		t.Fatalf("delete the domain: %d %s", answer.Status, answer.Body)
 	}
 	if got := failsWith(t, app, byDomain, `{"name": "domain", "email": "bob@example.net"}`); !strings.Contains(got, "domain") {
-		t.Errorf("with a domain that the account has no more the run failed with %q", got)
+		t.Errorf("with a deleted domain the run failed with %q", got)
 	}
 }
 
-// A run that comes to the daily cap of its plan waits, says so over REST and GraphQL, and goes on soon
+// A run that reaches the daily cap of its plan waits, reports it over REST and GraphQL, and continues soon
 // after another process has given the account a larger plan.
 func TestRunWaitingForPlanContinuesAfterUpgrade(t *testing.T) {
 	t.Parallel()
@@ -225,13 +225,13 @@ func TestRunWaitingForPlanContinuesAfterUpgrade(t *testing.T) {
 		t.Fatalf("activate: %d %s", answer.Status, answer.Body)
 	}
 	if got := postEvent(t, free, `{"name": "user.created", "user_id": "u1", "email": "bob@example.net"}`); got.MatchedAutomations != 1 {
-		t.Fatalf("the event that starts: %+v", got)
+		t.Fatalf("the starting event: %+v", got)
 	}
 	var started struct {
 		Runs []struct{ ID string } `json:"automation_runs"`
 	}
 	if free.Do(t, http.MethodGet, "/api/automation-runs", nil).JSON(t, &started); len(started.Runs) != 1 {
-		t.Fatalf("%d runs have begun, want one", len(started.Runs))
+		t.Fatalf("%d runs have started, want one", len(started.Runs))
 	}
 	type runAnswer struct {
 		Run struct {

@@ -14,7 +14,7 @@ import (
 	"github.com/postrider/postrider/runtime/test/harness"
 )
 
-// aBill is what the journeys read of GET /billing.
+// aBill is what the journeys read from GET /billing.
 type aBill struct {
 	Billing struct {
 		Enabled       bool
@@ -38,8 +38,8 @@ func billOf(t *testing.T, answer harness.Answer) aBill {
 	return b
 }
 
-// An account on Free gives a card and is unlocked, buys a plan, goes up and down, and ends; and the payment
-// provider goes away meanwhile.
+// An account on Free adds a card and is unlocked, buys a plan, upgrades, downgrades and cancels; the payment
+// provider is unavailable in between.
 func TestBillingFromFirstCardToCancellation(t *testing.T) {
 	t.Parallel()
 	stripe := stripetest.New(t)
@@ -85,7 +85,7 @@ func TestBillingFromFirstCardToCancellation(t *testing.T) {
 	tell()
 	expect.Eventually(t, "a card unlocks", func() bool { return send().Status == http.StatusOK })
 	if b := bill(); b.Billing.PaymentMethod == nil || b.Billing.PaymentMethod.Last4 != "4242" || b.Billing.Mode != "test" || !b.Billing.Production.Unlocked {
-		t.Errorf("with a card it is %+v", b)
+		t.Errorf("with a card the billing is %+v", b)
 	}
 	charged := func() string { return stripe.Standing(stripe.Customers()[0]).Charged }
 	stripe.RemoveCard(charged())
@@ -95,7 +95,7 @@ func TestBillingFromFirstCardToCancellation(t *testing.T) {
 	tell()
 	expect.Eventually(t, "another card unlocks", func() bool { return send().Status == http.StatusOK })
 	stripe.RemoveCard(charged())
-	stripe.Events() // which never come
+	stripe.Events() // which are never delivered
 	expect.Eventually(t, "nobody told that the card is removed, and the provider is asked", func() bool {
 		want(t, "a sync", ada.Do(t, http.MethodPost, "/api/billing/sync", nil), http.StatusOK)
 		return send().Status == http.StatusForbidden
@@ -125,29 +125,30 @@ func TestBillingFromFirstCardToCancellation(t *testing.T) {
 	}
 	app.Query(t, `{ billing { status pendingPlan plan { id } } plans { id price { amount } } }`, &graph)
 	if graph.Billing.Status != "active" || graph.Billing.PendingPlan != "pro" || graph.Billing.Plan.ID != "pool" || len(graph.Plans) < 5 || graph.Plans[1].Price.Amount != 2000 {
-		t.Errorf("GraphQL has %+v", graph)
+		t.Errorf("GraphQL returned %+v", graph)
 	}
 	if b := billOf(t, ada.Do(t, http.MethodDelete, "/api/billing/plan/pending", nil)); b.Billing.PendingPlan != "" {
 		t.Errorf("taken back: %+v", b)
 	}
 
-	// The provider is silent: mail and sign-in go on, what needs it ends in time, and afterwards it catches up.
+	// The provider is silent: mail and sign-in continue, requests that need it end in time, and afterwards
+	// the service catches up.
 	stripe.Silence(time.Hour)
 	begun := time.Now()
 	want(t, "a change while it is silent", ada.Do(t, http.MethodPut, "/api/billing/plan", asked{"plan": "pro"}), http.StatusBadGateway, "delivery_upstream_error")
-	t.Logf("a change while the provider is silent took %s", time.Since(begun)) // six seconds are promised, which modules/billing proves
+	t.Logf("a change while the provider is silent took %s", time.Since(begun)) // the promise is six seconds; modules/billing tests it
 	if got := send(); got.Status != http.StatusOK {
-		t.Errorf("an email meanwhile: %d %s", got.Status, got.Body)
+		t.Errorf("an email in the meantime: %d %s", got.Status, got.Body)
 	}
 	app.SignedIn(t, app.Owner.Email, app.Owner.Password)
 	stripe.Silence(0)
-	stripe.Set(sub, "status", "canceled", "") // and no event tells
+	stripe.Set(sub, "status", "canceled", "") // without an event
 	expect.Eventually(t, "it is asked again by itself", func() bool { return bill().Billing.Plan.ID == "free" })
 
 	var log struct{ Entries []struct{ Action string } }
 	ada.Do(t, http.MethodGet, "/api/audit-log?action=billing", nil).JSON(t, &log)
 	if len(log.Entries) < 3 {
-		t.Errorf("the audit log has %+v, want each change that was synced", log)
+		t.Errorf("the audit log has %+v, want each synced change", log)
 	}
 	nowhere(t, app, map[string]string{"the key of Stripe": stripetest.Key, "the secret of events": stripetest.Secret})
 }
@@ -180,13 +181,13 @@ func TestOnlyStripeReportsPayments(t *testing.T) {
 		t.Errorf("GET: %d %s", got.Status, got.Body)
 	}
 	if document := string(app.Do(t, http.MethodGet, "/api/openapi.json", nil).Body); strings.Contains(document, "billing/stripe") || !strings.Contains(document, "/billing/checkout") {
-		t.Error("the document has the path that Stripe posts to, or lacks the others")
+		t.Error("the document must not contain the path that Stripe posts to, and must contain the others")
 	}
 	off := harness.Start(t, nil)
 	if status, said := stripetest.Post(t, off.BaseURL+"/api/billing/stripe", stripetest.Secret, event, time.Now()); status != http.StatusNotFound {
-		t.Errorf("while billing is off: %d %s", status, said)
+		t.Errorf("while billing is disabled: %d %s", status, said)
 	}
 	if b := billOf(t, off.SignedIn(t, off.Owner.Email, off.Owner.Password).Do(t, http.MethodGet, "/api/billing", nil)); b.Billing.Enabled || b.Billing.Mode != "" {
-		t.Errorf("it is %+v", b)
+		t.Errorf("the billing is %+v", b)
 	}
 }

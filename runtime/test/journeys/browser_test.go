@@ -18,8 +18,8 @@ import (
 	"github.com/postrider/postrider/runtime/test/harness"
 )
 
-// In a real browser: the link that `make run` prints, a passkey, a password, and every page by which
-// people get in, judged by axe in both themes.
+// In a real browser: the link that `make run` prints, a passkey, a password, and every page for signing in,
+// checked by axe in both themes.
 func TestPeopleGetInByABrowser(t *testing.T) {
 	expect.SkipWhenQuick(t, "make ui-test")
 	t.Parallel()
@@ -27,7 +27,7 @@ func TestPeopleGetInByABrowser(t *testing.T) {
 	harness.Script(t, "people.mjs", "LINK="+app.DashboardURL, "EMAIL="+app.Owner.Email, "PASSWORD="+app.Owner.Password)
 }
 
-// In a real browser: what the screens say while there is nothing yet, and the first minutes of somebody who begins.
+// In a real browser: the empty screens, and the first minutes of a new user.
 func TestTheFirstMinutesInABrowser(t *testing.T) {
 	expect.SkipWhenQuick(t, "make ui-test")
 	t.Parallel()
@@ -36,8 +36,8 @@ func TestTheFirstMinutesInABrowser(t *testing.T) {
 	look(t, app, "minutes.mjs")
 }
 
-// In a real browser: mail appears live, failures stand there in the words of the other server, mail from
-// strangers runs nothing, and every screen is judged by axe.
+// In a real browser: mail appears live, failures show the words of the other server, untrusted mail runs no
+// script, and every screen is checked by axe.
 func TestTheDashboardInABrowser(t *testing.T) {
 	expect.SkipWhenQuick(t, "make ui-test")
 	t.Parallel()
@@ -51,7 +51,7 @@ func TestTheDashboardInABrowser(t *testing.T) {
 	look(t, s.App, "screens.mjs")
 }
 
-// In a real browser: a viewer sees every screen, and nothing on it that would change something.
+// In a real browser: a viewer sees every screen, without any control that changes data.
 func TestAViewerInABrowser(t *testing.T) {
 	expect.SkipWhenQuick(t, "make ui-test")
 	t.Parallel()
@@ -60,7 +60,7 @@ func TestAViewerInABrowser(t *testing.T) {
 	look(t, app, "viewer.mjs", "EMAIL=bob@example.com", "PASSWORD="+bobsPassword, "OWNER_EMAIL="+app.Owner.Email, "OWNER_PASSWORD="+app.Owner.Password)
 }
 
-// In a real browser: what belongs to modules that are off is not there, and what is left works.
+// In a real browser: the screens of disabled modules are absent, and the rest works.
 func TestModulesOffInABrowser(t *testing.T) {
 	expect.SkipWhenQuick(t, "make ui-test")
 	t.Parallel()
@@ -76,8 +76,8 @@ func TestModulesOffInABrowser(t *testing.T) {
 	}
 }
 
-// In a real browser: twelve tabs are live on one stream; a service that goes away, a session that ends and
-// a clock that is wrong lose nothing; two who write the same are told.
+// In a real browser: twelve tabs are live on one stream; a service that stops, a session that ends and a
+// wrong clock lose nothing; two users who edit the same record are warned.
 func TestTheDashboardKeepsUpInABrowser(t *testing.T) {
 	expect.SkipWhenQuick(t, "make ui-test")
 	t.Parallel()
@@ -87,7 +87,7 @@ func TestTheDashboardKeepsUpInABrowser(t *testing.T) {
 	}
 }
 
-// In a real browser, by mouse and by keyboard alone: what people do to have mail sent.
+// In a real browser, with the mouse and with the keyboard alone: the tasks of users who send mail.
 func TestWhatPeopleDoInABrowser(t *testing.T) {
 	expect.SkipWhenQuick(t, "make ui-test")
 	t.Parallel()
@@ -130,7 +130,7 @@ func zone(t *testing.T, app *harness.App) string {
 	return server.URL
 }
 
-// In a real browser: a list of very many emails. make ui-million runs it; POSTRIDER_UI_ROWS says how many.
+// In a real browser: a very long list of emails. make ui-million runs it; POSTRIDER_UI_ROWS is the number.
 func TestAVeryLongListInABrowser(t *testing.T) {
 	rows, err := strconv.Atoi(os.Getenv("POSTRIDER_UI_ROWS"))
 	if err != nil {
@@ -145,7 +145,7 @@ func TestAVeryLongListInABrowser(t *testing.T) {
 	t.Log(look(t, s.App, "scroll.mjs"))
 }
 
-// Pictures of every screen with what a small shop has there. make screenshots runs it; SHOTS is the folder.
+// Screenshots of every screen with the data of a small shop. make screenshots runs it; SHOTS is the folder.
 func TestPicturesInABrowser(t *testing.T) {
 	if os.Getenv("SHOTS") == "" {
 		t.Skip("make screenshots runs it")
@@ -159,15 +159,15 @@ func TestPicturesInABrowser(t *testing.T) {
 		}
 		return counted
 	})
-	// The same day again for a month, with gaps. The chunks of a row cannot be multiplied in SQL.
+	// The same day repeated for a month, with gaps. The chunks of a row cannot be multiplied in SQL.
 	columns := `key, domain_id, api_key_id, template_id, automation_id, event_size, email_size, domains, tags, sender_domains, sender_tags, event_figures, event_latencies, email_figures, email_latencies`
 	s.exec(t, `INSERT INTO statistics_days (account_id, kind, start, `+columns+`) SELECT account_id, kind, start - i * interval '1 day', `+columns+`
 		FROM statistics_days, generate_series(1, 34) i WHERE i % 7 <> 3 ON CONFLICT DO NOTHING`)
 	look(t, s.App, "pictures.mjs", "IDS="+made)
 }
 
-// look runs a script that looks at the dashboard of an app; as its owner, unless the variables say otherwise. It
-// gives what the script has said.
+// look runs a script on the dashboard of an app, as its owner unless the variables specify another user. It
+// returns the output of the script.
 func look(t *testing.T, app *harness.App, script string, variables ...string) (said string) {
 	t.Helper()
 	if strings.Contains(string(home(t, app)), "was not built") {
@@ -177,7 +177,7 @@ func look(t *testing.T, app *harness.App, script string, variables ...string) (s
 	return harness.Script(t, script, append(all, variables...)...)
 }
 
-// home is what stands at / for a browser.
+// home returns the page at / for a browser.
 func home(t *testing.T, app *harness.App) []byte {
 	t.Helper()
 	answer := app.Do(t, http.MethodGet, "/", nil)

@@ -12,8 +12,8 @@ import (
 	"github.com/postrider/postrider/runtime/test/harness"
 )
 
-// Whatever module registers a consumer: from the first start on its group has a mark,
-// so that what the bus loses is found for it too.
+// Whichever module registers a consumer: its group has a mark from the first start on, so that facts lost by
+// the bus are found for it too.
 func TestEveryConsumerGroupHasAMark(t *testing.T) {
 	t.Parallel()
 	database := dbtest.URL(t)
@@ -34,6 +34,6 @@ func TestEveryConsumerGroupHasAMark(t *testing.T) {
 	slices.Sort(groups)
 	slices.Sort(marked)
 	if !slices.Equal(groups, marked) || !slices.Contains(groups, "suppression") {
-		t.Errorf("the groups %v are registered, and %v have marks", groups, marked)
+		t.Errorf("the groups %v are registered, but %v have marks", groups, marked)
 	}
 }

@@ -12,8 +12,8 @@ import (
 	"github.com/postrider/postrider/runtime/test/harness"
 )
 
-// Clients that leave before they have their response, at every kind of door, are 499 in the log and in the
-// metrics, and never an error. What they ask for waits for a lock meanwhile.
+// Clients that disconnect before they get their response, from any kind of endpoint, are 499 in the log and
+// in the metrics, and never an error. Their requests wait for a lock in the meantime.
 func TestJourneyDisconnectedClientsAreNotErrors(t *testing.T) {
 	t.Parallel()
 	url := dbtest.URL(t)
@@ -66,7 +66,7 @@ func TestJourneyDisconnectedClientsAreNotErrors(t *testing.T) {
 		})
 		leave()
 		<-gone
-		harness.Eventually(t, c.name+" is logged as one whose client has left", func() bool {
+		harness.Eventually(t, c.name+" is logged as a closed connection", func() bool {
 			return strings.Contains(app.Log.String(), `route="`+c.route+`" status=499`) || strings.Contains(app.Log.String(), `route=`+c.route+` status=499`)
 		})
 		if err := tx.Rollback(); err != nil {
@@ -81,19 +81,19 @@ func TestJourneyDisconnectedClientsAreNotErrors(t *testing.T) {
 	r.Header.Set("Authorization", "Bearer "+app.APIKey)
 	a, err := http.DefaultClient.Do(r)
 	if err != nil || a.StatusCode != http.StatusOK {
-		t.Fatalf("a stream of events is %v, %v, want 200", a, err)
+		t.Fatalf("a stream of events returned %v, %v, want 200", a, err)
 	}
 	leave()
 	a.Body.Close()
-	harness.Eventually(t, "a stream is logged as one whose client has left", func() bool {
+	harness.Eventually(t, "a stream is logged as a closed connection", func() bool {
 		return strings.Contains(app.Log.String(), `route="GET /api/event-log/stream" status=499`)
 	})
 	for line := range strings.Lines(app.Log.String()) {
 		if strings.Contains(line, "level=ERROR") || strings.Contains(line, "status=500") {
-			t.Errorf("a client that left is logged as %s, want no error", line)
+			t.Errorf("a disconnected client is logged as %s, want no error", line)
 		}
 	}
 	if got := string(app.Do(t, http.MethodGet, "/metrics", nil).Body); strings.Contains(got, `status="500"`) || !strings.Contains(got, `status="499"`) {
-		t.Error("the metrics count clients that left with status 500, want 499")
+		t.Error("the metrics count disconnected clients with status 500, want 499")
 	}
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/postrider/postrider/runtime/test/harness"
 )
 
-// gotHook is a webhook as the receiver of development mode shows it.
+// gotHook is a webhook as shown by the receiver of development mode.
 type gotHook struct {
 	Number         int64
 	EventID        string `json:"event_id"`
@@ -24,7 +24,7 @@ type gotHook struct {
 	Body           string
 }
 
-// atReceiver asks the receiver of an account; query begins with ? or is empty.
+// atReceiver queries the receiver of an account; query begins with ? or is empty.
 func atReceiver(t *testing.T, app *harness.App, query string) (url string, got []gotHook) {
 	t.Helper()
 	var shown struct {
@@ -35,15 +35,15 @@ func atReceiver(t *testing.T, app *harness.App, query string) (url string, got [
 	return shown.URL, shown.Requests
 }
 
-// Journey: a developer points a webhook at the receiver of development mode, sees an event come in with
-// its signature, has the receiver answer 500 until the delivery has failed, replays it, and sees it taken.
-// Nobody else sees any of it.
+// Journey: a developer points a webhook at the receiver of development mode, sees an event arrive with its
+// signature, makes the receiver return 500 until the delivery has failed, replays it, and sees it succeed.
+// Other accounts see none of it.
 func TestDevelopmentModeReceivesWebhooks(t *testing.T) {
 	t.Parallel()
 	app := harness.Start(t, func(c setting.RawValues) { c["POSTRIDER_OUTBOUND"] = "" })
 	url, none := atReceiver(t, app, "")
 	if len(none) != 0 || !strings.HasPrefix(url, app.BaseURL+"/dev/webhooks/in/"+app.AccountID+"/") {
-		t.Fatalf("at first the receiver %q has %+v", url, none)
+		t.Fatalf("initially the receiver %q has %+v", url, none)
 	}
 	var made struct{ Webhook struct{ ID string } }
 	app.Do(t, http.MethodPost, "/api/webhooks", map[string]any{"url": url, "events": []string{"email.delivered", "email.bounced"}}).JSON(t, &made)
@@ -70,29 +70,29 @@ func TestDevelopmentModeReceivesWebhooks(t *testing.T) {
 	failed := deliveries.Deliveries[0]
 	_, tries := atReceiver(t, app, "?type=email.bounced")
 	if failed.AttemptCount != 5 || failed.StatusCode != http.StatusInternalServerError || len(tries) != 5 || tries[0].Attempt != 5 || tries[4].EventID != tries[0].EventID {
-		t.Fatalf("the delivery has failed as %+v, and the receiver got %d attempts, want 5 of one event", failed, len(tries))
+		t.Fatalf("the delivery failed as %+v and the receiver got %d attempts, want 5 of one event", failed, len(tries))
 	}
 	want(t, "another answer", app.Do(t, http.MethodPost, "/dev/webhooks/answer", map[string]any{"status": 200}), http.StatusOK)
 	want(t, "a replay", app.Do(t, http.MethodPost, "/api/webhook-deliveries/"+failed.ID+"/replay", nil), http.StatusOK)
 	if _, got = atReceiver(t, app, "?type=email.bounced&wait=30s&after="+strconv.FormatInt(tries[0].Number, 10)); len(got) != 1 || got[0].AnswerStatus != http.StatusOK || got[0].EventID != tries[0].EventID || !got[0].Verified {
-		t.Errorf("after the replay the receiver got %+v, want the same event, answered with 200", got)
+		t.Errorf("after the replay the receiver got %+v, want the same event with response 200", got)
 	}
 
 	want(t, "a webhook with no signature", app.Do(t, http.MethodPost, strings.TrimPrefix(url, app.BaseURL), `{"type":"by.hand"}`), http.StatusOK)
 	if _, got = atReceiver(t, app, "?type=by.hand"); len(got) != 1 || got[0].Verified || !strings.Contains(got[0].SignatureError, "missing") {
 		t.Errorf("a request without a signature is shown as %+v", got)
 	}
-	want(t, "a receiver that was guessed", app.Do(t, http.MethodPost, "/dev/webhooks/in/"+app.AccountID+"/x", `{}`), http.StatusNotFound)
-	want(t, "an answer that is none", app.Do(t, http.MethodPost, "/dev/webhooks/answer", map[string]any{"status": 99}), http.StatusUnprocessableEntity, "status")
-	want(t, "a question that is none", app.Do(t, http.MethodGet, "/dev/webhooks.json?page=2&limit=x", nil), http.StatusUnprocessableEntity, "page", "limit")
-	want(t, "somebody without a key", app.Do(t, http.MethodGet, "/dev/webhooks.json", nil, "Authorization", ""), http.StatusUnauthorized)
+	want(t, "a guessed receiver", app.Do(t, http.MethodPost, "/dev/webhooks/in/"+app.AccountID+"/x", `{}`), http.StatusNotFound)
+	want(t, "an invalid response status", app.Do(t, http.MethodPost, "/dev/webhooks/answer", map[string]any{"status": 99}), http.StatusUnprocessableEntity, "status")
+	want(t, "an invalid query", app.Do(t, http.MethodGet, "/dev/webhooks.json?page=2&limit=x", nil), http.StatusUnprocessableEntity, "page", "limit")
+	want(t, "a request without a key", app.Do(t, http.MethodGet, "/dev/webhooks.json", nil, "Authorization", ""), http.StatusUnauthorized)
 
 	stranger := app.Stranger(t, "stranger")
 	if other, seen := atReceiver(t, stranger, ""); len(seen) != 0 || other == url {
 		t.Errorf("another account sees %+v at the receiver %s", seen, other)
 	}
-	want(t, "another account, which clears its own,", stranger.Do(t, http.MethodPost, "/dev/webhooks/clear", nil), http.StatusOK)
+	want(t, "another account that clears its own", stranger.Do(t, http.MethodPost, "/dev/webhooks/clear", nil), http.StatusOK)
 	if _, got = atReceiver(t, app, ""); len(got) != 8 {
-		t.Errorf("after another account has cleared its requests %d are left, want 8", len(got))
+		t.Errorf("after another account cleared its requests, %d are left, want 8", len(got))
 	}
 }

@@ -1,5 +1,4 @@
-// Package journeys has the tests that run the whole service from outside: the
-// journeys of ARCHITECTURE, what can go wrong between two mail servers
-// (scenario_*_test.go), and what holds over several modules, such as tenancy.
-// A test of one module alone stands beside that module.
+// Package journeys contains the tests that run the whole service from outside: the journeys of ARCHITECTURE,
+// the problems between two mail servers (scenario_*_test.go), and properties of several modules, such as
+// tenancy. Tests of a single module are next to that module.
 package journeys

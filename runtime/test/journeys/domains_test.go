@@ -10,15 +10,15 @@ import (
 	"github.com/postrider/postrider/runtime/test/harness"
 )
 
-// A change of a domain and the answer under its key are one commit: whoever
-// repeats the request, concurrently or later, gets the same bytes and no second change.
+// A change of a domain and the response under its key are one commit: a repeated request, concurrent or
+// later, gets the same bytes and makes no second change.
 func TestOneKeyOneChangeOfADomainUnderConcurrency(t *testing.T) {
 	t.Parallel()
 	app := harness.Start(t, nil)
 	for i, c := range []struct {
 		path     string
 		body     any
-		repeated int // what it answers without the key
+		repeated int // its status without the key
 	}{
 		{"/api/domains", `{"name":"once.example"}`, http.StatusConflict},
 		{"/api/domains/" + domainOf(t, app, "waits.example") + "/dkim/rotate", nil, http.StatusConflict},
@@ -33,11 +33,11 @@ func TestOneKeyOneChangeOfADomainUnderConcurrency(t *testing.T) {
 		all.Wait()
 		again := app.Do(t, http.MethodPost, c.path, c.body, "Idempotency-Key", key)
 		if again.Status != http.StatusOK || again.Header.Get("Idempotent-Replayed") != "true" {
-			t.Errorf("%s: the replay answered %d %s", c.path, again.Status, again.Body)
+			t.Errorf("%s: the replay returned %d %s", c.path, again.Status, again.Body)
 		}
 		for _, a := range answers {
 			if a.Status != http.StatusOK || !bytes.Equal(a.Body, again.Body) {
-				t.Errorf("%s: one of the requests answered %d %s", c.path, a.Status, a.Body)
+				t.Errorf("%s: one of the requests returned %d %s", c.path, a.Status, a.Body)
 			}
 		}
 		if other := app.Do(t, http.MethodPost, c.path, c.body); other.Status != c.repeated {

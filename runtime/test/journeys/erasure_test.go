@@ -17,7 +17,7 @@ import (
 	"github.com/postrider/postrider/runtime/test/harness"
 )
 
-// An erased recipient is in no column of any table, and goes on being blocked.
+// An erased recipient is in no column of any table, and remains suppressed.
 func TestErasedRecipientIsRemovedEverywhere(t *testing.T) {
 	t.Parallel()
 	url := dbtest.URL(t)
@@ -31,7 +31,7 @@ func TestErasedRecipientIsRemovedEverywhere(t *testing.T) {
 	waitForStatus(t, app, relayed, "delivered")
 	stored := slices.DeleteFunc(rowsWith(t, url, "dear bob@example.net of smtp"), func(row string) bool { return strings.HasPrefix(row, "api_requests:") })
 	if len(stored) != 2 {
-		t.Error("the search does not find what came over SMTP")
+		t.Error("the search does not find the relayed mail")
 	}
 	app.Do(t, http.MethodPost, "/api/suppressions", map[string]string{"email": "bob@example.net"})
 	for _, from := range []string{"From: Bob <Bob@example.net>", "From: eve@example.net\r\nCc: bob@example.net"} {
@@ -44,7 +44,7 @@ func TestErasedRecipientIsRemovedEverywhere(t *testing.T) {
 	}
 	app.Do(t, http.MethodDelete, "/api/contacts/bob@example.net/data", nil).JSON(t, &erased)
 	if !erased.OK || erased.Erased.Emails != 2 || erased.Erased.Redacted != 3 || erased.Erased.Suppressions != 1 || erased.Erased.Received != 2 {
-		t.Errorf("the erasure did %+v, want 2 emails, 3 redacted, 1 suppression and 2 received", erased)
+		t.Errorf("the erasure returned %+v, want 2 emails, 3 redacted, 1 suppression and 2 received", erased)
 	}
 	for _, row := range rowsWith(t, url, "bob@example.net") {
 		t.Errorf("still there: %s", row)
@@ -56,7 +56,7 @@ func TestErasedRecipientIsRemovedEverywhere(t *testing.T) {
 	}
 }
 
-// An address is nobody's: whoever names it reaches what is their own of it.
+// An address belongs to no account: an erasure affects only the data of the requesting account.
 func TestErasureIsLimitedToAccount(t *testing.T) {
 	t.Parallel()
 	app := harness.Start(t, nil)
@@ -66,15 +66,15 @@ func TestErasureIsLimitedToAccount(t *testing.T) {
 	before := app.Do(t, http.MethodGet, "/api/emails/"+id, nil)
 	answer := app.Stranger(t, "stranger").Do(t, http.MethodDelete, "/api/contacts/bob@example.net/data", nil)
 	if want := `{"ok":true,"erased":{"emails":0,"redacted":0,"suppressions":0,"received":0,"events":0}}`; string(answer.Body) != want {
-		t.Errorf("a stranger is answered %d %s", answer.Status, answer.Body)
+		t.Errorf("another account got %d %s", answer.Status, answer.Body)
 	}
 	if after := app.Do(t, http.MethodGet, "/api/emails/"+id, nil); string(after.Body) != string(before.Body) {
-		t.Errorf("a stranger has changed %s to %s", before.Body, after.Body)
+		t.Errorf("another account changed %s to %s", before.Body, after.Body)
 	}
 }
 
-// seedRelayed relays to Bob alone, to him and another, whose id it gives, and to both at
-// a later time.
+// seedRelayed relays to Bob alone, to him and another recipient (the id that it returns), and to both at a
+// later time.
 func seedRelayed(t *testing.T, app *harness.App) string {
 	t.Helper()
 	s, bob, both := signIn(t, app), []string{"bob@example.net"}, []string{"bob@example.net", "carol@example.net"}
@@ -86,10 +86,10 @@ func seedRelayed(t *testing.T, app *harness.App) string {
 	return s.relayed("ada@dev.test", both, letter("", "Dear bob@example.net of SMTP"))
 }
 
-// bytes is how PostgreSQL writes a bytea.
+// bytes returns a bytea as PostgreSQL writes it.
 var octets = regexp.MustCompile(`\\x([0-9a-f]+)`)
 
-// rowsWith looks through every table, also into bytes.
+// rowsWith searches every table, including bytea columns.
 func rowsWith(t *testing.T, url, text string) []string {
 	t.Helper()
 	conn, err := sql.Open("postgres", url)

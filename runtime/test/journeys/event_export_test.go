@@ -14,7 +14,7 @@ import (
 	"github.com/postrider/postrider/runtime/test/harness"
 )
 
-// What a running Postrider exports is what its event log shows, and /readyz tells how it is.
+// The export of a running Postrider matches its event log, and /readyz reports its state.
 func TestEventStreamMatchesEventLog(t *testing.T) {
 	t.Parallel()
 	server := jetstreamtest.Start(t, nil)
@@ -32,7 +32,7 @@ func TestEventStreamMatchesEventLog(t *testing.T) {
 		for _, m := range jetstreamtest.Messages(t, js, "mine") {
 			var content any
 			if err := json.Unmarshal(m.Data, &content); err != nil {
-				t.Fatalf("message %s is no JSON: %v", m.ID, err)
+				t.Fatalf("message %s is not JSON: %v", m.ID, err)
 			}
 			told[m.ID] = content
 			if strings.HasSuffix(m.Subject, "."+m.Account+".email.delivered") && strings.Contains(string(m.Data), email) {
@@ -44,7 +44,7 @@ func TestEventStreamMatchesEventLog(t *testing.T) {
 	var log struct{ Events []map[string]any }
 	app.Do(t, http.MethodGet, "/api/event-log?limit=100", nil).JSON(t, &log)
 	if len(log.Events) < 2 {
-		t.Fatalf("the event log has %d events, want that an email was sent and delivered", len(log.Events))
+		t.Fatalf("the event log has %d events, want those of a sent and delivered email", len(log.Events))
 	}
 	for _, e := range log.Events {
 		if diff := cmp.Diff(any(e), told[e["id"].(string)]); diff != "" {
@@ -53,6 +53,6 @@ func TestEventStreamMatchesEventLog(t *testing.T) {
 	}
 	ready := app.Do(t, http.MethodGet, "/readyz", nil)
 	if body := string(ready.Body); !strings.Contains(body, `"event_export":"ok"`) || !strings.Contains(body, `"event_export_behind_seconds":`) {
-		t.Errorf("GET /readyz says %s, want how the export is", body)
+		t.Errorf("GET /readyz returned %s, want the state of the export", body)
 	}
 }

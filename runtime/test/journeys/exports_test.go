@@ -11,7 +11,7 @@ import (
 	"github.com/postrider/postrider/runtime/test/harness"
 )
 
-// exported returns the lines of an export, by a field of each.
+// exported returns one field of each line of an export.
 func exported(t *testing.T, app *harness.App, path, field string) (all []string) {
 	t.Helper()
 	got := app.Do(t, http.MethodGet, "/api"+path, nil)
@@ -28,7 +28,7 @@ func exported(t *testing.T, app *harness.App, path, field string) (all []string)
 	return all
 }
 
-// Three pages of suppressions, and an email and an event each; another account has none of them.
+// Three pages of suppressions, and one email and one event; another account has none of them.
 func TestExportsAreCompleteAndIsolated(t *testing.T) {
 	t.Parallel()
 	app := harness.Start(t, nil)
@@ -44,7 +44,7 @@ func TestExportsAreCompleteAndIsolated(t *testing.T) {
 	emailID := app.Send(t, `{"from":"ada@dev.test","to":["bob@example.net","carol@example.net"],"subject":"=HYPERLINK(\"x\")","text":"t","tags":{"kind":"receipt"}}`)
 	app.Send(t, `{"from":"ada@dev.test","to":"bob@example.net","subject":"other","text":"t"}`)
 	if got := app.Do(t, http.MethodPost, "/api/events", map[string]any{"name": "user.created", "user_id": "u1", "data": map[string]any{"a": 1}}); got.Status != http.StatusAccepted {
-		t.Fatalf("the event is not taken: %s", got.Body)
+		t.Fatalf("the event is not accepted: %s", got.Body)
 	}
 
 	seen := map[string]bool{}
@@ -60,7 +60,7 @@ func TestExportsAreCompleteAndIsolated(t *testing.T) {
 			t.Errorf("GET %s has %q, want %d", path, got, want)
 		}
 		if got := exported(t, stranger, path, "id"); len(got) != 0 {
-			t.Errorf("GET %s shows a stranger %q", path, got)
+			t.Errorf("GET %s shows another account %q", path, got)
 		}
 	}
 	got := app.Do(t, http.MethodGet, "/api/emails/export?format=csv&q=tag:kind=receipt", nil)

@@ -16,25 +16,24 @@ import (
 	"github.com/postrider/postrider/runtime/test/harness"
 )
 
-// Bodies of which one octet has come hold up nobody's small send: with any key, a Free
-// account's too.
+// Bodies of which only one byte has arrived do not delay small sends of other clients, with any key,
+// including a Free account's.
 func TestIncompleteBodiesDoNotDelaySmallSends(t *testing.T) {
 	app := harness.Start(t, nil)
 	stranger := app.Stranger(t, "stranger")
-	contest{name: "sends of 100 octets beside 150 bodies of 1 MB that do not come", honest: sends(t, app, "ada@dev.test", 100), attack: func(a *attack) {
+	contest{name: "sends of 100 bytes during 150 incomplete bodies of 1 MB", honest: sends(t, app, "ada@dev.test", 100), attack: func(a *attack) {
 		for range 150 {
 			a.keep(hostOfApp(app), half(stranger, 1<<20, "{"))
 		}
 	}}.run(t)
 }
 
-// Large bodies that do not come hold up nobody's large send, whether their length is told
-// or not.
+// Large incomplete bodies do not delay large sends of other clients, with or without a declared length.
 func TestIncompleteBodiesDoNotDelayLargeSends(t *testing.T) {
 	app := harness.Start(t, nil)
 	stranger := app.Stranger(t, "stranger")
 	chunk := strings.Repeat(" ", 1<<20+1)
-	contest{name: "sends of 1.2 MB beside bodies of 130 MB that do not come", honest: sends(t, app, "ada@dev.test", 1_200_000), attack: func(a *attack) {
+	contest{name: "sends of 1.2 MB during incomplete bodies of 130 MB", honest: sends(t, app, "ada@dev.test", 1_200_000), attack: func(a *attack) {
 		for range 2 {
 			a.keep(hostOfApp(app), half(stranger, 130_000_000, "{"))
 			a.keep(hostOfApp(app), half(stranger, 130_000_000, "{"+chunk))
@@ -47,7 +46,7 @@ func TestIncompleteBodiesDoNotDelayLargeSends(t *testing.T) {
 	}}.run(t)
 }
 
-// Clients that take a large message slowly, or not at all, hold up nobody's reading.
+// Clients that read a large message slowly, or not at all, do not delay other readers.
 func TestSlowReadersDoNotDelayOthers(t *testing.T) {
 	expect.SkipWhenQuick(t, "make drill-short")
 	url := dbtest.URL(t)
@@ -80,7 +79,7 @@ func TestSlowReadersDoNotDelayOthers(t *testing.T) {
 		r.Header.Set("Authorization", "Bearer "+stranger.APIKey)
 		return answered(client, r)
 	}
-	contest{name: "reads of 1 MB beside readers that take nothing", honest: honest, attack: func(a *attack) {
+	contest{name: "reads of 1 MB during readers that stall", honest: honest, attack: func(a *attack) {
 		a.idle = true
 		for i := range 8 {
 			a.keep(hostOfApp(app), func(c net.Conn) error {
@@ -91,7 +90,7 @@ func TestSlowReadersDoNotDelayOthers(t *testing.T) {
 				if _, err := fmt.Fprintf(c, "GET %s HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer %s\r\n\r\n", path, app.APIKey); err != nil {
 					return err
 				}
-				_, err := io.ReadFull(c, make([]byte, 1000)) // it has begun
+				_, err := io.ReadFull(c, make([]byte, 1000)) // it has started
 				return err
 			})
 		}

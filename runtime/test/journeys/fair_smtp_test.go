@@ -15,8 +15,8 @@ import (
 	"github.com/postrider/postrider/runtime/test/harness"
 )
 
-// proxied is an installation whose SMTP listeners stand behind this machine, so that the
-// test's clients come from wherever it says.
+// proxied is an installation that treats this machine as the proxy of its SMTP listeners, so that test
+// clients can choose their addresses.
 func proxied(t *testing.T) *harness.App {
 	t.Helper()
 	return harness.Start(t, func(s setting.RawValues) {
@@ -24,7 +24,7 @@ func proxied(t *testing.T) *harness.App {
 	})
 }
 
-// from begins a connection as the client of an address.
+// from starts a connection as the client of an address.
 func from(c net.Conn, addr string) error {
 	family, to := "TCP4", "192.0.2.9"
 	if strings.Contains(addr, ":") {
@@ -34,7 +34,7 @@ func from(c net.Conn, addr string) error {
 	return err
 }
 
-// brings is one message to an address that receives, as an honest server brings it.
+// brings sends one message to a receiving address, like an honest server.
 func brings(app *harness.App, octets int) func() error {
 	line := strings.Repeat("x", 98) + "\r\n"
 	message := "From: bob@example.net\r\nSubject: s\r\n\r\n" + strings.Repeat(line, octets/len(line))
@@ -52,7 +52,7 @@ func brings(app *harness.App, octets int) func() error {
 	}
 }
 
-// halfMessage brings 70,000 bytes of a message and no more.
+// halfMessage sends 70,000 bytes of a message and stops.
 func halfMessage(c net.Conn, mail, rcpt string) error {
 	return errors.Join(dialogue(c, bufio.NewReader(c), "220", "250 EHLO mx.example.org\r\n", "250 "+mail+"\r\n", "250 "+rcpt+"\r\n", "354 DATA\r\n"), restOfHalf(c))
 }
@@ -62,11 +62,10 @@ func restOfHalf(c net.Conn) error {
 	return err
 }
 
-// Messages that do not come to their end hold up nobody's large mail, whatever they say of
-// their size.
+// Incomplete messages do not delay large mail of other servers, whatever size they declare.
 func TestIncompleteMessagesDoNotDelayInboundMail(t *testing.T) {
 	app := proxied(t)
-	contest{name: "mail of 100 KB beside messages that do not come", honest: brings(app, 100_000), attack: func(a *attack) {
+	contest{name: "mail of 100 KB during incomplete messages", honest: brings(app, 100_000), attack: func(a *attack) {
 		for i, mail := range []string{"MAIL FROM:<x@evil.example>", "MAIL FROM:<x@evil.example> SIZE=9870000", "MAIL FROM:<x@evil.example> SIZE=33000000", "MAIL FROM:<x@evil.example>"} {
 			a.keep(*app.InboundAddr, func(c net.Conn) error {
 				if err := from(c, fmt.Sprintf("198.51.100.%d", 1+i%2)); err != nil {
@@ -81,7 +80,7 @@ func TestIncompleteMessagesDoNotDelayInboundMail(t *testing.T) {
 // The same at the relay, by one account against another.
 func TestIncompleteMessagesDoNotDelayRelayedMail(t *testing.T) {
 	app := proxied(t)
-	app.MailDomain(t, "example.net") // else it bounces, and who is suppressed is refused
+	app.MailDomain(t, "example.net") // otherwise it bounces, and suppressed recipients are rejected
 	stranger := app.Stranger(t, "stranger")
 	verifyDomain(t, stranger, "stranger.example")
 	var made struct{ Password string }
@@ -90,7 +89,7 @@ func TestIncompleteMessagesDoNotDelayRelayedMail(t *testing.T) {
 		if err := errors.Join(c.SetDeadline(time.Now().Add(2*time.Minute)), from(c, addr)); err != nil {
 			return nil, nil, err
 		}
-		secured := tls.Client(c, &tls.Config{InsecureSkipVerify: true}) // the app's own certificate
+		secured := tls.Client(c, &tls.Config{InsecureSkipVerify: true}) // the app's self-signed certificate
 		r := bufio.NewReader(secured)
 		return secured, r, dialogue(secured, r, "220", "250 EHLO client.example\r\n", "235 AUTH PLAIN "+plain(app.Relay.Username, password)+"\r\n")
 	}
@@ -107,7 +106,7 @@ func TestIncompleteMessagesDoNotDelayRelayedMail(t *testing.T) {
 		}
 		return dialogue(secured, r, "250 MAIL FROM:<ada@dev.test>\r\n", "250 RCPT TO:<bob@example.net>\r\n", "354 DATA\r\n", "250 "+message+".\r\n", "221 QUIT\r\n")
 	}
-	contest{name: "relayed mail of 100 KB beside messages that do not come", honest: honest, attack: func(a *attack) {
+	contest{name: "relayed mail of 100 KB during incomplete messages", honest: honest, attack: func(a *attack) {
 		for range 4 {
 			a.keep(app.Relay.TLSAddr, func(c net.Conn) error {
 				secured, r, err := begin(c, "198.51.100.1", made.Password)
@@ -123,19 +122,18 @@ func TestIncompleteMessagesDoNotDelayRelayedMail(t *testing.T) {
 	}}.run(t)
 }
 
-// Fifty addresses of one IPv6 network that connect and say nothing leave the listeners to
-// others.
+// Fifty addresses of one IPv6 network that connect and stay silent do not block the listeners for others.
 func TestSilentConnectionsDoNotDelayOthers(t *testing.T) {
 	app := proxied(t)
 	silent := func(addr string, each int) func(*attack) {
 		return func(a *attack) {
-			a.pause = time.Second // what is refused comes again, at a rate that is no flood
+			a.pause = time.Second // rejected connections are retried at a moderate rate
 			for i := range 1000 {
 				a.keep(addr, func(c net.Conn) error { return from(c, fmt.Sprintf("2001:db8:1:%x::1", i/each)) })
 			}
 		}
 	}
-	contest{name: "inbound mail beside 1,000 silent connections of one /48", honest: brings(app, 1000), attack: silent(*app.InboundAddr, 20)}.run(t)
+	contest{name: "inbound mail during 1,000 silent connections of one /48", honest: brings(app, 1000), attack: silent(*app.InboundAddr, 20)}.run(t)
 	honest := func() error {
 		c, err := net.Dial("tcp", app.Relay.Addr)
 		if err != nil {
@@ -147,5 +145,5 @@ func TestSilentConnectionsDoNotDelayOthers(t *testing.T) {
 		}
 		return dialogue(c, bufio.NewReader(c), "220", "250 EHLO client.example\r\n", "221 QUIT\r\n")
 	}
-	contest{name: "the relay beside 1,000 silent connections of one /48", honest: honest, attack: silent(app.Relay.Addr, 100)}.run(t)
+	contest{name: "the relay during 1,000 silent connections of one /48", honest: honest, attack: silent(app.Relay.Addr, 100)}.run(t)
 }

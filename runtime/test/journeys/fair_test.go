@@ -18,26 +18,26 @@ import (
 	"github.com/postrider/postrider/runtime/test/harness"
 )
 
-// A contest measures what an honest user gets alone and beside an attack, in turns, so
-// that whatever else the machine does meets both. The tests that play one are not
-// parallel to others of this package.
+// A contest measures an honest user alone and during an attack, alternately, so that other load on the
+// machine affects both. Tests with a contest are not parallel to others of this package.
 type contest struct {
 	name   string
-	honest func() error    // one use; its error is a refusal
-	attack func(a *attack) // begins it
+	honest func() error    // one use; returns an error if rejected
+	attack func(a *attack) // starts it
 }
 
 const (
 	contestRounds = 5
-	contestUses   = 12 // of a half round
+	contestUses   = 12 // of half a round
 )
 
-// strict: `make fair`, which runs alone, holds to the ratio. Else the machine does other things too, and only waiting for
-// somebody who does not come is told from that: it takes half a minute, or ends in a refusal.
+// strict is set by `make fair`, which runs alone and applies the ratio. Otherwise the machine has other work
+// too, and the test only detects waiting for an absent client: it takes half a minute, or ends in a
+// rejection.
 var strict = os.Getenv("POSTRIDER_FAIR") == "strict"
 
-// run wants no refusal, and the honest user's worst times beside the attack (the median
-// over the rounds of each round's worst) to be at most twice those alone.
+// run requires that no use is rejected, and that the honest user's worst times during the attack (the median
+// of each round's worst) are at most twice those alone.
 func (c contest) run(t *testing.T) {
 	t.Helper()
 	var alone, beside []time.Duration
@@ -46,7 +46,7 @@ func (c contest) run(t *testing.T) {
 		for i := range contestUses {
 			began := time.Now()
 			if err := c.honest(); err != nil {
-				t.Errorf("%s: use %d %s the attack was refused after %s: %v", c.name, i+1, when, time.Since(began).Round(time.Millisecond), err)
+				t.Errorf("%s: use %d %s the attack was rejected after %s: %v", c.name, i+1, when, time.Since(began).Round(time.Millisecond), err)
 				return false
 			}
 			worst = max(worst, time.Since(began))
@@ -70,9 +70,9 @@ func (c contest) run(t *testing.T) {
 	if !strict {
 		limit = max(limit, 5*time.Second)
 	}
-	t.Logf("%s: worst of %d uses, alone %v, beside the attack %v", c.name, contestUses, alone, beside)
+	t.Logf("%s: worst of %d uses, alone %v, during the attack %v", c.name, contestUses, alone, beside)
 	if got := median(beside); got > limit {
-		t.Errorf("%s: beside the attack the worst of %d uses took %s, alone %s; want at most %s", c.name, contestUses, got, median(alone), limit)
+		t.Errorf("%s: during the attack the worst of %d uses took %s, alone %s; want at most %s", c.name, contestUses, got, median(alone), limit)
 	}
 }
 
@@ -81,19 +81,19 @@ func median(times []time.Duration) time.Duration {
 	return sorted[len(sorted)/2]
 }
 
-// attack keeps connections open that do harm, and opens each again when it ends.
+// attack keeps harmful connections open, and reopens each when it ends.
 type attack struct {
 	t       *testing.T
 	over    chan struct{}
-	pause   time.Duration // before a connection is opened again
-	idle    bool          // nothing more is read of a connection that has begun
+	pause   time.Duration // before a connection is reopened
+	idle    bool          // nothing more is read after the start of a connection
 	mu      sync.Mutex
 	open    map[net.Conn]bool
 	running sync.WaitGroup
 }
 
-// keep opens a connection with begin, waits for its end, and begins again. It returns once
-// the first one has begun.
+// keep opens a connection with begin, waits for its end, and repeats this. It returns once the first one has
+// started.
 func (a *attack) keep(addr string, begin func(c net.Conn) error) {
 	a.t.Helper()
 	begun := make(chan struct{})
@@ -111,7 +111,7 @@ func (a *attack) keep(addr string, begin func(c net.Conn) error) {
 			case err == nil && a.idle:
 				<-a.over
 			case err == nil:
-				io.Copy(io.Discard, c) // until the server has enough of it
+				io.Copy(io.Discard, c) // until the server closes it
 			}
 			a.leave(c)
 			select {
@@ -157,7 +157,7 @@ func (a *attack) stop() {
 	a.running.Wait()
 }
 
-// half sends a request with its key whose body has a length of which this is all.
+// half sends a request with its key whose body is incomplete.
 func half(app *harness.App, length int, body string) func(net.Conn) error {
 	return func(c net.Conn) error {
 		_, err := fmt.Fprintf(c, "POST /api/emails HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer %s\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s", app.APIKey, length, body)
@@ -167,7 +167,7 @@ func half(app *harness.App, length int, body string) func(net.Conn) error {
 
 func hostOfApp(app *harness.App) string { return strings.TrimPrefix(app.BaseURL, "http://") }
 
-// sends is one send by the honest user, of a body with so many bytes.
+// sends is one send by the honest user, with a body of this many bytes.
 func sends(t *testing.T, app *harness.App, from string, octets int) func() error {
 	body := fmt.Appendf(nil, `{"from":%q,"to":"bob@example.net","subject":"s","text":%q}`, from, strings.Repeat("x", max(octets-80, 1)))
 	if octets > 4<<20 {
@@ -199,7 +199,7 @@ func answered(client *http.Client, r *http.Request) error {
 	return err
 }
 
-// said reads an SMTP answer.
+// said reads an SMTP reply.
 func said(r *bufio.Reader) (string, error) {
 	for {
 		line, err := r.ReadString('\n')
@@ -209,7 +209,7 @@ func said(r *bufio.Reader) (string, error) {
 	}
 }
 
-// dialogue sends lines and wants each answered with the code in front of it.
+// dialogue sends lines and expects the code before each as the reply.
 func dialogue(c net.Conn, r *bufio.Reader, steps ...string) error {
 	for _, step := range steps {
 		code, line, _ := strings.Cut(step, " ")

@@ -11,8 +11,8 @@ import (
 	"github.com/postrider/postrider/runtime/test/harness"
 )
 
-// A program that hands in mail for somebody who is suppressed learns that nothing is sent, to
-// whom, and where that is recorded.
+// A program that submits mail for a suppressed recipient gets an error that names the recipient and the id
+// of the record.
 func TestRelayRejectsSuppressedRecipients(t *testing.T) {
 	t.Parallel()
 	app := harness.Start(t, nil)
@@ -25,7 +25,7 @@ func TestRelayRejectsSuppressedRecipients(t *testing.T) {
 		got := signIn(t, app).submit("ada@dev.test", []string{"bob@example.net", "gone@example.net"}, message)
 		rest, found := strings.CutPrefix(got, "550 5.7.1 Not sent, recorded as msg_")
 		if !found || !strings.HasSuffix(rest, ": suppressed gone@example.net") {
-			t.Errorf("%s the relay answered %q, want 550 5.7.1 with the id and the address", what, got)
+			t.Errorf("%s the relay replied %q, want 550 5.7.1 with the id and the address", what, got)
 			continue
 		}
 		id := "msg_" + strings.TrimSuffix(rest, ": suppressed gone@example.net")
@@ -37,7 +37,7 @@ func TestRelayRejectsSuppressedRecipients(t *testing.T) {
 		}
 		app.Do(t, http.MethodGet, "/api/emails/"+id, nil).JSON(t, &kept)
 		if kept.Email.Status != "failed" || kept.Email.LastEvent != "email.suppressed" {
-			t.Errorf("%s the email %s is %+v, want it failed by email.suppressed", what, id, kept.Email)
+			t.Errorf("%s the email %s is %+v, want it failed with email.suppressed", what, id, kept.Email)
 		}
 	}
 }
@@ -53,17 +53,17 @@ func TestUnsubscribePlaceholderIsFoundInEveryEncoding(t *testing.T) {
 	} {
 		fields := "From: ada@dev.test\nTo: bob@example.net\nSubject: s\n"
 		if got := signIn(t, app).submit("ada@dev.test", []string{"bob@example.net"}, fields+body); !strings.HasPrefix(got, "550 5.6.0 X-Postrider-Unsubscribe: ") {
-			t.Errorf("%s: a message with a place for the link that nobody puts in is answered %q, want 550 5.6.0", name, got)
+			t.Errorf("%s: a message with an unused link placeholder got %q, want 550 5.6.0", name, got)
 		}
 		if got := signIn(t, app).submit("ada@dev.test", []string{"bob@example.net"}, fields+"X-Postrider-Unsubscribe: true\n"+body); !strings.HasPrefix(got, "250 ") {
-			t.Errorf("%s: with X-Postrider-Unsubscribe it is answered %q, want 250", name, got)
+			t.Errorf("%s: with X-Postrider-Unsubscribe it got %q, want 250", name, got)
 		}
 	}
-	// Each place becomes a link ten times as long, in every text of the message.
+	// Each placeholder becomes a link ten times as long, in every text of the message.
 	part := "--b\nContent-Type: text/plain\n\n" + strings.Repeat("{{unsubscribe_url}}\n", 60)
 	many := "From: ada@dev.test\nTo: bob@example.net\nSubject: s\nX-Postrider-Unsubscribe: true\nMIME-Version: 1.0\nContent-Type: multipart/mixed; boundary=b\n\n" + part + part + "--b--\n"
 	if got := signIn(t, app).submit("ada@dev.test", []string{"bob@example.net"}, many); !strings.HasPrefix(got, "550 5.6.0 X-Postrider-Unsubscribe: cannot be true: the message cannot contain {{unsubscribe_url}} more than 100 times") {
-		t.Errorf("two texts with 60 places for the link each are answered %q, want 550 5.6.0", got)
+		t.Errorf("two texts with 60 link placeholders each got %q, want 550 5.6.0", got)
 	}
 }
 
@@ -88,7 +88,7 @@ func TestRelayAcceptsSendingAPIKeys(t *testing.T) {
 			s := dialRelay(t, app)
 			s.auth(username, password)
 			if got := s.answer(); !strings.HasPrefix(got, "235 ") {
-				t.Errorf("%s with %s is answered %q, want 235", username, what, got)
+				t.Errorf("%s with %s got %q, want 235", username, what, got)
 				continue
 			}
 			s.relayed("ada@dev.test", []string{"bob@example.net"}, plainMessage("ada@dev.test", "bob@example.net"))
@@ -99,10 +99,10 @@ func TestRelayAcceptsSendingAPIKeys(t *testing.T) {
 		s := dialRelay(t, app)
 		s.auth(c[0], c[1])
 		if got := s.answer(); !strings.HasPrefix(got, "535 5.7.8 ") {
-			t.Errorf("%s is answered %q, want 535", what, got)
+			t.Errorf("%s got %q, want 535", what, got)
 		}
 	}
-	// Revoked, it ends what is open.
+	// Revoking it ends open connections.
 	s := dialRelay(t, app)
 	s.auth("postrider", sending)
 	s.expect("235 ")
@@ -133,7 +133,7 @@ func TestSettingsAndEventsOfDisabledModulesAreRejected(t *testing.T) {
 		}
 	}
 	if got := app.Do(t, http.MethodPost, "/api/emails/test", `{"event":"email.sent","deliver":false}`); got.Status != http.StatusOK {
-		t.Errorf("a test of an event that happens got status %d and %s, want 200", got.Status, got.Body)
+		t.Errorf("a test of a supported event got status %d and %s, want 200", got.Status, got.Body)
 	}
 }
 
@@ -169,23 +169,23 @@ func TestEmailIsReturnedWithAllFields(t *testing.T) {
 		Recipients []recipient
 	}
 	var got whole
-	harness.Eventually(t, "all three have it", func() bool {
+	harness.Eventually(t, "all three have received it", func() bool {
 		var one struct{ Email whole }
 		app.Do(t, http.MethodGet, "/api/emails/"+id, nil).JSON(t, &one)
 		got = one.Email
 		return !slices.ContainsFunc(got.Recipients, func(r recipient) bool { return r.State != "delivered" })
 	})
 	if got.HTML == nil || *got.HTML != "<p>Hello</p>" || got.Text == nil || *got.Text != "Hello" || !maps.Equal(got.Headers, map[string]string{"X-Order": "42"}) {
-		t.Errorf("the body is html %v, text %v with headers %v, want those that were sent", got.HTML, got.Text, got.Headers)
+		t.Errorf("the body is html %v, text %v with headers %v, want those sent", got.HTML, got.Text, got.Headers)
 	}
 	if len(got.Attachments) != 1 || got.Attachments[0].Name != "note.txt" || got.Attachments[0].ContentType != "text/plain" || got.Attachments[0].Size != 5 || got.Attachments[0].Data != "" {
-		t.Errorf("the files are %+v, want note.txt of 5 octets without its data", got.Attachments)
+		t.Errorf("the files are %+v, want note.txt of 5 bytes without its data", got.Attachments)
 	}
 	var to []string
 	for _, r := range got.Recipients {
 		to = append(to, r.Address+" "+r.State)
 		if r.Code == nil || *r.Code != 250 {
-			t.Errorf("%s was answered %v, want 250", r.Address, r.Code)
+			t.Errorf("%s got the reply %v, want 250", r.Address, r.Code)
 		}
 	}
 	if want := []string{"bob@example.net delivered", "carol@example.net delivered", "dave@example.net delivered"}; !slices.Equal(to, want) {
@@ -195,7 +195,7 @@ func TestEmailIsReturnedWithAllFields(t *testing.T) {
 	app.Do(t, http.MethodGet, "/api/emails", nil).JSON(t, &list)
 	for _, field := range []string{"html", "text", "headers", "attachments", "recipients"} {
 		if _, has := list.Emails[0][field]; has {
-			t.Errorf("a list has %s of each email, want it in the single email alone", field)
+			t.Errorf("a list has %s of each email, want it only in the single email", field)
 		}
 	}
 }

@@ -9,10 +9,10 @@ import (
 	"github.com/postrider/postrider/runtime/test/harness"
 )
 
-// A late queue is told, as a number, and does not take the API out of a load balancer.
+// A late queue is reported as a number, and does not remove the API from a load balancer.
 func TestReadinessReportsQueueDelay(t *testing.T) {
 	t.Parallel()
-	app := harness.Start(t, func(s setting.RawValues) { s["POSTRIDER_DELIVERY_CONCURRENCY"] = "0" }) // nothing is delivered
+	app := harness.Start(t, func(s setting.RawValues) { s["POSTRIDER_DELIVERY_CONCURRENCY"] = "0" }) // no delivery
 	s := scenarioOf(t, app)
 	type answer struct {
 		Status, Queue, Database string

@@ -12,27 +12,27 @@ import (
 	"github.com/postrider/postrider/runtime/test/harness"
 )
 
-// hostileTexts go into every place that takes text.
+// hostileTexts are used in every text field.
 var hostileTexts = []string{
 	"", " ", "a\r\nBcc: x@evil.test", "a\nb", "a\x00b", "\x1b[31m", "\x7f", "a\u0085b", "a\u2028b", "\u202eevil", "\ufeff", "\U0010ffff", "é😀日本",
 	"=?utf-8?q?=0D=0AX-Evil:_1?=", "<script>alert(1)</script>", "' OR 1=1; --", "%00%0d%0a", "{{.}}${x}", "../../etc/passwd", strings.Repeat("x", 70_000),
 	strings.Repeat("a@b.test,", 500), "-1", "99999999999999999999", "null",
 }
 
-// hostileValues go into every field of every body, besides.
+// hostileValues are also used in every field of every body.
 var hostileValues = []any{
 	nil, true, 0, -1, json.Number("1e999"), json.Number("123456789012345678901234567890"), []any{}, map[string]any{}, []any{nil}, []any{[]any{[]any{}}},
 	map[string]any{"": map[string]any{"\x00": 1}}, map[string]any{"__proto__": 1},
 }
 
-// hostileBodies stand in for a whole body.
+// hostileBodies replace a whole body.
 var hostileBodies = []string{
 	"", "null", "[]", "1", `"x"`, "{", `{"a":1}{}`, `{"a":1,"a":2}`, "\xff\xfe", "{\"a\":\"\xff\"}", `{"a":"\ud800"}`, "\xef\xbb\xbf{}", `{"a":NaN}`,
 	strings.Repeat("[", 100_000), strings.Repeat(`{"a":`, 50_000), `{"` + strings.Repeat("n", 200_000) + `":1}`,
 }
 
-// Whatever comes, into whatever field of whatever operation: never a 5xx, never a
-// panic, and every refusal has the shape of one.
+// Whatever value is in whatever field of whatever operation: never a 5xx, never a panic, and every error has
+// the standard form.
 func TestHostileRequestsAreClientErrors(t *testing.T) {
 	t.Parallel()
 	app := harness.Start(t, nil)
@@ -76,24 +76,24 @@ func TestHostileRequestsAreClientErrors(t *testing.T) {
 func checkRefusal(t *testing.T, what string, got harness.Answer) {
 	t.Helper()
 	if got.Status >= http.StatusInternalServerError {
-		t.Errorf("%s: got status %d and %.300s, want no fault of the server", what, got.Status, got.Body)
+		t.Errorf("%s: got status %d and %.300s, want no server error", what, got.Status, got.Body)
 	}
 	if got.Status < http.StatusBadRequest || got.Status == http.StatusRequestHeaderFieldsTooLarge {
-		return // net/http itself answers a request line that is too long, before us
+		return // net/http responds to a request line that is too long
 	}
 	var refusal struct {
 		Error struct{ Message, Code string }
 	}
-	if err := json.Unmarshal(got.Body, &refusal); err != nil || refusal.Error.Message == "" || refusal.Error.Code == "" && got.Status != http.StatusUnauthorized { // whose body is the contract's
-		t.Errorf("%s: %d without an error of our shape: %.300s", what, got.Status, got.Body)
+	if err := json.Unmarshal(got.Body, &refusal); err != nil || refusal.Error.Message == "" || refusal.Error.Code == "" && got.Status != http.StatusUnauthorized { // its body is defined by the contract
+		t.Errorf("%s: %d without a standard error: %.300s", what, got.Status, got.Body)
 	}
 	if len(got.Body) > 64<<10 {
-		t.Errorf("%s: a refusal of %d octets", what, len(got.Body))
+		t.Errorf("%s: an error of %d bytes", what, len(got.Body))
 	}
 }
 
-// changed returns the body with each hostile value in each of its places in turn,
-// and with each hostile text as the name of a field.
+// changed returns the body with each hostile value in each of its places in turn, and with each hostile text
+// as the name of a field.
 func changed(body any) map[string]any {
 	out := map[string]any{}
 	var visit func(path string, v any, rebuild func(any) any)
@@ -133,13 +133,13 @@ func with(object map[string]any, name string, value any) map[string]any {
 	return out
 }
 
-// The same into GraphQL: its arguments, its variables and the request itself.
+// The same for GraphQL: its arguments, its variables and the request itself.
 func TestHostileGraphQLRequestsAreClientErrors(t *testing.T) {
 	t.Parallel()
 	app := harness.Start(t, nil)
 	check := func(what string, body any) {
 		if got := app.Do(t, http.MethodPost, "/graphql", body); got.Status >= http.StatusInternalServerError || strings.Contains(string(got.Body), "internal_error") {
-			t.Errorf("%s: got status %d and %.300s, want no fault of the server", what, got.Status, got.Body)
+			t.Errorf("%s: got status %d and %.300s, want no server error", what, got.Status, got.Body)
 		}
 	}
 	for i, body := range hostileBodies {
@@ -169,7 +169,7 @@ func TestHostileGraphQLRequestsAreClientErrors(t *testing.T) {
 	}
 }
 
-// Below /api even a path that no router would take is answered in our shape.
+// Below /api even a path that no router accepts gets a standard error.
 func TestUncleanPathsAreNotRedirected(t *testing.T) {
 	t.Parallel()
 	app := harness.Start(t, nil)

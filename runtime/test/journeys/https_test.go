@@ -22,7 +22,7 @@ import (
 	"github.com/postrider/postrider/runtime/test/harness"
 )
 
-// certificateFile writes a certificate for the name, with its key, and gives what trusts it.
+// certificateFile writes a certificate for the name, with its key, and returns a pool that trusts it.
 func certificateFile(t *testing.T, file, name string) *x509.CertPool {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
@@ -48,8 +48,8 @@ func certificateFile(t *testing.T, file, name string) *x509.CertPool {
 	return pool
 }
 
-// With a certificate of its own the service needs no proxy: it serves the base URL over TLS
-// and sends plain requests there.
+// With its own certificate the service needs no proxy: it serves the base URL over TLS and redirects plain
+// requests there.
 func TestJourneyHTTPSWithoutAProxy(t *testing.T) {
 	t.Parallel()
 	const host = "mail.example.com"

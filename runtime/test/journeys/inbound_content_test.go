@@ -14,9 +14,9 @@ import (
 	"github.com/postrider/postrider/runtime/test/harness"
 )
 
-// Strangers can write Authentication-Results with the name of this server into a message. The header that REST and
-// GraphQL return, and mail that is forwarded, do not contain them. The raw message keeps them, and signatures that
-// cover them remain valid.
+// Senders can write Authentication-Results with the name of this server into a message. The header returned
+// by REST and GraphQL, and forwarded mail, do not contain them. The raw message keeps them, and signatures
+// that cover them remain valid.
 func TestForgedAuthenticationResultsAreNotReturned(t *testing.T) {
 	t.Parallel()
 	app := harness.Start(t, nil)
@@ -62,8 +62,8 @@ func TestForgedAuthenticationResultsAreNotReturned(t *testing.T) {
 	}
 }
 
-// HTML that is nested deeper than parsers build trees (512 elements) is returned and previewed whole, and its words are in
-// the text part when it is forwarded.
+// HTML that is nested deeper than parsers build trees (512 elements) is returned and previewed whole, and
+// its words are in the text part when it is forwarded.
 func TestDeeplyNestedHTMLIsShown(t *testing.T) {
 	t.Parallel()
 	app := harness.Start(t, nil)
@@ -82,7 +82,7 @@ func TestDeeplyNestedHTMLIsShown(t *testing.T) {
 	}
 	app.Do(t, http.MethodGet, "/api/received-emails/"+id, nil).JSON(t, &got)
 	if strings.TrimSpace(got.ReceivedEmail.HTML) != html {
-		t.Errorf("the received email has %d bytes of HTML, want the %d that were sent", len(got.ReceivedEmail.HTML), len(html))
+		t.Errorf("the received email has %d bytes of HTML, want the %d sent", len(got.ReceivedEmail.HTML), len(html))
 	}
 
 	var body bytes.Buffer

@@ -12,14 +12,13 @@ import (
 	"github.com/postrider/postrider/runtime/test/harness"
 )
 
-// While the database is frozen or down senders are told to come again, in time and
-// never for good; nothing is stored that was not answered 250, and mail comes in
-// again automatically.
+// While the database is frozen or down, senders get temporary errors in time, never permanent ones. Nothing
+// is stored without a 250 reply, and mail is accepted again automatically.
 func TestInboundMailIsDeferredWithoutDatabase(t *testing.T) {
 	t.Parallel()
 	for name, outage := range map[string]struct {
 		begin, end func(*dbtest.Server)
-		most       int // messages that may be there besides: a frozen server does later what it was asked
+		most       int // messages that may be stored in addition: a frozen server executes earlier requests later
 	}{
 		"frozen":  {(*dbtest.Server).Freeze, (*dbtest.Server).Thaw, 1},
 		"stopped": {(*dbtest.Server).Stop, (*dbtest.Server).Start, 0},
@@ -38,23 +37,23 @@ func TestInboundMailIsDeferredWithoutDatabase(t *testing.T) {
 			known.say(t, "DATA\r\n")
 			begin := time.Now()
 			if got := known.say(t, aQuestion+".\r\n"); !strings.HasPrefix(got, "451 4.3.0 ") {
-				t.Errorf("the message is answered %s", got)
+				t.Errorf("the message got the reply %s", got)
 			}
 			if took := time.Since(begin); took > outageLimit {
-				t.Errorf("the message was answered after %s", took)
+				t.Errorf("the message got its reply after %s", took)
 			}
 			stranger := converse(t, app)
 			stranger.say(t, "MAIL FROM:<juergen@example.net>\r\n")
 			begin = time.Now()
 			if got := stranger.say(t, "RCPT TO:<support@never-asked-for.example>\r\n"); !strings.HasPrefix(got, "451 4.3.0 ") {
-				t.Errorf("RCPT is answered %s", got)
+				t.Errorf("RCPT got the reply %s", got)
 			}
 			if took := time.Since(begin); took > outageLimit {
-				t.Errorf("RCPT was answered after %s", took)
+				t.Errorf("RCPT got its reply after %s", took)
 			}
 			outage.end(server)
 
-			harness.Eventually(t, "mail comes in again", func() bool {
+			harness.Eventually(t, "mail is accepted again", func() bool {
 				_, data := deliver(t, app, "juergen@example.net", "support@dev.test", aQuestion)
 				return strings.HasPrefix(data, "250 ")
 			})
@@ -63,17 +62,17 @@ func TestInboundMailIsDeferredWithoutDatabase(t *testing.T) {
 			}
 			app.Do(t, http.MethodGet, "/api/received-emails", nil).JSON(t, &list)
 			if n := len(list.ReceivedEmails); n < 1 || n > 1+outage.most {
-				t.Errorf("%d messages are there", n)
+				t.Errorf("%d messages are stored", n)
 			}
 			if got, _ := deliver(t, app, "juergen@example.net", "support@never-asked-for.example", ""); !strings.HasPrefix(got, "550 5.1.2 ") {
-				t.Errorf("nobody's address is answered %s", got)
+				t.Errorf("an unknown address got the reply %s", got)
 			}
 		})
 	}
 }
 
-// Return paths and other addresses do not share a transaction. Whichever comes second
-// is to come again, and the message goes to the first, alone.
+// Return paths and other addresses cannot share a transaction. The second kind is deferred, and the message
+// goes only to the first.
 func TestTransactionHasOneKindOfRecipients(t *testing.T) {
 	t.Parallel()
 	app := harness.Start(t, nil)
@@ -107,7 +106,7 @@ func TestTransactionHasOneKindOfRecipients(t *testing.T) {
 	if n := received(); n != 1 {
 		t.Errorf("%d messages were received, want 1", n)
 	}
-	waitForStatus(t, app, id, "delivered") // a question to support is no report
+	waitForStatus(t, app, id, "delivered") // a message to support is not a report
 	talk(path, "support@dev.test", bounced)
 	waitForStatus(t, app, id, "bounced")
 	if n := received(); n != 1 {

@@ -14,8 +14,8 @@ import (
 	"github.com/postrider/postrider/runtime/test/harness"
 )
 
-// With POSTRIDER_BLOBS a received message moves to the object store over HTTP, is read
-// from there octet for octet, and disappears there when it is deleted.
+// With POSTRIDER_BLOBS a received message moves to the object store over HTTP, is read back byte for byte,
+// and is removed there when it is deleted.
 func TestReceivedMailMovesToObjectStore(t *testing.T) {
 	t.Parallel()
 	store := blobtest.New(t)
@@ -28,14 +28,14 @@ func TestReceivedMailMovesToObjectStore(t *testing.T) {
 		}
 		return n
 	}
-	harness.Eventually(t, "the content is in the store alone", func() bool { return count("data IS NULL AND object_key IS NOT NULL AND due_at IS NULL") == 1 })
+	harness.Eventually(t, "the content is only in the store", func() bool { return count("data IS NULL AND object_key IS NOT NULL AND due_at IS NULL") == 1 })
 	objects := store.Objects(t)
 	if len(objects) != 1 {
 		t.Errorf("%d objects", len(objects))
 	}
 	for key, data := range objects {
 		if !strings.HasPrefix(key, "received/eu/"+s.AccountID+"/") || string(data) != aQuestion {
-			t.Errorf("object %s has %d octets", key, len(data))
+			t.Errorf("object %s has %d bytes", key, len(data))
 		}
 	}
 
@@ -51,14 +51,14 @@ func TestReceivedMailMovesToObjectStore(t *testing.T) {
 	}
 	s.Do(t, http.MethodGet, path, nil).JSON(t, &got)
 	if e := got.ReceivedEmail; !strings.Contains(e.Text, "Where is my order?") || len(e.Attachments) != 1 || e.Attachments[0].Data != base64.StdEncoding.EncodeToString([]byte("%PDF-1.7\n%%EOF")) {
-		t.Errorf("the received email reads as %+v, want its text and its one attachment as they came", e)
+		t.Errorf("the received email reads as %+v, want its text and its attachment unchanged", e)
 	}
 
 	if got := s.Do(t, http.MethodDelete, path, nil); got.Status != http.StatusOK {
 		t.Fatalf("delete: %d %s", got.Status, got.Body)
 	}
 	harness.Eventually(t, "the object and its row are gone", func() bool {
-		// It waits a minute, for a lease that may run.
+		// It waits a minute, for a lease that may be active.
 		if _, err := s.db.ExecContext(t.Context(), `UPDATE received_contents SET due_at = now() WHERE due_at > now() AND attempts = 0`); err != nil {
 			t.Fatal(err)
 		}
@@ -66,8 +66,8 @@ func TestReceivedMailMovesToObjectStore(t *testing.T) {
 	})
 }
 
-// With POSTRIDER_RSPAMD_URL each message is judged, and what was said is kept and told;
-// without an answer mail is received all the same.
+// With POSTRIDER_RSPAMD_URL each message is checked, and the result is stored and reported. If rspamd does
+// not respond, mail is still received.
 func TestRspamdChecksReceivedMail(t *testing.T) {
 	t.Parallel()
 	type question struct {
@@ -109,22 +109,22 @@ func TestRspamdChecksReceivedMail(t *testing.T) {
 		app.Do(t, http.MethodGet, "/api/received-emails/"+told.Data.EmailID, nil).JSON(t, &got)
 		e := got.ReceivedEmail
 		if told.Data.SpamStatus != status || e.SpamStatus != status || (e.SpamScore == nil) != (score == nil) || score != nil && *e.SpamScore != *score {
-			t.Errorf("told %s, stored %+v; want %s", told.Data.SpamStatus, e, status)
+			t.Errorf("reported %s, stored %+v; want %s", told.Data.SpamStatus, e, status)
 		}
 	}
 	score := 7.5
 	check("spam", &score)
 	if q := <-asked; q != (question{"/checkv2", "support@dev.test", "juergen@example.net", aQuestion}) {
-		t.Errorf("rspamd was asked %+v", q)
+		t.Errorf("rspamd received %+v", q)
 	}
 	filter.Close()
 	check("unknown", nil)
 	if !strings.Contains(app.Log.String(), "spam filter unavailable") {
-		t.Error("the log does not tell that the filter is away")
+		t.Error("the log does not report the unavailable filter")
 	}
 }
 
-// A development server says where mail comes in.
+// A development server prints where it receives mail.
 func TestBannerShowsInboundAddress(t *testing.T) {
 	t.Parallel()
 	app := harness.Start(t, nil)

@@ -13,7 +13,7 @@ import (
 	"github.com/postrider/postrider/runtime/test/harness"
 )
 
-// aQuestion is a message with a file, as a mail server brings it.
+// aQuestion is a message with a file, as sent by a mail server.
 var aQuestion = strings.ReplaceAll(`From: =?utf-8?q?J=C3=BCrgen?= <juergen@example.net>
 To: Support <support@dev.test>
 Cc: carol@example.net
@@ -47,19 +47,19 @@ JVBERi0xLjcKJSVFT0Y=
 --b--
 `, "\n", "\r\n")
 
-// receive brings a message that is taken.
+// receive sends a message that must be accepted.
 func receive(t *testing.T, app *harness.App, to, message string) {
 	t.Helper()
-	harness.Eventually(t, "the message is taken", func() bool { // who is told to come again does
+	harness.Eventually(t, "the message is taken", func() bool { // a temporary error is retried
 		rcpt, data := deliver(t, app, "juergen@example.net", to, message)
 		if strings.HasPrefix(rcpt, "5") || strings.HasPrefix(data, "5") {
-			t.Fatalf("answered %s and %s", rcpt, data)
+			t.Fatalf("got the replies %s and %s", rcpt, data)
 		}
 		return strings.HasPrefix(rcpt, "250 ") && strings.HasPrefix(data, "250 ")
 	})
 }
 
-// lastReceived is the id of the newest.
+// lastReceived returns the id of the newest received email.
 func lastReceived(t *testing.T, app *harness.App) string {
 	t.Helper()
 	var list struct {
@@ -83,8 +83,8 @@ type inboundEvent struct {
 	}
 }
 
-// A message comes over SMTP, is stored octet for octet, told to a webhook endpoint and
-// read over the API; the reply arrives at the sender's server in the thread.
+// A message arrives over SMTP, is stored byte for byte, reported to a webhook endpoint and read over the
+// API; the reply arrives at the sender's server in the same thread.
 func TestJourneyInbound(t *testing.T) {
 	t.Parallel()
 	app := harness.Start(t, nil)
@@ -150,7 +150,7 @@ func TestJourneyInbound(t *testing.T) {
 	forwarded := string(app.MX.Messages()[1].Data)
 	for _, want := range []string{"Please look.", "Forwarded message", "Where is my order?", "JVBERi0xLjcKJSVFT0Y=", "order.pdf"} {
 		if !strings.Contains(forwarded, want) {
-			t.Errorf("what was forwarded lacks %q:\n%s", want, forwarded)
+			t.Errorf("the forwarded message lacks %q:\n%s", want, forwarded)
 		}
 	}
 	if got := app.Do(t, http.MethodDelete, "/api/received-emails/"+id, nil); got.Status != http.StatusOK {
@@ -158,7 +158,7 @@ func TestJourneyInbound(t *testing.T) {
 	}
 	for _, path := range []string{"", "/raw"} {
 		if got := app.Do(t, http.MethodGet, "/api/received-emails/"+id+path, nil); got.Status != http.StatusNotFound {
-			t.Errorf("deleted, and GET %s is %d %s", path, got.Status, got.Body)
+			t.Errorf("after the deletion GET %s returned %d %s", path, got.Status, got.Body)
 		}
 	}
 }

@@ -16,8 +16,8 @@ import (
 var headerNames = []string{"dkim-signature", "from", "to", "cc", "reply-to", "subject", "date", "message-id", "mime-version", "content-type",
 	"content-transfer-encoding", "feedback-id", "x-order"}
 
-// Whatever text is accepted, wherever it is given, adds no line to the header on
-// the wire, and a text with a line break is not accepted.
+// No accepted text, in whatever field, adds a line to the header on the wire, and a text with a line break
+// is rejected.
 func TestHostileTextAddsNoHeaderLine(t *testing.T) {
 	t.Parallel()
 	app := harness.Start(t, nil)
@@ -28,14 +28,14 @@ func TestHostileTextAddsNoHeaderLine(t *testing.T) {
 	accepted := 0
 	for place, body := range changed(whole) {
 		if strings.HasPrefix(place, "body: ") || strings.HasPrefix(place, "body.headers: name") {
-			continue // no email at all, and names that may be header names
+			continue // not an email, or names that may be header names
 		}
 		if app.Do(t, http.MethodPost, "/api/emails", body).Status != http.StatusOK {
 			continue
 		}
 		accepted++
 		if text := textOf(place); strings.ContainsAny(text, "\r\n\x00") && !strings.HasPrefix(place, "body.text:") && !strings.Contains(place, "].data:") {
-			t.Errorf("%q is accepted as %s", text, place)
+			t.Errorf("%q was accepted as %s", text, place)
 		}
 	}
 	if accepted < 20 {
@@ -47,7 +47,7 @@ func TestHostileTextAddsNoHeaderLine(t *testing.T) {
 	}
 }
 
-// textOf is the hostile text that the name of a change speaks of, if it is one.
+// textOf returns the hostile text in the name of a change, or "".
 func textOf(place string) string {
 	for i, text := range hostileTexts {
 		if strings.HasSuffix(place, ": text "+strconv.Itoa(i)) {
@@ -71,7 +71,7 @@ func checkHeader(t *testing.T, message []byte) {
 		name, _, _ := strings.Cut(line, ":")
 		name = strings.ToLower(name)
 		if !slices.Contains(headerNames, name) || slices.Contains(seen, name) {
-			t.Errorf("the header line %q in\n%s", line, header)
+			t.Errorf("unexpected header line %q in\n%s", line, header)
 		}
 		seen = append(seen, name)
 	}

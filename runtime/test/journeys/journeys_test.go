@@ -30,8 +30,8 @@ type emailAnswer struct {
 	}
 }
 
-// Journey 1: POST /emails, stored, signed, delivered over SMTP to the MX that DNS
-// names, and told by REST and GraphQL alike.
+// Journey 1: POST /emails stores, signs and delivers a message over SMTP to the MX in DNS, and REST and
+// GraphQL report the same.
 func TestJourney1MessageIsAcceptedSignedDeliveredAndSeen(t *testing.T) {
 	t.Parallel()
 	app := harness.Start(t, nil)
@@ -85,7 +85,7 @@ func checkSignature(t *testing.T, app *harness.App, raw []byte) {
 	}
 }
 
-// publishedKeys answers DKIM look-ups with the records that the API tells to publish.
+// publishedKeys serves DKIM lookups from the records that the API asks to publish.
 func publishedKeys(t *testing.T, app *harness.App) func(string) ([]string, error) {
 	t.Helper()
 	var list struct {
@@ -118,7 +118,7 @@ func checkTimeline(t *testing.T, app *harness.App, id string) {
 	}
 	app.Query(t, `{ email(id: "`+id+`") { status recipients { address state } timeline { type at recipient } content { text html } } }`, &got)
 	if got.Email.Status != "DELIVERED" && got.Email.Status != "delivered" {
-		t.Errorf("GraphQL says %s", got.Email.Status)
+		t.Errorf("GraphQL returned %s", got.Email.Status)
 	}
 	if len(got.Email.Recipients) != 3 || got.Email.Content.Text != "Hello Bob" {
 		t.Errorf("recipients %+v, content %+v", got.Email.Recipients, got.Email.Content)
@@ -132,8 +132,8 @@ func checkTimeline(t *testing.T, app *harness.App, id string) {
 	}
 }
 
-// Journey 2: an email is scheduled, moved, released at its time and delivered;
-// another is cancelled and never sent.
+// Journey 2: an email is scheduled, rescheduled, sent at its time and delivered; another is canceled and
+// never sent.
 func TestJourney2ScheduledMessageIsMovedReleasedAndDelivered(t *testing.T) {
 	t.Parallel()
 	app := harness.Start(t, nil)
@@ -150,7 +150,7 @@ func TestJourney2ScheduledMessageIsMovedReleasedAndDelivered(t *testing.T) {
 	if got.Email.ID != cancelled || got.Email.Status != "cancelled" || got.Email.LastEvent != "email.cancelled" || got.Email.CancelledAt == nil {
 		t.Errorf("cancelled: %+v", got.Email)
 	}
-	at := time.Now().Add(8 * time.Second).UTC().Truncate(time.Millisecond) // later than the request is taken
+	at := time.Now().Add(8 * time.Second).UTC().Truncate(time.Millisecond) // after the request is accepted
 	app.Do(t, http.MethodPatch, "/api/emails/"+moved, map[string]any{"scheduledAt": at}).JSON(t, &got)
 	if want := at.Format("2006-01-02T15:04:05.000Z"); got.Email.Status != "scheduled" || *got.Email.ScheduledAt != want {
 		t.Errorf("rescheduled to %s: %+v", want, got.Email)
@@ -169,7 +169,7 @@ func TestJourney2ScheduledMessageIsMovedReleasedAndDelivered(t *testing.T) {
 	for id, status := range map[string]string{moved: "delivered", cancelled: "cancelled"} {
 		refused := app.Do(t, http.MethodPatch, "/api/emails/"+id, `{"cancel":true}`)
 		if refused.Status != http.StatusConflict || !bytes.Contains(refused.Body, []byte(`"code":"email_not_scheduled","details":{"status":"`+status+`"}`)) {
-			t.Errorf("a %s email could be cancelled: %d %s", status, refused.Status, refused.Body)
+			t.Errorf("a %s email was canceled: %d %s", status, refused.Status, refused.Body)
 		}
 	}
 }
@@ -181,7 +181,7 @@ func schedule(t *testing.T, app *harness.App, subject string) string {
 		"scheduled_at": time.Now().Add(time.Hour)})
 	answer.JSON(t, &receipt)
 	if answer.Status != http.StatusOK || receipt.Status != "scheduled" {
-		t.Fatalf("POST /emails answered %d %s", answer.Status, answer.Body)
+		t.Fatalf("POST /emails returned %d %s", answer.Status, answer.Body)
 	}
 	return receipt.ID
 }
@@ -201,14 +201,14 @@ func checkTimelines(t *testing.T, app *harness.App, want map[string]string) {
 			seen = append(seen, e.Type)
 		}
 		if strings.Join(seen, " ") != types || got.Email.ScheduledAt == "" {
-			t.Errorf("GraphQL says %s, scheduled at %s, %v; want %s", got.Email.Status, got.Email.ScheduledAt, seen, types)
+			t.Errorf("GraphQL returned %s, scheduled at %s, %v; want %s", got.Email.Status, got.Email.ScheduledAt, seen, types)
 		}
 	}
 }
 
-// Journey 5: a domain is added, its records appear in DNS, it is verified, and
-// mail is signed as that domain. The DNS server is the scripted one of dnsxtest,
-// over real sockets on loopback; what it shows is what the test published.
+// Journey 5: a domain is added, its records appear in DNS, it is verified, and mail is signed as that
+// domain. The DNS server is the scripted one of dnsxtest, over real sockets on loopback, with the records
+// that the test published.
 func TestJourney5DomainIsAddedVerifiedAndSigns(t *testing.T) {
 	t.Parallel()
 	app := harness.Start(t, nil)
@@ -319,8 +319,7 @@ func waitForStatus(t *testing.T, app *harness.App, id, status string) emailAnswe
 	return got
 }
 
-// quotedStrings cuts a TXT value into the strings of at most 255 bytes that a
-// zone file needs.
+// quotedStrings splits a TXT value into strings of at most 255 bytes, as a zone file requires.
 func quotedStrings(value string) string {
 	var parts []string
 	for len(value) > 255 {

@@ -11,7 +11,7 @@ import (
 	"github.com/postrider/postrider/runtime/test/harness"
 )
 
-// keyFor creates an API key in a browser or by another key.
+// keyFor creates an API key in a browser or with another key.
 func keyFor(t *testing.T, do func(t testing.TB, method, path string, body any, headers ...string) harness.Answer, body asked) string {
 	t.Helper()
 	var made struct{ Secret string }
@@ -23,8 +23,8 @@ func keyFor(t *testing.T, do func(t testing.TB, method, path string, body any, h
 	return made.Secret
 }
 
-// A key never may do more than the member who created it may now: neither a full key of a developer, nor
-// a key that this key created, nor one whose creator became a viewer or left.
+// A key can never do more than the member who created it can do now: neither a developer's full key, nor a
+// key that this key created, nor one whose creator became a viewer or left.
 func TestKeyIsLimitedByCreatorRole(t *testing.T) {
 	t.Parallel()
 	app := captured(t)
@@ -38,38 +38,38 @@ func TestKeyIsLimitedByCreatorRole(t *testing.T) {
 	child := as(app, keyFor(t, full.Do, asked{"name": "made by a key"}))
 	var credential struct{ Password string }
 	made := bob.Do(t, http.MethodPost, "/api/smtp-credentials", asked{"name": "bob's"})
-	want(t, "a developer who creates an SMTP credential", made, http.StatusOK)
+	want(t, "a developer creating an SMTP credential", made, http.StatusOK)
 	made.JSON(t, &credential)
 
 	brand := asked{"name": "Eve's shop"}
 	for name, key := range map[string]*harness.App{"a developer's full key": full, "a key that it created": child} {
-		want(t, name+" that lists domains", key.Do(t, http.MethodGet, "/api/domains", nil), http.StatusOK)
-		want(t, name+" that changes the account", key.Do(t, http.MethodPatch, "/api/account", asked{"name": "Eve's"}), http.StatusForbidden, "insufficient_scope")
-		want(t, name+" that changes the brand", key.Do(t, http.MethodPut, "/api/account/brand", brand), http.StatusForbidden, "insufficient_scope")
-		want(t, name+" that reads the bill", key.Do(t, http.MethodGet, "/api/billing/usage", nil), http.StatusForbidden, "insufficient_scope")
+		want(t, name+" listing domains", key.Do(t, http.MethodGet, "/api/domains", nil), http.StatusOK)
+		want(t, name+" changing the account", key.Do(t, http.MethodPatch, "/api/account", asked{"name": "Eve's"}), http.StatusForbidden, "insufficient_scope")
+		want(t, name+" changing the brand", key.Do(t, http.MethodPut, "/api/account/brand", brand), http.StatusForbidden, "insufficient_scope")
+		want(t, name+" reading the bill", key.Do(t, http.MethodGet, "/api/billing/usage", nil), http.StatusForbidden, "insufficient_scope")
 	}
 	if got := full.Do(t, http.MethodPost, "/graphql", asked{"query": `{usage{emails}}`}); !strings.Contains(string(got.Body), "insufficient_scope") {
-		t.Errorf("a developer's full key that reads usage over GraphQL got %s, want a refusal", got.Body)
+		t.Errorf("a developer's full key reading usage over GraphQL got %s, want an error", got.Body)
 	}
 	if !signsIn(t, app, credential.Password) {
-		t.Error("the SMTP credential of a developer does not sign in")
+		t.Error("the SMTP credential of a developer is rejected")
 	}
 
-	want(t, "the owner who makes bob a viewer", ada.Do(t, http.MethodPatch, "/api/members/"+id, asked{"role": "viewer"}), http.StatusOK)
+	want(t, "the owner making bob a viewer", ada.Do(t, http.MethodPatch, "/api/members/"+id, asked{"role": "viewer"}), http.StatusOK)
 	expect.Eventually(t, "the keys of a viewer only read", func() bool {
 		return full.Do(t, http.MethodPost, "/api/suppressions", asked{}).Status == http.StatusForbidden && child.Do(t, http.MethodPost, "/api/emails", anEmail).Status == http.StatusForbidden
 	})
-	want(t, "a viewer's key that lists domains", full.Do(t, http.MethodGet, "/api/domains", nil), http.StatusOK)
+	want(t, "a viewer's key listing domains", full.Do(t, http.MethodGet, "/api/domains", nil), http.StatusOK)
 	expect.Eventually(t, "the SMTP credential of a viewer does not sign in", func() bool { return !signsIn(t, app, credential.Password) })
 
-	want(t, "the owner who makes bob a developer again", ada.Do(t, http.MethodPatch, "/api/members/"+id, asked{"role": "developer"}), http.StatusOK)
+	want(t, "the owner making bob a developer again", ada.Do(t, http.MethodPatch, "/api/members/"+id, asked{"role": "developer"}), http.StatusOK)
 	expect.Eventually(t, "the keys of a developer write again", func() bool {
 		return full.Do(t, http.MethodPost, "/api/suppressions", asked{}).Status == http.StatusBadRequest
 	})
-	want(t, "the owner who removes bob", ada.Do(t, http.MethodDelete, "/api/members/"+id, nil), http.StatusOK)
-	for name, key := range map[string]*harness.App{"the key of one who left": full, "a key that it created": child} {
+	want(t, "the owner removing bob", ada.Do(t, http.MethodDelete, "/api/members/"+id, nil), http.StatusOK)
+	for name, key := range map[string]*harness.App{"the key of a former member": full, "a key that it created": child} {
 		expect.Eventually(t, name+" does not list domains", func() bool { return key.Do(t, http.MethodGet, "/api/domains", nil).Status == http.StatusForbidden })
-		want(t, name+" that creates a key", key.Do(t, http.MethodPost, "/api/api-keys", asked{"name": "another"}), http.StatusForbidden, "insufficient_scope")
+		want(t, name+" creating a key", key.Do(t, http.MethodPost, "/api/api-keys", asked{"name": "another"}), http.StatusForbidden, "insufficient_scope")
 		want(t, name+" that sends", key.Do(t, http.MethodPost, "/api/emails", anEmail), http.StatusOK)
 	}
 	var list struct {
@@ -81,7 +81,7 @@ func TestKeyIsLimitedByCreatorRole(t *testing.T) {
 	}
 	ada.Do(t, http.MethodGet, "/api/api-keys", nil).JSON(t, &list)
 	if got := fmt.Sprint(list.APIKeys); !strings.Contains(got, "{full developer true}") || !strings.Contains(got, "{made by a key developer true}") {
-		t.Errorf("the list of keys is %s, want both keys of bob, a developer who left", got)
+		t.Errorf("the list of keys is %s, want both keys of bob, a former developer", got)
 	}
 }
 
@@ -93,8 +93,8 @@ func signsIn(t *testing.T, app *harness.App, password string) bool {
 	return strings.HasPrefix(s.answer(), "235")
 }
 
-// A key limited to one domain touches neither mail of another one nor that domain, its DKIM keys and its
-// rules, whatever its scope; and lists show it nothing of it.
+// A key limited to one domain can access neither mail of another domain nor that domain, its DKIM keys and
+// its rules, whatever its scope; lists do not include them.
 func TestDomainKeyCannotAccessOtherDomains(t *testing.T) {
 	t.Parallel()
 	app := captured(t)
@@ -122,7 +122,7 @@ func TestDomainKeyCannotAccessOtherDomains(t *testing.T) {
 		{http.MethodGet, "/api/requests", nil},
 		{http.MethodDelete, "/api/contacts/bob@example.net/data", nil},
 	} {
-		want(t, "a limited key that asks "+op.method+" "+op.path, key.Do(t, op.method, op.path, op.body), http.StatusForbidden, "insufficient_scope")
+		want(t, "a limited key calling "+op.method+" "+op.path, key.Do(t, op.method, op.path, op.body), http.StatusForbidden, "insufficient_scope")
 	}
 	keyID, _ := newKey(t, app, "full")
 	credentialID, _ := newCredential(t, app, map[string]any{"name": "unlimited"})
@@ -135,7 +135,7 @@ func TestDomainKeyCannotAccessOtherDomains(t *testing.T) {
 			for _, method := range methods {
 				asked++
 				path := "/api" + strings.Replace(path, "{id}", of.id, 1)
-				want(t, "a limited key that asks "+method+" "+path, key.Do(t, method, path, nil), http.StatusForbidden, "insufficient_scope")
+				want(t, "a limited key calling "+method+" "+path, key.Do(t, method, path, nil), http.StatusForbidden, "insufficient_scope")
 			}
 		}
 		if asked < 2 {
@@ -145,22 +145,22 @@ func TestDomainKeyCannotAccessOtherDomains(t *testing.T) {
 	for _, query := range []string{`{email(id: "` + sent.ID + `"){id}}`, `{domain(id: "` + otherID + `"){id}}`, `{queue{nodes{email{id}}}}`, `{node(id: "` + sent.ID + `"){id}}`,
 		`{search(query: "other"){__typename}}`, `mutation{dropDelivery(selection: {all: true}, reason: "x"){__typename}}`} {
 		if got := key.Do(t, http.MethodPost, "/graphql", asked{"query": query}); !strings.Contains(string(got.Body), "insufficient_scope") {
-			t.Errorf("a limited key that asks %s got %s, want a refusal", query, got.Body)
+			t.Errorf("a limited key querying %s got %s, want an error", query, got.Body)
 		}
 	}
 	for _, path := range []string{"/api/emails", "/api/emails?q=s", "/api/emails/export", "/api/domains", "/api/received-emails"} {
 		got := key.Do(t, http.MethodGet, path, nil)
-		want(t, "a limited key that lists "+path, got, http.StatusOK)
+		want(t, "a limited key listing "+path, got, http.StatusOK)
 		if body := string(got.Body); strings.Contains(body, "other.example") || strings.Contains(body, sent.ID) {
 			t.Errorf("a limited key finds the other domain in %s: %s", path, body)
 		}
 	}
 	both := string(key.Do(t, http.MethodPost, "/graphql", asked{"query": `{emails{nodes{id} count{value}} domains{nodes{name} count{value}}}`}).Body)
 	if !strings.Contains(both, own) || !strings.Contains(both, "dev.test") || strings.Contains(both, "other.example") || strings.Contains(both, sent.ID) {
-		t.Errorf("a limited key lists %s over GraphQL, want its own domain and mail alone", both)
+		t.Errorf("a limited key lists %s over GraphQL, want only its own domain and mail", both)
 	}
-	want(t, "a limited key that cancels its own mail", key.Do(t, http.MethodPatch, "/api/emails/"+own, asked{"cancel": true}), http.StatusOK)
-	want(t, "a limited key that rotates its own DKIM key", key.Do(t, http.MethodPost, "/api/domains/"+devID+"/dkim/rotate", nil), http.StatusOK)
+	want(t, "a limited key canceling its own mail", key.Do(t, http.MethodPatch, "/api/emails/"+own, asked{"cancel": true}), http.StatusOK)
+	want(t, "a limited key rotating its own DKIM key", key.Do(t, http.MethodPost, "/api/domains/"+devID+"/dkim/rotate", nil), http.StatusOK)
 }
 
 // operationsOf returns the methods of each path of the served document.

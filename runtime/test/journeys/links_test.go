@@ -9,7 +9,7 @@ import (
 	"github.com/postrider/postrider/runtime/test/harness"
 )
 
-// linkedEmail is an email with what it points at.
+// linkedEmail is an email with its related records.
 type linkedEmail struct {
 	Node *struct {
 		Domain            *struct{ Name string }
@@ -23,8 +23,8 @@ type linkedEmail struct {
 	Search []struct{ Type, ID string }
 }
 
-// An email points at its domain, key, template and what endpoints were told of it; who may not read
-// those sees null, and another account nothing.
+// An email links to its domain, key, template and webhook deliveries. A caller without access to those sees
+// null, and another account sees nothing.
 func TestEmailLinksToRelatedRecords(t *testing.T) {
 	t.Parallel()
 	app := harness.Start(t, nil)
@@ -52,19 +52,19 @@ func TestEmailLinksToRelatedRecords(t *testing.T) {
 	n := got.Node
 	if n.Domain == nil || n.Domain.Name != "dev.test" || n.APIKey == nil || n.APIKey.Name != "development" || n.Template == nil || n.Template.Alias != "hello" ||
 		n.WebhookDeliveries[0].EventType != "email.sent" || n.WebhookDeliveries[0].Webhook == nil || n.WebhookDeliveries[0].Webhook.URL != receiver.URL {
-		t.Errorf("the email points at %+v %+v %+v %+v", n.Domain, n.APIKey, n.Template, n.WebhookDeliveries)
+		t.Errorf("the email links to %+v %+v %+v %+v", n.Domain, n.APIKey, n.Template, n.WebhookDeliveries)
 	}
 	if len(got.Search) != 1 || got.Search[0].ID != id {
-		t.Errorf("the search finds %+v", got.Search)
+		t.Errorf("the search returned %+v", got.Search)
 	}
 	got = linkedEmail{}
 	app.WithKey(t, "sending").Query(t, query, &got)
 	if n := got.Node; n == nil || n.Domain != nil || n.APIKey != nil || n.Template != nil || len(n.WebhookDeliveries) != 0 {
-		t.Errorf("a sending key is shown %+v", n)
+		t.Errorf("a sending key sees %+v", n)
 	}
 	got = linkedEmail{}
 	app.Stranger(t, "stranger").Query(t, query, &got)
 	if got.Node != nil || len(got.Search) != 0 {
-		t.Errorf("a stranger is shown %+v", got)
+		t.Errorf("another account sees %+v", got)
 	}
 }

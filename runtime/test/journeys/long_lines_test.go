@@ -8,8 +8,7 @@ import (
 	"github.com/postrider/postrider/runtime/test/harness"
 )
 
-// A line may be as long as the message: such mail is received as it comes, and the
-// connection goes on.
+// A line may be as long as the message: such mail is received unchanged, and the connection remains usable.
 func TestLinesOfAnyLengthAreReceived(t *testing.T) {
 	t.Parallel()
 	app := harness.Start(t, nil)
@@ -18,17 +17,17 @@ func TestLinesOfAnyLengthAreReceived(t *testing.T) {
 		message := "From: bob@example.net\r\nSubject: long\r\n\r\n" + strings.Repeat("x", length) + "\r\n"
 		for _, step := range []string{"MAIL FROM:<bob@example.net>\r\n", "RCPT TO:<support@dev.test>\r\n", "DATA\r\n", message + ".\r\n"} {
 			if got := c.say(t, step); got[0] != '2' && got[0] != '3' {
-				t.Fatalf("a line of %d octets: after %.20q %q", length, step, got)
+				t.Fatalf("a line of %d bytes: after %.20q got %q", length, step, got)
 			}
 		}
 		if got := app.Do(t, http.MethodGet, "/api/received-emails/"+lastReceived(t, app)+"/raw", nil); string(got.Body) != message {
-			t.Errorf("a line of %d octets is read as a message of %d octets, want %d: %d", length, len(got.Body), len(message), got.Status)
+			t.Errorf("a line of %d bytes is read as a message of %d bytes, want %d: %d", length, len(got.Body), len(message), got.Status)
 		}
 	}
 }
 
-// The relay refuses a line over 998 bytes for good and says why, however long it is, and
-// the connection goes on.
+// The relay permanently rejects a line over 998 bytes with the reason, however long it is, and the
+// connection remains usable.
 func TestRelayRejectsLongLines(t *testing.T) {
 	t.Parallel()
 	app := harness.Start(t, nil)

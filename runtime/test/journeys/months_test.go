@@ -19,8 +19,8 @@ import (
 	"github.com/postrider/postrider/runtime/test/harness"
 )
 
-// While mail is accepted, delivered, received and told to endpoints, its tables are split. No request fails,
-// and every message arrives once.
+// Tables are partitioned while mail is accepted, delivered, received and reported to endpoints. No request
+// fails, and every message arrives once.
 func TestMailContinuesWhileTablesArePartitioned(t *testing.T) {
 	expect.SkipWhenQuick(t, "make drill-short")
 	t.Parallel()
@@ -31,7 +31,7 @@ func TestMailContinuesWhileTablesArePartitioned(t *testing.T) {
 	}
 	defer func() { _ = d.Close() }()
 	quiet := func(string) {}
-	for _, table := range months.Tables() { // where all tests run on split ones
+	for _, table := range months.Tables() { // if all tests run on partitioned tables
 		if err := months.Undo(t.Context(), d, table, slog.New(slog.DiscardHandler), quiet); err != nil {
 			t.Fatal(err)
 		}
@@ -55,7 +55,7 @@ func TestMailContinuesWhileTablesArePartitioned(t *testing.T) {
 				}
 				body := fmt.Sprintf(`{"from":"ada@dev.test","to":["bob%d@example.net"],"subject":"%d","text":"Hi"}`, caller, n)
 				if a := app.Do(t, http.MethodPost, "/api/emails", body); a.Status != http.StatusOK {
-					t.Errorf("a send was answered %d %s", a.Status, a.Body)
+					t.Errorf("a send returned %d %s", a.Status, a.Body)
 					return
 				}
 				sent.Add(1)
@@ -79,7 +79,7 @@ func TestMailContinuesWhileTablesArePartitioned(t *testing.T) {
 		return int64(app.MX.Stats().Accepted) >= sent.Load() && told.Load() >= sent.Load()
 	})
 	if arrived := int64(app.MX.Stats().Accepted); arrived != sent.Load() || told.Load() != sent.Load() {
-		t.Errorf("%d sent, %d arrived, %d told", sent.Load(), arrived, told.Load())
+		t.Errorf("%d sent, %d arrived, %d reported", sent.Load(), arrived, told.Load())
 	}
 	stored, err := db.One(t.Context(), d.SQL, db.Value[int64], `SELECT count(*) FROM emails WHERE status = 'delivered'`)
 	t.Logf("%d emails", stored)
@@ -88,8 +88,8 @@ func TestMailContinuesWhileTablesArePartitioned(t *testing.T) {
 	}
 }
 
-// Months of deliveries that nobody keeps any more are dropped with their rows by a process that starts. What is kept
-// stays, and new deliveries have their month.
+// At its start, a process drops monthly partitions of expired deliveries with their rows. Other deliveries
+// remain, and new ones have a partition.
 func TestOldDeliveriesAreDroppedWithTheirMonth(t *testing.T) {
 	t.Parallel()
 	url := dbtest.URL(t)
@@ -109,7 +109,7 @@ func TestOldDeliveriesAreDroppedWithTheirMonth(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// As if it had been split for long: months from four ago on, up to where the first one ends.
+	// As if it had been partitioned long ago: months from four ago on, up to the end of the first partition.
 	first := state.Months[0]
 	begin := func(ago int) string {
 		return id.Since(id.WebhookDelivery, months.Begin(time.Now()).AddDate(0, -ago, 0))
@@ -132,11 +132,11 @@ func TestOldDeliveriesAreDroppedWithTheirMonth(t *testing.T) {
 	app := harness.Start(t, func(s setting.RawValues) { s["DATABASE_URL"] = url })
 	left, err := db.All(t.Context(), d.SQL, db.Value[string], `SELECT id FROM webhook_deliveries WHERE account_id = 'acc_1'`)
 	if err != nil || len(left) != 1 || left[0] != young {
-		t.Errorf("after the start the deliveries %v are left, %v; want the young one, %s", left, err, young)
+		t.Errorf("after the start the deliveries %v are left, %v; want only the recent one, %s", left, err, young)
 	}
 	gone, err := db.One(t.Context(), d.SQL, db.Value[bool], `SELECT to_regclass('webhook_deliveries_4') IS NULL AND to_regclass('webhook_deliveries_3') IS NULL AND to_regclass('webhook_deliveries_1') IS NOT NULL`)
 	if err != nil || !gone {
-		t.Errorf("the tables of the months from three ago on are not gone, or more are: %v", err)
+		t.Errorf("want exactly the partitions of months from three ago on dropped: %v", err)
 	}
 	app.MailDomain(t, "example.net")
 	told := make(chan struct{}, 10)
@@ -147,6 +147,6 @@ func TestOldDeliveriesAreDroppedWithTheirMonth(t *testing.T) {
 	select {
 	case <-told:
 	case <-time.After(expect.Patience):
-		t.Error("the endpoint is not told of an email that was sent afterwards")
+		t.Error("the endpoint did not receive the event of a later email")
 	}
 }

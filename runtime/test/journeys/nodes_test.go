@@ -20,10 +20,11 @@ import (
 	"github.com/postrider/postrider/runtime/work/node/machine"
 )
 
-// goneAfter is how long a source waits here for a process that has it: longer than one that lives stands still.
+// goneAfter is how long mail of a source waits here for a process that has it: longer than a live process
+// stalls.
 const goneAfter = 20 * time.Second
 
-// on makes up a machine with some addresses, on which sources are read again soon.
+// on simulates a machine with some addresses, on which sources are reloaded soon.
 func on(addresses ...string) func(*app.Options) {
 	var has machine.Networks
 	for _, text := range addresses {
@@ -73,7 +74,7 @@ func (f *fleet) pause(t *testing.T, address string, pause bool) {
 	})
 }
 
-// send has so many messages accepted by an app.
+// send has an app accept a number of messages.
 func (f *fleet) send(t *testing.T, by *harness.App, n int) (ids []string) {
 	t.Helper()
 	for range n {
@@ -83,8 +84,8 @@ func (f *fleet) send(t *testing.T, by *harness.App, n int) (ids []string) {
 	return ids
 }
 
-// arrive waits until messages are delivered, each with its first attempt and from the
-// address of its way, and counts them by address.
+// arrive waits until messages are delivered, each with its first attempt and from the address of its route,
+// and counts them by address.
 func (f *fleet) arrive(t *testing.T, ids []string) map[string]int {
 	t.Helper()
 	from := map[string]int{}
@@ -109,7 +110,7 @@ func (f *fleet) arrive(t *testing.T, ids []string) map[string]int {
 				done++
 				from[local]++
 				if way != "" && local != way {
-					t.Errorf("a message by %s left from %s", way, local)
+					t.Errorf("a message by %s was sent from %s", way, local)
 				}
 			}
 		}
@@ -118,7 +119,7 @@ func (f *fleet) arrive(t *testing.T, ids []string) map[string]int {
 	return from
 }
 
-// nullable scans a text, and null as nothing.
+// nullable scans a text, and null as "".
 type nullable struct{ into *string }
 
 func (n nullable) Scan(value any) error {
@@ -126,7 +127,7 @@ func (n nullable) Scan(value any) error {
 	return nil
 }
 
-// waiting is how many recipients are parked under a source, without an attempt.
+// waiting returns how many recipients are parked under a source, without an attempt.
 func (f *fleet) waiting(t *testing.T, address string) (n int) {
 	t.Helper()
 	if err := f.db.QueryRowContext(t.Context(), `SELECT count(*) FROM recipients WHERE lane LIKE $1 || ' %' AND due_at IS NOT NULL AND attempts = 0`, address).Scan(&n); err != nil {
@@ -135,14 +136,14 @@ func (f *fleet) waiting(t *testing.T, address string) (n int) {
 	return n
 }
 
-// Mail leaves from the process whose machine has its source address, whoever accepts and
-// claims it, and no attempt is lost. When that process is gone, mail of shared addresses
-// goes on by the other one, and mail of a dedicated address waits for it.
+// Mail is sent by the process whose machine has its source address, whichever process accepts and claims it,
+// and no attempt is lost. After that process stops, mail of shared addresses is sent by the other one, and
+// mail of a dedicated address waits for it.
 func TestMailIsSentByProcessWithItsAddress(t *testing.T) {
 	expect.SkipWhenQuick(t, "make drill-short")
 	t.Parallel()
 	f := newFleet(t)
-	// 1. Each delivers from its own address. What nobody has is refused.
+	// 1. Each delivers from its own address. Unknown addresses are rejected.
 	for name, refused := range map[string]struct {
 		in          outbound.SourceInput
 		field, want string
@@ -165,27 +166,27 @@ func TestMailIsSentByProcessWithItsAddress(t *testing.T) {
 	})
 	from := f.arrive(t, append(f.send(t, f.App, 30), f.send(t, f.other, 30)...))
 	if from["127.0.0.2"] == 0 || from["127.0.0.2"]+from["127.0.0.3"] != 60 {
-		t.Errorf("60 messages left from %v, want 127.0.0.2 and 127.0.0.3", from)
+		t.Errorf("60 messages were sent from %v, want 127.0.0.2 and 127.0.0.3", from)
 	}
-	// 2. What only the other can send is handed over to it.
+	// 2. Messages that only the other can send are handed over to it.
 	f.pause(t, "127.0.0.2", true)
 	expect.Eventually(t, "mail leaves from 127.0.0.3", func() bool { return f.arrive(t, f.send(t, f.App, 1))["127.0.0.3"] == 1 })
 	begun := time.Now()
 	if from := f.arrive(t, f.send(t, f.App, 40)); from["127.0.0.3"] != 40 {
-		t.Errorf("40 messages left from %v, want 127.0.0.3", from)
+		t.Errorf("40 messages were sent from %v, want 127.0.0.3", from)
 	}
-	t.Logf("40 messages that the other process has the address for took %s", time.Since(begun).Round(time.Millisecond))
-	// 3. The other process ends. Its shared address is waited for, and then passed over.
+	t.Logf("40 messages for the address of the other process took %s", time.Since(begun).Round(time.Millisecond))
+	// 3. The other process stops. Mail waits for its shared address, and then uses another one.
 	if err := f.other.Stop(); err != nil {
 		t.Fatal(err)
 	}
 	ids := f.send(t, f.App, 20)
 	if from := f.arrive(t, ids); from["127.0.0.1"] != 20 {
-		t.Errorf("20 messages left from %v, want the machine's own address", from)
+		t.Errorf("20 messages were sent from %v, want the machine's own address", from)
 	}
 	f.pause(t, "127.0.0.2", false)
 	expect.Eventually(t, "mail leaves from 127.0.0.2", func() bool { return f.arrive(t, f.send(t, f.App, 1))["127.0.0.2"] == 1 })
-	// 4. A dedicated address is waited for, however long it takes.
+	// 4. Mail waits for a dedicated address, however long it takes.
 	plan := accounts.PlanDedicated
 	f.Change(t, accounts.AccountChange{Plan: &plan})
 	if err := f.source(t, outbound.SourceInput{Address: "127.0.0.4", Node: "two", Pool: "dedicated", Account: f.AccountID, Unchecked: true}); err != nil {
@@ -205,12 +206,12 @@ func TestMailIsSentByProcessWithItsAddress(t *testing.T) {
 	expect.Eventually(t, "ten wait", func() bool { return f.waiting(t, "127.0.0.4") >= 10 })
 	f.Beside(t, called("two"), on("127.0.0.4"))
 	if from := f.arrive(t, waits); from["127.0.0.4"] < 11 {
-		t.Errorf("%d messages left from %v, want at least 11 from 127.0.0.4", len(waits), from)
+		t.Errorf("%d messages were sent from %v, want at least 11 from 127.0.0.4", len(waits), from)
 	}
-	// Not one attempt failed, whoever made it, and receivers saw what the records say.
+	// No attempt failed, in any process, and receivers saw the recorded addresses.
 	for _, m := range f.MX.Messages() {
 		if !slices.Contains([]string{"127.0.0.1", "127.0.0.2", "127.0.0.3", "127.0.0.4"}, m.Remote) {
-			t.Errorf("a message came in from %s", m.Remote)
+			t.Errorf("a message arrived from %s", m.Remote)
 		}
 	}
 	var failed int

@@ -4,6 +4,5 @@ package journeys_test
 
 import "time"
 
-// contestNoise: below it a ratio of two times is the noise of a machine that does other
-// things too.
+// contestNoise: below it a ratio of two is noise of a machine with other work.
 const contestNoise = 50 * time.Millisecond

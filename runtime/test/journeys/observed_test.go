@@ -15,8 +15,8 @@ import (
 	"github.com/postrider/postrider/runtime/test/harness"
 )
 
-// What becomes of mail is counted, for scrapers at an address of their own, and no label
-// grows with what users send.
+// The outcomes of mail are counted, for scrapers at a separate address, and no label grows with the content
+// that users send.
 func TestJourneyMailOutcomesAreCounted(t *testing.T) {
 	t.Parallel()
 	app := harness.Start(t, func(s setting.RawValues) { s["POSTRIDER_METRICS_ADDR"] = "127.0.0.1:0" })
@@ -51,12 +51,12 @@ func TestJourneyMailOutcomesAreCounted(t *testing.T) {
 	if strings.Contains(got, "example.net") || strings.Contains(got, "dev.test") || strings.Contains(got, "acc_") {
 		for line := range strings.Lines(got) {
 			if !strings.HasPrefix(line, "postrider_lane_") && (strings.Contains(line, "example.net") || strings.Contains(line, "dev.test") || strings.Contains(line, "acc_")) {
-				t.Errorf("a metric names what a user has sent: %s", line)
+				t.Errorf("a metric contains user data: %s", line)
 			}
 		}
 	}
 	if a, err := http.Get("http://" + addr + "/healthz"); err != nil || a.StatusCode != http.StatusNotFound {
-		t.Errorf("the listener of metrics answers /healthz with %v, %v, want 404: it serves nothing else", a, err)
+		t.Errorf("the metrics listener returned %v, %v for /healthz, want 404: it serves nothing else", a, err)
 	} else {
 		a.Body.Close()
 	}
@@ -76,18 +76,18 @@ func fetched(t *testing.T, url string) string {
 	return string(body)
 }
 
-// listensAt finds in the log where a listener of a free port is.
+// listensAt finds the address of a listener on a free port in the log.
 func listensAt(t *testing.T, app *harness.App, message string) string {
 	t.Helper()
 	found := regexp.MustCompile(`msg="` + message + `" address=(\S+)`).FindStringSubmatch(app.Log.String())
 	if found == nil {
-		t.Fatalf("the log does not say %q with an address", message)
+		t.Fatalf("the log does not contain %q with an address", message)
 	}
 	return found[1]
 }
 
-// One trace has the acceptance of a message, its time in the queue, the attempt over SMTP and
-// that of a webhook; the request links to it, and the id of the message finds it.
+// One trace contains the acceptance of a message, its time in the queue, the attempt over SMTP and that of a
+// webhook. The request links to it, and the id of the message finds it.
 func TestJourneyMessageHasOneTrace(t *testing.T) {
 	t.Parallel()
 	memory := tracetest.NewInMemoryExporter()
