@@ -21,12 +21,12 @@ import (
 
 const providerDir = "../../../.ci/openid"
 
-// providerTools brings oidc-provider, an OpenID Connect provider of others, as its lock file says.
+// providerTools installs oidc-provider, an independent OpenID Connect provider, from its lock file.
 func providerTools(t *testing.T) {
 	t.Helper()
 	for _, tool := range []string{"node", "npm"} {
 		if _, err := exec.LookPath(tool); err != nil {
-			t.Skipf("sign-in by an outside provider is not tried: it needs Node.js 20 with npm, and there is no %s on the PATH", tool)
+			t.Skipf("sign-in with an OpenID provider requires Node.js 20 with npm, but %s is not on the PATH", tool)
 		}
 	}
 	lock, err := os.ReadFile(filepath.Join(providerDir, "package-lock.json"))
@@ -81,7 +81,7 @@ func startProvider(t *testing.T, app *harness.App, port string) (stop func()) {
 	return stop
 }
 
-// visitor is a browser that follows redirects and keeps cookies, as people's do.
+// visitor is a browser that follows redirects and keeps cookies.
 type visitor struct {
 	*http.Client
 
@@ -97,7 +97,7 @@ func newVisitor(t *testing.T, app *harness.App) *visitor {
 	return &visitor{&http.Client{Jar: jar}, app}
 }
 
-// page is where a browser has come to.
+// page is the page that a browser shows.
 type page struct {
 	at   *url.URL
 	text string
@@ -151,7 +151,7 @@ func (b *visitor) submit(t *testing.T, p page, fields url.Values) page {
 	return b.request(t, http.MethodPost, to.String(), fields)
 }
 
-// signIn goes to the provider, signs in there and agrees, and gives where that leads.
+// signIn opens the provider, signs in there, gives consent, and returns the resulting page.
 func (b *visitor) signIn(t *testing.T, login, returnTo string) page {
 	t.Helper()
 	p := b.open(t, b.app.BaseURL+"/api/session/oidc?"+url.Values{"return_to": {returnTo}}.Encode())
@@ -159,7 +159,7 @@ func (b *visitor) signIn(t *testing.T, login, returnTo string) page {
 	return b.submit(t, p, url.Values{})
 }
 
-// isAt fails the test unless a browser has come to a path of the app, and reads some words there.
+// isAt fails the test unless the browser is at a path of the app, on a page with some words.
 func (b *visitor) isAt(t *testing.T, what string, p page, path, words string) {
 	t.Helper()
 	if got := p.at.Scheme + "://" + p.at.Host; got != b.app.BaseURL || p.at.RequestURI() != path || !strings.Contains(p.text, words) {
@@ -179,24 +179,24 @@ func TestSignInWithOpenIDProvider(t *testing.T) {
 	})
 	ada := owner(t, app)
 	b := newVisitor(t, app)
-	b.isAt(t, "a provider that is not there yet", b.open(t, app.BaseURL+"/api/session/oidc"), "/sign-in?openid=away", "The provider is unavailable")
+	b.isAt(t, "a provider that is not running yet", b.open(t, app.BaseURL+"/api/session/oidc"), "/sign-in?openid=away", "The provider is unavailable")
 	if got := ada.Do(t, http.MethodGet, "/api/sign-in", nil); !strings.Contains(string(got.Body), `"oidc":{"name":"Outside"}`) {
-		t.Errorf("GET /sign-in answers %s, want the name of the provider", got.Body)
+		t.Errorf("GET /sign-in returned %s, want the name of the provider", got.Body)
 	}
 
 	stop := startProvider(t, app, port)
 	eventually(t, b)
-	b.isAt(t, "somebody who is not invited", b.signIn(t, "bob@example.com", "/emails?status=failed"), "/sign-in?next=%2Femails%3Fstatus%3Dfailed&openid=unknown", "No user has this email address")
+	b.isAt(t, "a user without an invitation", b.signIn(t, "bob@example.com", "/emails?status=failed"), "/sign-in?next=%2Femails%3Fstatus%3Dfailed&openid=unknown", "No user has this email address")
 	b = newVisitor(t, app)
 	b.isAt(t, "an email that is not verified", b.signIn(t, "unverified@example.com", "/"), "/sign-in?openid=unverified", "has not verified your email address")
 	b = newVisitor(t, app)
-	b.isAt(t, "somebody without an email", b.signIn(t, "none", "/"), "/sign-in?openid=no_email", "no usable email address")
+	b.isAt(t, "a user without an email", b.signIn(t, "none", "/"), "/sign-in?openid=no_email", "no usable email address")
 	b = newVisitor(t, app)
 	b.isAt(t, "an operator's email", b.signIn(t, app.Owner.Email, "/"), "/sign-in?openid=operator", "belongs to an operator")
 
 	want(t, "an invitation", ada.Do(t, http.MethodPost, "/api/invitations", asked{"email": "bob@example.com", "role": "viewer"}), http.StatusOK)
 	b = newVisitor(t, app)
-	b.isAt(t, "bob, who is invited", b.signIn(t, "bob@example.com", "/sign-in?from=outside"), "/sign-in?from=outside", "bob@example.com")
+	b.isAt(t, "bob with an invitation", b.signIn(t, "bob@example.com", "/sign-in?from=outside"), "/sign-in?from=outside", "bob@example.com")
 	session := b.open(t, app.BaseURL+"/api/session")
 	if !strings.Contains(session.text, `"method":"oidc"`) || !strings.Contains(session.text, `"role":"viewer"`) {
 		t.Errorf("bob's session is %s, want one by oidc of a viewer", session.text)
@@ -205,16 +205,16 @@ func TestSignInWithOpenIDProvider(t *testing.T) {
 
 	noPKCE(t, b)
 	lost := b.open(t, app.BaseURL+"/api/session/oidc/callback?state=x&code=y&session_state=z")
-	b.isAt(t, "a callback that nobody began", lost, "/sign-in?openid=lost", "Start again in this browser")
+	b.isAt(t, "a callback without a request", lost, "/sign-in?openid=lost", "Start again in this browser")
 
 	stop()
 	app.SignedIn(t, app.Owner.Email, app.Owner.Password)
 	if got := app.Do(t, http.MethodGet, "/api/emails", nil); got.Status != http.StatusOK {
-		t.Errorf("without the provider the API answers %d %s, want 200", got.Status, got.Body)
+		t.Errorf("without the provider the API returned %d %s, want 200", got.Status, got.Body)
 	}
 }
 
-// eventually waits until the provider, which was away, is asked again.
+// eventually waits until the unavailable provider is used again.
 func eventually(t *testing.T, b *visitor) {
 	t.Helper()
 	expect.Eventually(t, "the provider is asked again", func() bool {
@@ -222,7 +222,7 @@ func eventually(t *testing.T, b *visitor) {
 	})
 }
 
-// noPKCE tells the provider to accept a sign-in without PKCE, which it refuses.
+// noPKCE makes the provider accept a sign-in without PKCE, which it rejects by default.
 func noPKCE(t *testing.T, b *visitor) {
 	t.Helper()
 	still := &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
@@ -246,5 +246,5 @@ func noPKCE(t *testing.T, b *visitor) {
 	query.Del("code_challenge")
 	query.Del("code_challenge_method")
 	there.RawQuery = query.Encode()
-	b.isAt(t, "a sign-in without PKCE, which the provider refuses,", b.open(t, there.String()), "/sign-in?openid=lost", "Start again in this browser")
+	b.isAt(t, "a sign-in without PKCE, which the provider rejects,", b.open(t, there.String()), "/sign-in?openid=lost", "Start again in this browser")
 }

@@ -16,15 +16,15 @@ import (
 	"github.com/postrider/postrider/runtime/test/harness"
 )
 
-// An operation as the OpenAPI document has it. Tests over all operations are made
-// from the document, so that a new one is in them, or fails them, from its first day.
+// An operation of the OpenAPI document. Tests of all operations are derived from the document, so that a new
+// one is covered, or fails them, from the start.
 type operation struct {
 	method, path string // path below /api, with {id}
 	parameters   []parameter
-	body         any  // its example, nil when it takes none
-	endless      bool // answers with events until one side ends it
-	keys         bool // API keys may ask
-	public       bool // anybody may ask
+	body         any  // its example; nil if it has none
+	endless      bool // streams events until one side closes it
+	keys         bool // available to API keys
+	public       bool // available without authentication
 }
 
 type parameter struct{ Name, In string }
@@ -35,18 +35,18 @@ func (o operation) has(in, name string) bool {
 	return slices.Contains(o.parameters, parameter{name, in})
 }
 
-// resource is the path before its first id: what kind of id it takes.
+// resource returns the path before its first id, which determines the kind of the id.
 func (o operation) resource() string {
 	before, _, _ := strings.Cut(o.path, "/{")
 	return before
 }
 
-// at is the path with every parameter of it filled in.
+// at returns the path with every parameter filled in.
 func (o operation) at(id string) string {
 	path := o.path
 	for _, p := range o.parameters {
 		switch {
-		case p.In == "path" && p.Name == "number": // beside the id: of a version
+		case p.In == "path" && p.Name == "number": // in addition to the id: of a version
 			path = strings.ReplaceAll(path, "{number}", "1")
 		case p.In == "path":
 			path = strings.ReplaceAll(path, "{"+p.Name+"}", id)
@@ -55,9 +55,8 @@ func (o operation) at(id string) string {
 	return "/api" + path
 }
 
-// What rest shows, tests and documents is what runs: a module whose routes its
-// golden document lacks fails here, and so does one whose row of the registry does
-// not list the routes that it has.
+// What rest declares, tests and documents must match the running service: a module whose routes are missing
+// in its golden document or in its row of the registry fails here.
 func TestGoldenDocumentHasAllOperations(t *testing.T) {
 	t.Parallel()
 	golden, err := os.ReadFile("../../../rest/api/testdata/openapi.json")
@@ -78,7 +77,7 @@ func TestGoldenDocumentHasAllOperations(t *testing.T) {
 		t.Errorf("the registry (-) and rest/api/testdata/openapi.json (+) have different operations; the routes of every module belong into bundle.routes of rest's tests:\n%s", diff)
 	}
 	if diff := cmp.Diff(want, operationNames(t, served)); diff != "" {
-		t.Errorf("the registry (-) and what is served (+) have different operations:\n%s", diff)
+		t.Errorf("the registry (-) and the served document (+) have different operations:\n%s", diff)
 	}
 }
 
@@ -122,7 +121,7 @@ func operations(t *testing.T, app *harness.App) []operation {
 		for method, d := range methods {
 			o := operation{method: strings.ToUpper(method), path: path}
 			for _, p := range d.Parameters {
-				if p.Name != "" { // else a reference to a header that many share
+				if p.Name != "" { // otherwise a reference to a common header
 					o.parameters = append(o.parameters, p)
 				}
 			}

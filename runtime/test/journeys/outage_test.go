@@ -15,13 +15,13 @@ import (
 
 const anEmail = `{"from":"ada@dev.test","to":"bob@example.net","subject":"s","text":"t"}`
 
-// outageLimit bounds an answer while the database is away. Six seconds are promised, and `make torture` holds to them on a
-// machine of its own; here processes stand still now and then, and it is seen that nothing waits for the database.
+// outageLimit bounds a response while the database is unavailable. The promise is six seconds, which `make
+// torture` verifies on an otherwise idle machine. Here processes may stall, so the test only checks that
+// nothing waits for the database.
 const outageLimit = time.Minute
 
-// While the database is frozen or down every request is refused as unavailable,
-// in time and with a hint when to come back; the process stays up, says that it
-// is not ready, and recovers automatically.
+// While the database is frozen or down, every request is rejected as unavailable, in time and with
+// Retry-After. The process keeps running, reports not ready, and recovers automatically.
 func TestUnavailableDatabaseReturns503AndRecovers(t *testing.T) {
 	t.Parallel()
 	for name, outage := range map[string]struct{ begin, end func(*dbtest.Server) }{
@@ -34,7 +34,7 @@ func TestUnavailableDatabaseReturns503AndRecovers(t *testing.T) {
 			app := harness.Start(t, func(s setting.RawValues) { s["DATABASE_URL"] = server.URL() })
 			app.MailDomain(t, "example.net")
 			send(t, app, anEmail)
-			// A claim whose commit the outage swallows is good for its whole lease.
+			// A claim whose commit is lost in the outage remains valid for its whole lease.
 			app.MX.Wait(t, "the first is delivered", func(s smtptest.Stats) bool { return s.Accepted == 1 })
 
 			outage.begin(server)
@@ -51,7 +51,7 @@ func TestUnavailableDatabaseReturns503AndRecovers(t *testing.T) {
 			}
 			harness.Eventually(t, "it is not ready", func() bool { return app.Do(t, http.MethodGet, "/readyz", nil).Status == http.StatusServiceUnavailable })
 			if got := app.Do(t, http.MethodGet, "/healthz", nil); got.Status != http.StatusOK {
-				t.Errorf("liveness is %d", got.Status)
+				t.Errorf("liveness returned %d", got.Status)
 			}
 			outage.end(server)
 
@@ -59,7 +59,7 @@ func TestUnavailableDatabaseReturns503AndRecovers(t *testing.T) {
 				return app.Do(t, http.MethodPost, "/api/emails", anEmail).Status == http.StatusOK
 			})
 			harness.Eventually(t, "ready again", func() bool { return app.Do(t, http.MethodGet, "/readyz", nil).Status == http.StatusOK })
-			app.MX.Wait(t, "delivery goes on", func(s smtptest.Stats) bool { return s.Accepted >= 2 })
+			app.MX.Wait(t, "delivery continues", func(s smtptest.Stats) bool { return s.Accepted >= 2 })
 		})
 	}
 }
@@ -73,12 +73,11 @@ func checkUnavailable(t *testing.T, app *harness.App, method, path string, body 
 		t.Errorf("%s %s took %s", method, path, took)
 	}
 	if got.Status != http.StatusServiceUnavailable || got.Header.Get("Retry-After") == "" || !bytes.Contains(got.Body, []byte("delivery_unavailable")) {
-		t.Errorf("%s %s answered %d %s", method, path, got.Status, got.Body)
+		t.Errorf("%s %s returned %d %s", method, path, got.Status, got.Body)
 	}
 }
 
-// A stop waits for the delivery that has begun, stores its outcome, and leaves
-// nothing claimed.
+// A stop waits for the delivery in progress, stores its outcome, and leaves no claims.
 func TestStopDrainsDeliveriesInProgress(t *testing.T) {
 	t.Parallel()
 	server := dbtest.NewServer(t)
@@ -91,7 +90,7 @@ func TestStopDrainsDeliveriesInProgress(t *testing.T) {
 	ended := make(chan error, 1)
 	go func() { ended <- app.Stop() }()
 	harness.Eventually(t, "the stop has begun", func() bool { return strings.Contains(app.Log.String(), "stopping:") })
-	app.MX.Release() // the server hangs up without a reply: nobody knows
+	app.MX.Release() // the server disconnects without a reply: the outcome is unknown
 	if err := <-ended; err != nil {
 		t.Fatalf("stop: %v", err)
 	}
@@ -103,7 +102,7 @@ func TestStopDrainsDeliveriesInProgress(t *testing.T) {
 	}
 }
 
-// A second run on the same data finds what the first one stored.
+// A second run on the same data finds the records of the first one.
 func TestSecondRunReusesData(t *testing.T) {
 	t.Parallel()
 	server := dbtest.NewServer(t)

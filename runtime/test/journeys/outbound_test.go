@@ -13,11 +13,11 @@ import (
 	"github.com/postrider/postrider/runtime/test/harness"
 )
 
-// one key for a service and the commands beside it, as passwords need.
+// A fixed key for the service and for commands on the same database, because passwords are encrypted.
 const sharedKey = "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8="
 
-// ways returns, for each attempt of an email its outcome, its way, and the address that it
-// left from without the port.
+// ways returns, for each attempt of an email, its outcome, its route, and the local address without the
+// port.
 func (s *scenario) ways(t *testing.T, id string) []string {
 	t.Helper()
 	var data struct {
@@ -41,7 +41,7 @@ func (s *scenario) expectWays(t *testing.T, id string, want ...string) {
 	}
 }
 
-// Mail leaves from a source address, and its sessions are counted for TLS reports.
+// Mail is sent from a source address, and its sessions are counted for TLS reports.
 func TestMailIsSentFromSourceAddress(t *testing.T) {
 	t.Parallel()
 	s := newScenario(t)
@@ -66,13 +66,13 @@ func TestMailIsSentFromSourceAddress(t *testing.T) {
 	s.expectWays(t, id, "delivered dot by 127.0.0.77 from 127.0.0.77")
 	got := secure.Messages()
 	if last := got[len(got)-1]; last.Remote != "127.0.0.77" || last.Helo != "out77.test" || !last.TLS {
-		t.Errorf("came in from %s (%s), TLS %t", last.Remote, last.Helo, last.TLS)
+		t.Errorf("received from %s (%s), TLS %t", last.Remote, last.Helo, last.TLS)
 	}
 	if first := plain.Messages()[0]; first.Remote != "127.0.0.1" || first.Helo != "postrider.test" {
-		t.Errorf("before it: from %s (%s)", first.Remote, first.Helo)
+		t.Errorf("previous message: from %s (%s)", first.Remote, first.Helo)
 	}
 
-	if err := s.Stop(); err != nil { // counts are stored then, and now and then before
+	if err := s.Stop(); err != nil { // a stop stores all counts
 		t.Fatal(err)
 	}
 	for domain, want := range map[string]int{"secure.test": secure.Stats().Connections, "clear.test": plain.Stats().Connections} {
@@ -88,8 +88,8 @@ func TestMailIsSentFromSourceAddress(t *testing.T) {
 	}
 }
 
-// The operator gives an account a smarthost while the service runs. Its certificate
-// comes from an authority that nobody knows, so it takes verify=off.
+// The operator gives an account a smarthost while the service runs. Its certificate is from an unknown
+// authority, so it requires verify=off.
 func TestAccountSmarthostTakesEffectImmediately(t *testing.T) {
 	t.Parallel()
 	relay := smtptest.New(t, smtptest.Config{TLS: smtptest.StartTLS, Auth: map[string]string{"shop": "hush"}})
@@ -107,7 +107,7 @@ func TestAccountSmarthostTakesEffectImmediately(t *testing.T) {
 		smarthost = stored.ID
 	})
 	id := ""
-	harness.Eventually(t, "a message by the smarthost", func() bool {
+	harness.Eventually(t, "a message through the smarthost", func() bool {
 		id = s.message(t, []string{"bob@direct.test"})
 		waitForStatus(t, s.App, id, "delivered")
 		return relay.Stats().Accepted > 0
@@ -123,14 +123,14 @@ func TestAccountSmarthostTakesEffectImmediately(t *testing.T) {
 			t.Fatal(err)
 		}
 	})
-	harness.Eventually(t, "a message by the direct way again", func() bool {
+	harness.Eventually(t, "a message by direct delivery again", func() bool {
 		waitForStatus(t, s.App, s.message(t, []string{"bob@direct.test"}), "delivered")
 		return direct.Stats().Accepted > before
 	})
 }
 
-// A receiver that refuses whoever connects from here gets the message by the fallback
-// smarthost, with the next attempt, which is made immediately.
+// A receiver that rejects connections from this address gets the message through the fallback smarthost,
+// with the next attempt, which is immediate.
 func TestBlockedMailUsesFallback(t *testing.T) {
 	t.Parallel()
 	relay := smtptest.New(t, smtptest.Config{})

@@ -16,7 +16,7 @@ import (
 	"github.com/postrider/postrider/runtime/test/harness"
 )
 
-// captured is an app that catches its mail, so that links can be followed.
+// captured is an app that catches its mail, so that tests can follow links.
 func captured(t *testing.T, change ...func(setting.RawValues)) *harness.App {
 	t.Helper()
 	return harness.Start(t, func(s setting.RawValues) {
@@ -32,7 +32,7 @@ func owner(t *testing.T, app *harness.App) *harness.Person {
 	return app.SignedIn(t, app.Owner.Email, app.Owner.Password)
 }
 
-// want fails the test unless an answer has a status, and a code where one is given.
+// want fails the test unless a response has a status, and a code if one is given.
 func want(t *testing.T, what string, got harness.Answer, status int, code ...string) {
 	t.Helper()
 	if got.Status != status {
@@ -53,7 +53,7 @@ const (
 	bobsPassword2 = "eight dry umbrellas hum"
 )
 
-// invite makes bob a member with a role, by the mail that he gets, and gives his browser.
+// invite makes bob a member with a role, through the invitation email, and returns his browser.
 func invite(t *testing.T, app *harness.App, by *harness.Person, role string) *harness.Person {
 	t.Helper()
 	want(t, "an invitation", by.Do(t, http.MethodPost, "/api/invitations", asked{"email": "bob@example.com", "role": role}), http.StatusOK)
@@ -62,7 +62,7 @@ func invite(t *testing.T, app *harness.App, by *harness.Person, role string) *ha
 		t.Errorf("the link of an invitation leads to %q, want invite", page)
 	}
 	bob := app.Browser(t)
-	want(t, "bob, who accepts", bob.Do(t, http.MethodPost, "/api/invitations/accept", asked{"token": token, "name": "Bob", "password": bobsPassword}), http.StatusOK)
+	want(t, "bob accepting", bob.Do(t, http.MethodPost, "/api/invitations/accept", asked{"token": token, "name": "Bob", "password": bobsPassword}), http.StatusOK)
 	want(t, "a second use of the link", app.Browser(t).Do(t, http.MethodPost, "/api/invitations/accept", asked{"token": token, "password": bobsPassword}), http.StatusNotFound, "not_found")
 	return bob
 }
@@ -74,8 +74,8 @@ func idOf(t *testing.T, p *harness.Person) string {
 	return found.User.ID
 }
 
-// Journey: somebody is invited while sign-up is closed to others, works with a role, gets another one,
-// and is removed: their cookie and their stream end within five seconds, the key they made goes on.
+// Journey: a user is invited while public sign-up is closed, works with a role, gets another one, and is
+// removed: the session and the stream end within five seconds, while the created key keeps working.
 func TestJourneyAMemberFromInvitationToRemoval(t *testing.T) {
 	t.Parallel()
 	app := captured(t)
@@ -84,11 +84,11 @@ func TestJourneyAMemberFromInvitationToRemoval(t *testing.T) {
 	bob := invite(t, app, ada, "developer")
 	id := idOf(t, bob)
 
-	want(t, "a developer who reads emails", bob.Do(t, http.MethodGet, "/api/emails", nil), http.StatusOK)
-	want(t, "a developer who invites", bob.Do(t, http.MethodPost, "/api/invitations", asked{"email": "x@example.com", "role": "viewer"}), http.StatusForbidden, "insufficient_role")
-	want(t, "a developer who makes himself owner", bob.Do(t, http.MethodPatch, "/api/members/"+id, asked{"role": "owner"}), http.StatusForbidden, "insufficient_role")
+	want(t, "a developer reading emails", bob.Do(t, http.MethodGet, "/api/emails", nil), http.StatusOK)
+	want(t, "a developer inviting", bob.Do(t, http.MethodPost, "/api/invitations", asked{"email": "x@example.com", "role": "viewer"}), http.StatusForbidden, "insufficient_role")
+	want(t, "a developer promoting himself to owner", bob.Do(t, http.MethodPatch, "/api/members/"+id, asked{"role": "owner"}), http.StatusForbidden, "insufficient_role")
 	made := bob.Do(t, http.MethodPost, "/api/api-keys", asked{"name": "bob's"})
-	want(t, "a developer who makes a key", made, http.StatusOK)
+	want(t, "a developer creating a key", made, http.StatusOK)
 	var key struct {
 		APIKey struct {
 			CreatedBy string `json:"created_by"`
@@ -97,33 +97,33 @@ func TestJourneyAMemberFromInvitationToRemoval(t *testing.T) {
 	}
 	made.JSON(t, &key)
 	if key.APIKey.CreatedBy != id {
-		t.Errorf("the key says that %q made it, want bob, %s", key.APIKey.CreatedBy, id)
+		t.Errorf("the key names %q as its creator, want bob, %s", key.APIKey.CreatedBy, id)
 	}
 
-	want(t, "the owner who makes bob a viewer", ada.Do(t, http.MethodPatch, "/api/members/"+id, asked{"role": "viewer"}), http.StatusOK)
+	want(t, "the owner making bob a viewer", ada.Do(t, http.MethodPatch, "/api/members/"+id, asked{"role": "viewer"}), http.StatusOK)
 	expect.Eventually(t, "bob is a viewer everywhere", func() bool {
 		return bob.Do(t, http.MethodPost, "/api/suppressions", asked{}).Status == http.StatusForbidden
 	})
 	ended := make(chan struct{})
-	go func() { // a stream of his
+	go func() { // a stream of bob
 		defer close(ended)
 		bob.Do(t, http.MethodGet, "/api/event-log/stream", nil)
 	}()
-	want(t, "the last owner who leaves", ada.Do(t, http.MethodDelete, "/api/members/"+idOf(t, ada), nil), http.StatusConflict, "conflict")
-	want(t, "the owner who removes bob", ada.Do(t, http.MethodDelete, "/api/members/"+id, nil), http.StatusOK)
+	want(t, "the last owner leaving", ada.Do(t, http.MethodDelete, "/api/members/"+idOf(t, ada), nil), http.StatusConflict, "conflict")
+	want(t, "the owner removing bob", ada.Do(t, http.MethodDelete, "/api/members/"+id, nil), http.StatusOK)
 	removed := time.Now()
-	over := time.After(expect.Patience) // five seconds are promised
+	over := time.After(expect.Patience) // the promise is five seconds
 	expect.Eventually(t, "bob's cookie opens nothing of the team", func() bool {
 		return bob.Do(t, http.MethodGet, "/api/emails", nil).Status == http.StatusForbidden
 	})
 	select {
 	case <-ended:
-		t.Logf("bob's stream ended %s after he was removed, five seconds are promised", time.Since(removed))
+		t.Logf("bob's stream ended %s after his removal; the promise is five seconds", time.Since(removed))
 	case <-over:
-		t.Error("bob's stream goes on after he was removed")
+		t.Error("bob's stream continues after his removal")
 	}
 	if got := as(app, key.Secret).Do(t, http.MethodGet, "/api/emails", nil); got.Status != http.StatusOK {
-		t.Errorf("the key that bob made: %d %s, want it to go on", got.Status, got.Body)
+		t.Errorf("bob's key: %d %s, want it to keep working", got.Status, got.Body)
 	}
 	var log struct {
 		Entries []struct {
@@ -141,7 +141,7 @@ func TestJourneyAMemberFromInvitationToRemoval(t *testing.T) {
 	}
 }
 
-// Sessions are seen and ended one by one, a new password ends the others, a mailed one all of them.
+// Sessions are listed and ended one by one. A new password ends the others, a reset by email all of them.
 func TestSessionsEnd(t *testing.T) {
 	t.Parallel()
 	app := captured(t)
@@ -169,7 +169,7 @@ func TestSessionsEnd(t *testing.T) {
 	for _, email := range []string{"bob@example.com", "nobody@example.com"} {
 		got := app.Browser(t).Do(t, http.MethodPost, "/api/password/forgot", asked{"email": email})
 		if got.Status != http.StatusOK || string(got.Body) != `{"ok":true}` {
-			t.Errorf("asking for %s got %d %s, want the same for everybody", email, got.Status, got.Body)
+			t.Errorf("a reset for %s got %d %s, want the same for every address", email, got.Status, got.Body)
 		}
 	}
 	page, token := app.LinkTo(t, "bob@example.com", "Set a new password")
@@ -180,11 +180,11 @@ func TestSessionsEnd(t *testing.T) {
 	want(t, "the token for another purpose", app.Browser(t).Do(t, http.MethodPost, "/api/session/link", asked{"token": token}), http.StatusNotFound)
 	want(t, "a reset", app.Browser(t).Do(t, http.MethodPost, "/api/password/reset", asked{"token": token, "password": bobsPassword}), http.StatusOK)
 	want(t, "the same link again", app.Browser(t).Do(t, http.MethodPost, "/api/password/reset", asked{"token": token, "password": bobsPassword}), http.StatusNotFound)
-	want(t, "the session from before", bob.Do(t, http.MethodGet, "/api/session", nil), http.StatusUnauthorized)
+	want(t, "the earlier session", bob.Do(t, http.MethodGet, "/api/session", nil), http.StatusUnauthorized)
 	app.SignedIn(t, "bob@example.com", bobsPassword)
 }
 
-// A second factor: set up, asked for, each code once, recovery codes, and the rule of a team.
+// A second factor: setup, use at sign-in, each code once, recovery codes, and the rule of a team.
 func TestSecondFactors(t *testing.T) {
 	t.Parallel()
 	app := captured(t)
@@ -215,7 +215,7 @@ func TestSecondFactors(t *testing.T) {
 		return app.Browser(t).Do(t, http.MethodPost, "/api/session", body)
 	}
 	want(t, "a sign-in without a code", signIn(""), http.StatusForbidden, "second_factor_required")
-	want(t, "the code that was taken already", signIn(code(now)), http.StatusUnauthorized)
+	want(t, "a used code", signIn(code(now)), http.StatusUnauthorized)
 	next := code(now.Add(30 * time.Second))
 	want(t, "the next code", signIn(next), http.StatusOK)
 	want(t, "that one again", signIn(next), http.StatusUnauthorized)
@@ -227,11 +227,11 @@ func TestSecondFactors(t *testing.T) {
 	expect.Eventually(t, "the owner, who has none, may only set one up", func() bool {
 		return ada.Do(t, http.MethodGet, "/api/emails", nil).Status == http.StatusForbidden
 	})
-	want(t, "who has one", bob.Do(t, http.MethodGet, "/api/emails", nil), http.StatusOK)
-	want(t, "setting one up", ada.Do(t, http.MethodPost, "/api/user/totp", nil), http.StatusOK)
+	want(t, "a user with a second factor", bob.Do(t, http.MethodGet, "/api/emails", nil), http.StatusOK)
+	want(t, "setting up a second factor", ada.Do(t, http.MethodPost, "/api/user/totp", nil), http.StatusOK)
 }
 
-// Who is of another team can do nothing to the people of this one, and learns nothing of them.
+// Members of another team cannot do anything to the users of this one, and learn nothing about them.
 func TestTeamsAreIsolated(t *testing.T) {
 	t.Parallel()
 	app := captured(t)
@@ -240,10 +240,10 @@ func TestTeamsAreIsolated(t *testing.T) {
 	ada.Do(t, http.MethodPost, "/api/invitations", asked{"email": "carol@example.com", "role": "viewer"}).JSON(t, &invited)
 	bob := invite(t, app, ada, "developer")
 	made := ada.Do(t, http.MethodPost, "/api/accounts", asked{"name": "Another"})
-	want(t, "an operator who makes a team", made, http.StatusOK)
+	want(t, "an operator creating a team", made, http.StatusOK)
 	var other struct{ Account struct{ ID string } }
 	made.JSON(t, &other)
-	eve := app.SignedIn(t, app.Owner.Email, app.Owner.Password) // of both teams, in the other one
+	eve := app.SignedIn(t, app.Owner.Email, app.Owner.Password) // a member of both teams, here in the other one
 	eve.Account = other.Account.ID
 	bobID := idOf(t, bob)
 	for what, got := range map[string]harness.Answer{
@@ -264,17 +264,18 @@ func TestTeamsAreIsolated(t *testing.T) {
 	}
 }
 
-// A cookie is a caller for REST, GraphQL and the contract's paths; a bad key beside it is a bad key.
+// A cookie authenticates for REST, GraphQL and the contract's paths; a bad key in addition to it is
+// rejected.
 func TestTheCookieOfASession(t *testing.T) {
 	t.Parallel()
 	app := captured(t)
 	ada := owner(t, app)
 	for _, path := range []string{"/api/events", "/api/webhooks", "/api/emails"} {
 		want(t, path+" by cookie", ada.Do(t, http.MethodGet, path, nil), http.StatusOK)
-		want(t, path+" by cookie and a bad key", ada.Do(t, http.MethodGet, path, nil, "Authorization", "Bearer svc_wrong"), http.StatusUnauthorized)
+		want(t, path+" with a cookie and a bad key", ada.Do(t, http.MethodGet, path, nil, "Authorization", "Bearer svc_wrong"), http.StatusUnauthorized)
 	}
 	query := asked{"query": "{ account { id } }"}
-	want(t, "GraphQL by cookie", ada.Do(t, http.MethodPost, "/graphql", query), http.StatusOK, app.AccountID)
+	want(t, "GraphQL with a cookie", ada.Do(t, http.MethodPost, "/graphql", query), http.StatusOK, app.AccountID)
 	want(t, "GraphQL from another site", ada.Do(t, http.MethodPost, "/graphql", query, "Origin", "https://evil.example"), http.StatusForbidden, "cross_origin")
 	want(t, "a sign-in from another site", app.Browser(t).Do(t, http.MethodPost, "/api/session", asked{"email": app.Owner.Email, "password": app.Owner.Password}, "Origin", "https://evil.example"),
 		http.StatusForbidden, "cross_origin")
@@ -309,13 +310,13 @@ func TestUserSecretsAreStoredNowhere(t *testing.T) {
 	if strings.Contains(app.Log.String(), reset) {
 		t.Error("the log has the token of a link")
 	}
-	var n int // the mail itself waits to be delivered, or is caught in the inbox of development mode
+	var n int // the email waits for delivery, or is in the development inbox
 	if err := open(t, app).QueryRowContext(t.Context(), `SELECT count(*) FROM sign_in_links x WHERE position($1 IN x::text) > 0`, reset).Scan(&n); err != nil || n > 0 {
-		t.Errorf("the token of a link stands in %d rows of links (%v)", n, err)
+		t.Errorf("the token of a link is in %d rows of links (%v)", n, err)
 	}
 }
 
-// nowhere sees that secrets, by what they are, stand neither in the log nor in a row of any table.
+// nowhere checks that secrets, by their description, are neither in the log nor in a row of any table.
 func nowhere(t *testing.T, app *harness.App, planted map[string]string) {
 	t.Helper()
 	handle := open(t, app)
@@ -337,19 +338,19 @@ func nowhere(t *testing.T, app *harness.App, planted map[string]string) {
 	}
 	for what, text := range planted {
 		if strings.Contains(app.Log.String(), text) {
-			t.Errorf("the log has %s", what)
+			t.Errorf("the log contains %s", what)
 		}
 		for _, table := range tables {
 			var n int
 			if err := handle.QueryRowContext(t.Context(), `SELECT count(*) FROM `+table+` x WHERE position($1 IN x::text) > 0`, text).Scan(&n); err != nil || n > 0 {
-				t.Errorf("%s stands in %d rows of %s (%v)", what, n, table, err)
+				t.Errorf("%s is in %d rows of %s (%v)", what, n, table, err)
 			}
 		}
 	}
 }
 
-// A person tries an automation by an event of theirs: first it is only said what would be sent, then
-// it is sent, without the delays. A key may do neither.
+// A user tries an automation with an event: first as a dry run, then as a test that sends, without the
+// delays. A key can do neither.
 func TestUsersTryAutomations(t *testing.T) {
 	t.Parallel()
 	app := captured(t)
@@ -372,7 +373,7 @@ func TestUsersTryAutomations(t *testing.T) {
 	for what, more := range map[string]asked{"both": {"dry_run": true, "test_send": true, "automation_id": id}, "no automation": {"dry_run": true}, "no flag": {"automation_id": id}, "a flag that is off": {"automation_id": id, "dry_run": false}} {
 		want(t, what, ada.Do(t, http.MethodPost, "/api/events", event(more)), http.StatusBadRequest)
 	}
-	want(t, "an automation of nobody's", ada.Do(t, http.MethodPost, "/api/events", event(asked{"dry_run": true, "automation_id": "aut_01kf0m4w7he6x8q2v5b3n9c1ta"})), http.StatusNotFound)
+	want(t, "an unknown automation", ada.Do(t, http.MethodPost, "/api/events", event(asked{"dry_run": true, "automation_id": "aut_01kf0m4w7he6x8q2v5b3n9c1ta"})), http.StatusNotFound)
 	dry := ada.Do(t, http.MethodPost, "/api/events", event(asked{"dry_run": true, "automation_id": id}))
 	want(t, "a dry run", dry, http.StatusAccepted, "dashboard", "completed", "Hi Bob")
 	sent := ada.Do(t, http.MethodPost, "/api/events", event(asked{"test_send": true, "automation_id": id}))
@@ -382,11 +383,11 @@ func TestUsersTryAutomations(t *testing.T) {
 	expect.Eventually(t, "the test has sent its mail at once", func() bool {
 		return strings.Contains(string(app.Do(t, http.MethodGet, "/api/automation-runs/"+begun.Run.ID, nil).Body), `"status":"completed","step_index":1`)
 	})
-	want(t, "an event of a person that tries nothing", ada.Do(t, http.MethodPost, "/api/events", event(nil)), http.StatusAccepted, "dashboard")
+	want(t, "an ordinary event of a user", ada.Do(t, http.MethodPost, "/api/events", event(nil)), http.StatusAccepted, "dashboard")
 }
 
-// An operator looks after the installation with a browser: finds an account, changes its plan, suspends
-// it, and everything is in both audit logs. Nobody else may even look.
+// An operator manages the installation with a browser: finds an account, changes its plan, suspends it, and
+// all of this is in both audit logs. Other users cannot even read.
 func TestAnOperatorRunsTheInstallation(t *testing.T) {
 	t.Parallel()
 	app := captured(t)
@@ -409,18 +410,18 @@ func TestAnOperatorRunsTheInstallation(t *testing.T) {
 	for field, body := range map[string]asked{"plan": {"plan": "nothing"}, "monthly_limit": {"monthly_limit": 0}, "suspended": {"suspended": "yes"}, "name": {"name": "x"}} {
 		want(t, "a wrong "+field, ada.Do(t, http.MethodPatch, account, body), http.StatusBadRequest, field)
 	}
-	want(t, "an account that is none", ada.Do(t, http.MethodPatch, "/api/operator/accounts/acc_01kf0m4w7he6x8q2v5b3n9c1ta", asked{"plan": "pro"}), http.StatusNotFound)
+	want(t, "an unknown account", ada.Do(t, http.MethodPatch, "/api/operator/accounts/acc_01kf0m4w7he6x8q2v5b3n9c1ta", asked{"plan": "pro"}), http.StatusNotFound)
 
 	want(t, "another plan", ada.Do(t, http.MethodPatch, account, asked{"plan": "pro", "monthly_limit": 7, "suspended": true}), http.StatusOK, "pro", "suspended_at")
 	mail := asked{"from": "hello@dev.test", "to": "bob@example.com", "subject": "Hello", "text": "Hello"}
 	want(t, "mail of a suspended account", app.Do(t, http.MethodPost, "/api/emails", mail), http.StatusForbidden, "account_suspended")
-	want(t, "the account goes on", ada.Do(t, http.MethodPatch, account, asked{"suspended": false, "monthly_limit": nil}), http.StatusOK)
-	want(t, "mail of it", app.Do(t, http.MethodPost, "/api/emails", mail), http.StatusOK)
+	want(t, "resuming the account", ada.Do(t, http.MethodPatch, account, asked{"suspended": false, "monthly_limit": nil}), http.StatusOK)
+	want(t, "mail of the resumed account", app.Do(t, http.MethodPost, "/api/emails", mail), http.StatusOK)
 
 	want(t, "a plan that includes more", ada.Do(t, http.MethodPatch, "/api/operator/plans/pool", asked{"included_emails": 250000}), http.StatusOK, "pool")
-	want(t, "overage beside a cap", ada.Do(t, http.MethodPatch, "/api/operator/plans/pool", asked{"overage": true, "monthly_emails": 10}), http.StatusBadRequest, "overage")
-	want(t, "a plan that is not there", ada.Do(t, http.MethodPatch, "/api/operator/plans/nothing", asked{"rank": 3}), http.StatusNotFound)
-	want(t, "billing that is off", ada.Do(t, http.MethodGet, "/api/operator/billing", nil), http.StatusOK, "enabled")
+	want(t, "overage with a cap", ada.Do(t, http.MethodPatch, "/api/operator/plans/pool", asked{"overage": true, "monthly_emails": 10}), http.StatusBadRequest, "overage")
+	want(t, "an unknown plan", ada.Do(t, http.MethodPatch, "/api/operator/plans/nothing", asked{"rank": 3}), http.StatusNotFound)
+	want(t, "disabled billing", ada.Do(t, http.MethodGet, "/api/operator/billing", nil), http.StatusOK, "enabled")
 
 	for what, path := range map[string]string{"the account's log": "/api/audit-log?action=operator", "the installation's log": "/api/operator/audit-log?action=operator"} {
 		got := ada.Do(t, http.MethodGet, path, nil)

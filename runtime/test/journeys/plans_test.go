@@ -22,12 +22,11 @@ import (
 	"github.com/postrider/postrider/runtime/test/harness"
 )
 
-// The server plans a statement of the hot pool once for each connection, as a rule while
-// the tables are empty, and keeps the plan while they grow. All statements that a process
-// keeps are planned on a connection that finds little in the tables. Then the tables grow.
-// None of the plans that were kept reads a table or a whole index, and each reads the
-// indexes that a new connection reads, which plans with fresh statistics of full tables,
-// or finds single rows by a unique one.
+// PostgreSQL plans a statement of the hot pool once for each connection, usually while the tables are empty,
+// and keeps the plan while they grow. Here all statements that a process keeps are planned on a connection
+// while the tables are nearly empty. Then the tables grow. None of the kept plans may read a whole table or
+// index, and each must use the indexes that a new connection uses, which plans with fresh statistics of full
+// tables, or find single rows with a unique index.
 func TestPlansStayRightWhileTheTablesGrow(t *testing.T) {
 	t.Parallel()
 	rows := 20_000
@@ -47,7 +46,7 @@ func TestPlansStayRightWhileTheTablesGrow(t *testing.T) {
 	handle := server.Open()
 	keepAutovacuumAway(t, handle)
 	before := preparedOn(t, handle, texts)
-	patient, err := sql.Open("postgres", server.URL()) // without the deadlines of ours
+	patient, err := sql.Open("postgres", server.URL()) // without our deadlines
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -64,25 +63,25 @@ func TestPlansStayRightWhileTheTablesGrow(t *testing.T) {
 		for _, scan := range kept[i] {
 			whole := scan.Index == "" || scan.Condition == "" && !kinds.partial[scan.Index] && !slices.Contains(beginnings, scan.Index)
 			if grown[scan.Table] && whole {
-				t.Errorf("a plan that was made while %s was empty reads all of it (%s %s):\n%s", scan.Table, scan.Kind, scan.Index, text)
+				t.Errorf("a plan made while %s was empty reads the whole table (%s %s):\n%s", scan.Table, scan.Kind, scan.Index, text)
 			}
 		}
 		for table := range grown {
 			was, is := indexes(slices.DeleteFunc(slices.Clone(kept[i]), kinds.single), table), indexes(fresh[i], table)
 			if others := slices.DeleteFunc(slices.Clone(was), func(index string) bool { return slices.Contains(is, index) }); len(others) > 0 {
-				t.Errorf("the plan that was kept reads %s by %v, one made of %d rows by %v:\n%s", table, was, rows, is, text)
+				t.Errorf("the kept plan reads %s with %v, one made with %d rows uses %v:\n%s", table, was, rows, is, text)
 			}
 		}
 	}
 	t.Logf("%d statements, %d rows in each of %d tables", len(texts), rows, len(grown))
 }
 
-// beginnings are indexes of which a statement reads the first entry without a condition: it
-// skips from endpoint to endpoint.
+// beginnings are indexes of which a statement reads the first entry without a condition: it skips from
+// endpoint to endpoint.
 var beginnings = []string{"webhookwork_due"}
 
-// exerciseEverything lets a process of its own do at least once what it does often:
-// accept, deliver, defer, bounce, schedule, tell endpoints, take mail in, run an automation.
+// exerciseEverything makes a separate process do all frequent work at least once: accept, deliver, defer,
+// bounce, schedule, send webhooks, receive mail, run an automation.
 func exerciseEverything(t *testing.T, url string) {
 	t.Helper()
 	app := harness.Start(t, func(s setting.RawValues) { s["DATABASE_URL"] = url })
@@ -96,13 +95,13 @@ func exerciseEverything(t *testing.T, url string) {
 		{"type": "send_email", "from": "Ada <ada@dev.test>", "subject": "Hi", "text": "Hello"},
 		{"type": "wait_for_event", "event": "user.verified", "timeout": "P1D"}, {"type": "delay", "duration": "PT1S"}]}`)).JSON(t, &made)
 	app.Do(t, http.MethodPost, "/api/automations/"+made.Automation.ID, map[string]any{"action": "activate"})
-	for i := range 8 { // a statement is kept when it is met, and used from the second time on
+	for i := range 8 { // a statement is prepared at its first use, and reused from the second
 		id := send(t, app, fmt.Sprintf(`{"from":"ada@dev.test","to":["bob%d@example.net"],"subject":"Hello","html":"<p>Hi <a href=\"https://example.com\">you</a></p>","text":"Hi",
 			"tags":{"kind":"plan"},"attachments":[{"filename":"a.txt","content":"aGVsbG8="}]}`, i))
 		waitForStatus(t, app, id, "delivered")
 		key := fmt.Sprintf("plan-%d", i)
 		if a := app.Do(t, http.MethodPost, "/api/emails", json.RawMessage(`{"from":"ada@dev.test","to":"bounce@simulator.test","subject":"x","text":"x"}`), "Idempotency-Key", key); a.Status != http.StatusOK {
-			t.Fatalf("a send with a key was answered %d %s", a.Status, a.Body)
+			t.Fatalf("a send with a key returned %d %s", a.Status, a.Body)
 		}
 		at := time.Now().Add(time.Second).UTC().Format(time.RFC3339Nano)
 		app.Do(t, http.MethodPost, "/api/emails", json.RawMessage(`{"from":"ada@dev.test","to":"later@example.net","subject":"x","text":"x","scheduled_at":"`+at+`"}`))
@@ -120,7 +119,7 @@ func exerciseEverything(t *testing.T, url string) {
 	}
 }
 
-// keepAutovacuumAway makes sure that nothing but the test analyses a table.
+// keepAutovacuumAway ensures that only the test analyzes tables.
 func keepAutovacuumAway(t *testing.T, d *db.DB) {
 	t.Helper()
 	names, err := db.All(t.Context(), d.SQL, db.Value[string], `SELECT quote_ident(relname) FROM pg_class WHERE relkind = 'r' AND relnamespace = 'public'::regnamespace`)
@@ -134,13 +133,13 @@ func keepAutovacuumAway(t *testing.T, d *db.DB) {
 	}
 }
 
-// session is a connection with statements that it keeps.
+// session is a connection with prepared statements.
 type session struct {
 	conn  *sql.Conn
 	texts []string
 }
 
-// preparedOn prepares and plans statements on a connection of their own.
+// preparedOn prepares and plans statements on a separate connection.
 func preparedOn(t *testing.T, d *db.DB, texts []string) session {
 	t.Helper()
 	conn, err := d.Hot.Conn(t.Context())
@@ -158,7 +157,7 @@ func preparedOn(t *testing.T, d *db.DB, texts []string) session {
 	return s
 }
 
-// scan is one node of a plan that reads a table.
+// scan is a node of a plan that reads a table.
 type scan struct {
 	Kind      string `json:"Node Type"`
 	Table     string `json:"Relation Name"`
@@ -168,7 +167,7 @@ type scan struct {
 	Below     []scan `json:"Plans"`
 }
 
-// plans returns the nodes that read tables, statement by statement.
+// plans returns the nodes that read tables, for each statement.
 func (s session) plans(t *testing.T) [][]scan {
 	t.Helper()
 	all := make([][]scan, len(s.texts))
@@ -196,7 +195,7 @@ func (s session) plans(t *testing.T) [][]scan {
 	return all
 }
 
-// reads adds the nodes that read a table. A bitmap names its table above its indexes.
+// reads adds the nodes that read a table. A bitmap scan names its table above its indexes.
 func (n scan) reads(to []scan) []scan {
 	switch n.Kind {
 	case "Bitmap Heap Scan":
@@ -228,7 +227,7 @@ func (n scan) bitmaps(table string, to []scan) []scan {
 	return to
 }
 
-// indexes are those by which a plan reads a table.
+// indexes returns the indexes with which a plan reads a table.
 func indexes(scans []scan, table string) []string {
 	var all []string
 	for _, s := range scans {
@@ -240,8 +239,8 @@ func indexes(scans []scan, table string) []string {
 	return slices.Compact(all)
 }
 
-// indexKinds are the indexes that hold some rows of their table only, those that hold each
-// value once, and the columns of each table that do so by themselves.
+// indexKinds are the partial indexes, the unique indexes, and the columns of each table that are unique on
+// their own.
 type indexKinds struct {
 	partial, unique map[string]bool
 	identities      map[string][]string
@@ -268,15 +267,16 @@ func kindsOfIndexes(t *testing.T, d *db.DB) indexKinds {
 	return kinds
 }
 
-// single: it finds single rows, by a unique index or by one in which the condition fixes
-// a column that no two rows share.
+// single reports whether a scan finds single rows: with a unique index, or with one in which the condition
+// fixes a unique column.
 func (k indexKinds) single(s scan) bool {
 	return k.unique[s.Index] || slices.ContainsFunc(k.identities[s.Table], func(column string) bool {
 		return strings.Contains(s.Condition, "("+column+" = ") || strings.Contains(s.Condition, "(("+column+")::text = ")
 	})
 }
 
-// parts name the tables, and the indexes, that parts of split ones belong to. The empty ones are not of interest.
+// parts maps partitions and their indexes to the tables and indexes they belong to. Empty partitions are
+// ignored.
 type parts struct {
 	whole map[string]string
 	empty map[string]bool
@@ -298,7 +298,7 @@ func partsOfTables(t *testing.T, d *db.DB) parts {
 	return p
 }
 
-// fold has plans of split tables look like those of plain ones.
+// fold makes plans of partitioned tables look like those of plain ones.
 func (p parts) fold(plans [][]scan) [][]scan {
 	for i, plan := range plans {
 		plans[i] = slices.DeleteFunc(plan, func(s scan) bool { return p.empty[s.Table] })
@@ -309,9 +309,9 @@ func (p parts) fold(plans [][]scan) [][]scan {
 	return plans
 }
 
-// growTables stores copies of one row of each table that mail fills, each with ids of its
-// own; ids of other tables change alike, so that the copies belong together. They are of a
-// thousand accounts.
+// growTables stores copies of one row of each table that mail fills, each with new ids. References to other
+// tables change in the same way, so that the copies belong together. They are spread over a thousand
+// accounts.
 func growTables(t *testing.T, handle *sql.DB, rows int) map[string]bool {
 	t.Helper()
 	grown := map[string]bool{}
@@ -338,7 +338,7 @@ func growTables(t *testing.T, handle *sql.DB, rows int) map[string]bool {
 			t.Fatal(err)
 		}
 		if !exists {
-			t.Errorf("there is no table %s", table)
+			t.Errorf("the table %s does not exist", table)
 			continue
 		}
 		var columns, values string
@@ -346,7 +346,7 @@ func growTables(t *testing.T, handle *sql.DB, rows int) map[string]bool {
 			t.Fatal(err)
 		}
 		statement := fmt.Sprintf(`INSERT INTO %s (%s) OVERRIDING SYSTEM VALUE SELECT %s FROM (SELECT * FROM %[1]s LIMIT 1) r, generate_series(1, $1) n`, table, columns, values)
-		if table == "webhook_works" { // everything is told by now
+		if table == "webhook_works" { // all deliveries are finished by now
 			statement = `INSERT INTO webhook_works (id, webhook_id, due_at, fence, attempts, round) SELECT id, webhook_id, now() + interval '1 hour', 0, 0, 0 FROM webhook_deliveries ORDER BY id DESC LIMIT $1 ON CONFLICT DO NOTHING`
 		}
 		result, err := conn.ExecContext(t.Context(), statement, rows)
@@ -355,7 +355,7 @@ func growTables(t *testing.T, handle *sql.DB, rows int) map[string]bool {
 			continue
 		}
 		if n, err := result.RowsAffected(); err != nil || n == 0 {
-			t.Errorf("there is no row of %s to be copied: %v", table, err)
+			t.Errorf("the table %s has no row to copy: %v", table, err)
 		}
 		grown[table] = true
 	}

@@ -13,7 +13,7 @@ import (
 	"github.com/postrider/postrider/runtime/test/harness"
 )
 
-// webhookOf waits for an event about an email at a webhook; what comes before it is passed over.
+// webhookOf waits for an event about an email at a webhook and skips earlier ones.
 func webhookOf(t *testing.T, heard <-chan hook, event, emailID string) (data json.RawMessage) {
 	t.Helper()
 	over := time.After(expect.Patience)
@@ -31,18 +31,18 @@ func webhookOf(t *testing.T, heard <-chan hook, event, emailID string) (data jso
 				return e.Data
 			}
 		case <-over:
-			t.Fatalf("no webhook told of %s of the email %s", event, emailID)
+			t.Fatalf("received no webhook %s for the email %s", event, emailID)
 		}
 	}
 }
 
-// playing is a Postrider in development mode as people start it: mail is caught.
+// playing is a Postrider in development mode with default settings: mail is caught.
 func playing(t *testing.T) (s *scenario, heard <-chan hook) {
 	t.Helper()
 	s = scenarioOf(t, harness.Start(t, func(c setting.RawValues) { c["POSTRIDER_OUTBOUND"] = "" }))
 	target, heard := listener(t)
 	if answer := s.Do(t, http.MethodPost, "/api/webhooks", map[string]any{"url": target}); answer.Status >= 300 {
-		t.Fatalf("the webhook was not made: %d %s", answer.Status, answer.Body)
+		t.Fatalf("the webhook was not created: %d %s", answer.Status, answer.Body)
 	}
 	return s, heard
 }
@@ -54,9 +54,9 @@ func (s *scenario) reasonOf(t *testing.T, address string) string {
 	return got.Suppression.Reason
 }
 
-// Each failure comes to the sender as it would from a real server: in the attempts, the
-// events, the webhooks and on the suppression list.
-func TestDevelopmentModeSimulatesFailures(t *testing.T) { //nolint:tparallel // its parts share one endpoint
+// Each failure is reported to the sender as with a real server: in the attempts, the events, the webhooks
+// and on the suppression list.
+func TestDevelopmentModeSimulatesFailures(t *testing.T) { //nolint:tparallel // its subtests share one endpoint
 	expect.SkipWhenQuick(t, "make drill-short")
 	t.Parallel()
 	s, heard := playing(t)
@@ -66,10 +66,10 @@ func TestDevelopmentModeSimulatesFailures(t *testing.T) { //nolint:tparallel // 
 			id := s.message(t, []string{to})
 			said := s.expect(t, id, bounced("550 5.1.1", true, "bounced rcpt 550 5.1.1 127"))
 			if !strings.Contains(said, "<"+to+">: no such mailbox") {
-				t.Errorf("the attempt's words are %q, want the server's", said)
+				t.Errorf("the attempt has the text %q, want the server's", said)
 			}
 			if data := string(webhookOf(t, heard, "email.bounced", id)); !strings.Contains(data, "no such mailbox") || !strings.Contains(data, `"recipient":"`+to+`"`) {
-				t.Errorf("the webhook was told %s, want the server's words", data)
+				t.Errorf("the webhook received %s, want the server's text", data)
 			}
 			if got := s.reasonOf(t, to); got != "bounce" {
 				t.Errorf("%s is suppressed for %q, want bounce", to, got)
@@ -81,7 +81,7 @@ func TestDevelopmentModeSimulatesFailures(t *testing.T) { //nolint:tparallel // 
 			data := string(webhookOf(t, heard, "email.bounced", id))
 			for _, want := range []string{`"type":"transient"`, `"code":452`, `"enhanced_code":"4.2.2"`, "over quota", "store." + domain} {
 				if !strings.Contains(data, want) {
-					t.Errorf("the webhook was told %s, which lacks %s", data, want)
+					t.Errorf("the webhook received %s, which lacks %s", data, want)
 				}
 			}
 			waitForStatus(t, s.App, id, "bounced")
@@ -91,7 +91,7 @@ func TestDevelopmentModeSimulatesFailures(t *testing.T) { //nolint:tparallel // 
 			to := "complain+1@" + domain
 			id := s.message(t, []string{to})
 			if data := string(webhookOf(t, heard, "email.complained", id)); !strings.Contains(data, `"type":"abuse"`) || !strings.Contains(data, "Postrider-Development-Mode") {
-				t.Errorf("the webhook was told %s, want a complaint of development mode's feedback loop", data)
+				t.Errorf("the webhook received %s, want a complaint of development mode's feedback loop", data)
 			}
 			waitForStatus(t, s.App, id, "delivered")
 			harness.Eventually(t, to+" is suppressed", func() bool { return s.reasonOf(t, to) == "complaint" })
@@ -101,7 +101,7 @@ func TestDevelopmentModeSimulatesFailures(t *testing.T) { //nolint:tparallel // 
 		t.Run("delay@"+domain, func(t *testing.T) {
 			id := s.message(t, []string{"delay+1@" + domain})
 			if data := string(webhookOf(t, heard, "email.delivery_delayed", id)); !strings.Contains(data, "greylisted") {
-				t.Errorf("the webhook was told %s, want the server's words", data)
+				t.Errorf("the webhook received %s, want the server's text", data)
 			}
 			s.expect(t, id, waits("451 4.7.1", "deferred rcpt 451 4.7.1 127"))
 			s.pass(t, id, time.Minute)
@@ -112,10 +112,10 @@ func TestDevelopmentModeSimulatesFailures(t *testing.T) { //nolint:tparallel // 
 				var receipt struct{ ID, Status string }
 				s.Do(t, http.MethodPost, "/api/emails", `{"from":"ada@dev.test","to":"`+to+`","subject":"s","text":"t"}`).JSON(t, &receipt)
 				if receipt.Status != "failed" {
-					t.Errorf("an email to %s is answered %+v, want it failed at once", to, receipt)
+					t.Errorf("an email to %s returned %+v, want it failed immediately", to, receipt)
 				}
 				if data := string(webhookOf(t, heard, "email.suppressed", receipt.ID)); !strings.Contains(data, to) {
-					t.Errorf("the webhook was told %s, want that %s is suppressed", data, to)
+					t.Errorf("the webhook received %s, want that %s is suppressed", data, to)
 				}
 				if got := s.reasonOf(t, to); got != "manual" {
 					t.Errorf("%s is suppressed for %q, want manual", to, got)
@@ -125,23 +125,23 @@ func TestDevelopmentModeSimulatesFailures(t *testing.T) { //nolint:tparallel // 
 	}
 	t.Run("slow", func(t *testing.T) {
 		id, beside := s.message(t, []string{"slow+1@dev.test"}), s.message(t, []string{"bob@example.net"})
-		waitForStatus(t, s.App, beside, "delivered") // a slow receiver holds up nobody else
+		waitForStatus(t, s.App, beside, "delivered") // a slow receiver does not delay others
 		expect.Eventually(t, "the slow receiver takes the mail", func() bool {
 			var got emailAnswer
 			s.Do(t, http.MethodGet, "/api/emails/"+id, nil).JSON(t, &got)
 			return got.Email.Status == "delivered"
 		})
 	})
-	// What was caught is there for a test of its own, and what was refused is not.
+	// The inbox API returns caught mail to tests, and not rejected mail.
 	for query, want := range map[string]int{"to=slow+1@dev.test&wait=10s": http.StatusOK, "to=delay%2B1@sandbox.postrider.test&subject=hello": http.StatusOK,
 		"to=bounce+1@dev.test": http.StatusNotFound, "to=nobody": http.StatusUnprocessableEntity, "wait=2m": http.StatusUnprocessableEntity} {
 		if answer := s.Do(t, http.MethodGet, "/dev/inbox/latest?"+query, nil); answer.Status != want {
-			t.Errorf("latest?%s is answered %d %s, want %d", query, answer.Status, answer.Body, want)
+			t.Errorf("latest?%s returned %d %s, want %d", query, answer.Status, answer.Body, want)
 		}
 	}
 }
 
-// Who waits for a mail does not hold up a stop.
+// A client that waits for mail does not delay a stop.
 func TestStopEndsWaitsForMail(t *testing.T) {
 	t.Parallel()
 	s, _ := playing(t)
@@ -160,17 +160,17 @@ func TestStopEndsWaitsForMail(t *testing.T) {
 		answered <- res.StatusCode
 	}()
 	harness.Eventually(t, "the request is being served", func() bool {
-		return strings.Contains(string(s.Do(t, http.MethodGet, "/metrics", nil).Body), "postrider_http_requests_in_flight 2") // and the one that asks
+		return strings.Contains(string(s.Do(t, http.MethodGet, "/metrics", nil).Body), "postrider_http_requests_in_flight 2") // and this request
 	})
 	if err := s.Stop(); err != nil {
 		t.Fatal(err)
 	}
 	if status := <-answered; status != http.StatusServiceUnavailable {
-		t.Errorf("a wait that a stop ended is answered %d, want 503", status)
+		t.Errorf("a wait that a stop ended returned %d, want 503", status)
 	}
 }
 
-// Without the development inbox, and where mail really leaves, nothing is played.
+// Without the development inbox, or with real delivery, no failures are simulated.
 func TestNoFailuresAreSimulatedForRealDelivery(t *testing.T) {
 	t.Parallel()
 	app := harness.Start(t, nil)

@@ -17,8 +17,8 @@ import (
 	"github.com/postrider/postrider/runtime/test/harness"
 )
 
-// nginx runs a real nginx that passes everything on to an address, with further directives beside
-// proxy_pass. The test is skipped where none is installed.
+// nginx runs a real nginx that forwards all requests to an address, with further directives in addition to
+// proxy_pass. The test is skipped if nginx is not installed.
 func nginx(t *testing.T, listen, to, directives string) {
 	t.Helper()
 	program, err := exec.LookPath("nginx")
@@ -68,7 +68,7 @@ http {
 	})
 }
 
-// get fetches a URL on a connection that is kept, as curl and Prometheus do.
+// get fetches a URL on a persistent connection, like curl and Prometheus.
 func get(t *testing.T, client *http.Client, url string) (status int, body string) {
 	t.Helper()
 	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url, http.NoBody)
@@ -87,8 +87,8 @@ func get(t *testing.T, client *http.Client, url string) (status int, body string
 	return a.StatusCode, string(content)
 }
 
-// Behind a proxy on the same machine, however it is set up, strangers get neither metrics nor the details
-// of readiness; programs of this machine go on getting the metrics.
+// Behind a proxy on the same machine, however it is configured, remote clients get neither metrics nor the
+// details of readiness; local programs still get the metrics.
 func TestJourneyMetricsAreNotServedThroughAProxy(t *testing.T) {
 	t.Parallel()
 	const kept = `proxy_http_version 1.1; proxy_set_header Connection "";`
@@ -117,16 +117,16 @@ func TestJourneyMetricsAreNotServedThroughAProxy(t *testing.T) {
 			})
 			stranger := &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 			if status, body := get(t, stranger, "http://"+front+"/metrics"); status == http.StatusOK || strings.Contains(body, "postrider_") {
-				t.Errorf("through the proxy GET /metrics is %d %.200s, want no metrics", status, body)
+				t.Errorf("through the proxy GET /metrics returned %d %.200s, want no metrics", status, body)
 			}
 			if status, body := get(t, stranger, "http://"+front+"/readyz"); status != http.StatusOK || strings.Contains(body, "_details") {
-				t.Errorf("through the proxy GET /readyz is %d %s, want 200 without details", status, body)
+				t.Errorf("through the proxy GET /readyz returned %d %s, want 200 without details", status, body)
 			}
 			if status, body := get(t, http.DefaultClient, "http://"+behind+"/metrics"); status != http.StatusOK || !strings.Contains(body, "\npostrider_") {
-				t.Errorf("on this machine GET /metrics is %d %.200s, want the metrics", status, body)
+				t.Errorf("on this machine GET /metrics returned %d %.200s, want the metrics", status, body)
 			}
 			if status, body := get(t, http.DefaultClient, "http://"+behind+"/readyz"); strings.Contains(body, "_details") == c.announced {
-				t.Errorf("on this machine GET /readyz is %d %s, want details: %t", status, body, !c.announced)
+				t.Errorf("on this machine GET /readyz returned %d %s, want details: %t", status, body, !c.announced)
 			}
 		})
 	}

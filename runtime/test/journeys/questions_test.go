@@ -20,14 +20,14 @@ import (
 	"github.com/postrider/postrider/runtime/test/harness"
 )
 
-// The questions of docs/queries are answered of an account in which a little of everything has happened.
+// The queries of docs/queries run against an account with a little of every kind of data.
 func TestDashboardQueries(t *testing.T) {
 	t.Parallel()
 	app := harness.Start(t, nil)
 	w := eventful(t, app)
 	files, err := filepath.Glob("../../../docs/queries/*.graphql")
 	if err != nil || len(files) < 25 {
-		t.Fatalf("there are %d questions, %v; want 25 at least", len(files), err)
+		t.Fatalf("found %d queries, %v; want at least 25", len(files), err)
 	}
 	list, err := os.ReadFile("../../../docs/queries/README.md")
 	if err != nil {
@@ -50,17 +50,17 @@ func TestDashboardQueries(t *testing.T) {
 		}
 		got := do(t, http.MethodPost, "/graphql", ask)
 		if got.Status != http.StatusOK || bytes.Contains(got.Body, []byte(`"errors"`)) {
-			t.Errorf("the question %s got status %d and %s, want an answer without errors", name, got.Status, got.Body)
+			t.Errorf("the query %s got status %d and %s, want an answer without errors", name, got.Status, got.Body)
 			continue
 		}
 		expect.Golden(t, filepath.Join("questions", name+".json"), w.stable(t, got.Body))
 	}
 }
 
-// forPeople are the questions that no key may ask.
+// forPeople are the queries that no key may run.
 var forPeople = regexp.MustCompile(`(?m)^  (auditLog|operator)\b`)
 
-// world is what the questions are about.
+// world is the data that the queries are about.
 type world struct {
 	owner *harness.Person
 
@@ -68,7 +68,7 @@ type world struct {
 	named  map[string]string
 }
 
-// variables are those that a document declares and that have no default.
+// variables returns the declared variables of a document that have no default.
 func (w *world) variables(document string) map[string]any {
 	out := map[string]any{}
 	for name, value := range w.values {
@@ -85,8 +85,8 @@ func (w *world) variables(document string) map[string]any {
 	return out
 }
 
-// eventful has mail that arrived, was opened, bounced, was deferred and waits for its time; mail that came
-// in; endpoints that take events, and one that is gone; an automation that sends and one that fails.
+// eventful creates emails that were delivered, opened, bounced, deferred and scheduled; received mail;
+// endpoints that accept events, and a failing one; an automation that sends and one that fails.
 func eventful(t *testing.T, app *harness.App) *world {
 	t.Helper()
 	w := &world{owner: app.SignedIn(t, app.Owner.Email, app.Owner.Password), values: map[string]any{}, named: map[string]string{}}
@@ -164,18 +164,18 @@ func eventful(t *testing.T, app *harness.App) *world {
 	harness.Eventually(t, "a run has failed", settled(`{automationRuns(filter:{status:FAILED}){nodes{id}}}`))
 	harness.Eventually(t, "a run waits", settled(`{automationRuns(filter:{status:WAITING}){nodes{emails{deliveredAt}}}}`))
 	harness.Eventually(t, "the click is counted", settled(`{email(id:"`+opened+`"){engagement{clicks}}}`))
-	harness.Eventually(t, "the bounce suppresses", settled(`{suppressions{nodes{id}}}`))
-	harness.Eventually(t, "the endpoint is told", settled(`{receivedEmails{nodes{webhookDeliveries{settledAt}}} email(id:"`+bounces+`"){webhookDeliveries{settledAt}}}`))
+	harness.Eventually(t, "the bounce suppresses the address", settled(`{suppressions{nodes{id}}}`))
+	harness.Eventually(t, "the endpoint received the events", settled(`{receivedEmails{nodes{webhookDeliveries{settledAt}}} email(id:"`+bounces+`"){webhookDeliveries{settledAt}}}`))
 	harness.Eventually(t, "one waits", settled(`{queue{nodes{diagnostic}}}`))
-	harness.Eventually(t, "the refusal is in the log", settled(`{apiRequests(filter:{status:{gte:400}}){nodes{id}}}`))
-	hour := time.Now().UTC().Hour() // a zone in which it is about noon
+	harness.Eventually(t, "the error is in the log", settled(`{apiRequests(filter:{status:{gte:400}}){nodes{id}}}`))
+	hour := time.Now().UTC().Hour() // a time zone in which it is about noon
 	w.values = map[string]any{"range": map[string]any{"gte": time.Now().Add(-6 * time.Hour).UTC().Format(time.RFC3339), "lt": time.Now().Add(6 * time.Hour).UTC().Format(time.RFC3339)},
 		"timezone": fmt.Sprintf("Etc/GMT%+d", hour-12), "id": bounces, "address": "gone@example.net", "templateId": template, "version": 2, "destination": "unanswered.example",
 		"automation": sends, "event": unheard.Event.ID, "since": time.Now().Add(-time.Hour).UTC().Format(time.RFC3339), "userId": idOf(t, w.owner)}
 	return w
 }
 
-// nothing is in an answer that something has not happened yet.
+// nothing lists values that no event has set yet.
 var nothing = regexp.MustCompile(`\[\]|:0[,}]|null`)
 
 var (
@@ -186,8 +186,8 @@ var (
 	restless    = []string{"p50", "p95", "durationMs", "oldestAgeSeconds", "projected", "octets", "nextAttemptAt", "lastUsedAt", "endCursor", "lanes"}
 )
 
-// stable is an answer without what differs from run to run: ids are numbered in the order in which they
-// are met, times and durations are taken out, and so are periods in which nothing happened.
+// stable returns a response without the parts that differ between runs: ids are numbered in the order of
+// their appearance, and times, durations and empty periods are removed.
 func (w *world) stable(t *testing.T, answer []byte) string {
 	t.Helper()
 	var whole map[string]any

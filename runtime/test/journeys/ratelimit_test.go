@@ -12,8 +12,8 @@ import (
 	"github.com/postrider/postrider/runtime/test/harness"
 )
 
-// Requests of an account to REST and to GraphQL are one count. With a rate of one
-// per second, as few are admitted as if all had gone to one of them.
+// Requests of an account to REST and to GraphQL share one limit. With a rate of one per second, as few are
+// admitted as with one of them alone.
 func TestRESTAndGraphQLShareTheRateLimit(t *testing.T) {
 	t.Parallel()
 	url := dbtest.URL(t)
@@ -21,7 +21,7 @@ func TestRESTAndGraphQLShareTheRateLimit(t *testing.T) {
 	begin := meter(t, url, app)
 
 	var admitted, refused int
-	for round := 0; round < 6 || refused == 0 && time.Since(begin) < expect.Patience; round++ { // more where each takes a second
+	for round := 0; round < 6 || refused == 0 && time.Since(begin) < expect.Patience; round++ { // more rounds if each takes a second
 		for _, answer := range []harness.Answer{
 			app.Do(t, http.MethodGet, "/api/emails", nil),
 			app.Do(t, http.MethodPost, "/graphql", `{"query":"{ __typename }"}`),
@@ -38,18 +38,18 @@ func TestRESTAndGraphQLShareTheRateLimit(t *testing.T) {
 					t.Errorf("Retry-After is %q", answer.Header.Get("Retry-After"))
 				}
 			default:
-				t.Errorf("answer %d %s", answer.Status, answer.Body)
+				t.Errorf("response %d %s", answer.Status, answer.Body)
 			}
 		}
 	}
-	// Two at first, of which meter has used one, and one more for every second since.
+	// Two at first, one of which meter has used, and one more for every second since.
 	if limit := 1 + int(time.Since(begin).Seconds()); admitted > limit || refused == 0 {
-		t.Errorf("%d were admitted and %d refused, in which time one count admits %d", admitted, refused, limit)
+		t.Errorf("%d were admitted and %d rejected; one shared limit admits %d in this time", admitted, refused, limit)
 	}
 }
 
-// meter takes the development account's freedom away, leaves it one request per
-// second, and makes requests until one is counted; that was not before begin.
+// meter limits the development account, which is otherwise unlimited, to one request per second, and sends
+// requests until one is counted, which was not before begin.
 func meter(t *testing.T, url string, app *harness.App) (begin time.Time) {
 	t.Helper()
 	handle, err := sql.Open("postgres", url)

@@ -11,19 +11,19 @@ import (
 	"github.com/postrider/postrider/runtime/test/harness"
 )
 
-// abuser is a way to come without the right to send, or with it and for somebody else.
+// abuser is a client without permission to send, or with permission to send as another user.
 type abuser struct {
 	name  string
 	begin func() *submitter
-	from  string // that this one would be allowed
+	from  string // an address that this client may use
 }
 
-// abuse is a message that nobody may send.
+// abuse is a message that no client may send.
 type abuse struct{ name, from, message string }
 
-// Nothing is relayed for who may not send, from an address that is not theirs, or by an
-// address that hides another: whatever is combined, the answer is a refusal, nothing
-// reaches a mail server, and no email is recorded.
+// The relay never forwards messages of clients without permission, from an address that is not theirs, or to
+// an address that hides another: every combination is rejected, nothing reaches a mail server, and no email
+// is recorded.
 func TestRelayRejectsAbuse(t *testing.T) {
 	t.Parallel()
 	url := dbtest.URL(t)
@@ -37,12 +37,12 @@ func TestRelayRejectsAbuse(t *testing.T) {
 	check := func(name, got string) {
 		tried++
 		if !strings.HasPrefix(got, "5") && !strings.HasPrefix(got, "4") {
-			t.Errorf("%s: the relay answered %s, want 4xx or 5xx", name, got)
+			t.Errorf("%s: the relay replied %s, want 4xx or 5xx", name, got)
 		}
 	}
 	recipients := map[string]string{"ordinary": "bob@example.net", "our own": "bob@dev.test", "quoted": `"bob smith"@example.net`, "tagged": "bob+x@example.net"}
 	for _, who := range strangers(t, app) {
-		s := who.begin() // once each: whoever fails often has to wait, whatever comes then
+		s := who.begin() // once each: clients with many failures are delayed
 		for kind, to := range recipients {
 			check(who.name+" to "+kind, s.submit(who.from, []string{to}, plainMessage(who.from, to)))
 		}
@@ -75,7 +75,7 @@ func TestRelayRejectsAbuse(t *testing.T) {
 	if len(list.Emails)+len(other.Emails) != 0 || len(app.MX.Messages()) != 0 {
 		t.Errorf("%d and %d emails are recorded, %d arrived", len(list.Emails), len(other.Emails), len(app.MX.Messages()))
 	}
-	// The test could tell: the same connection does relay what is right.
+	// Positive control: the same connection relays valid messages.
 	allowed = signIn(t, app)
 	id := allowed.relayed("ada@dev.test", []string{"bob@example.net"}, plainMessage("ada@dev.test", "bob@example.net"))
 	waitForStatus(t, app, id, "delivered")
@@ -85,7 +85,7 @@ func plainMessage(from, to string) string {
 	return fmt.Sprintf("From: %s\nTo: %s\nSubject: s\n\nHello\n", from, to)
 }
 
-// strangers are those who may not send at all, or not from there.
+// strangers are clients that may not send at all, or not from this address.
 func strangers(t *testing.T, app *harness.App) []abuser {
 	t.Helper()
 	revokedID, revoked := newCredential(t, app, map[string]any{"name": "revoked"})
@@ -96,7 +96,7 @@ func strangers(t *testing.T, app *harness.App) []abuser {
 	_, elsewhere := newCredential(t, app, map[string]any{"name": "bound", "domain_ids": []string{idOfDomain(t, app, "other.example")}})
 	_, reading := newKey(t, app, "read")
 	with := func(username, password string) func() *submitter {
-		return func() *submitter { // the refusal of AUTH is checked by what follows
+		return func() *submitter { // the rejection of AUTH is checked by the next command
 			s := dialRelay(t, app)
 			s.auth(username, password)
 			s.answer()
@@ -147,7 +147,7 @@ func strangers(t *testing.T, app *harness.App) []abuser {
 	}
 }
 
-// idOfDomain finds a domain that exists.
+// idOfDomain returns the id of an existing domain.
 func idOfDomain(t *testing.T, app *harness.App, name string) string {
 	t.Helper()
 	var list struct{ Domains []struct{ ID, Name string } }
@@ -157,11 +157,11 @@ func idOfDomain(t *testing.T, app *harness.App, name string) string {
 			return d.ID
 		}
 	}
-	t.Fatalf("no domain %s", name)
+	t.Fatalf("the domain %s does not exist", name)
 	return ""
 }
 
-// forgeries are messages of somebody who may send, as somebody else.
+// forgeries are messages of an authorized client in another's name.
 func forgeries() []abuse {
 	right, body := "ada@dev.test", "To: bob@example.net\nSubject: s\n\nHello\n"
 	header := func(fields string) string { return fields + "\n" + body }

@@ -15,8 +15,7 @@ import (
 	"github.com/postrider/postrider/runtime/test/harness"
 )
 
-// submitter is a program that hands in mail: it writes bytes and reads lines, so that a
-// test can say what no library would.
+// submitter is a client of the relay that writes bytes and reads lines, so that a test can send anything.
 type submitter struct {
 	net.Conn
 
@@ -33,10 +32,10 @@ func wrap(t *testing.T, c net.Conn) *submitter {
 	return &submitter{Conn: c, t: t, r: bufio.NewReader(c)}
 }
 
-// dialRelay connects over TLS from the first octet.
+// dialRelay connects over TLS from the first byte.
 func dialRelay(t *testing.T, app *harness.App) *submitter {
 	t.Helper()
-	c, err := (&tls.Dialer{Config: &tls.Config{InsecureSkipVerify: true}}).DialContext(t.Context(), "tcp", app.Relay.TLSAddr) // the app's own certificate
+	c, err := (&tls.Dialer{Config: &tls.Config{InsecureSkipVerify: true}}).DialContext(t.Context(), "tcp", app.Relay.TLSAddr) // the app's self-signed certificate
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -48,7 +47,7 @@ func dialRelay(t *testing.T, app *harness.App) *submitter {
 	return s
 }
 
-// dialClear connects to the port where TLS is begun by STARTTLS, and does not begin it.
+// dialClear connects to the STARTTLS port without starting TLS.
 func dialClear(t *testing.T, app *harness.App) *submitter {
 	t.Helper()
 	c, err := new(net.Dialer).DialContext(t.Context(), "tcp", app.Relay.Addr)
@@ -63,7 +62,7 @@ func dialClear(t *testing.T, app *harness.App) *submitter {
 	return s
 }
 
-// signIn is dialRelay and the development credential.
+// signIn is dialRelay with the development credential.
 func signIn(t *testing.T, app *harness.App) *submitter {
 	t.Helper()
 	s := dialRelay(t, app)
@@ -76,8 +75,8 @@ func plain(username, password string) string { return encoded("\x00" + username 
 
 func encoded(text string) string { return base64.StdEncoding.EncodeToString([]byte(text)) }
 
-// tired tells, every so many calls, that it is time for a new connection: refusals of
-// one are counted.
+// tired reports, after a number of calls, that a new connection is needed: the relay counts the rejections
+// of a connection.
 func (s *submitter) tired(after int) bool {
 	s.asked++
 	if s.asked%after == 0 {
@@ -102,7 +101,7 @@ func (s *submitter) say(format string, args ...any) {
 	}
 }
 
-// answer reads one, with all its lines.
+// answer reads one reply, with all its lines.
 func (s *submitter) answer() string {
 	s.t.Helper()
 	var all strings.Builder
@@ -122,13 +121,13 @@ func (s *submitter) expect(prefix string) string {
 	s.t.Helper()
 	got := s.answer()
 	if last := got[strings.LastIndexByte(got, '\n')+1:]; !strings.HasPrefix(last, prefix) {
-		s.t.Fatalf("answered %q, want %q", got, prefix)
+		s.t.Fatalf("got the reply %q, want %q", got, prefix)
 	}
 	return got
 }
 
-// submit runs a transaction and gives the last answer: of the first refusal, or of the
-// final dot. The message is in lines that end with LF; dots are stuffed here.
+// submit runs a transaction and returns the last reply: of the first rejection, or of the final dot. The
+// lines of the message end with LF; submit does the dot stuffing.
 func (s *submitter) submit(from string, to []string, message string) string {
 	s.t.Helper()
 	s.say("MAIL FROM:<%s>\r\n", from)
@@ -151,7 +150,7 @@ func (s *submitter) submit(from string, to []string, message string) string {
 	return s.answer()
 }
 
-// relayed is submit for what must be accepted; it gives the email's id.
+// relayed is submit for a message that must be accepted; it returns the email's id.
 func (s *submitter) relayed(from string, to []string, message string) string {
 	s.t.Helper()
 	got := s.submit(from, to, message)
@@ -162,7 +161,7 @@ func (s *submitter) relayed(from string, to []string, message string) string {
 	return id
 }
 
-// newCredential makes one over REST.
+// newCredential creates a credential over REST.
 func newCredential(t *testing.T, app *harness.App, body map[string]any) (id, password string) {
 	t.Helper()
 	var made struct {
@@ -172,7 +171,7 @@ func newCredential(t *testing.T, app *harness.App, body map[string]any) (id, pas
 	got := app.Do(t, http.MethodPost, "/api/smtp-credentials", body)
 	got.JSON(t, &made)
 	if got.Status != http.StatusOK || !strings.HasPrefix(made.Password, "svs_") {
-		t.Fatalf("making a credential got status %d and %s, want 200 and a password", got.Status, got.Body)
+		t.Fatalf("creating a credential got status %d and %s, want 200 and a password", got.Status, got.Body)
 	}
 	return made.SMTPCredential.ID, made.Password
 }

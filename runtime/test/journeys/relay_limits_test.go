@@ -16,13 +16,13 @@ import (
 	"github.com/postrider/postrider/runtime/test/harness"
 )
 
-// What is over the plan's cap is refused for now, and neither it nor its key is stored:
-// the same message is taken when there is room again.
+// A message over the plan's cap gets a temporary error, and neither it nor its key is stored: the same
+// message is accepted when the limit allows it again.
 func TestRelayedMessagesCountForThePlan(t *testing.T) {
 	t.Parallel()
 	url := dbtest.URL(t)
 	app := harness.Start(t, func(s setting.RawValues) { s["DATABASE_URL"] = url })
-	app.MailDomain(t, "example.net") // else it bounces, and who is suppressed does not count
+	app.MailDomain(t, "example.net") // otherwise it bounces, and a suppressed recipient does not count
 	conn, err := sql.Open("postgres", url)
 	if err != nil {
 		t.Fatal(err)
@@ -49,16 +49,16 @@ func TestRelayedMessagesCountForThePlan(t *testing.T) {
 		}
 	}
 	if got := column(t, conn, `SELECT 'email ' || id FROM emails UNION ALL SELECT 'to ' || address FROM recipients UNION ALL SELECT 'key ' || key FROM idempotency_keys`); len(got) != 4 {
-		t.Errorf("stored are %q", got)
+		t.Errorf("stored emails are %q", got)
 	}
 	change(`UPDATE plans SET requests_per_second = 900, daily_emails = 3`)
-	harness.Eventually(t, "there is room again", func() bool {
+	harness.Eventually(t, "the limit allows a message again", func() bool {
 		return app.Do(t, http.MethodGet, "/api/emails", nil).Header.Get("ratelimit-limit") == "1800"
 	})
 	s.relayed("ada@dev.test", to, keyed)
 }
 
-// Messages and requests of an account are one count; who sends too fast waits.
+// Messages and requests of an account share one limit; a client that sends too fast must wait.
 func TestRelayedMessagesCountForTheRateOfTheAccount(t *testing.T) {
 	t.Parallel()
 	url := dbtest.URL(t)
@@ -67,7 +67,7 @@ func TestRelayedMessagesCountForTheRateOfTheAccount(t *testing.T) {
 	s := signIn(t, app)
 	begin := meter(t, url, app)
 	var admitted, refused int
-	for round := 0; round < 8 || refused == 0 && time.Since(begin) < expect.Patience; round++ { // more where each takes a second
+	for round := 0; round < 8 || refused == 0 && time.Since(begin) < expect.Patience; round++ { // more rounds if each takes a second
 		switch got := s.submit("ada@dev.test", []string{"bob@example.net"}, plainMessage("ada@dev.test", "bob@example.net")); {
 		case strings.HasPrefix(got, "250 "):
 			admitted++
@@ -77,9 +77,9 @@ func TestRelayedMessagesCountForTheRateOfTheAccount(t *testing.T) {
 			t.Errorf("answered %q", got)
 		}
 	}
-	// Two at first, of which meter has used one, and one more for every second since.
+	// Two at first, one of which meter has used, and one more for every second since.
 	if limit := 1 + int(time.Since(begin).Seconds()); admitted > limit || refused == 0 {
-		t.Errorf("%d were admitted and %d refused, in which time one count admits %d", admitted, refused, limit)
+		t.Errorf("%d were admitted and %d rejected; one shared limit admits %d in this time", admitted, refused, limit)
 	}
 	conn, err := sql.Open("postgres", url)
 	if err != nil {
@@ -91,8 +91,8 @@ func TestRelayedMessagesCountForTheRateOfTheAccount(t *testing.T) {
 	}
 }
 
-// A message may have MaxMessage bytes and not one more, whether it says so or not; a
-// transaction has 50 recipients, and goes on with these when more are named.
+// A message may have MaxMessage bytes and not one more, with or without a declared size. A transaction has
+// at most 50 recipients, and continues with these when more are named.
 func TestRelayAcceptsMessagesUpToItsLimits(t *testing.T) {
 	t.Parallel()
 	app := harness.Start(t, nil)
@@ -110,7 +110,7 @@ func TestRelayAcceptsMessagesUpToItsLimits(t *testing.T) {
 		message := append([]byte(head), bytes.Repeat(line, c.size/len(line)+1)...)
 		message = append(message[:c.size-2], '\r', '\n')
 		if bytes.HasSuffix(message, []byte("\r\r\n")) || bytes.HasSuffix(message, []byte("\n\r\n")) {
-			t.Fatal("the test's message ends badly")
+			t.Fatal("the test's message has an invalid end")
 		}
 		s.say("%s\r\nRCPT TO:<bob@example.net>\r\nDATA\r\n", c.mail)
 		s.expect("250 ")
@@ -120,7 +120,7 @@ func TestRelayAcceptsMessagesUpToItsLimits(t *testing.T) {
 		s.expect(c.want)
 	}
 	if got := storedEmails(t, app); len(got) != 1 {
-		t.Errorf("%d are stored", len(got))
+		t.Errorf("%d emails are stored", len(got))
 	}
 	s.say("MAIL FROM:<ada@dev.test> SIZE=%d\r\n", relay.MaxMessage+1)
 	s.expect("552 5.3.4 ")

@@ -14,10 +14,9 @@ import (
 	"github.com/postrider/postrider/runtime/test/harness"
 )
 
-// While the database is frozen or down, whoever submits is told to try again, in time
-// and never for good: with AUTH, with MAIL, and with the final dot of a message that was
-// under way, of which nothing is stored. Afterwards it works again, on connections that
-// stayed open too.
+// While the database is frozen or down, clients get temporary errors in time, never permanent ones: for
+// AUTH, for MAIL, and for the final dot of a message in progress, which is not stored. Afterwards everything
+// works again, including on connections that stayed open.
 func TestRelayDefersWithoutDatabaseAndRecovers(t *testing.T) {
 	t.Parallel()
 	for name, outage := range map[string]struct{ begin, end func(*dbtest.Server) }{
@@ -39,34 +38,34 @@ func TestRelayDefersWithoutDatabaseAndRecovers(t *testing.T) {
 			underWay.refusedInTime(".\r\n", "451 4.3.0 ")
 			signing.refusedInTime("AUTH PLAIN "+plain(app.Relay.Username, app.Relay.Password)+"\r\n", "454 4.7.0 ")
 			signing.refusedInTime("AUTH PLAIN "+plain(app.Relay.Username, "svs_wrong")+"\r\n", "454 4.7.0 ")
-			harness.Eventually(t, "what is remembered of a credential is over", func() bool { return !asking.mayBegin() })
+			harness.Eventually(t, "the cached credential has expired", func() bool { return !asking.mayBegin() })
 			asking.refusedInTime("MAIL FROM:<ada@dev.test>\r\n", "451 4.3.0 ")
 			first.refusedInTime("MAIL FROM:<ada@dev.test>\r\n", "451 4.3.0 ")
 			outage.end(server)
 
 			harness.Eventually(t, "signs in again", func() bool {
 				s := dialRelay(t, app)
-				defer s.Close() // the relay takes only so many of one address
+				defer s.Close() // the relay limits the connections of one address
 				s.auth(app.Relay.Username, app.Relay.Password)
 				return strings.HasPrefix(s.answer(), "235 ")
 			})
 			if got := storedEmails(t, app); name == "stopped" && len(got) != 1 {
-				t.Errorf("stored are %v", got)
+				t.Errorf("stored emails are %v", got)
 			}
 			var again string
 			harness.Eventually(t, "accepts again", func() bool {
 				again = underWay.submit("ada@dev.test", []string{"bob@example.net"}, keyedMessage("bob@example.net"))
 				return strings.HasPrefix(again, "250 2.0.0 OK msg_")
 			})
-			app.MX.Wait(t, "delivery goes on", func(s smtptest.Stats) bool { return s.Accepted == 2 })
+			app.MX.Wait(t, "delivery continues", func(s smtptest.Stats) bool { return s.Accepted == 2 })
 			if got := storedEmails(t, app); len(got) != 2 || "250 2.0.0 OK "+got[0] != again || got[1] != id {
-				t.Errorf("stored are %v", got)
+				t.Errorf("stored emails are %v", got)
 			}
 		})
 	}
 }
 
-// begun is a transaction whose message lacks its final dot.
+// begun starts a transaction whose message lacks its final dot.
 func (s *submitter) begun(to string) *submitter {
 	s.t.Helper()
 	s.say("MAIL FROM:<ada@dev.test>\r\nRCPT TO:<%s>\r\nDATA\r\n", to)
@@ -81,7 +80,7 @@ func keyedMessage(to string) string {
 	return "X-Postrider-Idempotency-Key: to " + to + "\n" + plainMessage("ada@dev.test", to)
 }
 
-// mayBegin reports whether MAIL is accepted, and takes it back.
+// mayBegin reports whether MAIL is accepted, and resets the transaction.
 func (s *submitter) mayBegin() bool {
 	s.t.Helper()
 	s.say("MAIL FROM:<ada@dev.test>\r\n")
@@ -102,14 +101,14 @@ func (s *submitter) refusedInTime(command, want string) {
 	begin := time.Now()
 	s.say("%s", command)
 	if got := s.answer(); !strings.HasPrefix(got, want) {
-		s.t.Errorf("%q was answered %q, want %q", command, got, want)
+		s.t.Errorf("%q got the reply %q, want %q", command, got, want)
 	}
 	if took := time.Since(begin); took > outageLimit {
 		s.t.Errorf("%q took %s", command, took)
 	}
 }
 
-// storedEmails are the ids of what the development account has, newest first.
+// storedEmails returns the ids of the development account's emails, newest first.
 func storedEmails(t *testing.T, app *harness.App) []string {
 	t.Helper()
 	var list struct{ Emails []struct{ ID string } }
@@ -121,9 +120,8 @@ func storedEmails(t *testing.T, app *harness.App) []string {
 	return ids
 }
 
-// A stop lets a message that is under way end: who is answered 250 finds it stored, also
-// when the stop comes in the middle of the commit. Clients that wait for nothing are
-// sent away immediately.
+// A stop lets a message in progress finish: a client that got 250 finds it stored, even if the stop comes in
+// the middle of the commit. Idle clients are disconnected immediately.
 func TestStopFinishesRelayedMessagesInProgress(t *testing.T) {
 	t.Parallel()
 	for range 5 {
@@ -131,10 +129,11 @@ func TestStopFinishesRelayedMessagesInProgress(t *testing.T) {
 			return
 		}
 	}
-	t.Error("this machine never came to the end of a stop while a commit may wait")
+	t.Error("on this machine no stop finished within the time that a commit may wait")
 }
 
-// aStopEndsMessages is false where the commit was held up for so long that the message was refused, which says nothing.
+// aStopEndsMessages returns false if the commit took so long that the message was rejected, which proves
+// nothing.
 func aStopEndsMessages(t *testing.T) bool {
 	t.Helper()
 	url := dbtest.URL(t)
@@ -161,10 +160,10 @@ func aStopEndsMessages(t *testing.T) bool {
 
 	ended := make(chan error, 1)
 	go func() { ended <- app.Stop() }()
-	idle.expect("421 4.3.2 ") // while the others are under way
+	idle.expect("421 4.3.2 ") // while the others are in progress
 	select {
 	case err := <-ended:
-		t.Fatalf("stopped with messages under way: %v", err)
+		t.Fatalf("stopped with messages in progress: %v", err)
 	default:
 	}
 	half.say(".\r\n")
@@ -183,14 +182,14 @@ func aStopEndsMessages(t *testing.T) bool {
 	stored := strings.Join(column(t, conn, `SELECT id FROM emails`), " ")
 	for _, a := range answered {
 		if !strings.Contains(stored, strings.TrimPrefix(a, "250 2.0.0 OK ")) {
-			t.Errorf("answered %q, stored are %s", a, stored)
+			t.Errorf("got the reply %q, stored emails are %s", a, stored)
 		}
 	}
 	return true
 }
 
-// Whoever does not end a message does not hold up a stop for ever: it is cut, without an
-// answer, and not stored.
+// A client that never finishes a message does not delay a stop forever: its connection is cut without a
+// reply, and the message is not stored.
 func TestStopCutsOffEndlessMessage(t *testing.T) {
 	t.Parallel()
 	url := dbtest.URL(t)
@@ -204,7 +203,7 @@ func TestStopCutsOffEndlessMessage(t *testing.T) {
 		t.Errorf("the stop took %s", took)
 	}
 	if line, err := stuck.r.ReadString('\n'); strings.HasPrefix(line, "250") {
-		t.Errorf("answered %q %v", line, err)
+		t.Errorf("got the reply %q %v", line, err)
 	}
 	conn, err := sql.Open("postgres", url)
 	if err != nil {
@@ -212,6 +211,6 @@ func TestStopCutsOffEndlessMessage(t *testing.T) {
 	}
 	defer conn.Close()
 	if got := column(t, conn, `SELECT id FROM emails`); len(got) != 0 {
-		t.Errorf("stored are %v", got)
+		t.Errorf("stored emails are %v", got)
 	}
 }

@@ -20,8 +20,7 @@ import (
 	"github.com/postrider/postrider/runtime/test/harness"
 )
 
-// Each refusal has the code that tells a client what to do: to try again, to give up, or
-// to sign in.
+// Each rejection has a code that tells the client what to do: retry, give up, or sign in.
 func TestRelayRejectionCodes(t *testing.T) {
 	t.Parallel()
 	app := harness.Start(t, nil)
@@ -81,7 +80,7 @@ func TestRelayRejectionCodes(t *testing.T) {
 	s.auth("postrider", "wrong")
 	s.expect("535 5.7.8 ")
 	s.expect("421 ")
-	// Who fails too often waits, with the right password too.
+	// A client with too many failures must wait, even with the right password.
 	for range 4 {
 		s = dialRelay(t, app)
 		for range 4 {
@@ -94,8 +93,8 @@ func TestRelayRejectionCodes(t *testing.T) {
 	s.expect("454 4.7.0 ")
 }
 
-// A revoked credential signs nobody in, and ends what is open at its next message; a
-// credential's use is told; nobody else sees it.
+// A revoked credential cannot sign in, and open connections end at their next message. The use of a
+// credential is recorded; other accounts do not see it.
 func TestRevokedCredentialCannotSend(t *testing.T) {
 	t.Parallel()
 	dir, url := t.TempDir(), dbtest.URL(t)
@@ -117,12 +116,12 @@ func TestRevokedCredentialCannotSend(t *testing.T) {
 	s.expect("535 5.7.8 ")
 	const nobodys = "smtp_01kf0m4w7he6x8q2v5b3n9c1tb"
 	if got := app.Do(t, http.MethodDelete, "/api/smtp-credentials/"+nobodys, nil); got.Status != http.StatusNotFound || !strings.Contains(string(got.Body), "No such SMTP credential: "+nobodys) {
-		t.Errorf("revoking nobody's credential got status %d and %s, want 404", got.Status, got.Body)
+		t.Errorf("revoking an unknown credential got status %d and %s, want 404", got.Status, got.Body)
 	}
 	s = dialRelay(t, app)
 	s.auth("postrider", password)
 	s.expect("535 5.7.8 ")
-	if err := app.Stop(); err != nil { // what was used is written at the latest then
+	if err := app.Stop(); err != nil { // a stop writes the last use at the latest
 		t.Fatal(err)
 	}
 	again := harness.Start(t, same)
@@ -139,8 +138,8 @@ func TestRevokedCredentialCannotSend(t *testing.T) {
 	}
 }
 
-// What has no place in a message is asked for in the header: it is done, and the fields
-// that asked are gone.
+// Options without a place in a message are requested in the header: they take effect, and their fields are
+// removed.
 func TestRelayedMessagesSupportAPIFeatures(t *testing.T) {
 	t.Parallel()
 	app := harness.Start(t, nil)
@@ -150,7 +149,7 @@ func TestRelayedMessagesSupportAPIFeatures(t *testing.T) {
 		"X-Postrider-Idempotency-Key: k1\nMIME-Version: 1.0\nContent-Type: text/html; charset=iso-8859-1\n\n<p>caf\xe9 <a href=\"{{unsubscribe_url}}\">leave</a></p>\n"
 	id := s.relayed("ada@dev.test", []string{"bob@example.net"}, text)
 	if again := s.relayed("ada@dev.test", []string{"bob@example.net"}, text); again != id {
-		t.Errorf("the same key gave %s and %s", id, again)
+		t.Errorf("the same key returned %s and %s", id, again)
 	}
 	if got := s.submit("ada@dev.test", []string{"dan@example.net"}, text); !strings.HasPrefix(got, "550 5.7.1 ") {
 		t.Errorf("the key of another message: %s", got)
@@ -162,7 +161,7 @@ func TestRelayedMessagesSupportAPIFeatures(t *testing.T) {
 	raw := app.MX.Messages()[0].Data
 	m, err := message.Read(bytes.NewReader(raw))
 	if err != nil || m.Get("List-Unsubscribe-Post") != "List-Unsubscribe=One-Click" || !strings.HasPrefix(m.Get("List-Unsubscribe"), "<http") || m.Get("Message-ID") == "" || m.Get("Date") == "" {
-		t.Errorf("the relayed message reads with error %v, want the links to unsubscribe in its header:\n%s", err, raw)
+		t.Errorf("parsing the relayed message returned %v, want the links to unsubscribe in its header:\n%s", err, raw)
 	}
 	link := strings.Trim(m.Get("List-Unsubscribe"), "<>")
 	if m.Subject != "leave "+link || !strings.Contains(m.HTML, "<p>café <a href=\""+link) || bytes.Contains(raw, []byte("X-Postrider")) {
@@ -176,18 +175,18 @@ func TestRelayedMessagesSupportAPIFeatures(t *testing.T) {
 	_, rest, told := strings.Cut(refused, "550 5.7.1 Not sent, recorded as ")
 	blocked, whom, _ := strings.Cut(rest, ": ")
 	if !told || whom != "suppressed bob@example.net" {
-		t.Fatalf("to who has unsubscribed the relay answered %q, want 550 with the id and the address", refused)
+		t.Fatalf("for an unsubscribed recipient the relay replied %q, want 550 with the id and the address", refused)
 	}
 	var record relayedRecord
 	app.Do(t, http.MethodGet, "/api/emails/"+blocked, nil).JSON(t, &record)
 	if record.Email.Status != "failed" {
-		t.Errorf("to who has unsubscribed: %+v", record)
+		t.Errorf("for an unsubscribed recipient: %+v", record)
 	}
 	at := time.Now().Add(time.Hour).UTC().Format(time.RFC3339)
 	scheduled := s.relayed("ada@dev.test", []string{"eve@example.net"}, "X-Postrider-Scheduled-At: "+at+"\n"+plainMessage("ada@dev.test", "eve@example.net"))
 	waitForStatus(t, app, scheduled, "scheduled")
 	if got := app.Do(t, http.MethodPatch, "/api/emails/"+scheduled, map[string]any{"cancel": true}); got.Status != http.StatusOK {
-		t.Errorf("cancelling the scheduled email got status %d and %s, want 200", got.Status, got.Body)
+		t.Errorf("canceling the scheduled email got status %d and %s, want 200", got.Status, got.Body)
 	}
 	var shown struct {
 		Email struct{ Content struct{ HTML string } }
@@ -200,13 +199,12 @@ func TestRelayedMessagesSupportAPIFeatures(t *testing.T) {
 	var receipt struct{ ID string }
 	resent.JSON(t, &receipt)
 	if resent.Status != http.StatusOK {
-		t.Fatalf("resending the cancelled email got status %d and %s, want 200", resent.Status, resent.Body)
+		t.Fatalf("resending the canceled email got status %d and %s, want 200", resent.Status, resent.Body)
 	}
 	waitForStatus(t, app, receipt.ID, "delivered")
 }
 
-// Opens and clicks are counted in relayed mail: the html says so, and every other part
-// is as it came.
+// Opens and clicks are counted in relayed mail: its HTML changes, and every other part is unchanged.
 func TestTrackingChangesOnlyHTMLOfRelayedMessage(t *testing.T) {
 	t.Parallel()
 	app := harness.Start(t, nil)
@@ -222,7 +220,7 @@ func TestTrackingChangesOnlyHTMLOfRelayedMessage(t *testing.T) {
 	raw := app.MX.Messages()[0].Data
 	m, err := message.Read(bytes.NewReader(raw))
 	if err != nil || !strings.Contains(m.HTML, "Grüße = <a href=\"http") || strings.Contains(m.HTML, "example.com/?a") || !strings.Contains(m.HTML, "<img") {
-		t.Errorf("the tracked message reads with error %v, want its letters kept, its link rewritten and a pixel:\n%s", err, raw)
+		t.Errorf("parsing the tracked message returned %v, want its letters kept, its link rewritten and a pixel:\n%s", err, raw)
 	}
 	if !bytes.HasSuffix(raw, wire(file)) {
 		t.Errorf("the file has changed:\n%s", raw)
@@ -232,8 +230,8 @@ func TestTrackingChangesOnlyHTMLOfRelayedMessage(t *testing.T) {
 	}
 }
 
-// Programs that pipeline commands, or in chunks, or in raw UTF-8, are served;
-// net/smtp of Go is one that others use.
+// Clients that pipeline commands, send in chunks, or use raw UTF-8 are supported; net/smtp of Go is an
+// independent client.
 func TestRelayServesEveryKindOfClient(t *testing.T) {
 	t.Parallel()
 	app := harness.Start(t, nil)
@@ -269,7 +267,7 @@ func TestRelayServesEveryKindOfClient(t *testing.T) {
 		header, body, _ := bytes.Cut(m.Data, []byte("\r\n\r\n"))
 		bodies[string(body)] = true
 		if m.SMTPUTF8 || bytes.ContainsFunc(header, func(r rune) bool { return r > 127 }) {
-			t.Errorf("the header is not plain:\n%s", header)
+			t.Errorf("the header is not ASCII:\n%s", header)
 		}
 	}
 	for _, want := range []string{".dot\r\n", "no end of a line\r\n", ".x\r\n"} {
@@ -289,7 +287,7 @@ func errorsJoin(all ...error) error {
 	return nil
 }
 
-// A suspended account sends no further message, on connections that are open too.
+// A suspended account cannot send, not even on open connections.
 func TestSuspendedAccountCannotSendOverSMTP(t *testing.T) {
 	t.Parallel()
 	app := harness.Start(t, nil)

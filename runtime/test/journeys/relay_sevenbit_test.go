@@ -13,8 +13,8 @@ import (
 	"github.com/postrider/postrider/runtime/test/harness"
 )
 
-// A server without 8BITMIME gets the letter in 7 bits (RFC 6152 section 3), with the
-// same text and a signature that holds; one that has it gets the sender's bytes.
+// A server without 8BITMIME gets the message in 7 bits (RFC 6152 section 3), with the same text and a valid
+// signature; one that supports it gets the sender's bytes.
 func TestRelayedMessageIsEncodedWithout8BITMIME(t *testing.T) {
 	t.Parallel()
 	app := harness.Start(t, nil)
@@ -24,7 +24,7 @@ func TestRelayedMessageIsEncodedWithout8BITMIME(t *testing.T) {
 	id := signIn(t, app).relayed("ada@dev.test", []string{"bob@example.net", "dan@old.example"}, aLetter)
 	waitForStatus(t, app, id, "delivered")
 	if strings.Contains(old.Transcript(), "BODY=") || !strings.Contains(app.MX.Transcript(), "BODY=8BITMIME") {
-		t.Errorf("said to the old one:\n%s\nand to the other:\n%s", old.Transcript(), app.MX.Transcript())
+		t.Errorf("dialogue with the old server:\n%s\nand with the other:\n%s", old.Transcript(), app.MX.Transcript())
 	}
 	sent, arrived := app.MX.Messages()[0].Data, old.Messages()[0].Data
 	if bytes.ContainsFunc(arrived, func(r rune) bool { return r > 127 }) || bytes.Contains(sent, []byte("Grüße, =")) || !bytes.Contains(sent, []byte("Grüße, Ünïcödé 日本語")) {

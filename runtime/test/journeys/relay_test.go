@@ -11,8 +11,8 @@ import (
 	"github.com/postrider/postrider/runtime/test/harness"
 )
 
-// A letter with all that a transport likes to change: long lines, dots at the beginning
-// of lines, trailing white space, 8-bit text, a preamble.
+// A letter with everything that transports tend to change: long lines, dots at the beginning of lines,
+// trailing white space, 8-bit text, a preamble.
 var aLetter = `Received: from laptop (laptop [192.0.2.1]) by client.test; Thu, 15 Jan 2026 09:30:00 +0000
 From: =?utf-8?q?Ad=C3=A4?= <ada@dev.test>
 To: Bob <bob@example.net>,
@@ -52,7 +52,7 @@ aGVsbG8=
 An epilogue.
 `
 
-// relayedRecord is what GET /emails/{id} shows of what the header said.
+// relayedRecord is the part of GET /emails/{id} derived from the header.
 type relayedRecord struct {
 	Email struct {
 		From, Subject, Status string
@@ -63,8 +63,8 @@ type relayedRecord struct {
 
 func wire(text string) []byte { return []byte(strings.ReplaceAll(text, "\n", "\r\n")) }
 
-// From the final dot to the mailbox: who is in the envelope gets it, the body is the
-// sender's to the octet, and the header is but for what must not leave.
+// From the final dot to the mailbox: the recipients of the envelope get the message, the body is the
+// sender's byte for byte, and so is the header except for fields that must not be sent.
 func TestRelayedMessageArrivesUnchanged(t *testing.T) {
 	t.Parallel()
 	app := harness.Start(t, nil)
@@ -109,7 +109,7 @@ func checkRelayed(t *testing.T, app *harness.App, m smtptest.Message, header, bo
 	_, unsigned, _ := strings.Cut(string(gotHeader), "From: ")
 	unsigned, feedback, _ := strings.Cut(unsigned, "\r\nFeedback-ID:")
 	if !strings.HasPrefix(strings.TrimSpace(feedback), "receipt:dom_") || !strings.HasSuffix(feedback, ":postrider") {
-		t.Errorf("the header ends with the Feedback-ID %q, want one of the tag receipt behind all else", feedback)
+		t.Errorf("the header ends with the Feedback-ID %q, want the last field, for the tag receipt", feedback)
 	}
 	if got := "From: " + unsigned; got != strings.Join(want, "\r\n") {
 		t.Errorf("the header:\n%s\nwant\n%s", got, strings.Join(want, "\r\n"))

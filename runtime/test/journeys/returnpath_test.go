@@ -13,8 +13,8 @@ import (
 	"github.com/postrider/postrider/runtime/test/harness"
 )
 
-// Every recipient's copy has an envelope sender of its own, which tells the service
-// and nobody else which recipient of which message it went to.
+// Every recipient's copy has its own envelope sender, from which only the service can tell which recipient
+// of which message it was for.
 func TestReturnPathIdentifiesRecipient(t *testing.T) {
 	t.Parallel()
 	key := secret.NewKey()

@@ -8,8 +8,8 @@ import (
 	"github.com/postrider/postrider/runtime/mail/smtpclient/smtptest"
 )
 
-// No mail host of the domain can be reached: the message waits, the sender is told
-// once, and it arrives when one is back.
+// No mail host of the domain can be reached: the message waits, the sender is notified once, and it arrives
+// when a host is back.
 func TestScenarioAllMXDown(t *testing.T) {
 	t.Parallel()
 	s := newScenario(t)
@@ -17,7 +17,7 @@ func TestScenarioAllMXDown(t *testing.T) {
 	id := s.message(t, []string{"bob@down.test"})
 	first := "deferred connect mx2"
 	if said := s.expect(t, id, waits("", first)); !strings.Contains(said, "refused") {
-		t.Errorf("the sender is told %q", said)
+		t.Errorf("the sender sees %q", said)
 	}
 	s.pass(t, id, time.Minute)
 	s.expect(t, id, waits("", first, first))

@@ -6,15 +6,15 @@ import (
 	"github.com/postrider/postrider/runtime/mail/smtpclient/smtptest"
 )
 
-// The most preferred mail host is broken: the message goes to the next one in the
-// same attempt (RFC 5321 section 5.1), and nobody is told of a delay.
+// The most preferred mail host is broken: the message goes to the next one in the same attempt (RFC 5321
+// section 5.1), and no delay is reported.
 func TestScenarioBrokenFirstMX(t *testing.T) {
 	t.Parallel()
 	s := newScenario(t)
 	good := s.server(t, 9, smtptest.Config{})
 	for n, c := range []struct {
 		name   string
-		script func(*smtptest.Server) // nil: nothing listens there
+		script func(*smtptest.Server) // nil: no listener
 	}{
 		{"refuses connections", nil},
 		{"is closed for now", func(mx *smtptest.Server) { mx.Always(smtptest.Greeting, "", smtptest.Reply(421, "4.3.2", "Closing")) }},

@@ -40,8 +40,8 @@ t
 `, "\n", "\r\n")
 }
 
-// A recipient says that an email is spam: the sender hears of it and writes to them
-// no more. The delivery stays what it was.
+// A recipient reports an email as spam: the sender is notified and cannot send to the address any more. The
+// delivery status does not change.
 func TestScenarioRecipientComplains(t *testing.T) {
 	t.Parallel()
 	app := harness.Start(t, nil)
@@ -50,7 +50,7 @@ func TestScenarioRecipientComplains(t *testing.T) {
 	waitForStatus(t, app, id, "delivered")
 	sender := senderOf(t, app, "cross@example.net")
 
-	// What a machine says of DKIM is no complaint.
+	// A DKIM failure report from a machine is not a complaint.
 	if _, data := deliver(t, app, "abusedesk@example.net", sender, complaint(sender, "auth-failure")); !strings.HasPrefix(data, "250 ") {
 		t.Fatalf("answered %s", data)
 	}
@@ -59,7 +59,7 @@ func TestScenarioRecipientComplains(t *testing.T) {
 			t.Fatalf("answered %s", data)
 		}
 	}
-	deliver(t, app, "", sender, complaint(sender, "abuse")) // another report of the same
+	deliver(t, app, "", sender, complaint(sender, "abuse")) // another report of the same email
 	if types := timelineOf(t, app, id); types != "email.sent email.delivered email.delivered email.complained" {
 		t.Errorf("timeline: %s", types)
 	}
@@ -75,18 +75,18 @@ func TestScenarioRecipientComplains(t *testing.T) {
 		return answer.Status == http.StatusOK && got.Suppression.Reason == "complaint"
 	})
 	checkBlocked(t, app, "cross@example.net", true)
-	// The address in the report is not believed: it could be anybody's.
+	// The address in the report is not trusted: it could be anyone's.
 	checkBlocked(t, app, "somebody-else@example.net", false)
 	checkBlocked(t, app, "calm@example.net", false)
 }
 
-// Complaints count where they prove that the complainer had the message.
+// Complaints count only at addresses that prove that the complainant received the message.
 func TestScenarioComplaintsToOtherAddressesAreRejected(t *testing.T) {
 	t.Parallel()
-	app := harness.Start(t, func(s setting.RawValues) { s["POSTRIDER_MODULES"] = "-inbound" }) // nothing but reports is taken
+	app := harness.Start(t, func(s setting.RawValues) { s["POSTRIDER_MODULES"] = "-inbound" }) // only reports are accepted
 	for _, to := range []string{"abuse@dev.test", "fbl@dev.test", "postmaster@rp.dev.test"} {
 		if rcpt, _ := deliver(t, app, "abusedesk@example.net", to, complaint(to, "abuse")); !strings.HasPrefix(rcpt, "550 5.7.1") {
-			t.Errorf("%s is answered %s", to, rcpt)
+			t.Errorf("%s got the reply %s", to, rcpt)
 		}
 	}
 }

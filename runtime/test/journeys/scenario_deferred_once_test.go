@@ -7,8 +7,8 @@ import (
 	"github.com/postrider/postrider/runtime/mail/smtpclient/smtptest"
 )
 
-// A server says "later" once, at any step, and takes the message at the next attempt:
-// the same message, with the same envelope sender, because greylisting remembers it.
+// A server defers once, at any step, and accepts the message at the next attempt: the same message with the
+// same envelope sender, because greylisting remembers it.
 func TestScenarioDeferredOnce(t *testing.T) {
 	t.Parallel()
 	s := newScenario(t)

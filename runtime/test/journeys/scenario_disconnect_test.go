@@ -8,16 +8,16 @@ import (
 	"github.com/postrider/postrider/runtime/mail/smtpclient/smtptest"
 )
 
-// A server hangs up in the middle. Before the final dot that is a deferral, and the
-// next attempt makes the one copy there is. After it nobody knows: the attempt
-// says `unknown`, and there may be a second copy, with the same Message-ID.
+// A server disconnects in the middle. Before the final dot that is a deferral, and the next attempt delivers
+// the only copy. After the dot the outcome is unknown: the attempt is `unknown`, and there may be a second
+// copy with the same Message-ID.
 func TestScenarioDisconnect(t *testing.T) {
 	t.Parallel()
 	s := newScenario(t)
 	for n, c := range []struct {
 		phase  smtptest.Phase
 		first  string
-		copies int // that reached the server whole
+		copies int // that arrived at the server completely
 	}{
 		{smtptest.Greeting, "deferred greeting mx1", 1},
 		{smtptest.EHLO, "deferred ehlo mx1", 1},
@@ -38,7 +38,7 @@ func TestScenarioDisconnect(t *testing.T) {
 			s.expect(t, id, arrivedLate(c.first, "delivered dot 250 2.0.0 mx1"))
 			got := mx.Messages()
 			if len(got) != c.copies {
-				t.Fatalf("%d copies came in, want %d", len(got), c.copies)
+				t.Fatalf("%d copies arrived, want %d", len(got), c.copies)
 			}
 			if messageID(got[0].Data) == "" || messageID(got[0].Data) != messageID(got[len(got)-1].Data) {
 				t.Errorf("Message-IDs %q and %q", messageID(got[0].Data), messageID(got[len(got)-1].Data))
@@ -47,8 +47,8 @@ func TestScenarioDisconnect(t *testing.T) {
 	}
 }
 
-// A server hangs up while the message comes in: nothing has arrived, and everybody
-// knows it. The message is larger than what the sockets hold, so the line breaks off.
+// A server disconnects while the message is transferred: nothing has arrived, which both sides know. The
+// message is larger than the socket buffers, so the transfer breaks off.
 func TestScenarioDisconnectInTheBody(t *testing.T) {
 	t.Parallel()
 	s := newScenario(t)
@@ -58,11 +58,11 @@ func TestScenarioDisconnectInTheBody(t *testing.T) {
 	id := s.message(t, []string{"bob@body.test"}, `"html":"`+strings.Repeat("<p>More than the sockets hold.</p>", 140_000)+`"`)
 	s.expect(t, id, waits("", "deferred body mx1"))
 	if n := len(mx.Messages()); n != 0 {
-		t.Errorf("%d copies came in with the first attempt", n)
+		t.Errorf("%d copies arrived with the first attempt", n)
 	}
 	s.pass(t, id, time.Minute)
 	s.expect(t, id, arrivedLate("deferred body mx1", "delivered dot 250 2.0.0 mx1"))
 	if n := len(mx.Messages()); n != 1 {
-		t.Errorf("%d copies came in, want 1", n)
+		t.Errorf("%d copies arrived, want 1", n)
 	}
 }

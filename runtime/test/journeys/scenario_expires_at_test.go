@@ -7,9 +7,8 @@ import (
 	"github.com/postrider/postrider/runtime/mail/smtpclient/smtptest"
 )
 
-// A code to sign in with is of no use tomorrow. What has not arrived by expires_at
-// does not arrive late: the recipients that are still open fail, the next look falls
-// on that moment and not on the next step of the schedule, and nobody is suppressed.
+// A sign-in code is useless tomorrow. Messages are not delivered after expires_at: the recipients that are
+// still open fail at that moment, not at the next step of the schedule, and are not suppressed.
 func TestScenarioExpiresAt(t *testing.T) {
 	t.Parallel()
 	s := newScenario(t)
@@ -22,7 +21,7 @@ func TestScenarioExpiresAt(t *testing.T) {
 	s.expect(t, id, waits("451 4.7.1", first))
 	var due time.Time
 	if err := s.db.QueryRowContext(t.Context(), `SELECT due_at FROM recipients WHERE email_id = $1`, id).Scan(&due); err != nil || due.Sub(expires).Abs() > time.Second {
-		t.Errorf("the next look is at %s, want it at the expiry, %s (%v)", due, expires, err)
+		t.Errorf("the next attempt is due at %s, want it at the expiry, %s (%v)", due, expires, err)
 	}
 	s.exec(t, `UPDATE emails SET expires_at = now() WHERE id = $1`, id)
 	s.pass(t, id, 0)

@@ -20,7 +20,7 @@ import (
 	"github.com/postrider/postrider/runtime/test/harness"
 )
 
-// report is a delivery status notification of one recipient.
+// report is a delivery status notification for one recipient.
 func report(to, about, action, status, diagnostic string) string {
 	return strings.ReplaceAll(`From: Mail Delivery System <MAILER-DAEMON@inner.example.net>
 To: `+to+`
@@ -62,7 +62,7 @@ type conversation struct {
 	replies *bufio.Reader
 }
 
-// converse connects as a mail server does.
+// converse connects like a mail server.
 func converse(t *testing.T, app *harness.App) *conversation {
 	t.Helper()
 	if app.InboundAddr == nil {
@@ -82,7 +82,7 @@ func converse(t *testing.T, app *harness.App) *conversation {
 	return talk
 }
 
-// say returns the last line of the answer.
+// say returns the last line of the reply.
 func (c *conversation) say(t *testing.T, text string) string {
 	t.Helper()
 	if _, err := fmt.Fprint(c, text); err != nil {
@@ -99,8 +99,8 @@ func (c *conversation) say(t *testing.T, text string) string {
 	}
 }
 
-// deliver brings a message to the inbound listener as a mail server does, and gives
-// the answers to RCPT and, if that was accepted, to the message.
+// deliver sends a message to the inbound listener like a mail server, and returns the replies to RCPT and,
+// if that was accepted, to the message.
 func deliver(t *testing.T, app *harness.App, from, to, message string) (rcpt, data string) {
 	t.Helper()
 	c := converse(t, app)
@@ -113,7 +113,7 @@ func deliver(t *testing.T, app *harness.App, from, to, message string) (rcpt, da
 	return rcpt, c.say(t, message+".\r\n")
 }
 
-// senderOf is the envelope sender that the scripted MX saw for a recipient.
+// senderOf returns the envelope sender that the scripted MX received for a recipient.
 func senderOf(t *testing.T, app *harness.App, to string) (sender string) {
 	t.Helper()
 	harness.Eventually(t, to+" got the email", func() bool {
@@ -140,8 +140,8 @@ func timelineOf(t *testing.T, app *harness.App, id string) string {
 	return strings.Join(types, " ")
 }
 
-// A server takes an email and finds out later that it cannot deliver: the email has
-// bounced after all, and the recipient is written to no more.
+// A server accepts an email and later cannot deliver it: the email changes to bounced, and the recipient is
+// suppressed.
 func TestScenarioDelayedBounce(t *testing.T) {
 	t.Parallel()
 	url := dbtest.URL(t)
@@ -152,7 +152,7 @@ func TestScenarioDelayedBounce(t *testing.T) {
 	sender := senderOf(t, app, "gone@example.net")
 
 	message := report(sender, "gone@example.net", "failed", "5.1.1", "550 5.1.1 <gone@example.net>: user unknown")
-	for range 2 { // the reporting server did not hear our answer
+	for range 2 { // the reporting server did not receive our reply
 		if rcpt, data := deliver(t, app, "", sender, message); !strings.HasPrefix(data, "250 ") {
 			t.Fatalf("answered %s, %s", rcpt, data)
 		}
@@ -161,7 +161,7 @@ func TestScenarioDelayedBounce(t *testing.T) {
 	if got.Email.BouncedAt == nil || got.Email.LastEvent != "email.bounced" || !strings.Contains(*got.Email.BounceReason, "user unknown") {
 		t.Errorf("record: %+v", got.Email)
 	}
-	// A second report about the same recipient is no second bounce.
+	// A second report about the same recipient is not a second bounce.
 	deliver(t, app, "", strings.ToUpper(sender), report(sender, "gone@example.net", "failed", "5.2.1", "550 5.2.1 disabled"))
 	if types := timelineOf(t, app, id); types != "email.sent email.delivered email.delivered email.bounced" {
 		t.Errorf("timeline: %s", types)
@@ -185,18 +185,17 @@ func TestScenarioDelayedBounce(t *testing.T) {
 	})
 	checkBlocked(t, app, "gone@example.net", true)
 
-	// Erased is erased, also from what the reports have left.
+	// An erasure also removes the traces of the reports.
 	app.Do(t, http.MethodDelete, "/api/contacts/gone@example.net/data", nil)
 	for _, row := range rowsWith(t, url, "gone@example.net") {
 		t.Errorf("still there: %s", row)
 	}
 	if rcpt, _ := deliver(t, app, "", sender, ""); !strings.HasPrefix(rcpt, "550 5.1.1") {
-		t.Errorf("the return path of an erased recipient is answered %s", rcpt)
+		t.Errorf("the return path of an erased recipient got the reply %s", rcpt)
 	}
 }
 
-// What is no final failure, and what is not from somebody who saw the message,
-// changes nothing.
+// Reports that are not about a final failure, or not from a receiver of the message, change nothing.
 func TestScenarioReportsThatChangeNothing(t *testing.T) {
 	t.Parallel()
 	url, key := dbtest.URL(t), secret.NewKey()
@@ -215,7 +214,7 @@ func TestScenarioReportsThatChangeNothing(t *testing.T) {
 		"unreadable": "From: Bob <bob@example.net>\r\nSubject: Hello\r\n\r\nHello!\r\n",
 	} {
 		if rcpt, data := deliver(t, app, "bob@example.net", sender, message); !strings.HasPrefix(data, "250 ") {
-			t.Errorf("%s is answered %s, %s", what, rcpt, data)
+			t.Errorf("%s got the replies %s, %s", what, rcpt, data)
 		}
 		if rows := rowsWith(t, url, ","+what+",f,"); len(rows) != 1 {
 			t.Errorf("%s is recorded %d times", what, len(rows))
@@ -247,7 +246,7 @@ func TestScenarioReportsThatChangeNothing(t *testing.T) {
 		"bounce@rp.dev.test": "550 5.7.1", "bob@example.net": "550 5.7.1", "abuse@dev.test": "550 5.7.1",
 	} {
 		if rcpt, _ := deliver(t, app, "", address, ""); !strings.HasPrefix(rcpt, answer) {
-			t.Errorf("%s is answered %s, want %s", address, rcpt, answer)
+			t.Errorf("%s got the reply %s, want %s", address, rcpt, answer)
 		}
 	}
 	if types := timelineOf(t, app, id); types != "email.sent email.delivered" {
@@ -257,8 +256,8 @@ func TestScenarioReportsThatChangeNothing(t *testing.T) {
 	checkBlocked(t, app, "bob@example.net", false)
 }
 
-// A reply to the final dot was lost and the email waits for another attempt; the
-// bounce that comes meanwhile ends it.
+// The reply to the final dot was lost and the email waits for another attempt; a bounce that arrives in the
+// meantime ends it.
 func TestScenarioBounceEndsRetries(t *testing.T) {
 	t.Parallel()
 	app := harness.Start(t, nil)
@@ -277,6 +276,6 @@ func TestScenarioBounceEndsRetries(t *testing.T) {
 	}
 	app.Query(t, `{ email(id: "`+id+`") { recipients { nextAttemptAt } } }`, &got)
 	if got.Email.Recipients[0].NextAttemptAt != nil {
-		t.Errorf("another attempt at %s", got.Email.Recipients[0].NextAttemptAt)
+		t.Errorf("another attempt is due at %s", got.Email.Recipients[0].NextAttemptAt)
 	}
 }

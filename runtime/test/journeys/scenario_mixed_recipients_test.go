@@ -8,8 +8,8 @@ import (
 	"github.com/postrider/postrider/runtime/mail/smtpclient/smtptest"
 )
 
-// One message, three recipients, three fates: each has its own state and its own
-// events, and the message is what became of the worst when all are settled.
+// One message, three recipients, three outcomes: each has its own state and its own events, and the message
+// gets the worst outcome when all are settled.
 func TestScenarioMixedRecipients(t *testing.T) {
 	t.Parallel()
 	s := newScenario(t)
@@ -39,7 +39,7 @@ func TestScenarioMixedRecipients(t *testing.T) {
 	}
 }
 
-// expectInAnyOrder is expect where recipients are tried beside each other.
+// expectInAnyOrder is expect for recipients that are tried concurrently.
 func (s *scenario) expectInAnyOrder(t *testing.T, id string, want story) {
 	t.Helper()
 	s.sorted = true

@@ -6,10 +6,10 @@ import (
 	"github.com/postrider/postrider/runtime/mail/smtpclient/smtptest"
 )
 
-// A server refuses for good, at each step. What is said of the connection (greeting,
-// EHLO) is not about the recipient: the next host is asked, and then later. What
-// is said in the transaction is final: a bounce, which suppresses the address, or, where it
-// is about the message or its sender, a failure, which suppresses nobody.
+// A server rejects permanently, at each step. A rejection of the connection (greeting, EHLO) is not about
+// the recipient: the next host is tried, and then the schedule continues. A rejection in the transaction is
+// final: a bounce, which suppresses the address, or, if it is about the message or its sender, a failure,
+// which suppresses no address.
 func TestScenarioPermanentRejection(t *testing.T) {
 	t.Parallel()
 	s := newScenario(t)

@@ -9,10 +9,10 @@ import (
 	"github.com/postrider/postrider/runtime/test/harness"
 )
 
-// A server never takes the message: it is tried after 1, 5, 15 and 30 minutes, 1, 2
-// and 4 hours, then every 4 hours, until 72 hours after acceptance; then it bounces
-// as transient, and a mailbox that was full for so long is written to no more. The sender is told of the delay at most every 4 hours. The clock
-// is moved by moving the rows.
+// A server never accepts the message: it is retried after 1, 5, 15 and 30 minutes, 1, 2 and 4 hours, then
+// every 4 hours, until 72 hours after acceptance. Then it bounces as transient, and a mailbox that was full
+// for so long is suppressed. The sender is notified of the delay at most every 4 hours. The clock is moved
+// by moving the rows.
 func TestScenarioRetryScheduleToItsEnd(t *testing.T) {
 	t.Parallel()
 	s := newScenario(t)
@@ -48,12 +48,12 @@ func TestScenarioRetryScheduleToItsEnd(t *testing.T) {
 		t.Errorf("the end: %+v", end)
 	}
 	if n := strings.Count(strings.Join(end.Events, " "), "email.delivery_delayed"); n < 16 || n > 19 {
-		t.Errorf("%d notices of the delay in 72 hours", n)
+		t.Errorf("%d delay notifications in 72 hours", n)
 	}
 }
 
-// awaitAttempt waits until attempt n has ended and gives the wait until the next; 0 when
-// there is none.
+// awaitAttempt waits until attempt n has ended and returns the wait until the next one, or 0 if there is
+// none.
 func (s *scenario) awaitAttempt(t *testing.T, id string, n int) (wait time.Duration) {
 	t.Helper()
 	harness.Eventually(t, "attempt "+number(n), func() bool {

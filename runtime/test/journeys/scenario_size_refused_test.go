@@ -7,16 +7,15 @@ import (
 	"github.com/postrider/postrider/runtime/mail/smtpclient/smtptest"
 )
 
-// tooLarge is the story of a message that a server refused for its size after the dot.
+// tooLarge is the story of a message that a server rejected for its size after the dot.
 func tooLarge(recipient string) story {
 	told := failed("message_too_large", false, "failed dot "+recipient+" mx1")
 	told.Recipients = []string{"failed " + recipient}
 	return told
 }
 
-// The message is larger than the server takes. One that says so in EHLO (SIZE, RFC 1870)
-// is not even asked; one that says so later has refused the message. Neither says
-// anything about the address.
+// The message is larger than the server accepts. A server that announces its limit in EHLO (SIZE, RFC 1870)
+// is not even tried; otherwise the server rejects the message. Neither is about the address.
 func TestScenarioSizeRejected(t *testing.T) {
 	t.Parallel()
 	s := newScenario(t)
@@ -25,12 +24,12 @@ func TestScenarioSizeRejected(t *testing.T) {
 	large := `"html":"` + strings.Repeat("<p>Hello</p>", 400) + `"`
 	id := s.message(t, []string{"bob@announced.test"}, large)
 	if said := s.expect(t, id, failed("message_too_large", false, "failed mail mx1")); !strings.Contains(said, "2000") {
-		t.Errorf("the sender is told %q", said)
+		t.Errorf("the sender sees %q", said)
 	}
 	if transcript := announced.Transcript(); strings.Contains(transcript, "MAIL FROM") {
-		t.Errorf("the server was asked:\n%s", transcript)
+		t.Errorf("the server received:\n%s", transcript)
 	}
-	s.expect(t, s.message(t, []string{"bob@announced.test"}), arrived("delivered dot 250 2.0.0 mx1")) // it takes small ones
+	s.expect(t, s.message(t, []string{"bob@announced.test"}), arrived("delivered dot 250 2.0.0 mx1")) // it accepts small ones
 
 	surprised := s.server(t, 21, smtptest.Config{})
 	surprised.On(smtptest.Dot, "", smtptest.Reply(552, "5.3.4", "Message exceeds fixed limit"))

@@ -6,8 +6,8 @@ import (
 	"github.com/postrider/postrider/runtime/mail/smtpclient/smtptest"
 )
 
-// A server that lets its greeting wait holds up nobody else's mail, and when it gives
-// up the next host gets the message.
+// A server with a slow greeting does not delay other mail, and after the timeout the next host gets the
+// message.
 func TestScenarioSlowGreeting(t *testing.T) {
 	t.Parallel()
 	s := newScenario(t)
@@ -17,10 +17,10 @@ func TestScenarioSlowGreeting(t *testing.T) {
 	s.mailHosts(t, "quick.test", 22)
 	s.server(t, 22, smtptest.Config{})
 	id := s.message(t, []string{"bob@slow.test"})
-	slow.Wait(t, "the greeting is waited for", func(now smtptest.Stats) bool { return now.Stalled == 1 })
+	slow.Wait(t, "Postrider waits for the greeting", func(now smtptest.Stats) bool { return now.Stalled == 1 })
 	s.expect(t, s.message(t, []string{"eve@quick.test"}), arrived("delivered dot 250 2.0.0 mx1"))
 	if got, _ := s.tell(t, id); got.Status != "sent" || next.Stats().Connections != 0 {
-		t.Errorf("while the greeting is waited for: %+v, %d connections to the next host", got, next.Stats().Connections)
+		t.Errorf("while waiting for the greeting: %+v, %d connections to the next host", got, next.Stats().Connections)
 	}
 	slow.Release()
 	s.expect(t, id, arrived("delivered dot 250 2.0.0 mx2"))

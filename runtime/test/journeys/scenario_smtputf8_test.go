@@ -7,8 +7,8 @@ import (
 	"github.com/postrider/postrider/runtime/mail/smtpclient/smtptest"
 )
 
-// An address with a non-ASCII local part needs a server that takes SMTPUTF8 (RFC 6531).
-// Where none does, the recipient fails, and other addresses there go on.
+// An address with a non-ASCII local part requires a server with SMTPUTF8 (RFC 6531). If no host supports it,
+// the recipient fails, and other addresses there are still delivered.
 func TestScenarioSMTPUTF8NotOffered(t *testing.T) {
 	t.Parallel()
 	s := newScenario(t)
@@ -17,7 +17,7 @@ func TestScenarioSMTPUTF8NotOffered(t *testing.T) {
 	s.mailHosts(t, "old.test", 20)
 	s.mailHosts(t, "modern.test", 21)
 	if said := s.expect(t, s.message(t, []string{"jürgen@old.test"}), failed("smtputf8_required", false, "failed mail mx1")); !strings.Contains(said, "SMTPUTF8") {
-		t.Errorf("the sender is told %q", said)
+		t.Errorf("the sender sees %q", said)
 	}
 	s.expect(t, s.message(t, []string{"bob@old.test"}), arrived("delivered dot 250 2.0.0 mx1"))
 	s.expect(t, s.message(t, []string{"jürgen@modern.test"}), arrived("delivered dot 250 2.0.0 mx1"))

@@ -6,9 +6,8 @@ import (
 	"github.com/postrider/postrider/runtime/mail/smtpclient/smtptest"
 )
 
-// STARTTLS is offered and does not work. Where nobody demands TLS the message goes in
-// the clear rather than nowhere (RFC 7435); where the sending domain enforces it,
-// it fails and says so.
+// STARTTLS is offered and does not work. If TLS is not required, the message is sent unencrypted rather than
+// not at all (RFC 7435); if the sending domain enforces it, the message fails with that reason.
 func TestScenarioStartTLSBroken(t *testing.T) {
 	t.Parallel()
 	s := newScenario(t)
@@ -21,7 +20,7 @@ func TestScenarioStartTLSBroken(t *testing.T) {
 	s.mailHosts(t, "wrong.test", 22)
 	for domain, mx := range map[string]*smtptest.Server{"broken.test": broken, "refused.test": refused, "wrong.test": wrong} {
 		s.expect(t, s.message(t, []string{"bob@" + domain}), arrived("delivered dot 250 2.0.0 mx1"))
-		// An unverified certificate still hides the message from those who only listen.
+		// An unverified certificate still protects the message from passive eavesdropping.
 		if got := mx.Messages(); len(got) != 1 || got[0].TLS != (domain == "wrong.test") {
 			t.Errorf("%s got %+v", domain, got)
 		}
@@ -30,6 +29,6 @@ func TestScenarioStartTLSBroken(t *testing.T) {
 	s.expect(t, s.message(t, []string{"bob@broken.test"}), failed("tls_required", false, "failed starttls mx1"))
 	s.expect(t, s.message(t, []string{"bob@wrong.test"}), failed("tls_required", false, "failed starttls mx1"))
 	if len(broken.Messages()) != 1 || len(wrong.Messages()) != 1 {
-		t.Error("a message arrived without the TLS that is enforced")
+		t.Error("a message arrived without the enforced TLS")
 	}
 }

@@ -17,17 +17,16 @@ import (
 	"github.com/postrider/postrider/runtime/test/harness"
 )
 
-// What goes wrong between two mail servers, one file each: scenario_<what>_test.go.
-// Each states what the sender is told (states, attempts, events) and what the receiving
-// side saw. Cases of a file share a Postrider; each has a domain, and where it is
-// scripted a receiving server, of its own.
+// Problems between two mail servers, one file each: scenario_<problem>_test.go. Each states what the sender
+// sees (states, attempts, events) and what the receiving side received. Cases of a file share a Postrider;
+// each has its own domain, and its own receiving server if that is scripted.
 
-// scenario is a running Postrider and the receiving side of the world.
+// scenario is a running Postrider and its receiving servers.
 type scenario struct {
 	*harness.App
 
 	db     *sql.DB
-	sorted bool // stories tell attempts and events in alphabetical order
+	sorted bool // stories list attempts and events in alphabetical order
 }
 
 func newScenario(t *testing.T) *scenario {
@@ -35,7 +34,7 @@ func newScenario(t *testing.T) *scenario {
 	return scenarioOf(t, harness.Start(t, nil))
 }
 
-// scenarioOf returns a scenario for a Postrider that runs already.
+// scenarioOf returns a scenario for a running Postrider.
 func scenarioOf(t *testing.T, app *harness.App) *scenario {
 	t.Helper()
 	s := &scenario{App: app}
@@ -52,8 +51,7 @@ func scenarioOf(t *testing.T, app *harness.App) *scenario {
 	return s
 }
 
-// server runs a receiving server at 127.0.0.n; all listen on the one port that
-// this Postrider connects to.
+// server runs a receiving server at 127.0.0.n; all listen on the one port that this Postrider connects to.
 func (s *scenario) server(t *testing.T, n int, c smtptest.Config) *smtptest.Server {
 	t.Helper()
 	c.Addr = s.at(n)
@@ -62,8 +60,7 @@ func (s *scenario) server(t *testing.T, n int, c smtptest.Config) *smtptest.Serv
 
 func (s *scenario) at(n int) string { return fmt.Sprintf("127.0.0.%d:%d", n, s.MX.Port()) }
 
-// mailHosts makes the servers at 127.0.0.n the mail hosts of a domain, the first the
-// most preferred.
+// mailHosts makes the servers at 127.0.0.n the mail hosts of a domain, most preferred first.
 func (s *scenario) mailHosts(t *testing.T, domain string, at ...int) {
 	t.Helper()
 	for i, n := range at {
@@ -72,8 +69,8 @@ func (s *scenario) mailHosts(t *testing.T, domain string, at ...int) {
 	}
 }
 
-// message sends to the given addresses and gives the email's id; extra is more
-// JSON fields, as `"expires_at":"…"`.
+// message sends to the given addresses and returns the email's id; extra is more JSON fields, for example
+// `"expires_at":"…"`.
 func (s *scenario) message(t *testing.T, to []string, extra ...string) string {
 	t.Helper()
 	list, err := json.Marshal(to)
@@ -84,7 +81,7 @@ func (s *scenario) message(t *testing.T, to []string, extra ...string) string {
 	return send(t, s.App, "{"+strings.Join(fields, ",")+"}")
 }
 
-// exec changes rows: time passes by moving what is dated, for the database clock rules.
+// exec changes rows: time passes by moving timestamps, because the database clock counts.
 func (s *scenario) exec(t *testing.T, query string, args ...any) {
 	t.Helper()
 	if _, err := s.db.ExecContext(t.Context(), query, args...); err != nil {
@@ -92,24 +89,24 @@ func (s *scenario) exec(t *testing.T, query string, args ...any) {
 	}
 }
 
-// pass lets time pass for an email that waits: it is older by that much, and due.
+// pass lets time pass for a waiting email: it becomes older by d, and due.
 func (s *scenario) pass(t *testing.T, emailID string, d time.Duration) {
 	t.Helper()
 	s.exec(t, `UPDATE recipients SET due_at = now(), queued_at = queued_at - $2 * interval '1 microsecond', created_at = created_at - $2 * interval '1 microsecond',
 		delay_notified_at = delay_notified_at - $2 * interval '1 microsecond' WHERE email_id = $1 AND due_at IS NOT NULL`, emailID, d.Microseconds())
-	s.exec(t, `SELECT pg_notify('postrider', 'test:delivery')`) // or it is seen a second later
+	s.exec(t, `SELECT pg_notify('postrider', 'test:delivery')`) // otherwise it is noticed a second later
 }
 
-// story is what the sender can read of an email.
+// story is what the sender can read about an email.
 type story struct {
 	Status     string
 	Recipients []string // "deferred 451 4.7.1", in the order of the request
-	Attempts   []string // "deferred rcpt 451 4.7.1 mx1", oldest first; of several recipients with the local part before
+	Attempts   []string // "deferred rcpt 451 4.7.1 mx1", oldest first; with several recipients after the local part
 	Events     []string // "email.bounced permanent"
 	Suppressed bool     // a recipient is on the suppression list now
 }
 
-// tell reads the story, and the words of the last attempt beside it.
+// tell reads the story, and the text of the last attempt.
 func (s *scenario) tell(t *testing.T, id string) (got story, said string) {
 	t.Helper()
 	var data struct {
@@ -170,19 +167,19 @@ func number(n int) string {
 	return strconv.Itoa(n)
 }
 
-// words are those that are there, in small letters.
+// words joins the nonempty texts, in lower case.
 func words(list ...string) string {
 	return strings.ToLower(strings.Join(strings.Fields(strings.Join(list, " ")), " "))
 }
 
-// expect waits until the story is the wanted one, and gives the words of the last
-// attempt; what is told instead is the failure.
+// expect waits until the story is the wanted one, and returns the text of the last attempt. The test fails
+// with the actual story.
 func (s *scenario) expect(t *testing.T, id string, want story) (said string) {
 	t.Helper()
 	diff := ""
 	defer func() {
 		if diff != "" {
-			t.Logf("the story of %s, last words %q (-want +got):\n%s", id, said, diff)
+			t.Logf("the story of %s, last text %q (-want +got):\n%s", id, said, diff)
 		}
 	}()
 	harness.Eventually(t, "the story", func() bool {
@@ -198,14 +195,14 @@ func (s *scenario) expect(t *testing.T, id string, want story) (said string) {
 	return said
 }
 
-// messageID is the header field of a message that came in, "" when it has none.
+// messageID returns the header field of a received message, or "" if it has none.
 func messageID(raw []byte) string {
 	_, after, _ := strings.Cut(string(raw), "\r\nMessage-ID: ")
 	id, _, _ := strings.Cut(after, "\r\n")
 	return id
 }
 
-// The stories that most scenarios end or begin with.
+// The stories that most scenarios begin or end with.
 func arrived(attempts ...string) story {
 	return story{Status: "delivered", Recipients: []string{"delivered 250 2.0.0"}, Attempts: attempts, Events: []string{"email.sent", "email.delivered"}}
 }
@@ -222,7 +219,7 @@ func bounced(recipient string, suppressed bool, attempts ...string) story {
 	return story{Status: "bounced", Recipients: []string{words("bounced", recipient)}, Attempts: attempts, Events: []string{"email.sent", "email.bounced permanent"}, Suppressed: suppressed}
 }
 
-// refusedFor is the story of a message that was refused for what it is or for who sends it.
+// refusedFor is the story of a message that was rejected because of its content or sender.
 func refusedFor(class, recipient string, attempts ...string) story {
 	told := failed(class, false, attempts...)
 	told.Recipients = []string{words("failed", recipient)}

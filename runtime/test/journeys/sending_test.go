@@ -13,7 +13,7 @@ import (
 	"github.com/postrider/postrider/runtime/test/harness"
 )
 
-// A batch over the wire: what is stored is delivered once, whatever is repeated.
+// A batch over the wire: stored emails are delivered once, whatever is repeated.
 func TestBatchIsDeliveredOnceAndReplayedExactly(t *testing.T) {
 	t.Parallel()
 	app := harness.Start(t, nil)
@@ -27,7 +27,7 @@ func TestBatchIsDeliveredOnceAndReplayedExactly(t *testing.T) {
 	first := app.Do(t, http.MethodPost, "/api/emails/batch", body, "Idempotency-Key", "batch")
 	again := app.Do(t, http.MethodPost, "/api/emails/batch", body, "Idempotency-Key", "batch")
 	if first.Status != http.StatusOK || !bytes.Equal(first.Body, again.Body) || first.Header.Get("Idempotent-Replayed") != "" || again.Header.Get("Idempotent-Replayed") != "true" {
-		t.Fatalf("the batch got %d %s, and then %d %s, want 200 and the same answer replayed", first.Status, first.Body, again.Status, again.Body)
+		t.Fatalf("the batch got %d %s, and then %d %s, want 200 and the same response replayed", first.Status, first.Body, again.Status, again.Body)
 	}
 	var got struct {
 		Data []struct {
@@ -54,8 +54,8 @@ func TestBatchIsDeliveredOnceAndReplayedExactly(t *testing.T) {
 	}
 }
 
-// A recipient unsubscribes with the button of the mail program: the next message
-// of that category goes to nobody, others still do.
+// A recipient unsubscribes with the button of the mail program: the next message of that category is not
+// sent to that recipient, others still are.
 func TestOneClickUnsubscribeStopsCategory(t *testing.T) {
 	t.Parallel()
 	app := harness.Start(t, nil)
@@ -95,7 +95,7 @@ func TestOneClickUnsubscribeStopsCategory(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := response.Body.Close(); err != nil || response.StatusCode != http.StatusOK {
-		t.Fatalf("the click was answered %d, %v", response.StatusCode, err)
+		t.Fatalf("the click returned %d, %v", response.StatusCode, err)
 	}
 	for category, want := range map[string]string{"product_news": "failed", "Receipts": "sent"} {
 		var receipt struct{ Status string }

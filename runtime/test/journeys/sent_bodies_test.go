@@ -14,9 +14,9 @@ import (
 	"github.com/postrider/postrider/runtime/test/harness"
 )
 
-// With POSTRIDER_BLOBS_SENT_AFTER the body of a delivered email leaves the database, and no answer changes, also of
-// a process that only accepts. While the store is away bodies are 503 and all else works. When the person is
-// erased the object goes.
+// With POSTRIDER_BLOBS_SENT_AFTER the body of a delivered email moves out of the database, and no response
+// changes, including those of a process that only accepts. While the store is unavailable, bodies return 503
+// and everything else works. Erasing the person deletes the object.
 func TestSentBodiesMoveToObjectStore(t *testing.T) {
 	t.Parallel()
 	store := blobtest.New(t)
@@ -61,15 +61,15 @@ func TestSentBodiesMoveToObjectStore(t *testing.T) {
 
 	store.Fault(func(w http.ResponseWriter, _ *http.Request, _ http.Handler) { w.WriteHeader(http.StatusBadGateway) })
 	if got := s.Do(t, http.MethodGet, path, nil); got.Status != http.StatusServiceUnavailable || !strings.Contains(string(got.Body), "object store") || got.Header.Get("Retry-After") == "" {
-		t.Errorf("with the store away: %d %v %s", got.Status, got.Header, got.Body)
+		t.Errorf("with the store unavailable: %d %v %s", got.Status, got.Header, got.Body)
 	}
 	if got := s.Do(t, http.MethodGet, "/api/emails", nil); got.Status != http.StatusOK || !strings.Contains(string(got.Body), id) {
-		t.Errorf("the list with the store away: %d %s", got.Status, got.Body)
+		t.Errorf("the list with the store unavailable: %d %s", got.Status, got.Body)
 	}
 	got := string(s.Do(t, http.MethodPost, "/graphql", map[string]string{"query": `{ email(id: "` + id + `") { status snippet content { html } } }`}).Body)
 	for _, want := range []string{`"status":"DELIVERED"`, `"snippet":"Hello"`, `"html":null`, "object store", `"code":"body_unavailable"`, `"path":["email","content","html"]`} {
 		if !strings.Contains(got, want) {
-			t.Errorf("GraphQL with the store away lacks %s: %s", want, got)
+			t.Errorf("GraphQL with the store unavailable lacks %s: %s", want, got)
 		}
 	}
 	store.Fault(func(w http.ResponseWriter, r *http.Request, next http.Handler) { next.ServeHTTP(w, r) })
@@ -78,12 +78,12 @@ func TestSentBodiesMoveToObjectStore(t *testing.T) {
 		t.Fatalf("erase: %d %s", got.Status, got.Body)
 	}
 	expect.Eventually(t, "the object is gone", func() bool {
-		s.exec(t, `UPDATE body_moves SET due_at = now() WHERE due_at > now() AND attempts = 0`) // it waits a minute, for who reads
+		s.exec(t, `UPDATE body_moves SET due_at = now() WHERE due_at > now() AND attempts = 0`) // it waits a minute, for readers
 		return len(store.Objects(t)) == 0 && count("body_moves") == 0
 	})
 }
 
-// While a process of another version runs, which might not know of moved bodies, none are moved.
+// While a process of another version runs, which might not support moved bodies, none are moved.
 func TestBodiesAreNotMovedWhileAnotherVersionRuns(t *testing.T) {
 	t.Parallel()
 	store := blobtest.New(t)
@@ -100,11 +100,11 @@ func TestBodiesAreNotMovedWhileAnotherVersionRuns(t *testing.T) {
 	newer := first.Beside(t, func(settings setting.RawValues) {
 		settings["POSTRIDER_BLOBS_SENT_AFTER"], settings["POSTRIDER_NODE"] = "10s", "newer"
 	}, func(o *app.Options) { o.Version = "newer" })
-	harness.Eventually(t, "it says why nothing is moved", func() bool {
+	harness.Eventually(t, "it logs why nothing is moved", func() bool {
 		return strings.Contains(newer.Log.String(), "no bodies are moved while a process of another version runs")
 	})
 	if n := count(`schema_migrations WHERE oldest = version AND name LIKE '%_sent_bodies.sql'`); n != 0 {
-		t.Error("older programs are refused although nothing was moved")
+		t.Error("older programs are rejected although nothing was moved")
 	}
 }
 

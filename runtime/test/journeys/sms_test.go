@@ -12,7 +12,7 @@ import (
 	"github.com/postrider/postrider/runtime/test/harness"
 )
 
-// texts has two text messages sent by an automation, and gives the id of one.
+// texts has an automation send two text messages, and returns the id of one.
 func texts(t *testing.T, app *harness.App) string {
 	t.Helper()
 	textAutomation(t, app, `{"provider": "operator", "countries": ["DE"]}`, "Your code is {{event.data.code}}. Ваш код.")
@@ -29,7 +29,7 @@ func texts(t *testing.T, app *harness.App) string {
 	return list.Messages[0].ID
 }
 
-// textAutomation sets the provider and makes an automation that sends a text message.
+// textAutomation sets the provider and creates an automation that sends a text message.
 func textAutomation(t *testing.T, app *harness.App, settings, text string) {
 	t.Helper()
 	if got := app.Do(t, http.MethodPut, "/api/sms-settings", json.RawMessage(settings)); got.Status != http.StatusOK {
@@ -84,17 +84,17 @@ func TestAutomationTextMessageIsInDevelopmentInbox(t *testing.T) {
 	if run.Run.Status != "completed" || len(run.Run.Steps) != 1 || run.Run.Steps[0].Status != "sent" || run.Run.Steps[0].Output.SMSID != messageID || run.Run.Steps[0].Output.Segments != 1 || len(one.Message.Attempts) != 1 {
 		t.Errorf("the run of the message is %+v and the message %+v, want a step that names the message", run.Run, one.Message)
 	}
-	// Erasing the person erases what was sent to it.
+	// Erasing the person erases the messages sent to it.
 	if got := app.Do(t, http.MethodDelete, "/api/contacts/bob@example.net/data", nil); got.Status != http.StatusOK {
 		t.Fatalf("erase: %d %s", got.Status, got.Body)
 	}
 	if got := app.Do(t, http.MethodGet, "/api/sms-messages/"+messageID, nil); got.Status != http.StatusNotFound {
-		t.Errorf("after the erasure the text message is answered %d, want 404", got.Status)
+		t.Errorf("after the erasure the text message returned %d, want 404", got.Status)
 	}
 }
 
-// A gateway gets the message with the URL for receipts, and what it posts there is believed. It says
-// STOP to the URL that the settings show.
+// A gateway gets the message with the URL for receipts, and its receipts are trusted. It posts STOP to the
+// URL from the settings.
 func TestGatewayReportsTextMessageOutcome(t *testing.T) {
 	t.Parallel()
 	app := harness.Start(t, nil)
@@ -123,7 +123,7 @@ func TestGatewayReportsTextMessageOutcome(t *testing.T) {
 	first := got[0]
 	mu.Unlock()
 	if first["text"] != "He said \"x\"}, \\ <b>\"" || first["to"] != "+4915112345678" {
-		t.Errorf("the gateway got %q, want the text as it is", first)
+		t.Errorf("the gateway got %q, want the text unchanged", first)
 	}
 	post := func(target, body string) int {
 		t.Helper()
@@ -140,10 +140,10 @@ func TestGatewayReportsTextMessageOutcome(t *testing.T) {
 		return response.StatusCode
 	}
 	if answered := post(first["receipt_url"]+"x", `{"status": "delivered"}`); answered != http.StatusNotFound {
-		t.Errorf("a receipt with another token is answered %d, want 404", answered)
+		t.Errorf("a receipt with another token returned %d, want 404", answered)
 	}
 	if answered := post(first["receipt_url"], `{"status": "delivered"}`); answered != http.StatusNoContent {
-		t.Errorf("the receipt is answered %d, want 204", answered)
+		t.Errorf("the receipt returned %d, want 204", answered)
 	}
 	status("delivered")
 	var settings struct {
@@ -153,7 +153,7 @@ func TestGatewayReportsTextMessageOutcome(t *testing.T) {
 	}
 	app.Do(t, http.MethodGet, "/api/sms-settings", nil).JSON(t, &settings)
 	if answered := post(settings.Settings.ReplyURL, `{"from": "+4915112345678", "text": "Stop"}`); answered != http.StatusOK {
-		t.Errorf("the reply is answered %d, want 200", answered)
+		t.Errorf("the reply returned %d, want 200", answered)
 	}
 	postEvent(t, app, event)
 	status("failed")
@@ -164,12 +164,12 @@ func TestTextMessagesDisabled(t *testing.T) {
 	app := harness.Start(t, modules("-sms"))
 	for _, path := range []string{"/api/sms-settings", "/api/sms-messages", "/s/r/x.y", "/s/i/x.y"} {
 		if got := app.Do(t, http.MethodGet, path, nil); got.Status != http.StatusNotFound {
-			t.Errorf("with the module off %s is answered %d, want 404", path, got.Status)
+			t.Errorf("with the module disabled %s returned %d, want 404", path, got.Status)
 		}
 	}
 	var made struct{ Automation struct{ ID string } }
 	app.Do(t, http.MethodPost, "/api/automations", json.RawMessage(`{"name": "Code", "trigger": {"event": "code.asked"}, "steps": [{"type": "send_sms", "to": "{{event.data.phone}}", "text": "x"}]}`)).JSON(t, &made)
 	if got := app.Do(t, http.MethodPost, "/api/automations/"+made.Automation.ID, map[string]string{"action": "activate"}); got.Status != http.StatusBadRequest || !strings.Contains(string(got.Body), "switched off on this service") {
-		t.Errorf("an automation that sends text messages is activated with the module off: %d %s, want 400 that says so", got.Status, got.Body)
+		t.Errorf("activating an automation with text messages while the module is disabled returned %d %s, want 400 with the reason", got.Status, got.Body)
 	}
 }

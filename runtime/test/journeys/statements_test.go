@@ -11,11 +11,11 @@ import (
 	"github.com/postrider/postrider/runtime/test/harness"
 )
 
-// mostStatements is the promise for emails with all that hangs off them, however many are on the page.
+// mostStatements is the promise for emails with all related records, however many are on the page.
 const mostStatements = 8
 
-// A page of emails with recipients, attempts, what happened, domain, key and deliveries costs as
-// many statements as one email does.
+// A page of emails with recipients, attempts, events, domain, key and deliveries needs as many statements as
+// one email.
 func TestNestedEmailsCostFewStatements(t *testing.T) {
 	t.Parallel()
 	server := dbtest.NewServer(t)
@@ -42,7 +42,7 @@ func TestNestedEmailsCostFewStatements(t *testing.T) {
 	least := func(query string, first int) int {
 		t.Helper()
 		var fewest []string
-		for round := range 5 { // what runs in the background is not in every round
+		for round := range 5 { // background work does not run in every round
 			begin, end := fmt.Sprintf("begin %d of %d of %s", round, first, query), fmt.Sprintf("end %d of %d of %s", round, first, query)
 			var got struct {
 				Emails struct{ Nodes []map[string]any }
@@ -51,15 +51,15 @@ func TestNestedEmailsCostFewStatements(t *testing.T) {
 			app.Query(t, fmt.Sprintf(query, first), &got)
 			mark(`SELECT '` + end + `'`)
 			if nodes := got.Emails.Nodes; len(nodes) != first {
-				t.Fatalf("of %d emails the answer is %+v", first, got)
+				t.Fatalf("for %d emails the response is %+v", first, got)
 			}
 			for _, of := range []string{"recipients", "attempts", "timeline", "snippet"} {
 				if v := reflect.ValueOf(got.Emails.Nodes[0][of]); v.IsValid() && v.Len() == 0 {
-					t.Fatalf("of %d emails the answer has no %s: %+v", first, of, got)
+					t.Fatalf("for %d emails the response has no %s: %+v", first, of, got)
 				}
 			}
 			var ran []string
-			harness.Eventually(t, "the server has written of it", func() (done bool) {
+			harness.Eventually(t, "the server has logged it", func() (done bool) {
 				ran, done = server.Between(begin, end)
 				return done
 			})

@@ -45,7 +45,7 @@ func statisticsOf(t *testing.T, app *harness.App, arguments string) (got counted
 	return got
 }
 
-// Mail is counted as it goes, with the words of who refused it, and stays counted when it is erased.
+// Mail is counted as it is processed, with the texts of rejections, and stays counted when it is erased.
 func TestMailIsCounted(t *testing.T) {
 	t.Parallel()
 	s := newScenario(t)
@@ -81,15 +81,15 @@ func TestMailIsCounted(t *testing.T) {
 			t.Errorf("%s: the words are %q, the email %+v", when, words, why.Example.Email)
 		}
 	}
-	check("as it went", false)
+	check("after delivery", false)
 	for _, address := range []string{"ok@counted.test", "nobody@counted.test"} {
 		s.Do(t, http.MethodDelete, "/api/contacts/"+address+"/data", nil)
 	}
 	if answer := s.Do(t, http.MethodGet, "/api/emails/"+blocked.ID, nil); answer.Status != http.StatusNotFound {
-		t.Fatalf("an erased email is answered with %d", answer.Status)
+		t.Fatalf("an erased email returned %d", answer.Status)
 	}
 	check("erased", true)
 	if other := statisticsOf(t, s.Stranger(t, "stranger"), "").EmailStatistics.Totals; other.Accepted != 0 || other.Bounced != 0 {
-		t.Errorf("a stranger is shown %+v", other)
+		t.Errorf("another account sees %+v", other)
 	}
 }

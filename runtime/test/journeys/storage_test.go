@@ -10,7 +10,7 @@ import (
 	"github.com/postrider/postrider/runtime/test/harness"
 )
 
-// limitBytes returns the account of the app byte quotas, as any account may have.
+// limitBytes sets byte quotas for the account of the app.
 func limitBytes(t *testing.T, app *harness.App, stored, daily int) {
 	t.Helper()
 	if _, err := open(t, app).ExecContext(t.Context(), `UPDATE accounts SET unmetered = false, stored_bytes = NULLIF($2, 0), daily_bytes = NULLIF($3, 0) WHERE id = $1`, app.AccountID, stored, daily); err != nil {
@@ -29,8 +29,8 @@ type refusal struct {
 	}
 }
 
-// Whatever stores something of an account is refused when the quota is used, and names the cap; what
-// reads, deletes or steers goes on.
+// Every write of an account is rejected when the quota is used, with the name of the cap. Reads, deletions
+// and actions still work.
 func TestAllWritesCountAgainstByteQuota(t *testing.T) {
 	t.Parallel()
 	app := harness.Start(t, nil)
@@ -43,7 +43,7 @@ func TestAllWritesCountAgainstByteQuota(t *testing.T) {
 		t.Fatalf("a template got %d %s", got.Status, got.Body)
 	}
 	limitBytes(t, app, 1, 0)
-	harness.Eventually(t, "the quota holds", func() bool {
+	harness.Eventually(t, "the quota takes effect", func() bool {
 		return app.Do(t, http.MethodPost, "/api/suppressions", `{"email":"carol@example.net"}`).Status == http.StatusTooManyRequests
 	})
 	const message = `{"from":"ada@dev.test","to":"bob@example.net","subject":"Hello","text":"Hello"}`
@@ -115,8 +115,8 @@ func nonEmpty(body string) any {
 	return body
 }
 
-// What a suppressed recipient would have got is not stored when it is large; the record stays, says so, and
-// cannot be sent again.
+// The large body of an email to a suppressed recipient is not stored. The record remains, reports this, and
+// cannot be resent.
 func TestUndeliverableBodyIsNotStored(t *testing.T) {
 	t.Parallel()
 	app := harness.Start(t, nil)

@@ -20,8 +20,8 @@ type suppressed struct {
 	}
 }
 
-// A recipient that a server refuses, or whose domain takes no mail, is not written
-// to again until the account says so.
+// A recipient that a server rejects, or whose domain accepts no mail, gets no more mail until the account
+// removes the suppression.
 func TestBouncesAndFailuresSuppressTheRecipient(t *testing.T) {
 	t.Parallel()
 	app := harness.Start(t, nil)
@@ -47,7 +47,7 @@ func TestBouncesAndFailuresSuppressTheRecipient(t *testing.T) {
 		}
 		checkBlocked(t, app, address, false)
 	}
-	// The refusal for policy came first: it has been handled by now.
+	// The policy rejection came first: it has been processed by now.
 	if answer := app.Do(t, http.MethodGet, "/api/suppressions/strict@example.net", nil); answer.Status != http.StatusNotFound {
 		t.Errorf("refused for policy: %s", answer.Body)
 	}
@@ -58,12 +58,12 @@ func checkBlocked(t *testing.T, app *harness.App, address string, blocked bool, 
 	var got struct{ Status string }
 	app.Do(t, http.MethodPost, "/api/emails", `{"from":"ada@dev.test","to":"`+address+`","subject":"s","text":"t"`+strings.Join(more, "")+`}`).JSON(t, &got)
 	if (got.Status == "failed") != blocked {
-		t.Errorf("an email to %s %s is answered %s", address, more, got.Status)
+		t.Errorf("an email to %s %s returned %s", address, more, got.Status)
 	}
 }
 
-// unsubscribeLink sends an email with managed unsubscribe and gives the link that
-// its recipient's mail client sees.
+// unsubscribeLink sends an email with managed unsubscribe and returns the link that the recipient's mail
+// client sees.
 func unsubscribeLink(t *testing.T, app *harness.App, to, category string) string {
 	t.Helper()
 	return linkIn(t, app, send(t, app, `{"from":"ada@dev.test","to":"`+to+`","subject":"s","text":"stop: {{unsubscribe_url}}","unsubscribe":true`+category+`}`))
@@ -88,7 +88,7 @@ func linkIn(t *testing.T, app *harness.App, id string) (link string) {
 	return link
 }
 
-// visit is a request without a key, as mail clients and browsers make them.
+// visit sends a request without a key, like mail clients and browsers.
 func visit(t *testing.T, method, link, body string, headers ...string) (status int, page string) {
 	t.Helper()
 	r, err := http.NewRequestWithContext(t.Context(), method, link, strings.NewReader(body))
@@ -130,7 +130,7 @@ func TestRecipientsSeeTheBrandOfTheSender(t *testing.T) {
 	}
 	if got := app.Do(t, http.MethodPut, "/api/account/brand", map[string]string{"name": "a\nb", "color": "red", "logo": "YQ=="}); got.Status != http.StatusBadRequest ||
 		!strings.Contains(string(got.Body), `"color":`) || !strings.Contains(string(got.Body), `"logo":`) || !strings.Contains(string(got.Body), `"name":`) {
-		t.Errorf("a brand of which everything is wrong is answered %d %s, want 400 that names each field", got.Status, got.Body)
+		t.Errorf("a brand with only invalid fields returned %d %s, want 400 that names each field", got.Status, got.Body)
 	}
 	marks := []string{"<strong>Acme</strong>", "--brand: #aa0000", "data:image/png;base64," + pixel}
 	look := func(when string, want bool) {
@@ -143,20 +143,20 @@ func TestRecipientsSeeTheBrandOfTheSender(t *testing.T) {
 		}
 	}
 	look("with a brand", true)
-	// Another account's is its own.
+	// Another account's brand is separate.
 	stranger := app.Stranger(t, "mallory")
 	if got := stranger.Do(t, http.MethodPut, "/api/account/brand", map[string]string{"name": "Mallory"}); got.Status != http.StatusOK {
 		t.Fatalf("another account sets its brand: %d %s", got.Status, got.Body)
 	}
-	look("after another account's", true)
+	look("after the other account's", true)
 	if got := app.Do(t, http.MethodPut, "/api/account/brand", map[string]string{}); got.Status != http.StatusOK {
 		t.Fatalf("an empty brand: %d %s", got.Status, got.Body)
 	}
 	look("without a brand", false)
 }
 
-// A recipient reads the link in the message, looks, and unsubscribes: by the mail
-// client's button from one category, and on the page from everything.
+// A recipient opens the link in the message, reads the page, and unsubscribes: with the mail client's button
+// from one category, and on the page from everything.
 func TestRecipientsUnsubscribeByTheLinksInTheirMail(t *testing.T) {
 	t.Parallel()
 	app := harness.Start(t, nil)
@@ -169,12 +169,12 @@ func TestRecipientsUnsubscribeByTheLinksInTheirMail(t *testing.T) {
 			}
 		}
 		if status, _ := visit(t, http.MethodPost, link[:len(link)-1], "List-Unsubscribe=One-Click"); status != http.StatusNotFound {
-			t.Errorf("a link that was cut off: %d", status)
+			t.Errorf("a truncated link: %d", status)
 		}
 	}
 	named := linkIn(t, app, send(t, app, `{"from":"Ada & Söhne <ada@dev.test>","to":"bob@example.net","subject":"s","text":"t","unsubscribe":true}`))
 	if _, page := visit(t, http.MethodGet, named, "", "Accept-Language", "de-AT,en;q=0.5"); !strings.Contains(page, `<html lang="de">`) || !strings.Contains(page, "von <strong>Ada &amp; Söhne</strong> (dev.test) bekommen?") {
-		t.Errorf("who reads German and got a mail from Ada & Söhne is shown\n%s", page)
+		t.Errorf("a German reader of a mail from Ada & Söhne sees\n%s", page)
 	}
 	checkBlocked(t, app, "bob@example.net", false, `,"category":"Product news"`)
 	checkBlocked(t, app, "carol@example.net", false)

@@ -12,7 +12,7 @@ import (
 	"github.com/postrider/postrider/runtime/test/harness"
 )
 
-// The same over GraphQL, made from introspection.
+// The same over GraphQL, derived from introspection.
 func TestGraphQLIsolatesAccounts(t *testing.T) {
 	t.Parallel()
 	app := harness.Start(t, nil)
@@ -38,11 +38,11 @@ func TestGraphQLIsolatesAccounts(t *testing.T) {
 	}
 	app.Query(t, `{__schema{queryType{fields{name args{name}}} mutationType{fields{name args{name}}}}}`, &schema)
 	if len(schema.Schema.MutationType.Fields) == 0 {
-		t.Error("there are no mutations")
+		t.Error("the schema has no mutations")
 	}
 	for _, f := range schema.Schema.MutationType.Fields {
 		if !f.takes("selection") {
-			t.Errorf("%s is a mutation that this test does not know", f.Name)
+			t.Errorf("the test does not cover the mutation %s", f.Name)
 			continue
 		}
 		checkQueueMutation(t, app, stranger, f)
@@ -67,36 +67,36 @@ func TestGraphQLIsolatesAccounts(t *testing.T) {
 				return string(a.Do(t, http.MethodPost, "/graphql", map[string]string{"query": query}).Body)
 			}
 			if own := ask(app); !strings.HasPrefix(own, `{"data":{"`+f.Name+`":`) {
-				t.Errorf("the owner's %s has no answer, so this proves nothing: %s", f.Name, own)
+				t.Errorf("the owner's %s returned no data, so this proves nothing: %s", f.Name, own)
 			}
 			foreign := ask(stranger)
 			if answered := strings.HasPrefix(foreign, `{"data":{"`+f.Name+`":`); !answered && !strings.Contains(foreign, `"code":"not_found"`) {
 				t.Errorf("a stranger's %s: %s", f.Name, foreign)
 			}
 			for _, theirs := range []string{byField["email"], byField["webhook"], "example.net", "unanswered.example"} {
-				if strings.Contains(foreign, theirs) && !strings.Contains(foreign, `"code":"not_found"`) { // which repeats what was asked for
-					t.Errorf("a stranger's %s names %s: %s", f.Name, theirs, foreign)
+				if strings.Contains(foreign, theirs) && !strings.Contains(foreign, `"code":"not_found"`) { // which repeats the requested id
+					t.Errorf("%s by another account names %s: %s", f.Name, theirs, foreign)
 				}
 			}
 		case f.takes("id"):
 			if byField[f.Name] == "" {
-				t.Errorf("%s takes an id of a kind that this test cannot make: name it in owned", f.Name)
+				t.Errorf("%s takes an unsupported kind of id: add it to owned", f.Name)
 			}
 			ask := func(a *harness.App, id string) string {
 				return string(a.Do(t, http.MethodPost, "/graphql", map[string]string{"query": fmt.Sprintf(`{%s(id:%q){id}}`, f.Name, id)}).Body)
 			}
 			if own := ask(app, byField[f.Name]); !strings.Contains(own, byField[f.Name]) {
-				t.Errorf("%s does not show the owner its own: %s", f.Name, own)
+				t.Errorf("%s does not return the owner's own record: %s", f.Name, own)
 			}
 			if foreign, none := ask(stranger, byField[f.Name]), ask(stranger, unknown[f.Name]); foreign != none || strings.Contains(foreign, byField[f.Name]) {
-				t.Errorf("%s tells another's id (%s) from an unknown one (%s)", f.Name, foreign, none)
+				t.Errorf("%s distinguishes another account's id (%s) from an unknown one (%s)", f.Name, foreign, none)
 			}
 		case f.takes("webhookId"):
 			query := map[string]string{"query": fmt.Sprintf(`{%s(webhookId:%q){nodes{id}}}`, f.Name, byField["webhook"])}
 			if got := string(stranger.Do(t, http.MethodPost, "/graphql", query).Body); got != `{"data":{"`+f.Name+`":null}}` {
-				t.Errorf("a stranger's %s of another's endpoint: %s", f.Name, got)
+				t.Errorf("%s of another account's endpoint: %s", f.Name, got)
 			}
-		case f.Name == "events": // positions are no secrets: another's event is one like any
+		case f.Name == "events": // positions are not secret: another account's event is like any other
 			harness.Eventually(t, "the owner has events", func() bool {
 				return strings.Contains(string(app.Do(t, http.MethodPost, "/graphql", map[string]string{"query": `{events{nodes{id}}}`}).Body), "evt_")
 			})
@@ -106,23 +106,23 @@ func TestGraphQLIsolatesAccounts(t *testing.T) {
 		case f.takes("domainId"):
 			query := map[string]string{"query": fmt.Sprintf(`{%s(domainId:%q){catchAll}}`, f.Name, byField["domain"])}
 			if got := string(stranger.Do(t, http.MethodPost, "/graphql", query).Body); got != `{"data":{"`+f.Name+`":null}}` {
-				t.Errorf("a stranger's %s of another's domain: %s", f.Name, got)
+				t.Errorf("%s of another account's domain: %s", f.Name, got)
 			}
 		case f.Name == "auditLog", f.Name == "invitations": // no key reads them; of people: TestTeamsAreIsolated
 			if got := string(stranger.Do(t, http.MethodPost, "/graphql", map[string]string{"query": `{` + f.Name + `{nodes{id}}}`}).Body); !strings.Contains(got, `"insufficient_scope"`) {
-				t.Errorf("%s by a key: %s, want it refused", f.Name, got)
+				t.Errorf("%s with a key: %s, want an error", f.Name, got)
 			}
 		case f.Name == "members":
 			got := string(stranger.Do(t, http.MethodPost, "/graphql", map[string]string{"query": `{members{nodes{user{email}}}}`}).Body)
 			if !strings.Contains(got, stranger.AccountEmail) || strings.Contains(got, app.AccountEmail) {
-				t.Errorf("a stranger's members: %s, want their own only", got)
+				t.Errorf("members of another account: %s, want only its own", got)
 			}
 		case f.takes("after"):
 			checkConnection(t, app, stranger, f.Name)
 		case f.Name == "operator": // of people: TestTheInstallationIsForOperatorsOnly
 			for _, asks := range []*harness.App{app, stranger} {
 				if got := string(asks.Do(t, http.MethodPost, "/graphql", map[string]string{"query": `{operator{accounts{nodes{id}} queueByDestination{destination}}}`}).Body); got != `{"data":{"operator":null}}` {
-					t.Errorf("the installation by a key: %s, want null", got)
+					t.Errorf("the installation with a key: %s, want null", got)
 				}
 			}
 		case f.Name == "queueByDestination":
@@ -136,7 +136,7 @@ func TestGraphQLIsolatesAccounts(t *testing.T) {
 			if got := string(stranger.Do(t, http.MethodPost, "/graphql", map[string]string{"query": `{viewer{account{id}}}`}).Body); !strings.Contains(got, stranger.AccountID) {
 				t.Errorf("viewer: %s", got)
 			}
-		case f.Name == "plans": // what the installation offers is no secret; which one is the caller's own is
+		case f.Name == "plans": // the offered plans are not secret; which one is the caller's own is
 			if got := string(stranger.Do(t, http.MethodPost, "/graphql", map[string]string{"query": `{plans{id current}}`}).Body); strings.Count(got, `"current":true`) != 1 {
 				t.Errorf("plans: %s", got)
 			}
@@ -156,7 +156,7 @@ func TestGraphQLIsolatesAccounts(t *testing.T) {
 				t.Errorf("account: %s", got)
 			}
 		default:
-			t.Errorf("%s is a root field that this test does not know", f.Name)
+			t.Errorf("the test does not cover the root field %s", f.Name)
 		}
 	}
 }
@@ -175,8 +175,8 @@ func (f rootField) takes(name string) bool {
 	return false
 }
 
-// checkQueueMutation has a stranger change what the owner has in the queue, by every
-// name that it has: it matches nothing and changes nothing, like what nobody has.
+// checkQueueMutation has another account change the owner's queue, with every selection that names it: it
+// matches nothing and changes nothing, like an unknown id.
 func checkQueueMutation(t *testing.T, app, stranger *harness.App, f rootField) {
 	t.Helper()
 	var queue struct {
@@ -184,7 +184,7 @@ func checkQueueMutation(t *testing.T, app, stranger *harness.App, f rootField) {
 			Nodes []struct{ ID, EmailID, Destination string }
 		}
 	}
-	// Held, so that nothing but a mutation changes it: once their attempts are over.
+	// Held after the attempts are over, so that only a mutation changes it.
 	expect.Eventually(t, "the owner has two held deliveries", func() bool {
 		app.Do(t, http.MethodPost, "/graphql", map[string]string{"query": `mutation{holdDelivery(selection:{destination:"unanswered.example"}){changed}}`})
 		app.Query(t, `{queue(filter:{state:HELD}){nodes{id emailId destination}}}`, &queue)
@@ -203,14 +203,14 @@ func checkQueueMutation(t *testing.T, app, stranger *harness.App, f rootField) {
 	one, none := queue.Queue.Nodes[0], fmt.Sprintf(`{"data":{"%s":{"matched":0,"changed":0}}}`, f.Name)
 	for _, selection := range []string{fmt.Sprintf("recipients:[%q]", one.ID), fmt.Sprintf("email:%q", one.EmailID), fmt.Sprintf("destination:%q", one.Destination), "all:true"} {
 		if own := ask(app, selection, true); own == none || strings.Contains(own, "errors") {
-			t.Errorf("%s(%s) does not match the owner's own: %s", f.Name, selection, own)
+			t.Errorf("%s(%s) does not match the owner's queue: %s", f.Name, selection, own)
 		}
 		before := state()
 		if foreign := ask(stranger, selection, false); foreign != none {
-			t.Errorf("%s(%s) by a stranger: %s", f.Name, selection, foreign)
+			t.Errorf("%s(%s) by another account: %s", f.Name, selection, foreign)
 		}
 		if after := state(); after != before {
-			t.Errorf("%s(%s) by a stranger has changed the owner's queue: %s, before %s", f.Name, selection, after, before)
+			t.Errorf("%s(%s) by another account changed the owner's queue: %s, before %s", f.Name, selection, after, before)
 		}
 	}
 }
@@ -224,7 +224,7 @@ func checkConnection(t *testing.T, app, stranger *harness.App, field string) {
 	app.Query(t, fmt.Sprintf(`{%s(first:1){nodes{id} pageInfo{endCursor}}}`, field), &data)
 	page := data[field]
 	if page.PageInfo.EndCursor == "" || len(page.Nodes) != 1 {
-		t.Errorf("%s has no second page: give the owner two things of its kind", field)
+		t.Errorf("%s has no second page: create two records of its kind for the owner", field)
 		return
 	}
 	query, err := json.Marshal(map[string]string{"query": fmt.Sprintf(`{%s(after:%q){nodes{id}}}`, field, page.PageInfo.EndCursor)})
@@ -232,18 +232,18 @@ func checkConnection(t *testing.T, app, stranger *harness.App, field string) {
 		t.Fatal(err)
 	}
 	if got := stranger.Do(t, http.MethodPost, "/graphql", string(query)); !strings.Contains(string(got.Body), "validation_error") {
-		t.Errorf("%s takes another account's cursor: %s", field, got.Body)
+		t.Errorf("%s accepts another account's cursor: %s", field, got.Body)
 	}
 	data = nil
 	stranger.Query(t, fmt.Sprintf(`{%s{nodes{id} pageInfo{endCursor}}}`, field), &data)
 	for _, node := range data[field].Nodes {
 		if node.ID == page.Nodes[0].ID {
-			t.Errorf("%s shows a stranger %s", field, node.ID)
+			t.Errorf("%s shows another account %s", field, node.ID)
 		}
 	}
 }
 
-// crossing are queries by which a stranger asks for what is the first account's.
+// crossing are queries with which another account requests records of the first one.
 var crossing = map[string]string{
 	"nodes":              `{nodes(ids:["EMAIL"]){id}}`,
 	"search":             `{search(query:"example.net"){id title detail}}`,

@@ -12,11 +12,11 @@ import (
 	"github.com/postrider/postrider/runtime/test/harness"
 )
 
-// owned makes one thing of each kind for the app's account and gives its id.
-// A resource with ids in its paths needs a row here.
+// owned creates a record of each kind for the app's account and returns its id. A resource with ids in its
+// paths needs a row here.
 var owned = map[string]struct {
-	root    string // its field in GraphQL, empty when it has none
-	unknown string // a well-formed id that nobody has
+	root    string // its field in GraphQL; empty if it has none
+	unknown string // a well-formed unknown id
 	add     func(t *testing.T, app *harness.App) string
 }{
 	"/emails": {"email", "msg_01kf0m4w7he6x8q2v5b3n9c1ta", func(t *testing.T, app *harness.App) string {
@@ -86,7 +86,7 @@ var owned = map[string]struct {
 		var made struct{ Deliveries []string }
 		app.Do(t, http.MethodPost, "/api/emails/test", map[string]string{"event": "email.complained"}).JSON(t, &made)
 		for _, id := range made.Deliveries {
-			harness.Eventually(t, "it is settled", func() bool {
+			harness.Eventually(t, "the email is settled", func() bool {
 				return strings.Contains(string(app.Do(t, http.MethodGet, "/api/webhook-deliveries/"+id, nil).Body), `"state":"delivered"`)
 			})
 		}
@@ -94,7 +94,7 @@ var owned = map[string]struct {
 	}},
 	"/smtp-credentials": {"smtpCredential", "smtp_01kf0m4w7he6x8q2v5b3n9c1ta", func(t *testing.T, app *harness.App) string {
 		t.Helper()
-		id, _ := newCredential(t, app, map[string]any{"name": "owned"}) // there is the development credential for a second page
+		id, _ := newCredential(t, app, map[string]any{"name": "owned"}) // the development credential makes a second page
 		return id
 	}},
 	// Two, for a second page.
@@ -132,12 +132,12 @@ var owned = map[string]struct {
 	"/requests": {"", "req_01kf0m4w7he6x8q2v5b3n9c1ta", func(t *testing.T, app *harness.App) string {
 		t.Helper()
 		id := app.Do(t, http.MethodGet, "/api/domains", nil).Header.Get("X-Request-Id")
-		harness.Eventually(t, "the request is in the log", func() bool { // and so are others that were asked before
+		harness.Eventually(t, "the request is in the log", func() bool { // and so are earlier requests
 			return app.Do(t, http.MethodGet, "/api/requests/"+id, nil).Status == http.StatusOK
 		})
 		return id
 	}},
-	// Two, for there is no other way to a second page of claims.
+	// Two, because claims have no other second page.
 	"/domains/claims": {"", "clm_01kf0m4w7he6x8q2v5b3n9c1ta", func(t *testing.T, app *harness.App) string {
 		t.Helper()
 		holder := app.Stranger(t, "holder")
@@ -150,7 +150,8 @@ var owned = map[string]struct {
 	}},
 }
 
-// automation makes one that an event starts and that waits for another, and gives its id.
+// automation creates an automation that an event starts and that waits for another event, and returns its
+// id.
 func automation(t *testing.T, app *harness.App, event string) string {
 	t.Helper()
 	var made struct{ Automation struct{ ID string } }
@@ -162,7 +163,7 @@ func automation(t *testing.T, app *harness.App, event string) string {
 	return made.Automation.ID
 }
 
-// endpoints makes two that get nothing but email.complained, and gives the second.
+// endpoints creates two endpoints that receive only email.complained, and returns the second.
 func endpoints(t *testing.T, app *harness.App) string {
 	t.Helper()
 	r := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
@@ -197,8 +198,8 @@ func verifyDomain(t *testing.T, app *harness.App, name string) {
 	}
 }
 
-// For every operation with an id: another account's id is answered like one that
-// nobody has, to the octet, and changes nothing.
+// For every operation with an id: another account's id gets exactly the response of an unknown one, and
+// changes nothing.
 func TestForeignIDsLookUnknownEverywhere(t *testing.T) {
 	t.Parallel()
 	app := harness.Start(t, nil)
@@ -219,7 +220,7 @@ func TestForeignIDsLookUnknownEverywhere(t *testing.T) {
 			continue // takes an address, which anybody may write to: TestErasureIsLimitedToAccount
 		}
 		if !covered {
-			t.Errorf("%s takes an id of a kind that this test cannot make: give it a row in owned", o)
+			t.Errorf("%s takes an unsupported kind of id: add a row to owned", o)
 			continue
 		}
 		checked++
@@ -228,26 +229,26 @@ func TestForeignIDsLookUnknownEverywhere(t *testing.T) {
 		foreign := stranger.Do(t, o.method, o.at(id), o.body)
 		unknown := stranger.Do(t, o.method, o.at(kind.unknown), o.body)
 		if foreign.Status != http.StatusNotFound {
-			t.Errorf("%s answers a stranger %d %s", o, foreign.Status, foreign.Body)
+			t.Errorf("%s by another account returned %d %s", o, foreign.Status, foreign.Body)
 		}
 		if diff := cmp.Diff(told(unknown, kind.unknown), told(foreign, id)); diff != "" {
-			t.Errorf("%s tells another's id from an unknown one (-unknown +another's):\n%s", o, diff)
+			t.Errorf("%s distinguishes another account's id from an unknown one (-unknown +other):\n%s", o, diff)
 		}
 		if after := app.Do(t, http.MethodGet, "/api"+o.resource()+"/"+id, nil); before.Status != http.StatusOK || string(after.Body) != string(before.Body) {
-			t.Errorf("%s by a stranger has changed the owner's: %d %s, before %s", o, after.Status, after.Body, before.Body)
+			t.Errorf("%s by another account changed the owner's record: %d %s, before %s", o, after.Status, after.Body, before.Body)
 		}
 	}
 	if checked == 0 {
-		t.Error("no operation has an id")
+		t.Error("found no operation with an id")
 	}
 }
 
-// told is an answer without what differs between any two requests.
+// told returns a response without the parts that differ between any two requests.
 func told(a harness.Answer, id string) string {
 	return fmt.Sprint(a.Status, a.Header.Get("Content-Type"), strings.ReplaceAll(string(a.Body), id, "ID"))
 }
 
-// Every list holds the caller's own things only, and takes no cursor of another's.
+// Every list contains only the caller's own records, and accepts no cursor of another account.
 func TestListsAndCursorsAreIsolated(t *testing.T) {
 	t.Parallel()
 	app := harness.Start(t, nil)
@@ -270,18 +271,18 @@ func TestListsAndCursorsAreIsolated(t *testing.T) {
 		}
 		app.Do(t, o.method, o.at("")+"?limit=1", nil).JSON(t, &page)
 		if page.NextCursor == "" {
-			t.Errorf("%s has no second page: give the owner two things of its kind", o)
+			t.Errorf("%s has no second page: create two records of its kind for the owner", o)
 		}
 		if got := stranger.Do(t, o.method, o.at("")+"?cursor="+page.NextCursor, nil); got.Status != http.StatusBadRequest || !strings.Contains(string(got.Body), `"cursor":`) {
-			t.Errorf("%s takes another account's cursor: %d %s", o, got.Status, got.Body)
+			t.Errorf("%s accepts another account's cursor: %d %s", o, got.Status, got.Body)
 		}
 		got := stranger.Do(t, o.method, o.at(""), nil)
 		if got.Status != http.StatusOK {
-			t.Errorf("%s by a stranger got status %d and %s, want 200", o, got.Status, got.Body)
+			t.Errorf("%s by another account got status %d and %s, want 200", o, got.Status, got.Body)
 		}
 		for _, id := range append(ids, *app.VerifiedDomain) {
 			if strings.Contains(string(got.Body), id) {
-				t.Errorf("%s shows a stranger %s: %s", o, id, got.Body)
+				t.Errorf("%s shows another account %s: %s", o, id, got.Body)
 			}
 		}
 	}

@@ -9,8 +9,8 @@ import (
 	"github.com/postrider/postrider/runtime/test/harness"
 )
 
-// The TLS mode of a domain reaches delivery: what its mail must not travel without,
-// and that it travels all the same when nothing is demanded.
+// The TLS mode of a domain applies to delivery: mail that requires TLS is not sent without it, and other
+// mail is.
 func TestEnforcedTLSFailsWithoutSTARTTLS(t *testing.T) {
 	t.Parallel()
 	app := harness.Start(t, nil)
@@ -45,7 +45,7 @@ func TestEnforcedTLSFailsWithoutSTARTTLS(t *testing.T) {
 	}
 }
 
-// What TLS was like is counted for the operator.
+// TLS results are counted for the operator.
 func TestTLSSessionsAreCounted(t *testing.T) {
 	t.Parallel()
 	app := harness.Start(t, nil)
@@ -65,10 +65,10 @@ func setTLSMode(t *testing.T, app *harness.App, mode string) {
 	for _, d := range list.Domains {
 		if d.Name == "dev.test" {
 			if got := app.Do(t, http.MethodPatch, "/api/domains/"+d.ID, `{"tls_mode":"`+mode+`"}`); got.Status != http.StatusOK {
-				t.Fatalf("PATCH of the domain answered %d %s", got.Status, got.Body)
+				t.Fatalf("PATCH of the domain returned %d %s", got.Status, got.Body)
 			}
 			return
 		}
 	}
-	t.Fatalf("no domain dev.test: %+v", list)
+	t.Fatalf("the domain dev.test does not exist: %+v", list)
 }

@@ -22,7 +22,7 @@ var (
 	pixelLink = regexp.MustCompile(`<img src="([^"]*)"[^>]*></body>`)
 )
 
-// received waits for a message and gives its bodies.
+// received waits for a message and returns its bodies.
 func received(t *testing.T, app *harness.App, id string) *message.FullMessage {
 	t.Helper()
 	waitForStatus(t, app, id, "delivered")
@@ -34,14 +34,14 @@ func received(t *testing.T, app *harness.App, id string) *message.FullMessage {
 	return parsed
 }
 
-// follow asks as a browser does, without following redirects. A Host may be given.
+// follow sends a request like a browser, without following redirects. A Host may be given.
 func follow(t *testing.T, app *harness.App, method, link, agent string, headers ...string) *http.Response {
 	t.Helper()
 	req, err := http.NewRequestWithContext(t.Context(), method, link, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	// What the host's CNAME record would do.
+	// Replaces the host's CNAME record.
 	req.Host = req.URL.Host
 	req.URL.Host = strings.TrimPrefix(app.BaseURL, "http://")
 	req.Header.Set("User-Agent", agent)
@@ -66,7 +66,7 @@ func devDomainID(t *testing.T, app *harness.App) string {
 			return d.ID
 		}
 	}
-	t.Fatal("dev.test is not there")
+	t.Fatal("dev.test does not exist")
 	return ""
 }
 
@@ -81,7 +81,7 @@ func trackEverything(t *testing.T, app *harness.App) (domainID string) {
 
 type visitFact struct{ Type, URL, IP, Agent, Machine string }
 
-// engagementFacts are the open and click events of an email, oldest first.
+// engagementFacts returns the open and click events of an email, oldest first.
 func engagementFacts(t *testing.T, app *harness.App, id string) []visitFact {
 	t.Helper()
 	var got struct {
@@ -121,8 +121,8 @@ func engagementFacts(t *testing.T, app *harness.App, id string) []visitFact {
 	return list
 }
 
-// A message of a domain with tracking on: what Bob gets, where its links lead, and
-// what is told of his reading it.
+// A message of a domain with tracking enabled: the message that Bob gets, the targets of its links, and the
+// events about his reading it.
 func TestOpensAndClicksAreReported(t *testing.T) {
 	t.Parallel()
 	app := harness.Start(t, nil)
@@ -145,11 +145,11 @@ func TestOpensAndClicksAreReported(t *testing.T) {
 		}
 		res = follow(t, app, method, pixel[1], "Mozilla/5.0")
 		if res.StatusCode != http.StatusOK || res.Header.Get("Content-Type") != "image/gif" || res.ContentLength != 43 {
-			t.Errorf("%s: %d %v, %d octets", method, res.StatusCode, res.Header, res.ContentLength)
+			t.Errorf("%s: %d %v, %d bytes", method, res.StatusCode, res.Header, res.ContentLength)
 		}
 	}
 	var facts []visitFact
-	harness.Eventually(t, "both are told", func() bool { facts = engagementFacts(t, app, id); return len(facts) >= 2 })
+	harness.Eventually(t, "both are reported", func() bool { facts = engagementFacts(t, app, id); return len(facts) >= 2 })
 	want := []visitFact{{"email.opened", "", "127.0.0.1", "Mozilla/5.0", "yes"}, {"email.clicked", "https://shop.example/r?a=1&b=2", "127.0.0.1", browser, "no"}}
 	if len(facts) != 2 || facts[0] != want[0] || facts[1] != want[1] {
 		t.Errorf("told: %+v", facts)
@@ -161,7 +161,7 @@ func TestOpensAndClicksAreReported(t *testing.T) {
 	forged(t, app, click[1], pixel[1])
 }
 
-// forged tries links that are not genuine: none redirects, none says why.
+// forged tries links that are not genuine: none redirects or reveals the reason.
 func forged(t *testing.T, app *harness.App, click, pixel string) {
 	t.Helper()
 	token := click[strings.LastIndexByte(click, '/')+1:]
@@ -202,9 +202,9 @@ func checkEngagementGraph(t *testing.T, app *harness.App, id string) {
 	}
 }
 
-// A link redirects only under the host that it was issued for: under its account's tracking host, or under the
-// base URL. Other accounts' hosts, hosts of deleted domains and pages of the installation under a customer's
-// host answer nothing.
+// A link redirects only under the host that it was issued for: under its account's tracking host, or under
+// the base URL. Other accounts' hosts, hosts of deleted domains and pages of the installation under a
+// customer's host return 404.
 func TestTrackedLinksStayOnTheirHosts(t *testing.T) {
 	t.Parallel()
 	app := harness.Start(t, nil)
@@ -222,7 +222,7 @@ func TestTrackedLinksStayOnTheirHosts(t *testing.T) {
 	exec(`INSERT INTO tracking_hosts (account_id, domain_id, host, status, verified_at) VALUES ($1, $2, 'links.dev.test', 'verified', now()), ($3, 'dom_eve', 'links.eve.test', 'verified', now())`,
 		app.AccountID, domainID, eve.AccountID)
 	var own string
-	harness.Eventually(t, "links are under the tracking host", func() bool {
+	harness.Eventually(t, "links use the tracking host", func() bool {
 		own = clickLink.FindStringSubmatch(received(t, app, send(t, app, letter)).HTML)[1]
 		return strings.Contains(own, "//links.dev.test")
 	})
@@ -251,7 +251,7 @@ func TestTrackedLinksStayOnTheirHosts(t *testing.T) {
 			t.Errorf("%s under a customer's tracking host got %d, want 404", path, got)
 		}
 	}
-	// A flag, a suspension, and the end of the domain.
+	// A flag, a suspension, and the deletion of the domain.
 	exec(`INSERT INTO flagged_links (target) VALUES ('shop.example')`)
 	harness.Eventually(t, "the flagged target is withheld", func() bool { return status(own) == http.StatusForbidden })
 	exec(`DELETE FROM flagged_links`)
@@ -262,5 +262,5 @@ func TestTrackedLinksStayOnTheirHosts(t *testing.T) {
 	harness.Eventually(t, "links are followed again", func() bool { return status(own) == http.StatusFound })
 	exec(`DELETE FROM tracking_hosts WHERE account_id = $1`, app.AccountID)
 	exec(`UPDATE domains SET status = 'failed' WHERE id = $1`, domainID)
-	harness.Eventually(t, "the host of a lost domain answers nothing", func() bool { return status(own) == http.StatusNotFound })
+	harness.Eventually(t, "the host of a deleted domain returns 404", func() bool { return status(own) == http.StatusNotFound })
 }

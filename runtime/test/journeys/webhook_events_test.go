@@ -21,13 +21,13 @@ import (
 	"github.com/postrider/postrider/runtime/work/event"
 )
 
-// announced is an event as an endpoint hears it.
+// announced is an event as received by an endpoint.
 type announced struct {
 	Type event.Type
 	Data map[string]any
 }
 
-// ear is an endpoint of everything, and the Postrider that tells it.
+// ear is an endpoint of all events, and the Postrider that sends them.
 type ear struct {
 	*harness.App
 
@@ -52,7 +52,7 @@ func newEar(t *testing.T) *ear {
 			err = json.Unmarshal(body, &got)
 		}
 		if err != nil {
-			t.Errorf("the webhook was told %s, which fails with %v, want a signed event", body, err)
+			t.Errorf("the webhook received %s, which fails with %v, want a signed event", body, err)
 		}
 		e.heard = append(e.heard, got)
 	}))
@@ -68,7 +68,7 @@ func newEar(t *testing.T) *ear {
 // about waits for the event of a type that has a value in its data.
 func (e *ear) about(t *testing.T, typ event.Type, key, value string) (found announced) {
 	t.Helper()
-	harness.Eventually(t, fmt.Sprintf("%s with %s %s is told", typ, key, value), func() bool {
+	harness.Eventually(t, fmt.Sprintf("%s with %s %s is received", typ, key, value), func() bool {
 		e.mu.Lock()
 		defer e.mu.Unlock()
 		i := slices.IndexFunc(e.heard, func(h announced) bool { return h.Type == typ && h.Data[key] == value })
@@ -80,7 +80,7 @@ func (e *ear) about(t *testing.T, typ event.Type, key, value string) (found anno
 	return found
 }
 
-// mail sends a tagged message and gives its id.
+// mail sends a tagged message and returns its id.
 func (e *ear) mail(t *testing.T, to string, more ...string) string {
 	t.Helper()
 	var got struct{ ID string }
@@ -107,12 +107,12 @@ func (e *ear) domain(t *testing.T, name string) string {
 	t.Helper()
 	var made struct{ Domain struct{ ID string } }
 	if err := json.Unmarshal(e.ask(t, http.MethodPost, "/api/domains", `{"name":"`+name+`"}`), &made); err != nil {
-		t.Fatalf("the answer of adding %s does not decode: %v", name, err)
+		t.Fatalf("the response for adding %s cannot be decoded: %v", name, err)
 	}
 	return made.Domain.ID
 }
 
-// journeys cause each event from the outside, and give what was told of it.
+// journeys cause each event from the outside, and return the received event.
 var journeys = map[event.Type]func(*testing.T, *ear) announced{
 	event.EmailSent: func(t *testing.T, e *ear) announced {
 		return e.about(t, event.EmailSent, "email_id", e.mail(t, "sent@example.net"))
@@ -201,19 +201,19 @@ var journeys = map[event.Type]func(*testing.T, *ear) announced{
 	event.ContactUnsubscribed: func(t *testing.T, e *ear) announced {
 		link := unsubscribeLink(t, e.App, "stop@example.net", `,"category":"Product news"`)
 		if status, page := visit(t, http.MethodPost, link, "List-Unsubscribe=One-Click"); status != http.StatusOK {
-			t.Fatalf("unsubscribing by the link got status %d and %s, want 200", status, page)
+			t.Fatalf("unsubscribing with the link got status %d and %s, want 200", status, page)
 		}
 		return e.about(t, event.ContactUnsubscribed, "email", "stop@example.net")
 	},
 }
 
-// laterModules cause events that nothing causes yet: they bring a journey when they come.
+// laterModules will emit these events; they need a journey then.
 var laterModules = map[event.Type]string{
 	event.AutomationStarted: "automations", event.AutomationStepCompleted: "automations", event.AutomationCompleted: "automations", event.AutomationFailed: "automations",
 }
 
-// causedBelow names the tests of modules/domains that cause what takes days, or another
-// account's DNS. Their facts go the way of the others.
+// causedBelow names the tests of modules/domains that cause events which take days or need another account's
+// DNS. Their facts are delivered like the others.
 var causedBelow = map[event.Type]string{
 	event.DomainVerified: "verify_test.go", event.DomainTemporaryFailure: "recheck_test.go", event.DomainFailed: "verify_test.go",
 	event.DomainClaimStarted: "claim_test.go", event.DomainClaimed: "claim_test.go", event.DomainLost: "claim_test.go", event.DomainDKIMRotated: "rotate_test.go",
@@ -235,17 +235,17 @@ func tracked(t *testing.T, e *ear) (id string, links trackedLinks) {
 	return id, trackedLinks{click[1], pixel[1]}
 }
 
-// Every type of the catalog is caused from the outside and told to a webhook
-// endpoint, signed, with the fields that its sample shows. A new type fails this until
-// somebody shows how it comes about, or names the module that will.
-func TestEveryEventReachesAWebhook(t *testing.T) { //nolint:tparallel // its parts share one endpoint
+// Every event type of the catalog is caused from the outside and sent to a webhook endpoint, signed, with
+// the fields of its sample. A new type fails this test until it has a journey, or the name of the module
+// that will cause it.
+func TestEveryEventReachesAWebhook(t *testing.T) { //nolint:tparallel // its subtests share one endpoint
 	t.Parallel()
 	e := newEar(t)
 	for _, entry := range event.Catalog() {
 		journey, later := journeys[entry.Type], laterModules[entry.Type]+causedBelow[entry.Type]
 		switch {
 		case (journey == nil) == (later == ""):
-			t.Errorf("%s needs a journey that causes it, or the name of the module or the test that does, and not both", entry.Type)
+			t.Errorf("%s needs either a journey that causes it, or the name of the module or test that does", entry.Type)
 			continue
 		case journey == nil:
 			continue
@@ -255,16 +255,16 @@ func TestEveryEventReachesAWebhook(t *testing.T) { //nolint:tparallel // its par
 			var sample any
 			text, err := json.Marshal(entry.Sample)
 			if err != nil || json.Unmarshal(text, &sample) != nil {
-				t.Fatalf("the sample %s does not go through JSON: %v", text, err)
+				t.Fatalf("the sample %s cannot be converted to JSON: %v", text, err)
 			}
 			if diff := cmp.Diff(fields("data", sample), fields("data", got.Data)); diff != "" {
-				t.Errorf("its fields are not those of the sample (-sample +told):\n%s\n%v", diff, got.Data)
+				t.Errorf("its fields differ from the sample (-sample +received):\n%s\n%v", diff, got.Data)
 			}
 		})
 	}
 }
 
-// fields names every field of decoded JSON, and of the first element of lists.
+// fields lists every field of decoded JSON, and of the first element of lists.
 func fields(path string, v any) []string {
 	switch v := v.(type) {
 	case map[string]any:

@@ -17,13 +17,13 @@ import (
 	"github.com/postrider/postrider/runtime/test/harness"
 )
 
-// hook is a POST that an endpoint got.
+// hook is a POST that an endpoint received.
 type hook struct {
 	header http.Header
 	body   string
 }
 
-// listener is an endpoint that answers with what it was told.
+// listener is an endpoint that passes on what it receives.
 func listener(t *testing.T) (url string, heard <-chan hook) {
 	t.Helper()
 	all := make(chan hook, 100)
@@ -41,8 +41,8 @@ func listener(t *testing.T) (url string, heard <-chan hook) {
 	return s.URL, all
 }
 
-// POST /emails, delivered over SMTP, told to an endpoint under a signature that its
-// owner can check, and seen in the log.
+// POST /emails, delivered over SMTP, reported to an endpoint with a signature that its owner can verify, and
+// shown in the log.
 func TestJourneyDeliveryIsReportedToWebhook(t *testing.T) {
 	t.Parallel()
 	app := harness.Start(t, nil)
@@ -63,14 +63,14 @@ func TestJourneyDeliveryIsReportedToWebhook(t *testing.T) {
 	told := map[string]hook{}
 	for len(told) < 2 {
 		got := <-heard
-		if strings.HasPrefix(got.body, `{"type":"domain.`) { // what is found of the domain at the start
+		if strings.HasPrefix(got.body, `{"type":"domain.`) { // from domain checks at the start
 			continue
 		}
 		stamp, signature, _ := strings.Cut(strings.TrimPrefix(got.header.Get("Service-Signature"), "t="), ",v1=")
 		mac := hmac.New(sha256.New, []byte(made.Secret))
 		mac.Write([]byte(stamp + "." + got.body))
 		if hex.EncodeToString(mac.Sum(nil)) != signature {
-			t.Errorf("signature %s does not fit", got.header.Get("Service-Signature"))
+			t.Errorf("signature %s is invalid", got.header.Get("Service-Signature"))
 		}
 		var event struct {
 			Type string
@@ -81,23 +81,23 @@ func TestJourneyDeliveryIsReportedToWebhook(t *testing.T) {
 			}
 		}
 		if err := json.Unmarshal([]byte(got.body), &event); err != nil || event.Data.EmailID != id {
-			t.Errorf("the webhook was told %s, %v, want an event of the email %s", got.body, err, id)
+			t.Errorf("the webhook received %s, %v, want an event of the email %s", got.body, err, id)
 		}
 		told[event.Type] = got
 	}
 	if _, sent := told["email.sent"]; !sent || !strings.Contains(told["email.delivered"].body, `"recipient":"bob@example.net"`) {
 		t.Errorf("told: %v", told)
 	}
-	harness.Eventually(t, "the log has both", func() bool {
+	harness.Eventually(t, "the log contains both", func() bool {
 		list := string(app.Do(t, http.MethodGet, "/api/webhooks/"+made.Webhook.ID+"/deliveries?state=delivered", nil).Body)
 		return strings.Count(list, `"event_type":"email.`) == 2
 	})
 	if strings.Contains(app.Log.String(), made.Secret) {
-		t.Error("the log has the secret")
+		t.Error("the log contains the secret")
 	}
 }
 
-// An erased recipient is in no delivery, no test event and no answer of an endpoint.
+// An erased recipient is in no delivery, no test event and no response of an endpoint.
 func TestErasedRecipientIsRemovedFromWebhooks(t *testing.T) {
 	t.Parallel()
 	url := dbtest.URL(t)
@@ -105,7 +105,7 @@ func TestErasedRecipientIsRemovedFromWebhooks(t *testing.T) {
 	app.MailDomain(t, "example.net")
 	target, heard := listener(t)
 	var made struct{ Webhook struct{ ID string } }
-	events := []string{"email.sent", "email.delivered", "email.bounced"} // not what is found of the domain meanwhile
+	events := []string{"email.sent", "email.delivered", "email.bounced"} // without events about domain checks
 	app.Do(t, http.MethodPost, "/api/webhooks", map[string]any{"url": target, "events": events}).JSON(t, &made)
 	id := send(t, app, `{"from":"ada@dev.test","to":"bob@example.net","subject":"one","text":"x"}`)
 	shared := send(t, app, `{"from":"ada@dev.test","to":["bob@example.net","carol@example.net"],"subject":"two","text":"x"}`)
@@ -130,12 +130,12 @@ func TestErasedRecipientIsRemovedFromWebhooks(t *testing.T) {
 		t.Errorf("still there: %s", row)
 	}
 	if got := rowsWith(t, url, "carol@example.net"); len(got) == 0 {
-		t.Error("carol is gone too")
+		t.Error("carol was erased too")
 	}
 }
 
-// An endpoint with a rate limit is told everything, no faster than it asked for, and
-// one without hears it meanwhile.
+// An endpoint with a rate limit receives all events, no faster than its limit, while one without receives
+// them immediately.
 func TestEndpointRateIsRespected(t *testing.T) {
 	t.Parallel()
 	app := harness.Start(t, nil)
@@ -157,13 +157,13 @@ func TestEndpointRateIsRespected(t *testing.T) {
 	for n := range events {
 		got := <-slow
 		ids[got.header.Get("Service-Event-Id")] = true
-		// A slow machine may be later than this and never earlier.
+		// A slow machine may be later than this, but never earlier.
 		if earliest := time.Duration(max(0, n+1-burst)) * time.Second / rate; time.Since(began) < earliest {
-			t.Errorf("delivery %d came after %s, not before %s is its rate", n+1, time.Since(began), earliest)
+			t.Errorf("delivery %d arrived after %s, want at least %s", n+1, time.Since(began), earliest)
 		}
 	}
 	if len(ids) != events {
-		t.Errorf("%d different events were told slowly", len(ids))
+		t.Errorf("%d different events were received at the limited endpoint", len(ids))
 	}
-	harness.Eventually(t, "the other one was told of all", func() bool { return len(fast) == events })
+	harness.Eventually(t, "the other endpoint received all", func() bool { return len(fast) == events })
 }
