@@ -78,7 +78,7 @@ type edgeParams struct {
 // provideEdges serves all enabled parts over HTTP.
 func provideEdges(f Foundation) fx.Option {
 	return fx.Invoke(func(p edgeParams) error {
-		fronted := p.fronted(f.Listener)
+		fronted := p.isBehindProxy(f.Listener)
 		health := probes.New(probes.Params{DB: p.DB, Stored: p.Node.SinceStored, Draining: f.Draining, Logger: p.Logger, Parts: p.Health,
 			Local: func(r *http.Request) bool { return !fronted && clientip.IsDirectLocalRequest(r) }})
 		local, err := p.serveMetrics(fronted)
@@ -128,7 +128,7 @@ func sampleSender(mode setting.Mode) string {
 // handler returns the mux of the process.
 func (p edgeParams) handler(on []string, health *probes.Probes, local *localMetrics) (http.Handler, error) {
 	rate := accountRate{p.Rate}
-	api, err := api.New(api.Options{Auth: p.Accounts, People: p.people(), Audit: p.Audit, Log: p.requestLog(), Proxies: config.TrustedProxies.Of(p.Config), Origins: config.OtherOrigins(p.Config), Limits: p.Accounts, Rate: rate, Storage: p.Storage, Answers: p.Answers, Sealer: p.Box, Routes: p.Routes, Logger: p.Logger, Budget: p.Budget,
+	api, err := api.New(api.Options{Auth: p.Accounts, People: p.userSessions(), Audit: p.Audit, Log: p.requestLog(), Proxies: config.TrustedProxies.Of(p.Config), Origins: config.OtherOrigins(p.Config), Limits: p.Accounts, Rate: rate, Storage: p.Storage, Answers: p.Answers, Sealer: p.Box, Routes: p.Routes, Logger: p.Logger, Budget: p.Budget,
 		Version: p.Options.Version, BaseURL: config.BaseURL.Of(p.Config), Sender: sampleSender(p.Config.Mode)})
 	if err != nil {
 		return nil, err
@@ -137,7 +137,7 @@ func (p edgeParams) handler(on []string, health *probes.Probes, local *localMetr
 	if err != nil {
 		return nil, err
 	}
-	query, err := graph.New(graph.Options{On: graphModules(p.Config.Mode, on), Trusted: trusted, Open: p.Config.Mode == setting.Dev, Auth: p.Accounts, People: p.people(), Origins: append([]string{config.BaseURL.Of(p.Config)}, config.OtherOrigins(p.Config)...), Audit: p.Audit, Proxies: config.TrustedProxies.Of(p.Config), Accounts: p.Accounts, Rate: rate, Parts: p.Parts, Budget: p.Budget, Logger: p.Logger})
+	query, err := graph.New(graph.Options{On: graphModules(p.Config.Mode, on), Trusted: trusted, Open: p.Config.Mode == setting.Dev, Auth: p.Accounts, People: p.userSessions(), Origins: append([]string{config.BaseURL.Of(p.Config)}, config.OtherOrigins(p.Config)...), Audit: p.Audit, Proxies: config.TrustedProxies.Of(p.Config), Accounts: p.Accounts, Rate: rate, Parts: p.Parts, Budget: p.Budget, Logger: p.Logger})
 	if err != nil {
 		return nil, err
 	}
@@ -172,8 +172,8 @@ func (p edgeParams) handler(on []string, health *probes.Probes, local *localMetr
 	return p.trackingHostsFirst(p.hooksFirst(apiFirst(api, p.linksFirst(mux)))), nil
 }
 
-// people returns the signed-in users, or nil if sign-in is disabled.
-func (p edgeParams) people() admission.Sessions {
+// userSessions returns the signed-in users, or nil if sign-in is disabled.
+func (p edgeParams) userSessions() admission.Sessions {
 	if p.SignIn == nil {
 		return nil
 	}

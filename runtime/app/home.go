@@ -12,7 +12,7 @@ import (
 // home serves the dashboard at every path without another handler. If the dashboard was not built, a page
 // with links replaces it.
 func (p edgeParams) home() (http.Handler, error) {
-	door, err := admission.New(p.Accounts, p.people(), append([]string{config.BaseURL.Of(p.Config)}, config.OtherOrigins(p.Config)...)...)
+	door, err := admission.New(p.Accounts, p.userSessions(), append([]string{config.BaseURL.Of(p.Config)}, config.OtherOrigins(p.Config)...)...)
 	if err != nil {
 		return nil, err
 	}

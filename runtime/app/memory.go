@@ -11,12 +11,12 @@ import (
 )
 
 const (
-	// mostMemory is where the garbage collector starts to work harder, however much memory there is. The
+	// maxGoMemory is where the garbage collector starts to work harder, however much memory there is. The
 	// budget (runtime/base/intake) keeps live memory below that; without a limit the collector lets the heap
 	// grow to two and a half times the live memory.
-	mostMemory = 1 << 30
-	// leastMemory is the smallest process that survives a typical burst of batches (TestDrillMemory).
-	leastMemory = 512 << 20
+	maxGoMemory = 1 << 30
+	// minMemory is the smallest process that survives a typical burst of batches (TestDrillMemory).
+	minMemory = 512 << 20
 )
 
 // gcPercent lets the heap grow to two and a half times the live memory before a collection. About 30 MiB are
@@ -29,7 +29,7 @@ const gcPercent = 150
 func boundMemory(ctx context.Context, log *slog.Logger) {
 	memory := machine.Memory()
 	if _, set := os.LookupEnv("GOMEMLIMIT"); !set {
-		limit := int64(mostMemory)
+		limit := int64(maxGoMemory)
 		if memory > 0 {
 			limit = min(limit, memory/3*2)
 		}
@@ -39,8 +39,8 @@ func boundMemory(ctx context.Context, log *slog.Logger) {
 		debug.SetGCPercent(gcPercent)
 	}
 	log.InfoContext(ctx, "memory", "available", memory, "limit", debug.SetMemoryLimit(-1))
-	if memory > 0 && memory < leastMemory {
-		log.WarnContext(ctx, "less memory than the minimum: a burst of large requests can end the process", "available", memory, "minimum", leastMemory)
+	if memory > 0 && memory < minMemory {
+		log.WarnContext(ctx, "less memory than the minimum: a burst of large requests can end the process", "available", memory, "minimum", minMemory)
 	}
 }
 

@@ -18,9 +18,9 @@ import (
 	"github.com/postrider/postrider/runtime/web/server"
 )
 
-// fronted reports whether a proxy or similar in front of this process forwards requests for the base URL: no
+// isBehindProxy reports whether a proxy or similar in front of this process forwards requests for the base URL: no
 // listener of this process has its port. A proxy on this machine makes its requests look local.
-func (p edgeParams) fronted(plain net.Listener) bool {
+func (p edgeParams) isBehindProxy(plain net.Listener) bool {
 	base, err := url.Parse(config.BaseURL.Of(p.Config))
 	if err != nil {
 		return true

@@ -117,14 +117,14 @@ func newTrackedLinks(s *tracking.Service, cfg setting.Values, log *slog.Logger) 
 		handler: track.New(track.Options{Tracker: s, Proxies: config.TrustedProxies.Of(cfg), Logger: log})}
 }
 
-// hook reports whether a link is a path below the API that another service posts to.
-func (l link) hook() bool { return strings.HasPrefix(l.prefix, api.Prefix+"/") }
+// isCallback reports whether a link is a path below the API that another service posts to.
+func (l link) isCallback() bool { return strings.HasPrefix(l.prefix, api.Prefix+"/") }
 
 // hooksFirst handles callbacks of other services before the API, whose clients need a key or a session.
 func (p edgeParams) hooksFirst(others http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		for _, l := range p.Links {
-			if l.hook() && r.URL.Path == l.prefix {
+			if l.isCallback() && r.URL.Path == l.prefix {
 				l.handler.ServeHTTP(w, r)
 				return
 			}
@@ -138,7 +138,7 @@ func (p edgeParams) hooksFirst(others http.Handler) http.Handler {
 func (p edgeParams) linksFirst(others http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		for _, l := range p.Links {
-			if !l.hook() && strings.HasPrefix(r.URL.Path, l.prefix) {
+			if !l.isCallback() && strings.HasPrefix(r.URL.Path, l.prefix) {
 				ctx, cancel := context.WithTimeout(r.Context(), fault.AnswerWithin)
 				defer cancel()
 				l.handler.ServeHTTP(w, r.WithContext(ctx))

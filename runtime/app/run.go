@@ -72,10 +72,10 @@ func Run(parent context.Context, cfg setting.Values, o Options) (err error) {
 	// 3. Open the database, embedded or external, and migrate it.
 	opened, err := store.Open(ctx, cfg, log)
 	if err != nil {
-		return cutShort(parent, log, err)
+		return ignoreCancellation(parent, log, err)
 	}
 	end := ending{log: log}
-	defer func() { end.of(opened, err) }()
+	defer func() { end.finish(opened, err) }()
 	// 4. Assemble the modules and start them.
 	var seeds development.Seeder
 	var draining atomic.Bool
@@ -86,11 +86,11 @@ func Run(parent context.Context, cfg setting.Values, o Options) (err error) {
 	starting, cancel := context.WithTimeout(ctx, startTimeout)
 	defer cancel()
 	if err := app.Start(starting); err != nil {
-		return cutShort(parent, log, fmt.Errorf("start: %w", err))
+		return ignoreCancellation(parent, log, fmt.Errorf("start: %w", err))
 	}
 	// 5. Print all addresses; development mode seeds an account.
 	if err := announceReady(ctx, cfg, o, opened, seeds, log); err != nil {
-		return errors.Join(cutShort(parent, log, err), stopApp(app, drainTimeout))
+		return errors.Join(ignoreCancellation(parent, log, err), stopApp(app, drainTimeout))
 	}
 	returnMemory()
 	told := make(chan struct{})
@@ -117,10 +117,10 @@ func Run(parent context.Context, cfg setting.Values, o Options) (err error) {
 	return errors.Join(failed, stopApp(app, drainTimeout-delay))
 }
 
-// cutShort filters the error of a step of the start. It returns nil once parent is done: the interrupted
+// ignoreCancellation filters the error of a step of the start. It returns nil once parent is done: the interrupted
 // step reports the cancellation in its own words (PostgreSQL a canceled statement, initdb a signal), and the
 // next start repeats it. The error is logged.
-func cutShort(parent context.Context, log *slog.Logger, err error) error {
+func ignoreCancellation(parent context.Context, log *slog.Logger, err error) error {
 	if parent.Err() == nil {
 		return err
 	}
@@ -139,8 +139,8 @@ func (e *ending) begin() {
 	e.log.Info("stopping: waiting for requests and deliveries in progress", "limit", store.StopLimit)
 }
 
-// of closes the store within the remaining time, and closes the log.
-func (e *ending) of(s *store.Store, err error) {
+// finish closes the store within the remaining time, and closes the log.
+func (e *ending) finish(s *store.Store, err error) {
 	if e.began.IsZero() {
 		s.Close(e.log, store.StopLimit)
 		e.log.Info("stopped before the service was ready")

@@ -72,8 +72,8 @@ func (r registry) names(set uint) []string {
 	return on
 }
 
-// legal returns the set with all that its modules require.
-func (r registry) legal(set uint) uint {
+// legalSet returns the set with all that its modules require.
+func (r registry) legalSet(set uint) uint {
 	legal := r.needs[0]
 	for i := range r.rows {
 		if set&(1<<i) != 0 {
@@ -83,7 +83,7 @@ func (r registry) legal(set uint) uint {
 	return legal
 }
 
-func (r registry) isLegal(set uint) bool { return set == r.legal(set) }
+func (r registry) isLegal(set uint) bool { return set == r.legalSet(set) }
 
 // join assembles a legal set.
 func (r registry) join(t *testing.T, set uint, more ...fx.Option) app.Joined {
@@ -149,10 +149,10 @@ func TestEveryLegalModuleSetAssembles(t *testing.T) {
 			random := rand.New(rand.NewPCG(seed, seed))
 			large := []uint{r.all()}
 			for range 50 {
-				large = append(large, r.legal(uint(random.Uint64())&r.all()))
+				large = append(large, r.legalSet(uint(random.Uint64())&r.all()))
 			}
 			for _, set := range large {
-				if got, want := r.join(t, set).Given, given.of(set); !maps.Equal(got, want) {
+				if got, want := r.join(t, set).Given, given.knownParts(set); !maps.Equal(got, want) {
 					t.Fatalf("%v provides other parts than its modules provide alone and in pairs: %s", r.names(set), difference(got, want))
 				}
 			}
@@ -178,7 +178,7 @@ func (r registry) smallSets() []uint {
 // parts records what sets provide beyond the known sets that they contain.
 type parts map[uint]map[string]int
 
-func (p parts) of(set uint) map[string]int {
+func (p parts) knownParts(set uint) map[string]int {
 	sum := map[string]int{}
 	for part, given := range p {
 		if part&set == part {
@@ -193,7 +193,7 @@ func (p parts) of(set uint) map[string]int {
 // learn records what the set provides beyond the known parts. Sets come after those they contain.
 func (p parts) learn(set uint, given map[string]int) {
 	own := map[string]int{}
-	known := p.of(set)
+	known := p.knownParts(set)
 	for name, n := range given {
 		if n != known[name] {
 			own[name] = n - known[name]
@@ -263,7 +263,7 @@ func TestIncompleteModuleSetsAreRejected(t *testing.T) {
 		random := rand.New(rand.NewPCG(seed, seed))
 		for range 10_000 {
 			set := uint(random.Uint64()) & r.all()
-			sets = append(sets, set, r.legal(set))
+			sets = append(sets, set, r.legalSet(set))
 		}
 		legal, illegal := 0, 0
 		for _, set := range sets {
@@ -336,9 +336,9 @@ func TestCoveringModuleSetsStart(t *testing.T) {
 // choice is a partial set: modules that are on and modules that are off. The others are undecided.
 type choice struct{ on, off uint }
 
-// with switches the module on or off, along with its requirements or dependents. ok is false if that
+// choose switches the module on or off, along choose its requirements or dependents. ok is false if that
 // contradicts the choice.
-func (c choice) with(r registry, i int, on bool) (_ choice, ok bool) {
+func (c choice) choose(r registry, i int, on bool) (_ choice, ok bool) {
 	if on {
 		c.on |= r.needs[i]
 	} else {
@@ -362,7 +362,7 @@ func (c choice) states(r registry) []neighbours {
 	var states []neighbours
 	for a := range r.rows {
 		for b := range a {
-			if c.decides(a) && c.decides(b) {
+			if c.isDecided(a) && c.isDecided(b) {
 				states = append(states, neighbours{a, b, c.on&(1<<a) != 0, c.on&(1<<b) != 0})
 			}
 		}
@@ -370,7 +370,7 @@ func (c choice) states(r registry) []neighbours {
 	return states
 }
 
-func (c choice) decides(i int) bool { return (c.on|c.off)&(1<<i) != 0 }
+func (c choice) isDecided(i int) bool { return (c.on|c.off)&(1<<i) != 0 }
 
 // coveringSets returns a small number of legal sets that contain every state of two modules found in any
 // legal set. The first is the full set.
@@ -381,7 +381,7 @@ func (r registry) coveringSets() []uint {
 		for b := range a {
 			for state := range 4 {
 				n := neighbours{a, b, state&1 != 0, state&2 != 0}
-				if _, ok := begin.holding(r, n); ok {
+				if _, ok := begin.decide(r, n); ok {
 					open[n] = true
 				}
 			}
@@ -399,11 +399,11 @@ func (r registry) coveringSets() []uint {
 	var sets []uint
 	for next := (choice{on: r.all()}); ; {
 		for i := range r.rows {
-			if next.decides(i) {
+			if next.isDecided(i) {
 				continue
 			}
-			on, _ := next.with(r, i, true)
-			off, ok := next.with(r, i, false)
+			on, _ := next.choose(r, i, true)
+			off, ok := next.choose(r, i, false)
 			if next = on; ok && news(off) > news(on) {
 				next = off
 			}
@@ -417,17 +417,17 @@ func (r registry) coveringSets() []uint {
 		}
 		most := -1
 		for _, state := range slices.SortedFunc(maps.Keys(open), neighbours.compare) {
-			if c, _ := begin.holding(r, state); news(c) > most {
+			if c, _ := begin.decide(r, state); news(c) > most {
 				most, next = news(c), c
 			}
 		}
 	}
 }
 
-// holding decides the two modules as the state requires.
-func (c choice) holding(r registry, n neighbours) (choice, bool) {
-	c, okA := c.with(r, n.a, n.onA)
-	c, okB := c.with(r, n.b, n.onB)
+// decide decides the two modules as the state requires.
+func (c choice) decide(r registry, n neighbours) (choice, bool) {
+	c, okA := c.choose(r, n.a, n.onA)
+	c, okB := c.choose(r, n.b, n.onB)
 	return c, okA && okB
 }
 

@@ -366,7 +366,7 @@ func TestEffectiveValuesAreLoggedWithoutSecrets(t *testing.T) {
 func TestFlagsAndEnvironmentOverrideFile(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "postrider.yaml")
-	write(t, path, `# production
+	writeFile(t, path, `# production
 base_url: https://mail.example.com
 master_key: [`+masterKey+`]
 mx_port: 2525
@@ -393,7 +393,7 @@ func TestFileMistakesAreReportedWithTheOthers(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "postrider.yaml")
 	load := func(content string) error {
-		write(t, path, content)
+		writeFile(t, path, content)
 		_, err := config.Load(setting.Serve, "", setting.RawValues{"POSTRIDER_CONFIG": path, "POSTRIDER_BASE_URL": "https://example.com"})
 		return err
 	}
@@ -418,7 +418,7 @@ func TestFileMistakesAreReportedWithTheOthers(t *testing.T) {
 	}
 }
 
-func write(t *testing.T, path, content string) {
+func writeFile(t *testing.T, path, content string) {
 	t.Helper()
 	if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
 		t.Fatal(err)

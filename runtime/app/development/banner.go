@@ -34,7 +34,7 @@ func (s Seeder) Announce(ctx context.Context, cfg setting.Values, opened *store.
 		}
 	}
 	if s.Shown != nil {
-		s.Shown.take(ready, cfg)
+		s.Shown.store(ready, cfg)
 	}
 	if to.Called != nil {
 		to.Called(ready)

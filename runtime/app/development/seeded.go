@@ -24,7 +24,7 @@ var _ graph.Seeds = (*Seeded)(nil)
 // Seeded returns the seeded data, or nil if seeding has not finished.
 func (s *Seeded) Seeded() *graph.Seeded { return s.latest.Load() }
 
-func (s *Seeded) take(r Ready, cfg setting.Values) {
+func (s *Seeded) store(r Ready, cfg setting.Values) {
 	out := &graph.Seeded{APIKey: r.APIKey}
 	if r.InboxURL != nil {
 		out.InboxURL = *r.InboxURL

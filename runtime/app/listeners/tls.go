@@ -77,7 +77,7 @@ func FromFiles(name, certFile, keyFile string, log *slog.Logger) (*tls.Config, e
 		}
 		log.Info("certificate reloaded", "setting", name, "file", certFile)
 	}
-	return &tls.Config{MinVersion: tls.VersionTLS12, GetCertificate: files.get}, nil
+	return &tls.Config{MinVersion: tls.VersionTLS12, GetCertificate: files.getCertificate}, nil
 }
 
 // Names returns the names under which SMTP clients find this installation: mail servers use the first,

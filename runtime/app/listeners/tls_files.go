@@ -41,8 +41,8 @@ func newCertificateFiles(certFile, keyFile string) (*certificateFiles, error) {
 	return f, nil
 }
 
-// get is for tls.Config.GetCertificate.
-func (f *certificateFiles) get(*tls.ClientHelloInfo) (*tls.Certificate, error) {
+// getCertificate is for tls.Config.GetCertificate.
+func (f *certificateFiles) getCertificate(*tls.ClientHelloInfo) (*tls.Certificate, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if time.Since(f.looked) < lookAgain {

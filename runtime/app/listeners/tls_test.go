@@ -24,7 +24,7 @@ func TestCertificateIsReloadedWhenFilesChange(t *testing.T) {
 	files.changed = func(err error) { told = append(told, err) }
 	served := func() *tls.Certificate {
 		files.looked = time.Time{} // in the distant past
-		c, err := files.get(nil)
+		c, err := files.getCertificate(nil)
 		if err != nil || c.Leaf.VerifyHostname("mx.test") != nil || c.Leaf.VerifyHostname("localhost") != nil {
 			t.Fatalf("the certificate read from its files has error %v, want one for mx.test and localhost", err)
 		}

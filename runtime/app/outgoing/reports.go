@@ -5,8 +5,8 @@ import (
 	"github.com/postrider/postrider/runtime/mail/smtpclient"
 )
 
-// recordedToo counts sessions twice: for the operator's metrics without names, and for reports with names.
-func recordedToo(counter smtpclient.TLSReports, recorder *outbound.TLSRecorder) smtpclient.TLSReports {
+// combinedReporter counts sessions twice: for the operator's metrics without names, and for reports with names.
+func combinedReporter(counter smtpclient.TLSReports, recorder *outbound.TLSRecorder) smtpclient.TLSReports {
 	if recorder == nil {
 		return counter
 	}

@@ -84,7 +84,7 @@ func (p transportParams) config() (smtpclient.Config, error) {
 		if err != nil {
 			return c, err
 		}
-		c.STS, c.Reports = policies, recordedToo(newTLSReports(p.Registry), p.Recorder)
+		c.STS, c.Reports = policies, combinedReporter(newTLSReports(p.Registry), p.Recorder)
 	}
 	return c, nil
 }

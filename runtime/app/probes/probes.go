@@ -47,7 +47,7 @@ const readyTimeout = 3 * time.Second
 
 // Live is GET /healthz: 200 as long as the process can respond at all.
 func (p *Probes) Live(w http.ResponseWriter, r *http.Request) {
-	p.answer(w, r, http.StatusOK, map[string]any{"status": "ok"})
+	p.respond(w, r, http.StatusOK, map[string]any{"status": "ok"})
 }
 
 // Ready is GET /readyz: 503 while requests would be rejected. A degraded part, such as a late queue, is
@@ -81,7 +81,7 @@ func (p *Probes) Ready(w http.ResponseWriter, r *http.Request) {
 	if p.Draining.Load() {
 		checks["status"], status = "draining", http.StatusServiceUnavailable
 	}
-	p.answer(w, r, status, checks)
+	p.respond(w, r, status, checks)
 }
 
 // checkParts adds the condition of each part, except those that are unknown or not configured. Only local
@@ -109,7 +109,7 @@ func (p *Probes) checkParts(ctx context.Context, checks map[string]any, details 
 	}
 }
 
-func (p *Probes) answer(w http.ResponseWriter, r *http.Request, status int, body map[string]any) {
+func (p *Probes) respond(w http.ResponseWriter, r *http.Request, status int, body map[string]any) {
 	w.Header().Set("Content-Type", "application/json")
 	w.Header().Set("Cache-Control", "no-store")
 	w.WriteHeader(status)

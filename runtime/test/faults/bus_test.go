@@ -101,10 +101,10 @@ func (r *receiver) toldOnce(t *testing.T, server *faults.Server) {
 	}
 }
 
-// emptied empties the bus every 10 ms until the returned function is called.
-func emptied(t *testing.T, database string) (stop func()) {
+// keepBusEmpty empties the bus every 10 ms until the returned function is called.
+func keepBusEmpty(t *testing.T, database string) (stop func()) {
 	t.Helper()
-	d := opened(t, database)
+	d := openDatabase(t, database)
 	ending, ended := make(chan struct{}), make(chan error, 1)
 	go func() {
 		tick := time.NewTicker(10 * time.Millisecond)
@@ -163,7 +163,7 @@ func TestEmptyingTheBusLosesNothing(t *testing.T) {
 	server := faults.Start(t, database, outbound(sink.Listen("127.0.0.1:0")))
 	endpoint := subscribe(t, server)
 	domains := tracked(t, server, 5)
-	stop := emptied(t, database)
+	stop := keepBusEmpty(t, database)
 	defer stop()
 	load, bounces := faults.Begin(server, 1), faults.NewLedger()
 	gone := lengthOf(200, 2000)

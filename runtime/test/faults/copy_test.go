@@ -12,11 +12,11 @@ import (
 	"github.com/postrider/postrider/runtime/storage/db/dbtest"
 )
 
-// moved copies a database into a new one of another cluster, and returns its address. It uses pg_dump and
+// copyDatabase copies a database into a new one of another cluster, and returns its address. It uses pg_dump and
 // psql. The PostgreSQL servers fetched through npm lack these; then every row of every table is copied.
-func moved(t *testing.T, from string) string {
+func copyDatabase(t *testing.T, from string) string {
 	t.Helper()
-	dump, restore := client(t, "pg_dump"), client(t, "psql")
+	dump, restore := findClient(t, "pg_dump"), findClient(t, "psql")
 	if dump == "" || restore == "" {
 		t.Log("pg_dump and psql are not installed: copying rows instead")
 		to := dbtest.URL(t)
@@ -29,8 +29,8 @@ func moved(t *testing.T, from string) string {
 	return to
 }
 
-// client returns the path of a PostgreSQL client program, or "".
-func client(t *testing.T, name string) string {
+// findClient returns the path of a PostgreSQL findClient program, or "".
+func findClient(t *testing.T, name string) string {
 	t.Helper()
 	if found, err := exec.LookPath(name); err == nil {
 		return found
@@ -54,25 +54,25 @@ func run(t *testing.T, name string, args ...string) {
 
 func copyRows(t *testing.T, from, to string) {
 	t.Helper()
-	source, target := opened(t, from), opened(t, to)
+	source, target := openDatabase(t, from), openDatabase(t, to)
 	target.SetMaxOpenConns(1)
 	execute(t, target, `SET session_replication_role = replica`) // rows are inserted in any order
-	tables := column(t, source, `SELECT quote_ident(tablename) FROM pg_tables WHERE schemaname = 'public'`)
+	tables := queryColumn(t, source, `SELECT quote_ident(tablename) FROM pg_tables WHERE schemaname = 'public'`)
 	for _, table := range tables {
 		execute(t, target, `TRUNCATE `+table+` CASCADE`)
 	}
 	for _, table := range tables {
-		rows := column(t, source, `SELECT coalesce(json_agg(r), '[]')::text FROM `+table+` r`)
+		rows := queryColumn(t, source, `SELECT coalesce(json_agg(r), '[]')::text FROM `+table+` r`)
 		execute(t, target, `INSERT INTO `+table+` OVERRIDING SYSTEM VALUE SELECT * FROM json_populate_recordset(NULL::`+table+`, $1::json)`, rows[0])
 	}
-	names := column(t, source, `SELECT quote_ident(sequencename) FROM pg_sequences WHERE last_value IS NOT NULL ORDER BY 1`)
-	values := column(t, source, `SELECT last_value FROM pg_sequences WHERE last_value IS NOT NULL ORDER BY quote_ident(sequencename)`)
+	names := queryColumn(t, source, `SELECT quote_ident(sequencename) FROM pg_sequences WHERE last_value IS NOT NULL ORDER BY 1`)
+	values := queryColumn(t, source, `SELECT last_value FROM pg_sequences WHERE last_value IS NOT NULL ORDER BY quote_ident(sequencename)`)
 	for i, name := range names {
 		execute(t, target, `SELECT setval('`+name+`', `+values[i]+`)`)
 	}
 }
 
-func opened(t *testing.T, address string) *sql.DB {
+func openDatabase(t *testing.T, address string) *sql.DB {
 	t.Helper()
 	d, err := sql.Open("postgres", address)
 	if err != nil {
@@ -89,7 +89,7 @@ func execute(t *testing.T, d *sql.DB, statement string, args ...any) {
 	}
 }
 
-func column(t *testing.T, d *sql.DB, statement string) []string {
+func queryColumn(t *testing.T, d *sql.DB, statement string) []string {
 	t.Helper()
 	var all []string
 	err := d.QueryRowContext(t.Context(), `SELECT coalesce(array_agg(v), '{}')::text[] FROM (`+statement+`) AS q (v)`).Scan((*pq.StringArray)(&all))
@@ -104,9 +104,9 @@ func TestCopyContainsAllRows(t *testing.T) {
 	expect.SkipWhenQuick(t, "make drill-short")
 	t.Parallel()
 	from, copied := dbtest.URL(t), dbtest.URL(t)
-	execute(t, opened(t, from), `UPDATE plans SET name = 'moved'`)
+	execute(t, openDatabase(t, from), `UPDATE plans SET name = 'moved'`)
 	copyRows(t, from, copied)
-	if got := column(t, opened(t, copied), `SELECT DISTINCT name FROM plans`); len(got) != 1 || got[0] != "moved" {
+	if got := queryColumn(t, openDatabase(t, copied), `SELECT DISTINCT name FROM plans`); len(got) != 1 || got[0] != "moved" {
 		t.Errorf("copied plans: %v", got)
 	}
 }

@@ -106,7 +106,7 @@ func TestFrozenDatabaseReturnsUnavailable(t *testing.T) {
 	server := faults.Start(t, database.URL(), outbound(host))
 	warm := faults.Begin(server, 1)
 	expect.Eventually(t, "the load is running", func() bool { return sink.Count() > 50 })
-	base := goroutines(t, server) // under load
+	base := countGoroutines(t, server) // under load
 	load := faults.Begin(server, 1)
 	warm.End()
 	host.Set(faults.Reply, faults.Slow) // so that many deliveries are in progress
@@ -127,7 +127,7 @@ func TestFrozenDatabaseReturnsUnavailable(t *testing.T) {
 		}
 		<-time.After(200 * time.Millisecond)
 	}
-	during := goroutines(t, server)
+	during := countGoroutines(t, server)
 	meetOutage(t, load)
 	if err := host.Clear(); err != nil {
 		t.Fatal(err)
@@ -136,7 +136,7 @@ func TestFrozenDatabaseReturnsUnavailable(t *testing.T) {
 	database.Thaw()
 	expect.Eventually(t, "mail is accepted again", func() bool { return load.LastAccepted().After(thawed) })
 	recovery := time.Since(thawed)
-	expect.Eventually(t, "the goroutines of the outage have ended", func() bool { return goroutines(t, server) <= base+base/5 })
+	expect.Eventually(t, "the goroutines of the outage have ended", func() bool { return countGoroutines(t, server) <= base+base/5 })
 	ebb := time.Since(thawed)
 	load.End()
 	expect.Eventually(t, "all accepted mail has arrived", func() bool { return load.Missing(sink)+warm.Missing(sink) == 0 })
@@ -181,7 +181,7 @@ func TestOverloadedDatabaseRespondsInTime(t *testing.T) {
 	audit(t, load.Audit(sink, server.OpenBetween(begun, quick), nil))
 }
 
-func goroutines(t *testing.T, server *faults.Server) int {
+func countGoroutines(t *testing.T, server *faults.Server) int {
 	t.Helper()
 	a := server.Do(t.Context(), http.MethodGet, "/metrics", "")
 	for line := range strings.Lines(string(a.Body)) {

@@ -30,14 +30,14 @@ func TestDrillEventExport(t *testing.T) {
 	sink := faults.NewSink(t)
 	nodes := faults.StartCluster(t, dbtest.URL(t), lengthOf(2, 3), outbound(sink.Listen("127.0.0.1:0")), "POSTRIDER_EVENTS_TO="+broker.URL())
 	d := exportDrill{t: t, nodes: nodes, broker: broker, reader: broker.Reader()}
-	stop := d.load()
-	d.moves("the export begins", 40*time.Second, time.Now())
+	stop := d.startLoad()
+	d.awaitMove("the export begins", 40*time.Second, time.Now())
 	for range lengthOf(1, 5) {
 		leader := ""
 		expect.Eventually(t, "the stream has a leader", func() bool { leader = faults.Leader(t.Context(), d.reader, factsStream); return leader != "" })
 		broker.Kill(leader)
 		killed := time.Now()
-		atMost(t, "leader of the stream killed: gap", d.moves("events are exported again", 40*time.Second, killed), 20*time.Second)
+		atMost(t, "leader of the stream killed: gap", d.awaitMove("events are exported again", 40*time.Second, killed), 20*time.Second)
 		broker.StartAll()
 	}
 	if long {
@@ -45,13 +45,13 @@ func TestDrillEventExport(t *testing.T) {
 		back := time.Now().Add(time.Minute)
 		expect.Eventually(t, "the servers have been down for a minute", func() bool { return time.Now().After(back) })
 		broker.StartAll()
-		atMost(t, "all servers stopped for a minute: resumed after their start", d.moves("events are exported again", 90*time.Second, time.Now()), 45*time.Second)
+		atMost(t, "all servers stopped for a minute: resumed after their start", d.awaitMove("events are exported again", 90*time.Second, time.Now()), 45*time.Second)
 	}
 	for range lengthOf(1, 5) {
-		holder := d.holder()
+		holder := d.cursorHolder()
 		holder.KillNow()
 		killed := time.Now()
-		atMost(t, "process with the cursor killed: taken over", d.moves("another process exports", 40*time.Second, killed), 15*time.Second)
+		atMost(t, "process with the cursor killed: taken over", d.awaitMove("another process exports", 40*time.Second, killed), 15*time.Second)
 		if long {
 			holder.Launch()
 		}
@@ -73,8 +73,8 @@ func TestDrillEventExportToFullDisks(t *testing.T) {
 	sink := faults.NewSink(t)
 	nodes := faults.StartCluster(t, dbtest.URL(t), 2, outbound(sink.Listen("127.0.0.1:0")), "POSTRIDER_EVENTS_TO="+broker.URL())
 	d := exportDrill{t: t, nodes: nodes, broker: broker, reader: broker.Reader()}
-	stop := d.load()
-	d.moves("the export begins", 40*time.Second, time.Now())
+	stop := d.startLoad()
+	d.awaitMove("the export begins", 40*time.Second, time.Now())
 	leader := ""
 	expect.Eventually(t, "the stream has a leader", func() bool { leader = faults.Leader(t.Context(), d.reader, factsStream); return leader != "" })
 	names := []string{"nats-1", "nats-2", "nats-3"}
@@ -91,9 +91,9 @@ func TestDrillEventExportToFullDisks(t *testing.T) {
 		now := faults.Leader(t.Context(), d.reader, factsStream)
 		return now != "" && now != leader
 	})
-	atMost(t, "disk of the leader full: events are exported again", d.moves("events are exported again", 40*time.Second, time.Now()), 20*time.Second)
+	atMost(t, "disk of the leader full: events are exported again", d.awaitMove("events are exported again", 40*time.Second, time.Now()), 20*time.Second)
 	fill(func(name string) bool { return name != leader })
-	d.stands("full")
+	d.awaitStop("full")
 	stop()
 	for _, free := range undo {
 		free()
@@ -101,12 +101,12 @@ func TestDrillEventExportToFullDisks(t *testing.T) {
 	for _, name := range names { // a server whose disk was full does not resume its stream automatically
 		broker.Restart(name)
 	}
-	atMost(t, "space freed, all restarted: resumed after", d.moves("events are exported again", 90*time.Second, time.Now()), 45*time.Second)
+	atMost(t, "space freed, all restarted: resumed after", d.awaitMove("events are exported again", 90*time.Second, time.Now()), 45*time.Second)
 	d.everyFactOnce()
 }
 
-// stands waits until the export is stopped for the reason in the status, and checks that mail continues.
-func (d exportDrill) stands(because string) {
+// awaitStop waits until the export is stopped for the reason in the status, and checks that mail continues.
+func (d exportDrill) awaitStop(because string) {
 	d.t.Helper()
 	expect.Eventually(d.t, "the export is stopped and reports why", func() bool {
 		rows := d.nodes[0].Query(`SELECT error FROM event_exports WHERE failures > 2 AND moved_at < now() - interval '5 seconds'`)
@@ -132,8 +132,8 @@ type exportDrill struct {
 	reader nats.JetStreamContext
 }
 
-// load sends to all processes until the returned function is called.
-func (d exportDrill) load() (stop func()) {
+// startLoad sends to all processes until the returned function is called.
+func (d exportDrill) startLoad() (stop func()) {
 	ctx, cancel := context.WithCancel(d.t.Context())
 	ledger := faults.NewLedger()
 	var senders sync.WaitGroup
@@ -154,8 +154,8 @@ func (d exportDrill) load() (stop func()) {
 	}
 }
 
-// moves waits until the position has moved after a time, and returns how long that took.
-func (d exportDrill) moves(what string, limit time.Duration, since time.Time) time.Duration {
+// awaitMove waits until the position has moved after a time, and returns how long that took.
+func (d exportDrill) awaitMove(what string, limit time.Duration, since time.Time) time.Duration {
 	d.t.Helper()
 	after := d.nodes[0].Query(`SELECT now()`)[0]
 	expect.EventuallyWithin(d.t, limit, what, func() bool {
@@ -164,8 +164,8 @@ func (d exportDrill) moves(what string, limit time.Duration, since time.Time) ti
 	return time.Since(since)
 }
 
-// holder returns the process that publishes pages now.
-func (d exportDrill) holder() (found *faults.Server) {
+// cursorHolder returns the process that publishes pages now.
+func (d exportDrill) cursorHolder() (found *faults.Server) {
 	d.t.Helper()
 	expect.Eventually(d.t, "a process has the cursor", func() bool {
 		rows := d.nodes[0].Query(`SELECT n.name FROM event_exports e JOIN nodes n ON n.id = e.node`)

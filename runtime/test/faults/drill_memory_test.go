@@ -20,8 +20,8 @@ import (
 	"github.com/postrider/postrider/runtime/web/server/h2test"
 )
 
-// batch returns the body of a batch of emails with HTML of the given size each.
-func batch(t *testing.T, domain string, emails, html int) string {
+// batchBody returns the body of a batchBody of emails with HTML of the given size each.
+func batchBody(t *testing.T, domain string, emails, html int) string {
 	t.Helper()
 	type email struct {
 		From    string `json:"from"`
@@ -67,8 +67,8 @@ func newSenders(t *testing.T, server *faults.Server, n int) []sender {
 	return all
 }
 
-// large returns the body of an email with files of the given total size.
-func large(t *testing.T, domain string, bytes int) string {
+// largeBody returns the body of an email with files of the given total size.
+func largeBody(t *testing.T, domain string, bytes int) string {
 	t.Helper()
 	data := base64.StdEncoding.EncodeToString(make([]byte, bytes/10))
 	files := make([]map[string]string, 10)
@@ -93,8 +93,8 @@ func TestDrillMemoryOfSends(t *testing.T) { //nolint:tparallel // each case need
 			callers    int
 			body       func(t *testing.T, domain string) string
 		}{
-			{"batches of 100 emails with 120 KB each", "/api/emails/batch", 64, func(t *testing.T, domain string) string { t.Helper(); return batch(t, domain, 100, 120<<10) }},
-			{"emails with 40 MB of files", "/api/emails", 16, func(t *testing.T, domain string) string { t.Helper(); return large(t, domain, 40<<20) }},
+			{"batches of 100 emails with 120 KB each", "/api/emails/batch", 64, func(t *testing.T, domain string) string { t.Helper(); return batchBody(t, domain, 100, 120<<10) }},
+			{"emails with 40 MB of files", "/api/emails", 16, func(t *testing.T, domain string) string { t.Helper(); return largeBody(t, domain, 40<<20) }},
 		} {
 			t.Run(fmt.Sprintf("%s in %d MiB", c.name, limit>>20), func(t *testing.T) {
 				sink := faults.NewSink(t)

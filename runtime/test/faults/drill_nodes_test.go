@@ -84,7 +84,7 @@ func TestDrillThreeNodesHandleEverythingOnce(t *testing.T) {
 		}
 		ledger.Send(t.Context(), node, to)
 	})
-	due := soon(t, nodes[0], scheduled)
+	due := rescheduleSoon(t, nodes[0], scheduled)
 	expect.Eventually(t, "everything has arrived", func() bool { return ledger.Missing(sink) == 0 })
 	settled(t, nodes[0])
 	events, delivered := 2*sends+3*scheduled, sends+scheduled // sent and delivered, and scheduled

@@ -23,7 +23,7 @@ func TestDrillPatroni(t *testing.T) {
 	cluster := patroni.Start(t, "../../../deploy/patroni")
 	sink := faults.NewSink(t)
 	nodes := faults.StartCluster(t, cluster.URL(), 2, outbound(sink.Listen("127.0.0.1:0")), "POSTRIDER_DATABASE_STANDBYS=1")
-	ready(t, nodes)
+	awaitReady(t, nodes)
 	type fault struct {
 		name  string
 		limit time.Duration
@@ -33,7 +33,7 @@ func TestDrillPatroni(t *testing.T) {
 	try := func(c fault) {
 		t.Run(c.name, func(t *testing.T) {
 			cluster.AwaitWhole(2 * time.Minute)
-			ready(t, nodes)
+			awaitReady(t, nodes)
 			leader := cluster.Leader()
 			load := faults.BeginOn(nodes, 1)
 			expect.Eventually(t, "the load is running", func() bool { return load.Count() > 50 })
@@ -52,7 +52,7 @@ func TestDrillPatroni(t *testing.T) {
 			cluster.AwaitWhole(2 * time.Minute)
 			expect.Eventually(t, "all accepted mail has arrived", func() bool { return load.Missing(sink) == 0 })
 			settled(t, nodes[0])
-			logged(t, nodes[0])
+			awaitRequestLog(t, nodes[0])
 			result := load.Audit(sink, nodes[0].OpenBetween(began, fixed), nil)
 			figure(t, "doubled", result.Duplicates, "0")
 			audit(t, result)
@@ -69,7 +69,7 @@ func TestDrillPatroni(t *testing.T) {
 	}
 	t.Run("etcd without a majority", func(t *testing.T) {
 		cluster.AwaitWhole(2 * time.Minute)
-		ready(t, nodes)
+		awaitReady(t, nodes)
 		load := faults.BeginOn(nodes, 1)
 		expect.Eventually(t, "the load is running", func() bool { return load.Count() > 50 })
 		began := time.Now()
@@ -116,8 +116,8 @@ func TestDrillPatroni(t *testing.T) {
 	}, (*patroni.Machine).Mend})
 }
 
-// ready waits until every process is ready.
-func ready(t *testing.T, nodes faults.Cluster) {
+// awaitReady waits until every process is awaitReady.
+func awaitReady(t *testing.T, nodes faults.Cluster) {
 	t.Helper()
 	expect.Eventually(t, "all are ready", func() bool {
 		for _, n := range nodes {
@@ -129,8 +129,8 @@ func ready(t *testing.T, nodes faults.Cluster) {
 	})
 }
 
-// logged waits until the request log, whose table is empty after a failover, has entries again.
-func logged(t *testing.T, node *faults.Server) {
+// awaitRequestLog waits until the request log, whose table is empty after a failover, has entries again.
+func awaitRequestLog(t *testing.T, node *faults.Server) {
 	t.Helper()
 	expect.Eventually(t, "requests are logged", func() bool {
 		return node.Do(t.Context(), http.MethodGet, "/api/emails", "").Status == http.StatusOK && node.Query(`SELECT count(*) FROM api_requests`)[0][0] != "0"

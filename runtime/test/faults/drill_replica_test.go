@@ -56,11 +56,11 @@ func TestDrillReplica(t *testing.T) {
 	if n := replicaFigure(t, nodes[0], `reads_total{server="replica"}`) + replicaFigure(t, nodes[1], `reads_total{server="replica"}`); int(n) < lengthOf(1, sent*3/4) { // on a busy machine it is not always up to date
 		t.Errorf("an up-to-date replica served %v of %d lists", n, sent)
 	}
-	statistics(t, nodes[0], sent)
+	checkStatistics(t, nodes[0], sent)
 
 	standby.PauseReplay(true)
 	writeAndList("it replays nothing", lengthOf(20, 200))
-	statistics(t, nodes[1], sent)
+	checkStatistics(t, nodes[1], sent)
 	expect.Eventually(t, "it is skipped", func() bool { return replicaFigure(t, nodes[0], "passed_over") == 1 })
 	writeAndList("it is passed over", lengthOf(20, 200))
 	if ready := string(nodes[0].Do(t.Context(), http.MethodGet, "/readyz", "").Body); !strings.Contains(ready, `"replica":"degraded"`) {
@@ -75,11 +75,11 @@ func TestDrillReplica(t *testing.T) {
 	writeAndList("it is back", lengthOf(20, 200))
 	standby.ReplayLate(time.Hour)
 	writeAndList("it begins to be late", lengthOf(20, 200))
-	late(t, nodes, func() { writeAndList("it is late", lengthOf(20, 200)) })
+	checkLateReplica(t, nodes, func() { writeAndList("it is late", lengthOf(20, 200)) })
 	standby.ReplayLate(0)
 	expect.Eventually(t, "both processes use it again", used)
 	writeAndList("it has caught up", lengthOf(20, 200))
-	statistics(t, nodes[0], sent)
+	checkStatistics(t, nodes[0], sent)
 	for _, phase := range []string{"it keeps up", "it replays nothing", "it is passed over", "it is frozen", "it is back", "it begins to be late", "it is late", "it has caught up"} {
 		atMost(t, phase+": slowest list", slowest[phase], 6*time.Second)
 	}
@@ -88,9 +88,9 @@ func TestDrillReplica(t *testing.T) {
 	audit(t, ledger.Audit(sink, nil, nil))
 }
 
-// late checks what reports that a replica is late, and that nothing is read from it while others write and
+// checkLateReplica checks what reports that a replica is checkLateReplica, and that nothing is read from it while others write and
 // list.
-func late(t *testing.T, nodes faults.Cluster, writeAndList func()) {
+func checkLateReplica(t *testing.T, nodes faults.Cluster, writeAndList func()) {
 	t.Helper()
 	answered := func() (n float64) {
 		for _, node := range nodes {
@@ -137,8 +137,8 @@ func replicaFigure(t *testing.T, s *faults.Server, name string) float64 {
 	return value
 }
 
-// statistics runs every query that a replica may serve, and checks the number of emails.
-func statistics(t *testing.T, s *faults.Server, accepted int) {
+// checkStatistics runs every query that a replica may serve, and checks the number of emails.
+func checkStatistics(t *testing.T, s *faults.Server, accepted int) {
 	t.Helper()
 	now := time.Now().UTC()
 	within := fmt.Sprintf(`range: {gte: %q, lt: %q}`, now.Add(-time.Hour).Format(time.RFC3339), now.Add(time.Hour).Format(time.RFC3339))

@@ -47,29 +47,29 @@ func (s *sourced) add(address string, node int, more ...string) {
 	s.command(append([]string{"source", "add", "--address", address, "--node", fmt.Sprint("node-", node), "--hostname", "out-" + strings.ReplaceAll(address, ".", "-") + ".test"}, more...)...)
 }
 
-// ask queries the database for a number.
-func (s *sourced) ask(t *testing.T, statement string, args ...any) int {
+// queryNumber queries the database for a number.
+func (s *sourced) queryNumber(t *testing.T, statement string, args ...any) int {
 	t.Helper()
 	return number(t, s.Cluster[1].Query(statement, args...)[0][0])
 }
 
-// begun counts the attempts from an address (empty: from any) that a process has started since a moment, by
+// countAttempts counts the attempts from an address (empty: from any) that a process has started since a moment, by
 // the database clock.
-func (s *sourced) begun(t *testing.T, address, since string) int {
+func (s *sourced) countAttempts(t *testing.T, address, since string) int {
 	t.Helper()
-	return s.ask(t, `SELECT count(*) FROM attempts WHERE local_addr LIKE $1 || '%' AND started_at > $2::timestamptz`, address, since)
+	return s.queryNumber(t, `SELECT count(*) FROM attempts WHERE local_addr LIKE $1 || '%' AND started_at > $2::timestamptz`, address, since)
 }
 
 func (s *sourced) now() string { return s.Cluster[1].Query(`SELECT clock_timestamp()`)[0][0] }
 
-// leaves waits until mail accepted by a process is sent from an address.
-func (s *sourced) leaves(t *testing.T, node int, address string) {
+// awaitSendFrom waits until mail accepted by a process is sent from an address.
+func (s *sourced) awaitSendFrom(t *testing.T, node int, address string) {
 	t.Helper()
 	expect.Eventually(t, fmt.Sprintf("mail of node-%d is sent from %s", node, address), func() bool {
 		s.bursts++
 		id := s.ledger.Send(t.Context(), s.Cluster[node-1], fmt.Sprintf("s%d@example.net", s.bursts))
 		expect.Eventually(t, "it has been sent", func() bool { return s.ledger.Missing(s.sink) == 0 })
-		return s.ask(t, `SELECT count(*) FROM attempts a JOIN recipients r ON r.id = a.recipient_id WHERE r.email_id = $1 AND a.local_addr LIKE $2 || ':%'`, id, address) == 1
+		return s.queryNumber(t, `SELECT count(*) FROM attempts a JOIN recipients r ON r.id = a.recipient_id WHERE r.email_id = $1 AND a.local_addr LIKE $2 || ':%'`, id, address) == 1
 	})
 }
 
@@ -92,22 +92,22 @@ func (s *sourced) kill(t *testing.T) (id string, open int, at string) {
 
 func (s *sourced) open(t *testing.T, id string) int {
 	t.Helper()
-	return s.ask(t, `SELECT count(*) FROM attempts WHERE outcome IS NULL AND node = $1`, id)
+	return s.queryNumber(t, `SELECT count(*) FROM attempts WHERE outcome IS NULL AND node = $1`, id)
 }
 
-// whole waits until all mail has arrived.
-func (s *sourced) whole(t *testing.T) {
+// awaitArrival waits until all mail has arrived.
+func (s *sourced) awaitArrival(t *testing.T) {
 	t.Helper()
 	expect.Eventually(t, "everything has arrived", func() bool { return s.ledger.Missing(s.sink) == 0 })
 	settled(t, s.Cluster[1])
 }
 
-// stands waits until all unsent mail waits for an address without a process, and returns its amount.
-func (s *sourced) stands(t *testing.T, id, address string) (n int) {
+// awaitParked waits until all unsent mail waits for an address without a process, and returns its amount.
+func (s *sourced) awaitParked(t *testing.T, id, address string) (n int) {
 	t.Helper()
 	expect.Eventually(t, "the rest waits for "+address, func() bool {
-		n = s.ask(t, `SELECT count(*) FROM recipients WHERE settled_at IS NULL`)
-		return s.open(t, id) == 0 && n == s.ask(t, `SELECT count(*) FROM recipients WHERE settled_at IS NULL AND lane LIKE $1 || ' %'`, address)
+		n = s.queryNumber(t, `SELECT count(*) FROM recipients WHERE settled_at IS NULL`)
+		return s.open(t, id) == 0 && n == s.queryNumber(t, `SELECT count(*) FROM recipients WHERE settled_at IS NULL AND lane LIKE $1 || ' %'`, address)
 	})
 	return n
 }
@@ -139,40 +139,40 @@ func TestDrillKillWithDedicatedAddress(t *testing.T) {
 	s.command("account", "update", s.Cluster[0].AccountID, "--plan", "dedicated")
 	s.Cluster[0].Query(`UPDATE sources SET warmup_started_at = now() - interval '5 days'`) // from then on the daily limit is larger than a burst
 	s.command("source", "resume", address)                                                 // all processes reload it
-	s.leaves(t, 1, address)
-	s.leaves(t, 2, address)
+	s.awaitSendFrom(t, 1, address)
+	s.awaitSendFrom(t, 2, address)
 	id, open, at := s.kill(t)
 	if long {
-		n := s.stands(t, id, address)
+		n := s.awaitParked(t, id, address)
 		figure(t, "mail that waits for the address", n, "> 0")
 		printed, told, _ := s.Cluster[1].Try(s.Cluster[1].Database(), "doctor", "--only=sources") // its exit code reports errors
 		if want := address + " (dedicated): the process node-1 is not running, or does not have it; mail of its account is waiting"; !strings.Contains(string(printed), want) {
 			t.Errorf("the doctor printed %s%s, want %s", printed, told, want)
 		}
-		if begun := s.begun(t, "", at); n == 0 || begun > 0 {
+		if begun := s.countAttempts(t, "", at); n == 0 || begun > 0 {
 			t.Errorf("%d are waiting, and %d attempts were started without the process that has the address", n, begun)
 		}
 	}
 	s.Cluster[0].Launch()
 	ready := time.Now()
-	expect.Eventually(t, "mail is sent from the address again", func() bool { return s.begun(t, address, at) > 0 })
+	expect.Eventually(t, "mail is sent from the address again", func() bool { return s.countAttempts(t, address, at) > 0 })
 	atMost(t, "resumed after a restart under the same name", time.Since(ready), 2*time.Second)
-	s.whole(t)
+	s.awaitArrival(t)
 	if long { // the address moves to another process
 		id, more, _ := s.kill(t)
 		open += more
-		s.stands(t, id, address)
+		s.awaitParked(t, id, address)
 		before, begun := s.warmUp(), s.now()
 		s.command("source", "move", address, "--node", "node-2")
 		moved := time.Now()
-		expect.Eventually(t, "mail is sent from the address again", func() bool { return s.begun(t, address, begun) > 0 })
+		expect.Eventually(t, "mail is sent from the address again", func() bool { return s.countAttempts(t, address, begun) > 0 })
 		atMost(t, "resumed after the address was moved", time.Since(moved), 3*time.Second)
-		s.whole(t)
-		if n := s.ask(t, `SELECT count(*) FROM attempts a JOIN nodes n ON n.id = a.node WHERE a.started_at > $1::timestamptz AND n.name <> 'node-2'`, begun); n > 0 || s.warmUp() != before {
+		s.awaitArrival(t)
+		if n := s.queryNumber(t, `SELECT count(*) FROM attempts a JOIN nodes n ON n.id = a.node WHERE a.started_at > $1::timestamptz AND n.name <> 'node-2'`, begun); n > 0 || s.warmUp() != before {
 			t.Errorf("%d attempts were not made by node-2; the warm-up was %s and is %s", n, before, s.warmUp())
 		}
 	}
-	if n := s.ask(t, `SELECT count(*) FROM attempts a JOIN recipients r ON r.id = a.recipient_id WHERE r.address LIKE 'b%' AND a.local_addr <> '' AND a.local_addr NOT LIKE $1 || ':%'`, address); n > 0 {
+	if n := s.queryNumber(t, `SELECT count(*) FROM attempts a JOIN recipients r ON r.id = a.recipient_id WHERE r.address LIKE 'b%' AND a.local_addr <> '' AND a.local_addr NOT LIKE $1 || ':%'`, address); n > 0 {
 		t.Errorf("%d attempts of the bursts were made from another address", n)
 	}
 	s.audit(t, open)
@@ -196,7 +196,7 @@ func TestDrillKillWithSharedAddresses(t *testing.T) {
 		s.add(fmt.Sprint("127.0.0.1", node), node, "--pool", "shared")
 	}
 	for node := 1; node <= 3; node++ {
-		s.leaves(t, node, fmt.Sprint("127.0.0.1", node))
+		s.awaitSendFrom(t, node, fmt.Sprint("127.0.0.1", node))
 	}
 	cut := 0
 	for range 5 {
@@ -204,29 +204,29 @@ func TestDrillKillWithSharedAddresses(t *testing.T) {
 		killed := time.Now()
 		expect.Eventually(t, "its claims are taken over", func() bool { return s.open(t, id) == 0 })
 		atMost(t, "taken over by others", time.Since(killed), 13*time.Second)
-		s.whole(t)
-		if n := s.begun(t, "127.0.0.11:", at); n > 0 {
+		s.awaitArrival(t)
+		if n := s.countAttempts(t, "127.0.0.11:", at); n > 0 {
 			t.Errorf("%d attempts were started from the address of the dead process", n)
 		}
 		s.Cluster[0].Launch()
-		s.leaves(t, 1, "127.0.0.11")
+		s.awaitSendFrom(t, 1, "127.0.0.11")
 		cut += open
 	}
 	s.command("source", "pause", "127.0.0.12")
 	s.command("source", "pause", "127.0.0.13")
-	s.leaves(t, 2, "127.0.0.11")
+	s.awaitSendFrom(t, 2, "127.0.0.11")
 	id, open, at := s.kill(t)
 	killed := time.Now()
-	figure(t, "mail that waits for the only address of the pool", s.stands(t, id, "127.0.0.11"), "> 0")
-	if n := s.begun(t, "127.0.0.1:", at); n > 0 {
+	figure(t, "mail that waits for the only address of the pool", s.awaitParked(t, id, "127.0.0.11"), "> 0")
+	if n := s.countAttempts(t, "127.0.0.1:", at); n > 0 {
 		t.Errorf("%d attempts were started from another address immediately", n)
 	}
-	expect.EventuallyWithin(t, 11*time.Minute, "mail is sent from the machine's own address", func() bool { return s.begun(t, "127.0.0.1:", at) > 0 })
+	expect.EventuallyWithin(t, 11*time.Minute, "mail is sent from the machine's own address", func() bool { return s.countAttempts(t, "127.0.0.1:", at) > 0 })
 	took := time.Since(killed)
 	atMost(t, "address skipped after", took, 10*time.Minute+30*time.Second)
 	if took < 9*time.Minute+45*time.Second {
 		t.Errorf("mail was sent from another address after %s, want ten minutes", took)
 	}
-	s.whole(t)
+	s.awaitArrival(t)
 	s.audit(t, cut+open)
 }

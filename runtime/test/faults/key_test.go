@@ -24,7 +24,7 @@ func TestHeldKeyDelaysNoOtherRequest(t *testing.T) {
 	address := dbtest.URL(t)
 	server := faults.Start(t, address, outbound(sink.Listen("127.0.0.1:0")))
 	ledger := faults.NewLedger()
-	holder, err := opened(t, address).BeginTx(t.Context(), nil)
+	holder, err := openDatabase(t, address).BeginTx(t.Context(), nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -13,7 +13,7 @@ func TestAuditCountsLostAndDuplicateMail(t *testing.T) {
 	sink := faults.NewSink(t)
 	host := sink.Listen("127.0.0.1:0")
 	for _, id := range []string{"once", "twice", "twice", "unasked", "unasked", "open", "open"} {
-		hand(t, host, id)
+		sendMessage(t, host, id)
 	}
 	ledger := faults.NewLedger()
 	for _, id := range []string{"once", "twice", "open", "lost", "refused"} {
@@ -30,8 +30,8 @@ func TestAuditCountsLostAndDuplicateMail(t *testing.T) {
 	}
 }
 
-// hand sends the host one message.
-func hand(t *testing.T, host *faults.Host, id string) {
+// sendMessage sends the host one message.
+func sendMessage(t *testing.T, host *faults.Host, id string) {
 	t.Helper()
 	conn, err := textproto.Dial("tcp", host.Addr())
 	if err != nil {

@@ -62,7 +62,7 @@ func newTill(t *testing.T, emails, hours int) *till {
 	if err := l.Stop(); err != nil {
 		t.Fatal(err)
 	}
-	l.age(emails, hours)
+	l.ageEmails(emails, hours)
 	return l
 }
 
@@ -128,13 +128,13 @@ func (l *till) buy() {
 	post("/api/billing/checkout", map[string]string{"plan": "pool"}, &page)
 	l.subscription = l.stripe.Pay(page.URL)
 	l.stripe.Backdate(l.subscription, time.Now().Add(-20*24*time.Hour))
-	l.tell()
-	l.billed("active")
+	l.postEvents()
+	l.awaitBilled("active")
 	l.customer = l.Query(`SELECT customer_id FROM billing_customers`)[0][0]
 }
 
-// tell posts the events of the double.
-func (l *till) tell() {
+// postEvents posts the events of the double.
+func (l *till) postEvents() {
 	l.t.Helper()
 	for _, e := range l.stripe.Events() {
 		if status, said := stripetest.Post(l.t, l.BaseURL+"/api/billing/stripe", stripetest.Secret, e.Body, time.Now()); status != http.StatusOK {
@@ -143,8 +143,8 @@ func (l *till) tell() {
 	}
 }
 
-// billed waits until the account has the plan, with the status of its subscription.
-func (l *till) billed(status string) {
+// awaitBilled waits until the account has the plan, with the status of its subscription.
+func (l *till) awaitBilled(status string) {
 	l.t.Helper()
 	var b struct {
 		Billing struct {
@@ -158,8 +158,8 @@ func (l *till) billed(status string) {
 	})
 }
 
-// age moves sent emails into past hours, including their edges. None of them is counted yet.
-func (l *till) age(emails, hours int) {
+// ageEmails moves sent emails into past hours, including their edges. None of them is counted yet.
+func (l *till) ageEmails(emails, hours int) {
 	l.t.Helper()
 	facts := l.Query(`SELECT id FROM facts WHERE type = 'email.sent' ORDER BY id`)
 	if len(facts) != emails {
@@ -179,15 +179,15 @@ func (l *till) age(emails, hours int) {
 		olds, news = append(olds, row[0]), append(news, id.Since(id.Fact, at)[:14]+row[0][14:])
 		l.sent[hour.Unix()]++
 	}
-	l.Query(`UPDATE facts f SET id = m.new FROM unnest($1::text[], $2::text[]) AS m (old, new) WHERE f.id = m.old`, array(olds), array(news))
+	l.Query(`UPDATE facts f SET id = m.new FROM unnest($1::text[], $2::text[]) AS m (old, new) WHERE f.id = m.old`, pgArray(olds), pgArray(news))
 	l.Query(`DELETE FROM usage_marks`)
 	l.Query(`DELETE FROM usage_hours`)
 }
 
-func array(list []string) string { return "{" + strings.Join(list, ",") + "}" }
+func pgArray(list []string) string { return "{" + strings.Join(list, ",") + "}" }
 
-// due ends every wait and lease.
-func (l *till) due() {
+// expireWaits ends every wait and lease.
+func (l *till) expireWaits() {
 	l.t.Helper()
 	l.Query(`UPDATE usage_reports SET due_at = now() WHERE reported_revision < revision`)
 	l.Query(`UPDATE billing_customers SET claimed_until = NULL`)
@@ -231,7 +231,7 @@ func (l *till) killWaiting(statement string, release func()) {
 func (l *till) killAt(hook func(tell func() stripetest.Fault), after stripetest.Fault) {
 	l.t.Helper()
 	reached, killed := make(chan struct{}), make(chan struct{})
-	l.afterwards(func() stripetest.Fault {
+	l.setNextFault(func() stripetest.Fault {
 		<-killed
 		return stripetest.Fault{Status: http.StatusServiceUnavailable}
 	})
@@ -247,13 +247,13 @@ func (l *till) killAt(hook func(tell func() stripetest.Fault), after stripetest.
 		l.t.Fatal("the double received no request")
 	}
 	l.KillNow()
-	l.afterwards(nil)
+	l.setNextFault(nil)
 	hook(nil)
 	close(killed)
 	l.Kill()
 }
 
-func (l *till) afterwards(then func() stripetest.Fault) {
+func (l *till) setNextFault(then func() stripetest.Fault) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.then = then
@@ -294,14 +294,14 @@ func TestKillsBetweenEmailAndBill(t *testing.T) {
 		t.Errorf("killed before the first hour was reported: %s are claimed and %v are reported, want some and none", n, l.stripe.Windows(l.customer))
 	}
 	// Reported, and not recorded.
-	l.due()
+	l.expireWaits()
 	l.killAt(told, stripetest.Fault{})
 	expect.Eventually(t, "the reported hour takes effect", func() bool { return len(l.stripe.Windows(l.customer)) == 1 })
 	if n := l.count(open); n != fmt.Sprint(hours/2) {
 		t.Errorf("killed between reporting an hour and recording it: %s hours are not recorded, want all %d", n, hours/2)
 	}
 	// Reported, and being recorded.
-	l.due()
+	l.expireWaits()
 	locked := make(chan func(), 1)
 	told(func() stripetest.Fault {
 		locked <- l.lock(`SELECT FROM usage_reports FOR UPDATE`)
@@ -311,17 +311,17 @@ func TestKillsBetweenEmailAndBill(t *testing.T) {
 	l.killWaiting("UPDATE usage_reports SET reported_revision", func() { (<-locked)() })
 	// During the query of the customer's state; no event reports it again.
 	l.stripe.Set(l.subscription, "status", "past_due", "customer.subscription.updated")
-	l.due()
+	l.expireWaits()
 	l.Launch()
 	asking := make(chan struct{})
 	killed := make(chan struct{})
 	asked(func() stripetest.Fault { close(asking); <-killed; return stripetest.Fault{} })
-	l.tell()
+	l.postEvents()
 	<-asking
 	l.KillNow()
 	close(killed)
 	l.Kill()
-	l.due()
+	l.expireWaits()
 
 	// At random, while every third response is cut or rejected.
 	kills := lengthOf(2, 120)
@@ -336,7 +336,7 @@ func TestKillsBetweenEmailAndBill(t *testing.T) {
 			l.Query(`UPDATE usage_reports SET reported_revision = reported_revision - 1 WHERE hour = $1 AND reported_revision = revision`, l.start.Add(time.Duration(n%hours)*time.Hour))
 			l.stripe.Forge(l.customer, l.start.Add(time.Duration(n*3%hours)*time.Hour).Unix(), 0)
 		}
-		l.due()
+		l.expireWaits()
 		l.Launch()
 		<-time.After(rand.N(lengthOf(300*time.Millisecond, 4*time.Second)))
 		l.Kill()
@@ -348,18 +348,18 @@ func TestKillsBetweenEmailAndBill(t *testing.T) {
 	// An invoice triggers the report of the rest, and detects forged values.
 	invoice := l.stripe.Invoice(l.customer, l.start, mark)
 	expect.Eventually(t, "the invoice has its usage", func() bool {
-		l.due()
+		l.expireWaits()
 		status, _ := stripetest.Post(t, l.BaseURL+"/api/billing/stripe", stripetest.Secret, invoice.Body, time.Now())
 		return status == http.StatusOK
 	})
 	if n := l.count(`SELECT count(*) FROM usage_reports WHERE reported_revision = revision`); n != fmt.Sprint(hours) {
 		t.Errorf("%s hours are recorded as reported, want %d", n, hours)
 	}
-	l.billed("past_due")
+	l.awaitBilled("past_due")
 	l.stripe.Events()
 	l.stripe.Set(l.subscription, "status", "active", "customer.subscription.updated")
-	l.tell()
-	l.billed("active")
+	l.postEvents()
+	l.awaitBilled("active")
 
 	sum := int64(0)
 	windows := l.stripe.Windows(l.customer)

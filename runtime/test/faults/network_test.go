@@ -24,8 +24,8 @@ type cell struct {
 	to    string
 }
 
-// cells has a mail host for every fault at every phase: all on one port, each on its own loopback address.
-func cells(t *testing.T, sink *faults.Sink, dns *dnsxtest.Server) (all []cell, port string) {
+// newCells has a mail host for every fault at every phase: all on one port, each on its own loopback address.
+func newCells(t *testing.T, sink *faults.Sink, dns *dnsxtest.Server) (all []cell, port string) {
 	t.Helper()
 	port = "0"
 	for i, fault := range faults.Faults {
@@ -47,7 +47,7 @@ func cells(t *testing.T, sink *faults.Sink, dns *dnsxtest.Server) (all []cell, p
 func TestNetworkFaultsAtEveryPhase(t *testing.T) {
 	t.Parallel()
 	sink, dns := faults.NewSink(t), dnsxtest.New(t)
-	all, port := cells(t, sink, dns)
+	all, port := newCells(t, sink, dns)
 	server := faults.Start(t, dbtest.URL(t), "POSTRIDER_OUTBOUND=mx", "POSTRIDER_DNS="+dns.Addr(), "POSTRIDER_MX_PORT="+port, "POSTRIDER_MX_ALLOW=127.0.0.0/8")
 	ledger := faults.NewLedger()
 	silent := 0

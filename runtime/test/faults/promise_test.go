@@ -106,9 +106,9 @@ func TestConcurrentSendsStopAtCap(t *testing.T) {
 	audit(t, ledger.Audit(sink, nil, nil))
 }
 
-// soon moves all scheduled emails to one moment in three seconds, and returns it, so that the time needed to
+// rescheduleSoon moves all scheduled emails to one moment in three seconds, and returns it, so that the time needed to
 // schedule them does not matter.
-func soon(t *testing.T, server *faults.Server, emails int) time.Time {
+func rescheduleSoon(t *testing.T, server *faults.Server, emails int) time.Time {
 	t.Helper()
 	moment := server.Query(`WITH m AS (SELECT date_trunc('second', now()) + interval '3 seconds' AS at)
 		UPDATE emails e SET scheduled_at = m.at, release_at = m.at FROM m WHERE e.status = 'scheduled' RETURNING extract(epoch FROM m.at)`)
@@ -134,7 +134,7 @@ func TestManyScheduledForOneMomentWithCancelRaces(t *testing.T) {
 	ids := make([]string, messages)
 	far := time.Now().Add(24 * time.Hour)
 	at(8, messages, func(i int) { ids[i] = ledger.Schedule(t.Context(), server, fmt.Sprintf("s%d@example.net", i), far) })
-	due := soon(t, server, messages)
+	due := rescheduleSoon(t, server, messages)
 	<-time.After(time.Until(due) - 50*time.Millisecond)
 	var mu sync.Mutex
 	cancelled := map[faults.Accepted]bool{}

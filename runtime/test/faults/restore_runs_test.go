@@ -39,7 +39,7 @@ func TestRunsContinueAfterRestore(t *testing.T) {
 		t.Fatal(err)
 	}
 	passDelay(first, timed)
-	fresh := moved(t, old.URL())
+	fresh := copyDatabase(t, old.URL())
 	old.Stop()
 	second := first.Moved(fresh, outbound(host))
 	expect.Eventually(t, "every delay is over", func() bool { return waiting(second) == persons })

@@ -21,7 +21,7 @@ func TestDumpIsRestoredIntoNewCluster(t *testing.T) {
 	old := dbtest.NewServer(t)
 	first := faults.Start(t, old.URL(), outbound(host), "POSTRIDER_DELIVERY_CONCURRENCY=0")
 	endpoint := subscribe(t, first)
-	stop := emptied(t, old.URL())
+	stop := keepBusEmpty(t, old.URL())
 	defer stop()
 	load := faults.Begin(first, 1) // with scheduled emails
 	expect.Eventually(t, "the load is running", func() bool { return load.Count() >= lengthOf(100, 5000) })
@@ -30,7 +30,7 @@ func TestDumpIsRestoredIntoNewCluster(t *testing.T) {
 		t.Fatal(err)
 	}
 	stop()
-	fresh := moved(t, old.URL())
+	fresh := copyDatabase(t, old.URL())
 	old.Stop()
 	second := first.Moved(fresh, outbound(host))
 	begin := time.Now()

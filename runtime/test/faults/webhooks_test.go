@@ -28,8 +28,8 @@ type unreliable struct {
 
 func (u *unreliable) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	event, attempt := r.Header.Get("Service-Event-Id"), r.Header.Get("Service-Delivery-Attempt")
-	lot := draw(event + " " + attempt)
-	if draw(event) == 0 && len(attempt) == 1 && attempt <= "5" {
+	lot := hashPercent(event + " " + attempt)
+	if hashPercent(event) == 0 && len(attempt) == 1 && attempt <= "5" {
 		lot = 0
 	}
 	u.mu.Lock()
@@ -49,8 +49,8 @@ func (u *unreliable) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// draw returns the same number below 100 for the same text.
-func draw(text string) uint64 {
+// hashPercent returns the same number below 100 for the same text.
+func hashPercent(text string) uint64 {
 	sum := sha256.Sum256([]byte(text))
 	return binary.BigEndian.Uint64(sum[:]) % 100
 }

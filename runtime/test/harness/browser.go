@@ -18,9 +18,9 @@ const scriptTimeout = 10 * time.Minute
 func Script(t testing.TB, name string, variables ...string) string {
 	t.Helper()
 	// The headless shell renders like Chromium, and starts in a third of the time.
-	chromium := program(t, "chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")
-	node := program(t, "node")
-	folder := scripts(t)
+	chromium := findProgram(t, "chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")
+	node := findProgram(t, "node")
+	folder := installScripts(t)
 	ctx, cancel := context.WithTimeout(t.Context(), scriptTimeout)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, node, name)
@@ -34,7 +34,7 @@ func Script(t testing.TB, name string, variables ...string) string {
 	return string(out)
 }
 
-func program(t testing.TB, names ...string) string {
+func findProgram(t testing.TB, names ...string) string {
 	t.Helper()
 	for _, name := range names {
 		if path, err := exec.LookPath(name); err == nil {
@@ -45,10 +45,10 @@ func program(t testing.TB, names ...string) string {
 	return ""
 }
 
-// scripts returns the folder of the scripts with their dependencies. One of several processes installs them.
-func scripts(t testing.TB) string {
+// installScripts returns the folder of the installScripts with their dependencies. One of several processes installs them.
+func installScripts(t testing.TB) string {
 	t.Helper()
-	folder := up(t, filepath.Join(".ci", "browser"))
+	folder := findUp(t, filepath.Join(".ci", "browser"))
 	lock, err := os.Open(filepath.Join(folder, "package-lock.json"))
 	if err != nil {
 		t.Fatal(err)
@@ -65,7 +65,7 @@ func scripts(t testing.TB) string {
 	if have, err := os.ReadFile(mark); err == nil && bytes.Equal(have, wanted) {
 		return folder
 	}
-	cmd := exec.CommandContext(t.Context(), program(t, "npm"), "ci", "--ignore-scripts", "--no-audit", "--no-fund", "--no-update-notifier", "--loglevel=error")
+	cmd := exec.CommandContext(t.Context(), findProgram(t, "npm"), "ci", "--ignore-scripts", "--no-audit", "--no-fund", "--no-update-notifier", "--loglevel=error")
 	cmd.Dir = folder
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("npm ci in %s: %v\n%s", folder, err, out)
@@ -76,8 +76,8 @@ func scripts(t testing.TB) string {
 	return folder
 }
 
-// up finds a path in the working directory or a parent.
-func up(t testing.TB, path string) string {
+// findUp finds a path in the working directory or a parent.
+func findUp(t testing.TB, path string) string {
 	t.Helper()
 	at, err := os.Getwd()
 	if err != nil {

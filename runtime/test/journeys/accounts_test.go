@@ -16,7 +16,7 @@ import (
 	"github.com/postrider/postrider/runtime/test/harness"
 )
 
-func as(app *harness.App, key string) *harness.App {
+func withKey(app *harness.App, key string) *harness.App {
 	other := *app
 	other.APIKey = key
 	return &other
@@ -53,7 +53,7 @@ func TestScopesOfEveryOperation(t *testing.T) {
 			{read, "read", o.keys && o.method == http.MethodGet && !slices.Contains(keysAreFull, o.String())},
 			{sending, "sending", slices.Contains(sendingMay, o.String())},
 		} {
-			at := o.at("x")
+			at := o.pathFor("x")
 			if o.endless {
 				at += "?after=nothing" // rejected, but after the scope check
 			}
@@ -84,13 +84,13 @@ func TestKeyFromCreationToRevocation(t *testing.T) {
 	if !bytes.Equal(first.Body, again.Body) || again.Header.Get("Idempotent-Replayed") != "true" || made.APIKey.Scope != "sending" || !strings.HasPrefix(made.Secret, made.APIKey.Prefix) {
 		t.Errorf("created %s, replayed %s", first.Body, again.Body)
 	}
-	handle := open(t, app)
+	handle := openDatabase(t, app)
 	var leaked int
 	err := handle.QueryRowContext(t.Context(), `SELECT count(*) FROM idempotency_keys WHERE position(convert_to($1, 'UTF8') IN body) > 0 OR status <> 200`, made.Secret).Scan(&leaked)
 	if err != nil || leaked != 0 {
 		t.Errorf("the secret appears in %d responses: %v", leaked, err)
 	}
-	key := as(app, made.Secret)
+	key := withKey(app, made.Secret)
 	if got := key.Do(t, http.MethodGet, "/api/emails", nil); got.Status != http.StatusOK {
 		t.Errorf("the new key: %d %s", got.Status, got.Body)
 	}
@@ -107,7 +107,7 @@ func TestKeyFromCreationToRevocation(t *testing.T) {
 	}
 }
 
-func open(t *testing.T, app *harness.App) *sql.DB {
+func openDatabase(t *testing.T, app *harness.App) *sql.DB {
 	t.Helper()
 	handle, err := sql.Open("postgres", app.DatabaseURL)
 	if err != nil {
@@ -146,7 +146,7 @@ func TestDailyCapOfTheFreePlan(t *testing.T) {
 	t.Parallel()
 	app := harness.Start(t, nil)
 	app.MailDomain(t, "example.net")
-	handle := open(t, app)
+	handle := openDatabase(t, app)
 	if _, err := handle.ExecContext(t.Context(), `UPDATE plans SET requests_per_second = 1000 WHERE id = 'free'`); err != nil {
 		t.Fatal(err)
 	}
@@ -205,7 +205,7 @@ func TestProcessesShareTheRateLimit(t *testing.T) {
 	url, keys := dbtest.URL(t), t.TempDir() // one master key too
 	share := func(s setting.RawValues) { s["DATABASE_URL"], s["POSTRIDER_DATA_DIR"] = url, keys }
 	first, second := harness.Start(t, share), harness.Start(t, share)
-	begin := meter(t, url, first)
+	begin := limitRate(t, url, first)
 	harness.Eventually(t, "the other process knows the rate", func() bool {
 		return second.Do(t, http.MethodGet, "/api/emails", nil).Header.Get("ratelimit-limit") == "2"
 	})

@@ -25,11 +25,11 @@ type loggedRequest struct {
 	ResponseBody                    string  `json:"response_body"`
 }
 
-// logged waits until the request of a response is in the log, and returns the account's newest entry that
-// matches a query. It does not query the log until then, because the query would be logged too.
-func logged(t *testing.T, app *harness.App, after harness.Answer, query url.Values) loggedRequest {
+// awaitLogged waits until the request of a response is in the log, and returns the account's newest entry that
+// matches a query. It does not query the log until then, because the query would be awaitLogged too.
+func awaitLogged(t *testing.T, app *harness.App, after harness.Answer, query url.Values) loggedRequest {
 	t.Helper()
-	handle, id := open(t, app), after.Header.Get("X-Request-Id")
+	handle, id := openDatabase(t, app), after.Header.Get("X-Request-Id")
 	expect.Eventually(t, id+" is in the log", func() (there bool) {
 		if err := handle.QueryRowContext(t.Context(), `SELECT EXISTS (SELECT FROM api_requests WHERE request_id = $1)`, id).Scan(&there); err != nil {
 			t.Fatal(err)
@@ -49,42 +49,42 @@ func logged(t *testing.T, app *harness.App, after harness.Answer, query url.Valu
 func TestRequestsAreLogged(t *testing.T) {
 	t.Parallel()
 	database := dbtest.URL(t)
-	app := captured(t, func(s setting.RawValues) { s["DATABASE_URL"] = database })
+	app := startCaptured(t, func(s setting.RawValues) { s["DATABASE_URL"] = database })
 	sent := app.Do(t, http.MethodPost, "/api/emails", `{"from":"ada@dev.test","to":"Bob@example.net","subject":"Hello","text":"Dear Bob","attachments":[{"name":"a.txt","content":"c3RlYWx0aHktY29udGVudA=="}]}`)
 	var made struct{ ID string }
 	if sent.JSON(t, &made); sent.Status != http.StatusOK {
 		t.Fatalf("the send got %d %s", sent.Status, sent.Body)
 	}
-	got := logged(t, app, sent, url.Values{"email_id": {made.ID}, "method": {"POST"}})
+	got := awaitLogged(t, app, sent, url.Values{"email_id": {made.ID}, "method": {"POST"}})
 	if got.ID != sent.Header.Get("X-Request-Id") || got.Path != "/api/emails" || got.Operation != "sendEmail" || got.Status != http.StatusOK || got.APIKeyID == nil || got.UserID != nil ||
 		got.IP != "127.0.0.1" || !strings.Contains(got.RequestBody, `"subject":"Hello"`) || !strings.Contains(got.RequestBody, "[redacted: 24 characters]") || got.ResponseBody != string(sent.Body) {
 		t.Errorf("the send is logged as %+v", got)
 	}
 	refused := app.Do(t, http.MethodPost, "/api/emails", `{"from":"ada@dev.test","to":"nobody"}`)
-	got = logged(t, app, refused, url.Values{"request_id": {refused.Header.Get("X-Request-Id")}, "status_from": {"400"}, "status_below": {"500"}, "path": {"/api/em"}})
+	got = awaitLogged(t, app, refused, url.Values{"request_id": {refused.Header.Get("X-Request-Id")}, "status_from": {"400"}, "status_below": {"500"}, "path": {"/api/em"}})
 	if got.Status != http.StatusBadRequest || got.ResponseBody != string(refused.Body) {
 		t.Errorf("the error %s is logged as %+v", refused.Body, got)
 	}
 	look := app.Do(t, http.MethodGet, "/api/requests", nil)
-	if got := logged(t, app, look, url.Values{"path": {"/api/requests"}}); got.ResponseBody != "" || got.Status != http.StatusOK {
+	if got := awaitLogged(t, app, look, url.Values{"path": {"/api/requests"}}); got.ResponseBody != "" || got.Status != http.StatusOK {
 		t.Errorf("a request to the log is logged as %+v", got)
 	}
 
 	stranger := app.Stranger(t, "stranger")
 	id := sent.Header.Get("X-Request-Id")
-	want(t, "the owner of a request", app.Do(t, http.MethodGet, "/api/requests/"+id, nil), http.StatusOK, made.ID)
-	want(t, "a stranger", stranger.Do(t, http.MethodGet, "/api/requests/"+id, nil), http.StatusNotFound)
+	wantAnswer(t, "the owner of a request", app.Do(t, http.MethodGet, "/api/requests/"+id, nil), http.StatusOK, made.ID)
+	wantAnswer(t, "a stranger", stranger.Do(t, http.MethodGet, "/api/requests/"+id, nil), http.StatusNotFound)
 	if got := stranger.Do(t, http.MethodGet, "/api/requests", nil); strings.Contains(string(got.Body), made.ID) {
 		t.Errorf("another account sees %s", got.Body)
 	}
-	want(t, "a key that only sends", app.WithKey(t, "sending").Do(t, http.MethodGet, "/api/requests", nil), http.StatusForbidden)
+	wantAnswer(t, "a key that only sends", app.WithKey(t, "sending").Do(t, http.MethodGet, "/api/requests", nil), http.StatusForbidden)
 
 	erased := app.Do(t, http.MethodDelete, "/api/contacts/bob@example.net/data", nil)
-	erasure := logged(t, app, erased, url.Values{"method": {"DELETE"}})
+	erasure := awaitLogged(t, app, erased, url.Values{"method": {"DELETE"}})
 	if erasure.Path != "/api/contacts/{email}/data" {
 		t.Errorf("the erasure is logged as %+v", erasure)
 	}
-	want(t, "the send to the erased recipient", app.Do(t, http.MethodGet, "/api/requests/"+id, nil), http.StatusNotFound)
+	wantAnswer(t, "the send to the erased recipient", app.Do(t, http.MethodGet, "/api/requests/"+id, nil), http.StatusNotFound)
 	for _, row := range rowsWith(t, database, "bob@example.net") {
 		if strings.HasPrefix(row, "api_requests:") {
 			t.Errorf("still there: %s", row)
@@ -96,8 +96,8 @@ func TestRequestsAreLogged(t *testing.T) {
 func TestSecretsAreNotInRequestLog(t *testing.T) {
 	t.Parallel()
 	database := dbtest.URL(t)
-	app := captured(t, func(s setting.RawValues) { s["DATABASE_URL"] = database })
-	ada := owner(t, app)
+	app := startCaptured(t, func(s setting.RawValues) { s["DATABASE_URL"] = database })
+	ada := signInOwner(t, app)
 	secrets := []string{app.APIKey, app.Owner.Password, "hunter2-of-the-wrong-name"}
 	var made struct{ Secret, Password string }
 	var last harness.Answer
@@ -128,14 +128,14 @@ func TestSecretsAreNotInRequestLog(t *testing.T) {
 		secrets = append(secrets, cookie.Value)
 	}
 	last = ada.Do(t, http.MethodGet, "/api/webhooks", nil)
-	person := logged(t, app, last, url.Values{"request_id": {last.Header.Get("X-Request-Id")}})
+	person := awaitLogged(t, app, last, url.Values{"request_id": {last.Header.Get("X-Request-Id")}})
 	if person.UserID == nil || person.APIKeyID != nil {
 		t.Fatalf("a request with a cookie is logged as %+v", person)
 	}
-	if got := logged(t, app, last, url.Values{"user_id": {*person.UserID}, "path": {"/api/user/totp"}}); got.RequestBody != "" || got.ResponseBody != "" {
+	if got := awaitLogged(t, app, last, url.Values{"user_id": {*person.UserID}, "path": {"/api/user/totp"}}); got.RequestBody != "" || got.ResponseBody != "" {
 		t.Errorf("a new second factor is logged as %+v", got)
 	}
-	if got := logged(t, app, last, url.Values{"path": {"/api/api-keys"}}); !strings.Contains(got.ResponseBody, `"secret":"[redacted]"`) {
+	if got := awaitLogged(t, app, last, url.Values{"path": {"/api/api-keys"}}); !strings.Contains(got.ResponseBody, `"secret":"[redacted]"`) {
 		t.Errorf("a new key is logged as %+v", got)
 	}
 	for _, secret := range secrets {
@@ -155,12 +155,12 @@ func TestSecretsAreNotInRequestLog(t *testing.T) {
 func TestRequestLogIsAbsentWithoutItsModule(t *testing.T) {
 	t.Parallel()
 	database := dbtest.URL(t)
-	app := captured(t, func(s setting.RawValues) {
+	app := startCaptured(t, func(s setting.RawValues) {
 		s["DATABASE_URL"] = database
 		s["POSTRIDER_MODULES"] = strings.Join(slices.DeleteFunc(app.ModuleNames(true), func(name string) bool { return name == "apilog" }), ",")
 	})
 	app.Do(t, http.MethodPost, "/api/emails", `{}`)
-	want(t, "the log without its module", app.Do(t, http.MethodGet, "/api/requests", nil), http.StatusNotFound)
+	wantAnswer(t, "the log without its module", app.Do(t, http.MethodGet, "/api/requests", nil), http.StatusNotFound)
 	if err := app.Stop(); err != nil { // with the module, a stop stores buffered entries
 		t.Fatal(err)
 	}

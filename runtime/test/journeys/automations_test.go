@@ -44,7 +44,7 @@ func TestJourney4AnEventStartsARunThatSendsAndWaits(t *testing.T) {
 	t.Parallel()
 	app := harness.Start(t, nil)
 	app.MailDomain(t, "example.net")
-	url, heard := listener(t)
+	url, heard := newListener(t)
 	app.Do(t, http.MethodPost, "/api/webhooks", map[string]any{"url": url,
 		"events": []string{"automation.started", "automation.step_completed", "automation.completed", "automation.failed"}})
 	var made struct{ Automation struct{ ID string } }
@@ -208,7 +208,7 @@ func TestRunWaitingForPlanContinuesAfterUpgrade(t *testing.T) {
 	t.Parallel()
 	app := harness.Start(t, nil)
 	app.MailDomain(t, "example.net")
-	handle := open(t, app)
+	handle := openDatabase(t, app)
 	free := app.Stranger(t, "free")
 	free.Change(t, accounts.AccountChange{Plan: new("free"), ProductionUnlocked: new(true)})
 	for _, statement := range []string{`UPDATE accounts SET unmetered = false WHERE id = $1`,

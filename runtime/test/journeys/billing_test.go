@@ -66,7 +66,7 @@ func TestBillingFromFirstCardToCancellation(t *testing.T) {
 		t.Helper()
 		var page struct{ URL string }
 		answer := ada.Do(t, http.MethodPost, path, body)
-		want(t, path, answer, http.StatusOK)
+		wantAnswer(t, path, answer, http.StatusOK)
 		answer.JSON(t, &page)
 		return page.URL
 	}
@@ -97,16 +97,16 @@ func TestBillingFromFirstCardToCancellation(t *testing.T) {
 	stripe.RemoveCard(charged())
 	stripe.Events() // which are never delivered
 	expect.Eventually(t, "nobody told that the card is removed, and the provider is asked", func() bool {
-		want(t, "a sync", ada.Do(t, http.MethodPost, "/api/billing/sync", nil), http.StatusOK)
+		wantAnswer(t, "a sync", ada.Do(t, http.MethodPost, "/api/billing/sync", nil), http.StatusOK)
 		return send().Status == http.StatusForbidden
 	})
 
 	sub := stripe.Pay(open("/api/billing/checkout", asked{"plan": "pro"}))
 	tell()
 	expect.Eventually(t, "the plan is there", func() bool { return bill().Billing.Plan.ID == "pro" })
-	want(t, "a second one", ada.Do(t, http.MethodPost, "/api/billing/checkout", asked{"plan": "pool"}), http.StatusConflict, "conflict")
-	want(t, "a preview", ada.Do(t, http.MethodPost, "/api/billing/plan/preview", asked{"plan": "pool"}), http.StatusOK)
-	want(t, "an unknown plan", ada.Do(t, http.MethodPut, "/api/billing/plan", asked{"plan": "gold"}), http.StatusBadRequest, "validation_error")
+	wantAnswer(t, "a second one", ada.Do(t, http.MethodPost, "/api/billing/checkout", asked{"plan": "pool"}), http.StatusConflict, "conflict")
+	wantAnswer(t, "a preview", ada.Do(t, http.MethodPost, "/api/billing/plan/preview", asked{"plan": "pool"}), http.StatusOK)
+	wantAnswer(t, "an unknown plan", ada.Do(t, http.MethodPut, "/api/billing/plan", asked{"plan": "gold"}), http.StatusBadRequest, "validation_error")
 	if b := billOf(t, ada.Do(t, http.MethodPut, "/api/billing/plan", asked{"plan": "pool"})); b.Billing.Plan.ID != "pool" {
 		t.Errorf("up: %+v", b)
 	}
@@ -135,7 +135,7 @@ func TestBillingFromFirstCardToCancellation(t *testing.T) {
 	// the service catches up.
 	stripe.Silence(time.Hour)
 	begun := time.Now()
-	want(t, "a change while it is silent", ada.Do(t, http.MethodPut, "/api/billing/plan", asked{"plan": "pro"}), http.StatusBadGateway, "delivery_upstream_error")
+	wantAnswer(t, "a change while it is silent", ada.Do(t, http.MethodPut, "/api/billing/plan", asked{"plan": "pro"}), http.StatusBadGateway, "delivery_upstream_error")
 	t.Logf("a change while the provider is silent took %s", time.Since(begun)) // the promise is six seconds; modules/billing tests it
 	if got := send(); got.Status != http.StatusOK {
 		t.Errorf("an email in the meantime: %d %s", got.Status, got.Body)
@@ -150,7 +150,7 @@ func TestBillingFromFirstCardToCancellation(t *testing.T) {
 	if len(log.Entries) < 3 {
 		t.Errorf("the audit log has %+v, want each synced change", log)
 	}
-	nowhere(t, app, map[string]string{"the key of Stripe": stripetest.Key, "the secret of events": stripetest.Secret})
+	checkNowhere(t, app, map[string]string{"the key of Stripe": stripetest.Key, "the secret of events": stripetest.Secret})
 }
 
 func TestOnlyStripeReportsPayments(t *testing.T) {

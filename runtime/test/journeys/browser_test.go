@@ -31,9 +31,9 @@ func TestPeopleGetInByABrowser(t *testing.T) {
 func TestTheFirstMinutesInABrowser(t *testing.T) {
 	expect.SkipWhenQuick(t, "make ui-test")
 	t.Parallel()
-	app := captured(t)
-	look(t, app, "screens.mjs", "EMPTY=1")
-	look(t, app, "minutes.mjs")
+	app := startCaptured(t)
+	runScript(t, app, "screens.mjs", "EMPTY=1")
+	runScript(t, app, "minutes.mjs")
 }
 
 // In a real browser: mail appears live, failures show the words of the other server, untrusted mail runs no
@@ -42,22 +42,22 @@ func TestTheDashboardInABrowser(t *testing.T) {
 	expect.SkipWhenQuick(t, "make ui-test")
 	t.Parallel()
 	s := newScenario(t)
-	mx := s.server(t, 20, smtptest.Config{})
+	mx := s.startServer(t, 20, smtptest.Config{})
 	mx.Always(smtptest.Rcpt, "nobody@seen.test", smtptest.Reply(550, "5.1.1", "No such user"))
 	s.mailHosts(t, "seen.test", 20)
-	look(t, s.App, "live.mjs", "DOMAIN=seen.test", "REFUSED=nobody@seen.test", "WORDS=No such user")
+	runScript(t, s.App, "live.mjs", "DOMAIN=seen.test", "REFUSED=nobody@seen.test", "WORDS=No such user")
 	s.mailHosts(t, "hostile.test", 30)
-	look(t, s.App, "hostile.mjs", "MX="+s.at(30), "INBOUND="+*s.InboundAddr)
-	look(t, s.App, "screens.mjs")
+	runScript(t, s.App, "hostile.mjs", "MX="+s.serverAddr(30), "INBOUND="+*s.InboundAddr)
+	runScript(t, s.App, "screens.mjs")
 }
 
 // In a real browser: a viewer sees every screen, without any control that changes data.
 func TestAViewerInABrowser(t *testing.T) {
 	expect.SkipWhenQuick(t, "make ui-test")
 	t.Parallel()
-	app := captured(t)
-	invite(t, app, owner(t, app), "viewer")
-	look(t, app, "viewer.mjs", "EMAIL=bob@example.com", "PASSWORD="+bobsPassword, "OWNER_EMAIL="+app.Owner.Email, "OWNER_PASSWORD="+app.Owner.Password)
+	app := startCaptured(t)
+	invite(t, app, signInOwner(t, app), "viewer")
+	runScript(t, app, "viewer.mjs", "EMAIL=bob@example.com", "PASSWORD="+bobsPassword, "OWNER_EMAIL="+app.Owner.Email, "OWNER_PASSWORD="+app.Owner.Password)
 }
 
 // In a real browser: the screens of disabled modules are absent, and the rest works.
@@ -70,8 +70,8 @@ func TestModulesOffInABrowser(t *testing.T) {
 	} {
 		t.Run(what, func(t *testing.T) {
 			t.Parallel()
-			app := captured(t, func(s setting.RawValues) { s["POSTRIDER_MODULES"] = "-" + strings.ReplaceAll(off, ",", ",-") })
-			look(t, app, "modules.mjs", "OFF="+off)
+			app := startCaptured(t, func(s setting.RawValues) { s["POSTRIDER_MODULES"] = "-" + strings.ReplaceAll(off, ",", ",-") })
+			runScript(t, app, "modules.mjs", "OFF="+off)
 		})
 	}
 }
@@ -81,9 +81,9 @@ func TestModulesOffInABrowser(t *testing.T) {
 func TestTheDashboardKeepsUpInABrowser(t *testing.T) {
 	expect.SkipWhenQuick(t, "make ui-test")
 	t.Parallel()
-	app := captured(t)
+	app := startCaptured(t)
 	for _, script := range []string{"tabs.mjs", "away.mjs", "together.mjs"} {
-		look(t, app, script)
+		runScript(t, app, script)
 	}
 }
 
@@ -91,12 +91,12 @@ func TestTheDashboardKeepsUpInABrowser(t *testing.T) {
 func TestWhatPeopleDoInABrowser(t *testing.T) {
 	expect.SkipWhenQuick(t, "make ui-test")
 	t.Parallel()
-	app := captured(t)
-	look(t, app, "acts.mjs", "ZONE="+zone(t, app))
+	app := startCaptured(t)
+	runScript(t, app, "acts.mjs", "ZONE="+domainZone(t, app))
 }
 
-// zone is where a domain's records are published in the DNS of the test, as its owner does at a provider.
-func zone(t *testing.T, app *harness.App) string {
+// domainZone is where a domain's records are published in the DNS of the test, as its owner does at a provider.
+func domainZone(t *testing.T, app *harness.App) string {
 	t.Helper()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		var list struct {
@@ -136,13 +136,13 @@ func TestAVeryLongListInABrowser(t *testing.T) {
 	if err != nil {
 		t.Skip("make ui-million runs it")
 	}
-	s := scenarioOf(t, captured(t))
+	s := scenarioOf(t, startCaptured(t))
 	s.exec(t, `INSERT INTO emails (id, account_id, domain_id, "from", from_address, "to", subject, message_id, status, last_event, created_at, sent_at)
 		SELECT 'msg_01' || lpad(i::text, 24, '0'), d.account_id, d.id, 'ada@dev.test', 'ada@dev.test', jsonb_build_array('reader' || i || '@example.net'), 'Receipt ' || i,
 			i || '@dev.test', 'delivered', 'email.delivered', now() - i * interval '1 second', now() - i * interval '1 second'
 		FROM generate_series(1, $1::int) i, (SELECT id, account_id FROM domains WHERE account_id = $2) d`, rows, s.AccountID)
 	s.exec(t, `ANALYZE emails`)
-	t.Log(look(t, s.App, "scroll.mjs"))
+	t.Log(runScript(t, s.App, "scroll.mjs"))
 }
 
 // Screenshots of every screen with the data of a small shop. make screenshots runs it; SHOTS is the folder.
@@ -150,8 +150,8 @@ func TestPicturesInABrowser(t *testing.T) {
 	if os.Getenv("SHOTS") == "" {
 		t.Skip("make screenshots runs it")
 	}
-	s := scenarioOf(t, captured(t))
-	made := strings.TrimSpace(look(t, s.App, "pictures.mjs", "SHOTS=", "INBOUND="+*s.InboundAddr))
+	s := scenarioOf(t, startCaptured(t))
+	made := strings.TrimSpace(runScript(t, s.App, "pictures.mjs", "SHOTS=", "INBOUND="+*s.InboundAddr))
 	expect.EventuallyWithin(t, 3*time.Minute, "the mail is counted", func() bool {
 		var counted bool
 		if err := s.db.QueryRowContext(t.Context(), `SELECT EXISTS (SELECT FROM statistics_days)`).Scan(&counted); err != nil {
@@ -163,22 +163,22 @@ func TestPicturesInABrowser(t *testing.T) {
 	columns := `key, domain_id, api_key_id, template_id, automation_id, event_size, email_size, domains, tags, sender_domains, sender_tags, event_figures, event_latencies, email_figures, email_latencies`
 	s.exec(t, `INSERT INTO statistics_days (account_id, kind, start, `+columns+`) SELECT account_id, kind, start - i * interval '1 day', `+columns+`
 		FROM statistics_days, generate_series(1, 34) i WHERE i % 7 <> 3 ON CONFLICT DO NOTHING`)
-	look(t, s.App, "pictures.mjs", "IDS="+made)
+	runScript(t, s.App, "pictures.mjs", "IDS="+made)
 }
 
-// look runs a script on the dashboard of an app, as its owner unless the variables specify another user. It
+// runScript runs a script on the dashboard of an app, as its owner unless the variables specify another user. It
 // returns the output of the script.
-func look(t *testing.T, app *harness.App, script string, variables ...string) (said string) {
+func runScript(t *testing.T, app *harness.App, script string, variables ...string) (said string) {
 	t.Helper()
-	if strings.Contains(string(home(t, app)), "was not built") {
+	if strings.Contains(string(fetchHome(t, app)), "was not built") {
 		t.Skip("the dashboard was not built; make dashboard builds it, with Node.js")
 	}
 	all := []string{"LINK=" + app.DashboardURL, "KEY=" + app.APIKey, "EMAIL=" + app.Owner.Email, "PASSWORD=" + app.Owner.Password}
 	return harness.Script(t, script, append(all, variables...)...)
 }
 
-// home returns the page at / for a browser.
-func home(t *testing.T, app *harness.App) []byte {
+// fetchHome returns the page at / for a browser.
+func fetchHome(t *testing.T, app *harness.App) []byte {
 	t.Helper()
 	answer := app.Do(t, http.MethodGet, "/", nil)
 	if answer.Status != http.StatusOK {

@@ -81,9 +81,9 @@ func seedRelayed(t *testing.T, app *harness.App) string {
 	letter := func(fields, text string) string {
 		return "From: ada@dev.test\nTo: Bob <Bob@Example.net>, carol@example.net\nSubject: relayed\nX-Customer: bob@example.net\n" + fields + "\n" + text + "\n"
 	}
-	s.relayed("ada@dev.test", bob, letter("", "Dear bob@example.net of SMTP"))
-	s.relayed("ada@dev.test", both, letter("X-Postrider-Scheduled-At: "+time.Now().Add(time.Hour).UTC().Format(time.RFC3339)+"\n", "Dear all"))
-	return s.relayed("ada@dev.test", both, letter("", "Dear bob@example.net of SMTP"))
+	s.mustRelay("ada@dev.test", bob, letter("", "Dear bob@example.net of SMTP"))
+	s.mustRelay("ada@dev.test", both, letter("X-Postrider-Scheduled-At: "+time.Now().Add(time.Hour).UTC().Format(time.RFC3339)+"\n", "Dear all"))
+	return s.mustRelay("ada@dev.test", both, letter("", "Dear bob@example.net of SMTP"))
 }
 
 // bytes returns a bytea as PostgreSQL writes it.
@@ -98,8 +98,8 @@ func rowsWith(t *testing.T, url, text string) []string {
 	}
 	defer conn.Close()
 	var found []string
-	for _, table := range column(t, conn, `SELECT relname FROM pg_class WHERE relnamespace = 'public'::regnamespace AND relkind IN ('r', 'p') AND NOT relispartition`) {
-		for _, row := range column(t, conn, fmt.Sprintf(`SELECT r::text FROM %q AS r`, table)) {
+	for _, table := range queryColumn(t, conn, `SELECT relname FROM pg_class WHERE relnamespace = 'public'::regnamespace AND relkind IN ('r', 'p') AND NOT relispartition`) {
+		for _, row := range queryColumn(t, conn, fmt.Sprintf(`SELECT r::text FROM %q AS r`, table)) {
 			row = octets.ReplaceAllStringFunc(row, func(written string) string {
 				raw, err := hex.DecodeString(octets.FindStringSubmatch(written)[1])
 				if err != nil {
@@ -115,7 +115,7 @@ func rowsWith(t *testing.T, url, text string) []string {
 	return found
 }
 
-func column(t *testing.T, conn *sql.DB, query string) []string {
+func queryColumn(t *testing.T, conn *sql.DB, query string) []string {
 	t.Helper()
 	rows, err := conn.QueryContext(t.Context(), query)
 	if err != nil {

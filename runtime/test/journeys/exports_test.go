@@ -11,8 +11,8 @@ import (
 	"github.com/postrider/postrider/runtime/test/harness"
 )
 
-// exported returns one field of each line of an export.
-func exported(t *testing.T, app *harness.App, path, field string) (all []string) {
+// exportField returns one field of each line of an export.
+func exportField(t *testing.T, app *harness.App, path, field string) (all []string) {
 	t.Helper()
 	got := app.Do(t, http.MethodGet, "/api"+path, nil)
 	if got.Status != http.StatusOK {
@@ -48,7 +48,7 @@ func TestExportsAreCompleteAndIsolated(t *testing.T) {
 	}
 
 	seen := map[string]bool{}
-	for _, address := range exported(t, app, "/suppressions/export", "email") {
+	for _, address := range exportField(t, app, "/suppressions/export", "email") {
 		seen[address] = true
 	}
 	if len(seen) != len(addresses) || !seen[addresses[0]] || !seen[addresses[249]] {
@@ -56,10 +56,10 @@ func TestExportsAreCompleteAndIsolated(t *testing.T) {
 	}
 	for path, want := range map[string]int{"/suppressions/export?reason=bounce": 0, "/suppressions/export?email=P007@suppressed.example": 1,
 		"/emails/export": 2, "/emails/export?q=tag:kind=receipt": 1, "/emails/export?to=carol@example.net": 1, "/events/export?name=user.created": 1, "/events/export?name=other": 0} {
-		if got := exported(t, app, path, "id"); len(got) != want {
+		if got := exportField(t, app, path, "id"); len(got) != want {
 			t.Errorf("GET %s has %q, want %d", path, got, want)
 		}
-		if got := exported(t, stranger, path, "id"); len(got) != 0 {
+		if got := exportField(t, stranger, path, "id"); len(got) != 0 {
 			t.Errorf("GET %s shows another account %q", path, got)
 		}
 	}

@@ -21,9 +21,9 @@ import (
 func TestIncompleteBodiesDoNotDelaySmallSends(t *testing.T) {
 	app := harness.Start(t, nil)
 	stranger := app.Stranger(t, "stranger")
-	contest{name: "sends of 100 bytes during 150 incomplete bodies of 1 MB", honest: sends(t, app, "ada@dev.test", 100), attack: func(a *attack) {
+	contest{name: "sends of 100 bytes during 150 incomplete bodies of 1 MB", honest: newSender(t, app, "ada@dev.test", 100), attack: func(a *attack) {
 		for range 150 {
-			a.keep(hostOfApp(app), half(stranger, 1<<20, "{"))
+			a.keep(hostOfApp(app), incompleteRequest(stranger, 1<<20, "{"))
 		}
 	}}.run(t)
 }
@@ -33,10 +33,10 @@ func TestIncompleteBodiesDoNotDelayLargeSends(t *testing.T) {
 	app := harness.Start(t, nil)
 	stranger := app.Stranger(t, "stranger")
 	chunk := strings.Repeat(" ", 1<<20+1)
-	contest{name: "sends of 1.2 MB during incomplete bodies of 130 MB", honest: sends(t, app, "ada@dev.test", 1_200_000), attack: func(a *attack) {
+	contest{name: "sends of 1.2 MB during incomplete bodies of 130 MB", honest: newSender(t, app, "ada@dev.test", 1_200_000), attack: func(a *attack) {
 		for range 2 {
-			a.keep(hostOfApp(app), half(stranger, 130_000_000, "{"))
-			a.keep(hostOfApp(app), half(stranger, 130_000_000, "{"+chunk))
+			a.keep(hostOfApp(app), incompleteRequest(stranger, 130_000_000, "{"))
+			a.keep(hostOfApp(app), incompleteRequest(stranger, 130_000_000, "{"+chunk))
 			a.keep(hostOfApp(app), func(c net.Conn) error {
 				_, err := fmt.Fprintf(c, "POST /api/emails HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer %s\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n%x\r\n%s\r\n",
 					stranger.APIKey, len(chunk), chunk)
@@ -77,7 +77,7 @@ func TestSlowReadersDoNotDelayOthers(t *testing.T) {
 			return err
 		}
 		r.Header.Set("Authorization", "Bearer "+stranger.APIKey)
-		return answered(client, r)
+		return requireOK(client, r)
 	}
 	contest{name: "reads of 1 MB during readers that stall", honest: honest, attack: func(a *attack) {
 		a.idle = true

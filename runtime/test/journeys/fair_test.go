@@ -157,8 +157,8 @@ func (a *attack) stop() {
 	a.running.Wait()
 }
 
-// half sends a request with its key whose body is incomplete.
-func half(app *harness.App, length int, body string) func(net.Conn) error {
+// incompleteRequest sends a request with its key whose body is incomplete.
+func incompleteRequest(app *harness.App, length int, body string) func(net.Conn) error {
 	return func(c net.Conn) error {
 		_, err := fmt.Fprintf(c, "POST /api/emails HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer %s\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s", app.APIKey, length, body)
 		return err
@@ -167,8 +167,8 @@ func half(app *harness.App, length int, body string) func(net.Conn) error {
 
 func hostOfApp(app *harness.App) string { return strings.TrimPrefix(app.BaseURL, "http://") }
 
-// sends is one send by the honest user, with a body of this many bytes.
-func sends(t *testing.T, app *harness.App, from string, octets int) func() error {
+// newSender is one send by the honest user, with a body of this many bytes.
+func newSender(t *testing.T, app *harness.App, from string, octets int) func() error {
 	body := fmt.Appendf(nil, `{"from":%q,"to":"bob@example.net","subject":"s","text":%q}`, from, strings.Repeat("x", max(octets-80, 1)))
 	if octets > 4<<20 {
 		t.Fatal("a text has 5 MB at most")
@@ -182,11 +182,11 @@ func sends(t *testing.T, app *harness.App, from string, octets int) func() error
 		}
 		r.Header.Set("Authorization", "Bearer "+app.APIKey)
 		r.Header.Set("Content-Type", "application/json")
-		return answered(client, r)
+		return requireOK(client, r)
 	}
 }
 
-func answered(client *http.Client, r *http.Request) error {
+func requireOK(client *http.Client, r *http.Request) error {
 	response, err := client.Do(r)
 	if err != nil {
 		return err
@@ -199,8 +199,8 @@ func answered(client *http.Client, r *http.Request) error {
 	return err
 }
 
-// said reads an SMTP reply.
-func said(r *bufio.Reader) (string, error) {
+// readReply reads an SMTP reply.
+func readReply(r *bufio.Reader) (string, error) {
 	for {
 		line, err := r.ReadString('\n')
 		if err != nil || len(line) < 4 || line[3] != '-' {
@@ -209,8 +209,8 @@ func said(r *bufio.Reader) (string, error) {
 	}
 }
 
-// dialogue sends lines and expects the code before each as the reply.
-func dialogue(c net.Conn, r *bufio.Reader, steps ...string) error {
+// runDialogue sends lines and expects the code before each as the reply.
+func runDialogue(c net.Conn, r *bufio.Reader, steps ...string) error {
 	for _, step := range steps {
 		code, line, _ := strings.Cut(step, " ")
 		if line != "" {
@@ -218,7 +218,7 @@ func dialogue(c net.Conn, r *bufio.Reader, steps ...string) error {
 				return err
 			}
 		}
-		if got, err := said(r); err != nil || !strings.HasPrefix(got, code) {
+		if got, err := readReply(r); err != nil || !strings.HasPrefix(got, code) {
 			return fmt.Errorf("after %.30q: %q %w", line, got, err)
 		}
 	}

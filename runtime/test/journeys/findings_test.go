@@ -49,7 +49,7 @@ func TestUnsubscribePlaceholderIsFoundInEveryEncoding(t *testing.T) {
 	for name, body := range map[string]string{
 		"plain":            "\nBye: {{unsubscribe_url}}\n",
 		"quoted-printable": "Content-Transfer-Encoding: quoted-printable\n\nBye: {{unsub=\nscribe=5Furl}}\n",
-		"base64":           "Content-Transfer-Encoding: base64\n\n" + encoded("Bye: {{unsubscribe_url}}\r\n") + "\n",
+		"base64":           "Content-Transfer-Encoding: base64\n\n" + encodeBase64("Bye: {{unsubscribe_url}}\r\n") + "\n",
 	} {
 		fields := "From: ada@dev.test\nTo: bob@example.net\nSubject: s\n"
 		if got := signIn(t, app).submit("ada@dev.test", []string{"bob@example.net"}, fields+body); !strings.HasPrefix(got, "550 5.6.0 X-Postrider-Unsubscribe: ") {
@@ -91,7 +91,7 @@ func TestRelayAcceptsSendingAPIKeys(t *testing.T) {
 				t.Errorf("%s with %s got %q, want 235", username, what, got)
 				continue
 			}
-			s.relayed("ada@dev.test", []string{"bob@example.net"}, plainMessage("ada@dev.test", "bob@example.net"))
+			s.mustRelay("ada@dev.test", []string{"bob@example.net"}, plainMessage("ada@dev.test", "bob@example.net"))
 		}
 	}
 	for what, c := range map[string][2]string{"a key that may only read": {"postrider", reading}, "another user name": {"ada", sending}, "no user name": {"", sending},
@@ -115,7 +115,7 @@ func TestRelayAcceptsSendingAPIKeys(t *testing.T) {
 
 func TestSettingsAndEventsOfDisabledModulesAreRejected(t *testing.T) {
 	t.Parallel()
-	app := harness.Start(t, modules("-tracking,-inbound,-automations"))
+	app := harness.Start(t, setModules("-tracking,-inbound,-automations"))
 	for what, c := range map[string]struct {
 		method, path, body, want string
 	}{
@@ -139,7 +139,7 @@ func TestSettingsAndEventsOfDisabledModulesAreRejected(t *testing.T) {
 
 func TestTestEventsRequireWebhooks(t *testing.T) {
 	t.Parallel()
-	app := harness.Start(t, modules("-webhooks"))
+	app := harness.Start(t, setModules("-webhooks"))
 	if got := app.Do(t, http.MethodPost, "/api/emails/test", `{"event":"email.sent"}`); got.Status != http.StatusNotFound && got.Status != http.StatusMethodNotAllowed {
 		t.Errorf("without webhooks a test event got status %d and %s, want 404", got.Status, got.Body)
 	}
@@ -200,6 +200,6 @@ func TestEmailIsReturnedWithAllFields(t *testing.T) {
 	}
 }
 
-func modules(spec string) func(setting.RawValues) {
+func setModules(spec string) func(setting.RawValues) {
 	return func(s setting.RawValues) { s["POSTRIDER_MODULES"] = spec }
 }

@@ -29,7 +29,7 @@ func TestReadinessReportsQueueDelay(t *testing.T) {
 	if got := ask(); got != (answer{Status: "ready", Queue: "ok", Database: "ok"}) {
 		t.Errorf("an empty queue: %+v", got)
 	}
-	s.message(t, []string{"due@example.net", "held@example.net"})
+	s.sendMessage(t, []string{"due@example.net", "held@example.net"})
 	s.exec(t, `UPDATE recipients SET due_at = now() - CASE WHEN address ~ '^held' THEN interval '1 day' ELSE interval '30 seconds' END,
 		held_by = CASE WHEN address ~ '^held' THEN 'operator' END`)
 	if got := ask(); got.Status != "ready" || got.Queue != "ok" || got.Late < 30 || got.Late > 59 {

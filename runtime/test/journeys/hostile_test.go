@@ -45,24 +45,24 @@ func TestHostileRequestsAreClientErrors(t *testing.T) {
 		for i, text := range hostileTexts {
 			id := fmt.Sprintf("text %d", i)
 			if strings.Contains(o.path, "{") && text != "" {
-				ask(id+" as id", o.at(url.PathEscape(text)), o.body)
+				ask(id+" as id", o.pathFor(url.PathEscape(text)), o.body)
 			}
 			for _, p := range o.parameters {
 				if p.In == "query" {
-					ask(id+" as "+p.Name, o.at("x")+"?"+p.Name+"="+url.QueryEscape(text), o.body)
+					ask(id+" as "+p.Name, o.pathFor("x")+"?"+p.Name+"="+url.QueryEscape(text), o.body)
 				}
 			}
-			ask(id+" as a query parameter", o.at("x")+"?"+url.QueryEscape(text)+"=1", o.body)
+			ask(id+" as a query parameter", o.pathFor("x")+"?"+url.QueryEscape(text)+"=1", o.body)
 		}
 		if o.body == nil {
 			continue
 		}
 		for i, body := range hostileBodies {
-			ask(fmt.Sprintf("body %d", i), o.at("x"), body)
-			ask(fmt.Sprintf("body %d and a key", i), o.at("x"), body, "Idempotency-Key", fmt.Sprintf("%s %d", o, i))
+			ask(fmt.Sprintf("body %d", i), o.pathFor("x"), body)
+			ask(fmt.Sprintf("body %d and a key", i), o.pathFor("x"), body, "Idempotency-Key", fmt.Sprintf("%s %d", o, i))
 		}
 		for place, body := range changed(o.body) {
-			ask("a changed "+place, o.at("x"), body)
+			ask("a changed "+place, o.pathFor("x"), body)
 		}
 	}
 	if asked < 500 {
@@ -107,10 +107,10 @@ func changed(body any) map[string]any {
 		switch v := v.(type) {
 		case map[string]any:
 			for i, text := range hostileTexts {
-				out[fmt.Sprintf("%s: name %d", path, i)] = rebuild(with(v, text, "x"))
+				out[fmt.Sprintf("%s: name %d", path, i)] = rebuild(withField(v, text, "x"))
 			}
 			for name, member := range v {
-				visit(path+"."+name, member, func(n any) any { return rebuild(with(v, name, n)) })
+				visit(path+"."+name, member, func(n any) any { return rebuild(withField(v, name, n)) })
 			}
 		case []any:
 			for i, item := range v {
@@ -126,7 +126,7 @@ func changed(body any) map[string]any {
 	return out
 }
 
-func with(object map[string]any, name string, value any) map[string]any {
+func withField(object map[string]any, name string, value any) map[string]any {
 	out := map[string]any{}
 	maps.Copy(out, object)
 	out[name] = value

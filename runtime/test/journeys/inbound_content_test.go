@@ -99,7 +99,7 @@ func TestDeeplyNestedHTMLIsShown(t *testing.T) {
 	}
 	request.Header.Set("Content-Type", form.FormDataContentType())
 	request.Header.Set("Origin", app.BaseURL)
-	for _, cookie := range owner(t, app).Cookies(t) {
+	for _, cookie := range signInOwner(t, app).Cookies(t) {
 		request.AddCookie(cookie)
 	}
 	answer, err := http.DefaultClient.Do(request)

@@ -27,7 +27,7 @@ func TestInboundMailIsDeferredWithoutDatabase(t *testing.T) {
 			t.Parallel()
 			server := dbtest.NewServer(t)
 			app := harness.Start(t, func(s setting.RawValues) { s["DATABASE_URL"] = server.URL() })
-			known := converse(t, app)
+			known := dialInbound(t, app)
 			known.say(t, "MAIL FROM:<juergen@example.net>\r\n")
 			if got := known.say(t, "RCPT TO:<support@dev.test>\r\n"); !strings.HasPrefix(got, "250 ") {
 				t.Fatalf("RCPT: %s", got)
@@ -42,7 +42,7 @@ func TestInboundMailIsDeferredWithoutDatabase(t *testing.T) {
 			if took := time.Since(begin); took > outageLimit {
 				t.Errorf("the message got its reply after %s", took)
 			}
-			stranger := converse(t, app)
+			stranger := dialInbound(t, app)
 			stranger.say(t, "MAIL FROM:<juergen@example.net>\r\n")
 			begin = time.Now()
 			if got := stranger.say(t, "RCPT TO:<support@never-asked-for.example>\r\n"); !strings.HasPrefix(got, "451 4.3.0 ") {
@@ -81,7 +81,7 @@ func TestTransactionHasOneKindOfRecipients(t *testing.T) {
 	waitForStatus(t, app, id, "delivered")
 	app.MX.Wait(t, "it is delivered", func(s smtptest.Stats) bool { return s.Accepted == 1 })
 	path := senderOf(t, app, "bob@example.net")
-	bounced := report(path, "bob@example.net", "failed", "5.1.1", "550 5.1.1 No such user")
+	bounced := bounceReport(path, "bob@example.net", "failed", "5.1.1", "550 5.1.1 No such user")
 	received := func() int {
 		var list struct {
 			ReceivedEmails []struct{ ID string } `json:"received_emails"`
@@ -90,7 +90,7 @@ func TestTransactionHasOneKindOfRecipients(t *testing.T) {
 		return len(list.ReceivedEmails)
 	}
 
-	c := converse(t, app)
+	c := dialInbound(t, app)
 	talk := func(first, second, message string) {
 		t.Helper()
 		for _, step := range []struct{ text, want string }{

@@ -86,7 +86,7 @@ func TestRspamdChecksReceivedMail(t *testing.T) {
 	}))
 	t.Cleanup(filter.Close)
 	app := harness.Start(t, func(s setting.RawValues) { s["POSTRIDER_RSPAMD_URL"] = filter.URL })
-	url, heard := listener(t)
+	url, heard := newListener(t)
 	app.Do(t, http.MethodPost, "/api/webhooks", map[string]any{"url": url, "events": []string{"email.received"}})
 	check := func(status string, score *float64) {
 		t.Helper()

@@ -89,7 +89,7 @@ func TestJourneyInbound(t *testing.T) {
 	t.Parallel()
 	app := harness.Start(t, nil)
 	app.MailDomain(t, "example.net")
-	url, heard := listener(t)
+	url, heard := newListener(t)
 	app.Do(t, http.MethodPost, "/api/webhooks", map[string]any{"url": url, "events": []string{"email.received"}})
 	receive(t, app, "support@dev.test", aQuestion)
 

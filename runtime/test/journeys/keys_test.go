@@ -27,26 +27,26 @@ func keyFor(t *testing.T, do func(t testing.TB, method, path string, body any, h
 // key that this key created, nor one whose creator became a viewer or left.
 func TestKeyIsLimitedByCreatorRole(t *testing.T) {
 	t.Parallel()
-	app := captured(t)
-	ada := owner(t, app)
+	app := startCaptured(t)
+	ada := signInOwner(t, app)
 	bob := invite(t, app, ada, "developer")
 	id := idOf(t, bob)
 	by := func(t testing.TB, method, path string, body any, _ ...string) harness.Answer {
 		return bob.Do(t, method, path, body)
 	}
-	full := as(app, keyFor(t, by, asked{"name": "full"}))
-	child := as(app, keyFor(t, full.Do, asked{"name": "made by a key"}))
+	full := withKey(app, keyFor(t, by, asked{"name": "full"}))
+	child := withKey(app, keyFor(t, full.Do, asked{"name": "made by a key"}))
 	var credential struct{ Password string }
 	made := bob.Do(t, http.MethodPost, "/api/smtp-credentials", asked{"name": "bob's"})
-	want(t, "a developer creating an SMTP credential", made, http.StatusOK)
+	wantAnswer(t, "a developer creating an SMTP credential", made, http.StatusOK)
 	made.JSON(t, &credential)
 
 	brand := asked{"name": "Eve's shop"}
 	for name, key := range map[string]*harness.App{"a developer's full key": full, "a key that it created": child} {
-		want(t, name+" listing domains", key.Do(t, http.MethodGet, "/api/domains", nil), http.StatusOK)
-		want(t, name+" changing the account", key.Do(t, http.MethodPatch, "/api/account", asked{"name": "Eve's"}), http.StatusForbidden, "insufficient_scope")
-		want(t, name+" changing the brand", key.Do(t, http.MethodPut, "/api/account/brand", brand), http.StatusForbidden, "insufficient_scope")
-		want(t, name+" reading the bill", key.Do(t, http.MethodGet, "/api/billing/usage", nil), http.StatusForbidden, "insufficient_scope")
+		wantAnswer(t, name+" listing domains", key.Do(t, http.MethodGet, "/api/domains", nil), http.StatusOK)
+		wantAnswer(t, name+" changing the account", key.Do(t, http.MethodPatch, "/api/account", asked{"name": "Eve's"}), http.StatusForbidden, "insufficient_scope")
+		wantAnswer(t, name+" changing the brand", key.Do(t, http.MethodPut, "/api/account/brand", brand), http.StatusForbidden, "insufficient_scope")
+		wantAnswer(t, name+" reading the bill", key.Do(t, http.MethodGet, "/api/billing/usage", nil), http.StatusForbidden, "insufficient_scope")
 	}
 	if got := full.Do(t, http.MethodPost, "/graphql", asked{"query": `{usage{emails}}`}); !strings.Contains(string(got.Body), "insufficient_scope") {
 		t.Errorf("a developer's full key reading usage over GraphQL got %s, want an error", got.Body)
@@ -55,22 +55,22 @@ func TestKeyIsLimitedByCreatorRole(t *testing.T) {
 		t.Error("the SMTP credential of a developer is rejected")
 	}
 
-	want(t, "the owner making bob a viewer", ada.Do(t, http.MethodPatch, "/api/members/"+id, asked{"role": "viewer"}), http.StatusOK)
+	wantAnswer(t, "the owner making bob a viewer", ada.Do(t, http.MethodPatch, "/api/members/"+id, asked{"role": "viewer"}), http.StatusOK)
 	expect.Eventually(t, "the keys of a viewer only read", func() bool {
 		return full.Do(t, http.MethodPost, "/api/suppressions", asked{}).Status == http.StatusForbidden && child.Do(t, http.MethodPost, "/api/emails", anEmail).Status == http.StatusForbidden
 	})
-	want(t, "a viewer's key listing domains", full.Do(t, http.MethodGet, "/api/domains", nil), http.StatusOK)
+	wantAnswer(t, "a viewer's key listing domains", full.Do(t, http.MethodGet, "/api/domains", nil), http.StatusOK)
 	expect.Eventually(t, "the SMTP credential of a viewer does not sign in", func() bool { return !signsIn(t, app, credential.Password) })
 
-	want(t, "the owner making bob a developer again", ada.Do(t, http.MethodPatch, "/api/members/"+id, asked{"role": "developer"}), http.StatusOK)
+	wantAnswer(t, "the owner making bob a developer again", ada.Do(t, http.MethodPatch, "/api/members/"+id, asked{"role": "developer"}), http.StatusOK)
 	expect.Eventually(t, "the keys of a developer write again", func() bool {
 		return full.Do(t, http.MethodPost, "/api/suppressions", asked{}).Status == http.StatusBadRequest
 	})
-	want(t, "the owner removing bob", ada.Do(t, http.MethodDelete, "/api/members/"+id, nil), http.StatusOK)
+	wantAnswer(t, "the owner removing bob", ada.Do(t, http.MethodDelete, "/api/members/"+id, nil), http.StatusOK)
 	for name, key := range map[string]*harness.App{"the key of a former member": full, "a key that it created": child} {
 		expect.Eventually(t, name+" does not list domains", func() bool { return key.Do(t, http.MethodGet, "/api/domains", nil).Status == http.StatusForbidden })
-		want(t, name+" creating a key", key.Do(t, http.MethodPost, "/api/api-keys", asked{"name": "another"}), http.StatusForbidden, "insufficient_scope")
-		want(t, name+" that sends", key.Do(t, http.MethodPost, "/api/emails", anEmail), http.StatusOK)
+		wantAnswer(t, name+" creating a key", key.Do(t, http.MethodPost, "/api/api-keys", asked{"name": "another"}), http.StatusForbidden, "insufficient_scope")
+		wantAnswer(t, name+" that sends", key.Do(t, http.MethodPost, "/api/emails", anEmail), http.StatusOK)
 	}
 	var list struct {
 		APIKeys []struct {
@@ -97,14 +97,14 @@ func signsIn(t *testing.T, app *harness.App, password string) bool {
 // its rules, whatever its scope; lists do not include them.
 func TestDomainKeyCannotAccessOtherDomains(t *testing.T) {
 	t.Parallel()
-	app := captured(t)
+	app := startCaptured(t)
 	verifyDomain(t, app, "other.example")
 	devID, otherID := idOfDomain(t, app, "dev.test"), idOfDomain(t, app, "other.example")
-	key := as(app, keyFor(t, app.Do, asked{"name": "limited", "domain_ids": []string{devID}}))
+	key := withKey(app, keyFor(t, app.Do, asked{"name": "limited", "domain_ids": []string{devID}}))
 	later := time.Now().Add(time.Hour)
 	var sent struct{ ID string }
 	got := app.Do(t, http.MethodPost, "/api/emails", asked{"from": "ada@other.example", "to": "bob@example.net", "subject": "s", "text": "t", "scheduled_at": later})
-	want(t, "scheduling mail of the other domain", got, http.StatusOK)
+	wantAnswer(t, "scheduling mail of the other domain", got, http.StatusOK)
 	got.JSON(t, &sent)
 	own := schedule(t, key, "own")
 
@@ -122,7 +122,7 @@ func TestDomainKeyCannotAccessOtherDomains(t *testing.T) {
 		{http.MethodGet, "/api/requests", nil},
 		{http.MethodDelete, "/api/contacts/bob@example.net/data", nil},
 	} {
-		want(t, "a limited key calling "+op.method+" "+op.path, key.Do(t, op.method, op.path, op.body), http.StatusForbidden, "insufficient_scope")
+		wantAnswer(t, "a limited key calling "+op.method+" "+op.path, key.Do(t, op.method, op.path, op.body), http.StatusForbidden, "insufficient_scope")
 	}
 	keyID, _ := newKey(t, app, "full")
 	credentialID, _ := newCredential(t, app, map[string]any{"name": "unlimited"})
@@ -135,7 +135,7 @@ func TestDomainKeyCannotAccessOtherDomains(t *testing.T) {
 			for _, method := range methods {
 				asked++
 				path := "/api" + strings.Replace(path, "{id}", of.id, 1)
-				want(t, "a limited key calling "+method+" "+path, key.Do(t, method, path, nil), http.StatusForbidden, "insufficient_scope")
+				wantAnswer(t, "a limited key calling "+method+" "+path, key.Do(t, method, path, nil), http.StatusForbidden, "insufficient_scope")
 			}
 		}
 		if asked < 2 {
@@ -150,7 +150,7 @@ func TestDomainKeyCannotAccessOtherDomains(t *testing.T) {
 	}
 	for _, path := range []string{"/api/emails", "/api/emails?q=s", "/api/emails/export", "/api/domains", "/api/received-emails"} {
 		got := key.Do(t, http.MethodGet, path, nil)
-		want(t, "a limited key listing "+path, got, http.StatusOK)
+		wantAnswer(t, "a limited key listing "+path, got, http.StatusOK)
 		if body := string(got.Body); strings.Contains(body, "other.example") || strings.Contains(body, sent.ID) {
 			t.Errorf("a limited key finds the other domain in %s: %s", path, body)
 		}
@@ -159,8 +159,8 @@ func TestDomainKeyCannotAccessOtherDomains(t *testing.T) {
 	if !strings.Contains(both, own) || !strings.Contains(both, "dev.test") || strings.Contains(both, "other.example") || strings.Contains(both, sent.ID) {
 		t.Errorf("a limited key lists %s over GraphQL, want only its own domain and mail", both)
 	}
-	want(t, "a limited key canceling its own mail", key.Do(t, http.MethodPatch, "/api/emails/"+own, asked{"cancel": true}), http.StatusOK)
-	want(t, "a limited key rotating its own DKIM key", key.Do(t, http.MethodPost, "/api/domains/"+devID+"/dkim/rotate", nil), http.StatusOK)
+	wantAnswer(t, "a limited key canceling its own mail", key.Do(t, http.MethodPatch, "/api/emails/"+own, asked{"cancel": true}), http.StatusOK)
+	wantAnswer(t, "a limited key rotating its own DKIM key", key.Do(t, http.MethodPost, "/api/domains/"+devID+"/dkim/rotate", nil), http.StatusOK)
 }
 
 // operationsOf returns the methods of each path of the served document.

@@ -12,7 +12,7 @@ import (
 func TestLinesOfAnyLengthAreReceived(t *testing.T) {
 	t.Parallel()
 	app := harness.Start(t, nil)
-	c := converse(t, app)
+	c := dialInbound(t, app)
 	for _, length := range []int{60_000, 65_537, 70_000, 3 << 20} {
 		message := "From: bob@example.net\r\nSubject: long\r\n\r\n" + strings.Repeat("x", length) + "\r\n"
 		for _, step := range []string{"MAIL FROM:<bob@example.net>\r\n", "RCPT TO:<support@dev.test>\r\n", "DATA\r\n", message + ".\r\n"} {
@@ -44,5 +44,5 @@ func TestRelayRejectsLongLines(t *testing.T) {
 		s.say("%s", "From: ada@dev.test\r\n\r\n"+strings.Repeat("x", n)+"\r\n.\r\n")
 		s.expect("554 5.6.0 Not a message that can be sent: line 3 has " + length + " octets; the limit is 998")
 	}
-	s.relayed("ada@dev.test", []string{"bob@example.net"}, plainMessage("ada@dev.test", "bob@example.net"))
+	s.mustRelay("ada@dev.test", []string{"bob@example.net"}, plainMessage("ada@dev.test", "bob@example.net"))
 }

@@ -24,8 +24,8 @@ import (
 // stalls.
 const goneAfter = 20 * time.Second
 
-// on simulates a machine with some addresses, on which sources are reloaded soon.
-func on(addresses ...string) func(*app.Options) {
+// withAddresses simulates a machine with some addresses, withAddresses which sources are reloaded soon.
+func withAddresses(addresses ...string) func(*app.Options) {
 	var has machine.Networks
 	for _, text := range addresses {
 		has = append(has, machine.Single(netip.MustParseAddr(text)))
@@ -39,7 +39,7 @@ func on(addresses ...string) func(*app.Options) {
 	}
 }
 
-func called(name string) func(setting.RawValues) {
+func withNodeName(name string) func(setting.RawValues) {
 	return func(c setting.RawValues) { c["POSTRIDER_NODE"], c["POSTRIDER_LOG_FORMAT"] = name, "json" }
 }
 
@@ -52,13 +52,13 @@ type fleet struct {
 
 func newFleet(t *testing.T) *fleet {
 	t.Helper()
-	app := harness.StartWith(t, called("one"), on("127.0.0.2"))
+	app := harness.StartWith(t, withNodeName("one"), withAddresses("127.0.0.2"))
 	app.MailDomain(t, "away.test")
-	return &fleet{scenario: scenarioOf(t, app), other: app.Beside(t, called("two"), on("127.0.0.3"))}
+	return &fleet{scenario: scenarioOf(t, app), other: app.Beside(t, withNodeName("two"), withAddresses("127.0.0.3"))}
 }
 
-// source adds a source address.
-func (f *fleet) source(t *testing.T, in outbound.SourceInput) (err error) {
+// addSource adds a addSource address.
+func (f *fleet) addSource(t *testing.T, in outbound.SourceInput) (err error) {
 	t.Helper()
 	in.Hostname = "out-" + strings.ReplaceAll(in.Address, ".", "-") + ".test"
 	f.Operate(t, "", func(o harness.Operator) { _, err = o.Outbound.AddSource(t.Context(), in) })
@@ -84,9 +84,9 @@ func (f *fleet) send(t *testing.T, by *harness.App, n int) (ids []string) {
 	return ids
 }
 
-// arrive waits until messages are delivered, each with its first attempt and from the address of its route,
+// awaitArrival waits until messages are delivered, each with its first attempt and from the address of its route,
 // and counts them by address.
-func (f *fleet) arrive(t *testing.T, ids []string) map[string]int {
+func (f *fleet) awaitArrival(t *testing.T, ids []string) map[string]int {
 	t.Helper()
 	from := map[string]int{}
 	expect.Eventually(t, fmt.Sprintf("%d messages are delivered", len(ids)), func() bool {
@@ -127,8 +127,8 @@ func (n nullable) Scan(value any) error {
 	return nil
 }
 
-// waiting returns how many recipients are parked under a source, without an attempt.
-func (f *fleet) waiting(t *testing.T, address string) (n int) {
+// countWaiting returns how many recipients are parked under a source, without an attempt.
+func (f *fleet) countWaiting(t *testing.T, address string) (n int) {
 	t.Helper()
 	if err := f.db.QueryRowContext(t.Context(), `SELECT count(*) FROM recipients WHERE lane LIKE $1 || ' %' AND due_at IS NOT NULL AND attempts = 0`, address).Scan(&n); err != nil {
 		t.Fatal(err)
@@ -152,27 +152,27 @@ func TestMailIsSentByProcessWithItsAddress(t *testing.T) {
 		"another's":     {outbound.SourceInput{Address: "127.0.0.2", Node: "two", Pool: "shared"}, "address", "the process two does not have 127.0.0.2"},
 		"of an unknown": {outbound.SourceInput{Address: "127.0.0.2", Node: "six", Pool: "shared"}, "node", "is six; the processes that run and deliver are one, two"},
 	} {
-		if err := f.source(t, refused.in); fault.KindOf(err) != fault.Invalid || fault.From(err).Fields[refused.field] != refused.want {
+		if err := f.addSource(t, refused.in); fault.KindOf(err) != fault.Invalid || fault.From(err).Fields[refused.field] != refused.want {
 			t.Errorf("%s: %v, want %s %s", name, err, refused.field, refused.want)
 		}
 	}
 	for _, in := range []outbound.SourceInput{{Address: "127.0.0.2", Pool: "shared"}, {Address: "127.0.0.3", Node: "two", Pool: "shared"}} {
-		if err := f.source(t, in); err != nil {
+		if err := f.addSource(t, in); err != nil {
 			t.Fatal(err)
 		}
 	}
 	expect.Eventually(t, "mail leaves from source addresses", func() bool {
-		return f.arrive(t, append(f.send(t, f.App, 1), f.send(t, f.other, 1)...))["127.0.0.1"] == 0
+		return f.awaitArrival(t, append(f.send(t, f.App, 1), f.send(t, f.other, 1)...))["127.0.0.1"] == 0
 	})
-	from := f.arrive(t, append(f.send(t, f.App, 30), f.send(t, f.other, 30)...))
+	from := f.awaitArrival(t, append(f.send(t, f.App, 30), f.send(t, f.other, 30)...))
 	if from["127.0.0.2"] == 0 || from["127.0.0.2"]+from["127.0.0.3"] != 60 {
 		t.Errorf("60 messages were sent from %v, want 127.0.0.2 and 127.0.0.3", from)
 	}
 	// 2. Messages that only the other can send are handed over to it.
 	f.pause(t, "127.0.0.2", true)
-	expect.Eventually(t, "mail leaves from 127.0.0.3", func() bool { return f.arrive(t, f.send(t, f.App, 1))["127.0.0.3"] == 1 })
+	expect.Eventually(t, "mail leaves from 127.0.0.3", func() bool { return f.awaitArrival(t, f.send(t, f.App, 1))["127.0.0.3"] == 1 })
 	begun := time.Now()
-	if from := f.arrive(t, f.send(t, f.App, 40)); from["127.0.0.3"] != 40 {
+	if from := f.awaitArrival(t, f.send(t, f.App, 40)); from["127.0.0.3"] != 40 {
 		t.Errorf("40 messages were sent from %v, want 127.0.0.3", from)
 	}
 	t.Logf("40 messages for the address of the other process took %s", time.Since(begun).Round(time.Millisecond))
@@ -181,21 +181,21 @@ func TestMailIsSentByProcessWithItsAddress(t *testing.T) {
 		t.Fatal(err)
 	}
 	ids := f.send(t, f.App, 20)
-	if from := f.arrive(t, ids); from["127.0.0.1"] != 20 {
+	if from := f.awaitArrival(t, ids); from["127.0.0.1"] != 20 {
 		t.Errorf("20 messages were sent from %v, want the machine's own address", from)
 	}
 	f.pause(t, "127.0.0.2", false)
-	expect.Eventually(t, "mail leaves from 127.0.0.2", func() bool { return f.arrive(t, f.send(t, f.App, 1))["127.0.0.2"] == 1 })
+	expect.Eventually(t, "mail leaves from 127.0.0.2", func() bool { return f.awaitArrival(t, f.send(t, f.App, 1))["127.0.0.2"] == 1 })
 	// 4. Mail waits for a dedicated address, however long it takes.
 	plan := accounts.PlanDedicated
 	f.Change(t, accounts.AccountChange{Plan: &plan})
-	if err := f.source(t, outbound.SourceInput{Address: "127.0.0.4", Node: "two", Pool: "dedicated", Account: f.AccountID, Unchecked: true}); err != nil {
+	if err := f.addSource(t, outbound.SourceInput{Address: "127.0.0.4", Node: "two", Pool: "dedicated", Account: f.AccountID, Unchecked: true}); err != nil {
 		t.Fatal(err)
 	}
 	var waits []string
 	expect.Eventually(t, "mail waits for 127.0.0.4", func() bool {
 		waits = append(waits, f.send(t, f.App, 1)...)
-		return f.waiting(t, "127.0.0.4") > 0
+		return f.countWaiting(t, "127.0.0.4") > 0
 	})
 	waits = append(waits, f.send(t, f.App, 10)...)
 	expect.Eventually(t, "the log says that nobody has 127.0.0.4", func() bool {
@@ -203,9 +203,9 @@ func TestMailIsSentByProcessWithItsAddress(t *testing.T) {
 			return strings.Contains(line, "no process has a source address") && strings.Contains(line, "127.0.0.4")
 		})
 	})
-	expect.Eventually(t, "ten wait", func() bool { return f.waiting(t, "127.0.0.4") >= 10 })
-	f.Beside(t, called("two"), on("127.0.0.4"))
-	if from := f.arrive(t, waits); from["127.0.0.4"] < 11 {
+	expect.Eventually(t, "ten wait", func() bool { return f.countWaiting(t, "127.0.0.4") >= 10 })
+	f.Beside(t, withNodeName("two"), withAddresses("127.0.0.4"))
+	if from := f.awaitArrival(t, waits); from["127.0.0.4"] < 11 {
 		t.Errorf("%d messages were sent from %v, want at least 11 from 127.0.0.4", len(waits), from)
 	}
 	// No attempt failed, in any process, and receivers saw the recorded addresses.

@@ -22,7 +22,7 @@ func TestJourneyMailOutcomesAreCounted(t *testing.T) {
 	app := harness.Start(t, func(s setting.RawValues) { s["POSTRIDER_METRICS_ADDR"] = "127.0.0.1:0" })
 	app.MailDomain(t, "example.net")
 	app.MX.Always(smtptest.Rcpt, "gone@example.net", smtptest.Reply(550, "5.1.1", "No such user"))
-	url, _ := listener(t)
+	url, _ := newListener(t)
 	app.Do(t, http.MethodPost, "/api/webhooks", map[string]any{"url": url, "events": []string{"email.delivered", "email.bounced"}})
 	for _, to := range []string{"here@example.net", "gone@example.net"} {
 		if a := app.Do(t, http.MethodPost, "/api/emails", map[string]any{"from": "Ada <ada@dev.test>", "to": to, "subject": "Hello", "text": "Hello"}); a.Status != http.StatusOK {
@@ -44,7 +44,7 @@ func TestJourneyMailOutcomesAreCounted(t *testing.T) {
 		`postrider_webhook_queue_late_seconds 0`,
 	} {
 		harness.Eventually(t, line, func() bool {
-			got = fetched(t, "http://"+addr+"/metrics")
+			got = fetchPage(t, "http://"+addr+"/metrics")
 			return strings.Contains(got, "\n"+line+"\n")
 		})
 	}
@@ -62,7 +62,7 @@ func TestJourneyMailOutcomesAreCounted(t *testing.T) {
 	}
 }
 
-func fetched(t *testing.T, url string) string {
+func fetchPage(t *testing.T, url string) string {
 	t.Helper()
 	a, err := http.Get(url)
 	if err != nil {
@@ -93,7 +93,7 @@ func TestJourneyMessageHasOneTrace(t *testing.T) {
 	memory := tracetest.NewInMemoryExporter()
 	app := harness.StartTraced(t, nil, telemetry.TracingTo(memory))
 	app.MailDomain(t, "example.net")
-	url, _ := listener(t)
+	url, _ := newListener(t)
 	app.Do(t, http.MethodPost, "/api/webhooks", map[string]any{"url": url, "events": []string{"email.delivered"}})
 	var sent struct{ ID string }
 	app.Do(t, http.MethodPost, "/api/emails", map[string]any{"from": "Ada <ada@dev.test>", "to": "bob@example.net", "subject": "Hello", "text": "Hello"}).JSON(t, &sent)

@@ -171,13 +171,13 @@ func TestSignInWithOpenIDProvider(t *testing.T) {
 	t.Parallel()
 	providerTools(t)
 	port := expect.FreePort(t)
-	app := captured(t, func(s setting.RawValues) {
+	app := startCaptured(t, func(s setting.RawValues) {
 		s["POSTRIDER_OIDC_ISSUER"] = "http://127.0.0.1:" + port
 		s["POSTRIDER_OIDC_CLIENT_ID"] = "postrider"
 		s["POSTRIDER_OIDC_CLIENT_SECRET"] = "the secret of the tests"
 		s["POSTRIDER_OIDC_NAME"] = "Outside"
 	})
-	ada := owner(t, app)
+	ada := signInOwner(t, app)
 	b := newVisitor(t, app)
 	b.isAt(t, "a provider that is not running yet", b.open(t, app.BaseURL+"/api/session/oidc"), "/sign-in?openid=away", "The provider is unavailable")
 	if got := ada.Do(t, http.MethodGet, "/api/sign-in", nil); !strings.Contains(string(got.Body), `"oidc":{"name":"Outside"}`) {
@@ -185,7 +185,7 @@ func TestSignInWithOpenIDProvider(t *testing.T) {
 	}
 
 	stop := startProvider(t, app, port)
-	eventually(t, b)
+	awaitProvider(t, b)
 	b.isAt(t, "a user without an invitation", b.signIn(t, "bob@example.com", "/emails?status=failed"), "/sign-in?next=%2Femails%3Fstatus%3Dfailed&openid=unknown", "No user has this email address")
 	b = newVisitor(t, app)
 	b.isAt(t, "an email that is not verified", b.signIn(t, "unverified@example.com", "/"), "/sign-in?openid=unverified", "has not verified your email address")
@@ -194,7 +194,7 @@ func TestSignInWithOpenIDProvider(t *testing.T) {
 	b = newVisitor(t, app)
 	b.isAt(t, "an operator's email", b.signIn(t, app.Owner.Email, "/"), "/sign-in?openid=operator", "belongs to an operator")
 
-	want(t, "an invitation", ada.Do(t, http.MethodPost, "/api/invitations", asked{"email": "bob@example.com", "role": "viewer"}), http.StatusOK)
+	wantAnswer(t, "an invitation", ada.Do(t, http.MethodPost, "/api/invitations", asked{"email": "bob@example.com", "role": "viewer"}), http.StatusOK)
 	b = newVisitor(t, app)
 	b.isAt(t, "bob with an invitation", b.signIn(t, "bob@example.com", "/sign-in?from=outside"), "/sign-in?from=outside", "bob@example.com")
 	session := b.open(t, app.BaseURL+"/api/session")
@@ -214,8 +214,8 @@ func TestSignInWithOpenIDProvider(t *testing.T) {
 	}
 }
 
-// eventually waits until the unavailable provider is used again.
-func eventually(t *testing.T, b *visitor) {
+// awaitProvider waits until the unavailable provider is used again.
+func awaitProvider(t *testing.T, b *visitor) {
 	t.Helper()
 	expect.Eventually(t, "the provider is asked again", func() bool {
 		return b.open(t, b.app.BaseURL+"/api/session/oidc").at.Path != "/sign-in"

@@ -31,7 +31,7 @@ type parameter struct{ Name, In string }
 
 func (o operation) String() string { return o.method + " " + o.path }
 
-func (o operation) has(in, name string) bool {
+func (o operation) hasParameter(in, name string) bool {
 	return slices.Contains(o.parameters, parameter{name, in})
 }
 
@@ -41,8 +41,8 @@ func (o operation) resource() string {
 	return before
 }
 
-// at returns the path with every parameter filled in.
-func (o operation) at(id string) string {
+// pathFor returns the path with every parameter filled in.
+func (o operation) pathFor(id string) string {
 	path := o.path
 	for _, p := range o.parameters {
 		switch {
@@ -132,7 +132,7 @@ func operations(t *testing.T, app *harness.App) []operation {
 				content := d.RequestBody.Content["application/json"]
 				o.body = content.Example
 				for _, name := range slices.Sorted(maps.Keys(content.Examples)) { // the same one each time
-					o.body = richer(o.body, content.Examples[name].Value)
+					o.body = richerExample(o.body, content.Examples[name].Value)
 				}
 				if o.body == nil {
 					t.Errorf("%s has a body without an example", o)
@@ -148,8 +148,8 @@ func operations(t *testing.T, app *harness.App) []operation {
 	return all
 }
 
-// richer prefers the example with more fields.
-func richer(a, b any) any {
+// richerExample prefers the example with more fields.
+func richerExample(a, b any) any {
 	x, _ := a.(map[string]any)
 	y, _ := b.(map[string]any)
 	if len(y) > len(x) {

@@ -16,9 +16,9 @@ import (
 // A fixed key for the service and for commands on the same database, because passwords are encrypted.
 const sharedKey = "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8="
 
-// ways returns, for each attempt of an email, its outcome, its route, and the local address without the
+// attemptRoutes returns, for each attempt of an email, its outcome, its route, and the local address without the
 // port.
-func (s *scenario) ways(t *testing.T, id string) []string {
+func (s *scenario) attemptRoutes(t *testing.T, id string) []string {
 	t.Helper()
 	var data struct {
 		Email struct {
@@ -29,14 +29,14 @@ func (s *scenario) ways(t *testing.T, id string) []string {
 	var out []string
 	for _, a := range data.Email.Attempts {
 		local, _, _ := strings.Cut(a.LocalAddr, ":")
-		out = append(out, words(a.Outcome, a.Phase, "by", a.Way, "from", local))
+		out = append(out, joinWords(a.Outcome, a.Phase, "by", a.Way, "from", local))
 	}
 	return out
 }
 
 func (s *scenario) expectWays(t *testing.T, id string, want ...string) {
 	t.Helper()
-	if diff := cmp.Diff(want, s.ways(t, id)); diff != "" {
+	if diff := cmp.Diff(want, s.attemptRoutes(t, id)); diff != "" {
 		t.Errorf("attempts of %s (-want +got):\n%s", id, diff)
 	}
 }
@@ -45,11 +45,11 @@ func (s *scenario) expectWays(t *testing.T, id string, want ...string) {
 func TestMailIsSentFromSourceAddress(t *testing.T) {
 	t.Parallel()
 	s := newScenario(t)
-	secure, plain := s.server(t, 40, smtptest.Config{TLS: smtptest.StartTLS}), s.server(t, 41, smtptest.Config{})
+	secure, plain := s.startServer(t, 40, smtptest.Config{TLS: smtptest.StartTLS}), s.startServer(t, 41, smtptest.Config{})
 	s.mailHosts(t, "secure.test", 40)
 	s.mailHosts(t, "clear.test", 41)
-	before := s.message(t, []string{"bob@clear.test"})
-	s.expect(t, before, arrived("delivered dot 250 2.0.0 mx1"))
+	before := s.sendMessage(t, []string{"bob@clear.test"})
+	s.expect(t, before, deliveredStory("delivered dot 250 2.0.0 mx1"))
 	s.expectWays(t, before, "delivered dot by from 127.0.0.1")
 
 	s.Operate(t, sharedKey, func(o harness.Operator) {
@@ -59,9 +59,9 @@ func TestMailIsSentFromSourceAddress(t *testing.T) {
 	})
 	id := ""
 	harness.Eventually(t, "a message from the new source", func() bool {
-		id = s.message(t, []string{"bob@secure.test"})
-		s.expect(t, id, arrived("delivered dot 250 2.0.0 mx1"))
-		return !strings.HasSuffix(s.ways(t, id)[0], "from 127.0.0.1")
+		id = s.sendMessage(t, []string{"bob@secure.test"})
+		s.expect(t, id, deliveredStory("delivered dot 250 2.0.0 mx1"))
+		return !strings.HasSuffix(s.attemptRoutes(t, id)[0], "from 127.0.0.1")
 	})
 	s.expectWays(t, id, "delivered dot by 127.0.0.77 from 127.0.0.77")
 	got := secure.Messages()
@@ -95,8 +95,8 @@ func TestAccountSmarthostTakesEffectImmediately(t *testing.T) {
 	relay := smtptest.New(t, smtptest.Config{TLS: smtptest.StartTLS, Auth: map[string]string{"shop": "hush"}})
 	s := scenarioOf(t, harness.Start(t, func(c setting.RawValues) { c["POSTRIDER_MASTER_KEY"] = sharedKey }))
 	s.mailHosts(t, "direct.test", 42)
-	direct := s.server(t, 42, smtptest.Config{})
-	s.expect(t, s.message(t, []string{"bob@direct.test"}), arrived("delivered dot 250 2.0.0 mx1"))
+	direct := s.startServer(t, 42, smtptest.Config{})
+	s.expect(t, s.sendMessage(t, []string{"bob@direct.test"}), deliveredStory("delivered dot 250 2.0.0 mx1"))
 
 	smarthost := ""
 	s.Operate(t, sharedKey, func(o harness.Operator) {
@@ -108,7 +108,7 @@ func TestAccountSmarthostTakesEffectImmediately(t *testing.T) {
 	})
 	id := ""
 	harness.Eventually(t, "a message through the smarthost", func() bool {
-		id = s.message(t, []string{"bob@direct.test"})
+		id = s.sendMessage(t, []string{"bob@direct.test"})
 		waitForStatus(t, s.App, id, "delivered")
 		return relay.Stats().Accepted > 0
 	})
@@ -124,7 +124,7 @@ func TestAccountSmarthostTakesEffectImmediately(t *testing.T) {
 		}
 	})
 	harness.Eventually(t, "a message by direct delivery again", func() bool {
-		waitForStatus(t, s.App, s.message(t, []string{"bob@direct.test"}), "delivered")
+		waitForStatus(t, s.App, s.sendMessage(t, []string{"bob@direct.test"}), "delivered")
 		return direct.Stats().Accepted > before
 	})
 }
@@ -135,19 +135,19 @@ func TestBlockedMailUsesFallback(t *testing.T) {
 	t.Parallel()
 	relay := smtptest.New(t, smtptest.Config{})
 	s := scenarioOf(t, harness.Start(t, func(c setting.RawValues) { c["POSTRIDER_FALLBACK"] = relay.URL("") }))
-	blocking := s.server(t, 43, smtptest.Config{})
+	blocking := s.startServer(t, 43, smtptest.Config{})
 	blocking.Always(smtptest.Greeting, "", smtptest.Reply(554, "5.7.1", "Your address is on our blocklist"))
 	s.mailHosts(t, "blocking.test", 43)
 	s.mailHosts(t, "open.test", 44)
-	s.server(t, 44, smtptest.Config{})
+	s.startServer(t, 44, smtptest.Config{})
 
-	id := s.message(t, []string{"bob@blocking.test"})
+	id := s.sendMessage(t, []string{"bob@blocking.test"})
 	waitForStatus(t, s.App, id, "delivered")
 	s.expectWays(t, id, "deferred greeting by from 127.0.0.1", "delivered dot by smarthost:"+relay.Addr()+" from 127.0.0.1")
 	if m := relay.Messages(); len(m) != 1 || len(blocking.Messages()) != 0 {
 		t.Errorf("the fallback has %+v", m)
 	}
-	other := s.message(t, []string{"bob@open.test"})
-	s.expect(t, other, arrived("delivered dot 250 2.0.0 mx1"))
+	other := s.sendMessage(t, []string{"bob@open.test"})
+	s.expect(t, other, deliveredStory("delivered dot 250 2.0.0 mx1"))
 	s.expectWays(t, other, "delivered dot by from 127.0.0.1")
 }

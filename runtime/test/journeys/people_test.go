@@ -16,8 +16,8 @@ import (
 	"github.com/postrider/postrider/runtime/test/harness"
 )
 
-// captured is an app that catches its mail, so that tests can follow links.
-func captured(t *testing.T, change ...func(setting.RawValues)) *harness.App {
+// startCaptured is an app that catches its mail, so that tests can follow links.
+func startCaptured(t *testing.T, change ...func(setting.RawValues)) *harness.App {
 	t.Helper()
 	return harness.Start(t, func(s setting.RawValues) {
 		s["POSTRIDER_OUTBOUND"] = "capture"
@@ -27,13 +27,13 @@ func captured(t *testing.T, change ...func(setting.RawValues)) *harness.App {
 	})
 }
 
-func owner(t *testing.T, app *harness.App) *harness.Person {
+func signInOwner(t *testing.T, app *harness.App) *harness.Person {
 	t.Helper()
 	return app.SignedIn(t, app.Owner.Email, app.Owner.Password)
 }
 
-// want fails the test unless a response has a status, and a code if one is given.
-func want(t *testing.T, what string, got harness.Answer, status int, code ...string) {
+// wantAnswer fails the test unless a response has a status, and a code if one is given.
+func wantAnswer(t *testing.T, what string, got harness.Answer, status int, code ...string) {
 	t.Helper()
 	if got.Status != status {
 		t.Errorf("%s got %d %s, want %d", what, got.Status, got.Body, status)
@@ -56,14 +56,14 @@ const (
 // invite makes bob a member with a role, through the invitation email, and returns his browser.
 func invite(t *testing.T, app *harness.App, by *harness.Person, role string) *harness.Person {
 	t.Helper()
-	want(t, "an invitation", by.Do(t, http.MethodPost, "/api/invitations", asked{"email": "bob@example.com", "role": role}), http.StatusOK)
+	wantAnswer(t, "an invitation", by.Do(t, http.MethodPost, "/api/invitations", asked{"email": "bob@example.com", "role": role}), http.StatusOK)
 	page, token := app.LinkTo(t, "bob@example.com", "Join")
 	if page != "invite" {
 		t.Errorf("the link of an invitation leads to %q, want invite", page)
 	}
 	bob := app.Browser(t)
-	want(t, "bob accepting", bob.Do(t, http.MethodPost, "/api/invitations/accept", asked{"token": token, "name": "Bob", "password": bobsPassword}), http.StatusOK)
-	want(t, "a second use of the link", app.Browser(t).Do(t, http.MethodPost, "/api/invitations/accept", asked{"token": token, "password": bobsPassword}), http.StatusNotFound, "not_found")
+	wantAnswer(t, "bob accepting", bob.Do(t, http.MethodPost, "/api/invitations/accept", asked{"token": token, "name": "Bob", "password": bobsPassword}), http.StatusOK)
+	wantAnswer(t, "a second use of the link", app.Browser(t).Do(t, http.MethodPost, "/api/invitations/accept", asked{"token": token, "password": bobsPassword}), http.StatusNotFound, "not_found")
 	return bob
 }
 
@@ -78,17 +78,17 @@ func idOf(t *testing.T, p *harness.Person) string {
 // removed: the session and the stream end within five seconds, while the created key keeps working.
 func TestJourneyAMemberFromInvitationToRemoval(t *testing.T) {
 	t.Parallel()
-	app := captured(t)
-	ada := owner(t, app)
-	want(t, "sign-up without an invitation", app.Browser(t).Do(t, http.MethodPost, "/api/sign-up", asked{"email": "eve@example.com"}), http.StatusNotFound)
+	app := startCaptured(t)
+	ada := signInOwner(t, app)
+	wantAnswer(t, "sign-up without an invitation", app.Browser(t).Do(t, http.MethodPost, "/api/sign-up", asked{"email": "eve@example.com"}), http.StatusNotFound)
 	bob := invite(t, app, ada, "developer")
 	id := idOf(t, bob)
 
-	want(t, "a developer reading emails", bob.Do(t, http.MethodGet, "/api/emails", nil), http.StatusOK)
-	want(t, "a developer inviting", bob.Do(t, http.MethodPost, "/api/invitations", asked{"email": "x@example.com", "role": "viewer"}), http.StatusForbidden, "insufficient_role")
-	want(t, "a developer promoting himself to owner", bob.Do(t, http.MethodPatch, "/api/members/"+id, asked{"role": "owner"}), http.StatusForbidden, "insufficient_role")
+	wantAnswer(t, "a developer reading emails", bob.Do(t, http.MethodGet, "/api/emails", nil), http.StatusOK)
+	wantAnswer(t, "a developer inviting", bob.Do(t, http.MethodPost, "/api/invitations", asked{"email": "x@example.com", "role": "viewer"}), http.StatusForbidden, "insufficient_role")
+	wantAnswer(t, "a developer promoting himself to owner", bob.Do(t, http.MethodPatch, "/api/members/"+id, asked{"role": "owner"}), http.StatusForbidden, "insufficient_role")
 	made := bob.Do(t, http.MethodPost, "/api/api-keys", asked{"name": "bob's"})
-	want(t, "a developer creating a key", made, http.StatusOK)
+	wantAnswer(t, "a developer creating a key", made, http.StatusOK)
 	var key struct {
 		APIKey struct {
 			CreatedBy string `json:"created_by"`
@@ -100,7 +100,7 @@ func TestJourneyAMemberFromInvitationToRemoval(t *testing.T) {
 		t.Errorf("the key names %q as its creator, want bob, %s", key.APIKey.CreatedBy, id)
 	}
 
-	want(t, "the owner making bob a viewer", ada.Do(t, http.MethodPatch, "/api/members/"+id, asked{"role": "viewer"}), http.StatusOK)
+	wantAnswer(t, "the owner making bob a viewer", ada.Do(t, http.MethodPatch, "/api/members/"+id, asked{"role": "viewer"}), http.StatusOK)
 	expect.Eventually(t, "bob is a viewer everywhere", func() bool {
 		return bob.Do(t, http.MethodPost, "/api/suppressions", asked{}).Status == http.StatusForbidden
 	})
@@ -109,8 +109,8 @@ func TestJourneyAMemberFromInvitationToRemoval(t *testing.T) {
 		defer close(ended)
 		bob.Do(t, http.MethodGet, "/api/event-log/stream", nil)
 	}()
-	want(t, "the last owner leaving", ada.Do(t, http.MethodDelete, "/api/members/"+idOf(t, ada), nil), http.StatusConflict, "conflict")
-	want(t, "the owner removing bob", ada.Do(t, http.MethodDelete, "/api/members/"+id, nil), http.StatusOK)
+	wantAnswer(t, "the last owner leaving", ada.Do(t, http.MethodDelete, "/api/members/"+idOf(t, ada), nil), http.StatusConflict, "conflict")
+	wantAnswer(t, "the owner removing bob", ada.Do(t, http.MethodDelete, "/api/members/"+id, nil), http.StatusOK)
 	removed := time.Now()
 	over := time.After(expect.Patience) // the promise is five seconds
 	expect.Eventually(t, "bob's cookie opens nothing of the team", func() bool {
@@ -122,7 +122,7 @@ func TestJourneyAMemberFromInvitationToRemoval(t *testing.T) {
 	case <-over:
 		t.Error("bob's stream continues after his removal")
 	}
-	if got := as(app, key.Secret).Do(t, http.MethodGet, "/api/emails", nil); got.Status != http.StatusOK {
+	if got := withKey(app, key.Secret).Do(t, http.MethodGet, "/api/emails", nil); got.Status != http.StatusOK {
 		t.Errorf("bob's key: %d %s, want it to keep working", got.Status, got.Body)
 	}
 	var log struct {
@@ -144,8 +144,8 @@ func TestJourneyAMemberFromInvitationToRemoval(t *testing.T) {
 // Sessions are listed and ended one by one. A new password ends the others, a reset by email all of them.
 func TestSessionsEnd(t *testing.T) {
 	t.Parallel()
-	app := captured(t)
-	bob := invite(t, app, owner(t, app), "developer")
+	app := startCaptured(t)
+	bob := invite(t, app, signInOwner(t, app), "developer")
 	other := app.SignedIn(t, "bob@example.com", bobsPassword)
 	third := app.SignedIn(t, "bob@example.com", bobsPassword)
 	var list struct {
@@ -158,13 +158,13 @@ func TestSessionsEnd(t *testing.T) {
 	if len(list.Sessions) != 3 {
 		t.Fatalf("bob has %d sessions, want 3: %v", len(list.Sessions), list)
 	}
-	want(t, "ending the latest", bob.Do(t, http.MethodDelete, "/api/sessions/"+list.Sessions[0].ID, nil), http.StatusOK)
-	want(t, "the session that was ended", third.Do(t, http.MethodGet, "/api/session", nil), http.StatusUnauthorized)
-	want(t, "another's session", owner(t, app).Do(t, http.MethodDelete, "/api/sessions/"+list.Sessions[1].ID, nil), http.StatusNotFound)
-	want(t, "a wrong current password", bob.Do(t, http.MethodPatch, "/api/user", asked{"password": asked{"current": "x", "new": bobsPassword2}}), http.StatusBadRequest, "password.current")
-	want(t, "a new password", bob.Do(t, http.MethodPatch, "/api/user", asked{"password": asked{"current": bobsPassword, "new": bobsPassword2}}), http.StatusOK)
-	want(t, "another session after that", other.Do(t, http.MethodGet, "/api/session", nil), http.StatusUnauthorized)
-	want(t, "the session that did it", bob.Do(t, http.MethodGet, "/api/session", nil), http.StatusOK)
+	wantAnswer(t, "ending the latest", bob.Do(t, http.MethodDelete, "/api/sessions/"+list.Sessions[0].ID, nil), http.StatusOK)
+	wantAnswer(t, "the session that was ended", third.Do(t, http.MethodGet, "/api/session", nil), http.StatusUnauthorized)
+	wantAnswer(t, "another's session", signInOwner(t, app).Do(t, http.MethodDelete, "/api/sessions/"+list.Sessions[1].ID, nil), http.StatusNotFound)
+	wantAnswer(t, "a wrong current password", bob.Do(t, http.MethodPatch, "/api/user", asked{"password": asked{"current": "x", "new": bobsPassword2}}), http.StatusBadRequest, "password.current")
+	wantAnswer(t, "a new password", bob.Do(t, http.MethodPatch, "/api/user", asked{"password": asked{"current": bobsPassword, "new": bobsPassword2}}), http.StatusOK)
+	wantAnswer(t, "another session after that", other.Do(t, http.MethodGet, "/api/session", nil), http.StatusUnauthorized)
+	wantAnswer(t, "the session that did it", bob.Do(t, http.MethodGet, "/api/session", nil), http.StatusOK)
 
 	for _, email := range []string{"bob@example.com", "nobody@example.com"} {
 		got := app.Browser(t).Do(t, http.MethodPost, "/api/password/forgot", asked{"email": email})
@@ -176,19 +176,19 @@ func TestSessionsEnd(t *testing.T) {
 	if page != "reset" {
 		t.Errorf("the link leads to %q, want reset", page)
 	}
-	want(t, "a password that is too short", app.Browser(t).Do(t, http.MethodPost, "/api/password/reset", asked{"token": token, "password": "short"}), http.StatusBadRequest, "password")
-	want(t, "the token for another purpose", app.Browser(t).Do(t, http.MethodPost, "/api/session/link", asked{"token": token}), http.StatusNotFound)
-	want(t, "a reset", app.Browser(t).Do(t, http.MethodPost, "/api/password/reset", asked{"token": token, "password": bobsPassword}), http.StatusOK)
-	want(t, "the same link again", app.Browser(t).Do(t, http.MethodPost, "/api/password/reset", asked{"token": token, "password": bobsPassword}), http.StatusNotFound)
-	want(t, "the earlier session", bob.Do(t, http.MethodGet, "/api/session", nil), http.StatusUnauthorized)
+	wantAnswer(t, "a password that is too short", app.Browser(t).Do(t, http.MethodPost, "/api/password/reset", asked{"token": token, "password": "short"}), http.StatusBadRequest, "password")
+	wantAnswer(t, "the token for another purpose", app.Browser(t).Do(t, http.MethodPost, "/api/session/link", asked{"token": token}), http.StatusNotFound)
+	wantAnswer(t, "a reset", app.Browser(t).Do(t, http.MethodPost, "/api/password/reset", asked{"token": token, "password": bobsPassword}), http.StatusOK)
+	wantAnswer(t, "the same link again", app.Browser(t).Do(t, http.MethodPost, "/api/password/reset", asked{"token": token, "password": bobsPassword}), http.StatusNotFound)
+	wantAnswer(t, "the earlier session", bob.Do(t, http.MethodGet, "/api/session", nil), http.StatusUnauthorized)
 	app.SignedIn(t, "bob@example.com", bobsPassword)
 }
 
 // A second factor: setup, use at sign-in, each code once, recovery codes, and the rule of a team.
 func TestSecondFactors(t *testing.T) {
 	t.Parallel()
-	app := captured(t)
-	ada := owner(t, app)
+	app := startCaptured(t)
+	ada := signInOwner(t, app)
 	bob := invite(t, app, ada, "developer")
 	var key struct{ Secret, URI string }
 	bob.Do(t, http.MethodPost, "/api/user/totp", nil).JSON(t, &key)
@@ -199,10 +199,10 @@ func TestSecondFactors(t *testing.T) {
 		}
 		return made
 	}
-	want(t, "a wrong first code", bob.Do(t, http.MethodPost, "/api/user/totp/activate", asked{"code": "000000"}), http.StatusBadRequest, "code")
+	wantAnswer(t, "a wrong first code", bob.Do(t, http.MethodPost, "/api/user/totp/activate", asked{"code": "000000"}), http.StatusBadRequest, "code")
 	now := time.Now()
 	activated := bob.Do(t, http.MethodPost, "/api/user/totp/activate", asked{"code": code(now)})
-	want(t, "the first code", activated, http.StatusOK)
+	wantAnswer(t, "the first code", activated, http.StatusOK)
 	var recovery struct {
 		RecoveryCodes []string `json:"recovery_codes"`
 	}
@@ -214,33 +214,33 @@ func TestSecondFactors(t *testing.T) {
 		}
 		return app.Browser(t).Do(t, http.MethodPost, "/api/session", body)
 	}
-	want(t, "a sign-in without a code", signIn(""), http.StatusForbidden, "second_factor_required")
-	want(t, "a used code", signIn(code(now)), http.StatusUnauthorized)
+	wantAnswer(t, "a sign-in without a code", signIn(""), http.StatusForbidden, "second_factor_required")
+	wantAnswer(t, "a used code", signIn(code(now)), http.StatusUnauthorized)
 	next := code(now.Add(30 * time.Second))
-	want(t, "the next code", signIn(next), http.StatusOK)
-	want(t, "that one again", signIn(next), http.StatusUnauthorized)
-	want(t, "a recovery code", signIn(recovery.RecoveryCodes[0]), http.StatusOK)
-	want(t, "that one again", signIn(recovery.RecoveryCodes[0]), http.StatusUnauthorized)
+	wantAnswer(t, "the next code", signIn(next), http.StatusOK)
+	wantAnswer(t, "that one again", signIn(next), http.StatusUnauthorized)
+	wantAnswer(t, "a recovery code", signIn(recovery.RecoveryCodes[0]), http.StatusOK)
+	wantAnswer(t, "that one again", signIn(recovery.RecoveryCodes[0]), http.StatusUnauthorized)
 
-	want(t, "the rule by a developer", bob.Do(t, http.MethodPatch, "/api/account", asked{"require_second_factor": true}), http.StatusForbidden, "insufficient_role")
-	want(t, "the rule by the owner", ada.Do(t, http.MethodPatch, "/api/account", asked{"require_second_factor": true}), http.StatusOK)
+	wantAnswer(t, "the rule by a developer", bob.Do(t, http.MethodPatch, "/api/account", asked{"require_second_factor": true}), http.StatusForbidden, "insufficient_role")
+	wantAnswer(t, "the rule by the owner", ada.Do(t, http.MethodPatch, "/api/account", asked{"require_second_factor": true}), http.StatusOK)
 	expect.Eventually(t, "the owner, who has none, may only set one up", func() bool {
 		return ada.Do(t, http.MethodGet, "/api/emails", nil).Status == http.StatusForbidden
 	})
-	want(t, "a user with a second factor", bob.Do(t, http.MethodGet, "/api/emails", nil), http.StatusOK)
-	want(t, "setting up a second factor", ada.Do(t, http.MethodPost, "/api/user/totp", nil), http.StatusOK)
+	wantAnswer(t, "a user with a second factor", bob.Do(t, http.MethodGet, "/api/emails", nil), http.StatusOK)
+	wantAnswer(t, "setting up a second factor", ada.Do(t, http.MethodPost, "/api/user/totp", nil), http.StatusOK)
 }
 
 // Members of another team cannot do anything to the users of this one, and learn nothing about them.
 func TestTeamsAreIsolated(t *testing.T) {
 	t.Parallel()
-	app := captured(t)
-	ada := owner(t, app)
+	app := startCaptured(t)
+	ada := signInOwner(t, app)
 	var invited struct{ Invitation struct{ ID string } }
 	ada.Do(t, http.MethodPost, "/api/invitations", asked{"email": "carol@example.com", "role": "viewer"}).JSON(t, &invited)
 	bob := invite(t, app, ada, "developer")
 	made := ada.Do(t, http.MethodPost, "/api/accounts", asked{"name": "Another"})
-	want(t, "an operator creating a team", made, http.StatusOK)
+	wantAnswer(t, "an operator creating a team", made, http.StatusOK)
 	var other struct{ Account struct{ ID string } }
 	made.JSON(t, &other)
 	eve := app.SignedIn(t, app.Owner.Email, app.Owner.Password) // a member of both teams, here in the other one
@@ -255,7 +255,7 @@ func TestTeamsAreIsolated(t *testing.T) {
 		"a request for it":   bob.Do(t, http.MethodGet, "/api/emails", nil, "Postrider-Account", other.Account.ID),
 		"one's own, unknown": eve.Do(t, http.MethodPatch, "/api/members/usr_01kf0m4w7he6x8q2v5b3n9c1ta", asked{"role": "viewer"}),
 	} {
-		want(t, what+" of another team", got, http.StatusNotFound, "not_found")
+		wantAnswer(t, what+" of another team", got, http.StatusNotFound, "not_found")
 	}
 	for path, secret := range map[string]string{"/api/members": bobID, "/api/invitations": invited.Invitation.ID, "/api/audit-log": bobID, "/api/audit-log/export": bobID} {
 		if got := eve.Do(t, http.MethodGet, path, nil); got.Status != http.StatusOK || strings.Contains(string(got.Body), secret) {
@@ -268,58 +268,58 @@ func TestTeamsAreIsolated(t *testing.T) {
 // rejected.
 func TestTheCookieOfASession(t *testing.T) {
 	t.Parallel()
-	app := captured(t)
-	ada := owner(t, app)
+	app := startCaptured(t)
+	ada := signInOwner(t, app)
 	for _, path := range []string{"/api/events", "/api/webhooks", "/api/emails"} {
-		want(t, path+" by cookie", ada.Do(t, http.MethodGet, path, nil), http.StatusOK)
-		want(t, path+" with a cookie and a bad key", ada.Do(t, http.MethodGet, path, nil, "Authorization", "Bearer svc_wrong"), http.StatusUnauthorized)
+		wantAnswer(t, path+" by cookie", ada.Do(t, http.MethodGet, path, nil), http.StatusOK)
+		wantAnswer(t, path+" with a cookie and a bad key", ada.Do(t, http.MethodGet, path, nil, "Authorization", "Bearer svc_wrong"), http.StatusUnauthorized)
 	}
 	query := asked{"query": "{ account { id } }"}
-	want(t, "GraphQL with a cookie", ada.Do(t, http.MethodPost, "/graphql", query), http.StatusOK, app.AccountID)
-	want(t, "GraphQL from another site", ada.Do(t, http.MethodPost, "/graphql", query, "Origin", "https://evil.example"), http.StatusForbidden, "cross_origin")
-	want(t, "a sign-in from another site", app.Browser(t).Do(t, http.MethodPost, "/api/session", asked{"email": app.Owner.Email, "password": app.Owner.Password}, "Origin", "https://evil.example"),
+	wantAnswer(t, "GraphQL with a cookie", ada.Do(t, http.MethodPost, "/graphql", query), http.StatusOK, app.AccountID)
+	wantAnswer(t, "GraphQL from another site", ada.Do(t, http.MethodPost, "/graphql", query, "Origin", "https://evil.example"), http.StatusForbidden, "cross_origin")
+	wantAnswer(t, "a sign-in from another site", app.Browser(t).Do(t, http.MethodPost, "/api/session", asked{"email": app.Owner.Email, "password": app.Owner.Password}, "Origin", "https://evil.example"),
 		http.StatusForbidden, "cross_origin")
 	before := ada.Cookies(t)
-	want(t, "a wrong confirmation", ada.Do(t, http.MethodPost, "/api/session/confirm", asked{"password": "wrong"}), http.StatusUnauthorized)
-	want(t, "a confirmation", ada.Do(t, http.MethodPost, "/api/session/confirm", asked{"password": app.Owner.Password}), http.StatusOK)
+	wantAnswer(t, "a wrong confirmation", ada.Do(t, http.MethodPost, "/api/session/confirm", asked{"password": "wrong"}), http.StatusUnauthorized)
+	wantAnswer(t, "a confirmation", ada.Do(t, http.MethodPost, "/api/session/confirm", asked{"password": app.Owner.Password}), http.StatusOK)
 	after := ada.Cookies(t)
 	if len(before) != 1 || len(after) != 1 || before[0].Value == after[0].Value {
 		t.Errorf("a confirmation changed the cookie from %v to %v, want a new one", before, after)
 	}
 	old := app.Browser(t)
-	want(t, "the old cookie", old.Do(t, http.MethodGet, "/api/session", nil, "Cookie", before[0].String()), http.StatusUnauthorized)
-	want(t, "signing out", ada.Do(t, http.MethodDelete, "/api/session", nil), http.StatusOK)
+	wantAnswer(t, "the old cookie", old.Do(t, http.MethodGet, "/api/session", nil, "Cookie", before[0].String()), http.StatusUnauthorized)
+	wantAnswer(t, "signing out", ada.Do(t, http.MethodDelete, "/api/session", nil), http.StatusOK)
 	if left := ada.Cookies(t); len(left) != 0 {
 		t.Errorf("after signing out the browser keeps %v", left)
 	}
-	want(t, "the cookie after signing out", old.Do(t, http.MethodGet, "/api/session", nil, "Cookie", after[0].String()), http.StatusUnauthorized)
+	wantAnswer(t, "the cookie after signing out", old.Do(t, http.MethodGet, "/api/session", nil, "Cookie", after[0].String()), http.StatusUnauthorized)
 }
 
 // No password, token or code is in the log, or in a row of the database.
 func TestUserSecretsAreStoredNowhere(t *testing.T) {
 	t.Parallel()
-	app := captured(t)
-	bob := invite(t, app, owner(t, app), "developer")
+	app := startCaptured(t)
+	bob := invite(t, app, signInOwner(t, app), "developer")
 	bob.Do(t, http.MethodPost, "/api/session/confirm", asked{"password": bobsPassword})
 	app.Browser(t).Do(t, http.MethodPost, "/api/password/forgot", asked{"email": "bob@example.com"})
 	_, reset := app.LinkTo(t, "bob@example.com", "Set a new password")
 	var key struct{ Secret string }
 	bob.Do(t, http.MethodPost, "/api/user/totp", nil).JSON(t, &key)
 	planted := map[string]string{"a password": bobsPassword, "a cookie": bob.Cookies(t)[0].Value, "a secret of a second factor": key.Secret}
-	nowhere(t, app, planted)
+	checkNowhere(t, app, planted)
 	if strings.Contains(app.Log.String(), reset) {
 		t.Error("the log has the token of a link")
 	}
 	var n int // the email waits for delivery, or is in the development inbox
-	if err := open(t, app).QueryRowContext(t.Context(), `SELECT count(*) FROM sign_in_links x WHERE position($1 IN x::text) > 0`, reset).Scan(&n); err != nil || n > 0 {
+	if err := openDatabase(t, app).QueryRowContext(t.Context(), `SELECT count(*) FROM sign_in_links x WHERE position($1 IN x::text) > 0`, reset).Scan(&n); err != nil || n > 0 {
 		t.Errorf("the token of a link is in %d rows of links (%v)", n, err)
 	}
 }
 
-// nowhere checks that secrets, by their description, are neither in the log nor in a row of any table.
-func nowhere(t *testing.T, app *harness.App, planted map[string]string) {
+// checkNowhere checks that secrets, by their description, are neither in the log nor in a row of any table.
+func checkNowhere(t *testing.T, app *harness.App, planted map[string]string) {
 	t.Helper()
-	handle := open(t, app)
+	handle := openDatabase(t, app)
 	rows, err := handle.QueryContext(t.Context(), `SELECT table_name FROM information_schema.tables WHERE table_schema = 'public' AND table_type = 'BASE TABLE'`)
 	if err != nil {
 		t.Fatal(err)
@@ -353,12 +353,12 @@ func nowhere(t *testing.T, app *harness.App, planted map[string]string) {
 // delays. A key can do neither.
 func TestUsersTryAutomations(t *testing.T) {
 	t.Parallel()
-	app := captured(t)
-	ada := owner(t, app)
+	app := startCaptured(t)
+	ada := signInOwner(t, app)
 	made := ada.Do(t, http.MethodPost, "/api/automations", asked{"name": "Welcome", "trigger": asked{"event": "user.created"}, "steps": []asked{
 		{"key": "sleep", "type": "delay", "duration": "P3D"},
 		{"key": "hello", "type": "send_email", "from": "hello@" + *app.VerifiedDomain, "subject": "Hi {{event.data.name}}", "text": "Welcome."}}})
-	want(t, "a draft", made, http.StatusOK)
+	wantAnswer(t, "a draft", made, http.StatusOK)
 	var automation struct{ Automation struct{ ID string } }
 	made.JSON(t, &automation)
 	event := func(more asked) asked {
@@ -368,64 +368,64 @@ func TestUsersTryAutomations(t *testing.T) {
 	}
 	id := automation.Automation.ID
 	for field, more := range map[string]asked{"dry_run": {"dry_run": true}, "test_send": {"test_send": true}, "automation_id": {"automation_id": id}} {
-		want(t, "a key with "+field, app.Do(t, http.MethodPost, "/api/events", event(more)), http.StatusBadRequest, field)
+		wantAnswer(t, "a key with "+field, app.Do(t, http.MethodPost, "/api/events", event(more)), http.StatusBadRequest, field)
 	}
 	for what, more := range map[string]asked{"both": {"dry_run": true, "test_send": true, "automation_id": id}, "no automation": {"dry_run": true}, "no flag": {"automation_id": id}, "a flag that is off": {"automation_id": id, "dry_run": false}} {
-		want(t, what, ada.Do(t, http.MethodPost, "/api/events", event(more)), http.StatusBadRequest)
+		wantAnswer(t, what, ada.Do(t, http.MethodPost, "/api/events", event(more)), http.StatusBadRequest)
 	}
-	want(t, "an unknown automation", ada.Do(t, http.MethodPost, "/api/events", event(asked{"dry_run": true, "automation_id": "aut_01kf0m4w7he6x8q2v5b3n9c1ta"})), http.StatusNotFound)
+	wantAnswer(t, "an unknown automation", ada.Do(t, http.MethodPost, "/api/events", event(asked{"dry_run": true, "automation_id": "aut_01kf0m4w7he6x8q2v5b3n9c1ta"})), http.StatusNotFound)
 	dry := ada.Do(t, http.MethodPost, "/api/events", event(asked{"dry_run": true, "automation_id": id}))
-	want(t, "a dry run", dry, http.StatusAccepted, "dashboard", "completed", "Hi Bob")
+	wantAnswer(t, "a dry run", dry, http.StatusAccepted, "dashboard", "completed", "Hi Bob")
 	sent := ada.Do(t, http.MethodPost, "/api/events", event(asked{"test_send": true, "automation_id": id}))
-	want(t, "a test that sends", sent, http.StatusAccepted)
+	wantAnswer(t, "a test that sends", sent, http.StatusAccepted)
 	var begun struct{ Run struct{ ID string } }
 	sent.JSON(t, &begun)
 	expect.Eventually(t, "the test has sent its mail at once", func() bool {
 		return strings.Contains(string(app.Do(t, http.MethodGet, "/api/automation-runs/"+begun.Run.ID, nil).Body), `"status":"completed","step_index":1`)
 	})
-	want(t, "an ordinary event of a user", ada.Do(t, http.MethodPost, "/api/events", event(nil)), http.StatusAccepted, "dashboard")
+	wantAnswer(t, "an ordinary event of a user", ada.Do(t, http.MethodPost, "/api/events", event(nil)), http.StatusAccepted, "dashboard")
 }
 
 // An operator manages the installation with a browser: finds an account, changes its plan, suspends it, and
 // all of this is in both audit logs. Other users cannot even read.
 func TestAnOperatorRunsTheInstallation(t *testing.T) {
 	t.Parallel()
-	app := captured(t)
-	ada := owner(t, app)
+	app := startCaptured(t)
+	ada := signInOwner(t, app)
 	bob := invite(t, app, ada, "admin")
 	account := "/api/operator/accounts/" + app.AccountID
 	for _, path := range []string{"/api/operator/accounts", account, "/api/operator/plans", "/api/operator/plans/pro", "/api/operator/billing", "/api/operator/audit-log"} {
-		want(t, path+" by an admin", bob.Do(t, http.MethodGet, path, nil), http.StatusForbidden, "insufficient_role")
-		want(t, path+" by a key", app.Do(t, http.MethodGet, path, nil), http.StatusForbidden, "insufficient_scope")
-		want(t, path+" by an operator", ada.Do(t, http.MethodGet, path, nil), http.StatusOK)
+		wantAnswer(t, path+" by an admin", bob.Do(t, http.MethodGet, path, nil), http.StatusForbidden, "insufficient_role")
+		wantAnswer(t, path+" by a key", app.Do(t, http.MethodGet, path, nil), http.StatusForbidden, "insufficient_scope")
+		wantAnswer(t, path+" by an operator", ada.Do(t, http.MethodGet, path, nil), http.StatusOK)
 	}
-	want(t, "a change by an admin", bob.Do(t, http.MethodPatch, account, asked{"plan": "pro"}), http.StatusForbidden, "insufficient_role")
+	wantAnswer(t, "a change by an admin", bob.Do(t, http.MethodPatch, account, asked{"plan": "pro"}), http.StatusForbidden, "insufficient_role")
 
-	want(t, "the account by its address", ada.Do(t, http.MethodGet, "/api/operator/accounts?q="+url.QueryEscape(strings.ToUpper(app.Owner.Email)), nil), http.StatusOK, app.AccountID)
-	want(t, "active ones", ada.Do(t, http.MethodGet, "/api/operator/accounts?status=active&limit=100", nil), http.StatusOK, app.AccountID)
+	wantAnswer(t, "the account by its address", ada.Do(t, http.MethodGet, "/api/operator/accounts?q="+url.QueryEscape(strings.ToUpper(app.Owner.Email)), nil), http.StatusOK, app.AccountID)
+	wantAnswer(t, "active ones", ada.Do(t, http.MethodGet, "/api/operator/accounts?status=active&limit=100", nil), http.StatusOK, app.AccountID)
 	if got := ada.Do(t, http.MethodGet, "/api/operator/accounts?status=suspended", nil); strings.Contains(string(got.Body), app.AccountID) {
 		t.Errorf("the account is listed as suspended: %s", got.Body)
 	}
-	want(t, "an unknown status", ada.Do(t, http.MethodGet, "/api/operator/accounts?status=gone", nil), http.StatusBadRequest, "status")
+	wantAnswer(t, "an unknown status", ada.Do(t, http.MethodGet, "/api/operator/accounts?status=gone", nil), http.StatusBadRequest, "status")
 	for field, body := range map[string]asked{"plan": {"plan": "nothing"}, "monthly_limit": {"monthly_limit": 0}, "suspended": {"suspended": "yes"}, "name": {"name": "x"}} {
-		want(t, "a wrong "+field, ada.Do(t, http.MethodPatch, account, body), http.StatusBadRequest, field)
+		wantAnswer(t, "a wrong "+field, ada.Do(t, http.MethodPatch, account, body), http.StatusBadRequest, field)
 	}
-	want(t, "an unknown account", ada.Do(t, http.MethodPatch, "/api/operator/accounts/acc_01kf0m4w7he6x8q2v5b3n9c1ta", asked{"plan": "pro"}), http.StatusNotFound)
+	wantAnswer(t, "an unknown account", ada.Do(t, http.MethodPatch, "/api/operator/accounts/acc_01kf0m4w7he6x8q2v5b3n9c1ta", asked{"plan": "pro"}), http.StatusNotFound)
 
-	want(t, "another plan", ada.Do(t, http.MethodPatch, account, asked{"plan": "pro", "monthly_limit": 7, "suspended": true}), http.StatusOK, "pro", "suspended_at")
+	wantAnswer(t, "another plan", ada.Do(t, http.MethodPatch, account, asked{"plan": "pro", "monthly_limit": 7, "suspended": true}), http.StatusOK, "pro", "suspended_at")
 	mail := asked{"from": "hello@dev.test", "to": "bob@example.com", "subject": "Hello", "text": "Hello"}
-	want(t, "mail of a suspended account", app.Do(t, http.MethodPost, "/api/emails", mail), http.StatusForbidden, "account_suspended")
-	want(t, "resuming the account", ada.Do(t, http.MethodPatch, account, asked{"suspended": false, "monthly_limit": nil}), http.StatusOK)
-	want(t, "mail of the resumed account", app.Do(t, http.MethodPost, "/api/emails", mail), http.StatusOK)
+	wantAnswer(t, "mail of a suspended account", app.Do(t, http.MethodPost, "/api/emails", mail), http.StatusForbidden, "account_suspended")
+	wantAnswer(t, "resuming the account", ada.Do(t, http.MethodPatch, account, asked{"suspended": false, "monthly_limit": nil}), http.StatusOK)
+	wantAnswer(t, "mail of the resumed account", app.Do(t, http.MethodPost, "/api/emails", mail), http.StatusOK)
 
-	want(t, "a plan that includes more", ada.Do(t, http.MethodPatch, "/api/operator/plans/pool", asked{"included_emails": 250000}), http.StatusOK, "pool")
-	want(t, "overage with a cap", ada.Do(t, http.MethodPatch, "/api/operator/plans/pool", asked{"overage": true, "monthly_emails": 10}), http.StatusBadRequest, "overage")
-	want(t, "an unknown plan", ada.Do(t, http.MethodPatch, "/api/operator/plans/nothing", asked{"rank": 3}), http.StatusNotFound)
-	want(t, "disabled billing", ada.Do(t, http.MethodGet, "/api/operator/billing", nil), http.StatusOK, "enabled")
+	wantAnswer(t, "a plan that includes more", ada.Do(t, http.MethodPatch, "/api/operator/plans/pool", asked{"included_emails": 250000}), http.StatusOK, "pool")
+	wantAnswer(t, "overage with a cap", ada.Do(t, http.MethodPatch, "/api/operator/plans/pool", asked{"overage": true, "monthly_emails": 10}), http.StatusBadRequest, "overage")
+	wantAnswer(t, "an unknown plan", ada.Do(t, http.MethodPatch, "/api/operator/plans/nothing", asked{"rank": 3}), http.StatusNotFound)
+	wantAnswer(t, "disabled billing", ada.Do(t, http.MethodGet, "/api/operator/billing", nil), http.StatusOK, "enabled")
 
 	for what, path := range map[string]string{"the account's log": "/api/audit-log?action=operator", "the installation's log": "/api/operator/audit-log?action=operator"} {
 		got := ada.Do(t, http.MethodGet, path, nil)
-		want(t, what, got, http.StatusOK, "operator.account_updated", app.Owner.Email)
+		wantAnswer(t, what, got, http.StatusOK, "operator.account_updated", app.Owner.Email)
 		if has, wants := strings.Contains(string(got.Body), "operator.plan_updated"), strings.HasPrefix(path, "/api/operator"); has != wants {
 			t.Errorf("%s has the change of a plan: %t, want %t: %s", what, has, wants, got.Body)
 		}

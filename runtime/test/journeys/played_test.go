@@ -36,11 +36,11 @@ func webhookOf(t *testing.T, heard <-chan hook, event, emailID string) (data jso
 	}
 }
 
-// playing is a Postrider in development mode with default settings: mail is caught.
-func playing(t *testing.T) (s *scenario, heard <-chan hook) {
+// startSimulated is a Postrider in development mode with default settings: mail is caught.
+func startSimulated(t *testing.T) (s *scenario, heard <-chan hook) {
 	t.Helper()
 	s = scenarioOf(t, harness.Start(t, func(c setting.RawValues) { c["POSTRIDER_OUTBOUND"] = "" }))
-	target, heard := listener(t)
+	target, heard := newListener(t)
 	if answer := s.Do(t, http.MethodPost, "/api/webhooks", map[string]any{"url": target}); answer.Status >= 300 {
 		t.Fatalf("the webhook was not created: %d %s", answer.Status, answer.Body)
 	}
@@ -59,12 +59,12 @@ func (s *scenario) reasonOf(t *testing.T, address string) string {
 func TestDevelopmentModeSimulatesFailures(t *testing.T) { //nolint:tparallel // its subtests share one endpoint
 	expect.SkipWhenQuick(t, "make drill-short")
 	t.Parallel()
-	s, heard := playing(t)
+	s, heard := startSimulated(t)
 	for _, domain := range []string{"dev.test", "sandbox.postrider.test"} {
 		t.Run("bounce@"+domain, func(t *testing.T) {
 			to := "bounce+1@" + domain
-			id := s.message(t, []string{to})
-			said := s.expect(t, id, bounced("550 5.1.1", true, "bounced rcpt 550 5.1.1 127"))
+			id := s.sendMessage(t, []string{to})
+			said := s.expect(t, id, bouncedStory("550 5.1.1", true, "bounced rcpt 550 5.1.1 127"))
 			if !strings.Contains(said, "<"+to+">: no such mailbox") {
 				t.Errorf("the attempt has the text %q, want the server's", said)
 			}
@@ -77,7 +77,7 @@ func TestDevelopmentModeSimulatesFailures(t *testing.T) { //nolint:tparallel // 
 		})
 		t.Run("soft-bounce@"+domain, func(t *testing.T) {
 			to := "Soft-Bounce+a.b@" + domain
-			id := s.message(t, []string{to})
+			id := s.sendMessage(t, []string{to})
 			data := string(webhookOf(t, heard, "email.bounced", id))
 			for _, want := range []string{`"type":"transient"`, `"code":452`, `"enhanced_code":"4.2.2"`, "over quota", "store." + domain} {
 				if !strings.Contains(data, want) {
@@ -89,7 +89,7 @@ func TestDevelopmentModeSimulatesFailures(t *testing.T) { //nolint:tparallel // 
 		})
 		t.Run("complain@"+domain, func(t *testing.T) {
 			to := "complain+1@" + domain
-			id := s.message(t, []string{to})
+			id := s.sendMessage(t, []string{to})
 			if data := string(webhookOf(t, heard, "email.complained", id)); !strings.Contains(data, `"type":"abuse"`) || !strings.Contains(data, "Postrider-Development-Mode") {
 				t.Errorf("the webhook received %s, want a complaint of development mode's feedback loop", data)
 			}
@@ -99,12 +99,12 @@ func TestDevelopmentModeSimulatesFailures(t *testing.T) { //nolint:tparallel // 
 			checkBlocked(t, s.App, "complain+2@"+domain, false)
 		})
 		t.Run("delay@"+domain, func(t *testing.T) {
-			id := s.message(t, []string{"delay+1@" + domain})
+			id := s.sendMessage(t, []string{"delay+1@" + domain})
 			if data := string(webhookOf(t, heard, "email.delivery_delayed", id)); !strings.Contains(data, "greylisted") {
 				t.Errorf("the webhook received %s, want the server's text", data)
 			}
-			s.expect(t, id, waits("451 4.7.1", "deferred rcpt 451 4.7.1 127"))
-			s.pass(t, id, time.Minute)
+			s.expect(t, id, deferredStory("451 4.7.1", "deferred rcpt 451 4.7.1 127"))
+			s.passTime(t, id, time.Minute)
 			s.expect(t, id, arrivedLate("deferred rcpt 451 4.7.1 127", "delivered dot 250 2.0.0 127"))
 		})
 		t.Run("suppress@"+domain, func(t *testing.T) {
@@ -124,7 +124,7 @@ func TestDevelopmentModeSimulatesFailures(t *testing.T) { //nolint:tparallel // 
 		})
 	}
 	t.Run("slow", func(t *testing.T) {
-		id, beside := s.message(t, []string{"slow+1@dev.test"}), s.message(t, []string{"bob@example.net"})
+		id, beside := s.sendMessage(t, []string{"slow+1@dev.test"}), s.sendMessage(t, []string{"bob@example.net"})
 		waitForStatus(t, s.App, beside, "delivered") // a slow receiver does not delay others
 		expect.Eventually(t, "the slow receiver takes the mail", func() bool {
 			var got emailAnswer
@@ -144,7 +144,7 @@ func TestDevelopmentModeSimulatesFailures(t *testing.T) { //nolint:tparallel // 
 // A client that waits for mail does not delay a stop.
 func TestStopEndsWaitsForMail(t *testing.T) {
 	t.Parallel()
-	s, _ := playing(t)
+	s, _ := startSimulated(t)
 	answered := make(chan int, 1)
 	waiting, err := http.NewRequestWithContext(t.Context(), http.MethodGet, s.BaseURL+"/dev/inbox/latest?to=nobody@example.net&wait=60s", nil)
 	if err != nil {

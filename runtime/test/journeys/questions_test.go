@@ -24,7 +24,7 @@ import (
 func TestDashboardQueries(t *testing.T) {
 	t.Parallel()
 	app := harness.Start(t, nil)
-	w := eventful(t, app)
+	w := newEventfulWorld(t, app)
 	files, err := filepath.Glob("../../../docs/queries/*.graphql")
 	if err != nil || len(files) < 25 {
 		t.Fatalf("found %d queries, %v; want at least 25", len(files), err)
@@ -53,7 +53,7 @@ func TestDashboardQueries(t *testing.T) {
 			t.Errorf("the query %s got status %d and %s, want an answer without errors", name, got.Status, got.Body)
 			continue
 		}
-		expect.Golden(t, filepath.Join("questions", name+".json"), w.stable(t, got.Body))
+		expect.Golden(t, filepath.Join("questions", name+".json"), w.stabilize(t, got.Body))
 	}
 }
 
@@ -85,9 +85,9 @@ func (w *world) variables(document string) map[string]any {
 	return out
 }
 
-// eventful creates emails that were delivered, opened, bounced, deferred and scheduled; received mail;
+// newEventfulWorld creates emails that were delivered, opened, bounced, deferred and scheduled; received mail;
 // endpoints that accept events, and a failing one; an automation that sends and one that fails.
-func eventful(t *testing.T, app *harness.App) *world {
+func newEventfulWorld(t *testing.T, app *harness.App) *world {
 	t.Helper()
 	w := &world{owner: app.SignedIn(t, app.Owner.Email, app.Owner.Password), values: map[string]any{}, named: map[string]string{}}
 	app.MailDomain(t, "example.net")
@@ -123,7 +123,7 @@ func eventful(t *testing.T, app *harness.App) *world {
 
 	template := post("/api/templates", asked{"name": "Receipt", "subject": "Your receipt", "html": `<p>Thank you. <a href="https://example.com/order">Order</a></p>`})["template"]["id"].(string)
 	post("/api/templates/"+template+"/publish", nil)
-	want(t, "a new draft", app.Do(t, http.MethodPatch, "/api/templates/"+template, asked{"text": "Thank you."}), http.StatusOK)
+	wantAnswer(t, "a new draft", app.Do(t, http.MethodPatch, "/api/templates/"+template, asked{"text": "Thank you."}), http.StatusOK)
 	post("/api/templates/"+template+"/publish", nil)
 	opened := app.Send(t, fmt.Sprintf(`{"from":"ada@dev.test","to":"bob@example.net","template":{"id":%q},"tags":[{"name":"kind","value":"receipt"}]}`, template))
 	bounces := app.Send(t, `{"from":"ada@dev.test","to":"gone@example.net","subject":"Welcome","text":"t","tags":[{"name":"kind","value":"welcome"}]}`)
@@ -132,7 +132,7 @@ func eventful(t *testing.T, app *harness.App) *world {
 	post("/api/emails", json.RawMessage(`{"from":"ada@dev.test","to":"bob@example.net","subject":"Reminder","text":"t","scheduled_at":"`+later+`"}`))
 	waitForStatus(t, app, opened, "delivered")
 	waitForStatus(t, app, bounces, "bounced")
-	html := received(t, app, opened).HTML
+	html := awaitMessage(t, app, opened).HTML
 	link := regexp.MustCompile(`href="([^"]+)"`).FindStringSubmatch(html)
 	follow(t, app, http.MethodGet, link[1], "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0")
 
@@ -152,7 +152,7 @@ func eventful(t *testing.T, app *harness.App) *world {
 	unheard := postEvent(t, app, `{"name": "User.Created", "user_id": "u3"}`)
 	app.Do(t, http.MethodPost, "/api/domains", asked{"name": "owned.example"})
 	app.Do(t, http.MethodPost, "/api/emails", `{"from":"ada@dev.test","to":"nobody","subject":"s","text":"t"}`)
-	want(t, "a new name", w.owner.Do(t, http.MethodPatch, "/api/user", asked{"name": "Ada"}), http.StatusOK)
+	wantAnswer(t, "a new name", w.owner.Do(t, http.MethodPatch, "/api/user", asked{"name": "Ada"}), http.StatusOK)
 
 	settled := func(query string) func() bool {
 		return func() bool {
@@ -186,9 +186,9 @@ var (
 	restless    = []string{"p50", "p95", "durationMs", "oldestAgeSeconds", "projected", "octets", "nextAttemptAt", "lastUsedAt", "endCursor", "lanes"}
 )
 
-// stable returns a response without the parts that differ between runs: ids are numbered in the order of
+// stabilize returns a response without the parts that differ between runs: ids are numbered in the order of
 // their appearance, and times, durations and empty periods are removed.
-func (w *world) stable(t *testing.T, answer []byte) string {
+func (w *world) stabilize(t *testing.T, answer []byte) string {
 	t.Helper()
 	var whole map[string]any
 	if err := json.Unmarshal(answer, &whole); err != nil {

@@ -18,7 +18,7 @@ func TestRESTAndGraphQLShareTheRateLimit(t *testing.T) {
 	t.Parallel()
 	url := dbtest.URL(t)
 	app := harness.Start(t, func(s setting.RawValues) { s["DATABASE_URL"] = url })
-	begin := meter(t, url, app)
+	begin := limitRate(t, url, app)
 
 	var admitted, refused int
 	for round := 0; round < 6 || refused == 0 && time.Since(begin) < expect.Patience; round++ { // more rounds if each takes a second
@@ -48,9 +48,9 @@ func TestRESTAndGraphQLShareTheRateLimit(t *testing.T) {
 	}
 }
 
-// meter limits the development account, which is otherwise unlimited, to one request per second, and sends
+// limitRate limits the development account, which is otherwise unlimited, to one request per second, and sends
 // requests until one is counted, which was not before begin.
-func meter(t *testing.T, url string, app *harness.App) (begin time.Time) {
+func limitRate(t *testing.T, url string, app *harness.App) (begin time.Time) {
 	t.Helper()
 	handle, err := sql.Open("postgres", url)
 	if err != nil {

@@ -41,7 +41,7 @@ func TestRelayRejectsAbuse(t *testing.T) {
 		}
 	}
 	recipients := map[string]string{"ordinary": "bob@example.net", "our own": "bob@dev.test", "quoted": `"bob smith"@example.net`, "tagged": "bob+x@example.net"}
-	for _, who := range strangers(t, app) {
+	for _, who := range newAbusers(t, app) {
 		s := who.begin() // once each: clients with many failures are delayed
 		for kind, to := range recipients {
 			check(who.name+" to "+kind, s.submit(who.from, []string{to}, plainMessage(who.from, to)))
@@ -50,7 +50,7 @@ func TestRelayRejectsAbuse(t *testing.T) {
 	allowed := signIn(t, app)
 	for _, a := range forgeries() {
 		for kind, to := range recipients {
-			if allowed.tired(20) {
+			if allowed.needsReconnect(20) {
 				allowed = signIn(t, app)
 			}
 			check(a.name+" to "+kind, allowed.submit(a.from, []string{to}, a.message))
@@ -77,7 +77,7 @@ func TestRelayRejectsAbuse(t *testing.T) {
 	}
 	// Positive control: the same connection relays valid messages.
 	allowed = signIn(t, app)
-	id := allowed.relayed("ada@dev.test", []string{"bob@example.net"}, plainMessage("ada@dev.test", "bob@example.net"))
+	id := allowed.mustRelay("ada@dev.test", []string{"bob@example.net"}, plainMessage("ada@dev.test", "bob@example.net"))
 	waitForStatus(t, app, id, "delivered")
 }
 
@@ -85,8 +85,8 @@ func plainMessage(from, to string) string {
 	return fmt.Sprintf("From: %s\nTo: %s\nSubject: s\n\nHello\n", from, to)
 }
 
-// strangers are clients that may not send at all, or not from this address.
-func strangers(t *testing.T, app *harness.App) []abuser {
+// newAbusers are clients that may not send at all, or not from this address.
+func newAbusers(t *testing.T, app *harness.App) []abuser {
 	t.Helper()
 	revokedID, revoked := newCredential(t, app, map[string]any{"name": "revoked"})
 	if got := app.Do(t, http.MethodDelete, "/api/smtp-credentials/"+revokedID, nil); got.Status != http.StatusOK {
@@ -132,7 +132,7 @@ func strangers(t *testing.T, app *harness.App) []abuser {
 		{"of another domain", with("postrider", elsewhere), dot},
 		{"for another identity", func() *submitter {
 			s := dialRelay(t, app)
-			s.say("AUTH PLAIN %s\r\n", encoded("root\x00postrider\x00"+app.Relay.Password))
+			s.say("AUTH PLAIN %s\r\n", encodeBase64("root\x00postrider\x00"+app.Relay.Password))
 			s.answer()
 			return s
 		}, dot},

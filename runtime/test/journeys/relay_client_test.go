@@ -71,13 +71,15 @@ func signIn(t *testing.T, app *harness.App) *submitter {
 	return s
 }
 
-func plain(username, password string) string { return encoded("\x00" + username + "\x00" + password) }
+func authPlain(username, password string) string {
+	return encodeBase64("\x00" + username + "\x00" + password)
+}
 
-func encoded(text string) string { return base64.StdEncoding.EncodeToString([]byte(text)) }
+func encodeBase64(text string) string { return base64.StdEncoding.EncodeToString([]byte(text)) }
 
-// tired reports, after a number of calls, that a new connection is needed: the relay counts the rejections
+// needsReconnect reports, after a number of calls, that a new connection is needed: the relay counts the rejections
 // of a connection.
-func (s *submitter) tired(after int) bool {
+func (s *submitter) needsReconnect(after int) bool {
 	s.asked++
 	if s.asked%after == 0 {
 		_ = s.Close()
@@ -88,7 +90,7 @@ func (s *submitter) tired(after int) bool {
 
 func (s *submitter) auth(username, password string) {
 	s.t.Helper()
-	s.say("AUTH PLAIN %s\r\n", plain(username, password))
+	s.say("AUTH PLAIN %s\r\n", authPlain(username, password))
 }
 
 func (s *submitter) say(format string, args ...any) {
@@ -150,8 +152,8 @@ func (s *submitter) submit(from string, to []string, message string) string {
 	return s.answer()
 }
 
-// relayed is submit for a message that must be accepted; it returns the email's id.
-func (s *submitter) relayed(from string, to []string, message string) string {
+// mustRelay is submit for a message that must be accepted; it returns the email's id.
+func (s *submitter) mustRelay(from string, to []string, message string) string {
 	s.t.Helper()
 	got := s.submit(from, to, message)
 	id, found := strings.CutPrefix(got, "250 2.0.0 OK ")

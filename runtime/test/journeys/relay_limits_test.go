@@ -40,7 +40,7 @@ func TestRelayedMessagesCountForThePlan(t *testing.T) {
 	})
 	s, to := signIn(t, app), []string{"bob@example.net"}
 	for range 2 {
-		s.relayed("ada@dev.test", to, plainMessage("ada@dev.test", to[0]))
+		s.mustRelay("ada@dev.test", to, plainMessage("ada@dev.test", to[0]))
 	}
 	keyed := "X-Postrider-Idempotency-Key: k\n" + plainMessage("ada@dev.test", to[0])
 	for _, message := range []string{plainMessage("ada@dev.test", to[0]), keyed, keyed} {
@@ -48,14 +48,14 @@ func TestRelayedMessagesCountForThePlan(t *testing.T) {
 			t.Errorf("over the cap: %q", got)
 		}
 	}
-	if got := column(t, conn, `SELECT 'email ' || id FROM emails UNION ALL SELECT 'to ' || address FROM recipients UNION ALL SELECT 'key ' || key FROM idempotency_keys`); len(got) != 4 {
+	if got := queryColumn(t, conn, `SELECT 'email ' || id FROM emails UNION ALL SELECT 'to ' || address FROM recipients UNION ALL SELECT 'key ' || key FROM idempotency_keys`); len(got) != 4 {
 		t.Errorf("stored emails are %q", got)
 	}
 	change(`UPDATE plans SET requests_per_second = 900, daily_emails = 3`)
 	harness.Eventually(t, "the limit allows a message again", func() bool {
 		return app.Do(t, http.MethodGet, "/api/emails", nil).Header.Get("ratelimit-limit") == "1800"
 	})
-	s.relayed("ada@dev.test", to, keyed)
+	s.mustRelay("ada@dev.test", to, keyed)
 }
 
 // Messages and requests of an account share one limit; a client that sends too fast must wait.
@@ -65,7 +65,7 @@ func TestRelayedMessagesCountForTheRateOfTheAccount(t *testing.T) {
 	app := harness.Start(t, func(s setting.RawValues) { s["DATABASE_URL"] = url })
 	app.MailDomain(t, "example.net")
 	s := signIn(t, app)
-	begin := meter(t, url, app)
+	begin := limitRate(t, url, app)
 	var admitted, refused int
 	for round := 0; round < 8 || refused == 0 && time.Since(begin) < expect.Patience; round++ { // more rounds if each takes a second
 		switch got := s.submit("ada@dev.test", []string{"bob@example.net"}, plainMessage("ada@dev.test", "bob@example.net")); {
@@ -86,7 +86,7 @@ func TestRelayedMessagesCountForTheRateOfTheAccount(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer conn.Close()
-	if got := column(t, conn, `SELECT id FROM emails`); len(got) != admitted {
+	if got := queryColumn(t, conn, `SELECT id FROM emails`); len(got) != admitted {
 		t.Errorf("%d were admitted and %d are stored", admitted, len(got))
 	}
 }

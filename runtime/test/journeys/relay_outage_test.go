@@ -29,15 +29,15 @@ func TestRelayDefersWithoutDatabaseAndRecovers(t *testing.T) {
 			app := harness.Start(t, func(s setting.RawValues) { s["DATABASE_URL"] = server.URL() })
 			app.MailDomain(t, "example.net")
 			first := signIn(t, app)
-			id := first.relayed("ada@dev.test", []string{"bob@example.net"}, plainMessage("ada@dev.test", "bob@example.net"))
+			id := first.mustRelay("ada@dev.test", []string{"bob@example.net"}, plainMessage("ada@dev.test", "bob@example.net"))
 			waitForStatus(t, app, id, "delivered")
-			underWay := signIn(t, app).begun("bob@example.net")
+			underWay := signIn(t, app).beginMessage("bob@example.net")
 			signing, asking := dialRelay(t, app), signIn(t, app)
 
 			outage.begin(server)
 			underWay.refusedInTime(".\r\n", "451 4.3.0 ")
-			signing.refusedInTime("AUTH PLAIN "+plain(app.Relay.Username, app.Relay.Password)+"\r\n", "454 4.7.0 ")
-			signing.refusedInTime("AUTH PLAIN "+plain(app.Relay.Username, "svs_wrong")+"\r\n", "454 4.7.0 ")
+			signing.refusedInTime("AUTH PLAIN "+authPlain(app.Relay.Username, app.Relay.Password)+"\r\n", "454 4.7.0 ")
+			signing.refusedInTime("AUTH PLAIN "+authPlain(app.Relay.Username, "svs_wrong")+"\r\n", "454 4.7.0 ")
 			harness.Eventually(t, "the cached credential has expired", func() bool { return !asking.mayBegin() })
 			asking.refusedInTime("MAIL FROM:<ada@dev.test>\r\n", "451 4.3.0 ")
 			first.refusedInTime("MAIL FROM:<ada@dev.test>\r\n", "451 4.3.0 ")
@@ -65,14 +65,14 @@ func TestRelayDefersWithoutDatabaseAndRecovers(t *testing.T) {
 	}
 }
 
-// begun starts a transaction whose message lacks its final dot.
-func (s *submitter) begun(to string) *submitter {
+// beginMessage starts a transaction whose message lacks its final dot.
+func (s *submitter) beginMessage(to string) *submitter {
 	s.t.Helper()
 	s.say("MAIL FROM:<ada@dev.test>\r\nRCPT TO:<%s>\r\nDATA\r\n", to)
 	s.expect("250 ")
 	s.expect("250 ")
 	s.expect("354 ")
-	s.say("%s", wire(keyedMessage(to)))
+	s.say("%s", toWire(keyedMessage(to)))
 	return s
 }
 
@@ -143,7 +143,7 @@ func aStopEndsMessages(t *testing.T) bool {
 		t.Fatal(err)
 	}
 	defer conn.Close()
-	idle, half, committing := signIn(t, app), signIn(t, app).begun("bob@example.net"), signIn(t, app).begun("carol@example.net")
+	idle, half, committing := signIn(t, app), signIn(t, app).beginMessage("bob@example.net"), signIn(t, app).beginMessage("carol@example.net")
 	tx, err := conn.BeginTx(t.Context(), nil)
 	if err != nil {
 		t.Fatal(err)
@@ -155,7 +155,7 @@ func aStopEndsMessages(t *testing.T) bool {
 	begin := time.Now()
 	committing.say(".\r\n")
 	harness.Eventually(t, "the message waits for its commit", func() bool {
-		return len(column(t, conn, `SELECT 'x' FROM pg_locks WHERE NOT granted AND relation = 'emails'::regclass`)) == 1
+		return len(queryColumn(t, conn, `SELECT 'x' FROM pg_locks WHERE NOT granted AND relation = 'emails'::regclass`)) == 1
 	})
 
 	ended := make(chan error, 1)
@@ -179,7 +179,7 @@ func aStopEndsMessages(t *testing.T) bool {
 	if err := <-ended; err != nil {
 		t.Fatalf("stop: %v", err)
 	}
-	stored := strings.Join(column(t, conn, `SELECT id FROM emails`), " ")
+	stored := strings.Join(queryColumn(t, conn, `SELECT id FROM emails`), " ")
 	for _, a := range answered {
 		if !strings.Contains(stored, strings.TrimPrefix(a, "250 2.0.0 OK ")) {
 			t.Errorf("got the reply %q, stored emails are %s", a, stored)
@@ -194,7 +194,7 @@ func TestStopCutsOffEndlessMessage(t *testing.T) {
 	t.Parallel()
 	url := dbtest.URL(t)
 	app := harness.Start(t, func(s setting.RawValues) { s["DATABASE_URL"] = url })
-	stuck := signIn(t, app).begun("bob@example.net")
+	stuck := signIn(t, app).beginMessage("bob@example.net")
 	begin := time.Now()
 	if err := app.Stop(); err != nil {
 		t.Fatalf("stop: %v", err)
@@ -210,7 +210,7 @@ func TestStopCutsOffEndlessMessage(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer conn.Close()
-	if got := column(t, conn, `SELECT id FROM emails`); len(got) != 0 {
+	if got := queryColumn(t, conn, `SELECT id FROM emails`); len(got) != 0 {
 		t.Errorf("stored emails are %v", got)
 	}
 }

@@ -105,7 +105,7 @@ func TestRevokedCredentialCannotSend(t *testing.T) {
 	s := dialRelay(t, app)
 	s.auth("postrider", password)
 	s.expect("235 ")
-	s.relayed("ada@dev.test", []string{"bob@example.net"}, plainMessage("ada@dev.test", "bob@example.net"))
+	s.mustRelay("ada@dev.test", []string{"bob@example.net"}, plainMessage("ada@dev.test", "bob@example.net"))
 	s.say("MAIL FROM:<ada@dev.test>\r\n")
 	s.expect("250 ")
 	if got := app.Do(t, http.MethodDelete, "/api/smtp-credentials/"+id, nil); got.Status != http.StatusOK {
@@ -147,8 +147,8 @@ func TestRelayedMessagesSupportAPIFeatures(t *testing.T) {
 	s := signIn(t, app)
 	text := "From: ada@dev.test\nTo: bob@example.net\nSubject: leave {{unsubscribe_url}}\nX-Postrider-Unsubscribe: true\nX-Postrider-Category: News\nX-Postrider-Tag: a=b\n" +
 		"X-Postrider-Idempotency-Key: k1\nMIME-Version: 1.0\nContent-Type: text/html; charset=iso-8859-1\n\n<p>caf\xe9 <a href=\"{{unsubscribe_url}}\">leave</a></p>\n"
-	id := s.relayed("ada@dev.test", []string{"bob@example.net"}, text)
-	if again := s.relayed("ada@dev.test", []string{"bob@example.net"}, text); again != id {
+	id := s.mustRelay("ada@dev.test", []string{"bob@example.net"}, text)
+	if again := s.mustRelay("ada@dev.test", []string{"bob@example.net"}, text); again != id {
 		t.Errorf("the same key returned %s and %s", id, again)
 	}
 	if got := s.submit("ada@dev.test", []string{"dan@example.net"}, text); !strings.HasPrefix(got, "550 5.7.1 ") {
@@ -183,7 +183,7 @@ func TestRelayedMessagesSupportAPIFeatures(t *testing.T) {
 		t.Errorf("for an unsubscribed recipient: %+v", record)
 	}
 	at := time.Now().Add(time.Hour).UTC().Format(time.RFC3339)
-	scheduled := s.relayed("ada@dev.test", []string{"eve@example.net"}, "X-Postrider-Scheduled-At: "+at+"\n"+plainMessage("ada@dev.test", "eve@example.net"))
+	scheduled := s.mustRelay("ada@dev.test", []string{"eve@example.net"}, "X-Postrider-Scheduled-At: "+at+"\n"+plainMessage("ada@dev.test", "eve@example.net"))
 	waitForStatus(t, app, scheduled, "scheduled")
 	if got := app.Do(t, http.MethodPatch, "/api/emails/"+scheduled, map[string]any{"cancel": true}); got.Status != http.StatusOK {
 		t.Errorf("canceling the scheduled email got status %d and %s, want 200", got.Status, got.Body)
@@ -214,7 +214,7 @@ func TestTrackingChangesOnlyHTMLOfRelayedMessage(t *testing.T) {
 	}
 	const head = "From: ada@dev.test\nTo: bob@example.net\nSubject: s\nMIME-Version: 1.0\nContent-Type: multipart/mixed; boundary=b\n\n--b\n"
 	const file = "\n--b\nContent-Type: application/octet-stream; name=a.bin\nContent-Disposition: attachment\nContent-Transfer-Encoding: base64\n\naGVs\nbG8=\n--b--\n"
-	id := signIn(t, app).relayed("ada@dev.test", []string{"bob@example.net"},
+	id := signIn(t, app).mustRelay("ada@dev.test", []string{"bob@example.net"},
 		head+"Content-Type: text/html; charset=utf-8\nContent-Transfer-Encoding: 8bit\n\n<html><body><p>Grüße = <a href=\"https://example.com/?a=1&amp;b=2\">here</a></p></body></html>"+file)
 	waitForStatus(t, app, id, "delivered")
 	raw := app.MX.Messages()[0].Data
@@ -222,7 +222,7 @@ func TestTrackingChangesOnlyHTMLOfRelayedMessage(t *testing.T) {
 	if err != nil || !strings.Contains(m.HTML, "Grüße = <a href=\"http") || strings.Contains(m.HTML, "example.com/?a") || !strings.Contains(m.HTML, "<img") {
 		t.Errorf("parsing the tracked message returned %v, want its letters kept, its link rewritten and a pixel:\n%s", err, raw)
 	}
-	if !bytes.HasSuffix(raw, wire(file)) {
+	if !bytes.HasSuffix(raw, toWire(file)) {
 		t.Errorf("the file has changed:\n%s", raw)
 	}
 	if signatures, err := dkim.Verify(raw, publishedKeys(t, app)); err != nil || len(signatures) != 1 || signatures[0].Err != nil {
@@ -298,7 +298,7 @@ func TestSuspendedAccountCannotSendOverSMTP(t *testing.T) {
 	s := dialRelay(t, app)
 	s.auth("postrider", password)
 	s.expect("235 ")
-	s.relayed("a@suspended.example", []string{"bob@example.net"}, plainMessage("a@suspended.example", "bob@example.net"))
+	s.mustRelay("a@suspended.example", []string{"bob@example.net"}, plainMessage("a@suspended.example", "bob@example.net"))
 	stranger.Change(t, accounts.AccountChange{Suspended: new(true)})
 	harness.Eventually(t, "MAIL is refused", func() bool {
 		s.say("MAIL FROM:<a@suspended.example>\r\n")

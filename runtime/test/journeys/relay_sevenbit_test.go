@@ -21,7 +21,7 @@ func TestRelayedMessageIsEncodedWithout8BITMIME(t *testing.T) {
 	app.MailDomain(t, "example.net")
 	old := smtptest.New(t, smtptest.Config{NoEightBit: true, Addr: net.JoinHostPort("127.0.0.2", strconv.Itoa(app.MX.Port()))})
 	app.DNS.Add(t, "old.example. 60 IN MX 10 mx.old.example.", "mx.old.example. 60 IN A 127.0.0.2")
-	id := signIn(t, app).relayed("ada@dev.test", []string{"bob@example.net", "dan@old.example"}, aLetter)
+	id := signIn(t, app).mustRelay("ada@dev.test", []string{"bob@example.net", "dan@old.example"}, aLetter)
 	waitForStatus(t, app, id, "delivered")
 	if strings.Contains(old.Transcript(), "BODY=") || !strings.Contains(app.MX.Transcript(), "BODY=8BITMIME") {
 		t.Errorf("dialogue with the old server:\n%s\nand with the other:\n%s", old.Transcript(), app.MX.Transcript())

@@ -61,7 +61,7 @@ type relayedRecord struct {
 	}
 }
 
-func wire(text string) []byte { return []byte(strings.ReplaceAll(text, "\n", "\r\n")) }
+func toWire(text string) []byte { return []byte(strings.ReplaceAll(text, "\n", "\r\n")) }
 
 // From the final dot to the mailbox: the recipients of the envelope get the message, the body is the
 // sender's byte for byte, and so is the header except for fields that must not be sent.
@@ -70,7 +70,7 @@ func TestRelayedMessageArrivesUnchanged(t *testing.T) {
 	app := harness.Start(t, nil)
 	app.MailDomain(t, "example.net")
 	s := signIn(t, app)
-	id := s.relayed("bounces@dev.test", []string{"bob@example.net", "dan@example.net", "eve@example.net"}, aLetter)
+	id := s.mustRelay("bounces@dev.test", []string{"bob@example.net", "dan@example.net", "eve@example.net"}, aLetter)
 	waitForStatus(t, app, id, "delivered")
 	var got relayedRecord
 	app.Do(t, http.MethodGet, "/api/emails/"+id, nil).JSON(t, &got)
@@ -82,7 +82,7 @@ func TestRelayedMessageArrivesUnchanged(t *testing.T) {
 	if len(messages) != 3 {
 		t.Fatalf("%d messages arrived", len(messages))
 	}
-	header, body, _ := bytes.Cut(wire(aLetter), []byte("\r\n\r\n"))
+	header, body, _ := bytes.Cut(toWire(aLetter), []byte("\r\n\r\n"))
 	for _, m := range messages {
 		checkRelayed(t, app, m, header, body)
 	}

@@ -14,15 +14,15 @@ func TestScenarioAllMXDown(t *testing.T) {
 	t.Parallel()
 	s := newScenario(t)
 	s.mailHosts(t, "down.test", 20, 21)
-	id := s.message(t, []string{"bob@down.test"})
+	id := s.sendMessage(t, []string{"bob@down.test"})
 	first := "deferred connect mx2"
-	if said := s.expect(t, id, waits("", first)); !strings.Contains(said, "refused") {
+	if said := s.expect(t, id, deferredStory("", first)); !strings.Contains(said, "refused") {
 		t.Errorf("the sender sees %q", said)
 	}
-	s.pass(t, id, time.Minute)
-	s.expect(t, id, waits("", first, first))
-	mx := s.server(t, 21, smtptest.Config{})
-	s.pass(t, id, 5*time.Minute)
+	s.passTime(t, id, time.Minute)
+	s.expect(t, id, deferredStory("", first, first))
+	mx := s.startServer(t, 21, smtptest.Config{})
+	s.passTime(t, id, 5*time.Minute)
 	s.expect(t, id, arrivedLate(first, first, "delivered dot 250 2.0.0 mx2"))
 	if n := mx.Stats().Accepted; n != 1 {
 		t.Errorf("%d messages arrived", n)

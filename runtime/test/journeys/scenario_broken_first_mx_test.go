@@ -11,7 +11,7 @@ import (
 func TestScenarioBrokenFirstMX(t *testing.T) {
 	t.Parallel()
 	s := newScenario(t)
-	good := s.server(t, 9, smtptest.Config{})
+	good := s.startServer(t, 9, smtptest.Config{})
 	for n, c := range []struct {
 		name   string
 		script func(*smtptest.Server) // nil: no listener
@@ -25,10 +25,10 @@ func TestScenarioBrokenFirstMX(t *testing.T) {
 			t.Parallel()
 			broken, domain := 20+n, "case"+number(n+1)+".test"
 			if c.script != nil {
-				c.script(s.server(t, broken, smtptest.Config{}))
+				c.script(s.startServer(t, broken, smtptest.Config{}))
 			}
 			s.mailHosts(t, domain, broken, 9)
-			s.expect(t, s.message(t, []string{"bob@" + domain}), arrived("delivered dot 250 2.0.0 mx2"))
+			s.expect(t, s.sendMessage(t, []string{"bob@" + domain}), deliveredStory("delivered dot 250 2.0.0 mx2"))
 		})
 	}
 	t.Cleanup(func() {

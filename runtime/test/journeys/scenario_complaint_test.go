@@ -9,7 +9,7 @@ import (
 	"github.com/postrider/postrider/runtime/test/harness"
 )
 
-func complaint(to, kind string) string {
+func complaintReport(to, kind string) string {
 	return strings.ReplaceAll(`From: <abusedesk@example.net>
 To: `+to+`
 Subject: FW: s
@@ -51,15 +51,15 @@ func TestScenarioRecipientComplains(t *testing.T) {
 	sender := senderOf(t, app, "cross@example.net")
 
 	// A DKIM failure report from a machine is not a complaint.
-	if _, data := deliver(t, app, "abusedesk@example.net", sender, complaint(sender, "auth-failure")); !strings.HasPrefix(data, "250 ") {
+	if _, data := deliver(t, app, "abusedesk@example.net", sender, complaintReport(sender, "auth-failure")); !strings.HasPrefix(data, "250 ") {
 		t.Fatalf("answered %s", data)
 	}
 	for range 2 {
-		if _, data := deliver(t, app, "abusedesk@example.net", sender, complaint(sender, "abuse")); !strings.HasPrefix(data, "250 ") {
+		if _, data := deliver(t, app, "abusedesk@example.net", sender, complaintReport(sender, "abuse")); !strings.HasPrefix(data, "250 ") {
 			t.Fatalf("answered %s", data)
 		}
 	}
-	deliver(t, app, "", sender, complaint(sender, "abuse")) // another report of the same email
+	deliver(t, app, "", sender, complaintReport(sender, "abuse")) // another report of the same email
 	if types := timelineOf(t, app, id); types != "email.sent email.delivered email.delivered email.complained" {
 		t.Errorf("timeline: %s", types)
 	}
@@ -85,7 +85,7 @@ func TestScenarioComplaintsToOtherAddressesAreRejected(t *testing.T) {
 	t.Parallel()
 	app := harness.Start(t, func(s setting.RawValues) { s["POSTRIDER_MODULES"] = "-inbound" }) // only reports are accepted
 	for _, to := range []string{"abuse@dev.test", "fbl@dev.test", "postmaster@rp.dev.test"} {
-		if rcpt, _ := deliver(t, app, "abusedesk@example.net", to, complaint(to, "abuse")); !strings.HasPrefix(rcpt, "550 5.7.1") {
+		if rcpt, _ := deliver(t, app, "abusedesk@example.net", to, complaintReport(to, "abuse")); !strings.HasPrefix(rcpt, "550 5.7.1") {
 			t.Errorf("%s got the reply %s", to, rcpt)
 		}
 	}

@@ -27,13 +27,13 @@ func TestScenarioDeferredOnce(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			domain := "case" + number(n+1) + ".test"
-			mx := s.server(t, 20+n, smtptest.Config{})
+			mx := s.startServer(t, 20+n, smtptest.Config{})
 			mx.On(c.phase, "", smtptest.Reply(c.code, "4.7.1", "Try again later"))
 			s.mailHosts(t, domain, 20+n)
-			id := s.message(t, []string{"bob@" + domain})
+			id := s.sendMessage(t, []string{"bob@" + domain})
 			code := c.first[len("deferred "+phaseWord(c.phase)+" ") : len(c.first)-len(" mx1")]
-			s.expect(t, id, waits(code, c.first))
-			s.pass(t, id, time.Minute)
+			s.expect(t, id, deferredStory(code, c.first))
+			s.passTime(t, id, time.Minute)
 			s.expect(t, id, arrivedLate(c.first, "delivered dot 250 2.0.0 mx1"))
 			seen := map[string]bool{}
 			for _, m := range mx.Messages() {

@@ -29,12 +29,12 @@ func TestScenarioDisconnect(t *testing.T) {
 		t.Run(phaseWord(c.phase), func(t *testing.T) {
 			t.Parallel()
 			domain := "case" + number(n+1) + ".test"
-			mx := s.server(t, 20+n, smtptest.Config{NoPipelining: true})
+			mx := s.startServer(t, 20+n, smtptest.Config{NoPipelining: true})
 			mx.On(c.phase, "", smtptest.Disconnect())
 			s.mailHosts(t, domain, 20+n)
-			id := s.message(t, []string{"bob@" + domain})
-			s.expect(t, id, waits("", c.first))
-			s.pass(t, id, time.Minute)
+			id := s.sendMessage(t, []string{"bob@" + domain})
+			s.expect(t, id, deferredStory("", c.first))
+			s.passTime(t, id, time.Minute)
 			s.expect(t, id, arrivedLate(c.first, "delivered dot 250 2.0.0 mx1"))
 			got := mx.Messages()
 			if len(got) != c.copies {
@@ -52,15 +52,15 @@ func TestScenarioDisconnect(t *testing.T) {
 func TestScenarioDisconnectInTheBody(t *testing.T) {
 	t.Parallel()
 	s := newScenario(t)
-	mx := s.server(t, 30, smtptest.Config{})
+	mx := s.startServer(t, 30, smtptest.Config{})
 	mx.On(smtptest.Body, "", smtptest.Disconnect())
 	s.mailHosts(t, "body.test", 30)
-	id := s.message(t, []string{"bob@body.test"}, `"html":"`+strings.Repeat("<p>More than the sockets hold.</p>", 140_000)+`"`)
-	s.expect(t, id, waits("", "deferred body mx1"))
+	id := s.sendMessage(t, []string{"bob@body.test"}, `"html":"`+strings.Repeat("<p>More than the sockets hold.</p>", 140_000)+`"`)
+	s.expect(t, id, deferredStory("", "deferred body mx1"))
 	if n := len(mx.Messages()); n != 0 {
 		t.Errorf("%d copies arrived with the first attempt", n)
 	}
-	s.pass(t, id, time.Minute)
+	s.passTime(t, id, time.Minute)
 	s.expect(t, id, arrivedLate("deferred body mx1", "delivered dot 250 2.0.0 mx1"))
 	if n := len(mx.Messages()); n != 1 {
 		t.Errorf("%d copies arrived, want 1", n)

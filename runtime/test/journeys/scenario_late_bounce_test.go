@@ -20,8 +20,8 @@ import (
 	"github.com/postrider/postrider/runtime/test/harness"
 )
 
-// report is a delivery status notification for one recipient.
-func report(to, about, action, status, diagnostic string) string {
+// bounceReport is a delivery status notification for one recipient.
+func bounceReport(to, about, action, status, diagnostic string) string {
 	return strings.ReplaceAll(`From: Mail Delivery System <MAILER-DAEMON@inner.example.net>
 To: `+to+`
 Subject: Undelivered Mail Returned to Sender
@@ -62,8 +62,8 @@ type conversation struct {
 	replies *bufio.Reader
 }
 
-// converse connects like a mail server.
-func converse(t *testing.T, app *harness.App) *conversation {
+// dialInbound connects like a mail server.
+func dialInbound(t *testing.T, app *harness.App) *conversation {
 	t.Helper()
 	if app.InboundAddr == nil {
 		t.Fatal("the ready file has no inbound_addr")
@@ -103,7 +103,7 @@ func (c *conversation) say(t *testing.T, text string) string {
 // if that was accepted, to the message.
 func deliver(t *testing.T, app *harness.App, from, to, message string) (rcpt, data string) {
 	t.Helper()
-	c := converse(t, app)
+	c := dialInbound(t, app)
 	defer c.Close()
 	c.say(t, "MAIL FROM:<"+from+">\r\n")
 	if rcpt = c.say(t, "RCPT TO:<"+to+">\r\n"); rcpt[0] != '2' {
@@ -151,7 +151,7 @@ func TestScenarioDelayedBounce(t *testing.T) {
 	waitForStatus(t, app, id, "delivered")
 	sender := senderOf(t, app, "gone@example.net")
 
-	message := report(sender, "gone@example.net", "failed", "5.1.1", "550 5.1.1 <gone@example.net>: user unknown")
+	message := bounceReport(sender, "gone@example.net", "failed", "5.1.1", "550 5.1.1 <gone@example.net>: user unknown")
 	for range 2 { // the reporting server did not receive our reply
 		if rcpt, data := deliver(t, app, "", sender, message); !strings.HasPrefix(data, "250 ") {
 			t.Fatalf("answered %s, %s", rcpt, data)
@@ -162,7 +162,7 @@ func TestScenarioDelayedBounce(t *testing.T) {
 		t.Errorf("record: %+v", got.Email)
 	}
 	// A second report about the same recipient is not a second bounce.
-	deliver(t, app, "", strings.ToUpper(sender), report(sender, "gone@example.net", "failed", "5.2.1", "550 5.2.1 disabled"))
+	deliver(t, app, "", strings.ToUpper(sender), bounceReport(sender, "gone@example.net", "failed", "5.2.1", "550 5.2.1 disabled"))
 	if types := timelineOf(t, app, id); types != "email.sent email.delivered email.delivered email.bounced" {
 		t.Errorf("timeline: %s", types)
 	}
@@ -208,8 +208,8 @@ func TestScenarioReportsThatChangeNothing(t *testing.T) {
 	sender := senderOf(t, app, "bob@example.net")
 
 	for what, message := range map[string]string{
-		"delay":      report(sender, "bob@example.net", "delayed", "4.4.1", "451 connection timed out"),
-		"delivered":  report(sender, "bob@example.net", "relayed", "2.0.0", "250 ok"),
+		"delay":      bounceReport(sender, "bob@example.net", "delayed", "4.4.1", "451 connection timed out"),
+		"delivered":  bounceReport(sender, "bob@example.net", "relayed", "2.0.0", "250 ok"),
 		"automatic":  "From: Bob <bob@example.net>\r\nTo: " + sender + "\r\nSubject: Out of office: s\r\nAuto-Submitted: auto-replied\r\n\r\nI am away and could not be delivered.\r\n",
 		"unreadable": "From: Bob <bob@example.net>\r\nSubject: Hello\r\n\r\nHello!\r\n",
 	} {
@@ -265,7 +265,7 @@ func TestScenarioBounceEndsRetries(t *testing.T) {
 	app.MX.Always(smtptest.Dot, "bob@example.net", smtptest.Reply(451, "4.3.0", "Perhaps"))
 	id := send(t, app, `{"from":"ada@dev.test","to":"bob@example.net","subject":"s","text":"t"}`)
 	sender := senderOf(t, app, "bob@example.net")
-	if _, data := deliver(t, app, "", sender, report(sender, "bob@example.net", "failed", "4.4.7", "451 4.4.7 delivery time expired")); !strings.HasPrefix(data, "250 ") {
+	if _, data := deliver(t, app, "", sender, bounceReport(sender, "bob@example.net", "failed", "4.4.7", "451 4.4.7 delivery time expired")); !strings.HasPrefix(data, "250 ") {
 		t.Fatalf("answered %s", data)
 	}
 	waitForStatus(t, app, id, "bounced")

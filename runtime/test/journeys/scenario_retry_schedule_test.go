@@ -16,10 +16,10 @@ import (
 func TestScenarioRetryScheduleToItsEnd(t *testing.T) {
 	t.Parallel()
 	s := newScenario(t)
-	mx := s.server(t, 20, smtptest.Config{})
+	mx := s.startServer(t, 20, smtptest.Config{})
 	mx.Always(smtptest.Rcpt, "", smtptest.Reply(452, "4.2.2", "Mailbox full"))
 	s.mailHosts(t, "never.test", 20)
-	id := s.message(t, []string{"bob@never.test"})
+	id := s.sendMessage(t, []string{"bob@never.test"})
 	wait := []time.Duration{time.Minute, 5 * time.Minute, 15 * time.Minute, 30 * time.Minute, time.Hour, 2 * time.Hour, 4 * time.Hour}
 	var age time.Duration
 	attempts := 0
@@ -36,14 +36,14 @@ func TestScenarioRetryScheduleToItsEnd(t *testing.T) {
 		if off := got - next; got == 0 || off > time.Minute || off < -time.Minute {
 			t.Fatalf("attempt %d at %s is followed after %s, want %s", attempts, age, got, next)
 		}
-		s.pass(t, id, next)
+		s.passTime(t, id, next)
 		age += next
 	}
 	if attempts != 25 {
 		t.Errorf("%d attempts in 72 hours", attempts)
 	}
 	var end story
-	harness.Eventually(t, "the suppression", func() bool { end, _ = s.tell(t, id); return end.Suppressed })
+	harness.Eventually(t, "the suppression", func() bool { end, _ = s.readStory(t, id); return end.Suppressed })
 	if end.Status != "bounced" || end.Recipients[0] != "bounced 452 4.2.2" || end.Events[len(end.Events)-1] != "email.bounced transient" {
 		t.Errorf("the end: %+v", end)
 	}

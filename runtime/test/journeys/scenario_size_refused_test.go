@@ -9,7 +9,7 @@ import (
 
 // tooLarge is the story of a message that a server rejected for its size after the dot.
 func tooLarge(recipient string) story {
-	told := failed("message_too_large", false, "failed dot "+recipient+" mx1")
+	told := failedStory("message_too_large", false, "failed dot "+recipient+" mx1")
 	told.Recipients = []string{"failed " + recipient}
 	return told
 }
@@ -19,21 +19,21 @@ func tooLarge(recipient string) story {
 func TestScenarioSizeRejected(t *testing.T) {
 	t.Parallel()
 	s := newScenario(t)
-	announced := s.server(t, 20, smtptest.Config{MaxSize: 2000})
+	announced := s.startServer(t, 20, smtptest.Config{MaxSize: 2000})
 	s.mailHosts(t, "announced.test", 20)
 	large := `"html":"` + strings.Repeat("<p>Hello</p>", 400) + `"`
-	id := s.message(t, []string{"bob@announced.test"}, large)
-	if said := s.expect(t, id, failed("message_too_large", false, "failed mail mx1")); !strings.Contains(said, "2000") {
+	id := s.sendMessage(t, []string{"bob@announced.test"}, large)
+	if said := s.expect(t, id, failedStory("message_too_large", false, "failed mail mx1")); !strings.Contains(said, "2000") {
 		t.Errorf("the sender sees %q", said)
 	}
 	if transcript := announced.Transcript(); strings.Contains(transcript, "MAIL FROM") {
 		t.Errorf("the server received:\n%s", transcript)
 	}
-	s.expect(t, s.message(t, []string{"bob@announced.test"}), arrived("delivered dot 250 2.0.0 mx1")) // it accepts small ones
+	s.expect(t, s.sendMessage(t, []string{"bob@announced.test"}), deliveredStory("delivered dot 250 2.0.0 mx1")) // it accepts small ones
 
-	surprised := s.server(t, 21, smtptest.Config{})
+	surprised := s.startServer(t, 21, smtptest.Config{})
 	surprised.On(smtptest.Dot, "", smtptest.Reply(552, "5.3.4", "Message exceeds fixed limit"))
 	s.mailHosts(t, "surprised.test", 21)
-	s.expect(t, s.message(t, []string{"bob@surprised.test"}, large), tooLarge("552 5.3.4"))
-	s.expect(t, s.message(t, []string{"bob@surprised.test"}), arrived("delivered dot 250 2.0.0 mx1"))
+	s.expect(t, s.sendMessage(t, []string{"bob@surprised.test"}, large), tooLarge("552 5.3.4"))
+	s.expect(t, s.sendMessage(t, []string{"bob@surprised.test"}), deliveredStory("delivered dot 250 2.0.0 mx1"))
 }

@@ -51,14 +51,14 @@ func scenarioOf(t *testing.T, app *harness.App) *scenario {
 	return s
 }
 
-// server runs a receiving server at 127.0.0.n; all listen on the one port that this Postrider connects to.
-func (s *scenario) server(t *testing.T, n int, c smtptest.Config) *smtptest.Server {
+// startServer runs a receiving startServer at 127.0.0.n; all listen on the one port that this Postrider connects to.
+func (s *scenario) startServer(t *testing.T, n int, c smtptest.Config) *smtptest.Server {
 	t.Helper()
-	c.Addr = s.at(n)
+	c.Addr = s.serverAddr(n)
 	return smtptest.New(t, c)
 }
 
-func (s *scenario) at(n int) string { return fmt.Sprintf("127.0.0.%d:%d", n, s.MX.Port()) }
+func (s *scenario) serverAddr(n int) string { return fmt.Sprintf("127.0.0.%d:%d", n, s.MX.Port()) }
 
 // mailHosts makes the servers at 127.0.0.n the mail hosts of a domain, most preferred first.
 func (s *scenario) mailHosts(t *testing.T, domain string, at ...int) {
@@ -69,9 +69,9 @@ func (s *scenario) mailHosts(t *testing.T, domain string, at ...int) {
 	}
 }
 
-// message sends to the given addresses and returns the email's id; extra is more JSON fields, for example
+// sendMessage sends to the given addresses and returns the email's id; extra is more JSON fields, for example
 // `"expires_at":"…"`.
-func (s *scenario) message(t *testing.T, to []string, extra ...string) string {
+func (s *scenario) sendMessage(t *testing.T, to []string, extra ...string) string {
 	t.Helper()
 	list, err := json.Marshal(to)
 	if err != nil {
@@ -89,8 +89,8 @@ func (s *scenario) exec(t *testing.T, query string, args ...any) {
 	}
 }
 
-// pass lets time pass for a waiting email: it becomes older by d, and due.
-func (s *scenario) pass(t *testing.T, emailID string, d time.Duration) {
+// passTime lets time passTime for a waiting email: it becomes older by d, and due.
+func (s *scenario) passTime(t *testing.T, emailID string, d time.Duration) {
 	t.Helper()
 	s.exec(t, `UPDATE recipients SET due_at = now(), queued_at = queued_at - $2 * interval '1 microsecond', created_at = created_at - $2 * interval '1 microsecond',
 		delay_notified_at = delay_notified_at - $2 * interval '1 microsecond' WHERE email_id = $1 AND due_at IS NOT NULL`, emailID, d.Microseconds())
@@ -106,8 +106,8 @@ type story struct {
 	Suppressed bool     // a recipient is on the suppression list now
 }
 
-// tell reads the story, and the text of the last attempt.
-func (s *scenario) tell(t *testing.T, id string) (got story, said string) {
+// readStory reads the story, and the text of the last attempt.
+func (s *scenario) readStory(t *testing.T, id string) (got story, said string) {
 	t.Helper()
 	var data struct {
 		Email struct {
@@ -135,7 +135,7 @@ func (s *scenario) tell(t *testing.T, id string) (got story, said string) {
 	e := data.Email
 	got.Status = strings.ToLower(e.Status)
 	for _, r := range e.Recipients {
-		got.Recipients = append(got.Recipients, words(r.State, number(r.Code), r.EnhancedCode))
+		got.Recipients = append(got.Recipients, joinWords(r.State, number(r.Code), r.EnhancedCode))
 		got.Suppressed = got.Suppressed || s.Do(t, http.MethodGet, "/api/suppressions/"+r.Address, nil).Status == http.StatusOK
 	}
 	for _, a := range e.Attempts {
@@ -144,7 +144,7 @@ func (s *scenario) tell(t *testing.T, id string) (got story, said string) {
 			local = ""
 		}
 		host, _, _ := strings.Cut(a.RemoteHost, ".")
-		got.Attempts = append(got.Attempts, words(local, a.Outcome, a.Phase, number(a.Code), a.EnhancedCode, host))
+		got.Attempts = append(got.Attempts, joinWords(local, a.Outcome, a.Phase, number(a.Code), a.EnhancedCode, host))
 		said = a.Reply
 	}
 	for _, f := range e.Timeline {
@@ -155,7 +155,7 @@ func (s *scenario) tell(t *testing.T, id string) (got story, said string) {
 		case f.Data.Failure != nil:
 			detail = f.Data.Failure.Code
 		}
-		got.Events = append(got.Events, words(f.Type, detail))
+		got.Events = append(got.Events, joinWords(f.Type, detail))
 	}
 	return got, said
 }
@@ -167,8 +167,8 @@ func number(n int) string {
 	return strconv.Itoa(n)
 }
 
-// words joins the nonempty texts, in lower case.
-func words(list ...string) string {
+// joinWords joins the nonempty texts, in lower case.
+func joinWords(list ...string) string {
 	return strings.ToLower(strings.Join(strings.Fields(strings.Join(list, " ")), " "))
 }
 
@@ -184,7 +184,7 @@ func (s *scenario) expect(t *testing.T, id string, want story) (said string) {
 	}()
 	harness.Eventually(t, "the story", func() bool {
 		var got story
-		got, said = s.tell(t, id)
+		got, said = s.readStory(t, id)
 		if s.sorted {
 			slices.Sort(got.Attempts)
 			slices.Sort(got.Events)
@@ -203,7 +203,7 @@ func messageID(raw []byte) string {
 }
 
 // The stories that most scenarios begin or end with.
-func arrived(attempts ...string) story {
+func deliveredStory(attempts ...string) story {
 	return story{Status: "delivered", Recipients: []string{"delivered 250 2.0.0"}, Attempts: attempts, Events: []string{"email.sent", "email.delivered"}}
 }
 
@@ -211,21 +211,21 @@ func arrivedLate(attempts ...string) story {
 	return story{Status: "delivered", Recipients: []string{"delivered 250 2.0.0"}, Attempts: attempts, Events: []string{"email.sent", "email.delivery_delayed", "email.delivered"}}
 }
 
-func waits(recipient string, attempts ...string) story {
-	return story{Status: "sent", Recipients: []string{words("deferred", recipient)}, Attempts: attempts, Events: []string{"email.sent", "email.delivery_delayed"}}
+func deferredStory(recipient string, attempts ...string) story {
+	return story{Status: "sent", Recipients: []string{joinWords("deferred", recipient)}, Attempts: attempts, Events: []string{"email.sent", "email.delivery_delayed"}}
 }
 
-func bounced(recipient string, suppressed bool, attempts ...string) story {
-	return story{Status: "bounced", Recipients: []string{words("bounced", recipient)}, Attempts: attempts, Events: []string{"email.sent", "email.bounced permanent"}, Suppressed: suppressed}
+func bouncedStory(recipient string, suppressed bool, attempts ...string) story {
+	return story{Status: "bounced", Recipients: []string{joinWords("bounced", recipient)}, Attempts: attempts, Events: []string{"email.sent", "email.bounced permanent"}, Suppressed: suppressed}
 }
 
 // refusedFor is the story of a message that was rejected because of its content or sender.
 func refusedFor(class, recipient string, attempts ...string) story {
-	told := failed(class, false, attempts...)
-	told.Recipients = []string{words("failed", recipient)}
+	told := failedStory(class, false, attempts...)
+	told.Recipients = []string{joinWords("failed", recipient)}
 	return told
 }
 
-func failed(code string, suppressed bool, attempts ...string) story {
+func failedStory(code string, suppressed bool, attempts ...string) story {
 	return story{Status: "failed", Recipients: []string{"failed"}, Attempts: attempts, Events: []string{"email.sent", "email.failed " + code}, Suppressed: suppressed}
 }

@@ -24,7 +24,7 @@ func TestSentBodiesMoveToObjectStore(t *testing.T) {
 		settings["POSTRIDER_BLOBS"], settings["POSTRIDER_BLOBS_SENT_AFTER"] = store.Setting(), "10s"
 	}))
 	s.MailDomain(t, "bob.test")
-	id := s.message(t, []string{"bob@bob.test"}, `"html":"<p>Grüße &amp; mehr</p>"`, `"headers":{"X-Order":"17"}`, `"attachments":[{"name":"a.txt","data":"b25l"}]`)
+	id := s.sendMessage(t, []string{"bob@bob.test"}, `"html":"<p>Grüße &amp; mehr</p>"`, `"headers":{"X-Order":"17"}`, `"attachments":[{"name":"a.txt","data":"b25l"}]`)
 	const query = `{ email(id: "ID") { id status snippet content { html text raw headers { name value } attachments { name size } } } emails(first: 5) { nodes { id snippet content { html text } } } }`
 	path := "/api/emails/" + id
 	ask := func(app *harness.App) string {
@@ -89,7 +89,7 @@ func TestBodiesAreNotMovedWhileAnotherVersionRuns(t *testing.T) {
 	store := blobtest.New(t)
 	first := scenarioOf(t, harness.Start(t, func(settings setting.RawValues) { settings["POSTRIDER_BLOBS"] = store.Setting() }))
 	first.MailDomain(t, "bob.test")
-	first.message(t, []string{"bob@bob.test"})
+	first.sendMessage(t, []string{"bob@bob.test"})
 	count := func(where string) (n int) {
 		if err := first.db.QueryRowContext(t.Context(), `SELECT count(*) FROM `+where).Scan(&n); err != nil {
 			t.Fatal(err)
@@ -121,7 +121,7 @@ func TestSilentObjectStoreDelaysNoResponse(t *testing.T) {
 		settings["POSTRIDER_BLOBS"], settings["POSTRIDER_BLOBS_SENT_AFTER"] = store.Setting(), "10s"
 	}))
 	s.MailDomain(t, "bob.test")
-	sent := s.message(t, []string{"bob@bob.test"})
+	sent := s.sendMessage(t, []string{"bob@bob.test"})
 	receive(t, s.App, "support@dev.test", aQuestion)
 	received := lastReceived(t, s.App)
 	expect.Eventually(t, "both bodies are only in the store", func() bool {

@@ -12,8 +12,8 @@ import (
 	"github.com/postrider/postrider/runtime/test/harness"
 )
 
-// texts has an automation send two text messages, and returns the id of one.
-func texts(t *testing.T, app *harness.App) string {
+// sendTexts has an automation send two text messages, and returns the id of one.
+func sendTexts(t *testing.T, app *harness.App) string {
 	t.Helper()
 	textAutomation(t, app, `{"provider": "operator", "countries": ["DE"]}`, "Your code is {{event.data.code}}. Ваш код.")
 	for range 2 {
@@ -46,7 +46,7 @@ func textAutomation(t *testing.T, app *harness.App, settings, text string) {
 func TestAutomationTextMessageIsInDevelopmentInbox(t *testing.T) {
 	t.Parallel()
 	app := harness.Start(t, nil)
-	messageID := texts(t, app)
+	messageID := sendTexts(t, app)
 	type shownText struct {
 		MessageID string `json:"message_id"`
 		To, Text  string
@@ -161,7 +161,7 @@ func TestGatewayReportsTextMessageOutcome(t *testing.T) {
 
 func TestTextMessagesDisabled(t *testing.T) {
 	t.Parallel()
-	app := harness.Start(t, modules("-sms"))
+	app := harness.Start(t, setModules("-sms"))
 	for _, path := range []string{"/api/sms-settings", "/api/sms-messages", "/s/r/x.y", "/s/i/x.y"} {
 		if got := app.Do(t, http.MethodGet, path, nil); got.Status != http.StatusNotFound {
 			t.Errorf("with the module disabled %s returned %d, want 404", path, got.Status)

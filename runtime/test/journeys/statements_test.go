@@ -21,7 +21,7 @@ func TestNestedEmailsCostFewStatements(t *testing.T) {
 	server := dbtest.NewServer(t)
 	server.RecordStatements()
 	app := harness.Start(t, func(s setting.RawValues) { s["DATABASE_URL"], s["POSTRIDER_OUTBOUND"] = server.URL(), "capture" })
-	endpoints(t, app)
+	createEndpoints(t, app)
 	handle := server.Open()
 	mark := func(statement string) {
 		t.Helper()

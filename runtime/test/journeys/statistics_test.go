@@ -49,13 +49,13 @@ func statisticsOf(t *testing.T, app *harness.App, arguments string) (got counted
 func TestMailIsCounted(t *testing.T) {
 	t.Parallel()
 	s := newScenario(t)
-	mx := s.server(t, 20, smtptest.Config{})
+	mx := s.startServer(t, 20, smtptest.Config{})
 	mx.Always(smtptest.Rcpt, "nobody@counted.test", smtptest.Reply(550, "5.1.1", "No such user"))
 	s.mailHosts(t, "counted.test", 20)
-	taken, refused := s.message(t, []string{"ok@counted.test"}), s.message(t, []string{"nobody@counted.test"})
+	taken, refused := s.sendMessage(t, []string{"ok@counted.test"}), s.sendMessage(t, []string{"nobody@counted.test"})
 	waitForStatus(t, s.App, taken, "delivered")
 	waitForStatus(t, s.App, refused, "bounced")
-	expect.Eventually(t, "the address is suppressed", func() bool { story, _ := s.tell(t, refused); return story.Suppressed })
+	expect.Eventually(t, "the address is suppressed", func() bool { story, _ := s.readStory(t, refused); return story.Suppressed })
 	var blocked struct{ ID, Status string }
 	s.Do(t, http.MethodPost, "/api/emails", map[string]any{"from": "ada@dev.test", "to": "nobody@counted.test", "subject": "again", "text": "x"}).JSON(t, &blocked)
 

@@ -13,7 +13,7 @@ import (
 // limitBytes sets byte quotas for the account of the app.
 func limitBytes(t *testing.T, app *harness.App, stored, daily int) {
 	t.Helper()
-	if _, err := open(t, app).ExecContext(t.Context(), `UPDATE accounts SET unmetered = false, stored_bytes = NULLIF($2, 0), daily_bytes = NULLIF($3, 0) WHERE id = $1`, app.AccountID, stored, daily); err != nil {
+	if _, err := openDatabase(t, app).ExecContext(t.Context(), `UPDATE accounts SET unmetered = false, stored_bytes = NULLIF($2, 0), daily_bytes = NULLIF($3, 0) WHERE id = $1`, app.AccountID, stored, daily); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -143,7 +143,7 @@ func TestUndeliverableBodyIsNotStored(t *testing.T) {
 		var receipt struct{ ID, Status string }
 		app.Do(t, http.MethodPost, "/api/emails", c.body).JSON(t, &receipt)
 		var stored int64
-		if err := open(t, app).QueryRowContext(t.Context(), `SELECT coalesce(octet_length(e.text), 0) + (SELECT coalesce(sum(octet_length(data)), 0) FROM attachments a WHERE a.email_id = e.id)
+		if err := openDatabase(t, app).QueryRowContext(t.Context(), `SELECT coalesce(octet_length(e.text), 0) + (SELECT coalesce(sum(octet_length(data)), 0) FROM attachments a WHERE a.email_id = e.id)
 			FROM emails e WHERE id = $1`, receipt.ID).Scan(&stored); err != nil {
 			t.Fatal(err)
 		}

@@ -41,7 +41,7 @@ func TestGraphQLIsolatesAccounts(t *testing.T) {
 		t.Error("the schema has no mutations")
 	}
 	for _, f := range schema.Schema.MutationType.Fields {
-		if !f.takes("selection") {
+		if !f.hasArgument("selection") {
 			t.Errorf("the test does not cover the mutation %s", f.Name)
 			continue
 		}
@@ -78,7 +78,7 @@ func TestGraphQLIsolatesAccounts(t *testing.T) {
 					t.Errorf("%s by another account names %s: %s", f.Name, theirs, foreign)
 				}
 			}
-		case f.takes("id"):
+		case f.hasArgument("id"):
 			if byField[f.Name] == "" {
 				t.Errorf("%s takes an unsupported kind of id: add it to owned", f.Name)
 			}
@@ -91,7 +91,7 @@ func TestGraphQLIsolatesAccounts(t *testing.T) {
 			if foreign, none := ask(stranger, byField[f.Name]), ask(stranger, unknown[f.Name]); foreign != none || strings.Contains(foreign, byField[f.Name]) {
 				t.Errorf("%s distinguishes another account's id (%s) from an unknown one (%s)", f.Name, foreign, none)
 			}
-		case f.takes("webhookId"):
+		case f.hasArgument("webhookId"):
 			query := map[string]string{"query": fmt.Sprintf(`{%s(webhookId:%q){nodes{id}}}`, f.Name, byField["webhook"])}
 			if got := string(stranger.Do(t, http.MethodPost, "/graphql", query).Body); got != `{"data":{"`+f.Name+`":null}}` {
 				t.Errorf("%s of another account's endpoint: %s", f.Name, got)
@@ -103,7 +103,7 @@ func TestGraphQLIsolatesAccounts(t *testing.T) {
 			if got := string(stranger.Do(t, http.MethodPost, "/graphql", map[string]string{"query": `{events{nodes{id}}}`}).Body); got != `{"data":{"events":{"nodes":[]}}}` {
 				t.Errorf("a stranger's events: %s", got)
 			}
-		case f.takes("domainId"):
+		case f.hasArgument("domainId"):
 			query := map[string]string{"query": fmt.Sprintf(`{%s(domainId:%q){catchAll}}`, f.Name, byField["domain"])}
 			if got := string(stranger.Do(t, http.MethodPost, "/graphql", query).Body); got != `{"data":{"`+f.Name+`":null}}` {
 				t.Errorf("%s of another account's domain: %s", f.Name, got)
@@ -117,7 +117,7 @@ func TestGraphQLIsolatesAccounts(t *testing.T) {
 			if !strings.Contains(got, stranger.AccountEmail) || strings.Contains(got, app.AccountEmail) {
 				t.Errorf("members of another account: %s, want only its own", got)
 			}
-		case f.takes("after"):
+		case f.hasArgument("after"):
 			checkConnection(t, app, stranger, f.Name)
 		case f.Name == "operator": // of people: TestTheInstallationIsForOperatorsOnly
 			for _, asks := range []*harness.App{app, stranger} {
@@ -166,7 +166,7 @@ type rootField struct {
 	Args []struct{ Name string }
 }
 
-func (f rootField) takes(name string) bool {
+func (f rootField) hasArgument(name string) bool {
 	for _, a := range f.Args {
 		if a.Name == name {
 			return true
@@ -195,7 +195,7 @@ func checkQueueMutation(t *testing.T, app, stranger *harness.App, f rootField) {
 	}
 	ask := func(a *harness.App, selection string, dryRun bool) string {
 		arguments := fmt.Sprintf("selection:{%s},dryRun:%t", selection, dryRun)
-		if f.takes("reason") {
+		if f.hasArgument("reason") {
 			arguments += `,reason:"not mine"`
 		}
 		return string(a.Do(t, http.MethodPost, "/graphql", map[string]string{"query": fmt.Sprintf(`mutation{%s(%s){matched changed}}`, f.Name, arguments)}).Body)

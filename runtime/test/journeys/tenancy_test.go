@@ -78,11 +78,11 @@ var owned = map[string]struct {
 	// Two, for a second page.
 	"/webhooks": {"webhook", "wh_01kf0m4w7he6x8q2v5b3n9c1ta", func(t *testing.T, app *harness.App) string {
 		t.Helper()
-		return endpoints(t, app)
+		return createEndpoints(t, app)
 	}},
 	"/webhook-deliveries": {"webhookDelivery", "whd_01kf0m4w7he6x8q2v5b3n9c1ta", func(t *testing.T, app *harness.App) string {
 		t.Helper()
-		endpoints(t, app)
+		createEndpoints(t, app)
 		var made struct{ Deliveries []string }
 		app.Do(t, http.MethodPost, "/api/emails/test", map[string]string{"event": "email.complained"}).JSON(t, &made)
 		for _, id := range made.Deliveries {
@@ -100,8 +100,8 @@ var owned = map[string]struct {
 	// Two, for a second page.
 	"/automations": {"automation", "aut_01kf0m4w7he6x8q2v5b3n9c1ta", func(t *testing.T, app *harness.App) string {
 		t.Helper()
-		automation(t, app, "owned.never")
-		return automation(t, app, "owned.never")
+		createAutomation(t, app, "owned.never")
+		return createAutomation(t, app, "owned.never")
 	}},
 	// Two, for a second page.
 	"/events": {"customEvent", "ae_01kf0m4w7he6x8q2v5b3n9c1ta", func(t *testing.T, app *harness.App) string {
@@ -112,7 +112,7 @@ var owned = map[string]struct {
 	// Two, for a second page.
 	"/automation-runs": {"automationRun", "run_01kf0m4w7he6x8q2v5b3n9c1ta", func(t *testing.T, app *harness.App) string {
 		t.Helper()
-		automation(t, app, "owned.began")
+		createAutomation(t, app, "owned.began")
 		postEvent(t, app, `{"name": "owned.began", "user_id": "u1"}`)
 		postEvent(t, app, `{"name": "owned.began", "user_id": "u2"}`)
 		var waiting struct {
@@ -127,7 +127,7 @@ var owned = map[string]struct {
 	// Two, for a second page.
 	"/sms-messages": {"", "sms_01kf0m4w7he6x8q2v5b3n9c1ta", func(t *testing.T, app *harness.App) string {
 		t.Helper()
-		return texts(t, app)
+		return sendTexts(t, app)
 	}},
 	"/requests": {"", "req_01kf0m4w7he6x8q2v5b3n9c1ta", func(t *testing.T, app *harness.App) string {
 		t.Helper()
@@ -150,9 +150,9 @@ var owned = map[string]struct {
 	}},
 }
 
-// automation creates an automation that an event starts and that waits for another event, and returns its
+// createAutomation creates an createAutomation that an event starts and that waits for another event, and returns its
 // id.
-func automation(t *testing.T, app *harness.App, event string) string {
+func createAutomation(t *testing.T, app *harness.App, event string) string {
 	t.Helper()
 	var made struct{ Automation struct{ ID string } }
 	app.Do(t, http.MethodPost, "/api/automations", map[string]any{"name": "Owned", "trigger": map[string]string{"event": event},
@@ -163,8 +163,8 @@ func automation(t *testing.T, app *harness.App, event string) string {
 	return made.Automation.ID
 }
 
-// endpoints creates two endpoints that receive only email.complained, and returns the second.
-func endpoints(t *testing.T, app *harness.App) string {
+// createEndpoints creates two createEndpoints that receive only email.complained, and returns the second.
+func createEndpoints(t *testing.T, app *harness.App) string {
 	t.Helper()
 	r := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
 	t.Cleanup(r.Close)
@@ -226,12 +226,12 @@ func TestForeignIDsLookUnknownEverywhere(t *testing.T) {
 		checked++
 		id := ids[o.resource()]
 		before := app.Do(t, http.MethodGet, "/api"+o.resource()+"/"+id, nil)
-		foreign := stranger.Do(t, o.method, o.at(id), o.body)
-		unknown := stranger.Do(t, o.method, o.at(kind.unknown), o.body)
+		foreign := stranger.Do(t, o.method, o.pathFor(id), o.body)
+		unknown := stranger.Do(t, o.method, o.pathFor(kind.unknown), o.body)
 		if foreign.Status != http.StatusNotFound {
 			t.Errorf("%s by another account returned %d %s", o, foreign.Status, foreign.Body)
 		}
-		if diff := cmp.Diff(told(unknown, kind.unknown), told(foreign, id)); diff != "" {
+		if diff := cmp.Diff(normalizeAnswer(unknown, kind.unknown), normalizeAnswer(foreign, id)); diff != "" {
 			t.Errorf("%s distinguishes another account's id from an unknown one (-unknown +other):\n%s", o, diff)
 		}
 		if after := app.Do(t, http.MethodGet, "/api"+o.resource()+"/"+id, nil); before.Status != http.StatusOK || string(after.Body) != string(before.Body) {
@@ -243,8 +243,8 @@ func TestForeignIDsLookUnknownEverywhere(t *testing.T) {
 	}
 }
 
-// told returns a response without the parts that differ between any two requests.
-func told(a harness.Answer, id string) string {
+// normalizeAnswer returns a response without the parts that differ between any two requests.
+func normalizeAnswer(a harness.Answer, id string) string {
 	return fmt.Sprint(a.Status, a.Header.Get("Content-Type"), strings.ReplaceAll(string(a.Body), id, "ID"))
 }
 
@@ -260,7 +260,7 @@ func TestListsAndCursorsAreIsolated(t *testing.T) {
 	}
 	send(t, app, anEmail)
 	for _, o := range operations(t, app) {
-		if !o.has("query", "cursor") || !o.keys || strings.Contains(o.path, "{") {
+		if !o.hasParameter("query", "cursor") || !o.keys || strings.Contains(o.path, "{") {
 			continue
 		}
 		if o.path == "/billing/invoices" { // the payment provider's: TestInvoicesBelongToAccount
@@ -269,14 +269,14 @@ func TestListsAndCursorsAreIsolated(t *testing.T) {
 		var page struct {
 			NextCursor string `json:"next_cursor"`
 		}
-		app.Do(t, o.method, o.at("")+"?limit=1", nil).JSON(t, &page)
+		app.Do(t, o.method, o.pathFor("")+"?limit=1", nil).JSON(t, &page)
 		if page.NextCursor == "" {
 			t.Errorf("%s has no second page: create two records of its kind for the owner", o)
 		}
-		if got := stranger.Do(t, o.method, o.at("")+"?cursor="+page.NextCursor, nil); got.Status != http.StatusBadRequest || !strings.Contains(string(got.Body), `"cursor":`) {
+		if got := stranger.Do(t, o.method, o.pathFor("")+"?cursor="+page.NextCursor, nil); got.Status != http.StatusBadRequest || !strings.Contains(string(got.Body), `"cursor":`) {
 			t.Errorf("%s accepts another account's cursor: %d %s", o, got.Status, got.Body)
 		}
-		got := stranger.Do(t, o.method, o.at(""), nil)
+		got := stranger.Do(t, o.method, o.pathFor(""), nil)
 		if got.Status != http.StatusOK {
 			t.Errorf("%s by another account got status %d and %s, want 200", o, got.Status, got.Body)
 		}

@@ -22,8 +22,8 @@ var (
 	pixelLink = regexp.MustCompile(`<img src="([^"]*)"[^>]*></body>`)
 )
 
-// received waits for a message and returns its bodies.
-func received(t *testing.T, app *harness.App, id string) *message.FullMessage {
+// awaitMessage waits for a message and returns its bodies.
+func awaitMessage(t *testing.T, app *harness.App, id string) *message.FullMessage {
 	t.Helper()
 	waitForStatus(t, app, id, "delivered")
 	messages := app.MX.Messages()
@@ -129,7 +129,7 @@ func TestOpensAndClicksAreReported(t *testing.T) {
 	app.MailDomain(t, "example.net")
 	trackEverything(t, app)
 	id := send(t, app, letter)
-	got := received(t, app, id)
+	got := awaitMessage(t, app, id)
 	click, text, pixel := clickLink.FindStringSubmatch(got.HTML), textLink.FindStringSubmatch(got.Text), pixelLink.FindStringSubmatch(got.HTML)
 	if click == nil || text == nil || pixel == nil || !strings.Contains(got.HTML, `<a href="mailto:x@y.z">write</a>`) {
 		t.Fatalf("html %s\ntext %s", got.HTML, got.Text)
@@ -158,11 +158,11 @@ func TestOpensAndClicksAreReported(t *testing.T) {
 		t.Errorf("last event is %s", record.Email.LastEvent)
 	}
 	checkEngagementGraph(t, app, id)
-	forged(t, app, click[1], pixel[1])
+	checkForgedLinks(t, app, click[1], pixel[1])
 }
 
-// forged tries links that are not genuine: none redirects or reveals the reason.
-func forged(t *testing.T, app *harness.App, click, pixel string) {
+// checkForgedLinks tries links that are not genuine: none redirects or reveals the reason.
+func checkForgedLinks(t *testing.T, app *harness.App, click, pixel string) {
 	t.Helper()
 	token := click[strings.LastIndexByte(click, '/')+1:]
 	for _, link := range []string{
@@ -211,19 +211,19 @@ func TestTrackedLinksStayOnTheirHosts(t *testing.T) {
 	app.MailDomain(t, "example.net")
 	domainID := trackEverything(t, app)
 	eve := app.Stranger(t, "eve")
-	handle := open(t, app)
+	handle := openDatabase(t, app)
 	exec := func(statement string, args ...any) {
 		t.Helper()
 		if _, err := handle.ExecContext(t.Context(), statement, args...); err != nil {
 			t.Fatal(err)
 		}
 	}
-	base := clickLink.FindStringSubmatch(received(t, app, send(t, app, letter)).HTML)[1]
+	base := clickLink.FindStringSubmatch(awaitMessage(t, app, send(t, app, letter)).HTML)[1]
 	exec(`INSERT INTO tracking_hosts (account_id, domain_id, host, status, verified_at) VALUES ($1, $2, 'links.dev.test', 'verified', now()), ($3, 'dom_eve', 'links.eve.test', 'verified', now())`,
 		app.AccountID, domainID, eve.AccountID)
 	var own string
 	harness.Eventually(t, "links use the tracking host", func() bool {
-		own = clickLink.FindStringSubmatch(received(t, app, send(t, app, letter)).HTML)[1]
+		own = clickLink.FindStringSubmatch(awaitMessage(t, app, send(t, app, letter)).HTML)[1]
 		return strings.Contains(own, "//links.dev.test")
 	})
 	port := app.BaseURL[strings.LastIndexByte(app.BaseURL, ':'):]

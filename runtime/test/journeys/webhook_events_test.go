@@ -65,8 +65,8 @@ func newEar(t *testing.T) *ear {
 	return e
 }
 
-// about waits for the event of a type that has a value in its data.
-func (e *ear) about(t *testing.T, typ event.Type, key, value string) (found announced) {
+// awaitEvent waits for the event of a type that has a value in its data.
+func (e *ear) awaitEvent(t *testing.T, typ event.Type, key, value string) (found announced) {
 	t.Helper()
 	harness.Eventually(t, fmt.Sprintf("%s with %s %s is received", typ, key, value), func() bool {
 		e.mu.Lock()
@@ -80,16 +80,16 @@ func (e *ear) about(t *testing.T, typ event.Type, key, value string) (found anno
 	return found
 }
 
-// mail sends a tagged message and returns its id.
-func (e *ear) mail(t *testing.T, to string, more ...string) string {
+// sendMail sends a tagged message and returns its id.
+func (e *ear) sendMail(t *testing.T, to string, more ...string) string {
 	t.Helper()
 	var got struct{ ID string }
 	e.Do(t, http.MethodPost, "/api/emails", `{"from":"ada@dev.test","to":"`+to+`","subject":"Receipt","text":"t","tags":{"kind":"receipt"}`+strings.Join(more, "")+`}`).JSON(t, &got)
 	return got.ID
 }
 
-// ask sends a request that must succeed.
-func (e *ear) ask(t *testing.T, method, path, body string) []byte {
+// mustDo sends a request that must succeed.
+func (e *ear) mustDo(t *testing.T, method, path, body string) []byte {
 	t.Helper()
 	var given any
 	if body != "" {
@@ -102,11 +102,11 @@ func (e *ear) ask(t *testing.T, method, path, body string) []byte {
 	return got.Body
 }
 
-// domain adds a domain and returns its id.
-func (e *ear) domain(t *testing.T, name string) string {
+// addDomain adds a addDomain and returns its id.
+func (e *ear) addDomain(t *testing.T, name string) string {
 	t.Helper()
 	var made struct{ Domain struct{ ID string } }
-	if err := json.Unmarshal(e.ask(t, http.MethodPost, "/api/domains", `{"name":"`+name+`"}`), &made); err != nil {
+	if err := json.Unmarshal(e.mustDo(t, http.MethodPost, "/api/domains", `{"name":"`+name+`"}`), &made); err != nil {
 		t.Fatalf("the response for adding %s cannot be decoded: %v", name, err)
 	}
 	return made.Domain.ID
@@ -115,18 +115,18 @@ func (e *ear) domain(t *testing.T, name string) string {
 // journeys cause each event from the outside, and return the received event.
 var journeys = map[event.Type]func(*testing.T, *ear) announced{
 	event.EmailSent: func(t *testing.T, e *ear) announced {
-		return e.about(t, event.EmailSent, "email_id", e.mail(t, "sent@example.net"))
+		return e.awaitEvent(t, event.EmailSent, "email_id", e.sendMail(t, "sent@example.net"))
 	},
 	event.EmailDelivered: func(t *testing.T, e *ear) announced {
-		return e.about(t, event.EmailDelivered, "email_id", e.mail(t, "ok@example.net"))
+		return e.awaitEvent(t, event.EmailDelivered, "email_id", e.sendMail(t, "ok@example.net"))
 	},
 	event.EmailScheduled: func(t *testing.T, e *ear) announced {
 		at := time.Now().Add(time.Hour).UTC().Format(time.RFC3339)
-		return e.about(t, event.EmailScheduled, "email_id", e.mail(t, "soon@example.net", `,"scheduled_at":"`+at+`"`))
+		return e.awaitEvent(t, event.EmailScheduled, "email_id", e.sendMail(t, "soon@example.net", `,"scheduled_at":"`+at+`"`))
 	},
 	event.EmailBounced: func(t *testing.T, e *ear) announced {
 		e.MX.Always(smtptest.Rcpt, "gone@example.net", smtptest.Reply(550, "5.1.1", "No such user"))
-		got := e.about(t, event.EmailBounced, "email_id", e.mail(t, "gone@example.net"))
+		got := e.awaitEvent(t, event.EmailBounced, "email_id", e.sendMail(t, "gone@example.net"))
 		if reason, _ := got.Data["bounce_reason"].(string); got.Data["status"] != "bounced" || !strings.Contains(reason, "No such user") {
 			t.Errorf("bounced: %v", got.Data)
 		}
@@ -134,76 +134,76 @@ var journeys = map[event.Type]func(*testing.T, *ear) announced{
 	},
 	event.EmailDeliveryDelayed: func(t *testing.T, e *ear) announced {
 		e.MX.Always(smtptest.Rcpt, "later@example.net", smtptest.Reply(451, "4.7.1", "Greylisted"))
-		return e.about(t, event.EmailDeliveryDelayed, "email_id", e.mail(t, "later@example.net"))
+		return e.awaitEvent(t, event.EmailDeliveryDelayed, "email_id", e.sendMail(t, "later@example.net"))
 	},
 	event.EmailFailed: func(t *testing.T, e *ear) announced {
 		e.DNS.Add(t, "nomail.example. 60 IN MX 0 .")
-		return e.about(t, event.EmailFailed, "email_id", e.mail(t, "x@nomail.example"))
+		return e.awaitEvent(t, event.EmailFailed, "email_id", e.sendMail(t, "x@nomail.example"))
 	},
 	event.EmailSuppressed: func(t *testing.T, e *ear) announced {
 		if got := e.Do(t, http.MethodPost, "/api/suppressions", `{"email":"never@example.net"}`); got.Status != http.StatusOK {
 			t.Fatalf("adding a suppression got status %d and %s, want 200", got.Status, got.Body)
 		}
-		return e.about(t, event.EmailSuppressed, "email_id", e.mail(t, "never@example.net"))
+		return e.awaitEvent(t, event.EmailSuppressed, "email_id", e.sendMail(t, "never@example.net"))
 	},
 	event.EmailComplained: func(t *testing.T, e *ear) announced {
-		id := e.mail(t, "cross@example.net")
+		id := e.sendMail(t, "cross@example.net")
 		sender := senderOf(t, e.App, "cross@example.net")
-		e.about(t, event.EmailDelivered, "email_id", id)
-		if _, data := deliver(t, e.App, "abusedesk@example.net", sender, complaint(sender, "abuse")); !strings.HasPrefix(data, "250 ") {
+		e.awaitEvent(t, event.EmailDelivered, "email_id", id)
+		if _, data := deliver(t, e.App, "abusedesk@example.net", sender, complaintReport(sender, "abuse")); !strings.HasPrefix(data, "250 ") {
 			t.Fatalf("answered %s", data)
 		}
-		return e.about(t, event.EmailComplained, "email_id", id)
+		return e.awaitEvent(t, event.EmailComplained, "email_id", id)
 	},
 	event.EmailOpened: func(t *testing.T, e *ear) announced {
-		id, links := tracked(t, e)
+		id, links := sendTracked(t, e)
 		follow(t, e.App, http.MethodGet, links.pixel, browser)
-		return e.about(t, event.EmailOpened, "email_id", id)
+		return e.awaitEvent(t, event.EmailOpened, "email_id", id)
 	},
 	event.EmailClicked: func(t *testing.T, e *ear) announced {
-		id, links := tracked(t, e)
+		id, links := sendTracked(t, e)
 		follow(t, e.App, http.MethodGet, links.click, browser)
-		return e.about(t, event.EmailClicked, "email_id", id)
+		return e.awaitEvent(t, event.EmailClicked, "email_id", id)
 	},
 	event.EmailReceived: func(t *testing.T, e *ear) announced {
 		receive(t, e.App, "support@dev.test", strings.Replace(aQuestion, "Cc: carol@example.net\r\n", "", 1))
-		return e.about(t, event.EmailReceived, "rcpt_to", "support@dev.test")
+		return e.awaitEvent(t, event.EmailReceived, "rcpt_to", "support@dev.test")
 	},
 	event.EmailCancelled: func(t *testing.T, e *ear) announced {
 		at := time.Now().Add(time.Hour).UTC().Format(time.RFC3339)
-		id := e.mail(t, "never-sent@example.net", `,"scheduled_at":"`+at+`"`)
-		e.ask(t, http.MethodPatch, "/api/emails/"+id, `{"cancel":true}`)
-		return e.about(t, event.EmailCancelled, "email_id", id)
+		id := e.sendMail(t, "never-sent@example.net", `,"scheduled_at":"`+at+`"`)
+		e.mustDo(t, http.MethodPatch, "/api/emails/"+id, `{"cancel":true}`)
+		return e.awaitEvent(t, event.EmailCancelled, "email_id", id)
 	},
 	event.SuppressionAdded: func(t *testing.T, e *ear) announced {
-		e.ask(t, http.MethodPost, "/api/suppressions", `{"email":"added@example.net"}`)
-		return e.about(t, event.SuppressionAdded, "email", "added@example.net")
+		e.mustDo(t, http.MethodPost, "/api/suppressions", `{"email":"added@example.net"}`)
+		return e.awaitEvent(t, event.SuppressionAdded, "email", "added@example.net")
 	},
 	event.SuppressionRemoved: func(t *testing.T, e *ear) announced {
-		e.ask(t, http.MethodPost, "/api/suppressions", `{"email":"removed@example.net"}`)
-		id, _ := e.about(t, event.SuppressionAdded, "email", "removed@example.net").Data["suppression_id"].(string)
-		e.ask(t, http.MethodDelete, "/api/suppressions/"+id, "")
-		return e.about(t, event.SuppressionRemoved, "suppression_id", id)
+		e.mustDo(t, http.MethodPost, "/api/suppressions", `{"email":"removed@example.net"}`)
+		id, _ := e.awaitEvent(t, event.SuppressionAdded, "email", "removed@example.net").Data["suppression_id"].(string)
+		e.mustDo(t, http.MethodDelete, "/api/suppressions/"+id, "")
+		return e.awaitEvent(t, event.SuppressionRemoved, "suppression_id", id)
 	},
 	event.DomainAdded: func(t *testing.T, e *ear) announced {
-		return e.about(t, event.DomainAdded, "domain_id", e.domain(t, "added.example"))
+		return e.awaitEvent(t, event.DomainAdded, "domain_id", e.addDomain(t, "added.example"))
 	},
 	event.DomainUpdated: func(t *testing.T, e *ear) announced {
-		id := e.domain(t, "updated.example")
-		e.ask(t, http.MethodPatch, "/api/domains/"+id, `{"ed25519":true}`)
-		return e.about(t, event.DomainUpdated, "domain_id", id)
+		id := e.addDomain(t, "updated.example")
+		e.mustDo(t, http.MethodPatch, "/api/domains/"+id, `{"ed25519":true}`)
+		return e.awaitEvent(t, event.DomainUpdated, "domain_id", id)
 	},
 	event.DomainDeleted: func(t *testing.T, e *ear) announced {
-		id := e.domain(t, "deleted.example")
-		e.ask(t, http.MethodDelete, "/api/domains/"+id, "")
-		return e.about(t, event.DomainDeleted, "domain_id", id)
+		id := e.addDomain(t, "deleted.example")
+		e.mustDo(t, http.MethodDelete, "/api/domains/"+id, "")
+		return e.awaitEvent(t, event.DomainDeleted, "domain_id", id)
 	},
 	event.ContactUnsubscribed: func(t *testing.T, e *ear) announced {
 		link := unsubscribeLink(t, e.App, "stop@example.net", `,"category":"Product news"`)
 		if status, page := visit(t, http.MethodPost, link, "List-Unsubscribe=One-Click"); status != http.StatusOK {
 			t.Fatalf("unsubscribing with the link got status %d and %s, want 200", status, page)
 		}
-		return e.about(t, event.ContactUnsubscribed, "email", "stop@example.net")
+		return e.awaitEvent(t, event.ContactUnsubscribed, "email", "stop@example.net")
 	},
 }
 
@@ -221,13 +221,13 @@ var causedBelow = map[event.Type]string{
 
 type trackedLinks struct{ click, pixel string }
 
-// tracked delivers a message whose opens and clicks are counted.
-func tracked(t *testing.T, e *ear) (id string, links trackedLinks) {
+// sendTracked delivers a message whose opens and clicks are counted.
+func sendTracked(t *testing.T, e *ear) (id string, links trackedLinks) {
 	t.Helper()
 	trackEverything(t, e.App)
-	id = e.mail(t, "reader@example.net", `,"html":"<body><p><a href=\"https://shop.example/r\">it</a></p></body>"`)
-	e.about(t, event.EmailDelivered, "email_id", id)
-	got := received(t, e.App, id)
+	id = e.sendMail(t, "reader@example.net", `,"html":"<body><p><a href=\"https://shop.example/r\">it</a></p></body>"`)
+	e.awaitEvent(t, event.EmailDelivered, "email_id", id)
+	got := awaitMessage(t, e.App, id)
 	click, pixel := clickLink.FindStringSubmatch(got.HTML), pixelLink.FindStringSubmatch(got.HTML)
 	if click == nil || pixel == nil {
 		t.Fatalf("no links in %s", got.HTML)
@@ -257,25 +257,25 @@ func TestEveryEventReachesAWebhook(t *testing.T) { //nolint:tparallel // its sub
 			if err != nil || json.Unmarshal(text, &sample) != nil {
 				t.Fatalf("the sample %s cannot be converted to JSON: %v", text, err)
 			}
-			if diff := cmp.Diff(fields("data", sample), fields("data", got.Data)); diff != "" {
+			if diff := cmp.Diff(listFields("data", sample), listFields("data", got.Data)); diff != "" {
 				t.Errorf("its fields differ from the sample (-sample +received):\n%s\n%v", diff, got.Data)
 			}
 		})
 	}
 }
 
-// fields lists every field of decoded JSON, and of the first element of lists.
-func fields(path string, v any) []string {
+// listFields lists every field of decoded JSON, and of the first element of lists.
+func listFields(path string, v any) []string {
 	switch v := v.(type) {
 	case map[string]any:
 		var all []string
 		for _, name := range slices.Sorted(maps.Keys(v)) {
-			all = append(all, fields(path+"."+name, v[name])...)
+			all = append(all, listFields(path+"."+name, v[name])...)
 		}
 		return all
 	case []any:
 		if len(v) > 0 {
-			return fields(path+"[]", v[0])
+			return listFields(path+"[]", v[0])
 		}
 	}
 	return []string{path}

@@ -23,8 +23,8 @@ type hook struct {
 	body   string
 }
 
-// listener is an endpoint that passes on what it receives.
-func listener(t *testing.T) (url string, heard <-chan hook) {
+// newListener is an endpoint that passes on what it receives.
+func newListener(t *testing.T) (url string, heard <-chan hook) {
 	t.Helper()
 	all := make(chan hook, 100)
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -47,7 +47,7 @@ func TestJourneyDeliveryIsReportedToWebhook(t *testing.T) {
 	t.Parallel()
 	app := harness.Start(t, nil)
 	app.MailDomain(t, "example.net")
-	url, heard := listener(t)
+	url, heard := newListener(t)
 	var made struct {
 		Webhook struct {
 			ID     string
@@ -103,7 +103,7 @@ func TestErasedRecipientIsRemovedFromWebhooks(t *testing.T) {
 	url := dbtest.URL(t)
 	app := harness.Start(t, func(s setting.RawValues) { s["DATABASE_URL"] = url })
 	app.MailDomain(t, "example.net")
-	target, heard := listener(t)
+	target, heard := newListener(t)
 	var made struct{ Webhook struct{ ID string } }
 	events := []string{"email.sent", "email.delivered", "email.bounced"} // without events about domain checks
 	app.Do(t, http.MethodPost, "/api/webhooks", map[string]any{"url": target, "events": events}).JSON(t, &made)
@@ -140,8 +140,8 @@ func TestEndpointRateIsRespected(t *testing.T) {
 	t.Parallel()
 	app := harness.Start(t, nil)
 	app.MailDomain(t, "example.net")
-	limited, slow := listener(t)
-	free, fast := listener(t)
+	limited, slow := newListener(t)
+	free, fast := newListener(t)
 	const rate, burst, events = 5, 4, 16
 	app.Do(t, http.MethodPost, "/api/webhooks", map[string]any{"url": limited, "events": []string{"email.sent"}, "rate_limit": rate})
 	app.Do(t, http.MethodPost, "/api/webhooks", map[string]any{"url": free, "events": []string{"email.sent"}})

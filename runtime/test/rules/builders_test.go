@@ -14,8 +14,8 @@ func TestGeneratedBuildersHaveCallers(t *testing.T) {
 	t.Parallel()
 	var code strings.Builder
 	for _, f := range sourceFiles(t, "modules", "runtime", "cmd") {
-		if !f.generated(t) {
-			code.WriteString(f.code(t))
+		if !f.isGenerated(t) {
+			code.WriteString(f.readCode(t))
 		}
 	}
 	callers := code.String()

@@ -42,10 +42,10 @@ var databaseRules = []databaseRule{
 func TestDatabaseIsUsedThroughToolbox(t *testing.T) {
 	t.Parallel()
 	for _, file := range sourceFiles(t, "modules", "runtime", "rest", "graph", "cmd") {
-		if file.generated(t) {
+		if file.isGenerated(t) {
 			continue
 		}
-		code := file.code(t)
+		code := file.readCode(t)
 		for _, rule := range databaseRules {
 			if found := rule.forbids.FindString(code); found != "" && !rule.allows(file.path) {
 				t.Errorf("%s contains %q: %s", file.path, found, rule.reason)

@@ -20,7 +20,7 @@ func TestEmailFieldsAreNamedInFewFiles(t *testing.T) {
 			delete(files, path)
 		}
 	}
-	if found := naming(files, "reply_to"); len(found) > maxEmailFiles {
+	if found := filesNaming(files, "reply_to"); len(found) > maxEmailFiles {
 		t.Errorf("%d email files name reply_to, at most %d may: keep a field in modules/sending/{message,email_row}.go and rest/emails/{body,record}.go\n\t%s",
 			len(found), maxEmailFiles, strings.Join(found, "\n\t"))
 	}

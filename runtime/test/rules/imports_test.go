@@ -60,7 +60,7 @@ func problemWith(dir string, level int, folder, imported string) string {
 		return fmt.Sprintf("%s may import only levels below it", folder)
 	case folder == "rest" || folder == "graph":
 		for _, closed := range closedToEdges {
-			if within(imported, closed) {
+			if isWithin(imported, closed) {
 				return "an edge decodes, calls one service and encodes; services hold the database, the bus and the workers"
 			}
 		}
@@ -71,7 +71,7 @@ func problemWith(dir string, level int, folder, imported string) string {
 func levelOf(dir string) (level int, folder string) {
 	for level, folders := range importOrder {
 		for _, folder := range folders {
-			if within(dir, folder) {
+			if isWithin(dir, folder) {
 				return level, folder
 			}
 		}
@@ -79,7 +79,7 @@ func levelOf(dir string) (level int, folder string) {
 	return 0, ""
 }
 
-func within(dir, folder string) bool { return dir == folder || strings.HasPrefix(dir, folder+"/") }
+func isWithin(dir, folder string) bool { return dir == folder || strings.HasPrefix(dir, folder+"/") }
 
 func mayUseModule(dir, imported string) bool {
 	name, other := strings.Split(dir, "/")[1], strings.Split(imported, "/")[1]
@@ -100,7 +100,7 @@ func TestEdgesNeverHoldTheClient(t *testing.T) {
 			continue
 		}
 		for _, banned := range []string{"ent.Client", "ent.Tx", "sql.DB"} {
-			if strings.Contains(file.code(t), banned) {
+			if strings.Contains(file.readCode(t), banned) {
 				t.Errorf("%s uses %s: edges call services, which hold the database", file.path, banned)
 			}
 		}

@@ -40,10 +40,10 @@ func TestLogLinesOfUnauthenticatedClientsAreBounded(t *testing.T) {
 	doors := []string{"rest", "graph", "modules/signin", "modules/relay", "modules/inbound", "modules/bounces", "modules/sms/callback", "runtime/mail/smtpserver", "runtime/app/probes"}
 	found, used := 0, map[string]bool{}
 	for _, f := range append(sourceFiles(t, doors...), sourceFile{"runtime/base/telemetry/http.go", "../../base/telemetry/http.go"}) {
-		if f.generated(t) {
+		if f.isGenerated(t) {
 			continue
 		}
-		for line := range strings.Lines(f.code(t)) {
+		for line := range strings.Lines(f.readCode(t)) {
 			call := logLine.FindStringSubmatch(line)
 			if call == nil || strings.HasPrefix(strings.TrimSpace(line), "//") {
 				continue

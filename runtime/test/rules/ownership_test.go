@@ -77,10 +77,10 @@ func TestEachTableHasOneWriter(t *testing.T) {
 		t.Fatal("found no entity: the rule checks nothing")
 	}
 	for _, f := range sourceFiles(t, "modules", "runtime", "rest", "graph", "cmd") {
-		if f.generated(t) || strings.HasPrefix(f.path, "cmd/bench/") { // it fills scratch databases
+		if f.isGenerated(t) || strings.HasPrefix(f.path, "cmd/bench/") { // it fills scratch databases
 			continue
 		}
-		entities, tables := written(f.code(t))
+		entities, tables := writtenNames(f.readCode(t))
 		for entity, owner := range owners {
 			if (entities[entity] || tables[tableOf(t, entity)]) && !ownedBy(f.path, owner) {
 				t.Errorf("%s writes %s, which %s owns: ask its service instead", f.path, entity, owner)
@@ -99,8 +99,8 @@ var (
 	repaired   = regexp.MustCompile(`\{Table: "(\w+)", Name: `) // clockstep.Column
 )
 
-// written returns the entities that ent builders change, and the tables that SQL changes.
-func written(code string) (entities, tables map[string]bool) {
+// writtenNames returns the entities that ent builders change, and the tables that SQL changes.
+func writtenNames(code string) (entities, tables map[string]bool) {
 	entities, tables = map[string]bool{}, map[string]bool{}
 	for _, found := range builders.FindAllStringSubmatch(code, -1) {
 		entities[found[1]] = true
@@ -125,7 +125,7 @@ func TestOwnershipRuleSeesWrites(t *testing.T) {
 		"`SELECT id FROM emails WHERE id = $1`":     false,
 		"`UPDATE emails_archive SET x = 1`":         false,
 	} {
-		entities, tables := written(code)
+		entities, tables := writtenNames(code)
 		if got := entities["Email"] || tables["emails"]; got != want {
 			t.Errorf("%s writes emails: %v, want %v", code, got, want)
 		}

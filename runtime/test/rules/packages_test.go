@@ -63,7 +63,7 @@ func synopsisOf(t *testing.T, pkg *sourcePackage) string {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if parsed.Doc == nil || f.generated(t) || !isPackageComment(parsed.Doc.Text(), parsed.Name.Name) {
+		if parsed.Doc == nil || f.isGenerated(t) || !isPackageComment(parsed.Doc.Text(), parsed.Name.Name) {
 			continue
 		}
 		text := introduction.ReplaceAllString(new(doc.Package).Synopsis(parsed.Doc.Text()), "")

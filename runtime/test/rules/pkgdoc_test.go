@@ -20,7 +20,7 @@ func TestEveryPackageHasComment(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if parsed.Doc != nil && !f.generated(t) && isPackageComment(parsed.Doc.Text(), parsed.Name.Name) {
+			if parsed.Doc != nil && !f.isGenerated(t) && isPackageComment(parsed.Doc.Text(), parsed.Name.Name) {
 				documented = append(documented, path.Base(f.path))
 			}
 		}
@@ -37,7 +37,7 @@ func isPackageComment(text, name string) bool {
 func allGenerated(t *testing.T, pkg *sourcePackage) bool {
 	t.Helper()
 	for _, f := range pkg.files {
-		if !f.generated(t) {
+		if !f.isGenerated(t) {
 			return false
 		}
 	}
@@ -48,10 +48,10 @@ func TestFileLength(t *testing.T) {
 	t.Parallel()
 	const most = 400
 	for _, f := range sourceFiles(t, ".") {
-		if f.generated(t) {
+		if f.isGenerated(t) {
 			continue
 		}
-		if n := strings.Count(f.code(t), "\n"); n > most {
+		if n := strings.Count(f.readCode(t), "\n"); n > most {
 			t.Errorf("%s has %d lines; the limit is %d: cut it along a subject", f.path, n, most)
 		}
 	}

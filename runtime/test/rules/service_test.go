@@ -23,7 +23,7 @@ func TestServiceFieldCount(t *testing.T) {
 		}
 		structs, made := map[string]*ast.StructType{}, map[string]bool{"Service": true}
 		for _, f := range pkg.files {
-			f.declares(t, structs, made)
+			f.collectStructs(t, structs, made)
 		}
 		for name, s := range structs {
 			if !made[name] || isData(s) {
@@ -40,8 +40,8 @@ func TestServiceFieldCount(t *testing.T) {
 	}
 }
 
-// declares collects the structs of a file by name, and which of them have a constructor New….
-func (f sourceFile) declares(t *testing.T, structs map[string]*ast.StructType, made map[string]bool) {
+// collectStructs collects the structs of a file by name, and which of them have a constructor New….
+func (f sourceFile) collectStructs(t *testing.T, structs map[string]*ast.StructType, made map[string]bool) {
 	t.Helper()
 	parsed, err := parser.ParseFile(token.NewFileSet(), f.abs, nil, parser.SkipObjectResolution)
 	if err != nil {

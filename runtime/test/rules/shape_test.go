@@ -34,16 +34,16 @@ func TestPlanCapsAreNamedInFewFiles(t *testing.T) {
 		if notCaps[name] != "" {
 			continue
 		}
-		if found := naming(files, name); len(found) > maxPlanFiles {
+		if found := filesNaming(files, name); len(found) > maxPlanFiles {
 			t.Errorf("%d files name %s, at most %d may: use accounts.Plan, plans.Change and the dashboard's api/plan.ts instead of a copy\n\t%s",
 				len(found), name, maxPlanFiles, strings.Join(found, "\n\t"))
 		}
 	}
 }
 
-// naming returns the files that contain a JSON name in any of its spellings: max_domains, maxDomains, MaxDomains and
+// filesNaming returns the files that contain a JSON name in any of its spellings: max_domains, maxDomains, MaxDomains and
 // max-domains.
-func naming(files map[string]string, name string) (found []string) {
+func filesNaming(files map[string]string, name string) (found []string) {
 	spelled := regexp.MustCompile(`(?i)(^|[^A-Za-z_])` + strings.ReplaceAll(name, "_", "[-_]?") + `([^A-Za-z_]|$)`)
 	for path, text := range files {
 		if spelled.MatchString(text) {

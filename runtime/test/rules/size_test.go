@@ -35,9 +35,9 @@ func TestLargePackagesAreNamed(t *testing.T) {
 		files, names := 0, 0
 		excused := laidOut[pkg.dir]
 		for _, f := range pkg.files {
-			if !f.generated(t) && (excused == nil || !excused(f.path)) {
+			if !f.isGenerated(t) && (excused == nil || !excused(f.path)) {
 				files++
-				names += f.names(t)
+				names += f.countNames(t)
 			}
 		}
 		if files > manyFiles || names > manyNames {
@@ -46,8 +46,8 @@ func TestLargePackagesAreNamed(t *testing.T) {
 	}
 }
 
-// names counts the top-level declarations of a file, without methods, init and _.
-func (f sourceFile) names(t *testing.T) (n int) {
+// countNames counts the top-level declarations of a file, without methods, init and _.
+func (f sourceFile) countNames(t *testing.T) (n int) {
 	t.Helper()
 	parsed, err := parser.ParseFile(token.NewFileSet(), f.abs, nil, parser.SkipObjectResolution)
 	if err != nil {

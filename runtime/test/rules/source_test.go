@@ -14,7 +14,7 @@ type sourceFile struct {
 	abs  string
 }
 
-func (f sourceFile) code(t *testing.T) string {
+func (f sourceFile) readCode(t *testing.T) string {
 	t.Helper()
 	b, err := os.ReadFile(f.abs)
 	if err != nil {
@@ -23,10 +23,10 @@ func (f sourceFile) code(t *testing.T) string {
 	return string(b)
 }
 
-// generated matches files that no person edits.
-func (f sourceFile) generated(t *testing.T) bool {
+// isGenerated matches files that no person edits.
+func (f sourceFile) isGenerated(t *testing.T) bool {
 	t.Helper()
-	head, _, _ := strings.Cut(f.code(t), "\npackage ")
+	head, _, _ := strings.Cut(f.readCode(t), "\npackage ")
 	return strings.Contains(head, "Code generated") && strings.Contains(head, "DO NOT EDIT")
 }
 

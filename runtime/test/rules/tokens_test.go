@@ -127,10 +127,10 @@ func sourcesOfTokens(t *testing.T) map[string]string {
 	t.Helper()
 	found := map[string]string{}
 	for _, f := range sourceFiles(t, "modules", "rest", "graph", "runtime", "cmd") {
-		if f.generated(t) || strings.HasPrefix(f.path, "cmd/bench/") || strings.Contains(f.path, "test/") || strings.HasPrefix(f.path, "runtime/base/secret/") {
+		if f.isGenerated(t) || strings.HasPrefix(f.path, "cmd/bench/") || strings.Contains(f.path, "test/") || strings.HasPrefix(f.path, "runtime/base/secret/") {
 			continue
 		}
-		code := f.code(t)
+		code := f.readCode(t)
 		if madeToken.MatchString(code) || sealedBack.MatchString(code) {
 			found[f.path] = f.path
 		}
@@ -143,14 +143,14 @@ func sourcesOfTokens(t *testing.T) map[string]string {
 	for _, purpose := range []signinlink.Purpose{signinlink.PurposeSetup, signinlink.PurposeSignUp, signinlink.PurposeReset, signinlink.PurposeEmail, signinlink.PurposeEmailStop, signinlink.PurposeSignIn} {
 		found["purpose "+string(purpose)] = "ent/schema/signinlink.go"
 	}
-	for _, purpose := range regexp.MustCompile(`Enum\("purpose"\)\.Values\(([^)]*)\)`).FindStringSubmatch(sourceFile{abs: "../../../ent/schema/signinlink.go"}.code(t))[1:] {
+	for _, purpose := range regexp.MustCompile(`Enum\("purpose"\)\.Values\(([^)]*)\)`).FindStringSubmatch(sourceFile{abs: "../../../ent/schema/signinlink.go"}.readCode(t))[1:] {
 		for name := range strings.SplitSeq(purpose, ", ") {
 			found["purpose "+strings.Trim(name, `"`)] = "ent/schema/signinlink.go"
 		}
 	}
 	for _, f := range sourceFiles(t, "ent/schema") {
-		entity := regexp.MustCompile(`(?m)^type (\w+) struct\{ ent\.Schema \}`).FindStringSubmatch(f.code(t))
-		for _, column := range hashColumn.FindAllStringSubmatch(f.code(t), -1) {
+		entity := regexp.MustCompile(`(?m)^type (\w+) struct\{ ent\.Schema \}`).FindStringSubmatch(f.readCode(t))
+		for _, column := range hashColumn.FindAllStringSubmatch(f.readCode(t), -1) {
 			found["column "+tableOf(t, entity[1])+"."+column[1]] = f.path
 		}
 	}
