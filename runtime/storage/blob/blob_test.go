@@ -55,12 +55,12 @@ func TestObjectsComeBackAsTheyWerePut(t *testing.T) {
 			continue
 		}
 		if got := get(t, b, key); !bytes.Equal(got, data) {
-			t.Errorf("%q: %d octets came back of %d", key, len(got), len(data))
+			t.Errorf("%q: got %d bytes, want %d", key, len(got), len(data))
 		}
 		if err := put(t.Context(), b, key, []byte("again")); err != nil || string(get(t, b, key)) != "again" {
 			t.Errorf("%q: replacing it: %v", key, err)
 		}
-		for range 2 { // the second finds nothing, and that is fine
+		for range 2 { // the second finds nothing, which is not an error
 			if err := b.Delete(t.Context(), key); err != nil {
 				t.Errorf("%q: delete: %v", key, err)
 			}
@@ -103,8 +103,7 @@ func TestKeysThatStoresReadDifferentlyAreRefused(t *testing.T) {
 	}
 }
 
-// TestAStoreThatCannotSayIsNoLoss holds that only an object that is not there is
-// ErrNotFound.
+// TestAStoreThatCannotSayIsNoLoss checks that only a missing object returns ErrNotFound.
 func TestAStoreThatCannotSayIsNoLoss(t *testing.T) {
 	t.Parallel()
 	for name, change := range map[string]func(*blob.Config, *blobtest.Server){
@@ -134,9 +133,9 @@ func TestAStoreThatCannotSayIsNoLoss(t *testing.T) {
 				"delete": b.Delete(t.Context(), "k"),
 			} {
 				if err == nil || errors.Is(err, blob.ErrNotFound) {
-					t.Errorf("%s at a store that cannot say gives %v, want an error other than ErrNotFound", call, err)
+					t.Errorf("%s at a failing store returned %v, want an error other than ErrNotFound", call, err)
 				} else if strings.Contains(fmt.Sprintf("%v %+v %#v", err, err, err), blobtest.SecretKey) {
-					t.Errorf("%s tells the secret: %v", call, err)
+					t.Errorf("the error of %s contains the secret: %v", call, err)
 				}
 			}
 		})
@@ -152,8 +151,7 @@ func answer(status int, body string) func(http.ResponseWriter, *http.Request, ht
 	}
 }
 
-// TestPutIsSureOfWhatTheStoreHolds has faults after which Put must not say that all is
-// well.
+// TestPutIsSureOfWhatTheStoreHolds has faults after which Put must return an error.
 func TestPutIsSureOfWhatTheStoreHolds(t *testing.T) {
 	t.Parallel()
 	data := bytes.Repeat([]byte("0123456789"), 500_000)
@@ -180,7 +178,7 @@ func TestPutIsSureOfWhatTheStoreHolds(t *testing.T) {
 			b := bucket(t, s, nil)
 			s.Fault(fault)
 			if err := put(t.Context(), b, "k", data); err == nil {
-				t.Error("put says that all is well")
+				t.Error("Put returned no error")
 			}
 			s.Fault(func(w http.ResponseWriter, r *http.Request, next http.Handler) { next.ServeHTTP(w, r) })
 			if err := put(t.Context(), b, "k", data); err != nil || !bytes.Equal(get(t, b, "k"), data) {
@@ -190,7 +188,7 @@ func TestPutIsSureOfWhatTheStoreHolds(t *testing.T) {
 	}
 }
 
-// TestTagsOfStoresThatEncrypt are not the MD5; the object is read back instead.
+// TestTagsOfStoresThatEncrypt are not the MD5; then the object is read back instead.
 func TestTagsOfStoresThatEncrypt(t *testing.T) {
 	t.Parallel()
 	s := blobtest.New(t)
@@ -200,7 +198,7 @@ func TestTagsOfStoresThatEncrypt(t *testing.T) {
 			reads <- struct{}{}
 		}
 		next.ServeHTTP(otherTag{w}, r)
-		otherTag{w}.set() // when nothing was written
+		otherTag{w}.set() // if nothing was written
 	})
 	if err := put(t.Context(), bucket(t, s, nil), "k", []byte("x")); err != nil || len(reads) != 1 {
 		t.Errorf("%v after %d reads", err, len(reads))
@@ -248,7 +246,7 @@ func TestAnObjectThatEndsEarlyIsAnError(t *testing.T) {
 	}
 	defer r.Close()
 	if data, err := io.ReadAll(r); !errors.Is(err, io.ErrUnexpectedEOF) {
-		t.Errorf("reading an object that ends early gives %q, %v, want io.ErrUnexpectedEOF", data, err)
+		t.Errorf("reading an object that ends early returned %q, %v, want io.ErrUnexpectedEOF", data, err)
 	}
 }
 
@@ -278,7 +276,7 @@ func TestStoreURLs(t *testing.T) {
 	} {
 		got, err := blob.ParseURL(secret.New(text))
 		if err != nil || !cmp.Equal(got, want, same) {
-			t.Errorf("ParseURL of %s gives error %v, want the configuration; the difference is %s", text, err, cmp.Diff(want, got, same))
+			t.Errorf("ParseURL of %s returned error %v, want the configuration; the difference is %s", text, err, cmp.Diff(want, got, same))
 		}
 	}
 	for text, reason := range map[string]string{
@@ -301,12 +299,12 @@ func TestStoreURLs(t *testing.T) {
 	} {
 		_, err := blob.ParseURL(secret.New(text))
 		if err == nil || !strings.Contains(err.Error(), reason) || strings.Contains(err.Error(), "geh") {
-			t.Errorf("%s: %v, should say %q", text, err, reason)
+			t.Errorf("%s: got error %v, want %q", text, err, reason)
 		}
 	}
 	cfg, err := blob.ParseURL(secret.New("s3://KEY:geheim@host/mail"))
 	if printed := fmt.Sprintf("%v %+v %#v", cfg, cfg, cfg); err != nil || strings.Contains(printed, "geheim") {
-		t.Errorf("ParseURL gives error %v and prints as %s, want the secret hidden", err, printed)
+		t.Errorf("ParseURL returned error %v and prints as %s, want the secret hidden", err, printed)
 	}
 }
 

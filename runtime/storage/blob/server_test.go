@@ -7,7 +7,7 @@ import (
 	"github.com/postrider/postrider/runtime/storage/blob/blobtest"
 )
 
-// bucket is a client of the store.
+// bucket returns a client of the store.
 func bucket(t *testing.T, s *blobtest.Server, change func(*blob.Config)) *blob.Bucket {
 	t.Helper()
 	cfg := s.Config()

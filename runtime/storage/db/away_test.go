@@ -17,8 +17,8 @@ import (
 	"github.com/postrider/postrider/runtime/storage/db/dbtest"
 )
 
-// answerWithin is far more than the four seconds of one operation, and far less than callAll takes when those who wait
-// for a connection wait for the server once more.
+// answerWithin is far more than the four seconds of one operation, and far less than callAll would take if
+// callers that wait for a connection then waited for the server again.
 const answerWithin = 40 * time.Second
 
 // calls are the ways in which the database is used.
@@ -45,8 +45,8 @@ func calls(d *db.DB) map[string]func(context.Context) error {
 	}
 }
 
-// callAll makes many calls of each kind at once, more than there are connections, and checks that all end in time, and
-// say that the database is away.
+// callAll makes many concurrent calls of each kind, more than there are connections, and checks that all end
+// in time and report an unavailable database.
 func callAll(t *testing.T, d *db.DB) {
 	t.Helper()
 	var all sync.WaitGroup
@@ -59,7 +59,7 @@ func callAll(t *testing.T, d *db.DB) {
 					t.Errorf("%s took %s", name, took)
 				}
 				if !fault.IsDatabaseUnavailable(err) {
-					t.Errorf("%s: %v is not taken for a database that is away", name, err)
+					t.Errorf("%s: %v is not classified as an unavailable database", name, err)
 				}
 			})
 		}
@@ -67,11 +67,11 @@ func callAll(t *testing.T, d *db.DB) {
 	all.Wait()
 }
 
-// works waits until as many calls all succeed. On a machine that stands still for longer than an operation may take,
-// some fail as if the database was away.
+// works waits until as many calls all succeed. On a machine that stalls for longer than an operation may
+// take, some fail as if the database was unavailable.
 func works(t *testing.T, d *db.DB) {
 	t.Helper()
-	expect.Eventually(t, "with the database there all calls succeed", func() bool {
+	expect.Eventually(t, "with the database up all calls succeed", func() bool {
 		var all sync.WaitGroup
 		var away atomic.Int32
 		for name, call := range calls(d) {
@@ -81,7 +81,7 @@ func works(t *testing.T, d *db.DB) {
 					case fault.IsDatabaseUnavailable(err):
 						away.Add(1)
 					case err != nil:
-						t.Errorf("%s with the database there: %v, want no error", name, err)
+						t.Errorf("%s with the database up: %v, want no error", name, err)
 					}
 				})
 			}
@@ -91,10 +91,10 @@ func works(t *testing.T, d *db.DB) {
 	})
 }
 
-// recovers waits until the database answers again, without anybody's help.
+// recovers waits until the database responds again, without intervention.
 func recovers(t *testing.T, d *db.DB) {
 	t.Helper()
-	expect.Eventually(t, "the database answers again", func() bool { return d.Ping(t.Context()) == nil })
+	expect.Eventually(t, "the database responds again", func() bool { return d.Ping(t.Context()) == nil })
 	// Stale connections of the pools may still fail once each.
 	for range 20 {
 		for _, call := range calls(d) {
@@ -139,8 +139,7 @@ func TestFrozenServer(t *testing.T) {
 	recovers(t, d)
 }
 
-// With the postmaster alone frozen, open connections work and new ones do not
-// come about.
+// With only the postmaster frozen, open connections work and new ones cannot be made.
 func TestFrozenPostmaster(t *testing.T) {
 	t.Parallel()
 	server := dbtest.NewServer(t)
@@ -175,7 +174,7 @@ func callAllEnd(t *testing.T, d *db.DB) {
 	for name, call := range calls(d) {
 		started := time.Now()
 		if err := call(t.Context()); err != nil && !fault.IsDatabaseUnavailable(err) {
-			t.Errorf("%s: %v is not taken for a database that is away", name, err)
+			t.Errorf("%s: %v is not classified as an unavailable database", name, err)
 		}
 		if took := time.Since(started); took > answerWithin {
 			t.Errorf("%s took %s", name, took)
@@ -222,7 +221,7 @@ func TestServerEndsWhatIsSlow(t *testing.T) {
 		t.Errorf("idle transaction: %v", err)
 	}
 	for _, d := range []*db.DB{d, impatient} {
-		expect.Eventually(t, "afterwards the database answers", func() bool { return d.Ping(t.Context()) == nil })
+		expect.Eventually(t, "afterwards the database responds", func() bool { return d.Ping(t.Context()) == nil })
 	}
 }
 
@@ -239,8 +238,7 @@ func awaitNoTransaction(t *testing.T, d *db.DB) {
 	})
 }
 
-// Pin: why there is a dialer. When plain lib/pq gives up here by itself, the
-// deadlines of dialer.go may go.
+// Pin: why there is a dialer. If plain lib/pq returns here, the deadlines of dialer.go can be removed.
 func TestPinPlainDriverIgnoresContextOnAFrozenServer(t *testing.T) {
 	t.Parallel()
 	server := dbtest.NewServer(t)
@@ -261,7 +259,7 @@ func TestPinPlainDriverIgnoresContextOnAFrozenServer(t *testing.T) {
 	}()
 	select {
 	case err := <-done:
-		t.Errorf("plain lib/pq ended with %v: it minds the context now", err)
+		t.Errorf("plain lib/pq ended with %v: it respects the context now", err)
 	case <-time.After(2 * time.Second):
 	}
 	server.Thaw()
@@ -271,8 +269,7 @@ func TestPinPlainDriverIgnoresContextOnAFrozenServer(t *testing.T) {
 	}
 }
 
-// A statement whose answer was cut off may have had its effect: it must not be
-// run again behind the caller's back.
+// A statement whose response was cut off may have taken effect: it must not be retried silently.
 func TestCutAnswerIsNotRunAgain(t *testing.T) {
 	t.Parallel()
 	server := dbtest.NewServer(t)

@@ -12,12 +12,12 @@ import (
 	"github.com/postrider/postrider/runtime/storage/db/dbtest"
 )
 
-// startup reads the first message of a client: the version of the protocol, and names and values.
+// startup reads the first message of a client: the protocol version, and names and values.
 func startup(t *testing.T, client io.Reader) (head []byte, texts []string) {
 	t.Helper()
 	head = make([]byte, 8)
 	if _, err := io.ReadFull(client, head); err != nil {
-		return nil, nil // it has gone
+		return nil, nil // the client has disconnected
 	}
 	rest := make([]byte, binary.BigEndian.Uint32(head)-8)
 	if _, err := io.ReadFull(client, rest); err != nil {
@@ -26,7 +26,7 @@ func startup(t *testing.T, client io.Reader) (head []byte, texts []string) {
 	return head, strings.Split(strings.TrimRight(string(rest), "\x00"), "\x00")
 }
 
-// refuses is PgBouncer as it comes.
+// refuses is PgBouncer with its default settings.
 func refuses(t *testing.T, client io.ReadWriter, _ io.Writer) bool {
 	t.Helper()
 	if head, _ := startup(t, client); head == nil {
@@ -66,7 +66,7 @@ func TestPoolersAreRefusedWithTheReason(t *testing.T) {
 		proxy := newProxy(t, server.URL(), plays)
 		d, err := db.Open(t.Context(), db.Config{URL: proxy.url}, discard)
 		if err == nil || !strings.Contains(err.Error(), "PgBouncer") || !strings.Contains(err.Error(), "POSTRIDER_DATABASE_CONNECTIONS") || fault.IsDatabaseUnavailable(err) {
-			t.Errorf("a pooler %s: %v, want it refused by its name and for good", name, err)
+			t.Errorf("a pooler %s: %v, want a permanent error that names it", name, err)
 		}
 		if err == nil {
 			ended(t, d.Close())
@@ -74,7 +74,7 @@ func TestPoolersAreRefusedWithTheReason(t *testing.T) {
 	}
 }
 
-// After a fail-over each connection looks at the server that it has met.
+// After a failover, each connection checks the server that it reaches.
 func TestAServerThatIsNotFitIsRefusedLater(t *testing.T) {
 	t.Parallel()
 	first, other, careless := dbtest.NewServer(t), dbtest.NewServer(t), dbtest.NewServer(t)
@@ -89,13 +89,13 @@ func TestAServerThatIsNotFitIsRefusedLater(t *testing.T) {
 		want string
 	}{{other, "another database"}, {first, ""}, {careless, "synchronous_commit=off"}, {first, ""}} {
 		proxy.lead(t, c.to.URL())
-		d.SQL.SetMaxIdleConns(0) // the next statement meets a server anew
+		d.SQL.SetMaxIdleConns(0) // the next statement opens a new connection
 		_, err := d.SQL.ExecContext(t.Context(), `SELECT 1`)
 		switch {
 		case c.want == "" && err != nil:
 			t.Errorf("the first server again: %v", err)
 		case c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want) || !fault.IsDatabaseUnavailable(err)):
-			t.Errorf("a server that is not fit: %v, want %q, as of a database that is away", err, c.want)
+			t.Errorf("an unsuitable server: %v, want %q, classified as an unavailable database", err, c.want)
 		}
 	}
 }

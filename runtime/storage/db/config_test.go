@@ -52,10 +52,10 @@ func TestHowManyStandbysACommitWaitsFor(t *testing.T) {
 	}
 	found := db.NewDurability(150000, "on", "on", "ANY 1 (b, c)", "")
 	if err := db.Judge(found, true, 2); err == nil || !strings.Contains(err.Error(), "POSTRIDER_DATABASE_STANDBYS asks for 2") {
-		t.Errorf("a server that waits for one of two: %v, want it refused with the reason", err)
+		t.Errorf("a server that waits for one of two: %v, want an error with the reason", err)
 	}
 	if err := db.Judge(found, false, 1); err != nil {
-		t.Errorf("a server that waits for one, as asked: %v", err)
+		t.Errorf("a server that waits for one, as required: %v", err)
 	}
 }
 
@@ -78,7 +78,7 @@ func TestServerJudged(t *testing.T) {
 	} {
 		err := db.Judge(test.found, test.risk, 0)
 		if (err == nil) != (test.want == nil) {
-			t.Errorf("%s: judged with %v, want complaints of %v", name, err, test.want)
+			t.Errorf("%s: got the error %v, want problems with %v", name, err, test.want)
 		}
 		for _, want := range test.want {
 			if err != nil && !strings.Contains(err.Error(), want) {
@@ -113,7 +113,8 @@ func TestServerSideLimitsAreSet(t *testing.T) {
 	}
 }
 
-// A server of one's own compiles statements (jit) that look dear to it, as all of the hot pool do.
+// By default PostgreSQL compiles statements (jit) that it considers expensive, which includes all of the hot
+// pool.
 func TestStatementsAreNotCompiled(t *testing.T) {
 	t.Parallel()
 	address := dbtest.URL(t)
@@ -130,14 +131,14 @@ func TestStatementsAreNotCompiled(t *testing.T) {
 	}
 }
 
-// Pin: why Hot is not for Ent. With binary_parameters JSON given as bytes is
-// refused; the day it is not, one handle is enough.
+// Pin: why Hot is not for Ent. With binary_parameters, JSON passed as bytes is rejected. If it no longer is,
+// one handle is enough.
 func TestPinHotHandleRefusesJSONBytes(t *testing.T) {
 	t.Parallel()
 	d := dbtest.New(t)
 	const insert = `INSERT INTO captured_mails (mail_from, rcpt_to, size, raw) VALUES ('', $1, 0, '')`
 	if _, err := d.Hot.ExecContext(t.Context(), insert, []byte(`["a@b"]`)); err == nil {
-		t.Error("the hot handle took JSON as bytes")
+		t.Error("the hot handle accepted JSON as bytes")
 	}
 	if _, err := d.Hot.ExecContext(t.Context(), insert, `["a@b"]`); err != nil {
 		t.Errorf("JSON as string: %v", err)

@@ -17,7 +17,7 @@ import (
 	"github.com/postrider/postrider/runtime/storage/db/dbtest"
 )
 
-// A caller whose time is over makes no stall: others connect at once.
+// A caller whose deadline has passed does not block others, which connect immediately.
 func TestOneWithoutTimeStallsNobody(t *testing.T) {
 	t.Parallel()
 	pool, err := db.NewConnector(dbtest.URL(t))
@@ -31,7 +31,7 @@ func TestOneWithoutTimeStallsNobody(t *testing.T) {
 	}
 	conn, err := pool.Connect(t.Context())
 	if err != nil {
-		t.Fatalf("after one without time: %v", err)
+		t.Fatalf("after a caller without time: %v", err)
 	}
 	ended(t, conn.Close())
 }

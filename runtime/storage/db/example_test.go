@@ -17,7 +17,7 @@ type Plan struct {
 	CreatedAt time.Time
 }
 
-// columns is written once for all statements that give plans.
+// columns is written once for all statements that return plans.
 func (p *Plan) columns() []any { return []any{&p.ID, &p.Name, &p.CreatedAt} }
 
 const selectPlans = `SELECT id, name, created_at FROM plans `
@@ -45,7 +45,7 @@ func ExampleOne() { //nolint:testableexamples // it needs a database
 }
 
 func ExampleCompile() {
-	// Of another package: a fragment and what gives its parameters their values.
+	// Of another package: a fragment and the arguments for its parameters.
 	const blocked = `SELECT address FROM suppressions WHERE account_id = @blocked.account_id`
 	arguments := func(accountID string) db.Argument { return db.Arg("blocked.account_id", accountID) }
 

@@ -8,31 +8,31 @@ import (
 	"github.com/lib/pq"
 )
 
-// JoinFor is how long wakes of other processes wait for company.
+// JoinFor is how long wakes of other processes are collected.
 const JoinFor = joinFor
 
-// Heard is closed once the signals of other processes are heard.
+// Heard is closed once the signals of other processes are received.
 func (s *Signals) Heard() <-chan struct{} { return s.heard }
 
-// WakeEverybody does what follows a new connection.
+// WakeEverybody does the work after a new connection.
 func (s *Signals) WakeEverybody() { s.wakeEverybody() }
 
-// The migration runner over any set of files, and the check over any answers.
+// The migration runner for any set of files, and the check for any result.
 var (
 	MigrateFrom = migrateFiles
 	Judge       = durability.checkSettings
 	WaitsFor    = waitsFor
 )
 
-// Durability is what a server says of itself.
+// Durability is what a server reports about itself.
 type Durability = durability
 
-// NewDurability makes one.
+// NewDurability creates a Durability.
 func NewDurability(version int, fsync, commit, standbys, throwAway string) Durability {
 	return durability{version: version, text: "x", fsync: fsync, commit: commit, standbys: standbys, throwAway: throwAway}
 }
 
-// Addresses gives a connection string for each host that the string names.
+// Addresses returns a connection string for each host in the string.
 func Addresses(dsn string) ([]string, error) {
 	given, err := pq.NewConfig(dsn)
 	if err != nil {
@@ -41,7 +41,7 @@ func Addresses(dsn string) ([]string, error) {
 	return hostsOf(given).hostAddresses(dsn), nil
 }
 
-// NewConnector makes one as that of a pool.
+// NewConnector creates a connector like that of a pool.
 func NewConnector(dsn string) (driver.Connector, error) {
 	given, err := pq.NewConfig(dsn)
 	return connector{config: given, hosts: hostsOf(given), dialer: &dialer{timeout: 4 * time.Second},

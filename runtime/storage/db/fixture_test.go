@@ -31,16 +31,16 @@ func openURL(t *testing.T, config db.Config) *db.DB {
 	return d
 }
 
-// pooler takes the first message of a client. False: the client goes.
+// pooler handles the first message of a client. It returns false to disconnect.
 type pooler func(t *testing.T, client io.ReadWriter, server io.Writer) bool
 
-// proxy stands between a client and the server's socket.
+// proxy forwards connections to the server's socket.
 type proxy struct {
 	url string
-	cut atomic.Bool // answers are read and thrown away, then the client is cut off
+	cut atomic.Bool // responses are read and discarded, then the client is disconnected
 
 	target atomic.Pointer[string] // the server's socket
-	pooler pooler                 // nil: it is none
+	pooler pooler                 // nil if it is not a pooler
 }
 
 func newProxy(t *testing.T, server string, pooler pooler) *proxy {
@@ -78,7 +78,7 @@ func newProxy(t *testing.T, server string, pooler pooler) *proxy {
 	return p
 }
 
-// lead has new connections go to another server.
+// lead makes new connections go to another server.
 func (p *proxy) lead(t *testing.T, server string) {
 	t.Helper()
 	address, err := url.Parse(server)
@@ -122,7 +122,7 @@ func (p *proxy) carry(t *testing.T, client net.Conn) {
 	both.Wait()
 }
 
-// ended lets the ordinary ends of a connection pass.
+// ended ignores the normal ways in which a connection ends.
 func ended(t *testing.T, err error) {
 	for _, ordinary := range []error{nil, io.EOF, net.ErrClosed, syscall.EPIPE, syscall.ECONNRESET} {
 		if errors.Is(err, ordinary) {

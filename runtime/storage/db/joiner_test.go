@@ -18,7 +18,7 @@ import (
 	"github.com/postrider/postrider/runtime/storage/db"
 )
 
-// gate is a flush that the test opens: it records its batches.
+// gate is a flush that the test controls: it records its batches.
 type gate struct {
 	open    chan struct{}
 	mutex   sync.Mutex
@@ -39,7 +39,7 @@ func (g *gate) flush(_ context.Context, items []int) []error {
 	return g.errs(items)
 }
 
-// doAll starts one Do per item, in order, and gives the results once called.
+// doAll starts one Do per item, in order, and returns a function for the results.
 func doAll(ctx context.Context, j *db.Joiner[int], items ...int) func() []error {
 	results := make([]error, len(items))
 	var all sync.WaitGroup
@@ -159,12 +159,12 @@ func TestJoinerWithDatabaseAwayTriesOnce(t *testing.T) {
 			}
 		}
 		if flushes != 1 || time.Since(started) > 5*time.Second {
-			t.Errorf("%d flushes in %s, want one: those who waited are told too", flushes, time.Since(started))
+			t.Errorf("%d flushes in %s, want one: waiting items get the error too", flushes, time.Since(started))
 		}
 	})
 }
 
-// ownError is what one item is told, and nobody else may be.
+// ownError is an error for one item, which no other item may get.
 type ownError struct {
 	item int
 	err  error
@@ -173,8 +173,8 @@ type ownError struct {
 func (e ownError) Error() string { return fmt.Sprintf("about item %d", e.item) }
 func (e ownError) Unwrap() error { return e.err }
 
-// An error goes to the items of its flush. Who was in none, because the database was
-// found away meanwhile, gets an error of the Joiner.
+// An error goes to the items of its flush. An item in no flush, because the database was found to be
+// unavailable first, gets an error of the Joiner.
 func TestJoinerGivesNobodyTheErrorOfAnother(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -196,19 +196,19 @@ func TestJoinerGivesNobodyTheErrorOfAnother(t *testing.T) {
 			var own ownError
 			switch {
 			case i == 0 && err != nil:
-				t.Errorf("item 1, which was stored, was told %v", err)
+				t.Errorf("item 1, which was stored, got %v", err)
 			case i > 0 && !fault.IsDatabaseUnavailable(err):
-				t.Errorf("item %d was told %v, want that the database is away", i+1, err)
+				t.Errorf("item %d got %v, want an unavailable database", i+1, err)
 			case errors.As(err, &own) && own.item != i+1:
-				t.Errorf("item %d was told the error of item %d", i+1, own.item)
+				t.Errorf("item %d got the error of item %d", i+1, own.item)
 			case i > 1 && errors.As(err, &own):
-				t.Errorf("item %d was in no flush and was told %v", i+1, err)
+				t.Errorf("item %d was in no flush and got %v", i+1, err)
 			}
 		}
 	})
 }
 
-// An error that is final is told without another flush; the others are tried alone.
+// A final error is returned without another flush; the other items are tried alone.
 func TestJoinerTriesNoItemAloneWhoseErrorIsFinal(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -232,7 +232,7 @@ func TestJoinerTriesNoItemAloneWhoseErrorIsFinal(t *testing.T) {
 			t.Errorf("results = %s", got)
 		}
 		if got := fmt.Sprint(g.batches); got != "[[1] [2 3 4] [3]]" {
-			t.Errorf("batches = %s, want 3 alone and nobody else again", got)
+			t.Errorf("batches = %s, want 3 alone and no other again", got)
 		}
 	})
 }
@@ -276,7 +276,7 @@ func TestJoinerRefusesBeyondItsBoundAndAfterClose(t *testing.T) {
 		close(g.open)
 		<-closed
 		if got := fmt.Sprint(results()); got != "[<nil> <nil> <nil>]" {
-			t.Errorf("results of what waited at Close = %s", got)
+			t.Errorf("results of items that waited at Close = %s", got)
 		}
 	})
 }
@@ -317,7 +317,7 @@ func TestJoinerGivesLargeItemsMoreTime(t *testing.T) {
 			t.Fatal(err)
 		}
 		if left > want || left < want-time.Second/2 {
-			t.Errorf("an item of %d octets has %s, want %s", size, left, want)
+			t.Errorf("an item of %d bytes has %s, want %s", size, left, want)
 		}
 	}
 }
@@ -329,7 +329,7 @@ func TestJoinerAnswersInTimeBehindSlowWrites(t *testing.T) {
 		const timeout = 5 * time.Second
 		j := db.NewJoiner(db.JoinerConfig[int]{Writers: 1, MaxItems: 1, Timeout: timeout}, func(ctx context.Context, _ []int) []error {
 			select {
-			case <-time.After(4 * time.Second): // fake time: slow, and yet stored
+			case <-time.After(4 * time.Second): // slow, but stored
 				return nil
 			case <-ctx.Done():
 				return []error{sql.ErrTxDone} // a commit after the deadline
@@ -355,7 +355,7 @@ func TestJoinerAnswersInTimeBehindSlowWrites(t *testing.T) {
 			case err == nil:
 				stored++
 			case !fault.IsDatabaseUnavailable(err):
-				t.Errorf("item %d was refused with %v, want that the database is away", i, err)
+				t.Errorf("item %d was rejected with %v, want an unavailable database", i, err)
 			}
 		}
 		if stored == 0 {
@@ -364,7 +364,8 @@ func TestJoinerAnswersInTimeBehindSlowWrites(t *testing.T) {
 	})
 }
 
-// A caller with little time left is refused at once: its flush would end early for everything else in it.
+// A caller with little time left is rejected immediately: its flush would end early for all other items in
+// it.
 func TestJoinerRefusesAnItemWithoutTimeForItsFlush(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -119,7 +119,7 @@ func TestIdsSortByBytes(t *testing.T) {
 	}
 }
 
-// A standby that is promoted cannot read the unlogged sequences of PostgreSQL 15: what counts by one stores
+// A promoted standby cannot read the unlogged sequences of PostgreSQL 15: tables with serial ids could store
 // nothing any more.
 func TestNoSequenceIsUnlogged(t *testing.T) {
 	t.Parallel()
@@ -130,8 +130,7 @@ func TestNoSequenceIsUnlogged(t *testing.T) {
 	}
 }
 
-// A check changes nothing: it refuses a database without our tables, and one that was brought
-// up passes.
+// A check changes nothing: it rejects a database without our tables, and accepts a migrated one.
 func TestCheckSchemaRefusesWhatLacksMigrations(t *testing.T) {
 	t.Parallel()
 	d, err := db.Open(t.Context(), db.Config{URL: dbtest.EmptyURL(t), Connections: 4, OpTimeout: expect.Patience}, discard)
@@ -147,26 +146,26 @@ func TestCheckSchemaRefusesWhatLacksMigrations(t *testing.T) {
 		t.Errorf("an empty database has %d migrations planned (%v), want all up to %s", len(planned), err, db.Schema())
 	}
 	if err := db.CheckSchema(t.Context(), d); err == nil || !strings.Contains(err.Error(), "postrider migrate") {
-		t.Errorf("an empty database gives %v, want a word on postrider migrate", err)
+		t.Errorf("an empty database returned %v, want a hint to postrider migrate", err)
 	}
 	if err := db.Migrate(t.Context(), d, discard); err != nil {
 		t.Fatal(err)
 	}
 	if err := db.CheckSchema(t.Context(), d); err != nil {
-		t.Errorf("a database that was brought up gives %v, want nil", err)
+		t.Errorf("a migrated database returned %v, want nil", err)
 	}
 	if planned, err := db.Plan(t.Context(), d); err != nil || len(planned) > 0 {
-		t.Errorf("a database that was brought up has %v planned (%v), want nothing", planned, err)
+		t.Errorf("a migrated database has %v planned (%v), want nothing", planned, err)
 	}
 	if _, err := d.SQL.ExecContext(t.Context(), `DELETE FROM schema_migrations WHERE version = $1`, db.Schema()); err != nil {
 		t.Fatal(err)
 	}
 	if err := db.CheckSchema(t.Context(), d); err == nil || !strings.Contains(err.Error(), "lacks 1 migrations") {
-		t.Errorf("a database that lacks the newest gives %v, want a word on it", err)
+		t.Errorf("a database without the newest migration returned %v, want an error that names it", err)
 	}
 }
 
-// Whether an older program may run on a database is what the newer migrations say.
+// The newer migrations determine whether an older program may use a database.
 func TestAnOlderProgramStartsWhenTheDatabaseAllowsIt(t *testing.T) {
 	t.Parallel()
 	const one, two, three, four = "20260101000000_one.sql", "20260102000000_two.sql", "20260103000000_three.sql", "20260104000000_four.sql"
@@ -192,7 +191,7 @@ func TestAnOlderProgramStartsWhenTheDatabaseAllowsIt(t *testing.T) {
 	}
 }
 
-// What only adds can be made a must, once something is stored that programs without it would misread.
+// An expanding migration can be required, once data is stored that programs without it would misread.
 func TestAMigrationThatOnlyAddsCanBeRequired(t *testing.T) {
 	t.Parallel()
 	const one, two = "20260101000000_one.sql", "20260102000000_some_bodies.sql"
@@ -202,7 +201,7 @@ func TestAMigrationThatOnlyAddsCanBeRequired(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := db.MigrateFrom(t.Context(), d, files(all[:2]...), discard); err != nil {
-		t.Errorf("before it is required a program without it gives %v, want nil", err)
+		t.Errorf("before it is required a program without it got %v, want nil", err)
 	}
 	for range 2 {
 		if err := d.Require(t.Context(), d.SQL, "some_bodies"); err != nil {
@@ -210,17 +209,17 @@ func TestAMigrationThatOnlyAddsCanBeRequired(t *testing.T) {
 		}
 	}
 	if err := db.MigrateFrom(t.Context(), d, files(all[:2]...), discard); err == nil || !strings.Contains(err.Error(), "it has "+two+", which a program without the migration 20260102000000 cannot work with") {
-		t.Errorf("a program without a migration that is required gives %v, want it refused", err)
+		t.Errorf("a program without a required migration got %v, want an error", err)
 	}
 	if err := db.MigrateFrom(t.Context(), d, files(all...), discard); err != nil {
-		t.Errorf("a program with it gives %v, want nil", err)
+		t.Errorf("a program with it got %v, want nil", err)
 	}
 	if err := d.Require(t.Context(), d.SQL, "bodies"); err == nil {
-		t.Error("a migration that there is not can be required")
+		t.Error("an unknown migration can be required")
 	}
 }
 
-// A database from before there were marks takes them, and says what it said before.
+// A database from before the marks existed accepts them, and behaves as before.
 func TestMarksComeToADatabaseFromBefore(t *testing.T) {
 	t.Parallel()
 	const one, two = "20260101000000_one.sql", "20260102000000_two.sql"
@@ -232,17 +231,17 @@ func TestMarksComeToADatabaseFromBefore(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := db.MigrateFrom(t.Context(), d, files(), discard); err == nil || !strings.Contains(err.Error(), "newer than this program") {
-		t.Errorf("a program without the only migration: %v, want it refused", err)
+		t.Errorf("a program without the only migration: %v, want an error", err)
 	}
 	if err := db.MigrateFrom(t.Context(), d, files(one, "SELECT 1", two, "-- expand"), discard); err != nil {
 		t.Fatal(err)
 	}
 	if err := db.MigrateFrom(t.Context(), d, files(one, "SELECT 1"), discard); err != nil {
-		t.Errorf("a program without what only adds: %v", err)
+		t.Errorf("a program without an expanding migration: %v", err)
 	}
 }
 
-// A migration that waits for a table does not hold up those who use it.
+// A migration that waits for a table does not block users of the table.
 func TestAMigrationLetsOthersGoFirst(t *testing.T) {
 	t.Parallel()
 	address := dbtest.EmptyURL(t)
@@ -265,11 +264,11 @@ func TestAMigrationLetsOthersGoFirst(t *testing.T) {
 	var longest time.Duration
 	for tries := 0; tries < 2; {
 		began := time.Now()
-		if _, err := busy.ExecContext(t.Context(), `SELECT 1`); err != nil { // it is not idle
+		if _, err := busy.ExecContext(t.Context(), `SELECT 1`); err != nil { // so that it is not idle
 			t.Fatal(err)
 		}
 		if _, err := users.Hot.ExecContext(t.Context(), `SELECT count(*) FROM steps`); err != nil {
-			t.Errorf("a reader beside a migration that waits: %v", err)
+			t.Errorf("a reader during a waiting migration: %v", err)
 		}
 		longest = max(longest, time.Since(began))
 		select {
@@ -278,11 +277,11 @@ func TestAMigrationLetsOthersGoFirst(t *testing.T) {
 				tries++
 			}
 		case err := <-migrated:
-			t.Fatalf("migrated beside a transaction that uses the table: %v", err)
+			t.Fatalf("migrated during a transaction that uses the table: %v", err)
 		default:
 		}
 	}
-	if longest > 30*time.Second { // for a migration that waits as long as it takes, a reader would wait without an end
+	if longest > 30*time.Second { // if the migration waited without a limit, so would the reader
 		t.Errorf("a reader waited %s, want no longer than the second for which a migration waits for its lock", longest)
 	}
 	if err := busy.Commit(); err != nil {
@@ -293,7 +292,7 @@ func TestAMigrationLetsOthersGoFirst(t *testing.T) {
 	}
 }
 
-// An index that is made beside the traffic may stop half way, and is made again then.
+// An index that is created concurrently may stop half way, and is created again then.
 func TestAFileWithoutATransactionRunsAlone(t *testing.T) {
 	t.Parallel()
 	d := openURL(t, db.Config{URL: dbtest.EmptyURL(t), OpTimeout: expect.Patience})
@@ -311,15 +310,15 @@ func TestAFileWithoutATransactionRunsAlone(t *testing.T) {
 	}
 	valid, err := db.One(t.Context(), d.SQL, db.Value[bool], `SELECT indisvalid FROM pg_index WHERE indexrelid = 'steps_id'::regclass`)
 	if err != nil || !valid {
-		t.Errorf("the index is valid: %t (%v), want it made again", valid, err)
+		t.Errorf("the index is valid: %t (%v), want it created again", valid, err)
 	}
 	if err := db.MigrateFrom(t.Context(), d, files(one, "CREATE TABLE steps (id int); INSERT INTO steps VALUES (1), (1)"), discard); err != nil {
 		t.Errorf("a program without the index: %v", err)
 	}
 }
 
-// PostgreSQL makes no index of a split table beside the traffic: each part gets one, and they are joined. Where that
-// stopped half way it goes on.
+// PostgreSQL cannot create an index of a partitioned table concurrently: each partition gets one, and they
+// are attached. An interrupted migration continues.
 func TestAnIndexOfASplitTableIsMadeOfItsParts(t *testing.T) {
 	t.Parallel()
 	d := openURL(t, db.Config{URL: dbtest.EmptyURL(t), OpTimeout: expect.Patience})
@@ -328,7 +327,7 @@ func TestAnIndexOfASplitTableIsMadeOfItsParts(t *testing.T) {
 		INSERT INTO steps VALUES ('a', 1), ('z', 0)`,
 		"20260102000000_two.sql", "-- expand\n-- no transaction\nCREATE INDEX CONCURRENTLY IF NOT EXISTS \"steps_n\" ON \"steps\" ((1 / n));\n")
 	if err := db.MigrateFrom(t.Context(), d, both, discard); err == nil || !strings.Contains(err.Error(), "division by zero") {
-		t.Fatalf("an index that cannot be made of the second part: %v", err)
+		t.Fatalf("an index that cannot be created on the second partition: %v", err)
 	}
 	if _, err := d.SQL.ExecContext(t.Context(), `UPDATE steps SET n = 2 WHERE n = 0`); err != nil {
 		t.Fatal(err)
@@ -338,6 +337,6 @@ func TestAnIndexOfASplitTableIsMadeOfItsParts(t *testing.T) {
 	}
 	whole, err := db.One(t.Context(), d.SQL, db.Value[bool], `SELECT count(*) = 3 AND bool_and(indisvalid) FROM pg_index WHERE indexrelid::regclass::text LIKE 'steps_n%'`)
 	if err != nil || !whole {
-		t.Errorf("an index of the table and of both parts, all valid: %t, %v", whole, err)
+		t.Errorf("an index of the table and of both partitions, all valid: %t, %v", whole, err)
 	}
 }

@@ -29,13 +29,13 @@ func TestPreparedStatementsDoTheSame(t *testing.T) {
 		want bool
 	}{{"one", nil, true}, {"two", nil, true}, {"three", refused, false}, {"one", nil, false}, {"four", nil, true}} {
 		if err := add(step.id, step.end); (err == nil) != step.want {
-			t.Errorf("adding %s gives %v, want success: %t", step.id, err, step.want)
+			t.Errorf("adding %s returned %v, want success: %t", step.id, err, step.want)
 		}
 	}
 	if got := countPlans(t, d) - before; got != 3 {
 		t.Errorf("%d rows are there, want 3", got)
 	}
-	// The first run was plain; the server knows the statement from then on.
+	// The first run was unprepared; from then on the server has the statement.
 	err := d.InPreparedTx(t.Context(), func(tx *db.PreparedTx) error {
 		if _, err := tx.ExecContext(t.Context(), insert, "five"); err != nil {
 			return err
@@ -47,7 +47,7 @@ func TestPreparedStatementsDoTheSame(t *testing.T) {
 	}
 }
 
-// prepared says whether the transaction's connection has the statement.
+// prepared checks that the transaction's connection has the statement.
 func prepared(ctx context.Context, tx *db.PreparedTx, text string) error {
 	var n int
 	if err := tx.QueryRowContext(ctx, `SELECT count(*) FROM pg_prepared_statements WHERE statement = $1`, text).Scan(&n); err != nil {

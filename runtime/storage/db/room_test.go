@@ -12,7 +12,7 @@ import (
 	"github.com/postrider/postrider/runtime/storage/db/dbtest"
 )
 
-// as returns the address of a database for another role, which is created without rights of a superuser.
+// as returns the address of a database for another role, which it creates without superuser rights.
 func as(t *testing.T, server *dbtest.Server, role, options string) string {
 	t.Helper()
 	dbtest.Exec(t, server.Open(), `CREATE ROLE `+role+` LOGIN `+options)
@@ -24,7 +24,8 @@ func as(t *testing.T, server *dbtest.Server, role, options string) string {
 	return address.String()
 }
 
-// The room is what the server, the role and the database allow together. Superusers have no limit but the server's.
+// The room is the minimum of what the server, the role and the database allow. Only the server limits
+// superusers.
 func TestTheRoomIsTheLeastOfAllLimits(t *testing.T) {
 	t.Parallel()
 	server := dbtest.NewServer(t)
@@ -49,8 +50,8 @@ func TestTheRoomIsTheLeastOfAllLimits(t *testing.T) {
 	}
 }
 
-// Four processes with 40 connections each and a role that may have 20: nobody is refused, whether the processes know of
-// each other or not.
+// Four processes with 40 connections each and a role that allows 20: no statement is rejected, whether the
+// processes know of each other or not.
 func TestProcessesShareTheConnectionsOfARole(t *testing.T) {
 	t.Parallel()
 	for name, processes := range map[string]int{"known": 4, "unknown": 1} {
@@ -75,7 +76,7 @@ func TestProcessesShareTheConnectionsOfARole(t *testing.T) {
 						for range 15 {
 							ctx, cancel := context.WithTimeout(t.Context(), expect.Patience)
 							if _, err := pool.ExecContext(ctx, `SELECT pg_sleep(0.01)`); err != nil {
-								t.Errorf("a statement was refused: %v", err)
+								t.Errorf("a statement was rejected: %v", err)
 							}
 							cancel()
 						}
@@ -87,7 +88,7 @@ func TestProcessesShareTheConnectionsOfARole(t *testing.T) {
 	}
 }
 
-// A process that has more than its share gives it up when another one comes, and takes it back.
+// A process with more than its share releases connections when another one starts, and reopens them later.
 func TestTheShareFollowsTheNumberOfProcesses(t *testing.T) {
 	t.Parallel()
 	server := dbtest.NewServer(t)
@@ -97,7 +98,7 @@ func TestTheShareFollowsTheNumberOfProcesses(t *testing.T) {
 		for range 40 {
 			all.Go(func() {
 				if _, err := d.SQL.ExecContext(t.Context(), `SELECT pg_sleep(0.05)`); err != nil {
-					t.Errorf("a statement was refused: %v", err)
+					t.Errorf("a statement was rejected: %v", err)
 				}
 			})
 		}
@@ -110,12 +111,12 @@ func TestTheShareFollowsTheNumberOfProcesses(t *testing.T) {
 	}
 	d.ShareWith(4)
 	if _, processes, each := d.Room(); processes != 4 || each != 8 {
-		t.Errorf("of %d processes each has %d connections, want 8 of four", processes, each)
+		t.Errorf("with %d processes each has %d connections, want 8 of four", processes, each)
 	}
 	expect.Eventually(t, "connections above the share are closed", func() bool { return open() <= 4 })
 	burst()
 	if got := open(); got > 4 {
-		t.Errorf("beside three others the pool has %d connections, want 4 of 8", got)
+		t.Errorf("with three others the pool has %d connections, want 4 of 8", got)
 	}
 	d.ShareWith(1)
 	expect.EventuallyWithin(t, 30*time.Second, "the pool grows again", func() bool {

@@ -26,11 +26,11 @@ func TestAllGivesEveryRowInOrder(t *testing.T) {
 	for name, door := range doors(d) {
 		got, err := db.All(t.Context(), door, (*pair).columns, pairsSQL, 2)
 		if want := []pair{{1, "x"}, {2, "xx"}}; err != nil || !slices.Equal(got, want) {
-			t.Errorf("%s: All gave %v, %v, want %v", name, got, err, want)
+			t.Errorf("%s: All returned %v, %v, want %v", name, got, err, want)
 		}
 		got, err = db.All(t.Context(), door, (*pair).columns, pairsSQL, 0)
 		if err != nil || len(got) != 0 {
-			t.Errorf("%s: All of no rows gave %v, %v", name, got, err)
+			t.Errorf("%s: All of no rows returned %v, %v", name, got, err)
 		}
 	}
 }
@@ -41,11 +41,11 @@ func TestOneTellsNoRow(t *testing.T) {
 	for name, door := range doors(d) {
 		got, err := db.One(t.Context(), door, (*pair).columns, pairsSQL, 3)
 		if err != nil || got != (pair{1, "x"}) {
-			t.Errorf("%s: One gave %v, %v, want the first row", name, got, err)
+			t.Errorf("%s: One returned %v, %v, want the first row", name, got, err)
 		}
 		got, err = db.One(t.Context(), door, (*pair).columns, pairsSQL, 0)
 		if !errors.Is(err, sql.ErrNoRows) || got != (pair{}) {
-			t.Errorf("%s: One of no rows gave %v, %v, want sql.ErrNoRows", name, got, err)
+			t.Errorf("%s: One of no rows returned %v, %v, want sql.ErrNoRows", name, got, err)
 		}
 	}
 }
@@ -56,19 +56,19 @@ func TestErrorsOfRowsComeBack(t *testing.T) {
 	refused := errors.New("refused by the visitor")
 	for name, door := range doors(d) {
 		if err := db.Each(t.Context(), door, func(db.Row) error { return refused }, pairsSQL, 2); !errors.Is(err, refused) {
-			t.Errorf("%s: Each gave %v, want the error of visit", name, err)
+			t.Errorf("%s: Each returned %v, want the error of visit", name, err)
 		}
 		if _, err := db.All(t.Context(), door, db.Value[int], pairsSQL, 1); err == nil {
 			t.Errorf("%s: All read two columns into one field without an error", name)
 		}
-		// The server finds out at the third row.
+		// The server fails at the third row.
 		const breaks = `SELECT 1 / (3 - n) FROM generate_series(1, $1::int) AS n`
 		got, err := db.All(t.Context(), door, db.Value[int], breaks, 5)
 		if err == nil || got != nil {
-			t.Errorf("%s: All gave %v, %v of a statement that breaks on its way, want an error alone", name, got, err)
+			t.Errorf("%s: All returned %v, %v for a statement that fails midway, want only an error", name, got, err)
 		}
 		if _, err := db.One(t.Context(), door, db.Value[int], breaks, 5); err == nil {
-			t.Errorf("%s: One gave no error of a statement that breaks on its way", name)
+			t.Errorf("%s: One returned no error for a statement that fails midway", name)
 		}
 	}
 	// The connections are free again.
@@ -83,10 +83,10 @@ func TestExecCounts(t *testing.T) {
 	mustExec(t, d, `CREATE TABLE numbers (n int)`)
 	for name, door := range doors(d) {
 		if n, err := db.Exec(t.Context(), door, `INSERT INTO numbers SELECT generate_series(1, $1::int)`, 3); n != 3 || err != nil {
-			t.Errorf("%s: Exec of an insert of 3 rows gave %d, %v", name, n, err)
+			t.Errorf("%s: Exec of an insert of 3 rows returned %d, %v", name, n, err)
 		}
 		if n, err := db.Exec(t.Context(), door, `UPDATE numbers SET n = n WHERE n > $1`, 100); n != 0 || err != nil {
-			t.Errorf("%s: Exec of an update of no rows gave %d, %v", name, n, err)
+			t.Errorf("%s: Exec of an update of no rows returned %d, %v", name, n, err)
 		}
 	}
 }

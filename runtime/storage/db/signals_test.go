@@ -44,8 +44,8 @@ func notWoken(t *testing.T, wake <-chan struct{}, what string) {
 	}
 }
 
-// listening gives subscriptions of a process that certainly hears others, the
-// wake that follows the first connection taken.
+// listening returns subscriptions of a process that certainly receives signals of others, with the wake of
+// the first connection already consumed.
 func listening(t *testing.T, s *db.Signals, channels ...string) []<-chan struct{} {
 	t.Helper()
 	var wakes []<-chan struct{}
@@ -76,10 +76,10 @@ func TestSignalsReachOtherProcesses(t *testing.T) {
 	woken(t, own[0], "the own process")
 	woken(t, remote[0], "the other process")
 	woken(t, remote[2], "a second subscriber there")
-	there.Wake("other") // comes back after everything sent before it
+	there.Wake("other") // arrives after everything sent before it
 	woken(t, own[1], "the other channel")
 	notWoken(t, own[0], "by the own notification")
-	if joined { // else the machine stood still between them
+	if joined { // otherwise the machine stalled between them
 		notWoken(t, remote[0], "again by wakes that were joined")
 	}
 }
@@ -94,8 +94,8 @@ func TestSignalsCancel(t *testing.T) {
 	cancel()
 	cancel()
 	s.Wake("mail")
-	woken(t, second, "the one who stays")
-	woken(t, first, "the one who was there")
+	woken(t, second, "the remaining subscriber")
+	woken(t, first, "the earlier subscriber")
 	notWoken(t, gone, "after cancel")
 }
 
@@ -115,7 +115,7 @@ func TestSignalsWakeEverybodyAfterALostConnection(t *testing.T) {
 	woken(t, remote[0], "over the new connection")
 }
 
-// written is a log that says when something was written to it.
+// written is a log that signals when something is written to it.
 type written chan string
 
 func (w written) Write(line []byte) (int, error) {
@@ -126,8 +126,8 @@ func (w written) Write(line []byte) (int, error) {
 	return len(line), nil
 }
 
-// The connection that listens belongs to the cluster that the pools use: its lock says to the others
-// that this process lives.
+// The listening connection belongs to the cluster that the pools use: its lock shows other processes that
+// this one is alive.
 func TestSignalsPassOverAServerOfAnotherCluster(t *testing.T) {
 	t.Parallel()
 	server, other := dbtest.NewServer(t), dbtest.NewServer(t)
@@ -148,7 +148,7 @@ func TestSignalsPassOverAServerOfAnotherCluster(t *testing.T) {
 		select {
 		case said = <-log:
 		case <-time.After(expect.Patience):
-			t.Fatal("a server of another cluster was not refused")
+			t.Fatal("a server of another cluster was not rejected")
 		}
 	}
 	if key, held := s.Lock(); held {
@@ -164,7 +164,7 @@ func TestSignalsPassOverAServerOfAnotherCluster(t *testing.T) {
 
 func TestSignalsReachTheHostThatTheServerHas(t *testing.T) {
 	t.Parallel()
-	// The silent one has a head start of ten seconds, and so has the other later.
+	// The silent host comes ten seconds first, and the other one follows later.
 	d := openURL(t, db.Config{URL: withHosts(t, dbtest.URL(t), "127.0.0.1", expect.SilentPort(t, new(atomic.Int64)), "read-write"), OpTimeout: 40 * time.Second})
 	began := time.Now()
 	woken(t, newSignals(t, d).Heard(), "signals are not heard")
@@ -194,8 +194,8 @@ func TestSignalsCloseOnAFrozenServer(t *testing.T) {
 	server.Thaw()
 }
 
-// The connection that listens holds a lock, which is free as soon as the connection has
-// ended, and each connection has one of its own.
+// The listening connection holds a lock, which is released when the connection ends, and each connection has
+// its own.
 func TestSignalsHoldALock(t *testing.T) {
 	t.Parallel()
 	d := dbtest.New(t)

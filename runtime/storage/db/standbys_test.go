@@ -15,10 +15,10 @@ import (
 	"github.com/postrider/postrider/runtime/storage/db/failover"
 )
 
-// replicated waits until the answer says so; "" is that all is well.
+// replicated waits until the status contains a text; "" means that all is well.
 func replicated(t *testing.T, d *db.DB, want string) {
 	t.Helper()
-	what := "enough standbys follow"
+	what := "enough standbys are connected"
 	if want != "" {
 		what = "standbys are missed: " + want
 	}
@@ -33,12 +33,12 @@ func TestStandbysThatAreAskedFor(t *testing.T) {
 	server := dbtest.NewServer(t)
 	if _, err := db.Open(t.Context(), db.Config{URL: server.URL(), Standbys: 1}, discard); err == nil ||
 		!strings.Contains(err.Error(), "waits for 0 standbys") || fault.IsDatabaseUnavailable(err) {
-		t.Errorf("a server that waits for nobody: %v, want it refused with the reason and for good", err)
+		t.Errorf("a server that waits for no standby: %v, want a permanent error with the reason", err)
 	}
 	one := server.NewStandby("one")
 	server.WaitFor("ANY 1 (one, two)")
 	if _, err := db.Open(t.Context(), db.Config{URL: server.URL(), Standbys: 2}, discard); err == nil || !strings.Contains(err.Error(), "waits for 1 standbys") {
-		t.Errorf("a server that waits for one of two: %v, want it refused", err)
+		t.Errorf("a server that waits for one of two: %v, want an error", err)
 	}
 	d := openURL(t, db.Config{URL: server.URL(), Standbys: 1})
 	replicated(t, d, "")
@@ -50,7 +50,7 @@ func TestStandbysThatAreAskedFor(t *testing.T) {
 	one.Start()
 	replicated(t, d, "")
 
-	// Whoever is not told must not guess.
+	// A role that cannot see the standbys must not guess.
 	if _, err := d.SQL.ExecContext(t.Context(), `CREATE ROLE blind LOGIN`); err != nil {
 		t.Fatal(err)
 	}
@@ -62,7 +62,7 @@ func TestStandbysThatAreAskedFor(t *testing.T) {
 	replicated(t, blind, "")
 }
 
-// Each host of the address is asked who it is: also those that the pools do not use.
+// Each host of the address is identified, including those that the pools do not use.
 func TestEveryHostSaysWhichClusterItIs(t *testing.T) {
 	t.Parallel()
 	primary, stranger := dbtest.NewServer(t), dbtest.NewServer(t)
@@ -88,7 +88,7 @@ func TestEveryHostSaysWhichClusterItIs(t *testing.T) {
 	}
 }
 
-// An empty database may be a stranger's, and the mail on a host that is away.
+// An empty database may be an unrelated one, with the mail on a host that is down.
 func TestAnEmptyDatabaseIsFilledOnlyWhereEveryHostAnswers(t *testing.T) {
 	t.Parallel()
 	primary, stranger, full := dbtest.NewServer(t), dbtest.NewServer(t), dbtest.NewServer(t)
@@ -99,8 +99,8 @@ func TestAnEmptyDatabaseIsFilledOnlyWhereEveryHostAnswers(t *testing.T) {
 	nobody := t.TempDir()
 	for name, c := range map[string]struct {
 		server, before string
-		want           string // in the refusal; empty: none
-		away           bool   // the refusal may pass
+		want           string // part of the error; empty if there is none
+		away           bool   // the error is temporary
 	}{
 		"a primary with its standby":                  {primary.URL(), hostOf(t, standby), "", false},
 		"a primary, and a host that is away":          {primary.URL(), nobody, nobody, true},
@@ -112,19 +112,19 @@ func TestAnEmptyDatabaseIsFilledOnlyWhereEveryHostAnswers(t *testing.T) {
 			d := openURL(t, db.Config{URL: withHosts(t, c.server, c.before, "5432", "read-write")})
 			err := d.CheckMayCreate(t.Context())
 			if (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
-				t.Errorf("whether tables may be made: %v, want %q", err, c.want)
+				t.Errorf("may tables be created: got error %v, want %q", err, c.want)
 			}
 			if got := fault.IsDatabaseUnavailable(err); got != c.away {
-				t.Errorf("that the refusal may pass is %t, want %t: %v", got, c.away, err)
+				t.Errorf("the error is temporary: %t, want %t: %v", got, c.away, err)
 			}
 		})
 	}
 	if err := openURL(t, db.Config{URL: primary.URL()}).CheckMayCreate(t.Context()); err != nil {
-		t.Errorf("an address with one host: %v, want no refusal", err)
+		t.Errorf("an address with one host: %v, want no error", err)
 	}
 }
 
-// failedOver returns a server, its standby that has been promoted, and an address that names both, the old one first.
+// failedOver returns a server, its promoted standby, and an address with both, the old one first.
 func failedOver(t *testing.T) (old, promoted *dbtest.Server, address string) {
 	t.Helper()
 	old = dbtest.NewServer(t)
@@ -132,24 +132,24 @@ func failedOver(t *testing.T) (old, promoted *dbtest.Server, address string) {
 	address = withHosts(t, promoted.URL(), hostOf(t, old), "5432", "read-write")
 	old.Stop()
 	promoted.Promote()
-	expect.EventuallyWithin(t, 15*time.Second, "the promoted standby takes writes", func() bool {
+	expect.EventuallyWithin(t, 15*time.Second, "the promoted standby accepts writes", func() bool {
 		_, err := promoted.OpenPatiently().SQL.ExecContext(t.Context(), `CREATE TABLE IF NOT EXISTS written (by text)`)
 		return err == nil
 	})
 	return old, promoted, address
 }
 
-// takesWrites checks that the old primary believes that it still is one: else there is nothing to refuse.
+// takesWrites checks that the old primary still accepts writes; otherwise there is nothing to reject.
 func takesWrites(t *testing.T, old *dbtest.Server) *db.DB {
 	t.Helper()
 	d := old.OpenPatiently()
 	if _, err := d.SQL.ExecContext(t.Context(), `CREATE TABLE written (by text)`); err != nil {
-		t.Fatalf("the old primary takes no writes: %v", err)
+		t.Fatalf("the old primary accepts no writes: %v", err)
 	}
 	return d
 }
 
-// The old primary comes back, believes that it still is one, and takes writes.
+// The old primary comes back and still accepts writes.
 func TestAPrimaryFromBeforeAFailOverIsPassedOver(t *testing.T) {
 	t.Parallel()
 	primary := dbtest.NewServer(t)
@@ -171,18 +171,18 @@ func TestAPrimaryFromBeforeAFailOverIsPassedOver(t *testing.T) {
 			return err != nil && fault.IsDatabaseUnavailable(err) && strings.Contains(err.Error(), why)
 		}
 	}
-	expect.EventuallyWithin(t, 15*time.Second, "the old primary is refused with the reason", refused("before a fail-over"))
+	expect.EventuallyWithin(t, 15*time.Second, "the old primary is rejected with the reason", refused("before a fail-over"))
 	if _, held := signals.Lock(); held {
-		t.Error("the old primary is listened to")
+		t.Error("the process listens to the old primary")
 	}
 	standby.Start()
-	expect.EventuallyWithin(t, 15*time.Second, "nothing is used while both take writes", refused("2 hosts of DATABASE_URL take writes"))
+	expect.EventuallyWithin(t, 15*time.Second, "nothing is used while both accept writes", refused("2 hosts of DATABASE_URL take writes"))
 	primary.Stop()
 	expect.EventuallyWithin(t, 15*time.Second, "the new primary is used again", served)
 	woken(t, wake, "the new primary is listened to again")
 }
 
-// A process that starts knows nothing of the fail-over, and its address names the old primary first.
+// A starting process knows nothing of the failover, and its address names the old primary first.
 func TestAFreshProcessStoresNothingBesideTwoPrimaries(t *testing.T) {
 	t.Parallel()
 	old, promoted, address := failedOver(t)
@@ -199,26 +199,26 @@ func TestAFreshProcessStoresNothingBesideTwoPrimaries(t *testing.T) {
 	}
 	var split *failover.SplitError
 	if !errors.As(err, &split) || !fault.IsDatabaseUnavailable(err) || len(split.Primaries) != 2 {
-		t.Errorf("a fresh process beside two primaries: %v, want a refusal that may pass and names both", err)
+		t.Errorf("a new process with two primaries: %v, want a temporary error that names both", err)
 	}
 	if !strings.Contains(told.String(), "the database cannot be used") || !strings.Contains(told.String(), hostOf(t, old)) {
-		t.Errorf("the log says %q, want that and why the database cannot be used", told.String())
+		t.Errorf("the log is %q, want that the database cannot be used and why", told.String())
 	}
 	if one, err := db.HostInUse(t.Context(), address); !errors.As(err, &split) {
-		t.Errorf("programs of PostgreSQL are sent to %q (%v), want a refusal beside two primaries", one, err)
+		t.Errorf("PostgreSQL clients are sent to %q (%v), want an error with two primaries", one, err)
 	}
 	if n, err := db.One(t.Context(), before.SQL, db.Value[int], `SELECT count(*) FROM written`); n != 0 || err != nil {
 		t.Errorf("the old primary has %d rows (%v), want none", n, err)
 	}
 	old.Stop()
 	if d, err = open(); err != nil {
-		t.Fatalf("a fresh process beside the new primary alone: %v", err)
+		t.Fatalf("a new process with only the new primary: %v", err)
 	}
 	if _, err := d.SQL.ExecContext(t.Context(), `INSERT INTO written VALUES ('a fresh process')`); err != nil {
-		t.Errorf("a write beside the new primary alone: %v", err)
+		t.Errorf("a write with only the new primary: %v", err)
 	}
 	if one, err := db.HostInUse(t.Context(), address); err != nil || !strings.Contains(one, url.QueryEscape(hostOf(t, promoted))) || strings.Contains(one, url.QueryEscape(hostOf(t, old))) {
-		t.Errorf("programs of PostgreSQL are sent to %q (%v), want the new primary alone", one, err)
+		t.Errorf("PostgreSQL clients are sent to %q (%v), want only the new primary", one, err)
 	}
 	ended(t, d.Close())
 	if n, err := db.One(t.Context(), promoted.OpenPatiently().SQL, db.Value[int], `SELECT count(*) FROM written`); n != 1 || err != nil {
@@ -226,7 +226,7 @@ func TestAFreshProcessStoresNothingBesideTwoPrimaries(t *testing.T) {
 	}
 }
 
-// A process that runs has open connections to the new primary when the old one comes back.
+// A running process has open connections to the new primary when the old one comes back.
 func TestOpenConnectionsAreNotUsedBesideTwoPrimaries(t *testing.T) {
 	t.Parallel()
 	old, _, address := failedOver(t)
@@ -241,11 +241,11 @@ func TestOpenConnectionsAreNotUsedBesideTwoPrimaries(t *testing.T) {
 		return err
 	}
 	if err := write(); err != nil {
-		t.Fatalf("a write beside the new primary alone: %v", err)
+		t.Fatalf("a write with only the new primary: %v", err)
 	}
 	old.Start()
 	takesWrites(t, old)
-	expect.EventuallyWithin(t, 15*time.Second, "the process refuses to write", func() bool {
+	expect.EventuallyWithin(t, 15*time.Second, "the process rejects writes", func() bool {
 		err := write()
 		var split *failover.SplitError
 		return errors.As(err, &split) && fault.IsDatabaseUnavailable(err)
@@ -253,11 +253,11 @@ func TestOpenConnectionsAreNotUsedBesideTwoPrimaries(t *testing.T) {
 	old.Stop()
 	expect.EventuallyWithin(t, 15*time.Second, "the process writes again", func() bool { return write() == nil })
 	if n := strings.Count(told.String(), "the database cannot be used"); n != 1 || !strings.Contains(told.String(), "the database can be used again") {
-		t.Errorf("the log says %d times that the database cannot be used, want once and that it ended: %s", n, told.String())
+		t.Errorf("the log reports %d times that the database cannot be used, want once, and its end: %s", n, told.String())
 	}
 }
 
-// The new primary is away, and a standby that has followed it answers: the only primary is the old one.
+// The new primary is down, and a standby of it responds: the only primary is the old one.
 func TestAStandbyTellsOfAFailOver(t *testing.T) {
 	t.Parallel()
 	old, promoted, address := failedOver(t)
@@ -271,6 +271,6 @@ func TestAStandbyTellsOfAFailOver(t *testing.T) {
 		ended(t, d.Close())
 	}
 	if err == nil || !fault.IsDatabaseUnavailable(err) || !strings.Contains(err.Error(), "before a fail-over") {
-		t.Errorf("a fresh process beside the old primary and a standby of the new one: %v, want a refusal that may pass", err)
+		t.Errorf("a new process with the old primary and a standby of the new one: %v, want a temporary error", err)
 	}
 }

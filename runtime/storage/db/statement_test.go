@@ -23,7 +23,7 @@ func TestCompileNumbersNames(t *testing.T) {
 		`'costs $1' <> @a`:               `'costs $1' <> $1`,
 	} {
 		if got := db.Compile(text).Text; got != want {
-			t.Errorf("Compile(%q) made %q, want %q", text, got, want)
+			t.Errorf("Compile(%q) returned %q, want %q", text, got, want)
 		}
 	}
 }
@@ -79,7 +79,7 @@ func TestAWrongArgumentIsAnError(t *testing.T) {
 		for name, door := range doors(d) {
 			_, err := db.One(t.Context(), door, db.Value[string], wrong.statement.Text, wrong.statement.Args(wrong.given...)...)
 			if err == nil || !strings.Contains(err.Error(), wrong.want) {
-				t.Errorf("%s: %s with the arguments %v gave %v, want an error with %q", name, wrong.statement.Text, wrong.given, err, wrong.want)
+				t.Errorf("%s: %s with the arguments %v returned %v, want an error with %q", name, wrong.statement.Text, wrong.given, err, wrong.want)
 			}
 		}
 	}
@@ -94,7 +94,7 @@ func TestAQueryNumbersItsArguments(t *testing.T) {
 	}
 }
 
-// BenchmarkArgs is what names cost in front of a round trip.
+// BenchmarkArgs measures the cost of names before a round trip.
 func BenchmarkArgs(b *testing.B) {
 	names, values, text := []string{}, []any{}, "SELECT 1"
 	for i := range 50 {

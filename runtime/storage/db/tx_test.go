@@ -48,7 +48,7 @@ func TestInTxKeepsOnlyWhatEndsWell(t *testing.T) {
 	func() {
 		defer func() {
 			if recover() != "boom" {
-				t.Error("the panic did not come through")
+				t.Error("the panic was not passed on")
 			}
 		}()
 		err := d.InTx(t.Context(), insert("panicked", func() { panic("boom") }))
@@ -61,7 +61,7 @@ func TestInTxKeepsOnlyWhatEndsWell(t *testing.T) {
 	if got := countPlans(t, d); got != before+1 {
 		t.Errorf("%d plans were added, want 1", got-before)
 	}
-	// database/sql rolls back in a goroutine of its own when a context ends.
+	// database/sql rolls back in a separate goroutine when a context ends.
 	expect.EventuallyWithin(t, 5*time.Second, "no connection is in use", func() bool {
 		_, used := d.Connections()
 		return used == 0
@@ -81,7 +81,7 @@ func TestInHotTxRollsBack(t *testing.T) {
 		return err
 	})
 	if err == nil {
-		t.Error("a key that is there twice was accepted")
+		t.Error("a duplicate key was accepted")
 	}
 	if err := d.InHotTx(t.Context(), func(tx *sql.Tx) error {
 		_, err := tx.ExecContext(t.Context(), add, "two")

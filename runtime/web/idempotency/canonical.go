@@ -11,17 +11,16 @@ import (
 	"unicode/utf8"
 )
 
-// Canonical returns the form in which bodies are compared: no white space, members
-// sorted by name (of equal names the last one counts, as decoders take it),
-// strings without needless escapes. Numbers stay as they were written: 1 and 1.0
-// are different requests. An empty body is canonical.
+// Canonical returns the form in which bodies are compared: no white space, members sorted by name (of equal
+// names the last one counts, as in decoders), strings without unnecessary escapes. Numbers are unchanged: 1
+// and 1.0 are different requests. An empty body is canonical.
 //
-// names says which members have several names; nil: none. A member is in the canonical form
-// under its first name. One of them that is null is left out, which means the same. A list of one
-// item is that item where names says that both mean the same.
+// names lists members with several names; it may be nil. Such a member has its first name in the canonical
+// form. If its value is null it is omitted, which means the same. A list of one item becomes that item if
+// names declares both equivalent.
 //
-// It is for comparing only: of a long string, as the data of an attachment is, it
-// has the SHA-256, so that a large body does not exist twice.
+// The form is only for comparison: a long string, such as the data of an attachment, is replaced by its
+// SHA-256, so that a large body is not held twice.
 func Canonical(jsonBody []byte, names *Names) ([]byte, error) {
 	if len(jsonBody) == 0 {
 		return nil, nil
@@ -33,12 +32,12 @@ func Canonical(jsonBody []byte, names *Names) ([]byte, error) {
 	return c.appendValue(make([]byte, 0, min(len(jsonBody), 16<<10)), names), nil
 }
 
-// Names returns the names of the members of an object, or of the objects in an array.
+// Names describes the names of the members of an object, or of the objects in an array.
 type Names struct {
-	First  map[string]string // of each name, where there are several; also of itself
-	Within map[string]*Names // of what a member has, by its first name
+	First  map[string]string // first name of each member with several names, including itself
+	Within map[string]*Names // names within a member, by its first name
 
-	// OneOrMany are the members, by first name, that have an item or a list of items.
+	// OneOrMany are the members, by first name, that accept an item or a list of items.
 	OneOrMany map[string]bool
 }
 
@@ -61,14 +60,14 @@ func (n *Names) namesWithin(first string) *Names {
 
 func (n *Names) oneOrMany(first string) bool { return n != nil && n.OneOrMany[first] }
 
-// canonicaliser walks JSON that is known to be valid: it checks nothing. Depth
-// is bounded by json.Valid (10,000).
+// canonicaliser walks JSON that is known to be valid: it checks nothing. The depth is bounded by json.Valid
+// (10,000).
 type canonicaliser struct {
 	in  []byte
 	pos int
 }
 
-// nextToken is the nextToken octet that is not white space.
+// nextToken returns the next byte that is not white space.
 func (c *canonicaliser) nextToken() byte {
 	for {
 		switch b := c.in[c.pos]; b {
@@ -80,7 +79,7 @@ func (c *canonicaliser) nextToken() byte {
 	}
 }
 
-// appendValue appends the canonical form of the next appendValue.
+// appendValue appends the canonical form of the next value.
 func (c *canonicaliser) appendValue(out []byte, names *Names) []byte {
 	switch c.nextToken() {
 	case '{':
@@ -95,7 +94,7 @@ func (c *canonicaliser) appendValue(out []byte, names *Names) []byte {
 	}
 }
 
-// readLiteral is a number, true, false or null: all up to the next delimiter.
+// readLiteral returns a number, true, false or null: everything up to the next delimiter.
 func (c *canonicaliser) readLiteral() []byte {
 	start := c.pos
 	for c.pos < len(c.in) && !strings.ContainsRune(",]} \t\r\n", rune(c.in[c.pos])) {
@@ -104,7 +103,7 @@ func (c *canonicaliser) readLiteral() []byte {
 	return c.in[start:c.pos]
 }
 
-// stringToken is a string with its quotes.
+// stringToken returns a string with its quotes.
 func (c *canonicaliser) stringToken() []byte {
 	start := c.pos
 	for c.pos++; c.in[c.pos] != '"'; c.pos++ {
@@ -130,7 +129,7 @@ func (c *canonicaliser) appendArray(out []byte, names *Names) (_ []byte, items i
 	return append(out, ']'), items
 }
 
-// itemOrList is value for a member that has an item or a list of items.
+// itemOrList appends the value of a member that accepts an item or a list of items.
 func (c *canonicaliser) itemOrList(out []byte, names *Names) []byte {
 	if c.nextToken() != '[' {
 		return c.appendValue(out, names)
@@ -148,8 +147,7 @@ type member struct {
 	start, end int // of `"name":value` in the output
 }
 
-// appendObject appends the members as they come and puts them in order when that is
-// not the order already.
+// appendObject appends the members in their order and sorts them only if needed.
 func (c *canonicaliser) appendObject(out []byte, names *Names) []byte {
 	c.pos++
 	out = append(out, '{')
@@ -200,7 +198,7 @@ func hasDuplicates(sorted []member) bool {
 	return false
 }
 
-// sortMembers writes the members again in order, leaving out overridden ones.
+// sortMembers rewrites the members in order, without overridden ones.
 func sortMembers(out []byte, begin int, members []member) []byte {
 	slices.SortStableFunc(members, byName)
 	sorted := make([]byte, 0, len(out)-begin)
@@ -214,11 +212,10 @@ func sortMembers(out []byte, begin int, members []member) []byte {
 	return append(out[:begin], sorted...)
 }
 
-// digestFrom is the length in bytes from which a string is long.
+// digestFrom is the length in bytes from which a string is replaced by its digest.
 const digestFrom = 4096
 
-// appendString copies a string token as it is when it has no escapes, the case
-// of base64 data.
+// appendString copies a string token without escapes unchanged, which is the case for base64 data.
 func appendString(out, token []byte) []byte {
 	if !isPlainToken(token) {
 		token = appendQuoted(nil, decodeString(token))
@@ -226,7 +223,7 @@ func appendString(out, token []byte) []byte {
 	if len(token) < digestFrom {
 		return append(out, token...)
 	}
-	// No JSON value begins with #, so this is mistaken for no other string.
+	// No JSON value begins with #, so this cannot be confused with another string.
 	sum := sha256.Sum256(token)
 	return hex.AppendEncode(append(out, '#'), sum[:])
 }
@@ -246,7 +243,7 @@ func decodeString(token []byte) string {
 	return text
 }
 
-// appendQuoted escapes what RFC 8259 section 7 demands and nothing else.
+// appendQuoted escapes only what RFC 8259 section 7 requires.
 func appendQuoted(out []byte, text string) []byte {
 	const digits = "0123456789abcdef"
 	out = append(out, '"')

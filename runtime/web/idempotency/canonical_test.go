@@ -39,7 +39,7 @@ func TestCanonicalFormIsThatOfEqualBodies(t *testing.T) {
 	}
 	for _, body := range []string{`{`, `{"a":1}x`, `nul`, `{"a":}`, `[1,]`, "\"\n\"", ` `, strings.Repeat("[", 20_000) + strings.Repeat("]", 20_000)} {
 		if got, err := idempotency.Canonical([]byte(body), nil); err == nil {
-			t.Errorf("%.20q is taken for JSON: %.20q", body, got)
+			t.Errorf("%.20q is accepted as JSON: %.20q", body, got)
 		}
 	}
 }
@@ -54,7 +54,7 @@ func TestCanonicalFormDoesNotMultiplyLargeBodies(t *testing.T) { //nolint:parall
 	}
 	runtime.ReadMemStats(&after)
 	if grown := after.TotalAlloc - before.TotalAlloc; grown > uint64(5*len(body)/2) {
-		t.Errorf("a body of %d octets allocates %d", len(body), grown)
+		t.Errorf("a body of %d bytes allocates %d", len(body), grown)
 	}
 }
 
@@ -70,7 +70,7 @@ func TestLongStringsAreToldApartWithoutACopy(t *testing.T) {
 	}
 	one := canonical(`{"data":"` + long + `","name":"a"}`)
 	if len(one) > 200 {
-		t.Errorf("the canonical form has %d octets", len(one))
+		t.Errorf("the canonical form has %d bytes", len(one))
 	}
 	if same := canonical(`{"name":"a", "data":"` + strings.ReplaceAll(long, "/", `\/`) + `"}`); same != one {
 		t.Errorf("an equal body has another form:\n%s\n%s", one, same)
@@ -80,8 +80,8 @@ func TestLongStringsAreToldApartWithoutACopy(t *testing.T) {
 	}
 }
 
-// The standard decoder and encoder are the reference: bodies are equal in
-// canonical form exactly when they decode to the same thing.
+// The standard decoder and encoder are the reference: bodies have the same canonical form exactly if they
+// decode to the same value.
 func FuzzCanonical(f *testing.F) {
 	for _, seed := range []string{`{"b":1,"a":[true,null,"x"]}`, `"\ud800"`, "\"\xff\"", `{"a":{"a":{}},"":0}`, `{"é":1,"e\u0301":2,"\u00e9":3}`, `-1.5e+10`, `{`, ` 1`} {
 		f.Add([]byte(seed))

@@ -69,7 +69,7 @@ func TestABatchStoresItsRowsThroughEveryDoor(t *testing.T) {
 		}
 		got, err := db.All(t.Context(), d.SQL, db.Value[string], read)
 		if diff := cmp.Diff(want, got); err != nil || diff != "" {
-			t.Errorf("%s: the rows are not what was stored: %v (-want +got)\n%s", name, err, diff)
+			t.Errorf("%s: stored rows differ: %v (-want +got)\n%s", name, err, diff)
 		}
 		if _, err := db.Exec(t.Context(), d.SQL, `TRUNCATE samples`); err != nil {
 			t.Fatal(err)

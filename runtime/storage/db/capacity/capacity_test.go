@@ -39,7 +39,7 @@ func TestEachProcessHasItsShare(t *testing.T) {
 	}
 }
 
-// server takes so many connections.
+// server accepts a limited number of connections.
 type server struct {
 	mutex           sync.Mutex
 	room, open, top int
@@ -82,7 +82,7 @@ func (c *connection) Close() error {
 	return nil
 }
 
-// bounded is a connector as those of package db.
+// bounded is a connector like those of package db.
 type bounded struct {
 	*server
 	pool *capacity.Pool
@@ -130,7 +130,7 @@ func use(t *testing.T, handle *sql.DB, while time.Duration) error {
 	return conn.Close()
 }
 
-// Four processes want 160 connections of a server that takes 40, and do not know of each other.
+// Four processes want 160 connections of a server that allows 40, without knowing each other.
 func TestRefusedConnectionsAreWaitedFor(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -142,7 +142,7 @@ func TestRefusedConnectionsAreWaitedFor(t *testing.T) {
 				all.Go(func() {
 					for range 20 {
 						if err := use(t, p.pools[client%2], 3*time.Millisecond); err != nil {
-							t.Errorf("a caller was refused: %v", err)
+							t.Errorf("a caller was rejected: %v", err)
 						}
 					}
 				})
@@ -155,7 +155,7 @@ func TestRefusedConnectionsAreWaitedFor(t *testing.T) {
 	})
 }
 
-// With their shares known, processes are not refused.
+// Processes that know their shares are not rejected.
 func TestSharesAreNotRefused(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -169,7 +169,7 @@ func TestSharesAreNotRefused(t *testing.T) {
 				all.Go(func() {
 					for range 20 {
 						if err := use(t, p.pools[client%2], 3*time.Millisecond); err != nil {
-							t.Errorf("a caller was refused: %v", err)
+							t.Errorf("a caller was rejected: %v", err)
 						}
 					}
 				})
@@ -182,7 +182,8 @@ func TestSharesAreNotRefused(t *testing.T) {
 	})
 }
 
-// The ceiling falls to what a pool has and rises to its share once the server has room, and not at every try.
+// The ceiling falls to the current size of a pool and rises to its share once the server has room, but not
+// with every attempt.
 func TestTheCeilingRisesAgain(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -194,7 +195,7 @@ func TestTheCeilingRisesAgain(t *testing.T) {
 			for range 30 {
 				all.Go(func() {
 					if err := use(t, handle, time.Second); err != nil {
-						t.Errorf("a caller was refused: %v", err)
+						t.Errorf("a caller was rejected: %v", err)
 					}
 				})
 			}
@@ -202,9 +203,9 @@ func TestTheCeilingRisesAgain(t *testing.T) {
 		}
 		crowd()
 		if got := handle.Stats().MaxOpenConnections; got > 8 {
-			t.Errorf("the ceiling is %d beside a server that takes 6", got)
+			t.Errorf("the ceiling is %d with a server that allows 6", got)
 		}
-		time.Sleep(time.Minute) // fake time: nobody asks
+		time.Sleep(time.Minute) // no requests
 		before := s.refusals()
 		crowd()
 		if again := s.refusals() - before; again > 8 {
@@ -220,7 +221,7 @@ func TestTheCeilingRisesAgain(t *testing.T) {
 	})
 }
 
-// A pool without a connection tries again for a moment, and takes one from the other pool of its process.
+// A pool without a connection retries for a moment, and then takes one from the other pool of its process.
 func TestAPoolWithoutConnectionsGetsOne(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -249,7 +250,7 @@ func TestAPoolWithoutConnectionsGetsOne(t *testing.T) {
 		err := use(t, p.pools[0], 0)
 		var refused *pq.Error
 		if took := time.Since(began); !errors.As(err, &refused) || took < time.Second || took > 6*time.Second {
-			t.Errorf("a server that takes nothing: %v after %s, want its refusal within 6 s, and not at once", err, took)
+			t.Errorf("a server that accepts nothing: %v after %s, want its error within 6 s, and not immediately", err, took)
 		}
 	})
 }

@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// TestMain lets the test binary be one that is killed.
+// TestMain lets the test binary serve as the process that is killed.
 func TestMain(m *testing.M) {
 	if os.Getenv("DBTEST_CHILD") != "" {
 		server, err := startFromCache(throwAway)
@@ -89,7 +89,7 @@ func TestKilledTestBinaryLeavesNothing(t *testing.T) {
 	line, err := bufio.NewReader(output).ReadString('\n')
 	folders := strings.Fields(line)
 	if err != nil || len(folders) != 2 || folders[0] == "error" {
-		t.Fatalf("child said %q: %v", line, err)
+		t.Fatalf("the child printed %q: %v", line, err)
 	}
 	if err := command.Process.Kill(); err != nil {
 		t.Fatal(err)
@@ -105,7 +105,7 @@ func TestKilledTestBinaryLeavesNothing(t *testing.T) {
 				break
 			}
 			if time.Now().After(deadline) {
-				t.Fatalf("%s is still there: %v", folder, err)
+				t.Fatalf("%s still exists: %v", folder, err)
 			}
 			<-time.After(20 * time.Millisecond)
 		}

@@ -10,16 +10,16 @@ func TestServersGoWhereTheyAreTold(t *testing.T) {
 	t.Setenv("POSTRIDER_TEST_DIR", given)
 	root, err := ownRoot()
 	if err != nil || filepath.Dir(root) != given {
-		t.Errorf("told %s, they go to %s: %v", given, root, err)
+		t.Errorf("with %q set, servers are stored in %s: %v", given, root, err)
 	}
 }
 
 func TestASmallFileSystemHasNoRoom(t *testing.T) {
 	t.Parallel()
 	if folder := SmallDisk(t, "1m"); hasRoom(folder) {
-		t.Error("servers would go to a file system of one megabyte")
+		t.Error("servers would be stored in a file system of one megabyte")
 	}
 	if hasRoom(filepath.Join(t.TempDir(), "missing")) {
-		t.Error("servers would go to a folder that is not there")
+		t.Error("servers would be stored in a missing folder")
 	}
 }

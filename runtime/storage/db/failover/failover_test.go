@@ -28,7 +28,7 @@ func TestSeveralPrimariesOfOneClusterAreRefused(t *testing.T) {
 	alias.Host = "db.example.com:5432"
 	for name, c := range map[string]struct {
 		all  []failover.Sighting
-		want []string // in the error; none: one host may be written to
+		want []string // parts of the error; none if one host may be written to
 	}{
 		"a primary and a standby":              {[]failover.Sighting{primary, standby}, nil},
 		"the old primary, started by mistake":  {[]failover.Sighting{old, primary, standby}, []string{"db1:5432 (timeline 1) and db2:5432 (timeline 2)", "db1:5432 is from before a fail-over"}},
@@ -134,7 +134,7 @@ func newSurvey(t *testing.T, patience time.Duration) (*failover.Survey, []*machi
 	return s, machines
 }
 
-// A silent host costs its time once: later looks do not wait for it, and find out when it is back.
+// A silent host costs its timeout once: later checks do not wait for it, and notice when it is back.
 func TestASilentHostIsNotWaitedForTwice(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -147,12 +147,12 @@ func TestASilentHostIsNotWaitedForTwice(t *testing.T) {
 		}
 		all, took := look()
 		if took != time.Second || all[2].Err == nil || all[0].Err != nil || !all[1].Standby {
-			t.Errorf("the first look took %s and saw %+v, want a second for the silent host", took, all)
+			t.Errorf("the first check took %s and returned %+v, want a second for the silent host", took, all)
 		}
 		for range 3 {
 			time.Sleep(2 * time.Second) // fake time
 			if all, took := look(); took != 0 || all[2].Err == nil {
-				t.Errorf("a later look took %s and saw %+v, want no waiting for the silent host", took, all[2])
+				t.Errorf("a later check took %s and returned %+v, want no wait for the silent host", took, all[2])
 			}
 		}
 		machines[2].set(func() { machines[2].silent = false })
@@ -160,12 +160,12 @@ func TestASilentHostIsNotWaitedForTwice(t *testing.T) {
 		look()
 		synctest.Wait()
 		if all, _ := look(); all[2].Err != nil {
-			t.Errorf("the host that is back is %+v", all[2])
+			t.Errorf("the recovered host is %+v", all[2])
 		}
 	})
 }
 
-// A burst of new connections asks once, and on connections that are kept.
+// A burst of new connections queries the hosts once, on persistent connections.
 func TestManyLooksAskOnce(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -179,17 +179,18 @@ func TestManyLooksAskOnce(t *testing.T) {
 		time.Sleep(time.Second) // fake time
 		s.Refresh(t.Context(), time.Now(), 0)
 		if m := machines[0]; m.asked != 0 {
-			t.Errorf("the host that was left out was asked %d times", m.asked)
+			t.Errorf("the excluded host was queried %d times", m.asked)
 		}
 		for _, m := range machines[1:] {
-			if m.asked != 2 || m.dials != 1 { // a standby's is kept
-				t.Errorf("a host was asked %d times on %d connections, want twice on one", m.asked, m.dials)
+			if m.asked != 2 || m.dials != 1 { // the connection to a standby is kept
+				t.Errorf("a host was queried %d times on %d connections, want twice on one", m.asked, m.dials)
 			}
 		}
 	})
 }
 
-// A connection that was kept may have ended long ago; the host is asked on another one. A host that refuses is known at once.
+// A kept connection may have ended long ago; then the host is queried on another one. A host that refuses
+// connections is detected immediately.
 func TestAKeptConnectionThatHasEndedSaysNothingOfItsHost(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -199,17 +200,17 @@ func TestAKeptConnectionThatHasEndedSaysNothingOfItsHost(t *testing.T) {
 		machines[1].set(func() { machines[1].who = nil; machines[1].err = broken })
 		time.Sleep(time.Second) // fake time
 		if all := s.Refresh(t.Context(), time.Now(), -1); !errors.Is(all[1].Err, broken) {
-			t.Errorf("a host that refuses is %+v", all[1])
+			t.Errorf("a host that refuses connections is %+v", all[1])
 		}
 		machines[1].set(func() { machines[1].who = machines[0].who; machines[1].err = nil })
 		time.Sleep(time.Second) // fake time
 		if all := s.Refresh(t.Context(), time.Now(), -1); all[1].Err != nil || all[1].Standby {
-			t.Errorf("a host that was promoted is %+v", all[1])
+			t.Errorf("a promoted host is %+v", all[1])
 		}
 	})
 }
 
-// What a new connection says is newer than a question that began before it.
+// The result of a new connection is newer than a query that started before it.
 func TestTheNewestAnswerCounts(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -218,9 +219,9 @@ func TestTheNewestAnswerCounts(t *testing.T) {
 		go s.Refresh(t.Context(), time.Now(), -1)
 		time.Sleep(time.Millisecond) // fake time
 		s.Record(0, failover.Identity{System: "7", Timeline: "00000005"}, time.Now())
-		time.Sleep(2 * time.Second) // fake time: the question has failed
+		time.Sleep(2 * time.Second) // the query has failed
 		if all := s.Refresh(t.Context(), time.Time{}, -1); all[0].Err != nil || all[0].Timeline != "00000005" {
-			t.Errorf("the host is %+v, want what the connection said", all[0])
+			t.Errorf("the host is %+v, want the result of the connection", all[0])
 		}
 	})
 }

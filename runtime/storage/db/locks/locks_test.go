@@ -14,7 +14,8 @@ import (
 	"github.com/postrider/postrider/runtime/storage/db/locks"
 )
 
-// alter changes a table with the patience given, and waits for its lock for less time than after which PostgreSQL has autovacuum give way.
+// alter changes a table with the given patience. It waits for its lock for less time than PostgreSQL lets
+// autovacuum keep it.
 func alter(t *testing.T, d *db.DB, table string, patience time.Duration) error {
 	t.Helper()
 	conn, err := d.SQL.Conn(t.Context())
@@ -31,7 +32,7 @@ func alter(t *testing.T, d *db.DB, table string, patience time.Duration) error {
 	})
 }
 
-// Autovacuum may be at work on a large table for hours. The table can be changed meanwhile.
+// Autovacuum may process a large table for hours. The table can still be changed.
 func TestAutovacuumGivesWay(t *testing.T) {
 	t.Parallel()
 	d := dbtest.NewServer(t).OpenPatiently()
@@ -51,13 +52,13 @@ func TestAutovacuumGivesWay(t *testing.T) {
 		}
 		return is
 	}
-	expect.Eventually(t, "autovacuum is at work", atWork)
+	expect.Eventually(t, "autovacuum is running", atWork)
 	if err := alter(t, d, "large", expect.Patience); err != nil {
-		t.Errorf("a table that autovacuum is at work on: %v, want it changed", err)
+		t.Errorf("a table that autovacuum is processing: %v, want it changed", err)
 	}
 }
 
-// Others that hold a lock keep it, and are waited for until patience is over.
+// Other sessions keep their locks, and alter waits for them until its patience ends.
 func TestOthersKeepTheirLocks(t *testing.T) {
 	t.Parallel()
 	d := dbtest.New(t)
@@ -71,18 +72,18 @@ func TestOthersKeepTheirLocks(t *testing.T) {
 			t.Fatal(err)
 		}
 		if err := alter(t, d, "used", 400*time.Millisecond); err == nil || !strings.Contains(err.Error(), "55P03") {
-			t.Errorf("a table that is held IN %s MODE: %v, want the lock's timeout", mode, err)
+			t.Errorf("a table locked IN %s MODE: %v, want the lock timeout", mode, err)
 		}
 		if err := tx.Commit(); err != nil {
-			t.Errorf("whoever holds it IN %s MODE: %v", mode, err)
+			t.Errorf("the holder IN %s MODE: %v", mode, err)
 		}
 	}
 	if err := alter(t, d, "used", expect.Patience); err != nil {
-		t.Errorf("a table that nobody holds: %v", err)
+		t.Errorf("an unlocked table: %v", err)
 	}
 }
 
-// Autovacuum is at work on a table that is not ours to lock. That ends no tries.
+// Autovacuum is processing a table that our role may not lock. The retries continue.
 func TestTablesOfOthersAreLeftAlone(t *testing.T) {
 	t.Parallel()
 	d := dbtest.New(t)

@@ -8,8 +8,8 @@ import (
 	"github.com/postrider/postrider/runtime/storage/db"
 )
 
-// MoveSteps takes the first steps of Move and stops as a process that is killed: nothing is cleaned up. It gives how many
-// steps there are.
+// MoveSteps runs the first steps of Move and stops like a killed process: nothing is cleaned up. It returns
+// the number of steps.
 func MoveSteps(ctx context.Context, d *db.DB, t Table, steps int) (all int, err error) {
 	err = runInSession(ctx, d, slog.New(slog.DiscardHandler), movePatience, func(s session) error {
 		planned, err := stepsOf(ctx, s.conn, t)
@@ -21,19 +21,19 @@ func MoveSteps(ctx context.Context, d *db.DB, t Table, steps int) (all int, err 
 	return all, err
 }
 
-// KeepAt is Keep of one table at a time.
+// KeepAt is Keep for one table at a time.
 func KeepAt(ctx context.Context, d *db.DB, t Table, now time.Time, unneeded ...DropRule) (kept Maintenance, err error) {
 	err = runInSession(ctx, d, slog.New(slog.DiscardHandler), keepPatience, func(s session) error { return s.keepTable(ctx, t, now, &kept, unneeded) })
 	return kept, err
 }
 
-// LimitOf is the bound of a move that has begun.
+// LimitOf returns the bound of a move in progress.
 func (s *State) LimitOf() string { return s.limit }
 
-// UncheckedOf is how many references are still to be checked.
+// UncheckedOf returns how many references are not validated yet.
 func (s *State) UncheckedOf() int { return len(s.unchecked) }
 
-// KeepersLock is the lock of whoever changes parts.
+// KeepersLock is the lock of sessions that change partitions.
 const KeepersLock = int64(keepersLock)
 
 // KeyNames are the indexes that differ between the forms of a table.

@@ -17,7 +17,7 @@ import (
 
 var discard = slog.New(slog.DiscardHandler)
 
-// plain gives a database whose tables are not split, also where tests run on split ones.
+// plain returns a database whose tables are not partitioned, even if tests run on partitioned ones.
 func plain(t *testing.T) *db.DB {
 	t.Helper()
 	d := dbtest.New(t)
@@ -56,7 +56,7 @@ func look(t *testing.T, d *db.DB, table months.Table) months.State {
 	return state
 }
 
-// eachTable runs a test for each table that can be split, beside the others.
+// eachTable runs a test for each table that can be partitioned, in parallel.
 func eachTable(t *testing.T, test func(t *testing.T, table months.Table)) {
 	t.Helper()
 	for _, table := range months.Tables() {
@@ -76,7 +76,8 @@ func one[T any](t *testing.T, d *db.DB, statement string, args ...any) T {
 	return v
 }
 
-// The rows that the tests store: an email with a recipient, which may have its email already, an attempt, a fact, a delivery to a webhook, a received email.
+// The rows that the tests store: an email with a recipient, which may have its email already, an attempt, a
+// fact, a webhook delivery, a received email.
 const (
 	emailSQL = `
 WITH stored AS (
@@ -105,7 +106,7 @@ INSERT INTO received_emails (id, account_id, domain_id, content_id, rcpt_to, mai
 SELECT $1, 'acc_1', 'dom_1', id, 'ada@dev.test', '', 'bob@example.net', 'bob@example.net', '[]', '[]', '[]', 'Hello', '', '[]', '{}', 'unknown', false, 1, '[]', '[]', '127.0.0.1', 'h', '', now() FROM content`
 )
 
-// statisticsSQL stores a row of a table of statistics: the other columns have whatever their types take.
+// statisticsSQL stores a row of a statistics table: the other columns get values of their types.
 func statisticsSQL(table string) string {
 	columns := map[string][2]string{
 		"statistics_days": {`kind, key, domain_id, api_key_id, template_id, automation_id, event_size, email_size, domains, tags, sender_domains, sender_tags, event_figures, event_latencies, email_figures, email_latencies`,
@@ -128,7 +129,7 @@ func storeSQL(table months.Table) string {
 // lastRow is the microsecond of the last row of statistics, which differs for each of them.
 var lastRow atomic.Int64
 
-// newRow returns the value of a row made now.
+// newRow returns the value of a row created now.
 func newRow(table months.Table) string {
 	if table.Prefix == "" {
 		for {
@@ -141,7 +142,7 @@ func newRow(table months.Table) string {
 	return id.New(table.Prefix)
 }
 
-// at is a value of a time, the nth of its millisecond.
+// at returns the key value for a time, the nth of its millisecond.
 func at(table months.Table, when time.Time, n int) string {
 	if table.Prefix == "" {
 		return when.UTC().Truncate(time.Microsecond).Add(time.Duration(n) * time.Microsecond).Format(time.RFC3339Nano)
@@ -156,13 +157,13 @@ func store(t *testing.T, d *db.DB, table months.Table, rowID string) {
 	dbtest.Exec(t, d, storeSQL(table), rowID)
 }
 
-// placeOf is the part that holds a row.
+// placeOf returns the partition that contains a row.
 func placeOf(t *testing.T, d *db.DB, table months.Table, rowID string) string {
 	t.Helper()
 	return one[string](t, d, `SELECT tableoid::regclass::text FROM `+table.Name+` WHERE `+table.Column+` = $1`, rowID)
 }
 
-// explain runs a statement and gives its plan.
+// explain returns the plan of a statement.
 func explain(ctx context.Context, t *testing.T, on db.Execer, statement string, args ...any) string {
 	t.Helper()
 	lines, err := db.All(ctx, on, db.Value[string], `EXPLAIN (ANALYZE, COSTS off, TIMING off, SUMMARY off) `+statement, args...)

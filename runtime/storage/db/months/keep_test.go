@@ -14,7 +14,7 @@ import (
 	"github.com/postrider/postrider/runtime/storage/db/months"
 )
 
-// holdsEverything says what is wrong with the ranges of months: a gap, an overlap.
+// holdsEverything reports problems of the ranges of months: a gap or an overlap.
 func holdsEverything(t *testing.T, state months.State) {
 	t.Helper()
 	last := ""
@@ -29,8 +29,8 @@ func holdsEverything(t *testing.T, state months.State) {
 	}
 }
 
-// Months are made ahead as time goes on, and dropped when they are over and nothing is in them.
-// A row always finds a place, also one of a clock that is wrong.
+// Partitions are created ahead of time, and dropped when they are past and empty. A row always has a
+// partition, even with a wrong clock.
 func TestMonthsComeAndGo(t *testing.T) {
 	t.Parallel()
 	eachTable(t, func(t *testing.T, table months.Table) {
@@ -59,11 +59,11 @@ func TestMonthsComeAndGo(t *testing.T) {
 				t.Errorf("a row of %s is in %s", now.Format(time.DateOnly), place)
 			}
 			if ahead := state.Months[len(state.Months)-1].From; ahead < table.At(now.AddDate(0, 1, 0)) {
-				t.Errorf("in month %d the rest begins at %s", month, table.Time(ahead))
+				t.Errorf("in month %d the default partition begins at %s", month, table.Time(ahead))
 			}
 		}
 		later := this.AddDate(0, 12, 5)
-		// An old month in front keeps newer ones that are empty.
+		// An old month with rows keeps newer, empty ones.
 		dbtest.Exec(t, d, `DELETE FROM `+table.Name+` WHERE `+table.Column+` = $1`, rows[3])
 		if kept, err := months.KeepAt(t.Context(), d, table, later); err != nil || len(kept.Dropped) > 0 {
 			t.Errorf("with rows in the first month: %+v, %v", kept, err)
@@ -76,23 +76,23 @@ func TestMonthsComeAndGo(t *testing.T) {
 		}
 		for _, name := range kept.Dropped {
 			if one[bool](t, d, `SELECT to_regclass($1) IS NOT NULL`, name) {
-				t.Errorf("%s was dropped and is there", name)
+				t.Errorf("%s was reported as dropped but exists", name)
 			}
 		}
 		holdsEverything(t, look(t, d, table))
 		if n := one[int](t, d, `SELECT count(*) FROM `+table.Name); n != 8 {
 			t.Errorf("%d rows are left, want 8", n)
 		}
-		// A clock that is late, and one that is far ahead.
+		// A slow clock, and one that is far ahead.
 		store(t, d, table, old)
 		if place := placeOf(t, d, table, old); place != table.Name+"_past" {
-			t.Errorf("a row of a month that was dropped is in %s", place)
+			t.Errorf("a row of a dropped month is in %s", place)
 		}
 		dbtest.Exec(t, d, `DELETE FROM `+table.Name+` WHERE `+table.Column+` <= $1`, rows[4])
 		if kept, err := months.KeepAt(t.Context(), d, table, later); err != nil || len(kept.Dropped) != 1 {
-			t.Errorf("behind the past: %+v, %v", kept, err)
+			t.Errorf("with a row before all months: %+v, %v", kept, err)
 		}
-		// This month's and the last one's are young, even empty.
+		// The current and the previous month are recent, even if empty.
 		dbtest.Exec(t, d, `DELETE FROM `+table.Name)
 		kept, err = months.KeepAt(t.Context(), d, table, later)
 		young := look(t, d, table).Months[1]
@@ -103,8 +103,8 @@ func TestMonthsComeAndGo(t *testing.T) {
 	})
 }
 
-// A month whose rows nobody needs goes with them, in its turn: those that come after one that is needed stay, and so do the
-// rows of the past.
+// A month whose rows are no longer needed is dropped with them, in order: months after a needed one remain,
+// and so do the rows before all months.
 func TestUnneededMonthsGoWithTheirRows(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"facts", "webhook_deliveries", "received_emails"} {
@@ -141,9 +141,9 @@ func TestUnneededMonthsGoWithTheirRows(t *testing.T) {
 			}
 			other := months.DropRule{Table: "emails", Ask: until("~").Ask}
 			if kept, err := months.KeepAt(t.Context(), d, table, later, other); err != nil || len(kept.Dropped) > 0 || asked > 0 {
-				t.Errorf("with what is said of another table: %+v, %v", kept, err)
+				t.Errorf("with a rule of another table: %+v, %v", kept, err)
 			}
-			// Both have to say so, and the month after the fourth is needed.
+			// Both rules must agree, and the month after the fourth is needed.
 			kept, err := months.KeepAt(t.Context(), d, table, later, until(at(table, this.AddDate(0, 4, 0), 1)), until("~"))
 			if got := left(); err != nil || len(kept.Dropped) == 0 || !slices.Equal(got, rows[4:]) {
 				t.Errorf("%v were dropped, %v; the rows %v are left, want %v", kept.Dropped, err, got, rows[4:])
@@ -151,13 +151,13 @@ func TestUnneededMonthsGoWithTheirRows(t *testing.T) {
 			holdsEverything(t, look(t, d, table))
 			store(t, d, table, rows[0])
 			if place := placeOf(t, d, table, rows[0]); place != name+"_past" {
-				t.Errorf("a row of a month that is gone is in %s", place)
+				t.Errorf("a row of a dropped month is in %s", place)
 			}
 			if kept, err := months.KeepAt(t.Context(), d, table, later, until("~")); err != nil || len(kept.Dropped) > 0 || len(left()) != 5 {
-				t.Errorf("behind a past with rows %v were dropped, %v; %d rows are left, want 5", kept.Dropped, err, len(left()))
+				t.Errorf("after rows before all months, %v were dropped, %v; %d rows are left, want 5", kept.Dropped, err, len(left()))
 			}
 			dbtest.Exec(t, d, `DELETE FROM `+name+` WHERE id = $1`, rows[0])
-			// Young months stay whatever is said of them.
+			// Recent months remain whatever the rules return.
 			if _, err := months.KeepAt(t.Context(), d, table, later, until("~")); err != nil || !slices.Equal(left(), rows[7:]) {
 				t.Errorf("the rows %v are left, want %v: %v", left(), rows[7:], err)
 			}
@@ -166,7 +166,7 @@ func TestUnneededMonthsGoWithTheirRows(t *testing.T) {
 	}
 }
 
-// Who says that a month is unneeded may fail. Then nothing is dropped.
+// A rule may fail. Then nothing is dropped.
 func TestMonthsStayWhereNobodyKnowsWhetherTheyAreNeeded(t *testing.T) {
 	t.Parallel()
 	d, table := plain(t), named(t, "facts")
@@ -180,8 +180,8 @@ func TestMonthsStayWhereNobodyKnowsWhetherTheyAreNeeded(t *testing.T) {
 	}
 }
 
-// Where nobody made months for long, new rows are in the rest. Housekeeping says so and touches nothing;
-// a move makes a month of it.
+// If no process created partitions for a long time, new rows are in the default partition. Housekeeping
+// reports this and changes nothing; a move creates a month from it.
 func TestARestWithRowsBecomesAMonth(t *testing.T) {
 	t.Parallel()
 	eachTable(t, func(t *testing.T, table months.Table) {
@@ -191,14 +191,14 @@ func TestARestWithRowsBecomesAMonth(t *testing.T) {
 		row := at(table, time.Now().AddDate(0, 8, 0), 1)
 		store(t, d, table, row)
 		if place := placeOf(t, d, table, row); place != table.Name+"_rest" {
-			t.Fatalf("the row is in %s: the test has lost its subject", place)
+			t.Fatalf("the row is in %s: the test does not check what it should", place)
 		}
 		kept, err := months.Maintain(t.Context(), d, discard)
 		if err != nil || !slices.Equal(kept.Full, []string{table.Name + "_rest"}) || len(kept.Created) > 0 {
-			t.Errorf("with rows in the rest: %+v, %v", kept, err)
+			t.Errorf("with rows in the default partition: %+v, %v", kept, err)
 		}
 		all := 0
-		for cut := range 3 { // cut off between the steps as well
+		for cut := range 3 { // interrupted between the steps as well
 			if all, err = months.MoveSteps(t.Context(), d, table, cut); err != nil {
 				t.Fatal(err)
 			}
@@ -216,8 +216,8 @@ func TestARestWithRowsBecomesAMonth(t *testing.T) {
 	})
 }
 
-// A look-up reads one month, and a page of the newest rows stops in the month in which it is full, also
-// by a plan that is kept.
+// A lookup reads one month, and a page of the newest rows stops in the month in which it is full, with a
+// cached plan too.
 func TestPlansOfSplitTablesLookAtOneMonth(t *testing.T) {
 	t.Parallel()
 	eachTable(t, func(t *testing.T, table months.Table) {
@@ -263,13 +263,13 @@ func TestPlansOfSplitTablesLookAtOneMonth(t *testing.T) {
 				t.Errorf("%s reads %d months, want %d:\n%s", statement, got, reads, plan)
 			}
 			if strings.Contains(plan, "Seq Scan") {
-				t.Errorf("%s reads a month as a whole:\n%s", statement, plan)
+				t.Errorf("%s reads a whole month:\n%s", statement, plan)
 			}
 		}
 	})
 }
 
-// Autovacuum reads no statistics of the whole of a split table. Keep does, once a day.
+// Autovacuum does not analyze a partitioned table as a whole. Keep does, once a day.
 func TestStatisticsOfTheWholeAreReadOnceADay(t *testing.T) {
 	t.Parallel()
 	d, table := plain(t), named(t, "facts")
@@ -277,7 +277,7 @@ func TestStatisticsOfTheWholeAreReadOnceADay(t *testing.T) {
 	const read = `SELECT analyze_count FROM pg_stat_all_tables WHERE relid = 'facts'::regclass`
 	before := one[int](t, d, read)
 	if before == 0 {
-		t.Error("after a move the statistics of the whole are not read")
+		t.Error("after a move the whole table is not analyzed")
 	}
 	for range 2 {
 		if _, err := months.Maintain(t.Context(), d, discard); err != nil {
@@ -285,13 +285,13 @@ func TestStatisticsOfTheWholeAreReadOnceADay(t *testing.T) {
 		}
 	}
 	if after := one[int](t, d, read); after != before {
-		t.Errorf("statistics were read %d times, %d before: they are fresh", after, before)
+		t.Errorf("the table was analyzed %d times, %d before: the statistics are fresh", after, before)
 	}
 	dbtest.Exec(t, d, `SELECT pg_stat_reset_single_table_counters('facts'::regclass)`)
 	if _, err := months.Maintain(t.Context(), d, discard); err != nil {
 		t.Fatal(err)
 	}
 	if after := one[int](t, d, read); after != 1 {
-		t.Errorf("where nobody knows of statistics, they were read %d times, want once", after)
+		t.Errorf("without a recorded time the table was analyzed %d times, want once", after)
 	}
 }

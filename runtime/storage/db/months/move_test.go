@@ -16,8 +16,8 @@ import (
 	"github.com/postrider/postrider/runtime/storage/db/months"
 )
 
-// Writers go on while a table is split, through every door to the database. None of them
-// is told an error, and every row is there once afterwards.
+// Writers continue while a table is partitioned, through every kind of handle. None gets an error, and every
+// row exists once afterwards.
 func TestMoveBesideWriters(t *testing.T) {
 	t.Parallel()
 	eachTable(t, func(t *testing.T, table months.Table) {
@@ -47,8 +47,8 @@ func TestMoveBesideWriters(t *testing.T) {
 	})
 }
 
-// sameIndexes compares the indexes and constraints of a split table with those of a plain one, but for some. One is not unique
-// any more: ids keep apart what it kept apart before.
+// sameIndexes compares the indexes and constraints of a partitioned table with those of a plain one, with
+// some exceptions. One index is no longer unique: ids now guarantee the same.
 func sameIndexes(t *testing.T, split, plain *db.DB, table months.Table, but ...string) {
 	t.Helper()
 	const all = `SELECT string_agg(x, E'\n' ORDER BY x) FROM (
@@ -92,7 +92,7 @@ func startWriters(t *testing.T, d *db.DB, table months.Table) *writers {
 
 // write stores a row, reads it, changes it and claims an old one.
 func (w *writers) write(door db.Execer, table months.Table) error {
-	ctx := context.Background() // what has begun ends
+	ctx := context.Background() // a started turn is finished
 	made := newRow(table)
 	if n, err := db.Exec(ctx, door, storeSQL(table), made); err != nil || n != 1 {
 		return fmt.Errorf("store %s: %d rows, %w", made, n, err)
@@ -114,11 +114,11 @@ func (w *writers) write(door db.Execer, table months.Table) error {
 	return nil
 }
 
-// until waits for so many more turns.
+// until waits for a number of further turns.
 func (w *writers) until(t *testing.T, turns int64) {
 	t.Helper()
 	before := w.turns.Load()
-	expect.EventuallyWithin(t, time.Minute, "the writers go on", func() bool { return w.turns.Load() >= before+turns || len(w.failed) > 0 })
+	expect.EventuallyWithin(t, time.Minute, "the writers continue", func() bool { return w.turns.Load() >= before+turns || len(w.failed) > 0 })
 }
 
 func (w *writers) stop(t *testing.T) int {
@@ -132,8 +132,8 @@ func (w *writers) stop(t *testing.T) int {
 	return int(w.stored.Load())
 }
 
-// A move that was killed after any of its steps leaves a database that works, and one that is
-// run again goes on to the end.
+// A move that was killed after any of its steps leaves a working database, and continues when it is run
+// again.
 func TestMoveGoesOnWhereItWasCutOff(t *testing.T) {
 	t.Parallel()
 	eachTable(t, func(t *testing.T, table months.Table) {
@@ -149,16 +149,17 @@ func TestMoveGoesOnWhereItWasCutOff(t *testing.T) {
 			store(t, d, table, newRow(table))
 			state := look(t, d, table)
 			if n := one[int](t, d, `SELECT count(*) FROM `+table.Name); n != 3 || !state.Split || state.UncheckedOf() > 0 {
-				t.Errorf("cut off after %d of %d steps: %d rows, %+v", cut, all, n, state)
+				t.Errorf("interrupted after %d of %d steps: %d rows, %+v", cut, all, n, state)
 			}
 			if steps, err := months.Plan(t.Context(), d, table); err != nil || len(steps) > 0 {
-				t.Errorf("cut off after %d of %d steps, there is still to do: %v, %v", cut, all, steps, err)
+				t.Errorf("after an interruption at %d of %d steps, the remaining steps are %v, %v", cut, all, steps, err)
 			}
 		}
 	})
 }
 
-// Programs that cannot work on split deliveries are refused from the exchange on, and not by a move that was cut off before.
+// Programs that do not support partitioned deliveries are rejected from the exchange on, and not because of
+// a move that was interrupted earlier.
 func TestProgramsFromBeforeAreRefusedOnceDeliveriesAreSplit(t *testing.T) {
 	t.Parallel()
 	d, table := plain(t), named(t, "webhook_deliveries")
@@ -169,7 +170,7 @@ func TestProgramsFromBeforeAreRefusedOnceDeliveriesAreSplit(t *testing.T) {
 	}
 	all, err := months.MoveSteps(t.Context(), d, table, 0)
 	if err == nil {
-		_, err = months.MoveSteps(t.Context(), d, table, all-2) // the exchange and the statistics are left
+		_, err = months.MoveSteps(t.Context(), d, table, all-2) // the exchange and the statistics remain
 	}
 	if err != nil || look(t, d, table).Split || refused() != 0 {
 		t.Errorf("before the exchange %d migrations are required: %v", refused(), err)
@@ -180,12 +181,12 @@ func TestProgramsFromBeforeAreRefusedOnceDeliveriesAreSplit(t *testing.T) {
 	}
 }
 
-// keepersSQL is the connection that has the lock of whoever changes parts; 0: none.
+// keepersSQL returns the connection with the lock of sessions that change partitions, or 0.
 const keepersSQL = `SELECT coalesce(min(pid), 0) FROM pg_locks WHERE locktype = 'advisory' AND classid = ($1::bigint >> 32)::oid AND objid = ($1::bigint & 4294967295)::oid
 	AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`
 
-// A move whose connection is killed while it waits for its lock leaves a bound behind, which
-// rows would run into some day. Housekeeping takes it away.
+// A move whose connection is killed while it waits for its lock leaves a bound that would reject rows later.
+// Housekeeping removes it.
 func TestKeepClearsUpBehindAMoveThatWasKilled(t *testing.T) {
 	t.Parallel()
 	d, table := plain(t), named(t, "emails")
@@ -205,19 +206,19 @@ func TestKeepClearsUpBehindAMoveThatWasKilled(t *testing.T) {
 		_, err := months.MoveSteps(t.Context(), d, table, 100)
 		done <- err
 	}()
-	expect.EventuallyWithin(t, 30*time.Second, "the move has begun", func() bool { return one[int](t, d, keepersSQL, months.KeepersLock) != 0 })
+	expect.EventuallyWithin(t, 30*time.Second, "the move has started", func() bool { return one[int](t, d, keepersSQL, months.KeepersLock) != 0 })
 	if _, err := months.Maintain(t.Context(), d, discard); err != nil {
-		t.Errorf("beside a move, housekeeping failed: %v", err)
+		t.Errorf("housekeeping failed during a move: %v", err)
 	}
 	dbtest.Exec(t, d, `SELECT pg_terminate_backend($1)`, one[int](t, d, keepersSQL, months.KeepersLock))
 	if err := <-done; err == nil {
-		t.Error("the move that was killed says that it worked")
+		t.Error("the killed move returned no error")
 	}
 	if err := reader.Rollback(); err != nil {
 		t.Fatal(err)
 	}
 	if state := look(t, d, table); state.Split || state.LimitOf() == "" {
-		t.Fatalf("the move has left %+v: the test has lost its subject", state)
+		t.Fatalf("the move has left %+v: the test does not check what it should", state)
 	}
 	if _, err := months.Maintain(t.Context(), d, discard); err != nil {
 		t.Fatal(err)
@@ -228,8 +229,8 @@ func TestKeepClearsUpBehindAMoveThatWasKilled(t *testing.T) {
 	move(t, d, table)
 }
 
-// A statement that is open for long keeps a move from its lock. The move does not keep others waiting for it, and
-// takes its bound back when it is stopped.
+// A long statement keeps a move from its lock. The move does not make others wait, and removes its bound
+// when it is stopped.
 func TestMoveThatIsStoppedTakesItsBoundBack(t *testing.T) {
 	t.Parallel()
 	d, table := plain(t), named(t, "facts")
@@ -251,23 +252,23 @@ func TestMoveThatIsStoppedTakesItsBoundBack(t *testing.T) {
 	for range 20 {
 		began := time.Now()
 		store(t, d, table, newRow(table))
-		if took := time.Since(began); took > 30*time.Second { // behind a move that waits for the reader it would be a minute, and fail
-			t.Errorf("a writer waited for %s beside a move that gets no lock", took)
+		if took := time.Since(began); took > 30*time.Second { // with a move that waits for the reader it would take a minute, and fail
+			t.Errorf("a writer waited for %s during a move that gets no lock", took)
 		}
 	}
 	cancel()
-	if err := reader.Rollback(); err != nil { // the lock of the bound has to be had
+	if err := reader.Rollback(); err != nil { // removing the bound requires its lock
 		t.Fatal(err)
 	}
 	if err := <-done; err == nil {
-		t.Error("a move that was stopped says that it worked")
+		t.Error("a stopped move returned no error")
 	}
 	if state := look(t, d, table); state.LimitOf() != "" {
-		t.Errorf("the move that was stopped has left the bound %s", state.LimitOf())
+		t.Errorf("the stopped move has left the bound %s", state.LimitOf())
 	}
 }
 
-// What an operator has hung on a table would stay with the old one. Move names it.
+// Objects that an operator attached to a table would stay with the old one. Move names them in an error.
 func TestMoveRefusesWhatItCannotTakeAlong(t *testing.T) {
 	t.Parallel()
 	for statement, want := range map[string]string{
@@ -283,15 +284,15 @@ func TestMoveRefusesWhatItCannotTakeAlong(t *testing.T) {
 		dbtest.Exec(t, d, statement)
 		err := months.Move(t.Context(), d, table, discard, quiet)
 		if err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%s: the move says %v, want %q", statement, err, want)
+			t.Errorf("%s: the move returned %v, want %q", statement, err, want)
 		}
 		if state := look(t, d, table); state.Split || state.LimitOf() != "" {
-			t.Errorf("%s: a move that was refused has left %+v", statement, state)
+			t.Errorf("%s: a rejected move has left %+v", statement, state)
 		}
 	}
 }
 
-// References go on to hold, in both directions, on old rows and new ones.
+// References remain enforced, in both directions, on old rows and new ones.
 func TestReferencesHoldOnSplitTables(t *testing.T) {
 	t.Parallel()
 	d, table := plain(t), named(t, "emails")
@@ -305,7 +306,7 @@ func TestReferencesHoldOnSplitTables(t *testing.T) {
 	late := at(table, time.Now().AddDate(0, 3, 0), 1)
 	store(t, d, table, late)
 	if place := placeOf(t, d, table, late); place == placeOf(t, d, table, old) || strings.HasSuffix(place, "rest") {
-		t.Errorf("a row of in three months is in %s", place)
+		t.Errorf("a row three months ahead is in %s", place)
 	}
 	const alone = `INSERT INTO recipients (email_id, account_id, kind, destination, address, state, fence, attempts, created_at, queued_at, via) VALUES ($1, 'a', 'to', 'x', 'y', 'queued', 0, 0, now(), now(), '')`
 	if _, err := db.Exec(t.Context(), d.SQL, alone, id.New(id.Email)); err == nil {
@@ -315,7 +316,7 @@ func TestReferencesHoldOnSplitTables(t *testing.T) {
 		dbtest.Exec(t, d, alone, rowID)
 		dbtest.Exec(t, d, `DELETE FROM emails WHERE id = $1`, rowID)
 		if n := one[int](t, d, `SELECT count(*) FROM recipients WHERE email_id = $1`, rowID); n != 0 {
-			t.Errorf("%d recipients of %s are left of an email that is gone", n, rowID)
+			t.Errorf("%d recipients of the deleted email %s are left", n, rowID)
 		}
 	}
 	if !one[bool](t, d, `SELECT has_table_privilege('pg_monitor', 'emails', 'SELECT')`) {
@@ -323,7 +324,7 @@ func TestReferencesHoldOnSplitTables(t *testing.T) {
 	}
 }
 
-// Undo gives the plain table back, with its indexes and references, as long as no other month has rows.
+// Undo restores the plain table, with its indexes and references, as long as no other month has rows.
 func TestUndo(t *testing.T) {
 	t.Parallel()
 	eachTable(t, func(t *testing.T, table months.Table) {
@@ -345,7 +346,7 @@ func TestUndo(t *testing.T) {
 			t.Fatal(err)
 		}
 		if state := look(t, d, table); state.Split {
-			t.Errorf("%s is still split: %+v", table.Name, state)
+			t.Errorf("%s is still partitioned: %+v", table.Name, state)
 		}
 		store(t, d, table, newRow(table))
 		if n := one[int](t, d, `SELECT count(*) FROM `+table.Name); n != 3 {

@@ -11,13 +11,13 @@ import (
 	"github.com/postrider/postrider/runtime/storage/db/months"
 )
 
-// referenceSQL is how recipients refer to emails: once for the table as a whole, and checked.
+// referenceSQL returns how recipients refer to emails: once for the whole table, validated.
 const referenceSQL = `SELECT coalesce(string_agg(conrelid::regclass || ' ' || convalidated || ' ' || pg_get_constraintdef(oid), ', '), '') FROM pg_constraint WHERE contype = 'f' AND confrelid = 'emails'::regclass AND conparentid = 0
 	AND conname = 'recipients_emails_recipients'`
 
 const wholeReference = "recipients true FOREIGN KEY (email_id) REFERENCES emails(id) ON DELETE CASCADE"
 
-// held says what is wrong with the reference of recipients to emails.
+// held checks the reference of recipients to emails.
 func held(t *testing.T, d *db.DB, when string, rows ...string) {
 	t.Helper()
 	if got := one[string](t, d, referenceSQL); got != wholeReference {
@@ -30,13 +30,13 @@ func held(t *testing.T, d *db.DB, when string, rows ...string) {
 	for _, row := range rows {
 		dbtest.Exec(t, d, `DELETE FROM emails WHERE id = $1`, row)
 		if n := one[int](t, d, `SELECT count(*) FROM recipients WHERE email_id = $1`, row); n != 0 {
-			t.Errorf("%s %d recipients are left of an email that is gone", when, n)
+			t.Errorf("%s %d recipients of a deleted email are left", when, n)
 		}
 	}
 }
 
-// Emails are split, get months of their own and become plain below recipients that are split already, and an exchange that is cut
-// off leaves a reference that holds.
+// Emails are partitioned, get their own months and become plain again while recipients are already
+// partitioned, and an interrupted exchange leaves an enforced reference.
 func TestEmailsAreSplitBelowSplitRecipients(t *testing.T) {
 	t.Parallel()
 	emails, recipients := named(t, "emails"), named(t, "recipients")
@@ -55,14 +55,14 @@ func TestEmailsAreSplitBelowSplitRecipients(t *testing.T) {
 		store(t, d, recipients, young)
 		move(t, d, emails)
 		late := at(emails, time.Now().AddDate(0, 8, 0), 1)
-		store(t, d, recipients, late) // both in their rests
+		store(t, d, recipients, late) // both in the default partitions
 		held(t, d, "after a move", old)
 		move(t, d, emails)
 		move(t, d, recipients)
 		if state := look(t, d, emails); state.UncheckedOf() > 0 {
-			t.Errorf("cut off after %d of %d steps, %d references are unchecked", cut, all, state.UncheckedOf())
+			t.Errorf("interrupted after %d of %d steps, %d references are not validated", cut, all, state.UncheckedOf())
 		}
-		held(t, d, "with a rest that became a month", late)
+		held(t, d, "with a default partition that became a month", late)
 		for _, table := range []months.Table{emails, recipients} {
 			if err := months.Undo(t.Context(), d, table, discard, quiet); err != nil {
 				t.Fatal(err)
@@ -73,7 +73,7 @@ func TestEmailsAreSplitBelowSplitRecipients(t *testing.T) {
 	}
 }
 
-// Recipients and attempts go on to be numbered where they were, and no number comes twice, whichever form they have.
+// The numbers of recipients and attempts continue, and are never reused, in both forms of the table.
 func TestNumbersGoOn(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"recipients", "attempts"} {
@@ -109,7 +109,8 @@ func TestNumbersGoOn(t *testing.T) {
 	}
 }
 
-// What keeps a claim from being settled twice is unique in a split table as well: an attempt of a recipient by its fence.
+// The constraint that prevents settling a claim twice also applies to a partitioned table: an attempt is
+// unique by recipient and fence.
 func TestAnAttemptIsOneByItsFence(t *testing.T) {
 	t.Parallel()
 	d, table := plain(t), named(t, "attempts")
@@ -117,6 +118,6 @@ func TestAnAttemptIsOneByItsFence(t *testing.T) {
 	row := id.New(id.Email)
 	store(t, d, table, row)
 	if _, err := db.Exec(t.Context(), d.SQL, attemptSQL, row); !fault.IsDuplicate(err) {
-		t.Errorf("the same attempt once more: %v, want that it is refused", err)
+		t.Errorf("the same attempt again: %v, want an error", err)
 	}
 }

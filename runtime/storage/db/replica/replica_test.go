@@ -15,7 +15,7 @@ import (
 	"github.com/postrider/postrider/runtime/storage/db/replica"
 )
 
-// bench is a primary with a replica that is looked at.
+// bench is a primary with a monitored replica.
 type bench struct {
 	t *testing.T
 	*db.DB
@@ -54,7 +54,7 @@ func (b *bench) write(statement string, args ...any) {
 	}
 }
 
-// read gives a number, and the server that told it: "replica" or "primary".
+// read returns a number and the server that returned it: "replica" or "primary".
 func (b *bench) read(query string) (n int, server string) {
 	b.t.Helper()
 	err := b.Read(b.t.Context(), func(on *ent.Client) (err error) {
@@ -76,27 +76,28 @@ func (b *bench) server() string {
 	return server
 }
 
-// usesReplica waits until the replica answers.
+// usesReplica waits until the replica serves reads.
 func (b *bench) usesReplica() {
 	b.t.Helper()
-	expect.EventuallyWithin(b.t, 30*time.Second, "the replica answers", func() bool { return b.server() == "replica" })
+	expect.EventuallyWithin(b.t, 30*time.Second, "the replica serves reads", func() bool { return b.server() == "replica" })
 }
 
-// passesOver waits until the replica is passed over for a reason.
+// passesOver waits until the replica is skipped for a reason.
 func (b *bench) passesOver(reason string) {
 	b.t.Helper()
-	expect.EventuallyWithin(b.t, 30*time.Second, "the replica is passed over: "+reason, func() bool { return strings.Contains(b.replica.Status().PassedOver, reason) })
+	expect.EventuallyWithin(b.t, 30*time.Second, "the replica is skipped: "+reason, func() bool { return strings.Contains(b.replica.Status().PassedOver, reason) })
 	if server := b.server(); server != "primary" {
-		b.t.Errorf("a replica that is passed over (%s) answers: the %s did", reason, server)
+		b.t.Errorf("a skipped replica (%s) serves reads: the server was the %s", reason, server)
 	}
 }
 
-// logged tells how many lines of the log say that a replica is passed over, and that it answers.
+// logged returns how many log lines report that a replica is skipped, and that it serves reads.
 func (b *bench) logged() (passedOver, answers int) {
 	return strings.Count(b.log.String(), "is passed over"), strings.Count(b.log.String(), "replica answers")
 }
 
-// Whatever was committed before a read began is seen by it, whoever wrote it, and however far the replica is.
+// A read sees everything committed before it began, whichever process wrote it, and however far behind the
+// replica is.
 func TestAReadSeesEverythingThatWasCommitted(t *testing.T) {
 	t.Parallel()
 	primary := dbtest.NewServer(t)
@@ -111,14 +112,14 @@ func TestAReadSeesEverythingThatWasCommitted(t *testing.T) {
 		rows++
 		n, server := b.read(`SELECT count(*) FROM kept`)
 		if by[server]++; n != rows {
-			t.Fatalf("after %d writes the %s told %d", rows, server, n)
+			t.Fatalf("after %d writes the %s returned %d", rows, server, n)
 		}
-		if server == "primary" { // the machine stood still
+		if server == "primary" { // the machine stalled
 			b.usesReplica()
 		}
 	}
 	if by["primary"] == 50 {
-		t.Errorf("reads were answered by %v, want nearly all by the replica", by)
+		t.Errorf("reads were served by %v, want nearly all by the replica", by)
 	}
 	standby.PauseReplay(true)
 	began := time.Now()
@@ -126,29 +127,29 @@ func TestAReadSeesEverythingThatWasCommitted(t *testing.T) {
 		other.write(`INSERT INTO kept VALUES ($1)`, rows)
 		rows++
 		if n, server := b.read(`SELECT count(*) FROM kept`); n != rows || server != "primary" {
-			t.Fatalf("after %d writes, with a replica that replays nothing, the %s told %d", rows, server, n)
+			t.Fatalf("after %d writes, with a replica that replays nothing, the %s returned %d", rows, server, n)
 		}
 	}
 	if took := time.Since(began); took > 36*time.Second {
-		t.Errorf("400 reads took %s beside a replica that replays nothing, want that only some of them wait a tenth of a second", took)
+		t.Errorf("400 reads took %s with a replica that replays nothing, want that only some of them wait a tenth of a second", took)
 	}
 	b.passesOver("behind")
 	if lag := b.replica.Status().Lag; lag < replica.Tolerated {
-		t.Errorf("a replica is passed over that is %s behind", lag)
+		t.Errorf("skipped a replica that is %s behind", lag)
 	}
 	for range 20 {
 		if server := b.server(); server != "primary" {
-			t.Errorf("beside a replica that is far behind the %s answered, want the primary", server)
+			t.Errorf("with a replica that is far behind the %s served the read, want the primary", server)
 		}
 	}
 	standby.PauseReplay(false)
 	b.usesReplica()
 	if n, _ := b.read(`SELECT count(*) FROM kept`); n != rows {
-		t.Errorf("%d rows of %d after all", n, rows)
+		t.Errorf("%d rows of %d at the end", n, rows)
 	}
-	// Once and twice, unless the machine stood still.
+	// Once and twice, unless the machine stalled.
 	if passedOver, answers := b.logged(); passedOver < 1 || answers != passedOver+1 {
-		t.Errorf("the log says %d times that it is passed over and %d times that it answers, want each once for each change:\n%s", passedOver, answers, b.log)
+		t.Errorf("the log reports %d times that it is skipped and %d times that it serves reads, want once for each change:\n%s", passedOver, answers, b.log)
 	}
 }
 
@@ -162,7 +163,7 @@ func TestAReadAtTheReplicaIsOneReadOnlyTransaction(t *testing.T) {
 		replica         bool
 		readOnly, began string
 	}
-	expect.Eventually(t, "a read is made at the replica", func() bool {
+	expect.Eventually(t, "the replica serves a read", func() bool {
 		var all []seen
 		err := b.Read(t.Context(), func(on *ent.Client) error {
 			all = nil
@@ -197,12 +198,12 @@ func TestAServerThatIsNoReplicaIsPassedOverWithTheReason(t *testing.T) {
 			b.replica.CheckNow(t.Context())
 		}
 		if passedOver, answers := b.logged(); passedOver != 1 || answers != 0 {
-			t.Errorf("%s: the log says %d times that it is passed over and %d times that it answers, want 1 and 0:\n%s", reason, passedOver, answers, b.log)
+			t.Errorf("%s: the log reports %d times that it is skipped and %d times that it serves reads, want 1 and 0:\n%s", reason, passedOver, answers, b.log)
 		}
 	}
 }
 
-// A promoted replica takes writes that the primary never sees. The connections to it stay open.
+// A promoted replica accepts writes that the primary never sees. The connections to it stay open.
 func TestAPromotedReplicaIsPassedOver(t *testing.T) {
 	t.Parallel()
 	primary := dbtest.NewServer(t)
@@ -215,14 +216,14 @@ func TestAPromotedReplicaIsPassedOver(t *testing.T) {
 	promoted.write(`INSERT INTO kept SELECT generate_series(1, 1000)`)
 	for range 50 {
 		if n, server := b.read(`SELECT count(*) FROM kept`); n != 0 || server != "primary" {
-			t.Fatalf("the %s told of %d rows that only the promoted server has", server, n)
+			t.Fatalf("the %s returned %d rows that only the promoted server has", server, n)
 		}
 	}
 	b.passesOver("takes writes")
 }
 
-// After a fail-over the standbys that follow the new primary are used. One that still follows the old one may
-// be further, and is not.
+// After a failover, the standbys of the new primary are used. A standby of the old primary may be further
+// ahead, and is not used.
 func TestAStandbyOfTheOldPrimaryIsPassedOver(t *testing.T) {
 	t.Parallel()
 	old := dbtest.NewServer(t)
@@ -232,15 +233,15 @@ func TestAStandbyOfTheOldPrimaryIsPassedOver(t *testing.T) {
 	old.Stop()
 	next.Promote()
 	b := newBench(t, next, follows.URL())
-	expect.EventuallyWithin(t, 15*time.Second, "the new primary takes writes", func() bool {
+	expect.EventuallyWithin(t, 15*time.Second, "the new primary accepts writes", func() bool {
 		_, err := b.SQL.ExecContext(t.Context(), `INSERT INTO kept VALUES (1)`)
 		return err == nil
 	})
 	follows.Follow(next)
-	expect.Eventually(t, "the standby that follows answers", func() bool {
+	expect.Eventually(t, "the standby of the new primary serves reads", func() bool {
 		n, server := b.read(`SELECT count(*) FROM kept`)
 		if n != 1 {
-			t.Errorf("the %s told of %d rows, want 1", server, n)
+			t.Errorf("the %s returned %d rows, want 1", server, n)
 		}
 		return server == "replica"
 	})
@@ -248,7 +249,7 @@ func TestAStandbyOfTheOldPrimaryIsPassedOver(t *testing.T) {
 	old.Start()
 	before.write(`INSERT INTO kept SELECT generate_series(1, 100000)`)
 	other, at := newBench(t, next, stays.URL()), stays.Open()
-	expect.EventuallyWithin(t, 15*time.Second, "the standby of the old primary is further than the new one", func() bool {
+	expect.EventuallyWithin(t, 15*time.Second, "the standby of the old primary is further ahead than the new one", func() bool {
 		ahead, err := db.One(t.Context(), at.SQL, db.Value[string], `SELECT pg_last_wal_replay_lsn()::text`)
 		if err != nil {
 			t.Fatal(err)
@@ -262,7 +263,7 @@ func TestAStandbyOfTheOldPrimaryIsPassedOver(t *testing.T) {
 	}
 }
 
-// What the replica replays cancels a query that stands in its way.
+// The replay at the replica cancels a conflicting query.
 func TestAConflictWithRecoveryIsAskedOfThePrimary(t *testing.T) {
 	t.Parallel()
 	primary := dbtest.NewServer(t)
@@ -287,33 +288,33 @@ func TestAConflictWithRecoveryIsAskedOfThePrimary(t *testing.T) {
 				return nil
 			}
 			b.write(`ALTER TABLE kept ADD COLUMN more int`)
-			for began := time.Now(); time.Since(began) < expect.Patience; { // until the replay has come so far
+			for began := time.Now(); time.Since(began) < expect.Patience; { // until the replay has advanced far enough
 				if _, err := db.One(t.Context(), on, db.Value[int], `SELECT n FROM kept`); err != nil {
 					return err
 				}
 			}
-			t.Error("the query stood in nobody's way")
+			t.Error("the query never conflicted with the replay")
 			return nil
 		})
 	}
 	var err error
-	expect.Eventually(t, "a read begins at the replica", func() bool {
+	expect.Eventually(t, "a read starts at the replica", func() bool {
 		runs = nil
 		err = read()
-		return err != nil || strings.Join(runs, " ") != "primary" // to which a machine that stands still sends it
+		return err != nil || strings.Join(runs, " ") != "primary" // a stalled machine sends it to the primary
 	})
 	if err != nil || strings.Join(runs, " ") != "replica primary" {
-		t.Errorf("a read ran at %v and ended with %v, want the primary to answer after the replica", runs, err)
+		t.Errorf("a read ran at %v and ended with %v, want the primary after the replica", runs, err)
 	}
 }
 
-// A replica that does not answer costs little, and comes back by itself.
+// An unresponsive replica costs little, and is used again automatically.
 func TestASilentReplicaKeepsNobodyWaiting(t *testing.T) {
 	t.Parallel()
 	primary := dbtest.NewServer(t)
 	standby := primary.NewStandby("reads")
 	standby.Stop()
-	b := newBench(t, primary, standby.URL()) // it is away at the start
+	b := newBench(t, primary, standby.URL()) // it is unavailable at the start
 	b.passesOver("connect")
 	standby.Start()
 	b.usesReplica()
@@ -321,13 +322,13 @@ func TestASilentReplicaKeepsNobodyWaiting(t *testing.T) {
 	began := time.Now()
 	for range 100 {
 		if server := b.server(); server != "primary" {
-			t.Errorf("beside a frozen replica the %s answered, want the primary", server)
+			t.Errorf("with a frozen replica the %s served the read, want the primary", server)
 		}
 	}
 	if took := time.Since(began); took > 30*time.Second { // a third of a second for each would be more
-		t.Errorf("100 reads took %s beside a frozen replica", took)
+		t.Errorf("100 reads took %s with a frozen replica", took)
 	}
-	expect.EventuallyWithin(t, 30*time.Second, "the frozen replica is passed over", func() bool { return b.replica.Status().PassedOver != "" })
+	expect.EventuallyWithin(t, 30*time.Second, "the frozen replica is skipped", func() bool { return b.replica.Status().PassedOver != "" })
 	standby.Thaw()
 	b.usesReplica()
 }
