@@ -41,7 +41,7 @@ func TestMoveBesideWriters(t *testing.T) {
 		}
 		state := look(t, d, table)
 		if !state.Split || state.UncheckedOf() > 0 || len(state.Months) < 2 {
-			t.Errorf("%s stands so: %+v", table.Name, state)
+			t.Errorf("%s has the state %+v", table.Name, state)
 		}
 		sameIndexes(t, d, plain(t), table, months.KeyNames(table)...)
 	})
