@@ -49,7 +49,7 @@ func TestDoctorChecksObjectStore(t *testing.T) {
 		t.Fatal(err)
 	}
 	expect.Eventually(t, "the body is in the store", func() bool { return r.Count(t, `emails WHERE body_key IS NOT NULL`) == 1 })
-	if got := look(store.Setting()); got != "objects.store ok: it answers" {
+	if got := look(store.Setting()); got != "objects.store ok: it responds" {
 		t.Errorf("with the store the doctor reports\n%s", got)
 	}
 	if got := look(""); !strings.HasPrefix(got, "objects.bodies error: bodies of sent emails are in an object store") {
