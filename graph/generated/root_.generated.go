@@ -7614,412 +7614,412 @@ func newExecutionContext(
 
 var sources = []*ast.Source{
 	{Name: "../schema/accounts.graphqls", Input: `extend type Query {
-  "The account that the API key belongs to. Needs a key of scope full or read."
+  "The account that the API key belongs to. Requires an API key with scope ` + "`" + `full` + "`" + ` or ` + "`" + `read` + "`" + `."
   account: Account! @module(name: "accounts")
 
-  "The API keys of the account, newest first, also revoked ones. Needs a key of scope full."
+  "Lists the API keys of the account, newest first, including revoked keys. Requires an API key with scope ` + "`" + `full` + "`" + `."
   apiKeys(
-    "How many from the beginning of the list, or behind ` + "`" + `after` + "`" + `: 1 to 100. 25 when nothing is said."
+    "Number of entries from the start of the list, or after ` + "`" + `after` + "`" + `: 1 to 100. Defaults to 25."
     first: Int
-    "The ` + "`" + `endCursor` + "`" + ` of the page before."
+    "The ` + "`" + `endCursor` + "`" + ` of the previous page."
     after: String
-    "How many from the end of the list, or in front of ` + "`" + `before` + "`" + `, in place of ` + "`" + `first` + "`" + `: 1 to 100."
+    "Number of entries from the end of the list, or before ` + "`" + `before` + "`" + `, instead of ` + "`" + `first` + "`" + `: 1 to 100."
     last: Int
-    "The ` + "`" + `startCursor` + "`" + ` of the page behind."
+    "The ` + "`" + `startCursor` + "`" + ` of the next page."
     before: String
-    "Only those for which everything holds that is given here."
+    "Returns only entries that match every field of the filter."
     filter: APIKeyFilter
   ): APIKeyConnection! @module(name: "accounts")
 
-  "One API key; null when the account has none with this id. Needs a key of scope full."
+  "Returns one API key; ` + "`" + `null` + "`" + ` if the account has none with this ID. Requires an API key with scope ` + "`" + `full` + "`" + `."
   apiKey(
-    "The key's id, prefix ` + "`" + `key_` + "`" + `."
+    "ID of the key, prefix ` + "`" + `key_` + "`" + `."
     id: ID!
   ): APIKey @module(name: "accounts")
 }
 
-"A customer of this installation."
+"A customer account of this installation."
 type Account implements Node {
-  "Opaque id, prefix ` + "`" + `acc_` + "`" + `."
+  "Opaque ID, prefix ` + "`" + `acc_` + "`" + `."
   id: ID!
-  "The name that people know it by."
+  "The display name."
   name: String!
-  "The only address that the sandbox sender may write to."
+  "The account's email address. It is the only address that the sandbox sender can write to."
   email: String!
-  "What the account may do."
+  "The plan of the account, with its limits."
   plan: Plan!
-  "What it has sent of its caps."
+  "Emails sent and bytes stored by the account, with the caps that apply."
   usage: Usage!
-  "Whether the account may write to others than its own email from a verified domain. Paid plans always may; the free plan needs a payment method on file."
+  "Whether the account can write to addresses other than its own from a verified domain. Paid plans always can; the free plan requires a payment method on file."
   productionUnlocked: Boolean!
   "Whether a payment method is on file."
   paymentMethod: Boolean!
-  "Whether the account is suspended: it can then do everything but send."
+  "Whether the account is suspended. A suspended account can do everything except send."
   suspended: Boolean!
-  "How many days after sending the bodies and attachments of emails are deleted."
+  "Number of days after sending when the bodies and attachments of emails are deleted."
   bodyRetentionDays: Int!
-  "How many days after sending the whole email is deleted."
+  "Number of days after sending when the whole email is deleted."
   recordRetentionDays: Int!
 }
 
-"How many emails an account has sent in the present day and month (UTC), and how many it may."
+"Number of emails that an account has sent in the current day and month (UTC), and its caps."
 type Usage {
-  "Emails of the day. With a cap, scheduled ones that are due in it count as well."
+  "Emails of the current day. If the account has a daily cap, scheduled emails due that day count too."
   day: Int
-  "Emails of the month, likewise."
+  "Emails of the current month. If the account has a monthly cap, scheduled emails due that month count too."
   month: Int
-  "Hard cap of emails per day; null is none."
+  "Hard cap of emails per day; ` + "`" + `null` + "`" + ` if unlimited."
   dailyCap: Int
-  "Hard cap of emails per month; null is none."
+  "Hard cap of emails per month; ` + "`" + `null` + "`" + ` if unlimited."
   monthlyCap: Int
-  "Bytes that the account has stored; ` + "`" + `null` + "`" + ` if neither its plan nor the operator limits them."
+  "Bytes stored by the account; ` + "`" + `null` + "`" + ` if neither its plan nor the operator limits them."
   storedBytes: Float
   "Hard cap of stored bytes; ` + "`" + `null` + "`" + ` if unlimited."
   storedBytesCap: Float
-  "Bytes that were stored today (UTC); ` + "`" + `null` + "`" + ` if neither its plan nor the operator limits them."
+  "Bytes stored today (UTC); ` + "`" + `null` + "`" + ` if neither the plan nor the operator limits them."
   dailyBytes: Float
-  "Hard cap of bytes stored in a day; ` + "`" + `null` + "`" + ` if unlimited."
+  "Hard cap of bytes stored per day; ` + "`" + `null` + "`" + ` if unlimited."
   dailyBytesCap: Float
-  "When the next day begins."
+  "When the next day starts."
   dayResetsAt: DateTime!
-  "When the next month begins."
+  "When the next month starts."
   monthResetsAt: DateTime!
 }
 
-"What narrows a list of API keys. Fields that are left out narrow nothing."
+"Filters a list of API keys. Omitted fields do not filter."
 input APIKeyFilter {
-  "A part of the name, in any case."
+  "Part of the name, case-insensitive."
   query: String
-  "Which may do this."
+  "Matches keys with this scope."
   scope: APIKeyScope
-  "Whether it was revoked."
+  "Whether the entry was revoked."
   revoked: Boolean
 }
 
-"One page of API keys."
+"A page of API keys."
 type APIKeyConnection {
-  "The entries of the page, each with its place in the list."
+  "The entries of the page with their cursors."
   edges: [APIKeyEdge!]!
-  "The keys."
+  "The API keys of the page."
   nodes: [APIKey!]!
-  "Where the page stands."
+  "Information about the page."
   pageInfo: PageInfo!
-  "How many entries the whole list has under its filter. Counting ends at the limit."
+  "Number of entries in the whole list that match the filter. Counting stops at the limit."
   count(
-    "Where counting ends: 1 to 10,000."
+    "Where counting stops: 1 to 10,000. Defaults to 10,000."
     limit: Int! = 10000
   ): Count!
 }
 
-"An entry and its place in the list."
+"An entry and its cursor."
 type APIKeyEdge {
-  "What to give as ` + "`" + `after` + "`" + ` or ` + "`" + `before` + "`" + ` to continue from here."
+  "Cursor of the entry. Pass it as ` + "`" + `after` + "`" + ` or ` + "`" + `before` + "`" + ` to continue from here."
   cursor: String!
   "The entry."
   node: APIKey!
 }
 
-"A credential of the API. Its secret is shown when it is made and never again."
+"A credential for the API. Its secret is shown once, when the key is created."
 type APIKey implements Node {
-  "Opaque id, prefix ` + "`" + `key_` + "`" + `."
+  "Opaque ID, prefix ` + "`" + `key_` + "`" + `."
   id: ID!
-  "The name to recognise it by."
+  "A name to recognize the credential by."
   name: String!
-  "The first characters of its secret, to recognise it by."
+  "The first characters of the secret, to recognize the key by."
   prefix: String!
-  "What it may do."
+  "The scope of the key."
   scope: APIKeyScope!
-  "Ids of the domains that it may send from; empty is all."
+  "IDs of the domains that the credential can send from; empty if it can send from all."
   domainIds: [ID!]!
-  "When it ends; null is never."
+  "When the key expires; ` + "`" + `null` + "`" + ` if it never expires."
   expiresAt: DateTime
-  "When it was last used, to within a minute; null is never."
+  "When the credential was last used, accurate to one minute; ` + "`" + `null` + "`" + ` if never."
   lastUsedAt: DateTime
-  "When it was made."
+  "When the object was created."
   createdAt: DateTime!
-  "When it was revoked; null when it is not."
+  "When the credential was revoked; ` + "`" + `null` + "`" + ` if it is active."
   revokedAt: DateTime
 }
 
-"What an API key may do."
+"The operations that an API key allows."
 enum APIKeyScope {
-  "Everything."
+  "Allows everything."
   FULL
-  "Send emails and events, and read those."
+  "Allows sending emails and events, and reading them."
   SENDING
-  "Read, but no API keys."
+  "Allows reading everything except API keys."
   READ
 }
 
 "The limits of an account."
 type Plan {
-  "Stable name of the plan, as ` + "`" + `free` + "`" + `."
+  "Stable name of the plan, such as ` + "`" + `free` + "`" + `."
   id: ID!
-  "The name that people know it by."
+  "The display name."
   name: String!
-  "API requests per second, over all keys of the account."
+  "API requests per second, shared by all keys of the account."
   requestsPerSecond: Int!
-  "Hard cap of emails per day; null is none."
+  "Hard cap of emails per day; ` + "`" + `null` + "`" + ` if unlimited."
   dailyEmails: Int
-  "Hard cap of emails per month; null is none."
+  "Hard cap of emails per month; ` + "`" + `null` + "`" + ` if unlimited."
   monthlyEmails: Int
   "Hard cap of stored bytes; ` + "`" + `null` + "`" + ` if unlimited."
   storedBytes: Float
-  "Hard cap of bytes stored in a day (UTC); ` + "`" + `null` + "`" + ` if unlimited."
+  "Hard cap of bytes stored per day (UTC); ` + "`" + `null` + "`" + ` if unlimited."
   dailyBytes: Float
-  "How many sending domains the account may have."
+  "Maximum number of sending domains of the account."
   maxDomains: Int!
 }
 
-"A plan with all that it allows."
+"A plan with all its limits."
 type OperatorPlan {
-  "Stable name of the plan, as ` + "`" + `pro` + "`" + `."
+  "Stable name of the plan, such as ` + "`" + `pro` + "`" + `."
   id: ID!
-  "What people call it."
+  "The display name."
   name: String!
-  "Changes to a plan of a greater rank hold at once, others at the end of the period."
+  "Rank of the plan. A change to a plan with a higher rank applies immediately; any other change applies at the end of the period."
   rank: Int!
-  "Whether customers may choose it."
+  "Whether customers can choose the plan themselves."
   selfService: Boolean!
-  "API requests a second."
+  "API requests per second."
   requestsPerSecond: Int!
-  "Hard cap of emails a day; null: none."
+  "Hard cap of emails per day; ` + "`" + `null` + "`" + ` if unlimited."
   dailyEmails: Int
-  "Hard cap of emails a month; null: none."
+  "Hard cap of emails per month; ` + "`" + `null` + "`" + ` if unlimited."
   monthlyEmails: Int
-  "Hard cap of text messages a day by the provider of the installation; null: none."
+  "Hard cap of text messages per day sent with the installation's provider; ` + "`" + `null` + "`" + ` if unlimited."
   dailySMS: Int
-  "Emails a month that the price includes; null: nothing is said."
+  "Emails per month that the price includes; ` + "`" + `null` + "`" + ` if not specified."
   includedEmails: Int
-  "Whether emails beyond the included ones are sent, and metered."
+  "Whether emails beyond the included ones are sent and metered."
   overage: Boolean!
   "Hard cap of stored bytes; ` + "`" + `null` + "`" + ` if unlimited."
   storedBytes: Float
-  "Hard cap of bytes stored in a day (UTC); ` + "`" + `null` + "`" + ` if unlimited."
+  "Hard cap of bytes stored per day (UTC); ` + "`" + `null` + "`" + ` if unlimited."
   dailyBytes: Float
-  "How many sending domains."
+  "Maximum number of sending domains."
   maxDomains: Int!
-  "Whether accounts write only to themselves until they have a verified domain and a payment method."
+  "Whether accounts can only write to themselves until they have a verified domain and a payment method."
   sandboxed: Boolean!
 }
 `, BuiltIn: false},
 	{Name: "../schema/automations.graphqls", Input: `extend type Query {
-  "The automations of the account, newest first. Needs a key of scope full or read."
+  "Lists the automations of the account, newest first. Requires an API key with scope ` + "`" + `full` + "`" + ` or ` + "`" + `read` + "`" + `."
   automations(
-    "How many from the beginning of the list, or behind ` + "`" + `after` + "`" + `: 1 to 100. 25 when nothing is said."
+    "Number of entries from the start of the list, or after ` + "`" + `after` + "`" + `: 1 to 100. Defaults to 25."
     first: Int
-    "The ` + "`" + `endCursor` + "`" + ` of the page before."
+    "The ` + "`" + `endCursor` + "`" + ` of the previous page."
     after: String
-    "How many from the end of the list, or in front of ` + "`" + `before` + "`" + `, in place of ` + "`" + `first` + "`" + `: 1 to 100."
+    "Number of entries from the end of the list, or before ` + "`" + `before` + "`" + `, instead of ` + "`" + `first` + "`" + `: 1 to 100."
     last: Int
-    "The ` + "`" + `startCursor` + "`" + ` of the page behind."
+    "The ` + "`" + `startCursor` + "`" + ` of the next page."
     before: String
-    "Only automations for which everything holds that is given here."
+    "Returns only automations that match every field of the filter."
     filter: AutomationFilter
   ): AutomationConnection! @module(name: "automations")
 
-  "One automation; null when the account has none with this id. Needs a key of scope full or read."
+  "Returns one automation; ` + "`" + `null` + "`" + ` if the account has none with this ID. Requires an API key with scope ` + "`" + `full` + "`" + ` or ` + "`" + `read` + "`" + `."
   automation(
-    "The automation's id, prefix ` + "`" + `aut_` + "`" + `."
+    "ID of the automation, prefix ` + "`" + `aut_` + "`" + `."
     id: ID!
   ): Automation @module(name: "automations")
 
-  "The runs of automations, newest first; null when the account has no automation with the id of the filter. Needs a key of scope full or read."
+  "Lists automation runs, newest first; ` + "`" + `null` + "`" + ` if the account has no automation with the ID in the filter. Requires an API key with scope ` + "`" + `full` + "`" + ` or ` + "`" + `read` + "`" + `."
   automationRuns(
-    "How many from the beginning of the list, or behind ` + "`" + `after` + "`" + `: 1 to 100. 25 when nothing is said."
+    "Number of entries from the start of the list, or after ` + "`" + `after` + "`" + `: 1 to 100. Defaults to 25."
     first: Int
-    "The ` + "`" + `endCursor` + "`" + ` of the page before."
+    "The ` + "`" + `endCursor` + "`" + ` of the previous page."
     after: String
-    "How many from the end of the list, or in front of ` + "`" + `before` + "`" + `, in place of ` + "`" + `first` + "`" + `: 1 to 100."
+    "Number of entries from the end of the list, or before ` + "`" + `before` + "`" + `, instead of ` + "`" + `first` + "`" + `: 1 to 100."
     last: Int
-    "The ` + "`" + `startCursor` + "`" + ` of the page behind."
+    "The ` + "`" + `startCursor` + "`" + ` of the next page."
     before: String
-    "Only runs for which everything holds that is given here."
+    "Returns only runs that match every field of the filter."
     filter: AutomationRunFilter
   ): AutomationRunConnection @module(name: "automations")
 
-  "One run; null when the account has none with this id. Needs a key of scope full or read."
+  "Returns one run; ` + "`" + `null` + "`" + ` if the account has none with this ID. Requires an API key with scope ` + "`" + `full` + "`" + ` or ` + "`" + `read` + "`" + `."
   automationRun(
-    "The run's id, prefix ` + "`" + `run_` + "`" + `."
+    "ID of the run, prefix ` + "`" + `run_` + "`" + `."
     id: ID!
   ): AutomationRun @module(name: "automations")
 
-  "The custom events of the account, newest first. Any key may read them."
+  "Lists the custom events of the account, newest first. Any API key can read them."
   customEvents(
-    "How many from the beginning of the list, or behind ` + "`" + `after` + "`" + `: 1 to 100. 25 when nothing is said."
+    "Number of entries from the start of the list, or after ` + "`" + `after` + "`" + `: 1 to 100. Defaults to 25."
     first: Int
-    "The ` + "`" + `endCursor` + "`" + ` of the page before."
+    "The ` + "`" + `endCursor` + "`" + ` of the previous page."
     after: String
-    "How many from the end of the list, or in front of ` + "`" + `before` + "`" + `, in place of ` + "`" + `first` + "`" + `: 1 to 100."
+    "Number of entries from the end of the list, or before ` + "`" + `before` + "`" + `, instead of ` + "`" + `first` + "`" + `: 1 to 100."
     last: Int
-    "The ` + "`" + `startCursor` + "`" + ` of the page behind."
+    "The ` + "`" + `startCursor` + "`" + ` of the next page."
     before: String
-    "Only events for which everything holds that is given here."
+    "Returns only events that match every field of the filter."
     filter: CustomEventFilter
   ): CustomEventConnection! @module(name: "automations")
 
-  "One custom event; null when the account has none with this id. Any key may read it."
+  "Returns one custom event; ` + "`" + `null` + "`" + ` if the account has none with this ID. Any API key can read it."
   customEvent(
-    "The event's id, prefix ` + "`" + `ae_` + "`" + `."
+    "ID of the event, prefix ` + "`" + `ae_` + "`" + `."
     id: ID!
   ): CustomEvent @module(name: "automations")
 }
 
 extend type Email {
-  "The run that has sent it; null when none has. Needs a key of scope full or read."
+  "The run that sent the email; ` + "`" + `null` + "`" + ` if no run did. Requires an API key with scope ` + "`" + `full` + "`" + ` or ` + "`" + `read` + "`" + `."
   automation: EmailAutomation @module(name: "automations")
 }
 
-"The run that has sent an email."
+"The automation run that sent an email."
 type EmailAutomation {
-  "The automation, prefix ` + "`" + `aut_` + "`" + `."
+  "ID of the automation, prefix ` + "`" + `aut_` + "`" + `."
   automationId: ID!
-  "The automation's name; null when the automation is deleted."
+  "Name of the automation; ` + "`" + `null` + "`" + ` if the automation was deleted."
   automationName: String
-  "The run, prefix ` + "`" + `run_` + "`" + `."
+  "ID of the automation run that sent the email, prefix ` + "`" + `run_` + "`" + `."
   runId: ID!
-  "The same run; null once it is deleted."
+  "The automation run; ` + "`" + `null` + "`" + ` if it was deleted."
   run: AutomationRun
-  "The step that has sent the email; null when the run's records are deleted."
+  "Key of the step that sent the email; ` + "`" + `null` + "`" + ` if the records of the run were deleted."
   stepKey: String
 }
 
-"What narrows a list of automations. Fields that are left out narrow nothing."
+"Filters a list of automations. Omitted fields do not filter."
 input AutomationFilter {
-  "Of this status."
+  "Matches this status."
   status: AutomationStatus
-  "Whose draft is started by events of this name."
+  "Matches automations whose draft is triggered by events with this name."
   event: String
-  "With this in the name, in any case."
+  "Part of the name, case-insensitive."
   query: String
 }
 
-"What narrows a list of runs. Fields that are left out narrow nothing."
+"Filters a list of runs. Omitted fields do not filter."
 input AutomationRunFilter {
-  "Of this automation."
+  "Matches runs of this automation."
   automationId: ID
-  "Of this status."
+  "Matches this status."
   status: AutomationRunStatus
-  "Of this person."
+  "Matches this user ID."
   userId: String
-  "Of this address, in any case."
+  "Matches this address, case-insensitive."
   email: String
-  "That are at the step with this key, wait there or have ended there; needs ` + "`" + `automationId` + "`" + `."
+  "Matches runs that are, wait or ended at the step with this key. Requires ` + "`" + `automationId` + "`" + `."
   step: String
-  "That follow this version."
+  "Matches runs that follow this version."
   version: Int
-  "Started in this stretch of time."
+  "Matches runs that started in this time range."
   startedAt: DateTimeFilter
 }
 
-"What narrows a list of custom events. Fields that are left out narrow nothing."
+"Filters a list of custom events. Omitted fields do not filter."
 input CustomEventFilter {
-  "Of this name."
+  "Matches events with this name."
   name: String
-  "Of this person."
+  "Matches this user ID."
   userId: String
-  "Of this address, in any case."
+  "Matches this address, case-insensitive."
   email: String
-  "That came this way."
+  "Matches events from this source."
   source: CustomEventSource
-  "Taken in this stretch of time."
+  "Matches events accepted in this time range."
   createdAt: DateTimeFilter
 }
 
-"One page of automations."
+"A page of automations."
 type AutomationConnection {
-  "The entries of the page, each with its place in the list."
+  "The entries of the page with their cursors."
   edges: [AutomationEdge!]!
-  "The automations."
+  "The automations of the page."
   nodes: [Automation!]!
-  "Where the page stands."
+  "Information about the page."
   pageInfo: PageInfo!
-  "How many entries the whole list has under its filter. Counting ends at the limit."
+  "Number of entries in the whole list that match the filter. Counting stops at the limit."
   count(
-    "Where counting ends: 1 to 10,000."
+    "Where counting stops: 1 to 10,000. Defaults to 10,000."
     limit: Int! = 10000
   ): Count!
 }
 
-"An entry and its place in the list."
+"An entry and its cursor."
 type AutomationEdge {
-  "What to give as ` + "`" + `after` + "`" + ` or ` + "`" + `before` + "`" + ` to continue from here."
+  "Cursor of the entry. Pass it as ` + "`" + `after` + "`" + ` or ` + "`" + `before` + "`" + ` to continue from here."
   cursor: String!
   "The entry."
   node: Automation!
 }
 
-"A sequence of steps that custom events start, for one person each: a draft, and the versions that were activated of it."
+"A sequence of steps that custom events start, once per person. It has a draft and the versions that were activated."
 type Automation implements Node {
-  "Opaque id, prefix ` + "`" + `aut_` + "`" + `."
+  "Opaque ID, prefix ` + "`" + `aut_` + "`" + `."
   id: ID!
-  "For people."
+  "A name for humans."
   name: String!
-  "For people; null without one."
+  "A description for humans; ` + "`" + `null` + "`" + ` if there is none."
   description: String
-  "Whether it starts runs."
+  "The status, which decides whether the automation starts runs."
   status: AutomationStatus!
-  "Which events start runs and which cancel them, in the draft; as the REST API has it."
+  "The events that start and cancel runs, as defined in the draft. It has the same format as in the REST API."
   trigger: JSON!
-  "The time zone of the draft; null: UTC."
+  "The time zone of the draft; ` + "`" + `null` + "`" + ` for UTC."
   timezone: String
-  "The version that starts runs, or did before the automation was paused; null while there is none."
+  "The active version, or the version that was active before the automation was paused; ` + "`" + `null` + "`" + ` if there is none."
   version: Int
-  "Whether the draft says something else than that version."
+  "Whether the draft differs from that version."
   hasUnpublishedChanges: Boolean!
-  "What goes on in the background with its live runs; null when nothing does."
+  "Background work on the live runs of the automation; ` + "`" + `null` + "`" + ` if there is none."
   draining: AutomationDraining
-  "Of the draft; the REST API takes it in ` + "`" + `If-Match` + "`" + `."
+  "Entity tag of the draft. The REST API accepts it in ` + "`" + `If-Match` + "`" + `."
   etag: String!
-  "When it was made."
+  "When the object was created."
   createdAt: DateTime!
-  "When it last changed."
+  "When the object was last changed."
   updatedAt: DateTime!
-  "When it was activated last; null when it never was."
+  "When the automation was last activated; ` + "`" + `null` + "`" + ` if never."
   activatedAt: DateTime
-  "The steps of the draft, each with its figures."
+  "The steps of the draft with their statistics."
   steps: [AutomationStep!]!
-  "What was activated of it: the newest hundred, newest first."
+  "The latest hundred versions, newest first."
   versions: [AutomationVersion!]!
-  "What became of its runs, as far as they are still kept. Counted at most every ten seconds."
+  "Statistics of its stored runs, updated at most every 10 seconds."
   stats: AutomationStats!
 }
 
-"Whether an automation starts runs."
+"The status of an automation."
 enum AutomationStatus {
-  "It was never activated."
+  "The automation was never activated."
   DRAFT
-  "Events start runs of its version."
+  "Events start runs of the active version."
   ACTIVE
-  "It starts no runs."
+  "The automation starts no runs."
   PAUSED
-  "It starts no runs, and its live runs were cancelled."
+  "The automation starts no runs, and its live runs were cancelled."
   ARCHIVED
 }
 
-"What goes on with live runs."
+"Background work on live runs."
 enum AutomationDraining {
-  "Runs that were held are let go."
+  "Held runs continue."
   RELEASE
   "Live runs are cancelled."
   CANCEL
 }
 
-"A state of an automation that was activated. It never changes."
+"A version of an automation that was activated. It never changes."
 type AutomationVersion {
-  "Its number, from 1."
+  "Version number, starting at 1."
   number: Int!
-  "The whole definition, as the REST API has it."
+  "The whole definition, in the format of the REST API."
   definition: JSON!
-  "When it was activated."
+  "When the version was activated."
   createdAt: DateTime!
 }
 
-"What became of runs."
+"Number of runs by outcome."
 type AutomationStats {
   "Runs that were started."
   started: Int!
-  "Live runs whose next step is about to begin."
+  "Live runs whose next step is about to start."
   running: Int!
   "Live runs that wait for an event or a time."
   waiting: Int!
@@ -8031,343 +8031,345 @@ type AutomationStats {
   cancelled: Int!
 }
 
-"One step of a draft."
+"A step of a draft."
 type AutomationStep {
-  "Its place, from 0."
+  "Position of the step, starting at 0."
   index: Int!
-  "Its name for expressions; figures are counted by it."
+  "Key of the step. Expressions and statistics refer to it."
   key: String!
-  "As ` + "`" + `send_email` + "`" + `."
+  "Type of the step, such as ` + "`" + `send_email` + "`" + `."
   type: String!
-  "Its name for people; null without one."
+  "A name for humans; ` + "`" + `null` + "`" + ` if there is none."
   name: String
-  "What it does, in a line."
+  "A one-line summary of the step."
   summary: String!
-  "What became of runs there, as far as their records are still kept. Counted at most every ten seconds."
+  "Statistics of the step from stored records, updated at most every 10 seconds."
   stats(
-    "Only of runs that follow this version; left out: of all versions that have a step with this key."
+    "Counts only runs that follow this version. Defaults to all versions that have a step with this key."
     version: Int
   ): AutomationStepStats!
 }
 
-"What became of runs at a step. A run that was tried again counts once for each time."
+"Outcomes of runs at a step. A run that was retried counts once per try."
 type AutomationStepStats {
-  "How often the step was entered: the sum of completed, skipped, failed, cancelled and waiting."
+  "Number of times the step was entered: the sum of completed, skipped, failed, cancelled and waiting."
   entered: Int!
-  "How often it did what it says, or its wait was over."
+  "Number of times the step finished or its wait ended."
   completed: Int!
-  "Of these: waits for an event that did not come in time."
+  "Completed waits whose event did not arrive in time."
   timedOut: Int!
-  "How often nothing was sent, because the recipient is suppressed or the step came too late."
+  "Number of times nothing was sent because the recipient is suppressed or the step was too late."
   skipped: Int!
-  "How often it ended with an error, also where the run went on."
+  "Number of times the step ended with an error, including runs that continued."
   failed: Int!
-  "Runs that were cancelled while they were there."
+  "Runs that were cancelled at the step."
   cancelled: Int!
-  "Live runs that are there: the step waits, or begins next."
+  "Live runs at the step, which waits or starts next."
   waiting: Int!
-  "What became of its emails, of the newest 10,000; null for a step of another type."
+  "Outcomes of the newest 10,000 emails of the step; ` + "`" + `null` + "`" + ` for other step types."
   emails: AutomationEmailStats
-  "What became of its text messages; null for a step of another type."
+  "Outcomes of the text messages of the step; ` + "`" + `null` + "`" + ` for other step types."
   sms: AutomationSMSStats
 }
 
-"What became of the emails of a step."
+"Outcomes of the emails that a step sent."
 type AutomationEmailStats {
-  "Emails that were handed over for delivery, whatever became of them."
+  "Emails handed over for delivery, regardless of the outcome."
   sent: Int!
-  "Emails that every recipient's server took."
+  "Emails that were accepted by the server of every recipient."
   delivered: Int!
-  "Emails that somebody opened, programs left out; null while the module tracking is off."
+  "Emails opened by a person, excluding machine opens; ` + "`" + `null` + "`" + ` if the tracking module is off."
   opened: Int
-  "Emails whose links somebody used, programs left out; null while the module tracking is off."
+  "Emails with a link followed by a person, excluding machine clicks; ` + "`" + `null` + "`" + ` if the tracking module is off."
   clicked: Int
-  "Emails that came back."
+  "Emails that bounced."
   bounced: Int!
 }
 
-"What became of the text messages of a step."
+"Outcomes of the text messages that a step sent."
 type AutomationSMSStats {
-  "Messages that were accepted, whatever became of them."
+  "Messages that were accepted, regardless of the outcome."
   sent: Int!
-  "Messages of which the provider says that they have arrived."
+  "Messages that the provider reported as delivered."
   delivered: Int!
   "Messages that failed."
   failed: Int!
 }
 
-"One page of runs."
+"A page of runs."
 type AutomationRunConnection {
-  "The entries of the page, each with its place in the list."
+  "The entries of the page with their cursors."
   edges: [AutomationRunEdge!]!
-  "The runs."
+  "The runs of the page."
   nodes: [AutomationRun!]!
-  "Where the page stands."
+  "Information about the page."
   pageInfo: PageInfo!
-  "How many entries the whole list has under its filter. Counting ends at the limit."
+  "Number of entries in the whole list that match the filter. Counting stops at the limit."
   count(
-    "Where counting ends: 1 to 10,000."
+    "Where counting stops: 1 to 10,000. Defaults to 10,000."
     limit: Int! = 10000
   ): Count!
 }
 
-"An entry and its place in the list."
+"An entry and its cursor."
 type AutomationRunEdge {
-  "What to give as ` + "`" + `after` + "`" + ` or ` + "`" + `before` + "`" + ` to continue from here."
+  "Cursor of the entry. Pass it as ` + "`" + `after` + "`" + ` or ` + "`" + `before` + "`" + ` to continue from here."
   cursor: String!
   "The entry."
   node: AutomationRun!
 }
 
-"One person's way through one version of an automation."
+"One person's path through one version of an automation."
 type AutomationRun implements Node {
-  "Opaque id, prefix ` + "`" + `run_` + "`" + `."
+  "Opaque ID, prefix ` + "`" + `run_` + "`" + `."
   id: ID!
-  "The automation, prefix ` + "`" + `aut_` + "`" + `."
+  "ID of the automation, prefix ` + "`" + `aut_` + "`" + `."
   automationId: ID!
-  "The version that it follows."
+  "The version that the run follows; 0 for a test run."
   version: Int!
-  "The custom event that started it, prefix ` + "`" + `ae_` + "`" + `."
+  "ID of the custom event that started the run, prefix ` + "`" + `ae_` + "`" + `."
   eventId: ID!
-  "That event, as it was then."
+  "The event as it was when it started the run."
   event: JSON!
-  "The person, by the account's own id; null when the event had none."
+  "The account's own ID of the user; ` + "`" + `null` + "`" + ` if the event had none."
   userId: String
-  "The person's address, as addresses are compared; null when the event had none."
+  "The address of the event in normalized form; ` + "`" + `null` + "`" + ` if the event had none."
   email: String
-  "Where it stands."
+  "The status of the run."
   status: AutomationRunStatus!
-  "The step that is next, that waits, or at which it ended; from 0."
+  "Index of the next or waiting step, or of the step where the run ended, starting at 0."
   stepIndex: Int!
-  "Why it failed: a code, a colon and a sentence; null when it did not."
+  "Why the run failed: a code, a colon and a sentence; ` + "`" + `null` + "`" + ` if it did not fail."
   error: String
-  "When it started."
+  "When the run started."
   startedAt: DateTime!
-  "When it ended; null while it lives."
+  "When the run ended; ` + "`" + `null` + "`" + ` if it is live."
   endedAt: DateTime
-  "The steps that have ended, in their order."
+  "The finished steps, in order."
   steps: [AutomationRunStep!]!
-  "What it waits for; null when it does not wait."
+  "What the run waits for; ` + "`" + `null` + "`" + ` if it does not wait."
   waitingFor: AutomationWait
-  "When the next step begins, or the wait ends; null when it has ended."
+  "When the next step starts or the wait ends; ` + "`" + `null` + "`" + ` if the run has ended."
   nextAt: DateTime
-  "Whether it is due while its paused automation holds its runs."
+  "Whether the run is due but held because its automation is paused."
   held: Boolean!
-  "Events, steps and the facts of what it has sent, in the order of time."
+  "Events, steps and the events of sent messages, in chronological order."
   timeline: [AutomationRunTimelineEntry!]!
-  "The emails that it has sent and that are still kept, oldest first."
+  "Stored emails that the run sent, oldest first."
   emails: [Email!]!
 }
 
-"Where a run stands."
+"The status of a run."
 enum AutomationRunStatus {
   "A step is due."
   RUNNING
-  "It waits for an event or a time, or a step is tried again later."
+  "The run waits for an event or a time, or a step will be retried later."
   WAITING
-  "It has reached the end."
+  "The run reached the end."
   COMPLETED
-  "A step failed, and the run with it."
+  "A step failed, and the run failed with it."
   FAILED
-  "An event, a person or the archiving of the automation ended it."
+  "The run was cancelled by an event, by a user, or because the automation was archived."
   CANCELLED
 }
 
-"A step that a run has taken."
+"A step that a run finished."
 type AutomationRunStep {
-  "Its place in the version, from 0."
+  "Position of the step in the version, starting at 0."
   index: Int!
-  "Its key."
+  "Key of the step."
   key: String!
-  "As ` + "`" + `send_email` + "`" + `."
+  "Type of the step, such as ` + "`" + `send_email` + "`" + `."
   type: String!
-  "How it ended: ` + "`" + `completed` + "`" + `, ` + "`" + `sent` + "`" + `, ` + "`" + `suppressed` + "`" + `, ` + "`" + `expired` + "`" + `, ` + "`" + `received` + "`" + `, ` + "`" + `timed_out` + "`" + ` or ` + "`" + `failed` + "`" + `."
+  "How the step ended: ` + "`" + `completed` + "`" + `, ` + "`" + `sent` + "`" + `, ` + "`" + `suppressed` + "`" + `, ` + "`" + `expired` + "`" + `, ` + "`" + `received` + "`" + `, ` + "`" + `timed_out` + "`" + ` or ` + "`" + `failed` + "`" + `."
   status: String!
-  "What expressions see as ` + "`" + `steps.<key>` + "`" + `."
+  "The output, which expressions read as ` + "`" + `steps.<key>` + "`" + `."
   output: JSON!
-  "The email that it has sent, prefix ` + "`" + `msg_` + "`" + `; null when there is none."
+  "ID of the email that the step sent, prefix ` + "`" + `msg_` + "`" + `; ` + "`" + `null` + "`" + ` if there is none."
   emailId: ID
-  "What went wrong, also where the run went on; null when nothing did."
+  "The error, even if the run continued; ` + "`" + `null` + "`" + ` if there was none."
   error: String
-  "When it began."
+  "When the step started."
   startedAt: DateTime!
-  "When it ended."
+  "When the step ended."
   endedAt: DateTime!
 }
 
-"What a run waits for."
+"The wait of a run."
 type AutomationWait {
-  "The key of the step that waits."
+  "Key of the waiting step."
   step: String!
-  "Names of events of the person, the first of which ends the wait; none where no event does."
+  "Names of events of the person, the first of which ends the wait; empty if no event ends it."
   events: [String!]!
-  "Events count from here on; null where no event ends the wait."
+  "Events count from this time; ` + "`" + `null` + "`" + ` if no event ends the wait."
   since: DateTime
-  "When the wait is over, at the latest."
+  "When the wait ends at the latest."
   until: DateTime!
-  "Why the step could not be finished and is tried again; null if the definition says to wait."
+  "Why the step could not finish and will be retried; ` + "`" + `null` + "`" + ` if the wait is part of the definition."
   reason: AutomationWaitReason
 }
 
-"Why a step is tried again later."
+"Why a step will be retried later."
 type AutomationWaitReason {
-  "` + "`" + `plan_limit` + "`" + `, ` + "`" + `account_suspended` + "`" + `, ` + "`" + `rate_limit_exceeded` + "`" + `, ` + "`" + `webhook_failed` + "`" + ` or ` + "`" + `internal` + "`" + `. A change to the plan, the limits or the state of the account ends the first two early."
+  "` + "`" + `plan_limit` + "`" + `, ` + "`" + `account_suspended` + "`" + `, ` + "`" + `rate_limit_exceeded` + "`" + `, ` + "`" + `webhook_failed` + "`" + ` or ` + "`" + `internal` + "`" + `. A change to the plan, limits or state of the account ends the wait early for the first two."
   code: String!
-  "For people."
+  "A message for humans."
   message: String!
   "When the step was first tried."
   since: DateTime!
 }
 
-"One thing that happened to a run."
+"An entry in the timeline of a run."
 type AutomationRunTimelineEntry {
   "When it happened."
   at: DateTime!
-  "` + "`" + `event` + "`" + `: a custom event did something to the run; ` + "`" + `run` + "`" + `: a fact of the run; ` + "`" + `step` + "`" + `: a step ended; ` + "`" + `wait` + "`" + `: a step is tried again later; ` + "`" + `email` + "`" + `, ` + "`" + `sms` + "`" + `: a fact of what a step has sent."
+  "` + "`" + `event` + "`" + `: a custom event affected the run. ` + "`" + `run` + "`" + `: an event of the run itself. ` + "`" + `step` + "`" + `: a step ended. ` + "`" + `wait` + "`" + `: a step will be retried later. ` + "`" + `email` + "`" + `, ` + "`" + `sms` + "`" + `: an event of a message that a step sent."
   source: String!
-  "The name of the event, the type of the step, or the type of the fact as ` + "`" + `email.delivered` + "`" + `."
+  "Name of the custom event, type of the step, or type of the message or run event, such as ` + "`" + `email.delivered` + "`" + `."
   type: String!
-  "What the event did to the run, how the step ended, or ` + "`" + `waiting` + "`" + `; null for facts."
+  "Effect of the custom event on the run, outcome of the step, or ` + "`" + `waiting` + "`" + `; ` + "`" + `null` + "`" + ` for message and run events."
   status: String
-  "The step, or the one that has sent what the fact is about; null for events and facts of the run."
+  "Key of the step, or of the step that sent the message; ` + "`" + `null` + "`" + ` for custom events and events of the run."
   stepKey: String
-  "The event, or what the fact is about; null for steps."
+  "ID of the custom event, or of the subject of the entry; ` + "`" + `null` + "`" + ` for steps."
   subjectId: ID
-  "Of a step, or why it is tried again; null when nothing went wrong."
+  "Error of the step, or why it will be retried; ` + "`" + `null` + "`" + ` if there was no error."
   error: String
-  "Of the event or the fact; of a step what it gave."
+  "Data of the event, or output of the step."
   data: JSON!
 }
 
-"One page of custom events."
+"A page of custom events."
 type CustomEventConnection {
-  "The entries of the page, each with its place in the list."
+  "The entries of the page with their cursors."
   edges: [CustomEventEdge!]!
-  "The events."
+  "The events of the page."
   nodes: [CustomEvent!]!
-  "Where the page stands."
+  "Information about the page."
   pageInfo: PageInfo!
-  "How many entries the whole list has under its filter. Counting ends at the limit."
+  "Number of entries in the whole list that match the filter. Counting stops at the limit."
   count(
-    "Where counting ends: 1 to 10,000."
+    "Where counting stops: 1 to 10,000. Defaults to 10,000."
     limit: Int! = 10000
   ): Count!
 }
 
-"An entry and its place in the list."
+"An entry and its cursor."
 type CustomEventEdge {
-  "What to give as ` + "`" + `after` + "`" + ` or ` + "`" + `before` + "`" + ` to continue from here."
+  "Cursor of the entry. Pass it as ` + "`" + `after` + "`" + ` or ` + "`" + `before` + "`" + ` to continue from here."
   cursor: String!
   "The entry."
   node: CustomEvent!
 }
 
-"What the account's own programs say has happened."
+"An event that your application reported."
 type CustomEvent implements Node {
-  "Opaque id, prefix ` + "`" + `ae_` + "`" + `."
+  "Opaque ID, prefix ` + "`" + `ae_` + "`" + `."
   id: ID!
-  "As ` + "`" + `user.created` + "`" + `."
+  "Name of the event, such as ` + "`" + `user.created` + "`" + `."
   name: String!
-  "The person, by the account's own id; null without one."
+  "The account's own ID of the user; ` + "`" + `null` + "`" + ` if the event has none."
   userId: String
-  "The person's address; null without one."
+  "The address of the user; ` + "`" + `null` + "`" + ` if the event has none."
   email: String
-  "What came with it; null without any."
+  "Data of the event; ` + "`" + `null` + "`" + ` if there is none."
   data: JSON
-  "How it came."
+  "The source of the event."
   source: CustomEventSource!
-  "When it came."
+  "When the event was received."
   createdAt: DateTime!
-  "What automations did about it, the first 20."
+  "Effects of the event on automations, the first 20."
   matches: [CustomEventMatch!]!
-  "Why automations did that, and what the event has almost done. Needs a key of scope full or read."
+  "Explains the effects of the event and what it almost matched. Requires an API key with scope ` + "`" + `full` + "`" + ` or ` + "`" + `read` + "`" + `."
   explanation: CustomEventExplanation!
 }
 
-"How a custom event came."
+"The source of a custom event."
 enum CustomEventSource {
-  "By a key."
+  "Sent with an API key."
   API
-  "From a session of the dashboard."
+  "Sent from a dashboard session."
   DASHBOARD
-  "It is one of the service's own, whose name begins with ` + "`" + `$` + "`" + `."
+  "Created by the service. The name starts with ` + "`" + `$` + "`" + `."
   SYSTEM
 }
 
-"What one automation did about an event."
+"The effect of an event on one automation."
 type CustomEventMatch {
-  "The automation, prefix ` + "`" + `aut_` + "`" + `."
+  "ID of the automation, prefix ` + "`" + `aut_` + "`" + `."
   automationId: ID!
-  "The version that judged the event."
+  "The version that evaluated the event."
   version: Int!
   "` + "`" + `started` + "`" + `, ` + "`" + `resumed` + "`" + `, ` + "`" + `cancelled` + "`" + `, ` + "`" + `condition_false` + "`" + `, ` + "`" + `condition_error` + "`" + `, ` + "`" + `re_entry` + "`" + `, ` + "`" + `too_many_runs` + "`" + `, ` + "`" + `paused` + "`" + ` or ` + "`" + `loop_guard` + "`" + `."
   outcome: String!
-  "The run that was started, resumed or cancelled; null when there was none."
+  "ID of the run that was started, resumed or cancelled; ` + "`" + `null` + "`" + ` if there was none."
   runId: ID
-  "The same run; null once it is deleted."
+  "The automation run; ` + "`" + `null` + "`" + ` if it was deleted."
   run: AutomationRun
-  "Why a condition has no value; null when it has one."
+  "Why a condition has no value; ` + "`" + `null` + "`" + ` if it has one."
   error: String
 }
 
-"Why an event did what it did."
+"Explains the effects of an event."
 type CustomEventExplanation {
-  "What automations did about the event, and why."
+  "Effects of the event on automations, with the reasons."
   matches: [ExplainedMatch!]!
-  "What it has almost done."
+  "Automations and runs that the event almost matched."
   nearMisses: [NearMiss!]!
 }
 
-"What one automation did about an event, and why."
+"The effect of an event on one automation, with the reasons."
 type ExplainedMatch {
-  "The automation, prefix ` + "`" + `aut_` + "`" + `."
+  "ID of the automation, prefix ` + "`" + `aut_` + "`" + `."
   automationId: ID!
-  "Its name; null when it is deleted."
+  "Name of the automation; ` + "`" + `null` + "`" + ` if the automation was deleted."
   automationName: String
-  "The version that judged the event."
+  "The version that evaluated the event."
   version: Int!
-  "As in ` + "`" + `matches` + "`" + ` of the event. Also ` + "`" + `activated_later` + "`" + `: it listens since after the event; ` + "`" + `not_kept` + "`" + `: the event keeps what the first 20 did."
+  "As in ` + "`" + `matches` + "`" + ` of the event. Also ` + "`" + `activated_later` + "`" + `: the automation was activated after the event; ` + "`" + `not_kept` + "`" + `: the event stores only its first 20 effects."
   outcome: String!
-  "The run that was started, resumed or cancelled; null when there was none."
+  "ID of the run that was started, resumed or cancelled; ` + "`" + `null` + "`" + ` if there was none."
   runId: ID
-  "The wait that it was about; null when it was about none."
+  "Key of the wait that the event affected; ` + "`" + `null` + "`" + ` if there was none."
   stepKey: String
-  "Why a condition has no value; null when it has one."
+  "Why a condition has no value; ` + "`" + `null` + "`" + ` if it has one."
   error: String
-  "The conditions that were judged, each part with its value."
+  "The evaluated conditions, each part with its value."
   conditions: [ExplainedCondition!]!
 }
 
-"What an event has almost done."
+"An automation or run that an event almost matched."
 type NearMiss {
   """
-  ` + "`" + `wait_of_another_person` + "`" + `: a run waits for this name and has the address under another user id; ` + "`" + `wait_condition_false` + "`" + `: a run of the person waits for it, and the condition is not
-  true; ` + "`" + `event_of_another_person` + "`" + `: an event of the name has the address under another user id; ` + "`" + `name_spelled_otherwise` + "`" + `: an automation listens to the name in other letter case.
+  ` + "`" + `wait_of_another_person` + "`" + `: a run waits for this name and has the address under another user ID.
+  ` + "`" + `wait_condition_false` + "`" + `: a run of the person waits for the event, and the condition is not true.
+  ` + "`" + `event_of_another_person` + "`" + `: an event with the name has the address under another user ID. ` + "`" + `name_spelled_otherwise` + "`" + `:
+  an automation listens for the name in different letter case.
   """
   kind: String!
-  "The automation; null when it is about none."
+  "ID of the automation; ` + "`" + `null` + "`" + ` if no automation is involved."
   automationId: ID
-  "The run; null when it is about none."
+  "ID of the run; ` + "`" + `null` + "`" + ` if no run is involved."
   runId: ID
-  "The wait; null when it is about none."
+  "Key of the wait; ` + "`" + `null` + "`" + ` if no wait is involved."
   stepKey: String
-  "The other event; null when it is about none."
+  "ID of the other event; ` + "`" + `null` + "`" + ` if no other event is involved."
   eventId: ID
-  "The name that is listened to, or of the other event."
+  "Name that the automation or run listens for, or name of the other event."
   name: String!
-  "The condition that is not true; null when it is about none."
+  "The condition that is not true; ` + "`" + `null` + "`" + ` if no condition is involved."
   condition: ExplainedCondition
 }
 
-"A condition with the value of each of its parts."
+"A condition with the value of each part."
 type ExplainedCondition {
   "The condition, in CEL."
   text: String!
-  "Whether it is true."
+  "Whether the condition is true."
   result: Boolean!
-  "Why the whole has no value, which counts as false; null when it has one."
+  "Why the condition has no value, which counts as false; ` + "`" + `null` + "`" + ` if it has one."
   error: String
-  "Each part with its value, also those that could not change the result."
+  "Each part with its value, including parts that could not change the result."
   parts: [ExplainedPart!]!
 }
 
@@ -8375,300 +8377,300 @@ type ExplainedCondition {
 type ExplainedPart {
   "The part, in CEL."
   text: String!
-  "Its value; null for null."
+  "The value of the part, which may be ` + "`" + `null` + "`" + `."
   value: JSON
-  "Why it has no value; null when it has one."
+  "Why the part has no value; ` + "`" + `null` + "`" + ` if it has one."
   error: String
 }
 `, BuiltIn: false},
 	{Name: "../schema/billing.graphqls", Input: `extend type Query {
-  "What the account has handed over to delivery, whatever its plan, in whole periods of UTC. Without a range: the present month. Kept for 13 months."
+  "Returns the emails that the account handed over for delivery on any plan, in whole periods (UTC). Defaults to the current month. Kept for 13 months."
   usage(
-    "The first moment."
+    "Start of the range, inclusive."
     since: DateTime
-    "The moment after the last one."
+    "End of the range, exclusive."
     until: DateTime
-    "How long the periods are."
+    "Length of the periods. Defaults to ` + "`" + `DAY` + "`" + `."
     by: UsagePeriodLength! = DAY
   ): UsageReport! @module(name: "accounts")
 
-  "What the account has, uses and pays, and what keeps it from writing to others. Not for keys of scope sending or read."
+  "Returns the plan, usage and billing state of the account, and what prevents it from writing to others. Not available to keys with scope ` + "`" + `sending` + "`" + ` or ` + "`" + `read` + "`" + `."
   billing: Billing! @module(name: "billing")
 
-  "The plans that a customer may choose, and the account's own, from the least to the greatest."
+  "Lists the plans that a customer can choose and the account's own plan, lowest rank first."
   plans: [PlanOffer!]! @module(name: "billing")
 }
 
-"How long a period of usage is."
+"The length of a usage period."
 enum UsagePeriodLength {
-  "An hour."
+  "One hour."
   HOUR
-  "A day."
+  "One day."
   DAY
-  "A month."
+  "One month."
   MONTH
 }
 
-"What an account has handed over to delivery."
+"Emails that an account handed over for delivery."
 type UsageReport {
   "Emails in the range."
   emails: Int!
-  "Emails a month that the plan's price includes; null: the operator has said nothing."
+  "Emails per month included in the price of the plan; ` + "`" + `null` + "`" + ` if the operator did not specify it."
   included: Int
-  "Emails of the present month beyond the included ones; 0 when a range is given."
+  "Emails of the current month beyond the included ones; 0 if a range is given."
   over: Int!
-  "Emails a month beyond which they are refused; null is none."
+  "Emails per month beyond which sending is refused; ` + "`" + `null` + "`" + ` if unlimited."
   limit: Int
-  "Emails of the present month at its end, if it goes on as in the last seven whole days; null when a range is given."
+  "Projected emails of the current month, based on the last seven whole days; ` + "`" + `null` + "`" + ` if a range is given."
   projected: Int
-  "The periods, the first one first."
+  "The periods, oldest first."
   periods: [UsagePeriod!]!
 }
 
-"Emails of an hour, a day or a month."
+"Emails of one hour, day or month."
 type UsagePeriod {
-  "When it begins."
+  "When the period starts."
   start: DateTime!
-  "Emails that were handed over to delivery."
+  "Emails handed over for delivery."
   emails: Int!
 }
 
 "An amount of money."
 type Money {
-  "In minor units of the currency, as cents."
+  "Amount in minor units of the currency, such as cents."
   amount: Int!
-  "ISO 4217, in lower case."
+  "ISO 4217 currency code in lower case."
   currency: String!
 }
 
-"A plan as a customer sees it."
+"A plan as customers see it."
 type PlanOffer {
-  "Stable name of the plan, as ` + "`" + `pro` + "`" + `."
+  "Stable name of the plan, such as ` + "`" + `pro` + "`" + `."
   id: ID!
-  "The name that people know it by."
+  "The display name."
   name: String!
-  "What an account on it may do."
+  "The limits of the plan."
   limits: Plan!
-  "Emails a month in the price; null: the operator has said nothing."
+  "Emails per month included in the price; ` + "`" + `null` + "`" + ` if the operator did not specify it."
   includedEmails: Int
-  "Whether emails beyond the included ones are sent, and paid for."
+  "Whether emails beyond the included ones are sent and charged."
   overage: Boolean!
-  "What it costs; null: nothing, or it is not known now."
+  "The price; ` + "`" + `null` + "`" + ` if the plan is free or the price is currently unknown."
   price: Money
-  "How often the price is paid: ` + "`" + `month` + "`" + ` or ` + "`" + `year` + "`" + `."
+  "The billing interval: ` + "`" + `month` + "`" + ` or ` + "`" + `year` + "`" + `."
   priceInterval: String
-  "What 1,000 emails beyond the included ones cost."
+  "Price of 1,000 emails beyond the included ones."
   overagePrice: Money
-  "Whether it is the account's."
+  "Whether this is the account's current plan."
   current: Boolean!
 }
 
-"What an account has, uses and pays."
+"The plan, usage and billing state of an account."
 type Billing {
-  "Whether this installation takes payments. Where it does not, its operator gives plans."
+  "Whether this installation takes payments. If not, its operator assigns plans."
   enabled: Boolean!
-  "` + "`" + `test` + "`" + ` or ` + "`" + `live` + "`" + `; null where billing is off."
+  "` + "`" + `test` + "`" + ` or ` + "`" + `live` + "`" + `; ` + "`" + `null` + "`" + ` if billing is off."
   mode: String
   "The account's plan."
   plan: Plan!
-  "Of the subscription: ` + "`" + `none` + "`" + `, or as the payment provider says it."
+  "Status of the subscription: ` + "`" + `none` + "`" + `, or the status at the payment provider."
   status: String!
-  "The card that is charged; null: none is on file."
+  "The payment method that is charged; ` + "`" + `null` + "`" + ` if none is on file."
   paymentMethod: PaymentMethod
-  "Where invoices go."
+  "The address that invoices are sent to."
   billingEmail: String!
-  "When the present period began."
+  "When the current period started."
   currentPeriodStart: DateTime!
-  "When it ends."
+  "When the current period ends."
   currentPeriodEnd: DateTime!
-  "When the subscription ends; null: it goes on."
+  "When the subscription ends; ` + "`" + `null` + "`" + ` if it renews."
   cancelAt: DateTime
-  "The id of the plan that comes at ` + "`" + `pendingAt` + "`" + `."
+  "ID of the plan that takes effect at ` + "`" + `pendingAt` + "`" + `."
   pendingPlan: ID
-  "When it comes."
+  "When the pending plan takes effect."
   pendingAt: DateTime
-  "Emails of the present month (UTC)."
+  "Emails of the current month (UTC)."
   emails: Int!
-  "Emails of it beyond the included ones."
+  "Emails of the current month beyond the included ones."
   over: Int!
-  "Emails a month that the account allows itself; null: no limit of its own."
+  "Monthly email limit that the account set for itself; ` + "`" + `null` + "`" + ` if it set none."
   monthlyLimit: Int
-  "What keeps the account from writing to others."
+  "What prevents the account from writing to others."
   production: Production!
-  "What the account's people should do."
+  "Billing problems that the members of the account should resolve."
   problems: [String!]!
 }
 
-"A payment method as people recognise it."
+"A payment method."
 type PaymentMethod {
-  "Brand of the card, or the kind of what is no card."
+  "Brand of the card, or the type of another payment method, such as ` + "`" + `sepa_debit` + "`" + `."
   brand: String!
-  "Its last four digits."
+  "The last four digits."
   last4: String!
-  "Month of its expiry; 0: it does not expire."
+  "Expiry month; 0 if it does not expire."
   expMonth: Int!
-  "Year of its expiry."
+  "Expiry year."
   expYear: Int!
 }
 
-"Whether an account may write to others than itself."
+"Whether an account can write to addresses other than its own."
 type Production {
-  "Whether it may."
+  "Whether the account can write to addresses other than its own."
   unlocked: Boolean!
-  "Whether a domain of it is verified."
+  "Whether the account has a verified domain."
   verifiedDomain: Boolean!
   "Whether a payment method is on file."
   paymentMethod: Boolean!
 }
 `, BuiltIn: false},
 	{Name: "../schema/domains.graphqls", Input: `extend type Query {
-  "The sending domains of the account, newest first. Needs a key of scope full or read."
+  "The sending domains of the account, newest first. Requires an API key with scope ` + "`" + `full` + "`" + ` or ` + "`" + `read` + "`" + `."
   domains(
-    "How many from the beginning of the list, or behind ` + "`" + `after` + "`" + `: 1 to 100. 25 when nothing is said."
+    "Number of entries from the start of the list, or after ` + "`" + `after` + "`" + `: 1 to 100. Defaults to 25."
     first: Int
-    "The ` + "`" + `endCursor` + "`" + ` of the page before."
+    "The ` + "`" + `endCursor` + "`" + ` of the previous page."
     after: String
-    "How many from the end of the list, or in front of ` + "`" + `before` + "`" + `, in place of ` + "`" + `first` + "`" + `: 1 to 100."
+    "Number of entries from the end of the list, or before ` + "`" + `before` + "`" + `, instead of ` + "`" + `first` + "`" + `: 1 to 100."
     last: Int
-    "The ` + "`" + `startCursor` + "`" + ` of the page behind."
+    "The ` + "`" + `startCursor` + "`" + ` of the next page."
     before: String
-    "Only those for which everything holds that is given here."
+    "Returns only entries that match every field of the filter."
     filter: DomainFilter
   ): DomainConnection! @module(name: "domains")
 
-  "One sending domain; null when the account has none with this id. Needs a key of scope full or read."
+  "Returns one sending domain; ` + "`" + `null` + "`" + ` if the account has none with this ID. Requires an API key with scope ` + "`" + `full` + "`" + ` or ` + "`" + `read` + "`" + `."
   domain(
-    "The domain's id, prefix ` + "`" + `dom_` + "`" + `."
+    "ID of the domain, prefix ` + "`" + `dom_` + "`" + `."
     id: ID!
   ): Domain @module(name: "domains")
 }
 
-"What narrows a list of domains. Fields that are left out narrow nothing."
+"Filters a list of domains. Omitted fields do not filter."
 input DomainFilter {
-  "A part of the name, in any case."
+  "Part of the name, case-insensitive."
   query: String
-  "Which stand so."
+  "Matches this status."
   status: DomainStatus
-  "Whether mail to it is received."
+  "Matches domains that do or do not receive mail."
   inboundEnabled: Boolean
 }
 
-"One page of domains."
+"A page of domains."
 type DomainConnection {
-  "The entries of the page, each with its place in the list."
+  "The entries of the page with their cursors."
   edges: [DomainEdge!]!
-  "The domains."
+  "The domains of the page."
   nodes: [Domain!]!
-  "Where the page stands."
+  "Information about the page."
   pageInfo: PageInfo!
-  "How many entries the whole list has under its filter. Counting ends at the limit."
+  "Number of entries in the whole list that match the filter. Counting stops at the limit."
   count(
-    "Where counting ends: 1 to 10,000."
+    "Where counting stops: 1 to 10,000. Defaults to 10,000."
     limit: Int! = 10000
   ): Count!
 }
 
-"An entry and its place in the list."
+"An entry and its cursor."
 type DomainEdge {
-  "What to give as ` + "`" + `after` + "`" + ` or ` + "`" + `before` + "`" + ` to continue from here."
+  "Cursor of the entry. Pass it as ` + "`" + `after` + "`" + ` or ` + "`" + `before` + "`" + ` to continue from here."
   cursor: String!
   "The entry."
   node: Domain!
 }
 
-"A domain that the account sends from once it is verified."
+"A domain that the account can send from once it is verified."
 type Domain implements Node {
-  "Opaque id, prefix ` + "`" + `dom_` + "`" + `."
+  "Opaque ID, prefix ` + "`" + `dom_` + "`" + `."
   id: ID!
-  "The domain name, lower case; an internationalised one in A-labels (` + "`" + `xn--…` + "`" + `)."
+  "The domain name in lower case, with an internationalized domain in A-labels (` + "`" + `xn--…` + "`" + `)."
   name: String!
-  "Whether it may be used to send."
+  "The status, which decides whether the domain can send."
   status: DomainStatus!
-  "The DNS records to publish, and what was found of each."
+  "The records to publish in DNS, and the result of the last check."
   records: [DNSRecord!]!
   "The key that signs messages."
   dkim: DKIM!
-  "Every key with a record to publish: the RSA key that signs first."
+  "Every key that has a record, the active RSA key first."
   dkimKeys: [DKIMKey!]!
-  "Whether opens are counted."
+  "Whether opens are tracked."
   openTracking: Boolean!
-  "Whether clicks are counted."
+  "Whether clicks are tracked."
   clickTracking: Boolean!
-  "What is asked of the receiving servers' TLS."
+  "The TLS requirement for receiving servers."
   tlsMode: TLSMode!
-  "Whether mail to the domain is received."
+  "Whether the domain receives mail."
   inboundEnabled: Boolean!
-  "When DNS was last asked; null when it never was."
+  "When DNS was last checked; ` + "`" + `null` + "`" + ` if never."
   lastCheckedAt: DateTime
-  "When it became verified; null when it never did."
+  "When the domain was verified; ` + "`" + `null` + "`" + ` if never."
   verifiedAt: DateTime
-  "When it was added."
+  "When the entry was added."
   createdAt: DateTime!
-  "When it last changed."
+  "When the object was last changed."
   updatedAt: DateTime!
-  "What its checks saw, newest first: those that found a change, and one of every day, for 90 days."
+  "Results of DNS checks, newest first: every check that found a change, and one per day, for 90 days."
   health(
-    "How many: 1 to 100."
+    "Number of entries: 1 to 100."
     first: Int = 30
   ): [DomainCheck!]!
-  "What became of the emails sent from it."
+  "Number of emails sent from the domain, by outcome."
   sendingCounts(
-    "Of how many days, up to now: 1 to 90."
+    "Number of days up to now: 1 to 90. Defaults to 30."
     days: Int = 30
   ): SendingCounts! @module(name: "sending")
 }
 
-"One check of a domain's DNS records."
+"A check of a domain's DNS records."
 type DomainCheck {
-  "When DNS was asked."
+  "When DNS was checked."
   checkedAt: DateTime!
-  "Where the domain stood after it."
+  "Status of the domain after the check."
   status: DomainStatus!
-  "How each record stood."
+  "The result for each record."
   records: [DomainCheckRecord!]!
 }
 
-"How a DNS record stood at a check."
+"The result of a check for one DNS record."
 type DomainCheckRecord {
   "` + "`" + `ownership` + "`" + `, ` + "`" + `dkim` + "`" + `, ` + "`" + `return_path` + "`" + `, ` + "`" + `spf` + "`" + `, ` + "`" + `dmarc` + "`" + ` or ` + "`" + `inbound_mx` + "`" + `."
   purpose: String!
-  "Of a DKIM record: the key's selector."
+  "Selector of the key, for a DKIM record."
   selector: String
   "` + "`" + `missing` + "`" + `, ` + "`" + `mismatch` + "`" + ` or ` + "`" + `verified` + "`" + `."
   status: String!
-  "The values that DNS answered."
+  "The values that the check found."
   found: [String!]!
-  "What to do about it, in a sentence; null when there is nothing to do."
+  "What to do, in one sentence; ` + "`" + `null` + "`" + ` if there is nothing to do."
   error: String
 }
 
-"What became of emails."
+"Number of emails by outcome."
 type SendingCounts {
-  "Accepted for delivery, whatever became of them."
+  "Emails accepted for delivery, regardless of the outcome."
   sent: Int!
-  "Delivered to all recipients."
+  "Emails delivered to all recipients."
   delivered: Int!
-  "Refused by a receiving server, or given up after retries."
+  "Emails refused by a receiving server, or whose retries ran out."
   bounced: Int!
-  "Not deliverable for another reason."
+  "Emails that could not be delivered for another reason."
   failed: Int!
 }
 
-"Where a domain stands."
+"The status of a domain."
 enum DomainStatus {
-  "Records are missing; it cannot send yet."
+  "Records are missing. The domain cannot send yet."
   PENDING
-  "All required records were found; it sends."
+  "All required records were found. The domain can send."
   VERIFIED
-  "Was verified, but records broke; it still sends for 72 hours."
+  "The domain was verified, but records broke. It can still send for 72 hours."
   TEMPORARY_FAILURE
-  "Stayed broken; it no longer sends."
+  "The records stayed broken. The domain can no longer send."
   FAILED
 }
 
-"How strictly TLS is asked of receiving servers."
+"The TLS requirement for receiving servers."
 enum TLSMode {
-  "TLS where the server offers it."
+  "TLS is used if the server offers it."
   OPPORTUNISTIC
   "Nothing is delivered without TLS."
   ENFORCED
@@ -8678,622 +8680,624 @@ enum TLSMode {
 type DNSRecord {
   "` + "`" + `ownership` + "`" + `, ` + "`" + `dkim` + "`" + `, ` + "`" + `return_path` + "`" + `, ` + "`" + `spf` + "`" + `, ` + "`" + `dmarc` + "`" + ` or ` + "`" + `inbound_mx` + "`" + `."
   purpose: String!
-  "The record type, as ` + "`" + `TXT` + "`" + `."
+  "The record type, such as ` + "`" + `TXT` + "`" + `."
   type: String!
-  "The full name to publish it under."
+  "The full name to publish the record under, without a trailing dot."
   name: String!
-  "The value to publish."
+  "The value to publish, without quotes."
   value: String!
-  "The preference of an MX record; null for other types."
+  "Priority of an MX record; ` + "`" + `null` + "`" + ` for other types."
   priority: Int
-  "The proposed time to live in seconds."
+  "The recommended TTL in seconds."
   ttl: Int!
-  "Whether the domain cannot be verified without it."
+  "Whether verification requires this record."
   required: Boolean!
   "` + "`" + `missing` + "`" + `, ` + "`" + `mismatch` + "`" + ` or ` + "`" + `verified` + "`" + `, as of the last check."
   status: String!
-  "The values that DNS answered."
+  "The values that the last check found."
   found: [String!]!
-  "What to do about it, in a sentence; null when there is nothing to do."
+  "What to do, in one sentence; ` + "`" + `null` + "`" + ` if there is nothing to do."
   error: String
 }
 
-"How messages of a domain are signed."
+"The DKIM configuration of a domain."
 type DKIM {
-  "The selector of the key: the record is at ` + "`" + `<selector>._domainkey.<domain>` + "`" + `."
+  "Selector of the key. Its record is at ` + "`" + `<selector>._domainkey.<domain>` + "`" + `."
   selector: String!
-  "The signature algorithm, as ` + "`" + `rsa-sha256` + "`" + `."
+  "The signature algorithm, such as ` + "`" + `rsa-sha256` + "`" + `."
   algorithm: String!
-  "Whether messages can be signed with the domain's own key now."
+  "Whether the domain's own key can sign messages now."
   ready: Boolean!
 }
 
 "A signing key of a domain."
 type DKIMKey {
-  "The record is at ` + "`" + `<selector>._domainkey.<domain>` + "`" + `."
+  "Selector of the key. Its record is at ` + "`" + `<selector>._domainkey.<domain>` + "`" + `."
   selector: String!
   "` + "`" + `rsa-sha256` + "`" + ` or ` + "`" + `ed25519-sha256` + "`" + `."
   algorithm: String!
-  "` + "`" + `pending` + "`" + `: waits for its record; ` + "`" + `active` + "`" + `: signs; ` + "`" + `retired` + "`" + `: signed until ` + "`" + `retiredAt` + "`" + `."
+  "` + "`" + `pending` + "`" + `: not signing until its record is found. ` + "`" + `active` + "`" + `: signs. ` + "`" + `retired` + "`" + `: signed until ` + "`" + `retiredAt` + "`" + `."
   status: String!
-  "Whether its published record was seen to verify our signatures."
+  "Whether a check verified our signatures with the published key."
   ready: Boolean!
-  "When it was made."
+  "When the object was created."
   createdAt: DateTime!
-  "When it began to sign; null before."
+  "When the key started to sign; ` + "`" + `null` + "`" + ` if it has not yet."
   activatedAt: DateTime
-  "When it ceased to sign; null before."
+  "When the key stopped signing; ` + "`" + `null` + "`" + ` if it has not."
   retiredAt: DateTime
-  "Of a retired key: from then on its record may be removed."
+  "For a retired key, when its record may be removed. Mail signed with it may be in transit until then."
   keepUntil: DateTime
 }
 `, BuiltIn: false},
 	{Name: "../schema/emails.graphqls", Input: `extend type Query {
-  "The emails of the account, newest first. Any key may read them."
+  "Lists the emails of the account, newest first. Any API key can read them."
   emails(
-    "How many from the beginning of the list, or behind ` + "`" + `after` + "`" + `: 1 to 100. 25 when nothing is said."
+    "Number of entries from the start of the list, or after ` + "`" + `after` + "`" + `: 1 to 100. Defaults to 25."
     first: Int
-    "The ` + "`" + `endCursor` + "`" + ` of the page before."
+    "The ` + "`" + `endCursor` + "`" + ` of the previous page."
     after: String
-    "How many from the end of the list, or in front of ` + "`" + `before` + "`" + `, in place of ` + "`" + `first` + "`" + `: 1 to 100."
+    "Number of entries from the end of the list, or before ` + "`" + `before` + "`" + `, instead of ` + "`" + `first` + "`" + `: 1 to 100."
     last: Int
-    "The ` + "`" + `startCursor` + "`" + ` of the page behind."
+    "The ` + "`" + `startCursor` + "`" + ` of the next page."
     before: String
-    "Only emails for which everything holds that is given here."
+    "Returns only emails that match every field of the filter."
     filter: EmailFilter
   ): EmailConnection! @module(name: "sending")
 
-  "One email; null when the account has none with this id. Any key may read it."
+  "Returns one email; ` + "`" + `null` + "`" + ` if the account has none with this ID. Any API key can read it."
   email(
-    "The email's id, prefix ` + "`" + `msg_` + "`" + `."
+    "ID of the email, prefix ` + "`" + `msg_` + "`" + `."
     id: ID!
   ): Email @module(name: "sending")
 }
 
-"What narrows a list of emails. Fields that are left out narrow nothing."
+"Filters a list of emails. Omitted fields do not filter."
 input EmailFilter {
-  "Of this status."
+  "Matches this status."
   status: EmailStatus
-  "With this event as its latest, as ` + "`" + `email.opened` + "`" + `."
+  "Matches emails whose most recent event has this type, such as ` + "`" + `email.opened` + "`" + `."
   lastEvent: String
-  "With this address in to, cc or bcc."
+  "Matches emails with this address in to, cc or bcc."
   to: String
-  "From this address."
+  "Matches emails from this address."
   from: String
-  "From this domain, prefix ` + "`" + `dom_` + "`" + `."
+  "Matches emails from this domain, prefix ` + "`" + `dom_` + "`" + `."
   domainId: ID
-  "Sent with this API key, prefix ` + "`" + `key_` + "`" + `."
+  "Matches emails sent with this API key, prefix ` + "`" + `key_` + "`" + `."
   apiKeyId: ID
-  "Made of this template, prefix ` + "`" + `tpl_` + "`" + `."
+  "Matches emails sent with this template, prefix ` + "`" + `tpl_` + "`" + `."
   templateId: ID
-  "Made of this version of the template; with ` + "`" + `templateId` + "`" + `."
+  "Matches emails sent with this version of the template. Requires ` + "`" + `templateId` + "`" + `."
   templateVersion: Int
-  "Sent by this automation, prefix ` + "`" + `aut_` + "`" + `."
+  "Matches emails sent by this automation, prefix ` + "`" + `aut_` + "`" + `."
   automationId: ID
-  "With this tag."
+  "Matches emails with this tag."
   tag: TagInput
-  "Created in this stretch of time."
+  "Matches emails created in this time range."
   createdAt: DateTimeFilter
-  "Opened by a person; where open tracking is on."
+  "Matches emails that a person opened, if open tracking is on."
   opened: Boolean
-  "With a link that a person followed; where click tracking is on."
+  "Matches emails with a link that a person followed, if click tracking is on."
   clicked: Boolean
-  "Refused, and for this reason, as ` + "`" + `bad_address` + "`" + `."
+  "Matches emails that were refused for this reason, such as ` + "`" + `bad_address` + "`" + `."
   bounceClass: String
-  "A search text: words, each the beginning of one in subject, names, addresses or tags, and fields as in ` + "`" + `receipt to:ada@example.net tag:env=prod is:opened before:2026-01-31` + "`" + `; at most 200 characters and 10 words."
+  "Search text. Each word matches the start of a word in subject, names, addresses or tags. Fields narrow the search, as in ` + "`" + `receipt to:ada@example.net tag:env=prod is:opened before:2026-01-31` + "`" + `. At most 200 characters and 10 words."
   query: String
 }
 
 "A tag of an email."
 input TagInput {
-  "Its name."
+  "Name of the tag."
   name: String!
-  "Its value."
+  "Value of the tag."
   value: String!
 }
 
-"One page of emails."
+"A page of emails."
 type EmailConnection {
-  "The emails, each with its place in the list."
+  "The emails of the page with their cursors."
   edges: [EmailEdge!]!
-  "The emails alone."
+  "The emails of the page."
   nodes: [Email!]!
-  "Where the page stands."
+  "Information about the page."
   pageInfo: PageInfo!
-  "How many entries the whole list has under its filter. Counting ends at the limit."
+  "Number of entries in the whole list that match the filter. Counting stops at the limit."
   count(
-    "Where counting ends: 1 to 10,000."
+    "Where counting stops: 1 to 10,000. Defaults to 10,000."
     limit: Int! = 10000
   ): Count!
 }
 
-"An email and its place in the list."
+"An email and its cursor."
 type EmailEdge {
-  "What to give as ` + "`" + `after` + "`" + ` to continue behind this email."
+  "Cursor of the email. Pass it as ` + "`" + `after` + "`" + ` to continue after it."
   cursor: String!
   "The email."
   node: Email!
 }
 
-"One accepted message, and what became of it."
+"An accepted email and its outcome."
 type Email implements Node {
-  "Opaque id, prefix ` + "`" + `msg_` + "`" + `."
+  "Opaque ID, prefix ` + "`" + `msg_` + "`" + `."
   id: ID!
-  "The sender, as ` + "`" + `Ada <ada@example.com>` + "`" + `."
+  "The sender, such as ` + "`" + `Ada <ada@example.com>` + "`" + `."
   from: String!
-  "The recipients that everybody sees."
+  "The To recipients."
   to: [String!]!
-  "The recipients of a copy."
+  "The Cc recipients."
   cc: [String!]!
-  "The recipients that nobody sees."
+  "The Bcc recipients, which other recipients cannot see."
   bcc: [String!]!
-  "Where answers go."
+  "The Reply-To addresses."
   replyTo: [String!]!
   "The subject."
   subject: String!
-  "Where the message as a whole stands."
+  "The status of the whole email."
   status: EmailStatus!
-  "The type of its latest event, as ` + "`" + `email.delivered` + "`" + `."
+  "Type of the most recent lifecycle event, such as ` + "`" + `email.delivered` + "`" + `."
   lastEvent: String!
-  "Why it bounced, in the words of the receiving server; null when it did not."
+  "Why the email bounced, as stated by the receiving server; ` + "`" + `null` + "`" + ` if it did not bounce."
   bounceReason: String
-  "Name and value pairs that the sender of the request attached."
+  "Name and value pairs attached by the sender."
   tags: [Tag!]!
   "The Message-ID header field, without angle brackets."
   messageId: String!
   "When the request was accepted."
   createdAt: DateTime!
-  "When it is, or was, to be sent; null for an immediate send."
+  "When the email is or was scheduled to be sent; ` + "`" + `null` + "`" + ` if it was sent immediately."
   scheduledAt: DateTime
-  "After this time it is not delivered; null when the request named none."
+  "The delivery deadline; ` + "`" + `null` + "`" + ` if the request set none."
   expiresAt: DateTime
-  "When it was cancelled; null when it was not."
+  "When the email was cancelled; ` + "`" + `null` + "`" + ` if it was not."
   cancelledAt: DateTime
-  "When it was handed over for delivery; null when it was not."
+  "When the email was handed over for delivery; ` + "`" + `null` + "`" + ` if it was not."
   sentAt: DateTime
-  "When its last recipient took it; null unless all did."
+  "When the last recipient's server accepted the email; ` + "`" + `null` + "`" + ` unless all did."
   deliveredAt: DateTime
-  "When it bounced; null when it did not."
+  "When the email bounced; ` + "`" + `null` + "`" + ` if it did not."
   bouncedAt: DateTime
-  "Its first words as plain text on one line, at most 140 characters: of the text, or of the HTML where it has none. Null once its body is deleted, and where it has no words."
+  "The first words as plain text on one line, at most 140 characters, from the text body or else the HTML body. ` + "`" + `null` + "`" + ` if the body was deleted or has no words."
   snippet: String
-  "What was sent."
+  "The content of the email."
   content: EmailContent!
-  "Every address it goes to, each with its own state."
+  "Every recipient with its delivery state."
   recipients: [Recipient!]!
   "Every delivery attempt, oldest first."
   attempts: [DeliveryAttempt!]!
-  "What happened to it, oldest first."
+  "The events of the email, oldest first."
   timeline: [TimelineEntry!]!
-  "The domain that it is from; null once that is deleted, and for who may not read domains."
+  "The domain that the email was sent from; ` + "`" + `null` + "`" + ` if it was deleted or the caller cannot read domains."
   domain: Domain @module(name: "domains")
-  "The API key that it came with; null where it came another way, and for who may not read keys."
+  "The API key that sent the email; ` + "`" + `null` + "`" + ` if it was sent another way or the caller cannot read API keys."
   apiKey: APIKey
-  "The version of the template that it was made of; null without one."
+  "Version of the template that the email was sent with; ` + "`" + `null` + "`" + ` if it used none."
   templateVersion: Int
-  "The template that it was made of; null without one, and once that is deleted."
+  "The template that the email was sent with; ` + "`" + `null` + "`" + ` if it used none or the template was deleted."
   template: Template @module(name: "templates")
-  "What webhook endpoints were told of it, oldest first; of who may not read endpoints nothing."
+  "Webhook deliveries about the email, oldest first; empty if the caller cannot read webhook endpoints."
   webhookDeliveries: [WebhookDelivery!]! @module(name: "webhooks")
 }
 
-"Where a message stands."
+"The status of an email."
 enum EmailStatus {
-  "Released, and about to be handed over; also while its account is suspended."
+  "Released and about to be handed over. Emails of a suspended account also have this status."
   QUEUED
-  "Waits for its time."
+  "Waiting for its scheduled time."
   SCHEDULED
-  "Accepted, and on its way."
+  "Accepted and on its way."
   SENT
-  "Every recipient's server took it."
+  "Accepted by every recipient's server."
   DELIVERED
-  "A recipient's server refused it for good, or retries ran out."
+  "Permanently refused by a recipient's server, or retries ran out."
   BOUNCED
-  "No attempt could succeed for another reason."
+  "Another reason prevents delivery."
   FAILED
-  "Cancelled before its time."
+  "Cancelled before its scheduled time."
   CANCELLED
 }
 
-"A name and a value."
+"A name and value attached to an email."
 type Tag {
-  "The name, unique in an email."
+  "Name of the tag, unique within the email."
   name: String!
-  "The value."
+  "Value of the tag."
   value: String!
 }
 
-"What was sent."
+"The content of an email."
 type EmailContent {
-  "The HTML body; null without one."
+  "The HTML body; ` + "`" + `null` + "`" + ` if there is none."
   html: String
-  "The plain text body; null without one."
+  "The plain text body; ` + "`" + `null` + "`" + ` if there is none."
   text: String
-  "The custom header fields of the request, in its order."
+  "The custom header fields, in the order of the request."
   headers: [Header!]!
-  "The files, in the order of the request, without their bytes."
+  "The attached files without their data, in the order of the request."
   attachments: [Attachment!]!
-  "The whole message as its recipients got it (RFC 5322), but for the signature and what servers on the way put in front; octets that are no UTF-8 are shown as U+FFFD. Null once its bodies are deleted by age."
+  "The whole message as its recipients got it (RFC 5322), without the signature and the fields that servers prepended in transit. Bytes that are not valid UTF-8 appear as U+FFFD. ` + "`" + `null` + "`" + ` if its bodies were deleted by age."
   raw: String
 }
 
 "A header field."
 type Header {
-  "The field name."
+  "Name of the field."
   name: String!
-  "The field body."
+  "Value of the field."
   value: String!
 }
 
-"A file of an email."
+"A file attached to an email."
 type Attachment {
   "The file name."
   name: String!
-  "The media type, as ` + "`" + `application/pdf` + "`" + `."
+  "The media type, such as ` + "`" + `application/pdf` + "`" + `."
   contentType: String!
-  "What ` + "`" + `cid:` + "`" + ` links of the HTML body name it by; null for a file that is not inline."
+  "The content ID that ` + "`" + `cid:` + "`" + ` links in the HTML body refer to; ` + "`" + `null` + "`" + ` if the file is not inline."
   contentId: String
-  "Its size in octets, decoded."
+  "The decoded size in bytes."
   size: Int!
 }
 
-"One address that an email goes to."
+"A recipient of an email."
 type Recipient {
-  "The address; an internationalised domain in A-labels (` + "`" + `xn--…` + "`" + `)."
+  "The recipient's address, with an internationalized domain in A-labels (` + "`" + `xn--…` + "`" + `)."
   address: String!
-  "The list of the request that named it."
+  "The field of the request that listed the recipient."
   kind: RecipientKind!
-  "Where delivery to it stands."
+  "The delivery state of the recipient."
   state: RecipientState!
-  "How many attempts were begun."
+  "Number of attempts that were started."
   attempts: Int!
-  "The last SMTP reply code (RFC 5321); null when there was none."
+  "The last SMTP reply code (RFC 5321); ` + "`" + `null` + "`" + ` if there was none."
   code: Int
-  "The last enhanced status code (RFC 3463), as ` + "`" + `5.1.1` + "`" + `; null when there was none."
+  "The last enhanced status code (RFC 3463), such as ` + "`" + `5.1.1` + "`" + `; ` + "`" + `null` + "`" + ` if there was none."
   enhancedCode: String
-  "The last words of the receiving server, or why none was reached; null when there are none."
+  "The last reply of the receiving server, or why no server was reached; ` + "`" + `null` + "`" + ` if there is none."
   diagnostic: String
-  "The server that the last attempt spoke to; null when none was reached."
+  "The server that the last attempt reached; ` + "`" + `null` + "`" + ` if none was reached."
   remoteMta: String
-  "When the next attempt is due; null once settled, and while it is held."
+  "When the next attempt is due; ` + "`" + `null` + "`" + ` if the recipient is settled or held."
   nextAttemptAt: DateTime
-  "Whether the operator of the service holds it back: nothing is attempted until that ends."
+  "Whether the operator of the service holds the recipient. No attempt is made until it is released."
   held: Boolean!
-  "When its final state was reached; null before that."
+  "When the final state was reached; ` + "`" + `null` + "`" + ` if it is not final yet."
   settledAt: DateTime
 }
 
-"How a recipient was named."
+"The field of the request that listed a recipient."
 enum RecipientKind {
-  "In ` + "`" + `to` + "`" + `."
+  "Listed in ` + "`" + `to` + "`" + `."
   TO
-  "In ` + "`" + `cc` + "`" + `."
+  "Listed in ` + "`" + `cc` + "`" + `."
   CC
-  "In ` + "`" + `bcc` + "`" + `."
+  "Listed in ` + "`" + `bcc` + "`" + `."
   BCC
 }
 
-"Where delivery to a recipient stands."
+"The delivery state of a recipient."
 enum RecipientState {
-  "Not tried yet; with ` + "`" + `settledAt` + "`" + ` set its email was cancelled before its time."
+  "Not attempted yet. If ` + "`" + `settledAt` + "`" + ` is set, the email was cancelled before its scheduled time."
   QUEUED
-  "Refused for now; it will be tried again."
+  "Temporarily refused, will be retried."
   DEFERRED
-  "Its server took the message."
+  "Accepted by the recipient's server."
   DELIVERED
-  "Its server refused for good, or retries ran out."
+  "Permanently refused, or retries ran out."
   BOUNCED
-  "No attempt could succeed for another reason."
+  "Another reason prevents delivery."
   FAILED
 }
 
-"One try to hand the message to a receiving server."
+"An attempt to deliver the message to a receiving server."
 type DeliveryAttempt {
-  "Which try for this recipient it was, from 1."
+  "Number of the attempt for this recipient, starting at 1."
   number: Int!
   "The recipient's address."
   recipient: String!
-  "When it began."
+  "When the attempt started."
   startedAt: DateTime!
-  "When it ended; null while it runs, and when it was cut off."
+  "When the attempt ended; ` + "`" + `null` + "`" + ` if it is running or was interrupted."
   finishedAt: DateTime
-  "How it ended; null while it runs, and when it was cut off."
+  "How the attempt ended; ` + "`" + `null` + "`" + ` if it is running or was interrupted."
   outcome: AttemptOutcome
-  "The step of the conversation where it ended, as ` + "`" + `rcpt` + "`" + `; null when none was reached."
+  "The step where the attempt ended, such as ` + "`" + `rcpt` + "`" + `; ` + "`" + `null` + "`" + ` if no step was reached."
   phase: String
-  "The SMTP reply code (RFC 5321); null when there was none."
+  "The SMTP reply code (RFC 5321); ` + "`" + `null` + "`" + ` if there was none."
   code: Int
-  "The enhanced status code (RFC 3463), as ` + "`" + `4.7.1` + "`" + `; null when there was none."
+  "The enhanced status code (RFC 3463), such as ` + "`" + `4.7.1` + "`" + `; ` + "`" + `null` + "`" + ` if there was none."
   enhancedCode: String
-  "The reply of the server; null when there was none."
+  "The reply of the receiving server; ` + "`" + `null` + "`" + ` if there was none."
   reply: String
-  "The name of the server; null when none was reached."
+  "Name of the receiving server; ` + "`" + `null` + "`" + ` if none was reached."
   remoteHost: String
-  "The IP address of the server; null when none was reached."
+  "IP address of the receiving server; ` + "`" + `null` + "`" + ` if none was reached."
   remoteAddr: String
-  "The TLS version of the connection; null when it was clear text."
+  "The TLS version of the connection; ` + "`" + `null` + "`" + ` if it was not encrypted."
   tls: String
-  "Whose demand decided about TLS: ` + "`" + `opportunistic` + "`" + ` for nobody's, ` + "`" + `enforced` + "`" + ` for the domain's ` + "`" + `tls_mode` + "`" + `, ` + "`" + `mta-sts` + "`" + ` and ` + "`" + `dane` + "`" + ` for the receiver's; null when no server was reached."
+  "The policy that decided about TLS: ` + "`" + `opportunistic` + "`" + ` (none), ` + "`" + `enforced` + "`" + ` (` + "`" + `tls_mode` + "`" + ` of the sending domain), ` + "`" + `mta-sts` + "`" + ` or ` + "`" + `dane` + "`" + ` (of the receiver); ` + "`" + `null` + "`" + ` if no server was reached."
   tlsPolicy: String
-  "The IP address that the connection came from; null when none was made."
+  "Local IP address of the connection; ` + "`" + `null` + "`" + ` if no connection was made."
   localAddr: String
-  "By which way out it went: a source address, or a smarthost as ` + "`" + `smarthost:host:port` + "`" + `; null for the machine's own address."
+  "The route: a source address, or ` + "`" + `smarthost:host:port` + "`" + `; ` + "`" + `null` + "`" + ` if the default address of the host was used."
   way: String
-  "What the answer means, as ` + "`" + `greylist` + "`" + `; null when it was delivered, and while it runs."
+  "The subject of the reply, such as ` + "`" + `greylist` + "`" + `; ` + "`" + `null` + "`" + ` if the attempt delivered the message or is running."
   class: String
 }
 
-"How an attempt ended."
+"How a delivery attempt ended."
 enum AttemptOutcome {
-  "The server took the message."
+  "The server accepted the message."
   DELIVERED
-  "The server asked to try later, or could not be reached."
+  "The server asked to retry later, or could not be reached."
   DEFERRED
-  "The server refused for good."
+  "The server permanently refused the message."
   BOUNCED
-  "The attempt could not succeed for another reason."
+  "Another reason prevented delivery."
   FAILED
-  "The whole message had gone out but the answer never came, or the service was cut off in the middle."
+  "The whole message was sent but no reply arrived, or the service was interrupted during the attempt."
   UNKNOWN
-  "The service was cut off before the message had gone out."
+  "The service was interrupted before the message was sent."
   NOT_STARTED
 }
 
-"One event of an email."
+"An event of an email."
 type TimelineEntry {
-  "Opaque id of the event, prefix ` + "`" + `evt_` + "`" + `; the webhooks carry the same."
+  "Opaque ID of the event, prefix ` + "`" + `evt_` + "`" + `, the same as in webhooks."
   id: ID!
-  "The event type, as ` + "`" + `email.delivery_delayed` + "`" + `."
+  "The event type, such as ` + "`" + `email.delivery_delayed` + "`" + `."
   type: String!
   "When it happened."
   at: DateTime!
-  "The recipient that it is about; null for an event of the whole email."
+  "The recipient of the event; ` + "`" + `null` + "`" + ` if the event is about the whole email."
   recipient: String
-  "What the receiving server said, or why it happened; null when there is nothing to add."
+  "The reply of the receiving server, or why it happened; ` + "`" + `null` + "`" + ` if there is no detail."
   detail: String
-  "The SMTP reply code behind it (RFC 5321); null when there is none."
+  "The SMTP reply code that caused the event (RFC 5321); ` + "`" + `null` + "`" + ` if there is none."
   code: Int
-  "Which attempt for the recipient it was, from 1, for a delay and a bounce; null otherwise."
+  "Number of the attempt for the recipient, starting at 1, for a delay or a bounce; otherwise ` + "`" + `null` + "`" + `."
   attempt: Int
-  "When the next attempt was due, for a delay; null otherwise."
+  "When the next attempt was due, for a delay; otherwise ` + "`" + `null` + "`" + `."
   nextAttemptAt: DateTime
-  "The full data of the event, as the webhooks carry it."
+  "The full data of the event, as sent in webhooks."
   data: JSON!
 }
 `, BuiltIn: false},
 	{Name: "../schema/eventlog.graphqls", Input: `extend type Query {
   """
-  What has happened in the last 30 days, oldest first: the events that webhooks carry. Who goes on from where a page ended misses none and gets none twice. An event is
-  shown within a second after it has happened. Needs a key of scope full or read.
+  Lists the events of the last 30 days that webhooks carry, oldest first. A client that continues from the end of each
+  page sees every event exactly once. An event appears within one second. Requires an API key with scope ` + "`" + `full` + "`" + ` or
+  ` + "`" + `read` + "`" + `.
   """
   events(
-    "How many: 1 to 100."
+    "Number of entries: 1 to 100."
     first: Int = 25
-    "Go on behind this: the id of an event, or the ` + "`" + `endCursor` + "`" + ` of an earlier page. ` + "`" + `latest` + "`" + `: behind the newest. Left out: from the beginning."
+    "ID of an event, or the ` + "`" + `endCursor` + "`" + ` of an earlier page, to continue after. ` + "`" + `latest` + "`" + ` continues after the newest event. Defaults to the start of the list."
     after: String
-    "Only events of these types. Left out: of all that webhooks can have."
+    "Returns only events of these types. Defaults to all types that webhooks support."
     types: [String!]
   ): EventPage! @module(name: "eventlog")
 }
 
 """
-What goes on until one side ends it. Ask with ` + "`" + `Accept: text/event-stream` + "`" + `: each result is a Server-Sent Event ` + "`" + `next` + "`" + ` (GraphQL over Server-Sent Events, distinct connections
-mode). The connection ends without ` + "`" + `complete` + "`" + ` when the service is stopped or the key revoked: subscribe again.
+Long-lived streams. Send ` + "`" + `Accept: text/event-stream` + "`" + ` to receive each result as a Server-Sent Event ` + "`" + `next` + "`" + ` (GraphQL
+over Server-Sent Events, distinct connections mode). The connection closes without ` + "`" + `complete` + "`" + ` if the service stops or
+the key is revoked; subscribe again.
 """
 type Subscription {
-  "Events as they happen. Needs a key of scope full or read."
+  "Streams events as they happen. Requires an API key with scope ` + "`" + `full` + "`" + ` or ` + "`" + `read` + "`" + `."
   events(
-    "Begin behind the event with this id: what was missed comes first. Left out: what happens from now on."
+    "ID of the event to start after. Missed events come first. Defaults to new events only."
     after: String
-    "Only events of these types. Left out: of all that webhooks can have."
+    "Returns only events of these types. Defaults to all types that webhooks support."
     types: [String!]
   ): Event! @module(name: "eventlog")
 }
 
-"A stretch of what has happened."
+"A page of events."
 type EventPage {
   "The events, oldest first."
   nodes: [Event!]!
-  "Whether more can be read now. There may be more even when this page has no event of a wanted type."
+  "Whether more events can be read now. It can be true even if this page has no event of the requested types."
   hasMore: Boolean!
-  "What to give as ` + "`" + `after` + "`" + ` to go on, now or later."
+  "Cursor to pass as ` + "`" + `after` + "`" + ` to continue, now or later."
   endCursor: String!
 }
 
-"Something that has happened."
+"An event."
 type Event {
-  "Opaque id, prefix ` + "`" + `evt_` + "`" + `; the same in the header ` + "`" + `Service-Event-Id` + "`" + ` of webhooks."
+  "Opaque ID, prefix ` + "`" + `evt_` + "`" + `, the same as in the webhook header ` + "`" + `Service-Event-Id` + "`" + `."
   id: ID!
-  "Full event type, as ` + "`" + `email.delivered` + "`" + `."
+  "The full event type, such as ` + "`" + `email.delivered` + "`" + `."
   type: String!
   "When it happened."
   createdAt: DateTime!
-  "The payload of the type, as webhooks carry it."
+  "The payload of the event type, as sent in webhooks."
   data: JSON!
 }
 `, BuiltIn: false},
 	{Name: "../schema/health.graphqls", Input: `extend type Query {
-  "What needs attention, the worst first. An operator is also told what is wrong with the installation. Needs a key of scope full or read."
+  "Lists problems that need attention, most severe first. Operators also see problems of the installation. Requires an API key with scope ` + "`" + `full` + "`" + ` or ` + "`" + `read` + "`" + `."
   health: Health! @module(name: "accounts")
 }
 
-"How an account fares, and for operators the installation."
+"The health of an account and, for operators, of the installation."
 type Health {
-  "Of the account; empty: all is well."
+  "Findings about the account; empty if there are no problems."
   findings: [HealthFinding!]!
-  "Of the installation, as ` + "`" + `postrider doctor` + "`" + ` finds it; null for who is no operator."
+  "Findings about the installation, as reported by ` + "`" + `postrider doctor` + "`" + `; ` + "`" + `null` + "`" + ` if the caller is not an operator."
   installation: [HealthFinding!]
 }
 
-"Something that needs attention."
+"A problem that needs attention."
 type HealthFinding {
-  "A stable code, as ` + "`" + `domain.records` + "`" + ` or ` + "`" + `dns.spf` + "`" + `."
+  "A stable code, such as ` + "`" + `domain.records` + "`" + ` or ` + "`" + `dns.spf` + "`" + `."
   code: String!
-  "How bad it is."
+  "The severity of the finding."
   level: HealthLevel!
-  "What was found, in words."
+  "A description of what was found."
   found: String!
-  "What it should be; may be empty."
+  "What was expected; may be empty."
   expected: String!
-  "What to do; may be empty."
+  "What to do about it; may be empty."
   do: String!
-  "Id of what it is about; null: it is about the whole."
+  "ID of the affected object; ` + "`" + `null` + "`" + ` if the finding is about the whole account or installation."
   subjectId: ID
 }
 
-"How bad something is."
+"The severity of a finding."
 enum HealthLevel {
   "Mail is lost, refused or not accepted because of it."
   ERROR
-  "It works, and something is at risk or will break."
+  "It works, but something is at risk or will break."
   WARNING
   "A hint."
   NOTICE
 }
 `, BuiltIn: false},
 	{Name: "../schema/nodes.graphqls", Input: `extend type Query {
-  "What has this id, whatever it is; null when the account has nothing with it. Each type asks for the rights that its own field asks for."
+  "Returns the object with this ID, whatever its type; ` + "`" + `null` + "`" + ` if the account has none. Each type requires the same rights as its own query field."
   node(
-    "An id, as ` + "`" + `msg_…` + "`" + ` or ` + "`" + `dom_…` + "`" + `."
+    "An ID, such as ` + "`" + `msg_…` + "`" + ` or ` + "`" + `dom_…` + "`" + `."
     id: ID!
   ): Node @module(name: "accounts")
 
-  "What has these ids, in their order; null for those that the account does not have."
+  "Returns the objects with these IDs, in the same order; ` + "`" + `null` + "`" + ` for each ID that the account does not have."
   nodes(
-    "At most 20 ids."
+    "The IDs, at most 20."
     ids: [ID!]!
   ): [Node]! @module(name: "accounts")
 
-  "What a person may be looking for: an id, an address, a name, words of a subject. The kinds of which the caller may read nothing are left out."
+  "Searches by ID, address, name or words of a subject. Object types that the caller cannot read are omitted."
   search(
-    "2 to 200 characters."
+    "Search text, 2 to 200 characters."
     query: String!
-    "Of which kinds; left out: of all."
+    "Object types to search. Defaults to all."
     types: [SearchType!]
-    "How many of each kind: 1 to 20."
+    "Number of results per type: 1 to 20. Defaults to 5."
     first: Int = 5
   ): [SearchResult!]! @module(name: "accounts")
 }
 
-"Anything that has an id of its own."
+"An object with an ID of its own."
 interface Node {
-  "Opaque id; what is before ` + "`" + `_` + "`" + ` tells the type."
+  "Opaque ID. The prefix before ` + "`" + `_` + "`" + ` identifies the type."
   id: ID!
 }
 
-"A kind of thing that is searched."
+"A type of object that can be searched."
 enum SearchType {
-  "Emails: by id, address, or words of subject, names and tags."
+  "Emails, searched by ID, address, or words in subject, names and tags."
   EMAIL
-  "Received mail: by id, address, or words."
+  "Received mail, searched by ID, address or words."
   RECEIVED_EMAIL
-  "Sending domains: by id or a part of the name."
+  "Sending domains, searched by ID or part of the name."
   DOMAIN
-  "Templates: by id, alias or a part of the name."
+  "Templates, searched by ID, alias or part of the name."
   TEMPLATE
-  "Automations: by id or a part of the name."
+  "Automations, searched by ID or part of the name."
   AUTOMATION
-  "Webhook endpoints: by id or a part of the URL."
+  "Webhook endpoints, searched by ID or part of the URL."
   WEBHOOK
-  "Suppressed addresses: by id or the whole address."
+  "Suppressed addresses, searched by ID or the full address."
   SUPPRESSION
-  "API keys: by id, or a part of the name."
+  "API keys, searched by ID or part of the name."
   API_KEY
 }
 
-"Something that was found."
+"A search result."
 type SearchResult {
-  "What it is."
+  "Type of the object."
   type: SearchType!
-  "Its id."
+  "ID of the object."
   id: ID!
-  "What people know it by: a subject, a name, an address."
+  "A title that people recognize: a subject, a name or an address."
   title: String!
-  "More to tell it from others: an address, a state."
+  "More details to distinguish the object, such as an address or a state."
   detail: String!
-  "When it was made."
+  "When the object was created."
   createdAt: DateTime!
 }
 `, BuiltIn: false},
 	{Name: "../schema/operator.graphqls", Input: `extend type Query {
-  "The installation, for the person who operates it and is signed in; null for everybody else."
+  "The installation, for a signed-in operator; ` + "`" + `null` + "`" + ` for any other caller."
   operator: Operator @module(name: "signin")
 }
 
-"The installation as a whole. Recipients and subjects of accounts are not in it."
+"The installation as a whole, without recipients and subjects of accounts."
 type Operator {
-  "The accounts, newest first."
+  "Lists the accounts, newest first."
   accounts(
-    "How many from the beginning of the list, or behind ` + "`" + `after` + "`" + `: 1 to 100. 25 when nothing is said."
+    "Number of entries from the start of the list, or after ` + "`" + `after` + "`" + `: 1 to 100. Defaults to 25."
     first: Int
-    "The ` + "`" + `endCursor` + "`" + ` of the page before."
+    "The ` + "`" + `endCursor` + "`" + ` of the previous page."
     after: String
-    "How many from the end of the list, or in front of ` + "`" + `before` + "`" + `, in place of ` + "`" + `first` + "`" + `: 1 to 100."
+    "Number of entries from the end of the list, or before ` + "`" + `before` + "`" + `, instead of ` + "`" + `first` + "`" + `: 1 to 100."
     last: Int
-    "The ` + "`" + `startCursor` + "`" + ` of the page behind."
+    "The ` + "`" + `startCursor` + "`" + ` of the next page."
     before: String
-    "Only accounts for which everything holds that is given here."
+    "Returns only accounts that match every field of the filter."
     filter: OperatorAccountFilter
   ): OperatorAccountConnection!
-  "One account; null when there is none with this id."
+  "Returns one account; ` + "`" + `null` + "`" + ` if there is none with this ID."
   account(
-    "The account's id, prefix ` + "`" + `acc_` + "`" + `."
+    "ID of the account, prefix ` + "`" + `acc_` + "`" + `."
     id: ID!
   ): OperatorAccountDetails
-  "The plans, from the least to the greatest."
+  "The plans, lowest rank first."
   plans: [OperatorPlan!]!
-  "What of billing waits, fails, or wants to be looked at. The payment provider is not asked."
+  "The state of billing: pending work, failures and problems. The payment provider is not queried."
   billing: OperatorBilling! @module(name: "billing")
-  "What waits over all accounts, by the domain that it goes to, most first: at most 100 domains."
+  "Queued recipients of all accounts by destination domain, largest queue first, at most 100 domains."
   queueByDestination: [QueueBacklog!]! @module(name: "sending")
-  "The addresses that mail leaves from, oldest first; none: the machine's own is used."
+  "The addresses that mail is sent from, oldest first; empty if the default address of the host is used."
   sources: [SendingSource!]! @module(name: "outbound")
-  "The ways to receiving servers, as the process that answers sees them; each process has its own."
+  "Delivery lanes of the process that answers the query. Each process has its own."
   lanes: [DeliveryLane!]! @module(name: "sending")
-  "The processes of the installation, and those that died within the last hour, oldest first."
+  "The running processes and those that died within the last hour, oldest first."
   processes: [InstallationProcess!]!
-  "What ` + "`" + `postrider doctor` + "`" + ` finds at its looks, the worst first."
+  "Findings of ` + "`" + `postrider doctor` + "`" + `, most severe first."
   health: [HealthFinding!]!
 }
 
-"What narrows the list of accounts. Fields that are left out narrow nothing."
+"Filters a list of accounts. Omitted fields do not filter."
 input OperatorAccountFilter {
-  "A part of the email or the name, in any case; or a whole id."
+  "Part of the email or name, case-insensitive, or a full ID."
   query: String
-  "On this plan, as ` + "`" + `pro` + "`" + `."
+  "Matches accounts on this plan, such as ` + "`" + `pro` + "`" + `."
   plan: ID
-  "Which stand so."
+  "Matches this status."
   status: OperatorAccountStatus
 }
 
-"How an account stands."
+"The status of an account."
 enum OperatorAccountStatus {
-  "It may send."
+  "The account can send."
   ACTIVE
-  "It does everything but send."
+  "The account can do everything except send."
   SUSPENDED
   "A payment is overdue."
   PAYMENT_DUE
 }
 
-"One page of accounts."
+"A page of accounts."
 type OperatorAccountConnection {
-  "The entries of the page, each with its place in the list."
+  "The entries of the page with their cursors."
   edges: [OperatorAccountEdge!]!
-  "The accounts."
+  "The accounts of the page."
   nodes: [OperatorAccount!]!
-  "Where the page stands."
+  "Information about the page."
   pageInfo: PageInfo!
-  "How many entries the whole list has under its filter. Counting ends at the limit."
+  "Number of entries in the whole list that match the filter. Counting stops at the limit."
   count(
-    "Where counting ends: 1 to 10,000."
+    "Where counting stops: 1 to 10,000. Defaults to 10,000."
     limit: Int! = 10000
   ): Count!
 }
 
-"An entry and its place in the list."
+"An entry and its cursor."
 type OperatorAccountEdge {
-  "What to give as ` + "`" + `after` + "`" + ` or ` + "`" + `before` + "`" + ` to continue from here."
+  "Cursor of the entry. Pass it as ` + "`" + `after` + "`" + ` or ` + "`" + `before` + "`" + ` to continue from here."
   cursor: String!
   "The entry."
   node: OperatorAccount!
@@ -9301,775 +9305,775 @@ type OperatorAccountEdge {
 
 "An account as the operator sees it."
 type OperatorAccount {
-  "Opaque id, prefix ` + "`" + `acc_` + "`" + `."
+  "Opaque ID, prefix ` + "`" + `acc_` + "`" + `."
   id: ID!
-  "What people call it."
+  "The display name."
   name: String!
-  "Its address."
+  "The email address of the account."
   email: String!
-  "Id of its plan, as ` + "`" + `pro` + "`" + `."
+  "ID of the plan, such as ` + "`" + `pro` + "`" + `."
   planId: ID!
-  "Whether the operator lets it write to others whatever is missing."
+  "Whether the operator lets the account write to others regardless of missing requirements."
   productionUnlocked: Boolean!
-  "Since when a payment method is on file; null: none is."
+  "When a payment method was put on file; ` + "`" + `null` + "`" + ` if there is none."
   paymentMethodAt: DateTime
-  "Since when a payment is overdue; null: none is."
+  "Since when a payment is overdue; ` + "`" + `null` + "`" + ` if none is."
   paymentDueAt: DateTime
-  "Since when it is suspended; null: it is not."
+  "When the account was suspended; ` + "`" + `null` + "`" + ` if it is not."
   suspendedAt: DateTime
-  "Whether it has neither caps nor a rate limit."
+  "Whether the account has no caps and no rate limit."
   unmetered: Boolean!
-  "Emails a month that it allows itself; null: no limit of its own."
+  "Monthly email limit that the account set for itself; ` + "`" + `null` + "`" + ` if it set none."
   monthlyLimit: Int
-  "Cap of stored bytes that the operator set; ` + "`" + `null` + "`" + ` if the plan's applies."
+  "Cap of stored bytes set by the operator; ` + "`" + `null` + "`" + ` if the plan's cap applies."
   storedBytesLimit: Float
-  "Cap of bytes stored in a day that the operator set; ` + "`" + `null` + "`" + ` if the plan's applies."
+  "Cap of bytes stored per day set by the operator; ` + "`" + `null` + "`" + ` if the plan's cap applies."
   dailyBytesLimit: Float
-  "When it was made."
+  "When the object was created."
   createdAt: DateTime!
 }
 
-"An account and what it has sent."
+"An account and its usage."
 type OperatorAccountDetails {
   "The account."
   account: OperatorAccount!
-  "What it has sent of its caps."
+  "Emails sent and bytes stored by the account, with the caps that apply."
   usage: Usage!
 }
 
-"How billing fares."
+"The state of billing."
 type OperatorBilling {
   "Whether this installation takes payments."
   enabled: Boolean!
-  "` + "`" + `test` + "`" + ` or ` + "`" + `live` + "`" + `; null where billing is off."
+  "` + "`" + `test` + "`" + ` or ` + "`" + `live` + "`" + `; ` + "`" + `null` + "`" + ` if billing is off."
   mode: String
-  "Accounts that have bought something, or have begun to."
+  "Number of accounts that have started or completed a checkout."
   customers: Int!
-  "Customers about whom the payment provider is to be asked now."
+  "Number of customers that are due for synchronization with the payment provider."
   due: Int!
-  "Customers for whom the last tries to ask failed."
+  "Number of customers whose last synchronization failed."
   failing: Int!
-  "Subscriptions with an overdue payment."
+  "Number of subscriptions with an overdue payment."
   pastDue: Int!
-  "When the payment provider posted an event last; null: it never did."
+  "When the payment provider last sent an event; ` + "`" + `null` + "`" + ` if never."
   lastEventAt: DateTime
-  "Hours of usage that were not told to the payment provider yet."
+  "Number of hours whose usage has not been reported to the payment provider."
   unreportedHours: Int!
-  "Age of the oldest of them, in seconds."
+  "Age of the oldest unreported hour, in seconds."
   oldestUnreportedSeconds: Int!
-  "Hours that the payment provider does not take; at most 100."
+  "Hours whose usage the payment provider rejects; at most 100."
   stuck: [OperatorStuckHour!]!
-  "Accounts that want to be looked at; at most 100."
+  "Accounts with billing problems that need attention; at most 100."
   problems: [OperatorBillingProblem!]!
 }
 
-"Usage that the payment provider does not take."
+"An hour whose usage the payment provider rejects."
 type OperatorStuckHour {
-  "Id of the account."
+  "ID of the account."
   accountId: ID!
-  "When the hour begins."
+  "When the hour starts."
   hour: DateTime!
-  "Emails of it."
+  "Emails sent in the hour."
   emails: Int!
-  "In the words of the payment provider."
+  "The error message of the payment provider."
   reason: String!
 }
 
-"What is odd about an account's billing."
+"A problem with an account's billing."
 type OperatorBillingProblem {
-  "Id of the account."
+  "ID of the account."
   accountId: ID!
-  "As two subscriptions, an unknown price, a dispute."
+  "The problem, such as two subscriptions, an unknown price or a dispute."
   what: String!
 }
 
-"An address that mail leaves from."
+"An address that mail is sent from."
 type SendingSource {
-  "Opaque id, prefix ` + "`" + `src_` + "`" + `."
+  "Opaque ID, prefix ` + "`" + `src_` + "`" + `."
   id: ID!
-  "IPv4 or IPv6."
+  "IPv4 or IPv6 address."
   address: String!
-  "How it introduces itself to receiving servers."
+  "The name used in EHLO with receiving servers."
   hostname: String!
-  "Whose mail leaves from it: ` + "`" + `shared` + "`" + ` for all plans, ` + "`" + `pool` + "`" + ` for the plan Pool, ` + "`" + `dedicated` + "`" + ` for one account."
+  "The mail that uses the address: ` + "`" + `shared` + "`" + ` for all plans, ` + "`" + `pool` + "`" + ` for the plan Pool, ` + "`" + `dedicated` + "`" + ` for one account."
   pool: String!
-  "Id of the account that it belongs to; null: to none alone."
+  "ID of the account that owns the address; ` + "`" + `null` + "`" + ` if no single account does."
   accountId: ID
-  "Name of the process that mail leaves from it by; null: any process whose machine has the address."
+  "Name of the process that sends from the address; ` + "`" + `null` + "`" + ` for any process whose host has it."
   node: String
-  "Since when it is paused; null: it is not."
+  "Since when the address is paused; ` + "`" + `null` + "`" + ` if it is not."
   pausedAt: DateTime
-  "How far its warm-up is; null: it has no limit."
+  "Progress of the warm-up; ` + "`" + `null` + "`" + ` if the address has no limit."
   warmup: SourceWarmup
-  "When it was added."
+  "When the entry was added."
   createdAt: DateTime!
 }
 
-"Where the warm-up of an address stands today."
+"Today's warm-up progress of an address."
 type SourceWarmup {
-  "Which day of it this is, from 1."
+  "Day of the warm-up, starting at 1."
   day: Int!
-  "How many messages may leave today."
+  "Number of messages that may be sent today."
   limit: Int!
-  "How many have left today."
+  "Number of messages sent today."
   used: Int!
 }
 
-"A way to the servers of one provider or domain."
+"A delivery lane to the servers of one provider or domain."
 type DeliveryLane {
-  "What it leads to."
+  "The destination of the lane."
   name: String!
-  "The provider that the servers belong to; null: no known one."
+  "The provider that operates the servers; ` + "`" + `null` + "`" + ` if it is not a known one."
   provider: String
-  "By which address or smarthost it leaves; null: the machine's own address."
+  "The source address or smarthost of the lane; ` + "`" + `null` + "`" + ` if the default address of the host is used."
   way: String
-  "How many messages may be under way at once."
+  "Maximum number of concurrent messages."
   window: Int!
-  "How many are."
+  "Number of messages in progress."
   active: Int!
-  "Until when nothing is tried; null: it is not paused."
+  "When attempts resume; ` + "`" + `null` + "`" + ` if the lane is not paused."
   pausedUntil: DateTime
-  "Why it is paused, in the words of the receiving server or the network; null: it is not."
+  "Why the lane is paused, as stated by the receiving server or the network; ` + "`" + `null` + "`" + ` if it is not."
   reason: String
-  "Messages a minute that are let through now; null: without limit."
+  "Current limit in messages per minute; ` + "`" + `null` + "`" + ` if unlimited."
   perMinute: Float
-  "Messages that servers took since the lane was opened."
+  "Messages accepted by servers since the lane was opened."
   delivered: Float!
-  "That servers refused for reasons of the recipient or the message."
+  "Messages refused because of the recipient or the message."
   refused: Float!
-  "That servers wanted less of."
+  "Messages for which a server asked to reduce the volume."
   throttled: Float!
-  "Tries that met no server."
+  "Attempts that reached no server."
   unreachable: Float!
-  "When it was used last."
+  "When the lane was last used."
   usedAt: DateTime!
 }
 
 "A process of the installation."
 type InstallationProcess {
-  "Its ` + "`" + `POSTRIDER_NODE` + "`" + `, or the name of its machine."
+  "The value of ` + "`" + `POSTRIDER_NODE` + "`" + `, or the host name."
   name: String!
-  "Its version."
+  "The version of Postrider that the process runs."
   version: String!
-  "What it does: ` + "`" + `accepts` + "`" + `, ` + "`" + `delivers` + "`" + `, ` + "`" + `webhooks` + "`" + `."
+  "The roles of the process: ` + "`" + `accepts` + "`" + `, ` + "`" + `delivers` + "`" + `, ` + "`" + `webhooks` + "`" + `."
   roles: [String!]!
-  "When it was started."
+  "When the process was started."
   startedAt: DateTime!
-  "Its last sign of life."
+  "The last heartbeat of the process."
   seenAt: DateTime!
-  "Whether it lives; else it died without saying so."
+  "Whether the process is running. If ` + "`" + `false` + "`" + `, it died without shutting down."
   alive: Boolean!
 }
 `, BuiltIn: false},
 	{Name: "../schema/people.graphqls", Input: `extend type Query {
-  "Who asks: a person who is signed in, or an API key, and what they may do."
+  "Returns the caller, a signed-in user or an API key, and its rights."
   viewer: Viewer! @module(name: "accounts")
 
-  "The people of the account, the oldest membership first. Not for the role billing."
+  "Lists the members of the account, oldest membership first. Not available to the role ` + "`" + `billing` + "`" + `."
   members(
-    "How many from the beginning of the list, or behind ` + "`" + `after` + "`" + `: 1 to 100. 25 when nothing is said."
+    "Number of entries from the start of the list, or after ` + "`" + `after` + "`" + `: 1 to 100. Defaults to 25."
     first: Int
-    "The ` + "`" + `endCursor` + "`" + ` of the page before."
+    "The ` + "`" + `endCursor` + "`" + ` of the previous page."
     after: String
-    "How many from the end of the list, or in front of ` + "`" + `before` + "`" + `, in place of ` + "`" + `first` + "`" + `: 1 to 100."
+    "Number of entries from the end of the list, or before ` + "`" + `before` + "`" + `, instead of ` + "`" + `first` + "`" + `: 1 to 100."
     last: Int
-    "The ` + "`" + `startCursor` + "`" + ` of the page behind."
+    "The ` + "`" + `startCursor` + "`" + ` of the next page."
     before: String
   ): MemberConnection! @module(name: "signin")
 
-  "The invitations that are open, the newest first. For owners and admins."
+  "Lists the open invitations, newest first. Requires the role ` + "`" + `owner` + "`" + ` or ` + "`" + `admin` + "`" + `."
   invitations(
-    "How many from the beginning of the list, or behind ` + "`" + `after` + "`" + `: 1 to 100. 25 when nothing is said."
+    "Number of entries from the start of the list, or after ` + "`" + `after` + "`" + `: 1 to 100. Defaults to 25."
     first: Int
-    "The ` + "`" + `endCursor` + "`" + ` of the page before."
+    "The ` + "`" + `endCursor` + "`" + ` of the previous page."
     after: String
-    "How many from the end of the list, or in front of ` + "`" + `before` + "`" + `, in place of ` + "`" + `first` + "`" + `: 1 to 100."
+    "Number of entries from the end of the list, or before ` + "`" + `before` + "`" + `, instead of ` + "`" + `first` + "`" + `: 1 to 100."
     last: Int
-    "The ` + "`" + `startCursor` + "`" + ` of the page behind."
+    "The ` + "`" + `startCursor` + "`" + ` of the next page."
     before: String
   ): InvitationConnection! @module(name: "signin")
 
-  "Who did what to the account, the newest first. For owners and admins."
+  "Lists the changes made to the account, newest first. Requires the role ` + "`" + `owner` + "`" + ` or ` + "`" + `admin` + "`" + `."
   auditLog(
-    "How many from the beginning of the list, or behind ` + "`" + `after` + "`" + `: 1 to 100. 25 when nothing is said."
+    "Number of entries from the start of the list, or after ` + "`" + `after` + "`" + `: 1 to 100. Defaults to 25."
     first: Int
-    "The ` + "`" + `endCursor` + "`" + ` of the page before."
+    "The ` + "`" + `endCursor` + "`" + ` of the previous page."
     after: String
-    "How many from the end of the list, or in front of ` + "`" + `before` + "`" + `, in place of ` + "`" + `first` + "`" + `: 1 to 100."
+    "Number of entries from the end of the list, or before ` + "`" + `before` + "`" + `, instead of ` + "`" + `first` + "`" + `: 1 to 100."
     last: Int
-    "The ` + "`" + `startCursor` + "`" + ` of the page behind."
+    "The ` + "`" + `startCursor` + "`" + ` of the next page."
     before: String
-    "Which entries."
+    "Returns only entries that match every field of the filter."
     filter: AuditLogFilter
   ): AuditLogConnection! @module(name: "signin")
 }
 
-"Who asks."
+"The caller of the query."
 type Viewer {
-  "The person; null for an API key."
+  "The signed-in user; ` + "`" + `null` + "`" + ` for an API key."
   user: User
-  "The account that is asked about; null for a person who belongs to none, and for who may not read it."
+  "The current account; ` + "`" + `null` + "`" + ` if the user belongs to none or cannot read it."
   account: Account
-  "The person's role in the account; null for an API key."
+  "The user's role in the account; ` + "`" + `null` + "`" + ` for an API key."
   role: Role
-  "What they may do in the account."
+  "The caller's rights in the account."
   can: [Right!]!
-  "Whether the person operates the installation."
+  "Whether the user is an operator of the installation."
   operator: Boolean!
-  "The accounts that the person belongs to; empty for an API key."
+  "The accounts that the user belongs to; empty for an API key."
   accounts: [Membership!]! @module(name: "signin")
-  "The modules that are on, as ` + "`" + `sending` + "`" + `."
+  "The enabled modules, such as ` + "`" + `sending` + "`" + `."
   modules: [String!]!
-  "What is seeded in development mode; the field is there only then."
+  "Data seeded in development mode. The field exists only in that mode."
   development: Development @module(name: "development")
 }
 
-"An account that a person belongs to."
+"An account that a user belongs to."
 type Membership {
-  "Id of the account; the header ` + "`" + `Postrider-Account` + "`" + ` takes it."
+  "ID of the account, as accepted by the header ` + "`" + `Postrider-Account` + "`" + `."
   accountId: ID!
-  "What the account is called."
+  "Name of the account."
   name: String!
-  "The person's role in it."
+  "The user's role in the account."
   role: Role!
 }
 
-"What development mode has seeded."
+"Data seeded in development mode."
 type Development {
-  "A key of scope full."
+  "An API key with scope ` + "`" + `full` + "`" + `."
   apiKey: String!
-  "Where the mail that was sent is shown; null: the inbox is off."
+  "URL of the inbox that shows sent mail; ` + "`" + `null` + "`" + ` if the inbox is off."
   inboxUrl: String
-  "Where mail is brought that is to be received, as smtp://127.0.0.1:2525; null: nothing is received."
+  "Where to deliver mail for receiving, such as ` + "`" + `smtp://127.0.0.1:2525` + "`" + `; ` + "`" + `null` + "`" + ` if receiving is off."
   inboundUrl: String
-  "A domain that counts as verified; null: domains are off."
+  "A domain that counts as verified; ` + "`" + `null` + "`" + ` if the domains module is off."
   domain: String
-  "Local parts of addresses at ` + "`" + `domain` + "`" + ` with which something goes wrong, as ` + "`" + `bounce` + "`" + `."
+  "Local parts of addresses at ` + "`" + `domain` + "`" + ` that simulate failures, such as ` + "`" + `bounce` + "`" + `."
   failures: [String!]!
 }
 
-"A person."
+"A user who can sign in."
 type User {
-  "Opaque id, prefix ` + "`" + `usr_` + "`" + `."
+  "Opaque ID, prefix ` + "`" + `usr_` + "`" + `."
   id: ID!
-  "Their address."
+  "The user's email address."
   email: String!
-  "What they are called; may be empty."
+  "The user's name; may be empty."
   name: String!
 }
 
-"What a member of an account may do."
+"The role of a member in an account."
 enum Role {
-  "Everything."
+  "Allows everything."
   OWNER
-  "All but what touches owners and money."
+  "Allows everything except changes to owners and billing."
   ADMIN
-  "What API keys of the scope full do."
+  "Allows what API keys with scope ` + "`" + `full` + "`" + ` allow."
   DEVELOPER
-  "Plan, usage, invoices."
+  "Allows access to the plan, usage and invoices."
   BILLING
-  "Read."
+  "Allows reading."
   VIEWER
 }
 
-"A kind of operation."
+"A right to perform a kind of operation."
 enum Right {
-  "Changes what the account has."
+  "Allows changing the resources of the account."
   WRITE
-  "Reads anything but emails and events."
+  "Allows reading everything except emails and events."
   READ
-  "Reads emails and events."
+  "Allows reading emails and events."
   READ_SENT
-  "Sends emails and events."
+  "Allows sending emails and events."
   SEND
-  "Reads the account itself."
+  "Allows reading the account itself."
   READ_ACCOUNT
-  "Changes the account itself."
+  "Allows changing the account itself."
   SETTINGS
-  "Decides who belongs to the account, below its owners."
+  "Allows managing the members of the account, except owners."
   TEAM
-  "Reads plan, usage and invoices."
+  "Allows reading the plan, usage and invoices."
   READ_BILLING
-  "Changes plan, payment method and limits."
+  "Allows changing the plan, payment method and limits."
   BILLING
-  "Decides about owners."
+  "Allows managing owners."
   OWN
-  "Changes their own profile, sessions and factors."
+  "Allows users to change their own profile, sessions and factors."
   PERSON
 }
 
-"One page of the people of an account."
+"A page of the members of an account."
 type MemberConnection {
-  "The entries of the page, each with its place in the list."
+  "The entries of the page with their cursors."
   edges: [MemberEdge!]!
-  "The members."
+  "The members of the page."
   nodes: [Member!]!
-  "Where the page stands."
+  "Information about the page."
   pageInfo: PageInfo!
-  "How many entries the whole list has. Counting ends at the limit."
+  "Number of entries in the whole list. Counting stops at the limit."
   count(
-    "Where counting ends: 1 to 10,000."
+    "Where counting stops: 1 to 10,000. Defaults to 10,000."
     limit: Int! = 10000
   ): Count!
 }
 
-"An entry and its place in the list."
+"An entry and its cursor."
 type MemberEdge {
-  "What to give as ` + "`" + `after` + "`" + ` or ` + "`" + `before` + "`" + ` to continue from here."
+  "Cursor of the entry. Pass it as ` + "`" + `after` + "`" + ` or ` + "`" + `before` + "`" + ` to continue from here."
   cursor: String!
   "The entry."
   node: Member!
 }
 
-"A person of an account."
+"A member of an account."
 type Member {
-  "Who."
+  "The user."
   user: User!
-  "What they may do."
+  "The role of the member."
   role: Role!
-  "Since when they are."
+  "When the member joined."
   joinedAt: DateTime!
 }
 
-"One page of the open invitations of an account."
+"A page of the open invitations of an account."
 type InvitationConnection {
-  "The entries of the page, each with its place in the list."
+  "The entries of the page with their cursors."
   edges: [InvitationEdge!]!
-  "The invitations."
+  "The invitations of the page."
   nodes: [Invitation!]!
-  "Where the page stands."
+  "Information about the page."
   pageInfo: PageInfo!
-  "How many entries the whole list has. Counting ends at the limit."
+  "Number of entries in the whole list. Counting stops at the limit."
   count(
-    "Where counting ends: 1 to 10,000."
+    "Where counting stops: 1 to 10,000. Defaults to 10,000."
     limit: Int! = 10000
   ): Count!
 }
 
-"An entry and its place in the list."
+"An entry and its cursor."
 type InvitationEdge {
-  "What to give as ` + "`" + `after` + "`" + ` or ` + "`" + `before` + "`" + ` to continue from here."
+  "Cursor of the entry. Pass it as ` + "`" + `after` + "`" + ` or ` + "`" + `before` + "`" + ` to continue from here."
   cursor: String!
   "The entry."
   node: Invitation!
 }
 
-"An offer to a mailbox to join the account."
+"An invitation to join the account."
 type Invitation {
-  "Opaque id, prefix ` + "`" + `inv_` + "`" + `."
+  "Opaque ID, prefix ` + "`" + `inv_` + "`" + `."
   id: ID!
-  "Whom it was mailed to."
+  "The address that the invitation was sent to."
   email: String!
-  "What they may do once they have accepted."
+  "The role that the user gets after accepting."
   role: Role!
-  "Id of the person who invited; null when that is not known."
+  "ID of the user who sent the invitation; ` + "`" + `null` + "`" + ` if unknown."
   invitedBy: ID
-  "When it was made."
+  "When the object was created."
   createdAt: DateTime!
-  "When it ends."
+  "When the current period ends."
   expiresAt: DateTime!
 }
 
-"Which entries of the audit log."
+"Filters the audit log. Omitted fields do not filter."
 input AuditLogFilter {
-  "Id of who did it."
+  "Matches entries of the actor with this ID."
   actor: ID
-  "An action, or its beginning up to a dot: ` + "`" + `member` + "`" + ` finds ` + "`" + `member.removed` + "`" + `."
+  "Matches an action, or its prefix up to a dot: ` + "`" + `member` + "`" + ` matches ` + "`" + `member.removed` + "`" + `."
   action: String
-  "When it was."
+  "Matches entries created in this time range."
   createdAt: DateTimeFilter
 }
 
-"One page of the audit log."
+"A page of the audit log."
 type AuditLogConnection {
-  "The entries of the page, each with its place in the list."
+  "The entries of the page with their cursors."
   edges: [AuditLogEdge!]!
-  "The entries."
+  "The entries of the page."
   nodes: [AuditEntry!]!
-  "Where the page stands."
+  "Information about the page."
   pageInfo: PageInfo!
-  "How many entries the whole list has under its filter. Counting ends at the limit."
+  "Number of entries in the whole list that match the filter. Counting stops at the limit."
   count(
-    "Where counting ends: 1 to 10,000."
+    "Where counting stops: 1 to 10,000. Defaults to 10,000."
     limit: Int! = 10000
   ): Count!
 }
 
-"An entry and its place in the list."
+"An entry and its cursor."
 type AuditLogEdge {
-  "What to give as ` + "`" + `after` + "`" + ` or ` + "`" + `before` + "`" + ` to continue from here."
+  "Cursor of the entry. Pass it as ` + "`" + `after` + "`" + ` or ` + "`" + `before` + "`" + ` to continue from here."
   cursor: String!
   "The entry."
   node: AuditEntry!
 }
 
-"Something that was done to the account."
+"A change made to the account."
 type AuditEntry {
-  "Opaque id, prefix ` + "`" + `aud_` + "`" + `."
+  "Opaque ID, prefix ` + "`" + `aud_` + "`" + `."
   id: ID!
-  "Who did it."
+  "The actor that made the change."
   actor: AuditActor!
-  "What, as ` + "`" + `member.removed` + "`" + `; or the id of a REST operation, as ` + "`" + `createWebhook` + "`" + `."
+  "The action, such as ` + "`" + `member.removed` + "`" + `, or the ID of a REST operation, such as ` + "`" + `createWebhook` + "`" + `."
   action: String!
-  "Id of what was changed; may be empty."
+  "ID of the changed object; may be empty."
   target: String!
-  "What was changed; never a secret."
+  "The changes. Never contains secrets."
   changes: JSON!
-  "From which address."
+  "The IP address of the client."
   ip: String!
-  "By which browser or program."
+  "The user agent of the client."
   userAgent: String!
-  "Id of the request."
+  "ID of the request."
   requestId: String!
-  "When."
+  "When the change was made."
   createdAt: DateTime!
 }
 
-"Who did something."
+"The actor of an audit log entry."
 type AuditActor {
-  "What they are."
+  "The kind of actor."
   kind: AuditActorKind!
-  "Their id; may be empty."
+  "ID of the actor; may be empty."
   id: String!
-  "What they were called then."
+  "The actor's name at the time."
   name: String!
 }
 
-"What an actor is."
+"A kind of actor."
 enum AuditActorKind {
-  "A person who was signed in."
+  "A signed-in user."
   USER
   "An API key."
   KEY
-  "The operator, at the command line."
+  "The operator, using the command line."
   OPERATOR
   "The service itself."
   SYSTEM
 }
 `, BuiltIn: false},
 	{Name: "../schema/queue.graphqls", Input: `extend type Query {
-  "The account's recipients that wait for delivery, the oldest first. Keys of scope full and read may read it."
+  "Lists the account's queued recipients, oldest first. Requires an API key with scope ` + "`" + `full` + "`" + ` or ` + "`" + `read` + "`" + `."
   queue(
-    "How many from the beginning of the list, or behind ` + "`" + `after` + "`" + `: 1 to 100. 25 when nothing is said."
+    "Number of entries from the start of the list, or after ` + "`" + `after` + "`" + `: 1 to 100. Defaults to 25."
     first: Int
-    "The ` + "`" + `endCursor` + "`" + ` of the page before."
+    "The ` + "`" + `endCursor` + "`" + ` of the previous page."
     after: String
-    "How many from the end of the list, or in front of ` + "`" + `before` + "`" + `, in place of ` + "`" + `first` + "`" + `: 1 to 100."
+    "Number of entries from the end of the list, or before ` + "`" + `before` + "`" + `, instead of ` + "`" + `first` + "`" + `: 1 to 100."
     last: Int
-    "The ` + "`" + `startCursor` + "`" + ` of the page behind."
+    "The ` + "`" + `startCursor` + "`" + ` of the next page."
     before: String
-    "Only recipients for which everything holds that is given here."
+    "Returns only recipients that match every field of the filter."
     filter: QueueFilter
   ): QueueConnection! @module(name: "sending")
 
-  "What of the account waits, by the domain that it goes to, most first: at most 100 domains. Keys of scope full and read may read it."
+  "Returns the account's queued recipients by destination domain, largest queue first, at most 100 domains. Requires an API key with scope ` + "`" + `full` + "`" + ` or ` + "`" + `read` + "`" + `."
   queueByDestination(
-    "Only recipients for which everything holds that is given here."
+    "Returns only recipients that match every field of the filter."
     filter: QueueFilter
   ): [QueueBacklog!]! @module(name: "sending")
 }
 
 extend type Mutation {
-  "Makes recipients due now. What is held stays held, and what is due already or being tried is left alone."
+  "Makes recipients due now. Held recipients stay held; recipients that are already due or being attempted do not change."
   retryDelivery(
-    "Which recipients."
+    "The recipients to change."
     selection: QueueSelection!
-    "Only count them."
+    "Whether to only count the recipients. Defaults to ` + "`" + `false` + "`" + `."
     dryRun: Boolean! = false
   ): QueueChange! @module(name: "sending")
 
-  "Keeps recipients from being tried until they are released or dropped. An attempt under way ends as it would have. Their time goes on: retries end 72 hours after acceptance all the same."
+  "Holds recipients so that they are not attempted until they are released or dropped. An attempt in progress continues. Retries still end 72 hours after acceptance."
   holdDelivery(
-    "Which recipients."
+    "The recipients to change."
     selection: QueueSelection!
-    "Only count them."
+    "Whether to only count the recipients. Defaults to ` + "`" + `false` + "`" + `."
     dryRun: Boolean! = false
   ): QueueChange! @module(name: "sending")
 
-  "Gives back what the account holds, due now. What the operator of the service holds stays held."
+  "Releases recipients that the account holds and makes them due now. Recipients held by the operator of the service stay held."
   releaseDelivery(
-    "Which recipients."
+    "The recipients to change."
     selection: QueueSelection!
-    "Only count them."
+    "Whether to only count the recipients. Defaults to ` + "`" + `false` + "`" + `."
     dryRun: Boolean! = false
   ): QueueChange! @module(name: "sending")
 
-  "Ends recipients for good: they have failed, which ` + "`" + `email.failed` + "`" + ` tells with the code ` + "`" + `dropped` + "`" + ` and the reason. Nobody is suppressed for it. A message whose attempt is under way may arrive all the same."
+  "Fails recipients permanently, which ` + "`" + `email.failed` + "`" + ` reports with the code ` + "`" + `dropped` + "`" + ` and the reason. No address is suppressed. A message whose attempt is in progress may still arrive."
   dropDelivery(
-    "Which recipients."
+    "The recipients to change."
     selection: QueueSelection!
-    "Why: 1 to 500 characters."
+    "The reason, 1 to 500 characters."
     reason: String!
-    "Only count them."
+    "Whether to only count the recipients. Defaults to ` + "`" + `false` + "`" + `."
     dryRun: Boolean! = false
   ): QueueChange! @module(name: "sending")
 }
 
 """
-Names recipients that wait for delivery: those for which everything holds that is given, or all of
-the account. Another account's match nothing.
+Selects queued recipients: those that match every given field, or all of the account. Recipients of other accounts
+never match.
 """
 input QueueSelection {
-  "With these ids, as in QueuedRecipient: at most 1000."
+  "Selects recipients with these IDs, as in ` + "`" + `QueuedRecipient` + "`" + `; at most 1000."
   recipients: [ID!]
-  "Of this email."
+  "Matches recipients of this email."
   email: ID
-  "At this domain; an internationalised one in A-labels (` + "`" + `xn--…` + "`" + `)."
+  "Matches recipients at this domain, with an internationalized domain in A-labels (` + "`" + `xn--…` + "`" + `)."
   destination: String
-  "Every one; then nothing else may be given."
+  "Selects all recipients. Cannot be combined with other fields."
   all: Boolean! = false
 }
 
 """
-What an operation on the queue came to. A large one works in steps: when it ends with ` + "`" + `unavailable` + "`" + `,
-the steps that were done stay done, and it can be asked for again.
+The result of an operation on the queue. A large operation works in steps. If it ends with ` + "`" + `unavailable` + "`" + `, completed
+steps stay done and you can send the request again.
 """
 type QueueChange {
-  "How many recipients the selection named."
+  "Number of recipients that the selection matched."
   matched: Int!
-  "To how many of these the operation applied; 0 with ` + "`" + `dryRun` + "`" + `."
+  "Number of matched recipients that the operation changed; 0 with ` + "`" + `dryRun` + "`" + `."
   changed: Int!
 }
 
-"What narrows the queue. Fields that are left out narrow nothing."
+"Filters the queue. Omitted fields do not filter."
 input QueueFilter {
-  "At this domain; an internationalised one in A-labels (` + "`" + `xn--…` + "`" + `)."
+  "Matches recipients at this domain, with an internationalized domain in A-labels (` + "`" + `xn--…` + "`" + `)."
   destination: String
-  "Of this email."
+  "Matches recipients of this email."
   email: ID
-  "In this state."
+  "Matches this state."
   state: QueueState
 }
 
-"Where a recipient in the queue stands."
+"The state of a recipient in the queue."
 enum QueueState {
-  "Not tried yet."
+  "Not attempted yet."
   QUEUED
-  "Tried without success; waits for its next attempt."
+  "Attempted without success and waiting for the next attempt."
   DEFERRED
-  "Waits for room on the way to its destination, whose servers take no more now."
+  "Waiting for capacity to the destination, whose servers accept no more mail at the moment."
   PARKED
-  "Held back by the account, or by the operator of the service."
+  "Held by the account or by the operator of the service."
   HELD
 }
 
-"One page of the queue."
+"A page of the queue."
 type QueueConnection {
-  "The entries of the page, each with its place in the list."
+  "The entries of the page with their cursors."
   edges: [QueueEdge!]!
-  "The recipients."
+  "The recipients of the page."
   nodes: [QueuedRecipient!]!
-  "Where the page stands."
+  "Information about the page."
   pageInfo: PageInfo!
-  "How many entries the whole list has under its filter. Counting ends at the limit."
+  "Number of entries in the whole list that match the filter. Counting stops at the limit."
   count(
-    "Where counting ends: 1 to 10,000."
+    "Where counting stops: 1 to 10,000. Defaults to 10,000."
     limit: Int! = 10000
   ): Count!
 }
 
-"An entry and its place in the list."
+"An entry and its cursor."
 type QueueEdge {
-  "What to give as ` + "`" + `after` + "`" + ` or ` + "`" + `before` + "`" + ` to continue from here."
+  "Cursor of the entry. Pass it as ` + "`" + `after` + "`" + ` or ` + "`" + `before` + "`" + ` to continue from here."
   cursor: String!
   "The entry."
   node: QueuedRecipient!
 }
 
-"One recipient that waits for delivery."
+"A recipient queued for delivery."
 type QueuedRecipient {
-  "Opaque id of the recipient."
+  "Opaque ID of the recipient."
   id: ID!
-  "The id of its email, prefix ` + "`" + `msg_` + "`" + `."
+  "ID of the email, prefix ` + "`" + `msg_` + "`" + `."
   emailId: ID!
-  "Its email; null once it is deleted."
+  "The email; ` + "`" + `null` + "`" + ` if it was deleted."
   email: Email @module(name: "sending")
-  "The address; an internationalised domain in A-labels (` + "`" + `xn--…` + "`" + `)."
+  "The recipient's address, with an internationalized domain in A-labels (` + "`" + `xn--…` + "`" + `)."
   address: String!
   "The domain of the address."
   destination: String!
-  "Where it stands."
+  "The state of the recipient in the queue."
   state: QueueState!
-  "Whether an attempt is under way."
+  "Whether an attempt is in progress."
   running: Boolean!
-  "How many attempts were begun."
+  "Number of attempts that were started."
   attempts: Int!
-  "When the next attempt is due; null while one is under way, and while it is held."
+  "When the next attempt is due; ` + "`" + `null` + "`" + ` if one is in progress or the recipient is held."
   nextAttemptAt: DateTime
-  "When it was accepted or released: retries end 72 hours later."
+  "When the recipient was accepted or released. Retries end 72 hours later."
   queuedAt: DateTime!
-  "The last words of the receiving server, or why none was reached; null when there are none."
+  "The last reply of the receiving server, or why no server was reached; ` + "`" + `null` + "`" + ` if there is none."
   diagnostic: String
 }
 
-"What waits for one destination."
+"Queued recipients for one destination."
 type QueueBacklog {
-  "The domain."
+  "The destination domain."
   destination: String!
-  "How many recipients in all."
+  "Total number of recipients."
   total: Int!
-  "How many may be tried now."
+  "Number of recipients that are due now."
   due: Int!
-  "How many are being tried."
+  "Number of recipients with an attempt in progress."
   running: Int!
-  "How many wait for room on the way to it."
+  "Number of recipients waiting for capacity to the destination."
   parked: Int!
-  "How many wait for their next attempt."
+  "Number of recipients waiting for their next attempt."
   deferred: Int!
-  "How many are held back."
+  "Number of held recipients."
   held: Int!
-  "How long the oldest has waited, in seconds."
+  "Age of the oldest recipient, in seconds."
   oldestAgeSeconds: Int!
-  "The last words of the receiving server to one that still waits, or why none was reached; null when there are none."
+  "The last reply of the receiving server for a recipient that is still queued, or why no server was reached; ` + "`" + `null` + "`" + ` if there is none."
   diagnostic: String
 }
 `, BuiltIn: false},
 	{Name: "../schema/received.graphqls", Input: `extend type Query {
-  "The received emails of the account, newest first. Needs a key of scope full or read."
+  "Lists the received emails of the account, newest first. Requires an API key with scope ` + "`" + `full` + "`" + ` or ` + "`" + `read` + "`" + `."
   receivedEmails(
-    "How many from the beginning of the list, or behind ` + "`" + `after` + "`" + `: 1 to 100. 25 when nothing is said."
+    "Number of entries from the start of the list, or after ` + "`" + `after` + "`" + `: 1 to 100. Defaults to 25."
     first: Int
-    "The ` + "`" + `endCursor` + "`" + ` of the page before."
+    "The ` + "`" + `endCursor` + "`" + ` of the previous page."
     after: String
-    "How many from the end of the list, or in front of ` + "`" + `before` + "`" + `, in place of ` + "`" + `first` + "`" + `: 1 to 100."
+    "Number of entries from the end of the list, or before ` + "`" + `before` + "`" + `, instead of ` + "`" + `first` + "`" + `: 1 to 100."
     last: Int
-    "The ` + "`" + `startCursor` + "`" + ` of the page behind."
+    "The ` + "`" + `startCursor` + "`" + ` of the next page."
     before: String
-    "Only emails for which everything holds that is given here."
+    "Returns only emails that match every field of the filter."
     filter: ReceivedEmailFilter
   ): ReceivedEmailConnection! @module(name: "inbound")
 
-  "One received email; null when the account has none with this id. Needs a key of scope full or read."
+  "Returns one received email; ` + "`" + `null` + "`" + ` if the account has none with this ID. Requires an API key with scope ` + "`" + `full` + "`" + ` or ` + "`" + `read` + "`" + `."
   receivedEmail(
-    "The email's id, prefix ` + "`" + `inb_` + "`" + `."
+    "ID of the email, prefix ` + "`" + `inb_` + "`" + `."
     id: ID!
   ): ReceivedEmail @module(name: "inbound")
 
-  "Which addresses of a domain receive; null when the account has no such domain. Needs a key of scope full or read."
+  "Returns the address rules of a domain; ` + "`" + `null` + "`" + ` if the account has no such domain. Requires an API key with scope ` + "`" + `full` + "`" + ` or ` + "`" + `read` + "`" + `."
   addressRules(
-    "The domain's id, prefix ` + "`" + `dom_` + "`" + `."
+    "ID of the domain, prefix ` + "`" + `dom_` + "`" + `."
     domainId: ID!
   ): AddressRules @module(name: "inbound")
 }
 
-"What narrows a list of received emails. Fields that are left out narrow nothing."
+"Filters a list of received emails. Omitted fields do not filter."
 input ReceivedEmailFilter {
-  "That came to this address, or name it in To or Cc."
+  "Matches emails received for this address, or with it in To or Cc."
   to: String
-  "Whose From is this address."
+  "Matches emails with this From address."
   from: String
-  "To this domain, prefix ` + "`" + `dom_` + "`" + `."
+  "Matches emails received for this domain, prefix ` + "`" + `dom_` + "`" + `."
   domainId: ID
-  "Received in this stretch of time."
+  "Matches emails received in this time range."
   receivedAt: DateTimeFilter
-  "With these words in subject, names, addresses or the beginning of the text, each as the beginning of a word; at most 200 characters and 10 words."
+  "Search words, each of which matches the start of a word in subject, names, addresses or the beginning of the text. At most 200 characters and 10 words."
   query: String
 }
 
-"One page of received emails."
+"A page of received emails."
 type ReceivedEmailConnection {
-  "The entries of the page, each with its place in the list."
+  "The entries of the page with their cursors."
   edges: [ReceivedEmailEdge!]!
-  "The emails."
+  "The emails of the page."
   nodes: [ReceivedEmail!]!
-  "Where the page stands."
+  "Information about the page."
   pageInfo: PageInfo!
-  "How many entries the whole list has under its filter. Counting ends at the limit."
+  "Number of entries in the whole list that match the filter. Counting stops at the limit."
   count(
-    "Where counting ends: 1 to 10,000."
+    "Where counting stops: 1 to 10,000. Defaults to 10,000."
     limit: Int! = 10000
   ): Count!
 }
 
-"An entry and its place in the list."
+"An entry and its cursor."
 type ReceivedEmailEdge {
-  "What to give as ` + "`" + `after` + "`" + ` or ` + "`" + `before` + "`" + ` to continue from here."
+  "Cursor of the entry. Pass it as ` + "`" + `after` + "`" + ` or ` + "`" + `before` + "`" + ` to continue from here."
   cursor: String!
   "The entry."
   node: ReceivedEmail!
 }
 
-"A message that came in for one address. The REST API gives the octets of its files."
+"A message received for one address. The bytes of its files are available in the REST API."
 type ReceivedEmail implements Node {
-  "Opaque id, prefix ` + "`" + `inb_` + "`" + `."
+  "Opaque ID, prefix ` + "`" + `inb_` + "`" + `."
   id: ID!
-  "The domain that it came in for."
+  "ID of the domain that received it."
   domainId: ID!
   "The envelope recipient."
   rcptTo: String!
-  "The envelope sender; empty for bounces and the like."
+  "The envelope sender; empty for bounces."
   mailFrom: String!
-  "As the message says."
+  "The From field of the message."
   from: String!
-  "To, as the message says."
+  "The To addresses of the message."
   to: [String!]!
-  "Cc, as the message says."
+  "The Cc addresses of the message."
   cc: [String!]!
-  "Reply-To, as the message says."
+  "The Reply-To addresses of the message."
   replyTo: [String!]!
   "The subject."
   subject: String!
-  "Without angle brackets; empty when the message has none."
+  "The Message-ID without angle brackets; empty if the message has none."
   messageId: String!
-  "The message that it answers; null when it answers none."
+  "The message that it replies to; ` + "`" + `null` + "`" + ` if it is not a reply."
   inReplyTo: String
-  "The messages of its thread."
+  "The Message-IDs of earlier messages in the thread."
   references: [String!]!
-  "The first of ` + "`" + `references` + "`" + ` and the last ten: for lists, as a stranger may name many and long ones. They show which messages are of one thread."
+  "The first entry of ` + "`" + `references` + "`" + ` and the last ten, which are enough to group a thread. Use it in lists, because a message from outside can contain many long references."
   outerReferences: [String!]!
-  "Who sent it, as far as that can be found out; nothing is refused because of it."
+  "Results of sender authentication. No message is refused because of them."
   authentication: ReceivedAuthentication!
-  "What the spam filter says."
+  "The result of the spam filter."
   spamStatus: SpamStatus!
-  "The filter's score; null when there is none."
+  "Score from the spam filter; ` + "`" + `null` + "`" + ` if there is none."
   spamScore: Float
-  "Whether an answering machine or a report sent it (RFC 3834)."
+  "Whether an auto-responder or a report sent it (RFC 3834). Do not reply to such mail automatically."
   autoSubmitted: Boolean!
-  "Octets of the raw message."
+  "Size of the raw message in bytes."
   size: Int!
-  "Its files, without their octets."
+  "The attached files without their data."
   attachments: [ReceivedAttachment!]!
-  "How many files it has: for lists, as the names of many files are a lot of text."
+  "Number of attached files. Use it in lists, because the names of many files are a lot of text."
   attachmentCount: Int!
-  "What of the message could not be read."
+  "Parts of the message that could not be read."
   defects: [String!]!
-  "The address of the server that brought it."
+  "IP address of the sending server."
   remoteIp: String!
-  "The name that it gave."
+  "The name that the sending server gave in HELO or EHLO."
   helo: String!
-  "The version of TLS that it came by; null: in clear."
+  "The TLS version of the connection; ` + "`" + `null` + "`" + ` if it was not encrypted."
   tls: String
-  "When it came in."
+  "When the message was received."
   receivedAt: DateTime!
-  "Its bodies and header; null once they were deleted by age."
+  "The bodies and header fields; ` + "`" + `null` + "`" + ` if they were deleted by age."
   content: ReceivedContent
-  "The domain that it came in for; null once that is deleted."
+  "The domain that received the message; ` + "`" + `null` + "`" + ` if it was deleted."
   domain: Domain @module(name: "domains")
-  "What webhook endpoints were told of it, oldest first."
+  "Webhook deliveries about the message, oldest first."
   webhookDeliveries: [WebhookDelivery!]! @module(name: "webhooks")
 }
 
-"What a received message says."
+"The content of a received message."
 type ReceivedContent {
-  "The first HTML body; null without one. It is a stranger's: show it in a sandbox without scripts."
+  "The first HTML body; ` + "`" + `null` + "`" + ` if there is none. It is untrusted: show it in a sandbox without scripts."
   html: String
-  "The first text body; null without one."
+  "The first text body; ` + "`" + `null` + "`" + ` if there is none."
   text: String
-  "The header fields in their order, unfolded and decoded. Authentication-Results fields that claim to come from this installation are left out."
+  "The header fields in their original order, unfolded and decoded. Authentication-Results fields that claim to come from this installation are omitted."
   headers: [Header!]!
 }
 
-"Results of RFC 8601 section 2.7: pass, fail, softfail, neutral, none, policy, temperror or permerror."
+"Authentication results as defined in RFC 8601 section 2.7: pass, fail, softfail, neutral, none, policy, temperror or permerror."
 type ReceivedAuthentication {
-  "Of the envelope sender."
+  "The SPF result for the envelope sender."
   spf: String!
-  "Of its best signature."
+  "The DKIM result for the best signature."
   dkim: String!
-  "Of the domain of From."
+  "The DMARC result for the From domain."
   dmarc: String!
-  "Of the client's address."
+  "The reverse DNS result for the client's IP address."
   iprev: String!
-  "What the domain of From asks for: ` + "`" + `none` + "`" + `, ` + "`" + `quarantine` + "`" + ` or ` + "`" + `reject` + "`" + `; null without a policy."
+  "The DMARC policy of the From domain: ` + "`" + `none` + "`" + `, ` + "`" + `quarantine` + "`" + ` or ` + "`" + `reject` + "`" + `; ` + "`" + `null` + "`" + ` if there is none."
   dmarcPolicy: String
 }
 
@@ -10079,354 +10083,354 @@ type ReceivedAttachment {
   filename: String!
   "The media type."
   contentType: String!
-  "What ` + "`" + `cid:` + "`" + ` links name it by; null without one."
+  "The content ID that ` + "`" + `cid:` + "`" + ` links refer to; ` + "`" + `null` + "`" + ` if there is none."
   contentId: String
-  "Whether it is meant to be shown inside the html."
+  "Whether the file is shown within the HTML body."
   inline: Boolean!
-  "Octets, decoded."
+  "The decoded size in bytes."
   size: Int!
 }
 
-"What a spam filter says."
+"The result of the spam filter."
 enum SpamStatus {
-  "It is none."
+  "The message is not spam."
   HAM
-  "It is spam."
+  "The message is spam."
   SPAM
   "There is no filter, or it did not answer."
   UNKNOWN
 }
 
-"Which addresses of a domain receive. ` + "`" + `postmaster` + "`" + ` always does."
+"The rules that decide which addresses of a domain receive mail. ` + "`" + `postmaster` + "`" + ` always does."
 type AddressRules {
-  "The first that matches decides."
+  "The rules in order. The first rule that matches decides."
   rules: [AddressRule!]!
-  "Whether an address that no rule matches is taken."
+  "Whether addresses that match no rule are accepted."
   catchAll: Boolean!
 }
 
-"Decides over addresses that it matches."
+"A rule for the addresses that match it."
 type AddressRule {
-  "The part before the @; * stands for any characters."
+  "The part of the address before the @; ` + "`" + `*` + "`" + ` matches any characters."
   match: String!
-  "What becomes of them."
+  "The action for matching addresses."
   action: AddressRuleAction!
 }
 
-"What becomes of an address."
+"The action for an address."
 enum AddressRuleAction {
-  "It is taken."
+  "Mail to the address is accepted."
   ACCEPT
-  "It is refused when it is brought."
+  "Mail to the address is refused in the SMTP session."
   REJECT
 }
 `, BuiltIn: false},
 	{Name: "../schema/relay.graphqls", Input: `extend type Query {
-  "The SMTP credentials of the account, newest first, also revoked ones. Needs a key of scope full."
+  "Lists the SMTP credentials of the account, newest first, including revoked ones. Requires an API key with scope ` + "`" + `full` + "`" + `."
   smtpCredentials(
-    "How many from the beginning of the list, or behind ` + "`" + `after` + "`" + `: 1 to 100. 25 when nothing is said."
+    "Number of entries from the start of the list, or after ` + "`" + `after` + "`" + `: 1 to 100. Defaults to 25."
     first: Int
-    "The ` + "`" + `endCursor` + "`" + ` of the page before."
+    "The ` + "`" + `endCursor` + "`" + ` of the previous page."
     after: String
-    "How many from the end of the list, or in front of ` + "`" + `before` + "`" + `, in place of ` + "`" + `first` + "`" + `: 1 to 100."
+    "Number of entries from the end of the list, or before ` + "`" + `before` + "`" + `, instead of ` + "`" + `first` + "`" + `: 1 to 100."
     last: Int
-    "The ` + "`" + `startCursor` + "`" + ` of the page behind."
+    "The ` + "`" + `startCursor` + "`" + ` of the next page."
     before: String
-    "Only those for which everything holds that is given here."
+    "Returns only entries that match every field of the filter."
     filter: SMTPCredentialFilter
   ): SMTPCredentialConnection! @module(name: "relay")
 
-  "One SMTP credential; null when the account has none with this id. Needs a key of scope full."
+  "Returns one SMTP credential; ` + "`" + `null` + "`" + ` if the account has none with this ID. Requires an API key with scope ` + "`" + `full` + "`" + `."
   smtpCredential(
-    "The credential's id, prefix ` + "`" + `smtp_` + "`" + `."
+    "ID of the credential, prefix ` + "`" + `smtp_` + "`" + `."
     id: ID!
   ): SMTPCredential @module(name: "relay")
 }
 
-"One page of SMTP credentials."
+"A page of SMTP credentials."
 type SMTPCredentialConnection {
-  "The entries of the page, each with its place in the list."
+  "The entries of the page with their cursors."
   edges: [SMTPCredentialEdge!]!
-  "The credentials."
+  "The credentials of the page."
   nodes: [SMTPCredential!]!
-  "Where the page stands."
+  "Information about the page."
   pageInfo: PageInfo!
-  "How many entries the whole list has under its filter. Counting ends at the limit."
+  "Number of entries in the whole list that match the filter. Counting stops at the limit."
   count(
-    "Where counting ends: 1 to 10,000."
+    "Where counting stops: 1 to 10,000. Defaults to 10,000."
     limit: Int! = 10000
   ): Count!
 }
 
-"An entry and its place in the list."
+"An entry and its cursor."
 type SMTPCredentialEdge {
-  "What to give as ` + "`" + `after` + "`" + ` or ` + "`" + `before` + "`" + ` to continue from here."
+  "Cursor of the entry. Pass it as ` + "`" + `after` + "`" + ` or ` + "`" + `before` + "`" + ` to continue from here."
   cursor: String!
   "The entry."
   node: SMTPCredential!
 }
 
-"What a program signs in with at the SMTP relay. Its password is shown when it is made and never again."
+"A credential for the SMTP relay. Its password is shown once, when the credential is created."
 type SMTPCredential implements Node {
-  "Opaque id, prefix ` + "`" + `smtp_` + "`" + `."
+  "Opaque ID, prefix ` + "`" + `smtp_` + "`" + `."
   id: ID!
-  "The name to recognise it by."
+  "A name to recognize the credential by."
   name: String!
-  "The user name, the same for every credential."
+  "The user name, which is the same for every credential."
   username: String!
-  "Where to connect."
+  "The host to connect to."
   host: String!
-  "The port there."
+  "The port to connect to."
   port: Int!
-  "How TLS begins at that port; without TLS nobody signs in."
+  "How TLS starts on the port. Signing in requires TLS."
   tls: SMTPCredentialTLS!
-  "Ids of the domains that it may send from; empty is all."
+  "IDs of the domains that the credential can send from; empty if it can send from all."
   domainIds: [ID!]!
-  "When it was last used, to within a minute; null is never."
+  "When the credential was last used, accurate to one minute; ` + "`" + `null` + "`" + ` if never."
   lastUsedAt: DateTime
-  "When it was made."
+  "When the object was created."
   createdAt: DateTime!
-  "When it was revoked; null when it is not."
+  "When the credential was revoked; ` + "`" + `null` + "`" + ` if it is active."
   revokedAt: DateTime
 }
 
-"How TLS begins."
+"How TLS starts."
 enum SMTPCredentialTLS {
-  "By the command STARTTLS."
+  "The client sends the STARTTLS command."
   STARTTLS
-  "From the first octet."
+  "The connection uses TLS from the first byte."
   IMPLICIT
 }
 
-"What narrows a list of SMTP credentials. Fields that are left out narrow nothing."
+"Filters a list of SMTP credentials. Omitted fields do not filter."
 input SMTPCredentialFilter {
-  "Whether it was revoked."
+  "Whether the entry was revoked."
   revoked: Boolean
 }
 `, BuiltIn: false},
 	{Name: "../schema/requests.graphqls", Input: `extend type Query {
-  "What was asked of the REST API within seven days, newest first. Under load a sample of it is kept. Needs a key of scope full or read."
+  "Lists the requests to the REST API of the last seven days, newest first. Under load, only a sample is kept. Requires an API key with scope ` + "`" + `full` + "`" + ` or ` + "`" + `read` + "`" + `."
   apiRequests(
-    "How many from the beginning of the list, or behind ` + "`" + `after` + "`" + `: 1 to 100. 25 when nothing is said."
+    "Number of entries from the start of the list, or after ` + "`" + `after` + "`" + `: 1 to 100. Defaults to 25."
     first: Int
-    "The ` + "`" + `endCursor` + "`" + ` of the page before."
+    "The ` + "`" + `endCursor` + "`" + ` of the previous page."
     after: String
-    "How many from the end of the list, or in front of ` + "`" + `before` + "`" + `, in place of ` + "`" + `first` + "`" + `: 1 to 100."
+    "Number of entries from the end of the list, or before ` + "`" + `before` + "`" + `, instead of ` + "`" + `first` + "`" + `: 1 to 100."
     last: Int
-    "The ` + "`" + `startCursor` + "`" + ` of the page behind."
+    "The ` + "`" + `startCursor` + "`" + ` of the next page."
     before: String
-    "Only requests for which everything holds that is given here."
+    "Returns only requests that match every field of the filter."
     filter: APIRequestFilter
   ): APIRequestConnection! @module(name: "apilog")
 
-  "One request, the newest of this id; null when the log has none. Needs a key of scope full or read."
+  "Returns the newest request with this ID; ` + "`" + `null` + "`" + ` if the log has none. Requires an API key with scope ` + "`" + `full` + "`" + ` or ` + "`" + `read` + "`" + `."
   apiRequest(
-    "The request's id, as its answer had it in ` + "`" + `X-Request-Id` + "`" + `."
+    "ID of the request, from the ` + "`" + `X-Request-Id` + "`" + ` header of its response."
     id: ID!
   ): APIRequest @module(name: "apilog")
 }
 
-"What narrows a list of requests. Fields that are left out narrow nothing."
+"Filters a list of requests. Omitted fields do not filter."
 input APIRequestFilter {
-  "With this method, as ` + "`" + `POST` + "`" + `."
+  "Matches requests with this method, such as ` + "`" + `POST` + "`" + `."
   method: String
-  "With a path that begins like this, as ` + "`" + `/api/emails` + "`" + `."
+  "Matches requests whose path starts with this prefix, such as ` + "`" + `/api/emails` + "`" + `."
   path: String
-  "Answered with a status of this range."
+  "Matches responses with a status in this range."
   status: StatusRange
-  "With this API key, prefix ` + "`" + `key_` + "`" + `."
+  "Matches requests made with this API key, prefix ` + "`" + `key_` + "`" + `."
   apiKeyId: ID
-  "By this person, prefix ` + "`" + `usr_` + "`" + `."
+  "Matches requests made by this user, prefix ` + "`" + `usr_` + "`" + `."
   userId: ID
-  "With this id."
+  "Matches requests with this ID."
   requestId: ID
-  "That made this email or are about it, prefix ` + "`" + `msg_` + "`" + `."
+  "Matches requests that created this email or are about it, prefix ` + "`" + `msg_` + "`" + `."
   emailId: ID
-  "Answered in this stretch of time."
+  "Matches requests answered in this time range."
   createdAt: DateTimeFilter
 }
 
-"A range of HTTP statuses. Both ends may be left out."
+"A range of HTTP statuses. Both ends are optional."
 input StatusRange {
-  "This status or a higher one."
+  "Lowest status, inclusive."
   gte: Int
-  "A lower status than this."
+  "Highest status, exclusive."
   lt: Int
 }
 
-"One page of requests."
+"A page of requests."
 type APIRequestConnection {
-  "The entries of the page, each with its place in the list."
+  "The entries of the page with their cursors."
   edges: [APIRequestEdge!]!
-  "The requests alone."
+  "The requests of the page."
   nodes: [APIRequest!]!
-  "Where the page stands."
+  "Information about the page."
   pageInfo: PageInfo!
-  "How many entries the whole list has under its filter. Counting ends at the limit."
+  "Number of entries in the whole list that match the filter. Counting stops at the limit."
   count(
-    "Where counting ends: 1 to 10,000."
+    "Where counting stops: 1 to 10,000. Defaults to 10,000."
     limit: Int! = 10000
   ): Count!
 }
 
-"An entry and its place in the list."
+"An entry and its cursor."
 type APIRequestEdge {
-  "What to give as ` + "`" + `after` + "`" + ` or ` + "`" + `before` + "`" + ` to continue from here."
+  "Cursor of the entry. Pass it as ` + "`" + `after` + "`" + ` or ` + "`" + `before` + "`" + ` to continue from here."
   cursor: String!
   "The entry."
   node: APIRequest!
 }
 
-"A request to the REST API and its answer. Secrets, passwords, tokens and the data of attachments are left out of both."
+"A request to the REST API and its response, without secrets, passwords, tokens and the data of attachments."
 type APIRequest {
-  "The ` + "`" + `X-Request-Id` + "`" + ` of the answer. Who gave the same one twice has two requests of this id."
+  "The ` + "`" + `X-Request-Id` + "`" + ` of the response. If a client sends the same ID twice, two requests have it."
   id: ID!
   "The HTTP method."
   method: String!
   "The path, without the query."
   path: String!
-  "What the reference of the API calls it, as ` + "`" + `sendEmail` + "`" + `."
+  "ID of the operation in the API reference, such as ` + "`" + `sendEmail` + "`" + `."
   operation: String!
-  "The HTTP status of the answer."
+  "The HTTP status of the response."
   status: Int!
-  "How long the answer took, in milliseconds."
+  "Duration of the request in milliseconds."
   durationMs: Int!
-  "The API key that it came with; null when a person asked, once the key is gone, and for who may not read keys."
+  "The API key of the request; ` + "`" + `null` + "`" + ` if a user made it, the key was deleted, or the caller cannot read API keys."
   apiKey: APIKey
-  "The id of that key, prefix ` + "`" + `key_` + "`" + `; null when a person asked."
+  "ID of the API key, prefix ` + "`" + `key_` + "`" + `; ` + "`" + `null` + "`" + ` if a user made the request."
   apiKeyId: ID
-  "The id of the person who asked, prefix ` + "`" + `usr_` + "`" + `; null when a key did."
+  "ID of the user who made the request, prefix ` + "`" + `usr_` + "`" + `; ` + "`" + `null` + "`" + ` if an API key did."
   userId: ID
-  "The address that it came from."
+  "The IP address of the client."
   ip: String!
-  "The body of the request, at most 4 KB of it; null without one."
+  "At most 4 KB of the request body; ` + "`" + `null` + "`" + ` if there is none."
   requestBody: String
-  "How long that body was."
+  "Size of the whole body in bytes."
   requestOctets: Int!
-  "The body of the answer, at most 4 KB of it; null without one."
+  "At most 4 KB of the response body; ` + "`" + `null` + "`" + ` if there is none."
   responseBody: String
-  "How long that body was."
+  "Size of the whole body in bytes."
   responseOctets: Int!
-  "The email that it made or is about; null without one, and once that is gone."
+  "The email that the request created or is about; ` + "`" + `null` + "`" + ` if there is none or it was deleted."
   email: Email @module(name: "sending")
-  "When it was answered."
+  "When the request was answered."
   createdAt: DateTime!
 }
 `, BuiltIn: false},
 	{Name: "../schema/schema.graphqls", Input: `"""
-Names the module of Postrider that a field belongs to, and others without which it says nothing. When one of them is switched off, the
-field does not exist, and neither do the types that only it led to.
+Lists the modules of Postrider that a field requires. If one of them is off, the field and any types that only it uses
+do not exist.
 """
 directive @module(name: String!) repeatable on FIELD_DEFINITION
 
-"A point in time: RFC 3339 in UTC with milliseconds, as ` + "`" + `2026-01-15T09:30:00.000Z` + "`" + `."
+"A point in time as RFC 3339 in UTC with milliseconds, such as ` + "`" + `2026-01-15T09:30:00.000Z` + "`" + `."
 scalar DateTime
 
-"Any JSON value, as the REST API and the webhooks carry it (snake_case names)."
+"Any JSON value, as in the REST API and webhooks (snake_case names)."
 scalar JSON
 
 """
-Reading of everything that the account of the API key holds. An error has ` + "`" + `extensions.code` + "`" + `, with the codes of the REST API. A query that asks for
-too much is refused with ` + "`" + `query_too_complex` + "`" + `.
+Reads everything that belongs to the account of the API key. Each error has ` + "`" + `extensions.code` + "`" + ` with a code of the REST
+API. A query that requests too much is refused with ` + "`" + `query_too_complex` + "`" + `.
 """
 type Query
 
 """
-What is done to the queue; all other changes go through the REST API. Keys of scope full only.
+Operations on the queue. Make all other changes with the REST API. Requires an API key with scope ` + "`" + `full` + "`" + `.
 """
 type Mutation
 
-"Where a page of a list stands in the list."
+"Information about a page of a list."
 type PageInfo {
   "Whether there are entries after this page."
   hasNextPage: Boolean!
   "Whether there are entries before this page."
   hasPreviousPage: Boolean!
-  "What to give as ` + "`" + `before` + "`" + ` to go back; null on an empty page."
+  "Cursor to pass as ` + "`" + `before` + "`" + ` for the previous page; ` + "`" + `null` + "`" + ` if the page is empty."
   startCursor: String
-  "What to give as ` + "`" + `after` + "`" + ` to continue; null on an empty page."
+  "Cursor to pass as ` + "`" + `after` + "`" + ` for the next page; ` + "`" + `null` + "`" + ` if the page is empty."
   endCursor: String
 }
 
-"How many entries a list has, as far as they were counted."
+"Number of entries in a list, up to the limit."
 type Count {
-  "The number of entries, at most the limit."
+  "Number of entries, at most the limit."
   value: Int!
-  "Whether these are all; false when counting ended at the limit."
+  "Whether the number is exact; ` + "`" + `false` + "`" + ` if counting stopped at the limit."
   isExact: Boolean!
 }
 
-"A stretch of time. Both ends may be left out."
+"A time range. Both ends are optional."
 input DateTimeFilter {
-  "At this time or later."
+  "Start of the range, inclusive."
   gte: DateTime
-  "Before this time."
+  "End of the range, exclusive."
   lt: DateTime
 }
 `, BuiltIn: false},
 	{Name: "../schema/statistics.graphqls", Input: `extend type Query {
-  "What became of mail, in figures: for the whole range, by period, and by group. Correct up to this moment, and kept for 25 months, when the emails themselves are long gone. Needs a key of scope full or read."
+  "Returns email statistics for the whole range, by period and by group. They are up to date and kept for 25 months, longer than the emails themselves. Requires an API key with scope ` + "`" + `full` + "`" + ` or ` + "`" + `read` + "`" + `."
   emailStatistics(
-    "Which time. It is widened to whole periods."
+    "The time range. It is extended to whole periods."
     range: TimeRange!
-    "How long the periods are."
+    "Length of the periods. Defaults to ` + "`" + `DAY` + "`" + `."
     interval: StatisticsInterval! = DAY
-    "By whose calendar and clock: a name of the IANA database of time zones, as ` + "`" + `Europe/Vienna` + "`" + `."
+    "Time zone of the periods: an IANA name such as ` + "`" + `Europe/Vienna` + "`" + `. Defaults to ` + "`" + `UTC` + "`" + `."
     timezone: String! = "UTC"
-    "What to break the figures down by."
+    "The dimension to group by. Defaults to no grouping."
     groupBy: StatisticsDimension
-    "How many groups, the largest ones, are shown by themselves: 1 to 100. The rest is ` + "`" + `other` + "`" + `."
+    "Number of the largest groups to return: 1 to 100. The rest is in ` + "`" + `other` + "`" + `. Defaults to 20."
     top: Int! = 20
-    "Which mail counts."
+    "Counts only mail that matches every field of the filter."
     filter: StatisticsFilter
-    "Where a figure stands: a bounce three days later in the period of the bounce, or of its email."
+    "Where an event counts: a bounce three days later counts in the period of the bounce, or in that of its email. Defaults to ` + "`" + `EVENT` + "`" + `."
     placedBy: StatisticsMoment! = EVENT
   ): EmailStatistics! @module(name: "statistics") @module(name: "sending")
 
-  "Why mail was refused, the most frequent reason first. The range is widened to whole hours. Needs a key of scope full or read."
+  "Lists the most frequent reasons for bounces, most frequent first. The range is extended to whole hours. Requires an API key with scope ` + "`" + `full` + "`" + ` or ` + "`" + `read` + "`" + `."
   topBounceReasons(
-    "Which time."
+    "The time range."
     range: TimeRange!
-    "Which mail counts; not by tag and not by recipients' domain."
+    "Counts only mail that matches every field of the filter. Cannot filter by tag or recipient domain."
     filter: StatisticsFilter
-    "How many: 1 to 100."
+    "Number of entries: 1 to 100."
     first: Int! = 10
   ): [BounceReason!]! @module(name: "statistics") @module(name: "sending")
 }
 
-"A stretch of time."
+"A time range."
 input TimeRange {
-  "The first moment."
+  "Start of the range, inclusive."
   gte: DateTime!
-  "The moment after the last one."
+  "End of the range, exclusive."
   lt: DateTime!
 }
 
-"How long a period is, by the calendar and the clock of a time zone."
+"The length of a period in a time zone."
 enum StatisticsInterval {
-  "An hour, from one full hour of the clock to the next. Where clocks change by half an hour it is longer or shorter."
+  "One hour, from one full hour of local time to the next. It is longer or shorter where the local time changes by half an hour."
   HOUR
-  "A day."
+  "One day."
   DAY
-  "A week, from Monday on."
+  "One week, starting on Monday."
   WEEK
-  "A month."
+  "One month."
   MONTH
 }
 
-"Where a figure stands."
+"The period that an event counts in."
 enum StatisticsMoment {
-  "In the period in which the thing happened."
+  "The period in which the event happened."
   EVENT
-  "In the period in which its email was handed over to delivery."
+  "The period in which its email was handed over for delivery."
   EMAIL
 }
 
-"What figures are broken down by."
+"The dimension that statistics are grouped by."
 enum StatisticsDimension {
-  "The sending domain."
+  "Groups by sending domain."
   DOMAIN
-  "A tag, as ` + "`" + `name=value` + "`" + `. An email with two tags counts in the groups of both."
+  "Groups by tag, as ` + "`" + `name=value` + "`" + `. An email with two tags counts in both groups."
   TAG
   "The API key."
   API_KEY
@@ -10434,13 +10438,13 @@ enum StatisticsDimension {
   TEMPLATE
   "The automation."
   AUTOMATION
-  "The domain of the recipient's address. Opens and clicks of an email to several domains are in the group with an empty key: they are seen of an email, not of a recipient."
+  "Groups by the domain of the recipient's address. Opens and clicks of an email to several domains are in the group with an empty key, because they belong to the email, not to a recipient."
   RECIPIENT_DOMAIN
-  "What a refusal means, as ` + "`" + `bad_address` + "`" + `."
+  "The class of the bounce, such as ` + "`" + `bad_address` + "`" + `."
   BOUNCE_CLASS
 }
 
-"Which mail counts. Of ` + "`" + `tag` + "`" + `, ` + "`" + `recipientDomain` + "`" + ` and ` + "`" + `bounceClass` + "`" + ` one may be given, and a grouping by one does not go with a filter by another."
+"Filters the mail that is counted. Only one of ` + "`" + `tag` + "`" + `, ` + "`" + `recipientDomain` + "`" + ` and ` + "`" + `bounceClass` + "`" + ` can be set, and grouping by one of them cannot be combined with a filter by another."
 input StatisticsFilter {
   "The sending domain."
   domainId: ID
@@ -10450,308 +10454,308 @@ input StatisticsFilter {
   templateId: ID
   "The automation."
   automationId: ID
-  "A tag."
+  "The tag."
   tag: TagInput
-  "The domain of the recipient's address, as A-labels."
+  "The domain of the recipient's address, in A-labels."
   recipientDomain: String
-  "What a refusal means, as ` + "`" + `bad_address` + "`" + `."
+  "The class of the bounce, such as ` + "`" + `bad_address` + "`" + `."
   bounceClass: String
 }
 
-"What became of mail."
+"Email statistics."
 type EmailStatistics {
-  "Of the whole range."
+  "Totals of the whole range."
   totals: EmailFigures!
-  "The periods, the first one first; also those in which nothing happened."
+  "The periods, oldest first, including empty ones."
   buckets: [EmailBucket!]!
   "The largest groups; empty without ` + "`" + `groupBy` + "`" + `."
   groups: [EmailGroup!]!
-  "The groups that are not shown by themselves, together; null: there are none."
+  "The sum of all remaining groups; ` + "`" + `null` + "`" + ` if there are none."
   other: EmailGroup
   """
-  Everything that happened before this time is counted. It is the time of the answer, unless events arrive faster than
-  they are counted: then later ones are missing.
+  Every event before this time is counted. It is the time of the response, unless events arrive faster than they are
+  counted; later events are then missing.
   """
   asOf: DateTime!
 }
 
-"One period."
+"Statistics of one period."
 type EmailBucket {
-  "When it begins."
+  "When the period starts."
   start: DateTime!
-  "What happened in it."
+  "Statistics of the period."
   figures: EmailFigures!
 }
 
-"One group."
+"Statistics of one group."
 type EmailGroup {
-  "An id, or what the group is of; empty: what has none."
+  "ID or value that the group shares; empty for mail that has none."
   key: String!
-  "What people call it; the key, where it has no other name or is gone."
+  "Display name of the group, or the key if it has no other name or was deleted."
   label: String!
-  "Of the whole range."
+  "Totals of the whole range."
   totals: EmailFigures!
-  "The periods, the first one first."
+  "The periods, oldest first."
   buckets: [EmailBucket!]!
 }
 
-"Counts of mail. All but ` + "`" + `accepted` + "`" + ` and ` + "`" + `suppressed` + "`" + ` count recipients, each once: of several opens the first one that a program did not make."
+"Email statistics. All except ` + "`" + `accepted` + "`" + ` and ` + "`" + `suppressed` + "`" + ` count each recipient once. Of several opens, the first one not made by a machine counts."
 type EmailFigures {
-  "Emails that were handed over to delivery; a scheduled one at its release."
+  "Emails handed over for delivery. A scheduled email counts when it is released."
   accepted: Int!
-  "The recipients of those."
+  "Recipients of the accepted emails."
   recipients: Int!
-  "Recipients whose server took the message."
+  "Recipients whose server accepted the message."
   delivered: Int!
-  "Recipients who had to wait for another attempt."
+  "Recipients whose delivery was delayed to another attempt."
   delayed: Int!
-  "Recipients who do not exist or were refused as such."
+  "Recipients that do not exist or were refused."
   bounced: Int!
-  "Recipients to whom the message could not be delivered for another reason."
+  "Recipients whose message could not be delivered for another reason."
   failed: Int!
   "Recipients who marked the message as spam."
   complained: Int!
-  "Emails that a person opened, where open tracking is on."
+  "Emails that a person opened, if open tracking is on."
   opened: Int!
-  "Emails with a link that a person used, where click tracking is on."
+  "Emails with a link that a person followed, if click tracking is on."
   clicked: Int!
   "Recipients who unsubscribed."
   unsubscribed: Int!
   "Emails that were blocked because a recipient is on the suppression list."
   suppressed: Int!
-  "` + "`" + `delivered` + "`" + ` of ` + "`" + `recipients` + "`" + `."
+  "` + "`" + `delivered` + "`" + ` divided by ` + "`" + `recipients` + "`" + `."
   deliveryRate: Rate!
-  "` + "`" + `bounced` + "`" + ` of ` + "`" + `recipients` + "`" + `. Receivers mind 5 % and more."
+  "` + "`" + `bounced` + "`" + ` divided by ` + "`" + `recipients` + "`" + `. Receivers object to 5 % or more."
   bounceRate: Rate!
-  "` + "`" + `complained` + "`" + ` of ` + "`" + `delivered` + "`" + `. Gmail and Yahoo want less than 0.1 %, and 0.3 % is too much."
+  "` + "`" + `complained` + "`" + ` divided by ` + "`" + `delivered` + "`" + `. Gmail and Yahoo require less than 0.1 %; 0.3 % is too much."
   complaintRate: Rate!
-  "` + "`" + `opened` + "`" + ` of ` + "`" + `delivered` + "`" + `."
+  "` + "`" + `opened` + "`" + ` divided by ` + "`" + `delivered` + "`" + `."
   openRate: Rate!
-  "` + "`" + `clicked` + "`" + ` of ` + "`" + `delivered` + "`" + `."
+  "` + "`" + `clicked` + "`" + ` divided by ` + "`" + `delivered` + "`" + `."
   clickRate: Rate!
-  "How long deliveries took, from hand-over to the server's word, to within 10 %; null: none was made."
+  "Time from handover to the reply of the receiving server, accurate to 10 %; ` + "`" + `null` + "`" + ` if there were no deliveries."
   latency: Latency
 }
 
-"A share, as two numbers: the denominator may be 0."
+"A ratio as two numbers. The denominator may be 0."
 type Rate {
-  "How many."
+  "The numerator."
   numerator: Int!
-  "Of how many."
+  "The denominator, which may be 0."
   denominator: Int!
 }
 
-"How long something took, in seconds."
+"Latency in seconds."
 type Latency {
-  "Half of them took at most so long."
+  "The median: half took at most this long."
   p50: Float!
-  "Of 100, 95 took at most so long."
+  "The 95th percentile: 95 of 100 took at most this long."
   p95: Float!
 }
 
-"Why mail was refused."
+"A reason for bounces."
 type BounceReason {
-  "What it means, as ` + "`" + `bad_address` + "`" + `."
+  "Class of the bounce, such as ` + "`" + `bad_address` + "`" + `."
   bounceClass: String!
-  "Enhanced status code (RFC 3463), as ` + "`" + `5.1.1` + "`" + `; empty: none was said."
+  "Enhanced status code (RFC 3463), such as ` + "`" + `5.1.1` + "`" + `; empty if the server sent none."
   enhancedCode: String!
-  "The server that refused; empty: not known."
+  "The server that refused the message; empty if unknown."
   host: String!
-  "How many recipients."
+  "Number of recipients."
   count: Int!
-  "The newest of them."
+  "The most recent bounce with this reason."
   example: BounceExample!
 }
 
-"A refusal."
+"A bounce."
 type BounceExample {
-  "In the words of the server that refused; empty once the email is deleted."
+  "The reply of the server that refused; empty if the email was deleted."
   diagnostic: String!
-  "Id of the email."
+  "ID of the email."
   emailId: ID!
-  "The email; null once it is deleted."
+  "The email; ` + "`" + `null` + "`" + ` if it was deleted."
   email: Email @module(name: "sending")
 }
 
 extend type Query {
-  "What has come in, in figures: for the whole range, by period, and by group. Correct up to this moment, and kept for 25 months. Needs a key of scope full or read."
+  "Returns statistics of received mail for the whole range, by period and by group. They are up to date and kept for 25 months. Requires an API key with scope ` + "`" + `full` + "`" + ` or ` + "`" + `read` + "`" + `."
   receivedStatistics(
-    "Which time. It is widened to whole periods."
+    "The time range. It is extended to whole periods."
     range: TimeRange!
-    "How long the periods are."
+    "Length of the periods. Defaults to ` + "`" + `DAY` + "`" + `."
     interval: StatisticsInterval! = DAY
-    "By whose calendar and clock: a name of the IANA database of time zones, as ` + "`" + `Europe/Vienna` + "`" + `."
+    "Time zone of the periods: an IANA name such as ` + "`" + `Europe/Vienna` + "`" + `. Defaults to ` + "`" + `UTC` + "`" + `."
     timezone: String! = "UTC"
-    "What to break the figures down by."
+    "The dimension to group by. Defaults to no grouping."
     groupBy: ReceivedDimension
-    "How many groups, the largest ones, are shown by themselves: 1 to 100. The rest is ` + "`" + `other` + "`" + `."
+    "Number of the largest groups to return: 1 to 100. The rest is in ` + "`" + `other` + "`" + `. Defaults to 20."
     top: Int! = 20
   ): ReceivedStatistics! @module(name: "statistics") @module(name: "inbound")
 }
 
-"What figures of received mail are broken down by."
+"The dimension that statistics of received mail are grouped by."
 enum ReceivedDimension {
-  "The receiving domain."
+  "Groups by receiving domain."
   DOMAIN
-  "What the spam filter said."
+  "Groups by the result of the spam filter."
   SPAM_STATUS
 }
 
-"What has come in."
+"Statistics of received mail."
 type ReceivedStatistics {
-  "Of the whole range."
+  "Totals of the whole range."
   totals: ReceivedFigures!
-  "Period by period, oldest first, also those without any mail."
+  "The periods, oldest first, including empty ones."
   buckets: [ReceivedBucket!]!
-  "The largest groups, largest first; none without ` + "`" + `groupBy` + "`" + `."
+  "The largest groups, largest first; empty without ` + "`" + `groupBy` + "`" + `."
   groups: [ReceivedGroup!]!
-  "All groups that are not shown by themselves; null when there are none."
+  "The sum of all remaining groups; ` + "`" + `null` + "`" + ` if there are none."
   other: ReceivedGroup
   """
-  Everything that happened before this time is counted. It is the time of the answer, unless events arrive faster than
-  they are counted: then later ones are missing.
+  Every event before this time is counted. It is the time of the response, unless events arrive faster than they are
+  counted; later events are then missing.
   """
   asOf: DateTime!
 }
 
-"Figures of a period."
+"Statistics of received mail in one period."
 type ReceivedBucket {
-  "When it begins."
+  "When the period starts."
   start: DateTime!
-  "Its figures."
+  "The statistics."
   figures: ReceivedFigures!
 }
 
-"Figures of a group."
+"Statistics of received mail in one group."
 type ReceivedGroup {
-  "What the group has in common: the id of a domain, or ` + "`" + `ham` + "`" + `, ` + "`" + `spam` + "`" + ` or ` + "`" + `unknown` + "`" + `."
+  "The value that the group shares: the ID of a domain, or ` + "`" + `ham` + "`" + `, ` + "`" + `spam` + "`" + ` or ` + "`" + `unknown` + "`" + `."
   key: String!
-  "The same as people know it."
+  "Display name of the group."
   label: String!
-  "Of the whole range."
+  "Totals of the whole range."
   totals: ReceivedFigures!
-  "Period by period."
+  "The periods, oldest first."
   buckets: [ReceivedBucket!]!
 }
 
 "Counts of received mail."
 type ReceivedFigures {
-  "Messages."
+  "Number of messages."
   received: Int!
-  "Of them that the spam filter let pass."
+  "Messages that the spam filter passed."
   ham: Int!
-  "Of them that the spam filter marked."
+  "Messages that the spam filter marked as spam."
   spam: Int!
-  "Of them that no spam filter looked at."
+  "Messages that no spam filter checked."
   unknown: Int!
-  "Octets of the raw messages together."
+  "Total size of the raw messages in bytes."
   octets: Float!
 }
 `, BuiltIn: false},
 	{Name: "../schema/suppressions.graphqls", Input: `extend type Query {
-  "The addresses that must not be written to, newest first. Needs a key of scope full or read."
+  "Lists the suppressed addresses, newest first. Requires an API key with scope ` + "`" + `full` + "`" + ` or ` + "`" + `read` + "`" + `."
   suppressions(
-    "How many from the beginning of the list, or behind ` + "`" + `after` + "`" + `: 1 to 100. 25 when nothing is said."
+    "Number of entries from the start of the list, or after ` + "`" + `after` + "`" + `: 1 to 100. Defaults to 25."
     first: Int
-    "The ` + "`" + `endCursor` + "`" + ` of the page before."
+    "The ` + "`" + `endCursor` + "`" + ` of the previous page."
     after: String
-    "How many from the end of the list, or in front of ` + "`" + `before` + "`" + `, in place of ` + "`" + `first` + "`" + `: 1 to 100."
+    "Number of entries from the end of the list, or before ` + "`" + `before` + "`" + `, instead of ` + "`" + `first` + "`" + `: 1 to 100."
     last: Int
-    "The ` + "`" + `startCursor` + "`" + ` of the page behind."
+    "The ` + "`" + `startCursor` + "`" + ` of the next page."
     before: String
-    "Only those for which everything holds that is given here."
+    "Returns only entries that match every field of the filter."
     filter: SuppressionFilter
   ): SuppressionConnection! @module(name: "suppression")
 
-  "One suppression; null when the account has none with this id or of this address. Needs a key of scope full or read."
+  "Returns one suppression; ` + "`" + `null` + "`" + ` if the account has none with this ID or address. Requires an API key with scope ` + "`" + `full` + "`" + ` or ` + "`" + `read` + "`" + `."
   suppression(
-    "The suppression's id, prefix ` + "`" + `sup_` + "`" + `, or the address."
+    "ID of the suppression, prefix ` + "`" + `sup_` + "`" + `, or the address."
     id: ID!
   ): Suppression @module(name: "suppression")
 
-  "The addresses that do not want one category of mail, newest first. Needs a key of scope full or read."
+  "Lists the addresses that opted out of one category of mail, newest first. Requires an API key with scope ` + "`" + `full` + "`" + ` or ` + "`" + `read` + "`" + `."
   categoryOptOuts(
-    "How many from the beginning of the list, or behind ` + "`" + `after` + "`" + `: 1 to 100. 25 when nothing is said."
+    "Number of entries from the start of the list, or after ` + "`" + `after` + "`" + `: 1 to 100. Defaults to 25."
     first: Int
-    "The ` + "`" + `endCursor` + "`" + ` of the page before."
+    "The ` + "`" + `endCursor` + "`" + ` of the previous page."
     after: String
-    "How many from the end of the list, or in front of ` + "`" + `before` + "`" + `, in place of ` + "`" + `first` + "`" + `: 1 to 100."
+    "Number of entries from the end of the list, or before ` + "`" + `before` + "`" + `, instead of ` + "`" + `first` + "`" + `: 1 to 100."
     last: Int
-    "The ` + "`" + `startCursor` + "`" + ` of the page behind."
+    "The ` + "`" + `startCursor` + "`" + ` of the next page."
     before: String
-    "Only those for which everything holds that is given here."
+    "Returns only entries that match every field of the filter."
     filter: CategoryOptOutFilter
   ): CategoryOptOutConnection! @module(name: "suppression")
 
-  "One opt-out; null when the account has none with this id. Needs a key of scope full or read."
+  "Returns one opt-out; ` + "`" + `null` + "`" + ` if the account has none with this ID. Requires an API key with scope ` + "`" + `full` + "`" + ` or ` + "`" + `read` + "`" + `."
   categoryOptOut(
-    "The opt-out's id, prefix ` + "`" + `opt_` + "`" + `."
+    "ID of the opt-out, prefix ` + "`" + `opt_` + "`" + `."
     id: ID!
   ): CategoryOptOut @module(name: "suppression")
 }
 
-"What narrows a list of suppressions. Fields that are left out narrow nothing."
+"Filters a list of suppressions. Omitted fields do not filter."
 input SuppressionFilter {
-  "Of this address, in any case."
+  "Matches this address, case-insensitive."
   email: String
-  "For this reason."
+  "Matches suppressions with this reason."
   reason: SuppressionReason
-  "Added in this stretch of time."
+  "Matches suppressions added in this time range."
   createdAt: DateTimeFilter
 }
 
-"What narrows a list of opt-outs. Fields that are left out narrow nothing."
+"Filters a list of opt-outs. Omitted fields do not filter."
 input CategoryOptOutFilter {
-  "Of this address, in any case."
+  "Matches this address, case-insensitive."
   email: String
-  "Of this category: its key or a label of it."
+  "Matches this category, given as its key or one of its labels."
   category: String
 }
 
-"One page of suppressions."
+"A page of suppressions."
 type SuppressionConnection {
-  "The entries of the page, each with its place in the list."
+  "The entries of the page with their cursors."
   edges: [SuppressionEdge!]!
-  "The suppressions."
+  "The suppressions of the page."
   nodes: [Suppression!]!
-  "Where the page stands."
+  "Information about the page."
   pageInfo: PageInfo!
-  "How many entries the whole list has under its filter. Counting ends at the limit."
+  "Number of entries in the whole list that match the filter. Counting stops at the limit."
   count(
-    "Where counting ends: 1 to 10,000."
+    "Where counting stops: 1 to 10,000. Defaults to 10,000."
     limit: Int! = 10000
   ): Count!
 }
 
-"An entry and its place in the list."
+"An entry and its cursor."
 type SuppressionEdge {
-  "What to give as ` + "`" + `after` + "`" + ` or ` + "`" + `before` + "`" + ` to continue from here."
+  "Cursor of the entry. Pass it as ` + "`" + `after` + "`" + ` or ` + "`" + `before` + "`" + ` to continue from here."
   cursor: String!
   "The entry."
   node: Suppression!
 }
 
-"An address that must not be written to. An email with such a recipient is not sent to anybody."
+"An address that cannot be written to. An email with such a recipient is not sent to any recipient."
 type Suppression implements Node {
-  "Opaque id, prefix ` + "`" + `sup_` + "`" + `."
+  "Opaque ID, prefix ` + "`" + `sup_` + "`" + `."
   id: ID!
-  "The address, lower case; null once it was erased, it is blocked all the same."
+  "The address in lower case; ` + "`" + `null` + "`" + ` if it was erased. It is still blocked."
   email: String
-  "Where it comes from."
+  "The reason for the suppression."
   reason: SuppressionReason!
-  "The email that led to it, if one did."
+  "ID of the email that caused the suppression; ` + "`" + `null` + "`" + ` if none did."
   emailId: ID
-  "The same email; null once it is deleted."
+  "The email that caused the suppression; ` + "`" + `null` + "`" + ` if it was deleted."
   causedBy: Email @module(name: "sending")
-  "When it began."
+  "When the suppression started."
   createdAt: DateTime!
 }
 
-"Why an address must not be written to."
+"The reason for a suppression."
 enum SuppressionReason {
-  "A receiving server refused it, or retries ran out."
+  "A receiving server refused the address, or retries ran out."
   BOUNCE
-  "It cannot receive mail: no such domain, or one that takes none."
+  "The address cannot receive mail: its domain does not exist or accepts no mail."
   FAILURE
   "The recipient marked a message as spam."
   COMPLAINT
@@ -10761,258 +10765,258 @@ enum SuppressionReason {
   MANUAL
 }
 
-"One page of opt-outs."
+"A page of opt-outs."
 type CategoryOptOutConnection {
-  "The entries of the page, each with its place in the list."
+  "The entries of the page with their cursors."
   edges: [CategoryOptOutEdge!]!
-  "The opt-outs."
+  "The opt-outs of the page."
   nodes: [CategoryOptOut!]!
-  "Where the page stands."
+  "Information about the page."
   pageInfo: PageInfo!
-  "How many entries the whole list has under its filter. Counting ends at the limit."
+  "Number of entries in the whole list that match the filter. Counting stops at the limit."
   count(
-    "Where counting ends: 1 to 10,000."
+    "Where counting stops: 1 to 10,000. Defaults to 10,000."
     limit: Int! = 10000
   ): Count!
 }
 
-"An entry and its place in the list."
+"An entry and its cursor."
 type CategoryOptOutEdge {
-  "What to give as ` + "`" + `after` + "`" + ` or ` + "`" + `before` + "`" + ` to continue from here."
+  "Cursor of the entry. Pass it as ` + "`" + `after` + "`" + ` or ` + "`" + `before` + "`" + ` to continue from here."
   cursor: String!
   "The entry."
   node: CategoryOptOut!
 }
 
-"An address that does not want one category of mail. Other mail is sent to it."
+"An address that opted out of one category of mail. Other mail is still sent to it."
 type CategoryOptOut implements Node {
-  "Opaque id, prefix ` + "`" + `opt_` + "`" + `."
+  "Opaque ID, prefix ` + "`" + `opt_` + "`" + `."
   id: ID!
-  "The address, lower case; null once it was erased, it is opted out all the same."
+  "The address in lower case; ` + "`" + `null` + "`" + ` if it was erased. It is still opted out."
   email: String
-  "What emails are compared by, as ` + "`" + `product-news` + "`" + `."
+  "Key of the category, used to compare emails, such as ` + "`" + `product-news` + "`" + `."
   category: String!
-  "The category as the email wrote it whose link was used, as ` + "`" + `Product news` + "`" + `."
+  "The category as written in the email whose link was used, such as ` + "`" + `Product news` + "`" + `."
   categoryLabel: String!
-  "` + "`" + `one_click` + "`" + `: the mail client's own button (RFC 8058); ` + "`" + `page` + "`" + `: the page behind the link."
+  "` + "`" + `one_click` + "`" + `: the button of the mail client (RFC 8058). ` + "`" + `page` + "`" + `: the page that the link opens."
   source: String!
-  "The email whose link was used."
+  "ID of the email whose link was used."
   emailId: ID
-  "When they opted out."
+  "When the recipient opted out."
   createdAt: DateTime!
 }
 
 extend type Email {
-  "What keeps its recipients from being written to now; of who may not read suppressions nothing."
+  "Suppressions that currently block recipients of the email; empty if the caller cannot read suppressions."
   suppressions: [Suppression!]! @module(name: "suppression")
 }
 `, BuiltIn: false},
 	{Name: "../schema/templates.graphqls", Input: `extend type Query {
-  "The templates of the account, newest first. Needs a key of scope full or read."
+  "Lists the templates of the account, newest first. Requires an API key with scope ` + "`" + `full` + "`" + ` or ` + "`" + `read` + "`" + `."
   templates(
-    "How many from the beginning of the list, or behind ` + "`" + `after` + "`" + `: 1 to 100. 25 when nothing is said."
+    "Number of entries from the start of the list, or after ` + "`" + `after` + "`" + `: 1 to 100. Defaults to 25."
     first: Int
-    "The ` + "`" + `endCursor` + "`" + ` of the page before."
+    "The ` + "`" + `endCursor` + "`" + ` of the previous page."
     after: String
-    "How many from the end of the list, or in front of ` + "`" + `before` + "`" + `, in place of ` + "`" + `first` + "`" + `: 1 to 100."
+    "Number of entries from the end of the list, or before ` + "`" + `before` + "`" + `, instead of ` + "`" + `first` + "`" + `: 1 to 100."
     last: Int
-    "The ` + "`" + `startCursor` + "`" + ` of the page behind."
+    "The ` + "`" + `startCursor` + "`" + ` of the next page."
     before: String
-    "Only templates for which everything holds that is given here."
+    "Returns only templates that match every field of the filter."
     filter: TemplateFilter
   ): TemplateConnection! @module(name: "templates")
 
-  "One template; null when the account has none with this id or alias. Needs a key of scope full or read."
+  "Returns one template; ` + "`" + `null` + "`" + ` if the account has none with this ID or alias. Requires an API key with scope ` + "`" + `full` + "`" + ` or ` + "`" + `read` + "`" + `."
   template(
-    "The template's id, prefix ` + "`" + `tpl_` + "`" + `, or its alias."
+    "ID of the template, prefix ` + "`" + `tpl_` + "`" + `, or its alias."
     id: ID!
   ): Template @module(name: "templates")
 }
 
-"What narrows a list of templates. Fields that are left out narrow nothing."
+"Filters a list of templates. Omitted fields do not filter."
 input TemplateFilter {
-  "With this alias."
+  "Matches the template with this alias."
   alias: String
-  "Published, or never published."
+  "Matches templates that were published, or were never published."
   status: TemplateStatus
-  "With this in the name, in any case."
+  "Part of the name, case-insensitive."
   query: String
 }
 
-"One page of templates."
+"A page of templates."
 type TemplateConnection {
-  "The entries of the page, each with its place in the list."
+  "The entries of the page with their cursors."
   edges: [TemplateEdge!]!
-  "The templates."
+  "The templates of the page."
   nodes: [Template!]!
-  "Where the page stands."
+  "Information about the page."
   pageInfo: PageInfo!
-  "How many entries the whole list has under its filter. Counting ends at the limit."
+  "Number of entries in the whole list that match the filter. Counting stops at the limit."
   count(
-    "Where counting ends: 1 to 10,000."
+    "Where counting stops: 1 to 10,000. Defaults to 10,000."
     limit: Int! = 10000
   ): Count!
 }
 
-"An entry and its place in the list."
+"An entry and its cursor."
 type TemplateEdge {
-  "What to give as ` + "`" + `after` + "`" + ` or ` + "`" + `before` + "`" + ` to continue from here."
+  "Cursor of the entry. Pass it as ` + "`" + `after` + "`" + ` or ` + "`" + `before` + "`" + ` to continue from here."
   cursor: String!
   "The entry."
   node: Template!
 }
 
-"A message with gaps: a draft, and the versions that were published of it."
+"A message with variables: a draft, and the versions that were published."
 type Template implements Node {
-  "Opaque id, prefix ` + "`" + `tpl_` + "`" + `."
+  "Opaque ID, prefix ` + "`" + `tpl_` + "`" + `."
   id: ID!
-  "The account's own name for it, for programs; null without one."
+  "The account's own name for the template, for use in programs; ` + "`" + `null` + "`" + ` if there is none."
   alias: String
-  "Its name for people."
+  "A name for humans."
   name: String!
-  "Whether sends can use it."
+  "The status, which decides whether emails can use the template."
   status: TemplateStatus!
-  "Number of the published version; null while there is none."
+  "Number of the published version; ` + "`" + `null` + "`" + ` if there is none."
   version: Int
-  "When that was published."
+  "When the version was published; ` + "`" + `null` + "`" + ` if there is none."
   publishedAt: DateTime
-  "Whether the draft says something else than the published version."
+  "Whether the draft differs from the published version."
   hasUnpublishedChanges: Boolean!
-  "The draft's subject; null leaves it to the send."
+  "Subject of the draft; ` + "`" + `null` + "`" + ` if each send must provide it."
   subject: String
-  "The draft's sender; null leaves it to the send."
+  "Sender of the draft; ` + "`" + `null` + "`" + ` if each send must provide it."
   from: String
-  "Where replies go, in the draft."
+  "Reply-To addresses of the draft."
   replyTo: [String!]!
-  "The draft's html, as it was written."
+  "HTML of the draft, as written; ` + "`" + `null` + "`" + ` if there is none."
   html: String
-  "The draft's text, as it was written; ` + "`" + `null` + "`" + ` if the template has none: each email gets a text part generated from its HTML."
+  "Text of the draft, as written; ` + "`" + `null` + "`" + ` if there is none. Each email then gets a text part generated from its HTML."
   text: String
-  "The draft's gaps."
+  "Variables of the draft."
   variables: [TemplateVariable!]!
-  "Whether sends have a managed unsubscribe unless they say otherwise."
+  "Whether Postrider manages unsubscribes for emails that do not specify it."
   unsubscribeEnabled: Boolean!
-  "The category of sends that name none."
+  "Category of emails that do not specify one."
   category: String
-  "When it was made."
+  "When the object was created."
   createdAt: DateTime!
-  "When it last changed."
+  "When the object was last changed."
   updatedAt: DateTime!
-  "What was published of it, newest first."
+  "The published versions, newest first."
   versions(
-    "How many from the beginning of the list, or behind ` + "`" + `after` + "`" + `: 1 to 100. 25 when nothing is said."
+    "Number of entries from the start of the list, or after ` + "`" + `after` + "`" + `: 1 to 100. Defaults to 25."
     first: Int
-    "The ` + "`" + `endCursor` + "`" + ` of the page before."
+    "The ` + "`" + `endCursor` + "`" + ` of the previous page."
     after: String
-    "How many from the end of the list, or in front of ` + "`" + `before` + "`" + `, in place of ` + "`" + `first` + "`" + `: 1 to 100."
+    "Number of entries from the end of the list, or before ` + "`" + `before` + "`" + `, instead of ` + "`" + `first` + "`" + `: 1 to 100."
     last: Int
-    "The ` + "`" + `startCursor` + "`" + ` of the page behind."
+    "The ` + "`" + `startCursor` + "`" + ` of the next page."
     before: String
   ): TemplateVersionConnection!
 }
 
-"One page of a template's versions."
+"A page of a template's versions."
 type TemplateVersionConnection {
-  "The entries of the page, each with its place in the list."
+  "The entries of the page with their cursors."
   edges: [TemplateVersionEdge!]!
-  "The versions."
+  "The versions of the page."
   nodes: [TemplateVersion!]!
-  "Where the page stands."
+  "Information about the page."
   pageInfo: PageInfo!
-  "How many entries the whole list has under its filter. Counting ends at the limit."
+  "Number of entries in the whole list that match the filter. Counting stops at the limit."
   count(
-    "Where counting ends: 1 to 10,000."
+    "Where counting stops: 1 to 10,000. Defaults to 10,000."
     limit: Int! = 10000
   ): Count!
 }
 
-"An entry and its place in the list."
+"An entry and its cursor."
 type TemplateVersionEdge {
-  "What to give as ` + "`" + `after` + "`" + ` or ` + "`" + `before` + "`" + ` to continue from here."
+  "Cursor of the entry. Pass it as ` + "`" + `after` + "`" + ` or ` + "`" + `before` + "`" + ` to continue from here."
   cursor: String!
   "The entry."
   node: TemplateVersion!
 }
 
-"What a template said when it was published. It never changes."
+"A published version of a template. It never changes."
 type TemplateVersion {
-  "Its number, from 1."
+  "Version number, starting at 1."
   version: Int!
-  "The subject; null leaves it to the send."
+  "The subject; ` + "`" + `null` + "`" + ` if each send must provide it."
   subject: String
-  "The sender; null leaves it to the send."
+  "The sender; ` + "`" + `null` + "`" + ` if each send must provide it."
   from: String
-  "Where replies go."
+  "The Reply-To addresses."
   replyTo: [String!]!
-  "The gaps."
+  "The variables."
   variables: [TemplateVariable!]!
-  "Whether sends have a managed unsubscribe unless they say otherwise."
+  "Whether Postrider manages unsubscribes for emails that do not specify it."
   unsubscribeEnabled: Boolean!
-  "The category of sends that name none."
+  "Category of emails that do not specify one."
   category: String
-  "When it was published."
+  "When the version was published."
   publishedAt: DateTime!
 }
 
-"A gap of a template."
+"A variable of a template."
 type TemplateVariable {
-  "Its name in the template, as ` + "`" + `customer.name` + "`" + `."
+  "Name of the variable in the template, such as ` + "`" + `customer.name` + "`" + `."
   key: String!
-  "` + "`" + `string` + "`" + `, ` + "`" + `number` + "`" + `, ` + "`" + `boolean` + "`" + `, ` + "`" + `list` + "`" + ` or ` + "`" + `object` + "`" + `."
+  "Type of the variable: ` + "`" + `string` + "`" + `, ` + "`" + `number` + "`" + `, ` + "`" + `boolean` + "`" + `, ` + "`" + `list` + "`" + ` or ` + "`" + `object` + "`" + `."
   type: String!
-  "Whether a send without it is refused."
+  "Whether a send without the variable is refused."
   required: Boolean!
-  "What stands there when a send does not give it; null for nothing."
+  "The value used if a send does not provide one; ` + "`" + `null` + "`" + ` if there is none."
   fallback: JSON
 }
 
-"Whether sends can use a template."
+"Whether emails can use a template."
 enum TemplateStatus {
-  "It was never published."
+  "The template was never published."
   DRAFT
-  "Sends use its published version."
+  "Emails use the published version."
   PUBLISHED
 }
 `, BuiltIn: false},
 	{Name: "../schema/tracking.graphqls", Input: `extend type Email {
-  "How often it was opened and its links used, where the domain tracks that."
+  "Number of opens and clicks, if the domain tracks them."
   engagement: EngagementCounts! @module(name: "tracking")
-  "Its opens and clicks, newest first; at most 1,000 are kept of an email."
+  "Opens and clicks of the email, newest first. At most 1,000 are kept per email."
   engagements(
-    "How many: 1 to 100."
+    "Number of entries: 1 to 100."
     first: Int = 25
   ): [Engagement!]! @module(name: "tracking")
 }
 
-"How often an email was opened and its links used."
+"Number of opens and clicks of an email."
 type EngagementCounts {
-  "Loads of the open pixel, by people and programs."
+  "Loads of the open pixel by people and machines."
   opens: Int!
-  "Uses of tracked links, by people and programs."
+  "Uses of tracked links by people and machines."
   clicks: Int!
-  "Opens that a program made: a mail service that loads images itself, a scanner."
+  "Opens made by a machine, such as a mail service that prefetches images, or a scanner."
   machineOpens: Int!
-  "Clicks that a program made: a security gateway, a prefetch."
+  "Clicks made by a machine, such as a security gateway or a prefetch."
   machineClicks: Int!
 }
 
-"One open or one click."
+"An open or a click."
 type Engagement {
-  "Which of the two it is."
+  "Whether this is an open or a click."
   kind: EngagementKind!
-  "Where the link leads; null for an open."
+  "Target of the link; ` + "`" + `null` + "`" + ` for an open."
   url: String
-  "The IP address that asked; null when it is not known."
+  "IP address of the client; ` + "`" + `null` + "`" + ` if unknown."
   ip: String
-  "How the program that asked names itself; null when it does not."
+  "User agent of the client; ` + "`" + `null` + "`" + ` if it sent none."
   userAgent: String
-  "Why it is taken for a program's, as ` + "`" + `privacy_proxy` + "`" + `, ` + "`" + `prefetch` + "`" + `, ` + "`" + `scanner` + "`" + `, ` + "`" + `bot` + "`" + `; null for a person's."
+  "Why it counts as a machine's, such as ` + "`" + `privacy_proxy` + "`" + `, ` + "`" + `prefetch` + "`" + `, ` + "`" + `scanner` + "`" + ` or ` + "`" + `bot` + "`" + `; ` + "`" + `null` + "`" + ` for a person."
   machine: String
   "When it happened."
   at: DateTime!
 }
 
-"What somebody did with an email."
+"A kind of engagement with an email."
 enum EngagementKind {
   "The open pixel was loaded."
   OPEN
@@ -11021,269 +11025,269 @@ enum EngagementKind {
 }
 `, BuiltIn: false},
 	{Name: "../schema/webhooks.graphqls", Input: `extend type Query {
-  "The webhook endpoints, newest first. Needs a key of scope full or read."
+  "Lists the webhook endpoints, newest first. Requires an API key with scope ` + "`" + `full` + "`" + ` or ` + "`" + `read` + "`" + `."
   webhooks(
-    "How many from the beginning of the list, or behind ` + "`" + `after` + "`" + `: 1 to 100. 25 when nothing is said."
+    "Number of entries from the start of the list, or after ` + "`" + `after` + "`" + `: 1 to 100. Defaults to 25."
     first: Int
-    "The ` + "`" + `endCursor` + "`" + ` of the page before."
+    "The ` + "`" + `endCursor` + "`" + ` of the previous page."
     after: String
-    "How many from the end of the list, or in front of ` + "`" + `before` + "`" + `, in place of ` + "`" + `first` + "`" + `: 1 to 100."
+    "Number of entries from the end of the list, or before ` + "`" + `before` + "`" + `, instead of ` + "`" + `first` + "`" + `: 1 to 100."
     last: Int
-    "The ` + "`" + `startCursor` + "`" + ` of the page behind."
+    "The ` + "`" + `startCursor` + "`" + ` of the next page."
     before: String
-    "Only those for which everything holds that is given here."
+    "Returns only entries that match every field of the filter."
     filter: WebhookFilter
   ): WebhookConnection! @module(name: "webhooks")
 
-  "One webhook endpoint; null when the account has none with this id. Needs a key of scope full or read."
+  "Returns one webhook endpoint; ` + "`" + `null` + "`" + ` if the account has none with this ID. Requires an API key with scope ` + "`" + `full` + "`" + ` or ` + "`" + `read` + "`" + `."
   webhook(
-    "The endpoint's id, prefix ` + "`" + `wh_` + "`" + `."
+    "ID of the endpoint, prefix ` + "`" + `wh_` + "`" + `."
     id: ID!
   ): Webhook @module(name: "webhooks")
 
-  "The deliveries to an endpoint of events of the last 30 days, newest events first; null when the account has no such endpoint. Needs a key of scope full or read."
+  "Lists the deliveries to an endpoint for events of the last 30 days, newest events first; ` + "`" + `null` + "`" + ` if the account has no such endpoint. Requires an API key with scope ` + "`" + `full` + "`" + ` or ` + "`" + `read` + "`" + `."
   webhookDeliveries(
-    "The endpoint's id, prefix ` + "`" + `wh_` + "`" + `."
+    "ID of the endpoint, prefix ` + "`" + `wh_` + "`" + `."
     webhookId: ID!
-    "How many from the beginning of the list, or behind ` + "`" + `after` + "`" + `: 1 to 100. 25 when nothing is said."
+    "Number of entries from the start of the list, or after ` + "`" + `after` + "`" + `: 1 to 100. Defaults to 25."
     first: Int
-    "The ` + "`" + `endCursor` + "`" + ` of the page before."
+    "The ` + "`" + `endCursor` + "`" + ` of the previous page."
     after: String
-    "How many from the end of the list, or in front of ` + "`" + `before` + "`" + `, in place of ` + "`" + `first` + "`" + `: 1 to 100."
+    "Number of entries from the end of the list, or before ` + "`" + `before` + "`" + `, instead of ` + "`" + `first` + "`" + `: 1 to 100."
     last: Int
-    "The ` + "`" + `startCursor` + "`" + ` of the page behind."
+    "The ` + "`" + `startCursor` + "`" + ` of the next page."
     before: String
-    "Only those for which everything holds that is given here."
+    "Returns only entries that match every field of the filter."
     filter: WebhookDeliveryFilter
   ): WebhookDeliveryConnection @module(name: "webhooks")
 
-  "One delivery; null when the account has none with this id. Needs a key of scope full or read."
+  "Returns one delivery; ` + "`" + `null` + "`" + ` if the account has none with this ID. Requires an API key with scope ` + "`" + `full` + "`" + ` or ` + "`" + `read` + "`" + `."
   webhookDelivery(
-    "The delivery's id, prefix ` + "`" + `whd_` + "`" + `."
+    "ID of the delivery, prefix ` + "`" + `whd_` + "`" + `."
     id: ID!
   ): WebhookDelivery @module(name: "webhooks")
 }
 
 extend type Query {
-  "How the endpoints have answered: what became of deliveries of events that happened in a range of at most 31 days; deliveries are kept for 30. Needs a key of scope full or read."
+  "Returns statistics of webhook deliveries for events in a range of at most 31 days. Deliveries are kept for 30 days. Requires an API key with scope ` + "`" + `full` + "`" + ` or ` + "`" + `read` + "`" + `."
   webhookStatistics(
-    "Which time. It is widened to whole periods."
+    "The time range. It is extended to whole periods."
     range: TimeRange!
-    "How long the periods are."
+    "Length of the periods. Defaults to ` + "`" + `DAY` + "`" + `."
     interval: StatisticsInterval! = DAY
-    "By whose calendar and clock: a name of the IANA database of time zones, as ` + "`" + `Europe/Vienna` + "`" + `."
+    "Time zone of the periods: an IANA name such as ` + "`" + `Europe/Vienna` + "`" + `. Defaults to ` + "`" + `UTC` + "`" + `."
     timezone: String! = "UTC"
-    "Of one endpoint; left out: of all."
+    "Counts only this endpoint. Defaults to all endpoints."
     webhookId: ID
   ): WebhookStatistics! @module(name: "webhooks")
 }
 
-"How endpoints have answered."
+"Statistics of webhook deliveries."
 type WebhookStatistics {
-  "Of all of them."
+  "Totals of all counted endpoints."
   totals: WebhookFigures!
-  "The periods, the first one first; also those in which nothing happened."
+  "The periods, oldest first, including empty ones."
   buckets: [WebhookBucket!]!
-  "Endpoint by endpoint, also those that were told nothing."
+  "Statistics by endpoint, including endpoints without deliveries."
   endpoints: [WebhookEndpointFigures!]!
 }
 
-"One period."
+"Statistics of one period."
 type WebhookBucket {
-  "When it begins."
+  "When the period starts."
   start: DateTime!
-  "Of the events that happened in it."
+  "Statistics of the events that happened in the period."
   figures: WebhookFigures!
 }
 
-"How one endpoint has answered."
+"Statistics of one endpoint."
 type WebhookEndpointFigures {
   "The endpoint."
   webhook: Webhook!
-  "Its figures."
+  "The statistics."
   figures: WebhookFigures!
 }
 
 "Counts of deliveries."
 type WebhookFigures {
-  "That were made."
+  "Number of deliveries."
   deliveries: Int!
-  "That were answered with 2xx."
+  "Deliveries answered with 2xx."
   succeeded: Int!
-  "Whose attempts are used up."
+  "Deliveries that used up their attempts."
   failed: Int!
-  "Attempts of all of them that are over."
+  "Finished attempts of all deliveries."
   attempts: Int!
-  "` + "`" + `succeeded` + "`" + ` of those that are over."
+  "` + "`" + `succeeded` + "`" + ` divided by the number of finished deliveries."
   successRate: Rate!
-  "From the event to the answer with 2xx; null: there was none."
+  "Time from the event to the 2xx response; ` + "`" + `null` + "`" + ` if there was none."
   latency: Latency
 }
 
-"What narrows a list of webhook endpoints. Fields that are left out narrow nothing."
+"Filters a list of webhook endpoints. Omitted fields do not filter."
 input WebhookFilter {
-  "Whether it is delivered to."
+  "Whether the endpoint is enabled."
   enabled: Boolean
-  "Which are told of this, as ` + "`" + `email.bounced` + "`" + `."
+  "Matches endpoints that subscribe to this event type, such as ` + "`" + `email.bounced` + "`" + `."
   event: String
 }
 
-"What narrows a list of deliveries. Fields that are left out narrow nothing."
+"Filters a list of deliveries. Omitted fields do not filter."
 input WebhookDeliveryFilter {
-  "In this state."
+  "Matches this state."
   state: WebhookDeliveryState
-  "Of this type of event, as ` + "`" + `email.bounced` + "`" + `."
+  "Matches deliveries of this event type, such as ` + "`" + `email.bounced` + "`" + `."
   event: String
-  "Of events that happened in this stretch of time."
+  "Matches deliveries of events that happened in this time range."
   createdAt: DateTimeFilter
 }
 
-"One page of webhook endpoints."
+"A page of webhook endpoints."
 type WebhookConnection {
-  "The entries of the page, each with its place in the list."
+  "The entries of the page with their cursors."
   edges: [WebhookEdge!]!
-  "The endpoints."
+  "The endpoints of the page."
   nodes: [Webhook!]!
-  "Where the page stands."
+  "Information about the page."
   pageInfo: PageInfo!
-  "How many entries the whole list has under its filter. Counting ends at the limit."
+  "Number of entries in the whole list that match the filter. Counting stops at the limit."
   count(
-    "Where counting ends: 1 to 10,000."
+    "Where counting stops: 1 to 10,000. Defaults to 10,000."
     limit: Int! = 10000
   ): Count!
 }
 
-"An entry and its place in the list."
+"An entry and its cursor."
 type WebhookEdge {
-  "What to give as ` + "`" + `after` + "`" + ` or ` + "`" + `before` + "`" + ` to continue from here."
+  "Cursor of the entry. Pass it as ` + "`" + `after` + "`" + ` or ` + "`" + `before` + "`" + ` to continue from here."
   cursor: String!
   "The entry."
   node: Webhook!
 }
 
-"An endpoint that is told what happens."
+"An endpoint that receives events."
 type Webhook implements Node {
-  "Opaque id, prefix ` + "`" + `wh_` + "`" + `."
+  "Opaque ID, prefix ` + "`" + `wh_` + "`" + `."
   id: ID!
-  "Where the deliveries are posted."
+  "The URL that deliveries are posted to."
   url: String!
-  "The event types that it gets."
+  "The event types that the endpoint subscribes to."
   events: [String!]!
-  "Whether it is delivered to."
+  "Whether the endpoint is enabled."
   enabled: Boolean!
-  "When it was switched off."
+  "When the endpoint was disabled; ` + "`" + `null` + "`" + ` if it is enabled."
   disabledAt: DateTime
-  "` + "`" + `caller` + "`" + `: its owner switched it off; ` + "`" + `gone` + "`" + `: it answered 410; ` + "`" + `failing` + "`" + `: its last 30 deliveries failed; null while it is enabled."
+  "` + "`" + `null` + "`" + ` if enabled. ` + "`" + `caller` + "`" + `: you disabled it. ` + "`" + `gone` + "`" + `: it answered 410. ` + "`" + `failing` + "`" + `: its last 30 deliveries failed."
   disabledReason: String
-  "Deliveries per second; null: no limit."
+  "Maximum deliveries per second; ` + "`" + `null` + "`" + ` if unlimited."
   rateLimit: Int
-  "When it was made."
+  "When the object was created."
   createdAt: DateTime!
-  "When it was changed last."
+  "When the endpoint was last changed."
   updatedAt: DateTime!
-  "The latest deliveries to it, newest events first; those in a state among its latest 10,000."
+  "The latest deliveries, newest events first. A filter by state searches the latest 10,000."
   deliveries(
-    "How many: 1 to 100."
+    "Number of entries: 1 to 100."
     first: Int! = 10
-    "Only those in this state."
+    "Returns only deliveries in this state."
     state: WebhookDeliveryState
   ): [WebhookDelivery!]!
 }
 
-"One page of deliveries."
+"A page of deliveries."
 type WebhookDeliveryConnection {
-  "The entries of the page, each with its place in the list."
+  "The entries of the page with their cursors."
   edges: [WebhookDeliveryEdge!]!
-  "The deliveries."
+  "The deliveries of the page."
   nodes: [WebhookDelivery!]!
-  "Where the page stands."
+  "Information about the page."
   pageInfo: PageInfo!
-  "How many entries the whole list has under its filter. Counting ends at the limit."
+  "Number of entries in the whole list that match the filter. Counting stops at the limit."
   count(
-    "Where counting ends: 1 to 10,000."
+    "Where counting stops: 1 to 10,000. Defaults to 10,000."
     limit: Int! = 10000
   ): Count!
 }
 
-"An entry and its place in the list."
+"An entry and its cursor."
 type WebhookDeliveryEdge {
-  "What to give as ` + "`" + `after` + "`" + ` or ` + "`" + `before` + "`" + ` to continue from here."
+  "Cursor of the entry. Pass it as ` + "`" + `after` + "`" + ` or ` + "`" + `before` + "`" + ` to continue from here."
   cursor: String!
   "The entry."
   node: WebhookDelivery!
 }
 
-"One event on its way to one endpoint."
+"A delivery of one event to one endpoint."
 type WebhookDelivery implements Node {
-  "Opaque id, prefix ` + "`" + `whd_` + "`" + `."
+  "Opaque ID, prefix ` + "`" + `whd_` + "`" + `."
   id: ID!
-  "The endpoint, which may be deleted by now."
+  "ID of the endpoint, which may have been deleted."
   webhookId: ID!
-  "The event, the same in each attempt."
+  "The event ID, the same in each attempt (header ` + "`" + `Service-Event-Id` + "`" + `)."
   eventId: ID!
-  "The endpoint; null once it is deleted."
+  "The endpoint; ` + "`" + `null` + "`" + ` if it was deleted."
   webhook: Webhook
-  "As ` + "`" + `email.bounced` + "`" + `."
+  "The event type, such as ` + "`" + `email.bounced` + "`" + `."
   eventType: String!
-  "How far it is."
+  "The state of the delivery."
   state: WebhookDeliveryState!
-  "How many attempts were begun."
+  "Number of attempts that were started."
   attemptCount: Int!
-  "When the next attempt is due; null when no more is to come."
+  "When the next attempt is due; ` + "`" + `null` + "`" + ` if no attempt is due."
   nextAttemptAt: DateTime
-  "How often it was queued again."
+  "Number of times the delivery was replayed."
   replays: Int!
-  "Status of the latest answer; null when there was none."
+  "HTTP status of the latest response; ` + "`" + `null` + "`" + ` if there was none."
   statusCode: Int
-  "Why the latest attempt had no answer."
+  "Why the latest attempt got no response; ` + "`" + `null` + "`" + ` if it got one."
   error: String
-  "When it was queued first."
+  "When the delivery was first queued."
   createdAt: DateTime!
-  "When it was delivered or failed."
+  "When the delivery succeeded or failed; ` + "`" + `null` + "`" + ` if it is pending."
   settledAt: DateTime
-  "Every attempt, the first one first."
+  "All attempts, oldest first."
   attempts: [WebhookAttempt!]!
 }
 
-"How far a delivery is."
+"The state of a delivery."
 enum WebhookDeliveryState {
-  "It waits for an attempt, or one runs."
+  "An attempt is due or in progress."
   PENDING
   "The endpoint answered 2xx."
   DELIVERED
-  "All its attempts failed, or no attempt could succeed."
+  "All attempts failed, or no attempt could succeed."
   FAILED
 }
 
-"One POST of a delivery."
+"An attempt to deliver an event."
 type WebhookAttempt {
-  "From 1."
+  "Number of the attempt, starting at 1 (header ` + "`" + `Service-Delivery-Attempt` + "`" + `)."
   number: Int!
-  "When it began."
+  "When the attempt started."
   startedAt: DateTime!
-  "When it ended; null while it runs."
+  "When the attempt ended; ` + "`" + `null` + "`" + ` if it is running."
   finishedAt: DateTime
-  "What came of it; null while it runs."
+  "How the attempt ended; ` + "`" + `null` + "`" + ` if it is running."
   outcome: WebhookAttemptOutcome
-  "Status of the answer; null when there was none."
+  "HTTP status of the response; ` + "`" + `null` + "`" + ` if there was none."
   statusCode: Int
-  "What happened instead of an answer."
+  "Why there was no response; ` + "`" + `null` + "`" + ` if there was one."
   error: String
-  "The first 4 KiB of the answer's body."
+  "The first 4 KiB of the response body."
   response: String!
-  "The server's address."
+  "IP address of the server; ` + "`" + `null` + "`" + ` if unknown."
   remoteAddr: String
-  "How long it took, in milliseconds."
+  "Duration of the attempt in milliseconds; ` + "`" + `null` + "`" + ` if it is running."
   durationMs: Int
 }
 
-"What came of a POST."
+"How a delivery attempt ended."
 enum WebhookAttemptOutcome {
   "The endpoint answered 2xx."
   DELIVERED
-  "It answered otherwise, or not at all."
+  "The endpoint sent another response or none."
   FAILED
-  "It was cut off; whether the endpoint has heard it is not known."
+  "The attempt was interrupted, so the endpoint may or may not have received the event."
   UNKNOWN
 }
 `, BuiltIn: false},

@@ -23,331 +23,331 @@ import (
 	"github.com/postrider/postrider/modules/sending/queue"
 )
 
-// What narrows a list of API keys. Fields that are left out narrow nothing.
+// Filters a list of API keys. Omitted fields do not filter.
 type APIKeyFilter struct {
-	// A part of the name, in any case.
+	// Part of the name, case-insensitive.
 	Query *string `json:"query,omitempty"`
-	// Which may do this.
+	// Matches keys with this scope.
 	Scope *apikey.Scope `json:"scope,omitempty"`
-	// Whether it was revoked.
+	// Whether the entry was revoked.
 	Revoked *bool `json:"revoked,omitempty"`
 }
 
-// What narrows a list of requests. Fields that are left out narrow nothing.
+// Filters a list of requests. Omitted fields do not filter.
 type APIRequestFilter struct {
-	// With this method, as `POST`.
+	// Matches requests with this method, such as `POST`.
 	Method *string `json:"method,omitempty"`
-	// With a path that begins like this, as `/api/emails`.
+	// Matches requests whose path starts with this prefix, such as `/api/emails`.
 	Path *string `json:"path,omitempty"`
-	// Answered with a status of this range.
+	// Matches responses with a status in this range.
 	Status *StatusRange `json:"status,omitempty"`
-	// With this API key, prefix `key_`.
+	// Matches requests made with this API key, prefix `key_`.
 	APIKeyID *string `json:"apiKeyId,omitempty"`
-	// By this person, prefix `usr_`.
+	// Matches requests made by this user, prefix `usr_`.
 	UserID *string `json:"userId,omitempty"`
-	// With this id.
+	// Matches requests with this ID.
 	RequestID *string `json:"requestId,omitempty"`
-	// That made this email or are about it, prefix `msg_`.
+	// Matches requests that created this email or are about it, prefix `msg_`.
 	EmailID *string `json:"emailId,omitempty"`
-	// Answered in this stretch of time.
+	// Matches requests answered in this time range.
 	CreatedAt *DateTimeFilter `json:"createdAt,omitempty"`
 }
 
-// A customer of this installation.
+// A customer account of this installation.
 type Account struct {
-	// Opaque id, prefix `acc_`.
+	// Opaque ID, prefix `acc_`.
 	ID string `json:"id"`
-	// The name that people know it by.
+	// The display name.
 	Name string `json:"name"`
-	// The only address that the sandbox sender may write to.
+	// The account's email address. It is the only address that the sandbox sender can write to.
 	Email string `json:"email"`
-	// What the account may do.
+	// The plan of the account, with its limits.
 	Plan *accounts.Plan `json:"plan"`
-	// What it has sent of its caps.
+	// Emails sent and bytes stored by the account, with the caps that apply.
 	Usage *Usage `json:"usage"`
-	// Whether the account may write to others than its own email from a verified domain. Paid plans always may; the free plan needs a payment method on file.
+	// Whether the account can write to addresses other than its own from a verified domain. Paid plans always can; the free plan requires a payment method on file.
 	ProductionUnlocked bool `json:"productionUnlocked"`
 	// Whether a payment method is on file.
 	PaymentMethod bool `json:"paymentMethod"`
-	// Whether the account is suspended: it can then do everything but send.
+	// Whether the account is suspended. A suspended account can do everything except send.
 	Suspended bool `json:"suspended"`
-	// How many days after sending the bodies and attachments of emails are deleted.
+	// Number of days after sending when the bodies and attachments of emails are deleted.
 	BodyRetentionDays int `json:"bodyRetentionDays"`
-	// How many days after sending the whole email is deleted.
+	// Number of days after sending when the whole email is deleted.
 	RecordRetentionDays int `json:"recordRetentionDays"`
 }
 
 func (Account) IsNode() {}
 
-// Decides over addresses that it matches.
+// A rule for the addresses that match it.
 type AddressRule struct {
-	// The part before the @; * stands for any characters.
+	// The part of the address before the @; `*` matches any characters.
 	Match string `json:"match"`
-	// What becomes of them.
+	// The action for matching addresses.
 	Action AddressRuleAction `json:"action"`
 }
 
-// Which addresses of a domain receive. `postmaster` always does.
+// The rules that decide which addresses of a domain receive mail. `postmaster` always does.
 type AddressRules struct {
-	// The first that matches decides.
+	// The rules in order. The first rule that matches decides.
 	Rules []*AddressRule `json:"rules"`
-	// Whether an address that no rule matches is taken.
+	// Whether addresses that match no rule are accepted.
 	CatchAll bool `json:"catchAll"`
 }
 
-// Who did something.
+// The actor of an audit log entry.
 type AuditActor struct {
-	// What they are.
+	// The kind of actor.
 	Kind AuditActorKind `json:"kind"`
-	// Their id; may be empty.
+	// ID of the actor; may be empty.
 	ID string `json:"id"`
-	// What they were called then.
+	// The actor's name at the time.
 	Name string `json:"name"`
 }
 
-// Something that was done to the account.
+// A change made to the account.
 type AuditEntry struct {
-	// Opaque id, prefix `aud_`.
+	// Opaque ID, prefix `aud_`.
 	ID string `json:"id"`
-	// Who did it.
+	// The actor that made the change.
 	Actor *AuditActor `json:"actor"`
-	// What, as `member.removed`; or the id of a REST operation, as `createWebhook`.
+	// The action, such as `member.removed`, or the ID of a REST operation, such as `createWebhook`.
 	Action string `json:"action"`
-	// Id of what was changed; may be empty.
+	// ID of the changed object; may be empty.
 	Target string `json:"target"`
-	// What was changed; never a secret.
+	// The changes. Never contains secrets.
 	Changes json.RawMessage `json:"changes"`
-	// From which address.
+	// The IP address of the client.
 	IP string `json:"ip"`
-	// By which browser or program.
+	// The user agent of the client.
 	UserAgent string `json:"userAgent"`
-	// Id of the request.
+	// ID of the request.
 	RequestID string `json:"requestId"`
-	// When.
+	// When the change was made.
 	CreatedAt time.Time `json:"createdAt"`
 }
 
-// Which entries of the audit log.
+// Filters the audit log. Omitted fields do not filter.
 type AuditLogFilter struct {
-	// Id of who did it.
+	// Matches entries of the actor with this ID.
 	Actor *string `json:"actor,omitempty"`
-	// An action, or its beginning up to a dot: `member` finds `member.removed`.
+	// Matches an action, or its prefix up to a dot: `member` matches `member.removed`.
 	Action *string `json:"action,omitempty"`
-	// When it was.
+	// Matches entries created in this time range.
 	CreatedAt *DateTimeFilter `json:"createdAt,omitempty"`
 }
 
-// What became of the emails of a step.
+// Outcomes of the emails that a step sent.
 type AutomationEmailStats struct {
-	// Emails that were handed over for delivery, whatever became of them.
+	// Emails handed over for delivery, regardless of the outcome.
 	Sent int `json:"sent"`
-	// Emails that every recipient's server took.
+	// Emails that were accepted by the server of every recipient.
 	Delivered int `json:"delivered"`
-	// Emails that somebody opened, programs left out; null while the module tracking is off.
+	// Emails opened by a person, excluding machine opens; `null` if the tracking module is off.
 	Opened *int `json:"opened,omitempty"`
-	// Emails whose links somebody used, programs left out; null while the module tracking is off.
+	// Emails with a link followed by a person, excluding machine clicks; `null` if the tracking module is off.
 	Clicked *int `json:"clicked,omitempty"`
-	// Emails that came back.
+	// Emails that bounced.
 	Bounced int `json:"bounced"`
 }
 
-// What narrows a list of automations. Fields that are left out narrow nothing.
+// Filters a list of automations. Omitted fields do not filter.
 type AutomationFilter struct {
-	// Of this status.
+	// Matches this status.
 	Status *automation.Status `json:"status,omitempty"`
-	// Whose draft is started by events of this name.
+	// Matches automations whose draft is triggered by events with this name.
 	Event *string `json:"event,omitempty"`
-	// With this in the name, in any case.
+	// Part of the name, case-insensitive.
 	Query *string `json:"query,omitempty"`
 }
 
-// What narrows a list of runs. Fields that are left out narrow nothing.
+// Filters a list of runs. Omitted fields do not filter.
 type AutomationRunFilter struct {
-	// Of this automation.
+	// Matches runs of this automation.
 	AutomationID *string `json:"automationId,omitempty"`
-	// Of this status.
+	// Matches this status.
 	Status *automationrun.Status `json:"status,omitempty"`
-	// Of this person.
+	// Matches this user ID.
 	UserID *string `json:"userId,omitempty"`
-	// Of this address, in any case.
+	// Matches this address, case-insensitive.
 	Email *string `json:"email,omitempty"`
-	// That are at the step with this key, wait there or have ended there; needs `automationId`.
+	// Matches runs that are, wait or ended at the step with this key. Requires `automationId`.
 	Step *string `json:"step,omitempty"`
-	// That follow this version.
+	// Matches runs that follow this version.
 	Version *int `json:"version,omitempty"`
-	// Started in this stretch of time.
+	// Matches runs that started in this time range.
 	StartedAt *DateTimeFilter `json:"startedAt,omitempty"`
 }
 
-// One thing that happened to a run.
+// An entry in the timeline of a run.
 type AutomationRunTimelineEntry struct {
 	// When it happened.
 	At time.Time `json:"at"`
-	// `event`: a custom event did something to the run; `run`: a fact of the run; `step`: a step ended; `wait`: a step is tried again later; `email`, `sms`: a fact of what a step has sent.
+	// `event`: a custom event affected the run. `run`: an event of the run itself. `step`: a step ended. `wait`: a step will be retried later. `email`, `sms`: an event of a message that a step sent.
 	Source string `json:"source"`
-	// The name of the event, the type of the step, or the type of the fact as `email.delivered`.
+	// Name of the custom event, type of the step, or type of the message or run event, such as `email.delivered`.
 	Type string `json:"type"`
-	// What the event did to the run, how the step ended, or `waiting`; null for facts.
+	// Effect of the custom event on the run, outcome of the step, or `waiting`; `null` for message and run events.
 	Status *string `json:"status,omitempty"`
-	// The step, or the one that has sent what the fact is about; null for events and facts of the run.
+	// Key of the step, or of the step that sent the message; `null` for custom events and events of the run.
 	StepKey *string `json:"stepKey,omitempty"`
-	// The event, or what the fact is about; null for steps.
+	// ID of the custom event, or of the subject of the entry; `null` for steps.
 	SubjectID *string `json:"subjectId,omitempty"`
-	// Of a step, or why it is tried again; null when nothing went wrong.
+	// Error of the step, or why it will be retried; `null` if there was no error.
 	Error *string `json:"error,omitempty"`
-	// Of the event or the fact; of a step what it gave.
+	// Data of the event, or output of the step.
 	Data json.RawMessage `json:"data"`
 }
 
-// What a run waits for.
+// The wait of a run.
 type AutomationWait struct {
-	// The key of the step that waits.
+	// Key of the waiting step.
 	Step string `json:"step"`
-	// Names of events of the person, the first of which ends the wait; none where no event does.
+	// Names of events of the person, the first of which ends the wait; empty if no event ends it.
 	Events []string `json:"events"`
-	// Events count from here on; null where no event ends the wait.
+	// Events count from this time; `null` if no event ends the wait.
 	Since *time.Time `json:"since,omitempty"`
-	// When the wait is over, at the latest.
+	// When the wait ends at the latest.
 	Until time.Time `json:"until"`
-	// Why the step could not be finished and is tried again; null if the definition says to wait.
+	// Why the step could not finish and will be retried; `null` if the wait is part of the definition.
 	Reason *AutomationWaitReason `json:"reason,omitempty"`
 }
 
-// Why a step is tried again later.
+// Why a step will be retried later.
 type AutomationWaitReason struct {
-	// `plan_limit`, `account_suspended`, `rate_limit_exceeded`, `webhook_failed` or `internal`. A change to the plan, the limits or the state of the account ends the first two early.
+	// `plan_limit`, `account_suspended`, `rate_limit_exceeded`, `webhook_failed` or `internal`. A change to the plan, limits or state of the account ends the wait early for the first two.
 	Code string `json:"code"`
-	// For people.
+	// A message for humans.
 	Message string `json:"message"`
 	// When the step was first tried.
 	Since time.Time `json:"since"`
 }
 
-// What an account has, uses and pays.
+// The plan, usage and billing state of an account.
 type Billing struct {
-	// Whether this installation takes payments. Where it does not, its operator gives plans.
+	// Whether this installation takes payments. If not, its operator assigns plans.
 	Enabled bool `json:"enabled"`
-	// `test` or `live`; null where billing is off.
+	// `test` or `live`; `null` if billing is off.
 	Mode *string `json:"mode,omitempty"`
 	// The account's plan.
 	Plan *accounts.Plan `json:"plan"`
-	// Of the subscription: `none`, or as the payment provider says it.
+	// Status of the subscription: `none`, or the status at the payment provider.
 	Status string `json:"status"`
-	// The card that is charged; null: none is on file.
+	// The payment method that is charged; `null` if none is on file.
 	PaymentMethod *PaymentMethod `json:"paymentMethod,omitempty"`
-	// Where invoices go.
+	// The address that invoices are sent to.
 	BillingEmail string `json:"billingEmail"`
-	// When the present period began.
+	// When the current period started.
 	CurrentPeriodStart time.Time `json:"currentPeriodStart"`
-	// When it ends.
+	// When the current period ends.
 	CurrentPeriodEnd time.Time `json:"currentPeriodEnd"`
-	// When the subscription ends; null: it goes on.
+	// When the subscription ends; `null` if it renews.
 	CancelAt *time.Time `json:"cancelAt,omitempty"`
-	// The id of the plan that comes at `pendingAt`.
+	// ID of the plan that takes effect at `pendingAt`.
 	PendingPlan *string `json:"pendingPlan,omitempty"`
-	// When it comes.
+	// When the pending plan takes effect.
 	PendingAt *time.Time `json:"pendingAt,omitempty"`
-	// Emails of the present month (UTC).
+	// Emails of the current month (UTC).
 	Emails int `json:"emails"`
-	// Emails of it beyond the included ones.
+	// Emails of the current month beyond the included ones.
 	Over int `json:"over"`
-	// Emails a month that the account allows itself; null: no limit of its own.
+	// Monthly email limit that the account set for itself; `null` if it set none.
 	MonthlyLimit *int `json:"monthlyLimit,omitempty"`
-	// What keeps the account from writing to others.
+	// What prevents the account from writing to others.
 	Production *Production `json:"production"`
-	// What the account's people should do.
+	// Billing problems that the members of the account should resolve.
 	Problems []string `json:"problems"`
 }
 
-// A refusal.
+// A bounce.
 type BounceExample struct {
-	// In the words of the server that refused; empty once the email is deleted.
+	// The reply of the server that refused; empty if the email was deleted.
 	Diagnostic string `json:"diagnostic"`
-	// Id of the email.
+	// ID of the email.
 	EmailID string `json:"emailId"`
-	// The email; null once it is deleted.
+	// The email; `null` if it was deleted.
 	Email *Email `json:"email,omitempty"`
 }
 
-// Why mail was refused.
+// A reason for bounces.
 type BounceReason struct {
-	// What it means, as `bad_address`.
+	// Class of the bounce, such as `bad_address`.
 	BounceClass string `json:"bounceClass"`
-	// Enhanced status code (RFC 3463), as `5.1.1`; empty: none was said.
+	// Enhanced status code (RFC 3463), such as `5.1.1`; empty if the server sent none.
 	EnhancedCode string `json:"enhancedCode"`
-	// The server that refused; empty: not known.
+	// The server that refused the message; empty if unknown.
 	Host string `json:"host"`
-	// How many recipients.
+	// Number of recipients.
 	Count int `json:"count"`
-	// The newest of them.
+	// The most recent bounce with this reason.
 	Example *BounceExample `json:"example"`
 }
 
-// What narrows a list of opt-outs. Fields that are left out narrow nothing.
+// Filters a list of opt-outs. Omitted fields do not filter.
 type CategoryOptOutFilter struct {
-	// Of this address, in any case.
+	// Matches this address, case-insensitive.
 	Email *string `json:"email,omitempty"`
-	// Of this category: its key or a label of it.
+	// Matches this category, given as its key or one of its labels.
 	Category *string `json:"category,omitempty"`
 }
 
-// How many entries a list has, as far as they were counted.
+// Number of entries in a list, up to the limit.
 type Count struct {
-	// The number of entries, at most the limit.
+	// Number of entries, at most the limit.
 	Value int `json:"value"`
-	// Whether these are all; false when counting ended at the limit.
+	// Whether the number is exact; `false` if counting stopped at the limit.
 	IsExact bool `json:"isExact"`
 }
 
-// Why an event did what it did.
+// Explains the effects of an event.
 type CustomEventExplanation struct {
-	// What automations did about the event, and why.
+	// Effects of the event on automations, with the reasons.
 	Matches []*ExplainedMatch `json:"matches"`
-	// What it has almost done.
+	// Automations and runs that the event almost matched.
 	NearMisses []*NearMiss `json:"nearMisses"`
 }
 
-// What narrows a list of custom events. Fields that are left out narrow nothing.
+// Filters a list of custom events. Omitted fields do not filter.
 type CustomEventFilter struct {
-	// Of this name.
+	// Matches events with this name.
 	Name *string `json:"name,omitempty"`
-	// Of this person.
+	// Matches this user ID.
 	UserID *string `json:"userId,omitempty"`
-	// Of this address, in any case.
+	// Matches this address, case-insensitive.
 	Email *string `json:"email,omitempty"`
-	// That came this way.
+	// Matches events from this source.
 	Source *CustomEventSource `json:"source,omitempty"`
-	// Taken in this stretch of time.
+	// Matches events accepted in this time range.
 	CreatedAt *DateTimeFilter `json:"createdAt,omitempty"`
 }
 
-// How messages of a domain are signed.
+// The DKIM configuration of a domain.
 type DKIM struct {
-	// The selector of the key: the record is at `<selector>._domainkey.<domain>`.
+	// Selector of the key. Its record is at `<selector>._domainkey.<domain>`.
 	Selector string `json:"selector"`
-	// The signature algorithm, as `rsa-sha256`.
+	// The signature algorithm, such as `rsa-sha256`.
 	Algorithm string `json:"algorithm"`
-	// Whether messages can be signed with the domain's own key now.
+	// Whether the domain's own key can sign messages now.
 	Ready bool `json:"ready"`
 }
 
 // A signing key of a domain.
 type DKIMKey struct {
-	// The record is at `<selector>._domainkey.<domain>`.
+	// Selector of the key. Its record is at `<selector>._domainkey.<domain>`.
 	Selector string `json:"selector"`
 	// `rsa-sha256` or `ed25519-sha256`.
 	Algorithm string `json:"algorithm"`
-	// `pending`: waits for its record; `active`: signs; `retired`: signed until `retiredAt`.
+	// `pending`: not signing until its record is found. `active`: signs. `retired`: signed until `retiredAt`.
 	Status string `json:"status"`
-	// Whether its published record was seen to verify our signatures.
+	// Whether a check verified our signatures with the published key.
 	Ready bool `json:"ready"`
-	// When it was made.
+	// When the object was created.
 	CreatedAt time.Time `json:"createdAt"`
-	// When it began to sign; null before.
+	// When the key started to sign; `null` if it has not yet.
 	ActivatedAt *time.Time `json:"activatedAt,omitempty"`
-	// When it ceased to sign; null before.
+	// When the key stopped signing; `null` if it has not.
 	RetiredAt *time.Time `json:"retiredAt,omitempty"`
-	// Of a retired key: from then on its record may be removed.
+	// For a retired key, when its record may be removed. Mail signed with it may be in transit until then.
 	KeepUntil *time.Time `json:"keepUntil,omitempty"`
 }
 
@@ -355,322 +355,322 @@ type DKIMKey struct {
 type DNSRecord struct {
 	// `ownership`, `dkim`, `return_path`, `spf`, `dmarc` or `inbound_mx`.
 	Purpose string `json:"purpose"`
-	// The record type, as `TXT`.
+	// The record type, such as `TXT`.
 	Type string `json:"type"`
-	// The full name to publish it under.
+	// The full name to publish the record under, without a trailing dot.
 	Name string `json:"name"`
-	// The value to publish.
+	// The value to publish, without quotes.
 	Value string `json:"value"`
-	// The preference of an MX record; null for other types.
+	// Priority of an MX record; `null` for other types.
 	Priority *int `json:"priority,omitempty"`
-	// The proposed time to live in seconds.
+	// The recommended TTL in seconds.
 	TTL int `json:"ttl"`
-	// Whether the domain cannot be verified without it.
+	// Whether verification requires this record.
 	Required bool `json:"required"`
 	// `missing`, `mismatch` or `verified`, as of the last check.
 	Status string `json:"status"`
-	// The values that DNS answered.
+	// The values that the last check found.
 	Found []string `json:"found"`
-	// What to do about it, in a sentence; null when there is nothing to do.
+	// What to do, in one sentence; `null` if there is nothing to do.
 	Error *string `json:"error,omitempty"`
 }
 
-// A stretch of time. Both ends may be left out.
+// A time range. Both ends are optional.
 type DateTimeFilter struct {
-	// At this time or later.
+	// Start of the range, inclusive.
 	Gte *time.Time `json:"gte,omitempty"`
-	// Before this time.
+	// End of the range, exclusive.
 	Lt *time.Time `json:"lt,omitempty"`
 }
 
-// One try to hand the message to a receiving server.
+// An attempt to deliver the message to a receiving server.
 type DeliveryAttempt struct {
-	// Which try for this recipient it was, from 1.
+	// Number of the attempt for this recipient, starting at 1.
 	Number int `json:"number"`
 	// The recipient's address.
 	Recipient string `json:"recipient"`
-	// When it began.
+	// When the attempt started.
 	StartedAt time.Time `json:"startedAt"`
-	// When it ended; null while it runs, and when it was cut off.
+	// When the attempt ended; `null` if it is running or was interrupted.
 	FinishedAt *time.Time `json:"finishedAt,omitempty"`
-	// How it ended; null while it runs, and when it was cut off.
+	// How the attempt ended; `null` if it is running or was interrupted.
 	Outcome *attempt.Outcome `json:"outcome,omitempty"`
-	// The step of the conversation where it ended, as `rcpt`; null when none was reached.
+	// The step where the attempt ended, such as `rcpt`; `null` if no step was reached.
 	Phase *string `json:"phase,omitempty"`
-	// The SMTP reply code (RFC 5321); null when there was none.
+	// The SMTP reply code (RFC 5321); `null` if there was none.
 	Code *int `json:"code,omitempty"`
-	// The enhanced status code (RFC 3463), as `4.7.1`; null when there was none.
+	// The enhanced status code (RFC 3463), such as `4.7.1`; `null` if there was none.
 	EnhancedCode *string `json:"enhancedCode,omitempty"`
-	// The reply of the server; null when there was none.
+	// The reply of the receiving server; `null` if there was none.
 	Reply *string `json:"reply,omitempty"`
-	// The name of the server; null when none was reached.
+	// Name of the receiving server; `null` if none was reached.
 	RemoteHost *string `json:"remoteHost,omitempty"`
-	// The IP address of the server; null when none was reached.
+	// IP address of the receiving server; `null` if none was reached.
 	RemoteAddr *string `json:"remoteAddr,omitempty"`
-	// The TLS version of the connection; null when it was clear text.
+	// The TLS version of the connection; `null` if it was not encrypted.
 	TLS *string `json:"tls,omitempty"`
-	// Whose demand decided about TLS: `opportunistic` for nobody's, `enforced` for the domain's `tls_mode`, `mta-sts` and `dane` for the receiver's; null when no server was reached.
+	// The policy that decided about TLS: `opportunistic` (none), `enforced` (`tls_mode` of the sending domain), `mta-sts` or `dane` (of the receiver); `null` if no server was reached.
 	TLSPolicy *string `json:"tlsPolicy,omitempty"`
-	// The IP address that the connection came from; null when none was made.
+	// Local IP address of the connection; `null` if no connection was made.
 	LocalAddr *string `json:"localAddr,omitempty"`
-	// By which way out it went: a source address, or a smarthost as `smarthost:host:port`; null for the machine's own address.
+	// The route: a source address, or `smarthost:host:port`; `null` if the default address of the host was used.
 	Way *string `json:"way,omitempty"`
-	// What the answer means, as `greylist`; null when it was delivered, and while it runs.
+	// The subject of the reply, such as `greylist`; `null` if the attempt delivered the message or is running.
 	Class *string `json:"class,omitempty"`
 }
 
-// A way to the servers of one provider or domain.
+// A delivery lane to the servers of one provider or domain.
 type DeliveryLane struct {
-	// What it leads to.
+	// The destination of the lane.
 	Name string `json:"name"`
-	// The provider that the servers belong to; null: no known one.
+	// The provider that operates the servers; `null` if it is not a known one.
 	Provider *string `json:"provider,omitempty"`
-	// By which address or smarthost it leaves; null: the machine's own address.
+	// The source address or smarthost of the lane; `null` if the default address of the host is used.
 	Way *string `json:"way,omitempty"`
-	// How many messages may be under way at once.
+	// Maximum number of concurrent messages.
 	Window int `json:"window"`
-	// How many are.
+	// Number of messages in progress.
 	Active int `json:"active"`
-	// Until when nothing is tried; null: it is not paused.
+	// When attempts resume; `null` if the lane is not paused.
 	PausedUntil *time.Time `json:"pausedUntil,omitempty"`
-	// Why it is paused, in the words of the receiving server or the network; null: it is not.
+	// Why the lane is paused, as stated by the receiving server or the network; `null` if it is not.
 	Reason *string `json:"reason,omitempty"`
-	// Messages a minute that are let through now; null: without limit.
+	// Current limit in messages per minute; `null` if unlimited.
 	PerMinute *float64 `json:"perMinute,omitempty"`
-	// Messages that servers took since the lane was opened.
+	// Messages accepted by servers since the lane was opened.
 	Delivered float64 `json:"delivered"`
-	// That servers refused for reasons of the recipient or the message.
+	// Messages refused because of the recipient or the message.
 	Refused float64 `json:"refused"`
-	// That servers wanted less of.
+	// Messages for which a server asked to reduce the volume.
 	Throttled float64 `json:"throttled"`
-	// Tries that met no server.
+	// Attempts that reached no server.
 	Unreachable float64 `json:"unreachable"`
-	// When it was used last.
+	// When the lane was last used.
 	UsedAt time.Time `json:"usedAt"`
 }
 
-// What development mode has seeded.
+// Data seeded in development mode.
 type Development struct {
-	// A key of scope full.
+	// An API key with scope `full`.
 	APIKey string `json:"apiKey"`
-	// Where the mail that was sent is shown; null: the inbox is off.
+	// URL of the inbox that shows sent mail; `null` if the inbox is off.
 	InboxURL *string `json:"inboxUrl,omitempty"`
-	// Where mail is brought that is to be received, as smtp://127.0.0.1:2525; null: nothing is received.
+	// Where to deliver mail for receiving, such as `smtp://127.0.0.1:2525`; `null` if receiving is off.
 	InboundURL *string `json:"inboundUrl,omitempty"`
-	// A domain that counts as verified; null: domains are off.
+	// A domain that counts as verified; `null` if the domains module is off.
 	Domain *string `json:"domain,omitempty"`
-	// Local parts of addresses at `domain` with which something goes wrong, as `bounce`.
+	// Local parts of addresses at `domain` that simulate failures, such as `bounce`.
 	Failures []string `json:"failures"`
 }
 
-// One check of a domain's DNS records.
+// A check of a domain's DNS records.
 type DomainCheck struct {
-	// When DNS was asked.
+	// When DNS was checked.
 	CheckedAt time.Time `json:"checkedAt"`
-	// Where the domain stood after it.
+	// Status of the domain after the check.
 	Status domain.Status `json:"status"`
-	// How each record stood.
+	// The result for each record.
 	Records []*DomainCheckRecord `json:"records"`
 }
 
-// How a DNS record stood at a check.
+// The result of a check for one DNS record.
 type DomainCheckRecord struct {
 	// `ownership`, `dkim`, `return_path`, `spf`, `dmarc` or `inbound_mx`.
 	Purpose string `json:"purpose"`
-	// Of a DKIM record: the key's selector.
+	// Selector of the key, for a DKIM record.
 	Selector *string `json:"selector,omitempty"`
 	// `missing`, `mismatch` or `verified`.
 	Status string `json:"status"`
-	// The values that DNS answered.
+	// The values that the check found.
 	Found []string `json:"found"`
-	// What to do about it, in a sentence; null when there is nothing to do.
+	// What to do, in one sentence; `null` if there is nothing to do.
 	Error *string `json:"error,omitempty"`
 }
 
-// What narrows a list of domains. Fields that are left out narrow nothing.
+// Filters a list of domains. Omitted fields do not filter.
 type DomainFilter struct {
-	// A part of the name, in any case.
+	// Part of the name, case-insensitive.
 	Query *string `json:"query,omitempty"`
-	// Which stand so.
+	// Matches this status.
 	Status *domain.Status `json:"status,omitempty"`
-	// Whether mail to it is received.
+	// Matches domains that do or do not receive mail.
 	InboundEnabled *bool `json:"inboundEnabled,omitempty"`
 }
 
-// One period.
+// Statistics of one period.
 type EmailBucket struct {
-	// When it begins.
+	// When the period starts.
 	Start time.Time `json:"start"`
-	// What happened in it.
+	// Statistics of the period.
 	Figures *EmailFigures `json:"figures"`
 }
 
-// Counts of mail. All but `accepted` and `suppressed` count recipients, each once: of several opens the first one that a program did not make.
+// Email statistics. All except `accepted` and `suppressed` count each recipient once. Of several opens, the first one not made by a machine counts.
 type EmailFigures struct {
-	// Emails that were handed over to delivery; a scheduled one at its release.
+	// Emails handed over for delivery. A scheduled email counts when it is released.
 	Accepted int `json:"accepted"`
-	// The recipients of those.
+	// Recipients of the accepted emails.
 	Recipients int `json:"recipients"`
-	// Recipients whose server took the message.
+	// Recipients whose server accepted the message.
 	Delivered int `json:"delivered"`
-	// Recipients who had to wait for another attempt.
+	// Recipients whose delivery was delayed to another attempt.
 	Delayed int `json:"delayed"`
-	// Recipients who do not exist or were refused as such.
+	// Recipients that do not exist or were refused.
 	Bounced int `json:"bounced"`
-	// Recipients to whom the message could not be delivered for another reason.
+	// Recipients whose message could not be delivered for another reason.
 	Failed int `json:"failed"`
 	// Recipients who marked the message as spam.
 	Complained int `json:"complained"`
-	// Emails that a person opened, where open tracking is on.
+	// Emails that a person opened, if open tracking is on.
 	Opened int `json:"opened"`
-	// Emails with a link that a person used, where click tracking is on.
+	// Emails with a link that a person followed, if click tracking is on.
 	Clicked int `json:"clicked"`
 	// Recipients who unsubscribed.
 	Unsubscribed int `json:"unsubscribed"`
 	// Emails that were blocked because a recipient is on the suppression list.
 	Suppressed int `json:"suppressed"`
-	// `delivered` of `recipients`.
+	// `delivered` divided by `recipients`.
 	DeliveryRate *Rate `json:"deliveryRate"`
-	// `bounced` of `recipients`. Receivers mind 5 % and more.
+	// `bounced` divided by `recipients`. Receivers object to 5 % or more.
 	BounceRate *Rate `json:"bounceRate"`
-	// `complained` of `delivered`. Gmail and Yahoo want less than 0.1 %, and 0.3 % is too much.
+	// `complained` divided by `delivered`. Gmail and Yahoo require less than 0.1 %; 0.3 % is too much.
 	ComplaintRate *Rate `json:"complaintRate"`
-	// `opened` of `delivered`.
+	// `opened` divided by `delivered`.
 	OpenRate *Rate `json:"openRate"`
-	// `clicked` of `delivered`.
+	// `clicked` divided by `delivered`.
 	ClickRate *Rate `json:"clickRate"`
-	// How long deliveries took, from hand-over to the server's word, to within 10 %; null: none was made.
+	// Time from handover to the reply of the receiving server, accurate to 10 %; `null` if there were no deliveries.
 	Latency *Latency `json:"latency,omitempty"`
 }
 
-// What narrows a list of emails. Fields that are left out narrow nothing.
+// Filters a list of emails. Omitted fields do not filter.
 type EmailFilter struct {
-	// Of this status.
+	// Matches this status.
 	Status *email.Status `json:"status,omitempty"`
-	// With this event as its latest, as `email.opened`.
+	// Matches emails whose most recent event has this type, such as `email.opened`.
 	LastEvent *string `json:"lastEvent,omitempty"`
-	// With this address in to, cc or bcc.
+	// Matches emails with this address in to, cc or bcc.
 	To *string `json:"to,omitempty"`
-	// From this address.
+	// Matches emails from this address.
 	From *string `json:"from,omitempty"`
-	// From this domain, prefix `dom_`.
+	// Matches emails from this domain, prefix `dom_`.
 	DomainID *string `json:"domainId,omitempty"`
-	// Sent with this API key, prefix `key_`.
+	// Matches emails sent with this API key, prefix `key_`.
 	APIKeyID *string `json:"apiKeyId,omitempty"`
-	// Made of this template, prefix `tpl_`.
+	// Matches emails sent with this template, prefix `tpl_`.
 	TemplateID *string `json:"templateId,omitempty"`
-	// Made of this version of the template; with `templateId`.
+	// Matches emails sent with this version of the template. Requires `templateId`.
 	TemplateVersion *int `json:"templateVersion,omitempty"`
-	// Sent by this automation, prefix `aut_`.
+	// Matches emails sent by this automation, prefix `aut_`.
 	AutomationID *string `json:"automationId,omitempty"`
-	// With this tag.
+	// Matches emails with this tag.
 	Tag *TagInput `json:"tag,omitempty"`
-	// Created in this stretch of time.
+	// Matches emails created in this time range.
 	CreatedAt *DateTimeFilter `json:"createdAt,omitempty"`
-	// Opened by a person; where open tracking is on.
+	// Matches emails that a person opened, if open tracking is on.
 	Opened *bool `json:"opened,omitempty"`
-	// With a link that a person followed; where click tracking is on.
+	// Matches emails with a link that a person followed, if click tracking is on.
 	Clicked *bool `json:"clicked,omitempty"`
-	// Refused, and for this reason, as `bad_address`.
+	// Matches emails that were refused for this reason, such as `bad_address`.
 	BounceClass *string `json:"bounceClass,omitempty"`
-	// A search text: words, each the beginning of one in subject, names, addresses or tags, and fields as in `receipt to:ada@example.net tag:env=prod is:opened before:2026-01-31`; at most 200 characters and 10 words.
+	// Search text. Each word matches the start of a word in subject, names, addresses or tags. Fields narrow the search, as in `receipt to:ada@example.net tag:env=prod is:opened before:2026-01-31`. At most 200 characters and 10 words.
 	Query *string `json:"query,omitempty"`
 }
 
-// One group.
+// Statistics of one group.
 type EmailGroup struct {
-	// An id, or what the group is of; empty: what has none.
+	// ID or value that the group shares; empty for mail that has none.
 	Key string `json:"key"`
-	// What people call it; the key, where it has no other name or is gone.
+	// Display name of the group, or the key if it has no other name or was deleted.
 	Label string `json:"label"`
-	// Of the whole range.
+	// Totals of the whole range.
 	Totals *EmailFigures `json:"totals"`
-	// The periods, the first one first.
+	// The periods, oldest first.
 	Buckets []*EmailBucket `json:"buckets"`
 }
 
-// What became of mail.
+// Email statistics.
 type EmailStatistics struct {
-	// Of the whole range.
+	// Totals of the whole range.
 	Totals *EmailFigures `json:"totals"`
-	// The periods, the first one first; also those in which nothing happened.
+	// The periods, oldest first, including empty ones.
 	Buckets []*EmailBucket `json:"buckets"`
 	// The largest groups; empty without `groupBy`.
 	Groups []*EmailGroup `json:"groups"`
-	// The groups that are not shown by themselves, together; null: there are none.
+	// The sum of all remaining groups; `null` if there are none.
 	Other *EmailGroup `json:"other,omitempty"`
-	// Everything that happened before this time is counted. It is the time of the answer, unless events arrive faster than
-	// they are counted: then later ones are missing.
+	// Every event before this time is counted. It is the time of the response, unless events arrive faster than they are
+	// counted; later events are then missing.
 	AsOf time.Time `json:"asOf"`
 }
 
-// One open or one click.
+// An open or a click.
 type Engagement struct {
-	// Which of the two it is.
+	// Whether this is an open or a click.
 	Kind engagement.Kind `json:"kind"`
-	// Where the link leads; null for an open.
+	// Target of the link; `null` for an open.
 	URL *string `json:"url,omitempty"`
-	// The IP address that asked; null when it is not known.
+	// IP address of the client; `null` if unknown.
 	IP *string `json:"ip,omitempty"`
-	// How the program that asked names itself; null when it does not.
+	// User agent of the client; `null` if it sent none.
 	UserAgent *string `json:"userAgent,omitempty"`
-	// Why it is taken for a program's, as `privacy_proxy`, `prefetch`, `scanner`, `bot`; null for a person's.
+	// Why it counts as a machine's, such as `privacy_proxy`, `prefetch`, `scanner` or `bot`; `null` for a person.
 	Machine *string `json:"machine,omitempty"`
 	// When it happened.
 	At time.Time `json:"at"`
 }
 
-// Something that has happened.
+// An event.
 type Event struct {
-	// Opaque id, prefix `evt_`; the same in the header `Service-Event-Id` of webhooks.
+	// Opaque ID, prefix `evt_`, the same as in the webhook header `Service-Event-Id`.
 	ID string `json:"id"`
-	// Full event type, as `email.delivered`.
+	// The full event type, such as `email.delivered`.
 	Type string `json:"type"`
 	// When it happened.
 	CreatedAt time.Time `json:"createdAt"`
-	// The payload of the type, as webhooks carry it.
+	// The payload of the event type, as sent in webhooks.
 	Data json.RawMessage `json:"data"`
 }
 
-// A stretch of what has happened.
+// A page of events.
 type EventPage struct {
 	// The events, oldest first.
 	Nodes []*Event `json:"nodes"`
-	// Whether more can be read now. There may be more even when this page has no event of a wanted type.
+	// Whether more events can be read now. It can be true even if this page has no event of the requested types.
 	HasMore bool `json:"hasMore"`
-	// What to give as `after` to go on, now or later.
+	// Cursor to pass as `after` to continue, now or later.
 	EndCursor string `json:"endCursor"`
 }
 
-// A condition with the value of each of its parts.
+// A condition with the value of each part.
 type ExplainedCondition struct {
 	// The condition, in CEL.
 	Text string `json:"text"`
-	// Whether it is true.
+	// Whether the condition is true.
 	Result bool `json:"result"`
-	// Why the whole has no value, which counts as false; null when it has one.
+	// Why the condition has no value, which counts as false; `null` if it has one.
 	Error *string `json:"error,omitempty"`
-	// Each part with its value, also those that could not change the result.
+	// Each part with its value, including parts that could not change the result.
 	Parts []*ExplainedPart `json:"parts"`
 }
 
-// What one automation did about an event, and why.
+// The effect of an event on one automation, with the reasons.
 type ExplainedMatch struct {
-	// The automation, prefix `aut_`.
+	// ID of the automation, prefix `aut_`.
 	AutomationID string `json:"automationId"`
-	// Its name; null when it is deleted.
+	// Name of the automation; `null` if the automation was deleted.
 	AutomationName *string `json:"automationName,omitempty"`
-	// The version that judged the event.
+	// The version that evaluated the event.
 	Version int `json:"version"`
-	// As in `matches` of the event. Also `activated_later`: it listens since after the event; `not_kept`: the event keeps what the first 20 did.
+	// As in `matches` of the event. Also `activated_later`: the automation was activated after the event; `not_kept`: the event stores only its first 20 effects.
 	Outcome string `json:"outcome"`
-	// The run that was started, resumed or cancelled; null when there was none.
+	// ID of the run that was started, resumed or cancelled; `null` if there was none.
 	RunID *string `json:"runId,omitempty"`
-	// The wait that it was about; null when it was about none.
+	// Key of the wait that the event affected; `null` if there was none.
 	StepKey *string `json:"stepKey,omitempty"`
-	// Why a condition has no value; null when it has one.
+	// Why a condition has no value; `null` if it has one.
 	Error *string `json:"error,omitempty"`
-	// The conditions that were judged, each part with its value.
+	// The evaluated conditions, each part with its value.
 	Conditions []*ExplainedCondition `json:"conditions"`
 }
 
@@ -678,478 +678,480 @@ type ExplainedMatch struct {
 type ExplainedPart struct {
 	// The part, in CEL.
 	Text string `json:"text"`
-	// Its value; null for null.
+	// The value of the part, which may be `null`.
 	Value json.RawMessage `json:"value,omitempty"`
-	// Why it has no value; null when it has one.
+	// Why the part has no value; `null` if it has one.
 	Error *string `json:"error,omitempty"`
 }
 
-// How an account fares, and for operators the installation.
+// The health of an account and, for operators, of the installation.
 type Health struct {
-	// Of the account; empty: all is well.
+	// Findings about the account; empty if there are no problems.
 	Findings []*HealthFinding `json:"findings"`
-	// Of the installation, as `postrider doctor` finds it; null for who is no operator.
+	// Findings about the installation, as reported by `postrider doctor`; `null` if the caller is not an operator.
 	Installation []*HealthFinding `json:"installation,omitempty"`
 }
 
-// Something that needs attention.
+// A problem that needs attention.
 type HealthFinding struct {
-	// A stable code, as `domain.records` or `dns.spf`.
+	// A stable code, such as `domain.records` or `dns.spf`.
 	Code string `json:"code"`
-	// How bad it is.
+	// The severity of the finding.
 	Level HealthLevel `json:"level"`
-	// What was found, in words.
+	// A description of what was found.
 	Found string `json:"found"`
-	// What it should be; may be empty.
+	// What was expected; may be empty.
 	Expected string `json:"expected"`
-	// What to do; may be empty.
+	// What to do about it; may be empty.
 	Do string `json:"do"`
-	// Id of what it is about; null: it is about the whole.
+	// ID of the affected object; `null` if the finding is about the whole account or installation.
 	SubjectID *string `json:"subjectId,omitempty"`
 }
 
 // A process of the installation.
 type InstallationProcess struct {
-	// Its `POSTRIDER_NODE`, or the name of its machine.
+	// The value of `POSTRIDER_NODE`, or the host name.
 	Name string `json:"name"`
-	// Its version.
+	// The version of Postrider that the process runs.
 	Version string `json:"version"`
-	// What it does: `accepts`, `delivers`, `webhooks`.
+	// The roles of the process: `accepts`, `delivers`, `webhooks`.
 	Roles []string `json:"roles"`
-	// When it was started.
+	// When the process was started.
 	StartedAt time.Time `json:"startedAt"`
-	// Its last sign of life.
+	// The last heartbeat of the process.
 	SeenAt time.Time `json:"seenAt"`
-	// Whether it lives; else it died without saying so.
+	// Whether the process is running. If `false`, it died without shutting down.
 	Alive bool `json:"alive"`
 }
 
-// An offer to a mailbox to join the account.
+// An invitation to join the account.
 type Invitation struct {
-	// Opaque id, prefix `inv_`.
+	// Opaque ID, prefix `inv_`.
 	ID string `json:"id"`
-	// Whom it was mailed to.
+	// The address that the invitation was sent to.
 	Email string `json:"email"`
-	// What they may do once they have accepted.
+	// The role that the user gets after accepting.
 	Role Role `json:"role"`
-	// Id of the person who invited; null when that is not known.
+	// ID of the user who sent the invitation; `null` if unknown.
 	InvitedBy *string `json:"invitedBy,omitempty"`
-	// When it was made.
+	// When the object was created.
 	CreatedAt time.Time `json:"createdAt"`
-	// When it ends.
+	// When the current period ends.
 	ExpiresAt time.Time `json:"expiresAt"`
 }
 
-// How long something took, in seconds.
+// Latency in seconds.
 type Latency struct {
-	// Half of them took at most so long.
+	// The median: half took at most this long.
 	P50 float64 `json:"p50"`
-	// Of 100, 95 took at most so long.
+	// The 95th percentile: 95 of 100 took at most this long.
 	P95 float64 `json:"p95"`
 }
 
-// A person of an account.
+// A member of an account.
 type Member struct {
-	// Who.
+	// The user.
 	User *User `json:"user"`
-	// What they may do.
+	// The role of the member.
 	Role Role `json:"role"`
-	// Since when they are.
+	// When the member joined.
 	JoinedAt time.Time `json:"joinedAt"`
 }
 
-// An account that a person belongs to.
+// An account that a user belongs to.
 type Membership struct {
-	// Id of the account; the header `Postrider-Account` takes it.
+	// ID of the account, as accepted by the header `Postrider-Account`.
 	AccountID string `json:"accountId"`
-	// What the account is called.
+	// Name of the account.
 	Name string `json:"name"`
-	// The person's role in it.
+	// The user's role in the account.
 	Role Role `json:"role"`
 }
 
 // An amount of money.
 type Money struct {
-	// In minor units of the currency, as cents.
+	// Amount in minor units of the currency, such as cents.
 	Amount int `json:"amount"`
-	// ISO 4217, in lower case.
+	// ISO 4217 currency code in lower case.
 	Currency string `json:"currency"`
 }
 
-// What an event has almost done.
+// An automation or run that an event almost matched.
 type NearMiss struct {
-	// `wait_of_another_person`: a run waits for this name and has the address under another user id; `wait_condition_false`: a run of the person waits for it, and the condition is not
-	// true; `event_of_another_person`: an event of the name has the address under another user id; `name_spelled_otherwise`: an automation listens to the name in other letter case.
+	// `wait_of_another_person`: a run waits for this name and has the address under another user ID.
+	// `wait_condition_false`: a run of the person waits for the event, and the condition is not true.
+	// `event_of_another_person`: an event with the name has the address under another user ID. `name_spelled_otherwise`:
+	// an automation listens for the name in different letter case.
 	Kind string `json:"kind"`
-	// The automation; null when it is about none.
+	// ID of the automation; `null` if no automation is involved.
 	AutomationID *string `json:"automationId,omitempty"`
-	// The run; null when it is about none.
+	// ID of the run; `null` if no run is involved.
 	RunID *string `json:"runId,omitempty"`
-	// The wait; null when it is about none.
+	// Key of the wait; `null` if no wait is involved.
 	StepKey *string `json:"stepKey,omitempty"`
-	// The other event; null when it is about none.
+	// ID of the other event; `null` if no other event is involved.
 	EventID *string `json:"eventId,omitempty"`
-	// The name that is listened to, or of the other event.
+	// Name that the automation or run listens for, or name of the other event.
 	Name string `json:"name"`
-	// The condition that is not true; null when it is about none.
+	// The condition that is not true; `null` if no condition is involved.
 	Condition *ExplainedCondition `json:"condition,omitempty"`
 }
 
 // An account as the operator sees it.
 type OperatorAccount struct {
-	// Opaque id, prefix `acc_`.
+	// Opaque ID, prefix `acc_`.
 	ID string `json:"id"`
-	// What people call it.
+	// The display name.
 	Name string `json:"name"`
-	// Its address.
+	// The email address of the account.
 	Email string `json:"email"`
-	// Id of its plan, as `pro`.
+	// ID of the plan, such as `pro`.
 	PlanID string `json:"planId"`
-	// Whether the operator lets it write to others whatever is missing.
+	// Whether the operator lets the account write to others regardless of missing requirements.
 	ProductionUnlocked bool `json:"productionUnlocked"`
-	// Since when a payment method is on file; null: none is.
+	// When a payment method was put on file; `null` if there is none.
 	PaymentMethodAt *time.Time `json:"paymentMethodAt,omitempty"`
-	// Since when a payment is overdue; null: none is.
+	// Since when a payment is overdue; `null` if none is.
 	PaymentDueAt *time.Time `json:"paymentDueAt,omitempty"`
-	// Since when it is suspended; null: it is not.
+	// When the account was suspended; `null` if it is not.
 	SuspendedAt *time.Time `json:"suspendedAt,omitempty"`
-	// Whether it has neither caps nor a rate limit.
+	// Whether the account has no caps and no rate limit.
 	Unmetered bool `json:"unmetered"`
-	// Emails a month that it allows itself; null: no limit of its own.
+	// Monthly email limit that the account set for itself; `null` if it set none.
 	MonthlyLimit *int `json:"monthlyLimit,omitempty"`
-	// Cap of stored bytes that the operator set; `null` if the plan's applies.
+	// Cap of stored bytes set by the operator; `null` if the plan's cap applies.
 	StoredBytesLimit *float64 `json:"storedBytesLimit,omitempty"`
-	// Cap of bytes stored in a day that the operator set; `null` if the plan's applies.
+	// Cap of bytes stored per day set by the operator; `null` if the plan's cap applies.
 	DailyBytesLimit *float64 `json:"dailyBytesLimit,omitempty"`
-	// When it was made.
+	// When the object was created.
 	CreatedAt time.Time `json:"createdAt"`
 }
 
-// An account and what it has sent.
+// An account and its usage.
 type OperatorAccountDetails struct {
 	// The account.
 	Account *OperatorAccount `json:"account"`
-	// What it has sent of its caps.
+	// Emails sent and bytes stored by the account, with the caps that apply.
 	Usage *Usage `json:"usage"`
 }
 
-// What narrows the list of accounts. Fields that are left out narrow nothing.
+// Filters a list of accounts. Omitted fields do not filter.
 type OperatorAccountFilter struct {
-	// A part of the email or the name, in any case; or a whole id.
+	// Part of the email or name, case-insensitive, or a full ID.
 	Query *string `json:"query,omitempty"`
-	// On this plan, as `pro`.
+	// Matches accounts on this plan, such as `pro`.
 	Plan *string `json:"plan,omitempty"`
-	// Which stand so.
+	// Matches this status.
 	Status *OperatorAccountStatus `json:"status,omitempty"`
 }
 
-// How billing fares.
+// The state of billing.
 type OperatorBilling struct {
 	// Whether this installation takes payments.
 	Enabled bool `json:"enabled"`
-	// `test` or `live`; null where billing is off.
+	// `test` or `live`; `null` if billing is off.
 	Mode *string `json:"mode,omitempty"`
-	// Accounts that have bought something, or have begun to.
+	// Number of accounts that have started or completed a checkout.
 	Customers int `json:"customers"`
-	// Customers about whom the payment provider is to be asked now.
+	// Number of customers that are due for synchronization with the payment provider.
 	Due int `json:"due"`
-	// Customers for whom the last tries to ask failed.
+	// Number of customers whose last synchronization failed.
 	Failing int `json:"failing"`
-	// Subscriptions with an overdue payment.
+	// Number of subscriptions with an overdue payment.
 	PastDue int `json:"pastDue"`
-	// When the payment provider posted an event last; null: it never did.
+	// When the payment provider last sent an event; `null` if never.
 	LastEventAt *time.Time `json:"lastEventAt,omitempty"`
-	// Hours of usage that were not told to the payment provider yet.
+	// Number of hours whose usage has not been reported to the payment provider.
 	UnreportedHours int `json:"unreportedHours"`
-	// Age of the oldest of them, in seconds.
+	// Age of the oldest unreported hour, in seconds.
 	OldestUnreportedSeconds int `json:"oldestUnreportedSeconds"`
-	// Hours that the payment provider does not take; at most 100.
+	// Hours whose usage the payment provider rejects; at most 100.
 	Stuck []*OperatorStuckHour `json:"stuck"`
-	// Accounts that want to be looked at; at most 100.
+	// Accounts with billing problems that need attention; at most 100.
 	Problems []*OperatorBillingProblem `json:"problems"`
 }
 
-// What is odd about an account's billing.
+// A problem with an account's billing.
 type OperatorBillingProblem struct {
-	// Id of the account.
+	// ID of the account.
 	AccountID string `json:"accountId"`
-	// As two subscriptions, an unknown price, a dispute.
+	// The problem, such as two subscriptions, an unknown price or a dispute.
 	What string `json:"what"`
 }
 
-// Usage that the payment provider does not take.
+// An hour whose usage the payment provider rejects.
 type OperatorStuckHour struct {
-	// Id of the account.
+	// ID of the account.
 	AccountID string `json:"accountId"`
-	// When the hour begins.
+	// When the hour starts.
 	Hour time.Time `json:"hour"`
-	// Emails of it.
+	// Emails sent in the hour.
 	Emails int `json:"emails"`
-	// In the words of the payment provider.
+	// The error message of the payment provider.
 	Reason string `json:"reason"`
 }
 
-// Where a page of a list stands in the list.
+// Information about a page of a list.
 type PageInfo struct {
 	// Whether there are entries after this page.
 	HasNextPage bool `json:"hasNextPage"`
 	// Whether there are entries before this page.
 	HasPreviousPage bool `json:"hasPreviousPage"`
-	// What to give as `before` to go back; null on an empty page.
+	// Cursor to pass as `before` for the previous page; `null` if the page is empty.
 	StartCursor *string `json:"startCursor,omitempty"`
-	// What to give as `after` to continue; null on an empty page.
+	// Cursor to pass as `after` for the next page; `null` if the page is empty.
 	EndCursor *string `json:"endCursor,omitempty"`
 }
 
-// A payment method as people recognise it.
+// A payment method.
 type PaymentMethod struct {
-	// Brand of the card, or the kind of what is no card.
+	// Brand of the card, or the type of another payment method, such as `sepa_debit`.
 	Brand string `json:"brand"`
-	// Its last four digits.
+	// The last four digits.
 	Last4 string `json:"last4"`
-	// Month of its expiry; 0: it does not expire.
+	// Expiry month; 0 if it does not expire.
 	ExpMonth int `json:"expMonth"`
-	// Year of its expiry.
+	// Expiry year.
 	ExpYear int `json:"expYear"`
 }
 
-// A plan as a customer sees it.
+// A plan as customers see it.
 type PlanOffer struct {
-	// Stable name of the plan, as `pro`.
+	// Stable name of the plan, such as `pro`.
 	ID string `json:"id"`
-	// The name that people know it by.
+	// The display name.
 	Name string `json:"name"`
-	// What an account on it may do.
+	// The limits of the plan.
 	Limits *accounts.Plan `json:"limits"`
-	// Emails a month in the price; null: the operator has said nothing.
+	// Emails per month included in the price; `null` if the operator did not specify it.
 	IncludedEmails *int `json:"includedEmails,omitempty"`
-	// Whether emails beyond the included ones are sent, and paid for.
+	// Whether emails beyond the included ones are sent and charged.
 	Overage bool `json:"overage"`
-	// What it costs; null: nothing, or it is not known now.
+	// The price; `null` if the plan is free or the price is currently unknown.
 	Price *Money `json:"price,omitempty"`
-	// How often the price is paid: `month` or `year`.
+	// The billing interval: `month` or `year`.
 	PriceInterval *string `json:"priceInterval,omitempty"`
-	// What 1,000 emails beyond the included ones cost.
+	// Price of 1,000 emails beyond the included ones.
 	OveragePrice *Money `json:"overagePrice,omitempty"`
-	// Whether it is the account's.
+	// Whether this is the account's current plan.
 	Current bool `json:"current"`
 }
 
-// Whether an account may write to others than itself.
+// Whether an account can write to addresses other than its own.
 type Production struct {
-	// Whether it may.
+	// Whether the account can write to addresses other than its own.
 	Unlocked bool `json:"unlocked"`
-	// Whether a domain of it is verified.
+	// Whether the account has a verified domain.
 	VerifiedDomain bool `json:"verifiedDomain"`
 	// Whether a payment method is on file.
 	PaymentMethod bool `json:"paymentMethod"`
 }
 
-// What waits for one destination.
+// Queued recipients for one destination.
 type QueueBacklog struct {
-	// The domain.
+	// The destination domain.
 	Destination string `json:"destination"`
-	// How many recipients in all.
+	// Total number of recipients.
 	Total int `json:"total"`
-	// How many may be tried now.
+	// Number of recipients that are due now.
 	Due int `json:"due"`
-	// How many are being tried.
+	// Number of recipients with an attempt in progress.
 	Running int `json:"running"`
-	// How many wait for room on the way to it.
+	// Number of recipients waiting for capacity to the destination.
 	Parked int `json:"parked"`
-	// How many wait for their next attempt.
+	// Number of recipients waiting for their next attempt.
 	Deferred int `json:"deferred"`
-	// How many are held back.
+	// Number of held recipients.
 	Held int `json:"held"`
-	// How long the oldest has waited, in seconds.
+	// Age of the oldest recipient, in seconds.
 	OldestAgeSeconds int `json:"oldestAgeSeconds"`
-	// The last words of the receiving server to one that still waits, or why none was reached; null when there are none.
+	// The last reply of the receiving server for a recipient that is still queued, or why no server was reached; `null` if there is none.
 	Diagnostic *string `json:"diagnostic,omitempty"`
 }
 
-// What narrows the queue. Fields that are left out narrow nothing.
+// Filters the queue. Omitted fields do not filter.
 type QueueFilter struct {
-	// At this domain; an internationalised one in A-labels (`xn--…`).
+	// Matches recipients at this domain, with an internationalized domain in A-labels (`xn--…`).
 	Destination *string `json:"destination,omitempty"`
-	// Of this email.
+	// Matches recipients of this email.
 	Email *string `json:"email,omitempty"`
-	// In this state.
+	// Matches this state.
 	State *queue.State `json:"state,omitempty"`
 }
 
-// Names recipients that wait for delivery: those for which everything holds that is given, or all of
-// the account. Another account's match nothing.
+// Selects queued recipients: those that match every given field, or all of the account. Recipients of other accounts
+// never match.
 type QueueSelection struct {
-	// With these ids, as in QueuedRecipient: at most 1000.
+	// Selects recipients with these IDs, as in `QueuedRecipient`; at most 1000.
 	Recipients []string `json:"recipients,omitempty"`
-	// Of this email.
+	// Matches recipients of this email.
 	Email *string `json:"email,omitempty"`
-	// At this domain; an internationalised one in A-labels (`xn--…`).
+	// Matches recipients at this domain, with an internationalized domain in A-labels (`xn--…`).
 	Destination *string `json:"destination,omitempty"`
-	// Every one; then nothing else may be given.
+	// Selects all recipients. Cannot be combined with other fields.
 	All bool `json:"all"`
 }
 
-// A share, as two numbers: the denominator may be 0.
+// A ratio as two numbers. The denominator may be 0.
 type Rate struct {
-	// How many.
+	// The numerator.
 	Numerator int `json:"numerator"`
-	// Of how many.
+	// The denominator, which may be 0.
 	Denominator int `json:"denominator"`
 }
 
-// Figures of a period.
+// Statistics of received mail in one period.
 type ReceivedBucket struct {
-	// When it begins.
+	// When the period starts.
 	Start time.Time `json:"start"`
-	// Its figures.
+	// The statistics.
 	Figures *ReceivedFigures `json:"figures"`
 }
 
-// What a received message says.
+// The content of a received message.
 type ReceivedContent struct {
-	// The first HTML body; null without one. It is a stranger's: show it in a sandbox without scripts.
+	// The first HTML body; `null` if there is none. It is untrusted: show it in a sandbox without scripts.
 	HTML *string `json:"html,omitempty"`
-	// The first text body; null without one.
+	// The first text body; `null` if there is none.
 	Text *string `json:"text,omitempty"`
-	// The header fields in their order, unfolded and decoded. Authentication-Results fields that claim to come from this installation are left out.
+	// The header fields in their original order, unfolded and decoded. Authentication-Results fields that claim to come from this installation are omitted.
 	Headers []*shape.Header `json:"headers"`
 }
 
-// What narrows a list of received emails. Fields that are left out narrow nothing.
+// Filters a list of received emails. Omitted fields do not filter.
 type ReceivedEmailFilter struct {
-	// That came to this address, or name it in To or Cc.
+	// Matches emails received for this address, or with it in To or Cc.
 	To *string `json:"to,omitempty"`
-	// Whose From is this address.
+	// Matches emails with this From address.
 	From *string `json:"from,omitempty"`
-	// To this domain, prefix `dom_`.
+	// Matches emails received for this domain, prefix `dom_`.
 	DomainID *string `json:"domainId,omitempty"`
-	// Received in this stretch of time.
+	// Matches emails received in this time range.
 	ReceivedAt *DateTimeFilter `json:"receivedAt,omitempty"`
-	// With these words in subject, names, addresses or the beginning of the text, each as the beginning of a word; at most 200 characters and 10 words.
+	// Search words, each of which matches the start of a word in subject, names, addresses or the beginning of the text. At most 200 characters and 10 words.
 	Query *string `json:"query,omitempty"`
 }
 
 // Counts of received mail.
 type ReceivedFigures struct {
-	// Messages.
+	// Number of messages.
 	Received int `json:"received"`
-	// Of them that the spam filter let pass.
+	// Messages that the spam filter passed.
 	Ham int `json:"ham"`
-	// Of them that the spam filter marked.
+	// Messages that the spam filter marked as spam.
 	Spam int `json:"spam"`
-	// Of them that no spam filter looked at.
+	// Messages that no spam filter checked.
 	Unknown int `json:"unknown"`
-	// Octets of the raw messages together.
+	// Total size of the raw messages in bytes.
 	Octets float64 `json:"octets"`
 }
 
-// Figures of a group.
+// Statistics of received mail in one group.
 type ReceivedGroup struct {
-	// What the group has in common: the id of a domain, or `ham`, `spam` or `unknown`.
+	// The value that the group shares: the ID of a domain, or `ham`, `spam` or `unknown`.
 	Key string `json:"key"`
-	// The same as people know it.
+	// Display name of the group.
 	Label string `json:"label"`
-	// Of the whole range.
+	// Totals of the whole range.
 	Totals *ReceivedFigures `json:"totals"`
-	// Period by period.
+	// The periods, oldest first.
 	Buckets []*ReceivedBucket `json:"buckets"`
 }
 
-// What has come in.
+// Statistics of received mail.
 type ReceivedStatistics struct {
-	// Of the whole range.
+	// Totals of the whole range.
 	Totals *ReceivedFigures `json:"totals"`
-	// Period by period, oldest first, also those without any mail.
+	// The periods, oldest first, including empty ones.
 	Buckets []*ReceivedBucket `json:"buckets"`
-	// The largest groups, largest first; none without `groupBy`.
+	// The largest groups, largest first; empty without `groupBy`.
 	Groups []*ReceivedGroup `json:"groups"`
-	// All groups that are not shown by themselves; null when there are none.
+	// The sum of all remaining groups; `null` if there are none.
 	Other *ReceivedGroup `json:"other,omitempty"`
-	// Everything that happened before this time is counted. It is the time of the answer, unless events arrive faster than
-	// they are counted: then later ones are missing.
+	// Every event before this time is counted. It is the time of the response, unless events arrive faster than they are
+	// counted; later events are then missing.
 	AsOf time.Time `json:"asOf"`
 }
 
-// What a program signs in with at the SMTP relay. Its password is shown when it is made and never again.
+// A credential for the SMTP relay. Its password is shown once, when the credential is created.
 type SMTPCredential struct {
-	// Opaque id, prefix `smtp_`.
+	// Opaque ID, prefix `smtp_`.
 	ID string `json:"id"`
-	// The name to recognise it by.
+	// A name to recognize the credential by.
 	Name string `json:"name"`
-	// The user name, the same for every credential.
+	// The user name, which is the same for every credential.
 	Username string `json:"username"`
-	// Where to connect.
+	// The host to connect to.
 	Host string `json:"host"`
-	// The port there.
+	// The port to connect to.
 	Port int `json:"port"`
-	// How TLS begins at that port; without TLS nobody signs in.
+	// How TLS starts on the port. Signing in requires TLS.
 	TLS SMTPCredentialTLS `json:"tls"`
-	// Ids of the domains that it may send from; empty is all.
+	// IDs of the domains that the credential can send from; empty if it can send from all.
 	DomainIds []string `json:"domainIds"`
-	// When it was last used, to within a minute; null is never.
+	// When the credential was last used, accurate to one minute; `null` if never.
 	LastUsedAt *time.Time `json:"lastUsedAt,omitempty"`
-	// When it was made.
+	// When the object was created.
 	CreatedAt time.Time `json:"createdAt"`
-	// When it was revoked; null when it is not.
+	// When the credential was revoked; `null` if it is active.
 	RevokedAt *time.Time `json:"revokedAt,omitempty"`
 }
 
 func (SMTPCredential) IsNode() {}
 
-// What narrows a list of SMTP credentials. Fields that are left out narrow nothing.
+// Filters a list of SMTP credentials. Omitted fields do not filter.
 type SMTPCredentialFilter struct {
-	// Whether it was revoked.
+	// Whether the entry was revoked.
 	Revoked *bool `json:"revoked,omitempty"`
 }
 
-// Something that was found.
+// A search result.
 type SearchResult struct {
-	// What it is.
+	// Type of the object.
 	Type SearchType `json:"type"`
-	// Its id.
+	// ID of the object.
 	ID string `json:"id"`
-	// What people know it by: a subject, a name, an address.
+	// A title that people recognize: a subject, a name or an address.
 	Title string `json:"title"`
-	// More to tell it from others: an address, a state.
+	// More details to distinguish the object, such as an address or a state.
 	Detail string `json:"detail"`
-	// When it was made.
+	// When the object was created.
 	CreatedAt time.Time `json:"createdAt"`
 }
 
-// An address that mail leaves from.
+// An address that mail is sent from.
 type SendingSource struct {
-	// Opaque id, prefix `src_`.
+	// Opaque ID, prefix `src_`.
 	ID string `json:"id"`
-	// IPv4 or IPv6.
+	// IPv4 or IPv6 address.
 	Address string `json:"address"`
-	// How it introduces itself to receiving servers.
+	// The name used in EHLO with receiving servers.
 	Hostname string `json:"hostname"`
-	// Whose mail leaves from it: `shared` for all plans, `pool` for the plan Pool, `dedicated` for one account.
+	// The mail that uses the address: `shared` for all plans, `pool` for the plan Pool, `dedicated` for one account.
 	Pool string `json:"pool"`
-	// Id of the account that it belongs to; null: to none alone.
+	// ID of the account that owns the address; `null` if no single account does.
 	AccountID *string `json:"accountId,omitempty"`
-	// Name of the process that mail leaves from it by; null: any process whose machine has the address.
+	// Name of the process that sends from the address; `null` for any process whose host has it.
 	Node *string `json:"node,omitempty"`
-	// Since when it is paused; null: it is not.
+	// Since when the address is paused; `null` if it is not.
 	PausedAt *time.Time `json:"pausedAt,omitempty"`
-	// How far its warm-up is; null: it has no limit.
+	// Progress of the warm-up; `null` if the address has no limit.
 	Warmup *SourceWarmup `json:"warmup,omitempty"`
-	// When it was added.
+	// When the entry was added.
 	CreatedAt time.Time `json:"createdAt"`
 }
 
-// Where the warm-up of an address stands today.
+// Today's warm-up progress of an address.
 type SourceWarmup struct {
-	// Which day of it this is, from 1.
+	// Day of the warm-up, starting at 1.
 	Day int `json:"day"`
-	// How many messages may leave today.
+	// Number of messages that may be sent today.
 	Limit int `json:"limit"`
-	// How many have left today.
+	// Number of messages sent today.
 	Used int `json:"used"`
 }
 
-// Which mail counts. Of `tag`, `recipientDomain` and `bounceClass` one may be given, and a grouping by one does not go with a filter by another.
+// Filters the mail that is counted. Only one of `tag`, `recipientDomain` and `bounceClass` can be set, and grouping by one of them cannot be combined with a filter by another.
 type StatisticsFilter struct {
 	// The sending domain.
 	DomainID *string `json:"domainId,omitempty"`
@@ -1159,257 +1161,257 @@ type StatisticsFilter struct {
 	TemplateID *string `json:"templateId,omitempty"`
 	// The automation.
 	AutomationID *string `json:"automationId,omitempty"`
-	// A tag.
+	// The tag.
 	Tag *TagInput `json:"tag,omitempty"`
-	// The domain of the recipient's address, as A-labels.
+	// The domain of the recipient's address, in A-labels.
 	RecipientDomain *string `json:"recipientDomain,omitempty"`
-	// What a refusal means, as `bad_address`.
+	// The class of the bounce, such as `bad_address`.
 	BounceClass *string `json:"bounceClass,omitempty"`
 }
 
-// A range of HTTP statuses. Both ends may be left out.
+// A range of HTTP statuses. Both ends are optional.
 type StatusRange struct {
-	// This status or a higher one.
+	// Lowest status, inclusive.
 	Gte *int `json:"gte,omitempty"`
-	// A lower status than this.
+	// Highest status, exclusive.
 	Lt *int `json:"lt,omitempty"`
 }
 
-// What narrows a list of suppressions. Fields that are left out narrow nothing.
+// Filters a list of suppressions. Omitted fields do not filter.
 type SuppressionFilter struct {
-	// Of this address, in any case.
+	// Matches this address, case-insensitive.
 	Email *string `json:"email,omitempty"`
-	// For this reason.
+	// Matches suppressions with this reason.
 	Reason *suppression.Reason `json:"reason,omitempty"`
-	// Added in this stretch of time.
+	// Matches suppressions added in this time range.
 	CreatedAt *DateTimeFilter `json:"createdAt,omitempty"`
 }
 
 // A tag of an email.
 type TagInput struct {
-	// Its name.
+	// Name of the tag.
 	Name string `json:"name"`
-	// Its value.
+	// Value of the tag.
 	Value string `json:"value"`
 }
 
-// What narrows a list of templates. Fields that are left out narrow nothing.
+// Filters a list of templates. Omitted fields do not filter.
 type TemplateFilter struct {
-	// With this alias.
+	// Matches the template with this alias.
 	Alias *string `json:"alias,omitempty"`
-	// Published, or never published.
+	// Matches templates that were published, or were never published.
 	Status *TemplateStatus `json:"status,omitempty"`
-	// With this in the name, in any case.
+	// Part of the name, case-insensitive.
 	Query *string `json:"query,omitempty"`
 }
 
-// A gap of a template.
+// A variable of a template.
 type TemplateVariable struct {
-	// Its name in the template, as `customer.name`.
+	// Name of the variable in the template, such as `customer.name`.
 	Key string `json:"key"`
-	// `string`, `number`, `boolean`, `list` or `object`.
+	// Type of the variable: `string`, `number`, `boolean`, `list` or `object`.
 	Type string `json:"type"`
-	// Whether a send without it is refused.
+	// Whether a send without the variable is refused.
 	Required bool `json:"required"`
-	// What stands there when a send does not give it; null for nothing.
+	// The value used if a send does not provide one; `null` if there is none.
 	Fallback json.RawMessage `json:"fallback,omitempty"`
 }
 
-// What a template said when it was published. It never changes.
+// A published version of a template. It never changes.
 type TemplateVersion struct {
-	// Its number, from 1.
+	// Version number, starting at 1.
 	Version int `json:"version"`
-	// The subject; null leaves it to the send.
+	// The subject; `null` if each send must provide it.
 	Subject *string `json:"subject,omitempty"`
-	// The sender; null leaves it to the send.
+	// The sender; `null` if each send must provide it.
 	From *string `json:"from,omitempty"`
-	// Where replies go.
+	// The Reply-To addresses.
 	ReplyTo []string `json:"replyTo"`
-	// The gaps.
+	// The variables.
 	Variables []*TemplateVariable `json:"variables"`
-	// Whether sends have a managed unsubscribe unless they say otherwise.
+	// Whether Postrider manages unsubscribes for emails that do not specify it.
 	UnsubscribeEnabled bool `json:"unsubscribeEnabled"`
-	// The category of sends that name none.
+	// Category of emails that do not specify one.
 	Category *string `json:"category,omitempty"`
-	// When it was published.
+	// When the version was published.
 	PublishedAt time.Time `json:"publishedAt"`
 }
 
-// A stretch of time.
+// A time range.
 type TimeRange struct {
-	// The first moment.
+	// Start of the range, inclusive.
 	Gte time.Time `json:"gte"`
-	// The moment after the last one.
+	// End of the range, exclusive.
 	Lt time.Time `json:"lt"`
 }
 
-// One event of an email.
+// An event of an email.
 type TimelineEntry struct {
-	// Opaque id of the event, prefix `evt_`; the webhooks carry the same.
+	// Opaque ID of the event, prefix `evt_`, the same as in webhooks.
 	ID string `json:"id"`
-	// The event type, as `email.delivery_delayed`.
+	// The event type, such as `email.delivery_delayed`.
 	Type string `json:"type"`
 	// When it happened.
 	At time.Time `json:"at"`
-	// The recipient that it is about; null for an event of the whole email.
+	// The recipient of the event; `null` if the event is about the whole email.
 	Recipient *string `json:"recipient,omitempty"`
-	// What the receiving server said, or why it happened; null when there is nothing to add.
+	// The reply of the receiving server, or why it happened; `null` if there is no detail.
 	Detail *string `json:"detail,omitempty"`
-	// The SMTP reply code behind it (RFC 5321); null when there is none.
+	// The SMTP reply code that caused the event (RFC 5321); `null` if there is none.
 	Code *int `json:"code,omitempty"`
-	// Which attempt for the recipient it was, from 1, for a delay and a bounce; null otherwise.
+	// Number of the attempt for the recipient, starting at 1, for a delay or a bounce; otherwise `null`.
 	Attempt *int `json:"attempt,omitempty"`
-	// When the next attempt was due, for a delay; null otherwise.
+	// When the next attempt was due, for a delay; otherwise `null`.
 	NextAttemptAt *time.Time `json:"nextAttemptAt,omitempty"`
-	// The full data of the event, as the webhooks carry it.
+	// The full data of the event, as sent in webhooks.
 	Data json.RawMessage `json:"data"`
 }
 
-// How many emails an account has sent in the present day and month (UTC), and how many it may.
+// Number of emails that an account has sent in the current day and month (UTC), and its caps.
 type Usage struct {
-	// Emails of the day. With a cap, scheduled ones that are due in it count as well.
+	// Emails of the current day. If the account has a daily cap, scheduled emails due that day count too.
 	Day *int `json:"day,omitempty"`
-	// Emails of the month, likewise.
+	// Emails of the current month. If the account has a monthly cap, scheduled emails due that month count too.
 	Month *int `json:"month,omitempty"`
-	// Hard cap of emails per day; null is none.
+	// Hard cap of emails per day; `null` if unlimited.
 	DailyCap *int `json:"dailyCap,omitempty"`
-	// Hard cap of emails per month; null is none.
+	// Hard cap of emails per month; `null` if unlimited.
 	MonthlyCap *int `json:"monthlyCap,omitempty"`
-	// Bytes that the account has stored; `null` if neither its plan nor the operator limits them.
+	// Bytes stored by the account; `null` if neither its plan nor the operator limits them.
 	StoredBytes *float64 `json:"storedBytes,omitempty"`
 	// Hard cap of stored bytes; `null` if unlimited.
 	StoredBytesCap *float64 `json:"storedBytesCap,omitempty"`
-	// Bytes that were stored today (UTC); `null` if neither its plan nor the operator limits them.
+	// Bytes stored today (UTC); `null` if neither the plan nor the operator limits them.
 	DailyBytes *float64 `json:"dailyBytes,omitempty"`
-	// Hard cap of bytes stored in a day; `null` if unlimited.
+	// Hard cap of bytes stored per day; `null` if unlimited.
 	DailyBytesCap *float64 `json:"dailyBytesCap,omitempty"`
-	// When the next day begins.
+	// When the next day starts.
 	DayResetsAt time.Time `json:"dayResetsAt"`
-	// When the next month begins.
+	// When the next month starts.
 	MonthResetsAt time.Time `json:"monthResetsAt"`
 }
 
-// Emails of an hour, a day or a month.
+// Emails of one hour, day or month.
 type UsagePeriod struct {
-	// When it begins.
+	// When the period starts.
 	Start time.Time `json:"start"`
-	// Emails that were handed over to delivery.
+	// Emails handed over for delivery.
 	Emails int `json:"emails"`
 }
 
-// What an account has handed over to delivery.
+// Emails that an account handed over for delivery.
 type UsageReport struct {
 	// Emails in the range.
 	Emails int `json:"emails"`
-	// Emails a month that the plan's price includes; null: the operator has said nothing.
+	// Emails per month included in the price of the plan; `null` if the operator did not specify it.
 	Included *int `json:"included,omitempty"`
-	// Emails of the present month beyond the included ones; 0 when a range is given.
+	// Emails of the current month beyond the included ones; 0 if a range is given.
 	Over int `json:"over"`
-	// Emails a month beyond which they are refused; null is none.
+	// Emails per month beyond which sending is refused; `null` if unlimited.
 	Limit *int `json:"limit,omitempty"`
-	// Emails of the present month at its end, if it goes on as in the last seven whole days; null when a range is given.
+	// Projected emails of the current month, based on the last seven whole days; `null` if a range is given.
 	Projected *int `json:"projected,omitempty"`
-	// The periods, the first one first.
+	// The periods, oldest first.
 	Periods []*UsagePeriod `json:"periods"`
 }
 
-// A person.
+// A user who can sign in.
 type User struct {
-	// Opaque id, prefix `usr_`.
+	// Opaque ID, prefix `usr_`.
 	ID string `json:"id"`
-	// Their address.
+	// The user's email address.
 	Email string `json:"email"`
-	// What they are called; may be empty.
+	// The user's name; may be empty.
 	Name string `json:"name"`
 }
 
-// Who asks.
+// The caller of the query.
 type Viewer struct {
-	// The person; null for an API key.
+	// The signed-in user; `null` for an API key.
 	User *User `json:"user,omitempty"`
-	// The account that is asked about; null for a person who belongs to none, and for who may not read it.
+	// The current account; `null` if the user belongs to none or cannot read it.
 	Account *Account `json:"account,omitempty"`
-	// The person's role in the account; null for an API key.
+	// The user's role in the account; `null` for an API key.
 	Role *Role `json:"role,omitempty"`
-	// What they may do in the account.
+	// The caller's rights in the account.
 	Can []Right `json:"can"`
-	// Whether the person operates the installation.
+	// Whether the user is an operator of the installation.
 	Operator bool `json:"operator"`
-	// The accounts that the person belongs to; empty for an API key.
+	// The accounts that the user belongs to; empty for an API key.
 	Accounts []*Membership `json:"accounts"`
-	// The modules that are on, as `sending`.
+	// The enabled modules, such as `sending`.
 	Modules []string `json:"modules"`
-	// What is seeded in development mode; the field is there only then.
+	// Data seeded in development mode. The field exists only in that mode.
 	Development *Development `json:"development,omitempty"`
 }
 
-// One period.
+// Statistics of one period.
 type WebhookBucket struct {
-	// When it begins.
+	// When the period starts.
 	Start time.Time `json:"start"`
-	// Of the events that happened in it.
+	// Statistics of the events that happened in the period.
 	Figures *WebhookFigures `json:"figures"`
 }
 
-// What narrows a list of deliveries. Fields that are left out narrow nothing.
+// Filters a list of deliveries. Omitted fields do not filter.
 type WebhookDeliveryFilter struct {
-	// In this state.
+	// Matches this state.
 	State *webhookdelivery.State `json:"state,omitempty"`
-	// Of this type of event, as `email.bounced`.
+	// Matches deliveries of this event type, such as `email.bounced`.
 	Event *string `json:"event,omitempty"`
-	// Of events that happened in this stretch of time.
+	// Matches deliveries of events that happened in this time range.
 	CreatedAt *DateTimeFilter `json:"createdAt,omitempty"`
 }
 
-// How one endpoint has answered.
+// Statistics of one endpoint.
 type WebhookEndpointFigures struct {
 	// The endpoint.
 	Webhook *Webhook `json:"webhook"`
-	// Its figures.
+	// The statistics.
 	Figures *WebhookFigures `json:"figures"`
 }
 
 // Counts of deliveries.
 type WebhookFigures struct {
-	// That were made.
+	// Number of deliveries.
 	Deliveries int `json:"deliveries"`
-	// That were answered with 2xx.
+	// Deliveries answered with 2xx.
 	Succeeded int `json:"succeeded"`
-	// Whose attempts are used up.
+	// Deliveries that used up their attempts.
 	Failed int `json:"failed"`
-	// Attempts of all of them that are over.
+	// Finished attempts of all deliveries.
 	Attempts int `json:"attempts"`
-	// `succeeded` of those that are over.
+	// `succeeded` divided by the number of finished deliveries.
 	SuccessRate *Rate `json:"successRate"`
-	// From the event to the answer with 2xx; null: there was none.
+	// Time from the event to the 2xx response; `null` if there was none.
 	Latency *Latency `json:"latency,omitempty"`
 }
 
-// What narrows a list of webhook endpoints. Fields that are left out narrow nothing.
+// Filters a list of webhook endpoints. Omitted fields do not filter.
 type WebhookFilter struct {
-	// Whether it is delivered to.
+	// Whether the endpoint is enabled.
 	Enabled *bool `json:"enabled,omitempty"`
-	// Which are told of this, as `email.bounced`.
+	// Matches endpoints that subscribe to this event type, such as `email.bounced`.
 	Event *string `json:"event,omitempty"`
 }
 
-// How endpoints have answered.
+// Statistics of webhook deliveries.
 type WebhookStatistics struct {
-	// Of all of them.
+	// Totals of all counted endpoints.
 	Totals *WebhookFigures `json:"totals"`
-	// The periods, the first one first; also those in which nothing happened.
+	// The periods, oldest first, including empty ones.
 	Buckets []*WebhookBucket `json:"buckets"`
-	// Endpoint by endpoint, also those that were told nothing.
+	// Statistics by endpoint, including endpoints without deliveries.
 	Endpoints []*WebhookEndpointFigures `json:"endpoints"`
 }
 
-// What becomes of an address.
+// The action for an address.
 type AddressRuleAction string
 
 const (
-	// It is taken.
+	// Mail to the address is accepted.
 	AddressRuleActionAccept AddressRuleAction = "ACCEPT"
-	// It is refused when it is brought.
+	// Mail to the address is refused in the SMTP session.
 	AddressRuleActionReject AddressRuleAction = "REJECT"
 )
 
@@ -1447,15 +1449,15 @@ func (e AddressRuleAction) MarshalGQL(w io.Writer) {
 	fmt.Fprint(w, strconv.Quote(e.String()))
 }
 
-// What an actor is.
+// A kind of actor.
 type AuditActorKind string
 
 const (
-	// A person who was signed in.
+	// A signed-in user.
 	AuditActorKindUser AuditActorKind = "USER"
 	// An API key.
 	AuditActorKindKey AuditActorKind = "KEY"
-	// The operator, at the command line.
+	// The operator, using the command line.
 	AuditActorKindOperator AuditActorKind = "OPERATOR"
 	// The service itself.
 	AuditActorKindSystem AuditActorKind = "SYSTEM"
@@ -1497,15 +1499,15 @@ func (e AuditActorKind) MarshalGQL(w io.Writer) {
 	fmt.Fprint(w, strconv.Quote(e.String()))
 }
 
-// How a custom event came.
+// The source of a custom event.
 type CustomEventSource string
 
 const (
-	// By a key.
+	// Sent with an API key.
 	CustomEventSourceAPI CustomEventSource = "API"
-	// From a session of the dashboard.
+	// Sent from a dashboard session.
 	CustomEventSourceDashboard CustomEventSource = "DASHBOARD"
-	// It is one of the service's own, whose name begins with `$`.
+	// Created by the service. The name starts with `$`.
 	CustomEventSourceSystem CustomEventSource = "SYSTEM"
 )
 
@@ -1544,13 +1546,13 @@ func (e CustomEventSource) MarshalGQL(w io.Writer) {
 	fmt.Fprint(w, strconv.Quote(e.String()))
 }
 
-// How bad something is.
+// The severity of a finding.
 type HealthLevel string
 
 const (
 	// Mail is lost, refused or not accepted because of it.
 	HealthLevelError HealthLevel = "ERROR"
-	// It works, and something is at risk or will break.
+	// It works, but something is at risk or will break.
 	HealthLevelWarning HealthLevel = "WARNING"
 	// A hint.
 	HealthLevelNotice HealthLevel = "NOTICE"
@@ -1591,13 +1593,13 @@ func (e HealthLevel) MarshalGQL(w io.Writer) {
 	fmt.Fprint(w, strconv.Quote(e.String()))
 }
 
-// How an account stands.
+// The status of an account.
 type OperatorAccountStatus string
 
 const (
-	// It may send.
+	// The account can send.
 	OperatorAccountStatusActive OperatorAccountStatus = "ACTIVE"
-	// It does everything but send.
+	// The account can do everything except send.
 	OperatorAccountStatusSuspended OperatorAccountStatus = "SUSPENDED"
 	// A payment is overdue.
 	OperatorAccountStatusPaymentDue OperatorAccountStatus = "PAYMENT_DUE"
@@ -1638,13 +1640,13 @@ func (e OperatorAccountStatus) MarshalGQL(w io.Writer) {
 	fmt.Fprint(w, strconv.Quote(e.String()))
 }
 
-// What figures of received mail are broken down by.
+// The dimension that statistics of received mail are grouped by.
 type ReceivedDimension string
 
 const (
-	// The receiving domain.
+	// Groups by receiving domain.
 	ReceivedDimensionDomain ReceivedDimension = "DOMAIN"
-	// What the spam filter said.
+	// Groups by the result of the spam filter.
 	ReceivedDimensionSpamStatus ReceivedDimension = "SPAM_STATUS"
 )
 
@@ -1682,31 +1684,31 @@ func (e ReceivedDimension) MarshalGQL(w io.Writer) {
 	fmt.Fprint(w, strconv.Quote(e.String()))
 }
 
-// A kind of operation.
+// A right to perform a kind of operation.
 type Right string
 
 const (
-	// Changes what the account has.
+	// Allows changing the resources of the account.
 	RightWrite Right = "WRITE"
-	// Reads anything but emails and events.
+	// Allows reading everything except emails and events.
 	RightRead Right = "READ"
-	// Reads emails and events.
+	// Allows reading emails and events.
 	RightReadSent Right = "READ_SENT"
-	// Sends emails and events.
+	// Allows sending emails and events.
 	RightSend Right = "SEND"
-	// Reads the account itself.
+	// Allows reading the account itself.
 	RightReadAccount Right = "READ_ACCOUNT"
-	// Changes the account itself.
+	// Allows changing the account itself.
 	RightSettings Right = "SETTINGS"
-	// Decides who belongs to the account, below its owners.
+	// Allows managing the members of the account, except owners.
 	RightTeam Right = "TEAM"
-	// Reads plan, usage and invoices.
+	// Allows reading the plan, usage and invoices.
 	RightReadBilling Right = "READ_BILLING"
-	// Changes plan, payment method and limits.
+	// Allows changing the plan, payment method and limits.
 	RightBilling Right = "BILLING"
-	// Decides about owners.
+	// Allows managing owners.
 	RightOwn Right = "OWN"
-	// Changes their own profile, sessions and factors.
+	// Allows users to change their own profile, sessions and factors.
 	RightPerson Right = "PERSON"
 )
 
@@ -1753,19 +1755,19 @@ func (e Right) MarshalGQL(w io.Writer) {
 	fmt.Fprint(w, strconv.Quote(e.String()))
 }
 
-// What a member of an account may do.
+// The role of a member in an account.
 type Role string
 
 const (
-	// Everything.
+	// Allows everything.
 	RoleOwner Role = "OWNER"
-	// All but what touches owners and money.
+	// Allows everything except changes to owners and billing.
 	RoleAdmin Role = "ADMIN"
-	// What API keys of the scope full do.
+	// Allows what API keys with scope `full` allow.
 	RoleDeveloper Role = "DEVELOPER"
-	// Plan, usage, invoices.
+	// Allows access to the plan, usage and invoices.
 	RoleBilling Role = "BILLING"
-	// Read.
+	// Allows reading.
 	RoleViewer Role = "VIEWER"
 )
 
@@ -1806,13 +1808,13 @@ func (e Role) MarshalGQL(w io.Writer) {
 	fmt.Fprint(w, strconv.Quote(e.String()))
 }
 
-// How TLS begins.
+// How TLS starts.
 type SMTPCredentialTLS string
 
 const (
-	// By the command STARTTLS.
+	// The client sends the STARTTLS command.
 	SMTPCredentialTLSStarttls SMTPCredentialTLS = "STARTTLS"
-	// From the first octet.
+	// The connection uses TLS from the first byte.
 	SMTPCredentialTLSImplicit SMTPCredentialTLS = "IMPLICIT"
 )
 
@@ -1850,25 +1852,25 @@ func (e SMTPCredentialTLS) MarshalGQL(w io.Writer) {
 	fmt.Fprint(w, strconv.Quote(e.String()))
 }
 
-// A kind of thing that is searched.
+// A type of object that can be searched.
 type SearchType string
 
 const (
-	// Emails: by id, address, or words of subject, names and tags.
+	// Emails, searched by ID, address, or words in subject, names and tags.
 	SearchTypeEmail SearchType = "EMAIL"
-	// Received mail: by id, address, or words.
+	// Received mail, searched by ID, address or words.
 	SearchTypeReceivedEmail SearchType = "RECEIVED_EMAIL"
-	// Sending domains: by id or a part of the name.
+	// Sending domains, searched by ID or part of the name.
 	SearchTypeDomain SearchType = "DOMAIN"
-	// Templates: by id, alias or a part of the name.
+	// Templates, searched by ID, alias or part of the name.
 	SearchTypeTemplate SearchType = "TEMPLATE"
-	// Automations: by id or a part of the name.
+	// Automations, searched by ID or part of the name.
 	SearchTypeAutomation SearchType = "AUTOMATION"
-	// Webhook endpoints: by id or a part of the URL.
+	// Webhook endpoints, searched by ID or part of the URL.
 	SearchTypeWebhook SearchType = "WEBHOOK"
-	// Suppressed addresses: by id or the whole address.
+	// Suppressed addresses, searched by ID or the full address.
 	SearchTypeSuppression SearchType = "SUPPRESSION"
-	// API keys: by id, or a part of the name.
+	// API keys, searched by ID or part of the name.
 	SearchTypeAPIKey SearchType = "API_KEY"
 )
 
@@ -1912,13 +1914,13 @@ func (e SearchType) MarshalGQL(w io.Writer) {
 	fmt.Fprint(w, strconv.Quote(e.String()))
 }
 
-// What figures are broken down by.
+// The dimension that statistics are grouped by.
 type StatisticsDimension string
 
 const (
-	// The sending domain.
+	// Groups by sending domain.
 	StatisticsDimensionDomain StatisticsDimension = "DOMAIN"
-	// A tag, as `name=value`. An email with two tags counts in the groups of both.
+	// Groups by tag, as `name=value`. An email with two tags counts in both groups.
 	StatisticsDimensionTag StatisticsDimension = "TAG"
 	// The API key.
 	StatisticsDimensionAPIKey StatisticsDimension = "API_KEY"
@@ -1926,9 +1928,9 @@ const (
 	StatisticsDimensionTemplate StatisticsDimension = "TEMPLATE"
 	// The automation.
 	StatisticsDimensionAutomation StatisticsDimension = "AUTOMATION"
-	// The domain of the recipient's address. Opens and clicks of an email to several domains are in the group with an empty key: they are seen of an email, not of a recipient.
+	// Groups by the domain of the recipient's address. Opens and clicks of an email to several domains are in the group with an empty key, because they belong to the email, not to a recipient.
 	StatisticsDimensionRecipientDomain StatisticsDimension = "RECIPIENT_DOMAIN"
-	// What a refusal means, as `bad_address`.
+	// The class of the bounce, such as `bad_address`.
 	StatisticsDimensionBounceClass StatisticsDimension = "BOUNCE_CLASS"
 )
 
@@ -1971,17 +1973,17 @@ func (e StatisticsDimension) MarshalGQL(w io.Writer) {
 	fmt.Fprint(w, strconv.Quote(e.String()))
 }
 
-// How long a period is, by the calendar and the clock of a time zone.
+// The length of a period in a time zone.
 type StatisticsInterval string
 
 const (
-	// An hour, from one full hour of the clock to the next. Where clocks change by half an hour it is longer or shorter.
+	// One hour, from one full hour of local time to the next. It is longer or shorter where the local time changes by half an hour.
 	StatisticsIntervalHour StatisticsInterval = "HOUR"
-	// A day.
+	// One day.
 	StatisticsIntervalDay StatisticsInterval = "DAY"
-	// A week, from Monday on.
+	// One week, starting on Monday.
 	StatisticsIntervalWeek StatisticsInterval = "WEEK"
-	// A month.
+	// One month.
 	StatisticsIntervalMonth StatisticsInterval = "MONTH"
 )
 
@@ -2021,13 +2023,13 @@ func (e StatisticsInterval) MarshalGQL(w io.Writer) {
 	fmt.Fprint(w, strconv.Quote(e.String()))
 }
 
-// Where a figure stands.
+// The period that an event counts in.
 type StatisticsMoment string
 
 const (
-	// In the period in which the thing happened.
+	// The period in which the event happened.
 	StatisticsMomentEvent StatisticsMoment = "EVENT"
-	// In the period in which its email was handed over to delivery.
+	// The period in which its email was handed over for delivery.
 	StatisticsMomentEmail StatisticsMoment = "EMAIL"
 )
 
@@ -2065,13 +2067,13 @@ func (e StatisticsMoment) MarshalGQL(w io.Writer) {
 	fmt.Fprint(w, strconv.Quote(e.String()))
 }
 
-// Whether sends can use a template.
+// Whether emails can use a template.
 type TemplateStatus string
 
 const (
-	// It was never published.
+	// The template was never published.
 	TemplateStatusDraft TemplateStatus = "DRAFT"
-	// Sends use its published version.
+	// Emails use the published version.
 	TemplateStatusPublished TemplateStatus = "PUBLISHED"
 )
 
@@ -2109,15 +2111,15 @@ func (e TemplateStatus) MarshalGQL(w io.Writer) {
 	fmt.Fprint(w, strconv.Quote(e.String()))
 }
 
-// How long a period of usage is.
+// The length of a usage period.
 type UsagePeriodLength string
 
 const (
-	// An hour.
+	// One hour.
 	UsagePeriodLengthHour UsagePeriodLength = "HOUR"
-	// A day.
+	// One day.
 	UsagePeriodLengthDay UsagePeriodLength = "DAY"
-	// A month.
+	// One month.
 	UsagePeriodLengthMonth UsagePeriodLength = "MONTH"
 )
 
