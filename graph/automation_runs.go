@@ -35,7 +35,7 @@ func eventFilter(in *model.CustomEventFilter) automations.EventFilter {
 		Since: since, Until: until}
 }
 
-// runPage ties runs that were read together to what hangs off them, which details gives.
+// runPage connects runs that were loaded together with their details, loaded by details.
 func (r *Resolver) runPage(ctx context.Context, accountID string, rows []*ent.AutomationRun, details func() (map[string]automations.Run, error)) []*model.AutomationRun {
 	shared := &model.AutomationRunPage{Details: details, Emails: sync.OnceValues(func() (map[string][]*model.Email, error) {
 		found, err := details()
@@ -51,7 +51,7 @@ func (r *Resolver) runPage(ctx context.Context, accountID string, rows []*ent.Au
 	return out
 }
 
-// detailsOf asks for the details of runs once.
+// detailsOf loads the details of runs once.
 func (r *Resolver) detailsOf(ctx context.Context, accountID string, rows []*ent.AutomationRun) func() (map[string]automations.Run, error) {
 	ids := make([]string, len(rows))
 	for i, row := range rows {
@@ -60,7 +60,7 @@ func (r *Resolver) detailsOf(ctx context.Context, accountID string, rows []*ent.
 	return once(ctx, accountID, ids, r.parts.Automations.Details)
 }
 
-// emailsOfRuns gives the emails of runs by the runs' ids, all of them as one page.
+// emailsOfRuns returns the emails of runs by run ID, all of them as one page.
 func (r *Resolver) emailsOfRuns(ctx context.Context, accountID string, runs map[string]automations.Run) (map[string][]*model.Email, error) {
 	by := map[string]string{}
 	ids := []string{}
@@ -98,7 +98,7 @@ func toWait(run automations.Run) *model.AutomationWait {
 	return out
 }
 
-// toRunTimeline counts the data of all entries as bodies.
+// toRunTimeline counts the data of all entries against the budget for bodies.
 func toRunTimeline(ctx context.Context, list []automations.TimelineEntry) ([]*model.AutomationRunTimelineEntry, error) {
 	out := make([]*model.AutomationRunTimelineEntry, len(list))
 	for i, e := range list {
@@ -121,7 +121,7 @@ func toRunTimeline(ctx context.Context, list []automations.TimelineEntry) ([]*mo
 	return out, nil
 }
 
-// customEventPage ties custom events that were read together to the runs that they point at.
+// customEventPage connects custom events that were loaded together with the runs they refer to.
 func (r *Resolver) customEventPage(ctx context.Context, accountID string, rows []*ent.CustomEvent) []*model.CustomEvent {
 	var ids []string
 	for _, row := range rows {
@@ -165,7 +165,7 @@ func toExplanation(ctx context.Context, e automations.Explained) (*model.CustomE
 	return out, nil
 }
 
-// toCondition counts the values of the parts as bodies: a part may be all data of an event.
+// toCondition counts the values of the parts as bodies, because a part may contain all data of an event.
 func toCondition(ctx context.Context, e *expression.Explanation) (*model.ExplainedCondition, error) {
 	if e == nil {
 		return nil, nil //nolint:nilnil // null says it

@@ -25,10 +25,10 @@ type Automations interface {
 	Runs(ctx context.Context, accountID string, f automations.RunFilter) (page.Page[*ent.AutomationRun], error)
 	CountRuns(ctx context.Context, accountID string, f automations.RunFilter, most int) (int, error)
 	Run(ctx context.Context, accountID, runID string) (automations.Run, error)
-	// Details gives runs by their ids.
+	// Details returns runs by their IDs.
 	Details(ctx context.Context, accountID string, runIDs ...string) (map[string]automations.Run, error)
 	TimelineOf(ctx context.Context, run automations.Run) ([]automations.TimelineEntry, error)
-	// Origins says by email id which step has sent an email.
+	// Origins returns by email ID the step that sent an email.
 	Origins(ctx context.Context, accountID string, emailIDs ...string) (map[string]automations.Origin, error)
 
 	Events(ctx context.Context, accountID string, f automations.EventFilter) (page.Page[*ent.CustomEvent], error)
@@ -37,7 +37,7 @@ type Automations interface {
 	Explain(ctx context.Context, accountID, eventID string) (automations.Explained, error)
 }
 
-// AutomationFigures counts what became of runs, by automation id.
+// AutomationFigures counts the outcomes of runs, by automation ID.
 type AutomationFigures interface {
 	Of(ctx context.Context, accountID string, automationIDs ...string) (map[string]*figures.Figures, error)
 	Emails(ctx context.Context, accountID string, version int, automationIDs ...string) (map[string]*figures.ByStep, error)
@@ -98,7 +98,7 @@ func automationFilter(request page.Request, in *model.AutomationFilter) automati
 	return automations.Filter{Request: request, Status: orEmpty(in.Status), Event: given(in.Event), Name: given(in.Query)}
 }
 
-// automationPage ties automations that were read together to their figures.
+// automationPage connects automations that were loaded together with their statistics.
 func (r *Resolver) automationPage(ctx context.Context, accountID string, rows []*ent.Automation) []*model.Automation {
 	ids := make([]string, len(rows))
 	for i, row := range rows {
@@ -139,7 +139,7 @@ func toSteps(a *model.Automation) ([]*model.AutomationStep, error) {
 	return out, nil
 }
 
-// toStepStats gives the figures of a step, in all versions or in one.
+// toStepStats returns the statistics of a step, in all versions or in one.
 func toStepStats(step *model.AutomationStep, version *int) (*model.AutomationStepStats, error) {
 	if version != nil && *version < 1 {
 		return nil, fault.InvalidField("version", "must be 1 or more")
@@ -155,7 +155,7 @@ func toStepStats(step *model.AutomationStep, version *int) (*model.AutomationSte
 	return out, nil
 }
 
-// toEmailStats gives the figures of the emails of a step; nil for a step that sends none.
+// toEmailStats returns the statistics of the emails of a step, or nil for a step that sends none.
 func toEmailStats(stats *model.AutomationStepStats) (*model.AutomationEmailStats, error) {
 	if definition.Sends(stats.At.Type) != definition.MediumEmail {
 		return nil, nil //nolint:nilnil // null says it
@@ -177,7 +177,7 @@ func toEmailStats(stats *model.AutomationStepStats) (*model.AutomationEmailStats
 	return out, nil
 }
 
-// toTextStats gives the figures of the text messages of a step; nil for a step that sends none.
+// toTextStats returns the statistics of the text messages of a step, or nil for a step that sends none.
 func toTextStats(stats *model.AutomationStepStats) (*figures.Texts, error) {
 	if definition.Sends(stats.At.Type) != definition.MediumText {
 		return nil, nil //nolint:nilnil // null says it
@@ -193,7 +193,7 @@ func toTextStats(stats *model.AutomationStepStats) (*figures.Texts, error) {
 	return &out, nil
 }
 
-// originOf says which run has sent an email; nil when none has.
+// originOf returns the run that sent an email, or nil if none did.
 func originOf(email *model.Email) (*model.EmailAutomation, error) {
 	if email.AutomationID == nil || email.RunID == nil {
 		return nil, nil //nolint:nilnil // null says it

@@ -10,12 +10,12 @@ import (
 	"github.com/postrider/postrider/modules/billing"
 )
 
-// Usage reads what accounts have handed over.
+// Usage reads the number of emails that accounts handed over for delivery.
 type Usage interface {
 	Report(ctx context.Context, accountID string, r plans.Range, by plans.By) (plans.Report, error)
 }
 
-// Billing reads what accounts pay for.
+// Billing reads the plans and billing state of accounts.
 type Billing interface {
 	Overview(ctx context.Context, accountID string) (billing.Overview, error)
 	Offers(ctx context.Context, accountID string) ([]billing.Offer, error)

@@ -4,15 +4,15 @@ import (
 	"github.com/postrider/postrider/graph/model"
 )
 
-// ModuleDevelopment is no module of the product: its fields are there in development mode.
+// ModuleDevelopment is not a product module: its fields exist only in development mode.
 const ModuleDevelopment = "development"
 
-// Seeds tells what development mode has seeded; nil: nothing yet.
+// Seeds returns the data that development mode seeded, or nil if there is none yet.
 type Seeds interface {
 	Seeded() *Seeded
 }
 
-// Seeded is what a first request needs. Empty fields: that part is off.
+// Seeded is the data for a first request. A field is empty if its part is off.
 type Seeded struct {
 	APIKey, InboxURL, InboundURL, Domain string
 	Failures                             []string // local parts at Domain

@@ -13,7 +13,7 @@ import (
 	"github.com/postrider/postrider/modules/sending/records"
 )
 
-// domainPage ties domains that were read together to what hangs off them.
+// domainPage connects domains that were loaded together with their related data.
 func (r *Resolver) domainPage(ctx context.Context, accountID string, rows []*ent.Domain) []*model.Domain {
 	ids := make([]string, len(rows))
 	for i, row := range rows {
@@ -92,7 +92,7 @@ func toDomainChecks(checks []*ent.DomainCheck) []*model.DomainCheck {
 	return out
 }
 
-// orDefault is an argument, or what the schema says stands for null.
+// orDefault returns an argument, or the default that the schema defines for null.
 func orDefault(given *int, otherwise int) int {
 	if given == nil {
 		return otherwise

@@ -14,9 +14,9 @@ import (
 	"github.com/postrider/postrider/runtime/work/event"
 )
 
-// emailPage ties emails that were read together to what hangs off them. Each
-// relation is asked for once per page, when the first field needs it. A fixed
-// page needs no collecting of keys over a time window, as data loaders do it.
+// emailPage connects emails that were loaded together with their related data. Each relation is loaded once
+// per page, when the first field needs it. A page is fixed, so keys need not be collected over a time
+// window as data loaders do.
 func (r *Resolver) emailPage(ctx context.Context, accountID string, rows []*ent.Email) []*model.Email {
 	ids := make([]string, len(rows))
 	for i, row := range rows {
@@ -42,8 +42,8 @@ func (r *Resolver) emailPage(ctx context.Context, accountID string, rows []*ent.
 	return emails
 }
 
-// once asks a service at most once for a whole page. A panic in it is every
-// asker's panic, and each becomes an error of its field.
+// once calls a service at most once for a whole page. A panic in it reaches every caller, and each becomes
+// an error of its field.
 func once[T any](ctx context.Context, accountID string, ids []string,
 	ask func(context.Context, string, ...string) (map[string]T, error),
 ) func() (map[string]T, error) {
@@ -68,7 +68,7 @@ func (r *Resolver) listEmails(ctx context.Context, accountID string, f records.F
 	return r.parts.Emails.List(ctx, accountID, records.ListQuery{Page: p, Filter: f})
 }
 
-// within gives the ends of a stretch of time; nil where it is open.
+// within returns the ends of a time range; nil for an open end.
 func within(in *model.DateTimeFilter) (since, until *time.Time) {
 	if in == nil {
 		return nil, nil
@@ -76,7 +76,7 @@ func within(in *model.DateTimeFilter) (since, until *time.Time) {
 	return in.Gte, in.Lt
 }
 
-// given is the string of an optional argument, "" when it was left out.
+// given returns the string of an optional argument, or "" if it was omitted.
 func given(s *string) string {
 	if s == nil {
 		return ""
@@ -112,7 +112,7 @@ func toTimeline(facts []event.Fact) ([]*model.TimelineEntry, error) {
 	return out, nil
 }
 
-// counted is null for a number that was not told.
+// counted returns nil for a number that is not known.
 func counted(n int) *int {
 	if n == 0 {
 		return nil
@@ -120,7 +120,7 @@ func counted(n int) *int {
 	return &n
 }
 
-// explain adds what a person wants to know of an event beyond its type.
+// explain adds details of an event beyond its type.
 func explain(entry *model.TimelineEntry, data event.Email) {
 	switch {
 	case data.Bounce != nil:

@@ -10,7 +10,7 @@ import (
 	"github.com/postrider/postrider/runtime/work/event"
 )
 
-// EventLog reads what has happened.
+// EventLog reads stored events.
 type EventLog interface {
 	List(ctx context.Context, accountID string, q eventlog.Query) (page.Page[event.Fact], error)
 	Open(ctx context.Context, accountID string, q eventlog.Query) (*eventlog.Stream, error)
@@ -38,8 +38,8 @@ func eventQuery(first int, after *string, types []string) eventlog.Query {
 	return q
 }
 
-// followEvents gives the events of a stream until it ends or nobody wants them any
-// more. The channel is closed then: the reader has the ids to go on from.
+// followEvents returns the events of a stream until it ends or the reader leaves. It then closes the
+// channel; the reader has the IDs to continue from.
 func followEvents(ctx context.Context, stream *eventlog.Stream) <-chan *model.Event {
 	out := make(chan *model.Event)
 	go func() {

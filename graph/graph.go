@@ -36,7 +36,7 @@ import (
 
 const moduleAccounts = "accounts" // whose fields are there whatever else is on
 
-// Authenticator tells who the bearer of a secret is.
+// Authenticator identifies the bearer of a secret.
 type Authenticator interface {
 	Authenticate(ctx context.Context, bearer string) (accounts.Caller, error)
 }
@@ -63,16 +63,16 @@ type Domains interface {
 	Health(ctx context.Context, accountID string, first int, domainIDs ...string) (map[string][]*ent.DomainCheck, error)
 }
 
-// Emails reads emails. The methods with several ids answer by email id.
+// Emails reads emails. The methods that take several IDs return results by email ID.
 type Emails interface {
 	List(ctx context.Context, accountID string, q records.ListQuery) (page.Page[*ent.Email], error)
 	Count(ctx context.Context, accountID string, f records.Filter, most int) (int, error)
 	Get(ctx context.Context, accountID, emailID string) (*ent.Email, error)
-	// Several gives the emails of those ids that the account has, oldest first.
+	// Several returns the emails of the account among those IDs, oldest first.
 	Several(ctx context.Context, accountID string, emailIDs ...string) ([]*ent.Email, error)
-	// Bodies gives html and text, which List leaves out; other fields are not set.
+	// Bodies returns html and text, which List omits; other fields are not set.
 	Bodies(ctx context.Context, accountID string, emailIDs ...string) (map[string]*ent.Email, error)
-	// Snippets gives the first words of those that have a body.
+	// Snippets returns the first words of the emails that have a body.
 	Snippets(ctx context.Context, accountID string, emailIDs ...string) (map[string]string, error)
 	Recipients(ctx context.Context, accountID string, emailIDs ...string) (map[string][]*ent.Recipient, error)
 	Attempts(ctx context.Context, accountID string, emailIDs ...string) (map[string][]*ent.Attempt, error)
@@ -81,13 +81,13 @@ type Emails interface {
 	DomainCounts(ctx context.Context, accountID string, days int, domainIDs ...string) (map[string]records.Counts, error)
 }
 
-// RawMail composes emails again.
+// RawMail recomposes emails.
 type RawMail interface {
-	// Raw gives a message as its recipients got it, unsigned; nil once its bodies are deleted.
+	// Raw returns a message as its recipients got it, unsigned; nil if its bodies were deleted.
 	Raw(ctx context.Context, accountID, emailID string) ([]byte, error)
 }
 
-// Queue shows an account its part of the queue, and changes it.
+// Queue reads and changes an account's part of the queue.
 type Queue interface {
 	QueueOf(ctx context.Context, accountID string, of queue.Selection, r page.Request) (page.Page[queue.Queued], error)
 	CountOf(ctx context.Context, accountID string, of queue.Selection, most int) (int, error)
@@ -104,7 +104,7 @@ var (
 	_ Queue         = (*queue.Service)(nil)
 )
 
-// Options is what New needs.
+// Options are the dependencies of New.
 type Options struct {
 	On       []string // the modules that are switched on
 	Auth     Authenticator
@@ -138,7 +138,7 @@ func (o Options) validate() error {
 	return errors.Join(wrong...)
 }
 
-// New makes the handler of /graphql, for any method.
+// New returns the handler of /graphql, for any method.
 func New(o Options) (http.Handler, error) {
 	whole, err := schema.Whole()
 	if err != nil {

@@ -15,12 +15,12 @@ import (
 	"github.com/postrider/postrider/runtime/storage/page"
 )
 
-// Doctor tells what is wrong with the installation, by its latest look.
+// Doctor returns the problems that it found in the installation at its latest check.
 type Doctor interface {
 	Bad() []InstallationFinding
 }
 
-// InstallationFinding is something that is not well.
+// InstallationFinding is a problem of the installation.
 type InstallationFinding struct {
 	Check    string // which one, as dns.spf
 	Level    string // error, warning or another
@@ -36,7 +36,7 @@ func healthCosts(c *generated.ComplexityRoot) {
 	c.Query.Health = func(child int) int { return healthCost + child }
 }
 
-// Mail that waits for longer than this is told.
+// Mail that waits longer than this is reported.
 const (
 	longWait  = time.Hour
 	mostTold  = 20  // destinations
@@ -86,7 +86,7 @@ func accountFindings(ctx context.Context, r *Resolver, a accounts.Account) (all 
 	return all, nil
 }
 
-// everyOf reads a list to its end, or to the end of its tenth page.
+// everyOf reads a list to its end, up to ten pages.
 func everyOf[T any](list func(page.Request) (page.Page[T], error)) (all []T, err error) {
 	request := page.Request{Limit: page.MaxLimit}
 	for range mostPages {
@@ -160,7 +160,7 @@ func queueFindings(ctx context.Context, r *Resolver, a accounts.Account) (all []
 
 var healthLevels = map[string]model.HealthLevel{"error": model.HealthLevelError, "warning": model.HealthLevelWarning}
 
-// installationFindings are what the doctor finds; nil: nobody looks in this mode.
+// installationFindings returns the findings of the doctor, or nil if it does not run in this mode.
 func (r *Resolver) installationFindings() []*model.HealthFinding {
 	d := r.parts.Doctor
 	out := []*model.HealthFinding{}
@@ -177,7 +177,7 @@ func (r *Resolver) installationFindings() []*model.HealthFinding {
 	return out
 }
 
-// worstFirst sorts findings by their level, and keeps the order of equals.
+// worstFirst sorts findings by severity and keeps the order of equals.
 func worstFirst(all []*model.HealthFinding) []*model.HealthFinding {
 	order := []model.HealthLevel{model.HealthLevelError, model.HealthLevelWarning, model.HealthLevelNotice}
 	slices.SortStableFunc(all, func(x, y *model.HealthFinding) int {

@@ -25,8 +25,8 @@ func linkCosts(c *generated.ComplexityRoot) {
 	c.Email.Suppressions = link
 }
 
-// linksOf ties emails that were read together to what they point at. Each kind is asked for once per
-// page, and only where the caller may read it.
+// linksOf connects emails that were loaded together with their related objects. Each kind is loaded once
+// per page, and only if the caller can read it.
 func (r *Resolver) linksOf(ctx context.Context, accountID string, rows []*ent.Email, page *model.EmailPage) {
 	page.Domains = linked(ctx, rights.Read, "Query.domains", func(e *ent.Email) string { return e.DomainID }, rows, func(ids []string) (map[string]*model.Domain, error) {
 		found, err := r.parts.Domains.Several(ctx, accountID, ids...)
@@ -49,7 +49,7 @@ func (r *Resolver) linksOf(ctx context.Context, accountID string, rows []*ent.Em
 	page.Deliveries = sync.OnceValues(func() (map[string][]*model.WebhookDelivery, error) { return r.deliveriesOf(ctx, accountID, page) })
 }
 
-// deliveriesOf gives what endpoints were told of the emails of a page, by the event's id.
+// deliveriesOf returns the webhook deliveries about the emails of a page, by event ID.
 func (r *Resolver) deliveriesOf(ctx context.Context, accountID string, page *model.EmailPage) (map[string][]*model.WebhookDelivery, error) {
 	if caller, err := inquiry.Caller(ctx); err != nil || !caller.MayFollow(rights.Read, "Query.webhookDeliveries") {
 		return nil, err
@@ -71,7 +71,7 @@ func (r *Resolver) deliveriesOf(ctx context.Context, accountID string, page *mod
 	return r.deliveriesBy(ctx, accountID, found), nil
 }
 
-// emailDeliveries are those of one email of the page.
+// emailDeliveries returns the deliveries about one email of the page.
 func emailDeliveries(e *model.Email) ([]*model.WebhookDelivery, error) {
 	out := []*model.WebhookDelivery{}
 	timelines, err := e.Page.Timeline()
@@ -119,7 +119,7 @@ func byID[T any](list []T, id func(T) string) map[string]T {
 	return out
 }
 
-// emailsOf gives the emails that the entries of a page point at.
+// emailsOf returns the emails that the entries of a page refer to.
 func (r *Resolver) emailsOf(ctx context.Context, accountID string, ids []string) model.Emails {
 	return linked(ctx, rights.ReadSent, "Query.emails", itself[string], ids, func(ids []string) (map[string]*model.Email, error) {
 		found, err := r.parts.Emails.Several(ctx, accountID, ids...)
@@ -127,7 +127,7 @@ func (r *Resolver) emailsOf(ctx context.Context, accountID string, ids []string)
 	})
 }
 
-// runsOf gives the runs of automations that the entries of a page point at.
+// runsOf returns the automation runs that the entries of a page refer to.
 func (r *Resolver) runsOf(ctx context.Context, accountID string, ids []string) model.Runs {
 	return linked(ctx, rights.Read, "Query.automationRuns", itself[string], ids, func(ids []string) (map[string]*model.AutomationRun, error) {
 		found, err := r.parts.Automations.Details(ctx, accountID, ids...)
@@ -140,7 +140,7 @@ func (r *Resolver) runsOf(ctx context.Context, accountID string, ids []string) m
 	})
 }
 
-// suppressedOf gives the suppressions of the recipients of a page, by their addresses.
+// suppressedOf returns the suppressions of the recipients of a page, by address.
 func (r *Resolver) suppressedOf(ctx context.Context, accountID string, page *model.EmailPage) (map[string]*model.Suppression, error) {
 	if caller, err := inquiry.Caller(ctx); err != nil || !caller.MayFollow(rights.Read, "Query.suppressions") {
 		return nil, err
@@ -169,7 +169,7 @@ func (r *Resolver) suppressedOf(ctx context.Context, accountID string, page *mod
 	return out, nil
 }
 
-// emailSuppressions are those of the recipients of one email.
+// emailSuppressions returns the suppressions of the recipients of one email.
 func emailSuppressions(e *model.Email) ([]*model.Suppression, error) {
 	out := []*model.Suppression{}
 	recipients, err := e.Page.Recipients()

@@ -32,7 +32,7 @@ func nodeCosts(c *generated.ComplexityRoot) {
 	}
 }
 
-// nodeKind is how to find a thing by its id. Its field asks for its rights.
+// nodeKind defines how to look up an object by its ID. Its field checks the rights.
 type nodeKind struct {
 	module string
 	find   func(ctx context.Context, q generated.QueryResolver, id string) (model.Node, error)
@@ -81,7 +81,7 @@ func (r *queryResolver) nodeOf(ctx context.Context, wanted string) (model.Node, 
 	return kind.find(ctx, r, wanted)
 }
 
-// searchText is what a person is looking for.
+// searchText is the text that the user searches for.
 type searchText struct {
 	text  string
 	first int
@@ -98,12 +98,12 @@ func (s searchText) validate() error {
 	return wrong.Err()
 }
 
-// in tells whether the text is in one of several, in any case.
+// in reports whether one of several strings contains the text, case-insensitively.
 func (s searchText) in(texts ...string) bool {
 	return slices.ContainsFunc(texts, func(t string) bool { return strings.Contains(strings.ToLower(t), strings.ToLower(s.text)) })
 }
 
-// quoted is the text as the words of a search text.
+// quoted returns the text as words of a search query.
 func (s searchText) quoted() string {
 	words := strings.Fields(strings.ReplaceAll(s.text, `"`, " "))
 	for i, w := range words {

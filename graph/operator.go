@@ -20,7 +20,7 @@ import (
 	"github.com/postrider/postrider/runtime/work/node"
 )
 
-// What shows the installation to who operates it.
+// The services that show the installation to its operator.
 type (
 	// Desk reads accounts and plans.
 	Desk interface {
@@ -29,19 +29,19 @@ type (
 		Account(ctx context.Context, accountID string) (desk.Account, error)
 		Plans(ctx context.Context) ([]accounts.Plan, error)
 	}
-	// BillingWatch reads what of billing waits or fails.
+	// BillingWatch reads pending and failed billing work.
 	BillingWatch interface {
 		Watch(ctx context.Context) (mode string, state watch.State, err error)
 	}
-	// WholeQueue reads what waits over all accounts.
+	// WholeQueue reads the queue of all accounts.
 	WholeQueue interface {
 		Destinations(ctx context.Context, limit int) ([]queue.Backlog, error)
 	}
-	// Sources reads the addresses that mail leaves from.
+	// Sources reads the addresses that mail is sent from.
 	Sources interface {
 		Sources(ctx context.Context) ([]outbound.SourceState, error)
 	}
-	// Lanes are the ways to receiving servers of this process.
+	// Lanes returns the delivery lanes of this process.
 	Lanes interface{ Lanes() []delivery.LaneState }
 	// Processes reads the processes of the installation.
 	Processes interface {

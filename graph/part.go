@@ -47,7 +47,7 @@ type Part struct {
 	Set    func(*Parts)
 }
 
-// missingParts lists the modules that are on and have fields in the schema, and no part.
+// missingParts lists the modules that are on and have fields in the schema but no part.
 func missingParts(served *ast.Schema, on []string, given []Part) (missing []error) {
 	have := map[string]bool{}
 	for _, p := range given {

@@ -13,7 +13,7 @@ import (
 	"github.com/postrider/postrider/runtime/storage/page"
 )
 
-// Teams reads who belongs to an account.
+// Teams reads the members of an account.
 type Teams interface {
 	MemberPage(ctx context.Context, accountID string, r page.Request) (page.Page[team.Member], error)
 	CountMembers(ctx context.Context, accountID string, most int) (int, error)
@@ -22,7 +22,7 @@ type Teams interface {
 	Memberships(ctx context.Context, userID string) ([]team.Membership, error)
 }
 
-// AuditLog reads what was done to an account.
+// AuditLog reads the audit log of an account.
 type AuditLog interface {
 	List(ctx context.Context, accountID string, f audit.Filter, r page.Request) (page.Page[*ent.AuditEntry], error)
 	Count(ctx context.Context, accountID string, f audit.Filter, most int) (int, error)

@@ -25,13 +25,13 @@ func queueCosts(c *generated.ComplexityRoot) {
 	c.Mutation.DropDelivery = func(child int, of model.QueueSelection, _ string, dryRun bool) int { return change(child, of, dryRun) }
 }
 
-// changeCost lets a request ask for about ten changes: each may take long.
+// changeCost lets a request make about ten changes, because each may take long.
 const changeCost = limits.Complexity / 12
 
-// maxRecipients bounds the ids of one change.
+// maxRecipients limits the IDs of one change.
 const maxRecipients = 1000
 
-// changeQueue does what the account asks for, by keys that may change things.
+// changeQueue applies a change for callers whose keys may change things.
 func (r *Resolver) changeQueue(ctx context.Context, of model.QueueSelection, c queue.AccountChange) (*queue.Result, error) {
 	caller, err := inquiry.Authorized(ctx, rights.Write)
 	if err != nil {
@@ -47,8 +47,8 @@ func (r *Resolver) changeQueue(ctx context.Context, of model.QueueSelection, c q
 	return &result, nil
 }
 
-// selected reads a selection. What was given is never taken for what was left out,
-// because that would widen it: an empty list, id or domain is refused.
+// selected reads a selection. An empty list, ID or domain is refused: treating it as omitted would widen
+// the selection.
 func selected(of model.QueueSelection) (queue.Selection, error) {
 	s, wrong := queue.Selection{EmailID: given(of.Email), Destination: given(of.Destination), All: of.All}, fault.Fields{}
 	if of.Email != nil && *of.Email == "" {
@@ -78,7 +78,7 @@ func orNone(s *queue.State) queue.State {
 	return *s
 }
 
-// queuePage ties recipients that were read together to their emails.
+// queuePage connects recipients that were loaded together with their emails.
 func (r *Resolver) queuePage(ctx context.Context, accountID string, rows []queue.Queued) []*model.QueuedRecipient {
 	ids := make([]string, len(rows))
 	for i, row := range rows {

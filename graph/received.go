@@ -59,7 +59,7 @@ func toRules(r addressrules.Rules) *model.AddressRules {
 	return out
 }
 
-// receivedPage ties received emails that were read together to what hangs off them.
+// receivedPage connects received emails that were loaded together with their related data.
 func (r *Resolver) receivedPage(ctx context.Context, accountID string, rows []*ent.ReceivedEmail) []*model.ReceivedEmail {
 	shared := &model.ReceivedPage{
 		Domains: linked(ctx, rights.Read, "Query.domains", func(e *ent.ReceivedEmail) string { return e.DomainID }, rows, func(ids []string) (map[string]*model.Domain, error) {
@@ -76,7 +76,7 @@ func (r *Resolver) receivedPage(ctx context.Context, accountID string, rows []*e
 	})
 }
 
-// receivedContent is nil once it was deleted by age.
+// receivedContent returns nil if the content was deleted by age.
 func (r *Resolver) receivedContent(ctx context.Context, e *ent.ReceivedEmail) (*model.ReceivedContent, error) {
 	content, err := r.parts.Received.Open(ctx, e)
 	if errors.Is(err, inbound.ErrPurged) {

@@ -48,7 +48,7 @@ func requestFilter(in *model.APIRequestFilter) (out apilog.Filter) {
 	return out
 }
 
-// requestPage ties requests that were read together to what they point at.
+// requestPage connects requests that were loaded together with the objects they refer to.
 func (r *Resolver) requestPage(ctx context.Context, accountID string, rows []apilog.Request) []*model.APIRequest {
 	shared := &model.APIRequestPage{
 		Keys: linked(ctx, rights.Write, "Query.apiKeys", func(q apilog.Request) string { return q.APIKeyID }, rows, func(ids []string) (map[string]*ent.APIKey, error) {

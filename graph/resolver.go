@@ -4,15 +4,14 @@ import (
 	"github.com/postrider/postrider/runtime/base/fault"
 )
 
-// Resolver is the root of the resolvers. The resolvers of a type stand in the
-// *.resolvers.go file named like its SDL, conversions in the file beside it.
+// Resolver is the root of the resolvers. The resolvers of a type are in the *.resolvers.go file named after
+// its SDL file, conversions in the file of the same name without that suffix.
 type Resolver struct {
 	parts Parts
 	on    []string // the modules that are on
 }
 
-// noneIfMissing turns "no such thing" into null, which is what a nullable root
-// field says it with.
+// noneIfMissing turns a not-found error into null, which is how a nullable root field reports it.
 func noneIfMissing[T any](found *T, err error) (*T, error) {
 	if err != nil && fault.KindOf(err) == fault.NotFound {
 		return nil, nil
@@ -20,7 +19,7 @@ func noneIfMissing[T any](found *T, err error) (*T, error) {
 	return found, err
 }
 
-// filled is null for what is stored as an empty string.
+// filled returns nil for an empty string.
 func filled(s string) *string {
 	if s == "" {
 		return nil

@@ -15,7 +15,7 @@ import (
 	"github.com/postrider/postrider/runtime/storage/page"
 )
 
-// searchKind is how one kind is searched, by whom.
+// searchKind defines how a kind of object is searched, and by which callers.
 type searchKind struct {
 	kind   model.SearchType
 	module string
@@ -124,10 +124,10 @@ func searchSuppressions(ctx context.Context, r *Resolver, accountID string, s se
 	})(r.parts.Suppressions.Get(ctx, accountID, s.text))
 }
 
-// mostPages bounds how far a list of few, which has no index of names, is looked through.
+// mostPages limits how many pages of a short list without a name index are searched.
 const mostPages = 10
 
-// among looks through a list, newest first, for titles, details or ids with the text.
+// among searches a list, newest first, for titles, details or IDs that contain the text.
 func among[T any](s searchText, list func(page.Request) (page.Page[T], error), result func(T) *model.SearchResult) ([]*model.SearchResult, error) {
 	var out []*model.SearchResult
 	request := page.Request{Limit: page.MaxLimit}
@@ -156,7 +156,7 @@ func results[T any](list []T, result func(T) *model.SearchResult) []*model.Searc
 	return out
 }
 
-// oneResult is what was found by an id, or nothing.
+// oneResult returns the object found by an ID, or nothing.
 func oneResult[T any](result func(T) *model.SearchResult) func(T, error) ([]*model.SearchResult, error) {
 	return func(found T, err error) ([]*model.SearchResult, error) {
 		if fault.KindOf(err) == fault.NotFound || fault.KindOf(err) == fault.Invalid {
@@ -169,7 +169,8 @@ func oneResult[T any](result func(T) *model.SearchResult) func(T, error) ([]*mod
 	}
 }
 
-// nothingIfInvalid: a text that a list cannot look for, as one without a letter, finds nothing there.
+// nothingIfInvalid returns no results for a text that a list cannot search for, such as one without a
+// letter.
 func nothingIfInvalid(err error) error {
 	if fault.KindOf(err) == fault.Invalid {
 		return nil

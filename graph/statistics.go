@@ -13,7 +13,7 @@ import (
 	"github.com/postrider/postrider/modules/statistics"
 )
 
-// Statistics counts what became of mail.
+// Statistics counts the outcomes of mail.
 type Statistics interface {
 	Ask(ctx context.Context, accountID string, q statistics.Question) (statistics.Answer, error)
 	AskReceived(ctx context.Context, accountID string, q statistics.ReceivedQuestion) (statistics.ReceivedAnswer, error)
@@ -22,7 +22,7 @@ type Statistics interface {
 
 var _ Statistics = (*statistics.Service)(nil)
 
-// periodsAtOne is how many periods, which are small, are had for the price of one.
+// periodsAtOne is the number of periods, which are small, that cost one unit.
 const periodsAtOne = 25
 
 func statisticsCosts(c *generated.ComplexityRoot) {
@@ -46,7 +46,7 @@ func statisticsCosts(c *generated.ComplexityRoot) {
 	}
 }
 
-// maxPeriods is more than any answer has.
+// maxPeriods is more than any answer contains.
 const maxPeriods = 10_000
 
 func statisticsRange(r model.TimeRange) statistics.Range {
@@ -69,8 +69,7 @@ func statisticsFilter(f *model.StatisticsFilter) (out statistics.Filter) {
 	return out
 }
 
-// asksLatency tells whether the field that is resolved asks how long deliveries took, which costs a
-// statement.
+// asksLatency reports whether the resolved field selects delivery latency, which costs a statement.
 func asksLatency(ctx context.Context) bool {
 	return inquiry.Selects(graphql.GetFieldContext(ctx).Field.Selections, func(typeName, field string) bool { return typeName == "EmailFigures" && field == "latency" })
 }
@@ -112,7 +111,7 @@ func toFigures(f statistics.Figures) *model.EmailFigures {
 	return out
 }
 
-// dimension is empty where there is none.
+// dimension returns an empty string if there is no dimension.
 func dimension(d *model.StatisticsDimension) statistics.Dimension {
 	if d == nil {
 		return ""
@@ -120,7 +119,7 @@ func dimension(d *model.StatisticsDimension) statistics.Dimension {
 	return statistics.Dimension(strings.ToLower(string(*d)))
 }
 
-// toReasons shows reasons; their emails are read together where they are asked for.
+// toReasons converts bounce reasons; their emails are loaded together when selected.
 func (r *Resolver) toReasons(ctx context.Context, accountID string, list []statistics.Reason) ([]*model.BounceReason, error) {
 	out, ids := make([]*model.BounceReason, len(list)), make([]string, len(list))
 	for i, reason := range list {

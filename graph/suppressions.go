@@ -11,12 +11,12 @@ import (
 	"github.com/postrider/postrider/runtime/storage/page"
 )
 
-// Suppressions reads the addresses that must not be written to.
+// Suppressions reads the suppressed addresses.
 type Suppressions interface {
 	List(ctx context.Context, accountID string, f suppression.Filter) (page.Page[*ent.Suppression], error)
 	Count(ctx context.Context, accountID string, f suppression.Filter, most int) (int, error)
 	Get(ctx context.Context, accountID, idOrAddress string) (*ent.Suppression, error)
-	// Of gives suppressions by the addresses that are asked for.
+	// Of returns suppressions by address.
 	Of(ctx context.Context, accountID string, addresses ...string) (map[string]*ent.Suppression, error)
 	OptOuts(ctx context.Context, accountID string, f suppression.OptOutFilter) (page.Page[*ent.CategoryOptOut], error)
 	CountOptOuts(ctx context.Context, accountID string, f suppression.OptOutFilter, most int) (int, error)
@@ -40,7 +40,7 @@ func (r *Resolver) listSuppressions(ctx context.Context, accountID string, f sup
 	return r.parts.Suppressions.List(ctx, accountID, f)
 }
 
-// suppressionPage ties suppressions that were read together to the emails that led to them.
+// suppressionPage connects suppressions that were loaded together with the emails that caused them.
 func (r *Resolver) suppressionPage(ctx context.Context, accountID string, rows []*ent.Suppression) []*model.Suppression {
 	ids := make([]string, len(rows))
 	for i, row := range rows {
@@ -68,7 +68,7 @@ func optOutFilter(request page.Request, in *model.CategoryOptOutFilter) suppress
 	return f
 }
 
-// orEmpty is an optional argument; null is the same as not given.
+// orEmpty returns an optional argument; null is the same as omitted.
 func orEmpty[T ~string](argument *T) string {
 	if argument == nil {
 		return ""

@@ -12,13 +12,13 @@ import (
 	"github.com/postrider/postrider/runtime/storage/page"
 )
 
-// Templates reads templates, each by its id or its alias.
+// Templates reads templates, each by its ID or alias.
 type Templates interface {
 	List(ctx context.Context, accountID string, q templates.ListQuery) (page.Page[templates.Template], error)
 	Count(ctx context.Context, accountID string, q templates.ListQuery, most int) (int, error)
 	Get(ctx context.Context, accountID, idOrAlias string) (templates.Template, error)
 	Several(ctx context.Context, accountID string, templateIDs ...string) ([]templates.Template, error)
-	// Bodies gives html and text, which List leaves out; other fields are not set.
+	// Bodies returns html and text, which List omits; other fields are not set.
 	Bodies(ctx context.Context, accountID string, templateIDs ...string) (map[string]*ent.Template, error)
 	Versions(ctx context.Context, accountID, idOrAlias string, r page.Request) (page.Page[*ent.TemplateVersion], error)
 	CountVersions(ctx context.Context, accountID, templateID string, most int) (int, error)
@@ -26,7 +26,7 @@ type Templates interface {
 
 var _ Templates = (*templates.Service)(nil)
 
-// templatePage ties templates that were read together to their bodies.
+// templatePage connects templates that were loaded together with their bodies.
 func (r *Resolver) templatePage(ctx context.Context, accountID string, rows []templates.Template) ([]*model.Template, error) {
 	ids := make([]string, len(rows))
 	for i, row := range rows {

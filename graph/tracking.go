@@ -10,7 +10,7 @@ import (
 	"github.com/postrider/postrider/runtime/storage/page"
 )
 
-// Engagements reads opens and clicks, by email id.
+// Engagements reads opens and clicks, by email ID.
 type Engagements interface {
 	Counts(ctx context.Context, accountID string, emailIDs ...string) (map[string]tracking.Counts, error)
 	Engagements(ctx context.Context, accountID string, first int, emailIDs ...string) (map[string][]*ent.Engagement, error)
@@ -18,8 +18,8 @@ type Engagements interface {
 
 var _ Engagements = (*tracking.Service)(nil)
 
-// engagementPage adds what hangs off the emails of a page; without the module its
-// fields are not in the schema.
+// engagementPage adds opens and clicks to the emails of a page. Without the module its fields are not in
+// the schema.
 func (r *Resolver) engagementPage(ctx context.Context, accountID string, ids []string, p *model.EmailPage) {
 	if r.parts.Engagements == nil {
 		return

@@ -16,7 +16,7 @@ import (
 	"github.com/postrider/postrider/runtime/storage/timeseries"
 )
 
-// Webhooks reads endpoints and what was delivered to them.
+// Webhooks reads endpoints and their deliveries.
 type Webhooks interface {
 	List(ctx context.Context, accountID string, r page.Request) (page.Page[*ent.Webhook], error)
 	ListFiltered(ctx context.Context, accountID string, f webhooks.EndpointFilter, r page.Request) (page.Page[*ent.Webhook], error)
@@ -28,18 +28,18 @@ type Webhooks interface {
 	Delivery(ctx context.Context, accountID, deliveryID string) (*ent.WebhookDelivery, error)
 	Attempts(ctx context.Context, accountID string, deliveryIDs ...string) (map[string][]*ent.WebhookAttempt, error)
 	GetMany(ctx context.Context, accountID string, webhookIDs ...string) (map[string]*ent.Webhook, error)
-	// DeliveriesOfEvents gives deliveries by the id of their event.
+	// DeliveriesOfEvents returns deliveries by the ID of their event.
 	DeliveriesOfEvents(ctx context.Context, accountID string, eventIDs ...string) (map[string][]*ent.WebhookDelivery, error)
-	// DeliveriesOfSubjects gives deliveries by the id of what their event is about.
+	// DeliveriesOfSubjects returns deliveries by the ID of the subject of their event.
 	DeliveriesOfSubjects(ctx context.Context, accountID string, subjectIDs ...string) (map[string][]*ent.WebhookDelivery, error)
-	// Latest gives the latest deliveries by endpoint.
+	// Latest returns the latest deliveries by endpoint.
 	Latest(ctx context.Context, accountID, state string, most int, webhookIDs ...string) (map[string][]*ent.WebhookDelivery, error)
 	Ask(ctx context.Context, accountID, webhookID string, q timeseries.Query) (webhooks.Answer, error)
 }
 
 var _ Webhooks = (*webhooks.Service)(nil)
 
-// webhookCosts counts the lists by their length; attempts are looked for once for all of them.
+// webhookCosts counts the lists by their length; attempts are loaded once for all of them.
 func webhookCosts(c *generated.ComplexityRoot) {
 	c.Query.Webhooks = func(child int, first *int, _ *string, last *int, _ *string, _ *model.WebhookFilter) int {
 		return times(connection.Size(first, last), child)
@@ -53,7 +53,7 @@ func webhookCosts(c *generated.ComplexityRoot) {
 	c.WebhookDelivery.Attempts = func(child int) int { return times(fewPerEmail, child) }
 }
 
-// deliveryPage ties deliveries that were read together to their attempts.
+// deliveryPage connects deliveries that were loaded together with their attempts.
 func (r *Resolver) deliveryPage(ctx context.Context, accountID string, rows []*ent.WebhookDelivery) []*model.WebhookDelivery {
 	ids, out := make([]string, len(rows)), make([]*model.WebhookDelivery, len(rows))
 	for i, row := range rows {
@@ -89,7 +89,7 @@ func (r *Resolver) deliveriesBy(ctx context.Context, accountID string, found map
 	return out
 }
 
-// webhookPage ties endpoints that were read together to their latest deliveries.
+// webhookPage connects endpoints that were loaded together with their latest deliveries.
 func (r *Resolver) webhookPage(ctx context.Context, accountID string, rows []*ent.Webhook) []*model.Webhook {
 	ids := make([]string, len(rows))
 	for i, row := range rows {

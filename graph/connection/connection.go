@@ -13,8 +13,8 @@ import (
 	"github.com/postrider/postrider/runtime/storage/page"
 )
 
-// Asked gives the caller, if it may do the operation, and the page that the arguments of a
-// connection ask for.
+// Asked returns the caller, if it may do the operation, and the page that the arguments of a connection
+// request.
 func Asked(ctx context.Context, op rights.Operation, first *int, after *string, last *int, before *string) (accounts.Caller, page.Request, error) {
 	caller, err := inquiry.Authorized(ctx, op)
 	if err != nil {
@@ -55,7 +55,7 @@ func Request(first *int, after *string, last *int, before *string) (page.Request
 	return r, wrong.Err()
 }
 
-// PageError names a bad cursor as GraphQL callers know it.
+// PageError names an invalid cursor by its GraphQL argument.
 func PageError(r page.Request, err error) error {
 	var known *fault.Error
 	if !errors.As(err, &known) || known.Fields["cursor"] == "" {
@@ -69,7 +69,7 @@ func PageError(r page.Request, err error) error {
 
 const notACursor = "is not a cursor of this list; use a cursor, startCursor or endCursor of an earlier answer"
 
-// Of shows a page as a connection with edges E.
+// Of converts a page to a connection with edges E.
 func Of[E interface{ ~struct{ model.Edge[N] } }, N any](found page.Page[N], count model.Counter) model.Connection[N, *E] {
 	out := model.Connection[N, *E]{Edges: make([]*E, len(found.Items)), Nodes: append([]N{}, found.Items...), Counter: count,
 		PageInfo: &model.PageInfo{HasNextPage: found.HasMore, HasPreviousPage: found.HasPrevious}}
@@ -83,7 +83,7 @@ func Of[E interface{ ~struct{ model.Edge[N] } }, N any](found page.Page[N], coun
 	return out
 }
 
-// Arguments is the arguments of a connection.
+// Arguments are the arguments of a connection.
 type Arguments struct {
 	First  *int
 	After  *string
@@ -91,7 +91,7 @@ type Arguments struct {
 	Before *string
 }
 
-// At is the place that arguments give.
+// At returns the position that the arguments specify.
 func At(first *int, after *string, last *int, before *string) Arguments {
 	return Arguments{First: first, After: after, Last: last, Before: before}
 }
@@ -120,7 +120,7 @@ func Unfiltered[A, T any](of func(context.Context, string, A) (T, error)) func(c
 	return func(ctx context.Context, accountID string, _ struct{}, a A) (T, error) { return of(ctx, accountID, a) }
 }
 
-// Each shows rows one by one.
+// Each converts rows one by one.
 func Each[R, N any](show func(R) N) func(context.Context, string, []R) []N {
 	return func(_ context.Context, _ string, rows []R) []N { return Shown(rows, show) }
 }
@@ -140,8 +140,8 @@ func Size(first, last *int) int {
 	return *first
 }
 
-// ArgumentError names arguments as GraphQL callers know them: automationId for automation_id, and
-// what else has another name here, as pairs.
+// ArgumentError uses GraphQL argument names: automationId for automation_id. Pairs give other names that
+// differ.
 func ArgumentError(err error, names ...string) error {
 	var known *fault.Error
 	if !errors.As(err, &known) || len(known.Fields) == 0 {
@@ -169,7 +169,7 @@ func argumentName(name string, names []string) string {
 	return first
 }
 
-// Shown makes a list of what is shown of another.
+// Shown converts each entry of a list.
 func Shown[A, B any](list []A, show func(A) B) []B {
 	out := make([]B, len(list))
 	for i, item := range list {

@@ -1,3 +1,3 @@
-// Package inquiry is what resolvers know of the request that they answer: who asks and what they may, how many
-// octets of bodies may still be given, which fields are selected, and that a subscription has begun.
+// Package inquiry holds what resolvers know about the request: the caller and its rights, the remaining
+// budget for bodies in bytes, the selected fields, and whether a subscription has started.
 package inquiry

@@ -19,13 +19,13 @@ import (
 
 type callerKey struct{}
 
-// WithCaller gives a context whose resolvers answer the caller.
+// WithCaller returns a context with the caller for the resolvers.
 func WithCaller(ctx context.Context, c accounts.Caller) context.Context {
 	return context.WithValue(ctx, callerKey{}, c)
 }
 
-// Authorized gives the caller of the request if its key's scope allows the
-// operation. Without a caller nothing is allowed.
+// Authorized returns the caller of the request if its key's scope allows the operation. Without a caller
+// nothing is allowed.
 func Authorized(ctx context.Context, op rights.Operation) (accounts.Caller, error) {
 	caller, err := Caller(ctx)
 	if err != nil {
@@ -34,7 +34,7 @@ func Authorized(ctx context.Context, op rights.Operation) (accounts.Caller, erro
 	return caller, caller.Authorize(op)
 }
 
-// Caller gives who asks. There is an error where no request is answered, which is a defect.
+// Caller returns the caller. An error means that the context belongs to no request, which is a defect.
 func Caller(ctx context.Context) (accounts.Caller, error) {
 	caller, known := ctx.Value(callerKey{}).(accounts.Caller)
 	if !known {
@@ -43,13 +43,13 @@ func Caller(ctx context.Context) (accounts.Caller, error) {
 	return caller, nil
 }
 
-// DomainIDs returns the ids of the domains that the caller is limited to; none if it is not.
+// DomainIDs returns the IDs of the domains that the caller is limited to; none if it is not limited.
 func DomainIDs(ctx context.Context) []string {
 	caller, _ := ctx.Value(callerKey{}).(accounts.Caller)
 	return caller.DomainIDs
 }
 
-// CheckReach refuses root fields that a key limited to some domains may not ask for.
+// CheckReach refuses root fields that a key limited to some domains cannot query.
 func CheckReach(ctx context.Context, next graphql.Resolver) (any, error) {
 	field := graphql.GetFieldContext(ctx)
 	switch field.Object {
@@ -65,7 +65,7 @@ func CheckReach(ctx context.Context, next graphql.Resolver) (any, error) {
 	return next(ctx)
 }
 
-// Selects tells whether there is such a field somewhere in a selection.
+// Selects reports whether a selection contains the field at any depth.
 func Selects(set ast.SelectionSet, is func(typeName, field string) bool) bool {
 	for _, selection := range set {
 		switch s := selection.(type) {
@@ -95,7 +95,7 @@ func WithAllowance(ctx context.Context) context.Context {
 	return context.WithValue(ctx, allowanceKey{}, &left)
 }
 
-// Spend counts octets of bodies that a resolver is about to give.
+// Spend counts bytes of bodies that a resolver is about to return.
 func Spend(ctx context.Context, octets int) error {
 	left, ok := ctx.Value(allowanceKey{}).(*atomic.Int64)
 	if ok && left.Add(-int64(octets)) < 0 {
@@ -104,7 +104,7 @@ func Spend(ctx context.Context, octets int) error {
 	return nil
 }
 
-// Spent gives JSON that counts as a body.
+// Spent returns JSON that counts as a body.
 func Spent(ctx context.Context, data json.RawMessage) (json.RawMessage, error) {
 	if err := Spend(ctx, len(data)); err != nil {
 		return nil, err
@@ -114,14 +114,14 @@ func Spent(ctx context.Context, data json.RawMessage) (json.RawMessage, error) {
 
 type begunKey struct{}
 
-// Begun is called by a resolver whose subscription goes on from here.
+// Begun is called by a resolver when its subscription starts.
 func Begun(ctx context.Context) {
 	if flag, ok := ctx.Value(begunKey{}).(*bool); ok {
 		*flag = true
 	}
 }
 
-// WithBegun gives a context in which Begun sets the flag.
+// WithBegun returns a context in which Begun sets the flag.
 func WithBegun(ctx context.Context, flag *bool) context.Context {
 	return context.WithValue(ctx, begunKey{}, flag)
 }

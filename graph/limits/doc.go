@@ -1,2 +1,2 @@
-// Package limits bounds what a query may ask for, by its shape and by its cost, before it is validated.
+// Package limits bounds the shape and cost of a query before it is validated.
 package limits

@@ -14,8 +14,8 @@ import (
 	"github.com/postrider/postrider/graph/refusal"
 )
 
-// What a request may ask for. Introspection is measured apart: the query of common
-// tools has 250 tokens and a depth of 15.
+// Limits of a request. Introspection is measured separately: the query of common tools has 250 tokens and a
+// depth of 15.
 const (
 	Body          = 1 << 20
 	Query         = 64 << 10 // octets of the query text
@@ -45,7 +45,7 @@ var _ interface {
 // ExtensionName is gqlgen's name for it.
 func (Shape) ExtensionName() string { return "ShapeLimit" }
 
-// Validate has nothing to check in the schema.
+// Validate accepts every schema.
 func (Shape) Validate(graphql.ExecutableSchema) error { return nil }
 
 // MutateOperationParameters changes nothing; it is the first hook there is.
@@ -174,5 +174,5 @@ func (m *measure) fragment(name string) extent {
 	return s
 }
 
-// ResultTooLarge is what is said of an answer with too many octets.
+// ResultTooLarge is the message for a response with too many bytes.
 var ResultTooLarge = fmt.Sprintf("The answer has more than %d MB; ask for fewer entries or fewer fields. The REST API gives one entry whole", Result>>20)

@@ -13,8 +13,8 @@ type Automation struct {
 	Page *AutomationPage
 }
 
-// AutomationPage gives the figures of the automations of one page, by automation id. Each
-// function asks once for all of them and each argument.
+// AutomationPage returns the statistics of the automations of one page, by automation ID. Each function
+// loads them once for all automations and each argument.
 type AutomationPage struct {
 	Figures func() (map[string]*figures.Figures, error)
 	Emails  func(version int) (map[string]*figures.ByStep, error)
@@ -31,7 +31,7 @@ type AutomationStep struct {
 	Of *Automation
 }
 
-// AutomationStepStats are the figures of a step.
+// AutomationStepStats are the statistics of a step.
 type AutomationStepStats struct {
 	figures.Step
 
@@ -46,8 +46,8 @@ type AutomationRun struct {
 	Page *AutomationRunPage
 }
 
-// AutomationRunPage gives what hangs off the runs of one page, by run id. Each function asks once
-// for all of them.
+// AutomationRunPage returns the related data of the runs of one page, by run ID. Each function loads it
+// once for all of them.
 type AutomationRunPage struct {
 	Details func() (map[string]automations.Run, error)
 	Emails  func() (map[string][]*Email, error)

@@ -24,7 +24,7 @@ type Edge[N any] struct {
 // Counter counts the entries of a list under its filter, up to a number.
 type Counter func(ctx context.Context, most int) (int, error)
 
-// maxCount is how far a list is counted.
+// maxCount is where counting stops.
 const maxCount = 10_000
 
 // Count counts the list up to the limit. Error: Invalid naming `limit`.

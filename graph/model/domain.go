@@ -27,8 +27,8 @@ type Domain struct {
 	Page           *DomainPage
 }
 
-// DomainPage gives what hangs off the domains of one page, by domain id. Each
-// function asks its service once for all of them and each argument.
+// DomainPage returns the related data of the domains of one page, by domain ID. Each function calls its
+// service once for all of them and each argument.
 type DomainPage struct {
 	Health func(first int) (map[string][]*ent.DomainCheck, error)
 	Counts func(days int) (map[string]records.Counts, error)

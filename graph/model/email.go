@@ -13,12 +13,11 @@ type Email struct {
 	Page *EmailPage
 }
 
-// EmailContent is the same email, seen as what was sent.
+// EmailContent is the same email, seen as its content.
 type EmailContent struct{ *Email }
 
-// EmailPage gives what hangs off the emails of one page, by email id. Each
-// function asks its service once, for all emails of the page, however often and
-// from however many goroutines it is called.
+// EmailPage returns the related data of the emails of one page, by email ID. Each function calls its
+// service once for all emails of the page, however often and from however many goroutines it is called.
 type EmailPage struct {
 	Bodies      func() (map[string]*ent.Email, error)
 	Snippets    func() (map[string]string, error)

@@ -7,14 +7,14 @@ import (
 	"github.com/postrider/postrider/modules/sending/queue"
 )
 
-// Emails gives the emails that the entries of one page point at, by email id. It asks once, however
+// Emails returns the emails that the entries of one page refer to, by email ID. It loads them once, however
 // often it is called.
 type Emails func() (map[string]*Email, error)
 
-// Runs gives the runs that the entries of one page point at, by run id, likewise.
+// Runs returns the runs that the entries of one page refer to, by run ID. It loads them once.
 type Runs func() (map[string]*AutomationRun, error)
 
-// Operator is the installation, for who operates it.
+// Operator is the installation as its operator sees it.
 type Operator struct{}
 
 // QueuedRecipient is a recipient in the queue on the page that it was read with.
@@ -37,7 +37,7 @@ type Suppression struct {
 	Emails Emails
 }
 
-// EmailAutomation says which run has sent an email.
+// EmailAutomation is the run that sent an email.
 type EmailAutomation struct {
 	AutomationID, RunID     string
 	AutomationName, StepKey *string
@@ -52,7 +52,7 @@ type CustomEvent struct {
 	Runs Runs
 }
 
-// CustomEventMatch is what an automation made of an event.
+// CustomEventMatch is the effect of an event on an automation.
 type CustomEventMatch struct {
 	AutomationID string
 	Version      int
@@ -69,12 +69,12 @@ type ReceivedEmail struct {
 	Page *ReceivedPage
 }
 
-// AttachmentCount is how many files it has.
+// AttachmentCount returns the number of attached files.
 func (e *ReceivedEmail) AttachmentCount() int { return len(e.Attachments) }
 
 const lastReferences = 10
 
-// OuterReferences are the first of its references, where the thread began, and the last.
+// OuterReferences returns the first reference, where the thread started, and the last ones.
 func (e *ReceivedEmail) OuterReferences() []string {
 	if len(e.References) <= 1+lastReferences {
 		return e.References
@@ -82,7 +82,7 @@ func (e *ReceivedEmail) OuterReferences() []string {
 	return append([]string{e.References[0]}, e.References[len(e.References)-lastReferences:]...)
 }
 
-// ReceivedPage gives what hangs off the received emails of one page. Each function asks once.
+// ReceivedPage returns the related data of the received emails of one page. Each function loads it once.
 type ReceivedPage struct {
 	Domains    func() (map[string]*Domain, error)            // by the domain's id
 	Deliveries func() (map[string][]*WebhookDelivery, error) // by the id of the received email

@@ -12,7 +12,7 @@ type APIRequest struct {
 	Page *APIRequestPage
 }
 
-// APIRequestPage gives what the requests of a page point at, by its id, each kind read once.
+// APIRequestPage returns the objects that the requests of a page refer to, by ID, each kind loaded once.
 type APIRequestPage struct {
 	Keys   func() (map[string]*ent.APIKey, error)
 	Emails func() (map[string]*Email, error)

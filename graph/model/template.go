@@ -23,7 +23,6 @@ type Template struct {
 	Category              *string
 	CreatedAt             time.Time
 	UpdatedAt             time.Time
-	// Bodies gives html and text of all templates of the page, by id, and asks
-	// for them once.
+	// Bodies returns html and text of all templates of the page, by ID, and loads them once.
 	Bodies func() (map[string]*ent.Template, error)
 }

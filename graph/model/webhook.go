@@ -6,8 +6,8 @@ import "github.com/postrider/postrider/ent"
 type Webhook struct {
 	*ent.Webhook
 
-	// Latest gives the latest deliveries to the endpoints of the page, by the endpoint's id. It asks
-	// once for each number and state.
+	// Latest returns the latest deliveries to the endpoints of the page, by endpoint ID. It loads them once
+	// for each number and state.
 	Latest func(first int, state string) (map[string][]*WebhookDelivery, error)
 }
 
@@ -15,9 +15,9 @@ type Webhook struct {
 type WebhookDelivery struct {
 	*ent.WebhookDelivery
 
-	// Page gives the attempts of all deliveries of the page, by delivery id. It asks once,
-	// however often and from however many goroutines it is called.
+	// Page returns the attempts of all deliveries of the page, by delivery ID. It loads them once, however
+	// often and from however many goroutines it is called.
 	Page func() (map[string][]*ent.WebhookAttempt, error)
-	// Endpoints gives the endpoints of the page, likewise.
+	// Endpoints returns the endpoints of the page and loads them once.
 	Endpoints func() (map[string]*Webhook, error)
 }

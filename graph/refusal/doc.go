@@ -1,3 +1,3 @@
-// Package refusal says what callers read of errors: codes and sentences, and of a defect no more than the id of
-// the request.
+// Package refusal defines the errors that callers see: codes and messages, and for a defect only the
+// request ID.
 package refusal

@@ -28,17 +28,16 @@ const (
 	CodeRequestTimeout = "request_timeout" // as in REST
 )
 
-// AwayMessage is what is said while the database is away.
+// AwayMessage is the message while the database is unavailable.
 const AwayMessage = "The service cannot read this right now; try again"
 
-// errPanic stands for a panic that was logged where it was recovered.
+// errPanic replaces a panic that was logged where it was recovered.
 var errPanic = errors.New("resolver panicked")
 
-// Presenter is the one place where errors become what callers read.
+// Presenter converts all errors to what callers see.
 type Presenter struct{ Logger *slog.Logger }
 
-// Present answers a refusal in full, and of a defect only the request id. The
-// log has the rest.
+// Present returns a refusal in full, and for a defect only the request ID. The log has the rest.
 func (p Presenter) Present(ctx context.Context, err error) *gqlerror.Error {
 	out := &gqlerror.Error{Path: graphql.GetPath(ctx)}
 	var placed *gqlerror.Error
@@ -88,7 +87,7 @@ func refusal(known *fault.Error) map[string]any {
 	return out
 }
 
-// InternalMessage is what is said of a defect: which request it was.
+// InternalMessage is the message for a defect, with the request ID.
 func InternalMessage(ctx context.Context) string {
 	if id := telemetry.RequestID(ctx); id != "" {
 		return "Internal error (request " + id + ")"
@@ -132,14 +131,14 @@ func libraryCode(err *gqlerror.Error) string {
 	return fault.CodeValidation
 }
 
-// TooComplex refuses a query that asks for too much.
+// TooComplex refuses a query that requests too much.
 func TooComplex(format string, args ...any) *gqlerror.Error {
 	err := gqlerror.Errorf(format, args...)
 	err.Extensions = map[string]any{"code": CodeTooComplex}
 	return err
 }
 
-// Has tells whether one of the errors has the code.
+// Has reports whether one of the errors has the code.
 func Has(errs gqlerror.List, code string) bool {
 	for _, e := range errs {
 		if e.Extensions["code"] == code {
@@ -149,7 +148,7 @@ func Has(errs gqlerror.List, code string) bool {
 	return false
 }
 
-// Coded makes an error with a code.
+// Coded returns an error with a code.
 func Coded(code, message string) *gqlerror.Error {
 	return &gqlerror.Error{Message: message, Extensions: map[string]any{"code": code}}
 }

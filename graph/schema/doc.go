@@ -1,2 +1,3 @@
-// Package schema has the SDL, pruned of the fields of modules that are off and of every type that only they led to.
+// Package schema holds the SDL, without the fields of modules that are off and the types that only those
+// fields use.
 package schema

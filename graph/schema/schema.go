@@ -20,7 +20,7 @@ const (
 	NodeInterface   = "Node"
 )
 
-// SDL is the schema as it is served with the given modules switched on.
+// SDL returns the schema as served with the given modules on.
 func SDL(on []string) (string, error) {
 	served, err := Served(on)
 	if err != nil {
@@ -35,7 +35,7 @@ func SDL(on []string) (string, error) {
 // installation may ask is no secret.
 const SDLPath = "/graphql/schema.graphql"
 
-// Served parses the SDL anew, because pruning changes what was parsed.
+// Served parses the SDL again, because pruning changes the parsed schema.
 func Served(on []string) (*ast.Schema, error) {
 	parsed, err := Whole()
 	if err == nil {
@@ -44,7 +44,7 @@ func Served(on []string) (*ast.Schema, error) {
 	return parsed, err
 }
 
-// Whole parses the SDL as it is written.
+// Whole parses the SDL without pruning.
 func Whole() (*ast.Schema, error) {
 	entries, err := sdl.ReadDir(".")
 	if err != nil {
@@ -105,8 +105,7 @@ func Prune(s *ast.Schema, on []string) {
 	}
 }
 
-// Reachable names the types that the root types, the directives and
-// introspection lead to.
+// Reachable returns the names of the types that the root types, the directives and introspection use.
 func Reachable(s *ast.Schema) map[string]bool {
 	live := map[string]bool{}
 	var visit func(name string)

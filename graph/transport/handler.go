@@ -45,12 +45,12 @@ type RateLimit interface {
 	Admit(ctx context.Context, account accounts.Account, header http.Header) error
 }
 
-// Accounts tells what an account may do.
+// Accounts returns the limits of an account.
 type Accounts interface {
 	Account(ctx context.Context, accountID string) (accounts.Account, error)
 }
 
-// Options is what New needs.
+// Options are the dependencies of New.
 type Options struct {
 	Door     *admission.Authenticator
 	Rate     RateLimit // nil: requests are not counted
@@ -66,7 +66,7 @@ type Options struct {
 	Logger   *slog.Logger
 }
 
-// New makes the handler, for any method.
+// New returns the handler, for any method.
 func New(o Options) http.Handler {
 	return &handler{door: o.Door, rate: o.Rate, accounts: o.Accounts, budget: o.Budget, exec: o.Executor, trusted: o.Trusted, pruned: o.Pruned, open: o.Open, errors: o.Errors,
 		audit: o.Audit, proxies: o.Proxies, logger: o.Logger}
@@ -149,7 +149,7 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// admit tells who is calling, if they may call now.
+// admit returns the caller if it may call now.
 func (h *handler) admit(w http.ResponseWriter, r *http.Request) (accounts.Caller, error) {
 	ctx, cancel := context.WithTimeout(r.Context(), fault.AnswerWithin)
 	defer cancel()
@@ -169,7 +169,7 @@ func (h *handler) admit(w http.ResponseWriter, r *http.Request) (accounts.Caller
 	return caller, h.rate.Admit(ctx, caller.RateAccount(account), w.Header())
 }
 
-// prepare reads and validates one GraphQL request. An answer is a refusal.
+// prepare reads and validates one GraphQL request. A returned response is a refusal.
 func (h *handler) prepare(ctx context.Context, caller accounts.Caller, body *intake.Content) (operation *graphql.OperationContext, status int, answer *graphql.Response) {
 	defer func() {
 		if value := recover(); value != nil {
@@ -252,7 +252,7 @@ func (h *handler) decode(caller accounts.Caller, from io.Reader) (*graphql.RawPa
 		Extensions: request.Extensions}, nil
 }
 
-// firstOctet looks at what the body begins with, behind white space.
+// firstOctet returns the first byte of the body after white space.
 func firstOctet(body *bufio.Reader) (byte, error) {
 	for {
 		c, err := body.ReadByte()

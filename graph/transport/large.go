@@ -27,8 +27,8 @@ var bodyFields = map[string]bool{"EmailContent.html": true, "EmailContent.text":
 	"AutomationVersion.definition": true, "AutomationRun.event": true, "AutomationRunStep.output": true, "AutomationRun.timeline": true,
 	"CustomEvent.data": true, "CustomEvent.explanation": true}
 
-// selectsBodies tells whether an operation asks for bodies. It was validated, so that no
-// fragment spreads itself.
+// selectsBodies reports whether an operation selects bodies. The operation was validated, so no fragment
+// spreads itself.
 func selectsBodies(operation *graphql.OperationContext) bool {
 	return inquiry.Selects(operation.Operation.SelectionSet, func(typeName, field string) bool { return bodyFields[typeName+"."+field] })
 }

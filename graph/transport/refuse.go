@@ -20,7 +20,7 @@ type restError struct {
 	} `json:"error"`
 }
 
-// refuse answers a request that never became a GraphQL request.
+// refuse responds to a request that never became a GraphQL request.
 func (h *handler) refuse(w http.ResponseWriter, r *http.Request, status int, known *fault.Error) {
 	telemetry.SetError(r.Context(), known.Code, known.Unwrap())
 	var body restError
@@ -28,7 +28,7 @@ func (h *handler) refuse(w http.ResponseWriter, r *http.Request, status int, kno
 	h.write(w, r, status, mediaJSON, body)
 }
 
-// refuseError answers a caller who may not call, or not now.
+// refuseError responds to a caller that may not call, or not now.
 func (h *handler) refuseError(w http.ResponseWriter, r *http.Request, err error) {
 	known := fault.From(err)
 	switch known.Kind {
@@ -49,7 +49,7 @@ func (h *handler) refuseError(w http.ResponseWriter, r *http.Request, err error)
 	}
 }
 
-// refuseBody answers a body that could not be read to its end.
+// refuseBody responds to a body that could not be read completely.
 func (h *handler) refuseBody(w http.ResponseWriter, r *http.Request, err error) {
 	switch {
 	case errors.Is(err, intake.ErrTooLarge):

@@ -61,8 +61,8 @@ func (h *handler) subscribe(ctx context.Context, w http.ResponseWriter, r *http.
 
 const mediaStream = "text/event-stream"
 
-// streamed tells whether an answer goes out as events: clients of "GraphQL over Server-Sent Events" ask
-// so for queries too.
+// streamed reports whether a response is sent as events: clients of "GraphQL over Server-Sent Events"
+// request this for queries too.
 func streamed(r *http.Request, status int) bool {
 	accept := r.Header.Get("Accept")
 	return status == http.StatusOK && strings.Contains(accept, mediaStream) && !strings.Contains(accept, "json")
@@ -81,7 +81,7 @@ func (h *handler) streamOnce(w http.ResponseWriter, r *http.Request, answer *gra
 	}
 }
 
-// follow sends what the subscription gives until one side ends it.
+// follow sends the results of the subscription until one side ends it.
 func (h *handler) follow(ctx context.Context, w *server.Writer, r *http.Request, responses graphql.ResponseHandler) error {
 	if err := w.Begin(""); err != nil {
 		return err
@@ -129,7 +129,7 @@ func (h *handler) follow(ctx context.Context, w *server.Writer, r *http.Request,
 	}
 }
 
-// stillAllowed ends the subscriptions of keys that were revoked, and of people who have left.
+// stillAllowed ends the subscriptions of revoked keys and of users who left the account.
 func (h *handler) stillAllowed(r *http.Request) error {
 	caller, err := h.door.Authenticate(r)
 	if err != nil {

@@ -23,7 +23,7 @@ type Documents map[string]string
 
 const documentPrefix = "sha256:"
 
-// Text is what a document's id stands for.
+// Text returns the document with an ID.
 func (d Documents) Text(documentID string) (string, *gqlerror.Error) {
 	if text := d[strings.TrimPrefix(documentID, documentPrefix)]; text != "" && strings.HasPrefix(documentID, documentPrefix) {
 		return text, nil
@@ -31,7 +31,7 @@ func (d Documents) Text(documentID string) (string, *gqlerror.Error) {
 	return "", refusal.Coded(refusal.CodeUnknownDocument, "No document has the id that `documentId` names; reload the page, which may be older than the service")
 }
 
-// Refuse refuses a person's request that brings a query of its own.
+// Refuse refuses a request by a signed-in user that contains a query of its own.
 func Refuse() *gqlerror.Error {
 	return refusal.Coded(refusal.CodeUntrusted, "A person who is signed in runs the queries of the dashboard only, by `documentId`; use an API key for others")
 }
@@ -109,7 +109,7 @@ func (p documentPruner) selections(set ast.SelectionSet, parent string) ast.Sele
 	})
 }
 
-// field prunes what is asked of a field, and tells whether the schema has it.
+// field prunes the selection of a field and reports whether the schema has the field.
 func (p documentPruner) field(f *ast.Field, parent string) bool {
 	const itself = "__typename"
 	def := p.schema.Types[parent]
