@@ -6,10 +6,9 @@ import (
 	"github.com/postrider/postrider/graph/model"
 )
 
-// A field costs 1 and a list its expected length times what is asked of an
-// entry. With these figures and maxComplexity a page of 25 emails may be asked
-// for everything, a page of 100 for everything but bodies and events; a page of
-// 100 with bodies, of up to 10 MB each, is refused.
+// A field costs 1, and a list its expected length times the cost of an entry. With these values and
+// maxComplexity, a page of 25 emails can select everything, and a page of 100 everything but bodies and
+// events. A page of 100 with bodies, of up to 10 MB each, is refused.
 const (
 	fewPerEmail = 4   // recipients, attempts, events, files
 	bodyCost    = 120 // html, text

@@ -1,41 +1,38 @@
-// Package graph is the GraphQL edge: one schema over what an account holds, to
-// read, and mutations for its queue, for which REST has no resource. Other changes go
-// through REST, which has one path for validation, idempotency and audit. The
-// mutations of the queue do no harm when they are asked for twice.
+// Package graph is the GraphQL API: one schema to read the data of an account, and mutations for its queue,
+// for which REST has no resource. Other changes go through REST, which has one path for validation,
+// idempotency and audit. Repeating a mutation of the queue does no harm.
 //
 // # Requests
 //
-// POST with a JSON body and an API key, nothing else. What is refused before the
-// body is understood as a GraphQL request (method, credential, media type, size)
-// is answered like REST, `{"error": {…}}` with its status. Everything after that
-// is a GraphQL response with `errors`:
+// Requests are POST with a JSON body and an API key. A request refused before its body is parsed as a
+// GraphQL request (method, credential, media type, size) gets a response like REST, `{"error": {…}}` with
+// its status. Every later response is a GraphQL response with `errors`:
 //
 //   - 400: not a GraphQL request, or a query that is wrong or asks for too much;
 //   - 503 with Retry-After: the database is away, `data` may be there in part;
 //   - 200: everything else, also when single fields have errors.
 //
-// extensions.code of an error is the code of REST. Besides these there are
-// `query_too_complex` and `internal_error`, which says nothing but the request id.
+// The extensions.code of an error is the code of REST. There are also `query_too_complex` and
+// `internal_error`, which contains only the request ID.
 //
 // # Nullability
 //
-// Another account's id answers like an unknown one: null, without an error. A
-// page beyond the end of a list is empty.
+// The ID of another account's object behaves like an unknown one: null, without an error. A page beyond the
+// end of a list is empty.
 //
 // # Modules
 //
-// A root field carries `@module(name:)`. At start the schema is pruned of what is
-// switched off, with all types that only it led to; validation and introspection
-// both see the pruned one, so a hidden field is one that never existed.
+// A root field has `@module(name:)`. At startup, fields of modules that are off are removed from the schema
+// with all types that only they use. Validation and introspection both use the pruned schema, so a hidden
+// field looks as if it never existed.
 //
 // # Cost
 //
-// A list reads what hangs off its entries once per page and not once per entry
-// (model.EmailPage). Size, tokens, depth, aliases, directives and the complexity
-// of a query are bounded, see package limits.
+// A list loads related data once per page, not once per entry (model.EmailPage). The size, tokens, depth,
+// aliases, directives and complexity of a query are bounded, see package limits.
 //
-// # Where things stand
+// # Layout
 //
-// Here are the resolvers and what they show, two files for each SDL file. HTTP is in package transport,
-// the SDL in schema, lists in connection, the caller in inquiry, errors in refusal.
+// This package contains the resolvers and conversions, two files for each SDL file. HTTP is in package
+// transport, the SDL in schema, lists in connection, the caller in inquiry, errors in refusal.
 package graph

@@ -47,7 +47,7 @@ func domainFilter(in *model.DomainFilter, domainIDs []string) (f domains.Filter)
 	return f
 }
 
-// onceEach asks at most once for each argument.
+// onceEach calls a function at most once for each argument.
 func onceEach[K comparable, T any](ask func(K) (T, error)) func(K) (T, error) {
 	var mu sync.Mutex
 	asked := map[K]func() (T, error){}

@@ -124,10 +124,10 @@ type Options struct {
 func (o Options) validate() error {
 	var wrong []error
 	if o.Accounts == nil {
-		wrong = append(wrong, errors.New("graph: the accounts are missing"))
+		wrong = append(wrong, errors.New("graph: accounts are missing"))
 	}
 	if o.Budget == nil {
-		wrong = append(wrong, errors.New("graph: a budget is needed"))
+		wrong = append(wrong, errors.New("graph: budget is missing"))
 	}
 	if o.Auth == nil {
 		wrong = append(wrong, errors.New("graph: authenticator is missing"))

@@ -29,7 +29,7 @@ type InstallationFinding struct {
 	Do       string
 }
 
-// healthCost is a look at the domains, the endpoints, the queue and the caps.
+// healthCost covers the checks of domains, endpoints, queue and caps.
 const healthCost = 300
 
 func healthCosts(c *generated.ComplexityRoot) {

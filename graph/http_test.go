@@ -183,7 +183,7 @@ func TestOperationsAreChosenByName(t *testing.T) {
 	if a := s.send(t, request(t, s.url, "svc_full", `{`+two+`,"operationName":"B"}`)); a.body != `{"data":{"b":"Query"}}` {
 		t.Errorf("operation B of two got %s, want the data of B alone", a.body)
 	}
-	const unsaid = "The request has 2 operations: say in operationName which one to run"
+	const unsaid = "The request has 2 operations: set operationName to the one to run"
 	for name, message := range map[string]string{`"C"`: "operation C not found", `null`: unsaid, `""`: unsaid} {
 		a := s.send(t, request(t, s.url, "svc_full", `{`+two+`,"operationName":`+name+`}`))
 		if a.status != 400 || a.codes() != "validation_error" || a.message() != message {

@@ -61,7 +61,7 @@ func TestQueriesThatAskForTooMuchAreRefused(t *testing.T) {
 		"aliases in fragments":     {`{ ...F ...F } fragment F on Query {` + repeated(limits.Aliases/2+1, " a%d: __typename") + `}`, "the query has more than 15 aliases"},
 		"directives":               {`{ __typename` + strings.Repeat(" @include(if: true)", limits.Directives+1) + `}`, "the query has more than 30 directives"},
 		"selections":               {`{ viewer {` + strings.Repeat(" __typename", limits.Selections) + `} }`, "the query selects more than 1000 fields"},
-		"text":                     {`{ __typename }` + strings.Repeat(" ", limits.Query), "the query text is longer than 65536 octets"},
+		"text":                     {`{ __typename }` + strings.Repeat(" ", limits.Query), "the query text is longer than 65536 bytes"},
 		"fragment bomb":            {`{ ...F0 } ` + bomb(60, "Query", "__typename"), "the query selects more than 1000 fields"},
 		"fragment bomb, empty":     {`{ ...F0 } ` + bomb(60, "Query", "...F59"), `Cannot spread fragment "F59" within itself.`},
 		"fragment bomb, unused":    {`{ __typename } ` + bomb(60, "Query", "__typename"), "the query selects more than 1000 fields"},

@@ -15,8 +15,7 @@ import (
 	"github.com/postrider/postrider/modules/automations"
 )
 
-// linkCosts: what the entries of a page point at is read once for the page, and many of them point at
-// the same.
+// linkCosts: related objects are loaded once per page, and many entries refer to the same ones.
 func linkCosts(c *generated.ComplexityRoot) {
 	link := func(child int) int { return child }
 	c.Email.Domain, c.Email.APIKey, c.Email.Template, c.Email.WebhookDeliveries, c.WebhookDelivery.Webhook = link, link, link, link, link
@@ -89,8 +88,8 @@ func emailDeliveries(e *model.Email) ([]*model.WebhookDelivery, error) {
 	return out, nil
 }
 
-// linked asks once for all that the rows of a page point at; nothing, where the caller may not read it, for
-// which field is the root field that lists it.
+// linked loads once everything that the rows of a page refer to, or nothing if the caller cannot read it;
+// field is the root field that lists it.
 func linked[R, T any](ctx context.Context, right rights.Operation, field string, of func(R) string, rows []R, ask func(ids []string) (map[string]T, error)) func() (map[string]T, error) {
 	return sync.OnceValues(func() (map[string]T, error) {
 		caller, err := inquiry.Caller(ctx)

@@ -96,8 +96,8 @@ func At(first *int, after *string, last *int, before *string) Arguments {
 	return Arguments{First: first, After: after, Last: last, Before: before}
 }
 
-// Listed answers a connection with edges E: what a service lists and counts under a filter F, as it is
-// shown. Errors name arguments as GraphQL callers know them; names are pairs as of ArgumentError.
+// Listed returns a connection with edges E for a service that lists and counts under a filter F. Errors use
+// GraphQL argument names; names are pairs as in ArgumentError.
 func Listed[E interface{ ~struct{ model.Edge[N] } }, N, R, F any](ctx context.Context, op rights.Operation, at Arguments, filter F,
 	list func(context.Context, string, F, page.Request) (page.Page[R], error), count func(context.Context, string, F, int) (int, error),
 	show func(context.Context, string, []R) []N, names ...string,
@@ -115,7 +115,7 @@ func Listed[E interface{ ~struct{ model.Edge[N] } }, N, R, F any](ctx context.Co
 	}), nil
 }
 
-// Unfiltered makes a method of a list without a filter one that takes none.
+// Unfiltered adapts the list method of a service without filters to one with a filter.
 func Unfiltered[A, T any](of func(context.Context, string, A) (T, error)) func(context.Context, string, struct{}, A) (T, error) {
 	return func(ctx context.Context, accountID string, _ struct{}, a A) (T, error) { return of(ctx, accountID, a) }
 }
@@ -125,8 +125,8 @@ func Each[R, N any](show func(R) N) func(context.Context, string, []R) []N {
 	return func(_ context.Context, _ string, rows []R) []N { return Shown(rows, show) }
 }
 
-// Size is how many entries a connection is asked for. It takes what is out of range for the
-// largest page: the resolver says what is wrong with it.
+// Size returns the number of entries that a connection requests. A value out of range counts as the largest
+// page, because the resolver reports the error.
 func Size(first, last *int) int {
 	if last != nil {
 		first = last

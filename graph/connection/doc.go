@@ -1,3 +1,3 @@
-// Package connection answers lists as GraphQL has them: which page the arguments ask for, its edges and cursors,
-// and errors that name arguments as callers know them.
+// Package connection builds GraphQL connections: the requested page, its edges and cursors, and errors that
+// use the argument names of callers.
 package connection

@@ -18,7 +18,7 @@ import (
 // depth of 15.
 const (
 	Body          = 1 << 20
-	Query         = 64 << 10 // octets of the query text
+	Query         = 64 << 10 // bytes of the query text
 	Tokens        = 2000
 	Depth         = 10
 	Introspection = 16 // levels, from __schema or __type on
@@ -27,7 +27,7 @@ const (
 	Directives    = 30
 	Selections    = 1000    // fields and fragments, with fragments written out
 	Complexity    = 12100   // see graph/complexity.go
-	Result        = 5 << 20 // octets of an answer
+	Result        = 5 << 20 // bytes of a response
 	CachedQueries = 128     // at most 8 MB of text
 	Mistakes      = 10      // of a query that are told, of which there may be hundreds
 )
@@ -51,7 +51,7 @@ func (Shape) Validate(graphql.ExecutableSchema) error { return nil }
 // MutateOperationParameters changes nothing; it is the first hook there is.
 func (Shape) MutateOperationParameters(_ context.Context, request *graphql.RawParams) *gqlerror.Error {
 	if len(request.Query) > Query {
-		return refusal.TooComplex("the query text is longer than %d octets", Query)
+		return refusal.TooComplex("the query text is longer than %d bytes", Query)
 	}
 	doc, err := parser.ParseQueryWithTokenLimit(&ast.Source{Input: request.Query}, Tokens)
 	switch {
@@ -61,7 +61,7 @@ func (Shape) MutateOperationParameters(_ context.Context, request *graphql.RawPa
 		return nil //nolint:nilerr // the executor meets the same error and reports it
 	}
 	if request.OperationName == "" && len(doc.Operations) > 1 { // gqlgen would name an operation without a name
-		return gqlerror.Errorf("The request has %d operations: say in operationName which one to run", len(doc.Operations))
+		return gqlerror.Errorf("The request has %d operations: set operationName to the one to run", len(doc.Operations))
 	}
 	m := measure{fragments: doc.Fragments, known: map[string]extent{}}
 	var whole extent
@@ -83,8 +83,8 @@ func (Shape) MutateOperationParameters(_ context.Context, request *graphql.RawPa
 	return whole.refusal()
 }
 
-// extent is what is counted of a selection. level counts the fields of its first level,
-// roots those of an operation's.
+// extent is the measure of a selection. level counts the fields of its first level, roots those of an
+// operation.
 type extent struct{ depth, introspection, level, roots, aliases, directives, selections int }
 
 func (s extent) refusal() *gqlerror.Error {
@@ -105,8 +105,8 @@ func (s extent) refusal() *gqlerror.Error {
 	return nil
 }
 
-// beside joins two shapes of one level. Sums stop growing far above every limit,
-// so that they cannot overflow.
+// beside adds two shapes of one level. Sums stop growing far above every limit, so that they cannot
+// overflow.
 func (s extent) beside(t extent) extent {
 	const most = 1 << 20
 	joined := s.atLeast(t)

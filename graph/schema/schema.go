@@ -14,7 +14,8 @@ import (
 //go:embed *.graphqls
 var sdl embed.FS
 
-// Names that the SDL gives: of the directive that says which module a field is of, and of what has an id.
+// Names in the SDL: of the directive that names the module of a field, and of the interface of objects with
+// an ID.
 const (
 	ModuleDirective = "module"
 	NodeInterface   = "Node"
@@ -31,8 +32,8 @@ func SDL(on []string) (string, error) {
 	return out.String(), nil
 }
 
-// SDLPath is where the schema is served. It is the same for everyone, and what the documents of an
-// installation may ask is no secret.
+// SDLPath is where the schema is served. It is the same for every account, and the fields that an
+// installation offers are not secret.
 const SDLPath = "/graphql/schema.graphql"
 
 // Served parses the SDL again, because pruning changes the parsed schema.
@@ -65,9 +66,8 @@ func Whole() (*ast.Schema, error) {
 	return parsed, nil
 }
 
-// Prune removes the fields of modules that are off, and every type that no
-// remaining field leads to. The directive itself goes too: callers have no use
-// for it.
+// Prune removes the fields of modules that are off, and every type that no remaining field uses. It also
+// removes the directive, which callers do not need.
 func Prune(s *ast.Schema, on []string) {
 	for _, def := range s.Types {
 		def.Fields = slices.DeleteFunc(def.Fields, func(f *ast.FieldDefinition) bool {

@@ -210,8 +210,8 @@ func (h *handler) run(ctx context.Context, operation *graphql.OperationContext) 
 	return h.bounded(ctx, answer)
 }
 
-// decode reads the request of "GraphQL over HTTP". Its errors say nothing of the
-// body's content. A person runs trusted documents only.
+// decode reads a request of "GraphQL over HTTP". Its errors do not contain the body. Signed-in users can
+// run trusted documents only.
 func (h *handler) decode(caller accounts.Caller, from io.Reader) (*graphql.RawParams, *gqlerror.Error) {
 	body := bufio.NewReader(from)
 	if first, err := firstOctet(body); err == nil && first == '[' {
@@ -298,8 +298,8 @@ func (h *handler) write(w http.ResponseWriter, r *http.Request, status int, medi
 	}
 }
 
-// bounded gives an answer that is not too large, or its refusal as a whole: a part of an
-// answer would look like all of it.
+// bounded returns a response that is not too large, or refuses it as a whole, because a partial response
+// would look complete.
 func (h *handler) bounded(ctx context.Context, answer *graphql.Response) (int, *graphql.Response) {
 	if len(answer.Data) <= limits.Result && !refusal.Has(answer.Errors, refusal.CodeResultTooLarge) {
 		return http.StatusOK, answer

@@ -33,8 +33,8 @@ func selectsBodies(operation *graphql.OperationContext) bool {
 	return inquiry.Selects(operation.Operation.SelectionSet, func(typeName, field string) bool { return bodyFields[typeName+"."+field] })
 }
 
-// runBodies runs an operation that asks for bodies, and gives its answer as octets that
-// hold no memory any more when they are many.
+// runBodies runs an operation that selects bodies, and returns its response as bytes that no longer occupy
+// memory if they are many.
 func (h *handler) runBodies(ctx context.Context, owner intake.Tenant, operation *graphql.OperationContext) (status int, answer *graphql.Response, release func()) {
 	release, err := h.budget.AcquireWork(ctx, owner, bodiesMemory, bodiesWait)
 	if err != nil {

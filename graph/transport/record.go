@@ -10,14 +10,13 @@ import (
 	"github.com/postrider/postrider/runtime/base/telemetry"
 )
 
-// Recorder writes to the audit log of the caller's account that an operation was done.
+// Recorder writes operations to the audit log of the caller's account.
 type Recorder interface {
 	Record(ctx context.Context, c accounts.Caller, operation, target string) error
 }
 
-// record writes every mutation of a request that was answered without an error to the audit log, by
-// the name of its field. A new mutation is recorded without anybody's thinking of it; one that only
-// counts (dryRun) is not.
+// record writes every mutation of a request that was answered without an error to the audit log, by the
+// name of its field. New mutations are recorded automatically; those that only count (dryRun) are not.
 func (h *handler) record(ctx context.Context, caller accounts.Caller, operation *graphql.OperationContext, answer *graphql.Response) {
 	if h.audit == nil || operation.Operation.Operation != ast.Mutation || len(answer.Errors) > 0 {
 		return

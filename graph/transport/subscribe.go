@@ -19,11 +19,10 @@ import (
 	"github.com/postrider/postrider/runtime/web/server"
 )
 
-// A subscription is answered by Server-Sent Events, one connection each ("GraphQL
-// over Server-Sent Events", distinct connections mode). A refusal is an ordinary
-// answer: what can be refused is refused before the stream begins. The protocol's
-// `complete` means that there is nothing more to come, which is never so here: a
-// stream that has to end is cut, and its reader subscribes again.
+// A subscription is answered with Server-Sent Events, one connection each ("GraphQL over Server-Sent
+// Events", distinct connections mode). Refusals are ordinary responses, sent before the stream starts. The
+// protocol's `complete` means that the stream is finished, which never happens here: a stream that must end
+// is cut, and the reader subscribes again.
 
 func (h *handler) subscribe(ctx context.Context, w http.ResponseWriter, r *http.Request, operation *graphql.OperationContext) {
 	refuse := func(why string) {
@@ -68,8 +67,8 @@ func streamed(r *http.Request, status int) bool {
 	return status == http.StatusOK && strings.Contains(accept, mediaStream) && !strings.Contains(accept, "json")
 }
 
-// streamOnce sends the one answer of a query as a stream that is over then. release gives the memory back
-// that the answer was made in.
+// streamOnce sends the single response of a query as a stream and ends it. release frees the memory of the
+// response.
 func (h *handler) streamOnce(w http.ResponseWriter, r *http.Request, answer *graphql.Response, release func()) {
 	data, err := encode(answer)
 	if err == nil {

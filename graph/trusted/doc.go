@@ -1,3 +1,3 @@
-// Package trusted has the queries that the pages of this installation make, by their hash: people run these and no
-// others. Each is pruned of the fields of modules that are off.
+// Package trusted holds the queries of this installation's pages by hash. Signed-in users can run only
+// these. Each is pruned of the fields of modules that are off.
 package trusted

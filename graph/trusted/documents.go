@@ -16,9 +16,9 @@ import (
 	"github.com/postrider/postrider/graph/refusal"
 )
 
-// Documents are the queries that the pages of this installation make: texts by their SHA-256 in
-// hexadecimal. A request names one as `documentId: "sha256:…"`. They were written by us and are known
-// before the service starts, so that a stolen session asks nothing that a page does not ask.
+// Documents are the queries of this installation's pages: texts by their SHA-256 in hexadecimal. A request
+// names one as `documentId: "sha256:…"`. They are part of the program and known before the service starts,
+// so that a stolen session can query only what a page queries.
 type Documents map[string]string
 
 const documentPrefix = "sha256:"
@@ -36,9 +36,9 @@ func Refuse() *gqlerror.Error {
 	return refusal.Coded(refusal.CodeUntrusted, "A person who is signed in runs the queries of the dashboard only, by `documentId`; use an API key for others")
 }
 
-// Within gives the documents as far as a schema has their fields. A page asks for what all modules have, in
-// one document, and finds what those have that are on. A document of which nothing is left stays as it is: its
-// answer says what there is not.
+// Within returns the documents limited to the fields of a schema. A page queries the data of all modules in
+// one document and gets the data of those that are on. A document without any remaining field stays as it
+// is, and its response reports the missing fields.
 func (d Documents) Within(served *ast.Schema) Documents {
 	out := make(Documents, len(d))
 	for id, text := range d {
@@ -58,8 +58,9 @@ func valid(served *ast.Schema, text string) bool {
 	return wrong == nil && len(doc.Operations) > 0
 }
 
-// prune leaves out the fields that a schema has not, then the fragments and variables that nothing
-// uses any more. Of an object of which no field is left only __typename is asked: that it is there is told.
+// prune removes the fields that a schema does not have, then the fragments and variables that are no longer
+// used. For an object without remaining fields it selects only __typename, which shows that the object
+// exists.
 func prune(served *ast.Schema, text string) string {
 	doc, err := parser.ParseQuery(&ast.Source{Input: text})
 	if err != nil {
