@@ -27,8 +27,8 @@ import (
 	"github.com/postrider/postrider/runtime/work/event"
 )
 
-// fakeAutomations has two automations, runs and events of ada's, of which the newest are bare, and
-// one of bob's each.
+// fakeAutomations has two automations, runs and events of ada, the newest of which have no optional values,
+// and one of each of bob.
 type fakeAutomations struct{ *calls }
 
 const someDraft = `{"name": "Welcome", "timezone": "Europe/Berlin", "trigger": {"event": "user.created"}, "steps": [
@@ -130,7 +130,8 @@ func (f fakeAutomations) Runs(_ context.Context, accountID string, q module.RunF
 	return out, orElse(err, f.call("Runs"))
 }
 
-// details gives a run that has sent msg_001 and, if it is the bare one, waits, for an event and because of its plan.
+// details returns a run that sent msg_001. The run without optional values waits, for an event and because
+// of its plan.
 func details(r *ent.AutomationRun) module.Run {
 	out := module.Run{AutomationRun: r}
 	if r.UserID == nil {
@@ -221,7 +222,7 @@ func (f fakeAutomations) Explain(ctx context.Context, accountID, id string) (mod
 	return out, f.call("Explain")
 }
 
-// fakeFigures has counted the steps of aut_001.
+// fakeFigures has statistics for the steps of aut_001.
 type fakeFigures struct{ *calls }
 
 func (f fakeFigures) Of(_ context.Context, accountID string, ids ...string) (map[string]*figures.Figures, error) {
@@ -263,7 +264,7 @@ func TestAutomationsAnswerEveryField(t *testing.T) {
 	}
 }
 
-// stable replaces the ids of facts, which are made anew.
+// stable replaces the IDs of facts, which differ on every run.
 func stable(body string) string {
 	for {
 		_, id, found := strings.Cut(body, `"evt_0`)
@@ -338,7 +339,7 @@ func TestListsOfAutomationsAreNarrowed(t *testing.T) {
 	}
 }
 
-// A key that sends reads custom events, and nothing of automations.
+// A sending key can read custom events but no automations.
 func TestExplanationsAndOriginsNeedAKeyThatReads(t *testing.T) {
 	t.Parallel()
 	s := newServer(t, setup{emails: 1})

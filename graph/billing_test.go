@@ -11,7 +11,7 @@ import (
 	"github.com/postrider/postrider/runtime/base/fault"
 )
 
-// fakeBilling has what ada pays; bob is on the plan free.
+// fakeBilling has the billing state of ada; bob is on the plan free.
 type fakeBilling struct{ *calls }
 
 func (f fakeBilling) Report(_ context.Context, accountID string, r plans.Range, by plans.By) (plans.Report, error) {

@@ -8,7 +8,7 @@ import (
 	"github.com/postrider/postrider/graph/trusted"
 )
 
-// asPerson makes a request with the cookie of a session.
+// asPerson sends a request with a session cookie.
 func asPerson(t *testing.T, s *testServer, body string) *http.Request {
 	t.Helper()
 	r := request(t, s.url, "", body)
@@ -18,7 +18,7 @@ func asPerson(t *testing.T, s *testServer, body string) *http.Request {
 	return r
 }
 
-// What people ask by a document is left out where its module is off. A key is told.
+// Fields of a document whose module is off are omitted for users. A key gets an error.
 func TestAPersonsDocumentIsPruned(t *testing.T) {
 	t.Parallel()
 	const text = `query Both($n: Int) { viewer { role } emails(first: $n) { nodes { ...F } } } fragment F on Email { id }`

@@ -15,8 +15,7 @@ import (
 	"github.com/postrider/postrider/runtime/storage/page"
 )
 
-// everything selects all fields of a type, so that a new field is covered as
-// soon as it exists.
+// everything selects all fields of a type, so that a new field is covered automatically.
 func everything(t *testing.T, typeName string) string {
 	t.Helper()
 	s, err := schema.Served(allModules)
@@ -84,7 +83,7 @@ func TestPageOfEverythingAsksEachServiceMethodOnce(t *testing.T) {
 	if len(edges) != 25 {
 		t.Fatalf("got %d edges, want the default of 25", len(edges))
 	}
-	// Each email got what is its own: the page's answers were not mixed up.
+	// Each email has its own data: the results of the page were not mixed up.
 	bare := edges[0].(map[string]any)["node"].(map[string]any)
 	full := edges[24].(map[string]any)["node"].(map[string]any)
 	same(t, "recipients of the bare one", 0, len(bare["recipients"].([]any)))
@@ -162,7 +161,7 @@ func TestArgumentsOfPagesAreChecked(t *testing.T) {
 				t.Errorf("%s(%s) got status %d and %s, want 200 with a validation_error of %s", list, c.args, a.status, a.body, c.field)
 			}
 		}
-		// Null is "not given", as everywhere in GraphQL.
+		// Null means omitted, as everywhere in GraphQL.
 		if a := s.ask(t, `{ `+list+`(first: null, after: null, last: null, before: null) { nodes { id } } }`, nil); len(a.Errors) != 0 {
 			t.Errorf("%s with nulls: %s", list, a.body)
 		}

@@ -69,7 +69,7 @@ func TestDatabaseAwayIs503(t *testing.T) {
 	}
 }
 
-// A query for bodies that finds no room for them is refused as one that finds the database away.
+// A query for bodies that gets no memory is refused like one while the database is unavailable.
 func TestNoRoomForBodiesIs503(t *testing.T) {
 	t.Parallel()
 	s := newServer(t, setup{emails: 1})

@@ -15,10 +15,10 @@ import (
 	"github.com/postrider/postrider/runtime/work/event"
 )
 
-// fakeFacts are two of ada's and one of bob's.
+// fakeFacts are two events of ada and one of bob.
 type fakeFacts struct{ *calls }
 
-// someEventLog is the service over fakeFacts.
+// someEventLog returns the service over fakeFacts.
 func someEventLog(c *calls) *eventlog.Service {
 	return eventlog.New(eventlog.Params{Log: fakeFacts{c}, Logger: slog.New(slog.DiscardHandler)})
 }
@@ -56,7 +56,7 @@ func typeNames(types []event.Type) (names []string) {
 	return names
 }
 
-// Active finds none: streams look by themselves.
+// Active returns none: streams check the database themselves.
 func (fakeFacts) Active(context.Context, time.Time, time.Time, []string) ([]string, error) {
 	return nil, nil
 }
@@ -81,7 +81,7 @@ func TestEventsInPages(t *testing.T) {
 	}
 }
 
-// follow subscribes and gives the lines that come.
+// follow subscribes and returns the received lines.
 func (s *testServer) follow(t *testing.T, key, query string) (lines *bufio.Scanner, leave func()) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
@@ -127,7 +127,7 @@ func TestQueriesAreAnsweredByAStreamWhereOneIsAskedFor(t *testing.T) {
 	}
 }
 
-// What is refused is refused before a stream begins.
+// Refusals are sent before a stream starts.
 func TestSubscriptionIsRefusedAsOtherRequests(t *testing.T) {
 	t.Parallel()
 	s := newServer(t, setup{})

@@ -54,7 +54,7 @@ func (f fakeAuth) Authenticate(_ context.Context, bearer string) (accounts.Calle
 	return accounts.Caller{}, fault.Unauthenticated()
 }
 
-// calls counts what the services are asked, and lets a test break one method.
+// calls counts the calls of services, and lets a test break one method.
 type calls struct {
 	mu    sync.Mutex
 	count map[string]int
@@ -134,7 +134,7 @@ func (f fakeAccounts) KeysByID(_ context.Context, accountID string, ids ...strin
 	return out, f.call("KeysByID")
 }
 
-// someKeys are two of ada, the newest bare, and one of bob.
+// someKeys are two keys of ada, the newest without optional values, and one of bob.
 func someKeys() []*ent.APIKey {
 	at := day
 	return []*ent.APIKey{
@@ -207,8 +207,8 @@ func (f fakeEmails) DomainCounts(_ context.Context, accountID string, days int, 
 	return map[string]records.Counts{ids[0]: {Sent: 5, Delivered: 3, Bounced: 1, Failed: 1}}, f.call("DomainCounts")
 }
 
-// fakeEmails answers as records.Service and queue.Service do: by account, newest first, without
-// bodies in lists, and without an entry for an email that has nothing.
+// fakeEmails behaves like records.Service and queue.Service: by account, newest first, without bodies in
+// lists, and without an entry for an email that has none.
 type fakeEmails struct {
 	*calls
 	rows []*ent.Email
@@ -349,7 +349,7 @@ func (f fakeEmails) BacklogOf(_ context.Context, accountID string, of queue.Sele
 		{Destination: "example.net", Due: 1}}, f.call("BacklogOf")
 }
 
-// ChangeQueueOf matches the recipients 7, 8 and 9 of ada, of which 8 is being tried.
+// ChangeQueueOf matches the recipients 7, 8 and 9 of ada, of which 8 has an attempt in progress.
 func (f fakeEmails) ChangeQueueOf(_ context.Context, accountID string, c queue.AccountChange) (queue.Result, error) {
 	if err := c.Validate().Err(); err != nil {
 		return queue.Result{}, err
@@ -366,7 +366,7 @@ func (f fakeEmails) ChangeQueueOf(_ context.Context, accountID string, c queue.A
 	return out, f.call("ChangeQueueOf " + string(c.Operation) + " " + c.Reason)
 }
 
-// forEach answers for those emails that are the account's.
+// forEach returns results for the emails of the account.
 func forEach[T any](f fakeEmails, method, accountID string, ids []string, of func(*ent.Email) T) (map[string]T, error) {
 	if err := f.call(method); err != nil {
 		return nil, err
@@ -380,7 +380,7 @@ func forEach[T any](f fakeEmails, method, accountID string, ids []string, of fun
 	return out, nil
 }
 
-// paged gives a page of rows, which are newest first, as the services do.
+// paged returns a page of rows, newest first, as the services do.
 func paged[T any](rows []T, key func(T) (accountID, id string), list, accountID string, r page.Request) (page.Page[T], error) {
 	l := page.List{Name: list, AccountID: accountID}
 	at, err := codec.Open(l, r)
@@ -400,7 +400,7 @@ func paged[T any](rows []T, key func(T) (accountID, id string), list, accountID 
 	return page.Of(codec, l, out, at, func(row T) string { _, id := key(row); return id }), nil
 }
 
-// whole asks a fake for its whole list.
+// whole reads the whole list of a fake.
 var whole = page.Request{Limit: page.MaxLimit}
 
 // lengthOf counts a page, as a service counts its list.
@@ -413,8 +413,8 @@ func orElse(err, other error) error {
 	return other
 }
 
-// someEmails are n of ada and one of bob. The newest of ada is bare, with
-// nothing that may be left out; the others have everything.
+// someEmails are n emails of ada and one of bob. The newest of ada has no optional values; the others have
+// all of them.
 func someEmails(n int) []*ent.Email {
 	html, text, why := "<p>Thank you</p>", "Thank you", "550 5.1.1 No such user"
 	later, someAutomation, someRun := day.Add(time.Hour), "aut_001", "run_001"

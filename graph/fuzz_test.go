@@ -9,8 +9,8 @@ import (
 	"github.com/postrider/postrider/graph/refusal"
 )
 
-// FuzzQuery sends any query text and variables: whatever they are, the answer is
-// the caller's mistake or data, never a defect.
+// FuzzQuery sends arbitrary query text and variables: the response must be data or a client error, never a
+// defect.
 func FuzzQuery(f *testing.F) {
 	for _, query := range []string{
 		`{ emails(first: 2) { nodes { id content { html } } pageInfo { endCursor } } }`,

@@ -16,7 +16,7 @@ import (
 	"github.com/postrider/postrider/runtime/base/intake"
 )
 
-// An answer with large bodies holds no memory while its client takes it, and nothing after.
+// A response with large bodies holds no memory while and after its client reads it.
 func TestLargeAnswersLieOnDiskWhileTheyAreTaken(t *testing.T) {
 	t.Parallel()
 	s := newServer(t, setup{emails: 5, html: strings.Repeat("x", 6<<20/5)})
@@ -44,7 +44,7 @@ func TestLargeAnswersLieOnDiskWhileTheyAreTaken(t *testing.T) {
 	expect.EventuallyWithin(t, 10*time.Second, "nothing is held", func() bool { return s.held.Usage() == intake.Usage{} })
 }
 
-// One request reads bodies up to a bound; that is told in words.
+// A request can read bodies up to a limit, and the error message says so.
 func TestTheBodiesOfARequestAreBounded(t *testing.T) {
 	t.Parallel()
 	s := newServer(t, setup{})
@@ -59,7 +59,7 @@ func TestTheBodiesOfARequestAreBounded(t *testing.T) {
 	}
 }
 
-// A body that does not come ends with an answer.
+// A body that does not arrive ends with a response.
 func TestABodyThatDoesNotComeIsGivenUp(t *testing.T) {
 	t.Parallel()
 	s := newServer(t, setup{pace: intake.Rate{Bytes: 60 << 10, Period: 100 * time.Millisecond}})

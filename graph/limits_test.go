@@ -30,12 +30,12 @@ func repeated(n int, format string) string {
 	return out.String()
 }
 
-// deep is introspection of so many levels.
+// deep returns an introspection query with the given number of levels.
 func deep(levels int) string {
 	return `{ __type(name: "Query") { name` + strings.Repeat(" ofType { name", levels-2) + strings.Repeat(" }", levels-2) + ` } }`
 }
 
-// bomb is n fragments, each of which spreads the next one twice.
+// bomb returns n fragments, each of which spreads the next one twice.
 func bomb(n int, on, last string) string {
 	var out strings.Builder
 	for i := range n - 1 {
@@ -109,8 +109,8 @@ func TestOrdinaryQueriesAreWithinTheLimits(t *testing.T) {
 	}
 }
 
-// The costliest shapes for gqlparser's validation that the limits let through:
-// it compares fields of one name pairwise.
+// The most expensive shapes for gqlparser's validation within the limits: it compares fields with the same
+// name pairwise.
 func TestWorstAcceptedShapesAreCheap(t *testing.T) {
 	t.Parallel()
 	s := newServer(t, setup{emails: 1})
@@ -128,7 +128,7 @@ func TestWorstAcceptedShapesAreCheap(t *testing.T) {
 	}
 }
 
-// An answer that is too large is refused as a whole, whichever way it became so.
+// A response that is too large is refused as a whole, whatever made it large.
 func TestLargeResultsAreRefused(t *testing.T) {
 	t.Parallel()
 	s := newServer(t, setup{emails: 9, html: strings.Repeat("x", 1<<20)})
@@ -146,7 +146,7 @@ func TestLargeResultsAreRefused(t *testing.T) {
 	}
 }
 
-// Every document of the dashboard is within the limits, with the largest page that a variable may ask for.
+// Every document of the dashboard is within the limits, even with the largest page that a variable allows.
 func TestDocumentsOfTheDashboardAreWithinTheLimits(t *testing.T) {
 	t.Parallel()
 	documents, err := dashboard.Documents()

@@ -20,7 +20,7 @@ import (
 	"github.com/postrider/postrider/runtime/work/node"
 )
 
-// fakeInstallation has one of everything.
+// fakeInstallation has one object of each kind.
 type fakeInstallation struct{}
 
 func (fakeInstallation) Accounts(_ context.Context, f desk.Filter, r page.Request) (out page.Page[*ent.Account], err error) {
@@ -99,7 +99,7 @@ func TestOperatorsSeeTheInstallation(t *testing.T) {
 	}
 }
 
-// Nobody else learns more than that there is nothing for them: not an owner, and no key.
+// Other callers, including owners and keys, see only null.
 func TestTheInstallationIsForOperatorsOnly(t *testing.T) {
 	t.Parallel()
 	s := newServer(t, setup{})

@@ -18,7 +18,7 @@ import (
 	"github.com/postrider/postrider/runtime/storage/page"
 )
 
-// fakePeople knows a session for each role of ada's account, by its name.
+// fakePeople has a session for each role of ada's account, by name.
 type fakePeople struct{}
 
 func (fakePeople) Person(_ context.Context, token, _ string) (accounts.Caller, error) {
@@ -78,7 +78,7 @@ func (a fakeAuditLog) Count(ctx context.Context, accountID string, f audit.Filte
 	return min(n, most), err
 }
 
-// asPerson asks GraphQL with the cookie of a role.
+// asPerson sends a query with the cookie of a role.
 func (s *testServer) asPerson(t *testing.T, role, query, origin string) answer {
 	t.Helper()
 	body, err := json.Marshal(map[string]any{"query": query})

@@ -13,7 +13,7 @@ import (
 	"github.com/postrider/postrider/graph/schema"
 )
 
-// mutations are all there are, each asked for the same selection.
+// mutations are all mutations, each with the same selection.
 func mutations(t *testing.T, selection, more string) map[string]string {
 	t.Helper()
 	served, err := schema.Served(allModules)
@@ -47,7 +47,7 @@ func TestMutationsTellHowManyTheyMatchedAndChanged(t *testing.T) {
 	same(t, "calls", map[string]int{"ChangeQueueOf retry ": 2, "ChangeQueueOf hold ": 2, "ChangeQueueOf release ": 2, "ChangeQueueOf drop No such customer": 2}, s.calls.counted())
 }
 
-// Every mutation that changes something is in the audit log; what was refused or only counted is not.
+// Every mutation that changes something is in the audit log; refused ones and dry runs are not.
 func TestMutationsAreAudited(t *testing.T) {
 	t.Parallel()
 	s := newServer(t, setup{})
@@ -87,7 +87,7 @@ func TestMutationsWantAFullKeyAndKeepToItsAccount(t *testing.T) {
 	}
 }
 
-// A selection is never taken for a wider one.
+// A selection is never widened.
 func TestASelectionThatNamesNothingIsRefused(t *testing.T) {
 	t.Parallel()
 	s := newServer(t, setup{})
@@ -122,13 +122,13 @@ func TestASelectionThatNamesNothingIsRefused(t *testing.T) {
 	if n := len(s.calls.counted()); n != 0 {
 		t.Errorf("something was done: %v", s.calls.counted())
 	}
-	// An id of no known form is one that nobody has.
+	// An ID with an unknown format matches nothing.
 	if a := s.ask(t, `mutation { dropDelivery(selection: {recipients: ["7x"]}, reason: "x") { matched } }`, nil); a.body != `{"data":{"dropDelivery":{"matched":0}}}` {
 		t.Errorf("unknown id: %s", a.body)
 	}
 }
 
-// Neither a link nor a form of another site changes anything.
+// Links and forms of other sites cannot change anything.
 func TestMutationsAreRefusedOverGETAndAsForms(t *testing.T) {
 	t.Parallel()
 	s := newServer(t, setup{})

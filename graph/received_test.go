@@ -18,7 +18,7 @@ import (
 	"github.com/postrider/postrider/runtime/storage/page"
 )
 
-// fakeReceived has an email of ada's, one of hers whose content is gone, and one of bob's.
+// fakeReceived has an email of ada, another whose content was deleted, and one of bob.
 type fakeReceived struct{ *calls }
 
 func someReceived() []*ent.ReceivedEmail {
@@ -31,7 +31,7 @@ func someReceived() []*ent.ReceivedEmail {
 	return []*ent.ReceivedEmail{whole, {ID: "inb_002", AccountID: ada, SpamStatus: "unknown", ReceivedAt: day}, {ID: "inb_003", AccountID: bob, SpamStatus: "spam", ReceivedAt: day}}
 }
 
-// heavyMail has as much in its headers as a stranger may put there.
+// heavyMail has as much data in its headers as an outside sender can put there.
 func heavyMail(n int) (out []*ent.ReceivedEmail) {
 	long := func(octets int) string { return strings.Repeat("x", octets) }
 	for i := range n {
@@ -81,7 +81,8 @@ func (f fakeReceived) Rules(_ context.Context, accountID, domainID string) (addr
 	return addressrules.Rules{Rules: []shape.AddressRule{{Match: "support*", Action: addressrules.Accept}, {Match: "x", Action: addressrules.Reject}}}, nil
 }
 
-// A stranger's mail cannot make what the dashboard asks of a page of received mail larger than an answer may be.
+// Mail from outside cannot make the dashboard's query for a page of received mail exceed the response
+// limit.
 func TestTheListOfReceivedMailTakesHeavyMail(t *testing.T) {
 	t.Parallel()
 	s := newServer(t, setup{})
@@ -104,7 +105,7 @@ func TestTheListOfReceivedMailTakesHeavyMail(t *testing.T) {
 	}
 }
 
-// Of many references the one with which the thread began and the last stay, and few stay as they are.
+// Of many references the first and the last ones remain, and few references remain unchanged.
 func TestOuterReferences(t *testing.T) {
 	t.Parallel()
 	var all []string

@@ -12,7 +12,7 @@ import (
 	"github.com/postrider/postrider/runtime/storage/page"
 )
 
-// fakeSMTPCredentials has two of ada's and one of bob's.
+// fakeSMTPCredentials has two credentials of ada and one of bob.
 type fakeSMTPCredentials struct{ *calls }
 
 func someSMTPCredentials() []*ent.SMTPCredential {

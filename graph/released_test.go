@@ -15,10 +15,10 @@ import (
 	"github.com/postrider/postrider/graph/schema"
 )
 
-// releasedFile has the schema of the latest release. It is written by make release-schema, when one is made.
+// releasedFile contains the schema of the latest release. make release-schema writes it at each release.
 const releasedFile = "schema/released.graphql"
 
-// What a release had may go only after a release that had it marked as deprecated.
+// A field may be removed only after a release that marked it as deprecated.
 func TestTheReleasedSchemaIsKept(t *testing.T) {
 	t.Parallel()
 	text := everyModulesSDL(t)
@@ -39,7 +39,7 @@ func TestTheReleasedSchemaIsKept(t *testing.T) {
 	}
 }
 
-// everyModulesSDL is the schema with every module on, as an installation serves it.
+// everyModulesSDL returns the schema with every module on, as an installation serves it.
 func everyModulesSDL(t *testing.T) string {
 	t.Helper()
 	whole, err := schema.Whole()
@@ -61,7 +61,7 @@ func everyModulesSDL(t *testing.T) string {
 	return text
 }
 
-// broken lists what a client of the old schema relies on and the new one has no more.
+// broken lists what clients of the old schema rely on and the new one no longer has.
 func broken(t *testing.T, oldText, newText string) []string {
 	t.Helper()
 	load := func(text string) *ast.Schema {
@@ -82,7 +82,7 @@ func broken(t *testing.T, oldText, newText string) []string {
 	return c.found
 }
 
-// withoutDeprecated leaves of a schema what its clients may go on to rely on.
+// withoutDeprecated returns the part of a schema that clients may continue to rely on.
 func withoutDeprecated(s *ast.Schema) *ast.Schema {
 	gone := func(list ast.DirectiveList) bool { return list.ForName("deprecated") != nil }
 	for _, def := range s.Types {
@@ -210,7 +210,7 @@ func orNothing(v *ast.Value) string {
 	return v.String()
 }
 
-// gives tells whether a field of the new type gives only what one of the old type gave.
+// gives reports whether a field of the new type returns only values that the old type could return.
 func gives(was, is *ast.Type) bool {
 	if was.NonNull && !is.NonNull || (was.Elem == nil) != (is.Elem == nil) {
 		return false
@@ -221,7 +221,7 @@ func gives(was, is *ast.Type) bool {
 	return was.NamedType == is.NamedType
 }
 
-// takes tells whether an input of the new type takes all that one of the old type took.
+// takes reports whether an input of the new type accepts all values that the old type accepted.
 func takes(was, is *ast.Type) bool {
 	if is.NonNull && !was.NonNull || (was.Elem == nil) != (is.Elem == nil) {
 		return false

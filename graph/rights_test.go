@@ -13,8 +13,8 @@ import (
 	"github.com/postrider/postrider/modules/accounts/rights/rightstest"
 )
 
-// Every root field of the schema has a rule in docs/permissions.md, and answers every role, scope and bounded
-// key as the rule says.
+// Every root field of the schema has a rule in docs/permissions.md, and responds to every role, scope and
+// bounded key as the rule says.
 func TestEveryRootFieldFollowsItsRule(t *testing.T) {
 	t.Parallel()
 	whole, err := schema.Whole()
@@ -47,7 +47,7 @@ func TestEveryRootFieldFollowsItsRule(t *testing.T) {
 	matrix.CheckUnused(t, func(operation string) bool { return strings.Contains(operation, ".") })
 }
 
-// documentOf returns a document that asks for one root field with the arguments that it requires.
+// documentOf returns a document that selects one root field with its required arguments.
 func documentOf(whole *ast.Schema, root *ast.Definition, field *ast.FieldDefinition) string {
 	var given []string
 	for _, a := range field.Arguments {
@@ -92,7 +92,7 @@ func valueOf(whole *ast.Schema, of *ast.Type) string {
 	return `"xyz"`
 }
 
-// askRoot returns the answer to a document; of a stream that has begun nothing.
+// askRoot returns the response to a document, or nothing for a stream that started.
 func (s *testServer) askRoot(t *testing.T, who string, isPerson bool, document string) string {
 	t.Helper()
 	body, err := json.Marshal(map[string]any{"query": document})

@@ -23,7 +23,7 @@ func TestServedSchema(t *testing.T) {
 			t.Fatal(err)
 		}
 		expect.Golden(t, file, text)
-		// What is served is a schema by itself: nothing left points at what is gone.
+		// The served schema is complete: no remaining field refers to a removed type.
 		if _, err := gqlparser.LoadSchema(&ast.Source{Input: text}); err != nil {
 			t.Errorf("%s: the schema that is served does not load: %v", file, err)
 		}

@@ -23,7 +23,7 @@ import (
 
 var allModules = []string{"signin", "billing", "accounts", "domains", "sending", "suppression", "templates", "tracking", "webhooks", "inbound", "eventlog", "relay", "automations", "statistics", "apilog", "outbound", "development"}
 
-// testServer is the handler behind a real listener, over fakes.
+// testServer is the handler with a real listener and fake services.
 type testServer struct {
 	url   string
 	calls *calls
@@ -32,7 +32,7 @@ type testServer struct {
 	done  *recorded
 }
 
-// recorded is an audit log: of each entry who, what and from where.
+// recorded is an audit log with the actor, action and address of each entry.
 type recorded struct {
 	mu      sync.Mutex
 	entries []string
@@ -108,7 +108,7 @@ func newServer(t testing.TB, s setup) *testServer {
 	return srv
 }
 
-// answer is one HTTP answer with its body, decoded where it is a GraphQL one.
+// answer is an HTTP response with its body, decoded if it is a GraphQL response.
 type answer struct {
 	status int
 	header http.Header
@@ -133,7 +133,7 @@ func (a answer) codes() string {
 	return strings.Join(out, " ")
 }
 
-// message is that of the first error.
+// message returns the message of the first error.
 func (a answer) message() string {
 	if len(a.Errors) == 0 {
 		return ""

@@ -14,7 +14,7 @@ import (
 	"github.com/postrider/postrider/runtime/storage/page"
 )
 
-// fakeSuppressions has two of ada's and one of bob's of either kind.
+// fakeSuppressions has two entries of ada and one of bob of either kind.
 type fakeSuppressions struct{ *calls }
 
 func someSuppressions() []*ent.Suppression {
@@ -70,7 +70,7 @@ func (f fakeSuppressions) Get(_ context.Context, accountID, id string) (*ent.Sup
 	return nil, fault.NoSuch("suppression", id)
 }
 
-// Of finds those of addresses that are on the list.
+// Of returns the suppressions of addresses that are on the list.
 func (f fakeSuppressions) Of(_ context.Context, accountID string, addresses ...string) (map[string]*ent.Suppression, error) {
 	out := map[string]*ent.Suppression{}
 	for _, row := range someSuppressions() {

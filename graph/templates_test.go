@@ -14,7 +14,7 @@ import (
 	"github.com/postrider/postrider/runtime/storage/page"
 )
 
-// fakeTemplates has two of ada: a published one with the alias receipt, and a draft.
+// fakeTemplates has two templates of ada: a published one with the alias receipt, and a draft.
 type fakeTemplates struct{ *calls }
 
 func someTemplates() []templates.Template {

@@ -8,7 +8,7 @@ import (
 	"github.com/postrider/postrider/runtime/base/expect"
 )
 
-// foreignIDs has, for every root field that takes an id, one of bob's.
+// foreignIDs has an ID of bob for every root field that takes one.
 var foreignIDs = map[string]string{"node": "msg_999", "email": "msg_999", "domain": "dom_999", "apiKey": "key_999", "suppression": "sup_999", "categoryOptOut": "opt_999", "template": "tpl_bob", "webhook": "wh_999", "webhookDelivery": "whd_999", "receivedEmail": "inb_003", "smtpCredential": "smtp_999",
 	"automation": "aut_999", "automationRun": "run_999", "customEvent": "ae_999", "apiRequest": "req_009"}
 

@@ -14,8 +14,8 @@ import (
 	"github.com/postrider/postrider/modules/tracking"
 )
 
-// fakeEngagements has an open by a program and a click by a person of ada's
-// msg_001, and of bob's msg_999, and no entry for others.
+// fakeEngagements has a machine open and a human click for ada's msg_001 and for bob's msg_999, and no
+// entry for others.
 type fakeEngagements struct{ *calls }
 
 func (f fakeEngagements) Counts(_ context.Context, accountID string, ids ...string) (map[string]tracking.Counts, error) {

@@ -18,7 +18,7 @@ import (
 	"github.com/postrider/postrider/runtime/storage/timeseries"
 )
 
-// fakeWebhooks has two endpoints of ada's and one of bob's, each with one delivery.
+// fakeWebhooks has two endpoints of ada and one of bob, each with one delivery.
 type fakeWebhooks struct{ *calls }
 
 func someWebhooks() []*ent.Webhook {
@@ -76,7 +76,7 @@ func (f fakeWebhooks) GetMany(_ context.Context, accountID string, ids ...string
 	return out, f.call("Webhooks.Several")
 }
 
-// OfEvents gives a delivery of each event.
+// OfEvents returns a delivery of each event.
 func (f fakeWebhooks) DeliveriesOfEvents(_ context.Context, accountID string, ids ...string) (map[string][]*ent.WebhookDelivery, error) {
 	out := map[string][]*ent.WebhookDelivery{}
 	for _, id := range ids {
@@ -85,7 +85,7 @@ func (f fakeWebhooks) DeliveriesOfEvents(_ context.Context, accountID string, id
 	return out, f.call("DeliveriesOfEvents")
 }
 
-// OfSubjects gives a delivery of each thing.
+// OfSubjects returns a delivery about each subject.
 func (f fakeWebhooks) DeliveriesOfSubjects(_ context.Context, accountID string, ids ...string) (map[string][]*ent.WebhookDelivery, error) {
 	out := map[string][]*ent.WebhookDelivery{}
 	for _, id := range ids {
@@ -94,7 +94,7 @@ func (f fakeWebhooks) DeliveriesOfSubjects(_ context.Context, accountID string, 
 	return out, f.call("DeliveriesOfSubjects")
 }
 
-// Latest gives as many deliveries to each endpoint as are asked for, all in the state.
+// Latest returns the requested number of deliveries to each endpoint, all in the state.
 func (f fakeWebhooks) Latest(_ context.Context, accountID, state string, most int, ids ...string) (map[string][]*ent.WebhookDelivery, error) {
 	out := map[string][]*ent.WebhookDelivery{}
 	for _, id := range ids {
@@ -171,7 +171,7 @@ func TestWebhooksAnswerEveryField(t *testing.T) {
 	same(t, "filtered", map[string]any{"webhookDeliveries": map[string]any{"nodes": []any{map[string]any{"eventType": "failed"}}}}, a.Data)
 }
 
-// The attempts of a page of deliveries are asked for once.
+// The attempts of a page of deliveries are loaded once.
 func TestAttemptsOfDeliveriesAreAskedForOnce(t *testing.T) {
 	t.Parallel()
 	s := newServer(t, setup{})

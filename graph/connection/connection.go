@@ -115,7 +115,7 @@ func Listed[E interface{ ~struct{ model.Edge[N] } }, N, R, F any](ctx context.Co
 	}), nil
 }
 
-// Unfiltered adapts the list method of a service without filters to one with a filter.
+// Unfiltered adapts a method that takes no filter to one that takes an empty filter.
 func Unfiltered[A, T any](of func(context.Context, string, A) (T, error)) func(context.Context, string, struct{}, A) (T, error) {
 	return func(ctx context.Context, accountID string, _ struct{}, a A) (T, error) { return of(ctx, accountID, a) }
 }
