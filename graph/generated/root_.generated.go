@@ -7949,7 +7949,7 @@ type AutomationEdge {
   node: Automation!
 }
 
-"A sequence of steps that custom events start, once per person. It has a draft and the versions that were activated."
+"A sequence of steps that custom events start, each run for one person. It has a draft and the versions that were activated."
 type Automation implements Node {
   "Opaque ID, prefix ` + "`" + `aut_` + "`" + `."
   id: ID!
@@ -9566,7 +9566,7 @@ type User {
 enum Role {
   "Allows everything."
   OWNER
-  "Allows everything except changes to owners and billing."
+  "Allows everything except what concerns owners and billing."
   ADMIN
   "Allows what API keys with scope ` + "`" + `full` + "`" + ` allow."
   DEVELOPER
@@ -10882,9 +10882,9 @@ type Template implements Node {
   publishedAt: DateTime
   "Whether the draft differs from the published version."
   hasUnpublishedChanges: Boolean!
-  "Subject of the draft; ` + "`" + `null` + "`" + ` if each send must provide it."
+  "Subject of the draft; ` + "`" + `null` + "`" + ` if each send provides its own."
   subject: String
-  "Sender of the draft; ` + "`" + `null` + "`" + ` if each send must provide it."
+  "Sender of the draft; ` + "`" + `null` + "`" + ` if each send provides its own."
   from: String
   "Reply-To addresses of the draft."
   replyTo: [String!]!
@@ -10942,9 +10942,9 @@ type TemplateVersionEdge {
 type TemplateVersion {
   "Version number, starting at 1."
   version: Int!
-  "The subject; ` + "`" + `null` + "`" + ` if each send must provide it."
+  "The subject; ` + "`" + `null` + "`" + ` if each send provides its own."
   subject: String
-  "The sender; ` + "`" + `null` + "`" + ` if each send must provide it."
+  "The sender; ` + "`" + `null` + "`" + ` if each send provides its own."
   from: String
   "The Reply-To addresses."
   replyTo: [String!]!

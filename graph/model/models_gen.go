@@ -1221,9 +1221,9 @@ type TemplateVariable struct {
 type TemplateVersion struct {
 	// Version number, starting at 1.
 	Version int `json:"version"`
-	// The subject; `null` if each send must provide it.
+	// The subject; `null` if each send provides its own.
 	Subject *string `json:"subject,omitempty"`
-	// The sender; `null` if each send must provide it.
+	// The sender; `null` if each send provides its own.
 	From *string `json:"from,omitempty"`
 	// The Reply-To addresses.
 	ReplyTo []string `json:"replyTo"`
@@ -1761,7 +1761,7 @@ type Role string
 const (
 	// Allows everything.
 	RoleOwner Role = "OWNER"
-	// Allows everything except changes to owners and billing.
+	// Allows everything except what concerns owners and billing.
 	RoleAdmin Role = "ADMIN"
 	// Allows what API keys with scope `full` allow.
 	RoleDeveloper Role = "DEVELOPER"
