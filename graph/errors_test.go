@@ -33,7 +33,7 @@ func TestDefectsAreLoggedAndNotTold(t *testing.T) {
 				t.Errorf("when %s fails by %s the answer is %d %.300s, want 200 with only \"Internal error\"", method, name, a.status, a.body)
 			}
 			if strings.Contains(a.body, "pq") || strings.Contains(a.body, "emails_v2") {
-				t.Errorf("%s %s: the answer tells internals: %.300s", method, name, a.body)
+				t.Errorf("%s %s: the response exposes internal details: %.300s", method, name, a.body)
 			}
 			if !strings.Contains(s.log.String(), "emails_v2") {
 				t.Errorf("%s %s: the log has nothing of it: %s", method, name, s.log)

@@ -29,7 +29,7 @@ import (
 
 const (
 	ada = "acc_ada" // the account that asks
-	bob = "acc_bob" // somebody else
+	bob = "acc_bob" // another account
 )
 
 var day = time.Date(2026, 1, 15, 10, 30, 0, 7_000_000, time.FixedZone("CET", 3600))

@@ -35,11 +35,11 @@ func TestLargeAnswersLieOnDiskWhileTheyAreTaken(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got := s.held.Usage(); got.Working != 0 || got.Arriving != 0 || got.Spool < 4<<20 {
-		t.Errorf("while the client takes 5 MB %+v is held, want octets of the spool only", got)
+		t.Errorf("budget in use while the client reads 5 MB = %+v, want only spooled bytes", got)
 	}
 	rest, err := io.Copy(io.Discard, c)
 	if err != nil || rest < 4<<20 {
-		t.Errorf("then %d octets came, %v\n%s", rest, err, s.log)
+		t.Errorf("read %d remaining bytes, %v\n%s", rest, err, s.log)
 	}
 	expect.EventuallyWithin(t, 10*time.Second, "nothing is held", func() bool { return s.held.Usage() == intake.Usage{} })
 }
@@ -67,7 +67,7 @@ func TestABodyThatDoesNotComeIsGivenUp(t *testing.T) {
 	in, out := io.Pipe()
 	defer out.Close()
 	r.Body, r.ContentLength = in, 100
-	go io.WriteString(out, "{") // the answer tells
+	go io.WriteString(out, "{") // the response shows the result
 	response, err := http.DefaultTransport.RoundTrip(r)
 	if err != nil {
 		t.Fatal(err)

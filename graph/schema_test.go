@@ -106,7 +106,7 @@ func TestHiddenModuleNeverExisted(t *testing.T) {
 			t.Errorf("%s got status %d and %s, want 400 validation_error that says %q", query, a.status, a.body, message)
 		}
 		if strings.Contains(a.body, "Did you mean \\\"email") {
-			t.Errorf("%s: the suggestion gives the hidden field away: %s", query, a.body)
+			t.Errorf("%s: the suggestion reveals the hidden field: %s", query, a.body)
 		}
 	}
 	if n := s.calls.counted()["List"]; n != 0 {
