@@ -1,6 +1,6 @@
-// Package naming judges names that people choose: of themselves, of teams, brands and keys. Names stand in
-// mails that the installation signs and on pages that others read, so none ends a line, hides what it says, or
-// holds a link.
+// Package naming validates the names that users choose for themselves, teams, brands and keys. Names appear in
+// emails that the installation signs and on pages that other users read, so a name cannot contain a line break,
+// invisible characters or a link.
 package naming
 
 import (
@@ -17,7 +17,7 @@ import (
 
 const maxName = 200 // bytes
 
-// Check returns what is wrong with a name, as a reason to show next to its field; nil: nothing.
+// Check validates a name. The error is a reason to show next to its field.
 func Check(name string) error {
 	switch {
 	case len(name) > maxName:
@@ -39,13 +39,13 @@ const (
 	joiner    = '\u200d' // part of emoji
 )
 
-// hidden reports characters that end a line or change how the others are shown.
+// hidden reports whether a character ends a line or changes how other characters are displayed.
 func hidden(r rune) bool {
 	return unicode.IsControl(r) || unicode.In(r, unicode.Zl, unicode.Zp) || unicode.Is(unicode.Cf, r) && r != nonJoiner && r != joiner
 }
 
-// holdsLink reports whether programs that show a name would make a link of a part of it. A name that is a
-// host as a whole, such as example.com, is allowed: companies are called so, and it leaves no room for other words.
+// holdsLink reports whether a mail client would turn part of a name into a link. A name that consists only of a
+// host, such as example.com, is allowed: companies use such names, and there is no room for other words.
 func holdsLink(name string) bool {
 	lower := strings.ToLower(name)
 	if strings.Contains(lower, "://") || strings.Contains(lower, "www.") || strings.Contains(lower, "mailto:") {
@@ -76,5 +76,5 @@ func isHost(word string) bool {
 	return listed && suffix == ascii || slices.Contains(reserved, ascii)
 }
 
-// reserved are suffixes of networks that the public does not see (RFC 6761, RFC 6762, RFC 7686).
+// reserved lists suffixes of private networks (RFC 6761, RFC 6762, RFC 7686).
 var reserved = []string{"example", "test", "local", "localhost", "internal", "onion"}

@@ -8,7 +8,7 @@ import (
 	"github.com/postrider/postrider/modules/accounts/plans"
 )
 
-// A field of a plan that Change, its SQL or PlanOf leaves out would be accepted and lost.
+// If Change, its SQL or PlanOf omitted a field of a plan, requests could set it without effect.
 func TestChangeCoversEveryField(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -35,7 +35,7 @@ func TestChangeCoversEveryField(t *testing.T) {
 		case *bool:
 			*to = true
 		default:
-			t.Fatalf("accounts.Plan.%s has the type %s, which no edge writes", field.Name, field.Type)
+			t.Fatalf("accounts.Plan.%s has type %s, which no API writes", field.Name, field.Type)
 		}
 		if field.Name == "MonthlyEmails" { // excluded by overage
 			want.MonthlyEmails = nil
@@ -46,11 +46,11 @@ func TestChangeCoversEveryField(t *testing.T) {
 	}
 	for _, f := range declared {
 		if f.Name == "" || f.About == "" {
-			t.Errorf("a field of plans.Change lacks its tags json or doc: %+v", f)
+			t.Errorf("a field of plans.Change has no json or doc tag: %+v", f)
 		}
 	}
 	if given.NumField() != into.NumField()-1 {
-		t.Errorf("plans.Change has %d fields; accounts.Plan has %d and the id", given.NumField(), into.NumField()-1)
+		t.Errorf("plans.Change has %d fields; accounts.Plan has %d and the ID", given.NumField(), into.NumField()-1)
 	}
 	if _, err := w.plans.Set(t.Context(), "covered", change); err != nil {
 		t.Fatal(err)

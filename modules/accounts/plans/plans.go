@@ -16,19 +16,19 @@ import (
 	"github.com/postrider/postrider/runtime/storage/db"
 )
 
-// Module gives *Service.
+// Module provides *Service.
 var Module = fx.Module("plans", fx.Provide(New))
 
-// Service answers for plans and usage. Safe for concurrent use.
+// Service manages plans and reports usage. Safe for concurrent use.
 type Service struct {
 	db       *db.DB
 	accounts *accounts.Service
 }
 
-// New makes the service.
+// New creates the service.
 func New(d *db.DB, a *accounts.Service) *Service { return &Service{d, a} }
 
-// Plans lists the plans of the installation by their rank.
+// Plans lists the plans of the installation by rank.
 func (s *Service) Plans(ctx context.Context) ([]accounts.Plan, error) {
 	rows, err := s.db.Ent.Plan.Query().Order(ent.Asc(plan.FieldRank, plan.FieldID)).All(ctx)
 	if err != nil {
@@ -41,7 +41,7 @@ func (s *Service) Plans(ctx context.Context) ([]accounts.Plan, error) {
 	return out, nil
 }
 
-// Plan gives one. Error: NotFound.
+// Plan returns a plan. Error: NotFound.
 func (s *Service) Plan(ctx context.Context, planID string) (accounts.Plan, error) {
 	row, err := s.db.Ent.Plan.Get(ctx, planID)
 	switch {
@@ -78,10 +78,10 @@ var ExampleChanges = map[string]any{
 	"cap":      map[string]any{"monthly_emails": 100000},
 }
 
-// Empty tells whether nothing would change.
+// Empty reports whether the change has no fields.
 func (c Change) Empty() bool { return c == Change{} }
 
-// maxNumber is the largest value of a number without a tag max.
+// maxNumber is the largest value of a number without a max tag.
 const maxNumber = 1_000_000_000
 
 var idForm = regexp.MustCompile(`^[a-z][a-z0-9_-]{0,39}$`)
@@ -118,7 +118,7 @@ func numberIn(tag reflect.StructTag, key string, otherwise int) int {
 	return n
 }
 
-// Validate reports every wrong field, as far as that can be told without the plan.
+// Validate reports every invalid field that can be detected without the plan.
 func (c Change) Validate() fault.Fields {
 	wrong := fault.Fields{}
 	if c.Name != nil && accounts.CheckName(wrong, "name", *c.Name) == "" {
@@ -143,17 +143,16 @@ func (c Change) Validate() fault.Fields {
 	return wrong
 }
 
-// checkOverage is pure: what is beyond the included emails is metered, so a number has to be said, and
-// a hard cap below it would make it pointless.
+// checkOverage rejects a hard monthly cap on a plan with overage: the cap would prevent the overage that is
+// metered.
 func checkOverage(wrong fault.Fields, p accounts.Plan) {
 	if p.Overage && p.MonthlyEmails != nil {
 		wrong.Add("overage", "cannot be beside a cap of monthly_emails: nothing would ever be beyond it")
 	}
 }
 
-// Set changes a plan, or makes one: then a name, requests_per_second and max_domains are needed.
-// Services follow within five seconds. Accounts that come to a cap by it are counted from what they
-// have sent.
+// Set changes or creates a plan. A new plan requires a name, requests_per_second and max_domains. Services
+// apply the change within five seconds. If an account gets a cap, its earlier emails count toward it.
 func (s *Service) Set(ctx context.Context, planID string, c Change) (changed accounts.Plan, err error) {
 	err = s.db.InTx(ctx, func(tx *ent.Tx) error {
 		_, changed, err = s.SetIn(ctx, tx, planID, c)
@@ -165,7 +164,7 @@ func (s *Service) Set(ctx context.Context, planID string, c Change) (changed acc
 	return changed, nil
 }
 
-// SetIn is Set in a transaction. It gives the plan before, which has no id where there was none.
+// SetIn is Set in a transaction. It also returns the plan before the change, without an ID if the plan is new.
 func (s *Service) SetIn(ctx context.Context, tx *ent.Tx, planID string, c Change) (before, after accounts.Plan, err error) {
 	wrong := c.Validate()
 	current, err := tx.Plan.Query().Where(plan.ID(planID)).ForUpdate().Only(ctx)

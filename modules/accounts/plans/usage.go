@@ -154,7 +154,7 @@ type Report struct {
 // meanDays is how many whole days a projection looks back.
 const meanDays = 7
 
-// Report gives the usage of a range. Error: Invalid.
+// Report returns the usage of a range. Error: Invalid.
 func (s *Service) Report(ctx context.Context, accountID string, r Range, by By) (Report, error) {
 	account, err := s.accounts.Account(ctx, accountID)
 	if err != nil {

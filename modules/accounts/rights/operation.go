@@ -1,6 +1,6 @@
 package rights
 
-// Scope says which operations a key allows.
+// Scope defines which operations a key allows.
 type Scope string
 
 // The scopes.
@@ -10,27 +10,27 @@ const (
 	ScopeRead    Scope = "read"
 )
 
-// Scopes lists them, widest first.
+// Scopes lists the scopes, widest first.
 func Scopes() []Scope { return []Scope{ScopeFull, ScopeSending, ScopeRead} }
 
-// Operation is the kind of a request, as far as scopes and roles tell kinds apart.
+// Operation is a kind of request that scopes and roles distinguish.
 type Operation int
 
 // The kinds of operations.
 const (
-	Write       Operation = iota // changes something: the zero value, so that what is forgotten is guarded
+	Write       Operation = iota // changes something; the zero value, so that an unclassified operation is protected
 	Read                         // reads anything but emails and events
 	ReadSent                     // reads emails or events
 	Send                         // submits an email, a batch or an event
-	ReadAccount                  // reads the account itself and what it has used
+	ReadAccount                  // reads the account itself and its usage
 	Settings                     // changes the account itself
-	Team                         // who belongs to the account, below its owners; the audit log
+	Team                         // manages members other than owners; reads the audit log
 	ReadBilling                  // plan, usage, invoices
 	Billing                      // changes plan, payment method and limits
-	Own                          // owners, and what they decide alone
+	Own                          // manages owners, and makes decisions reserved for owners
 	Person                       // the caller's own profile, sessions and factors
 	Operate                      // the installation: its accounts, plans and payments
-	operations                   // how many there are
+	operations                   // the number of kinds
 )
 
 // Operations lists the kinds.
@@ -44,7 +44,7 @@ func Operations() []Operation {
 
 var operationNames = [operations]string{"write", "read", "read_sent", "send", "read_account", "settings", "team", "read_billing", "billing", "own", "person", "operate"}
 
-// String is the name of the right to it, as `viewer { can }` shows it.
+// String returns the name of the right, as listed in `viewer { can }`.
 func (o Operation) String() string {
 	if o < 0 || o >= operations {
 		return "unknown"
@@ -52,8 +52,7 @@ func (o Operation) String() string {
 	return operationNames[o]
 }
 
-// Allows tells whether the scope permits operations of the kind. An unknown
-// scope or kind allows nothing.
+// Allows reports whether the scope permits operations of the kind. An unknown scope or kind allows nothing.
 func (s Scope) Allows(op Operation) bool {
 	switch s {
 	case ScopeFull:

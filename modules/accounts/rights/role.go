@@ -2,7 +2,7 @@ package rights
 
 import "slices"
 
-// Role says what a member of an account may do.
+// Role defines what a member of an account may do.
 type Role string
 
 // The roles.
@@ -14,7 +14,7 @@ const (
 	RoleViewer    Role = "viewer"
 )
 
-// Roles lists them, the widest first.
+// Roles lists the roles, widest first.
 func Roles() []Role { return []Role{RoleOwner, RoleAdmin, RoleDeveloper, RoleBilling, RoleViewer} }
 
 var rights = map[Role][]Operation{
@@ -25,14 +25,14 @@ var rights = map[Role][]Operation{
 	RoleViewer:    {Read, ReadSent, ReadAccount, Person},
 }
 
-// Allows tells whether the role permits operations of the kind. An unknown role allows nothing.
+// Allows reports whether the role permits operations of the kind. An unknown role allows nothing.
 func (r Role) Allows(op Operation) bool { return slices.Contains(rights[r], op) }
 
-// Known tells whether it is one of the roles.
+// Known reports whether the role exists.
 func (r Role) Known() bool { return rights[r] != nil }
 
-// MayGive tells whether a member of this role may make somebody a member of another one, or
-// take that away: owners all, admins all but owners.
+// MayGive reports whether a member with this role may grant or remove the other role. Owners may do so for every
+// role, admins for every role except owner.
 func (r Role) MayGive(other Role) bool {
 	return other.Known() && (r.Allows(Own) || r.Allows(Team) && other != RoleOwner)
 }

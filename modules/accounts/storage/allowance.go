@@ -13,7 +13,7 @@ import (
 	"github.com/postrider/postrider/runtime/storage/db"
 )
 
-// allowance is what this process may store of an account without asking.
+// allowance is the number of bytes that this process may store for an account without a query.
 type allowance struct {
 	accountID string
 	left      atomic.Int64 // bytes; less than 0 after a Debit or beyond a Refund's opposite
@@ -30,7 +30,7 @@ type allowance struct {
 	received received
 }
 
-// refusal is the last one, which stands for a second: a client that is refused costs no query.
+// refusal caches the last refusal for a second, so that a client that retries causes no query.
 type refusal struct {
 	err   error
 	bytes int64
@@ -46,7 +46,7 @@ const (
 	maxAllowances  = 20_000
 )
 
-// spend takes bytes if there are as many left.
+// spend deducts bytes if enough are left.
 func (a *allowance) spend(bytes int64) bool {
 	if time.Now().UnixNano() >= a.until.Load() {
 		return false
@@ -77,7 +77,7 @@ func (s *Service) allowanceOf(accountID string) *allowance {
 	return a
 }
 
-// borrowAndSpend borrows what is missing.
+// borrowAndSpend borrows the missing bytes and spends them.
 func (s *Service) borrowAndSpend(ctx context.Context, a *allowance, plan string, quota accounts.ByteQuota, bytes int64) error {
 	a.borrowing.Lock()
 	defer a.borrowing.Unlock()
@@ -109,13 +109,13 @@ func IsQuota(err error) bool {
 	return refused.Code == fault.CodePlanLimit && (refused.Details["cap"] == capStored || refused.Details["cap"] == capDaily)
 }
 
-// What details.cap says of a refusal.
+// Values of details.cap in a refusal.
 const (
 	capStored = "stored_bytes"
 	capDaily  = "daily_bytes"
 )
 
-// Further reasons of refusals in metrics.
+// Additional refusal reasons in metrics.
 const (
 	refusedShare = "received_share"
 	refusedDisk  = "disk_full"
@@ -185,7 +185,7 @@ const createCounterSQL = `INSERT INTO storage_counters (account_id, due_at) VALU
 
 const unlimited = int64(1) << 60
 
-// borrow returns what is left and borrows anew. Its caller holds a.borrowing.
+// borrow returns the unused bytes and borrows again. The caller holds a.borrowing.
 func (s *Service) borrow(ctx context.Context, a *allowance, quota accounts.ByteQuota, need int64) (state counterState, err error) {
 	ctx, cancel := context.WithTimeout(ctx, borrowPatience)
 	defer cancel()
@@ -233,10 +233,10 @@ func capOf(limit *int) int64 {
 	return int64(*limit)
 }
 
-// dayEnd is when the UTC day of a moment ends.
+// dayEnd returns the end of the UTC day that contains at.
 func dayEnd(at time.Time) time.Time { return at.UTC().Truncate(24 * time.Hour).Add(24 * time.Hour) }
 
-// refusal says which quota is reached.
+// refusal returns the error for the quota that is exhausted.
 func (c counterState) refusal(plan string, quota accounts.ByteQuota, bytes int64) *fault.Error {
 	refused := &fault.Error{Kind: fault.Limit, Code: fault.CodePlanLimit, UpgradeURL: accounts.UpgradeURL}
 	if quota.Stored != nil && c.stored+bytes > int64(*quota.Stored) {
@@ -253,7 +253,7 @@ func (c counterState) refusal(plan string, quota accounts.ByteQuota, bytes int64
 	return refused.With("cap", capDaily).With("limit", *quota.Daily).With("resets_at", resets.Format(time.RFC3339))
 }
 
-// Shown is a number of bytes for people, as 1.5 GB.
+// Shown formats a number of bytes for display, for example 1.5 GB.
 func Shown(bytes int64) string {
 	units := []string{"B", "kB", "MB", "GB", "TB"}
 	value, unit := float64(bytes), 0

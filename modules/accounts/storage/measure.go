@@ -11,7 +11,7 @@ import (
 	"github.com/postrider/postrider/runtime/storage/db"
 )
 
-// progress is a measurement under way: which page of which table comes next, and the sums so far.
+// progress is the state of a running measurement: the next page and table, and the sums so far.
 type progress struct {
 	Table   int              `json:"table"`
 	After   string           `json:"after"` // the last key that was measured

@@ -113,8 +113,8 @@ func (s *Service) mayChange(ctx context.Context, tx *ent.Tx, c accounts.Caller, 
 	return row, nil
 }
 
-// mayRemove reads a member whom the caller may remove. The operation itself needs no right, since one
-// leaves by it too.
+// mayRemove returns a member whom the caller may remove. The operation itself requires no right, because
+// members also use it to leave.
 func (s *Service) mayRemove(ctx context.Context, tx *ent.Tx, c accounts.Caller, userID string) (*ent.Membership, error) {
 	if err := c.Authorize(rights.Team); err != nil {
 		return nil, err
@@ -122,7 +122,7 @@ func (s *Service) mayRemove(ctx context.Context, tx *ent.Tx, c accounts.Caller, 
 	return s.mayChange(ctx, tx, c, userID, "")
 }
 
-// keepAnOwner refuses a change after which an account would have no owner.
+// keepAnOwner rejects a change that would leave an account without an owner.
 func keepAnOwner(ctx context.Context, tx *ent.Tx, accountID string, before, after rights.Role) error {
 	if before != rights.RoleOwner || after == rights.RoleOwner {
 		return nil
@@ -137,9 +137,8 @@ func keepAnOwner(ctx context.Context, tx *ent.Tx, accountID string, before, afte
 	return nil
 }
 
-// Remove takes a member out of the account; oneself may always leave. Their sessions see nothing of
-// it within five seconds, their invitations are revoked, and the keys that they made may only send and read
-// what was sent. Errors: NotFound; Forbidden by the caller's own role; Conflict for the last owner.
+// Remove removes a member from the account. A member may always leave. Within five seconds their sessions lose
+// access to the account. Their invitations are revoked, and their keys may only send and read sent mail. Errors: NotFound; Forbidden by the caller's own role; Conflict for the last owner.
 func (s *Service) Remove(ctx context.Context, c accounts.Caller, userID string) error {
 	err := s.db.InTx(ctx, func(tx *ent.Tx) error {
 		account, err := lockAccount(ctx, tx, c.AccountID)
@@ -177,8 +176,8 @@ func (s *Service) Remove(ctx context.Context, c accounts.Caller, userID string) 
 const leftSQL = `
 INSERT INTO former_members (account_id, user_id, role) VALUES ($1, $2, $3) ON CONFLICT (account_id, user_id) DO UPDATE SET role = EXCLUDED.role, created_at = now()`
 
-// leave ends a membership, and what the member may do through others and through programs. It returns how
-// many API keys of theirs are left.
+// leave deletes a membership and revokes the member's open invitations. It returns the number of API keys that
+// the member created and that still exist.
 func leave(ctx context.Context, tx *ent.Tx, from *ent.Account, row *ent.Membership) (keys int, err error) {
 	if err := tx.Membership.DeleteOneID(row.ID).Exec(ctx); err != nil {
 		return 0, err
@@ -197,8 +196,8 @@ func leave(ctx context.Context, tx *ent.Tx, from *ent.Account, row *ent.Membersh
 	return tx.APIKey.Query().Where(apikey.AccountID(from.ID), apikey.CreatedBy(row.UserID), apikey.RevokedAtIsNil()).Count(ctx)
 }
 
-// revokeInvitationsOf revokes the open invitations of a member to roles that they may not give any more;
-// with the role "" all of them. Else somebody who is removed comes back by an invitation of their own.
+// revokeInvitationsOf revokes a member's open invitations to roles that the member may no longer grant, or all
+// of them if the role is "". Otherwise a removed member could return with their own invitation.
 func revokeInvitationsOf(ctx context.Context, tx *ent.Tx, accountID, userID string, now rights.Role) error {
 	var beyond []invitation.Role
 	for _, role := range rights.Roles() {
@@ -210,7 +209,7 @@ func revokeInvitationsOf(ctx context.Context, tx *ent.Tx, accountID, userID stri
 		SetRevokedAt(time.Now()).ClearDueAt().ClearTokenHash().Exec(ctx)
 }
 
-// passEmailOn makes the account's email that of its oldest owner.
+// passEmailOn sets the account's email to that of its oldest owner.
 func passEmailOn(ctx context.Context, tx *ent.Tx, accountID string) error {
 	oldest, err := tx.Membership.Query().Where(membership.AccountID(accountID), membership.RoleEQ(membership.RoleOwner)).
 		WithUser().Order(ent.Asc(membership.FieldID)).First(ctx)
@@ -220,7 +219,7 @@ func passEmailOn(ctx context.Context, tx *ent.Tx, accountID string) error {
 	return tx.Account.UpdateOneID(accountID).SetEmail(oldest.Edges.User.Email).Exec(ctx)
 }
 
-// Join makes a person a member, in a transaction. Who is one already keeps the wider role.
+// Join adds a user to an account, in a transaction. An existing member keeps the wider role.
 func Join(ctx context.Context, tx *ent.Tx, accountID, userID string, role rights.Role) error {
 	if _, err := lockAccount(ctx, tx, accountID); err != nil {
 		return err
@@ -240,13 +239,13 @@ func Join(ctx context.Context, tx *ent.Tx, accountID, userID string, role rights
 	return nil
 }
 
-// Change is what a person changes about themselves; nil leaves things as they are.
+// Change is a user's change to their own profile. A nil field stays unchanged.
 type Change struct {
 	Name  *string
 	Email *string // in its stored form; the accounts that have the old one follow
 }
 
-// ChangeUser changes a person, in a transaction. Error: Conflict for an email that somebody has.
+// ChangeUser updates a user, in a transaction. Error: Conflict if another user has the email.
 func ChangeUser(ctx context.Context, tx *ent.Tx, userID string, c Change) error {
 	before, err := tx.User.Query().Where(user.ID(userID)).ForUpdate().Only(ctx)
 	if err != nil {

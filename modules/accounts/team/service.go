@@ -22,7 +22,7 @@ import (
 	"github.com/postrider/postrider/runtime/storage/page"
 )
 
-// Module gives *Service.
+// Module provides *Service.
 var Module = fx.Module("team", fx.Provide(New),
 	module.Repairs(func() clockstep.Repair {
 		return clockstep.Repair{What: "invitations", Columns: []clockstep.Column{
@@ -41,16 +41,16 @@ type Params struct {
 	Accounts *accounts.Service
 	Signals  *db.Signals `optional:"true"`
 	Cursors  *page.Codec // of lists by pages
-	Bounds   MailBounds  `optional:"true"` // nil: only those of the team itself
+	Bounds   MailBounds  `optional:"true"` // nil if only the limits of the team apply
 }
 
-// MailBounds bound the mails that people have sent to mailboxes of others, over all teams.
+// MailBounds limits the emails that users can cause to other people's mailboxes, across all teams.
 type MailBounds interface {
-	// MayInvite counts a mail to a mailbox, in the transaction that asks for it. Error: Limit.
+	// MayInvite counts an email to a mailbox, in the transaction that requests it. Error: Limit.
 	MayInvite(ctx context.Context, tx *ent.Tx, inviterID, email string) error
 }
 
-// Service answers for members and invitations. Safe for concurrent use.
+// Service manages members and invitations. Safe for concurrent use.
 type Service struct {
 	db       *db.DB
 	accounts *accounts.Service
@@ -59,10 +59,10 @@ type Service struct {
 	bounds   MailBounds
 }
 
-// New makes the service.
+// New creates the service.
 func New(p Params) *Service { return &Service{p.DB, p.Accounts, p.Signals, p.Cursors, p.Bounds} }
 
-// lockAccount locks the row of an account until the transaction ends: roles change one at a time.
+// lockAccount locks the row of an account until the transaction ends, so that role changes are serialized.
 func lockAccount(ctx context.Context, tx *ent.Tx, accountID string) (*ent.Account, error) {
 	found, err := tx.Account.Query().Where(account.ID(accountID)).ForUpdate().Only(ctx)
 	if ent.IsNotFound(err) {
@@ -71,7 +71,7 @@ func lockAccount(ctx context.Context, tx *ent.Tx, accountID string) (*ent.Accoun
 	return found, err
 }
 
-// roleOf gives the role of a member as it is now; empty: not a member.
+// roleOf returns the current role of a member, or an empty role if the user is not a member.
 func roleOf(ctx context.Context, tx *ent.Tx, accountID, userID string) (rights.Role, error) {
 	found, err := tx.Membership.Query().Where(membership.AccountID(accountID), membership.UserID(userID)).Only(ctx)
 	switch {
@@ -83,8 +83,8 @@ func roleOf(ctx context.Context, tx *ent.Tx, accountID, userID string) (rights.R
 	return rights.Role(found.Role), nil
 }
 
-// actingRole is the role with which a caller changes a team, asked again under the lock. A key, or
-// the command line, has none: it is refused.
+// actingRole returns the role of a caller that changes a team, read again under the lock. API keys and the
+// command line have no role and are rejected.
 func actingRole(ctx context.Context, tx *ent.Tx, c accounts.Caller) (rights.Role, error) {
 	if c.Person == nil {
 		return "", fault.Forbiddenf(fault.CodeInsufficientScope, "This operation is for people who are signed in, not for API keys")
@@ -96,7 +96,7 @@ func tooHigh(own, other rights.Role) error {
 	return fault.Forbiddenf(fault.CodeInsufficientRole, "Your role in this team is %q, which does not decide over the role %q", own, other)
 }
 
-// Membership is an account that a person belongs to.
+// Membership is an account that a user belongs to.
 type Membership struct {
 	AccountID   string
 	AccountName string
@@ -105,7 +105,7 @@ type Membership struct {
 
 const maxMemberships = 1000
 
-// Memberships lists the accounts of a person, by name.
+// Memberships lists the accounts of a user, by name.
 func (s *Service) Memberships(ctx context.Context, userID string) ([]Membership, error) {
 	rows, err := s.db.Ent.Membership.Query().Where(membership.UserID(userID)).WithAccount().Limit(maxMemberships).
 		Order(membership.ByAccountField(account.FieldName), ent.Asc(membership.FieldAccountID)).All(ctx)
@@ -119,7 +119,7 @@ func (s *Service) Memberships(ctx context.Context, userID string) ([]Membership,
 	return list, nil
 }
 
-// User gives a person by their email or id, for the operator. Error: NotFound.
+// User returns a user by email or ID, for the operator. Error: NotFound.
 func (s *Service) User(ctx context.Context, emailOrID string) (*ent.User, error) {
 	found, err := s.db.Ent.User.Query().Where(user.Or(user.ID(emailOrID), user.Email(stored(emailOrID)))).Only(ctx)
 	switch {
@@ -131,7 +131,7 @@ func (s *Service) User(ctx context.Context, emailOrID string) (*ent.User, error)
 	return found, nil
 }
 
-// Users lists every person of the installation with their memberships, by email: for the operator.
+// Users lists all users of the installation with their memberships, by email, for the operator.
 func (s *Service) Users(ctx context.Context) ([]*ent.User, error) {
 	rows, err := s.db.Ent.User.Query().WithMemberships().Order(ent.Asc(user.FieldEmail)).All(ctx)
 	if err != nil {
@@ -140,11 +140,11 @@ func (s *Service) Users(ctx context.Context) ([]*ent.User, error) {
 	return rows, nil
 }
 
-// stored is an address as it is stored, as far as it is one.
+// stored returns an email address in its stored form.
 func stored(email string) string { return accounts.CheckEmail(fault.Fields{}, "email", email) }
 
-// SignedIn notes that a person has signed in, in the transaction of the session, and which language their
-// browser prefers; "" leaves that as it is.
+// SignedIn records a sign-in and the browser's preferred language, in the transaction of the session. An empty
+// language keeps the stored one.
 func (s *Service) SignedIn(ctx context.Context, tx *ent.Tx, userID, language string) error {
 	update := tx.User.UpdateOneID(userID).SetLastSignInAt(time.Now())
 	if language != "" {
@@ -153,14 +153,14 @@ func (s *Service) SignedIn(ctx context.Context, tx *ent.Tx, userID, language str
 	return update.Exec(ctx)
 }
 
-// UserChange is what the operator changes about a person; nil leaves things as they are.
+// UserChange is an operator's change to a user. A nil field stays unchanged.
 type UserChange struct {
 	Disabled, Operator *bool
-	// Disable ends what else a person has who is disabled, in the transaction; nil: there is nothing else.
+	// Disable revokes further access of a disabled user, in the transaction. It may be nil.
 	Disable func(ctx context.Context, tx *ent.Tx, who *ent.User) error
 }
 
-// ChangeAsOperator changes a person by the operator's word. Error: NotFound.
+// ChangeAsOperator changes a user on behalf of the operator. Error: NotFound.
 func (s *Service) ChangeAsOperator(ctx context.Context, emailOrID string, c UserChange) (*ent.User, error) {
 	who, err := s.User(ctx, emailOrID)
 	if err != nil {
@@ -194,7 +194,7 @@ func (s *Service) ChangeAsOperator(ctx context.Context, emailOrID string, c User
 	return s.User(ctx, who.ID)
 }
 
-// endOffers ends what a person who is disabled has offered and begun.
+// endOffers revokes the open invitations of a disabled user and calls also.
 func endOffers(ctx context.Context, tx *ent.Tx, who *ent.User, also func(ctx context.Context, tx *ent.Tx, who *ent.User) error) error {
 	if err := tx.Invitation.Update().Where(invitation.InvitedBy(who.ID), invitation.AcceptedAtIsNil(), invitation.RevokedAtIsNil()).
 		SetRevokedAt(time.Now()).ClearDueAt().ClearTokenHash().Exec(ctx); err != nil || also == nil {
@@ -203,7 +203,7 @@ func endOffers(ctx context.Context, tx *ent.Tx, who *ent.User, also func(ctx con
 	return also(ctx, tx, who)
 }
 
-// CreateUser makes a person, for the command line. Who is there already is given as they are.
+// CreateUser creates a user, for the command line. An existing user is returned unchanged.
 func (s *Service) CreateUser(ctx context.Context, email, name string) (made *ent.User, err error) {
 	wrong := fault.Fields{}
 	email = accounts.CheckEmail(wrong, "email", email)
@@ -221,7 +221,7 @@ func (s *Service) CreateUser(ctx context.Context, email, name string) (made *ent
 	return s.User(ctx, made.ID)
 }
 
-// MakeOperator makes a person one who runs the installation, in a transaction.
+// MakeOperator grants a user operator rights, in a transaction.
 func MakeOperator(ctx context.Context, tx *ent.Tx, userID string) error {
 	return tx.User.UpdateOneID(userID).SetOperator(true).Exec(ctx)
 }
