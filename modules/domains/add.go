@@ -129,7 +129,7 @@ func (s *Service) explain(ctx context.Context, err error, accountID, name string
 	return err
 }
 
-// admit tells whether the account may add the name now.
+// admit reports whether the account may add the name now.
 func admit(ctx context.Context, c *ent.DomainClient, account accounts.Account, name string) error {
 	own, err := c.Query().Where(domain.AccountID(account.ID), domain.Name(name)).Exist(ctx)
 	switch {

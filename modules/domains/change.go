@@ -54,7 +54,7 @@ func (c Change) refuseOff(on module.On, wrong fault.Fields) {
 	}
 }
 
-// delivers tells whether settings are among the changes that only a domain which
+// delivers reports whether settings are among the changes that only a domain which
 // sends can have.
 func (c Change) delivers() bool {
 	return c.OpenTracking != nil || c.ClickTracking != nil || c.TLSMode != nil

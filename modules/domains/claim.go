@@ -66,7 +66,7 @@ type claims struct {
 	key     []byte // of tokens
 }
 
-// StartClaim begins a claim, or gives the one that the account has under way for
+// StartClaim starts a claim, or returns the one that the account has under way for
 // the name. keep is as Keep, for the claim. Error: Conflict when no other account
 // is in the way.
 func (s *claims) StartClaim(ctx context.Context, accountID, input string, keep func(ctx context.Context, tx idempotency.Execer, c Claim) error) (Claim, error) {
@@ -92,7 +92,7 @@ func (s *claims) StartClaim(ctx context.Context, accountID, input string, keep f
 	return toClaim(started, started.CreatedAt), nil
 }
 
-// openClaim gives the claim under way for a name, or makes one.
+// openClaim returns the claim under way for a name, or makes one.
 func (s *claims) openClaim(ctx context.Context, tx *ent.Tx, account accounts.Account, name string) (*ent.DomainClaim, error) {
 	found, err := tx.DomainClaim.Query().Where(domainclaim.AccountID(account.ID), domainclaim.Name(name), open()).First(ctx)
 	switch {
@@ -159,7 +159,7 @@ func roomFor(ctx context.Context, tx *ent.Tx, account accounts.Account, name str
 	return nil
 }
 
-// GetClaim gives one claim of the account.
+// GetClaim returns a claim of the account.
 func (s *claims) GetClaim(ctx context.Context, accountID, claimID string) (Claim, error) {
 	found, now, err := s.findClaim(ctx, accountID, claimID)
 	if err != nil {

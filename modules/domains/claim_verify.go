@@ -165,7 +165,7 @@ func closeClaim(ctx context.Context, tx *ent.Tx, c *ent.DomainClaim) (time.Time,
 	return at, err
 }
 
-// lockOwner gives the domain of the account that has the name verified, nil if
+// lockOwner returns the domain of the account that has the name verified, nil if
 // there is none.
 func lockOwner(ctx context.Context, tx *ent.Tx, name string) (*ent.Domain, error) {
 	owner, err := db.One(ctx, tx, db.Value[string],
@@ -207,7 +207,7 @@ func (s *claims) lose(ctx context.Context, tx *ent.Tx, d *ent.Domain, at time.Ti
 	return s.bus.Publish(ctx, tx, event.New(*d.AccountID, event.DomainLost, at, event.Domain{DomainID: d.ID, Name: d.Name, Status: string(domain.StatusFailed)}))
 }
 
-// win gives the account its domain.
+// win assigns the domain to the account.
 func (s *claims) win(ctx context.Context, tx *ent.Tx, account accounts.Account, c *ent.DomainClaim, m material) error {
 	if err := roomFor(ctx, tx, account, c.Name); err != nil {
 		return err

@@ -59,7 +59,7 @@ SELECT c.domain_id, c.id, c.checked_at, c.status, c.records
  CROSS JOIN LATERAL (SELECT * FROM domain_checks WHERE domain_id = d.id AND account_id = $1 ORDER BY checked_at DESC, id DESC LIMIT $3) c
  ORDER BY c.domain_id, c.checked_at DESC, c.id DESC`
 
-// Health gives the kept checks of several domains of the account, by domain,
+// Health returns the kept checks of several domains of the account, by domain,
 // newest first and at most the first of each. The records are as they stood then.
 func (s *Service) Health(ctx context.Context, accountID string, first int, domainIDs ...string) (map[string][]*ent.DomainCheck, error) {
 	if first < 1 || first > MaxHealth {

@@ -37,7 +37,7 @@ type SecondKey struct {
 	Key      crypto.Signer
 }
 
-// Signers gives what signs the identity's mail, RSA first.
+// Signers returns what signs the identity's mail, RSA first.
 func (i Identity) Signers() []dkim.Signer {
 	signers := []dkim.Signer{{Domain: i.Domain, Selector: i.Selector, Key: i.Key}}
 	if i.Second != nil {
@@ -60,7 +60,7 @@ const (
 	lookupTimeout = 5 * time.Second
 )
 
-// Sends tells whether a status may send.
+// Sends reports whether a status may send.
 func Sends(status domain.Status) bool {
 	return status == domain.StatusVerified || status == domain.StatusTemporaryFailure
 }

@@ -72,7 +72,7 @@ func judge(before standing, seen []dnscheck.Observation) verdict {
 	return v
 }
 
-// assess tells whether every required record answered, and whether none of those
+// assess reports whether every required record answered, and whether none of those
 // that did is broken. What only the operator can mend counts as no answer.
 func assess(seen []dnscheck.Observation) (answered, sound bool) {
 	answered, sound = true, true

@@ -12,7 +12,7 @@ import (
 	"github.com/postrider/postrider/runtime/storage/clockstep"
 )
 
-// Module gives *Service, runs its checks, and gives *publish.Service.
+// Module provides *Service and *publish.Service, and runs the domain checks.
 var Module = fx.Module("domains",
 	fx.Provide(ConfigOf, signing.OpenEngine, New, publish.New),
 	fx.Provide(fx.Private, func(s *Service) publish.Domains { return s }),

@@ -16,7 +16,7 @@ type names struct {
 	accounts accountReader
 }
 
-// asked gives the account and the name that it asks for, as it is stored. Error: Invalid.
+// asked returns the account and the name that it asks for, as it is stored. Error: Invalid.
 func (n names) asked(ctx context.Context, accountID, input string) (account accounts.Account, name string, err error) {
 	name, reason := n.reserved.parseName(input)
 	if reason != "" {
@@ -45,7 +45,7 @@ func newReserved(c Config) reserved {
 	return r
 }
 
-// parseName gives the name as it is stored (A-labels, lower case, no final dot),
+// parseName returns the name as it is stored (A-labels, lower case, no final dot),
 // or one sentence fragment on why an account cannot have it.
 func (r reserved) parseName(input string) (name, reason string) {
 	input = strings.Trim(input, " ") // and no line break, which is refused below

@@ -62,7 +62,7 @@ func TestNamesThatNobodyMayAdd(t *testing.T) {
 		"-a.example.com":                  "hyphen",
 		"a..example.com":                  "empty label",
 		strings.Repeat("a", 64) + ".com":  "longer than 63",
-		strings.Repeat("a.", 126) + "com": "longer than 253", // 255 octets
+		strings.Repeat("a.", 126) + "com": "longer than 253", // 255 bytes
 		"_dmarc.example.com":              "not allowed",
 	} {
 		name, reason := newReserved(testConfig()).parseName(input)
@@ -75,7 +75,7 @@ func TestNamesThatNobodyMayAdd(t *testing.T) {
 func TestLongestName(t *testing.T) {
 	t.Parallel()
 	label := strings.Repeat("a", 61)
-	longest := strings.Join([]string{label, label, label, strings.Repeat("b", 63), "com"}, ".") // 253 octets
+	longest := strings.Join([]string{label, label, label, strings.Repeat("b", 63), "com"}, ".") // 253 bytes
 	if name, reason := newReserved(testConfig()).parseName(longest); len(longest) != 253 || name != longest {
 		t.Errorf("%d octets: %q, %q", len(longest), name, reason)
 	}

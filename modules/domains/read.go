@@ -14,7 +14,7 @@ import (
 	"github.com/postrider/postrider/runtime/storage/page"
 )
 
-// Get gives one domain of the account.
+// Get returns one domain of the account.
 func (s *Service) Get(ctx context.Context, accountID, domainID string) (*ent.Domain, error) {
 	if !id.Is(id.Domain, domainID) { // nor could every string be asked for: PostgreSQL has no NUL
 		return nil, fault.NoSuch("domain", domainID)
@@ -82,7 +82,7 @@ func (s *Service) query(accountID string, f Filter) (*ent.DomainQuery, error) {
 	return query, nil
 }
 
-// Find gives the account's domain with the name or the id, for the operator.
+// Find returns the account's domain with the name or the id, for the operator.
 func (s *Service) Find(ctx context.Context, accountID, nameOrID string) (*ent.Domain, error) {
 	if id.Is(id.Domain, nameOrID) {
 		return s.Get(ctx, accountID, nameOrID)
@@ -128,7 +128,7 @@ func (s *Service) ZoneFile(ctx context.Context, accountID, domainID string) (str
 	return dnscheck.ZoneFile(d, s.Records(d)), nil
 }
 
-// Several gives the domains of those ids that the account has, in no order.
+// Several returns the domains of those ids that the account has, in no order.
 func (s *Service) Several(ctx context.Context, accountID string, domainIDs ...string) ([]*ent.Domain, error) {
 	found, err := s.db.Ent.Domain.Query().Where(domain.AccountID(accountID), domain.IDIn(domainIDs...)).WithKeys(signing.Shown).All(ctx)
 	if err != nil {

@@ -12,13 +12,13 @@ import (
 	"github.com/postrider/postrider/runtime/mail/address"
 )
 
-// EnsureSandbox gives the installation's own domain, making it once. It belongs
+// EnsureSandbox returns the installation's own domain, making it once. It belongs
 // to no account.
 func (s *Service) EnsureSandbox(ctx context.Context) (*ent.Domain, error) {
 	return s.ensureSeeded(ctx, nil, s.lookups.sandbox)
 }
 
-// EnsureSeeded gives a domain of the account that counts as verified although no
+// EnsureSeeded returns a domain of the account that counts as verified although no
 // DNS was asked: development mode's. One that the account had added is changed.
 func (s *Service) EnsureSeeded(ctx context.Context, accountID, name string) (*ent.Domain, error) {
 	name, err := address.ParseDomain(name)

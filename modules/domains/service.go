@@ -50,7 +50,7 @@ type publisher interface {
 	Wake()
 }
 
-// Service answers for domains. Safe for concurrent use.
+// Service manages domains. Safe for concurrent use.
 type Service struct {
 	*lookups
 	*claims
@@ -65,7 +65,7 @@ type Service struct {
 	checks  *checks
 }
 
-// New makes the service; Start begins the checks in the background.
+// New creates the service; Start begins the checks in the background.
 func New(p Params) (*Service, error) {
 	if err := p.Config.Validate(); err != nil {
 		return nil, err

@@ -18,7 +18,7 @@ import (
 	"github.com/postrider/postrider/runtime/storage/db"
 )
 
-// Module gives *Service.
+// Module provides *Service.
 var Module = fx.Module("notices",
 	fx.Provide(ConfigOf, New),
 	module.Sweeps(func(s *Service) module.Sweep {
@@ -45,12 +45,12 @@ type Service struct {
 	account  atomic.Pointer[string] // that sends; nil: not looked up yet
 }
 
-// New makes the service.
+// New creates the service.
 func New(p Params) *Service {
 	return &Service{config: p.Config, accounts: p.Accounts, sender: p.Sender, records: p.Records}
 }
 
-// Sends tells whether notices can be sent here.
+// Sends reports whether notices can be sent here.
 func (s *Service) Sends() bool { return s.sender != nil }
 
 // Kind is what a notice is about.
@@ -58,8 +58,8 @@ type Kind string
 
 // The kinds.
 const (
-	Reset   Kind = "reset"   // a password is to be set anew
-	SignUp  Kind = "sign_up" // somebody signs up
+	Reset   Kind = "reset"   // a password reset was requested
+	SignUp  Kind = "sign_up" // a user signs up
 	Already Kind = "already" // who signs up has a user
 	Email   Kind = "email"   // a new address is to be confirmed
 	Invite  Kind = "invite"  // to a team
@@ -73,7 +73,7 @@ const (
 	PasskeyRemoved      Kind = "passkey_removed"
 	ProviderLinked      Kind = "provider_linked"
 	ProviderUnlinked    Kind = "provider_unlinked"
-	NewDevice           Kind = "new_device" // somebody signed in by a browser that is not known
+	NewDevice           Kind = "new_device" // a user signed in with an unknown browser
 	RoleChanged         Kind = "role_changed"
 	MemberRemoved       Kind = "member_removed"
 

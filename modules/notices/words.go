@@ -72,7 +72,7 @@ func loadWords() map[string]*words {
 	return all
 }
 
-const maxAccept = 1000 // octets of Accept-Language that are read; browsers write less than 200
+const maxAccept = 1000 // bytes of Accept-Language that are read; browsers write less than 200
 
 var matcher = language.NewMatcher(tags())
 

@@ -19,13 +19,13 @@ import (
 	"github.com/postrider/postrider/runtime/storage/db"
 )
 
-const emailChangesADay = 5 // that one person may ask for
+const emailChangesADay = 5 // that one user may request
 
-// askForEmail begins the change of an address, in a transaction, in place of one that was begun before. The
-// new address gets a link that completes it; the old one gets a link that stops it.
+// askForEmail starts an email change, in a transaction, and replaces a pending one. The new address gets a link
+// that completes the change; the old address gets a link that cancels it.
 func (s *Service) askForEmail(ctx context.Context, tx *ent.Tx, c accounts.Caller, email string) error {
 	if _, err := s.guard.Count(ctx, tx, s.guard.Times("email changes", c.Person.UserID, emailChangesADay, 24*time.Hour)); err != nil {
-		return guessing.Instead(err, "You have asked for %d changes of your address in 24 hours, which is all that one person may", emailChangesADay)
+		return guessing.Instead(err, "You have requested %d email changes in 24 hours, which is the limit", emailChangesADay)
 	}
 	if err := s.guard.MayInvite(ctx, tx, c.Person.UserID, email); err != nil {
 		return err
@@ -55,7 +55,7 @@ type EmailConfirmation struct {
 	Token    string
 	Password string
 	Code     string
-	Caller   *accounts.Caller // nil: nobody is signed in
+	Caller   *accounts.Caller // nil if no user is signed in
 }
 
 // ConfirmEmail makes an address that a link was mailed to the user's own. The link alone does not: it may

@@ -18,7 +18,7 @@ import (
 
 const bobsPassword = "seven wet umbrellas sing"
 
-// invited gives the token of a mailed invitation.
+// invited returns the token of a mailed invitation.
 func (w *world) invited(t *testing.T, by accounts.Caller, email string, role rights.Role) (id, token string) {
 	t.Helper()
 	made, err := w.teams.Invite(t.Context(), by, team.NewInvitation{Email: email, Role: role})
@@ -47,7 +47,7 @@ func (w *world) joined(t *testing.T, by accounts.Caller, email string, role righ
 	return w.caller(t, in)
 }
 
-// changed is a token with one octet changed.
+// changed is a token with one byte changed.
 func changed(token string) string {
 	other := byte('A')
 	if token[len(token)/2] == other {
@@ -215,7 +215,7 @@ func TestACodeUsedTwiceAtOnce(t *testing.T) {
 	}
 }
 
-// Nobody gives a role above their own, and nobody below an owner touches one.
+// Members cannot grant a role above their own, and only owners can change owners.
 func TestRolesThatAreNotGiven(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

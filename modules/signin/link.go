@@ -102,7 +102,7 @@ func (s *Service) url(path string, token secret.String) string {
 	return s.config.BaseURL + path + "#" + token.Reveal()
 }
 
-// SetUpLink gives the URL by which the first person comes in; empty where somebody can sign in
+// SetUpLink returns the URL by which the first person comes in; empty where somebody can sign in
 // already.
 func (s *Service) SetUpLink(ctx context.Context) (string, error) {
 	somebody, err := anybody(ctx, s.db.SQL)
@@ -116,7 +116,7 @@ func (s *Service) SetUpLink(ctx context.Context) (string, error) {
 	return s.url(PathSetUp, token), nil
 }
 
-// UserLink gives a URL that lets a person in once, for the operator: nobody is locked out for good.
+// UserLink returns a URL that lets a person in once, for the operator: nobody is locked out for good.
 // Error: NotFound.
 func (s *Service) UserLink(ctx context.Context, emailOrID string) (string, error) {
 	who, err := s.teams.User(ctx, emailOrID)
@@ -130,7 +130,7 @@ func (s *Service) UserLink(ctx context.Context, emailOrID string) (string, error
 	return s.url(PathSignIn, token), nil
 }
 
-// DevelopmentLink gives a URL that lets a person in as often as it is opened, until the next start
+// DevelopmentLink returns a URL that lets a person in as often as it is opened, until the next start
 // of a process in development mode.
 func (s *Service) DevelopmentLink(ctx context.Context, userID string) (string, error) {
 	if _, err := s.db.Ent.SignInLink.Delete().Where(signinlink.Again(true)).Exec(ctx); err != nil {
@@ -156,7 +156,7 @@ func (s *Service) named() string {
 	return s.config.BaseURL
 }
 
-// EnsureDevelopmentOwner gives the user of an address a password that is known, and a link that signs
+// EnsureDevelopmentOwner sets a known password for the user of an address, and creates a link that signs
 // them in as often as it is opened.
 func (s *Service) EnsureDevelopmentOwner(ctx context.Context, email string, password secret.String) (link string, err error) {
 	who, err := s.teams.User(ctx, email)

@@ -15,7 +15,7 @@ import (
 	"github.com/postrider/postrider/runtime/storage/db"
 )
 
-// Module gives *Service, which lets people in.
+// Module provides *Service, which lets people in.
 var Module = fx.Module("signin",
 	fx.Provide(ConfigOf, New, NewGuard, func(g *guessing.Guard) team.MailBounds { return g }),
 	module.Repairs(func(s *Service) clockstep.Repair {

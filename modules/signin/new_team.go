@@ -14,7 +14,7 @@ import (
 
 const teamsADay = 20 // that one person may make
 
-// NewTeam makes a further account of the caller, who is its owner. Errors: Forbidden unless sign-up is
+// NewTeam creates a further account of the caller, who is its owner. Errors: Forbidden unless sign-up is
 // open, or the caller is an operator; Conflict over the limit of teams on the plan free; Invalid.
 func (s *Service) NewTeam(ctx context.Context, c accounts.Caller, name string) (accountID string, err error) {
 	if !c.Person.Operator && !s.config.SignUp.Admits(c.Person.Email) {
@@ -28,7 +28,7 @@ func (s *Service) NewTeam(ctx context.Context, c accounts.Caller, name string) (
 		return "", err
 	}
 	if _, err := s.guard.Begin(ctx, s.guard.Times("teams", c.Person.UserID, teamsADay, 24*time.Hour)); err != nil {
-		return "", guessing.Instead(err, "You have made %d teams in 24 hours, which is all that one person may", teamsADay)
+		return "", guessing.Instead(err, "You have created %d teams in 24 hours, which is the limit", teamsADay)
 	}
 	err = s.db.InTx(ctx, func(tx *ent.Tx) error {
 		if err := trust.Lock(ctx, tx, c.Person.UserID); err != nil {

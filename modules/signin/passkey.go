@@ -9,11 +9,11 @@ import (
 	"github.com/postrider/postrider/runtime/base/fault"
 )
 
-// Passkeys answers for passkeys themselves.
+// Passkeys returns the service that manages passkeys.
 func (s *Service) Passkeys() *passkeys.Service { return s.passkeys }
 
-// SignInByPasskey lets somebody in; it counts as both factors. Wrong passwords do not lock it. Errors:
-// Invalid; Unauthorized; Conflict where there are no passkeys.
+// SignInByPasskey signs in a user with a passkey, which counts as both factors. Wrong passwords do not lock it.
+// Errors: Invalid; Unauthorized; Conflict if passkeys are unavailable.
 func (s *Service) SignInByPasskey(ctx context.Context, in passkeys.Answer) (Entered, error) {
 	var entered Entered
 	err := s.passkeys.Judge(ctx, in, func(tx *ent.Tx, who *ent.User) (err error) {

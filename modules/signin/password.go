@@ -17,7 +17,7 @@ import (
 	"github.com/postrider/postrider/runtime/base/secret"
 )
 
-// Credentials are what somebody signs in with.
+// Credentials are the input of a sign-in.
 type Credentials struct {
 	Email    string
 	Password string
@@ -90,7 +90,7 @@ func needsCode() error {
 	return fault.Forbiddenf(fault.CodeSecondFactorRequired, "Give the code of your authenticator app, or a recovery code, together with email and password")
 }
 
-// knownBy reads who has an email. One that nobody has gives a zero answer, after as many questions to the
+// knownBy looks up the user with an email. An unknown email returns a zero answer, after as many questions to the
 // database: time does not tell who is known.
 func (s *Service) knownBy(ctx context.Context, email string) (known, error) {
 	who, err := s.db.Ent.User.Query().Where(user.Email(email)).Only(ctx)
@@ -209,7 +209,7 @@ func (s *Service) checkOwnPassword(ctx context.Context, turn *passwords.Turn, c 
 	return nil
 }
 
-// confirm gives a session a new cookie and ten minutes, in a transaction.
+// confirm issues a new session cookie and confirms the session for ten minutes, in a transaction.
 func (s *Service) confirm(ctx context.Context, tx *ent.Tx, c accounts.Caller, factor bool) (Entered, error) {
 	token, hash := secret.NewToken("")
 	row, err := tx.Session.Query().Where(session.ID(c.Person.SessionID), session.RevokedAtIsNil()).ForUpdate().Only(ctx)

@@ -72,13 +72,13 @@ func (s *Service) person(ctx context.Context, tx *ent.Tx, email, name, hash stri
 	return who, known, setPassword(ctx, tx, who.ID, hash)
 }
 
-// Acceptance is what somebody says who accepts an invitation. Who is a user already, and has a
-// password, gives that one; who is signed in gives none.
+// Acceptance is the input for accepting an invitation. An existing user with a password enters that password; a
+// user who is signed in enters none.
 type Acceptance struct {
 	Token    string
 	Name     string
 	Password string
-	Caller   *accounts.Caller // nil: nobody is signed in
+	Caller   *accounts.Caller // nil if no user is signed in
 }
 
 // Accept makes somebody a member by an invitation, which works also while sign-up is closed to others.
@@ -191,7 +191,7 @@ func (s *Service) acceptSignedIn(ctx context.Context, in Acceptance, open *ent.I
 	return s.complete(ctx, entered, fault.Wrap("accept invitation", err))
 }
 
-// confirmless gives a session a new cookie, and no ten minutes.
+// confirmless issues a new session cookie without confirming the session.
 func (s *Service) confirmless(ctx context.Context, tx *ent.Tx, c accounts.Caller) (Entered, error) {
 	token, hash := secret.NewToken("")
 	changed, err := tx.Session.UpdateOneID(c.Person.SessionID).SetTokenHash(hash).Save(ctx)

@@ -12,7 +12,7 @@ import (
 	"github.com/postrider/postrider/runtime/base/fault"
 )
 
-// Forgot asks for a link by which a password is set anew. The answer tells nothing about who is known.
+// Forgot asks for a link by which a password is reset. The answer tells nothing about who is known.
 func (s *Service) Forgot(ctx context.Context, email string) error {
 	return s.ask(ctx, signinlink.PurposeReset, email, resetLife)
 }

@@ -79,12 +79,12 @@ type seen struct {
 	somebody atomic.Bool // can sign in; once it is so, pages need not ask again
 }
 
-// NewGuard makes the guard that bounds what people may try, and which mails they may cause.
+// NewGuard creates the guard that bounds what people may try, and which mails they may cause.
 func NewGuard(d *db.DB, box *secret.Box) *guessing.Guard {
 	return guessing.New(d, box.Derive("sign-in failures"))
 }
 
-// New makes the service; nothing runs before Start.
+// New creates the service; nothing runs before Start.
 func New(p Params) (*Service, error) {
 	bounds := p.Guard
 	if bounds == nil {
@@ -129,7 +129,7 @@ func (s *Service) Hashes() int64 { return s.hasher.Done() }
 
 // Options are what a person may do who is not signed in.
 type Options struct {
-	SetUp     bool   // nobody can sign in yet
+	SetUp     bool   // no user can sign in yet
 	SignUp    string // invite, open, closed
 	Passwords bool
 	Passkeys  bool
@@ -153,7 +153,7 @@ SELECT EXISTS (SELECT FROM users u WHERE u.disabled_at IS NULL AND (
 	EXISTS (SELECT FROM passwords p WHERE p.id = u.id) OR EXISTS (SELECT FROM passkeys k WHERE k.user_id = u.id)
 	OR EXISTS (SELECT FROM identities i WHERE i.user_id = u.id)))`
 
-// anybody tells whether there is a user who can sign in.
+// anybody reports whether there is a user who can sign in.
 func anybody(ctx context.Context, on db.Execer) (bool, error) {
 	return db.One(ctx, on, db.Value[bool], anybodySQL)
 }

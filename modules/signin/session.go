@@ -157,7 +157,7 @@ func (s *Service) start(ctx context.Context, tx *ent.Tx, who *ent.User, method s
 	return s.startQuietly(ctx, tx, who, method, secondFactor)
 }
 
-// startQuietly is start for somebody who is told in another way.
+// startQuietly is start for a user who is notified in another way.
 func (s *Service) startQuietly(ctx context.Context, tx *ent.Tx, who *ent.User, method string, secondFactor bool) (Entered, error) {
 	if who.DisabledAt != nil {
 		return Entered{}, fault.Unauthenticated()
@@ -243,7 +243,7 @@ func (s *Service) view(ctx context.Context, row *ent.Session) (v View, err error
 	return v, err
 }
 
-// Session gives the caller's own.
+// Session returns the caller's session.
 func (s *Service) Session(ctx context.Context, c accounts.Caller) (View, error) {
 	row, err := s.db.Ent.Session.Query().Where(session.ID(c.Person.SessionID), session.UserID(c.Person.UserID)).Only(ctx)
 	switch {

@@ -62,7 +62,7 @@ func parseSignUp(text string) (SignUp, error) {
 	return out, nil
 }
 
-// Admits tells whether somebody with the address, in its stored form, may sign up.
+// Admits reports whether somebody with the address, in its stored form, may sign up.
 func (s SignUp) Admits(email string) bool {
 	domain := email[strings.LastIndexByte(email, '@')+1:]
 	return s.Open && (len(s.Domains) == 0 || slices.Contains(s.Domains, domain))

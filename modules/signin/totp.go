@@ -35,7 +35,7 @@ type Key struct {
 
 func sealedFor(userID string) []byte { return []byte("second factor of " + userID) }
 
-// NewFactor makes a secret for an authenticator app. It counts once ActivateFactor has seen a code.
+// NewFactor creates a secret for an authenticator app. It counts once ActivateFactor has seen a code.
 // Errors: Conflict where one counts already.
 func (s *Service) NewFactor(ctx context.Context, c accounts.Caller) (Key, error) {
 	key, err := totp.Generate(totp.GenerateOpts{Issuer: issuer, AccountName: c.Person.Email})
@@ -162,7 +162,7 @@ func (s *Service) takeCode(ctx context.Context, tx *ent.Tx, userID, code string)
 	return tx.SecondFactor.UpdateOneID(userID).SetRecovery(left).Exec(ctx)
 }
 
-// stepOf gives the time step whose code it is, near to now; 0: of none.
+// stepOf returns the time step whose code it is, near to now; 0: of none.
 func (s *Service) stepOf(row *ent.SecondFactor, code string) (int64, error) {
 	plain, err := s.box.Open(row.Secret, sealedFor(row.ID))
 	if err != nil {

@@ -31,7 +31,7 @@ func (h hasher) of(key []byte, email string) []byte {
 	return mac.Sum(nil)
 }
 
-// mailbox gives the mailbox that an address is a subaddress of, where the two count as one
+// mailbox returns the mailbox that an address is a subaddress of, where the two count as one
 // (Config.Mailboxes), else the address itself.
 func (h hasher) mailbox(email string) string {
 	for _, mailbox := range h.mailboxes {

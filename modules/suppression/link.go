@@ -27,11 +27,11 @@ type Unsubscribe struct {
 // errForged is all that is said of a token that is not genuine.
 var errForged = errors.New("unsubscribe token is not genuine")
 
-// A token is, in base64url without padding: version (1 octet), account, email,
+// A token is, in base64url without padding: version (1 byte), account, email,
 // address (each a field), the category's label (the rest), HMAC-SHA256 cut to 128
 // bits over what is before it.
 //
-// A field is its length (1 octet) and its octets, or wholeID and the 16 octets of
+// A field is its length (1 byte) and its bytes, or wholeID and the 16 bytes of
 // an id's UUID.
 const (
 	linkVersion = 1
@@ -100,7 +100,7 @@ func linkMAC(key, body []byte) []byte {
 	return h.Sum(nil)[:macSize]
 }
 
-// appendID writes the 16 octets of an id instead of its 30 characters.
+// appendID writes the 16 bytes of an id instead of its 30 characters.
 func appendID(body []byte, prefix id.Prefix, text string) []byte {
 	if !id.Is(prefix, text) {
 		return appendField(body, text)
@@ -112,7 +112,7 @@ func appendID(body []byte, prefix id.Prefix, text string) []byte {
 	return append(append(body, wholeID), parsed.UUIDBytes()...)
 }
 
-// appendField writes at most 254 octets, which is the longest address. What is
+// appendField writes at most 254 bytes, which is the longest address. What is
 // longer is cut, and is nobody's then.
 func appendField(body []byte, text string) []byte {
 	text = text[:min(len(text), wholeID-1)]

@@ -8,7 +8,7 @@ import (
 	"github.com/postrider/postrider/runtime/work/bus"
 )
 
-// Module gives *Service and lets it hear of bounces, failures and complaints.
+// Module provides *Service and lets it hear of bounces, failures and complaints.
 var Module = fx.Module("suppression",
 	fx.Provide(ConfigOf, New),
 	fx.Provide(

@@ -50,7 +50,7 @@ func (s *Service) putOptOut(ctx context.Context, tx db.Execer, u Unsubscribe, so
 	return &made, nil
 }
 
-// OptOut gives one opt-out.
+// OptOut returns one opt-out.
 func (s *Service) OptOut(ctx context.Context, accountID, optOutID string) (*ent.CategoryOptOut, error) {
 	if !id.Is(id.OptOut, optOutID) {
 		return nil, fault.NoSuch("category opt-out", optOutID)

@@ -22,7 +22,7 @@ type Filter struct {
 	Since, Until *time.Time // added then or later; before
 }
 
-// Get gives the suppression with an id, or of an address.
+// Get returns the suppression with an id, or of an address.
 func (s *Service) Get(ctx context.Context, accountID, idOrAddress string) (*ent.Suppression, error) {
 	is, err := s.named(idOrAddress)
 	if err != nil {
@@ -38,7 +38,7 @@ func (s *Service) Get(ctx context.Context, accountID, idOrAddress string) (*ent.
 	return found, nil
 }
 
-// Of gives the suppressions of some addresses of the account, by the address as it is given.
+// Of returns the suppressions of some addresses of the account, by the address as it is given.
 func (s *Service) Of(ctx context.Context, accountID string, addresses ...string) (map[string]*ent.Suppression, error) {
 	of := map[string][]string{}
 	var hashes [][]byte

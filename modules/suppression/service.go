@@ -45,7 +45,7 @@ type Service struct {
 	tasks *worker.Tasks // the pass over older hashes
 }
 
-// New makes the service.
+// New creates the service.
 func New(p Params) (*Service, error) {
 	if err := p.Config.Validate(); err != nil {
 		return nil, err

@@ -128,7 +128,7 @@ func (s *Service) insert(ctx context.Context, tx db.Execer, accountID string, or
 	return nil
 }
 
-// inOrder gives the rows as they were asked for. Of an address that is named
+// inOrder returns the rows as they were asked for. Of an address that is named
 // twice, the second is not added any more.
 func (s *Service) inOrder(ctx context.Context, tx db.Execer, accountID string, entries []entry, found map[string]placed) ([]placed, error) {
 	out := make([]placed, len(entries))

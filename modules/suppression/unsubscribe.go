@@ -17,7 +17,7 @@ const (
 	SourcePage     = "page"      // our page, behind the link
 )
 
-// Read gives what a link is for, by its token. Pure. The error is NotFound and
+// Read returns what a link is for, by its token. Pure. The error is NotFound and
 // says nothing more.
 func (s *Service) Read(token string) (Unsubscribe, error) {
 	u, err := s.links.parse(token)

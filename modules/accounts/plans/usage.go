@@ -54,7 +54,7 @@ SELECT date_trunc($6::text, hour AT TIME ZONE 'UTC') AT TIME ZONE 'UTC', sum(ema
 
 const openSinceSQL = `SELECT greatest((SELECT hour FROM usage_marks), $1::timestamptz)`
 
-// Usage gives what an account has handed over in a range, the first period first, whatever its plan;
+// Usage returns what an account has handed over in a range, the first period first, whatever its plan;
 // periods without emails are in it. Error: Invalid.
 func (s *Service) Usage(ctx context.Context, accountID string, r Range, by By) ([]Period, error) {
 	now, err := db.Now(ctx, s.db.SQL)
@@ -80,7 +80,7 @@ func (s *Service) Usage(ctx context.Context, accountID string, r Range, by By) (
 	return filled(found, r, by), nil
 }
 
-// checked gives the range in whole periods.
+// checked returns the range in whole periods.
 func (r Range) checked(now time.Time, by By) (Range, error) {
 	wrong := fault.Fields{}
 	if r.Since.IsZero() {
@@ -106,7 +106,7 @@ func (r Range) checked(now time.Time, by By) (Range, error) {
 	return r, wrong.Err()
 }
 
-// begin gives the first moment of the period that a moment is in.
+// begin returns the first moment of the period that a moment is in.
 func begin(at time.Time, by By) time.Time {
 	switch by {
 	case ByHour:

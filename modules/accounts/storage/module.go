@@ -10,7 +10,7 @@ import (
 	"github.com/postrider/postrider/runtime/storage/clockstep"
 )
 
-// Module gives *Service and runs its background work.
+// Module provides *Service and runs its background work.
 var Module = fx.Module("storage",
 	fx.Provide(New),
 	module.Repairs(func() clockstep.Repair {

@@ -83,7 +83,7 @@ const mailedSQL = `
 UPDATE invitations SET token_hash = $3, due_at = NULL
  WHERE id = $1 AND due_at = $2 AND accepted_at IS NULL AND revoked_at IS NULL AND expires_at > now()`
 
-// Mailed gives an invitation its token, in the transaction that stores its mail; false: it is no
+// Mailed sets the token of an invitation, in the transaction that stores its mail; false: it is no
 // longer to be mailed, or not by this taker.
 func Mailed(ctx context.Context, tx db.Execer, d Due, hash []byte) (bool, error) {
 	n, err := db.Exec(ctx, tx, mailedSQL, d.ID, d.Until, hash)

@@ -11,7 +11,7 @@ import (
 	"github.com/postrider/postrider/runtime/storage/page"
 )
 
-// MemberPage gives one page of the members of an account, the oldest membership first. Error: Invalid.
+// MemberPage returns one page of the members of an account, the oldest membership first. Error: Invalid.
 func (s *Service) MemberPage(ctx context.Context, accountID string, r page.Request) (page.Page[Member], error) {
 	found, err := page.Read(s.cursors, page.List{Name: "members", AccountID: accountID}, r, func(at page.Range) ([]*ent.Membership, error) {
 		query, order, beyond := s.members(accountID).WithUser(), ent.Asc(membership.FieldID), membership.IDGT
@@ -40,7 +40,7 @@ func (s *Service) members(accountID string) *ent.MembershipQuery {
 	return s.db.Ent.Membership.Query().Where(membership.AccountID(accountID))
 }
 
-// InvitationPage gives one page of the open invitations of an account, newest first. Error: Invalid.
+// InvitationPage returns one page of the open invitations of an account, newest first. Error: Invalid.
 func (s *Service) InvitationPage(ctx context.Context, accountID string, r page.Request) (page.Page[*ent.Invitation], error) {
 	return page.Newest(ctx, s.cursors, page.List{Name: "invitations", AccountID: accountID}, r, s.open(accountID), func(i *ent.Invitation) string { return i.ID })
 }

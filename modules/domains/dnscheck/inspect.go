@@ -29,7 +29,7 @@ func (c Checker) Inspect(ctx context.Context, e Set, signers map[string]crypto.S
 	return out
 }
 
-// InspectSelector tells whether some RSA or Ed25519 key is published under the selector.
+// InspectSelector reports whether some RSA or Ed25519 key is published under the selector.
 func (c Checker) InspectSelector(ctx context.Context, name, selector string) Inspected {
 	record := Record{Purpose: DKIM, Selector: selector, Type: "TXT", Name: dkim.RecordName(selector, name), Value: "a DKIM key", Required: true, Status: Mismatch}
 	found, err := c.txt(ctx, record.Name)

@@ -22,12 +22,12 @@ func InOrder(keys []*ent.DKIMKey) []*ent.DKIMKey {
 	})
 }
 
-// signsRSA tells whether verification depends on the key's record.
+// signsRSA reports whether verification depends on the key's record.
 func signsRSA(k *ent.DKIMKey) bool {
 	return k.State == dkimkey.StateActive && k.Algorithm == dkimkey.AlgorithmRsaSha256
 }
 
-// Ready tells whether the last check of the domain found the record of the key.
+// Ready reports whether the last check of the domain found the record of the key.
 func Ready(d *ent.Domain, k *ent.DKIMKey) bool {
 	if d.Seeded {
 		return true

@@ -22,7 +22,7 @@ type Observation struct {
 	Operators  bool // what is wrong is a record of the installation itself
 }
 
-// Required tells whether the domain needs the record to be verified.
+// Required reports whether the domain needs the record to be verified.
 func (o Observation) Required() bool { return o.Purpose.required() && !o.Optional }
 
 // Merge returns the states after a check: what answered replaces what was known.
@@ -43,7 +43,7 @@ func Merge(known []shape.RecordState, seen []Observation) []shape.RecordState {
 	return merged
 }
 
-// Same tells whether two checks saw the same. DNS servers turn the order of several values
+// Same reports whether two checks saw the same. DNS servers turn the order of several values
 // round, which is no change.
 func Same(a, b []shape.RecordState) bool {
 	ordered := func(states []shape.RecordState) []shape.RecordState {
@@ -70,7 +70,7 @@ func clip(found []string) []string {
 	return out
 }
 
-// clean makes text with a stranger's octets in it fit for a JSON column, which
+// clean makes text with a stranger's bytes in it fit for a JSON column, which
 // takes neither NUL nor broken UTF-8, and for one line of a page.
 func clean(text string) string {
 	const maxLength = 1000

@@ -19,7 +19,7 @@ const (
 	InboundMX  Purpose = "inbound_mx"
 )
 
-// required tells whether a domain has to publish the record to be verified.
+// required reports whether a domain has to publish the record to be verified.
 func (p Purpose) required() bool { return p != DMARC && p != InboundMX }
 
 // Status is what DNS last said of a record.

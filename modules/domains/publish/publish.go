@@ -44,7 +44,7 @@ type Service struct {
 	providers *dnsprovider.Service
 }
 
-// New makes the service, which keeps nothing.
+// New creates the service, which has no state.
 func New(p Params) (*Service, error) {
 	providers, err := dnsprovider.New(dnsprovider.Params{Resolver: p.Resolver.Uncached(), Guard: p.Guard})
 	if err != nil {

@@ -35,7 +35,7 @@ const (
 // replaced.
 type Keys [][]byte
 
-// Device is a browser that has signed in as somebody.
+// Device is a browser in which a user has signed in.
 type Device struct {
 	ID string
 	At time.Time // when it signed in, to the second

@@ -40,7 +40,7 @@ const (
 	lockedTTL  = 5 * time.Second // a lock that is lifted elsewhere ends here so much later
 )
 
-// New makes a Guard. By the key the names of what is counted are hashed.
+// New creates a Guard. By the key the names of what is counted are hashed.
 func New(d *db.DB, key []byte) *Guard {
 	gate := limit.NewQueue(limit.Limits{Inside: atOnce, Waiting: mostWait, PerOwner: mostOfOne, Patience: patience})
 	return &Guard{d, key, gate, cache.New(cache.Config[string, time.Time]{Max: lockedSize, TTL: lockedTTL})}

@@ -23,7 +23,7 @@ const (
 
 var _ team.MailBounds = (*Guard)(nil)
 
-// MayInvite counts a mail that somebody has sent to a mailbox of another. Error: Limit.
+// MayInvite counts an email that a user causes to another person's mailbox. Error: Limit.
 func (g *Guard) MayInvite(ctx context.Context, tx *ent.Tx, inviterID, email string) error {
 	_, err := g.Count(ctx, tx, g.toMailbox(email, inviterID, audit.OriginOf(ctx).Addr))
 	return Instead(err, "This address, or you, have reached the number of mails of this kind for a day (%d to one address, %d from one person)", mailsToMailbox, mailsOfInviter)

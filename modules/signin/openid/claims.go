@@ -56,7 +56,7 @@ func (c claims) email() string {
 	return stored
 }
 
-// verified tells whether the address counts. trust takes silence for a yes, and a no for a no.
+// verified reports whether the address counts. trust takes silence for a yes, and a no for a no.
 func (c claims) verified(trust bool) bool { return c.Verified == "yes" || trust && c.Verified == "" }
 
 // secondFactor tells whether the provider says that it has asked for one (RFC 8176 section 2).

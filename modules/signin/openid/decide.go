@@ -4,8 +4,8 @@ import "github.com/postrider/postrider/ent"
 
 // known is what is known here of a person at the provider.
 type known struct {
-	linked  *ent.User // whom issuer and subject belong to; nil: nobody
-	holder  *ent.User // who has the email; nil: nobody
+	linked  *ent.User // whom issuer and subject belong to; nil if there is no such user
+	holder  *ent.User // who has the email; nil if there is no such user
 	other   bool      // the holder is linked with another subject of the issuer
 	invited bool      // an invitation to the email is open
 }

@@ -42,7 +42,7 @@ func (s *Service) enter(ctx context.Context, p pending, who claims) (signin.Ente
 	})
 }
 
-// admit gives the user of a person of the provider; who is new is made, and linked.
+// admit returns the user of a person of the provider; who is new is made, and linked.
 func (s *Service) admit(ctx context.Context, tx *ent.Tx, who claims) (*ent.User, error) {
 	if err := lock(ctx, tx, who.Issuer+"\x1f"+who.Subject); err != nil {
 		return nil, err
@@ -133,7 +133,7 @@ func (s *Service) keepNew(ctx context.Context, tx *ent.Tx, made *ent.User, who c
 		Changes: map[string]any{"issuer": who.Issuer, "subject": who.Subject}})
 }
 
-// join makes somebody new a member of the team that the setting names.
+// join adds a new user to the team that the setting names.
 func (s *Service) join(ctx context.Context, tx *ent.Tx, made *ent.User) error {
 	j := s.config.Join
 	if err := team.Join(ctx, tx, j.AccountID, made.ID, j.Role); err != nil {

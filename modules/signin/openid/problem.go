@@ -5,7 +5,7 @@ import "errors"
 // Parameter is the query parameter that tells the sign-in page of a Problem.
 const Parameter = "openid"
 
-// Problem says in one word why somebody did not get in by the provider. Pages have a sentence for each.
+// Problem is the reason why a sign-in with the provider failed. Pages show a sentence for each.
 type Problem string
 
 // The problems.
@@ -41,10 +41,10 @@ func (r *Refusal) Error() string {
 	return "sign-in by OpenID Connect: " + string(r.Problem) + ": " + r.cause.Error()
 }
 
-// Unwrap gives the cause.
+// Unwrap returns the cause.
 func (r *Refusal) Unwrap() error { return r.cause }
 
-// Refused tells whether the person was refused, and not held up by something that fails.
+// Refused reports whether the person was refused, and not held up by something that fails.
 func (r *Refusal) Refused() bool {
 	return r.Problem != Away && r.Problem != Busy && r.Problem != Failed
 }

@@ -23,8 +23,8 @@ const (
 	knownFor      = time.Hour        // until what was discovered is asked for again
 	failureFor    = 2 * time.Second  // until a provider that was away is asked again
 	flights       = 16               // sign-ins that may wait for the provider at once
-	maxAnswer     = 1 << 20          // octets of an answer
-	maxFailureLog = 300              // octets of what the log says of one
+	maxAnswer     = 1 << 20          // bytes of an answer
+	maxFailureLog = 300              // bytes of an answer that are logged
 )
 
 // provider speaks with the provider. It is asked for nothing before somebody wants to sign in.
@@ -79,7 +79,7 @@ func (b bounded) RoundTrip(r *http.Request) (*http.Response, error) {
 	return res, err
 }
 
-// remembered gives what is known without asking, or why it is not known; neither: ask.
+// remembered returns what is known without asking, or why it is not known; neither: ask.
 func (p *provider) remembered(now time.Time) (*discovered, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -92,7 +92,7 @@ func (p *provider) remembered(now time.Time) (*discovered, error) {
 	return nil, nil //nolint:nilnil // it is to be asked
 }
 
-// find gives what the provider says of itself; one asks at a time. What was known goes on being used
+// find returns what the provider says of itself; one asks at a time. What was known goes on being used
 // while the provider is away. Error: Away.
 func (p *provider) find(ctx context.Context) (*discovered, error) {
 	if known, err := p.remembered(time.Now()); known != nil || err != nil {

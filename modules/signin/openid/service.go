@@ -22,7 +22,7 @@ import (
 	"github.com/postrider/postrider/runtime/web/egress"
 )
 
-// Module gives *Service, which lets people in by an outside provider.
+// Module provides *Service, which lets people in by an outside provider.
 var Module = fx.Module("openid", fx.Provide(ConfigOf, New))
 
 // Params of New.
@@ -47,7 +47,7 @@ type Service struct {
 	log      *slog.Logger
 }
 
-// New makes the service. The provider is not asked.
+// New creates the service. The provider is not asked.
 func New(p Params) *Service {
 	s := &Service{config: p.Config, db: p.DB, people: p.People, keys: p.Box.DeriveEach("sign-in by OpenID Connect"), log: p.Logger}
 	if p.Config.Issuer == "" {
@@ -124,10 +124,10 @@ type Return struct {
 	Caller  accounts.Caller
 }
 
-// Arrival is somebody who has come back, and where they go.
+// Arrival is the result of a return from the provider.
 type Arrival struct {
 	Entered  *signin.Entered // nil: the caller has linked the provider
-	ReturnTo string          // empty: nobody knows, as the browser has no valid state
+	ReturnTo string          // empty if the browser has no valid state
 }
 
 // Finish lets somebody in who has come back, or links the caller. Errors: NotFound where there is no

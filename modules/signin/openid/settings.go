@@ -113,7 +113,7 @@ func hostOf(issuer string) string {
 	return u.Hostname()
 }
 
-const maxName = 60 // octets, on a button
+const maxName = 60 // bytes, on a button
 
 func parseName(text string) (string, error) {
 	text = strings.TrimSpace(text)

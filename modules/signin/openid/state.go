@@ -15,7 +15,7 @@ import (
 	"github.com/postrider/postrider/runtime/base/secret"
 )
 
-// stateLife is how long somebody may take at the provider.
+// stateLife is the maximum time between Begin and Finish.
 const stateLife = 5 * time.Minute
 
 // pending is a sign-in that has begun, as its browser keeps it.

@@ -28,14 +28,14 @@ import (
 // Max is how many passkeys one person may have.
 const Max = 20
 
-// Service answers for passkeys. Safe for concurrent use.
+// Service manages passkeys. Safe for concurrent use.
 type Service struct {
 	db    *db.DB
 	box   *secret.Box
 	party *webauthn.WebAuthn // nil: no URL has a host name
 }
 
-// New makes the service of pages that are served under the URLs, the first one first.
+// New creates the service of pages that are served under the URLs, the first one first.
 func New(d *db.DB, box *secret.Box, name string, urls ...string) (*Service, error) {
 	party, err := relyingParty(name, urls)
 	if err != nil {
@@ -44,7 +44,7 @@ func New(d *db.DB, box *secret.Box, name string, urls ...string) (*Service, erro
 	return &Service{d, box, party}, nil
 }
 
-// Possible tells whether people can have passkeys here.
+// Possible reports whether people can have passkeys here.
 func (s *Service) Possible() bool { return s.party != nil }
 
 func impossible() error {
@@ -83,7 +83,7 @@ func holderOf(ctx context.Context, tx *ent.Tx, userID string) (*holder, error) {
 	return h, nil
 }
 
-// Begin asks a browser for a passkey of whoever sits before it. Error: Conflict where there are none.
+// Begin starts a sign-in with any passkey of the browser's user. Error: Conflict if passkeys are unavailable.
 func (s *Service) Begin() (c Ceremony, err error) {
 	if s.party == nil {
 		return c, impossible()
@@ -201,7 +201,7 @@ func (s *Service) BeginNew(ctx context.Context, userID string) (c Ceremony, err 
 }
 
 func tooMany() error {
-	return fault.Conflictf(fault.CodeConflict, "You have %d passkeys, which is all that one person may: remove one first", Max)
+	return fault.Conflictf(fault.CodeConflict, "You have %d passkeys, which is the limit: remove one first", Max)
 }
 
 // Add stores a passkey that the caller's browser has made, and ends their other sessions. Errors: Invalid; Unauthorized for a
@@ -268,7 +268,7 @@ func changed(c accounts.Caller, kind alerts.Kind, action, passkeyID, name string
 	return trust.Change{UserID: c.Person.UserID, Email: c.Person.Email, Keep: c.Person.SessionID, Kind: kind, Action: action, Target: passkeyID, Says: map[string]any{"name": name}}
 }
 
-// List gives those of a person, the oldest first.
+// List returns those of a person, the oldest first.
 func (s *Service) List(ctx context.Context, userID string) ([]*ent.Passkey, error) {
 	rows, err := s.db.Ent.Passkey.Query().Where(passkey.UserID(userID)).Order(ent.Asc(passkey.FieldID)).Limit(Max).All(ctx)
 	return rows, fault.Wrap("passkeys", err)

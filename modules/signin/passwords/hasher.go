@@ -36,7 +36,7 @@ type Hasher struct {
 	log    *slog.Logger
 }
 
-// NewHasher makes a Hasher.
+// NewHasher creates a Hasher.
 func NewHasher(log *slog.Logger) *Hasher {
 	limits := limit.Limits{Inside: min(runtime.GOMAXPROCS(0)/2, mostAtOnce), Waiting: mostWait, PerOwner: mostOfOne, Patience: patience}
 	return &Hasher{queue: limit.NewQueue(limits), log: log, nobody: sync.OnceValue(nobodysHash)}
@@ -45,7 +45,7 @@ func NewHasher(log *slog.Logger) *Hasher {
 // nobodysHash is one that no password has.
 func nobodysHash() string {
 	made, err := argon2id.CreateHash(strings.Repeat("0", Longest+1), cost)
-	if err != nil { // the system gives no random octets
+	if err != nil { // the system gives no random bytes
 		panic(err)
 	}
 	return made

@@ -49,13 +49,13 @@ func Check(password, email string) error {
 	return nil
 }
 
-// isCommon tells whether a password is on the list, repeats a short piece, or counts up or down.
+// isCommon reports whether a password is on the list, repeats a short piece, or counts up or down.
 func isCommon(password string) bool {
 	lower := strings.ToLower(password)
 	return common()[lower] || repeats(lower) || counts(lower)
 }
 
-const longestPiece = 4 // octets
+const longestPiece = 4 // bytes
 
 func repeats(s string) bool {
 	for n := 1; n <= longestPiece; n++ {
@@ -66,7 +66,7 @@ func repeats(s string) bool {
 	return false
 }
 
-// counts tells whether each octet is one more, or one less, than the one before; 0 follows 9.
+// counts reports whether each byte is one more, or one less, than the one before; 0 follows 9.
 func counts(s string) bool {
 	up, down := true, true
 	for i := 1; i < len(s); i++ {

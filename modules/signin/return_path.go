@@ -7,14 +7,14 @@ import (
 	"unicode"
 )
 
-const maxReturn = 2048 // octets
+const maxReturn = 2048 // bytes
 
-// publicLinks are paths that strangers have links to, some of which lead to other sites, and paths of
-// programs. Nobody wants to see one of them after a sign-in, so who asks for it lays a trap.
+// publicLinks lists paths of public links, some of which redirect to other sites, and paths of APIs. No user
+// needs one of them after signing in, so a return path that starts with one is an attack.
 var publicLinks = []string{"/t/", "/u/", "/api/", "/graphql"}
 
-// ReturnPath gives the page to show somebody after they have signed in: text itself when it is the path
-// of a page of this installation, with or without a query, and "/" for everything else.
+// ReturnPath returns the page to show after a sign-in: text if it is the path of a page of this installation,
+// with or without a query, and "/" otherwise.
 func ReturnPath(text string) string {
 	u, err := url.Parse(text)
 	switch {
@@ -26,11 +26,11 @@ func ReturnPath(text string) string {
 	return cleanPage(u.Path, text)
 }
 
-// ReturnParameter is the query parameter of the sign-in page that has a ReturnPath.
+// ReturnParameter is the query parameter of the sign-in page that contains a ReturnPath.
 const ReturnParameter = "next"
 
-// Door is the path of the sign-in page for somebody who wants to go to returnTo, with further query
-// parameters by name and value.
+// Door returns the path of the sign-in page that redirects to returnTo after the sign-in, with additional query
+// parameters.
 func Door(returnTo string, query url.Values) string {
 	if query == nil {
 		query = url.Values{}
@@ -48,7 +48,7 @@ func unprintable(r rune) bool {
 	return r > unicode.MaxASCII || unicode.IsControl(r) || unicode.IsSpace(r)
 }
 
-// cleanPage gives text if its path, decoded, is one that no browser and no router reads as another.
+// cleanPage returns text if its path, decoded, is one that no browser and no router reads as another.
 func cleanPage(decoded, text string) string {
 	if strings.Contains(decoded, `\`) || strings.ContainsFunc(decoded, unicode.IsControl) {
 		return "/"

@@ -7,8 +7,8 @@ import (
 	"github.com/postrider/postrider/runtime/base/fault"
 )
 
-// EnterAs lets somebody in whom admit names, in one transaction with what admit does. admit also
-// tells whether a second factor was given. Error: Unauthorized for a user who is disabled.
+// EnterAs signs in the user that admit returns, in the same transaction. admit also reports whether the user
+// has proved a second factor. Error: Unauthorized if the user is disabled.
 func (s *Service) EnterAs(ctx context.Context, method string, admit func(ctx context.Context, tx *ent.Tx) (who *ent.User, secondFactor bool, err error)) (Entered, error) {
 	var entered Entered
 	err := s.db.InTx(ctx, func(tx *ent.Tx) error {
