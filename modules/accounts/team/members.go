@@ -138,7 +138,8 @@ func keepAnOwner(ctx context.Context, tx *ent.Tx, accountID string, before, afte
 }
 
 // Remove removes a member from the account. A member may always leave. Within five seconds their sessions lose
-// access to the account. Their invitations are revoked, and their keys may only send and read sent mail. Errors: NotFound; Forbidden by the caller's own role; Conflict for the last owner.
+// access to the account. Their invitations are revoked, and their keys may only send and read sent mail.
+// Errors: NotFound; Forbidden by the caller's own role; Conflict for the last owner.
 func (s *Service) Remove(ctx context.Context, c accounts.Caller, userID string) error {
 	err := s.db.InTx(ctx, func(tx *ent.Tx) error {
 		account, err := lockAccount(ctx, tx, c.AccountID)
