@@ -36,7 +36,7 @@ SELECT count(*) FROM audit_entries WHERE account_id = $1 AND id COLLATE "C" > $2
 func (s *Service) mayMail(ctx context.Context, tx *ent.Tx, c accounts.Caller, email string) error {
 	n, err := db.One(ctx, tx, db.Value[int], mailsOfDaySQL, c.AccountID, id.Since(id.AuditEntry, time.Now().Add(-24*time.Hour)))
 	if err == nil && n >= mailsADay {
-		return &fault.Error{Kind: fault.Limit, Code: fault.CodeRateLimit, RetryAfter: time.Hour, Message: fmt.Sprintf("This team has sent %d mails of invitations in 24 hours, which is all that it may", mailsADay)}
+		return &fault.Error{Kind: fault.Limit, Code: fault.CodeRateLimit, RetryAfter: time.Hour, Message: fmt.Sprintf("This team has sent %d invitation emails in 24 hours, which is the limit", mailsADay)}
 	}
 	if err != nil || s.bounds == nil {
 		return err
@@ -138,7 +138,7 @@ func (s *Service) mayInvite(ctx context.Context, tx *ent.Tx, c accounts.Caller, 
 		return err
 	}
 	if n >= MaxInvitations {
-		return fault.Conflictf(fault.CodeConflict, "%d invitations are open, which is all that a team may have: revoke one first", MaxInvitations)
+		return fault.Conflictf(fault.CodeConflict, "The team has %d open invitations, which is the limit: revoke one first", MaxInvitations)
 	}
 	return nil
 }
