@@ -263,7 +263,7 @@ func TestCheckSaysWhenTextMessagesCannotBeSent(t *testing.T) {
 		}
 		return strings.Join(out, "; ")
 	}
-	if got := problems(); !strings.Contains(got, "error steps[0].type sends a text message, and they are switched off on this service") {
+	if got := problems(); !strings.Contains(got, "error steps[0].type requires SMS, which is disabled on this server") {
 		t.Errorf("with the module off the problems are %q", got)
 	}
 	texts := w.withTexts(t)

@@ -18,11 +18,11 @@ var _ = register(definition.SendSMS, func(s *services) effect { return smsEffect
 
 type smsEffect struct{ *services }
 
-const smsOff = "text messages are switched off on this service"
+const smsOff = "SMS is disabled on this server"
 
 func (e smsEffect) check(ctx context.Context, c Check) error {
 	if e.Texter == nil {
-		c.Report("type", "sends a text message, and they are switched off on this service")
+		c.Report("type", "requires SMS, which is disabled on this server")
 		return nil
 	}
 	reason, err := e.Texter.Problem(ctx, c.Caller.AccountID)

@@ -8,7 +8,7 @@ import (
 	"github.com/postrider/postrider/runtime/work/node"
 )
 
-// Module gives *Service and moves in the background. The object store is the assembly's matter.
+// Module provides *Service and moves bodies in the background. The assembly provides the object store.
 var Module = fx.Module("sending/bodies",
 	fx.Provide(New),
 	module.Repairs(func(s *Service) clockstep.Repair {

@@ -20,27 +20,27 @@ type move struct {
 	id, fence          int64
 	accountID, emailID string
 	key                string
-	file               *int // position of the file that it is of; nil: of html and text, or the message
-	remove             bool // the object
-	used               bool // an email has the key after all: there is nothing to remove
+	file               *int // position of the attachment; nil for html and text, or the message
+	remove             bool // delete the object
+	used               bool // an email has the key, so nothing is deleted
 	attempts           int
 }
 
-// outcome is what came of a move.
+// outcome is the result of a move.
 type outcome string
 
 const (
-	stored     outcome = "stored"     // the object is written
-	removed    outcome = "removed"    // it is deleted
-	nothing    outcome = "nothing"    // the email has no body any more
-	unfinished outcome = "unfinished" // it is still to be sent
+	stored     outcome = "stored"     // the object was written
+	removed    outcome = "removed"    // the object was deleted
+	nothing    outcome = "nothing"    // the email no longer has a body
+	unfinished outcome = "unfinished" // the email is still to be sent
 	failed     outcome = "failed"
 )
 
 type moved struct {
 	outcome outcome
-	err     error // failed
-	size    int64 // stored: octets of the body
+	err     error // set if it failed
+	size    int64 // if stored: bytes of the body
 	snippet string
 }
 
@@ -64,7 +64,7 @@ func (s *Service) claim(ctx context.Context, limit int, lease time.Duration) ([]
 		return []any{&m.id, &m.fence, &m.accountID, &m.emailID, &m.key, &m.file, &m.remove, &m.attempts, &m.used}
 	}, claimSQL.Text, claimSQL.Args(db.Arg("lease", lease.Microseconds()), db.Arg("kinds", db.Array(kinds)), db.Arg("limit", limit))...)
 	if err != nil {
-		return nil, fmt.Errorf("claim moves of bodies: %w", err)
+		return nil, fmt.Errorf("claim body moves: %w", err)
 	}
 	return claimed, nil
 }
@@ -73,26 +73,26 @@ const releaseSQL = `
 UPDATE body_moves m SET due_at = now(), fence = m.fence + 1, attempts = m.attempts - 1
 FROM unnest($1::bigint[], $2::bigint[]) AS v (id, fence) WHERE m.id = v.id AND m.fence = v.fence`
 
-// release gives back what was claimed and not begun.
+// release returns claimed moves that were not begun.
 func (s *Service) release(ctx context.Context, moves []move) error {
 	ids, fences := make([]int64, len(moves)), make([]int64, len(moves))
 	for i, m := range moves {
 		ids[i], fences[i] = m.id, m.fence
 	}
 	if _, err := s.db.SQL.ExecContext(ctx, releaseSQL, db.Array(ids), db.Array(fences)); err != nil {
-		return fmt.Errorf("give back moves of bodies: %w", err)
+		return fmt.Errorf("release body moves: %w", err)
 	}
 	return nil
 }
 
-var errLater = errors.New("the object store is away, and was not asked")
+var errLater = errors.New("object store unavailable, not tried")
 
 func (s *Service) run(ctx context.Context, m move, l *worker.Lease) moved {
 	var out moved
 	var err error
 	switch {
 	case !l.Valid():
-		err = errors.New("the lease is over")
+		err = errors.New("lease expired")
 	case m.used:
 		out.outcome = removed
 	case s.outage.lasts():
@@ -109,25 +109,25 @@ func (s *Service) run(ctx context.Context, m move, l *worker.Lease) moved {
 	return out
 }
 
-// ask does something at the store and tells of an outage when it begins and when it ends.
+// ask calls the store, and logs when an outage begins and ends.
 func (s *Service) ask(ctx context.Context, m move, what func() error) error {
 	err := what()
 	if err != nil && ctx.Err() != nil {
-		return err // cut
+		return err // canceled
 	}
 	switch began, ended := s.outage.tell(err); {
 	case began:
-		s.log.WarnContext(ctx, "the object store does not do its part; bodies of sent mail stay in the database until it does", "object", m.key, "delete", m.remove,
+		s.log.WarnContext(ctx, "object store failed; bodies of sent mail stay in the database until it recovers", "object", m.key, "delete", m.remove,
 			telemetry.KeyAttempt, m.attempts, telemetry.KeyError, err)
 	case ended:
-		s.log.InfoContext(ctx, "the object store does its part again")
+		s.log.InfoContext(ctx, "object store recovered")
 	case err != nil:
-		s.log.DebugContext(ctx, "the object store did not do its part; it is asked again", "object", m.key, telemetry.KeyAttempt, m.attempts, telemetry.KeyError, err)
+		s.log.DebugContext(ctx, "object store failed, will retry", "object", m.key, telemetry.KeyAttempt, m.attempts, telemetry.KeyError, err)
 	}
 	return err
 }
 
-// What an email, or a file of it, has to move.
+// Statements that read what an email, or one of its attachments, has to move.
 const (
 	lookSQL = `
 SELECT ` + isFinishedSQL + `,
@@ -140,20 +140,20 @@ FROM emails e JOIN attachments a ON a.email_id = e.id WHERE e.id = $1 AND e.acco
 	isFinishedSQL = `e.status = ANY($3) AND NOT EXISTS (SELECT FROM recipients r WHERE r.email_id = e.id AND r.due_at IS NOT NULL)`
 )
 
-// body is what they say.
+// body is the result of those statements.
 type body struct {
 	finished, there bool
-	texts, mime     int64 // octets; texts also those of a file
+	texts, mime     int64 // bytes; texts also counts an attachment
 }
 
 const (
-	// smallBody is read with one statement into memory that nobody is asked for.
+	// smallBody is the size up to which a body is read by one statement, outside the memory budget.
 	smallBody = 256 << 10
 	// partMIME is how much of a larger message is in memory at a time.
 	partMIME = 1 << 20
 )
 
-// owner has a share of the budget for what the process does by itself.
+// owner is the tenant of the process's own background work in the budget.
 var owner = intake.Tenant{Account: "bodies on their way to the object store"}
 
 // upload writes the object of an email, if it is finished and has a body.

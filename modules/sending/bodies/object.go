@@ -14,17 +14,17 @@ import (
 	"github.com/postrider/postrider/runtime/storage/blob"
 )
 
-// What the names of objects end with.
+// Suffixes of object names.
 const (
 	textsSuffix   = ".json.gz"
 	relayedSuffix = ".eml.gz"
 	fileSuffix    = ".gz"
 )
 
-// IsRelayed tells whether a key is that of a message which came over SMTP.
+// IsRelayed reports whether a key names a message that was submitted over SMTP.
 func IsRelayed(key string) bool { return strings.HasSuffix(key, relayedSuffix) }
 
-// texts is the JSON of an object.
+// texts is the JSON content of an object.
 type texts struct {
 	HTML *string `json:"html"`
 	Text *string `json:"text"`
@@ -39,13 +39,13 @@ func (t texts) size() (n int64) {
 	return n
 }
 
-// mostJSON is more than the JSON of texts of so many octets: a control character is six.
+// mostJSON bounds the JSON size of texts of the given size in bytes: a control character takes six.
 func mostJSON(size int64) int64 { return 6*size + 1024 }
 
-// packers are kept, because a new one takes more memory than most bodies.
+// packers are reused, because a new one takes more memory than most bodies.
 var packers = sync.Pool{New: func() any { return gzip.NewWriter(io.Discard) }}
 
-// pack compresses what write writes.
+// pack compresses the output of write.
 func pack(to io.Writer, write func(io.Writer) error) error {
 	z := packers.Get().(*gzip.Writer)
 	defer packers.Put(z)
@@ -64,7 +64,7 @@ func (t texts) pack(to io.Writer) error {
 	})
 }
 
-// unpack reads the texts of an object to its end, where the checksum is.
+// unpack reads the texts of an object to the end, where the checksum is.
 func unpack(from io.Reader, size int64) (t texts, err error) {
 	z, err := gzip.NewReader(from)
 	if err != nil {
@@ -78,16 +78,16 @@ func unpack(from io.Reader, size int64) (t texts, err error) {
 		return t, err
 	}
 	if t.size() != size {
-		return t, fmt.Errorf("it has texts of %d octets, and not of %d", t.size(), size)
+		return t, fmt.Errorf("texts have %d bytes instead of %d", t.size(), size)
 	}
 	return t, nil
 }
 
-// errNoStore says that there are objects and no store.
+// errNoStore reports that objects exist but no store is configured.
 var errNoStore = errors.New("POSTRIDER_BLOBS is not set")
 
-// Texts gives html and text of an email that lie under a key. Error: BodyUnavailable when the store does
-// not deliver them in time.
+// Texts returns the html and text stored under a key. Error: BodyUnavailable when the store does not deliver
+// them in time.
 func (s *Service) Texts(ctx context.Context, key string, size int64) (html, text *string, err error) {
 	object, err := s.get(ctx, key)
 	if err != nil {
@@ -100,8 +100,8 @@ func (s *Service) Texts(ctx context.Context, key string, size int64) (html, text
 	return t.HTML, t.Text, nil
 }
 
-// Open reads the message that came over SMTP, or the file, that lies under a key. The caller closes it. Error:
-// BodyUnavailable, also of Read, when the store does not deliver it in time.
+// Open reads the relayed message or the attachment stored under a key. The caller closes it. Error:
+// BodyUnavailable, also from Read, when the store does not deliver it in time.
 func (s *Service) Open(ctx context.Context, key string) (io.ReadCloser, error) {
 	object, err := s.get(ctx, key)
 	if err != nil {
@@ -120,7 +120,7 @@ func (s *Service) get(ctx context.Context, key string) (io.ReadCloser, error) {
 	}
 	object, err := s.objects.prompt.Get(ctx, key)
 	if errors.Is(err, blob.ErrNotFound) {
-		s.log.ErrorContext(ctx, "the object store does not have the body of an email; was the bucket or its prefix changed?", "object", key)
+		s.log.ErrorContext(ctx, "email body missing from the object store; check whether the bucket or its prefix was changed", "object", key)
 	}
 	if err != nil {
 		return nil, fault.BodyUnavailable(fmt.Errorf("get %s: %w", key, err))
@@ -128,7 +128,7 @@ func (s *Service) get(ctx context.Context, key string) (io.ReadCloser, error) {
 	return object, nil
 }
 
-// unpacked is an object without its compression.
+// unpacked decompresses an object.
 type unpacked struct {
 	z      *gzip.Reader
 	object io.Closer

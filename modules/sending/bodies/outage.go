@@ -7,11 +7,11 @@ import (
 	"github.com/postrider/postrider/runtime/base/worker"
 )
 
-// outage remembers that the store does not do what it is asked. Then one move at a time finds
-// out, after a wait, whether it does again.
+// outage tracks failures of the store. During an outage, one move at a time checks after a delay whether the
+// store has recovered.
 type outage struct {
 	mu       sync.Mutex
-	failures int // in a row
+	failures int // consecutive
 	until    time.Time
 }
 
@@ -31,10 +31,10 @@ func (o *outage) room(limit int) int {
 	}
 }
 
-// lasts tells whether the store should be left alone for now.
+// lasts reports whether the store should not be tried for now.
 func (o *outage) lasts() bool { return o.room(1) == 0 }
 
-// tell takes what came of asking the store. began and ended say what is new.
+// tell records the result of a call. began and ended report a change.
 func (o *outage) tell(err error) (began, ended bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -44,7 +44,7 @@ func (o *outage) tell(err error) (began, ended bool) {
 		return false, ended
 	}
 	if time.Now().Before(o.until) {
-		return false, false // it was asked before the last failure was known
+		return false, false // the call began before the last failure
 	}
 	o.failures++
 	o.until = time.Now().Add(outageWait.Delay(o.failures))

@@ -29,7 +29,7 @@ func (s *Service) packTexts(ctx context.Context, m move, b body, to io.Writer) (
 		return "", err
 	}
 	if t.size() != b.texts {
-		return "", errors.New("it has changed")
+		return "", errors.New("texts have changed")
 	}
 	if err := t.pack(to); err != nil {
 		return "", err
@@ -49,7 +49,7 @@ func (s *Service) packRelayed(ctx context.Context, m move, b body, to io.Writer)
 	err := pack(to, func(w io.Writer) error {
 		for at := int64(0); at < b.mime; {
 			before := at
-			err := db.Each(ctx, s.db.Prepared, func(row db.Row) error { // prepared: only then lib/pq takes binary results
+			err := db.Each(ctx, s.db.Prepared, func(row db.Row) error { // lib/pq returns binary results only for prepared statements
 				var part sql.RawBytes
 				if err := row.Scan(&part); err != nil {
 					return err
@@ -63,7 +63,7 @@ func (s *Service) packRelayed(ctx context.Context, m move, b body, to io.Writer)
 				return err
 			}
 			if at == before {
-				return fmt.Errorf("it ends after %d octets of %d", at, b.mime)
+				return fmt.Errorf("message ends after %d of %d bytes", at, b.mime)
 			}
 		}
 		return nil
@@ -73,7 +73,7 @@ func (s *Service) packRelayed(ctx context.Context, m move, b body, to io.Writer)
 	}
 	snippet, err := Snippet("", "", begin)
 	if err != nil {
-		return "", nil //nolint:nilerr // lists show nothing of a message that cannot be read
+		return "", nil //nolint:nilerr // lists show no snippet of a message that cannot be parsed
 	}
 	return snippet, nil
 }
@@ -99,7 +99,7 @@ func (s *Service) packFile(ctx context.Context, m move, b body, to io.Writer) er
 		}, fileSQL, m.emailID, m.accountID, *m.file)
 	})
 	if err == nil && int64(n) != b.texts {
-		err = errors.New("it has changed")
+		err = errors.New("file has changed")
 	}
 	return err
 }

@@ -19,39 +19,39 @@ import (
 // Node is this process among those that share the database.
 type Node interface {
 	worker.Process
-	Processes(ctx context.Context) ([]node.Process, error) // that live, and that died lately
+	Processes(ctx context.Context) ([]node.Process, error) // alive or recently dead
 	Self() node.Process
 }
 
-// Params is what the room needs.
+// Params are the dependencies of Service.
 type Params struct {
 	fx.In
 
 	Config   Config
 	DB       *db.DB
-	Objects  blob.Store     // nil: there is none
-	Budget   *intake.Budget // of bodies on their way
-	Node     Node           `optional:"true"` // nil: a process that knows of no others
+	Objects  blob.Store     // nil if there is none
+	Budget   *intake.Budget // for bodies being moved
+	Node     Node           `optional:"true"` // nil for a process that runs alone
 	Logger   *slog.Logger
 	Workers  *worker.Metrics       `optional:"true"`
 	Registry prometheus.Registerer `optional:"true"`
 }
 
-// Service moves bodies and reads them. Safe for concurrent use.
+// Service moves and reads bodies. Safe for concurrent use.
 type Service struct {
 	config  Config
 	db      *db.DB
-	objects *objects // nil: there is no store
+	objects *objects // nil if there is no store
 	budget  *intake.Budget
 	node    Node
 	log     *slog.Logger
-	worker  *worker.Worker[move, moved] // nil: this process moves and deletes nothing
+	worker  *worker.Worker[move, moved] // nil if this process neither moves nor deletes
 	tasks   *worker.Tasks
 	outage  outage
-	begun   bool // this process has had older programs refused; of the walk alone
+	begun   bool // this process has made the database refuse older versions; used by the walk only
 }
 
-// objects is the object store, for moves, which may take minutes, and for clients that wait.
+// objects is the object store with two timeouts: minutes for moves, and short for waiting clients.
 type objects struct {
 	blob.Store
 
@@ -61,14 +61,14 @@ type objects struct {
 const (
 	movesAtOnce = 8
 	moveBatch   = 100
-	// moveLease is enough for an upload of 40 MB over 4 Mbit/s, and reading it back.
+	// moveLease is enough to upload 40 MB at 4 Mbit/s and read it back.
 	moveLease = 5 * time.Minute
 )
 
-// New makes the service; nothing runs before Start.
+// New returns a new Service; nothing runs before Start.
 func New(p Params) (*Service, error) {
 	if p.Budget == nil {
-		return nil, errors.New("bodies: a budget is needed")
+		return nil, errors.New("bodies: Budget is required")
 	}
 	if p.Node == nil {
 		p.Node = node.None{}
@@ -88,10 +88,10 @@ func New(p Params) (*Service, error) {
 	return s, nil
 }
 
-// moving tells whether bodies move; what is to be deleted is deleted anyway.
+// moving reports whether bodies move. Deletions happen in either case.
 func (s *Service) moving() bool { return s.config.After > 0 }
 
-// Start begins to move and to delete, where there is a store.
+// Start starts moving and deleting, if there is a store.
 func (s *Service) Start(ctx context.Context) error {
 	if s.worker == nil {
 		return nil
@@ -102,7 +102,7 @@ func (s *Service) Start(ctx context.Context) error {
 	return s.worker.Start(ctx)
 }
 
-// Stop lets moves that have begun end while ctx lasts.
+// Stop waits for moves in progress until ctx ends.
 func (s *Service) Stop(ctx context.Context) error {
 	s.tasks.Stop(ctx)
 	if s.worker == nil {

@@ -9,29 +9,29 @@ import (
 	"github.com/postrider/postrider/runtime/storage/blob"
 )
 
-// SentAfter is how old an email is when its body moves; zero: it stays in the database.
+// SentAfter is the age at which the body of an email moves; zero: it stays in the database.
 var SentAfter = setting.Declare(setting.Setting[time.Duration]{
-	Name: "POSTRIDER_BLOBS_SENT_AFTER", Group: blob.Chapter, Form: setting.Duration(leastAge, 400*24*time.Hour), DefaultText: "never: they stay in the database",
-	Help: "Move the bodies and files of sent emails to POSTRIDER_BLOBS as well, once nothing of the email waits and it is so old, as 1h. Every process needs the same store to read them, and the version before cannot.",
+	Name: "POSTRIDER_BLOBS_SENT_AFTER", Group: blob.Chapter, Form: setting.Duration(leastAge, 400*24*time.Hour), DefaultText: "never (bodies stay in the database)",
+	Help: "Age at which the bodies and attachments of sent emails move to POSTRIDER_BLOBS, such as 1h. Emails with pending deliveries stay. Every process must use the same store; versions without this setting cannot read moved bodies.",
 	Check: func(v setting.Values, after time.Duration) error {
 		if after > 0 && blob.At.Of(v).Bucket == "" {
-			return errors.New("is given without POSTRIDER_BLOBS")
+			return errors.New("requires POSTRIDER_BLOBS")
 		}
 		return nil
 	},
 })
 
-// leastAge is more than a transaction that accepts an email takes. The walk would pass an email
-// whose commit comes later than itself, and never look at it again.
+// leastAge exceeds the duration of a transaction that accepts an email. The walk would miss an email that is
+// committed after the walk has passed its id.
 const leastAge = 10 * time.Second
 
-// Config of the moves.
+// Config configures the moves.
 type Config struct {
-	After      time.Duration // age from which on bodies move; 0: never
-	AcceptOnly bool          // this process moves and deletes nothing
+	After      time.Duration // age at which bodies move; 0: never
+	AcceptOnly bool          // this process neither moves nor deletes
 }
 
-// ConfigOf takes what the room needs from the installation's configuration.
+// ConfigOf returns the Config from the installation's settings.
 func ConfigOf(v setting.Values) Config {
 	return Config{After: SentAfter.Of(v), AcceptOnly: config.DeliveryConcurrency.Of(v) == 0}
 }

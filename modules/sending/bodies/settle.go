@@ -12,15 +12,15 @@ import (
 	"github.com/postrider/postrider/runtime/storage/db/batch"
 )
 
-// result is what came of one move.
+// result is the outcome of one move.
 type result = worker.Result[move, moved]
 
-// Emails are locked before moves, in the order of their ids, as by those who delete them.
+// Emails are locked before moves, in id order, as deletions do.
 const lockEmailsSQL = `SELECT id FROM emails WHERE id = ANY($1) ORDER BY id FOR UPDATE`
 
-// settleSQL stores what came of moves, each under its fencing number. The fence goes up, so that
-// a batch whose commit was not heard of can be repeated. What was written and is not wanted any
-// more, and what may have been written by an earlier try, is deleted at the store.
+// settleSQL stores the results of moves, each under its fencing number. The fence is raised, so that a batch
+// whose commit was not confirmed can be repeated. Objects that are no longer wanted, or that an earlier
+// attempt may have written, are scheduled for deletion.
 var settleSQL = db.Compile(`
 WITH v AS (
 	SELECT * FROM ` + resultRows.Source() + `
@@ -62,7 +62,7 @@ var resultRows = batch.New("v",
 	batch.Text("snippet", func(r result) string { return r.Value.snippet }),
 )
 
-// moveWait is that of one move; an outage of the store has a wait of its own.
+// moveWait is the backoff of a single move; an outage of the store has its own.
 var moveWait = worker.Backoff{Min: 5 * time.Second, Max: 10 * time.Minute}
 
 func (s *Service) settle(ctx context.Context, results []result) error {
@@ -82,7 +82,7 @@ func (s *Service) settle(ctx context.Context, results []result) error {
 		return err
 	})
 	if err != nil {
-		return fmt.Errorf("store what became of moves of bodies: %w", err)
+		return fmt.Errorf("store the results of body moves: %w", err)
 	}
 	return nil
 }

@@ -8,21 +8,22 @@ import (
 	"github.com/postrider/postrider/runtime/mail/plaintext"
 )
 
-// SnippetLength is how many characters of an email stand in a list.
+// SnippetLength is the maximum length of a snippet in a list, in characters.
 const SnippetLength = 140
 
-// What is read of a body for them. HTML begins with styles, and what came over SMTP with its header.
+// How much of a body is read for a snippet. HTML begins with styles, and a relayed message with its header.
 const (
 	SnippetText = 1000     // characters
 	SnippetHTML = 32 << 10 // likewise
-	SnippetMIME = 64 << 10 // octets
+	SnippetMIME = 64 << 10 // bytes
 )
 
-// Snippet gives the first words of a body as plain text on one line: of html and text, or of what came
-// over SMTP where mime is not nil. HTML is read where the text is blank. No more of them is needed, or read, than the constants say.
+// Snippet returns the first words of a body as plain text on one line: of html and text, or of the relayed
+// message if mime is not nil. It reads HTML if the text is blank. The constants above say how much of each it
+// needs at most.
 func Snippet(html, text string, mime []byte) (string, error) {
 	if mime != nil {
-		m, err := message.Read(bytes.NewReader(mime[:min(len(mime), SnippetMIME)])) // an early end is the end
+		m, err := message.Read(bytes.NewReader(mime[:min(len(mime), SnippetMIME)])) // a truncated message is fine
 		if err != nil {
 			return "", err
 		}
@@ -36,7 +37,7 @@ func Snippet(html, text string, mime []byte) (string, error) {
 	return plaintext.Snippet(text, html, SnippetLength), nil
 }
 
-// beginning is the first characters of a text.
+// beginning returns the first characters of a text.
 func beginning(text string, characters int) string {
 	n := 0
 	for at := range text {

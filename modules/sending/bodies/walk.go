@@ -15,13 +15,13 @@ import (
 
 const (
 	walkName  = "sent"
-	walkPage  = 500  // emails that are looked at in one statement
-	mostMoves = 2000 // no more are made while so many are due
+	walkPage  = 500  // emails examined per statement
+	mostMoves = 2000 // due moves at which the walk pauses
 
 	walkSoon = 200 * time.Millisecond
 	walkBusy = time.Second
 	walkIdle = 5 * time.Second
-	walkLong = time.Minute // while a process of another version lives
+	walkLong = time.Minute // while a process of another version is alive
 )
 
 // step walks one page.
@@ -34,7 +34,7 @@ func (s *Service) step(ctx context.Context) (wait time.Duration, err error) {
 		return walkIdle, err
 	}
 	if other != "" {
-		s.log.InfoContext(ctx, "no bodies are moved while a process of another version runs", telemetry.KeyVersion, other)
+		s.log.InfoContext(ctx, "moving bodies is paused while a process of another version runs", telemetry.KeyVersion, other)
 		return walkLong, nil
 	}
 	if !s.begun {
@@ -62,7 +62,7 @@ func (s *Service) step(ctx context.Context) (wait time.Duration, err error) {
 	}
 }
 
-// otherVersion gives the version of a process that lives and has another one than this.
+// otherVersion returns the version of a live process that differs from this one's.
 func (s *Service) otherVersion(ctx context.Context) (string, error) {
 	all, err := s.node.Processes(ctx)
 	if err != nil {
@@ -84,11 +84,10 @@ const beginSQL = `INSERT INTO body_walks (name, position) VALUES ($1, $2) ON CON
 // beforeAll is less than the id of any email.
 const beforeAll = string(id.Email) + "_"
 
-// migrationName is that of the migration which a program must have to read an email that was
-// moved, without its time.
+// migrationName is the migration, without its timestamp, that a version must know to read moved emails.
 const migrationName = "sent_bodies"
 
-// begin makes the mark if there is none, and has older programs refused.
+// begin creates the mark if it does not exist, and makes the database refuse older versions.
 func (s *Service) begin(ctx context.Context) error {
 	err := s.db.InTx(ctx, func(tx *ent.Tx) error {
 		if err := s.db.Require(ctx, tx, migrationName); err != nil {
@@ -103,19 +102,20 @@ func (s *Service) begin(ctx context.Context) error {
 	return nil
 }
 
-// unfinishedSQL is how long until an email is looked at again that was not finished: as long as the row has
-// waited already, within bounds.
+// unfinishedSQL is the delay until an unfinished email is checked again: as long as the row has waited
+// already, within bounds.
 func unfinishedSQL(row string) string {
 	return `least(greatest(now() - ` + row + `.created_at, interval '15 minutes'), interval '1 day')`
 }
 
-// keySQL is how the key of an object begins, of a row with an email. The random part is there for copies of the database.
+// keySQL is the start of the key of an object, from a row with an email. The random part protects objects
+// from copies of the database.
 func keySQL(row string) string {
 	return `'sent/' || to_char(` + row + `.created_at AT TIME ZONE 'UTC', 'YYYY-MM') || '/' || ` + row + `.account_id || '/' || ` + row + `.id || '-' || left(replace(gen_random_uuid()::text, '-', ''), 12)`
 }
 
-// walkSQL makes the moves of a page and sets the mark behind it, in one statement. Whoever
-// comes while another process is at it finds no mark.
+// walkSQL creates the moves of a page and advances the mark past it, in one statement. A concurrent process
+// finds no mark.
 var walkSQL = db.Compile(`
 WITH mark AS (
 	SELECT position FROM body_walks WHERE name = @name FOR UPDATE SKIP LOCKED
@@ -140,8 +140,8 @@ WITH mark AS (
 )
 SELECT (SELECT count(*) FROM page), (SELECT moves FROM room)`)
 
-// walk looks at the emails behind the mark that were made before a time, at most so many.
-// It gives how many there were, and how many moves may still be made.
+// walk examines up to page emails after the mark that were created before a time. It returns how many there
+// were, and how many more moves may be created.
 func (s *Service) walk(ctx context.Context, before time.Time, page int) (looked, room int, err error) {
 	type row struct{ looked, room int }
 	r, err := db.One(ctx, s.db.SQL, func(r *row) []any { return []any{&r.looked, &r.room} }, walkSQL.Text, walkSQL.Args(

@@ -13,17 +13,17 @@ import (
 	"github.com/postrider/postrider/runtime/mail/plaintext"
 )
 
-// Signed is what goes over the wire, and under which identity.
+// Signed is the message as sent, and the identity it is sent under.
 type Signed struct {
 	Raw      []byte
 	Identity domains.Identity
 	UTF8     bool                   // an address in the header needs SMTPUTF8, RFC 6531
-	SevenBit func() ([]byte, error) // gives the message for servers without 8BITMIME; nil: it is 7-bit
+	SevenBit func() ([]byte, error) // returns the message for servers without 8BITMIME; nil if it is 7-bit
 }
 
-// Sign returns the composed and signed message, and what is to be called after its use. The
-// error is the one of the identity (kind Forbidden: it may not be sent), Away while there is no
-// room or no database, and of another kind when the message cannot be composed.
+// Sign returns the composed and signed message, and a function to call after its last use. The error is that
+// of the identity (kind Forbidden: it may not send), Unavailable without room or database, and of another
+// kind if the message cannot be composed.
 func (c *Composer) Sign(ctx context.Context, o *Email) (msg Signed, done func(), err error) {
 	o.mutex.Lock()
 	defer o.mutex.Unlock()
@@ -42,13 +42,13 @@ func (c *Composer) Sign(ctx context.Context, o *Email) (msg Signed, done func(),
 	return o.signed, func() { o.forget() }, nil
 }
 
-// place gives where a message of about a size is written.
+// place returns a buffer for a message of about the given size.
 type place func(size int) ([]byte, error)
 
 func inMemory(size int) ([]byte, error) { return make([]byte, 0, size), nil }
 
-// signatureRoom is left in front of a composed message for its DKIM-Signatures,
-// which are about 1,000 octets each.
+// signatureRoom is left in front of a composed message for its DKIM-Signatures, which take about 1,000 bytes
+// each.
 const signatureRoom = 8 << 10
 
 func (c *Composer) composeAndSign(ctx context.Context, o *Email, where place) (Signed, error) {
@@ -77,7 +77,7 @@ func (c *Composer) composeAndSign(ctx context.Context, o *Email, where place) (S
 	return Signed{Raw: raw, Identity: identity, UTF8: msg.NeedsSMTPUTF8()}, nil
 }
 
-// finished gives an email as it is composed, with all that belongs into it.
+// finished returns the complete message of an email.
 func (c *Composer) finished(ctx context.Context, o *Email, identity domains.Identity) (mime.Message, error) {
 	msg, err := o.composed()
 	if err != nil {
@@ -94,23 +94,23 @@ func (c *Composer) finished(ctx context.Context, o *Email, identity domains.Iden
 	return msg, nil
 }
 
-// signAfterRoom puts the signatures into the room in front of the message.
+// signAfterRoom writes the signatures into the room in front of the message.
 func signAfterRoom(raw []byte, identity domains.Identity) ([]byte, error) {
 	field, err := dkim.Fields(raw[signatureRoom:], identity.Signers()...)
 	if err != nil {
 		return nil, err
 	}
 	if len(field) > signatureRoom {
-		return nil, fmt.Errorf("signature of %d octets", len(field))
+		return nil, fmt.Errorf("signature too long: %d bytes", len(field))
 	}
 	raw = raw[signatureRoom-len(field):]
 	copy(raw, field)
 	return raw, nil
 }
 
-// finish puts in what is not stored because it comes from the message's id: the
-// link to unsubscribe with, and then tracking, which leaves that link alone.
-// HTML alone gets a text part, unless the caller wants none.
+// finish adds the parts that are not stored because they depend on the message's id: the unsubscribe link,
+// and then tracking, which leaves that link alone. A message with only HTML gets a text part, unless the
+// caller disabled it.
 func (c *Composer) finish(ctx context.Context, o *Email, identity domains.Identity, msg *mime.Message) (err error) {
 	msg.Headers = append(msg.Headers, mime.Header{Name: feedbackField, Value: o.feedbackID()})
 	if o.unsubscribe {
@@ -131,7 +131,7 @@ func (c *Composer) finish(ctx context.Context, o *Email, identity domains.Identi
 	return err
 }
 
-// linkOf gives the link to unsubscribe from an email with.
+// linkOf returns the unsubscribe link of an email.
 func (c *Composer) linkOf(o *Email) (string, error) {
 	first, err := address.Parse(o.first)
 	if err != nil {
@@ -140,7 +140,7 @@ func (c *Composer) linkOf(o *Email) (string, error) {
 	return unsubscribe.Link(c.links, o.accountID, o.id, first, o.category), nil
 }
 
-// unsubscribable adds the header fields and puts the link in.
+// unsubscribable adds the header fields and inserts the link.
 func unsubscribable(link string, msg *mime.Message) {
 	msg.Headers = append(msg.Headers,
 		mime.Header{Name: unsubscribe.Field, Value: "<" + link + ">"}, mime.Header{Name: unsubscribe.FieldPost, Value: unsubscribe.OneClick})

@@ -1,12 +1,11 @@
-// Package compose makes the octets of an accepted email: it loads the email, composes the
-// message, puts in the link to unsubscribe and tracking, and signs it with DKIM.
+// Package compose turns an accepted email into the bytes to send: it loads the email, composes the message,
+// inserts the unsubscribe link and tracking, and signs it with DKIM.
 //
-// An email that its sender composed (it came over SMTP) keeps its fields and its body octet for
-// octet, but for what the link and tracking have to change (relayed.go).
+// An email composed by its sender (submitted over SMTP) keeps its fields and its body byte for byte, except
+// for changes by the link and tracking (relayed.go).
 //
-// A message is composed once for all recipients of a claim. A heavy one is composed in a file
-// of the spool, under the budget of package intake, and the file is given back after the last
-// use (heavy.go).
+// A message is composed once for all recipients of a claim. A heavy one is composed in a spool file under the
+// budget of package intake, and the file is released after its last use (heavy_message.go).
 //
-// Nothing here changes a row or talks to the network.
+// Nothing here changes a row or uses the network, except to read bodies from the object store.
 package compose

@@ -5,9 +5,9 @@ import (
 	"strings"
 )
 
-// feedbackField tells a mailbox provider which of an account's mail people complain about
-// (Gmail's Postmaster Tools): what kind it is, of which domain and account, and by which
-// service. Mail that is not DKIM-signed over it is not looked at (package dkim signs it).
+// feedbackField tells a mailbox provider which part of an account's mail receives complaints (Gmail's
+// Postmaster Tools): its kind, its domain and account, and the sending service. Providers ignore it unless
+// the DKIM signature covers it (package dkim signs it).
 const feedbackField = "Feedback-ID"
 
 const (
@@ -15,8 +15,7 @@ const (
 	maxFeedback    = 64 // characters of the kind
 )
 
-// feedbackID gives the value of the field. The kind of mail is the value of the first tag, or
-// the category.
+// feedbackID returns the value of the field. The kind of mail is the value of the first tag, or the category.
 func (o *Email) feedbackID() string {
 	kind := ""
 	if len(o.tags) > 0 {
@@ -25,7 +24,7 @@ func (o *Email) feedbackID() string {
 	return strings.Join([]string{feedbackWord(cmp.Or(kind, o.category, "none")), o.DomainID, o.accountID, feedbackSender}, ":")
 }
 
-// feedbackWord keeps what may stand between colons.
+// feedbackWord keeps the characters that are allowed between colons.
 func feedbackWord(s string) string {
 	word := strings.Map(func(r rune) rune {
 		switch {

@@ -10,7 +10,7 @@ import (
 	"github.com/postrider/postrider/modules/tracking"
 )
 
-// Module gives *Composer.
+// Module provides *Composer.
 var Module = fx.Module("sending/compose",
 	fx.Provide(New),
 	fx.Provide(
@@ -22,14 +22,14 @@ var Module = fx.Module("sending/compose",
 	),
 )
 
-// trackingParams may be empty: the module can be switched off.
+// trackingParams may be empty, because the module can be disabled.
 type trackingParams struct {
 	fx.In
 
 	Rewriter *tracking.Rewriter `optional:"true"`
 }
 
-// rewriter keeps a nil pointer out of the interface, where it would not be nil.
+// rewriter returns a nil interface for a nil pointer.
 func rewriter(p trackingParams) Rewriter {
 	if p.Rewriter == nil {
 		return nil

@@ -18,14 +18,14 @@ import (
 )
 
 const (
-	// rawPatience is how long somebody who wants to look at a message waits for room.
+	// rawPatience is how long a reader of a message waits for memory.
 	rawPatience = 5 * time.Second
-	smallRaw    = 256 << 10 // octets, in memory
+	smallRaw    = 256 << 10 // bytes; up to this size a message is built in memory
 
 	purgedSQL = `SELECT body_purged_at IS NOT NULL FROM emails WHERE id = $1 AND account_id = $2`
 )
 
-// Raw is RawContent in memory. Error: also TooLarge when it has more than records.MaxBodies.
+// Raw is RawContent in memory. It also returns TooLarge above records.MaxBodies.
 func (c *Composer) Raw(ctx context.Context, accountID, emailID string) (raw []byte, err error) {
 	content, err := c.RawContent(ctx, accountID, emailID)
 	if err != nil || content == nil {
@@ -43,9 +43,10 @@ func (c *Composer) Raw(ctx context.Context, accountID, emailID string) (raw []by
 	return raw, err
 }
 
-// RawContent composes an email again: what its recipients got, without the signature and what servers on
-// the way put in front. Where its domain sends no more, nothing is tracked in it. The content is nil once
-// the body was deleted; the caller closes it. Errors: NotFound, and Away while too many are looked at.
+// RawContent composes an email again as its recipients got it, without the signature and the fields added by
+// other servers. If its domain can no longer send, the result has no tracking. The content is nil once the
+// body was deleted; the caller closes it. Errors: NotFound, and Unavailable while too many messages are being
+// read.
 func (c *Composer) RawContent(ctx context.Context, accountID, emailID string) (*intake.Content, error) {
 	missing := fault.NoSuch("email", emailID)
 	emails, err := Load(ctx, c.db.Prepared, []string{emailID})
@@ -57,7 +58,7 @@ func (c *Composer) RawContent(ctx context.Context, accountID, emailID string) (*
 		return nil, missing
 	}
 	raw, err := c.composeAgain(ctx, o)
-	// Asked last: what is deleted meanwhile would look like an email without text.
+	// Check for purging last: an email purged meanwhile would look like one without text.
 	purged, lookErr := db.One(ctx, c.db.SQL, db.Value[bool], purgedSQL, emailID, accountID)
 	if err == nil && (lookErr != nil || purged) {
 		raw.Close()
@@ -70,13 +71,13 @@ func (c *Composer) RawContent(ctx context.Context, accountID, emailID string) (*
 	case err != nil:
 		return nil, err
 	case lookErr != nil:
-		return nil, fmt.Errorf("look after email %s: %w", emailID, lookErr)
+		return nil, fmt.Errorf("check email %s: %w", emailID, lookErr)
 	}
 	return raw, nil
 }
 
-// composeAgain gives an unsigned message in a content of its own. Files come first and memory then, as
-// for heavy messages that leave.
+// composeAgain returns an unsigned message in its own content. It acquires disk before memory, as heavy
+// messages do.
 func (c *Composer) composeAgain(ctx context.Context, o *Email) (_ *intake.Content, err error) {
 	owner := intake.Tenant{Account: o.accountID}
 	out := c.budget.NewContent(intake.Terms{Tenant: owner, MaxMemory: smallRaw, MaxSize: o.composedSize(), Patience: rawPatience})
@@ -122,7 +123,7 @@ func (c *Composer) composeAgain(ctx context.Context, o *Email) (_ *intake.Conten
 	return out, err
 }
 
-// unsigned gives a message as it is before it is signed.
+// unsigned returns a message as it is before it is signed.
 func (c *Composer) unsigned(ctx context.Context, o *Email, where place) ([]byte, error) {
 	from, err := address.Parse(o.from)
 	if err != nil {

@@ -17,9 +17,9 @@ import (
 	"github.com/postrider/postrider/runtime/mail/verbatim"
 )
 
-// relayAndSign is composeAndSign for what its sender has composed: its fields in their
-// order, what is missing behind them, and its body octet for octet, but for texts that
-// tracking or the link to unsubscribe have to change.
+// relayAndSign is composeAndSign for a message composed by its sender: its fields stay in order with missing
+// ones appended, and its body stays byte for byte, except for texts changed by tracking or the unsubscribe
+// link.
 func (c *Composer) relayAndSign(ctx context.Context, o *Email, where place) (Signed, error) {
 	from, err := address.Parse(o.from)
 	if err != nil {
@@ -29,7 +29,7 @@ func (c *Composer) relayAndSign(ctx context.Context, o *Email, where place) (Sig
 	if err != nil {
 		return Signed{}, err
 	}
-	if !o.loaded && o.mime == nil { // larger than a claim loads, and not heavy
+	if !o.loaded && o.mime == nil { // larger than a claim loads, but not heavy
 		in, err := c.loadMIME(ctx, o, composePatience)
 		if err != nil {
 			return Signed{}, err
@@ -58,11 +58,11 @@ func hasEightBit(b []byte) bool {
 	return slices.ContainsFunc(b, func(c byte) bool { return c >= 0x80 })
 }
 
-// loadMIME brings the octets of a relayed message here, until the content is closed.
+// loadMIME reads the relayed message into a content, which the caller closes.
 func (c *Composer) loadMIME(ctx context.Context, o *Email, patience time.Duration) (*intake.Content, error) {
 	content, err := c.contents.Content(ctx, o.accountID, o.id, patience)
 	if err == nil && content == nil {
-		err = errors.New("its content was deleted")
+		err = errors.New("content was deleted")
 	}
 	if err == nil {
 		if o.mime, err = content.Bytes(); err != nil {
@@ -75,7 +75,7 @@ func (c *Composer) loadMIME(ctx context.Context, o *Email, patience time.Duratio
 	return content, nil
 }
 
-// relay gives the message behind some room, as for its signatures.
+// relay returns the message after some room for its signatures.
 func (c *Composer) relay(ctx context.Context, o *Email, identity domains.Identity, room int, where place) ([]byte, error) {
 	m, err := verbatim.Read(o.mime)
 	if err != nil {
@@ -115,8 +115,8 @@ func (c *Composer) relay(ctx context.Context, o *Email, identity domains.Identit
 	return m.WriteInto(room, fields, changed, where)
 }
 
-// changedTexts are those that have to say something else than they came with. Opens and
-// clicks are counted in the first of each kind: that is the body.
+// changedTexts returns the new text of parts that change. Opens and clicks are tracked in the first part of
+// each kind, which is the body.
 func (c *Composer) changedTexts(ctx context.Context, o *Email, identity domains.Identity, texts []*verbatim.Text, link string) (map[*verbatim.Text]string, error) {
 	changed := map[*verbatim.Text]string{}
 	var firstHTML, firstText *verbatim.Text
@@ -164,8 +164,8 @@ func (c *Composer) changedTexts(ctx context.Context, o *Email, identity domains.
 	return changed, nil
 }
 
-// inSevenBit is the message for a server without 8BITMIME. Its body is another one, and
-// so is its signature.
+// inSevenBit converts the message for a server without 8BITMIME. Its body changes, and therefore its
+// signature.
 func inSevenBit(signed []byte, identity domains.Identity) ([]byte, error) {
 	fields, body, err := verbatim.Split(signed)
 	if err != nil {

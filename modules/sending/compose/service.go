@@ -16,37 +16,37 @@ import (
 	"github.com/postrider/postrider/runtime/storage/db"
 )
 
-// Domains tells under which identity an account may write as an address.
+// Domains looks up the identity under which an account may send from an address.
 type Domains interface {
 	Identity(ctx context.Context, accountID string, from address.Address) (domains.Identity, error)
 }
 
-// Rewriter makes bodies trackable.
+// Rewriter adds tracking to bodies.
 type Rewriter interface {
 	Rewrite(ctx context.Context, m tracking.Message, html, text string) (newHTML, newText string, err error)
 }
 
-// Contents gives html and text wherever they are, a file that lies in the object store, and what came over SMTP, nil where nothing did or
-// it has been deleted.
+// Contents reads html and text from the row or the object store, an attachment from the object store, and a
+// relayed message, which is nil if the email was not relayed or its content has been deleted.
 type Contents interface {
 	Texts(ctx context.Context, accountID, emailID string) (html, text *string, err error)
 	File(ctx context.Context, key string) (io.ReadCloser, error)
 	Content(ctx context.Context, accountID, emailID string, patience time.Duration) (*intake.Content, error)
 }
 
-// Params is what composing needs.
+// Params are the dependencies of Composer.
 type Params struct {
 	fx.In
 
 	DB       *db.DB
 	Domains  Domains
 	Links    unsubscribe.Links
-	Rewriter Rewriter // nil: tracking is off
+	Rewriter Rewriter // nil if tracking is disabled
 	Contents Contents
-	Budget   *intake.Budget // of heavy messages on their way
+	Budget   *intake.Budget // for heavy messages being delivered
 }
 
-// Composer makes the octets that leave.
+// Composer composes the messages that are sent.
 type Composer struct {
 	db       *db.DB
 	domains  Domains
@@ -56,10 +56,10 @@ type Composer struct {
 	budget   *intake.Budget
 }
 
-// New makes a composer; nothing runs. It refuses to be without a budget.
+// New returns a new Composer; nothing runs in the background. It requires a budget.
 func New(p Params) (*Composer, error) {
 	if p.Budget == nil {
-		return nil, errors.New("compose: a budget is needed")
+		return nil, errors.New("compose: Budget is required")
 	}
 	return &Composer{db: p.DB, domains: p.Domains, links: p.Links, rewriter: p.Rewriter, contents: p.Contents, budget: p.Budget}, nil
 }

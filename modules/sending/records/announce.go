@@ -9,18 +9,18 @@ import (
 	"github.com/postrider/postrider/runtime/work/event"
 )
 
-// Notice says that something happened to an email apart from its delivery
-// attempts: it was opened, somebody complained.
+// Notice reports something that happened to an email outside its delivery attempts, such as an open or a
+// complaint.
 type Notice struct {
 	AccountID, EmailID string
 	Type               event.Type
-	// Fill adds what is particular to the event; the rest of the payload is
-	// there already, Recipient if the email has exactly one. May be nil.
+	// Fill adds the event-specific fields. The common fields are already set, including Recipient if the
+	// email has exactly one. May be nil.
 	Fill func(*event.Email)
 }
 
-// announceSQL locks the emails in id order, as everybody does who changes several,
-// and gives the part of the payload that all facts of an email share.
+// announceSQL locks emails in id order, as every multi-email update does, and returns the part of the payload
+// that all facts of an email share.
 const announceSQL = `
 WITH told AS (
 	SELECT * FROM unnest($1::text[], $2::text[], $3::text[]) AS v (id, account_id, last_event)
@@ -32,10 +32,9 @@ FROM locked l WHERE e.id = l.id
 RETURNING e.id, e.account_id, e."from", e."to", coalesce(e.cc, '[]'), e.subject, e.status, coalesce(e.tags, '[]'), e.created_at,
 	coalesce((SELECT min(r.address) FROM recipients r WHERE r.email_id = e.id HAVING count(*) = 1), '')`
 
-// Announce publishes a fact for each notice, as part of tx, and makes the latest
-// of an email its last_event: what came last in time stands there, whatever it
-// was. Notices of emails that the account does not have (any more) are left out;
-// known is how many were not. The caller wakes the bus after the commit.
+// Announce publishes a fact for each notice as part of tx, and sets last_event of each email to its latest
+// notice by time, whatever the type. Notices of emails that the account does not have are skipped; known
+// counts the others. The caller wakes the bus after the commit.
 func (s *Service) Announce(ctx context.Context, tx db.Execer, notices ...Notice) (known int, err error) {
 	if len(notices) == 0 {
 		return 0, nil
@@ -64,7 +63,7 @@ func (s *Service) Announce(ctx context.Context, tx db.Execer, notices ...Notice)
 
 type subject struct{ accountID, emailID string }
 
-// announced updates the emails of the notices and gives the payloads of those that exist.
+// announced updates the emails of the notices and returns the payloads of those that exist.
 func announced(ctx context.Context, tx db.Execer, notices []Notice) (map[subject]event.Email, error) {
 	last := make(map[subject]event.Type, len(notices))
 	for _, n := range notices {

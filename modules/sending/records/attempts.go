@@ -13,15 +13,15 @@ import (
 	"github.com/postrider/postrider/runtime/storage/page"
 )
 
-// RecipientAttempt is one delivery attempt and the address that it was for.
+// RecipientAttempt is one delivery attempt and the address it was made to.
 type RecipientAttempt struct {
 	*ent.Attempt
 
 	Address string
 }
 
-// RecipientsOf gives the recipients of one email in the order of the request; there
-// are at most MaxRecipients. Error: NotFound, also for another account's email.
+// RecipientsOf returns the recipients of an email in the order of the request, at most MaxRecipients. Errors:
+// NotFound, also for another account's email.
 func (s *Service) RecipientsOf(ctx context.Context, accountID, emailID string) ([]*ent.Recipient, error) {
 	if !id.Is(id.Email, emailID) {
 		return nil, fault.NoSuch("email", emailID)
@@ -31,15 +31,14 @@ func (s *Service) RecipientsOf(ctx context.Context, accountID, emailID string) (
 	if err != nil {
 		return nil, fmt.Errorf("list recipients: %w", err)
 	}
-	if len(rows) == 0 { // no email is without one
+	if len(rows) == 0 { // every email has recipients
 		return nil, fault.NoSuch("email", emailID)
 	}
 	return rows, nil
 }
 
-// AttemptsOf returns one page of the attempts of one email, newest first, those of all
-// its recipients together. Errors: NotFound, also for another account's email, and Invalid naming
-// `limit` or `cursor`.
+// AttemptsOf returns one page of the attempts of an email, for all recipients together, newest first. Errors:
+// NotFound, also for another account's email, and Invalid naming `limit` or `cursor`.
 func (s *Service) AttemptsOf(ctx context.Context, accountID, emailID string, r page.Request) (page.Page[RecipientAttempt], error) {
 	recipients, err := s.RecipientsOf(ctx, accountID, emailID)
 	if err != nil {

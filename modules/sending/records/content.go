@@ -15,7 +15,7 @@ import (
 	"github.com/postrider/postrider/runtime/storage/db"
 )
 
-// MaxBody is how many bytes html and text of an email have at most, each.
+// MaxBody is the maximum size of the html and of the text of an email, in bytes each.
 const MaxBody = 5 << 20
 
 const (
@@ -26,7 +26,7 @@ const (
 	partMIMESQL = `SELECT substring(mime FROM $3::int FOR $4::int) FROM emails WHERE id = $1 AND account_id = $2 AND mime IS NOT NULL`
 )
 
-// eachRelayed reads those of the emails that came over SMTP, one after the other.
+// eachRelayed calls use for each of the emails that was submitted over SMTP, one at a time.
 func (s *Service) eachRelayed(ctx context.Context, accountID string, emailIDs []string, use func(emailID string, m *message.Message) error) error {
 	if len(emailIDs) == 0 {
 		return nil
@@ -55,18 +55,18 @@ func (s *Service) eachRelayed(ctx context.Context, accountID string, emailIDs []
 	return nil
 }
 
-// How relayed messages are read for somebody.
+// Limits for reading relayed messages.
 const (
-	smallMIME    = 256 << 10 // octets, in memory
-	partMIME     = 1 << 20   // octets of a larger one at a time
+	smallMIME    = 256 << 10 // bytes; up to this size a message is read into memory
+	partMIME     = 1 << 20   // bytes of a larger message per statement
 	readPatience = 5 * time.Second
 
-	// mostTexts is html and text of one email, and their headers.
+	// mostTexts covers the html and the text of one email, and their headers.
 	mostTexts = 2*MaxBody + 1<<20
 )
 
-// Relayed reads what came over SMTP. It gives nil where nothing did, or where it has been
-// deleted. Error: Away when too many large ones are being read.
+// Relayed reads a message that was submitted over SMTP. It returns nil if the email was not, or its content
+// has been deleted. Error: Unavailable when too many large messages are being read.
 func (s *Service) Relayed(ctx context.Context, accountID, emailID string) (*message.Message, error) {
 	c, err := s.Content(ctx, accountID, emailID, readPatience)
 	if err != nil || c == nil {
@@ -88,17 +88,18 @@ func tooManyReads(ctx context.Context, err error) error {
 		return err
 	}
 	refused := &fault.Error{Kind: fault.Unavailable, Code: fault.CodeUnavailable, RetryAfter: readPatience,
-		Message: "Too many large messages are being read at once; try again"}
+		Message: "Too many large messages are being read concurrently. Retry in 5 seconds."}
 	return refused.WithCause(err)
 }
 
-// mimePlace is where a message is that came over SMTP.
+// mimePlace is the location of a message that was submitted over SMTP.
 type mimePlace struct {
 	size int64
-	key  string // in the object store; empty: in the row
+	key  string // in the object store; empty if the row has it
 }
 
-// placeOfMIME looks where it is; found is false where nothing came over SMTP, or it has been deleted.
+// placeOfMIME looks up the location. found is false if the email was not submitted over SMTP or its content
+// has been deleted.
 func (s *Service) placeOfMIME(ctx context.Context, accountID, emailID string) (at mimePlace, found bool, err error) {
 	err = s.db.Hot.QueryRowContext(ctx, placeMIMESQL, emailID, accountID).Scan(&at.size, &at.key)
 	if errors.Is(err, sql.ErrNoRows) {
@@ -107,9 +108,9 @@ func (s *Service) placeOfMIME(ctx context.Context, accountID, emailID string) (a
 	return at, err == nil && (at.key == "" || bodies.IsRelayed(at.key)), err
 }
 
-// Content brings what came over SMTP here, part by part. It gives nil where nothing did, or
-// where it has been deleted. The caller closes it. Error: Away when too many large ones are being
-// read, or the object store does not give it.
+// Content reads a message that was submitted over SMTP, part by part. It returns nil if the email was not, or
+// its content has been deleted. The caller closes it. Error: Unavailable when too many large messages are
+// being read, or the object store fails.
 func (s *Service) Content(ctx context.Context, accountID, emailID string, patience time.Duration) (_ *intake.Content, err error) {
 	at, found, err := s.placeOfMIME(ctx, accountID, emailID)
 	if err != nil || !found {
@@ -141,12 +142,12 @@ func (s *Service) Content(ctx context.Context, accountID, emailID string, patien
 	return c, nil
 }
 
-// fillMIME reads a message from where it is. It may be moved to the object store meanwhile, and is
-// read on from there. there is false when it was deleted meanwhile.
+// fillMIME reads a message from its location. If the message moves to the object store meanwhile, reading
+// continues there. there is false if it was deleted meanwhile.
 func (s *Service) fillMIME(ctx context.Context, c *intake.Content, at mimePlace, accountID, emailID string) (there bool, err error) {
 	for at.key == "" && c.Size() < at.size {
 		before := c.Size()
-		err := db.Each(ctx, s.db.Prepared, func(row db.Row) error { // prepared: only then lib/pq takes binary results
+		err := db.Each(ctx, s.db.Prepared, func(row db.Row) error { // lib/pq returns binary results only for prepared statements
 			var part sql.RawBytes
 			if err := row.Scan(&part); err != nil {
 				return err
@@ -177,7 +178,7 @@ func (s *Service) fillMIME(ctx context.Context, c *intake.Content, at mimePlace,
 		_, err = io.Copy(c.Writer(ctx), io.LimitReader(object, at.size-c.Size()))
 	}
 	if err == nil && c.Size() != at.size {
-		err = fault.BodyUnavailable(fmt.Errorf("object %s has %d octets and not %d", at.key, c.Size(), at.size))
+		err = fault.BodyUnavailable(fmt.Errorf("object %s has %d bytes instead of %d", at.key, c.Size(), at.size))
 	}
 	return err == nil, err
 }

@@ -12,26 +12,26 @@ import (
 	"github.com/postrider/postrider/runtime/storage/db"
 )
 
-// MaxCountDays is how far back DomainCounts goes.
+// MaxCountDays is how many days back DomainCounts can count.
 const MaxCountDays = 90
 
-// Counts says what became of emails.
+// Counts counts emails by outcome.
 type Counts struct {
-	Sent      int // accepted for delivery, whatever became of them
+	Sent      int // accepted for delivery, whatever the outcome
 	Delivered int
 	Bounced   int
 	Failed    int
 }
 
-// Ids are time-ordered, so the range of ids is the range of time, and the index
-// (domain_id, id) bounds what is read.
+// Ids are time-ordered, so a range of ids is a range of time, and the index (domain_id, id) bounds the rows
+// read.
 const countByDomain = `
 SELECT domain_id, status, count(*) FROM emails
  WHERE domain_id = ANY($2) AND id >= $3 AND account_id = $1 AND status NOT IN ('scheduled', 'cancelled')
  GROUP BY domain_id, status`
 
-// DomainCounts counts the emails that the account sent in the last days, by
-// domain; one that sent none has no entry.
+// DomainCounts counts the emails that the account sent in the last days, by domain. A domain that sent none
+// has no entry.
 func (s *Service) DomainCounts(ctx context.Context, accountID string, days int, domainIDs ...string) (map[string]Counts, error) {
 	if days < 1 || days > MaxCountDays {
 		return nil, fault.InvalidField("days", "must be between 1 and %d", MaxCountDays)
@@ -45,14 +45,13 @@ SELECT g.name, e.status, count(*) FROM unnest($2::text[], $3::text[]) AS g (name
  WHERE e.account_id = $1 AND e.status NOT IN ('scheduled', 'cancelled')
  GROUP BY g.name, e.status`
 
-// GroupCounts counts what became of emails of the account, by the name of the group that an
-// email is in. The arrays stand beside each other: emailIDs[i] is in groups[i]. A group of which
-// no email is there has no entry.
+// GroupCounts counts the outcomes of emails of the account by group. The arrays are parallel: emailIDs[i] is
+// in groups[i]. A group without a stored email has no entry.
 func (s *Service) GroupCounts(ctx context.Context, accountID string, groups, emailIDs []string) (map[string]Counts, error) {
 	return s.count(ctx, countByGroup, accountID, db.Array(groups), db.Array(emailIDs))
 }
 
-// count adds up the rows of a statement: a name, a status and how many.
+// count adds up the rows of a statement: a name, a status and a count.
 func (s *Service) count(ctx context.Context, statement string, args ...any) (map[string]Counts, error) {
 	type count struct {
 		name   string
@@ -78,7 +77,7 @@ func (s *Service) count(ctx context.Context, statement string, args ...any) (map
 			c.Bounced += counted.n
 		case email.StatusFailed:
 			c.Failed += counted.n
-		default: // on its way
+		default: // in progress
 		}
 		out[counted.name] = c
 	}

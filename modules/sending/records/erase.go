@@ -23,13 +23,13 @@ import (
 	"github.com/postrider/postrider/runtime/work/event"
 )
 
-// Erasure says what was erased of one recipient.
+// Erasure lists the emails that the erasure of a recipient changed.
 type Erasure struct {
-	Deleted  []string // emails that went to nobody else: gone
-	Redacted []string // emails that went to others too: the address and the body are gone
+	Deleted  []string // emails with no other recipient, deleted
+	Redacted []string // emails with other recipients, without the address and the body
 }
 
-// erasedAddress stands where an erased one stood in a list that others are in.
+// erasedAddress replaces an erased address in a list of recipients.
 const (
 	erasedAddress = erasedLocal + "@" + erasedDomain
 	erasedLocal   = "erased"
@@ -38,8 +38,7 @@ const (
 
 const eraseBatch = 100
 
-// A relayed message that is still to be sent to others is written anew in memory, one at
-// a time.
+// Relayed messages that are still to be sent to others are rewritten in memory, one at a time.
 const (
 	eraseMemory   = 120 << 20
 	erasePatience = 30 * time.Second
@@ -47,10 +46,8 @@ const (
 
 const mentioningSQL = `SELECT id FROM emails WHERE search @@ $1::tsquery AND account_id = $2 LIMIT $3`
 
-// Erase deletes what is stored of an address as a recipient of the account's
-// emails. Mail to it that is not sent yet is not sent any more; an attempt that
-// runs at this moment may still arrive. Repeating it is harmless, also after an
-// error in the middle.
+// Erase deletes everything stored about an address as a recipient of the account's emails. Unsent mail to it
+// is not sent; a running attempt may still deliver. Repeating it is safe, also after a failure midway.
 func (s *Service) Erase(ctx context.Context, accountID, addr string) (Erasure, error) {
 	var total Erasure
 	release, err := s.budget.AcquireWork(ctx, intake.Tenant{Account: accountID}, eraseMemory, erasePatience)
@@ -82,7 +79,7 @@ func (s *Service) eraseFrom(ctx context.Context, accountID, addr string, ids []s
 		if err != nil {
 			return err
 		}
-		var back []accounts.Use // of emails that waited for their time
+		var back []accounts.Use // usage of scheduled emails
 		for _, e := range rows {
 			others := slices.DeleteFunc(slices.Clone(e.Edges.Recipients), func(r *ent.Recipient) bool { return strings.EqualFold(r.Address, addr) })
 			if len(others) == 0 {
@@ -114,8 +111,8 @@ func (s *Service) eraseFrom(ctx context.Context, accountID, addr string, ids []s
 	return done, err
 }
 
-// redact takes one recipient out of an email that others got too. Its body may say
-// anything of them, so it goes.
+// redact removes one recipient from an email that has others. Its body is deleted as well, because it may
+// contain anything about the recipient.
 func (s *Service) redact(ctx context.Context, tx *ent.Tx, e *ent.Email, others []*ent.Recipient, addr string) error {
 	var gone []int64
 	for _, r := range e.Edges.Recipients {
@@ -155,8 +152,8 @@ type redaction struct {
 	to, cc, bcc []string
 	status      email.Status
 	reason      string // of a bounce, unless it names the address
-	keepBody    bool   // it is still to be sent to the others
-	mime        []byte // then, where it came over SMTP: without the address in its header
+	keepBody    bool   // still to be sent to the others
+	mime        []byte // if it is a relayed message still to be sent: without the address in its header
 	search      SearchText
 	erased      string
 }
@@ -169,7 +166,7 @@ func redacted(e *ent.Email, others []*ent.Recipient, addr string) redaction {
 		addresses = append(addresses, o.Address)
 	}
 	if next := counts.Overall(); e.Status == email.StatusSent && lifecycle.MayBecome(e.Status, next) {
-		r.status = next // the last that was open has gone
+		r.status = next // the removed recipient was the last open one
 	}
 	if e.BounceReason != nil && !strings.Contains(strings.ToLower(*e.BounceReason), strings.ToLower(addr)) {
 		r.reason = *e.BounceReason
@@ -198,7 +195,7 @@ func (s *Service) storeRedacted(ctx context.Context, tx *ent.Tx, r redaction) er
 	return err
 }
 
-// redactList puts a stand-in where the address stood.
+// redactList replaces the address with the placeholder.
 func redactList(list []string, addr string) []string {
 	out := make([]string, 0, len(list))
 	for _, text := range list {
@@ -210,7 +207,7 @@ func redactList(list []string, addr string) []string {
 	return out
 }
 
-// redactFact drops what was about the address alone, and takes it out of the rest.
+// redactFact drops facts about the address alone, and removes the address from others.
 func redactFact(f event.Fact, addr string) (json.RawMessage, error) {
 	if !strings.HasPrefix(string(f.Type), "email.") {
 		return nil, nil // contact.unsubscribed of the email is about one person

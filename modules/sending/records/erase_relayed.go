@@ -12,8 +12,7 @@ import (
 	"github.com/postrider/postrider/runtime/storage/db"
 )
 
-// redactRelayed takes an address out of the header of a message that is still to be
-// sent to others.
+// redactRelayed removes an address from the header of a message that is still to be sent to others.
 func (s *Service) redactRelayed(ctx context.Context, tx *ent.Tx, r *redaction, addr string) error {
 	if !r.keepBody {
 		return nil
@@ -26,9 +25,9 @@ func (s *Service) redactRelayed(ctx context.Context, tx *ent.Tx, r *redaction, a
 	return err
 }
 
-// withoutAddress puts a stand-in where the address stands in To and Cc. These go as a
-// whole when they cannot be read, and so does any other field that names the address.
-// What the message cannot do without stays, as it does in the record.
+// withoutAddress replaces the address in To and Cc with a placeholder. A list that cannot be parsed is
+// removed entirely, and so is any other field that mentions the address. Fields that a message requires stay,
+// as they do in the record.
 func withoutAddress(raw []byte, addr string) ([]byte, error) {
 	fields, body, err := verbatim.Split(raw)
 	if err != nil {
@@ -59,7 +58,7 @@ func isIndispensable(f verbatim.Field) bool {
 		strings.HasPrefix(strings.ToLower(f.Name), "content-")
 }
 
-// isFor reads a list as mail servers do: an address may be quoted, folded or commented.
+// isFor parses a list as mail servers do: an address may be quoted, folded or commented.
 func isFor(list []address.Address, addr string) bool {
 	return slices.ContainsFunc(list, func(a address.Address) bool { return strings.EqualFold(a.AddrSpec(), addr) })
 }
@@ -72,7 +71,7 @@ func contains(text, addr string) bool {
 	return strings.Contains(strings.ToLower(text), strings.ToLower(addr))
 }
 
-// withStandIn replaces an address, also where it is the name of another.
+// withStandIn replaces an address with the placeholder, also where it is the display name of another.
 func withStandIn(list []address.Address, addr string) []address.Address {
 	for i, a := range list {
 		switch {

@@ -14,32 +14,32 @@ import (
 	"github.com/postrider/postrider/runtime/work/event"
 )
 
-// Filter narrows a list of emails; every field that is set has to hold.
+// Filter narrows a list of emails. An email must match every field that is set.
 type Filter struct {
 	Status string     // queued, scheduled, sent, delivered, bounced, failed, cancelled
 	To     string     // an address in to, cc or bcc
 	From   string     // the sender's address
 	Tag    string     // name:value
-	Domain string     // of the sender: its name, or the id of a domain
+	Domain string     // of the sender: a domain name, or the id of a domain
 	Since  *time.Time // created then or later
 	Until  *time.Time // created before then
-	Q      string     // words, each the beginning of one in subject, names, addresses or tags; and fields: textFields
+	Q      string     // word prefixes to find in subject, names, addresses or tags, and fields (textFields)
 
-	LastEvent    string // type of the latest event, as email.opened
+	LastEvent    string // type of the latest event, such as email.opened
 	APIKeyID     string
 	TemplateID   string
 	Version      *int // of the template
 	AutomationID string
-	Opened       *bool    // by a person, where open tracking is on
-	Clicked      *bool    // likewise
-	DomainIDs    []string // that the caller may see mail of; empty: all
-	BounceClass  string   // what a refusal of a recipient meant, as bad_address
+	Opened       *bool    // by a person; requires open tracking
+	Clicked      *bool    // by a person; requires click tracking
+	DomainIDs    []string // domains whose mail the caller may see; empty: all
+	BounceClass  string   // class of a recipient's bounce, such as bad_address
 }
 
-// textFields are what a search text may say beside words, as in `receipt to:bob@example.net is:bounced`.
+// textFields are the fields that a search text may contain, as in `receipt to:bob@example.net is:bounced`.
 var textFields = []string{"to", "from", "subject", "domain", "tag", "status", "is", "template", "automation", "after", "before"}
 
-// Validate reports every wrong field by its name in the query.
+// Validate reports every invalid field by its name in the query.
 func (f Filter) Validate() fault.Fields {
 	_, wrong := f.parse()
 	return wrong
@@ -65,13 +65,13 @@ func (f Filter) parse() (criteria, fault.Fields) {
 		value  string
 	}{{"api_key_id", id.APIKey, f.APIKeyID}, {"template_id", id.Template, f.TemplateID}, {"automation_id", id.Automation, f.AutomationID}} {
 		if one.value != "" && (!strings.HasPrefix(one.value, string(one.prefix)+"_") || !IsTagWord(one.value)) {
-			wrong.Add(one.field, "is not an id with the prefix %s_", one.prefix)
+			wrong.Add(one.field, "must be an id with the prefix %s_", one.prefix)
 		}
 	}
 	switch {
 	case f.Version == nil:
 	case f.TemplateID == "":
-		wrong.Add("template_version", "goes with the id of a template")
+		wrong.Add("template_version", "requires template_id")
 	case *f.Version < 1 || *f.Version > math.MaxInt32:
 		wrong.Add("template_version", "must be between 1 and %d", math.MaxInt32)
 	}
@@ -79,10 +79,10 @@ func (f Filter) parse() (criteria, fault.Fields) {
 	c.domainIDs = f.DomainIDs
 	c.apiKeyID, c.templateID, c.version, c.automationID, c.opened, c.clicked = f.APIKeyID, f.TemplateID, f.Version, f.AutomationID, f.Opened, f.Clicked
 	if c.lastEvent = f.LastEvent; f.LastEvent != "" && !slices.Contains(event.Names(), f.LastEvent) {
-		wrong.Add("last_event", "is no type of an event")
+		wrong.Add("last_event", "must be an event type")
 	}
 	if c.bounceClass = f.BounceClass; f.BounceClass != "" && !IsTagWord(f.BounceClass) {
-		wrong.Add("bounce_class", "is no class of a refusal, as bad_address")
+		wrong.Add("bounce_class", "must be a bounce class, such as bad_address")
 	}
 	if f.Status != "" {
 		if err := email.StatusValidator(email.Status(f.Status)); err != nil {
@@ -109,7 +109,8 @@ func (f Filter) parse() (criteria, fault.Fields) {
 	return c, wrong
 }
 
-// readText takes the fields of the search text over, and gives its words and those of the subject.
+// readText copies the fields of the search text into the filter, and returns the remaining words and those of
+// the subject.
 func readText(f *Filter, wrong fault.Fields) (words, subject []string) {
 	words, terms := search.ReadText(wrong, f.Q, textFields...)
 	texts := map[string]*string{"to": &f.To, "from": &f.From, "domain": &f.Domain, "tag": &f.Tag, "status": &f.Status, "template": &f.TemplateID, "automation": &f.AutomationID}
@@ -130,7 +131,7 @@ func readText(f *Filter, wrong fault.Fields) (words, subject []string) {
 	return words, subject
 }
 
-// readIs reads what an email is: opened, clicked, or of a status.
+// readIs applies an is: term: opened, clicked, or a status.
 func readIs(f *Filter, wrong fault.Fields, t search.Term) {
 	switch t.Value = strings.ToLower(t.Value); t.Value {
 	case "opened":
@@ -158,7 +159,7 @@ func appendAddress(marks []string, wrong fault.Fields, field, mark, text string)
 	return append(marks, mark+strings.ToLower(parsed.AddrSpec()))
 }
 
-// readDomain gives the id of a domain, or the mark of its name.
+// readDomain returns the id of a domain, or the search mark of its name.
 func readDomain(wrong fault.Fields, domain string) (domainID, mark string) {
 	if domain == "" || id.Is(id.Domain, domain) {
 		return domain, ""

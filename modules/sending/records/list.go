@@ -30,7 +30,7 @@ type Lists struct {
 	pages *page.Codec
 }
 
-// NewLists makes lists, as a tool needs them that does nothing else with mail.
+// NewLists returns a Lists for a tool that does nothing else with mail.
 func NewLists(d *db.DB, pages *page.Codec) *Lists { return &Lists{d, pages} }
 
 // List returns one page of an account's emails without their bodies: HTML and Text are nil.
@@ -63,8 +63,8 @@ func (s *Lists) List(ctx context.Context, accountID string, q ListQuery) (page.P
 	return page.Of(s.pages, list, rows, at, func(e *ent.Email) string { return e.ID }), nil
 }
 
-// Several gives emails of the account by their ids, oldest first and without their bodies. Those
-// that the account does not have are left out.
+// Several returns emails of the account by their ids, oldest first and without their bodies. Unknown ids are
+// left out.
 func (s *Service) Several(ctx context.Context, accountID string, emailIDs ...string) ([]*ent.Email, error) {
 	rows, err := s.db.Ent.Email.Query().Where(email.AccountID(accountID), email.IDIn(emailIDs...)).Order(email.ByID()).Select(ListColumns...).All(ctx)
 	if err != nil {
@@ -73,7 +73,8 @@ func (s *Service) Several(ctx context.Context, accountID string, emailIDs ...str
 	return rows, nil
 }
 
-// ListColumns are the columns of an email in a list: all but the bodies and what nobody reads.
+// ListColumns are the columns of an email in a list: all but the bodies and the columns that lists never
+// show.
 var ListColumns = slices.DeleteFunc(slices.Clone(email.Columns), func(column string) bool {
 	return slices.Contains([]string{email.FieldHTML, email.FieldText, email.FieldMime, email.FieldBodyKey, email.FieldBodySize, email.FieldBodySnippet, email.FieldSearch, email.FieldUncommon}, column)
 })
@@ -83,7 +84,7 @@ func (s *Lists) Cursor(accountID, emailID string) string {
 	return s.pages.Encode(page.List{Name: listName, AccountID: accountID}, emailID)
 }
 
-// Count counts the emails that a filter lets pass, up to a number. Error: Invalid naming a filter.
+// Count counts the emails that match a filter, up to a maximum. Error: Invalid naming a filter.
 func (s *Lists) Count(ctx context.Context, accountID string, f Filter, most int) (int, error) {
 	c, wrong := f.parse()
 	if err := wrong.Err(); err != nil {
@@ -103,7 +104,7 @@ func (s *Lists) Count(ctx context.Context, accountID string, f Filter, most int)
 
 var emails = search.Table{Name: "emails", Prefix: id.Email, Time: "created_at", Columns: "status, domain_id, uncommon, api_key_id, template_id, template_version, automation_id, last_event"}
 
-// find gives the ids of up to n emails from a place on.
+// find returns the ids of up to n emails in a range.
 func find(ctx context.Context, on db.Execer, accountID string, c criteria, at page.Range, n int) ([]string, error) {
 	return emails.Find(ctx, on, search.Page{AccountID: accountID, StartAfter: at.ID, Back: at.Back, Limit: n, Terms: c.Terms,
 		Conditions: c.conditions, Index: func(q *db.Query) []string { return c.rare(q, accountID) }})
@@ -144,7 +145,8 @@ func isNot(wanted bool) string {
 	return "NOT "
 }
 
-// rare are the indexes that have few emails: of a status that few have, and of those that somebody opened.
+// rare returns the conditions that a small index can answer: uncommon statuses, and emails that were opened
+// or clicked.
 func (c criteria) rare(q *db.Query, accountID string) []string {
 	var all []string
 	if c.bounceClass != "" && c.status == "" {

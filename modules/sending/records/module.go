@@ -10,7 +10,7 @@ import (
 	"github.com/postrider/postrider/runtime/work/bus"
 )
 
-// Module gives *Service.
+// Module provides *Service.
 var Module = fx.Module("sending/records",
 	fx.Provide(New),
 	fx.Provide(fx.Private, func(b *bus.Bus) (Bus, Timeline) { return b, b.Log() }, func(s *accounts.Service) Usage { return s },

@@ -12,23 +12,22 @@ import (
 	"github.com/postrider/postrider/runtime/storage/db"
 )
 
-// What was sent is kept for as long as its account wants, bodies apart from
-// records. Nothing is deleted that is not yet sent: only emails that have reached
-// their last status are looked at, and their age counts from the sending.
+// Sent mail is kept for as long as its account wants; bodies and records have separate limits. Unsent mail is
+// never deleted: only emails in a final status are considered, and their age counts from the sending.
 
-// done are the statuses after which nothing is sent any more.
+// done are the final statuses.
 const done = `('delivered', 'bounced', 'failed', 'cancelled')`
 
-// ended is the moment that an email's age counts from.
+// ended is the time from which the age of an email counts.
 const ended = `coalesce(sent_at, cancelled_at, scheduled_at, created_at)`
 
-// Keep is what of an email is looked at.
+// Keep is the part of an email that an age limit applies to.
 type Keep int
 
-// What has an age limit of its own.
+// Parts with an age limit of their own.
 const (
 	Records Keep = iota // the whole email
-	Bodies              // html, text, what came over SMTP, custom headers and attachments
+	Bodies              // html, text, the relayed message, custom headers and attachments
 )
 
 const expiredSQL = `
@@ -36,9 +35,9 @@ SELECT id, status IN ` + done + ` AND ` + ended + ` < $4 AND (body_purged_at IS 
 FROM (SELECT id, status, sent_at, cancelled_at, scheduled_at, created_at, body_purged_at FROM emails
 	WHERE account_id = $1 AND id > $2 AND id < $3 ORDER BY id LIMIT $5) e ORDER BY id`
 
-// Expired looks at up to limit emails of the account after the id `after` that were
-// made before the cutoff, and gives those that ended before it. last is where the
-// next call goes on; it is empty when there are no more.
+// Expired examines up to limit emails of the account after the id `after` that were created before the
+// cutoff, and returns those that ended before it. last is where the next call continues; it is empty when
+// there are no more.
 func (s *Service) Expired(ctx context.Context, accountID string, keep Keep, after string, cutoff time.Time, limit int) (ids []string, last string, err error) {
 	type row struct {
 		id  string
@@ -66,8 +65,8 @@ UNION
 (SELECT id FROM emails WHERE account_id = $1 AND uncommon IN ('cancelled', 'failed') AND scheduled_at IS NOT NULL
 	AND ` + ended + ` < $2 AND (body_purged_at IS NULL OR NOT $4::bool) LIMIT $3)`
 
-// ExpiredLate gives up to limit scheduled emails of the account that ended before
-// the cutoff: they may have been made long before, so that Expired has passed them.
+// ExpiredLate returns up to limit scheduled emails of the account that ended before the cutoff. They may have
+// been created so long before that Expired has already passed them.
 func (s *Service) ExpiredLate(ctx context.Context, accountID string, keep Keep, cutoff time.Time, limit int) ([]string, error) {
 	ids, err := db.All(ctx, s.db.SQL, db.Value[string], expiredLateSQL, accountID, cutoff.UTC(), limit, keep == Bodies)
 	if err != nil {
@@ -83,8 +82,7 @@ WITH files AS (DELETE FROM attachments WHERE email_id = ANY($1))
 UPDATE emails SET html = NULL, text = NULL, mime = NULL, body_key = NULL, body_size = NULL, body_snippet = NULL, headers = '[]', body_purged_at = now() WHERE id = ANY($1)`
 )
 
-// PurgeBodies deletes html, text, custom headers and attachments of emails; of one
-// that is still to be sent, nothing.
+// PurgeBodies deletes html, text, custom headers and attachments of emails. Unsent emails keep theirs.
 func (s *Service) PurgeBodies(ctx context.Context, accountID string, emailIDs []string) (purged int, err error) {
 	err = s.db.InTx(ctx, func(tx *ent.Tx) error {
 		ids, err := db.All(ctx, tx, db.Value[string], lockBodiesSQL, accountID, db.Array(emailIDs))
@@ -104,8 +102,8 @@ func (s *Service) PurgeBodies(ctx context.Context, accountID string, emailIDs []
 	return purged, nil
 }
 
-// Delete deletes emails of the account with all that hangs off them here, also the
-// facts about them. One that is still to be sent stays.
+// Delete deletes emails of the account with their recipients, attempts, attachments and facts. Unsent emails
+// stay.
 func (s *Service) Delete(ctx context.Context, accountID string, emailIDs []string) (deleted int, err error) {
 	err = s.db.InTx(ctx, func(tx *ent.Tx) error {
 		ids, err := tx.Email.Query().Where(email.AccountID(accountID), email.IDIn(emailIDs...),
@@ -123,8 +121,7 @@ func (s *Service) Delete(ctx context.Context, accountID string, emailIDs []strin
 	return deleted, nil
 }
 
-// deleteLocked deletes emails whose rows are locked; recipients and attachments go
-// with them.
+// deleteLocked deletes emails whose rows are locked; recipients and attachments are deleted with them.
 func (s *Service) deleteLocked(ctx context.Context, tx *ent.Tx, accountID string, ids []string) error {
 	if s.counts != nil {
 		if err := s.counts.Keep(ctx, tx, accountID, ids...); err != nil {

@@ -30,8 +30,9 @@ func (s *Service) IsWithin(ctx context.Context, accountID, emailID string, domai
 	return slices.Contains(domainIDs, found[0]), nil
 }
 
-// Get gives one email of the account with html and text, but where it came over SMTP or they were
-// moved to the object store: LoadTexts, Relayed and Bodies read them there. Error: NotFound, also for another account's email.
+// Get returns one email of the account with html and text, unless it was submitted over SMTP or its body
+// moved to the object store: LoadTexts, Relayed and Bodies read those. Error: NotFound, also for another
+// account's email.
 func (s *Service) Get(ctx context.Context, accountID, emailID string) (*ent.Email, error) {
 	if !id.Is(id.Email, emailID) {
 		return nil, fault.NoSuch("email", emailID)
@@ -46,7 +47,7 @@ func (s *Service) Get(ctx context.Context, accountID, emailID string) (*ent.Emai
 	return found, nil
 }
 
-// EmailDetail is an email with all that is kept of it.
+// EmailDetail is an email with its recipients and files.
 type EmailDetail struct {
 	*ent.Email
 
@@ -54,9 +55,9 @@ type EmailDetail struct {
 	Recipients []*ent.Recipient  // in the order of the request
 }
 
-// Whole gives one email of the account with its bodies, also where it came over SMTP, with its
-// files and its recipients. Errors: NotFound, also for another account's email, and Away when
-// too many large messages are being read, or the object store does not give the body.
+// Whole returns one email of the account with its bodies, also if it was submitted over SMTP, and with its
+// files and recipients. Errors: NotFound, also for another account's email, and Unavailable when too many
+// large messages are being read, or the object store fails.
 func (s *Service) Whole(ctx context.Context, accountID, emailID string) (EmailDetail, error) {
 	found, err := s.Get(ctx, accountID, emailID)
 	if err != nil {
@@ -86,7 +87,7 @@ func (s *Service) Whole(ctx context.Context, accountID, emailID string) (EmailDe
 	return whole, err
 }
 
-// filesOf describes the files of a message that came over SMTP.
+// filesOf describes the attachments of a message that was submitted over SMTP.
 func filesOf(accountID, emailID string, m *message.Message) (files []*ent.Attachment) {
 	for i, f := range m.Files {
 		files = append(files, &ent.Attachment{EmailID: emailID, AccountID: accountID, Position: i, Name: f.Filename,
@@ -95,19 +96,19 @@ func filesOf(accountID, emailID string, m *message.Message) (files []*ent.Attach
 	return files
 }
 
-// MaxBodies is how many octets of bodies are read at a time.
+// MaxBodies is the maximum size of the bodies that one call reads, in bytes.
 const MaxBodies = 32 << 20
 
-// TooManyBodies refuses to read more of them.
+// TooManyBodies returns the error for bodies above MaxBodies.
 func TooManyBodies() error {
 	return &fault.Error{Kind: fault.TooLarge, Code: fault.CodePayloadTooLarge,
-		Message: fmt.Sprintf("The bodies have more than %d MB together; ask for fewer emails at a time", MaxBodies>>20)}
+		Message: fmt.Sprintf("The bodies exceed %d MB in total. Request fewer emails at a time.", MaxBodies>>20)}
 }
 
 const bodiesSQL = `SELECT coalesce(sum(coalesce(octet_length(html), 0) + coalesce(octet_length(text), 0)), 0)::bigint FROM emails WHERE account_id = $1 AND id = ANY($2)`
 
-// Bodies gives html and text of several emails, by email; other fields are not set. Errors:
-// TooLarge when they have more than MaxBodies, Away when the object store does not give one.
+// Bodies returns html and text of several emails by email id; other fields are not set. Errors: TooLarge when
+// they exceed MaxBodies, Unavailable when the object store fails.
 func (s *Service) Bodies(ctx context.Context, accountID string, emailIDs ...string) (map[string]*ent.Email, error) {
 	var total int64
 	if err := s.db.SQL.QueryRowContext(ctx, bodiesSQL, accountID, db.Array(emailIDs)).Scan(&total); err != nil {
@@ -157,11 +158,10 @@ func filled(s string) *string {
 	return &s
 }
 
-// recordColumns are all but what came over SMTP, which may be large.
+// recordColumns are all columns except the raw message, which may be large.
 var recordColumns = slices.DeleteFunc(slices.Clone(email.Columns), func(column string) bool { return column == email.FieldMime })
 
-// Recipients gives the recipients of several emails, by email, in the order of
-// the request.
+// Recipients returns the recipients of several emails by email id, in the order of the request.
 func (s *Service) Recipients(ctx context.Context, accountID string, emailIDs ...string) (map[string][]*ent.Recipient, error) {
 	rows, err := s.db.Ent.Recipient.Query().
 		Where(recipient.AccountID(accountID), recipient.EmailIDIn(emailIDs...)).Order(recipient.ByID()).All(ctx)
@@ -171,7 +171,7 @@ func (s *Service) Recipients(ctx context.Context, accountID string, emailIDs ...
 	return group(rows, func(r *ent.Recipient) string { return r.EmailID }), nil
 }
 
-// Attempts gives the delivery attempts of several emails, by email, oldest first.
+// Attempts returns the delivery attempts of several emails by email id, oldest first.
 func (s *Service) Attempts(ctx context.Context, accountID string, emailIDs ...string) (map[string][]*ent.Attempt, error) {
 	rows, err := s.db.Ent.Attempt.Query().
 		Where(attempt.AccountID(accountID), attempt.EmailIDIn(emailIDs...)).Order(attempt.ByID()).All(ctx)
@@ -181,7 +181,7 @@ func (s *Service) Attempts(ctx context.Context, accountID string, emailIDs ...st
 	return group(rows, func(a *ent.Attempt) string { return a.EmailID }), nil
 }
 
-// Attachments gives the files of several emails, by email, without their data.
+// Attachments returns the files of several emails by email id, without their data.
 func (s *Service) Attachments(ctx context.Context, accountID string, emailIDs ...string) (map[string][]*ent.Attachment, error) {
 	rows, err := s.db.Ent.Attachment.Query().
 		Where(attachment.AccountID(accountID), attachment.EmailIDIn(emailIDs...)).Order(attachment.ByPosition()).
@@ -199,7 +199,7 @@ func (s *Service) Attachments(ctx context.Context, accountID string, emailIDs ..
 	return out, err
 }
 
-// Timeline gives the facts of several emails, by email, oldest first.
+// Timeline returns the facts of several emails by email id, oldest first.
 func (s *Service) Timeline(ctx context.Context, accountID string, emailIDs ...string) (map[string][]event.Fact, error) {
 	return s.timeline.Facts(ctx, accountID, emailIDs...)
 }
@@ -212,10 +212,10 @@ func group[T any](rows []T, key func(T) string) map[string][]T {
 	return out
 }
 
-// Held tells whether the operator or the account keeps the recipient from being tried.
+// Held reports whether the operator or the account holds the recipient back from delivery.
 func Held(r *ent.Recipient) bool { return r.SettledAt == nil && r.HeldBy != nil }
 
-// NextAttempt is when the recipient is due; nil once it is settled, and while it is held.
+// NextAttempt returns the time of the next attempt; nil once the recipient is settled, and while it is held.
 func NextAttempt(r *ent.Recipient) *time.Time {
 	if Held(r) {
 		return nil

@@ -7,9 +7,8 @@ import (
 	"github.com/postrider/postrider/runtime/storage/search"
 )
 
-// emails.search is a document of package search: words of subject, names, addresses and
-// tags, and these marks beside that of the account. No state is in it, so that a settled
-// delivery does not touch the index.
+// emails.search is a document of package search: the words of subject, names, addresses and tags, the mark of
+// the account, and the marks below. It contains no state, so settling a delivery does not touch the index.
 const (
 	markFrom   = "f="
 	markDomain = "d="
@@ -17,10 +16,10 @@ const (
 	markTag    = "g="
 )
 
-// SearchText is what search.DocumentSQL takes.
+// SearchText is the input of search.DocumentSQL.
 type SearchText struct{ Words, Marks string }
 
-// SearchTextOf takes the addresses in display form and as addr-specs.
+// SearchTextOf takes the addresses both in display form and as addr-specs.
 func SearchTextOf(accountID, fromAddress, subject string, display, recipients []string, tags []shape.Tag) SearchText {
 	var words strings.Builder
 	marks := []string{search.MarkAccount + accountID, markFrom + strings.ToLower(fromAddress)}
@@ -44,10 +43,10 @@ func SearchTextOf(accountID, fromAddress, subject string, display, recipients []
 	return SearchText{Words: words.String(), Marks: search.JoinMarks(marks)}
 }
 
-// MaxTag is how many characters the name of a tag has at most, and its value.
+// MaxTag is the maximum length of the name and of the value of a tag, in characters.
 const MaxTag = 256
 
-// IsTagWord tells whether a text may be the name or the value of a tag.
+// IsTagWord reports whether a text is valid as the name or the value of a tag.
 func IsTagWord(s string) bool {
 	return s != "" && len(s) <= MaxTag && !strings.ContainsFunc(s, func(r rune) bool {
 		return !('a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9' || r == '-' || r == '_')

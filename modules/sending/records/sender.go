@@ -11,9 +11,8 @@ import (
 	"github.com/postrider/postrider/runtime/mail/address"
 )
 
-// Sender gives who an email came from, for people to read: the name before the address,
-// as its author wrote it and empty where there was none, and the domain in Unicode. It
-// reads nothing else of the email. Error: NotFound.
+// Sender returns the sender of an email for display: the name before the address as its author wrote it,
+// empty if there is none, and the domain in Unicode. It reads nothing else of the email. Error: NotFound.
 func (s *Service) Sender(ctx context.Context, accountID, emailID string) (name, domain string, err error) {
 	found, err := s.db.Ent.Email.Query().Where(email.ID(emailID), email.AccountID(accountID)).Select(email.FieldFrom, email.FieldFromAddress).Only(ctx)
 	if ent.IsNotFound(err) {
@@ -26,7 +25,7 @@ func (s *Service) Sender(ctx context.Context, accountID, emailID string) (name, 
 	return name, domain, nil
 }
 
-// sender takes the name from the display form of a From, and the domain from its address.
+// sender takes the name from the display form of From, and the domain from its address.
 func sender(display, spec string) (name, domain string) {
 	if parsed, err := address.Parse(display); err == nil {
 		name = parsed.Name

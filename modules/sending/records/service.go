@@ -16,8 +16,8 @@ import (
 	"github.com/postrider/postrider/runtime/work/event"
 )
 
-// Bus publishes facts inside a transaction, and changes those of emails that are deleted by
-// age or erased.
+// Bus publishes facts inside a transaction, and rewrites or removes those of emails that are deleted or
+// erased.
 type Bus interface {
 	Publish(ctx context.Context, tx db.Execer, facts ...event.Fact) error
 	Forget(ctx context.Context, tx db.Execer, accountID string, subjectIDs ...string) (int64, error)
@@ -29,19 +29,19 @@ type Timeline interface {
 	Facts(ctx context.Context, accountID string, subjectIDs ...string) (map[string][]event.Fact, error)
 }
 
-// Usage counts what was sent, and what waits.
+// Usage counts sent and scheduled mail.
 type Usage interface {
 	KeepUsage(ctx context.Context, tx db.Execer, accountID string, emailIDs ...string) error
 	Refund(ctx context.Context, tx db.Execer, uses []accounts.Use) error
 }
 
-// Statistics counts what became of emails before they are deleted, or a part of what is known of them.
+// Statistics counts outcomes of emails before they are deleted or redacted.
 type Statistics interface {
 	Keep(ctx context.Context, tx db.Execer, accountID string, emailIDs ...string) error
 	Around(ctx context.Context, tx db.Execer, accountID string, emailIDs []string, change func() error) error
 }
 
-// Store has bodies that were moved out of the database. Its errors are of kind Away.
+// Store reads bodies that were moved out of the database. Its errors are of kind Unavailable.
 type Store interface {
 	Texts(ctx context.Context, key string, size int64) (html, text *string, err error)
 	Open(ctx context.Context, key string) (io.ReadCloser, error)
@@ -49,7 +49,7 @@ type Store interface {
 
 var _ Store = (*bodies.Service)(nil)
 
-// Params is what the records need.
+// Params are the dependencies of Service.
 type Params struct {
 	fx.In
 
@@ -57,15 +57,14 @@ type Params struct {
 	Bus      Bus
 	Timeline Timeline
 	Usage    Usage
-	Budget   *intake.Budget // of relayed messages that are read
+	Budget   *intake.Budget // for reading relayed messages
 	Pages    *page.Codec
 
-	Statistics Statistics // nil: they are off
-	Store      Store      `optional:"true"` // nil: no body was ever moved
+	Statistics Statistics // nil if disabled
+	Store      Store      `optional:"true"` // nil if no body was ever moved
 }
 
-// Service reads, lists, counts and deletes what is kept of emails, and stores what becomes
-// known of them after their delivery.
+// Service reads, lists, counts and deletes stored emails, and stores later reports about them.
 type Service struct {
 	*Lists
 
@@ -75,14 +74,14 @@ type Service struct {
 	usage    Usage
 	budget   *intake.Budget
 	pages    *page.Codec
-	counts   Statistics // nil: they are off
+	counts   Statistics // nil if disabled
 	store    Store
 }
 
-// New makes the service; nothing runs.
+// New returns a new Service; nothing runs in the background.
 func New(p Params) (*Service, error) {
 	if p.Budget == nil {
-		return nil, errors.New("records: a budget is needed")
+		return nil, errors.New("records: Budget is required")
 	}
 	if p.Store == nil {
 		p.Store = (*bodies.Service)(nil)

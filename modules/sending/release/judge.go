@@ -19,7 +19,7 @@ import (
 	"github.com/postrider/postrider/runtime/work/event"
 )
 
-// releasing is a locked email whose time has come, and then what becomes of it.
+// releasing is a locked email that is due, and then its outcome.
 type releasing struct {
 	candidate
 
@@ -30,35 +30,35 @@ type releasing struct {
 	createdAt time.Time
 	lastEvent string
 	envelope  []envelope
-	now       time.Time     // of the database
-	due       time.Time     // the day that the caps count it on
+	now       time.Time     // by the database clock
+	due       time.Time     // the day whose caps count it
 	late      time.Duration // since scheduled_at, by the database clock
-	expired   bool          // its expires_at has come meanwhile
+	expired   bool          // its expires_at has passed
 
 	status     email.Status
-	event      event.Type // "" while it is held
+	event      event.Type // "" while held
 	failure    *event.Failure
 	suppressed []string
 }
 
-// envelope is one recipient of it.
+// envelope is one recipient of the email.
 type envelope struct {
 	emailID     string
 	recipientID int64
 	address     string
-	diagnostic  string // why it is not written to
+	diagnostic  string // why it is refused
 }
 
-// releases is a batch of them.
+// releases is a batch of due emails.
 type releases []releasing
 
-// send hands it over.
+// send hands the email to delivery.
 func (r *releasing) send() { r.status, r.event = email.StatusSent, event.EmailSent }
 
-// hold keeps it for later: its account is suspended.
+// hold queues the email because its account is suspended.
 func (r *releasing) hold() { r.status, r.event = email.StatusQueued, "" }
 
-// fail ends it for a reason that it shares with all its recipients.
+// fail ends the email for a reason that applies to all its recipients.
 func (r *releasing) fail(refusal *fault.Error) {
 	r.status, r.event = email.StatusFailed, event.EmailFailed
 	r.failure = &event.Failure{Reason: refusal.Message, Code: refusal.Code}
@@ -67,8 +67,7 @@ func (r *releasing) fail(refusal *fault.Error) {
 	}
 }
 
-// block ends it because recipients are suppressed, index-aligned with its
-// envelope.
+// block ends the email because recipients are suppressed. blocks is index-aligned with its envelope.
 func (r *releasing) block(blocks []suppression.Block) {
 	for i, b := range blocks {
 		if b.Reason != "" {
@@ -84,8 +83,7 @@ func (r *releasing) block(blocks []suppression.Block) {
 	}
 }
 
-// permit applies what was found out before the transaction, and nothing else:
-// false when that decides.
+// permit applies only the findings from before the transaction. It returns false if they decide the outcome.
 func (r *releasing) permit() (bool, error) {
 	switch {
 	case r.expired:
@@ -109,7 +107,7 @@ func (r *releasing) permit() (bool, error) {
 	return r.allow(policy.Input{Account: r.account, Identity: r.identity, Recipients: to}.Check()), nil
 }
 
-// allow hands it over unless there is a refusal.
+// allow hands the email to delivery unless there is a refusal.
 func (r *releasing) allow(refusal error) bool {
 	if refusal != nil {
 		r.fail(fault.From(refusal))
@@ -119,8 +117,8 @@ func (r *releasing) allow(refusal error) bool {
 	return true
 }
 
-// judgeRelease decides what becomes of each: what was found out before, and then suppression.
-// The caps have counted all of them when they were accepted, and get back what is refused.
+// judgeRelease decides the outcome of each email from the earlier findings, then from suppression. The caps
+// counted all emails when they were accepted; refused emails are refunded.
 func (s *Service) judgeRelease(ctx context.Context, tx *sql.Tx, batch releases) error {
 	permitted := make([]*releasing, 0, len(batch))
 	var list []suppression.Address
@@ -149,20 +147,20 @@ func (s *Service) judgeRelease(ctx context.Context, tx *sql.Tx, batch releases) 
 		return nil
 	}
 	if err := s.quota.Refund(ctx, tx, back); err != nil {
-		return fmt.Errorf("give back to the caps: %w", err)
+		return fmt.Errorf("refund the caps: %w", err)
 	}
 	return nil
 }
 
-// blockSuppressed ends those of the emails that have a suppressed recipient; list has the
-// recipients of all.
+// blockSuppressed ends the permitted emails that have a suppressed recipient. list contains the recipients of
+// all of them.
 func (s *Service) blockSuppressed(ctx context.Context, tx *sql.Tx, permitted []*releasing, list []suppression.Address) error {
 	if len(permitted) == 0 {
 		return nil
 	}
 	blocks, err := s.suppression.Blocked(ctx, tx, list)
 	if err != nil {
-		return fmt.Errorf("ask for suppressions: %w", err)
+		return fmt.Errorf("look up suppressions: %w", err)
 	}
 	for _, r := range permitted {
 		r.block(blocks[:len(r.envelope)])
@@ -171,8 +169,7 @@ func (s *Service) blockSuppressed(ctx context.Context, tx *sql.Tx, permitted []*
 	return nil
 }
 
-// releasedRows is the columns of emails whose time has come, refusedRows those of recipients
-// that are not written to.
+// releasedRows are the columns of due emails, refusedRows those of refused recipients.
 var (
 	releasedRows = batch.New("v",
 		batch.Text("id", func(r *releasing) string { return r.id }),
@@ -222,8 +219,8 @@ func (r *releasing) lastEventNow() string {
 	return string(r.event)
 }
 
-// facts are dated by the database clock, which has released: no fact of a release
-// is older than its scheduled_at.
+// facts are dated by the database clock, which also decided the release, so no fact of a release is older
+// than its scheduled_at.
 func (b releases) facts() []event.Fact {
 	var facts []event.Fact
 	for _, r := range b {

@@ -7,18 +7,18 @@ import (
 	"github.com/postrider/postrider/runtime/base/worker"
 )
 
-// releasePoll is the longest time between two looks at the queue of scheduled
-// emails: one that was put in front meanwhile is late by no more.
+// releasePoll is the maximum time between two checks of the scheduled emails. It bounds the delay of an email
+// that became the next one due since the last check.
 const releasePoll = 2 * time.Second
 
-// releaseSpacing keeps looks apart: rows that another process is releasing are due and not ours.
+// releaseSpacing keeps checks apart: rows that another process is releasing are due, but not available.
 const releaseSpacing = 10 * time.Millisecond
 
-// releaseRetry is for a database that is away.
+// releaseRetry is the backoff while the database is unavailable.
 var releaseRetry = worker.Backoff{Min: 100 * time.Millisecond, Max: 2 * time.Second}
 
-// releasing is the task that releases what is due. A release that has begun may end while
-// the stop has time.
+// releasing is the task that releases due emails. On stop, a release in progress may finish within the stop
+// timeout.
 func (s *Service) releasing() worker.Task {
 	limit := releaseBatch
 	return worker.Task{Name: "release of scheduled emails", Retry: releaseRetry, Drain: true, Step: func(ctx context.Context) (wait time.Duration, err error) {
@@ -28,8 +28,8 @@ func (s *Service) releasing() worker.Task {
 	}}
 }
 
-// nextLimit makes batches smaller while they fail: one that is too much work for
-// the time that a statement has would fail for ever.
+// nextLimit shrinks batches while they fail: a batch too large for the statement timeout would otherwise fail
+// forever.
 func nextLimit(limit int, err error) int {
 	if err != nil {
 		return max(limit/4, 1)
@@ -37,8 +37,8 @@ func nextLimit(limit int, err error) int {
 	return min(limit*2, releaseBatch)
 }
 
-// releasePass releases what is due and tells how long nothing more is. It releases nothing
-// while the whole installation is held.
+// releasePass releases due emails and returns how long nothing more is due. It releases nothing while the
+// whole installation is held.
 func (s *Service) releasePass(ctx context.Context, limit int) (wait time.Duration, err error) {
 	if s.holder != nil && s.holder.CurrentHold() != nil {
 		return releasePoll, nil

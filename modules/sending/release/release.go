@@ -19,37 +19,35 @@ import (
 )
 
 const (
-	// releaseBatch is the most that one transaction releases.
+	// releaseBatch is the maximum number of emails per transaction.
 	releaseBatch = 500
-	// releaseAgain is how soon an email is looked at again that could not be judged,
-	// or whose account is suspended.
+	// releaseAgain is the delay until an email is tried again that could not be judged or whose account is
+	// suspended.
 	releaseAgain = time.Minute
 )
 
-// dueSQL also locks, for as long as the statement takes: what another process is
-// just releasing is left out, so that several share the work.
+// dueSQL locks rows for the duration of the statement. It skips rows that another process is releasing, so
+// that several processes share the work.
 const dueSQL = `
 SELECT id, account_id, "from" FROM emails WHERE release_at <= now() ORDER BY release_at LIMIT $1 FOR UPDATE SKIP LOCKED`
 
 const nextDueSQL = `
 SELECT (extract(epoch FROM min(release_at) - clock_timestamp()) * 1000000)::bigint FROM emails WHERE release_at IS NOT NULL`
 
-// candidate is an email whose time has come, and what was found out about it
-// outside of the transaction.
+// candidate is a due email with the findings from outside the transaction.
 type candidate struct {
 	id, accountID, from string
 
 	account  accounts.Account
 	identity domains.Identity
-	refusal  *fault.Error // why its sender may not send (any more)
+	refusal  *fault.Error // why its sender may not send
 }
 
-// Release releases what is due now, at most limit emails, and tells whether there may be
-// more. The error is one of the database or of a neighbour that is away. An email that cannot
-// be judged is put off and keeps no others waiting.
+// Release releases emails that are due, at most limit, and reports whether there may be more. The error comes
+// from the database or from another module that is unavailable. An email that cannot be judged is postponed
+// and does not delay others.
 //
-// Other modules are asked before the transaction. In it the rows are locked, judged and
-// changed together.
+// Other modules are asked before the transaction, which locks, judges and updates the rows together.
 func (s *Service) Release(ctx context.Context, limit int) (more bool, err error) {
 	due, err := s.dueForRelease(ctx, limit)
 	if err != nil || len(due) == 0 {
@@ -83,8 +81,8 @@ func (s *Service) dueForRelease(ctx context.Context, limit int) ([]candidate, er
 	return due, nil
 }
 
-// vet sets the account and the identity of a candidate, or its refusal. The answers may be a
-// few seconds old, as at acceptance. An error means that there was no answer.
+// vet sets the account and the identity of a candidate, or its refusal. The answers may be a few seconds old,
+// as at acceptance. An error means that there was no answer.
 func (s senders) vet(ctx context.Context, c *candidate) error {
 	from, err := address.Parse(c.from)
 	if err != nil {
@@ -149,10 +147,10 @@ func (s *Service) releaseOneByOne(ctx context.Context, candidates []candidate) e
 const lookAgainSQL = `
 UPDATE emails SET release_at = now() + $3 * interval '1 microsecond' WHERE id = $1 AND account_id = $2 AND release_at <= now()`
 
-// lookAgain puts an email off that could not be judged: at the head of the queue
-// a batch of them would keep everything behind them waiting.
+// lookAgain postpones an email that could not be judged. At the head of the queue, a batch of them would
+// block all others.
 func (s *Service) lookAgain(ctx context.Context, c candidate, cause error) error {
-	s.logger.ErrorContext(ctx, "scheduled email could not be released, tried again later",
+	s.logger.ErrorContext(ctx, "cannot release scheduled email, will retry",
 		telemetry.KeyAccountID, c.accountID, telemetry.KeyEmailID, c.id, telemetry.KeyError, cause)
 	_, err := s.db.Hot.ExecContext(ctx, lookAgainSQL, c.id, c.accountID, releaseAgain.Microseconds())
 	return err
@@ -175,7 +173,7 @@ func (s *Service) logRelease(ctx context.Context, batch releases) {
 	s.logger.LogAttrs(ctx, slog.LevelInfo, "scheduled emails released", slog.Int("sent", sent), slog.Int("refused", refused), slog.Int("held", held), slog.Duration("late", late))
 }
 
-// lockDueSQL takes the rows that are still due and that nobody else has.
+// lockDueSQL locks the rows that are still due and not locked by another process.
 const lockDueSQL = `
 SELECT id, account_id, "from", "to", coalesce(cc, '[]'), subject, coalesce(tags, '[]'), created_at, coalesce(category, ''), status, last_event, now(), coalesce(scheduled_at, release_at),
 	(extract(epoch FROM now() - coalesce(scheduled_at, release_at)) * 1000000)::bigint, coalesce(expires_at <= now(), false)

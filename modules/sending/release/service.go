@@ -16,22 +16,22 @@ import (
 	"github.com/postrider/postrider/runtime/work/hold"
 )
 
-// Accounts tells who an account is and what its plan allows.
+// Accounts looks up an account and the limits of its plan.
 type Accounts interface {
 	Account(ctx context.Context, accountID string) (accounts.Account, error)
 }
 
-// Domains tells under which identity an account may write as an address.
+// Domains looks up the identity under which an account may send from an address.
 type Domains interface {
 	Identity(ctx context.Context, accountID string, from address.Address) (domains.Identity, error)
 }
 
-// Suppression tells who must not be written to.
+// Suppression looks up addresses that must not receive mail.
 type Suppression interface {
 	Blocked(ctx context.Context, tx db.Execer, list []suppression.Address) ([]suppression.Block, error)
 }
 
-// Quota takes back what the caps have counted.
+// Quota refunds messages that the caps have counted.
 type Quota interface {
 	Refund(ctx context.Context, tx db.Execer, uses []accounts.Use) error
 }
@@ -42,22 +42,22 @@ type Bus interface {
 	Wake()
 }
 
-// Signals wakes the delivering processes after a commit.
+// Signals wakes the delivery processes after a commit.
 type Signals interface {
 	Wake(channel string)
 }
 
-// Holder tells whether the whole installation is held.
+// Holder reports whether the whole installation is held.
 type Holder interface {
 	CurrentHold() *hold.Hold
 }
 
-// Config sets what this process does.
+// Config is the role of this process.
 type Config struct {
-	AcceptOnly bool // scheduled emails are left to other processes
+	AcceptOnly bool // scheduled emails are released by other processes
 }
 
-// Params is what releasing needs.
+// Params are the dependencies of Service.
 type Params struct {
 	fx.In
 
@@ -69,7 +69,7 @@ type Params struct {
 	Suppression Suppression
 	Quota       Quota
 	Signals     Signals
-	Holder      Holder `optional:"true"` // nil: never held
+	Holder      Holder `optional:"true"` // nil if never held
 	Logger      *slog.Logger
 	Workers     *worker.Metrics `optional:"true"`
 }
@@ -84,23 +84,23 @@ type Service struct {
 	signals     Signals
 	holder      Holder
 	logger      *slog.Logger
-	idle        bool // this process leaves it to others
+	idle        bool // this process releases nothing
 	tasks       *worker.Tasks
 }
 
-// senders are asked about the account and the From address of an email.
+// senders looks up the account and the sender identity of an email.
 type senders struct {
 	accounts Accounts
 	domains  Domains
 }
 
-// New makes the service; nothing runs before Start.
+// New returns a new Service; nothing runs before Start.
 func New(p Params) *Service {
 	return &Service{db: p.DB, bus: p.Bus, senders: senders{p.Accounts, p.Domains}, suppression: p.Suppression, quota: p.Quota, signals: p.Signals,
 		holder: p.Holder, logger: p.Logger, idle: p.Config.AcceptOnly, tasks: worker.NewTasks(p.Logger, p.Workers)}
 }
 
-// Start begins to release, unless this process only accepts.
+// Start starts releasing, unless this process only accepts.
 func (s *Service) Start(context.Context) error {
 	if !s.idle {
 		s.tasks.Start(s.releasing())
@@ -108,7 +108,7 @@ func (s *Service) Start(context.Context) error {
 	return nil
 }
 
-// Stop lets a release that has begun end until ctx does.
+// Stop waits for a release in progress until ctx ends.
 func (s *Service) Stop(ctx context.Context) error {
 	s.tasks.Stop(ctx)
 	return nil

@@ -1,4 +1,4 @@
-// Package sendingtest is what the tests of the rooms of module sending share: a database and
-// the runtime parts over it, neighbour modules that answer what a test wants, and a
-// receiving server that a test scripts. It knows no room; package rooms, below it, does.
+// Package sendingtest provides what the tests of module sending share: a database and the runtime parts over
+// it, fakes of other modules, and a scripted receiving server. It imports none of the packages under test
+// except through package rooms, below it.
 package sendingtest

@@ -14,7 +14,8 @@ import (
 	"github.com/postrider/postrider/runtime/work/event"
 )
 
-// ByMonth splits what delivery works on into four months. Emails that are sent then take their turns in lying in them.
+// ByMonth splits the tables of delivery into four monthly partitions. Emails sent afterwards take turns among
+// them.
 func (p *Parts) ByMonth(t *testing.T) {
 	t.Helper()
 	tables, err := months.Named("facts", "emails", "recipients", "attempts")
@@ -40,8 +41,8 @@ func (p *Parts) ByMonth(t *testing.T) {
 	}
 }
 
-// Spread moves an email to another month than that of the one before it, where tests run on tables that are split into months, and
-// gives the id that it has then.
+// Spread moves an email to a different month than the previous one, if the tables are partitioned by month,
+// and returns its new id.
 func (p *Parts) Spread(t *testing.T, emailID string) string {
 	t.Helper()
 	if split, err := months.Split(t.Context(), p.DB.SQL, "recipients"); err != nil || !split {
@@ -50,7 +51,7 @@ func (p *Parts) Spread(t *testing.T, emailID string) string {
 		}
 		return emailID
 	}
-	ahead := []int{0, 2, 3, 4}[p.spread.Add(1)%4] // the first part of a table ends in two months at the latest
+	ahead := []int{0, 2, 3, 4}[p.spread.Add(1)%4] // the first partition of a table ends in two months at the latest
 	if ahead == 0 {
 		return emailID
 	}
@@ -66,7 +67,7 @@ DELETE FROM emails WHERE id = $1`))
 	return moved
 }
 
-// retell publishes what was told of an email as of the one that it has become.
+// retell publishes the facts of an email again under its new id.
 func (p *Parts) retell(ctx context.Context, tx *sql.Tx, emailID, moved string) error {
 	told, err := p.Bus.Log().Facts(ctx, Account, emailID)
 	if err != nil {

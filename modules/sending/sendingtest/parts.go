@@ -28,7 +28,7 @@ import (
 // Account is the account of the tests.
 const Account = "acc_01kf0m4w7he6x8q2v5b3n9c1ta"
 
-// Key is made once: a key costs more than most tests.
+// Key is generated once, because generating a key takes longer than most tests.
 var Key = sync.OnceValue(func() crypto.Signer {
 	key, err := dkim.GenerateKey()
 	if err != nil {
@@ -37,7 +37,7 @@ var Key = sync.OnceValue(func() crypto.Signer {
 	return key
 })
 
-// Parts are what the rooms are built of.
+// Parts are the dependencies of the packages under test.
 type Parts struct {
 	DB          *db.DB
 	Bus         *bus.Bus
@@ -48,10 +48,10 @@ type Parts struct {
 	Near        *Neighbours
 	Peer        *Peer
 
-	spread atomic.Int32 // emails, over months
+	spread atomic.Int32 // emails spread over months
 }
 
-// New makes parts over a database of their own, which is opened with the changes.
+// New returns Parts over a new database, opened with the changed configuration.
 func New(t *testing.T, changes ...func(*db.Config)) *Parts {
 	t.Helper()
 	d := dbtest.New(t, changes...)
@@ -74,7 +74,7 @@ func New(t *testing.T, changes ...func(*db.Config)) *Parts {
 		}}
 }
 
-// Caller is who sends in the tests.
+// Caller is the sender in the tests.
 func (p *Parts) Caller() accounts.Caller {
 	return accounts.Caller{AccountID: Account, KeyID: "key_01kf0m4w7he6x8q2v5b3n9c1ta"}
 }
@@ -87,7 +87,7 @@ func (p *Parts) Exec(t *testing.T, statement string, args ...any) {
 	}
 }
 
-// Count counts the rows of a table; a WHERE may follow its name.
+// Count counts the rows of a table. The name may be followed by a WHERE clause.
 func (p *Parts) Count(t *testing.T, table string) (n int) {
 	t.Helper()
 	if err := p.DB.SQL.QueryRowContext(t.Context(), `SELECT count(*) FROM `+table).Scan(&n); err != nil {
@@ -102,7 +102,7 @@ func (p *Parts) MakeDue(t *testing.T) {
 	p.Exec(t, `UPDATE recipients SET due_at = now() WHERE due_at IS NOT NULL`)
 }
 
-// Payload is the data of an email's fact, n of them being before it.
+// Payload returns the data of the email's fact at index n.
 func (p *Parts) Payload(t *testing.T, emailID string, n int) (data event.Email) {
 	t.Helper()
 	facts, err := p.Bus.Log().Facts(t.Context(), Account, emailID)
@@ -115,7 +115,7 @@ func (p *Parts) Payload(t *testing.T, emailID string, n int) (data event.Email) 
 	return data
 }
 
-// Reader reads stored emails: the records.
+// Reader reads stored emails, as records does.
 type Reader interface {
 	Get(ctx context.Context, accountID, emailID string) (*ent.Email, error)
 	Recipients(ctx context.Context, accountID string, emailIDs ...string) (map[string][]*ent.Recipient, error)
@@ -123,8 +123,7 @@ type Reader interface {
 	Timeline(ctx context.Context, accountID string, emailIDs ...string) (map[string][]event.Fact, error)
 }
 
-// State gives an email of the Account, its recipients, their attempts and the types of its
-// facts.
+// State returns an email of Account, its recipients, their attempts and the types of its facts.
 func State(t *testing.T, from Reader, id string) (*ent.Email, []*ent.Recipient, []*ent.Attempt, []string) {
 	t.Helper()
 	e, err := from.Get(t.Context(), Account, id)
@@ -150,14 +149,14 @@ func State(t *testing.T, from Reader, id string) (*ent.Email, []*ent.Recipient, 
 	return e, recipients[id], attempts[id], types
 }
 
-// Peer is the receiving side of the world: it answers what the test scripted.
+// Peer is a scripted receiving server.
 type Peer struct {
 	mu      sync.Mutex
-	Answers map[string]smtpclient.Outcome // by recipient; Delivered without one
+	Answers map[string]smtpclient.Outcome // by recipient; Delivered by default
 	Seen    []string
 }
 
-// Deliver answers a delivery.
+// Deliver returns the scripted outcome.
 func (p *Peer) Deliver(_ context.Context, e smtpclient.Envelope, _ []byte, beforeFinalDot func() error) smtpclient.Outcome {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -171,22 +170,22 @@ func (p *Peer) Deliver(_ context.Context, e smtpclient.Envelope, _ []byte, befor
 	return smtpclient.Outcome{Kind: smtpclient.Delivered, Code: 250, Reply: "250 Ok"}
 }
 
-// Nobody listens to its signals: tests nudge workers themselves.
+// Nobody implements signals without listeners: tests nudge workers themselves.
 type Nobody struct{}
 
-// Wake wakes nobody.
+// Wake does nothing.
 func (Nobody) Wake(string) {}
 
-// Subscribe gives a channel on which nothing comes.
+// Subscribe returns a channel that never receives.
 func (Nobody) Subscribe(string) (woken <-chan struct{}, end func()) { return nil, func() {} }
 
-// At is a moment from now, as the database keeps it.
+// At returns a time relative to now, with the precision of the database.
 func At(d time.Duration) *time.Time {
 	t := time.Now().Add(d).UTC().Truncate(time.Millisecond)
 	return &t
 }
 
-// InUTC gives uses with the same moments in one zone, for comparing.
+// InUTC returns uses with their times in UTC, for comparison.
 func InUTC(uses []accounts.Use) []accounts.Use {
 	out := slices.Clone(uses)
 	for i := range out {

@@ -1,4 +1,4 @@
-// Package rooms builds the rooms of module sending for tests, and drives them by hand.
+// Package rooms builds the packages of module sending for tests, and drives them by hand.
 package rooms
 
 import (
@@ -28,18 +28,18 @@ type Rooms struct {
 	Delivery *delivery.Service
 	Records  *records.Service
 	Composer *compose.Composer
-	Mover    *bodies.Service // in the object store, where there is one
+	Mover    *bodies.Service // to the object store, if there is one
 
 	work worker.Queue[delivery.Job, smtpclient.Outcome]
 }
 
-// New makes rooms. They are stopped when the test ends.
+// New returns new Rooms. They are stopped when the test ends.
 func New(t *testing.T) *Rooms {
 	t.Helper()
 	return WithObjects(t, nil, bodies.Config{})
 }
 
-// WithObjects makes rooms with an object store.
+// WithObjects returns Rooms with an object store.
 func WithObjects(t *testing.T, objects blob.Store, c bodies.Config) *Rooms {
 	t.Helper()
 	p := sendingtest.New(t)
@@ -82,7 +82,7 @@ func WithObjects(t *testing.T, objects blob.Store, c bodies.Config) *Rooms {
 	return r
 }
 
-// Simple is a message to some recipients.
+// Simple returns a message to the given recipients.
 func Simple(to ...string) sending.Message {
 	m := sending.Message{From: sending.Mailbox{Text: "Ada <ada@example.com>"}, Subject: "Hello", Text: "Hello"}
 	for _, a := range to {
@@ -91,7 +91,7 @@ func Simple(to ...string) sending.Message {
 	return m
 }
 
-// Send has a message accepted and gives its id.
+// Send submits a message and returns its id.
 func (r *Rooms) Send(t *testing.T, m sending.Message) string {
 	t.Helper()
 	receipt, err := r.Sending.Send(t.Context(), r.Caller(), sending.Request{Message: m})
@@ -101,13 +101,13 @@ func (r *Rooms) Send(t *testing.T, m sending.Message) string {
 	return r.Spread(t, receipt.ID)
 }
 
-// State gives an email, its recipients, their attempts and the types of its facts.
+// State returns an email, its recipients, their attempts and the types of its facts.
 func (r *Rooms) State(t *testing.T, id string) (*ent.Email, []*ent.Recipient, []*ent.Attempt, []string) {
 	t.Helper()
 	return sendingtest.State(t, r.Records, id)
 }
 
-// ClaimAll claims what is due.
+// ClaimAll claims all due deliveries.
 func (r *Rooms) ClaimAll(t *testing.T) []delivery.Job {
 	t.Helper()
 	jobs, err := r.work.Claim(t.Context(), 100, time.Minute)
@@ -117,7 +117,7 @@ func (r *Rooms) ClaimAll(t *testing.T) []delivery.Job {
 	return jobs
 }
 
-// SettleWith settles claimed deliveries, all with one outcome.
+// SettleWith settles claimed deliveries, all with the same outcome.
 func (r *Rooms) SettleWith(t *testing.T, jobs []delivery.Job, out smtpclient.Outcome) {
 	t.Helper()
 	var results []worker.Result[delivery.Job, smtpclient.Outcome]
@@ -129,7 +129,7 @@ func (r *Rooms) SettleWith(t *testing.T, jobs []delivery.Job, out smtpclient.Out
 	}
 }
 
-// Extend prolongs the leases of claimed deliveries, and tells which are still held.
+// Extend extends the leases of claimed deliveries, and reports which are still held.
 func (r *Rooms) Extend(t *testing.T, jobs []delivery.Job) []bool {
 	t.Helper()
 	held, err := r.work.Extend(t.Context(), jobs, time.Minute)

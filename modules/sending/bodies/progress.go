@@ -15,14 +15,14 @@ import (
 	"github.com/postrider/postrider/runtime/storage/db"
 )
 
-// neededSQL looks at the newest of the emails that the walk has passed: they are the last whose bodies
-// are deleted for their age.
+// neededSQL checks the newest emails that the walk has passed: their bodies are the last to be deleted by
+// age.
 const neededSQL = `
 SELECT EXISTS (SELECT FROM (
 	SELECT body_key FROM emails WHERE id <= (SELECT position FROM body_walks WHERE name = $1) ORDER BY id DESC LIMIT 2000
 ) e WHERE body_key IS NOT NULL)`
 
-// Needed tells whether bodies of sent emails lie in an object store.
+// Needed reports whether an object store contains bodies of sent emails.
 func Needed(ctx context.Context, d *db.DB) (bool, error) {
 	needed, err := db.One(ctx, d.SQL, db.Value[bool], neededSQL, walkName)
 	if err != nil {
@@ -31,15 +31,15 @@ func Needed(ctx context.Context, d *db.DB) (bool, error) {
 	return needed, nil
 }
 
-// behindSQL finds the oldest email that should have moved: the next one of the walk, and those whose
-// moves are due or were tried and put off. What is put off for longer is not finished.
+// behindSQL finds the oldest email that should have moved: the next one of the walk, and those whose moves
+// are due or were postponed after a failure. Emails that are postponed for longer are not finished.
 var behindSQL = db.Compile(`
 SELECT now(), coalesce((SELECT e.id FROM emails e WHERE e.id > w.position AND e.id < @before ORDER BY e.id LIMIT 1), ''),
 	coalesce((SELECT min(m.email_id) FROM body_moves m WHERE NOT m.remove AND (m.due_at <= now() OR m.due_at < now() + interval '10 minutes' AND m.attempts > 0)), '')
 FROM body_walks w WHERE w.name = @name`)
 
-// Behind is how long the oldest email has been old enough that still has its body in the database; 0:
-// there is none. What waits to be delivered is left out.
+// Behind returns how long the oldest email whose body is still in the database has been old enough to move,
+// or 0 if there is none. Unfinished emails are excluded.
 func (s *Service) Behind(ctx context.Context) (time.Duration, error) {
 	type row struct {
 		now                  time.Time
@@ -51,7 +51,7 @@ func (s *Service) Behind(ctx context.Context) (time.Duration, error) {
 	case errors.Is(err, sql.ErrNoRows):
 		return 0, nil
 	case err != nil:
-		return 0, fmt.Errorf("look how far bodies have moved: %w", err)
+		return 0, fmt.Errorf("find the oldest body to move: %w", err)
 	}
 	oldest := r.afterMark
 	if r.withMoves != "" && (oldest == "" || r.withMoves < oldest) {
@@ -63,16 +63,16 @@ func (s *Service) Behind(ctx context.Context) (time.Duration, error) {
 	return max(r.now.Sub(id.Time(oldest))-s.config.After, 0), nil
 }
 
-// gaugeTime is what a scrape waits for.
+// gaugeTime is the maximum time that a scrape waits.
 const gaugeTime = 2 * time.Second
 
-// measure registers the gauge. It is there where no bodies move as well, so that one rule serves all installations.
+// measure registers the gauge, also in installations that move no bodies, so that one alert rule fits all.
 func (s *Service) measure(reg prometheus.Registerer) error {
 	if reg == nil {
 		return nil
 	}
 	return reg.Register(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Namespace: telemetry.Namespace, Name: "sent_bodies_behind_seconds",
-		Help: "How long the oldest finished email has been old enough for the object store whose body is still in the database. 0 where none waits or no bodies move. It is the database's: dashboards take the maximum over processes."},
+		Help: "How long the oldest finished email whose body is still in the database has been old enough to move to the object store. 0 if none is waiting or bodies do not move. The value is shared by all processes: use the maximum over processes in dashboards."},
 		func() float64 {
 			if !s.moving() {
 				return 0

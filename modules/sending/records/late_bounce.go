@@ -12,33 +12,33 @@ import (
 	"github.com/postrider/postrider/runtime/work/event"
 )
 
-// LateBounce is a refusal that came as a message, after a server had taken the email.
+// LateBounce is a bounce that arrived as a message after a server had accepted the email.
 type LateBounce struct {
 	EmailID      string
 	RecipientID  int64
-	Class        bounce.Class // what it is about: only some are bounces
+	Class        bounce.Class // reason of the refusal; only some classes are bounces
 	Permanent    bool
-	Code         int // RFC 5321 reply code, 0: none was reported
+	Code         int // RFC 5321 reply code; 0 if none was reported
 	EnhancedCode string
 	Diagnostic   string
 	RemoteMTA    string
 }
 
-// Addressee is who a return path was made for.
+// Addressee is the recipient that a return path was created for.
 type Addressee struct {
 	AccountID, Address string
 }
 
 const addresseeSQL = `SELECT account_id, address FROM recipients WHERE id = $1 AND email_id = $2`
 
-// Addressee gives the recipient that a return path names; false: it is gone. The
-// token that names it is authenticated, so it stands for the account.
+// Addressee returns the recipient that a return path names, or false if it no longer exists. The token with
+// the name is authenticated, so it proves the account.
 func (s *Service) Addressee(ctx context.Context, emailID string, recipientID int64) (Addressee, bool, error) {
 	return addressee(ctx, s.db.SQL, addresseeSQL, emailID, recipientID)
 }
 
-// LockAddressee is Addressee in a transaction: until its end no outcome of the
-// recipient is stored, and no other report about it.
+// LockAddressee is Addressee in a transaction. Until the transaction ends, no outcome of the recipient and no
+// other report about it is stored.
 func (s *Service) LockAddressee(ctx context.Context, tx db.Execer, emailID string, recipientID int64) (Addressee, bool, error) {
 	return addressee(ctx, tx, addresseeSQL+` FOR UPDATE`, emailID, recipientID)
 }
@@ -54,18 +54,18 @@ func addressee(ctx context.Context, tx db.Execer, query, emailID string, recipie
 	return found[0], true, nil
 }
 
-// A recipient that waits for another attempt may have been reached by one whose reply
-// was lost. The fence goes up, so that an attempt which runs now changes nothing.
+// A recipient that waits for a retry may have been reached by an attempt whose reply was lost. Raising the
+// fence makes a running attempt have no effect.
 const bounceLateSQL = `
 UPDATE recipients SET state = $7, fence = fence + 1, due_at = NULL, lane = NULL, held_by = NULL, settled_at = now(),
 	code = NULLIF($3::int, 0), enhanced_code = NULLIF($4, ''), diagnostic = NULLIF($5, ''), remote_mta = NULLIF($6, '')
 WHERE id = $1 AND email_id = $2 AND state IN ('delivered', 'deferred', 'queued')
 RETURNING account_id, address`
 
-// BounceLate stores as part of tx that a recipient did not get the email after all: the
-// recipient, the email's status and the fact. The fact is email.bounced, or email.failed where
-// the message or its sender was refused. One that has bounced or failed already, and one that
-// does not exist, stays as it is: false. The caller wakes the bus after the commit.
+// BounceLate records as part of tx that a recipient did not get the email after all: it updates the recipient
+// and the email's status, and publishes the fact. The fact is email.bounced, or email.failed if the message
+// or its sender was refused. A recipient that is unknown, or has bounced or failed already, does not change,
+// and changed is false. The caller wakes the bus after the commit.
 func (s *Service) BounceLate(ctx context.Context, tx db.Execer, b LateBounce) (changed bool, err error) {
 	bounced, err := db.All(ctx, tx, func(a *Addressee) []any { return []any{&a.AccountID, &a.Address} }, bounceLateSQL, b.RecipientID, b.EmailID, b.Code, b.EnhancedCode, b.Diagnostic, b.RemoteMTA, string(b.state()))
 	if err != nil || len(bounced) == 0 {
@@ -118,8 +118,8 @@ UPDATE emails e SET status = $2::text, uncommon = NULLIF($3, ''), bounce_reason 
 WHERE e.id = $1`
 )
 
-// restate takes the email to the status that its recipients now make. Locks are
-// taken in the order of settle: recipient, then email.
+// restate recomputes the email's status from its recipients. Locks are taken in the order of settle:
+// recipient, then email.
 func (s *Service) restate(ctx context.Context, tx db.Execer, b LateBounce) error {
 	status, err := db.All(ctx, tx, db.Value[email.Status], lockLateSQL, b.EmailID)
 	if err != nil || len(status) == 0 {
@@ -140,7 +140,7 @@ func (s *Service) restate(ctx context.Context, tx db.Execer, b LateBounce) error
 	if next := all.Overall(); lifecycle.MayBecome(now, next) {
 		now = next
 	}
-	reason := "" // of a bounce
+	reason := "" // for a bounce
 	if b.Class.Bounces() {
 		reason = b.Diagnostic
 	}

@@ -18,7 +18,7 @@ import (
 	"github.com/postrider/postrider/runtime/storage/db"
 )
 
-// Neighbours stand in for the modules that sending asks. Its fields say what they answer.
+// Neighbours fakes the modules that sending depends on. Its fields are their answers.
 type Neighbours struct {
 	Owner     accounts.Account
 	Sender    domains.Identity
@@ -31,14 +31,14 @@ type Neighbours struct {
 	Rendered   templates.Rendered
 	RenderErr  error
 	Fallback   bool
-	Left       int           // messages that the caps leave room for; negative: no caps
-	ResetIn    time.Duration // until the caps are reset; 0: they do not say
+	Left       int           // messages left in the caps; negative: no caps
+	ResetIn    time.Duration // until the caps are reset; 0: unknown
 	Refunded   int
 	Back       []accounts.Use // what was refunded
-	Moved      []accounts.Use // from and to, in turn
-	BlockedErr error          // of Blocked, once
+	Moved      []accounts.Use // pairs of from and to
+	BlockedErr error          // returned by Blocked, once
 
-	BlockedMost int // addresses that Blocked has time for; 0: any number
+	BlockedMost int // addresses that Blocked answers before its deadline; 0: any number
 }
 
 func (n *Neighbours) Account(context.Context, string) (accounts.Account, error) {
@@ -96,7 +96,7 @@ func (n *Neighbours) Return([]string) {}
 
 func (n *Neighbours) Place(string) outbound.Routing { return outbound.Open }
 
-// Gained never holds a wake: there is no other process.
+// Gained never signals: there is no other process.
 func (n *Neighbours) Gained() <-chan struct{} { return nil }
 
 func (n *Neighbours) HasFallback(string, string) bool { return n.Fallback }
@@ -109,11 +109,11 @@ func (n *Neighbours) Render(context.Context, string, templates.Ref, map[string]a
 	return n.Rendered, n.RenderErr
 }
 
-// ErrCap stands for the refusal of accounts.
+// ErrCap is the refusal of the accounts module.
 var ErrCap = &fault.Error{Kind: fault.Limit, Code: fault.CodePlanLimit, Message: "that is all for today", UpgradeURL: accounts.UpgradeURL}
 
 func (n *Neighbours) Consume(ctx context.Context, tx db.Execer, uses []accounts.Use) ([]error, error) {
-	// As the counters do: who comes second waits for the first one's transaction.
+	// Serialize like the real counters: the second transaction waits for the first.
 	if _, err := tx.ExecContext(ctx, `SELECT pg_advisory_xact_lock(1)`); err != nil {
 		return nil, err
 	}
@@ -142,10 +142,10 @@ func (n *Neighbours) Refund(_ context.Context, _ db.Execer, uses []accounts.Use)
 	return nil
 }
 
-// KeepUsage keeps nothing.
+// KeepUsage does nothing.
 func (*Neighbours) KeepUsage(context.Context, db.Execer, string, ...string) error { return nil }
 
-// Move notes what was moved, and refuses when nothing is left.
+// Move records the move, and refuses if the caps are used up.
 func (n *Neighbours) Move(_ context.Context, _ db.Execer, accountID string, from, to time.Time) error {
 	n.mu.Lock()
 	defer n.mu.Unlock()

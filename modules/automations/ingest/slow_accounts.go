@@ -2,7 +2,7 @@ package ingest
 
 import "sync"
 
-// slowFor is how many events an account stays in dearAccounts.
+// slowFor is how many events an account stays in slowAccounts.
 const slowFor = 100
 
 // slowAccounts are the accounts whose conditions recently took long. Their events share no transaction

@@ -11,16 +11,16 @@ import (
 	"github.com/postrider/postrider/runtime/storage/db"
 )
 
-// Bodies of finished emails may lie in the object store (package bodies). Everybody reads them
-// through this package, which knows from the row where they are.
+// Bodies of finished emails may be in the object store (package bodies). Everything else reads them through
+// this package, which knows their location from the row.
 
-// hasTextsElsewhere tells whether html and text of an email lie in the object store.
+// hasTextsElsewhere reports whether html and text of an email are in the object store.
 func hasTextsElsewhere(e *ent.Email) bool {
 	return e.BodyKey != nil && e.BodySize != nil && !bodies.IsRelayed(*e.BodyKey)
 }
 
-// LoadTexts reads html and text of an email that Get has given, where they lie in the object
-// store. Error: Away when that does not give them.
+// LoadTexts reads html and text of an email returned by Get if they are in the object store. Error:
+// Unavailable when the store fails.
 func (s *Service) LoadTexts(ctx context.Context, e *ent.Email) (err error) {
 	if !hasTextsElsewhere(e) {
 		return nil
@@ -29,7 +29,7 @@ func (s *Service) LoadTexts(ctx context.Context, e *ent.Email) (err error) {
 	return err
 }
 
-// loadsAtOnce bounds what one request asks of the object store.
+// loadsAtOnce bounds the concurrent reads of one request from the object store.
 const loadsAtOnce = 8
 
 func (s *Service) loadAll(ctx context.Context, emails []*ent.Email) error {
@@ -42,7 +42,7 @@ func (s *Service) loadAll(ctx context.Context, emails []*ent.Email) error {
 	all.Wait()
 	for _, err := range errs {
 		if err != nil {
-			return err // the others say the same
+			return err // the others failed for the same reason
 		}
 	}
 	return nil
@@ -50,8 +50,8 @@ func (s *Service) loadAll(ctx context.Context, emails []*ent.Email) error {
 
 const textsSQL = `SELECT html, text, body_key, body_size FROM emails WHERE id = $1 AND account_id = $2`
 
-// Texts reads html and text of an email, wherever they are. Errors: sql.ErrNoRows, and Away when the
-// object store does not give them.
+// Texts reads html and text of an email from the row or the object store. Errors: sql.ErrNoRows, and
+// Unavailable when the store fails.
 func (s *Service) Texts(ctx context.Context, accountID, emailID string) (html, text *string, err error) {
 	e, err := db.One(ctx, s.db.Hot, func(e *ent.Email) []any { return []any{&e.HTML, &e.Text, &e.BodyKey, &e.BodySize} }, textsSQL, emailID, accountID)
 	if err != nil {
@@ -61,14 +61,14 @@ func (s *Service) Texts(ctx context.Context, accountID, emailID string) (html, t
 	return e.HTML, e.Text, err
 }
 
-// File reads a file of an email that lies in the object store. The caller closes it. Error: Away, also
-// of Read, when that does not give it.
+// File reads an attachment from the object store. The caller closes it. Error: Unavailable, also from Read,
+// when the store fails.
 func (s *Service) File(ctx context.Context, key string) (io.ReadCloser, error) {
 	return s.store.Open(ctx, key)
 }
 
-// forgetObjectsSQL makes the deletions of the objects of emails, whose rows are locked. A move that was never
-// begun has written nothing; one that was may be writing until its lease ends.
+// forgetObjectsSQL schedules the deletion of the objects of emails, whose rows are locked. A move that never
+// began has written nothing; one that did may be writing until its lease ends.
 var forgetObjectsSQL = db.Compile(`
 WITH stored AS (
 	INSERT INTO body_moves (account_id, email_id, object_key, remove, due_at)
@@ -80,7 +80,7 @@ WITH stored AS (
 UPDATE body_moves SET remove = true, due_at = greatest(due_at, now()) + interval '1 minute', fence = fence + 1
 WHERE email_id = ANY(@ids::text[]) AND account_id = @account AND NOT remove AND attempts > 0`)
 
-// forgetObjects has what the object store has of emails deleted there, once the transaction has
+// forgetObjects schedules the deletion of the objects of emails, which happens once the transaction has
 // emptied or deleted their rows.
 func (s *Service) forgetObjects(ctx context.Context, tx db.Execer, accountID string, ids ...string) error {
 	_, err := tx.ExecContext(ctx, forgetObjectsSQL.Text, forgetObjectsSQL.Args(db.Arg("account", accountID), db.Arg("ids", db.Array(ids)))...)

@@ -11,32 +11,32 @@ import (
 	"github.com/postrider/postrider/runtime/base/intake"
 )
 
-// A heavy message is composed when its delivery begins and forgotten when it ends. It is
-// composed in a file of the spool and sent from there. So a slow receiver holds no memory: the
-// memory that composing takes is given back before the message is sent.
-const heavyFrom = 1 << 20 // octets as stored
+// A heavy message is composed when its delivery begins and deleted when it ends. It is composed in a spool
+// file and sent from there. A slow receiver therefore holds no memory: the memory for composing is released
+// before the message is sent.
+const heavyFrom = 1 << 20 // bytes as stored
 
-// Heavy tells whether it is composed in a file, so that there is a bound on how many of them a
-// process should deliver at a time.
+// Heavy reports whether the email is composed in a file. A process bounds how many of these it delivers
+// concurrently.
 func (o *Email) Heavy() bool { return o.Size >= heavyFrom }
 
-// composedSize is more than the octets of the composed message: base64 makes 78 of 57, and
-// a text three of one at worst.
+// composedSize is an upper bound of the size of the composed message: base64 turns 57 bytes into 78, and the
+// encoding of a text at worst triples it.
 func (o *Email) composedSize() int64 {
 	size := int64(o.Size)
 	return size*78/57 + 2*min(size, mostTexts) + 256<<10
 }
 
-// composeMemory is what composing takes: the texts several times, and a file at a time.
+// composeMemory is the memory for composing: several copies of the texts, and one attachment at a time.
 func (o *Email) composeMemory() int64 { return min(4*int64(o.Size), 64<<20) }
 
 const mostTexts = 2*records.MaxBody + 1<<20
 
-// composePatience is how long a delivery waits for room that others have. It holds its
-// lease meanwhile, and begins anew later when that is over.
+// composePatience is how long a delivery waits for room in the budget. It holds its lease meanwhile, and is
+// retried later after a timeout.
 const composePatience = 10 * time.Minute
 
-// contents are what something heavy lies in.
+// contents are the buffers of a heavy message.
 type contents []*intake.Content
 
 func (c *contents) close() {
@@ -54,7 +54,7 @@ func (c *Composer) signHeavy(ctx context.Context, o *Email) (msg Signed, err err
 		}
 	}()
 	owner := intake.Tenant{Account: o.accountID}
-	// Files first and memory then, everywhere: so nobody waits for who waits for him.
+	// Always acquire disk before memory, so that two senders cannot deadlock.
 	out, err := c.roomFor(ctx, o, o.composedSize())
 	if err != nil {
 		return Signed{}, err
@@ -76,7 +76,7 @@ func (c *Composer) signHeavy(ctx context.Context, o *Email) (msg Signed, err err
 		return err
 	})
 	out.Finish()
-	out.EvictPages() // it is read again as the server takes it
+	out.EvictPages() // it is read again at the receiver's pace
 	switch {
 	case errors.Is(err, intake.ErrFull), errors.Is(err, intake.ErrCut):
 		return Signed{}, lackOfRoom(ctx, o, err)
@@ -86,7 +86,7 @@ func (c *Composer) signHeavy(ctx context.Context, o *Email) (msg Signed, err err
 	return msg, err
 }
 
-// roomFor is a content of the message with room for so many octets.
+// roomFor returns a content with room for a message of the given size in bytes.
 func (c *Composer) roomFor(ctx context.Context, o *Email, octets int64) (*intake.Content, error) {
 	content := c.budget.NewContent(intake.Terms{Tenant: intake.Tenant{Account: o.accountID}, MaxSize: octets, Patience: composePatience})
 	o.held = append(o.held, content)
@@ -96,15 +96,15 @@ func (c *Composer) roomFor(ctx context.Context, o *Email, octets int64) (*intake
 	return content, nil
 }
 
-// lackOfRoom is temporary: the message is tried again.
+// lackOfRoom returns a temporary error: the message is retried.
 func lackOfRoom(ctx context.Context, o *Email, err error) error {
 	if ctx.Err() != nil {
-		return fmt.Errorf("wait for room to compose email %s: %w", o.id, context.Cause(ctx))
+		return fmt.Errorf("wait for memory to compose email %s: %w", o.id, context.Cause(ctx))
 	}
 	return fault.DatabaseUnavailable(fmt.Errorf("room to compose email %s: %w", o.id, err))
 }
 
-// heavySevenBit makes the other form of a heavy message in a file as well, once.
+// heavySevenBit composes the 7-bit form of a heavy message in another file, at most once.
 func (c *Composer) heavySevenBit(ctx context.Context, o *Email, compose func() ([]byte, error)) func() ([]byte, error) {
 	var done []byte
 	return func() ([]byte, error) {
@@ -135,7 +135,7 @@ func (c *Composer) heavySevenBit(ctx context.Context, o *Email, compose func() (
 	}
 }
 
-// forget gives back what a heavy message holds, after its last use.
+// forget releases the buffers of a heavy message after its last use.
 func (o *Email) forget() {
 	o.mutex.Lock()
 	defer o.mutex.Unlock()
