@@ -47,7 +47,7 @@ func (s *Service) Activate(ctx context.Context, caller accounts.Caller, automati
 		return out, err
 	}
 	if in.Version == 0 {
-		problems, err := s.problems(ctx, caller, a.Draft)
+		problems, err := s.findProblems(ctx, caller, a.Draft)
 		if err != nil {
 			return out, err
 		}
@@ -71,7 +71,7 @@ func (s *Service) Activate(ctx context.Context, caller accounts.Caller, automati
 		if err != nil {
 			return err
 		}
-		out, err = acted(ctx, tx, a, held, in.Cancel)
+		out, err = applyAction(ctx, tx, a, held, in.Cancel)
 		out.hears = hears
 		return orKept(ctx, tx, in.Keep, out, err)
 	})
@@ -84,8 +84,8 @@ func (s *Service) Activate(ctx context.Context, caller accounts.Caller, automati
 	return s.wakeBackground(out), nil
 }
 
-// acted counts the live runs that an action affects, without trial runs.
-func acted(ctx context.Context, tx *ent.Tx, a *ent.Automation, held, cancels bool) (Acted, error) {
+// applyAction counts the live runs that an action affects, without trial runs.
+func applyAction(ctx context.Context, tx *ent.Tx, a *ent.Automation, held, cancels bool) (Acted, error) {
 	out := Acted{Automation: a}
 	if !held && !cancels {
 		return out, nil
@@ -251,7 +251,7 @@ func (s *Service) move(ctx context.Context, accountID, automationID string, keep
 				return err
 			}
 		}
-		out, err = acted(ctx, tx, a, a.Held, archived)
+		out, err = applyAction(ctx, tx, a, a.Held, archived)
 		return orKept(ctx, tx, keep, out, err)
 	})
 	if err != nil {

@@ -43,7 +43,7 @@ func (s *Service) Cancel(ctx context.Context, accountID, runID string, keep Keep
 
 // keepRun reads a run at the end of a transaction and stores the answer.
 func (s *Service) keepRun(ctx context.Context, tx *ent.Tx, accountID, runID string, keep KeepRun) (Run, error) {
-	out, err := s.run(ctx, tx.Client(), accountID, runID)
+	out, err := s.loadRun(ctx, tx.Client(), accountID, runID)
 	if err == nil && keep != nil {
 		err = keep(ctx, tx, out)
 	}

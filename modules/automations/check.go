@@ -32,7 +32,7 @@ func (s *Service) Check(ctx context.Context, caller accounts.Caller, automationI
 	if err != nil {
 		return nil, err
 	}
-	return s.problems(ctx, caller, a.Draft)
+	return s.findProblems(ctx, caller, a.Draft)
 }
 
 // problemsErr returns an error for a draft with errors; nil if it has none.
@@ -46,13 +46,13 @@ func problemsErr(problems []Problem) error {
 	return wrong.Err()
 }
 
-func (s *Service) problems(ctx context.Context, caller accounts.Caller, document json.RawMessage) ([]Problem, error) {
+func (s *Service) findProblems(ctx context.Context, caller accounts.Caller, document json.RawMessage) ([]Problem, error) {
 	var d definition.Definition
 	if err := json.Unmarshal(document, &d); err != nil {
 		return nil, fmt.Errorf("read the draft: %w", err)
 	}
 	problems := []Problem{}
-	for _, i := range unreachable(&d) {
+	for _, i := range findUnreachable(&d) {
 		problems = append(problems, Problem{fmt.Sprintf("steps[%d]", i), SeverityWarning, "is never reached"})
 	}
 	lookUntil := time.Now().Add(egress.LookupTimeout) // for all steps together
@@ -67,8 +67,8 @@ func (s *Service) problems(ctx context.Context, caller accounts.Caller, document
 	return problems, nil
 }
 
-// unreachable returns the steps that no path reaches.
-func unreachable(d *definition.Definition) (out []int) {
+// findUnreachable returns the steps that no path reaches.
+func findUnreachable(d *definition.Definition) (out []int) {
 	reached := make([]bool, len(d.Steps)+1)
 	reached[0] = true
 	for i := range d.Steps {

@@ -34,7 +34,7 @@ func (s *Service) Compare(ctx context.Context, accountID, automationID string, n
 		return Comparison{}, err
 	}
 	if against.Draft {
-		return compared(one.Definition, a.Draft, &number, nil)
+		return compareDefinitions(one.Definition, a.Draft, &number, nil)
 	}
 	other := against.Version
 	if other == 0 {
@@ -47,12 +47,12 @@ func (s *Service) Compare(ctx context.Context, accountID, automationID string, n
 		return Comparison{}, err
 	}
 	if other > number {
-		return compared(one.Definition, two.Definition, &number, &other)
+		return compareDefinitions(one.Definition, two.Definition, &number, &other)
 	}
-	return compared(two.Definition, one.Definition, &other, &number)
+	return compareDefinitions(two.Definition, one.Definition, &other, &number)
 }
 
-func compared(before, after json.RawMessage, from, to *int) (out Comparison, err error) {
+func compareDefinitions(before, after json.RawMessage, from, to *int) (out Comparison, err error) {
 	var old, young definition.Definition
 	if err := json.Unmarshal(before, &old); err != nil {
 		return out, fmt.Errorf("read a definition: %w", err)

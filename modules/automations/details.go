@@ -21,7 +21,7 @@ func (s *Service) Details(ctx context.Context, accountID string, runIDs ...strin
 	if err != nil {
 		return nil, fmt.Errorf("read runs: %w", err)
 	}
-	list, err := s.details(ctx, s.db.Ent, rows)
+	list, err := s.loadDetails(ctx, s.db.Ent, rows)
 	if err != nil {
 		return nil, err
 	}
@@ -32,8 +32,8 @@ func (s *Service) Details(ctx context.Context, accountID string, runIDs ...strin
 	return out, nil
 }
 
-// details adds steps and next actions to runs.
-func (s *Service) details(ctx context.Context, on *ent.Client, rows []*ent.AutomationRun) ([]Run, error) {
+// loadDetails adds steps and next actions to runs.
+func (s *Service) loadDetails(ctx context.Context, on *ent.Client, rows []*ent.AutomationRun) ([]Run, error) {
 	list, at, ids := make([]Run, len(rows)), map[string]*Run{}, make([]string, len(rows))
 	for i, row := range rows {
 		list[i].AutomationRun, ids[i] = row, row.ID
@@ -52,15 +52,15 @@ func (s *Service) details(ctx context.Context, on *ent.Client, rows []*ent.Autom
 		return nil, fmt.Errorf("read the work of runs: %w", err)
 	}
 	for _, work := range works {
-		if err := s.next(ctx, at[work.ID], work); err != nil {
+		if err := s.addNextAction(ctx, at[work.ID], work); err != nil {
 			return nil, err
 		}
 	}
 	return list, nil
 }
 
-// next adds the next action to a live run.
-func (s *Service) next(ctx context.Context, run *Run, work *ent.AutomationWork) error {
+// addNextAction adds the addNextAction action to a live run.
+func (s *Service) addNextAction(ctx context.Context, run *Run, work *ent.AutomationWork) error {
 	run.Next, run.Held = &work.DueAt, work.Parked
 	var err error
 	if run.Blocked, err = runs.ReadBlocked(work.Blocked); err != nil {

@@ -80,7 +80,7 @@ func (s *Service) create(ctx context.Context, accountID string, d draft, keep Ke
 			SetEvent(d.definition.Trigger.Event).SetDraft(d.document).SetDraftHash(d.hash).Save(ctx); err != nil {
 			return err
 		}
-		return kept(ctx, tx, keep, made)
+		return callKeep(ctx, tx, keep, made)
 	})
 	if err != nil {
 		return nil, fmt.Errorf("create automation: %w", err)
@@ -88,7 +88,7 @@ func (s *Service) create(ctx context.Context, accountID string, d draft, keep Ke
 	return made.Unwrap(), nil
 }
 
-func kept(ctx context.Context, tx *ent.Tx, keep Keep, a *ent.Automation) error {
+func callKeep(ctx context.Context, tx *ent.Tx, keep Keep, a *ent.Automation) error {
 	if keep == nil {
 		return nil
 	}

@@ -86,7 +86,7 @@ func (s *Service) Explain(ctx context.Context, accountID, eventID string) (Expla
 	if e.event, e.who, err = storedEvent(stored); err != nil {
 		return Explained{}, err
 	}
-	for _, do := range []func(context.Context) error{e.matches, e.listeners, e.names, e.waits, e.others, e.spellings} {
+	for _, do := range []func(context.Context) error{e.explainMatches, e.addListeners, e.fillNames, e.explainWaits, e.explainOthers, e.findSpellings} {
 		if err := do(ctx); err != nil {
 			return Explained{}, fmt.Errorf("explain an event: %w", err)
 		}
@@ -94,8 +94,8 @@ func (s *Service) Explain(ctx context.Context, accountID, eventID string) (Expla
 	return e.out, nil
 }
 
-// matches explains the matches stored with the event.
-func (e *explainer) matches(ctx context.Context) error {
+// explainMatches explains the explainMatches stored with the event.
+func (e *explainer) explainMatches(ctx context.Context) error {
 	for _, m := range e.stored.Matches {
 		out := ExplainedMatch{EventMatch: m}
 		v, err := e.versions.Get(ctx, e.db.SQL, m.AutomationID, m.Version)
@@ -184,8 +184,8 @@ func eventOf(output json.RawMessage) string {
 	return read.Event.ID
 }
 
-// listeners adds the automations that this event name starts now but that are not among its matches.
-func (e *explainer) listeners(ctx context.Context) error {
+// addListeners adds the automations that this event name starts now but that are not among its matches.
+func (e *explainer) addListeners(ctx context.Context) error {
 	list, err := e.db.Ent.AutomationListen.Query().Where(automationlisten.AccountID(e.stored.AccountID), automationlisten.Event(e.stored.Name), automationlisten.Starts(true)).
 		Order(ent.Asc(automationlisten.FieldAutomationID)).Limit(maxListenersExplained).All(ctx)
 	if err != nil {
@@ -209,8 +209,8 @@ func (e *explainer) listeners(ctx context.Context) error {
 	return nil
 }
 
-// names fills in the names of the automations.
-func (e *explainer) names(ctx context.Context) error {
+// fillNames fills in the fillNames of the automations.
+func (e *explainer) fillNames(ctx context.Context) error {
 	ids := make([]string, 0, len(e.out.Matches))
 	for _, m := range e.out.Matches {
 		ids = append(ids, m.AutomationID)
@@ -229,7 +229,7 @@ func (e *explainer) names(ctx context.Context) error {
 	return nil
 }
 
-func (e *explainer) miss(m NearMiss) {
+func (e *explainer) addMiss(m NearMiss) {
 	if len(e.out.NearMisses) < maxNearMisses {
 		e.out.NearMisses = append(e.out.NearMisses, m)
 	}

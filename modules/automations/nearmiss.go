@@ -11,9 +11,9 @@ import (
 	"github.com/postrider/postrider/runtime/storage/db"
 )
 
-// waits finds live runs that wait for this event name and that the event did not resume: its person has
+// explainWaits finds live runs that wait for this event name and that the event did not resume: its person has
 // the run's address under another user id, or the condition is not true.
-func (e *explainer) waits(ctx context.Context) error {
+func (e *explainer) explainWaits(ctx context.Context) error {
 	live, err := runs.Waits(ctx, e.db.SQL, runs.Person{AccountID: e.stored.AccountID, UserID: e.who.UserID, EmailKey: e.who.EmailKey}, maxWaitsOfOnePerson)
 	if err != nil {
 		return err
@@ -34,15 +34,15 @@ func (e *explainer) waits(ctx context.Context) error {
 			}
 		}
 		if !slices.ContainsFunc(e.stored.Matches, func(known shape.EventMatch) bool { return known.RunID == m.RunID && known.Error == "" }) {
-			e.miss(m)
+			e.addMiss(m)
 		}
 	}
 	return nil
 }
 
-// others finds events with the same name and address but another user id, which automations treat as
+// explainOthers finds events with the same name and address but another user id, which automations treat as
 // other people.
-func (e *explainer) others(ctx context.Context) error {
+func (e *explainer) explainOthers(ctx context.Context) error {
 	if e.who.EmailKey == "" || e.who.UserID == "" {
 		return nil
 	}
@@ -52,7 +52,7 @@ func (e *explainer) others(ctx context.Context) error {
 		return err
 	}
 	for _, other := range list {
-		e.miss(NearMiss{Kind: EventOfAnotherPerson, EventID: other.ID, Name: other.Name})
+		e.addMiss(NearMiss{Kind: EventOfAnotherPerson, EventID: other.ID, Name: other.Name})
 	}
 	return nil
 }
@@ -60,15 +60,15 @@ func (e *explainer) others(ctx context.Context) error {
 const spellingsSQL = `
 SELECT automation_id, event FROM automation_listens WHERE account_id = $1 AND lower(event) = lower($2) AND event <> $2 AND starts ORDER BY automation_id LIMIT $3`
 
-// spellings finds automations whose trigger differs from the event name only in capitalization.
-func (e *explainer) spellings(ctx context.Context) error {
+// findSpellings finds automations whose trigger differs from the event name only in capitalization.
+func (e *explainer) findSpellings(ctx context.Context) error {
 	list, err := db.All(ctx, e.db.SQL, func(m *NearMiss) []any { return []any{&m.AutomationID, &m.Name} }, spellingsSQL, e.stored.AccountID, e.stored.Name, maxMissesOfOneKind)
 	if err != nil {
 		return err
 	}
 	for _, m := range list {
 		m.Kind = NameSpelledOtherwise
-		e.miss(m)
+		e.addMiss(m)
 	}
 	return nil
 }

@@ -53,7 +53,7 @@ type Filter struct {
 
 // List returns one page of the account's automations, newest first.
 func (s *Service) List(ctx context.Context, accountID string, f Filter) (out page.Page[*ent.Automation], err error) {
-	q, err := s.matching(accountID, f)
+	q, err := s.queryMatching(accountID, f)
 	if err != nil {
 		return out, err
 	}
@@ -63,7 +63,7 @@ func (s *Service) List(ctx context.Context, accountID string, f Filter) (out pag
 
 // CountAutomations counts the automations that match a filter, up to a limit.
 func (s *Service) CountAutomations(ctx context.Context, accountID string, f Filter, most int) (int, error) {
-	q, err := s.matching(accountID, f)
+	q, err := s.queryMatching(accountID, f)
 	if err != nil {
 		return 0, err
 	}
@@ -71,7 +71,7 @@ func (s *Service) CountAutomations(ctx context.Context, accountID string, f Filt
 	return len(found), err
 }
 
-func (s *Service) matching(accountID string, f Filter) (*ent.AutomationQuery, error) {
+func (s *Service) queryMatching(accountID string, f Filter) (*ent.AutomationQuery, error) {
 	if err := fault.CheckTexts(map[string]string{"event": f.Event, "q": f.Name}); err != nil {
 		return nil, err
 	}

@@ -134,7 +134,7 @@ func (s *Service) RetryFailed(ctx context.Context, accountID, automationID strin
 	}
 	versions, indexes := []int64{}, []int64{}
 	if in.Step != "" {
-		places, err := s.places(ctx, accountID, automationID, in.Step)
+		places, err := s.findStepPositions(ctx, accountID, automationID, in.Step)
 		if err != nil {
 			return 0, err
 		}

@@ -110,7 +110,7 @@ func (s *Service) matchingRuns(ctx context.Context, accountID string, f RunFilte
 		}
 	}
 	if f.Step != "" {
-		places, err := s.places(ctx, accountID, f.AutomationID, f.Step)
+		places, err := s.findStepPositions(ctx, accountID, f.AutomationID, f.Step)
 		if err != nil {
 			return nil, err
 		}
@@ -130,9 +130,9 @@ const placesSQL = `
 SELECT v.number, s.n - 1 FROM automation_versions v, jsonb_array_elements(v.definition->'steps') WITH ORDINALITY AS s (step, n)
 WHERE v.account_id = $1 AND v.automation_id = $2 AND s.step->>'key' = $3`
 
-// places returns the positions of the step with a key in all versions of an automation. The error is
+// findStepPositions returns the positions of the step with a key in all versions of an automation. The error is
 // Invalid if no version has the step.
-func (s *Service) places(ctx context.Context, accountID, automationID, key string) ([]stepPosition, error) {
+func (s *Service) findStepPositions(ctx context.Context, accountID, automationID, key string) ([]stepPosition, error) {
 	list, err := db.All(ctx, s.db.SQL, func(p *stepPosition) []any { return []any{&p.version, &p.index} }, placesSQL, accountID, automationID, key)
 	if err != nil {
 		return nil, fmt.Errorf("look for the step in versions: %w", err)
@@ -157,10 +157,10 @@ type Run struct {
 
 // Run returns one run of the account.
 func (s *Service) Run(ctx context.Context, accountID, runID string) (Run, error) {
-	return s.run(ctx, s.db.Ent, accountID, runID)
+	return s.loadRun(ctx, s.db.Ent, accountID, runID)
 }
 
-func (s *Service) run(ctx context.Context, on *ent.Client, accountID, runID string) (out Run, err error) {
+func (s *Service) loadRun(ctx context.Context, on *ent.Client, accountID, runID string) (out Run, err error) {
 	if !id.Is(id.Run, runID) {
 		return out, fault.NoSuch("automation run", runID)
 	}
@@ -171,7 +171,7 @@ func (s *Service) run(ctx context.Context, on *ent.Client, accountID, runID stri
 	if err != nil {
 		return out, fmt.Errorf("read run: %w", err)
 	}
-	list, err := s.details(ctx, on, []*ent.AutomationRun{out.AutomationRun})
+	list, err := s.loadDetails(ctx, on, []*ent.AutomationRun{out.AutomationRun})
 	if err != nil {
 		return out, err
 	}

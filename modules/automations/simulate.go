@@ -88,7 +88,7 @@ func (s *Service) Simulate(ctx context.Context, caller accounts.Caller, automati
 	if err := s.startOf(ctx, caller.AccountID, of.program, in, &run, wrong); err != nil {
 		return Simulated{}, err
 	}
-	later := in.later(run, wrong)
+	later := in.parseLaterEvents(run, wrong)
 	in.checkOutcomes(of.program, wrong)
 	if err := wrong.Err(); err != nil {
 		return Simulated{}, err
@@ -180,8 +180,8 @@ func postedEvent(p ingest.Post, id, prefix string, wrong fault.Fields) (*machine
 	return e, who
 }
 
-// later returns the events that arrive after the first one, ordered by time. They belong to its person.
-func (in SimulationInput) later(run machine.Run, wrong fault.Fields) (events []*machine.Event) {
+// parseLaterEvents returns the events that arrive after the first one, ordered by time. They belong to its person.
+func (in SimulationInput) parseLaterEvents(run machine.Run, wrong fault.Fields) (events []*machine.Event) {
 	list := in.Later
 	if len(list) > MaxLater {
 		wrong.Add("then", "has %d events; the limit is %d", len(list), MaxLater)

@@ -60,11 +60,11 @@ func (s *Service) Try(ctx context.Context, caller accounts.Caller, in Trial) (Tr
 		}
 	}
 	post := in.Post
-	post.Render = func(answer ingest.Answer) idempotency.Response { return in.Render(t.tried(answer)) }
+	post.Render = func(answer ingest.Answer) idempotency.Response { return in.Render(t.result(answer)) }
 	answer, err := s.events.Try(ctx, ingest.Trial{Post: post, Run: func(e *machine.Event, who machine.Identity) (*runs.Settlement, shape.EventMatch) {
 		return t.begin(ctx, e, who)
 	}})
-	return t.tried(answer), err
+	return t.result(answer), err
 }
 
 // trial is one call of Try.
@@ -79,7 +79,7 @@ type trial struct {
 	runID      string
 }
 
-func (t *trial) tried(a ingest.Answer) Tried { return Tried{a, t.played, t.runID} }
+func (t *trial) result(a ingest.Answer) Tried { return Tried{a, t.played, t.runID} }
 
 // play simulates the run.
 func (t *trial) play(ctx context.Context) error {

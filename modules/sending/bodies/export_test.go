@@ -16,7 +16,7 @@ func (m move) Key() string { return m.key }
 
 // ClaimMoves claims what is due.
 func (s *Service) ClaimMoves(ctx context.Context) ([]Move, error) {
-	return s.claim(ctx, moveBatch, time.Minute)
+	return s.claimMoves(ctx, moveBatch, time.Minute)
 }
 
 // Do runs moves as the worker does.
@@ -29,7 +29,7 @@ func (s *Service) Do(ctx context.Context, moves []Move) (results []Result) {
 			r.Value.outcome = removed
 		case m.remove:
 			r.Value.outcome = removed
-			err = s.ask(ctx, m, func() error { return s.objects.Delete(ctx, m.key) })
+			err = s.callStore(ctx, m, func() error { return s.objects.Delete(ctx, m.key) })
 		default:
 			r.Value, err = s.upload(ctx, m)
 		}
@@ -43,7 +43,7 @@ func (s *Service) Do(ctx context.Context, moves []Move) (results []Result) {
 
 // SettleMoves stores what came of them.
 func (s *Service) SettleMoves(ctx context.Context, results []Result) error {
-	return s.settle(ctx, results)
+	return s.settleMoves(ctx, results)
 }
 
 // Outcomes says it in words.
@@ -56,11 +56,11 @@ func Outcomes(results []Result) (all []string) {
 
 // Walk makes the moves of all emails up to now.
 func (s *Service) Walk(ctx context.Context) error {
-	if err := s.begin(ctx); err != nil {
+	if err := s.beginWalk(ctx); err != nil {
 		return err
 	}
 	for {
-		looked, _, err := s.walk(ctx, time.Now().Add(time.Second), walkPage)
+		looked, _, err := s.walkPage(ctx, time.Now().Add(time.Second), walkPage)
 		if err != nil || looked == 0 {
 			return err
 		}
@@ -68,4 +68,4 @@ func (s *Service) Walk(ctx context.Context) error {
 }
 
 // Step is one step of the walk as its task does it.
-func (s *Service) Step(ctx context.Context) (time.Duration, error) { return s.step(ctx) }
+func (s *Service) Step(ctx context.Context) (time.Duration, error) { return s.walkStep(ctx) }

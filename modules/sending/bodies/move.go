@@ -52,12 +52,12 @@ RETURNING m.id, m.fence, m.account_id, m.email_id, m.object_key, m.position, m.r
 	m.remove AND (EXISTS (SELECT FROM emails e WHERE e.id = m.email_id AND e.body_key = m.object_key)
 		OR EXISTS (SELECT FROM attachments a WHERE a.email_id = m.email_id AND a.object_key = m.object_key))`)
 
-func (s *Service) claim(ctx context.Context, limit int, lease time.Duration) ([]move, error) {
-	if limit = s.outage.room(limit); limit == 0 {
+func (s *Service) claimMoves(ctx context.Context, limit int, lease time.Duration) ([]move, error) {
+	if limit = s.outage.limitClaim(limit); limit == 0 {
 		return nil, nil
 	}
 	kinds := []bool{true}
-	if s.moving() {
+	if s.movesBodies() {
 		kinds = append(kinds, false)
 	}
 	claimed, err := db.All(ctx, s.db.SQL, func(m *move) []any {
@@ -73,8 +73,8 @@ const releaseSQL = `
 UPDATE body_moves m SET due_at = now(), fence = m.fence + 1, attempts = m.attempts - 1
 FROM unnest($1::bigint[], $2::bigint[]) AS v (id, fence) WHERE m.id = v.id AND m.fence = v.fence`
 
-// release returns claimed moves that were not begun.
-func (s *Service) release(ctx context.Context, moves []move) error {
+// releaseMoves returns claimed moves that were not begun.
+func (s *Service) releaseMoves(ctx context.Context, moves []move) error {
 	ids, fences := make([]int64, len(moves)), make([]int64, len(moves))
 	for i, m := range moves {
 		ids[i], fences[i] = m.id, m.fence
@@ -87,7 +87,7 @@ func (s *Service) release(ctx context.Context, moves []move) error {
 
 var errLater = errors.New("object store unavailable, not tried")
 
-func (s *Service) run(ctx context.Context, m move, l *worker.Lease) moved {
+func (s *Service) runMove(ctx context.Context, m move, l *worker.Lease) moved {
 	var out moved
 	var err error
 	switch {
@@ -95,11 +95,11 @@ func (s *Service) run(ctx context.Context, m move, l *worker.Lease) moved {
 		err = errors.New("lease expired")
 	case m.used:
 		out.outcome = removed
-	case s.outage.lasts():
+	case s.outage.isOngoing():
 		err = errLater
 	case m.remove:
 		out.outcome = removed
-		err = s.ask(ctx, m, func() error { return s.objects.Delete(ctx, m.key) })
+		err = s.callStore(ctx, m, func() error { return s.objects.Delete(ctx, m.key) })
 	default:
 		out, err = s.upload(ctx, m)
 	}
@@ -109,13 +109,13 @@ func (s *Service) run(ctx context.Context, m move, l *worker.Lease) moved {
 	return out
 }
 
-// ask calls the store, and logs when an outage begins and ends.
-func (s *Service) ask(ctx context.Context, m move, what func() error) error {
+// callStore calls the store, and logs when an outage begins and ends.
+func (s *Service) callStore(ctx context.Context, m move, what func() error) error {
 	err := what()
 	if err != nil && ctx.Err() != nil {
 		return err // canceled
 	}
-	switch began, ended := s.outage.tell(err); {
+	switch began, ended := s.outage.record(err); {
 	case began:
 		s.log.WarnContext(ctx, "object store failed; bodies of sent mail stay in the database until it recovers", "object", m.key, "delete", m.remove,
 			telemetry.KeyAttempt, m.attempts, telemetry.KeyError, err)
@@ -186,5 +186,5 @@ func (s *Service) upload(ctx context.Context, m move) (out moved, err error) {
 		return out, fmt.Errorf("read the body of email %s: %w", m.emailID, err)
 	}
 	packed.Finish()
-	return out, s.ask(ctx, m, func() error { return blob.PutVerified(ctx, s.objects, m.key, packed, packed.Size()) })
+	return out, s.callStore(ctx, m, func() error { return blob.PutVerified(ctx, s.objects, m.key, packed, packed.Size()) })
 }

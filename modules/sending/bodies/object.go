@@ -89,7 +89,7 @@ var errNoStore = errors.New("POSTRIDER_BLOBS is not set")
 // Texts returns the html and text stored under a key. Error: BodyUnavailable when the store does not deliver
 // them in time.
 func (s *Service) Texts(ctx context.Context, key string, size int64) (html, text *string, err error) {
-	object, err := s.get(ctx, key)
+	object, err := s.getObject(ctx, key)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -103,7 +103,7 @@ func (s *Service) Texts(ctx context.Context, key string, size int64) (html, text
 // Open reads the relayed message or the attachment stored under a key. The caller closes it. Error:
 // BodyUnavailable, also from Read, when the store does not deliver it in time.
 func (s *Service) Open(ctx context.Context, key string) (io.ReadCloser, error) {
-	object, err := s.get(ctx, key)
+	object, err := s.getObject(ctx, key)
 	if err != nil {
 		return nil, err
 	}
@@ -114,7 +114,7 @@ func (s *Service) Open(ctx context.Context, key string) (io.ReadCloser, error) {
 	return &unpacked{z, object, key}, nil
 }
 
-func (s *Service) get(ctx context.Context, key string) (io.ReadCloser, error) {
+func (s *Service) getObject(ctx context.Context, key string) (io.ReadCloser, error) {
 	if s == nil || s.objects == nil {
 		return nil, fault.BodyUnavailable(errNoStore)
 	}

@@ -17,8 +17,8 @@ type outage struct {
 
 var outageWait = worker.Backoff{Min: 2 * time.Second, Max: 2 * time.Minute}
 
-// room bounds a claim.
-func (o *outage) room(limit int) int {
+// limitClaim bounds a claim.
+func (o *outage) limitClaim(limit int) int {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	switch {
@@ -31,11 +31,11 @@ func (o *outage) room(limit int) int {
 	}
 }
 
-// lasts reports whether the store should not be tried for now.
-func (o *outage) lasts() bool { return o.room(1) == 0 }
+// isOngoing reports whether the store should not be tried for now.
+func (o *outage) isOngoing() bool { return o.limitClaim(1) == 0 }
 
-// tell records the result of a call. began and ended report a change.
-func (o *outage) tell(err error) (began, ended bool) {
+// record records the result of a call. began and ended report a change.
+func (o *outage) record(err error) (began, ended bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if err == nil {

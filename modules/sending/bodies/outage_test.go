@@ -13,26 +13,26 @@ func TestMovesThatFailTogetherAreOneFailure(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var o outage
 		for i := range movesAtOnce {
-			if began, _ := o.tell(errors.New("away")); began != (i == 0) {
+			if began, _ := o.record(errors.New("away")); began != (i == 0) {
 				t.Errorf("failure %d begins an outage: %t", i+1, began)
 			}
 		}
-		if n := o.room(moveBatch); n != 0 {
+		if n := o.limitClaim(moveBatch); n != 0 {
 			t.Errorf("right after the failures %d moves are claimed, want none", n)
 		}
 		time.Sleep(2 * outageWait.Min)
-		if n := o.room(moveBatch); n != 1 {
+		if n := o.limitClaim(moveBatch); n != 1 {
 			t.Errorf("after %s %d moves are claimed, want one", 2*outageWait.Min, n)
 		}
 		// The store is away again: the second wait is longer.
-		o.tell(errors.New("away"))
+		o.record(errors.New("away"))
 		if wait := time.Until(o.until); wait < outageWait.Min {
 			t.Errorf("the second wait is %s, want at least %s", wait, outageWait.Min)
 		}
-		if _, ended := o.tell(nil); !ended || o.room(moveBatch) != moveBatch {
-			t.Errorf("after a success %d moves are claimed, want %d", o.room(moveBatch), moveBatch)
+		if _, ended := o.record(nil); !ended || o.limitClaim(moveBatch) != moveBatch {
+			t.Errorf("after a success %d moves are claimed, want %d", o.limitClaim(moveBatch), moveBatch)
 		}
-		if began, _ := o.tell(errors.New("away")); !began {
+		if began, _ := o.record(errors.New("away")); !began {
 			t.Error("a failure after a success does not begin an outage")
 		}
 	})

@@ -66,15 +66,15 @@ func (s *Service) Behind(ctx context.Context) (time.Duration, error) {
 // gaugeTime is the maximum time that a scrape waits.
 const gaugeTime = 2 * time.Second
 
-// measure registers the gauge, also in installations that move no bodies, so that one alert rule fits all.
-func (s *Service) measure(reg prometheus.Registerer) error {
+// registerGauge registers the gauge, also in installations that move no bodies, so that one alert rule fits all.
+func (s *Service) registerGauge(reg prometheus.Registerer) error {
 	if reg == nil {
 		return nil
 	}
 	return reg.Register(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Namespace: telemetry.Namespace, Name: "sent_bodies_behind_seconds",
 		Help: "How long the oldest finished email whose body is still in the database has been old enough to move to the object store. 0 if none is waiting or bodies do not move. The value is shared by all processes: use the maximum over processes in dashboards."},
 		func() float64 {
-			if !s.moving() {
+			if !s.movesBodies() {
 				return 0
 			}
 			ctx, cancel := context.WithTimeout(context.Background(), gaugeTime)

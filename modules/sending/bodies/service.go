@@ -77,27 +77,27 @@ func New(p Params) (*Service, error) {
 	if p.Objects != nil {
 		s.objects = &objects{p.Objects, blob.NewInteractiveStore(p.Objects)}
 	}
-	if err := s.measure(p.Registry); err != nil {
+	if err := s.registerGauge(p.Registry); err != nil {
 		return nil, err
 	}
 	if p.Objects == nil || p.Config.AcceptOnly {
 		return s, nil
 	}
-	s.worker = worker.New(worker.Queue[move, moved]{Name: "sent bodies", Claim: s.claim, Run: s.run, Settle: s.settle, Release: s.release},
+	s.worker = worker.New(worker.Queue[move, moved]{Name: "sent bodies", Claim: s.claimMoves, Run: s.runMove, Settle: s.settleMoves, Release: s.releaseMoves},
 		worker.Config{Concurrency: movesAtOnce, Batch: moveBatch, Lease: moveLease, Poll: time.Second, Process: p.Node}, p.Logger, p.Workers)
 	return s, nil
 }
 
-// moving reports whether bodies move. Deletions happen in either case.
-func (s *Service) moving() bool { return s.config.After > 0 }
+// movesBodies reports whether bodies move. Deletions happen in either case.
+func (s *Service) movesBodies() bool { return s.config.After > 0 }
 
 // Start starts moving and deleting, if there is a store.
 func (s *Service) Start(ctx context.Context) error {
 	if s.worker == nil {
 		return nil
 	}
-	if s.moving() {
-		s.tasks.Start(worker.Task{Name: "walk of sent bodies", Step: s.step, Retry: worker.Backoff{Min: time.Second, Max: time.Minute}})
+	if s.movesBodies() {
+		s.tasks.Start(worker.Task{Name: "walk of sent bodies", Step: s.walkStep, Retry: worker.Backoff{Min: time.Second, Max: time.Minute}})
 	}
 	return s.worker.Start(ctx)
 }

@@ -65,7 +65,7 @@ var resultRows = batch.New("v",
 // moveWait is the backoff of a single move; an outage of the store has its own.
 var moveWait = worker.Backoff{Min: 5 * time.Second, Max: 10 * time.Minute}
 
-func (s *Service) settle(ctx context.Context, results []result) error {
+func (s *Service) settleMoves(ctx context.Context, results []result) error {
 	var written []string
 	for _, r := range results {
 		if r.Value.outcome == stored {

@@ -29,7 +29,7 @@ func Snippet(html, text string, mime []byte) (string, error) {
 		}
 		text, html = m.Text, m.HTML
 	} else {
-		text, html = beginning(text, SnippetText), beginning(html, SnippetHTML)
+		text, html = firstCharacters(text, SnippetText), firstCharacters(html, SnippetHTML)
 		if strings.TrimSpace(text) != "" {
 			html = ""
 		}
@@ -37,8 +37,8 @@ func Snippet(html, text string, mime []byte) (string, error) {
 	return plaintext.Snippet(text, html, SnippetLength), nil
 }
 
-// beginning returns the first characters of a text.
-func beginning(text string, characters int) string {
+// firstCharacters returns the first characters of a text.
+func firstCharacters(text string, characters int) string {
 	n := 0
 	for at := range text {
 		if n++; n > characters {

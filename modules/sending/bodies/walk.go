@@ -24,9 +24,9 @@ const (
 	walkLong = time.Minute // while a process of another version is alive
 )
 
-// step walks one page.
-func (s *Service) step(ctx context.Context) (wait time.Duration, err error) {
-	if s.outage.lasts() {
+// walkStep walks one page.
+func (s *Service) walkStep(ctx context.Context) (wait time.Duration, err error) {
+	if s.outage.isOngoing() {
 		return walkIdle, nil
 	}
 	other, err := s.otherVersion(ctx)
@@ -38,7 +38,7 @@ func (s *Service) step(ctx context.Context) (wait time.Duration, err error) {
 		return walkLong, nil
 	}
 	if !s.begun {
-		if err := s.begin(ctx); err != nil {
+		if err := s.beginWalk(ctx); err != nil {
 			return walkIdle, err
 		}
 		s.begun = true
@@ -47,7 +47,7 @@ func (s *Service) step(ctx context.Context) (wait time.Duration, err error) {
 	if err != nil {
 		return walkIdle, fmt.Errorf("walk over sent emails: %w", err)
 	}
-	looked, room, err := s.walk(ctx, now.Add(-s.config.After), walkPage)
+	looked, room, err := s.walkPage(ctx, now.Add(-s.config.After), walkPage)
 	switch {
 	case err != nil:
 		return walkIdle, err
@@ -87,8 +87,8 @@ const beforeAll = string(id.Email) + "_"
 // migrationName is the migration, without its timestamp, that a version must know to read moved emails.
 const migrationName = "sent_bodies"
 
-// begin creates the mark if it does not exist, and makes the database refuse older versions.
-func (s *Service) begin(ctx context.Context) error {
+// beginWalk creates the mark if it does not exist, and makes the database refuse older versions.
+func (s *Service) beginWalk(ctx context.Context) error {
 	err := s.db.InTx(ctx, func(tx *ent.Tx) error {
 		if err := s.db.Require(ctx, tx, migrationName); err != nil {
 			return err
@@ -140,9 +140,9 @@ WITH mark AS (
 )
 SELECT (SELECT count(*) FROM page), (SELECT moves FROM room)`)
 
-// walk examines up to page emails after the mark that were created before a time. It returns how many there
+// walkPage examines up to page emails after the mark that were created before a time. It returns how many there
 // were, and how many more moves may be created.
-func (s *Service) walk(ctx context.Context, before time.Time, page int) (looked, room int, err error) {
+func (s *Service) walkPage(ctx context.Context, before time.Time, page int) (looked, room int, err error) {
 	type row struct{ looked, room int }
 	r, err := db.One(ctx, s.db.SQL, func(r *row) []any { return []any{&r.looked, &r.room} }, walkSQL.Text, walkSQL.Args(
 		db.Arg("name", walkName), db.Arg("most", mostMoves), db.Arg("finished", db.Array(lifecycle.Finished())), db.Arg("before", id.Since(id.Email, before)),

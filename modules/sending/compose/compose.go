@@ -39,7 +39,7 @@ func (c *Composer) Sign(ctx context.Context, o *Email) (msg Signed, done func(),
 		}
 	}
 	o.users++
-	return o.signed, func() { o.forget() }, nil
+	return o.signed, func() { o.releaseBuffers() }, nil
 }
 
 // place returns a buffer for a message of about the given size.
@@ -63,7 +63,7 @@ func (c *Composer) composeAndSign(ctx context.Context, o *Email, where place) (S
 	if err != nil {
 		return Signed{}, err
 	}
-	msg, err := c.finished(ctx, o, identity)
+	msg, err := c.loadMessage(ctx, o, identity)
 	if err != nil {
 		return Signed{}, err
 	}
@@ -77,9 +77,9 @@ func (c *Composer) composeAndSign(ctx context.Context, o *Email, where place) (S
 	return Signed{Raw: raw, Identity: identity, UTF8: msg.NeedsSMTPUTF8()}, nil
 }
 
-// finished returns the complete message of an email.
-func (c *Composer) finished(ctx context.Context, o *Email, identity domains.Identity) (mime.Message, error) {
-	msg, err := o.composed()
+// loadMessage returns the complete message of an email.
+func (c *Composer) loadMessage(ctx context.Context, o *Email, identity domains.Identity) (mime.Message, error) {
+	msg, err := o.toMessage()
 	if err != nil {
 		return msg, fmt.Errorf("read email %s: %w", o.id, err)
 	}
@@ -88,7 +88,7 @@ func (c *Composer) finished(ctx context.Context, o *Email, identity domains.Iden
 			return msg, fmt.Errorf("load email %s: %w", o.id, err)
 		}
 	}
-	if err := c.finish(ctx, o, identity, &msg); err != nil {
+	if err := c.addDerivedParts(ctx, o, identity, &msg); err != nil {
 		return msg, fmt.Errorf("finish email %s: %w", o.id, err)
 	}
 	return msg, nil
@@ -108,17 +108,17 @@ func signAfterRoom(raw []byte, identity domains.Identity) ([]byte, error) {
 	return raw, nil
 }
 
-// finish adds the parts that are not stored because they depend on the message's id: the unsubscribe link,
+// addDerivedParts adds the parts that are not stored because they depend on the message's id: the unsubscribe link,
 // and then tracking, which leaves that link alone. A message with only HTML gets a text part, unless the
 // caller disabled it.
-func (c *Composer) finish(ctx context.Context, o *Email, identity domains.Identity, msg *mime.Message) (err error) {
+func (c *Composer) addDerivedParts(ctx context.Context, o *Email, identity domains.Identity, msg *mime.Message) (err error) {
 	msg.Headers = append(msg.Headers, mime.Header{Name: feedbackField, Value: o.feedbackID()})
 	if o.unsubscribe {
 		link, err := c.linkOf(o)
 		if err != nil {
 			return err
 		}
-		unsubscribable(link, msg)
+		addUnsubscribe(link, msg)
 	}
 	if msg.Text == "" && msg.HTML != "" && !o.noText {
 		msg.Text = plaintext.Of(msg.HTML)
@@ -140,8 +140,8 @@ func (c *Composer) linkOf(o *Email) (string, error) {
 	return unsubscribe.Link(c.links, o.accountID, o.id, first, o.category), nil
 }
 
-// unsubscribable adds the header fields and inserts the link.
-func unsubscribable(link string, msg *mime.Message) {
+// addUnsubscribe adds the header fields and inserts the link.
+func addUnsubscribe(link string, msg *mime.Message) {
 	msg.Headers = append(msg.Headers,
 		mime.Header{Name: unsubscribe.Field, Value: "<" + link + ">"}, mime.Header{Name: unsubscribe.FieldPost, Value: unsubscribe.OneClick})
 	msg.Subject = unsubscribe.InText(msg.Subject, link)

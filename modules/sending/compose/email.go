@@ -83,8 +83,8 @@ func Load(ctx context.Context, tx db.Execer, ids []string) (map[string]*Email, e
 	return byID, nil
 }
 
-// composed converts the stored columns into a message.
-func (o *Email) composed() (mime.Message, error) {
+// toMessage converts the stored columns into a message.
+func (o *Email) toMessage() (mime.Message, error) {
 	msg := mime.Message{Subject: o.subject, HTML: o.html, Text: o.text, MessageID: o.messageID, Date: o.date}
 	for _, h := range o.headers {
 		msg.Headers = append(msg.Headers, mime.Header{Name: h.Name, Value: h.Value})

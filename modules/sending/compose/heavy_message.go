@@ -135,8 +135,8 @@ func (c *Composer) heavySevenBit(ctx context.Context, o *Email, compose func() (
 	}
 }
 
-// forget releases the buffers of a heavy message after its last use.
-func (o *Email) forget() {
+// releaseBuffers releases the buffers of a heavy message after its last use.
+func (o *Email) releaseBuffers() {
 	o.mutex.Lock()
 	defer o.mutex.Unlock()
 	if o.users--; o.users == 0 {

@@ -17,7 +17,7 @@ var Module = fx.Module("sending/compose",
 		fx.Private,
 		func(s *domains.Service) Domains { return s },
 		func(s *suppression.Service) unsubscribe.Links { return s },
-		rewriter,
+		newRewriter,
 		func(s *records.Service) Contents { return s },
 	),
 )
@@ -29,8 +29,8 @@ type trackingParams struct {
 	Rewriter *tracking.Rewriter `optional:"true"`
 }
 
-// rewriter returns a nil interface for a nil pointer.
-func rewriter(p trackingParams) Rewriter {
+// newRewriter returns a nil interface for a nil pointer.
+func newRewriter(p trackingParams) Rewriter {
 	if p.Rewriter == nil {
 		return nil
 	}

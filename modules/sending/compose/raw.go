@@ -110,7 +110,7 @@ func (c *Composer) composeAgain(ctx context.Context, o *Email) (_ *intake.Conten
 	}
 	defer release()
 	err = intake.RecoverDiskFault(func() error {
-		raw, err := c.unsigned(ctx, o, where)
+		raw, err := c.composeUnsigned(ctx, o, where)
 		if err == nil {
 			err = out.Append(ctx, raw)
 		}
@@ -123,8 +123,8 @@ func (c *Composer) composeAgain(ctx context.Context, o *Email) (_ *intake.Conten
 	return out, err
 }
 
-// unsigned returns a message as it is before it is signed.
-func (c *Composer) unsigned(ctx context.Context, o *Email, where place) ([]byte, error) {
+// composeUnsigned returns a message as it is before it is signed.
+func (c *Composer) composeUnsigned(ctx context.Context, o *Email, where place) ([]byte, error) {
 	from, err := address.Parse(o.from)
 	if err != nil {
 		return nil, fmt.Errorf("read email %s: from: %w", o.id, err)
@@ -137,9 +137,9 @@ func (c *Composer) unsigned(ctx context.Context, o *Email, where place) ([]byte,
 		return nil, err
 	}
 	if o.relayed {
-		return c.relay(ctx, o, identity, 0, where)
+		return c.composeRelayed(ctx, o, identity, 0, where)
 	}
-	msg, err := c.finished(ctx, o, identity)
+	msg, err := c.loadMessage(ctx, o, identity)
 	if err != nil {
 		return nil, err
 	}

@@ -36,7 +36,7 @@ func (c *Composer) relayAndSign(ctx context.Context, o *Email, where place) (Sig
 		}
 		defer func() { o.mime = nil; in.Close() }()
 	}
-	raw, err := c.relay(ctx, o, identity, signatureRoom, where)
+	raw, err := c.composeRelayed(ctx, o, identity, signatureRoom, where)
 	if err == nil {
 		raw, err = signAfterRoom(raw, identity)
 	}
@@ -75,8 +75,8 @@ func (c *Composer) loadMIME(ctx context.Context, o *Email, patience time.Duratio
 	return content, nil
 }
 
-// relay returns the message after some room for its signatures.
-func (c *Composer) relay(ctx context.Context, o *Email, identity domains.Identity, room int, where place) ([]byte, error) {
+// composeRelayed returns the message after some room for its signatures.
+func (c *Composer) composeRelayed(ctx context.Context, o *Email, identity domains.Identity, room int, where place) ([]byte, error) {
 	m, err := verbatim.Read(o.mime)
 	if err != nil {
 		return nil, err

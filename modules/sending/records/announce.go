@@ -39,7 +39,7 @@ func (s *Service) Announce(ctx context.Context, tx db.Execer, notices ...Notice)
 	if len(notices) == 0 {
 		return 0, nil
 	}
-	found, err := announced(ctx, tx, notices)
+	found, err := storeNotices(ctx, tx, notices)
 	if err != nil {
 		return 0, fmt.Errorf("announce: %w", err)
 	}
@@ -63,8 +63,8 @@ func (s *Service) Announce(ctx context.Context, tx db.Execer, notices ...Notice)
 
 type subject struct{ accountID, emailID string }
 
-// announced updates the emails of the notices and returns the payloads of those that exist.
-func announced(ctx context.Context, tx db.Execer, notices []Notice) (map[subject]event.Email, error) {
+// storeNotices updates the emails of the notices and returns the payloads of those that exist.
+func storeNotices(ctx context.Context, tx db.Execer, notices []Notice) (map[subject]event.Email, error) {
 	last := make(map[subject]event.Type, len(notices))
 	for _, n := range notices {
 		last[subject{n.AccountID, n.EmailID}] = n.Type

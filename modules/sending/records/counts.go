@@ -37,7 +37,7 @@ func (s *Service) DomainCounts(ctx context.Context, accountID string, days int, 
 		return nil, fault.InvalidField("days", "must be between 1 and %d", MaxCountDays)
 	}
 	since := id.Since(id.Email, time.Now().AddDate(0, 0, -days))
-	return s.count(ctx, countByDomain, accountID, db.Array(domainIDs), since)
+	return s.countRows(ctx, countByDomain, accountID, db.Array(domainIDs), since)
 }
 
 const countByGroup = `
@@ -48,11 +48,11 @@ SELECT g.name, e.status, count(*) FROM unnest($2::text[], $3::text[]) AS g (name
 // GroupCounts counts the outcomes of emails of the account by group. The arrays are parallel: emailIDs[i] is
 // in groups[i]. A group without a stored email has no entry.
 func (s *Service) GroupCounts(ctx context.Context, accountID string, groups, emailIDs []string) (map[string]Counts, error) {
-	return s.count(ctx, countByGroup, accountID, db.Array(groups), db.Array(emailIDs))
+	return s.countRows(ctx, countByGroup, accountID, db.Array(groups), db.Array(emailIDs))
 }
 
-// count adds up the rows of a statement: a name, a status and a count.
-func (s *Service) count(ctx context.Context, statement string, args ...any) (map[string]Counts, error) {
+// countRows adds up the rows of a statement: a name, a status and a countRows.
+func (s *Service) countRows(ctx context.Context, statement string, args ...any) (map[string]Counts, error) {
 	type count struct {
 		name   string
 		status email.Status

@@ -90,7 +90,7 @@ func (s *Service) eraseFrom(ctx context.Context, accountID, addr string, ids []s
 				continue
 			}
 			done.Redacted = append(done.Redacted, e.ID)
-			redact := func() error { return s.redact(ctx, tx, e, others, addr) }
+			redact := func() error { return s.redactEmail(ctx, tx, e, others, addr) }
 			if s.counts != nil {
 				err = s.counts.Around(ctx, tx, accountID, []string{e.ID}, redact)
 			} else {
@@ -111,9 +111,9 @@ func (s *Service) eraseFrom(ctx context.Context, accountID, addr string, ids []s
 	return done, err
 }
 
-// redact removes one recipient from an email that has others. Its body is deleted as well, because it may
+// redactEmail removes one recipient from an email that has others. Its body is deleted as well, because it may
 // contain anything about the recipient.
-func (s *Service) redact(ctx context.Context, tx *ent.Tx, e *ent.Email, others []*ent.Recipient, addr string) error {
+func (s *Service) redactEmail(ctx context.Context, tx *ent.Tx, e *ent.Email, others []*ent.Recipient, addr string) error {
 	var gone []int64
 	for _, r := range e.Edges.Recipients {
 		if strings.EqualFold(r.Address, addr) {
@@ -126,7 +126,7 @@ func (s *Service) redact(ctx context.Context, tx *ent.Tx, e *ent.Email, others [
 	if _, err := tx.Recipient.Delete().Where(recipient.EmailID(e.ID), recipient.IDIn(gone...)).Exec(ctx); err != nil {
 		return err
 	}
-	without := redacted(e, others, addr)
+	without := newRedaction(e, others, addr)
 	if err := s.redactRelayed(ctx, tx, &without, addr); err != nil {
 		return err
 	}
@@ -158,7 +158,7 @@ type redaction struct {
 	erased      string
 }
 
-func redacted(e *ent.Email, others []*ent.Recipient, addr string) redaction {
+func newRedaction(e *ent.Email, others []*ent.Recipient, addr string) redaction {
 	r := redaction{email: e, to: redactList(e.To, addr), cc: redactList(e.Cc, addr), bcc: redactList(e.Bcc, addr), status: e.Status, erased: addr}
 	counts, addresses := lifecycle.Tally{}, make([]string, 0, len(others))
 	for _, o := range others {

@@ -21,14 +21,14 @@ func (s *Service) redactRelayed(ctx context.Context, tx *ent.Tx, r *redaction, a
 	if err != nil || len(found) == 0 {
 		return err
 	}
-	r.mime, err = withoutAddress(found[0], addr)
+	r.mime, err = removeAddress(found[0], addr)
 	return err
 }
 
-// withoutAddress replaces the address in To and Cc with a placeholder. A list that cannot be parsed is
+// removeAddress replaces the address in To and Cc with a placeholder. A list that cannot be parsed is
 // removed entirely, and so is any other field that mentions the address. Fields that a message requires stay,
 // as they do in the record.
-func withoutAddress(raw []byte, addr string) ([]byte, error) {
+func removeAddress(raw []byte, addr string) ([]byte, error) {
 	fields, body, err := verbatim.Split(raw)
 	if err != nil {
 		return nil, err
@@ -38,14 +38,14 @@ func withoutAddress(raw []byte, addr string) ([]byte, error) {
 		switch {
 		case f.Is("To"), f.Is("Cc"):
 			list := verbatim.Mailboxes(f.Value())
-			if len(list) > 0 && !isFor(list, addr) && !mentions(f, addr) {
+			if len(list) > 0 && !listContains(list, addr) && !mentionsAddress(f, addr) {
 				break
 			}
-			if list = withStandIn(list, addr); len(list) == 0 {
+			if list = replaceAddress(list, addr); len(list) == 0 {
 				continue
 			}
 			f.Raw = mime.AddressField(f.Name, list)
-		case !isIndispensable(f) && mentions(f, addr):
+		case !isIndispensable(f) && mentionsAddress(f, addr):
 			continue
 		}
 		kept = append(kept, f)
@@ -58,26 +58,26 @@ func isIndispensable(f verbatim.Field) bool {
 		strings.HasPrefix(strings.ToLower(f.Name), "content-")
 }
 
-// isFor parses a list as mail servers do: an address may be quoted, folded or commented.
-func isFor(list []address.Address, addr string) bool {
+// listContains parses a list as mail servers do: an address may be quoted, folded or commented.
+func listContains(list []address.Address, addr string) bool {
 	return slices.ContainsFunc(list, func(a address.Address) bool { return strings.EqualFold(a.AddrSpec(), addr) })
 }
 
-func mentions(f verbatim.Field, addr string) bool {
-	return contains(f.Value(), addr) || contains(verbatim.Decode(f.Value()), addr) || isFor(verbatim.Mailboxes(f.Value()), addr)
+func mentionsAddress(f verbatim.Field, addr string) bool {
+	return containsFold(f.Value(), addr) || containsFold(verbatim.Decode(f.Value()), addr) || listContains(verbatim.Mailboxes(f.Value()), addr)
 }
 
-func contains(text, addr string) bool {
+func containsFold(text, addr string) bool {
 	return strings.Contains(strings.ToLower(text), strings.ToLower(addr))
 }
 
-// withStandIn replaces an address with the placeholder, also where it is the display name of another.
-func withStandIn(list []address.Address, addr string) []address.Address {
+// replaceAddress replaces an address with the placeholder, also where it is the display name of another.
+func replaceAddress(list []address.Address, addr string) []address.Address {
 	for i, a := range list {
 		switch {
-		case isFor(list[i:i+1], addr):
+		case listContains(list[i:i+1], addr):
 			list[i] = address.Address{Local: erasedLocal, Domain: erasedDomain}
-		case contains(a.Name, addr):
+		case containsFold(a.Name, addr):
 			list[i].Name = ""
 		}
 	}

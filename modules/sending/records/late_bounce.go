@@ -34,16 +34,16 @@ const addresseeSQL = `SELECT account_id, address FROM recipients WHERE id = $1 A
 // Addressee returns the recipient that a return path names, or false if it no longer exists. The token with
 // the name is authenticated, so it proves the account.
 func (s *Service) Addressee(ctx context.Context, emailID string, recipientID int64) (Addressee, bool, error) {
-	return addressee(ctx, s.db.SQL, addresseeSQL, emailID, recipientID)
+	return findAddressee(ctx, s.db.SQL, addresseeSQL, emailID, recipientID)
 }
 
 // LockAddressee is Addressee in a transaction. Until the transaction ends, no outcome of the recipient and no
 // other report about it is stored.
 func (s *Service) LockAddressee(ctx context.Context, tx db.Execer, emailID string, recipientID int64) (Addressee, bool, error) {
-	return addressee(ctx, tx, addresseeSQL+` FOR UPDATE`, emailID, recipientID)
+	return findAddressee(ctx, tx, addresseeSQL+` FOR UPDATE`, emailID, recipientID)
 }
 
-func addressee(ctx context.Context, tx db.Execer, query, emailID string, recipientID int64) (Addressee, bool, error) {
+func findAddressee(ctx context.Context, tx db.Execer, query, emailID string, recipientID int64) (Addressee, bool, error) {
 	found, err := db.All(ctx, tx, func(a *Addressee) []any { return []any{&a.AccountID, &a.Address} }, query, recipientID, emailID)
 	if err != nil {
 		return Addressee{}, false, fmt.Errorf("find the recipient of a report: %w", err)
@@ -71,7 +71,7 @@ func (s *Service) BounceLate(ctx context.Context, tx db.Execer, b LateBounce) (c
 	if err != nil || len(bounced) == 0 {
 		return false, err
 	}
-	if err := s.restate(ctx, tx, b); err != nil {
+	if err := s.updateStatus(ctx, tx, b); err != nil {
 		return false, fmt.Errorf("store a late bounce: %w", err)
 	}
 	_, err = s.Announce(ctx, tx, Notice{AccountID: bounced[0].AccountID, EmailID: b.EmailID, Type: b.event(), Fill: func(data *event.Email) {
@@ -118,9 +118,9 @@ UPDATE emails e SET status = $2::text, uncommon = NULLIF($3, ''), bounce_reason 
 WHERE e.id = $1`
 )
 
-// restate recomputes the email's status from its recipients. Locks are taken in the order of settle:
+// updateStatus recomputes the email's status from its recipients. Locks are taken in the order of settle:
 // recipient, then email.
-func (s *Service) restate(ctx context.Context, tx db.Execer, b LateBounce) error {
+func (s *Service) updateStatus(ctx context.Context, tx db.Execer, b LateBounce) error {
 	status, err := db.All(ctx, tx, db.Value[email.Status], lockLateSQL, b.EmailID)
 	if err != nil || len(status) == 0 {
 		return err

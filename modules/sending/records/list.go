@@ -49,7 +49,7 @@ func (s *Lists) List(ctx context.Context, accountID string, q ListQuery) (page.P
 	err = s.db.Read(ctx, func(on *ent.Client) error {
 		var matching func() ([]string, error)
 		if !c.isEmpty() {
-			matching = func() ([]string, error) { return find(ctx, on, accountID, c, at, at.Rows()) }
+			matching = func() ([]string, error) { return findEmails(ctx, on, accountID, c, at, at.Rows()) }
 		}
 		rows, err = search.Rows(ctx, on, emails, at, matching, func(condition func(*sql.Selector)) ([]*ent.Email, error) {
 			query := on.Email.Query().Where(email.AccountID(accountID), condition).Order(at.Order(email.FieldID)).Limit(at.Rows())
@@ -95,7 +95,7 @@ func (s *Lists) Count(ctx context.Context, accountID string, f Filter, most int)
 		if c.isEmpty() {
 			found, err = on.Email.Query().Where(email.AccountID(accountID)).Limit(most).IDs(ctx)
 		} else {
-			found, err = find(ctx, on, accountID, c, page.Range{}, most)
+			found, err = findEmails(ctx, on, accountID, c, page.Range{}, most)
 		}
 		return err
 	})
@@ -104,10 +104,10 @@ func (s *Lists) Count(ctx context.Context, accountID string, f Filter, most int)
 
 var emails = search.Table{Name: "emails", Prefix: id.Email, Time: "created_at", Columns: "status, domain_id, uncommon, api_key_id, template_id, template_version, automation_id, last_event"}
 
-// find returns the ids of up to n emails in a range.
-func find(ctx context.Context, on db.Execer, accountID string, c criteria, at page.Range, n int) ([]string, error) {
+// findEmails returns the ids of up to n emails in a range.
+func findEmails(ctx context.Context, on db.Execer, accountID string, c criteria, at page.Range, n int) ([]string, error) {
 	return emails.Find(ctx, on, search.Page{AccountID: accountID, StartAfter: at.ID, Back: at.Back, Limit: n, Terms: c.Terms,
-		Conditions: c.conditions, Index: func(q *db.Query) []string { return c.rare(q, accountID) }})
+		Conditions: c.conditions, Index: func(q *db.Query) []string { return c.rareConditions(q, accountID) }})
 }
 
 func (c criteria) conditions(q *db.Query) (all []string) {
@@ -132,22 +132,22 @@ func (c criteria) conditions(q *db.Query) (all []string) {
 	}
 	for kind, wanted := range map[engagement.Kind]*bool{engagement.KindOpen: c.opened, engagement.KindClick: c.clicked} {
 		if wanted != nil {
-			all = append(all, isNot(*wanted)+`EXISTS (SELECT FROM engagements g WHERE g.email_id = e.id AND g.kind = `+q.Arg(string(kind))+` AND g.machine = '')`)
+			all = append(all, negate(*wanted)+`EXISTS (SELECT FROM engagements g WHERE g.email_id = e.id AND g.kind = `+q.Arg(string(kind))+` AND g.machine = '')`)
 		}
 	}
 	return all
 }
 
-func isNot(wanted bool) string {
+func negate(wanted bool) string {
 	if wanted {
 		return ""
 	}
 	return "NOT "
 }
 
-// rare returns the conditions that a small index can answer: uncommon statuses, and emails that were opened
+// rareConditions returns the conditions that a small index can answer: uncommon statuses, and emails that were opened
 // or clicked.
-func (c criteria) rare(q *db.Query, accountID string) []string {
+func (c criteria) rareConditions(q *db.Query, accountID string) []string {
 	var all []string
 	if c.bounceClass != "" && c.status == "" {
 		all = append(all, `uncommon IN ('bounced', 'failed')`)

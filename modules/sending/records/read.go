@@ -73,7 +73,7 @@ func (s *Service) Whole(ctx context.Context, accountID, emailID string) (EmailDe
 			return EmailDetail{}, fmt.Errorf("read relayed email: %w", err)
 		}
 		if m != nil {
-			found.HTML, found.Text, whole.Files = filled(m.HTML), filled(m.Text), filesOf(accountID, emailID, m)
+			found.HTML, found.Text, whole.Files = nilIfEmpty(m.HTML), nilIfEmpty(m.Text), filesOf(accountID, emailID, m)
 		}
 	} else {
 		files, err := s.Attachments(ctx, accountID, emailID)
@@ -145,13 +145,13 @@ func (s *Service) Bodies(ctx context.Context, accountID string, emailIDs ...stri
 		if total += int64(len(m.HTML) + len(m.Text)); total > MaxBodies {
 			return TooManyBodies()
 		}
-		out[emailID].HTML, out[emailID].Text = filled(m.HTML), filled(m.Text)
+		out[emailID].HTML, out[emailID].Text = nilIfEmpty(m.HTML), nilIfEmpty(m.Text)
 		return nil
 	})
 	return out, err
 }
 
-func filled(s string) *string {
+func nilIfEmpty(s string) *string {
 	if s == "" {
 		return nil
 	}
@@ -168,7 +168,7 @@ func (s *Service) Recipients(ctx context.Context, accountID string, emailIDs ...
 	if err != nil {
 		return nil, fmt.Errorf("list recipients: %w", err)
 	}
-	return group(rows, func(r *ent.Recipient) string { return r.EmailID }), nil
+	return groupBy(rows, func(r *ent.Recipient) string { return r.EmailID }), nil
 }
 
 // Attempts returns the delivery attempts of several emails by email id, oldest first.
@@ -178,7 +178,7 @@ func (s *Service) Attempts(ctx context.Context, accountID string, emailIDs ...st
 	if err != nil {
 		return nil, fmt.Errorf("list attempts: %w", err)
 	}
-	return group(rows, func(a *ent.Attempt) string { return a.EmailID }), nil
+	return groupBy(rows, func(a *ent.Attempt) string { return a.EmailID }), nil
 }
 
 // Attachments returns the files of several emails by email id, without their data.
@@ -190,7 +190,7 @@ func (s *Service) Attachments(ctx context.Context, accountID string, emailIDs ..
 	if err != nil {
 		return nil, fmt.Errorf("list attachments: %w", err)
 	}
-	out := group(rows, func(a *ent.Attachment) string { return a.EmailID })
+	out := groupBy(rows, func(a *ent.Attachment) string { return a.EmailID })
 	relayed := slices.DeleteFunc(slices.Clone(emailIDs), func(id string) bool { return len(out[id]) > 0 })
 	err = s.eachRelayed(ctx, accountID, relayed, func(emailID string, m *message.Message) error {
 		out[emailID] = filesOf(accountID, emailID, m)
@@ -204,7 +204,7 @@ func (s *Service) Timeline(ctx context.Context, accountID string, emailIDs ...st
 	return s.timeline.Facts(ctx, accountID, emailIDs...)
 }
 
-func group[T any](rows []T, key func(T) string) map[string][]T {
+func groupBy[T any](rows []T, key func(T) string) map[string][]T {
 	out := make(map[string][]T)
 	for _, r := range rows {
 		out[key(r)] = append(out[key(r)], r)

@@ -21,12 +21,12 @@ func (s *Service) Sender(ctx context.Context, accountID, emailID string) (name, 
 	if err != nil {
 		return "", "", fmt.Errorf("read sender: %w", err)
 	}
-	name, domain = sender(found.From, found.FromAddress)
+	name, domain = splitSender(found.From, found.FromAddress)
 	return name, domain, nil
 }
 
-// sender takes the name from the display form of From, and the domain from its address.
-func sender(display, spec string) (name, domain string) {
+// splitSender takes the name from the display form of From, and the domain from its address.
+func splitSender(display, spec string) (name, domain string) {
 	if parsed, err := address.Parse(display); err == nil {
 		name = parsed.Name
 	}

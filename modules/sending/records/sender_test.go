@@ -10,7 +10,7 @@ func TestSenderIsReadForPeople(t *testing.T) {
 		{"hello@xn--mnchen-3ya.de", "hello@xn--mnchen-3ya.de", "", "münchen.de"},
 		{"nonsense", "nonsense", "", "nonsense"},
 	} {
-		if name, domain := sender(c.display, c.spec); name != c.name || domain != c.domain {
+		if name, domain := splitSender(c.display, c.spec); name != c.name || domain != c.domain {
 			t.Errorf("the sender of %s is %q of %q, want %q of %q", c.display, name, domain, c.name, c.domain)
 		}
 	}

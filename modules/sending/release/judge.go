@@ -104,11 +104,11 @@ func (r *releasing) permit() (bool, error) {
 		}
 		to = append(to, a)
 	}
-	return r.allow(policy.Input{Account: r.account, Identity: r.identity, Recipients: to}.Check()), nil
+	return r.sendUnless(policy.Input{Account: r.account, Identity: r.identity, Recipients: to}.Check()), nil
 }
 
-// allow hands the email to delivery unless there is a refusal.
-func (r *releasing) allow(refusal error) bool {
+// sendUnless hands the email to delivery unless there is a refusal.
+func (r *releasing) sendUnless(refusal error) bool {
 	if refusal != nil {
 		r.fail(fault.From(refusal))
 		return false

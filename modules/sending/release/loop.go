@@ -17,9 +17,9 @@ const releaseSpacing = 10 * time.Millisecond
 // releaseRetry is the backoff while the database is unavailable.
 var releaseRetry = worker.Backoff{Min: 100 * time.Millisecond, Max: 2 * time.Second}
 
-// releasing is the task that releases due emails. On stop, a release in progress may finish within the stop
+// releaseTask is the task that releases due emails. On stop, a release in progress may finish within the stop
 // timeout.
-func (s *Service) releasing() worker.Task {
+func (s *Service) releaseTask() worker.Task {
 	limit := releaseBatch
 	return worker.Task{Name: "release of scheduled emails", Retry: releaseRetry, Drain: true, Step: func(ctx context.Context) (wait time.Duration, err error) {
 		wait, err = s.releasePass(ctx, limit)

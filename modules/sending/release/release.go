@@ -61,7 +61,7 @@ func (s *Service) Release(ctx context.Context, limit int) (more bool, err error)
 		case fault.KindOf(err) == fault.Unavailable || ctx.Err() != nil:
 			return false, err
 		default:
-			if err := s.lookAgain(ctx, c, err); err != nil {
+			if err := s.postpone(ctx, c, err); err != nil {
 				return false, err
 			}
 		}
@@ -136,7 +136,7 @@ func (s *Service) releaseOneByOne(ctx context.Context, candidates []candidate) e
 		case fault.KindOf(err) == fault.Unavailable || ctx.Err() != nil:
 			return err
 		default:
-			if err := s.lookAgain(ctx, c, err); err != nil {
+			if err := s.postpone(ctx, c, err); err != nil {
 				return err
 			}
 		}
@@ -147,9 +147,9 @@ func (s *Service) releaseOneByOne(ctx context.Context, candidates []candidate) e
 const lookAgainSQL = `
 UPDATE emails SET release_at = now() + $3 * interval '1 microsecond' WHERE id = $1 AND account_id = $2 AND release_at <= now()`
 
-// lookAgain postpones an email that could not be judged. At the head of the queue, a batch of them would
+// postpone postpones an email that could not be judged. At the head of the queue, a batch of them would
 // block all others.
-func (s *Service) lookAgain(ctx context.Context, c candidate, cause error) error {
+func (s *Service) postpone(ctx context.Context, c candidate, cause error) error {
 	s.logger.ErrorContext(ctx, "cannot release scheduled email, will retry",
 		telemetry.KeyAccountID, c.accountID, telemetry.KeyEmailID, c.id, telemetry.KeyError, cause)
 	_, err := s.db.Hot.ExecContext(ctx, lookAgainSQL, c.id, c.accountID, releaseAgain.Microseconds())

@@ -103,7 +103,7 @@ func New(p Params) *Service {
 // Start starts releasing, unless this process only accepts.
 func (s *Service) Start(context.Context) error {
 	if !s.idle {
-		s.tasks.Start(s.releasing())
+		s.tasks.Start(s.releaseTask())
 	}
 	return nil
 }

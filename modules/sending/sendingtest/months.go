@@ -61,14 +61,14 @@ INSERT INTO emails SELECT (jsonb_populate_record(e, jsonb_build_object('id', $2)
 UPDATE recipients SET email_id = $2 WHERE email_id = $1;
 UPDATE attachments SET email_id = $2 WHERE email_id = $1;
 DELETE FROM emails WHERE id = $1`))
-	if err := p.DB.InHotTx(t.Context(), func(tx *sql.Tx) error { return p.retell(t.Context(), tx, emailID, moved) }); err != nil {
+	if err := p.DB.InHotTx(t.Context(), func(tx *sql.Tx) error { return p.republishFacts(t.Context(), tx, emailID, moved) }); err != nil {
 		t.Fatal(err)
 	}
 	return moved
 }
 
-// retell publishes the facts of an email again under its new id.
-func (p *Parts) retell(ctx context.Context, tx *sql.Tx, emailID, moved string) error {
+// republishFacts publishes the facts of an email again under its new id.
+func (p *Parts) republishFacts(ctx context.Context, tx *sql.Tx, emailID, moved string) error {
 	told, err := p.Bus.Log().Facts(ctx, Account, emailID)
 	if err != nil {
 		return err
