@@ -4,8 +4,8 @@ import (
 	"testing"
 )
 
-// The statement and the transaction must agree in what they store: the same
-// message goes in by both ways, and every column is compared.
+// The statement and the transaction must store the same: the same message is sent both ways, and every column
+// is compared.
 func TestOneStatementStoresWhatTheTransactionStores(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)

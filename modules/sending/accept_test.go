@@ -19,7 +19,7 @@ import (
 	"github.com/postrider/postrider/runtime/work/event"
 )
 
-// onlyFact is the payload of the one fact that an email has.
+// onlyFact returns the payload of the email's only fact.
 func (f *fixture) onlyFact(t *testing.T, id string, want event.Type) event.Email {
 	t.Helper()
 	facts, err := f.records.Timeline(t.Context(), sendingtest.Account, id)
@@ -41,7 +41,7 @@ func TestScheduledMessageIsStoredAndNobodyIsDue(t *testing.T) {
 	m.ScheduledAt, m.Category = sendingtest.At(time.Hour), "Product news"
 	receipt, err := f.Send(t.Context(), f.Caller(), Request{Message: m})
 	if err != nil || receipt.Status != "scheduled" {
-		t.Fatalf("sending a scheduled message gives %+v, %v, want it scheduled", receipt, err)
+		t.Fatalf("sending a scheduled message returned %+v, %v; want it scheduled", receipt, err)
 	}
 	e, recipients, _, _ := f.state(t, receipt.ID)
 	if e.Status != email.StatusScheduled || e.LastEvent != "email.scheduled" || e.SentAt != nil || !e.ScheduledAt.Equal(*m.ScheduledAt) ||
@@ -60,7 +60,7 @@ func TestScheduledMessageIsStoredAndNobodyIsDue(t *testing.T) {
 		t.Errorf("fact: %+v", data)
 	}
 	if f.Near.Left != 0 {
-		t.Errorf("the caps leave room for %d after a scheduled message took the last place, want 0", f.Near.Left)
+		t.Errorf("the caps have %d left after a scheduled message used the last one, want 0", f.Near.Left)
 	}
 	f.Near.Left = 0
 	if _, err := f.Send(t.Context(), f.Caller(), Request{Message: m}); fault.KindOf(err) != fault.Limit {
@@ -77,7 +77,7 @@ func TestSuppressedRecipientKeepsTheMessageFromAll(t *testing.T) {
 		m.BCC, m.ScheduledAt = []Mailbox{{Text: "Carol <carol@example.net>"}}, scheduled
 		receipt, err := f.Send(t.Context(), f.Caller(), Request{Message: m})
 		if err != nil || receipt.Status != "failed" {
-			t.Fatalf("sending to a suppressed recipient gives %+v, %v, want the message failed", receipt, err)
+			t.Fatalf("sending to a suppressed recipient returned %+v, %v; want a failed message", receipt, err)
 		}
 		e, recipients, _, _ := f.state(t, receipt.ID)
 		if e.Status != email.StatusFailed || e.LastEvent != "email.suppressed" || e.SentAt != nil || e.ReleaseAt != nil || *e.Uncommon != "failed" {
@@ -115,7 +115,7 @@ func TestCapRefusesAndStoresNothing(t *testing.T) {
 	}
 	f.Near.Left = 1
 	if _, err := f.sendWithKey(t, "second", []byte(`{}`)); err != nil {
-		t.Errorf("a refusal by the cap was kept under the key: %v", err)
+		t.Errorf("a refusal by the cap was stored under the key: %v", err)
 	}
 	if emails := f.Count(t, "emails"); emails != 2 {
 		t.Errorf("%d emails are stored", emails)
@@ -128,7 +128,7 @@ func TestSuspendedAccountMayNotSend(t *testing.T) {
 	f.Near.Owner.Suspended = true
 	_, err := f.Send(t.Context(), f.Caller(), Request{Message: simple("bob@example.net")})
 	if refused := fault.From(err); refused.Kind != fault.Forbidden || refused.Code != fault.CodeAccountSuspended {
-		t.Errorf("a suspended account that sends gets %v, want account_suspended", err)
+		t.Errorf("sending from a suspended account returned %v, want account_suspended", err)
 	}
 }
 
@@ -178,7 +178,7 @@ func TestWhatIsWrongWithAMessage(t *testing.T) {
 	}
 }
 
-// What a template gives and what the request says of the same.
+// Values from the template and from the request.
 func TestTemplateFillsWhatTheRequestLeavesOut(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
@@ -207,19 +207,19 @@ func TestTemplateFillsWhatTheRequestLeavesOut(t *testing.T) {
 	}
 	own.Text = "Mine"
 	if diff := cmp.Diff(fault.Fields{"text": "cannot be combined with a template that has a body"}, refused(own)); diff != "" {
-		t.Errorf("two authors of a body (-want +got):\n%s", diff)
+		t.Errorf("a body in both template and request (-want +got):\n%s", diff)
 	}
 	f.Near.Rendered = templates.Rendered{TemplateID: "tpl_1", Version: 4}
 	if diff := cmp.Diff(fault.Fields{"from": "is required", "subject": "is required", "html": "html or text is required"}, refused(bare)); diff != "" {
-		t.Errorf("a template that gives nothing (-want +got):\n%s", diff)
+		t.Errorf("an empty template (-want +got):\n%s", diff)
 	}
 	f.Near.Rendered = templates.Rendered{Unsubscribe: true, Subject: "s", Text: "t", From: "a@example.com"}
 	withHeader := bare
 	withHeader.Headers = []shape.Header{{Name: "List-Unsubscribe", Value: "x"}}
 	if got := refused(withHeader); got["headers.List-Unsubscribe"] == "" {
-		t.Errorf("own header and a template that has it managed: %v", got)
+		t.Errorf("List-Unsubscribe header with a template that manages it: %v", got)
 	}
-	// What is wrong with the template and with the rest is one answer.
+	// Errors in the template and in other fields are reported together.
 	f.Near.RenderErr = fault.InvalidField("template.variables.name", "is required by the template")
 	withHeader.Headers[0].Name, withHeader.To = "Date", []Mailbox{{Text: "bob"}}
 	got := refused(withHeader)

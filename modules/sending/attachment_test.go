@@ -9,7 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// wrongWithFile gives what is wrong with a message that has the attachment.
+// wrongWithFile returns the validation errors of a message with the attachment.
 func wrongWithFile(f Attachment) map[string]string {
 	m := simple("bob@example.net")
 	m.Attachments = []Attachment{f}
@@ -39,10 +39,10 @@ func TestFindingA3ScriptAttachmentsAreRefused(t *testing.T) {
 func TestFindingA3EmptyFileIsFine(t *testing.T) {
 	t.Parallel()
 	if wrong := wrongWithFile(Attachment{Name: "empty.txt", Data: []byte{}}); len(wrong) > 0 {
-		t.Errorf("a file of no octets is refused: %v, want it accepted", wrong)
+		t.Errorf("an empty file is refused: %v, want it accepted", wrong)
 	}
 	if wrong := wrongWithFile(Attachment{Name: "missing.txt"}); wrong["attachments[0].data"] != "is required" {
-		t.Errorf("a file without data gets %v, want its data named as required", wrong)
+		t.Errorf("a file without data returned %v, want data is required", wrong)
 	}
 }
 
@@ -61,7 +61,7 @@ func TestFindingA3OnlyTheLastElementOfANameIsKept(t *testing.T) {
 	for _, name := range []string{"/", "..", "a/..", `..\`, ".", "a/. "} {
 		want := map[string]string{"attachments[0].name": "must name a file, not a folder"}
 		if diff := cmp.Diff(want, wrongWithFile(Attachment{Name: name, Data: []byte("x")})); diff != "" {
-			t.Errorf("the name %q is judged otherwise than wanted:\n%s", name, diff)
+			t.Errorf("the name %q has unexpected errors:\n%s", name, diff)
 		}
 	}
 }

@@ -23,7 +23,7 @@ func batchOf(messages ...Message) Batch {
 	return b
 }
 
-// outcome of each item, in a word.
+// outcomes returns the outcome of each item in one word.
 func outcomes(results []BatchResult) []string {
 	var out []string
 	for _, r := range results {
@@ -96,7 +96,7 @@ func TestBatchStopsCountingAtTheCap(t *testing.T) {
 	}
 }
 
-// refusesPoison lets the database refuse what validation lets through.
+// refusesPoison makes the database refuse a value that passes validation.
 func (f *fixture) refusesPoison(t *testing.T) {
 	t.Helper()
 	if _, err := f.DB.SQL.ExecContext(t.Context(), `ALTER TABLE emails ADD CONSTRAINT poison CHECK (subject <> 'poison')`); err != nil {
@@ -108,10 +108,10 @@ func TestItemThatTheDatabaseRefusesDoesNotSinkTheOthers(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	f.refusesPoison(t)
-	f.Near.Left = 100 // the double does not roll back
+	f.Near.Left = 100 // the fake does not roll back
 	poison := simple("bob@example.net")
 	poison.Subject = "poison"
-	for round := range 2 { // the second time statements are prepared
+	for round := range 2 { // the second time, statements are prepared
 		b := batchOf(simple("a@example.net"), poison, simple("b@example.net"))
 		claim, _, err := f.Idempotency.Begin(t.Context(), sendingtest.Account, "POST /emails/batch", fmt.Sprint("key", round), []byte(`{}`))
 		if err != nil {
@@ -176,7 +176,7 @@ func TestEqualBatchesAtOnceAreOneBatch(t *testing.T) {
 	}
 }
 
-// batchWithKey does what an edge does, and gives the answer's body.
+// batchWithKey sends a batch as the API does, and returns the body of the response.
 func (f *fixture) batchWithKey(t *testing.T, key string, size int) (string, error) {
 	claim, replay, err := f.Idempotency.Begin(t.Context(), sendingtest.Account, "POST /emails/batch", key, []byte(`{}`))
 	if err != nil {
@@ -201,7 +201,7 @@ func (f *fixture) batchWithKey(t *testing.T, key string, size int) (string, erro
 	}
 }
 
-// A batch of which nothing was stored keeps its answer too.
+// The response to a batch is stored under its key even if no email was stored.
 func TestBatchOfRefusedItemsIsKeptUnderItsKey(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
@@ -215,7 +215,7 @@ func TestBatchOfRefusedItemsIsKeptUnderItsKey(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, replay, err := f.Idempotency.Begin(t.Context(), sendingtest.Account, "POST /emails/batch", "k", []byte(`{}`)); err != nil || replay == nil || !strings.HasPrefix(string(replay.Body), fault.CodeValidation) {
-		t.Errorf("the batch again under its key gives %v, %v, want the kept answer", replay, err)
+		t.Errorf("the batch again under its key returned %v, %v; want the stored response", replay, err)
 	}
 }
 
@@ -224,6 +224,6 @@ func TestBatchThatCannotBeStoredIsAway(t *testing.T) {
 	f := newFixture(t)
 	f.Near.SenderErr = fault.DatabaseUnavailable(errors.New("no database"))
 	if _, err := f.SendBatch(t.Context(), f.Caller(), batchOf(simple("a@example.net"), simple("b@example.net"))); fault.KindOf(err) != fault.Unavailable {
-		t.Errorf("a batch without a database gives %v, want the kind away", err)
+		t.Errorf("a batch without a database returned %v, want kind Unavailable", err)
 	}
 }

@@ -15,7 +15,7 @@ import (
 	"github.com/postrider/postrider/runtime/web/idempotency"
 )
 
-// holdKey takes a key in a transaction that stays open until the returned one ends.
+// holdKey takes a key in a transaction that stays open until the returned transaction ends.
 func (f *fixture) holdKey(t *testing.T, key string, body []byte) *sql.Tx {
 	t.Helper()
 	claim, _, err := f.Idempotency.Begin(t.Context(), sendingtest.Account, "POST /emails", key, body)
@@ -33,8 +33,8 @@ func (f *fixture) holdKey(t *testing.T, key string, body []byte) *sql.Tx {
 	return tx
 }
 
-// keyed sends as many requests at once, each with a key of its own but for a quarter that
-// have none, and gives the time that 99 of 100 took.
+// keyed sends the given number of concurrent requests, each with its own key except for a quarter without
+// one, and returns the 99th percentile of the response time.
 func (f *fixture) keyed(t *testing.T, requests int, prefix string) (p99 time.Duration) {
 	t.Helper()
 	took := make([]time.Duration, requests)
@@ -58,16 +58,16 @@ func (f *fixture) keyed(t *testing.T, requests int, prefix string) (p99 time.Dur
 	return took[requests*99/100]
 }
 
-// One transaction holds one key. Requests with other keys, and without one, are accepted
-// promptly by the same process, whichever batch they share with the busy one; those
-// with the busy key are told that the first is still running, and nothing of that is
-// kept: afterwards the key is what the holder made of it.
+// One transaction holds a key. The same process promptly accepts requests with other keys and without keys,
+// even if they share a batch with the busy key. Requests with the busy key are refused because the first is
+// still running, and that refusal is not stored: afterwards the key has the result of the holder.
 func TestABusyKeyHoldsUpNobody(t *testing.T) {
 	t.Parallel()
 	for name, commit := range map[string]bool{"the holder commits": true, "the holder rolls back": false} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			// Who waited for the lock would wait twice as long as the limit, which is far over what a busy machine takes.
+			// A request that waited for the lock would take twice the limit, which is far above the delays of
+			// a busy machine.
 			const limit = 10 * time.Second
 			f := newFixture(t, func(c *db.Config) { c.LockTimeout = 2 * limit })
 			const requests, busy = 180, 6
@@ -85,17 +85,17 @@ func TestABusyKeyHoldsUpNobody(t *testing.T) {
 				return f.keyed(t, requests, fmt.Sprintf("beside-%d-", round))
 			}
 			rounds, p99 := 1, beside(0)
-			for ; rounds < 5 && p99 > limit; rounds++ { // the machine may have stood still
+			for ; rounds < 5 && p99 > limit; rounds++ { // the machine may have stalled
 				p99 = beside(rounds)
 			}
 			if p99 > limit {
-				t.Errorf("beside a busy key 99 %% of the requests took up to %s, want %s at most", p99, limit)
+				t.Errorf("next to a busy key, 99%% of the requests took up to %s, want at most %s", p99, limit)
 			}
 			sent := rounds * requests
 			if n := f.Count(t, "emails"); n != sent {
 				t.Errorf("%d emails of %d requests", n, sent)
 			}
-			f.keyed(t, requests, "beside-0-") // all but those without a key are replays
+			f.keyed(t, requests, "beside-0-") // all except those without a key are replays
 			replays := sent + requests/4
 			if n := f.Count(t, "emails"); n != replays {
 				t.Errorf("%d emails after the same keys were used again, want %d", n, replays)
@@ -109,7 +109,7 @@ func TestABusyKeyHoldsUpNobody(t *testing.T) {
 			}
 			answer, err := f.sendWithKey(t, "busy", []byte(`{}`))
 			if err != nil || (answer == `"first"`) != commit {
-				t.Errorf("afterwards the key gives %s, %v", answer, err)
+				t.Errorf("afterwards the key returned %s, %v", answer, err)
 			}
 			if n := f.Count(t, "emails"); n != want {
 				t.Errorf("%d emails in the end, want %d", n, want)
@@ -118,7 +118,7 @@ func TestABusyKeyHoldsUpNobody(t *testing.T) {
 	}
 }
 
-// A request waits for its key and goes on as soon as that is free.
+// A request waits for its key and continues as soon as the key is free.
 func TestARequestWaitsForItsBusyKey(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)

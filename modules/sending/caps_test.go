@@ -18,8 +18,8 @@ import (
 	"github.com/postrider/postrider/runtime/storage/db"
 )
 
-// capped is a fixture whose caps are counted by the real module accounts, in several processes
-// on one database.
+// capped is a fixture whose caps are counted by the real accounts module, in several processes on one
+// database.
 type capped struct {
 	*fixture
 	quotas    []*accounts.Service
@@ -80,14 +80,14 @@ func (c *capped) scheduled(t *testing.T, at time.Time) (string, error) {
 	return receipt.ID, err
 }
 
-// counters gives what the counters stand at, without those at nought.
+// counters returns the nonzero counters.
 func (c *capped) counters(t *testing.T) map[string]int {
 	t.Helper()
 	return c.periods(t, `SELECT period, emails FROM usages WHERE account_id = $1 AND emails <> 0`)
 }
 
-// accepted gives what they are to stand at by the emails themselves: each that was sent or
-// waits, in the day and the month it is due.
+// accepted returns the expected counters, computed from the emails: each sent or waiting email counts in the
+// day and the month it is due.
 func (c *capped) accepted(t *testing.T) map[string]int {
 	t.Helper()
 	const counting = `FROM emails WHERE account_id = $1 AND status IN ('sent', 'scheduled', 'queued')`
@@ -115,7 +115,7 @@ func TestFindingA4ScheduledEmailsCountOnTheDayTheyAreDue(t *testing.T) {
 	t.Parallel()
 	c := newCapped(t)
 	noon := time.Now().UTC().Truncate(24 * time.Hour).Add(12 * time.Hour)
-	day := noon.AddDate(0, 1, 0) // of another month than today
+	day := noon.AddDate(0, 1, 0) // in another month than today
 	for day.Day() > 20 {
 		day = day.AddDate(0, 0, 1)
 	}
@@ -126,7 +126,7 @@ func TestFindingA4ScheduledEmailsCountOnTheDayTheyAreDue(t *testing.T) {
 		case i < dailyCap && err != nil:
 			t.Fatalf("scheduling email %d of %d for one day: %v", i+1, dailyCap, err)
 		case i >= dailyCap && (limit == nil || limit.Code != fault.CodePlanLimit || limit.Details["cap"] != "daily"):
-			t.Fatalf("scheduling email %d for a day that allows %d gives %v, want plan_limit of the day", i+1, dailyCap, err)
+			t.Fatalf("scheduling email %d for a day that allows %d returned %v, want plan_limit for the day", i+1, dailyCap, err)
 		case err == nil:
 			ids = append(ids, id)
 		}
@@ -134,19 +134,19 @@ func TestFindingA4ScheduledEmailsCountOnTheDayTheyAreDue(t *testing.T) {
 	if _, err := c.scheduled(t, day.AddDate(0, 0, 1)); err != nil {
 		t.Errorf("the day after is refused: %v, want it accepted", err)
 	}
-	// Today's cap is today's alone.
+	// Today's cap applies to today only.
 	for i := range dailyCap {
 		if _, err := c.processes[i%2].Send(t.Context(), c.caller, Request{Message: simple("bob@example.net")}); err != nil {
 			t.Fatalf("sending email %d of %d today: %v", i+1, dailyCap, err)
 		}
 	}
 	if _, err := c.processes[0].Send(t.Context(), c.caller, Request{Message: simple("bob@example.net")}); fault.KindOf(err) != fault.Limit {
-		t.Errorf("sending over the cap of today gives %v, want it refused", err)
+		t.Errorf("sending above today's cap returned %v, want a refusal", err)
 	}
 	if _, err := c.scheduled(t, day.AddDate(0, 0, 2)); err != nil {
-		t.Errorf("with the cap of today used up, scheduling for another month gives %v, want it accepted", err)
+		t.Errorf("with the cap of today used up, scheduling for another month returned %v, want it accepted", err)
 	}
-	// A cancelled and a moved one make room.
+	// Cancelling or moving an email frees its place.
 	if _, err := c.processes[0].Cancel(t.Context(), c.caller.AccountID, ids[0]); err != nil {
 		t.Fatal(err)
 	}
@@ -159,15 +159,15 @@ func TestFindingA4ScheduledEmailsCountOnTheDayTheyAreDue(t *testing.T) {
 		}
 	}
 	if _, err := c.processes[1].Reschedule(t.Context(), c.caller.AccountID, ids[1], day); fault.KindOf(err) != fault.Limit {
-		t.Errorf("moving an email to a day without room gives %v, want it refused", err)
+		t.Errorf("moving an email to a day without room returned %v, want a refusal", err)
 	}
 	if diff := cmp.Diff(c.accepted(t), c.counters(t)); diff != "" {
-		t.Errorf("the counters are not what was accepted (-accepted +counted):\n%s", diff)
+		t.Errorf("the counters differ from the accepted emails (-accepted +counted):\n%s", diff)
 	}
 }
 
-// churn sends, schedules, moves, cancels and releases at random in two processes at once, and
-// calls each beside it.
+// churn sends, schedules, moves, cancels and releases at random in two processes concurrently, and calls each
+// alongside.
 func (c *capped) churn(t *testing.T, each func(*rand.Rand)) {
 	t.Helper()
 	var all sync.WaitGroup
@@ -209,7 +209,7 @@ func (c *capped) churn(t *testing.T, each func(*rand.Rand)) {
 					each(random)
 				}
 				if kind := fault.KindOf(err); err != nil && kind != fault.Limit && kind != fault.Conflict && kind != fault.NotFound {
-					t.Errorf("an operation beside others: %v", err)
+					t.Errorf("a concurrent operation: %v", err)
 				}
 			}
 		})
@@ -230,11 +230,11 @@ func TestFindingA4CapsAreExactUnderSchedulesMovesAndCancels(t *testing.T) {
 		}
 	})
 	if time.Now().UTC().Day() != today {
-		t.Skip("the day ended meanwhile, and the clocks of process and database need not agree on when")
+		t.Skip("the day ended during the test, and the clocks of process and database may differ")
 	}
 	counted := c.counters(t)
 	if diff := cmp.Diff(c.accepted(t), counted); diff != "" {
-		t.Errorf("the counters are not what was accepted (-accepted +counted):\n%s", diff)
+		t.Errorf("the counters differ from the accepted emails (-accepted +counted):\n%s", diff)
 	}
 	for period, n := range counted {
 		most := dailyCap
@@ -261,14 +261,14 @@ func TestFindingA9CountsAreExactWhilePlansChange(t *testing.T) {
 	})
 	change(c.quotas[0], accounts.PlanPro)
 	change(c.quotas[1], accounts.PlanFree)
-	expect.EventuallyWithin(t, 30*time.Second, "the last change of plan is counted through", func() bool {
+	expect.EventuallyWithin(t, 30*time.Second, "the counters follow the last change of plan", func() bool {
 		left, err := db.One(t.Context(), c.DB.SQL, db.Value[int], `SELECT count(*) FROM usage_recounts WHERE account_id = $1`, c.caller.AccountID)
 		return err == nil && left == 0
 	})
 	if time.Now().UTC().Day() != today {
-		t.Skip("the day ended meanwhile, and the clocks of process and database need not agree on when")
+		t.Skip("the day ended during the test, and the clocks of process and database may differ")
 	}
 	if diff := cmp.Diff(c.accepted(t), c.counters(t)); diff != "" {
-		t.Errorf("the counters are not what was accepted under all plans (-accepted +counted):\n%s", diff)
+		t.Errorf("the counters differ from the emails accepted under all plans (-accepted +counted):\n%s", diff)
 	}
 }

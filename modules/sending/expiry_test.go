@@ -77,7 +77,7 @@ func TestRescheduleStaysBeforeTheExpiry(t *testing.T) {
 	}
 }
 
-// Its account was suspended at its time, and resumed after its expiry.
+// The account was suspended at the scheduled time, and resumed after the expiry.
 func TestExpiredEmailIsNotReleased(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)

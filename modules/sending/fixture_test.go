@@ -68,7 +68,7 @@ func newFixture(t *testing.T, changes ...func(*db.Config)) *fixture {
 	return f
 }
 
-// releaseAll releases what is due now, without the loop.
+// releaseAll releases everything that is due, without the loop.
 func (f *fixture) releaseAll(t *testing.T) {
 	t.Helper()
 	for more := true; more; {
@@ -79,7 +79,7 @@ func (f *fixture) releaseAll(t *testing.T) {
 	}
 }
 
-// claimAll claims what is due, without a worker.
+// claimAll claims everything that is due, without a worker.
 func (f *fixture) claimAll(t *testing.T) []delivery.Job {
 	t.Helper()
 	jobs, err := f.claims.Claim(t.Context(), 100, time.Minute)

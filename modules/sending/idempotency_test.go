@@ -56,8 +56,8 @@ func TestOneKeyWithAnotherBodyConflicts(t *testing.T) {
 	}
 }
 
-// A transaction that did not commit leaves neither the message nor the key, as a
-// crash does: the caller repeats the request, and is the first.
+// A transaction that did not commit leaves neither the message nor the key, like a crash: when the client
+// repeats the request, it is the first.
 func TestKeyIsFreeAfterARollback(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
@@ -69,7 +69,7 @@ func TestKeyIsFreeAfterARollback(t *testing.T) {
 	poison := simple("bob@example.net")
 	poison.Subject = "poison"
 	if _, err := f.Send(t.Context(), f.Caller(), Request{Message: poison, Claim: claim, Render: render}); err == nil {
-		t.Fatal("the database took it")
+		t.Fatal("the database accepted the message")
 	}
 	for _, table := range []string{"emails", "recipients", "facts", "idempotency_keys"} {
 		if n := f.Count(t, table); n != 0 {
@@ -85,7 +85,7 @@ func TestKeyIsFreeAfterARollback(t *testing.T) {
 	}
 }
 
-// 24 hours by the clock of the database, and the key names a new request.
+// After 24 hours by the database clock, the key names a new request.
 func TestKeyExpires(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
@@ -106,8 +106,8 @@ func TestKeyExpires(t *testing.T) {
 	}
 }
 
-// The key belongs to one operation: neither another one nor a repetition of it
-// with something else does anything.
+// A key belongs to one operation: another operation with it, or the same one with a different body, has no
+// effect.
 func TestKeyOfOneOperationConflictsOnAnother(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
@@ -122,8 +122,7 @@ func TestKeyOfOneOperationConflictsOnAnother(t *testing.T) {
 	}
 }
 
-// The cap is reached by the first of two equal requests: the second is a replay,
-// and not refused.
+// The first of two equal requests reaches the cap: the second is replayed, not refused.
 func TestReplayComesBeforeTheCap(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
@@ -148,7 +147,7 @@ func TestReplayComesBeforeTheCap(t *testing.T) {
 	}
 }
 
-// sendWithKey does what an edge does, and gives the answer's body.
+// sendWithKey sends a message as the API does, and returns the body of the response.
 func (f *fixture) sendWithKey(t *testing.T, key string, body []byte) (string, error) {
 	claim, replay, err := f.Idempotency.Begin(t.Context(), sendingtest.Account, "POST /emails", key, body)
 	if err != nil {

@@ -21,7 +21,7 @@ func TestFindingA6OneCopyWhateverTheLetterCase(t *testing.T) {
 		got = append(got, r.Address)
 	}
 	if diff := cmp.Diff([]string{"dup@example.net", "other@example.net"}, got); diff != "" {
-		t.Errorf("the copies of a message that names one address in four letter cases (-want +got):\n%s", diff)
+		t.Errorf("copies of a message with one address in four letter cases (-want +got):\n%s", diff)
 	}
 }
 
@@ -81,7 +81,7 @@ func TestFindingA6ATemplateSaysWhetherTheLinkIsPutIn(t *testing.T) {
 		f.Near.Rendered = templates.Rendered{Subject: "News", HTML: `<a href="{{unsubscribe_url}}">stop</a>`, Unsubscribe: unsubscribe}
 		_, err := f.Send(t.Context(), f.Caller(), Request{Message: m})
 		if wrong := fault.From(err); unsubscribe && err != nil || !unsubscribe && (err == nil || wrong.Fields["html"] == "") {
-			t.Errorf("a template with a place for the link, which puts it in: %v, gives %v", unsubscribe, err)
+			t.Errorf("a template with the placeholder and unsubscribe %v returned %v", unsubscribe, err)
 		}
 	}
 }

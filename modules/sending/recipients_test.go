@@ -8,8 +8,7 @@ import (
 	"github.com/postrider/postrider/ent/recipient"
 )
 
-// Nobody gets two copies of one message because two lists name him. The record
-// shows the lists as they were given.
+// A recipient in two lists gets one copy of the message. The record keeps the lists as given.
 func TestAddressThatIsNamedTwiceGetsOneCopy(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
@@ -26,7 +25,8 @@ func TestAddressThatIsNamedTwiceGetsOneCopy(t *testing.T) {
 	for _, r := range recipients {
 		got = append(got, row{r.Address, r.Kind})
 	}
-	// The local part is the receiver's (RFC 5321 section 2.4), but none is known to whom BOB is somebody else.
+	// The local part is up to the receiver (RFC 5321 section 2.4), but no known receiver has different users
+	// for BOB and bob.
 	want := []row{{"bob@example.net", recipient.KindTo}, {"carol@example.net", recipient.KindTo}, {"dave@example.net", recipient.KindCc}}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("recipients (-want +got):\n%s", diff)

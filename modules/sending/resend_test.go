@@ -29,7 +29,7 @@ func TestResendMakesANewEmailOfTheStoredOne(t *testing.T) {
 	for what, first := range map[string]string{"sent": f.send(t, withFile), "scheduled": f.send(t, later)} {
 		receipt, err := f.Resend(t.Context(), f.Caller(), Resend{EmailID: first})
 		if err != nil || receipt.ID == first || receipt.Status != "sent" {
-			t.Fatalf("%s: Resend gives %+v, %v, want a new email that is sent", what, receipt, err)
+			t.Fatalf("%s: Resend returned %+v, %v; want a new sent email", what, receipt, err)
 		}
 		before, _, _, _ := f.state(t, first)
 		after, recipients, _, _ := f.state(t, receipt.ID)

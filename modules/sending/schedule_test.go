@@ -15,7 +15,7 @@ import (
 	"github.com/postrider/postrider/runtime/work/event"
 )
 
-// schedule sends later; a time that has passed is due at once.
+// schedule schedules an email; a time in the past is due immediately.
 func (f *fixture) schedule(t *testing.T, in time.Duration, to ...string) string {
 	t.Helper()
 	m := simple(to...)
@@ -35,7 +35,7 @@ func TestRescheduledEmailHasAnotherTime(t *testing.T) {
 	}
 	e, recipients, _, types := f.state(t, id)
 	if got.Status != email.StatusScheduled || !got.ScheduledAt.Equal(at) || !e.ScheduledAt.Equal(at) || !e.ReleaseAt.Equal(at) || *e.Uncommon != "scheduled" {
-		t.Errorf("answered %v %v, stored %v %v %v, want %v", got.Status, got.ScheduledAt, e.ScheduledAt, e.ReleaseAt, e.Uncommon, at)
+		t.Errorf("returned %v %v, stored %v %v %v, want %v", got.Status, got.ScheduledAt, e.ScheduledAt, e.ReleaseAt, e.Uncommon, at)
 	}
 	if diff := cmp.Diff([]string{"email.scheduled", "email.rescheduled"}, types); diff != "" || recipients[0].DueAt != nil {
 		t.Errorf("due at %v, facts (-want +got):\n%s", recipients[0].DueAt, diff)
@@ -77,11 +77,11 @@ func TestFindingA4MovingAndCancellingMoveAndReturnTheCount(t *testing.T) {
 	}
 	want := []accounts.Use{{AccountID: sendingtest.Account, Due: due}, {AccountID: sendingtest.Account, Due: to}}
 	if diff := cmp.Diff(want, sendingtest.InUTC(f.Near.Moved)); diff != "" {
-		t.Errorf("what the caps were asked to move (-want +got):\n%s", diff)
+		t.Errorf("moves between caps (-want +got):\n%s", diff)
 	}
 	f.Near.Left = 0
 	if _, err := f.Reschedule(t.Context(), sendingtest.Account, moved, to.AddDate(0, 0, 2)); !errors.Is(err, sendingtest.ErrCap) {
-		t.Errorf("a move to a day without room gives %v, want the refusal by the cap", err)
+		t.Errorf("a move to a day without room returned %v, want a refusal by the cap", err)
 	}
 	if e, _, _, types := f.state(t, moved); !e.ScheduledAt.Equal(to) || len(types) != 2 {
 		t.Errorf("after the refused move the email is due at %s with the timeline %v, want %s and two events", e.ScheduledAt, types, to)
@@ -91,7 +91,7 @@ func TestFindingA4MovingAndCancellingMoveAndReturnTheCount(t *testing.T) {
 	}
 	second, _, _, _ := f.state(t, cancelled)
 	if diff := cmp.Diff([]accounts.Use{{AccountID: sendingtest.Account, Due: second.ScheduledAt.UTC()}}, sendingtest.InUTC(f.Near.Back)); diff != "" {
-		t.Errorf("what the caps got back for the cancelled email (-want +got):\n%s", diff)
+		t.Errorf("refund for the cancelled email (-want +got):\n%s", diff)
 	}
 }
 
@@ -113,7 +113,7 @@ func TestNobodySendsOnTheCapsOfYesterday(t *testing.T) {
 func TestCancelledEmailIsOver(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
-	id := f.schedule(t, -30*time.Second, "a@example.net", "b@example.net") // due, and not released yet
+	id := f.schedule(t, -30*time.Second, "a@example.net", "b@example.net") // due but not released yet
 	got, err := f.Cancel(t.Context(), sendingtest.Account, id)
 	if err != nil {
 		t.Fatal(err)
@@ -122,7 +122,7 @@ func TestCancelledEmailIsOver(t *testing.T) {
 	e, recipients, _, types := f.state(t, id)
 	if got.Status != email.StatusCancelled || got.CancelledAt == nil || e.Status != email.StatusCancelled || e.LastEvent != "email.cancelled" || *e.Uncommon != "cancelled" ||
 		e.ReleaseAt != nil || e.SentAt != nil || e.ScheduledAt == nil {
-		t.Errorf("answered %+v, stored %+v", got, e)
+		t.Errorf("returned %+v, stored %+v", got, e)
 	}
 	for _, r := range recipients {
 		if r.DueAt != nil || r.SettledAt == nil || r.Diagnostic == nil || *r.Diagnostic != "cancelled" {
@@ -179,6 +179,6 @@ func TestOnlyScheduledEmailsOfTheAccountChange(t *testing.T) {
 		}
 	}
 	if e, _, _, types := f.state(t, scheduled); e.Status != email.StatusScheduled || len(types) != 1 {
-		t.Errorf("changed by somebody else: %s %v", e.Status, types)
+		t.Errorf("changed by another account: %s %v", e.Status, types)
 	}
 }

@@ -27,7 +27,7 @@ import (
 	"github.com/postrider/postrider/runtime/storage/blob/blobtest"
 )
 
-// world is rooms with an object store that speaks S3.
+// world has an S3 object store.
 type world struct {
 	*rooms.Rooms
 
@@ -44,7 +44,7 @@ func newWorld(t *testing.T) *world {
 	return &world{rooms.WithObjects(t, bucket, bodies.Config{After: time.Second}), store}
 }
 
-// delivered sends a message and has it delivered.
+// delivered sends a message and delivers it.
 func (w *world) delivered(t *testing.T, m sending.Message) string {
 	t.Helper()
 	id := w.Send(t, m)
@@ -52,7 +52,7 @@ func (w *world) delivered(t *testing.T, m sending.Message) string {
 	return id
 }
 
-// due makes due what waits, but for what a worker has in hand: the two would wait for each other.
+// due makes waiting moves due, except those in a worker's hands: the two would deadlock.
 func (w *world) due(t *testing.T) {
 	t.Helper()
 	w.Exec(t, `UPDATE body_moves SET due_at = now() WHERE id IN (SELECT id FROM body_moves FOR UPDATE SKIP LOCKED)`)
@@ -67,7 +67,7 @@ func (w *world) claim(t *testing.T) []bodies.Move {
 	return moves
 }
 
-// work walks, and does and settles what is due.
+// work walks, then runs and settles due moves.
 func (w *world) work(t *testing.T) []string {
 	t.Helper()
 	if err := w.Mover.Walk(t.Context()); err != nil {
@@ -91,14 +91,14 @@ func (w *world) back() {
 	w.store.Fault(func(rw http.ResponseWriter, r *http.Request, next http.Handler) { next.ServeHTTP(rw, r) })
 }
 
-// moved counts the emails whose bodies only the store has.
+// moved counts the emails whose bodies are only in the store.
 func (w *world) moved(t *testing.T) int {
 	t.Helper()
 	return w.Count(t, `emails e WHERE body_key IS NOT NULL AND html IS NULL AND text IS NULL AND mime IS NULL
 		AND NOT EXISTS (SELECT FROM attachments a WHERE a.email_id = e.id AND (a.object_key IS NULL OR a.data <> ''))`)
 }
 
-// seen is all that a reader gets of an email.
+// seen is everything that a reader sees of an email.
 type seen struct {
 	Whole   records.EmailDetail
 	Body    *ent.Email
@@ -127,7 +127,7 @@ func (w *world) see(t *testing.T, id string) (s seen) {
 
 var sameEmail = cmp.Options{cmpopts.IgnoreUnexported(ent.Email{}, ent.Attachment{}, ent.Recipient{}, ent.EmailEdges{}, ent.AttachmentEdges{}, ent.RecipientEdges{}), cmpopts.IgnoreFields(ent.Email{}, "BodyKey", "BodySize", "BodySnippet")}
 
-// everyKind has a message of each kind that is stored differently.
+// everyKind returns one message for each way of storing a body.
 func everyKind() map[string]sending.Message {
 	body := func(text, html string) sending.Message {
 		m := rooms.Simple("bob@example.net")
@@ -157,8 +157,8 @@ func everyKind() map[string]sending.Message {
 	}
 }
 
-// Of whatever kind an email is: once it is delivered its body is in the store alone, and everybody who
-// asks is told the same as before.
+// Whatever the kind of email, its body is only in the store after delivery, and every reader sees the same as
+// before.
 func TestEveryReaderGetsTheSameAfterTheMove(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -170,7 +170,7 @@ func TestEveryReaderGetsTheSameAfterTheMove(t *testing.T) {
 	}
 	for _, outcome := range w.work(t) {
 		if outcome != "stored" {
-			t.Errorf("a move came to %s", outcome)
+			t.Errorf("a move ended as %s", outcome)
 		}
 	}
 	if n := w.moved(t); n != len(before) || w.Count(t, "body_moves") != 0 {
@@ -192,14 +192,14 @@ func TestEveryReaderGetsTheSameAfterTheMove(t *testing.T) {
 		t.Errorf("%d objects", len(objects))
 	}
 	if all, err := w.Records.Bodies(t.Context(), sendingtest.Account, slices.Collect(maps.Keys(before))...); err != nil || len(all) != len(before) {
-		t.Errorf("all bodies at once: %d, %v", len(all), err)
+		t.Errorf("all bodies in one call: %d, %v", len(all), err)
 	}
 	if found, err := w.Records.Bodies(t.Context(), "acc_01kf0m4w7he6x8q2v5b3n9c1tb", slices.Collect(maps.Keys(before))...); err != nil || len(found) != 0 {
 		t.Errorf("another account reads %d bodies, %v", len(found), err)
 	}
 }
 
-// What is still to be sent keeps its body in the row until nothing of it waits.
+// An unsent email keeps its body in the row until all its recipients are settled.
 func TestWhatIsStillToBeSentStays(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -215,22 +215,22 @@ func TestWhatIsStillToBeSentStays(t *testing.T) {
 		t.Errorf("%d of 2 moves wait", n)
 	}
 	if n := w.Count(t, `body_moves WHERE email_id = '`+scheduled+`' AND due_at > now() + interval '1 hour'`); n != 1 {
-		t.Error("the scheduled one is looked at before its time")
+		t.Error("the scheduled email is checked before its time")
 	}
 	if got := w.work(t); !slices.Equal(got, []string{"unfinished", "unfinished"}) || w.moved(t) != 0 {
-		t.Errorf("moves came to %v", got)
+		t.Errorf("moves ended as %v", got)
 	}
 	w.MakeDue(t)
 	w.SettleWith(t, w.ClaimAll(t), smtpclient.Outcome{Kind: smtpclient.Delivered, Code: 250, Reply: "250 Ok"})
 	if got := w.work(t); !slices.Contains(got, "stored") || w.moved(t) != 1 {
-		t.Errorf("after the delivery moves came to %v", got)
+		t.Errorf("after the delivery, moves ended as %v", got)
 	}
 	if e, err := w.Records.Get(t.Context(), sendingtest.Account, deferred); err != nil || e.BodyKey == nil {
 		t.Errorf("the delivered one reads as %+v, %v", e, err)
 	}
 }
 
-// What is sent again, and what would be delivered again, is what was sent the first time.
+// Resending, or delivering again, uses the same content as the first time.
 func TestWhatIsSentAgainIsTheSame(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -251,7 +251,7 @@ func TestWhatIsSentAgainIsTheSame(t *testing.T) {
 		}
 		w.SettleWith(t, w.ClaimAll(t), smtpclient.Outcome{Kind: smtpclient.Delivered, Code: 250, Reply: "250 Ok"})
 
-		// A delivery would load it so.
+		// As a delivery would load it.
 		emails, err := compose.Load(t.Context(), w.DB.SQL, []string{id})
 		if err != nil {
 			t.Fatal(err)
@@ -262,13 +262,13 @@ func TestWhatIsSentAgainIsTheSame(t *testing.T) {
 			continue
 		}
 		if !bytes.HasSuffix(signed.Raw, []byte(before.Raw)) {
-			t.Errorf("%s: what is delivered again is not what was", name)
+			t.Errorf("%s: the content differs when delivered again", name)
 		}
 		done()
 	}
 }
 
-// The running service does all of it by itself.
+// The running service does all of this in the background.
 func TestTheServiceMovesByItself(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -281,18 +281,18 @@ func TestTheServiceMovesByItself(t *testing.T) {
 	}
 	expect.EventuallyWithin(t, 30*time.Second, "it was tried", func() bool { return w.Count(t, `body_moves WHERE attempts > 0`) > 0 })
 	if w.moved(t) != 0 {
-		t.Error("moved while the store is away")
+		t.Error("bodies moved although the store is unavailable")
 	}
 	if behind, err := w.Mover.Behind(t.Context()); err != nil || behind == 0 {
-		t.Errorf("while the store is away the oldest is behind by %s, %v", behind, err)
+		t.Errorf("with the store unavailable, the oldest email is behind by %s, %v", behind, err)
 	}
 	w.back()
 	expect.EventuallyWithin(t, 60*time.Second, "all bodies are in the store", func() bool { w.due(t); return w.moved(t) == 20 })
 	if needed, err := bodies.Needed(t.Context(), w.DB); err != nil || !needed {
-		t.Errorf("the store is needed: %v, %v", needed, err)
+		t.Errorf("is the store needed: %v, %v", needed, err)
 	}
 	if n := w.Count(t, `schema_migrations WHERE oldest = version AND name LIKE '%_sent_bodies.sql'`); n != 1 {
-		t.Error("programs of before may still start")
+		t.Error("older versions can still start")
 	}
 	if _, err := w.Records.Erase(t.Context(), sendingtest.Account, "bob@example.net"); err != nil {
 		t.Fatal(err)
@@ -302,9 +302,9 @@ func TestTheServiceMovesByItself(t *testing.T) {
 		return len(w.store.Objects(t)) == 0 && w.Count(t, "body_moves") == 0
 	})
 	if needed, err := bodies.Needed(t.Context(), w.DB); err != nil || needed {
-		t.Errorf("without emails the store is needed: %v, %v", needed, err)
+		t.Errorf("is the store needed without emails: %v, %v", needed, err)
 	}
 	if behind, err := w.Mover.Behind(t.Context()); err != nil || behind != 0 {
-		t.Errorf("with nothing to move it is behind by %s, %v", behind, err)
+		t.Errorf("with nothing to move, the oldest email is behind by %s, %v", behind, err)
 	}
 }

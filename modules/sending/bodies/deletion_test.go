@@ -9,8 +9,8 @@ import (
 	"github.com/postrider/postrider/modules/sending/sendingtest/rooms"
 )
 
-// However an email loses its body, the object goes as well: after it was moved, while it is being
-// moved, and when a process that died has written it.
+// However an email loses its body, its object is deleted: after the move, during the move, and when a process
+// died after writing it.
 func TestObjectsGoWithTheirEmails(t *testing.T) {
 	t.Parallel()
 	for name, deleted := range map[string]func(*world, context.Context, string) error{
@@ -41,7 +41,7 @@ func TestObjectsGoWithTheirEmails(t *testing.T) {
 					t.Errorf("%s: %d emails still have a body", when, n)
 				}
 				w.due(t)
-				for range 3 { // a deletion that begins with the lease of another
+				for range 3 { // a deletion starts with the lease of another
 					w.work(t)
 				}
 				if n := len(w.store.Objects(t)); n != 0 || w.Count(t, "body_moves") != 0 {
@@ -56,7 +56,7 @@ func TestObjectsGoWithTheirEmails(t *testing.T) {
 				t.Fatal(err)
 			}
 			if len(w.store.Objects(t)) != 2 || w.Count(t, `body_moves WHERE remove AND due_at > now()`) != 2 {
-				t.Error("the deletion of the object does not wait for readers")
+				t.Error("the object is deleted without waiting for readers")
 			}
 			gone("moved before")
 
@@ -94,7 +94,7 @@ func TestObjectsGoWithTheirEmails(t *testing.T) {
 				t.Fatal(err)
 			}
 			if n := w.Count(t, "body_moves"); n != 0 {
-				t.Errorf("%d moves are left of an email whose move was never begun", n)
+				t.Errorf("%d moves are left for an email whose move never began", n)
 			}
 			gone("before its move began")
 		})

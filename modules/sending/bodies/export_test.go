@@ -5,16 +5,16 @@ import (
 	"time"
 )
 
-// Move is a claimed move, for tests that are the worker.
+// Move is a claimed move, for tests that act as the worker.
 type Move = move
 
-// Result is what came of one.
+// Result is the result of a move.
 type Result = result
 
-// Key is that of its object.
+// Key returns the key of the object.
 func (m move) Key() string { return m.key }
 
-// ClaimMoves claims what is due.
+// ClaimMoves claims due moves.
 func (s *Service) ClaimMoves(ctx context.Context) ([]Move, error) {
 	return s.claimMoves(ctx, moveBatch, time.Minute)
 }
@@ -41,12 +41,12 @@ func (s *Service) Do(ctx context.Context, moves []Move) (results []Result) {
 	return results
 }
 
-// SettleMoves stores what came of them.
+// SettleMoves stores the results of moves.
 func (s *Service) SettleMoves(ctx context.Context, results []Result) error {
 	return s.settleMoves(ctx, results)
 }
 
-// Outcomes says it in words.
+// Outcomes returns the results in words.
 func Outcomes(results []Result) (all []string) {
 	for _, r := range results {
 		all = append(all, string(r.Value.outcome))
@@ -54,7 +54,7 @@ func Outcomes(results []Result) (all []string) {
 	return all
 }
 
-// Walk makes the moves of all emails up to now.
+// Walk creates the moves of all emails up to now.
 func (s *Service) Walk(ctx context.Context) error {
 	if err := s.beginWalk(ctx); err != nil {
 		return err
@@ -67,5 +67,5 @@ func (s *Service) Walk(ctx context.Context) error {
 	}
 }
 
-// Step is one step of the walk as its task does it.
+// Step runs one step of the walk, as its task does.
 func (s *Service) Step(ctx context.Context) (time.Duration, error) { return s.walkStep(ctx) }

@@ -18,8 +18,8 @@ import (
 	"github.com/postrider/postrider/runtime/storage/page"
 )
 
-// While the store is away nothing is lost, and whatever needs no body works; it is tried by one move at
-// a time, and goes on when the store is back.
+// While the store is unavailable, nothing is lost, and everything that needs no body works. One move at a
+// time checks the store, and moving resumes when it recovers.
 func TestTheStoreIsAwayForAWhile(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -27,10 +27,10 @@ func TestTheStoreIsAwayForAWhile(t *testing.T) {
 	before := w.see(t, first)
 	w.away()
 	if got := w.work(t); !slices.Equal(got, []string{"failed", "failed"}) || w.moved(t) != 0 {
-		t.Fatalf("moves came to %v", got)
+		t.Fatalf("moves ended as %v", got)
 	}
 	if diff := cmp.Diff(before, w.see(t, first), sameEmail); diff != "" {
-		t.Errorf("with the store away it reads otherwise:\n%s", diff)
+		t.Errorf("with the store unavailable, it reads differently:\n%s", diff)
 	}
 	w.due(t)
 	if moves := w.claim(t); len(moves) != 0 {
@@ -40,7 +40,7 @@ func TestTheStoreIsAwayForAWhile(t *testing.T) {
 	expect.EventuallyWithin(t, 20*time.Second, "one move is tried after the wait", func() bool {
 		moves := w.claim(t)
 		if len(moves) > 1 {
-			t.Fatalf("%d moves are claimed to find out whether the store is back", len(moves))
+			t.Fatalf("%d moves are claimed to check the store, want 1", len(moves))
 		}
 		return len(moves) == 1 && w.Mover.SettleMoves(t.Context(), w.Mover.Do(t.Context(), moves)) == nil
 	})
@@ -56,24 +56,24 @@ func TestTheStoreIsAwayForAWhile(t *testing.T) {
 		"resend": second1(w.Sending.Resend(t.Context(), w.Caller(), sending.Resend{EmailID: first})),
 	} {
 		if fault.KindOf(err) != fault.Unavailable || !strings.Contains(fault.From(err).Message, "object store") {
-			t.Errorf("%s while the store is away: %v, want Away that names the object store", what, err)
+			t.Errorf("%s with the store unavailable: %v, want Unavailable naming the object store", what, err)
 		}
 	}
 	if e, err := w.Records.Get(t.Context(), sendingtest.Account, first); err != nil || e.Status != "delivered" {
-		t.Errorf("the record while the store is away: %+v, %v", e, err)
+		t.Errorf("the record with the store unavailable: %+v, %v", e, err)
 	}
 	if page, err := w.Records.List(t.Context(), sendingtest.Account, records.ListQuery{Page: page.Request{Limit: 10}}); err != nil || len(page.Items) != 2 {
-		t.Errorf("the list while the store is away: %d, %v", len(page.Items), err)
+		t.Errorf("the list with the store unavailable: %d, %v", len(page.Items), err)
 	}
 	if snippets, err := w.Records.Snippets(t.Context(), sendingtest.Account, first, second); err != nil || snippets[first] != "Hello" || snippets[second] != "Hello" {
-		t.Errorf("snippets while the store is away: %v, %v", snippets, err)
+		t.Errorf("snippets with the store unavailable: %v, %v", snippets, err)
 	}
 }
 
 func second1[T any](_ T, err error) error { return err }
 
-// A process that dies between the object and the commit loses nothing, and leaves no second object; what it
-// says later counts for nothing.
+// A process that dies between writing the object and the commit loses nothing and leaves no second object.
+// Its late result is ignored.
 func TestAProcessThatDiesInBetween(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -88,13 +88,13 @@ func TestAProcessThatDiesInBetween(t *testing.T) {
 		t.Fatalf("%d objects", len(w.store.Objects(t)))
 	}
 	if diff := cmp.Diff(before, w.see(t, id), sameEmail); diff != "" {
-		t.Errorf("between the object and the commit it reads otherwise:\n%s", diff)
+		t.Errorf("between the object and the commit it reads differently:\n%s", diff)
 	}
 	if again := w.claim(t); len(again) != 0 {
 		t.Errorf("claimed twice: %v", again)
 	}
 	if got := w.work(t); !slices.Equal(got, []string{"stored"}) || w.moved(t) != 1 || len(w.store.Objects(t)) != 1 {
-		t.Errorf("after its lease the move came to %v, with %d objects", got, len(w.store.Objects(t)))
+		t.Errorf("after the lease expired, the move ended as %v, with %d objects", got, len(w.store.Objects(t)))
 	}
 	if err := w.Mover.SettleMoves(t.Context(), late); err != nil {
 		t.Error(err)
@@ -102,7 +102,7 @@ func TestAProcessThatDiesInBetween(t *testing.T) {
 	if diff := cmp.Diff(before, w.see(t, id), sameEmail); diff != "" || w.Count(t, "body_moves") != 0 || len(w.store.Objects(t)) != 1 {
 		t.Errorf("the late result changed something:\n%s", diff)
 	}
-	// A result whose commit was not heard of is stored again.
+	// A result whose commit was not confirmed is stored again.
 	next := w.delivered(t, rooms.Simple("carol@example.net"))
 	if err := w.Mover.Walk(t.Context()); err != nil {
 		t.Fatal(err)
@@ -118,7 +118,8 @@ func TestAProcessThatDiesInBetween(t *testing.T) {
 	}
 }
 
-// An email that is purged between the upload and its commit, by whoever does not know of the move, leaves no object.
+// An email that is purged between the upload and its commit, by a process unaware of the move, leaves no
+// object.
 func TestABodyThatIsGoneAtTheCommit(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -132,7 +133,7 @@ func TestABodyThatIsGoneAtTheCommit(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got := w.work(t); !slices.Equal(got, []string{"removed"}) || len(w.store.Objects(t)) != 0 || w.Count(t, "body_moves") != 0 {
-		t.Errorf("the move came to %v, %d objects are left", got, len(w.store.Objects(t)))
+		t.Errorf("the move ended as %v, %d objects are left", got, len(w.store.Objects(t)))
 	}
 }
 
@@ -149,17 +150,17 @@ func TestAStoreThatKeepsSomethingElseIsNotBelieved(t *testing.T) {
 		next.ServeHTTP(rw, r)
 	})
 	if got := w.work(t); !slices.Equal(got, []string{"failed"}) || w.moved(t) != 0 || w.see(t, id).Snippet != "Hello" {
-		t.Errorf("the move came to %v", got)
+		t.Errorf("the move ended as %v", got)
 	}
 }
 
-// A body that the store has lost, or changed, is an outage and no email without a body.
+// A body that the store has lost or changed is an error, not an email without a body.
 func TestAnObjectThatIsLostOrChanged(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	for name, answer := range map[string]func(rw http.ResponseWriter, r *http.Request, next http.Handler){
 		"lost": func(rw http.ResponseWriter, r *http.Request, next http.Handler) {
-			r.URL.Path += "x" // the signature was looked at before
+			r.URL.Path += "x" // the signature was verified before
 			next.ServeHTTP(rw, r)
 		},
 		"changed": func(rw http.ResponseWriter, _ *http.Request, _ http.Handler) {
@@ -175,7 +176,7 @@ func TestAnObjectThatIsLostOrChanged(t *testing.T) {
 			w.work(t)
 			w.store.Fault(answer)
 			if whole, err := w.Records.Whole(t.Context(), sendingtest.Account, id); fault.KindOf(err) != fault.Unavailable {
-				t.Errorf("%s: the email %s is read as %v, %v; want that the store is away", name, kind, whole.HTML, err)
+				t.Errorf("%s: the email %s is read as %v, %v; want Unavailable", name, kind, whole.HTML, err)
 			}
 			w.back()
 		}

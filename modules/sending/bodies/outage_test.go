@@ -7,7 +7,8 @@ import (
 	"time"
 )
 
-// Moves that fail together are one failure of the store: however many they are, it is asked again after the shortest wait.
+// Concurrent failures count as one failure of the store: however many there are, the store is tried again
+// after the shortest delay.
 func TestMovesThatFailTogetherAreOneFailure(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -24,7 +25,7 @@ func TestMovesThatFailTogetherAreOneFailure(t *testing.T) {
 		if n := o.limitClaim(moveBatch); n != 1 {
 			t.Errorf("after %s %d moves are claimed, want one", 2*outageWait.Min, n)
 		}
-		// The store is away again: the second wait is longer.
+		// The store fails again: the second delay is longer.
 		o.record(errors.New("away"))
 		if wait := time.Until(o.until); wait < outageWait.Min {
 			t.Errorf("the second wait is %s, want at least %s", wait, outageWait.Min)

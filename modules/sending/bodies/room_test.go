@@ -10,7 +10,7 @@ import (
 	"github.com/postrider/postrider/runtime/base/expect"
 )
 
-// words is text that hardly gets smaller than letters do.
+// words returns text that hardly compresses beyond the entropy of its letters.
 func words(r *rand.Rand, octets int) string {
 	out := make([]byte, octets)
 	for i := range out {
@@ -21,7 +21,8 @@ func words(r *rand.Rand, octets int) string {
 	return string(out)
 }
 
-// Messages of 1 KB of text and 2 KB of html leave less than half of their room in the table: -v prints how much.
+// Messages with 1 KB of text and 2 KB of html free more than half of their space in the table; -v prints the
+// sizes.
 func TestMovedBodiesLeaveLittleRoomTaken(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -54,5 +55,5 @@ func TestMovedBodiesLeaveLittleRoomTaken(t *testing.T) {
 		after = size()
 		return after <= before/2
 	})
-	t.Logf("%d octets a message in the table of emails with its indexes, %d once the bodies have moved", before, after)
+	t.Logf("%d bytes per message in the emails table with its indexes, %d once the bodies have moved", before, after)
 }

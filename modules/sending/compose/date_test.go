@@ -6,7 +6,7 @@ import (
 	"github.com/postrider/postrider/modules/sending/sendingtest"
 )
 
-// A released message is dated by its release.
+// The date of a released message is its release.
 func TestAReleasedMessageHasTheDateOfItsRelease(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)

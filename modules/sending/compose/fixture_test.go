@@ -62,20 +62,20 @@ func (f *fixture) send(t *testing.T, m sending.Message) string {
 	return receipt.ID
 }
 
-// load gives an accepted email as a claim does.
+// load loads an accepted email as a claim does.
 func (f *fixture) load(t *testing.T, id string) *Email {
 	t.Helper()
 	emails, err := Load(t.Context(), f.DB.Prepared, []string{id})
 	if err != nil || emails[id] == nil {
-		t.Fatalf("Load gives %v, %v, want the email %s", emails, err, id)
+		t.Fatalf("Load returned %v, %v; want the email %s", emails, err, id)
 	}
 	return emails[id]
 }
 
-// free tells whether nothing of the budget is held.
+// free reports whether none of the budget is held.
 func (f *fixture) free() bool { return f.Budget.Usage() == intake.Usage{} }
 
-// wire gives the message as it goes out, verified.
+// wire returns the message as sent, verified.
 func (f *fixture) wire(t *testing.T, id string) *message.FullMessage {
 	t.Helper()
 	signed, done, err := f.Sign(t.Context(), f.load(t, id))
@@ -97,7 +97,7 @@ func (f *fixture) wire(t *testing.T, id string) *message.FullMessage {
 	return parsed
 }
 
-// verify wants one valid signature.
+// verify checks that there is one valid signature.
 func verify(t *testing.T, raw []byte) {
 	t.Helper()
 	record := dkim.PublicRecord(sendingtest.Key().(*rsa.PrivateKey))

@@ -8,7 +8,7 @@ import (
 	"github.com/postrider/postrider/modules/sending"
 )
 
-// The recipients of a heavy message share what was composed, and the last one gives it back.
+// The recipients of a heavy message share the composed message, and the last one releases it.
 func TestAHeavyMessageIsKeptUntilItsLastUse(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
@@ -16,7 +16,7 @@ func TestAHeavyMessageIsKeptUntilItsLastUse(t *testing.T) {
 	m.Attachments = []sending.Attachment{{Name: "one.bin", Data: bytes.Repeat([]byte("one\n"), sending.HeavyFrom/4)}}
 	email := f.load(t, f.send(t, m))
 	if !email.Heavy() {
-		t.Fatalf("a message of %d octets is not heavy", email.Size)
+		t.Fatalf("a message of %d bytes is not heavy", email.Size)
 	}
 	first, firstDone, err := f.Sign(t.Context(), email)
 	if err != nil {
@@ -24,21 +24,20 @@ func TestAHeavyMessageIsKeptUntilItsLastUse(t *testing.T) {
 	}
 	second, secondDone, err := f.Sign(t.Context(), email)
 	if err != nil || &first.Raw[0] != &second.Raw[0] {
-		t.Fatalf("sign for the second recipient gives other octets, %v; want those of the first", err)
+		t.Fatalf("sign for the second recipient returned a different message, %v; want that of the first", err)
 	}
 	verify(t, first.Raw)
 	firstDone()
 	if email.signed.Raw == nil || f.free() {
-		t.Error("the message is given back while the second recipient uses it")
+		t.Error("the message was released while the second recipient uses it")
 	}
 	secondDone()
 	if email.signed.Raw != nil || !f.free() {
-		t.Errorf("after the last use %d octets are kept, budget free %v; want none and a free budget", len(email.signed.Raw), f.free())
+		t.Errorf("after the last use %d bytes are kept, budget free %v; want none and a free budget", len(email.signed.Raw), f.free())
 	}
 }
 
-// A relayed message that is heavy leaves octet for octet, in either form, and gives back
-// all that it held.
+// A heavy relayed message is sent byte for byte in either form, and releases everything it held.
 func TestAHeavyRelayedMessageLeavesFromAFile(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
@@ -47,26 +46,26 @@ func TestAHeavyRelayedMessageLeavesFromAFile(t *testing.T) {
 	m.Relayed = &sending.Relayed{MIME: []byte("From: ada@example.com\r\nSubject: s\r\nMIME-Version: 1.0\r\nContent-Type: text/plain; charset=utf-8\r\nContent-Transfer-Encoding: 8bit\r\n\r\n" + body)}
 	email := f.load(t, f.send(t, m))
 	if !email.Heavy() {
-		t.Fatalf("a message of %d octets is not heavy", email.Size)
+		t.Fatalf("a message of %d bytes is not heavy", email.Size)
 	}
 	signed, done, err := f.Sign(t.Context(), email)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if !strings.HasSuffix(string(signed.Raw), "\r\n\r\n"+body) || !strings.HasPrefix(string(signed.Raw), "DKIM-Signature:") {
-		t.Errorf("composed are %d octets: %.100q", len(signed.Raw), signed.Raw)
+		t.Errorf("composed %d bytes: %.100q", len(signed.Raw), signed.Raw)
 	}
 	for range 2 {
 		seven, err := signed.SevenBit()
 		if err != nil || hasEightBit(seven) {
-			t.Errorf("for a server without 8BITMIME: %d octets, %v", len(seven), err)
+			t.Errorf("for a server without 8BITMIME: %d bytes, %v", len(seven), err)
 		}
 	}
 	if held := f.Budget.Usage(); held.Working != 0 || held.Reads != 0 {
-		t.Errorf("while it is sent %+v is held", held)
+		t.Errorf("while sending, %+v is held", held)
 	}
 	done()
 	if !f.free() {
-		t.Errorf("after it %+v is held", f.Budget.Usage())
+		t.Errorf("afterwards %+v is held", f.Budget.Usage())
 	}
 }

@@ -16,7 +16,7 @@ import (
 	"github.com/postrider/postrider/runtime/base/id"
 )
 
-// left gives what leaves of an email, without its signature.
+// left returns the message of an email as sent, without its signature.
 func (f *fixture) left(t *testing.T, emailID string) []byte {
 	t.Helper()
 	signed, done, err := f.Sign(t.Context(), f.load(t, emailID))
@@ -25,7 +25,7 @@ func (f *fixture) left(t *testing.T, emailID string) []byte {
 	}
 	defer done()
 	verify(t, signed.Raw)
-	at := bytes.Index(signed.Raw, []byte("\r\n")) // the field goes on where a line begins with a space
+	at := bytes.Index(signed.Raw, []byte("\r\n")) // continuation lines begin with a space
 	for signed.Raw[at+2] == ' ' || signed.Raw[at+2] == '\t' {
 		at += 2 + bytes.Index(signed.Raw[at+2:], []byte("\r\n"))
 	}
@@ -35,8 +35,8 @@ func (f *fixture) left(t *testing.T, emailID string) []byte {
 	return bytes.Clone(signed.Raw[at+2:])
 }
 
-// What is composed again is what left, octet for octet, but for the signature: whatever it is made of,
-// in memory or in a file.
+// A message composed again equals the one sent, byte for byte, except for the signature: for every kind of
+// message, in memory or in a file.
 func TestRawIsWhatLeftWithoutItsSignature(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
@@ -62,7 +62,7 @@ func TestRawIsWhatLeftWithoutItsSignature(t *testing.T) {
 		want := f.left(t, emailID)
 		got, err := f.Raw(t.Context(), sendingtest.Account, emailID)
 		if err != nil || !bytes.Equal(got, want) {
-			t.Errorf("%s: %v, %d octets, want the %d that left: %.200q", what, err, len(got), len(want), got)
+			t.Errorf("%s: %v, %d bytes, want the %d sent: %.200q", what, err, len(got), len(want), got)
 			continue
 		}
 		parsed, err := mail.ReadMessage(bytes.NewReader(got))
@@ -72,7 +72,7 @@ func TestRawIsWhatLeftWithoutItsSignature(t *testing.T) {
 		if m.Relayed != nil {
 			fields, body, _ := bytes.Cut(m.Relayed.MIME, []byte("\r\n\r\n"))
 			if !bytes.HasPrefix(got, fields) || !bytes.Contains(got, body[:7]) {
-				t.Errorf("%s: the fields of its sender are not as they came: %.200q", what, got)
+				t.Errorf("%s: the sender's fields have changed: %.200q", what, got)
 			}
 		}
 		content, err := f.RawContent(t.Context(), sendingtest.Account, emailID)
@@ -82,7 +82,7 @@ func TestRawIsWhatLeftWithoutItsSignature(t *testing.T) {
 		streamed, err := io.ReadAll(content.Reader())
 		content.Close()
 		if err != nil || !bytes.Equal(streamed, want) {
-			t.Errorf("%s: read as a stream: %d octets, %v, want %d", what, len(streamed), err, len(want))
+			t.Errorf("%s: read as a stream: %d bytes, %v, want %d", what, len(streamed), err, len(want))
 		}
 	}
 	if !f.free() {
@@ -90,8 +90,8 @@ func TestRawIsWhatLeftWithoutItsSignature(t *testing.T) {
 	}
 }
 
-// Where there is nothing any more, or not for this account, there is no message; where its domain may not
-// send any more there is one, which nobody tracks.
+// A deleted email, or one of another account, has no raw message. An email of a domain that can no longer
+// send has one, without tracking.
 func TestRawOfWhatIsNotThere(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
@@ -106,7 +106,7 @@ func TestRawOfWhatIsNotThere(t *testing.T) {
 	}
 	f.Near.SenderErr = fault.Forbiddenf("domain_not_verified", "no")
 	if raw, err := f.Raw(t.Context(), sendingtest.Account, emailID); err != nil || !bytes.Contains(raw, []byte("Hello")) || len(r.asked) != 0 {
-		t.Errorf("of a domain that sends no more: %q, %v", raw, err)
+		t.Errorf("of a domain that can no longer send: %q, %v", raw, err)
 	}
 	f.Near.SenderErr = errors.New("away")
 	if raw, err := f.Raw(t.Context(), sendingtest.Account, emailID); err == nil {
@@ -122,7 +122,7 @@ func TestRawOfWhatIsNotThere(t *testing.T) {
 	}
 }
 
-// Nobody gets more than is read of bodies at a time.
+// Raw refuses messages above the limit for bodies.
 func TestRawInMemoryIsBounded(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
@@ -132,7 +132,7 @@ func TestRawInMemoryIsBounded(t *testing.T) {
 	}
 	emailID := f.send(t, m)
 	if raw, err := f.Raw(t.Context(), sendingtest.Account, emailID); fault.KindOf(err) != fault.TooLarge {
-		t.Errorf("%d octets, %v, want a refusal", len(raw), err)
+		t.Errorf("%d bytes, %v; want a refusal", len(raw), err)
 	}
 	content, err := f.RawContent(t.Context(), sendingtest.Account, emailID)
 	if err != nil || content.Size() < records.MaxBodies || content.InMemory() {

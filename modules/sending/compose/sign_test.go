@@ -52,9 +52,9 @@ func TestMessagesCarryTheSignaturesOfTheirIdentity(t *testing.T) {
 		}
 	}
 
-	// Without an identity there is no message: no other key steps in.
+	// Without an identity there is no message: no other key is used instead.
 	f.Near.SenderErr = errors.New("no key that signs")
 	if signed, _, err := f.Sign(t.Context(), message()); !errors.Is(err, f.Near.SenderErr) || signed.Raw != nil {
-		t.Errorf("sign without an identity gives %q, %v, want no message and that error", signed.Raw, err)
+		t.Errorf("sign without an identity returned %q, %v; want no message and that error", signed.Raw, err)
 	}
 }

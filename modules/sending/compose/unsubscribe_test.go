@@ -12,7 +12,7 @@ import (
 	"github.com/postrider/postrider/runtime/mail/message"
 )
 
-// tracker marks what it was given.
+// tracker records the messages it rewrites.
 type tracker struct{ asked []tracking.Message }
 
 func (r *tracker) Rewrite(_ context.Context, m tracking.Message, html, text string) (newHTML, newText string, err error) {
@@ -65,7 +65,7 @@ func TestWithoutManagedUnsubscribeNothingIsAdded(t *testing.T) {
 	m.Text = "{{unsubscribe_urls}} {unsubscribe_url}"
 	got := f.wire(t, f.send(t, m))
 	if len(header(got, "List-Unsubscribe")) != 0 || strings.TrimSpace(got.Text) != m.Text {
-		t.Errorf("the message is %+v, want no List-Unsubscribe and its text as it was", got)
+		t.Errorf("the message is %+v, want no List-Unsubscribe and its text unchanged", got)
 	}
 }
 
@@ -78,7 +78,7 @@ func TestTrackingSeesWhatIsSentAndTheDomainDecides(t *testing.T) {
 	m := simple("bob@example.net")
 	m.HTML, m.Text, m.Unsubscribe = "{{unsubscribe_url}}", "t", &yes
 	if got := f.wire(t, f.send(t, m)); len(r.asked) != 0 || strings.Contains(got.Text, "tracked") {
-		t.Errorf("tracked although the domain does not: %+v", r.asked)
+		t.Errorf("tracked although tracking is off for the domain: %+v", r.asked)
 	}
 	f.Near.Sender.ClickTracking = true
 	id := f.send(t, m)
@@ -89,7 +89,7 @@ func TestTrackingSeesWhatIsSentAndTheDomainDecides(t *testing.T) {
 	}
 }
 
-// What could not be composed is refused when it is sent, not when it is delivered.
+// A message that could not be composed is refused when it is submitted, not when it is delivered.
 func TestLinkThatDoesNotFitIsRefusedAtAccept(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)

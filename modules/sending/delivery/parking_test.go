@@ -14,7 +14,7 @@ import (
 	"github.com/postrider/postrider/runtime/mail/smtpclient"
 )
 
-// countParked counts the countParked recipients of a lane.
+// countParked counts the parked recipients of a lane.
 func (f *fixture) countParked(t *testing.T, label string) int {
 	t.Helper()
 	n, err := f.DB.Ent.Recipient.Query().Where(recipient.Lane(label)).Count(t.Context())

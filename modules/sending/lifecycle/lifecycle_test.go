@@ -34,7 +34,7 @@ func TestFinalStatesAreFinal(t *testing.T) {
 	t.Parallel()
 	for _, from := range []email.Status{email.StatusDelivered, email.StatusBounced, email.StatusFailed, email.StatusCancelled} {
 		for _, to := range []email.Status{email.StatusSent, email.StatusDelivered, email.StatusBounced, email.StatusFailed} {
-			late := from == email.StatusDelivered && (to == email.StatusBounced || to == email.StatusFailed) // a report may come later
+			late := from == email.StatusDelivered && (to == email.StatusBounced || to == email.StatusFailed) // a report may arrive later
 			if MayBecome(from, to) != late {
 				t.Errorf("%s may become %s: %v", from, to, !late)
 			}

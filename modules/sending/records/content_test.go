@@ -20,7 +20,7 @@ func relayedMessage(raw string, to ...string) sending.Message {
 
 const aRelayed = "From: ada@example.com\nTo: bob@example.net\nSubject: s\n\nHello\n"
 
-// What came over SMTP is a body, and goes with bodies.
+// A relayed message is a body, and is purged with bodies.
 func TestPurgedBodiesTakeWhatCameOverSMTP(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
@@ -41,8 +41,8 @@ func TestPurgedBodiesTakeWhatCameOverSMTP(t *testing.T) {
 	}
 }
 
-// However the header writes an erased address, and wherever, a message that is still to
-// be sent to others does not have it any more; the others and the body are as they were.
+// However and wherever the header spells an erased address, a message that is still to be sent to others no
+// longer contains it; other fields and the body are unchanged.
 func TestAnErasedAddressIsInNoFieldOfWhatIsStillToBeSent(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
@@ -75,7 +75,7 @@ func TestAnErasedAddressIsInNoFieldOfWhatIsStillToBeSent(t *testing.T) {
 		raw = bytes.Clone(raw)
 		content.Close()
 		if err != nil || !bytes.HasPrefix(raw, []byte("From: ada@example.com\r\n")) || !bytes.HasSuffix(raw, []byte("\r\nSubject: s\r\nX-Kept: yes\r\n\r\nDear all\r\n")) {
-			t.Errorf("%s: the stored message reads with error %v, want From, Subject, the kept field and the body as they were:\n%s", name, err, raw)
+			t.Errorf("%s: the stored message reads with error %v, want From, Subject, the kept field and the body unchanged:\n%s", name, err, raw)
 		}
 		if left := strings.ToLower(string(raw)); strings.Contains(left, "bob") {
 			t.Errorf("%s: still there:\n%s", name, raw)

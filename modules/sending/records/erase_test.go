@@ -63,7 +63,7 @@ func TestErasingStopsMailThatIsNotSentYet(t *testing.T) {
 	if _, err := f.DB.SQL.ExecContext(t.Context(), `UPDATE recipients SET state = 'delivered', due_at = NULL WHERE address = 'dan@example.net'`); err != nil {
 		t.Fatal(err)
 	}
-	jobs := f.ClaimAll(t) // attempts are under way
+	jobs := f.ClaimAll(t) // attempts are running
 	if len(jobs) != 3 {
 		t.Fatalf("%d jobs, want 3", len(jobs))
 	}
@@ -82,7 +82,7 @@ func TestErasingStopsMailThatIsNotSentYet(t *testing.T) {
 	held := f.Extend(t, jobs)
 	for i, j := range jobs {
 		if held[i] == strings.HasPrefix(j.Address(), "bob@") {
-			t.Errorf("the delivery to %s is still ours: %v", j.Address(), held[i])
+			t.Errorf("the lease of the delivery to %s is still held: %v", j.Address(), held[i])
 		}
 	}
 	f.nowhere(t, "bob@")
@@ -95,7 +95,7 @@ func (f *fixture) settled(t *testing.T, emailID string) {
 	dbtest.Exec(t, f.DB, `UPDATE recipients SET state = 'delivered', due_at = NULL WHERE email_id = $1`, emailID)
 }
 
-// nowhere looks into every column of the tables that sending and the bus write.
+// nowhere checks that no column of the tables written by sending and the bus contains a text.
 func (f *fixture) nowhere(t *testing.T, text string) {
 	t.Helper()
 	for _, table := range []string{"emails", "recipients", "attempts", "attachments", "facts"} {

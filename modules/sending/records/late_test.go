@@ -45,7 +45,7 @@ func TestADeliveredRecipientBouncesLate(t *testing.T) {
 	b := lately
 	b.EmailID, b.RecipientID = id, recipients[0].ID
 	if !f.bounceLate(t, b) || f.bounceLate(t, b) {
-		t.Error("the first changes something, the second nothing")
+		t.Error("want a change by the first report only")
 	}
 	e, recipients, attempts, types := f.State(t, id)
 	if e.Status != email.StatusBounced || e.BouncedAt == nil || e.DeliveredAt != nil || *e.BounceReason != b.Diagnostic || e.LastEvent != "email.bounced" || *e.Uncommon != "bounced" {
@@ -56,7 +56,7 @@ func TestADeliveredRecipientBouncesLate(t *testing.T) {
 		t.Errorf("recipient: %+v", r)
 	}
 	if recipients[1].State != recipient.StateDelivered || len(attempts) != 2 || *attempts[0].Outcome != "delivered" {
-		t.Errorf("what had happened has changed: %+v %+v", recipients[1], attempts)
+		t.Errorf("the history has changed: %+v %+v", recipients[1], attempts)
 	}
 	if diff := cmp.Diff([]string{"email.sent", "email.delivered", "email.delivered", "email.bounced"}, types); diff != "" {
 		t.Errorf("facts (-want +got):\n%s", diff)
@@ -83,7 +83,7 @@ func TestFindingA2ALateRefusalOfTheMessageIsNoBounce(t *testing.T) {
 	_, recipients, _, _ := f.State(t, id)
 	b := records.LateBounce{EmailID: id, RecipientID: recipients[0].ID, Class: bounce.Content, Permanent: true, Code: 554, EnhancedCode: "5.7.1", Diagnostic: "554 5.7.1 spam"}
 	if !f.bounceLate(t, b) || f.bounceLate(t, b) {
-		t.Error("the first report changes something, the second nothing")
+		t.Error("want a change by the first report only")
 	}
 	e, recipients, _, types := f.State(t, id)
 	if e.Status != email.StatusFailed || e.BounceReason != nil || e.DeliveredAt != nil || *e.Uncommon != "failed" || recipients[0].State != recipient.StateFailed {
@@ -95,8 +95,7 @@ func TestFindingA2ALateRefusalOfTheMessageIsNoBounce(t *testing.T) {
 	}
 }
 
-// A bounce of a recipient that is still being tried ends the trying: an attempt
-// under way changes nothing any more.
+// A bounce of a recipient that is being retried ends the retries: a running attempt has no effect.
 func TestALateBounceEndsTheRetries(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
@@ -106,7 +105,7 @@ func TestALateBounceEndsTheRetries(t *testing.T) {
 	b := lately
 	b.EmailID, b.RecipientID, b.Permanent = id, recipients[0].ID, false
 	if !f.bounceLate(t, b) {
-		t.Fatal("nothing has changed")
+		t.Fatal("the bounce changed nothing")
 	}
 	f.SettleWith(t, jobs, taken)
 	f.MakeDue(t)
@@ -118,7 +117,7 @@ func TestALateBounceEndsTheRetries(t *testing.T) {
 		t.Errorf("after a late bounce the email is %s, its recipient %s and the facts are %v, want both bounced and email.bounced the last of 2 facts", e.Status, recipients[0].State, types)
 	}
 	if attempts[0].Outcome == nil || *attempts[0].Outcome != "delivered" {
-		t.Errorf("the attempt was not told: %+v", attempts[0])
+		t.Errorf("the attempt has no outcome: %+v", attempts[0])
 	}
 }
 
@@ -153,7 +152,7 @@ func TestALateBounceTouchesNothingElse(t *testing.T) {
 	b := lately
 	b.EmailID, b.RecipientID = open, ofOpen[0].ID
 	if !f.bounceLate(t, b) {
-		t.Error("nothing has changed")
+		t.Error("the bounce changed nothing")
 	}
 	if e, _, _, _ := f.State(t, open); e.Status != email.StatusSent || e.BouncedAt != nil {
 		t.Errorf("with another recipient open it is %s", e.Status)

@@ -19,15 +19,15 @@ import (
 	"github.com/postrider/postrider/runtime/storage/search"
 )
 
-// found gives the subjects of what a filter finds, sorted. It turns the pages forwards and back,
-// which must show the same, and counts them.
+// found returns the subjects of the emails that match a filter, sorted. It pages forwards and backwards,
+// which must return the same, and counts them.
 func (f *fixture) found(t *testing.T, filter records.Filter) []string {
 	t.Helper()
 	all := f.pages(t, filter, false)
 	back := f.pages(t, filter, true)
 	slices.Reverse(back)
 	if diff := cmp.Diff(all, back); diff != "" {
-		t.Errorf("%+v: pages backwards show something else (-forwards +back):\n%s", filter, diff)
+		t.Errorf("%+v: paging backwards differs (-forwards +back):\n%s", filter, diff)
 	}
 	for _, most := range []int{1, len(all) + 1} {
 		if n, err := f.Service.Count(t.Context(), sendingtest.Account, filter, most); err != nil || n != min(most, len(all)) {
@@ -40,7 +40,7 @@ func (f *fixture) found(t *testing.T, filter records.Filter) []string {
 
 func (f *fixture) pages(t *testing.T, filter records.Filter, back bool) (subjects []string) {
 	t.Helper()
-	q := records.ListQuery{Page: page.Request{Limit: 2, Back: back}, Filter: filter} // small, so that pages are crossed
+	q := records.ListQuery{Page: page.Request{Limit: 2, Back: back}, Filter: filter} // small, to cross pages
 	if filter.Q == "bulk" {
 		q.Page.Limit = page.MaxLimit
 	}
@@ -63,7 +63,7 @@ func (f *fixture) pages(t *testing.T, filter records.Filter, back bool) (subject
 	}
 }
 
-// message makes an email whose subject names it in the answers.
+// message creates an email named by its subject.
 func (f *fixture) message(t *testing.T, subject string, change func(*sending.Message)) {
 	t.Helper()
 	m := rooms.Simple("bob@example.net")
@@ -176,14 +176,14 @@ func TestFiltersSayWhatIsWrong(t *testing.T) {
 	}
 }
 
-// Past the window the index has to find the rest, each once and in order.
+// Beyond the window, the index must find the rest, each once and in order.
 func TestSearchGoesOnBeyondTheWindow(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	f.message(t, "needle first", func(m *sending.Message) { m.Tags = []shape.Tag{{Name: "kind", Value: "needle"}} })
 	f.message(t, "needle second", func(m *sending.Message) { m.Tags = []shape.Tag{{Name: "kind", Value: "needle"}} })
 	f.bulk(t, sendingtest.Account, search.Window+10)
-	f.bulk(t, "acc_01kf0m4w7he6x8q2v5b3n9c1tb", 10) // another account's, with the same words
+	f.bulk(t, "acc_01kf0m4w7he6x8q2v5b3n9c1tb", 10) // of another account, with the same words
 	f.message(t, "needle third", func(m *sending.Message) { m.Tags = []shape.Tag{{Name: "kind", Value: "needle"}} })
 	if _, err := f.DB.SQL.ExecContext(t.Context(), `UPDATE emails SET status = 'bounced', uncommon = 'bounced' WHERE subject = 'needle first'`); err != nil {
 		t.Fatal(err)
@@ -210,14 +210,14 @@ func TestSearchGoesOnBeyondTheWindow(t *testing.T) {
 		}
 	}
 	if got := f.found(t, records.Filter{Status: "sent"}); len(got) != 2 {
-		t.Errorf("%d emails are on their way, want the 2 that have open recipients", len(got))
+		t.Errorf("%d emails have status sent, want the 2 that have open recipients", len(got))
 	}
 	if got := f.found(t, records.Filter{Q: "bulk"}); len(got) != search.Window+10 {
 		t.Errorf("%d emails with a common word, want %d", len(got), search.Window+10)
 	}
 }
 
-// What is sparse is looked for in a second window that is as wide as it is sparse, and then by the index.
+// Sparse matches are searched in a second window sized by their density, and then by the index.
 func TestSearchLooksFurtherForWhatIsSparse(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
@@ -232,7 +232,7 @@ func TestSearchLooksFurtherForWhatIsSparse(t *testing.T) {
 	}
 }
 
-// bulk stores delivered emails without the way through Send.
+// bulk stores delivered emails without using Send.
 func (f *fixture) bulk(t *testing.T, accountID string, n int) {
 	t.Helper()
 	_, err := f.DB.SQL.ExecContext(t.Context(), `
@@ -250,6 +250,6 @@ func TestListRefusesABadFilter(t *testing.T) {
 	f := newFixture(t)
 	_, err := f.List(t.Context(), sendingtest.Account, records.ListQuery{Page: page.Request{Limit: 1}, Filter: records.Filter{Status: "x"}})
 	if fault.KindOf(err) != fault.Invalid {
-		t.Errorf("List with a wrong status gives %v, want invalid", err)
+		t.Errorf("List with a wrong status returned %v, want kind Invalid", err)
 	}
 }

@@ -15,7 +15,7 @@ import (
 	"github.com/postrider/postrider/runtime/base/id"
 )
 
-// aged moves an email into the past, and gives it a status.
+// aged moves an email into the past, and sets its status.
 func (f *fixture) aged(t *testing.T, n int, age time.Duration, status email.Status, scheduled bool) string {
 	t.Helper()
 	from := f.Send(t, rooms.Simple(fmt.Sprintf("user%d@example.net", n)))
@@ -41,9 +41,9 @@ func TestOnlyWhatIsOverIsExpired(t *testing.T) {
 		f.aged(t, 1, 40*day, email.StatusDelivered, false), f.aged(t, 2, 39*day, email.StatusBounced, false),
 		f.aged(t, 3, 38*day, email.StatusFailed, false), f.aged(t, 4, 37*day, email.StatusCancelled, true),
 	}
-	f.aged(t, 5, 36*day, email.StatusSent, false)        // still on its way
-	f.aged(t, 6, 35*day, email.StatusScheduled, true)    // its time is to come
-	f.aged(t, 7, 29*day, email.StatusDelivered, false)   // young
+	f.aged(t, 5, 36*day, email.StatusSent, false)        // in progress
+	f.aged(t, 6, 35*day, email.StatusScheduled, true)    // not due yet
+	f.aged(t, 7, 29*day, email.StatusDelivered, false)   // too young
 	late := f.aged(t, 8, 50*day, email.StatusSent, true) // released late
 	cutoff := time.Now().Add(-30 * day)
 
@@ -108,11 +108,11 @@ func TestDeletedEmailsLeaveNothing(t *testing.T) {
 	}
 	f.nowhere(t, "bob@")
 	if _, err := f.Get(t.Context(), sendingtest.Account, open); err != nil {
-		t.Errorf("the one that is still to be sent: %v", err)
+		t.Errorf("the unsent email: %v", err)
 	}
 }
 
-// unlinked lets a test give emails other ids.
+// unlinked drops the foreign keys, so that a test can change email ids.
 func (f *fixture) unlinked(t *testing.T) {
 	t.Helper()
 	for _, statement := range []string{

@@ -69,7 +69,7 @@ func TestListPagesThroughEverythingOnce(t *testing.T) {
 		if !p.HasMore {
 			break
 		}
-		f.Send(t, rooms.Simple("late@example.net")) // rows that come in between move nothing
+		f.Send(t, rooms.Simple("late@example.net")) // rows inserted between pages move nothing
 		q.Page.Cursor = p.NextCursor
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
@@ -77,7 +77,7 @@ func TestListPagesThroughEverythingOnce(t *testing.T) {
 	}
 }
 
-// Bodies are read up to a bound together, and the refusal says what to do.
+// The total size of bodies is limited, and the error says what to do.
 func TestBodiesAreBoundedTogether(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
@@ -91,6 +91,6 @@ func TestBodiesAreBoundedTogether(t *testing.T) {
 		t.Errorf("30 MB of three emails: %d, %v", len(got), err)
 	}
 	if _, err := f.Bodies(t.Context(), sendingtest.Account, ids...); fault.KindOf(err) != fault.TooLarge {
-		t.Errorf("40 MB of four: %v, want that fewer are asked for", err)
+		t.Errorf("40 MB of four: %v, want a request for fewer emails", err)
 	}
 }

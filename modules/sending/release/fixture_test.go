@@ -22,7 +22,7 @@ func newFixture(t *testing.T) *fixture {
 		Signals: sendingtest.Nobody{}, Logger: r.Logger})}
 }
 
-// start begins to release and to deliver.
+// start starts releasing and delivering.
 func (f *fixture) start(t *testing.T) {
 	t.Helper()
 	if err := errors.Join(f.Start(context.WithoutCancel(t.Context())), f.Delivery.Start(context.WithoutCancel(t.Context()))); err != nil {
@@ -35,7 +35,7 @@ func (f *fixture) start(t *testing.T) {
 	})
 }
 
-// schedule has an email accepted for later; a time that has passed is due at once.
+// schedule schedules an email; a time in the past is due immediately.
 func (f *fixture) schedule(t *testing.T, in time.Duration, to ...string) string {
 	t.Helper()
 	m := rooms.Simple(to...)
@@ -44,7 +44,7 @@ func (f *fixture) schedule(t *testing.T, in time.Duration, to ...string) string 
 	return f.Send(t, m)
 }
 
-// releaseAll releases what is due now, without the loop.
+// releaseAll releases everything that is due, without the loop.
 func (f *fixture) releaseAll(t *testing.T) {
 	t.Helper()
 	for more := true; more; {

@@ -42,7 +42,7 @@ func TestScheduledEmailIsReleasedAtItsTime(t *testing.T) {
 	}
 	jobs := f.ClaimAll(t)
 	if len(jobs) != 2 || time.Since(recipients[0].QueuedAt) > time.Minute {
-		t.Errorf("claimed %d that wait since %s, want two of a fresh message", len(jobs), recipients[0].QueuedAt)
+		t.Errorf("claimed %d recipients queued at %s, want two of a fresh message", len(jobs), recipients[0].QueuedAt)
 	}
 	if recipients[0].QueuedAt.Before(*e.ScheduledAt) {
 		t.Errorf("retries are counted from %s", recipients[0].QueuedAt)
@@ -53,7 +53,7 @@ func TestScheduledEmailIsReleasedAtItsTime(t *testing.T) {
 	}
 }
 
-// What was allowed when the message was accepted need not be allowed at its time.
+// Permission at acceptance does not guarantee permission at the scheduled time.
 func TestReleaseAsksEverythingAgain(t *testing.T) {
 	t.Parallel()
 	gone := fault.Forbiddenf(fault.CodeDomainNotVerified, "The domain example.com is not a domain of this account")
@@ -101,7 +101,7 @@ func TestReleaseAsksEverythingAgain(t *testing.T) {
 				t.Errorf("diagnostic %q, want %q", *recipients[0].Diagnostic, c.diagnostic)
 			}
 			if jobs := f.ClaimAll(t); len(jobs) != 0 {
-				t.Errorf("delivered all the same: %+v", jobs)
+				t.Errorf("delivered anyway: %+v", jobs)
 			}
 			if _, err := f.Sending.Cancel(t.Context(), sendingtest.Account, id); fault.From(err).Code != fault.CodeEmailNotScheduled {
 				t.Errorf("cancel: %v", err)
@@ -127,11 +127,11 @@ func TestFindingA4NoReleaseIsRefusedForACap(t *testing.T) {
 	}
 	want := []string{"sent email.sent", "sent email.sent", "sent email.sent", "sent email.sent", "failed email.suppressed"}
 	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("the emails whose time came while no cap had room are (-want +got):\n%s", diff)
+		t.Errorf("emails due while the caps were used up (-want +got):\n%s", diff)
 	}
 	gone, _, _, _ := f.State(t, ids[4])
 	if diff := cmp.Diff([]accounts.Use{{AccountID: sendingtest.Account, Due: gone.ScheduledAt.UTC()}}, sendingtest.InUTC(f.Near.Back)); diff != "" {
-		t.Errorf("what the caps got back (-want +got):\n%s", diff)
+		t.Errorf("refunds to the caps (-want +got):\n%s", diff)
 	}
 }
 
@@ -147,7 +147,7 @@ func TestEmailsOfSuspendedAccountsWaitInTheQueue(t *testing.T) {
 			t.Fatalf("email %+v, facts %v", e, types)
 		}
 		if wait := time.Until(*e.ReleaseAt); wait < 50*time.Second || wait > 61*time.Second {
-			t.Errorf("looked at again in %s, want a minute", wait)
+			t.Errorf("checked again in %s, want a minute", wait)
 		}
 		f.Exec(t, `UPDATE emails SET release_at = now()`)
 	}
@@ -168,7 +168,7 @@ func TestReleaseThatIsCutOffHasNotHappened(t *testing.T) {
 	before, _, _, _ := f.State(t, id)
 	f.Near.BlockedErr = fault.DatabaseUnavailable(nil)
 	if _, err := f.Release(t.Context(), releaseBatch); fault.KindOf(err) != fault.Unavailable {
-		t.Fatalf("the database was away: %v", err)
+		t.Fatalf("the release that was cut off: %v", err)
 	}
 	e, recipients, _, types := f.State(t, id)
 	if e.Status != email.StatusScheduled || !e.ReleaseAt.Equal(*before.ReleaseAt) || recipients[0].DueAt != nil || len(types) != 1 {
@@ -208,16 +208,16 @@ func TestOneBadEmailDoesNotHoldUpOthers(t *testing.T) {
 				t.Fatal(err)
 			}
 			if status != "scheduled" || wait < 50 || wait > 61 {
-				t.Errorf("the bad one is %s and looked at in %.1f s, want a minute", status, wait)
+				t.Errorf("the bad email is %s and checked in %.1f s, want a minute", status, wait)
 			}
 			if e, _, _, _ := f.State(t, good); e.Status != email.StatusSent {
-				t.Errorf("the good one is %s", e.Status)
+				t.Errorf("the good email is %s", e.Status)
 			}
 		})
 	}
 }
 
-// What was due when it was found need not be when it is locked.
+// An email that was due when it was found may not be when it is locked.
 func TestChangesBetweenLookAndLockAreHeeded(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
@@ -232,7 +232,7 @@ func TestChangesBetweenLookAndLockAreHeeded(t *testing.T) {
 	if _, err := f.Sending.Cancel(t.Context(), sendingtest.Account, cancelled); err != nil {
 		t.Fatal(err)
 	}
-	for range 2 { // the second time everything is done
+	for range 2 { // the second time, everything is done
 		if err := f.releaseTogether(t.Context(), due); err != nil {
 			t.Fatal(err)
 		}
@@ -245,8 +245,8 @@ func TestChangesBetweenLookAndLockAreHeeded(t *testing.T) {
 	}
 }
 
-// Cancels race with releases in several processes: each email has one end, and
-// both sides say the same of it.
+// Cancellations race with releases in several processes: each email has one outcome, and both sides report
+// the same.
 func TestCancelAndReleaseHaveOneWinner(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
@@ -256,8 +256,8 @@ func TestCancelAndReleaseHaveOneWinner(t *testing.T) {
 		ids[i] = f.schedule(t, time.Hour, "bob@example.net")
 	}
 	f.Exec(t, `UPDATE emails e SET scheduled_at = v.at, release_at = v.at FROM (SELECT id, now() + (random() - 0.1) * interval '1 second' AS at FROM emails WHERE id <> ALL($1)) v WHERE v.id = e.id`,
-		db.Array(ids[:10])) // which stay for the cancels, however late those come
-	if _, err := f.Release(t.Context(), 1); err != nil { // one is released, however early they come
+		db.Array(ids[:10])) // reserved for the cancellations, however late they run
+	if _, err := f.Release(t.Context(), 1); err != nil { // one is released, however early they run
 		t.Fatal(err)
 	}
 	ctx, stop := context.WithCancel(t.Context())
@@ -304,11 +304,11 @@ func TestCancelAndReleaseHaveOneWinner(t *testing.T) {
 		case errs[i] == nil:
 			cancelled++
 			if e.Status != email.StatusCancelled || due[id] != 0 || !cmp.Equal(types, []string{"email.scheduled", "email.cancelled"}) {
-				t.Errorf("cancel was answered, and the email is %s, due %d, facts %v", e.Status, due[id], types)
+				t.Errorf("cancel succeeded, but the email is %s, due %d, facts %v", e.Status, due[id], types)
 			}
 		case fault.From(errs[i]).Code == fault.CodeEmailNotScheduled:
 			if e.Status != email.StatusSent || due[id] != 1 || !cmp.Equal(types, []string{"email.scheduled", "email.sent"}) || e.SentAt.Before(*e.ScheduledAt) {
-				t.Errorf("cancel was refused, and the email is %s, due %d, facts %v", e.Status, due[id], types)
+				t.Errorf("cancel was refused, but the email is %s, due %d, facts %v", e.Status, due[id], types)
 			}
 		default:
 			t.Errorf("cancel: %v", errs[i])
@@ -347,7 +347,7 @@ func TestTheLoopReleasesInTimeAndNeverEarly(t *testing.T) {
 		}
 	}
 	if e, _, _, _ := f.State(t, stays); e.Status != email.StatusScheduled {
-		t.Errorf("one of the next hour is %s", e.Status)
+		t.Errorf("an email due in an hour is %s", e.Status)
 	}
 	if n := len(f.Peer.Seen); n != len(ids)+1 {
 		t.Errorf("%d transactions for %d recipients", n, len(ids)+1)
@@ -378,8 +378,7 @@ func TestReleasingGoesOnAfterTheDatabaseWasAway(t *testing.T) {
 	})
 }
 
-// A release that takes longer than a statement may would never succeed by being
-// repeated as it is.
+// A release that exceeds the statement timeout would never succeed if repeated unchanged.
 func TestBatchesThatAreTooLargeAreMadeSmaller(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
