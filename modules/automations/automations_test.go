@@ -19,7 +19,7 @@ import (
 	"github.com/postrider/postrider/runtime/web/idempotency"
 )
 
-func TestAnEventStartsARunThatSends(t *testing.T) {
+func TestEventStartsARunThatSends(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.active(t, `{"event": "user.created", "conditions": "event.data.n > 1"}`, mail+`, {"key": "pause", "type": "delay", "duration": "P1D"}, `+
@@ -33,12 +33,12 @@ func TestAnEventStartsARunThatSends(t *testing.T) {
 	}
 	w.drain(t)
 	if got, want := w.told(t), "started 0 running, step_completed 0 running"; got != want {
-		t.Errorf("after the first mail webhooks are told: %s, want %s", got, want)
+		t.Errorf("webhook events after the first mail: %s, want %s", got, want)
 	}
 	w.pass(t, 24*time.Hour)
 	w.drain(t)
 	if got, want := w.told(t), "started 0 running, step_completed 0 running, step_completed 1 running, step_completed 2 running, completed 2 completed"; got != want {
-		t.Errorf("at the end webhooks are told: %s, want %s", got, want)
+		t.Errorf("webhook events at the end: %s, want %s", got, want)
 	}
 	emails, err := w.DB.Ent.Email.Query().All(t.Context())
 	if err != nil || len(emails) != 2 {
@@ -57,7 +57,7 @@ func TestAnEventStartsARunThatSends(t *testing.T) {
 	}
 }
 
-func TestAWaitIsEndedByItsEvent(t *testing.T) {
+func TestEventEndsAWait(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.active(t, `{"event": "start", "cancel_on_events": ["stop"]}`,
@@ -65,9 +65,9 @@ func TestAWaitIsEndedByItsEvent(t *testing.T) {
 	w.post(t, "start", `{"id": 1}`)
 	for _, c := range []struct{ user, email, data, want string }{
 		{"u1", "", `{"id": 2}`, "0 matched, 0 resumed, 0 cancelled"},
-		{"u2", "bob@example.net", `{"id": 1}`, "0 matched, 0 resumed, 0 cancelled"}, // another user, whatever the address says
+		{"u2", "bob@example.net", `{"id": 1}`, "0 matched, 0 resumed, 0 cancelled"}, // another user, even with the same address
 		{"", "BOB@example.net", `{"id": 1}`, "0 matched, 1 resumed, 0 cancelled"},   // the address, in any case
-		{"u1", "", `{"id": 1}`, "0 matched, 0 resumed, 0 cancelled"},                // it has gone on
+		{"u1", "", `{"id": 1}`, "0 matched, 0 resumed, 0 cancelled"},                // it has already continued
 	} {
 		if got := counters(w.postAs(t, "paid", c.user, c.email, c.data)); got != c.want {
 			t.Errorf("paid of %q %q with %s: %s, want %s", c.user, c.email, c.data, got, c.want)
@@ -95,7 +95,7 @@ func TestAWaitIsEndedByItsEvent(t *testing.T) {
 }
 
 // An event that arrives while the run is at an earlier step is not lost.
-func TestAWaitLooksBack(t *testing.T) {
+func TestWaitFindsEarlierEvents(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.active(t, `{"event": "start"}`, mail+`, {"key": "w", "type": "wait_for_event", "event": "paid", "timeout": "P1D", "on_timeout": "fail"}, {"key": "end", "type": "end"}`)
@@ -105,14 +105,14 @@ func TestAWaitLooksBack(t *testing.T) {
 	}
 	w.drain(t)
 	if got := w.statuses(t); got["completed"] != 1 {
-		t.Errorf("runs %v, want that the wait took the event from before it: %s", got, w.told(t))
+		t.Errorf("runs %v, want the wait to take the earlier event: %s", got, w.told(t))
 	}
 }
 
 func TestReEntry(t *testing.T) {
 	t.Parallel()
 	wait := `{"key": "w", "type": "wait_for_event", "event": "go", "timeout": "P1D"}`
-	for mode, want := range map[string][]int{ // matched by: first, second, by address alone, after the end, after 8 days
+	for mode, want := range map[string][]int{ // matched by: first, second, by address only, after the end, after 8 days
 		`"every_time"`:             {1, 1, 1, 1, 1},
 		`"once"`:                   {1, 0, 0, 0, 0},
 		`"after_completion"`:       {1, 0, 0, 1, 1},
@@ -133,7 +133,7 @@ func TestReEntry(t *testing.T) {
 			w.Exec(t, `UPDATE automation_entries SET last_at = last_at - interval '8 days'`)
 			got = append(got, matched())
 			if diff := cmp.Diff(want, got); diff != "" {
-				t.Errorf("runs that were started (-want +got):\n%s", diff)
+				t.Errorf("started runs (-want +got):\n%s", diff)
 			}
 		})
 	}
@@ -172,7 +172,7 @@ func TestPauseHoldsAndActivateLetsGo(t *testing.T) {
 	w.pass(t, 2*time.Hour)
 	w.drain(t)
 	if n := w.Count(t, "emails"); n != 0 || w.Count(t, "automation_works WHERE parked") != 1 {
-		t.Errorf("held: %d emails, and the run is parked %d times", n, w.Count(t, "automation_works WHERE parked"))
+		t.Errorf("held: %d emails, %d parked runs", n, w.Count(t, "automation_works WHERE parked"))
 	}
 	if _, err := w.Activate(t.Context(), w.caller(), a.ID, Activation{}); err != nil {
 		t.Fatal(err)
@@ -180,7 +180,7 @@ func TestPauseHoldsAndActivateLetsGo(t *testing.T) {
 	w.background(t)
 	w.drain(t)
 	if n := w.Count(t, "emails"); n != 1 {
-		t.Errorf("let go: %d emails, want 1", n)
+		t.Errorf("released: %d emails, want 1", n)
 	}
 	if _, err := w.Activate(t.Context(), w.caller(), a.ID, Activation{}); codeOf(err) != "conflict" {
 		t.Errorf("activating again with nothing new: %v, want a conflict", err)
@@ -205,7 +205,7 @@ func TestArchivingCancelsLiveRuns(t *testing.T) {
 		t.Errorf("runs of an archived automation: %v", got)
 	}
 	if got := counters(w.post(t, "start", `{}`)); got != "0 matched, 0 resumed, 0 cancelled" {
-		t.Errorf("an archived automation starts: %s", got)
+		t.Errorf("an archived automation started runs: %s", got)
 	}
 	if err := w.Delete(t.Context(), sendingtest.Account, a.ID); err != nil {
 		t.Errorf("delete an archived automation: %v", err)
@@ -220,7 +220,7 @@ func TestRunsKeepTheirVersion(t *testing.T) {
 	_, err := w.Change(t.Context(), sendingtest.Account, a.ID, members(`{"steps": [{"key": "x", "type": "end"}]}`), "stale")
 	var conflict *fault.Error
 	if !errors.As(err, &conflict) || conflict.Code != fault.CodeConflict || conflict.Details[fault.DetailChangedAt] == nil {
-		t.Errorf("a change of a draft that was changed since: %v, want a conflict that tells when", err)
+		t.Errorf("changing a stale draft: %v, want a conflict with the time of the change", err)
 	}
 	changed, err := w.Change(t.Context(), sendingtest.Account, a.ID, members(`{"steps": [{"key": "x", "type": "end"}]}`), a.DraftHash)
 	if err != nil || changed.Version == nil || *changed.Version != 1 || changed.DraftHash == changed.VersionHash {
@@ -230,7 +230,7 @@ func TestRunsKeepTheirVersion(t *testing.T) {
 		t.Fatalf("activate again: %+v, %v", again, err)
 	}
 	if got := counters(w.post(t, "go", `{}`)); got != "0 matched, 1 resumed, 0 cancelled" {
-		t.Errorf("a run of version 1 waits: %s", got)
+		t.Errorf("the waiting run of version 1: %s", got)
 	}
 	w.post(t, "start", `{}`)
 	w.drain(t)
@@ -245,21 +245,21 @@ func TestRunsKeepTheirVersion(t *testing.T) {
 	}
 }
 
-func TestAFailedRunIsTriedAgain(t *testing.T) {
+func TestRetryFailedRun(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.active(t, `{"event": "start"}`, `{"key": "mail", "type": "send_email", "from": "ada@example.com", "subject": "S", "text": "T"}`)
-	answer := w.postAs(t, "start", "u1", "", `{}`) // nobody to send to
+	answer := w.postAs(t, "start", "u1", "", `{}`) // without a recipient
 	w.drain(t)
 	run, err := w.Run(t.Context(), sendingtest.Account, answer.Event.Matches[0].RunID)
 	if err != nil || run.Status != "failed" || run.Error == "" {
 		t.Fatalf("a run without a recipient: %+v, %v", run.AutomationRun, err)
 	}
 	if got, want := w.told(t), "started 0 running, failed 0 failed"; got != want {
-		t.Errorf("webhooks are told: %s, want %s", got, want)
+		t.Errorf("webhook events: %s, want %s", got, want)
 	}
 	if _, err := w.Cancel(t.Context(), sendingtest.Account, run.ID, nil); codeOf(err) != CodeRunNotLive {
-		t.Errorf("cancel a run that has ended: %v", err)
+		t.Errorf("cancel an ended run: %v", err)
 	}
 	w.Exec(t, `UPDATE automation_runs SET event = jsonb_set(event, '{email}', '"bob@example.net"')`)
 	if _, err := w.Retry(t.Context(), sendingtest.Account, run.ID, nil); err != nil {
@@ -270,7 +270,7 @@ func TestAFailedRunIsTriedAgain(t *testing.T) {
 		t.Errorf("after the retry: %+v, %v", run.AutomationRun, err)
 	}
 	if _, err := w.Retry(t.Context(), sendingtest.Account, run.ID, nil); codeOf(err) != CodeRunNotFailed {
-		t.Errorf("retry a run that is completed: %v", err)
+		t.Errorf("retry a completed run: %v", err)
 	}
 }
 
@@ -286,7 +286,7 @@ func TestSuppressedRecipients(t *testing.T) {
 	}
 }
 
-func TestAccountsAreApart(t *testing.T) {
+func TestAccountsAreIsolated(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	a := w.active(t, `{"event": "start"}`, `{"key": "w", "type": "wait_for_event", "event": "go", "timeout": "P1D"}`)
@@ -319,7 +319,7 @@ func TestAccountsAreApart(t *testing.T) {
 		},
 	} {
 		if err := do(); codeOf(err) != "not_found" {
-			t.Errorf("%s by another account: %v, want that there is none", what, err)
+			t.Errorf("%s by another account: %v, want not found", what, err)
 		}
 	}
 	list, err := w.List(t.Context(), other, Filter{Request: first})
@@ -337,7 +337,7 @@ func TestAccountsAreApart(t *testing.T) {
 
 var first = page.Request{Limit: 10}
 
-func TestActivationIsRefusedWithItsProblems(t *testing.T) {
+func TestActivationReportsProblems(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	a, err := w.Create(t.Context(), sendingtest.Account, []byte(`{"name": "N", "trigger": {"event": "e"}, "steps": [
@@ -375,11 +375,11 @@ func TestPurgeAndErase(t *testing.T) {
 		t.Fatal(err)
 	}
 	if n := w.Count(t, "automation_runs") + w.Count(t, "automation_works") + w.Count(t, "custom_events WHERE data::text LIKE '%bob%'"); n != 0 {
-		t.Errorf("after the erasure %d rows name the address", n)
+		t.Errorf("after the erasure, %d rows contain the address", n)
 	}
 }
 
-func TestBadEventsAreRefused(t *testing.T) {
+func TestInvalidEventsAreRefused(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	for name, p := range map[string]ingest.Post{
@@ -396,7 +396,7 @@ func TestBadEventsAreRefused(t *testing.T) {
 	} {
 		p.AccountID, p.Source = sendingtest.Account, "api"
 		if _, err := w.Post(t.Context(), p); codeOf(err) != "validation_error" {
-			t.Errorf("%s: %v, want that it is refused", name, err)
+			t.Errorf("%s: %v, want it refused", name, err)
 		}
 	}
 	if got := w.post(t, "a", `{"lone": "\ud800", "n": 9007199254740993}`); string(got.Event.Data) != `{"lone":"�","n":9007199254740993}` {
@@ -404,7 +404,7 @@ func TestBadEventsAreRefused(t *testing.T) {
 	}
 }
 
-func TestAllFailedRunsAreTriedAgain(t *testing.T) {
+func TestRetryAllFailedRuns(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	a := w.active(t, `{"event": "start", "re_entry": "after_completion"}`, `{"key": "mail", "type": "send_email", "from": "Ada <ada@example.com>", "to": "{{event.data.to}}", "subject": "Hi", "text": "Hello"}, {"key": "d", "type": "delay", "duration": "P1D"}`)
@@ -420,13 +420,13 @@ func TestAllFailedRunsAreTriedAgain(t *testing.T) {
 	w.Exec(t, `UPDATE automation_runs SET event = jsonb_set(event, '{data,to}', '"bob@example.net"')`)
 	w.Exec(t, `UPDATE automation_runs SET ended_at = now() - interval '31 days' WHERE user_id = 'u3'`)
 	if n, err := w.RetryFailed(t.Context(), sendingtest.Account, a.ID, Failed{Since: before.Add(time.Hour)}); err != nil || n != 0 {
-		t.Errorf("of a later time: %d, %v", n, err)
+		t.Errorf("since a later time: %d, %v", n, err)
 	}
 	if _, err := w.RetryFailed(t.Context(), sendingtest.Account, a.ID, Failed{Since: before, Step: "unknown"}); codeOf(err) != "validation_error" {
-		t.Errorf("of an unknown step: %v", err)
+		t.Errorf("at an unknown step: %v", err)
 	}
 	if n, err := w.RetryFailed(t.Context(), sendingtest.Account, a.ID, Failed{Since: before, Step: "d"}); err != nil || n != 0 {
-		t.Errorf("of a step at which none has failed: %d, %v", n, err)
+		t.Errorf("at a step without failures: %d, %v", n, err)
 	}
 	if _, err := w.RetryFailed(t.Context(), other, a.ID, Failed{Since: before}); codeOf(err) != "not_found" {
 		t.Errorf("by another account: %v", err)
@@ -434,11 +434,11 @@ func TestAllFailedRunsAreTriedAgain(t *testing.T) {
 	kept := 0
 	keep := func(_ context.Context, _ idempotency.Execer, n int) error { kept = n; return nil }
 	if n, err := w.RetryFailed(t.Context(), sendingtest.Account, a.ID, Failed{Since: before.Add(-40 * 24 * time.Hour), Step: "mail", Keep: keep}); err != nil || n != 3 || kept != 3 {
-		t.Errorf("retry all: %d runs, %d in the answer that was kept (%v); want those of u1, u2 and u4", n, kept, err)
+		t.Errorf("retry all: %d runs, %d in the stored response (%v); want those of u1, u2 and u4", n, kept, err)
 	}
 	w.drain(t)
 	if got := w.statuses(t); got["waiting"] != 4 || got["failed"] != 2 {
-		t.Errorf("the runs are %v, want 4 that wait, and those of u0 and u3 failed as before", got)
+		t.Errorf("the runs are %v, want 4 waiting, and those of u0 and u3 still failed", got)
 	}
 	if n := w.Count(t, "emails WHERE automation_id = '"+a.ID+"' AND run_id LIKE 'run_%'"); n != 4 {
 		t.Errorf("%d mails name the automation and a run, want 4", n)

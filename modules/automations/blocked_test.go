@@ -17,7 +17,7 @@ import (
 	"github.com/postrider/postrider/runtime/storage/page"
 )
 
-// withAccount stores the account of the test, on the plan free, as module accounts does.
+// withAccount stores the account of the test on the free plan, as the accounts module does.
 func (w *world) withAccount(t *testing.T) (*accounts.Service, *plans.Service) {
 	t.Helper()
 	w.Exec(t, `INSERT INTO accounts (id, name, email, plan_id, created_at, updated_at) VALUES ($1, 'Ada', 'ada@example.com', 'free', now(), now()) ON CONFLICT (id) DO NOTHING`, sendingtest.Account)
@@ -28,7 +28,7 @@ func (w *world) withAccount(t *testing.T) (*accounts.Service, *plans.Service) {
 	return s, plans.New(w.DB, s)
 }
 
-// run returns the newest run.
+// run1 returns the newest run.
 func (w *world) run1(t *testing.T) Run {
 	t.Helper()
 	row, err := w.DB.Ent.AutomationRun.Query().Only(t.Context())
@@ -44,11 +44,11 @@ func (w *world) run1(t *testing.T) Run {
 
 const condition = `{"key": "c", "type": "condition", "if": "true"}`
 
-// wantBlocked compares why a run waits, and for how long.
+// wantBlocked checks why a run is blocked, and for how long.
 func wantBlocked(t *testing.T, run Run, step, code string, wait time.Duration) {
 	t.Helper()
 	if run.Status != "waiting" || run.Blocked == nil || run.Waiting == nil || run.WaitingStep == nil {
-		t.Fatalf("the run is %s and waits for %v because of %v, want a wait with a reason", run.Status, run.Waiting, run.Blocked)
+		t.Fatalf("the run is %s, waiting for %v because of %v; want a blocked wait", run.Status, run.Waiting, run.Blocked)
 	}
 	if run.Blocked.Code != code || run.Blocked.Message == "" || run.WaitingStep.Key != step {
 		t.Errorf("the step %s waits because of %q, want %s because of %s", run.WaitingStep.Key, run.Blocked, step, code)
@@ -58,8 +58,8 @@ func wantBlocked(t *testing.T, run Run, step, code string, wait time.Duration) {
 	}
 }
 
-// A run whose account may not send waits and says why. It says also what it has done before.
-func TestARunThatMayNotSendSaysWhy(t *testing.T) {
+// A run whose account cannot send waits and reports the reason. It also reports the steps taken before.
+func TestBlockedRunReportsTheReason(t *testing.T) {
 	t.Parallel()
 	for code, c := range map[string]struct {
 		block, free func(*world)
@@ -81,7 +81,7 @@ func TestARunThatMayNotSendSaysWhy(t *testing.T) {
 				t.Errorf("the run has taken %d steps and is at %d, want the condition, and the mail next", len(first.Steps), first.StepIndex)
 			}
 			if got := countedOf(t, w.figures(t, nil), sendingtest.Account, a.ID).Runs; got != (figures.Runs{Started: 1, Waiting: 1}) {
-				t.Errorf("the figures are %+v, want one run that waits", got)
+				t.Errorf("the figures are %+v, want one waiting run", got)
 			}
 			list, err := w.Timeline(t.Context(), sendingtest.Account, first.ID)
 			if err != nil {
@@ -90,7 +90,7 @@ func TestARunThatMayNotSendSaysWhy(t *testing.T) {
 			if last := list[len(list)-1]; last.Source != SourceWait || last.StepKey != "mail" || last.Blocked == nil || last.Blocked.Code != code || last.Blocked.Type != "send_email" {
 				t.Errorf("the timeline ends with %+v, want the wait", last)
 			}
-			w.pass(t, c.wait+time.Minute) // it is refused once more
+			w.pass(t, c.wait+time.Minute) // it is refused again
 			w.drain(t)
 			again := w.run1(t)
 			if wantBlocked(t, again, "mail", code, c.wait); again.Blocked != nil && !again.Blocked.Since.Equal(first.Blocked.Since) {
@@ -100,17 +100,17 @@ func TestARunThatMayNotSendSaysWhy(t *testing.T) {
 			w.pass(t, c.wait+time.Minute)
 			w.drain(t)
 			if last := w.run1(t); last.Status != "completed" || last.Blocked != nil || len(last.Steps) != 2 || w.Count(t, "emails") != 1 {
-				t.Errorf("in the end the run is %s with %d steps, blocked by %v, and %d emails are sent; want it completed", last.Status, len(last.Steps), last.Blocked, w.Count(t, "emails"))
+				t.Errorf("finally the run is %s with %d steps, blocked by %v, and %d emails are sent; want it completed", last.Status, len(last.Steps), last.Blocked, w.Count(t, "emails"))
 			}
 			if got, want := w.told(t), "started 0 running, step_completed 0 running, step_completed 1 running, completed 1 completed"; got != want {
-				t.Errorf("webhooks are told: %s, want %s", got, want)
+				t.Errorf("webhook events: %s, want %s", got, want)
 			}
 		})
 	}
 }
 
-// A cap that does not say when it is reset is not waited for.
-func TestACapWithoutAResetFailsTheRun(t *testing.T) {
+// A run does not wait for a cap without a reset time.
+func TestCapWithoutResetFailsTheRun(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.Near.Left = 0
@@ -118,12 +118,12 @@ func TestACapWithoutAResetFailsTheRun(t *testing.T) {
 	w.post(t, "start", `{}`)
 	w.drain(t)
 	if got := w.statuses(t); got["failed"] != 1 {
-		t.Errorf("runs %v, want one that failed by the cap", got)
+		t.Errorf("runs %v, want one that failed because of the cap", got)
 	}
 }
 
-// What changes an account lets its runs go on, and nobody else's.
-func TestAChangeOfTheAccountEndsItsWaits(t *testing.T) {
+// A change of an account resumes its runs, and no runs of other accounts.
+func TestAccountChangeEndsBlockedWaits(t *testing.T) {
 	t.Parallel()
 	for name, change := range map[string]func(*accounts.Service, *plans.Service, *testing.T) error{
 		"a new plan": func(a *accounts.Service, _ *plans.Service, t *testing.T) error {
@@ -175,9 +175,9 @@ func TestAChangeOfTheAccountEndsItsWaits(t *testing.T) {
 	}
 }
 
-// A process believes for some seconds in the account as it was. What it refuses meanwhile is tried
-// once more when it knows better, and then not again.
-func TestAChangeThatAProcessDoesNotKnowYet(t *testing.T) {
+// A process uses cached account data for a few seconds. A step it refuses meanwhile is retried once after the
+// cache expires, and not again.
+func TestAccountChangeInOutdatedProcess(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	a, _ := w.withAccount(t)
@@ -208,8 +208,8 @@ func TestAChangeThatAProcessDoesNotKnowYet(t *testing.T) {
 	tries(0, "later")
 }
 
-// A step that a worker has claimed is its own until its lease is over.
-func TestAClaimedStepIsNotMadeDue(t *testing.T) {
+// A step claimed by a worker stays with the worker until the lease ends.
+func TestClaimedStepIsNotMadeDue(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	a, _ := w.withAccount(t)
@@ -219,7 +219,7 @@ func TestAClaimedStepIsNotMadeDue(t *testing.T) {
 	w.drain(t)
 	w.pass(t, 10*time.Hour)
 	if list, err := w.steps.Claim(t.Context(), 10, time.Minute); err != nil || len(list) != 1 {
-		t.Fatalf("%d runs are claimed, %v; want one", len(list), err)
+		t.Fatalf("claimed %d runs, %v; want one", len(list), err)
 	}
 	if _, err := a.UpdateAccount(t.Context(), sendingtest.Account, accounts.AccountChange{Plan: new("pro")}); err != nil {
 		t.Fatal(err)
@@ -228,13 +228,13 @@ func TestAClaimedStepIsNotMadeDue(t *testing.T) {
 		t.Fatal(err)
 	}
 	if list, err := w.steps.Claim(t.Context(), 10, time.Minute); err != nil || len(list) != 0 {
-		t.Errorf("%d runs are claimed a second time, %v; want none", len(list), err)
+		t.Errorf("claimed %d runs a second time, %v; want none", len(list), err)
 	}
 }
 
-// The waits between the tries of a webhook are shown like others. They have nothing to do with the
-// account, and the tries stay counted.
-func TestAWebhookThatIsTriedAgainSaysWhy(t *testing.T) {
+// Waits between attempts of a webhook are shown like other waits. They do not depend on the account, and the
+// attempts stay counted.
+func TestRetriedWebhookReportsTheReason(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	a, _ := w.withAccount(t)
@@ -248,7 +248,7 @@ func TestAWebhookThatIsTriedAgainSaysWhy(t *testing.T) {
 		w.drain(t)
 		run := w.run1(t)
 		if run.Blocked == nil || run.Blocked.Code != "webhook_failed" || run.Blocked.Message != hook.URL+" answered 502" || run.Next.Before(time.Now().Add(wait-10*time.Second)) || run.Next.After(time.Now().Add(wait)) {
-			t.Errorf("after %d tries the run waits until %s because of %q, want %s because of the answer", try+1, run.Next, run.Blocked, wait)
+			t.Errorf("after %d tries the run waits until %s because of %q, want %s because of the response", try+1, run.Next, run.Blocked, wait)
 		}
 		if _, err := a.UpdateAccount(t.Context(), sendingtest.Account, accounts.AccountChange{Plan: new("pro")}); err != nil {
 			t.Fatal(err)
@@ -257,19 +257,19 @@ func TestAWebhookThatIsTriedAgainSaysWhy(t *testing.T) {
 			t.Fatal(err)
 		}
 		if n, err := w.Drain(t.Context()); n != 0 || err != nil {
-			t.Errorf("a change of the account makes %d webhook steps due, %v; want none", n, err)
+			t.Errorf("a change of the account made %d webhook steps due, %v; want none", n, err)
 		}
 		w.pass(t, wait)
 	}
 	status.Store(http.StatusNoContent)
 	w.drain(t)
 	if run := w.run1(t); run.Status != "completed" || run.Blocked != nil {
-		t.Errorf("in the end the run is %s, blocked by %v; want it completed", run.Status, run.Blocked)
+		t.Errorf("finally the run is %s, blocked by %v; want it completed", run.Status, run.Blocked)
 	}
 }
 
-// A test that waits is shown too: it follows no version.
-func TestATestThatMayNotSendSaysWhy(t *testing.T) {
+// A waiting test run is shown too, although it has no version.
+func TestBlockedTestRunReportsTheReason(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.Near.Left, w.Near.ResetIn = 0, 9*time.Hour

@@ -9,8 +9,8 @@ import (
 	"github.com/postrider/postrider/runtime/base/fault"
 )
 
-// An account has so many automations, and so many that are active, and an archived one makes room.
-func TestAutomationsOfAnAccountAreBounded(t *testing.T) {
+// The automations of an account are limited, in total and active. Archiving one makes room.
+func TestAutomationsPerAccountAreLimited(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	a := w.active(t, `{"event": "start"}`, `{"type": "end"}`)
@@ -24,14 +24,14 @@ func TestAutomationsOfAnAccountAreBounded(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := w.Activate(t.Context(), w.caller(), made.ID, Activation{}); err != nil {
-		t.Errorf("the last active automation that an account may have: %v, want it activated", err)
+		t.Errorf("the last active automation within the limit: %v, want it activated", err)
 	}
 	again, err := w.Create(t.Context(), sendingtest.Account, draft, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if _, err := w.Activate(t.Context(), w.caller(), again.ID, Activation{}); fault.KindOf(err) != fault.Conflict || !strings.Contains(err.Error(), fmt.Sprint(MaxActive)) {
-		t.Errorf("one active automation too many: %v, want a conflict that tells the limit", err)
+		t.Errorf("one active automation too many: %v, want a conflict naming the limit", err)
 	}
 	if _, err := w.Archive(t.Context(), sendingtest.Account, made.ID, nil); err != nil {
 		t.Fatal(err)
@@ -41,6 +41,6 @@ func TestAutomationsOfAnAccountAreBounded(t *testing.T) {
 	}
 	copies("draft", MaxAutomations-w.Count(t, "automations"))
 	if _, err := w.Create(t.Context(), sendingtest.Account, draft, nil); fault.KindOf(err) != fault.Conflict || !strings.Contains(err.Error(), fmt.Sprint(MaxAutomations)) {
-		t.Errorf("one automation too many: %v, want a conflict that tells the limit", err)
+		t.Errorf("one automation too many: %v, want a conflict naming the limit", err)
 	}
 }

@@ -13,7 +13,7 @@ import (
 	"github.com/postrider/postrider/runtime/web/idempotency"
 )
 
-// held makes an automation that is paused and holds so many runs, which came due meanwhile.
+// heldRuns pauses an automation with n live runs, which then come due, and returns its id.
 func (w *world) heldRuns(t *testing.T, n int) string {
 	t.Helper()
 	a := w.active(t, `{"event": "start"}`, mail)
@@ -43,9 +43,9 @@ func (w *world) draining(t *testing.T, automationID string) string {
 	return a.Draining.String()
 }
 
-// The request that activates dies before its commit: nothing has happened. It dies after its
-// commit: another process lets the runs go.
-func TestHeldRunsGoOnWhenTheRequestDies(t *testing.T) {
+// If the activating request dies before its commit, nothing has changed. If it dies after its commit, another
+// process releases the runs.
+func TestHeldRunsContinueWhenTheRequestDies(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	second := w.another(t)
@@ -61,7 +61,7 @@ func TestHeldRunsGoOnWhenTheRequestDies(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	activated, err := w.Activate(ctx, w.caller(), id, Activation{})
-	cancel() // nothing of the request does anything from here on
+	cancel() // the request does nothing from here on
 	if err != nil || activated.Held == nil || *activated.Held != 3 || w.draining(t, id) != "release" {
 		t.Fatalf("activate: %+v, %v; the automation drains %q", activated, err, w.draining(t, id))
 	}
@@ -77,7 +77,7 @@ func TestHeldRunsGoOnWhenTheRequestDies(t *testing.T) {
 }
 
 // A claim that began before the activation parks a run after it, when the drain is over.
-func TestARunThatIsParkedLateGoesOn(t *testing.T) {
+func TestRunParkedLateContinues(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	id := w.heldRuns(t, 2)
@@ -97,8 +97,8 @@ func TestARunThatIsParkedLateGoesOn(t *testing.T) {
 	}
 }
 
-// A drain that finds a run held by another transaction comes back for it soon.
-func TestADrainComesBackForRunsThatOthersHold(t *testing.T) {
+// A drain that finds a run locked by another transaction soon returns to it.
+func TestDrainReturnsToLockedRuns(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	id := w.heldRuns(t, 2)
@@ -119,16 +119,16 @@ func TestADrainComesBackForRunsThatOthersHold(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err != nil || !more {
-		t.Errorf("the drain reports more: %t, %v; want true, because a run is held", more, err)
+		t.Errorf("the drain reports more: %t, %v; want true, because a run is locked", more, err)
 	}
 	if more, err := w.Service.drain.Run(t.Context()); err != nil || more || w.Count(t, "automation_works WHERE parked") != 0 {
 		t.Errorf("the next drain leaves %d runs parked, more: %t, %v", w.Count(t, "automation_works WHERE parked"), more, err)
 	}
 }
 
-// While runs are cancelled in the background none of them begins a step, and runs that start
-// meanwhile go on afterwards.
-func TestActivatingCancelsWhatWasHeld(t *testing.T) {
+// While runs are cancelled in the background, none of them starts a step. Runs that start meanwhile continue
+// afterwards.
+func TestActivateCancelsHeldRuns(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	id := w.heldRuns(t, 3)
@@ -148,12 +148,12 @@ func TestActivatingCancelsWhatWasHeld(t *testing.T) {
 		t.Errorf("the runs are %v with %d mails, and the automation drains %q; want three cancelled and the new one completed", got, w.Count(t, "emails"), w.draining(t, id))
 	}
 	if n := w.Count(t, "facts WHERE type = 'automation.cancelled'"); n != 3 {
-		t.Errorf("%d runs are told to be cancelled, want 3", n)
+		t.Errorf("%d runs have a cancelled event, want 3", n)
 	}
 }
 
-// A run that a transaction holds is left to the next look, and the note stays until then.
-func TestDrainingLeavesOutWhatIsHeldByATransaction(t *testing.T) {
+// A run locked by a transaction is left to the next pass, and the note of the drain stays until then.
+func TestDrainSkipsLockedRuns(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	a := w.active(t, `{"event": "start"}`, `{"key": "d", "type": "delay", "duration": "PT1H"}, `+mail)
@@ -174,20 +174,20 @@ func TestDrainingLeavesOutWhatIsHeldByATransaction(t *testing.T) {
 	}
 	more, err := w.Service.drain.Run(t.Context())
 	if got := w.statuses(t); err != nil || !more || got["cancelled"] != 3 || w.draining(t, a.ID) != "cancel" {
-		t.Fatalf("beside a transaction with two of five: %v (%v), more: %t, the automation drains %q", got, err, more, w.draining(t, a.ID))
+		t.Fatalf("with two of five runs locked: %v (%v), more: %t, the automation drains %q", got, err, more, w.draining(t, a.ID))
 	}
 	if err := tx.Rollback(); err != nil {
 		t.Fatal(err)
 	}
 	w.background(t)
 	if got := w.statuses(t); got["cancelled"] != 5 || w.draining(t, a.ID) != "" {
-		t.Errorf("in the end the runs are %v, and the automation drains %q", got, w.draining(t, a.ID))
+		t.Errorf("finally the runs are %v, and the automation drains %q", got, w.draining(t, a.ID))
 	}
 }
 
-// An event was on its way while its automation was archived, or even deleted: its run sends
-// nothing and does not stay.
-func TestRunsThatStrayAreCancelled(t *testing.T) {
+// If an event arrives while its automation is being archived or deleted, its run sends nothing and is
+// removed.
+func TestRunsWithoutAutomationAreCancelled(t *testing.T) {
 	t.Parallel()
 	for name, leave := range map[string]string{
 		"archived": `UPDATE automations SET status = 'archived', held = true`,
@@ -206,13 +206,13 @@ func TestRunsThatStrayAreCancelled(t *testing.T) {
 				t.Errorf("when it came due: %v with %d mails, want it cancelled", got, w.Count(t, "emails"))
 			}
 			if n, err := w.Sweep(t.Context()); err != nil || n != 1 {
-				t.Errorf("the sweep cancelled %d (%v), want the one that waits", n, err)
+				t.Errorf("the sweep cancelled %d (%v), want the waiting one", n, err)
 			}
 		})
 	}
 }
 
-// Many runs are drained in steps, by two processes at once.
+// Many runs are drained in steps by two concurrent processes.
 func TestTwoProcessesDrainOneAutomation(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -245,8 +245,8 @@ func TestTwoProcessesDrainOneAutomation(t *testing.T) {
 	}
 }
 
-// The task drains when it is woken, without anybody's request.
-func TestTheTaskDrains(t *testing.T) {
+// The task drains when woken, without a request.
+func TestTaskDrains(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	id := w.heldRuns(t, 2)

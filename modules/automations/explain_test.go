@@ -13,7 +13,7 @@ import (
 	"github.com/postrider/postrider/runtime/base/fault"
 )
 
-// explained is an explanation in short.
+// explained returns a short form of an explanation.
 func (w *world) explained(t *testing.T, event ingest.Event) string {
 	t.Helper()
 	e, err := w.Explain(t.Context(), sendingtest.Account, event.ID)
@@ -42,7 +42,7 @@ func (w *world) explained(t *testing.T, event ingest.Event) string {
 	return strings.Join(out, "; ")
 }
 
-func TestAnExplanationSaysWhySomebodyDidNotEnter(t *testing.T) {
+func TestExplainEvent(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	a := w.active(t, `{"event": "start", "conditions": "event.data.amount > 50", "re_entry": "after_completion", "cancel_on_events": [{"event": "stop", "conditions": "event.data.sure"}]}`,
@@ -67,7 +67,7 @@ func TestAnExplanationSaysWhySomebodyDidNotEnter(t *testing.T) {
 		"cancelled":      {stop, "Test cancelled  [true, event.data.sure = true]"},
 		"not cancelled":  {unsure, ""},
 		"spelled":        {spelled, "near: name_spelled_otherwise start "},
-		"not for a wait": {wrong, "near: event_of_another_person paid "}, // the wait is over by now
+		"not for a wait": {wrong, "near: event_of_another_person paid "}, // the wait has ended
 		"another person": {stranger, "near: event_of_another_person paid ; near: event_of_another_person paid "},
 	} {
 		if diff := cmp.Diff(c.want, w.explained(t, c.event)); diff != "" {
@@ -101,7 +101,7 @@ func TestAnExplanationSaysWhySomebodyDidNotEnter(t *testing.T) {
 	}
 }
 
-func TestABacktestJudgesStoredEventsByTheDraft(t *testing.T) {
+func TestBacktestAppliesTheDraftToStoredEvents(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	a := w.active(t, `{"event": "start", "conditions": "event.data.n > 5"}`, `{"type": "end"}`)
@@ -143,7 +143,7 @@ func TestABacktestJudgesStoredEventsByTheDraft(t *testing.T) {
 	}
 }
 
-func TestVersionsAndTheDraftAreCompared(t *testing.T) {
+func TestCompareVersionsAndDraft(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	a := w.active(t, `{"event": "start"}`, `{"key": "one", "type": "delay", "duration": "P1D"}`)
@@ -181,8 +181,8 @@ func TestVersionsAndTheDraftAreCompared(t *testing.T) {
 	}
 }
 
-// Everything that happened to a run stands in one order, each with its source.
-func TestTheTimelineOfARun(t *testing.T) {
+// All events of a run are in one order, each with its source.
+func TestRunTimeline(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.active(t, `{"event": "start"}`, mail+`, {"key": "w", "type": "wait_for_event", "event": "paid", "timeout": "P1D"}, {"key": "over", "type": "end", "outcome": "failed"}`)
@@ -212,11 +212,11 @@ func TestTheTimelineOfARun(t *testing.T) {
 		}
 		got = append(got, line)
 		if i > 0 && e.At.Before(list[i-1].At) {
-			t.Errorf("%s stands behind what was later", line)
+			t.Errorf("%s is listed after a later entry", line)
 		}
 	}
 	want := []string{"event  start started", "run  automation.started", "email mail email.sent", "step mail sent", "event  paid resumed", "step w received", "step over completed", "run  automation.failed"}
-	swapped := []string{want[0], want[1], want[3], want[2], want[4], want[5], want[6], want[7]} // the mail may be of the same moment as its step
+	swapped := []string{want[0], want[1], want[3], want[2], want[4], want[5], want[6], want[7]} // the mail and its step may have the same time
 	if cmp.Diff(want, got) != "" && cmp.Diff(swapped, got) != "" {
 		t.Errorf("the timeline (-want +got):\n%s", cmp.Diff(want, got))
 	}

@@ -21,7 +21,7 @@ import (
 	"github.com/postrider/postrider/runtime/work/event"
 )
 
-// happens hands a fact to the consumer, several times, and lets what was stored take effect.
+// happens passes facts to the consumer several times, and applies the stored events.
 func (w *world) happens(t *testing.T, list ...event.Fact) {
 	t.Helper()
 	for range 3 {
@@ -37,17 +37,17 @@ func (w *world) happens(t *testing.T, list ...event.Fact) {
 			t.Fatalf("handle facts: %v", err)
 		}
 		if err := w.events.TakeOwn(t.Context()); err != nil {
-			t.Fatalf("give effect to facts: %v", err)
+			t.Fatalf("apply facts: %v", err)
 		}
 	}
 }
 
-// about is a fact about an email of the account and its recipient.
+// about returns a fact about an email of the account and its recipient.
 func about(typ event.Type, emailID, recipient string) event.Fact {
 	return event.New(sendingtest.Account, typ, time.Now(), event.Email{EmailID: emailID, From: "ada@example.com", To: []string{recipient}, Recipient: recipient})
 }
 
-// newest is the id of the email that was accepted last.
+// newest returns the id of the newest email.
 func (w *world) newest(t *testing.T) string {
 	t.Helper()
 	last, err := w.DB.Ent.Email.Query().Order(ent.Desc("id")).First(t.Context())
@@ -57,7 +57,7 @@ func (w *world) newest(t *testing.T) string {
 	return last.ID
 }
 
-func TestAMailEventEndsAWait(t *testing.T) {
+func TestMailEventEndsAWait(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.active(t, `{"event": "start"}`, mail+`, {"key": "w", "type": "wait_for_event", "event": ["$email.clicked", "$email.bounced"], "step": "mail", "timeout": "P1D", "on_timeout": "fail"}`)
@@ -67,10 +67,10 @@ func TestAMailEventEndsAWait(t *testing.T) {
 	w.happens(t, about(event.EmailClicked, "msg_01kf0m4w7he6x8q2v5b3n9c1ta", "bob@example.net"), about(event.EmailClicked, sent, "eve@example.net"), about(event.EmailDelivered, sent, "bob@example.net"))
 	w.drain(t)
 	if got := w.statuses(t); got["waiting"] != 1 {
-		t.Fatalf("after a click in another mail, one of another person, and a delivery: %v, want that the run waits", got)
+		t.Fatalf("after a click in another mail, one of another person, and a delivery: %v, want the run to wait", got)
 	}
 	if n := w.Count(t, "custom_events WHERE name = '$email.delivered'"); n != 0 {
-		t.Errorf("%d deliveries are stored, and nobody listens to them", n)
+		t.Errorf("%d deliveries are stored, although no automation listens to them", n)
 	}
 	w.happens(t, about(event.EmailClicked, sent, "Bob@EXAMPLE.net"))
 	w.drain(t)
@@ -78,12 +78,12 @@ func TestAMailEventEndsAWait(t *testing.T) {
 		t.Fatalf("after the click: %v, want the run completed", got)
 	}
 	if n := w.Count(t, "custom_events WHERE name = '$email.clicked' AND source = 'system' AND NOT pending"); n != 3 {
-		t.Errorf("three clicks that were told several times are %d events", n)
+		t.Errorf("three clicks reported several times are %d events", n)
 	}
 }
 
-// The click comes before the run waits for it.
-func TestAWaitLooksBackForMailEvents(t *testing.T) {
+// The click happens before the run waits for it.
+func TestWaitFindsEarlierMailEvents(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.active(t, `{"event": "start"}`, mail+`, {"key": "d", "type": "delay", "duration": "PT1H"}, {"key": "w", "type": "wait_for_event", "event": "$email.opened", "step": "mail", "timeout": "P1D", "on_timeout": "fail"}`)
@@ -118,8 +118,8 @@ func TestMailEventsStartRunsOnce(t *testing.T) {
 	}
 }
 
-// An automation that hears of its own mail ends after ten runs that caused one another.
-func TestAnAutomationThatHearsOfItsOwnMailEnds(t *testing.T) {
+// An automation that reacts to its own mail stops after ten runs that caused one another.
+func TestLoopThroughOwnMailEnds(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.active(t, `{"event": "$email.delivered"}`, mail)
@@ -130,16 +130,16 @@ func TestAnAutomationThatHearsOfItsOwnMailEnds(t *testing.T) {
 	}
 	w.drain(t)
 	if n := w.Count(t, "automation_runs"); n != 11 {
-		t.Errorf("%d runs caused one another, want 11: of the depths 0 to 10", n)
+		t.Errorf("%d runs caused one another, want 11 with depths 0 to 10", n)
 	}
 	if n := w.Count(t, `custom_events WHERE matches @> '[{"outcome": "loop_guard"}]' AND depth = 11`); n == 0 {
-		t.Error("no event says that the loop guard has stopped it")
+		t.Error("no event reports that the loop guard stopped it")
 	}
 }
 
-// A webhook step whose receiver posts an event in answer: with the cause that it was given, the
-// two end after ten rounds. The request is signed with the account's secret.
-func TestACauseEndsALoopByWayOfAReceiver(t *testing.T) {
+// The receiver of a webhook step posts an event in response. With the cause from the request, the loop ends
+// after ten rounds. The request is signed with the account's secret.
+func TestLoopThroughAReceiverEnds(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	var causes []string
@@ -149,7 +149,7 @@ func TestACauseEndsALoopByWayOfAReceiver(t *testing.T) {
 			err = webhooksig.Verify(w.WebhookSecret(sendingtest.Account).Reveal(), r.Header.Get(webhooksig.Header), body, time.Now())
 		}
 		if err != nil {
-			t.Errorf("the request of a step: %v", err)
+			t.Errorf("the step's request: %v", err)
 		}
 		if key := r.Header.Get("Idempotency-Key"); !strings.HasPrefix(key, "run_") || !strings.HasSuffix(key, "/call") {
 			t.Errorf("Idempotency-Key: %q, want run/step", key)
@@ -169,16 +169,16 @@ func TestACauseEndsALoopByWayOfAReceiver(t *testing.T) {
 		last = answer
 	}
 	if n := w.Count(t, "automation_runs"); n != 11 || last.Matched != 0 || last.Event.Matches[0].Outcome != ingest.LoopGuard {
-		t.Errorf("%d runs, and the last event came to %s %v; want 11 and the loop guard", n, counters(last), last.Event.Matches)
+		t.Errorf("%d runs, and the last event returned %s %v; want 11 and the loop guard", n, counters(last), last.Event.Matches)
 	}
 	if _, err := w.Post(t.Context(), ingest.Post{AccountID: sendingtest.Account, Name: "start", Source: "api", Cause: "run_1.0.forged"}); codeOf(err) != "validation_error" {
 		t.Errorf("a forged cause: %v", err)
 	}
 }
 
-// The bus loses all messages, and a process that has not heard of the automation publishes:
-// each fact takes effect once.
-func TestFactsThatTheBusLostTakeEffectOnce(t *testing.T) {
+// The bus loses all messages, and a process that has not yet seen the automation publishes: each fact takes
+// effect once.
+func TestFactsLostByTheBusTakeEffectOnce(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.Bus.Register(w.Consumer())
@@ -194,11 +194,11 @@ func TestFactsThatTheBusLostTakeEffectOnce(t *testing.T) {
 		t.Fatal(err)
 	}
 	if w.Consumer().Wants(sendingtest.Account) {
-		t.Error("facts of an account without automations go over the bus")
+		t.Error("facts of an account without automations are sent over the bus")
 	}
 	w.active(t, `{"event": "$email.opened"}`, `{"key": "d", "type": "delay", "duration": "P1D"}`)
 	if !w.Consumer().Wants(sendingtest.Account) || w.Consumer().Wants(other) {
-		t.Error("after the activation the facts of this account, and of no other, go over the bus")
+		t.Error("after the activation, facts of this account only must be sent over the bus")
 	}
 	deaf := bus.New(w.DB, w.Logger, bus.Options{})
 	const facts = 120
@@ -221,19 +221,19 @@ func TestFactsThatTheBusLostTakeEffectOnce(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	expect.EventuallyWithin(t, 60*time.Second, "every fact has started its run", func() bool {
+	expect.EventuallyWithin(t, 60*time.Second, "every fact has started a run", func() bool {
 		if err := w.events.TakeOwn(t.Context()); err != nil {
 			t.Error(err)
 		}
 		return w.Count(t, "automation_runs") == facts
 	})
 	if n := w.Count(t, "facts WHERE type = 'automation.started'"); n != facts {
-		t.Errorf("%d runs are told, want %d", n, facts)
+		t.Errorf("%d runs have events, want %d", n, facts)
 	}
 }
 
-// An event that cannot take effect keeps no other waiting.
-func TestOneBrokenEventStopsNoOther(t *testing.T) {
+// An event that cannot take effect does not delay others.
+func TestBrokenEventDoesNotStopOthers(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.active(t, `{"event": "$email.opened"}`, `{"key": "d", "type": "delay", "duration": "P1D"}`)
@@ -251,9 +251,9 @@ func TestOneBrokenEventStopsNoOther(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := w.events.TakeOwn(t.Context()); err == nil {
-		t.Error("an event whose version cannot be read is no error")
+		t.Error("an event with an unreadable version is not reported as an error")
 	}
 	if n := w.Count(t, "automation_runs"); n != 2 || w.Count(t, "custom_events WHERE pending") != 1 {
-		t.Errorf("%d runs and %d events that wait, want 2 and 1", n, w.Count(t, "custom_events WHERE pending"))
+		t.Errorf("%d runs and %d pending events, want 2 and 1", n, w.Count(t, "custom_events WHERE pending"))
 	}
 }

@@ -5,9 +5,9 @@ import (
 	"time"
 )
 
-// However many runs of one account are due, and for how long, a run of another account is among
-// the next that are taken.
-func TestManyDueRunsOfOneAccountKeepNoOtherWaiting(t *testing.T) {
+// However many runs of one account are due, and for how long, a run of another account is among the next
+// claimed.
+func TestManyDueRunsDoNotDelayOtherAccounts(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.active(t, `{"event": "start"}`, `{"key": "d", "type": "delay", "duration": "PT1H"}, {"type": "delay", "duration": "PT1H"}`)
@@ -30,6 +30,6 @@ func TestManyDueRunsOfOneAccountKeepNoOtherWaiting(t *testing.T) {
 		}
 	}
 	if alone != 1 || len(claimed) != limit {
-		t.Errorf("%d runs were claimed and %d of them were the one of the other account, want %d and 1", len(claimed), alone, limit)
+		t.Errorf("%d runs were claimed %d of them of the other account, want %d and 1", len(claimed), alone, limit)
 	}
 }

@@ -14,7 +14,7 @@ import (
 	"github.com/postrider/postrider/runtime/storage/page"
 )
 
-// visited says of every group of emails that one was opened, and none clicked.
+// visited reports one open and no clicks for every group of emails.
 type visited struct{}
 
 func (visited) GroupReach(_ context.Context, _ string, groups, _ []string) (map[string]tracking.Reach, error) {
@@ -25,7 +25,7 @@ func (visited) GroupReach(_ context.Context, _ string, groups, _ []string) (map[
 	return out, nil
 }
 
-// figures is a process that has counted nothing yet.
+// figures returns the service of a process that has counted nothing yet.
 func (w *world) figures(t *testing.T, texts figures.TextMessages) *figures.Service {
 	t.Helper()
 	return figures.New(w.DB, figures.Near{Emails: w.Records, Visits: visited{}, Texts: texts})
@@ -54,7 +54,7 @@ func TestRunsAreCountedByStep(t *testing.T) {
 	}
 	begin("late", "late@example.net")
 	w.elapse(t)
-	w.drain(t) // the wait is over
+	w.drain(t) // the wait ends
 	w.drain(t) // the text message
 	begin("nobody", "")
 	for _, user := range []string{"waits", "pays", "leaves"} {
@@ -81,7 +81,7 @@ func TestRunsAreCountedByStep(t *testing.T) {
 		t.Errorf("the wait was entered %d times, want 4: once by each run whose mail was sent", n)
 	}
 
-	// The same step stands elsewhere in the next version.
+	// The same step has another position in the next version.
 	if _, err := w.Change(t.Context(), sendingtest.Account, a.ID, members(`{"steps": [{"key": "any", "type": "condition", "if": "true"}, `+mail+`, `+countedSteps+`]}`), ""); err != nil {
 		t.Fatal(err)
 	}
@@ -90,7 +90,7 @@ func TestRunsAreCountedByStep(t *testing.T) {
 	}
 	begin("later", "later@example.net")
 	if again := countedOf(t, first, sendingtest.Account, a.ID); again.Runs.Started != 5 {
-		t.Errorf("%d runs were started by what was counted a moment ago, want 5: it is kept for ten seconds", again.Runs.Started)
+		t.Errorf("%d started runs in the cached figures, want 5: they are cached for ten seconds", again.Runs.Started)
 	}
 	got = countedOf(t, w.figures(t, texts), sendingtest.Account, a.ID)
 	for version, want := range map[int]figures.Step{0: {Completed: 5, Failed: 1}, 1: {Completed: 4, Failed: 1}, 2: {Completed: 1}, 3: {}} {
@@ -99,7 +99,7 @@ func TestRunsAreCountedByStep(t *testing.T) {
 		}
 	}
 	if got := countedOf(t, first, other, a.ID); got.Runs.Started != 0 || got.Step("mail", 0).Completed != 0 || got.Texts("text", 0).Sent != 0 {
-		t.Errorf("another account is shown %+v and %+v, want nothing", got.Runs, got.Step("mail", 0))
+		t.Errorf("another account sees %+v and %+v, want nothing", got.Runs, got.Step("mail", 0))
 	}
 }
 
@@ -140,19 +140,19 @@ func TestEmailsOfAStepAreCounted(t *testing.T) {
 
 	origins, err := w.Origins(t.Context(), sendingtest.Account, w.sentBy(t, a.ID)...)
 	if err != nil || len(origins) != 3 {
-		t.Fatalf("asking which steps have sent three emails got %v, %v; want three", origins, err)
+		t.Fatalf("looking up the steps that sent three emails returned %v, %v; want three", origins, err)
 	}
 	for _, o := range origins {
 		if o != (Origin{AutomationName: "Test", StepKey: "mail"}) {
-			t.Errorf("an email was sent by %+v, want by the step mail of Test", o)
+			t.Errorf("an email was sent by %+v, want the step mail of Test", o)
 		}
 	}
 	if origins, err := w.Origins(t.Context(), other, w.sentBy(t, a.ID)...); err != nil || len(origins) != 0 {
-		t.Errorf("another account is told %v, %v; want nothing", origins, err)
+		t.Errorf("another account gets %v, %v; want nothing", origins, err)
 	}
 }
 
-// sentBy gives the ids of the emails of all runs of an automation, by their details.
+// sentBy returns the ids of the emails of all runs of an automation, from their details.
 func (w *world) sentBy(t *testing.T, automationID string) (emails []string) {
 	t.Helper()
 	found, err := w.Runs(t.Context(), sendingtest.Account, RunFilter{Request: page.Request{Limit: 10}, AutomationID: automationID})

@@ -22,7 +22,7 @@ import (
 	"github.com/postrider/postrider/runtime/web/idempotency"
 )
 
-// failure gives the error of the only run.
+// failure returns the error of the only run.
 func (w *world) failure(t *testing.T) string {
 	t.Helper()
 	r, err := w.DB.Ent.AutomationRun.Query().Only(t.Context())
@@ -32,8 +32,7 @@ func (w *world) failure(t *testing.T) string {
 	return r.Error
 }
 
-// A crowd of events of one person: each is taken, at most 100 runs live, and nobody else waits
-// for them.
+// Many events of one person: each is accepted, at most 100 runs are live, and no other person is delayed.
 func TestManyEventsOfOnePerson(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -58,19 +57,19 @@ func TestManyEventsOfOnePerson(t *testing.T) {
 		t.Errorf("%d of %d events are stored", n, events)
 	}
 	if n := w.Count(t, "automation_works"); n != 100 || matched.Load() != 100 {
-		t.Errorf("%d runs live and %d were counted, want the limit of 100", n, matched.Load())
+		t.Errorf("%d runs are live and %d were counted, want the limit of 100", n, matched.Load())
 	}
 	if n := w.Count(t, `custom_events WHERE matches @> '[{"outcome": "too_many_runs"}]'`); n != events-100 {
-		t.Errorf("%d events say that there are too many runs, want %d", n, events-100)
+		t.Errorf("%d events report too many runs, want %d", n, events-100)
 	}
 	if got := counters(w.postAs(t, "start", "another", "", `{}`)); got != "1 matched, 0 resumed, 0 cancelled" {
 		t.Errorf("an event of another person: %s", got)
 	}
 }
 
-// Conditions that take long: one event has few of them judged, and its account's events hold up nobody
-// else's.
-func TestDearConditionsHoldUpNobody(t *testing.T) {
+// Expensive conditions: only a few are evaluated per event, and the events of their account do not delay
+// those of other accounts.
+func TestExpensiveConditionsDoNotDelayOtherAccounts(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	for range 40 {
@@ -84,11 +83,11 @@ func TestDearConditionsHoldUpNobody(t *testing.T) {
 		}
 	}
 	if left < 10 {
-		t.Errorf("of 40 dear conditions %d were left out, want 10 at least", left)
+		t.Errorf("of 40 expensive conditions %d were skipped, want at least 10", left)
 	}
 	const events, other = 12, "acc_01kf0m4w7he6x8q2v5b3n9c1tb"
 	n := int64(0)
-	for tries := 0; n < events/2 && tries < 5; tries++ { // a machine that stands still does not do so each time
+	for tries := 0; n < events/2 && tries < 5; tries++ { // a stalled machine does not stall every time
 		var pending atomic.Int64
 		var all sync.WaitGroup
 		for range events {
@@ -96,7 +95,7 @@ func TestDearConditionsHoldUpNobody(t *testing.T) {
 			all.Go(func() {
 				defer pending.Add(-1)
 				if _, err := w.Post(t.Context(), ingest.Post{AccountID: sendingtest.Account, Name: "dear", UserID: "one", Data: json.RawMessage(data), Source: "api"}); err != nil {
-					t.Errorf("post a dear event: %v", err)
+					t.Errorf("post an expensive event: %v", err)
 				}
 			})
 		}
@@ -107,12 +106,12 @@ func TestDearConditionsHoldUpNobody(t *testing.T) {
 		all.Wait()
 	}
 	if n < events/2 {
-		t.Errorf("when the event of another account was stored, %d of %d dear ones were left, want most: it has waited for them", n, events)
+		t.Errorf("when the event of another account was stored, %d of %d expensive events were left, want most: it waited for them", n, events)
 	}
 }
 
-// An expression that divides by zero is false, and the event says why.
-func TestAnExpressionThatDividesByZero(t *testing.T) {
+// An expression that divides by zero is false, and the event reports why.
+func TestDivisionByZeroIsFalse(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.active(t, `{"event": "start", "conditions": "1 / int(event.data.n) > 0"}`, `{"key": "c", "type": "condition", "if": "1 % int(event.data.m) == 0", "on_false": "end"}, `+mail)
@@ -126,12 +125,12 @@ func TestAnExpressionThatDividesByZero(t *testing.T) {
 		t.Errorf("a condition that divides by zero: %v with %d mails, want it false", got, w.Count(t, "emails"))
 	}
 	if n := w.Count(t, "automation_steps WHERE output->>'error' LIKE '%zero%'"); n != 1 {
-		t.Errorf("%d steps say that they have divided by zero, want 1", n)
+		t.Errorf("%d steps report a division by zero, want 1", n)
 	}
 }
 
-// A webhook step that leads to a private address makes no request, whatever name leads there.
-func TestAWebhookStepReachesNoPrivateAddress(t *testing.T) {
+// A webhook step sends no request to a private address, whatever name resolves to it.
+func TestWebhookStepCannotReachPrivateAddresses(t *testing.T) {
 	t.Parallel()
 	hits := atomic.Int64{}
 	private := httptest.NewTLSServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { hits.Add(1) }))
@@ -152,7 +151,7 @@ func TestAWebhookStepReachesNoPrivateAddress(t *testing.T) {
 	w.post(t, "start", `{}`)
 	w.drain(t)
 	if got := w.failure(t); hits.Load() != 0 || len(got) < 15 || got[:15] != "webhook_refused" {
-		t.Errorf("%d requests came to a private address, and the run failed with %q", hits.Load(), got)
+		t.Errorf("%d requests reached a private address, and the run failed with %q", hits.Load(), got)
 	}
 	for _, target := range []string{"https://10.0.0.1/", "https://[::1]/", "https://169.254.169.254/latest", "https://private.example/", "https://localhost/", "http://localhost/"} {
 		a, err := w.Create(t.Context(), sendingtest.Account, fmt.Appendf(nil, `{"name": "N", "trigger": {"event": "e"}, "steps": [{"type": "webhook", "url": %q}]}`, target), nil)
@@ -165,13 +164,13 @@ func TestAWebhookStepReachesNoPrivateAddress(t *testing.T) {
 	}
 	for _, target := range []string{"http://example.com/", "https://user:word@example.com/", "ftp://example.com/", "https://example.com/#a"} {
 		if _, err := w.Create(t.Context(), sendingtest.Account, fmt.Appendf(nil, `{"name": "N", "trigger": {"event": "e"}, "steps": [{"type": "webhook", "url": %q}]}`, target), nil); codeOf(err) != "validation_error" {
-			t.Errorf("%s is taken: %v", target, err)
+			t.Errorf("%s is accepted: %v", target, err)
 		}
 	}
 }
 
-// A receiver that answers 500 is asked again after 30 s, 2 m, 10 m, 1 h and 3 h, with one key.
-func TestAWebhookStepIsTriedAgain(t *testing.T) {
+// A receiver that responds 500 is tried again after 30 s, 2 m, 10 m, 1 h and 3 h, with the same key.
+func TestWebhookStepIsRetried(t *testing.T) {
 	t.Parallel()
 	var keys []string
 	receiver := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
@@ -199,9 +198,9 @@ func TestAWebhookStepIsTriedAgain(t *testing.T) {
 	}
 }
 
-// While a step is under way its run is erased, or its account's old runs are purged: an erased
-// run sends nothing, a live one is never purged.
-func TestARunAtTheMomentOfErasureAndRetention(t *testing.T) {
+// While a step runs, its run is erased, or old runs of its account are purged: an erased run sends nothing,
+// and a live run is never purged.
+func TestErasureAndRetentionDuringAStep(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.active(t, `{"event": "start"}`, mail)
@@ -225,7 +224,7 @@ func TestARunAtTheMomentOfErasureAndRetention(t *testing.T) {
 			}
 		})
 		if n := w.Count(t, "automation_runs") + w.Count(t, "automation_works") + w.Count(t, "custom_events") + w.Count(t, "facts WHERE type LIKE 'automation.%'"); n != 0 {
-			t.Fatalf("round %d: %d rows are left of an erased person", i, n)
+			t.Fatalf("round %d: %d rows of an erased person are left", i, n)
 		}
 		w.drain(t)
 	}
@@ -234,7 +233,7 @@ func TestARunAtTheMomentOfErasureAndRetention(t *testing.T) {
 	}
 }
 
-// Two retries of one run, and a retry against a cancel: one winner each.
+// Two concurrent retries of one run, and a retry against a cancel: one winner each.
 func TestRetryAgainstCancel(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -253,18 +252,18 @@ func TestRetryAgainstCancel(t *testing.T) {
 			func() { _, again = second.Retry(t.Context(), sendingtest.Account, run.ID, nil) },
 			func() { _, cancel = second.Cancel(t.Context(), sendingtest.Account, run.ID, nil) })
 		if (first == nil) == (again == nil) {
-			t.Fatalf("round %d: two retries of one run gave %v and %v; one of them has to win", i, first, again)
+			t.Fatalf("round %d: two retries of one run returned %v and %v; want one winner", i, first, again)
 		}
 		status := w.statuses(t)
 		if cancelled := status["cancelled"]; (cancel == nil) != (w.Count(t, "automation_works") == 0) {
-			t.Fatalf("round %d: the cancel gave %v, and the runs are %v (%d cancelled)", i, cancel, status, cancelled)
+			t.Fatalf("round %d: the cancel returned %v, and the runs are %v (%d cancelled)", i, cancel, status, cancelled)
 		}
 		w.drain(t)
 	}
 }
 
-// Equal requests with one key: one copy, one restart.
-func TestAnswersOfRunsAreKept(t *testing.T) {
+// Equal requests with one key: one stored response, one restart.
+func TestRunResponsesAreStored(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.active(t, `{"event": "start"}`, `{"key": "d", "type": "delay", "duration": "P1D"}`)
@@ -278,11 +277,11 @@ func TestAnswersOfRunsAreKept(t *testing.T) {
 		t.Errorf("a cancel whose key is taken: %v", err)
 	}
 	if got := w.statuses(t); got["waiting"] != 1 {
-		t.Errorf("a cancel whose answer could not be kept has cancelled: %v", got)
+		t.Errorf("a cancel whose response could not be stored took effect: %v", got)
 	}
 	var kept Run
 	out, err := w.Cancel(t.Context(), sendingtest.Account, run.ID, func(_ context.Context, _ idempotency.Execer, r Run) error { kept = r; return nil })
 	if err != nil || kept.Status != "cancelled" || out.Status != "cancelled" || out.EndedAt == nil {
-		t.Errorf("cancel: answered %s and kept %s (%v)", out.Status, kept.Status, err)
+		t.Errorf("cancel: returned %s and stored %s (%v)", out.Status, kept.Status, err)
 	}
 }

@@ -10,9 +10,9 @@ import (
 	"github.com/postrider/postrider/modules/sending/sendingtest"
 )
 
-// Ten triggers of one person, some without the user's id, come to two processes at once: one run lives,
-// and once it has ended the next one may begin.
-func TestTriggersAgainstEachOtherAfterCompletion(t *testing.T) {
+// Ten triggers of one person, some without a user id, reach two processes concurrently: one run is live, and
+// once it has ended, the next may start.
+func TestConcurrentTriggersAfterCompletion(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	second := w.another(t)
@@ -42,7 +42,7 @@ func TestTriggersAgainstEachOtherAfterCompletion(t *testing.T) {
 			}
 			w.drain(t)
 			if got := w.postAs(t, "go", "", email, `{}`); got.Resumed != 1 {
-				t.Fatalf("round %d, turn %d: the awaited event gave %s, want the one run resumed", i, turn, counters(got))
+				t.Fatalf("round %d, turn %d: the awaited event returned %s, want the one run resumed", i, turn, counters(got))
 			}
 			w.drain(t)
 		}
@@ -52,8 +52,9 @@ func TestTriggersAgainstEachOtherAfterCompletion(t *testing.T) {
 	}
 }
 
-// The trigger and the event that its run waits for come to one process at once, among others that fill its
-// commits, so that the two often stand in one: the event counts if it is the second, and else is told to be earlier.
+// A trigger and the event that its run awaits reach one process concurrently, among others that fill its
+// commits, so that both are often in one commit. The event counts if it is second; otherwise it is reported
+// as earlier.
 func TestTriggerAgainstTheAwaitedEventInOneCommit(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -82,8 +83,7 @@ func TestTriggerAgainstTheAwaitedEventInOneCommit(t *testing.T) {
 	}
 }
 
-// An automation is paused and activated while its steps are taken: each run sends one mail, none while it is
-// held.
+// An automation is paused and activated while its steps run: each run sends one mail, and none while held.
 func TestPauseAgainstSteps(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -103,7 +103,7 @@ func TestPauseAgainstSteps(t *testing.T) {
 		sent := w.Count(t, "emails")
 		w.drain(t)
 		if now := w.Count(t, "emails"); now != sent {
-			t.Fatalf("round %d: a run that is held has sent: %d mails, want %d", i, now, sent)
+			t.Fatalf("round %d: a held run has sent: %d mails, want %d", i, now, sent)
 		}
 		together(func() { w.drain(t) }, func() {
 			if _, err := second.Activate(t.Context(), w.caller(), a.ID, Activation{}); err != nil {
@@ -121,8 +121,8 @@ func TestPauseAgainstSteps(t *testing.T) {
 	}
 }
 
-// An automation is archived while a step of its run is taken: the run either has sent its mail and is
-// completed, or is cancelled and has sent none.
+// An automation is archived while a step of its run executes: the run has either sent its mail and completed,
+// or is cancelled and has sent none.
 func TestArchiveAgainstSteps(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -139,11 +139,11 @@ func TestArchiveAgainstSteps(t *testing.T) {
 		w.background(t)
 		w.drain(t)
 		if got, sent := w.statuses(t), w.Count(t, "emails"); got["completed"] != sent || got["completed"]+got["cancelled"] != i+1 {
-			t.Fatalf("round %d: the runs are %v and %d mails went, want a mail of each completed run and none of the cancelled ones", i, got, sent)
+			t.Fatalf("round %d: the runs are %v and %d mails were sent, want a mail of each completed run and none of the cancelled ones", i, got, sent)
 		}
 		late, err := w.Post(context.WithoutCancel(t.Context()), ingest.Post{AccountID: sendingtest.Account, Name: name, UserID: "u2", Data: json.RawMessage(`{}`), Source: "api"})
 		if err != nil || late.Matched != 0 {
-			t.Fatalf("round %d: an event after the archiving gave %s and the error %v, want no run", i, counters(late), err)
+			t.Fatalf("round %d: an event after archiving returned %s and the error %v, want no run", i, counters(late), err)
 		}
 	}
 }

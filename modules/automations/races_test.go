@@ -15,8 +15,7 @@ import (
 	"github.com/postrider/postrider/runtime/web/idempotency"
 )
 
-// rounds is how often each race is run: a few times here, and as often as
-// POSTRIDER_RACE_ROUNDS says in `make races`.
+// rounds returns the number of rounds of each race: a few by default, POSTRIDER_RACE_ROUNDS in `make races`.
 func rounds() int {
 	if n, err := strconv.Atoi(os.Getenv("POSTRIDER_RACE_ROUNDS")); err == nil {
 		return n
@@ -24,7 +23,7 @@ func rounds() int {
 	return 20
 }
 
-// together calls functions at the same moment and returns when all have returned.
+// together calls functions concurrently and returns when all have returned.
 func together(list ...func()) {
 	var ready, done sync.WaitGroup
 	gate := make(chan struct{})
@@ -41,7 +40,7 @@ func together(list ...func()) {
 	done.Wait()
 }
 
-// poster posts events of one person from one process.
+// poster returns a function that posts an event of one person through one process.
 func poster(t *testing.T, s *Service, name, user, email string, into *ingest.Answer) func() {
 	return func() {
 		answer, err := s.Post(context.WithoutCancel(t.Context()), ingest.Post{AccountID: sendingtest.Account, Name: name, UserID: user, Email: email, Data: json.RawMessage(`{}`), Source: "api"})
@@ -52,8 +51,8 @@ func poster(t *testing.T, s *Service, name, user, email string, into *ingest.Ans
 	}
 }
 
-// The trigger and the event that its run waits for come at the same moment to two processes:
-// whoever commits second sees the first.
+// A trigger and the event that its run awaits reach two processes concurrently: the second to commit sees the
+// first.
 func TestTriggerAgainstTheAwaitedEvent(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -76,7 +75,7 @@ func TestTriggerAgainstTheAwaitedEvent(t *testing.T) {
 	}
 }
 
-// A run that is cancelled between its claim and the commit of its mail sends nothing.
+// A run cancelled between its claim and the commit of its mail sends nothing.
 func TestCancelAgainstSend(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -92,7 +91,7 @@ func TestCancelAgainstSend(t *testing.T) {
 		cancelled += stop.Cancelled
 		sent := w.Count(t, `emails WHERE "to"::text LIKE '%`+user+`@%'`)
 		if sent+stop.Cancelled != 1 {
-			t.Fatalf("round %d: %d mails and %d counted as cancelled; one of the two has to be", i, sent, stop.Cancelled)
+			t.Fatalf("round %d: %d mails and %d counted as cancelled; want exactly one of them", i, sent, stop.Cancelled)
 		}
 	}
 	if got := w.statuses(t); got["cancelled"] != cancelled || got["completed"] != rounds()-cancelled {
@@ -100,8 +99,8 @@ func TestCancelAgainstSend(t *testing.T) {
 	}
 }
 
-// Deterministic: the claim is there, the cancel commits, then the mail is tried.
-func TestAClaimedRunThatIsCancelledSendsNothing(t *testing.T) {
+// Deterministic: the claim exists, the cancel commits, then the mail is tried.
+func TestCancelledClaimSendsNothing(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.active(t, `{"event": "start", "cancel_on_events": ["stop"]}`, mail)
@@ -121,7 +120,7 @@ func TestAClaimedRunThatIsCancelledSendsNothing(t *testing.T) {
 	}
 }
 
-// Two processes hold the same run, because the lease of the first ended: one mail.
+// Two processes hold the same run because the lease of the first ended: one mail.
 func TestTwoClaimsOfARunSendOneMail(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -154,11 +153,11 @@ func TestTwoClaimsOfARunSendOneMail(t *testing.T) {
 		t.Errorf("%d runs have sent %d mails", rounds(), n)
 	}
 	if n := w.Count(t, "facts WHERE type = 'automation.completed'"); n != rounds() {
-		t.Errorf("%d runs are told to be completed, want %d", n, rounds())
+		t.Errorf("%d runs have a completed event, want %d", n, rounds())
 	}
 }
 
-// Ten triggers of one person at once, some known by the address alone: one run.
+// Ten concurrent triggers of one person, some identified only by address: one run.
 func TestTriggersUnderOnce(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -192,7 +191,7 @@ func TestTriggersUnderOnce(t *testing.T) {
 	}
 }
 
-// The event and the timeout of a wait come at the same moment: one of the two.
+// The event and the timeout of a wait happen concurrently: one of them wins.
 func TestEventAgainstTimeout(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -213,7 +212,7 @@ func TestEventAgainstTimeout(t *testing.T) {
 	}
 }
 
-// The event comes while the run steps towards its wait: never lost.
+// The event arrives while the run moves to its wait: it is never lost.
 func TestEventAgainstTheStepBeforeTheWait(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -231,7 +230,7 @@ func TestEventAgainstTheStepBeforeTheWait(t *testing.T) {
 	}
 }
 
-// Equal requests with one key: one event, equal bytes.
+// Equal requests with one key: one event, identical responses.
 func TestEqualEventsWithOneKey(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -262,7 +261,7 @@ func TestEqualEventsWithOneKey(t *testing.T) {
 	together(list...)
 	for i, b := range bodies {
 		if b == "" || b != bodies[0] {
-			t.Errorf("answer %d is %q, and the first %q", i, b, bodies[0])
+			t.Errorf("response %d is %q, the first is %q", i, b, bodies[0])
 		}
 	}
 	if n := w.Count(t, "custom_events"); n != 1 || w.Count(t, "automation_runs") != 1 {

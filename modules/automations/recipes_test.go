@@ -11,7 +11,7 @@ import (
 	"github.com/postrider/postrider/modules/sending/sendingtest"
 )
 
-// recipes are the definitions of docs/automations.md, by their names.
+// recipes returns the definitions in docs/automations.md by name.
 func recipes(t *testing.T) map[string][]byte {
 	t.Helper()
 	page, err := os.ReadFile("../../docs/automations.md")
@@ -29,7 +29,7 @@ func recipes(t *testing.T) map[string][]byte {
 	return out
 }
 
-// Every recipe of the page is created, activated and played to its end.
+// Every recipe of the page is created, activated and run to its end.
 func TestRecipesOfTheDocumentation(t *testing.T) {
 	t.Parallel()
 	list := recipes(t)

@@ -24,14 +24,14 @@ import (
 	"github.com/postrider/postrider/runtime/base/fault"
 )
 
-// later is an event of the same person, so many minutes after the first one.
+// later is an event of the same person, a time after the first one.
 type later struct {
 	after time.Duration
 	name  string
 	data  string
 }
 
-// simulate plays an automation for user u1 at bob@example.net.
+// simulate simulates an automation for user u1 at bob@example.net.
 func (w *world) simulate(t *testing.T, a *ent.Automation, data string, outcomes map[string]string, list ...later) Simulated {
 	t.Helper()
 	in := SimulationInput{Event: &ingest.Post{UserID: "u1", Email: "bob@example.net", Data: json.RawMessage(data), Source: "api"}, Outcomes: outcomes}
@@ -45,7 +45,8 @@ func (w *world) simulate(t *testing.T, a *ent.Automation, data string, outcomes 
 	return out
 }
 
-// played is a simulation in short: each step with its status and when it ended, since the start.
+// played returns a short form of a simulation: each step with its status and when it ended, relative to the
+// start.
 func played(s Simulated) string {
 	var out []string
 	for _, step := range s.Steps {
@@ -57,7 +58,7 @@ func played(s Simulated) string {
 	return strings.Join(append(out, strings.TrimSpace(s.Status+" "+s.Error)), ", ")
 }
 
-func TestASimulationShowsWhatWouldHappen(t *testing.T) {
+func TestSimulation(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	a := w.active(t, `{"event": "start", "conditions": "event.data.n > 1", "cancel_on_events": ["stop"]}`, mail+
@@ -78,9 +79,9 @@ func TestASimulationShowsWhatWouldHappen(t *testing.T) {
 			"mail sent 0s, w received 2h0m0s, paid nothing w, paid resumed w, stop nothing , completed"},
 		{"cancelled", `{"n": 5}`, nil, []later{{time.Hour, "stop", `{}`}}, "mail sent 0s, stop cancelled , cancelled"},
 		{"suppressed", `{"n": 5}`, map[string]string{"mail": "suppressed"}, nil, "mail suppressed 0s, w timed_out 24h0m0s, large completed 24h0m0s, completed"},
-		{"refused", `{"n": 5}`, map[string]string{"mail": "error"}, nil, "mail failed 0s, failed simulated: the email is refused, as the simulation says"},
+		{"refused", `{"n": 5}`, map[string]string{"mail": "error"}, nil, "mail failed 0s, failed simulated: the email was refused"},
 		{"unreachable", `{"n": 20}`, map[string]string{"call": "error"}, nil,
-			"mail sent 0s, w timed_out 24h0m0s, large completed 24h0m0s, call failed 24h0m0s, failed webhook_failed: https://example.com/x cannot be reached, as the simulation says"},
+			"mail sent 0s, w timed_out 24h0m0s, large completed 24h0m0s, call failed 24h0m0s, failed webhook_failed: https://example.com/x cannot be reached (simulated)"},
 	} {
 		if diff := cmp.Diff(c.want, played(w.simulate(t, a, c.data, c.outcomes, c.later...))); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", c.name, diff)
@@ -100,11 +101,11 @@ func TestASimulationShowsWhatWouldHappen(t *testing.T) {
 		t.Errorf("the request is %+v, want one with n = 20", p)
 	}
 	if n := w.Count(t, "emails") + w.Count(t, "automation_runs") + w.Count(t, "custom_events") + w.Count(t, "facts WHERE type LIKE 'automation.%'"); n != 0 {
-		t.Errorf("simulations have stored %d rows, want none", n)
+		t.Errorf("simulations stored %d rows, want none", n)
 	}
 }
 
-func TestWhatCannotBeSimulatedIsNamed(t *testing.T) {
+func TestInvalidSimulations(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	a := w.active(t, `{"event": "start"}`, mail+`, {"key": "pause", "type": "delay", "duration": "P1D"}`)
@@ -128,12 +129,12 @@ func TestWhatCannotBeSimulatedIsNamed(t *testing.T) {
 		f := fault.From(err)
 		if strings.HasPrefix(want, "not_found") {
 			if f.Kind != fault.NotFound {
-				t.Errorf("%s: got %v, want that it is not found", want, err)
+				t.Errorf("%s: got %v, want not found", want, err)
 			}
 			continue
 		}
 		if f.Kind != fault.Invalid || f.Fields[want] == "" || len(f.Fields) != 1 {
-			t.Errorf("%+v: got %v %v, want that %s is refused alone", in, err, f.Fields, want)
+			t.Errorf("%+v: got %v %v, want only %s refused", in, err, f.Fields, want)
 		}
 	}
 	stranger := w.caller()
@@ -143,8 +144,8 @@ func TestWhatCannotBeSimulatedIsNamed(t *testing.T) {
 	}
 }
 
-// An event of the service's own may be about the mail of one step, which its email_id says.
-func TestASimulationHearsOfMail(t *testing.T) {
+// A built-in event may be about the mail of one step, which its email_id names.
+func TestSimulationWithMailEvents(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	a := w.active(t, `{"event": "start"}`, mail+`, {"key": "w", "type": "wait_for_event", "event": "$email.clicked", "step": "mail", "timeout": "P1D", "on_timeout": "fail"}`)
@@ -158,8 +159,8 @@ func TestASimulationHearsOfMail(t *testing.T) {
 	}
 }
 
-// A stored event is played again at its time, and a draft beside the active version.
-func TestASimulationTakesAStoredEventAndADraft(t *testing.T) {
+// A stored event is simulated at its time, and a draft as well as the active version.
+func TestSimulationOfStoredEventAndDraft(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	a := w.active(t, `{"event": "start"}`, `{"key": "one", "type": "delay", "duration": "P1D"}`)
@@ -190,9 +191,8 @@ func TestASimulationTakesAStoredEventAndADraft(t *testing.T) {
 	}
 }
 
-// Random automations and events: a run on real PostgreSQL has the records, the facts and the
-// mails that its simulation has said.
-func TestASimulationAgainstTheLiveRun(t *testing.T) {
+// Random automations and events: a run on real PostgreSQL has the records, facts and mails of its simulation.
+func TestSimulationMatchesTheLiveRun(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	hook := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, _ *http.Request) { rw.WriteHeader(http.StatusOK) }))
@@ -206,16 +206,16 @@ func TestASimulationAgainstTheLiveRun(t *testing.T) {
 		simulated := w.simulate(t, a, data, nil, events...)
 		run := w.live(t, fmt.Sprintf("start%d", i), data, events)
 		if diff := cmp.Diff(told(simulated), w.recorded(t, run)); diff != "" {
-			t.Errorf("round %d: what was simulated (-) is not what happened (+):\n%s\n%s\nevents %v\ndata %s", i, diff, list, events, data)
+			t.Errorf("round %d: the simulation (-) differs from the run (+):\n%s\n%s\nevents %v\ndata %s", i, diff, list, events, data)
 		}
-		// An account has room for so many that are active.
+		// An account can have only a limited number of active automations.
 		if _, err := w.Archive(t.Context(), sendingtest.Account, a.ID, nil); err != nil {
 			t.Fatal(err)
 		}
 	}
 }
 
-// randomSteps makes steps of all types, with targets that lead forward.
+// randomSteps returns steps of all types with forward targets.
 func randomSteps(r *rand.Rand, url string) string {
 	n := 1 + r.IntN(8)
 	target := func(at int) string {
@@ -257,7 +257,7 @@ func randomSteps(r *rand.Rand, url string) string {
 	return strings.Join(list, ", ")
 }
 
-// randomEvents are up to six, at moments at which no wait ends.
+// randomEvents returns up to six events, at times at which no wait ends.
 func randomEvents(r *rand.Rand) (list []later) {
 	at := time.Duration(0)
 	for range r.IntN(7) {
@@ -267,8 +267,8 @@ func randomEvents(r *rand.Rand) (list []later) {
 	return list
 }
 
-// live lets the same happen, and gives the id of the run. Time goes by from one moment to the
-// next at which something is due.
+// live runs the same scenario for real and returns the id of the run. Time advances from one due moment to
+// the next.
 func (w *world) live(t *testing.T, name, data string, events []later) string {
 	t.Helper()
 	answer := w.post(t, name, data)
@@ -285,7 +285,7 @@ func (w *world) live(t *testing.T, name, data string, events []later) string {
 	return run
 }
 
-// until lets time go by, and takes the steps of a run when they are due.
+// until advances the time, and takes the steps of a run when they are due.
 func (w *world) until(t *testing.T, run string, left time.Duration) {
 	t.Helper()
 	for {
@@ -307,7 +307,7 @@ func (w *world) until(t *testing.T, run string, left time.Duration) {
 	}
 }
 
-// told is what a simulation says, without what no simulation can know.
+// told returns the records of a simulation, without anything that a simulation cannot know.
 func told(s Simulated) []string {
 	out := []string{strings.TrimSpace(s.Status + " " + s.Error)}
 	for _, step := range s.Steps {
@@ -324,7 +324,7 @@ func told(s Simulated) []string {
 	return out
 }
 
-// recorded is the same of a live run.
+// recorded returns the same of a live run.
 func (w *world) recorded(t *testing.T, run string) []string {
 	t.Helper()
 	detail, err := w.Run(t.Context(), sendingtest.Account, run)
@@ -361,7 +361,7 @@ func (w *world) recorded(t *testing.T, run string) []string {
 	return out
 }
 
-// known is an output without its ids and moments.
+// known returns an output without ids and times.
 func known(output map[string]any) string {
 	kept := map[string]any{}
 	for name, value := range output {

@@ -20,14 +20,14 @@ import (
 	"github.com/postrider/postrider/runtime/work/node"
 )
 
-// textOwner is an account that may send text messages.
+// textOwner returns an account that can send text messages.
 type textOwner struct{}
 
 func (textOwner) Account(_ context.Context, accountID string) (accounts.Account, error) {
 	return accounts.Account{ID: accountID, Plan: accounts.Plan{ID: "pro", Name: "Pro"}}, nil
 }
 
-// textMessages is the module sms with its settings.
+// textMessages is the sms module with its settings.
 type textMessages struct {
 	*sms.Service
 
@@ -35,7 +35,7 @@ type textMessages struct {
 	numbers *optout.Service
 }
 
-// withTexts gives the world a module sms whose messages nobody hands over: they stay queued.
+// withTexts adds an sms module whose messages stay queued.
 func (w *world) withTexts(t *testing.T) textMessages {
 	t.Helper()
 	box, err := secret.NewBox(boxKey)
@@ -64,7 +64,7 @@ func (w *world) withTexts(t *testing.T) textMessages {
 const textStep = `{"key": "text", "type": "send_sms", "to": "{{event.data.phone}}", "text": "Invoice {{event.data.number}} is open."%s},
 	{"key": "after", "type": "condition", "if": "steps.text.status == 'sent' && steps.text.segments == 1 && steps.text.sms_id.startsWith('sms_')"}`
 
-// outcome is how the newest run ended, and what its steps came to.
+// outcome returns how the newest run ended, and the results of its steps.
 func (w *world) outcome(t *testing.T) string {
 	t.Helper()
 	out, err := db.One(t.Context(), w.DB.SQL, db.Value[string], `
@@ -85,7 +85,7 @@ func (w *world) texts(t *testing.T) int {
 	return n
 }
 
-func TestAStepSendsATextMessage(t *testing.T) {
+func TestStepSendsATextMessage(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	texts := w.withTexts(t)
@@ -106,7 +106,7 @@ func TestAStepSendsATextMessage(t *testing.T) {
 	}
 }
 
-func TestWhatAStepCannotSend(t *testing.T) {
+func TestInvalidTextMessagesFailTheStep(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.withTexts(t)
@@ -127,9 +127,9 @@ func TestWhatAStepCannotSend(t *testing.T) {
 	}
 }
 
-// A number that has got its ten messages in the hour fails the step with the code of the cap, and
-// on_error says where the run goes on.
-func TestATextStepWhoseCapIsReached(t *testing.T) {
+// A number that has received ten messages within the hour fails the step with the code of the cap, and
+// on_error decides where the run continues.
+func TestTextStepOverTheCap(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.withTexts(t)
@@ -155,7 +155,7 @@ func TestATextStepWhoseCapIsReached(t *testing.T) {
 	}
 }
 
-func TestALateTextStepExpires(t *testing.T) {
+func TestLateTextStepExpires(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.withTexts(t)
@@ -173,11 +173,11 @@ func TestALateTextStepExpires(t *testing.T) {
 		t.Errorf("half an hour late the run is %q, want the message sent", w.outcome(t))
 	}
 	if n := w.texts(t); n != 1 {
-		t.Errorf("%d messages are stored, want the one that was not too late", n)
+		t.Errorf("%d messages are stored, want the one sent in time", n)
 	}
 }
 
-func TestTargetsOfATextStep(t *testing.T) {
+func TestTextStepTargets(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	texts := w.withTexts(t)
@@ -198,9 +198,8 @@ func TestTargetsOfATextStep(t *testing.T) {
 	}
 }
 
-// A run that is cancelled, or claimed by another process, between the claim and the commit sends
-// nothing.
-func TestACancelledRunSendsNoTextMessage(t *testing.T) {
+// A run that is cancelled, or claimed by another process, between the claim and the commit sends nothing.
+func TestCancelledRunSendsNoTextMessage(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.withTexts(t)
@@ -211,13 +210,13 @@ func TestACancelledRunSendsNoTextMessage(t *testing.T) {
 		t.Fatalf("claimed %d runs, %v; want one", len(claimed), err)
 	}
 	if got := counters(w.post(t, "invoice.paid", `{}`)); !strings.Contains(got, "1 cancelled") {
-		t.Fatalf("the event says %s, want one cancelled run", got)
+		t.Fatalf("the event returned %s, want one cancelled run", got)
 	}
 	if err := w.Service.steps.Take(t.Context(), claimed); err != nil {
 		t.Fatal(err)
 	}
 	if n := w.texts(t); n != 0 {
-		t.Errorf("a run that was counted as cancelled has sent %d text messages", n)
+		t.Errorf("a run counted as cancelled sent %d text messages", n)
 	}
 	// Two claims of one step: the first commit wins.
 	w.post(t, "invoice.failed", `{"phone": "+4915112345678"}`)
@@ -240,11 +239,11 @@ func TestACancelledRunSendsNoTextMessage(t *testing.T) {
 		}
 	}
 	if n := w.texts(t); n != 1 {
-		t.Errorf("two claims of one step have sent %d text messages, want one", n)
+		t.Errorf("two claims of one step sent %d text messages, want one", n)
 	}
 }
 
-func TestCheckSaysWhenTextMessagesCannotBeSent(t *testing.T) {
+func TestCheckReportsUnavailableTextMessages(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	problems := func() string {
@@ -278,8 +277,8 @@ func TestCheckSaysWhenTextMessagesCannotBeSent(t *testing.T) {
 	}
 }
 
-// Settings that go after the activation fail the step, and so does the module.
-func TestAStepOfAnAutomationWhoseModuleIsGone(t *testing.T) {
+// Settings deleted after the activation fail the step, and so does disabling the module.
+func TestTextStepWithoutItsModule(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.withTexts(t)
@@ -292,7 +291,7 @@ func TestAStepOfAnAutomationWhoseModuleIsGone(t *testing.T) {
 	}
 }
 
-func TestASimulationShowsTextMessages(t *testing.T) {
+func TestSimulationOfTextMessages(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.withTexts(t)
@@ -305,18 +304,18 @@ func TestASimulationShowsTextMessages(t *testing.T) {
 	}{
 		{to, nil, "text sent 0s, after completed 0s, completed"},
 		{to, map[string]string{"text": simulation.OutcomeSuppressed}, "text suppressed 0s, after completed 0s, completed"},
-		{to, map[string]string{"text": simulation.OutcomeError}, "text failed 0s, failed simulated: the text message is refused, as the simulation says"},
+		{to, map[string]string{"text": simulation.OutcomeError}, "text failed 0s, failed simulated: the text message was refused"},
 		{`{"phone": "0151"}`, nil, "text failed 0s, failed invalid_recipient: to must be a number with its country code, such as +4915112345678, without spaces"},
 	} {
 		got := w.simulate(t, a, c.data, c.outcomes)
 		if played(got) != c.want {
-			t.Errorf("with %s and %v comes %q, want %q", c.data, c.outcomes, played(got), c.want)
+			t.Errorf("%s and %v returned %q, want %q", c.data, c.outcomes, played(got), c.want)
 		}
 		if p, _ := got.Steps[0].Performed.Preview.(*sms.Preview); c.outcomes == nil && c.data == to && (p == nil || p.Text != "Invoice 7 is open." || p.To != "+4915112345678" || p.Segments != 1) {
 			t.Errorf("the message of the simulation is %+v", p)
 		}
 	}
 	if n := w.texts(t); n != 0 {
-		t.Errorf("simulations have stored %d messages", n)
+		t.Errorf("simulations stored %d messages", n)
 	}
 }

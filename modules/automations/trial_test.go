@@ -20,7 +20,7 @@ import (
 
 const waits = `{"key": "sleep", "type": "delay", "duration": "P30D"}, {"key": "w", "type": "wait_for_event", "event": "paid", "timeout": "P1D"}`
 
-// draftOf makes an automation that is not activated.
+// draftOf creates an automation that is not activated.
 func (w *world) draftOf(t *testing.T, trigger, list string) *ent.Automation {
 	t.Helper()
 	a, err := w.Create(t.Context(), sendingtest.Account, fmt.Appendf(nil, `{"name": "Draft", "trigger": %s, "steps": [%s]}`, trigger, list), nil)
@@ -36,7 +36,7 @@ func (w *world) try(t *testing.T, automationID, name, data string, send bool) (T
 		Post: ingest.Post{AccountID: sendingtest.Account, Name: name, UserID: "u1", Email: "bob@example.net", Data: json.RawMessage(data), Source: "dashboard"}})
 }
 
-func TestADryRunSaysWhatWouldBeSent(t *testing.T) {
+func TestDryRun(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	a := w.draftOf(t, `{"event": "start", "conditions": "event.data.n > 1"}`, waits+`, `+mail)
@@ -58,15 +58,15 @@ func TestADryRunSaysWhatWouldBeSent(t *testing.T) {
 		t.Errorf("a dry run by an event of another name: %+v, %v; want nothing started", tried, err)
 	}
 	if n := w.Count(t, "emails") + w.Count(t, "automation_runs") + w.Count(t, "automation_steps") + w.Count(t, "facts WHERE type LIKE 'automation.%'") + w.Count(t, "automation_entries"); n != 0 {
-		t.Errorf("dry runs have stored %d rows beside their events, want none; %s listens too", n, other.ID)
+		t.Errorf("dry runs stored %d rows in addition to their events, want none; %s listens too", n, other.ID)
 	}
 	if n := w.Count(t, "custom_events WHERE trial AND source = 'dashboard'"); n != 4 {
 		t.Errorf("%d events of trials are stored, want 4", n)
 	}
 }
 
-// A test that sends runs without waits, really sends, and nothing else takes notice of it.
-func TestATestSendsAtOnceAndNothingElseTakesNotice(t *testing.T) {
+// A test that sends skips waits and really sends, and nothing else is affected.
+func TestTestRunSendsWithoutSideEffects(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	var called atomic.Int32
@@ -81,10 +81,10 @@ func TestATestSendsAtOnceAndNothingElseTakesNotice(t *testing.T) {
 	before := w.told(t)
 	tried, err := w.try(t, a.ID, "start", `{"name": "Bob"}`, true)
 	if err != nil || tried.RunID == "" || counters(tried.Answer) != "1 matched, 0 resumed, 0 cancelled" {
-		t.Fatalf("the test: %+v, %v; want a run, and nothing of others touched", tried, err)
+		t.Fatalf("the test: %+v, %v; want a run and no effect on others", tried, err)
 	}
 	if got := w.post(t, "paid", `{}`); counters(got) != "0 matched, 0 resumed, 0 cancelled" {
-		t.Errorf("an event that the trial does not wait for: %s, want nobody to take notice", counters(got))
+		t.Errorf("an event that the trial does not await: %s, want no effect", counters(got))
 	}
 	w.drain(t)
 	run, err := w.Run(t.Context(), sendingtest.Account, tried.RunID)
@@ -99,24 +99,24 @@ func TestATestSendsAtOnceAndNothingElseTakesNotice(t *testing.T) {
 		t.Errorf("the run of the test (-want +got):\n%s", diff)
 	}
 	if n := w.Count(t, "emails WHERE run_id = '"+tried.RunID+"'"); n != 1 || called.Load() != 1 {
-		t.Errorf("the test has sent %d emails and %d requests, want one of each", n, called.Load())
+		t.Errorf("the test sent %d emails and %d requests, want one of each", n, called.Load())
 	}
 	if after := w.told(t); after != before {
-		t.Errorf("facts after the test: %s, want none beside %s", after, before)
+		t.Errorf("facts after the test: %s, want none in addition to %s", after, before)
 	}
 	if n := w.Count(t, "automation_works WHERE automation_id = '"+waiting.ID+"' AND state = 'waiting'"); n != 1 {
-		t.Error("the run that waits for the event went on, want it untouched by the event of a test")
+		t.Error("the run waiting for the event continued, want no effect of the test event")
 	}
 	if n := w.Count(t, "automation_entries WHERE automation_id = '"+a.ID+"'"); n != 0 {
-		t.Errorf("the test counts as %d entries, want none", n)
+		t.Errorf("the test counted as %d entries, want none", n)
 	}
 	if _, err := w.Retry(t.Context(), sendingtest.Account, tried.RunID, nil); fault.KindOf(err) != fault.Conflict {
-		t.Errorf("the run of a test is tried again: %v, want a conflict", err)
+		t.Errorf("retry the run of a test: %v, want a conflict", err)
 	}
 }
 
 // Waits that begin later do not find the event of a test when they look back.
-func TestNoWaitLooksBackAtATest(t *testing.T) {
+func TestWaitsIgnoreTestEvents(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	tried := w.draftOf(t, `{"event": "paid"}`, mail)
@@ -128,11 +128,11 @@ func TestNoWaitLooksBackAtATest(t *testing.T) {
 	w.elapse(t)
 	w.drain(t)
 	if got := w.statuses(t); got["waiting"] != 1 {
-		t.Errorf("the runs are %v, want one that waits", got)
+		t.Errorf("the runs are %v, want one waiting", got)
 	}
 }
 
-func TestWhatCannotBeTried(t *testing.T) {
+func TestInvalidTrials(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	a := w.active(t, `{"event": "start"}`, mail)
@@ -158,15 +158,15 @@ func TestWhatCannotBeTried(t *testing.T) {
 		b := w.draftOf(t, `{"event": "start"}`, mail)
 		for _, send := range []bool{false, true} {
 			if _, err := w.Try(t.Context(), w.caller(), Trial{AutomationID: b.ID, Post: post, Send: send}); fault.From(err).Fields[field] == "" {
-				t.Errorf("an event with a wrong %s: %v, want it named", field, err)
+				t.Errorf("an event with a wrong %s: %v, want the field named", field, err)
 			}
 		}
 	}
 }
 
-// A person waits for a test, so it runs whatever happens to the live runs of its automation: it is
-// not held, counted or cancelled with them, and does not leave hours later with those that were held.
-func TestATestIsNotAmongTheLiveRuns(t *testing.T) {
+// A test runs whatever happens to the live runs of its automation, because a user waits for it: it is not
+// held, counted or cancelled with them, and is not sent hours later with held runs.
+func TestTestRunIsNotALiveRun(t *testing.T) {
 	t.Parallel()
 	pause := func(t *testing.T, w *world, id string) (Acted, error) {
 		t.Helper()
@@ -186,7 +186,7 @@ func TestATestIsNotAmongTheLiveRuns(t *testing.T) {
 	for name, c := range map[string]struct {
 		act             func(*testing.T, *world, string) (Acted, error)
 		before, deleted bool
-		held, cancelled int // live runs, by the answer
+		held, cancelled int // live runs, according to the response
 		want            map[string]int
 	}{
 		"tested while its automation holds":       {act: pause, before: true, held: 1, want: map[string]int{"completed": 1, "running": 1}},
@@ -217,16 +217,16 @@ func TestATestIsNotAmongTheLiveRuns(t *testing.T) {
 				t.Fatal(err)
 			}
 			if got := orZero(acted.Held); got != c.held {
-				t.Errorf("the answer tells of %d held runs, want %d", got, c.held)
+				t.Errorf("the response reports %d held runs, want %d", got, c.held)
 			}
 			if got := orZero(acted.Cancelling); got != c.cancelled {
-				t.Errorf("the answer tells of %d runs to be cancelled, want %d", got, c.cancelled)
+				t.Errorf("the response reports %d runs to be cancelled, want %d", got, c.cancelled)
 			}
 			if c.before {
 				tried = test()
 			}
 			if c.cancelled > 0 {
-				w.background(t) // the test has not begun its step
+				w.background(t) // the test has not started its step
 				if got := w.draining(t, a.ID); got != "" {
 					t.Errorf("the automation still drains %q, want nothing: only a test is left", got)
 				}
@@ -236,7 +236,7 @@ func TestATestIsNotAmongTheLiveRuns(t *testing.T) {
 					t.Errorf("delete the automation while only a test is left: %v", err)
 				}
 				if n, err := w.Sweep(t.Context()); n != 0 || err != nil {
-					t.Errorf("the sweep has cancelled %d runs, %v; want none", n, err)
+					t.Errorf("the sweep cancelled %d runs, %v; want none", n, err)
 				}
 			}
 			w.drain(t)
@@ -244,7 +244,7 @@ func TestATestIsNotAmongTheLiveRuns(t *testing.T) {
 				t.Errorf("the runs (-want +got):\n%s", diff)
 			}
 			if n := w.Count(t, "emails WHERE run_id = '"+tried.RunID+"'"); n != 1 || w.Count(t, "emails") != 1 {
-				t.Errorf("the test has sent %d of %d emails, want the only one", n, w.Count(t, "emails"))
+				t.Errorf("the test sent %d of %d emails, want the only one", n, w.Count(t, "emails"))
 			}
 		})
 	}

@@ -27,8 +27,8 @@ import (
 
 const other = "acc_01kf0m4w7he6x8q2v5b3n9c1tz"
 
-// world is an installation for a test: real PostgreSQL, real accepting of mail. Steps are
-// taken by Drain, so that a test says when.
+// world is a test installation with real PostgreSQL and real acceptance of mail. Drain takes the steps, so
+// the test controls when.
 type world struct {
 	*Service
 	*rooms.Rooms
@@ -37,7 +37,7 @@ type world struct {
 	Templates steps.Templates // nil: there are no templates
 }
 
-// noTemplates has no template.
+// noTemplates contains no templates.
 type noTemplates struct{}
 
 func (noTemplates) Get(_ context.Context, _, ref string) (templates.Template, error) {
@@ -59,13 +59,13 @@ func newWorld(t *testing.T) *world {
 	return w
 }
 
-// another is one more process over the same database.
+// another returns another process on the same database.
 func (w *world) another(t *testing.T) *Service {
 	t.Helper()
 	return w.configured(t, Config{steps.Config{Client: http.DefaultClient}})
 }
 
-// configured is a process with settings of its own.
+// configured returns a process with its own settings.
 func (w *world) configured(t *testing.T, c Config) *Service {
 	t.Helper()
 	box, err := secret.NewBox(boxKey)
@@ -91,7 +91,7 @@ func (w *world) configured(t *testing.T, c Config) *Service {
 
 var boxKey = secret.NewKey()
 
-// active makes an automation and activates it.
+// active creates and activates an automation.
 func (w *world) active(t *testing.T, trigger, list string) *ent.Automation {
 	t.Helper()
 	a, err := w.Create(t.Context(), sendingtest.Account, fmt.Appendf(nil, `{"name": "Test", "trigger": %s, "steps": [%s]}`, trigger, list), nil)
@@ -111,7 +111,7 @@ func (w *world) caller() accounts.Caller {
 	return c
 }
 
-// post reports an event of user u1 at bob@example.net.
+// post posts an event of user u1 at bob@example.net.
 func (w *world) post(t *testing.T, name, data string) ingest.Answer {
 	t.Helper()
 	return w.postAs(t, name, "u1", "bob@example.net", data)
@@ -126,7 +126,7 @@ func (w *world) postAs(t *testing.T, name, user, email, data string) ingest.Answ
 	return answer
 }
 
-// background does what actions have left to the background, until nothing is left.
+// background runs all background work of actions.
 func (w *world) background(t *testing.T) {
 	t.Helper()
 	if more, err := w.Service.drain.Run(t.Context()); err != nil || more {
@@ -134,7 +134,7 @@ func (w *world) background(t *testing.T) {
 	}
 }
 
-// counters are those of an answer: matched, resumed, cancelled.
+// counters returns the counters of a response: matched, resumed, cancelled.
 func counters(a ingest.Answer) string {
 	return fmt.Sprintf("%d matched, %d resumed, %d cancelled", a.Matched, a.Resumed, a.Cancelled)
 }
@@ -146,20 +146,20 @@ func (w *world) drain(t *testing.T) {
 	}
 }
 
-// pass lets so much time go by for all waits.
+// pass advances the time of all waits.
 func (w *world) pass(t *testing.T, d time.Duration) {
 	t.Helper()
 	w.Exec(t, `UPDATE automation_works SET due_at = due_at - $1 * interval '1 microsecond', ready_at = ready_at - $1 * interval '1 microsecond',
 		waiting = CASE WHEN waiting IS NULL THEN NULL ELSE jsonb_set(waiting, '{until}', to_jsonb((waiting->>'until')::timestamptz - $1 * interval '1 microsecond')) END`, d.Microseconds())
 }
 
-// elapse lets all waits end now.
+// elapse ends all waits now.
 func (w *world) elapse(t *testing.T) {
 	t.Helper()
 	w.Exec(t, `UPDATE automation_works SET due_at = now(), waiting = jsonb_set(waiting, '{until}', to_jsonb(now())) WHERE waiting IS NOT NULL`)
 }
 
-// told gives what webhooks and the event log are told of runs, in order, with the mails.
+// told returns the events of runs that webhooks and the event log receive, in order, and the mails.
 func (w *world) told(t *testing.T) string {
 	t.Helper()
 	rows, err := w.DB.SQL.QueryContext(t.Context(), `SELECT type, data->>'step_index', data->>'status' FROM facts WHERE type LIKE 'automation.%' ORDER BY id`)
@@ -181,7 +181,7 @@ func (w *world) told(t *testing.T) string {
 	return strings.Join(out, ", ")
 }
 
-// statuses counts runs by their status.
+// statuses counts runs by status.
 func (w *world) statuses(t *testing.T) map[string]int {
 	t.Helper()
 	rows, err := w.DB.SQL.QueryContext(t.Context(), `SELECT status, count(*) FROM automation_runs GROUP BY status`)
@@ -203,7 +203,7 @@ func (w *world) statuses(t *testing.T) map[string]int {
 
 const mail = `{"key": "mail", "type": "send_email", "from": "Ada <ada@example.com>", "subject": "Hi {{event.data.name}}", "text": "Hello"}`
 
-// codeOf gives the kind of a fault, and its code.
+// codeOf returns the code of a fault.
 func codeOf(err error) string {
 	var f *fault.Error
 	if !errors.As(err, &f) {

@@ -197,7 +197,7 @@ func TestAMoverThatDiesLosesNothing(t *testing.T) {
 	}
 }
 
-func TestAStoreThatKeepsSomethingElseIsNotBelieved(t *testing.T) {
+func TestMoveFailsWhenTheStoredObjectDiffers(t *testing.T) {
 	t.Parallel()
 	w, b := newBucketWorld(t)
 	b.spoil = true

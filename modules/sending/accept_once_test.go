@@ -6,7 +6,7 @@ import (
 
 // The statement and the transaction must store the same: the same message is sent both ways, and every column
 // is compared.
-func TestOneStatementStoresWhatTheTransactionStores(t *testing.T) {
+func TestStatementStoresTheSameAsTheTransaction(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	first := f.send(t, simple("bob@example.net"))

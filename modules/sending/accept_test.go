@@ -33,7 +33,7 @@ func (f *fixture) onlyFact(t *testing.T, id string, want event.Type) event.Email
 	return data
 }
 
-func TestScheduledMessageIsStoredAndNobodyIsDue(t *testing.T) {
+func TestScheduledMessageIsStoredWithoutDueRecipients(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	f.Near.Left = 1
@@ -68,7 +68,7 @@ func TestScheduledMessageIsStoredAndNobodyIsDue(t *testing.T) {
 	}
 }
 
-func TestSuppressedRecipientKeepsTheMessageFromAll(t *testing.T) {
+func TestSuppressedRecipientFailsTheWholeMessage(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	f.Near.Left, f.Near.Suppressed = 1, map[string]string{"carol@example.net": "bounce"}
@@ -103,7 +103,7 @@ func TestSuppressedRecipientKeepsTheMessageFromAll(t *testing.T) {
 	}
 }
 
-func TestCapRefusesAndStoresNothing(t *testing.T) {
+func TestMessageOverTheCapIsNotStored(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	f.Near.Left = 1
@@ -122,7 +122,7 @@ func TestCapRefusesAndStoresNothing(t *testing.T) {
 	}
 }
 
-func TestSuspendedAccountMayNotSend(t *testing.T) {
+func TestSuspendedAccountCannotSend(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	f.Near.Owner.Suspended = true
@@ -132,7 +132,7 @@ func TestSuspendedAccountMayNotSend(t *testing.T) {
 	}
 }
 
-func TestWhatIsWrongWithAMessage(t *testing.T) {
+func TestMessageValidation(t *testing.T) {
 	t.Parallel()
 	yes, no := true, false
 	receipt := &TemplateRef{Alias: "receipt"}
@@ -179,7 +179,7 @@ func TestWhatIsWrongWithAMessage(t *testing.T) {
 }
 
 // Values from the template and from the request.
-func TestTemplateFillsWhatTheRequestLeavesOut(t *testing.T) {
+func TestTemplateFillsMissingFields(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	f.Near.Rendered = templates.Rendered{TemplateID: "tpl_1", Version: 3, Subject: "From the template", From: "Shop <shop@example.com>", HTML: "<p>Hi", Text: "Hi",

@@ -50,7 +50,7 @@ func renderResults(results []BatchResult) idempotency.Response {
 	return idempotency.Response{Status: 200, Body: []byte(strings.Join(outcomes(results), " ") + " " + strings.Join(ids, " "))}
 }
 
-func TestBatchItemsSucceedAndFailOneByOne(t *testing.T) {
+func TestBatchItemsSucceedAndFailIndependently(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	f.Near.Suppressed = map[string]string{"gone@example.net": "bounce"}
@@ -104,7 +104,7 @@ func (f *fixture) refusesPoison(t *testing.T) {
 	}
 }
 
-func TestItemThatTheDatabaseRefusesDoesNotSinkTheOthers(t *testing.T) {
+func TestItemRefusedByTheDatabaseDoesNotFailTheBatch(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	f.refusesPoison(t)
@@ -141,7 +141,7 @@ func TestItemThatTheDatabaseRefusesDoesNotSinkTheOthers(t *testing.T) {
 	}
 }
 
-func TestEqualBatchesAtOnceAreOneBatch(t *testing.T) {
+func TestConcurrentEqualBatchesAreOneBatch(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	const keys, requests, size = 3, 50, 5
@@ -202,7 +202,7 @@ func (f *fixture) batchWithKey(t *testing.T, key string, size int) (string, erro
 }
 
 // The response to a batch is stored under its key even if no email was stored.
-func TestBatchOfRefusedItemsIsKeptUnderItsKey(t *testing.T) {
+func TestBatchOfRefusedItemsIsStoredUnderItsKey(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	claim, _, err := f.Idempotency.Begin(t.Context(), sendingtest.Account, "POST /emails/batch", "k", []byte(`{}`))
@@ -219,7 +219,7 @@ func TestBatchOfRefusedItemsIsKeptUnderItsKey(t *testing.T) {
 	}
 }
 
-func TestBatchThatCannotBeStoredIsAway(t *testing.T) {
+func TestBatchWithoutDatabaseIsUnavailable(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	f.Near.SenderErr = fault.DatabaseUnavailable(errors.New("no database"))

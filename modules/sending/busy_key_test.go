@@ -61,7 +61,7 @@ func (f *fixture) keyed(t *testing.T, requests int, prefix string) (p99 time.Dur
 // One transaction holds a key. The same process promptly accepts requests with other keys and without keys,
 // even if they share a batch with the busy key. Requests with the busy key are refused because the first is
 // still running, and that refusal is not stored: afterwards the key has the result of the holder.
-func TestABusyKeyHoldsUpNobody(t *testing.T) {
+func TestBusyKeyDoesNotDelayOtherRequests(t *testing.T) {
 	t.Parallel()
 	for name, commit := range map[string]bool{"the holder commits": true, "the holder rolls back": false} {
 		t.Run(name, func(t *testing.T) {
@@ -119,7 +119,7 @@ func TestABusyKeyHoldsUpNobody(t *testing.T) {
 }
 
 // A request waits for its key and continues as soon as the key is free.
-func TestARequestWaitsForItsBusyKey(t *testing.T) {
+func TestRequestWaitsForItsBusyKey(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	holder := f.holdKey(t, "busy", []byte(`{}`))

@@ -111,7 +111,7 @@ func (c *capped) periods(t *testing.T, query string) map[string]int {
 	return found
 }
 
-func TestFindingA4ScheduledEmailsCountOnTheDayTheyAreDue(t *testing.T) {
+func TestScheduledEmailsCountOnTheDayTheyAreDue(t *testing.T) {
 	t.Parallel()
 	c := newCapped(t)
 	noon := time.Now().UTC().Truncate(24 * time.Hour).Add(12 * time.Hour)
@@ -217,7 +217,7 @@ func (c *capped) churn(t *testing.T, each func(*rand.Rand)) {
 	all.Wait()
 }
 
-func TestFindingA4CapsAreExactUnderSchedulesMovesAndCancels(t *testing.T) {
+func TestCapsAreExactUnderConcurrentChanges(t *testing.T) {
 	t.Parallel()
 	c := newCapped(t)
 	today := time.Now().UTC().Day()
@@ -247,7 +247,7 @@ func TestFindingA4CapsAreExactUnderSchedulesMovesAndCancels(t *testing.T) {
 	}
 }
 
-func TestFindingA9CountsAreExactWhilePlansChange(t *testing.T) {
+func TestCapsAreExactWhilePlansChange(t *testing.T) {
 	t.Parallel()
 	c := newCapped(t)
 	today := time.Now().UTC().Day()

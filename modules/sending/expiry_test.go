@@ -11,7 +11,7 @@ import (
 	"github.com/postrider/postrider/runtime/base/fault"
 )
 
-func TestExpiryIsAfterTheSendingAndWithinTheTimeOfRetries(t *testing.T) {
+func TestExpiryIsWithinTheRetryPeriod(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 1, 15, 9, 30, 0, 0, time.UTC)
 	at := func(d time.Duration) *time.Time { moment := now.Add(d); return &moment }

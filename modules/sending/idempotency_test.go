@@ -45,7 +45,7 @@ func TestOneKeyOneMessageUnderConcurrency(t *testing.T) {
 	}
 }
 
-func TestOneKeyWithAnotherBodyConflicts(t *testing.T) {
+func TestKeyWithAnotherBodyConflicts(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	if _, err := f.sendWithKey(t, "k", []byte(`{"n":1}`)); err != nil {
@@ -58,7 +58,7 @@ func TestOneKeyWithAnotherBodyConflicts(t *testing.T) {
 
 // A transaction that did not commit leaves neither the message nor the key, like a crash: when the client
 // repeats the request, it is the first.
-func TestKeyIsFreeAfterARollback(t *testing.T) {
+func TestKeyIsFreeAfterRollback(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	f.refusesPoison(t)

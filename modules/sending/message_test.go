@@ -10,7 +10,7 @@ import (
 	"github.com/postrider/postrider/runtime/base/fault"
 )
 
-func TestFindingA6OneCopyWhateverTheLetterCase(t *testing.T) {
+func TestAddressesDifferingInCaseGetOneCopy(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	m := simple("dup@example.net", "DUP@example.net", "other@example.net")
@@ -25,7 +25,7 @@ func TestFindingA6OneCopyWhateverTheLetterCase(t *testing.T) {
 	}
 }
 
-func TestFindingA6NoPlaceForALinkThatNobodyPutsIn(t *testing.T) {
+func TestUnsubscribePlaceholderRequiresUnsubscribe(t *testing.T) {
 	t.Parallel()
 	const reason = "cannot contain {{unsubscribe_url}} unless unsubscribe is true"
 	on, off := true, false
@@ -50,7 +50,7 @@ func TestFindingA6NoPlaceForALinkThatNobodyPutsIn(t *testing.T) {
 	}
 }
 
-func TestAMessageHasFewPlacesForTheLink(t *testing.T) {
+func TestUnsubscribePlaceholdersAreLimited(t *testing.T) {
 	t.Parallel()
 	const reason = "cannot contain {{unsubscribe_url}} more than 100 times"
 	on := true
@@ -73,7 +73,7 @@ func TestAMessageHasFewPlacesForTheLink(t *testing.T) {
 	}
 }
 
-func TestFindingA6ATemplateSaysWhetherTheLinkIsPutIn(t *testing.T) {
+func TestTemplateEnablesTheUnsubscribeLink(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	m := Message{From: Mailbox{Text: "ada@example.com"}, To: []Mailbox{{Text: "bob@example.net"}}, Template: &TemplateRef{Alias: "news"}}
@@ -86,7 +86,7 @@ func TestFindingA6ATemplateSaysWhetherTheLinkIsPutIn(t *testing.T) {
 	}
 }
 
-func TestFindingA6ASubjectOfSpacesIsMissing(t *testing.T) {
+func TestBlankSubjectIsMissing(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	for _, subject := range []string{"", " ", "   ", "\t", "\u00a0 "} {

@@ -9,7 +9,7 @@ import (
 )
 
 // A recipient in two lists gets one copy of the message. The record keeps the lists as given.
-func TestAddressThatIsNamedTwiceGetsOneCopy(t *testing.T) {
+func TestDuplicateAddressGetsOneCopy(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	m := simple("bob@example.net", "Bob <bob@EXAMPLE.net>", "carol@example.net")

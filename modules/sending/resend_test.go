@@ -14,7 +14,7 @@ import (
 	"github.com/postrider/postrider/runtime/base/fault"
 )
 
-func TestResendMakesANewEmailOfTheStoredOne(t *testing.T) {
+func TestResendCreatesANewEmail(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	yes := true
@@ -47,7 +47,7 @@ func TestResendMakesANewEmailOfTheStoredOne(t *testing.T) {
 	}
 }
 
-func TestResendHasTheRulesOfASend(t *testing.T) {
+func TestResendFollowsTheRulesOfSend(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	id := f.send(t, simple("bob@example.net"))

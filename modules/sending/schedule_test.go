@@ -45,7 +45,7 @@ func TestRescheduledEmailHasAnotherTime(t *testing.T) {
 	}
 }
 
-func TestFindingA8ARescheduleIsToldToNoWebhook(t *testing.T) {
+func TestRescheduleIsNotSentToWebhooks(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	id := f.schedule(t, time.Hour, "bob@example.net")
@@ -63,7 +63,7 @@ func TestFindingA8ARescheduleIsToldToNoWebhook(t *testing.T) {
 	}
 }
 
-func TestFindingA4MovingAndCancellingMoveAndReturnTheCount(t *testing.T) {
+func TestRescheduleAndCancelAdjustTheCaps(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	f.Near.Left = 2
@@ -95,7 +95,7 @@ func TestFindingA4MovingAndCancellingMoveAndReturnTheCount(t *testing.T) {
 	}
 }
 
-func TestNobodySendsOnTheCapsOfYesterday(t *testing.T) {
+func TestDueTimeNearMidnight(t *testing.T) {
 	t.Parallel()
 	midnight := time.Date(2026, 12, 1, 0, 0, 0, 0, time.UTC)
 	for name, c := range map[string]struct{ at, now, want time.Time }{
@@ -110,7 +110,7 @@ func TestNobodySendsOnTheCapsOfYesterday(t *testing.T) {
 	}
 }
 
-func TestCancelledEmailIsOver(t *testing.T) {
+func TestCancelledEmailIsNotDelivered(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	id := f.schedule(t, -30*time.Second, "a@example.net", "b@example.net") // due but not released yet

@@ -12,7 +12,7 @@ import (
 	"github.com/postrider/postrider/runtime/work/event"
 )
 
-func TestAcceptedMessageIsStoredWhole(t *testing.T) {
+func TestAcceptedMessageIsStoredCompletely(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	m := simple("Bob <bob@example.net>", "carol@bücher.example")

@@ -38,7 +38,7 @@ func runOf(data map[string]any) machine.Run {
 		Trigger: &machine.Event{ID: "ae_1", Name: "e", UserID: "u1", Email: "ada@example.com", Data: data, CreatedAt: start}}
 }
 
-// play takes a run to its end: effects succeed, waits time out.
+// play runs to the end: effects succeed, waits time out.
 func play(
 	t *testing.T, p *machine.Program, run machine.Run, answer func(machine.Effect) machine.Result,
 ) (records []string, ended string) {
@@ -66,7 +66,7 @@ func play(
 
 func sent(machine.Effect) machine.Result { return machine.Result{Status: machine.StatusSent} }
 
-func TestRunsGoWhereTheirTargetsSay(t *testing.T) {
+func TestRunsFollowTheirTargets(t *testing.T) {
 	t.Parallel()
 	steps := func(s string) string {
 		return `{"name": "N", "trigger": {"event": "e"}, "steps": [` + s + `]}`
@@ -116,7 +116,7 @@ func TestRunsGoWhereTheirTargetsSay(t *testing.T) {
 	}
 }
 
-func TestTextsAreFilledWithTheEvent(t *testing.T) {
+func TestTextsAreRenderedWithTheEvent(t *testing.T) {
 	t.Parallel()
 	p := program(t, `{"name": "N", "trigger": {"event": "e"}, "steps": [{"type": "send_email", "from": "a@example.com", "to": ["{{event.email}}", "b@example.com"], "subject": "Hi {{event.data.name}}",
 		"html": "<b>{{event.data.name}}</b>", "text": "{{event.data.gone}}{{ automation.name }}", "tags": [{"name": "plan", "value": "{{event.data.plan}}"}]}]}`)
@@ -180,26 +180,26 @@ func TestWaitsTakeTheirEventOnce(t *testing.T) {
 	other := &machine.Event{ID: "ae_2", Name: "x", Data: map[string]any{"n": int64(2)}, CreatedAt: start}
 	right := &machine.Event{ID: "ae_3", Name: "x", Data: map[string]any{"n": int64(1)}, CreatedAt: start}
 	if awaits(state, other) || !awaits(state, right) || awaits(state, &machine.Event{ID: "ae_4", Name: "y"}) {
-		t.Error("the wait does not take the event for which its condition holds, and no other")
+		t.Error("the wait must take only the event for which its condition is true")
 	}
 	state, out = p.Advance(t.Context(), run, state, machine.Input{Now: start, Event: right})
 	if out.Waiting == nil || state.Step != 1 {
-		t.Fatalf("after its event the run is at %+v", state)
+		t.Fatalf("after the event, the run is at %+v", state)
 	}
 	if awaits(state, right) {
-		t.Error("the second wait takes the event that the first one had")
+		t.Error("the second wait takes the event of the first")
 	}
 	if awaits(state, run.Trigger) {
 		t.Error("a wait takes the event that started the run")
 	}
 	if !awaits(state, other) {
-		t.Error("the second wait does not take an event that nobody had")
+		t.Error("the second wait does not take a new event")
 	}
 	if is, _ := p.Cancels(t.Context(), run, state, &machine.Event{ID: "ae_5", Name: "stop", Data: map[string]any{"n": int64(2)}}); is {
-		t.Error("an event cancels whose condition is false")
+		t.Error("an event cancels although its condition is false")
 	}
 	if is, err := p.Cancels(t.Context(), run, state, &machine.Event{ID: "ae_5", Name: "stop", Data: map[string]any{"n": int64(1)}}); !is {
-		t.Errorf("an event does not cancel whose condition is true: %v", err)
+		t.Errorf("an event does not cancel although its condition is true: %v", err)
 	}
 }
 
@@ -211,11 +211,11 @@ func TestLateStepsExpire(t *testing.T) {
 	onTime := out.Waiting.Until
 	_, out = p.Advance(t.Context(), runOf(nil), state, machine.Input{Now: onTime.Add(30 * time.Minute), Fired: true})
 	if out.Effect == nil {
-		t.Errorf("half an hour late nothing is sent: %+v", out)
+		t.Errorf("half an hour late, nothing was sent: %+v", out)
 	}
 	_, out = p.Advance(t.Context(), runOf(nil), state, machine.Input{Now: onTime.Add(3 * 24 * time.Hour), Fired: true})
 	if out.Effect != nil || len(out.Records) != 2 || out.Records[1].Status != machine.StatusExpired {
-		t.Errorf("three days late: got %+v, want that the step expired", out)
+		t.Errorf("three days late: got %+v, want the step expired", out)
 	}
 }
 
@@ -331,21 +331,21 @@ func randomDefinition(r *rand.Rand) string {
 	return string(document)
 }
 
-// Any definition and any inputs: a run ends within 50 steps, never goes back, and equal
-// inputs give equal outcomes.
-func TestAnyRunEndsAndNeverGoesBack(t *testing.T) {
+// For any definition and inputs, a run ends within 50 steps and never goes back, and equal inputs produce
+// equal outcomes.
+func TestEveryRunEndsAndNeverGoesBack(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(300) {
 		document := randomDefinition(rand.New(rand.NewPCG(seed, 1)))
 		p := program(t, document)
 		once := randomRun(t, p, seed)
 		if twice := randomRun(t, p, seed); !cmp.Equal(once, twice) {
-			t.Errorf("seed %d: equal inputs give\n%v\nand\n%v", seed, once, twice)
+			t.Errorf("seed %d: equal inputs produce\n%v\nand\n%v", seed, once, twice)
 		}
 	}
 }
 
-// randomRun gives the steps that ended, in order.
+// randomRun returns the steps that ended, in order.
 func randomRun(t *testing.T, p *machine.Program, seed uint64) (taken []string) {
 	t.Helper()
 	r := rand.New(rand.NewPCG(seed, 2))

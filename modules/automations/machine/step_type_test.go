@@ -11,9 +11,9 @@ import (
 	"github.com/postrider/postrider/modules/automations/expression"
 )
 
-// A type that Decode accepts and the machine does not know would end runs with an internal
-// error, and an effect that renders nothing would never be performed.
-func TestTheMachineTakesEveryStepType(t *testing.T) {
+// A type that Decode accepts and the machine does not know would end runs with an internal error, and an
+// effect without a rendering would never be performed.
+func TestMachineSupportsEveryStepType(t *testing.T) {
 	t.Parallel()
 	if diff := cmp.Diff(definition.Types(), slices.Sorted(maps.Keys(stepTypes))); diff != "" {
 		t.Fatalf("the step types of package definition and of package machine differ (-definition +machine):\n%s", diff)

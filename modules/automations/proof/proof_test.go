@@ -25,13 +25,13 @@ func prover(t *testing.T, keys ...secret.Key) *proof.Prover {
 	return proof.New(box)
 }
 
-func TestACauseIsOneDeeperThanItsRun(t *testing.T) {
+func TestCauseIsOneDeeperThanItsRun(t *testing.T) {
 	t.Parallel()
 	old, fresh := secret.NewKey(), secret.NewKey()
 	cause := prover(t, old).Cause(account, run, 3)
 	for name, p := range map[string]*proof.Prover{"the same key": prover(t, old), "a key that was changed": prover(t, fresh, old)} {
 		if depth, err := p.Depth(account, cause); err != nil || depth != 4 {
-			t.Errorf("%s: a cause of depth 3 gives %d (%v), want 4", name, depth, err)
+			t.Errorf("%s: a cause of depth 3 returned %d (%v), want 4", name, depth, err)
 		}
 	}
 	for name, wrong := range map[string]string{
@@ -39,18 +39,18 @@ func TestACauseIsOneDeeperThanItsRun(t *testing.T) {
 		"a negative depth": strings.Replace(cause, ".3.", ".-3.", 1), "cut": cause[:len(cause)-1],
 	} {
 		if depth, err := prover(t, old).Depth(account, wrong); err == nil {
-			t.Errorf("%s: %q is taken for a cause of depth %d", name, wrong, depth)
+			t.Errorf("%s: %q is accepted as a cause of depth %d", name, wrong, depth)
 		}
 	}
 	if _, err := prover(t, old).Depth(other, cause); err == nil {
-		t.Error("the cause of one account is taken from another")
+		t.Error("the cause of one account is accepted from another")
 	}
 	if _, err := prover(t, fresh).Depth(account, cause); err == nil {
-		t.Error("a cause of another installation is taken")
+		t.Error("a cause of another installation is accepted")
 	}
 }
 
-func TestSignaturesAreCheckedWithTheSecretOfTheAccount(t *testing.T) {
+func TestSignaturesUseTheSecretOfTheAccount(t *testing.T) {
 	t.Parallel()
 	old, fresh := secret.NewKey(), secret.NewKey()
 	body, now := []byte(`{"a":1}`), time.Now()
@@ -61,7 +61,7 @@ func TestSignaturesAreCheckedWithTheSecretOfTheAccount(t *testing.T) {
 		}
 	}
 	if err := webhooksig.Verify(prover(t, fresh).Secret(other).Reveal(), header, body, now); err == nil {
-		t.Error("the secret of another account fits")
+		t.Error("the secret of another account is accepted")
 	}
 }
 
@@ -76,7 +76,7 @@ func FuzzDepth(f *testing.F) {
 	f.Add(run + ".1.x")
 	f.Fuzz(func(t *testing.T, text string) {
 		if depth, err := p.Depth(account, text); err == nil && text != cause {
-			t.Errorf("%q is taken for a cause of depth %d", text, depth)
+			t.Errorf("%q is accepted as a cause of depth %d", text, depth)
 		}
 	})
 }

@@ -140,7 +140,7 @@ func simulateSend(outcome string, m definition.Medium, output map[string]any) ma
 	case simulation.OutcomeSuppressed:
 		return machine.Result{Status: machine.StatusSuppressed, Output: output}
 	case simulation.OutcomeError:
-		return machine.Result{Status: machine.StatusFailed, Error: "simulated: the " + string(m) + " is refused, as the simulation says"}
+		return machine.Result{Status: machine.StatusFailed, Error: "simulated: the " + string(m) + " was refused"}
 	}
 	return machine.Result{Status: machine.StatusSent, Output: output}
 }

@@ -10,8 +10,8 @@ import (
 	"github.com/postrider/postrider/modules/automations/definition"
 )
 
-// A type without an effect would stop the process that takes its first step.
-func TestEveryStepTypeThatActsHasAnEffect(t *testing.T) {
+// A type without an effect would crash the process that takes its first step.
+func TestEveryActingStepTypeHasAnEffect(t *testing.T) {
 	t.Parallel()
 	want := slices.DeleteFunc(definition.Types(), func(name string) bool { return !definition.IsEffect(name) })
 	if diff := cmp.Diff(want, slices.Sorted(maps.Keys(newEffects(&services{})))); diff != "" {

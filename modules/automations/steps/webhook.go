@@ -51,7 +51,7 @@ func (webhookEffect) preview(
 		out.Result.Output["body"] = nil
 	}
 	if outcome == simulation.OutcomeError {
-		out.Result = machine.Result{Status: machine.StatusFailed, Error: "webhook_failed: " + p.URL + " cannot be reached, as the simulation says"}
+		out.Result = machine.Result{Status: machine.StatusFailed, Error: "webhook_failed: " + p.URL + " cannot be reached (simulated)"}
 	}
 	return out, nil
 }

@@ -159,7 +159,7 @@ func everyKind() map[string]sending.Message {
 
 // Whatever the kind of email, its body is only in the store after delivery, and every reader sees the same as
 // before.
-func TestEveryReaderGetsTheSameAfterTheMove(t *testing.T) {
+func TestMovedBodiesReadTheSame(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	before := map[string]seen{}
@@ -200,7 +200,7 @@ func TestEveryReaderGetsTheSameAfterTheMove(t *testing.T) {
 }
 
 // An unsent email keeps its body in the row until all its recipients are settled.
-func TestWhatIsStillToBeSentStays(t *testing.T) {
+func TestUnsentBodiesDoNotMove(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	at := time.Now().Add(time.Hour)
@@ -231,7 +231,7 @@ func TestWhatIsStillToBeSentStays(t *testing.T) {
 }
 
 // Resending, or delivering again, uses the same content as the first time.
-func TestWhatIsSentAgainIsTheSame(t *testing.T) {
+func TestMovedBodiesAreResentUnchanged(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	for name, m := range everyKind() {
@@ -269,7 +269,7 @@ func TestWhatIsSentAgainIsTheSame(t *testing.T) {
 }
 
 // The running service does all of this in the background.
-func TestTheServiceMovesByItself(t *testing.T) {
+func TestServiceMovesBodiesInTheBackground(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	for range 20 {

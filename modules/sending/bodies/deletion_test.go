@@ -11,7 +11,7 @@ import (
 
 // However an email loses its body, its object is deleted: after the move, during the move, and when a process
 // died after writing it.
-func TestObjectsGoWithTheirEmails(t *testing.T) {
+func TestObjectsAreDeletedWithTheirEmails(t *testing.T) {
 	t.Parallel()
 	for name, deleted := range map[string]func(*world, context.Context, string) error{
 		"deleted": func(w *world, ctx context.Context, id string) error {

@@ -20,7 +20,7 @@ import (
 
 // While the store is unavailable, nothing is lost, and everything that needs no body works. One move at a
 // time checks the store, and moving resumes when it recovers.
-func TestTheStoreIsAwayForAWhile(t *testing.T) {
+func TestMovesResumeAfterAStoreOutage(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	first, second := w.delivered(t, rooms.Simple("bob@example.net")), w.delivered(t, rooms.Simple("carol@example.net"))
@@ -74,7 +74,7 @@ func second1[T any](_ T, err error) error { return err }
 
 // A process that dies between writing the object and the commit loses nothing and leaves no second object.
 // Its late result is ignored.
-func TestAProcessThatDiesInBetween(t *testing.T) {
+func TestProcessDiesBetweenObjectAndCommit(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	id := w.delivered(t, rooms.Simple("bob@example.net"))
@@ -120,7 +120,7 @@ func TestAProcessThatDiesInBetween(t *testing.T) {
 
 // An email that is purged between the upload and its commit, by a process unaware of the move, leaves no
 // object.
-func TestABodyThatIsGoneAtTheCommit(t *testing.T) {
+func TestBodyPurgedBeforeTheCommitLeavesNoObject(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.delivered(t, rooms.Simple("bob@example.net"))
@@ -137,7 +137,7 @@ func TestABodyThatIsGoneAtTheCommit(t *testing.T) {
 	}
 }
 
-func TestAStoreThatKeepsSomethingElseIsNotBelieved(t *testing.T) {
+func TestMoveFailsWhenTheStoredObjectDiffers(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	id := w.delivered(t, rooms.Simple("bob@example.net"))
@@ -155,7 +155,7 @@ func TestAStoreThatKeepsSomethingElseIsNotBelieved(t *testing.T) {
 }
 
 // A body that the store has lost or changed is an error, not an email without a body.
-func TestAnObjectThatIsLostOrChanged(t *testing.T) {
+func TestLostOrChangedObjectIsUnavailable(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	for name, answer := range map[string]func(rw http.ResponseWriter, r *http.Request, next http.Handler){

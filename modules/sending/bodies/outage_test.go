@@ -9,7 +9,7 @@ import (
 
 // Concurrent failures count as one failure of the store: however many there are, the store is tried again
 // after the shortest delay.
-func TestMovesThatFailTogetherAreOneFailure(t *testing.T) {
+func TestConcurrentFailuresCountOnce(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		var o outage

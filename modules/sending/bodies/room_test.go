@@ -23,7 +23,7 @@ func words(r *rand.Rand, octets int) string {
 
 // Messages with 1 KB of text and 2 KB of html free more than half of their space in the table; -v prints the
 // sizes.
-func TestMovedBodiesLeaveLittleRoomTaken(t *testing.T) {
+func TestMovedBodiesFreeTableSpace(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	const n = 300

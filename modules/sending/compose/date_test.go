@@ -7,7 +7,7 @@ import (
 )
 
 // The date of a released message is its release.
-func TestAReleasedMessageHasTheDateOfItsRelease(t *testing.T) {
+func TestReleasedMessageHasTheDateOfItsRelease(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	id := f.send(t, simple("a@example.net"))

@@ -9,7 +9,7 @@ import (
 	"github.com/postrider/postrider/modules/sending/sendingtest"
 )
 
-func TestFindingA10HTMLAloneGetsATextPart(t *testing.T) {
+func TestHTMLOnlyMessageGetsATextPart(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	on := true
@@ -35,7 +35,7 @@ func TestFindingA10HTMLAloneGetsATextPart(t *testing.T) {
 	}
 }
 
-func TestFindingA10EveryMessageHasAFeedbackID(t *testing.T) {
+func TestEveryMessageHasAFeedbackID(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	const end = ":dom_01kf0m4w7he6x8q2v5b3n9c1ta:" + sendingtest.Account + ":postrider"

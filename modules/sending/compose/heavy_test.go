@@ -9,7 +9,7 @@ import (
 )
 
 // The recipients of a heavy message share the composed message, and the last one releases it.
-func TestAHeavyMessageIsKeptUntilItsLastUse(t *testing.T) {
+func TestHeavyMessageIsReleasedAfterItsLastUse(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	m := simple("bob@example.net", "carol@example.net")
@@ -38,7 +38,7 @@ func TestAHeavyMessageIsKeptUntilItsLastUse(t *testing.T) {
 }
 
 // A heavy relayed message is sent byte for byte in either form, and releases everything it held.
-func TestAHeavyRelayedMessageLeavesFromAFile(t *testing.T) {
+func TestHeavyRelayedMessageIsSentFromAFile(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	m := simple("bob@example.net")

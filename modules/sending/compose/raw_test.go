@@ -37,7 +37,7 @@ func (f *fixture) left(t *testing.T, emailID string) []byte {
 
 // A message composed again equals the one sent, byte for byte, except for the signature: for every kind of
 // message, in memory or in a file.
-func TestRawIsWhatLeftWithoutItsSignature(t *testing.T) {
+func TestRawEqualsTheSentMessageWithoutSignature(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	f.rewriter = &tracker{}
@@ -92,7 +92,7 @@ func TestRawIsWhatLeftWithoutItsSignature(t *testing.T) {
 
 // A deleted email, or one of another account, has no raw message. An email of a domain that can no longer
 // send has one, without tracking.
-func TestRawOfWhatIsNotThere(t *testing.T) {
+func TestRawOfMissingMessages(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	r := &tracker{}

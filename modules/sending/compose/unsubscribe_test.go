@@ -69,7 +69,7 @@ func TestWithoutManagedUnsubscribeNothingIsAdded(t *testing.T) {
 	}
 }
 
-func TestTrackingSeesWhatIsSentAndTheDomainDecides(t *testing.T) {
+func TestDomainEnablesTracking(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	r := &tracker{}
@@ -90,7 +90,7 @@ func TestTrackingSeesWhatIsSentAndTheDomainDecides(t *testing.T) {
 }
 
 // A message that could not be composed is refused when it is submitted, not when it is delivered.
-func TestLinkThatDoesNotFitIsRefusedAtAccept(t *testing.T) {
+func TestOversizedUnsubscribeLinkIsRefusedAtAcceptance(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	yes := true

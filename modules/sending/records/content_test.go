@@ -21,7 +21,7 @@ func relayedMessage(raw string, to ...string) sending.Message {
 const aRelayed = "From: ada@example.com\nTo: bob@example.net\nSubject: s\n\nHello\n"
 
 // A relayed message is a body, and is purged with bodies.
-func TestPurgedBodiesTakeWhatCameOverSMTP(t *testing.T) {
+func TestPurgeDeletesRelayedMessages(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	m := relayedMessage(aRelayed, "bob@example.net")
@@ -43,7 +43,7 @@ func TestPurgedBodiesTakeWhatCameOverSMTP(t *testing.T) {
 
 // However and wherever the header spells an erased address, a message that is still to be sent to others no
 // longer contains it; other fields and the body are unchanged.
-func TestAnErasedAddressIsInNoFieldOfWhatIsStillToBeSent(t *testing.T) {
+func TestErasedAddressIsRemovedFromUnsentMessages(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	at := time.Now().Add(time.Hour)

@@ -16,7 +16,7 @@ import (
 	"github.com/postrider/postrider/runtime/storage/db/dbtest"
 )
 
-func TestErasingDeletesWhatWentToNobodyElse(t *testing.T) {
+func TestErasingDeletesEmailsWithoutOtherRecipients(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	alone := f.Send(t, rooms.Simple("Bob <Bob@example.net>"))
@@ -55,7 +55,7 @@ func TestErasingDeletesWhatWentToNobodyElse(t *testing.T) {
 	f.nowhere(t, "bob@")
 }
 
-func TestErasingStopsMailThatIsNotSentYet(t *testing.T) {
+func TestErasingStopsUnsentMail(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	open := f.Send(t, rooms.Simple("bob@example.net", "carol@example.net"))

@@ -36,7 +36,7 @@ func (f *fixture) bounceLate(t *testing.T, b records.LateBounce) (changed bool) 
 	return changed
 }
 
-func TestADeliveredRecipientBouncesLate(t *testing.T) {
+func TestDeliveredRecipientBouncesLate(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	id := f.Send(t, rooms.Simple("bob@example.net", "carol@example.net"))
@@ -75,7 +75,7 @@ func TestADeliveredRecipientBouncesLate(t *testing.T) {
 	}
 }
 
-func TestFindingA2ALateRefusalOfTheMessageIsNoBounce(t *testing.T) {
+func TestLateMessageRefusalIsNotABounce(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	id := f.Send(t, rooms.Simple("bob@example.net", "carol@example.net"))
@@ -96,7 +96,7 @@ func TestFindingA2ALateRefusalOfTheMessageIsNoBounce(t *testing.T) {
 }
 
 // A bounce of a recipient that is being retried ends the retries: a running attempt has no effect.
-func TestALateBounceEndsTheRetries(t *testing.T) {
+func TestLateBounceEndsRetries(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	id := f.Send(t, rooms.Simple("bob@example.net"))
@@ -121,7 +121,7 @@ func TestALateBounceEndsTheRetries(t *testing.T) {
 	}
 }
 
-func TestALateBounceTouchesNothingElse(t *testing.T) {
+func TestLateBounceChangesNothingElse(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	open, done := f.Send(t, rooms.Simple("a@example.net", "b@example.net")), f.Send(t, rooms.Simple("c@example.net"))

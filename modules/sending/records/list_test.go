@@ -74,7 +74,7 @@ func (f *fixture) message(t *testing.T, subject string, change func(*sending.Mes
 	f.Send(t, m)
 }
 
-func TestFiltersFindWhatTheyName(t *testing.T) {
+func TestFilters(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	f.message(t, "plain", nil)
@@ -151,7 +151,7 @@ func TestFiltersFindWhatTheyName(t *testing.T) {
 	}
 }
 
-func TestFiltersSayWhatIsWrong(t *testing.T) {
+func TestInvalidFilters(t *testing.T) {
 	t.Parallel()
 	long := make([]byte, 201)
 	for i := range long {
@@ -177,7 +177,7 @@ func TestFiltersSayWhatIsWrong(t *testing.T) {
 }
 
 // Beyond the window, the index must find the rest, each once and in order.
-func TestSearchGoesOnBeyondTheWindow(t *testing.T) {
+func TestSearchContinuesBeyondTheWindow(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	f.message(t, "needle first", func(m *sending.Message) { m.Tags = []shape.Tag{{Name: "kind", Value: "needle"}} })
@@ -218,7 +218,7 @@ func TestSearchGoesOnBeyondTheWindow(t *testing.T) {
 }
 
 // Sparse matches are searched in a second window sized by their density, and then by the index.
-func TestSearchLooksFurtherForWhatIsSparse(t *testing.T) {
+func TestSearchWidensForSparseMatches(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	var want []string

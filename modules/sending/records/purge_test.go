@@ -32,7 +32,7 @@ func (f *fixture) aged(t *testing.T, n int, age time.Duration, status email.Stat
 	return to
 }
 
-func TestOnlyWhatIsOverIsExpired(t *testing.T) {
+func TestOnlyFinishedEmailsExpire(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	const day = 24 * time.Hour

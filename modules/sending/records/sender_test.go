@@ -2,7 +2,7 @@ package records
 
 import "testing"
 
-func TestSenderIsReadForPeople(t *testing.T) {
+func TestSenderForDisplay(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ display, spec, name, domain string }{
 		{"Example Shop <hello@example.com>", "hello@example.com", "Example Shop", "example.com"},

@@ -54,7 +54,7 @@ func TestScheduledEmailIsReleasedAtItsTime(t *testing.T) {
 }
 
 // Permission at acceptance does not guarantee permission at the scheduled time.
-func TestReleaseAsksEverythingAgain(t *testing.T) {
+func TestReleaseRepeatsAllChecks(t *testing.T) {
 	t.Parallel()
 	gone := fault.Forbiddenf(fault.CodeDomainNotVerified, "The domain example.com is not a domain of this account")
 	for name, c := range map[string]struct {
@@ -110,7 +110,7 @@ func TestReleaseAsksEverythingAgain(t *testing.T) {
 	}
 }
 
-func TestFindingA4NoReleaseIsRefusedForACap(t *testing.T) {
+func TestReleaseIgnoresCaps(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	var ids []string
@@ -161,7 +161,7 @@ func TestEmailsOfSuspendedAccountsWaitInTheQueue(t *testing.T) {
 	}
 }
 
-func TestReleaseThatIsCutOffHasNotHappened(t *testing.T) {
+func TestInterruptedReleaseHasNoEffect(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	id := f.schedule(t, -time.Second, "bob@example.net")
@@ -180,7 +180,7 @@ func TestReleaseThatIsCutOffHasNotHappened(t *testing.T) {
 	}
 }
 
-func TestOneBadEmailDoesNotHoldUpOthers(t *testing.T) {
+func TestBadEmailDoesNotDelayOthers(t *testing.T) {
 	t.Parallel()
 	for name, spoil := range map[string]func(t *testing.T, f *fixture, id string){
 		"in its row": func(t *testing.T, f *fixture, id string) {
@@ -218,7 +218,7 @@ func TestOneBadEmailDoesNotHoldUpOthers(t *testing.T) {
 }
 
 // An email that was due when it was found may not be when it is locked.
-func TestChangesBetweenLookAndLockAreHeeded(t *testing.T) {
+func TestChangesBeforeTheLockAreRespected(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	moved, cancelled, stays := f.schedule(t, -time.Second, "a@example.net"), f.schedule(t, -time.Second, "b@example.net"), f.schedule(t, -time.Second, "c@example.net")
@@ -319,7 +319,7 @@ func TestCancelAndReleaseHaveOneWinner(t *testing.T) {
 	}
 }
 
-func TestTheLoopReleasesInTimeAndNeverEarly(t *testing.T) {
+func TestLoopReleasesOnTime(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	f.start(t)
@@ -366,7 +366,7 @@ func TestAcceptingProcessesDoNotRelease(t *testing.T) {
 	}
 }
 
-func TestReleasingGoesOnAfterTheDatabaseWasAway(t *testing.T) {
+func TestReleasingResumesAfterADatabaseOutage(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	id := f.schedule(t, -time.Second, "bob@example.net")
@@ -379,7 +379,7 @@ func TestReleasingGoesOnAfterTheDatabaseWasAway(t *testing.T) {
 }
 
 // A release that exceeds the statement timeout would never succeed if repeated unchanged.
-func TestBatchesThatAreTooLargeAreMadeSmaller(t *testing.T) {
+func TestOversizedBatchesShrink(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	f.Near.BlockedMost = 7
